@@ -1,0 +1,42 @@
+import { spawnSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+
+/* What start, test and build share. Plain JavaScript without dependencies: it runs before anything is installed. */
+
+export const ROOT = fileURLToPath(new URL('..', import.meta.url));
+
+const STAMP = `${ROOT}node_modules/.porthole-lock`;
+
+/** Installs exactly what the lockfile says, unless that is what is there. Quick when nothing is to do. */
+export function install() {
+  const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
+  if (major < 20 || (major === 20 && minor < 19)) {
+    fail(`Node.js 20.19 or newer is needed, this is ${process.versions.node}`);
+  }
+  const wanted = createHash('sha256')
+    .update(readFileSync(`${ROOT}package-lock.json`))
+    .digest('hex');
+  if (existsSync(STAMP) && readFileSync(STAMP, 'utf8') === wanted) return;
+  console.error('installing dependencies (first run, or they have changed) ...');
+  run('npm', ['ci', '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error']);
+  writeFileSync(STAMP, wanted);
+}
+
+/** Compiles what has changed since the last time. */
+export function build() {
+  run('node', ['node_modules/typescript/bin/tsc', '-b']);
+}
+
+/** Runs a program in the checkout with our terminal; ends this process if it fails. */
+export function run(command, args) {
+  const { status, error } = spawnSync(command, args, { cwd: ROOT, stdio: 'inherit' });
+  if (error) fail(`${command} cannot be run: ${error.message}`);
+  if (status !== 0) process.exit(status ?? 1);
+}
+
+export function fail(message) {
+  console.error(message);
+  process.exit(1);
+}

@@ -1,0 +1,39 @@
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { CHECKS, runCheck } from './checks.mjs';
+import { build, install, ROOT } from './steps.mjs';
+
+// npm test            everything: checks, then all suites
+// npm test -- FILTER  only test files whose path holds FILTER, without the checks
+install();
+build();
+const filters = process.argv.slice(2);
+const checks = filters.length === 0 ? CHECKS.map(runCheck) : [];
+const suites = runSuites(filters);
+const passed = checks.filter(Boolean).length + suites.passed;
+const failed = checks.filter((ok) => !ok).length + suites.failed;
+console.log(`${passed} passed, ${failed} failed`);
+process.exitCode = failed === 0 && passed > 0 && suites.ok ? 0 : 1;
+
+function runSuites(paths) {
+  const folder = mkdtempSync(join(tmpdir(), 'porthole-test-'));
+  const report = join(folder, 'report.json');
+  try {
+    const vitest = [
+      'node_modules/vitest/vitest.mjs',
+      'run',
+      '--reporter=default',
+      '--reporter=json',
+      `--outputFile.json=${report}`,
+    ];
+    const { status } = spawnSync(process.execPath, [...vitest, ...paths], { cwd: ROOT, stdio: 'inherit' });
+    const { numPassedTests, numFailedTests, numFailedTestSuites } = JSON.parse(readFileSync(report, 'utf8'));
+    // A suite that fails to load has no failed test of its own; it still counts.
+    const failedTests = numFailedTests > 0 || status === 0 ? numFailedTests : Math.max(1, numFailedTestSuites);
+    return { passed: numPassedTests, failed: failedTests, ok: status === 0 };
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}

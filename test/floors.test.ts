@@ -1,0 +1,77 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+
+/** What each package may import; the order is the house, floor by floor. `type-only` floors give types and nothing else. */
+const FLOORS: Readonly<Record<string, { may: readonly string[]; typesOnly?: readonly string[] }>> = {
+  logs: { may: [] },
+  contract: { may: [], typesOnly: ['@porthole/logs'] },
+  server: { may: ['@porthole/logs', '@porthole/contract'] },
+  cli: { may: ['@porthole/server'] },
+};
+
+/** Packages with no dependency at all, so that they can be taken apart from the rest. */
+const BARE = ['logs', 'contract'];
+
+const packages = join(import.meta.dirname, '..', 'packages');
+
+function sourcesOf(name: string): { file: string; imports: { target: string; isType: boolean }[] }[] {
+  const root = join(packages, name, 'src');
+  return readdirSync(root, { recursive: true, encoding: 'utf8' })
+    .filter((file) => file.endsWith('.ts') && !file.endsWith('.test.ts') && !file.includes('testing/'))
+    .map((file) => ({ file, imports: importsOf(readFileSync(join(root, file), 'utf8')) }));
+}
+
+function importsOf(source: string): { target: string; isType: boolean }[] {
+  const statements = source.matchAll(/^(?:import|export)\s+(type\s)?[^;]*?from\s+'([^']+)'/gms);
+  const dynamic = source.matchAll(/\bimport\('([^']+)'\)/g);
+  return [
+    ...[...statements].map(([, type, target = '']) => ({ target, isType: type !== undefined })),
+    ...[...dynamic].map(([, target = '']) => ({ target, isType: false })),
+  ];
+}
+
+function packageOf(target: string): string {
+  return target
+    .split('/')
+    .slice(0, target.startsWith('@') ? 2 : 1)
+    .join('/');
+}
+
+describe('the floors of the house', () => {
+  it('every package stands on a floor', () => {
+    expect(readdirSync(packages).sort()).toEqual(Object.keys(FLOORS).sort());
+  });
+
+  it.each(Object.keys(FLOORS))('%s imports only from below, and never into the inside of a package', (name) => {
+    const { may = [], typesOnly = [] } = FLOORS[name] ?? {};
+    const wrong = sourcesOf(name).flatMap(({ file, imports }) =>
+      imports
+        .filter(({ target }) => target.startsWith('@porthole/') || target === 'porthole')
+        .filter(({ target, isType }) => {
+          const from = packageOf(target);
+          return target.includes('/src/') || !(may.includes(from) || (isType && typesOnly.includes(from)));
+        })
+        .map(({ target }) => `${file} imports ${target}`),
+    );
+    expect(wrong).toEqual([]);
+  });
+
+  it.each(BARE)('%s depends on nothing but Node', (name) => {
+    const foreign = sourcesOf(name).flatMap(({ file, imports }) =>
+      imports
+        .filter(
+          ({ target }) => !target.startsWith('.') && !target.startsWith('node:') && !target.startsWith('@porthole/'),
+        )
+        .map(({ target }) => `${file} imports ${target}`),
+    );
+    expect(foreign).toEqual([]);
+  });
+
+  it('finds the imports it is there to judge', () => {
+    const found = importsOf(
+      "import { a } from './a.ts';\nexport type { B } from '@porthole/logs';\nawait import('node:fs');",
+    );
+    expect(found.map(({ target }) => target)).toEqual(['./a.ts', '@porthole/logs', 'node:fs']);
+  });
+});
