@@ -1,0 +1,93 @@
+import type { LogErrorCode } from '@porthole/logs';
+
+/** What a code means on each transport, and whether asking again later can help. */
+export interface ErrorKind {
+  http: number;
+  /** Name of the gRPC status. */
+  grpc:
+    | 'INVALID_ARGUMENT'
+    | 'NOT_FOUND'
+    | 'UNAUTHENTICATED'
+    | 'PERMISSION_DENIED'
+    | 'RESOURCE_EXHAUSTED'
+    | 'FAILED_PRECONDITION'
+    | 'OUT_OF_RANGE'
+    | 'UNIMPLEMENTED'
+    | 'DEADLINE_EXCEEDED'
+    | 'UNAVAILABLE'
+    | 'DATA_LOSS'
+    | 'INTERNAL';
+  retryable: boolean;
+  title: string;
+}
+
+/** Codes that the request door and the node itself add to those of the log engine. */
+type DoorErrorCode =
+  | 'BAD_REQUEST'
+  | 'SIZE_INVALID'
+  | 'UNAUTHENTICATED'
+  | 'HOST_NOT_ALLOWED'
+  | 'ROUTE_NOT_FOUND'
+  | 'METHOD_NOT_ALLOWED'
+  | 'REQUEST_TIMEOUT'
+  | 'PRECONDITION_FAILED'
+  | 'URL_TOO_LONG'
+  | 'RANGE_NOT_SATISFIABLE'
+  | 'RATE_LIMITED'
+  | 'HEADERS_TOO_LARGE'
+  | 'CONFIG_UNAVAILABLE'
+  | 'TOO_MANY_STREAMS'
+  | 'SHUTTING_DOWN'
+  | 'DEADLINE_EXCEEDED'
+  | 'INTERNAL';
+
+export type ErrorCode = LogErrorCode | DoorErrorCode;
+
+/** The closed list: a code is never renamed or reused. It does not compile with a row missing. */
+export const ERROR_KINDS: Readonly<Record<ErrorCode, ErrorKind>> = {
+  BAD_REQUEST: { http: 400, grpc: 'INVALID_ARGUMENT', retryable: false, title: 'Bad request' },
+  FILE_NAME_MISSING: { http: 400, grpc: 'INVALID_ARGUMENT', retryable: false, title: 'No file name given' },
+  FILE_NAME_INVALID: { http: 400, grpc: 'INVALID_ARGUMENT', retryable: false, title: 'File name not allowed' },
+  SIZE_INVALID: { http: 400, grpc: 'INVALID_ARGUMENT', retryable: false, title: 'Size not valid' },
+  UNAUTHENTICATED: { http: 401, grpc: 'UNAUTHENTICATED', retryable: false, title: 'A valid token is needed' },
+  HOST_NOT_ALLOWED: { http: 403, grpc: 'PERMISSION_DENIED', retryable: false, title: 'Host not allowed' },
+  ROUTE_NOT_FOUND: { http: 404, grpc: 'UNIMPLEMENTED', retryable: false, title: 'No such route' },
+  LOG_FILE_NOT_FOUND: { http: 404, grpc: 'NOT_FOUND', retryable: false, title: 'No such log file' },
+  METHOD_NOT_ALLOWED: { http: 405, grpc: 'UNIMPLEMENTED', retryable: false, title: 'Method not allowed' },
+  REQUEST_TIMEOUT: { http: 408, grpc: 'DEADLINE_EXCEEDED', retryable: true, title: 'Request took too long to arrive' },
+  PRECONDITION_FAILED: { http: 412, grpc: 'FAILED_PRECONDITION', retryable: false, title: 'The file has changed' },
+  URL_TOO_LONG: { http: 414, grpc: 'INVALID_ARGUMENT', retryable: false, title: 'URL too long' },
+  RANGE_NOT_SATISFIABLE: { http: 416, grpc: 'OUT_OF_RANGE', retryable: false, title: 'Range outside the file' },
+  LOG_FILE_CORRUPT: { http: 422, grpc: 'DATA_LOSS', retryable: false, title: 'Log file is damaged' },
+  RATE_LIMITED: { http: 429, grpc: 'RESOURCE_EXHAUSTED', retryable: true, title: 'Too many requests' },
+  HEADERS_TOO_LARGE: { http: 431, grpc: 'INVALID_ARGUMENT', retryable: false, title: 'Headers too large' },
+  LOG_FILE_UNREADABLE: { http: 500, grpc: 'INTERNAL', retryable: false, title: 'Log file cannot be read' },
+  LOG_FILE_TRUNCATED: { http: 500, grpc: 'DATA_LOSS', retryable: true, title: 'Log file shrank while it was read' },
+  LOG_DIR_UNREADABLE: { http: 503, grpc: 'UNAVAILABLE', retryable: true, title: 'Log directory cannot be read' },
+  CONFIG_UNAVAILABLE: { http: 503, grpc: 'UNAVAILABLE', retryable: true, title: 'Configuration cannot be read' },
+  TOO_MANY_STREAMS: { http: 503, grpc: 'RESOURCE_EXHAUSTED', retryable: true, title: 'Too many streams' },
+  SHUTTING_DOWN: { http: 503, grpc: 'UNAVAILABLE', retryable: true, title: 'The node is stopping' },
+  DEADLINE_EXCEEDED: { http: 504, grpc: 'DEADLINE_EXCEEDED', retryable: true, title: 'The answer took too long' },
+  INTERNAL: { http: 500, grpc: 'INTERNAL', retryable: false, title: 'Internal error' },
+};
+
+/** A failure with a code of the closed list. The message says what and which; it reaches the client. */
+export class PortholeError extends Error {
+  override readonly name = 'PortholeError';
+  readonly code: ErrorCode;
+
+  constructor(code: ErrorCode, message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.code = code;
+  }
+}
+
+/** The code of anything thrown; what carries none of ours is `INTERNAL`. */
+export function codeOf(thrown: unknown): ErrorCode {
+  if (thrown instanceof Error && 'code' in thrown && isErrorCode(thrown.code)) return thrown.code;
+  return 'INTERNAL';
+}
+
+export function isErrorCode(value: unknown): value is ErrorCode {
+  return typeof value === 'string' && Object.hasOwn(ERROR_KINDS, value);
+}

@@ -1,0 +1,79 @@
+import type { ByteAnswer, LogEntry, LogFileDetails, OpenLog } from '@porthole/logs';
+import type { FileRequest } from './file-request.ts';
+import type { ViewRequest } from './view-request.ts';
+
+/** Description of the node, exactly the contract's fields. */
+export interface NodeObject {
+  hostIp: string;
+  hostName: string;
+  grpcPort: number;
+  httpPort: number;
+  version: string;
+  /** Epoch milliseconds at which the node came online; fixed at start. */
+  onlineTime: number;
+}
+
+export interface NodeConfig {
+  /** Valid TOML, secrets masked. */
+  config: string;
+  node: NodeObject;
+}
+
+/** Who the node is, beyond the contract's fields. */
+export interface NodeDescription {
+  node: NodeObject;
+  /** Whose configuration and logs are shown: the node's own, or those of the service beside it. */
+  observes: 'self' | 'service';
+  clockMs: number;
+  /** IANA name of the zone in which the node's log timestamps are written. */
+  timeZone: string;
+  utcOffsetMinutes: number;
+  uptimeMs: number;
+  versions: { porthole: string; node: string };
+  /** Operations this node answers, by route id. */
+  capabilities: string[];
+}
+
+export type SettingSource = 'default' | 'file' | 'env' | 'flag' | 'option';
+
+export type SettingJson = string | number | boolean | SettingJson[] | { [key: string]: SettingJson };
+
+export interface SettingEntry {
+  key: string;
+  /** Secrets are masked. */
+  value: SettingJson;
+  /** `null` where the default is not known: keys of an observed service. */
+  default: SettingJson | null;
+  changed: boolean | null;
+  source: SettingSource;
+  secret: boolean;
+}
+
+export interface NodeSettings {
+  observes: 'self' | 'service';
+  /** The file the values come from, `null` when there is none. */
+  file: string | null;
+  settings: SettingEntry[];
+  /** The file on disk now, against what was read at start. */
+  disk: { state: 'none' | 'same' | 'changed' | 'broken' | 'missing'; differs: string[]; detail: string | null };
+}
+
+export interface CallOptions {
+  signal?: AbortSignal;
+}
+
+/**
+ * What one node answers, whoever asks and over whatever transport: the local node, a client and a test fake
+ * implement it; HTTP, gRPC, CLI and fan-out only adapt it.
+ */
+export interface NodeState {
+  describe(options?: CallOptions): Promise<NodeDescription>;
+  config(options?: CallOptions): Promise<NodeConfig>;
+  settings(options?: CallOptions): Promise<NodeSettings>;
+  listLogs(options?: CallOptions): Promise<LogEntry[]>;
+  logFiles(options?: CallOptions): Promise<LogFileDetails[]>;
+  /** The most recent part of one file. The caller closes the answer. */
+  viewLog(request: ViewRequest, options?: CallOptions): Promise<ByteAnswer>;
+  /** One file as it is on disk, for ranges. The caller closes it. */
+  openLog(request: FileRequest, options?: CallOptions): Promise<OpenLog>;
+}

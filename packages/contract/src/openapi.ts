@@ -1,0 +1,74 @@
+import { ERROR_KINDS, type ErrorCode } from './errors.ts';
+import { COMMON_ERRORS, ROUTE_IDS, type Route, type RouteId, routeOf } from './routes.ts';
+import { type JsonSchema, SCHEMAS } from './schemas.ts';
+
+/** The whole interface as an OpenAPI 3.1 document, made from the route table, the schemas and the error table. */
+export function buildOpenApi({ version }: { version: string }): JsonSchema {
+  const paths: Record<string, unknown> = {};
+  for (const id of ROUTE_IDS) {
+    const route = routeOf(id);
+    if (!route.page) paths[route.path] = { get: operation(id, route) };
+  }
+  return {
+    openapi: '3.1.0',
+    info: {
+      title: 'Porthole node state interface',
+      version,
+      description: 'What a node is configured to do, and what it is saying. Every operation also answers HEAD.',
+      license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
+    },
+    servers: [{ url: '/', description: 'The node that serves this document.' }],
+    security: [{ bearer: [] }, {}],
+    paths,
+    components: {
+      schemas: SCHEMAS,
+      securitySchemes: {
+        bearer: { type: 'http', scheme: 'bearer', description: 'Needed when the node has a token file.' },
+      },
+    },
+  };
+}
+
+function operation(id: RouteId, route: Route): JsonSchema {
+  return {
+    operationId: id,
+    summary: route.summary,
+    description: route.description,
+    tags: [route.path.startsWith('/api/v1/') ? 'node state' : 'operations'],
+    ...(route.open && { security: [] }),
+    parameters: route.parameters.map(({ name, in: place, required, type, description }) => ({
+      name,
+      in: place,
+      required,
+      description,
+      schema: { type, ...(type === 'integer' && { minimum: 1 }) },
+    })),
+    responses: { ...goodAnswers(route), ...errorAnswers([...route.errors, ...COMMON_ERRORS], route) },
+  };
+}
+
+function goodAnswers({ answer, alsoAnswers = {} }: Route): JsonSchema {
+  const schema = answer.schema ? { $ref: `#/components/schemas/${answer.schema}` } : { type: 'string' };
+  const content = { [answer.contentType]: { schema } };
+  const also = Object.entries(alsoAnswers).map(([status, description]) => [
+    status,
+    { description, ...(status !== '304' && { content }) },
+  ]);
+  return { 200: { description: 'The answer.', content }, ...Object.fromEntries(also) };
+}
+
+/** One entry per status, naming the codes it can carry. */
+function errorAnswers(codes: readonly ErrorCode[], { open, alsoAnswers = {} }: Route): JsonSchema {
+  const byStatus = new Map<number, ErrorCode[]>();
+  for (const code of new Set(codes)) {
+    const status = ERROR_KINDS[code].http;
+    if ((open && code === 'UNAUTHENTICATED') || status in alsoAnswers) continue;
+    byStatus.set(status, [...(byStatus.get(status) ?? []), code]);
+  }
+  const content = { 'application/problem+json': { schema: { $ref: '#/components/schemas/Problem' } } };
+  const answers = [...byStatus].map(([status, list]) => [
+    status,
+    { description: list.map((code) => `${code}: ${ERROR_KINDS[code].title}.`).join(' '), content },
+  ]);
+  return Object.fromEntries(answers) as JsonSchema;
+}
