@@ -1,0 +1,44 @@
+import type { NodeSettings, SettingEntry } from '@porthole/contract';
+import { type LoadedSettings, loadSettings } from './load-settings.ts';
+import type { SettingScalar } from './setting-kind.ts';
+import { SettingsError } from './settings-error.ts';
+import { toShownJson } from './write-value.ts';
+
+/** Each setting with its value, default and source, spelt as in the file; secrets are masked. */
+export function settingEntries(loaded: LoadedSettings): SettingEntry[] {
+  return loaded.values.map(({ definition, value, defaultValue, source }) => ({
+    key: definition.key,
+    value: toShownJson(definition, value),
+    default: toShownJson(definition, defaultValue),
+    changed: !equal(value, defaultValue),
+    source,
+    secret: definition.secret,
+  }));
+}
+
+/**
+ * The settings file as it is now against what was read at start. A file is broken when the node would refuse to start
+ * with it, so values that are impossible together count; a change of comments or layout does not.
+ */
+export async function compareWithDisk(loaded: LoadedSettings): Promise<NodeSettings['disk']> {
+  if (loaded.file === null) return { state: 'none', differs: [], detail: null };
+  let now: LoadedSettings;
+  try {
+    now = await loadSettings({ ...loaded.sources, file: loaded.file });
+  } catch (thrown) {
+    if (!(thrown instanceof SettingsError)) throw thrown;
+    const missing = thrown.problems.some(({ code }) => code === 'FILE_MISSING');
+    return { state: missing ? 'missing' : 'broken', differs: [], detail: thrown.message };
+  }
+  const differs = loaded.values
+    .filter(({ definition, defaultValue }) => {
+      const before = loaded.fileValues.get(definition.key) ?? defaultValue;
+      return !equal(before, now.fileValues.get(definition.key) ?? defaultValue);
+    })
+    .map(({ definition }) => definition.key);
+  return { state: differs.length === 0 ? 'same' : 'changed', differs, detail: null };
+}
+
+function equal(a: SettingScalar, b: SettingScalar): boolean {
+  return JSON.stringify(a) === JSON.stringify(b);
+}

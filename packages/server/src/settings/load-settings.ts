@@ -1,0 +1,161 @@
+import { resolve } from 'node:path';
+import type { SettingSource } from '@porthole/contract';
+import { findConflicts } from './find-conflicts.ts';
+import type { Finding, Layer } from './layer.ts';
+import { readEnvLayer } from './read-env-layer.ts';
+import { readFileLayer } from './read-file-layer.ts';
+import { type FlagValue, readFlagLayer } from './read-flag-layer.ts';
+import { readOptionLayer } from './read-option-layer.ts';
+import type { SettingScalar } from './setting-kind.ts';
+import {
+  assembleSettings,
+  type PartialSettings,
+  SETTING_DEFINITIONS,
+  type SettingDefinition,
+  type Settings,
+} from './settings.ts';
+import { SettingsError } from './settings-error.ts';
+import { showText } from './show-value.ts';
+import { tellProblems } from './tell-problems.ts';
+import { toShownToml } from './write-value.ts';
+
+const PRECEDENCE: readonly SettingSource[] = ['default', 'file', 'env', 'flag', 'option'];
+
+/** Where settings come from, in rising precedence; below them all are the defaults. */
+export interface SettingsSources {
+  /** The settings file; without it, the one named by `PORTHOLE_CONFIG`, or none. */
+  file?: string | undefined;
+  env?: Readonly<Record<string, string | undefined>>;
+  /** By setting key: `{ 'http.port': '0' }`. A list flag may hold several texts. */
+  flags?: Readonly<Record<string, FlagValue>>;
+  /** Given by the program that embeds the node. */
+  options?: PartialSettings;
+  /** What relative paths outside the file count from; the working directory unless given. */
+  workDir?: string;
+}
+
+export interface SettingValue {
+  definition: SettingDefinition;
+  value: SettingScalar;
+  /** With paths resolved, as `value` is. */
+  defaultValue: SettingScalar;
+  source: SettingSource;
+  /** Where exactly: `environment PORTHOLE_HTTP_PORT`. */
+  origin: string;
+  /** The value as a TOML literal, masked if secret. */
+  text: string;
+}
+
+export interface LoadedSettings {
+  settings: Settings;
+  /** Absolute path of the settings file, `null` when there is none. */
+  file: string | null;
+  /** One per setting, in the order of the table. */
+  values: SettingValue[];
+  /** For the operator; nothing that keeps the node from starting. */
+  warnings: string[];
+  /** What the file alone said, by key. */
+  fileValues: ReadonlyMap<string, SettingScalar>;
+  /** What was loaded, so that it can be loaded again. */
+  sources: SettingsSources;
+}
+
+/** Reads all sources. Throws one `SettingsError` with everything that is wrong with them. */
+export async function loadSettings(sources: SettingsSources = {}): Promise<LoadedSettings> {
+  const { env = {}, flags = {}, options = {}, workDir = process.cwd() } = sources;
+  const fileName = sources.file ?? (env.PORTHOLE_CONFIG || undefined);
+  const file = fileName === undefined ? null : resolve(workDir, fileName);
+  const shownName = showText(fileName ?? '');
+  const fileLayer = file === null ? null : await readFileLayer(file, shownName);
+  // The highest precedence first: the first layer that knows a key decides.
+  const layers = [readOptionLayer(options, workDir), readFlagLayer(flags, workDir), readEnvLayer(env, workDir)];
+  if (fileLayer !== null) layers.push(fileLayer);
+
+  const values = SETTING_DEFINITIONS.map((definition) => settle(definition, { layers, workDir, shownName }));
+  const settings = settingsOf(values);
+  const findings = layers.flatMap((layer) => layer.findings);
+  findings.push(...conflictFindings(settings, values, findings));
+  if (findings.length > 0) throw new SettingsError(await tellProblems(findings, fileLayer?.text ?? ''));
+
+  return {
+    settings,
+    file,
+    values,
+    warnings: layers.flatMap((layer) => layer.warnings),
+    fileValues: fileLayer?.values ?? new Map(),
+    sources: { ...sources, workDir, file: fileName, env: ownVariables(env) },
+  };
+}
+
+/** A copy: the environment of the process is shared, may change and holds the secrets of others. */
+function ownVariables(env: Readonly<Record<string, string | undefined>>): Record<string, string | undefined> {
+  return Object.fromEntries(SETTING_DEFINITIONS.map((definition) => [definition.env, env[definition.env]]));
+}
+
+interface Stack {
+  /** The highest precedence first. */
+  layers: readonly Layer[];
+  workDir: string;
+  /** How messages name the file. */
+  shownName: string;
+}
+
+function settle(definition: SettingDefinition, { layers, workDir, shownName }: Stack): SettingValue {
+  const defaultValue = defaultOf(definition, workDir);
+  for (const { source, values } of layers) {
+    const value = values.get(definition.key);
+    if (value === undefined) continue;
+    const text = toShownToml(definition, value);
+    return { definition, value, defaultValue, source, origin: originOf(definition, source, shownName), text };
+  }
+  const text = toShownToml(definition, defaultValue);
+  return { definition, value: defaultValue, defaultValue, source: 'default', origin: 'default', text };
+}
+
+/** Through the kind's own reader: it resolves paths and gives every load its own lists. */
+function defaultOf(definition: SettingDefinition, workDir: string): SettingScalar {
+  const reading = definition.kind.fromOption(definition.default, workDir);
+  if ('refused' in reading) throw new TypeError(`the default of ${definition.key} is not valid`);
+  return reading.value;
+}
+
+function originOf(definition: SettingDefinition, source: SettingSource, shownName: string): string {
+  switch (source) {
+    case 'file':
+      return shownName;
+    case 'env':
+      return `environment ${definition.env}`;
+    case 'flag':
+      return `flag ${definition.flag}`;
+    case 'option':
+      return `option ${definition.section}.${definition.property}`;
+    case 'default':
+      return 'default';
+  }
+}
+
+function settingsOf(values: readonly SettingValue[]): Settings {
+  const byKey = new Map(values.map(({ definition, value }) => [definition.key, value]));
+  return assembleSettings((definition) => byKey.get(definition.key) ?? definition.default);
+}
+
+/** Each conflict is told at the setting somebody chose: the involved one of the highest precedence. */
+function conflictFindings(
+  settings: Settings,
+  values: readonly SettingValue[],
+  findings: readonly Finding[],
+): Finding[] {
+  const refused = new Set(findings.flatMap(({ key }) => (key === undefined ? [] : [key])));
+  return findConflicts(settings, refused).flatMap(({ keys, text }) => {
+    const involved = keys.flatMap((key) => values.filter(({ definition }) => definition.key === key));
+    const ranked = involved.sort((a, b) => PRECEDENCE.indexOf(b.source) - PRECEDENCE.indexOf(a.source));
+    return ranked.slice(0, 1).map(({ definition, source, origin }) => ({
+      code: 'CONFLICT' as const,
+      source,
+      at: origin,
+      text,
+      key: definition.key,
+      ...(source === 'file' ? { path: [definition.section, definition.name] } : {}),
+    }));
+  });
+}

@@ -1,0 +1,60 @@
+/** Enough to recognise a value; a pasted key file must not fill the terminal. */
+const SHOWN_CHARACTERS = 80;
+
+/** Characters that could move the cursor, turn the writing direction or end a line where a message is printed. */
+const UNPRINTABLE = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu;
+
+/** A text for a message or a comment: one line, nothing invisible, never long. */
+export function showText(text: string): string {
+  return escapeUnprintable(cut(text));
+}
+
+/** The same in quotes. */
+export function quote(text: string): string {
+  return `"${escapeUnprintable(cut(text).replace(/[\\"]/g, '\\$&'))}"`;
+}
+
+/** A value as a message names it: `"abc"`, `70000`, `a table`. */
+export function showValue(value: unknown): string {
+  if (typeof value === 'string') return quote(value);
+  if (typeof value === 'number' || typeof value === 'bigint' || typeof value === 'boolean') return cut(String(value));
+  return nounOf(value);
+}
+
+/** A value with its type, for "expected ..., found ...". A whole number is a `bigint` here, any other a float. */
+export function describeFound(value: unknown): string {
+  const noun = nounOf(value);
+  const named = typeof value === 'object' || typeof value === 'function' || value === undefined;
+  return named ? noun : `${noun} ${showValue(value)}`;
+}
+
+function nounOf(value: unknown): string {
+  if (Array.isArray(value)) return 'a list';
+  if (value instanceof Date) return 'a date';
+  if (value === null) return 'null';
+  switch (typeof value) {
+    case 'string':
+      return 'a string';
+    case 'bigint':
+      return 'an integer';
+    case 'number':
+      return 'a float';
+    case 'boolean':
+      return 'a boolean';
+    case 'object':
+      return 'a table';
+    default:
+      return `a value of type ${typeof value}`;
+  }
+}
+
+function cut(text: string): string {
+  if (text.length <= SHOWN_CHARACTERS) return text;
+  // Well past the cut in code units, so that the characters can be counted without spreading a text of megabytes.
+  const shown = [...text.slice(0, SHOWN_CHARACTERS * 2)].slice(0, SHOWN_CHARACTERS).join('');
+  return shown.length === text.length ? text : `${shown}...`;
+}
+
+function escapeUnprintable(text: string): string {
+  return text.replace(UNPRINTABLE, (character) => `\\u{${(character.codePointAt(0) ?? 0).toString(16)}}`);
+}
