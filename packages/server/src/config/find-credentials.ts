@@ -1,0 +1,49 @@
+import type { Credential } from './credential.ts';
+import { findPairSecrets, type SecretName } from './find-pair-secrets.ts';
+import { findUserInfoSecrets } from './find-user-info-secrets.ts';
+
+/** Long enough, or with a digit and this long: then what follows a scheme is no word of a sentence ("Basic auth"). */
+const TOKEN_LENGTH = 16;
+const TOKEN_WITH_DIGIT_LENGTH = 8;
+
+/**
+ * Secrets within a text that as a whole is none: passwords in URLs and connection strings, secret query parameters,
+ * `Bearer` and `Basic` tokens, private keys. One pass each, linear in the length of the text.
+ */
+export function findCredentials(text: string, isSecretName: SecretName): Credential[] {
+  return [
+    ...findUserInfoSecrets(text),
+    ...findPairSecrets(text, isSecretName),
+    ...findSchemeTokens(text),
+    ...findPrivateKeys(text),
+  ];
+}
+
+function findSchemeTokens(text: string): Credential[] {
+  const found: Credential[] = [];
+  const first = text.length - text.trimStart().length;
+  const last = text.trimEnd().length;
+  for (const match of text.matchAll(/\b(?:bearer|basic|digest|negotiate)[ \t]+([\w.~+/=-]+)/gi)) {
+    const token = match[1] ?? '';
+    const end = match.index + match[0].length;
+    const isAll = match.index === first && end === last;
+    const isToken =
+      token.length >= TOKEN_LENGTH || (token.length >= TOKEN_WITH_DIGIT_LENGTH && /[\d=]/.test(token)) || isAll;
+    if (isToken) found.push({ start: end - token.length, end, certain: !isAll || token.length >= TOKEN_LENGTH });
+  }
+  return found;
+}
+
+/** The lines between BEGIN and END; to the end of the text when no END follows. */
+function findPrivateKeys(text: string): Credential[] {
+  const found: Credential[] = [];
+  let end = 0;
+  for (const match of text.matchAll(/-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----/g)) {
+    if (match.index < end) continue;
+    const start = match.index + match[0].length;
+    const marker = text.indexOf('-----END', start);
+    end = marker < 0 ? text.length : marker;
+    if (text.slice(start, end).trim() !== '') found.push({ start, end, certain: true });
+  }
+  return found;
+}

@@ -1,0 +1,116 @@
+import { PortholeError } from '@porthole/contract';
+import type { TomlValue } from 'smol-toml';
+import { joinRanges, MASK, type MaskRange, maskRanges, rangesMeet } from './mask-ranges.ts';
+import { parseValues } from './parse-toml.ts';
+import { findTomlSecrets, type LeafMask, type TomlSecrets } from './toml-secrets.ts';
+import type { TomlLeaf } from './toml-statements.ts';
+import { quotesOf, readTomlString } from './toml-string.ts';
+
+export interface RedactOptions {
+  /** Patterns of further secret keys, see `isSecretKey`. */
+  secretKeys?: readonly string[];
+}
+
+/** A part of the text, and what stands there afterwards. */
+interface Edit extends MaskRange {
+  replacement: string;
+  /** Whether two secrets met here. */
+  meeting: boolean;
+}
+
+/** More than meeting secrets have ever needed in tests; each pass masks more, so that an early end is safe too. */
+const MAX_PASSES = 5;
+
+/**
+ * The TOML text with every secret masked: values of secret keys, credentials within other values, commented-out
+ * secrets, and copies of all of these in comments and other values. All else stays byte for byte, except that a byte
+ * order mark is dropped, because not every parser takes it. Empty values stay empty, arrays keep their length, and a
+ * secret number or date becomes a string. Keys are never masked, even if a secret stands in one.
+ *
+ * Throws `TomlError` when the text is not valid TOML, and `PortholeError` rather than give away a secret.
+ */
+export function redactToml(text: string, options: RedactOptions = {}): string {
+  const { secretKeys = [] } = options;
+  let pass = redactOnce(text, secretKeys);
+  // Nearly always one pass is all: see `rangesMeet`.
+  for (let passes = 1; pass.again && passes < MAX_PASSES; passes++) pass = redactOnce(pass.redacted, secretKeys);
+  return pass.redacted;
+}
+
+/** `again`: a further pass might find more to mask, which one who redacts the answer once more would see change. */
+function redactOnce(text: string, secretKeys: readonly string[]): { redacted: string; again: boolean } {
+  const secrets = findTomlSecrets(text, secretKeys);
+  const source = secrets.document.text;
+  const edits = [...leafEdits(source, secrets), ...commentEdits(secrets)];
+  const redacted = applyEdits(source, edits);
+  checkRedacted(secrets, redacted);
+  return { redacted, again: edits.some((edit) => edit.meeting) };
+}
+
+function leafEdits(source: string, secrets: TomlSecrets): Edit[] {
+  const edits: Edit[] = [];
+  for (const leaf of secrets.leaves) {
+    const mask = secrets.maskOf(leaf);
+    if (mask === 'none') continue;
+    const [start, end] = leaf.node.range;
+    const replacement = maskLeaf(source.slice(start, end), leaf, mask);
+    edits.push({ start, end, replacement, meeting: mask !== 'whole' && rangesMeet(mask) });
+  }
+  return edits;
+}
+
+function maskLeaf(raw: string, { node }: TomlLeaf, mask: Exclude<LeafMask, 'none'>): string {
+  if (node.kind !== 'string') return `"${MASK}"`;
+  const quotes = quotesOf(raw);
+  if (mask === 'whole') return quotes + MASK + quotes;
+  const { value, positions } = readTomlString(raw);
+  // The ranges count in the parser's value; if we read the string differently they would hit the wrong place.
+  if (value !== node.value) return quotes + MASK + quotes;
+  const at = (index: number) => positions[index] ?? raw.length - quotes.length;
+  return maskRanges(
+    raw,
+    joinRanges(mask).map(({ start, end }) => ({ start: at(start), end: at(end) })),
+  );
+}
+
+function commentEdits(secrets: TomlSecrets): Edit[] {
+  return secrets.comments.flatMap((comment) => {
+    const { start, text } = comment;
+    const ranges = secrets.maskOfComment(comment);
+    if (ranges.length === 0) return [];
+    const replacement = maskRanges(text, ranges);
+    return [{ start, end: start + text.length, replacement, meeting: rangesMeet(ranges) }];
+  });
+}
+
+function applyEdits(text: string, edits: Edit[]): string {
+  const parts: string[] = [];
+  let from = 0;
+  for (const { start, end, replacement } of edits.sort((a, b) => a.start - b.start)) {
+    parts.push(text.slice(from, start), replacement);
+    from = end;
+  }
+  return parts.join('') + text.slice(from);
+}
+
+/** The last line of defence: whatever went wrong before, no text leaves that is not TOML or still holds a secret. */
+function checkRedacted(secrets: TomlSecrets, redacted: string): void {
+  const values = parseValues(redacted);
+  const isSafe = (before: TomlValue | undefined, after: TomlValue): boolean => {
+    if (typeof after === 'string') return secrets.values.findInValue(after).length === 0;
+    if (!isNested(after)) return !isNested(before);
+    if (!isNested(before)) return false;
+    const keys = Object.keys(after);
+    const kept: Record<string, TomlValue> = Object.assign(Object.create(null), before);
+    return (
+      keys.length === Object.keys(before).length &&
+      Object.entries(after).every(([key, value]) => isSafe(kept[key], value))
+    );
+  };
+  if (isSafe(secrets.document.values, values)) return;
+  throw new PortholeError('CONFIG_UNAVAILABLE', 'the configuration cannot be shown without showing a secret in it');
+}
+
+function isNested(value: TomlValue | undefined): value is Record<string, TomlValue> | TomlValue[] {
+  return typeof value === 'object' && !(value instanceof Date);
+}

@@ -1,0 +1,85 @@
+import { MASK, type MaskRange } from './mask-ranges.ts';
+import { NeedleFinder } from './needle-finder.ts';
+import { SECRET_WORDS } from './secret-words.ts';
+
+/** From this length on a copy is masked anywhere in a text; shorter values occur in ordinary words. */
+const MIN_LENGTH = 6;
+
+/** Long enough, but ordinary in a configuration file: as a password it is no secret, and masking each use ruins the text. */
+const PLAIN_WORDS: ReadonlySet<string> = new Set([
+  ...[...SECRET_WORDS].filter((word) => word.length >= 4),
+  ...['default', 'example', 'localhost', 'public', 'private', 'enabled', 'disabled', 'required', 'optional'],
+  ...['number', 'string', 'boolean', 'server', 'client', 'database', 'system', 'username', 'anonymous'],
+]);
+
+/** The secret values of one document, to mask their copies where no key name gives them away. */
+export class SecretValues {
+  readonly #long = new Set<string>();
+  readonly #short = new Set<string>();
+  #longFinder: NeedleFinder | undefined;
+  #shortFinder: NeedleFinder | undefined;
+
+  /** `raw` is the value as it is written, escapes included: comments repeat that form. */
+  add(value: string, raw: string = value): void {
+    for (const form of [value, raw, JSON.stringify(value).slice(1, -1), encodedForUrl(value)]) this.#addForm(form);
+    if (!/[\r\n]/.test(value)) return;
+    for (const line of value.split(/[\r\n]+/)) {
+      // Comments repeat a value of several lines line by line. The first line of every PEM block is the same.
+      if (isLong(line.trim()) && !line.trim().startsWith('-----')) this.#addForm(line.trim());
+    }
+  }
+
+  /** Whether this very text is a secret too long to be there by chance. */
+  has(text: string): boolean {
+    return this.#long.has(text);
+  }
+
+  /** Copies of the long values, wherever they stand. */
+  findInValue(text: string): MaskRange[] {
+    this.#longFinder ??= new NeedleFinder(this.#long);
+    return this.#longFinder.find(text);
+  }
+
+  /** As in values, and the short ones: in quotes, or as a word where the comment is suspected of speaking of secrets. */
+  findInComment(text: string, isSuspect: () => boolean): MaskRange[] {
+    this.#shortFinder ??= new NeedleFinder(this.#short);
+    const isCopy = (range: MaskRange) =>
+      isQuoted(text, range) || ((isAssigned(text, range) || isOddWord(text, range)) && isSuspect());
+    return [...this.findInValue(text), ...this.#shortFinder.find(text, isCopy)];
+  }
+
+  #addForm(form: string): void {
+    // A masked text holds no secret, and its stars must not become one.
+    if (form.trim() === '' || form.includes(MASK)) return;
+    (isLong(form) ? this.#long : this.#short).add(form);
+    this.#longFinder = undefined;
+    this.#shortFinder = undefined;
+  }
+}
+
+function isLong(value: string): boolean {
+  return value.length >= MIN_LENGTH && !PLAIN_WORDS.has(value.toLowerCase());
+}
+
+function encodedForUrl(value: string): string {
+  // A lone surrogate cannot be encoded, and cannot stand in a URL either.
+  return /\p{Surrogate}/u.test(value) ? value : encodeURIComponent(value);
+}
+
+function isQuoted(text: string, { start, end }: MaskRange): boolean {
+  const quote = text[start - 1] ?? '';
+  return /["'`]/.test(quote) && text[end] === quote;
+}
+
+/** A whole word after `:` or `=`, as in `Default: pw`. */
+function isAssigned(text: string, range: MaskRange): boolean {
+  return isWord(text, range) && /[:=][ \t]*$/.test(text.slice(Math.max(0, range.start - 8), range.start));
+}
+
+function isOddWord(text: string, range: MaskRange): boolean {
+  return isWord(text, range) && !PLAIN_WORDS.has(text.slice(range.start, range.end).toLowerCase());
+}
+
+function isWord(text: string, { start, end }: MaskRange): boolean {
+  return !/^\w\w$/.test(text.slice(start - 1, start + 1)) && !/^\w\w$/.test(text.slice(end - 1, end + 1));
+}

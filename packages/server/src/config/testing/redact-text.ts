@@ -1,0 +1,12 @@
+import { findCredentials } from '../find-credentials.ts';
+import { maskRanges } from '../mask-ranges.ts';
+import { isSecretKey } from '../secret-keys.ts';
+
+/** A string with the credentials in it masked: passwords in URLs and connection strings, tokens, private keys. */
+export function redactText(text: string, options: { secretKeys?: readonly string[] } = {}): string {
+  const { secretKeys = [] } = options;
+  return maskRanges(
+    text,
+    findCredentials(text, (name) => isSecretKey([name], secretKeys)),
+  );
+}

@@ -1,0 +1,101 @@
+import type { Credential } from './credential.ts';
+import { findCommentSecrets, mentionsSecret } from './find-comment-secrets.ts';
+import { findCredentials } from './find-credentials.ts';
+import type { MaskRange } from './mask-ranges.ts';
+import { type ParsedToml, parseToml } from './parse-toml.ts';
+import { type PlacedComment, placeComments } from './placed-comments.ts';
+import { isSecretKey } from './secret-keys.ts';
+import { SecretValues } from './secret-values.ts';
+import { listStatements, type TomlLeaf } from './toml-statements.ts';
+import { quotesOf } from './toml-string.ts';
+
+/** What of a value is to be masked: nothing, all of it, or parts of the string it is. */
+export type LeafMask = 'none' | 'whole' | MaskRange[];
+
+export interface TomlSecrets {
+  document: ParsedToml;
+  leaves: readonly TomlLeaf[];
+  comments: readonly PlacedComment[];
+  /** All secret values found, for the check that none is left. */
+  values: SecretValues;
+  maskOf(leaf: TomlLeaf): LeafMask;
+  maskOfComment(comment: PlacedComment): MaskRange[];
+}
+
+/**
+ * Everything secret in a TOML text. All secrets are collected before anything is masked, because a comment at the top
+ * can repeat a value that follows at the end.
+ */
+export function findTomlSecrets(source: string, secretKeys: readonly string[]): TomlSecrets {
+  const document = parseToml(source);
+  const statements = listStatements(document.ast, secretKeys);
+  const leaves = statements.flatMap((statement) => statement.leaves);
+  const values = new SecretValues();
+  const credentials = collectFromLeaves(document.text, leaves, { secretKeys, values });
+  const comments = placeComments(document.ast, statements);
+  const found = findCommentSecrets(comments, secretKeys, values);
+  const inComments = new Map(comments.map((comment, index) => [comment, found[index] ?? []]));
+  return {
+    document,
+    leaves,
+    comments,
+    values,
+    maskOf: (leaf) => maskOfLeaf(document.text, leaf, { credentials: credentials.get(leaf) ?? [], values }),
+    maskOfComment: (comment) => {
+      let suspect: boolean | undefined;
+      const isSuspect = () => (suspect ??= comment.besideSecret || mentionsSecret(comment.text));
+      return [...(inComments.get(comment) ?? []), ...values.findInComment(comment.text, isSuspect)];
+    },
+  };
+}
+
+function collectFromLeaves(
+  text: string,
+  leaves: readonly TomlLeaf[],
+  { secretKeys, values }: { secretKeys: readonly string[]; values: SecretValues },
+): Map<TomlLeaf, Credential[]> {
+  const credentials = new Map<TomlLeaf, Credential[]>();
+  const isSecretName = (name: string) => isSecretKey([name], secretKeys);
+  for (const leaf of leaves) {
+    const raw = text.slice(...leaf.node.range);
+    if (leaf.node.kind !== 'string') {
+      if (leaf.secret) values.add(raw);
+      continue;
+    }
+    const { value } = leaf.node;
+    if (leaf.secret) {
+      const { length } = quotesOf(raw);
+      values.add(value, raw.slice(length, raw.length - length));
+    }
+    const found = findCredentials(value, isSecretName);
+    if (found.length > 0) credentials.set(leaf, found);
+    for (const { start, end, certain } of found) if (certain) addCredential(values, value.slice(start, end));
+  }
+  return credentials;
+}
+
+/** Passwords in URLs are percent-encoded; elsewhere the same one stands in clear. */
+function addCredential(values: SecretValues, credential: string): void {
+  values.add(credential);
+  if (!credential.includes('%')) return;
+  try {
+    values.add(decodeURIComponent(credential));
+  } catch {
+    // Not percent-encoded after all: the text as it stands is the password.
+  }
+}
+
+function maskOfLeaf(
+  text: string,
+  leaf: TomlLeaf,
+  { credentials, values }: { credentials: Credential[]; values: SecretValues },
+): LeafMask {
+  const { node } = leaf;
+  if (node.kind === 'string') {
+    if (leaf.secret) return node.value === '' ? 'none' : 'whole';
+    const ranges = [...credentials, ...values.findInValue(node.value)];
+    return ranges.length > 0 ? ranges : 'none';
+  }
+  // A number that is one of the secrets is a copy; one that merely holds it is not.
+  return leaf.secret || (node.kind !== 'boolean' && values.has(text.slice(...node.range))) ? 'whole' : 'none';
+}
