@@ -1,0 +1,69 @@
+import { escapeText } from './escape-text.ts';
+
+/** A program has a few hundred log calls; more than this many means generated code, and memory counts more than speed. */
+const MAX_KNOWN_SITES = 2000;
+
+const MAX_SITE_CHARS = 160;
+
+/** Folders that say nothing about where the code belongs: `server/dist/start-node.js` reads `server/start-node.js`. */
+const BUILD_FOLDERS: readonly string[] = ['src', 'dist'];
+
+const UNKNOWN_SITE = '-';
+
+/** Short location of the code that called `below`, such as `http/http-server.js:42`. */
+export type CallSite = (below: (...args: never[]) => unknown) => string;
+
+export function createCallSite(): CallSite {
+  const known = new Map<string, string>();
+  return (below) => {
+    const stack = captureFrame(below);
+    if (stack === undefined) return UNKNOWN_SITE;
+    let site = known.get(stack);
+    if (site === undefined) {
+      site = shortenFrame(stack);
+      if (known.size >= MAX_KNOWN_SITES) known.clear();
+      known.set(stack, site);
+    }
+    return site;
+  };
+}
+
+function captureFrame(below: (...args: never[]) => unknown): string | undefined {
+  const holder: { stack?: unknown } = {};
+  const limit = Error.stackTraceLimit;
+  try {
+    // One frame instead of ten makes the capture several times cheaper.
+    Error.stackTraceLimit = 1;
+    Error.captureStackTrace(holder, below);
+    // Read while the hook of a host program (`Error.prepareStackTrace`) can still fail into our catch.
+    return typeof holder.stack === 'string' ? holder.stack : undefined;
+  } catch {
+    return undefined;
+  } finally {
+    restoreLimit(limit);
+  }
+}
+
+function restoreLimit(limit: number): void {
+  try {
+    Error.stackTraceLimit = limit;
+  } catch {
+    // Frozen intrinsics: it was never changed.
+  }
+}
+
+/** Takes a stack of one frame: `Error\n    at serve (file:///app/dist/http/http-server.js:42:7)`. */
+export function shortenFrame(stack: string): string {
+  const frame = stack.slice(stack.lastIndexOf('\n') + 1).trim();
+  const position = /:(\d+):\d+\)?$/.exec(frame);
+  if (!frame.startsWith('at ') || position === null) return UNKNOWN_SITE;
+  const before = frame.slice('at '.length, position.index);
+  const path = frame.endsWith(')') ? before.slice(before.indexOf(' (') + ' ('.length) : before;
+  const [file = '', ...folders] = path
+    .replace(/[?#][^/\\]*$/, '')
+    .split(/[/\\]/)
+    .reverse();
+  const folder = folders.find((name) => !BUILD_FOLDERS.includes(name)) ?? '';
+  const short = folder === '' ? file : `${folder}/${file}`;
+  return `${escapeText(short).slice(-MAX_SITE_CHARS)}:${position[1]}`;
+}

@@ -1,0 +1,36 @@
+import { encodeWithin, escapeLabel, escapeText } from './escape-text.ts';
+import type { LogLevel } from './log-level.ts';
+import { renderContext, textOf } from './render-context.ts';
+
+/** Readers of the files cut at 64 KiB per line or earlier; a record stays well below, its line feed included. */
+export const MAX_RECORD_BYTES = 16 * 1024;
+
+const MAX_LABEL_BYTES = 128;
+
+/** Half of a record, so that a long message leaves room for its context. */
+const MAX_MESSAGE_BYTES = MAX_RECORD_BYTES / 2;
+
+export interface RecordFields {
+  /** As the file shows it, already in the node's log time zone. */
+  readonly time: string;
+  readonly level: LogLevel;
+  readonly source: string;
+  readonly component: string;
+  readonly tag: string;
+  readonly message: string;
+  readonly context?: Readonly<Record<string, unknown>> | undefined;
+}
+
+/** One line with its line feed. Nothing in the fields can add a line or a column, or make it longer than the limit. */
+export function formatRecord({ time, level, source, component, tag, message, context }: RecordFields): string {
+  const labels = tag === '' ? label(component) : `${label(component)} ${label(tag)}`;
+  const text = encodeWithin(textOf(message), MAX_MESSAGE_BYTES, escapeText);
+  const line = `${time}\t${level.toUpperCase()}\t${source}\t${labels}: ${text}`;
+  if (context === undefined || context === null) return `${line}\n`;
+  const json = renderContext(context, MAX_RECORD_BYTES - Buffer.byteLength(line) - '\t\n'.length);
+  return json === '' ? `${line}\n` : `${line}\t${json}\n`;
+}
+
+function label(name: string): string {
+  return `[${encodeWithin(textOf(name), MAX_LABEL_BYTES, escapeLabel)}]`;
+}

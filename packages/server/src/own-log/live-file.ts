@@ -1,0 +1,190 @@
+import { type FileHandle, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { type Batch, resumeBatch } from './batch.ts';
+import { hasCode } from './has-code.ts';
+import type { LocalTime } from './local-time.ts';
+import { moveAside } from './move-aside.ts';
+import { type OpenedLogFile, openLogFile } from './open-log-file.ts';
+import type { RotatedNames } from './rotated-name.ts';
+
+/** How long records may go to a file that logrotate renamed or somebody deleted, against one stat per batch. */
+const IDENTITY_CHECK_MS = 1000;
+
+/** A rename that failed (read-only directory) is not tried for every batch; records go on into the grown file. */
+const ROTATION_RETRY_MS = 10_000;
+
+interface LiveFileOptions {
+  readonly dir: string;
+  readonly fileName: string;
+  readonly names: RotatedNames;
+  readonly time: LocalTime;
+  readonly now: () => number;
+  /** 0: no limit. */
+  readonly maxFileBytes: number;
+  /** Counted from the first record. 0: no limit. */
+  readonly maxFileAgeMs: number;
+  readonly onRotated: () => void;
+  readonly onError: (thrown: unknown) => void;
+}
+
+/** The file being written: opened, looked after, rotated. One call at a time. */
+export class LiveFile {
+  readonly path: string;
+  readonly #options: LiveFileOptions;
+  #handle: FileHandle | undefined;
+  #dev = 0;
+  #ino = 0;
+  #bytes = 0;
+  #birthMs: number | undefined;
+  #isTorn = false;
+  #isDistrusted = false;
+  #canRotate = false;
+  #checkedMs = 0;
+  #noRotationBeforeMs = Number.NEGATIVE_INFINITY;
+  #lastStampMs = Number.NEGATIVE_INFINITY;
+  #inFlight: { readonly fd: number; readonly untilBytes: number } | undefined;
+
+  constructor(options: LiveFileOptions) {
+    this.#options = options;
+    this.path = join(options.dir, options.fileName);
+  }
+
+  /** The write that is with the system now: it is done when the file has that many bytes. */
+  get inFlight(): { readonly fd: number; readonly untilBytes: number } | undefined {
+    return this.#inFlight;
+  }
+
+  /** Makes the file ready for a next record: open, the one that the path names, rotated if due. Gives the bytes it may grow. */
+  async prepare(recordBytes: number): Promise<number> {
+    await this.#ensureCurrent(IDENTITY_CHECK_MS);
+    if (this.#isDue(recordBytes)) {
+      // Another process may have rotated, or made room, since the last look.
+      await this.#ensureCurrent(0);
+      if (this.#isDue(recordBytes)) await this.#rotate();
+    }
+    return this.#roomBytes();
+  }
+
+  /** Writes the rest of the batch. On failure the file is closed, and the batch knows how far it came. */
+  async append(batch: Batch): Promise<void> {
+    // Opens the file again after a failure. It never rotates here: that would cut a record in two.
+    const handle = await this.#ensureCurrent(IDENTITY_CHECK_MS);
+    const continues = resumeBatch(batch, { dev: this.#dev, ino: this.#ino, size: this.#bytes });
+    try {
+      if (this.#isTorn && !continues) await this.#endTornLine(handle);
+      this.#isTorn = false;
+      this.#birthMs ??= this.#options.now();
+      this.#inFlight = { fd: handle.fd, untilBytes: this.#bytes + batch.bytes.length - batch.offset };
+      this.#bytes += await writeRest(handle, batch);
+    } catch (thrown) {
+      this.#inFlight = undefined;
+      batch.stoppedAt = await handle.stat().catch(() => undefined);
+      await this.close();
+      throw thrown;
+    }
+    this.#inFlight = undefined;
+  }
+
+  /** Somebody wrote past this object: what it knows about the file is looked up again before the next use. */
+  distrust(): void {
+    this.#isDistrusted = true;
+  }
+
+  async close(): Promise<void> {
+    const handle = this.#handle;
+    this.#handle = undefined;
+    // Nothing is lost with a close that fails: whatever write accepted is with the system.
+    await handle?.close().catch(this.#options.onError);
+  }
+
+  async #ensureCurrent(checkEveryMs: number): Promise<FileHandle> {
+    const nowMs = this.#options.now();
+    if (this.#isDistrusted) await this.close();
+    // The difference counts in both directions: a clock set back must not end the looking.
+    if (this.#handle && Math.abs(nowMs - this.#checkedMs) < checkEveryMs) return this.#handle;
+    if (this.#handle && !(await this.#isStillAtPath())) await this.close();
+    const handle = this.#handle ?? this.#adopt(await openLogFile(this.path));
+    this.#checkedMs = nowMs;
+    return handle;
+  }
+
+  async #isStillAtPath(): Promise<boolean> {
+    try {
+      const { dev, ino, size } = await stat(this.path);
+      if (dev !== this.#dev || ino !== this.#ino) return false;
+      // Smaller: truncated in place (copytruncate), its first record is gone.
+      if (size < this.#bytes) this.#birthMs = undefined;
+      this.#bytes = size;
+      return true;
+    } catch (thrown) {
+      // Any other refusal says nothing about the file in hand, which still takes records.
+      return !hasCode(thrown, 'ENOENT', 'ENOTDIR');
+    }
+  }
+
+  #adopt({ handle, stats, firstTime, isTorn }: OpenedLogFile): FileHandle {
+    this.#handle = handle;
+    this.#isDistrusted = false;
+    this.#dev = stats.dev;
+    this.#ino = stats.ino;
+    this.#bytes = stats.size;
+    this.#isTorn = isTorn;
+    this.#canRotate = stats.isFile();
+    // Not every file system keeps a birth time (it reads 0), none keeps it through a copy: the first record knows best.
+    const writtenMs = stats.birthtimeMs > 0 ? Math.min(stats.birthtimeMs, stats.mtimeMs) : stats.mtimeMs;
+    this.#birthMs = stats.size === 0 ? undefined : (this.#options.time.parse(firstTime) ?? writtenMs);
+    return handle;
+  }
+
+  /** A file past its limit could not be rotated: then whole batches go into it, not record by record. */
+  #roomBytes(): number {
+    const { maxFileBytes } = this.#options;
+    const isLimited = maxFileBytes > 0 && this.#bytes < maxFileBytes;
+    return isLimited ? maxFileBytes - this.#bytes : Number.POSITIVE_INFINITY;
+  }
+
+  #isDue(recordBytes: number): boolean {
+    const { maxFileBytes, maxFileAgeMs, now } = this.#options;
+    const nowMs = now();
+    if (!this.#canRotate || this.#bytes === 0 || nowMs < this.#noRotationBeforeMs) return false;
+    if (maxFileBytes > 0 && this.#bytes + recordBytes > maxFileBytes) return true;
+    return maxFileAgeMs > 0 && this.#birthMs !== undefined && nowMs - this.#birthMs >= maxFileAgeMs;
+  }
+
+  async #rotate(): Promise<void> {
+    const { dir, fileName, names, now, onRotated, onError } = this.#options;
+    try {
+      // Later than the last one even when the clock was set back, so that names sort as the records do.
+      const atMs = Math.max(now(), this.#lastStampMs + 1);
+      this.#lastStampMs = await moveAside({ dir, fileName, names, atMs });
+    } catch (thrown) {
+      this.#noRotationBeforeMs = now() + ROTATION_RETRY_MS;
+      onError(thrown);
+      return;
+    }
+    await this.close();
+    onRotated();
+    await this.#ensureCurrent(0);
+  }
+
+  async #endTornLine(handle: FileHandle): Promise<void> {
+    await handle.write('\n');
+    this.#bytes += 1;
+  }
+}
+
+/** The part of a file handle that writing needs. */
+interface ByteSink {
+  write(bytes: Uint8Array, offset: number, length: number): Promise<{ bytesWritten: number }>;
+}
+
+/** Writes until the batch is whole: the system may take less than it was given. Gives the bytes written. */
+export async function writeRest(sink: ByteSink, batch: Batch): Promise<number> {
+  const from = batch.offset;
+  while (batch.offset < batch.bytes.length) {
+    const { bytesWritten } = await sink.write(batch.bytes, batch.offset, batch.bytes.length - batch.offset);
+    if (bytesWritten === 0) throw new Error('the system took no bytes of the log');
+    batch.offset += bytesWritten;
+  }
+  return batch.offset - from;
+}

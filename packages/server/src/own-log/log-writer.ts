@@ -1,0 +1,156 @@
+import type { Batch } from './batch.ts';
+import { flushRestSync } from './flush-rest-sync.ts';
+import type { LiveFile } from './live-file.ts';
+import type { RecordQueue } from './record-queue.ts';
+
+/** Large enough that the cost of a write does not count, small enough that one never holds the disk for long. */
+const BATCH_BYTES = 256 * 1024;
+
+/** A full disk is seldom free again within a second; an operator who freed it should not wait long either. */
+const RETRY_MIN_MS = 100;
+const RETRY_MAX_MS = 5000;
+
+interface LogWriterOptions {
+  readonly queue: RecordQueue;
+  readonly file: LiveFile;
+  /** Makes the record that tells of dropped ones. */
+  readonly describeDrops: (dropped: number) => string;
+}
+
+/** Moves records from the queue to the file, one batch at a time; keeps a batch that failed and tries again. */
+export class LogWriter {
+  readonly #queue: RecordQueue;
+  readonly #file: LiveFile;
+  readonly #describeDrops: (dropped: number) => string;
+  #batch: Batch | undefined;
+  #step: Promise<boolean> | undefined;
+  #isPumping = false;
+  #isClosed = false;
+  #retryTimer: NodeJS.Timeout | undefined;
+  #failuresInRow = 0;
+  #written = 0;
+  #errors = 0;
+  #lastError: string | undefined;
+
+  constructor({ queue, file, describeDrops }: LogWriterOptions) {
+    this.#queue = queue;
+    this.#file = file;
+    this.#describeDrops = describeDrops;
+  }
+
+  get counts(): { written: number; errors: number; lastError: string | undefined; isFailing: boolean } {
+    const isFailing = this.#failuresInRow > 0;
+    return { written: this.#written, errors: this.#errors, lastError: this.#lastError, isFailing };
+  }
+
+  /** Only queues: the disk is for later. */
+  push(record: string): void {
+    if (this.#isClosed) this.#queue.drop(1);
+    else if (this.#queue.push(record)) this.#start();
+  }
+
+  countError(thrown: unknown): void {
+    this.#errors += 1;
+    this.#lastError = thrown instanceof Error ? thrown.message : String(thrown);
+  }
+
+  /** Resolves when what is queued now is written, or an attempt to write it failed. */
+  async flush(): Promise<void> {
+    const until = this.#queue.accepted;
+    // A step under way may have begun before the disk was well again; the attempts that count begin now.
+    await this.#step;
+    while (this.#written < until && (await this.#attempt()));
+  }
+
+  /** Writes what it can, gives up the rest as dropped, and closes the file. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    await this.#step;
+    while (this.#queue.queuedBytes > 0 && (await this.#attempt()));
+    clearTimeout(this.#retryTimer);
+    this.#retryTimer = undefined;
+    this.#giveUp();
+    await this.#file.close();
+  }
+
+  /** For a process about to end: waits for the write under way, then writes the rest at once. */
+  flushSync(): void {
+    const rest = this.#queue.take(Number.POSITIVE_INFINITY);
+    try {
+      flushRestSync(this.#file, [this.#batch, rest]);
+      this.#settle(rest);
+    } catch (thrown) {
+      this.countError(thrown);
+      if (rest) this.#queue.putBack(rest);
+    }
+    this.#file.distrust();
+  }
+
+  #start(): void {
+    if (this.#isPumping || this.#isClosed || this.#retryTimer) return;
+    this.#isPumping = true;
+    // Not at once: the records of this turn of the event loop go out together.
+    setImmediate(() => void this.#pump());
+  }
+
+  async #pump(): Promise<void> {
+    while (this.#queue.queuedBytes > 0 && (await this.#attempt()));
+    this.#isPumping = false;
+  }
+
+  /** One batch; callers at the same time share it. False: it failed and a retry is planned. */
+  #attempt(): Promise<boolean> {
+    this.#step ??= this.#writeBatch().finally(() => {
+      this.#step = undefined;
+    });
+    return this.#step;
+  }
+
+  async #writeBatch(): Promise<boolean> {
+    clearTimeout(this.#retryTimer);
+    this.#retryTimer = undefined;
+    try {
+      if (!this.#batch) {
+        const roomBytes = await this.#file.prepare(this.#queue.firstBytes);
+        this.#batch = this.#queue.take(Math.min(BATCH_BYTES, roomBytes));
+      }
+      if (this.#batch) await this.#file.append(this.#batch);
+    } catch (thrown) {
+      this.countError(thrown);
+      this.#retryLater();
+      return false;
+    }
+    this.#failuresInRow = 0;
+    const done = this.#batch;
+    this.#batch = undefined;
+    this.#settle(done);
+    // After a flush during a pause no pump is running, and more may have come meanwhile.
+    if (this.#queue.queuedBytes > 0) this.#start();
+    return true;
+  }
+
+  #giveUp(): void {
+    for (let lost = this.#batch ?? this.#queue.take(Number.POSITIVE_INFINITY); lost; ) {
+      this.#queue.drop(lost.records);
+      this.#queue.release(lost);
+      lost = this.#queue.take(Number.POSITIVE_INFINITY);
+    }
+    this.#batch = undefined;
+  }
+
+  #settle(batch: Batch | undefined): void {
+    if (!batch) return;
+    this.#written += batch.records;
+    this.#queue.release(batch);
+    this.#queue.tellDrops(this.#describeDrops);
+  }
+
+  #retryLater(): void {
+    const waitMs = Math.min(RETRY_MAX_MS, RETRY_MIN_MS * 2 ** this.#failuresInRow);
+    this.#failuresInRow += 1;
+    this.#retryTimer = setTimeout(() => {
+      this.#retryTimer = undefined;
+      this.#start();
+    }, waitMs).unref();
+  }
+}

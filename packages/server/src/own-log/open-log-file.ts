@@ -1,0 +1,58 @@
+import { closeSync, constants, fstatSync, mkdirSync, openSync, readSync, type Stats } from 'node:fs';
+import { type FileHandle, mkdir, open } from 'node:fs/promises';
+import { dirname } from 'node:path';
+
+const LINE_FEED = 0x0a;
+
+/**
+ * Append: every write lands at the end, whoever else writes. Read: the last byte tells whether a crash cut a line.
+ * Non-blocking: a FIFO without reader under this name would otherwise hold a thread of the pool for ever.
+ */
+const OPEN_FLAGS = constants.O_RDWR | constants.O_APPEND | constants.O_CREAT | constants.O_NONBLOCK;
+
+/** Logs tell about people and machines: for the owner and the group only. */
+const FILE_MODE = 0o640;
+const DIR_MODE = 0o750;
+
+/** Length of `YYYY-MM-DD hh:mm:ss.mmm`. */
+const TIME_BYTES = 23;
+
+export interface OpenedLogFile {
+  readonly handle: FileHandle;
+  readonly stats: Stats;
+  /** What the first record's time column holds, as far as there is one. */
+  readonly firstTime: string;
+  /** The last line lacks its line feed. */
+  readonly isTorn: boolean;
+}
+
+/** Creates the directory and the file where missing. The caller closes the handle. */
+export async function openLogFile(path: string): Promise<OpenedLogFile> {
+  await mkdir(dirname(path), { recursive: true, mode: DIR_MODE });
+  const handle = await open(path, OPEN_FLAGS, FILE_MODE);
+  try {
+    const stats = await handle.stat();
+    if (!stats.isFile() || stats.size === 0) return { handle, stats, firstTime: '', isTorn: false };
+    const head = await handle.read(Buffer.alloc(TIME_BYTES), 0, TIME_BYTES, 0);
+    const tail = await handle.read(Buffer.alloc(1), 0, 1, stats.size - 1);
+    const firstTime = head.buffer.toString('latin1', 0, head.bytesRead);
+    return { handle, stats, firstTime, isTorn: tail.bytesRead === 1 && tail.buffer[0] !== LINE_FEED };
+  } catch (thrown) {
+    await handle.close();
+    throw thrown;
+  }
+}
+
+/** The same for a process about to end: calls `use` with the open file and closes it. */
+export function withLogFileSync(path: string, use: (fd: number, stats: Stats, isTorn: boolean) => void): void {
+  mkdirSync(dirname(path), { recursive: true, mode: DIR_MODE });
+  const fd = openSync(path, OPEN_FLAGS, FILE_MODE);
+  try {
+    const stats = fstatSync(fd);
+    const last = Buffer.from([LINE_FEED]);
+    if (stats.isFile() && stats.size > 0) readSync(fd, last, 0, 1, stats.size - 1);
+    use(fd, stats, last[0] !== LINE_FEED);
+  } finally {
+    closeSync(fd);
+  }
+}

@@ -1,0 +1,103 @@
+import type { Batch } from './batch.ts';
+
+/** Records waiting for the disk, oldest first, bounded in bytes. What does not fit is dropped and counted. */
+export class RecordQueue {
+  readonly #maxBytes: number;
+  #records: string[] = [];
+  #head = 0;
+  #returned: Batch | undefined;
+  #queuedBytes = 0;
+  #accepted = 0;
+  #dropped = 0;
+  #untoldDrops = 0;
+
+  constructor(maxBytes: number) {
+    this.#maxBytes = maxBytes;
+  }
+
+  /** Bytes held, those of batches that were taken and not released included. */
+  get queuedBytes(): number {
+    return this.#queuedBytes;
+  }
+
+  /** Records ever accepted. */
+  get accepted(): number {
+    return this.#accepted;
+  }
+
+  get dropped(): number {
+    return this.#dropped;
+  }
+
+  /** Bytes of the oldest record; 0 when there is none. */
+  get firstBytes(): number {
+    const first = this.#records[this.#head];
+    return first === undefined ? 0 : Buffer.byteLength(first);
+  }
+
+  push(record: string): boolean {
+    const bytes = Buffer.byteLength(record);
+    if (this.#queuedBytes + bytes > this.#maxBytes) {
+      this.drop(1);
+      return false;
+    }
+    this.#records.push(record);
+    this.#queuedBytes += bytes;
+    this.#accepted += 1;
+    return true;
+  }
+
+  drop(records: number): void {
+    this.#dropped += records;
+    this.#untoldDrops += records;
+  }
+
+  /** Tells the drops since the last telling, through a record that `describe` makes; they stay untold if it does not fit. */
+  tellDrops(describe: (dropped: number) => string): void {
+    const untold = this.#untoldDrops;
+    if (untold === 0) return;
+    const record = describe(untold);
+    if (this.#queuedBytes + Buffer.byteLength(record) > this.#maxBytes) return;
+    this.#untoldDrops = 0;
+    this.push(record);
+  }
+
+  /** Whole records of at most `maxBytes` together, at least one if there is any. `release` gives their room back. */
+  take(maxBytes: number): Batch | undefined {
+    if (this.#returned) return this.#takeReturned();
+    const start = this.#head;
+    let bytes = 0;
+    for (let record = this.#records[this.#head]; record !== undefined; record = this.#records[this.#head]) {
+      const more = Buffer.byteLength(record);
+      if (this.#head > start && bytes + more > maxBytes) break;
+      bytes += more;
+      this.#head += 1;
+    }
+    if (this.#head === start) return undefined;
+    const taken = this.#records.slice(start, this.#head);
+    this.#forgetTaken();
+    return { bytes: Buffer.from(taken.join('')), records: taken.length, offset: 0 };
+  }
+
+  release(batch: Batch): void {
+    this.#queuedBytes -= batch.bytes.length;
+  }
+
+  /** For a batch that was taken and could not be written: the next `take` gives it again. */
+  putBack(batch: Batch): void {
+    this.#returned = batch;
+  }
+
+  #takeReturned(): Batch | undefined {
+    const batch = this.#returned;
+    this.#returned = undefined;
+    return batch;
+  }
+
+  /** Moving the rest to the front only when it is the smaller half keeps the cost per record constant. */
+  #forgetTaken(): void {
+    if (this.#head * 2 < this.#records.length) return;
+    this.#records = this.#records.slice(this.#head);
+    this.#head = 0;
+  }
+}

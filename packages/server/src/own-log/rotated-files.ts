@@ -1,0 +1,153 @@
+import { lstat, readdir, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { compressRotated, remove } from './compress-rotated.ts';
+import { hasCode } from './has-code.ts';
+import type { RotatedName, RotatedNames } from './rotated-name.ts';
+
+/** Files also grow too old while nothing is rotated. */
+const SWEEP_EVERY_MS = 3_600_000;
+
+/** A temporary of a process id that lives, but older than this, was left by an earlier process of the same id. */
+const TEMPORARY_MAX_AGE_MS = 3_600_000;
+
+interface RotatedFilesOptions {
+  readonly dir: string;
+  readonly names: RotatedNames;
+  readonly gzip: boolean;
+  /** How long after its rename a file is left alone: another process may still write into it until it looks again. */
+  readonly gzipDelayMs: number;
+  /** 0: no limit. */
+  readonly keepFiles: number;
+  /** Counted from the rotation. 0: no limit. */
+  readonly keepAgeMs: number;
+  readonly now: () => number;
+  readonly onError: (thrown: unknown) => void;
+}
+
+/**
+ * Looks after the rotated files in the background: removes what is not to be kept, compresses the rest. Each sweep
+ * looks at the directory anew, so what a crash or a failure left over is picked up by the next one.
+ */
+export class RotatedFiles {
+  readonly #options: RotatedFilesOptions;
+  #sweeping: Promise<void> | undefined;
+  #isSweepWanted = false;
+  #isClosed = false;
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(options: RotatedFilesOptions) {
+    this.#options = options;
+  }
+
+  /** Starts a sweep, or has the running one followed by another. */
+  sweep(): void {
+    if (this.#isClosed) return;
+    this.#isSweepWanted = true;
+    this.#sweeping ??= this.#sweepWhileWanted();
+  }
+
+  /** Removes what a crash left of an unfinished compression. */
+  async removeTemporaries(): Promise<void> {
+    const { dir, names } = this.#options;
+    for (const name of await listDir(dir)) {
+      const pid = names.parseTemporary(name);
+      if (pid !== undefined && (await isLeftOver(join(dir, name), pid))) await remove(join(dir, name));
+    }
+  }
+
+  /** Waits for the work under way. Files still too fresh to compress are left to the next start. */
+  async close(): Promise<void> {
+    await this.#sweeping;
+    this.#isClosed = true;
+    clearTimeout(this.#timer);
+  }
+
+  async #sweepWhileWanted(): Promise<void> {
+    let nextMs = SWEEP_EVERY_MS;
+    while (this.#isSweepWanted) {
+      this.#isSweepWanted = false;
+      try {
+        nextMs = await this.#sweepOnce();
+      } catch (thrown) {
+        this.#options.onError(thrown);
+      }
+    }
+    this.#sweeping = undefined;
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => this.sweep(), nextMs).unref();
+  }
+
+  /** Gives the time after which another sweep is useful. */
+  async #sweepOnce(): Promise<number> {
+    const { dir, names, gzip } = this.#options;
+    const found = (await listDir(dir)).map((name) => names.parse(name)).filter((file) => file !== undefined);
+    const doomed = this.#chooseDoomed(found);
+    for (const { name } of doomed) if (await isRegularFile(join(dir, name))) await remove(join(dir, name));
+    if (!gzip) return SWEEP_EVERY_MS;
+    let nextMs = SWEEP_EVERY_MS;
+    for (const file of found) {
+      if (file.isCompressed || doomed.includes(file)) continue;
+      nextMs = Math.min(nextMs, await this.#compress(file.name));
+    }
+    return nextMs;
+  }
+
+  #chooseDoomed(found: readonly RotatedName[]): RotatedName[] {
+    const { keepFiles, keepAgeMs, now } = this.#options;
+    const newestFirst = [...new Set(found.map(({ plainName }) => plainName))].sort().reverse();
+    const tooMany = new Set(keepFiles > 0 ? newestFirst.slice(keepFiles) : []);
+    const oldestMs = keepAgeMs > 0 ? now() - keepAgeMs : Number.NEGATIVE_INFINITY;
+    return found.filter(({ plainName, rotatedAtMs }) => tooMany.has(plainName) || rotatedAtMs < oldestMs);
+  }
+
+  /** A failure stays with this file: the others have their turn, and it has another at the next sweep. */
+  async #compress(name: string): Promise<number> {
+    const { dir, gzipDelayMs, onError } = this.#options;
+    const path = join(dir, name);
+    try {
+      if (!(await isRegularFile(path))) return SWEEP_EVERY_MS;
+      // A rename changes ctime, by the system's clock, whatever clock the log was given.
+      const restMs = Math.min((await stat(path)).ctimeMs + gzipDelayMs - Date.now(), gzipDelayMs);
+      if (gzipDelayMs > 0 && restMs > 0) return restMs;
+      return (await compressRotated(dir, name)) ? SWEEP_EVERY_MS : gzipDelayMs;
+    } catch (thrown) {
+      if (!hasCode(thrown, 'ENOENT')) onError(thrown);
+      return SWEEP_EVERY_MS;
+    }
+  }
+}
+
+async function listDir(dir: string): Promise<string[]> {
+  try {
+    return (await readdir(dir)).sort();
+  } catch (thrown) {
+    // The live file makes the directory, and tells when it cannot.
+    if (hasCode(thrown, 'ENOENT', 'ENOTDIR')) return [];
+    throw thrown;
+  }
+}
+
+/** Not through a link: what it points to is not ours. */
+async function isRegularFile(path: string): Promise<boolean> {
+  try {
+    return (await lstat(path)).isFile();
+  } catch (thrown) {
+    if (hasCode(thrown, 'ENOENT')) return false;
+    throw thrown;
+  }
+}
+
+async function isLeftOver(path: string, pid: number): Promise<boolean> {
+  if (!(await isRegularFile(path))) return false;
+  if (pid === process.pid || !isAlive(pid)) return true;
+  return Date.now() - (await stat(path)).mtimeMs > TEMPORARY_MAX_AGE_MS;
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (thrown) {
+    return hasCode(thrown, 'EPERM');
+  }
+}

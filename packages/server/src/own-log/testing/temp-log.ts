@@ -1,0 +1,77 @@
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { gunzipSync } from 'node:zlib';
+import { onTestFinished } from 'vitest';
+import { type OwnLog, type OwnLogOptions, openOwnLog } from '../own-log.ts';
+
+export const NOON_MS = Date.UTC(2026, 10, 15, 12, 0, 0);
+
+/** A directory that goes with the test. */
+export async function tempDir(): Promise<string> {
+  const dir = await mkdtemp(join(tmpdir(), 'porthole-own-log-'));
+  onTestFinished(() => rm(dir, { recursive: true, force: true }));
+  return dir;
+}
+
+/** A clock that stands still until it is told to move. */
+export interface TestClock {
+  ms: number;
+  readonly now: () => number;
+}
+
+export function testClock(ms = NOON_MS): TestClock {
+  const clock = { ms, now: () => clock.ms };
+  return clock;
+}
+
+/** No limits, UTC, nothing compressed: each test names what it is about. */
+export async function openTestLog(options: Partial<OwnLogOptions> & { dir: string }): Promise<OwnLog> {
+  const log = await openOwnLog({
+    level: 'debug',
+    timeZone: 'UTC',
+    maxFileBytes: 0,
+    maxFileAgeMs: 0,
+    keepFiles: 0,
+    keepAgeMs: 0,
+    gzip: false,
+    gzipDelayMs: 0,
+    ...options,
+  });
+  onTestFinished(() => log.close());
+  return log;
+}
+
+/** Names in the directory, the live file last: rotated names sort by time. */
+export async function logNames(dir: string): Promise<string[]> {
+  const names = (await readdir(dir)).filter((name) => name.startsWith('porthole')).sort();
+  return [...names.filter((name) => name !== 'porthole.log'), ...names.filter((name) => name === 'porthole.log')];
+}
+
+/** All lines of the family, oldest first, whether compressed or not. */
+export async function familyLines(dir: string): Promise<string[]> {
+  const texts: string[] = [];
+  for (const name of await logNames(dir)) {
+    const bytes = await readFile(join(dir, name));
+    texts.push((name.endsWith('.gz') ? gunzipSync(bytes) : bytes).toString());
+  }
+  return linesOf(texts.join(''));
+}
+
+export function linesOf(text: string): string[] {
+  const lines = text.split('\n');
+  if (lines.pop() !== '') throw new Error('the last line has no line feed');
+  return lines;
+}
+
+export function messageOf(line: string): string {
+  return /^[^\t]+\t[^\t]+\t[^\t]+\t(?:\[[^\]]*\] ?)+: ([^\t]*)/.exec(line)?.[1] ?? `not a record: ${line}`;
+}
+
+export async function messagesIn(path: string): Promise<string[]> {
+  return linesOf(await readFile(path, 'utf8')).map(messageOf);
+}
+
+export function numbered(from: number, to: number): string[] {
+  return Array.from({ length: to - from }, (_, index) => `record ${from + index}`);
+}

@@ -1,0 +1,36 @@
+import { execFile } from 'node:child_process';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { expect, test } from 'vitest';
+import { familyLines, logNames, messageOf, numbered, tempDir } from './testing/temp-log.ts';
+
+const ROOT = join(import.meta.dirname, '../../../..');
+
+const PROGRAM = `
+  import { openOwnLog } from ${JSON.stringify(join(import.meta.dirname, 'own-log.ts'))};
+  const log = await openOwnLog({ dir: process.env.LOG_DIR, level: 'info', timeZone: 'UTC', maxFileBytes: 20000,
+    maxFileAgeMs: 0, keepFiles: 0, keepAgeMs: 0, gzip: true });
+  const logger = log.component(process.env.LOG_COMPONENT);
+  for (let n = 0; n < 2000; n += 1) {
+    logger.info('n', 'record ' + n);
+    if (n % 10 === 0) await log.flush();
+  }
+  await log.close();
+`;
+
+test('two processes rotating and compressing one file lose and mix nothing', async () => {
+  const dir = await tempDir();
+  const run = (component: string): Promise<unknown> =>
+    promisify(execFile)(process.execPath, ['--import', 'tsx', '--input-type=module', '-e', PROGRAM], {
+      cwd: ROOT,
+      env: { ...process.env, LOG_DIR: dir, LOG_COMPONENT: component },
+    });
+  await Promise.all([run('one'), run('two')]);
+  expect((await logNames(dir)).length).toBeGreaterThan(5);
+  const lines = await familyLines(dir);
+  expect(lines).toHaveLength(4000);
+  for (const component of ['one', 'two']) {
+    const own = lines.filter((line) => line.includes(`\t[${component}] [n]: `)).map(messageOf);
+    expect(new Set(own)).toEqual(new Set(numbered(0, 2000)));
+  }
+});
