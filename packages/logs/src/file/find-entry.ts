@@ -1,0 +1,38 @@
+import type { BigIntStats } from 'node:fs';
+import { readdir } from 'node:fs/promises';
+import { join, sep } from 'node:path';
+import { systemCode } from '../log-error.ts';
+import { statEntry } from './fs-calls.ts';
+
+/** What is shown for a byte that is not UTF-8. */
+const REPLACEMENT = '\uFFFD';
+
+export interface FoundEntry {
+  /** As bytes where the name on disk is not UTF-8. */
+  path: string | Buffer;
+  /** Of the entry itself: a link is not followed. */
+  stats: BigIntStats;
+}
+
+/** Looks up an entry by the name the listing shows for it. Rejects as `lstat` does. */
+export async function findEntry(dir: string, name: string): Promise<FoundEntry> {
+  const path = join(dir, name);
+  try {
+    return { path, stats: await statEntry(path) };
+  } catch (error) {
+    const misspelt = systemCode(error) === 'ENOENT' && name.includes(REPLACEMENT) && (await findShownAs(dir, name));
+    if (!misspelt) throw error;
+    return { path: misspelt, stats: await statEntry(misspelt) };
+  }
+}
+
+/** The path of an entry whose name need not be UTF-8. */
+export function entryPath(dir: string, name: Buffer): Buffer {
+  return Buffer.concat([Buffer.from(dir + sep), name]);
+}
+
+/** The only entry whose name reads like this; of several none, for it could be the wrong one. */
+async function findShownAs(dir: string, name: string): Promise<Buffer | undefined> {
+  const [found, ...others] = (await readdir(dir, 'buffer')).filter((bytes) => bytes.toString() === name);
+  return found && others.length === 0 ? entryPath(dir, found) : undefined;
+}

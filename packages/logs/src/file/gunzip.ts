@@ -1,0 +1,92 @@
+import { pipeline } from 'node:stream/promises';
+import { createGunzip } from 'node:zlib';
+import { LogError } from '../log-error.ts';
+import type { ReadOptions } from '../types.ts';
+import { type RangeSource, readRange } from './read-range.ts';
+
+/** Output of one step of the inflater; fewer steps, fewer trips through the event loop. */
+const INFLATE_BYTES = 128 * 1024;
+
+/** The end of the text kept while it is measured, so that a usual tail needs one pass instead of two. */
+const MAX_KEPT_BYTES = 1024 * 1024 + 1;
+
+export interface MeasuredGzip {
+  sizeBytes: number;
+  /** The last bytes of the text: as many as asked for and allowed, or all. */
+  ending: Buffer;
+}
+
+/** Unpacks the whole file with bounded memory to learn the length of its text, and keeps the end of it. */
+export async function measureGzip(
+  file: RangeSource,
+  { signal, keepBytes }: ReadOptions & { keepBytes: number },
+): Promise<MeasuredGzip> {
+  const wanted = Math.min(keepBytes, MAX_KEPT_BYTES);
+  let sizeBytes = 0;
+  let keptBytes = 0;
+  const kept: Buffer[] = [];
+  for await (const chunk of gunzip(file, { signal })) {
+    sizeBytes += chunk.length;
+    keptBytes += chunk.length;
+    kept.push(chunk);
+    while (keptBytes - (kept[0]?.length ?? 0) >= wanted) keptBytes -= kept.shift()?.length ?? 0;
+  }
+  // A wish larger than what may be kept is answered from a second pass: nothing is kept for it.
+  const ending =
+    keepBytes > MAX_KEPT_BYTES && sizeBytes > MAX_KEPT_BYTES ? Buffer.alloc(0) : Buffer.concat(kept).subarray(-wanted);
+  return { sizeBytes, ending };
+}
+
+/** The part `[start, end)` of the uncompressed text, or what there is of it; everything before it is unpacked and passed over. */
+export async function* gunzipRange(
+  file: RangeSource,
+  start: number,
+  end: number,
+  options: ReadOptions = {},
+): AsyncGenerator<Buffer, void, undefined> {
+  let position = 0;
+  for await (const chunk of gunzip(file, options)) {
+    const from = Math.max(start - position, 0);
+    const to = Math.min(end - position, chunk.length);
+    if (from < to) yield chunk.subarray(from, to);
+    position += chunk.length;
+    if (position >= end) return;
+  }
+}
+
+async function* gunzip(file: RangeSource, { signal }: ReadOptions): AsyncGenerator<Buffer, void, undefined> {
+  const inflater = createGunzip({ chunkSize: INFLATE_BYTES });
+  // Failures of either side surface while iterating the inflater.
+  const feeding = pipeline(copies(file, signal), inflater).catch(() => {});
+  try {
+    for await (const chunk of inflater) {
+      // Few bytes on disk can be much text: the reading side alone would notice an abort too late.
+      signal?.throwIfAborted();
+      yield chunk as Buffer;
+    }
+  } catch (error) {
+    throw asGzipError(error, file.handle.name);
+  } finally {
+    inflater.destroy();
+    await feeding;
+  }
+}
+
+/** The inflater keeps what it is given for a while; our chunks are used again, so it gets copies. */
+async function* copies(file: RangeSource, signal: AbortSignal | undefined): AsyncGenerator<Buffer, void, undefined> {
+  for await (const chunk of readRange(file, 0, file.handle.sizeBytes, { signal })) yield Buffer.from(chunk);
+}
+
+/** What a damaged archive is told as; other failures keep their own words. */
+function asGzipError(thrown: unknown, name: string): unknown {
+  const code = thrown instanceof Error && 'code' in thrown ? String(thrown.code) : '';
+  if (!code.startsWith('Z_')) return thrown;
+  const what = code === 'Z_BUF_ERROR' ? 'ends too early' : 'is not valid gzip data';
+  return new LogError(
+    'LOG_FILE_CORRUPT',
+    `${JSON.stringify(name)} ${what}; ask for it raw to get its bytes as they are`,
+    {
+      cause: thrown,
+    },
+  );
+}

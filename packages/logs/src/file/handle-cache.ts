@@ -1,0 +1,144 @@
+import type { BigIntStats } from 'node:fs';
+import { LogError, systemCode, unreadable } from '../log-error.ts';
+import { type FoundEntry, findEntry } from './find-entry.ts';
+import { closeFd } from './fs-calls.ts';
+import type { LogHandle } from './log-handle.ts';
+import { notALog, openInside } from './open-inside.ts';
+import { assertSafeName } from './safe-name.ts';
+
+/** An unused descriptor is closed after this long: a deleted file must not hold its disk space for our sake. */
+const IDLE_MS = 1000;
+
+/** Descriptors kept although no one reads; beyond that they are closed at once. */
+const MAX_IDLE = 32;
+
+interface Entry {
+  fd: number;
+  ino: bigint;
+  dev: bigint;
+  users: number;
+  idleSince: number;
+  /** Whether the name still leads here; if not, the last user closes it. */
+  current: boolean;
+}
+
+/**
+ * Opens log files by name, verified, and keeps the descriptors of busy ones for a moment. Every request looks at the
+ * name again and only takes a kept descriptor of the very same file, so what is served is always what the name means.
+ */
+export class HandleCache {
+  readonly #dir: string;
+  readonly #entries = new Map<string, Entry>();
+  #open = 0;
+  #sweeper: NodeJS.Timeout | undefined;
+
+  constructor(dir: string) {
+    this.#dir = dir;
+  }
+
+  /** Descriptors open now, in use or kept. */
+  get openCount(): number {
+    return this.#open;
+  }
+
+  async acquire(name: string): Promise<LogHandle> {
+    assertSafeName(name);
+    try {
+      const found = await findEntry(this.#dir, name);
+      const kept = this.#keptFor(name, found.stats);
+      return kept ? this.#lend(kept, name, found.stats) : await this.#openFresh(name, found);
+    } catch (error) {
+      throw toLogError(error, name);
+    }
+  }
+
+  /** Closes what is kept. Handles in use close when they are released. */
+  close(): void {
+    clearTimeout(this.#sweeper);
+    this.#sweeper = undefined;
+    for (const name of [...this.#entries.keys()]) this.#forget(name);
+  }
+
+  /** The kept descriptor, if it is of this very file. */
+  #keptFor(name: string, { ino, dev }: BigIntStats): Entry | undefined {
+    const kept = this.#entries.get(name);
+    return kept && kept.ino === ino && kept.dev === dev ? kept : undefined;
+  }
+
+  async #openFresh(name: string, found: FoundEntry): Promise<LogHandle> {
+    const { fd, stats, linked } = await openInside(this.#dir, name, found);
+    this.#open++;
+    const entry: Entry = { fd, ino: stats.ino, dev: stats.dev, users: 0, idleSince: 0, current: false };
+    // A link is verified anew for every request, so its descriptor is not kept.
+    if (linked) return this.#lend(entry, name, stats);
+    const kept = this.#keptFor(name, stats);
+    if (kept) {
+      // Another request was opening the same file and came first.
+      this.#closeEntry(entry);
+      return this.#lend(kept, name, stats);
+    }
+    this.#forget(name);
+    entry.current = true;
+    this.#entries.set(name, entry);
+    return this.#lend(entry, name, stats);
+  }
+
+  #lend(entry: Entry, name: string, stats: BigIntStats): LogHandle {
+    entry.users++;
+    let released = false;
+    const release = () => {
+      if (released) return;
+      released = true;
+      entry.users--;
+      if (entry.users === 0) this.#rest(entry, name);
+    };
+    return { name, fd: entry.fd, sizeBytes: Number(stats.size), modifiedNs: stats.mtimeNs, ino: stats.ino, release };
+  }
+
+  #rest(entry: Entry, name: string): void {
+    if (!entry.current) {
+      this.#closeEntry(entry);
+    } else if (this.#entries.size > MAX_IDLE) {
+      this.#forget(name);
+    } else {
+      entry.idleSince = Date.now();
+      this.#sweeper ??= setTimeout(() => this.#sweep(), IDLE_MS).unref();
+    }
+  }
+
+  #sweep(): void {
+    this.#sweeper = undefined;
+    const now = Date.now();
+    let resting = 0;
+    for (const [name, entry] of this.#entries) {
+      if (entry.users > 0) continue;
+      // A clock set back must not keep it for ever.
+      if (Math.abs(now - entry.idleSince) >= IDLE_MS) this.#forget(name);
+      else resting++;
+    }
+    if (resting > 0) this.#sweeper = setTimeout(() => this.#sweep(), IDLE_MS).unref();
+  }
+
+  #forget(name: string): void {
+    const entry = this.#entries.get(name);
+    if (!entry) return;
+    this.#entries.delete(name);
+    entry.current = false;
+    if (entry.users === 0) this.#closeEntry(entry);
+  }
+
+  #closeEntry(entry: Entry): void {
+    this.#open--;
+    // Closing a descriptor that was only read has no failure anyone could act on.
+    closeFd(entry.fd).catch(() => {});
+  }
+}
+
+function toLogError(thrown: unknown, name: string): unknown {
+  const code = systemCode(thrown);
+  if (thrown instanceof LogError || code === undefined) return thrown;
+  if (code === 'ENOENT' || code === 'ENOTDIR' || code === 'ENAMETOOLONG' || code === 'ELOOP' || code === 'ENXIO') {
+    return notALog(name);
+  }
+  return unreadable(name, thrown);
+}

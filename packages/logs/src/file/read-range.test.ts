@@ -1,0 +1,92 @@
+import fs, { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import { collect } from '../testing/read-answer.ts';
+import { tempDir } from '../testing/temp-dir.ts';
+import { BufferPool, CHUNK_BYTES } from './buffer-pool.ts';
+import { type RangeSource, readRange } from './read-range.ts';
+
+function sourceOf(path: string): RangeSource {
+  const fd = fs.openSync(path, 'r');
+  onTestFinished(() => fs.closeSync(fd));
+  const sizeBytes = fs.fstatSync(fd).size;
+  return { handle: { name: 'a.log', fd, sizeBytes, modifiedNs: 0n, ino: 0n, release() {} }, pool: new BufferPool() };
+}
+
+function fileOf(text: string | Buffer): RangeSource {
+  const path = join(tempDir(), 'a.log');
+  writeFileSync(path, text);
+  return sourceOf(path);
+}
+
+test.each([
+  [0, 0],
+  [0, 1],
+  [5, 5],
+  [7, 3],
+  [1, CHUNK_BYTES],
+  [1, CHUNK_BYTES + 1],
+  [0, CHUNK_BYTES],
+  [CHUNK_BYTES - 1, CHUNK_BYTES + 1],
+  [CHUNK_BYTES, 3 * CHUNK_BYTES],
+  [0, 3 * CHUNK_BYTES],
+])('reads the bytes from %d to %d', async (start, end) => {
+  const text = Buffer.alloc(3 * CHUNK_BYTES, 'some text to tell the places apart, 41 b\n');
+  const source = fileOf(text);
+  expect((await collect(readRange(source, start, end))).equals(text.subarray(start, Math.max(start, end)))).toBe(true);
+  expect(source.pool.lent).toBe(0);
+});
+
+test('a slow reader has at most two chunks in memory', async () => {
+  const source = fileOf(Buffer.alloc(6 * CHUNK_BYTES));
+  let most = 0;
+  for await (const chunk of readRange(source, 0, 6 * CHUNK_BYTES)) {
+    await new Promise(setImmediate);
+    most = Math.max(most, source.pool.lent);
+    expect(chunk.length).toBe(CHUNK_BYTES);
+  }
+  expect(most).toBe(2);
+  expect(source.pool.lent).toBe(0);
+});
+
+test('a reading that is left gives its memory back', async () => {
+  const source = fileOf(Buffer.alloc(6 * CHUNK_BYTES));
+  for await (const _ of readRange(source, 0, 6 * CHUNK_BYTES)) break;
+  expect(source.pool.lent).toBe(0);
+});
+
+test('an abort ends the reading with the reason given', async () => {
+  const source = fileOf(Buffer.alloc(6 * CHUNK_BYTES));
+  const abort = new AbortController();
+  const reading = readRange(source, 0, 6 * CHUNK_BYTES, { signal: abort.signal });
+  await reading.next();
+  abort.abort(new Error('the client went away'));
+  await expect(reading.next()).rejects.toThrow('the client went away');
+  expect(source.pool.lent).toBe(0);
+});
+
+test('bytes that are not there are told as a file that became shorter', async () => {
+  const source = fileOf('short');
+  await expect(collect(readRange(source, 0, 6))).rejects.toMatchObject({ code: 'LOG_FILE_TRUNCATED' });
+  expect(source.pool.lent).toBe(0);
+});
+
+test('a read that the system refuses is told with the name of the file', async () => {
+  const source = sourceOf(tempDir());
+  const reading = collect(readRange(source, 0, 10));
+  await expect(reading).rejects.toMatchObject({
+    code: 'LOG_FILE_UNREADABLE',
+    message: '"a.log" cannot be read: EISDIR',
+  });
+  expect(source.pool.lent).toBe(0);
+});
+
+test('the pool keeps some buffers and leaves the others to the garbage collector', () => {
+  const pool = new BufferPool();
+  const taken = Array.from({ length: 40 }, () => pool.take());
+  expect(pool.lent).toBe(40);
+  for (const buffer of taken) pool.give(buffer);
+  expect(pool.lent).toBe(0);
+  const again = Array.from({ length: 40 }, () => pool.take());
+  expect(again.filter((buffer) => taken.includes(buffer))).toHaveLength(16);
+});

@@ -1,0 +1,49 @@
+import { truncated } from '../log-error.ts';
+import type { ReadOptions } from '../types.ts';
+import { gunzipRange, measureGzip } from './gunzip.ts';
+import { type RangeSource, readRange } from './read-range.ts';
+
+/** The text of a file, uncompressed, addressed by byte offset. */
+export interface TextSource {
+  sizeBytes: number;
+  read(start: number, end: number, options?: ReadOptions): AsyncGenerator<Buffer, void, undefined>;
+}
+
+export function isGzipName(name: string): boolean {
+  return name.toLowerCase().endsWith('.gz');
+}
+
+/** A plain file is its own text. A `.gz` is unpacked once to learn how long its text is. */
+export async function openText(file: RangeSource, options: ReadOptions & { size: number }): Promise<TextSource> {
+  const { handle } = file;
+  if (!isGzipName(handle.name) || handle.sizeBytes === 0) {
+    return { sizeBytes: handle.sizeBytes, read: (start, end, readOptions) => readRange(file, start, end, readOptions) };
+  }
+  const { sizeBytes, ending } = await measureGzip(file, { signal: options.signal, keepBytes: options.size + 1 });
+  const endingStart = sizeBytes - ending.length;
+  return {
+    sizeBytes,
+    read: (start, end, readOptions) =>
+      start >= endingStart
+        ? oneChunk(ending.subarray(start - endingStart, end - endingStart))
+        : exactly(gunzipRange(file, start, end, readOptions), end - start, handle.name),
+  };
+}
+
+/** Holds a second unpacking to the length the first one found: the file may have been written over in between. */
+async function* exactly(
+  chunks: AsyncGenerator<Buffer, void, undefined>,
+  sizeBytes: number,
+  name: string,
+): AsyncGenerator<Buffer, void, undefined> {
+  let left = sizeBytes;
+  for await (const chunk of chunks) {
+    left -= chunk.length;
+    yield chunk;
+  }
+  if (left > 0) throw truncated(name);
+}
+
+async function* oneChunk(bytes: Buffer): AsyncGenerator<Buffer, void, undefined> {
+  if (bytes.length > 0) yield bytes;
+}

@@ -1,0 +1,80 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
+import { describe, expect, test, vi } from 'vitest';
+import { CHUNK_BYTES } from './file/buffer-pool.ts';
+import type { LogDir } from './log-dir.ts';
+import { readTail } from './testing/read-answer.ts';
+import { openBelow, openDir, tempDir } from './testing/temp-dir.ts';
+
+describe('nothing leaks', () => {
+  const LINE = 'a line of the log, neither short nor long, as most are\n';
+
+  /** Ways to use an answer, most of them impolite. */
+  const ways: ((logs: LogDir, name: string, size: number) => Promise<void>)[] = [
+    async (logs, name, size) => void (await readTail(logs, name, size)),
+    async (logs, name, size) => {
+      const answer = await logs.tail(name, size);
+      await answer.close();
+      await answer.close();
+    },
+    async (logs, name, size) => {
+      const answer = await logs.tail(name, size);
+      await answer.chunks[Symbol.asyncIterator]().next();
+      await answer.close();
+    },
+    async (logs, name, size) => {
+      const answer = await logs.tail(name, size);
+      for await (const _ of answer.chunks) break;
+      await answer.close();
+    },
+    async (logs, name, size) => {
+      const answer = await logs.tail(name, size);
+      // Closed while the next chunk is under way.
+      const next = answer.chunks[Symbol.asyncIterator]().next();
+      await answer.close();
+      await next;
+    },
+    async (logs, name, size) => {
+      const abort = new AbortController();
+      const answer = await logs.tail(name, size, { signal: abort.signal }).catch(() => undefined);
+      abort.abort();
+      await answer?.chunks[Symbol.asyncIterator]()
+        .next()
+        .catch(() => {});
+      await answer?.close();
+    },
+    async (logs, name, size) => {
+      const abort = new AbortController();
+      const answer = logs.tail(name, size, { signal: abort.signal });
+      abort.abort();
+      await answer.then(({ close }) => close()).catch(() => {});
+    },
+    async (logs, _, size) => void (await logs.tail('missing.log', size).catch(() => {})),
+  ];
+
+  test('over 10,000 tails, half of them left in the middle', { timeout: 60_000 }, async () => {
+    const dir = tempDir();
+    writeFileSync(join(dir, 'small.log'), LINE.repeat(100));
+    writeFileSync(join(dir, 'large.log'), LINE.repeat(20_000));
+    writeFileSync(join(dir, 'one-line.log'), 'x'.repeat(2 * CHUNK_BYTES));
+    writeFileSync(join(dir, 'packed.log.gz'), gzipSync(LINE.repeat(500)));
+    const logs = openDir(dir);
+    const names = ['small.log', 'small.log', 'large.log', 'small.log', 'one-line.log', 'packed.log.gz', 'small.log'];
+    const sizes = [100, 1000, 400_000, 100_000_000, 1];
+    const useOne = async (turn: number) => {
+      const name = names[turn % names.length] ?? '';
+      const size = sizes[turn % sizes.length] ?? 1;
+      const way = turn % 2 === 0 ? ways[0] : ways[Math.floor(turn / 2) % ways.length];
+      await way?.(logs, name, size);
+    };
+    for (let turn = 0; turn < 10_000; turn += 20) {
+      await Promise.all(Array.from({ length: 20 }, (_, index) => useOne(turn + index)));
+    }
+    expect(logs.usage.lentBuffers).toBe(0);
+    expect(logs.usage.openFiles).toBeLessThanOrEqual(4);
+    logs.close();
+    expect(logs.usage).toEqual({ openFiles: 0, lentBuffers: 0 });
+    await vi.waitFor(() => expect(openBelow(dir)).toBe(0), { interval: 5 });
+  });
+});

@@ -1,0 +1,34 @@
+export type LogErrorCode =
+  | 'FILE_NAME_MISSING'
+  | 'FILE_NAME_INVALID'
+  | 'LOG_FILE_NOT_FOUND'
+  | 'LOG_FILE_CORRUPT'
+  | 'LOG_FILE_UNREADABLE'
+  | 'LOG_FILE_TRUNCATED'
+  | 'LOG_DIR_UNREADABLE';
+
+/** A failure of the log engine. The message says what and which file, and may be shown to whoever asked. */
+export class LogError extends Error {
+  override readonly name = 'LogError';
+  readonly code: LogErrorCode;
+
+  constructor(code: LogErrorCode, message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.code = code;
+  }
+}
+
+export function truncated(name: string): LogError {
+  return new LogError('LOG_FILE_TRUNCATED', `${JSON.stringify(name)} became shorter while it was read`);
+}
+
+export function unreadable(name: string, cause: unknown): LogError {
+  const why = systemCode(cause) ?? 'unknown failure';
+  return new LogError('LOG_FILE_UNREADABLE', `${JSON.stringify(name)} cannot be read: ${why}`, { cause });
+}
+
+/** The system's word for a failed call (`ENOENT`), or `undefined` for any other throw. */
+export function systemCode(thrown: unknown): string | undefined {
+  const code = thrown instanceof Error && 'code' in thrown ? thrown.code : undefined;
+  return typeof code === 'string' ? code : undefined;
+}

@@ -1,0 +1,43 @@
+/** Severity in rising order. */
+export type Level = 'TRACE' | 'DEBUG' | 'INFO' | 'WARN' | 'ERROR' | 'FATAL';
+
+/** Words found in real logs and the level each stands for. */
+const LEVEL_WORDS: Readonly<Record<string, Level>> = {
+  TRACE: 'TRACE',
+  DEBUG: 'DEBUG',
+  INFO: 'INFO',
+  NOTICE: 'INFO',
+  WARN: 'WARN',
+  WARNING: 'WARN',
+  ERROR: 'ERROR',
+  ERR: 'ERROR',
+  DPANIC: 'ERROR',
+  PANIC: 'FATAL',
+  FATAL: 'FATAL',
+  CRITICAL: 'FATAL',
+};
+
+/** Letters of the longest level word. */
+export const LONGEST_LEVEL = 8;
+
+/** Words as numbers, so that a column is looked up without making a string of it. */
+const LEVELS_BY_KEY = new Map(
+  Object.entries(LEVEL_WORDS).map(([word, level]) => [wordKey(Buffer.from(word), 0, word.length), level]),
+);
+
+/** The level a column names, in any case; `undefined` where the column is something else. */
+export function parseLevel(bytes: Uint8Array, start: number, end: number): Level | undefined {
+  if (end <= start || end - start > LONGEST_LEVEL) return undefined;
+  return LEVELS_BY_KEY.get(wordKey(bytes, start, end));
+}
+
+/** Five bits for each letter, whatever its case; negative where a byte is no letter. */
+function wordKey(bytes: Uint8Array, start: number, end: number): number {
+  let key = 0;
+  for (let index = start; index < end; index++) {
+    const letter = (bytes[index] ?? 0) | 0x20;
+    if (letter < 97 || letter > 122) return -1;
+    key = key * 32 + (letter - 96);
+  }
+  return key;
+}

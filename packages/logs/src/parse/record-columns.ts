@@ -1,0 +1,124 @@
+import { type Level, LONGEST_LEVEL, parseLevel } from './level.ts';
+import { parseTimestamp } from './timestamp.ts';
+
+const TAB = 9;
+const CARRIAGE_RETURN = 13;
+const SPACE = 32;
+const COLON = 58;
+const OPEN_BRACKET = 91;
+const CLOSE_BRACKET = 93;
+const OPEN_BRACE = 123;
+const CLOSE_BRACE = 125;
+
+/** A part of the bytes; empty (`start === end`) where the column is absent. */
+export interface Span {
+  start: number;
+  end: number;
+}
+
+/** Where the columns of a record's first line stand. Every one of them may be absent. */
+export interface RecordColumns {
+  /** Wall-clock ms as if it were UTC; `undefined`: the line starts no record, it continues the one above. */
+  localMs: number | undefined;
+  level: Level | undefined;
+  source: Span;
+  /** The bracketed tags, brackets included, without the colon behind them. */
+  tags: Span;
+  message: Span;
+  /** Looks like a JSON object; whether it is one shows when it is decoded. */
+  context: Span;
+}
+
+/**
+ * Finds the columns of a line in the contract's format: time, level, source, `[tags]: message`, JSON context,
+ * separated by tabs. Tolerant: a column that is not there is skipped, and what is none of them is message.
+ * Works on bytes, makes no string and looks at nothing beyond `end`, which may include the line's CR and LF.
+ */
+export function findColumns(bytes: Buffer, start: number, end: number): RecordColumns {
+  const lineEnd = trimLineEnd(bytes, start, end);
+  const time = parseTimestamp(bytes, start, lineEnd);
+  let at = start;
+  if (time && (time.end === lineEnd || bytes[time.end] === TAB || bytes[time.end] === SPACE)) {
+    at = Math.min(time.end + 1, lineEnd);
+  }
+  const levelEnd = columnEnd(bytes, at, Math.min(at + LONGEST_LEVEL + 1, lineEnd));
+  const level = parseLevel(bytes, at, levelEnd);
+  if (level) at = Math.min(levelEnd + 1, lineEnd);
+  const source = findSource(bytes, at, lineEnd);
+  if (source.end > source.start) at = Math.min(source.end + 1, lineEnd);
+  const context = findContext(bytes, at, lineEnd);
+  const bodyEnd = context.end > context.start ? Math.max(at, context.start - 1) : lineEnd;
+  const tags = findTags(bytes, at, bodyEnd);
+  const message = { start: skipTagEnd(bytes, tags, at, bodyEnd), end: bodyEnd };
+  return { localMs: time?.localMs, level, source, tags, message, context };
+}
+
+function trimLineEnd(bytes: Buffer, start: number, end: number): number {
+  let trimmed = end;
+  if (trimmed > start && bytes[trimmed - 1] === 10) trimmed--;
+  if (trimmed > start && bytes[trimmed - 1] === CARRIAGE_RETURN) trimmed--;
+  return trimmed;
+}
+
+/*
+ * The loops below are plain because `indexOf` cannot be told where to stop: in a large buffer it would run on over the
+ * following lines, for every line anew.
+ */
+
+function columnEnd(bytes: Buffer, start: number, end: number): number {
+  let at = start;
+  while (at < end && bytes[at] !== TAB) at++;
+  return at;
+}
+
+/** A column without spaces that ends in `:digits`. The last column is never one: `localhost:9000` alone is a message. */
+function findSource(bytes: Buffer, start: number, end: number): Span {
+  const none = { start, end: start };
+  let stop = start;
+  while (stop < end && bytes[stop] !== TAB && bytes[stop] !== SPACE) stop++;
+  if (stop === end || bytes[stop] === SPACE) return none;
+  let index = stop - 1;
+  while (index > start && isDigit(bytes[index])) index--;
+  return index < stop - 1 && index > start && bytes[index] === COLON ? { start, end: stop } : none;
+}
+
+/** A last column that starts with `{` and ends with `}`: JSON holds no raw tab, so the last tab stands before it. */
+function findContext(bytes: Buffer, start: number, end: number): Span {
+  const none = { start: end, end };
+  if (end - start < 2 || bytes[end - 1] !== CLOSE_BRACE) return none;
+  const from = lastColumnStart(bytes, start, end);
+  return bytes[from] === OPEN_BRACE ? { start: from, end } : none;
+}
+
+/** Where a tab stands right before `start`, the fast search cannot run past it. */
+function lastColumnStart(bytes: Buffer, start: number, end: number): number {
+  if (start > 0 && bytes[start - 1] === TAB) return bytes.lastIndexOf(TAB, end - 1) + 1;
+  let from = end - 1;
+  while (from > start && bytes[from - 1] !== TAB) from--;
+  return from;
+}
+
+/** One or more `[...]` with single spaces between them, then a colon. */
+function findTags(bytes: Buffer, start: number, end: number): Span {
+  const none = { start, end: start };
+  let at = start;
+  while (at < end && bytes[at] === OPEN_BRACKET) {
+    while (at < end && bytes[at] !== CLOSE_BRACKET) at++;
+    at++;
+    if (at >= end) return none;
+    if (bytes[at] === COLON) return { start, end: at };
+    if (bytes[at] === SPACE) at++;
+  }
+  return none;
+}
+
+/** Past the colon and the space behind the tags; where there are none, the body's start. */
+function skipTagEnd(bytes: Buffer, tags: Span, start: number, end: number): number {
+  if (tags.end === tags.start) return start;
+  const afterColon = tags.end + 1;
+  return Math.min(bytes[afterColon] === SPACE ? afterColon + 1 : afterColon, end);
+}
+
+function isDigit(byte: number | undefined): boolean {
+  return byte !== undefined && byte >= 48 && byte <= 57;
+}

@@ -1,0 +1,93 @@
+import { appendFileSync, renameSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
+import { describe, expect, test } from 'vitest';
+import { collect, readTail } from '../testing/read-answer.ts';
+import { openDir, tempDir } from '../testing/temp-dir.ts';
+
+const LINE = '2024-08-16 09:48:23.118\tINFO\tbroker/runtime.go:172\tstarting broker\n';
+const TEXT = Buffer.from(LINE.repeat(40_000));
+const OTHER = Buffer.alloc(TEXT.length, 'other\n');
+
+/** Starts to read the whole file, does something to it after the first chunk, and reads on. */
+async function readAcross(name: string, content: Buffer, change: (path: string) => void): Promise<Buffer> {
+  const dir = tempDir();
+  const path = join(dir, name);
+  writeFileSync(path, content);
+  const answer = await openDir(dir).tail(name, TEXT.length - LINE.length);
+  try {
+    const chunks = answer.chunks[Symbol.asyncIterator]();
+    const first = await chunks.next();
+    const head = Buffer.from(first.value ?? '');
+    change(path);
+    const rest = await collect({ [Symbol.asyncIterator]: () => chunks });
+    return Buffer.concat([head, rest]);
+  } finally {
+    await answer.close();
+  }
+}
+
+const harmless: [string, (path: string) => void][] = [
+  ['removed', (path) => rmSync(path)],
+  ['renamed by rotation', (path) => renameSync(path, `${path}.1`)],
+  [
+    'renamed and created anew',
+    (path) => {
+      renameSync(path, `${path}.1`);
+      writeFileSync(path, 'a new file\n');
+    },
+  ],
+  [
+    'replaced by rename',
+    (path) => {
+      writeFileSync(`${path}.new`, OTHER);
+      renameSync(`${path}.new`, path);
+    },
+  ],
+  ['growing', (path) => appendFileSync(path, 'one more line\n'.repeat(100_000))],
+];
+
+describe('an answer under way', () => {
+  test.each(harmless)('is the file as it was at opening when the file is %s', async (_, change) => {
+    const got = await readAcross('a.log', TEXT, change);
+    expect(got.equals(TEXT.subarray(LINE.length))).toBe(true);
+  });
+
+  test.each(harmless.slice(0, 4))('is the text of an archive as it was when the archive is %s', async (_, change) => {
+    const got = await readAcross('a.log.gz', gzipSync(TEXT), change);
+    expect(got.equals(TEXT.subarray(LINE.length))).toBe(true);
+  });
+
+  test.each([0, 1, 300_000, TEXT.length - 1])('fails when the file is cut to %d bytes', async (length) => {
+    const reading = readAcross('a.log', TEXT, (path) => truncateSync(path, length));
+    await expect(reading).rejects.toMatchObject({ code: 'LOG_FILE_TRUNCATED', message: /^"a\.log" became shorter/ });
+  });
+
+  test('fails when the file is cut and written anew, shorter, under it', async () => {
+    const reading = readAcross('a.log', TEXT, (path) => writeFileSync(path, 'fresh start\n'));
+    await expect(reading).rejects.toMatchObject({ code: 'LOG_FILE_TRUNCATED' });
+  });
+});
+
+test('a file that is cut before the first look is told as cut by the tail itself', async () => {
+  const dir = tempDir();
+  const path = join(dir, 'a.log');
+  writeFileSync(path, TEXT);
+  const logs = openDir(dir);
+  const held = await logs.open('a.log');
+  truncateSync(path, 10);
+  await expect(collect(held.read(0, held.sizeBytes))).rejects.toMatchObject({ code: 'LOG_FILE_TRUNCATED' });
+  await held.close();
+  expect((await readTail(logs, 'a.log', 100)).toString()).toBe(LINE.slice(0, 10));
+});
+
+test('the lines appended since the last request are there at the next one', async () => {
+  const dir = tempDir();
+  const path = join(dir, 'a.log');
+  writeFileSync(path, 'first\n');
+  const logs = openDir(dir);
+  for (const word of ['second', 'third', 'fourth']) {
+    appendFileSync(path, `${word}\n`);
+    expect((await readTail(logs, 'a.log', word.length + 1)).toString()).toBe(`${word}\n`);
+  }
+});
