@@ -1,0 +1,103 @@
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { Cleanup } from './cleanup.ts';
+import type { PeerName } from './peers.ts';
+import { showCommand } from './program.ts';
+
+export const ROOT = fileURLToPath(new URL('..', import.meta.url));
+
+const TEMP_PREFIX = join(tmpdir(), 'porthole-bench-');
+
+/** How long and how often things are measured. */
+export interface Effort {
+  rounds: number;
+  roundSeconds: number;
+  /** Load before the first round, not counted: caches and the compiler settle. */
+  warmUpSeconds: number;
+  readerMaxBytes: number;
+  readerMaxMs: number;
+  starts: number;
+  idleSeconds: number;
+}
+
+export const FULL_EFFORT: Effort = {
+  rounds: 5,
+  roundSeconds: 4,
+  warmUpSeconds: 2,
+  readerMaxBytes: 64 * 1024 ** 2,
+  readerMaxMs: 20_000,
+  starts: 10,
+  idleSeconds: 20,
+};
+
+export const QUICK_EFFORT: Effort = {
+  rounds: 3,
+  roundSeconds: 1,
+  warmUpSeconds: 1,
+  readerMaxBytes: 16 * 1024 ** 2,
+  readerMaxMs: 5_000,
+  starts: 3,
+  idleSeconds: 5,
+};
+
+export interface BenchContext {
+  effort: Effort;
+  cleanup: Cleanup;
+  /** Command lines that made the figures, and files written for them by name: for the report. */
+  readonly commands: ReadonlySet<string>;
+  readonly files: ReadonlyMap<string, string>;
+  recordCommand(command: readonly string[]): void;
+  recordFile(name: string, text: string): void;
+  peer(name: PeerName): string;
+  /** A folder that stays from run to run, for input that is costly to make. */
+  dataDir(name: string): string;
+  /** A folder removed with the next cleanup. */
+  tempDir(): string;
+  tell(progress: string): void;
+}
+
+export interface ContextOptions {
+  effort: Effort;
+  cleanup: Cleanup;
+  peers: ReadonlyMap<PeerName, string>;
+}
+
+export function createContext({ effort, cleanup, peers }: ContextOptions): BenchContext {
+  const commands = new Set<string>();
+  const files = new Map<string, string>();
+  return {
+    effort,
+    cleanup,
+    commands,
+    files,
+    recordCommand: (command) => commands.add(withoutPlaces(showCommand(command))),
+    recordFile: (name, text) => files.set(name, withoutPlaces(text)),
+    peer(name) {
+      const path = peers.get(name);
+      if (path === undefined) throw new Error(`the group does not say that it needs ${name}`);
+      return path;
+    },
+    dataDir(name) {
+      const dir = join(ROOT, '.bench', name);
+      mkdirSync(dir, { recursive: true });
+      return dir;
+    },
+    tempDir() {
+      const dir = mkdtempSync(TEMP_PREFIX);
+      cleanup.add(() => rmSync(dir, { recursive: true, force: true }));
+      return dir;
+    },
+    tell: (progress) => console.error(progress),
+  };
+}
+
+/** Where the checkout and the temporary folders are is of no interest, and different on every run. */
+function withoutPlaces(text: string): string {
+  return text
+    .replaceAll(ROOT, 'CHECKOUT/')
+    .split(TEMP_PREFIX)
+    .map((part, index) => (index === 0 ? part : `TEMP${part.replace(/^\w+/, '')}`))
+    .join('');
+}

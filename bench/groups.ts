@@ -1,0 +1,8 @@
+import type { Group } from './group.ts';
+import { growthGroup } from './groups/growth.ts';
+import { readersGroup } from './groups/readers.ts';
+import { startGroup } from './groups/start.ts';
+import { viewGroup } from './groups/view.ts';
+
+/** All groups, in the order they run and are shown. A new one is a file in groups/ and a line here. */
+export const GROUPS: readonly Group[] = [viewGroup, growthGroup, readersGroup, startGroup];

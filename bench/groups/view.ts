@@ -1,0 +1,88 @@
+import type { BenchContext } from '../context.ts';
+import type { Group } from '../group.ts';
+import { ensureLogFolder, LISTED_FILES } from '../input-files.ts';
+import { startNginx } from '../nginx.ts';
+import { startPorthole } from '../porthole.ts';
+import { compareLoads, showNumber } from '../rounds.ts';
+import { atLeast, type Row } from '../row.ts';
+import type { Load } from '../wrk.ts';
+
+const CONNECTIONS = 16;
+
+/** Sizes of the tail with the least share of nginx's rate; the smallest is told without a bar. */
+const VIEWS = [
+  { label: '4 KiB', sizeBytes: 4 * 1024 },
+  { label: '256 KiB', sizeBytes: 256 * 1024, leastRatio: 0.35 },
+  { label: '1 MiB', sizeBytes: 1024 ** 2, leastRatio: 0.5 },
+  { label: '16 MiB', sizeBytes: 16 * 1024 ** 2, leastRatio: 0.5 },
+];
+
+/** The three operations of the contract against nginx giving the same bytes, both warm in the page cache. */
+export const viewGroup: Group = {
+  name: 'view',
+  needs: ['nginx', 'wrk'],
+  async run(context) {
+    const { dir, file } = await ensureLogFolder(context);
+    const { url: porthole } = await startPorthole(context, dir);
+    const jsonBody = (await fetchBytes({ url: `${porthole}/api/v1/config` })).toString();
+    const nginx = await startNginx(context, { dir, jsonBody });
+
+    const rows: Row[] = [];
+    for (const { label, sizeBytes, leastRatio } of VIEWS) {
+      const ours = { url: `${porthole}/api/v1/log/view?file=${file}&size=${sizeBytes}` };
+      const theirs = await sameTail(ours, `${nginx}/files/${file}`);
+      rows.push(await rateRow(context, `view ${label}`, { ours, theirs, leastRatio }));
+    }
+    const list = { url: `${porthole}/api/v1/log/list` };
+    await checkList(list);
+    rows.push(await rateRow(context, `list ${LISTED_FILES} files`, { ours: list, theirs: { url: `${nginx}/list/` } }));
+    const config = { url: `${porthole}/api/v1/config` };
+    rows.push(await rateRow(context, 'config', { ours: config, theirs: { url: `${nginx}/body.json` } }));
+    return rows;
+  },
+};
+
+type Target = Omit<Load, 'connections'>;
+
+interface Pair {
+  ours: Target;
+  theirs: Target;
+  leastRatio?: number | undefined;
+}
+
+async function rateRow(context: BenchContext, name: string, { ours, theirs, leastRatio }: Pair): Promise<Row> {
+  context.tell(`  ${name}`);
+  const loads = { ours: { ...ours, connections: CONNECTIONS }, theirs: { ...theirs, connections: CONNECTIONS } };
+  const result = await compareLoads(context, loads, ({ requestsPerSecond }) => requestsPerSecond);
+  return {
+    figure: `${name}, requests/s`,
+    porthole: showNumber(result.ours),
+    against: `nginx ${showNumber(result.theirs)}`,
+    ratio: result.ratio,
+    rounds: result.rounds,
+    ...(leastRatio !== undefined && { bar: atLeast(result.ratio, leastRatio) }),
+  };
+}
+
+/** The range that makes nginx give what `view` gives: its tail starts with a whole line and so is a little shorter than asked. */
+async function sameTail(ours: Target, url: string): Promise<Target> {
+  const expected = await fetchBytes(ours);
+  const theirs = { url, header: `Range: bytes=-${expected.length}` };
+  if (!expected.equals(await fetchBytes(theirs))) throw new Error(`${ours.url} and ${url} give different bytes`);
+  return theirs;
+}
+
+async function checkList(list: Target): Promise<void> {
+  const entries: unknown = JSON.parse((await fetchBytes(list)).toString());
+  if (!Array.isArray(entries) || entries.length !== LISTED_FILES) {
+    throw new Error(`the log folder of the bench does not hold ${LISTED_FILES} files: remove .bench and run again`);
+  }
+}
+
+async function fetchBytes({ url, header }: Target): Promise<Buffer> {
+  const [name, value = ''] = header?.split(': ') ?? [];
+  const response = await fetch(url, { headers: name === undefined ? {} : { [name]: value } });
+  const bytes = Buffer.from(await response.arrayBuffer());
+  if (!response.ok) throw new Error(`${url} answers ${response.status}: ${bytes.subarray(0, 500)}`);
+  return bytes;
+}

@@ -1,0 +1,52 @@
+import { Cleanup, endWithProcess } from './cleanup.ts';
+import { createContext, FULL_EFFORT, QUICK_EFFORT } from './context.ts';
+import { GROUPS } from './groups.ts';
+import { describeMachine } from './machine.ts';
+import { OptionsError, readOptions, USAGE } from './options.ts';
+import { ensurePeers, PeersMissing } from './peers.ts';
+import { type Report, renderReport, renderTable } from './report.ts';
+import type { Row } from './row.ts';
+import { saveReport } from './save-report.ts';
+
+/** Runs the groups asked for, one after the other, and resolves to the exit code. A bar that is not met is a result, not a failure. */
+export async function main(args: readonly string[]): Promise<number> {
+  const cleanup = new Cleanup();
+  endWithProcess(cleanup);
+  try {
+    await measure(args, cleanup);
+    return 0;
+  } catch (error) {
+    if (cleanup.ended) return await new Promise<never>(() => {}); // whatever failed, a signal ended it: its handler ends us
+    const told = error instanceof OptionsError || error instanceof PeersMissing;
+    console.error(told ? error.message : error);
+    return told ? 2 : 1;
+  } finally {
+    await cleanup.run();
+  }
+}
+
+async function measure(args: readonly string[], cleanup: Cleanup): Promise<void> {
+  const options = readOptions(args, GROUPS);
+  if (options.help) return console.log(USAGE);
+  if (process.platform !== 'linux') throw new OptionsError('the bench reads /proc and runs on Linux only');
+  const peers = await ensurePeers(new Set(options.groups.flatMap(({ needs }) => needs)), cleanup);
+  const context = createContext({ cleanup, peers, effort: options.quick ? QUICK_EFFORT : FULL_EFFORT });
+  const machine = await describeMachine(peers, cleanup);
+
+  const rows: Row[] = [];
+  for (const group of options.groups) {
+    context.tell(`group ${group.name}`);
+    rows.push(...(await group.run(context)));
+    await cleanup.run();
+  }
+  const report: Report = {
+    machine,
+    date: new Date(),
+    args,
+    rows,
+    commands: [...context.commands],
+    files: context.files,
+  };
+  console.log(options.save ? renderReport(report) : renderTable(rows));
+  if (options.save) context.tell(`written to ${saveReport(report)}`);
+}

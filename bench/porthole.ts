@@ -1,0 +1,41 @@
+import { type BenchContext, ROOT } from './context.ts';
+import { startProgram } from './program.ts';
+
+/** Far beyond any start that is worth waiting for. */
+const READY_MS = 30_000;
+
+const READY_LINE = /^porthole is ready at (http\S+)\/$/m;
+
+export interface PortholeServer {
+  /** Without a slash at the end. */
+  url: string;
+  pid: number;
+  /** From the spawn to the ready line. */
+  startMs: number;
+  stop(): Promise<void>;
+}
+
+/** Starts the built command line program as a process of its own, with default settings and any free ports. */
+export async function startPorthole(context: BenchContext, logDir: string): Promise<PortholeServer> {
+  const places = ['--log-dir', logDir, '--logging-dir', context.tempDir()];
+  const args = ['packages/cli/bin/porthole.mjs', 'serve', ...places, '--http-port', '0', '--grpc-port', '0'];
+  context.recordCommand(['node', ...args]);
+  const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('PORTHOLE_')));
+  const startedAt = performance.now();
+  const program = startProgram([process.execPath, ...args], context.cleanup, { cwd: ROOT, env });
+  return new Promise((resolve, reject) => {
+    const fail = (why: string) => reject(new Error(`porthole ${why}\n${program.output}`));
+    const timer = setTimeout(() => fail(`was not ready within ${READY_MS} ms`), READY_MS);
+    program.child.stdout?.on('data', () => {
+      const url = READY_LINE.exec(program.output)?.[1];
+      if (url === undefined) return;
+      clearTimeout(timer);
+      resolve({ url, pid: program.child.pid ?? 0, startMs: performance.now() - startedAt, stop: program.stop });
+    });
+    const onEnd = () => {
+      clearTimeout(timer);
+      fail('ended before it was ready');
+    };
+    program.exited.then(onEnd, onEnd);
+  });
+}

@@ -1,0 +1,37 @@
+import { readFileSync } from 'node:fs';
+
+/** The unit of /proc/PID/stat, USER_HZ: 100 on every Linux that Node runs on. */
+const TICKS_PER_SECOND = 100;
+
+/** Resident memory of a process, in bytes. */
+export function residentBytes(pid: number): number {
+  const kib = /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1];
+  if (kib === undefined) throw new Error(`/proc/${pid}/status tells no VmRSS`);
+  return Number(kib) * 1024;
+}
+
+/** Processor time of a process since its start, user and system, in seconds. */
+export function cpuSeconds(pid: number): number {
+  const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
+  // The second field is the name in parentheses and may hold anything; utime and stime are the 14th and 15th.
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+  return (Number(fields[11]) + Number(fields[12])) / TICKS_PER_SECOND;
+}
+
+/** Samples resident memory until stopped; `stop` gives the highest seen. A process that ends meanwhile is no failure of its own. */
+export function watchResident(pid: number, everyMs: number): { stop(): number } {
+  let peak = residentBytes(pid);
+  const timer = setInterval(() => {
+    try {
+      peak = Math.max(peak, residentBytes(pid));
+    } catch {
+      clearInterval(timer); // whoever talks to it will notice
+    }
+  }, everyMs);
+  return {
+    stop() {
+      clearInterval(timer);
+      return peak;
+    },
+  };
+}

@@ -1,0 +1,49 @@
+import type { BenchContext } from './context.ts';
+import { runProgram, showCommand } from './program.ts';
+
+/** wrk's own two seconds are short for sixteen answers of 16 MiB at once on a small machine. */
+const TIMEOUT_SECONDS = 20;
+
+export interface Load {
+  url: string;
+  connections: number;
+  /** e.g. `Range: bytes=-4096` */
+  header?: string;
+}
+
+export interface LoadResult {
+  requestsPerSecond: number;
+  /** Median latency. */
+  p50Us: number;
+}
+
+/** Loads one URL for some seconds. Rejects when any answer was an error: those are quick to give and count for nothing. */
+export async function runWrk(context: BenchContext, load: Load, seconds: number): Promise<LoadResult> {
+  const args = wrkArgs(load, seconds);
+  const output = await runProgram([context.peer('wrk'), ...args], context.cleanup);
+  const trouble = /^.*(?:Non-2xx|Socket errors).*$/m.exec(output)?.[0];
+  if (trouble !== undefined) throw new Error(`${showCommand(['wrk', ...args])}: ${trouble.trim()}`);
+  return { requestsPerSecond: numberAfter(/Requests\/sec:\s+([\d.]+)/, output), p50Us: p50Us(output) };
+}
+
+/** Puts the command of a measured round into the report. */
+export function recordLoad(context: BenchContext, load: Load): void {
+  context.recordCommand(['wrk', ...wrkArgs(load, context.effort.roundSeconds)]);
+}
+
+function wrkArgs({ url, connections, header }: Load, seconds: number): string[] {
+  const headers = header === undefined ? [] : ['-H', header];
+  return ['-t1', `-c${connections}`, `-d${seconds}s`, '--latency', '--timeout', `${TIMEOUT_SECONDS}s`, ...headers, url];
+}
+
+function numberAfter(pattern: RegExp, output: string): number {
+  const value = Number(pattern.exec(output)?.[1]);
+  if (!(value > 0)) throw new Error(`wrk gave no figure for ${pattern}:\n${output}`);
+  return value;
+}
+
+function p50Us(output: string): number {
+  const unit = /^\s+50%\s+[\d.]+(us|ms|s)/m.exec(output)?.[1];
+  const factor = unit === 's' ? 1_000_000 : unit === 'ms' ? 1_000 : 1;
+  return factor * numberAfter(/^\s+50%\s+([\d.]+)/m, output);
+}
