@@ -1,6 +1,6 @@
-import { BufferPool } from './file/buffer-pool.ts';
 import { HandleCache } from './file/handle-cache.ts';
 import type { LogHandle } from './file/log-handle.ts';
+import { SharedReads } from './file/shared-reads.ts';
 import { isGzipName } from './file/text-source.ts';
 import { LogError } from './log-error.ts';
 import { isNear, nearestNames } from './nearest-names.ts';
@@ -21,7 +21,7 @@ export class LogDir {
   readonly path: string;
   readonly #zone: Zone;
   readonly #handles: HandleCache;
-  readonly #pool = new BufferPool();
+  readonly #reads = new SharedReads();
   /** Details by name, valid while the file's identity, size and time are the same. */
   readonly #details = new Map<string, { mark: string; details: LogFileDetails }>();
 
@@ -33,7 +33,7 @@ export class LogDir {
 
   /** Resources in use: what the leak tests watch. */
   get usage(): { openFiles: number; lentBuffers: number } {
-    return { openFiles: this.#handles.openCount, lentBuffers: this.#pool.lent };
+    return { openFiles: this.#handles.openCount, lentBuffers: this.#reads.lentBuffers };
   }
 
   async list(): Promise<LogEntry[]> {
@@ -54,12 +54,12 @@ export class LogDir {
   /** The last `size` bytes of a file's text, cut to whole lines. The caller closes the answer. */
   async tail(name: string, size: number, options: ReadOptions = {}): Promise<ByteAnswer> {
     if (!Number.isInteger(size) || size < 1) throw new RangeError(`size is a positive whole number, not ${size}`);
-    return tail({ handle: await this.#acquire(name), pool: this.#pool }, size, options);
+    return tail({ handle: await this.#acquire(name), reads: this.#reads }, size, options);
   }
 
   /** A file as it is on disk. The caller closes it. */
   async open(name: string): Promise<OpenLog> {
-    return openLog({ handle: await this.#acquire(name), pool: this.#pool });
+    return openLog({ handle: await this.#acquire(name), reads: this.#reads });
   }
 
   /** Closes what is kept open. Answers under way end by themselves. */
@@ -106,7 +106,7 @@ export class LogDir {
     try {
       const handle = await this.#handles.acquire(name);
       try {
-        return { ...(await describeFile({ handle, pool: this.#pool }, this.#zone, options)), problem: null };
+        return { ...(await describeFile({ handle, reads: this.#reads }, this.#zone, options)), problem: null };
       } finally {
         handle.release();
       }

@@ -1,29 +1,45 @@
 /**
- * One chunk. Large enough that the calls per MiB cost little, small enough that two for each of 64 readers stay
- * far below 64 MiB. The extra page takes the byte before a 256 KiB window, so that such a tail is one read.
+ * One chunk. Measured over loopback, a tail of 16 MiB flows 1.3 times as fast in chunks of 1 MiB as in such of 256 KiB,
+ * and reading the next chunk meanwhile adds nothing to that. The extra page takes the byte before a window, so that the
+ * tail of 1 MiB is one read.
  */
-export const CHUNK_BYTES = 256 * 1024 + 4096;
+export const CHUNK_BYTES = 1024 * 1024 + 4096;
 
-/** Buffers kept for the next reader; what is given back beyond that is left to the garbage collector. */
+/** The chunk when many readers hold one already, so that the memory of 64 slow ones stays far below 64 MiB. */
+export const CROWDED_CHUNK_BYTES = 256 * 1024 + 4096;
+
+/** Large buffers lent at once; further readers get small ones. */
+export const MAX_LARGE_LENT = 24;
+
+/** Buffers of each size kept for the next reader; what is given back beyond that is left to the garbage collector. */
 const MAX_FREE = 16;
 
 /** Lends chunk buffers. Fresh memory for every chunk costs page faults and garbage: measured a tenth of the tail rate. */
 export class BufferPool {
-  readonly #free: Buffer[] = [];
-  #lent = 0;
+  readonly #freeLarge: Buffer[] = [];
+  readonly #freeSmall: Buffer[] = [];
+  #lentLarge = 0;
+  #lentSmall = 0;
 
   take(): Buffer {
-    this.#lent++;
-    return this.#free.pop() ?? Buffer.allocUnsafeSlow(CHUNK_BYTES);
+    if (this.#lentLarge < MAX_LARGE_LENT) {
+      this.#lentLarge++;
+      return this.#freeLarge.pop() ?? Buffer.allocUnsafeSlow(CHUNK_BYTES);
+    }
+    this.#lentSmall++;
+    return this.#freeSmall.pop() ?? Buffer.allocUnsafeSlow(CROWDED_CHUNK_BYTES);
   }
 
   give(buffer: Buffer): void {
-    this.#lent--;
-    if (this.#free.length < MAX_FREE) this.#free.push(buffer);
+    const isLarge = buffer.length === CHUNK_BYTES;
+    if (isLarge) this.#lentLarge--;
+    else this.#lentSmall--;
+    const free = isLarge ? this.#freeLarge : this.#freeSmall;
+    if (free.length < MAX_FREE) free.push(buffer);
   }
 
   /** Buffers not given back yet; the leak tests look at it. */
   get lent(): number {
-    return this.#lent;
+    return this.#lentLarge + this.#lentSmall;
   }
 }

@@ -5,6 +5,7 @@ import { closeFd } from './fs-calls.ts';
 import type { LogHandle } from './log-handle.ts';
 import { notALog, openInside } from './open-inside.ts';
 import { assertSafeName } from './safe-name.ts';
+import { SharedLook } from './shared-look.ts';
 
 /** An unused descriptor is closed after this long: a deleted file must not hold its disk space for our sake. */
 const IDLE_MS = 1000;
@@ -29,11 +30,13 @@ interface Entry {
 export class HandleCache {
   readonly #dir: string;
   readonly #entries = new Map<string, Entry>();
+  readonly #looks: SharedLook<FoundEntry>;
   #open = 0;
   #sweeper: NodeJS.Timeout | undefined;
 
   constructor(dir: string) {
     this.#dir = dir;
+    this.#looks = new SharedLook((name) => findEntry(dir, name));
   }
 
   /** Descriptors open now, in use or kept. */
@@ -44,7 +47,7 @@ export class HandleCache {
   async acquire(name: string): Promise<LogHandle> {
     assertSafeName(name);
     try {
-      const found = await findEntry(this.#dir, name);
+      const found = await this.#looks.look(name);
       const kept = this.#keptFor(name, found.stats);
       return kept ? this.#lend(kept, name, found.stats) : await this.#openFresh(name, found);
     } catch (error) {

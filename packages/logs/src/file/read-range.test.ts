@@ -3,14 +3,15 @@ import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { collect } from '../testing/read-answer.ts';
 import { tempDir } from '../testing/temp-dir.ts';
-import { BufferPool, CHUNK_BYTES } from './buffer-pool.ts';
+import { BufferPool, CHUNK_BYTES, MAX_LARGE_LENT } from './buffer-pool.ts';
 import { type RangeSource, readRange } from './read-range.ts';
+import { SharedReads } from './shared-reads.ts';
 
 function sourceOf(path: string): RangeSource {
   const fd = fs.openSync(path, 'r');
   onTestFinished(() => fs.closeSync(fd));
   const sizeBytes = fs.fstatSync(fd).size;
-  return { handle: { name: 'a.log', fd, sizeBytes, modifiedNs: 0n, ino: 0n, release() {} }, pool: new BufferPool() };
+  return { handle: { name: 'a.log', fd, sizeBytes, modifiedNs: 0n, ino: 0n, release() {} }, reads: new SharedReads() };
 }
 
 function fileOf(text: string | Buffer): RangeSource {
@@ -34,25 +35,25 @@ test.each([
   const text = Buffer.alloc(3 * CHUNK_BYTES, 'some text to tell the places apart, 41 b\n');
   const source = fileOf(text);
   expect((await collect(readRange(source, start, end))).equals(text.subarray(start, Math.max(start, end)))).toBe(true);
-  expect(source.pool.lent).toBe(0);
+  expect(source.reads.lentBuffers).toBe(0);
 });
 
-test('a slow reader has at most two chunks in memory', async () => {
+test('a slow reader has one chunk in memory', async () => {
   const source = fileOf(Buffer.alloc(6 * CHUNK_BYTES));
   let most = 0;
   for await (const chunk of readRange(source, 0, 6 * CHUNK_BYTES)) {
     await new Promise(setImmediate);
-    most = Math.max(most, source.pool.lent);
+    most = Math.max(most, source.reads.lentBuffers);
     expect(chunk.length).toBe(CHUNK_BYTES);
   }
-  expect(most).toBe(2);
-  expect(source.pool.lent).toBe(0);
+  expect(most).toBe(1);
+  expect(source.reads.lentBuffers).toBe(0);
 });
 
 test('a reading that is left gives its memory back', async () => {
   const source = fileOf(Buffer.alloc(6 * CHUNK_BYTES));
   for await (const _ of readRange(source, 0, 6 * CHUNK_BYTES)) break;
-  expect(source.pool.lent).toBe(0);
+  expect(source.reads.lentBuffers).toBe(0);
 });
 
 test('an abort ends the reading with the reason given', async () => {
@@ -62,13 +63,13 @@ test('an abort ends the reading with the reason given', async () => {
   await reading.next();
   abort.abort(new Error('the client went away'));
   await expect(reading.next()).rejects.toThrow('the client went away');
-  expect(source.pool.lent).toBe(0);
+  expect(source.reads.lentBuffers).toBe(0);
 });
 
 test('bytes that are not there are told as a file that became shorter', async () => {
   const source = fileOf('short');
   await expect(collect(readRange(source, 0, 6))).rejects.toMatchObject({ code: 'LOG_FILE_TRUNCATED' });
-  expect(source.pool.lent).toBe(0);
+  expect(source.reads.lentBuffers).toBe(0);
 });
 
 test('a read that the system refuses is told with the name of the file', async () => {
@@ -78,15 +79,22 @@ test('a read that the system refuses is told with the name of the file', async (
     code: 'LOG_FILE_UNREADABLE',
     message: '"a.log" cannot be read: EISDIR',
   });
-  expect(source.pool.lent).toBe(0);
+  expect(source.reads.lentBuffers).toBe(0);
 });
 
 test('the pool keeps some buffers and leaves the others to the garbage collector', () => {
   const pool = new BufferPool();
-  const taken = Array.from({ length: 40 }, () => pool.take());
-  expect(pool.lent).toBe(40);
+  const taken = Array.from({ length: 60 }, () => pool.take());
+  expect(pool.lent).toBe(60);
   for (const buffer of taken) pool.give(buffer);
   expect(pool.lent).toBe(0);
-  const again = Array.from({ length: 40 }, () => pool.take());
-  expect(again.filter((buffer) => taken.includes(buffer))).toHaveLength(16);
+  const again = Array.from({ length: 60 }, () => pool.take());
+  expect(again.filter((buffer) => taken.includes(buffer))).toHaveLength(32);
+});
+
+test('where many readers hold a chunk, further ones get smaller ones', () => {
+  const pool = new BufferPool();
+  const sizes = Array.from({ length: 64 }, () => pool.take().length);
+  expect(sizes.filter((size) => size === CHUNK_BYTES)).toHaveLength(MAX_LARGE_LENT);
+  expect(sizes.reduce((sum, size) => sum + size)).toBeLessThan(40 * 1024 * 1024);
 });

@@ -5,10 +5,10 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { LogError } from '../log-error.ts';
 import { collect, readTail } from '../testing/read-answer.ts';
 import { openDir, tempDir } from '../testing/temp-dir.ts';
-import { BufferPool } from './buffer-pool.ts';
 import { HandleCache } from './handle-cache.ts';
 import { readRange } from './read-range.ts';
 import { assertSafeName } from './safe-name.ts';
+import { SharedReads } from './shared-reads.ts';
 
 describe('a name that could mean more than one entry of the directory is refused', () => {
   test.each(['.', '..', '/', '\\', 'a/b', 'a\\b', '../a', '/etc/passwd', 'a\0', '\0', 'a\0.log', 'a/', './a'])(
@@ -52,14 +52,14 @@ const PIECES = ['/', '\\', '..', '.', '\0', '%2f', '%2F', '%5c', '%2e%2e', '%252
 test('no byte from outside the directory is served for 100,000 hostile names', { timeout: 60_000 }, async () => {
   const { dir, outside } = directoryAmongSecrets();
   const logs = openDir(dir);
-  const pool = new BufferPool();
+  const reads = new SharedReads();
   const handles = new HandleCache(dir);
   onTestFinished(() => handles.close());
   /** The way below the hints of a wrong name, which cost more than all the rest; some go the whole way. */
   const read = async (name: string, index: number) => {
     if (index % 16 === 0) return readTail(logs, name, 4096);
     const handle = await handles.acquire(name);
-    return collect(readRange({ handle, pool }, 0, handle.sizeBytes)).finally(() => handle.release());
+    return collect(readRange({ handle, reads }, 0, handle.sizeBytes)).finally(() => handle.release());
   };
   const ways = outside.flatMap((path) => [path, relative(dir, path), `./${relative(dir, path)}`, basename(path)]);
   const piece = fc.oneof(
@@ -90,7 +90,7 @@ test('no byte from outside the directory is served for 100,000 hostile names', {
   expect(served + refused).toBe(names.length);
   // The generator also hits files that are there, or it would prove nothing.
   expect(served).toBeGreaterThan(50);
-  expect(logs.usage.lentBuffers + pool.lent).toBe(0);
+  expect(logs.usage.lentBuffers + reads.lentBuffers).toBe(0);
 });
 
 const ENCODINGS: ((path: string) => string)[] = [

@@ -14,12 +14,12 @@ export function isGzipName(name: string): boolean {
 }
 
 /** A plain file is its own text. A `.gz` is unpacked once to learn how long its text is. */
-export async function openText(file: RangeSource, options: ReadOptions & { size: number }): Promise<TextSource> {
+export async function openText(file: RangeSource, size: number, options: ReadOptions): Promise<TextSource> {
   const { handle } = file;
   if (!isGzipName(handle.name) || handle.sizeBytes === 0) {
     return { sizeBytes: handle.sizeBytes, read: (start, end, readOptions) => readRange(file, start, end, readOptions) };
   }
-  const { sizeBytes, ending } = await measureGzip(file, { signal: options.signal, keepBytes: options.size + 1 });
+  const { sizeBytes, ending } = await measureGzip(file, { signal: options.signal, keepBytes: size + 1 });
   const endingStart = sizeBytes - ending.length;
   return {
     sizeBytes,

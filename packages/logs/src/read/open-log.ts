@@ -2,7 +2,7 @@ import { type RangeSource, readRange } from '../file/read-range.ts';
 import type { OpenLog } from '../types.ts';
 
 /** A held file as callers outside see it. Closing ends its readings first: none may go on with a closed descriptor. */
-export function openLog({ handle, pool }: RangeSource): OpenLog {
+export function openLog({ handle, reads }: RangeSource): OpenLog {
   const readings = new Set<AsyncGenerator<Buffer, void, undefined>>();
   let closed = false;
   return {
@@ -12,7 +12,7 @@ export function openLog({ handle, pool }: RangeSource): OpenLog {
     etag: `"${handle.ino.toString(36)}-${handle.sizeBytes.toString(36)}-${handle.modifiedNs.toString(36)}"`,
     read(start, end, options) {
       if (closed) throw new TypeError(`${JSON.stringify(handle.name)} is closed`);
-      const reading = readRange({ handle, pool }, Math.max(0, start), Math.min(end, handle.sizeBytes), options);
+      const reading = readRange({ handle, reads }, Math.max(0, start), Math.min(end, handle.sizeBytes), options);
       readings.add(reading);
       return reading;
     },

@@ -8,10 +8,10 @@ const NEWLINE = 10;
  * The last `size` bytes of a file's text, from the first whole line on. A window that holds no line start at all is
  * given as it is, from a UTF-8 boundary: a file with content never gives an empty answer.
  */
-export async function tail(file: RangeSource, size: number, { signal }: ReadOptions = {}): Promise<ByteAnswer> {
+export async function tail(file: RangeSource, size: number, options: ReadOptions = {}): Promise<ByteAnswer> {
   try {
-    const text = await openText(file, { size, signal });
-    return answerWith(file, await cutWindow(text, size, { signal }));
+    const text = await openText(file, size, options);
+    return answerWith(file, await cutWindow(text, size, options));
   } catch (error) {
     file.handle.release();
     throw error;

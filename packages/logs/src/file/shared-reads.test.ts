@@ -1,0 +1,81 @@
+import fs, { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import { CHUNK_BYTES } from './buffer-pool.ts';
+import { SharedReads } from './shared-reads.ts';
+
+function openFile(text: string): { fd: number; path: string } {
+  const dir = mkdtempSync(join(tmpdir(), 'porthole-reads-'));
+  const path = join(dir, 'a.log');
+  writeFileSync(path, text);
+  const fd = fs.openSync(path, 'r');
+  onTestFinished(() => {
+    fs.closeSync(fd);
+    rmSync(dir, { recursive: true });
+  });
+  return { fd, path };
+}
+
+test('those who ask for the same bytes at the same time share one buffer, which goes back with the last of them', async () => {
+  const { fd } = openFile('some text');
+  const reads = new SharedReads();
+  const chunks = await Promise.all([reads.read(fd, 0, 9), reads.read(fd, 0, 9), reads.read(fd, 0, 9)]);
+  expect(new Set(chunks.map(({ bytes }) => bytes)).size).toBe(1);
+  expect(chunks[0]?.bytes.toString()).toBe('some text');
+  expect(reads.lentBuffers).toBe(1);
+  chunks[0]?.release();
+  chunks[1]?.release();
+  expect(reads.lentBuffers).toBe(1);
+  chunks[2]?.release();
+  expect(reads.lentBuffers).toBe(0);
+});
+
+test('other bytes, and bytes asked for by others later, are read apart', async () => {
+  const { fd, path } = openFile('some text');
+  const reads = new SharedReads();
+  const [whole, part] = await Promise.all([reads.read(fd, 0, 9), reads.read(fd, 5, 4)]);
+  expect([whole.bytes.toString(), part.bytes.toString()]).toEqual(['some text', 'text']);
+  writeFileSync(path, 'OTHER TEXT');
+  const later = await reads.read(fd, 0, 9);
+  expect(later.bytes.toString()).toBe('OTHER TEX');
+  expect(whole.bytes.toString()).toBe('some text');
+  for (const chunk of [whole, part, later]) chunk.release();
+  expect(reads.lentBuffers).toBe(0);
+});
+
+test('who asks while a read is under way never gets bytes from before the question', async () => {
+  const { fd, path } = openFile('0'.repeat(64));
+  const reads = new SharedReads();
+  for (let turn = 1; turn <= 300; turn++) {
+    const early = reads.read(fd, 0, 64);
+    await Promise.resolve();
+    const text = String(turn % 10).repeat(64);
+    writeFileSync(path, text);
+    const late = await reads.read(fd, 0, 64);
+    expect(late.bytes.toString()).toBe(text);
+    late.release();
+    (await early).release();
+  }
+  expect(reads.lentBuffers).toBe(0);
+});
+
+test('a read that fails fails for all who share it, and holds nothing', async () => {
+  const reads = new SharedReads();
+  const outcomes = await Promise.allSettled([reads.read(-1, 0, 9), reads.read(-1, 0, 9)]);
+  expect(outcomes.map(({ status }) => status)).toEqual(['rejected', 'rejected']);
+  expect(reads.lentBuffers).toBe(0);
+});
+
+test('a chunk holds at most what a buffer does, and says when the file ended before', async () => {
+  const { fd } = openFile('x'.repeat(CHUNK_BYTES + 10));
+  const reads = new SharedReads();
+  const [full, rest] = await Promise.all([
+    reads.read(fd, 0, Number.MAX_SAFE_INTEGER),
+    reads.read(fd, CHUNK_BYTES, 100),
+  ]);
+  expect([full.bytes.length, full.short]).toEqual([CHUNK_BYTES, false]);
+  expect([rest.bytes.length, rest.short]).toEqual([10, true]);
+  full.release();
+  rest.release();
+});
