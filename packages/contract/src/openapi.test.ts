@@ -1,0 +1,70 @@
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { ERROR_KINDS } from './errors.ts';
+import { buildOpenApi } from './openapi.ts';
+import { ROUTE_IDS, routeOf } from './routes.ts';
+import { SCHEMAS } from './schemas.ts';
+
+interface Operation {
+  operationId: string;
+  parameters: { name: string; in: string; required: boolean }[];
+  responses: Record<string, { description: string; content?: Record<string, { schema: object }> }>;
+}
+
+const document = buildOpenApi({ version: '1.2.3' }) as unknown as {
+  paths: Record<string, { get: Operation }>;
+  components: { schemas: object };
+};
+
+const LINTER = join(dirname(createRequire(import.meta.url).resolve('@redocly/cli/package.json')), 'bin/cli.js');
+
+describe('the OpenAPI document', () => {
+  it('passes the strict rules of a linter', () => {
+    const dir = mkdtempSync(join(tmpdir(), 'porthole-openapi-'));
+    onTestFinished(() => rmSync(dir, { recursive: true }));
+    writeFileSync(join(dir, 'openapi.json'), JSON.stringify(document));
+    const env = { ...process.env, REDOCLY_TELEMETRY: 'off', REDOCLY_SUPPRESS_UPDATE_NOTICE: 'true', CI: 'true' };
+    const args = [LINTER, 'lint', '--extends=recommended-strict', '--format=json', 'openapi.json'];
+    const report = execFileSync(process.execPath, args, {
+      cwd: dir,
+      env,
+      encoding: 'utf8',
+      stdio: ['ignore', 'pipe', 'ignore'],
+    });
+    expect((JSON.parse(report) as { totals: object }).totals).toMatchObject({ errors: 0, warnings: 0 });
+  });
+
+  it('has every route that is not part of a page, and nothing else', () => {
+    const wanted = ROUTE_IDS.filter((id) => !routeOf(id).page);
+    expect(Object.values(document.paths).map(({ get }) => get.operationId)).toEqual(wanted);
+  });
+
+  it('documents each error of a route under its status, by its code', () => {
+    for (const id of ROUTE_IDS) {
+      const { path, page, errors, alsoAnswers = {} } = routeOf(id);
+      if (page) continue;
+      const responses = document.paths[path]?.get.responses ?? {};
+      for (const code of errors) {
+        const { http } = ERROR_KINDS[code];
+        if (!(http in alsoAnswers)) expect(responses[http]?.description).toContain(code);
+      }
+    }
+  });
+
+  it('names its parameters as the parsers read them', () => {
+    const view = document.paths['/api/v1/log/view']?.get.parameters ?? [];
+    expect(view.map(({ name, required }) => ({ name, required }))).toEqual([
+      { name: 'file', required: true },
+      { name: 'size', required: false },
+    ]);
+  });
+
+  it('refers only to schemas it has', () => {
+    const references = JSON.stringify(document).matchAll(/"\$ref":"#\/components\/schemas\/([^"]+)"/g);
+    for (const [, name = ''] of references) expect(Object.keys(SCHEMAS)).toContain(name);
+  });
+});

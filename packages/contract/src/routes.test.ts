@@ -1,0 +1,60 @@
+import { describe, expect, it } from 'vitest';
+import { ROUTE_IDS, ROUTES, routeOf } from './routes.ts';
+import { type JsonSchema, SCHEMAS } from './schemas.ts';
+
+describe('the route table', () => {
+  it('keeps the paths of the contract', () => {
+    expect([ROUTES.config.path, ROUTES.logList.path, ROUTES.logView.path]).toEqual([
+      '/api/v1/config',
+      '/api/v1/log/list',
+      '/api/v1/log/view',
+    ]);
+  });
+
+  it('has each path once, below /api/v1 unless it is about running the node or a page', () => {
+    const paths = ROUTE_IDS.map((id) => routeOf(id).path);
+    expect(new Set(paths).size).toBe(paths.length);
+    const others = paths.filter((path) => !path.startsWith('/api/v1/'));
+    expect(others.sort()).toEqual([
+      '/',
+      '/assets/porthole.css',
+      '/assets/porthole.svg',
+      '/docs',
+      '/health/live',
+      '/health/ready',
+      '/metrics',
+      '/openapi.json',
+    ]);
+  });
+
+  it('opens nothing that tells of logs or configuration', () => {
+    expect(ROUTE_IDS.filter((id) => routeOf(id).open)).toEqual(['live', 'ready', 'style', 'icon']);
+  });
+
+  it('counts every answer that reads a log file as a stream', () => {
+    const reading = ROUTE_IDS.filter((id) => routeOf(id).parameters.some(({ name }) => name === 'file'));
+    expect(reading.every((id) => routeOf(id).stream)).toBe(true);
+  });
+});
+
+describe('the schemas', () => {
+  it('are exact: every object names all of its fields and allows no others', () => {
+    const loose: unknown[] = [];
+    const visit = (schema: unknown) => {
+      if (typeof schema !== 'object' || schema === null) return;
+      const { type, properties, required, additionalProperties } = schema as JsonSchema;
+      const fields = Object.keys(properties ?? {});
+      const isExact = additionalProperties === false && JSON.stringify(required) === JSON.stringify(fields);
+      if (type === 'object' && !isExact) loose.push(schema);
+      for (const value of Object.values(schema)) visit(value);
+    };
+    visit(SCHEMAS);
+    expect(loose).toEqual([]);
+  });
+
+  it("have the contract's fields", () => {
+    expect(SCHEMAS.NodeConfig.required).toEqual(['config', 'node']);
+    expect(SCHEMAS.Node.required).toEqual(['hostIp', 'hostName', 'grpcPort', 'httpPort', 'version', 'onlineTime']);
+    expect(SCHEMAS.LogEntry.required).toEqual(['name', 'size']);
+  });
+});
