@@ -1,0 +1,11 @@
+import type { NodeSettings } from '@porthole/contract';
+
+/** Where the configuration that a node shows comes from. */
+export interface ConfigSource {
+  readonly observes: NodeSettings['observes'];
+  /** Valid TOML with all secrets masked. Throws `CONFIG_UNAVAILABLE` when there is none to be had. */
+  text(): Promise<string>;
+  settings(): Promise<NodeSettings>;
+  /** What health tells of it. */
+  check(): Promise<{ ok: boolean; detail: string }>;
+}

@@ -1,0 +1,151 @@
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { NodeConfig, NodeSettings } from '@porthole/contract';
+import { describe, expect, it } from 'vitest';
+import { askJson, askProblem } from '../testing/ask.ts';
+import { startTestNode, tempDir } from '../testing/test-node.ts';
+
+const TEXT = '# the broker\n[http]\nport = 9000\n[user]\npassword = "hunter2-hunter2"\n';
+
+async function startBeside(text: string | undefined, settings = {}) {
+  const configFile = join(tempDir(), 'service.toml');
+  if (text !== undefined) writeFileSync(configFile, text);
+  const { port } = await startTestNode({ settings: { ...settings, service: { configFile } } });
+  return {
+    port,
+    configFile,
+    config: async () => (await askJson<NodeConfig>(port, '/api/v1/config')).config,
+    settings: () => askJson<NodeSettings>(port, '/api/v1/config/settings'),
+    refusal: () => askProblem(port, '/api/v1/config'),
+  };
+}
+
+function replaceBy(make: (file: string) => unknown): (file: string) => void {
+  return (file) => {
+    rmSync(file);
+    make(file);
+  };
+}
+
+describe("the service's configuration", () => {
+  it('is read anew for every question', async () => {
+    const { config, configFile } = await startBeside(TEXT);
+    expect(await config()).toContain('port = 9000');
+    writeFileSync(configFile, TEXT.replace('9000', '9001'));
+    expect(await config()).toContain('port = 9001');
+    expect(await config()).not.toContain('hunter2');
+  });
+
+  it('that is broken is told with its line and never with its text, until it is whole again', async () => {
+    const { port, config, configFile, refusal } = await startBeside(TEXT);
+    writeFileSync(configFile, 'a = 1\npassword = hunter2-without-quotes\n');
+    const { status, code, detail } = await refusal();
+    expect({ status, code }).toEqual({ status: 503, code: 'CONFIG_UNAVAILABLE' });
+    expect(detail).toMatch(/service\.toml.*line 2/);
+    expect(detail).not.toContain('hunter2');
+    expect((await askProblem(port, '/api/v1/config/settings')).code).toBe('CONFIG_UNAVAILABLE');
+    writeFileSync(configFile, TEXT);
+    expect(await config()).toContain('# the broker');
+  });
+
+  it.each([
+    ['gone', (file: string) => rmSync(file), 'ENOENT'],
+    ['a directory', replaceBy(mkdirSync), 'not a regular file'],
+    ['a FIFO', replaceBy((file) => execFileSync('mkfifo', [file])), 'not a regular file'],
+    ['too large', (file: string) => writeFileSync(file, `# ${'x'.repeat(2000)}\n`), 'config.max-bytes'],
+    ['not UTF-8', (file: string) => writeFileSync(file, Buffer.from([0x61, 0xff])), 'not UTF-8'],
+  ])('that is %s is a 503 that says so', async (_what, change, reason) => {
+    const { configFile, refusal } = await startBeside(TEXT, { config: { maxBytes: 1024 } });
+    change(configFile);
+    const { status, code, detail } = await refusal();
+    expect({ status, code }).toEqual({ status: 503, code: 'CONFIG_UNAVAILABLE' });
+    expect(detail).toContain(reason);
+  });
+
+  it('may come after the node', async () => {
+    const { config, configFile, refusal, settings } = await startBeside(undefined);
+    expect((await refusal()).code).toBe('CONFIG_UNAVAILABLE');
+    writeFileSync(configFile, TEXT);
+    expect(await config()).toContain('port = 9000');
+    expect((await settings()).disk).toMatchObject({ state: 'changed', detail: 'it could not be read at start' });
+  });
+
+  it('is told key by key, and which keys differ from those at start', async () => {
+    const { configFile, settings } = await startBeside(TEXT);
+    const before = await settings();
+    expect(before).toMatchObject({ observes: 'service', file: configFile, disk: { state: 'same', differs: [] } });
+    expect(before.settings).toEqual([
+      { key: 'http.port', value: 9000, default: null, changed: null, source: 'file', secret: false },
+      { key: 'user.password', value: '******', default: null, changed: null, source: 'file', secret: true },
+    ]);
+    writeFileSync(configFile, `# only a comment\n${TEXT}`);
+    expect((await settings()).disk.state).toBe('same');
+    writeFileSync(configFile, TEXT.replace('9000', '9001').replace('hunter2-', 'hunter3-'));
+    expect((await settings()).disk).toEqual({
+      state: 'changed',
+      differs: ['http.port', 'user.password'],
+      detail: null,
+    });
+  });
+});
+
+describe("the node's own settings", () => {
+  it('are those it runs with, and the file on disk is compared with them', async () => {
+    const file = join(tempDir(), 'porthole.toml');
+    writeFileSync(file, '[http]\nmax-streams = 5\n');
+    const { port } = await startTestNode({ file });
+    const settings = () => askJson<NodeSettings>(port, '/api/v1/config/settings');
+    const before = await settings();
+    expect(before).toMatchObject({ observes: 'self', file, disk: { state: 'same', differs: [], detail: null } });
+    expect(before.settings.find(({ key }) => key === 'http.max-streams')).toEqual({
+      key: 'http.max-streams',
+      value: 5,
+      default: 128,
+      changed: true,
+      source: 'file',
+      secret: false,
+    });
+    writeFileSync(file, '[http]\nmax-streams = 6\n');
+    const after = await settings();
+    expect(after.disk).toMatchObject({ state: 'changed', differs: ['http.max-streams'] });
+    expect(after.settings).toEqual(before.settings);
+    writeFileSync(file, '[http]\nmax-streams = "many"\n');
+    expect((await settings()).disk.state).toBe('broken');
+    rmSync(file);
+    expect((await settings()).disk.state).toBe('missing');
+  });
+
+  it('without a file have nothing to be compared with', async () => {
+    const { port } = await startTestNode();
+    expect((await askJson<NodeSettings>(port, '/api/v1/config/settings')).disk).toEqual({
+      state: 'none',
+      differs: [],
+      detail: null,
+    });
+  });
+});
+
+describe('the configuration text of an embedding service', () => {
+  it('is shown with its secrets masked, and asked for each time', async () => {
+    let password = 'hunter2-hunter2';
+    const { port, running } = await startTestNode({ config: async () => `name = "lindb"\npassword = "${password}"\n` });
+    expect((await askJson<NodeConfig>(port, '/api/v1/config')).config).toBe('name = "lindb"\npassword = "******"\n');
+    expect((await running.state.describe()).observes).toBe('service');
+    password = 'another-secret';
+    expect(await askJson<NodeSettings>(port, '/api/v1/config/settings')).toMatchObject({
+      file: null,
+      disk: { state: 'changed', differs: ['password'] },
+    });
+  });
+
+  it('that cannot be had fails the answer without the words of the failure', async () => {
+    const config = () => {
+      throw new Error('vault says: hunter2');
+    };
+    const { port } = await startTestNode({ config });
+    const { status, detail } = await askProblem(port, '/api/v1/config');
+    expect(status).toBe(500);
+    expect(detail).not.toContain('hunter2');
+  });
+});

@@ -1,0 +1,88 @@
+import { createHmac, randomBytes } from 'node:crypto';
+import { type NodeSettings, PortholeError, type SettingEntry } from '@porthole/contract';
+import type { ConfigSource } from './config-source.ts';
+import { type FlatSetting, flattenToml } from './flatten-toml.ts';
+import { readConfigFile } from './read-config-file.ts';
+import { redactToml } from './redact-toml.ts';
+import { TomlError } from './toml-error.ts';
+
+export interface ServiceConfigOptions {
+  file: string;
+  secretKeys: readonly string[];
+  maxBytes: number;
+}
+
+/** The configuration of the service beside the node: its own file, read anew for every question. */
+export async function openServiceConfig({ file, secretKeys, maxBytes }: ServiceConfigOptions): Promise<ConfigSource> {
+  const read = () => readConfigFile(file, { maxBytes });
+  return createTextConfig(read, { file, secretKeys });
+}
+
+/** A configuration whose TOML text is asked for whenever it is needed. */
+export async function createTextConfig(
+  read: () => string | Promise<string>,
+  { file, secretKeys }: { file: string | null; secretKeys: readonly string[] },
+): Promise<ConfigSource> {
+  const where = file ?? 'the configuration text';
+  const key = randomBytes(32);
+  const fingerprint = (text: string) => createHmac('sha256', key).update(text).digest('base64');
+  /** The last text that was masked: masking costs far more than reading, and files rarely change. */
+  let last: { raw: string; masked: string; flat: FlatSetting[] } | undefined;
+  const load = async () => {
+    const raw = await read();
+    if (last?.raw !== raw) last = { raw, ...mask(raw, { where, secretKeys, fingerprint }) };
+    return last;
+  };
+  const atStart = await load().then(
+    ({ flat }) => flat,
+    () => undefined,
+  );
+  return {
+    observes: 'service',
+    text: async () => (await load()).masked,
+    settings: async () => {
+      const { flat } = await load();
+      return { observes: 'service', file, settings: flat.map(toEntry), disk: compare(atStart, flat) };
+    },
+    check: async () => {
+      const { flat } = await load();
+      const { state, differs } = compare(atStart, flat);
+      return {
+        ok: true,
+        detail: state === 'changed' ? `${where} changed since start: ${differs.join(', ')}` : `${where} is readable`,
+      };
+    },
+  };
+}
+
+interface MaskOptions {
+  where: string;
+  secretKeys: readonly string[];
+  fingerprint(text: string): string;
+}
+
+function mask(raw: string, { where, secretKeys, fingerprint }: MaskOptions): { masked: string; flat: FlatSetting[] } {
+  try {
+    return { masked: redactToml(raw, { secretKeys }), flat: flattenToml(raw, { secretKeys, fingerprint }) };
+  } catch (error) {
+    if (!(error instanceof TomlError)) throw error;
+    throw new PortholeError('CONFIG_UNAVAILABLE', `${where} is not valid TOML: ${error.message}`, { cause: error });
+  }
+}
+
+/** What the service would fall back to is not known, nor whether it read the file: only what the file says. */
+function toEntry({ key, value, secret }: FlatSetting): SettingEntry {
+  return { key, value, default: null, changed: null, source: 'file', secret };
+}
+
+/** The file as it was when the node started against the file now. */
+function compare(atStart: FlatSetting[] | undefined, now: FlatSetting[]): NodeSettings['disk'] {
+  if (!atStart)
+    return { state: 'changed', differs: now.map(({ key }) => key), detail: 'it could not be read at start' };
+  const marks = (settings: FlatSetting[]) => new Map(settings.map((setting) => [setting.key, JSON.stringify(setting)]));
+  const before = marks(atStart);
+  const after = marks(now);
+  const keys = new Set([...before.keys(), ...after.keys()]);
+  const differs = [...keys].filter((key) => before.get(key) !== after.get(key));
+  return { state: differs.length > 0 ? 'changed' : 'same', differs, detail: null };
+}
