@@ -1,0 +1,79 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { startNode } from '../start-node.ts';
+import { ask, askProblem } from '../testing/ask.ts';
+import { startTestNode, tempDir, testSettings } from '../testing/test-node.ts';
+import { createToken } from './tokens.ts';
+
+async function startGuarded() {
+  const { token, line } = createToken('ann');
+  const path = join(tempDir(), 'tokens');
+  writeFileSync(path, `${line}\n`);
+  const node = await startTestNode({ files: { 'a.log': 'text\n' }, settings: { auth: { tokenFile: path } } });
+  return { ...node, token };
+}
+
+describe('a node with a token file', () => {
+  it.each([
+    '/api/v1/config',
+    '/api/v1/log/list',
+    '/api/v1/log/view?file=a.log',
+    '/metrics',
+    '/',
+    '/docs',
+    '/openapi.json',
+    '/no-such-route',
+  ])('gives nothing of %s away without a token', async (path) => {
+    const { port } = await startGuarded();
+    const { status, code, detail, headers } = await askProblem(port, path);
+    expect({ status, code }).toEqual({ status: 401, code: 'UNAUTHENTICATED' });
+    expect(headers['www-authenticate']).toBe('Bearer realm="porthole"');
+    expect(detail).toContain('Authorization: Bearer');
+  });
+
+  it.each(['Bearer wrong', 'Basic YW5uOnRva2Vu', 'Bearer', 'nonsense'])(
+    'refuses the header %j, and does not repeat it',
+    async (authorization) => {
+      const { port } = await startGuarded();
+      const { status, detail } = await askProblem(port, '/api/v1/config', { headers: { authorization } });
+      expect(status).toBe(401);
+      expect(detail).not.toContain(authorization);
+    },
+  );
+
+  it('answers who has one, whatever the Host header says', async () => {
+    const { port, token } = await startGuarded();
+    const headers = { authorization: `Bearer ${token}`, host: 'any.example' };
+    expect((await ask(port, '/api/v1/log/view?file=a.log', { headers })).body.toString()).toBe('text\n');
+    expect((await ask(port, '/no-such-route', { headers })).status).toBe(404);
+    expect((await ask(port, '/api/v1/config', { headers, method: 'POST' })).status).toBe(405);
+  });
+
+  it.each(['/health/live', '/health/ready', '/assets/porthole.css', '/assets/porthole.svg'])(
+    'leaves %s open',
+    async (path) => {
+      const { port } = await startGuarded();
+      expect((await ask(port, path)).status).toBe(200);
+    },
+  );
+
+  it('may serve other machines', async () => {
+    const { line } = createToken('ann');
+    const tokenFile = join(tempDir(), 'tokens');
+    writeFileSync(tokenFile, line);
+    const { port } = await startTestNode({ settings: { http: { host: '0.0.0.0' }, auth: { tokenFile } } });
+    expect((await ask(port, '/api/v1/config')).status).toBe(401);
+  });
+});
+
+describe('a token file that cannot be used', () => {
+  it('stops the start, and says which setting and why', async () => {
+    const dir = tempDir();
+    const start = (tokenFile: string) => startNode({ settings: testSettings(dir, { auth: { tokenFile } }) });
+    await expect(start(join(dir, 'absent'))).rejects.toThrow(/^auth\.token-file: .*ENOENT/);
+    writeFileSync(join(dir, 'bad'), 'clear-text-token');
+    await expect(start(join(dir, 'bad'))).rejects.toThrow(/^auth\.token-file: .*bad:1: expected/);
+    await expect(start(join(dir, 'bad'))).rejects.not.toThrow(/clear-text-token/);
+  });
+});
