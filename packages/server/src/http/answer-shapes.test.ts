@@ -1,0 +1,109 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
+import { ROUTE_IDS, routeOf, SCHEMAS, type SchemaName } from '@porthole/contract';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import { describe, expect, it } from 'vitest';
+import { ask, askJson } from '../testing/ask.ts';
+import { startTestNode, tempDir } from '../testing/test-node.ts';
+
+const ajv = new Ajv2020({ strict: false, allErrors: true }).addSchema({
+  $id: 'porthole',
+  components: { schemas: SCHEMAS },
+});
+
+function problemsOf(value: unknown, schema: SchemaName): string[] {
+  const check = ajv.compile({ $ref: `porthole#/components/schemas/${schema}` });
+  check(value);
+  return (check.errors ?? []).map(({ instancePath, message }) => `${instancePath} ${message}`);
+}
+
+const FILES = {
+  'a.log': '2026-01-02 03:04:05.678\tINFO\tmain.go:1\t[Node] [Start]: ready\n',
+  'b.log.gz': gzipSync('text\n'),
+  'bad.gz': 'no gzip',
+  binary: Buffer.from([0, 1, 2]),
+  empty: '',
+};
+
+const jsonRoutes = ROUTE_IDS.flatMap((id) => {
+  const { path, answer } = routeOf(id);
+  return answer.schema ? [{ path, schema: answer.schema }] : [];
+});
+
+describe('the answer of', () => {
+  it.each(jsonRoutes)('$path is exactly a $schema', async ({ path, schema }) => {
+    const { port } = await startTestNode({ files: FILES });
+    expect(problemsOf(await askJson(port, path), schema)).toEqual([]);
+  });
+
+  it.each(jsonRoutes)('$path is exactly a $schema beside a service too', async ({ path, schema }) => {
+    const configFile = join(tempDir(), 'service.toml');
+    writeFileSync(
+      configFile,
+      'text = "x"\nnumber = 1.5\nlist = [1, { a = true }]\npassword = "p"\n[table]\nwhen = 2026-01-02\n',
+    );
+    const { port } = await startTestNode({ files: FILES, settings: { service: { configFile } } });
+    expect(problemsOf(await askJson(port, path), schema)).toEqual([]);
+  });
+
+  it.each(['/api/v1/log/view', '/api/v1/log/raw?file=no', '/none'])(
+    '%s, an error, is exactly a Problem',
+    async (path) => {
+      const { port } = await startTestNode();
+      expect(problemsOf(await askJson(port, path), 'Problem')).toEqual([]);
+    },
+  );
+
+  it.each(ROUTE_IDS.map((id) => ({ id, ...routeOf(id) })))(
+    '$path has the content type of the table',
+    async ({ path, answer }) => {
+      const { port } = await startTestNode({ files: FILES });
+      const { status, headers } = await ask(port, `${path}?file=a.log`);
+      expect({ status, type: headers['content-type'] }).toEqual({ status: 200, type: answer.contentType });
+    },
+  );
+});
+
+describe('the contract', () => {
+  it('has these fields and no others, in words of its own', async () => {
+    const { port } = await startTestNode({ files: { 'a.log': 'text' } });
+    const config = await askJson<{ node: object }>(port, '/api/v1/config');
+    expect(Object.keys(config).sort()).toEqual(['config', 'node']);
+    const fields = Object.entries(config.node).map(
+      ([name, value]) => `${name} ${Number.isInteger(value) ? 'integer' : typeof value}`,
+    );
+    expect(fields.sort()).toEqual([
+      'grpcPort integer',
+      'hostIp string',
+      'hostName string',
+      'httpPort integer',
+      'onlineTime integer',
+      'version string',
+    ]);
+    expect(await askJson(port, '/api/v1/log/list')).toEqual([{ name: 'a.log', size: 4 }]);
+  });
+
+  it('is checked by schemas that refuse a field too many, one too few and a number that is no integer', () => {
+    expect(problemsOf({ name: 'a', size: 1 }, 'LogEntry')).toEqual([]);
+    expect(problemsOf({ name: 'a', size: 1, extra: 1 }, 'LogEntry')).not.toEqual([]);
+    expect(problemsOf({ name: 'a' }, 'LogEntry')).not.toEqual([]);
+    expect(problemsOf({ name: 'a', size: 1.5 }, 'LogEntry')).not.toEqual([]);
+  });
+});
+
+describe('the OpenAPI document', () => {
+  it('is served, and every path in it is a route of this node', async () => {
+    const { port } = await startTestNode({ files: FILES });
+    const { openapi, paths } = await askJson<{ openapi: string; paths: Record<string, unknown> }>(
+      port,
+      '/openapi.json',
+    );
+    expect(openapi).toBe('3.1.0');
+    const wanted = ROUTE_IDS.map(routeOf)
+      .filter(({ page }) => !page)
+      .map(({ path }) => path);
+    expect(Object.keys(paths).sort()).toEqual([...wanted].sort());
+    for (const path of Object.keys(paths)) expect((await ask(port, path)).status).not.toBe(404);
+  });
+});

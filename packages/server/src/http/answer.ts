@@ -1,0 +1,37 @@
+import type { IncomingHttpHeaders, OutgoingHttpHeaders } from 'node:http';
+import type { ByteAnswer } from '@porthole/logs';
+
+/** A request as a route sees it: already allowed in, its target taken apart. */
+export interface RouteRequest {
+  query: URLSearchParams;
+  headers: IncomingHttpHeaders;
+  method: 'GET' | 'HEAD';
+  /** Fires when the client has gone or the answer takes too long. */
+  signal: AbortSignal;
+}
+
+/** What a route answers, as data; writing it to the socket happens in one place. */
+export type Answer = BodyAnswer | StreamAnswer;
+
+interface AnswerHead {
+  status: number;
+  headers: OutgoingHttpHeaders;
+}
+
+export interface BodyAnswer extends AnswerHead {
+  body: string | Buffer;
+}
+
+export interface StreamAnswer extends AnswerHead {
+  stream: ByteAnswer;
+}
+
+export type RouteHandler = (request: RouteRequest) => Answer | Promise<Answer>;
+
+export function jsonAnswer(value: unknown, status = 200): BodyAnswer {
+  return { status, headers: { 'content-type': 'application/json; charset=utf-8' }, body: JSON.stringify(value) };
+}
+
+export function textAnswer(body: string, contentType: string): BodyAnswer {
+  return { status: 200, headers: { 'content-type': contentType }, body };
+}

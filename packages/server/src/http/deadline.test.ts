@@ -1,0 +1,49 @@
+import { describe, expect, it } from 'vitest';
+import { Deadline } from './deadline.ts';
+import { StreamSlots } from './stream-slots.ts';
+
+const HOUR_MS = 3_600_000;
+
+describe('a deadline', () => {
+  it('settles like the work when that is in time', async () => {
+    const deadline = new Deadline(HOUR_MS);
+    expect(await deadline.race(Promise.resolve(1), () => {})).toBe(1);
+    await expect(deadline.race(Promise.reject(new Error('failed')), () => {})).rejects.toThrow('failed');
+    deadline.met();
+  });
+
+  it('hands what comes too late to be closed', async () => {
+    const deadline = new Deadline(HOUR_MS);
+    const late: string[] = [];
+    let finish: (value: string) => void = () => {};
+    const work = new Promise<string>((resolve) => {
+      finish = resolve;
+    });
+    const raced = deadline.race(work, (value) => late.push(value));
+    deadline.abort(new Error('the client has gone'));
+    await expect(raced).rejects.toThrow('the client has gone');
+    expect(deadline.signal.aborted).toBe(true);
+    finish('opened too late');
+    await work;
+    expect(late).toEqual(['opened too late']);
+    deadline.met();
+  });
+
+  it('fires by itself, naming the setting', async () => {
+    const deadline = new Deadline(1);
+    await expect(deadline.race(new Promise(() => {}), () => {})).rejects.toThrow('http.answer-timeout');
+  });
+});
+
+describe('stream slots', () => {
+  it('are given back once, however often that is said', () => {
+    const slots = new StreamSlots(2);
+    const [giveFirst] = [slots.take(), slots.take()];
+    expect(() => slots.take()).toThrow('http.max-streams');
+    giveFirst();
+    giveFirst();
+    expect(slots.taken).toBe(1);
+    slots.take();
+    expect(() => slots.take()).toThrow('http.max-streams');
+  });
+});

@@ -1,0 +1,151 @@
+import type { IncomingHttpHeaders, IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http';
+import { codeOf, type RouteId, routeOf } from '@porthole/contract';
+import type { Logger } from '../own-log/logger.ts';
+import type { Answer, RouteHandler, RouteRequest } from './answer.ts';
+import type { createCors } from './cors.ts';
+import { Deadline } from './deadline.ts';
+import { admit, type GateOptions } from './gate.ts';
+import type { NodeMetrics } from './metrics.ts';
+import { problemAnswer } from './problem-answer.ts';
+import { AnswerWriter, ClientGone, ReaderStalled, sendAnswer } from './send-answer.ts';
+import type { StreamSlots } from './stream-slots.ts';
+
+export interface RequestHandling {
+  gate: GateOptions;
+  routes: Readonly<Record<RouteId, RouteHandler>>;
+  cors: ReturnType<typeof createCors>;
+  slots: StreamSlots;
+  metrics: NodeMetrics;
+  log: Logger;
+  answerTimeoutMs: number;
+}
+
+/** Counted for a client that left before its answer began; what others (nginx) count it as. It is never sent. */
+const CLIENT_LEFT = 499;
+
+const NO_QUERY = new URLSearchParams();
+
+/** The life of a request: let in, answered, sent, counted. Every failure on the way meets in here. */
+export function createRequestHandler(
+  handling: RequestHandling,
+): (request: IncomingMessage, response: ServerResponse) => void {
+  return (request, response) => {
+    const course = new RequestCourse(handling, request, response);
+    course.run().catch((error) => handling.log.error('request', 'a request could not be finished', { error }));
+  };
+}
+
+/** One request, from its arrival to its last byte; what a route sees of it is the request itself. */
+class RequestCourse implements RouteRequest {
+  readonly headers: IncomingHttpHeaders;
+  query = NO_QUERY;
+  method: RouteRequest['method'] = 'GET';
+  readonly #handling: RequestHandling;
+  readonly #request: IncomingMessage;
+  readonly #response: ServerResponse;
+  readonly #writer: AnswerWriter;
+  readonly #deadline: Deadline;
+  readonly #startedMs = performance.now();
+  #route = 'none';
+  #giveSlot: (() => void) | undefined;
+  #answer: Answer | undefined;
+
+  constructor(handling: RequestHandling, request: IncomingMessage, response: ServerResponse) {
+    this.headers = request.headers;
+    this.#handling = handling;
+    this.#request = request;
+    this.#response = response;
+    this.#writer = new AnswerWriter(response);
+    this.#deadline = new Deadline(handling.answerTimeoutMs);
+    response.once('close', () => {
+      if (!response.writableFinished) this.#deadline.abort(new ClientGone());
+      this.#writer.closed();
+    });
+  }
+
+  get signal(): AbortSignal {
+    return this.#deadline.signal;
+  }
+
+  async run(): Promise<void> {
+    try {
+      const answer = await this.#decide();
+      this.#deadline.met();
+      await sendAnswer(this.#writer, answer, { headOnly: this.#request.method === 'HEAD' });
+    } catch (error) {
+      this.#cut(error);
+    } finally {
+      this.#deadline.met();
+      if (this.#answer) closeStream(this.#answer);
+      this.#giveSlot?.();
+      this.#count();
+    }
+  }
+
+  /** The answer of the route, or of the failure to get one. */
+  async #decide(): Promise<Answer> {
+    const { cors, gate, slots, routes } = this.#handling;
+    const extra = cors.headersFor(this.#request);
+    try {
+      const preflight = cors.preflight(this.#request);
+      if (preflight) return preflight;
+      const { route, query, method } = admit(this.#request, gate);
+      this.#route = route;
+      this.query = query;
+      this.method = method;
+      if (routeOf(route).stream) this.#giveSlot = slots.take();
+      this.#answer = await this.#deadline.race(Promise.resolve(routes[route](this)), closeStream);
+      return withHeaders(this.#answer, extra);
+    } catch (error) {
+      if (this.#response.closed) throw error; // no one is left to be answered
+      this.#explain(error);
+      return withHeaders(problemAnswer(error, this.headers.accept), extra);
+    }
+  }
+
+  /** Tells the own log of failures that are the node's, not the client's. */
+  #explain(error: unknown): void {
+    const code = codeOf(error);
+    if (code === 'INTERNAL') this.#handling.log.error('request', 'a request failed', { url: this.#request.url, error });
+    else this.#handling.log.debug('request', 'a request was refused', { url: this.#request.url, code });
+  }
+
+  /** After the head has gone out there is only one honest way to tell a failure: the connection ends too early. */
+  #cut(error: unknown): void {
+    const { metrics, log } = this.#handling;
+    const stalled = error instanceof ReaderStalled;
+    const clientLeft = !stalled && (error instanceof ClientGone || this.#response.closed);
+    this.#response.destroy();
+    metrics.countCut(stalled ? 'stalled' : clientLeft ? 'client' : 'source');
+    if (!clientLeft)
+      log.warn('request', 'an answer was cut', { url: this.#request.url, bytes: this.#writer.sentBytes, error });
+  }
+
+  #count(): void {
+    const { metrics, log } = this.#handling;
+    const { method = '', url } = this.#request;
+    const seconds = (performance.now() - this.#startedMs) / 1000;
+    const { headersSent, statusCode } = this.#response;
+    const status = headersSent ? statusCode : CLIENT_LEFT;
+    metrics.countRequest({ route: this.#route, method, status, bytes: this.#writer.sentBytes, seconds });
+    if (log.isEnabled('debug')) {
+      const client = this.#request.socket.remoteAddress;
+      log.debug('access', 'answered', {
+        method,
+        url,
+        status,
+        bytes: this.#writer.sentBytes,
+        ms: Math.round(seconds * 1000),
+        client,
+      });
+    }
+  }
+}
+
+function withHeaders(answer: Answer, extra: OutgoingHttpHeaders | undefined): Answer {
+  return extra ? { ...answer, headers: { ...answer.headers, ...extra } } : answer;
+}
+
+function closeStream(answer: Answer): void {
+  if ('stream' in answer) answer.stream.close().catch(() => {}); // nothing is left that could be told to anyone
+}

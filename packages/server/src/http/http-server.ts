@@ -1,0 +1,133 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from 'node:http';
+import { createServer as createTlsServer } from 'node:https';
+import type { AddressInfo, Socket } from 'node:net';
+import { PortholeError } from '@porthole/contract';
+import { problemAnswer } from './problem-answer.ts';
+import { ReaderStalled } from './send-answer.ts';
+
+/** A request must arrive whole, head and (ignored) body, in this time; slower ones are attacks or broken. */
+const REQUEST_ARRIVAL_MS = 20_000;
+
+/** How often Node looks for requests that arrive too slowly. */
+const ARRIVAL_CHECK_MS = 5_000;
+
+/** After a refusal the client has this long to close its side; without a limit it could hold the connection for ever. */
+const REFUSED_LINGER_MS = 1_000;
+
+/** Idle connections are kept longer than the usual load balancer does (60 s), so that it never writes into a closing one. */
+const KEEP_ALIVE_MS = 65_000;
+
+/** While the server stops, how often connections whose last answer has ended are closed. */
+const IDLE_SWEEP_MS = 20;
+
+export interface HttpServerOptions {
+  host: string;
+  port: number;
+  maxHeaderBytes: number;
+  /** A reader that takes no byte for so long is cut. */
+  stallTimeoutMs: number;
+  tls: { cert: Buffer; key: Buffer } | undefined;
+  onRequest(request: IncomingMessage, response: ServerResponse): void;
+}
+
+export interface BoundHttpServer {
+  host: string;
+  port: number;
+  /** Stops accepting, lets answers end for `drainMs`, then cuts what is left. */
+  stop(drainMs: number): Promise<void>;
+}
+
+/** Binds and starts to answer. Rejects with the system's error when the address cannot be had. */
+export async function startHttpServer(options: HttpServerOptions): Promise<BoundHttpServer> {
+  const { host, port, tls, onRequest, maxHeaderBytes, stallTimeoutMs } = options;
+  const limits = {
+    maxHeaderSize: maxHeaderBytes,
+    requestTimeout: REQUEST_ARRIVAL_MS,
+    headersTimeout: REQUEST_ARRIVAL_MS,
+    keepAliveTimeout: KEEP_ALIVE_MS,
+    connectionsCheckingInterval: ARRIVAL_CHECK_MS,
+    requireHostHeader: false, // Node's own refusal is no problem document; the gate's is
+  };
+  const server = tls
+    ? createTlsServer({ ...limits, ...tls, minVersion: 'TLSv1.2' }, onRequest)
+    : createServer(limits, onRequest);
+  const lastAnswers = trackAnswers(server);
+  server.setTimeout(stallTimeoutMs, (socket) => endIdle(socket, lastAnswers.get(socket)));
+  server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => {
+    const answer = lastAnswers.get(socket);
+    // Within an unfinished answer the refusal would be taken for a part of it.
+    if (answer && !answer.writableFinished) socket.destroy();
+    else refuseMalformed(error, socket);
+  });
+  await listen(server, host, port);
+  const address = server.address() as AddressInfo;
+  return { host: address.address, port: address.port, stop: (drainMs) => stopServer(server, drainMs) };
+}
+
+/** The last answer begun on each connection. */
+function trackAnswers(server: Server): WeakMap<Socket, ServerResponse> {
+  const lastAnswers = new WeakMap<Socket, ServerResponse>();
+  server.on('request', ({ socket }: IncomingMessage, response: ServerResponse) => {
+    lastAnswers.set(socket, response);
+  });
+  return lastAnswers;
+}
+
+/** Nothing moved on a connection for the stall time, or for the time it is kept between requests. */
+function endIdle(socket: Socket, answer: ServerResponse | undefined): void {
+  if (!answer || answer.writableFinished) socket.destroy();
+  else if (answer.headersSent) answer.destroy(new ReaderStalled());
+  // Otherwise the answer is still being made, which has a deadline of its own.
+}
+
+function listen(server: Server, host: string, port: number): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once('error', reject);
+    server.listen({ host, port }, () => {
+      server.off('error', reject);
+      resolve();
+    });
+  });
+}
+
+function stopServer(server: Server, drainMs: number): Promise<void> {
+  return new Promise((resolve) => {
+    const cut = setTimeout(() => server.closeAllConnections(), drainMs);
+    // A connection is kept for further requests when its answer ends; none of those will be served any more.
+    const sweep = setInterval(() => server.closeIdleConnections(), IDLE_SWEEP_MS);
+    server.close(() => {
+      clearTimeout(cut);
+      clearInterval(sweep);
+      resolve();
+    });
+  });
+}
+
+/** Answers what the HTTP parser refused; no request object exists for it. */
+function refuseMalformed(error: NodeJS.ErrnoException, socket: Socket): void {
+  if (error.code === 'ECONNRESET' || !socket.writable) {
+    socket.destroy();
+    return;
+  }
+  const { status, headers, body } = problemAnswer(toRefusal(error.code), undefined);
+  const head = [
+    `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,
+    `content-type: ${headers['content-type']}`,
+    `content-length: ${Buffer.byteLength(body)}`,
+    'cache-control: no-store',
+    'x-content-type-options: nosniff',
+    'connection: close',
+  ];
+  socket.setTimeout(REFUSED_LINGER_MS, () => socket.destroy());
+  socket.end(`${head.join('\r\n')}\r\n\r\n${body}`);
+}
+
+function toRefusal(code: string | undefined): PortholeError {
+  if (code === 'HPE_HEADER_OVERFLOW') {
+    return new PortholeError('HEADERS_TOO_LARGE', 'URL and headers exceed the limit set by http.max-header-bytes');
+  }
+  if (code === 'ERR_HTTP_REQUEST_TIMEOUT') {
+    return new PortholeError('REQUEST_TIMEOUT', `the request did not arrive within ${REQUEST_ARRIVAL_MS} ms`);
+  }
+  return new PortholeError('BAD_REQUEST', 'the request is not valid HTTP/1.1');
+}

@@ -1,0 +1,141 @@
+import { describe, expect, it } from 'vitest';
+import { ask, askHead, askJson, askProblem, exchange, openSocket, readToEnd } from '../testing/ask.ts';
+import { eventually } from '../testing/eventually.ts';
+import { heldConnections, startTestNode } from '../testing/test-node.ts';
+import { createRateLimit } from './rate-limit.ts';
+
+const BIG = Buffer.alloc(64 * 1024 * 1024, 'a line of a log file\n');
+
+describe('each limit is told with the setting that changes it', () => {
+  it('more streams than http.max-streams are refused, and let in again once one has ended', async () => {
+    const { port } = await startTestNode({ files: { 'a.log': BIG }, settings: { http: { maxStreams: 2 } } });
+    const held = await Promise.all([1, 2].map(() => askHead(port, '/api/v1/log/raw?file=a.log')));
+    const { status, code, detail, headers } = await askProblem(port, '/api/v1/log/view?file=a.log&size=10');
+    expect({ status, code, retry: headers['retry-after'] }).toEqual({
+      status: 503,
+      code: 'TOO_MANY_STREAMS',
+      retry: '1',
+    });
+    expect(detail).toContain('http.max-streams');
+    expect((await ask(port, '/api/v1/log/list')).status).toBe(200);
+    held[0]?.destroy();
+    await eventually(async () => expect((await ask(port, '/api/v1/log/view?file=a.log&size=10')).status).toBe(200));
+    held[1]?.destroy();
+  });
+
+  it('requests beyond http.max-requests-per-second are refused', async () => {
+    const { port } = await startTestNode({ settings: { http: { maxRequestsPerSecond: 3 } } });
+    const statuses: number[] = [];
+    for (let i = 0; i < 8; i++) statuses.push((await ask(port, '/health/live')).status);
+    expect(statuses.slice(0, 3)).toEqual([200, 200, 200]);
+    expect(statuses).toContain(429);
+    await eventually(async () => {
+      const { status, detail, headers } = await askProblem(port, '/none');
+      expect({ status, retry: headers['retry-after'] }).toEqual({ status: 429, retry: '1' });
+      expect(detail).toContain('http.max-requests-per-second');
+    });
+  });
+
+  it('a URL longer than http.max-url-bytes is refused', async () => {
+    const { port } = await startTestNode({ settings: { http: { maxUrlBytes: 256 } } });
+    const path = '/health/live?';
+    expect((await ask(port, path.padEnd(256, 'x'))).status).toBe(200);
+    const { status, code, detail } = await askProblem(port, path.padEnd(257, 'x'));
+    expect({ status, code }).toEqual({ status: 414, code: 'URL_TOO_LONG' });
+    expect(detail).toContain('http.max-url-bytes');
+  });
+
+  it('headers larger than http.max-header-bytes are refused', async () => {
+    const { port } = await startTestNode({ settings: { http: { maxHeaderBytes: 2048, maxUrlBytes: 1024 } } });
+    const { status, code, detail } = await askProblem(port, '/health/live', {
+      headers: { 'x-long': 'x'.repeat(3000) },
+    });
+    expect({ status, code }).toEqual({ status: 431, code: 'HEADERS_TOO_LARGE' });
+    expect(detail).toContain('http.max-header-bytes');
+  });
+
+  it('an answer that does not begin within http.answer-timeout is given up', async () => {
+    let asked = 0;
+    const config = () => (asked++ === 0 ? 'a = 1' : new Promise<string>(() => {}));
+    const { port } = await startTestNode({ config, settings: { http: { answerTimeoutMs: 50 } } });
+    const { status, code, detail } = await askProblem(port, '/api/v1/config');
+    expect({ status, code }).toEqual({ status: 504, code: 'DEADLINE_EXCEEDED' });
+    expect(detail).toContain('http.answer-timeout');
+    expect(await askJson(port, '/health/live')).toEqual({ status: 'ok' });
+  });
+});
+
+describe('the rate limit', () => {
+  it('gives each client its own allowance, refilled by the second', () => {
+    let timeMs = 0;
+    const check = createRateLimit(2, () => timeMs);
+    const allowed = (client: string) => {
+      try {
+        check(client);
+        return true;
+      } catch {
+        return false;
+      }
+    };
+    expect(['a', 'a', 'a', 'b'].map(allowed)).toEqual([true, true, false, true]);
+    timeMs += 500;
+    expect(['a', 'a'].map(allowed)).toEqual([true, false]);
+    timeMs -= 10_000; // a clock set back gives nothing and takes nothing
+    expect(allowed('a')).toBe(false);
+    timeMs += 60_000; // no more than one second's worth is saved up
+    expect(['a', 'a', 'a'].map(allowed)).toEqual([true, true, false]);
+  });
+
+  it('of 0 is none', () => {
+    const check = createRateLimit(0);
+    for (let i = 0; i < 1000; i++) expect(() => check('a')).not.toThrow();
+  });
+
+  it('remembers a bounded number of clients', () => {
+    const check = createRateLimit(1, () => 0);
+    check('first');
+    for (let i = 0; i < 10_001; i++) check(`client ${i}`);
+    expect(() => check('first')).not.toThrow(); // forgotten in favour of the others
+    expect(() => check('client 10000')).toThrow('http.max-requests-per-second');
+  });
+});
+
+describe('what is not HTTP', () => {
+  it.each([
+    'nonsense\r\n\r\n',
+    'GET / HTTP/9.9\r\n\r\n',
+    'GET /\x01 HTTP/1.1\r\nHost: localhost\r\n\r\n',
+    'GET / HTTP/1.1\r\nHost: localhost\r\nContent-Length: x\r\n\r\n',
+    '\x16\x03\x01\x02\x00\x01\x00',
+  ])('is refused as a problem, and the connection closed: %j', async (bytes) => {
+    const { port } = await startTestNode();
+    const answer = await exchange(port, bytes);
+    expect(answer).toMatch(/^HTTP\/1\.1 400 Bad Request\r\n.*connection: close.*"code":"BAD_REQUEST"/s);
+  });
+
+  it('is not kept connected by a client that never closes its side', async () => {
+    const { port } = await startTestNode();
+    const socket = openSocket(port); // half open: it does not answer the end of the node
+    socket.write('nonsense\r\n\r\n');
+    await readToEnd(socket);
+    await eventually(() => expect(heldConnections(port)).toBe(0));
+  });
+
+  it('never lands within the answer before it', async () => {
+    const { port } = await startTestNode({ files: { 'a.log': BIG } });
+    const socket = openSocket(port);
+    socket.write('GET /api/v1/log/raw?file=a.log HTTP/1.1\r\nHost: localhost\r\n\r\n');
+    await new Promise((resolve) => socket.once('readable', resolve));
+    socket.write('nonsense\r\n\r\n');
+    const answer = await readToEnd(socket);
+    expect(answer).toMatch(/^HTTP\/1\.1 200 OK/);
+    expect(answer.includes('BAD_REQUEST')).toBe(false);
+  });
+
+  it('a request with a body is answered and its body passed over', async () => {
+    const { port } = await startTestNode();
+    const live = 'GET /health/live HTTP/1.1\r\nHost: localhost\r\n';
+    const answer = await exchange(port, `${live}Content-Length: 5\r\n\r\nhello${live}Connection: close\r\n\r\n`);
+    expect(answer.match(/HTTP\/1\.1 200 OK/g)).toHaveLength(2);
+  });
+});

@@ -1,0 +1,77 @@
+import { type CallOptions, type NodeState, parseFileRequest, parseViewRequest } from '@porthole/contract';
+import type { ByteAnswer, OpenLog } from '@porthole/logs';
+import { type Answer, jsonAnswer, type RouteHandler, type RouteRequest } from './answer.ts';
+import { type ByteRange, parseByteRange } from './byte-range.ts';
+import { evaluateConditions, rangeStillHolds } from './conditions.ts';
+import { HttpRefusal } from './http-refusal.ts';
+
+type LogRouteId = 'logList' | 'logFiles' | 'logView' | 'logRaw';
+
+export function createLogRoutes(node: NodeState): Record<LogRouteId, RouteHandler> {
+  return {
+    logList: async ({ signal }) => jsonAnswer(await node.listLogs({ signal })),
+    logFiles: async ({ signal }) => jsonAnswer(await node.logFiles({ signal })),
+    logView: async (request) => {
+      // The request itself as the options: its signal is only made if someone looks at it.
+      const stream = await node.viewLog(parseViewRequest(request.query), request);
+      return { status: 200, headers: { 'content-type': 'text/plain; charset=utf-8' }, stream };
+    },
+    logRaw: async (request) => {
+      const log = await node.openLog(parseFileRequest(request.query), request);
+      try {
+        return await rawAnswer(log, request);
+      } catch (error) {
+        await log.close();
+        throw error;
+      }
+    },
+  };
+}
+
+async function rawAnswer(log: OpenLog, request: RouteRequest): Promise<Answer> {
+  const { headers, method } = request;
+  const validators = {
+    etag: log.etag,
+    'last-modified': new Date(log.modifiedMs).toUTCString(),
+    // Unlike all other answers this one may be kept, but not used without asking.
+    'cache-control': 'private, no-cache',
+  };
+  const verdict = evaluateConditions(headers, log);
+  if (verdict === 'failed')
+    throw new HttpRefusal('PRECONDITION_FAILED', `${JSON.stringify(log.name)} has changed`, validators);
+  if (verdict === 'not-modified') {
+    await log.close();
+    return { status: 304, headers: validators, body: '' };
+  }
+  // Ranges are defined for GET alone (RFC 9110, 14.2).
+  const takesRange = method === 'GET' && rangeStillHolds(headers['if-range']?.toString(), log);
+  const range = takesRange ? parseByteRange(headers.range, log.sizeBytes) : undefined;
+  if (range === 'unsatisfiable') {
+    const message = `${JSON.stringify(log.name)} has ${log.sizeBytes} bytes`;
+    throw new HttpRefusal('RANGE_NOT_SATISFIABLE', message, { 'content-range': `bytes */${log.sizeBytes}` });
+  }
+  const { start, end } = range ?? { start: 0, end: log.sizeBytes };
+  return {
+    status: range ? 206 : 200,
+    headers: {
+      ...validators,
+      'accept-ranges': 'bytes',
+      'content-type': 'application/octet-stream',
+      'content-disposition': attachment(log.name),
+      ...(range && { 'content-range': `bytes ${start}-${end - 1}/${log.sizeBytes}` }),
+    },
+    stream: partOf(log, { start, end }, request),
+  };
+}
+
+function partOf(log: OpenLog, { start, end }: ByteRange, options: CallOptions): ByteAnswer {
+  const chunks = log.read(start, end, options);
+  return { sizeBytes: end - start, chunks, close: () => log.close() };
+}
+
+/** The file's name for the client's disk: plain ASCII for old clients, the real one encoded (RFC 6266, RFC 8187). */
+function attachment(name: string): string {
+  const ascii = name.replace(/[^\x20-\x7e]|["\\%]/g, '_');
+  const encoded = encodeURIComponent(name).replace(/['()*]/g, (c) => `%${c.charCodeAt(0).toString(16)}`);
+  return `attachment; filename="${ascii}"; filename*=UTF-8''${encoded}`;
+}

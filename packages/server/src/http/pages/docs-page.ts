@@ -1,0 +1,43 @@
+import { COMMON_ERRORS, ERROR_KINDS, type ErrorCode, ROUTE_IDS, type Route, routeOf } from '@porthole/contract';
+import { type Html, html } from './html.ts';
+import { layout } from './layout.ts';
+
+/** The interface as a page to read: the same tables the OpenAPI document is made from. */
+export function docsPage({ version }: { version: string }): string {
+  const routes = ROUTE_IDS.map(routeOf).filter(({ page }) => !page);
+  return layout(
+    'API · Porthole',
+    html`<h1>Node state interface <small>${version}</small></h1>
+<p class="sub">Read-only: every route answers GET and HEAD. Unknown parameters are ignored. Machine-readable: <a href="/openapi.json">openapi.json</a> (OpenAPI 3.1). Every route can also give ${links(COMMON_ERRORS)}.</p>
+${routes.map(routeSection)}
+<h2 id="errors">Errors</h2>
+<p>Every error is an <code>application/problem+json</code> document (RFC 9457) with <code>type, title, status, detail, code</code>; a client that accepts only <code>text/plain</code> gets the detail as text. Codes are a closed list.</p>
+<div class="card"><table><thead><tr><th>Code</th><th class="num">Status</th><th>Meaning</th><th>Try again?</th></tr></thead>
+<tbody>${(Object.keys(ERROR_KINDS) as ErrorCode[]).map(errorRow)}</tbody></table></div>`,
+  );
+}
+
+function routeSection({ path, summary, description, parameters, answer, errors, open }: Route): Html {
+  const rows = parameters.map(
+    ({ name, in: place, required, type, description: about }) =>
+      html`<tr><td class="mono">${name}</td><td>${place}</td><td>${type}</td><td>${required ? 'required' : 'optional'}</td><td>${prose(about)}</td></tr>`,
+  );
+  const example = parameters.length === 0 ? html` · <a href="${path}">open</a>` : html``;
+  return html`<section><h2>${summary}</h2><p><code>GET ${path}</code>${example}</p><p>${prose(description)}</p>
+${rows.length > 0 ? html`<div class="card"><table><thead><tr><th>Parameter</th><th>In</th><th>Type</th><th></th><th>Meaning</th></tr></thead><tbody>${rows}</tbody></table></div>` : undefined}
+<p class="sub">Answers <code>${answer.contentType}</code>. ${open ? 'Needs no token. ' : ''}${errors.length > 0 ? html`Errors of its own: ${links(errors)}.` : undefined}</p></section>`;
+}
+
+function links(codes: readonly ErrorCode[]): Html[] {
+  return codes.map((code, index) => html`${index > 0 ? ', ' : ''}<a href="#${code}">${code}</a>`);
+}
+
+function errorRow(code: ErrorCode): Html {
+  const { http, title, retryable } = ERROR_KINDS[code];
+  return html`<tr id="${code}"><td class="mono">${code}</td><td class="num">${http}</td><td>${title}</td><td>${retryable ? 'yes' : 'no'}</td></tr>`;
+}
+
+/** Descriptions mark code with backticks. */
+function prose(text: string): Html[] {
+  return text.split('`').map((part, index) => (index % 2 === 1 ? html`<code>${part}</code>` : html`${part}`));
+}

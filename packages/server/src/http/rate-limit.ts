@@ -1,0 +1,30 @@
+import { HttpRefusal } from './http-refusal.ts';
+
+/** Clients remembered at once. The one not seen for longest makes room: forgetting only ever lets requests through. */
+const MAX_CLIENTS = 10_000;
+
+interface Bucket {
+  tokens: number;
+  filledAtMs: number;
+}
+
+/** Lets each client make `perSecond` requests a second, with one second's worth saved up. 0 is no limit. */
+export function createRateLimit(perSecond: number, now: () => number = Date.now): (client: string) => void {
+  if (perSecond === 0) return () => {};
+  const buckets = new Map<string, Bucket>();
+  return (client) => {
+    const time = now();
+    const bucket = buckets.get(client) ?? { tokens: perSecond, filledAtMs: time };
+    const elapsedMs = Math.max(0, time - bucket.filledAtMs);
+    bucket.tokens = Math.min(perSecond, bucket.tokens + (elapsedMs * perSecond) / 1000);
+    bucket.filledAtMs = time;
+    buckets.delete(client); // re-inserted as the newest
+    buckets.set(client, bucket);
+    if (buckets.size > MAX_CLIENTS) buckets.delete(buckets.keys().next().value ?? '');
+    if (bucket.tokens < 1) {
+      const message = `more than ${perSecond} requests a second from one address; see http.max-requests-per-second`;
+      throw new HttpRefusal('RATE_LIMITED', message, { 'retry-after': '1' });
+    }
+    bucket.tokens--;
+  };
+}

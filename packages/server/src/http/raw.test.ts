@@ -1,0 +1,153 @@
+import { appendFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { ask, askProblem } from '../testing/ask.ts';
+import { startTestNode } from '../testing/test-node.ts';
+
+const TEXT = '0123456789'.repeat(10);
+const RAW = '/api/v1/log/raw?file=a.log';
+
+function startWithFile() {
+  return startTestNode({ files: { 'a.log': TEXT, empty: '' } });
+}
+
+describe('a raw file', () => {
+  it('comes whole, as an attachment that may be kept but not used unasked', async () => {
+    const { port } = await startWithFile();
+    const { status, headers, body } = await ask(port, RAW);
+    expect(status).toBe(200);
+    expect(body.toString()).toBe(TEXT);
+    expect(headers).toMatchObject({
+      'content-type': 'application/octet-stream',
+      'content-length': '100',
+      'content-disposition': `attachment; filename="a.log"; filename*=UTF-8''a.log`,
+      'accept-ranges': 'bytes',
+      'cache-control': 'private, no-cache',
+      'x-content-type-options': 'nosniff',
+      etag: expect.stringMatching(/^"[0-9a-z-]+"$/),
+      'last-modified': expect.stringMatching(/GMT$/),
+    });
+  });
+
+  it.each([
+    ['bytes=0-4', 'bytes 0-4/100', '01234'],
+    ['bytes=95-', 'bytes 95-99/100', '56789'],
+    ['bytes=-3', 'bytes 97-99/100', '789'],
+    ['bytes=-1000', 'bytes 0-99/100', TEXT],
+    ['bytes=98-1000', 'bytes 98-99/100', '89'],
+  ])('gives the part %s', async (range, contentRange, text) => {
+    const { port } = await startWithFile();
+    const { status, headers, body } = await ask(port, RAW, { headers: { range } });
+    expect({
+      status,
+      range: headers['content-range'],
+      length: headers['content-length'],
+      body: body.toString(),
+    }).toEqual({
+      status: 206,
+      range: contentRange,
+      length: String(text.length),
+      body: text,
+    });
+  });
+
+  it.each(['bytes=0-1,4-5', 'bytes=9-1', 'lines=1-2', 'bytes=x', 'bytes=-'])(
+    'is whole for the range %s',
+    async (range) => {
+      const { port } = await startWithFile();
+      const { status, headers, body } = await ask(port, RAW, { headers: { range } });
+      expect({ status, range: headers['content-range'], body: body.toString() }).toEqual({
+        status: 200,
+        range: undefined,
+        body: TEXT,
+      });
+    },
+  );
+
+  it.each(['bytes=100-', 'bytes=100-200', 'bytes=-0'])('has nothing at %s and tells its size', async (range) => {
+    const { port } = await startWithFile();
+    const { status, code, headers } = await askProblem(port, RAW, { headers: { range } });
+    expect({ status, code }).toEqual({ status: 416, code: 'RANGE_NOT_SATISFIABLE' });
+    expect(headers['content-range']).toBe('bytes */100');
+    expect(headers['content-type']).toContain('application/problem+json');
+  });
+
+  it('that is empty has no part', async () => {
+    const { port } = await startWithFile();
+    expect((await ask(port, '/api/v1/log/raw?file=empty')).headers['content-length']).toBe('0');
+    const { status, headers } = await askProblem(port, '/api/v1/log/raw?file=empty', {
+      headers: { range: 'bytes=0-' },
+    });
+    expect({ status, range: headers['content-range'] }).toEqual({ status: 416, range: 'bytes */0' });
+  });
+
+  it('takes no range with HEAD: ranges are defined for GET alone', async () => {
+    const { port } = await startWithFile();
+    for (const range of ['bytes=0-4', 'bytes=100-']) {
+      const { status, headers, body } = await ask(port, RAW, { method: 'HEAD', headers: { range } });
+      expect({ status, length: headers['content-length'], body: body.length }).toEqual({
+        status: 200,
+        length: '100',
+        body: 0,
+      });
+    }
+  });
+
+  it('is not sent again to who has it', async () => {
+    const { port } = await startWithFile();
+    const { headers } = await ask(port, RAW);
+    const { etag = '', 'last-modified': modified = '' } = headers;
+    for (const condition of [{ 'if-none-match': etag }, { 'if-modified-since': modified }, { 'if-none-match': '*' }]) {
+      for (const method of ['GET', 'HEAD']) {
+        const again = await ask(port, RAW, { method, headers: condition });
+        expect(again.status).toBe(304);
+        expect(again.headers).toMatchObject({ etag, 'cache-control': 'private, no-cache' });
+        expect(again.headers['content-length']).toBeUndefined();
+      }
+    }
+  });
+
+  it('is sent again once it has changed', async () => {
+    const { port, logDir } = await startWithFile();
+    const { etag = '' } = (await ask(port, RAW)).headers;
+    appendFileSync(join(logDir, 'a.log'), 'more');
+    const again = await ask(port, RAW, { headers: { 'if-none-match': etag } });
+    expect({ status: again.status, length: again.body.length }).toEqual({ status: 200, length: 104 });
+    expect(again.headers.etag).not.toBe(etag);
+  });
+
+  it('is refused to who wants the one that was', async () => {
+    const { port } = await startWithFile();
+    const { etag = '' } = (await ask(port, RAW)).headers;
+    expect((await ask(port, RAW, { headers: { 'if-match': etag } })).status).toBe(200);
+    for (const headers of [{ 'if-match': '"old"' }, { 'if-unmodified-since': 'Thu, 01 Jan 1970 00:00:01 GMT' }]) {
+      expect(await askProblem(port, RAW, { headers })).toMatchObject({ status: 412, code: 'PRECONDITION_FAILED' });
+    }
+  });
+
+  it('goes on where a download stopped only if it is still the same', async () => {
+    const { port, logDir } = await startWithFile();
+    const { etag = '', 'last-modified': modified = '' } = (await ask(port, RAW)).headers;
+    const resume = (ifRange: string) => ask(port, RAW, { headers: { range: 'bytes=90-', 'if-range': ifRange } });
+    expect((await resume(etag)).status).toBe(206);
+    expect((await resume(`W/${etag}`)).status).toBe(200);
+    expect((await resume(modified)).status).toBe(200);
+    writeFileSync(join(logDir, 'a.log'), 'written anew');
+    const stale = await resume(etag);
+    expect({ status: stale.status, body: stale.body.toString() }).toEqual({ status: 200, body: 'written anew' });
+  });
+
+  it.each([
+    ['say "hi".log', `filename="say _hi_.log"; filename*=UTF-8''say%20%22hi%22.log`],
+    ['żółw.log', `filename="___w.log"; filename*=UTF-8''%C5%BC%C3%B3%C5%82w.log`],
+    ['a\nSet-Cookie: x', `filename="a_Set-Cookie: x"; filename*=UTF-8''a%0ASet-Cookie%3A%20x`],
+    ["100%'(*).log", `filename="100_'(*).log"; filename*=UTF-8''100%25%27%28%2a%29.log`],
+    ['🦊', `filename="__"; filename*=UTF-8''%F0%9F%A6%8A`],
+  ])('named %j keeps its name for the download', async (name, disposition) => {
+    const { port } = await startTestNode({ files: { [name]: TEXT } });
+    const { status, headers } = await ask(port, `/api/v1/log/raw?file=${encodeURIComponent(name)}`);
+    expect(status).toBe(200);
+    expect(headers['content-disposition']).toBe(`attachment; ${disposition}`);
+    expect(headers['set-cookie']).toBeUndefined();
+  });
+});

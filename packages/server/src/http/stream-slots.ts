@@ -1,0 +1,29 @@
+import { HttpRefusal } from './http-refusal.ts';
+
+/** Counts the streams under way and refuses more than allowed: each holds a descriptor and up to two chunks. */
+export class StreamSlots {
+  readonly #most: number;
+  #taken = 0;
+
+  constructor(most: number) {
+    this.#most = most;
+  }
+
+  get taken(): number {
+    return this.#taken;
+  }
+
+  /** Returns what gives the slot back; calling that twice is harmless. */
+  take(): () => void {
+    if (this.#taken >= this.#most) {
+      const message = `${this.#most} streams are under way, as many as http.max-streams allows`;
+      throw new HttpRefusal('TOO_MANY_STREAMS', message, { 'retry-after': '1' });
+    }
+    this.#taken++;
+    let given = false;
+    return () => {
+      if (!given) this.#taken--;
+      given = true;
+    };
+  }
+}
