@@ -1,0 +1,60 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { startGrpcServer } from './grpc/grpc-server.ts';
+import { type BoundHttpServer, startHttpServer } from './http/http-server.ts';
+import type { Settings } from './settings/settings.ts';
+import { StartError } from './start-error.ts';
+import type { TlsFiles } from './tls-files.ts';
+
+export interface BoundPorts {
+  /** The address HTTP really listens on. */
+  host: string;
+  httpPort: number;
+  grpcPort: number;
+  /** Stops accepting, lets answers end for `drainMs`, then cuts what is left. */
+  stop(drainMs: number): Promise<void>;
+}
+
+export interface PortOptions {
+  tls: TlsFiles | undefined;
+  onRequest(request: IncomingMessage, response: ServerResponse): void;
+}
+
+/** Binds gRPC, then HTTP: whoever is answered over HTTP is told a gRPC port that is already there. */
+export async function bindPorts({ http, grpc }: Settings, { tls, onRequest }: PortOptions): Promise<BoundPorts> {
+  const { host, maxHeaderBytes, stallTimeoutMs } = http;
+  const rpc = await told('grpc.port', grpc.port, startGrpcServer({ host, port: grpc.port, tls }));
+  let web: BoundHttpServer;
+  try {
+    web = await told(
+      'http.port',
+      http.port,
+      startHttpServer({ host, port: http.port, maxHeaderBytes, stallTimeoutMs, tls, onRequest }),
+    );
+  } catch (error) {
+    await rpc.stop(0);
+    throw error;
+  }
+  return {
+    host: web.host,
+    httpPort: web.port,
+    grpcPort: rpc.port,
+    async stop(drainMs) {
+      await Promise.all([web.stop(drainMs), rpc.stop(drainMs)]);
+    },
+  };
+}
+
+/** Turns the system's refusal of an address into what to do about it. */
+async function told<T>(setting: string, port: number, starting: Promise<T>): Promise<T> {
+  try {
+    return await starting;
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    // grpc-js hands on only the text of the system's error, so the code has to be read from it.
+    if (!reason.includes('EADDRINUSE'))
+      throw new StartError(`${setting} ${port} cannot be bound: ${reason}`, { cause: error });
+    const flag = `--${setting.replace('.', '-')}`;
+    const message = `port ${port} is taken by another program: choose another with ${flag} N (0 takes any free one)`;
+    throw new StartError(message, { cause: error });
+  }
+}

@@ -1,0 +1,128 @@
+import { mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { createHealth, type Readiness } from './health.ts';
+import { ask, askJson, openSocket, readToEnd } from './testing/ask.ts';
+import { eventually } from './testing/eventually.ts';
+import { startTestNode, tempDir } from './testing/test-node.ts';
+
+function ready(port: number): Promise<Readiness> {
+  return askJson<Readiness>(port, '/health/ready');
+}
+
+function checkOf(readiness: Readiness, name: string) {
+  return readiness.checks.find((check) => check.name === name);
+}
+
+describe('liveness', () => {
+  it('is an answer, nothing more', async () => {
+    const { port } = await startTestNode();
+    expect(await askJson(port, '/health/live')).toEqual({ status: 'ok' });
+  });
+});
+
+describe('readiness', () => {
+  it('is told with one check per thing the node depends on', async () => {
+    const { port, logDir } = await startTestNode();
+    const readiness = await ready(port);
+    expect(readiness.status).toBe('ready');
+    expect(readiness.checks.map(({ name, ok }) => ({ name, ok }))).toEqual([
+      { name: 'log directory', ok: true },
+      { name: 'configuration', ok: true },
+      { name: 'own log', ok: true },
+    ]);
+    expect(checkOf(readiness, 'log directory')?.detail).toBe(`${logDir} is readable`);
+  });
+
+  it('is degraded while the log directory is missing or none, and the node still answers', async () => {
+    const { port, logDir } = await startTestNode();
+    renameSync(logDir, `${logDir}.away`);
+    expect(await ready(port)).toMatchObject({
+      status: 'degraded',
+      checks: [{ ok: false, detail: `${logDir} does not exist` }, {}, {}],
+    });
+    expect((await ask(port, '/health/ready')).status).toBe(200);
+    expect(await askJson(port, '/api/v1/log/list')).toEqual([]);
+    writeFileSync(logDir, 'a file');
+    expect(checkOf(await ready(port), 'log directory')).toMatchObject({
+      ok: false,
+      detail: `${logDir} is not a directory`,
+    });
+    rmSync(logDir);
+    renameSync(`${logDir}.away`, logDir);
+    expect((await ready(port)).status).toBe('ready');
+  });
+
+  it('is degraded while the configuration of the service is broken or gone', async () => {
+    const configFile = join(tempDir(), 'service.toml');
+    writeFileSync(configFile, 'a = 1\n');
+    const { port } = await startTestNode({ settings: { service: { configFile } } });
+    expect((await ready(port)).status).toBe('ready');
+    writeFileSync(configFile, 'password = hunter2-is-not-quoted\n');
+    const broken = await ready(port);
+    expect(broken.status).toBe('degraded');
+    expect(checkOf(broken, 'configuration')?.detail).toMatch(/not valid TOML.*line 1/);
+    expect(JSON.stringify(broken)).not.toContain('hunter2');
+    rmSync(configFile);
+    expect(checkOf(await ready(port), 'configuration')).toMatchObject({
+      ok: false,
+      detail: expect.stringContaining('ENOENT'),
+    });
+    writeFileSync(configFile, 'a = 2\n');
+    expect(checkOf(await ready(port), 'configuration')).toMatchObject({
+      ok: true,
+      detail: expect.stringContaining('changed since start: a'),
+    });
+  });
+
+  it('is stopping, with 503, for a request that comes in while the node stops', async () => {
+    const { port, running } = await startTestNode();
+    const late = (path: string) => {
+      const socket = openSocket(port);
+      socket.write(`GET ${path} HTTP/1.1\r\nHost: localhost\r\n`);
+      return socket;
+    };
+    const [health, config] = [late('/health/ready'), late('/api/v1/config')];
+    await ask(port, '/health/live'); // by now both have begun to arrive
+    await eventually(() => expect(health.bytesWritten).toBeGreaterThan(0));
+    const stopped = running.stop();
+    health.write('\r\n');
+    config.write('\r\n');
+    expect(await readToEnd(health)).toMatch(/^HTTP\/1\.1 503 .*"status":"stopping"/s);
+    expect(await readToEnd(config)).toMatch(/^HTTP\/1\.1 503 .*"code":"SHUTTING_DOWN"/s);
+    await stopped;
+  });
+
+  it('does not wait for a check that hangs', async () => {
+    const health = createHealth(
+      { disk: () => new Promise(() => {}), other: async () => ({ ok: true, detail: 'fine' }) },
+      () => false,
+    );
+    expect(await health.check()).toEqual({
+      status: 'degraded',
+      checks: [
+        { name: 'disk', ok: false, detail: 'no answer within 800 ms' },
+        { name: 'other', ok: true, detail: 'fine' },
+      ],
+    });
+  });
+
+  it('tells nothing of a failure that was not written for clients', async () => {
+    const failing = async () => {
+      throw new Error('password hunter2 refused');
+    };
+    const health = createHealth({ configuration: failing }, () => false);
+    expect(JSON.stringify(await health.check())).not.toContain('hunter2');
+  });
+
+  it('of a node whose log directory comes later begins degraded', async () => {
+    const later = join(tempDir(), 'later');
+    const { port, running } = await startTestNode({ settings: { service: { logDir: later } } });
+    expect(running.warnings).toEqual([`service.log-dir: ${later} does not exist; it is shown as empty until it does`]);
+    expect((await ready(port)).status).toBe('degraded');
+    mkdirSync(later);
+    writeFileSync(join(later, 'a.log'), 'text');
+    expect((await ready(port)).status).toBe('ready');
+    expect(await askJson(port, '/api/v1/log/list')).toEqual([{ name: 'a.log', size: 4 }]);
+  });
+});

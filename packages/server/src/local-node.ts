@@ -1,0 +1,71 @@
+import {
+  type CallOptions,
+  type FileRequest,
+  type NodeConfig,
+  type NodeDescription,
+  type NodeObject,
+  type NodeSettings,
+  type NodeState,
+  ROUTE_IDS,
+  routeOf,
+  type ViewRequest,
+} from '@porthole/contract';
+import type { ByteAnswer, LogDir, LogEntry, LogFileDetails, OpenLog, Zone } from '@porthole/logs';
+import type { ConfigSource } from './config/config-source.ts';
+
+export interface LocalNodeParts {
+  /** Asked for with every answer, because ports are known only once they are bound. */
+  node(): NodeObject;
+  config: ConfigSource;
+  logs: LogDir;
+  zone: Zone;
+}
+
+/** The node of this process. */
+export class LocalNode implements NodeState {
+  readonly #parts: LocalNodeParts;
+
+  constructor(parts: LocalNodeParts) {
+    this.#parts = parts;
+  }
+
+  async describe(): Promise<NodeDescription> {
+    const { config, zone } = this.#parts;
+    const node = this.#parts.node();
+    const clockMs = Date.now();
+    return {
+      node,
+      observes: config.observes,
+      clockMs,
+      timeZone: zone.name,
+      utcOffsetMinutes: Math.round(zone.offsetMsAt(clockMs) / 60_000),
+      uptimeMs: Math.max(0, clockMs - node.onlineTime),
+      versions: { porthole: node.version, node: process.versions.node },
+      capabilities: ROUTE_IDS.filter((id) => routeOf(id).path.startsWith('/api/v1/')),
+    };
+  }
+
+  async config(): Promise<NodeConfig> {
+    return { config: await this.#parts.config.text(), node: this.#parts.node() };
+  }
+
+  settings(): Promise<NodeSettings> {
+    return this.#parts.config.settings();
+  }
+
+  listLogs(): Promise<LogEntry[]> {
+    return this.#parts.logs.list();
+  }
+
+  logFiles(options: CallOptions = {}): Promise<LogFileDetails[]> {
+    return this.#parts.logs.details(options);
+  }
+
+  viewLog({ file, sizeBytes }: ViewRequest, options: CallOptions = {}): Promise<ByteAnswer> {
+    return this.#parts.logs.tail(file, sizeBytes, options);
+  }
+
+  openLog({ file }: FileRequest): Promise<OpenLog> {
+    return this.#parts.logs.open(file);
+  }
+}

@@ -1,0 +1,20 @@
+import { access, constants, stat } from 'node:fs/promises';
+
+export interface LogDirFinding {
+  ok: boolean;
+  missing: boolean;
+  detail: string;
+}
+
+/** How the log directory is found now. One that does not exist is empty, but worth telling. */
+export async function probeLogDir(dir: string): Promise<LogDirFinding> {
+  try {
+    if (!(await stat(dir)).isDirectory()) return { ok: false, missing: false, detail: `${dir} is not a directory` };
+    await access(dir, constants.R_OK | constants.X_OK);
+    return { ok: true, missing: false, detail: `${dir} is readable` };
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? error.code : undefined;
+    if (code === 'ENOENT') return { ok: false, missing: true, detail: `${dir} does not exist` };
+    return { ok: false, missing: false, detail: `${dir} cannot be read: ${code ?? error}` };
+  }
+}

@@ -1,0 +1,126 @@
+import type { NodeObject } from '@porthole/contract';
+import { createZone, LogDir, type Zone } from '@porthole/logs';
+import { readTokenFile, type TokenCheck } from './auth/tokens.ts';
+import type { ConfigSource } from './config/config-source.ts';
+import { createOwnConfig } from './config/own-config.ts';
+import { createTextConfig, openServiceConfig } from './config/service-config.ts';
+import { createHealth, type Health } from './health.ts';
+import { LocalNode } from './local-node.ts';
+import { probeLogDir } from './log-dir-probe.ts';
+import { type OwnLog, openOwnLog } from './own-log/own-log.ts';
+import type { LoadedSettings } from './settings/load-settings.ts';
+import type { Settings } from './settings/settings.ts';
+import { StartError } from './start-error.ts';
+import { readTlsFiles, type TlsFiles } from './tls-files.ts';
+
+/** What a node consists of before it can be reached. */
+export interface NodeParts {
+  tls: TlsFiles | undefined;
+  tokens: TokenCheck | undefined;
+  ownLog: OwnLog;
+  logs: LogDir;
+  config: ConfigSource;
+  state: LocalNode;
+  health: Health;
+  /** What an operator should know although nothing keeps the node from starting. */
+  warnings: string[];
+  close(): Promise<void>;
+}
+
+export interface NodePartsOptions {
+  /** Gives the TOML text of an embedding service. */
+  configText: (() => string | Promise<string>) | undefined;
+  node(): NodeObject;
+  isStopping(): boolean;
+}
+
+/** Opens everything that needs no port. Throws what keeps the node from starting, with nothing left open. */
+export async function openNodeParts(loaded: LoadedSettings, options: NodePartsOptions): Promise<NodeParts> {
+  const { settings } = loaded;
+  const zone = createZone(settings.node.timeZone);
+  const tls = await readTlsFiles(settings.tls);
+  const tokens = await readTokens(settings.auth.tokenFile);
+  const logPath = settings.service.logDir || settings.logging.dir;
+  const warnings = [...loaded.warnings, ...(await warnOfLogDir(logPath, settings))];
+  const config = await openConfig(loaded, options.configText);
+  const ownLog = await startOwnLog(settings, zone);
+  if (ownLog.stats().isFailing) {
+    warnings.push(
+      `logging.dir: the own log cannot be written to ${ownLog.file}: ${ownLog.stats().lastError}; trying on`,
+    );
+  }
+  const logs = new LogDir(logPath, { zone });
+  return {
+    tls,
+    tokens,
+    ownLog,
+    logs,
+    config,
+    warnings,
+    state: new LocalNode({ node: options.node, config, logs, zone }),
+    health: createHealth(
+      {
+        'log directory': () => probeLogDir(logPath),
+        configuration: () => config.check(),
+        'own log': async () => checkOwnLog(ownLog),
+      },
+      options.isStopping,
+    ),
+    async close() {
+      logs.close();
+      await ownLog.close();
+    },
+  };
+}
+
+async function readTokens(path: string): Promise<TokenCheck | undefined> {
+  if (path === '') return undefined;
+  try {
+    return await readTokenFile(path);
+  } catch (error) {
+    throw new StartError(`auth.token-file: ${error instanceof Error ? error.message : error}`, { cause: error });
+  }
+}
+
+/** An unreadable directory stops the start; one that is missing may still come. */
+async function warnOfLogDir(path: string, { service }: Settings): Promise<string[]> {
+  if (service.logDir === '') return []; // the own log creates it
+  const { ok, missing, detail } = await probeLogDir(path);
+  if (ok) return [];
+  if (missing) return [`service.log-dir: ${detail}; it is shown as empty until it does`];
+  throw new StartError(`service.log-dir: ${detail}`);
+}
+
+async function openConfig(loaded: LoadedSettings, text: NodePartsOptions['configText']): Promise<ConfigSource> {
+  const { service, config } = loaded.settings;
+  if (text) return createTextConfig(text, { file: null, secretKeys: config.secretKeys });
+  if (service.configFile === '') return createOwnConfig(loaded);
+  return openServiceConfig({ file: service.configFile, secretKeys: config.secretKeys, maxBytes: config.maxBytes });
+}
+
+/** Opens the own log and waits for its first record, so that a disk that refuses is known at once. */
+async function startOwnLog({ logging }: Settings, zone: Zone): Promise<OwnLog> {
+  const { dir, level, maxFileBytes, maxFileAgeMs, keepFiles, keepAgeMs, gzip } = logging;
+  const log = await openOwnLog({
+    dir,
+    level,
+    timeZone: zone.name,
+    maxFileBytes,
+    maxFileAgeMs,
+    keepFiles,
+    keepAgeMs,
+    gzip,
+  });
+  log.component('node').info('start', 'the node is starting', { pid: process.pid });
+  await log.flush();
+  return log;
+}
+
+function checkOwnLog(ownLog: OwnLog): { ok: boolean; detail: string } {
+  const { dropped, lastError, isFailing } = ownLog.stats();
+  if (isFailing) return { ok: false, detail: `writing fails: ${lastError}` };
+  return {
+    ok: true,
+    detail: dropped > 0 ? `${dropped} records were dropped since start` : `written to ${ownLog.file}`,
+  };
+}

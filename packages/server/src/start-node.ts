@@ -1,0 +1,95 @@
+import { hostname } from 'node:os';
+import type { NodeObject, NodeState } from '@porthole/contract';
+import { bindPorts } from './bind-ports.ts';
+import { startHeartbeat } from './heartbeat.ts';
+import { hostAddress } from './host-address.ts';
+import { createHttpDoor } from './http/http-door.ts';
+import { openNodeParts } from './node-parts.ts';
+import type { Logger } from './own-log/logger.ts';
+import { loadSettings, type SettingsSources } from './settings/load-settings.ts';
+import type { PartialSettings } from './settings/settings.ts';
+import { ownVersion } from './version.ts';
+
+export interface StartNodeOptions extends Omit<SettingsSources, 'options'> {
+  /** Settings given by the program itself; they win over file, environment and flags. */
+  settings?: PartialSettings;
+  /** Gives the TOML text of the embedding service's configuration; without it, the node shows its own settings. */
+  config?: () => string | Promise<string>;
+  /** What the node object tells as the version of the node software; Porthole's own unless given. */
+  version?: string;
+}
+
+export interface RunningNode {
+  readonly url: string;
+  readonly node: NodeObject;
+  /** The same answers as over HTTP, without the way there. */
+  readonly state: NodeState;
+  /** What an operator should know although the node has started. */
+  readonly warnings: readonly string[];
+  /** For the embedding service's own records in the node's log. */
+  logger(component: string): Logger;
+  /** Stops accepting, lets answers end for `node.stop-timeout`, flushes the log. More than once is harmless. */
+  stop(): Promise<void>;
+  /** Writes out what the own log still holds, for a process that is about to end at once. */
+  flushLogSync(): void;
+}
+
+/** The life of a node: settings, own log, gRPC and HTTP bound, ready; and all of it backwards when it stops. */
+export async function startNode(options: StartNodeOptions = {}): Promise<RunningNode> {
+  const { settings: given, config: configText, version = ownVersion(), ...sources } = options;
+  const loaded = await loadSettings({ ...sources, ...(given && { options: given }) });
+  const { settings } = loaded;
+  const hostName = settings.node.hostName || hostname();
+  let stopping = false;
+  const isStopping = () => stopping;
+  // Complete when the ports are bound, which is before anyone can ask.
+  const node: NodeObject = { hostIp: '', hostName, grpcPort: 0, httpPort: 0, version, onlineTime: Date.now() };
+
+  const parts = await openNodeParts(loaded, { configText, node: () => node, isStopping });
+  const { ownLog, logs, state } = parts;
+  const log = ownLog.component('node');
+  const door = createHttpDoor({ ...parts, settings, version, hostName, isStopping });
+  const close = async () => {
+    door.close();
+    await parts.close();
+  };
+  const ports = await bindPorts(settings, { tls: parts.tls, onRequest: door.onRequest }).catch(async (error) => {
+    log.error('start', 'the node cannot start', { error });
+    await close();
+    throw error;
+  });
+  node.hostIp = hostAddress(settings.node.hostIp, ports.host);
+  node.httpPort = ports.httpPort;
+  node.grpcPort = ports.grpcPort;
+
+  const url = urlOf(node, parts.tls ? 'https' : 'http');
+  for (const warning of parts.warnings) log.warn('start', warning);
+  log.info('start', 'the node is ready', { url, grpcPort: node.grpcPort, version, logDir: logs.path });
+  const stopHeartbeat = startHeartbeat(log, () => ({ openStreams: door.openStreams, openFiles: logs.usage.openFiles }));
+
+  let stopped: Promise<void> | undefined;
+  const stop = async () => {
+    stopping = true;
+    stopHeartbeat();
+    log.info('stop', 'the node is stopping', { openStreams: door.openStreams });
+    await ports.stop(settings.node.stopTimeoutMs);
+    log.info('stop', 'the node has stopped');
+    await close();
+  };
+  return {
+    url,
+    node,
+    state,
+    warnings: parts.warnings,
+    logger: (component) => ownLog.component(component),
+    stop: () => {
+      stopped ??= stop();
+      return stopped;
+    },
+    flushLogSync: () => ownLog.flushSync(),
+  };
+}
+
+function urlOf({ hostIp, httpPort }: NodeObject, scheme: string): string {
+  return `${scheme}://${hostIp.includes(':') ? `[${hostIp}]` : hostIp}:${httpPort}/`;
+}

@@ -1,0 +1,86 @@
+import {
+  type Agent,
+  type IncomingHttpHeaders,
+  type IncomingMessage,
+  type OutgoingHttpHeaders,
+  request,
+} from 'node:http';
+import { connect, type Socket } from 'node:net';
+import { onTestFinished } from 'vitest';
+
+export interface Reply {
+  status: number;
+  headers: IncomingHttpHeaders;
+  body: Buffer;
+}
+
+export interface AskOptions {
+  method?: string;
+  headers?: OutgoingHttpHeaders;
+  agent?: Agent;
+}
+
+/** One request with its whole answer; rejects when the answer ends before its last byte. The path is sent as it is. */
+export async function ask(port: number, path: string, options: AskOptions = {}): Promise<Reply> {
+  const response = await askHead(port, path, options);
+  const parts: Buffer[] = [];
+  for await (const part of response) parts.push(part as Buffer);
+  return { status: response.statusCode ?? 0, headers: response.headers, body: Buffer.concat(parts) };
+}
+
+/** One request up to the head of its answer; nothing of the body is read until the caller does. */
+export function askHead(
+  port: number,
+  path: string,
+  { method = 'GET', headers = {}, agent }: AskOptions = {},
+): Promise<IncomingMessage> {
+  return new Promise((resolve, reject) => {
+    const asking = request({ host: '127.0.0.1', port, path, method, headers, agent: agent ?? false });
+    asking.once('response', resolve);
+    asking.once('error', reject);
+    asking.end();
+  });
+}
+
+export async function askJson<T>(port: number, path: string, options?: AskOptions): Promise<T> {
+  return JSON.parse((await ask(port, path, options)).body.toString()) as T;
+}
+
+/** An error answer, taken apart. */
+export async function askProblem(
+  port: number,
+  path: string,
+  options?: AskOptions,
+): Promise<{ status: number; code: string; detail: string; headers: IncomingHttpHeaders }> {
+  const { status, headers, body } = await ask(port, path, options);
+  const { code, detail } = JSON.parse(body.toString()) as { code: string; detail: string };
+  return { status, code, detail, headers };
+}
+
+/** A connection that ends with the test. It reads nothing until someone listens. */
+export function openSocket(port: number): Socket {
+  const socket = connect({ host: '127.0.0.1', port, allowHalfOpen: true });
+  socket.on('error', () => {}); // a connection that the node cuts is what many tests are about
+  onTestFinished(() => {
+    socket.destroy();
+  });
+  return socket;
+}
+
+/** Sends the bytes and gives everything that comes back until the node closes. */
+export async function exchange(port: number, bytes: string): Promise<string> {
+  const socket = openSocket(port);
+  socket.write(bytes, 'latin1');
+  return readToEnd(socket);
+}
+
+export function readToEnd(socket: Socket): Promise<string> {
+  return new Promise((resolve) => {
+    let text = '';
+    socket.on('data', (part) => {
+      text += part.toString('latin1');
+    });
+    socket.once('end', () => resolve(text));
+    socket.once('close', () => resolve(text));
+  });
+}

@@ -1,0 +1,83 @@
+import {
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  realpathSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { onTestFinished } from 'vitest';
+import type { PartialSettings } from '../settings/settings.ts';
+import { type RunningNode, type StartNodeOptions, startNode } from '../start-node.ts';
+
+export interface TestNodeOptions extends StartNodeOptions {
+  /** Files of the log directory. */
+  files?: Readonly<Record<string, string | Uint8Array>>;
+}
+
+export interface TestNode {
+  running: RunningNode;
+  port: number;
+  /** Holds everything below; a file written here is outside the log directory. */
+  dir: string;
+  /** The directory that is shown. */
+  logDir: string;
+}
+
+/** A fresh directory, by its real path, removed when the test ends. */
+export function tempDir(): string {
+  const dir = realpathSync(mkdtempSync(join(tmpdir(), 'porthole-node-')));
+  onTestFinished(() => rmSync(dir, { recursive: true, force: true }));
+  return dir;
+}
+
+/** Free ports, and an own log that is kept apart from the logs shown. */
+export function testSettings(dir: string, given: PartialSettings = {}): PartialSettings {
+  return {
+    ...given,
+    http: { port: 0, ...given.http },
+    grpc: { port: 0, ...given.grpc },
+    logging: { dir: join(dir, 'own'), ...given.logging },
+    service: { logDir: join(dir, 'logs'), ...given.service },
+  };
+}
+
+/** A node on free ports that shows a directory of its own; stopped when the test ends. */
+export async function startTestNode({ files = {}, settings = {}, ...rest }: TestNodeOptions = {}): Promise<TestNode> {
+  const dir = tempDir();
+  const logDir = join(dir, 'logs');
+  mkdirSync(logDir);
+  for (const [name, content] of Object.entries(files)) writeFileSync(join(logDir, name), content);
+  const running = await startNode({ ...rest, settings: testSettings(dir, settings) });
+  onTestFinished(() => running.stop());
+  return { running, port: running.node.httpPort, dir, logDir };
+}
+
+/** Descriptors of this process that are open on something below the path. */
+export function openBelow(path: string): number {
+  return readdirSync('/proc/self/fd').filter((fd) => linkTarget(fd).startsWith(`${path}/`)).length;
+}
+
+function linkTarget(fd: string): string {
+  try {
+    return readlinkSync(`/proc/self/fd/${fd}`);
+  } catch {
+    return ''; // closed since it was listed
+  }
+}
+
+/** TCP connections that a server on this port still holds: not those the system only remembers (TIME_WAIT). */
+export function heldConnections(port: number): number {
+  const local = `:${port.toString(16).toUpperCase().padStart(4, '0')}`;
+  const held = new Set(['01', '04', '05', '08', '09', '0B']);
+  return ['tcp', 'tcp6']
+    .flatMap((table) => readFileSync(`/proc/self/net/${table}`, 'utf8').trim().split('\n').slice(1))
+    .map((row) => row.trim().split(/\s+/))
+    .filter(
+      ([, address = '', , state = '', , , , , , inode]) => address.endsWith(local) && held.has(state) && inode !== '0',
+    ).length;
+}
