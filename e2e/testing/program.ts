@@ -1,0 +1,81 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, realpathSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { onTestFinished } from 'vitest';
+
+const BINARY = join(import.meta.dirname, '../../packages/cli/bin/porthole.mjs');
+
+export interface Outcome {
+  /** `null` when a signal ended it. */
+  code: number | null;
+  signal: NodeJS.Signals | null;
+  stdout: string;
+  stderr: string;
+}
+
+/** The real program, running. Killed when the test ends. */
+export class Program {
+  readonly #child: ChildProcess;
+  readonly #ended: Promise<void>;
+  stdout = '';
+  stderr = '';
+
+  constructor(args: readonly string[], { cwd, env = {} }: { cwd: string; env?: Record<string, string> }) {
+    const { PATH } = process.env;
+    this.#child = spawn(process.execPath, [BINARY, ...args], {
+      cwd,
+      env: { PATH, ...env },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    this.#child.stdout?.on('data', (part: Buffer) => {
+      this.stdout += part.toString();
+    });
+    this.#child.stderr?.on('data', (part: Buffer) => {
+      this.stderr += part.toString();
+    });
+    this.#ended = once(this.#child, 'close').then(() => {});
+    onTestFinished(() => {
+      this.kill('SIGKILL');
+    });
+  }
+
+  kill(signal: NodeJS.Signals): void {
+    this.#child.kill(signal);
+  }
+
+  async end(): Promise<Outcome> {
+    await this.#ended;
+    return { code: this.#child.exitCode, signal: this.#child.signalCode, stdout: this.stdout, stderr: this.stderr };
+  }
+
+  /** The address from the ready line. Fails with what the program said if it ends before. */
+  async ready(): Promise<string> {
+    for (;;) {
+      const url = /^porthole is ready at (\S+)$/m.exec(this.stdout)?.[1];
+      if (url !== undefined) return url;
+      const next = this.#child.stdout ? once(this.#child.stdout, 'data') : Promise.resolve();
+      const ended = this.#ended.then(() => 'ended');
+      if ((await Promise.race([next, ended])) === 'ended')
+        throw new Error(`it ended before it was ready: ${this.stderr}`);
+    }
+  }
+}
+
+/** A fresh directory, by its real path, removed when the test ends. */
+export function tempDir(): string {
+  const dir = realpathSync(mkdtempSync(join(tmpdir(), 'porthole-e2e-')));
+  onTestFinished(() => rmSync(dir, { recursive: true, force: true }));
+  return dir;
+}
+
+/** Runs a command line to its end. */
+export function runToEnd(args: readonly string[], cwd: string, env?: Record<string, string>): Promise<Outcome> {
+  return new Program(args, { cwd, ...(env && { env }) }).end();
+}
+
+/** `serve` on free ports, everything it writes below the directory. */
+export function serve(cwd: string, ...flags: string[]): Program {
+  return new Program(['serve', '--http-port', '0', '--grpc-port', '0', ...flags], { cwd });
+}

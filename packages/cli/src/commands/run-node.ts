@@ -1,0 +1,43 @@
+import type { RunningNode } from '@porthole/server';
+import { EXIT } from '../exit-codes.ts';
+
+export interface RunNodeOptions {
+  file: string | undefined;
+  /** By setting key. */
+  flags: Record<string, string | boolean | string[]>;
+}
+
+/** Starts a node and stays until a signal ends it. */
+export async function runNode({ file, flags }: RunNodeOptions): Promise<void> {
+  const { startNode } = await import('@porthole/server');
+  const node = await startNode({ file, flags, env: process.env });
+  for (const warning of node.warnings) console.error(`porthole: ${warning}`);
+  process.on('uncaughtException', (error) => die(node, error));
+  console.log(`porthole is ready at ${node.url}`);
+  await stopOnSignal(node);
+}
+
+/** The first signal stops in order, a second one at once. */
+function stopOnSignal(node: RunningNode): Promise<void> {
+  return new Promise((resolve, reject) => {
+    let stopping = false;
+    const onSignal = () => {
+      if (stopping) {
+        node.flushLogSync();
+        process.exit(EXIT.interrupted);
+      }
+      stopping = true;
+      node.stop().then(resolve, reject);
+    };
+    process.on('SIGTERM', onSignal);
+    process.on('SIGINT', onSignal);
+  });
+}
+
+/** A bug took the process down: leave its trace in the own log and on stderr. */
+function die(node: RunningNode, error: Error): void {
+  node.logger('node').error('crash', 'an unexpected error ends the process', { error });
+  node.flushLogSync();
+  console.error(error);
+  process.exit(EXIT.error);
+}
