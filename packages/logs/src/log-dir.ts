@@ -1,5 +1,6 @@
 import { HandleCache } from './file/handle-cache.ts';
 import type { LogHandle } from './file/log-handle.ts';
+import { SharedLook } from './file/shared-look.ts';
 import { SharedReads } from './file/shared-reads.ts';
 import { isGzipName } from './file/text-source.ts';
 import { LogError } from './log-error.ts';
@@ -22,6 +23,8 @@ export class LogDir {
   readonly #zone: Zone;
   readonly #handles: HandleCache;
   readonly #reads = new SharedReads();
+  /** Simultaneous listings share one; there is only one thing to list. */
+  readonly #listings: SharedLook<SeenFile[]>;
   /** Details by name, valid while the file's identity, size and time are the same. */
   readonly #details = new Map<string, { mark: string; details: LogFileDetails }>();
 
@@ -29,6 +32,7 @@ export class LogDir {
     this.path = path;
     this.#zone = zone;
     this.#handles = new HandleCache(path);
+    this.#listings = new SharedLook(() => listFiles(path));
   }
 
   /** Resources in use: what the leak tests watch. */
@@ -37,12 +41,12 @@ export class LogDir {
   }
 
   async list(): Promise<LogEntry[]> {
-    return (await listFiles(this.path)).map(({ name, size }) => ({ name, size }));
+    return (await this.#listings.look('')).map(({ name, size }) => ({ name, size }));
   }
 
   /** The listing with what a look at both ends of each file tells. A file that cannot be read says so in its entry. */
   async details(options: ReadOptions = {}): Promise<LogFileDetails[]> {
-    const files = await listFiles(this.path);
+    const files = await this.#listings.look('');
     const answer: LogFileDetails[] = [];
     // One after the other: a directory of thousands of files must not crowd out other requests.
     for (const file of files) answer.push(await this.#detailsOf(file, options));

@@ -3,7 +3,6 @@ import { createZone, LogDir, type Zone } from '@porthole/logs';
 import { readTokenFile, type TokenCheck } from './auth/tokens.ts';
 import type { ConfigSource } from './config/config-source.ts';
 import { createOwnConfig } from './config/own-config.ts';
-import { createTextConfig, openServiceConfig } from './config/service-config.ts';
 import { createHealth, type Health } from './health.ts';
 import { LocalNode } from './local-node.ts';
 import { probeLogDir } from './log-dir-probe.ts';
@@ -93,8 +92,10 @@ async function warnOfLogDir(path: string, { service }: Settings): Promise<string
 
 async function openConfig(loaded: LoadedSettings, text: NodePartsOptions['configText']): Promise<ConfigSource> {
   const { service, config } = loaded.settings;
+  if (!text && service.configFile === '') return createOwnConfig(loaded);
+  // Loaded when needed: the masking is a fifth of the code, and a node that shows itself starts without it.
+  const { createTextConfig, openServiceConfig } = await import('./config/service-config.ts');
   if (text) return createTextConfig(text, { file: null, secretKeys: config.secretKeys });
-  if (service.configFile === '') return createOwnConfig(loaded);
   return openServiceConfig({ file: service.configFile, secretKeys: config.secretKeys, maxBytes: config.maxBytes });
 }
 
@@ -104,7 +105,7 @@ async function startOwnLog({ logging }: Settings, zone: Zone): Promise<OwnLog> {
   const log = await openOwnLog({
     dir,
     level,
-    timeZone: zone.name,
+    zone,
     maxFileBytes,
     maxFileAgeMs,
     keepFiles,

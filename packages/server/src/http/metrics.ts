@@ -1,13 +1,11 @@
-import { Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client';
-import { RequestCounts, type RequestOutcome } from './request-counts.ts';
-
-/** Sampling of the event-loop delay; finer costs idle CPU, coarser misses short stalls. */
-const LOOP_SAMPLE_MS = 20;
+import { startProcessMetrics } from './process-metrics.ts';
+import { type Metric, renderMetrics } from './prometheus-text.ts';
+import { type CutReason, RequestCounts, type RequestOutcome } from './request-counts.ts';
 
 export interface NodeMetrics {
   countRequest(outcome: RequestOutcome): void;
-  /** An answer that ended before its last byte: the reader stalled, the client left, or the source failed. */
-  countCut(reason: 'stalled' | 'client' | 'source'): void;
+  countCut(reason: CutReason): void;
+  /** All metrics in the Prometheus text format. */
   render(): Promise<string>;
   close(): void;
 }
@@ -20,41 +18,29 @@ export interface MetricSources {
 }
 
 export function createMetrics(sources: MetricSources): NodeMetrics {
-  const registry = new Registry();
   const requests = new RequestCounts();
-  collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: LOOP_SAMPLE_MS });
-  const cuts = new Counter({
-    name: 'porthole_http_cut_answers_total',
-    help: 'Answers that ended before their last byte, by reason: stalled, client, source.',
-    labelNames: ['reason'],
-    registers: [registry],
-  });
-  addGauges(registry, sources);
+  const own = startProcessMetrics();
   return {
     countRequest: (outcome) => requests.count(outcome),
-    countCut: (reason) => cuts.inc({ reason }),
-    render: async () => requests.render() + (await registry.metrics()),
-    close: () => registry.clear(),
+    countCut: (reason) => requests.countCut(reason),
+    render: async () => renderMetrics([...requests.metrics(), ...nodeMetrics(sources), ...(await own.metrics())]),
+    close: () => own.close(),
   };
 }
 
-function addGauges(registry: Registry, { openStreams, openFiles, ownLog }: MetricSources): void {
-  const gauge = (name: string, help: string, read: () => number) =>
-    new Gauge({
-      name,
-      help,
-      registers: [registry],
-      collect() {
-        this.set(read());
-      },
-    });
-  gauge('porthole_open_streams', 'Answers being streamed now.', openStreams);
-  gauge('porthole_open_log_files', 'Descriptors of log files open now.', openFiles);
-  gauge('porthole_own_log_records', 'Records written to the own log since start.', () => ownLog().written);
-  gauge(
-    'porthole_own_log_dropped_records',
-    'Records of the own log lost to a full queue since start.',
-    () => ownLog().dropped,
-  );
-  gauge('porthole_own_log_errors', 'Failed writes of the own log since start.', () => ownLog().errors);
+function nodeMetrics({ openStreams, openFiles, ownLog }: MetricSources): Metric[] {
+  const { written, dropped, errors } = ownLog();
+  const metric = (type: Metric['type'], name: string, help: string, value: number): Metric => ({
+    name: `porthole_${name}`,
+    type,
+    help,
+    samples: [{ value }],
+  });
+  return [
+    metric('gauge', 'open_streams', 'Answers being streamed now.', openStreams()),
+    metric('gauge', 'open_log_files', 'Descriptors of log files open now.', openFiles()),
+    metric('counter', 'own_log_records_total', 'Records written to the own log.', written),
+    metric('counter', 'own_log_dropped_records_total', 'Records of the own log lost to a full queue.', dropped),
+    metric('counter', 'own_log_errors_total', 'Failed writes of the own log.', errors),
+  ];
 }

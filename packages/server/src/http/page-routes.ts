@@ -18,13 +18,11 @@ export interface PageRouteParts {
 }
 
 export function createPageRoutes({ node, health, version }: PageRouteParts): Record<PageRouteId, RouteHandler> {
-  const openApi = jsonAnswer(buildOpenApi({ version }));
-  const docs = textAnswer(docsPage({ version }), 'text/html; charset=utf-8');
   return {
     home: async ({ signal }) =>
       textAnswer(homePage(await gatherFacts(node, health, signal)), 'text/html; charset=utf-8'),
-    docs: () => docs,
-    openapi: () => openApi,
+    docs: () => textAnswer(docsPage({ version }), 'text/html; charset=utf-8'),
+    openapi: () => jsonAnswer(buildOpenApi({ version })),
     style: () => textAnswer(STYLE, 'text/css; charset=utf-8'),
     icon: () => textAnswer(ICON, 'image/svg+xml'),
   };

@@ -13,7 +13,7 @@ const ROOT = join(import.meta.dirname, '../../../..');
 const PROGRAM = `
   import { createInterface } from 'node:readline';
   import { openOwnLog } from ${JSON.stringify(join(import.meta.dirname, 'own-log.ts'))};
-  const log = await openOwnLog({ dir: process.env.LOG_DIR, level: 'info', timeZone: 'UTC', maxFileBytes: 0,
+  const log = await openOwnLog({ dir: process.env.LOG_DIR, level: 'info', maxFileBytes: 0,
     maxFileAgeMs: 0, keepFiles: 0, keepAgeMs: 0, gzip: false });
   for (let n = 0; n < 1000; n += 1) log.component('x').info('n', 'record ' + n);
   await log.flush();

@@ -1,4 +1,4 @@
-import { createZone } from '@porthole/logs';
+import type { Zone } from '@porthole/logs';
 
 const LOCAL_TIME = /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d{3}$/;
 
@@ -9,9 +9,7 @@ export interface LocalTime {
   parse(text: string): number | undefined;
 }
 
-/** `timeZone` is an IANA name, or '' for the system's. Throws a RangeError on a name that does not exist. */
-export function createLocalTime(timeZone: string): LocalTime {
-  const zone = createZone(timeZone);
+export function createLocalTime(zone: Zone): LocalTime {
   return {
     format: createSecondCache((timeMs) => toText(timeMs + zone.offsetMsAt(timeMs))),
     parse: (text) => {

@@ -1,4 +1,5 @@
 import { basename, join, resolve } from 'node:path';
+import { createZone, type Zone } from '@porthole/logs';
 import { createCallSite } from './call-site.ts';
 import { formatRecord } from './format-record.ts';
 import { LiveFile } from './live-file.ts';
@@ -21,8 +22,8 @@ export interface OwnLogOptions {
   readonly dir: string;
   readonly fileName?: string;
   readonly level: LogLevel;
-  /** IANA name; '' is the system's zone. */
-  readonly timeZone: string;
+  /** Of the timestamps; the system's unless given. */
+  readonly zone?: Zone;
   /** 0: the size never makes it rotate. */
   readonly maxFileBytes: number;
   /** Counted from the file's first record, across restarts. 0: the age never makes it rotate. */
@@ -68,14 +69,14 @@ export interface OwnLog {
 }
 
 /**
- * Rejects only on options that can never work (time zone, file name). A disk that refuses is no reason not to start:
+ * Rejects only on a file name that can never work. A disk that refuses is no reason not to start:
  * records wait, writing is tried again, and `stats` tells.
  */
 export async function openOwnLog(options: OwnLogOptions): Promise<OwnLog> {
   const { fileName = DEFAULT_FILE_NAME, gzipDelayMs = DEFAULT_GZIP_DELAY_MS, now = Date.now } = options;
   assertFileName(fileName);
   const dir = resolve(options.dir);
-  const time = createLocalTime(options.timeZone);
+  const time = createLocalTime(options.zone ?? createZone());
   const names = createRotatedNames(fileName);
   const onError = (thrown: unknown): void => writer.countError(thrown);
   const rotated = new RotatedFiles({ ...options, dir, names, gzipDelayMs, now, onError });

@@ -8,7 +8,7 @@ const ROOT = join(import.meta.dirname, '../../../..');
 
 const PROGRAM = `
   import { openOwnLog } from ${JSON.stringify(join(import.meta.dirname, 'own-log.ts'))};
-  const log = await openOwnLog({ dir: process.env.LOG_DIR, level: 'info', timeZone: 'UTC', maxFileBytes: 20000,
+  const log = await openOwnLog({ dir: process.env.LOG_DIR, level: 'info', maxFileBytes: 20000,
     maxFileAgeMs: 0, keepFiles: 0, keepAgeMs: 0, gzip: true });
   const logger = log.component(process.env.LOG_COMPONENT);
   for (let n = 0; n < 2000; n += 1) {

@@ -2,6 +2,7 @@ import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
+import { createZone } from '@porthole/logs';
 import { onTestFinished } from 'vitest';
 import { type OwnLog, type OwnLogOptions, openOwnLog } from '../own-log.ts';
 
@@ -29,7 +30,7 @@ export function testClock(ms = NOON_MS): TestClock {
 export async function openTestLog(options: Partial<OwnLogOptions> & { dir: string }): Promise<OwnLog> {
   const log = await openOwnLog({
     level: 'debug',
-    timeZone: 'UTC',
+    zone: createZone('UTC'),
     maxFileBytes: 0,
     maxFileAgeMs: 0,
     keepFiles: 0,
