@@ -9,6 +9,8 @@ export interface Load {
   connections: number;
   /** e.g. `Range: bytes=-4096` */
   header?: string;
+  /** A file in Lua that makes the requests. */
+  script?: string;
 }
 
 export interface LoadResult {
@@ -31,9 +33,10 @@ export function recordLoad(context: BenchContext, load: Load): void {
   context.recordCommand(['wrk', ...wrkArgs(load, context.effort.roundSeconds)]);
 }
 
-function wrkArgs({ url, connections, header }: Load, seconds: number): string[] {
-  const headers = header === undefined ? [] : ['-H', header];
-  return ['-t1', `-c${connections}`, `-d${seconds}s`, '--latency', '--timeout', `${TIMEOUT_SECONDS}s`, ...headers, url];
+function wrkArgs({ url, connections, header, script }: Load, seconds: number): string[] {
+  const extra = header === undefined ? [] : ['-H', header];
+  if (script !== undefined) extra.push('-s', script);
+  return ['-t1', `-c${connections}`, `-d${seconds}s`, '--latency', '--timeout', `${TIMEOUT_SECONDS}s`, ...extra, url];
 }
 
 function numberAfter(pattern: RegExp, output: string): number {

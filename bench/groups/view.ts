@@ -1,3 +1,5 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import type { BenchContext } from '../context.ts';
 import type { Group } from '../group.ts';
 import { ensureLogFolder, LISTED_FILES } from '../input-files.ts';
@@ -33,6 +35,10 @@ export const viewGroup: Group = {
       const theirs = await sameTail(ours, `${nginx}/files/${file}`);
       rows.push(await rateRow(context, `view ${label}`, { ours, theirs, leastRatio }));
     }
+    for (const { label, sizeBytes } of VIEWS.slice(1, 3)) {
+      const pair = differentTails(context, { porthole, nginx, file, sizeBytes });
+      rows.push(await rateRow(context, `view ${label}, each of another size`, pair));
+    }
     const list = { url: `${porthole}/api/v1/log/list` };
     await checkList(list);
     rows.push(await rateRow(context, `list ${LISTED_FILES} files`, { ours: list, theirs: { url: `${nginx}/list/` } }));
@@ -62,6 +68,28 @@ async function rateRow(context: BenchContext, name: string, { ours, theirs, leas
     rounds: result.rounds,
     ...(leastRatio !== undefined && { bar: atLeast(result.ratio, leastRatio) }),
   };
+}
+
+/**
+ * Tails that differ by a few bytes from request to request. Porthole reads once for all who want the same bytes at the
+ * same time, which is what sixteen connections asking for one URL measure; here each wants its own.
+ */
+function differentTails(
+  context: BenchContext,
+  { porthole, nginx, file, sizeBytes }: { porthole: string; nginx: string; file: string; sizeBytes: number },
+): Pair {
+  const dir = context.tempDir();
+  const script = (name: string, request: string): string => {
+    const path = join(dir, `${name}.lua`);
+    const text = `local n = 0\nrequest = function()\n  n = n + 1\n  local size = ${sizeBytes} - n % 4096\n  return ${request}\nend\n`;
+    writeFileSync(path, text);
+    context.recordFile(`${name}.lua`, text);
+    return path;
+  };
+  const path = `/api/v1/log/view?file=${file}&size=`;
+  const ours = script(`view-${sizeBytes}`, `wrk.format("GET", "${path}" .. size)`);
+  const theirs = script(`range-${sizeBytes}`, `wrk.format("GET", "/files/${file}", { ["Range"] = "bytes=-" .. size })`);
+  return { ours: { url: porthole, script: ours }, theirs: { url: nginx, script: theirs } };
 }
 
 /** The range that makes nginx give what `view` gives: its tail starts with a whole line and so is a little shorter than asked. */
