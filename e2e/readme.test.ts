@@ -1,0 +1,189 @@
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { cp, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+
+const execute = promisify(execFile);
+const root = join(import.meta.dirname, '..');
+
+/** Installing and building in a fresh checkout takes its time on a slow machine. */
+const FRESH_MS = 240_000;
+
+/** No fixed port: several checkouts may be tested at once. */
+const env = { ...process.env, PORTHOLE_HTTP_PORT: '0', PORTHOLE_GRPC_PORT: '0' };
+
+let work: string;
+let checkout: string;
+let commands: string[];
+const running: ChildProcess[] = [];
+
+beforeAll(async () => {
+  work = await mkdtemp(join(tmpdir(), 'porthole-readme-'));
+  checkout = join(work, 'checkout');
+  await copySources(checkout);
+  commands = shellCommands(await readFile(join(root, 'README.md'), 'utf8'));
+}, FRESH_MS);
+
+afterAll(async () => {
+  for (const child of running) end(child, 'SIGKILL');
+  await rm(work, { recursive: true, force: true });
+});
+
+/** The README's commands are run one after the other, as a newcomer would, in a checkout with nothing installed. */
+describe('the README in a fresh checkout', () => {
+  let url: string;
+  let node: ChildProcess;
+
+  it(
+    'npm start installs, builds and runs a node that shows itself',
+    async () => {
+      take('npm start');
+      ({ url, child: node } = await serve('npm', ['start']));
+      const page = await (await fetch(url)).text();
+      expect(page).toContain('porthole.log');
+      expect(page).toContain('the node is ready');
+    },
+    FRESH_MS,
+  );
+
+  it('every curl command answers', async () => {
+    const curls = commands.filter((command) => command.startsWith('curl '));
+    expect(curls.length).toBeGreaterThanOrEqual(5);
+    for (const command of curls) {
+      take(command);
+      const { stdout } = await shell(command.replaceAll('http://127.0.0.1:7300/', url));
+      if (!command.includes(' -O ')) expect(stdout.length, command).toBeGreaterThan(0);
+    }
+    expect((await readFile(join(checkout, 'porthole.log'))).length).toBe(100);
+  });
+
+  it('a second npm start is quick because nothing is installed or built again', async () => {
+    end(node, 'SIGTERM');
+    const { child, output } = await serve('npm', ['start']);
+    expect(output()).not.toContain('installing');
+    end(child, 'SIGTERM');
+  });
+
+  it(
+    'npm test runs tests and ends with their number',
+    async () => {
+      take('npm test');
+      // The whole of it would run this very test again, so it is given one small suite.
+      const { stdout } = await shell('npm test -- test/floors.test.ts');
+      expect(stdout.trimEnd().split('\n').at(-1)).toMatch(/^[1-9]\d* passed, 0 failed$/);
+    },
+    FRESH_MS,
+  );
+
+  it('npx porthole serve shows the directory and the file it is pointed at', async () => {
+    const command = take('npx porthole serve --log-dir /var/log/lindb --service-config /etc/lindb/broker.toml');
+    await mkdir(join(work, 'lindb'));
+    await writeFile(join(work, 'lindb', 'lind-broker.log'), 'one line\n');
+    await writeFile(join(work, 'broker.toml'), 'password = "hush-hush"\nport = 9000\n');
+    const pointed = command
+      .replace('/var/log/lindb', join(work, 'lindb'))
+      .replace('/etc/lindb/broker.toml', join(work, 'broker.toml'));
+    const { url: address, child } = await serve('sh', ['-c', `exec ${pointed}`]);
+    expect(await (await fetch(`${address}api/v1/log/list`)).json()).toEqual([{ name: 'lind-broker.log', size: 9 }]);
+    const { config } = (await (await fetch(`${address}api/v1/config`)).json()) as { config: string };
+    expect(config).toBe('password = "******"\nport = 9000\n');
+    end(child, 'SIGTERM');
+  });
+
+  it('a token made as shown opens a node that listens to other machines', async () => {
+    const { stderr } = await shell(take('npx porthole token ops >> tokens'));
+    const token = stderr.trim().split(' ').at(-1);
+    const command = take('npx porthole serve --http-host 0.0.0.0 --auth-token-file tokens');
+    const { url: address, child } = await serve('sh', ['-c', `exec ${command}`]);
+    const list = `http://127.0.0.1:${new URL(address).port}/api/v1/log/list`;
+    expect((await fetch(list)).status).toBe(401);
+    expect((await fetch(list, { headers: { authorization: `Bearer ${token}` } })).status).toBe(200);
+    end(child, 'SIGTERM');
+  });
+
+  it('the embedding example of the README and the one in examples/ run', async () => {
+    const readme = await readFile(join(root, 'README.md'), 'utf8');
+    const code = /```ts\n([\s\S]*?)```/.exec(readme)?.[1] ?? '';
+    await writeFile(join(checkout, 'snippet.ts'), `${code}console.log(node.url);\nawait node.stop();\n`);
+    const { stdout } = await shell('npx tsx snippet.ts');
+    expect(stdout).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/$/m);
+
+    const { url: address, child } = await serve('npx', ['tsx', 'examples/embedded-service.ts']);
+    const { config, node: self } = (await (await fetch(`${address}api/v1/config`)).json()) as Answer;
+    expect(config).toBe('database = "postgres://shop:******@db.example.org/orders"\n\n[orders]\nper-second = 5\n');
+    expect(self.version).toBe('2.4.0');
+    expect(await (await fetch(`${address}api/v1/log/view?file=porthole.log`)).text()).toContain(
+      '[orders] [order]: an order was taken',
+    );
+    end(child, 'SIGTERM');
+  });
+
+  it('holds no command that was not run here', () => {
+    expect(commands).toEqual([]);
+  });
+});
+
+interface Answer {
+  config: string;
+  node: { version: string };
+}
+
+/** Strikes a command off the list; it must stand in the README exactly so. */
+function take(command: string): string {
+  expect(commands).toContain(command);
+  commands = commands.filter((other) => other !== command);
+  return command;
+}
+
+function shellCommands(markdown: string): string[] {
+  const blocks = [...markdown.matchAll(/```sh\n([\s\S]*?)```/g)].flatMap(([, block = '']) => block.split('\n'));
+  return blocks.map((line) => line.replace(/\s+#.*$/, '').trim()).filter((line) => line !== '');
+}
+
+/** What git would put into a clone of the tree as it is now. */
+async function copySources(target: string): Promise<void> {
+  const { stdout } = await execute('git', ['ls-files', '-z', '--cached', '--others', '--exclude-standard'], {
+    cwd: root,
+  });
+  for (const file of stdout.split('\0').filter(Boolean)) {
+    await mkdir(dirname(join(target, file)), { recursive: true });
+    await cp(join(root, file), join(target, file)).catch(ignoreMissing);
+  }
+}
+
+/** A tracked file that was deleted and not committed yet is still listed. */
+function ignoreMissing(error: NodeJS.ErrnoException): void {
+  if (error.code !== 'ENOENT') throw error;
+}
+
+function shell(command: string): Promise<{ stdout: string; stderr: string }> {
+  return execute('sh', ['-c', command], { cwd: checkout, env, maxBuffer: 64 * 1024 * 1024 });
+}
+
+/** npm and npx start processes of their own: the signal goes to the whole group. */
+function end(child: ChildProcess, signal: 'SIGTERM' | 'SIGKILL'): void {
+  try {
+    process.kill(-(child.pid ?? 0), signal);
+  } catch (error) {
+    if (!(error instanceof Error && 'code' in error && error.code === 'ESRCH')) throw error;
+  }
+}
+
+/** Starts something that prints its URL when it is ready. */
+function serve(command: string, args: string[]): Promise<{ url: string; child: ChildProcess; output: () => string }> {
+  const child = spawn(command, args, { cwd: checkout, env, detached: true });
+  running.push(child);
+  let output = '';
+  return new Promise((resolve, reject) => {
+    const onData = (data: Buffer) => {
+      output += data.toString();
+      const url = /https?:\/\/\S+:\d+\//.exec(output)?.[0];
+      if (url) resolve({ url, child, output: () => output });
+    };
+    child.stdout.on('data', onData);
+    child.stderr.on('data', onData);
+    child.on('exit', (code) => reject(new Error(`${command} ${args.join(' ')} ended with ${code}:\n${output}`)));
+  });
+}

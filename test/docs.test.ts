@@ -1,0 +1,89 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { ERROR_KINDS, type ErrorCode, ROUTE_IDS, routeOf } from '@porthole/contract';
+import { describe, expect, it } from 'vitest';
+import { startTestNode } from '../packages/server/src/testing/test-node.ts';
+
+const root = join(import.meta.dirname, '..');
+const read = (path: string) => readFileSync(join(root, path), 'utf8');
+
+/** First cells of the rows of all Markdown tables, code marks taken off. */
+function firstCells(markdown: string): string[] {
+  return [...markdown.matchAll(/^\| `([^`|]+)` \|/gm)].map(([, cell = '']) => cell);
+}
+
+describe('the documentation says what the code does', () => {
+  it('every route has a heading in docs/http-api.md, and no heading is of a route that does not exist', () => {
+    const documented = [...read('docs/http-api.md').matchAll(/^### GET (\S+)$/gm)].map(([, path]) => path);
+    expect(documented.sort()).toEqual(ROUTE_IDS.map((id) => routeOf(id).path).sort());
+  });
+
+  it('every query parameter of a route is named in docs/http-api.md', () => {
+    const text = read('docs/http-api.md');
+    const names = ROUTE_IDS.flatMap((id) => routeOf(id).parameters.map(({ name }) => `\`${name}\``));
+    expect(names.filter((name) => !text.includes(name))).toEqual([]);
+  });
+
+  it('docs/errors.md lists exactly the error codes, with their status and whether to try again', () => {
+    const rows = [...read('docs/errors.md').matchAll(/^\| `(\w+)` \| (\d+) \| (\w+) \| (yes|no) \|/gm)];
+    const documented = rows.map(([, code, http, grpc, again]) => `${code} ${http} ${grpc} ${again}`);
+    const actual = (Object.keys(ERROR_KINDS) as ErrorCode[]).map((code) => {
+      const { http, grpc, retryable } = ERROR_KINDS[code];
+      return `${code} ${http} ${grpc} ${retryable ? 'yes' : 'no'}`;
+    });
+    expect(documented.sort()).toEqual(actual.sort());
+  });
+
+  it('docs/operations.md lists exactly the metrics and health checks of a running node', async () => {
+    const { running: node } = await startTestNode();
+    const metrics = await (await fetch(`${node.url}metrics`)).text();
+    const names = [...metrics.matchAll(/^# TYPE (porthole_\w+) /gm)].map(([, name]) => name);
+    const { checks } = (await (await fetch(`${node.url}health/ready`)).json()) as { checks: { name: string }[] };
+    const documented = firstCells(read('docs/operations.md'));
+    expect(documented.filter((cell) => cell.startsWith('porthole_')).sort()).toEqual(names.sort());
+    for (const { name } of checks) expect(documented).toContain(name);
+  });
+
+  it('settings named anywhere in the documentation exist', async () => {
+    const { SETTING_DEFINITIONS } = await import('@porthole/server/settings');
+    const sections = new Set(SETTING_DEFINITIONS.map(({ section }) => section));
+    const keys = new Set(SETTING_DEFINITIONS.map(({ key }) => key));
+    const pages = ['README.md', 'ARCHITECTURE.md', 'docs/http-api.md', 'docs/errors.md', 'docs/operations.md'];
+    const named = pages.flatMap((page) =>
+      [...read(page).matchAll(/`([a-z]+)\.([a-z-]+)(?: = [^`]*)?`/g)].map(([, section = '', name]) => ({
+        section,
+        key: `${section}.${name}`,
+      })),
+    );
+    const unknown = named.filter(({ section, key }) => sections.has(section) && !keys.has(key));
+    expect(unknown).toEqual([]);
+    expect(named.length).toBeGreaterThan(10);
+  });
+
+  it('links between the pages lead somewhere', () => {
+    const pages = [
+      'README.md',
+      'ARCHITECTURE.md',
+      'CONTRIBUTING.md',
+      'docs/http-api.md',
+      'docs/settings.md',
+      'docs/operations.md',
+      'docs/errors.md',
+    ];
+    const broken = pages.flatMap((page) =>
+      [...read(page).matchAll(/\]\((?!https?:)([^)#]+)/g)]
+        .map(([, link = '']) => join(root, page, '..', link))
+        .filter((path) => !exists(path)),
+    );
+    expect(broken).toEqual([]);
+  });
+});
+
+function exists(path: string): boolean {
+  try {
+    readFileSync(path);
+    return true;
+  } catch (error) {
+    return error instanceof Error && 'code' in error && error.code === 'EISDIR';
+  }
+}
