@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Cleanup } from './cleanup.ts';
-import type { PeerName } from './peers.ts';
+import type { PeerName } from './group.ts';
 import { showCommand } from './program.ts';
 
 export const ROOT = fileURLToPath(new URL('..', import.meta.url));

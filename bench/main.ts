@@ -1,9 +1,9 @@
+import { ensurePrograms, ProgramsMissing } from '../scripts/programs.mjs';
 import { Cleanup, endWithProcess } from './cleanup.ts';
 import { createContext, FULL_EFFORT, QUICK_EFFORT } from './context.ts';
 import { GROUPS } from './groups.ts';
 import { describeMachine } from './machine.ts';
 import { OptionsError, readOptions, USAGE } from './options.ts';
-import { ensurePeers, PeersMissing } from './peers.ts';
 import { type Report, renderReport, renderTable } from './report.ts';
 import type { Row } from './row.ts';
 import { saveReport } from './save-report.ts';
@@ -17,7 +17,7 @@ export async function main(args: readonly string[]): Promise<number> {
     return 0;
   } catch (error) {
     if (cleanup.ended) return await new Promise<never>(() => {}); // whatever failed, a signal ended it: its handler ends us
-    const told = error instanceof OptionsError || error instanceof PeersMissing;
+    const told = error instanceof OptionsError || error instanceof ProgramsMissing;
     console.error(told ? error.message : error);
     return told ? 2 : 1;
   } finally {
@@ -29,7 +29,7 @@ async function measure(args: readonly string[], cleanup: Cleanup): Promise<void>
   const options = readOptions(args, GROUPS);
   if (options.help) return console.log(USAGE);
   if (process.platform !== 'linux') throw new OptionsError('the bench reads /proc and runs on Linux only');
-  const peers = await ensurePeers(new Set(options.groups.flatMap(({ needs }) => needs)), cleanup);
+  const peers = ensurePrograms([...new Set(options.groups.flatMap(({ needs }) => needs))]);
   const context = createContext({ cleanup, peers, effort: options.quick ? QUICK_EFFORT : FULL_EFFORT });
   const machine = await describeMachine(peers, cleanup);
 

@@ -3,12 +3,18 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { CHECKS, runCheck } from './checks.mjs';
-import { build, install, ROOT } from './steps.mjs';
+import { ensurePrograms } from './programs.mjs';
+import { build, fail, install, ROOT } from './steps.mjs';
 
 // npm test            everything: checks, then all suites
 // npm test -- FILTER  only test files whose path holds FILTER, without the checks
 install();
 build();
+try {
+  ensurePrograms(['curl', 'git', 'openssl']);
+} catch (error) {
+  fail(error.message);
+}
 const filters = process.argv.slice(2);
 const checks = filters.length === 0 ? CHECKS.map(runCheck) : [];
 const suites = runSuites(filters);

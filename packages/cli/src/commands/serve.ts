@@ -35,7 +35,11 @@ function toOption({ flag, about, kind, default: byDefault }: SettingDefinition):
   const shown = kind.toJson(byDefault).toString();
   const help = `${about.replaceAll('`', '')}${shown === '' ? '' : ` (default: ${shown})`}`;
   if (kind.shape === 'switch') return new Option(`${flag} [on]`, help);
-  const option = new Option(`${flag} <${kind.name.replaceAll(' ', '-')}>`, help);
+  const placeholder = kind.name
+    .replace(/^one of /, '')
+    .replaceAll(', ', '|')
+    .replaceAll(' ', '-');
+  const option = new Option(`${flag} <${placeholder}>`, help);
   if (kind.shape === 'value') return option;
   return option.argParser((text: string, before?: string[]) => [...(before ?? []), text]);
 }

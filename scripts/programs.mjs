@@ -1,0 +1,59 @@
+import { spawnSync } from 'node:child_process';
+import { accessSync, constants } from 'node:fs';
+import { delimiter, join } from 'node:path';
+
+/* Programs of the system that tests and benchmarks run. Plain JavaScript: it runs before anything is installed. */
+
+/** The Debian package of each. */
+const PACKAGES = { curl: 'curl', git: 'git', nginx: 'nginx-light', openssl: 'openssl', wrk: 'wrk' };
+
+/** Debian keeps servers where the PATH of an ordinary user does not look. */
+const SYSTEM_DIRS = ['/usr/sbin', '/usr/local/sbin'];
+
+/** A program is not there and cannot be installed from here; the message says what to do. */
+export class ProgramsMissing extends Error {
+  name = 'ProgramsMissing';
+}
+
+/** Finds the programs, installing those that are missing where that is possible. Never goes on without one. */
+export function ensurePrograms(names) {
+  const missing = names.filter((name) => findProgram(name) === undefined);
+  if (missing.length > 0) installPackages(missing);
+  return new Map(names.map((name) => [name, findProgram(name) ?? giveUp([name])]));
+}
+
+function findProgram(name) {
+  const dirs = [...(process.env.PATH ?? '').split(delimiter).filter((dir) => dir !== ''), ...SYSTEM_DIRS];
+  return dirs.map((dir) => join(dir, name)).find(isExecutable);
+}
+
+function isExecutable(path) {
+  try {
+    accessSync(path, constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function installPackages(missing) {
+  const aptGet = findProgram('apt-get');
+  if (aptGet === undefined || process.getuid?.() !== 0) giveUp(missing);
+  console.error(`not found: ${missing.join(', ')}; installing with apt-get ...`);
+  const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' };
+  const run = (...args) => spawnSync(aptGet, args, { env, encoding: 'utf8' });
+  run('update'); // a fresh machine or container has no package lists yet
+  const { status, stderr } = run('install', '-y', '--no-install-recommends', ...packagesOf(missing));
+  if (status !== 0) giveUp(missing, stderr);
+}
+
+function giveUp(missing, reason = '') {
+  const command = `apt-get install -y ${packagesOf(missing).join(' ')}`;
+  throw new ProgramsMissing(
+    `${missing.join(' and ')} needed: install with "${command}" as root, or put on PATH ${reason}`,
+  );
+}
+
+function packagesOf(names) {
+  return names.map((name) => PACKAGES[name]);
+}
