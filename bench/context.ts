@@ -3,12 +3,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Cleanup } from './cleanup.ts';
-import type { PeerName } from './group.ts';
 import { showCommand } from './program.ts';
 
 export const ROOT = fileURLToPath(new URL('..', import.meta.url));
 
 const TEMP_PREFIX = join(tmpdir(), 'porthole-bench-');
+
+/** The programs we are measured with. */
+export type PeerName = 'nginx' | 'wrk';
 
 /** How long and how often things are measured. */
 export interface Effort {

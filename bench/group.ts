@@ -1,8 +1,5 @@
-import type { BenchContext } from './context.ts';
+import type { BenchContext, PeerName } from './context.ts';
 import type { Row } from './row.ts';
-
-/** The programs we are measured with. */
-export type PeerName = 'nginx' | 'wrk';
 
 /** A set of figures that share their input. What it starts, it starts through the context, so that it is ended for it. */
 export interface Group {

@@ -1,7 +1,7 @@
 import { availableParallelism, cpus, release, totalmem, type } from 'node:os';
 import type { Cleanup } from './cleanup.ts';
+import type { PeerName } from './context.ts';
 import { ROOT } from './context.ts';
-import type { PeerName } from './group.ts';
 import { runProgram } from './program.ts';
 
 export interface Machine {

@@ -19,6 +19,8 @@ export interface Admitted {
   route: RouteId;
   query: URLSearchParams;
   method: 'GET' | 'HEAD';
+  /** Whether the one who asks may see everything: no token is needed here, or theirs is good. */
+  trusted: boolean;
 }
 
 const ROUTE_BY_PATH = new Map(ROUTE_IDS.map((id) => [routeOf(id).path, id]));
@@ -40,7 +42,8 @@ export function admit(request: IncomingMessage, gate: GateOptions): Admitted {
   if (!gate.tokens) gate.checkHost(authority ?? headers.host);
   const route = ROUTE_BY_PATH.get(path);
   const isOpen = route !== undefined && routeOf(route).open;
-  if (gate.tokens && !isOpen && bearerOwner(headers.authorization, gate.tokens) === undefined) {
+  const trusted = !gate.tokens || bearerOwner(headers.authorization, gate.tokens) !== undefined;
+  if (!trusted && !isOpen) {
     const message = headers.authorization
       ? 'the token is not known to this node'
       : 'this node needs a token: send the header "Authorization: Bearer TOKEN"';
@@ -52,5 +55,5 @@ export function admit(request: IncomingMessage, gate: GateOptions): Admitted {
   }
   if (gate.isStopping() && !isOpen)
     throw new HttpRefusal('SHUTTING_DOWN', 'the node is stopping', { 'retry-after': '5' });
-  return { route, query, method: request.method };
+  return { route, query, method: request.method, trusted };
 }

@@ -40,6 +40,7 @@ class RequestCourse implements RouteRequest {
   readonly headers: IncomingHttpHeaders;
   query = NO_QUERY;
   method: RouteRequest['method'] = 'GET';
+  trusted = false;
   readonly #handling: RequestHandling;
   readonly #request: IncomingMessage;
   readonly #response: ServerResponse;
@@ -89,10 +90,11 @@ class RequestCourse implements RouteRequest {
     try {
       const preflight = cors.preflight(this.#request);
       if (preflight) return preflight;
-      const { route, query, method } = admit(this.#request, gate);
+      const { route, query, method, trusted } = admit(this.#request, gate);
       this.#route = route;
       this.query = query;
       this.method = method;
+      this.trusted = trusted;
       if (routeOf(route).stream) this.#giveSlot = slots.take();
       this.#answer = await this.#deadline.race(Promise.resolve(routes[route](this)), closeStream);
       return withHeaders(this.#answer, extra);

@@ -1,5 +1,5 @@
 import type { NodeState } from '@porthole/contract';
-import type { Health } from '../health.ts';
+import type { Health, Readiness } from '../health.ts';
 import { jsonAnswer, type RouteHandler, textAnswer } from './answer.ts';
 import type { NodeMetrics } from './metrics.ts';
 
@@ -17,10 +17,16 @@ export function createNodeRoutes({ node, health, metrics }: NodeRouteParts): Rec
     settings: async ({ signal }) => jsonAnswer(await node.settings({ signal })),
     node: async ({ signal }) => jsonAnswer(await node.describe({ signal })),
     live: () => jsonAnswer({ status: 'ok' }),
-    ready: async () => {
-      const readiness = await health.check();
+    ready: async ({ trusted }) => {
+      const found = await health.check();
+      const readiness = trusted ? found : withoutDetails(found);
       return jsonAnswer(readiness, readiness.status === 'stopping' ? 503 : 200);
     },
     metrics: async () => textAnswer(await metrics.render(), 'text/plain; version=0.0.4; charset=utf-8'),
   };
+}
+
+/** Details name paths and settings: who has no token learns only how the checks went. */
+function withoutDetails({ status, checks }: Readiness): Readiness {
+  return { status, checks: checks.map(({ name, ok }) => ({ name, ok, detail: 'told to those with a token' })) };
 }
