@@ -7,6 +7,7 @@ export default defineConfig({
   resolve: { conditions },
   ssr: { resolve: { conditions } },
   test: {
+    setupFiles: ['test/setup.ts'],
     pool: 'threads',
     maxWorkers: 2,
     testTimeout: 30_000,

@@ -18,19 +18,6 @@ export function maskRanges(text: string, ranges: readonly MaskRange[]): string {
   return masked + text.slice(from);
 }
 
-/**
- * Whether two different ranges overlap or touch. One mask then covers both, and with them signs that told where one of
- * the secrets was: what is left may read differently.
- */
-export function rangesMeet(ranges: readonly MaskRange[]): boolean {
-  const ordered = ranges.filter(({ start, end }) => start < end).sort((a, b) => a.start - b.start);
-  return ordered.some((range, index) => {
-    const before = ordered[index - 1];
-    if (before === undefined || (before.start === range.start && before.end === range.end)) return false;
-    return range.start <= before.end;
-  });
-}
-
 /** The same ranges in order, the empty ones dropped, overlapping and touching ones joined. */
 export function joinRanges(ranges: readonly MaskRange[]): MaskRange[] {
   const joined: MaskRange[] = [];

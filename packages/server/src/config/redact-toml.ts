@@ -1,6 +1,6 @@
 import { PortholeError } from '@porthole/contract';
 import type { TomlValue } from 'smol-toml';
-import { joinRanges, MASK, type MaskRange, maskRanges, rangesMeet } from './mask-ranges.ts';
+import { joinRanges, MASK, type MaskRange, maskRanges } from './mask-ranges.ts';
 import { parseValues } from './parse-toml.ts';
 import { findTomlSecrets, type LeafMask, type TomlSecrets } from './toml-secrets.ts';
 import type { TomlLeaf } from './toml-statements.ts';
@@ -14,11 +14,9 @@ export interface RedactOptions {
 /** A part of the text, and what stands there afterwards. */
 interface Edit extends MaskRange {
   replacement: string;
-  /** Whether two secrets met here. */
-  meeting: boolean;
 }
 
-/** More than meeting secrets have ever needed in tests; each pass masks more, so that an early end is safe too. */
+/** More than tests have ever needed; each pass only masks more, so that an early end is safe too. */
 const MAX_PASSES = 5;
 
 /**
@@ -31,20 +29,22 @@ const MAX_PASSES = 5;
  */
 export function redactToml(text: string, options: RedactOptions = {}): string {
   const { secretKeys = [] } = options;
-  let pass = redactOnce(text, secretKeys);
-  // Nearly always one pass is all: see `rangesMeet`.
-  for (let passes = 1; pass.again && passes < MAX_PASSES; passes++) pass = redactOnce(pass.redacted, secretKeys);
-  return pass.redacted;
+  let redacted = redactOnce(text, secretKeys);
+  // A mask takes signs away that told where a secret was, and what is left may read differently: until nothing changes.
+  for (let passes = 1; passes < MAX_PASSES; passes++) {
+    const again = redactOnce(redacted, secretKeys);
+    if (again === redacted) break;
+    redacted = again;
+  }
+  return redacted;
 }
 
-/** `again`: a further pass might find more to mask, which one who redacts the answer once more would see change. */
-function redactOnce(text: string, secretKeys: readonly string[]): { redacted: string; again: boolean } {
+function redactOnce(text: string, secretKeys: readonly string[]): string {
   const secrets = findTomlSecrets(text, secretKeys);
   const source = secrets.document.text;
-  const edits = [...leafEdits(source, secrets), ...commentEdits(secrets)];
-  const redacted = applyEdits(source, edits);
+  const redacted = applyEdits(source, [...leafEdits(source, secrets), ...commentEdits(secrets)]);
   checkRedacted(secrets, redacted);
-  return { redacted, again: edits.some((edit) => edit.meeting) };
+  return redacted;
 }
 
 function leafEdits(source: string, secrets: TomlSecrets): Edit[] {
@@ -54,7 +54,7 @@ function leafEdits(source: string, secrets: TomlSecrets): Edit[] {
     if (mask === 'none') continue;
     const [start, end] = leaf.node.range;
     const replacement = maskLeaf(source.slice(start, end), leaf, mask);
-    edits.push({ start, end, replacement, meeting: mask !== 'whole' && rangesMeet(mask) });
+    edits.push({ start, end, replacement });
   }
   return edits;
 }
@@ -79,7 +79,7 @@ function commentEdits(secrets: TomlSecrets): Edit[] {
     const ranges = secrets.maskOfComment(comment);
     if (ranges.length === 0) return [];
     const replacement = maskRanges(text, ranges);
-    return [{ start, end: start + text.length, replacement, meeting: rangesMeet(ranges) }];
+    return [{ start, end: start + text.length, replacement }];
   });
 }
 

@@ -213,7 +213,7 @@ export const SETTING_ROWS = {
     maxBytes: setting({
       name: 'max-bytes',
       kind: size({ min: '1KiB', max: '256MiB' }),
-      default: 4 * 1024 ** 2,
+      default: 1024 ** 2,
       about: 'The largest configuration file that is read.',
     }),
   },
