@@ -47,7 +47,7 @@ test('without any source every setting has its default', async () => {
       keepAgeMs: 2_592_000_000,
       gzip: false,
     },
-    config: { secretKeys: [], maxBytes: 4_194_304 },
+    config: { secretKeys: [], maxBytes: 1_048_576 },
   });
 });
 
