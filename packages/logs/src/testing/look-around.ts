@@ -1,8 +1,15 @@
-/*
- * Prints what a directory, and one file of it, look like to whoever runs this: an ordinary user, where the tests
- * themselves may run as one to whom nothing is forbidden.
- */
+/* Prints what a directory, and one file of it, look like to an ordinary user. */
 import { LogDir } from '../log-dir.ts';
+
+/** Debian's "nobody". */
+const NOBODY = 65534;
+
+// Only now that everything is loaded: Node.js or the checkout may stand where an ordinary user cannot look.
+if (process.getuid?.() === 0) {
+  process.setgroups?.([]);
+  process.setgid?.(NOBODY);
+  process.setuid?.(NOBODY);
+}
 
 const [, , dir = '', name = ''] = process.argv;
 const logs = new LogDir(dir);
