@@ -1,7 +1,8 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
-import type { AddressInfo, Socket } from 'node:net';
+import { type AddressInfo, Server as NetServer, type Socket } from 'node:net';
 import { PortholeError } from '@porthole/contract';
+import { Connections } from './connections.ts';
 import { problemAnswer } from './problem-answer.ts';
 import { ReaderStalled } from './send-answer.ts';
 
@@ -51,31 +52,21 @@ export async function startHttpServer(options: HttpServerOptions): Promise<Bound
   const server = tls
     ? createTlsServer({ ...limits, ...tls, minVersion: 'TLSv1.2' }, onRequest)
     : createServer(limits, onRequest);
-  const lastAnswers = trackAnswers(server);
-  server.setTimeout(stallTimeoutMs, (socket) => endIdle(socket, lastAnswers.get(socket)));
+  const connections = new Connections(server, { secure: tls !== undefined });
+  server.setTimeout(stallTimeoutMs, (socket) => endIdle(socket, connections.unfinishedAnswer(socket)));
   server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => {
-    const answer = lastAnswers.get(socket);
     // Within an unfinished answer the refusal would be taken for a part of it.
-    if (answer && !answer.writableFinished) socket.destroy();
+    if (connections.unfinishedAnswer(socket)) socket.destroy();
     else refuseMalformed(error, socket);
   });
   await listen(server, host, port);
   const address = server.address() as AddressInfo;
-  return { host: address.address, port: address.port, stop: (drainMs) => stopServer(server, drainMs) };
-}
-
-/** The last answer begun on each connection. */
-function trackAnswers(server: Server): WeakMap<Socket, ServerResponse> {
-  const lastAnswers = new WeakMap<Socket, ServerResponse>();
-  server.on('request', ({ socket }: IncomingMessage, response: ServerResponse) => {
-    lastAnswers.set(socket, response);
-  });
-  return lastAnswers;
+  return { host: address.address, port: address.port, stop: (drainMs) => stopServer(server, connections, drainMs) };
 }
 
 /** Nothing moved on a connection for the stall time, or for the time it is kept between requests. */
 function endIdle(socket: Socket, answer: ServerResponse | undefined): void {
-  if (!answer || answer.writableFinished) socket.destroy();
+  if (!answer) socket.destroy();
   else if (answer.headersSent) answer.destroy(new ReaderStalled());
   // Otherwise the answer is still being made, which has a deadline of its own.
 }
@@ -90,16 +81,18 @@ function listen(server: Server, host: string, port: number): Promise<void> {
   });
 }
 
-function stopServer(server: Server, drainMs: number): Promise<void> {
+function stopServer(server: Server, connections: Connections, drainMs: number): Promise<void> {
   return new Promise((resolve) => {
-    const cut = setTimeout(() => server.closeAllConnections(), drainMs);
+    const cut = setTimeout(() => connections.closeAll(), drainMs);
     // A connection is kept for further requests when its answer ends; none of those will be served any more.
-    const sweep = setInterval(() => server.closeIdleConnections(), IDLE_SWEEP_MS);
-    server.close(() => {
+    const sweep = setInterval(() => connections.closeResting(), IDLE_SWEEP_MS);
+    // Only stops to listen: the close of an HTTP server would also cut answers that wait for a slow reader.
+    NetServer.prototype.close.call(server, () => {
       clearTimeout(cut);
       clearInterval(sweep);
-      resolve();
+      server.close(() => resolve()); // ends the timers of the HTTP server, which has no connection left
     });
+    connections.closeResting();
   });
 }
 

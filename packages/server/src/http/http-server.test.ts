@@ -1,0 +1,46 @@
+import { once } from 'node:events';
+import { request } from 'node:http';
+import { connect } from 'node:net';
+import { expect, it, onTestFinished } from 'vitest';
+import { startHttpServer } from './http-server.ts';
+
+const HOUR_MS = 3_600_000;
+
+/** More than the system takes for a reader that does not read. */
+const BODY = Buffer.alloc(32 * 1024 * 1024, 'x');
+
+async function serve() {
+  const server = await startHttpServer({
+    host: '127.0.0.1',
+    port: 0,
+    maxHeaderBytes: 16_384,
+    stallTimeoutMs: HOUR_MS,
+    tls: undefined,
+    onRequest: (_, response) => response.end(BODY),
+  });
+  onTestFinished(() => server.stop(0));
+  return server;
+}
+
+it('a stopping server lets a slow reader have the bytes that were already written', async () => {
+  const server = await serve();
+  const asked = request({ port: server.port, headers: { connection: 'keep-alive' } }).end();
+  const [response] = await once(asked, 'response');
+  const stopped = server.stop(HOUR_MS);
+  let bytes = 0;
+  for await (const part of response) bytes += part.length;
+  expect(bytes).toBe(BODY.length);
+  await stopped;
+});
+
+it('a stopping server closes connections on which nothing was asked, and takes no new ones', async () => {
+  const server = await serve();
+  const socket = connect(server.port, '127.0.0.1');
+  await once(socket, 'connect');
+  const closed = once(socket, 'close');
+  await server.stop(HOUR_MS);
+  await closed;
+  const late = connect(server.port, '127.0.0.1');
+  const [error] = await once(late, 'error');
+  expect(error.code).toBe('ECONNREFUSED');
+});
