@@ -17,6 +17,8 @@ export interface LocalNodeParts {
   /** Asked for with every answer, because ports are known only once they are bound. */
   node(): NodeObject;
   config: ConfigSource;
+  /** Whose state it shows: a service's as soon as its logs or its configuration are. */
+  observes: NodeDescription['observes'];
   logs: LogDir;
   zone: Zone;
 }
@@ -30,12 +32,12 @@ export class LocalNode implements NodeState {
   }
 
   async describe(): Promise<NodeDescription> {
-    const { config, zone } = this.#parts;
+    const { observes, zone } = this.#parts;
     const node = this.#parts.node();
     const clockMs = Date.now();
     return {
       node,
-      observes: config.observes,
+      observes,
       clockMs,
       timeZone: zone.name,
       utcOffsetMinutes: Math.round(zone.offsetMsAt(clockMs) / 60_000),

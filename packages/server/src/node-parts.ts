@@ -49,6 +49,7 @@ export async function openNodeParts(loaded: LoadedSettings, options: NodePartsOp
     );
   }
   const logs = new LogDir(logPath, { zone });
+  const observes = settings.service.logDir === '' ? config.observes : 'service';
   return {
     tls,
     tokens,
@@ -56,7 +57,7 @@ export async function openNodeParts(loaded: LoadedSettings, options: NodePartsOp
     logs,
     config,
     warnings,
-    state: new LocalNode({ node: options.node, config, logs, zone }),
+    state: new LocalNode({ node: options.node, config, logs, zone, observes }),
     health: createHealth(
       {
         'log directory': () => probeLogDir(logPath),

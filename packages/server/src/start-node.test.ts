@@ -139,3 +139,13 @@ async function takenPortThenFree(): Promise<number> {
   await new Promise((resolve) => server.close(resolve));
   return typeof address === 'object' && address !== null ? address.port : 0;
 }
+
+describe('whose state a node shows', () => {
+  it.each([
+    ['its own where it is pointed at nothing', { service: { logDir: '' } }, 'self'],
+    ["a service's where it is pointed at its logs", {}, 'service'],
+  ] as const)('is %s', async (_, settings, expected) => {
+    const { running } = await startTestNode({ settings });
+    expect((await running.state.describe()).observes).toBe(expected);
+  });
+});

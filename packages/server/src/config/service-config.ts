@@ -66,7 +66,7 @@ function mask(raw: string, { where, secretKeys, fingerprint }: MaskOptions): { m
     return { masked: redactToml(raw, { secretKeys }), flat: flattenToml(raw, { secretKeys, fingerprint }) };
   } catch (error) {
     if (!(error instanceof TomlError)) throw error;
-    throw new PortholeError('CONFIG_UNAVAILABLE', `${where} is not valid TOML: ${error.message}`, { cause: error });
+    throw new PortholeError('CONFIG_UNAVAILABLE', `${where} cannot be shown: ${error.message}`, { cause: error });
   }
 }
 
