@@ -5,6 +5,9 @@ import type { Settings } from './settings/settings.ts';
 import { StartError } from './start-error.ts';
 import type { TlsFiles } from './tls-files.ts';
 
+/** Slower requests are attacks or broken; every client we know of sends its few hundred bytes at once. */
+const ARRIVAL_TIMEOUT_MS = 20_000;
+
 export interface BoundPorts {
   /** The address HTTP really listens on. */
   host: string;
@@ -28,7 +31,15 @@ export async function bindPorts({ http, grpc }: Settings, { tls, onRequest }: Po
     web = await told(
       'http.port',
       http.port,
-      startHttpServer({ host, port: http.port, maxHeaderBytes, stallTimeoutMs, tls, onRequest }),
+      startHttpServer({
+        host,
+        port: http.port,
+        maxHeaderBytes,
+        arrivalTimeoutMs: ARRIVAL_TIMEOUT_MS,
+        stallTimeoutMs,
+        tls,
+        onRequest,
+      }),
     );
   } catch (error) {
     await rpc.stop(0);

@@ -9,11 +9,12 @@ const HOUR_MS = 3_600_000;
 /** More than the system takes for a reader that does not read. */
 const BODY = Buffer.alloc(32 * 1024 * 1024, 'x');
 
-async function serve() {
+async function serve({ arrivalTimeoutMs = HOUR_MS } = {}) {
   const server = await startHttpServer({
     host: '127.0.0.1',
     port: 0,
     maxHeaderBytes: 16_384,
+    arrivalTimeoutMs,
     stallTimeoutMs: HOUR_MS,
     tls: undefined,
     onRequest: (_, response) => response.end(BODY),
@@ -43,4 +44,14 @@ it('a stopping server closes connections on which nothing was asked, and takes n
   const late = connect(server.port, '127.0.0.1');
   const [error] = await once(late, 'error');
   expect(error.code).toBe('ECONNREFUSED');
+});
+
+it('a request whose head does not come to its end in time is refused with 408, and its connection closed', async () => {
+  const server = await serve({ arrivalTimeoutMs: 80 });
+  const socket = connect(server.port, '127.0.0.1');
+  socket.write('GET / HTTP/1.1\r\nHost: localhost\r\nX-Slow: ');
+  let answer = '';
+  for await (const part of socket) answer += part;
+  expect(answer).toMatch(/^HTTP\/1\.1 408 Request Timeout\r\n/);
+  expect(answer).toContain('"code":"REQUEST_TIMEOUT"');
 });

@@ -6,11 +6,8 @@ import { Connections } from './connections.ts';
 import { problemAnswer } from './problem-answer.ts';
 import { ReaderStalled } from './send-answer.ts';
 
-/** A request must arrive whole, head and (ignored) body, in this time; slower ones are attacks or broken. */
-const REQUEST_ARRIVAL_MS = 20_000;
-
-/** How often Node looks for requests that arrive too slowly. */
-const ARRIVAL_CHECK_MS = 5_000;
+/** How often, within the time a request has to arrive, Node looks for those that are late. */
+const ARRIVAL_CHECKS = 4;
 
 /** After a refusal the client has this long to close its side; without a limit it could hold the connection for ever. */
 const REFUSED_LINGER_MS = 1_000;
@@ -25,6 +22,8 @@ export interface HttpServerOptions {
   host: string;
   port: number;
   maxHeaderBytes: number;
+  /** A request must arrive whole, head and (ignored) body, in this time. */
+  arrivalTimeoutMs: number;
   /** A reader that takes no byte for so long is cut. */
   stallTimeoutMs: number;
   tls: { cert: Buffer; key: Buffer } | undefined;
@@ -40,13 +39,13 @@ export interface BoundHttpServer {
 
 /** Binds and starts to answer. Rejects with the system's error when the address cannot be had. */
 export async function startHttpServer(options: HttpServerOptions): Promise<BoundHttpServer> {
-  const { host, port, tls, onRequest, maxHeaderBytes, stallTimeoutMs } = options;
+  const { host, port, tls, onRequest, maxHeaderBytes, arrivalTimeoutMs, stallTimeoutMs } = options;
   const limits = {
     maxHeaderSize: maxHeaderBytes,
-    requestTimeout: REQUEST_ARRIVAL_MS,
-    headersTimeout: REQUEST_ARRIVAL_MS,
+    requestTimeout: arrivalTimeoutMs,
+    headersTimeout: arrivalTimeoutMs,
     keepAliveTimeout: KEEP_ALIVE_MS,
-    connectionsCheckingInterval: ARRIVAL_CHECK_MS,
+    connectionsCheckingInterval: arrivalTimeoutMs / ARRIVAL_CHECKS,
     requireHostHeader: false, // Node's own refusal is no problem document; the gate's is
   };
   const server = tls
@@ -56,8 +55,8 @@ export async function startHttpServer(options: HttpServerOptions): Promise<Bound
   server.setTimeout(stallTimeoutMs, (socket) => endIdle(socket, connections.unfinishedAnswer(socket)));
   server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => {
     // Within an unfinished answer the refusal would be taken for a part of it.
-    if (connections.unfinishedAnswer(socket)) socket.destroy();
-    else refuseMalformed(error, socket);
+    if (connections.unfinishedAnswer(socket) || error.code === 'ECONNRESET' || !socket.writable) socket.destroy();
+    else refuse(socket, toRefusal(error.code, arrivalTimeoutMs));
   });
   await listen(server, host, port);
   const address = server.address() as AddressInfo;
@@ -97,12 +96,8 @@ function stopServer(server: Server, connections: Connections, drainMs: number): 
 }
 
 /** Answers what the HTTP parser refused; no request object exists for it. */
-function refuseMalformed(error: NodeJS.ErrnoException, socket: Socket): void {
-  if (error.code === 'ECONNRESET' || !socket.writable) {
-    socket.destroy();
-    return;
-  }
-  const { status, headers, body } = problemAnswer(toRefusal(error.code), undefined);
+function refuse(socket: Socket, refusal: PortholeError): void {
+  const { status, headers, body } = problemAnswer(refusal, undefined);
   const head = [
     `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,
     `content-type: ${headers['content-type']}`,
@@ -115,12 +110,12 @@ function refuseMalformed(error: NodeJS.ErrnoException, socket: Socket): void {
   socket.end(`${head.join('\r\n')}\r\n\r\n${body}`);
 }
 
-function toRefusal(code: string | undefined): PortholeError {
+function toRefusal(code: string | undefined, arrivalTimeoutMs: number): PortholeError {
   if (code === 'HPE_HEADER_OVERFLOW') {
     return new PortholeError('HEADERS_TOO_LARGE', 'URL and headers exceed the limit set by http.max-header-bytes');
   }
   if (code === 'ERR_HTTP_REQUEST_TIMEOUT') {
-    return new PortholeError('REQUEST_TIMEOUT', `the request did not arrive within ${REQUEST_ARRIVAL_MS} ms`);
+    return new PortholeError('REQUEST_TIMEOUT', `the request did not arrive within ${arrivalTimeoutMs} ms`);
   }
   return new PortholeError('BAD_REQUEST', 'the request is not valid HTTP/1.1');
 }
