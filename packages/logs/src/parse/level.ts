@@ -1,8 +1,23 @@
 /** Severity in rising order. */
 export type Level = 'TRACE' | 'DEBUG' | 'INFO' | 'WARN' | 'ERROR' | 'FATAL';
 
+/** Levels by rank; rank 0 is none. */
+export const LEVELS_BY_RANK: readonly (Level | undefined)[] = [
+  undefined,
+  'TRACE',
+  'DEBUG',
+  'INFO',
+  'WARN',
+  'ERROR',
+  'FATAL',
+];
+
+export function rankOfLevel(level: Level | undefined): number {
+  return level === undefined ? 0 : LEVELS_BY_RANK.indexOf(level);
+}
+
 /** Words found in real logs and the level each stands for. */
-const LEVEL_WORDS: Readonly<Record<string, Level>> = {
+export const LEVEL_WORDS: Readonly<Record<string, Level>> = {
   TRACE: 'TRACE',
   DEBUG: 'DEBUG',
   INFO: 'INFO',

@@ -33,14 +33,31 @@ export function parseTimestamp(bytes: Uint8Array, start: number, end: number): L
 }
 
 /** The number two digits make, or a negative one. */
-function twoDigits(bytes: Uint8Array, start: number): number {
+export function twoDigits(bytes: Uint8Array, start: number): number {
   const tens = (bytes[start] ?? 0) - ZERO;
   const ones = (bytes[start + 1] ?? 0) - ZERO;
   return tens >= 0 && tens <= 9 && ones >= 0 && ones <= 9 ? tens * 10 + ones : -1;
 }
 
+/** A date and time of day in ms as if it were UTC; `NaN` where there is no such day or time. */
+export function wallClockMs(date: { year: number; month: number; day: number }, msOfDay: number): number {
+  const { year, month, day } = date;
+  if (!(msOfDay >= 0) || month < 1 || month > 12 || day < 1 || day > daysIn(year, month)) return Number.NaN;
+  return daysFromCivil(year, month, day) * DAY_MS + msOfDay;
+}
+
+/** Reads `hh:mm:ss` at `start` as ms since midnight; negative where it is none. The caller sees to it that 8 bytes are there. */
+export function readMsOfDay(bytes: Uint8Array, start: number): number {
+  if (bytes[start + 2] !== 58 || bytes[start + 5] !== 58) return -1;
+  const hour = twoDigits(bytes, start);
+  const minute = twoDigits(bytes, start + 3);
+  const second = twoDigits(bytes, start + 6);
+  if ((hour | minute | second) < 0 || hour > 23 || minute > 59 || second > 60) return -1;
+  return hour * 3_600_000 + minute * 60_000 + second * 1000;
+}
+
 /** `.` or `,` and any number of digits, cut to milliseconds; no fraction is fine. */
-function parseFraction(bytes: Uint8Array, start: number, end: number): { ms: number; end: number } {
+export function parseFraction(bytes: Uint8Array, start: number, end: number): { ms: number; end: number } {
   if (start >= end || (bytes[start] !== 46 && bytes[start] !== 44)) return { ms: 0, end: start };
   let ms = 0;
   let scale = 100;

@@ -1,0 +1,103 @@
+import type { Format, FormatName, FormatOptions, LineHead } from './format.ts';
+import { createCapnslogFormat } from './formats/capnslog-format.ts';
+import { createContractFormat } from './formats/contract-format.ts';
+import type { ShapedFormat } from './formats/define-format.ts';
+import { createGlogFormat } from './formats/glog-format.ts';
+import { createIsoFormat } from './formats/iso-format.ts';
+import { createJsonFormat } from './formats/json-format.ts';
+import { createLindbAccessFormat } from './formats/lindb-access-format.ts';
+import { createLindbSlowSqlFormat } from './formats/lindb-slow-sql-format.ts';
+import { createLog4jFormat } from './formats/log4j-format.ts';
+import { createNginxAccessFormat } from './formats/nginx-access-format.ts';
+import { createNginxErrorFormat } from './formats/nginx-error-format.ts';
+import { createSyslog5424Format } from './formats/syslog-5424-format.ts';
+import { createSyslogFormat } from './formats/syslog-format.ts';
+import { createTextFormat } from './formats/text-format.ts';
+import { createTidbFormat } from './formats/tidb-format.ts';
+
+/** More of a file tells nothing new about its format. */
+const MAX_SAMPLE_BYTES = 64 * 1024;
+
+/** A more specific format wins over a general one that finds times in a few lines more. */
+const NEARLY_AS_MANY = 0.9;
+
+/** Of the lines a format finds times in, at least so many must be unmistakably its own. */
+const TYPICAL_SHARE = 0.5;
+
+/** Every format, the specific before the general: of two that read a file equally well the first is taken. */
+const CREATORS: Record<FormatName, (options: FormatOptions) => ShapedFormat> = {
+  'lindb-access': createLindbAccessFormat,
+  'lindb-slow-sql': createLindbSlowSqlFormat,
+  contract: createContractFormat,
+  json: createJsonFormat,
+  tidb: createTidbFormat,
+  glog: createGlogFormat,
+  capnslog: createCapnslogFormat,
+  'nginx-access': createNginxAccessFormat,
+  'nginx-error': createNginxErrorFormat,
+  'syslog-5424': createSyslog5424Format,
+  log4j: createLog4jFormat,
+  syslog: createSyslogFormat,
+  iso: createIsoFormat,
+  text: createTextFormat,
+};
+
+export const FORMAT_NAMES: readonly FormatName[] = Object.keys(CREATORS) as FormatName[];
+
+/** The format of a name, as it is to be had in another thread. */
+export function createFormat(name: FormatName, options: FormatOptions): Format {
+  return CREATORS[name](options);
+}
+
+/**
+ * The format in which most lines of a sample, the start of a file, start records with times. Lines in front that
+ * belong to no record do not matter. Where no line has a time, it is JSON or plain text.
+ */
+export function detectFormat(sample: Buffer, options: FormatOptions): Format {
+  const lines = completeLines(sample.subarray(0, MAX_SAMPLE_BYTES));
+  const candidates = Object.values(CREATORS)
+    .map((create) => create(options))
+    .filter(({ timed }) => timed)
+    .map((format) => ({ format, ...countLines(format, sample, lines) }))
+    .filter(({ timed, typical }) => timed > 0 && typical >= timed * TYPICAL_SHARE);
+  const most = Math.max(...candidates.map(({ timed }) => timed));
+  const best = candidates.find(({ timed }) => timed >= most * NEARLY_AS_MANY);
+  if (best) return best.format;
+  return createFormat(isUntimedJson(sample, lines) ? 'json' : 'text', options);
+}
+
+interface Line {
+  start: number;
+  end: number;
+}
+
+/** A last line that has no end yet is left out, unless it is the only one. */
+function completeLines(bytes: Buffer): Line[] {
+  const lines: Line[] = [];
+  for (let start = 0; start < bytes.length; ) {
+    const newline = bytes.indexOf(10, start);
+    if (newline < 0 && lines.length > 0) break;
+    const end = newline < 0 ? bytes.length : newline + 1;
+    lines.push({ start, end });
+    start = end;
+  }
+  return lines;
+}
+
+/** Lines that start a record with a time, and those among them that can hardly be of another format. */
+function countLines(format: ShapedFormat, bytes: Buffer, lines: Line[]): { timed: number; typical: number } {
+  const head: LineHead = { timeMs: Number.NaN, rank: 0 };
+  let timed = 0;
+  let typical = 0;
+  for (const { start, end } of lines) {
+    if (!format.readHead(bytes, start, end, head) || Number.isNaN(head.timeMs)) continue;
+    timed++;
+    if (format.isTypical(bytes, start, end)) typical++;
+  }
+  return { timed, typical };
+}
+
+function isUntimedJson(bytes: Buffer, lines: Line[]): boolean {
+  const objects = lines.filter(({ start, end }) => /^\{\s*".*\}\s*$/s.test(bytes.toString('latin1', start, end)));
+  return objects.length > lines.length / 2;
+}

@@ -1,0 +1,63 @@
+export const TAB = 9;
+export const SPACE = 32;
+export const QUOTE = 34;
+export const COLON = 58;
+export const OPEN_BRACKET = 91;
+export const BACKSLASH = 92;
+export const CLOSE_BRACKET = 93;
+
+export function isDigit(byte: number | undefined): boolean {
+  return byte !== undefined && byte >= 48 && byte <= 57;
+}
+
+export function isLetter(byte: number | undefined): boolean {
+  return byte !== undefined && (byte | 0x20) >= 97 && (byte | 0x20) <= 122;
+}
+
+export function isCapital(byte: number | undefined): boolean {
+  return byte !== undefined && byte >= 65 && byte <= 90;
+}
+
+export function skipSpaces(bytes: Buffer, start: number, end: number): number {
+  let at = start;
+  while (at < end && (bytes[at] === SPACE || bytes[at] === TAB)) at++;
+  return at;
+}
+
+/** Up to the next space or tab. */
+export function skipWord(bytes: Buffer, start: number, end: number): number {
+  let at = start;
+  while (at < end && bytes[at] !== SPACE && bytes[at] !== TAB) at++;
+  return at;
+}
+
+export function skipDigits(bytes: Buffer, start: number, end: number): number {
+  let at = start;
+  while (at < end && isDigit(bytes[at])) at++;
+  return at;
+}
+
+export function skipLetters(bytes: Buffer, start: number, end: number): number {
+  let at = start;
+  while (at < end && isLetter(bytes[at])) at++;
+  return at;
+}
+
+/** Where the bracket opened at `start` closes, counting brackets within; `end` where it does not. */
+export function closingBracket(bytes: Buffer, start: number, end: number): number {
+  let depth = 0;
+  for (let at = start; at < end; at++) {
+    if (bytes[at] === OPEN_BRACKET) depth++;
+    else if (bytes[at] === CLOSE_BRACKET && --depth === 0) return at;
+  }
+  return end;
+}
+
+/** Whether the bytes at `start` are this ASCII text, whole before `end`. */
+export function startsWith(bytes: Buffer, start: number, end: number, text: string): boolean {
+  if (end - start < text.length) return false;
+  for (let index = 0; index < text.length; index++) {
+    if (bytes[start + index] !== text.charCodeAt(index)) return false;
+  }
+  return true;
+}

@@ -1,0 +1,40 @@
+import { decodeRecord } from '../decode-record.ts';
+import type { FormatOptions } from '../format.ts';
+import { LONGEST_LEVEL, parseLevel, rankOfLevel } from '../level.ts';
+import { parseTimestamp } from '../timestamp.ts';
+import { SPACE, TAB } from './byte-scan.ts';
+import { type ShapedFormat, trimLineEnd } from './define-format.ts';
+
+/** The line format of the contract, as `findColumns` reads it: time⇥LEVEL⇥file:line⇥[tags]: message⇥{json}. */
+export function createContractFormat({ zone }: FormatOptions): ShapedFormat {
+  return {
+    name: 'contract',
+    timed: true,
+    readHead(bytes, start, end, head) {
+      const lineEnd = trimLineEnd(bytes, start, end);
+      const time = parseTimestamp(bytes, start, lineEnd);
+      if (!time) return false;
+      head.timeMs = zone.toEpochMs(time.localMs);
+      head.rank = rankBehind(bytes, time.end, lineEnd);
+      return true;
+    },
+    decode(bytes, start, end) {
+      const { localMs, ...columns } = decodeRecord(bytes, start, end);
+      return { ...(localMs !== undefined && { timeMs: zone.toEpochMs(localMs) }), ...columns };
+    },
+    isTypical(bytes, start, end) {
+      const time = parseTimestamp(bytes, start, trimLineEnd(bytes, start, end));
+      return time !== undefined && time.end < end && bytes[time.end] === TAB;
+    },
+  };
+}
+
+/** The level is the column behind the time: up to the next tab, not further. */
+function rankBehind(bytes: Buffer, timeEnd: number, lineEnd: number): number {
+  if (timeEnd >= lineEnd || (bytes[timeEnd] !== TAB && bytes[timeEnd] !== SPACE)) return 0;
+  const start = timeEnd + 1;
+  const limit = Math.min(start + LONGEST_LEVEL + 1, lineEnd);
+  let at = start;
+  while (at < limit && bytes[at] !== TAB) at++;
+  return rankOfLevel(parseLevel(bytes, start, at));
+}

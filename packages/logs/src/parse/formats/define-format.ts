@@ -1,0 +1,103 @@
+import type { Format, FormatName, LineHead, RecordFields } from '../format.ts';
+import { LEVELS_BY_RANK } from '../level.ts';
+
+/** Time and level stand within this much of a line in every format but JSON and access logs, however long the line is. */
+const MAX_HEAD_BYTES = 4096;
+
+/** What a reader finds at the start of a line. `NaN` and 0 stand for nothing found. */
+export interface LineStart extends LineHead {
+  /** Where the part behind the time starts; what stands before is the lead. */
+  bodyAt: number;
+}
+
+export type Columns = Omit<RecordFields, 'timeMs' | 'level'>;
+
+/** A format that can also tell whether a line is unmistakably its own, which decides what a file is taken for. */
+export interface ShapedFormat extends Format {
+  isTypical(bytes: Buffer, start: number, end: number): boolean;
+}
+
+export interface FormatParts {
+  name: FormatName;
+  timed?: boolean;
+  maxHeadBytes?: number;
+  /** Whether the line `[start, end)`, its CR and LF taken off, starts a record. */
+  readStart(bytes: Buffer, start: number, end: number, found: LineStart): boolean;
+  /** The columns of the first line; `undefined` where it has not the shape usual in the format. */
+  readColumns(body: string, lead: string): Columns | undefined;
+}
+
+/**
+ * A format from its two readers. One reader finds where records start and serves both `readHead` and `decode`, so that
+ * the two cannot disagree about time and level. It is lenient: a line that has a time starts a record even when the
+ * rest has another shape than usual; that rest is the message then.
+ */
+export function defineFormat(parts: FormatParts): ShapedFormat {
+  const { name, timed = true, maxHeadBytes = MAX_HEAD_BYTES, readColumns } = parts;
+  const found: LineStart = { timeMs: Number.NaN, rank: 0, bodyAt: 0 };
+
+  const readStart = (bytes: Buffer, start: number, lineEnd: number) => {
+    found.timeMs = Number.NaN;
+    found.rank = 0;
+    found.bodyAt = start;
+    return parts.readStart(bytes, start, Math.min(lineEnd, start + maxHeadBytes), found);
+  };
+  const columnsOf = (bytes: Buffer, start: number, lineEnd: number) =>
+    readColumns(bytes.toString('utf8', found.bodyAt, lineEnd), bytes.toString('utf8', start, found.bodyAt));
+
+  return {
+    name,
+    timed,
+    readHead(bytes, start, end, head) {
+      if (!readStart(bytes, start, trimLineEnd(bytes, start, end))) return false;
+      head.timeMs = found.timeMs;
+      head.rank = found.rank;
+      return true;
+    },
+    decode(bytes, start, end) {
+      const { lineEnd, more } = splitRecord(bytes, start, end);
+      if (!readStart(bytes, start, lineEnd)) return { message: bytes.toString('utf8', start, lineEnd) + more };
+      const columns = columnsOf(bytes, start, lineEnd) ?? {
+        message: bytes.toString('utf8', found.bodyAt, lineEnd).replace(/^[ \t]/, ''),
+      };
+      return { ...headFields(found), ...columns, message: columns.message + more };
+    },
+    isTypical(bytes, start, end) {
+      const lineEnd = trimLineEnd(bytes, start, end);
+      return readStart(bytes, start, lineEnd) && columnsOf(bytes, start, lineEnd) !== undefined;
+    },
+  };
+}
+
+export function headFields({ timeMs, rank }: LineHead): Pick<RecordFields, 'timeMs' | 'level'> {
+  const level = LEVELS_BY_RANK[rank];
+  return { ...(!Number.isNaN(timeMs) && { timeMs }), ...(level && { level }) };
+}
+
+/** The end of the first line's text, and the continuation lines as they are added to a message. */
+export function splitRecord(bytes: Buffer, start: number, end: number): { lineEnd: number; more: string } {
+  const newline = bytes.subarray(start, end).indexOf(10);
+  const firstEnd = newline < 0 ? end : start + newline + 1;
+  const more = firstEnd < end ? `\n${bytes.toString('utf8', firstEnd, trimLineEnd(bytes, firstEnd, end))}` : '';
+  return { lineEnd: trimLineEnd(bytes, start, firstEnd), more };
+}
+
+export function trimLineEnd(bytes: Buffer, start: number, end: number): number {
+  let trimmed = end;
+  if (trimmed > start && bytes[trimmed - 1] === 10) trimmed--;
+  if (trimmed > start && bytes[trimmed - 1] === 13) trimmed--;
+  return trimmed;
+}
+
+/** Only the columns that are there. */
+export function columns(message: string, optional: Omit<Columns, 'message' | 'tags'> & { tag?: string }): Columns {
+  const { source, tag, context } = optional;
+  const entries = Object.entries(context ?? {}).filter(([, value]) => value !== undefined);
+  return {
+    ...(source && { source }),
+    ...(tag && { tags: [tag] }),
+    message,
+    // Made of entries, a key `__proto__` is a key like any other.
+    ...(entries.length > 0 && { context: Object.fromEntries(entries) }),
+  };
+}

@@ -1,0 +1,147 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { createFormat, FORMAT_NAMES } from '../detect-format.ts';
+import { rankOfLevel } from '../level.ts';
+import { createZone } from '../zone.ts';
+
+const OPTIONS = { zone: createZone('Europe/Berlin'), writtenMs: Date.parse('2026-11-15T00:30:00Z') };
+const FIXTURES = new URL('../fixtures/', import.meta.url);
+
+const fixtureLines = readdirSync(FIXTURES)
+  .filter((name) => name.endsWith('.log'))
+  .flatMap((name) => readFileSync(new URL(name, FIXTURES), 'latin1').split('\n'))
+  .map((line) => Buffer.from(`${line}\n`, 'latin1'));
+
+/** A line of a real log with a piece cut out or put in somewhere. */
+const damagedLine = fc
+  .tuple(fc.constantFrom(...fixtureLines), fc.nat(), fc.nat(12), fc.uint8Array({ maxLength: 6 }))
+  .map(([line, position, cut, added]) => {
+    const at = position % (line.length + 1);
+    return Buffer.concat([line.subarray(0, at), added, line.subarray(at + cut)]);
+  });
+const piece = fc.constantFrom(
+  ...['2024-08-16 09:48:23', '2024-08-16T09:48:23.118Z', 'I1115 00:21:26.6', 'Feb 29 12:00:00', '<34>', '<165>1 '],
+  ...[
+    '[',
+    ']',
+    '{"',
+    '":',
+    '"',
+    '\\',
+    ' ',
+    '\t',
+    '\r',
+    '\n',
+    '\0',
+    'INFO',
+    'level',
+    'ts=',
+    '=',
+    ':',
+    '/',
+    '-',
+    '1723801703',
+  ],
+);
+const anyLine = fc.oneof(
+  damagedLine,
+  fc.constantFrom(...fixtureLines),
+  fc.array(piece, { maxLength: 12 }).map((parts) => Buffer.from(parts.join(''))),
+  fc.uint8Array({ maxLength: 120 }).map((bytes) => Buffer.from(bytes)),
+);
+
+/** Up to and with the first newline: what callers give as a line. */
+function firstLine(bytes: Buffer): Buffer {
+  return bytes.subarray(0, bytes.indexOf(10) + 1 || bytes.length);
+}
+
+describe.each(FORMAT_NAMES)('%s', (name) => {
+  const format = createFormat(name, OPTIONS);
+
+  test('of any line, head and decoded record agree, and neither throws', () => {
+    fc.assert(
+      fc.property(anyLine, anyLine, (bytes, more) => {
+        const line = firstLine(bytes);
+        const head = { timeMs: -1, rank: -1 };
+        const starts = format.readHead(line, 0, line.length, head);
+        const record = format.decode(line, 0, line.length);
+        expect(typeof record.message).toBe('string');
+        const longer = format.decode(Buffer.concat([line, more]), 0, line.length + more.length);
+        if (!starts) return;
+        expect(record.timeMs ?? Number.NaN).toBe(head.timeMs);
+        expect(rankOfLevel(record.level)).toBe(head.rank);
+        if (line.at(-1) === 10) expect([longer.timeMs, longer.level]).toEqual([record.timeMs, record.level]);
+      }),
+      { numRuns: 1500 },
+    );
+  });
+
+  test('a line reads the same whatever stands around it', () => {
+    fc.assert(
+      fc.property(anyLine, anyLine, anyLine, (before, bytes, after) => {
+        const line = firstLine(bytes);
+        const alone = { timeMs: -1, rank: -1 };
+        const among = { timeMs: -1, rank: -1 };
+        const all = Buffer.concat([before, line, after]);
+        const starts = format.readHead(line, 0, line.length, alone);
+        expect(format.readHead(all, before.length, before.length + line.length, among)).toBe(starts);
+        if (starts) expect(among).toEqual(alone);
+        expect(format.decode(all, before.length, before.length + line.length)).toEqual(
+          format.decode(line, 0, line.length),
+        );
+      }),
+      { numRuns: 800 },
+    );
+  });
+
+  test('a time is a whole number of milliseconds', () => {
+    for (const line of fixtureLines) {
+      const head = { timeMs: 0, rank: 0 };
+      if (!format.readHead(line, 0, line.length, head) || Number.isNaN(head.timeMs)) continue;
+      expect(Number.isSafeInteger(head.timeMs)).toBe(true);
+    }
+  });
+
+  // Were any of these read in quadratic time, the test would run into its limit.
+  test.each([
+    '1',
+    ' ',
+    '[',
+    '[ ',
+    '"',
+    '\\',
+    ':',
+    'a@',
+    '} ',
+    '{"a":',
+    '[a] ',
+    'k=v ',
+    'x: ',
+    '\0',
+    '\xff',
+    '" 20',
+    ' - ',
+  ])('lines of 250 kB of %j are read in time that grows with their length only', (unit) => {
+    const leads = ['', '2024-08-16 09:48:23.118\t', '2024-08-16 09:48:23,118 [', '2024-08-16 09:48:23 [1] '].concat(
+      ['2024-08-16 09:48:23,118 [main] INFO ', '[2024/08/16 09:48:23.118 +08:00] [INFO] [a:1] ', '{"a":"', '{"a":'],
+      [
+        'I1115 00:21:26.6 1 ',
+        '<34>1 2024-08-16T09:48:23Z a b c d [',
+        'Nov 11 11:11:11 h ',
+        'ts=2024-08-16T09:48:23Z a="',
+      ],
+      [
+        '1.1.1.1 - - [15/Nov/2026:00:21:26 +0000] "',
+        '2024-08-16 09:48:23.118\t1 1 "G ',
+        '[2024-08-16T09:48:23,118][INFO ][',
+      ],
+      ['2024-08-16 09:48:23.118  INFO 1 --- [', '2024-08-16 09:48:23,118 [myid:1] - INFO  ['],
+    );
+    for (const lead of leads) {
+      const line = Buffer.from(lead + unit.repeat(250_000 / unit.length), 'latin1');
+      format.readHead(line, 0, line.length, { timeMs: 0, rank: 0 });
+      expect(format.decode(line, 0, line.length).message.length).toBeGreaterThanOrEqual(0);
+    }
+  });
+});

@@ -1,0 +1,59 @@
+import type { FormatOptions } from '../format.ts';
+import { parseFraction, readMsOfDay, twoDigits, wallClockMs } from '../timestamp.ts';
+import { SPACE, skipDigits } from './byte-scan.ts';
+import { columns, defineFormat, type ShapedFormat } from './define-format.ts';
+import { createYearlessClock } from './yearless-time.ts';
+
+const BODY = /^ +(\d+) ([^\s\]]+:\d+)(?:\]| ⋮) ?(.*)$/s;
+
+/**
+ * glog and klog: `I1115 00:21:26.600123   12345 file.go:123] message`. Newer glog writes the whole date (`I20261115`),
+ * CockroachDB the date with a short year (`I261115`).
+ */
+export function createGlogFormat(options: FormatOptions): ShapedFormat {
+  const yearless = createYearlessClock(options);
+
+  const dateTimeMs = (bytes: Buffer, dateAt: number, digits: number, msOfDay: number): number => {
+    const month = twoDigits(bytes, dateAt + digits - 4);
+    const day = twoDigits(bytes, dateAt + digits - 2);
+    if (digits === 4) return yearless(month, day, msOfDay);
+    const century = digits === 8 ? twoDigits(bytes, dateAt) : 20;
+    const year = century * 100 + twoDigits(bytes, dateAt + digits - 6);
+    const localMs = wallClockMs({ year, month, day }, msOfDay);
+    return Number.isNaN(localMs) ? localMs : options.zone.toEpochMs(localMs);
+  };
+
+  return defineFormat({
+    name: 'glog',
+    readStart(bytes, start, end, found) {
+      const rank = rankOfLetter(bytes[start]);
+      // `I1115 00:21:26`
+      if (rank === 0 || end - start < 14) return false;
+      const digits = skipDigits(bytes, start + 1, Math.min(end, start + 10)) - start - 1;
+      const clockAt = start + digits + 2;
+      if ((digits !== 4 && digits !== 6 && digits !== 8) || bytes[clockAt - 1] !== SPACE || clockAt + 8 > end)
+        return false;
+      const timeMs = dateTimeMs(bytes, start + 1, digits, readMsOfDay(bytes, clockAt));
+      if (Number.isNaN(timeMs)) return false;
+      const fraction = parseFraction(bytes, clockAt + 8, end);
+      found.timeMs = timeMs + fraction.ms;
+      found.rank = rank;
+      found.bodyAt = fraction.end;
+      return true;
+    },
+    readColumns(body) {
+      const [, thread, source, message] = BODY.exec(body) ?? [];
+      if (!source) return undefined;
+      return columns(message ?? '', { source, context: { thread: Number(thread) } });
+    },
+  });
+}
+
+/** I, W, E, F; D of those who add one. */
+function rankOfLetter(byte: number | undefined): number {
+  if (byte === 73) return 3;
+  if (byte === 87) return 4;
+  if (byte === 69) return 5;
+  if (byte === 70) return 6;
+  return byte === 68 ? 2 : 0;
+}

@@ -1,0 +1,60 @@
+import { decodeRecord } from '../decode-record.ts';
+import type { FormatOptions } from '../format.ts';
+import { isDigit, isLetter, OPEN_BRACKET } from './byte-scan.ts';
+import { type Columns, columns, defineFormat, type ShapedFormat } from './define-format.ts';
+import { findLevel } from './find-level.ts';
+import { readLeadingTime } from './leading-time.ts';
+import { readLevelWord } from './level-word.ts';
+import { readLogfmtColumns, readLogfmtStart } from './logfmt.ts';
+import { REMARK, rankOfPostgres, readPostgresColumns } from './postgres-line.ts';
+import { readRedisStart } from './redis-line.ts';
+
+/** `[info] `, `<Error> `, `Error: ` or `INFO `. */
+const LEVEL_IN_FRONT = /^(?:(?=\W|\w+[:|])[[<(]? ?([A-Za-z]{3,11}) ?[\])>:|]{1,2}|([A-Z]{3,11}))(?:\s+|$)/;
+
+/** Lines that start with a date and a time in any of the usual spellings; PostgreSQL, Redis and logfmt among them. */
+export function createIsoFormat({ zone }: FormatOptions): ShapedFormat {
+  const time = { timeMs: 0, end: 0 };
+  return defineFormat({
+    name: 'iso',
+    readStart(bytes, start, end, found) {
+      if (start >= end) return false;
+      if (isLetter(bytes[start])) return readLogfmtStart(bytes, start, end, zone, found);
+      if (bytes[start] !== OPEN_BRACKET && !isDigit(bytes[start])) return false;
+      if (!readLeadingTime(bytes, start, end, zone, time)) return readRedisStart(bytes, start, end, zone, found);
+      const rank = rankOfPostgres(bytes, time.end, end);
+      if (rank === REMARK) return false;
+      found.timeMs = time.timeMs;
+      found.bodyAt = time.end;
+      found.rank = rank || findLevel(bytes, time.end, end);
+      return true;
+    },
+    readColumns(body, lead) {
+      if (lead === '') return readLogfmtColumns(body);
+      return readPostgresColumns(body) ?? readPlainColumns(body, lead);
+    },
+  });
+}
+
+function readPlainColumns(body: string, lead: string): Columns {
+  // Columns separated by tabs, as zap's console encoder writes them behind an ISO time.
+  if (body.startsWith('\t')) {
+    const { localMs: _time, level: _level, ...rest } = decodeRecord(Buffer.from(body.slice(1)));
+    return rest;
+  }
+  const redis = /^\d+:/.test(lead) && /^ [.*#-] (.*)$/s.exec(body);
+  if (redis) {
+    return columns(redis[1] ?? '', { context: { pid: Number.parseInt(lead, 10), role: lead.split(/[: ]/)[1] } });
+  }
+  const [, goSource, goMessage = ''] = /^ ([\w./-]+\.go:\d+): (.*)$/s.exec(body) ?? [];
+  if (goSource) return columns(goMessage, { source: goSource });
+  return columns(withoutLevel(body), {});
+}
+
+/** The body without a level in front, which is told in a column of its own. `error opening x` is a sentence and stays. */
+function withoutLevel(body: string): string {
+  const text = body.trimStart();
+  const [whole = '', marked, bare] = LEVEL_IN_FRONT.exec(text) ?? [];
+  const word = Buffer.from(marked ?? bare ?? '');
+  return readLevelWord(word, 0, word.length) > 0 ? text.slice(whole.length) : text;
+}

@@ -1,0 +1,74 @@
+import type { FormatOptions } from '../format.ts';
+import { parseFraction, readMsOfDay, twoDigits, wallClockMs } from '../timestamp.ts';
+import type { Zone } from '../zone.ts';
+import { CLOSE_BRACKET, COLON, OPEN_BRACKET, SPACE, startsWith } from './byte-scan.ts';
+import { columns, defineFormat, type ShapedFormat } from './define-format.ts';
+import { readStatus } from './http-status.ts';
+import { offsetMs, offsetWidth, type ReadTime } from './iso-time.ts';
+import { rankOfStatus } from './level-word.ts';
+import { readMonthName } from './month-name.ts';
+
+/** Room for a long URI before the status. */
+const MAX_HEAD_BYTES = 16 * 1024;
+
+/** Host, address and user stand before the time; a bracket further away is part of something else. */
+const MAX_LEAD_BYTES = 1024;
+
+const LEAD = /^(?:\S+ )?(\S+) \S+ (\S+) \[/;
+const QUOTED = '"([^"\\\\]*(?:\\\\.[^"\\\\]*)*)"';
+const BODY = new RegExp(`^${QUOTED} (\\d{3}) (\\d+|-)(?: ${QUOTED} ${QUOTED})?`, 's');
+
+/** The common and the combined log format of nginx and Apache. */
+export function createNginxAccessFormat({ zone }: FormatOptions): ShapedFormat {
+  const time = { timeMs: 0, end: 0 };
+  return defineFormat({
+    name: 'nginx-access',
+    maxHeadBytes: MAX_HEAD_BYTES,
+    readStart(bytes, start, end, found) {
+      const limit = Math.min(end, start + MAX_LEAD_BYTES);
+      let open = start + 1;
+      while (open < limit && (bytes[open] !== OPEN_BRACKET || !readClfTime(bytes, open + 1, end, zone, time))) open++;
+      if (open >= limit) return false;
+      found.timeMs = time.timeMs;
+      found.bodyAt = startsWith(bytes, time.end, end, '] ') ? time.end + 2 : time.end;
+      const status = readStatus(bytes, found.bodyAt, end);
+      if (status > 0) found.rank = rankOfStatus(status);
+      return true;
+    },
+    readColumns(body, lead) {
+      const [, request, status, bytes, referer, userAgent] = BODY.exec(body) ?? [];
+      if (request === undefined) return undefined;
+      const [, remoteAddr = lead.split(' ', 1)[0], user] = LEAD.exec(lead) ?? [];
+      const [, method, uri] = /^([A-Z]+) (\S+)/.exec(request) ?? [];
+      return columns(body, {
+        context: {
+          ...{ remoteAddr, user: present(user), method, uri, status: Number(status) },
+          ...{ bytes: bytes === '-' ? 0 : Number(bytes), referer: present(referer), userAgent: present(userAgent) },
+        },
+      });
+    },
+  });
+}
+
+/** `15/Nov/2026:00:21:26 +0000`, up to the bracket. */
+function readClfTime(bytes: Buffer, start: number, end: number, zone: Zone, time: ReadTime): boolean {
+  if (end - start < 20 || bytes[start + 2] !== 47 || bytes[start + 6] !== 47 || bytes[start + 11] !== COLON)
+    return false;
+  const century = twoDigits(bytes, start + 7);
+  const yearOfCentury = twoDigits(bytes, start + 9);
+  if ((century | yearOfCentury) < 0) return false;
+  const year = century * 100 + yearOfCentury;
+  const date = { year, month: readMonthName(bytes, start + 3, end), day: twoDigits(bytes, start) };
+  const localMs = wallClockMs(date, readMsOfDay(bytes, start + 12));
+  if (Number.isNaN(localMs)) return false;
+  const { ms, end: clockEnd } = parseFraction(bytes, start + 20, end);
+  const zoneAt = clockEnd < end && bytes[clockEnd] === SPACE ? clockEnd + 1 : clockEnd;
+  const width = offsetWidth(bytes, zoneAt, end);
+  time.end = zoneAt + width;
+  time.timeMs = width > 0 ? localMs + ms - offsetMs(bytes, zoneAt, time.end) : zone.toEpochMs(localMs + ms);
+  return time.end < end && bytes[time.end] === CLOSE_BRACKET;
+}
+
+function present(value: string | undefined): string | undefined {
+  return value === '-' ? undefined : value;
+}

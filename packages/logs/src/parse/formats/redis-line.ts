@@ -1,0 +1,33 @@
+import { parseFraction, readMsOfDay, twoDigits, wallClockMs } from '../timestamp.ts';
+import type { Zone } from '../zone.ts';
+import { COLON, isLetter, SPACE, skipDigits } from './byte-scan.ts';
+import type { LineStart } from './define-format.ts';
+import { readMonthName } from './month-name.ts';
+
+/** Redis: `1:M 16 Aug 2024 09:48:23.118 * message`. The mark before the message is the level. */
+export function readRedisStart(bytes: Buffer, start: number, end: number, zone: Zone, found: LineStart): boolean {
+  const pidEnd = skipDigits(bytes, start, Math.min(end, start + 10));
+  const at = pidEnd + 3;
+  if (pidEnd === start || at + 20 > end || bytes[pidEnd] !== COLON) return false;
+  if (!isLetter(bytes[pidEnd + 1]) || bytes[pidEnd + 2] !== SPACE) return false;
+  const century = twoDigits(bytes, at + 7);
+  const yearOfCentury = twoDigits(bytes, at + 9);
+  if (bytes[at + 2] !== SPACE || bytes[at + 6] !== SPACE || bytes[at + 11] !== SPACE) return false;
+  if ((century | yearOfCentury) < 0) return false;
+  const year = century * 100 + yearOfCentury;
+  const date = { year, month: readMonthName(bytes, at + 3, end), day: twoDigits(bytes, at) };
+  const localMs = wallClockMs(date, readMsOfDay(bytes, at + 12));
+  if (Number.isNaN(localMs)) return false;
+  const fraction = parseFraction(bytes, at + 20, end);
+  found.timeMs = zone.toEpochMs(localMs + fraction.ms);
+  found.bodyAt = fraction.end;
+  if (fraction.end + 2 < end && bytes[fraction.end + 2] === SPACE) found.rank = rankOfMark(bytes[fraction.end + 1]);
+  return true;
+}
+
+/** `.` debug, `-` verbose, `*` notice, `#` warning. */
+function rankOfMark(byte: number | undefined): number {
+  if (byte === 46 || byte === 45) return 2;
+  if (byte === 42) return 3;
+  return byte === 35 ? 4 : 0;
+}

@@ -1,0 +1,18 @@
+import type { FormatOptions } from '../format.ts';
+import { SPACE, TAB } from './byte-scan.ts';
+import { columns, defineFormat, type ShapedFormat } from './define-format.ts';
+import { findLevel } from './find-level.ts';
+
+/** Text without times: every line is a record, but for indented and empty ones. Takes the options all formats take. */
+export function createTextFormat(_options: FormatOptions): ShapedFormat {
+  return defineFormat({
+    name: 'text',
+    timed: false,
+    readStart(bytes, start, end, found) {
+      if (start >= end || bytes[start] === SPACE || bytes[start] === TAB) return false;
+      found.rank = findLevel(bytes, start, end, 1);
+      return true;
+    },
+    readColumns: (body) => columns(body, {}),
+  });
+}

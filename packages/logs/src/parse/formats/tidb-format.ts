@@ -1,0 +1,55 @@
+import type { FormatOptions } from '../format.ts';
+import { CLOSE_BRACKET, OPEN_BRACKET, skipLetters, startsWith } from './byte-scan.ts';
+import { type Columns, columns, defineFormat, type ShapedFormat } from './define-format.ts';
+import { readIsoTime } from './iso-time.ts';
+import { readLevelWord } from './level-word.ts';
+import { unquote } from './unquote.ts';
+
+const LEVEL = /^ \[[A-Za-z]+\]/;
+
+/** ` [key]` or ` [key=value]`, each part bare or quoted. */
+const FIELD = / \[("[^"\\]*(?:\\.[^"\\]*)*"|[^\]="]*)(?:=("[^"\\]*(?:\\.[^"\\]*)*"|[^\]]*))?\]/sy;
+
+/** TiDB, TiKV and PD: `[2024/08/16 09:48:23.118 +08:00] [INFO] [server.go:123] ["message"] [key="a value"]`. */
+export function createTidbFormat({ zone }: FormatOptions): ShapedFormat {
+  const time = { timeMs: 0, end: 0 };
+  return defineFormat({
+    name: 'tidb',
+    readStart(bytes, start, end, found) {
+      if (start >= end || bytes[start] !== OPEN_BRACKET || !readIsoTime(bytes, start + 1, end, zone, time))
+        return false;
+      if (time.end >= end || bytes[time.end] !== CLOSE_BRACKET) return false;
+      found.timeMs = time.timeMs;
+      found.bodyAt = time.end + 1;
+      if (!startsWith(bytes, found.bodyAt, end, ' [')) return true;
+      const wordEnd = skipLetters(bytes, found.bodyAt + 2, end);
+      if (wordEnd < end && bytes[wordEnd] === CLOSE_BRACKET)
+        found.rank = readLevelWord(bytes, found.bodyAt + 2, wordEnd);
+      return true;
+    },
+    readColumns: (body) => {
+      const level = LEVEL.exec(body)?.[0];
+      return level === undefined ? undefined : readFields(body, level.length);
+    },
+  });
+}
+
+/** Source and message, then fields as long as they are well-formed; what is not stays in the message. */
+function readFields(body: string, start: number): Columns | undefined {
+  const fields = new RegExp(FIELD);
+  fields.lastIndex = start;
+  const source = fields.exec(body)?.[1];
+  const text = fields.exec(body);
+  if (source === undefined || !text) return undefined;
+  const context: [string, unknown][] = [];
+  let end = fields.lastIndex;
+  for (let field = fields.exec(body); field; field = fields.exec(body)) {
+    context.push([unquote(field[1] ?? ''), unquote(field[2] ?? '')]);
+    end = fields.lastIndex;
+  }
+  const message = text[2] === undefined ? unquote(text[1] ?? '') : text[0].slice(2, -1);
+  return columns(message + body.slice(end), {
+    ...(/:\d+$/.test(source) && { source }),
+    context: Object.fromEntries(context),
+  });
+}
