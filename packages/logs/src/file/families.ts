@@ -1,0 +1,102 @@
+import { parseRotatedName, ROTATION_STYLES, type RotatedName } from './rotated-name.ts';
+import { isGzipName } from './text-source.ts';
+
+/** One log: the file being written and those it was rotated to. */
+export interface Family {
+  /** Name of the live file, or what it would be. With a link to the live file (glog): what the files have in common. */
+  name: string;
+  /**
+   * Oldest first as far as names tell; the live file, if there is one, is the last. While a file is being compressed
+   * both its forms are there, side by side: `app.log.1`, `app.log.1.gz`. Their text is the same.
+   */
+  files: FamilyFile[];
+}
+
+export interface FamilyFile {
+  name: string;
+  /** At most one file of a family is live, and never a compressed one. */
+  state: 'live' | 'rotated';
+  compressed: boolean;
+}
+
+/** A file and what its name says; nothing for the file that bears the family's name, and for a link to the live file. */
+interface Member {
+  name: string;
+  rotated: RotatedName | undefined;
+}
+
+/**
+ * Which of the names form one log, by the names alone. Each name is in exactly one family; families are ordered by name
+ * (code units), and the order of `names` has no influence.
+ *
+ * The live file is the one with the family's name. Where that is missing, it is the newest file if there are writers
+ * that write straight into files so named (`app-2026-11-15.log`, `app.3.log`); what only a rotator names so
+ * (`app.log.1`, `app.log-20261115`, lumberjack's milliseconds) or is compressed is never live.
+ */
+export function groupFamilies(names: readonly string[]): Family[] {
+  const present = new Set(names);
+  const groups = new Map<string, Member[]>();
+  for (const name of present) {
+    const rotated = parseRotatedName(name, present);
+    const family = rotated?.family ?? name;
+    const members = groups.get(family);
+    if (members) members.push({ name, rotated });
+    else groups.set(family, [{ name, rotated }]);
+  }
+  for (const members of groups.values()) members.sort(compareMembers);
+  adoptLinks(groups);
+  return Array.from(groups, ([name, members]) => ({ name, files: toFiles(members) })).sort((a, b) =>
+    compareText(a.name, b.name),
+  );
+}
+
+/**
+ * Puts glog's `program.INFO` at the end of the family it leads to, so that the text behind it is not a log of its own.
+ * Every process that starts turns the link to itself: it belongs to the family with the newest file.
+ */
+function adoptLinks(groups: Map<string, Member[]>): void {
+  const targets = new Map<string, { newest: Member; members: Member[] }>();
+  for (const members of groups.values()) {
+    const newest = members.at(-1);
+    const link = newest?.rotated?.link;
+    if (!newest || link === undefined) continue;
+    const rival = targets.get(link);
+    if (!rival || compareMembers(rival.newest, newest) < 0) targets.set(link, { newest, members });
+  }
+  for (const [link, { members }] of targets) {
+    const own = groups.get(link);
+    // With rotated files of its own it is no link.
+    if (own?.length !== 1 || own[0]?.name !== link) continue;
+    members.push(...own);
+    groups.delete(link);
+  }
+}
+
+function toFiles(members: readonly Member[]): FamilyFile[] {
+  return members.map(({ name, rotated }, index) => {
+    const compressed = isGzipName(name);
+    const canBeLive = rotated?.canBeLive ?? !compressed;
+    return { name, state: canBeLive && index === members.length - 1 ? 'live' : 'rotated', compressed };
+  });
+}
+
+function compareMembers(a: Member, b: Member): number {
+  if (!a.rotated || !b.rotated) return Number(!a.rotated) - Number(!b.rotated);
+  return (
+    ROTATION_STYLES.indexOf(a.rotated.style) - ROTATION_STYLES.indexOf(b.rotated.style) ||
+    compareRanks(a.rotated.rank, b.rotated.rank) ||
+    compareText(a.name, b.name)
+  );
+}
+
+function compareRanks(a: readonly number[], b: readonly number[]): number {
+  for (let index = 0; index < Math.max(a.length, b.length); index++) {
+    const difference = (a[index] ?? -1) - (b[index] ?? -1);
+    if (difference !== 0) return difference;
+  }
+  return 0;
+}
+
+function compareText(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0;
+}

@@ -1,0 +1,148 @@
+import { canPrecede, endingOf, findStamp, type Stamp } from './rotated-stamp.ts';
+import { isGzipName } from './text-source.ts';
+
+const GZIP_CHARS = '.gz'.length;
+
+/** `.log`, `.json`, `.out`: what stands behind a date or a number put before it. A compression is no extension of a log. */
+const EXTENSION = /^\.(?!(?:gz|bz2|xz|zst|zip|lz4)$)[a-z][a-z\d]{0,9}$/i;
+const EXTENSION_MAX_CHARS = 11;
+
+const COPY = /\.(?:old|bak)$/i;
+const NUMBER = /\.(\d{1,9})$/;
+/** Without leading zeros: those number machines, not rotations. */
+const INDEX = /([-.])(0|[1-9]\d{0,5})$/;
+const GLOG = /\.log\.(INFO|WARNING|ERROR|FATAL)$/;
+
+/** A longer number is rather a port or a process: it needs the live file beside it to mean a rotation. */
+const SURE_DIGITS = 3;
+/** `error-404.log` beside `error.log` is another log. In a compressed file, which nobody writes to, any index will do. */
+const DASHED_DIGITS = 2;
+
+/** Sorts a mark before its absence, which counts as -1: `app-2026-11-15.log.old` is older than the file without `.old`. */
+const OLDER = -2;
+
+/**
+ * How a name tells its age. Ages of different styles cannot be compared; a family that has more than one changed its
+ * settings, and is put in this order, dates last, because only they and the indices can belong to a file being written.
+ *
+ * - `copy`: `app.log.old`, `app.old.log`, `app.log.gz`.
+ * - `numbered`: `app.log.1`. Every rotation counts the files up, so a larger number is older.
+ * - `indexed`: `app.1.log`, `app-1.log`. The name cannot tell: log4j counts up by default (larger is newer) and can be
+ *   told to shift (larger is older); logback shifts, pino-roll counts up. Larger is newer here, which is right where
+ *   there is no live file beside them, the one case where the order decides which file is live.
+ * - `dated`: the date, then the index of that day, where a larger one is newer with every writer known.
+ */
+export const ROTATION_STYLES = ['copy', 'numbered', 'indexed', 'dated'] as const;
+type RotationStyle = (typeof ROTATION_STYLES)[number];
+
+export interface RotatedName {
+  /** Name of the live file, or what it would be. */
+  family: string;
+  style: RotationStyle;
+  /** Rises from old to new within one style: compared number by number, a missing one counting as -1. */
+  rank: readonly number[];
+  compressed: boolean;
+  /** There are writers that write straight into files of such names, so the newest may be the live one. */
+  canBeLive: boolean;
+  /** glog: the link that leads to the newest file of the program. */
+  link?: string;
+}
+
+type Reading = Omit<RotatedName, 'compressed'>;
+
+/**
+ * What one name says of its file, or `undefined` for the name of a log itself. `names` are all that stand in the
+ * directory: some names mean a rotation only beside the live file.
+ *
+ * Not read as rotated, because a wrong guess hides a log that is being written: `app1.log` (winston's own numbers, where
+ * moreover its settings decide whether `app.log` or the largest is live), names that are nothing but a date, and
+ * compressions other than gzip, which cannot be read anyway.
+ */
+export function parseRotatedName(name: string, names: ReadonlySet<string>): RotatedName | undefined {
+  const compressed = isGzipName(name);
+  const plain = compressed ? name.slice(0, -GZIP_CHARS) : name;
+  const reading = readEnding(plain, names) ?? readMiddle(plain, { names, compressed });
+  if (reading) return { ...reading, compressed, canBeLive: reading.canBeLive && !compressed };
+  if (!compressed || plain === '') return undefined;
+  return { family: plain, style: 'copy', rank: [], compressed, canBeLive: false };
+}
+
+/** A mark behind the whole name: `app.log.1`, `app.log-20261115`, `messages.2`; with a date before the extension, both count. */
+function readEnding(plain: string, names: ReadonlySet<string>): Reading | undefined {
+  const stamp = findStamp(plain);
+  if (stamp) return readDatedFile(stamp.before, [OLDER, ...stamp.numbers]) ?? readStampEnding(stamp);
+  const ending = endingOf(plain);
+  const copy = COPY.exec(ending)?.[0];
+  if (copy) {
+    const family = plain.slice(0, -copy.length);
+    if (!canPrecede(family)) return undefined;
+    return readDatedFile(family, [OLDER]) ?? { family, style: 'copy', rank: [], canBeLive: false };
+  }
+  const digits = NUMBER.exec(ending)?.[1];
+  if (!digits) return undefined;
+  const family = plain.slice(0, -digits.length - 1);
+  if (!canPrecede(family) || !(isSureNumber(family, digits) || names.has(family))) return undefined;
+  const dated = readDatedFile(family, [Number(digits)]);
+  // winston: `app-2026-11-15.log`, then `app-2026-11-15.log.1` when the first is full; it never renames.
+  if (dated) return { ...dated, canBeLive: true };
+  return { family, style: 'numbered', rank: [0 - Number(digits)], canBeLive: false };
+}
+
+/** The name of a dated file to which a further mark was added. */
+function readDatedFile(plain: string, mark: readonly number[]): Reading | undefined {
+  const { stem, extension } = splitExtension(plain);
+  const stamp = extension ? findStamp(stem) : undefined;
+  if (!stamp) return undefined;
+  const rank = [...stamp.numbers, ...mark];
+  return { family: stamp.before + extension, style: 'dated', rank, canBeLive: false };
+}
+
+function readStampEnding({ before, separator, numbers, isExtended, hasMilliseconds }: Stamp): Reading {
+  const dated = { family: before, style: 'dated', rank: numbers } as const;
+  const severity = GLOG.exec(endingOf(before))?.[1];
+  if (severity && separator === '.' && !isExtended && numbers.length === 3) {
+    return { ...dated, canBeLive: true, link: `${before.slice(0, before.indexOf('.'))}.${severity}` };
+  }
+  // Rolling appenders write into `app.log.2026-11-15`; what logrotate and the kubelet put at the end looks otherwise.
+  return { ...dated, canBeLive: separator === '.' && isExtended && !hasMilliseconds };
+}
+
+/** A mark before the extension: `app-2026-11-15.log`, `app.old.log`, `app.1.log`. */
+function readMiddle(
+  plain: string,
+  { names, compressed }: { names: ReadonlySet<string>; compressed: boolean },
+): Reading | undefined {
+  const { stem, extension } = splitExtension(plain);
+  if (!extension) return undefined;
+  const stamp = findStamp(stem);
+  if (stamp) {
+    const { before, numbers, hasMilliseconds } = stamp;
+    return { family: before + extension, style: 'dated', rank: numbers, canBeLive: !hasMilliseconds };
+  }
+  const ending = endingOf(stem);
+  const copy = COPY.exec(ending)?.[0];
+  if (copy) {
+    const before = stem.slice(0, -copy.length);
+    return canPrecede(before) ? { family: before + extension, style: 'copy', rank: [], canBeLive: false } : undefined;
+  }
+  const [index, separator, digits = ''] = INDEX.exec(ending) ?? [];
+  if (!index) return undefined;
+  const before = stem.slice(0, -index.length);
+  const family = before + extension;
+  const isDotted = separator === '.';
+  if (!canPrecede(before) || (!compressed && digits.length > (isDotted ? SURE_DIGITS : DASHED_DIGITS)))
+    return undefined;
+  if (!(isDotted && isSureNumber(before, digits)) && !names.has(family)) return undefined;
+  return { family, style: 'indexed', rank: [Number(digits)], canBeLive: isDotted };
+}
+
+/** Not `postgres.5432`, nor the last part of an address or a version: `10.0.0.1`, `app-1.2`. */
+function isSureNumber(before: string, digits: string): boolean {
+  return digits.length <= SURE_DIGITS && !/\d$/.test(before.slice(-1));
+}
+
+function splitExtension(plain: string): { stem: string; extension: string } {
+  const dot = plain.lastIndexOf('.');
+  const isExtension = dot > 0 && plain.length - dot <= EXTENSION_MAX_CHARS && EXTENSION.test(plain.slice(dot));
+  return isExtension ? { stem: plain.slice(0, dot), extension: plain.slice(dot) } : { stem: plain, extension: '' };
+}
