@@ -1,0 +1,322 @@
+/*
+ * The inner loops of scanning, in AssemblyScript (TypeScript's syntax, compiled to WebAssembly with SIMD).
+ * `npm run kernel` makes src/kernel/kernel-wasm.ts of it. Memory is laid out by src/kernel/kernel.ts; nothing is
+ * allocated here, and every function may read up to 64 bytes beyond the end it is given.
+ */
+
+const NEWLINE: u8 = 10;
+
+/** Where things lie in memory; the other side reads these. */
+export const LEVEL_WORDS: u32 = 1024;
+export const NEEDLE: u32 = 2048;
+export const MASK: u32 = 3072;
+export const MAX_NEEDLE: u32 = 1024;
+export const POSITIONS: u32 = 4096;
+export const MAX_HEADS: u32 = 16384;
+export const TIMES: u32 = POSITIONS + MAX_HEADS * 4;
+export const LEVELS: u32 = TIMES + MAX_HEADS * 8;
+/** All positions given and returned count from here. */
+export const TEXT: u32 = 262144;
+/** The text region: two blocks and a look beyond. */
+export const TEXT_CAPACITY: u32 = 589824;
+/** Line starts, as many as a block has bytes. */
+export const LINES: u32 = TEXT + TEXT_CAPACITY;
+export const MAX_LINES: u32 = 262144;
+export const MEMORY_BYTES: u32 = LINES + MAX_LINES * 4;
+
+const INFO_RANK: u8 = 3;
+
+/** Letters of the longest level word. */
+const LONGEST_LEVEL: u32 = 8;
+
+/** Positions after each newline in `[from, to)`, written to LINES. Returns how many. */
+export function lineStarts(from: u32, to: u32): u32 {
+  const newline = i8x16.splat(NEWLINE);
+  const stop = TEXT + to;
+  let written = LINES;
+  let at = TEXT + from;
+  while (at < stop) {
+    const a = i8x16.eq(v128.load(at), newline);
+    const b = i8x16.eq(v128.load(at, 16), newline);
+    const c = i8x16.eq(v128.load(at, 32), newline);
+    const d = i8x16.eq(v128.load(at, 48), newline);
+    if (v128.any_true(v128.or(v128.or(a, b), v128.or(c, d)))) {
+      let bits = bits64(a, b, c, d);
+      do {
+        const line = at + <u32>ctz(bits) + 1;
+        if (line > stop) return (written - LINES) >> 2;
+        store<u32>(written, line - TEXT);
+        written += 4;
+        bits &= bits - 1;
+      } while (bits !== 0);
+    }
+    at += 64;
+  }
+  return (written - LINES) >> 2;
+}
+
+/**
+ * The first position in `[from, to)` where the needle stands, or -1. MASK holds, per byte of the needle, the bits to
+ * set before comparing: 0x20 for a letter of either case. Two bytes of the needle, at `i` and `j`, are looked for first.
+ */
+export function find(from: u32, to: u32, length: u32, i: u32, j: u32): i32 {
+  if (to < from + length) return -1;
+  const last = TEXT + to - length;
+  const byteI = i8x16.splat(load<u8>(NEEDLE + i));
+  const byteJ = i8x16.splat(load<u8>(NEEDLE + j));
+  const maskI = i8x16.splat(load<u8>(MASK + i));
+  const maskJ = i8x16.splat(load<u8>(MASK + j));
+  let at = TEXT + from;
+  while (at <= last) {
+    const hitA = v128.and(
+      i8x16.eq(v128.or(v128.load(at + i), maskI), byteI),
+      i8x16.eq(v128.or(v128.load(at + j), maskJ), byteJ),
+    );
+    const hitB = v128.and(
+      i8x16.eq(v128.or(v128.load(at + i, 16), maskI), byteI),
+      i8x16.eq(v128.or(v128.load(at + j, 16), maskJ), byteJ),
+    );
+    const hitC = v128.and(
+      i8x16.eq(v128.or(v128.load(at + i, 32), maskI), byteI),
+      i8x16.eq(v128.or(v128.load(at + j, 32), maskJ), byteJ),
+    );
+    const hitD = v128.and(
+      i8x16.eq(v128.or(v128.load(at + i, 48), maskI), byteI),
+      i8x16.eq(v128.or(v128.load(at + j, 48), maskJ), byteJ),
+    );
+    if (v128.any_true(v128.or(v128.or(hitA, hitB), v128.or(hitC, hitD)))) {
+      let bits = bits64(hitA, hitB, hitC, hitD);
+      while (bits !== 0) {
+        const candidate = at + <u32>ctz(bits);
+        if (candidate > last) return -1;
+        if (equals(candidate, length)) return candidate - TEXT;
+        bits &= bits - 1;
+      }
+    }
+    at += 64;
+  }
+  return -1;
+}
+
+function equals(at: u32, length: u32): bool {
+  for (let k: u32 = 0; k < length; k++) {
+    if ((load<u8>(at + k) | load<u8>(MASK + k)) !== load<u8>(NEEDLE + k)) return false;
+  }
+  return true;
+}
+
+// What `heads` has found so far, and the minute of the line before.
+let count: u32 = 0;
+let minuteBytes: v128 = i8x16.splat(0);
+let minuteMs: f64 = -1;
+
+/**
+ * Lines that start in `[from, to)`, `from` being a line start, with `YYYY-MM-DD hh:mm:ss[.,fraction]`. For each: its
+ * position (u32), its wall-clock time in ms as if it were UTC (f64), the rank of the level word in the column behind
+ * it (u8, 0: none). Lines may reach beyond `to`, up to `limit`. Returns how many.
+ */
+export function heads(from: u32, to: u32, limit: u32): u32 {
+  const newline = i8x16.splat(NEWLINE);
+  const stop = TEXT + to;
+  const end = TEXT + limit;
+  count = 0;
+  head(TEXT + from, end);
+  let at = TEXT + from;
+  while (at < stop) {
+    const a = i8x16.eq(v128.load(at), newline);
+    const b = i8x16.eq(v128.load(at, 16), newline);
+    const c = i8x16.eq(v128.load(at, 32), newline);
+    const d = i8x16.eq(v128.load(at, 48), newline);
+    if (v128.any_true(v128.or(v128.or(a, b), v128.or(c, d)))) {
+      let bits: u64 = bits64(a, b, c, d);
+      do {
+        const line = at + <u32>ctz(bits) + 1;
+        if (line >= stop) return count;
+        head(line, end);
+        bits &= bits - 1;
+      } while (bits !== 0);
+    }
+    at += 64;
+  }
+  return count;
+}
+
+/**
+ * The same, but only those whose level has at least this rank. `letters` has a bit for each letter such a level word
+ * may start with: most lines are passed over by a look at one byte.
+ */
+export function headsAtLeast(from: u32, to: u32, limit: u32, rank: u8, letters: u32): u32 {
+  const newline = i8x16.splat(NEWLINE);
+  const stop = TEXT + to;
+  const end = TEXT + limit;
+  count = 0;
+  headAtLeast(TEXT + from, end, rank, letters);
+  let at = TEXT + from;
+  while (at < stop) {
+    const a = i8x16.eq(v128.load(at), newline);
+    const b = i8x16.eq(v128.load(at, 16), newline);
+    const c = i8x16.eq(v128.load(at, 32), newline);
+    const d = i8x16.eq(v128.load(at, 48), newline);
+    if (v128.any_true(v128.or(v128.or(a, b), v128.or(c, d)))) {
+      let bits: u64 = bits64(a, b, c, d);
+      do {
+        const line = at + <u32>ctz(bits) + 1;
+        if (line >= stop) return count;
+        headAtLeast(line, end, rank, letters);
+        bits &= bits - 1;
+      } while (bits !== 0);
+    }
+    at += 64;
+  }
+  return count;
+}
+
+function headAtLeast(line: u32, limit: u32, rank: u8, letters: u32): void {
+  const separator = load<u8>(line + 23);
+  const mark = load<u8>(line + 19);
+  // Behind a time with milliseconds the word starts at byte 24. No level word can stand anywhere else then.
+  if ((separator === 9 || separator === 32) && (mark === 46 || mark === 44)) {
+    const letter = (<u32>load<u8>(line + 24) | 32) - 96;
+    if (letter > 26 || ((letters >> letter) & 1) === 0) return;
+  }
+  const before = count;
+  head(line, limit);
+  if (count > before && load<u8>(LEVELS + before) < rank) count = before;
+}
+
+function head(line: u32, limit: u32): void {
+  if (line + 19 > limit || load<u8>(line + 16) !== 58) return;
+  const bytes = v128.load(line);
+  // Lines of the same minute start with the same bytes: what they mean is worked out once.
+  if (minuteMs < 0 || !i8x16.all_true(i8x16.eq(bytes, minuteBytes))) {
+    const ms = minuteOf(line);
+    if (ms === INVALID) return;
+    minuteMs = ms;
+    minuteBytes = bytes;
+  }
+  const second = twoDigits(line + 17);
+  if (second > 60) return;
+  let end = line + 23;
+  let ms = milliseconds(line + 19);
+  if (ms > 999 || end > limit || <u32>load<u8>(end) - 48 <= 9) {
+    end = fractionEnd(line + 19, limit);
+    ms = fractionMs(line + 20, end);
+  }
+  store<u32>(POSITIONS + (count << 2), line - TEXT);
+  store<f64>(TIMES + (count << 3), minuteMs + <f64>(second * 1000 + ms));
+  store<u8>(LEVELS + count, levelBehind(end, limit));
+  count++;
+}
+
+/** `.` or `,` and three digits, the usual case; more than 999 where it is anything else. */
+function milliseconds(at: u32): u32 {
+  const mark = load<u8>(at);
+  if (mark !== 46 && mark !== 44) return 1000;
+  const a = <u32>load<u8>(at + 1) - 48;
+  const b = <u32>load<u8>(at + 2) - 48;
+  const c = <u32>load<u8>(at + 3) - 48;
+  return a <= 9 && b <= 9 && c <= 9 ? a * 100 + b * 10 + c : 1000;
+}
+
+/** Behind a mark and any number of digits; `at` itself where there is no such thing. */
+function fractionEnd(at: u32, limit: u32): u32 {
+  const mark = load<u8>(at);
+  if (at >= limit || (mark !== 46 && mark !== 44)) return at;
+  let end = at + 1;
+  while (end < limit && <u32>load<u8>(end) - 48 <= 9) end++;
+  return end === at + 1 ? at : end;
+}
+
+function fractionMs(from: u32, end: u32): u32 {
+  let ms: u32 = 0;
+  let scale: u32 = 100;
+  for (let at = from; at < end && scale > 0; at++) {
+    ms += (<u32>load<u8>(at) - 48) * scale;
+    scale /= 10;
+  }
+  return ms;
+}
+
+/** No time is as early as this. */
+const INVALID: f64 = -1e15;
+
+/** Two digits as a number; more than 99 where one of them is none. */
+function twoDigits(at: u32): u32 {
+  const tens = <u32>load<u8>(at) - 48;
+  const ones = <u32>load<u8>(at + 1) - 48;
+  return tens <= 9 && ones <= 9 ? tens * 10 + ones : 1000;
+}
+
+function minuteOf(line: u32): f64 {
+  if (load<u8>(line + 4) !== 45 || load<u8>(line + 7) !== 45 || load<u8>(line + 10) !== 32) return INVALID;
+  if (load<u8>(line + 13) !== 58) return INVALID;
+  const century = twoDigits(line);
+  const yearOfCentury = twoDigits(line + 2);
+  const month = twoDigits(line + 5);
+  const day = twoDigits(line + 8);
+  const hour = twoDigits(line + 11);
+  const minute = twoDigits(line + 14);
+  if (century > 99 || yearOfCentury > 99 || month < 1 || month > 12 || hour > 23 || minute > 59) return INVALID;
+  const year = <i32>(century * 100 + yearOfCentury);
+  if (day < 1 || day > daysIn(year, month)) return INVALID;
+  return <f64>daysFromCivil(year, month, day) * 86400000.0 + <f64>(hour * 3600000 + minute * 60000);
+}
+
+function daysIn(year: i32, month: u32): u32 {
+  if (month === 2) return year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0) ? 29 : 28;
+  return month === 4 || month === 6 || month === 9 || month === 11 ? 30 : 31;
+}
+
+/** Days since 1970-01-01, counting years from March so that the leap day comes last. Years are not negative. */
+function daysFromCivil(year: i32, month: u32, day: u32): i32 {
+  const shifted = month <= 2 ? year - 1 : year;
+  const era = (shifted >= 0 ? shifted : shifted - 399) / 400;
+  const yearOfEra = shifted - era * 400;
+  const dayOfYear = (153 * (<i32>month + (month > 2 ? -3 : 9)) + 2) / 5 + <i32>day - 1;
+  const dayOfEra = yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear;
+  return era * 146097 + dayOfEra - 719468;
+}
+
+const INFO_TAB: u64 = 0x09_4f_46_4e_49;
+const FIVE_BYTES: u64 = 0xff_ff_ff_ff_ff;
+
+/** The rank of the word between the separator at `end` and the next tab or line end; 0 where it is no level. */
+function levelBehind(end: u32, limit: u32): u8 {
+  const separator = load<u8>(end);
+  if (end >= limit || (separator !== 9 && separator !== 32)) return 0;
+  // Most lines by far; the look costs the others nothing to speak of.
+  if (end + 6 <= limit && (load<u64>(end + 1) & FIVE_BYTES) === INFO_TAB) return INFO_RANK;
+  let key: u64 = 0;
+  let at = end + 1;
+  const stop = min(at + LONGEST_LEVEL + 1, limit);
+  while (at < stop) {
+    const byte = load<u8>(at);
+    if (byte === 9 || byte === NEWLINE) break;
+    if (byte === 13 && (at + 1 >= limit || load<u8>(at + 1) === NEWLINE)) break;
+    const letter = (byte | 32) - 96;
+    if (letter < 1 || letter > 26) return 0;
+    key = (key << 5) | <u64>letter;
+    at++;
+  }
+  return key === 0 ? 0 : rankOf(key);
+}
+
+/** Looks the word up in the table the other side has filled: key and rank as u64 each, ended by a key of 0. */
+function rankOf(key: u64): u8 {
+  let row: u32 = LEVEL_WORDS;
+  while (true) {
+    const known = load<u64>(row);
+    if (known === key) return <u8>load<u64>(row, 8);
+    if (known === 0) return 0;
+    row += 16;
+  }
+}
+
+function bits64(a: v128, b: v128, c: v128, d: v128): u64 {
+  return (
+    <u64>(<u32>i8x16.bitmask(a)) |
+    ((<u64>(<u32>i8x16.bitmask(b))) << 16) |
+    ((<u64>(<u32>i8x16.bitmask(c))) << 32) |
+    ((<u64>(<u32>i8x16.bitmask(d))) << 48)
+  );
+}

@@ -1,0 +1,97 @@
+import { constants, gunzipSync, gzipSync } from 'node:zlib';
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { buildGzMap } from './gz-map.ts';
+import { gzFile, readAll } from './testing/gz-file.ts';
+
+const LINES = Array.from({ length: 16 }, (_, line) => `2024-08-16 10:00:${line} line ${line * line * 7919}\n`).join('');
+
+/** Files small enough to damage in every place, with blocks of every kind. */
+const FILES: [string, Buffer][] = [
+  ['with codes of its own', gzipSync(LINES)],
+  ['with fixed codes', gzipSync(LINES.slice(0, 250), { strategy: constants.Z_FIXED })],
+  ['with stored blocks', gzipSync(LINES.slice(0, 200), { level: 0 })],
+  ['with literals only', gzipSync(LINES.slice(0, 250), { strategy: constants.Z_HUFFMAN_ONLY })],
+  ['of several members', Buffer.concat([gzipSync('one\n'), gzipSync(''), gzipSync(LINES.slice(0, 200))])],
+];
+
+/** What zlib makes of it, or `undefined` where it refuses. */
+function unpacked(bytes: Buffer): Buffer | undefined {
+  try {
+    return gunzipSync(bytes);
+  } catch {
+    return undefined;
+  }
+}
+
+function isPrefix(part: Buffer, whole: Buffer): boolean {
+  return part.equals(whole.subarray(0, part.length));
+}
+
+describe.each(FILES)('a file %s', (_, packed) => {
+  const text = gunzipSync(packed);
+
+  test('cut anywhere gives the start of its text and more the later it is cut', () => {
+    const write = gzFile();
+    let longest = 0;
+    for (let length = 1; length < packed.length; length++) {
+      const { map, text: got } = readAll(write(packed.subarray(0, length)));
+      if (!isPrefix(got, text)) expect.fail(`other text when cut at ${length}`);
+      expect(got.length).toBeGreaterThanOrEqual(longest);
+      longest = got.length;
+      // Behind a whole member nothing is missed.
+      const isWhole = unpacked(packed.subarray(0, length)) !== undefined;
+      expect(map.problem === null).toBe(isWhole);
+    }
+    expect(longest).toBe(text.length);
+  });
+
+  test('with any byte changed gives its text up to there, and the same as zlib where zlib reads it', () => {
+    const write = gzFile();
+    for (let place = 0; place < packed.length; place++) {
+      const { textBytes } = buildGzMap(write(packed.subarray(0, place)).fd, place);
+      const before = text.subarray(0, textBytes);
+      for (const bits of [1 << (place % 8), 0xff]) {
+        const damaged = Buffer.from(packed);
+        damaged[place] = (damaged[place] ?? 0) ^ bits;
+        const { map, text: got } = readAll(write(damaged), { spacingBytes: 600 });
+        if (!isPrefix(before, got)) expect.fail(`text before the damage at ${place} is another`);
+        const expected = unpacked(damaged);
+        if (expected === undefined) expect(map.problem).not.toBeNull();
+        else if (!got.equals(expected)) expect.fail(`another text than zlib's with ${bits} at ${place}`);
+      }
+    }
+  });
+});
+
+test('bytes that make no sense never throw and never go on for ever', () => {
+  const write = gzFile();
+  const header = Buffer.from([0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 3]);
+  fc.assert(
+    fc.property(fc.uint8Array({ maxLength: 400 }), fc.constantFrom(50, 1e6), (body, spacingBytes) => {
+      const bytes = Buffer.concat([header, body]);
+      const { map, text } = readAll(write(bytes), { spacingBytes });
+      expect(text.length).toBe(map.textBytes);
+      const expected = unpacked(bytes);
+      if (expected) expect(text.equals(expected)).toBe(true);
+    }),
+    { numRuns: 500 },
+  );
+});
+
+test('changes to several bytes are treated as zlib treats them', () => {
+  const write = gzFile();
+  const packed = gzipSync(LINES.repeat(50), { level: 1 });
+  const changes = fc.array(fc.tuple(fc.nat(packed.length - 1), fc.nat(255)), { minLength: 1, maxLength: 3 });
+  fc.assert(
+    fc.property(changes, (places) => {
+      const damaged = Buffer.from(packed);
+      for (const [place, value] of places) damaged[place] = value;
+      const { map, text } = readAll(write(damaged), { spacingBytes: 5_000 });
+      const expected = unpacked(damaged);
+      if (expected === undefined) expect(map.problem).not.toBeNull();
+      else expect(text.equals(expected)).toBe(true);
+    }),
+    { numRuns: 300 },
+  );
+});

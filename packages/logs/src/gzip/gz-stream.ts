@@ -1,0 +1,215 @@
+import { GzInput, type GzInputOptions } from './gz-input.ts';
+import { type InflateKernel, loadInflateKernel, type Meaning } from './inflate-kernel.ts';
+import { MemberCheck } from './member-check.ts';
+import { type HeaderOutcome, readMemberHeader } from './member-header.ts';
+
+/** A place in a gzip file from which its text can be unpacked on. */
+export interface GzPlace {
+  textAt: number;
+  /** Bit of the file that is taken next. */
+  bitAt: number;
+  /** Bit where the block around it starts, `bitAt` between two blocks, or -1 before the header of a member. */
+  blockAt: number;
+}
+
+/** Why unpacking cannot go on, and at which byte of the file. */
+export interface GzFault {
+  kind: 'cut' | 'damaged' | 'trailing';
+  detail: string;
+}
+
+/** How far back a match may reach. */
+const WINDOW_BYTES = 32_768;
+const TRAILER_BYTES = 8;
+
+const FAULTS: Partial<Record<Meaning | HeaderOutcome, string>> = {
+  BAD_BLOCK_TYPE: 'a block of unknown type',
+  BAD_STORED_LENGTH: 'a stored block whose length is in doubt',
+  BAD_CODES: 'codes that cannot be',
+  BAD_SYMBOL: 'a code without meaning',
+  BAD_DISTANCE: 'a match that reaches back too far',
+  unknownMethod: 'an unknown compression method',
+  unknownFlags: 'unknown header flags',
+};
+
+/** Unpacks a gzip file in steps, from its start or from a place noted before. The text's latest part stays at hand. */
+export class GzStream {
+  readonly #kernel: InflateKernel = loadInflateKernel();
+  readonly #input: GzInput;
+  readonly #check = new MemberCheck();
+  #state: 'header' | 'body' | 'trailer' | 'stopped' = 'header';
+  #members = 0;
+  #textAt = 0;
+  /** Set when unpacking cannot go on; `undefined` while it can, and at a good end. */
+  fault: GzFault | undefined;
+
+  constructor(fd: number, sizeBytes: number, options?: GzInputOptions) {
+    this.#input = new GzInput(this.#kernel, fd, sizeBytes, options);
+  }
+
+  /** How much text is unpacked, counted from the start of the file. */
+  get textAt(): number {
+    return this.#textAt;
+  }
+
+  /** Where the text at hand begins; it ends at `textAt`. */
+  get textFrom(): number {
+    return this.#textAt - (this.#kernel.out.value - this.#kernel.OUTPUT);
+  }
+
+  /** It cannot go on, because of `fault` or because all is unpacked. */
+  get isStopped(): boolean {
+    return this.#state === 'stopped';
+  }
+
+  /** The first member whose sums did not match, when the file was unpacked from its start. */
+  get mismatch(): string | undefined {
+    return this.#check.mismatch;
+  }
+
+  /** Where it stands, unless it is between a member's text and its end. */
+  get place(): GzPlace | undefined {
+    const { bitAt } = this.#input;
+    if (this.#state === 'header') return { textAt: this.#textAt, bitAt, blockAt: -1 };
+    if (this.#state === 'body') return { textAt: this.#textAt, bitAt, blockAt: this.#kernel.blockAt.value };
+    return undefined;
+  }
+
+  /** A copy of the text that matches behind the place may reach back to. */
+  copyWindow(): Buffer {
+    const { bytes, out, oldest } = this.#kernel;
+    if (this.#state !== 'body') return Buffer.alloc(0);
+    return Buffer.from(bytes.subarray(Math.max(oldest.value, out.value - WINDOW_BYTES), out.value));
+  }
+
+  /** Copies the text at hand within `[start, end)` and returns how many bytes that were. */
+  copyText(target: Buffer, at: number, start: number, end: number): number {
+    const { bytes, OUTPUT, out } = this.#kernel;
+    const from = OUTPUT + start - this.textFrom;
+    if (from < OUTPUT || from >= out.value) return 0;
+    return bytes.copy(target, at, from, Math.min(from + end - start, out.value));
+  }
+
+  /** Goes on from a place noted before. False, with `fault` set, when the file is not what it was. */
+  restore(place: GzPlace, window: Uint8Array): boolean {
+    const kernel = this.#kernel;
+    this.#check.giveUp();
+    this.fault = undefined;
+    this.#members = 1;
+    kernel.bytes.set(window, kernel.OUTPUT);
+    kernel.out.value = kernel.OUTPUT + window.length;
+    this.#textAt = place.textAt;
+    this.#state = place.blockAt < 0 ? 'header' : 'body';
+    kernel.begin();
+    kernel.oldest.value = kernel.OUTPUT;
+    if (place.blockAt < 0 || place.blockAt === place.bitAt) return this.#seek(place.bitAt);
+    return this.#seek(place.blockAt) && this.#openBlock() && this.#enterBlock(place.bitAt);
+  }
+
+  /** Does one step of at most about `maxBytes` of text, perhaps none. False when it cannot go on. */
+  step(maxBytes: number): boolean {
+    if (this.#state === 'header') return this.#openMember();
+    if (this.#state === 'body') return this.#unpack(maxBytes);
+    if (this.#state === 'trailer') return this.#closeMember();
+    return false;
+  }
+
+  #openMember(): boolean {
+    const first = this.#input.peek();
+    // No bytes at all are an empty text, as they are in a file that is not packed.
+    if (first < 0) return this.#stop();
+    const byteAt = this.#input.byteAt;
+    if (first === 0 && this.#members > 0) return this.#passPadding();
+    const outcome = readMemberHeader(this.#input);
+    if (outcome === 'cut') return this.#stopCut();
+    if (outcome === 'notGzip' && this.#members > 0) return this.#stopTrailing(byteAt);
+    if (outcome === 'notGzip') return this.#stop({ kind: 'damaged', detail: 'it is not gzip data' });
+    if (outcome === 'badSum') this.#check.noteMismatch(`the header at byte ${byteAt} does not match its check sum`);
+    else if (outcome !== 'good') return this.#stopDamaged(outcome, byteAt);
+    this.#members++;
+    this.#check.begin();
+    this.#kernel.begin();
+    this.#kernel.blockAt.value = this.#input.bitAt;
+    this.#state = 'body';
+    return true;
+  }
+
+  #unpack(maxBytes: number): boolean {
+    const kernel = this.#kernel;
+    if (kernel.out.value >= kernel.OUTPUT_END) kernel.slide();
+    const from = kernel.out.value;
+    const limit = Math.min(kernel.OUTPUT_END, from + maxBytes);
+    const answer = kernel.meaning(this.#input.lend((end, ended) => kernel.run(end, ended ? 1 : 0, limit)));
+    const to = kernel.out.value;
+    this.#textAt += to - from;
+    this.#check.add(kernel.bytes, from, to);
+    if (answer === 'FULL') return true;
+    if (answer === 'NEEDS_INPUT') return this.#input.fill() || this.#stopCut();
+    if (answer !== 'DONE') return this.#stopDamaged(answer, this.#input.byteAt);
+    this.#input.alignToByte();
+    this.#state = 'trailer';
+    return true;
+  }
+
+  #closeMember(): boolean {
+    const byteAt = this.#input.byteAt;
+    const trailer = Buffer.allocUnsafe(TRAILER_BYTES);
+    for (let i = 0; i < TRAILER_BYTES; i++) {
+      const byte = this.#input.byte();
+      if (byte < 0) return this.#stopCut();
+      trailer[i] = byte;
+    }
+    this.#check.end(trailer, byteAt);
+    this.#state = 'header';
+    return true;
+  }
+
+  /** Tapes and some file systems fill up with zeros, which are nothing to complain about. */
+  #passPadding(): false {
+    while (true) {
+      const { byteAt } = this.#input;
+      const bytes = this.#input.takeAll();
+      if (bytes.length === 0) return this.#stop();
+      if (bytes.equals(Buffer.alloc(bytes.length))) continue;
+      return this.#stopTrailing(byteAt + bytes.findIndex((byte) => byte !== 0));
+    }
+  }
+
+  #seek(bitAt: number): boolean {
+    return this.#input.seek(bitAt) || this.#stopCut();
+  }
+
+  /** Brings back the codes of a block in whose middle unpacking goes on. */
+  #openBlock(): boolean {
+    const { openBlock, meaning } = this.#kernel;
+    const answer = meaning(this.#input.lend((end) => openBlock(end)));
+    if (answer === 'NEEDS_INPUT') return this.#input.fill() ? this.#openBlock() : this.#stopCut();
+    return answer === 'DONE' || this.#stopDamaged(answer, this.#input.byteAt);
+  }
+
+  #enterBlock(bitAt: number): boolean {
+    const { stored } = this.#kernel;
+    const passedBytes = bitAt / 8 - this.#input.byteAt;
+    // Says nothing in blocks of another kind.
+    stored.value = Math.max(stored.value - passedBytes, 0);
+    return this.#seek(bitAt);
+  }
+
+  #stopCut(): false {
+    return this.#stop({ kind: 'cut', detail: `it ends too early, at byte ${this.#input.byteAt}` });
+  }
+
+  #stopDamaged(what: Meaning | HeaderOutcome, byteAt: number): false {
+    return this.#stop({ kind: 'damaged', detail: `${FAULTS[what] ?? what} at byte ${byteAt}` });
+  }
+
+  #stopTrailing(byteAt: number): false {
+    return this.#stop({ kind: 'trailing', detail: `what follows at byte ${byteAt} is not gzip data and is left out` });
+  }
+
+  #stop(fault?: GzFault): false {
+    this.fault = fault;
+    this.#state = 'stopped';
+    return false;
+  }
+}

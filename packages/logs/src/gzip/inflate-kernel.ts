@@ -1,0 +1,60 @@
+import { WASM_BASE64 } from '../kernel/inflate-wasm.ts';
+import { loadWasm } from '../kernel/load-wasm.ts';
+
+interface Variable {
+  value: number;
+}
+
+/** What kernel/inflate.ts exports; what each is for stands there. */
+interface Exports {
+  readonly next: Variable;
+  readonly used: Variable;
+  out: Variable;
+  oldest: Variable;
+  blockAt: Variable;
+  stored: Variable;
+  seat(from: number, bitsUsed: number, addressZero: number): void;
+  begin(): void;
+  slide(): void;
+  openBlock(end: number): number;
+  run(end: number, ended: number, limit: number): number;
+}
+
+export interface InflateKernel extends Exports {
+  /** All of its memory; places in it are addresses. */
+  bytes: Buffer;
+  INPUT: number;
+  INPUT_BYTES: number;
+  OUTPUT: number;
+  OUTPUT_END: number;
+  /** What an answer of `run` or `openBlock` means. */
+  meaning(answer: number): Meaning;
+}
+
+export type Meaning = (typeof ANSWERS)[number];
+
+const ANSWERS = [
+  'DONE',
+  'NEEDS_INPUT',
+  'FULL',
+  'BAD_BLOCK_TYPE',
+  'BAD_STORED_LENGTH',
+  'BAD_CODES',
+  'BAD_SYMBOL',
+  'BAD_DISTANCE',
+] as const;
+
+/** An inflater with memory of its own (some 450 KiB). */
+export function loadInflateKernel(): InflateKernel {
+  const { buffer, exports, constant } = loadWasm(WASM_BASE64);
+  const meanings = new Map(ANSWERS.map((name) => [constant(name), name]));
+  return {
+    ...(exports as unknown as Exports),
+    bytes: Buffer.from(buffer),
+    INPUT: constant('INPUT'),
+    INPUT_BYTES: constant('INPUT_BYTES'),
+    OUTPUT: constant('OUTPUT'),
+    OUTPUT_END: constant('OUTPUT_END'),
+    meaning: (answer) => meanings.get(answer) ?? 'BAD_SYMBOL',
+  };
+}

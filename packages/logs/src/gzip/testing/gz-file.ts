@@ -1,0 +1,55 @@
+import { closeSync, openSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { finished } from 'node:stream/promises';
+import { createGzip, type ZlibOptions } from 'node:zlib';
+import { onTestFinished } from 'vitest';
+import { tempDir } from '../../testing/temp-dir.ts';
+import { type BuildGzMapOptions, buildGzMap, type GzMap } from '../gz-map.ts';
+import { GzText } from '../gz-text.ts';
+
+export interface GzFile {
+  path: string;
+  fd: number;
+  sizeBytes: number;
+}
+
+/** One file of the test, whose bytes may be given anew; closed and removed when the test ends. */
+export function gzFile(): (bytes: Uint8Array) => GzFile {
+  const path = join(tempDir(), 'a.gz');
+  writeFileSync(path, '');
+  const fd = openSync(path, 'r');
+  onTestFinished(() => closeSync(fd));
+  return (bytes) => {
+    writeFileSync(path, bytes);
+    return { path, fd, sizeBytes: bytes.length };
+  };
+}
+
+/** The map of a file and all of the text it gives. */
+export function readAll({ fd, sizeBytes }: GzFile, options?: BuildGzMapOptions): { map: GzMap; text: Buffer } {
+  const map = buildGzMap(fd, sizeBytes, options);
+  const text = Buffer.alloc(map.textBytes);
+  const got = new GzText(fd, sizeBytes, map).read(text, 0, 0, text.length);
+  return { map, text: text.subarray(0, got) };
+}
+
+export interface Member {
+  /** Each is flushed in this way before the next. */
+  parts: readonly Buffer[];
+  flush: number;
+  options: ZlibOptions;
+}
+
+/** A member as zlib writes it when it is flushed now and then. */
+export async function packMember({ parts, flush, options }: Member): Promise<Buffer> {
+  const packer = createGzip(options);
+  const packed: Buffer[] = [];
+  packer.on('data', (chunk: Buffer) => packed.push(chunk));
+  for (const part of parts) {
+    packer.write(part);
+    packer.flush(flush);
+  }
+  packer.end();
+  await finished(packer);
+  return Buffer.concat(packed);
+}

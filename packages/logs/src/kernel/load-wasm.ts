@@ -1,0 +1,30 @@
+/* The part of WebAssembly we use: it belongs to every platform, but its types come with those of the browser. */
+interface WasmMemory {
+  readonly buffer: ArrayBuffer;
+  grow(pages: number): number;
+}
+
+interface WasmApi {
+  Memory: new (size: { initial: number }) => WasmMemory;
+  Module: new (bytes: Uint8Array) => object;
+  Instance: new (module: object, imports: { env: { memory: WasmMemory } }) => { exports: Record<string, unknown> };
+}
+
+const PAGE_BYTES = 65_536;
+
+export interface LoadedWasm {
+  buffer: ArrayBuffer;
+  exports: Record<string, unknown>;
+  /** The value of an exported constant. */
+  constant(name: string): number;
+}
+
+/** An instance with memory of its own, as large as its constant MEMORY_BYTES says. */
+export function loadWasm(base64: string): LoadedWasm {
+  const { Memory, Module, Instance } = (globalThis as unknown as { WebAssembly: WasmApi }).WebAssembly;
+  const memory = new Memory({ initial: 1 });
+  const { exports } = new Instance(new Module(Buffer.from(base64, 'base64')), { env: { memory } });
+  const constant = (name: string) => (exports[name] as { value: number }).value;
+  memory.grow(Math.ceil(constant('MEMORY_BYTES') / PAGE_BYTES));
+  return { buffer: memory.buffer, exports, constant };
+}

@@ -1,0 +1,99 @@
+import { LEVEL_WORDS, rankOfLevel } from '../parse/level.ts';
+import { loadWasm } from './load-wasm.ts';
+import { WASM_BASE64 } from './scan-wasm.ts';
+
+interface Exports {
+  lineStarts(from: number, to: number): number;
+  find(from: number, to: number, length: number, i: number, j: number): number;
+  heads(from: number, to: number, limit: number): number;
+  headsAtLeast(from: number, to: number, limit: number, rank: number, letters: number): number;
+}
+
+/** A text to look for: its bytes, and for each the bits to set before comparing (0x20: a letter of either case). */
+export interface Needle {
+  bytes: Uint8Array;
+  mask: Uint8Array;
+  /** Positions of its two rarest bytes. */
+  rarest: readonly [number, number];
+}
+
+/** Longest part of a text the kernel looks for. */
+export const MAX_NEEDLE_BYTES = 1024;
+
+/** The compiled inner loops and the memory they work on. One per thread; positions count from the text's start. */
+export class ScanKernel {
+  /** What is scanned is read into here. */
+  readonly text: Buffer;
+  /** Results of `heads`: where each record starts, its wall-clock time, the rank of its level. */
+  readonly positions: Uint32Array;
+  readonly times: Float64Array;
+  readonly ranks: Uint8Array;
+  /** Results of `lineStarts`. */
+  readonly lines: Uint32Array;
+  readonly #exports: Exports;
+  readonly #needle: Uint8Array;
+  readonly #mask: Uint8Array;
+  #rarest: readonly [number, number] = [0, 0];
+  #needleBytes = 0;
+
+  constructor() {
+    const { buffer, exports, constant: at } = loadWasm(WASM_BASE64);
+    this.#exports = exports as unknown as Exports;
+    this.text = Buffer.from(buffer, at('TEXT'), at('TEXT_CAPACITY') - READS_BEYOND);
+    this.positions = new Uint32Array(buffer, at('POSITIONS'), at('MAX_HEADS'));
+    this.times = new Float64Array(buffer, at('TIMES'), at('MAX_HEADS'));
+    this.ranks = new Uint8Array(buffer, at('LEVELS'), at('MAX_HEADS'));
+    this.lines = new Uint32Array(buffer, at('LINES'), at('MAX_LINES'));
+    this.#needle = new Uint8Array(buffer, at('NEEDLE'), MAX_NEEDLE_BYTES);
+    this.#mask = new Uint8Array(buffer, at('MASK'), MAX_NEEDLE_BYTES);
+    fillLevelWords(new DataView(buffer, at('LEVEL_WORDS')));
+  }
+
+  /** Lines starting after a newline in `[from, to)`. */
+  lineStarts(from: number, to: number): number {
+    return this.#exports.lineStarts(from, to);
+  }
+
+  /** Lines starting in `[from, to)`, of which `from` is one, that begin with a timestamp. Text ends at `limit`. */
+  heads(from: number, to: number, limit: number): number {
+    return this.#exports.heads(from, to, limit);
+  }
+
+  /** The same, but only those with a level of at least this rank: much quicker when these are few. */
+  headsAtLeast(from: number, to: number, limit: number, rank: number): number {
+    return this.#exports.headsAtLeast(from, to, limit, rank, firstLetters(rank));
+  }
+
+  lookFor({ bytes, mask, rarest }: Needle): void {
+    this.#needle.set(bytes);
+    this.#mask.set(mask);
+    this.#needleBytes = bytes.length;
+    this.#rarest = rarest;
+  }
+
+  /** Where what was last to be looked for stands first within `[from, to)`, or -1. */
+  find(from: number, to: number): number {
+    return this.#exports.find(from, to, this.#needleBytes, this.#rarest[0], this.#rarest[1]);
+  }
+}
+
+/** The loops take 64 bytes at a time. */
+const READS_BEYOND = 64;
+
+/** Letters of a word, five bits each, and its rank; ended by a zero. */
+function fillLevelWords(table: DataView): void {
+  let row = 0;
+  for (const [word, level] of Object.entries(LEVEL_WORDS)) {
+    const key = [...word.toLowerCase()].reduce((sum, letter) => sum * 32n + BigInt(letter.charCodeAt(0) - 96), 0n);
+    table.setBigUint64(row, key, true);
+    table.setBigUint64(row + 8, BigInt(rankOfLevel(level)), true);
+    row += 16;
+  }
+  table.setBigUint64(row, 0n, true);
+}
+
+/** A bit for each letter that a word for a level of at least this rank starts with. */
+function firstLetters(rank: number): number {
+  const words = Object.entries(LEVEL_WORDS).filter(([, level]) => rankOfLevel(level) >= rank);
+  return words.reduce((bits, [word]) => bits | (1 << (word.toLowerCase().charCodeAt(0) - 96)), 0);
+}
