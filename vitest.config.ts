@@ -7,6 +7,7 @@ export default defineConfig({
   resolve: { conditions },
   ssr: { resolve: { conditions } },
   test: {
+    globalSetup: ['test/build-logs.ts'],
     setupFiles: ['test/setup.ts'],
     pool: 'threads',
     maxWorkers: 2,

@@ -2,7 +2,26 @@ export { LogDir, type LogDirOptions } from './log-dir.ts';
 export { LogError, type LogErrorCode } from './log-error.ts';
 export { editDistance, nearestNames } from './nearest-names.ts';
 export { decodeRecord, type LogRecord } from './parse/decode-record.ts';
+export type { FormatName } from './parse/format.ts';
 export type { Level } from './parse/level.ts';
 export { findColumns, type RecordColumns, type Span } from './parse/record-columns.ts';
 export { createZone, type Zone } from './parse/zone.ts';
-export type { ByteAnswer, LogEntry, LogFileDetails, OpenLog, ReadOptions } from './types.ts';
+export type {
+  ByteAnswer,
+  Digest,
+  DigestQuery,
+  FollowItem,
+  FollowQuery,
+  FoundRecord,
+  Histogram,
+  HistogramQuery,
+  LogEntry,
+  LogFileDetails,
+  LogSelection,
+  OpenLog,
+  ReadOptions,
+  RecordFilter,
+  SearchItem,
+  SearchQuery,
+  StartPoint,
+} from './types.ts';

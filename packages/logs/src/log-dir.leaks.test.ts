@@ -73,8 +73,8 @@ describe('nothing leaks', () => {
     }
     expect(logs.usage.lentBuffers).toBe(0);
     expect(logs.usage.openFiles).toBeLessThanOrEqual(4);
-    logs.close();
-    expect(logs.usage).toEqual({ openFiles: 0, lentBuffers: 0 });
+    await logs.close();
+    expect(logs.usage).toMatchObject({ openFiles: 0, lentBuffers: 0 });
     await vi.waitFor(() => expect(openBelow(dir)).toBe(0), { interval: 5 });
   });
 });

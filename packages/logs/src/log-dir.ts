@@ -1,3 +1,4 @@
+import type { EngineOptions, LogEngine } from './engine.ts';
 import { HandleCache } from './file/handle-cache.ts';
 import type { LogHandle } from './file/log-handle.ts';
 import { SharedLook } from './file/shared-look.ts';
@@ -6,16 +7,31 @@ import { isGzipName } from './file/text-source.ts';
 import { LogError } from './log-error.ts';
 import { isNear, nearestNames } from './nearest-names.ts';
 import { createZone, type Zone } from './parse/zone.ts';
-import { describeFile } from './read/describe-file.ts';
 import { listFiles, type SeenFile } from './read/list.ts';
 import { openLog } from './read/open-log.ts';
 import { tail } from './read/tail.ts';
-import type { ByteAnswer, LogEntry, LogFileDetails, OpenLog, ReadOptions } from './types.ts';
+import type { AskOptions } from './search/stop-reason.ts';
+import type {
+  ByteAnswer,
+  Digest,
+  DigestQuery,
+  Histogram,
+  HistogramQuery,
+  LogEntry,
+  LogFileDetails,
+  OpenLog,
+  ReadOptions,
+  SearchItem,
+  SearchQuery,
+} from './types.ts';
 
-export interface LogDirOptions {
+export interface LogDirOptions extends EngineOptions {
   /** Zone of the timestamps in the files. */
   zone?: Zone;
 }
+
+/** What a file tells by itself; the family is told by all names together. */
+type OwnDetails = Omit<LogFileDetails, 'family' | 'state'>;
 
 /** The door to a directory of logs. Nothing outside the directory is ever read through it. */
 export class LogDir {
@@ -26,18 +42,25 @@ export class LogDir {
   /** Simultaneous listings share one; there is only one thing to list. */
   readonly #listings: SharedLook<SeenFile[]>;
   /** Details by name, valid while the file's identity, size and time are the same. */
-  readonly #details = new Map<string, { mark: string; details: LogFileDetails }>();
+  readonly #details = new Map<string, { mark: string; details: OwnDetails }>();
 
-  constructor(path: string, { zone = createZone() }: LogDirOptions = {}) {
+  readonly #options: LogDirOptions;
+  #engine: Promise<LogEngine> | undefined;
+  #started: LogEngine | undefined;
+
+  constructor(path: string, options: LogDirOptions = {}) {
+    const { zone = createZone() } = options;
     this.path = path;
+    this.#options = options;
     this.#zone = zone;
     this.#handles = new HandleCache(path);
     this.#listings = new SharedLook(() => listFiles(path));
   }
 
   /** Resources in use: what the leak tests watch. */
-  get usage(): { openFiles: number; lentBuffers: number } {
-    return { openFiles: this.#handles.openCount, lentBuffers: this.#reads.lentBuffers };
+  get usage(): { openFiles: number; lentBuffers: number; threads: number; questions: number; indexBytes: number } {
+    const { threads = 0, questions = 0, indexBytes = 0 } = this.#started?.usage ?? {};
+    return { openFiles: this.#handles.openCount, lentBuffers: this.#reads.lentBuffers, threads, questions, indexBytes };
   }
 
   async list(): Promise<LogEntry[]> {
@@ -47,9 +70,17 @@ export class LogDir {
   /** The listing with what a look at both ends of each file tells. A file that cannot be read says so in its entry. */
   async details(options: ReadOptions = {}): Promise<LogFileDetails[]> {
     const files = await this.#listings.look('');
+    const { groupFamilies } = await import('./file/families.ts');
+    const places = new Map<string, Pick<LogFileDetails, 'family' | 'state'>>();
+    for (const { name: family, files: members } of groupFamilies(files.map(({ name }) => name))) {
+      for (const { name, state } of members) places.set(name, { family, state });
+    }
     const answer: LogFileDetails[] = [];
     // One after the other: a directory of thousands of files must not crowd out other requests.
-    for (const file of files) answer.push(await this.#detailsOf(file, options));
+    for (const file of files) {
+      const place = places.get(file.name) ?? { family: file.name, state: 'live' };
+      answer.push({ ...(await this.#detailsOf(file, options)), ...place });
+    }
     const names = new Set(files.map(({ name }) => name));
     for (const name of this.#details.keys()) if (!names.has(name)) this.#details.delete(name);
     return answer;
@@ -66,9 +97,40 @@ export class LogDir {
     return openLog({ handle: await this.#acquire(name), reads: this.#reads });
   }
 
-  /** Closes what is kept open. Answers under way end by themselves. */
-  close(): void {
+  /** Records that match, batch by batch; the last item of the last batch is the end. The first batch is empty. */
+  async *search(query: SearchQuery, options: AskOptions = {}): AsyncGenerator<SearchItem[], void, undefined> {
+    yield* (await this.#loadEngine()).search(query, options);
+  }
+
+  async histogram(query: HistogramQuery, options: AskOptions = {}): Promise<Histogram> {
+    return (await this.#loadEngine()).histogram(query, options);
+  }
+
+  async digest(query: DigestQuery, options: AskOptions = {}): Promise<Digest> {
+    return (await this.#loadEngine()).digest(query, options);
+  }
+
+  /** Closes what is kept open. Tails under way end by themselves, searches are cut. */
+  async close(): Promise<void> {
     this.#handles.close();
+    await (await this.#engine)?.close();
+  }
+
+  /** The engine is a third of the code: it is loaded when the first question comes. */
+  #loadEngine(): Promise<LogEngine> {
+    this.#engine ??= import('./engine.ts').then(({ LogEngine }) => {
+      const parts = {
+        dir: this.path,
+        handles: this.#handles,
+        reads: this.#reads,
+        zone: this.#zone,
+        list: () => this.#listings.look(''),
+        acquire: (name: string) => this.#acquire(name),
+      };
+      this.#started = new LogEngine(parts, this.#options);
+      return this.#started;
+    });
+    return this.#engine;
   }
 
   async #acquire(name: string): Promise<LogHandle> {
@@ -91,13 +153,13 @@ export class LogDir {
     return new LogError(error.code, `${error.message}; did you mean ${hint}?`, { cause: error });
   }
 
-  async #detailsOf({ name, size, stats }: SeenFile, { signal }: ReadOptions): Promise<LogFileDetails> {
+  async #detailsOf({ name, size, stats }: SeenFile, { signal }: ReadOptions): Promise<OwnDetails> {
     signal?.throwIfAborted();
     const mark = `${stats.dev}:${stats.ino}:${size}:${stats.mtimeNs}`;
     const known = this.#details.get(name);
     if (known?.mark === mark) return known.details;
     const facts = { name, size, modifiedMs: Number(stats.mtimeMs), compressed: isGzipName(name) };
-    const details: LogFileDetails = { ...facts, ...(await this.#look(name, { signal })) };
+    const details: OwnDetails = { ...facts, ...(await this.#look(name, { signal })) };
     // A failure may pass without the file changing, so it is not remembered.
     if (details.problem === null) this.#details.set(name, { mark, details });
     return details;
@@ -106,10 +168,11 @@ export class LogDir {
   async #look(
     name: string,
     options: ReadOptions,
-  ): Promise<Omit<LogFileDetails, keyof LogEntry | 'modifiedMs' | 'compressed'>> {
+  ): Promise<Omit<OwnDetails, keyof LogEntry | 'modifiedMs' | 'compressed'>> {
     try {
       const handle = await this.#handles.acquire(name);
       try {
+        const { describeFile } = await import('./read/describe-file.ts');
         return { ...(await describeFile({ handle, reads: this.#reads }, this.#zone, options)), problem: null };
       } finally {
         handle.release();

@@ -5,7 +5,12 @@ export type LogErrorCode =
   | 'LOG_FILE_CORRUPT'
   | 'LOG_FILE_UNREADABLE'
   | 'LOG_FILE_TRUNCATED'
-  | 'LOG_DIR_UNREADABLE';
+  | 'LOG_DIR_UNREADABLE'
+  | 'LOG_FAMILY_NOT_FOUND'
+  | 'REGEX_INVALID'
+  | 'CURSOR_INVALID'
+  | 'CURSOR_GONE'
+  | 'TOO_MANY_SEARCHES';
 
 /** A failure of the log engine. The message says what and which file, and may be shown to whoever asked. */
 export class LogError extends Error {

@@ -1,3 +1,6 @@
+import type { FormatName, RecordFields } from './parse/format.ts';
+import type { Level } from './parse/level.ts';
+
 /** One file of the log directory, exactly the contract's fields. */
 export interface LogEntry {
   name: string;
@@ -5,12 +8,16 @@ export interface LogEntry {
   size: number;
 }
 
-/** What can be said of a file from a look at its two ends. */
+/** What can be said of a file from its name and a look at its two ends. */
 export interface LogFileDetails extends LogEntry {
   modifiedMs: number;
+  /** The log it belongs to: the name its live file has, or would have. */
+  family: string;
+  /** Being written, or moved aside. */
+  state: 'live' | 'rotated';
   compressed: boolean;
-  /** `contract`: the node's own line format; `text`: any other text; `binary`: not text; `unreadable`: see `problem`. */
-  format: 'contract' | 'text' | 'binary' | 'empty' | 'unreadable';
+  /** How its lines are read; `binary`: not text; `unreadable`: see `problem`. */
+  format: FormatName | 'binary' | 'empty' | 'unreadable';
   /** Epoch ms of the first timestamp found at the start; `null` where there is none. */
   firstTimeMs: number | null;
   /** Epoch ms of the last timestamp found at the end; `null` where there is none, or where finding it means unpacking the whole file. */
@@ -43,3 +50,184 @@ export interface OpenLog {
   read(start: number, end: number, options?: ReadOptions): AsyncIterable<Uint8Array>;
   close(): Promise<void>;
 }
+
+/** Which files are asked: one, one family (a live file and its rotated ones), or all of the directory. */
+export interface LogSelection {
+  file?: string;
+  /** Name of the family, as the details of its files tell it. */
+  family?: string;
+}
+
+/** Which records are wanted. Every condition that is given must hold. */
+export interface RecordFilter {
+  /** Epoch ms, inclusive. */
+  fromMs?: number;
+  /** Epoch ms, exclusive. */
+  toMs?: number;
+  /** This level or a higher one. Records without a level have none. */
+  minLevel?: Level;
+  /** Literal texts that must all occur in the record's text. */
+  terms?: readonly string[];
+  /** Literal texts of which none may occur. */
+  excluded?: readonly string[];
+  /** Applies to terms, exclusions and the regex. */
+  caseSensitive?: boolean;
+  /** RE2 syntax, looked for anywhere in the record; `^` and `$` match at its lines. */
+  regex?: string;
+  /** `file:line` or `file`, as a whole or behind a `/`. */
+  source?: string;
+  /** One of the record's tags, whatever its case. */
+  component?: string;
+}
+
+/** Where to begin: everything before it (newest first: behind it) is left out. */
+export type StartPoint =
+  /** The record that covers this byte of the (uncompressed) text; needs one file. Newest first: those before it. */
+  | { offset: number }
+  /** The first record at or after this time. Newest first: those before it. */
+  | { timeMs: number }
+  /** Next to this record, not the record itself, in either order. */
+  | { cursor: string }
+  /** This record itself, oldest first. Newest first: those before it. */
+  | { record: string };
+
+export interface SearchQuery extends LogSelection, RecordFilter {
+  order: 'newest' | 'oldest';
+  /** At most this many records. */
+  limit: number;
+  /** Records told before and after each one found. */
+  before: number;
+  after: number;
+  start?: StartPoint;
+  /** Cursor of the record to stop before. */
+  until?: string;
+  /** Tell the record's text as it is, too. */
+  raw?: boolean;
+}
+
+/** A record and where it stands. */
+export interface FoundRecord extends RecordFields {
+  type: 'record';
+  file: string;
+  /** In the uncompressed text. */
+  offset: number;
+  /** Length in bytes, its last newline included. */
+  bytes: number;
+  /** Names this record, also after rotation and compression. */
+  cursor: string;
+  /** The text is longer than what is shown: read the rest by its offset. */
+  cut?: true;
+  /** Not the start of a record: the next part of one that is too long to be one. */
+  continued?: true;
+  /** Follow only: its line has no end yet; the rest comes as a continued record. */
+  unfinished?: true;
+  raw?: string;
+  before?: FoundRecord[];
+  after?: FoundRecord[];
+}
+
+export interface FileProblem {
+  file: string;
+  code: string;
+  detail: string;
+}
+
+/** The last item of every search: why it ended and what it covered. */
+export interface SearchEnd {
+  type: 'end';
+  reason: 'exhausted' | 'limit' | 'time budget' | 'cancelled';
+  records: number;
+  /** Bytes of text looked at, and bytes known from earlier scans to hold nothing. */
+  scannedBytes: number;
+  skippedBytes: number;
+  scannedFiles: number;
+  /** Times of the part that was covered; `null` where it has none. */
+  coveredFromMs: number | null;
+  coveredToMs: number | null;
+  /** Files that could not be read, or not wholly, and why. */
+  problems: FileProblem[];
+  /** Goes on exactly where this answer stopped; `null` when there is nothing left. */
+  cursor: string | null;
+  elapsedMs: number;
+}
+
+export type SearchItem = FoundRecord | SearchEnd;
+
+export interface HistogramQuery extends LogSelection, RecordFilter {
+  /** Width of a bucket; chosen when absent. */
+  bucketMs?: number;
+  /** Buckets wished for when the width is to be chosen. */
+  buckets: number;
+}
+
+export interface HistogramBucket {
+  startMs: number;
+  /** Records per level; those without a level count as `NONE`. Levels without records are absent. */
+  counts: Partial<Record<Level | 'NONE', number>>;
+}
+
+export interface Histogram {
+  bucketMs: number;
+  /** Only buckets with records, in rising order. */
+  buckets: HistogramBucket[];
+  /** Records that match but have no time. */
+  untimed: number;
+  end: Omit<SearchEnd, 'type' | 'cursor'>;
+}
+
+export interface DigestQuery extends LogSelection, RecordFilter {
+  /** Groups told at most, the largest first. */
+  limit: number;
+  /** Marks groups whose first record is not older. */
+  newSinceMs?: number;
+  /** Only those marked new. */
+  onlyNew?: boolean;
+}
+
+export interface DigestGroup {
+  level: Level | null;
+  source: string | null;
+  /** The message with its changing parts replaced by `*`, where there is no source. */
+  shape: string | null;
+  count: number;
+  firstMs: number | null;
+  lastMs: number | null;
+  isNew: boolean;
+  /** The newest record of the group. */
+  sample: FoundRecord;
+}
+
+export interface Digest {
+  groups: DigestGroup[];
+  /** Groups there are, told or not. */
+  totalGroups: number;
+  /** Records counted in groups that were given up because there were too many. */
+  ungrouped: number;
+  end: Omit<SearchEnd, 'type' | 'cursor'>;
+}
+
+export interface FollowQuery extends LogSelection, RecordFilter {
+  /** Where to begin: now, so many records back, at a time, or after a record. */
+  start: 'end' | { back: number } | { timeMs: number } | { cursor: string };
+  raw?: boolean;
+}
+
+export type FollowItem =
+  | FoundRecord
+  /** The name leads to another file now; what was left of the old one has been told. */
+  | { type: 'rotated'; family: string; from: string; to: string }
+  /** The file became shorter; it is read from its start. */
+  | { type: 'truncated'; file: string; lostBytes: number | null }
+  /** Records were not told. With cursors they can be loaded: after `after`, up to `until`. */
+  | {
+      type: 'gap';
+      family: string;
+      reason: 'slow' | 'truncated' | 'gone';
+      bytes: number | null;
+      after: string | null;
+      until: string | null;
+    }
+  /** The file, or the directory, is not there at the moment. */
+  | { type: 'missing'; family: string }
+  /** The last item. */
+  | { type: 'end'; reason: 'cancelled' | 'stopping' };

@@ -67,7 +67,7 @@ export async function openNodeParts(loaded: LoadedSettings, options: NodePartsOp
       options.isStopping,
     ),
     async close() {
-      logs.close();
+      await logs.close();
       await ownLog.close();
     },
   };

@@ -38,7 +38,7 @@ describe('a damaged archive is told as damaged', () => {
       await expect(logs.tail('a.gz', size)).rejects.toMatchObject({ code: 'LOG_FILE_CORRUPT', message });
     }
     expect(logs.usage.lentBuffers).toBe(0);
-    logs.close();
+    await logs.close();
     expect(logs.usage.openFiles).toBe(0);
   });
 });
@@ -103,7 +103,7 @@ describe('200 MB of zeros in a small archive', () => {
     await expect(reading).rejects.toThrow('enough');
     expect(Number(process.hrtime.bigint() - startNs) / 1e6).toBeLessThan(1000);
     expect(logs.usage.lentBuffers).toBe(0);
-    logs.close();
+    await logs.close();
     expect(logs.usage.openFiles).toBe(0);
   });
 
@@ -115,7 +115,7 @@ describe('200 MB of zeros in a small archive', () => {
     for await (const chunk of answer.chunks) if (chunk.length > 0) break;
     await answer.close();
     expect(logs.usage.lentBuffers).toBe(0);
-    logs.close();
+    await logs.close();
     expect(logs.usage.openFiles).toBe(0);
     await vi.waitFor(() => expect(openBelow(dir)).toBe(0), { interval: 5 });
   });

@@ -1,8 +1,8 @@
 import { gunzipRange } from '../file/gunzip.ts';
 import { type RangeSource, readRange } from '../file/read-range.ts';
 import { isGzipName } from '../file/text-source.ts';
-import { findColumns } from '../parse/record-columns.ts';
-import { parseTimestamp } from '../parse/timestamp.ts';
+import { detectFormat } from '../parse/detect-format.ts';
+import type { Format, LineHead } from '../parse/format.ts';
 import type { Zone } from '../parse/zone.ts';
 import type { LogFileDetails, ReadOptions } from '../types.ts';
 
@@ -19,8 +19,14 @@ export async function describeFile(file: RangeSource, zone: Zone, options: ReadO
   const head = compressed
     ? await collect(gunzipRange(file, 0, LOOK_BYTES, options))
     : await collect(readRange(file, 0, Math.min(LOOK_BYTES, handle.sizeBytes), options));
-  const lastTimeMs = compressed ? null : await findLastTime(file, zone, options);
-  return { format: formatOf(head), firstTimeMs: firstTime(head, zone), lastTimeMs };
+  if (head.length === 0) return { format: 'empty', firstTimeMs: null, lastTimeMs: null };
+  const format = detectFormat(head, { zone, writtenMs: Number(handle.modifiedNs / 1_000_000n) });
+  const isText = format.name !== 'text' || !head.includes(0);
+  return {
+    format: isText ? format.name : 'binary',
+    firstTimeMs: firstTime(format, head, linesOf(head)),
+    lastTimeMs: compressed ? null : await findLastTime(file, format, options),
+  };
 }
 
 async function collect(chunks: AsyncIterable<Buffer>): Promise<Buffer> {
@@ -29,35 +35,23 @@ async function collect(chunks: AsyncIterable<Buffer>): Promise<Buffer> {
   return Buffer.concat(parts);
 }
 
-/** By the first line that has a time; where none has, NUL bytes mean it is no text. */
-function formatOf(head: Buffer): LogFileDetails['format'] {
-  if (head.length === 0) return 'empty';
-  for (const { start, end } of linesOf(head)) {
-    const { localMs, level } = findColumns(head, start, end);
-    if (localMs !== undefined) return level ? 'contract' : 'text';
-  }
-  return head.includes(0) ? 'binary' : 'text';
-}
+type Lines = Iterable<{ start: number; end: number }>;
 
-function firstTime(head: Buffer, zone: Zone): number | null {
-  for (const { start, end } of linesOf(head)) {
-    const time = parseTimestamp(head, start, end);
-    if (time) return zone.toEpochMs(time.localMs);
+function firstTime(format: Format, bytes: Buffer, lines: Lines): number | null {
+  const head: LineHead = { timeMs: Number.NaN, rank: 0 };
+  for (const { start, end } of lines) {
+    if (format.readHead(bytes, start, end, head) && !Number.isNaN(head.timeMs)) return head.timeMs;
   }
   return null;
 }
 
-async function findLastTime(file: RangeSource, zone: Zone, options: ReadOptions): Promise<number | null> {
+async function findLastTime(file: RangeSource, format: Format, options: ReadOptions): Promise<number | null> {
   const { sizeBytes } = file.handle;
   const from = Math.max(0, sizeBytes - LOOK_BYTES);
   const tail = await collect(readRange(file, from, sizeBytes, options));
   // What stands first in a part of the file is hardly the start of a line.
   const lines = from > 0 ? [...linesOf(tail)].slice(1) : [...linesOf(tail)];
-  for (const { start, end } of lines.reverse()) {
-    const time = parseTimestamp(tail, start, end);
-    if (time) return zone.toEpochMs(time.localMs);
-  }
-  return null;
+  return firstTime(format, tail, lines.reverse());
 }
 
 function* linesOf(bytes: Buffer): Generator<{ start: number; end: number }> {

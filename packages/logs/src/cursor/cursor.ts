@@ -1,0 +1,80 @@
+import { LogError } from '../log-error.ts';
+
+/** Bytes of a file's start that name it. */
+export const HEAD_BYTES = 1024;
+
+/** Bytes of a record's start that are checked when a cursor is used. */
+export const CHECK_BYTES = 64;
+
+/** Names a file by the first bytes of its text, which stay the same when it is renamed, copied or compressed. */
+export interface FileMark {
+  headBytes: number;
+  headHash: string;
+}
+
+/** A record within a file: its offset in the text, and a hash of its first bytes. */
+export interface RecordPlace {
+  offset: number;
+  check: number;
+  checkBytes: number;
+}
+
+/** Names a record. */
+export interface RecordMark extends FileMark, RecordPlace {
+  /** Name of the file when the mark was made: the first one to look at. */
+  file: string;
+}
+
+/** Marks as one word that is safe in a URL. Several stand for a place in several logs at once. */
+export function encodeCursor(marks: readonly RecordMark[]): string {
+  return marks.map(encodeMark).join('~');
+}
+
+export function encodeMark(mark: RecordMark): string {
+  return markEncoder(mark)(mark);
+}
+
+/** Encodes marks of one file; what they have in common is worked out once. */
+export function markEncoder({
+  headHash,
+  headBytes,
+  file,
+}: FileMark & { file: string }): (place: RecordPlace) => string {
+  const head = `${headHash}.${to36(headBytes)}`;
+  const name = Buffer.from(file).toString('base64url');
+  return ({ offset, check, checkBytes }) => `${head}.${to36(offset)}.${to36(check)}.${to36(checkBytes)}.${name}`;
+}
+
+export function decodeCursor(text: string): RecordMark[] {
+  return text.split('~').map(decodeMark);
+}
+
+const MARK = /^([0-9a-f]{16})\.([0-9a-z]{1,4})\.([0-9a-z]{1,11})\.([0-9a-z]{1,7})\.([0-9a-z]{1,2})\.([\w-]{1,344})$/;
+
+function decodeMark(text: string): RecordMark {
+  const [, headHash, ...rest] = MARK.exec(text) ?? [];
+  const [headBytes = -1, offset = -1, check = -1, checkBytes = -1] = rest.slice(0, 4).map((part) => from36(part));
+  const isGood = headBytes >= 0 && headBytes <= HEAD_BYTES && checkBytes >= 0 && checkBytes <= CHECK_BYTES;
+  if (headHash === undefined || !isGood || !Number.isSafeInteger(offset) || check > 0xffff_ffff) {
+    throw new LogError(
+      'CURSOR_INVALID',
+      'this is not a cursor of this interface: use one exactly as an answer gave it',
+    );
+  }
+  return { headHash, headBytes, offset, check, checkBytes, file: Buffer.from(rest[4] ?? '', 'base64url').toString() };
+}
+
+/** FNV-1a over the first bytes of a record: quick for a few bytes, and nobody gains by forging it. */
+export function checkOf(bytes: Uint8Array, start: number, end: number): number {
+  let hash = 0x811c9dc5;
+  for (let index = start; index < end; index++) hash = Math.imul(hash ^ (bytes[index] ?? 0), 0x01000193);
+  return hash >>> 0;
+}
+
+function to36(value: number): string {
+  return value.toString(36);
+}
+
+function from36(text: string): number {
+  return Number.parseInt(text, 36);
+}

@@ -1,0 +1,186 @@
+import { groupFamilies } from './file/families.ts';
+import type { HandleCache } from './file/handle-cache.ts';
+import type { LogHandle } from './file/log-handle.ts';
+import type { SharedReads } from './file/shared-reads.ts';
+import { BlockIndexes } from './index/block-index.ts';
+import { LogError } from './log-error.ts';
+import { nearestNames } from './nearest-names.ts';
+import type { Zone } from './parse/zone.ts';
+import type { SeenFile } from './read/list.ts';
+import { CancelFlag } from './scan/cancel-flag.ts';
+import { WorkerPool } from './scan/worker-pool.ts';
+import { digest } from './search/digest.ts';
+import { histogram } from './search/histogram.ts';
+import { type OpenFamily, openFamily, releaseFamily } from './search/open-family.ts';
+import { FileOpener } from './search/open-file.ts';
+import { ScanShop } from './search/scan-shop.ts';
+import { search } from './search/search.ts';
+import type { AskOptions } from './search/stop-reason.ts';
+import type {
+  Digest,
+  DigestQuery,
+  FileProblem,
+  Histogram,
+  HistogramQuery,
+  LogSelection,
+  RecordFilter,
+  SearchItem,
+  SearchQuery,
+} from './types.ts';
+
+/** Each holds a descriptor while it is asked. */
+const MAX_OPEN_FILES = 1000;
+
+interface FamilyNames {
+  name: string;
+  files: string[];
+}
+
+export interface EngineOptions {
+  /** Threads that scan. */
+  workers?: number;
+  /** Questions under way at the same time; more are refused. */
+  maxQueued?: number;
+  /** Memory for what was learnt from scans. */
+  maxIndexBytes?: number;
+}
+
+export interface EngineParts {
+  dir: string;
+  handles: HandleCache;
+  reads: SharedReads;
+  zone: Zone;
+  list(): Promise<SeenFile[]>;
+  /** Opens by name; the error for a name that is none has a hint. */
+  acquire(name: string): Promise<LogHandle>;
+}
+
+/** Answers questions about a directory of logs. Loaded with the first question: a node that is not asked does without. */
+export class LogEngine {
+  readonly #parts: EngineParts;
+  readonly #opener: FileOpener;
+  readonly #shop: ScanShop;
+  readonly #maxQueued: number;
+  #asking = 0;
+
+  constructor(parts: EngineParts, options: EngineOptions = {}) {
+    const { workers = 2, maxQueued = 64, maxIndexBytes = 16 * 1024 ** 2 } = options;
+    this.#parts = parts;
+    this.#opener = new FileOpener(parts);
+    this.#maxQueued = maxQueued;
+    const pool = new WorkerPool(workers);
+    this.#shop = new ScanShop({ pool, indexes: new BlockIndexes(maxIndexBytes), zone: parts.zone });
+  }
+
+  get usage(): { threads: number; jobs: number; indexBytes: number; questions: number } {
+    return { ...this.#shop.pool.usage, indexBytes: this.#shop.indexes.costBytes, questions: this.#asking };
+  }
+
+  async *search(query: SearchQuery, options: AskOptions): AsyncGenerator<SearchItem[], void, undefined> {
+    const done = this.#begin();
+    try {
+      yield* search(this.#shop, await this.#open(query, options), query, options);
+    } finally {
+      done();
+    }
+  }
+
+  async histogram(query: HistogramQuery, options: AskOptions): Promise<Histogram> {
+    const done = this.#begin();
+    try {
+      return await histogram(this.#shop, await this.#open(query, options), query, options);
+    } finally {
+      done();
+    }
+  }
+
+  async digest(query: DigestQuery, options: AskOptions): Promise<Digest> {
+    const done = this.#begin();
+    try {
+      return await digest(this.#shop, await this.#open(query, options), query, options);
+    } finally {
+      done();
+    }
+  }
+
+  /** Which of the texts the filter's regex matches; worked out by a thread. */
+  async matchRegex(filter: RecordFilter, texts: readonly Buffer[], { signal }: AskOptions = {}): Promise<boolean[]> {
+    const flag = new CancelFlag();
+    const cancel = () => flag.set();
+    signal?.addEventListener('abort', cancel, { once: true });
+    try {
+      return await this.#shop.pool.run({ kind: 'regex', filter, texts }, flag);
+    } finally {
+      signal?.removeEventListener('abort', cancel);
+    }
+  }
+
+  close(): Promise<void> {
+    return this.#shop.pool.close();
+  }
+
+  #begin(): () => void {
+    if (this.#asking >= this.#maxQueued) {
+      throw new LogError(
+        'TOO_MANY_SEARCHES',
+        `${this.#asking} searches are under way, as many as search.max-queued allows`,
+      );
+    }
+    this.#asking++;
+    return () => {
+      this.#asking--;
+    };
+  }
+
+  async #open(selection: LogSelection, options: AskOptions): Promise<OpenFamily[]> {
+    const { file } = selection;
+    // A family leaves out what is gone; a file that was asked for by name must be there.
+    if (file !== undefined) (await this.#parts.acquire(file)).release();
+    const families = file === undefined ? await this.#families(selection) : [{ name: file, files: [file] }];
+    const { within, problem } = withinLimit(families);
+    const opened: OpenFamily[] = [];
+    try {
+      for (const family of within) opened.push(await openFamily(this.#opener, family, options));
+    } catch (error) {
+      opened.forEach(releaseFamily);
+      throw error;
+    }
+    if (problem) opened[0]?.problems.push(problem);
+    return opened;
+  }
+
+  async #families({ family: wanted }: LogSelection): Promise<FamilyNames[]> {
+    const seen = await this.#parts.list();
+    const families = groupFamilies(seen.map(({ name }) => name)).map(({ name, files }) => ({
+      name,
+      files: files.map((file) => file.name),
+    }));
+    if (wanted === undefined) return families;
+    const found = families.filter(({ name }) => name === wanted);
+    if (found.length === 0) throw familyNotFound(wanted, families);
+    return found;
+  }
+}
+
+/** Whole families, as many as may be open at a time. */
+function withinLimit(families: FamilyNames[]): { within: FamilyNames[]; problem: FileProblem | undefined } {
+  let files = 0;
+  const within = families.filter((family, index) => {
+    files += family.files.length;
+    return files <= MAX_OPEN_FILES || index === 0;
+  });
+  const left = families.length - within.length;
+  if (left === 0) return { within, problem: undefined };
+  const first = families.find((family) => !within.includes(family))?.name ?? '';
+  const detail = `${left} families were left out: at most ${MAX_OPEN_FILES} files are searched at once; ask by family`;
+  return { within, problem: { file: first, code: 'TOO_MANY_FILES', detail } };
+}
+
+function familyNotFound(wanted: string, families: readonly { name: string }[]): LogError {
+  const near = nearestNames(
+    wanted,
+    families.map(({ name }) => name),
+  );
+  const hint = near.length > 0 ? `; did you mean ${near.map((name) => JSON.stringify(name)).join(' or ')}?` : '';
+  return new LogError('LOG_FAMILY_NOT_FOUND', `no family of logs named ${JSON.stringify(wanted)}${hint}`);
+}

@@ -1,0 +1,189 @@
+import type { GzMap } from '../gzip/gz-map.ts';
+import type { FormatName, RecordFields } from '../parse/format.ts';
+import type { RecordFilter } from '../types.ts';
+
+/** A file as a scanning thread needs it. The descriptor stays open until the job has ended. */
+export interface ScanFile {
+  name: string;
+  fd: number;
+  /** On disk. */
+  sizeBytes: number;
+  /** Of the text: the same, unless it is compressed. */
+  textBytes: number;
+  gzMap: GzMap | undefined;
+  format: FormatName;
+  zone: string;
+  writtenMs: number;
+}
+
+/** Which records of a file are looked at: those that start in these blocks and in this range. */
+export interface ScanPart {
+  file: ScanFile;
+  /** Pairs of first block and the one behind the last, in the order of the scan. */
+  runs: readonly number[];
+  /** Offsets a record may start at. */
+  startBytes: number;
+  endBytes: number;
+}
+
+export interface RecordsJob extends ScanPart {
+  kind: 'records';
+  filter: RecordFilter;
+  newestFirst: boolean;
+  limit: number;
+  raw: boolean;
+  /** Instead of blocks: records that start at these offsets, in the order of the scan. */
+  picks: readonly number[];
+}
+
+export interface HistogramJob extends ScanPart {
+  kind: 'histogram';
+  filter: RecordFilter;
+  bucketMs: number;
+}
+
+export interface DigestJob extends ScanPart {
+  kind: 'digest';
+  filter: RecordFilter;
+}
+
+/** Finds offsets before which all records are older than `fromMs`, and from which on all are not older than `toMs`. */
+export interface SeekJob {
+  kind: 'seek';
+  file: ScanFile;
+  fromMs: number;
+  toMs: number;
+}
+
+/** The offset of the first record that is not older. */
+export interface FirstAtJob {
+  kind: 'first-at';
+  file: ScanFile;
+  timeMs: number;
+}
+
+/** The start of the record that covers the offset. */
+export interface AlignJob {
+  kind: 'align';
+  file: ScanFile;
+  offset: number;
+}
+
+/** Hash of some bytes of the text; -1 where there are not as many. */
+export interface CheckJob {
+  kind: 'check';
+  file: ScanFile;
+  offset: number;
+  bytes: number;
+}
+
+export interface GzMapJob {
+  kind: 'gz-map';
+  file: ScanFile;
+}
+
+/** Which of the texts a filter's regex matches. */
+export interface RegexJob {
+  kind: 'regex';
+  filter: RecordFilter;
+  texts: readonly Uint8Array[];
+}
+
+export type Job =
+  | RecordsJob
+  | HistogramJob
+  | DigestJob
+  | SeekJob
+  | FirstAtJob
+  | AlignJob
+  | CheckJob
+  | GzMapJob
+  | RegexJob;
+
+/** A record as a scan gives it: its place in the file, without the file's mark. */
+export interface ScannedRecord extends RecordFields {
+  offset: number;
+  bytes: number;
+  check: number;
+  checkBytes: number;
+  cut?: true;
+  continued?: true;
+  raw?: string;
+}
+
+/** What is known of a block that will not change any more. */
+export interface BlockSummary {
+  block: number;
+  /** `null` where not every record was looked at. */
+  all: RecordsSummary | null;
+  /** Offsets of its records of level ERROR and above; `null` where they are not known, or too many to keep. */
+  errors: number[] | null;
+}
+
+/** Of all records of a block. Times are infinite where it has none. */
+export interface RecordsSummary {
+  minMs: number;
+  maxMs: number;
+  /** Records per level rank; 0: without a level. */
+  counts: number[];
+  /** Records without a time. */
+  untimed: number;
+}
+
+/** What every scan tells beside its findings. */
+export interface ScanReport {
+  scannedBytes: number;
+  /** Times seen in the part that was scanned. */
+  minMs: number;
+  maxMs: number;
+  summaries: BlockSummary[];
+}
+
+export interface RecordsResult extends ScanReport {
+  records: ScannedRecord[];
+  /** It stopped at its last record, before its part was done. */
+  stopped: boolean;
+  /** The record at which the scanned part begins (oldest first: the last one in it), to go on from. */
+  reached: { offset: number; check: number; checkBytes: number; timeMs?: number } | null;
+}
+
+export interface HistogramResult extends ScanReport {
+  /** Bucket numbers (time divided by the bucket's width), and seven counts for each, by rank. */
+  buckets: number[];
+  counts: number[];
+  untimed: number;
+}
+
+export interface ScannedGroup {
+  rank: number;
+  source: string | null;
+  shape: string | null;
+  count: number;
+  firstMs: number;
+  lastMs: number;
+  /** Of the newest record. */
+  offset: number;
+}
+
+export interface DigestResult extends ScanReport {
+  groups: ScannedGroup[];
+  ungrouped: number;
+}
+
+export interface SeekResult {
+  startBytes: number;
+  endBytes: number;
+}
+
+/** What each kind of job gives. */
+export interface JobResults {
+  records: RecordsResult;
+  histogram: HistogramResult;
+  digest: DigestResult;
+  seek: SeekResult;
+  'first-at': number;
+  align: number;
+  check: number;
+  'gz-map': GzMap;
+  regex: boolean[];
+}

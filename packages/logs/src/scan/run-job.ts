@@ -1,0 +1,76 @@
+import { checkOf } from '../cursor/cursor.ts';
+import { buildGzMap } from '../gzip/gz-map.ts';
+import { ScanKernel } from '../kernel/scan-kernel.ts';
+import { createFormat } from '../parse/detect-format.ts';
+import { createZone, type Zone } from '../parse/zone.ts';
+import type { RecordFilter } from '../types.ts';
+import type { CheckJob, Job, JobResults, ScanFile } from './jobs.ts';
+import { RecordMatcher } from './record-matcher.ts';
+import { compileRegex, type SafeRegex } from './regex.ts';
+import { scanDigest } from './scan-digest.ts';
+import { scanHistogram } from './scan-histogram.ts';
+import type { ScanTools } from './scan-part.ts';
+import { scanRecords } from './scan-records.ts';
+import { alignToRecord, firstAt, seekTime } from './seek-time.ts';
+import { openTextReader } from './text-reader.ts';
+
+/** Does the jobs of one thread, one at a time. Keeps what is costly to make for the next one. */
+export class JobRunner {
+  readonly #kernel = new ScanKernel();
+  readonly #zones = new Map<string, Zone>();
+  /** The last pattern used: all jobs of a search have the same. */
+  #regex: { key: string; regex: SafeRegex } | undefined;
+
+  async run(job: Job, isCancelled: () => boolean): Promise<JobResults[Job['kind']]> {
+    switch (job.kind) {
+      case 'records':
+        return scanRecords(job, await this.#matcher(job.filter), this.#tools(job.file, isCancelled));
+      case 'histogram':
+        return scanHistogram(job, await this.#matcher(job.filter), this.#tools(job.file, isCancelled));
+      case 'digest':
+        return scanDigest(job, await this.#matcher(job.filter), this.#tools(job.file, isCancelled));
+      case 'seek':
+        return seekTime(job.file, job, this.#tools(job.file, isCancelled));
+      case 'first-at':
+        return firstAt(job.file, job.timeMs, this.#tools(job.file, isCancelled));
+      case 'align':
+        return alignToRecord(job.file, job.offset, this.#tools(job.file, isCancelled));
+      case 'check':
+        return checkAt(job);
+      case 'gz-map':
+        return buildGzMap(job.file.fd, job.file.sizeBytes, { isCancelled });
+      case 'regex':
+        return this.#testAll(job.filter, job.texts);
+    }
+  }
+
+  #tools({ format, zone: zoneName, writtenMs }: ScanFile, isCancelled: () => boolean): ScanTools {
+    const zone = this.#zones.get(zoneName) ?? createZone(zoneName);
+    this.#zones.set(zoneName, zone);
+    return { kernel: this.#kernel, format: createFormat(format, { zone, writtenMs }), zone, isCancelled };
+  }
+
+  async #matcher(filter: RecordFilter): Promise<RecordMatcher> {
+    return new RecordMatcher(filter, await this.#compile(filter));
+  }
+
+  async #compile({ regex: pattern, caseSensitive = false }: RecordFilter): Promise<SafeRegex | undefined> {
+    if (pattern === undefined) return undefined;
+    const key = `${caseSensitive}:${pattern}`;
+    if (this.#regex?.key !== key) this.#regex = { key, regex: await compileRegex(pattern, { caseSensitive }) };
+    return this.#regex.regex;
+  }
+
+  async #testAll(filter: RecordFilter, texts: readonly Uint8Array[]): Promise<boolean[]> {
+    const regex = await this.#compile(filter);
+    return texts.map((text) => regex?.test(Buffer.from(text.buffer, text.byteOffset, text.length).toString()) ?? true);
+  }
+}
+
+function checkAt({ file, offset, bytes }: CheckJob): number {
+  const text = openTextReader(file);
+  if (offset + bytes > text.sizeBytes) return -1;
+  const buffer = Buffer.alloc(bytes);
+  text.read(buffer, 0, offset, bytes);
+  return checkOf(buffer, 0, bytes);
+}

@@ -1,0 +1,94 @@
+import { matchNeedle, matchTable, needleOf } from './find-matches.ts';
+import type { HistogramJob, HistogramResult } from './jobs.ts';
+import type { RecordMatcher } from './record-matcher.ts';
+import type { RecordTable } from './record-table.ts';
+import { PartScan, type ScanTools } from './scan-part.ts';
+
+/** Levels by rank, and 0 for none. */
+export const RANKS = 7;
+
+/** Counts per bucket and rank. Neighbouring records mostly fall into the same bucket. */
+class BucketCounts {
+  readonly buckets: number[] = [];
+  readonly counts: number[] = [];
+  readonly #places = new Map<number, number>();
+  #bucket = Number.NaN;
+  #place = 0;
+
+  add(bucket: number, rank: number, by = 1): void {
+    if (bucket !== this.#bucket) this.#turnTo(bucket);
+    const at = this.#place + rank;
+    this.counts[at] = (this.counts[at] ?? 0) + by;
+  }
+
+  #turnTo(bucket: number): void {
+    let place = this.#places.get(bucket);
+    if (place === undefined) {
+      place = this.counts.length;
+      this.#places.set(bucket, place);
+      this.buckets.push(bucket);
+      for (let rank = 0; rank < RANKS; rank++) this.counts.push(0);
+    }
+    this.#bucket = bucket;
+    this.#place = place;
+  }
+}
+
+export function scanHistogram(job: HistogramJob, matcher: RecordMatcher, tools: ScanTools): HistogramResult {
+  const { bucketMs } = job;
+  const scan = new PartScan(job, tools);
+  const { scanner, report } = scan;
+  const found = new BucketCounts();
+  let untimed = 0;
+  const needle = needleOf(job.filter, tools.format.name);
+  if (needle) tools.kernel.lookFor(needle);
+
+  for (const block of scan.blocks()) {
+    if (!needle && matcher.headOnly) {
+      untimed += countTable(scan, scan.records(block), matcher, { found, bucketMs });
+      continue;
+    }
+    const matches = needle
+      ? matchNeedle(scanner, tools.kernel, matcher, tools.format)
+      : matchTable(scanner, scan.records(block), matcher, tools.format);
+    for (const start of matches.starts) {
+      if (!scan.isInside(start)) continue;
+      const { timeMs, rank } = scanner.headAt(start) ?? { timeMs: Number.NaN, rank: 0 };
+      if (Number.isNaN(timeMs)) untimed++;
+      else found.add(Math.floor(timeMs / bucketMs), rank);
+    }
+  }
+  return { ...report, buckets: found.buckets, counts: found.counts, untimed };
+}
+
+/** The records whose head alone decides. Gives the number of those without a time. */
+function countTable(
+  scan: PartScan,
+  { count, starts, times, ranks }: RecordTable,
+  { minRank, fromMs, toMs, hasTimes }: RecordMatcher,
+  { found, bucketMs }: { found: BucketCounts; bucketMs: number },
+): number {
+  const allInside = count > 0 && scan.isInside(starts[0] ?? 0) && scan.isInside(starts[count - 1] ?? 0);
+  let untimed = 0;
+  let bucket = 0;
+  // The bucket's own times: dividing once per bucket, not once per record.
+  let bucketStart = 0;
+  let bucketEnd = 0;
+  for (let index = 0; index < count; index++) {
+    const rank = ranks[index] ?? 0;
+    const time = times[index] ?? Number.NaN;
+    if (rank < minRank || (hasTimes && !(time >= fromMs && time < toMs))) continue;
+    if (!allInside && !scan.isInside(starts[index] ?? 0)) continue;
+    if (Number.isNaN(time)) {
+      untimed++;
+      continue;
+    }
+    if (time < bucketStart || time >= bucketEnd) {
+      bucket = Math.floor(time / bucketMs);
+      bucketStart = bucket * bucketMs;
+      bucketEnd = bucketStart + bucketMs;
+    }
+    found.add(bucket, rank);
+  }
+  return untimed;
+}

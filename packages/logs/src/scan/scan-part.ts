@@ -1,0 +1,77 @@
+import type { ScanKernel } from '../kernel/scan-kernel.ts';
+import type { Format } from '../parse/format.ts';
+import type { Zone } from '../parse/zone.ts';
+import { BlockScanner, type LevelRecords } from './block-scanner.ts';
+import type { BlockSummary, ScanPart, ScanReport } from './jobs.ts';
+import type { RecordTable } from './record-table.ts';
+import { ERROR_RANK, summariseBlock, summariseErrors } from './summarise-block.ts';
+import { openTextReader } from './text-reader.ts';
+
+/** What a scan works with, beside its job. */
+export interface ScanTools {
+  kernel: ScanKernel;
+  format: Format;
+  zone: Zone;
+  /** Asked before every block: an unwanted scan ends within a millisecond. */
+  isCancelled(): boolean;
+}
+
+/** Loads the blocks of a part one after the other, in the order given, and keeps count of them. */
+export class PartScan {
+  readonly scanner: BlockScanner;
+  readonly report: ScanReport = { scannedBytes: 0, minMs: Infinity, maxMs: -Infinity, summaries: [] };
+  readonly #part: ScanPart;
+  readonly #tools: ScanTools;
+
+  constructor(part: ScanPart, tools: ScanTools) {
+    this.#part = part;
+    this.#tools = tools;
+    this.scanner = new BlockScanner(tools.kernel, openTextReader(part.file), tools);
+  }
+
+  *blocks(newestFirst = false): Generator<number, void, undefined> {
+    const { runs } = this.#part;
+    for (let pair = 0; pair + 1 < runs.length; pair += 2) {
+      const [first = 0, end = 0] = [runs[pair], runs[pair + 1]];
+      for (let step = 0; step < end - first; step++) {
+        if (this.#tools.isCancelled()) return;
+        const block = newestFirst ? end - 1 - step : first + step;
+        this.scanner.load(block);
+        this.report.scannedBytes += this.scanner.blockBytes;
+        yield block;
+      }
+    }
+  }
+
+  /** All records of the loaded block, noted for the index unless the block can still change. */
+  records(block: number): RecordTable {
+    const table = this.scanner.records();
+    const summary = summariseBlock(this.scanner, block, table);
+    if (summary.all) this.see(summary.all.minMs, summary.all.maxMs);
+    this.#note(summary, table.end);
+    return table;
+  }
+
+  /** Records with at least this level, or errors too; the format must be one the kernel reads. Errors are noted. */
+  recordsAtLeast(block: number, rank: number): LevelRecords {
+    const found = this.scanner.recordsAtLeast(Math.min(rank, ERROR_RANK));
+    const errors = found.starts.filter((_, index) => (found.ranks[index] ?? 0) >= ERROR_RANK);
+    this.#note(summariseErrors(this.scanner, block, errors), found.end);
+    return found;
+  }
+
+  #note(summary: BlockSummary, recordsEnd: number): void {
+    if (this.scanner.isComplete(recordsEnd)) this.report.summaries.push(summary);
+  }
+
+  see(minMs: number, maxMs: number): void {
+    if (minMs < this.report.minMs) this.report.minMs = minMs;
+    if (maxMs > this.report.maxMs) this.report.maxMs = maxMs;
+  }
+
+  /** Whether a record that starts at this position is in the part's range. */
+  isInside(position: number): boolean {
+    const offset = this.scanner.offsetOf(position);
+    return offset >= this.#part.startBytes && offset < this.#part.endBytes;
+  }
+}

@@ -1,0 +1,102 @@
+import { CHECK_BYTES, checkOf } from '../cursor/cursor.ts';
+import type { LineHead } from '../parse/format.ts';
+import { BlockScanner } from './block-scanner.ts';
+import { blockOf, HEAD_LOOK_BYTES } from './blocks.ts';
+import type { RecordsJob, RecordsResult } from './jobs.ts';
+import type { RecordMatcher } from './record-matcher.ts';
+import type { ScanTools } from './scan-part.ts';
+import { showRecord } from './show-record.ts';
+import { openTextReader, type TextReader } from './text-reader.ts';
+
+/** Read for one record at first: most are shorter by far. */
+const WINDOW_BYTES = 2 * HEAD_LOOK_BYTES;
+
+const NEWLINE = 10;
+
+/** Looks at single records, of which earlier scans have told where they start: a small read for each. */
+export function scanPicks(job: RecordsJob, matcher: RecordMatcher, tools: ScanTools): RecordsResult {
+  const { format } = tools;
+  const picker = new RecordPicker(openTextReader(job.file), tools);
+  const result: RecordsResult = {
+    records: [],
+    stopped: false,
+    reached: null,
+    scannedBytes: 0,
+    minMs: Infinity,
+    maxMs: -Infinity,
+    summaries: [],
+  };
+  for (const offset of job.picks) {
+    if (tools.isCancelled()) break;
+    if (offset < job.startBytes || offset >= job.endBytes) continue;
+    const { bytes, start, end, head } = picker.pick(offset);
+    result.scannedBytes += end - start;
+    if (matcher.matchesHead(head) && matcher.matchesText(bytes, start, end, format)) {
+      if (result.records.length >= job.limit) return { ...result, stopped: true };
+      result.records.push(showRecord(bytes, format, { start, end, offset, raw: job.raw, continued: false }));
+    }
+    const checkBytes = Math.min(CHECK_BYTES, end - start);
+    const check = checkOf(bytes, start, start + checkBytes);
+    result.reached = { offset, check, checkBytes, ...(!Number.isNaN(head.timeMs) && { timeMs: head.timeMs }) };
+    if (head.timeMs < result.minMs) result.minMs = head.timeMs;
+    if (head.timeMs > result.maxMs) result.maxMs = head.timeMs;
+  }
+  return result;
+}
+
+interface Picked {
+  bytes: Buffer;
+  start: number;
+  end: number;
+  head: LineHead;
+}
+
+class RecordPicker {
+  readonly #text: TextReader;
+  readonly #tools: ScanTools;
+  readonly #window = Buffer.allocUnsafe(WINDOW_BYTES);
+  readonly #head: LineHead = { timeMs: Number.NaN, rank: 0 };
+  readonly #next: LineHead = { timeMs: Number.NaN, rank: 0 };
+
+  constructor(text: TextReader, tools: ScanTools) {
+    this.#text = text;
+    this.#tools = tools;
+  }
+
+  pick(offset: number): Picked {
+    const length = Math.min(WINDOW_BYTES, this.#text.sizeBytes - offset);
+    const bytes = this.#window.subarray(0, this.#text.read(this.#window, 0, offset, length));
+    const end = this.#endIn(bytes, offset + length >= this.#text.sizeBytes);
+    return end === undefined ? this.#pickFromBlock(offset) : { bytes, start: 0, end, head: this.#head };
+  }
+
+  /** Where the next record starts; `undefined` where that cannot be told from the window. */
+  #endIn(bytes: Buffer, reachesEnd: boolean): number | undefined {
+    const { format } = this.#tools;
+    let line = 0;
+    while (line < bytes.length) {
+      const newline = bytes.indexOf(NEWLINE, line);
+      // A head may be cut by the window's end.
+      if (newline < 0 && bytes.length - line < HEAD_LOOK_BYTES && !reachesEnd) return undefined;
+      const lineEnd = newline < 0 ? bytes.length : newline + 1;
+      const isHead = format.readHead(
+        bytes,
+        line,
+        Math.min(lineEnd, line + HEAD_LOOK_BYTES),
+        line === 0 ? this.#head : this.#next,
+      );
+      if (isHead && line > 0) return line;
+      line = lineEnd;
+    }
+    return undefined;
+  }
+
+  /** The way all records are cut: long ones may end where the next block begins. */
+  #pickFromBlock(offset: number): Picked {
+    const scanner = new BlockScanner(this.#tools.kernel, this.#text, this.#tools);
+    scanner.load(blockOf(offset));
+    const start = scanner.positionOf(offset);
+    const end = scanner.recordEnd(start, scanner.recordsEnd());
+    return { bytes: scanner.bytes, start, end, head: { ...(scanner.headAt(start) ?? this.#head) } };
+  }
+}

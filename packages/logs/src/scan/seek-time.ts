@@ -1,0 +1,153 @@
+import type { LineHead } from '../parse/format.ts';
+import type { Zone } from '../parse/zone.ts';
+import { BlockScanner } from './block-scanner.ts';
+import { BLOCK_BYTES, blockCount, blockOf, HEAD_LOOK_BYTES } from './blocks.ts';
+import type { ScanFile, SeekResult } from './jobs.ts';
+import type { ScanTools } from './scan-part.ts';
+import { openTextReader, type TextReader } from './text-reader.ts';
+
+/**
+ * How much older a record may be than one before it in the file. Threads write milliseconds apart, buffered writers
+ * seconds; times further apart than this are found only if the search range happens to cover them.
+ */
+export const DISORDER_MS = 60_000;
+
+/** Where halving ends: reading on from there is as quick as another look. */
+const NEAR_BYTES = 64 * 1024;
+
+/** One look. Most records are shorter, so the first line that starts in it is seen too. */
+const LOOK_BYTES = 16 * 1024;
+
+const NEWLINE = 10;
+
+/** The wall clock repeats an hour when it is set back: times near that may be as much out of order. */
+export function disorderNear(zone: Zone, timeMs: number): number {
+  if (!Number.isFinite(timeMs)) return DISORDER_MS;
+  const before = zone.offsetMsAt(timeMs - 4 * 3_600_000);
+  const after = zone.offsetMsAt(timeMs + 4 * 3_600_000);
+  return DISORDER_MS + Math.max(0, before - after);
+}
+
+/** By halving: a few dozen small reads in a file of any size. Nothing that matches lies outside the result. */
+export function seekTime(
+  file: ScanFile,
+  { fromMs, toMs }: { fromMs: number; toMs: number },
+  tools: ScanTools,
+): SeekResult {
+  const probe = new TimeProbe(openTextReader(file), tools);
+  return { startBytes: lowerBound(probe, tools.zone, fromMs), endBytes: upperBound(probe, tools.zone, toMs) };
+}
+
+/** Everything before it is older than `fromMs`. */
+function lowerBound(probe: TimeProbe, zone: Zone, fromMs: number): number {
+  if (fromMs === -Infinity) return 0;
+  const edge = fromMs - disorderNear(zone, fromMs);
+  let low = 0;
+  let high = probe.sizeBytes;
+  while (high - low > NEAR_BYTES) {
+    const middle = Math.floor((low + high) / 2);
+    const seen = probe.firstTimeFrom(middle, high);
+    if (seen && seen.timeMs < edge) low = seen.offset;
+    else high = middle;
+  }
+  return low;
+}
+
+/** Everything from it on is not older than `toMs`. */
+function upperBound(probe: TimeProbe, zone: Zone, toMs: number): number {
+  if (toMs === Infinity) return probe.sizeBytes;
+  const edge = toMs + disorderNear(zone, toMs);
+  let low = 0;
+  let high = probe.sizeBytes;
+  while (high - low > NEAR_BYTES) {
+    const middle = Math.floor((low + high) / 2);
+    const seen = probe.firstTimeFrom(middle, high);
+    if (seen && seen.timeMs > edge) high = seen.offset;
+    else low = middle;
+  }
+  return high;
+}
+
+/** The offset of the first record, in file order, that is not older than `timeMs`; the text's size where none is. */
+export function firstAt(file: ScanFile, timeMs: number, tools: ScanTools): number {
+  const text = openTextReader(file);
+  const low = lowerBound(new TimeProbe(text, tools), tools.zone, timeMs);
+  const scanner = new BlockScanner(tools.kernel, text, tools);
+  for (let block = blockOf(low); block < blockCount(text.sizeBytes); block++) {
+    if (tools.isCancelled()) break;
+    scanner.load(block);
+    const { count, starts, times } = scanner.records();
+    for (let index = 0; index < count; index++) {
+      const offset = scanner.offsetOf(starts[index] ?? 0);
+      if (offset >= low && (times[index] ?? Number.NaN) >= timeMs) return offset;
+    }
+  }
+  return text.sizeBytes;
+}
+
+/** The start of the record that covers the offset; the text's size where it lies behind. */
+export function alignToRecord(file: ScanFile, offset: number, tools: ScanTools): number {
+  const text = openTextReader(file);
+  if (offset >= text.sizeBytes) return text.sizeBytes;
+  const scanner = new BlockScanner(tools.kernel, text, tools);
+  for (let block = blockOf(offset); block >= 0; block--) {
+    scanner.load(block);
+    const { start } = scanner.firstRecord();
+    if (scanner.offsetOf(start) <= offset)
+      return scanner.offsetOf(scanner.recordAround(scanner.positionOf(offset), start).start);
+  }
+  return 0;
+}
+
+/** Small looks at times in a text. */
+class TimeProbe {
+  readonly sizeBytes: number;
+  readonly #text: TextReader;
+  readonly #tools: ScanTools;
+  readonly #buffer = Buffer.allocUnsafe(LOOK_BYTES);
+  readonly #head: LineHead = { timeMs: Number.NaN, rank: 0 };
+
+  constructor(text: TextReader, tools: ScanTools) {
+    this.#text = text;
+    this.#tools = tools;
+    this.sizeBytes = text.sizeBytes;
+  }
+
+  /**
+   * The first time on a line that starts at or behind `offset`, before `end`, if it can be seen with few looks: through
+   * garbage the steps double, so what is seen need not be the very first one.
+   */
+  firstTimeFrom(offset: number, end: number): { offset: number; timeMs: number } | undefined {
+    let step = 0;
+    for (let at = offset; at < end; at += step) {
+      const seen = this.#look(at, end);
+      if (seen) return seen;
+      step = step === 0 ? LOOK_BYTES - HEAD_LOOK_BYTES : Math.min(step * 2, MAX_STEP_BYTES);
+    }
+    return undefined;
+  }
+
+  #look(offset: number, end: number): { offset: number; timeMs: number } | undefined {
+    const from = Math.max(0, offset - 1);
+    const length = Math.min(LOOK_BYTES, this.#text.sizeBytes - from);
+    const bytes = this.#buffer.subarray(0, this.#text.read(this.#buffer, 0, from, length));
+    let line = offset === 0 ? 0 : bytes.indexOf(NEWLINE) + 1;
+    if (line === 0 && offset > 0) return undefined;
+    const reachesEnd = from + length >= this.#text.sizeBytes;
+    while (line < bytes.length && from + line < end) {
+      const newline = bytes.indexOf(NEWLINE, line);
+      const lineEnd = newline < 0 ? bytes.length : newline + 1;
+      // A head that is cut might read as another time.
+      if (newline < 0 && !reachesEnd && lineEnd - line < HEAD_LOOK_BYTES) return undefined;
+      const stop = Math.min(lineEnd, line + HEAD_LOOK_BYTES);
+      if (this.#tools.format.readHead(bytes, line, stop, this.#head) && !Number.isNaN(this.#head.timeMs)) {
+        return { offset: from + line, timeMs: this.#head.timeMs };
+      }
+      line = lineEnd;
+    }
+    return undefined;
+  }
+}
+
+/** Steps do not grow for ever, lest a whole day between two holes is stepped over. */
+const MAX_STEP_BYTES = 64 * BLOCK_BYTES;

@@ -1,0 +1,44 @@
+import { CHECK_BYTES, checkOf } from '../cursor/cursor.ts';
+import type { Format } from '../parse/format.ts';
+import type { ScannedRecord } from './jobs.ts';
+
+/** Of a longer record only the start is shown: an answer of many records must not become gigabytes. */
+export const SHOWN_BYTES = 64 * 1024;
+
+export interface ShownPart {
+  start: number;
+  end: number;
+  /** Of the record's start in the file. */
+  offset: number;
+  raw: boolean;
+  continued: boolean;
+}
+
+/** A record of the loaded text as an answer tells it. */
+export function showRecord(bytes: Buffer, format: Format, part: ShownPart): ScannedRecord {
+  const { start, end, offset, raw, continued } = part;
+  const shownEnd = end - start > SHOWN_BYTES ? characterEnd(bytes, start, start + SHOWN_BYTES) : end;
+  const checkBytes = Math.min(CHECK_BYTES, end - start);
+  return {
+    // The middle of a record has no columns, whatever it looks like.
+    ...(continued ? { message: textOf(bytes, start, shownEnd) } : format.decode(bytes, start, shownEnd)),
+    offset,
+    bytes: end - start,
+    check: checkOf(bytes, start, start + checkBytes),
+    checkBytes,
+    ...(shownEnd < end && { cut: true as const }),
+    ...(continued && { continued: true as const }),
+    ...(raw && { raw: textOf(bytes, start, shownEnd) }),
+  };
+}
+
+function textOf(bytes: Buffer, start: number, end: number): string {
+  return bytes.toString('utf8', start, end).replace(/\r?\n$/, '');
+}
+
+/** At most three bytes before `end`: where a character would be cut in two. */
+function characterEnd(bytes: Buffer, start: number, end: number): number {
+  let cut = end;
+  while (cut > start && cut > end - 4 && ((bytes[cut] ?? 0) & 0xc0) === 0x80) cut--;
+  return cut;
+}

@@ -1,0 +1,35 @@
+import { rankOfLevel } from '../parse/level.ts';
+import type { BlockScanner } from './block-scanner.ts';
+import type { BlockSummary } from './jobs.ts';
+import type { RecordTable } from './record-table.ts';
+
+/** Offsets of errors remembered per block; with more than that, the block is quickly scanned again. */
+const MAX_ERRORS = 64;
+
+export const ERROR_RANK = rankOfLevel('ERROR');
+
+/** What the index keeps of a block. */
+export function summariseBlock(scanner: BlockScanner, block: number, table: RecordTable): BlockSummary {
+  const { count, starts, times, ranks } = table;
+  const counts = [0, 0, 0, 0, 0, 0, 0];
+  const errors: number[] = [];
+  let minMs = Infinity;
+  let maxMs = -Infinity;
+  let untimed = 0;
+  for (let index = 0; index < count; index++) {
+    const rank = ranks[index] ?? 0;
+    const time = times[index] ?? Number.NaN;
+    counts[rank] = (counts[rank] ?? 0) + 1;
+    if (rank >= ERROR_RANK && errors.length <= MAX_ERRORS) errors.push(scanner.offsetOf(starts[index] ?? 0));
+    if (time < minMs) minMs = time;
+    if (time > maxMs) maxMs = time;
+    if (Number.isNaN(time)) untimed++;
+  }
+  return { block, all: { minMs, maxMs, counts, untimed }, errors: errors.length > MAX_ERRORS ? null : errors };
+}
+
+/** What is known of a block after a look at nothing but its errors. */
+export function summariseErrors(scanner: BlockScanner, block: number, starts: readonly number[]): BlockSummary {
+  const errors = starts.length > MAX_ERRORS ? null : starts.map((start) => scanner.offsetOf(start));
+  return { block, all: null, errors };
+}

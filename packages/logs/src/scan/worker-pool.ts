@@ -1,0 +1,125 @@
+import { Worker } from 'node:worker_threads';
+import { LogError, type LogErrorCode } from '../log-error.ts';
+import { CancelFlag } from './cancel-flag.ts';
+import type { Job, JobResults, ScannedRecord } from './jobs.ts';
+import type { WorkerAnswer, WorkerTask } from './worker-messages.ts';
+
+/** A thread without work gives its memory back after this long. */
+const IDLE_MS = 30_000;
+
+/** A scan works on buffers outside the heap; what it makes besides is records of one job. */
+const RESOURCE_LIMITS = { maxOldGenerationSizeMb: 128, maxYoungGenerationSizeMb: 8 };
+
+/** Node runs no TypeScript in threads: tests, which run the source, take the built one. */
+const WORKER_URL = new URL(
+  import.meta.url.endsWith('.ts') ? '../../dist/scan/worker.js' : './worker.js',
+  import.meta.url,
+);
+
+interface Waiting {
+  task: WorkerTask;
+  resolve(result: JobResults[Job['kind']]): void;
+  reject(error: Error): void;
+}
+
+interface Thread {
+  worker: Worker;
+  current: Waiting | undefined;
+  idleTimer: NodeJS.Timeout | undefined;
+}
+
+/** Threads that scan. Started when there is work, ended when there has been none for a while. */
+export class WorkerPool {
+  readonly #most: number;
+  readonly #threads = new Set<Thread>();
+  readonly #queue: Waiting[] = [];
+  #nextId = 1;
+  #closed = false;
+
+  constructor(most: number) {
+    this.#most = most;
+  }
+
+  /** Jobs worth giving at the same time. */
+  get width(): number {
+    return this.#most;
+  }
+
+  get usage(): { threads: number; jobs: number } {
+    const busy = [...this.#threads].filter(({ current }) => current).length;
+    return { threads: this.#threads.size, jobs: busy + this.#queue.length };
+  }
+
+  run<J extends Job>(job: J, flag = new CancelFlag()): Promise<JobResults[J['kind']]> {
+    return new Promise((resolve, reject) => {
+      if (this.#closed) return reject(new Error('the scanning threads have ended'));
+      const task: WorkerTask = { id: this.#nextId++, job, cancelled: flag.shared };
+      this.#queue.push({ task, resolve: resolve as Waiting['resolve'], reject });
+      this.#dispatch();
+    });
+  }
+
+  /** Ends all threads; what was under way fails. */
+  async close(): Promise<void> {
+    this.#closed = true;
+    for (const waiting of this.#queue.splice(0)) waiting.reject(new Error('the scanning threads are ending'));
+    await Promise.all(Array.from(this.#threads, (thread) => this.#end(thread)));
+  }
+
+  #dispatch(): void {
+    while (this.#queue.length > 0) {
+      const free = [...this.#threads].find(({ current }) => !current) ?? this.#start();
+      const next = free && this.#queue.shift();
+      if (!free || !next) return;
+      clearTimeout(free.idleTimer);
+      free.current = next;
+      free.worker.ref();
+      free.worker.postMessage(next.task);
+    }
+  }
+
+  #start(): Thread | undefined {
+    if (this.#threads.size >= this.#most) return undefined;
+    const worker = new Worker(WORKER_URL, { resourceLimits: RESOURCE_LIMITS, execArgv: [] });
+    const thread: Thread = { worker, current: undefined, idleTimer: undefined };
+    this.#threads.add(thread);
+    worker.unref();
+    worker.on('message', (answer: WorkerAnswer) => this.#finish(thread, answer));
+    worker.on('error', (error) => this.#lose(thread, error));
+    worker.on('exit', () => this.#lose(thread, new Error('a scanning thread ended')));
+    return thread;
+  }
+
+  #finish(thread: Thread, answer: WorkerAnswer): void {
+    const { current } = thread;
+    thread.current = undefined;
+    thread.worker.unref();
+    thread.idleTimer = setTimeout(() => this.#end(thread), IDLE_MS).unref();
+    if (current && 'result' in answer) current.resolve(unpack(answer));
+    else if (current && 'failure' in answer) current.reject(asError(answer.failure));
+    this.#dispatch();
+  }
+
+  /** A thread that died (out of memory, say) takes its job with it; the next job gets a new one. */
+  #lose(thread: Thread, error: unknown): void {
+    if (!this.#threads.delete(thread)) return;
+    clearTimeout(thread.idleTimer);
+    thread.current?.reject(error instanceof Error ? error : new Error(String(error)));
+    if (!this.#closed) this.#dispatch();
+  }
+
+  async #end(thread: Thread): Promise<void> {
+    if (thread.current && !this.#closed) return;
+    this.#lose(thread, new Error('the scanning threads are ending'));
+    await thread.worker.terminate();
+  }
+}
+
+function unpack(answer: Extract<WorkerAnswer, { result: unknown }>): JobResults[Job['kind']] {
+  if (!('recordsJson' in answer)) return answer.result;
+  return { ...answer.result, records: JSON.parse(answer.recordsJson) as ScannedRecord[] };
+}
+
+function asError({ code, message }: { code: string | null; message: string }): Error {
+  return code === null ? new Error(message) : new LogError(code as LogErrorCode, message);
+}

@@ -1,0 +1,48 @@
+/* A scanning thread: takes jobs from its port, one after the other. */
+import { readlinkSync } from 'node:fs';
+import { setPriority } from 'node:os';
+import { parentPort } from 'node:worker_threads';
+import { LogError } from '../log-error.ts';
+import type { Job, JobResults } from './jobs.ts';
+import { JobRunner } from './run-job.ts';
+import type { WorkerAnswer, WorkerTask } from './worker-messages.ts';
+
+const BACKGROUND_PRIORITY = 10;
+
+stepBack();
+const runner = new JobRunner();
+const port = parentPort;
+if (!port) throw new Error('this module runs in a worker thread');
+
+port.on('message', (task: WorkerTask) => {
+  const { id, job, cancelled } = task;
+  const flag = new Int32Array(cancelled);
+  const isCancelled = () => Atomics.load(flag, 0) !== 0;
+  const answer = (message: WorkerAnswer) => port.postMessage(message);
+  runner.run(job, isCancelled).then(
+    (result) => answer(pack(id, result)),
+    (error: unknown) => answer({ id, failure: describe(error) }),
+  );
+});
+
+function pack(id: number, result: JobResults[Job['kind']]): WorkerAnswer {
+  if (typeof result !== 'object' || !('records' in result)) return { id, result };
+  const { records, ...rest } = result;
+  return { id, result: rest, recordsJson: JSON.stringify(records) };
+}
+
+/** Its priority is lowered: whatever the node does for others comes first. Only Linux has priorities for threads. */
+function stepBack(): void {
+  try {
+    const threadId = Number(readlinkSync('/proc/thread-self').split('/').at(-1));
+    if (Number.isInteger(threadId)) setPriority(threadId, BACKGROUND_PRIORITY);
+  } catch {
+    // Then it competes like any other thread.
+  }
+}
+
+/** Errors keep their code across threads. */
+function describe(error: unknown): { code: string | null; message: string } {
+  if (error instanceof LogError) return { code: error.code, message: error.message };
+  return { code: null, message: error instanceof Error ? (error.stack ?? error.message) : String(error) };
+}

@@ -1,0 +1,29 @@
+const SECOND = 1000;
+const MINUTE = 60 * SECOND;
+const HOUR = 60 * MINUTE;
+const DAY = 24 * HOUR;
+
+/** Widths one can think in. */
+const WIDTHS = [
+  ...[1, 2, 5, 10, 20, 50, 100, 200, 500],
+  ...[1, 2, 5, 10, 15, 30].map((count) => count * SECOND),
+  ...[1, 2, 5, 10, 15, 30].map((count) => count * MINUTE),
+  ...[1, 2, 3, 6, 12].map((count) => count * HOUR),
+  ...[1, 2, 7, 14, 30, 90, 365, 3650].map((count) => count * DAY),
+];
+
+/** Buckets of one answer, whatever was asked for. */
+const MAX_BUCKETS = 10_000;
+
+export interface WidthWish {
+  spanMs: number;
+  /** Asked for; made wider where it would give too many buckets. */
+  bucketMs: number | undefined;
+  buckets: number;
+}
+
+export function bucketWidth({ spanMs, bucketMs, buckets }: WidthWish): number {
+  const least = bucketMs === undefined ? spanMs / buckets : Math.max(bucketMs, spanMs / MAX_BUCKETS);
+  if (bucketMs !== undefined && least <= bucketMs) return bucketMs;
+  return WIDTHS.find((width) => width >= least) ?? Math.ceil(least / DAY) * DAY;
+}

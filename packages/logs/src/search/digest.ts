@@ -1,0 +1,123 @@
+import { LEVELS_BY_RANK } from '../parse/level.ts';
+import { BLOCK_BYTES, blockOf } from '../scan/blocks.ts';
+import type { DigestJob, ScannedGroup } from '../scan/jobs.ts';
+import { RecordMatcher } from '../scan/record-matcher.ts';
+import type { Digest, DigestGroup, DigestQuery, FoundRecord } from '../types.ts';
+import { familyRecords } from './family-records.ts';
+import type { FilePart } from './file-parts.ts';
+import { type OpenFamily, releaseFamily } from './open-family.ts';
+import { FIRST_PLACE, LAST_PLACE } from './place.ts';
+import { runParts } from './run-parts.ts';
+import type { ScanShop } from './scan-shop.ts';
+import { ScanTally } from './scan-tally.ts';
+import { type AskOptions, StopReason } from './stop-reason.ts';
+
+/** Groups kept while scanning; records of further ones are only counted. */
+const MAX_GROUPS = 20_000;
+
+/** A group and where its newest record stands. */
+interface Gathered extends ScannedGroup {
+  family: OpenFamily;
+  /** Number of the file in the family. */
+  file: number;
+}
+
+/** Matching records by level and place of origin, the largest groups first. Takes over the families. */
+export async function digest(
+  shop: ScanShop,
+  families: readonly OpenFamily[],
+  query: DigestQuery,
+  options: AskOptions = {},
+): Promise<Digest> {
+  const tally = new ScanTally();
+  const stop = new StopReason(options);
+  try {
+    await shop.checkRegex(query);
+    const gathering = new Gathering();
+    const matcher = new RecordMatcher(query);
+    for (const family of families) {
+      const range = { from: FIRST_PLACE, to: LAST_PLACE };
+      const task = { shop, family, range, matcher, newestFirst: false, flag: stop.newFlag(), tally };
+      const jobFor = ({ file, runs, startBytes, endBytes }: FilePart): DigestJob => {
+        return { kind: 'digest', file, runs, startBytes, endBytes, filter: query };
+      };
+      for await (const { part, result } of runParts(task, jobFor)) {
+        gathering.ungrouped += result.ungrouped;
+        for (const group of result.groups) gathering.add({ ...group, family, file: part.number });
+      }
+    }
+    const { newSinceMs = Infinity, onlyNew = false, limit } = query;
+    const isNew = ({ firstMs }: Gathered) => firstMs >= newSinceMs;
+    const all = gathering.largestFirst().filter((group) => !onlyNew || isNew(group));
+    const groups: DigestGroup[] = [];
+    for (const group of all.slice(0, limit)) {
+      const sample = await sampleOf(shop, group);
+      if (sample) groups.push(tellGroup(group, sample, isNew(group)));
+    }
+    const problems = families.flatMap((family) => family.problems);
+    const end = tally.receipt(stop.reason ?? 'exhausted', gathering.records, problems);
+    return { groups, totalGroups: all.length, ungrouped: gathering.ungrouped, end };
+  } finally {
+    stop.end();
+    for (const family of families) releaseFamily(family);
+  }
+}
+
+class Gathering {
+  ungrouped = 0;
+  records = 0;
+  readonly #groups = new Map<string, Gathered>();
+
+  add(group: Gathered): void {
+    const { rank, source, shape } = group;
+    this.records += group.count;
+    const key = JSON.stringify([rank, source, shape]);
+    const known = this.#groups.get(key);
+    if (known) {
+      known.count += group.count;
+      if (group.firstMs < known.firstMs || Number.isNaN(known.firstMs)) known.firstMs = group.firstMs;
+      if (group.lastMs >= known.lastMs || Number.isNaN(known.lastMs)) Object.assign(known, newestOf(group));
+    } else if (this.#groups.size < MAX_GROUPS) {
+      this.#groups.set(key, group);
+    } else {
+      this.ungrouped += group.count;
+    }
+  }
+
+  largestFirst(): Gathered[] {
+    return [...this.#groups.values()].sort((a, b) => b.count - a.count);
+  }
+}
+
+function newestOf({ lastMs, offset, file, family }: Gathered): Partial<Gathered> {
+  return { lastMs, offset, file, family };
+}
+
+/** The newest record of a group, read again by its place. */
+async function sampleOf(shop: ScanShop, { family, file, offset }: Gathered): Promise<FoundRecord | undefined> {
+  const task = {
+    shop,
+    family,
+    range: { from: { file, offset }, to: { file, offset: Math.min(offset + 1, (blockOf(offset) + 1) * BLOCK_BYTES) } },
+    matcher: new RecordMatcher({}),
+    newestFirst: false,
+    flag: new StopReason({}).newFlag(),
+    tally: new ScanTally(),
+  };
+  for await (const { records } of familyRecords(task, { filter: {}, raw: false, wanted: () => 1 })) return records[0];
+  return undefined;
+}
+
+function tellGroup(group: Gathered, sample: FoundRecord, isNew: boolean): DigestGroup {
+  const { rank, source, shape, count, firstMs, lastMs } = group;
+  return {
+    level: LEVELS_BY_RANK[rank] ?? null,
+    source,
+    shape,
+    count,
+    firstMs: Number.isNaN(firstMs) ? null : firstMs,
+    lastMs: Number.isNaN(lastMs) ? null : lastMs,
+    isNew,
+    sample,
+  };
+}

@@ -1,0 +1,84 @@
+import { markEncoder } from '../cursor/cursor.ts';
+import { blockOf } from '../scan/blocks.ts';
+import type { RecordsJob, RecordsResult, ScannedRecord } from '../scan/jobs.ts';
+import type { FoundRecord, RecordFilter } from '../types.ts';
+import type { FamilyTask, FilePart } from './file-parts.ts';
+import type { OpenFile } from './open-file.ts';
+import { runParts } from './run-parts.ts';
+
+export interface RecordsWish {
+  filter: RecordFilter;
+  raw: boolean;
+  /** How many more are wanted; asked when a part begins. */
+  wanted(): number;
+}
+
+/** What one step of a scan found, and how far it got. */
+export interface FoundStep {
+  records: FoundRecord[];
+  /** Cursor of the record the scan has come to: going on next to it leaves nothing out. */
+  reached: string | undefined;
+  /** Newest first: nothing that is still to come is newer. Oldest first: older. `undefined`: cannot be told. */
+  boundMs: number | undefined;
+}
+
+/** The matching records of a family in order, step by step as they are found. */
+export async function* familyRecords(task: FamilyTask, wish: RecordsWish): AsyncGenerator<FoundStep, void, undefined> {
+  const jobFor = (part: FilePart): RecordsJob => recordsJob(part, task, wish);
+  for await (const { part, result } of runParts({ ...task, withPicks: true }, jobFor)) {
+    yield stepOf(part.opened, result);
+    for (let last = result; last.stopped && wish.wanted() > 0; ) {
+      const rest = restOf(part, last, task.newestFirst);
+      last = await task.shop.pool.run(recordsJob(rest, task, wish), task.flag);
+      task.tally.add(part.opened.name, last);
+      yield stepOf(part.opened, last);
+    }
+  }
+}
+
+function recordsJob(part: FilePart, { newestFirst }: FamilyTask, { filter, raw, wanted }: RecordsWish): RecordsJob {
+  const { file, runs, picks, startBytes, endBytes } = part;
+  return {
+    kind: 'records',
+    file,
+    runs,
+    picks,
+    startBytes,
+    endBytes,
+    filter,
+    newestFirst,
+    raw,
+    limit: Math.max(1, wanted()),
+  };
+}
+
+/** What is left of a part that stopped at its last record. */
+function restOf(part: FilePart, { records }: RecordsResult, newestFirst: boolean): FilePart {
+  const { offset } = records.at(-1) ?? { offset: newestFirst ? 0 : Number.MAX_SAFE_INTEGER };
+  const block = blockOf(offset);
+  const runs: number[] = [];
+  for (let pair = 0; pair + 1 < part.runs.length; pair += 2) {
+    const [first = 0, end = 0] = [part.runs[pair], part.runs[pair + 1]];
+    const [from, to] = newestFirst ? [first, Math.min(end, block + 1)] : [Math.max(first, block), end];
+    if (from < to) runs.push(from, to);
+  }
+  const picks = part.picks.filter((pick) => (newestFirst ? pick < offset : pick > offset));
+  return newestFirst ? { ...part, runs, picks, endBytes: offset } : { ...part, runs, picks, startBytes: offset + 1 };
+}
+
+function stepOf(file: OpenFile, { records, reached, stopped }: RecordsResult): FoundStep {
+  const encode = markEncoder({ ...file.mark, file: file.name });
+  const last = records.at(-1);
+  // A part that stopped early has come no further than its last record.
+  const edge = stopped ? last : reached;
+  return {
+    records: records.map((record) => foundRecord(file, record, encode(record))),
+    reached: edge ? encode(edge) : undefined,
+    boundMs: edge?.timeMs,
+  };
+}
+
+function foundRecord({ name }: OpenFile, record: ScannedRecord, cursor: string): FoundRecord {
+  const { check: _check, checkBytes: _checkBytes, offset, bytes, ...fields } = record;
+  return { type: 'record', file: name, offset, bytes, cursor, ...fields };
+}

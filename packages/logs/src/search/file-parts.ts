@@ -1,0 +1,129 @@
+import type { FileIndex } from '../index/block-index.ts';
+import { BLOCK_BYTES, blockOf } from '../scan/blocks.ts';
+import type { CancelFlag } from '../scan/cancel-flag.ts';
+import type { BlockSummary, ScanFile, ScanPart } from '../scan/jobs.ts';
+import type { RecordMatcher } from '../scan/record-matcher.ts';
+import { disorderNear } from '../scan/seek-time.ts';
+import { noteProblem, noteUntimed, type OpenFamily } from './open-family.ts';
+import type { OpenFile } from './open-file.ts';
+import type { PlaceRange } from './place.ts';
+import { planRuns } from './plan-runs.ts';
+import type { ScanShop } from './scan-shop.ts';
+import type { ScanTally } from './scan-tally.ts';
+
+/** The first parts are small, so that a question answered near its start is answered at once; then they grow. */
+const FIRST_PART_BLOCKS = 1;
+const PART_GROWTH = 4;
+
+/** 16 MiB take a thread some 10 ms: short enough to take turns, long enough that handing over does not count. */
+const MAX_PART_BLOCKS = 64;
+
+/** What is to be scanned of a family, and for what. */
+export interface FamilyTask {
+  shop: ScanShop;
+  family: OpenFamily;
+  range: PlaceRange;
+  matcher: RecordMatcher;
+  newestFirst: boolean;
+  flag: CancelFlag;
+  tally: ScanTally;
+  /** Answers for a block by what is known of it, if it can; only asked for blocks that lie within the range as a whole. */
+  takeKnown?: ((summary: BlockSummary) => boolean) | undefined;
+  /** Whether single records can be scanned instead of blocks, where those in question are known. */
+  withPicks?: boolean;
+}
+
+export interface FilePart extends ScanPart {
+  picks: readonly number[];
+  opened: OpenFile;
+  /** Its number in the family. */
+  number: number;
+  index: FileIndex;
+}
+
+/** The parts of a family that can hold a match, in scan order. A file is prepared only when its turn comes. */
+export async function* fileParts(task: FamilyTask): AsyncGenerator<FilePart, void, undefined> {
+  const { family, newestFirst, range } = task;
+  let blocks = FIRST_PART_BLOCKS;
+  const numbers = family.files.map((_, number) => number);
+  for (const number of newestFirst ? numbers.reverse() : numbers) {
+    const opened = family.files[number];
+    if (!opened || number < range.from.file || number > range.to.file || task.flag.isSet) continue;
+    if (cannotMatch(task, number)) continue;
+    const bounds = await boundsOf(task, opened, number);
+    if (!bounds) continue;
+    for (const part of partsOf(task, opened, number, bounds)) {
+      if (part.runs.length + part.picks.length > 0) yield part;
+      blocks = Math.min(blocks * PART_GROWTH, MAX_PART_BLOCKS);
+    }
+  }
+
+  function* partsOf({ shop, matcher, tally }: FamilyTask, opened: OpenFile, number: number, bounds: Bounds) {
+    const { file, startBytes, endBytes } = bounds;
+    const index = shop.indexes.of(opened.key, file.textBytes);
+    const takeKnown =
+      task.takeKnown && ((known: BlockSummary) => isInside(known, bounds) && task.takeKnown?.(known) === true);
+    let first = blockOf(startBytes);
+    let end = blockOf(endBytes - 1) + 1;
+    while (first < end && !task.flag.isSet) {
+      const planned = planRuns(index, matcher, {
+        first,
+        end,
+        newestFirst,
+        most: blocks,
+        takeKnown,
+        withPicks: task.withPicks,
+      });
+      if (planned.skippedBlocks > 0) tally.skip(opened.name, planned.skippedBlocks * BLOCK_BYTES);
+      if (newestFirst) end = planned.next;
+      else first = planned.next;
+      const { runs, picks } = planned;
+      const part: FilePart = { file, runs, picks, startBytes, endBytes, opened, number, index };
+      yield part;
+    }
+  }
+}
+
+function isInside({ block }: BlockSummary, { startBytes, endBytes }: Bounds): boolean {
+  return block * BLOCK_BYTES >= startBytes && (block + 1) * BLOCK_BYTES <= endBytes;
+}
+
+interface Bounds {
+  file: ScanFile;
+  startBytes: number;
+  endBytes: number;
+}
+
+/** By the first times of a file and of the one behind it, without looking any further. */
+function cannotMatch({ family, matcher, shop }: FamilyTask, number: number): boolean {
+  const { hasTimes, fromMs, toMs } = matcher;
+  const file = family.files[number];
+  if (!hasTimes || !file) return false;
+  if (!file.timed) {
+    noteUntimed(family.problems, file.name);
+    return true;
+  }
+  const next = family.files[number + 1]?.firstMs ?? null;
+  if (next !== null && next < fromMs - disorderNear(shop.zone, fromMs)) return true;
+  return file.firstMs !== null && file.firstMs > toMs + disorderNear(shop.zone, toMs);
+}
+
+/** The bytes in which a match can start: the range asked for, narrowed by times. */
+async function boundsOf(task: FamilyTask, opened: OpenFile, number: number): Promise<Bounds | undefined> {
+  const { shop, family, range, matcher, flag } = task;
+  try {
+    const file = await shop.prepare(opened, flag, family.problems);
+    let startBytes = number === range.from.file ? range.from.offset : 0;
+    let endBytes = number === range.to.file ? Math.min(range.to.offset, file.textBytes) : file.textBytes;
+    if (matcher.hasTimes && startBytes < endBytes) {
+      const { fromMs, toMs } = matcher;
+      const sought = await shop.pool.run({ kind: 'seek', file, fromMs, toMs }, flag);
+      startBytes = Math.max(startBytes, sought.startBytes);
+      endBytes = Math.min(endBytes, sought.endBytes);
+    }
+    return startBytes < endBytes ? { file, startBytes, endBytes } : undefined;
+  } catch (error) {
+    if (flag.isSet) return undefined;
+    return noteProblem(family.problems, opened.name, error);
+  }
+}

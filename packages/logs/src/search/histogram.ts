@@ -1,0 +1,122 @@
+import { LEVELS_BY_RANK } from '../parse/level.ts';
+import type { BlockSummary, HistogramJob, HistogramResult } from '../scan/jobs.ts';
+import { RecordMatcher } from '../scan/record-matcher.ts';
+import { RANKS } from '../scan/scan-histogram.ts';
+import type { Histogram, HistogramBucket, HistogramQuery } from '../types.ts';
+import { bucketWidth } from './bucket-width.ts';
+import type { FilePart } from './file-parts.ts';
+import { type OpenFamily, releaseFamily } from './open-family.ts';
+import { FIRST_PLACE, LAST_PLACE } from './place.ts';
+import { runParts } from './run-parts.ts';
+import type { ScanShop } from './scan-shop.ts';
+import { ScanTally } from './scan-tally.ts';
+import { type AskOptions, StopReason } from './stop-reason.ts';
+import { timeSpan } from './time-span.ts';
+
+/** Counts matching records per bucket of time and level. Takes over the families and releases them. */
+export async function histogram(
+  shop: ScanShop,
+  families: readonly OpenFamily[],
+  query: HistogramQuery,
+  options: AskOptions = {},
+): Promise<Histogram> {
+  const tally = new ScanTally();
+  const stop = new StopReason(options);
+  try {
+    await shop.checkRegex(query);
+    const bucketMs = await chooseWidth(shop, families, query);
+    const matcher = new RecordMatcher(query);
+    const counts = new LevelCounts(bucketMs, matcher);
+    for (const family of families) {
+      const range = { from: FIRST_PLACE, to: LAST_PLACE };
+      const takeKnown =
+        matcher.headOnly && query.regex === undefined ? (summary: BlockSummary) => counts.take(summary) : undefined;
+      const task = { shop, family, range, matcher, newestFirst: false, flag: stop.newFlag(), tally, takeKnown };
+      const jobFor = ({ file, runs, startBytes, endBytes }: FilePart): HistogramJob => {
+        return { kind: 'histogram', file, runs, startBytes, endBytes, filter: query, bucketMs };
+      };
+      for await (const { result } of runParts(task, jobFor)) counts.add(result);
+    }
+    const problems = families.flatMap((family) => family.problems);
+    const end = tally.receipt(stop.reason ?? 'exhausted', counts.total, problems);
+    return { bucketMs, buckets: counts.buckets(), untimed: counts.untimed, end };
+  } finally {
+    stop.end();
+    for (const family of families) releaseFamily(family);
+  }
+}
+
+async function chooseWidth(
+  shop: ScanShop,
+  families: readonly OpenFamily[],
+  { fromMs, toMs, bucketMs, buckets }: HistogramQuery,
+): Promise<number> {
+  const span = fromMs === undefined || toMs === undefined ? await timeSpan(shop, families) : undefined;
+  const first = fromMs ?? span?.firstMs ?? 0;
+  const last = toMs ?? span?.lastMs ?? first;
+  return bucketWidth({ spanMs: Math.max(0, last - first), bucketMs, buckets });
+}
+
+/** Counts by bucket and rank, from scans and from what is known already. */
+class LevelCounts {
+  untimed = 0;
+  readonly #bucketMs: number;
+  readonly #matcher: RecordMatcher;
+  readonly #buckets = new Map<number, number[]>();
+
+  constructor(bucketMs: number, matcher: RecordMatcher) {
+    this.#bucketMs = bucketMs;
+    this.#matcher = matcher;
+  }
+
+  get total(): number {
+    let sum = this.untimed;
+    for (const counts of this.#buckets.values()) for (const count of counts) sum += count;
+    return sum;
+  }
+
+  add({ buckets, counts, untimed }: HistogramResult): void {
+    this.untimed += untimed;
+    for (const [index, bucket] of buckets.entries()) {
+      this.#addTo(bucket, counts.slice(index * RANKS, (index + 1) * RANKS));
+    }
+  }
+
+  /** Counts a block without scanning it, if all its records fall into one bucket. */
+  take({ all }: BlockSummary): boolean {
+    if (!all) return false;
+    const { minMs, maxMs, counts, untimed } = all;
+    const { minRank, hasTimes, fromMs, toMs } = this.#matcher;
+    const bucket = Math.floor(minMs / this.#bucketMs);
+    const isOneBucket = bucket === Math.floor(maxMs / this.#bucketMs);
+    if (untimed > 0 || !isOneBucket || (hasTimes && !(minMs >= fromMs && maxMs < toMs))) return false;
+    this.#addTo(
+      bucket,
+      counts.map((count, rank) => (rank >= minRank ? count : 0)),
+    );
+    return true;
+  }
+
+  buckets(): HistogramBucket[] {
+    return [...this.#buckets]
+      .sort(([a], [b]) => a - b)
+      .map(([bucket, counts]) => ({ startMs: bucket * this.#bucketMs, counts: namedCounts(counts) }));
+  }
+
+  #addTo(bucket: number, counts: readonly number[]): void {
+    if (counts.every((count) => count === 0)) return;
+    const sums = this.#buckets.get(bucket) ?? new Array<number>(RANKS).fill(0);
+    this.#buckets.set(
+      bucket,
+      sums.map((sum, rank) => sum + (counts[rank] ?? 0)),
+    );
+  }
+}
+
+function namedCounts(counts: readonly number[]): HistogramBucket['counts'] {
+  const named: HistogramBucket['counts'] = {};
+  counts.forEach((count, rank) => {
+    if (count > 0) named[LEVELS_BY_RANK[rank] ?? 'NONE'] = count;
+  });
+  return named;
+}

@@ -1,0 +1,118 @@
+import { type FileMark, HEAD_BYTES } from '../cursor/cursor.ts';
+import { markFile } from '../cursor/file-mark.ts';
+import { readFd } from '../file/fs-calls.ts';
+import { gunzipRange } from '../file/gunzip.ts';
+import type { HandleCache } from '../file/handle-cache.ts';
+import type { LogHandle } from '../file/log-handle.ts';
+import type { SharedReads } from '../file/shared-reads.ts';
+import { isGzipName } from '../file/text-source.ts';
+import { LogError } from '../log-error.ts';
+import { detectFormat } from '../parse/detect-format.ts';
+import type { FormatName, LineHead } from '../parse/format.ts';
+import type { Zone } from '../parse/zone.ts';
+import type { ReadOptions } from '../types.ts';
+
+/** The start of a text that tells its format. */
+const SAMPLE_BYTES = 64 * 1024;
+
+/** Files whose facts are remembered. */
+const MAX_REMEMBERED = 4096;
+
+/** What the start of a file tells, and stays true while it grows. */
+export interface FileFacts {
+  mark: FileMark;
+  format: FormatName;
+  timed: boolean;
+  /** Epoch ms of the first time in it; `null`: none near its start. */
+  firstMs: number | null;
+}
+
+/** A file held open for a question. Whoever opened it releases it. */
+export interface OpenFile extends FileFacts {
+  name: string;
+  handle: LogHandle;
+  compressed: boolean;
+  /** The first bytes of its text. */
+  head: Buffer;
+  /** Names the very file, for what is remembered of it. */
+  key: string;
+}
+
+/** Opens files and tells what their first bytes say; remembers it for files whose first bytes are the same. */
+export class FileOpener {
+  readonly #handles: HandleCache;
+  readonly #reads: SharedReads;
+  readonly #zone: Zone;
+  readonly #known = new Map<string, { sampleBytes: number; facts: FileFacts }>();
+
+  constructor(parts: { handles: HandleCache; reads: SharedReads; zone: Zone }) {
+    this.#handles = parts.handles;
+    this.#reads = parts.reads;
+    this.#zone = parts.zone;
+  }
+
+  async open(name: string, options: ReadOptions = {}): Promise<OpenFile> {
+    const handle = await this.#handles.acquire(name);
+    try {
+      const compressed = isGzipName(name);
+      const head = await this.#head(handle, compressed, HEAD_BYTES, options);
+      const mark = markFile(head);
+      const facts = await this.#facts(handle, compressed, mark, options);
+      return {
+        name,
+        handle,
+        compressed,
+        head,
+        key: `${handle.ino}:${facts.mark.headHash}:${compressed}`,
+        ...facts,
+        mark,
+      };
+    } catch (error) {
+      handle.release();
+      throw error;
+    }
+  }
+
+  async #facts(handle: LogHandle, compressed: boolean, mark: FileMark, options: ReadOptions): Promise<FileFacts> {
+    const key = `${handle.ino}:${mark.headHash}:${compressed}`;
+    const known = this.#known.get(key);
+    // A short file tells more as it grows.
+    if (known && (known.sampleBytes >= SAMPLE_BYTES || known.sampleBytes === handle.sizeBytes)) return known.facts;
+    const sample = await this.#head(handle, compressed, SAMPLE_BYTES, options);
+    const writtenMs = Number(handle.modifiedNs / 1_000_000n);
+    const format = detectFormat(sample, { zone: this.#zone, writtenMs });
+    const facts = { mark, format: format.name, timed: format.timed, firstMs: firstTime(sample, format.readHead) };
+    if (this.#known.size >= MAX_REMEMBERED) this.#known.clear();
+    this.#known.set(key, { sampleBytes: compressed ? SAMPLE_BYTES : sample.length, facts });
+    return facts;
+  }
+
+  async #head(handle: LogHandle, compressed: boolean, most: number, options: ReadOptions): Promise<Buffer> {
+    if (!compressed) {
+      const buffer = Buffer.allocUnsafe(Math.min(most, handle.sizeBytes));
+      return buffer.subarray(0, await readFd(handle.fd, buffer, { position: 0, length: buffer.length }));
+    }
+    const parts: Buffer[] = [];
+    try {
+      const text = gunzipRange({ handle, reads: this.#reads }, 0, most, options);
+      for await (const chunk of text) parts.push(Buffer.from(chunk));
+    } catch (error) {
+      // What stands before the damage can be read; the scan will tell of it.
+      if (!(error instanceof LogError) || error.code !== 'LOG_FILE_CORRUPT') throw error;
+    }
+    return Buffer.concat(parts);
+  }
+}
+
+type ReadHead = (bytes: Buffer, start: number, end: number, head: LineHead) => boolean;
+
+function firstTime(sample: Buffer, readHead: ReadHead): number | null {
+  const head: LineHead = { timeMs: Number.NaN, rank: 0 };
+  for (let start = 0; start < sample.length; ) {
+    const newline = sample.indexOf(10, start);
+    const end = newline < 0 ? sample.length : newline + 1;
+    if (readHead(sample, start, end, head) && !Number.isNaN(head.timeMs)) return head.timeMs;
+    start = end;
+  }
+  return null;
+}

@@ -1,0 +1,109 @@
+import { decodeCursor, encodeMark } from '../cursor/cursor.ts';
+import { CancelFlag } from '../scan/cancel-flag.ts';
+import { disorderNear } from '../scan/seek-time.ts';
+import type { SearchQuery, StartPoint } from '../types.ts';
+import { findRecord } from './find-record.ts';
+import { noteUntimed, type OpenFamily } from './open-family.ts';
+import type { ScanShop } from './scan-shop.ts';
+
+/** A place in a family: a file, by its number, and an offset in its text. */
+export interface Place {
+  file: number;
+  offset: number;
+}
+
+/** Records are looked at whose start is at or behind `from` and before `to`. */
+export interface PlaceRange {
+  from: Place;
+  to: Place;
+}
+
+/** Before everything, and behind everything. */
+export const FIRST_PLACE: Place = { file: 0, offset: 0 };
+export const LAST_PLACE: Place = { file: Number.MAX_SAFE_INTEGER, offset: 0 };
+
+/** The part of a family a query is about. */
+export async function rangeOf(shop: ScanShop, family: OpenFamily, query: SearchQuery): Promise<FamilyPart> {
+  const newestFirst = query.order === 'newest';
+  const range: PlaceRange = { from: FIRST_PLACE, to: LAST_PLACE };
+  const found = { start: query.start === undefined, until: query.until === undefined };
+  const start = query.start && (await startPlace(shop, family, query.start));
+  if (start) {
+    found.start = true;
+    if (newestFirst) range.to = start.place;
+    else range.from = start.inclusive ? start.place : behind(start.place);
+  }
+  const until = query.until === undefined ? undefined : await findAny(shop, family, query.until);
+  if (until) {
+    found.until = true;
+    if (newestFirst) range.from = behind(until.place);
+    else range.to = until.place;
+  }
+  return { range, found, cursor: start?.cursor };
+}
+
+export interface FamilyPart {
+  range: PlaceRange;
+  /** Whether the records the query names are of this family. */
+  found: { start: boolean; until: boolean };
+  /** That of the record the scan begins next to. */
+  cursor: string | undefined;
+}
+
+function behind({ file, offset }: Place): Place {
+  return { file, offset: offset + 1 };
+}
+
+interface Start {
+  place: Place;
+  inclusive: boolean;
+  cursor?: string;
+}
+
+async function startPlace(shop: ScanShop, family: OpenFamily, start: StartPoint): Promise<Start | undefined> {
+  if ('timeMs' in start) return { place: await placeAt(shop, family, start.timeMs), inclusive: true };
+  if ('offset' in start) return { place: await placeOf(shop, family, start.offset), inclusive: true };
+  const found = await findAny(shop, family, 'cursor' in start ? start.cursor : start.record);
+  if (!found) return undefined;
+  return { place: found.place, inclusive: 'record' in start, ...('cursor' in start && { cursor: found.cursor }) };
+}
+
+/** A cursor may name records of several logs: the one of this family counts. */
+async function findAny(
+  shop: ScanShop,
+  family: OpenFamily,
+  cursor: string,
+): Promise<{ place: Place; cursor: string } | undefined> {
+  for (const mark of decodeCursor(cursor)) {
+    const place = await findRecord(shop, family, mark);
+    if (place) return { place, cursor: encodeMark(mark) };
+  }
+  return undefined;
+}
+
+async function placeOf(shop: ScanShop, { files, problems }: OpenFamily, offset: number): Promise<Place> {
+  const [file] = files;
+  if (!file) return LAST_PLACE;
+  const flag = new CancelFlag();
+  const scanFile = await shop.prepare(file, flag, problems);
+  return { file: 0, offset: await shop.pool.run({ kind: 'align', file: scanFile, offset }, flag) };
+}
+
+/** The first record, in the family's order, that is not older. */
+async function placeAt(shop: ScanShop, { files, problems }: OpenFamily, timeMs: number): Promise<Place> {
+  const slackMs = disorderNear(shop.zone, timeMs);
+  for (const [number, file] of files.entries()) {
+    const next = files[number + 1]?.firstMs;
+    // All of it is older than what the next one starts with.
+    if (!file.timed) {
+      noteUntimed(problems, file.name);
+      continue;
+    }
+    if (typeof next === 'number' && next < timeMs - slackMs) continue;
+    const flag = new CancelFlag();
+    const scanFile = await shop.prepare(file, flag, problems);
+    const offset = await shop.pool.run({ kind: 'first-at', file: scanFile, timeMs }, flag);
+    if (offset < scanFile.textBytes) return { file: number, offset };
+  }
+  return LAST_PLACE;
+}

@@ -1,0 +1,95 @@
+import type { GzMap } from '../gzip/gz-map.ts';
+import type { BlockIndexes } from '../index/block-index.ts';
+import type { Zone } from '../parse/zone.ts';
+import { CancelFlag } from '../scan/cancel-flag.ts';
+import type { ScanFile } from '../scan/jobs.ts';
+import type { WorkerPool } from '../scan/worker-pool.ts';
+import type { FileProblem, RecordFilter } from '../types.ts';
+import type { OpenFile } from './open-file.ts';
+
+/** Maps of compressed files kept for the next question; each has a few MiB at most. */
+const MAX_GZ_MAPS = 4;
+
+/** What all questions of a directory share. */
+export class ScanShop {
+  readonly pool: WorkerPool;
+  readonly indexes: BlockIndexes;
+  readonly zone: Zone;
+  readonly #gzMaps = new Map<string, SharedGzMap>();
+
+  constructor(parts: { pool: WorkerPool; indexes: BlockIndexes; zone: Zone }) {
+    this.pool = parts.pool;
+    this.indexes = parts.indexes;
+    this.zone = parts.zone;
+  }
+
+  /** Throws REGEX_INVALID for a pattern that cannot be used. Threads compile it, as they will use it. */
+  async checkRegex(filter: RecordFilter): Promise<void> {
+    if (filter.regex !== undefined) await this.pool.run({ kind: 'regex', filter, texts: [] });
+  }
+
+  /** The file as threads need it. A compressed one is unpacked once to learn where what is; damage is told. */
+  async prepare(file: OpenFile, flag: CancelFlag, problems: FileProblem[]): Promise<ScanFile> {
+    const { name, handle, format } = file;
+    const plain: ScanFile = {
+      name,
+      fd: handle.fd,
+      sizeBytes: handle.sizeBytes,
+      textBytes: handle.sizeBytes,
+      gzMap: undefined,
+      format,
+      zone: this.zone.name,
+      writtenMs: Number(handle.modifiedNs / 1_000_000n),
+    };
+    if (!file.compressed) return plain;
+    const gzMap = await this.#gzMap(file, plain, flag);
+    if (gzMap.problem && !problems.some((problem) => problem.file === name)) {
+      problems.push({ file: name, ...gzMap.problem });
+    }
+    return { ...plain, gzMap, textBytes: gzMap.textBytes };
+  }
+
+  #gzMap({ key, handle }: OpenFile, file: ScanFile, flag: CancelFlag): Promise<GzMap> {
+    const mapKey = `${key}:${handle.sizeBytes}:${handle.modifiedNs}`;
+    let making = this.#gzMaps.get(mapKey);
+    this.#gzMaps.delete(mapKey);
+    making ??= new SharedGzMap(this.pool, file);
+    this.#gzMaps.set(mapKey, making);
+    // One that failed or was given up is made anew by the next who asks.
+    making.map.catch(() => this.#gzMaps.delete(mapKey));
+    for (const oldest of this.#gzMaps.keys()) {
+      if (this.#gzMaps.size <= MAX_GZ_MAPS) break;
+      this.#gzMaps.delete(oldest);
+    }
+    return making.waitFor(flag);
+  }
+}
+
+/** A map that several may wait for. It is given up when all of them have. */
+class SharedGzMap {
+  readonly map: Promise<GzMap>;
+  readonly #flag = new CancelFlag();
+  #waiting = 0;
+
+  constructor(pool: WorkerPool, file: ScanFile) {
+    this.map = pool.run({ kind: 'gz-map', file }, this.#flag);
+  }
+
+  /** The descriptor given is used until this settles, also when it is cancelled. */
+  async waitFor(flag: CancelFlag): Promise<GzMap> {
+    this.#waiting++;
+    let leaves = false;
+    const leave = () => {
+      if (leaves) return;
+      leaves = true;
+      this.#waiting--;
+      if (this.#waiting === 0) this.#flag.set();
+    };
+    flag.whenSet(leave);
+    try {
+      return await this.map;
+    } finally {
+      leaves = true;
+    }
+  }
+}

@@ -1,0 +1,40 @@
+import { CancelFlag } from '../scan/cancel-flag.ts';
+
+/** Why a question should end early, and the flags that tell its scans. */
+export class StopReason {
+  reason: 'cancelled' | 'time budget' | undefined;
+  readonly #signal: AbortSignal | undefined;
+  readonly #timer: NodeJS.Timeout | undefined;
+  readonly #flags: CancelFlag[] = [];
+  readonly #onAbort = () => this.#stop('cancelled');
+
+  constructor({ signal, budgetMs = Infinity }: AskOptions) {
+    this.#signal = signal;
+    if (signal?.aborted) this.reason = 'cancelled';
+    signal?.addEventListener('abort', this.#onAbort);
+    if (Number.isFinite(budgetMs)) this.#timer = setTimeout(() => this.#stop('time budget'), budgetMs).unref();
+  }
+
+  newFlag(): CancelFlag {
+    const flag = new CancelFlag();
+    this.#flags.push(flag);
+    if (this.reason) flag.set();
+    return flag;
+  }
+
+  end(): void {
+    clearTimeout(this.#timer);
+    this.#signal?.removeEventListener('abort', this.#onAbort);
+  }
+
+  #stop(reason: 'cancelled' | 'time budget'): void {
+    this.reason ??= reason;
+    for (const flag of this.#flags) flag.set();
+  }
+}
+
+export interface AskOptions {
+  signal?: AbortSignal | undefined;
+  /** It ends by itself after so long, and tells how far it came. */
+  budgetMs?: number | undefined;
+}

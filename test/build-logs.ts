@@ -1,0 +1,11 @@
+import { execFileSync } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+
+/** Scanning threads run the built package, also under tests of the source: what is built must be what is tested. */
+export function setup(): void {
+  const root = fileURLToPath(new URL('..', import.meta.url));
+  execFileSync(process.execPath, ['node_modules/typescript/bin/tsc', '-b', 'packages/logs'], {
+    cwd: root,
+    stdio: 'inherit',
+  });
+}
