@@ -24,6 +24,7 @@ export interface ErrorKind {
 /** Codes that the request door and the node itself add to those of the log engine. */
 type DoorErrorCode =
   | 'BAD_REQUEST'
+  | 'PARAMETER_INVALID'
   | 'SIZE_INVALID'
   | 'UNAUTHENTICATED'
   | 'HOST_NOT_ALLOWED'
@@ -49,12 +50,17 @@ export const ERROR_KINDS: Readonly<Record<ErrorCode, ErrorKind>> = {
   FILE_NAME_MISSING: { http: 400, grpc: 'INVALID_ARGUMENT', retryable: false, title: 'No file name given' },
   FILE_NAME_INVALID: { http: 400, grpc: 'INVALID_ARGUMENT', retryable: false, title: 'File name not allowed' },
   SIZE_INVALID: { http: 400, grpc: 'INVALID_ARGUMENT', retryable: false, title: 'Size not valid' },
+  PARAMETER_INVALID: { http: 400, grpc: 'INVALID_ARGUMENT', retryable: false, title: 'Parameter not valid' },
+  REGEX_INVALID: { http: 400, grpc: 'INVALID_ARGUMENT', retryable: false, title: 'Regular expression not valid' },
+  CURSOR_INVALID: { http: 400, grpc: 'INVALID_ARGUMENT', retryable: false, title: 'Not a cursor' },
   UNAUTHENTICATED: { http: 401, grpc: 'UNAUTHENTICATED', retryable: false, title: 'A valid token is needed' },
   HOST_NOT_ALLOWED: { http: 403, grpc: 'PERMISSION_DENIED', retryable: false, title: 'Host not allowed' },
   ROUTE_NOT_FOUND: { http: 404, grpc: 'UNIMPLEMENTED', retryable: false, title: 'No such route' },
   LOG_FILE_NOT_FOUND: { http: 404, grpc: 'NOT_FOUND', retryable: false, title: 'No such log file' },
+  LOG_FAMILY_NOT_FOUND: { http: 404, grpc: 'NOT_FOUND', retryable: false, title: 'No such family of log files' },
   METHOD_NOT_ALLOWED: { http: 405, grpc: 'UNIMPLEMENTED', retryable: false, title: 'Method not allowed' },
   REQUEST_TIMEOUT: { http: 408, grpc: 'DEADLINE_EXCEEDED', retryable: true, title: 'Request took too long to arrive' },
+  CURSOR_GONE: { http: 410, grpc: 'NOT_FOUND', retryable: false, title: 'The record a cursor names is gone' },
   PRECONDITION_FAILED: { http: 412, grpc: 'FAILED_PRECONDITION', retryable: false, title: 'The file has changed' },
   URL_TOO_LONG: { http: 414, grpc: 'INVALID_ARGUMENT', retryable: false, title: 'URL too long' },
   RANGE_NOT_SATISFIABLE: { http: 416, grpc: 'OUT_OF_RANGE', retryable: false, title: 'Range outside the file' },
@@ -66,6 +72,7 @@ export const ERROR_KINDS: Readonly<Record<ErrorCode, ErrorKind>> = {
   LOG_DIR_UNREADABLE: { http: 503, grpc: 'UNAVAILABLE', retryable: true, title: 'Log directory cannot be read' },
   CONFIG_UNAVAILABLE: { http: 503, grpc: 'UNAVAILABLE', retryable: true, title: 'Configuration cannot be read' },
   TOO_MANY_STREAMS: { http: 503, grpc: 'RESOURCE_EXHAUSTED', retryable: true, title: 'Too many streams' },
+  TOO_MANY_SEARCHES: { http: 503, grpc: 'RESOURCE_EXHAUSTED', retryable: true, title: 'Too many searches' },
   SHUTTING_DOWN: { http: 503, grpc: 'UNAVAILABLE', retryable: true, title: 'The node is stopping' },
   DEADLINE_EXCEEDED: { http: 504, grpc: 'DEADLINE_EXCEEDED', retryable: true, title: 'The answer took too long' },
   INTERNAL: { http: 500, grpc: 'INTERNAL', retryable: false, title: 'Internal error' },

@@ -1,5 +1,8 @@
+export { parseDigestRequest } from './digest-request.ts';
 export { codeOf, ERROR_KINDS, type ErrorCode, type ErrorKind, isErrorCode, PortholeError } from './errors.ts';
 export { type FileRequest, parseFileRequest } from './file-request.ts';
+export { parseFollowRequest } from './follow-request.ts';
+export { parseHistogramRequest } from './histogram-request.ts';
 export type {
   CallOptions,
   NodeConfig,
@@ -7,6 +10,7 @@ export type {
   NodeObject,
   NodeSettings,
   NodeState,
+  SearchOptions,
   SettingEntry,
   SettingJson,
   SettingSource,
@@ -14,6 +18,10 @@ export type {
 export { buildOpenApi } from './openapi.ts';
 export { type Problem, toProblem } from './problem.ts';
 export type { Query } from './query.ts';
-export { COMMON_ERRORS, ROUTE_IDS, ROUTES, type Route, type RouteId, type RouteParameter, routeOf } from './routes.ts';
-export { type JsonSchema, SCHEMAS, type SchemaName } from './schemas.ts';
+export type { Route, RouteParameter } from './route.ts';
+export { COMMON_ERRORS, ROUTE_IDS, ROUTES, type RouteId, routeOf } from './routes.ts';
+export type { JsonSchema } from './schema-parts.ts';
+export { SCHEMAS, type SchemaName } from './schemas.ts';
+export { parseSearchRequest, type SearchLimits } from './search-request.ts';
+export type { RequestClock } from './time-text.ts';
 export { DEFAULT_VIEW_BYTES, parseViewRequest, type ViewRequest } from './view-request.ts';

@@ -1,4 +1,17 @@
-import type { ByteAnswer, LogEntry, LogFileDetails, OpenLog } from '@porthole/logs';
+import type {
+  ByteAnswer,
+  Digest,
+  DigestQuery,
+  FollowItem,
+  FollowQuery,
+  Histogram,
+  HistogramQuery,
+  LogEntry,
+  LogFileDetails,
+  OpenLog,
+  SearchItem,
+  SearchQuery,
+} from '@porthole/logs';
 import type { FileRequest } from './file-request.ts';
 import type { ViewRequest } from './view-request.ts';
 
@@ -62,6 +75,11 @@ export interface CallOptions {
   signal?: AbortSignal;
 }
 
+export interface SearchOptions extends CallOptions {
+  /** How long it may look; what it has found by then is the answer, and its end says so. */
+  budgetMs?: number;
+}
+
 /**
  * What one node answers, whoever asks and over whatever transport: the local node, a client and a test fake
  * implement it; HTTP, gRPC, CLI and fan-out only adapt it.
@@ -76,4 +94,15 @@ export interface NodeState {
   viewLog(request: ViewRequest, options?: CallOptions): Promise<ByteAnswer>;
   /** One file as it is on disk, for ranges. The caller closes it. */
   openLog(request: FileRequest, options?: CallOptions): Promise<OpenLog>;
+  /**
+   * Records in batches as they are found; the last item of the last batch is the `end`. An empty batch comes first, as
+   * soon as the question is known to be a good one. Leaving the loop, or the signal, ends the search.
+   */
+  searchLogs(request: SearchQuery, options?: SearchOptions): AsyncIterable<SearchItem[]>;
+  /** Records in batches as they are written, after an empty batch; without end unless the signal fires, which gives an `end`. */
+  followLogs(request: FollowQuery, options?: CallOptions): AsyncIterable<FollowItem[]>;
+  /** Counts per stretch of time and level. */
+  logHistogram(request: HistogramQuery, options?: SearchOptions): Promise<Histogram>;
+  /** Records grouped by level and place in the code. */
+  logDigest(request: DigestQuery, options?: SearchOptions): Promise<Digest>;
 }

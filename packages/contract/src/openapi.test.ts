@@ -11,7 +11,7 @@ import { SCHEMAS } from './schemas.ts';
 
 interface Operation {
   operationId: string;
-  parameters: { name: string; in: string; required: boolean }[];
+  parameters: { name: string; in: string; required: boolean; schema: object }[];
   responses: Record<string, { description: string; content?: Record<string, { schema: object }> }>;
 }
 
@@ -61,6 +61,21 @@ describe('the OpenAPI document', () => {
       { name: 'file', required: true },
       { name: 'size', required: false },
     ]);
+  });
+
+  it('tells which parameters may be repeated, which words they take and how large they may be', () => {
+    const search = document.paths['/api/v1/log/search']?.get.parameters ?? [];
+    const schemaOf = (name: string) => search.find((parameter) => parameter.name === name)?.schema;
+    expect(schemaOf('q')).toEqual({ type: 'array', items: { type: 'string' } });
+    expect(schemaOf('order')).toEqual({ type: 'string', enum: ['newest', 'oldest'] });
+    expect(schemaOf('before')).toEqual({ type: 'integer', minimum: 0, maximum: 100 });
+    expect(schemaOf('raw')).toEqual({ type: 'boolean' });
+  });
+
+  it('documents a stream by its items', () => {
+    const { description, content } = document.paths['/api/v1/log/follow']?.get.responses[200] ?? {};
+    expect(description).toContain('one per event');
+    expect(content).toEqual({ 'text/event-stream': { schema: { $ref: '#/components/schemas/FollowItem' } } });
   });
 
   it('refers only to schemas it has', () => {

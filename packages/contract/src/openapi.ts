@@ -1,6 +1,8 @@
 import { ERROR_KINDS, type ErrorCode } from './errors.ts';
-import { COMMON_ERRORS, ROUTE_IDS, type Route, type RouteId, routeOf } from './routes.ts';
-import { type JsonSchema, SCHEMAS } from './schemas.ts';
+import type { Route, RouteParameter } from './route.ts';
+import { COMMON_ERRORS, ROUTE_IDS, type RouteId, routeOf } from './routes.ts';
+import type { JsonSchema } from './schema-parts.ts';
+import { SCHEMAS } from './schemas.ts';
 
 /** The whole interface as an OpenAPI 3.1 document, made from the route table, the schemas and the error table. */
 export function buildOpenApi({ version }: { version: string }): JsonSchema {
@@ -36,15 +38,20 @@ function operation(id: RouteId, route: Route): JsonSchema {
     description: route.description,
     tags: [route.path.startsWith('/api/v1/') ? 'node state' : 'operations'],
     ...(route.open && { security: [] }),
-    parameters: route.parameters.map(({ name, in: place, required, type, description }) => ({
-      name,
-      in: place,
-      required,
-      description,
-      schema: { type, ...(type === 'integer' && { minimum: 1 }) },
-    })),
+    parameters: route.parameters.map(parameter),
     responses: { ...goodAnswers(route), ...errorAnswers([...route.errors, ...COMMON_ERRORS], route) },
   };
+}
+
+function parameter({ name, in: place, required, description, repeated, ...shape }: RouteParameter): JsonSchema {
+  const { type, values, minimum, maximum } = shape;
+  const one = {
+    type,
+    ...(values && { enum: values }),
+    ...(minimum !== undefined && { minimum }),
+    ...(maximum !== undefined && { maximum }),
+  };
+  return { name, in: place, required, description, schema: repeated ? { type: 'array', items: one } : one };
 }
 
 function goodAnswers({ answer, alsoAnswers = {} }: Route): JsonSchema {
@@ -54,7 +61,8 @@ function goodAnswers({ answer, alsoAnswers = {} }: Route): JsonSchema {
     status,
     { description, ...(status !== '304' && { content }) },
   ]);
-  return { 200: { description: 'The answer.', content }, ...Object.fromEntries(also) };
+  const description = answer.each ? `Many of these, one per ${answer.each}; the last is an \`end\`.` : 'The answer.';
+  return { 200: { description, content }, ...Object.fromEntries(also) };
 }
 
 /** One entry per status, naming the codes it can carry. */

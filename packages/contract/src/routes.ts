@@ -1,53 +1,9 @@
 import type { ErrorCode } from './errors.ts';
-import type { SchemaName } from './schemas.ts';
+import { LOG_ROUTES } from './log-routes.ts';
+import { RECORD_ROUTES } from './record-routes.ts';
+import { HTML_TYPE, JSON_TYPE, type Route } from './route.ts';
 
-export interface RouteParameter {
-  name: string;
-  in: 'query' | 'header';
-  required: boolean;
-  type: 'string' | 'integer';
-  description: string;
-}
-
-/** What a route is, for the router, the OpenAPI document and the docs: all three read this table. */
-export interface Route {
-  path: string;
-  summary: string;
-  description: string;
-  parameters: readonly RouteParameter[];
-  answer: { contentType: string; schema?: SchemaName };
-  /** Further statuses of a good answer, beside 200. */
-  alsoAnswers?: Readonly<Record<number, string>>;
-  /** Errors of its own, beside those every route can give. */
-  errors: readonly ErrorCode[];
-  /** Answers without a token. */
-  open?: true;
-  /** Counts against the limit of concurrent streams. */
-  stream?: true;
-  /** A part of a page, not of the interface: not in the OpenAPI document. */
-  page?: true;
-}
-
-const FILE: RouteParameter = {
-  name: 'file',
-  in: 'query',
-  required: true,
-  type: 'string',
-  description: 'Name of the log file, as the list gives it.',
-};
-
-const FILE_ERRORS = [
-  'FILE_NAME_MISSING',
-  'FILE_NAME_INVALID',
-  'LOG_FILE_NOT_FOUND',
-  'LOG_FILE_UNREADABLE',
-  'TOO_MANY_STREAMS',
-] as const;
-
-const JSON_TYPE = 'application/json; charset=utf-8';
-const TEXT_TYPE = 'text/plain; charset=utf-8';
-const HTML_TYPE = 'text/html; charset=utf-8';
-
+/** Every route, in the order in which they are documented. */
 export const ROUTES = {
   config: {
     path: '/api/v1/config',
@@ -67,69 +23,8 @@ export const ROUTES = {
     answer: { contentType: JSON_TYPE, schema: 'NodeSettings' },
     errors: ['CONFIG_UNAVAILABLE'],
   },
-  logList: {
-    path: '/api/v1/log/list',
-    summary: 'List logs',
-    description:
-      'The regular files directly in the log directory, ordered by name. A missing directory is an empty one.',
-    parameters: [],
-    answer: { contentType: JSON_TYPE, schema: 'LogList' },
-    errors: ['LOG_DIR_UNREADABLE'],
-  },
-  logView: {
-    path: '/api/v1/log/view',
-    summary: 'View log',
-    description:
-      'The last part of one file, cut to whole lines, byte for byte. Of a `.gz` file, the last part of its uncompressed text.',
-    parameters: [
-      FILE,
-      {
-        name: 'size',
-        in: 'query',
-        required: false,
-        type: 'integer',
-        description: 'At most this many bytes; 1048576 when absent or empty.',
-      },
-    ],
-    answer: { contentType: TEXT_TYPE },
-    errors: ['SIZE_INVALID', 'LOG_FILE_CORRUPT', 'LOG_FILE_TRUNCATED', ...FILE_ERRORS],
-    stream: true,
-  },
-  logFiles: {
-    path: '/api/v1/log/files',
-    summary: 'Describe logs',
-    description: 'The list with what a look at both ends of each file tells: format, first and last time.',
-    parameters: [],
-    answer: { contentType: JSON_TYPE, schema: 'LogFiles' },
-    errors: ['LOG_DIR_UNREADABLE'],
-  },
-  logRaw: {
-    path: '/api/v1/log/raw',
-    summary: 'Download log',
-    description: 'One file as it is on disk, as an attachment. Takes one byte range and conditional requests.',
-    parameters: [
-      FILE,
-      {
-        name: 'Range',
-        in: 'header',
-        required: false,
-        type: 'string',
-        description: 'One byte range, e.g. `bytes=-65536`.',
-      },
-      {
-        name: 'If-Range',
-        in: 'header',
-        required: false,
-        type: 'string',
-        description: 'ETag or date the range depends on.',
-      },
-      { name: 'If-None-Match', in: 'header', required: false, type: 'string', description: 'ETags already held.' },
-    ],
-    answer: { contentType: 'application/octet-stream' },
-    alsoAnswers: { 206: 'The part asked for.', 304: 'The file has not changed.' },
-    errors: ['RANGE_NOT_SATISFIABLE', 'PRECONDITION_FAILED', ...FILE_ERRORS],
-    stream: true,
-  },
+  ...LOG_ROUTES,
+  ...RECORD_ROUTES,
   node: {
     path: '/api/v1/node',
     summary: 'Describe node',

@@ -1,27 +1,38 @@
-/** JSON Schema (2020-12) as OpenAPI 3.1 uses it. */
-export type JsonSchema = { readonly [key: string]: unknown };
+import type { FormatName } from '@porthole/logs';
+import { RECORD_SCHEMAS } from './record-schemas.ts';
+import {
+  exact,
+  integer,
+  type JsonSchema,
+  listOf,
+  nullableInteger,
+  nullableText,
+  oneOf,
+  ref,
+  text,
+  truth,
+} from './schema-parts.ts';
 
-type Properties = { readonly [name: string]: JsonSchema };
-
-/** An object with exactly these fields: our answers leave none out and add none. */
-function exact(description: string, properties: Properties): JsonSchema {
-  return { type: 'object', description, properties, required: Object.keys(properties), additionalProperties: false };
-}
-
-const text = (description: string): JsonSchema => ({ type: 'string', description });
-const integer = (description: string): JsonSchema => ({ type: 'integer', description });
-const nullableInteger = (description: string): JsonSchema => ({ type: ['integer', 'null'], description });
-const oneOf = (description: string, values: readonly string[]): JsonSchema => ({
-  type: 'string',
-  enum: values,
-  description,
-});
-const listOf = (items: JsonSchema, description?: string): JsonSchema => ({
-  type: 'array',
-  items,
-  ...(description && { description }),
-});
-const ref = (name: string): JsonSchema => ({ $ref: `#/components/schemas/${name}` });
+/** Every format by name; it does not compile with one missing. */
+const FORMATS: Readonly<Record<FormatName | 'binary' | 'empty' | 'unreadable', true>> = {
+  contract: true,
+  'lindb-access': true,
+  'lindb-slow-sql': true,
+  json: true,
+  glog: true,
+  capnslog: true,
+  tidb: true,
+  log4j: true,
+  'nginx-access': true,
+  'nginx-error': true,
+  syslog: true,
+  'syslog-5424': true,
+  iso: true,
+  text: true,
+  binary: true,
+  empty: true,
+  unreadable: true,
+};
 
 /** Any JSON a configuration value can be. */
 const settingValue: JsonSchema = { description: 'The value as one would write it in the file; a secret is `******`.' };
@@ -49,13 +60,18 @@ export const SCHEMAS = {
     name: text('File name.'),
     size: integer('Size in bytes.'),
     modifiedMs: integer('Epoch milliseconds of the last write.'),
-    compressed: { type: 'boolean', description: 'Whether it is a .gz file.' },
-    format: oneOf('What the text looks like.', ['contract', 'text', 'binary', 'empty', 'unreadable']),
+    compressed: truth('Whether it is a .gz file.'),
+    family: text('The log it belongs to: the name of its live file.'),
+    state: oneOf('Whether it is being written or was rotated.', ['live', 'rotated']),
+    format: oneOf('What the text looks like.', Object.keys(FORMATS)),
     firstTimeMs: nullableInteger('Epoch milliseconds of the first timestamp, if one was found.'),
-    lastTimeMs: nullableInteger('Epoch milliseconds of the last timestamp, if one was found; never for a .gz file.'),
-    problem: { type: ['string', 'null'], description: 'Why the file could not be looked into.' },
+    lastTimeMs: nullableInteger(
+      'Epoch milliseconds of the last timestamp, if one was found; of a .gz file once its end was looked up.',
+    ),
+    problem: nullableText('Why the file could not be looked into.'),
   }),
   LogFiles: listOf(ref('LogFile'), 'Every log file, ordered by name.'),
+  ...RECORD_SCHEMAS,
   NodeDescription: exact('Who the node is, beyond the fields of Node.', {
     node: ref('Node'),
     observes: oneOf("Whose state it shows: its own, or a service's beside it.", ['self', 'service']),
@@ -72,16 +88,16 @@ export const SCHEMAS = {
     default: { description: 'The default, null where it is not known.' },
     changed: { type: ['boolean', 'null'], description: 'Whether the value differs from the default.' },
     source: oneOf('Where the value comes from.', ['default', 'file', 'env', 'flag', 'option']),
-    secret: { type: 'boolean', description: 'Whether the value is masked.' },
+    secret: truth('Whether the value is masked.'),
   }),
   NodeSettings: exact('Each configuration key with its origin, and the file on disk against what was read at start.', {
     observes: oneOf('Whose configuration it is.', ['self', 'service']),
-    file: { type: ['string', 'null'], description: 'The file it comes from.' },
+    file: nullableText('The file it comes from.'),
     settings: listOf(ref('Setting')),
     disk: exact('The file as it is now.', {
       state: oneOf('How it compares with what was read at start.', ['none', 'same', 'changed', 'broken', 'missing']),
       differs: listOf({ type: 'string' }, 'Keys whose value differs.'),
-      detail: { type: ['string', 'null'], description: 'What is wrong with it.' },
+      detail: nullableText('What is wrong with it.'),
     }),
   }),
   Alive: exact('The process runs.', { status: { const: 'ok' } }),

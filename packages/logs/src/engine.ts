@@ -2,6 +2,7 @@ import { groupFamilies } from './file/families.ts';
 import type { HandleCache } from './file/handle-cache.ts';
 import type { LogHandle } from './file/log-handle.ts';
 import type { SharedReads } from './file/shared-reads.ts';
+import { FollowHub } from './follow/follow-hub.ts';
 import { BlockIndexes } from './index/block-index.ts';
 import { LogError } from './log-error.ts';
 import { nearestNames } from './nearest-names.ts';
@@ -20,9 +21,12 @@ import type {
   Digest,
   DigestQuery,
   FileProblem,
+  FollowItem,
+  FollowQuery,
   Histogram,
   HistogramQuery,
   LogSelection,
+  ReadOptions,
   RecordFilter,
   SearchItem,
   SearchQuery,
@@ -43,6 +47,10 @@ export interface EngineOptions {
   maxQueued?: number;
   /** Memory for what was learnt from scans. */
   maxIndexBytes?: number;
+  /** Text of each followed log that is kept for those who lag. */
+  followBytes?: number;
+  /** How often followed files are looked at, in case no event tells of a change. */
+  pollMs?: number;
 }
 
 export interface EngineParts {
@@ -55,11 +63,25 @@ export interface EngineParts {
   acquire(name: string): Promise<LogHandle>;
 }
 
+/** Resources in use: what metrics tell and the leak tests watch. */
+export interface EngineUsage {
+  /** Scanning threads, and jobs they have or wait for. */
+  threads: number;
+  jobs: number;
+  /** Searches, histograms and digests under way. */
+  questions: number;
+  indexBytes: number;
+  /** Logs being followed, and watchers of the directory. */
+  readers: number;
+  watchers: number;
+}
+
 /** Answers questions about a directory of logs. Loaded with the first question: a node that is not asked does without. */
 export class LogEngine {
   readonly #parts: EngineParts;
   readonly #opener: FileOpener;
   readonly #shop: ScanShop;
+  readonly #hub: FollowHub;
   readonly #maxQueued: number;
   #asking = 0;
 
@@ -70,10 +92,19 @@ export class LogEngine {
     this.#maxQueued = maxQueued;
     const pool = new WorkerPool(workers);
     this.#shop = new ScanShop({ pool, indexes: new BlockIndexes(maxIndexBytes), zone: parts.zone });
+    this.#hub = new FollowHub({
+      ...parts,
+      search: (query, askOptions) => this.search(query, askOptions),
+      matchRegex: (filter, texts, askOptions) => this.#matchRegex(filter, texts, askOptions),
+      ...(options.pollMs !== undefined && { pollMs: options.pollMs }),
+      ...(options.followBytes !== undefined && { bufferBytes: options.followBytes }),
+    });
   }
 
-  get usage(): { threads: number; jobs: number; indexBytes: number; questions: number } {
-    return { ...this.#shop.pool.usage, indexBytes: this.#shop.indexes.costBytes, questions: this.#asking };
+  get usage(): EngineUsage {
+    const { readers, watchers } = this.#hub.usage;
+    const { pool, indexes } = this.#shop;
+    return { ...pool.usage, indexBytes: indexes.costBytes, questions: this.#asking, readers, watchers };
   }
 
   async *search(query: SearchQuery, options: AskOptions): AsyncGenerator<SearchItem[], void, undefined> {
@@ -103,8 +134,12 @@ export class LogEngine {
     }
   }
 
+  follow(query: FollowQuery, options: ReadOptions): AsyncGenerator<FollowItem[], void, undefined> {
+    return this.#hub.follow(query, options);
+  }
+
   /** Which of the texts the filter's regex matches; worked out by a thread. */
-  async matchRegex(filter: RecordFilter, texts: readonly Buffer[], { signal }: AskOptions = {}): Promise<boolean[]> {
+  async #matchRegex(filter: RecordFilter, texts: readonly Buffer[], { signal }: AskOptions = {}): Promise<boolean[]> {
     const flag = new CancelFlag();
     const cancel = () => flag.set();
     signal?.addEventListener('abort', cancel, { once: true });
@@ -115,8 +150,10 @@ export class LogEngine {
     }
   }
 
-  close(): Promise<void> {
-    return this.#shop.pool.close();
+  /** Ends follows and searches. */
+  async close(): Promise<void> {
+    await this.#hub.close();
+    await this.#shop.pool.close();
   }
 
   #begin(): () => void {

@@ -149,6 +149,13 @@ describe('details', () => {
     expect(await lastTimes()).toEqual([last]);
   });
 
+  test('tell when a compressed file ends as soon as that was looked up', async () => {
+    const dir = tempDir();
+    writeFileSync(join(dir, 'a.log.1.gz'), gzipSync(contract));
+    const logs = openDir(dir, UTC);
+    await eventually(async () => expect(await logs.details()).toMatchObject([{ lastTimeMs: last }]));
+  });
+
   test('are not looked up again while a file stays the same', async () => {
     const dir = tempDir();
     writeFileSync(join(dir, 'a.log'), contract);

@@ -1,4 +1,4 @@
-import type { EngineOptions, LogEngine } from './engine.ts';
+import type { EngineOptions, EngineUsage, LogEngine } from './engine.ts';
 import { HandleCache } from './file/handle-cache.ts';
 import type { LogHandle } from './file/log-handle.ts';
 import { SharedLook } from './file/shared-look.ts';
@@ -15,6 +15,8 @@ import type {
   ByteAnswer,
   Digest,
   DigestQuery,
+  FollowItem,
+  FollowQuery,
   Histogram,
   HistogramQuery,
   LogEntry,
@@ -29,6 +31,14 @@ export interface LogDirOptions extends EngineOptions {
   /** Zone of the timestamps in the files. */
   zone?: Zone;
 }
+
+const NO_ENGINE: EngineUsage = { threads: 0, jobs: 0, questions: 0, indexBytes: 0, readers: 0, watchers: 0 };
+
+/** Larger compressed files are not unpacked only to tell when they end. */
+const MAX_UNPACKED_BYTES = 256 * 1024 ** 2;
+
+/** Records at the end of a file looked at for a time. */
+const LAST_RECORDS = 100;
 
 /** What a file tells by itself; the family is told by all names together. */
 type OwnDetails = Omit<LogFileDetails, 'family' | 'state'>;
@@ -45,6 +55,8 @@ export class LogDir {
   readonly #details = new Map<string, { mark: string; details: OwnDetails }>();
 
   readonly #options: LogDirOptions;
+  #findingEnds: Promise<void> = Promise.resolve();
+  #closed = false;
   #engine: Promise<LogEngine> | undefined;
   #started: LogEngine | undefined;
 
@@ -58,9 +70,9 @@ export class LogDir {
   }
 
   /** Resources in use: what the leak tests watch. */
-  get usage(): { openFiles: number; lentBuffers: number; threads: number; questions: number; indexBytes: number } {
-    const { threads = 0, questions = 0, indexBytes = 0 } = this.#started?.usage ?? {};
-    return { openFiles: this.#handles.openCount, lentBuffers: this.#reads.lentBuffers, threads, questions, indexBytes };
+  get usage(): EngineUsage & { openFiles: number; lentBuffers: number } {
+    const engine = this.#started?.usage ?? NO_ENGINE;
+    return { openFiles: this.#handles.openCount, lentBuffers: this.#reads.lentBuffers, ...engine };
   }
 
   async list(): Promise<LogEntry[]> {
@@ -110,8 +122,14 @@ export class LogDir {
     return (await this.#loadEngine()).digest(query, options);
   }
 
+  /** Records as they are written, batch by batch, without end until the signal says so. The first batch is empty. */
+  async *follow(query: FollowQuery, options: ReadOptions = {}): AsyncGenerator<FollowItem[], void, undefined> {
+    yield* (await this.#loadEngine()).follow(query, options);
+  }
+
   /** Closes what is kept open. Tails under way end by themselves, searches are cut. */
   async close(): Promise<void> {
+    this.#closed = true;
     this.#handles.close();
     await (await this.#engine)?.close();
   }
@@ -161,8 +179,30 @@ export class LogDir {
     const facts = { name, size, modifiedMs: Number(stats.mtimeMs), compressed: isGzipName(name) };
     const details: OwnDetails = { ...facts, ...(await this.#look(name, { signal })) };
     // A failure may pass without the file changing, so it is not remembered.
-    if (details.problem === null) this.#details.set(name, { mark, details });
+    if (details.problem === null) {
+      this.#details.set(name, { mark, details });
+      if (details.compressed && size > 0 && size <= MAX_UNPACKED_BYTES) this.#findEndLater(name, mark);
+    }
     return details;
+  }
+
+  /** The end of a compressed file is looked for in the background, one file at a time: all of it must be unpacked. */
+  #findEndLater(name: string, mark: string): void {
+    const find = async () => {
+      const known = this.#details.get(name);
+      const lastTimeMs = known?.mark === mark && !this.#closed ? await this.#lastTime(name) : null;
+      if (known && lastTimeMs !== null) known.details = { ...known.details, lastTimeMs };
+    };
+    // A file that has gone or is damaged keeps its end to itself.
+    this.#findingEnds = this.#findingEnds.then(find).catch(() => {});
+  }
+
+  async #lastTime(name: string): Promise<number | null> {
+    const newest = { file: name, order: 'newest', limit: LAST_RECORDS, before: 0, after: 0 } as const;
+    for await (const items of this.search(newest)) {
+      for (const item of items) if (item.type === 'record' && item.timeMs !== undefined) return item.timeMs;
+    }
+    return null;
   }
 
   async #look(

@@ -20,7 +20,7 @@ export interface LogFileDetails extends LogEntry {
   format: FormatName | 'binary' | 'empty' | 'unreadable';
   /** Epoch ms of the first timestamp found at the start; `null` where there is none. */
   firstTimeMs: number | null;
-  /** Epoch ms of the last timestamp found at the end; `null` where there is none, or where finding it means unpacking the whole file. */
+  /** Epoch ms of the last timestamp found at the end; `null` where there is none, and of a compressed file until its end was looked up in the background. */
   lastTimeMs: number | null;
   /** Why the file could not be looked into, or `null`. */
   problem: string | null;

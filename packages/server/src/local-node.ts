@@ -8,9 +8,25 @@ import {
   type NodeState,
   ROUTE_IDS,
   routeOf,
+  type SearchOptions,
   type ViewRequest,
 } from '@porthole/contract';
-import type { ByteAnswer, LogDir, LogEntry, LogFileDetails, OpenLog, Zone } from '@porthole/logs';
+import type {
+  ByteAnswer,
+  Digest,
+  DigestQuery,
+  FollowItem,
+  FollowQuery,
+  Histogram,
+  HistogramQuery,
+  LogDir,
+  LogEntry,
+  LogFileDetails,
+  OpenLog,
+  SearchItem,
+  SearchQuery,
+  Zone,
+} from '@porthole/logs';
 import type { ConfigSource } from './config/config-source.ts';
 
 export interface LocalNodeParts {
@@ -69,5 +85,21 @@ export class LocalNode implements NodeState {
 
   openLog({ file }: FileRequest): Promise<OpenLog> {
     return this.#parts.logs.open(file);
+  }
+
+  searchLogs(request: SearchQuery, options: SearchOptions = {}): AsyncIterable<SearchItem[]> {
+    return this.#parts.logs.search(request, options);
+  }
+
+  followLogs(request: FollowQuery, options: CallOptions = {}): AsyncIterable<FollowItem[]> {
+    return this.#parts.logs.follow(request, options);
+  }
+
+  logHistogram(request: HistogramQuery, options: SearchOptions = {}): Promise<Histogram> {
+    return this.#parts.logs.histogram(request, options);
+  }
+
+  logDigest(request: DigestQuery, options: SearchOptions = {}): Promise<Digest> {
+    return this.#parts.logs.digest(request, options);
   }
 }

@@ -48,7 +48,15 @@ export async function openNodeParts(loaded: LoadedSettings, options: NodePartsOp
       `logging.dir: the own log cannot be written to ${ownLog.file}: ${ownLog.stats().lastError}; trying on`,
     );
   }
-  const logs = new LogDir(logPath, { zone });
+  const { search, follow } = settings;
+  const logs = new LogDir(logPath, {
+    zone,
+    workers: search.workers,
+    maxQueued: search.maxQueued,
+    maxIndexBytes: search.maxIndexBytes,
+    followBytes: follow.bufferBytes,
+    pollMs: follow.pollMs,
+  });
   const observes = settings.service.logDir === '' ? config.observes : 'service';
   return {
     tls,

@@ -72,6 +72,7 @@ export async function startNode(options: StartNodeOptions = {}): Promise<Running
     stopping = true;
     stopHeartbeat();
     log.info('stop', 'the node is stopping', { openStreams: door.openStreams });
+    door.endFollows();
     await ports.stop(settings.node.stopTimeoutMs);
     log.info('stop', 'the node has stopped');
     await close();

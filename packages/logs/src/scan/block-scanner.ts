@@ -69,7 +69,10 @@ export class BlockScanner {
 
   /** Whether the block, and the last record in it, are followed by more: they will not change any more. */
   isComplete(recordsEnd: number): boolean {
-    return this.offsetOf(recordsEnd) < this.#text.sizeBytes;
+    // A line that reaches beyond the block may still turn out to start a record.
+    const isHeadWhole =
+      this.bytes.length >= this.blockEnd + HEAD_LOOK_BYTES || this.bytes.includes(NEWLINE, this.blockEnd - 1);
+    return isHeadWhole && this.offsetOf(recordsEnd) < this.#text.sizeBytes;
   }
 
   /** All records that start in the block. */

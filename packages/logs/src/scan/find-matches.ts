@@ -24,7 +24,7 @@ export function needleOf(filter: RecordFilter, format: FormatName): Needle | und
   const { source, component }: RecordFilter = format === 'json' ? {} : filter;
   const exact = [...(source === undefined ? [] : [source])];
   const folded = [...terms, ...(component === undefined ? [] : [component])];
-  if (regex !== undefined) folded.push(requiredText(regex));
+  if (regex !== undefined) folded.push(requiredText(regex, { caseSensitive }));
   const candidates = [
     ...exact.map((text) => ({ text, caseSensitive: true })),
     ...folded.map((text) => ({ text, caseSensitive: caseSensitive && text !== component })),
@@ -74,8 +74,10 @@ export function matchNeedle(
   if (hit < from) hit = kernel.find(from, end);
   while (hit >= 0) {
     const { start, head = NO_HEAD } = scanner.recordAround(hit, from);
+    // Decided before the end is looked for: the head is filled again by the next line that is looked at.
+    const headMatches = matcher.matchesHead(head);
     const stop = scanner.recordEnd(hit, end);
-    if (matcher.matchesHead(head) && matcher.matchesText(scanner.bytes, start, stop, format)) {
+    if (headMatches && matcher.matchesText(scanner.bytes, start, stop, format)) {
       if (start === first.start) matches.firstContinues = first.continues;
       matches.starts.push(start);
       matches.ends.push(stop);

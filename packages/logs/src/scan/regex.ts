@@ -12,7 +12,8 @@ export async function compileRegex(pattern: string, { caseSensitive = false } = 
     const flags = RE2JS.MULTILINE | (caseSensitive ? 0 : RE2JS.CASE_INSENSITIVE);
     return RE2JS.compile(pattern, flags);
   } catch (error) {
-    const why = error instanceof Error ? error.message : String(error);
+    // Flags are told to the engine in front of the pattern; nobody has written them.
+    const why = (error instanceof Error ? error.message : String(error)).replace(/\(\?m\)(\(\?i\))?/, '');
     throw new LogError('REGEX_INVALID', `the regex cannot be used: ${why}`, { cause: error });
   }
 }

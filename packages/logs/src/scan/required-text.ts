@@ -4,9 +4,10 @@ const SPECIAL = new Set('\\^$.|?*+()[]{}');
 /**
  * The longest text that stands in everything a pattern can match, as far as that is plain to see; `''` where it is
  * not. Only ever used to pass over text quickly, so it may miss much but must never promise too much: anything that
- * could make a character optional, a choice, or a class ends the run, and so does all that is not ASCII.
+ * could make a character optional, a choice, or a class ends the run, and so does all that is not ASCII. Where case
+ * does not count, so do K and S: they have equals (the kelvin sign, the long s) beyond ASCII.
  */
-export function requiredText(pattern: string): string {
+export function requiredText(pattern: string, { caseSensitive = false } = {}): string {
   // A choice on the outermost level, or flags inside the pattern, would need a parser: no promise then.
   if (pattern.includes('|') || pattern.includes('(?')) return '';
   let best = '';
@@ -43,6 +44,8 @@ export function requiredText(pattern: string): string {
     } else if (character === '+') {
       endRun();
     } else if (character === '.' || character === '^' || character === '$' || character > '\x7f') {
+      endRun();
+    } else if (!caseSensitive && /[ks]/i.test(character)) {
       endRun();
     } else {
       run += character;

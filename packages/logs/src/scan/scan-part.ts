@@ -69,6 +69,12 @@ export class PartScan {
     if (maxMs > this.report.maxMs) this.report.maxMs = maxMs;
   }
 
+  /** Notes the time of the loaded block's first record, where the others are not looked at. */
+  seeFirst(): void {
+    const timeMs = this.scanner.headAt(this.scanner.firstRecord().start)?.timeMs ?? Number.NaN;
+    this.see(timeMs, timeMs);
+  }
+
   /** Whether a record that starts at this position is in the part's range. */
   isInside(position: number): boolean {
     const offset = this.scanner.offsetOf(position);

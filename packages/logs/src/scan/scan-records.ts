@@ -47,9 +47,12 @@ export function scanRecords(job: RecordsJob, matcher: RecordMatcher, tools: Scan
       toldBytes += Math.min(record.bytes, MAX_TOLD_BYTES) * (raw ? 2 : 1);
     }
     lastBlock = block;
+    if (needle || byLevel) scan.seeFirst();
   }
   // The last block is still loaded.
   if (lastBlock !== undefined) result.reached = edgeOf(scan, newestFirst);
+  const edgeMs = result.reached?.timeMs;
+  if (edgeMs !== undefined) scan.see(edgeMs, edgeMs);
   return finish();
 }
 

@@ -20,12 +20,15 @@ const LOOK_BYTES = 16 * 1024;
 
 const NEWLINE = 10;
 
-/** The wall clock repeats an hour when it is set back: times near that may be as much out of order. */
+/**
+ * The wall clock repeats an hour when it is set back: times near that may be as much out of order. So may times in the
+ * hour that is left out when it is set forward, which a host that does not follow the zone writes.
+ */
 export function disorderNear(zone: Zone, timeMs: number): number {
   if (!Number.isFinite(timeMs)) return DISORDER_MS;
   const before = zone.offsetMsAt(timeMs - 4 * 3_600_000);
   const after = zone.offsetMsAt(timeMs + 4 * 3_600_000);
-  return DISORDER_MS + Math.max(0, before - after);
+  return DISORDER_MS + Math.abs(before - after);
 }
 
 /** By halving: a few dozen small reads in a file of any size. Nothing that matches lies outside the result. */

@@ -25,7 +25,12 @@ export interface BodyAnswer extends AnswerHead {
 }
 
 export interface StreamAnswer extends AnswerHead {
-  stream: ByteAnswer;
+  stream: StreamBody;
+}
+
+/** A run of bytes. One whose length is not known beforehand is sent in pieces, and its head before the first of them. */
+export interface StreamBody extends Omit<ByteAnswer, 'sizeBytes'> {
+  sizeBytes: number | undefined;
 }
 
 export type RouteHandler = (request: RouteRequest) => Answer | Promise<Answer>;

@@ -66,8 +66,9 @@ export async function startHttpServer(options: HttpServerOptions): Promise<Bound
 /** Nothing moved on a connection for the stall time, or for the time it is kept between requests. */
 function endIdle(socket: Socket, answer: ServerResponse | undefined): void {
   if (!answer) socket.destroy();
-  else if (answer.headersSent) answer.destroy(new ReaderStalled());
-  // Otherwise the answer is still being made, which has a deadline of its own.
+  // Bytes wait for the reader. Otherwise there is nothing to send at the moment: the answer is still being made, which
+  // has a deadline of its own, or it is a search or a follow without news. The next write starts the clock again.
+  else if (socket.writableLength > 0) answer.destroy(new ReaderStalled());
 }
 
 function listen(server: Server, host: string, port: number): Promise<void> {

@@ -1,3 +1,4 @@
+import type { LogDir } from '@porthole/logs';
 import { startProcessMetrics } from './process-metrics.ts';
 import { type Metric, renderMetrics } from './prometheus-text.ts';
 import { type CutReason, RequestCounts, type RequestOutcome } from './request-counts.ts';
@@ -13,7 +14,7 @@ export interface NodeMetrics {
 /** What a gauge shows is asked for when the metrics are read. */
 export interface MetricSources {
   openStreams(): number;
-  openFiles(): number;
+  logs(): LogDir['usage'];
   ownLog(): { written: number; dropped: number; errors: number };
 }
 
@@ -28,8 +29,9 @@ export function createMetrics(sources: MetricSources): NodeMetrics {
   };
 }
 
-function nodeMetrics({ openStreams, openFiles, ownLog }: MetricSources): Metric[] {
+function nodeMetrics({ openStreams, logs, ownLog }: MetricSources): Metric[] {
   const { written, dropped, errors } = ownLog();
+  const { openFiles, threads, jobs, questions, indexBytes, readers } = logs();
   const metric = (type: Metric['type'], name: string, help: string, value: number): Metric => ({
     name: `porthole_${name}`,
     type,
@@ -38,7 +40,12 @@ function nodeMetrics({ openStreams, openFiles, ownLog }: MetricSources): Metric[
   });
   return [
     metric('gauge', 'open_streams', 'Answers being streamed now.', openStreams()),
-    metric('gauge', 'open_log_files', 'Descriptors of log files open now.', openFiles()),
+    metric('gauge', 'open_log_files', 'Descriptors of log files open now.', openFiles),
+    metric('gauge', 'scan_threads', 'Threads that scan logs, running now.', threads),
+    metric('gauge', 'scan_jobs', 'Parts of files being scanned or waiting for a thread.', jobs),
+    metric('gauge', 'searches', 'Searches, histograms and digests under way.', questions),
+    metric('gauge', 'index_bytes', 'Memory of what earlier scans have seen.', indexBytes),
+    metric('gauge', 'followed_logs', 'Logs being followed.', readers),
     metric('counter', 'own_log_records_total', 'Records written to the own log.', written),
     metric('counter', 'own_log_dropped_records_total', 'Records of the own log lost to a full queue.', dropped),
     metric('counter', 'own_log_errors_total', 'Failed writes of the own log.', errors),

@@ -11,6 +11,8 @@ type PageRouteId = 'home' | 'docs' | 'openapi' | 'style' | 'icon';
 /** Of the newest file, on the front page. */
 const NEWEST_BYTES = 4096;
 
+const NOT_TEXT: ReadonlySet<LogFileDetails['format']> = new Set(['binary', 'empty', 'unreadable']);
+
 export interface PageRouteParts {
   node: NodeState;
   health: Health;
@@ -46,7 +48,7 @@ async function newestLines(
   files: LogFileDetails[],
   signal: AbortSignal,
 ): Promise<HomeFacts['newest']> {
-  const shown = files.filter(({ format }) => format === 'contract' || format === 'text');
+  const shown = files.filter(({ format }) => !NOT_TEXT.has(format));
   const latest = shown.sort((a, b) => b.modifiedMs - a.modifiedMs)[0];
   if (!latest) return undefined;
   const view = await node.viewLog({ file: latest.name, sizeBytes: NEWEST_BYTES }, { signal });

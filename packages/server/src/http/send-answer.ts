@@ -1,5 +1,4 @@
 import type { OutgoingHttpHeaders, ServerResponse } from 'node:http';
-import type { ByteAnswer } from '@porthole/logs';
 import type { Answer } from './answer.ts';
 
 /** What every answer carries, whatever it is. The pages need one style sheet and one image of their own origin. */
@@ -40,17 +39,25 @@ export async function sendAnswer(
   const empty = answer.status === 304 || answer.status === 204;
   writer.head(answer.status, answer.headers, empty ? undefined : sizeBytes);
   if (headOnly || empty || sizeBytes === 0) return writer.end();
-  if (isStream) return sendStream(writer, answer.stream);
-  return writer.end(Buffer.from(answer.body));
+  if (!isStream) return writer.end(Buffer.from(answer.body));
+  if (sizeBytes === undefined) return sendOpenEnded(writer, answer.stream.chunks);
+  return sendStream(writer, answer.stream.chunks, sizeBytes);
 }
 
-async function sendStream(writer: AnswerWriter, { chunks, sizeBytes }: ByteAnswer): Promise<void> {
+async function sendStream(writer: AnswerWriter, chunks: AsyncIterable<Uint8Array>, sizeBytes: number): Promise<void> {
   let left = sizeBytes;
   for await (const chunk of chunks) {
     left -= chunk.length;
     // Waiting until the bytes are with the system lets the chunk's memory be used again, and a slow reader slow us.
     await (left > 0 ? writer.write(chunk) : writer.end(chunk));
   }
+}
+
+/** The first chunk may be long in coming; that the question was a good one is told at once. */
+async function sendOpenEnded(writer: AnswerWriter, chunks: AsyncIterable<Uint8Array>): Promise<void> {
+  writer.flushHead();
+  for await (const chunk of chunks) if (chunk.length > 0) await writer.write(chunk);
+  return writer.end();
 }
 
 /** Promises that settle on the write's own callback or, where a lost connection swallows that, on the close. */
@@ -75,6 +82,10 @@ export class AnswerWriter {
     if (sizeBytes !== undefined) list.push('content-length', String(sizeBytes));
     for (const name in headers) list.push(name, String(headers[name]));
     this.#response.writeHead(status, list);
+  }
+
+  flushHead(): void {
+    this.#response.flushHeaders();
   }
 
   write(bytes: Uint8Array): Promise<void> {

@@ -47,6 +47,8 @@ test('without any source every setting has its default', async () => {
       keepAgeMs: 2_592_000_000,
       gzip: false,
     },
+    search: { workers: 2, maxQueued: 64, budgetMs: 30_000, maxRecords: 10_000, maxIndexBytes: 16 * 1024 ** 2 },
+    follow: { bufferBytes: 4 * 1024 ** 2, heartbeatMs: 15_000, pollMs: 250 },
     config: { secretKeys: [], maxBytes: 1_048_576 },
   });
 });

@@ -1,22 +1,11 @@
 import { listOf } from './list-of.ts';
 import { duration, integer, port, size } from './number-kinds.ts';
 import { onOff } from './on-off.ts';
-import type { SettingKind, SettingScalar } from './setting-kind.ts';
+import { FOLLOW_ROWS, SEARCH_ROWS } from './search-rows.ts';
+import { setting } from './setting-row.ts';
 import { choice, host, ip, keyPattern, origin, path, string, zone } from './text-kinds.ts';
 
-export interface SettingRow<N extends string = string, T extends SettingScalar = SettingScalar> {
-  /** The key within its table of the file. */
-  name: N;
-  kind: SettingKind<T>;
-  /** As in memory: milliseconds, bytes; a relative path counts from the working directory. */
-  default: NoInfer<T>;
-  /** What it does and what its special values mean. One or more sentences, Markdown without links. */
-  about: string;
-  /** Where `--section-name` would be clumsy. */
-  flag?: string;
-  /** Never shown, not even in an error. */
-  secret?: true;
-}
+export type { SettingRow } from './setting-row.ts';
 
 /**
  * Every setting of a node, once: `Settings`, parsing, environment names, flags, the rendered configuration and the
@@ -202,6 +191,8 @@ export const SETTING_ROWS = {
     }),
     gzip: setting({ name: 'gzip', kind: onOff(), default: false, about: 'Compress rotated files.' }),
   },
+  search: SEARCH_ROWS,
+  follow: FOLLOW_ROWS,
   config: {
     secretKeys: setting({
       name: 'secret-keys',
@@ -218,8 +209,3 @@ export const SETTING_ROWS = {
     }),
   },
 } as const;
-
-/** Keeps the literal name and the type of the value. */
-function setting<const N extends string, T extends SettingScalar>(row: SettingRow<N, T>): SettingRow<N, T> {
-  return row;
-}

@@ -19,8 +19,8 @@ ${routes.map(routeSection)}
 
 function routeSection({ path, summary, description, parameters, answer, errors, open }: Route): Html {
   const rows = parameters.map(
-    ({ name, in: place, required, type, description: about }) =>
-      html`<tr><td class="mono">${name}</td><td>${place}</td><td>${type}</td><td>${required ? 'required' : 'optional'}</td><td>${prose(about)}</td></tr>`,
+    ({ name, in: place, required, repeated, type, description: about }) =>
+      html`<tr><td class="mono">${name}</td><td>${place}</td><td>${type}</td><td>${required ? 'required' : repeated ? 'repeatable' : 'optional'}</td><td>${prose(about)}</td></tr>`,
   );
   const example = parameters.length === 0 ? html` · <a href="${path}">open</a>` : html``;
   return html`<section><h2>${summary}</h2><p><code>GET ${path}</code>${example}</p><p>${prose(description)}</p>

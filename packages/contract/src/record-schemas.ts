@@ -1,0 +1,136 @@
+import type { Level } from '@porthole/logs';
+import {
+  exact,
+  integer,
+  type JsonSchema,
+  listOf,
+  nullableInteger,
+  nullableText,
+  oneOf,
+  type Properties,
+  ref,
+  text,
+  truth,
+} from './schema-parts.ts';
+
+const LEVELS: readonly Level[] = ['TRACE', 'DEBUG', 'INFO', 'WARN', 'ERROR', 'FATAL'];
+
+/** Present and true, or absent. */
+const mark = (description: string): JsonSchema => ({ const: true, description });
+
+/** What was looked at; the end of every answer about records tells it. */
+const covered: Properties = {
+  reason: oneOf('Why it ended.', ['exhausted', 'limit', 'time budget', 'cancelled']),
+  records: integer('Records that match and were told or counted.'),
+  scannedBytes: integer('Bytes of text looked at.'),
+  skippedBytes: integer('Bytes known from earlier scans to hold nothing asked for.'),
+  scannedFiles: integer('Files looked at.'),
+  coveredFromMs: nullableInteger('Epoch milliseconds at which the part covered begins.'),
+  coveredToMs: nullableInteger('Epoch milliseconds at which the part covered ends.'),
+  problems: listOf(ref('FileProblem'), 'Files that could not be read, or not wholly.'),
+  elapsedMs: integer('Milliseconds it took.'),
+};
+
+/** The shapes of what is told about records. */
+export const RECORD_SCHEMAS = {
+  FoundRecord: exact(
+    'A record and where it stands.',
+    {
+      type: { const: 'record' },
+      file: text('File it was found in.'),
+      offset: integer('Where it starts in the uncompressed text, in bytes.'),
+      bytes: integer('Its length in bytes, its last newline included.'),
+      cursor: text('Names this record, also after rotation and compression.'),
+      message: text('What it says, without the columns told apart; continuation lines included.'),
+    },
+    {
+      timeMs: integer('Epoch milliseconds.'),
+      level: oneOf('Severity.', LEVELS),
+      source: text('`file:line` of the code that wrote it.'),
+      tags: listOf({ type: 'string' }, 'Names of the component that wrote it.'),
+      context: { type: 'object', additionalProperties: true, description: 'Fields of a structured record.' },
+      cut: mark('The text is longer than what is shown: read the rest by its offset.'),
+      continued: mark('Not the start of a record: the next part of one that is too long to be one.'),
+      unfinished: mark('Follow: its line has no end yet; the rest comes as a continued record.'),
+      raw: text('Its text as it stands in the file.'),
+      before: listOf(ref('FoundRecord'), 'Records before it.'),
+      after: listOf(ref('FoundRecord'), 'Records after it.'),
+    },
+  ),
+  FileProblem: exact('A file that could not be read, or not wholly.', {
+    file: text('File name.'),
+    code: text('What kind of problem it is.'),
+    detail: text('What was wrong.'),
+  }),
+  SearchEnd: exact('The last line of every search: why it ended and what it covered.', {
+    type: { const: 'end' },
+    ...covered,
+    cursor: nullableText('Goes on exactly where this answer stopped; null when nothing is left.'),
+  }),
+  SearchItem: { description: 'One line of a search.', oneOf: [ref('FoundRecord'), ref('SearchEnd')] },
+  ScanReport: exact('Why a count ended and what it covered.', covered),
+  HistogramBucket: exact('The records of one stretch of time.', {
+    startMs: integer('Epoch milliseconds at which it begins.'),
+    counts: exact('Records per level; levels without records are absent.', {}, countsByLevel()),
+  }),
+  Histogram: exact('Counts per stretch of time and level.', {
+    bucketMs: integer('Width of a bucket in milliseconds.'),
+    buckets: listOf(ref('HistogramBucket'), 'Those with records, in rising order.'),
+    untimed: integer('Records that match but have no time.'),
+    end: ref('ScanReport'),
+  }),
+  DigestGroup: exact('Records of one level from one place in the code, or of one shape.', {
+    level: { type: ['string', 'null'], enum: [...LEVELS, null], description: 'Severity.' },
+    source: nullableText('`file:line` of the code that wrote them.'),
+    shape: nullableText('Where there is no source: the message, its changing parts replaced by `*`.'),
+    count: integer('Records.'),
+    firstMs: nullableInteger('Epoch milliseconds of the first.'),
+    lastMs: nullableInteger('Epoch milliseconds of the last.'),
+    isNew: truth('Whether the first is not older than `newSince`.'),
+    sample: ref('FoundRecord'),
+  }),
+  Digest: exact('Records grouped by level and place in the code.', {
+    groups: listOf(ref('DigestGroup'), 'The largest first.'),
+    totalGroups: integer('Groups there are, told or not.'),
+    ungrouped: integer('Records of groups that were given up because there were too many.'),
+    end: ref('ScanReport'),
+  }),
+  FollowItem: {
+    description: 'The data of one event; its `type` is the name of the event.',
+    oneOf: [
+      ref('FoundRecord'),
+      exact('The name leads to another file now; what was left of the old one has been told.', {
+        type: { const: 'rotated' },
+        family: text('The log.'),
+        from: text('Name of the old file, as far as it is known.'),
+        to: text('Name of the file followed now.'),
+      }),
+      exact('The file became shorter; it is read from its start.', {
+        type: { const: 'truncated' },
+        file: text('File name.'),
+        lostBytes: nullableInteger('Bytes that were cut off before they could be read, if that is known.'),
+      }),
+      exact('Records were not told. With both cursors they can be loaded by a search.', {
+        type: { const: 'gap' },
+        family: text('The log.'),
+        reason: oneOf('Why.', ['slow', 'truncated', 'gone']),
+        bytes: nullableInteger('Bytes not told, if that is known.'),
+        after: nullableText('Cursor of the last record before the gap.'),
+        until: nullableText('Cursor of the first record behind it.'),
+      }),
+      exact('The file, or the directory, is not there at the moment.', {
+        type: { const: 'missing' },
+        family: text('The log.'),
+      }),
+      exact('The last event.', {
+        type: { const: 'end' },
+        reason: oneOf('Why.', ['cancelled', 'stopping']),
+      }),
+    ],
+  },
+} as const satisfies Record<string, JsonSchema>;
+
+function countsByLevel(): Properties {
+  const levels = [...LEVELS, 'NONE'] as const;
+  return Object.fromEntries(levels.map((level) => [level, { type: 'integer', minimum: 1 }]));
+}

@@ -1,0 +1,41 @@
+import type { ErrorCode } from './errors.ts';
+import type { SchemaName } from './schemas.ts';
+
+export interface RouteParameter {
+  name: string;
+  in: 'query' | 'header';
+  required: boolean;
+  type: 'string' | 'integer' | 'boolean';
+  /** The words it can be, where those are few. */
+  values?: readonly string[];
+  /** Smallest and largest value of a number. */
+  minimum?: number;
+  maximum?: number;
+  /** May be given several times. */
+  repeated?: true;
+  description: string;
+}
+
+/** What a route is, for the router, the OpenAPI document and the docs: all three read this table. */
+export interface Route {
+  path: string;
+  summary: string;
+  description: string;
+  parameters: readonly RouteParameter[];
+  /** `each`: what the answer has many of, each with this schema; without it the schema is of the whole. */
+  answer: { contentType: string; schema?: SchemaName; each?: 'line' | 'event' };
+  /** Further statuses of a good answer, beside 200. */
+  alsoAnswers?: Readonly<Record<number, string>>;
+  /** Errors of its own, beside those every route can give. */
+  errors: readonly ErrorCode[];
+  /** Answers without a token. */
+  open?: true;
+  /** Counts against the limit of concurrent streams. */
+  stream?: true;
+  /** A part of a page, not of the interface: not in the OpenAPI document. */
+  page?: true;
+}
+
+export const JSON_TYPE = 'application/json; charset=utf-8';
+export const TEXT_TYPE = 'text/plain; charset=utf-8';
+export const HTML_TYPE = 'text/html; charset=utf-8';

@@ -1,0 +1,32 @@
+/** JSON Schema (2020-12) as OpenAPI 3.1 uses it. */
+export type JsonSchema = { readonly [key: string]: unknown };
+
+export type Properties = { readonly [name: string]: JsonSchema };
+
+/** An object with exactly these fields, and of the optional ones any: our answers add none. */
+export function exact(description: string, properties: Properties, optional: Properties = {}): JsonSchema {
+  return {
+    type: 'object',
+    description,
+    properties: { ...properties, ...optional },
+    required: Object.keys(properties),
+    additionalProperties: false,
+  };
+}
+
+export const text = (description: string): JsonSchema => ({ type: 'string', description });
+export const nullableText = (description: string): JsonSchema => ({ type: ['string', 'null'], description });
+export const integer = (description: string): JsonSchema => ({ type: 'integer', description });
+export const nullableInteger = (description: string): JsonSchema => ({ type: ['integer', 'null'], description });
+export const truth = (description: string): JsonSchema => ({ type: 'boolean', description });
+export const oneOf = (description: string, values: readonly string[]): JsonSchema => ({
+  type: 'string',
+  enum: values,
+  description,
+});
+export const listOf = (items: JsonSchema, description?: string): JsonSchema => ({
+  type: 'array',
+  items,
+  ...(description && { description }),
+});
+export const ref = (name: string): JsonSchema => ({ $ref: `#/components/schemas/${name}` });

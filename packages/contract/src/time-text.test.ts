@@ -1,0 +1,134 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { CLOCK, refusalOf } from './testing/refusal-of.ts';
+import { parseSpan, parseTime, timeParameter } from './time-text.ts';
+
+const { nowMs } = CLOCK;
+const HOUR_MS = 3_600_000;
+
+describe('a time', () => {
+  it.each([
+    ['now', nowMs],
+    ['0', 0],
+    ['1794743999123', 1_794_743_999_123],
+    ['8640000000000000', 8.64e15],
+    ['90s', nowMs - 90_000],
+    ['15m', nowMs - 900_000],
+    ['2h', nowMs - 2 * HOUR_MS],
+    ['7d', nowMs - 7 * 24 * HOUR_MS],
+    ['1w', nowMs - 7 * 24 * HOUR_MS],
+    ['250ms', nowMs - 250],
+    ['0s', nowMs],
+    ['2026-11-15T10:20:30.456Z', Date.UTC(2026, 10, 15, 10, 20, 30, 456)],
+    ['2026-11-15t10:20:30z', Date.UTC(2026, 10, 15, 10, 20, 30)],
+    ['2026-11-15T10:20:30.456789123Z', Date.UTC(2026, 10, 15, 10, 20, 30, 456)],
+    ['2026-11-15T10:20:30,5Z', Date.UTC(2026, 10, 15, 10, 20, 30, 500)],
+    ['2026-11-15T10:20Z', Date.UTC(2026, 10, 15, 10, 20)],
+    ['2026-11-15T10:20:30+05:30', Date.UTC(2026, 10, 15, 4, 50, 30)],
+    ['2026-11-15T10:20:30-0800', Date.UTC(2026, 10, 15, 18, 20, 30)],
+    ['2026-11-15T10:20:30 05:30', Date.UTC(2026, 10, 15, 4, 50, 30)], // a `+` that was not escaped
+    ['2026-11-15T23:59:60Z', Date.UTC(2026, 10, 16)],
+    ['2024-02-29T00:00Z', Date.UTC(2024, 1, 29)],
+    ['0001-01-01T00:00Z', Date.parse('0001-01-01T00:00:00Z')],
+    // Without a zone: the zone of the logs.
+    ['2026-11-15T10:20:30.456', Date.UTC(2026, 10, 15, 8, 20, 30, 456)],
+    ['2026-11-15 10:20:30', Date.UTC(2026, 10, 15, 8, 20, 30)],
+    ['2026-11-15 10:20', Date.UTC(2026, 10, 15, 8, 20)],
+    ['2026-11-15', Date.UTC(2026, 10, 14, 22)],
+  ])('%s', (text, timeMs) => {
+    expect(parseTime(text, CLOCK)).toBe(timeMs);
+  });
+
+  it.each([
+    'yesterday',
+    'NOW',
+    ' now',
+    '-5m',
+    '+5m',
+    '1.5h',
+    '5 m',
+    '5M',
+    '5y',
+    'm',
+    '1e3',
+    '0x10',
+    '-1',
+    '8640000000000001',
+    '9'.repeat(400),
+    `${'9'.repeat(15)}w`,
+    '2026-11',
+    '2026-13-01',
+    '2026-00-01',
+    '2026-02-29',
+    '2026-11-31T00:00Z',
+    '2026-11-15Z',
+    '2026-11-15T10Z',
+    '2026-11-15T24:00Z',
+    '2026-11-15T10:60Z',
+    '2026-11-15T10:20:61Z',
+    '2026-11-15T10:20:30.Z',
+    '2026-11-15T10:20:30+24:00',
+    '2026-11-15T10:20:30+05:60',
+    '2026-11-15T10:20:30+5',
+    '2026-11-15T10:20:30 UTC',
+    '2026-11-15T10:20:30Z\n',
+    '٢٠٢٦-١١-١٥',
+    '20261115T102030Z',
+    '2026/11/15',
+  ])('%j is none', (text) => {
+    expect(parseTime(text, CLOCK)).toBeUndefined();
+  });
+
+  it('is a whole number that a date can hold, whatever was given, or nothing', () => {
+    const text = fc.oneof(
+      fc.string(),
+      fc.stringMatching(/^[0-9]{1,20}[a-z]{0,2}$/),
+      fc.stringMatching(/^[-0-9T:.Z+ ]*$/),
+    );
+    fc.assert(
+      fc.property(text, (given) => {
+        const timeMs = parseTime(given, CLOCK);
+        return timeMs === undefined || (Number.isInteger(timeMs) && Math.abs(timeMs) <= 8.64e15);
+      }),
+      { numRuns: 5000 },
+    );
+  });
+
+  it('is read back from what a date writes', () => {
+    const date = fc.date({ min: new Date('0000-01-01T00:00:00Z'), max: new Date('9999-12-31T23:59:59.999Z') });
+    fc.assert(fc.property(date, (when) => parseTime(when.toISOString(), CLOCK) === when.getTime()));
+  });
+});
+
+describe('a time parameter', () => {
+  it('that is absent or empty is none', () => {
+    expect(timeParameter(new URLSearchParams(), 'from', CLOCK)).toBeUndefined();
+    expect(timeParameter(new URLSearchParams('from='), 'from', CLOCK)).toBeUndefined();
+  });
+
+  it('that is refused is told with what is allowed', () => {
+    const refusal = refusalOf(() => timeParameter(new URLSearchParams('from=noon'), 'from', CLOCK));
+    expect(refusal).toMatch(
+      /^PARAMETER_INVALID: "from" is "noon"; it must be epoch milliseconds, .* like 15m .* or now$/,
+    );
+  });
+});
+
+describe('a span of time', () => {
+  it.each([
+    ['500', 500],
+    ['500ms', 500],
+    ['1s', 1000],
+    ['5m', 300_000],
+    ['1h', HOUR_MS],
+    ['1d', 24 * HOUR_MS],
+    ['2w', 14 * 24 * HOUR_MS],
+    ['0', 0],
+  ])('%s', (text, spanMs) => {
+    expect(parseSpan(text)).toBe(spanMs);
+  });
+
+  it.each(['', 'm', '1 m', '-1m', '1.5m', '1y', `${'9'.repeat(15)}w`, '9'.repeat(16), '1m1s'])('%j is none', (text) => {
+    expect(parseSpan(text)).toBeUndefined();
+  });
+});

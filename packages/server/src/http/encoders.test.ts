@@ -1,0 +1,61 @@
+import type { FollowItem } from '@porthole/logs';
+import { describe, expect, it } from 'vitest';
+import { EventEncoder } from './event-encoder.ts';
+import { encodeLines } from './ndjson.ts';
+import { END, record } from './testing/records.ts';
+
+describe('lines of JSON', () => {
+  it('are one per item, whatever the item holds', () => {
+    const items = [record(1, { message: 'two\nlines\r\n\u2028 é 💡 \0' }), record(2, { message: '' }), END];
+    const text = encodeLines(items).toString();
+    expect(text.endsWith('\n')).toBe(true);
+    const lines = text.split('\n').slice(0, -1);
+    expect(lines.map((line) => JSON.parse(line))).toEqual(items);
+  });
+
+  it('of no items are nothing', () => {
+    expect(encodeLines([])).toHaveLength(0);
+  });
+});
+
+describe('server-sent events', () => {
+  const others: FollowItem[] = [
+    { type: 'rotated', family: 'a.log', from: 'a.log.1', to: 'a.log' },
+    { type: 'truncated', file: 'a.log', lostBytes: null },
+    { type: 'gap', family: 'a.log', reason: 'slow', bytes: 10, after: 'c1', until: 'c2' },
+    { type: 'missing', family: 'a.log' },
+    { type: 'end', reason: 'stopping' },
+  ];
+
+  it('of a record carry its cursor as their id', () => {
+    const item = record(7, { message: 'a\nb\r\n\nid: forged' });
+    const text = new EventEncoder().encode([item]).toString();
+    expect(text).toBe(`event: record\nid: c7\ndata: ${JSON.stringify(item)}\n\n`);
+    expect(text.split('\n')).toHaveLength(5);
+  });
+
+  it.each(others)('of type $type have no id, so that a client resumes after a record', (item) => {
+    expect(new EventEncoder().encode([item]).toString()).toBe(`event: ${item.type}\ndata: ${JSON.stringify(item)}\n\n`);
+  });
+
+  it('of a batch stand one after the other', () => {
+    const encoder = new EventEncoder();
+    const items = [record(1), ...others, record(2)];
+    expect(encoder.encode(items).toString()).toBe(items.map((item) => encoder.encode([item])).join(''));
+    expect(encoder.encode([])).toHaveLength(0);
+  });
+
+  it('write a record that goes to many out once', () => {
+    const encoder = new EventEncoder();
+    let written = 0;
+    const item = Object.assign(record(1), {
+      toJSON: () => {
+        written++;
+        return { type: 'record' };
+      },
+    });
+    for (let follower = 0; follower < 500; follower++) encoder.encode([item]);
+    encoder.encode([item, record(2)]);
+    expect(written).toBe(1);
+  });
+});

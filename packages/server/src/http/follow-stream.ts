@@ -1,0 +1,118 @@
+import type { FollowItem } from '@porthole/logs';
+import type { StreamBody } from './answer.ts';
+import { type EventEncoder, HEARTBEAT_FRAME, RETRY_FRAME } from './event-encoder.ts';
+
+export interface FollowStreamOptions {
+  encoder: EventEncoder;
+  /** A comment is sent after so long without news. */
+  heartbeatMs: number;
+  /** Fires when the client has gone. */
+  signal: AbortSignal;
+  /** Fires when the node stops: followers are told and their answers end. */
+  stopping: AbortSignal;
+}
+
+/**
+ * Batches of items as server-sent events, until the client leaves, the node stops or the items end. The first batch is
+ * taken before it is answered, so that a question that is refused still gets its status.
+ */
+export async function openFollowStream(
+  follow: (signal: AbortSignal) => AsyncIterable<FollowItem[]>,
+  options: FollowStreamOptions,
+): Promise<StreamBody> {
+  // Of its own: when the node stops, or only the head was asked for, the source must end although the client has not left.
+  const leaving = new AbortController();
+  const leave = () => leaving.abort(options.signal.reason);
+  if (options.signal.aborted) leave();
+  else options.signal.addEventListener('abort', leave, { once: true });
+
+  const iterator = follow(leaving.signal)[Symbol.asyncIterator]();
+  const close = async () => {
+    leaving.abort();
+    await iterator.return?.();
+  };
+  const first = await iterator.next();
+  return { sizeBytes: undefined, chunks: frames(iterator, first, { ...options, signal: leaving.signal }), close };
+}
+
+async function* frames(
+  iterator: AsyncIterator<FollowItem[]>,
+  first: IteratorResult<FollowItem[]>,
+  { encoder, heartbeatMs, signal, stopping }: FollowStreamOptions,
+): AsyncGenerator<Buffer> {
+  const news = new News(heartbeatMs, [signal, stopping]);
+  try {
+    yield RETRY_FRAME;
+    for (let batch: IteratorResult<FollowItem[]> | undefined = first; !batch?.done; batch = await news.next()) {
+      if (batch && batch.value.length > 0) yield encoder.encode(batch.value);
+      else if (news.isSilent) yield HEARTBEAT_FRAME;
+      signal.throwIfAborted();
+      if (stopping.aborted) {
+        yield encoder.encode([{ type: 'end', reason: 'stopping' }]);
+        return;
+      }
+      news.heard();
+      // Asked for only now: a reader that does not read holds the source.
+      if (batch) news.expect(iterator.next());
+    }
+  } finally {
+    news.close();
+  }
+}
+
+/** Waits for a batch, a silence or a signal, whichever comes first, without giving up the batch that is on its way. */
+class News {
+  readonly #timer: NodeJS.Timeout;
+  readonly #signals: readonly AbortSignal[];
+  #batch: Promise<IteratorResult<FollowItem[]>> | undefined;
+  #settled = false;
+  #silent = false;
+  #wake = () => {};
+
+  constructor(silenceMs: number, signals: readonly AbortSignal[]) {
+    this.#signals = signals;
+    this.#timer = setTimeout(() => {
+      this.#silent = true;
+      this.#wake();
+    }, silenceMs);
+    for (const signal of signals) signal.addEventListener('abort', this.#onSignal);
+  }
+
+  /** Whether the time is over in which nothing was heard. */
+  get isSilent(): boolean {
+    return this.#silent;
+  }
+
+  /** Something was sent: the silence begins anew. */
+  heard(): void {
+    this.#silent = false;
+    this.#timer.refresh();
+  }
+
+  expect(batch: Promise<IteratorResult<FollowItem[]>>): void {
+    this.#batch = batch;
+    const settled = () => {
+      this.#settled = true;
+      this.#wake();
+    };
+    this.#settled = false;
+    batch.then(settled, settled);
+  }
+
+  /** The batch; or `undefined` when it is not there yet but there is a reason to look up. */
+  async next(): Promise<IteratorResult<FollowItem[]> | undefined> {
+    if (!this.#settled && !this.#silent && !this.#signals.some(({ aborted }) => aborted)) {
+      await new Promise<void>((resolve) => {
+        this.#wake = resolve;
+      });
+    }
+    return this.#settled ? this.#batch : undefined;
+  }
+
+  close(): void {
+    clearTimeout(this.#timer);
+    for (const signal of this.#signals) signal.removeEventListener('abort', this.#onSignal);
+  }
+
+  readonly #onSignal = () => this.#wake();
+}

@@ -1,0 +1,47 @@
+/** Batches that a test gives one by one, and what became of them. */
+export class BatchSource<T> {
+  /** How many batches were asked for. */
+  asked = 0;
+  /** Whether the loop was left, or the end reached. */
+  closed = false;
+  signal: AbortSignal | undefined;
+  #given: (T[] | Error)[] = [];
+  #ended = false;
+  #wake = () => {};
+
+  give(...batches: (T[] | Error)[]): this {
+    this.#given.push(...batches);
+    this.#wake();
+    return this;
+  }
+
+  end(): void {
+    this.#ended = true;
+    this.#wake();
+  }
+
+  /** As the engine's: waits for more, and throws when the signal fires. */
+  async *open(signal: AbortSignal | undefined): AsyncGenerator<T[]> {
+    this.signal = signal;
+    signal?.addEventListener('abort', () => this.#wake(), { once: true });
+    try {
+      for (;;) {
+        this.asked++;
+        while (this.#given.length === 0 && !this.#ended && !signal?.aborted) await this.#woken();
+        signal?.throwIfAborted();
+        const batch = this.#given.shift();
+        if (batch === undefined) return;
+        if (batch instanceof Error) throw batch;
+        yield batch;
+      }
+    } finally {
+      this.closed = true;
+    }
+  }
+
+  #woken(): Promise<void> {
+    return new Promise((resolve) => {
+      this.#wake = resolve;
+    });
+  }
+}
