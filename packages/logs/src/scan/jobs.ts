@@ -100,12 +100,16 @@ export type Job =
   | GzMapJob
   | RegexJob;
 
-/** A record as a scan gives it: its place in the file, without the file's mark. */
-export interface ScannedRecord extends RecordFields {
+/** A record as a scan gives it: its place in the file, without the file's mark, and what is shown of it. */
+export interface ScannedRecord {
   offset: number;
   bytes: number;
   check: number;
   checkBytes: number;
+  fields: ShownFields;
+}
+
+export interface ShownFields extends RecordFields {
   cut?: true;
   continued?: true;
   raw?: string;

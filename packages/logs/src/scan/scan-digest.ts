@@ -1,6 +1,5 @@
-import type { Format } from '../parse/format.ts';
+import { rankOfLevel } from '../parse/level.ts';
 import { findColumns } from '../parse/record-columns.ts';
-import type { BlockScanner } from './block-scanner.ts';
 import { matchNeedle, matchTable, needleOf } from './find-matches.ts';
 import type { DigestJob, DigestResult, ScannedGroup } from './jobs.ts';
 import { messageShape } from './message-shape.ts';
@@ -29,25 +28,31 @@ export function scanDigest(job: DigestJob, matcher: RecordMatcher, tools: ScanTo
       const start = starts[index] ?? 0;
       if (!scan.isInside(start)) continue;
       const end = Math.min(ends[index] ?? start, start + LOOKED_AT_BYTES);
-      groups.count(originOf(tools.format, scanner.bytes, start, end), scanner, start);
+      groups.count(kindOf(tools, scanner.bytes, start, end), scanner.offsetOf(start));
     }
   }
   return { ...report, groups: groups.all, ungrouped: groups.ungrouped };
 }
 
-interface Origin {
+/** What a record is, as far as its group needs it. */
+interface Kind {
   source: string | null;
   shape: string | null;
+  rank: number;
+  timeMs: number;
 }
 
-function originOf(format: Format, bytes: Buffer, start: number, end: number): Origin {
+function kindOf({ format, zone }: ScanTools, bytes: Buffer, start: number, end: number): Kind {
   if (format.name === 'contract') {
-    // The column alone, without decoding message and context: digests look at every record.
-    const { source } = findColumns(bytes, start, lineEnd(bytes, start, end));
-    if (source.end > source.start) return { source: bytes.toString('latin1', source.start, source.end), shape: null };
+    // The columns alone, without decoding message and context: digests look at every record.
+    const { source, level, localMs } = findColumns(bytes, start, lineEnd(bytes, start, end));
+    if (source.end > source.start && localMs !== undefined) {
+      const name = bytes.toString('utf8', source.start, source.end);
+      return { source: name, shape: null, rank: rankOfLevel(level), timeMs: zone.toEpochMs(localMs) };
+    }
   }
-  const { source, message } = format.decode(bytes, start, end);
-  return source === undefined ? { source: null, shape: messageShape(message) } : { source, shape: null };
+  const { source = null, message, level, timeMs = Number.NaN } = format.decode(bytes, start, end);
+  return { source, shape: source === null ? messageShape(message) : null, rank: rankOfLevel(level), timeMs };
 }
 
 function lineEnd(bytes: Buffer, start: number, end: number): number {
@@ -62,9 +67,7 @@ class Groups {
   readonly #bySource = new Map<string, ScannedGroup[]>();
   readonly #byShape = new Map<string, ScannedGroup[]>();
 
-  count({ source, shape }: Origin, scanner: BlockScanner, start: number): void {
-    const { timeMs, rank } = scanner.headAt(start) ?? NO_HEAD;
-    const offset = scanner.offsetOf(start);
+  count({ source, shape, rank, timeMs }: Kind, offset: number): void {
     const [map, key] = source === null ? [this.#byShape, shape ?? ''] : [this.#bySource, source];
     const ofOrigin = map.get(key);
     const group = ofOrigin?.find((candidate) => candidate.rank === rank);
@@ -79,8 +82,6 @@ class Groups {
     }
   }
 }
-
-const NO_HEAD = { timeMs: Number.NaN, rank: 0 };
 
 function addTo(group: ScannedGroup, timeMs: number, offset: number): void {
   group.count++;

@@ -1,6 +1,6 @@
 import { CHECK_BYTES, checkOf } from '../cursor/cursor.ts';
 import type { Format } from '../parse/format.ts';
-import type { ScannedRecord } from './jobs.ts';
+import type { ScannedRecord, ShownFields } from './jobs.ts';
 
 /** Of a longer record only the start is shown: an answer of many records must not become gigabytes. */
 export const SHOWN_BYTES = 64 * 1024;
@@ -19,17 +19,14 @@ export function showRecord(bytes: Buffer, format: Format, part: ShownPart): Scan
   const { start, end, offset, raw, continued } = part;
   const shownEnd = end - start > SHOWN_BYTES ? characterEnd(bytes, start, start + SHOWN_BYTES) : end;
   const checkBytes = Math.min(CHECK_BYTES, end - start);
-  return {
-    // The middle of a record has no columns, whatever it looks like.
-    ...(continued ? { message: textOf(bytes, start, shownEnd) } : format.decode(bytes, start, shownEnd)),
-    offset,
-    bytes: end - start,
-    check: checkOf(bytes, start, start + checkBytes),
-    checkBytes,
-    ...(shownEnd < end && { cut: true as const }),
-    ...(continued && { continued: true as const }),
-    ...(raw && { raw: textOf(bytes, start, shownEnd) }),
-  };
+  // The middle of a record has no columns, whatever it looks like.
+  const fields: ShownFields = continued
+    ? { message: textOf(bytes, start, shownEnd) }
+    : format.decode(bytes, start, shownEnd);
+  if (shownEnd < end) fields.cut = true;
+  if (continued) fields.continued = true;
+  if (raw) fields.raw = textOf(bytes, start, shownEnd);
+  return { offset, bytes: end - start, check: checkOf(bytes, start, start + checkBytes), checkBytes, fields };
 }
 
 function textOf(bytes: Buffer, start: number, end: number): string {

@@ -70,7 +70,7 @@ function stepOf(file: OpenFile, { records, reached, stopped }: RecordsResult): F
   const encode = markEncoder({ ...file.mark, file: file.name });
   const last = records.at(-1);
   // A part that stopped early has come no further than its last record.
-  const edge = stopped ? last : reached;
+  const edge = stopped && last ? { ...last, timeMs: last.fields.timeMs } : reached;
   return {
     records: records.map((record) => foundRecord(file, record, encode(record))),
     reached: edge ? encode(edge) : undefined,
@@ -78,7 +78,6 @@ function stepOf(file: OpenFile, { records, reached, stopped }: RecordsResult): F
   };
 }
 
-function foundRecord({ name }: OpenFile, record: ScannedRecord, cursor: string): FoundRecord {
-  const { check: _check, checkBytes: _checkBytes, offset, bytes, ...fields } = record;
-  return { type: 'record', file: name, offset, bytes, cursor, ...fields };
+function foundRecord({ name }: OpenFile, { offset, bytes, fields }: ScannedRecord, cursor: string): FoundRecord {
+  return Object.assign({ type: 'record' as const, file: name, offset, bytes, cursor }, fields);
 }

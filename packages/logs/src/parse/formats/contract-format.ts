@@ -1,5 +1,5 @@
 import { decodeRecord } from '../decode-record.ts';
-import type { FormatOptions } from '../format.ts';
+import type { FormatOptions, RecordFields } from '../format.ts';
 import { LONGEST_LEVEL, parseLevel, rankOfLevel } from '../level.ts';
 import { parseTimestamp } from '../timestamp.ts';
 import { SPACE, TAB } from './byte-scan.ts';
@@ -19,8 +19,15 @@ export function createContractFormat({ zone }: FormatOptions): ShapedFormat {
       return true;
     },
     decode(bytes, start, end) {
-      const { localMs, ...columns } = decodeRecord(bytes, start, end);
-      return { ...(localMs !== undefined && { timeMs: zone.toEpochMs(localMs) }), ...columns };
+      const { localMs, level, source, tags, message, context } = decodeRecord(bytes, start, end);
+      const fields = {} as RecordFields;
+      if (localMs !== undefined) fields.timeMs = zone.toEpochMs(localMs);
+      if (level) fields.level = level;
+      if (source !== undefined) fields.source = source;
+      if (tags) fields.tags = tags;
+      fields.message = message;
+      if (context) fields.context = context;
+      return fields;
     },
     isTypical(bytes, start, end) {
       const time = parseTimestamp(bytes, start, trimLineEnd(bytes, start, end));
