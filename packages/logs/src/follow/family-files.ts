@@ -1,0 +1,158 @@
+import { HEAD_BYTES } from '../cursor/cursor.ts';
+import { groupFamilies } from '../file/families.ts';
+import { readFd, statFd } from '../file/fs-calls.ts';
+import { gunzipRange } from '../file/gunzip.ts';
+import type { HandleCache } from '../file/handle-cache.ts';
+import type { LogHandle } from '../file/log-handle.ts';
+import { SharedReads } from '../file/shared-reads.ts';
+import { isGzipName } from '../file/text-source.ts';
+import { detectFormat } from '../parse/detect-format.ts';
+import type { Format } from '../parse/format.ts';
+import type { Zone } from '../parse/zone.ts';
+import type { SeenFile } from '../read/list.ts';
+import { firstTimeOf } from './tail-file.ts';
+
+/** Looks at the directory before what was seen is taken for all there is, although a rotation goes on and on. */
+const MAX_LOOKS = 10;
+
+/** Enough to name a file and to find the time of its first record. */
+const START_BYTES = 4 * 1024;
+
+export interface FamilyParts {
+  handles: HandleCache;
+  zone: Zone;
+  /** Of the file before: the likeliest, and telling it anew takes long. */
+  format?: Format;
+  list(): Promise<SeenFile[]>;
+}
+
+/** What the first bytes of a file tell. */
+export interface FileStart {
+  format: Format;
+  head: Buffer;
+  firstTimeMs: number | undefined;
+}
+
+/** A file of the family, held open: whatever it is renamed to meanwhile, it can be read. */
+export interface OpenedMember extends FileStart {
+  id: string;
+  name: string;
+  handle: LogHandle;
+  compressed: boolean;
+  modifiedNs: bigint;
+}
+
+/** What the names of a family led to, oldest first as far as names tell. */
+export interface SeenMember {
+  id: string;
+  name: string;
+  compressed: boolean;
+  live: boolean;
+  birthNs: bigint;
+  modifiedNs: bigint;
+  size: bigint;
+}
+
+export interface FamilyLook {
+  members: SeenMember[];
+  opened: OpenedMember[];
+  /** One was seen that was gone before it could be opened. */
+  missed: boolean;
+}
+
+/** The files of the family as they stand in one listing. */
+export function membersOf(files: readonly SeenFile[], family: string): SeenMember[] {
+  const found = groupFamilies(files.map(({ name }) => name)).find(({ name }) => name === family);
+  const byName = new Map(files.map((file) => [file.name, file]));
+  return (found?.files ?? []).flatMap(({ name, state, compressed }) => {
+    const stats = byName.get(name)?.stats;
+    if (!stats) return [];
+    const { birthtimeNs: birthNs, mtimeNs: modifiedNs, size } = stats;
+    return [{ id: `${stats.dev}:${stats.ino}`, name, compressed, live: state === 'live', birthNs, modifiedNs, size }];
+  });
+}
+
+/**
+ * Opens every file of the family that is wanted. Files are renamed one after the other while we look, so it looks
+ * again until two looks are the same: what has an entry in the directory all the time is then never missed.
+ */
+export async function openFamily(
+  family: string,
+  parts: FamilyParts,
+  isWanted: (member: SeenMember) => boolean,
+): Promise<FamilyLook> {
+  const opened = new Map<string, OpenedMember>();
+  const seen = new Set<string>();
+  const isNew = (member: SeenMember) => isWanted(member) && !opened.has(member.id);
+  let members: SeenMember[] = [];
+  let before = '';
+  for (let look = 0; look < MAX_LOOKS; look++) {
+    members = membersOf(await parts.list(), family);
+    const now = members.map(({ name, id }) => `${name}=${id}`).join('/');
+    const names = new Set(members.map(({ name }) => name));
+    // While a file is being compressed both are there, and only the plain one is whole.
+    const isHalf = ({ name, compressed }: SeenMember) => compressed && names.has(name.slice(0, -'.gz'.length));
+    const wanted = members.filter((member) => isNew(member) && !isHalf(member));
+    let failed = false;
+    for (const member of wanted) {
+      seen.add(member.id);
+      const found = await openMember(member, parts, isNew);
+      if (found) opened.set(found.id, found);
+      failed ||= found?.id !== member.id;
+    }
+    if (now === before && !failed) break;
+    before = now;
+  }
+  return { members, opened: [...opened.values()], missed: [...seen].some((id) => !opened.has(id)) };
+}
+
+/** Opens what the name leads to by now; `undefined` where that is nothing, or nothing new. */
+async function openMember(
+  member: SeenMember,
+  parts: FamilyParts,
+  isNew: (member: SeenMember) => boolean,
+): Promise<OpenedMember | undefined> {
+  const { name, compressed } = member;
+  const handle = await parts.handles.acquire(name).catch(() => undefined);
+  if (!handle) return undefined;
+  try {
+    const { dev, ino, birthtimeNs: birthNs, mtimeNs: modifiedNs, size } = await statFd(handle.fd);
+    const id = `${dev}:${ino}`;
+    if (isNew({ ...member, id, birthNs, modifiedNs, size })) {
+      return { id, name, handle, compressed, modifiedNs, ...(await startOf(handle, parts)) };
+    }
+  } catch {
+    // It is looked for again.
+  }
+  handle.release();
+  return undefined;
+}
+
+export async function startOf(handle: LogHandle, { zone, format: likely }: FamilyParts): Promise<FileStart> {
+  const start = await readStart(handle);
+  const head = start.subarray(0, HEAD_BYTES);
+  const likelyMs = likely && firstTimeOf(start, likely);
+  if (likely && likelyMs !== undefined) return { format: likely, head, firstTimeMs: likelyMs };
+  const format = detectFormat(start, { zone, writtenMs: Number(handle.modifiedNs / 1_000_000n) });
+  return { format, head, firstTimeMs: firstTimeOf(start, format) };
+}
+
+/** The first bytes of the text; of an archive that is not whole yet, what can be unpacked. */
+async function readStart(handle: LogHandle): Promise<Buffer> {
+  if (!isGzipName(handle.name)) {
+    // Not bounded by its size when it was opened: it may have been empty then.
+    const start = Buffer.alloc(START_BYTES);
+    return start.subarray(0, await readFd(handle.fd, start, { position: 0, length: start.length }));
+  }
+  const chunks: Buffer[] = [];
+  try {
+    for await (const chunk of unpack(handle, 0, START_BYTES)) chunks.push(Buffer.from(chunk));
+  } catch {
+    // Half of an archive: its plain form is still there, or it is damaged and says so when it is read.
+  }
+  return Buffer.concat(chunks);
+}
+
+export function unpack(handle: LogHandle, start: number, end: number): AsyncGenerator<Buffer, void, undefined> {
+  return gunzipRange({ handle, reads: new SharedReads() }, start, end);
+}

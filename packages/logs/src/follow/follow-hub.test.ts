@@ -1,0 +1,139 @@
+import { appendFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test, vi } from 'vitest';
+import { tempDir } from '../testing/temp-dir.ts';
+import type { FollowItem } from '../types.ts';
+import { collectFollow, openHub, recordsOf } from './testing/open-hub.ts';
+
+const line = (number: number, text = 'line') =>
+  `2026-11-15 10:00:${String(number % 60).padStart(2, '0')}.000\tINFO\ta/b.go:1\t[x]: ${text} ${number}\n`;
+const lines = (from: number, to: number) => Array.from({ length: to - from }, (_, index) => line(from + index));
+const bare = (text: string) => text.replace(/\n$/, '');
+
+test('what is appended is told, what was there before is not', async () => {
+  const dir = tempDir();
+  const path = join(dir, 'a.log');
+  writeFileSync(path, line(1));
+  const follow = collectFollow(openHub(dir), { file: 'a.log' });
+  await follow.ready;
+  appendFileSync(path, line(2) + line(3));
+  await vi.waitFor(() => expect(follow.texts).toEqual([line(2), line(3)].map(bare)));
+  appendFileSync(path, line(4));
+  await vi.waitFor(() => expect(follow.texts).toHaveLength(3));
+  await follow.stop();
+  expect(follow.items.at(-1)).toEqual({ type: 'end', reason: 'cancelled' });
+  expect(recordsOf(follow.items)[0]).toMatchObject({
+    file: 'a.log',
+    level: 'INFO',
+    offset: line(1).length,
+    message: 'line 2',
+  });
+});
+
+test('a file or family that is not there is refused before the first batch', async () => {
+  const hub = openHub(tempDir());
+  const follow = (query: object) => hub.follow({ start: 'end', ...query }).next();
+  await expect(follow({ file: 'a.log' })).rejects.toMatchObject({ code: 'LOG_FILE_NOT_FOUND' });
+  await expect(follow({ family: 'a.log' })).rejects.toMatchObject({ code: 'LOG_FAMILY_NOT_FOUND' });
+  await expect(follow({ file: '../a' })).rejects.toMatchObject({ code: 'FILE_NAME_INVALID' });
+  expect(hub.usage).toEqual({ readers: 0, watchers: 0, openFiles: 0 });
+});
+
+test('closing the hub ends every follow with the reason', async () => {
+  const dir = tempDir();
+  writeFileSync(join(dir, 'a.log'), line(1));
+  const hub = openHub(dir);
+  const follows = [collectFollow(hub, { file: 'a.log' }), collectFollow(hub, {})];
+  await Promise.all(follows.map(({ ready }) => ready));
+  await hub.close();
+  for (const { items } of follows) {
+    await vi.waitFor(() => expect(items).toEqual([{ type: 'end', reason: 'stopping' }]));
+  }
+});
+
+test('all logs of the directory are followed, those that appear later from their start', async () => {
+  const dir = tempDir();
+  writeFileSync(join(dir, 'a.log'), line(1));
+  const follow = collectFollow(openHub(dir), {});
+  await follow.ready;
+  writeFileSync(join(dir, 'b.log'), line(2) + line(3));
+  appendFileSync(join(dir, 'a.log'), line(4));
+  await vi.waitFor(() => expect(follow.texts.toSorted()).toEqual([line(2), line(3), line(4)].map(bare)));
+  appendFileSync(join(dir, 'b.log'), line(5));
+  await vi.waitFor(() => expect(follow.texts).toHaveLength(4));
+  await follow.stop();
+});
+
+test('a log whose live file carries the date goes on with the next date', async () => {
+  const dir = tempDir();
+  writeFileSync(join(dir, 'app-2026-11-14.log'), line(1));
+  const hub = openHub(dir);
+  const follow = collectFollow(hub, {});
+  await follow.ready;
+  appendFileSync(join(dir, 'app-2026-11-14.log'), line(2));
+  writeFileSync(join(dir, 'app-2026-11-15.log'), line(3));
+  await vi.waitFor(() => expect(follow.texts).toEqual([line(2), line(3)].map(bare)));
+  expect(follow.items.filter(({ type }) => type === 'rotated')).toHaveLength(1);
+  expect(hub.usage.readers).toBe(1);
+  await follow.stop();
+});
+
+test('filters: level, terms, regex, and continuation lines go with their record', async () => {
+  const dir = tempDir();
+  const path = join(dir, 'a.log');
+  writeFileSync(path, line(1));
+  const hub = openHub(dir);
+  const byLevel = collectFollow(hub, { file: 'a.log', minLevel: 'WARN' });
+  const byRegex = collectFollow(hub, { file: 'a.log', regex: 'li?ne [37]$' });
+  const byTerm = collectFollow(hub, { file: 'a.log', terms: ['LINE 5'], excluded: ['line 4'] });
+  await Promise.all([byLevel.ready, byRegex.ready, byTerm.ready]);
+  const error = line(9).replace('INFO', 'ERROR');
+  appendFileSync(path, `${lines(2, 9).join('')}${error}\tat one\n\tat two\n${line(10)}`);
+  await vi.waitFor(() => expect(byRegex.texts).toEqual([line(3), line(7)].map(bare)));
+  await vi.waitFor(() => expect(byTerm.texts).toEqual([line(5)].map(bare)));
+  await vi.waitFor(() => expect(byLevel.texts).toEqual([`${error}\tat one\n\tat two`]));
+  await Promise.all([byLevel.stop(), byRegex.stop(), byTerm.stop()]);
+});
+
+test('a regex that is none is refused before the first batch', async () => {
+  const dir = tempDir();
+  writeFileSync(join(dir, 'a.log'), line(1));
+  const first = openHub(dir).follow({ file: 'a.log', start: 'end', regex: '(' }).next();
+  await expect(first).rejects.toMatchObject({ code: 'REGEX_INVALID' });
+});
+
+test('500 followers of one file cost one read per append and share their records', async () => {
+  const dir = tempDir();
+  const path = join(dir, 'a.log');
+  writeFileSync(path, line(1));
+  const hub = openHub(dir);
+  const follows = Array.from({ length: 500 }, () => collectFollow(hub, { file: 'a.log' }));
+  await Promise.all(follows.map(({ ready }) => ready));
+  expect(hub.usage).toEqual({ readers: 1, watchers: 1, openFiles: 1 });
+  appendFileSync(path, line(2));
+  const first = follows[0];
+  await vi.waitFor(() => expect(first?.texts).toHaveLength(1), { interval: 1 });
+  const before = hub.reads;
+  const appends = 20;
+  for (let turn = 0; turn < appends; turn++) {
+    appendFileSync(path, line(3 + turn));
+    await vi.waitFor(() => expect(first?.texts).toHaveLength(2 + turn), { interval: 1 });
+  }
+  await vi.waitFor(() => expect(follows.every(({ texts }) => texts.length === 1 + appends)).toBe(true));
+  expect(hub.reads - before).toBe(appends);
+  const told = new Set(follows.map(({ items }) => items[0] as FollowItem));
+  expect(told.size).toBe(1);
+  await Promise.all(follows.map(({ stop }) => stop()));
+});
+
+test('without events, polling alone finds what was appended', async () => {
+  const dir = tempDir();
+  writeFileSync(join(dir, 'a.log'), line(1));
+  const hub = openHub(dir, { events: false });
+  const follow = collectFollow(hub, { file: 'a.log' });
+  await follow.ready;
+  expect(hub.usage.watchers).toBe(0);
+  appendFileSync(join(dir, 'a.log'), line(2));
+  await vi.waitFor(() => expect(follow.texts).toEqual([bare(line(2))]));
+  await follow.stop();
+});

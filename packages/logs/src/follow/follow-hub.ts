@@ -1,0 +1,226 @@
+import { groupFamilies } from '../file/families.ts';
+import type { HandleCache } from '../file/handle-cache.ts';
+import { LogError, systemCode } from '../log-error.ts';
+import type { Zone } from '../parse/zone.ts';
+import type { SeenFile } from '../read/list.ts';
+import type { FollowItem, FollowQuery, ReadOptions } from '../types.ts';
+import { DirWatch } from './dir-watch.ts';
+import { FollowSession, type SessionParts } from './follow-session.ts';
+import type { Search } from './history.ts';
+import type { TailParts, TailTarget } from './log-tail.ts';
+import { type MatchRegex, SharedFilter } from './shared-filter.ts';
+import { TailShelf } from './tail-shelf.ts';
+
+/** fs.watch tells nothing on network file systems; look again this often. */
+const POLL_MS = 250;
+
+/** Text kept per log for followers that lag: about a second of a writer far busier than any reader can watch. */
+const BUFFER_BYTES = 4 * 1024 * 1024;
+
+/** Text kept for all logs together: a follow of hundreds of logs must stay far below 64 MiB, decoded copies included. */
+const TOTAL_BUFFER_BYTES = 12 * 1024 * 1024;
+
+/** Polls between looks for logs that appeared, where no event tells of them. */
+const LIST_POLLS = 4;
+
+/** Rotations change names many times in a row: one look for all of them. */
+const LIST_DELAY_MS = 50;
+
+export interface FollowHubParts {
+  dir: string;
+  handles: HandleCache;
+  zone: Zone;
+  list(): Promise<SeenFile[]>;
+  /** What is in the files already. */
+  search: Search;
+  /** Runs in a worker thread: a user's regex never runs on the main thread. */
+  matchRegex: MatchRegex;
+  pollMs?: number;
+  bufferBytes?: number;
+  /** Off: as on a file system that tells no changes. */
+  events?: boolean;
+  times?: TailParts['times'];
+}
+
+export interface FollowUsage {
+  /** Logs being read. */
+  readers: number;
+  watchers: number;
+  openFiles: number;
+}
+
+/** Follows the logs of a directory: one reader for each log, however many follow it. */
+export class FollowHub {
+  readonly #parts: FollowHubParts;
+  readonly #tails: TailShelf;
+  readonly #watch: DirWatch;
+  readonly #sessions = new Set<FollowSession>();
+  readonly #filters = new Map<string, WeakRef<SharedFilter>>();
+  #seen: { version: number; targets: readonly TailTarget[] } = { version: 0, targets: [] };
+  #listTimer: NodeJS.Timeout | undefined;
+  #pollsToList = LIST_POLLS;
+  #reads = 0;
+  #closed = false;
+
+  constructor(parts: FollowHubParts) {
+    const { dir, handles, zone, pollMs = POLL_MS, bufferBytes = BUFFER_BYTES, events = true, times = {} } = parts;
+    this.#parts = parts;
+    this.#tails = new TailShelf({
+      handles,
+      zone,
+      times,
+      list: () => parts.list(),
+      limitBytes: () => Math.min(bufferBytes, TOTAL_BUFFER_BYTES / Math.max(1, this.#tails.size)),
+      onRead: () => {
+        this.#reads++;
+      },
+      onEmpty: () => this.#rest(),
+    });
+    const onPoll = () => this.#onPoll();
+    this.#watch = new DirWatch({
+      dir,
+      pollMs,
+      events,
+      onPoll,
+      onEvent: (name, entries) => this.#onEvent(name, entries),
+    });
+  }
+
+  get usage(): FollowUsage {
+    return { readers: this.#tails.size, watchers: this.#watch.watchers, openFiles: this.#tails.openFiles };
+  }
+
+  /** Reads of log text so far: one for each append, however many follow. */
+  get reads(): number {
+    return this.#reads;
+  }
+
+  /**
+   * Batches as they come; the first one, empty, says that the query is accepted. Ends with an item that says why when
+   * the signal aborts or the hub is closed. Pulls: who does not ask for a batch gets a gap, and costs nothing.
+   */
+  async *follow(query: FollowQuery, { signal }: ReadOptions = {}): AsyncGenerator<FollowItem[], void, undefined> {
+    const session = new FollowSession(query, this.#sessionParts());
+    const onAbort = () => session.end('cancelled');
+    signal?.addEventListener('abort', onAbort);
+    this.#sessions.add(session);
+    if (signal?.aborted) onAbort();
+    if (this.#closed) session.end('stopping');
+    try {
+      yield* session.items();
+    } finally {
+      signal?.removeEventListener('abort', onAbort);
+      session.end('cancelled');
+      this.#sessions.delete(session);
+    }
+  }
+
+  /** Ends every follow. */
+  async close(): Promise<void> {
+    this.#closed = true;
+    for (const session of this.#sessions) session.end('stopping');
+    this.#rest();
+    await this.#tails.close();
+  }
+
+  #sessionParts(): SessionParts {
+    const { search, matchRegex } = this.#parts;
+    return {
+      search: (query, options) => search(query, options),
+      matchRegex: (filter, texts, options) => matchRegex(filter, texts, options),
+      targetsOf: (query) => this.#targetsOf(query),
+      seen: () => this.#seen,
+      takeTail: async (target, options) => {
+        const tail = await this.#tails.take(target, options);
+        if (!this.#closed) await this.#watch.start();
+        return tail;
+      },
+      leaveTail: (tail) => this.#tails.leave(tail),
+      filterFor: (filter) => this.#filterFor(filter),
+    };
+  }
+
+  async #targetsOf({ file, family }: FollowQuery): Promise<TailTarget[]> {
+    if (file !== undefined) return [await this.#fileTarget(file)];
+    const targets = targetsIn(await this.#parts.list());
+    if (family === undefined) {
+      this.#setSeen(targets);
+      return targets;
+    }
+    const found = targets.find((target) => target.family === family);
+    if (found) return [found];
+    throw new LogError('LOG_FAMILY_NOT_FOUND', `no log family named ${JSON.stringify(family)}`);
+  }
+
+  async #fileTarget(name: string): Promise<TailTarget> {
+    try {
+      (await this.#parts.handles.acquire(name)).release();
+    } catch (error) {
+      // One that cannot be read now is waited for.
+      if (!(error instanceof LogError) || error.code !== 'LOG_FILE_UNREADABLE') throw error;
+    }
+    const targets = targetsIn(await this.#parts.list());
+    return targets.find((target) => target.family === name) ?? { name, family: undefined };
+  }
+
+  #filterFor(filter: Parameters<SessionParts['filterFor']>[0]): SharedFilter {
+    const key = JSON.stringify(filter);
+    const known = this.#filters.get(key)?.deref();
+    if (known) return known;
+    for (const [other, reference] of this.#filters) if (!reference.deref()) this.#filters.delete(other);
+    const { matchRegex } = this.#parts;
+    const made = new SharedFilter(filter, (...args) => matchRegex(...args));
+    this.#filters.set(key, new WeakRef(made));
+    return made;
+  }
+
+  #onEvent(name: string | undefined, entries: boolean): void {
+    this.#tails.wake(name);
+    if (entries) this.#listSoon();
+  }
+
+  #onPoll(): void {
+    this.#tails.wakeAll();
+    if (--this.#pollsToList <= 0) this.#listSoon();
+  }
+
+  /** Only where new names matter: to those who follow all, and to logs whose live file changes its name. */
+  #listSoon(): void {
+    const matters = this.#tails.hasMovingNames || [...this.#sessions].some(({ followsAll }) => followsAll);
+    if (!matters || this.#closed) return;
+    this.#listTimer ??= setTimeout(() => void this.#look(), LIST_DELAY_MS);
+  }
+
+  async #look(): Promise<void> {
+    this.#pollsToList = LIST_POLLS;
+    try {
+      this.#setSeen(targetsIn(await this.#parts.list()));
+    } catch (error) {
+      // Tried again with a later poll.
+      if (!(error instanceof LogError) && systemCode(error) === undefined) throw error;
+    } finally {
+      this.#listTimer = undefined;
+    }
+  }
+
+  #setSeen(targets: readonly TailTarget[]): void {
+    this.#tails.rename(targets);
+    if (JSON.stringify(targets) === JSON.stringify(this.#seen.targets)) return;
+    this.#seen = { version: this.#seen.version + 1, targets };
+    for (const session of this.#sessions) if (session.followsAll) session.bell.ring();
+  }
+
+  #rest(): void {
+    clearTimeout(this.#listTimer);
+    this.#listTimer = undefined;
+    this.#watch.stop();
+  }
+}
+
+/** Every log of the directory by its family, and the name that leads to its live file. */
+function targetsIn(files: readonly SeenFile[]): TailTarget[] {
+  return groupFamilies(files.map(({ name }) => name)).map(({ name, files: members }) => {
+    const live = members.find((member) => member.name === name) ?? members.findLast(({ state }) => state === 'live');
+    return { name: live?.name ?? name, family: name };
+  });
+}

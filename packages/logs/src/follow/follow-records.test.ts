@@ -1,0 +1,92 @@
+import { appendFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test, vi } from 'vitest';
+import { tempDir } from '../testing/temp-dir.ts';
+import { collectFollow, openHub, recordsOf } from './testing/open-hub.ts';
+
+const LINE = '2026-11-15 10:00:00.000\tERROR\ta/b.go:1\tone';
+
+async function scene(options: Parameters<typeof openHub>[1] = {}, text = `${LINE}\n`) {
+  const dir = tempDir();
+  const path = join(dir, 'a.log');
+  writeFileSync(path, text);
+  const follow = collectFollow(openHub(dir, options), { file: 'a.log' });
+  await follow.ready;
+  return { path, follow };
+}
+
+test('a half-written line is held until its newline', async () => {
+  const { path, follow } = await scene({ times: { idleMs: 60_000 } });
+  appendFileSync(path, `${LINE} first\n${LINE} sec`);
+  await vi.waitFor(() => expect(follow.texts).toEqual([`${LINE} first`]));
+  appendFileSync(path, `ond\n`);
+  await vi.waitFor(() => expect(follow.texts).toEqual([`${LINE} first`, `${LINE} second`]));
+  await follow.stop();
+});
+
+test('a line that stays half-written is told so, and its rest continues it', async () => {
+  const { path, follow } = await scene({ times: { idleMs: 50 } });
+  appendFileSync(path, `${LINE} half`);
+  await vi.waitFor(() => expect(recordsOf(follow.items)).toMatchObject([{ unfinished: true, message: 'one half' }]));
+  appendFileSync(path, ' and half\n');
+  await vi.waitFor(() => expect(recordsOf(follow.items)).toHaveLength(2));
+  const [half, rest] = recordsOf(follow.items);
+  expect(rest).toMatchObject({ continued: true, raw: ' and half', offset: (half?.offset ?? 0) + (half?.bytes ?? 0) });
+  expect(rest).not.toHaveProperty('unfinished');
+  await follow.stop();
+});
+
+test('a line that was half-written when the follow began is told whole', async () => {
+  const { path, follow } = await scene({}, `${LINE}\n${LINE} half`);
+  appendFileSync(path, ' and half\n');
+  await vi.waitFor(() => expect(follow.texts).toEqual([`${LINE} half and half`]));
+  await follow.stop();
+});
+
+test('continuation lines that come late are told as continued, under the decision of their record', async () => {
+  const dir = tempDir();
+  const path = join(dir, 'a.log');
+  writeFileSync(path, `${LINE}\n`);
+  const hub = openHub(dir);
+  const errors = collectFollow(hub, { file: 'a.log', minLevel: 'ERROR' });
+  const others = collectFollow(hub, { file: 'a.log', excluded: ['one'] });
+  await Promise.all([errors.ready, others.ready]);
+  appendFileSync(path, `${LINE}\n`);
+  await vi.waitFor(() => expect(errors.texts).toEqual([LINE]));
+  appendFileSync(path, '\tat a\n\tat b\n');
+  await vi.waitFor(() => expect(errors.texts).toEqual([LINE, '\tat a\n\tat b']));
+  expect(recordsOf(errors.items)[1]).toMatchObject({ continued: true });
+  expect(others.texts).toEqual([]);
+  await Promise.all([errors.stop(), others.stop()]);
+});
+
+test('lines that end in CRLF', async () => {
+  const { path, follow } = await scene({}, `${LINE}\r\n`);
+  appendFileSync(path, `${LINE} a\r\n${LINE} b\r\n`);
+  await vi.waitFor(() => expect(follow.texts).toEqual([`${LINE} a`, `${LINE} b`]));
+  expect(recordsOf(follow.items).map(({ message }) => message)).toEqual(['one a', 'one b']);
+  await follow.stop();
+});
+
+test('a long record is shown in part, a very long line comes in pieces', async () => {
+  const { path, follow } = await scene();
+  const long = 'x'.repeat(700_000);
+  appendFileSync(path, `${LINE}${long}\n`);
+  await vi.waitFor(() =>
+    expect(recordsOf(follow.items).reduce((sum, { bytes }) => sum + bytes, 0)).toBe(LINE.length + 700_001),
+  );
+  const [first, ...rest] = recordsOf(follow.items);
+  expect(first).toMatchObject({ cut: true, unfinished: true });
+  expect(first).not.toHaveProperty('continued');
+  expect(rest.every(({ continued }) => continued)).toBe(true);
+  expect(first?.raw?.length).toBeLessThanOrEqual(64 * 1024);
+  await follow.stop();
+});
+
+test('a burst far larger than the ring reaches a follower that keeps up without a gap', async () => {
+  const { path, follow } = await scene({ bufferBytes: 64 * 1024 });
+  appendFileSync(path, Array.from({ length: 20_000 }, (_, index) => `${LINE} ${index}\n`).join(''));
+  await vi.waitFor(() => expect(recordsOf(follow.items)).toHaveLength(20_000), { timeout: 10_000 });
+  expect(follow.items).toHaveLength(20_000);
+  await follow.stop();
+});

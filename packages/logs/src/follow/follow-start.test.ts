@@ -1,0 +1,163 @@
+import { appendFileSync, renameSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
+import { expect, test, vi } from 'vitest';
+import { createZone } from '../parse/zone.ts';
+import { tempDir } from '../testing/temp-dir.ts';
+import type { FollowItem, FoundRecord } from '../types.ts';
+import { fileSearch } from './testing/file-search.ts';
+import { type Collected, collectFollow, openHub, recordsOf } from './testing/open-hub.ts';
+
+const FIRST_MS = Date.UTC(2026, 10, 15, 10);
+const line = (number: number) => {
+  const time = new Date(FIRST_MS + number * 1000).toISOString().replace('T', ' ').replace('Z', '');
+  return `${time}\tINFO\ta/b.go:1\t[x]: number ${number}\n`;
+};
+const lines = (from: number, to: number) => upTo(from, to).map(line).join('');
+const upTo = (from: number, to: number) => Array.from({ length: to - from + 1 }, (_, index) => from + index);
+const numbersOf = (items: readonly FollowItem[]) =>
+  recordsOf(items).map(({ message }) => Number(/number (\d+)/.exec(message)?.[1]));
+const told = (follow: Collected, numbers: number[]) =>
+  vi.waitFor(() => expect(numbersOf(follow.items)).toEqual(numbers), { timeout: 5000 });
+
+/** A family of an archive, a rotated file and a live one, of ten records each. */
+function family(): { dir: string; path: string } {
+  const dir = tempDir();
+  const path = join(dir, 'app.log');
+  writeFileSync(`${path}.2.gz`, gzipSync(lines(1, 10)));
+  writeFileSync(`${path}.1`, lines(11, 20));
+  writeFileSync(path, lines(21, 30));
+  return { dir, path };
+}
+
+test.each([0, 1, 5, 15, 30, 100])('%d records back, then live', async (back) => {
+  const { dir, path } = family();
+  const follow = collectFollow(openHub(dir), { family: 'app.log', start: { back } });
+  await follow.ready;
+  appendFileSync(path, lines(31, 33));
+  await told(follow, upTo(Math.max(1, 31 - back), 33));
+  await follow.stop();
+});
+
+test('from a time, through rotated and compressed files, then live', async () => {
+  const { dir, path } = family();
+  const follow = collectFollow(openHub(dir), { family: 'app.log', start: { timeMs: FIRST_MS + 7000 } });
+  await follow.ready;
+  appendFileSync(path, lines(31, 33));
+  await told(follow, upTo(7, 33));
+  await follow.stop();
+});
+
+test('after a cursor that is only in the files', async () => {
+  const { dir, path } = family();
+  const first = collectFollow(openHub(dir), { family: 'app.log', start: { back: 25 } });
+  await told(first, upTo(6, 30));
+  await first.stop();
+  const { cursor } = recordsOf(first.items)[2] as FoundRecord;
+  renameSync(`${path}.2.gz`, `${path}.3.gz`);
+  writeFileSync(`${path}.2.gz`, gzipSync(lines(11, 20)));
+  rmSync(`${path}.1`);
+  const hub = openHub(dir);
+  const follow = collectFollow(hub, { family: 'app.log', start: { cursor } });
+  await follow.ready;
+  appendFileSync(path, lines(31, 33));
+  await told(follow, upTo(9, 33));
+  await follow.stop();
+});
+
+test('after a cursor that the ring still has: no search is made', async () => {
+  const { dir, path } = family();
+  const search = vi.fn(fileSearch(dir, createZone('UTC')));
+  const hub = openHub(dir, { search });
+  const first = collectFollow(hub, { file: 'app.log' });
+  await first.ready;
+  appendFileSync(path, lines(31, 40));
+  await told(first, upTo(31, 40));
+  for (const [index, record] of recordsOf(first.items).entries()) {
+    const again = collectFollow(hub, { file: 'app.log', start: { cursor: record.cursor } });
+    await again.ready;
+    await told(again, upTo(32 + index, 40));
+    await again.stop();
+  }
+  expect(search).not.toHaveBeenCalled();
+  await first.stop();
+});
+
+test('after a cursor whose record is gone: refused before the first batch', async () => {
+  const { dir, path } = family();
+  const hub = openHub(dir);
+  const first = collectFollow(hub, { file: 'app.log', start: { back: 1 } });
+  await told(first, [30]);
+  await first.stop();
+  await hub.close();
+  truncateSync(path, 0);
+  const { cursor } = recordsOf(first.items)[0] as FoundRecord;
+  const again = openHub(dir).follow({ file: 'app.log', start: { cursor } });
+  await expect(again.next()).rejects.toMatchObject({ code: 'CURSOR_GONE' });
+  const invalid = openHub(dir).follow({ file: 'app.log', start: { cursor: 'x' } });
+  await expect(invalid.next()).rejects.toMatchObject({ code: 'CURSOR_INVALID' });
+});
+
+test('history that takes so long that the ring moves on is continued with history', async () => {
+  const { dir, path } = family();
+  const hub = openHub(dir, { bufferBytes: 2000 });
+  // Keeps the log being read, whatever the other does.
+  const other = collectFollow(hub, { file: 'app.log' });
+  await other.ready;
+  const batches = hub.follow({ family: 'app.log', start: { timeMs: 0 } });
+  const items: FollowItem[] = [];
+  let next = 31;
+  while (numbersOf(items).length < 330) {
+    const { value } = await batches.next();
+    items.push(...(value ?? []));
+    if (next > 330) continue;
+    appendFileSync(path, lines(next, next + 99));
+    next += 100;
+    await vi.waitFor(() => expect(numbersOf(other.items).at(-1)).toBe(next - 1));
+  }
+  expect(numbersOf(items)).toEqual(upTo(1, 330));
+  await batches.return();
+  await other.stop();
+});
+
+test('a slow follower gets a gap that a search can load, and others get everything', async () => {
+  const { dir, path } = family();
+  const hub = openHub(dir, { bufferBytes: 5000 });
+  const fast = collectFollow(hub, { file: 'app.log' });
+  await fast.ready;
+  const slow = hub.follow({ file: 'app.log', start: 'end' });
+  await slow.next();
+  for (let start = 31; start < 331; start += 10) {
+    appendFileSync(path, lines(start, start + 9));
+    await vi.waitFor(() => expect(numbersOf(fast.items).at(-1)).toBe(start + 9));
+  }
+  const { value: items = [] } = await slow.next();
+  const [gap] = items;
+  if (gap?.type !== 'gap' || gap.until === null || gap.after === null) throw new Error('no gap that can be loaded');
+  expect(gap).toMatchObject({ reason: 'slow', family: 'app.log' });
+  const query = { family: 'app.log', order: 'oldest', limit: 1000, before: 0, after: 0, until: gap.until } as const;
+  const loaded: FollowItem[] = [];
+  for await (const found of fileSearch(dir, createZone('UTC'))({ ...query, start: { cursor: gap.after } }, {})) {
+    for (const item of found) if (item.type === 'record') loaded.push(item);
+  }
+  const bytes = recordsOf(loaded).reduce((sum, record) => sum + record.bytes, 0);
+  expect(gap.bytes).toBe(bytes);
+  expect([...numbersOf(loaded), ...numbersOf(items)]).toEqual(upTo(31, 330));
+  expect(numbersOf(fast.items)).toEqual(upTo(31, 330));
+  await slow.return();
+  await fast.stop();
+});
+
+test('several logs at once: resumes each from its own record', async () => {
+  const { dir } = family();
+  writeFileSync(join(dir, 'other.log'), lines(101, 105));
+  const first = collectFollow(openHub(dir), { start: { timeMs: 0 } });
+  await vi.waitFor(() => expect(recordsOf(first.items)).toHaveLength(35));
+  await first.stop();
+  const cursorAt = (number: number) => recordsOf(first.items)[numbersOf(first.items).indexOf(number)]?.cursor ?? '';
+  const cursor = `${cursorAt(28)}~${cursorAt(103)}`;
+  const again = collectFollow(openHub(dir), { start: { cursor } });
+  await again.ready;
+  await vi.waitFor(() => expect(numbersOf(again.items).toSorted((a, b) => a - b)).toEqual([29, 30, 104, 105]));
+  await again.stop();
+});

@@ -1,0 +1,60 @@
+import { appendFileSync, renameSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test, vi } from 'vitest';
+import { openBelow, tempDir } from '../testing/temp-dir.ts';
+import { collectFollow, openHub } from './testing/open-hub.ts';
+
+const LINE = '2026-11-15 10:00:00.000\tINFO\ta/b.go:1\tone\n';
+const NOTHING = { readers: 0, watchers: 0, openFiles: 0 };
+
+const timers = () => process.getActiveResourcesInfo().filter((name) => name === 'Timeout' || name === 'FSEventWrap');
+
+test('aborted follows leave no descriptor, watcher or timer, however they are left', { timeout: 60_000 }, async () => {
+  const dir = tempDir();
+  for (const name of ['a.log', 'b.log', 'c.log']) writeFileSync(join(dir, name), LINE.repeat(10));
+  const before = timers().length;
+  const hub = openHub(dir);
+  const queries = [{ file: 'a.log' }, { family: 'b.log' }, {}, { file: 'a.log', start: { back: 3 } }, { file: 'none' }];
+  const leave = async (turn: number) => {
+    const abort = new AbortController();
+    const query = { start: 'end', ...queries[turn % queries.length] } as const;
+    const batches = hub.follow(query, { signal: abort.signal });
+    if (turn % 7 === 0) abort.abort();
+    await batches.next().catch(() => {});
+    if (turn % 3 === 0) appendFileSync(join(dir, 'a.log'), LINE);
+    if (turn % 50 === 1) {
+      renameSync(join(dir, 'a.log'), join(dir, 'a.log.1'));
+      writeFileSync(join(dir, 'a.log'), LINE);
+    }
+    // Left while asking for the next one, without asking again, or by returning.
+    if (turn % 4 === 0) batches.next().catch(() => {});
+    if (turn % 4 < 3) abort.abort();
+    else await batches.return();
+  };
+  for (let turn = 0; turn < 1000; turn += 10) {
+    await Promise.all(Array.from({ length: 10 }, (_, index) => leave(turn + index)));
+  }
+  await vi.waitFor(() => expect(hub.usage).toEqual(NOTHING), { timeout: 10_000 });
+  await vi.waitFor(() => expect(openBelow(dir)).toBe(0), { timeout: 10_000 });
+  await vi.waitFor(() => expect(timers().length).toBeLessThanOrEqual(before), { timeout: 10_000 });
+});
+
+test('closing in the middle of everything leaves nothing', async () => {
+  const dir = tempDir();
+  const path = join(dir, 'a.log');
+  writeFileSync(path, LINE);
+  const hub = openHub(dir);
+  const follows = Array.from({ length: 20 }, (_, index) => collectFollow(hub, index % 2 ? {} : { file: 'a.log' }));
+  await Promise.all(follows.map(({ ready }) => ready));
+  appendFileSync(path, LINE.repeat(50_000));
+  renameSync(path, `${path}.1`);
+  writeFileSync(path, LINE);
+  await hub.close();
+  expect(hub.usage).toEqual(NOTHING);
+  for (const { items } of follows) {
+    await vi.waitFor(() => expect(items.at(-1)).toEqual({ type: 'end', reason: 'stopping' }));
+  }
+  const late = collectFollow(hub, { file: 'a.log' });
+  await vi.waitFor(() => expect(late.items).toEqual([{ type: 'end', reason: 'stopping' }]));
+  expect(hub.usage).toEqual(NOTHING);
+});

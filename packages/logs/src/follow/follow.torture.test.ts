@@ -1,0 +1,183 @@
+import { spawn } from 'node:child_process';
+import { setMaxListeners } from 'node:events';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { expect, test, vi } from 'vitest';
+import { tempDir } from '../testing/temp-dir.ts';
+import type { FollowItem, FollowQuery } from '../types.ts';
+import type { FollowHub } from './follow-hub.ts';
+import { openHub } from './testing/open-hub.ts';
+
+const KINDS = ['rename', 'gzip', 'copy', 'delete'] as const;
+const EVERY_MS = 85;
+
+/** FOLLOW_MINUTES makes it longer. */
+const { FOLLOW_MINUTES } = process.env;
+const ROTATIONS = FOLLOW_MINUTES ? Math.ceil((Number(FOLLOW_MINUTES) * 60_000) / EVERY_MS) : 1000;
+
+/** Checks numbers as they come: rising, and where some are missing, something told so. */
+class Ledger {
+  last = 0;
+  told = 0;
+  gaps = 0;
+  slowGaps = 0;
+  /** Stretches missing where it was told. */
+  readonly lost: [from: number, to: number][] = [];
+  /** Stretches missing where nothing was told. */
+  readonly untold: [from: number, to: number][] = [];
+  readonly disorder: string[] = [];
+  rotations = 0;
+  cursor: string | undefined;
+  #excused = false;
+
+  excuse(): void {
+    this.#excused = true;
+    this.gaps++;
+  }
+
+  take(items: readonly FollowItem[]): void {
+    for (const item of items) {
+      if (item.type === 'gap') {
+        this.excuse();
+        if (item.reason === 'slow') this.slowGaps++;
+      }
+      if (item.type === 'rotated' || item.type === 'truncated') this.rotations++;
+      if (item.type !== 'record') continue;
+      this.cursor = item.cursor;
+      for (const [, digits] of item.message.matchAll(/#(\d+)#/g)) this.#number(Number(digits), item.file);
+    }
+  }
+
+  #number(number: number, file: string): void {
+    this.told++;
+    if (number <= this.last) {
+      this.disorder.push(`${number} after ${this.last} from ${file}`);
+      return;
+    }
+    if (number > this.last + 1) (this.#excused ? this.lost : this.untold).push([this.last + 1, number - 1]);
+    this.#excused = false;
+    this.last = number;
+  }
+}
+
+interface Run {
+  hub: FollowHub;
+  query: FollowQuery;
+  ledger: Ledger;
+  signal: AbortSignal;
+}
+
+async function followFast({ hub, query, ledger, signal }: Run): Promise<void> {
+  for await (const items of hub.follow(query, { signal })) ledger.take(items);
+}
+
+/** Takes a batch, then nothing for a while. */
+async function followSlowly({ hub, query, ledger, signal }: Run): Promise<void> {
+  for await (const items of hub.follow(query, { signal })) {
+    ledger.take(items);
+    if (!signal.aborted) await vi.waitFor(() => expect(signal.aborted).toBe(true), { timeout: 700 }).catch(() => {});
+  }
+}
+
+/** Leaves after some batches and comes back with the last cursor. */
+async function followAgainAndAgain({ hub, query, ledger, signal }: Run): Promise<void> {
+  let turn = 0;
+  while (!signal.aborted) {
+    const abort = new AbortController();
+    const start = ledger.cursor === undefined ? query.start : { cursor: ledger.cursor };
+    const batches = hub.follow({ ...query, start }, { signal: AbortSignal.any([signal, abort.signal]) });
+    let left = 5 + (turn++ % 40);
+    try {
+      for await (const items of batches) {
+        ledger.take(items);
+        if (--left === 0) break;
+      }
+    } catch (error) {
+      if ((error as { code?: string }).code !== 'CURSOR_GONE') throw error;
+      ledger.excuse();
+      ledger.cursor = undefined;
+    }
+  }
+}
+
+function run(script: string, args: readonly string[]) {
+  const path = join(import.meta.dirname, 'testing', script);
+  const child = spawn(process.execPath, ['--import', 'tsx', path, ...args], { stdio: ['pipe', 'pipe', 'inherit'] });
+  return { child, output: text(child.stdout) };
+}
+
+test('no line is lost, none comes twice, whatever the rotation', {
+  timeout: ROTATIONS * EVERY_MS * 3 + 60_000,
+}, async () => {
+  const dir = tempDir();
+  for (const kind of KINDS) {
+    mkdirSync(join(dir, kind));
+    writeFileSync(join(dir, kind, 'app.log'), '');
+  }
+  const abort = new AbortController();
+  const { signal } = abort;
+  setMaxListeners(100, signal);
+  const runs = KINDS.flatMap((kind) => {
+    const hub = openHub(join(dir, kind), { pollMs: 250, bufferBytes: 1024 * 1024 });
+    const query = { family: 'app.log', start: 'end' } as const;
+    const made = (name: string, more: FollowQuery = query) => ({
+      kind,
+      name,
+      run: { hub, query: more, ledger: new Ledger(), signal },
+    });
+    return [
+      { ...made('fast'), go: followFast },
+      { ...made('fast-file', { file: 'app.log', start: query.start }), go: followFast },
+      { ...made('slow'), go: followSlowly },
+      { ...made('again'), go: followAgainAndAgain },
+    ];
+  });
+  const followed = runs.map(({ go, run: one }) => go(one));
+  await vi.waitFor(() => expect(runs.every(({ run: { hub } }) => hub.usage.openFiles === 1)).toBe(true));
+  const writer = run('torture-writer.ts', [dir, String(EVERY_MS - 5)]);
+  await vi.waitFor(() => expect(runs.every(({ run: { ledger } }) => ledger.last > 0)).toBe(true), { timeout: 20_000 });
+  const rotator = run('torture-rotator.ts', [dir, String(ROTATIONS), String(EVERY_MS)]);
+  const done = JSON.parse(await rotator.output) as Record<string, number>;
+  writer.child.stdin.end();
+  const { last, ends } = JSON.parse(await writer.output) as { last: number; ends: number[] };
+  const fast = runs.filter(({ name }) => name !== 'slow');
+  await vi.waitFor(() => expect(fast.map(({ run: { ledger } }) => ledger.last)).toEqual(fast.map(() => last)), {
+    timeout: 20_000,
+    interval: 50,
+  });
+  abort.abort();
+  await Promise.all(followed);
+
+  const report = runs.map(({ kind, name, run: { ledger } }) => {
+    const { told, rotations, gaps, slowGaps, lost, untold, disorder } = ledger;
+    const count = (ranges: [number, number][]) => ranges.reduce((sum, [from, to]) => sum + to - from + 1, 0);
+    return {
+      kind,
+      name,
+      last,
+      told,
+      rotations,
+      gaps,
+      slowGaps,
+      lost: count(lost),
+      untold: count(untold),
+      disorder: disorder.length,
+    };
+  });
+  console.table(report);
+  expect(Math.min(ends.length, ...Object.values(done))).toBeGreaterThanOrEqual(ROTATIONS);
+  for (const {
+    kind,
+    name,
+    run: { ledger },
+  } of runs) {
+    expect(ledger.disorder.slice(0, 3), `${kind} ${name}`).toEqual([]);
+    // A file that was created and deleted between two looks leaves no trace anywhere: it can only be missing as a whole.
+    const whole = new Set(ends);
+    const unexplained = ledger.untold.filter(
+      ([from, to]) => kind !== 'delete' || !whole.has(from - 1) || !whole.has(to),
+    );
+    expect(unexplained.slice(0, 3), `${kind} ${name}`).toEqual([]);
+  }
+});

@@ -1,0 +1,123 @@
+import { LogError } from '../log-error.ts';
+import type {
+  FollowItem,
+  FoundRecord,
+  LogSelection,
+  RecordFilter,
+  SearchItem,
+  SearchQuery,
+  StartPoint,
+} from '../types.ts';
+import type { TailReader } from './tail-reader.ts';
+
+/** Records of one search; then it goes on with the next. Only so that a search has an end. */
+const HISTORY_LIMIT = 100_000;
+
+/** Records of a batch when they are given from memory. */
+const BATCH_RECORDS = 1000;
+
+export type Search = (query: SearchQuery, options: { signal?: AbortSignal }) => AsyncGenerator<SearchItem[]>;
+
+export interface HistoryParts {
+  search: Search;
+  filter: RecordFilter;
+  raw: boolean;
+  signal: AbortSignal;
+}
+
+/**
+ * Everything from `start` on (or from the beginning) until the reader's place in the ring. The ring moves on while a
+ * long history is told: then more history follows, until the place it ends at is still in the ring.
+ */
+export async function* tellSince(
+  reader: TailReader,
+  start: StartPoint | undefined,
+  parts: HistoryParts,
+): AsyncGenerator<FollowItem[], void, undefined> {
+  const { ring } = reader.tail;
+  let from = start;
+  let last: string | undefined;
+  for (let round = 0; !parts.signal.aborted; round++) {
+    const seq = ring.nextSeq;
+    const until = reader.tail.placeCursor;
+    // A file of which nothing was told yet comes wholly from the ring.
+    const untold = reader.tail.current?.text.toldOffset === 0 ? reader.tail.name : undefined;
+    try {
+      for await (const records of searchAll(reader, { from, until }, parts)) {
+        const told = untold === undefined ? records : records.filter(({ file }) => file !== untold);
+        for (const record of told) reader.told.note(record);
+        last = told.at(-1)?.cursor ?? last;
+        if (told.length > 0) yield told;
+      }
+    } catch (error) {
+      if (!isGone(error) || (round > 0 && last === undefined)) throw error;
+      // The end of this stretch may have been cut away while it was looked for: once more, with where it ends now.
+      if (round === 0 && last === undefined) continue;
+      yield [
+        { type: 'gap', family: reader.tail.family, reason: 'gone', bytes: null, after: last ?? null, until: null },
+      ];
+    }
+    reader.moveTo(seq, last);
+    if (seq >= ring.firstSeq) return;
+    if (until !== undefined) from = { record: until };
+    else if (last !== undefined) from = { cursor: last };
+  }
+}
+
+export function isGone(thrown: unknown): boolean {
+  return thrown instanceof LogError && thrown.code === 'CURSOR_GONE';
+}
+
+/** The newest `count` records before the reader's place, oldest first. */
+export async function lastRecords(reader: TailReader, count: number, parts: HistoryParts): Promise<FoundRecord[]> {
+  const { tail } = reader;
+  const seq = tail.ring.nextSeq;
+  const cursor = tail.placeCursor;
+  const untold = tail.current?.text.toldOffset === 0 ? tail.name : undefined;
+  const start = cursor === undefined ? undefined : ({ cursor } as const);
+  const query = queryFor(reader, parts, { order: 'newest', limit: count, ...(start && { start }) });
+  const found: FoundRecord[] = [];
+  for await (const items of parts.search(query, { signal: parts.signal })) {
+    for (const item of items) if (item.type === 'record' && item.file !== untold) found.push(item);
+  }
+  found.reverse();
+  for (const record of found) reader.told.note(record);
+  reader.moveTo(seq);
+  return found;
+}
+
+export function* inBatches(items: readonly FollowItem[]): Generator<FollowItem[], void, undefined> {
+  for (let start = 0; start < items.length; start += BATCH_RECORDS) yield items.slice(start, start + BATCH_RECORDS);
+}
+
+/** Goes on where a search stopped before it was done. */
+async function* searchAll(
+  reader: TailReader,
+  { from, until }: { from: StartPoint | undefined; until: string | undefined },
+  parts: HistoryParts,
+): AsyncGenerator<FoundRecord[], void, undefined> {
+  let start = from;
+  for (let done = false; !done && !parts.signal.aborted; ) {
+    done = true;
+    const range = { ...(start && { start }), ...(until !== undefined && { until }) };
+    const query = queryFor(reader, parts, { order: 'oldest', limit: HISTORY_LIMIT, ...range });
+    for await (const items of parts.search(query, { signal: parts.signal })) {
+      yield items.filter((item) => item.type === 'record');
+      const end = items.find((item) => item.type === 'end');
+      if (!end?.cursor || end.reason === 'exhausted' || end.reason === 'cancelled') continue;
+      start = { cursor: end.cursor };
+      done = false;
+    }
+  }
+}
+
+function queryFor(
+  { tail }: TailReader,
+  { filter, raw }: HistoryParts,
+  range: Pick<SearchQuery, 'order' | 'limit' | 'start' | 'until'>,
+): SearchQuery {
+  const { name, family } = tail.target;
+  // With a family: what was told under this name stands in rotated files by now.
+  const selection: LogSelection = family === undefined ? { file: name } : { family };
+  return { ...selection, ...filter, ...range, before: 0, after: 0, ...(raw && { raw }) };
+}

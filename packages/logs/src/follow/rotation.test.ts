@@ -1,0 +1,245 @@
+import { appendFileSync, copyFileSync, mkdirSync, renameSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
+import { expect, test, vi } from 'vitest';
+import { openBelow, tempDir } from '../testing/temp-dir.ts';
+import type { FollowItem } from '../types.ts';
+import type { FollowHubParts } from './follow-hub.ts';
+import { type Collected, collectFollow, openHub } from './testing/open-hub.ts';
+
+let clock = Date.UTC(2026, 10, 15, 10);
+
+/** A numbered line; each is a millisecond younger than the one before. */
+function line(number: number): string {
+  clock++;
+  const time = new Date(clock).toISOString().replace('T', ' ').replace('Z', '');
+  return `${time}\tINFO\tbroker/runtime.go:172\t[x]: number ${number}\n`;
+}
+
+function lines(from: number, to: number): string {
+  return Array.from({ length: to - from + 1 }, (_, index) => line(from + index)).join('');
+}
+
+const numbersIn = (texts: readonly string[]) =>
+  texts.flatMap((text) => Array.from(text.matchAll(/number (\d+)/g), ([, number]) => Number(number)));
+const upTo = (from: number, to: number) => Array.from({ length: to - from + 1 }, (_, index) => from + index);
+const typesOf = ({ items }: Collected) => items.map(({ type }) => type).filter((type) => type !== 'record');
+
+interface Scene {
+  dir: string;
+  path: string;
+  follow: Collected;
+  /** Waits until these and no other numbers were told, in order. */
+  told(numbers: number[]): Promise<void>;
+}
+
+/** Follows `app.log`, which has 20 lines. A long poll and no events: what is done at once is one look to the tail. */
+async function scene(options: Partial<FollowHubParts> = {}): Promise<Scene> {
+  const dir = tempDir();
+  const path = join(dir, 'app.log');
+  writeFileSync(path, lines(1, 20));
+  const hub = openHub(dir, { events: false, pollMs: 40, ...options });
+  const follow = collectFollow(hub, { file: 'app.log' });
+  await follow.ready;
+  const told = (numbers: number[]) =>
+    vi.waitFor(() => expect(numbersIn(follow.texts)).toEqual(numbers), { timeout: 5000 });
+  appendFileSync(path, lines(21, 30));
+  await told(upTo(21, 30));
+  return { dir, path, follow, told };
+}
+
+test('rename: the rest of the old file, then the event, then the new one', async () => {
+  const { path, follow, told } = await scene();
+  appendFileSync(path, lines(31, 35));
+  renameSync(path, `${path}.1`);
+  writeFileSync(path, lines(36, 40));
+  await told(upTo(21, 40));
+  const at = follow.items.findIndex(({ type }) => type === 'rotated');
+  expect(follow.items[at]).toEqual({ type: 'rotated', family: 'app.log', from: 'app.log.1', to: 'app.log' });
+  expect(numbersIn(follow.items.slice(0, at).map((item) => ('raw' in item ? (item.raw ?? '') : '')))).toEqual(
+    upTo(21, 35),
+  );
+  expect(typesOf(follow)).toEqual(['rotated']);
+});
+
+test('lines that the writer adds to the renamed file are told, before those of the new one', async () => {
+  const { path, told } = await scene();
+  renameSync(path, `${path}.1`);
+  writeFileSync(path, '');
+  appendFileSync(`${path}.1`, lines(31, 33));
+  await told(upTo(21, 33));
+  appendFileSync(`${path}.1`, lines(34, 35));
+  appendFileSync(path, lines(36, 37));
+  await told(upTo(21, 37));
+  appendFileSync(`${path}.1`, lines(38, 39));
+  await told(upTo(21, 39));
+});
+
+test('several rotations between two looks: the files in between are read in order', async () => {
+  const { path, follow, told } = await scene();
+  const rotate = () => {
+    for (const number of [4, 3, 2, 1]) {
+      try {
+        renameSync(`${path}.${number}`, `${path}.${number + 1}`);
+      } catch {
+        // Not there yet.
+      }
+    }
+    renameSync(path, `${path}.1`);
+  };
+  for (let turn = 0; turn < 3; turn++) {
+    appendFileSync(path, lines(31 + turn * 10, 40 + turn * 10));
+    rotate();
+  }
+  writeFileSync(path, lines(61, 65));
+  await told(upTo(21, 65));
+  expect(typesOf(follow)).toEqual(['rotated', 'rotated', 'rotated']);
+});
+
+test('files in between that were compressed already are unpacked', async () => {
+  const { path, told } = await scene();
+  appendFileSync(path, lines(31, 40));
+  renameSync(path, `${path}.3`);
+  writeFileSync(`${path}.2.gz`, gzipSync(lines(41, 50)));
+  writeFileSync(`${path}.1`, lines(51, 60));
+  writeFileSync(path, lines(61, 65));
+  await told(upTo(21, 65));
+});
+
+test('a file that was renamed and compressed is not told again from its archive', async () => {
+  const { path, follow, told } = await scene();
+  const archive = (name: string, text: string) => {
+    writeFileSync(`${path}.${name}`, gzipSync(text));
+  };
+  const rest = lines(31, 40);
+  appendFileSync(path, rest);
+  const { readFileSync } = await import('node:fs');
+  const whole = readFileSync(path, 'utf8');
+  rmSync(path);
+  archive('1.gz', whole);
+  writeFileSync(path, lines(41, 45));
+  await told(upTo(21, 45));
+  renameSync(`${path}.1.gz`, `${path}.2.gz`);
+  const second = readFileSync(path, 'utf8');
+  rmSync(path);
+  archive('1.gz', second);
+  writeFileSync(path, lines(46, 50));
+  await told(upTo(21, 50));
+  expect(typesOf(follow)).toEqual(['rotated', 'rotated']);
+});
+
+test('delete and re-create: the deleted file is drained', async () => {
+  const { path, follow, told } = await scene();
+  appendFileSync(path, lines(31, 35));
+  rmSync(path);
+  writeFileSync(path, lines(36, 40));
+  await told(upTo(21, 40));
+  expect(typesOf(follow)).toEqual(['rotated']);
+});
+
+test('copy-truncate: the rest stands in the copy, and a gap is told', async () => {
+  const { path, follow, told } = await scene();
+  appendFileSync(path, lines(31, 35));
+  copyFileSync(path, `${path}.1`);
+  truncateSync(path, 0);
+  appendFileSync(path, lines(36, 38));
+  await told(upTo(21, 38));
+  expect(typesOf(follow)).toEqual(['truncated', 'gap']);
+  const gap = follow.items.find(({ type }) => type === 'gap');
+  expect(gap).toMatchObject({ family: 'app.log', reason: 'truncated', bytes: null, until: null });
+});
+
+test('copy-truncate with the copy compressed at once', async () => {
+  const { path, told } = await scene();
+  appendFileSync(path, lines(31, 35));
+  const { readFileSync } = await import('node:fs');
+  writeFileSync(`${path}.1.gz`, gzipSync(readFileSync(path)));
+  truncateSync(path, 0);
+  appendFileSync(path, lines(36, 38));
+  await told(upTo(21, 38));
+});
+
+test('two truncations between two looks: both copies are read', async () => {
+  const { path, follow, told } = await scene();
+  appendFileSync(path, lines(31, 35));
+  copyFileSync(path, `${path}.2`);
+  truncateSync(path, 0);
+  appendFileSync(path, lines(36, 40));
+  copyFileSync(path, `${path}.1`);
+  truncateSync(path, 0);
+  appendFileSync(path, lines(41, 45));
+  await told(upTo(21, 45));
+  expect(typesOf(follow)).toEqual(['truncated', 'gap', 'truncated', 'gap']);
+});
+
+test('a file that was cut and has grown beyond the position again is noticed', async () => {
+  const { path, follow, told } = await scene();
+  truncateSync(path, 0);
+  appendFileSync(path, lines(101, 200));
+  await told([...upTo(21, 30), ...upTo(101, 200)]);
+  expect(typesOf(follow)).toEqual(['truncated', 'gap']);
+});
+
+test('a file that was cut and has grown to the very same size is noticed', async () => {
+  const { path, told } = await scene();
+  truncateSync(path, 0);
+  appendFileSync(path, lines(41, 70));
+  appendFileSync(path, lines(71, 71));
+  await told([...upTo(21, 30), ...upTo(41, 71)]);
+});
+
+test('a directory that disappears is told once, and when it returns the follow goes on', async () => {
+  const { dir, path, follow, told } = await scene({ events: true });
+  rmSync(dir, { recursive: true });
+  await vi.waitFor(() => expect(typesOf(follow)).toEqual(['missing']), { timeout: 5000 });
+  mkdirSync(dir);
+  writeFileSync(path, lines(31, 35));
+  await told(upTo(21, 35));
+  appendFileSync(path, lines(36, 40));
+  await told(upTo(21, 40));
+  expect(typesOf(follow)).toEqual(['missing', 'rotated']);
+});
+
+test('a directory that is moved away and back goes on where it was', async () => {
+  const { dir, path, follow, told } = await scene({ times: { lingerMs: 100, missingMs: 50 } });
+  renameSync(dir, `${dir}.away`);
+  await vi.waitFor(() => expect(typesOf(follow)).toEqual(['missing']), { timeout: 5000 });
+  await vi.waitFor(() => expect(openBelow(`${dir}.away`)).toBe(0), { timeout: 5000 });
+  appendFileSync(join(`${dir}.away`, 'app.log'), lines(31, 35));
+  renameSync(`${dir}.away`, dir);
+  appendFileSync(path, lines(36, 40));
+  await told(upTo(21, 40));
+  expect(typesOf(follow)).toEqual(['missing']);
+});
+
+test('old descriptors are given back some time after a rotation', async () => {
+  const { dir, path, told } = await scene({ times: { lingerMs: 100 } });
+  renameSync(path, `${path}.1`);
+  writeFileSync(path, lines(31, 35));
+  await told(upTo(21, 35));
+  await vi.waitFor(() => expect(openBelow(dir)).toBe(1), { timeout: 5000 });
+});
+
+test('a number given to a new file does not hide it', async () => {
+  const { path, told } = await scene();
+  let next = 31;
+  // Deleting and creating at once gives most file systems the same number again.
+  for (let turn = 0; turn < 5; turn++) {
+    appendFileSync(path, lines(next, next + 4));
+    rmSync(`${path}.2`, { force: true });
+    if (turn > 0) renameSync(`${path}.1`, `${path}.2`);
+    renameSync(path, `${path}.1`);
+    writeFileSync(path, lines(next + 5, next + 9));
+    next += 10;
+    await told(upTo(21, next - 1));
+  }
+});
+
+test('items carry a cursor each and no event names a file outside the family', async () => {
+  const { path, follow, told } = await scene();
+  renameSync(path, `${path}.1`);
+  writeFileSync(path, lines(31, 32));
+  await told(upTo(21, 32));
+  const cursors = follow.items.flatMap((item: FollowItem) => (item.type === 'record' ? item.cursor : []));
+  expect(new Set(cursors).size).toBe(12);
+});

@@ -1,0 +1,76 @@
+import { RecordMatcher } from '../scan/record-matcher.ts';
+import type { RecordFilter } from '../types.ts';
+import type { RecordEntry } from './ring-entry.ts';
+
+/** Runs a filter's regex somewhere it cannot stall anyone. */
+export type MatchRegex = (
+  filter: RecordFilter,
+  texts: readonly Buffer[],
+  options: { signal?: AbortSignal },
+) => Promise<boolean[]>;
+
+type Decision = boolean | Promise<boolean>;
+
+/** Decides for all followers with the same wishes, once for each record. */
+export class SharedFilter {
+  readonly #filter: RecordFilter;
+  readonly #matcher: RecordMatcher;
+  readonly #matchRegex: MatchRegex;
+  readonly #decisions = new WeakMap<RecordEntry, Decision>();
+  readonly #passesAll: boolean;
+
+  constructor(filter: RecordFilter, matchRegex: MatchRegex) {
+    this.#filter = filter;
+    this.#matcher = new RecordMatcher(filter);
+    this.#matchRegex = matchRegex;
+    this.#passesAll =
+      this.#matcher.headOnly && !this.#matcher.hasTimes && this.#matcher.minRank === 0 && filter.regex === undefined;
+  }
+
+  /** Those that are wanted. A part of a record is if the start of the record is. */
+  async choose(entries: readonly RecordEntry[]): Promise<ReadonlySet<RecordEntry>> {
+    if (this.#passesAll) return new Set(entries);
+    this.#decideNew(entries.map(({ first }) => first));
+    const wanted = new Set<RecordEntry>();
+    for (const entry of entries) {
+      const decision = this.#decisions.get(entry.first);
+      // Only where it is not decided yet: waiting costs more than deciding.
+      if (decision === true || (decision instanceof Promise && (await decision) === true)) wanted.add(entry);
+    }
+    return wanted;
+  }
+
+  #decideNew(entries: readonly RecordEntry[]): void {
+    const open: RecordEntry[] = [];
+    for (const entry of entries) {
+      if (this.#decisions.has(entry)) continue;
+      const matches = this.#matches(entry);
+      this.#decisions.set(entry, matches);
+      if (matches && this.#filter.regex !== undefined) open.push(entry);
+    }
+    if (open.length === 0) return;
+    const texts = open.map(({ piece }) => piece.bytes);
+    const answers = this.#matchRegex(this.#filter, texts, {});
+    for (const [index, entry] of open.entries()) {
+      const decision = answers.then((matches) => {
+        this.#decisions.set(entry, matches[index] ?? false);
+        return matches[index] ?? false;
+      });
+      // Whoever waits for it gets the failure; for others it is no unhandled one.
+      decision.catch(() => this.#decisions.delete(entry));
+      this.#decisions.set(entry, decision);
+    }
+  }
+
+  #matches({ piece, format }: RecordEntry): boolean {
+    const { bytes, head } = piece;
+    return this.#matcher.matchesHead(head) && this.#matcher.matchesText(bytes, 0, bytes.length, format);
+  }
+}
+
+/** The conditions of a query, without anything else. */
+export function filterOf(query: RecordFilter): RecordFilter {
+  const { fromMs, toMs, minLevel, terms, excluded, caseSensitive, regex, source, component } = query;
+  const given = Object.entries({ fromMs, toMs, minLevel, terms, excluded, caseSensitive, regex, source, component });
+  return Object.fromEntries(given.filter(([, value]) => value !== undefined));
+}

@@ -1,0 +1,184 @@
+import { HEAD_BYTES } from '../cursor/cursor.ts';
+import { readFd, statFd } from '../file/fs-calls.ts';
+import type { LogHandle } from '../file/log-handle.ts';
+import { detectFormat } from '../parse/detect-format.ts';
+import type { Format } from '../parse/format.ts';
+import type { Zone } from '../parse/zone.ts';
+import type { AssemblerTimes } from './record-assembler.ts';
+import type { RecordEntry } from './ring-entry.ts';
+import { TailText } from './tail-text.ts';
+
+/** One read. More at once would hold up other logs, and what is read stays in memory while the ring holds it. */
+export const READ_BYTES = 256 * 1024;
+
+/** Bytes before the position that every read compares: they differ when the file was cut and has grown again. */
+export const BEFORE_BYTES = 64;
+
+/** The format is told by the start of the file; what is less than this is looked at again when there is more. */
+export const SAMPLE_BYTES = 64 * 1024;
+
+/** It is looked at again when there is so much more. Telling the format of 64 KiB takes milliseconds. */
+const SAMPLE_STEP = 16;
+
+/** Formats without a year take it from when they were told; a file may be written to for years. */
+const FORMAT_MS = 24 * 3_600_000;
+
+export interface TailFileOptions extends AssemblerTimes {
+  zone: Zone;
+  /** Of the file before it in the same log, and when it was told: taken over if it can read this one, too. */
+  format?: Format | undefined;
+  formatMs?: number | undefined;
+  /** Counts the reads: how many an append costs is promised. */
+  onRead?(): void;
+}
+
+export interface ReadStep {
+  entries: RecordEntry[];
+  /** The bytes before the position are not what they were: the file was cut. */
+  truncated: boolean;
+  /** Bytes read on. */
+  bytes: number;
+}
+
+/** An open file that is being read on. The identity of what it has open never changes; its name may. */
+export class TailFile {
+  handle: LogHandle;
+  readonly id: string;
+  #options: TailFileOptions;
+  text: TailText;
+  /** Modification time at the last look that found nothing new. */
+  quietNs = -1n;
+  /** When it stopped being the live file. */
+  leftMs = 0;
+  /** When the format was told. */
+  formatMs: number;
+  #before: Buffer = Buffer.alloc(0);
+  #sampleBytes = 0;
+
+  private constructor(handle: LogHandle, id: string, options: TailFileOptions) {
+    this.handle = handle;
+    this.id = id;
+    this.#options = options;
+    this.formatMs = options.formatMs ?? performance.now();
+    this.text = this.#emptyText(options.format);
+  }
+
+  /** Takes the handle over. From its start, or from the start of its last line. */
+  static async open(handle: LogHandle, from: 'start' | 'end', options: TailFileOptions): Promise<TailFile> {
+    const file = new TailFile(handle, await idOf(handle), options);
+    if (from === 'end' && handle.sizeBytes > 0) await file.#skipToEnd(handle.sizeBytes);
+    return file;
+  }
+
+  get name(): string {
+    return this.text.name;
+  }
+
+  get position(): number {
+    return this.text.position;
+  }
+
+  get before(): Buffer {
+    return this.#before;
+  }
+
+  /** Reads one chunk of what stands before `end`, which is the file's size at a look. */
+  async readOn(end: number): Promise<ReadStep> {
+    const { position } = this;
+    const checked = this.#before.length;
+    const wanted = Math.min(READ_BYTES, Math.max(end - position, 0));
+    const buffer = Buffer.allocUnsafeSlow(checked + wanted);
+    this.#options.onRead?.();
+    const got = await readFd(this.handle.fd, buffer, { position: position - checked, length: buffer.length });
+    if (got < checked || !buffer.subarray(0, checked).equals(this.#before)) {
+      return { entries: [], truncated: true, bytes: 0 };
+    }
+    const data = buffer.subarray(checked, got);
+    if (data.length === 0) return { entries: [], truncated: false, bytes: 0 };
+    await this.#learnFormat(position + data.length, position === 0 ? data : undefined);
+    this.#before = Buffer.from(buffer.subarray(Math.max(0, got - BEFORE_BYTES), got));
+    return { entries: this.text.push(data, performance.now()), truncated: false, bytes: data.length };
+  }
+
+  /** The file was cut: its text begins anew. */
+  restart(): void {
+    const { name, format } = this.text;
+    this.#options = { ...this.#options, format };
+    this.text = this.#emptyText(format);
+    this.text.name = name;
+    this.#before = Buffer.alloc(0);
+    this.#sampleBytes = 0;
+    this.quietNs = -1n;
+  }
+
+  #emptyText(format?: Format): TailText {
+    const { handle } = this;
+    const { zone } = this.#options;
+    const known = format ?? detectFormat(Buffer.alloc(0), { zone, writtenMs: Date.now() });
+    const start = { name: handle.name, offset: 0, head: Buffer.alloc(0), format: known };
+    return new TailText({ ...start, ...times(this.#options) });
+  }
+
+  async #skipToEnd(sizeBytes: number): Promise<void> {
+    const { fd } = this.handle;
+    const sample = Buffer.alloc(Math.min(SAMPLE_BYTES, sizeBytes));
+    const sampled = await readFd(fd, sample, { position: 0, length: sample.length });
+    const ending = Buffer.alloc(Math.min(SAMPLE_BYTES, sizeBytes));
+    const from = sizeBytes - ending.length;
+    const got = await readFd(fd, ending, { position: from, length: ending.length });
+    // A last line without end is not passed over: it will be told when it is whole.
+    const lineStart = ending.subarray(0, got).lastIndexOf(10) + 1;
+    const position = lineStart === 0 && from > 0 ? from + got : from + lineStart;
+    const known = sample.subarray(0, sampled);
+    const format = detectFormat(known, { zone: this.#options.zone, writtenMs: Date.now() });
+    this.#sampleBytes = sampled;
+    const start = { name: this.handle.name, offset: position, head: known.subarray(0, HEAD_BYTES), format };
+    this.text = new TailText({ ...start, ...times(this.#options) });
+    this.text.firstTimeMs = firstTimeOf(known, format);
+    this.#before = Buffer.from(ending.subarray(Math.max(0, position - from - BEFORE_BYTES), position - from));
+  }
+
+  /** The format by the file's start, again when there is much more of it, and when the year may be another. */
+  async #learnFormat(end: number, start: Buffer | undefined): Promise<void> {
+    const nowMs = performance.now();
+    const isOld = nowMs - this.formatMs > FORMAT_MS;
+    if (!isOld && (this.#sampleBytes >= SAMPLE_BYTES || end < this.#sampleBytes * SAMPLE_STEP)) return;
+    const length = Math.min(end, SAMPLE_BYTES);
+    let sample = start?.subarray(0, length);
+    if (!sample || sample.length < length) {
+      sample = Buffer.alloc(length);
+      const got = await readFd(this.handle.fd, sample, { position: 0, length });
+      sample = sample.subarray(0, got);
+    }
+    const { zone, format: expected } = this.#options;
+    if (!isOld && expected && firstTimeOf(sample, expected) !== undefined) {
+      this.#sampleBytes = SAMPLE_BYTES;
+      this.text.format = expected;
+      return;
+    }
+    this.#sampleBytes = Math.max(sample.length, 1);
+    this.formatMs = nowMs;
+    this.text.format = detectFormat(sample, { zone, writtenMs: Date.now() });
+  }
+}
+
+function times({ holdMs, idleMs }: AssemblerTimes): AssemblerTimes {
+  return { holdMs, idleMs };
+}
+
+/** Time of the first record that has one, as far as the sample goes. */
+export function firstTimeOf(sample: Buffer, format: Format): number | undefined {
+  const head = { timeMs: Number.NaN, rank: 0 };
+  let start = 0;
+  for (let newline = sample.indexOf(10); newline >= 0; newline = sample.indexOf(10, start)) {
+    if (format.readHead(sample, start, newline + 1, head) && !Number.isNaN(head.timeMs)) return head.timeMs;
+    start = newline + 1;
+  }
+  return undefined;
+}
+
+/** Names a file as long as it exists: while we have it open, no other can be given its number. */
+export async function idOf(handle: LogHandle): Promise<string> {
+  const { dev, ino } = await statFd(handle.fd);
+  return `${dev}:${ino}`;
+}

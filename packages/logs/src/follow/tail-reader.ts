@@ -1,0 +1,114 @@
+import { checkOf, decodeCursor, encodeMark } from '../cursor/cursor.ts';
+import { isMarked } from '../cursor/file-mark.ts';
+import type { FollowItem } from '../types.ts';
+import type { LogTail } from './log-tail.ts';
+import type { RecordEntry, RingEntry } from './ring-entry.ts';
+import type { SharedFilter } from './shared-filter.ts';
+import { ToldPlaces } from './told-places.ts';
+
+/** Entries looked at for one batch: a filter that lets nothing through must not hold up the others. */
+const BATCH_ENTRIES = 1000;
+
+/** Text of one batch, so that what a slow consumer holds stays small. */
+const BATCH_BYTES = 512 * 1024;
+
+export interface ReaderOptions {
+  filter: SharedFilter;
+  raw: boolean;
+}
+
+/** One follower's place in one log. It holds a number, not a queue. */
+export class TailReader {
+  readonly tail: LogTail;
+  readonly told = new ToldPlaces();
+  readonly #filter: SharedFilter;
+  readonly #raw: boolean;
+  #seq: number;
+  /** Bytes of text in the log before the place. */
+  #bytes: number;
+  /** The last record looked at, given or not: a gap begins behind it. */
+  #last: RecordEntry | undefined;
+  #lastCursor: string | null;
+
+  constructor(tail: LogTail, { filter, raw }: ReaderOptions) {
+    this.tail = tail;
+    this.#filter = filter;
+    this.#raw = raw;
+    this.#seq = tail.ring.nextSeq;
+    this.#bytes = tail.ring.bytesBefore(this.#seq);
+    this.#lastCursor = beforePlace(tail.placeCursor);
+  }
+
+  /** Goes on with this entry of the ring; `after` is the record that was told last. */
+  moveTo(seq: number, after?: string): void {
+    this.#seq = seq;
+    this.#bytes = this.tail.ring.bytesBefore(seq);
+    if (after === undefined) return;
+    this.#last = undefined;
+    this.#lastCursor = after;
+  }
+
+  /** Goes on right behind the record, if the ring still has it. */
+  moveBehind(cursor: string): boolean {
+    const marks = decodeCursor(cursor);
+    const seq = this.tail.ring.findLast(
+      (entry) => entry.kind === 'record' && marks.some((mark) => isRecord(entry, mark)),
+    );
+    if (seq === undefined) return false;
+    this.moveTo(seq + 1, cursor);
+    return true;
+  }
+
+  get hasMore(): boolean {
+    return this.#seq < this.tail.ring.nextSeq;
+  }
+
+  /** What is wanted of the next entries; nothing does not mean that there are no more. */
+  async take(): Promise<FollowItem[]> {
+    const { ring } = this.tail;
+    const items: FollowItem[] = [];
+    if (this.#seq < ring.firstSeq) items.push(this.#passGap());
+    const entries: RingEntry[] = [];
+    for (let bytes = 0; entries.length < BATCH_ENTRIES && bytes < BATCH_BYTES; ) {
+      const entry = ring.at(this.#seq + entries.length);
+      if (!entry) break;
+      if (entry.kind === 'record') bytes += entry.piece.bytes.length;
+      entries.push(entry);
+    }
+    this.#seq += entries.length;
+    this.#bytes = ring.bytesBefore(this.#seq);
+    this.#last = entries.findLast((entry) => entry.kind === 'record') ?? this.#last;
+    const fresh = entries.flatMap((entry) => (entry.kind === 'event' ? entry : (this.told.untold(entry) ?? [])));
+    const wanted = await this.#filter.choose(fresh.filter((entry) => entry.kind === 'record'));
+    for (const entry of fresh) {
+      if (entry.kind === 'event') items.push(entry.event);
+      else if (wanted.has(entry)) items.push(entry.found({ raw: this.#raw }));
+    }
+    return items;
+  }
+
+  #passGap(): FollowItem {
+    const { ring, family } = this.tail;
+    const after = this.#last?.cursor ?? this.#lastCursor;
+    const bytes = ring.bytesBefore(ring.firstSeq) - this.#bytes;
+    let next = ring.firstSeq;
+    while (next < ring.nextSeq && ring.at(next)?.kind !== 'record') next++;
+    const first = ring.at(next);
+    const until = first?.kind === 'record' ? first.cursor : null;
+    this.#seq = ring.firstSeq;
+    return { type: 'gap', family, reason: 'slow', bytes, after, until };
+  }
+}
+
+type Mark = ReturnType<typeof decodeCursor>[number];
+
+function isRecord({ piece, source }: RecordEntry, mark: Mark): boolean {
+  if (piece.offset !== mark.offset || piece.bytes.length < mark.checkBytes || mark.checkBytes === 0) return false;
+  return checkOf(piece.bytes, 0, mark.checkBytes) === mark.check && isMarked(mark, source.head);
+}
+
+/** What starts at the place is next to the byte before it. */
+function beforePlace(cursor: string | undefined): string | null {
+  const [mark] = cursor === undefined ? [] : decodeCursor(cursor);
+  return mark && mark.offset > 0 ? encodeMark({ ...mark, offset: mark.offset - 1 }) : null;
+}

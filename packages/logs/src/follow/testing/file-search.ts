@@ -1,0 +1,128 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { gunzipSync } from 'node:zlib';
+import { checkOf, decodeCursor, encodeMark, type RecordMark } from '../../cursor/cursor.ts';
+import { isMarked, markFile } from '../../cursor/file-mark.ts';
+import { groupFamilies } from '../../file/families.ts';
+import { LogError } from '../../log-error.ts';
+import { detectFormat } from '../../parse/detect-format.ts';
+import type { Zone } from '../../parse/zone.ts';
+import { listFiles } from '../../read/list.ts';
+import { RecordMatcher } from '../../scan/record-matcher.ts';
+import { showRecord } from '../../scan/show-record.ts';
+import type { FoundRecord, SearchItem, SearchQuery } from '../../types.ts';
+import type { Search } from '../history.ts';
+
+interface Text {
+  name: string;
+  bytes: Buffer;
+}
+
+/** The slow obvious search: reads whole files, one after the other, and knows no regex. */
+export function fileSearch(dir: string, zone: Zone): Search {
+  return async function* search(query: SearchQuery): AsyncGenerator<SearchItem[]> {
+    const texts = await readTexts(dir, query);
+    const all = texts.flatMap((text, file) => recordsOf(text, zone, query).map((record) => ({ ...record, file })));
+    const place = (cursor: string) => findMark(texts, cursor);
+    const { start, until, order } = query;
+    let chosen = all;
+    const compare = (a: Place, b: Place) => a.file - b.file || a.offset - b.offset;
+    if (start && 'cursor' in start) {
+      const at = place(start.cursor);
+      chosen = chosen.filter((record) => (order === 'newest' ? compare(record, at) < 0 : compare(record, at) > 0));
+    } else if (start && 'record' in start) {
+      const at = place(start.record);
+      chosen = chosen.filter((record) => compare(record, at) >= 0);
+    } else if (start && 'timeMs' in start) {
+      const first = chosen.findIndex(({ timeMs }) => timeMs >= start.timeMs);
+      chosen = first < 0 ? [] : chosen.slice(first);
+    }
+    if (until !== undefined) {
+      const at = place(until);
+      chosen = chosen.filter((record) => compare(record, at) < 0);
+    }
+    const matching = chosen.filter(({ matches }) => matches).map(({ show }) => show());
+    if (order === 'newest') matching.reverse();
+    for (let from = 0; from < Math.min(matching.length, query.limit); from += 500) {
+      yield matching.slice(from, Math.min(from + 500, query.limit));
+    }
+    yield [endOf(Math.min(matching.length, query.limit))];
+  };
+}
+
+interface Place {
+  file: number;
+  offset: number;
+}
+
+async function readTexts(dir: string, { file, family }: SearchQuery): Promise<Text[]> {
+  const names = (await listFiles(dir)).map(({ name }) => name);
+  const members = groupFamilies(names).find(({ name }) => name === family)?.files ?? [];
+  const wanted = file !== undefined ? [file] : members.map(({ name }) => name);
+  return wanted.flatMap((name) => {
+    try {
+      const bytes = readFileSync(join(dir, name));
+      return [{ name, bytes: name.endsWith('.gz') ? gunzipSync(bytes) : bytes }];
+    } catch {
+      return [];
+    }
+  });
+}
+
+function findMark(texts: readonly Text[], cursor: string): Place {
+  for (const mark of decodeCursor(cursor)) {
+    const file = texts.findIndex(({ bytes }) => holds(bytes, mark));
+    if (file >= 0) return { file, offset: mark.offset };
+  }
+  throw new LogError('CURSOR_GONE', 'the record is gone');
+}
+
+function holds(bytes: Buffer, mark: RecordMark): boolean {
+  const { offset, check, checkBytes } = mark;
+  if (!isMarked(mark, bytes.subarray(0, 1024)) || offset + checkBytes > bytes.length) return false;
+  return checkBytes === 0 || checkOf(bytes, offset, offset + checkBytes) === check;
+}
+
+interface Found {
+  offset: number;
+  timeMs: number;
+  matches: boolean;
+  show(): FoundRecord;
+}
+
+function recordsOf({ name, bytes }: Text, zone: Zone, query: SearchQuery): Found[] {
+  const format = detectFormat(bytes.subarray(0, 64 * 1024), { zone, writtenMs: Date.now() });
+  const matcher = new RecordMatcher(query);
+  const mark = markFile(bytes);
+  const starts: { offset: number; timeMs: number; rank: number }[] = [];
+  for (let start = 0; start < bytes.length; ) {
+    const newline = bytes.indexOf(10, start);
+    const end = newline < 0 ? bytes.length : newline + 1;
+    const head = { timeMs: Number.NaN, rank: 0 };
+    if (format.readHead(bytes, start, end, head) || start === 0) starts.push({ offset: start, ...head });
+    start = end;
+  }
+  return starts.map(({ offset, timeMs, rank }, index) => {
+    const end = starts[index + 1]?.offset ?? bytes.length;
+    const matches = matcher.matchesHead({ timeMs, rank }) && matcher.matchesText(bytes, offset, end, format);
+    const show = (): FoundRecord => {
+      const part = { start: offset, end, offset, raw: query.raw ?? false, continued: false };
+      const { check, checkBytes, bytes: length, fields } = showRecord(bytes, format, part);
+      return {
+        type: 'record',
+        ...fields,
+        offset,
+        bytes: length,
+        file: name,
+        cursor: encodeMark({ ...mark, file: name, offset, check, checkBytes }),
+      };
+    };
+    return { offset, timeMs, matches, show };
+  });
+}
+
+function endOf(records: number): SearchItem {
+  const counts = { scannedBytes: 0, skippedBytes: 0, scannedFiles: 0, elapsedMs: 0 };
+  const covered = { coveredFromMs: null, coveredToMs: null, problems: [], cursor: null };
+  return { type: 'end', reason: 'exhausted', records, ...counts, ...covered };
+}

@@ -1,0 +1,72 @@
+import { onTestFinished } from 'vitest';
+import { HandleCache } from '../../file/handle-cache.ts';
+import { createZone } from '../../parse/zone.ts';
+import { listFiles } from '../../read/list.ts';
+import { compileRegex } from '../../scan/regex.ts';
+import type { FollowItem, FollowQuery, FoundRecord } from '../../types.ts';
+import { FollowHub, type FollowHubParts } from '../follow-hub.ts';
+import { fileSearch } from './file-search.ts';
+
+/** A hub over the directory with the obvious search; closed when the test ends. */
+export function openHub(dir: string, options: Partial<FollowHubParts> = {}): FollowHub {
+  const zone = createZone('UTC');
+  const handles = new HandleCache(dir);
+  const hub = new FollowHub({
+    dir,
+    handles,
+    zone,
+    list: () => listFiles(dir),
+    search: fileSearch(dir, zone),
+    matchRegex: async ({ regex = '', caseSensitive = false }, texts) => {
+      const compiled = await compileRegex(regex, { caseSensitive });
+      return texts.map((text) => compiled.test(text.toString()));
+    },
+    pollMs: 25,
+    ...options,
+  });
+  onTestFinished(async () => {
+    await hub.close();
+    handles.close();
+  });
+  return hub;
+}
+
+/** A follow whose items are collected as fast as they come. */
+export interface Collected {
+  readonly items: FollowItem[];
+  /** Texts of the records. */
+  readonly texts: string[];
+  /** The query was accepted, or failed. */
+  ready: Promise<void>;
+  stop(): Promise<void>;
+}
+
+export function collectFollow(hub: FollowHub, query: Partial<FollowQuery>): Collected {
+  const abort = new AbortController();
+  const items: FollowItem[] = [];
+  const batches = hub.follow({ start: 'end', raw: true, ...query }, { signal: abort.signal });
+  const ready = batches.next().then(() => {});
+  const done = ready.then(async () => {
+    for await (const batch of batches) items.push(...batch);
+  });
+  done.catch(() => {});
+  return {
+    items,
+    ready,
+    get texts() {
+      return textsOf(items);
+    },
+    async stop() {
+      abort.abort();
+      await done;
+    },
+  };
+}
+
+export function textsOf(items: readonly FollowItem[]): string[] {
+  return recordsOf(items).map(({ raw = '' }) => raw);
+}
+
+export function recordsOf(items: readonly FollowItem[]): FoundRecord[] {
+  return items.filter((item) => item.type === 'record');
+}

@@ -1,0 +1,71 @@
+/* Rotates the logs that another process writes, again and again: by rename, with compression, by copy and truncate. */
+import {
+  copyFileSync,
+  existsSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { gzipSync } from 'node:zlib';
+
+const KEEP = 5;
+
+const [, , dir = '', rotations = '1000', everyMs = '85'] = process.argv;
+
+/** `app.log.1` becomes `app.log.2` and so on; the oldest is dropped. */
+function shift(path: string, ending = ''): void {
+  rmSync(`${path}.${KEEP}${ending}`, { force: true });
+  for (let number = KEEP - 1; number > 0; number--) {
+    if (existsSync(`${path}.${number}${ending}`)) {
+      renameSync(`${path}.${number}${ending}`, `${path}.${number + 1}${ending}`);
+    }
+  }
+}
+
+/** Whether it could be done: the writer must have made a new file since. */
+function rename(path: string): boolean {
+  if (!existsSync(path)) return false;
+  shift(path);
+  renameSync(path, `${path}.1`);
+  return true;
+}
+
+function copyTruncate(path: string): boolean {
+  shift(path);
+  copyFileSync(path, `${path}.1`);
+  truncateSync(path, 0);
+  return true;
+}
+
+/** As `gzip` does it: the plain one goes when the archive is whole. Only once its writer has left it. */
+function compress(path: string): void {
+  const plain = `${path}.1`;
+  if (!existsSync(plain) || !existsSync(path) || statSync(path).size === 0) return;
+  writeFileSync(`${plain}.gz`, gzipSync(readFileSync(plain)));
+  rmSync(plain);
+}
+
+function gzipRotate(path: string): boolean {
+  if (!existsSync(path) || existsSync(`${path}.1`)) return false;
+  shift(path, '.gz');
+  renameSync(path, `${path}.1`);
+  return true;
+}
+
+const done = { rename: 0, copy: 0, gzip: 0 };
+const ways = { rename, copy: copyTruncate, gzip: gzipRotate };
+const kinds = ['rename', 'copy', 'gzip'] as const;
+writeFileSync(join(dir, 'started'), '');
+const startedMs = performance.now();
+for (let turn = 1; kinds.some((kind) => done[kind] < Number(rotations)); turn++) {
+  for (const kind of kinds) if (ways[kind](join(dir, kind, 'app.log'))) done[kind]++;
+  await sleep(Number(everyMs) / 2);
+  compress(join(dir, 'gzip', 'app.log'));
+  await sleep(Math.max(0, startedMs + turn * Number(everyMs) - performance.now()));
+}
+process.stdout.write(JSON.stringify(done));

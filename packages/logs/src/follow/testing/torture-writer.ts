@@ -1,0 +1,77 @@
+/* Writes numbered lines into the log of every kind of rotation until its input ends; then says what it wrote. */
+import { closeSync, existsSync, fstatSync, openSync, statSync, unlinkSync, writeSync } from 'node:fs';
+import { join } from 'node:path';
+
+/** Lines a second, in each log. */
+const RATE = 5000;
+const TICK_MS = 5;
+
+const [, , dir = '', deleteEvery = '85'] = process.argv;
+
+class Log {
+  readonly path: string;
+  number = 0;
+  fd: number;
+
+  constructor(path: string) {
+    this.path = path;
+    this.fd = openSync(path, 'a');
+  }
+
+  write(upTo: number): void {
+    let text = '';
+    while (this.number < upTo) {
+      this.number++;
+      const time = new Date().toISOString().replace('T', ' ').replace('Z', '');
+      text += `${time}\tINFO\tbroker/runtime.go:172\t[x]: #${this.number}# of many\n`;
+    }
+    if (text) writeSync(this.fd, text);
+  }
+
+  /** Like a program that is told to open its log again, a moment too late. */
+  reopenIfMoved(): void {
+    try {
+      if (statSync(this.path).ino === fstatSync(this.fd).ino) return;
+    } catch {
+      // Renamed, and no new one yet.
+    }
+    closeSync(this.fd);
+    this.fd = openSync(this.path, 'a');
+  }
+
+  recreate(): void {
+    closeSync(this.fd);
+    unlinkSync(this.path);
+    this.fd = openSync(this.path, 'a');
+  }
+}
+
+const logs = Object.fromEntries(
+  ['rename', 'gzip', 'copy', 'delete'].map((kind) => [kind, new Log(join(dir, kind, 'app.log'))]),
+);
+const ends: number[] = [];
+const startedMs = performance.now();
+let deletedMs = startedMs;
+
+const timer = setInterval(() => {
+  const nowMs = performance.now();
+  const upTo = Math.floor(((nowMs - startedMs) / 1000) * RATE);
+  for (const log of Object.values(logs)) log.write(upTo);
+  logs.rename?.reopenIfMoved();
+  logs.gzip?.reopenIfMoved();
+  if (nowMs - deletedMs < Number(deleteEvery) || !existsSync(join(dir, 'started'))) return;
+  deletedMs = nowMs;
+  ends.push(logs.delete?.number ?? 0);
+  logs.delete?.recreate();
+}, TICK_MS);
+
+process.stdin.resume();
+process.stdin.on('end', () => {
+  clearInterval(timer);
+  // The last line stays where it is: followers must come to it.
+  for (const log of Object.values(logs)) {
+    if (log !== logs.copy && log !== logs.delete) log.reopenIfMoved();
+    log.write(log.number + 1);
+  }
+  process.stdout.write(JSON.stringify({ last: logs.rename?.number ?? 0, ends }));
+});
