@@ -175,7 +175,7 @@ export class FollowHub {
   }
 
   #onEvent(name: string | undefined, entries: boolean): void {
-    this.#tails.wake(name);
+    this.#tails.wake(name, { entries });
     if (entries) this.#listSoon();
   }
 

@@ -4,10 +4,9 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { expect, test, vi } from 'vitest';
-import { tempDir } from '../testing/temp-dir.ts';
+import type { LogDir } from '../log-dir.ts';
+import { openDir, tempDir } from '../testing/temp-dir.ts';
 import type { FollowItem, FollowQuery } from '../types.ts';
-import type { FollowHub } from './follow-hub.ts';
-import { openHub } from './testing/open-hub.ts';
 
 const KINDS = ['rename', 'gzip', 'copy', 'delete'] as const;
 const EVERY_MS = 85;
@@ -62,31 +61,31 @@ class Ledger {
 }
 
 interface Run {
-  hub: FollowHub;
+  logs: LogDir;
   query: FollowQuery;
   ledger: Ledger;
   signal: AbortSignal;
 }
 
-async function followFast({ hub, query, ledger, signal }: Run): Promise<void> {
-  for await (const items of hub.follow(query, { signal })) ledger.take(items);
+async function followFast({ logs, query, ledger, signal }: Run): Promise<void> {
+  for await (const items of logs.follow(query, { signal })) ledger.take(items);
 }
 
 /** Takes a batch, then nothing for a while. */
-async function followSlowly({ hub, query, ledger, signal }: Run): Promise<void> {
-  for await (const items of hub.follow(query, { signal })) {
+async function followSlowly({ logs, query, ledger, signal }: Run): Promise<void> {
+  for await (const items of logs.follow(query, { signal })) {
     ledger.take(items);
     if (!signal.aborted) await vi.waitFor(() => expect(signal.aborted).toBe(true), { timeout: 700 }).catch(() => {});
   }
 }
 
 /** Leaves after some batches and comes back with the last cursor. */
-async function followAgainAndAgain({ hub, query, ledger, signal }: Run): Promise<void> {
+async function followAgainAndAgain({ logs, query, ledger, signal }: Run): Promise<void> {
   let turn = 0;
   while (!signal.aborted) {
     const abort = new AbortController();
     const start = ledger.cursor === undefined ? query.start : { cursor: ledger.cursor };
-    const batches = hub.follow({ ...query, start }, { signal: AbortSignal.any([signal, abort.signal]) });
+    const batches = logs.follow({ ...query, start }, { signal: AbortSignal.any([signal, abort.signal]) });
     let left = 5 + (turn++ % 40);
     try {
       for await (const items of batches) {
@@ -119,12 +118,12 @@ test('no line is lost, none comes twice, whatever the rotation', {
   const { signal } = abort;
   setMaxListeners(100, signal);
   const runs = KINDS.flatMap((kind) => {
-    const hub = openHub(join(dir, kind), { pollMs: 250, bufferBytes: 1024 * 1024 });
+    const logs = openDir(join(dir, kind), { followBytes: 1024 * 1024, workers: 1 });
     const query = { family: 'app.log', start: 'end' } as const;
     const made = (name: string, more: FollowQuery = query) => ({
       kind,
       name,
-      run: { hub, query: more, ledger: new Ledger(), signal },
+      run: { logs, query: more, ledger: new Ledger(), signal },
     });
     return [
       { ...made('fast'), go: followFast },
@@ -134,7 +133,8 @@ test('no line is lost, none comes twice, whatever the rotation', {
     ];
   });
   const followed = runs.map(({ go, run: one }) => go(one));
-  await vi.waitFor(() => expect(runs.every(({ run: { hub } }) => hub.usage.openFiles === 1)).toBe(true));
+  const isReading = ({ run: { logs } }: (typeof runs)[number]) => logs.usage.readers > 0 && logs.usage.openFiles > 0;
+  await vi.waitFor(() => expect(runs.every(isReading)).toBe(true), { timeout: 20_000 });
   const writer = run('torture-writer.ts', [dir, String(EVERY_MS - 5)]);
   await vi.waitFor(() => expect(runs.every(({ run: { ledger } }) => ledger.last > 0)).toBe(true), { timeout: 20_000 });
   const rotator = run('torture-rotator.ts', [dir, String(ROTATIONS), String(EVERY_MS)]);
@@ -173,11 +173,14 @@ test('no line is lost, none comes twice, whatever the rotation', {
     run: { ledger },
   } of runs) {
     expect(ledger.disorder.slice(0, 3), `${kind} ${name}`).toEqual([]);
-    // A file that was created and deleted between two looks leaves no trace anywhere: it can only be missing as a whole.
+    // A file that came and went between two looks leaves no trace but events of the system, which may come too late to
+    // tell before the next line: it can only be missing as a whole.
     const whole = new Set(ends);
-    const unexplained = ledger.untold.filter(
-      ([from, to]) => kind !== 'delete' || !whole.has(from - 1) || !whole.has(to),
-    );
-    expect(unexplained.slice(0, 3), `${kind} ${name}`).toEqual([]);
+    const untold = ledger.untold.filter(([from, to]) => kind !== 'delete' || !whole.has(from - 1) || !whole.has(to));
+    expect(untold.slice(0, 3), `${kind} ${name}`).toEqual([]);
+    // Nothing need be lost where files are kept for a while.
+    if (name !== 'slow' && (kind === 'rename' || kind === 'gzip')) {
+      expect(ledger.lost.slice(0, 3), `${kind} ${name}`).toEqual([]);
+    }
   }
 });

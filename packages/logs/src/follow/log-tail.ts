@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import type { LogHandle } from '../file/log-handle.ts';
 import { type FamilyParts, membersOf } from './family-files.ts';
 import { KnownFiles } from './known-files.ts';
@@ -42,6 +43,9 @@ export class LogTail {
   #missingSinceMs: number | undefined;
   #missingTold = false;
   #awake: Promise<void> | undefined;
+  /** Comings and goings of the name that the system told of, and replacements of the file that account for them. */
+  #nameEvents = 0;
+  #replacements = 0;
   #lookAgain = false;
   #lookAtAll = false;
   #timer: NodeJS.Timeout | undefined;
@@ -112,6 +116,11 @@ export class LogTail {
     });
   }
 
+  /** The system told that the name came or went. */
+  noteNameEvent(): void {
+    this.#nameEvents++;
+  }
+
   async stop(): Promise<void> {
     this.#stopped = true;
     this.open.stop();
@@ -141,7 +150,10 @@ export class LogTail {
     try {
       if (!this.current || !(await this.#isCurrent(handle, this.current))) {
         isTaken = true;
-        await this.#goTo(handle);
+        // What happened to the name before we looked may still wait to be told: with the second turn it has been.
+        await setImmediate();
+        await setImmediate();
+        await this.#goTo(handle, this.#nameEvents);
       }
       this.#missingSinceMs = undefined;
       this.#missingTold = false;
@@ -166,12 +178,18 @@ export class LogTail {
     return false;
   }
 
-  /** The name leads to another file than before. */
-  async #goTo(handle: LogHandle): Promise<void> {
+  /**
+   * The name leads to another file than before. Each file that took the place of another made two events, or one if it
+   * did so at once: more of them mean files that came and went between two looks.
+   */
+  async #goTo(handle: LogHandle, nameEvents: number): Promise<void> {
     const known = this.left.takeBack(await idOf(handle));
     if (known) handle.release();
     const next = known ?? (await this.open.open(handle, 'start', this.current));
-    if (this.current) await passReplaced(this, this.current, next);
+    // The file is there: an event without its twin means that the other one is still to come.
+    const told = Math.ceil(nameEvents / 2);
+    if (this.current) await passReplaced(this, this.current, { next, atLeast: told - this.#replacements });
+    this.#replacements = told;
     this.current = next;
   }
 

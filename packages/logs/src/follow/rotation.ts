@@ -5,9 +5,16 @@ import { findSuccessors, type Successors } from './successors.ts';
 import type { TailFile } from './tail-file.ts';
 import { TailText } from './tail-text.ts';
 
-/** The name leads to `next` now: tells the rest of the old file and of those that were live in between. */
-export async function passReplaced(tail: LogTail, old: TailFile, next: TailFile): Promise<void> {
-  const { oldName, copies, between, mayLack, missed, members } = await successorsOf(tail, old, next);
+export interface Replacement {
+  next: TailFile;
+  /** Files, the next one included, that are known to have been live since. */
+  atLeast: number;
+}
+
+/** The name leads to another file now: tells the rest of the old one and of those that were live in between. */
+export async function passReplaced(tail: LogTail, old: TailFile, { next, atLeast }: Replacement): Promise<void> {
+  const { oldName, copies, between, mayLack, missed: couldNotOpen, members } = await successorsOf(tail, old, next);
+  const missed = couldNotOpen || between.length + 1 < atLeast;
   releaseAll(copies);
   // Only now: while we looked, the writer may have gone on with it.
   await tail.open.drain(old);

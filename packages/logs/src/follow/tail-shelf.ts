@@ -64,8 +64,9 @@ export class TailShelf {
   }
 
   /** Something happened to this name, or to one that is not known. */
-  wake(name: string | undefined): void {
+  wake(name: string | undefined, { entries = false } = {}): void {
     for (const { tail } of this.#tails.values()) {
+      if (entries && tail.name === name) tail.noteNameEvent();
       if (name === undefined || tail.name === name) tail.wake();
       else if (tail.left.all.length > 0) tail.wake({ all: true });
     }
