@@ -42,7 +42,8 @@ export function markEncoder({
 }: FileMark & { file: string }): (place: RecordPlace) => string {
   const head = `${headHash}.${to36(headBytes)}`;
   const name = Buffer.from(file).toString('base64url');
-  return ({ offset, check, checkBytes }) => `${head}.${to36(offset)}.${to36(check)}.${to36(checkBytes)}.${name}`;
+  return ({ offset, check, checkBytes }) =>
+    `${head}.${to36(offset)}.${to36(tied(check, offset))}.${to36(checkBytes)}.${name}`;
 }
 
 export function decodeCursor(text: string): RecordMark[] {
@@ -55,18 +56,32 @@ function decodeMark(text: string): RecordMark {
   const [, headHash, ...rest] = MARK.exec(text) ?? [];
   const [headBytes = -1, offset = -1, check = -1, checkBytes = -1] = rest.slice(0, 4).map((part) => from36(part));
   const isGood = headBytes >= 0 && headBytes <= HEAD_BYTES && checkBytes >= 0 && checkBytes <= CHECK_BYTES;
-  if (headHash === undefined || !isGood || !Number.isSafeInteger(offset) || check > 0xffff_ffff) {
+  const isForged = checkBytes === 0 && tied(check, offset) !== NOTHING_CHECKED;
+  if (headHash === undefined || !isGood || isForged || !Number.isSafeInteger(offset) || check > 0xffff_ffff) {
     throw new LogError(
       'CURSOR_INVALID',
       'this is not a cursor of this interface: use one exactly as an answer gave it',
     );
   }
-  return { headHash, headBytes, offset, check, checkBytes, file: Buffer.from(rest[4] ?? '', 'base64url').toString() };
+  const file = Buffer.from(rest[4] ?? '', 'base64url').toString();
+  return { headHash, headBytes, offset, check: tied(check, offset), checkBytes, file };
 }
+
+/**
+ * A check as it stands in a mark, and back. Bound to the offset, because many records are equal: a digit gone wrong
+ * there must not lead to another one.
+ */
+function tied(check: number, offset: number): number {
+  const [low, high] = [offset % 2 ** 32, Math.floor(offset / 2 ** 32)];
+  return (check ^ Math.imul(low, 0x9e3779b1) ^ Math.imul(high, 0x85ebca6b)) >>> 0;
+}
+
+/** The check of no bytes at all: such a mark names a place, not a record. */
+const NOTHING_CHECKED = 0x811c9dc5;
 
 /** FNV-1a over the first bytes of a record: quick for a few bytes, and nobody gains by forging it. */
 export function checkOf(bytes: Uint8Array, start: number, end: number): number {
-  let hash = 0x811c9dc5;
+  let hash = NOTHING_CHECKED;
   for (let index = start; index < end; index++) hash = Math.imul(hash ^ (bytes[index] ?? 0), 0x01000193);
   return hash >>> 0;
 }

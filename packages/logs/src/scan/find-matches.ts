@@ -20,8 +20,8 @@ export interface Matches {
 /** A text every matching record must hold, if there is one: blocks without it are done at the speed of memory. */
 export function needleOf(filter: RecordFilter, format: FormatName): Needle | undefined {
   const { terms = [], caseSensitive = false, regex } = filter;
-  // In JSON, columns may be written with escapes or put together from several.
-  const { source, component }: RecordFilter = format === 'json' ? {} : filter;
+  // In JSON and logfmt, columns may be written with escapes or put together from several.
+  const { source, component }: RecordFilter = format === 'json' || format === 'iso' ? {} : filter;
   const exact = [...(source === undefined ? [] : [source])];
   const folded = [...terms, ...(component === undefined ? [] : [component])];
   if (regex !== undefined) folded.push(requiredText(regex, { caseSensitive }));

@@ -6,17 +6,39 @@ import type { OpenFamily } from './open-family.ts';
 import { FIRST_PLACE, LAST_PLACE, type PlaceRange } from './place.ts';
 import type { ScanShop } from './scan-shop.ts';
 import { ScanTally } from './scan-tally.ts';
+import type { StopReason } from './stop-reason.ts';
 
-/** Puts the records before and after each found one beside it, whatever the filter says of them. */
-export async function addContext(
+/** What stands around a record costs two scans: told in small batches, the first ones come at once. */
+const BATCH_RECORDS = 16;
+
+/** The records found, batch by batch, with those before and after each of them where they are asked for. */
+export async function* withContext(
+  shop: ScanShop,
+  families: readonly OpenFamily[],
+  query: SearchQuery,
+  { records, stop }: { records: FoundRecord[]; stop: StopReason },
+): AsyncGenerator<FoundRecord[], void, undefined> {
+  const size = query.before === 0 && query.after === 0 ? records.length : BATCH_RECORDS;
+  for (let from = 0; from < records.length; from += size) {
+    yield await addContext(shop, families, query, { records: records.slice(from, from + size), stop });
+  }
+}
+
+/** Puts the records before and after each found one beside it, whatever the filter says of them. Not after a stop. */
+async function addContext(
   shop: ScanShop,
   families: readonly OpenFamily[],
   { before, after, raw = false }: SearchQuery,
-  records: FoundRecord[],
+  { records, stop }: { records: FoundRecord[]; stop: StopReason },
 ): Promise<FoundRecord[]> {
   if (before === 0 && after === 0) return records;
   const found: FoundRecord[] = [];
   for (const record of records) {
+    // Those found are told in any case; what stands around them costs a scan each.
+    if (stop.reason) {
+      found.push(record);
+      continue;
+    }
     const family = families.find(({ files }) => files.some(({ name }) => name === record.file));
     if (!family) continue;
     const file = family.files.findIndex(({ name }) => name === record.file);
@@ -57,6 +79,7 @@ async function neighbours(shop: ScanShop, family: OpenFamily, side: Side): Promi
     matcher: new RecordMatcher({}),
     flag: new CancelFlag(),
     tally: new ScanTally(),
+    ahead: 0,
   };
   const wish = { filter: {}, raw, wanted: () => count - found.length };
   for await (const { records } of familyRecords(task, wish)) {

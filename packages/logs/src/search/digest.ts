@@ -103,6 +103,7 @@ async function sampleOf(shop: ScanShop, { family, file, offset }: Gathered): Pro
     newestFirst: false,
     flag: new StopReason({}).newFlag(),
     tally: new ScanTally(),
+    ahead: 0,
   };
   for await (const { records } of familyRecords(task, { filter: {}, raw: false, wanted: () => 1 })) return records[0];
   return undefined;

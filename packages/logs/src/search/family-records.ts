@@ -3,6 +3,7 @@ import { blockOf } from '../scan/blocks.ts';
 import type { RecordsJob, RecordsResult, ScannedRecord } from '../scan/jobs.ts';
 import type { FoundRecord, RecordFilter } from '../types.ts';
 import type { FamilyTask, FilePart } from './file-parts.ts';
+import { noteProblem } from './open-family.ts';
 import type { OpenFile } from './open-file.ts';
 import { runParts } from './run-parts.ts';
 
@@ -29,7 +30,12 @@ export async function* familyRecords(task: FamilyTask, wish: RecordsWish): Async
     yield stepOf(part.opened, result);
     for (let last = result; last.stopped && wish.wanted() > 0; ) {
       const rest = restOf(part, last, task.newestFirst);
-      last = await task.shop.pool.run(recordsJob(rest, task, wish), task.flag);
+      const next = await task.shop.pool.run(recordsJob(rest, task, wish), task.flag).catch((error: unknown) => {
+        if (task.flag.isSet) return undefined;
+        return noteProblem(task.family.problems, part.opened.name, error);
+      });
+      if (!next) break;
+      last = next;
       task.tally.add(part.opened.name, last);
       yield stepOf(part.opened, last);
     }

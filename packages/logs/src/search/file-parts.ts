@@ -27,6 +27,8 @@ export interface FamilyTask {
   newestFirst: boolean;
   flag: CancelFlag;
   tally: ScanTally;
+  /** Parts scanned ahead of the one that is waited for; as many as there are threads, unless little is wanted. */
+  ahead?: number | undefined;
   /** Answers for a block by what is known of it, if it can; only asked for blocks that lie within the range as a whole. */
   takeKnown?: ((summary: BlockSummary) => boolean) | undefined;
   /** Whether single records can be scanned instead of blocks, where those in question are known. */

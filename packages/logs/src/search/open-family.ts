@@ -27,7 +27,9 @@ export async function openFamily(
       const opened = await opener.open(file, options).catch((error: unknown) => noteProblem(problems, file, error));
       if (opened) files.push(opened);
     }
-    return { name, files: await withoutCopies(inTimeOrder(files)), problems };
+    const filled = files.filter(({ handle }) => handle.sizeBytes > 0);
+    for (const { handle } of files) if (handle.sizeBytes === 0) handle.release();
+    return { name, files: await withoutCopies(inTimeOrder(filled)), problems };
   } catch (error) {
     for (const { handle } of files) handle.release();
     throw error;
@@ -58,9 +60,8 @@ export function noteUntimed(problems: FileProblem[], file: string): void {
 
 /** By the first time in each; by their names, which is how they come, where one has none. */
 function inTimeOrder(files: OpenFile[]): OpenFile[] {
-  const filled = files.filter(({ handle }) => handle.sizeBytes > 0);
-  if (filled.some(({ firstMs }) => firstMs === null)) return filled;
-  return filled.sort((a, b) => (a.firstMs ?? 0) - (b.firstMs ?? 0));
+  if (files.some(({ firstMs }) => firstMs === null)) return files;
+  return files.sort((a, b) => (a.firstMs ?? 0) - (b.firstMs ?? 0));
 }
 
 /** While a file is compressed or copied away it is there twice: the text is taken once, from the longer one. */
@@ -83,12 +84,23 @@ async function withoutCopies(files: OpenFile[]): Promise<OpenFile[]> {
 async function isSameText(a: OpenFile, b: OpenFile): Promise<boolean> {
   if (a.handle.ino === b.handle.ino) return true;
   if (a.compressed && b.compressed) return false;
-  // A compressed copy of a text is taken for one if it starts alike: its end cannot be looked at cheaply.
-  if (a.compressed || b.compressed) return a.mark.headBytes === b.mark.headBytes;
+  if (a.compressed) return isPacked(b, a);
+  if (b.compressed) return isPacked(a, b);
   const shorter = Math.min(a.handle.sizeBytes, b.handle.sizeBytes);
   const length = Math.min(COMPARED_BYTES, shorter);
   const [first, second] = await Promise.all([a, b].map(({ handle }) => readPart(handle.fd, shorter - length, length)));
   return first !== undefined && second !== undefined && first.equals(second);
+}
+
+/**
+ * Whether a compressed file holds a text that starts as it does. Logs of one program may start alike for long, so it
+ * must bear the text's name, as it does while it is written, or tell the same length, as it does when it is done.
+ */
+async function isPacked(plain: OpenFile, packed: OpenFile): Promise<boolean> {
+  if (packed.name.slice(0, -'.gz'.length) === plain.name) return true;
+  const { fd, sizeBytes } = packed.handle;
+  const trailer = await readPart(fd, Math.max(0, sizeBytes - 4), 4);
+  return trailer.length === 4 && trailer.readUInt32LE() === plain.handle.sizeBytes % 2 ** 32;
 }
 
 async function readPart(fd: number, position: number, length: number): Promise<Buffer> {

@@ -78,13 +78,26 @@ export class FileOpener {
     const known = this.#known.get(key);
     // A short file tells more as it grows.
     if (known && (known.sampleBytes >= SAMPLE_BYTES || known.sampleBytes === handle.sizeBytes)) return known.facts;
-    const sample = await this.#head(handle, compressed, SAMPLE_BYTES, options);
+    const start = await this.#head(handle, compressed, SAMPLE_BYTES, options);
+    const isHole = !compressed && start.length === SAMPLE_BYTES && start.every((byte) => byte === 0);
+    // A file that was cut under a writer who goes on where he was starts with a hole: its end tells more.
+    const sample = isHole ? await this.#end(handle) : start;
     const writtenMs = Number(handle.modifiedNs / 1_000_000n);
     const format = detectFormat(sample, { zone: this.#zone, writtenMs });
-    const facts = { mark, format: format.name, timed: format.timed, firstMs: firstTime(sample, format.readHead) };
+    const firstMs = isHole ? null : firstTime(sample, format.readHead);
+    const facts = { mark, format: format.name, timed: format.timed, firstMs };
+    if (isHole) return facts;
     if (this.#known.size >= MAX_REMEMBERED) this.#known.clear();
     this.#known.set(key, { sampleBytes: compressed ? SAMPLE_BYTES : sample.length, facts });
     return facts;
+  }
+
+  /** The last whole lines of a plain file. */
+  async #end(handle: LogHandle): Promise<Buffer> {
+    const buffer = Buffer.allocUnsafe(SAMPLE_BYTES);
+    const position = handle.sizeBytes - buffer.length;
+    const end = buffer.subarray(0, await readFd(handle.fd, buffer, { position, length: buffer.length }));
+    return end.subarray(end.indexOf(10) + 1);
   }
 
   async #head(handle: LogHandle, compressed: boolean, most: number, options: ReadOptions): Promise<Buffer> {

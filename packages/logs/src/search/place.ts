@@ -1,4 +1,4 @@
-import { decodeCursor, encodeMark } from '../cursor/cursor.ts';
+import { checkOf, decodeCursor, encodeMark } from '../cursor/cursor.ts';
 import { CancelFlag } from '../scan/cancel-flag.ts';
 import { disorderNear } from '../scan/seek-time.ts';
 import type { SearchQuery, StartPoint } from '../types.ts';
@@ -39,16 +39,43 @@ export async function rangeOf(shop: ScanShop, family: OpenFamily, query: SearchQ
     if (newestFirst) range.from = behind(until.place);
     else range.to = until.place;
   }
-  return { range, found, cursor: start?.cursor };
+  return { range, found, cursor: start && (start.cursor ?? (await edgeCursor(shop, family, range, newestFirst))) };
 }
 
 export interface FamilyPart {
   range: PlaceRange;
   /** Whether the records the query names are of this family. */
   found: { start: boolean; until: boolean };
-  /** That of the record the scan begins next to. */
+  /** Of the record, or the place, the scan begins next to. */
   cursor: string | undefined;
 }
+
+/**
+ * Names the place where a scan begins that was not begun at a record: it may end before it has told anything of this
+ * family. `undefined` where it begins at the family's first (newest first: last) record, as it does without a cursor.
+ */
+async function edgeCursor(
+  shop: ScanShop,
+  { files, problems }: OpenFamily,
+  { from, to }: PlaceRange,
+  newestFirst: boolean,
+): Promise<string | undefined> {
+  const place = newestFirst ? to : from;
+  const isWhole = newestFirst ? place === LAST_PLACE : place.file === 0 && place.offset === 0;
+  if (isWhole) return undefined;
+  const encode = async (number: number, offset: number | undefined) => {
+    const file = files[number];
+    if (!file) return undefined;
+    const end = offset ?? (await shop.prepare(file, new CancelFlag(), problems)).textBytes;
+    return encodeMark({ ...file.mark, file: file.name, offset: end, check: checkOf(NO_BYTES, 0, 0), checkBytes: 0 });
+  };
+  if (newestFirst) return encode(place.file, place.offset);
+  // What starts at a place is next to the byte before it, which may be the last one of the file before.
+  if (place.file >= files.length) return encode(files.length - 1, undefined);
+  return place.offset > 0 ? encode(place.file, place.offset - 1) : encode(place.file - 1, undefined);
+}
+
+const NO_BYTES = new Uint8Array(0);
 
 function behind({ file, offset }: Place): Place {
   return { file, offset: offset + 1 };

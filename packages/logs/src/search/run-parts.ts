@@ -19,7 +19,7 @@ export async function* runParts<J extends ReportingJob>(
   task: FamilyTask,
   jobFor: (part: FilePart) => J,
 ): AsyncGenerator<PartOutcome<J['kind']>, void, undefined> {
-  const { shop, flag, family, tally } = task;
+  const { shop, flag, family, tally, ahead = shop.pool.width } = task;
   const parts = fileParts(task);
   const running: { part: FilePart; result: Promise<JobResults[J['kind']]> }[] = [];
   const startNext = async () => {
@@ -34,7 +34,7 @@ export async function* runParts<J extends ReportingJob>(
     let more = true;
     while (!flag.isSet) {
       // One more than there are threads: the next job lies ready when one of them becomes free.
-      while (more && running.length <= shop.pool.width) more = await startNext();
+      while (more && running.length <= ahead) more = await startNext();
       const first = running.shift();
       if (!first) return;
       const result = await first.result.catch((error: unknown) => {

@@ -53,10 +53,11 @@ export class ScanShop {
     const mapKey = `${key}:${handle.sizeBytes}:${handle.modifiedNs}`;
     let making = this.#gzMaps.get(mapKey);
     this.#gzMaps.delete(mapKey);
-    making ??= new SharedGzMap(this.pool, file);
+    if (!making || making.isGivenUp) making = new SharedGzMap(this.pool, file);
     this.#gzMaps.set(mapKey, making);
     // One that failed or was given up is made anew by the next who asks.
-    making.map.catch(() => this.#gzMaps.delete(mapKey));
+    const { map } = making;
+    map.catch(() => this.#gzMaps.get(mapKey)?.map === map && this.#gzMaps.delete(mapKey));
     for (const oldest of this.#gzMaps.keys()) {
       if (this.#gzMaps.size <= MAX_GZ_MAPS) break;
       this.#gzMaps.delete(oldest);
@@ -73,6 +74,10 @@ class SharedGzMap {
 
   constructor(pool: WorkerPool, file: ScanFile) {
     this.map = pool.run({ kind: 'gz-map', file }, this.#flag);
+  }
+
+  get isGivenUp(): boolean {
+    return this.#flag.isSet;
   }
 
   /** The descriptor given is used until this settles, also when it is cancelled. */

@@ -1,6 +1,7 @@
+import { decodeCursor } from '../cursor/cursor.ts';
 import { RecordMatcher } from '../scan/record-matcher.ts';
 import type { FileProblem, FoundRecord, SearchEnd, SearchItem, SearchQuery } from '../types.ts';
-import { addContext } from './context.ts';
+import { withContext } from './context.ts';
 import { familyRecords } from './family-records.ts';
 import { recordGone } from './find-record.ts';
 import { Lane, leadingLane } from './lane.ts';
@@ -25,8 +26,8 @@ export async function* search(
   const lanes: Lane[] = [];
   try {
     await shop.checkRegex(query);
-    const parts = await Promise.all(families.map((family) => rangeOf(shop, family, query)));
-    assertFound(parts);
+    const parts = await allSettled(families.map((family) => rangeOf(shop, family, query)));
+    assertFound(parts, query);
     yield [];
     let told = 0;
     const wish = { filter: query, raw: query.raw ?? false, wanted: () => query.limit - told };
@@ -48,11 +49,11 @@ export async function* search(
         told++;
         continue;
       }
-      if (batch.length > 0) yield await addContext(shop, families, query, batch);
+      yield* withContext(shop, families, query, { records: batch, stop });
       batch = [];
       await lane.pull();
     }
-    if (batch.length > 0) yield await addContext(shop, families, query, batch);
+    yield* withContext(shop, families, query, { records: batch, stop });
     const reason = stop.reason ?? (lanes.every(({ isDone }) => isDone) ? 'exhausted' : 'limit');
     const problems = families.flatMap((family) => family.problems);
     yield [endItem(tally, lanes, { reason, told, problems })];
@@ -63,10 +64,24 @@ export async function* search(
   }
 }
 
-/** A record that the query names must be known to one of the families. */
-function assertFound(parts: readonly FamilyPart[]): void {
+/** Like `Promise.all`, but fails only when none is under way any more: they use the files, which are released then. */
+async function allSettled<T>(promises: Promise<T>[]): Promise<T[]> {
+  await Promise.allSettled(promises);
+  return Promise.all(promises);
+}
+
+/**
+ * A record that the query names must be known to one of the families. Of a cursor that names several, asked of all
+ * logs, every one must be: a log in which its record is gone would be told from its start again.
+ */
+function assertFound(parts: readonly FamilyPart[], { file, family, start, until }: SearchQuery): void {
+  if (parts.length === 0) return;
+  const named = { start: start && 'cursor' in start ? start.cursor : undefined, until };
   for (const name of ['start', 'until'] as const) {
-    if (parts.length > 0 && !parts.some(({ found }) => found[name])) throw recordGone();
+    const cursor = named[name];
+    const isOfAll = cursor !== undefined && file === undefined && family === undefined;
+    const least = isOfAll ? decodeCursor(cursor).length : 1;
+    if (parts.filter(({ found }) => found[name]).length < least) throw recordGone();
   }
 }
 

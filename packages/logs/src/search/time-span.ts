@@ -30,6 +30,7 @@ async function lastTime(shop: ScanShop, family: OpenFamily): Promise<number | un
     newestFirst: true,
     flag: new CancelFlag(),
     tally: new ScanTally(),
+    ahead: 0,
   };
   let left = MOST_LOOKED_AT;
   for await (const { records } of familyRecords(task, { filter: {}, raw: false, wanted: () => left })) {

@@ -1,0 +1,210 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { createFormat } from '../parse/detect-format.ts';
+import { createZone } from '../parse/zone.ts';
+import { makeNeedle } from './needle.ts';
+import { MAX_NEEDLE_BYTES, ScanKernel } from './scan-kernel.ts';
+
+const kernel = new ScanKernel();
+const contract = createFormat('contract', { zone: createZone('UTC'), writtenMs: 0 });
+
+/** Stands before and behind the text: nothing of it may be taken for a part of it. */
+const AROUND = Buffer.from(
+  '2024-08-16 09:48:23.118\tERROR\t\nneedle NEEDLE\n2024-08-16 09:48:23.118\tERROR\t\n'.repeat(3),
+);
+
+/** Puts a text into the kernel's memory behind some other bytes; tells where it starts. */
+function load(text: Buffer, lead: number): number {
+  kernel.text.fill(7, 0, lead + text.length + 256);
+  AROUND.copy(kernel.text, lead + text.length);
+  text.copy(kernel.text, lead);
+  if (lead > 0) kernel.text[lead - 1] = 10;
+  return lead;
+}
+
+/** Positions that matter to loops over 16 and 64 bytes. */
+const lead = fc.oneof(fc.nat(70), fc.constantFrom(1, 15, 16, 17, 63, 64, 65));
+const filler = fc.oneof(
+  fc.nat(130).map((length) => 'x'.repeat(length)),
+  fc.constantFrom(14, 15, 16, 17, 30, 47, 62, 63, 64, 65).map((length) => '-'.repeat(length)),
+);
+
+const stamp = fc.oneof(
+  fc.constantFrom(
+    ...[
+      '2024-08-16 09:48:23',
+      '2024-02-29 23:59:60',
+      '2023-02-29 00:00:00',
+      '1900-02-29 00:00:00',
+      '2000-02-29 00:00:00',
+    ],
+    ...[
+      '0000-01-01 00:00:00',
+      '9999-12-31 23:59:59',
+      '1969-12-31 23:59:59',
+      '2024-08-16T09:48:23',
+      '2024-08-16 24:00:00',
+    ],
+    ...[
+      '2024-08-16 09:60:23',
+      '2024-08-16 09:48:61',
+      '2024-00-16 09:48:23',
+      '2024-08-00 09:48:23',
+      '2024-8-16 09:48:23',
+    ],
+    ...[
+      '2024-08-16 09:48:2',
+      '2024-08-16 09:48:',
+      '2024-08-16 09:48',
+      '',
+      '2024-08-16 09:48:23\0',
+      'x2024-08-16 09:48:23',
+    ],
+  ),
+  // A character of a good one replaced by another.
+  fc
+    .tuple(fc.nat(18), fc.constantFrom('0', '9', '/', ':', '-', ' ', ';', '\n', '\0', '\xff'))
+    .map(([at, character]) => {
+      const good = '2024-08-16 09:48:23';
+      return good.slice(0, at) + character + good.slice(at + 1);
+    }),
+);
+const fraction = fc.constantFrom(
+  '',
+  '.1',
+  '.12',
+  '.123',
+  ',123',
+  '.1234567',
+  '.',
+  ',',
+  '.x',
+  '.12x',
+  ';123',
+  '.999999999999',
+);
+const separator = fc.constantFrom('\t', ' ', '', '\r', '  ', 'Z');
+const word = fc.oneof(
+  fc.constantFrom(
+    'INFO',
+    'info',
+    'Warn',
+    'WARNING',
+    'ERROR',
+    'ERR',
+    'CRITICAL',
+    'CRITICALS',
+    'DPANIC',
+    'FATAL',
+    'NOTICE',
+  ),
+  fc.constantFrom(
+    'INF',
+    'INFOS',
+    '',
+    'INFO ',
+    'IN`O',
+    'INF@',
+    'INFO\0',
+    '[INFO]',
+    'TRACE\r',
+    'ſ',
+    'abcdefgh',
+    'ABCDEFGHIJKL',
+  ),
+);
+const ending = fc.constantFrom('\t', '\n', '\r\n', '', '\r', ' rest\n', '\ta.go:1\tmessage\n', '\r\t\n');
+const headText = fc
+  .array(
+    fc.oneof(
+      fc.tuple(stamp, fraction, separator, word, ending).map((parts) => parts.join('')),
+      filler,
+      fc.constant('\n'),
+    ),
+  )
+  .map((parts) => Buffer.from(parts.join(''), 'latin1'));
+
+describe('the compiled loops', () => {
+  test('find the record heads that reading line by line finds', () => {
+    fc.assert(
+      fc.property(headText, lead, fc.nat(100), (text, before, beyond) => {
+        const start = load(text, before);
+        const limit = start + text.length;
+        const to = Math.max(start, limit - beyond);
+        const count = to > start ? kernel.heads(start, to, limit) : 0;
+        const found = Array.from({ length: count }, (_, index) => ({
+          at: (kernel.positions[index] ?? 0) - start,
+          timeMs: kernel.times[index],
+          rank: kernel.ranks[index],
+        }));
+        expect(found).toEqual(to > start ? slowHeads(text, to - start) : []);
+      }),
+      { numRuns: 3000 },
+    );
+  });
+
+  test('find the line starts', () => {
+    const text = fc
+      .array(fc.oneof(filler, fc.constantFrom('\n', '\n\n', '\r\n')))
+      .map((parts) => Buffer.from(parts.join('')));
+    fc.assert(
+      fc.property(text, lead, (bytes, before) => {
+        const start = load(bytes, before);
+        const count = kernel.lineStarts(start, start + bytes.length);
+        const expected = [...bytes.entries()].filter(([, byte]) => byte === 10).map(([index]) => start + index + 1);
+        expect(Array.from(kernel.lines.subarray(0, count))).toEqual(expected);
+      }),
+      { numRuns: 1000 },
+    );
+  });
+
+  test('find a text, in the case asked for, where it stands first', () => {
+    const letters = fc.constantFrom('a', 'A', 'b', 'B', '@', '`', '[', '{', ' ', '\n', 'ä', '\0', 'e', 'E');
+    const needle = fc.array(letters, { minLength: 1, maxLength: 20 }).map((parts) => parts.join(''));
+    const text = fc.array(fc.oneof(letters, filler, fc.constant('NEEDLE')), { maxLength: 60 });
+    fc.assert(
+      fc.property(text, needle, lead, fc.boolean(), fc.boolean(), (parts, wanted, before, within, exactly) => {
+        const caseSensitive = exactly || wanted.includes('ä');
+        // Half of the texts hold it, somewhere, in another case.
+        const middle = Math.floor(parts.length / 2);
+        const whole = within ? [...parts.slice(0, middle), swapCase(wanted), ...parts.slice(middle)] : parts;
+        const bytes = Buffer.from(whole.join(''));
+        const start = load(bytes, before);
+        kernel.lookFor(makeNeedle(wanted, { caseSensitive }));
+        const fold = (value: Buffer) =>
+          caseSensitive ? value : Buffer.from(value.toString('latin1').replace(/[A-Z]/g, lower), 'latin1');
+        const expected = fold(bytes).indexOf(fold(Buffer.from(wanted)));
+        expect(kernel.find(start, start + bytes.length)).toBe(expected < 0 ? -1 : start + expected);
+      }),
+      { numRuns: 3000 },
+    );
+  });
+
+  test('find the start of a text that is longer than they can look for', () => {
+    const long = 'long text '.repeat(200);
+    const start = load(Buffer.from(`some ${long}`), 5);
+    kernel.lookFor(makeNeedle(long, { caseSensitive: true }));
+    expect(kernel.find(start, start + 5 + MAX_NEEDLE_BYTES)).toBe(start + 5);
+    expect(kernel.find(start, start + 4 + MAX_NEEDLE_BYTES)).toBe(-1);
+  });
+});
+
+function lower(letter: string): string {
+  return letter.toLowerCase();
+}
+
+function swapCase(text: string): string {
+  return text.replace(/[a-z]/gi, (letter) => (letter < 'a' ? letter.toLowerCase() : letter.toUpperCase()));
+}
+
+function slowHeads(text: Buffer, to: number): { at: number; timeMs: number; rank: number }[] {
+  const found = [];
+  for (let line = 0; line < to; ) {
+    const newline = text.indexOf(10, line);
+    const end = newline < 0 ? text.length : newline + 1;
+    const head = { timeMs: 0, rank: 0 };
+    if (contract.readHead(text, line, end, head)) found.push({ at: line, ...head });
+    line = end;
+  }
+  return found;
+}

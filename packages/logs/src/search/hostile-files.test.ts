@@ -1,0 +1,378 @@
+import { execFileSync } from 'node:child_process';
+import {
+  appendFileSync,
+  chmodSync,
+  closeSync,
+  ftruncateSync,
+  openSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  truncateSync,
+  writeFileSync,
+  writeSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
+import { describe, expect, test, vi } from 'vitest';
+import { BLOCK_BYTES } from '../scan/blocks.ts';
+import { ask, fill } from '../testing/ask.ts';
+import { BERLIN } from '../testing/random-logs.ts';
+import { openBelow, openDir, tempDir } from '../testing/temp-dir.ts';
+import type { FoundRecord, SearchEnd } from '../types.ts';
+
+const MIB = 1024 ** 2;
+const OPTIONS = { zone: BERLIN };
+
+/** Numbered lines of one hour. */
+function lines(count: number, hour: number): string {
+  return Array.from({ length: count }, (_, index) => {
+    const time = new Date(Date.UTC(2026, 5, 1, hour, 0, 0, index)).toISOString().slice(0, -1).replace('T', ' ');
+    return `${time}\tINFO\ta.go:1\thour ${hour} line ${index}\n`;
+  }).join('');
+}
+
+const messages = (records: readonly FoundRecord[]) => records.map(({ message }) => message);
+const numbered = (count: number, hour: number) =>
+  Array.from({ length: count }, (_, index) => `hour ${hour} line ${index}`);
+
+describe('a family with a file that is', () => {
+  /** Three files; the middle one is as given. */
+  function family(middle: Buffer, name = 'a.log.1.gz') {
+    const dir = tempDir();
+    writeFileSync(join(dir, 'a.log.2.gz'), gzipSync(lines(100, 1)));
+    writeFileSync(join(dir, name), middle);
+    writeFileSync(join(dir, 'a.log'), lines(100, 3));
+    return { dir, logs: openDir(dir, OPTIONS) };
+  }
+  const packed = gzipSync(lines(5000, 2), { level: 1 });
+
+  /** With the records that must be told all the same. */
+  const damages: [string, Buffer, number][] = [
+    ['no archive at all', Buffer.from('this is not gzip data'), 0],
+    ['an archive cut in its header', packed.subarray(0, 6), 0],
+    ['an archive cut in the middle', packed.subarray(0, packed.length / 2), 2000],
+    ['an archive cut in its trailer', packed.subarray(0, -3), 5000],
+    [
+      'an archive with bytes turned over',
+      Buffer.concat([packed.subarray(0, 9000), Buffer.alloc(300, 0xa5), packed.subarray(9300)]),
+      1000,
+    ],
+    ['an archive with garbage behind', Buffer.concat([packed, Buffer.from('garbage')]), 5000],
+  ];
+  test.each(damages)('%s tells of it, and of the others everything', async (_, middle, sound) => {
+    const { logs } = family(middle);
+    for (const order of ['oldest', 'newest'] as const) {
+      const { records, end } = await ask(logs, { family: 'a.log', order });
+      const told = messages(order === 'oldest' ? records : [...records].reverse());
+      expect(told.slice(0, 100)).toEqual(numbered(100, 1));
+      expect(told.slice(-100)).toEqual(numbered(100, 3));
+      // What stands before the damage is told too, as far as it can be told where that is.
+      expect(told.slice(100, 100 + sound)).toEqual(numbered(sound, 2));
+      expect(end).toMatchObject({ reason: 'exhausted', problems: [{ file: 'a.log.1.gz', code: 'LOG_FILE_CORRUPT' }] });
+    }
+    const counted = await logs.histogram({ family: 'a.log', buckets: 10 });
+    expect(counted.end.problems).toMatchObject([{ file: 'a.log.1.gz', code: 'LOG_FILE_CORRUPT' }]);
+    const grouped = await logs.digest({ family: 'a.log', limit: 10 });
+    expect(grouped.end.problems).toMatchObject([{ file: 'a.log.1.gz', code: 'LOG_FILE_CORRUPT' }]);
+    expect(grouped.end.records).toBe(counted.end.records);
+  });
+
+  test('an archive of nothing, or nothing at all, tells the others', async () => {
+    for (const middle of [gzipSync(''), Buffer.alloc(0)]) {
+      const { logs } = family(middle);
+      const { records, end } = await ask(logs, { family: 'a.log' });
+      expect(messages(records)).toEqual([...numbered(100, 1), ...numbered(100, 3)]);
+      expect(end.problems).toEqual([]);
+    }
+  });
+
+  test('not to be read by us tells of it, and of the others everything', () => {
+    const { dir } = family(Buffer.from(lines(100, 2)), 'a.log.1');
+    chmodSync(dir, 0o755);
+    chmodSync(join(dir, 'a.log.1'), 0o000);
+    const script = join(import.meta.dirname, '../testing/search-as-nobody.ts');
+    const told = execFileSync(process.execPath, ['--import', 'tsx', script, dir, 'a.log', 'a.log'], {
+      encoding: 'utf8',
+    });
+    const { records, end } = JSON.parse(told) as { records: FoundRecord[]; end: SearchEnd };
+    expect(messages(records)).toEqual([...numbered(100, 1), ...numbered(100, 3)]);
+    expect(end).toMatchObject({ reason: 'exhausted', problems: [{ file: 'a.log.1', code: 'LOG_FILE_UNREADABLE' }] });
+  });
+
+  test('gone between the listing and the opening leaves the others', async () => {
+    const { dir, logs } = family(Buffer.from(lines(100, 2)), 'a.log.1');
+    // Listed as a file, and gone when it is opened.
+    const search = logs.search(fill({ family: 'a.log' }));
+    await logs.list();
+    const first = search.next();
+    rmSync(join(dir, 'a.log.1'));
+    await first;
+    const items = [];
+    for await (const batch of search) items.push(...batch);
+    const records = items.filter((item) => item.type === 'record');
+    const rest = messages(records).filter((message) => !message.startsWith('hour 2'));
+    expect(rest).toEqual([...numbered(100, 1), ...numbered(100, 3)]);
+    expect(items.at(-1)).toMatchObject({ type: 'end', reason: 'exhausted', problems: [] });
+  });
+
+  test('a link that leads nowhere leaves the others', async () => {
+    const { dir, logs } = family(Buffer.from(lines(100, 2)), 'a.log.1');
+    rmSync(join(dir, 'a.log.1'));
+    symlinkSync('missing', join(dir, 'a.log.1'));
+    const { records } = await ask(logs, { family: 'a.log' });
+    expect(messages(records)).toEqual([...numbered(100, 1), ...numbered(100, 3)]);
+  });
+});
+
+describe('a file that becomes shorter while it is scanned', () => {
+  test.each(['oldest', 'newest'] as const)('%s first: tells of it, and the other files are complete', async (order) => {
+    const dir = tempDir();
+    const path = join(dir, 'a.log.1');
+    writeFileSync(join(dir, 'a.log.2'), lines(200, 1));
+    // Longer than all that is scanned ahead.
+    writeFileSync(path, lines(40, 2));
+    appendFileSync(path, `${'-'.repeat(200)}\n`.repeat(200_000));
+    appendFileSync(path, Buffer.alloc(200 * MIB, `2026-06-01 04:00:00.000\tINFO\ta.go:1\t${'filler '.repeat(300)}\n`));
+    writeFileSync(join(dir, 'a.log'), lines(200, 20));
+    const logs = openDir(dir, OPTIONS);
+    const told: FoundRecord[] = [];
+    let end: SearchEnd | undefined;
+    for await (const batch of logs.search(fill({ family: 'a.log', order, excluded: ['filler'] }))) {
+      for (const item of batch) {
+        if (item.type === 'record') told.push(item);
+        else end = item;
+      }
+      truncateSync(path, 1000);
+    }
+    const others = messages(order === 'oldest' ? told : told.reverse()).filter((message) =>
+      /^hour (1|20) /.test(message),
+    );
+    expect(others).toEqual([...numbered(200, 1), ...numbered(200, 20)]);
+    expect(end).toMatchObject({ reason: 'exhausted', problems: [{ file: 'a.log.1', code: 'LOG_FILE_TRUNCATED' }] });
+  });
+
+  test('between two steps of one part tells of it, too', async () => {
+    const dir = tempDir();
+    const path = join(dir, 'a.log');
+    writeFileSync(path, lines(150_000, 2));
+    const logs = openDir(dir, OPTIONS);
+    let end: SearchEnd | undefined;
+    for await (const batch of logs.search(fill({ file: 'a.log', raw: true }))) {
+      const last = batch.at(-1);
+      if (last?.type === 'end') end = last;
+      // Parts from here on are so large that they are told in several steps.
+      else if (last && last.offset > 6 * BLOCK_BYTES) truncateSync(path, 100);
+    }
+    expect(end).toMatchObject({ reason: 'exhausted', problems: [{ file: 'a.log', code: 'LOG_FILE_TRUNCATED' }] });
+  });
+});
+
+describe('a line of 200 MB', () => {
+  const SIZE = 200_000_000;
+
+  function writeLong(dir: string): void {
+    const fd = openSync(join(dir, 'a.log'), 'w');
+    writeSync(fd, lines(10, 1));
+    writeSync(fd, '2026-06-01 02:00:00.000\tERROR\ta.go:1\tlong ');
+    const chunk = Buffer.alloc(MIB, 'x');
+    for (let written = 0; written < SIZE; written += chunk.length) writeSync(fd, chunk);
+    writeSync(fd, ' needle in the haystack\n');
+    writeSync(fd, lines(10, 3));
+    closeSync(fd);
+  }
+
+  test('is told in parts, and searched in little memory', { timeout: 120_000 }, async () => {
+    const dir = tempDir();
+    writeLong(dir);
+    const logs = openDir(dir, OPTIONS);
+    const warmUp = await ask(logs, { file: 'a.log', limit: 1 });
+    expect(messages(warmUp.records)).toEqual(['hour 1 line 0']);
+    const before = process.memoryUsage.rss();
+
+    const newest = await ask(logs, { file: 'a.log', order: 'newest', limit: 12 });
+    expect(messages(newest.records).slice(0, 10)).toEqual(numbered(10, 3).reverse());
+    expect(newest.records[10]).toMatchObject({ continued: true });
+    expect(newest.records[11]).toMatchObject({ continued: true, bytes: BLOCK_BYTES, cut: true });
+
+    const errors = await ask(logs, { file: 'a.log', minLevel: 'ERROR' });
+    expect(errors.records).toMatchObject([{ level: 'ERROR', cut: true }]);
+
+    const found = await ask(logs, { file: 'a.log', terms: ['Needle'] });
+    expect(found.records).toMatchObject([{ continued: true }]);
+    const part = found.records[0] as FoundRecord;
+    expect(part.bytes).toBeLessThanOrEqual(2 * BLOCK_BYTES);
+
+    const { records } = await ask(logs, { file: 'a.log', regex: 'x needle', order: 'newest' });
+    expect(records.map(({ offset }) => offset)).toEqual([part.offset]);
+    expect(process.memoryUsage.rss() - before).toBeLessThan(100 * MIB);
+  });
+});
+
+describe('a file of NULs', () => {
+  test('is gone through quickly, and what stands behind is found', { timeout: 60_000 }, async () => {
+    const dir = tempDir();
+    const path = join(dir, 'a.log');
+    const fd = openSync(path, 'w');
+    ftruncateSync(fd, 64 * MIB);
+    closeSync(fd);
+    const logs = openDir(dir, OPTIONS);
+    const all = await ask(logs, { file: 'a.log', limit: 3 });
+    expect(all.records.map(({ offset, bytes }) => [offset, bytes])).toEqual(
+      [0, 1, 2].map((block) => [block * BLOCK_BYTES, BLOCK_BYTES]),
+    );
+    expect((await ask(logs, { file: 'a.log', terms: ['x'] })).records).toEqual([]);
+    expect((await logs.histogram({ file: 'a.log', buckets: 10 })).untimed).toBe((64 * MIB) / BLOCK_BYTES);
+    appendFileSync(path, `\n${lines(100, 5)}`);
+    const behind = await ask(logs, { file: 'a.log', order: 'newest', limit: 100 });
+    expect(messages(behind.records)).toEqual(numbered(100, 5).reverse());
+  });
+
+  test('in front of a log, as copy and truncate leaves them, hides nothing of it', async () => {
+    const dir = tempDir();
+    const path = join(dir, 'a.log');
+    writeFileSync(path, lines(500, 1));
+    const fd = openSync(path, 'r+');
+    const middle = 8 * MIB + 77;
+    writeSync(fd, `\n${lines(2000, 2)}`, middle);
+    closeSync(fd);
+    const logs = openDir(dir, OPTIONS);
+    const fromMs = Date.parse('2026-06-01T00:00:01Z');
+    const { records } = await ask(logs, { file: 'a.log', fromMs, toMs: fromMs + 100 });
+    expect(messages(records)).toEqual(numbered(2000, 2).slice(1000, 1100));
+    const { records: first } = await ask(logs, { file: 'a.log', start: { timeMs: fromMs }, limit: 1 });
+    expect(messages(first)).toEqual(['hour 2 line 1000']);
+  });
+});
+
+describe('after every kind of search', () => {
+  test('no file, thread or question is left', { timeout: 60_000 }, async () => {
+    const dir = tempDir();
+    for (let index = 0; index < 3; index++) writeFileSync(join(dir, `a.log.${index + 1}`), lines(20_000, 10 - index));
+    writeFileSync(join(dir, 'a.log'), '');
+    writeFileSync(join(dir, 'b.log.gz'), gzipSync(lines(20_000, 1)));
+    writeFileSync(join(dir, 'broken.log.gz'), 'no archive');
+    const logs = openDir(dir, OPTIONS);
+    const ways: (() => Promise<unknown>)[] = [
+      () => ask(logs, {}),
+      () => ask(logs, { regex: '(' }).catch(() => {}),
+      () => ask(logs, { start: { cursor: 'nonsense' } }).catch(() => {}),
+      () => ask(logs, { family: 'nowhere' }).catch(() => {}),
+      () => ask(logs, { file: 'nowhere' }).catch(() => {}),
+      () => logs.histogram({ buckets: 3, regex: '(' }).catch(() => {}),
+      () => logs.digest({ limit: 3, minLevel: 'INFO' }),
+      // Begun and left: before the first batch, after it, in the middle.
+      async () => void (await logs.search(fill({})).return()),
+      async () => {
+        const search = logs.search(fill({}));
+        await search.next();
+        await search.return();
+      },
+      async () => {
+        const search = logs.search(fill({ before: 1, after: 1 }));
+        for (let turn = 0; turn < 3; turn++) await search.next();
+        await search.return();
+      },
+      async () => {
+        const abort = new AbortController();
+        const search = ask(logs, {}, { signal: abort.signal }).catch(() => {});
+        abort.abort();
+        await search;
+      },
+      async () => {
+        const abort = new AbortController();
+        for await (const _ of logs.search(fill({ before: 2 }), { signal: abort.signal })) abort.abort();
+      },
+      () => ask(logs, {}, { budgetMs: 1 }),
+      () => logs.histogram({ buckets: 3 }, { budgetMs: 0 }),
+      () => logs.digest({ limit: 3 }, { signal: AbortSignal.timeout(1) }).catch(() => {}),
+    ];
+    for (let turn = 0; turn < 2; turn++) await Promise.all(ways.map((way) => way()));
+    expect(logs.usage).toMatchObject({ questions: 0, lentBuffers: 0 });
+    await logs.close();
+    expect(logs.usage).toMatchObject({ openFiles: 0, threads: 0, questions: 0 });
+    await vi.waitFor(() => expect(openBelow(dir)).toBe(0), { interval: 5 });
+  });
+});
+
+describe('a compressed file', () => {
+  test('asked about while another question for it is given up is answered all the same', {
+    timeout: 60_000,
+  }, async () => {
+    const dir = tempDir();
+    writeFileSync(join(dir, 'a.log.gz'), gzipSync(lines(200_000, 1), { level: 1 }));
+    const logs = openDir(dir, OPTIONS);
+    for (let turn = 0; turn < 2; turn++) {
+      // Another file of the same text: nothing is remembered of it.
+      writeFileSync(join(dir, 'b.log.gz'), gzipSync(lines(200_000, turn + 2), { level: 1 }));
+      renameSync(join(dir, 'b.log.gz'), join(dir, 'a.log.gz'));
+      const abort = new AbortController();
+      const first = logs.search(fill({ file: 'a.log.gz', limit: 1 }), { signal: abort.signal });
+      await first.next();
+      const left = first.next().catch(() => {});
+      await new Promise((resolve) => setImmediate(resolve));
+      abort.abort();
+      const second = await ask(logs, { file: 'a.log.gz', limit: 1 });
+      expect(second.records).toHaveLength(1);
+      await left;
+      await first.return();
+    }
+  });
+});
+
+describe('a search that may take only so long', () => {
+  test('ends with a cursor from which the rest is told exactly', { timeout: 120_000 }, async () => {
+    const dir = tempDir();
+    for (let index = 0; index < 4; index++) writeFileSync(join(dir, `a.log.${4 - index}`), lines(50_000, index + 1));
+    const logs = openDir(dir, OPTIONS);
+    for (const order of ['oldest', 'newest'] as const) {
+      const query = { family: 'a.log', order, terms: ['7'], regex: 'line [0-9]*77' };
+      const whole = await ask(logs, query);
+      expect(whole.end.reason).toBe('exhausted');
+      const found: FoundRecord[] = [];
+      let stops = 0;
+      let budgetMs = 20;
+      let cursor: string | null | undefined;
+      while (cursor !== null) {
+        const start = cursor === undefined ? {} : { start: { cursor } };
+        const { records, end } = await ask(logs, { ...query, ...start }, { budgetMs });
+        found.push(...records);
+        if (end.reason === 'time budget') stops++;
+        // One that has come nowhere can only be asked again, for longer.
+        if (end.cursor === null || end.cursor === cursor) budgetMs *= 2;
+        cursor = end.reason === 'time budget' ? (end.cursor ?? cursor) : null;
+      }
+      expect(stops).toBeGreaterThan(0);
+      expect(found.map(({ file, offset }) => [file, offset])).toEqual(
+        whole.records.map(({ file, offset }) => [file, offset]),
+      );
+    }
+  });
+});
+
+describe('a search that is aborted', () => {
+  test('ends, with or without a closing record, and its threads are free', { timeout: 60_000 }, async () => {
+    const dir = tempDir();
+    writeFileSync(join(dir, 'a.log'), Buffer.alloc(300 * MIB, lines(1000, 1)));
+    const logs = openDir(dir, OPTIONS);
+    for (const query of [
+      { regex: '(a|b|c)*nowhere' },
+      { terms: ['nowhere'] },
+      { before: 3 },
+      { minLevel: 'FATAL' as const },
+    ]) {
+      const abort = new AbortController();
+      const search = logs.search(fill({ file: 'a.log', ...query }), { signal: abort.signal });
+      await search.next();
+      const rest = (async () => {
+        let last: string | undefined;
+        for await (const batch of search) last = batch.at(-1)?.type;
+        return last;
+      })();
+      abort.abort();
+      expect(await rest).toBe('end');
+      await vi.waitFor(() => expect(logs.usage.questions).toBe(0), { interval: 5 });
+    }
+    expect(logs.usage.lentBuffers).toBe(0);
+  });
+});

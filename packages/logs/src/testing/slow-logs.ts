@@ -1,0 +1,260 @@
+/* What questions about logs must be answered, worked out the slow and obvious way: all text in memory, no index. */
+import { createFormat, detectFormat } from '../parse/detect-format.ts';
+import type { Format, LineHead, RecordFields } from '../parse/format.ts';
+import { LEVELS_BY_RANK, rankOfLevel } from '../parse/level.ts';
+import type { Zone } from '../parse/zone.ts';
+import { BLOCK_BYTES, blockCount, HEAD_LOOK_BYTES } from '../scan/blocks.ts';
+import { messageShape } from '../scan/message-shape.ts';
+import { SHOWN_BYTES } from '../scan/show-record.ts';
+import type { DigestGroup, FoundRecord, HistogramBucket, RecordFilter, SearchQuery } from '../types.ts';
+
+/** Of a file's text, so much tells its format and its first time. */
+const SAMPLE_BYTES = 64 * 1024;
+
+export interface SlowFile {
+  name: string;
+  /** Its text, uncompressed. */
+  text: Buffer;
+  writtenMs: number;
+}
+
+/** A family's files in the order of their names, oldest first. */
+export interface SlowFamily {
+  name: string;
+  files: SlowFile[];
+}
+
+export interface SlowRecord {
+  file: string;
+  /** Whether the file can be asked about times at all. */
+  timedFile: boolean;
+  offset: number;
+  end: number;
+  timeMs: number;
+  rank: number;
+  continued: boolean;
+  text: string;
+  /** As an answer shows it. */
+  shown: RecordFields;
+  /** Of the whole record, however long. */
+  whole: RecordFields;
+}
+
+/** What an answer tells of a record, but for its cursor and what stands around it. */
+export type ToldRecord = Omit<FoundRecord, 'cursor' | 'before' | 'after'>;
+
+export function tell({ file, offset, end, continued, shown }: SlowRecord): ToldRecord {
+  return {
+    type: 'record',
+    file,
+    offset,
+    bytes: end - offset,
+    ...shown,
+    ...(end - offset > SHOWN_BYTES && { cut: true as const }),
+    ...(continued && { continued: true as const }),
+  };
+}
+
+/** All records of a family, oldest file first. */
+export function familyRecordsOf({ files }: SlowFamily, zone: Zone): SlowRecord[] {
+  const read = files.filter(({ text }) => text.length > 0).map((file) => readFile(file, zone));
+  const byTime = read.every(({ firstMs }) => firstMs !== null);
+  if (byTime) read.sort((a, b) => (a.firstMs ?? 0) - (b.firstMs ?? 0));
+  return read.flatMap(({ records }) => records);
+}
+
+function readFile(file: SlowFile, zone: Zone): { firstMs: number | null; records: SlowRecord[] } {
+  const { text, writtenMs } = file;
+  const { name } = detectFormat(text.subarray(0, SAMPLE_BYTES), { zone, writtenMs });
+  const format = createFormat(name, { zone, writtenMs });
+  const heads = headsOf(text.subarray(0, SAMPLE_BYTES), format, Infinity);
+  const firstMs = heads.map(({ timeMs }) => timeMs).find((timeMs) => !Number.isNaN(timeMs)) ?? null;
+  return { firstMs, records: recordsOf(file, format) };
+}
+
+interface Start {
+  offset: number;
+  timeMs: number;
+  rank: number;
+  continued: boolean;
+}
+
+function lineStartsOf(text: Buffer): number[] {
+  const starts = [0];
+  for (let at = text.indexOf(10); at >= 0; at = text.indexOf(10, at + 1)) starts.push(at + 1);
+  return starts.filter((start) => start < text.length);
+}
+
+function headsOf(text: Buffer, format: Format, mostBytes: number): Start[] {
+  const lines = lineStartsOf(text);
+  return lines.flatMap((offset, index) => {
+    const lineEnd = lines[index + 1] ?? text.length;
+    const head: LineHead = { timeMs: Number.NaN, rank: 0 };
+    const starts = format.readHead(text, offset, Math.min(lineEnd, offset + mostBytes), head);
+    return starts ? [{ offset, ...head, continued: false }] : [];
+  });
+}
+
+/** Records start at heads, at the text's start, and in every block where none starts: see scan/blocks.ts. */
+export function recordStarts(text: Buffer, format: Format): Start[] {
+  const starts = headsOf(text, format, HEAD_LOOK_BYTES);
+  const lines = lineStartsOf(text);
+  const blocksWithHead = new Set(starts.map(({ offset }) => Math.floor(offset / BLOCK_BYTES)));
+  const forced = { timeMs: Number.NaN, rank: 0 };
+  if (text.length > 0 && !starts.some(({ offset }) => offset === 0)) {
+    starts.push({ offset: 0, ...forced, continued: false });
+  }
+  for (let block = 1; block < blockCount(text.length); block++) {
+    if (blocksWithHead.has(block)) continue;
+    const from = block * BLOCK_BYTES;
+    const line = lines.find((offset) => offset >= from && offset < from + BLOCK_BYTES);
+    starts.push({ offset: line ?? from, ...forced, continued: true });
+  }
+  return starts.sort((a, b) => a.offset - b.offset);
+}
+
+function recordsOf({ name, text }: SlowFile, format: Format): SlowRecord[] {
+  const starts = recordStarts(text, format);
+  return starts.map(({ offset, timeMs, rank, continued }, index) => {
+    const end = starts[index + 1]?.offset ?? text.length;
+    const decode = (to: number): RecordFields =>
+      continued
+        ? { message: text.toString('utf8', offset, to).replace(/\r?\n$/, '') }
+        : format.decode(text, offset, to);
+    const place = { file: name, timedFile: format.timed, offset, end };
+    const shown = decode(shownEnd(text, offset, end));
+    return { ...place, timeMs, rank, continued, text: text.toString('utf8', offset, end), shown, whole: decode(end) };
+  });
+}
+
+function shownEnd(text: Buffer, offset: number, end: number): number {
+  if (end - offset <= SHOWN_BYTES) return end;
+  let cut = offset + SHOWN_BYTES;
+  while (cut > offset + SHOWN_BYTES - 4 && ((text[cut] ?? 0) & 0xc0) === 0x80) cut--;
+  return cut;
+}
+
+export function matches(record: SlowRecord, filter: RecordFilter): boolean {
+  const { fromMs = -Infinity, toMs = Infinity, terms = [], excluded = [], caseSensitive = false } = filter;
+  const asksTimes = filter.fromMs !== undefined || filter.toMs !== undefined;
+  if (asksTimes && !(record.timeMs >= fromMs && record.timeMs < toMs)) return false;
+  if (record.rank < rankOfLevel(filter.minLevel)) return false;
+  const fold = (text: string) => (caseSensitive ? text : text.toLowerCase());
+  if (!terms.every((term) => fold(record.text).includes(fold(term)))) return false;
+  if (excluded.some((term) => fold(record.text).includes(fold(term)))) return false;
+  if (filter.regex !== undefined) {
+    if (!new RegExp(filter.regex, caseSensitive ? 'mu' : 'imu').test(record.text)) return false;
+  }
+  return matchesColumns(record.whole, filter);
+}
+
+function matchesColumns({ source, tags = [] }: RecordFields, filter: RecordFilter): boolean {
+  const { source: wanted, component } = filter;
+  if (component !== undefined && !tags.map((tag) => tag.toLowerCase()).includes(component.toLowerCase())) return false;
+  if (wanted === undefined) return true;
+  const file = source?.replace(/:\d+$/, '');
+  return [source, file].some((candidate) => candidate === wanted || candidate?.endsWith(`/${wanted}`));
+}
+
+/** A place in a family: how many of its records stand before it. */
+export type SlowStart = { offset: number } | { timeMs: number } | { after: SlowRecord } | { at: SlowRecord };
+
+export interface SlowSearch extends RecordFilter {
+  order: SearchQuery['order'];
+  start?: SlowStart | undefined;
+  until?: SlowRecord | undefined;
+}
+
+/** The matching records of one family in the order asked for, without a limit. */
+export function slowSearch(records: readonly SlowRecord[], search: SlowSearch): SlowRecord[] {
+  const newest = search.order === 'newest';
+  let from = 0;
+  let to = records.length;
+  if (search.start) {
+    const place = placeOf(records, search.start);
+    if (newest) to = place;
+    else from = 'after' in search.start ? place + 1 : place;
+  }
+  if (search.until) {
+    const place = records.indexOf(search.until);
+    if (newest) from = place + 1;
+    else to = place;
+  }
+  const found = records.slice(from, Math.max(from, to)).filter((record) => matches(record, search));
+  return newest ? found.reverse() : found;
+}
+
+function placeOf(records: readonly SlowRecord[], start: SlowStart): number {
+  if ('after' in start) return records.indexOf(start.after);
+  if ('at' in start) return records.indexOf(start.at);
+  const place =
+    'timeMs' in start
+      ? records.findIndex(({ timeMs, timedFile }) => timedFile && timeMs >= start.timeMs)
+      : records.findIndex(({ end }) => end > start.offset);
+  return place < 0 ? records.length : place;
+}
+
+/** Records of several logs told together: always of the one that stands at the newest (oldest) time, the first of equal ones. */
+export function slowMerge(lanes: readonly (readonly SlowRecord[])[], order: SearchQuery['order']): SlowRecord[] {
+  const sign = order === 'newest' ? 1 : -1;
+  const left = lanes.map((records) => ({ records: [...records], bound: Infinity }));
+  const told: SlowRecord[] = [];
+  const boundOf = ({ records, bound }: { records: SlowRecord[]; bound: number }) => {
+    const timeMs = records[0]?.timeMs ?? Number.NaN;
+    return Number.isNaN(timeMs) ? bound : Math.min(bound, timeMs * sign);
+  };
+  for (;;) {
+    const ready = left.filter(({ records }) => records.length > 0);
+    const best = Math.max(...ready.map(boundOf));
+    const lane = ready.find((candidate) => boundOf(candidate) === best);
+    const record = lane?.records[0];
+    if (!lane || !record) return told;
+    lane.bound = best;
+    lane.records.shift();
+    told.push(record);
+  }
+}
+
+export function slowHistogram(
+  records: readonly SlowRecord[],
+  filter: RecordFilter,
+  bucketMs: number,
+): { buckets: HistogramBucket[]; untimed: number } {
+  const buckets = new Map<number, HistogramBucket['counts']>();
+  let untimed = 0;
+  for (const record of records.filter((candidate) => matches(candidate, filter))) {
+    if (Number.isNaN(record.timeMs)) {
+      untimed++;
+      continue;
+    }
+    const startMs = Math.floor(record.timeMs / bucketMs) * bucketMs;
+    const counts = buckets.get(startMs) ?? {};
+    const level = LEVELS_BY_RANK[record.rank] ?? 'NONE';
+    counts[level] = (counts[level] ?? 0) + 1;
+    buckets.set(startMs, counts);
+  }
+  const sorted = [...buckets].sort(([a], [b]) => a - b);
+  return { buckets: sorted.map(([startMs, counts]) => ({ startMs, counts })), untimed };
+}
+
+export type SlowGroup = Omit<DigestGroup, 'sample'> & { sample: ToldRecord };
+
+/** All groups, in no particular order. */
+export function slowDigest(records: readonly SlowRecord[], filter: RecordFilter, newSinceMs = Infinity): SlowGroup[] {
+  const groups = new Map<string, SlowRecord[]>();
+  for (const record of records.filter((candidate) => matches(candidate, filter))) {
+    const { source, message } = record.whole;
+    const key = JSON.stringify([record.rank, source ?? null, source === undefined ? messageShape(message) : null]);
+    groups.set(key, [...(groups.get(key) ?? []), record]);
+  }
+  return [...groups].map(([key, members]) => {
+    const [rank, source, shape] = JSON.parse(key) as [number, string | null, string | null];
+    const times = members.map(({ timeMs }) => timeMs).filter((timeMs) => !Number.isNaN(timeMs));
+    const firstMs = times.length > 0 ? Math.min(...times) : null;
+    const lastMs = times.length > 0 ? Math.max(...times) : null;
+    const sample = members.findLast(({ timeMs }) => lastMs === null || timeMs === lastMs) as SlowRecord;
+    const level = LEVELS_BY_RANK[rank] ?? null;
+    const isNew = firstMs !== null && firstMs >= newSinceMs;
+    return { level, source, shape, count: members.length, firstMs, lastMs, isNew, sample: tell(sample) };
+  });
+}
