@@ -18,7 +18,7 @@ export const LEVELS: u32 = TIMES + MAX_HEADS * 8;
 /** All positions given and returned count from here. */
 export const TEXT: u32 = 262144;
 /** The text region: two blocks and a look beyond. */
-export const TEXT_CAPACITY: u32 = 589824;
+export const TEXT_CAPACITY: u32 = 655360;
 /** Line starts, as many as a block has bytes. */
 export const LINES: u32 = TEXT + TEXT_CAPACITY;
 export const MAX_LINES: u32 = 262144;

@@ -25,6 +25,9 @@ export interface RecordMark extends FileMark, RecordPlace {
   file: string;
 }
 
+/** The cursor of an answer that has not come anywhere yet. */
+export const BEGINNING = 'start';
+
 /** Marks as one word that is safe in a URL. Several stand for a place in several logs at once. */
 export function encodeCursor(marks: readonly RecordMark[]): string {
   return marks.map(encodeMark).join('~');

@@ -8,23 +8,23 @@ const ERROR_COST_BYTES = 8;
 export class FileIndex {
   readonly #blocks = new Map<number, BlockSummary>();
   costBytes = 0;
-  /** Bytes the file must still have for this to be of it. */
-  #coveredBytes = 0;
+  /** The last block known: the file must still end it like this for any of it to be true. */
+  #last: BlockSummary | undefined;
 
   get(block: number): BlockSummary | undefined {
     return this.#blocks.get(block);
   }
 
-  get coveredBytes(): number {
-    return this.#coveredBytes;
+  get last(): BlockSummary | undefined {
+    return this.#last;
   }
 
-  add(summary: BlockSummary, endBytes: number): void {
+  add(summary: BlockSummary): void {
     const known = this.#blocks.get(summary.block);
     if (known && (known.all || !summary.all)) return;
     this.#blocks.set(summary.block, summary);
     this.costBytes += costOf(summary) - (known ? costOf(known) : 0);
-    this.#coveredBytes = Math.max(this.#coveredBytes, endBytes);
+    if (!this.#last || summary.block >= this.#last.block) this.#last = summary;
   }
 }
 
@@ -50,13 +50,16 @@ export class BlockIndexes {
     return sum;
   }
 
-  /** The index of a file by its identity. One that knows of more than the file has belongs to another and is dropped. */
-  of(key: string, textBytes: number): FileIndex {
-    const known = this.#files.get(key);
+  /** What is known of a file, by its identity. Whether it is still true is for the caller to check. */
+  of(key: string): FileIndex {
+    const index = this.#files.get(key) ?? new FileIndex();
     this.#files.delete(key);
-    const index = known && known.coveredBytes <= textBytes ? known : new FileIndex();
     this.#files.set(key, index);
     return index;
+  }
+
+  drop(key: string): void {
+    this.#files.delete(key);
   }
 
   trim(): void {

@@ -1,7 +1,7 @@
 import type { ScanKernel } from '../kernel/scan-kernel.ts';
 import type { Format, LineHead } from '../parse/format.ts';
 import type { Zone } from '../parse/zone.ts';
-import { BLOCK_BYTES, HEAD_LOOK_BYTES } from './blocks.ts';
+import { BLOCK_BYTES, HEAD_LOOK_BYTES, headLookBytes } from './blocks.ts';
 import { type RecordTable, TableRoom } from './record-table.ts';
 import type { TextReader } from './text-reader.ts';
 
@@ -28,6 +28,7 @@ export class BlockScanner {
   readonly #text: TextReader;
   readonly #format: Format;
   readonly #zone: Zone;
+  readonly #headLook: number;
   readonly #head: LineHead = { timeMs: Number.NaN, rank: 0 };
   readonly #room = new TableRoom();
   #block = 0;
@@ -36,6 +37,7 @@ export class BlockScanner {
     this.#kernel = kernel;
     this.#text = text;
     this.#format = format;
+    this.#headLook = headLookBytes(format.name);
     this.#zone = zone;
   }
 
@@ -71,7 +73,7 @@ export class BlockScanner {
   isComplete(recordsEnd: number): boolean {
     // A line that reaches beyond the block may still turn out to start a record.
     const isHeadWhole =
-      this.bytes.length >= this.blockEnd + HEAD_LOOK_BYTES || this.bytes.includes(NEWLINE, this.blockEnd - 1);
+      this.bytes.length >= this.blockEnd + this.#headLook || this.bytes.includes(NEWLINE, this.blockEnd - 1);
     return isHeadWhole && this.offsetOf(recordsEnd) < this.#text.sizeBytes;
   }
 
@@ -112,7 +114,7 @@ export class BlockScanner {
     if (this.#atTextEnd && this.bytes.length === blockEnd) return blockEnd;
     const near = this.#firstHead(this.#lineStart(blockEnd, this.bytes.length), blockEnd + HEAD_LOOK_BYTES);
     if (near >= 0) return near;
-    this.#loadNext();
+    this.#loadUpTo((this.#block + 2) * BLOCK_BYTES + LOOK_BYTES);
     const nextEnd = Math.min(blockEnd + BLOCK_BYTES, this.bytes.length);
     const line = this.#lineStart(blockEnd, nextEnd);
     const head = this.#firstHead(line, nextEnd);
@@ -124,8 +126,12 @@ export class BlockScanner {
   headAt(line: number, lineEnd = this.#lineStart(line + 1, this.bytes.length)): LineHead | undefined {
     // A part of a line that is longer than a block starts nowhere near a head, whatever it looks like.
     if (this.bytes[line - 1] !== NEWLINE) return undefined;
-    const end = Math.min(lineEnd, line + HEAD_LOOK_BYTES);
-    return this.#format.readHead(this.bytes, line, end, this.#head) ? this.#head : undefined;
+    const lookEnd = line + this.#headLook;
+    if (lineEnd === this.bytes.length && lineEnd < lookEnd && !this.#atTextEnd) {
+      this.#loadUpTo(this.offsetOf(lookEnd));
+      return this.headAt(line);
+    }
+    return this.#format.readHead(this.bytes, line, Math.min(lineEnd, lookEnd), this.#head) ? this.#head : undefined;
   }
 
   /** The record that covers a position at or behind `first`, itself a record start. */
@@ -166,11 +172,11 @@ export class BlockScanner {
     return -1;
   }
 
-  /** Loads the whole next block too. */
-  #loadNext(): void {
+  /** Loads more of what follows the block. */
+  #loadUpTo(offset: number): void {
     const { text } = this.#kernel;
     const loaded = this.bytes.length;
-    const end = Math.min((this.#block + 2) * BLOCK_BYTES + LOOK_BYTES, this.#text.sizeBytes);
+    const end = Math.min(offset, this.#text.sizeBytes);
     const more = end - this.offsetOf(loaded);
     if (more <= 0) return;
     const got = this.#text.read(text, loaded, this.offsetOf(loaded), more);

@@ -122,6 +122,8 @@ export interface BlockSummary {
   all: RecordsSummary | null;
   /** Offsets of its records of level ERROR and above; `null` where they are not known, or too many to keep. */
   errors: number[] | null;
+  /** Hash of the block's last bytes: of a file that was written anew, nothing of this is true. */
+  endCheck: number;
 }
 
 /** Of all records of a block. Times are infinite where it has none. */

@@ -5,12 +5,10 @@ import type { DigestJob, DigestResult, ScannedGroup } from './jobs.ts';
 import { messageShape } from './message-shape.ts';
 import type { RecordMatcher } from './record-matcher.ts';
 import { PartScan, type ScanTools } from './scan-part.ts';
+import { SHOWN_BYTES } from './show-record.ts';
 
 /** Groups of one job; records of further ones are only counted. */
 const MAX_GROUPS = 5000;
-
-/** Decoded to learn what a record is: enough for its head and the start of its message. */
-const LOOKED_AT_BYTES = 4096;
 
 /** Matching records by level and place of origin. */
 export function scanDigest(job: DigestJob, matcher: RecordMatcher, tools: ScanTools): DigestResult {
@@ -27,7 +25,7 @@ export function scanDigest(job: DigestJob, matcher: RecordMatcher, tools: ScanTo
     for (let index = 0; index < count; index++) {
       const start = starts[index] ?? 0;
       if (!scan.isInside(start)) continue;
-      const end = Math.min(ends[index] ?? start, start + LOOKED_AT_BYTES);
+      const end = Math.min(ends[index] ?? start, start + SHOWN_BYTES);
       groups.count(kindOf(tools, scanner.bytes, start, end), scanner.offsetOf(start));
     }
   }

@@ -1,15 +1,12 @@
 import { CHECK_BYTES, checkOf } from '../cursor/cursor.ts';
 import type { LineHead } from '../parse/format.ts';
 import { BlockScanner } from './block-scanner.ts';
-import { blockOf, HEAD_LOOK_BYTES } from './blocks.ts';
+import { blockOf, headLookBytes } from './blocks.ts';
 import type { RecordsJob, RecordsResult } from './jobs.ts';
 import type { RecordMatcher } from './record-matcher.ts';
 import type { ScanTools } from './scan-part.ts';
 import { showRecord } from './show-record.ts';
 import { openTextReader, type TextReader } from './text-reader.ts';
-
-/** Read for one record at first: most are shorter by far. */
-const WINDOW_BYTES = 2 * HEAD_LOOK_BYTES;
 
 const NEWLINE = 10;
 
@@ -33,7 +30,9 @@ export function scanPicks(job: RecordsJob, matcher: RecordMatcher, tools: ScanTo
     result.scannedBytes += end - start;
     if (matcher.matchesHead(head) && matcher.matchesText(bytes, start, end, format)) {
       if (result.records.length >= job.limit) return { ...result, stopped: true };
-      result.records.push(showRecord(bytes, format, { start, end, offset, raw: job.raw, continued: false }));
+      result.records.push(
+        showRecord(bytes, format, { start, end, offset, raw: job.raw, continued: false, headless: false }),
+      );
     }
     const checkBytes = Math.min(CHECK_BYTES, end - start);
     const check = checkOf(bytes, start, start + checkBytes);
@@ -54,17 +53,21 @@ interface Picked {
 class RecordPicker {
   readonly #text: TextReader;
   readonly #tools: ScanTools;
-  readonly #window = Buffer.allocUnsafe(WINDOW_BYTES);
+  readonly #headLook: number;
+  /** Read for one record at first: most are shorter by far. */
+  readonly #window: Buffer;
   readonly #head: LineHead = { timeMs: Number.NaN, rank: 0 };
   readonly #next: LineHead = { timeMs: Number.NaN, rank: 0 };
 
   constructor(text: TextReader, tools: ScanTools) {
     this.#text = text;
     this.#tools = tools;
+    this.#headLook = headLookBytes(tools.format.name);
+    this.#window = Buffer.allocUnsafe(2 * this.#headLook);
   }
 
   pick(offset: number): Picked {
-    const length = Math.min(WINDOW_BYTES, this.#text.sizeBytes - offset);
+    const length = Math.min(this.#window.length, this.#text.sizeBytes - offset);
     const bytes = this.#window.subarray(0, this.#text.read(this.#window, 0, offset, length));
     const end = this.#endIn(bytes, offset + length >= this.#text.sizeBytes);
     return end === undefined ? this.#pickFromBlock(offset) : { bytes, start: 0, end, head: this.#head };
@@ -77,12 +80,12 @@ class RecordPicker {
     while (line < bytes.length) {
       const newline = bytes.indexOf(NEWLINE, line);
       // A head may be cut by the window's end.
-      if (newline < 0 && bytes.length - line < HEAD_LOOK_BYTES && !reachesEnd) return undefined;
+      if (newline < 0 && bytes.length - line < this.#headLook && !reachesEnd) return undefined;
       const lineEnd = newline < 0 ? bytes.length : newline + 1;
       const isHead = format.readHead(
         bytes,
         line,
-        Math.min(lineEnd, line + HEAD_LOOK_BYTES),
+        Math.min(lineEnd, line + this.#headLook),
         line === 0 ? this.#head : this.#next,
       );
       if (isHead && line > 0) return line;

@@ -42,7 +42,16 @@ export function scanRecords(job: RecordsJob, matcher: RecordMatcher, tools: Scan
         return finish();
       }
       const continued = index === 0 && matches.firstContinues;
-      const record = showRecord(scanner.bytes, format, { start, end, offset: scanner.offsetOf(start), raw, continued });
+      // What stands before the first head of a file has no columns, whatever it looks like.
+      const headless = continued || (index === 0 && block === 0 && !scanner.headAt(start));
+      const record = showRecord(scanner.bytes, format, {
+        start,
+        end,
+        offset: scanner.offsetOf(start),
+        raw,
+        continued,
+        headless,
+      });
       result.records.push(record);
       toldBytes += Math.min(record.bytes, MAX_TOLD_BYTES) * (raw ? 2 : 1);
     }

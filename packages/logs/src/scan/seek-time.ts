@@ -1,7 +1,7 @@
 import type { LineHead } from '../parse/format.ts';
 import type { Zone } from '../parse/zone.ts';
 import { BlockScanner } from './block-scanner.ts';
-import { BLOCK_BYTES, blockCount, blockOf, HEAD_LOOK_BYTES } from './blocks.ts';
+import { BLOCK_BYTES, blockCount, blockOf, headLookBytes } from './blocks.ts';
 import type { ScanFile, SeekResult } from './jobs.ts';
 import type { ScanTools } from './scan-part.ts';
 import { openTextReader, type TextReader } from './text-reader.ts';
@@ -107,12 +107,15 @@ class TimeProbe {
   readonly sizeBytes: number;
   readonly #text: TextReader;
   readonly #tools: ScanTools;
-  readonly #buffer = Buffer.allocUnsafe(LOOK_BYTES);
+  readonly #headLook: number;
+  readonly #buffer: Buffer;
   readonly #head: LineHead = { timeMs: Number.NaN, rank: 0 };
 
   constructor(text: TextReader, tools: ScanTools) {
     this.#text = text;
     this.#tools = tools;
+    this.#headLook = headLookBytes(tools.format.name);
+    this.#buffer = Buffer.allocUnsafe(Math.max(LOOK_BYTES, 2 * this.#headLook));
     this.sizeBytes = text.sizeBytes;
   }
 
@@ -125,14 +128,14 @@ class TimeProbe {
     for (let at = offset; at < end; at += step) {
       const seen = this.#look(at, end);
       if (seen) return seen;
-      step = step === 0 ? LOOK_BYTES - HEAD_LOOK_BYTES : Math.min(step * 2, MAX_STEP_BYTES);
+      step = step === 0 ? this.#buffer.length - this.#headLook : Math.min(step * 2, MAX_STEP_BYTES);
     }
     return undefined;
   }
 
   #look(offset: number, end: number): { offset: number; timeMs: number } | undefined {
     const from = Math.max(0, offset - 1);
-    const length = Math.min(LOOK_BYTES, this.#text.sizeBytes - from);
+    const length = Math.min(this.#buffer.length, this.#text.sizeBytes - from);
     const bytes = this.#buffer.subarray(0, this.#text.read(this.#buffer, 0, from, length));
     let line = offset === 0 ? 0 : bytes.indexOf(NEWLINE) + 1;
     if (line === 0 && offset > 0) return undefined;
@@ -141,8 +144,8 @@ class TimeProbe {
       const newline = bytes.indexOf(NEWLINE, line);
       const lineEnd = newline < 0 ? bytes.length : newline + 1;
       // A head that is cut might read as another time.
-      if (newline < 0 && !reachesEnd && lineEnd - line < HEAD_LOOK_BYTES) return undefined;
-      const stop = Math.min(lineEnd, line + HEAD_LOOK_BYTES);
+      if (newline < 0 && !reachesEnd && lineEnd - line < this.#headLook) return undefined;
+      const stop = Math.min(lineEnd, line + this.#headLook);
       if (this.#tools.format.readHead(bytes, line, stop, this.#head) && !Number.isNaN(this.#head.timeMs)) {
         return { offset: from + line, timeMs: this.#head.timeMs };
       }

@@ -12,15 +12,16 @@ export interface ShownPart {
   offset: number;
   raw: boolean;
   continued: boolean;
+  /** It has no columns: all of it is message. */
+  headless: boolean;
 }
 
 /** A record of the loaded text as an answer tells it. */
 export function showRecord(bytes: Buffer, format: Format, part: ShownPart): ScannedRecord {
-  const { start, end, offset, raw, continued } = part;
+  const { start, end, offset, raw, continued, headless } = part;
   const shownEnd = end - start > SHOWN_BYTES ? characterEnd(bytes, start, start + SHOWN_BYTES) : end;
   const checkBytes = Math.min(CHECK_BYTES, end - start);
-  // The middle of a record has no columns, whatever it looks like.
-  const fields: ShownFields = continued
+  const fields: ShownFields = headless
     ? { message: textOf(bytes, start, shownEnd) }
     : format.decode(bytes, start, shownEnd);
   if (shownEnd < end) fields.cut = true;

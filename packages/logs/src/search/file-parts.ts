@@ -60,9 +60,8 @@ export async function* fileParts(task: FamilyTask): AsyncGenerator<FilePart, voi
     }
   }
 
-  function* partsOf({ shop, matcher, tally }: FamilyTask, opened: OpenFile, number: number, bounds: Bounds) {
-    const { file, startBytes, endBytes } = bounds;
-    const index = shop.indexes.of(opened.key, file.textBytes);
+  function* partsOf({ matcher, tally }: FamilyTask, opened: OpenFile, number: number, bounds: Bounds) {
+    const { file, startBytes, endBytes, index } = bounds;
     const takeKnown =
       task.takeKnown && ((known: BlockSummary) => isInside(known, bounds) && task.takeKnown?.(known) === true);
     let first = blockOf(startBytes);
@@ -92,6 +91,7 @@ function isInside({ block }: BlockSummary, { startBytes, endBytes }: Bounds): bo
 
 interface Bounds {
   file: ScanFile;
+  index: FileIndex;
   startBytes: number;
   endBytes: number;
 }
@@ -123,7 +123,8 @@ async function boundsOf(task: FamilyTask, opened: OpenFile, number: number): Pro
       startBytes = Math.max(startBytes, sought.startBytes);
       endBytes = Math.min(endBytes, sought.endBytes);
     }
-    return startBytes < endBytes ? { file, startBytes, endBytes } : undefined;
+    if (startBytes >= endBytes) return undefined;
+    return { file, startBytes, endBytes, index: await shop.indexOf(opened, file, flag) };
   } catch (error) {
     if (flag.isSet) return undefined;
     return noteProblem(family.problems, opened.name, error);

@@ -1,30 +1,36 @@
 import { HEAD_BYTES, type RecordMark } from '../cursor/cursor.ts';
 import { isMarked } from '../cursor/file-mark.ts';
 import { LogError } from '../log-error.ts';
-import { CancelFlag } from '../scan/cancel-flag.ts';
 import type { OpenFamily } from './open-family.ts';
 import type { OpenFile } from './open-file.ts';
-import type { Place } from './place.ts';
-import type { ScanShop } from './scan-shop.ts';
+import type { Place, PlaceFinder } from './place.ts';
 
 /**
  * Where the marked record stands now: the file is known by how its text starts, whatever its name has become, and the
  * record by its own first bytes. `undefined` where none of the files has it.
  */
-export async function findRecord(shop: ScanShop, family: OpenFamily, mark: RecordMark): Promise<Place | undefined> {
+export async function findRecord(
+  finder: PlaceFinder,
+  family: OpenFamily,
+  mark: RecordMark,
+): Promise<Place | undefined> {
   const numbers = family.files.map((_, index) => index);
   // The name it had is the likeliest.
   numbers.sort((a, b) => Number(family.files[b]?.name === mark.file) - Number(family.files[a]?.name === mark.file));
   for (const file of numbers) {
     const candidate = family.files[file];
-    if (candidate && (await holds(shop, candidate, mark, family))) return { file, offset: mark.offset };
+    if (candidate && (await holds(finder, candidate, mark, family))) return { file, offset: mark.offset };
   }
   return undefined;
 }
 
-async function holds(shop: ScanShop, file: OpenFile, mark: RecordMark, family: OpenFamily): Promise<boolean> {
+async function holds(
+  { shop, flag }: PlaceFinder,
+  file: OpenFile,
+  mark: RecordMark,
+  family: OpenFamily,
+): Promise<boolean> {
   if (!isSameHead(file, mark)) return false;
-  const flag = new CancelFlag();
   const scanFile = await shop.prepare(file, flag, family.problems);
   if (mark.offset + mark.checkBytes > scanFile.textBytes) return false;
   if (mark.checkBytes === 0) return true;

@@ -1,5 +1,5 @@
 import { checkOf, decodeCursor, encodeMark } from '../cursor/cursor.ts';
-import { CancelFlag } from '../scan/cancel-flag.ts';
+import type { CancelFlag } from '../scan/cancel-flag.ts';
 import { disorderNear } from '../scan/seek-time.ts';
 import type { SearchQuery, StartPoint } from '../types.ts';
 import { findRecord } from './find-record.ts';
@@ -22,24 +22,30 @@ export interface PlaceRange {
 export const FIRST_PLACE: Place = { file: 0, offset: 0 };
 export const LAST_PLACE: Place = { file: Number.MAX_SAFE_INTEGER, offset: 0 };
 
+/** What places are looked for with, and what gives the looking up. */
+export interface PlaceFinder {
+  shop: ScanShop;
+  flag: CancelFlag;
+}
+
 /** The part of a family a query is about. */
-export async function rangeOf(shop: ScanShop, family: OpenFamily, query: SearchQuery): Promise<FamilyPart> {
+export async function rangeOf(finder: PlaceFinder, family: OpenFamily, query: SearchQuery): Promise<FamilyPart> {
   const newestFirst = query.order === 'newest';
   const range: PlaceRange = { from: FIRST_PLACE, to: LAST_PLACE };
   const found = { start: query.start === undefined, until: query.until === undefined };
-  const start = query.start && (await startPlace(shop, family, query.start));
+  const start = query.start && (await startPlace(finder, family, query.start));
   if (start) {
     found.start = true;
     if (newestFirst) range.to = start.place;
     else range.from = start.inclusive ? start.place : behind(start.place);
   }
-  const until = query.until === undefined ? undefined : await findAny(shop, family, query.until);
+  const until = query.until === undefined ? undefined : await findAny(finder, family, query.until);
   if (until) {
     found.until = true;
     if (newestFirst) range.from = behind(until.place);
     else range.to = until.place;
   }
-  return { range, found, cursor: start && (start.cursor ?? (await edgeCursor(shop, family, range, newestFirst))) };
+  return { range, found, cursor: start && (start.cursor ?? (await edgeCursor(finder, family, range, newestFirst))) };
 }
 
 export interface FamilyPart {
@@ -55,7 +61,7 @@ export interface FamilyPart {
  * family. `undefined` where it begins at the family's first (newest first: last) record, as it does without a cursor.
  */
 async function edgeCursor(
-  shop: ScanShop,
+  { shop, flag }: PlaceFinder,
   { files, problems }: OpenFamily,
   { from, to }: PlaceRange,
   newestFirst: boolean,
@@ -66,7 +72,7 @@ async function edgeCursor(
   const encode = async (number: number, offset: number | undefined) => {
     const file = files[number];
     if (!file) return undefined;
-    const end = offset ?? (await shop.prepare(file, new CancelFlag(), problems)).textBytes;
+    const end = offset ?? (await shop.prepare(file, flag, problems)).textBytes;
     return encodeMark({ ...file.mark, file: file.name, offset: end, check: checkOf(NO_BYTES, 0, 0), checkBytes: 0 });
   };
   if (newestFirst) return encode(place.file, place.offset);
@@ -87,37 +93,36 @@ interface Start {
   cursor?: string;
 }
 
-async function startPlace(shop: ScanShop, family: OpenFamily, start: StartPoint): Promise<Start | undefined> {
-  if ('timeMs' in start) return { place: await placeAt(shop, family, start.timeMs), inclusive: true };
-  if ('offset' in start) return { place: await placeOf(shop, family, start.offset), inclusive: true };
-  const found = await findAny(shop, family, 'cursor' in start ? start.cursor : start.record);
+async function startPlace(finder: PlaceFinder, family: OpenFamily, start: StartPoint): Promise<Start | undefined> {
+  if ('timeMs' in start) return { place: await placeAt(finder, family, start.timeMs), inclusive: true };
+  if ('offset' in start) return { place: await placeOf(finder, family, start.offset), inclusive: true };
+  const found = await findAny(finder, family, 'cursor' in start ? start.cursor : start.record);
   if (!found) return undefined;
   return { place: found.place, inclusive: 'record' in start, ...('cursor' in start && { cursor: found.cursor }) };
 }
 
 /** A cursor may name records of several logs: the one of this family counts. */
 async function findAny(
-  shop: ScanShop,
+  finder: PlaceFinder,
   family: OpenFamily,
   cursor: string,
 ): Promise<{ place: Place; cursor: string } | undefined> {
   for (const mark of decodeCursor(cursor)) {
-    const place = await findRecord(shop, family, mark);
+    const place = await findRecord(finder, family, mark);
     if (place) return { place, cursor: encodeMark(mark) };
   }
   return undefined;
 }
 
-async function placeOf(shop: ScanShop, { files, problems }: OpenFamily, offset: number): Promise<Place> {
+async function placeOf({ shop, flag }: PlaceFinder, { files, problems }: OpenFamily, offset: number): Promise<Place> {
   const [file] = files;
   if (!file) return LAST_PLACE;
-  const flag = new CancelFlag();
   const scanFile = await shop.prepare(file, flag, problems);
   return { file: 0, offset: await shop.pool.run({ kind: 'align', file: scanFile, offset }, flag) };
 }
 
 /** The first record, in the family's order, that is not older. */
-async function placeAt(shop: ScanShop, { files, problems }: OpenFamily, timeMs: number): Promise<Place> {
+async function placeAt({ shop, flag }: PlaceFinder, { files, problems }: OpenFamily, timeMs: number): Promise<Place> {
   const slackMs = disorderNear(shop.zone, timeMs);
   for (const [number, file] of files.entries()) {
     const next = files[number + 1]?.firstMs;
@@ -127,7 +132,6 @@ async function placeAt(shop: ScanShop, { files, problems }: OpenFamily, timeMs: 
       continue;
     }
     if (typeof next === 'number' && next < timeMs - slackMs) continue;
-    const flag = new CancelFlag();
     const scanFile = await shop.prepare(file, flag, problems);
     const offset = await shop.pool.run({ kind: 'first-at', file: scanFile, timeMs }, flag);
     if (offset < scanFile.textBytes) return { file: number, offset };

@@ -1,4 +1,3 @@
-import { BLOCK_BYTES } from '../scan/blocks.ts';
 import type { Job, JobResults, ScanReport } from '../scan/jobs.ts';
 import type { FamilyTask, FilePart } from './file-parts.ts';
 import { fileParts } from './file-parts.ts';
@@ -22,20 +21,33 @@ export async function* runParts<J extends ReportingJob>(
   const { shop, flag, family, tally, ahead = shop.pool.width } = task;
   const parts = fileParts(task);
   const running: { part: FilePart; result: Promise<JobResults[J['kind']]> }[] = [];
-  const startNext = async () => {
-    const next = await parts.next();
-    if (next.done) return false;
-    const result = shop.pool.run(jobFor(next.value), flag);
-    result.catch(() => {}); // looked at when its turn comes, which may be never
-    running.push({ part: next.value, result });
-    return true;
+  let more = true;
+  let filling: Promise<void> | undefined;
+  /** One more than there are threads: the next job lies ready when one of them becomes free. */
+  const fill = async () => {
+    while (more && running.length <= ahead) {
+      const next = await parts.next();
+      more = !next.done;
+      if (next.done) return;
+      const result = shop.pool.run(jobFor(next.value), flag);
+      result.catch(() => {}); // looked at when its turn comes, which may be never
+      running.push({ part: next.value, result });
+    }
+  };
+  const keepFilling = () => {
+    filling ??= fill().finally(() => {
+      filling = undefined;
+    });
+    return filling;
   };
   try {
-    let more = true;
     while (!flag.isSet) {
-      // One more than there are threads: the next job lies ready when one of them becomes free.
-      while (more && running.length <= ahead) more = await startNext();
+      // Making the next file ready may take long: what is found meanwhile must not wait for it.
+      const ready = keepFilling();
+      if (running.length === 0) await ready;
+      else ready.catch(() => {}); // fails again when it is waited for
       const first = running.shift();
+      if (!first && more) continue;
       if (!first) return;
       const result = await first.result.catch((error: unknown) => {
         if (flag.isSet) return undefined;
@@ -49,6 +61,7 @@ export async function* runParts<J extends ReportingJob>(
     }
   } finally {
     flag.set();
+    await filling?.catch(() => {});
     await parts.return();
     await Promise.allSettled(running.map(({ result }) => result));
     shop.indexes.trim();
@@ -56,5 +69,5 @@ export async function* runParts<J extends ReportingJob>(
 }
 
 function remember({ index }: FilePart, { summaries }: ScanReport): void {
-  for (const summary of summaries) index.add(summary, (summary.block + 1) * BLOCK_BYTES);
+  for (const summary of summaries) index.add(summary);
 }

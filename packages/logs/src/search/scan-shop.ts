@@ -1,8 +1,10 @@
 import type { GzMap } from '../gzip/gz-map.ts';
-import type { BlockIndexes } from '../index/block-index.ts';
+import type { BlockIndexes, FileIndex } from '../index/block-index.ts';
 import type { Zone } from '../parse/zone.ts';
+import { BLOCK_BYTES } from '../scan/blocks.ts';
 import { CancelFlag } from '../scan/cancel-flag.ts';
 import type { ScanFile } from '../scan/jobs.ts';
+import { END_CHECK_BYTES } from '../scan/summarise-block.ts';
 import type { WorkerPool } from '../scan/worker-pool.ts';
 import type { FileProblem, RecordFilter } from '../types.ts';
 import type { OpenFile } from './open-file.ts';
@@ -47,6 +49,18 @@ export class ScanShop {
       problems.push({ file: name, ...gzMap.problem });
     }
     return { ...plain, gzMap, textBytes: gzMap.textBytes };
+  }
+
+  /** What is known of a file. A file cut and written anew may have the same number and start alike: its text tells. */
+  async indexOf({ key }: OpenFile, file: ScanFile, flag: CancelFlag): Promise<FileIndex> {
+    const index = this.indexes.of(key);
+    const { last } = index;
+    if (!last) return index;
+    const offset = (last.block + 1) * BLOCK_BYTES - END_CHECK_BYTES;
+    const check = await this.pool.run({ kind: 'check', file, offset, bytes: END_CHECK_BYTES }, flag);
+    if (check === last.endCheck) return index;
+    this.indexes.drop(key);
+    return this.indexes.of(key);
   }
 
   #gzMap({ key, handle }: OpenFile, file: ScanFile, flag: CancelFlag): Promise<GzMap> {

@@ -1,4 +1,4 @@
-import { decodeCursor } from '../cursor/cursor.ts';
+import { BEGINNING, decodeCursor } from '../cursor/cursor.ts';
 import { RecordMatcher } from '../scan/record-matcher.ts';
 import type { FileProblem, FoundRecord, SearchEnd, SearchItem, SearchQuery } from '../types.ts';
 import { withContext } from './context.ts';
@@ -18,23 +18,29 @@ import { type AskOptions, StopReason } from './stop-reason.ts';
 export async function* search(
   shop: ScanShop,
   families: readonly OpenFamily[],
-  query: SearchQuery,
+  asked: SearchQuery,
   options: AskOptions = {},
 ): AsyncGenerator<SearchItem[], void, undefined> {
+  const query = fromBeginning(asked);
   const tally = new ScanTally();
   const stop = new StopReason(options);
   const lanes: Lane[] = [];
   try {
     await shop.checkRegex(query);
-    const parts = await allSettled(families.map((family) => rangeOf(shop, family, query)));
-    assertFound(parts, query);
+    const finder = { shop, flag: stop.newFlag() };
+    const parts = await allSettled(families.map((family) => rangeOf(finder, family, query))).catch((error: unknown) => {
+      // Given up while places were looked for: nothing was covered.
+      if (stop.reason) return undefined;
+      throw error;
+    });
+    if (parts) assertFound(parts, query);
     yield [];
     let told = 0;
     const wish = { filter: query, raw: query.raw ?? false, wanted: () => query.limit - told };
     const newestFirst = query.order === 'newest';
     const matcher = new RecordMatcher(query);
-    families.forEach((family, number) => {
-      const { range, cursor } = parts[number] as FamilyPart;
+    parts?.forEach(({ range, cursor }, number) => {
+      const family = families[number] as OpenFamily;
       const task = { shop, family, range, matcher, newestFirst, flag: stop.newFlag(), tally };
       lanes.push(new Lane(familyRecords(task, wish), { newestFirst, cursor }));
     });
@@ -56,12 +62,18 @@ export async function* search(
     yield* withContext(shop, families, query, { records: batch, stop });
     const reason = stop.reason ?? (lanes.every(({ isDone }) => isDone) ? 'exhausted' : 'limit');
     const problems = families.flatMap((family) => family.problems);
-    yield [endItem(tally, lanes, { reason, told, problems })];
+    yield [endItem(tally, lanes, { reason, told, problems, asked: query.start })];
   } finally {
     stop.end();
     await Promise.all(lanes.map((lane) => lane.close()));
     for (const family of families) releaseFamily(family);
   }
+}
+
+/** A cursor of an answer that ended before it had come anywhere means no place at all. */
+function fromBeginning(query: SearchQuery): SearchQuery {
+  const { start, ...rest } = query;
+  return start && 'cursor' in start && start.cursor === BEGINNING ? rest : query;
 }
 
 /** Like `Promise.all`, but fails only when none is under way any more: they use the files, which are released then. */
@@ -85,12 +97,17 @@ function assertFound(parts: readonly FamilyPart[], { file, family, start, until 
   }
 }
 
-function endItem(
-  tally: ScanTally,
-  lanes: readonly Lane[],
-  { reason, told, problems }: { reason: SearchEnd['reason']; told: number; problems: FileProblem[] },
-): SearchEnd {
+interface EndFacts {
+  reason: SearchEnd['reason'];
+  told: number;
+  problems: FileProblem[];
+  asked: SearchQuery['start'];
+}
+
+function endItem(tally: ScanTally, lanes: readonly Lane[], { reason, told, problems, asked }: EndFacts): SearchEnd {
   const cursors = lanes.flatMap(({ cursor }) => (cursor === undefined ? [] : [cursor]));
-  const cursor = reason === 'exhausted' || cursors.length === 0 ? null : cursors.join('~');
+  // Nothing was covered yet: to go on is to begin where this one did.
+  const again = asked && 'cursor' in asked ? asked.cursor : BEGINNING;
+  const cursor = reason === 'exhausted' ? null : cursors.length === 0 ? again : cursors.join('~');
   return { type: 'end', ...tally.receipt(reason, told, problems), cursor };
 }

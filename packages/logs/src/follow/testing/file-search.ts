@@ -106,7 +106,7 @@ function recordsOf({ name, bytes }: Text, zone: Zone, query: SearchQuery): Found
     const end = starts[index + 1]?.offset ?? bytes.length;
     const matches = matcher.matchesHead({ timeMs, rank }) && matcher.matchesText(bytes, offset, end, format);
     const show = (): FoundRecord => {
-      const part = { start: offset, end, offset, raw: query.raw ?? false, continued: false };
+      const part = { start: offset, end, offset, raw: query.raw ?? false, continued: false, headless: false };
       const { check, checkBytes, bytes: length, fields } = showRecord(bytes, format, part);
       return {
         type: 'record',

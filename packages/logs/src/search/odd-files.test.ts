@@ -1,0 +1,50 @@
+import { appendFileSync, truncateSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { ask } from '../testing/ask.ts';
+import { openDir, tempDir } from '../testing/temp-dir.ts';
+
+const START = Date.parse('2026-06-01T10:00:00Z');
+
+test('a JSON record whose time stands behind 4 KiB is found by its time', async () => {
+  const dir = tempDir();
+  const time = new Date(START).toISOString();
+  // As Docker writes it.
+  writeFileSync(join(dir, 'a.log'), `${JSON.stringify({ log: 'z'.repeat(5000), stream: 'stdout', time })}\n`.repeat(3));
+  const logs = openDir(dir);
+  expect((await ask(logs, {})).records.map(({ timeMs }) => timeMs)).toEqual([START, START, START]);
+  expect((await ask(logs, { fromMs: START })).records).toHaveLength(3);
+});
+
+test('a JSON record longer than 4 KiB is grouped by its source', async () => {
+  const dir = tempDir();
+  const record = { level: 'error', ts: START / 1000, caller: 'x/y.go:12', msg: 'm', body: 'z'.repeat(5000) };
+  writeFileSync(join(dir, 'a.log'), `${JSON.stringify(record)}\n`.repeat(3));
+  const { groups } = await openDir(dir).digest({ limit: 5 });
+  expect(groups).toMatchObject([{ source: 'x/y.go:12', shape: null, count: 3 }]);
+});
+
+test('what is known of a file does not outlive its text, if the next one starts alike', async () => {
+  const dir = tempDir();
+  const path = join(dir, 'a.log');
+  const text = (level: string) =>
+    'a banner without a time\n'.repeat(60) + `2026-06-01 10:00:00.000\t${level}\ta.go:1\tline\n`.repeat(20_000);
+  writeFileSync(path, text('INFO'));
+  const logs = openDir(dir);
+  expect((await ask(logs, { minLevel: 'ERROR' })).records).toEqual([]);
+  truncateSync(path, 0);
+  appendFileSync(path, text('ERROR'));
+  expect((await ask(logs, { minLevel: 'ERROR' })).records).toHaveLength(20_000);
+});
+
+test('a search whose time is up before it has come anywhere does not look as if nothing were left', async () => {
+  const dir = tempDir();
+  writeFileSync(join(dir, 'a.log'), '2026-06-01 10:00:00.000\tINFO\ta.go:1\tline\n'.repeat(100_000));
+  const logs = openDir(dir);
+  await ask(logs, { limit: 1 });
+  const { end, records } = await ask(logs, {}, { budgetMs: 0 });
+  // However far it came, going on tells all of it.
+  expect(end.reason).toBe('time budget');
+  const rest = await ask(logs, { start: { cursor: end.cursor ?? '' } });
+  expect(records.length + rest.records.length).toBe(100_000);
+});
