@@ -3,14 +3,15 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Cleanup } from './cleanup.ts';
+import type { PeerName } from './peers.ts';
 import { showCommand } from './program.ts';
 
 export const ROOT = fileURLToPath(new URL('..', import.meta.url));
 
-const TEMP_PREFIX = join(tmpdir(), 'porthole-bench-');
+const MIB = 1024 ** 2;
+const GIB = 1024 ** 3;
 
-/** The programs we are measured with. */
-export type PeerName = 'nginx' | 'wrk';
+const TEMP_PREFIX = join(tmpdir(), 'porthole-bench-');
 
 /** How long and how often things are measured. */
 export interface Effort {
@@ -22,26 +23,40 @@ export interface Effort {
   readerMaxMs: number;
   starts: number;
   idleSeconds: number;
+  /** Size of the log that is searched, and of the one that is too large to be searched as a whole. */
+  logBytes: number;
+  largeLogBytes: number;
+  /** How often a time is looked up in a log that was not asked about before. */
+  seeks: number;
+  followSeconds: number;
 }
 
 export const FULL_EFFORT: Effort = {
   rounds: 5,
   roundSeconds: 4,
   warmUpSeconds: 2,
-  readerMaxBytes: 64 * 1024 ** 2,
+  readerMaxBytes: 64 * MIB,
   readerMaxMs: 20_000,
   starts: 10,
   idleSeconds: 20,
+  logBytes: GIB,
+  largeLogBytes: 10 * GIB,
+  seeks: 11,
+  followSeconds: 20,
 };
 
 export const QUICK_EFFORT: Effort = {
   rounds: 3,
   roundSeconds: 1,
   warmUpSeconds: 1,
-  readerMaxBytes: 16 * 1024 ** 2,
+  readerMaxBytes: 16 * MIB,
   readerMaxMs: 5_000,
   starts: 3,
   idleSeconds: 5,
+  logBytes: 128 * MIB,
+  largeLogBytes: GIB,
+  seeks: 3,
+  followSeconds: 4,
 };
 
 export interface BenchContext {

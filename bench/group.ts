@@ -1,4 +1,5 @@
-import type { BenchContext, PeerName } from './context.ts';
+import type { BenchContext } from './context.ts';
+import type { PeerName } from './peers.ts';
 import type { Row } from './row.ts';
 
 /** A set of figures that share their input. What it starts, it starts through the context, so that it is ended for it. */

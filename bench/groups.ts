@@ -1,8 +1,23 @@
 import type { Group } from './group.ts';
+import { besideGroup } from './groups/beside.ts';
+import { followGroup } from './groups/follow.ts';
 import { growthGroup } from './groups/growth.ts';
+import { parseGroup } from './groups/parse.ts';
 import { readersGroup } from './groups/readers.ts';
+import { searchGroup } from './groups/search.ts';
+import { seekGroup } from './groups/seek.ts';
 import { startGroup } from './groups/start.ts';
 import { viewGroup } from './groups/view.ts';
 
 /** All groups, in the order they run and are shown. A new one is a file in groups/ and a line here. */
-export const GROUPS: readonly Group[] = [viewGroup, growthGroup, readersGroup, startGroup];
+export const GROUPS: readonly Group[] = [
+  viewGroup,
+  growthGroup,
+  readersGroup,
+  startGroup,
+  searchGroup,
+  seekGroup,
+  parseGroup,
+  followGroup,
+  besideGroup,
+];

@@ -2,7 +2,7 @@ import { rmSync, statSync } from 'node:fs';
 import { type FileHandle, open, rename } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { BenchContext } from './context.ts';
-import { logLines } from './log-lines.ts';
+import { type LineMix, logLines } from './log-lines.ts';
 
 const KIB = 1024;
 const MIB = 1024 ** 2;
@@ -37,33 +37,39 @@ export async function ensureGrowthFolder(
   });
   await ensureFile(context, join(dir, large), 10 * GIB, async (handle) => {
     await handle.truncate(10 * GIB - 32 * MIB);
-    await writeLines(handle, 32 * MIB, 10 * GIB - 32 * MIB);
+    await writeLines(handle, 32 * MIB, { from: 10 * GIB - 32 * MIB });
   });
   return { dir, small, large };
 }
 
-async function writeLines(handle: FileHandle, sizeBytes: number, from = 0): Promise<void> {
+export async function writeLines(
+  handle: FileHandle,
+  sizeBytes: number,
+  { from = 0, mix }: { from?: number; mix?: LineMix } = {},
+): Promise<void> {
   let position = from;
-  for (const block of logLines(sizeBytes)) {
+  for (const block of logLines(sizeBytes, mix)) {
     await handle.write(block, 0, block.length, position);
     position += block.length;
   }
 }
 
-/** Keeps a file that has the right size; a new one gets its name only when it is whole. */
-async function ensureFile(
+/** Keeps a file that has the right size, or any if that is not known; a new one gets its name only when it is whole. */
+export async function ensureFile(
   { cleanup, tell }: BenchContext,
   path: string,
-  sizeBytes: number,
+  sizeBytes: number | undefined,
   fill: (handle: FileHandle) => Promise<void>,
 ): Promise<void> {
-  if (statSync(path, { throwIfNoEntry: false })?.size === sizeBytes) return;
-  if (sizeBytes >= GIB) tell(`making ${path} (kept for the next run)`);
+  const found = statSync(path, { throwIfNoEntry: false });
+  if (found && found.size === (sizeBytes ?? found.size)) return;
+  if (sizeBytes === undefined || sizeBytes >= GIB) tell(`making ${path} (kept for the next run)`);
   const unfinished = `${path}.unfinished`;
   const forget = cleanup.add(() => rmSync(unfinished, { force: true }));
   const handle = await open(unfinished, 'w');
   try {
     await fill(handle);
+    await handle.sync(); // what is still to be written would slow down what is measured
   } finally {
     await handle.close();
   }

@@ -1,7 +1,7 @@
 import { availableParallelism, cpus, release, totalmem, type } from 'node:os';
 import type { Cleanup } from './cleanup.ts';
-import type { PeerName } from './context.ts';
 import { ROOT } from './context.ts';
+import { type PeerName, peerVersion } from './peers.ts';
 import { runProgram } from './program.ts';
 
 export interface Machine {
@@ -40,12 +40,6 @@ async function cpuModel(cleanup: Cleanup): Promise<string> {
   if (model !== '' && model !== 'unknown') return model;
   const told = await runProgram(['lscpu'], cleanup, { env: { ...process.env, LC_ALL: 'C' } }).catch(() => '');
   return /^Model name:\s+(.+)$/m.exec(told)?.[1] ?? process.arch;
-}
-
-/** Both print it on -v; wrk then ends with 1, for want of a URL. */
-async function peerVersion(name: PeerName, path: string, cleanup: Cleanup): Promise<string> {
-  const output = await runProgram([path, '-v'], cleanup).catch((error: Error) => error.message);
-  return /nginx\/\S+|^wrk \S+/m.exec(output)?.[0] ?? name;
 }
 
 async function describeCommit(cleanup: Cleanup): Promise<string> {

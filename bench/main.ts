@@ -1,9 +1,10 @@
-import { ensurePrograms, ProgramsMissing } from '../scripts/programs.mjs';
+import { ProgramsMissing } from '../scripts/programs.mjs';
 import { Cleanup, endWithProcess } from './cleanup.ts';
 import { createContext, FULL_EFFORT, QUICK_EFFORT } from './context.ts';
 import { GROUPS } from './groups.ts';
 import { describeMachine } from './machine.ts';
 import { OptionsError, readOptions, USAGE } from './options.ts';
+import { findPeers } from './peers.ts';
 import { type Report, renderReport, renderTable } from './report.ts';
 import type { Row } from './row.ts';
 import { saveReport } from './save-report.ts';
@@ -29,7 +30,7 @@ async function measure(args: readonly string[], cleanup: Cleanup): Promise<void>
   const options = readOptions(args, GROUPS);
   if (options.help) return console.log(USAGE);
   if (process.platform !== 'linux') throw new OptionsError('the bench reads /proc and runs on Linux only');
-  const peers = ensurePrograms([...new Set(options.groups.flatMap(({ needs }) => needs))]);
+  const peers = findPeers(options.groups.flatMap(({ needs }) => needs));
   const context = createContext({ cleanup, peers, effort: options.quick ? QUICK_EFFORT : FULL_EFFORT });
   const machine = await describeMachine(peers, cleanup);
 

@@ -3,8 +3,8 @@ import type { Group } from './group.ts';
 
 export const USAGE = `npm run bench -- [--only GROUP[,GROUP]] [--quick] [--save]
 
-  --only   view, growth, readers, start; all of them unless given
-  --quick  shorter and fewer rounds: shows that it runs, not how fast it is
+  --only   view, growth, readers, start, search, seek, parse, follow, beside; all of them unless given
+  --quick  shorter and fewer rounds, smaller logs: shows that it runs, not how fast it is
   --save   also write bench/results/DATE-MACHINE.md`;
 
 /** What the command line says cannot be done. */

@@ -15,10 +15,14 @@ export interface PortholeServer {
   stop(): Promise<void>;
 }
 
-/** Starts the built command line program as a process of its own, with default settings and any free ports. */
-export async function startPorthole(context: BenchContext, logDir: string): Promise<PortholeServer> {
+/** Starts the built command line program as a process of its own, with any free ports and, but for `flags`, default settings. */
+export async function startPorthole(
+  context: BenchContext,
+  logDir: string,
+  flags: readonly string[] = [],
+): Promise<PortholeServer> {
   const places = ['--log-dir', logDir, '--logging-dir', context.tempDir()];
-  const args = ['packages/cli/bin/porthole.mjs', 'serve', ...places, '--http-port', '0', '--grpc-port', '0'];
+  const args = ['packages/cli/bin/porthole.mjs', 'serve', ...places, '--http-port', '0', '--grpc-port', '0', ...flags];
   context.recordCommand(['node', ...args]);
   const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('PORTHOLE_')));
   const startedAt = performance.now();

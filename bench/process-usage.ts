@@ -35,3 +35,16 @@ export function watchResident(pid: number, everyMs: number): { stop(): number } 
     },
   };
 }
+
+export interface Reads {
+  /** Calls that read, from files and anything else: pipes, sockets, the event descriptors threads wake each other with. */
+  calls: number;
+  bytes: number;
+}
+
+/** What a process has read since its start, as the system counts it. */
+export function readsOf(pid: number): Reads {
+  const text = readFileSync(`/proc/${pid}/io`, 'utf8');
+  const numberOf = (name: string) => Number(new RegExp(`^${name}: (\\d+)$`, 'm').exec(text)?.[1]);
+  return { calls: numberOf('syscr'), bytes: numberOf('rchar') };
+}

@@ -17,6 +17,7 @@ export interface LoadResult {
   requestsPerSecond: number;
   /** Median latency. */
   p50Us: number;
+  p99Us: number;
 }
 
 /** Loads one URL for some seconds. Rejects when any answer was an error: those are quick to give and count for nothing. */
@@ -25,7 +26,11 @@ export async function runWrk(context: BenchContext, load: Load, seconds: number)
   const output = await runProgram([context.peer('wrk'), ...args], context.cleanup);
   const trouble = /^.*(?:Non-2xx|Socket errors).*$/m.exec(output)?.[0];
   if (trouble !== undefined) throw new Error(`${showCommand(['wrk', ...args])}: ${trouble.trim()}`);
-  return { requestsPerSecond: numberAfter(/Requests\/sec:\s+([\d.]+)/, output), p50Us: p50Us(output) };
+  return {
+    requestsPerSecond: numberAfter(/Requests\/sec:\s+([\d.]+)/, output),
+    p50Us: latencyUs(output, 50),
+    p99Us: latencyUs(output, 99),
+  };
 }
 
 /** Puts the command of a measured round into the report. */
@@ -45,8 +50,8 @@ function numberAfter(pattern: RegExp, output: string): number {
   return value;
 }
 
-function p50Us(output: string): number {
-  const unit = /^\s+50%\s+[\d.]+(us|ms|s)/m.exec(output)?.[1];
+function latencyUs(output: string, percent: number): number {
+  const unit = new RegExp(`^\\s+${percent}%\\s+[\\d.]+(us|ms|s)`, 'm').exec(output)?.[1];
   const factor = unit === 's' ? 1_000_000 : unit === 'ms' ? 1_000 : 1;
-  return factor * numberAfter(/^\s+50%\s+([\d.]+)/m, output);
+  return factor * numberAfter(new RegExp(`^\\s+${percent}%\\s+([\\d.]+)`, 'm'), output);
 }

@@ -1,4 +1,4 @@
-type ProgramName = 'curl' | 'git' | 'nginx' | 'openssl' | 'wrk';
+type ProgramName = 'curl' | 'dd' | 'git' | 'grep' | 'lnav' | 'nginx' | 'openssl' | 'wc' | 'wrk';
 
 export class ProgramsMissing extends Error {}
 export function ensurePrograms<Name extends ProgramName>(names: readonly Name[]): Map<Name, string>;

@@ -5,7 +5,17 @@ import { delimiter, join } from 'node:path';
 /* Programs of the system that tests and benchmarks run. Plain JavaScript: it runs before anything is installed. */
 
 /** The Debian package of each. */
-const PACKAGES = { curl: 'curl', git: 'git', nginx: 'nginx-light', openssl: 'openssl', wrk: 'wrk' };
+const PACKAGES = {
+  curl: 'curl',
+  dd: 'coreutils',
+  git: 'git',
+  grep: 'grep',
+  lnav: 'lnav',
+  nginx: 'nginx-light',
+  openssl: 'openssl',
+  wc: 'coreutils',
+  wrk: 'wrk',
+};
 
 /** Debian keeps servers where the PATH of an ordinary user does not look. */
 const SYSTEM_DIRS = ['/usr/sbin', '/usr/local/sbin'];

@@ -1,0 +1,127 @@
+import { decodeRecord, findColumns } from '@porthole/logs';
+import { askHistogram, askSearch, type Reply } from '../ask.ts';
+import type { BenchContext } from '../context.ts';
+import type { Group } from '../group.ts';
+import { type ParseLine, parseRate, readLines } from '../parse-rate.ts';
+import { median, showNumber } from '../rounds.ts';
+import { atLeast, atMost, type Bar, type Row } from '../row.ts';
+import { runPeer } from '../run-peer.ts';
+import { ensureSearchFolder, type SearchFolder } from '../search-files.ts';
+import { startWarmNode } from '../warm-node.ts';
+
+const MOST_RATIO = 2;
+const LEAST_MILLION_PER_SECOND = 1.5;
+
+/** Of the log, for the loops that run in this process. */
+const IN_PROCESS_BYTES = 256 * 1024 ** 2;
+const WARM_UP_BYTES = 16 * 1024 ** 2;
+
+/** All that can be asked for at once. */
+const TOLD_RECORDS = 1_000_000;
+const ONE_THREAD = ['--search-workers', '1', '--search-max-records', String(TOLD_RECORDS)];
+
+/** From bytes to records: counting all of a log over HTTP, and taking lines apart on one core. */
+export const parseGroup: Group = {
+  name: 'parse',
+  needs: ['wc'],
+  async run(context) {
+    const folder = await ensureSearchFolder(context);
+    const { rows, records } = await histogramRows(context, folder);
+    return [...rows, ...columnRows(context, folder), ...(await oneThreadRows(context, folder, records))];
+  },
+};
+
+/** Every round has a new node and asks it twice: the first answer is from the file, the second from what it remembers. */
+async function histogramRows(context: BenchContext, folder: SearchFolder): Promise<{ rows: Row[]; records: number }> {
+  context.tell(`  histogram of ${folder.size}`);
+  const lines = await countLines(context, folder); // and brings the file into the page cache
+  const times = { cold: [] as number[], again: [] as number[], wc: [] as number[] };
+  for (let round = 0; round < context.effort.rounds; round++) {
+    const server = await startWarmNode(context, folder.dir);
+    const runs = [
+      async () => {
+        for (const kind of ['cold', 'again'] as const) {
+          const reply = await askHistogram(server.url, { file: folder.file });
+          checkCounts(reply, lines.count);
+          times[kind].push(reply.tookMs);
+        }
+      },
+      async () => times.wc.push((await countLines(context, folder)).tookMs),
+    ];
+    for (const run of round % 2 === 0 ? runs : runs.reverse()) await run();
+    await server.stop();
+  }
+  const row = (figure: string, ours: readonly number[], most?: number): Row => {
+    const ratio = median(ours) / median(times.wc);
+    return {
+      figure: `histogram of ${folder.size}${figure}, ms`,
+      porthole: showNumber(median(ours)),
+      against: `wc -l ${showNumber(median(times.wc))}`,
+      ratio,
+      rounds: `${show(ours)} against ${show(times.wc)}`,
+      ...(most !== undefined && { bar: atMost(ratio, most) }),
+    };
+  };
+  const rows = [row('', times.cold, MOST_RATIO), row(', asked again', times.again)];
+  return { rows, records: lines.count };
+}
+
+async function countLines(context: BenchContext, { path }: SearchFolder): Promise<{ count: number; tookMs: number }> {
+  const { output, tookMs } = await runPeer(context, 'wc', ['-l', path]);
+  return { count: Number.parseInt(output, 10), tookMs };
+}
+
+function checkCounts({ body }: Reply, lines: number): void {
+  const { buckets } = JSON.parse(body.toString()) as { buckets: { counts: Record<string, number> }[] };
+  const counted = buckets.flatMap(({ counts }) => Object.values(counts)).reduce((sum, count) => sum + count, 0);
+  if (counted !== lines) throw new Error(`the histogram counts ${counted} records in ${lines} lines`);
+}
+
+/** The built code in this thread: what the node runs where records are told. */
+function columnRows(context: BenchContext, { path }: SearchFolder): Row[] {
+  context.tell('  lines on one core');
+  const bytes = readLines(path, Math.min(IN_PROCESS_BYTES, context.effort.logBytes));
+  const rateRow = (figure: string, parse: ParseLine, least?: number): Row => {
+    parseRate(readLines(path, WARM_UP_BYTES), parse);
+    const rates = Array.from({ length: context.effort.rounds }, () => parseRate(bytes, parse));
+    const bar = least === undefined ? undefined : atLeast(median(rates), least);
+    return millionRow(figure, rates, bar);
+  };
+  return [
+    rateRow('columns of records found on one core', findColumns, LEAST_MILLION_PER_SECOND),
+    rateRow('records decoded to strings and objects on one core', decodeRecord),
+  ];
+}
+
+/** A node that scans with one thread; the other cores send and receive. */
+async function oneThreadRows(context: BenchContext, folder: SearchFolder, records: number): Promise<Row[]> {
+  context.tell('  records with one thread');
+  const rates = { counted: [] as number[], told: [] as number[] };
+  for (let round = 0; round < context.effort.rounds; round++) {
+    const { url, stop } = await startWarmNode(context, folder.dir, ONE_THREAD);
+    const { tookMs } = await askHistogram(url, { file: folder.file });
+    rates.counted.push(records / 1000 / tookMs);
+    if (round === 0) {
+      const told = await askSearch(url, { file: folder.file, limit: TOLD_RECORDS });
+      rates.told.push(told.end.records / 1000 / told.tookMs);
+    }
+    await stop();
+  }
+  return [
+    millionRow('time and level of all records, counted over HTTP by one thread', rates.counted),
+    millionRow('records told over HTTP as NDJSON by one thread', rates.told),
+  ];
+}
+
+function millionRow(figure: string, rates: readonly number[], bar?: Bar): Row {
+  return {
+    figure: `${figure}, million/s`,
+    porthole: showNumber(median(rates)),
+    rounds: show(rates),
+    ...(bar && { bar }),
+  };
+}
+
+function show(values: readonly number[]): string {
+  return values.map(showNumber).join(', ');
+}

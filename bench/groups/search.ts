@@ -1,0 +1,156 @@
+import { askSearch } from '../ask.ts';
+import type { BenchContext } from '../context.ts';
+import type { Group } from '../group.ts';
+import type { PortholeServer } from '../porthole.ts';
+import { median, showNumber } from '../rounds.ts';
+import { atMost, type Row } from '../row.ts';
+import { type PeerRun, runPeer } from '../run-peer.ts';
+import { ensureSearchFolder, middleMinute, type SearchFolder } from '../search-files.ts';
+import { type Question, searchQuestions } from '../search-questions.ts';
+import { startWarmNode } from '../warm-node.ts';
+
+/** All that one search may give, as the default settings have it. */
+const LIMIT = 10_000;
+
+/** The regex that has to be tried on every line may take longer than the 30 seconds of the default settings. */
+const FLAGS = ['--search-budget', '5m'];
+
+/** lnav reads all of the file before it shows anything; beyond this nobody waits. */
+const LNAV_MAX_MS = 60_000;
+
+/** grep has no bar; more rounds of it would only take time. */
+const GREP_ROUNDS = 2;
+
+/** A question that has taken us so long in all is not asked any more: one slow answer must not take minutes. */
+const ENOUGH_MS = 20_000;
+
+const RG_FLAGS = ['--no-config'];
+
+/** Bytes are enough to find ASCII by, and grep is quicker in this locale. */
+const GREP_ENV = { LC_ALL: 'C' };
+
+interface Times {
+  porthole: number[];
+  rg: number[];
+  grep: number[];
+  /** Its only run. */
+  lnav: PeerRun | undefined;
+  found: number;
+}
+
+/** Questions about a whole log over HTTP, against programs that search the same file. The file is in the page cache. */
+export const searchGroup: Group = {
+  name: 'search',
+  needs: ['rg', 'grep', 'lnav'],
+  async run(context) {
+    const folder = await ensureSearchFolder(context);
+    const questions = searchQuestions(middleMinute(folder));
+    const times = await checkSameFound(context, folder, questions);
+    for (let round = 0; round < context.effort.rounds; round++) {
+      context.tell(`  round ${round + 1} of ${context.effort.rounds}`);
+      // One that was never asked anything about the file.
+      const server = await startWarmNode(context, folder.dir, FLAGS);
+      for (const question of questions) {
+        const taken = timesOf(times, question);
+        if (taken.porthole.reduce((sum, tookMs) => sum + tookMs, 0) > ENOUGH_MS) continue;
+        await measureOnce(context, { folder, server, question, round, times: taken });
+      }
+      await server.stop();
+    }
+    return questions.map((question) => rowOf(question, timesOf(times, question), folder));
+  },
+};
+
+/** Asks everybody everything once, which also brings the file into the page cache; lnav's times are from here. */
+async function checkSameFound(
+  context: BenchContext,
+  folder: SearchFolder,
+  questions: readonly Question[],
+): Promise<Map<Question, Times>> {
+  const times = new Map<Question, Times>();
+  const server = await startWarmNode(context, folder.dir, FLAGS);
+  for (const question of questions) {
+    context.tell(`  ${question.figure}: what everybody finds`);
+    const { tookMs, end } = await askPorthole(server, folder, question);
+    const found = end.records;
+    const rg = await askRg(context, folder, question);
+    const grep = await askGrep(context, folder, question);
+    const lnav = question.lnav === undefined ? undefined : await askLnav(context, folder, question.lnav);
+    if ([rg, grep, lnav].some((run) => run && !run.gaveUp && run.lines !== found)) {
+      const others = `ripgrep ${rg.lines}, grep ${grep.lines}${lnav ? `, lnav ${lnav.lines}` : ''}`;
+      throw new Error(`${question.figure}: Porthole finds ${found}, but ${others}`);
+    }
+    const none: Times = { porthole: [], rg: [], grep: [], lnav, found };
+    const once: Times = { ...none, porthole: [tookMs], rg: [rg.tookMs], grep: [grep.tookMs] };
+    times.set(question, tookMs > ENOUGH_MS ? once : none);
+  }
+  await server.stop();
+  return times;
+}
+
+interface Turn {
+  folder: SearchFolder;
+  server: PortholeServer;
+  question: Question;
+  round: number;
+  times: Times;
+}
+
+/** Everybody in turn, in the other order every other round. */
+async function measureOnce(context: BenchContext, { folder, server, question, round, times }: Turn): Promise<void> {
+  if (question.again) await askPorthole(server, folder, question);
+  const runs = [
+    async () => {
+      const { tookMs, end } = await askPorthole(server, folder, question);
+      // A question that was not asked before is answered from the file alone.
+      if (!question.again && end.skippedBytes > 0) throw new Error(`${question.figure}: the index was not cold`);
+      times.porthole.push(tookMs);
+    },
+    async () => times.rg.push((await askRg(context, folder, question)).tookMs),
+    async () => {
+      if (round < GREP_ROUNDS) times.grep.push((await askGrep(context, folder, question)).tookMs);
+    },
+  ];
+  for (const run of round % 2 === 0 ? runs : runs.reverse()) await run();
+}
+
+function askPorthole({ url }: PortholeServer, { file }: SearchFolder, { query }: Question) {
+  return askSearch(url, { file, limit: LIMIT, ...query });
+}
+
+function askRg(context: BenchContext, { path }: SearchFolder, { rg }: Question) {
+  return runPeer(context, 'rg', [...RG_FLAGS, ...rg, path]);
+}
+
+function askGrep(context: BenchContext, { path }: SearchFolder, { grep }: Question) {
+  return runPeer(context, 'grep', [...grep, path], { env: GREP_ENV });
+}
+
+/** lnav keeps its state in the home directory. */
+function askLnav(context: BenchContext, { path }: SearchFolder, command: string) {
+  return runPeer(context, 'lnav', ['-n', '-c', command, path], {
+    env: { HOME: context.tempDir() },
+    maxMs: LNAV_MAX_MS,
+  });
+}
+
+function timesOf(times: ReadonlyMap<Question, Times>, question: Question): Times {
+  const found = times.get(question);
+  if (!found) throw new Error(`${question.figure} was not asked`);
+  return found;
+}
+
+function rowOf(question: Question, { porthole, rg, grep, lnav, found }: Times, { size }: SearchFolder): Row {
+  const ratio = median(porthole) / median(rg);
+  const others = [`ripgrep ${showNumber(median(rg))}`, `grep ${showNumber(median(grep))}`];
+  if (lnav) others.push(`lnav ${lnav.gaveUp ? 'given up after ' : ''}${showNumber(lnav.tookMs)}`);
+  const show = (values: readonly number[]) => values.map(showNumber).join(', ');
+  return {
+    figure: `search ${size}: ${question.figure} (${found} found), ms`,
+    porthole: showNumber(median(porthole)),
+    against: others.join(', '),
+    ratio,
+    rounds: `${show(porthole)} against ripgrep ${show(rg)} and grep ${show(grep)}`,
+    ...(question.mostRatio !== undefined && { bar: atMost(ratio, question.mostRatio) }),
+  };
+}

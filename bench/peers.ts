@@ -1,0 +1,33 @@
+import { rgPath } from '@vscode/ripgrep';
+import { ensurePrograms } from '../scripts/programs.mjs';
+import type { Cleanup } from './cleanup.ts';
+import { runProgram } from './program.ts';
+
+/** How each tells its version. */
+const VERSIONS = {
+  dd: { flag: '--version', pattern: /coreutils\) \S+/ },
+  grep: { flag: '--version', pattern: /GNU grep\) \S+/ },
+  lnav: { flag: '-V', pattern: /lnav \S+/ },
+  nginx: { flag: '-v', pattern: /nginx\/\S+/ },
+  rg: { flag: '--version', pattern: /ripgrep \S+/ },
+  wc: { flag: '--version', pattern: /coreutils\) \S+/ },
+  wrk: { flag: '-v', pattern: /^wrk \S+/m },
+};
+
+/** The programs we are measured with. */
+export type PeerName = keyof typeof VERSIONS;
+
+/** Where they are. ripgrep comes with the development dependencies, the others from the system. */
+export function findPeers(names: readonly PeerName[]): Map<PeerName, string> {
+  const fromSystem = [...new Set(names)].filter((name) => name !== 'rg');
+  const peers = new Map<PeerName, string>(ensurePrograms(fromSystem));
+  return names.includes('rg') ? peers.set('rg', rgPath) : peers;
+}
+
+/** As the program tells it; wrk then ends with 1, for want of a URL. */
+export async function peerVersion(name: PeerName, path: string, cleanup: Cleanup): Promise<string> {
+  const { flag, pattern } = VERSIONS[name];
+  const output = await runProgram([path, flag], cleanup).catch((error: Error) => error.message);
+  const told = pattern.exec(output)?.[0] ?? '';
+  return told.startsWith(name) || name === 'rg' ? told : `${name} (${told}`;
+}

@@ -1,0 +1,70 @@
+import type { Query } from './ask.ts';
+import { ABSENT_TEXT, CHOICE_REGEX, DIGITS_REGEX, RARE_ORDER_REGEX, RARE_TEXT, RARE_TEXT_REGEX } from './broker-mix.ts';
+
+const MINUTE_MS = 60_000;
+
+/** One question, as each of the programs is asked it. */
+export interface Question {
+  figure: string;
+  query: Query;
+  rg: readonly string[];
+  grep: readonly string[];
+  /** A command of lnav that leaves only what was asked for. */
+  lnav?: string;
+  /** Of ripgrep's time. */
+  mostRatio?: number;
+  /** Porthole has been asked it before. */
+  again?: true;
+}
+
+/**
+ * In the order they are asked of a new node: what it remembers of a file comes from the question for a level and from
+ * regexes that are tried on every record, so the level must come before those.
+ */
+export function searchQuestions(minute: string): readonly Question[] {
+  const level = { query: { level: 'error' }, rg: ['\\tERROR\\t'], grep: ['-F', '\tERROR\t'] };
+  const minuteMs = Date.parse(`${minute.replace(' ', 'T')}Z`);
+  return [
+    {
+      figure: 'literal, rare',
+      query: { q: RARE_TEXT, case: 'sensitive' },
+      rg: ['-F', RARE_TEXT],
+      grep: ['-F', RARE_TEXT],
+      lnav: `:filter-in ${RARE_TEXT}`,
+      mostRatio: 1.5,
+    },
+    {
+      figure: 'literal that occurs nowhere',
+      query: { q: ABSENT_TEXT, case: 'sensitive' },
+      rg: ['-F', ABSENT_TEXT],
+      grep: ['-F', ABSENT_TEXT],
+      mostRatio: 1.5,
+    },
+    {
+      figure: 'literal in any case',
+      query: { q: RARE_TEXT.toLowerCase() },
+      rg: ['-i', '-F', RARE_TEXT.toLowerCase()],
+      grep: ['-i', '-F', RARE_TEXT.toLowerCase()],
+      mostRatio: 1,
+    },
+    { figure: 'level ERROR', ...level, lnav: ':set-min-log-level error', mostRatio: 1 },
+    { figure: 'level ERROR, asked again', ...level, again: true, mostRatio: 0.1 },
+    {
+      figure: 'one minute, asked again',
+      query: { from: minuteMs, to: minuteMs + MINUTE_MS },
+      rg: [`^${minute}`],
+      grep: [`^${minute}`],
+      again: true,
+      mostRatio: 0.1,
+    },
+    regexQuestion('regex with a rare text in it', RARE_TEXT_REGEX, 3),
+    regexQuestion('regex with a choice of rare texts', CHOICE_REGEX, 3),
+    regexQuestion('regex whose texts are in every line', RARE_ORDER_REGEX, 3),
+    regexQuestion('regex without any text in it', DIGITS_REGEX),
+  ];
+}
+
+function regexQuestion(figure: string, regex: string, mostRatio?: number): Question {
+  const query = { regex, case: 'sensitive' };
+  return { figure, query, rg: [regex], grep: ['-E', regex], ...(mostRatio !== undefined && { mostRatio }) };
+}

@@ -1,0 +1,38 @@
+import { askHistogram, askSearch, type Query } from './ask.ts';
+import type { BenchContext } from './context.ts';
+import { type PortholeServer, startPorthole } from './porthole.ts';
+
+/** A log in the folder, of the same kind as those that are asked about but never one of them. */
+export const WARM_UP_FILE = 'warm-up.log';
+
+const MINUTE_MS = 60_000;
+
+/** The bench writes its times in UTC, wherever it runs. */
+const ZONE_FLAGS = ['--node-time-zone', 'UTC'];
+
+/** One question of each kind that is measured. */
+const QUESTIONS: readonly Query[] = [
+  { q: 'no line says so', case: 'sensitive' },
+  { q: 'no line says so' },
+  { level: 'error' },
+  { level: 'error' },
+  { regex: 'took":"[0-9]{3}ms.*family', case: 'sensitive' },
+  { order: 'oldest', time: Date.UTC(2026, 0, 1) + MINUTE_MS },
+  { order: 'oldest', time: Date.UTC(2026, 0, 1) + 5 * MINUTE_MS },
+  { from: Date.UTC(2026, 0, 1) + MINUTE_MS, to: Date.UTC(2026, 0, 1) + 2 * MINUTE_MS },
+];
+
+/**
+ * A new node whose threads run and have compiled their code, but which knows nothing of any file except the one that was
+ * used for this.
+ */
+export async function startWarmNode(
+  context: BenchContext,
+  dir: string,
+  flags: readonly string[] = [],
+): Promise<PortholeServer> {
+  const server = await startPorthole(context, dir, [...ZONE_FLAGS, ...flags]);
+  for (const question of QUESTIONS) await askSearch(server.url, { file: WARM_UP_FILE, limit: 1000, ...question });
+  for (let times = 0; times < 2; times++) await askHistogram(server.url, { file: WARM_UP_FILE });
+  return server;
+}
