@@ -90,6 +90,43 @@ describe('records of real files', () => {
         context: { a: 1 },
       },
     ],
+    [
+      'CR LF within a message',
+      '2024-08-16 09:48:23.118\tINFO\ta.go:1\tx\r\ny\r\n\r\nz\r\n',
+      { localMs: at('2024-08-16T09:48:23.118Z'), level: 'INFO', source: 'a.go:1', message: 'x\ny\n\nz' },
+    ],
+    [
+      'a context behind a message of several lines',
+      '2024-08-16 09:48:23.118\tINFO\ta.go:1\tplan was\nselect f\n\tfrom cpu\t{"db": "x"}\n',
+      {
+        localMs: at('2024-08-16T09:48:23.118Z'),
+        level: 'INFO',
+        source: 'a.go:1',
+        message: 'plan was\nselect f\n\tfrom cpu',
+        context: { db: 'x' },
+      },
+    ],
+    [
+      'a context behind a message that ends with a newline',
+      '2024-08-16 09:48:23.118\tINFO\ta.go:1\tended\n\t{"db": "x"}\n',
+      {
+        localMs: at('2024-08-16T09:48:23.118Z'),
+        level: 'INFO',
+        source: 'a.go:1',
+        message: 'ended',
+        context: { db: 'x' },
+      },
+    ],
+    [
+      'braces on a last line that are no context',
+      '2024-08-16 09:48:23.118\tINFO\ta.go:1\tx\n\tint f() {\n\t{ return 1; }\n',
+      {
+        localMs: at('2024-08-16T09:48:23.118Z'),
+        level: 'INFO',
+        source: 'a.go:1',
+        message: 'x\n\tint f() {\n\t{ return 1; }',
+      },
+    ],
     ['an empty line', '\n', { message: '' }],
     ['nothing', '', { message: '' }],
     ['bytes that are not UTF-8 are replaced', '\ufffd', { message: '\ufffd' }],

@@ -13,16 +13,25 @@ export interface LogRecord {
 }
 
 /**
- * Decodes one record: its first line and, as part of the message, its continuation lines. Columns are set one by one:
- * put together by spreading, they took three times as long.
+ * Decodes one record: its first line and, as part of the message, its continuation lines, CR LF made LF. Columns are set
+ * one by one: put together by spreading, they took three times as long.
  */
 export function decodeRecord(bytes: Buffer, start = 0, end = bytes.length): LogRecord {
   const newline = bytes.subarray(start, end).indexOf(10);
   const firstEnd = newline < 0 ? end : start + newline + 1;
   const { localMs, level, source, tags, message, context: json } = findColumns(bytes, start, firstEnd);
-  const context = parseContext(bytes, json);
+  let context = parseContext(bytes, json);
   const bodyEnd = context ? message.end : Math.max(message.end, json.end);
-  const more = firstEnd < end ? `\n${bytes.toString('utf8', firstEnd, end).replace(/\r?\n$/, '')}` : '';
+  let more = '';
+  if (firstEnd < end) {
+    const rest = bytes
+      .toString('utf8', firstEnd, end)
+      .replace(/\r?\n$/, '')
+      .replaceAll('\r\n', '\n');
+    const contextAt = context ? -1 : contextStart(rest);
+    if (contextAt >= 0) context = parseJson(rest.slice(contextAt));
+    more = contextAt >= 0 && context ? `\n${rest.slice(0, contextAt - 1)}`.replace(/\n$/, '') : `\n${rest}`;
+  }
   const record = {} as LogRecord;
   if (localMs !== undefined) record.localMs = localMs;
   if (level) record.level = level;
@@ -33,10 +42,20 @@ export function decodeRecord(bytes: Buffer, start = 0, end = bytes.length): LogR
   return record;
 }
 
+/** Where the context starts behind a message of several lines: a last column in braces on the last line; or -1. */
+function contextStart(rest: string): number {
+  if (!rest.endsWith('}')) return -1;
+  const tab = rest.lastIndexOf('\t');
+  return tab >= 0 && tab > rest.lastIndexOf('\n') && rest[tab + 1] === '{' ? tab + 1 : -1;
+}
+
 function parseContext(bytes: Buffer, { start, end }: Span): Record<string, unknown> | undefined {
-  if (start === end) return undefined;
+  return start === end ? undefined : parseJson(bytes.toString('utf8', start, end));
+}
+
+function parseJson(text: string): Record<string, unknown> | undefined {
   try {
-    return JSON.parse(bytes.toString('utf8', start, end)) as Record<string, unknown>;
+    return JSON.parse(text) as Record<string, unknown>;
   } catch {
     return undefined;
   }

@@ -25,6 +25,8 @@ export interface FormatParts {
   readStart(bytes: Buffer, start: number, end: number, found: LineStart): boolean;
   /** The columns of the first line; `undefined` where it has not the shape usual in the format. */
   readColumns(body: string, lead: string): Columns | undefined;
+  /** The columns of a first line of another shape, where the lead tells more than time and level. */
+  readOther?(body: string, lead: string): Columns;
 }
 
 /**
@@ -44,6 +46,10 @@ export function defineFormat(parts: FormatParts): ShapedFormat {
   };
   const columnsOf = (bytes: Buffer, start: number, lineEnd: number) =>
     readColumns(bytes.toString('utf8', found.bodyAt, lineEnd), bytes.toString('utf8', start, found.bodyAt));
+  const otherColumns = (bytes: Buffer, start: number, lineEnd: number): Columns => {
+    const body = bytes.toString('utf8', found.bodyAt, lineEnd).replace(/^[ \t]/, '');
+    return parts.readOther?.(body, bytes.toString('utf8', start, found.bodyAt)) ?? { message: body };
+  };
 
   return {
     name,
@@ -57,9 +63,7 @@ export function defineFormat(parts: FormatParts): ShapedFormat {
     decode(bytes, start, end) {
       const { lineEnd, more } = splitRecord(bytes, start, end);
       if (!readStart(bytes, start, lineEnd)) return { message: bytes.toString('utf8', start, lineEnd) + more };
-      const columns = columnsOf(bytes, start, lineEnd) ?? {
-        message: bytes.toString('utf8', found.bodyAt, lineEnd).replace(/^[ \t]/, ''),
-      };
+      const columns = columnsOf(bytes, start, lineEnd) ?? otherColumns(bytes, start, lineEnd);
       return { ...headFields(found), ...columns, message: columns.message + more };
     },
     isTypical(bytes, start, end) {
@@ -74,12 +78,12 @@ export function headFields({ timeMs, rank }: LineHead): Pick<RecordFields, 'time
   return { ...(!Number.isNaN(timeMs) && { timeMs }), ...(level && { level }) };
 }
 
-/** The end of the first line's text, and the continuation lines as they are added to a message. */
+/** The end of the first line's text, and the continuation lines as they are added to a message, CR LF made LF. */
 export function splitRecord(bytes: Buffer, start: number, end: number): { lineEnd: number; more: string } {
   const newline = bytes.subarray(start, end).indexOf(10);
   const firstEnd = newline < 0 ? end : start + newline + 1;
-  const more = firstEnd < end ? `\n${bytes.toString('utf8', firstEnd, trimLineEnd(bytes, firstEnd, end))}` : '';
-  return { lineEnd: trimLineEnd(bytes, start, firstEnd), more };
+  const rest = firstEnd < end ? `\n${bytes.toString('utf8', firstEnd, trimLineEnd(bytes, firstEnd, end))}` : '';
+  return { lineEnd: trimLineEnd(bytes, start, firstEnd), more: rest.replaceAll('\r\n', '\n') };
 }
 
 export function trimLineEnd(bytes: Buffer, start: number, end: number): number {

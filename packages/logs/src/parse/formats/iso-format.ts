@@ -12,6 +12,9 @@ import { readRedisStart } from './redis-line.ts';
 /** `[info] `, `<Error> `, `Error: ` or `INFO `. */
 const LEVEL_IN_FRONT = /^(?:(?=\W|\w+[:|])[[<(]? ?([A-Za-z]{3,11}) ?[\])>:|]{1,2}|([A-Z]{3,11}))(?:\s+|$)/;
 
+/** A process and its role: `1:M `, `1:signal-handler `. */
+const REDIS_LEAD = /^(\d+):(\S+)/;
+
 /** Lines that start with a date and a time in any of the usual spellings; PostgreSQL, Redis and logfmt among them. */
 export function createIsoFormat({ zone }: FormatOptions): ShapedFormat {
   const time = { timeMs: 0, end: 0 };
@@ -30,7 +33,7 @@ export function createIsoFormat({ zone }: FormatOptions): ShapedFormat {
       return true;
     },
     readColumns(body, lead) {
-      if (lead === '') return readLogfmtColumns(body);
+      if (lead === '') return readLogfmtColumns(body, zone);
       return readPostgresColumns(body) ?? readPlainColumns(body, lead);
     },
   });
@@ -42,10 +45,8 @@ function readPlainColumns(body: string, lead: string): Columns {
     const { localMs: _time, level: _level, ...rest } = decodeRecord(Buffer.from(body.slice(1)));
     return rest;
   }
-  const redis = /^\d+:/.test(lead) && /^ [.*#-] (.*)$/s.exec(body);
-  if (redis) {
-    return columns(redis[1] ?? '', { context: { pid: Number.parseInt(lead, 10), role: lead.split(/[: ]/)[1] } });
-  }
+  const [, redisPid, role] = REDIS_LEAD.exec(lead) ?? [];
+  if (redisPid) return columns(body.replace(/^ (?:[.*#-] )?/, ''), { context: { pid: Number(redisPid), role } });
   const [, goSource, goMessage = ''] = /^ ([\w./-]+\.go:\d+): (.*)$/s.exec(body) ?? [];
   if (goSource) return columns(goMessage, { source: goSource });
   return columns(withoutLevel(body), {});

@@ -3,7 +3,7 @@ export type KeyKind = 'time' | 'level' | undefined;
 
 export const TIME_KEYS = ['time', 'ts', 'timestamp', '@timestamp', 't', '@t', 'date'];
 export const LEVEL_KEYS = ['level', 'lvl', 'severity', 'levelname', 'log.level', '@l'];
-export const MESSAGE_KEYS = ['msg', 'message', 'log', '@m', '@mt', 'renderedmessage', 'messagetemplate'];
+export const MESSAGE_KEYS = ['msg', 'message', 'log', '@m', '@mt', 'renderedmessage', 'messagetemplate', 'event'];
 export const SOURCE_KEYS = ['caller', 'source'];
 export const TAG_KEYS = ['logger', 'component', 'name', 'module', 'subsys'];
 

@@ -19,16 +19,25 @@ const layout = (source: string) => new RegExp(source, 's');
 /** Each tells itself by what stands behind the time. The first that fits is taken. */
 const LAYOUTS: Layout[] = [
   {
-    // Spring Boot: ` INFO 1234 --- [app] [  main] c.e.App  : message`
-    body: layout(`^ +${LEVEL} +(\\d+) --- (?:${BRACKETED} )?${BRACKETED} (\\S+) *: (.*)$`),
-    read: ([pid, application, thread, tag = '', message = '']) =>
-      columns(message, { tag, context: { pid: Number(pid), application, thread: thread?.trim() } }),
+    // Spring Boot: ` INFO 1234 --- [app] [  main] [trace-span] c.e.App  : message`; only the thread is always there
+    body: layout(`^ +${LEVEL} +(\\d+) --- (?:${BRACKETED} )?${BRACKETED} (?:\\[([\\w -]*)\\] )?(\\S+) *: (.*)$`),
+    read: ([pid, application, thread, correlation, tag = '', message = '']) =>
+      columns(message, {
+        tag,
+        context: {
+          pid: Number(pid),
+          application,
+          thread: thread?.trim(),
+          correlation: correlation?.trim() || undefined,
+        },
+      }),
   },
   {
     // ZooKeeper: ` [myid:1] - INFO  [main:QuorumPeerConfig@136] - message`
-    body: layout(`^ \\[myid:(\\d*)\\] - ${LEVEL} +\\[(.*?):([\\w.$]+)@(\\d+)\\] - (.*)$`),
-    read: ([myid, thread, name = '', line, message = '']) =>
-      columns(message, { source: `${name}:${line}`, context: { myid, thread } }),
+    // The source stays as it is written: searches look for it in the text.
+    body: layout(`^ \\[myid:(\\d*)\\] - ${LEVEL} +\\[(.*?):([\\w.$]+@\\d+)\\] - (.*)$`),
+    read: ([myid, thread, source = '', message = '']) =>
+      columns(message, { source, tag: source.replace(/@\d+$/, ''), context: { myid, thread } }),
   },
   {
     // logback: ` [main] INFO  c.e.App - message`
@@ -36,10 +45,10 @@ const LAYOUTS: Layout[] = [
     read: ([thread, tag = '', message = '']) => columns(message, { tag, context: { thread } }),
   },
   {
-    // Cassandra: `INFO  [main] 2024-... Server.java:123 - message`
-    lead: layout(`^${LEVEL} +${BRACKETED} `),
-    body: layout('^ (\\S+:\\d+) - (.*)$'),
-    read: ([thread, source = '', message = '']) => columns(message, { source, context: { thread } }),
+    // Cassandra: `INFO  [main] 2024-... Server.java:123 - message`; others write the level first without thread or source
+    lead: layout(`^${LEVEL} +(?:${BRACKETED} )?`),
+    body: layout('^ ?(?:(\\S+:\\d+) - )?(.*)$'),
+    read: ([thread, source, message = '']) => columns(message, { ...(source && { source }), context: { thread } }),
   },
   {
     // Elasticsearch: `[INFO ][o.e.n.Node     ] [node-1] message`

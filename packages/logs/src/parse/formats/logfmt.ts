@@ -43,7 +43,7 @@ function skipValue(bytes: Buffer, start: number, end: number, quoted: boolean): 
 }
 
 /** The pairs as columns; what does not look like pairs is added to the message. */
-export function readLogfmtColumns(body: string): Columns | undefined {
+export function readLogfmtColumns(body: string, zone: Zone): Columns | undefined {
   const pair = new RegExp(PAIR);
   const pairs = new Map<string, string>();
   let end = 0;
@@ -59,8 +59,9 @@ export function readLogfmtColumns(body: string): Columns | undefined {
     pairs.delete(key);
     return value;
   };
-  take(TIME_KEYS);
-  take(LEVEL_KEYS);
+  const asToken = (value: string) => Buffer.from(value);
+  take(TIME_KEYS, (value) => !Number.isNaN(timeOfToken(asToken(value), 0, Buffer.byteLength(value), zone)));
+  take(LEVEL_KEYS, (value) => readLevelToken(asToken(value), 0, Buffer.byteLength(value)) > 0);
   const message = [take(MESSAGE_KEYS), body.slice(end).trim()].filter(Boolean).join(' ');
   const source = take(SOURCE_KEYS, (value) => /:\d+$/.test(value));
   const tag = take(TAG_KEYS);

@@ -14,7 +14,8 @@ const MAX_HEAD_BYTES = 16 * 1024;
 /** Host, address and user stand before the time; a bracket further away is part of something else. */
 const MAX_LEAD_BYTES = 1024;
 
-const LEAD = /^(?:\S+ )?(\S+) \S+ (\S+) \[/;
+/** Address, identity and user, which may hold spaces; in front the virtual host, where what follows can be an address. */
+const LEAD = /^(?:(\S+) (?=[^\s.:]*[.:]))?(\S+) (\S+) (.+?) \[/;
 const QUOTED = '"([^"\\\\]*(?:\\\\.[^"\\\\]*)*)"';
 const BODY = new RegExp(`^${QUOTED} (\\d{3}) (\\d+|-)(?: ${QUOTED} ${QUOTED})?`, 's');
 
@@ -38,16 +39,22 @@ export function createNginxAccessFormat({ zone }: FormatOptions): ShapedFormat {
     readColumns(body, lead) {
       const [, request, status, bytes, referer, userAgent] = BODY.exec(body) ?? [];
       if (request === undefined) return undefined;
-      const [, remoteAddr = lead.split(' ', 1)[0], user] = LEAD.exec(lead) ?? [];
       const [, method, uri] = /^([A-Z]+) (\S+)/.exec(request) ?? [];
       return columns(body, {
         context: {
-          ...{ remoteAddr, user: present(user), method, uri, status: Number(status) },
+          ...readLead(lead),
+          ...{ method, uri, status: Number(status) },
           ...{ bytes: bytes === '-' ? 0 : Number(bytes), referer: present(referer), userAgent: present(userAgent) },
         },
       });
     },
+    readOther: (body, lead) => columns(body, { context: readLead(lead) }),
   });
+}
+
+function readLead(lead: string): Record<string, string | undefined> {
+  const [, host, remoteAddr = lead.split(' ', 1)[0], ident, user] = LEAD.exec(lead) ?? [];
+  return { host, remoteAddr, ident: present(ident), user: present(user) };
 }
 
 /** `15/Nov/2026:00:21:26 +0000`, up to the bracket. */

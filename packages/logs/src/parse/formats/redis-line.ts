@@ -1,12 +1,17 @@
 import { parseFraction, readMsOfDay, twoDigits, wallClockMs } from '../timestamp.ts';
 import type { Zone } from '../zone.ts';
-import { COLON, isLetter, SPACE, skipDigits } from './byte-scan.ts';
+import { COLON, isLetter, SPACE, skipDigits, startsWith } from './byte-scan.ts';
 import type { LineStart } from './define-format.ts';
 import { readMonthName } from './month-name.ts';
+import { timeOfToken } from './value-tokens.ts';
+
+/** A signal handler cannot ask for the local time: `1:signal-handler (1723801703) message`, in seconds since 1970. */
+const SIGNAL = ':signal-handler (';
 
 /** Redis: `1:M 16 Aug 2024 09:48:23.118 * message`. The mark before the message is the level. */
 export function readRedisStart(bytes: Buffer, start: number, end: number, zone: Zone, found: LineStart): boolean {
   const pidEnd = skipDigits(bytes, start, Math.min(end, start + 10));
+  if (startsWith(bytes, pidEnd, end, SIGNAL)) return readSignalTime(bytes, pidEnd + SIGNAL.length, end, zone, found);
   const at = pidEnd + 3;
   if (pidEnd === start || at + 20 > end || bytes[pidEnd] !== COLON) return false;
   if (!isLetter(bytes[pidEnd + 1]) || bytes[pidEnd + 2] !== SPACE) return false;
@@ -23,6 +28,14 @@ export function readRedisStart(bytes: Buffer, start: number, end: number, zone: 
   found.bodyAt = fraction.end;
   if (fraction.end + 2 < end && bytes[fraction.end + 2] === SPACE) found.rank = rankOfMark(bytes[fraction.end + 1]);
   return true;
+}
+
+function readSignalTime(bytes: Buffer, start: number, end: number, zone: Zone, found: LineStart): boolean {
+  const close = skipDigits(bytes, start, end);
+  if (close >= end || bytes[close] !== 41) return false;
+  found.timeMs = timeOfToken(bytes, start, close, zone);
+  found.bodyAt = close + 1;
+  return !Number.isNaN(found.timeMs);
 }
 
 /** `.` debug, `-` verbose, `*` notice, `#` warning. */

@@ -1,7 +1,8 @@
 import type { FormatOptions } from '../format.ts';
 import { parseFraction, readMsOfDay, twoDigits } from '../timestamp.ts';
-import { isDigit, SPACE } from './byte-scan.ts';
+import { COLON, isDigit, SPACE, skipWord } from './byte-scan.ts';
 import { columns, defineFormat, type ShapedFormat } from './define-format.ts';
+import { findLevel } from './find-level.ts';
 import { type ReadTime, readIsoTime } from './iso-time.ts';
 import { rankOfPriority } from './level-word.ts';
 import { readMonthName } from './month-name.ts';
@@ -47,6 +48,8 @@ export function createSyslogFormat(options: FormatOptions): ShapedFormat {
       if (!readMonthTime(bytes, at, end, time) && !readRsyslogTime(bytes, at, end, time)) return false;
       found.timeMs = time.timeMs;
       found.bodyAt = time.end;
+      // Files have no priority as a rule. Many programs start their message with its level then: `sshd[1]: error: ...`
+      if (found.rank === 0) found.rank = levelBehindTag(bytes, time.end + 1, end);
       return true;
     },
     readColumns(body) {
@@ -55,4 +58,10 @@ export function createSyslogFormat(options: FormatOptions): ShapedFormat {
       return columns(message ?? '', { tag, context: { host, pid } });
     },
   });
+}
+
+function levelBehindTag(bytes: Buffer, hostAt: number, end: number): number {
+  const tagAt = skipWord(bytes, hostAt, end) + 1;
+  const tagEnd = skipWord(bytes, tagAt, end);
+  return tagEnd > tagAt && bytes[tagEnd - 1] === COLON ? findLevel(bytes, tagEnd, end, 1) : 0;
 }

@@ -38,9 +38,12 @@ export function createTidbFormat({ zone }: FormatOptions): ShapedFormat {
 function readFields(body: string, start: number): Columns | undefined {
   const fields = new RegExp(FIELD);
   fields.lastIndex = start;
-  const source = fields.exec(body)?.[1];
-  const text = fields.exec(body);
-  if (source === undefined || !text) return undefined;
+  const first = fields.exec(body);
+  // Where the source was left out, the message comes first: a source is neither quoted nor a pair.
+  const hasSource = first?.[2] === undefined && !first?.[1]?.startsWith('"');
+  const text = hasSource ? fields.exec(body) : first;
+  if (!first || !text) return undefined;
+  const source = hasSource && first[1] !== '<unknown>' ? first[1] : undefined;
   const context: [string, unknown][] = [];
   let end = fields.lastIndex;
   for (let field = fields.exec(body); field; field = fields.exec(body)) {
@@ -49,7 +52,7 @@ function readFields(body: string, start: number): Columns | undefined {
   }
   const message = text[2] === undefined ? unquote(text[1] ?? '') : text[0].slice(2, -1);
   return columns(message + body.slice(end), {
-    ...(/:\d+$/.test(source) && { source }),
+    ...(source && { source }),
     context: Object.fromEntries(context),
   });
 }
