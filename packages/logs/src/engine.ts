@@ -15,7 +15,7 @@ import { histogram } from './search/histogram.ts';
 import { type OpenFamily, openFamily, releaseFamily } from './search/open-family.ts';
 import { FileOpener } from './search/open-file.ts';
 import { ScanShop } from './search/scan-shop.ts';
-import { search } from './search/search.ts';
+import { searchLines } from './search/search.ts';
 import type { AskOptions } from './search/stop-reason.ts';
 import type {
   Digest,
@@ -108,9 +108,14 @@ export class LogEngine {
   }
 
   async *search(query: SearchQuery, options: AskOptions): AsyncGenerator<SearchItem[], void, undefined> {
+    for await (const lines of this.searchLines(query, options))
+      yield lines.map((line) => JSON.parse(line) as SearchItem);
+  }
+
+  async *searchLines(query: SearchQuery, options: AskOptions): AsyncGenerator<string[], void, undefined> {
     const done = this.#begin();
     try {
-      yield* search(this.#shop, await this.#open(query, options), query, options);
+      yield* searchLines(this.#shop, await this.#open(query, options), query, options);
     } finally {
       done();
     }

@@ -114,6 +114,11 @@ export class LogDir {
     yield* (await this.#loadEngine()).search(query, options);
   }
 
+  /** The same, each item as a line of JSON: for who passes it on without looking into it. */
+  async *searchLines(query: SearchQuery, options: AskOptions = {}): AsyncGenerator<string[], void, undefined> {
+    yield* (await this.#loadEngine()).searchLines(query, options);
+  }
+
   async histogram(query: HistogramQuery, options: AskOptions = {}): Promise<Histogram> {
     return (await this.#loadEngine()).histogram(query, options);
   }

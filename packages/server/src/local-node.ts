@@ -91,6 +91,10 @@ export class LocalNode implements NodeState {
     return this.#parts.logs.search(request, options);
   }
 
+  searchLogLines(request: SearchQuery, options: SearchOptions = {}): AsyncIterable<string[]> {
+    return this.#parts.logs.searchLines(request, options);
+  }
+
   followLogs(request: FollowQuery, options: CallOptions = {}): AsyncIterable<FollowItem[]> {
     return this.#parts.logs.follow(request, options);
   }

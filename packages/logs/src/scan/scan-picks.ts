@@ -1,11 +1,10 @@
-import { CHECK_BYTES, checkOf } from '../cursor/cursor.ts';
 import type { LineHead } from '../parse/format.ts';
 import { BlockScanner } from './block-scanner.ts';
 import { blockOf, headLookBytes } from './blocks.ts';
-import type { RecordsJob, RecordsResult } from './jobs.ts';
+import type { RecordsJob, RecordsResult, ScanReport } from './jobs.ts';
 import type { RecordMatcher } from './record-matcher.ts';
 import type { ScanTools } from './scan-part.ts';
-import { showRecord } from './show-record.ts';
+import { RecordShow } from './show-record.ts';
 import { openTextReader, type TextReader } from './text-reader.ts';
 
 const NEWLINE = 10;
@@ -14,33 +13,24 @@ const NEWLINE = 10;
 export function scanPicks(job: RecordsJob, matcher: RecordMatcher, tools: ScanTools): RecordsResult {
   const { format } = tools;
   const picker = new RecordPicker(openTextReader(job.file), tools);
-  const result: RecordsResult = {
-    records: [],
-    stopped: false,
-    reached: null,
-    scannedBytes: 0,
-    minMs: Infinity,
-    maxMs: -Infinity,
-    summaries: [],
-  };
+  const show = new RecordShow(job, format);
+  const report: ScanReport = { scannedBytes: 0, minMs: Infinity, maxMs: -Infinity, summaries: [] };
+  let reached: RecordsResult['reached'] = null;
   for (const offset of job.picks) {
     if (tools.isCancelled()) break;
     if (offset < job.startBytes || offset >= job.endBytes) continue;
     const { bytes, start, end, head } = picker.pick(offset);
-    result.scannedBytes += end - start;
+    report.scannedBytes += end - start;
+    const span = { bytes, start, end, offset };
     if (matcher.matchesHead(head) && matcher.matchesText(bytes, start, end, format)) {
-      if (result.records.length >= job.limit) return { ...result, stopped: true };
-      result.records.push(
-        showRecord(bytes, format, { start, end, offset, raw: job.raw, continued: false, headless: false }),
-      );
+      if (show.count >= job.limit) return { ...report, found: show.found, stopped: true, reached: null };
+      show.add(span, { continued: false, headless: false });
     }
-    const checkBytes = Math.min(CHECK_BYTES, end - start);
-    const check = checkOf(bytes, start, start + checkBytes);
-    result.reached = { offset, check, checkBytes, ...(!Number.isNaN(head.timeMs) && { timeMs: head.timeMs }) };
-    if (head.timeMs < result.minMs) result.minMs = head.timeMs;
-    if (head.timeMs > result.maxMs) result.maxMs = head.timeMs;
+    reached = { cursor: show.cursorOf(span), timeMs: head.timeMs };
+    if (head.timeMs < report.minMs) report.minMs = head.timeMs;
+    if (head.timeMs > report.maxMs) report.maxMs = head.timeMs;
   }
-  return result;
+  return { ...report, found: show.found, stopped: false, reached };
 }
 
 interface Picked {

@@ -1,34 +1,83 @@
-import { CHECK_BYTES, checkOf } from '../cursor/cursor.ts';
-import type { Format } from '../parse/format.ts';
-import type { ScannedRecord, ShownFields } from './jobs.ts';
+import { CHECK_BYTES, checkOf, markEncoder } from '../cursor/cursor.ts';
+import type { Format, RecordFields } from '../parse/format.ts';
+import type { FoundRecord } from '../types.ts';
+import type { FoundLines, RecordsJob } from './jobs.ts';
 
 /** Of a longer record only the start is shown: an answer of many records must not become gigabytes. */
 export const SHOWN_BYTES = 64 * 1024;
 
-export interface ShownPart {
+/** A record in loaded text. */
+export interface RecordSpan {
+  bytes: Buffer;
   start: number;
   end: number;
-  /** Of the record's start in the file. */
+  /** Of its start in the file. */
   offset: number;
-  raw: boolean;
+}
+
+export interface ShownAs {
+  /** A later part of a record that was too long to be one. */
   continued: boolean;
   /** It has no columns: all of it is message. */
   headless: boolean;
 }
 
-/** A record of the loaded text as an answer tells it. */
-export function showRecord(bytes: Buffer, format: Format, part: ShownPart): ScannedRecord {
-  const { start, end, offset, raw, continued, headless } = part;
-  const shownEnd = end - start > SHOWN_BYTES ? characterEnd(bytes, start, start + SHOWN_BYTES) : end;
-  const checkBytes = Math.min(CHECK_BYTES, end - start);
-  const fields: ShownFields = headless
-    ? { message: textOf(bytes, start, shownEnd) }
-    : format.decode(bytes, start, shownEnd);
-  if (shownEnd < end) fields.cut = true;
-  if (continued) fields.continued = true;
-  if (raw) fields.raw = textOf(bytes, start, shownEnd);
-  return { offset, bytes: end - start, check: checkOf(bytes, start, start + checkBytes), checkBytes, fields };
+/** Makes the lines of an answer from the records of one file. */
+export class RecordShow {
+  readonly found: FoundLines = { lines: [], cursors: [], offsets: [], times: [] };
+  readonly #format: Format;
+  readonly #file: string;
+  readonly #raw: boolean;
+  readonly #encode: ReturnType<typeof markEncoder>;
+  #toldBytes = 0;
+
+  constructor({ file, mark, raw }: RecordsJob, format: Format) {
+    this.#format = format;
+    this.#file = file.name;
+    this.#raw = raw;
+    this.#encode = markEncoder({ ...mark, file: file.name });
+  }
+
+  get count(): number {
+    return this.found.lines.length;
+  }
+
+  /** Characters of all lines so far. */
+  get toldBytes(): number {
+    return this.#toldBytes;
+  }
+
+  cursorOf({ bytes, start, end, offset }: RecordSpan): string {
+    const checkBytes = Math.min(CHECK_BYTES, end - start);
+    return this.#encode({ offset, check: checkOf(bytes, start, start + checkBytes), checkBytes });
+  }
+
+  add(span: RecordSpan, shownAs: ShownAs): void {
+    const cursor = this.cursorOf(span);
+    const fields = this.#fieldsOf(span, shownAs);
+    const { offset, start, end } = span;
+    const place = { type: 'record', file: this.#file, offset, bytes: end - start, cursor } as const;
+    const line = JSON.stringify(Object.assign(place, fields) satisfies FoundRecord);
+    this.found.lines.push(line);
+    this.found.cursors.push(cursor);
+    this.found.offsets.push(offset);
+    this.found.times.push(fields.timeMs ?? Number.NaN);
+    this.#toldBytes += line.length;
+  }
+
+  #fieldsOf({ bytes, start, end }: RecordSpan, { continued, headless }: ShownAs): ShownFields {
+    const shownEnd = end - start > SHOWN_BYTES ? characterEnd(bytes, start, start + SHOWN_BYTES) : end;
+    const fields: ShownFields = headless
+      ? { message: textOf(bytes, start, shownEnd) }
+      : this.#format.decode(bytes, start, shownEnd);
+    if (shownEnd < end) fields.cut = true;
+    if (continued) fields.continued = true;
+    if (this.#raw) fields.raw = textOf(bytes, start, shownEnd);
+    return fields;
+  }
 }
+
+type ShownFields = RecordFields & Pick<FoundRecord, 'cut' | 'continued' | 'raw'>;
 
 function textOf(bytes: Buffer, start: number, end: number): string {
   return bytes.toString('utf8', start, end).replace(/\r?\n$/, '');

@@ -1,7 +1,7 @@
 import { Worker } from 'node:worker_threads';
 import { LogError, type LogErrorCode } from '../log-error.ts';
 import { CancelFlag } from './cancel-flag.ts';
-import type { Job, JobResults, ScannedRecord } from './jobs.ts';
+import type { Job, JobResults } from './jobs.ts';
 import type { WorkerAnswer, WorkerTask } from './worker-messages.ts';
 
 /** A thread without work gives its memory back after this long. */
@@ -95,7 +95,7 @@ export class WorkerPool {
     thread.current = undefined;
     thread.worker.unref();
     thread.idleTimer = setTimeout(() => this.#end(thread), IDLE_MS).unref();
-    if (current && 'result' in answer) current.resolve(unpack(answer));
+    if (current && 'result' in answer) current.resolve(answer.result);
     else if (current && 'failure' in answer) current.reject(asError(answer.failure));
     this.#dispatch();
   }
@@ -113,11 +113,6 @@ export class WorkerPool {
     this.#lose(thread, new Error('the scanning threads are ending'));
     await thread.worker.terminate();
   }
-}
-
-function unpack(answer: Extract<WorkerAnswer, { result: unknown }>): JobResults[Job['kind']] {
-  if (!('recordsJson' in answer)) return answer.result;
-  return { ...answer.result, records: JSON.parse(answer.recordsJson) as ScannedRecord[] };
 }
 
 function asError({ code, message }: { code: string | null; message: string }): Error {

@@ -3,7 +3,6 @@ import { readlinkSync } from 'node:fs';
 import { setPriority } from 'node:os';
 import { parentPort } from 'node:worker_threads';
 import { LogError } from '../log-error.ts';
-import type { Job, JobResults } from './jobs.ts';
 import { JobRunner } from './run-job.ts';
 import type { WorkerAnswer, WorkerTask } from './worker-messages.ts';
 
@@ -20,16 +19,10 @@ port.on('message', (task: WorkerTask) => {
   const isCancelled = () => Atomics.load(flag, 0) !== 0;
   const answer = (message: WorkerAnswer) => port.postMessage(message);
   runner.run(job, isCancelled).then(
-    (result) => answer(pack(id, result)),
+    (result) => answer({ id, result }),
     (error: unknown) => answer({ id, failure: describe(error) }),
   );
 });
-
-function pack(id: number, result: JobResults[Job['kind']]): WorkerAnswer {
-  if (typeof result !== 'object' || !('records' in result)) return { id, result };
-  const { records, ...rest } = result;
-  return { id, result: rest, recordsJson: JSON.stringify(records) };
-}
 
 /** Its priority is lowered: whatever the node does for others comes first. Only Linux has priorities for threads. */
 function stepBack(): void {

@@ -11,16 +11,21 @@ import type { StopReason } from './stop-reason.ts';
 /** What stands around a record costs two scans: told in small batches, the first ones come at once. */
 const BATCH_RECORDS = 16;
 
-/** The records found, batch by batch, with those before and after each of them where they are asked for. */
+/** The lines found, batch by batch, with the records before and after each where they are asked for. */
 export async function* withContext(
   shop: ScanShop,
   families: readonly OpenFamily[],
   query: SearchQuery,
-  { records, stop }: { records: FoundRecord[]; stop: StopReason },
-): AsyncGenerator<FoundRecord[], void, undefined> {
-  const size = query.before === 0 && query.after === 0 ? records.length : BATCH_RECORDS;
-  for (let from = 0; from < records.length; from += size) {
-    yield await addContext(shop, families, query, { records: records.slice(from, from + size), stop });
+  { lines, stop }: { lines: string[]; stop: StopReason },
+): AsyncGenerator<string[], void, undefined> {
+  if (lines.length === 0) return;
+  if (query.before === 0 && query.after === 0) {
+    yield lines;
+    return;
+  }
+  for (let from = 0; from < lines.length; from += BATCH_RECORDS) {
+    const records = lines.slice(from, from + BATCH_RECORDS).map((line) => JSON.parse(line) as FoundRecord);
+    yield (await addContext(shop, families, query, { records, stop })).map((record) => JSON.stringify(record));
   }
 }
 
@@ -31,7 +36,6 @@ async function addContext(
   { before, after, raw = false }: SearchQuery,
   { records, stop }: { records: FoundRecord[]; stop: StopReason },
 ): Promise<FoundRecord[]> {
-  if (before === 0 && after === 0) return records;
   const found: FoundRecord[] = [];
   for (const record of records) {
     // Those found are told in any case; what stands around them costs a scan each.
@@ -82,8 +86,8 @@ async function neighbours(shop: ScanShop, family: OpenFamily, side: Side): Promi
     ahead: 0,
   };
   const wish = { filter: {}, raw, wanted: () => count - found.length };
-  for await (const { records } of familyRecords(task, wish)) {
-    found.push(...records.slice(0, count - found.length));
+  for await (const { found: more } of familyRecords(task, wish)) {
+    found.push(...more.lines.slice(0, count - found.length).map((line) => JSON.parse(line) as FoundRecord));
     if (found.length >= count) break;
   }
   return found;

@@ -105,7 +105,10 @@ async function sampleOf(shop: ScanShop, { family, file, offset }: Gathered): Pro
     tally: new ScanTally(),
     ahead: 0,
   };
-  for await (const { records } of familyRecords(task, { filter: {}, raw: false, wanted: () => 1 })) return records[0];
+  for await (const { found } of familyRecords(task, { filter: {}, raw: false, wanted: () => 1 })) {
+    const [line] = found.lines;
+    return line === undefined ? undefined : (JSON.parse(line) as FoundRecord);
+  }
   return undefined;
 }
 

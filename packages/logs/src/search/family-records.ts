@@ -1,10 +1,8 @@
-import { markEncoder } from '../cursor/cursor.ts';
 import { blockOf } from '../scan/blocks.ts';
-import type { RecordsJob, RecordsResult, ScannedRecord } from '../scan/jobs.ts';
-import type { FoundRecord, RecordFilter } from '../types.ts';
+import type { FoundLines, RecordsJob, RecordsResult } from '../scan/jobs.ts';
+import type { RecordFilter } from '../types.ts';
 import type { FamilyTask, FilePart } from './file-parts.ts';
 import { noteProblem } from './open-family.ts';
-import type { OpenFile } from './open-file.ts';
 import { runParts } from './run-parts.ts';
 
 export interface RecordsWish {
@@ -16,18 +14,18 @@ export interface RecordsWish {
 
 /** What one step of a scan found, and how far it got. */
 export interface FoundStep {
-  records: FoundRecord[];
+  found: FoundLines;
   /** Cursor of the record the scan has come to: going on next to it leaves nothing out. */
   reached: string | undefined;
-  /** Newest first: nothing that is still to come is newer. Oldest first: older. `undefined`: cannot be told. */
-  boundMs: number | undefined;
+  /** Newest first: nothing that is still to come is newer. Oldest first: older. `NaN`: cannot be told. */
+  boundMs: number;
 }
 
 /** The matching records of a family in order, step by step as they are found. */
 export async function* familyRecords(task: FamilyTask, wish: RecordsWish): AsyncGenerator<FoundStep, void, undefined> {
   const jobFor = (part: FilePart): RecordsJob => recordsJob(part, task, wish);
   for await (const { part, result } of runParts({ ...task, withPicks: true }, jobFor)) {
-    yield stepOf(part.opened, result);
+    yield stepOf(result);
     for (let last = result; last.stopped && wish.wanted() > 0; ) {
       const rest = restOf(part, last, task.newestFirst);
       const next = await task.shop.pool.run(recordsJob(rest, task, wish), task.flag).catch((error: unknown) => {
@@ -37,13 +35,13 @@ export async function* familyRecords(task: FamilyTask, wish: RecordsWish): Async
       if (!next) break;
       last = next;
       task.tally.add(part.opened.name, last);
-      yield stepOf(part.opened, last);
+      yield stepOf(last);
     }
   }
 }
 
 function recordsJob(part: FilePart, { newestFirst }: FamilyTask, { filter, raw, wanted }: RecordsWish): RecordsJob {
-  const { file, runs, picks, startBytes, endBytes } = part;
+  const { file, runs, picks, startBytes, endBytes, opened } = part;
   return {
     kind: 'records',
     file,
@@ -54,13 +52,14 @@ function recordsJob(part: FilePart, { newestFirst }: FamilyTask, { filter, raw, 
     filter,
     newestFirst,
     raw,
+    mark: opened.mark,
     limit: Math.max(1, wanted()),
   };
 }
 
 /** What is left of a part that stopped at its last record. */
-function restOf(part: FilePart, { records }: RecordsResult, newestFirst: boolean): FilePart {
-  const { offset } = records.at(-1) ?? { offset: newestFirst ? 0 : Number.MAX_SAFE_INTEGER };
+function restOf(part: FilePart, { found }: RecordsResult, newestFirst: boolean): FilePart {
+  const offset = found.offsets.at(-1) ?? (newestFirst ? 0 : Number.MAX_SAFE_INTEGER);
   const block = blockOf(offset);
   const runs: number[] = [];
   for (let pair = 0; pair + 1 < part.runs.length; pair += 2) {
@@ -72,18 +71,8 @@ function restOf(part: FilePart, { records }: RecordsResult, newestFirst: boolean
   return newestFirst ? { ...part, runs, picks, endBytes: offset } : { ...part, runs, picks, startBytes: offset + 1 };
 }
 
-function stepOf(file: OpenFile, { records, reached, stopped }: RecordsResult): FoundStep {
-  const encode = markEncoder({ ...file.mark, file: file.name });
-  const last = records.at(-1);
+function stepOf({ found, reached, stopped }: RecordsResult): FoundStep {
   // A part that stopped early has come no further than its last record.
-  const edge = stopped && last ? { ...last, timeMs: last.fields.timeMs } : reached;
-  return {
-    records: records.map((record) => foundRecord(file, record, encode(record))),
-    reached: edge ? encode(edge) : undefined,
-    boundMs: edge?.timeMs,
-  };
-}
-
-function foundRecord({ name }: OpenFile, { offset, bytes, fields }: ScannedRecord, cursor: string): FoundRecord {
-  return Object.assign({ type: 'record' as const, file: name, offset, bytes, cursor }, fields);
+  if (stopped) return { found, reached: found.cursors.at(-1), boundMs: found.times.at(-1) ?? Number.NaN };
+  return { found, reached: reached?.cursor, boundMs: reached?.timeMs ?? Number.NaN };
 }

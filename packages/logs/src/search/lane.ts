@@ -1,4 +1,3 @@
-import type { FoundRecord } from '../types.ts';
 import type { FoundStep } from './family-records.ts';
 
 export interface LaneOptions {
@@ -7,11 +6,17 @@ export interface LaneOptions {
   cursor: string | undefined;
 }
 
+const NOTHING: FoundStep = {
+  found: { lines: [], cursors: [], offsets: [], times: [] },
+  reached: undefined,
+  boundMs: Number.NaN,
+};
+
 /** One log among those told together: what was found and not told yet, and how far its scan has come. */
 export class Lane {
   readonly #steps: AsyncGenerator<FoundStep, void, undefined>;
   readonly #newestFirst: boolean;
-  #step: FoundStep = { records: [], reached: undefined, boundMs: undefined };
+  #step = NOTHING;
   #told = 0;
   #boundMs: number;
   #cursor: string | undefined;
@@ -28,14 +33,14 @@ export class Lane {
     return this.#done;
   }
 
-  /** The record to be told next, if it is at hand. */
-  get next(): FoundRecord | undefined {
-    return this.#step.records[this.#told];
+  /** Whether the record to be told next is at hand. */
+  get hasNext(): boolean {
+    return this.#told < this.#step.found.lines.length;
   }
 
   /** Nothing that comes from here is newer (oldest first: older). A record without a time keeps its place. */
   get boundMs(): number {
-    return this.#closer(this.next?.timeMs);
+    return this.#closer(this.#step.found.times[this.#told]);
   }
 
   /** Going on next to it tells what was not told yet, and nothing twice. */
@@ -43,23 +48,25 @@ export class Lane {
     return this.#cursor;
   }
 
-  take(): FoundRecord | undefined {
-    const record = this.next;
-    if (!record) return undefined;
+  /** The record to be told next, as JSON; `undefined` where the scan must go on first. */
+  take(): string | undefined {
+    const { lines, cursors } = this.#step.found;
+    const line = lines[this.#told];
+    if (line === undefined) return undefined;
     this.#boundMs = this.boundMs;
+    this.#cursor = cursors[this.#told];
     this.#told++;
-    this.#cursor = record.cursor;
-    if (!this.next) this.#endStep();
-    return record;
+    if (!this.hasNext) this.#endStep();
+    return line;
   }
 
   /** Goes on scanning for a step. */
   async pull(): Promise<void> {
     const { value: step } = await this.#steps.next();
     this.#done = step === undefined;
-    this.#step = step ?? { records: [], reached: undefined, boundMs: undefined };
+    this.#step = step ?? NOTHING;
     this.#told = 0;
-    if (!this.next) this.#endStep();
+    if (!this.hasNext) this.#endStep();
   }
 
   async close(): Promise<void> {
@@ -73,7 +80,7 @@ export class Lane {
   }
 
   #closer(timeMs: number | undefined): number {
-    if (timeMs === undefined) return this.#boundMs;
+    if (timeMs === undefined || Number.isNaN(timeMs)) return this.#boundMs;
     return this.#newestFirst ? Math.min(timeMs, this.#boundMs) : Math.max(timeMs, this.#boundMs);
   }
 }
@@ -85,7 +92,7 @@ export function leadingLane(lanes: readonly Lane[], newestFirst: boolean): Lane 
     if (lane.isDone) continue;
     const leads = !leader || (newestFirst ? lane.boundMs > leader.boundMs : lane.boundMs < leader.boundMs);
     // Where it cannot be told yet, the one that must be looked into goes first.
-    if (leads || (leader && lane.boundMs === leader.boundMs && leader.next && !lane.next)) leader = lane;
+    if (leads || (leader && lane.boundMs === leader.boundMs && leader.hasNext && !lane.hasNext)) leader = lane;
   }
   return leader;
 }

@@ -22,10 +22,12 @@ export async function* runParts<J extends ReportingJob>(
   const parts = fileParts(task);
   const running: { part: FilePart; result: Promise<JobResults[J['kind']]> }[] = [];
   let more = true;
+  // Only when the first part did not suffice is it worth while to scan ahead.
+  let depth = 0;
   let filling: Promise<void> | undefined;
   /** One more than there are threads: the next job lies ready when one of them becomes free. */
   const fill = async () => {
-    while (more && running.length <= ahead) {
+    while (more && running.length <= depth) {
       const next = await parts.next();
       more = !next.done;
       if (next.done) return;
@@ -58,6 +60,7 @@ export async function* runParts<J extends ReportingJob>(
       tally.add(first.part.opened.name, report);
       remember(first.part, report);
       yield { part: first.part, result };
+      depth = ahead;
     }
   } finally {
     flag.set();

@@ -1,6 +1,6 @@
 import { BEGINNING, decodeCursor } from '../cursor/cursor.ts';
 import { RecordMatcher } from '../scan/record-matcher.ts';
-import type { FileProblem, FoundRecord, SearchEnd, SearchItem, SearchQuery } from '../types.ts';
+import type { FileProblem, SearchEnd, SearchQuery } from '../types.ts';
 import { withContext } from './context.ts';
 import { familyRecords } from './family-records.ts';
 import { recordGone } from './find-record.ts';
@@ -12,15 +12,16 @@ import { ScanTally } from './scan-tally.ts';
 import { type AskOptions, StopReason } from './stop-reason.ts';
 
 /**
- * Tells the records of some families that match, batch by batch as they are found; the last item of the last batch is
- * the end. An empty batch comes first, as soon as the query has proven sound. Takes over the families and releases them.
+ * Tells the records of some families that match, batch by batch as they are found, each item a line of JSON; the last
+ * one of the last batch is the end. An empty batch comes first, as soon as the query has proven sound. Takes over the
+ * families and releases them.
  */
-export async function* search(
+export async function* searchLines(
   shop: ScanShop,
   families: readonly OpenFamily[],
   asked: SearchQuery,
   options: AskOptions = {},
-): AsyncGenerator<SearchItem[], void, undefined> {
+): AsyncGenerator<string[], void, undefined> {
   const query = fromBeginning(asked);
   const tally = new ScanTally();
   const stop = new StopReason(options);
@@ -45,24 +46,24 @@ export async function* search(
       lanes.push(new Lane(familyRecords(task, wish), { newestFirst, cursor }));
     });
 
-    let batch: FoundRecord[] = [];
+    let batch: string[] = [];
     while (!stop.reason && told < query.limit) {
       const lane = leadingLane(lanes, newestFirst);
       if (!lane) break;
-      const record = lane.take();
-      if (record) {
-        batch.push(record);
+      const line = lane.take();
+      if (line !== undefined) {
+        batch.push(line);
         told++;
         continue;
       }
-      yield* withContext(shop, families, query, { records: batch, stop });
+      yield* withContext(shop, families, query, { lines: batch, stop });
       batch = [];
       await lane.pull();
     }
-    yield* withContext(shop, families, query, { records: batch, stop });
+    yield* withContext(shop, families, query, { lines: batch, stop });
     const reason = stop.reason ?? (lanes.every(({ isDone }) => isDone) ? 'exhausted' : 'limit');
     const problems = families.flatMap((family) => family.problems);
-    yield [endItem(tally, lanes, { reason, told, problems, asked: query.start })];
+    yield [JSON.stringify(endItem(tally, lanes, { reason, told, problems, asked: query.start }))];
   } finally {
     stop.end();
     await Promise.all(lanes.map((lane) => lane.close()));

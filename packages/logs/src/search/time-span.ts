@@ -33,10 +33,10 @@ async function lastTime(shop: ScanShop, family: OpenFamily): Promise<number | un
     ahead: 0,
   };
   let left = MOST_LOOKED_AT;
-  for await (const { records } of familyRecords(task, { filter: {}, raw: false, wanted: () => left })) {
-    const timed = records.find(({ timeMs }) => timeMs !== undefined);
-    if (timed) return timed.timeMs;
-    left -= records.length;
+  for await (const { found } of familyRecords(task, { filter: {}, raw: false, wanted: () => left })) {
+    const timeMs = found.times.find((time) => !Number.isNaN(time));
+    if (timeMs !== undefined) return timeMs;
+    left -= found.times.length;
     if (left <= 0) return undefined;
   }
   return undefined;

@@ -7,7 +7,7 @@ import { END, record } from './testing/records.ts';
 describe('lines of JSON', () => {
   it('are one per item, whatever the item holds', () => {
     const items = [record(1, { message: 'two\nlines\r\n\u2028 é 💡 \0' }), record(2, { message: '' }), END];
-    const text = encodeLines(items).toString();
+    const text = encodeLines(items.map((item) => JSON.stringify(item))).toString();
     expect(text.endsWith('\n')).toBe(true);
     const lines = text.split('\n').slice(0, -1);
     expect(lines.map((line) => JSON.parse(line))).toEqual(items);

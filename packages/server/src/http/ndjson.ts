@@ -1,8 +1,6 @@
 export const NDJSON_TYPE = 'application/x-ndjson';
 
-/** One JSON text per line, the batch as one piece of memory. */
-export function encodeLines(items: readonly object[]): Buffer {
-  let text = '';
-  for (const item of items) text += `${JSON.stringify(item)}\n`;
-  return Buffer.from(text);
+/** Lines that are JSON already, the batch as one piece of memory. */
+export function encodeLines(lines: readonly string[]): Buffer {
+  return lines.length === 0 ? Buffer.alloc(0) : Buffer.from(`${lines.join('\n')}\n`);
 }

@@ -34,7 +34,7 @@ export function createRecordRoutes(node: NodeState, options: RecordRouteOptions)
   return {
     logSearch: async ({ query, signal }) => {
       const request = parseSearchRequest(query, clock(), { maxRecords });
-      const batches = node.searchLogs(request, { signal, budgetMs: searchBudgetMs });
+      const batches = node.searchLogLines(request, { signal, budgetMs: searchBudgetMs });
       const stream = await openItemStream(batches, encodeLines);
       return { status: 200, headers: { 'content-type': NDJSON_TYPE }, stream };
     },

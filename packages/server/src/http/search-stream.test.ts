@@ -17,11 +17,24 @@ const BIG_COUNT = 64;
 async function serve(options?: ServeOptions) {
   const source = new BatchSource<SearchItem>();
   const seen: { request?: SearchQuery; options?: SearchOptions } = {};
-  const searchLogs = (request: SearchQuery, given: SearchOptions = {}) => {
+  const searchLogLines = (request: SearchQuery, given: SearchOptions = {}) => {
     Object.assign(seen, { request, options: given });
-    return source.open(given.signal);
+    return asLines(source.open(given.signal));
   };
-  return { source, seen, ...(await serveRecords({ searchLogs }, options)) };
+  return { source, seen, ...(await serveRecords({ searchLogLines }, options)) };
+}
+
+function asLines(batches: AsyncIterable<SearchItem[]>): AsyncIterable<string[]> {
+  const iterator = batches[Symbol.asyncIterator]();
+  const next = async (): Promise<IteratorResult<string[]>> => {
+    const { value, done = false }: IteratorResult<SearchItem[]> = await iterator.next();
+    return done ? { value: undefined, done: true } : { value: value.map((item) => JSON.stringify(item)), done: false };
+  };
+  const end = async (): Promise<IteratorResult<string[]>> => {
+    await iterator.return?.();
+    return { value: undefined, done: true };
+  };
+  return { [Symbol.asyncIterator]: () => ({ next, return: end }) };
 }
 
 async function nextText(response: IncomingMessage): Promise<string> {

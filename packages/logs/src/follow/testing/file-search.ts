@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
-import { checkOf, decodeCursor, encodeMark, type RecordMark } from '../../cursor/cursor.ts';
+import { CHECK_BYTES, checkOf, decodeCursor, encodeMark, type RecordMark } from '../../cursor/cursor.ts';
 import { isMarked, markFile } from '../../cursor/file-mark.ts';
 import { groupFamilies } from '../../file/families.ts';
 import { LogError } from '../../log-error.ts';
@@ -9,7 +9,6 @@ import { detectFormat } from '../../parse/detect-format.ts';
 import type { Zone } from '../../parse/zone.ts';
 import { listFiles } from '../../read/list.ts';
 import { RecordMatcher } from '../../scan/record-matcher.ts';
-import { showRecord } from '../../scan/show-record.ts';
 import type { FoundRecord, SearchItem, SearchQuery } from '../../types.ts';
 import type { Search } from '../history.ts';
 
@@ -106,14 +105,15 @@ function recordsOf({ name, bytes }: Text, zone: Zone, query: SearchQuery): Found
     const end = starts[index + 1]?.offset ?? bytes.length;
     const matches = matcher.matchesHead({ timeMs, rank }) && matcher.matchesText(bytes, offset, end, format);
     const show = (): FoundRecord => {
-      const part = { start: offset, end, offset, raw: query.raw ?? false, continued: false, headless: false };
-      const { check, checkBytes, bytes: length, fields } = showRecord(bytes, format, part);
+      const checkBytes = Math.min(CHECK_BYTES, end - offset);
+      const check = checkOf(bytes, offset, offset + checkBytes);
       return {
         type: 'record',
-        ...fields,
-        offset,
-        bytes: length,
+        ...format.decode(bytes, offset, end),
+        ...(query.raw && { raw: bytes.toString('utf8', offset, end).replace(/\r?\n$/, '') }),
         file: name,
+        offset,
+        bytes: end - offset,
         cursor: encodeMark({ ...mark, file: name, offset, check, checkBytes }),
       };
     };

@@ -29,7 +29,7 @@ export interface ServedRecords {
 
 /** The record routes on a port of their own, in front of whatever answers them; stopped when the test ends. */
 export async function serveRecords(
-  answers: Partial<Pick<NodeState, 'searchLogs' | 'followLogs' | 'logHistogram' | 'logDigest'>>,
+  answers: Partial<Pick<NodeState, 'searchLogLines' | 'followLogs' | 'logHistogram' | 'logDigest'>>,
   { heartbeatMs = HOUR_MS, stallTimeoutMs = HOUR_MS, answerTimeoutMs = HOUR_MS, maxStreams = 100 }: ServeOptions = {},
 ): Promise<ServedRecords> {
   const slots = new StreamSlots(maxStreams);
