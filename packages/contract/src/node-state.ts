@@ -99,8 +99,11 @@ export interface NodeState {
    * soon as the question is known to be a good one. Leaving the loop, or the signal, ends the search.
    */
   searchLogs(request: SearchQuery, options?: SearchOptions): AsyncIterable<SearchItem[]>;
-  /** The same as lines of JSON, for who passes them on: half the work, and what a remote node sends anyway. */
-  searchLogLines(request: SearchQuery, options?: SearchOptions): AsyncIterable<string[]>;
+  /**
+   * The same as lines of JSON, whole lines at a time, for who passes them on: half the work, and what a remote node
+   * sends anyway. An empty piece comes first.
+   */
+  searchLogLines(request: SearchQuery, options?: SearchOptions): AsyncIterable<Uint8Array>;
   /** Records in batches as they are written, after an empty batch; without end unless the signal fires, which gives an `end`. */
   followLogs(request: FollowQuery, options?: CallOptions): AsyncIterable<FollowItem[]>;
   /** Counts per stretch of time and level. */

@@ -108,11 +108,10 @@ export class LogEngine {
   }
 
   async *search(query: SearchQuery, options: AskOptions): AsyncGenerator<SearchItem[], void, undefined> {
-    for await (const lines of this.searchLines(query, options))
-      yield lines.map((line) => JSON.parse(line) as SearchItem);
+    for await (const lines of this.searchLines(query, options)) yield parseLines(lines);
   }
 
-  async *searchLines(query: SearchQuery, options: AskOptions): AsyncGenerator<string[], void, undefined> {
+  async *searchLines(query: SearchQuery, options: AskOptions): AsyncGenerator<Buffer, void, undefined> {
     const done = this.#begin();
     try {
       yield* searchLines(this.#shop, await this.#open(query, options), query, options);
@@ -202,6 +201,11 @@ export class LogEngine {
     if (found.length === 0) throw familyNotFound(wanted, families);
     return found;
   }
+}
+
+function parseLines(lines: Buffer): SearchItem[] {
+  const texts = lines.toString().split('\n').slice(0, -1);
+  return texts.map((text) => JSON.parse(text) as SearchItem);
 }
 
 /** Whole families, as many as may be open at a time. */

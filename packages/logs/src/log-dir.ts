@@ -114,8 +114,8 @@ export class LogDir {
     yield* (await this.#loadEngine()).search(query, options);
   }
 
-  /** The same, each item as a line of JSON: for who passes it on without looking into it. */
-  async *searchLines(query: SearchQuery, options: AskOptions = {}): AsyncGenerator<string[], void, undefined> {
+  /** The same as lines of JSON, whole lines at a time: for who passes them on without looking into them. */
+  async *searchLines(query: SearchQuery, options: AskOptions = {}): AsyncGenerator<Buffer, void, undefined> {
     yield* (await this.#loadEngine()).searchLines(query, options);
   }
 

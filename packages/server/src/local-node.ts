@@ -91,7 +91,7 @@ export class LocalNode implements NodeState {
     return this.#parts.logs.search(request, options);
   }
 
-  searchLogLines(request: SearchQuery, options: SearchOptions = {}): AsyncIterable<string[]> {
+  searchLogLines(request: SearchQuery, options: SearchOptions = {}): AsyncIterable<Uint8Array> {
     return this.#parts.logs.searchLines(request, options);
   }
 

@@ -1,5 +1,5 @@
 import { LogError, truncated } from '../log-error.ts';
-import { PackedCheckpoints } from './checkpoints.ts';
+import { type Checkpoint, PackedCheckpoints } from './checkpoints.ts';
 import type { GzMap } from './gz-map.ts';
 import { GzStream } from './gz-stream.ts';
 
@@ -17,6 +17,7 @@ export class GzText {
   readonly #stream: GzStream;
   readonly #checkpoints: PackedCheckpoints;
   readonly #name: string;
+  #last: { index: number; checkpoint: Checkpoint } | undefined;
 
   /** `sizeBytes` is that of the packed file, as it was when the map was made. */
   constructor(fd: number, sizeBytes: number, map: GzMap, { name = '.gz' }: GzTextOptions = {}) {
@@ -48,7 +49,9 @@ export class GzText {
     const index = this.#checkpoints.indexBefore(position);
     const isNearer = position < textFrom || (position > textAt && this.#checkpoints.textAt(index) > textAt);
     if (!isNearer && !isStopped) return;
-    const { window, ...place } = this.#checkpoints.at(index);
+    // Reading backwards comes to the same checkpoint several times.
+    if (this.#last?.index !== index) this.#last = { index, checkpoint: this.#checkpoints.at(index) };
+    const { window, ...place } = this.#last.checkpoint;
     if (!this.#stream.restore(place, window)) throw this.#changed();
   }
 

@@ -104,15 +104,16 @@ export type Job =
   | RegexJob;
 
 /**
- * Records as a scan gives them, column by column: such arrays travel between threads several times as fast as objects.
- * Each line is a `FoundRecord` as JSON, ready to be sent on by whoever does not look into it.
+ * Records as a scan gives them: each a `FoundRecord` as a line of JSON, all lines in one piece of memory that is handed
+ * over between threads, not copied, and can be sent on by whoever does not look into it.
  */
 export interface FoundLines {
-  lines: string[];
-  cursors: string[];
-  offsets: number[];
+  text: Uint8Array<ArrayBuffer>;
+  /** Where each line ends in the text, behind its newline. */
+  ends: Uint32Array<ArrayBuffer>;
+  offsets: Float64Array<ArrayBuffer>;
   /** `NaN` where a record has no time. */
-  times: number[];
+  times: Float64Array<ArrayBuffer>;
 }
 
 /** What is known of a block that will not change any more. */

@@ -1,5 +1,6 @@
 import type { Format, LineHead, RecordFields } from '../parse/format.ts';
 import { rankOfLevel } from '../parse/level.ts';
+import type { RegexPrefilter } from '../regex/prefilter.ts';
 import type { RecordFilter } from '../types.ts';
 import type { SafeRegex } from './regex.ts';
 
@@ -30,6 +31,10 @@ export class RecordMatcher {
   /** Whether the head alone decides. */
   get headOnly(): boolean {
     return this.#terms.length + this.#excluded.length === 0 && !this.#columns && !this.#regex;
+  }
+
+  get prefilter(): RegexPrefilter | undefined {
+    return this.#regex?.prefilter;
   }
 
   matchesHead({ timeMs, rank }: LineHead): boolean {

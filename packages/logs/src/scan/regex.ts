@@ -1,8 +1,11 @@
 import { LogError } from '../log-error.ts';
+import { RegexPrefilter } from '../regex/prefilter.ts';
 
 /** A compiled pattern. Time is linear in the text, whatever the pattern. */
 export interface SafeRegex {
   test(text: string): boolean;
+  /** Passes over text it cannot match in. */
+  readonly prefilter: RegexPrefilter;
 }
 
 /** Compiles RE2 syntax; `^` and `$` match at lines. The engine is loaded when first needed. */
@@ -10,7 +13,9 @@ export async function compileRegex(pattern: string, { caseSensitive = false } = 
   const { RE2JS } = await import('re2js');
   try {
     const flags = RE2JS.MULTILINE | (caseSensitive ? 0 : RE2JS.CASE_INSENSITIVE);
-    return RE2JS.compile(pattern, flags);
+    const compiled = RE2JS.compile(pattern, flags);
+    const prefilter = new RegexPrefilter(pattern, { caseSensitive });
+    return { test: (text) => compiled.test(text), prefilter };
   } catch (error) {
     // Flags are told to the engine in front of the pattern; nobody has written them.
     const why = (error instanceof Error ? error.message : String(error)).replace(/\(\?m\)(\(\?i\))?/, '');

@@ -1,6 +1,6 @@
 import { rankOfLevel } from '../parse/level.ts';
 import { findColumns } from '../parse/record-columns.ts';
-import { matchNeedle, matchTable, needleOf } from './find-matches.ts';
+import { candidatesOf, matchCandidates, matchTable } from './find-matches.ts';
 import type { DigestJob, DigestResult, ScannedGroup } from './jobs.ts';
 import { messageShape } from './message-shape.ts';
 import type { RecordMatcher } from './record-matcher.ts';
@@ -15,12 +15,11 @@ export function scanDigest(job: DigestJob, matcher: RecordMatcher, tools: ScanTo
   const scan = new PartScan(job, tools);
   const { scanner, report } = scan;
   const groups = new Groups();
-  const needle = needleOf(job.filter, tools.format.name);
-  if (needle) tools.kernel.lookFor(needle);
+  const candidates = candidatesOf(job.filter, matcher, tools);
 
   for (const block of scan.blocks()) {
-    const { count, starts, ends } = needle
-      ? matchNeedle(scanner, tools.kernel, matcher, tools.format)
+    const { count, starts, ends } = candidates
+      ? matchCandidates(scanner, candidates, matcher, tools.format)
       : matchTable(scanner, scan.records(block), matcher, tools.format);
     for (let index = 0; index < count; index++) {
       const start = starts[index] ?? 0;

@@ -1,4 +1,4 @@
-import { matchNeedle, matchTable, needleOf } from './find-matches.ts';
+import { candidatesOf, matchCandidates, matchTable } from './find-matches.ts';
 import type { HistogramJob, HistogramResult } from './jobs.ts';
 import type { RecordMatcher } from './record-matcher.ts';
 import type { RecordTable } from './record-table.ts';
@@ -40,16 +40,15 @@ export function scanHistogram(job: HistogramJob, matcher: RecordMatcher, tools: 
   const { scanner, report } = scan;
   const found = new BucketCounts();
   let untimed = 0;
-  const needle = needleOf(job.filter, tools.format.name);
-  if (needle) tools.kernel.lookFor(needle);
+  const candidates = candidatesOf(job.filter, matcher, tools);
 
   for (const block of scan.blocks()) {
-    if (!needle && matcher.headOnly) {
+    if (!candidates && matcher.headOnly) {
       untimed += countTable(scan, scan.records(block), matcher, { found, bucketMs });
       continue;
     }
-    const matches = needle
-      ? matchNeedle(scanner, tools.kernel, matcher, tools.format)
+    const matches = candidates
+      ? matchCandidates(scanner, candidates, matcher, tools.format)
       : matchTable(scanner, scan.records(block), matcher, tools.format);
     for (const start of matches.starts) {
       if (!scan.isInside(start)) continue;

@@ -23,14 +23,14 @@ export function scanPicks(job: RecordsJob, matcher: RecordMatcher, tools: ScanTo
     report.scannedBytes += end - start;
     const span = { bytes, start, end, offset };
     if (matcher.matchesHead(head) && matcher.matchesText(bytes, start, end, format)) {
-      if (show.count >= job.limit) return { ...report, found: show.found, stopped: true, reached: null };
+      if (show.count >= job.limit) return { ...report, found: show.found(), stopped: true, reached: null };
       show.add(span, { continued: false, headless: false });
     }
     reached = { cursor: show.cursorOf(span), timeMs: head.timeMs };
     if (head.timeMs < report.minMs) report.minMs = head.timeMs;
     if (head.timeMs > report.maxMs) report.maxMs = head.timeMs;
   }
-  return { ...report, found: show.found, stopped: false, reached };
+  return { ...report, found: show.found(), stopped: false, reached };
 }
 
 interface Picked {

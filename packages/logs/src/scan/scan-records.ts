@@ -1,5 +1,5 @@
 import { rankOfLevel } from '../parse/level.ts';
-import { type Matches, matchLevels, matchNeedle, matchTable, needleOf } from './find-matches.ts';
+import { candidatesOf, type Matches, matchCandidates, matchLevels, matchTable } from './find-matches.ts';
 import type { RecordsJob, RecordsResult } from './jobs.ts';
 import type { RecordMatcher } from './record-matcher.ts';
 import { PartScan, type ScanTools } from './scan-part.ts';
@@ -15,22 +15,21 @@ const WARN_RANK = rankOfLevel('WARN');
 export function scanRecords(job: RecordsJob, matcher: RecordMatcher, tools: ScanTools): RecordsResult {
   if (job.picks.length > 0) return scanPicks(job, matcher, tools);
   const { newestFirst, limit } = job;
-  const { kernel, format } = tools;
+  const { format } = tools;
   const scan = new PartScan(job, tools);
   const { scanner } = scan;
   const show = new RecordShow(job, format);
-  const needle = needleOf(job.filter, format.name);
-  if (needle) kernel.lookFor(needle);
   // Of the levels below, records are the rule: looking at all of them tells the index more.
   const byLevel = format.name === 'contract' && matcher.minRank >= WARN_RANK;
+  const candidates = candidatesOf(job.filter, matcher, { ...tools, textsOnly: byLevel });
   let lastBlock: number | undefined;
   const result = (stopped: boolean, reached: RecordsResult['reached'] = null): RecordsResult => {
-    return { ...scan.report, found: show.found, stopped, reached };
+    return { ...scan.report, found: show.found(), stopped, reached };
   };
 
   for (const block of scan.blocks(newestFirst)) {
-    const matches = needle
-      ? matchNeedle(scanner, kernel, matcher, format)
+    const matches = candidates
+      ? matchCandidates(scanner, candidates, matcher, format)
       : byLevel
         ? matchLevels(scan, block, matcher, format)
         : matchTable(scanner, scan.records(block), matcher, format);
@@ -45,7 +44,7 @@ export function scanRecords(job: RecordsJob, matcher: RecordMatcher, tools: Scan
       show.add({ bytes, start, end, offset: scanner.offsetOf(start) }, { continued, headless });
     }
     lastBlock = block;
-    if (needle || byLevel) scan.seeFirst();
+    if (candidates || byLevel) scan.seeFirst();
   }
   // The last block is still loaded.
   return result(false, lastBlock === undefined ? null : edgeOf(scan, show, newestFirst));

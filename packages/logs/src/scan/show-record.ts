@@ -24,11 +24,13 @@ export interface ShownAs {
 
 /** Makes the lines of an answer from the records of one file. */
 export class RecordShow {
-  readonly found: FoundLines = { lines: [], cursors: [], offsets: [], times: [] };
   readonly #format: Format;
   readonly #file: string;
   readonly #raw: boolean;
   readonly #encode: ReturnType<typeof markEncoder>;
+  readonly #lines: string[] = [];
+  readonly #offsets: number[] = [];
+  readonly #times: number[] = [];
   #toldBytes = 0;
 
   constructor({ file, mark, raw }: RecordsJob, format: Format) {
@@ -39,7 +41,7 @@ export class RecordShow {
   }
 
   get count(): number {
-    return this.found.lines.length;
+    return this.#lines.length;
   }
 
   /** Characters of all lines so far. */
@@ -53,16 +55,38 @@ export class RecordShow {
   }
 
   add(span: RecordSpan, shownAs: ShownAs): void {
-    const cursor = this.cursorOf(span);
     const fields = this.#fieldsOf(span, shownAs);
     const { offset, start, end } = span;
-    const place = { type: 'record', file: this.#file, offset, bytes: end - start, cursor } as const;
+    const place = {
+      type: 'record',
+      file: this.#file,
+      offset,
+      bytes: end - start,
+      cursor: this.cursorOf(span),
+    } as const;
     const line = JSON.stringify(Object.assign(place, fields) satisfies FoundRecord);
-    this.found.lines.push(line);
-    this.found.cursors.push(cursor);
-    this.found.offsets.push(offset);
-    this.found.times.push(fields.timeMs ?? Number.NaN);
+    this.#lines.push(line);
+    this.#offsets.push(offset);
+    this.#times.push(fields.timeMs ?? Number.NaN);
     this.#toldBytes += line.length;
+  }
+
+  found(): FoundLines {
+    const lines = this.#lines;
+    const ends = new Uint32Array(lines.length);
+    let end = 0;
+    for (const [index, line] of lines.entries()) {
+      end += Buffer.byteLength(line) + 1;
+      ends[index] = end;
+    }
+    const text = new Uint8Array(end);
+    const target = Buffer.from(text.buffer);
+    let at = 0;
+    for (const line of lines) {
+      at += target.write(line, at);
+      target[at++] = NEWLINE;
+    }
+    return { text, ends, offsets: Float64Array.from(this.#offsets), times: Float64Array.from(this.#times) };
   }
 
   #fieldsOf({ bytes, start, end }: RecordSpan, { continued, headless }: ShownAs): ShownFields {
@@ -76,6 +100,8 @@ export class RecordShow {
     return fields;
   }
 }
+
+const NEWLINE = 10;
 
 type ShownFields = RecordFields & Pick<FoundRecord, 'cut' | 'continued' | 'raw'>;
 

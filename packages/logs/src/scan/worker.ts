@@ -3,6 +3,7 @@ import { readlinkSync } from 'node:fs';
 import { setPriority } from 'node:os';
 import { parentPort } from 'node:worker_threads';
 import { LogError } from '../log-error.ts';
+import type { Job, JobResults } from './jobs.ts';
 import { JobRunner } from './run-job.ts';
 import type { WorkerAnswer, WorkerTask } from './worker-messages.ts';
 
@@ -19,10 +20,17 @@ port.on('message', (task: WorkerTask) => {
   const isCancelled = () => Atomics.load(flag, 0) !== 0;
   const answer = (message: WorkerAnswer) => port.postMessage(message);
   runner.run(job, isCancelled).then(
-    (result) => answer({ id, result }),
+    (result) => port.postMessage({ id, result } satisfies WorkerAnswer, handedOver(result)),
     (error: unknown) => answer({ id, failure: describe(error) }),
   );
 });
+
+/** Memory that goes with the answer instead of being copied. */
+function handedOver(result: JobResults[Job['kind']]): ArrayBuffer[] {
+  if (typeof result !== 'object' || !('found' in result)) return [];
+  const { text, ends, offsets, times } = result.found;
+  return [text.buffer, ends.buffer, offsets.buffer, times.buffer];
+}
 
 /** Its priority is lowered: whatever the node does for others comes first. Only Linux has priorities for threads. */
 function stepBack(): void {

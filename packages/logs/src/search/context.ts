@@ -1,7 +1,7 @@
 import { CancelFlag } from '../scan/cancel-flag.ts';
 import { RecordMatcher } from '../scan/record-matcher.ts';
 import type { FoundRecord, SearchQuery } from '../types.ts';
-import { familyRecords } from './family-records.ts';
+import { familyRecords, lineOf, recordOf } from './family-records.ts';
 import type { OpenFamily } from './open-family.ts';
 import { FIRST_PLACE, LAST_PLACE, type PlaceRange } from './place.ts';
 import type { ScanShop } from './scan-shop.ts';
@@ -16,16 +16,17 @@ export async function* withContext(
   shop: ScanShop,
   families: readonly OpenFamily[],
   query: SearchQuery,
-  { lines, stop }: { lines: string[]; stop: StopReason },
-): AsyncGenerator<string[], void, undefined> {
+  { lines, stop }: { lines: readonly Buffer[]; stop: StopReason },
+): AsyncGenerator<Buffer, void, undefined> {
   if (lines.length === 0) return;
   if (query.before === 0 && query.after === 0) {
-    yield lines;
+    yield lines.length === 1 && lines[0] ? lines[0] : Buffer.concat(lines);
     return;
   }
   for (let from = 0; from < lines.length; from += BATCH_RECORDS) {
-    const records = lines.slice(from, from + BATCH_RECORDS).map((line) => JSON.parse(line) as FoundRecord);
-    yield (await addContext(shop, families, query, { records, stop })).map((record) => JSON.stringify(record));
+    const records = lines.slice(from, from + BATCH_RECORDS).map(recordOf);
+    const told = await addContext(shop, families, query, { records, stop });
+    yield Buffer.from(told.map((record) => `${JSON.stringify(record)}\n`).join(''));
   }
 }
 
@@ -87,7 +88,9 @@ async function neighbours(shop: ScanShop, family: OpenFamily, side: Side): Promi
   };
   const wish = { filter: {}, raw, wanted: () => count - found.length };
   for await (const { found: more } of familyRecords(task, wish)) {
-    found.push(...more.lines.slice(0, count - found.length).map((line) => JSON.parse(line) as FoundRecord));
+    for (let index = 0; index < more.ends.length && found.length < count; index++) {
+      found.push(recordOf(lineOf(more, index)));
+    }
     if (found.length >= count) break;
   }
   return found;

@@ -3,7 +3,7 @@ import { BLOCK_BYTES, blockOf } from '../scan/blocks.ts';
 import type { DigestJob, ScannedGroup } from '../scan/jobs.ts';
 import { RecordMatcher } from '../scan/record-matcher.ts';
 import type { Digest, DigestGroup, DigestQuery, FoundRecord } from '../types.ts';
-import { familyRecords } from './family-records.ts';
+import { familyRecords, lineOf, recordOf } from './family-records.ts';
 import type { FilePart } from './file-parts.ts';
 import { type OpenFamily, releaseFamily } from './open-family.ts';
 import { FIRST_PLACE, LAST_PLACE } from './place.ts';
@@ -106,8 +106,7 @@ async function sampleOf(shop: ScanShop, { family, file, offset }: Gathered): Pro
     ahead: 0,
   };
   for await (const { found } of familyRecords(task, { filter: {}, raw: false, wanted: () => 1 })) {
-    const [line] = found.lines;
-    return line === undefined ? undefined : (JSON.parse(line) as FoundRecord);
+    return found.ends.length === 0 ? undefined : recordOf(lineOf(found, 0));
   }
   return undefined;
 }

@@ -1,6 +1,6 @@
 import { blockOf } from '../scan/blocks.ts';
 import type { FoundLines, RecordsJob, RecordsResult } from '../scan/jobs.ts';
-import type { RecordFilter } from '../types.ts';
+import type { FoundRecord, RecordFilter } from '../types.ts';
 import type { FamilyTask, FilePart } from './file-parts.ts';
 import { noteProblem } from './open-family.ts';
 import { runParts } from './run-parts.ts';
@@ -15,7 +15,7 @@ export interface RecordsWish {
 /** What one step of a scan found, and how far it got. */
 export interface FoundStep {
   found: FoundLines;
-  /** Cursor of the record the scan has come to: going on next to it leaves nothing out. */
+  /** Cursor of the record the scan has come to, if beyond the last one found: going on there leaves nothing out. */
   reached: string | undefined;
   /** Newest first: nothing that is still to come is newer. Oldest first: older. `NaN`: cannot be told. */
   boundMs: number;
@@ -73,6 +73,16 @@ function restOf(part: FilePart, { found }: RecordsResult, newestFirst: boolean):
 
 function stepOf({ found, reached, stopped }: RecordsResult): FoundStep {
   // A part that stopped early has come no further than its last record.
-  if (stopped) return { found, reached: found.cursors.at(-1), boundMs: found.times.at(-1) ?? Number.NaN };
+  if (stopped) return { found, reached: undefined, boundMs: found.times.at(-1) ?? Number.NaN };
   return { found, reached: reached?.cursor, boundMs: reached?.timeMs ?? Number.NaN };
+}
+
+/** The line of a record, its newline included. */
+export function lineOf({ text, ends }: FoundLines, index: number): Buffer {
+  const start = index === 0 ? 0 : (ends[index - 1] ?? 0);
+  return Buffer.from(text.buffer, text.byteOffset + start, (ends[index] ?? start) - start);
+}
+
+export function recordOf(line: Buffer): FoundRecord {
+  return JSON.parse(line.toString()) as FoundRecord;
 }

@@ -1,4 +1,4 @@
-import type { FoundStep } from './family-records.ts';
+import { type FoundStep, lineOf, recordOf } from './family-records.ts';
 
 export interface LaneOptions {
   newestFirst: boolean;
@@ -7,7 +7,7 @@ export interface LaneOptions {
 }
 
 const NOTHING: FoundStep = {
-  found: { lines: [], cursors: [], offsets: [], times: [] },
+  found: { text: new Uint8Array(), ends: new Uint32Array(), offsets: new Float64Array(), times: new Float64Array() },
   reached: undefined,
   boundMs: Number.NaN,
 };
@@ -19,7 +19,8 @@ export class Lane {
   #step = NOTHING;
   #told = 0;
   #boundMs: number;
-  #cursor: string | undefined;
+  /** A cursor, or the line of a record that has one: most are never asked for. */
+  #cursor: string | Buffer | undefined;
   #done = false;
 
   constructor(steps: AsyncGenerator<FoundStep, void, undefined>, { newestFirst, cursor }: LaneOptions) {
@@ -35,7 +36,7 @@ export class Lane {
 
   /** Whether the record to be told next is at hand. */
   get hasNext(): boolean {
-    return this.#told < this.#step.found.lines.length;
+    return this.#told < this.#step.found.ends.length;
   }
 
   /** Nothing that comes from here is newer (oldest first: older). A record without a time keeps its place. */
@@ -45,19 +46,28 @@ export class Lane {
 
   /** Going on next to it tells what was not told yet, and nothing twice. */
   get cursor(): string | undefined {
-    return this.#cursor;
+    return Buffer.isBuffer(this.#cursor) ? recordOf(this.#cursor).cursor : this.#cursor;
   }
 
-  /** The record to be told next, as JSON; `undefined` where the scan must go on first. */
-  take(): string | undefined {
-    const { lines, cursors } = this.#step.found;
-    const line = lines[this.#told];
-    if (line === undefined) return undefined;
+  /** The record to be told next, as a line of JSON; `undefined` where the scan must go on first. */
+  take(): Buffer | undefined {
+    if (!this.hasNext) return undefined;
+    const line = lineOf(this.#step.found, this.#told);
     this.#boundMs = this.boundMs;
-    this.#cursor = cursors[this.#told];
-    this.#told++;
-    if (!this.hasNext) this.#endStep();
+    this.#tell(1, line);
     return line;
+  }
+
+  /** Up to `most` records at once, for a lane that has no other beside it. */
+  takeMany(most: number): { lines: Buffer; count: number } | undefined {
+    if (!this.hasNext) return undefined;
+    const { text, ends } = this.#step.found;
+    const count = Math.min(most, ends.length - this.#told);
+    const start = this.#told === 0 ? 0 : (ends[this.#told - 1] ?? 0);
+    const end = ends[this.#told + count - 1] ?? start;
+    const lines = Buffer.from(text.buffer, text.byteOffset + start, end - start);
+    this.#tell(count, lineOf(this.#step.found, this.#told + count - 1));
+    return { lines, count };
   }
 
   /** Goes on scanning for a step. */
@@ -71,6 +81,12 @@ export class Lane {
 
   async close(): Promise<void> {
     await this.#steps.return();
+  }
+
+  #tell(count: number, lastLine: Buffer): void {
+    this.#told += count;
+    this.#cursor = lastLine;
+    if (!this.hasNext) this.#endStep();
   }
 
   /** All of the step is told: the lane stands where its scan does. */

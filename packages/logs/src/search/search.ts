@@ -12,16 +12,15 @@ import { ScanTally } from './scan-tally.ts';
 import { type AskOptions, StopReason } from './stop-reason.ts';
 
 /**
- * Tells the records of some families that match, batch by batch as they are found, each item a line of JSON; the last
- * one of the last batch is the end. An empty batch comes first, as soon as the query has proven sound. Takes over the
- * families and releases them.
+ * Tells the records of some families that match, as lines of JSON, some at a time as they are found; the last line is
+ * the end. An empty piece comes first, as soon as the query has proven sound. Takes over the families and releases them.
  */
 export async function* searchLines(
   shop: ScanShop,
   families: readonly OpenFamily[],
   asked: SearchQuery,
   options: AskOptions = {},
-): AsyncGenerator<string[], void, undefined> {
+): AsyncGenerator<Buffer, void, undefined> {
   const query = fromBeginning(asked);
   const tally = new ScanTally();
   const stop = new StopReason(options);
@@ -35,7 +34,7 @@ export async function* searchLines(
       throw error;
     });
     if (parts) assertFound(parts, query);
-    yield [];
+    yield Buffer.alloc(0);
     let told = 0;
     const wish = { filter: query, raw: query.raw ?? false, wanted: () => query.limit - told };
     const newestFirst = query.order === 'newest';
@@ -46,14 +45,17 @@ export async function* searchLines(
       lanes.push(new Lane(familyRecords(task, wish), { newestFirst, cursor }));
     });
 
-    let batch: string[] = [];
+    const hasContext = query.before > 0 || query.after > 0;
+    let batch: Buffer[] = [];
     while (!stop.reason && told < query.limit) {
       const lane = leadingLane(lanes, newestFirst);
       if (!lane) break;
-      const line = lane.take();
-      if (line !== undefined) {
-        batch.push(line);
-        told++;
+      const isAlone = !hasContext && lanes.every((other) => other === lane || other.isDone);
+      const many = isAlone ? lane.takeMany(query.limit - told) : undefined;
+      const lines = many?.lines ?? lane.take();
+      if (lines) {
+        batch.push(lines);
+        told += many?.count ?? 1;
         continue;
       }
       yield* withContext(shop, families, query, { lines: batch, stop });
@@ -63,7 +65,8 @@ export async function* searchLines(
     yield* withContext(shop, families, query, { lines: batch, stop });
     const reason = stop.reason ?? (lanes.every(({ isDone }) => isDone) ? 'exhausted' : 'limit');
     const problems = families.flatMap((family) => family.problems);
-    yield [JSON.stringify(endItem(tally, lanes, { reason, told, problems, asked: query.start }))];
+    const end = endItem(tally, lanes, { reason, told, problems, asked: query.start });
+    yield Buffer.from(`${JSON.stringify(end)}\n`);
   } finally {
     stop.end();
     await Promise.all(lanes.map((lane) => lane.close()));

@@ -11,8 +11,7 @@ import type { FollowItem, FollowQuery } from '@porthole/logs';
 import { jsonAnswer, type RouteHandler, type RouteRequest } from './answer.ts';
 import { EVENT_STREAM_HEADERS, EventEncoder } from './event-encoder.ts';
 import { openFollowStream } from './follow-stream.ts';
-import { openItemStream } from './item-stream.ts';
-import { encodeLines, NDJSON_TYPE } from './ndjson.ts';
+import { openEnded } from './open-ended.ts';
 
 type RecordRouteId = 'logSearch' | 'logFollow' | 'logHistogram' | 'logDigest';
 
@@ -34,9 +33,8 @@ export function createRecordRoutes(node: NodeState, options: RecordRouteOptions)
   return {
     logSearch: async ({ query, signal }) => {
       const request = parseSearchRequest(query, clock(), { maxRecords });
-      const batches = node.searchLogLines(request, { signal, budgetMs: searchBudgetMs });
-      const stream = await openItemStream(batches, encodeLines);
-      return { status: 200, headers: { 'content-type': NDJSON_TYPE }, stream };
+      const stream = await openEnded(node.searchLogLines(request, { signal, budgetMs: searchBudgetMs }));
+      return { status: 200, headers: { 'content-type': 'application/x-ndjson' }, stream };
     },
     logFollow: async ({ query, headers, signal }) => {
       const lastId = lastEventId(headers);

@@ -24,13 +24,15 @@ async function serve(options?: ServeOptions) {
   return { source, seen, ...(await serveRecords({ searchLogLines }, options)) };
 }
 
-function asLines(batches: AsyncIterable<SearchItem[]>): AsyncIterable<string[]> {
+function asLines(batches: AsyncIterable<SearchItem[]>): AsyncIterable<Uint8Array> {
   const iterator = batches[Symbol.asyncIterator]();
-  const next = async (): Promise<IteratorResult<string[]>> => {
+  const next = async (): Promise<IteratorResult<Uint8Array>> => {
     const { value, done = false }: IteratorResult<SearchItem[]> = await iterator.next();
-    return done ? { value: undefined, done: true } : { value: value.map((item) => JSON.stringify(item)), done: false };
+    if (done) return { value: undefined, done: true };
+    const lines = (value as SearchItem[]).map((item) => `${JSON.stringify(item)}\n`);
+    return { value: Buffer.from(lines.join('')), done: false };
   };
-  const end = async (): Promise<IteratorResult<string[]>> => {
+  const end = async (): Promise<IteratorResult<Uint8Array>> => {
     await iterator.return?.();
     return { value: undefined, done: true };
   };

@@ -1,22 +1,7 @@
 import type { FollowItem } from '@porthole/logs';
 import { describe, expect, it } from 'vitest';
 import { EventEncoder } from './event-encoder.ts';
-import { encodeLines } from './ndjson.ts';
-import { END, record } from './testing/records.ts';
-
-describe('lines of JSON', () => {
-  it('are one per item, whatever the item holds', () => {
-    const items = [record(1, { message: 'two\nlines\r\n\u2028 é 💡 \0' }), record(2, { message: '' }), END];
-    const text = encodeLines(items.map((item) => JSON.stringify(item))).toString();
-    expect(text.endsWith('\n')).toBe(true);
-    const lines = text.split('\n').slice(0, -1);
-    expect(lines.map((line) => JSON.parse(line))).toEqual(items);
-  });
-
-  it('of no items are nothing', () => {
-    expect(encodeLines([])).toHaveLength(0);
-  });
-});
+import { record } from './testing/records.ts';
 
 describe('server-sent events', () => {
   const others: FollowItem[] = [
