@@ -1,4 +1,5 @@
 import type { Format, LineHead } from '../parse/format.ts';
+import { characterEnd } from '../scan/show-record.ts';
 
 const NEWLINE = 10;
 
@@ -87,7 +88,7 @@ export class RecordAssembler {
     this.#readLines(this.#joined(), scanned, { nowMs, pieces });
     while (this.#size - this.#linesEnd > MAX_PIECE_BYTES) {
       this.#tellLines(pieces);
-      this.#tellRest(pieces, characterEnd(this.#joined(), MAX_PIECE_BYTES));
+      this.#tellRest(pieces, characterEnd(this.#joined(), 0, MAX_PIECE_BYTES));
     }
     return pieces;
   }
@@ -183,13 +184,6 @@ export class RecordAssembler {
     this.#parts = [joined];
     return joined;
   }
-}
-
-/** At most three bytes before `end`: where a character would be cut in two. */
-export function characterEnd(bytes: Buffer, end: number): number {
-  let cut = end;
-  while (cut > end - 4 && ((bytes[cut] ?? 0) & 0xc0) === 0x80) cut--;
-  return cut;
 }
 
 function noHead(): LineHead {

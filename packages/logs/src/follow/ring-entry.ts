@@ -1,8 +1,8 @@
 import type { Format } from '../parse/format.ts';
-import { SHOWN_BYTES } from '../scan/show-record.ts';
+import { shownFields } from '../scan/show-record.ts';
 import type { FollowItem, FoundRecord } from '../types.ts';
 import type { CursorMaker } from './cursor-maker.ts';
-import { characterEnd, type Piece } from './record-assembler.ts';
+import type { Piece } from './record-assembler.ts';
 
 /** The file a record was read from, as far as records need to know it. */
 export interface EntrySource {
@@ -73,22 +73,13 @@ export class RecordEntry {
   }
 
   #show(raw: boolean): FoundRecord {
-    const { bytes, offset, continued, unfinished } = this.piece;
-    const shownEnd = bytes.length > SHOWN_BYTES ? characterEnd(bytes, SHOWN_BYTES) : bytes.length;
-    const fields = this.#format.decode(bytes, 0, shownEnd);
+    const { bytes, offset, continued = false, unfinished } = this.piece;
+    const span = { bytes, start: 0, end: bytes.length };
+    const fields = shownFields(span, this.#format, { raw, continued, headless: continued });
     const { name: file, cursors } = this.#place;
-    const cursor = cursors.at(offset, bytes);
-    // Key by key: spreading objects takes four times as long as all the rest, and this is done for every line.
-    const found: FoundRecord = { type: 'record', file, offset, bytes: bytes.length, cursor, message: fields.message };
-    if (fields.timeMs !== undefined) found.timeMs = fields.timeMs;
-    if (fields.level !== undefined) found.level = fields.level;
-    if (fields.source !== undefined) found.source = fields.source;
-    if (fields.tags !== undefined) found.tags = fields.tags;
-    if (fields.context !== undefined) found.context = fields.context;
-    if (shownEnd < bytes.length) found.cut = true;
-    if (continued) found.continued = true;
+    const place = { type: 'record', file, offset, bytes: bytes.length, cursor: cursors.at(offset, bytes) } as const;
+    const found: FoundRecord = Object.assign(place, fields);
     if (unfinished) found.unfinished = true;
-    if (raw) found.raw = bytes.toString('utf8', 0, shownEnd).replace(/\r?\n$/, '');
     return found;
   }
 }

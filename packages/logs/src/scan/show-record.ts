@@ -55,7 +55,7 @@ export class RecordShow {
   }
 
   add(span: RecordSpan, shownAs: ShownAs): void {
-    const fields = this.#fieldsOf(span, shownAs);
+    const fields = shownFields(span, this.#format, { ...shownAs, raw: this.#raw });
     const { offset, start, end } = span;
     const place = {
       type: 'record',
@@ -88,29 +88,34 @@ export class RecordShow {
     }
     return { text, ends, offsets: Float64Array.from(this.#offsets), times: Float64Array.from(this.#times) };
   }
-
-  #fieldsOf({ bytes, start, end }: RecordSpan, { continued, headless }: ShownAs): ShownFields {
-    const shownEnd = end - start > SHOWN_BYTES ? characterEnd(bytes, start, start + SHOWN_BYTES) : end;
-    const fields: ShownFields = headless
-      ? { message: textOf(bytes, start, shownEnd) }
-      : this.#format.decode(bytes, start, shownEnd);
-    if (shownEnd < end) fields.cut = true;
-    if (continued) fields.continued = true;
-    if (this.#raw) fields.raw = textOf(bytes, start, shownEnd);
-    return fields;
-  }
 }
 
 const NEWLINE = 10;
 
-type ShownFields = RecordFields & Pick<FoundRecord, 'cut' | 'continued' | 'raw'>;
+export type ShownFields = RecordFields & Pick<FoundRecord, 'cut' | 'continued' | 'raw'>;
+
+/** What is shown of a record, wherever it was read. */
+export function shownFields(
+  { bytes, start, end }: Omit<RecordSpan, 'offset'>,
+  format: Format,
+  { raw, continued, headless }: ShownAs & { raw: boolean },
+): ShownFields {
+  const shownEnd = end - start > SHOWN_BYTES ? characterEnd(bytes, start, start + SHOWN_BYTES) : end;
+  const fields: ShownFields = headless
+    ? { message: textOf(bytes, start, shownEnd) }
+    : format.decode(bytes, start, shownEnd);
+  if (shownEnd < end) fields.cut = true;
+  if (continued) fields.continued = true;
+  if (raw) fields.raw = textOf(bytes, start, shownEnd);
+  return fields;
+}
 
 function textOf(bytes: Buffer, start: number, end: number): string {
   return bytes.toString('utf8', start, end).replace(/\r?\n$/, '');
 }
 
 /** At most three bytes before `end`: where a character would be cut in two. */
-function characterEnd(bytes: Buffer, start: number, end: number): number {
+export function characterEnd(bytes: Buffer, start: number, end: number): number {
   let cut = end;
   while (cut > start && cut > end - 4 && ((bytes[cut] ?? 0) & 0xc0) === 0x80) cut--;
   return cut;
