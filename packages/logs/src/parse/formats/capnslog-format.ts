@@ -26,7 +26,7 @@ export function createCapnslogFormat({ zone }: FormatOptions): ShapedFormat {
         if (!readIsoTime(bytes, start + RAFT.length, end, zone, raftTime)) return false;
         found.timeMs = raftTime.timeMs;
         found.bodyAt = raftTime.end;
-        found.rank = findLevel(bytes, raftTime.end, end, 1);
+        found.rank = findLevel(bytes, raftTime.end, end, { maxTokens: 1 });
         return true;
       }
       const time = parseTimestamp(bytes, start, end);

@@ -18,9 +18,15 @@ const MAX_TOKENS = 6;
 
 /**
  * The rank of the level named among the first words at `start`, or 0. The first word may be written in any way, also
- * in brackets. Later ones must look like a level and not like prose: in brackets, all capitals, or `Error:`.
+ * in brackets, unless it may be prose. Later ones must look like a level and not like prose: in brackets, all capitals,
+ * or `Error:`.
  */
-export function findLevel(bytes: Buffer, start: number, end: number, maxTokens = MAX_TOKENS): number {
+export function findLevel(
+  bytes: Buffer,
+  start: number,
+  end: number,
+  { maxTokens = MAX_TOKENS, mayBeProse = false }: { maxTokens?: number; mayBeProse?: boolean } = {},
+): number {
   const limit = Math.min(end, start + MAX_BYTES);
   let at = start;
   for (let token = 0; token < maxTokens; token++) {
@@ -33,7 +39,7 @@ export function findLevel(bytes: Buffer, start: number, end: number, maxTokens =
       at = open === OPEN_BRACKET ? closingBracket(bytes, at, limit) + 1 : skipWord(bytes, at, limit);
       continue;
     }
-    const rank = bareLevel(bytes, at, limit, token === 0);
+    const rank = bareLevel(bytes, at, limit, token > 0 ? 'later' : mayBeProse ? 'prose' : 'first');
     if (rank > 0) return rank;
     at = skipWord(bytes, at, limit);
   }
@@ -59,15 +65,19 @@ function bracketedLevel(bytes: Buffer, start: number, end: number): number {
   return close === 93 || close === 62 || close === 41 ? readLevelWord(bytes, from, to) : 0;
 }
 
-function bareLevel(bytes: Buffer, start: number, end: number, first: boolean): number {
+/** Where a word stands: `prose` is the first one of a message that need not start with its level. */
+type WordPlace = 'first' | 'prose' | 'later';
+
+function bareLevel(bytes: Buffer, start: number, end: number, place: WordPlace): number {
   let to = skipLetters(bytes, start, end);
   if (to === start) return 0;
   const digit = bytes[to] ?? 0;
   if (to < end && digit >= 49 && digit <= 53) to++;
   const next = to < end ? bytes[to] : TAB;
   if (next !== 32 && next !== TAB && next !== COLON && next !== 124) return 0;
-  if (first && (next !== 32 || parseLevel(bytes, start, to))) return readLevelWord(bytes, start, to);
-  const shaped = next === COLON ? isCapital(bytes[start]) : isAllCapitals(bytes, start, to);
+  if (place === 'first' && (next !== 32 || parseLevel(bytes, start, to))) return readLevelWord(bytes, start, to);
+  const beforeColon = place === 'prose' || isCapital(bytes[start]);
+  const shaped = next === COLON ? beforeColon : isAllCapitals(bytes, start, to);
   return shaped ? readLevelWord(bytes, start, to) : 0;
 }
 

@@ -63,5 +63,7 @@ export function createSyslogFormat(options: FormatOptions): ShapedFormat {
 function levelBehindTag(bytes: Buffer, hostAt: number, end: number): number {
   const tagAt = skipWord(bytes, hostAt, end) + 1;
   const tagEnd = skipWord(bytes, tagAt, end);
-  return tagEnd > tagAt && bytes[tagEnd - 1] === COLON ? findLevel(bytes, tagEnd, end, 1) : 0;
+  return tagEnd > tagAt && bytes[tagEnd - 1] === COLON
+    ? findLevel(bytes, tagEnd, end, { maxTokens: 1, mayBeProse: true })
+    : 0;
 }

@@ -10,7 +10,7 @@ export function createTextFormat(_options: FormatOptions): ShapedFormat {
     timed: false,
     readStart(bytes, start, end, found) {
       if (start >= end || bytes[start] === SPACE || bytes[start] === TAB) return false;
-      found.rank = findLevel(bytes, start, end, 1);
+      found.rank = findLevel(bytes, start, end, { maxTokens: 1, mayBeProse: true });
       return true;
     },
     readColumns: (body) => columns(body, {}),
