@@ -8,7 +8,7 @@ import type { WorkerAnswer, WorkerTask } from './worker-messages.ts';
 const IDLE_MS = 30_000;
 
 /** A scan works on buffers outside the heap; what it makes besides is short-lived, and costs memory only if kept for long. */
-const RESOURCE_LIMITS = { maxOldGenerationSizeMb: 128, maxYoungGenerationSizeMb: 2 };
+const RESOURCE_LIMITS = { maxOldGenerationSizeMb: 64, maxYoungGenerationSizeMb: 2 };
 
 /** Node runs no TypeScript in threads: tests, which run the source, take the built one. */
 const WORKER_URL = new URL(
