@@ -4,6 +4,8 @@
  * allocated here, and every function may read up to 64 bytes beyond the end it is given.
  */
 
+export { walk, walkFour } from './scan/walk';
+
 const NEWLINE: u8 = 10;
 
 /** Where things lie in memory; the other side reads these. */
@@ -22,7 +24,13 @@ export const TEXT_CAPACITY: u32 = 655360;
 /** Line starts, as many as a block has bytes. */
 export const LINES: u32 = TEXT + TEXT_CAPACITY;
 export const MAX_LINES: u32 = 262144;
-export const MEMORY_BYTES: u32 = LINES + MAX_LINES * 4;
+/** An automaton: the class of each byte, as the distance of its column in bytes, and rows of addresses of rows. */
+export const BYTE_CLASSES: u32 = 0;
+export const ROWS: u32 = LINES + MAX_LINES * 4;
+export const ROWS_BYTES: u32 = 262144;
+/** The row `walk` has come to, or the four of `walkFour`. */
+export const REACHED: u32 = ROWS + ROWS_BYTES;
+export const MEMORY_BYTES: u32 = REACHED + 64;
 
 const INFO_RANK: u8 = 3;
 

@@ -29,7 +29,8 @@ function rarestTwo(bytes: Uint8Array): [number, number] {
   return [first, other?.index ?? first];
 }
 
-function rarityOf(byte: number): number {
+/** The rarer a byte is in logs, the higher. */
+export function rarityOf(byte: number): number {
   const place = FREQUENT.indexOf(String.fromCharCode(byte));
   return place < 0 ? FREQUENT.length : place;
 }

@@ -7,6 +7,8 @@ interface Exports {
   find(from: number, to: number, length: number, i: number, j: number): number;
   heads(from: number, to: number, limit: number): number;
   headsAtLeast(from: number, to: number, limit: number, rank: number, letters: number): number;
+  walk(from: number, to: number, row: number, firstRow: number): number;
+  walkFour(a: number, b: number, c: number, d: number, length: number, firstRow: number): number;
 }
 
 /** A text to look for: its bytes, and for each the bits to set before comparing (0x20: a letter of either case). */
@@ -30,9 +32,19 @@ export class ScanKernel {
   readonly ranks: Uint8Array;
   /** Results of `lineStarts`. */
   readonly lines: Uint32Array;
+  /** An automaton for `walk`: the distance of each byte's column, in bytes, and rows of addresses of rows. */
+  readonly byteClasses: Uint8Array;
+  readonly rows: Uint32Array;
+  /** The address of the first row. */
+  readonly rowsAddress: number;
+  /** Rows that were come to. */
+  readonly reached: Uint32Array;
+  /** Whose automaton it is. */
+  rowsOwner: object | undefined;
   readonly #exports: Exports;
   readonly #needle: Uint8Array;
   readonly #mask: Uint8Array;
+  #lookedFor: Needle | undefined;
   #rarest: readonly [number, number] = [0, 0];
   #needleBytes = 0;
 
@@ -46,6 +58,10 @@ export class ScanKernel {
     this.lines = new Uint32Array(buffer, at('LINES'), at('MAX_LINES'));
     this.#needle = new Uint8Array(buffer, at('NEEDLE'), MAX_NEEDLE_BYTES);
     this.#mask = new Uint8Array(buffer, at('MASK'), MAX_NEEDLE_BYTES);
+    this.byteClasses = new Uint8Array(buffer, at('BYTE_CLASSES'), 256);
+    this.rows = new Uint32Array(buffer, at('ROWS'), at('ROWS_BYTES') / 4);
+    this.rowsAddress = at('ROWS');
+    this.reached = new Uint32Array(buffer, at('REACHED'), 4);
     fillLevelWords(new DataView(buffer, at('LEVEL_WORDS')));
   }
 
@@ -64,7 +80,10 @@ export class ScanKernel {
     return this.#exports.headsAtLeast(from, to, limit, rank, firstLetters(rank));
   }
 
-  lookFor({ bytes, mask, rarest }: Needle): void {
+  lookFor(needle: Needle): void {
+    if (needle === this.#lookedFor) return;
+    const { bytes, mask, rarest } = needle;
+    this.#lookedFor = needle;
     this.#needle.set(bytes);
     this.#mask.set(mask);
     this.#needleBytes = bytes.length;
@@ -74,6 +93,22 @@ export class ScanKernel {
   /** Where what was last to be looked for stands first within `[from, to)`, or -1. */
   find(from: number, to: number): number {
     return this.#exports.find(from, to, this.#needleBytes, this.#rarest[0], this.#rarest[1]);
+  }
+
+  /**
+   * Walks the automaton over `[from, to)`. Gives the position of the first byte that leads to a row before `firstRow`,
+   * or `to`; the row it stood in before is then the first in `reached`.
+   */
+  walk(from: number, to: number, { row, firstRow }: { row: number; firstRow: number }): number {
+    return this.#exports.walk(from, to, row, firstRow);
+  }
+
+  /**
+   * Walks the automaton over four texts of the same length at a time, each from its row in `reached`. Gives how many
+   * bytes were walked of each, a multiple of four, before one leads to a row before `firstRow`.
+   */
+  walkFour(starts: readonly [number, number, number, number], length: number, firstRow: number): number {
+    return this.#exports.walkFour(...starts, length, firstRow);
   }
 }
 

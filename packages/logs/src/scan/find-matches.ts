@@ -1,12 +1,14 @@
 import { makeNeedle } from '../kernel/needle.ts';
-import type { Needle, ScanKernel } from '../kernel/scan-kernel.ts';
+import type { Needle } from '../kernel/scan-kernel.ts';
 import type { Format, FormatName, LineHead } from '../parse/format.ts';
+import { Candidates } from '../regex/candidates.ts';
+import type { RegexPrefilter } from '../regex/prefilter.ts';
+import { rarityOfTexts } from '../regex/required-texts.ts';
 import type { RecordFilter } from '../types.ts';
 import type { BlockScanner } from './block-scanner.ts';
 import { isAscii, type RecordMatcher } from './record-matcher.ts';
 import type { RecordTable } from './record-table.ts';
-import { requiredText } from './required-text.ts';
-import type { PartScan } from './scan-part.ts';
+import type { PartScan, ScanTools } from './scan-part.ts';
 
 /** Where matching records of a block stand, as positions in the loaded text, in file order. */
 export interface Matches {
@@ -17,21 +19,35 @@ export interface Matches {
   firstContinues: boolean;
 }
 
-/** A text every matching record must hold, if there is one: blocks without it are done at the speed of memory. */
-export function needleOf(filter: RecordFilter, format: FormatName): Needle | undefined {
-  const { terms = [], caseSensitive = false, regex } = filter;
+/**
+ * What finds the records that come into question without taking all others apart; `undefined` where nothing can.
+ * With `textsOnly`, only what does it at the speed of memory.
+ */
+export function candidatesOf(
+  filter: RecordFilter,
+  { prefilter }: RecordMatcher,
+  { kernel, format, textsOnly = false }: Pick<ScanTools, 'kernel' | 'format'> & { textsOnly?: boolean },
+): Candidates | undefined {
+  const needleSets = needleSetsOf(filter, format.name, prefilter);
+  const canWalk = !textsOnly && prefilter?.automaton !== undefined;
+  return needleSets.length > 0 || canWalk ? new Candidates(kernel, needleSets, prefilter) : undefined;
+}
+
+/** Sets of texts, of each of which every matching record must hold one; likely the rarest first. */
+function needleSetsOf(filter: RecordFilter, format: FormatName, prefilter: RegexPrefilter | undefined): Needle[][] {
+  const { terms = [], caseSensitive = false } = filter;
   // In JSON and logfmt, columns may be written with escapes or put together from several.
   const { source, component }: RecordFilter = format === 'json' || format === 'iso' ? {} : filter;
-  const exact = [...(source === undefined ? [] : [source])];
-  const folded = [...terms, ...(component === undefined ? [] : [component])];
-  if (regex !== undefined) folded.push(requiredText(regex, { caseSensitive }));
-  const candidates = [
-    ...exact.map((text) => ({ text, caseSensitive: true })),
-    ...folded.map((text) => ({ text, caseSensitive: caseSensitive && text !== component })),
-  ].filter(({ text, caseSensitive: exactly }) => text !== '' && (exactly || isAscii(text)));
-  // The longest one is the rarest, as a rule.
-  const [best] = candidates.sort((a, b) => Buffer.byteLength(b.text) - Buffer.byteLength(a.text));
-  return best && makeNeedle(best.text, best);
+  const conditions = [
+    ...(source === undefined ? [] : [{ texts: [source], caseSensitive: true }]),
+    ...terms.map((term) => ({ texts: [term], caseSensitive })),
+    ...(component === undefined ? [] : [{ texts: [component], caseSensitive: false }]),
+    ...(prefilter?.textSets ?? []).map((texts) => ({ texts, caseSensitive })),
+  ];
+  return conditions
+    .filter(({ texts, caseSensitive: exactly }) => texts.every((text) => text !== '' && (exactly || isAscii(text))))
+    .sort((a, b) => rarityOfTexts(b.texts) - rarityOfTexts(a.texts))
+    .map(({ texts, caseSensitive: exactly }) => texts.map((text) => makeNeedle(text, { caseSensitive: exactly })));
 }
 
 /** Matches among all records of the block. */
@@ -58,32 +74,33 @@ export function matchTable(scanner: BlockScanner, table: RecordTable, matcher: R
 
 const NO_HEAD: LineHead = { timeMs: Number.NaN, rank: 0 };
 
-/** Matches among the records that hold what the kernel looks for; the others are not even taken apart. */
-export function matchNeedle(
+/** Matches among the records that come into question; the others are not even taken apart. */
+export function matchCandidates(
   scanner: BlockScanner,
-  kernel: ScanKernel,
+  candidates: Candidates,
   matcher: RecordMatcher,
   format: Format,
 ): Matches {
   const matches: Matches = { count: 0, starts: [], ends: [], firstContinues: false };
   const end = scanner.recordsEnd();
-  let hit = kernel.find(1, end);
+  candidates.begin();
+  let hit = candidates.next(1, end);
   if (hit < 0) return matches;
   const first = scanner.firstRecord();
   let from = first.start;
-  if (hit < from) hit = kernel.find(from, end);
+  if (hit < from) hit = candidates.next(from, end);
   while (hit >= 0) {
     const { start, head = NO_HEAD } = scanner.recordAround(hit, from);
     // Decided before the end is looked for: the head is filled again by the next line that is looked at.
     const headMatches = matcher.matchesHead(head);
     const stop = scanner.recordEnd(hit, end);
-    if (headMatches && matcher.matchesText(scanner.bytes, start, stop, format)) {
+    if (headMatches && candidates.confirm(start, stop) && matcher.matchesText(scanner.bytes, start, stop, format)) {
       if (start === first.start) matches.firstContinues = first.continues;
       matches.starts.push(start);
       matches.ends.push(stop);
     }
     from = stop;
-    hit = from < end ? kernel.find(from, end) : -1;
+    hit = from < end ? candidates.next(from, end) : -1;
   }
   matches.count = matches.starts.length;
   return matches;

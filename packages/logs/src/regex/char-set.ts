@@ -1,0 +1,99 @@
+/**
+ * Characters a place in a pattern can match, as far as bytes can tell: which of ASCII, and whether any beyond it. Never
+ * less than it really matches.
+ */
+export interface CharSet {
+  /** By code: 1 where it may match. */
+  may: Uint8Array;
+  /** By code: 1 where it matches for sure. What is not in here stays possible when the set is negated. */
+  sure: Uint8Array;
+  beyondAscii: boolean;
+}
+
+/** Letters of ASCII with an equal beyond it where case does not count: the kelvin sign and the long s. */
+const BEYOND_EQUALS: Record<string, number> = { k: 0x212a, s: 0x17f };
+
+const ASCII = 128;
+const CASE_BIT = 0x20;
+
+/** Each as pairs of first and last; the bare name is what stands in `[:name:]`. */
+const NAMED: Record<string, string> = {
+  alnum: '09AZaz',
+  alpha: 'AZaz',
+  ascii: '\0\x7f',
+  blank: '\t\t  ',
+  cntrl: '\0\x1f\x7f\x7f',
+  digit: '09',
+  graph: '!~',
+  lower: 'az',
+  print: ' ~',
+  punct: '!/:@[`{~',
+  space: '\t\r  ',
+  upper: 'AZ',
+  word: '09AZaz__',
+  xdigit: '09AFaf',
+};
+
+export function emptySet(): CharSet {
+  return { may: new Uint8Array(ASCII), sure: new Uint8Array(ASCII), beyondAscii: false };
+}
+
+/** Everything; a dot without newlines, if asked for. */
+export function anyCharacter({ newlines }: { newlines: boolean }): CharSet {
+  const set = negated(emptySet());
+  if (!newlines) set.may[10] = set.sure[10] = 0;
+  return set;
+}
+
+/** Adds `[first, last]`, and what equals it where case does not count. */
+export function addRange(set: CharSet, [first, last]: readonly [number, number], { fold }: { fold: boolean }): void {
+  for (let code = first; code <= last && code < ASCII; code++) {
+    set.may[code] = set.sure[code] = 1;
+    if (!fold || !isLetter(code)) continue;
+    set.may[code ^ CASE_BIT] = set.sure[code ^ CASE_BIT] = 1;
+    if (BEYOND_EQUALS[String.fromCharCode(code | CASE_BIT)] !== undefined) set.beyondAscii = true;
+  }
+  if (last < ASCII) return;
+  set.beyondAscii = true;
+  for (const [letter, equal] of fold ? Object.entries(BEYOND_EQUALS) : []) {
+    if (equal < first || equal > last) continue;
+    set.may[letter.charCodeAt(0)] = set.may[letter.charCodeAt(0) ^ CASE_BIT] = 1;
+  }
+}
+
+export function addAll(set: CharSet, added: CharSet): void {
+  for (let code = 0; code < ASCII; code++) {
+    if (added.may[code] === 1) set.may[code] = 1;
+    if (added.sure[code] === 1) set.sure[code] = 1;
+  }
+  if (added.beyondAscii) set.beyondAscii = true;
+}
+
+export function negated({ may, sure }: CharSet): CharSet {
+  return { may: sure.map((bit) => 1 - bit), sure: may.map((bit) => 1 - bit), beyondAscii: true };
+}
+
+/** What `[:name:]` holds; `undefined` where there is no such name. */
+export function namedSet(name: string, options: { fold: boolean }): CharSet | undefined {
+  const pairs = Object.hasOwn(NAMED, name) ? NAMED[name] : undefined;
+  if (pairs === undefined) return undefined;
+  const set = emptySet();
+  for (let at = 0; at < pairs.length; at += 2) {
+    addRange(set, [pairs.charCodeAt(at), pairs.charCodeAt(at + 1)], options);
+  }
+  return set;
+}
+
+/** What `\d`, `\w`, `\s` and their opposites hold. */
+export function escapedSet(letter: string, options: { fold: boolean }): CharSet | undefined {
+  const name = { d: 'digit', w: 'word', s: 'space' }[letter.toLowerCase()];
+  const set = name === undefined ? undefined : namedSet(name, options);
+  // `\s` is without the vertical tab.
+  if (set && name === 'space') set.sure[11] = 0;
+  return set && letter < 'a' ? negated(set) : set;
+}
+
+function isLetter(code: number): boolean {
+  const lower = code | CASE_BIT;
+  return lower >= 97 && lower <= 122;
+}

@@ -1,0 +1,126 @@
+import { rarityOf } from '../kernel/needle.ts';
+import type { CharSet } from './char-set.ts';
+import type { Syntax } from './syntax.ts';
+
+/** More would be looked for one after the other for longer than a pass of the automaton takes. */
+const MAX_TEXTS = 8;
+
+/** Longer ones are not rarer. */
+const MAX_LENGTH = 64;
+
+/** The first ones are tried one after the other. */
+const MAX_SETS = 3;
+
+/** A byte tells some bits, a rare one more; roughly, from a count. */
+const LEAST_BITS = 4;
+const RARITY_PER_BIT = 12;
+
+/** Texts of which at least one is needed. */
+export type TextSet = readonly string[];
+
+/** What is known of a part of a pattern. */
+interface Known {
+  /** All texts it can match, if these are few. */
+  exact?: TextSet | undefined;
+  /** Sets of texts, rarest first, of each of which one stands in everything it matches. */
+  required?: readonly TextSet[] | undefined;
+}
+
+/**
+ * Sets of a few texts, all ASCII, of each of which at least one stands in everything the pattern can match; none where
+ * that cannot be said. What is likely the rarest comes first. Unless `caseSensitive` they are in lower case and to be
+ * looked for in either.
+ */
+export function requiredTexts(syntax: Syntax, { caseSensitive = false } = {}): readonly TextSet[] {
+  return requiredOf(known(syntax, caseSensitive));
+}
+
+/** How rare the most frequent of them is in logs, roughly, in bits; each further one costs a pass. */
+export function rarityOfTexts(texts: TextSet): number {
+  return Math.min(...texts.map(bits)) - Math.log2(texts.length) * 2;
+}
+
+function known(syntax: Syntax, exactly: boolean): Known {
+  switch (syntax.kind) {
+    case 'assertion':
+      return { exact: [''] };
+    case 'set':
+      return { exact: textsOf(syntax.set, exactly) };
+    case 'sequence':
+      return sequence(syntax.parts.map((part) => known(part, exactly)));
+    case 'choice':
+      return choice(syntax.choices.map((part) => known(part, exactly)));
+    case 'repeat':
+      return repeat(known(syntax.of, exactly), syntax);
+  }
+}
+
+function textsOf({ may, beyondAscii }: CharSet, exactly: boolean): string[] | undefined {
+  if (beyondAscii) return undefined;
+  const letters = new Set<string>();
+  may.forEach((bit, code) => {
+    const letter = String.fromCharCode(code);
+    if (bit === 1) letters.add(exactly ? letter : letter.toLowerCase());
+  });
+  return letters.size <= MAX_TEXTS ? [...letters] : undefined;
+}
+
+function sequence(parts: readonly Known[]): Known {
+  const sets: TextSet[] = [];
+  let run: TextSet = [''];
+  let isWhole = true;
+  for (const part of parts) {
+    const longer = part.exact && joined(run, part.exact);
+    if (longer) {
+      run = longer;
+      continue;
+    }
+    isWhole = false;
+    sets.push(...requiredOf({ exact: run }), ...(part.required ?? []));
+    // What could not be joined may begin a run of its own.
+    run = part.exact ?? [''];
+  }
+  if (isWhole) return { exact: run };
+  sets.push(...requiredOf({ exact: run }));
+  return { required: sets.sort((a, b) => rarityOfTexts(b) - rarityOfTexts(a)).slice(0, MAX_SETS) };
+}
+
+function joined(heads: readonly string[], tails: readonly string[]): string[] | undefined {
+  if (heads.length * tails.length > MAX_TEXTS) return undefined;
+  const texts = heads.flatMap((head) => tails.map((tail) => head + tail));
+  return texts.every(({ length }) => length <= MAX_LENGTH) ? [...new Set(texts)] : undefined;
+}
+
+function choice(choices: readonly Known[]): Known {
+  const exact = union(choices.map((known) => known.exact));
+  if (exact) return { exact };
+  const required = union(choices.map((known) => requiredOf(known)[0]));
+  return { required: required ? [required] : [] };
+}
+
+function union(sets: readonly (TextSet | undefined)[]): TextSet | undefined {
+  const all = new Set<string>();
+  for (const texts of sets) {
+    if (!texts) return undefined;
+    for (const text of texts) all.add(text);
+  }
+  return all.size <= MAX_TEXTS ? [...all] : undefined;
+}
+
+function repeat(of: Known, { min, max }: { min: number; max: number }): Known {
+  if (max === 0) return { exact: [''] };
+  if (min === 0) return max === 1 && of.exact ? choice([{ exact: [''] }, of]) : {};
+  const once: Known = { required: requiredOf(of) };
+  if (min !== max || !of.exact || min > MAX_LENGTH) return once;
+  const whole = sequence(Array.from({ length: min }, () => of));
+  return whole.exact ? whole : once;
+}
+
+/** A set with an empty text says nothing. */
+function requiredOf({ exact, required = [] }: Known): readonly TextSet[] {
+  return exact && exact.length > 0 && exact.every((text) => text !== '') ? [exact] : required;
+}
+
+function bits(text: string): number {
+  return Buffer.from(text).reduce((sum, byte) => sum + LEAST_BITS + rarityOf(byte) / RARITY_PER_BIT, 0);
+}

@@ -1,0 +1,144 @@
+import type { ScanKernel } from '../kernel/scan-kernel.ts';
+import { type ByteClasses, byteClasses } from './byte-classes.ts';
+import type { Nfa } from './nfa.ts';
+import { PlaceStepper, type Places } from './places.ts';
+
+/** Rows that lead to themselves: what follows from here is not known yet; a match. */
+const UNKNOWN = 0;
+const MATCH = 1;
+const FIRST_STATE = 2;
+
+/** A column is told by one byte, in bytes. */
+const MAX_CLASSES = 64;
+
+/** Looking at a node costs about as much as the engine needs for this many bytes. */
+const BYTES_PER_VISIT = 2;
+
+/** Spent on rows before they have to pay: about 20 ms. */
+const FREE_VISITS = 500_000;
+
+/**
+ * The table by which the kernel walks over text: a row for each set of places, filled as far as texts need it. Of
+ * several in one kernel, each is filled anew when its turn comes.
+ */
+export class StateTable {
+  /** More was spent on filling it than it can save with this pattern and text. */
+  isTooCostly = false;
+  /** How often it was emptied: rows told before mean nothing any more. */
+  emptied = 0;
+  /** Where the last walk has come to. */
+  row = 0;
+  readonly #classes: ByteClasses;
+  readonly #stepper: PlaceStepper;
+  readonly #start: Places | undefined;
+  #states: Places[] = [];
+  #rowOf = new Map<string, number>();
+  #walkedBytes = 0;
+
+  constructor(nfa: Nfa) {
+    this.#classes = byteClasses(nfa);
+    this.#stepper = new PlaceStepper(nfa);
+    this.#start = this.#stepper.start();
+  }
+
+  /** Whether it is of any use: it fits, and not every text matches. */
+  get isUsable(): boolean {
+    return this.#start !== undefined && this.#width <= MAX_CLASSES;
+  }
+
+  /** The row at the beginning of a record, and of a line that no match reaches into. */
+  startRow(kernel: ScanKernel): number {
+    if (kernel.rowsOwner !== this) this.#empty(kernel);
+    return this.#start ? this.#rowFor(kernel, this.#start) : this.#address(kernel, MATCH);
+  }
+
+  /** Rows before this one are special. */
+  firstRow(kernel: ScanKernel): number {
+    return this.#address(kernel, FIRST_STATE);
+  }
+
+  /** Walks over `[from, to)`; gives the position at which a match is known, or `to`, and leaves its row in `row`. */
+  walk(kernel: ScanKernel, from: number, to: number): number {
+    const firstRow = this.firstRow(kernel);
+    let at = from;
+    while (at < to) {
+      const before = at;
+      at = kernel.walk(at, to, { row: this.row, firstRow });
+      this.noteWalked(at - before);
+      this.row = kernel.reached[0] ?? 0;
+      if (at === to) break;
+      // Where it has become too costly, a record more is looked at by the engine and the rest by other means.
+      if (!this.#step(kernel, at) || this.isTooCostly) return at;
+      at++;
+    }
+    return to;
+  }
+
+  noteWalked(bytes: number): void {
+    this.#walkedBytes += bytes;
+  }
+
+  /** Whether a match ends where the text does, the walk having come to `row`. */
+  matchesAtEnd(kernel: ScanKernel): boolean {
+    const state = this.#state(kernel);
+    return state !== undefined && this.#stepper.matchesAtEnd(state);
+  }
+
+  /** Goes on by one byte, of which the row knows nothing or that it is a match: false then. */
+  #step(kernel: ScanKernel, at: number): boolean {
+    const column = this.#classes.classOf[kernel.text[at] ?? 0] ?? 0;
+    const cell = (this.row - kernel.rowsAddress) / 4 + column;
+    if (kernel.rows[cell] === this.#address(kernel, MATCH)) return false;
+    const state = this.#state(kernel);
+    const places = state && this.#stepper.step(state, this.#classes.samples[column] ?? 0);
+    this.isTooCostly = this.#stepper.visited > FREE_VISITS + this.#walkedBytes / BYTES_PER_VISIT;
+    if (!places) {
+      kernel.rows[cell] = this.#address(kernel, MATCH);
+      return false;
+    }
+    const isFull = (this.#states.length + 1) * this.#width > kernel.rows.length;
+    if (isFull) this.#empty(kernel);
+    this.row = this.#rowFor(kernel, places);
+    if (!isFull) kernel.rows[cell] = this.row;
+    return true;
+  }
+
+  get #width(): number {
+    return this.#classes.samples.length;
+  }
+
+  #address(kernel: ScanKernel, index: number): number {
+    return kernel.rowsAddress + index * this.#width * 4;
+  }
+
+  #state(kernel: ScanKernel): Places | undefined {
+    return this.#states[(this.row - kernel.rowsAddress) / (this.#width * 4)];
+  }
+
+  #rowFor(kernel: ScanKernel, places: Places): number {
+    const key = `${places.wordBefore ? 'w' : ''}${places.nodes.join()}`;
+    const known = this.#rowOf.get(key);
+    if (known !== undefined) return known;
+    const index = this.#states.push(places) - 1;
+    const row = this.#address(kernel, index);
+    this.#fill(kernel, index, UNKNOWN);
+    this.#rowOf.set(key, row);
+    return row;
+  }
+
+  #empty(kernel: ScanKernel): void {
+    const nowhere: Places = { nodes: [], wordBefore: false };
+    kernel.rowsOwner = this;
+    kernel.byteClasses.set(this.#classes.classOf.map((column) => column * 4));
+    this.emptied++;
+    this.#states = [nowhere, nowhere];
+    this.#rowOf = new Map();
+    this.#fill(kernel, UNKNOWN, UNKNOWN);
+    this.#fill(kernel, MATCH, MATCH);
+    if (this.#start) this.#rowFor(kernel, this.#start);
+  }
+
+  #fill(kernel: ScanKernel, index: number, target: number): void {
+    kernel.rows.fill(this.#address(kernel, target), index * this.#width, (index + 1) * this.#width);
+  }
+}
