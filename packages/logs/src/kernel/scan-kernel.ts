@@ -1,4 +1,4 @@
-import { LEVEL_WORDS, rankOfLevel } from '../parse/level.ts';
+import { LEVEL_WORDS, LEVELS_BY_RANK, rankOfLevel } from '../parse/level.ts';
 import { loadWasm } from './load-wasm.ts';
 import { WASM_BASE64 } from './scan-wasm.ts';
 
@@ -77,7 +77,7 @@ export class ScanKernel {
 
   /** The same, but only those with a level of at least this rank: much quicker when these are few. */
   headsAtLeast(from: number, to: number, limit: number, rank: number): number {
-    return this.#exports.headsAtLeast(from, to, limit, rank, firstLetters(rank));
+    return this.#exports.headsAtLeast(from, to, limit, rank, FIRST_LETTERS[rank] ?? 0);
   }
 
   lookFor(needle: Needle): void {
@@ -127,8 +127,8 @@ function fillLevelWords(table: DataView): void {
   table.setBigUint64(row, 0n, true);
 }
 
-/** A bit for each letter that a word for a level of at least this rank starts with. */
-function firstLetters(rank: number): number {
+/** By rank: a bit for each letter that a word for a level of at least this rank starts with. */
+const FIRST_LETTERS = LEVELS_BY_RANK.map((_, rank) => {
   const words = Object.entries(LEVEL_WORDS).filter(([, level]) => rankOfLevel(level) >= rank);
   return words.reduce((bits, [word]) => bits | (1 << (word.toLowerCase().charCodeAt(0) - 96)), 0);
-}
+});

@@ -1,6 +1,6 @@
 import type { LineHead } from '../parse/format.ts';
 import { BlockScanner } from './block-scanner.ts';
-import { blockOf, headLookBytes } from './blocks.ts';
+import { BLOCK_BYTES, blockOf, headLookBytes } from './blocks.ts';
 import type { RecordsJob, RecordsResult, ScanReport } from './jobs.ts';
 import type { RecordMatcher } from './record-matcher.ts';
 import type { ScanTools } from './scan-part.ts';
@@ -15,7 +15,7 @@ export function scanPicks(job: RecordsJob, matcher: RecordMatcher, tools: ScanTo
   const picker = new RecordPicker(openTextReader(job.file), tools);
   const show = new RecordShow(job, format);
   const report: ScanReport = { scannedBytes: 0, minMs: Infinity, maxMs: -Infinity, summaries: [] };
-  let reached: RecordsResult['reached'] = null;
+  let last: number | undefined;
   for (const offset of job.picks) {
     if (tools.isCancelled()) break;
     if (offset < job.startBytes || offset >= job.endBytes) continue;
@@ -26,11 +26,16 @@ export function scanPicks(job: RecordsJob, matcher: RecordMatcher, tools: ScanTo
       if (show.count >= job.limit) return { ...report, found: show.found(), stopped: true, reached: null };
       show.add(span, { continued: false, headless: false });
     }
-    reached = { cursor: show.cursorOf(span), timeMs: head.timeMs };
+    last = offset;
     if (head.timeMs < report.minMs) report.minMs = head.timeMs;
     if (head.timeMs > report.maxMs) report.maxMs = head.timeMs;
   }
-  return { ...report, found: show.found(), stopped: false, reached };
+  return { ...report, found: show.found(), stopped: false, reached: last === undefined ? null : reachedAt(last) };
+
+  function reachedAt(offset: number): RecordsResult['reached'] {
+    const { head, ...span } = picker.pick(offset);
+    return { cursor: show.cursorOf({ ...span, offset }), timeMs: head.timeMs };
+  }
 }
 
 interface Picked {
@@ -44,8 +49,10 @@ class RecordPicker {
   readonly #text: TextReader;
   readonly #tools: ScanTools;
   readonly #headLook: number;
-  /** Read for one record at first: most are shorter by far. */
+  /** Some text, kept because errors come in bursts: those near the last one are in it already. */
   readonly #window: Buffer;
+  #windowAt = 0;
+  #windowBytes = 0;
   readonly #head: LineHead = { timeMs: Number.NaN, rank: 0 };
   readonly #next: LineHead = { timeMs: Number.NaN, rank: 0 };
 
@@ -53,32 +60,43 @@ class RecordPicker {
     this.#text = text;
     this.#tools = tools;
     this.#headLook = headLookBytes(tools.format.name);
-    this.#window = Buffer.allocUnsafe(2 * this.#headLook);
+    this.#window = Buffer.allocUnsafe(8 * this.#headLook);
   }
 
   pick(offset: number): Picked {
-    const length = Math.min(this.#window.length, this.#text.sizeBytes - offset);
-    const bytes = this.#window.subarray(0, this.#text.read(this.#window, 0, offset, length));
-    const end = this.#endIn(bytes, offset + length >= this.#text.sizeBytes);
-    return end === undefined ? this.#pickFromBlock(offset) : { bytes, start: 0, end, head: this.#head };
+    this.#slideTo(offset);
+    const bytes = this.#window.subarray(0, this.#windowBytes);
+    const start = offset - this.#windowAt;
+    const end = this.#endOf(bytes, start);
+    return end === undefined ? this.#pickFromBlock(offset) : { bytes, start, end, head: this.#head };
+  }
+
+  /** Reads around the offset, unless what there is of the text reaches a good way beyond it. */
+  #slideTo(offset: number): void {
+    const { sizeBytes } = this.#text;
+    const needed = Math.min(offset + 2 * this.#headLook, sizeBytes);
+    if (offset >= this.#windowAt && needed <= this.#windowAt + this.#windowBytes) return;
+    this.#windowAt = Math.max(0, offset - this.#window.length / 2);
+    const length = Math.min(this.#window.length, sizeBytes - this.#windowAt);
+    this.#windowBytes = 0; // until it has been read
+    this.#windowBytes = this.#text.read(this.#window, 0, this.#windowAt, length);
   }
 
   /** Where the next record starts; `undefined` where that cannot be told from the window. */
-  #endIn(bytes: Buffer, reachesEnd: boolean): number | undefined {
+  #endOf(bytes: Buffer, start: number): number | undefined {
     const { format } = this.#tools;
-    let line = 0;
+    const reachesEnd = this.#windowAt + bytes.length >= this.#text.sizeBytes;
+    let line = start;
     while (line < bytes.length) {
       const newline = bytes.indexOf(NEWLINE, line);
       // A head may be cut by the window's end.
       if (newline < 0 && bytes.length - line < this.#headLook && !reachesEnd) return undefined;
       const lineEnd = newline < 0 ? bytes.length : newline + 1;
-      const isHead = format.readHead(
-        bytes,
-        line,
-        Math.min(lineEnd, line + this.#headLook),
-        line === 0 ? this.#head : this.#next,
-      );
-      if (isHead && line > 0) return line;
+      const lookEnd = Math.min(lineEnd, line + this.#headLook);
+      const isHead = format.readHead(bytes, line, lookEnd, line === start ? this.#head : this.#next);
+      // Beyond the next block's start the cut may be another: the block tells.
+      if (line - start > BLOCK_BYTES) return undefined;
+      if (isHead && line > start) return line;
       line = lineEnd;
     }
     return undefined;

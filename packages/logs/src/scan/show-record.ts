@@ -25,7 +25,7 @@ export interface ShownAs {
 /** Makes the lines of an answer from the records of one file. */
 export class RecordShow {
   readonly #format: Format;
-  readonly #file: string;
+  readonly #lineStart: string;
   readonly #raw: boolean;
   readonly #encode: ReturnType<typeof markEncoder>;
   readonly #lines: string[] = [];
@@ -35,7 +35,7 @@ export class RecordShow {
 
   constructor({ file, mark, raw }: RecordsJob, format: Format) {
     this.#format = format;
-    this.#file = file.name;
+    this.#lineStart = `{"type":"record","file":${JSON.stringify(file.name)},`;
     this.#raw = raw;
     this.#encode = markEncoder({ ...mark, file: file.name });
   }
@@ -57,14 +57,9 @@ export class RecordShow {
   add(span: RecordSpan, shownAs: ShownAs): void {
     const fields = shownFields(span, this.#format, { ...shownAs, raw: this.#raw });
     const { offset, start, end } = span;
-    const place = {
-      type: 'record',
-      file: this.#file,
-      offset,
-      bytes: end - start,
-      cursor: this.cursorOf(span),
-    } as const;
-    const line = JSON.stringify(Object.assign(place, fields) satisfies FoundRecord);
+    const place = `"offset":${offset},"bytes":${end - start},"cursor":"${this.cursorOf(span)}"`;
+    // A `FoundRecord`. Put together as text, it takes half as long as by way of an object with all of it.
+    const line = `${this.#lineStart}${place},${JSON.stringify(fields).slice(1)}`;
     this.#lines.push(line);
     this.#offsets.push(offset);
     this.#times.push(fields.timeMs ?? Number.NaN);

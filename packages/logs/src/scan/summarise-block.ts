@@ -5,7 +5,7 @@ import type { BlockSummary } from './jobs.ts';
 import type { RecordTable } from './record-table.ts';
 
 /** Offsets of errors remembered per block; with more than that, the block is quickly scanned again. */
-const MAX_ERRORS = 64;
+const MAX_ERRORS = 256;
 
 /** Bytes at the end of a block that are checked before what is known of it is used. */
 export const END_CHECK_BYTES = 64;

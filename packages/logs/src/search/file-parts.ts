@@ -15,8 +15,8 @@ import type { ScanTally } from './scan-tally.ts';
 const FIRST_PART_BLOCKS = 1;
 const PART_GROWTH = 4;
 
-/** 16 MiB take a thread some 10 ms: short enough to take turns, long enough that handing over does not count. */
-const MAX_PART_BLOCKS = 64;
+/** 32 MiB take a thread some 10 ms: short enough to take turns, long enough that handing over does not count. */
+const MAX_PART_BLOCKS = 128;
 
 /** What is to be scanned of a family, and for what. */
 export interface FamilyTask {
