@@ -234,7 +234,7 @@ describe('while an entry is swapped all the time, never a byte from outside is s
       if (got) inside++;
     }
     expect(inside).toBeGreaterThan(0);
-    expect(logs.usage).toEqual({ openFiles: 0, lentBuffers: 0 });
+    expect(logs.usage).toMatchObject({ openFiles: 0, lentBuffers: 0 });
   });
 });
 
