@@ -7,7 +7,7 @@ import { scanPicks } from './scan-picks.ts';
 import { RecordShow } from './show-record.ts';
 
 /** Text told by one job at most: what is on its way between threads is bounded. */
-export const MAX_TOLD_BYTES = 1024 * 1024;
+export const MAX_TOLD_BYTES = 256 * 1024;
 
 const WARN_RANK = rankOfLevel('WARN');
 

@@ -7,7 +7,7 @@ import type { Job, JobResults } from './jobs.ts';
 import { JobRunner } from './run-job.ts';
 import type { WorkerAnswer, WorkerTask } from './worker-messages.ts';
 
-const BACKGROUND_PRIORITY = 10;
+const BACKGROUND_PRIORITY = 19;
 
 stepBack();
 const runner = new JobRunner();
