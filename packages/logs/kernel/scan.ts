@@ -121,39 +121,10 @@ let minuteMs: f64 = -1;
 /**
  * Lines that start in `[from, to)`, `from` being a line start, with `YYYY-MM-DD hh:mm:ss[.,fraction]`. For each: its
  * position (u32), its wall-clock time in ms as if it were UTC (f64), the rank of the level word in the column behind
- * it (u8, 0: none). Lines may reach beyond `to`, up to `limit`. Returns how many.
+ * it (u8, 0: none). Lines may reach beyond `to`, up to `limit`. Only those whose level has at least this rank; then
+ * `letters` has a bit for each letter such a level word may start with. Returns how many.
  */
-export function heads(from: u32, to: u32, limit: u32): u32 {
-  const newline = i8x16.splat(NEWLINE);
-  const stop = TEXT + to;
-  const end = TEXT + limit;
-  count = 0;
-  head(TEXT + from, end);
-  let at = TEXT + from;
-  while (at < stop) {
-    const a = i8x16.eq(v128.load(at), newline);
-    const b = i8x16.eq(v128.load(at, 16), newline);
-    const c = i8x16.eq(v128.load(at, 32), newline);
-    const d = i8x16.eq(v128.load(at, 48), newline);
-    if (v128.any_true(v128.or(v128.or(a, b), v128.or(c, d)))) {
-      let bits: u64 = bits64(a, b, c, d);
-      do {
-        const line = at + <u32>ctz(bits) + 1;
-        if (line >= stop) return count;
-        head(line, end);
-        bits &= bits - 1;
-      } while (bits !== 0);
-    }
-    at += 64;
-  }
-  return count;
-}
-
-/**
- * The same, but only those whose level has at least this rank. `letters` has a bit for each letter such a level word
- * may start with: most lines are passed over by a look at one byte.
- */
-export function headsAtLeast(from: u32, to: u32, limit: u32, rank: u8, letters: u32): u32 {
+export function heads(from: u32, to: u32, limit: u32, rank: u8, letters: u32): u32 {
   const newline = i8x16.splat(NEWLINE);
   const stop = TEXT + to;
   const end = TEXT + limit;
@@ -179,7 +150,12 @@ export function headsAtLeast(from: u32, to: u32, limit: u32, rank: u8, letters: 
   return count;
 }
 
+/** Most lines are passed over by a look at one byte, unless all are wanted. */
 function headAtLeast(line: u32, limit: u32, rank: u8, letters: u32): void {
+  if (rank === 0) {
+    head(line, limit);
+    return;
+  }
   const separator = load<u8>(line + 23);
   const mark = load<u8>(line + 19);
   // Behind a time with milliseconds the word starts at byte 24. No level word can stand anywhere else then.

@@ -5,8 +5,7 @@ import { WASM_BASE64 } from './scan-wasm.ts';
 interface Exports {
   lineStarts(from: number, to: number): number;
   find(from: number, to: number, length: number, i: number, j: number): number;
-  heads(from: number, to: number, limit: number): number;
-  headsAtLeast(from: number, to: number, limit: number, rank: number, letters: number): number;
+  heads(from: number, to: number, limit: number, rank: number, letters: number): number;
   walk(from: number, to: number, row: number, firstRow: number): number;
   walkFour(a: number, b: number, c: number, d: number, length: number, firstRow: number): number;
 }
@@ -72,12 +71,12 @@ export class ScanKernel {
 
   /** Lines starting in `[from, to)`, of which `from` is one, that begin with a timestamp. Text ends at `limit`. */
   heads(from: number, to: number, limit: number): number {
-    return this.#exports.heads(from, to, limit);
+    return this.#exports.heads(from, to, limit, 0, 0);
   }
 
   /** The same, but only those with a level of at least this rank: much quicker when these are few. */
   headsAtLeast(from: number, to: number, limit: number, rank: number): number {
-    return this.#exports.headsAtLeast(from, to, limit, rank, FIRST_LETTERS[rank] ?? 0);
+    return this.#exports.heads(from, to, limit, rank, FIRST_LETTERS[rank] ?? 0);
   }
 
   lookFor(needle: Needle): void {
