@@ -1,11 +1,11 @@
 import { groupFamilies } from './file/families.ts';
+import { familyNotFound } from './file/family-not-found.ts';
 import type { HandleCache } from './file/handle-cache.ts';
 import type { LogHandle } from './file/log-handle.ts';
 import type { SharedReads } from './file/shared-reads.ts';
 import { FollowHub } from './follow/follow-hub.ts';
 import { BlockIndexes } from './index/block-index.ts';
 import { LogError } from './log-error.ts';
-import { nearestNames } from './nearest-names.ts';
 import type { Zone } from './parse/zone.ts';
 import type { SeenFile } from './read/list.ts';
 import { CancelFlag } from './scan/cancel-flag.ts';
@@ -198,7 +198,11 @@ export class LogEngine {
     }));
     if (wanted === undefined) return families;
     const found = families.filter(({ name }) => name === wanted);
-    if (found.length === 0) throw familyNotFound(wanted, families);
+    if (found.length === 0)
+      throw familyNotFound(
+        wanted,
+        families.map(({ name }) => name),
+      );
     return found;
   }
 }
@@ -220,13 +224,4 @@ function withinLimit(families: FamilyNames[]): { within: FamilyNames[]; problem:
   const first = families.find((family) => !within.includes(family))?.name ?? '';
   const detail = `${left} families were left out: at most ${MAX_OPEN_FILES} files are searched at once; ask by family`;
   return { within, problem: { file: first, code: 'TOO_MANY_FILES', detail } };
-}
-
-function familyNotFound(wanted: string, families: readonly { name: string }[]): LogError {
-  const near = nearestNames(
-    wanted,
-    families.map(({ name }) => name),
-  );
-  const hint = near.length > 0 ? `; did you mean ${near.map((name) => JSON.stringify(name)).join(' or ')}?` : '';
-  return new LogError('LOG_FAMILY_NOT_FOUND', `no family of logs named ${JSON.stringify(wanted)}${hint}`);
 }

@@ -1,4 +1,5 @@
 import { groupFamilies } from '../file/families.ts';
+import { familyNotFound } from '../file/family-not-found.ts';
 import type { HandleCache } from '../file/handle-cache.ts';
 import { LogError, systemCode } from '../log-error.ts';
 import type { Zone } from '../parse/zone.ts';
@@ -149,7 +150,10 @@ export class FollowHub {
     }
     const found = targets.find((target) => target.family === family);
     if (found) return [found];
-    throw new LogError('LOG_FAMILY_NOT_FOUND', `no log family named ${JSON.stringify(family)}`);
+    throw familyNotFound(
+      family,
+      targets.flatMap((target) => target.family ?? []),
+    );
   }
 
   async #fileTarget(name: string): Promise<TailTarget> {

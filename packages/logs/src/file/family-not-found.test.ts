@@ -1,0 +1,15 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { openDir, tempDir } from '../testing/temp-dir.ts';
+
+test('a family that is not there is refused with the name that was meant, by searches and follows alike', async () => {
+  const dir = tempDir();
+  writeFileSync(join(dir, 'broker.log'), 'x\n');
+  const logs = openDir(dir);
+  const refusal = { code: 'LOG_FAMILY_NOT_FOUND', message: expect.stringContaining('did you mean "broker.log"?') };
+  const family = 'brokr.log';
+  const search = logs.search({ family, order: 'newest', limit: 1, before: 0, after: 0 });
+  await expect(search.next()).rejects.toMatchObject(refusal);
+  await expect(logs.follow({ family, start: 'end' }).next()).rejects.toMatchObject(refusal);
+});
