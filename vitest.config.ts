@@ -1,11 +1,15 @@
+import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
+import tsconfig from './tsconfig.check.json' with { type: 'json' };
 
 // Packages resolve each other to their TypeScript source in tests, so a test never sees a stale build.
-const conditions = ['@porthole/source'];
+const alias = Object.entries(tsconfig.compilerOptions.paths).map(([name, [path = '']]) => ({
+  find: new RegExp(`^${name}$`),
+  replacement: fileURLToPath(new URL(path, import.meta.url)),
+}));
 
 export default defineConfig({
-  resolve: { conditions },
-  ssr: { resolve: { conditions } },
+  resolve: { alias },
   test: {
     globalSetup: ['test/build-logs.ts'],
     setupFiles: ['test/setup.ts'],

@@ -6,12 +6,17 @@ import { describe, expect, it } from 'vitest';
 const FLOORS: Readonly<Record<string, { may: readonly string[]; typesOnly?: readonly string[] }>> = {
   logs: { may: [] },
   contract: { may: [], typesOnly: ['@porthole/logs'] },
+  client: { may: ['@porthole/contract'], typesOnly: ['@porthole/logs'] },
   server: { may: ['@porthole/logs', '@porthole/contract'] },
-  cli: { may: ['@porthole/server'] },
+  cli: { may: ['@porthole/logs', '@porthole/contract', '@porthole/client', '@porthole/server'] },
 };
 
 /** Packages that can be taken apart from the rest, and the few foreign ones each may use. */
-const BARE: Readonly<Record<string, readonly string[]>> = { logs: ['re2js'], contract: [] };
+const BARE: Readonly<Record<string, readonly string[]>> = {
+  logs: ['re2js'],
+  contract: [],
+  client: ['eventsource-parser'],
+};
 
 const packages = join(import.meta.dirname, '..', 'packages');
 

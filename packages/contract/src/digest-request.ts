@@ -1,4 +1,4 @@
-import type { DigestQuery } from '@porthole/logs';
+import type { DigestQuery } from '@porthole/logs/types';
 import { PortholeError } from './errors.ts';
 import { type Query, trueOrFalse, wholeNumber } from './query.ts';
 import { parseRecordFilter, parseSelection } from './record-filter.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { codeOf, ERROR_KINDS, type ErrorCode, isErrorCode, PortholeError } from './errors.ts';
+import { CLIENT_ERRORS, codeOf, ERROR_KINDS, type ErrorCode, isErrorCode, PortholeError } from './errors.ts';
 import { toProblem } from './problem.ts';
 import { COMMON_ERRORS, ROUTE_IDS, routeOf } from './routes.ts';
 
@@ -15,8 +15,13 @@ describe('the closed list of errors', () => {
     if (http < 500 && ![408, 429].includes(http)) expect(retryable).toBe(false);
   });
 
-  it('is used: each code is one that some route can give', () => {
-    const given = new Set([...COMMON_ERRORS, 'ROUTE_NOT_FOUND', ...ROUTE_IDS.flatMap((id) => routeOf(id).errors)]);
+  it('is used: each code is one that some route can give, or a client', () => {
+    const given = new Set([
+      ...CLIENT_ERRORS,
+      ...COMMON_ERRORS,
+      'ROUTE_NOT_FOUND',
+      ...ROUTE_IDS.flatMap((id) => routeOf(id).errors),
+    ]);
     expect(codes.filter((code) => !given.has(code))).toEqual([]);
   });
 

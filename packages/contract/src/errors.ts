@@ -1,4 +1,4 @@
-import type { LogErrorCode } from '@porthole/logs';
+import type { LogErrorCode } from '@porthole/logs/types';
 
 /** What a code means on each transport, and whether asking again later can help. */
 export interface ErrorKind {
@@ -42,7 +42,10 @@ type DoorErrorCode =
   | 'DEADLINE_EXCEEDED'
   | 'INTERNAL';
 
-export type ErrorCode = LogErrorCode | DoorErrorCode;
+/** Codes of a client that got no answer, or none that it can use. */
+type ClientErrorCode = 'NOT_SUPPORTED' | 'UNREACHABLE' | 'BAD_ANSWER';
+
+export type ErrorCode = LogErrorCode | DoorErrorCode | ClientErrorCode;
 
 /** The closed list: a code is never renamed or reused. It does not compile with a row missing. */
 export const ERROR_KINDS: Readonly<Record<ErrorCode, ErrorKind>> = {
@@ -75,12 +78,18 @@ export const ERROR_KINDS: Readonly<Record<ErrorCode, ErrorKind>> = {
   TOO_MANY_SEARCHES: { http: 503, grpc: 'RESOURCE_EXHAUSTED', retryable: true, title: 'Too many searches' },
   SHUTTING_DOWN: { http: 503, grpc: 'UNAVAILABLE', retryable: true, title: 'The node is stopping' },
   DEADLINE_EXCEEDED: { http: 504, grpc: 'DEADLINE_EXCEEDED', retryable: true, title: 'The answer took too long' },
+  NOT_SUPPORTED: { http: 501, grpc: 'UNIMPLEMENTED', retryable: false, title: 'The node cannot do this' },
+  BAD_ANSWER: { http: 502, grpc: 'INTERNAL', retryable: false, title: 'The answer makes no sense' },
+  UNREACHABLE: { http: 502, grpc: 'UNAVAILABLE', retryable: true, title: 'The node cannot be reached' },
   INTERNAL: { http: 500, grpc: 'INTERNAL', retryable: false, title: 'Internal error' },
 };
 
+/** What no node answers but its clients say of it. */
+export const CLIENT_ERRORS: readonly ErrorCode[] = ['NOT_SUPPORTED', 'UNREACHABLE', 'BAD_ANSWER'];
+
 /** A failure with a code of the closed list. The message says what and which; it reaches the client. */
 export class PortholeError extends Error {
-  override readonly name = 'PortholeError';
+  override readonly name: string = 'PortholeError';
   readonly code: ErrorCode;
 
   constructor(code: ErrorCode, message: string, options?: ErrorOptions) {

@@ -1,4 +1,4 @@
-import type { FollowQuery } from '@porthole/logs';
+import type { FollowQuery } from '@porthole/logs/types';
 import { PortholeError } from './errors.ts';
 import { given, type Query, trueOrFalse, wholeNumber } from './query.ts';
 import { parseRecordFilter, parseSelection } from './record-filter.ts';

@@ -1,4 +1,4 @@
-import type { HistogramQuery } from '@porthole/logs';
+import type { HistogramQuery } from '@porthole/logs/types';
 import { given, parameterInvalid, type Query, wholeNumber } from './query.ts';
 import { parseRecordFilter, parseSelection } from './record-filter.ts';
 import { parseSpan, type RequestClock } from './time-text.ts';

@@ -1,5 +1,14 @@
+export { parseBudget } from './budget.ts';
 export { parseDigestRequest } from './digest-request.ts';
-export { codeOf, ERROR_KINDS, type ErrorCode, type ErrorKind, isErrorCode, PortholeError } from './errors.ts';
+export {
+  CLIENT_ERRORS,
+  codeOf,
+  ERROR_KINDS,
+  type ErrorCode,
+  type ErrorKind,
+  isErrorCode,
+  PortholeError,
+} from './errors.ts';
 export { type FileRequest, parseFileRequest } from './file-request.ts';
 export { parseFollowRequest } from './follow-request.ts';
 export { parseHistogramRequest } from './histogram-request.ts';

@@ -11,7 +11,7 @@ import type {
   OpenLog,
   SearchItem,
   SearchQuery,
-} from '@porthole/logs';
+} from '@porthole/logs/types';
 import type { FileRequest } from './file-request.ts';
 import type { ViewRequest } from './view-request.ts';
 

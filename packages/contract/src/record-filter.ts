@@ -1,4 +1,4 @@
-import type { Level, LogSelection, RecordFilter } from '@porthole/logs';
+import type { Level, LogSelection, RecordFilter } from '@porthole/logs/types';
 import { PortholeError } from './errors.ts';
 import { choice, given, parameterInvalid, type Query } from './query.ts';
 import { type RequestClock, timeParameter } from './time-text.ts';

@@ -6,6 +6,11 @@ import { DEFAULT_SEARCH_RECORDS, MAX_CONTEXT_RECORDS } from './search-request.ts
 
 const RAW = flag('raw', 'Tell the text of each record as it stands in the file, too.');
 
+const BUDGET = text(
+  'budget',
+  'How long to look at most, like `5s`; the answer then tells how far it came. The limit of the node holds beside it.',
+);
+
 /** What every question about records takes. */
 export const FILTER_PARAMETERS: readonly RouteParameter[] = [
   text('file', 'One file, by its name. Without `file` and `family`, all files.'),
@@ -38,6 +43,7 @@ export const SEARCH_PARAMETERS: readonly RouteParameter[] = [
   text('time', 'Start at this time, written like `from`; newest first: with the records before it.'),
   number('offset', { minimum: 0 }, 'Start at the record that covers this byte; needs `file`.'),
   text('until', 'Stop before the record of this cursor.'),
+  BUDGET,
   RAW,
 ];
 
@@ -61,6 +67,7 @@ export const HISTOGRAM_PARAMETERS: readonly RouteParameter[] = [
     { minimum: 1, maximum: MAX_BUCKETS },
     `About so many buckets, where the width is to be chosen; ${DEFAULT_BUCKETS} unless told.`,
   ),
+  BUDGET,
 ];
 
 export const DIGEST_PARAMETERS: readonly RouteParameter[] = [
@@ -72,6 +79,7 @@ export const DIGEST_PARAMETERS: readonly RouteParameter[] = [
   ),
   text('newSince', 'Marks groups whose first record is not older; a time written like `from`.'),
   flag('onlyNew', 'Only the groups marked new; needs `newSince`.'),
+  BUDGET,
 ];
 
 function text(name: string, description: string): RouteParameter {

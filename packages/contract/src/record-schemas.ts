@@ -1,4 +1,4 @@
-import type { Level } from '@porthole/logs';
+import type { Level } from '@porthole/logs/types';
 import {
   exact,
   integer,

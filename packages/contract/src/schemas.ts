@@ -1,4 +1,4 @@
-import type { FormatName } from '@porthole/logs';
+import type { FormatName } from '@porthole/logs/types';
 import { RECORD_SCHEMAS } from './record-schemas.ts';
 import {
   exact,

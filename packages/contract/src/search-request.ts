@@ -1,4 +1,4 @@
-import type { SearchQuery, StartPoint } from '@porthole/logs';
+import type { SearchQuery, StartPoint } from '@porthole/logs/types';
 import { PortholeError } from './errors.ts';
 import { choice, given, type Query, trueOrFalse, wholeNumber } from './query.ts';
 import { parseRecordFilter, parseSelection } from './record-filter.ts';

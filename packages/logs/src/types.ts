@@ -1,6 +1,9 @@
 import type { FormatName, RecordFields } from './parse/format.ts';
 import type { Level } from './parse/level.ts';
 
+export type { LogErrorCode } from './log-error.ts';
+export type { FormatName, Level, RecordFields };
+
 /** One file of the log directory, exactly the contract's fields. */
 export interface LogEntry {
   name: string;
@@ -30,9 +33,10 @@ export interface ReadOptions {
   signal?: AbortSignal | undefined;
 }
 
-/** A finite run of bytes whose length is known before the first one is read. */
+/** A finite run of bytes. */
 export interface ByteAnswer {
-  sizeBytes: number;
+  /** `undefined` only where a remote node does not tell it. */
+  sizeBytes: number | undefined;
   /** A chunk's bytes are valid until the next chunk is asked for: its memory is used again. Iterate at most once. */
   chunks: AsyncIterable<Uint8Array>;
   /** Gives everything back; may be called at any time and more than once. */

@@ -1,6 +1,7 @@
 import {
   codeOf,
   type NodeState,
+  parseBudget,
   parseDigestRequest,
   parseFollowRequest,
   parseHistogramRequest,
@@ -33,7 +34,8 @@ export function createRecordRoutes(node: NodeState, options: RecordRouteOptions)
   return {
     logSearch: async ({ query, signal }) => {
       const request = parseSearchRequest(query, clock(), { maxRecords });
-      const stream = await openEnded(node.searchLogLines(request, { signal, budgetMs: searchBudgetMs }));
+      const budgetMs = parseBudget(query, { mostMs: searchBudgetMs });
+      const stream = await openEnded(node.searchLogLines(request, { signal, budgetMs }));
       return { status: 200, headers: { 'content-type': 'application/x-ndjson' }, stream };
     },
     logFollow: async ({ query, headers, signal }) => {
@@ -46,11 +48,15 @@ export function createRecordRoutes(node: NodeState, options: RecordRouteOptions)
     },
     logHistogram: async ({ query, signal }) => {
       const request = parseHistogramRequest(query, clock());
-      return jsonAnswer(await node.logHistogram(request, { signal, budgetMs: countBudgetMs }));
+      return jsonAnswer(
+        await node.logHistogram(request, { signal, budgetMs: parseBudget(query, { mostMs: countBudgetMs }) }),
+      );
     },
     logDigest: async ({ query, signal }) => {
       const request = parseDigestRequest(query, clock());
-      return jsonAnswer(await node.logDigest(request, { signal, budgetMs: countBudgetMs }));
+      return jsonAnswer(
+        await node.logDigest(request, { signal, budgetMs: parseBudget(query, { mostMs: countBudgetMs }) }),
+      );
     },
   };
 }
