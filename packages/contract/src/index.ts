@@ -29,6 +29,7 @@ export { type Problem, toProblem } from './problem.ts';
 export type { Query } from './query.ts';
 export type { Route, RouteParameter } from './route.ts';
 export { COMMON_ERRORS, ROUTE_IDS, ROUTES, type RouteId, routeOf } from './routes.ts';
+export { isSameFile } from './same-file.ts';
 export type { JsonSchema } from './schema-parts.ts';
 export { SCHEMAS, type SchemaName } from './schemas.ts';
 export { parseSearchRequest, type SearchLimits } from './search-request.ts';

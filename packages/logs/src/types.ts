@@ -48,7 +48,10 @@ export interface OpenLog {
   name: string;
   sizeBytes: number;
   modifiedMs: number;
-  /** Changes whenever the file is replaced, grows or is written to. A strong entity tag, with its quotes. */
+  /**
+   * Changes whenever the file is replaced, grows or is written to. A strong entity tag, with its quotes; what stands
+   * before its first `-` names the file, and stays the same while the file only grows.
+   */
   etag: string;
   /** Bytes from `start` up to, not including, `end`. The same rule for chunks as in `ByteAnswer`. */
   read(start: number, end: number, options?: ReadOptions): AsyncIterable<Uint8Array>;
@@ -233,5 +236,7 @@ export type FollowItem =
     }
   /** The file, or the directory, is not there at the moment. */
   | { type: 'missing'; family: string }
+  /** Told by a client: the connection was lost. After so long it goes on behind the last record it told. */
+  | { type: 'reconnecting'; reason: string; waitMs: number }
   /** The last item. */
   | { type: 'end'; reason: 'cancelled' | 'stopping' };
