@@ -131,3 +131,9 @@ test('no name is the system zone; a name that is none is refused', () => {
   expect(createZone('Europe/Berlin').name).toBe('Europe/Berlin');
   expect(() => createZone('Mars/Olympus')).toThrow(RangeError);
 });
+
+test('has an offset at the ends of what a date can name, and beyond', () => {
+  const zone = createZone('Asia/Kolkata');
+  for (const epochMs of [8.64e15, 8.64e15 + HOUR_MS, -8.64e15 - 4 * HOUR_MS])
+    expect(Math.abs(zone.offsetMsAt(epochMs))).toBeLessThan(7 * HOUR_MS);
+});

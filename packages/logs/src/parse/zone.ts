@@ -3,6 +3,9 @@ const DAY_MS = 86_400_000;
 /** Clocks are changed at quarters of an hour. Where one once was not, its quarter is looked up for every instant. */
 const QUARTER_MS = 900_000;
 
+/** A date can name no more than a day beyond this, and so no wall clock there; the clocks of that day are as good. */
+const LAST_KNOWN_MS = 8.64e15 - DAY_MS;
+
 /** Days, and quarters, whose offset is remembered; beyond that the memory starts anew. */
 const MAX_REMEMBERED = 4096;
 
@@ -18,7 +21,10 @@ export interface Zone {
 /** `''` is the system's zone. Throws a RangeError for a name that is none. */
 export function createZone(name = ''): Zone {
   const format = new Intl.DateTimeFormat('en-US', { ...(name && { timeZone: name }), ...WALL_CLOCK });
-  const lookUp = (epochMs: number) => wallClock(format, epochMs) - Math.floor(epochMs / 1000) * 1000;
+  const lookUp = (epochMs: number) => {
+    const known = Math.max(-LAST_KNOWN_MS, Math.min(LAST_KNOWN_MS, epochMs));
+    return wallClock(format, known) - Math.floor(known / 1000) * 1000;
+  };
   const quarterOffset = remember((quarter) => {
     const first = lookUp(quarter * QUARTER_MS);
     return first === lookUp((quarter + 1) * QUARTER_MS - 1) ? first : undefined;

@@ -1,5 +1,8 @@
 import { CancelFlag } from '../scan/cancel-flag.ts';
 
+/** A timer for longer would fire at once; nobody waits so long. */
+const MAX_TIMER_MS = 2 ** 31 - 1;
+
 /** Why a question should end early, and the flags that tell its scans. */
 export class StopReason {
   reason: 'cancelled' | 'time budget' | undefined;
@@ -12,7 +15,7 @@ export class StopReason {
     this.#signal = signal;
     if (signal?.aborted) this.reason = 'cancelled';
     signal?.addEventListener('abort', this.#onAbort);
-    if (Number.isFinite(budgetMs)) this.#timer = setTimeout(() => this.#stop('time budget'), budgetMs).unref();
+    if (budgetMs <= MAX_TIMER_MS) this.#timer = setTimeout(() => this.#stop('time budget'), budgetMs).unref();
   }
 
   newFlag(): CancelFlag {
