@@ -15,7 +15,10 @@ const BUDGET = text(
 export const FILTER_PARAMETERS: readonly RouteParameter[] = [
   text('file', 'One file, by its name. Without `file` and `family`, all files.'),
   text('family', 'One log: a live file and those it was rotated to, by the name `/api/v1/log/files` tells.'),
-  text('from', 'The earliest time: epoch ms, RFC 3339, a date, `15m` for so long ago, or `now`.'),
+  text(
+    'from',
+    'The earliest time: epoch ms, RFC 3339, a date, `14:00`, `yesterday 14:00`, `15m` for so long ago, or `now`.',
+  ),
   text('to', 'The time to stop before, written like `from`.'),
   {
     ...text('level', 'This level or a higher one; any case, `warning` and `err` too.'),
@@ -50,8 +53,8 @@ export const SEARCH_PARAMETERS: readonly RouteParameter[] = [
 export const FOLLOW_PARAMETERS: readonly RouteParameter[] = [
   ...FILTER_PARAMETERS,
   number('back', { minimum: 0, maximum: MAX_BACK_RECORDS }, 'Start so many records back; at the end unless told.'),
-  text('time', 'Start at this time, written like `from`.'),
-  text('cursor', 'Start after this record.'),
+  text('time', 'Start at this time, written like `from`. Beside a cursor: where logs start that it does not name.'),
+  text('cursor', 'Start after this record. Cursors of several logs may be joined by `~`.'),
   RAW,
   {
     ...text('Last-Event-ID', 'The `id` of the last event seen: goes on after it, whatever the other start is.'),

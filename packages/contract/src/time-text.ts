@@ -5,6 +5,8 @@ export interface RequestClock {
   nowMs: number;
   /** The instant of a wall-clock time in the zone of the node's logs. */
   toEpochMs(localMs: number): number;
+  /** What to add to an instant to get the wall clock there. */
+  offsetMsAt(epochMs: number): number;
 }
 
 const UNITS_MS: Readonly<Record<string, number>> = {
@@ -22,7 +24,13 @@ const MAX_TIME_MS = 8.64e15;
 /** RFC 3339 with everything behind the date optional. A `+` that was not escaped in the URL arrives as a space. */
 const DATE_TIME = /^(\d{4})-(\d\d)-(\d\d)(?:[Tt ](\d\d):(\d\d)(?::(\d\d)(?:[.,](\d{1,9}))?)?([Zz]|[-+ ]\d\d:?\d\d)?)?$/;
 
-const TIME_FORMS = 'epoch milliseconds, an RFC 3339 time, a date, a time ago like 15m (units ms, s, m, h, d, w) or now';
+/** A time of day, today unless told. */
+const TIME_OF_DAY = /^(?:(today|yesterday)(?: (?=\d)|$))?(?:(\d\d?):(\d\d)(?::(\d\d)(?:\.(\d{1,3}))?)?)?$/;
+
+const DAY_MS = 86_400_000;
+
+export const TIME_FORMS =
+  'epoch milliseconds, an RFC 3339 time, a date, a time of day like 14:00 or yesterday 14:00, a time ago like 15m (units ms, s, m, h, d, w) or now';
 
 /** A point in time, as epoch ms. */
 export function timeParameter(query: Query, name: string, clock: RequestClock): number | undefined {
@@ -36,7 +44,9 @@ export function timeParameter(query: Query, name: string, clock: RequestClock): 
 /** `undefined` where the text is no time. Without a zone it is one of the node's logs. */
 export function parseTime(text: string, clock: RequestClock): number | undefined {
   if (text === 'now') return clock.nowMs;
-  const timeMs = /^\d{1,17}$/.test(text) ? Number(text) : (parseAgo(text, clock) ?? parseDateTime(text, clock));
+  const timeMs = /^-?\d{1,17}$/.test(text)
+    ? Number(text)
+    : (parseAgo(text, clock) ?? parseDateTime(text, clock) ?? parseTimeOfDay(text, clock));
   return timeMs !== undefined && Math.abs(timeMs) <= MAX_TIME_MS ? timeMs : undefined;
 }
 
@@ -65,6 +75,16 @@ function parseDateTime(text: string, clock: RequestClock): number | undefined {
   if (zone === undefined) return clock.toEpochMs(date.getTime());
   const offsetMs = parseOffset(zone);
   return offsetMs === undefined ? undefined : date.getTime() - offsetMs;
+}
+
+function parseTimeOfDay(text: string, { nowMs, toEpochMs, offsetMsAt }: RequestClock): number | undefined {
+  const [, day, hour = 0, minute = 0, second = 0, fraction = ''] = TIME_OF_DAY.exec(text) ?? [];
+  const [hours, minutes, seconds] = [Number(hour), Number(minute), Number(second)];
+  const isTime = text !== '' && TIME_OF_DAY.test(text) && hours <= 23 && minutes <= 59 && seconds <= 59;
+  if (!isTime) return undefined;
+  const localNowMs = nowMs + offsetMsAt(nowMs);
+  const dayMs = Math.floor(localNowMs / DAY_MS) * DAY_MS - (day === 'yesterday' ? DAY_MS : 0);
+  return toEpochMs(dayMs + ((hours * 60 + minutes) * 60 + seconds) * 1000 + Number(fraction.padEnd(3, '0')));
 }
 
 function parseOffset(zone: string): number | undefined {

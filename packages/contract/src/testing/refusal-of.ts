@@ -4,6 +4,7 @@ import { codeOf } from '../errors.ts';
 export const CLOCK = {
   nowMs: Date.UTC(2026, 10, 15, 12),
   toEpochMs: (localMs: number) => localMs - 2 * 3_600_000,
+  offsetMsAt: () => 2 * 3_600_000,
 };
 
 /** `CODE: message` of what is thrown. */

@@ -1,13 +1,13 @@
 import type { NodeState } from '@porthole/contract';
 import { onTestFinished } from 'vitest';
+import { StreamSlots } from '../../doors/stream-slots.ts';
+import type { CutReason } from '../../metrics/request-counts.ts';
 import type { Logger } from '../../own-log/logger.ts';
 import type { RouteHandler } from '../answer.ts';
 import { createCors } from '../cors.ts';
 import { createRequestHandler } from '../handle-request.ts';
 import { startHttpServer } from '../http-server.ts';
 import { createRecordRoutes } from '../record-routes.ts';
-import type { CutReason } from '../request-counts.ts';
-import { StreamSlots } from '../stream-slots.ts';
 
 const HOUR_MS = 3_600_000;
 
@@ -36,7 +36,7 @@ export async function serveRecords(
   const cuts: CutReason[] = [];
   const stopping = new AbortController();
   const routes = createRecordRoutes(answers as NodeState, {
-    clock: () => ({ nowMs: Date.now(), toEpochMs: (localMs) => localMs }),
+    clock: () => ({ nowMs: Date.now(), toEpochMs: (localMs) => localMs, offsetMsAt: () => 0 }),
     maxRecords: 1000,
     searchBudgetMs: HOUR_MS,
     countBudgetMs: HOUR_MS,
@@ -51,6 +51,7 @@ export async function serveRecords(
     metrics: {
       countRequest() {},
       countCut: (reason) => cuts.push(reason),
+      countCall() {},
       render: async () => '',
       close() {},
     },
