@@ -13,6 +13,7 @@ describe('a follow request', () => {
     ['back=10000', { start: { back: 10_000 } }],
     ['time=15m', { start: { timeMs: CLOCK.nowMs - 900_000 } }],
     ['cursor=abc', { start: { cursor: 'abc' } }],
+    ['cursor=abc&time=0', { start: { cursor: 'abc', sinceMs: 0 } }],
     [
       'family=a.log&level=error&q=x&raw=true',
       { family: 'a.log', minLevel: 'ERROR', terms: ['x'], raw: true, start: 'end' },
@@ -21,10 +22,14 @@ describe('a follow request', () => {
     expect(parse(query)).toEqual(expected);
   });
 
-  it.each(['', 'back=5', 'time=15m', 'cursor=abc'])(
-    'goes on after the last event whatever else it says: %j',
+  it.each(['', 'back=5', 'cursor=abc'])('goes on after the last event whatever else it says: %j', (query) => {
+    expect(parse(query, 'seen')).toEqual({ start: { cursor: 'seen' } });
+  });
+
+  it.each(['time=15m', 'cursor=abc&time=15m'])(
+    'a time counts for logs that the last event does not name: %j',
     (query) => {
-      expect(parse(query, 'seen')).toEqual({ start: { cursor: 'seen' } });
+      expect(parse(query, 'seen')).toEqual({ start: { cursor: 'seen', sinceMs: CLOCK.nowMs - 900_000 } });
     },
   );
 
@@ -38,7 +43,7 @@ describe('a follow request', () => {
     ['time=noon', /^PARAMETER_INVALID: "time"/],
     ['back=1&time=now', /^PARAMETER_INVALID: give one of "back", "time" and "cursor"/],
     ['back=1&cursor=a', /^PARAMETER_INVALID: give one of/],
-    ['cursor=a&time=0', /^PARAMETER_INVALID: give one of/],
+    ['back=1&cursor=a&time=0', /^PARAMETER_INVALID: give one of/],
     ['raw=1', /^PARAMETER_INVALID: "raw"/],
     ['file=a&family=b', /^PARAMETER_INVALID/],
   ])('%j is refused', (query, refusal) => {

@@ -6,27 +6,30 @@ import { type RequestClock, timeParameter } from './time-text.ts';
 
 export const MAX_BACK_RECORDS = 10_000;
 
-/** `lastEventId` is the cursor a client that reconnects saw last: it goes on there, whatever its first request asked for. */
+/**
+ * `lastEventId` is the cursor a client that reconnects saw last: it goes on there, whatever its first request asked for.
+ * Only a time still counts: for logs that the cursor does not name.
+ */
 export function parseFollowRequest(query: Query, clock: RequestClock, lastEventId?: string): FollowQuery {
-  const start = parseStart(query, clock);
   return {
     ...parseSelection(query),
     ...parseRecordFilter(query, clock),
-    start: lastEventId ? { cursor: lastEventId } : start,
+    start: parseStart(query, clock, lastEventId),
     ...(trueOrFalse(query, 'raw') && { raw: true }),
   };
 }
 
-function parseStart(query: Query, clock: RequestClock): FollowQuery['start'] {
+function parseStart(query: Query, clock: RequestClock, lastEventId: string | undefined): FollowQuery['start'] {
   const cursor = given(query, 'cursor');
   const timeMs = timeParameter(query, 'time', clock);
   const back = wholeNumber(query, 'back', { max: MAX_BACK_RECORDS });
-  const starts: FollowQuery['start'][] = [
-    ...(cursor === undefined ? [] : [{ cursor }]),
-    ...(timeMs === undefined ? [] : [{ timeMs }]),
-    ...(back === undefined ? [] : [{ back }]),
-  ];
-  if (starts.length > 1)
-    throw new PortholeError('PARAMETER_INVALID', 'give one of "back", "time" and "cursor", not several');
-  return starts[0] ?? 'end';
+  if (back !== undefined && (cursor !== undefined || timeMs !== undefined))
+    throw new PortholeError(
+      'PARAMETER_INVALID',
+      'give one of "back", "time" and "cursor", not several; only "time" may stand beside "cursor"',
+    );
+  const after = lastEventId || cursor;
+  if (after) return { cursor: after, ...(timeMs !== undefined && { sinceMs: timeMs }) };
+  if (timeMs !== undefined) return { timeMs };
+  return back === undefined ? 'end' : { back };
 }

@@ -214,8 +214,11 @@ export interface Digest {
 }
 
 export interface FollowQuery extends LogSelection, RecordFilter {
-  /** Where to begin: now, so many records back, at a time, or after a record. */
-  start: 'end' | { back: number } | { timeMs: number } | { cursor: string };
+  /**
+   * Where to begin: now, so many records back, at a time, or after a record. `sinceMs` is for logs that the cursor does
+   * not name: they begin at that time, or at that of the newest record it names where this is earlier.
+   */
+  start: 'end' | { back: number } | { timeMs: number } | { cursor: string; sinceMs?: number };
   raw?: boolean;
 }
 

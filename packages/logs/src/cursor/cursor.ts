@@ -28,11 +28,7 @@ export interface RecordMark extends FileMark, RecordPlace {
 /** The cursor of an answer that has not come anywhere yet. */
 export const BEGINNING = 'start';
 
-/** Marks as one word that is safe in a URL. Several stand for a place in several logs at once. */
-export function encodeCursor(marks: readonly RecordMark[]): string {
-  return marks.map(encodeMark).join('~');
-}
-
+/** A mark as one word that is safe in a URL. Several joined by `~` stand for a place in several logs at once. */
 export function encodeMark(mark: RecordMark): string {
   return markEncoder(mark)(mark);
 }

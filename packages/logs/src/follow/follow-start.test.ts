@@ -4,7 +4,7 @@ import { gzipSync } from 'node:zlib';
 import { expect, test, vi } from 'vitest';
 import { createZone } from '../parse/zone.ts';
 import { tempDir } from '../testing/temp-dir.ts';
-import type { FollowItem, FoundRecord } from '../types.ts';
+import type { FollowItem, FollowQuery, FoundRecord } from '../types.ts';
 import { fileSearch } from './testing/file-search.ts';
 import { type Collected, collectFollow, openHub, recordsOf } from './testing/open-hub.ts';
 
@@ -160,4 +160,39 @@ test('several logs at once: resumes each from its own record', async () => {
   await again.ready;
   await vi.waitFor(() => expect(numbersOf(again.items).toSorted((a, b) => a - b)).toEqual([29, 30, 104, 105]));
   await again.stop();
+});
+
+test('of several records of one log in a cursor the last one counts, whatever files they are in', async () => {
+  const { dir } = family();
+  writeFileSync(join(dir, 'other.log'), lines(101, 105));
+  const first = collectFollow(openHub(dir), { start: { timeMs: 0 } });
+  await vi.waitFor(() => expect(recordsOf(first.items)).toHaveLength(35));
+  await first.stop();
+  const cursorAt = (number: number) => recordsOf(first.items)[numbersOf(first.items).indexOf(number)]?.cursor ?? '';
+  const joined = (...numbers: number[]) => numbers.map(cursorAt).join('~');
+  const all = collectFollow(openHub(dir), { start: { cursor: joined(5, 15, 102, 28, 104) } });
+  await vi.waitFor(() => expect(numbersOf(all.items).toSorted((a, b) => a - b)).toEqual([29, 30, 105]));
+  await all.stop();
+  const one = collectFollow(openHub(dir), { family: 'app.log', start: { cursor: joined(5, 104, 15, 28) } });
+  await told(one, [29, 30]);
+  await one.stop();
+});
+
+test('logs that the cursor does not name begin at its time, or at one given that is earlier', async () => {
+  const dir = tempDir();
+  writeFileSync(join(dir, 'a.log'), lines(1, 30));
+  writeFileSync(join(dir, 'b.log'), lines(10, 40));
+  const first = collectFollow(openHub(dir), { family: 'a.log', start: { timeMs: 0 } });
+  await told(first, upTo(1, 30));
+  await first.stop();
+  const cursor = recordsOf(first.items)[27]?.cursor ?? '';
+  const fromB = async (start: FollowQuery['start']) => {
+    const follow = collectFollow(openHub(dir), { start });
+    await vi.waitFor(() => expect(numbersOf(follow.items)).toContain(40));
+    await follow.stop();
+    return numbersOf(follow.items.filter((item) => item.type === 'record' && item.file === 'b.log'));
+  };
+  expect(await fromB({ cursor })).toEqual(upTo(28, 40));
+  expect(await fromB({ cursor, sinceMs: FIRST_MS + 20_000 })).toEqual(upTo(20, 40));
+  expect(await fromB({ cursor, sinceMs: FIRST_MS + 35_000 })).toEqual(upTo(28, 40));
 });

@@ -1,4 +1,4 @@
-import { decodeCursor, encodeCursor, type RecordMark } from '../cursor/cursor.ts';
+import { decodeCursor, encodeMark, type RecordMark } from '../cursor/cursor.ts';
 import { groupFamilies } from '../file/families.ts';
 import type { FollowItem, FollowQuery, FoundRecord } from '../types.ts';
 import { type HistoryParts, inBatches, isGone, lastRecords, tellSince } from './history.ts';
@@ -13,7 +13,7 @@ export async function* startFollow(
   if (start === 'end') return;
   if ('back' in start) yield* tellLast(start.back, readers, parts);
   else if ('timeMs' in start) for (const reader of readers) yield* tellSince(reader, start, parts);
-  else yield* resume(start.cursor, readers, parts);
+  else yield* resume(start, readers, parts);
 }
 
 async function* tellLast(
@@ -32,24 +32,29 @@ async function* tellLast(
   yield* inBatches(newest);
 }
 
-/** A cursor of one log, or one that names a record in each of several. */
+/** A cursor of one log, or one that names a record in each of several; of several in one log the last one counts. */
 async function* resume(
-  cursor: string,
+  { cursor, sinceMs }: { cursor: string; sinceMs?: number },
   readers: readonly TailReader[],
   parts: HistoryParts,
 ): AsyncGenerator<FollowItem[], void, undefined> {
   const marks = decodeCursor(cursor);
+  const placeIn = (reader: TailReader) => {
+    const last = marks.findLast((mark) => isOf(reader, mark));
+    return last && encodeMark(last);
+  };
   const [only] = readers;
   if (only && readers.length === 1) {
-    if (!only.moveBehind(cursor)) yield* tellSince(only, { cursor }, parts);
+    // Where no mark has a name of this log, the text may still be known: the file was renamed.
+    const place = placeIn(only) ?? cursor;
+    if (!only.moveBehind(place)) yield* tellSince(only, { cursor: place }, parts);
     return;
   }
   let newestMs: number | undefined;
   const unnamed: TailReader[] = [];
   for (const reader of readers) {
-    const own = marks.filter((mark) => isOf(reader, mark));
-    const place = encodeCursor(own);
-    if (own.length === 0) {
+    const place = placeIn(reader);
+    if (place === undefined) {
       unnamed.push(reader);
       continue;
     }
@@ -57,7 +62,8 @@ async function* resume(
     if (!reader.moveBehind(place)) yield* tellOrGap(reader, place, { ...parts, isOnly: marks.length === 1 });
   }
   // A log that the cursor does not name was quiet until then, or new: what it said since is told.
-  for (const reader of unnamed) if (newestMs !== undefined) yield* tellSince(reader, { timeMs: newestMs }, parts);
+  const fromMs = newestMs === undefined ? sinceMs : Math.min(newestMs, sinceMs ?? newestMs);
+  for (const reader of unnamed) if (fromMs !== undefined) yield* tellSince(reader, { timeMs: fromMs }, parts);
 }
 
 async function* tellOrGap(
