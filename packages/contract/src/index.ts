@@ -1,6 +1,14 @@
 export { parseBudget } from './budget.ts';
 export { parseDigestRequest } from './digest-request.ts';
 export {
+  encodeDigest,
+  encodeFile,
+  encodeFollow,
+  encodeHistogram,
+  encodeSearch,
+  encodeView,
+} from './encode-query.ts';
+export {
   CLIENT_ERRORS,
   codeOf,
   ERROR_KINDS,
@@ -25,6 +33,7 @@ export type {
   SettingSource,
 } from './node-state.ts';
 export { buildOpenApi } from './openapi.ts';
+export { PATHS } from './paths.ts';
 export { type Problem, toProblem } from './problem.ts';
 export type { Query } from './query.ts';
 export type { Route, RouteParameter } from './route.ts';
@@ -33,5 +42,5 @@ export { isSameFile } from './same-file.ts';
 export type { JsonSchema } from './schema-parts.ts';
 export { SCHEMAS, type SchemaName } from './schemas.ts';
 export { parseSearchRequest, type SearchLimits } from './search-request.ts';
-export type { RequestClock } from './time-text.ts';
+export { parseSpan, parseTime, type RequestClock, TIME_FORMS } from './time-text.ts';
 export { DEFAULT_VIEW_BYTES, parseViewRequest, type ViewRequest } from './view-request.ts';

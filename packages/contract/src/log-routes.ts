@@ -1,3 +1,4 @@
+import { PATHS } from './paths.ts';
 import { JSON_TYPE, type Route, type RouteParameter, TEXT_TYPE } from './route.ts';
 
 const FILE: RouteParameter = {
@@ -19,7 +20,7 @@ const FILE_ERRORS = [
 /** The files themselves: which there are, their ends, their bytes. */
 export const LOG_ROUTES = {
   logList: {
-    path: '/api/v1/log/list',
+    path: PATHS.logList,
     summary: 'List logs',
     description:
       'The regular files directly in the log directory, ordered by name. A missing directory is an empty one.',
@@ -28,7 +29,7 @@ export const LOG_ROUTES = {
     errors: ['LOG_DIR_UNREADABLE'],
   },
   logView: {
-    path: '/api/v1/log/view',
+    path: PATHS.logView,
     summary: 'View log',
     description:
       'The last part of one file, cut to whole lines, byte for byte. Of a `.gz` file, the last part of its uncompressed text.',
@@ -48,7 +49,7 @@ export const LOG_ROUTES = {
     stream: true,
   },
   logFiles: {
-    path: '/api/v1/log/files',
+    path: PATHS.logFiles,
     summary: 'Describe logs',
     description: 'The list with what a look at both ends of each file tells: format, first and last time.',
     parameters: [],
@@ -56,7 +57,7 @@ export const LOG_ROUTES = {
     errors: ['LOG_DIR_UNREADABLE'],
   },
   logRaw: {
-    path: '/api/v1/log/raw',
+    path: PATHS.logRaw,
     summary: 'Download log',
     description: 'One file as it is on disk, as an attachment. Takes one byte range and conditional requests.',
     parameters: [

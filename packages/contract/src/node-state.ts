@@ -96,7 +96,9 @@ export interface NodeState {
   openLog(request: FileRequest, options?: CallOptions): Promise<OpenLog>;
   /**
    * Records in batches as they are found; the last item of the last batch is the `end`. An empty batch comes first, as
-   * soon as the question is known to be a good one. Leaving the loop, or the signal, ends the search.
+   * soon as the question is known to be a good one. Leaving the loop, or the signal, ends the search. After the signal
+   * the local node gives an `end` with what it covered; a remote one, of which that is not known any more, throws the
+   * signal's reason.
    */
   searchLogs(request: SearchQuery, options?: SearchOptions): AsyncIterable<SearchItem[]>;
   /**

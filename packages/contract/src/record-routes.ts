@@ -1,3 +1,4 @@
+import { PATHS } from './paths.ts';
 import { DIGEST_PARAMETERS, FOLLOW_PARAMETERS, HISTOGRAM_PARAMETERS, SEARCH_PARAMETERS } from './record-parameters.ts';
 import { JSON_TYPE, type Route } from './route.ts';
 
@@ -16,7 +17,7 @@ const CURSOR_ERRORS = ['CURSOR_INVALID', 'CURSOR_GONE'] as const;
 /** What the files say, record by record. */
 export const RECORD_ROUTES = {
   logSearch: {
-    path: '/api/v1/log/search',
+    path: PATHS.logSearch,
     summary: 'Search logs',
     description:
       'Records that meet all conditions, as they are found: one JSON object per line, the last an `end` that tells why the search ended and what it covered. Without conditions, the records next to a place in a file.',
@@ -26,7 +27,7 @@ export const RECORD_ROUTES = {
     stream: true,
   },
   logFollow: {
-    path: '/api/v1/log/follow',
+    path: PATHS.logFollow,
     summary: 'Follow logs',
     description:
       'Records as they are written, as server-sent events, through rotation and truncation, which are events too.',
@@ -36,7 +37,7 @@ export const RECORD_ROUTES = {
     stream: true,
   },
   logHistogram: {
-    path: '/api/v1/log/histogram',
+    path: PATHS.logHistogram,
     summary: 'Count records over time',
     description: 'How many records there are per stretch of time and level.',
     parameters: HISTOGRAM_PARAMETERS,
@@ -45,7 +46,7 @@ export const RECORD_ROUTES = {
     stream: true,
   },
   logDigest: {
-    path: '/api/v1/log/digest',
+    path: PATHS.logDigest,
     summary: 'Group records',
     description:
       'Records grouped by level and by the place in the code that wrote them, or by the shape of their message where that is not told.',

@@ -1,12 +1,13 @@
 import type { ErrorCode } from './errors.ts';
 import { LOG_ROUTES } from './log-routes.ts';
+import { PATHS } from './paths.ts';
 import { RECORD_ROUTES } from './record-routes.ts';
 import { HTML_TYPE, JSON_TYPE, type Route } from './route.ts';
 
 /** Every route, in the order in which they are documented. */
 export const ROUTES = {
   config: {
-    path: '/api/v1/config',
+    path: PATHS.config,
     summary: 'Get configuration',
     description:
       'The running configuration of the node as TOML, or the file of the service beside it. Secrets are masked.',
@@ -15,7 +16,7 @@ export const ROUTES = {
     errors: ['CONFIG_UNAVAILABLE'],
   },
   settings: {
-    path: '/api/v1/config/settings',
+    path: PATHS.settings,
     summary: 'Get settings',
     description:
       'Each configuration key with value, default and source, and the keys in which the file on disk differs.',
@@ -26,7 +27,7 @@ export const ROUTES = {
   ...LOG_ROUTES,
   ...RECORD_ROUTES,
   node: {
-    path: '/api/v1/node',
+    path: PATHS.node,
     summary: 'Describe node',
     description: 'Identity, clock, time zone, uptime, versions and capabilities.',
     parameters: [],
@@ -34,7 +35,7 @@ export const ROUTES = {
     errors: [],
   },
   live: {
-    path: '/health/live',
+    path: PATHS.live,
     summary: 'Liveness',
     description: 'Answers while the process runs.',
     parameters: [],
@@ -43,7 +44,7 @@ export const ROUTES = {
     open: true,
   },
   ready: {
-    path: '/health/ready',
+    path: PATHS.ready,
     summary: 'Readiness',
     description: 'Whether the node can do its work, with one check per thing it depends on.',
     parameters: [],
@@ -53,7 +54,7 @@ export const ROUTES = {
     open: true,
   },
   metrics: {
-    path: '/metrics',
+    path: PATHS.metrics,
     summary: 'Metrics',
     description: 'Counters and gauges in the Prometheus text format.',
     parameters: [],
@@ -61,7 +62,7 @@ export const ROUTES = {
     errors: [],
   },
   openapi: {
-    path: '/openapi.json',
+    path: PATHS.openapi,
     summary: 'OpenAPI document',
     description: 'This interface as OpenAPI 3.1.',
     parameters: [],
@@ -69,7 +70,7 @@ export const ROUTES = {
     errors: [],
   },
   docs: {
-    path: '/docs',
+    path: PATHS.docs,
     summary: 'Documentation page',
     description: 'The OpenAPI document and the list of errors as a page to read.',
     parameters: [],
@@ -78,7 +79,7 @@ export const ROUTES = {
     page: true,
   },
   home: {
-    path: '/',
+    path: PATHS.home,
     summary: 'Front page',
     description: 'The node, its files and links to everything else.',
     parameters: [],
@@ -87,7 +88,7 @@ export const ROUTES = {
     page: true,
   },
   style: {
-    path: '/assets/porthole.css',
+    path: PATHS.style,
     summary: 'Style sheet',
     description: 'The look of the pages.',
     parameters: [],
@@ -97,7 +98,7 @@ export const ROUTES = {
     page: true,
   },
   icon: {
-    path: '/assets/porthole.svg',
+    path: PATHS.icon,
     summary: 'Icon',
     description: 'The icon of the pages.',
     parameters: [],

@@ -1,0 +1,22 @@
+/** Where each route is; apart from the rest of what routes are, for those who only want to go there. */
+export const PATHS = {
+  config: '/api/v1/config',
+  settings: '/api/v1/config/settings',
+  node: '/api/v1/node',
+  live: '/health/live',
+  ready: '/health/ready',
+  metrics: '/metrics',
+  openapi: '/openapi.json',
+  docs: '/docs',
+  home: '/',
+  style: '/assets/porthole.css',
+  icon: '/assets/porthole.svg',
+  logList: '/api/v1/log/list',
+  logView: '/api/v1/log/view',
+  logFiles: '/api/v1/log/files',
+  logRaw: '/api/v1/log/raw',
+  logSearch: '/api/v1/log/search',
+  logFollow: '/api/v1/log/follow',
+  logHistogram: '/api/v1/log/histogram',
+  logDigest: '/api/v1/log/digest',
+} as const;
