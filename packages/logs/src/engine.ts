@@ -43,6 +43,8 @@ interface FamilyNames {
 export interface EngineOptions {
   /** Threads that scan. */
   workers?: number;
+  /** The calling thread scans too, before a thread is started: for programs that do nothing else. */
+  scansHere?: boolean;
   /** Questions under way at the same time; more are refused. */
   maxQueued?: number;
   /** Memory for what was learnt from scans. */
@@ -86,11 +88,11 @@ export class LogEngine {
   #asking = 0;
 
   constructor(parts: EngineParts, options: EngineOptions = {}) {
-    const { workers = 2, maxQueued = 64, maxIndexBytes = 16 * 1024 ** 2 } = options;
+    const { workers = 2, scansHere = false, maxQueued = 64, maxIndexBytes = 16 * 1024 ** 2 } = options;
     this.#parts = parts;
     this.#opener = new FileOpener(parts);
     this.#maxQueued = maxQueued;
-    const pool = new WorkerPool(workers);
+    const pool = new WorkerPool(workers, { scansHere });
     this.#shop = new ScanShop({ pool, indexes: new BlockIndexes(maxIndexBytes), zone: parts.zone });
     this.#hub = new FollowHub({
       ...parts,

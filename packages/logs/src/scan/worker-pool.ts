@@ -2,6 +2,7 @@ import { Worker } from 'node:worker_threads';
 import { LogError, type LogErrorCode } from '../log-error.ts';
 import { CancelFlag } from './cancel-flag.ts';
 import type { Job, JobResults } from './jobs.ts';
+import { ScanHere } from './scan-here.ts';
 import type { WorkerAnswer, WorkerTask } from './worker-messages.ts';
 
 /** A thread without work gives its memory back after this long. */
@@ -18,6 +19,7 @@ const WORKER_URL = new URL(
 
 interface Waiting {
   task: WorkerTask;
+  flag: CancelFlag;
   resolve(result: JobResults[Job['kind']]): void;
   reject(error: Error): void;
 }
@@ -28,25 +30,32 @@ interface Thread {
   idleTimer: NodeJS.Timeout | undefined;
 }
 
+export interface PoolOptions {
+  /** Whether the calling thread takes jobs too, before any other is started. */
+  scansHere?: boolean;
+}
+
 /** Threads that scan. Started when there is work, ended when there has been none for a while. */
 export class WorkerPool {
   readonly #most: number;
+  readonly #here: ScanHere | undefined;
   readonly #threads = new Set<Thread>();
   readonly #queue: Waiting[] = [];
   #nextId = 1;
   #closed = false;
 
-  constructor(most: number) {
+  constructor(most: number, { scansHere = false }: PoolOptions = {}) {
     this.#most = most;
+    if (scansHere) this.#here = new ScanHere();
   }
 
   /** Jobs worth giving at the same time. */
   get width(): number {
-    return this.#most;
+    return this.#most + (this.#here ? 1 : 0);
   }
 
   get usage(): { threads: number; jobs: number } {
-    const busy = [...this.#threads].filter(({ current }) => current).length;
+    const busy = [...this.#threads].filter(({ current }) => current).length + (this.#here?.isBusy ? 1 : 0);
     return { threads: this.#threads.size, jobs: busy + this.#queue.length };
   }
 
@@ -54,7 +63,7 @@ export class WorkerPool {
     return new Promise((resolve, reject) => {
       if (this.#closed) return reject(new Error('the scanning threads have ended'));
       const task: WorkerTask = { id: this.#nextId++, job, cancelled: flag.shared };
-      this.#queue.push({ task, resolve: resolve as Waiting['resolve'], reject });
+      this.#queue.push({ task, flag, resolve: resolve as Waiting['resolve'], reject });
       this.#dispatch();
     });
   }
@@ -68,6 +77,7 @@ export class WorkerPool {
 
   #dispatch(): void {
     while (this.#queue.length > 0) {
+      if (this.#takeHere()) continue;
       const free = [...this.#threads].find(({ current }) => !current) ?? this.#start();
       const next = free && this.#queue.shift();
       if (!free || !next) return;
@@ -76,6 +86,16 @@ export class WorkerPool {
       free.worker.ref();
       free.worker.postMessage(next.task);
     }
+  }
+
+  /** Whether the next job is now done by the calling thread. Unpacking a whole file is not: it would be away for too long. */
+  #takeHere(): boolean {
+    const [next] = this.#queue;
+    if (!this.#here || this.#here.isBusy || !next || next.task.job.kind === 'gz-map') return false;
+    this.#queue.shift();
+    const done = this.#here.run(next.task.job, next.flag).finally(() => this.#dispatch());
+    done.then(next.resolve, next.reject);
+    return true;
   }
 
   #start(): Thread | undefined {

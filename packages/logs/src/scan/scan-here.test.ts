@@ -1,0 +1,52 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { ask, fill } from '../testing/ask.ts';
+import { openDir, tempDir } from '../testing/temp-dir.ts';
+import type { SearchItem } from '../types.ts';
+
+/** Some blocks long. */
+function writeLog(): string {
+  const dir = tempDir();
+  const line = (n: number) =>
+    `2026-11-15 05:${String(Math.floor(n / 1000) % 60).padStart(2, '0')}:00.000\t${n % 500 === 0 ? 'ERROR' : 'INFO'}\ta.go:1\t[A]: line ${n}\n`;
+  writeFileSync(join(dir, 'a.log'), Array.from({ length: 60_000 }, (_, n) => line(n)).join(''));
+  return dir;
+}
+
+describe('a program that scans in its own thread', () => {
+  it('needs no other for what lies at the end of a log', async () => {
+    const logs = openDir(writeLog(), { scansHere: true });
+    const { records } = await ask(logs, { order: 'newest', limit: 2, minLevel: 'ERROR' });
+    expect(records.map(({ message }) => message)).toEqual(['line 59500', 'line 59000']);
+    expect(logs.usage).toMatchObject({ threads: 0, jobs: 0 });
+  });
+
+  it('finds the same as threads do', async () => {
+    const dir = writeLog();
+    const [here, threads] = [openDir(dir, { scansHere: true, workers: 1 }), openDir(dir)];
+    for (const query of [
+      { minLevel: 'ERROR' },
+      { terms: ['line 12345'] },
+      { regex: '7{3}$', order: 'newest' },
+    ] as const)
+      expect((await ask(here, query)).records).toEqual((await ask(threads, query)).records);
+    const counts = { buckets: 10 };
+    expect({ ...(await here.histogram(counts)), end: null }).toEqual({
+      ...(await threads.histogram(counts)),
+      end: null,
+    });
+  });
+
+  it('ends when it is told to, between two jobs', async () => {
+    const logs = openDir(writeLog(), { scansHere: true, workers: 1 });
+    const leaving = new AbortController();
+    const told: SearchItem[] = [];
+    for await (const items of logs.search(fill({ terms: ['nowhere'] }), { signal: leaving.signal })) {
+      leaving.abort();
+      told.push(...items);
+    }
+    expect(told).toMatchObject([{ type: 'end', reason: 'cancelled' }]);
+    expect(logs.usage).toMatchObject({ jobs: 0 });
+  });
+});

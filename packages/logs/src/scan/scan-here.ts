@@ -1,0 +1,29 @@
+import type { CancelFlag } from './cancel-flag.ts';
+import type { Job, JobResults } from './jobs.ts';
+import type { JobRunner } from './run-job.ts';
+
+/**
+ * Does jobs in the calling thread: for a program that has nothing else to do, and whose question is often answered
+ * sooner than a thread has started.
+ */
+export class ScanHere {
+  #runner: Promise<JobRunner> | undefined;
+  #isBusy = false;
+
+  get isBusy(): boolean {
+    return this.#isBusy;
+  }
+
+  async run(job: Job, flag: CancelFlag): Promise<JobResults[Job['kind']]> {
+    this.#isBusy = true;
+    try {
+      this.#runner ??= import('./run-job.ts').then(({ JobRunner }) => new JobRunner());
+      const runner = await this.#runner;
+      // What other threads found, and signals, come in between.
+      await new Promise((resolve) => setImmediate(resolve));
+      return await runner.run(job, () => flag.isSet);
+    } finally {
+      this.#isBusy = false;
+    }
+  }
+}
