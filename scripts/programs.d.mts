@@ -1,4 +1,15 @@
-type ProgramName = 'curl' | 'dd' | 'git' | 'grep' | 'lnav' | 'nginx' | 'openssl' | 'wc' | 'wrk';
+type ProgramName =
+  | 'chromium'
+  | 'curl'
+  | 'dd'
+  | 'git'
+  | 'grep'
+  | 'lnav'
+  | 'nginx'
+  | 'openssl'
+  | 'python3-grpcio'
+  | 'wc'
+  | 'wrk';
 
 export class ProgramsMissing extends Error {}
 export function ensurePrograms<Name extends ProgramName>(names: readonly Name[]): Map<Name, string>;

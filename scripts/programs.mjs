@@ -1,11 +1,12 @@
 import { spawnSync } from 'node:child_process';
-import { accessSync, constants } from 'node:fs';
+import { accessSync, constants, existsSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 
 /* Programs of the system that tests and benchmarks run. Plain JavaScript: it runs before anything is installed. */
 
 /** The Debian package of each. */
 const PACKAGES = {
+  chromium: 'chromium',
   curl: 'curl',
   dd: 'coreutils',
   git: 'git',
@@ -13,8 +14,14 @@ const PACKAGES = {
   lnav: 'lnav',
   nginx: 'nginx-light',
   openssl: 'openssl',
+  'python3-grpcio': 'python3-grpcio',
   wc: 'coreutils',
   wrk: 'wrk',
+};
+
+/** What is no program but is needed like one, by a file that tells it is there. */
+const FILES = {
+  'python3-grpcio': '/usr/lib/python3/dist-packages/grpc/__init__.py',
 };
 
 /** Debian keeps servers where the PATH of an ordinary user does not look. */
@@ -33,6 +40,7 @@ export function ensurePrograms(names) {
 }
 
 function findProgram(name) {
+  if (FILES[name] !== undefined) return existsSync(FILES[name]) ? FILES[name] : undefined;
   const dirs = [...(process.env.PATH ?? '').split(delimiter).filter((dir) => dir !== ''), ...SYSTEM_DIRS];
   return dirs.map((dir) => join(dir, name)).find(isExecutable);
 }

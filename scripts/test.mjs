@@ -9,9 +9,9 @@ import { build, fail, install, ROOT } from './steps.mjs';
 // npm test            everything: checks, then all suites
 // npm test -- FILTER  only test files whose path holds FILTER, without the checks
 install();
-build();
+await build();
 try {
-  ensurePrograms(['curl', 'git', 'openssl']);
+  ensurePrograms(['chromium', 'curl', 'git', 'lnav', 'openssl', 'python3-grpcio']);
 } catch (error) {
   fail(error.message);
 }

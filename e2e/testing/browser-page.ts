@@ -1,0 +1,67 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { build } from 'esbuild';
+import { type Browser, chromium, type Page } from 'playwright-core';
+import { onTestFinished } from 'vitest';
+import { ensurePrograms } from '../../scripts/programs.mjs';
+
+const root = join(import.meta.dirname, '..', '..');
+
+const ARGUMENTS = [
+  '--headless',
+  '--no-sandbox', // tests may run as root, for whom Chromium has no sandbox
+  '--disable-gpu',
+  '--disable-quic',
+  '--no-first-run',
+  '--disable-background-networking',
+  '--disable-component-update',
+  '--disable-sync',
+];
+
+const HTML = `<!doctype html><title>a page</title><link rel="icon" href="data:,">
+<script type="module">globalThis.sdk = await import('/sdk.js');</script>`;
+
+/** The client as a browser gets it: one file, made from the source. */
+export async function bundleClient(): Promise<string> {
+  const { outputFiles } = await build({
+    entryPoints: [join(root, 'packages/client/src/index.ts')],
+    tsconfig: join(root, 'tsconfig.check.json'),
+    bundle: true,
+    write: false,
+    format: 'esm',
+    platform: 'browser',
+    target: 'es2022',
+  });
+  return outputFiles[0]?.text ?? '';
+}
+
+/** The system's Chromium with a profile of its own, which is gone when it is closed. */
+export function startBrowser(): Promise<Browser> {
+  const executablePath = ensurePrograms(['chromium']).get('chromium') ?? '';
+  return chromium.launch({ executablePath, args: ARGUMENTS });
+}
+
+/** The origin of a site whose page has the client as `sdk`; closed when the test ends. */
+export async function startSite(code: string): Promise<string> {
+  const server = createServer(({ url }, response) => {
+    const isScript = url === '/sdk.js';
+    response.writeHead(200, { 'content-type': isScript ? 'text/javascript' : 'text/html; charset=utf-8' });
+    response.end(isScript ? code : HTML);
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => {
+    server.closeAllConnections();
+    return new Promise((resolve) => server.close(() => resolve()));
+  });
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+/** The page of a site, with its client loaded; closed when the test ends. */
+export async function openPage(browser: Browser, origin: string): Promise<Page> {
+  const page = await browser.newPage();
+  onTestFinished(() => page.close());
+  await page.goto(`${origin}/`);
+  await page.waitForFunction('globalThis.sdk !== undefined');
+  return page;
+}

@@ -1,0 +1,82 @@
+import { type ErrorCode, isErrorCode } from '@porthole/contract';
+import { ClientError } from './client-error.ts';
+
+/** What is known of the one who answered, for the error's facts. */
+export interface AnswerFacts {
+  method: string;
+  url: string;
+  status: number;
+  headers: Headers;
+  /** Path of the route that was asked. */
+  path: string;
+}
+
+/** Codes for answers that have none of ours: of proxies, and of other nodes with the same contract. */
+const CODES_BY_STATUS: Readonly<Record<number, ErrorCode>> = {
+  401: 'UNAUTHENTICATED',
+  403: 'UNAUTHENTICATED',
+  404: 'NOT_SUPPORTED',
+  405: 'NOT_SUPPORTED',
+  408: 'REQUEST_TIMEOUT',
+  412: 'PRECONDITION_FAILED',
+  414: 'URL_TOO_LONG',
+  416: 'RANGE_NOT_SATISFIABLE',
+  429: 'RATE_LIMITED',
+  431: 'HEADERS_TOO_LARGE',
+  501: 'NOT_SUPPORTED',
+  502: 'UNREACHABLE',
+  503: 'UNREACHABLE',
+  504: 'DEADLINE_EXCEEDED',
+};
+
+/** The longest part of a foreign body that goes into a message. */
+const SHOWN_CHARACTERS = 300;
+
+/** The error that an answer with an error status tells. */
+export function answerError(facts: AnswerFacts, body: string, nowMs: number): ClientError {
+  const { method, url, status, headers, path } = facts;
+  const { code, detail } = readProblem(body);
+  const told = { method, url, status, retryAfterMs: retryAfter(headers.get('retry-after'), nowMs) };
+  if (code === 'ROUTE_NOT_FOUND' || code === 'METHOD_NOT_ALLOWED') return lacks(path, told, detail);
+  if (code !== undefined) return new ClientError(code, detail ?? `the node answers ${status}`, told);
+  const byStatus = CODES_BY_STATUS[status] ?? (status >= 500 ? 'INTERNAL' : 'BAD_REQUEST');
+  if (byStatus === 'NOT_SUPPORTED') return lacks(path, told, `it answers ${status}`);
+  return new ClientError(byStatus, detail ?? `the node answers ${status}`, told);
+}
+
+/** The node does not have the route: it only knows the contract, or the address is not one of a node. */
+export function lacks(
+  path: string,
+  told: { method: string; url: string; status: number },
+  reason: string | undefined,
+): ClientError {
+  const why = reason === undefined ? '' : `: ${reason}`;
+  return new ClientError('NOT_SUPPORTED', `the node has no ${path}${why}`, told);
+}
+
+/** Ours is an object with a code, a foreign one perhaps a JSON string, or any text. */
+function readProblem(body: string): { code?: ErrorCode; detail?: string } {
+  const value = parsed(body);
+  if (typeof value === 'string') return value === '' ? {} : { detail: value.slice(0, SHOWN_CHARACTERS) };
+  if (typeof value !== 'object' || value === null) return {};
+  const { code, detail, message } = value as Record<string, unknown>;
+  const text = [detail, message].find((candidate) => typeof candidate === 'string');
+  return { ...(isErrorCode(code) && { code }), ...(text !== undefined && { detail: text }) };
+}
+
+function parsed(body: string): unknown {
+  try {
+    return JSON.parse(body);
+  } catch {
+    const text = body.trim();
+    return text.startsWith('<') ? undefined : text; // a page is no message
+  }
+}
+
+/** Seconds, or a date. */
+function retryAfter(text: string | null, nowMs: number): number | undefined {
+  if (text === null) return undefined;
+  if (/^\d{1,9}$/.test(text.trim())) return Number(text) * 1000;
+  const atMs = Date.parse(text);
+  return Number.isNaN(atMs) ? undefined : Math.max(0, atMs - nowMs);
+}

@@ -1,0 +1,79 @@
+import { inspect } from 'node:util';
+import { expect, it } from 'vitest';
+import { createClient } from './create-client.ts';
+import { failureOf } from './testing/failure-of.ts';
+import { answering, JSON_HEADERS, startOddServer } from './testing/odd-server.ts';
+
+it.each([
+  ['http://127.0.0.1:7300', 'http://127.0.0.1:7300'],
+  ['http://127.0.0.1:7300/', 'http://127.0.0.1:7300'],
+  [new URL('https://proxy.example.org/nodes/a/'), 'https://proxy.example.org/nodes/a'],
+])('%s is the base address %s', (url, base) => {
+  expect(createClient({ url }).url).toBe(base);
+});
+
+it.each([
+  ['nonsense', /"url" must be/],
+  ['ftp://a/', /"url" must be/],
+  ['http://a/?x=1', /cannot hold a query/],
+  ['http://ops:hush@a/', /holds credentials/],
+])('the address %s is refused', (url, message) => {
+  expect(() => createClient({ url })).toThrow(message);
+  expect(() => createClient({ url })).not.toThrow(/hush/);
+});
+
+it.each([{ timeoutMs: -1 }, { stallMs: Number.NaN }, { retries: -1 }, { maxItemBytes: -5 }])(
+  '%j is refused by name',
+  (option) => {
+    const [name = ''] = Object.keys(option);
+    expect(() => createClient({ url: 'http://a', ...option })).toThrow(name);
+  },
+);
+
+it('keeps the path of a proxy, and sends token and headers', async () => {
+  const odd = await startOddServer(answering(200, '[]', JSON_HEADERS));
+  const headers = { 'x-tenant': 'blue' };
+  const client = createClient({ url: `${odd.url}/nodes/a`, token: 'hush', headers });
+  expect(await client.listLogs()).toEqual([]);
+  expect(odd.requests).toEqual(['GET /nodes/a/api/v1/log/list']);
+  expect(odd.headers[0]).toMatchObject({ 'x-tenant': 'blue', authorization: 'Bearer hush' });
+});
+
+it('asks for the token before every request', async () => {
+  const odd = await startOddServer(answering(200, '[]', JSON_HEADERS));
+  let count = 0;
+  const client = createClient({ url: odd.url, token: async () => `token-${++count}` });
+  await client.listLogs();
+  await client.listLogs();
+  expect(odd.headers.map(({ authorization }) => authorization)).toEqual(['Bearer token-1', 'Bearer token-2']);
+});
+
+it('a token that cannot be sent is refused without being shown', async () => {
+  const client = createClient({ url: 'http://127.0.0.1:1', token: 'hush\nhush' });
+  const error = await failureOf(client.listLogs());
+  expect(error).toMatchObject({ code: 'PARAMETER_INVALID' });
+  expect(inspect(error)).not.toContain('hush');
+});
+
+it.each([{ 'x-key': 'hush\r\nhush' }, { 'x key': 'hush' }])('so is a header: %j', (headers) => {
+  expect(() => createClient({ url: 'http://127.0.0.1:1', headers })).toThrow('has characters that cannot be sent');
+  expect(() => createClient({ url: 'http://127.0.0.1:1', headers })).not.toThrow('hush');
+});
+
+it('errors show the question, but never the token', async () => {
+  const odd = await startOddServer(answering(401, '{"code":"UNAUTHENTICATED","detail":"a token is needed"}'));
+  const error = await failureOf(createClient({ url: odd.url, token: 'hush-hush' }).config());
+  const expected = { code: 'UNAUTHENTICATED', status: 401, method: 'GET', url: `${odd.url}/api/v1/config` };
+  expect(error).toMatchObject({ name: 'ClientError', message: 'a token is needed', ...expected });
+  expect(inspect(error, { depth: 10 })).not.toContain('hush-hush');
+});
+
+it('uses the fetch it is given', async () => {
+  const asked: string[] = [];
+  const own: typeof fetch = async (input) => {
+    asked.push(String(input));
+    return new Response('[{"name":"a.log","size":1}]', { headers: JSON_HEADERS });
+  };
+  expect(await createClient({ url: 'http://nowhere', fetch: own }).listLogs()).toEqual([{ name: 'a.log', size: 1 }]);
+  expect(asked).toEqual(['http://nowhere/api/v1/log/list']);
+});

@@ -1,0 +1,62 @@
+import type { FollowItem } from '@porthole/logs/types';
+import { createParser } from 'eventsource-parser';
+import { lacks } from './answer-error.ts';
+import { parseJson } from './ask.ts';
+import type { Exchange } from './exchange.ts';
+import { isItem } from './shapes.ts';
+
+/** What a chunk of an event stream told. */
+export interface HeardEvents {
+  items: FollowItem[];
+  /** A sign of life that tells nothing. */
+  heartbeat: boolean;
+  /** The node asks to wait at least so long before coming back. */
+  retryMs: number | undefined;
+}
+
+export async function* readEvents(exchange: Exchange): AsyncGenerator<HeardEvents, void, undefined> {
+  const { maxItemBytes } = exchange.options;
+  let heard = nothingHeard();
+  const parser = createParser({
+    maxBufferSize: maxItemBytes,
+    onEvent: ({ data }) => heard.items.push(readItem(exchange, data)),
+    onComment: () => {
+      heard.heartbeat = true;
+    },
+    onRetry: (retryMs) => {
+      heard.retryMs = retryMs;
+    },
+    onError: ({ type }) => {
+      if (type === 'max-buffer-size-exceeded')
+        throw exchange.badAnswer(`an event of ${exchange.path} is longer than maxItemBytes (${maxItemBytes})`);
+    },
+  });
+  const decoder = new TextDecoder();
+  try {
+    for (let chunk = await exchange.read(); chunk; chunk = await exchange.read()) {
+      parser.feed(decoder.decode(chunk, { stream: true }));
+      yield heard;
+      heard = nothingHeard();
+    }
+  } finally {
+    exchange.close();
+  }
+}
+
+function nothingHeard(): HeardEvents {
+  return { items: [], heartbeat: false, retryMs: undefined };
+}
+
+/** Not every answer with a good status is a stream of events. */
+export function checkEventStream(exchange: Exchange): void {
+  const { contentType, path } = exchange;
+  if (contentType === 'text/event-stream') return;
+  if (contentType === 'text/html') throw lacks(path, exchange, 'it answers with a web page');
+  throw exchange.badAnswer(`${path} answers ${contentType || 'something without a type'} instead of events`);
+}
+
+function readItem(exchange: Exchange, data: string): FollowItem {
+  const item = parseJson(exchange, data);
+  if (isItem(item)) return item as FollowItem;
+  throw exchange.badAnswer(`an event of ${exchange.path} does not say what it is`);
+}

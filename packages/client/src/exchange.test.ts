@@ -1,0 +1,184 @@
+import { createServer } from 'node:net';
+import { describe, expect, it } from 'vitest';
+import { eventually } from '../../server/src/testing/eventually.ts';
+import { byteByByte } from './testing/byte-by-byte.ts';
+import { failureOf } from './testing/failure-of.ts';
+import { answering, JSON_HEADERS, startOddServer } from './testing/odd-server.ts';
+import { testClient, testClock } from './testing/test-client.ts';
+
+/** Soon enough for a test, and long enough that a busy machine answers what it should answer before. */
+const SOON = { timeoutMs: 300, stallMs: 300, retries: 0 };
+
+describe('a node that is slow', () => {
+  it('never answers: the time for an answer ends it, and the connection', async () => {
+    const odd = await startOddServer(() => {});
+    const error = await failureOf(testClient({ url: odd.url, timeoutMs: 300, retries: 2 }).config());
+    expect(error).toMatchObject({ code: 'DEADLINE_EXCEEDED', status: undefined });
+    expect(String(error)).toContain('did not answer within 300 ms');
+    expect(odd.requests).toHaveLength(1);
+    await eventually(() => expect(odd.left).toBe(1));
+  });
+
+  it('gives a head but never the whole of a short answer: the same time ends it', async () => {
+    const odd = await startOddServer((_request, response) => {
+      response.writeHead(200, JSON_HEADERS);
+      // Each byte comes in good time; all of them never do.
+      const drip = setInterval(() => response.write(' '), 20);
+      response.once('close', () => clearInterval(drip));
+    });
+    const error = await failureOf(testClient({ url: odd.url, ...SOON }).listLogs());
+    expect(error).toMatchObject({ code: 'DEADLINE_EXCEEDED', status: 200 });
+    await eventually(() => expect(odd.left).toBe(1));
+  });
+
+  it('gives a stream slowly: as long as bytes come, it may take longer than that', async () => {
+    const odd = await startOddServer((_request, response) => {
+      response.writeHead(200);
+      let left = 30;
+      const drip = setInterval(() => (--left > 0 ? response.write('x') : response.end('x')), 20);
+      response.once('close', () => clearInterval(drip));
+    });
+    const { chunks } = await testClient({ url: odd.url, ...SOON }).viewLog({ file: 'a', sizeBytes: 100 });
+    let bytes = 0;
+    for await (const chunk of chunks) bytes += chunk.length;
+    expect(bytes).toBe(30);
+  });
+
+  it('stalls in the middle of a stream: lost', async () => {
+    const odd = await startOddServer((_request, response) => {
+      response.writeHead(200, { 'content-length': '100' }).write('half');
+    });
+    const { chunks, sizeBytes } = await testClient({ url: odd.url, ...SOON }).viewLog({ file: 'a', sizeBytes: 100 });
+    expect(sizeBytes).toBe(100);
+    const error = await failureOf(chunks);
+    expect(error).toMatchObject({ code: 'UNREACHABLE', message: expect.stringContaining('no byte for 300 ms') });
+    await eventually(() => expect(odd.left).toBe(1));
+  });
+});
+
+describe('a node that breaks off', () => {
+  it('within a JSON answer: asked again, then told', async () => {
+    const odd = await startOddServer((_request, response) => {
+      response.writeHead(200, { ...JSON_HEADERS, 'content-length': '100' }).write('[{"na', () => response.destroy());
+    });
+    const error = await failureOf(testClient({ url: odd.url, retries: 2 }).listLogs());
+    expect(error).toMatchObject({ code: 'UNREACHABLE', status: 200 });
+    expect(odd.requests).toHaveLength(3);
+  });
+
+  it('within a JSON answer, once: the next attempt is the answer', async () => {
+    const odd = await startOddServer((_request, response, number) => {
+      response.writeHead(200, JSON_HEADERS);
+      if (number === 1) response.write('[', () => response.destroy());
+      else response.end('[]');
+    });
+    expect(await testClient({ url: odd.url }).listLogs()).toEqual([]);
+  });
+
+  it('within the bytes of a file: what came is not taken for all', async () => {
+    const odd = await startOddServer((_request, response) => {
+      response.writeHead(200, { 'content-length': '100' }).write('half', () => response.destroy());
+    });
+    const { chunks } = await testClient({ url: odd.url }).viewLog({ file: 'a', sizeBytes: 100 });
+    expect(await failureOf(chunks)).toMatchObject({ code: 'UNREACHABLE' });
+    expect(odd.requests).toHaveLength(1);
+  });
+
+  it('a body that its fetch lets end early is held against its length', async () => {
+    const own: typeof fetch = async () => new Response('half', { headers: { 'content-length': '100' } });
+    const { chunks } = await testClient({ url: 'http://nowhere', fetch: own }).viewLog({ file: 'a', sizeBytes: 100 });
+    expect(await failureOf(chunks)).toMatchObject({ message: 'the answer ended after 4 of 100 bytes' });
+  });
+
+  it('is not there at all', async () => {
+    const server = createServer();
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const { port } = server.address() as { port: number };
+    await new Promise((resolve) => server.close(resolve));
+    const clock = testClock();
+    const error = await failureOf(testClient({ url: `http://127.0.0.1:${port}` }, clock).config());
+    expect(error).toMatchObject({ code: 'UNREACHABLE', status: undefined, cause: expect.any(TypeError) });
+    expect(String(error)).toContain('ECONNREFUSED');
+    expect(clock.waits).toEqual([200, 400, 800]);
+  });
+});
+
+describe('an answer that makes no sense', () => {
+  it.each([
+    ['garbage', 'hello', 'listLogs'],
+    ['an object for a list', '{}', 'listLogs'],
+    ['entries without names', '[{"size":1}]', 'listLogs'],
+    ['a list for a configuration', '[]', 'config'],
+    ['null for a configuration', 'null', 'config'],
+    ['a configuration without its node', '{"config":"a"}', 'config'],
+    ['nothing', '', 'describe'],
+    ['settings that are none', '{"settings":{}}', 'settings'],
+    ['null for details', 'null', 'logFiles'],
+  ] as const)('%s', async (_name, body, operation) => {
+    const odd = await startOddServer(answering(200, body, JSON_HEADERS));
+    const error = await failureOf(testClient({ url: odd.url })[operation]());
+    expect(error).toMatchObject({ code: 'BAD_ANSWER', status: 200 });
+    expect(odd.requests).toHaveLength(1);
+  });
+
+  it('a JSON answer without end is not collected for ever', async () => {
+    const odd = await startOddServer((_request, response) => {
+      response.writeHead(200, JSON_HEADERS);
+      const pour = () => {
+        while (response.write('[1,2,3]'.repeat(1000)));
+      };
+      response.on('drain', pour);
+      pour();
+    });
+    const error = await failureOf(testClient({ url: odd.url, maxItemBytes: 100_000 }).listLogs());
+    expect(error).toMatchObject({ code: 'BAD_ANSWER', message: expect.stringContaining('maxItemBytes (100000)') });
+    await eventually(() => expect(odd.left).toBe(1));
+  });
+
+  it('a redirect is told, not followed: the token goes nowhere else', async () => {
+    const elsewhere = await startOddServer(answering(200, '[]', JSON_HEADERS));
+    const odd = await startOddServer(answering(302, '', { location: `${elsewhere.url}/login` }));
+    const error = await failureOf(testClient({ url: odd.url, token: 'hush' }).listLogs());
+    expect(error).toMatchObject({ code: 'BAD_ANSWER', status: 302, message: expect.stringContaining('/login') });
+    expect(elsewhere.requests).toEqual([]);
+  });
+
+  it('letters cut between two chunks stay whole', async () => {
+    const list = [{ name: 'zürich-日本.log', size: 1 }];
+    const fetch = byteByByte(JSON.stringify(list), JSON_HEADERS);
+    expect(await testClient({ url: 'http://node', fetch }).listLogs()).toEqual(list);
+  });
+});
+
+describe('an error that is answered', () => {
+  it.each([
+    [400, '{"code":"PARAMETER_INVALID","detail":"no such level"}', 'PARAMETER_INVALID', 'no such level'],
+    [404, '{"code":"LOG_FILE_NOT_FOUND","detail":"no log file"}', 'LOG_FILE_NOT_FOUND', 'no log file'],
+    [400, '{"code":"OF_A_LATER_VERSION","detail":"new"}', 'BAD_REQUEST', 'new'],
+    [401, 'who are you?', 'UNAUTHENTICATED', 'who are you?'],
+    [403, '<html>no</html>', 'UNAUTHENTICATED', 'the node answers 403'],
+    [404, 'gone', 'NOT_SUPPORTED', 'the node has no /api/v1/config: it answers 404'],
+    [500, '"failed to open"', 'INTERNAL', 'failed to open'],
+    [500, '{"message":"boom"}', 'INTERNAL', 'boom'],
+    [418, '', 'BAD_REQUEST', 'the node answers 418'],
+    [599, 'null', 'INTERNAL', 'the node answers 599'],
+  ])('%i %s is %s', async (status, body, code, message) => {
+    const odd = await startOddServer(answering(status, body));
+    expect(await failureOf(testClient({ url: odd.url }).config())).toMatchObject({ code, message, status });
+    expect(odd.requests).toHaveLength(1);
+  });
+
+  it('a long body is shown in part, and an endless one not read on', async () => {
+    const odd = await startOddServer((_request, response) => {
+      response.writeHead(500);
+      const pour = () => {
+        while (response.write('x'.repeat(10_000)));
+      };
+      response.on('drain', pour);
+      pour();
+    });
+    const error = await failureOf(testClient({ url: odd.url }).config());
+    expect(error).toMatchObject({ code: 'INTERNAL', message: 'x'.repeat(300) });
+    await eventually(() => expect(odd.left).toBe(1));
+  });
+});

@@ -1,0 +1,203 @@
+import { answerError } from './answer-error.ts';
+import { ClientError } from './client-error.ts';
+import { MAX_TIMER_MS, type StrictOptions } from './client-options.ts';
+import type { Clock } from './clock.ts';
+import type { AskParts, Question } from './question.ts';
+
+/** More of an error's body is not looked at. */
+const MAX_PROBLEM_BYTES = 64 * 1024;
+
+const EMPTY = new URLSearchParams();
+
+/** One request and its answer, from asking to the last byte. Whoever opens one reads it to its end or closes it. */
+export class Exchange {
+  readonly path: string;
+  readonly method: string;
+  readonly url: string;
+  readonly options: StrictOptions;
+  readonly #signal: AbortSignal | undefined;
+  readonly #stallMs: number;
+  readonly #timeoutMs: number;
+  readonly #leaving = new AbortController();
+  readonly #onAbort = () => this.#leaving.abort(this.#signal?.reason);
+  readonly #deadline: number;
+  #timer: ReturnType<typeof setTimeout> | undefined;
+  /** What our own clock ended it with. */
+  #timedOut: ClientError | undefined;
+  #response: Response | undefined;
+  #reader: ReadableStreamDefaultReader<Uint8Array> | undefined;
+
+  private constructor(question: Question, { options }: AskParts) {
+    const { path, method = 'GET', query = EMPTY, signal, lookingMs = 0 } = question;
+    const search = query.toString();
+    this.path = path;
+    this.method = method;
+    this.url = `${options.base}${path}${search && `?${search}`}`;
+    this.options = options;
+    this.#signal = signal;
+    const withLooking = (ms: number) => Math.min(ms + (lookingMs > 0 ? lookingMs : 0), MAX_TIMER_MS);
+    this.#stallMs = withLooking(options.stallMs);
+    this.#timeoutMs = withLooking(options.timeoutMs);
+    this.#deadline = performance.now() + this.#timeoutMs;
+    signal?.addEventListener('abort', this.#onAbort, { once: true });
+  }
+
+  /** Resolves with the head of a good answer; any other one is thrown as the error it tells. */
+  static async open(question: Question, parts: AskParts): Promise<Exchange> {
+    question.signal?.throwIfAborted();
+    const exchange = new Exchange(question, parts);
+    try {
+      await exchange.#ask(question, parts.clock);
+      return exchange;
+    } catch (error) {
+      exchange.close();
+      throw error;
+    }
+  }
+
+  get status(): number {
+    return this.#response?.status ?? 0;
+  }
+
+  header(name: string): string | null {
+    return this.#response?.headers.get(name) ?? null;
+  }
+
+  /** The content type without its parameters. */
+  get contentType(): string {
+    return (this.header('content-type') ?? '').split(';', 1)[0]?.trim().toLowerCase() ?? '';
+  }
+
+  /** The next bytes of the body, `undefined` at its end. Fails when none come for too long, or the body is cut. */
+  read(): Promise<Uint8Array | undefined> {
+    return this.#read(() => this.#silent());
+  }
+
+  /** The whole body, which must be there in time. Longer than `maxBytes`: cut there, or refused. */
+  async readWhole({ maxBytes, orCut = false }: { maxBytes: number; orCut?: boolean }): Promise<string> {
+    const decoder = new TextDecoder();
+    let text = '';
+    let left = maxBytes;
+    for (;;) {
+      const chunk = await this.#read(() => this.#late());
+      if (!chunk) return text + decoder.decode();
+      left -= chunk.length;
+      if (left < 0 && !orCut) throw this.badAnswer(`the answer is longer than maxItemBytes (${maxBytes})`);
+      text += decoder.decode(chunk, { stream: true });
+      if (left < 0) return text;
+    }
+  }
+
+  badAnswer(message: string, cause?: unknown): ClientError {
+    return this.error('BAD_ANSWER', message, cause);
+  }
+
+  /** The answer broke off: what came is not all. */
+  cut(message: string, cause?: unknown): ClientError {
+    return this.error('UNREACHABLE', message, cause);
+  }
+
+  error(code: ClientError['code'], message: string, cause?: unknown): ClientError {
+    return new ClientError(code, message, {
+      method: this.method,
+      url: this.url,
+      status: this.#response?.status,
+      cause,
+    });
+  }
+
+  /** Gives the connection back, or up where the answer has not ended. May be called at any time and more than once. */
+  close(): void {
+    clearTimeout(this.#timer);
+    this.#signal?.removeEventListener('abort', this.#onAbort);
+    this.#leaving.abort();
+    // What it rejects with is what the abort before was told.
+    this.#reader?.cancel().catch(() => {});
+  }
+
+  async #ask(question: Question, clock: Clock): Promise<void> {
+    const { options } = this;
+    this.#late();
+    const token = await options.token();
+    const init = {
+      method: this.method,
+      headers: {
+        ...options.headers,
+        ...question.headers,
+        ...(token !== undefined && { authorization: `Bearer ${token}` }),
+      },
+      signal: this.#leaving.signal,
+      // Not followed: a redirect would take the token and other headers to an address that nobody gave.
+      redirect: 'manual',
+      cache: 'no-store',
+    } as const;
+    const response = await this.#guarded(() => options.fetch(this.url, init));
+    this.#response = response;
+    this.#reader = response.body?.getReader();
+    clearTimeout(this.#timer);
+    const { status, headers, type } = response;
+    if (type === 'opaqueredirect' || (status >= 300 && status < 400))
+      throw this.badAnswer(`the node redirects to ${headers.get('location') ?? 'another address'}: give that address`);
+    if (response.ok) return;
+    const body = await this.readWhole({ maxBytes: MAX_PROBLEM_BYTES, orCut: true }).catch((error: unknown) => {
+      this.#signal?.throwIfAborted();
+      if (this.#timedOut) throw error;
+      return ''; // the status says enough
+    });
+    const { method, url, path } = this;
+    throw answerError({ method, url, path, status, headers }, body, clock.now());
+  }
+
+  async #read(limit: () => void): Promise<Uint8Array | undefined> {
+    if (!this.#reader) return undefined;
+    const reader = this.#reader;
+    limit();
+    const { done, value } = await this.#guarded(() => reader.read());
+    clearTimeout(this.#timer);
+    if (!done) return value;
+    this.close();
+    return undefined;
+  }
+
+  /** Ends it when the time for the whole is over. */
+  #late(): void {
+    const message = `${this.options.base} did not answer within ${this.#timeoutMs} ms`;
+    this.#endAfter(this.#deadline - performance.now(), () => this.error('DEADLINE_EXCEEDED', message));
+  }
+
+  /** Ends it when nothing comes for too long. */
+  #silent(): void {
+    const message = `${this.options.base} gave no byte for ${this.#stallMs} ms`;
+    this.#endAfter(this.#stallMs, () => this.error('UNREACHABLE', message));
+  }
+
+  #endAfter(ms: number, why: () => ClientError): void {
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => {
+      this.#timedOut = why();
+      this.#leaving.abort(this.#timedOut);
+    }, ms);
+  }
+
+  /** Tells apart who ended it: the caller, our clock, or the other side. */
+  async #guarded<T>(act: () => Promise<T>): Promise<T> {
+    try {
+      return await act();
+    } catch (error) {
+      clearTimeout(this.#timer);
+      this.#signal?.throwIfAborted();
+      if (this.#timedOut) throw this.#timedOut;
+      if (this.#leaving.signal.aborted) throw error; // closed by whoever holds it
+      const what = this.#response ? 'the connection was lost' : 'no connection';
+      throw this.cut(`${what} (${this.options.base}): ${reasonOf(error)}`, error);
+    }
+  }
+}
+
+/** What lies beneath the "fetch failed" of Node. */
+function reasonOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  const { cause } = error;
+  if (!(cause instanceof Error)) return error.message;
+  return cause.message || ('code' in cause ? String(cause.code) : error.message);
+}

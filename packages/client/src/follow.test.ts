@@ -1,0 +1,234 @@
+import type { FollowItem } from '@porthole/logs/types';
+import { describe, expect, it } from 'vitest';
+import { eventually } from '../../server/src/testing/eventually.ts';
+import { byteByByte } from './testing/byte-by-byte.ts';
+import { collectFollow } from './testing/collect-follow.ts';
+import { failureOf } from './testing/failure-of.ts';
+import { answering, type Handler, SSE_HEADERS, startOddServer } from './testing/odd-server.ts';
+import { testClient, testClock } from './testing/test-client.ts';
+
+const record = (file: string, cursor: string, message = cursor) =>
+  `event: record\nid: ${cursor}\ndata: ${JSON.stringify({ type: 'record', file, cursor, message })}\n\n`;
+const STOPPING = 'event: end\ndata: {"type":"end","reason":"stopping"}\n\n';
+
+/** Answers the n-th request with the n-th handler; the last one answers the rest. */
+const inTurn =
+  (...handlers: Handler[]): Handler =>
+  (request, response, number) =>
+    (handlers[number - 1] ?? handlers.at(-1))?.(request, response, number);
+const events =
+  (text: string): Handler =>
+  (_request, response) => {
+    response.writeHead(200, SSE_HEADERS).write(text);
+  };
+const cutEvents =
+  (text: string): Handler =>
+  (_request, response) => {
+    response.writeHead(200, SSE_HEADERS).write(text, () => response.destroy());
+  };
+const asked = (request = '') => Object.fromEntries(new URL(request.slice(4), 'http://node').searchParams);
+
+describe('a follow', () => {
+  it('gives an empty batch when it is accepted, and what is told then', async () => {
+    const odd = await startOddServer(events(`retry: 1000\n\n${record('a.log', 'a1')}`));
+    const batches = testClient({ url: odd.url }).followLogs({ family: 'a.log', start: { back: 1 } });
+    const got: FollowItem[][] = [];
+    for await (const items of batches) {
+      got.push(items);
+      if (items.length > 0) break;
+    }
+    expect(got).toEqual([[], [{ type: 'record', file: 'a.log', cursor: 'a1', message: 'a1' }]]);
+    expect(odd.requests).toEqual(['GET /api/v1/log/follow?family=a.log&back=1']);
+    await eventually(() => expect(odd.left).toBe(1));
+  });
+
+  it('events and letters that are cut between chunks stay whole', async () => {
+    const text = `retry: 1000\n\n: still here\n\n${record('a.log', 'a1', 'grüße 日本')}`;
+    const client = testClient({ url: 'http://node', fetch: byteByByte(text, SSE_HEADERS) });
+    for await (const items of client.followLogs({ start: 'end' })) {
+      if (items.length === 0) continue;
+      expect(items).toMatchObject([{ message: 'grüße 日本' }]);
+      break;
+    }
+  });
+
+  it('goes on after the newest record of each log, oldest first, and says that it was lost', async () => {
+    const first = record('a.log', 'a1') + record('b.log', 'b1') + record('a.log', 'a2');
+    const odd = await startOddServer(
+      inTurn(cutEvents(`retry: 700\n\n${first}event: record\nid: b2\ndata: {"typ`), events(record('b.log', 'b2'))),
+    );
+    const clock = testClock();
+    const follow = collectFollow(testClient({ url: odd.url }, clock), { start: 'end' });
+    await eventually(() => expect(follow.messages('b.log')).toEqual(['b1', 'b2']));
+    expect(follow.messages('a.log')).toEqual(['a1', 'a2']);
+    expect(follow.items[3]).toMatchObject({ type: 'reconnecting', waitMs: 700 });
+    expect(odd.headers[1]?.['last-event-id']).toBe('b1~a2');
+    expect(clock.waits).toEqual([700]);
+  });
+
+  it('logs of which nothing was told go on from when the follow began, by the clock of the node', async () => {
+    const odd = await startOddServer(inTurn(cutEvents('retry: 5000\n\n'), events('')));
+    const follow = collectFollow(testClient({ url: odd.url }), { start: 'end' });
+    await eventually(() => expect(odd.requests).toHaveLength(2));
+    expect(asked(odd.requests[1])).toEqual({ time: '6000ms' });
+    expect(odd.headers[1]?.['last-event-id']).toBeUndefined();
+    expect(follow.count('reconnecting')).toBe(1);
+  });
+
+  it.each([
+    ['a time', { timeMs: 5000 }, { time: '5000' }, undefined],
+    ['a cursor', { cursor: 'a0' }, { time: '1200ms' }, 'a0'],
+    ['so many back', { back: 7 }, { back: '7' }, undefined],
+  ] as const)('one that began at %s and told nothing begins there again', async (_name, start, parameters, id) => {
+    const odd = await startOddServer(inTurn(cutEvents(''), events('')));
+    collectFollow(testClient({ url: odd.url }), { start });
+    await eventually(() => expect(odd.requests).toHaveLength(2));
+    expect(asked(odd.requests[1])).toEqual(parameters);
+    expect(odd.headers[1]?.['last-event-id']).toBe(id);
+  });
+
+  it('one that found nothing back and was quiet since goes on from when it began', async () => {
+    const odd = await startOddServer(inTurn(cutEvents('retry: 5000\n\n: still here\n\n'), events('')));
+    collectFollow(testClient({ url: odd.url }), { start: { back: 7 } });
+    await eventually(() => expect(odd.requests).toHaveLength(2));
+    expect(asked(odd.requests[1])).toMatchObject({ time: expect.stringMatching(/^\d+ms$/) });
+  });
+
+  it('a cursor to begin with stays the place of logs of which nothing was told', async () => {
+    const odd = await startOddServer(inTurn(cutEvents(record('b.log', 'b9')), events('')));
+    collectFollow(testClient({ url: odd.url }), { start: { cursor: 'a0~b0' } });
+    await eventually(() => expect(odd.requests).toHaveLength(2));
+    expect(odd.headers[1]?.['last-event-id']).toBe('a0~b0~b9');
+  });
+
+  it('of more logs than a header can name the newest are named', async () => {
+    const many = Array.from({ length: 300 }, (_, index) => record(`${index}.log`, `${index}`.padStart(60, '0')));
+    const odd = await startOddServer(inTurn(cutEvents(many.join('')), events('')));
+    collectFollow(testClient({ url: odd.url }), { start: 'end' });
+    await eventually(() => expect(odd.requests).toHaveLength(2));
+    const id = String(odd.headers[1]?.['last-event-id']);
+    expect(id.length).toBeLessThanOrEqual(8192);
+    expect(id.split('~').map(Number)).toEqual(Array.from({ length: 134 }, (_, index) => 166 + index));
+    // Those left out would be told again from a time that early.
+    expect(asked(odd.requests[1])).toEqual({});
+  });
+
+  it('a node that stops, or ends the answer, is asked again', async () => {
+    const ended: Handler = (_request, response) => response.writeHead(200, SSE_HEADERS).end();
+    const odd = await startOddServer(inTurn(events(STOPPING), ended, events(record('a.log', 'a1'))));
+    const follow = collectFollow(testClient({ url: odd.url }), { start: 'end' });
+    await eventually(() => expect(follow.messages('a.log')).toEqual(['a1']));
+    const reasons = follow.items.flatMap((item) => (item.type === 'reconnecting' ? [item.reason] : []));
+    expect(reasons).toEqual(['the node is stopping', 'the node ended the answer']);
+    expect(follow.count('end')).toBe(0);
+  });
+
+  it('comes back however often it fails, with longer and longer waits, until something is told again', async () => {
+    const refuse = answering(503, '');
+    const odd = await startOddServer(
+      inTurn(cutEvents(record('a.log', 'a1')), refuse, refuse, refuse, cutEvents(record('a.log', 'a2')), events('')),
+    );
+    const clock = testClock();
+    const client = testClient({ url: odd.url, retries: 0, backoffMs: 100, maxBackoffMs: 300 }, clock);
+    collectFollow(client, { start: 'end' });
+    await eventually(() => expect(odd.requests).toHaveLength(6));
+    expect(clock.waits).toEqual([100, 200, 300, 300, 100]);
+  });
+
+  it('silence is a loss, unless signs of life come', async () => {
+    const odd = await startOddServer(
+      inTurn(
+        (_request, response) => {
+          response.writeHead(200, SSE_HEADERS);
+          let beats = 20;
+          const beat = setInterval(() => {
+            if (beats-- > 0) response.write(': still here\n\n');
+          }, 20);
+          response.once('close', () => clearInterval(beat));
+        },
+        events(record('a.log', 'a1')),
+      ),
+    );
+    const follow = collectFollow(testClient({ url: odd.url, stallMs: 200 }), { start: 'end' });
+    await eventually(() => expect(follow.messages('a.log')).toContain('a1'));
+    expect(follow.items[0]).toMatchObject({ reason: expect.stringContaining('gave no byte for 200 ms') });
+  });
+
+  it('the first connection is tried only so often', async () => {
+    const odd = await startOddServer((_request, response) => response.destroy());
+    const error = await failureOf(testClient({ url: odd.url, retries: 2 }).followLogs({ start: 'end' }));
+    expect(error).toMatchObject({ code: 'UNREACHABLE' });
+    expect(odd.requests).toHaveLength(3);
+  });
+
+  it.each([
+    ['a refusal', answering(404, '{"code":"LOG_FAMILY_NOT_FOUND","detail":"gone"}'), 'LOG_FAMILY_NOT_FOUND'],
+    [
+      'a token that is not valid any more',
+      answering(401, '{"code":"UNAUTHENTICATED","detail":"no"}'),
+      'UNAUTHENTICATED',
+    ],
+    ['a page', answering(200, '<html>', { 'content-type': 'text/html' }), 'NOT_SUPPORTED'],
+    ['something else', answering(200, '[]', { 'content-type': 'application/json' }), 'BAD_ANSWER'],
+    ['an event that is no JSON', events('data: hello\n\n'), 'BAD_ANSWER'],
+    ['an event that does not say what it is', events('data: {}\n\n'), 'BAD_ANSWER'],
+  ] as const)('%s cannot get better: thrown at once, at first and later', async (_name, handler, code) => {
+    const atFirst = await startOddServer(handler);
+    expect(await failureOf(testClient({ url: atFirst.url }).followLogs({ start: 'end' }))).toMatchObject({ code });
+    expect(atFirst.requests).toHaveLength(1);
+    const later = await startOddServer(inTurn(cutEvents(record('a.log', 'a1')), handler));
+    const follow = collectFollow(testClient({ url: later.url }), { start: 'end' });
+    expect(await failureOf(follow.done)).toMatchObject({ code });
+    expect(later.requests).toHaveLength(2);
+  });
+
+  it('an event without end is not collected for ever', async () => {
+    const odd = await startOddServer((_request, response) => {
+      response.writeHead(200, SSE_HEADERS).write('data: ');
+      const pour = () => {
+        while (response.write('x'.repeat(10_000)));
+      };
+      response.on('drain', pour);
+      pour();
+    });
+    const client = testClient({ url: odd.url, maxItemBytes: 100_000 });
+    const error = await failureOf(client.followLogs({ start: 'end' }));
+    expect(error).toMatchObject({ code: 'BAD_ANSWER', message: expect.stringContaining('maxItemBytes (100000)') });
+    await eventually(() => expect(odd.left).toBe(1));
+  });
+});
+
+describe('the signal ends a follow with an end', () => {
+  const CANCELLED = { type: 'end', reason: 'cancelled' };
+
+  it('before it began', async () => {
+    const odd = await startOddServer(events(''));
+    const items: FollowItem[] = [];
+    const batches = testClient({ url: odd.url }).followLogs({ start: 'end' }, { signal: AbortSignal.abort() });
+    for await (const batch of batches) items.push(...batch);
+    expect(items).toEqual([CANCELLED]);
+    expect(odd.requests).toEqual([]);
+  });
+
+  it('while it listens', async () => {
+    const odd = await startOddServer(events(record('a.log', 'a1')));
+    const follow = collectFollow(testClient({ url: odd.url }), { start: 'end' });
+    await eventually(() => expect(follow.items).toHaveLength(1));
+    await follow.stop();
+    expect(follow.items.at(-1)).toEqual(CANCELLED);
+    await eventually(() => expect(odd.left).toBe(1));
+  });
+
+  it('while it waits to come back', async () => {
+    const odd = await startOddServer(inTurn(cutEvents(''), answering(503, '')));
+    const clock = testClock();
+    clock.wait = (_ms, signal) =>
+      new Promise((_resolve, reject) => {
+        signal?.addEventListener('abort', () => reject(signal.reason));
+      });
+    const follow = collectFollow(testClient({ url: odd.url }, clock), { start: 'end' });
+    await eventually(() => expect(follow.count('reconnecting')).toBe(1));
+    await follow.stop();
+    expect(follow.items.at(-1)).toEqual(CANCELLED);
+  });
+});

@@ -1,0 +1,134 @@
+import { type CallOptions, ERROR_KINDS, PATHS } from '@porthole/contract';
+import type { FollowItem, FollowQuery } from '@porthole/logs/types';
+import { askStream } from './ask.ts';
+import { ClientError } from './client-error.ts';
+import { checkEventStream, readEvents } from './event-stream.ts';
+import { Exchange } from './exchange.ts';
+import { FollowPlace } from './follow-place.ts';
+import type { AskParts, Question } from './question.ts';
+import { askedWait, backoff } from './retry.ts';
+
+/** A node that asks for a longer wait than this is not believed. */
+const MAX_ASKED_WAIT_MS = 60_000;
+
+const CANCELLED: FollowItem = { type: 'end', reason: 'cancelled' };
+
+/** Follows a node until the signal fires, over as many connections as it takes. */
+export async function* follow(
+  query: FollowQuery,
+  parts: AskParts,
+  { signal }: CallOptions,
+): AsyncGenerator<FollowItem[], void, undefined> {
+  const connection = new Connection(new FollowPlace(query), parts, signal);
+  try {
+    await connection.open({ retries: true });
+    yield [];
+    yield* followOn(connection, parts, signal);
+  } catch (error) {
+    if (!signal?.aborted) throw error;
+  } finally {
+    connection.close();
+  }
+  yield [CANCELLED];
+}
+
+async function* followOn(
+  connection: Connection,
+  parts: AskParts,
+  signal: AbortSignal | undefined,
+): AsyncGenerator<FollowItem[], void, undefined> {
+  for (let failures = 0; ; failures++) {
+    let lost: unknown;
+    try {
+      if (!connection.isOpen) await connection.open({ retries: false });
+      for await (const items of connection.items()) {
+        failures = 0;
+        if (items.length > 0) yield items;
+        signal?.throwIfAborted();
+      }
+      lost = connection.ending;
+    } catch (error) {
+      if (signal?.aborted || isFinal(error)) throw error;
+      lost = error;
+    }
+    connection.close();
+    const reason = lost instanceof Error ? lost.message : String(lost);
+    const leastMs = Math.max(connection.retryMs, askedWait(lost, parts.options) ?? 0);
+    const waitMs = Math.max(leastMs, backoff(failures, parts));
+    yield [{ type: 'reconnecting', reason, waitMs }];
+    await parts.clock.wait(waitMs, signal);
+  }
+}
+
+/** The connection a follow has at the moment. */
+class Connection {
+  readonly #place: FollowPlace;
+  readonly #parts: AskParts;
+  readonly #signal: AbortSignal | undefined;
+  #exchange: Exchange | undefined;
+  #stopping = false;
+  /** What the node asks to wait at least before it is asked again. */
+  retryMs = 0;
+
+  constructor(place: FollowPlace, parts: AskParts, signal: AbortSignal | undefined) {
+    this.#place = place;
+    this.#parts = parts;
+    this.#signal = signal;
+  }
+
+  get isOpen(): boolean {
+    return this.#exchange !== undefined;
+  }
+
+  /** Why it ended without an error. */
+  get ending(): string {
+    return this.#stopping ? 'the node is stopping' : 'the node ended the answer';
+  }
+
+  /** Only the first one tries again by itself: an address that is wrong must not be tried for ever. */
+  async open({ retries }: { retries: boolean }): Promise<void> {
+    const askedMs = this.#parts.clock.now();
+    const question: Question = {
+      path: PATHS.logFollow,
+      signal: this.#signal,
+      ...this.#place.question(askedMs),
+    };
+    const exchange = await (retries ? askStream(question, this.#parts) : Exchange.open(question, this.#parts));
+    try {
+      checkEventStream(exchange);
+    } catch (error) {
+      exchange.close();
+      throw error;
+    }
+    this.#exchange = exchange;
+    this.#stopping = false;
+    this.#place.began(askedMs);
+  }
+
+  /** Ends when the node says so or breaks off; a node's own end is not passed on, because it goes on elsewhere. */
+  async *items(): AsyncGenerator<FollowItem[], void, undefined> {
+    if (!this.#exchange) return;
+    for await (const { items, heartbeat, retryMs } of readEvents(this.#exchange)) {
+      this.retryMs = Math.min(retryMs ?? this.retryMs, MAX_ASKED_WAIT_MS);
+      const end = items.findIndex(({ type }) => type === 'end');
+      const told = end < 0 ? items : items.slice(0, end);
+      this.#place.note(told, { heartbeat });
+      if (told.length > 0 || heartbeat) yield told;
+      this.#stopping = end >= 0;
+      if (end >= 0) return;
+    }
+  }
+
+  close(): void {
+    this.#exchange?.close();
+    this.#exchange = undefined;
+  }
+}
+
+/** Whether asking again cannot help, however long one waits. */
+function isFinal(error: unknown): boolean {
+  if (!(error instanceof ClientError)) return true;
+  const { code, status = 0 } = error;
+  if (code === 'NOT_SUPPORTED' || code === 'BAD_ANSWER') return true;
+  return status >= 400 && status < 500 && !ERROR_KINDS[code].retryable;
+}

@@ -1,0 +1,78 @@
+import { expect, it } from 'vitest';
+import { ask } from '../../server/src/testing/ask.ts';
+import { eventually } from '../../server/src/testing/eventually.ts';
+import { heldConnections, startTestNode } from '../../server/src/testing/test-node.ts';
+import { createClient } from './create-client.ts';
+import type { NodeClient } from './http-node.ts';
+import { failureOf } from './testing/failure-of.ts';
+
+/** More than the socket buffers hold, so that whoever leaves does so midway. */
+const BIG = '2026-11-15 10:00:00.000\tINFO\tmain.go:1\t[Node] [Count]: a line\n'.repeat(200_000);
+
+const QUERY = { order: 'newest', limit: 10_000, before: 0, after: 0, raw: true } as const;
+
+async function leaveInside(chunks: AsyncIterable<unknown>, count: number): Promise<void> {
+  let left = count;
+  for await (const _ of chunks) if (--left <= 0) break;
+}
+
+async function throwInside(chunks: AsyncIterable<unknown>): Promise<void> {
+  for await (const _ of chunks) throw new Error('thrown inside');
+}
+
+/** Every way to ask, as something to iterate over. */
+const STREAMS: Record<string, (client: NodeClient, signal?: AbortSignal) => AsyncIterable<unknown>> = {
+  view: (client, signal) => ({
+    async *[Symbol.asyncIterator]() {
+      yield* (await client.viewLog({ file: 'big.log', sizeBytes: 1e9 }, { ...(signal && { signal }) })).chunks;
+    },
+  }),
+  raw: (client, signal) => ({
+    async *[Symbol.asyncIterator]() {
+      yield* (await client.openLog({ file: 'big.log' })).read(0, Infinity, { signal });
+    },
+  }),
+  search: (client, signal) => client.searchLogs(QUERY, { ...(signal && { signal }) }),
+  lines: (client, signal) => client.searchLogLines(QUERY, { ...(signal && { signal }) }),
+  follow: (client, signal) => client.followLogs({ start: { back: 1000 } }, { ...(signal && { signal }) }),
+};
+
+/** Leaves each kind of answer in every way there is. */
+async function leaveEverything(client: NodeClient): Promise<void> {
+  for (const [name, open] of Object.entries(STREAMS)) {
+    await leaveInside(open(client), 1);
+    await leaveInside(open(client), 2);
+    expect(await failureOf(throwInside(open(client)))).toMatchObject({ message: 'thrown inside' });
+
+    const leaving = new AbortController();
+    const abortInside = async () => {
+      for await (const _ of open(client, leaving.signal)) leaving.abort(new Error(`left ${name}`));
+    };
+    // A follow is not cut by its signal but ended.
+    if (name === 'follow') await abortInside();
+    else expect(await failureOf(abortInside())).toBe(leaving.signal.reason);
+  }
+  const closed = await client.viewLog({ file: 'big.log', sizeBytes: 1e9 });
+  await closed.close();
+  await closed.close();
+  expect(await failureOf(closed.chunks)).toBeInstanceOf(Error);
+  const log = await client.openLog({ file: 'big.log' });
+  await log.read(0, Infinity)[Symbol.asyncIterator]().next();
+  await log.close();
+  for (const operation of ['config', 'listLogs', 'describe', 'settings', 'logFiles'] as const)
+    await client[operation]();
+  await failureOf(client.viewLog({ file: 'absent', sizeBytes: 1 }));
+}
+
+it('no way of leaving keeps a connection or a stream open', { timeout: 60_000 }, async () => {
+  const { port, running } = await startTestNode({ files: { 'big.log': BIG } });
+  const client = createClient({ url: running.url });
+  await leaveEverything(client);
+  await leaveEverything(client);
+  await eventually(async () => {
+    const metrics = (await ask(port, '/metrics')).body.toString();
+    expect(/^porthole_open_streams .*$/m.exec(metrics)?.[0]).toBe('porthole_open_streams 0');
+  });
+  // Fetch keeps connections of answers that were read to their end: as many as were ever open at the same time.
+  await eventually(() => expect(heldConnections(port)).toBeLessThanOrEqual(2));
+});

@@ -1,0 +1,20 @@
+import type { StrictOptions } from './client-options.ts';
+import type { Clock } from './clock.ts';
+
+/** What is asked of a node; the rest is the same for all questions. */
+export interface Question {
+  /** Path of the route, below the base address. */
+  path: string;
+  method?: 'GET' | 'HEAD';
+  query?: URLSearchParams;
+  headers?: Readonly<Record<string, string>>;
+  signal?: AbortSignal | undefined;
+  /** Beside the usual times: how long the node was told it may look at logs before it says anything. */
+  lookingMs?: number;
+}
+
+/** What every question is asked with. */
+export interface AskParts {
+  options: StrictOptions;
+  clock: Clock;
+}

@@ -1,0 +1,114 @@
+import type { SearchItem, SearchQuery } from '@porthole/logs/types';
+import { describe, expect, it } from 'vitest';
+import { eventually } from '../../server/src/testing/eventually.ts';
+import { byteByByte } from './testing/byte-by-byte.ts';
+import { failureOf } from './testing/failure-of.ts';
+import { answering, NDJSON_HEADERS, startOddServer } from './testing/odd-server.ts';
+import { testClient } from './testing/test-client.ts';
+
+const QUERY: SearchQuery = { order: 'newest', limit: 10, before: 0, after: 0 };
+const RECORD = '{"type":"record","message":"grüße 日本"}\n';
+const END = '{"type":"end","reason":"exhausted"}\n';
+
+async function allOf<T>(batches: AsyncIterable<T[]>): Promise<T[]> {
+  const items: T[] = [];
+  for await (const batch of batches) items.push(...batch);
+  return items;
+}
+
+describe('a search', () => {
+  it('gives an empty batch as soon as it is accepted, then what came, at last the end', async () => {
+    let go = () => {};
+    const odd = await startOddServer((_request, response) => {
+      response.writeHead(200, NDJSON_HEADERS).flushHeaders();
+      go = () => response.end(RECORD + RECORD + END);
+    });
+    const batches = testClient({ url: odd.url }).searchLogs(QUERY)[Symbol.asyncIterator]();
+    expect(await batches.next()).toEqual({ done: false, value: [] });
+    go();
+    expect((await batches.next()).value.map(({ type }: SearchItem) => type)).toEqual(['record', 'record', 'end']);
+    expect((await batches.next()).done).toBe(true);
+  });
+
+  it('lines and letters that are cut between chunks stay whole', async () => {
+    const client = testClient({ url: 'http://node', fetch: byteByByte(RECORD + END, NDJSON_HEADERS) });
+    const [record, end] = await allOf(client.searchLogs(QUERY));
+    expect(record).toMatchObject({ message: 'grüße 日本' });
+    expect(end).toMatchObject({ type: 'end' });
+    const pieces: string[] = [];
+    for await (const piece of client.searchLogLines(QUERY)) pieces.push(new TextDecoder().decode(piece));
+    expect(pieces).toEqual(['', RECORD, END]);
+  });
+
+  it.each([
+    ['nothing', ''],
+    ['records but no end', RECORD],
+    ['half a line', RECORD + END.slice(0, 9)],
+    ['an end without its newline', RECORD + END.trim()],
+  ])('%s: broken off, even if the connection ended well', async (_name, body) => {
+    const client = testClient({ url: (await startOddServer(answering(200, body, NDJSON_HEADERS))).url });
+    expect(await failureOf(client.searchLogs(QUERY))).toMatchObject({ code: 'UNREACHABLE', status: 200 });
+    expect(await failureOf(client.searchLogLines(QUERY))).toMatchObject({ code: 'UNREACHABLE' });
+  });
+
+  it('a connection that is cut within a line: what came before is given, then it fails', async () => {
+    const odd = await startOddServer((_request, response) => {
+      response.writeHead(200, NDJSON_HEADERS).write(`${RECORD}{"ty`, () => response.destroy());
+    });
+    const got: SearchItem[] = [];
+    const collect = async () => {
+      for await (const items of testClient({ url: odd.url }).searchLogs(QUERY)) got.push(...items);
+    };
+    expect(await failureOf(collect())).toMatchObject({ code: 'UNREACHABLE' });
+    expect(got).toHaveLength(1);
+    expect(odd.requests).toHaveLength(1);
+  });
+
+  it.each(['hello\n', '[]\n', '7\n', '{"no":"type"}\n'])('the line %j makes no sense', async (line) => {
+    const client = testClient({ url: (await startOddServer(answering(200, line, NDJSON_HEADERS))).url });
+    expect(await failureOf(client.searchLogs(QUERY))).toMatchObject({ code: 'BAD_ANSWER' });
+  });
+
+  it('a line without end is not collected for ever', async () => {
+    const odd = await startOddServer((_request, response) => {
+      response.writeHead(200, NDJSON_HEADERS);
+      const pour = () => {
+        while (response.write('x'.repeat(10_000)));
+      };
+      response.on('drain', pour);
+      pour();
+    });
+    const client = testClient({ url: odd.url, maxItemBytes: 100_000 });
+    const expected = { code: 'BAD_ANSWER', message: expect.stringContaining('longer than maxItemBytes (100000)') };
+    expect(await failureOf(client.searchLogs(QUERY))).toMatchObject(expected);
+    expect(await failureOf(client.searchLogLines(QUERY))).toMatchObject(expected);
+    await eventually(() => expect(odd.left).toBe(2));
+  });
+
+  it('the signal ends it with its reason, and the connection', async () => {
+    const odd = await startOddServer((_request, response) => response.writeHead(200, NDJSON_HEADERS).write(RECORD));
+    const leaving = new AbortController();
+    const search = async () => {
+      for await (const items of testClient({ url: odd.url }).searchLogs(QUERY, { signal: leaving.signal }))
+        if (items.length > 0) leaving.abort();
+    };
+    expect(await failureOf(search())).toMatchObject({ name: 'AbortError' });
+    await eventually(() => expect(odd.left).toBe(1));
+  });
+
+  it('a budget lets it be silent for longer', async () => {
+    let answer = () => {};
+    const odd = await startOddServer((_request, response) => {
+      response.writeHead(200, NDJSON_HEADERS).flushHeaders();
+      answer = () => response.end(END);
+    });
+    const client = testClient({ url: odd.url, stallMs: 50 });
+    const patient = allOf(client.searchLogs(QUERY, { budgetMs: 600_000 }));
+    await eventually(() => expect(odd.requests).toHaveLength(1));
+    const answerPatient = answer;
+    expect(await failureOf(client.searchLogs(QUERY))).toMatchObject({ code: 'UNREACHABLE' });
+    answerPatient();
+    expect(await patient).toHaveLength(1);
+    expect(odd.requests[0]).toContain('budget=600000');
+  });
+});

@@ -1,0 +1,43 @@
+import type { FollowItem, FollowQuery, FoundRecord } from '@porthole/logs/types';
+import { onTestFinished } from 'vitest';
+import type { NodeClient } from '../http-node.ts';
+
+export interface CollectedFollow {
+  readonly items: FollowItem[];
+  /** Messages of the records, by file name. */
+  messages(file: string): string[];
+  count(type: FollowItem['type']): number;
+  /** The first batch has come. */
+  readonly ready: Promise<void>;
+  /** Settles when it has ended, with what it failed with. */
+  readonly done: Promise<void>;
+  stop(): Promise<void>;
+}
+
+/** A follow whose items are collected as they come; ended with the test. */
+export function collectFollow(client: NodeClient, query: FollowQuery): CollectedFollow {
+  const leaving = new AbortController();
+  const items: FollowItem[] = [];
+  const batches = client.followLogs(query, { signal: leaving.signal })[Symbol.asyncIterator]();
+  const ready = batches.next().then(() => {});
+  const done = ready.then(async () => {
+    for (let batch = await batches.next(); !batch.done; batch = await batches.next()) items.push(...batch.value);
+  });
+  done.catch(() => {});
+  const stop = async () => {
+    leaving.abort();
+    await done;
+  };
+  onTestFinished(() => stop().catch(() => {}));
+  return {
+    items,
+    ready,
+    done,
+    stop,
+    messages: (file) =>
+      items
+        .filter((item): item is FoundRecord => item.type === 'record' && item.file.startsWith(file))
+        .map(({ message }) => message),
+    count: (type) => items.filter((item) => item.type === type).length,
+  };
+}

@@ -1,0 +1,46 @@
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { onTestFinished } from 'vitest';
+
+export interface OddServer {
+  url: string;
+  port: number;
+  /** `METHOD path?query` of the requests so far. */
+  requests: string[];
+  headers: IncomingMessage['headers'][];
+  /** Requests whose connection has been closed before they were answered to the end. */
+  left: number;
+}
+
+export type Handler = (request: IncomingMessage, response: ServerResponse, number: number) => void;
+
+/** A server that answers as the test likes; closed with all its connections when the test ends. */
+export async function startOddServer(handler: Handler): Promise<OddServer> {
+  const odd: OddServer = { url: '', port: 0, requests: [], headers: [], left: 0 };
+  const server = createServer((request, response) => {
+    odd.requests.push(`${request.method} ${request.url}`);
+    odd.headers.push(request.headers);
+    response.once('close', () => {
+      if (!response.writableFinished) odd.left++;
+    });
+    handler(request, response, odd.requests.length);
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => {
+    server.closeAllConnections();
+    return new Promise((resolve) => server.close(() => resolve()));
+  });
+  odd.port = (server.address() as AddressInfo).port;
+  odd.url = `http://127.0.0.1:${odd.port}`;
+  return odd;
+}
+
+/** The same answer to everything. */
+export function answering(status: number, body: string, headers: Record<string, string> = {}): Handler {
+  return (_request, response) => response.writeHead(status, headers).end(body);
+}
+
+export const JSON_HEADERS = { 'content-type': 'application/json' };
+export const NDJSON_HEADERS = { 'content-type': 'application/x-ndjson' };
+export const SSE_HEADERS = { 'content-type': 'text/event-stream' };
+export const HTML_HEADERS = { 'content-type': 'text/html; charset=utf-8' };

@@ -1,0 +1,32 @@
+import { type ClientOptions, strictOptions } from '../client-options.ts';
+import type { Clock } from '../clock.ts';
+import { HttpNode, type NodeClient } from '../http-node.ts';
+
+/** A clock on which waiting takes no time and chance always gives its most. */
+export interface TestClock extends Clock {
+  waits: number[];
+  nowMs: number;
+}
+
+export function testClock(): TestClock {
+  const clock: TestClock = {
+    waits: [],
+    nowMs: Date.UTC(2026, 10, 15, 12),
+    now: () => clock.nowMs,
+    random: () => 0.999999999,
+    wait: async (ms, signal) => {
+      signal?.throwIfAborted();
+      clock.waits.push(ms);
+      clock.nowMs += ms;
+      // A turn of the event loop, so that sockets get theirs.
+      await new Promise((resolve) => setImmediate(resolve));
+      signal?.throwIfAborted();
+    },
+  };
+  return clock;
+}
+
+/** A client whose waits are only written down. */
+export function testClient(options: ClientOptions, clock: Clock = testClock()): NodeClient {
+  return new HttpNode({ options: strictOptions(options), clock });
+}
