@@ -1,7 +1,7 @@
 import { build, install } from './steps.mjs';
 
 install();
-build();
+await build();
 // In this process, so that Ctrl-C and signals reach the one that ends the measured servers: npm run bench -- --quick
 const { register } = await import('tsx/esm/api');
 register();

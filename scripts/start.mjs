@@ -1,7 +1,7 @@
 import { build, install, ROOT } from './steps.mjs';
 
 install();
-build();
+await build();
 // In this process, so that signals reach the node itself: npm start -- --http-port 0
-const { run } = await import(`${ROOT}packages/cli/dist/main.js`);
+const { run } = await import(`${ROOT}packages/cli/lib/main.js`);
 await run([process.argv[0], 'porthole', 'serve', ...process.argv.slice(2)]);

@@ -24,9 +24,14 @@ export function install() {
   writeFileSync(STAMP, wanted);
 }
 
-/** Compiles what has changed since the last time. */
-export function build() {
+/** Makes what has changed since the last time: code from proto/, JavaScript from TypeScript, the packages from that. */
+export async function build() {
+  // Loaded only now: both need what was just installed.
+  const { generateProto } = await import('./proto.mjs');
+  generateProto();
   run('node', ['node_modules/typescript/bin/tsc', '-b']);
+  const { bundle } = await import('./bundle.mjs');
+  await bundle();
 }
 
 /** Runs a program in the checkout with our terminal; ends this process if it fails. */

@@ -81,3 +81,22 @@ describe('the floors of the house', () => {
     expect(found.map(({ target }) => target)).toEqual(['./a.ts', '@porthole/logs', 'node:fs']);
   });
 });
+
+describe('the packages that others install', () => {
+  const dependenciesOf = (name: string) => {
+    const manifest = JSON.parse(readFileSync(join(packages, name, 'package.json'), 'utf8')) as {
+      dependencies?: Record<string, string>;
+    };
+    return Object.entries(manifest.dependencies ?? {}).filter(([dependency]) => !dependency.startsWith('@porthole/'));
+  };
+
+  it('the program lists what any floor in it needs, in the same version', () => {
+    const own = new Map(dependenciesOf('cli'));
+    for (const [dependency, version] of ['logs', 'contract', 'client', 'server'].flatMap(dependenciesOf))
+      expect(own.get(dependency), dependency).toBe(version);
+  });
+
+  it('the SDK needs nothing', () => {
+    expect(dependenciesOf('client')).toEqual([]);
+  });
+});

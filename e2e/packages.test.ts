@@ -1,0 +1,170 @@
+import { execFile } from 'node:child_process';
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtemp } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { publint } from 'publint';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startTestNode } from '../packages/server/src/testing/test-node.ts';
+import { Program } from './testing/program.ts';
+
+const execute = promisify(execFile);
+const root = join(import.meta.dirname, '..');
+
+/** Packing builds, and installing asks the registry. */
+const SLOW_MS = 180_000;
+
+let work: string;
+
+beforeAll(async () => {
+  work = await mkdtemp(join(tmpdir(), 'porthole-packages-'));
+  for (const name of ['client', 'cli']) {
+    const { stdout } = await npm(root, 'pack', '-w', `packages/${name}`, '--pack-destination', work, '--json');
+    const [{ filename }] = JSON.parse(stdout.slice(stdout.indexOf('['))) as [{ filename: string }];
+    const project = join(work, name);
+    mkdirSync(project);
+    writeFileSync(join(project, 'package.json'), '{ "name": "user", "private": true, "type": "module" }\n');
+    await npm(project, 'install', '--no-audit', '--no-fund', join(work, filename));
+  }
+}, SLOW_MS);
+
+afterAll(() => rmSync(work, { recursive: true, force: true }));
+
+function npm(cwd: string, ...args: string[]) {
+  return execute('npm', ['--loglevel=error', ...args], { cwd });
+}
+
+/** Every file of an installed package, with its text. */
+function filesOf(project: string, name: string): { path: string; text: string }[] {
+  const folder = join(work, project, 'node_modules', name);
+  return readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name))
+    .map((path) => ({ path: path.slice(folder.length + 1), text: readFileSync(path, 'utf8') }));
+}
+
+/** Type-checks a program of a user, who has the types of Node.js and nothing else of ours. */
+async function typeCheck(project: string, source: string, moduleResolution: 'nodenext' | 'bundler'): Promise<string> {
+  const file = join(work, project, 'user.ts');
+  writeFileSync(file, source);
+  const options = ['--noEmit', '--strict', '--target', 'es2022', '--lib', 'es2023,dom,dom.asynciterable'];
+  const resolution = [
+    '--module',
+    moduleResolution === 'nodenext' ? 'nodenext' : 'esnext',
+    '--moduleResolution',
+    moduleResolution,
+  ];
+  const types = ['--typeRoots', join(root, 'node_modules/@types'), '--types', 'node'];
+  const args = [join(root, 'node_modules/typescript/bin/tsc'), ...options, ...resolution, ...types, file];
+  return execute(process.execPath, args, { cwd: join(work, project) }).then(
+    ({ stdout }) => stdout,
+    ({ stdout }: { stdout: string }) => stdout,
+  );
+}
+
+describe.each([
+  { project: 'client', name: '@porthole/client', mostBytes: 250_000 },
+  { project: 'cli', name: 'porthole', mostBytes: 2_000_000 },
+])('the package $name', ({ project, name, mostBytes }) => {
+  it('is small, and holds no source, no test and no path into this checkout', () => {
+    const files = filesOf(project, name);
+    const wrong = files.filter(
+      ({ path, text }) =>
+        /(^|\/)(src|testing)\/|\.test\.|(?<!\.d)\.ts$|tsbuildinfo|\.map$/.test(path) || text.includes(root),
+    );
+    expect(wrong.map(({ path }) => path)).toEqual([]);
+    expect(files.map(({ path }) => path)).toEqual(expect.arrayContaining(['LICENSE', 'README.md', 'package.json']));
+    expect(files.reduce((sum, { text }) => sum + text.length, 0)).toBeLessThan(mostBytes);
+  });
+
+  it('imports nothing of ours that is not in it', () => {
+    const importing = /(?:from|import\()\s*['"]@porthole\//;
+    const wrong = filesOf(project, name).filter(
+      ({ path, text }) => /\.(js|mjs|d\.ts)$/.test(path) && importing.test(text),
+    );
+    expect(wrong.map(({ path }) => path)).toEqual([]);
+  });
+
+  it('is one that other tools can use', async () => {
+    const { messages } = await publint({ pkgDir: join(work, project, 'node_modules', name), pack: false });
+    expect(messages).toEqual([]);
+  });
+});
+
+describe('the SDK in an empty project', () => {
+  const source = `
+    import { createClient, ClientError, type FoundRecord, type NodeState } from '@porthole/client';
+    const node: NodeState = createClient({ url: process.argv[2] ?? '' });
+    const messages: string[] = [];
+    for await (const items of node.searchLogs({ order: 'oldest', limit: 10, before: 0, after: 0, minLevel: 'INFO' }))
+      for (const item of items) if (item.type === 'record') messages.push((item satisfies FoundRecord).message);
+    const code = await node.listLogs().then((list) => list.length, (error: unknown) => (error instanceof ClientError ? error.code : ''));
+    console.log(JSON.stringify({ messages, code }));
+  `;
+
+  it('has no dependencies', () => {
+    expect(readdirSync(join(work, 'client/node_modules')).filter((name) => !name.startsWith('.'))).toEqual([
+      '@porthole',
+    ]);
+    expect(readdirSync(join(work, 'client/node_modules/@porthole'))).toEqual(['client']);
+  });
+
+  it.each(['nodenext', 'bundler'] as const)('has types that hold with %s', async (resolution) => {
+    expect(await typeCheck('client', source, resolution)).toBe('');
+    const wrong = source.replace("order: 'oldest'", "order: 'sideways'");
+    expect(await typeCheck('client', wrong, resolution)).toContain('sideways');
+  });
+
+  it('asks a node', async () => {
+    const { running } = await startTestNode({
+      files: { 'a.log': '2026-11-15 05:00:00.000\tINFO\ta.go:1\t[A]: hello\n' },
+    });
+    const file = join(work, 'client', 'user.mjs');
+    writeFileSync(
+      file,
+      source
+        .replace(/import \{[^}]*\}/, 'import { createClient, ClientError }')
+        .replace(/: NodeState|: string\[\]| satisfies FoundRecord|: unknown/g, ''),
+    );
+    const { stdout } = await execute(process.execPath, [file, running.url]);
+    expect(JSON.parse(stdout)).toEqual({ messages: ['hello'], code: 1 });
+  });
+});
+
+describe('the program in an empty project', () => {
+  it('npx porthole serve runs a node, and porthole logs asks it', async () => {
+    const cwd = join(work, 'cli');
+    const program = new Program(['porthole', 'serve', '--http-port', '0', '--grpc-port', '0'], { cwd, command: 'npx' });
+    const url = await program.ready();
+    const { stdout } = await execute('npx', ['porthole', 'logs', '-g', 'ready', '-n', '1', '--url', url], { cwd });
+    expect(stdout).toContain('the node is ready');
+    // From its threads: the worker is a file of its own.
+    const found = await execute('npx', ['porthole', 'logs', 'search', 'ready', 'data/log', '-n', '1'], { cwd });
+    expect(found.stdout).toContain('the node is ready');
+    program.kill('SIGTERM');
+    await program.end();
+  });
+
+  it('npx porthole version tells the version of the package', async () => {
+    const { version } = JSON.parse(readFileSync(join(root, 'packages/cli/package.json'), 'utf8')) as {
+      version: string;
+    };
+    const { stdout } = await execute('npx', ['porthole', 'version'], { cwd: join(work, 'cli') });
+    expect(stdout).toBe(`porthole ${version} (node ${process.versions.node})\n`);
+  });
+
+  it('startNode gives a service its own node, with types', async () => {
+    const source = `
+      import { startNode, type RunningNode } from 'porthole';
+      const node: RunningNode = await startNode({ settings: { http: { port: 0 }, grpc: { port: 0 } }, config: () => 'a = 1' });
+      console.log((await node.state.config()).config);
+      await node.stop();
+    `;
+    expect(await typeCheck('cli', source, 'nodenext')).toBe('');
+    const file = join(work, 'cli', 'user.mjs');
+    writeFileSync(file, source.replace(', type RunningNode', '').replace(': RunningNode', ''));
+    const { stdout } = await execute(process.execPath, [file], { cwd: join(work, 'cli') });
+    expect(stdout).toBe('a = 1\n');
+  });
+});

@@ -1,0 +1,117 @@
+import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { dirname, join, relative } from 'node:path';
+import { ROOT } from './steps.mjs';
+
+/* Makes the two packages others install: each is bundled from the built files of all floors, so that it needs no other package of ours. */
+
+const PACKAGES = ['logs', 'contract', 'client', 'server', 'cli'].map((name) => join(ROOT, 'packages', name));
+
+/** What users of a package import and where that is built; what is bundled although others made it; what else goes along. */
+const BUNDLES = [
+  {
+    name: 'client',
+    platform: 'neutral',
+    entries: { index: 'client/dist/index.js' },
+    types: 'client/dist/index.d.ts',
+    inside: ['eventsource-parser'],
+    files: {},
+  },
+  {
+    name: 'cli',
+    platform: 'node',
+    // The scanning threads find their code beside the code that starts them.
+    entries: { main: 'cli/dist/main.js', index: 'server/dist/index.js', worker: 'logs/dist/scan/worker.js' },
+    types: 'server/dist/index.d.ts',
+    inside: ['eventsource-parser'],
+    files: { proto: 'proto/porthole' },
+  },
+];
+
+/** Bundles what has changed since the last time. */
+export async function bundle() {
+  const newest = Math.max(
+    ...PACKAGES.map((path) => timeOf(join(path, 'dist/.tsbuildinfo'))),
+    timeOf(join(ROOT, 'scripts/bundle.mjs')),
+  );
+  const stale = BUNDLES.filter(({ name }) => timeOf(stampOf(name)) < newest);
+  if (stale.length === 0) return;
+  const { build } = createRequire(import.meta.url)('esbuild');
+  for (const { name, platform, entries, types, inside, files } of stale) {
+    const outdir = join(ROOT, 'packages', name, 'lib');
+    rmSync(outdir, { recursive: true, force: true });
+    await build({
+      entryPoints: Object.fromEntries(
+        Object.entries(entries).map(([out, file]) => [out, join(ROOT, 'packages', file)]),
+      ),
+      outdir,
+      bundle: true,
+      splitting: true,
+      format: 'esm',
+      platform,
+      target: 'es2022',
+      // Our own packages by their built files, the packages of others stay where they are installed.
+      plugins: [{ name: 'ours', setup: (made) => resolveOurs(made, inside) }],
+      legalComments: 'inline',
+      logLevel: 'warning',
+    });
+    copyTypes(join(ROOT, 'packages', types), outdir);
+    for (const other of inside) cpSync(join(ROOT, 'node_modules', other, 'LICENSE'), join(outdir, `${other}.LICENSE`));
+    for (const [to, from] of Object.entries(files)) cpSync(join(ROOT, from), join(outdir, to), { recursive: true });
+    cpSync(join(ROOT, 'LICENSE'), join(ROOT, 'packages', name, 'LICENSE'));
+    writeFileSync(stampOf(name), '');
+  }
+}
+
+function stampOf(name) {
+  return join(ROOT, 'packages', name, 'lib/.stamp');
+}
+
+function timeOf(path) {
+  return existsSync(path) ? statSync(path).mtimeMs : 0;
+}
+
+/** A bare import is of ours, or of something to be bundled, or is left as it is. */
+function resolveOurs(made, inside) {
+  made.onResolve({ filter: /^[^./]/ }, ({ path, kind }) => {
+    if (kind === 'entry-point') return undefined;
+    const file = builtFile(path, 'default');
+    if (file !== undefined) return { path: file, sideEffects: false };
+    return inside.includes(path) ? undefined : { path, external: true };
+  });
+}
+
+/** Where a package of ours exports this import from; the client too is taken apart from its bundle. */
+function builtFile(specifier, condition) {
+  const [, name, sub = ''] = /^@porthole\/([a-z]+)(\/.*)?$/.exec(specifier) ?? [];
+  if (name === undefined) return undefined;
+  const path = join(ROOT, 'packages', name);
+  const { exports } = JSON.parse(readFileSync(join(path, 'package.json'), 'utf8'));
+  return join(path, exports[`.${sub}`][condition].replace('./lib/', './dist/'));
+}
+
+/** Copies the declarations reached from one, each under its package, with imports that lead from file to file. */
+function copyTypes(start, outdir) {
+  const waiting = [start];
+  const known = new Set(waiting);
+  const targetOf = (file) => join(outdir, 'types', relative(join(ROOT, 'packages'), file).replace('/dist/', '/'));
+  for (let file = waiting.pop(); file !== undefined; file = waiting.pop()) {
+    const target = targetOf(file);
+    const text = readFileSync(file, 'utf8').replace(
+      /(from |import\()(['"])([^'"]+)\2/g,
+      (whole, before, quote, path) => {
+        const found = path.startsWith('.')
+          ? join(dirname(file), path.replace(/\.(js|ts)$/, '.d.ts'))
+          : builtFile(path, 'types');
+        if (found === undefined) return whole;
+        if (!known.has(found)) waiting.push(found);
+        known.add(found);
+        return `${before}${quote}./${relative(dirname(target), targetOf(found)).replace(/\.d\.ts$/, '.js')}${quote}`;
+      },
+    );
+    mkdirSync(dirname(target), { recursive: true });
+    writeFileSync(target, text.replace(/\n?\/\/# sourceMappingURL=.*\n?$/, '\n'));
+  }
+  const path = relative(outdir, targetOf(start)).replace(/\.d\.ts$/, '.js');
+  writeFileSync(join(outdir, 'index.d.ts'), `export * from './${path}';\n`);
+}
