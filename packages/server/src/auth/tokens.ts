@@ -13,10 +13,16 @@ export interface TokenCheck {
   ownerOf(token: string): string | undefined;
 }
 
+export interface TokenFile extends TokenCheck {
+  /** One name per token. */
+  owners: readonly string[];
+}
+
 /** Reads a token file: one `name sha256:HEX` per line, `#` starts a comment. Throws with file and line on anything else. */
-export async function readTokenFile(path: string): Promise<TokenCheck> {
+export async function readTokenFile(path: string): Promise<TokenFile> {
   const stored = parseTokens(await readFile(path, 'utf8'), path);
   return {
+    owners: stored.map(({ name }) => name),
     ownerOf(token) {
       const hash = hashOf(token);
       // Every token is compared, in constant time each: the time tells neither which matched nor how far.

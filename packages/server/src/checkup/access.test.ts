@@ -1,0 +1,27 @@
+import { expect, test } from 'vitest';
+import { lookAtAccess } from './access.ts';
+import { lookAt } from './testing/look-at.ts';
+
+const outside = { host: '0.0.0.0' };
+
+test.each([
+  [{}, 'ok', '127.0.0.1 serves this machine only, everyone on it'],
+  [{ auth: { tokenFile: 'tokens' } }, 'ok', '127.0.0.1 serves this machine only, who has a token'],
+  [
+    { http: outside, auth: { allowAnonymous: true } },
+    'warning',
+    '0.0.0.0 serves everyone who can reach this machine (auth.allow-anonymous)',
+  ],
+  [
+    { http: outside, auth: { tokenFile: 'tokens' } },
+    'warning',
+    '0.0.0.0 asks other machines for a token, but without TLS: tokens and logs can be read on the way',
+  ],
+  [
+    { http: outside, auth: { tokenFile: 'tokens' }, tls: { certFile: 'c', keyFile: 'k' } },
+    'ok',
+    '0.0.0.0 asks other machines for a token, over TLS',
+  ],
+])('%j is %s', async (settings, state, detail) => {
+  expect(await lookAt(lookAtAccess, { settings })).toMatchObject([{ state, detail }]);
+});

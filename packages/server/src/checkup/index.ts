@@ -1,0 +1,2 @@
+export { type Checkup, checkUp } from './checkup.ts';
+export type { Finding } from './finding.ts';

@@ -1,0 +1,23 @@
+import { type Look, ok, warning } from './finding.ts';
+import type { Subject } from './subject.ts';
+
+/** Each answer holds a connection and a file. */
+const PER_STREAM = 2;
+
+/** What a node holds without anyone asking: its own log, its ports, kept descriptors, threads and their pipes. */
+const BESIDES = 128;
+
+/** Whether as many answers as the settings allow can run at once. */
+export async function lookAtOpenFiles({ settings: { http }, system }: Subject): Promise<Look[]> {
+  const limit = await system.maxOpenFiles();
+  if (limit === undefined) return [];
+  const needed = http.maxStreams * PER_STREAM + BESIDES;
+  const shown = Number.isFinite(limit) ? `${limit} files may be open` : 'any number of files may be open';
+  if (limit >= needed) return [ok(`${shown}, http.max-streams = ${http.maxStreams} needs about ${needed}`)];
+  return [
+    warning(
+      `only ${shown}, but http.max-streams = ${http.maxStreams} needs about ${needed}`,
+      `raise it ("ulimit -n ${needed}", or LimitNOFILE=${needed} in the systemd unit), or lower http.max-streams`,
+    ),
+  ];
+}

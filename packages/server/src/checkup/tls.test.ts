@@ -1,0 +1,61 @@
+import { chmodSync } from 'node:fs';
+import { expect, test } from 'vitest';
+import { tempDir } from '../testing/test-node.ts';
+import { lookAt } from './testing/look-at.ts';
+import { selfSigned } from './testing/self-signed.ts';
+import { lookAtTls } from './tls.ts';
+
+const DAY_MS = 86_400_000;
+
+test('without TLS there is nothing to look at', async () => {
+  expect(await lookAt(lookAtTls)).toEqual([]);
+});
+
+test('a pair that fits, is for this address and valid for long is fine', async () => {
+  const tls = selfSigned(tempDir(), { days: 90 });
+  expect(await lookAt(lookAtTls, { settings: { tls } })).toEqual([
+    { state: 'ok', detail: 'key and certificate fit, valid for 89 more days' },
+    { state: 'ok', detail: 'the certificate is for DNS:localhost, IP Address:127.0.0.1' },
+  ]);
+});
+
+test('the key of another certificate is a problem', async () => {
+  const dir = tempDir();
+  const { certFile } = selfSigned(dir);
+  const { keyFile } = selfSigned(dir, { name: 'other' });
+  const looks = await lookAt(lookAtTls, { settings: { tls: { certFile, keyFile } } });
+  expect(looks).toMatchObject([{ state: 'problem', detail: expect.stringContaining('cannot be used together') }]);
+});
+
+test('a file that is missing is a problem', async () => {
+  const { certFile } = selfSigned(tempDir());
+  const looks = await lookAt(lookAtTls, { settings: { tls: { certFile, keyFile: 'absent' } } });
+  expect(looks).toMatchObject([{ state: 'problem', detail: expect.stringMatching(/^tls\.key-file: .*ENOENT$/) }]);
+});
+
+test.each([
+  [80, 'warning', /valid for 9 more days$/],
+  [91, 'problem', /^the certificate ended on /],
+  [-2, 'problem', /is not valid before /],
+] as const)('%i days after it was made, a certificate for 90 days is a %s', async (days, state, detail) => {
+  const tls = selfSigned(tempDir(), { days: 90 });
+  const system = { nowMs: () => Date.now() + days * DAY_MS };
+  const [look] = await lookAt(lookAtTls, { settings: { tls }, system });
+  expect(look).toMatchObject({ state, detail: expect.stringMatching(detail) });
+});
+
+test('a certificate for other names is worth a warning', async () => {
+  const tls = selfSigned(tempDir(), { days: 90, names: 'DNS:db.example.org' });
+  const settings = { tls, node: { hostName: 'broker-1' } };
+  expect(await lookAt(lookAtTls, { settings })).toMatchObject([
+    { state: 'ok' },
+    { state: 'warning', detail: 'the certificate is for DNS:db.example.org, not for broker-1 or 127.0.0.1' },
+  ]);
+});
+
+test('a key that everyone can read is worth a warning', async () => {
+  const tls = selfSigned(tempDir(), { days: 90 });
+  chmodSync(tls.keyFile, 0o644);
+  const looks = await lookAt(lookAtTls, { settings: { tls } });
+  expect(looks.at(-1)).toMatchObject({ state: 'warning', remedy: `chmod o-r ${tls.keyFile}` });
+});

@@ -1,0 +1,58 @@
+import { X509Certificate } from 'node:crypto';
+import { readFile, stat } from 'node:fs/promises';
+import { isIP } from 'node:net';
+import { hostname } from 'node:os';
+import { StartError } from '../start-error.ts';
+import { readTlsFiles } from '../tls-files.ts';
+import { type Look, ok, problem, warning } from './finding.ts';
+import type { Subject } from './subject.ts';
+
+const DAY_MS = 86_400_000;
+
+/** Certificates are renewed a month before their end; one that is later than that was forgotten. */
+const SOON_DAYS = 21;
+
+const OTHERS_READ = 0o004;
+
+/** Whether certificate and key fit each other, this machine and this day. */
+export async function lookAtTls({ settings, system }: Subject): Promise<Look[]> {
+  const { certFile, keyFile } = settings.tls;
+  if (certFile === '') return [];
+  try {
+    await readTlsFiles(settings.tls);
+  } catch (error) {
+    if (!(error instanceof StartError)) throw error;
+    return [
+      problem(error.message, 'set tls.cert-file and tls.key-file to a PEM chain and its key, readable by the node'),
+    ];
+  }
+  const certificate = new X509Certificate(await readFile(certFile));
+  const looks = [lookAtEnd(certificate, system.nowMs()), ...lookAtNames(certificate, settings)];
+  if ((await stat(keyFile)).mode & OTHERS_READ)
+    looks.push(warning(`everyone on this machine can read ${keyFile}`, `chmod o-r ${keyFile}`));
+  return looks;
+}
+
+function lookAtEnd({ validFrom, validTo }: X509Certificate, nowMs: number): Look {
+  const days = Math.floor((Date.parse(validTo) - nowMs) / DAY_MS);
+  const renew = 'renew the certificate, then start the node again: it reads the files when it starts';
+  if (nowMs < Date.parse(validFrom))
+    return problem(`the certificate is not valid before ${validFrom}`, 'check the clock of this machine');
+  if (days < 0) return problem(`the certificate ended on ${validTo}`, renew);
+  const detail = `key and certificate fit, valid for ${days} more days`;
+  return days < SOON_DAYS ? warning(detail, renew) : ok(detail);
+}
+
+/** A client checks the name by which it has asked: one of those the node goes by should be in the certificate. */
+function lookAtNames(certificate: X509Certificate, { node, http }: Subject['settings']): Look[] {
+  const names = certificate.subjectAltName ?? certificate.subject.replaceAll('\n', ', ');
+  const known = [node.hostName || hostname(), node.hostIp, http.host].filter((name) => name !== '');
+  const isNamed = known.some((name) => (isIP(name) ? certificate.checkIP(name) : certificate.checkHost(name)));
+  if (isNamed) return [ok(`the certificate is for ${names}`)];
+  return [
+    warning(
+      `the certificate is for ${names}, not for ${known.join(' or ')}`,
+      'use a certificate with the name by which clients ask, or set node.host-name to a name in it',
+    ),
+  ];
+}

@@ -1,0 +1,42 @@
+import { chmodSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { createToken } from '../auth/tokens.ts';
+import { tempDir } from '../testing/test-node.ts';
+import { lookAt } from './testing/look-at.ts';
+import { lookAtTokens } from './tokens.ts';
+
+function lookAtFile(text: string, mode: number) {
+  const dir = tempDir();
+  writeFileSync(join(dir, 'tokens'), text);
+  chmodSync(join(dir, 'tokens'), mode);
+  return lookAt(lookAtTokens, { dir, settings: { auth: { tokenFile: 'tokens' } } });
+}
+
+const two = `${createToken('ann').line}\n${createToken('bob').line}\n`;
+
+test.each([
+  [0o600, 'ok', /holds 2 tokens$/],
+  [0o644, 'warning', /everyone on this machine can read it$/],
+  [0o666, 'problem', /everyone on this machine can add one$/],
+] as const)('a file of mode %o is %s', async (mode, state, detail) => {
+  expect(await lookAtFile(two, mode)).toMatchObject([{ state, detail: expect.stringMatching(detail) }]);
+});
+
+test.each([
+  ['', /holds no token/],
+  ['my-plain-token\n', /tokens:1: expected/],
+])('a file that holds %j is a problem', async (text, detail) => {
+  const [look] = await lookAtFile(text, 0o600);
+  expect(look).toMatchObject({
+    state: 'problem',
+    detail: expect.stringMatching(detail),
+    remedy: expect.stringContaining('porthole token NAME >> '),
+  });
+  expect(look?.detail).not.toContain('my-plain-token');
+});
+
+test('a file that is missing is a problem', async () => {
+  const looks = await lookAt(lookAtTokens, { settings: { auth: { tokenFile: 'absent' } } });
+  expect(looks).toMatchObject([{ state: 'problem', detail: expect.stringContaining('ENOENT') }]);
+});

@@ -1,0 +1,28 @@
+import { stat } from 'node:fs/promises';
+import { readTokenFile } from '../auth/tokens.ts';
+import { type Look, ok, problem, warning } from './finding.ts';
+import type { Subject } from './subject.ts';
+
+const OTHERS_WRITE = 0o002;
+const OTHERS_READ = 0o004;
+
+/** Whether the token file can be used, and by whom it can be read or changed. */
+export async function lookAtTokens({ settings: { auth } }: Subject): Promise<Look[]> {
+  const file = auth.tokenFile;
+  if (file === '') return [];
+  try {
+    const { owners } = await readTokenFile(file);
+    const { mode } = await stat(file);
+    const counted = `${file} holds ${owners.length} ${owners.length === 1 ? 'token' : 'tokens'}`;
+    if (mode & OTHERS_WRITE)
+      return [problem(`${counted}, and everyone on this machine can add one`, `chmod o-rw ${file}`)];
+    if (mode & OTHERS_READ)
+      return [warning(`${counted}, and everyone on this machine can read it`, `chmod o-r ${file}`)];
+    return [ok(counted)];
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    return [
+      problem(reason, `add a token with "porthole token NAME >> ${file}", or set auth.token-file to another file`),
+    ];
+  }
+}
