@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 
-const BINARY = join(import.meta.dirname, '../../packages/cli/bin/porthole.mjs');
+export const BINARY = join(import.meta.dirname, '../../packages/cli/bin/porthole.mjs');
 
 export interface Outcome {
   /** `null` when a signal ended it. */
@@ -15,20 +15,32 @@ export interface Outcome {
   stderr: string;
 }
 
+export interface ProgramOptions {
+  cwd: string;
+  env?: Record<string, string>;
+  /** What runs it, instead of Node.js with the program of this checkout. */
+  command?: string;
+}
+
 /** The real program, running. Killed when the test ends. */
 export class Program {
   readonly #child: ChildProcess;
   readonly #ended: Promise<void>;
+  readonly #isGroup: boolean;
   stdout = '';
   stderr = '';
 
-  constructor(args: readonly string[], { cwd, env = {} }: { cwd: string; env?: Record<string, string> }) {
+  constructor(args: readonly string[], { cwd, env = {}, command }: ProgramOptions) {
     const { PATH } = process.env;
-    this.#child = spawn(process.execPath, [BINARY, ...args], {
+    const [file, words] = command === undefined ? [process.execPath, [BINARY, ...args]] : [command, args];
+    this.#child = spawn(file, words, {
       cwd,
       env: { PATH, ...env },
       stdio: ['ignore', 'pipe', 'pipe'],
+      // A group of its own: what stands between us and the program does not hand on signals.
+      detached: command !== undefined,
     });
+    this.#isGroup = command !== undefined;
     this.#child.stdout?.on('data', (part: Buffer) => {
       this.stdout += part.toString();
     });
@@ -42,7 +54,9 @@ export class Program {
   }
 
   kill(signal: NodeJS.Signals): void {
-    this.#child.kill(signal);
+    const { pid, exitCode, signalCode } = this.#child;
+    if (!this.#isGroup) this.#child.kill(signal);
+    else if (pid !== undefined && exitCode === null && signalCode === null) process.kill(-pid, signal);
   }
 
   async end(): Promise<Outcome> {

@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 import { existsSync } from 'node:fs';
 
-const main = new URL('../dist/main.js', import.meta.url);
+const main = new URL('../lib/main.js', import.meta.url);
 if (existsSync(main)) {
   const { run } = await import(main.href);
   await run(process.argv);

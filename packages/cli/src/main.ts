@@ -1,31 +1,63 @@
-import { Command, CommanderError } from 'commander';
-import { addServeCommand } from './commands/serve.ts';
-import { addTokenCommand } from './commands/token.ts';
-import { addVersionCommand } from './commands/version.ts';
+import { COMMAND_TREE } from './command-tree.ts';
+import type { CommandDefinition } from './definition.ts';
 import { EXIT } from './exit-codes.ts';
+import { explain } from './explain.ts';
+import { Interrupted } from './interrupt.ts';
+import { type FlagValue, Invocation } from './invocation.ts';
+import type { ColorChoice } from './output/terminal.ts';
 
 /** Runs one command line. Sets the exit code; the process ends when the command's work is done. */
 export async function run(argv: readonly string[]): Promise<void> {
-  const program = new Command('porthole')
-    .description('A window into every node of a cluster: what it is configured to do, and what it is saying.')
-    .showHelpAfterError('(add --help for what is possible)')
-    .exitOverride();
-  addServeCommand(program);
-  addTokenCommand(program);
-  addVersionCommand(program);
+  endQuietlyWithReader();
+  const [first, ...rest] = argv.slice(2);
+  const line = first === '--version' || first === '-V' ? ['version', ...rest] : argv.slice(2);
   try {
-    // Not as the program's action: with one, a mistyped command would count as its argument.
-    if (argv.length <= 2) program.help();
-    await program.parseAsync(argv);
+    const plain = line.length === 1 ? plainCommand(line[0]) : undefined;
+    if (plain) await runCommand(plain, [], {});
+    else await parse([...argv.slice(0, 2), ...line]);
   } catch (error) {
     process.exitCode = exitCodeOf(error);
   }
 }
 
-/** Commander has printed what was wrong already; anything else is told here, without a stack unless it is our bug. */
+/** Commands that take nothing need no parser, which takes longer to load than they take to answer. */
+function plainCommand(name: string | undefined): CommandDefinition | undefined {
+  return COMMAND_TREE.commands?.find(
+    (command) => command.name === name && !(command.args || command.flags || command.commands),
+  );
+}
+
+async function parse(argv: readonly string[]): Promise<void> {
+  const { buildProgram } = await import('./program.ts');
+  const program = await buildProgram(COMMAND_TREE, argv, runCommand);
+  // Not as the program's action: with one, a mistyped command would count as its argument.
+  if (argv.length <= 2) program.help();
+  await program.parseAsync(argv);
+}
+
+async function runCommand(
+  definition: CommandDefinition,
+  args: string[],
+  flags: Record<string, FlagValue>,
+): Promise<void> {
+  const [command, { Terminal }] = await Promise.all([definition.load?.(), import('./output/terminal.ts')]);
+  const { color } = flags;
+  process.exitCode = await command?.run(new Invocation(args, flags, new Terminal(color as ColorChoice | undefined)));
+}
+
+/** Who stops reading (`| head`) has seen enough: that is a success, and nothing to talk about. */
+function endQuietlyWithReader(): void {
+  process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code === 'EPIPE') process.exit(EXIT.ok);
+    throw error;
+  });
+}
+
+/** Commander has printed what was wrong already; anything else is told here. */
 function exitCodeOf(error: unknown): number {
-  if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.ok : EXIT.error;
-  const told = error instanceof Error && (error.name === 'SettingsError' || error.name === 'StartError');
-  console.error(`porthole: ${told ? error.message : error instanceof Error ? error.stack : error}`);
+  if (error instanceof Error && error.name === 'CommanderError')
+    return 'exitCode' in error && error.exitCode === 0 ? EXIT.ok : EXIT.error;
+  if (error instanceof Interrupted) return EXIT.interrupted;
+  console.error(`porthole: ${explain(error)}`);
   return EXIT.error;
 }

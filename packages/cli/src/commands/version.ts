@@ -1,11 +1,7 @@
-import type { Command } from 'commander';
+import { ownVersion } from '@porthole/server/version';
+import { EXIT } from '../exit-codes.ts';
 
-export function addVersionCommand(program: Command): void {
-  program
-    .command('version')
-    .description('print the version of this program and of Node.js')
-    .action(async () => {
-      const { ownVersion } = await import('@porthole/server/settings');
-      console.log(`porthole ${ownVersion()} (node ${process.versions.node})`);
-    });
+export async function run(): Promise<number> {
+  console.log(`porthole ${ownVersion()} (node ${process.versions.node})`);
+  return EXIT.ok;
 }

@@ -1,5 +1,5 @@
 import type { RunningNode } from '@porthole/server';
-import { EXIT } from '../exit-codes.ts';
+import { EXIT } from '../../exit-codes.ts';
 
 export interface RunNodeOptions {
   file: string | undefined;
@@ -7,14 +7,15 @@ export interface RunNodeOptions {
   flags: Record<string, string | boolean | string[]>;
 }
 
-/** Starts a node and stays until a signal ends it. */
-export async function runNode({ file, flags }: RunNodeOptions): Promise<void> {
+/** Starts a node and stays until a signal ends it. Resolves with the exit code. */
+export async function runNode({ file, flags }: RunNodeOptions): Promise<number> {
   const { startNode } = await import('@porthole/server');
   const node = await startNode({ file, flags, env: process.env });
   for (const warning of node.warnings) console.error(`porthole: ${warning}`);
   process.on('uncaughtException', (error) => die(node, error));
   console.log(`porthole is ready at ${node.url}`);
   await stopOnSignal(node);
+  return EXIT.ok;
 }
 
 /** The first signal stops in order, a second one at once. */

@@ -1,0 +1,88 @@
+import { readdirSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { eventually } from '../packages/server/src/testing/eventually.ts';
+import { Program, runToEnd, tempDir } from './testing/program.ts';
+
+/** The demo, with a directory for what it writes. */
+function startDemo(...flags: string[]): { program: Program; tmp: string } {
+  const tmp = tempDir();
+  const args = ['demo', '--http-port', '0', '--grpc-port', '0', ...flags];
+  return { program: new Program(args, { cwd: tmp, env: { TMPDIR: tmp } }), tmp };
+}
+
+async function answer<T>(url: string, path: string): Promise<T> {
+  return (await (await fetch(url + path)).json()) as T;
+}
+
+describe('porthole demo', () => {
+  it('shows a node with some hours of logs, and a configuration with masked secrets', async () => {
+    const { program } = startDemo('--rate', '0');
+    const url = await program.ready();
+    const { config } = await answer<{ config: string }>(url, 'api/v1/config');
+    expect(config).toContain('password = "******"');
+    expect(config).not.toContain('made-up-pass');
+    const list = await answer<{ name: string }[]>(url, 'api/v1/log/list');
+    expect(list.map(({ name }) => name.replace(/-\d{4}.*?\.log/, '-STAMP.log'))).toEqual([
+      'access-STAMP.log',
+      'access.log',
+      'lind-broker-STAMP.log.gz',
+      'lind-broker-STAMP.log.gz',
+      'lind-broker-STAMP.log',
+      'lind-broker.log',
+      'show_sql.log',
+      'task.log',
+    ]);
+    const { buckets } = await answer<{ buckets: { startMs: number }[] }>(url, 'api/v1/log/histogram?bucket=1h');
+    expect(buckets.length).toBeGreaterThanOrEqual(6);
+  });
+
+  it('writes on, and rotates', async () => {
+    const { program } = startDemo('--rate', '20000');
+    const url = await program.ready();
+    const rotated = async () => {
+      const list = await answer<{ name: string }[]>(url, 'api/v1/log/list');
+      return list.filter(({ name }) => /^lind-broker-.*\.gz$/.test(name)).length;
+    };
+    await eventually(async () => expect(await rotated()).toBeGreaterThan(2), { withinMs: 20_000 });
+  });
+
+  it.each(['SIGINT', 'SIGTERM'] as const)('ends at %s with exit code 0, and removes what it wrote', async (signal) => {
+    const { program, tmp } = startDemo();
+    const url = await program.ready();
+    expect(readdirSync(tmp)).toHaveLength(1);
+    await eventually(() => expect(program.stderr).toContain('Ctrl-C ends it'));
+    program.kill(signal);
+    const { code, stdout, stderr } = await program.end();
+    expect({ code, stdout }).toEqual({ code: 0, stdout: `porthole is ready at ${url}\n` });
+    expect(stderr).toContain(`porthole logs -f -l warn --url ${url.slice(0, -1)}\n`);
+    expect(readdirSync(tmp)).toEqual([]);
+  });
+
+  it('tells a taken port as serve does, and leaves nothing behind', async () => {
+    const server = createServer();
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    onTestFinished(() => void server.close());
+    const { port } = server.address() as { port: number };
+    const tmp = tempDir();
+    const flags = ['--http-port', String(port), '--grpc-port', '0'];
+    const demo = await runToEnd(['demo', ...flags], tmp, { TMPDIR: tmp });
+    const serve = await runToEnd(['serve', ...flags], join(tempDir()));
+    expect(demo).toEqual(serve);
+    expect(demo.code).toBe(2);
+    expect(readdirSync(tmp)).toEqual([]);
+  });
+
+  it.each([
+    ['--rate', 'many'],
+    ['--rate', '100001'],
+    ['--http-port', '65536'],
+  ])('refuses %s %s', async (...flags) => {
+    const tmp = tempDir();
+    const { code, stdout, stderr } = await runToEnd(['demo', ...flags], tmp, { TMPDIR: tmp });
+    expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+    expect(stderr).toContain(flags[0]);
+    expect(readdirSync(tmp)).toEqual([]);
+  });
+});

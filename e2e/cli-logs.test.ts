@@ -1,0 +1,294 @@
+import { spawnSync } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { BROKER_LINES, BROKER_RECORDS, writeBrokerLog } from './testing/log-fixture.ts';
+import { BINARY, runToEnd, tempDir } from './testing/program.ts';
+import { runOnTerminal } from './testing/pseudo-terminal.ts';
+
+const ENV = { TZ: 'UTC' };
+
+function inDir(): string {
+  const cwd = tempDir();
+  writeBrokerLog(cwd);
+  return cwd;
+}
+
+async function logs(cwd: string, ...args: string[]) {
+  const { code, stdout, stderr } = await runToEnd(['logs', ...args], cwd, ENV);
+  return { code, stdout, stderr };
+}
+
+const said = (...records: (string | undefined)[]) => ({
+  code: 0,
+  stdout: records.map((text) => `${text}\n`).join(''),
+  stderr: '',
+});
+
+describe('porthole logs FILE, piped', () => {
+  const [start, debug, warn, error, info] = BROKER_RECORDS;
+
+  it.each([
+    { args: [], records: BROKER_RECORDS },
+    { args: ['-n', '2'], records: [error, info] },
+    { args: ['-n', 'all'], records: BROKER_RECORDS },
+    { args: ['-l', 'warn'], records: [warn, error] },
+    { args: ['-l', 'error', '-B', '1'], records: [warn, error] },
+    { args: ['-g', 'SLOW'], records: [warn] },
+    { args: ['-g', 'broker', '-g', 'started'], records: [debug] },
+    { args: ['-g', 'BROKER', '--case-sensitive', '-l', 'warn'], records: [], code: 1 },
+    { args: ['-E', 'main\\.go:\\d+'], records: [error] },
+    { args: ['-e', 'broker'], records: [warn] },
+    { args: ['--source', 'leaf.go:61'], records: [warn] },
+    { args: ['--component', 'query'], records: [warn] },
+    { args: ['-S', '2026-11-15 05:01', '-U', '2026-11-15T05:02:01Z'], records: [warn, error] },
+    { args: ['-S', '2026-11-15T06:01:00+01:00', '-n', '1'], records: [info] },
+    { args: ['-S', '2026-11-15 06:01:00', '-z', 'Europe/Berlin'], records: [warn, error, info] },
+    { args: ['-S', '2026-11-15 05:01:00', '--log-zone', 'Europe/Berlin', '-z', 'UTC'], records: [], code: 1 },
+    { args: ['-g', 'nothing like this'], records: [], code: 1 },
+    { args: ['-n', '1', '--prefix'], records: [`broker.log:${info}`] },
+  ])('$args', async ({ args, records, code = 0 }) => {
+    expect(await logs(inDir(), 'broker.log', ...args)).toEqual({ ...said(...records), code });
+    expect(start).toBe(BROKER_LINES[0]);
+  });
+
+  it('sets groups of context apart', async () => {
+    const result = await logs(inDir(), 'broker.log', '-g', 'start', '-g', 'broker', '-C', '1');
+    expect(result).toEqual(said(start, debug, warn));
+    const apart = await logs(inDir(), 'broker.log', '-E', 'starting|recovered', '-B', '1');
+    expect(apart).toEqual(said(start, '--', error, info));
+  });
+
+  it('-o json gives one object per record, and its cursor goes on behind it', async () => {
+    const cwd = inDir();
+    const { stdout } = await logs(cwd, 'broker.log', '-o', 'json', '-l', 'warn');
+    const records = stdout
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line) as { cursor: string; level: string });
+    expect(records.map(({ level }) => level)).toEqual(['WARN', 'ERROR']);
+    expect(await logs(cwd, 'broker.log', '--cursor', records[0]?.cursor ?? '')).toEqual(said(error, info));
+  });
+
+  it('-o logfmt writes pairs, with the offset of the zone in the time', async () => {
+    const { stdout } = await logs(inDir(), 'broker.log', '-o', 'logfmt', '-l', 'warn', '-z', 'Asia/Kolkata');
+    expect(stdout).toBe(
+      [
+        'time=2026-11-15T10:31:00.000+05:30 level=warn file=broker.log source=query/leaf.go:61 component="Query Leaf" msg="slow query" took=3s',
+        'time=2026-11-15T10:32:00.500+05:30 level=error file=broker.log source=broker/state.go:191 component="Broker State" msg="panic when processing\\ngoroutine 1 [running]:\\n\\tmain.go:17"',
+        '',
+      ].join('\n'),
+    );
+  });
+
+  it('writes the very bytes of a file, whatever they are', async () => {
+    const cwd = tempDir();
+    const long = `2026-11-15 05:00:01.000\tINFO\ta.go:1\t[A]: ${'x'.repeat(300_000)}\n`;
+    const odd = Buffer.concat([
+      Buffer.from('2026-11-15 05:00:00.000\tINFO\ta.go:1\t[A]: \u001b[31mred \u0000'),
+      Buffer.from([0xff, 0xfe, 10]),
+    ]);
+    const windows = Buffer.from('2026-11-15 05:00:02.000\tINFO\ta.go:1\t[A]: lines end\r\n');
+    const last = Buffer.from('2026-11-15 05:00:03.000\tINFO\ta.go:1\t[A]: no newline');
+    const bytes = Buffer.concat([odd, Buffer.from(long), windows, last]);
+    writeFileSync(join(cwd, 'odd.log'), bytes);
+    const { status } = spawnSync('sh', ['-c', `"${process.execPath}" "${BINARY}" logs odd.log | cmp - odd.log`], {
+      cwd,
+    });
+    expect(status).toBe(0);
+  });
+
+  it('merges several files by time', async () => {
+    const cwd = inDir();
+    writeFileSync(join(cwd, 'other.log'), '2026-11-15 05:00:30.000\tINFO\tb.go:1\t[B]: between\n');
+    expect(await logs(cwd, 'other.log', 'broker.log', '-n', '4')).toEqual(
+      said('2026-11-15 05:00:30.000\tINFO\tb.go:1\t[B]: between', warn, error, info),
+    );
+    expect((await logs(cwd, '.', '-n', 'all')).stdout.split('\n')[2]).toContain('between');
+  });
+
+  it('reads rotated and compressed files of the log with --rotated', async () => {
+    const { gzipSync } = await import('node:zlib');
+    const cwd = tempDir();
+    writeFileSync(join(cwd, 'a.log.1.gz'), gzipSync('2026-11-15 04:00:00.000\tINFO\ta.go:1\t[A]: oldest\n'));
+    writeFileSync(join(cwd, 'a.log'), '2026-11-15 05:00:00.000\tINFO\ta.go:1\t[A]: newest\n');
+    expect((await logs(cwd, 'a.log')).stdout).not.toContain('oldest');
+    expect((await logs(cwd, 'a.log', '-r')).stdout).toMatch(/oldest\n.*newest\n$/);
+  });
+});
+
+describe('porthole logs on a terminal', () => {
+  const esc = '\u001b';
+  const plain = [
+    '2026-11-15 05:01:00.000 WARN  [Query] [Leaf] slow query {"took":"3s"} query/leaf.go:61',
+    '2026-11-15 05:02:00.500 ERROR [Broker] [State] panic when processing broker/state.go:191',
+    'goroutine 1 [running]:',
+    '\tmain.go:17',
+    '',
+  ].join('\n');
+
+  it('is pretty and coloured, with what was looked for marked', async () => {
+    const { code, output } = await runOnTerminal(['logs', 'broker.log', '-g', 'slow'], { cwd: inDir() });
+    expect({ code, output }).toEqual({
+      code: 0,
+      output:
+        `${esc}[2m2026-11-15 05:01:00.000${esc}[22m ${esc}[1m${esc}[33mWARN ${esc}[39m${esc}[22m ` +
+        `${esc}[36m[Query] [Leaf]${esc}[39m ${esc}[7mslow${esc}[27m query ` +
+        `${esc}[2m{"took":"3s"}${esc}[22m ${esc}[2mquery/leaf.go:61${esc}[22m\n`,
+    });
+  });
+
+  it.each([
+    { args: [], env: { NO_COLOR: '1' } },
+    { args: [], env: { NO_COLOR: '1', FORCE_COLOR: '1' } },
+    { args: ['--color', 'never'], env: { FORCE_COLOR: '1' } },
+    { args: [], env: { TERM: 'dumb' } },
+    { args: [], env: { FORCE_COLOR: '0' } },
+  ])('has no colour with $args and $env', async ({ args, env }) => {
+    const { output } = await runOnTerminal(['logs', 'broker.log', '-l', 'warn', ...args], { cwd: inDir(), env });
+    expect(output).toBe(plain);
+  });
+
+  it.each([
+    { args: ['--color', 'always'], env: { NO_COLOR: '1' } },
+    { args: ['--color'], env: {} },
+    { args: [], env: { FORCE_COLOR: '1' } },
+  ])('has colour even when piped with $args and $env', async ({ args, env }) => {
+    const { stdout } = await runToEnd(['logs', 'broker.log', '-l', 'error', '-o', 'pretty', ...args], inDir(), {
+      ...ENV,
+      ...env,
+    });
+    expect(stdout).toContain(`${esc}[31mERROR`);
+  });
+
+  it.each(['pretty', 'raw', 'json', 'logfmt'])('lets nothing in a log talk to the terminal: %s', async (format) => {
+    const cwd = tempDir();
+    const attack = `${esc}]0;owned\u0007${esc}[2J\u009b31m\r\b\u202e`;
+    writeFileSync(
+      join(cwd, 'a.log'),
+      `2026-11-15 05:00:00.000\tINFO\ta.go:1\t[${attack}]: ${attack}\t{"${attack.replace(/\p{Cc}/gu, '')}k": "v"}\n`,
+    );
+    const { output } = await runOnTerminal(['logs', 'a.log', '-o', format, '--color', 'never'], { cwd });
+    expect(output).toContain('owned');
+    expect(output.replaceAll('\n', '').replaceAll('\t', '')).not.toMatch(/[\p{Cc}\u202e]/u);
+  });
+});
+
+describe('porthole logs ls, histogram, digest and search', () => {
+  it('ls tells what there is', async () => {
+    const cwd = inDir();
+    writeFileSync(join(cwd, 'empty.log'), '');
+    expect(await logs(cwd, 'ls', '.')).toEqual({
+      code: 0,
+      stderr: '',
+      stdout: [
+        'NAME         SIZE  STATE  FORMAT    FIRST                LAST',
+        'broker.log  490 B  live   contract  2026-11-15 05:00:00  2026-11-15 05:02:01',
+        'empty.log     0 B  live   empty     -                    -',
+        '',
+      ].join('\n'),
+    });
+    expect((await logs(cwd, 'ls', '.', '-o', 'names')).stdout).toBe('broker.log\nempty.log\n');
+    const [first] = (await logs(cwd, 'ls', '.', '-o', 'json')).stdout.split('\n');
+    expect(JSON.parse(first ?? '')).toMatchObject({ name: 'broker.log', family: 'broker.log', format: 'contract' });
+  });
+
+  it('histogram draws a row per bucket, each level with its sign', async () => {
+    const drawn = await logs(inDir(), 'histogram', 'broker.log', '--bucket', '1m');
+    expect(drawn).toEqual({
+      code: 0,
+      stderr: '',
+      stdout: [
+        `2026-11-15 05:00  ${'-'.repeat(79)}  2`,
+        `2026-11-15 05:01  ${'+'.repeat(40)}${' '.repeat(39)}  1`,
+        `2026-11-15 05:02  ${'#'.repeat(40)}${'-'.repeat(39)}  2`,
+        '# error and worse  + warn  - all else; one row is 1 m',
+        '',
+      ].join('\n'),
+    });
+    const tsv = await logs(inDir(), 'histogram', 'broker.log', '--bucket', '1m', '-o', 'tsv');
+    expect(tsv.stdout.split('\n')[3]).toBe('2026-11-15T05:02:00.000Z\t0\t1\t0\t1\t0\t0\t0');
+  });
+
+  it('histogram fits a narrow terminal', async () => {
+    const { output } = await runOnTerminal(['logs', 'histogram', 'broker.log', '--bucket', '1m', '--color', 'never'], {
+      cwd: inDir(),
+      columns: 40,
+    });
+    for (const line of output.split('\n').slice(0, 3)) expect(line).toHaveLength(40);
+  });
+
+  it('digest groups by the place in the code', async () => {
+    const { code, stdout } = await logs(inDir(), 'digest', 'broker.log', '-l', 'warn');
+    expect(code).toBe(0);
+    expect(stdout).toBe(
+      [
+        'COUNT  LEVEL  WHERE                FIRST                LAST                 NEWEST',
+        '    1  WARN   query/leaf.go:61     2026-11-15 05:01:00  2026-11-15 05:01:00  slow query',
+        '    1  ERROR  broker/state.go:191  2026-11-15 05:02:00  2026-11-15 05:02:00  panic when processing goroutine 1 [running]: main.go:17',
+        '',
+      ].join('\n'),
+    );
+  });
+
+  it('digest fits a narrow terminal, and cuts only its last column', async () => {
+    const { output } = await runOnTerminal(['logs', 'digest', 'broker.log', '-l', 'error', '--color', 'never'], {
+      cwd: inDir(),
+      columns: 100,
+    });
+    const [, row = ''] = output.split('\n');
+    expect(row).toHaveLength(100);
+    expect(row).toMatch(/panic when process.*…$/);
+  });
+
+  it('search finds newest first, and says nothing else when piped', async () => {
+    const [start, debug, , error, info] = BROKER_RECORDS;
+    expect(await logs(inDir(), 'search', 'BROKER', 'broker.log')).toEqual(said(info, error, debug, start));
+    expect(await logs(inDir(), 'search', '', '.', '-l', 'error')).toEqual(said(error));
+    expect(await logs(inDir(), 'search', 'broker', '.', '--oldest', '-n', '1')).toEqual(said(start));
+    expect(await logs(inDir(), 'search', 'nothing', '.')).toEqual({ code: 1, stdout: '', stderr: '' });
+  });
+
+  it('search tells who watches what it looked at', async () => {
+    const { output } = await runOnTerminal(['logs', 'search', 'slow', '.', '-o', 'raw'], { cwd: inDir() });
+    expect(output).toMatch(/^2026.*slow query.*\nporthole: 1 records; 490 B looked at in 0\.\d s\n$/);
+  });
+});
+
+describe('porthole logs that cannot', () => {
+  it.each([
+    { args: ['-n', '0'], says: 'whole number of at least 1, or all' },
+    { args: ['-l', 'loud'], says: 'trace, debug, info, warn, error or fatal' },
+    { args: ['-S', 'soon'], says: '--since "soon": it must be' },
+    { args: ['-S', 'now', '-U', '1h'], says: '--since must be before --until' },
+    { args: ['-E', '(unclosed'], says: 'unclosed' },
+    { args: ['-z', 'Mars/Base'], says: 'It must be a time zone like' },
+    { args: ['--cursor', 'nonsense'], says: 'not a cursor' },
+    { args: ['--cursor', 'x', '-n', '5'], says: 'does not go with --tail' },
+    { args: ['-f', '-C', '2'], says: '--context does not go with --follow' },
+    { args: ['--levle', 'error'], says: 'Did you mean --level?' },
+    { args: ['-o', 'xml'], says: 'pretty, raw, json or logfmt' },
+    { args: ['--color', 'maybe'], says: 'auto, always or never' },
+  ])('refuses $args and says why', async ({ args, says }) => {
+    const { code, stdout, stderr } = await logs(inDir(), 'broker.log', ...args);
+    expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+    expect(stderr).toContain(says);
+    expect(stderr).not.toMatch(/^\s+at /m);
+  });
+
+  it('says which file is not there', async () => {
+    expect(await logs(tempDir(), './absent.log')).toEqual({
+      code: 2,
+      stdout: '',
+      stderr: 'porthole: ./absent.log: no such file or directory\n',
+    });
+  });
+
+  it('tells of a file it could not read, reads the others and ends with 3', async () => {
+    const cwd = inDir();
+    writeFileSync(join(cwd, 'broken.log.1.gz'), Buffer.from([0x1f, 0x8b, 8, 0, 1, 2, 3]));
+    const { code, stdout, stderr } = await logs(cwd, '.');
+    expect({ code, stdout }).toEqual({ code: 3, stdout: said(...BROKER_RECORDS).stdout });
+    expect(stderr).toMatch(/^porthole: warning: broken\.log\.1\.gz: LOG_FILE_CORRUPT: .*\n$/);
+  });
+});

@@ -1,0 +1,46 @@
+import { CONFIG_COMMAND } from './commands/config/definition.ts';
+import { DEMO_COMMAND } from './commands/demo/definition.ts';
+import { DOCTOR_COMMAND } from './commands/doctor/definition.ts';
+import { LOGS_COMMAND } from './commands/logs/definition.ts';
+import { SERVE_COMMAND } from './commands/serve/definition.ts';
+import type { CommandDefinition } from './definition.ts';
+import { tokenOwner } from './flag-checks.ts';
+
+/** Every command there is. Help, completion, docs/cli.md and the parser are made from it. */
+export const COMMAND_TREE: CommandDefinition = {
+  name: 'porthole',
+  about: 'A window into every node of a cluster: what it is configured to do, and what it is saying.',
+  notes: ['Exit codes: 0 ok, 1 no match or a difference, 2 error, 3 partial, 130 interrupted.'],
+  commands: [
+    SERVE_COMMAND,
+    DEMO_COMMAND,
+    CONFIG_COMMAND,
+    LOGS_COMMAND,
+    DOCTOR_COMMAND,
+    {
+      name: 'token',
+      about: 'make a bearer token: the token goes to stderr once, the line for auth.token-file to stdout',
+      args: [{ name: 'name', about: 'whose token it is; shown in logs', check: tokenOwner }],
+      examples: [
+        ['porthole token grafana >> tokens', 'adds a token'],
+        ['porthole serve --auth-token-file tokens --http-host 0.0.0.0', 'lets its owner in'],
+      ],
+      load: () => import('./commands/token.ts'),
+    },
+    {
+      name: 'completion',
+      about: 'print the script that makes a shell complete the commands and flags of this program',
+      args: [{ name: 'shell', about: 'bash, zsh or fish', complete: ['bash', 'zsh', 'fish'] }],
+      examples: [
+        ['source <(porthole completion bash)', 'for this shell'],
+        ['porthole completion fish > ~/.config/fish/completions/porthole.fish', 'for good'],
+      ],
+      load: () => import('./commands/completion.ts'),
+    },
+    {
+      name: 'version',
+      about: 'print the version of this program and of Node.js',
+      load: () => import('./commands/version.ts'),
+    },
+  ],
+};

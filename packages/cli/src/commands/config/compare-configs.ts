@@ -1,0 +1,49 @@
+import { type FlatSetting, MASK } from '@porthole/server/config';
+import type { ConfigDocument } from './config-document.ts';
+
+type Value = FlatSetting['value'];
+
+/** A key whose values are not the same; absent where a configuration does not have it. */
+export interface Difference {
+  key: string;
+  a?: Value;
+  b?: Value;
+}
+
+export interface Comparison {
+  /** By key, in the order of code units. */
+  differences: Difference[];
+  /** Keys that look the same because both values are masked. */
+  uncomparable: string[];
+  /** All keys of both, in that order. */
+  all: Difference[];
+}
+
+/** Compares by whole keys. Values are the same when they are written the same as JSON: 1 is not "1". */
+export function compareConfigs(a: ConfigDocument, b: ConfigDocument): Comparison {
+  const [left, right] = [valuesOf(a), valuesOf(b)];
+  const keys = [...new Set([...left.keys(), ...right.keys()])].sort();
+  const all = keys.map((key) => ({ key, ...valueAt(left, 'a', key), ...valueAt(right, 'b', key) }));
+  return {
+    all,
+    differences: all.filter((pair) => !isSame(pair)),
+    uncomparable: all.filter((pair) => isSame(pair) && holdsMask(pair.a)).map(({ key }) => key),
+  };
+}
+
+export function isSame({ a, b }: Difference): boolean {
+  return a !== undefined && b !== undefined && JSON.stringify(a) === JSON.stringify(b);
+}
+
+function valuesOf({ settings }: ConfigDocument): Map<string, Value> {
+  return new Map(settings.map(({ key, value }) => [key, value]));
+}
+
+function valueAt(values: Map<string, Value>, name: 'a' | 'b', key: string): Omit<Difference, 'key'> {
+  const value = values.get(key);
+  return value === undefined ? {} : { [name]: value };
+}
+
+function holdsMask(value: Value | undefined): boolean {
+  return JSON.stringify(value)?.includes(MASK) ?? false;
+}

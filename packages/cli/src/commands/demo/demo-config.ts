@@ -1,0 +1,44 @@
+/** The configuration of the made-up node. Its secrets are made up too, and there to be seen masked. */
+export const DEMO_CONFIG = `## The configuration of a made-up database node: "porthole demo" wrote it, and removes it when it ends.
+
+## Where the broker finds its cluster.
+[coordinator]
+## Default: /lindb-cluster
+namespace = "/lindb-cluster"
+endpoints = ["http://etcd-1:2379", "http://lindb:made-up-etcd-pass@etcd-2:2379"]
+lease-ttl = "10s"
+username = "lindb"
+## Default: "made-up-pass"
+password = "made-up-pass"
+
+[query]
+query-concurrency = 30
+idle-timeout = "5s"
+max-tokens = 4096
+
+[broker]
+slow-sql = "30s"
+
+[broker.http]
+port = 9000
+idle-timeout = "2m0s"
+
+[broker.grpc]
+port = 9001
+max-concurrent-streams = 1024
+
+[broker.user]
+username = "admin"
+password = "made-up-admin-pass"
+
+[monitor]
+url = "http://broker:made-up-monitor-pass@127.0.0.1:9000/api/v1/write?db=_internal"
+report-interval = "10s"
+
+[logging]
+dir = "./data/log"
+level = "info"
+maxsize = "100 MiB"
+maxbackups = 3
+maxage = 7
+`;

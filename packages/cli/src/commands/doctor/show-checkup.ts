@@ -1,0 +1,30 @@
+import type { Checkup, Finding } from '@porthole/server/checkup';
+import type { Colors } from '../../output/terminal.ts';
+import { visibleText } from '../../output/visible-text.ts';
+
+type State = Finding['state'];
+
+/** Words, because colours and pictures do not reach everyone. */
+const SIGN_WIDTH = 'warning'.length;
+
+/** One line per finding, what to do indented below, a summary last. */
+export function showCheckup({ findings, skipped }: Checkup, colors: Colors): string {
+  const paint: Record<State, (text: string) => string> = {
+    ok: colors.green,
+    warning: colors.yellow,
+    problem: colors.red,
+  };
+  const lines = findings.flatMap(({ name, state, detail, remedy }) => {
+    const line = `${paint[state](state.padEnd(SIGN_WIDTH))}  ${colors.bold(name)}: ${visibleText(detail)}`;
+    return remedy === undefined ? [line] : [line, `${' '.repeat(SIGN_WIDTH)}    what to do: ${visibleText(remedy)}`];
+  });
+  const unseen = skipped.length === 0 ? [] : [`not looked at before the settings are valid: ${skipped.join(', ')}`];
+  return `${[...lines, '', ...unseen, summary(findings)].join('\n')}\n`;
+}
+
+function summary(findings: readonly Finding[]): string {
+  const number = (wanted: State) => findings.filter(({ state }) => state === wanted).length;
+  const [problems, warnings, fine] = [number('problem'), number('warning'), number('ok')];
+  const count = (found: number, noun: string) => `${found} ${noun}${found === 1 ? '' : 's'}`;
+  return `${count(problems, 'problem')}, ${count(warnings, 'warning')}, ${fine} ok`;
+}

@@ -1,0 +1,139 @@
+import type { CommandDefinition, FlagDefinition } from '../../definition.ts';
+import { countOrAll, wholeNumber } from '../../flag-checks.ts';
+import {
+  COLOR_FLAG,
+  CONTEXT_FLAGS,
+  CURSOR_FLAG,
+  FILTER_FLAGS,
+  NODE_FLAGS,
+  PREFIX_FLAG,
+  RECORD_OUTPUT,
+  ROTATED_FLAG,
+  TAIL_FLAG,
+  WHERE_ARGUMENT,
+  ZONE_FLAGS,
+} from '../../shared-flags.ts';
+
+function output(choices: readonly string[], about = 'how it is written'): FlagDefinition {
+  return { long: 'output', short: 'o', value: 'format', choices, default: choices[0] ?? '', about };
+}
+
+const RECORD_FLAGS = [...CONTEXT_FLAGS, ...FILTER_FLAGS, ROTATED_FLAG, CURSOR_FLAG, RECORD_OUTPUT, PREFIX_FLAG];
+
+const END_FLAGS = [...ZONE_FLAGS, ...NODE_FLAGS, COLOR_FLAG];
+
+export const LOGS_COMMAND: CommandDefinition = {
+  name: 'logs',
+  about: 'read logs of a node, or files here: the newest records, live, by time, level and text',
+  args: [WHERE_ARGUMENT],
+  flags: [
+    { long: 'follow', short: 'f', about: 'go on with what is written from now on, through rotation' },
+    TAIL_FLAG,
+    ...RECORD_FLAGS,
+    ...END_FLAGS,
+  ],
+  notes: [
+    'Exit codes: 0 records were found, 1 none matches, 2 error, 3 some files could not be read, 130 interrupted.',
+  ],
+  examples: [
+    ['porthole logs', 'the newest 200 records of the local node'],
+    ['porthole logs -f -l warn', 'warnings and errors as they come'],
+    ['porthole logs broker.log -S "yesterday 14:00" -U "yesterday 15:00"', 'one hour of one log'],
+    ['porthole logs ./some.log -l error -C 3', 'errors of a file here, with 3 records around each'],
+    ['porthole logs /var/log/lindb -g timeout -o json', 'a directory, as JSON'],
+  ],
+  load: () => import('./logs.ts'),
+  commands: [
+    {
+      name: 'ls',
+      about: 'list log files: size, age, format, times',
+      args: [{ ...WHERE_ARGUMENT, about: 'a directory here, or the URL of a node; the node of --url if absent' }],
+      flags: [output(['table', 'json', 'names']), ...END_FLAGS],
+      examples: [['porthole logs ls /var/log', 'the files of a directory']],
+      load: () => import('./ls.ts'),
+    },
+    {
+      name: 'search',
+      about: 'find every record with a text, newest first, in rotated and compressed files too',
+      args: [
+        { name: 'text', about: 'what to look for, in any case; "" for everything the flags let through' },
+        WHERE_ARGUMENT,
+      ],
+      flags: [
+        {
+          long: 'limit',
+          short: 'n',
+          value: 'n',
+          check: countOrAll,
+          default: '1000',
+          about: 'at most n records, or all',
+        },
+        { long: 'oldest', about: 'oldest first' },
+        ...RECORD_FLAGS,
+        ...END_FLAGS,
+      ],
+      examples: [
+        ['porthole logs search timeout', 'on the local node, in all logs'],
+        ['porthole logs search "connection reset" ./logs -S 2h -o json', 'in a directory, of the last two hours'],
+      ],
+      load: () => import('./search.ts'),
+    },
+    {
+      name: 'digest',
+      about: 'group records by level and by the place in the code that wrote them',
+      args: [WHERE_ARGUMENT],
+      flags: [
+        {
+          long: 'limit',
+          short: 'n',
+          value: 'n',
+          check: wholeNumber,
+          default: '50',
+          about: 'at most n groups, the largest',
+        },
+        { long: 'new-since', value: 'time', about: 'mark groups that were never seen before this time' },
+        { long: 'only-new', about: 'only those groups; needs --new-since' },
+        ...FILTER_FLAGS,
+        ROTATED_FLAG,
+        output(['table', 'json']),
+        ...END_FLAGS,
+      ],
+      examples: [['porthole logs digest -l warn --new-since 1h', 'which warnings are new']],
+      load: () => import('./digest.ts'),
+    },
+    {
+      name: 'histogram',
+      about: 'count records over time, by level',
+      args: [WHERE_ARGUMENT],
+      flags: [
+        { long: 'bucket', value: 'span', about: 'width of a bucket, like 1m; chosen to fit --buckets if absent' },
+        { long: 'buckets', value: 'n', check: wholeNumber, default: '40', about: 'about so many buckets' },
+        ...FILTER_FLAGS,
+        ROTATED_FLAG,
+        output(['chart', 'json', 'tsv']),
+        ...END_FLAGS,
+      ],
+      examples: [['porthole logs histogram -S 24h -l error', 'when the errors were']],
+      load: () => import('./histogram.ts'),
+    },
+    {
+      name: 'download',
+      about: 'fetch log files from a node as they are on its disk',
+      args: [{ name: 'file', many: true, about: 'names of files, as "porthole logs ls" tells them' }],
+      flags: [
+        {
+          long: 'to',
+          value: 'path',
+          complete: 'file',
+          default: 'the working directory',
+          about: 'a directory, a file name, or - for stdout',
+        },
+        { long: 'force', about: 'write over files that exist' },
+        ...NODE_FLAGS,
+        COLOR_FLAG,
+      ],
+      examples: [['porthole logs download broker.log broker.log.1.gz --to /tmp', 'two files']],
+      load: () => import('./download.ts'),
+    },
+  ],
+};

@@ -1,0 +1,65 @@
+import type { Digest, DigestQuery, Zone } from '@porthole/logs';
+import { interruptSignal } from '../../interrupt.ts';
+import type { Invocation } from '../../invocation.ts';
+import { showTime } from '../../output/show-time.ts';
+import { type Column, tableText } from '../../output/table.ts';
+import { visibleText } from '../../output/visible-text.ts';
+import { ProgramError } from '../../program-error.ts';
+import { countRecords } from '../../records/count-records.ts';
+import { clockOf, recordFilter, timeFlag } from '../../records/record-filter.ts';
+import type { LogSource } from '../../where/log-source.ts';
+
+const DEFAULT_GROUPS = 50;
+
+const COLUMNS: readonly Column[] = [
+  { title: 'COUNT', align: 'right' },
+  { title: 'LEVEL' },
+  { title: 'WHERE' },
+  { title: 'FIRST' },
+  { title: 'LAST' },
+  { title: 'NEWEST' },
+];
+
+/** Which kinds of records there are, and how many of each. */
+export function run(invocation: Invocation): Promise<number> {
+  const signal = interruptSignal();
+  return countRecords(invocation, {
+    ask: (source, zone) => source.state.logDigest(queryOf(invocation, source, zone), { signal }),
+    text: (digest, zone) => textOf(digest, invocation, zone),
+    isEmpty: ({ groups }) => groups.length === 0,
+    signal,
+  });
+}
+
+function queryOf(invocation: Invocation, source: LogSource, zone: Zone): DigestQuery {
+  const newSinceMs = timeFlag(invocation, 'new-since', clockOf(source, zone));
+  const onlyNew = invocation.isOn('only-new');
+  if (onlyNew && newSinceMs === undefined) throw new ProgramError('--only-new needs --new-since: new since when?');
+  return {
+    ...source.selection,
+    ...recordFilter(invocation, source, zone),
+    limit: invocation.number('limit') ?? DEFAULT_GROUPS,
+    ...(newSinceMs !== undefined && { newSinceMs }),
+    ...(onlyNew && { onlyNew }),
+  };
+}
+
+function textOf(digest: Digest, invocation: Invocation, zone: Zone): string {
+  const { groups, totalGroups, ungrouped } = digest;
+  if (invocation.text('output') === 'json') return `${JSON.stringify(digest)}\n`;
+  const time = (timeMs: number | null) => (timeMs === null ? '-' : showTime(timeMs, zone).slice(0, 19));
+  const rows = groups.map(({ level, source, shape, count, firstMs, lastMs, isNew, sample }) => [
+    String(count),
+    level ?? '-',
+    `${isNew ? '* ' : ''}${visibleText(source ?? shape ?? '-')}`,
+    time(firstMs),
+    time(lastMs),
+    visibleText(sample.message).replace(/\s+/g, ' '),
+  ]);
+  const { terminal } = invocation;
+  if (totalGroups > groups.length)
+    terminal.note(`${totalGroups - groups.length} smaller groups are not shown: --limit`);
+  if (ungrouped > 0) terminal.note(`${ungrouped} records are in groups that were given up, because there are too many`);
+  if (groups.some(({ isNew }) => isNew)) terminal.note('* is new');
+  return groups.length === 0 ? '' : tableText(COLUMNS, rows, terminal);
+}

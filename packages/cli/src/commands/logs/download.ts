@@ -1,0 +1,96 @@
+import { createWriteStream } from 'node:fs';
+import { rename, rm, stat } from 'node:fs/promises';
+import { basename, join } from 'node:path';
+import { pipeline } from 'node:stream/promises';
+import type { NodeClient } from '@porthole/client';
+import type { OpenLog } from '@porthole/logs';
+import { EXIT } from '../../exit-codes.ts';
+import { Interrupted, interruptSignal } from '../../interrupt.ts';
+import type { Invocation } from '../../invocation.ts';
+import { Progress, progressBar } from '../../output/progress.ts';
+import { showBytes } from '../../output/show-bytes.ts';
+import { ProgramError } from '../../program-error.ts';
+import { openNode } from '../../where/open-node.ts';
+
+/** Files as they are on the node's disk. A file is there whole or not at all. */
+export async function run(invocation: Invocation): Promise<number> {
+  const signal = interruptSignal();
+  const node = await openNode(invocation);
+  const target = invocation.text('to') ?? '.';
+  const isDirectory = await stat(target).then(
+    (stats) => stats.isDirectory(),
+    () => false,
+  );
+  if (invocation.args.length > 1 && target !== '-' && !isDirectory)
+    throw new ProgramError(`--to ${target}: several files need a directory`);
+  try {
+    for (const file of invocation.args) {
+      const path = target === '-' ? undefined : isDirectory ? join(target, safeName(file)) : target;
+      await fetchFile(invocation, { node, file, path, signal });
+    }
+    return EXIT.ok;
+  } catch (error) {
+    throw signal.aborted ? new Interrupted() : error;
+  }
+}
+
+interface Fetching {
+  node: NodeClient;
+  file: string;
+  /** `undefined` is stdout. */
+  path: string | undefined;
+  signal: AbortSignal;
+}
+
+async function fetchFile(invocation: Invocation, { node, file, path, signal }: Fetching): Promise<void> {
+  if (path !== undefined && !invocation.isOn('force') && (await exists(path)))
+    throw new ProgramError(`${path} exists: --force writes over it, --to chooses another place`);
+  const log = await node.openLog({ file }, { signal });
+  let done = 0;
+  const progress = new Progress(invocation.terminal, () => `${file} ${progressBar(done, log.sizeBytes, showBytes)}`);
+  const count = (bytes: number) => {
+    done += bytes;
+  };
+  try {
+    const chunks = counted(log, signal, count);
+    if (path === undefined) for await (const chunk of chunks) await invocation.terminal.write(chunk);
+    else await save(chunks, path);
+  } finally {
+    progress.end();
+    await log.close();
+  }
+  if (path !== undefined) invocation.terminal.note(`${path}: ${showBytes(log.sizeBytes)}`);
+}
+
+async function* counted(log: OpenLog, signal: AbortSignal, count: (bytes: number) => void): AsyncGenerator<Uint8Array> {
+  if (log.sizeBytes === 0) return;
+  for await (const chunk of log.read(0, log.sizeBytes, { signal })) {
+    yield chunk;
+    count(chunk.length);
+  }
+}
+
+/** Under another name until it is whole: what an interrupted download leaves must not look like the file. */
+async function save(chunks: AsyncIterable<Uint8Array>, path: string): Promise<void> {
+  const part = `${path}.part`;
+  try {
+    await pipeline(chunks, createWriteStream(part));
+    await rename(part, path);
+  } catch (error) {
+    await rm(part, { force: true });
+    throw error;
+  }
+}
+
+function safeName(file: string): string {
+  const name = basename(file);
+  if (name !== file || name === '.' || name === '..') throw new ProgramError(`${file}: not the name of a log file`);
+  return name;
+}
+
+function exists(path: string): Promise<boolean> {
+  return stat(path).then(
+    () => true,
+    () => false,
+  );
+}

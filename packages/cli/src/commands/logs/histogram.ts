@@ -1,0 +1,55 @@
+import { parseSpan } from '@porthole/contract';
+import type { Histogram, HistogramQuery, Zone } from '@porthole/logs';
+import { interruptSignal } from '../../interrupt.ts';
+import type { Invocation } from '../../invocation.ts';
+import { chartText } from '../../output/chart.ts';
+import { showInstant } from '../../output/show-time.ts';
+import { ProgramError } from '../../program-error.ts';
+import { countRecords } from '../../records/count-records.ts';
+import { recordFilter } from '../../records/record-filter.ts';
+import type { LogSource } from '../../where/log-source.ts';
+
+const DEFAULT_BUCKETS = 40;
+
+const LEVELS = ['FATAL', 'ERROR', 'WARN', 'INFO', 'DEBUG', 'TRACE', 'NONE'] as const;
+
+/** When there were how many records. */
+export function run(invocation: Invocation): Promise<number> {
+  const signal = interruptSignal();
+  return countRecords(invocation, {
+    ask: (source, zone) => source.state.logHistogram(queryOf(invocation, source, zone), { signal }),
+    text: (histogram, zone) => textOf(histogram, invocation, zone),
+    isEmpty: ({ buckets, untimed }) => buckets.length === 0 && untimed === 0,
+    signal,
+  });
+}
+
+function queryOf(invocation: Invocation, source: LogSource, zone: Zone): HistogramQuery {
+  const span = invocation.text('bucket');
+  const bucketMs = span === undefined ? undefined : parseSpan(span);
+  if (span !== undefined && !bucketMs) throw new ProgramError(`--bucket ${span}: it must be a duration like 1m or 6h`);
+  return {
+    ...source.selection,
+    ...recordFilter(invocation, source, zone),
+    buckets: Math.max(1, invocation.number('buckets') ?? DEFAULT_BUCKETS),
+    ...(bucketMs !== undefined && { bucketMs }),
+  };
+}
+
+function textOf(histogram: Histogram, invocation: Invocation, zone: Zone): string {
+  const format = invocation.text('output') ?? 'chart';
+  if (format === 'json') return `${JSON.stringify(histogram)}\n`;
+  if (format === 'tsv') return tsvText(histogram, zone);
+  if (histogram.untimed > 0) invocation.terminal.note(`${histogram.untimed} records have no time and are not shown`);
+  return chartText(histogram, zone, invocation.terminal);
+}
+
+function tsvText({ buckets }: Histogram, zone: Zone): string {
+  const rows = buckets.map(({ startMs, counts }) => [
+    showInstant(startMs, zone),
+    ...LEVELS.map((level) => counts[level] ?? 0),
+  ]);
+  return [['time', ...LEVELS.map((level) => level.toLowerCase())], ...rows]
+    .map((row) => `${row.join('\t')}\n`)
+    .join('');
+}

@@ -1,0 +1,54 @@
+import type { SearchQuery } from '@porthole/logs';
+import { interruptSignal } from '../../interrupt.ts';
+import type { Invocation } from '../../invocation.ts';
+import { mergeRecords } from '../../records/merge-records.ts';
+import { recordFilter, shownZone } from '../../records/record-filter.ts';
+import { RecordRun } from '../../records/record-run.ts';
+import { contextOf, recordStyle } from '../../records/record-style.ts';
+import { openSources } from '../../where/open-sources.ts';
+
+const DEFAULT_LIMIT = 1000;
+
+/** Every record with a text, as it is found. */
+export async function run(given: Invocation): Promise<number> {
+  const [text = '', ...wheres] = given.args;
+  const invocation = given.with({ grep: [text, ...given.texts('grep')] });
+  const signal = interruptSignal();
+  const { sources, close } = await openSources(invocation, wheres);
+  const zone = shownZone(invocation, sources);
+  const style = recordStyle(invocation, sources, zone);
+  const { before, after } = contextOf(invocation);
+  const records = new RecordRun(invocation, { style, hasContext: before + after > 0, signal });
+  try {
+    const order = invocation.isOn('oldest') ? 'oldest' : 'newest';
+    const cursor = invocation.text('cursor');
+    const limit = limitOf(invocation);
+    const lanes = sources.map((source) => {
+      const query: Omit<SearchQuery, 'limit'> = {
+        ...recordFilter(invocation, source, zone),
+        order,
+        before,
+        after,
+        ...(style.format === 'raw' && { raw: true }),
+        ...(cursor !== undefined && { start: { cursor } }),
+      };
+      return records.lane(source, query, limit);
+    });
+    let left = limit;
+    for await (const told of mergeRecords(lanes, order)) {
+      await records.print(told.slice(0, left));
+      left -= told.length;
+      if (left <= 0) break;
+    }
+    records.tellReceipt();
+    return records.exitCode();
+  } finally {
+    records.end();
+    await close();
+  }
+}
+
+function limitOf(invocation: Invocation): number {
+  const given = invocation.text('limit') ?? String(DEFAULT_LIMIT);
+  return given === 'all' ? Number.POSITIVE_INFINITY : Number(given);
+}

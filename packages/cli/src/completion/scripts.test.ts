@@ -1,0 +1,57 @@
+import { beforeAll, describe, expect, it } from 'vitest';
+import { COMMAND_TREE } from '../command-tree.ts';
+import { type CompletedCommand, completedCommands } from './completed-command.ts';
+import { fishScript } from './fish-script.ts';
+import { quoteFish, quoteShell } from './quote-shell.ts';
+import { zshScript } from './zsh-script.ts';
+
+let commands: CompletedCommand[];
+
+beforeAll(async () => {
+  commands = await completedCommands(COMMAND_TREE);
+});
+
+describe('completion in zsh', () => {
+  it('has a function per command with each of its commands and flags', () => {
+    const script = zshScript('porthole', commands);
+    for (const { path, flags, commands: below } of commands) {
+      const name = ['_porthole', ...path.split(' ').filter(Boolean)].join('_');
+      const [, body = ''] = script.split(new RegExp(`^${name}\\(\\) \\{$`, 'm'));
+      const own = body.slice(0, body.indexOf('\n}\n'));
+      for (const { long, short } of flags) {
+        expect(own).toMatch(new RegExp(`'\\*--${long}=?\\[`));
+        if (short !== undefined) expect(own).toMatch(new RegExp(`'\\*-${short}\\+?\\[`));
+      }
+      for (const command of below) expect(own).toContain(`${command.name}) ${name}_${command.name} ;;`);
+    }
+  });
+});
+
+describe('completion in fish', () => {
+  it('has a line for every command and every flag, where they are possible', () => {
+    const lines = fishScript('porthole', commands).split('\n');
+    for (const { path, flags, commands: below } of commands) {
+      const here = `complete -c porthole -n '__porthole_at \\'${path}\\''`;
+      for (const { name } of below)
+        expect(lines.some((line) => line.startsWith(`${here} -a '${name}' -d `))).toBe(true);
+      for (const { long, short } of flags) {
+        const names = short === undefined ? `-l ${long}` : `-s ${short} -l ${long}`;
+        expect(lines.some((line) => line.startsWith(`${here} ${names} -d `))).toBe(true);
+      }
+    }
+  });
+
+  it('knows the choices of flags', () => {
+    expect(fishScript('porthole', commands)).toMatch(/-s o -l output .* -x -a 'table unified json'/);
+  });
+});
+
+describe('quoting', () => {
+  it.each([
+    ['plain', "'plain'", "'plain'"],
+    ["it's", "'it'\\''s'", "'it\\'s'"],
+    ['a\\b', "'a\\b'", "'a\\\\b'"],
+  ])('of %s', (text, shell, fish) => {
+    expect([quoteShell(text), quoteFish(text)]).toEqual([shell, fish]);
+  });
+});

@@ -1,0 +1,37 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { COMMAND_TREE } from './command-tree.ts';
+import type { CommandDefinition } from './definition.ts';
+import { renewDocsPage } from './docs-page.ts';
+import { EXIT } from './exit-codes.ts';
+
+const PAGE = join(import.meta.dirname, '../../../docs/cli.md');
+
+/** Every command that can be run, by its whole name. */
+function commandNames({ name, load, commands = [] }: CommandDefinition): string[] {
+  return [...(load ? [name] : []), ...commands.flatMap(commandNames).map((below) => `${name} ${below}`)];
+}
+
+describe('docs/cli.md', () => {
+  it('says what the program does (UPDATE_DOCS=1 writes it anew)', async () => {
+    const page = readFileSync(PAGE, 'utf8');
+    const renewed = await renewDocsPage(page, COMMAND_TREE);
+    if (process.env.UPDATE_DOCS === '1') writeFileSync(PAGE, renewed);
+    else expect(page).toBe(renewed);
+  });
+
+  it('has a heading for every command, and for no other', () => {
+    const headings = [...readFileSync(PAGE, 'utf8').matchAll(/^### (porthole .*)$/gm)].map(([, name]) => name);
+    expect(headings).toEqual(commandNames(COMMAND_TREE));
+  });
+
+  it('tells every exit code', () => {
+    const told = [...readFileSync(PAGE, 'utf8').matchAll(/^\| (\d+) \|/gm)].map(([, code]) => Number(code));
+    expect(told).toEqual(Object.values(EXIT));
+  });
+
+  it('refuses a page without a place for the commands', async () => {
+    await expect(renewDocsPage('# Nothing\n', COMMAND_TREE)).rejects.toThrow('docs/cli.md needs the lines');
+  });
+});

@@ -1,0 +1,96 @@
+import { type ArgumentDefinition, type CommandDefinition, type FlagDefinition, flagsOf } from './definition.ts';
+
+const START = '<!-- commands: made from the program by packages/cli/src/docs-page.ts, do not edit -->';
+const END = '<!-- end of commands -->';
+
+/** A command that takes a settings file takes a flag for every setting, too; those have a page of their own. */
+const SETTINGS_FILE_FLAG = 'config';
+
+/** The page with its part about commands made anew from the program. Throws where the page has no such part. */
+export async function renewDocsPage(page: string, tree: CommandDefinition): Promise<string> {
+  const [start, end] = [page.indexOf(START), page.indexOf(END)];
+  if (start < 0 || end < start) throw new Error(`docs/cli.md needs the lines "${START}" and "${END}"`);
+  return `${page.slice(0, start)}${START}\n\n${await commandReference(tree)}\n${page.slice(end)}`;
+}
+
+async function commandReference(tree: CommandDefinition): Promise<string> {
+  const sections: string[] = [];
+  for (const command of tree.commands ?? []) sections.push(...(await sectionsOf(command, tree.name)));
+  return sections.join('\n');
+}
+
+async function sectionsOf(command: CommandDefinition, parent: string): Promise<string[]> {
+  const name = `${parent} ${command.name}`;
+  const below: string[] = [];
+  for (const child of command.commands ?? []) below.push(...(await sectionsOf(child, name)));
+  return command.load ? [await sectionOf(command, name), ...below] : below;
+}
+
+async function sectionOf(command: CommandDefinition, name: string): Promise<string> {
+  const { about, args = [], notes = [], examples = [] } = command;
+  const flags = await flagsOf(command);
+  const hasSettings = flags.some(({ long }) => long === SETTINGS_FILE_FLAG);
+  const settings = hasSettings ? await settingFlags() : new Set<string>();
+  const own = flags.filter(({ long }) => !settings.has(long));
+  const usage = [name, ...(flags.length > 0 ? ['[flags]'] : []), ...args.map(usageOf)].join(' ');
+  const parts = [
+    `### ${name}`,
+    `${capitalised(about)}.`,
+    fence([usage]),
+    table(['argument', 'meaning'], args.map(argumentRow)),
+    table(['flag', 'meaning', 'default'], own.map(flagRow)),
+    hasSettings ? 'And a flag for every setting of a node: [settings.md](settings.md).' : '',
+    ...notes.map((note) => note.replaceAll('\n', '\\\n')),
+    examples.length > 0 ? fence(exampleLines(examples)) : '',
+  ];
+  return `${parts.filter((part) => part !== '').join('\n\n')}\n`;
+}
+
+function exampleLines(examples: NonNullable<CommandDefinition['examples']>): string[] {
+  const width = Math.max(...examples.map(([line]) => line.length));
+  return examples.map(([line, what]) => `${line.padEnd(width)}  # ${what}`);
+}
+
+/** Loaded when needed: the settings are no matter of most commands. */
+async function settingFlags(): Promise<Set<string>> {
+  const { SETTING_DEFINITIONS } = await import('@porthole/server/settings');
+  return new Set(SETTING_DEFINITIONS.map(({ flag }) => flag.slice(2)));
+}
+
+function usageOf({ name, optional, many }: ArgumentDefinition): string {
+  const word = many ? `${name}...` : name;
+  return optional ? `[${word}]` : `<${word}>`;
+}
+
+function argumentRow(argument: ArgumentDefinition): string[] {
+  return [code(usageOf(argument)), cell(argument.about)];
+}
+
+function flagRow({ long, short, value, alone, choices, many, default: byDefault, about }: FlagDefinition): string[] {
+  const shown = choices?.join('|') ?? value;
+  const behind = shown === undefined ? '' : alone === undefined ? ` ${shown}${many ? '...' : ''}` : ` [${shown}]`;
+  const names = short === undefined ? `--${long}` : `-${short}, --${long}`;
+  return [code(names + behind), cell(about), cell(byDefault ?? '')];
+}
+
+function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
+  if (rows.length === 0) return '';
+  return [head, head.map(() => '---'), ...rows].map((cells) => `| ${cells.join(' | ')} |`).join('\n');
+}
+
+function fence(lines: readonly string[]): string {
+  return ['```sh', ...lines, '```'].join('\n');
+}
+
+/** A bar would end the cell. */
+function cell(text: string): string {
+  return text.replaceAll('|', '\\|');
+}
+
+function code(text: string): string {
+  return `\`${cell(text)}\``;
+}
+
+function capitalised(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1);
+}

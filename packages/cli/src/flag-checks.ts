@@ -1,0 +1,22 @@
+/** Says what is wrong with a value, for commander to tell. */
+
+export function wholeNumber(text: string): string | undefined {
+  return /^\d{1,9}$/.test(text) ? undefined : 'It must be a whole number.';
+}
+
+export function countOrAll(text: string): string | undefined {
+  return text === 'all' || /^[1-9]\d{0,8}$/.test(text) ? undefined : 'It must be a whole number of at least 1, or all.';
+}
+
+export function timeZone(text: string): string | undefined {
+  try {
+    new Intl.DateTimeFormat('en', { timeZone: text });
+    return undefined;
+  } catch {
+    return 'It must be a time zone like UTC or Europe/Berlin.';
+  }
+}
+
+export function tokenOwner(text: string): string | undefined {
+  return /^[\w.@-]{1,64}$/.test(text) ? undefined : 'use up to 64 letters, digits and any of . _ @ -';
+}

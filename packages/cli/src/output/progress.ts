@@ -1,0 +1,49 @@
+import type { Terminal } from './terminal.ts';
+
+/** What is done sooner needs no progress shown. */
+const PATIENCE_MS = 400;
+
+const REDRAW_MS = 100;
+
+/** One line on stderr that says how far the work is; only where someone looks, and only when it takes a while. */
+export class Progress {
+  readonly #terminal: Terminal;
+  readonly #text: () => string;
+  readonly #timer: NodeJS.Timeout | undefined;
+  readonly #startedMs = performance.now();
+  #isShown = false;
+
+  constructor(terminal: Terminal, text: () => string) {
+    this.#terminal = terminal;
+    this.#text = text;
+    if (terminal.isWatched) this.#timer = setInterval(() => this.#draw(), REDRAW_MS).unref();
+  }
+
+  /** Takes the line away, so that something else can be written; it comes back by itself. */
+  clear(): void {
+    if (this.#isShown) process.stderr.write('\r\u001b[K');
+    this.#isShown = false;
+  }
+
+  end(): void {
+    clearInterval(this.#timer);
+    this.clear();
+  }
+
+  #draw(): void {
+    if (performance.now() - this.#startedMs < PATIENCE_MS) return;
+    const { dim } = this.#terminal.noteColors;
+    process.stderr.write(`\r\u001b[K${dim(this.#text().slice(0, (process.stderr.columns || 80) - 1))}`);
+    this.#isShown = true;
+  }
+}
+
+const BAR_CELLS = 24;
+
+/** `[######----]  42 %  12 MiB of 28 MiB`. */
+export function progressBar(done: number, total: number, shown: (amount: number) => string): string {
+  const share = total > 0 ? Math.min(1, done / total) : 1;
+  const cells = Math.round(share * BAR_CELLS);
+  const percent = `${Math.floor(share * 100)} %`.padStart(5);
+  return `[${'#'.repeat(cells)}${'-'.repeat(BAR_CELLS - cells)}] ${percent}  ${shown(done)} of ${shown(total)}`;
+}

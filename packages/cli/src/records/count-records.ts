@@ -1,0 +1,57 @@
+import type { Histogram, Zone } from '@porthole/logs';
+import { EXIT } from '../exit-codes.ts';
+import { Interrupted } from '../interrupt.ts';
+import type { Invocation } from '../invocation.ts';
+import { Progress } from '../output/progress.ts';
+import type { LogSource } from '../where/log-source.ts';
+import { openSources } from '../where/open-sources.ts';
+import { Receipt } from './receipt.ts';
+import { shownZone } from './record-filter.ts';
+
+export interface Counting<T extends { end: Histogram['end'] }> {
+  ask(source: LogSource, zone: Zone): Promise<T>;
+  text(answer: T, zone: Zone): string;
+  isEmpty(answer: T): boolean;
+  signal: AbortSignal;
+}
+
+/** Asks each source for a count and writes them one after the other. Resolves with the exit code. */
+export async function countRecords<T extends { end: Histogram['end'] }>(
+  invocation: Invocation,
+  { ask, text, isEmpty, signal }: Counting<T>,
+): Promise<number> {
+  const { terminal } = invocation;
+  const { sources, close } = await openSources(invocation, invocation.args);
+  const receipt = new Receipt();
+  const startedMs = performance.now();
+  const progress = new Progress(
+    terminal,
+    () => `counting for ${((performance.now() - startedMs) / 1000).toFixed(0)} s; Ctrl-C to stop`,
+  );
+  try {
+    const zone = shownZone(invocation, sources);
+    let isNothing = true;
+    let isCut = false;
+    for (const source of sources) {
+      const answer = await ask(source, zone);
+      if (signal.aborted) throw new Interrupted();
+      progress.clear();
+      receipt.add(answer.end);
+      isNothing &&= isEmpty(answer);
+      isCut ||= answer.end.reason === 'time budget';
+      if (sources.length > 1) terminal.note(`${source.label}:`);
+      await terminal.write(text(answer, zone));
+    }
+    progress.end();
+    receipt.warn(terminal);
+    if (isCut)
+      terminal.warn('the time the node allows was over before all was counted; ask for a shorter time with --since');
+    if (receipt.isPartial || isCut) return EXIT.partial;
+    return isNothing ? EXIT.different : EXIT.ok;
+  } catch (error) {
+    throw signal.aborted ? new Interrupted() : error;
+  } finally {
+    progress.end();
+    await close();
+  }
+}

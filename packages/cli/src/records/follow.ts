@@ -1,0 +1,103 @@
+import type { FollowItem, FollowQuery, FoundRecord, Zone } from '@porthole/logs';
+import { EXIT } from '../exit-codes.ts';
+import { Interrupted } from '../interrupt.ts';
+import type { Invocation } from '../invocation.ts';
+import type { RecordStyle } from '../output/record-text.ts';
+import { visibleText } from '../output/visible-text.ts';
+import { ProgramError } from '../program-error.ts';
+import type { LogSource } from '../where/log-source.ts';
+import { explainItem } from './explain-item.ts';
+import { findRecords } from './found-records.ts';
+import { Receipt } from './receipt.ts';
+import { recordFilter } from './record-filter.ts';
+import { RecordPrinter } from './record-printer.ts';
+
+export interface FollowOptions {
+  sources: readonly LogSource[];
+  zone: Zone;
+  style: RecordStyle;
+  signal: AbortSignal;
+  /** So many records of the past come first. */
+  tail: number;
+}
+
+type Gap = Extract<FollowItem, { type: 'gap' }>;
+
+/** A node does not look further back than this when it starts a follow. */
+const MAX_BACK = 10_000;
+
+/** Writes records as they come until it is interrupted; what else happens to the logs is told on stderr. */
+export async function follow(invocation: Invocation, options: FollowOptions): Promise<number> {
+  refuseUseless(invocation);
+  const { sources, signal } = options;
+  const others = new AbortController();
+  const stop = AbortSignal.any([signal, others.signal]);
+  try {
+    await Promise.all(sources.map((source) => followOne(invocation, { ...options, source, signal: stop })));
+  } catch (error) {
+    others.abort();
+    if (!signal.aborted) throw error;
+  }
+  if (signal.aborted) throw new Interrupted();
+  return EXIT.ok;
+}
+
+function refuseUseless(invocation: Invocation): void {
+  for (const flag of ['until', 'context', 'before-context', 'after-context'])
+    if (invocation.text(flag) !== undefined) throw new ProgramError(`--${flag} does not go with --follow`);
+}
+
+async function followOne(
+  invocation: Invocation,
+  { source, zone, style, signal, tail }: FollowOptions & { source: LogSource },
+): Promise<void> {
+  const { fromMs, ...filter } = recordFilter(invocation, source, zone);
+  const raw = style.format === 'raw';
+  const cursor = invocation.text('cursor');
+  const start = cursor !== undefined ? { cursor } : fromMs !== undefined ? { timeMs: fromMs } : backBy(tail);
+  const query: FollowQuery = { ...source.selection, ...filter, start, ...(raw && { raw }) };
+  const printer = new RecordPrinter(invocation.terminal, { style, hasContext: false });
+  for await (const items of source.state.followLogs(query, { signal })) {
+    let records: FoundRecord[] = [];
+    const flush = async () => {
+      await printer.print(records.map((record) => ({ source, record })));
+      records = [];
+    };
+    for (const item of items) {
+      if (item.type === 'record') {
+        records.push(item);
+        continue;
+      }
+      await flush();
+      if (item.type === 'gap') await fillGap(item, query);
+      await tell(item);
+    }
+    await flush();
+  }
+
+  /** Who was too slow to see some records gets them from the file. */
+  async function fillGap(gap: Gap, { start: _start, ...wanted }: FollowQuery): Promise<void> {
+    const { after, until, family } = gap;
+    if (after === null && until === null) return;
+    const missed = {
+      ...wanted,
+      order: 'oldest',
+      before: 0,
+      after: 0,
+      ...(after && { start: { cursor: after } }),
+      ...(until && { until }),
+    } as const;
+    const lane = { ...source, selection: { family } };
+    const found = findRecords(lane, missed, { count: Number.POSITIVE_INFINITY, signal, receipt: new Receipt() });
+    for await (const records of found) await printer.print(records.map((record) => ({ source, record })));
+  }
+
+  async function tell(item: Exclude<FollowItem, FoundRecord>): Promise<void> {
+    if (style.format === 'json') await invocation.terminal.write(`${JSON.stringify(item)}\n`);
+    else if (item.type !== 'end') invocation.terminal.note(visibleText(explainItem(item)));
+  }
+}
+
+function backBy(tail: number): FollowQuery['start'] {
+  return tail === Number.POSITIVE_INFINITY ? { timeMs: 0 } : { back: Math.min(tail, MAX_BACK) };
+}

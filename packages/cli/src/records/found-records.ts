@@ -1,0 +1,45 @@
+import { PortholeError } from '@porthole/contract';
+import type { FoundRecord, SearchQuery } from '@porthole/logs';
+import { Interrupted } from '../interrupt.ts';
+import type { LogSource } from '../where/log-source.ts';
+import type { Receipt } from './receipt.ts';
+
+export interface FindOptions {
+  /** At most so many records in all. */
+  count: number;
+  signal: AbortSignal;
+  /** Written to as the search goes on. */
+  receipt: Receipt;
+  /** How long one question may look before it tells how far it came. */
+  sliceMs?: number | undefined;
+}
+
+/** Records in batches, asked for page by page until there are no more or enough. */
+export async function* findRecords(
+  { state, selection, maxRecords }: LogSource,
+  query: Omit<SearchQuery, 'limit'>,
+  { count, signal, receipt, sliceMs }: FindOptions,
+): AsyncGenerator<FoundRecord[], void, undefined> {
+  let left = count;
+  let start = query.start;
+  while (left > 0) {
+    const page: SearchQuery = { ...query, ...selection, limit: Math.min(left, maxRecords), ...(start && { start }) };
+    let cursor: string | null = null;
+    for await (const items of state.searchLogs(page, { signal, ...(sliceMs !== undefined && { budgetMs: sliceMs }) })) {
+      const records = items.filter((item): item is FoundRecord => item.type === 'record');
+      left -= records.length;
+      if (records.length > 0) yield records;
+      const end = items.at(-1);
+      if (end?.type !== 'end') continue;
+      receipt.add(end);
+      if (end.reason === 'cancelled') throw signal.aborted ? new Interrupted() : endedEarly();
+      cursor = end.reason === 'exhausted' ? null : end.cursor;
+    }
+    if (cursor === null) return;
+    start = { cursor };
+  }
+}
+
+function endedEarly(): PortholeError {
+  return new PortholeError('SHUTTING_DOWN', 'the node ended the search before it was done');
+}

@@ -1,0 +1,91 @@
+import type { FoundRecord } from '@porthole/logs';
+import type { LogSource } from '../where/log-source.ts';
+
+/** A record and where it was found. */
+export interface ToldRecord {
+  source: LogSource;
+  record: FoundRecord;
+}
+
+export interface Lane {
+  source: LogSource;
+  batches: AsyncGenerator<FoundRecord[], void, undefined>;
+}
+
+/** Enough to make a write worth while, few enough to be seen at once. */
+const BATCH_RECORDS = 256;
+
+/** The records of all lanes as one, by time. One without a time stays behind the one before it in its lane. */
+export async function* mergeRecords(
+  lanes: readonly Lane[],
+  order: 'newest' | 'oldest',
+): AsyncGenerator<ToldRecord[], void, undefined> {
+  const heads = lanes.map((lane) => new Head(lane, order));
+  try {
+    let batch: ToldRecord[] = [];
+    for (;;) {
+      for (const head of heads) {
+        if (head.isFilled) continue;
+        if (batch.length > 0) yield batch;
+        batch = [];
+        await head.fill();
+      }
+      const next = nextOf(heads);
+      if (!next) return;
+      batch.push(next.take());
+      if (batch.length >= BATCH_RECORDS) {
+        yield batch;
+        batch = [];
+      }
+    }
+  } finally {
+    await Promise.all(lanes.map(({ batches }) => batches.return()));
+  }
+}
+
+function nextOf(heads: readonly Head[]): Head | undefined {
+  let next: Head | undefined;
+  for (const head of heads) if (!head.isDone && (!next || head.rank < next.rank)) next = head;
+  return next;
+}
+
+/** The front of one lane. */
+class Head {
+  readonly #lane: Lane;
+  readonly #sign: 1 | -1;
+  #records: FoundRecord[] = [];
+  #index = 0;
+  #rank = Number.NEGATIVE_INFINITY;
+  isDone = false;
+
+  constructor(lane: Lane, order: 'newest' | 'oldest') {
+    this.#lane = lane;
+    this.#sign = order === 'oldest' ? 1 : -1;
+  }
+
+  /** Whether it is known what comes next, if anything. */
+  get isFilled(): boolean {
+    return this.isDone || this.#index < this.#records.length;
+  }
+
+  /** The lane with the smallest one is next. */
+  get rank(): number {
+    const timeMs = this.#records[this.#index]?.timeMs;
+    return timeMs === undefined ? this.#rank : this.#sign * timeMs;
+  }
+
+  async fill(): Promise<void> {
+    const { done, value } = await this.#lane.batches.next();
+    this.isDone = done === true;
+    this.#records = value ?? [];
+    this.#index = 0;
+  }
+
+  take(): ToldRecord {
+    const record = this.#records[this.#index];
+    if (!record) throw new RangeError('nothing to take');
+    this.#rank = this.rank;
+    this.#index++;
+    return { source: this.#lane.source, record };
+  }
+}

@@ -1,0 +1,49 @@
+import { parseTime, type RequestClock, TIME_FORMS } from '@porthole/contract';
+import { createZone, type RecordFilter, type Zone } from '@porthole/logs';
+import type { Invocation } from '../invocation.ts';
+import { ProgramError } from '../program-error.ts';
+import type { LogSource } from '../where/log-source.ts';
+
+/** The zone in which times are shown and read: the one asked for, else that of the logs. */
+export function shownZone(invocation: Invocation, sources: readonly LogSource[]): Zone {
+  const name = invocation.text('time-zone');
+  return name === undefined ? (sources[0]?.zone ?? createZone()) : createZone(name);
+}
+
+/** What the flags say about the records that are wanted. Ago is measured with the clock of those who write them. */
+export function recordFilter(invocation: Invocation, source: LogSource, zone: Zone): RecordFilter {
+  const clock = clockOf(source, zone);
+  const fromMs = timeFlag(invocation, 'since', clock);
+  const toMs = timeFlag(invocation, 'until', clock);
+  if (fromMs !== undefined && toMs !== undefined && fromMs >= toMs)
+    throw new ProgramError('--since must be before --until');
+  const level = invocation.text('level')?.toUpperCase() as RecordFilter['minLevel'];
+  const terms = invocation.texts('grep').filter((text) => text !== '');
+  const excluded = invocation.texts('exclude').filter((text) => text !== '');
+  const regex = invocation.text('regex');
+  const place = invocation.text('source');
+  const component = invocation.text('component');
+  return {
+    ...(fromMs !== undefined && { fromMs }),
+    ...(toMs !== undefined && { toMs }),
+    ...(level !== undefined && { minLevel: level }),
+    ...(terms.length > 0 && { terms }),
+    ...(excluded.length > 0 && { excluded }),
+    ...(invocation.isOn('case-sensitive') && { caseSensitive: true }),
+    ...(regex && { regex }),
+    ...(place && { source: place }),
+    ...(component && { component }),
+  };
+}
+
+export function clockOf({ clockAheadMs }: LogSource, zone: Zone): RequestClock {
+  return { nowMs: Date.now() + clockAheadMs, toEpochMs: zone.toEpochMs, offsetMsAt: zone.offsetMsAt };
+}
+
+export function timeFlag(invocation: Invocation, flag: string, clock: RequestClock): number | undefined {
+  const text = invocation.text(flag);
+  if (text === undefined) return undefined;
+  const timeMs = parseTime(text, clock);
+  if (timeMs === undefined) throw new ProgramError(`--${flag} ${JSON.stringify(text)}: it must be ${TIME_FORMS}`);
+  return timeMs;
+}

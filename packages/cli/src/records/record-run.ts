@@ -1,0 +1,71 @@
+import type { SearchQuery } from '@porthole/logs';
+import { EXIT } from '../exit-codes.ts';
+import type { Invocation } from '../invocation.ts';
+import { Progress } from '../output/progress.ts';
+import type { RecordStyle } from '../output/record-text.ts';
+import type { LogSource } from '../where/log-source.ts';
+import { findRecords } from './found-records.ts';
+import type { Lane, ToldRecord } from './merge-records.ts';
+import { Receipt } from './receipt.ts';
+import { RecordPrinter } from './record-printer.ts';
+
+/** Where someone watches, a long search is asked in slices: the end of each tells how far it came. */
+const SLICE_MS = 500;
+
+export interface RunOptions {
+  style: RecordStyle;
+  hasContext: boolean;
+  signal: AbortSignal;
+}
+
+/** One command line's way from questions to written records and an exit code. */
+export class RecordRun {
+  readonly receipt = new Receipt();
+  readonly #invocation: Invocation;
+  readonly #signal: AbortSignal;
+  readonly #printer: RecordPrinter;
+  readonly #progress: Progress;
+  #count = 0;
+
+  constructor(invocation: Invocation, { style, hasContext, signal }: RunOptions) {
+    const { terminal } = invocation;
+    this.#invocation = invocation;
+    this.#signal = signal;
+    this.#progress = new Progress(terminal, () => `${this.receipt}, ${this.#count} found; Ctrl-C to stop`);
+    this.#printer = new RecordPrinter(terminal, { style, hasContext, progress: this.#progress });
+  }
+
+  /** The records of one source that match, at most so many. */
+  lane(source: LogSource, query: Omit<SearchQuery, 'limit'>, count: number): Lane {
+    const sliceMs = this.#invocation.terminal.isWatched ? SLICE_MS : undefined;
+    return {
+      source,
+      batches: findRecords(source, query, { count, signal: this.#signal, receipt: this.receipt, sliceMs }),
+    };
+  }
+
+  async print(told: readonly ToldRecord[]): Promise<void> {
+    this.#count += told.length;
+    await this.#printer.print(told);
+  }
+
+  /** Takes the progress away; must be called on every way out. */
+  end(): void {
+    this.#progress.end();
+  }
+
+  /** Says what could not be read, and what the exit code is. */
+  exitCode(): number {
+    this.end();
+    this.receipt.warn(this.#invocation.terminal);
+    if (this.receipt.isPartial) return EXIT.partial;
+    return this.#count > 0 ? EXIT.ok : EXIT.different;
+  }
+
+  /** What was found and looked at, for those who watch. */
+  tellReceipt(): void {
+    this.#progress.clear();
+    const { isWatched } = this.#invocation.terminal;
+    if (isWatched) this.#invocation.terminal.note(`${this.#count} records; ${this.receipt}`);
+  }
+}

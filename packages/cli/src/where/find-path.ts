@@ -1,0 +1,39 @@
+import { realpath, stat } from 'node:fs/promises';
+import { basename, dirname } from 'node:path';
+import { ProgramError } from '../program-error.ts';
+
+export interface LocalPath {
+  dir: string;
+  /** `undefined`: the directory itself is meant. */
+  file: string | undefined;
+}
+
+/**
+ * The file or directory a word means, or `undefined` where it can only be the name of something else. Who follows links
+ * by name means what they lead to: the directory of that is the one that is read.
+ */
+export async function findPath(word: string, onlyExplicit: boolean): Promise<LocalPath | undefined> {
+  const isExplicit = word.includes('/') || word === '.' || word === '..';
+  if (onlyExplicit && !isExplicit) return undefined;
+  try {
+    const path = await realpath(word);
+    const stats = await stat(path);
+    if (stats.isDirectory()) return { dir: path, file: undefined };
+    if (stats.isFile()) return { dir: dirname(path), file: basename(path) };
+  } catch (error) {
+    if (!isExplicit && isMissing(error)) return undefined;
+    throw new ProgramError(`${word}: ${reasonOf(error)}`, { cause: error });
+  }
+  throw new ProgramError(`${word}: neither a file nor a directory`);
+}
+
+function isMissing(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && error.code === 'ENOENT';
+}
+
+function reasonOf(error: unknown): string {
+  const code = error instanceof Error && 'code' in error ? error.code : undefined;
+  if (code === 'ENOENT') return 'no such file or directory';
+  if (code === 'EACCES') return 'permission denied';
+  return error instanceof Error ? error.message : String(error);
+}

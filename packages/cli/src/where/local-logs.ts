@@ -1,0 +1,40 @@
+import type { CallOptions, FileRequest, SearchOptions } from '@porthole/contract';
+import type { DigestQuery, FollowQuery, HistogramQuery, LogDir, SearchQuery } from '@porthole/logs';
+import type { LogState } from './log-source.ts';
+
+/** A directory here, asked like a node. */
+export class LocalLogs implements LogState {
+  readonly #dir: LogDir;
+
+  constructor(dir: LogDir) {
+    this.#dir = dir;
+  }
+
+  listLogs() {
+    return this.#dir.list();
+  }
+
+  logFiles(options?: CallOptions) {
+    return this.#dir.details(options);
+  }
+
+  openLog({ file }: FileRequest) {
+    return this.#dir.open(file);
+  }
+
+  searchLogs(query: SearchQuery, options?: SearchOptions) {
+    return this.#dir.search(query, options);
+  }
+
+  followLogs(query: FollowQuery, options?: CallOptions) {
+    return this.#dir.follow(query, options);
+  }
+
+  logHistogram(query: HistogramQuery, options?: SearchOptions) {
+    return this.#dir.histogram(query, options);
+  }
+
+  logDigest(query: DigestQuery, options?: SearchOptions) {
+    return this.#dir.digest(query, options);
+  }
+}

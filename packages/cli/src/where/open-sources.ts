@@ -1,0 +1,108 @@
+import { availableParallelism } from 'node:os';
+import type { NodeClient } from '@porthole/client';
+import { codeOf } from '@porthole/contract';
+import { createZone, LogDir } from '@porthole/logs';
+import type { Invocation } from '../invocation.ts';
+import { ProgramError } from '../program-error.ts';
+import { copyTails } from './copy-tails.ts';
+import { findPath, type LocalPath } from './find-path.ts';
+import { LocalLogs } from './local-logs.ts';
+import type { LogSource, OpenSources } from './log-source.ts';
+import { isUrl, openNode } from './open-node.ts';
+
+/** Beside this one, which has nothing else to do. */
+const OTHER_THREADS = Math.max(1, Math.min(8, availableParallelism()) - 1);
+
+/** What a node lets be asked at once, unless its settings say otherwise; see `search.max-records`. */
+const NODE_RECORDS = 1000;
+
+/** Local questions have no limit of their own; what is found is written as it comes. */
+const LOCAL_RECORDS = Number.MAX_SAFE_INTEGER;
+
+/** Finds out who answers for each `where`; without one, it is all of the node's logs. */
+export async function openSources(invocation: Invocation, wheres: readonly string[]): Promise<OpenSources> {
+  const opening = new Opening(invocation);
+  try {
+    const sources: LogSource[] = [];
+    for (const where of wheres.length === 0 ? [undefined] : wheres) sources.push(await opening.open(where));
+    return { sources, close: () => opening.close() };
+  } catch (error) {
+    await opening.close();
+    throw error;
+  }
+}
+
+/** What one command line has opened so far: directories and nodes are shared by all that lies in them. */
+class Opening {
+  readonly #invocation: Invocation;
+  readonly #dirs = new Map<string, LogDir>();
+  readonly #nodes = new Map<string, Promise<Omit<LogSource, 'label' | 'selection'>>>();
+  readonly #leftovers: (() => Promise<void>)[] = [];
+
+  constructor(invocation: Invocation) {
+    this.#invocation = invocation;
+  }
+
+  async open(where: string | undefined): Promise<LogSource> {
+    if (where !== undefined && isUrl(where)) return { ...(await this.#node(where)), label: where, selection: {} };
+    // With --url, a plain word can only be meant as a name there.
+    const path = where === undefined ? undefined : await findPath(where, this.#invocation.text('url') !== undefined);
+    if (path) return this.#local(where ?? '', path);
+    const node = await this.#node(undefined, where);
+    const selection = where === undefined ? {} : await this.#select(node, where);
+    return { ...node, label: where ?? '', selection };
+  }
+
+  async close(): Promise<void> {
+    for (const dir of this.#dirs.values()) await dir.close();
+    for (const remove of this.#leftovers) await remove();
+  }
+
+  async #local(label: string, { dir, file }: LocalPath): Promise<LogSource> {
+    const zone = createZone(this.#invocation.text('log-zone'));
+    const logs = this.#dirs.get(dir) ?? new LogDir(dir, { zone, scansHere: true, workers: OTHER_THREADS });
+    this.#dirs.set(dir, logs);
+    const source = { state: new LocalLogs(logs), zone, clockAheadMs: 0, maxRecords: LOCAL_RECORDS };
+    const selection = file === undefined ? {} : await this.#select(source, file);
+    return { ...source, label, selection };
+  }
+
+  #node(url: string | undefined, file?: string) {
+    const key = `${url ?? ''} `;
+    const known = this.#nodes.get(key) ?? this.#ask(url, file);
+    this.#nodes.set(key, known);
+    return known;
+  }
+
+  async #ask(url: string | undefined, file: string | undefined): Promise<Omit<LogSource, 'label' | 'selection'>> {
+    const client = await openNode(this.#invocation, url);
+    try {
+      const { timeZone, clockMs } = await client.describe();
+      const zone = createZone(timeZone);
+      return { state: client, zone, clockAheadMs: clockMs - Date.now(), maxRecords: NODE_RECORDS };
+    } catch (error) {
+      if (codeOf(error) !== 'NOT_SUPPORTED') throw error;
+      return this.#copy(client, file);
+    }
+  }
+
+  /** A node that only answers the contract gives the ends of its files; what is asked is then asked of those. */
+  async #copy(client: NodeClient, file: string | undefined): Promise<Omit<LogSource, 'label' | 'selection'>> {
+    if (this.#invocation.isOn('follow'))
+      throw new ProgramError('this node only answers the basic contract: its logs cannot be followed');
+    const { dir, told, remove } = await copyTails(client, file);
+    this.#leftovers.push(remove);
+    this.#invocation.terminal.note(told);
+    const zone = createZone(this.#invocation.text('log-zone'));
+    const logs = new LogDir(dir, { zone, scansHere: true, workers: OTHER_THREADS });
+    this.#dirs.set(dir, logs);
+    return { state: new LocalLogs(logs), zone, clockAheadMs: 0, maxRecords: LOCAL_RECORDS };
+  }
+
+  /** One file, or with `--rotated` the log it belongs to. */
+  async #select({ state }: Pick<LogSource, 'state'>, file: string): Promise<LogSource['selection']> {
+    if (!this.#invocation.isOn('rotated')) return { file };
+    const family = (await state.logFiles()).find(({ name }) => name === file)?.family;
+    return { family: family ?? file };
+  }
+}
