@@ -1,8 +1,10 @@
 import type { Group } from './group.ts';
 import { besideGroup } from './groups/beside.ts';
+import { doorsGroup } from './groups/doors.ts';
 import { followGroup } from './groups/follow.ts';
 import { growthGroup } from './groups/growth.ts';
 import { parseGroup } from './groups/parse.ts';
+import { programGroup } from './groups/program.ts';
 import { readersGroup } from './groups/readers.ts';
 import { searchGroup } from './groups/search.ts';
 import { seekGroup } from './groups/seek.ts';
@@ -20,4 +22,6 @@ export const GROUPS: readonly Group[] = [
   parseGroup,
   followGroup,
   besideGroup,
+  programGroup,
+  doorsGroup,
 ];

@@ -16,6 +16,7 @@ export interface PeerRun {
 
 export interface PeerOptions {
   env?: NodeJS.ProcessEnv;
+  cwd?: string;
   maxMs?: number;
 }
 
@@ -25,13 +26,15 @@ export interface PeerOptions {
  */
 export async function runPeer(
   context: BenchContext,
-  name: PeerName,
+  name: PeerName | 'node',
   args: readonly string[],
-  { env = {}, maxMs = FOREVER_MS }: PeerOptions = {},
+  { env = {}, cwd, maxMs = FOREVER_MS }: PeerOptions = {},
 ): Promise<PeerRun> {
   context.recordCommand([name, ...args]);
   const startedAt = performance.now();
-  const program = startProgram([context.peer(name), ...args], context.cleanup, {
+  const path = name === 'node' ? process.execPath : context.peer(name);
+  const program = startProgram([path, ...args], context.cleanup, {
+    ...(cwd !== undefined && { cwd }),
     stdio: ['ignore', 'pipe', 'inherit'],
     env: { ...process.env, ...env },
   });

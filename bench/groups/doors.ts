@@ -1,0 +1,126 @@
+import { createClient } from '@porthole/client';
+import type { BenchContext } from '../context.ts';
+import { createFollowedFile, FOLLOWED_FILE, runFollow } from '../follow-run.ts';
+import type { Group } from '../group.ts';
+import { openGrpcTails } from '../grpc-tail.ts';
+import { ensureLogFolder } from '../input-files.ts';
+import { LINE_PATTERN } from '../line-writer.ts';
+import { type PortholeServer, startPorthole } from '../porthole.ts';
+import { readTail } from '../reader.ts';
+import { median, showNumber } from '../rounds.ts';
+import { atLeast, below, type Row } from '../row.ts';
+
+const MIB = 1024 ** 2;
+const TAIL_BYTES = 64 * MIB;
+const LEAST_GRPC_RATIO = 0.5;
+
+/** Of each door, before the ones that count. */
+const WARM_UP_READS = 3;
+const READS_PER_ROUND = 5;
+
+const LINES_PER_SECOND = 200;
+const MOST_ADDED_MS = 5;
+
+/** The same answers through other doors than plain HTTP: what gRPC and the SDK cost. */
+export const doorsGroup: Group = {
+  name: 'doors',
+  needs: [],
+  run: async (context) => [...(await tailRows(context)), ...(await followRows(context))],
+};
+
+/** One large tail at a time, by clients in this process, in turns. */
+async function tailRows(context: BenchContext): Promise<Row[]> {
+  const { dir, file } = await ensureLogFolder(context);
+  const server = await startPorthole(context, dir);
+  const { signal } = new AbortController();
+  const sdk = createClient({ url: server.url });
+  const grpc = openGrpcTails(await grpcPortOf(server));
+  context.cleanup.add(() => grpc.close());
+  const url = `${server.url}/api/v1/log/view?file=${file}&size=${TAIL_BYTES}`;
+  const doors = {
+    http: async () => (await readTail(url, { maxBytes: Number.MAX_SAFE_INTEGER, maxMs: 60_000, signal })).bytes,
+    grpc: () => grpc.read(file, TAIL_BYTES),
+    sdk: async () => {
+      let bytes = 0;
+      const { chunks } = await sdk.viewLog({ file, sizeBytes: TAIL_BYTES });
+      for await (const chunk of chunks) bytes += chunk.length;
+      return bytes;
+    },
+  };
+  const names = Object.keys(doors) as (keyof typeof doors)[];
+  const rates: Record<keyof typeof doors, number[]> = { http: [], grpc: [], sdk: [] };
+  const sizes = new Set<number>();
+  for (const name of names) for (let n = 0; n < WARM_UP_READS; n++) sizes.add(await doors[name]());
+  if (sizes.size !== 1) throw new Error(`the doors give different tails: ${[...sizes].join(', ')} bytes`);
+  for (let round = 0; round < context.effort.rounds; round++) {
+    context.tell(`  tails, round ${round + 1} of ${context.effort.rounds}`);
+    for (const name of round % 2 === 0 ? names : names.toReversed()) {
+      const startedAt = performance.now();
+      let bytes = 0;
+      for (let n = 0; n < READS_PER_ROUND; n++) bytes += await doors[name]();
+      rates[name].push(bytes / MIB / ((performance.now() - startedAt) / 1000));
+    }
+  }
+  grpc.close();
+  await server.stop();
+  const row = (name: 'grpc' | 'sdk', figure: string): Row & { ratio: number } => ({
+    figure: `${figure} of 64 MiB, MiB/s`,
+    porthole: showNumber(median(rates[name])),
+    against: `node:http ${showNumber(median(rates.http))}`,
+    ratio: median(rates[name]) / median(rates.http),
+    rounds: `${rates[name].map(showNumber).join(', ')} against ${rates.http.map(showNumber).join(', ')}`,
+  });
+  const streamed = row('grpc', 'tail through gRPC');
+  return [{ ...streamed, bar: atLeast(streamed.ratio, LEAST_GRPC_RATIO) }, row('sdk', 'tail through the SDK')];
+}
+
+/** A follower of plain HTTP and one of the SDK are told the same lines of one file at the same time. */
+async function followRows(context: BenchContext): Promise<Row[]> {
+  const { followSeconds: seconds } = context.effort;
+  context.tell('  follow');
+  const dir = context.tempDir();
+  createFollowedFile(dir);
+  const server = await startPorthole(context, dir);
+  const leaving = new AbortController();
+  context.cleanup.add(() => leaving.abort());
+  const throughSdk = followBySdk(server, leaving.signal);
+  const { latenciesMs } = await runFollow(context, {
+    dir,
+    server,
+    followers: 1,
+    linesPerSecond: LINES_PER_SECOND,
+    seconds,
+  });
+  leaving.abort();
+  const sdkMs = await throughSdk;
+  await server.stop();
+  if (sdkMs.length < latenciesMs.length) throw new Error(`the SDK told ${sdkMs.length} of ${latenciesMs.length} lines`);
+  const addedMs = median(sdkMs) - median(latenciesMs);
+  return [
+    {
+      figure: `follow ${LINES_PER_SECOND} lines/s for ${seconds} s through the SDK: added to the raw stream, p50 in ms`,
+      porthole: showNumber(addedMs),
+      against: `raw ${showNumber(median(latenciesMs))}, SDK ${showNumber(median(sdkMs))}`,
+      bar: below(addedMs, MOST_ADDED_MS),
+    },
+  ];
+}
+
+/** From the write to the item in hand, of every line. */
+async function followBySdk({ url }: PortholeServer, signal: AbortSignal): Promise<number[]> {
+  const latenciesMs: number[] = [];
+  const client = createClient({ url });
+  for await (const items of client.followLogs({ file: FOLLOWED_FILE, start: 'end' }, { signal })) {
+    const now = process.hrtime.bigint();
+    for (const item of items) {
+      if (item.type !== 'record') continue;
+      const [[, , writtenNs] = []] = item.message.matchAll(LINE_PATTERN);
+      if (writtenNs !== undefined) latenciesMs.push(Number(now - BigInt(writtenNs)) / 1e6);
+    }
+  }
+  return latenciesMs;
+}
+
+async function grpcPortOf({ url }: PortholeServer): Promise<number> {
+  return (await createClient({ url }).config()).node.grpcPort;
+}
