@@ -33,6 +33,8 @@ export interface RecordsJob extends ScanPart {
   newestFirst: boolean;
   limit: number;
   raw: boolean;
+  /** Of each record; `SHOWN_BYTES` unless told. */
+  shownBytes?: number | undefined;
   /** Of the file, for cursors. */
   mark: FileMark;
   /** Instead of blocks: records that start at these offsets, in the order of the scan. */

@@ -6,6 +6,14 @@ import type { FoundLines, RecordsJob } from './jobs.ts';
 /** Of a longer record only the start is shown: an answer of many records must not become gigabytes. */
 export const SHOWN_BYTES = 64 * 1024;
 
+/** What many records that are told as one answer may show together. */
+const SHARED_BYTES = 2 * 1024 ** 2;
+
+/** Of each of so many, so that clients who take an answer whole, and bound it, can take it. */
+export function shareOf(count: number): number {
+  return Math.max(1024, Math.min(SHOWN_BYTES, Math.floor(SHARED_BYTES / Math.max(1, count))));
+}
+
 /** A record in loaded text. */
 export interface RecordSpan {
   bytes: Buffer;
@@ -27,13 +35,15 @@ export class RecordShow {
   readonly #format: Format;
   readonly #lineStart: string;
   readonly #raw: boolean;
+  readonly #shownBytes: number | undefined;
   readonly #encode: ReturnType<typeof markEncoder>;
   readonly #lines: string[] = [];
   readonly #offsets: number[] = [];
   readonly #times: number[] = [];
   #toldBytes = 0;
 
-  constructor({ file, mark, raw }: RecordsJob, format: Format) {
+  constructor({ file, mark, raw, shownBytes }: RecordsJob, format: Format) {
+    this.#shownBytes = shownBytes;
     this.#format = format;
     this.#lineStart = `{"type":"record","file":${JSON.stringify(file.name)},`;
     this.#raw = raw;
@@ -55,7 +65,11 @@ export class RecordShow {
   }
 
   add(span: RecordSpan, shownAs: ShownAs): void {
-    const fields = shownFields(span, this.#format, { ...shownAs, raw: this.#raw });
+    const fields = shownFields(span, this.#format, {
+      ...shownAs,
+      raw: this.#raw,
+      shownBytes: this.#shownBytes,
+    });
     const { offset, start, end } = span;
     const place = `"offset":${offset},"bytes":${end - start},"cursor":"${this.cursorOf(span)}"`;
     // A `FoundRecord`. Put together as text, it takes half as long as by way of an object with all of it.
@@ -93,9 +107,9 @@ export type ShownFields = RecordFields & Pick<FoundRecord, 'cut' | 'continued' |
 export function shownFields(
   { bytes, start, end }: Omit<RecordSpan, 'offset'>,
   format: Format,
-  { raw, continued, headless }: ShownAs & { raw: boolean },
+  { raw, continued, headless, shownBytes = SHOWN_BYTES }: ShownAs & { raw: boolean; shownBytes?: number | undefined },
 ): ShownFields {
-  const shownEnd = end - start > SHOWN_BYTES ? characterEnd(bytes, start, start + SHOWN_BYTES) : end;
+  const shownEnd = end - start > shownBytes ? characterEnd(bytes, start, start + shownBytes) : end;
   const fields: ShownFields = headless
     ? { message: textOf(bytes, start, shownEnd) }
     : format.decode(bytes, start, shownEnd);

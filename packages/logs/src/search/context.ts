@@ -1,5 +1,6 @@
 import { CancelFlag } from '../scan/cancel-flag.ts';
 import { RecordMatcher } from '../scan/record-matcher.ts';
+import { shareOf } from '../scan/show-record.ts';
 import type { FoundRecord, SearchQuery } from '../types.ts';
 import { familyRecords, lineOf, recordOf } from './family-records.ts';
 import type { OpenFamily } from './open-family.ts';
@@ -48,12 +49,20 @@ async function addContext(
     if (!family) continue;
     const file = family.files.findIndex(({ name }) => name === record.file);
     const { offset } = record;
-    const older = { range: { from: FIRST_PLACE, to: { file, offset } }, newestFirst: true, count: before, raw };
+    const shownBytes = shareOf(before + after);
+    const older = {
+      range: { from: FIRST_PLACE, to: { file, offset } },
+      newestFirst: true,
+      count: before,
+      raw,
+      shownBytes,
+    };
     const newer = {
       range: { from: { file, offset: offset + 1 }, to: LAST_PLACE },
       newestFirst: false,
       count: after,
       raw,
+      shownBytes,
     };
     const [earlier, later] = await Promise.all([older, newer].map((side) => neighbours(shop, family, side)));
     found.push({
@@ -70,10 +79,11 @@ interface Side {
   newestFirst: boolean;
   count: number;
   raw: boolean;
+  shownBytes: number;
 }
 
 async function neighbours(shop: ScanShop, family: OpenFamily, side: Side): Promise<FoundRecord[]> {
-  const { range, newestFirst, count, raw } = side;
+  const { range, newestFirst, count, raw, shownBytes } = side;
   const found: FoundRecord[] = [];
   if (count === 0) return found;
   const task = {
@@ -86,7 +96,7 @@ async function neighbours(shop: ScanShop, family: OpenFamily, side: Side): Promi
     tally: new ScanTally(),
     ahead: 0,
   };
-  const wish = { filter: {}, raw, wanted: () => count - found.length };
+  const wish = { filter: {}, raw, shownBytes, wanted: () => count - found.length };
   for await (const { found: more } of familyRecords(task, wish)) {
     for (let index = 0; index < more.ends.length && found.length < count; index++) {
       found.push(recordOf(lineOf(more, index)));

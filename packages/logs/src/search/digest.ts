@@ -2,6 +2,7 @@ import { LEVELS_BY_RANK } from '../parse/level.ts';
 import { BLOCK_BYTES, blockOf } from '../scan/blocks.ts';
 import type { DigestJob, ScannedGroup } from '../scan/jobs.ts';
 import { RecordMatcher } from '../scan/record-matcher.ts';
+import { shareOf } from '../scan/show-record.ts';
 import type { Digest, DigestGroup, DigestQuery, FoundRecord } from '../types.ts';
 import { familyRecords, lineOf, recordOf } from './family-records.ts';
 import type { FilePart } from './file-parts.ts';
@@ -50,8 +51,9 @@ export async function digest(
     const isNew = ({ firstMs }: Gathered) => firstMs >= newSinceMs;
     const all = gathering.largestFirst().filter((group) => !onlyNew || isNew(group));
     const groups: DigestGroup[] = [];
-    for (const group of all.slice(0, limit)) {
-      const sample = await sampleOf(shop, group);
+    const told = all.slice(0, limit);
+    for (const group of told) {
+      const sample = await sampleOf(shop, group, shareOf(told.length));
       if (sample) groups.push(tellGroup(group, sample, isNew(group)));
     }
     const problems = families.flatMap((family) => family.problems);
@@ -94,7 +96,11 @@ function newestOf({ lastMs, offset, file, family }: Gathered): Partial<Gathered>
 }
 
 /** The newest record of a group, read again by its place. */
-async function sampleOf(shop: ScanShop, { family, file, offset }: Gathered): Promise<FoundRecord | undefined> {
+async function sampleOf(
+  shop: ScanShop,
+  { family, file, offset }: Gathered,
+  shownBytes: number,
+): Promise<FoundRecord | undefined> {
   const task = {
     shop,
     family,
@@ -105,7 +111,7 @@ async function sampleOf(shop: ScanShop, { family, file, offset }: Gathered): Pro
     tally: new ScanTally(),
     ahead: 0,
   };
-  for await (const { found } of familyRecords(task, { filter: {}, raw: false, wanted: () => 1 })) {
+  for await (const { found } of familyRecords(task, { filter: {}, raw: false, shownBytes, wanted: () => 1 })) {
     return found.ends.length === 0 ? undefined : recordOf(lineOf(found, 0));
   }
   return undefined;

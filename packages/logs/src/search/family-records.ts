@@ -8,6 +8,7 @@ import { runParts } from './run-parts.ts';
 export interface RecordsWish {
   filter: RecordFilter;
   raw: boolean;
+  shownBytes?: number;
   /** How many more are wanted; asked when a part begins. */
   wanted(): number;
 }
@@ -40,7 +41,11 @@ export async function* familyRecords(task: FamilyTask, wish: RecordsWish): Async
   }
 }
 
-function recordsJob(part: FilePart, { newestFirst }: FamilyTask, { filter, raw, wanted }: RecordsWish): RecordsJob {
+function recordsJob(
+  part: FilePart,
+  { newestFirst }: FamilyTask,
+  { filter, raw, shownBytes, wanted }: RecordsWish,
+): RecordsJob {
   const { file, runs, picks, startBytes, endBytes, opened } = part;
   return {
     kind: 'records',
@@ -52,6 +57,7 @@ function recordsJob(part: FilePart, { newestFirst }: FamilyTask, { filter, raw, 
     filter,
     newestFirst,
     raw,
+    shownBytes,
     mark: opened.mark,
     limit: Math.max(1, wanted()),
   };
