@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ERROR_KINDS, type ErrorCode, ROUTE_IDS, routeOf } from '@porthole/contract';
 import { describe, expect, it } from 'vitest';
@@ -6,6 +6,14 @@ import { startTestNode } from '../packages/server/src/testing/test-node.ts';
 
 const root = join(import.meta.dirname, '..');
 const read = (path: string) => readFileSync(join(root, path), 'utf8');
+
+/** Everything that is written for readers, but for the changelog and the decisions, which tell of the past. */
+const PAGES = [
+  'README.md',
+  'ARCHITECTURE.md',
+  'CONTRIBUTING.md',
+  ...readdirSync(join(root, 'docs')).map((name) => `docs/${name}`),
+].filter((path) => path.endsWith('.md'));
 
 /** First cells of the rows of all Markdown tables, code marks taken off. */
 function firstCells(markdown: string): string[] {
@@ -48,8 +56,7 @@ describe('the documentation says what the code does', () => {
     const { SETTING_DEFINITIONS } = await import('@porthole/server/settings');
     const sections = new Set(SETTING_DEFINITIONS.map(({ section }) => section));
     const keys = new Set(SETTING_DEFINITIONS.map(({ key }) => key));
-    const pages = ['README.md', 'ARCHITECTURE.md', 'docs/http-api.md', 'docs/errors.md', 'docs/operations.md'];
-    const named = pages.flatMap((page) =>
+    const named = PAGES.flatMap((page) =>
       [...read(page).matchAll(/`([a-z]+)\.([a-z-]+)(?: = [^`]*)?`/g)].map(([, section = '', name]) => ({
         section,
         key: `${section}.${name}`,
@@ -61,16 +68,7 @@ describe('the documentation says what the code does', () => {
   });
 
   it('links between the pages lead somewhere', () => {
-    const pages = [
-      'README.md',
-      'ARCHITECTURE.md',
-      'CONTRIBUTING.md',
-      'docs/http-api.md',
-      'docs/settings.md',
-      'docs/operations.md',
-      'docs/errors.md',
-    ];
-    const broken = pages.flatMap((page) =>
+    const broken = PAGES.flatMap((page) =>
       [...read(page).matchAll(/\]\((?!https?:)([^)#]+)/g)]
         .map(([, link = '']) => join(root, page, '..', link))
         .filter((path) => !exists(path)),
