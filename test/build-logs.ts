@@ -1,9 +1,13 @@
 import { execFileSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 
-/** Scanning threads run the built package, also under tests of the source: what is built must be what is tested. */
+/**
+ * Scanning threads run the built package, also under tests of the source: what is built must be what is tested. The
+ * source itself needs what is made from proto/.
+ */
 export function setup(): void {
   const root = fileURLToPath(new URL('..', import.meta.url));
+  execFileSync(process.execPath, ['scripts/proto.mjs'], { cwd: root, stdio: 'inherit' });
   execFileSync(process.execPath, ['node_modules/typescript/bin/tsc', '-b', 'packages/logs'], {
     cwd: root,
     stdio: 'inherit',

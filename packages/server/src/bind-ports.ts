@@ -1,12 +1,12 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { startGrpcServer } from './grpc/grpc-server.ts';
+import { type GrpcDoor, startGrpcServer } from './grpc/grpc-server.ts';
 import { type BoundHttpServer, startHttpServer } from './http/http-server.ts';
 import type { Settings } from './settings/settings.ts';
 import { StartError } from './start-error.ts';
 import type { TlsFiles } from './tls-files.ts';
 
 /** Slower requests are attacks or broken; every client we know of sends its few hundred bytes at once. */
-const ARRIVAL_TIMEOUT_MS = 20_000;
+export const ARRIVAL_TIMEOUT_MS = 20_000;
 
 export interface BoundPorts {
   /** The address HTTP really listens on. */
@@ -20,12 +20,17 @@ export interface BoundPorts {
 export interface PortOptions {
   tls: TlsFiles | undefined;
   onRequest(request: IncomingMessage, response: ServerResponse): void;
+  /** Called with the first connection to the gRPC port. */
+  openGrpcDoor(): Promise<GrpcDoor>;
+  /** Told when that fails. */
+  onGrpcFailure(error: unknown): void;
 }
 
 /** Binds gRPC, then HTTP: whoever is answered over HTTP is told a gRPC port that is already there. */
-export async function bindPorts({ http, grpc }: Settings, { tls, onRequest }: PortOptions): Promise<BoundPorts> {
+export async function bindPorts({ http, grpc }: Settings, options: PortOptions): Promise<BoundPorts> {
+  const { tls, onRequest, openGrpcDoor: openDoor, onGrpcFailure: onFailure } = options;
   const { host, maxHeaderBytes, stallTimeoutMs } = http;
-  const rpc = await told('grpc.port', grpc.port, startGrpcServer({ host, port: grpc.port, tls }));
+  const rpc = await told('grpc.port', grpc.port, startGrpcServer({ host, port: grpc.port, openDoor, onFailure }));
   let web: BoundHttpServer;
   try {
     web = await told(
@@ -61,8 +66,7 @@ async function told<T>(setting: string, port: number, starting: Promise<T>): Pro
     return await starting;
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
-    // grpc-js hands on only the text of the system's error, so the code has to be read from it.
-    if (!reason.includes('EADDRINUSE'))
+    if (!(error instanceof Error && 'code' in error && error.code === 'EADDRINUSE'))
       throw new StartError(`${setting} ${port} cannot be bound: ${reason}`, { cause: error });
     const flag = `--${setting.replace('.', '-')}`;
     const message = `port ${port} is taken by another program: choose another with ${flag} N (0 takes any free one)`;

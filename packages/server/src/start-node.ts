@@ -1,6 +1,7 @@
 import { hostname } from 'node:os';
 import type { NodeObject, NodeState } from '@porthole/contract';
-import { bindPorts } from './bind-ports.ts';
+import { ARRIVAL_TIMEOUT_MS, bindPorts } from './bind-ports.ts';
+import { createDoorRules } from './doors/door-rules.ts';
 import { startHeartbeat } from './heartbeat.ts';
 import { hostAddress } from './host-address.ts';
 import { createHttpDoor } from './http/http-door.ts';
@@ -48,12 +49,22 @@ export async function startNode(options: StartNodeOptions = {}): Promise<Running
   const parts = await openNodeParts(loaded, { configText, node: () => node, isStopping });
   const { ownLog, logs, state } = parts;
   const log = ownLog.component('node');
-  const door = createHttpDoor({ ...parts, settings, version, hostName, isStopping });
+  const rules = createDoorRules({ ...parts, settings, isStopping });
   const close = async () => {
-    door.close();
+    rules.metrics.close();
     await parts.close();
   };
-  const ports = await bindPorts(settings, { tls: parts.tls, onRequest: door.onRequest }).catch(async (error) => {
+  const ports = await bindPorts(settings, {
+    tls: parts.tls,
+    onRequest: createHttpDoor({ ...parts, rules, settings, version, hostName }),
+    openGrpcDoor: async () => {
+      const { createGrpcDoor } = await import('./grpc/grpc-door.ts');
+      const { maxRequestBytes } = settings.grpc;
+      const grpcLog = ownLog.component('grpc');
+      return createGrpcDoor({ ...parts, rules, log: grpcLog, arrivalTimeoutMs: ARRIVAL_TIMEOUT_MS, maxRequestBytes });
+    },
+    onGrpcFailure: (error) => log.error('grpc', 'the gRPC service cannot be opened', { error }),
+  }).catch(async (error) => {
     log.error('start', 'the node cannot start', { error });
     await close();
     throw error;
@@ -65,14 +76,17 @@ export async function startNode(options: StartNodeOptions = {}): Promise<Running
   const url = urlOf(node, parts.tls ? 'https' : 'http');
   for (const warning of parts.warnings) log.warn('start', warning);
   log.info('start', 'the node is ready', { url, grpcPort: node.grpcPort, version, logDir: logs.path });
-  const stopHeartbeat = startHeartbeat(log, () => ({ openStreams: door.openStreams, openFiles: logs.usage.openFiles }));
+  const stopHeartbeat = startHeartbeat(log, () => ({
+    openStreams: rules.slots.taken,
+    openFiles: logs.usage.openFiles,
+  }));
 
   let stopped: Promise<void> | undefined;
   const stop = async () => {
     stopping = true;
     stopHeartbeat();
-    log.info('stop', 'the node is stopping', { openStreams: door.openStreams });
-    door.endFollows();
+    log.info('stop', 'the node is stopping', { openStreams: rules.slots.taken });
+    rules.endFollows();
     await ports.stop(settings.node.stopTimeoutMs);
     log.info('stop', 'the node has stopped');
     await close();

@@ -1,67 +1,27 @@
-import { createRequire } from 'node:module';
-import { dirname, join } from 'node:path';
-import { type Client, credentials, loadPackageDefinition, type ServiceClientConstructor } from '@grpc/grpc-js';
-import { loadSync } from '@grpc/proto-loader';
-import { protoPath } from 'grpc-health-check';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { createConnection } from 'node:net';
+import { describe, expect, it } from 'vitest';
 import { startTestNode } from '../testing/test-node.ts';
-import { startGrpcServer } from './grpc-server.ts';
+import { type GrpcDoor, startGrpcServer } from './grpc-server.ts';
+import { checkHealth, healthClient, openReflection, reflect } from './testing/standard-services.ts';
 
-interface HealthClient extends Client {
-  check(request: { service: string }, done: (error: Error | null, answer?: { status: string }) => void): void;
-}
-
-interface ReflectionClient extends Client {
-  serverReflectionInfo(): {
-    on(event: 'data', listener: (answer: { listServicesResponse: { service: { name: string }[] } }) => void): void;
-    on(event: 'error', listener: (error: Error) => void): void;
-    write(request: object): void;
-    end(): void;
-  };
-}
-
-function connect<T extends Client>(proto: string, path: readonly string[], port: number): T {
-  const root: unknown = loadPackageDefinition(loadSync(proto, { enums: String }));
-  const service = path.reduce(
-    (scope, name) => (scope as Record<string, unknown>)[name],
-    root,
-  ) as ServiceClientConstructor;
-  const client = new service(`127.0.0.1:${port}`, credentials.createInsecure()) as unknown as T;
-  onTestFinished(() => client.close());
-  return client;
-}
-
-function checkHealth(port: number): Promise<string> {
-  const client = connect<HealthClient>(protoPath, ['grpc', 'health', 'v1', 'Health'], port);
-  return new Promise((resolve, reject) => {
-    client.check({ service: '' }, (error, answer) => (error ? reject(error) : resolve(answer?.status ?? '')));
-  });
-}
-
-function listServices(port: number): Promise<string[]> {
-  const reflection = createRequire(import.meta.url).resolve('@grpc/reflection');
-  const proto = join(dirname(reflection), '../proto/grpc/reflection/v1/reflection.proto');
-  const client = connect<ReflectionClient>(proto, ['grpc', 'reflection', 'v1', 'ServerReflection'], port);
-  return new Promise((resolve, reject) => {
-    const call = client.serverReflectionInfo();
-    call.on('error', reject);
-    call.on('data', ({ listServicesResponse }) => {
-      call.end();
-      resolve(listServicesResponse.service.map(({ name }) => name));
-    });
-    call.write({ listServices: '' });
-  });
-}
+const CLOSED: { openDoor(): Promise<GrpcDoor>; onFailure(): void } = {
+  openDoor: () => Promise.reject(new Error('no door')),
+  onFailure() {},
+};
 
 describe('the gRPC port a node tells', () => {
-  it('answers that it is serving', async () => {
+  it('answers that the node and its service are serving, and knows no other', async () => {
     const { running } = await startTestNode();
     expect(await checkHealth(running.node.grpcPort)).toBe('SERVING');
+    expect(await checkHealth(running.node.grpcPort, 'porthole.v1.NodeStateService')).toBe('SERVING');
+    await expect(checkHealth(running.node.grpcPort, 'other')).rejects.toThrow('NOT_FOUND');
   });
 
   it('lists its services', async () => {
     const { running } = await startTestNode();
-    expect(await listServices(running.node.grpcPort)).toContain('grpc.health.v1.Health');
+    const { listServicesResponse } = await reflect(running.node.grpcPort, { listServices: '' });
+    const names = listServicesResponse?.service.map(({ name }) => name);
+    expect(names).toEqual(expect.arrayContaining(['grpc.health.v1.Health', 'porthole.v1.NodeStateService']));
   });
 
   it('is free again once the node has stopped', async () => {
@@ -69,7 +29,7 @@ describe('the gRPC port a node tells', () => {
     const { grpcPort } = running.node;
     await checkHealth(grpcPort);
     await running.stop();
-    const next = await startGrpcServer({ host: '127.0.0.1', port: grpcPort, tls: undefined });
+    const next = await startGrpcServer({ host: '127.0.0.1', port: grpcPort, ...CLOSED });
     expect(next.port).toBe(grpcPort);
     await next.stop(0);
   });
@@ -77,22 +37,56 @@ describe('the gRPC port a node tells', () => {
 
 describe('a gRPC server that stops', () => {
   it('cuts a call that does not end in time', async () => {
-    const server = await startGrpcServer({ host: '127.0.0.1', port: 0, tls: undefined });
-    const reflection = createRequire(import.meta.url).resolve('@grpc/reflection');
-    const proto = join(dirname(reflection), '../proto/grpc/reflection/v1/reflection.proto');
-    const client = connect<ReflectionClient>(proto, ['grpc', 'reflection', 'v1', 'ServerReflection'], server.port);
-    const call = client.serverReflectionInfo();
+    const { running } = await startTestNode({ settings: { node: { stopTimeoutMs: 20 } } });
+    const call = openReflection(running.node.grpcPort);
     const failed = new Promise<Error>((resolve) => call.on('error', resolve));
     const begun = new Promise((resolve) => call.on('data', resolve));
     call.write({ listServices: '' });
     await begun;
-    await server.stop(20);
+    await running.stop();
     expect(await failed).toBeInstanceOf(Error);
   });
 
-  it('can be stopped on an IPv6 address as well', async () => {
-    const server = await startGrpcServer({ host: '::1', port: 0, tls: undefined });
+  it('tells who watches its health, and does not wait for them', async () => {
+    const { running } = await startTestNode({ settings: { node: { stopTimeoutMs: 3_600_000 } } });
+    const watch = healthClient(running.node.grpcPort).watch({ service: '' });
+    const told: string[] = [];
+    const ended = new Promise<Error>((resolve) => watch.on('error', resolve));
+    const begun = new Promise<void>((resolve) => {
+      watch.on('data', ({ status }) => {
+        told.push(status);
+        resolve();
+      });
+    });
+    await begun;
+    await running.stop();
+    expect((await ended).message).toContain('UNAVAILABLE');
+    expect(told).toEqual(['SERVING', 'NOT_SERVING']);
+  });
+
+  it('can be stopped on an IPv6 address, and before anyone came', async () => {
+    const server = await startGrpcServer({ host: '::1', port: 0, ...CLOSED });
     expect(server.port).toBeGreaterThan(0);
+    await server.stop(0);
+  });
+});
+
+describe('a gRPC server whose service cannot be opened', () => {
+  it('says why, closes the connection, and tries again with the next one', async () => {
+    const failures: unknown[] = [];
+    let opened = 0;
+    const openDoor = () => {
+      opened++;
+      return Promise.reject(new Error(`attempt ${opened}`));
+    };
+    const onFailure = (error: unknown) => failures.push(error);
+    const server = await startGrpcServer({ host: '127.0.0.1', port: 0, openDoor, onFailure });
+    for (let i = 0; i < 2; i++) {
+      const socket = createConnection({ host: '127.0.0.1', port: server.port });
+      socket.on('error', () => {});
+      await new Promise((resolve) => socket.resume().once('close', resolve));
+    }
+    expect(failures.map(String)).toEqual(['Error: attempt 1', 'Error: attempt 2']);
     await server.stop(0);
   });
 });

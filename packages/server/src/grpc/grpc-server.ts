@@ -1,49 +1,70 @@
-import { Server, ServerCredentials } from '@grpc/grpc-js';
-import { loadSync } from '@grpc/proto-loader';
-import { ReflectionService } from '@grpc/reflection';
-import { HealthImplementation, protoPath } from 'grpc-health-check';
+import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
+
+/** What answers on connections that were accepted. */
+export interface GrpcDoor {
+  accept(socket: Socket): void;
+  /** Tells health watchers first, then lets calls end, or their connections be cut. */
+  stop(): Promise<void>;
+}
 
 export interface GrpcServerOptions {
   host: string;
   port: number;
-  tls: { cert: Buffer; key: Buffer } | undefined;
+  /** Called with the first connection: the code behind it takes longer to load than the rest of a node to start. */
+  openDoor(): Promise<GrpcDoor>;
+  /** Told when the door cannot be opened; connections are closed then. */
+  onFailure(error: unknown): void;
 }
 
 export interface BoundGrpcServer {
   port: number;
-  /** Tells health watchers first, lets calls end for `drainMs`, then cuts what is left. */
+  /** Stops accepting, lets calls end for `drainMs`, then cuts what is left. */
   stop(drainMs: number): Promise<void>;
 }
 
-/** Binds the gRPC port with the standard health service and reflection. */
-export async function startGrpcServer({ host, port, tls }: GrpcServerOptions): Promise<BoundGrpcServer> {
-  const server = new Server();
-  const health = new HealthImplementation({ '': 'SERVING' });
-  health.addToServer(server);
-  new ReflectionService(loadSync(protoPath, { keepCase: true })).addToServer(server);
-  const boundPort = await bind(server, host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`, credentials(tls));
+/** Binds the gRPC port. Rejects with the system's error when the address cannot be had. */
+export async function startGrpcServer(options: GrpcServerOptions): Promise<BoundGrpcServer> {
+  const { host, port, openDoor, onFailure } = options;
+  const sockets = new Set<Socket>();
+  let opening: Promise<GrpcDoor> | undefined;
+  const server = createServer({ noDelay: true }, (socket) => {
+    sockets.add(socket);
+    socket.once('close', () => sockets.delete(socket));
+    socket.on('error', () => {}); // one that is lost before the door takes it over
+    opening ??= openDoor();
+    opening.then(
+      (door) => door.accept(socket),
+      (error) => {
+        onFailure(error);
+        opening = undefined;
+        socket.destroy();
+      },
+    );
+  });
+  await listen(server, host, port);
   return {
-    port: boundPort,
-    stop(drainMs) {
-      health.setStatus('', 'NOT_SERVING');
-      return new Promise((resolve) => {
-        const timer = setTimeout(() => server.forceShutdown(), drainMs);
-        server.tryShutdown(() => {
-          clearTimeout(timer);
-          resolve();
-        });
-      });
+    port: (server.address() as AddressInfo).port,
+    async stop(drainMs) {
+      const closed = new Promise((resolve) => server.close(resolve));
+      const cut = () => {
+        for (const socket of sockets) socket.destroy();
+      };
+      const timer = setTimeout(cut, drainMs);
+      const door = await opening?.catch(() => undefined);
+      await door?.stop();
+      clearTimeout(timer);
+      cut(); // connections that no call ever came on
+      await closed;
     },
   };
 }
 
-function credentials(tls: GrpcServerOptions['tls']): ServerCredentials {
-  if (!tls) return ServerCredentials.createInsecure();
-  return ServerCredentials.createSsl(null, [{ cert_chain: tls.cert, private_key: tls.key }]);
-}
-
-function bind(server: Server, address: string, how: ServerCredentials): Promise<number> {
+function listen(server: Server, host: string, port: number): Promise<void> {
   return new Promise((resolve, reject) => {
-    server.bindAsync(address, how, (error, port) => (error ? reject(error) : resolve(port)));
+    server.once('error', reject);
+    server.listen({ host, port }, () => {
+      server.off('error', reject);
+      resolve();
+    });
   });
 }

@@ -53,7 +53,6 @@ export function admit(request: IncomingMessage, gate: GateOptions): Admitted {
   if (request.method !== 'GET' && request.method !== 'HEAD') {
     throw new HttpRefusal('METHOD_NOT_ALLOWED', 'this interface is read-only: use GET or HEAD', { allow: 'GET, HEAD' });
   }
-  if (gate.isStopping() && !isOpen)
-    throw new HttpRefusal('SHUTTING_DOWN', 'the node is stopping', { 'retry-after': '5' });
+  if (gate.isStopping() && !isOpen) throw new PortholeError('SHUTTING_DOWN', 'the node is stopping');
   return { route, query, method: request.method, trusted };
 }

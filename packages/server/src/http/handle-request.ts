@@ -1,14 +1,15 @@
 import type { IncomingHttpHeaders, IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import { codeOf, type RouteId, routeOf } from '@porthole/contract';
+import { ClientGone, ReaderStalled } from '../doors/client-gone.ts';
+import { Deadline } from '../doors/deadline.ts';
+import type { StreamSlots } from '../doors/stream-slots.ts';
+import type { NodeMetrics } from '../metrics/metrics.ts';
 import type { Logger } from '../own-log/logger.ts';
 import type { Answer, RouteHandler, RouteRequest } from './answer.ts';
 import type { createCors } from './cors.ts';
-import { Deadline } from './deadline.ts';
 import { admit, type GateOptions } from './gate.ts';
-import type { NodeMetrics } from './metrics.ts';
 import { problemAnswer } from './problem-answer.ts';
-import { AnswerWriter, ClientGone, ReaderStalled, sendAnswer } from './send-answer.ts';
-import type { StreamSlots } from './stream-slots.ts';
+import { AnswerWriter, sendAnswer } from './send-answer.ts';
 
 export interface RequestHandling {
   gate: GateOptions;

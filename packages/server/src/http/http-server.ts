@@ -2,9 +2,9 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse, S
 import { createServer as createTlsServer } from 'node:https';
 import { type AddressInfo, Server as NetServer, type Socket } from 'node:net';
 import { PortholeError } from '@porthole/contract';
+import { ReaderStalled } from '../doors/client-gone.ts';
 import { Connections } from './connections.ts';
 import { problemAnswer } from './problem-answer.ts';
-import { ReaderStalled } from './send-answer.ts';
 
 /** How often, within the time a request has to arrive, Node looks for those that are late. */
 const ARRIVAL_CHECKS = 4;

@@ -1,7 +1,7 @@
 import type { NodeState } from '@porthole/contract';
 import type { Health, Readiness } from '../health.ts';
+import type { NodeMetrics } from '../metrics/metrics.ts';
 import { jsonAnswer, type RouteHandler, textAnswer } from './answer.ts';
-import type { NodeMetrics } from './metrics.ts';
 
 type NodeRouteId = 'config' | 'settings' | 'node' | 'live' | 'ready' | 'metrics';
 

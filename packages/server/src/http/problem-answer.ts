@@ -1,26 +1,22 @@
-import type { OutgoingHttpHeaders } from 'node:http';
-import { type ErrorCode, toProblem } from '@porthole/contract';
+import { toProblem } from '@porthole/contract';
+import { retryAfterSeconds } from '../doors/retry-after.ts';
 import type { BodyAnswer } from './answer.ts';
 import { HttpRefusal } from './http-refusal.ts';
-
-/** Seconds until asking again may help, for failures that come from below HTTP. */
-const RETRY_AFTER_S: Partial<Record<ErrorCode, number>> = { TOO_MANY_SEARCHES: 1 };
 
 /** The one place where a throw becomes an HTTP answer. */
 export function problemAnswer(thrown: unknown, accept: string | undefined): BodyAnswer {
   const problem = toProblem(thrown);
-  const extra = thrown instanceof HttpRefusal ? thrown.headers : retryHeaders(problem.code);
+  const retryAfter = retryAfterSeconds(problem.code);
+  const extra = {
+    ...(retryAfter !== undefined && { 'retry-after': String(retryAfter) }),
+    ...(thrown instanceof HttpRefusal && thrown.headers),
+  };
   if (wantsOnlyText(accept)) {
     const headers = { 'content-type': 'text/plain; charset=utf-8', ...extra };
     return { status: problem.status, headers, body: `${problem.code}: ${problem.detail}\n` };
   }
   const headers = { 'content-type': 'application/problem+json; charset=utf-8', ...extra };
   return { status: problem.status, headers, body: JSON.stringify(problem) };
-}
-
-function retryHeaders(code: ErrorCode): OutgoingHttpHeaders {
-  const seconds = RETRY_AFTER_S[code];
-  return seconds === undefined ? {} : { 'retry-after': String(seconds) };
 }
 
 /** Whether the client takes plain text and nothing a problem document could be. */

@@ -1,4 +1,5 @@
 import type { OutgoingHttpHeaders, ServerResponse } from 'node:http';
+import { ClientGone, ReaderStalled } from '../doors/client-gone.ts';
 import type { Answer } from './answer.ts';
 
 /** What every answer carries, whatever it is. The pages need one style sheet and one image of their own origin. */
@@ -14,16 +15,6 @@ const SECURITY_HEADERS = [
   'x-frame-options',
   'DENY',
 ] as const;
-
-/** The reader took no byte for the allowed time. */
-export class ReaderStalled extends Error {
-  override readonly name = 'ReaderStalled';
-}
-
-/** The connection ended before the answer did. */
-export class ClientGone extends Error {
-  override readonly name = 'ClientGone';
-}
 
 /**
  * Writes an answer; resolves when the last byte is with the system, rejects when the client is gone or the source fails.

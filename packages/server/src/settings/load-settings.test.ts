@@ -34,7 +34,7 @@ test('without any source every setting has its default', async () => {
       stallTimeoutMs: 30_000,
       answerTimeoutMs: 60_000,
     },
-    grpc: { port: 7301 },
+    grpc: { port: 7301, maxRequestBytes: 64 * 1024 },
     auth: { tokenFile: '', allowAnonymous: false },
     tls: { certFile: '', keyFile: '' },
     service: { configFile: '', logDir: '' },

@@ -106,6 +106,12 @@ export const SETTING_ROWS = {
       default: 7301,
       about: 'The gRPC port, on the address of `http.host`. 0: any free one.',
     }),
+    maxRequestBytes: setting({
+      name: 'max-request-bytes',
+      kind: size({ min: '1KiB', max: '1MiB' }),
+      default: 64 * 1024,
+      about: 'The largest message a gRPC request may consist of.',
+    }),
   },
   auth: {
     tokenFile: setting({

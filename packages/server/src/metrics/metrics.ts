@@ -1,4 +1,5 @@
 import type { LogDir } from '@porthole/logs';
+import { CallCounts, type CallOutcome } from './call-counts.ts';
 import { startProcessMetrics } from './process-metrics.ts';
 import { type Metric, renderMetrics } from './prometheus-text.ts';
 import { type CutReason, RequestCounts, type RequestOutcome } from './request-counts.ts';
@@ -6,6 +7,7 @@ import { type CutReason, RequestCounts, type RequestOutcome } from './request-co
 export interface NodeMetrics {
   countRequest(outcome: RequestOutcome): void;
   countCut(reason: CutReason): void;
+  countCall(outcome: CallOutcome): void;
   /** All metrics in the Prometheus text format. */
   render(): Promise<string>;
   close(): void;
@@ -20,11 +22,16 @@ export interface MetricSources {
 
 export function createMetrics(sources: MetricSources): NodeMetrics {
   const requests = new RequestCounts();
+  const calls = new CallCounts();
   const own = startProcessMetrics();
   return {
     countRequest: (outcome) => requests.count(outcome),
     countCut: (reason) => requests.countCut(reason),
-    render: async () => renderMetrics([...requests.metrics(), ...nodeMetrics(sources), ...(await own.metrics())]),
+    countCall: (outcome) => calls.count(outcome),
+    render: async () => {
+      const counted = [...requests.metrics(), ...calls.metrics()];
+      return renderMetrics([...counted, ...nodeMetrics(sources), ...(await own.metrics())]);
+    },
     close: () => own.close(),
   };
 }

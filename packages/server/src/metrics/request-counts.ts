@@ -1,3 +1,4 @@
+import { Durations } from './durations.ts';
 import type { Metric, Sample } from './prometheus-text.ts';
 
 export interface RequestOutcome {
@@ -11,16 +12,11 @@ export interface RequestOutcome {
 /** Why an answer ended before its last byte: the reader stalled, the client left, or the source failed. */
 export type CutReason = 'stalled' | 'client' | 'source';
 
-/** Upper ends of the duration buckets, in seconds; one without end follows. */
-const BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10];
-
 interface RouteCounts {
   /** Requests by `method status`. */
   requests: Map<string, number>;
   bytes: number;
-  seconds: number;
-  /** Requests by bucket, each counted in the first one it fits. */
-  durations: number[];
+  durations: Durations;
 }
 
 /** Counts of answered requests. Every request passes here, so counting is plain arithmetic. */
@@ -33,9 +29,7 @@ export class RequestCounts {
     const kind = `${method} ${status}`;
     counts.requests.set(kind, (counts.requests.get(kind) ?? 0) + 1);
     counts.bytes += bytes;
-    counts.seconds += seconds;
-    const bucket = bucketOf(seconds);
-    counts.durations[bucket] = (counts.durations[bucket] ?? 0) + 1;
+    counts.durations.count(seconds);
   }
 
   countCut(reason: CutReason): void {
@@ -61,7 +55,7 @@ export class RequestCounts {
         name: 'porthole_http_request_duration_seconds',
         type: 'histogram',
         help: 'Time from the request to the last byte of its answer, by route.',
-        samples: routes.flatMap(durationSamples),
+        samples: routes.flatMap(([route, { durations }]) => durations.samples({ route })),
       },
       {
         name: 'porthole_http_cut_answers_total',
@@ -73,16 +67,10 @@ export class RequestCounts {
   }
 
   #begin(route: string): RouteCounts {
-    const durations = Array.from({ length: BUCKETS.length + 1 }, () => 0);
-    const counts = { requests: new Map<string, number>(), bytes: 0, seconds: 0, durations };
+    const counts = { requests: new Map<string, number>(), bytes: 0, durations: new Durations() };
     this.#routes.set(route, counts);
     return counts;
   }
-}
-
-function bucketOf(seconds: number): number {
-  const index = BUCKETS.findIndex((end) => seconds <= end);
-  return index < 0 ? BUCKETS.length : index;
 }
 
 function requestSamples([route, { requests }]: [string, RouteCounts]): Sample[] {
@@ -90,14 +78,4 @@ function requestSamples([route, { requests }]: [string, RouteCounts]): Sample[] 
     const [method = '', status = ''] = kind.split(' ');
     return { labels: { route, method, status }, value };
   });
-}
-
-function durationSamples([route, { durations, seconds }]: [string, RouteCounts]): Sample[] {
-  let count = 0;
-  const buckets = durations.map((inBucket, index): Sample => {
-    count += inBucket;
-    return { suffix: '_bucket', labels: { le: BUCKETS[index] ?? '+Inf', route }, value: count };
-  });
-  const labels = { route };
-  return [...buckets, { suffix: '_sum', labels, value: seconds }, { suffix: '_count', labels, value: count }];
 }

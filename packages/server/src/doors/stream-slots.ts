@@ -1,4 +1,4 @@
-import { HttpRefusal } from './http-refusal.ts';
+import { PortholeError } from '@porthole/contract';
 
 /** Counts the streams under way and refuses more than allowed: each holds a descriptor and up to two chunks. */
 export class StreamSlots {
@@ -17,7 +17,7 @@ export class StreamSlots {
   take(): () => void {
     if (this.#taken >= this.#most) {
       const message = `${this.#most} streams are under way, as many as http.max-streams allows`;
-      throw new HttpRefusal('TOO_MANY_STREAMS', message, { 'retry-after': '1' });
+      throw new PortholeError('TOO_MANY_STREAMS', message);
     }
     this.#taken++;
     let given = false;

@@ -1,4 +1,4 @@
-import { HttpRefusal } from './http-refusal.ts';
+import { PortholeError } from '@porthole/contract';
 
 /** Clients remembered at once. The one not seen for longest makes room: forgetting only ever lets requests through. */
 const MAX_CLIENTS = 10_000;
@@ -23,7 +23,7 @@ export function createRateLimit(perSecond: number, now: () => number = Date.now)
     if (buckets.size > MAX_CLIENTS) buckets.delete(buckets.keys().next().value ?? '');
     if (bucket.tokens < 1) {
       const message = `more than ${perSecond} requests a second from one address; see http.max-requests-per-second`;
-      throw new HttpRefusal('RATE_LIMITED', message, { 'retry-after': '1' });
+      throw new PortholeError('RATE_LIMITED', message);
     }
     bucket.tokens--;
   };

@@ -1,0 +1,26 @@
+import type { CallOptions } from '@porthole/contract';
+import type { NodeStateServiceMethods } from '../generated/messages.ts';
+
+export type MethodName = keyof NodeStateServiceMethods;
+
+type RequestOf<Name extends MethodName> = NodeStateServiceMethods[Name]['request'];
+type ResponseOf<Name extends MethodName> = NodeStateServiceMethods[Name]['response'];
+
+/** Answers with one message. */
+export type UnaryCall<Request, Response> = (request: Request, options: CallOptions) => Promise<Response>;
+
+/**
+ * Answers with messages. What can be refused is refused before the first item. `undefined` is nothing to send yet: the
+ * question is a good one. Bytes in a message may be lent: they are valid until the next item is asked for.
+ */
+export type StreamCall<Request, Response> = (
+  request: Request,
+  options: CallOptions,
+) => AsyncIterable<Response | undefined>;
+
+/** All methods of the service. */
+export type Calls = {
+  [Name in MethodName]: NodeStateServiceMethods[Name]['stream'] extends true
+    ? StreamCall<RequestOf<Name>, ResponseOf<Name>>
+    : UnaryCall<RequestOf<Name>, ResponseOf<Name>>;
+};

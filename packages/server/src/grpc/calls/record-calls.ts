@@ -1,0 +1,78 @@
+import {
+  type NodeState,
+  parseBudget,
+  parseDigestRequest,
+  parseFollowRequest,
+  parseHistogramRequest,
+  parseSearchRequest,
+} from '@porthole/contract';
+import type { FollowItem } from '@porthole/logs';
+import type { DoorRules } from '../../doors/door-rules.ts';
+import { inBoundedMessages } from '../messages/bounded-messages.ts';
+import { countsMessage, digestMessage } from '../messages/count-messages.ts';
+import { followItemMessage, searchItemMessages } from '../messages/record-messages.ts';
+import { queryOf } from '../request-query.ts';
+import type { Calls } from './calls.ts';
+
+type RecordMethod = 'SearchLogs' | 'FollowLogs' | 'CountLogs' | 'DigestLogs';
+
+export type RecordCallRules = Pick<DoorRules, 'clock' | 'maxRecords' | 'searchBudgetMs' | 'countBudgetMs' | 'stopping'>;
+
+export function createRecordCalls(node: NodeState, rules: RecordCallRules): Pick<Calls, RecordMethod> {
+  const { clock, maxRecords, searchBudgetMs, countBudgetMs, stopping } = rules;
+  return {
+    async *SearchLogs(message, { signal }) {
+      const query = queryOf(message);
+      const request = parseSearchRequest(query, clock(), { maxRecords });
+      const budgetMs = parseBudget(query, { mostMs: searchBudgetMs });
+      for await (const batch of node.searchLogs(request, { ...(signal && { signal }), budgetMs })) {
+        if (batch.length === 0) yield undefined;
+        for (const items of inBoundedMessages(batch.flatMap(searchItemMessages))) yield { items };
+      }
+    },
+    async *FollowLogs(message, { signal }) {
+      const request = parseFollowRequest(queryOf(message), clock());
+      const leaving = firstOf([stopping, ...(signal ? [signal] : [])]);
+      try {
+        for await (const batch of node.followLogs(request, { signal: leaving.signal })) {
+          if (batch.length === 0) yield undefined;
+          const told = stopping.aborted ? batch.map(toldOfStop) : batch;
+          for (const items of inBoundedMessages(told.map(followItemMessage))) yield { items };
+        }
+      } finally {
+        leaving.release();
+      }
+    },
+    CountLogs: async (message, options) => {
+      const query = queryOf(message);
+      const request = parseHistogramRequest(query, clock());
+      const budgetMs = parseBudget(query, { mostMs: countBudgetMs });
+      return countsMessage(await node.logHistogram(request, { ...options, budgetMs }));
+    },
+    DigestLogs: async (message, options) => {
+      const query = queryOf(message);
+      const request = parseDigestRequest(query, clock());
+      const budgetMs = parseBudget(query, { mostMs: countBudgetMs });
+      return digestMessage(await node.logDigest(request, { ...options, budgetMs }));
+    },
+  };
+}
+
+/** The source only knows that it was told to end. */
+function toldOfStop(item: FollowItem): FollowItem {
+  return item.type === 'end' ? { type: 'end', reason: 'stopping' } : item;
+}
+
+/** Fires with the first of the signals. Unlike `AbortSignal.any` it leaves nothing behind at one that lives for long. */
+function firstOf(signals: readonly AbortSignal[]): { signal: AbortSignal; release(): void } {
+  const controller = new AbortController();
+  const fire = () => controller.abort();
+  if (signals.some(({ aborted }) => aborted)) fire();
+  for (const signal of signals) signal.addEventListener('abort', fire);
+  return {
+    signal: controller.signal,
+    release() {
+      for (const signal of signals) signal.removeEventListener('abort', fire);
+    },
+  };
+}

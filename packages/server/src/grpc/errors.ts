@@ -1,0 +1,24 @@
+import { Metadata, status } from '@grpc/grpc-js';
+import { ERROR_KINDS, toProblem } from '@porthole/contract';
+import { retryAfterSeconds } from '../doors/retry-after.ts';
+import { wellFormed } from './messages/well-formed.ts';
+
+/** Details travel percent-encoded in a header; many clients take 8 KiB of headers, and a character may need nine bytes. */
+const MAX_DETAIL_CHARACTERS = 700;
+
+export interface CallStatus {
+  code: status;
+  details: string;
+  metadata: Metadata;
+}
+
+/** The one place where a throw becomes a gRPC status: the same code and words as over HTTP. */
+export function statusOf(thrown: unknown): CallStatus {
+  const { code, detail } = toProblem(thrown);
+  const metadata = new Metadata();
+  metadata.set('porthole-code', code);
+  const retryAfter = retryAfterSeconds(code);
+  if (retryAfter !== undefined) metadata.set('retry-after', String(retryAfter));
+  const shown = detail.length > MAX_DETAIL_CHARACTERS ? `${detail.slice(0, MAX_DETAIL_CHARACTERS)}...` : detail;
+  return { code: status[ERROR_KINDS[code].grpc], details: wellFormed(shown), metadata };
+}

@@ -1,0 +1,138 @@
+import { execFileSync } from 'node:child_process';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { credentials, type ServiceError, status } from '@grpc/grpc-js';
+import { describe, expect, it } from 'vitest';
+import { createToken } from '../auth/tokens.ts';
+import { ask } from '../testing/ask.ts';
+import { eventually } from '../testing/eventually.ts';
+import { startTestNode, tempDir } from '../testing/test-node.ts';
+import { connect, connectNode } from './testing/connect.ts';
+import { checkHealth, reflect } from './testing/standard-services.ts';
+
+const { token, line } = createToken('ann');
+
+function tokenFile(): string {
+  const path = join(tempDir(), 'tokens');
+  writeFileSync(path, `${line}\n`);
+  return path;
+}
+
+/** The status a call fails with, and what it says beside it. */
+async function failureOf(asked: Promise<unknown>): Promise<{ status: string; details: string; metadata: object }> {
+  const error = await asked.then(
+    () => undefined,
+    (thrown: unknown) => thrown,
+  );
+  const { cause = error } = error as { cause?: unknown };
+  const { code, details, metadata } = cause as ServiceError;
+  const { 'porthole-code': portholeCode, 'retry-after': retryAfter } = metadata.getMap();
+  return { status: status[code], details, metadata: { portholeCode, retryAfter } };
+}
+
+describe('a node with tokens', () => {
+  it('answers who has one', async () => {
+    const { running } = await startTestNode({ settings: { auth: { tokenFile: tokenFile() } } });
+    const { versions } = await connectNode(running.node.grpcPort, { token }).describe();
+    expect(versions.node).toBe(process.versions.node);
+  });
+
+  it('refuses a missing and a wrong token, one-answer calls and streams alike', async () => {
+    const { running } = await startTestNode({ settings: { auth: { tokenFile: tokenFile() } } });
+    const { grpcPort } = running.node;
+    const portholeCode = 'UNAUTHENTICATED';
+    for (const [given, details] of [
+      [{}, 'this node needs a token: send the metadata "authorization: Bearer TOKEN"'],
+      [{ token: 'wrong' }, 'the token is not known to this node'],
+    ] as const) {
+      const connection = connect(grpcPort, given);
+      const refused = { status: 'UNAUTHENTICATED', details, metadata: { portholeCode, retryAfter: undefined } };
+      expect(await failureOf(connection.ask('Describe', {}))).toEqual(refused);
+      expect(await failureOf(connection.stream('ViewLog', { file: 'a.log' }).next())).toEqual(refused);
+    }
+  });
+
+  it('tells its interface only to who has one, and its health to everyone', async () => {
+    const { running } = await startTestNode({ settings: { auth: { tokenFile: tokenFile() } } });
+    const { grpcPort } = running.node;
+    expect(await failureOf(reflect(grpcPort, { listServices: '' }))).toMatchObject({ status: 'UNAUTHENTICATED' });
+    expect(await reflect(grpcPort, { listServices: '' }, token)).toHaveProperty('listServicesResponse');
+    expect(await checkHealth(grpcPort)).toBe('SERVING');
+  });
+
+  it('does so over TLS as well', async () => {
+    const [certFile, keyFile] = [join(tempDir(), 'node.crt'), join(tempDir(), 'node.key')];
+    const key = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes', '-keyout', keyFile];
+    const names = ['-subj', '/CN=localhost', '-addext', 'subjectAltName=DNS:localhost,IP:127.0.0.1'];
+    execFileSync('openssl', ['req', '-x509', '-days', '2', ...key, ...names, '-out', certFile], { stdio: 'ignore' });
+    const text = 'a line of a log\n'.repeat(200_000);
+    const settings = { tls: { certFile, keyFile }, auth: { tokenFile: tokenFile() } };
+    const { running } = await startTestNode({ files: { 'a.log': text }, settings });
+    const channel = credentials.createSsl(readFileSync(certFile));
+    const node = connectNode(running.node.grpcPort, { token, channel });
+    let read = '';
+    const { chunks } = await node.viewLog({ file: 'a.log', sizeBytes: text.length });
+    for await (const chunk of chunks) read += Buffer.from(chunk).toString();
+    expect(read === text).toBe(true);
+    const plain = connect(running.node.grpcPort, { token });
+    expect(await failureOf(plain.ask('Describe', {}))).toMatchObject({ status: 'UNAVAILABLE' });
+  });
+});
+
+describe('the limits of a node', () => {
+  it('on requests a second count what comes over HTTP and gRPC together', async () => {
+    const { running, port } = await startTestNode({ settings: { http: { maxRequestsPerSecond: 2 } } });
+    const connection = connect(running.node.grpcPort);
+    await connection.ask('Describe', {});
+    await ask(port, '/health/live');
+    expect(await failureOf(connection.ask('Describe', {}))).toEqual({
+      status: 'RESOURCE_EXHAUSTED',
+      details: 'more than 2 requests a second from one address; see http.max-requests-per-second',
+      metadata: { portholeCode: 'RATE_LIMITED', retryAfter: '1' },
+    });
+  });
+
+  it('on the size of a request name the setting', async () => {
+    const { running } = await startTestNode({ settings: { grpc: { maxRequestBytes: 2048 } } });
+    const connection = connect(running.node.grpcPort);
+    await expect(connection.ask('StatLog', { file: 'x'.repeat(2000) })).rejects.toMatchObject({
+      code: 'FILE_NAME_INVALID',
+    });
+    const refused = {
+      status: 'RESOURCE_EXHAUSTED',
+      details: 'the request has 3003 bytes, more than the 2048 of grpc.max-request-bytes',
+    };
+    expect(await failureOf(connection.ask('StatLog', { file: 'x'.repeat(3000) }))).toMatchObject(refused);
+    const stream = connection.stream('ViewLog', { file: 'x'.repeat(3000) });
+    expect(await failureOf(stream.next())).toMatchObject(refused);
+    const huge = connection.ask('StatLog', { file: 'x'.repeat(8 * 1024 ** 2) });
+    expect(await failureOf(huge)).toMatchObject({ status: 'RESOURCE_EXHAUSTED' });
+  });
+});
+
+describe('what is counted', () => {
+  it('is every call, by method and status', async () => {
+    const { running, port } = await startTestNode({ files: { 'a.log': 'text\n' } });
+    const connection = connect(running.node.grpcPort);
+    await connection.ask('Describe', {});
+    await connection.ask('StatLog', { file: 'absent' }).catch(() => {});
+    for await (const _message of connection.stream('ViewLog', { file: 'a.log' }));
+    const follow = connection.stream('FollowLogs', { cursor: '', raw: false });
+    await follow.next();
+    await follow.return(undefined);
+    await checkHealth(running.node.grpcPort);
+    await eventually(async () => {
+      const metrics = (await ask(port, '/metrics')).body.toString();
+      for (const [method, result] of [
+        ['NodeStateService/Describe', 'OK'],
+        ['NodeStateService/StatLog', 'NOT_FOUND'],
+        ['NodeStateService/ViewLog', 'OK'],
+        ['NodeStateService/FollowLogs', 'CANCELLED'],
+        ['Health/Check', 'OK'],
+      ])
+        expect(metrics).toContain(`porthole_grpc_calls_total{method="${method}",status="${result}"} 1\n`);
+      expect(metrics).toContain('porthole_grpc_call_duration_seconds_count{method="NodeStateService/Describe"} 1\n');
+      expect(metrics).toContain('porthole_open_streams 0\n');
+    });
+  });
+});

@@ -1,0 +1,32 @@
+import type { ServerWritableStream } from '@grpc/grpc-js';
+import { ClientGone, ReaderStalled } from '../doors/client-gone.ts';
+
+/** Writes one message at a time, and gives up a reader that does not take it. */
+export class MessageWriter<Message> {
+  readonly #call: ServerWritableStream<never, Message> | ServerWritableStream<unknown, Message>;
+  readonly #stallTimeoutMs: number;
+  #giveUp: (reason: Error) => void = () => {};
+
+  constructor(call: ServerWritableStream<unknown, Message>, stallTimeoutMs: number) {
+    this.#call = call;
+    this.#stallTimeoutMs = stallTimeoutMs;
+    call.once('cancelled', () => this.#giveUp(new ClientGone()));
+  }
+
+  /** Resolves when the message is with the system: what its bytes were lent from may be used again. */
+  write(message: Message): Promise<void> {
+    return new Promise((resolve, reject) => {
+      if (this.#call.cancelled) return reject(new ClientGone());
+      const timer = setTimeout(() => reject(new ReaderStalled()), this.#stallTimeoutMs);
+      this.#giveUp = (reason) => {
+        clearTimeout(timer);
+        reject(reason);
+      };
+      this.#call.write(message, (error: Error | null | undefined) => {
+        clearTimeout(timer);
+        if (error) reject(new ClientGone());
+        else resolve();
+      });
+    });
+  }
+}

@@ -1,0 +1,40 @@
+import type { RecordMessage } from '../generated/messages.ts';
+
+/**
+ * About the most that one message holds, in UTF-16 units of text: written out they are at most three bytes each. Clients
+ * take 4 MiB unless told otherwise, and the longest single record is below 2 MiB.
+ */
+const MESSAGE_UNITS = 256 * 1024;
+
+/** What a record takes beside its texts. */
+const RECORD_UNITS = 64;
+
+interface ItemWithRecord {
+  record?: RecordMessage | null | undefined;
+  before?: RecordMessage | null | undefined;
+  after?: RecordMessage | null | undefined;
+}
+
+/** The items in runs that each fit into one message. No items, no runs. */
+export function* inBoundedMessages<Item extends object>(items: readonly Item[]): Generator<Item[]> {
+  let run: Item[] = [];
+  let units = 0;
+  for (const item of items) {
+    const itemUnits = unitsOf(item);
+    if (run.length > 0 && units + itemUnits > MESSAGE_UNITS) {
+      yield run;
+      run = [];
+      units = 0;
+    }
+    run.push(item);
+    units += itemUnits;
+  }
+  if (run.length > 0) yield run;
+}
+
+function unitsOf({ record, before, after }: ItemWithRecord): number {
+  const found = record ?? before ?? after;
+  if (!found) return RECORD_UNITS;
+  const { message, raw, context_json, cursor } = found;
+  return RECORD_UNITS + message.length + cursor.length + (raw?.length ?? 0) + (context_json?.length ?? 0);
+}

@@ -1,0 +1,51 @@
+import type { NodeConfig, NodeDescription, NodeObject, NodeSettings } from '@porthole/contract';
+import type {
+  DescribeResponseMessage,
+  GetConfigResponseMessage,
+  GetSettingsResponseMessage,
+  NodeMessage,
+} from '../generated/messages.ts';
+
+export function descriptionMessage(description: NodeDescription): DescribeResponseMessage {
+  return {
+    node: nodeMessage(description.node),
+    observes: description.observes,
+    clock_ms: description.clockMs,
+    time_zone: description.timeZone,
+    utc_offset_minutes: description.utcOffsetMinutes,
+    uptime_ms: description.uptimeMs,
+    versions: description.versions,
+    capabilities: description.capabilities,
+  };
+}
+
+export function configMessage({ config, node }: NodeConfig): GetConfigResponseMessage {
+  return { config, node: nodeMessage(node) };
+}
+
+export function settingsMessage({ observes, file, settings, disk }: NodeSettings): GetSettingsResponseMessage {
+  return {
+    observes,
+    file,
+    settings: settings.map(({ key, value, default: usual, changed, source, secret }) => ({
+      key,
+      value_json: JSON.stringify(value),
+      default_json: usual === null ? null : JSON.stringify(usual),
+      changed,
+      source,
+      secret,
+    })),
+    disk,
+  };
+}
+
+function nodeMessage({ hostIp, hostName, grpcPort, httpPort, version, onlineTime }: NodeObject): NodeMessage {
+  return {
+    host_ip: hostIp,
+    host_name: hostName,
+    grpc_port: grpcPort,
+    http_port: httpPort,
+    version,
+    online_time_ms: onlineTime,
+  };
+}

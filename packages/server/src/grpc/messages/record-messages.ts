@@ -1,0 +1,78 @@
+import type { FollowItem, FoundRecord, SearchEnd, SearchItem } from '@porthole/logs/types';
+import type {
+  FollowItemMessage,
+  Level as LevelName,
+  RecordMessage,
+  SearchEndMessage,
+  SearchItemMessage,
+} from '../generated/messages.ts';
+import { wellFormed } from './well-formed.ts';
+
+/** Records around a found one are items of their own, behind it: together they could exceed what clients take at once. */
+export function searchItemMessages(item: SearchItem): SearchItemMessage[] {
+  if (item.type === 'end') return [{ end: endMessage(item) }];
+  const { before = [], after = [] } = item;
+  return [
+    { record: recordMessage(item) },
+    ...before.map((record) => ({ before: recordMessage(record) })),
+    ...after.map((record) => ({ after: recordMessage(record) })),
+  ];
+}
+
+export function followItemMessage(item: FollowItem): FollowItemMessage {
+  switch (item.type) {
+    case 'record':
+      return { record: recordMessage(item) };
+    case 'rotated':
+      return { rotated: item };
+    case 'truncated':
+      return { truncated: { file: item.file, lost_bytes: item.lostBytes } };
+    case 'gap':
+      return { gap: item };
+    case 'missing':
+      return { missing: item };
+    case 'end':
+      return { end: item };
+    case 'reconnecting':
+      throw new Error('only clients reconnect: no node tells this');
+  }
+}
+
+export function recordMessage(record: FoundRecord): RecordMessage {
+  const { file, offset, bytes, cursor, timeMs, level, source, tags, message, context, raw } = record;
+  return {
+    file,
+    offset,
+    bytes,
+    cursor,
+    time_ms: timeMs,
+    level: levelName(level),
+    source: source === undefined ? undefined : wellFormed(source),
+    tags: tags?.map(wellFormed) ?? [],
+    message: wellFormed(message),
+    context_json: context && JSON.stringify(context),
+    cut: record.cut ?? false,
+    continued: record.continued ?? false,
+    unfinished: record.unfinished ?? false,
+    raw,
+  };
+}
+
+export function endMessage(end: Omit<SearchEnd, 'type' | 'cursor'> & { cursor?: string | null }): SearchEndMessage {
+  return {
+    reason: end.reason,
+    records: end.records,
+    scanned_bytes: end.scannedBytes,
+    skipped_bytes: end.skippedBytes,
+    scanned_files: end.scannedFiles,
+    covered_from_ms: end.coveredFromMs,
+    covered_to_ms: end.coveredToMs,
+    problems: end.problems,
+    cursor: end.cursor,
+    elapsed_ms: end.elapsedMs,
+  };
+}
+
+export function levelName(level: FoundRecord['level'] | null | 'NONE'): LevelName {
+  return level && level !== 'NONE' ? `LEVEL_${level}` : 'LEVEL_UNSPECIFIED';
+}

@@ -1,0 +1,78 @@
+import { parseDigestRequest, parseFollowRequest, parseSearchRequest } from '@porthole/contract';
+import { describe, expect, it } from 'vitest';
+import type { RecordFilterMessage } from './generated/messages.ts';
+import { queryOf } from './request-query.ts';
+
+const CLOCK = { nowMs: 0, toEpochMs: (localMs: number) => localMs, offsetMsAt: () => 0 };
+
+const FILTER: RecordFilterMessage = {
+  file: '',
+  family: '',
+  min_level: 'LEVEL_UNSPECIFIED',
+  terms: [],
+  excluded: [],
+  case_sensitive: false,
+  regex: '',
+  source: '',
+  component: '',
+};
+
+describe('the fields of a message as parameters', () => {
+  it('are none where nothing is set', () => {
+    const search = { filter: FILTER, order: '', cursor: '', record: '', until: '', raw: false };
+    expect(parseSearchRequest(queryOf(search), CLOCK, { maxRecords: 1000 })).toEqual({
+      order: 'newest',
+      limit: 200,
+      before: 0,
+      after: 0,
+    });
+    expect(parseFollowRequest(queryOf({ filter: null }), CLOCK)).toEqual({ start: 'end' });
+  });
+
+  it('are those of the filter and those beside it', () => {
+    const filter: RecordFilterMessage = {
+      ...FILTER,
+      family: 'a.log',
+      from_ms: 0,
+      to_ms: 5,
+      min_level: 'LEVEL_WARN',
+      terms: ['a', 'b'],
+      excluded: ['c'],
+      case_sensitive: true,
+      regex: 'r',
+      source: 's',
+      component: 't',
+    };
+    const message = { filter, limit: 7, new_since_ms: 3, only_new: true };
+    expect(parseDigestRequest(queryOf(message), CLOCK)).toEqual({
+      family: 'a.log',
+      fromMs: 0,
+      toMs: 5,
+      minLevel: 'WARN',
+      terms: ['a', 'b'],
+      excluded: ['c'],
+      caseSensitive: true,
+      regex: 'r',
+      source: 's',
+      component: 't',
+      limit: 7,
+      newSinceMs: 3,
+      onlyNew: true,
+    });
+  });
+
+  it.each([
+    [-1, -1],
+    [-86_400_000, -86_400_000],
+    [8.64e15, 8.64e15],
+  ])('may be a time before 1970: %d', (from_ms, fromMs) => {
+    expect(parseFollowRequest(queryOf({ filter: { ...FILTER, from_ms } }), CLOCK)).toMatchObject({ fromMs });
+  });
+
+  it.each([
+    ['a level there is none of', { min_level: 9 as unknown as 'LEVEL_INFO' }, '"level" is "9"'],
+    ['a time that is none', { from_ms: -(2 ** 62) }, '"from" is "-4611686018427388000"'],
+  ])('are refused like parameters: %s', (_name, given, words) => {
+    expect(() => parseFollowRequest(queryOf({ filter: { ...FILTER, ...given } }), CLOCK)).toThrow(words);
+  });
+});

@@ -1,0 +1,122 @@
+import {
+  type ChannelCredentials,
+  type ChannelOptions,
+  Client,
+  type ClientReadableStream,
+  credentials,
+  type CallOptions as GrpcCallOptions,
+  Metadata,
+  type ServiceError,
+} from '@grpc/grpc-js';
+import { type CallOptions, isErrorCode, PortholeError } from '@porthole/contract';
+import type { MethodName } from '../calls/calls.ts';
+import type { NodeStateServiceMethods } from '../generated/messages.ts';
+import { loadServiceDefinition } from '../service-definition.ts';
+
+type RequestOf<Name extends MethodName> = NodeStateServiceMethods[Name]['request'];
+type ResponseOf<Name extends MethodName> = NodeStateServiceMethods[Name]['response'];
+
+export interface ConnectOptions {
+  token?: string;
+  channel?: ChannelCredentials;
+  options?: ChannelOptions;
+}
+
+/** Asks a node over gRPC, method by method. What goes wrong is a `PortholeError`. */
+export class Connection {
+  readonly #client: Client;
+  readonly #metadata = new Metadata();
+  readonly #definition = loadServiceDefinition();
+
+  constructor(port: number, { token, channel = credentials.createInsecure(), options = {} }: ConnectOptions = {}) {
+    this.#client = new Client(`127.0.0.1:${port}`, channel, options);
+    if (token !== undefined) this.#metadata.set('authorization', `Bearer ${token}`);
+  }
+
+  ask<Name extends MethodName>(
+    name: Name,
+    request: RequestOf<Name>,
+    { signal, ...options }: CallOptions & GrpcCallOptions = {},
+  ): Promise<ResponseOf<Name>> {
+    const { path, requestSerialize, responseDeserialize } = this.#definition[name];
+    return new Promise((resolve, reject) => {
+      const call = this.#client.makeUnaryRequest(
+        path,
+        requestSerialize,
+        responseDeserialize,
+        request,
+        this.#metadata,
+        options,
+        (error, response) =>
+          error ? reject(signal?.aborted ? signal.reason : failureOf(error)) : resolve(response as ResponseOf<Name>),
+      );
+      onAbort(signal, () => call.cancel());
+    });
+  }
+
+  /** The stream itself, for who wants to read it in its own way. */
+  open<Name extends MethodName>(
+    name: Name,
+    request: RequestOf<Name>,
+    options: GrpcCallOptions = {},
+  ): ClientReadableStream<ResponseOf<Name>> {
+    const { path, requestSerialize, responseDeserialize } = this.#definition[name];
+    return this.#client.makeServerStreamRequest(
+      path,
+      requestSerialize,
+      responseDeserialize as (bytes: Buffer) => ResponseOf<Name>,
+      request,
+      this.#metadata,
+      options,
+    );
+  }
+
+  /** `undefined` once the question is known to be a good one, then the messages. Leaving the loop cancels the call. */
+  async *stream<Name extends MethodName>(
+    name: Name,
+    request: RequestOf<Name>,
+    { signal }: CallOptions = {},
+  ): AsyncGenerator<ResponseOf<Name> | undefined> {
+    signal?.throwIfAborted();
+    const call = this.open(name, request);
+    call.on('error', () => {}); // seen by who waits for the next message; there may be no one at the moment
+    const release = onAbort(signal, () => call.cancel());
+    try {
+      await accepted(call);
+      yield undefined;
+      for await (const message of call) yield message as ResponseOf<Name>;
+    } catch (error) {
+      signal?.throwIfAborted();
+      throw failureOf(error as ServiceError);
+    } finally {
+      release();
+      call.cancel();
+    }
+  }
+
+  close(): void {
+    this.#client.close();
+  }
+}
+
+function accepted(call: ClientReadableStream<unknown>): Promise<void> {
+  return new Promise((resolve, reject) => {
+    call.once('error', reject);
+    call.once('metadata', () => {
+      call.off('error', reject);
+      resolve();
+    });
+  });
+}
+
+/** What a failed call throws: with the code of the node, or that of a client that got none. */
+export function failureOf(error: ServiceError): PortholeError {
+  const [code] = error.metadata?.get('porthole-code') ?? [];
+  return new PortholeError(isErrorCode(code) ? code : 'UNREACHABLE', error.details, { cause: error });
+}
+
+function onAbort(signal: AbortSignal | undefined, act: () => void): () => void {
+  if (signal?.aborted) act();
+  signal?.addEventListener('abort', act, { once: true });
+  return () => signal?.removeEventListener('abort', act);
+}

@@ -1,0 +1,169 @@
+import type {
+  CallOptions,
+  FileRequest,
+  NodeConfig,
+  NodeDescription,
+  NodeSettings,
+  NodeState,
+  SearchOptions,
+  ViewRequest,
+} from '@porthole/contract';
+import { codeOf, encodeFile, PortholeError } from '@porthole/contract';
+import type {
+  ByteAnswer,
+  Digest,
+  DigestQuery,
+  FollowItem,
+  FollowQuery,
+  FoundRecord,
+  Histogram,
+  HistogramQuery,
+  LogEntry,
+  LogFileDetails,
+  OpenLog,
+  SearchItem,
+  SearchQuery,
+} from '@porthole/logs/types';
+import type { ReadLogRequestMessage, RecordMessage } from '../generated/messages.ts';
+import { Connection, type ConnectOptions } from './connection.ts';
+import {
+  present,
+  readConfig,
+  readCounts,
+  readDescription,
+  readDigest,
+  readEnd,
+  readFileDetails,
+  readFollowItem,
+  readRecord,
+  readSettings,
+} from './read-messages.ts';
+import { countRequest, digestRequest, followRequest, searchRequest } from './write-requests.ts';
+
+/** A node asked over gRPC: the same answers as those of the node itself. */
+export class GrpcNode implements NodeState {
+  readonly #connection: Connection;
+
+  constructor(port: number, options: ConnectOptions = {}) {
+    this.#connection = new Connection(port, options);
+  }
+
+  close(): void {
+    this.#connection.close();
+  }
+
+  async describe(options: CallOptions = {}): Promise<NodeDescription> {
+    return readDescription(await this.#connection.ask('Describe', {}, options));
+  }
+
+  async config(options: CallOptions = {}): Promise<NodeConfig> {
+    return readConfig(await this.#connection.ask('GetConfig', {}, options));
+  }
+
+  async settings(options: CallOptions = {}): Promise<NodeSettings> {
+    return readSettings(await this.#connection.ask('GetSettings', {}, options));
+  }
+
+  async listLogs(options: CallOptions = {}): Promise<LogEntry[]> {
+    return (await this.#connection.ask('ListLogs', {}, options)).logs;
+  }
+
+  async logFiles(options: CallOptions = {}): Promise<LogFileDetails[]> {
+    return (await this.#connection.ask('DescribeLogs', {}, options)).logs.map(readFileDetails);
+  }
+
+  async viewLog({ file, sizeBytes }: ViewRequest, options: CallOptions = {}): Promise<ByteAnswer> {
+    encodeFile({ file });
+    const messages = this.#connection.stream('ViewLog', { file, size: sizeBytes }, options);
+    await messages.next();
+    const { size_bytes } = present((await messages.next()).value);
+    return { sizeBytes: size_bytes ?? undefined, chunks: chunksOf(messages), close: () => closeStream(messages) };
+  }
+
+  async openLog({ file }: FileRequest, options: CallOptions = {}): Promise<OpenLog> {
+    encodeFile({ file });
+    const { name, size_bytes, modified_ms, etag } = await this.#connection.ask('StatLog', { file }, options);
+    const leaving = new AbortController();
+    return {
+      name,
+      sizeBytes: size_bytes,
+      modifiedMs: modified_ms,
+      etag,
+      read: (start, end, { signal } = {}) => {
+        if (leaving.signal.aborted) throw new TypeError(`${JSON.stringify(name)} is closed`);
+        const range = { start: Math.max(0, start), end: Math.min(end, size_bytes) };
+        const ending = signal ? AbortSignal.any([signal, leaving.signal]) : leaving.signal;
+        return this.#readRange({ file, etag, ...range }, ending);
+      },
+      close: async () => leaving.abort(),
+    };
+  }
+
+  async *#readRange(request: ReadLogRequestMessage, signal: AbortSignal): AsyncGenerator<Uint8Array> {
+    if (request.start >= (request.end ?? 0)) return;
+    try {
+      yield* chunksOf(this.#connection.stream('ReadLog', request, { signal }));
+    } catch (error) {
+      // The range was within the file when it was opened.
+      if (codeOf(error) !== 'RANGE_NOT_SATISFIABLE') throw error;
+      throw new PortholeError('LOG_FILE_TRUNCATED', `${JSON.stringify(request.file)} became shorter while it was read`);
+    }
+  }
+
+  async *searchLogs(query: SearchQuery, options: SearchOptions = {}): AsyncGenerator<SearchItem[]> {
+    // Records around a found one come behind it, maybe in the next message: it is told when the next one begins.
+    let open: FoundRecord | undefined;
+    const messages = this.#connection.stream('SearchLogs', searchRequest(query, options), signalOf(options));
+    for await (const message of messages) {
+      const whole: SearchItem[] = [];
+      for (const { record, before, after, end } of message?.items ?? []) {
+        if (before) open?.before?.push(readRecord(before));
+        if (after) open?.after?.push(readRecord(after));
+        if (!record && !end) continue;
+        if (open) whole.push(open);
+        open = record ? foundRecord(record, query) : undefined;
+        if (end) whole.push({ type: 'end', ...readEnd(end), cursor: end.cursor ?? null });
+      }
+      yield whole;
+    }
+  }
+
+  async *searchLogLines(query: SearchQuery, options: SearchOptions = {}): AsyncGenerator<Uint8Array> {
+    for await (const batch of this.searchLogs(query, options))
+      yield Buffer.from(batch.map((item) => `${JSON.stringify(item)}\n`).join(''));
+  }
+
+  async *followLogs(query: FollowQuery, options: CallOptions = {}): AsyncGenerator<FollowItem[]> {
+    try {
+      for await (const message of this.#connection.stream('FollowLogs', followRequest(query), options))
+        yield (message?.items ?? []).map(readFollowItem);
+    } catch (error) {
+      if (!options.signal?.aborted) throw error;
+      yield [{ type: 'end', reason: 'cancelled' }];
+    }
+  }
+
+  async logHistogram(query: HistogramQuery, options: SearchOptions = {}): Promise<Histogram> {
+    return readCounts(await this.#connection.ask('CountLogs', countRequest(query, options), signalOf(options)));
+  }
+
+  async logDigest(query: DigestQuery, options: SearchOptions = {}): Promise<Digest> {
+    return readDigest(await this.#connection.ask('DigestLogs', digestRequest(query, options), signalOf(options)));
+  }
+}
+
+function foundRecord(message: RecordMessage, { before, after }: SearchQuery): FoundRecord {
+  return { ...readRecord(message), ...(before > 0 && { before: [] }), ...(after > 0 && { after: [] }) };
+}
+
+function signalOf({ signal }: SearchOptions): CallOptions {
+  return signal ? { signal } : {};
+}
+
+async function* chunksOf(messages: AsyncIterable<{ chunk: Uint8Array } | undefined>): AsyncGenerator<Uint8Array> {
+  for await (const message of messages) if (message && message.chunk.length > 0) yield message.chunk;
+}
+
+async function closeStream(messages: AsyncGenerator<unknown>): Promise<void> {
+  await messages.return(undefined);
+}

@@ -1,0 +1,169 @@
+import type { NodeConfig, NodeDescription, NodeObject, NodeSettings } from '@porthole/contract';
+import type {
+  Digest,
+  FollowItem,
+  FoundRecord,
+  Histogram,
+  Level,
+  LogFileDetails,
+  SearchEnd,
+} from '@porthole/logs/types';
+import type {
+  CountLogsResponseMessage,
+  DescribeResponseMessage,
+  DigestLogsResponseMessage,
+  FollowItemMessage,
+  GetConfigResponseMessage,
+  GetSettingsResponseMessage,
+  LogFileMessage,
+  NodeMessage,
+  RecordMessage,
+  SearchEndMessage,
+} from '../generated/messages.ts';
+
+/* Messages as the values they were made of: what is absent there is absent here, and `null` where that is how it is told. */
+
+/** A message that the node always sends. */
+export function present<Message>(message: Message | null | undefined): Message {
+  if (message === null || message === undefined) throw new Error('a part of the answer is missing');
+  return message;
+}
+
+export function readDescription(message: DescribeResponseMessage): NodeDescription {
+  return {
+    node: readNode(present(message.node)),
+    observes: message.observes as NodeDescription['observes'],
+    clockMs: message.clock_ms,
+    timeZone: message.time_zone,
+    utcOffsetMinutes: message.utc_offset_minutes,
+    uptimeMs: message.uptime_ms,
+    versions: present(message.versions),
+    capabilities: message.capabilities,
+  };
+}
+
+export function readConfig({ config, node }: GetConfigResponseMessage): NodeConfig {
+  return { config, node: readNode(present(node)) };
+}
+
+function readNode(node: NodeMessage): NodeObject {
+  return {
+    hostIp: node.host_ip,
+    hostName: node.host_name,
+    grpcPort: node.grpc_port,
+    httpPort: node.http_port,
+    version: node.version,
+    onlineTime: node.online_time_ms,
+  };
+}
+
+export function readSettings({ observes, file, settings, disk }: GetSettingsResponseMessage): NodeSettings {
+  const { state, differs, detail } = present(disk);
+  return {
+    observes: observes as NodeSettings['observes'],
+    file: file ?? null,
+    settings: settings.map(({ key, value_json, default_json, changed, source, secret }) => ({
+      key,
+      value: JSON.parse(value_json),
+      default: typeof default_json === 'string' ? JSON.parse(default_json) : null,
+      changed: changed ?? null,
+      source: source as NodeSettings['settings'][number]['source'],
+      secret,
+    })),
+    disk: { state: state as NodeSettings['disk']['state'], differs, detail: detail ?? null },
+  };
+}
+
+export function readFileDetails(file: LogFileMessage): LogFileDetails {
+  return {
+    name: file.name,
+    size: file.size,
+    modifiedMs: file.modified_ms,
+    family: file.family,
+    state: file.state as LogFileDetails['state'],
+    compressed: file.compressed,
+    format: file.format as LogFileDetails['format'],
+    firstTimeMs: file.first_time_ms ?? null,
+    lastTimeMs: file.last_time_ms ?? null,
+    problem: file.problem ?? null,
+  };
+}
+
+export function readRecord(message: RecordMessage): FoundRecord {
+  const { time_ms, level, source, tags, context_json, cut, continued, unfinished, raw } = message;
+  return {
+    type: 'record',
+    file: message.file,
+    offset: message.offset,
+    bytes: message.bytes,
+    cursor: message.cursor,
+    ...(typeof time_ms === 'number' && { timeMs: time_ms }),
+    ...(level !== 'LEVEL_UNSPECIFIED' && { level: level.replace('LEVEL_', '') as Level }),
+    ...(typeof source === 'string' && { source }),
+    ...(tags.length > 0 && { tags }),
+    message: message.message,
+    ...(typeof context_json === 'string' && { context: JSON.parse(context_json) }),
+    ...(cut && { cut }),
+    ...(continued && { continued }),
+    ...(unfinished && { unfinished }),
+    ...(typeof raw === 'string' && { raw }),
+  };
+}
+
+export function readEnd(end: SearchEndMessage): Omit<SearchEnd, 'type' | 'cursor'> {
+  return {
+    reason: end.reason as SearchEnd['reason'],
+    records: end.records,
+    scannedBytes: end.scanned_bytes,
+    skippedBytes: end.skipped_bytes,
+    scannedFiles: end.scanned_files,
+    coveredFromMs: end.covered_from_ms ?? null,
+    coveredToMs: end.covered_to_ms ?? null,
+    problems: end.problems,
+    elapsedMs: end.elapsed_ms,
+  };
+}
+
+export function readFollowItem({ record, rotated, truncated, gap, missing, end }: FollowItemMessage): FollowItem {
+  if (record) return readRecord(record);
+  if (rotated) return { type: 'rotated', ...rotated };
+  if (truncated) return { type: 'truncated', file: truncated.file, lostBytes: truncated.lost_bytes ?? null };
+  if (gap) {
+    const { family, reason, bytes = null, after = null, until = null } = gap;
+    return { type: 'gap', family, reason: reason as 'slow', bytes, after, until };
+  }
+  if (missing) return { type: 'missing', ...missing };
+  return { type: 'end', reason: present(end).reason as 'cancelled' };
+}
+
+export function readCounts({ bucket_ms, buckets, untimed, end }: CountLogsResponseMessage): Histogram {
+  return {
+    bucketMs: bucket_ms,
+    buckets: buckets.map(({ start_ms, counts }) => ({
+      startMs: start_ms,
+      counts: Object.fromEntries(
+        counts.map(({ level, count }) => [level === 'LEVEL_UNSPECIFIED' ? 'NONE' : level.replace('LEVEL_', ''), count]),
+      ),
+    })),
+    untimed,
+    end: readEnd(present(end)),
+  };
+}
+
+export function readDigest({ groups, total_groups, ungrouped, end }: DigestLogsResponseMessage): Digest {
+  return {
+    groups: groups.map((group) => ({
+      level: group.level === 'LEVEL_UNSPECIFIED' ? null : (group.level.replace('LEVEL_', '') as Level),
+      source: group.source ?? null,
+      shape: group.shape ?? null,
+      count: group.count,
+      firstMs: group.first_ms ?? null,
+      lastMs: group.last_ms ?? null,
+      isNew: group.is_new,
+      sample: readRecord(present(group.sample)),
+    })),
+    totalGroups: total_groups,
+    ungrouped,
+    end: readEnd(present(end)),
+  };
+}

@@ -1,0 +1,96 @@
+import { encodeDigest, encodeFollow, encodeHistogram, encodeSearch, type SearchOptions } from '@porthole/contract';
+import type {
+  DigestQuery,
+  FollowQuery,
+  HistogramQuery,
+  LogSelection,
+  RecordFilter,
+  SearchQuery,
+} from '@porthole/logs/types';
+import type {
+  CountLogsRequestMessage,
+  DigestLogsRequestMessage,
+  FollowLogsRequestMessage,
+  RecordFilterMessage,
+  SearchLogsRequestMessage,
+} from '../generated/messages.ts';
+import { levelName } from '../messages/record-messages.ts';
+
+/* Typed questions as messages. An empty name or cursor cannot be told from none there: it is refused as clients of HTTP do it. */
+
+type Budget = Pick<SearchOptions, 'budgetMs'>;
+
+export function searchRequest(query: SearchQuery, { budgetMs }: Budget): SearchLogsRequestMessage {
+  encodeSearch(query);
+  const start: { cursor?: string; record?: string; timeMs?: number; offset?: number } = query.start ?? {};
+  return {
+    filter: filterMessage(query),
+    order: query.order,
+    limit: query.limit,
+    before: query.before,
+    after: query.after,
+    cursor: start.cursor ?? '',
+    record: start.record ?? '',
+    time_ms: wholeMs(start.timeMs),
+    offset: start.offset,
+    until: query.until ?? '',
+    raw: query.raw ?? false,
+    budget_ms: budgetMessage(budgetMs),
+  };
+}
+
+export function followRequest(query: FollowQuery): FollowLogsRequestMessage {
+  encodeFollow(query);
+  const start: { back?: number; timeMs?: number; cursor?: string; sinceMs?: number } =
+    query.start === 'end' ? {} : query.start;
+  return {
+    filter: filterMessage(query),
+    back: start.back,
+    time_ms: wholeMs(start.timeMs ?? start.sinceMs),
+    cursor: start.cursor ?? '',
+    raw: query.raw ?? false,
+  };
+}
+
+export function countRequest(query: HistogramQuery, { budgetMs }: Budget): CountLogsRequestMessage {
+  encodeHistogram(query);
+  const { bucketMs, buckets } = query;
+  return { filter: filterMessage(query), bucket_ms: bucketMs, buckets, budget_ms: budgetMessage(budgetMs) };
+}
+
+export function digestRequest(query: DigestQuery, { budgetMs }: Budget): DigestLogsRequestMessage {
+  encodeDigest(query);
+  return {
+    filter: filterMessage(query),
+    limit: query.limit,
+    new_since_ms: wholeMs(query.newSinceMs),
+    only_new: query.onlyNew ?? false,
+    budget_ms: budgetMessage(budgetMs),
+  };
+}
+
+function filterMessage(query: LogSelection & RecordFilter): RecordFilterMessage {
+  return {
+    file: query.file ?? '',
+    family: query.family ?? '',
+    from_ms: wholeMs(query.fromMs),
+    to_ms: wholeMs(query.toMs),
+    min_level: levelName(query.minLevel),
+    terms: [...(query.terms ?? [])],
+    excluded: [...(query.excluded ?? [])],
+    case_sensitive: query.caseSensitive ?? false,
+    regex: query.regex ?? '',
+    source: query.source ?? '',
+    component: query.component ?? '',
+  };
+}
+
+/** One without end is the node's to limit. */
+function budgetMessage(budgetMs = Number.POSITIVE_INFINITY): number | undefined {
+  return Number.isFinite(budgetMs) ? Math.max(1, Math.ceil(budgetMs)) : undefined;
+}
+
+/** Records have whole milliseconds, so nothing lies between a part of one and the next. */
+function wholeMs(timeMs: number | undefined): number | undefined {
+  return timeMs === undefined ? undefined : Math.ceil(timeMs);
+}
