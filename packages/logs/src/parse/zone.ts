@@ -11,6 +11,9 @@ const MAX_REMEMBERED = 4096;
 
 /** A time zone as log timestamps need it. */
 export interface Zone {
+  /** As it was asked for: `''` is the system's. */
+  readonly id: string;
+  /** Its IANA name. */
   readonly name: string;
   /** The instant of a wall-clock time. Of two (clocks set back) the earlier; in a gap, as if the clock had not been set forward. */
   toEpochMs(localMs: number): number;
@@ -20,11 +23,8 @@ export interface Zone {
 
 /** `''` is the system's zone. Throws a RangeError for a name that is none. */
 export function createZone(name = ''): Zone {
-  const format = new Intl.DateTimeFormat('en-US', { ...(name && { timeZone: name }), ...WALL_CLOCK });
-  const lookUp = (epochMs: number) => {
-    const known = Math.max(-LAST_KNOWN_MS, Math.min(LAST_KNOWN_MS, epochMs));
-    return wallClock(format, known) - Math.floor(known / 1000) * 1000;
-  };
+  const offsetAt = offsetsOf(name);
+  const lookUp = (epochMs: number) => offsetAt(Math.max(-LAST_KNOWN_MS, Math.min(LAST_KNOWN_MS, epochMs)));
   const quarterOffset = remember((quarter) => {
     const first = lookUp(quarter * QUARTER_MS);
     return first === lookUp((quarter + 1) * QUARTER_MS - 1) ? first : undefined;
@@ -38,7 +38,10 @@ export function createZone(name = ''): Zone {
   });
 
   return {
-    name: format.resolvedOptions().timeZone,
+    id: name,
+    get name() {
+      return name === 'UTC' ? name : new Intl.DateTimeFormat('en-US', zoneOption(name)).resolvedOptions().timeZone;
+    },
     offsetMsAt,
     toEpochMs(localMs) {
       const steady = dayOffset(Math.floor(localMs / DAY_MS));
@@ -49,6 +52,21 @@ export function createZone(name = ''): Zone {
       return fits.length > 0 ? Math.min(...fits) : localMs - before;
     },
   };
+}
+
+/**
+ * How offsets are looked up. `Intl` knows every zone, but the first use of it takes longer than all else a short program
+ * does; the two zones that most logs are written in do without.
+ */
+function offsetsOf(name: string): (epochMs: number) => number {
+  if (name === '') return (epochMs) => -60_000 * new Date(epochMs).getTimezoneOffset();
+  if (name === 'UTC') return () => 0;
+  const format = new Intl.DateTimeFormat('en-US', { ...zoneOption(name), ...WALL_CLOCK });
+  return (epochMs) => wallClock(format, epochMs) - Math.floor(epochMs / 1000) * 1000;
+}
+
+function zoneOption(name: string): { timeZone?: string } {
+  return name === '' ? {} : { timeZone: name };
 }
 
 /** The offset of a stretch of time, by its number; `undefined` where it changes within. */

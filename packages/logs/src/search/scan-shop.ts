@@ -40,7 +40,7 @@ export class ScanShop {
       textBytes: handle.sizeBytes,
       gzMap: undefined,
       format,
-      zone: this.zone.name,
+      zone: this.zone.id,
       writtenMs: Number(handle.modifiedNs / 1_000_000n),
     };
     if (!file.compressed) return plain;
