@@ -59,6 +59,24 @@ describe('the README in a fresh checkout', () => {
     expect((await readFile(join(checkout, 'porthole.log'))).length).toBe(100);
   });
 
+  it('every command that asks a node or a file answers', async () => {
+    const asking = commands.filter((command) => /^npx porthole (logs|config|doctor)/.test(command));
+    expect(asking.length).toBeGreaterThanOrEqual(5);
+    for (const command of asking) {
+      take(command);
+      const { stdout } = await shell(`PORTHOLE_URL=${url} ${command}`);
+      expect(stdout.length, command).toBeGreaterThan(0);
+    }
+  });
+
+  it('npx porthole demo shows a made-up node', async () => {
+    const command = `${take('npx porthole demo')} --http-port 0 --grpc-port 0`;
+    const { url: address, child } = await serve('sh', ['-c', `exec ${command}`]);
+    const list = (await (await fetch(`${address}api/v1/log/list`)).json()) as unknown[];
+    expect(list.length).toBeGreaterThan(3);
+    end(child, 'SIGTERM');
+  });
+
   it('a second npm start is quick because nothing is installed or built again', async () => {
     end(node, 'SIGTERM');
     const { child, output } = await serve('npm', ['start']);
