@@ -13,6 +13,7 @@ import { atLeast, below, type Row } from '../row.ts';
 const MIB = 1024 ** 2;
 const TAIL_BYTES = 64 * MIB;
 const LEAST_GRPC_RATIO = 0.5;
+const WINDOW_BYTES = 4 * MIB;
 
 /** Of each door, before the ones that count. */
 const WARM_UP_READS = 3;
@@ -34,12 +35,18 @@ async function tailRows(context: BenchContext): Promise<Row[]> {
   const server = await startPorthole(context, dir);
   const { signal } = new AbortController();
   const sdk = createClient({ url: server.url });
-  const grpc = openGrpcTails(await grpcPortOf(server));
-  context.cleanup.add(() => grpc.close());
+  const port = await grpcPortOf(server);
+  const [grpc, plainGrpc] = [
+    openGrpcTails(port, { 'grpc-node.flow_control_window': WINDOW_BYTES }),
+    openGrpcTails(port),
+  ];
+  const closeBoth = () => [grpc, plainGrpc].forEach((client) => void client.close());
+  context.cleanup.add(closeBoth);
   const url = `${server.url}/api/v1/log/view?file=${file}&size=${TAIL_BYTES}`;
   const doors = {
     http: async () => (await readTail(url, { maxBytes: Number.MAX_SAFE_INTEGER, maxMs: 60_000, signal })).bytes,
     grpc: () => grpc.read(file, TAIL_BYTES),
+    plainGrpc: () => plainGrpc.read(file, TAIL_BYTES),
     sdk: async () => {
       let bytes = 0;
       const { chunks } = await sdk.viewLog({ file, sizeBytes: TAIL_BYTES });
@@ -48,7 +55,7 @@ async function tailRows(context: BenchContext): Promise<Row[]> {
     },
   };
   const names = Object.keys(doors) as (keyof typeof doors)[];
-  const rates: Record<keyof typeof doors, number[]> = { http: [], grpc: [], sdk: [] };
+  const rates: Record<keyof typeof doors, number[]> = { http: [], grpc: [], plainGrpc: [], sdk: [] };
   const sizes = new Set<number>();
   for (const name of names) for (let n = 0; n < WARM_UP_READS; n++) sizes.add(await doors[name]());
   if (sizes.size !== 1) throw new Error(`the doors give different tails: ${[...sizes].join(', ')} bytes`);
@@ -61,17 +68,24 @@ async function tailRows(context: BenchContext): Promise<Row[]> {
       rates[name].push(bytes / MIB / ((performance.now() - startedAt) / 1000));
     }
   }
-  grpc.close();
+  closeBoth();
   await server.stop();
-  const row = (name: 'grpc' | 'sdk', figure: string): Row & { ratio: number } => ({
+  const row = (name: 'grpc' | 'plainGrpc' | 'sdk', figure: string): Row & { ratio: number } => ({
     figure: `${figure} of 64 MiB, MiB/s`,
     porthole: showNumber(median(rates[name])),
     against: `node:http ${showNumber(median(rates.http))}`,
     ratio: median(rates[name]) / median(rates.http),
     rounds: `${rates[name].map(showNumber).join(', ')} against ${rates.http.map(showNumber).join(', ')}`,
   });
-  const streamed = row('grpc', 'tail through gRPC');
-  return [{ ...streamed, bar: atLeast(streamed.ratio, LEAST_GRPC_RATIO) }, row('sdk', 'tail through the SDK')];
+  const barred = (streamed: Row & { ratio: number }): Row => ({
+    ...streamed,
+    bar: atLeast(streamed.ratio, LEAST_GRPC_RATIO),
+  });
+  return [
+    barred(row('grpc', 'tail through gRPC, window of 4 MiB,')),
+    barred(row('plainGrpc', "tail through gRPC, grpc-js's own window of 64 KiB,")),
+    row('sdk', 'tail through the SDK'),
+  ];
 }
 
 /** A follower of plain HTTP and one of the SDK are told the same lines of one file at the same time. */

@@ -40,7 +40,7 @@ export const COMMAND_TREE: CommandDefinition = {
     {
       name: 'version',
       about: 'print the version of this program and of Node.js',
-      load: () => import('./commands/version.ts'),
+      loadPlain: () => import('./commands/version.ts'),
     },
   ],
 };

@@ -12,19 +12,14 @@ export async function run(argv: readonly string[]): Promise<void> {
   const [first, ...rest] = argv.slice(2);
   const line = first === '--version' || first === '-V' ? ['version', ...rest] : argv.slice(2);
   try {
-    const plain = line.length === 1 ? plainCommand(line[0]) : undefined;
+    const plain = COMMAND_TREE.commands?.find(
+      ({ name, loadPlain }) => loadPlain && line.length === 1 && name === line[0],
+    );
     if (plain) await runCommand(plain, [], {});
     else await parse([...argv.slice(0, 2), ...line]);
   } catch (error) {
     process.exitCode = exitCodeOf(error);
   }
-}
-
-/** Commands that take nothing need no parser, which takes longer to load than they take to answer. */
-function plainCommand(name: string | undefined): CommandDefinition | undefined {
-  return COMMAND_TREE.commands?.find(
-    (command) => command.name === name && !(command.args || command.flags || command.commands),
-  );
 }
 
 async function parse(argv: readonly string[]): Promise<void> {
@@ -40,6 +35,10 @@ async function runCommand(
   args: string[],
   flags: Record<string, FlagValue>,
 ): Promise<void> {
+  if (definition.loadPlain) {
+    process.exitCode = await (await definition.loadPlain()).run();
+    return;
+  }
   const [command, { Terminal }] = await Promise.all([definition.load?.(), import('./output/terminal.ts')]);
   const { color } = flags;
   process.exitCode = await command?.run(new Invocation(args, flags, new Terminal(color as ColorChoice | undefined)));
