@@ -1,0 +1,35 @@
+import { COUNT_CASES } from './node-state-cases/count-cases.ts';
+import { DOOR_CASES } from './node-state-cases/door-cases.ts';
+import { FOLLOW_CASES } from './node-state-cases/follow-cases.ts';
+import { FOLLOW_CHANGE_CASES } from './node-state-cases/follow-change-cases.ts';
+import { LEAVING_CASES } from './node-state-cases/leaving-cases.ts';
+import { NODE_CASES } from './node-state-cases/node-cases.ts';
+import type { NodeStateCase } from './node-state-cases/node-state-case.ts';
+import { OPEN_CASES } from './node-state-cases/open-cases.ts';
+import { PLACE_CASES } from './node-state-cases/place-cases.ts';
+import { REFUSAL_CASES } from './node-state-cases/refusal-cases.ts';
+import { SEARCH_CASES } from './node-state-cases/search-cases.ts';
+import { SHARED_CONFIG, sharedFiles } from './node-state-cases/shared-files.ts';
+import { VIEW_CASES } from './node-state-cases/view-cases.ts';
+
+export { failureOf, search } from './node-state-cases/answers.ts';
+export { maskMoments } from './node-state-cases/mask-moments.ts';
+export type { CaseDir, CaseFiles, ImplementationName, NodeStateCase } from './node-state-cases/node-state-case.ts';
+
+/** What every implementation of `NodeState` answers alike. */
+export const NODE_STATE_CASES: readonly NodeStateCase[] = [
+  ...NODE_CASES,
+  ...VIEW_CASES,
+  ...OPEN_CASES,
+  ...SEARCH_CASES,
+  ...PLACE_CASES,
+  ...COUNT_CASES,
+  ...FOLLOW_CASES,
+  ...FOLLOW_CHANGE_CASES,
+  ...LEAVING_CASES,
+  ...REFUSAL_CASES,
+  ...DOOR_CASES,
+];
+
+/** What the node of all cases without files of their own shows. */
+export const SHARED = { files: sharedFiles(), config: SHARED_CONFIG };

@@ -1,0 +1,78 @@
+import type { DigestQuery, HistogramQuery } from '@porthole/logs/types';
+import { expect } from 'vitest';
+import { type NodeStateCase, nodeCase } from './node-state-case.ts';
+import { BEGAN_MS, MANY } from './shared-files.ts';
+
+const HOUR = 3_600_000;
+
+const HISTOGRAMS: readonly [Partial<HistogramQuery>, number][] = [
+  [{ family: 'broker.log' }, 15],
+  [{ family: 'broker.log', buckets: 1 }, 15],
+  [{ family: 'broker.log', buckets: 1000 }, 15],
+  [{ family: 'broker.log', bucketMs: HOUR }, 15],
+  [{ family: 'broker.log', bucketMs: 1 }, 15],
+  [{ family: 'broker.log', bucketMs: 12_345, buckets: 3 }, 15],
+  [{ file: 'broker.log.2.gz', minLevel: 'WARN' }, 3],
+  [{ family: 'broker.log', fromMs: BEGAN_MS, toMs: BEGAN_MS + HOUR, terms: ['timeout'] }, 2],
+  [{ family: 'broker.log', regex: 'timeout', excluded: ['goroutine'], caseSensitive: true }, 3],
+  [{ family: 'broker.log', source: 'disk.go', component: 'wal' }, 3],
+  [{ file: 'text.log' }, 2],
+  [{ family: 'server.json.log', bucketMs: 1000 }, 7],
+  [{ file: 'empty.log' }, 0],
+  [{ fromMs: 0, toMs: 1 }, 1],
+  [{ file: 'many.log', buckets: 20 }, MANY],
+  [{ file: 'damaged.log.1.gz', terms: ['nowhere'] }, 0],
+];
+
+const DIGESTS: readonly [Partial<DigestQuery>, number][] = [
+  [{ family: 'broker.log' }, 5],
+  [{ family: 'broker.log', limit: 2 }, 5],
+  [{ family: 'broker.log', limit: 1000, newSinceMs: BEGAN_MS + 2000 }, 5],
+  [{ family: 'broker.log', newSinceMs: BEGAN_MS + 2000, onlyNew: true }, 3],
+  [{ family: 'broker.log', newSinceMs: BEGAN_MS + 2000, onlyNew: false }, 5],
+  [{ family: 'broker.log', newSinceMs: 0, onlyNew: true }, 5],
+  [{ file: 'many.log', minLevel: 'ERROR', terms: ['record'] }, 7],
+  [{ family: 'broker.log', fromMs: BEGAN_MS + HOUR, regex: 'timeout', excluded: ['goroutine'] }, 1],
+  [{ family: 'broker.log', source: 'disk.go', component: 'STORAGE', caseSensitive: true, toMs: BEGAN_MS + HOUR }, 2],
+  [{ file: 'text.log' }, 2],
+  [{ file: 'server.json.log' }, 7],
+  [{ file: 'empty.log' }, 0],
+  [{ file: 'long.log' }, 3],
+];
+
+/** Records that are counted. */
+export const COUNT_CASES: readonly NodeStateCase[] = [
+  ...HISTOGRAMS.map(([query, records]) =>
+    nodeCase({
+      name: `a histogram of ${JSON.stringify(query)} counts ${records}`,
+      ask: (node) => node.logHistogram({ buckets: 60, ...query }),
+      check: ({ buckets, untimed, end }) => {
+        const counted = buckets.flatMap(({ counts }) => Object.values(counts)).reduce((sum, count) => sum + count, 0);
+        expect([counted + untimed, end.records]).toEqual([records, records]);
+      },
+    }),
+  ),
+  ...DIGESTS.map(([query, groups]) =>
+    nodeCase({
+      name: `a digest of ${JSON.stringify(query)} has ${groups} groups`,
+      ask: (node) => node.logDigest({ limit: 50, ...query }),
+      check: (digest) => {
+        expect(digest.totalGroups).toBe(groups);
+        expect(digest.groups.length).toBe(Math.min(groups, query.limit ?? 50));
+      },
+    }),
+  ),
+  nodeCase({
+    name: 'counts of all logs together, with all the time in the world',
+    ask: async (node) => [
+      await node.logHistogram({ buckets: 10 }, { budgetMs: Infinity }),
+      await node.logDigest({ limit: 1000 }, { budgetMs: 60_000 }),
+    ],
+  }),
+  nodeCase({
+    name: 'counts of an empty directory are none',
+    files: {},
+    ask: async (node) => [await node.logHistogram({ buckets: 10 }), await node.logDigest({ limit: 10 })],
+    check: (answers) => expect(answers.map(({ end }) => end.records)).toEqual([0, 0]),
+  }),
+];

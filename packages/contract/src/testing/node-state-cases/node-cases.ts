@@ -1,0 +1,157 @@
+import type { LogFileDetails } from '@porthole/logs/types';
+import { expect } from 'vitest';
+import type { NodeState } from '../../node-state.ts';
+import { failureOf } from './answers.ts';
+import { type NodeStateCase, nodeCase } from './node-state-case.ts';
+import { BEGAN_MS, ODD_NAME, SHARED_CONFIG, sharedFiles } from './shared-files.ts';
+
+/** Who it is, what it is configured to do, which logs it has. */
+export const NODE_CASES: readonly NodeStateCase[] = [
+  nodeCase({
+    name: 'a description tells the node, its clock and what it can do',
+    ask: (node) => node.describe(),
+    check: ({ observes, timeZone, utcOffsetMinutes, capabilities, versions }) => {
+      expect({ observes, timeZone }).toEqual({ observes: 'service', timeZone: 'Europe/Berlin' });
+      expect([60, 120]).toContain(utcOffsetMinutes);
+      expect(capabilities).toContain('logSearch');
+      expect(versions.node).toBe(process.versions.node);
+    },
+  }),
+  nodeCase({
+    name: 'the clock of a description is that of the node, and runs',
+    ask: async (node) => {
+      const [first, second] = [await node.describe(), await node.describe()];
+      return { clock: first.clockMs <= second.clockMs, uptime: first.uptimeMs <= second.uptimeMs };
+    },
+    check: (answer) => expect(answer).toEqual({ clock: true, uptime: true }),
+  }),
+  nodeCase({
+    name: "the configuration is the service's file with its secrets masked",
+    ask: (node) => node.config(),
+    check: ({ config, node }) => {
+      expect(config).not.toMatch(/hunter2|pass@|abc/);
+      expect(config.split('\n').length).toBe(SHARED_CONFIG.split('\n').length);
+      expect(node.httpPort).toBeGreaterThan(0);
+    },
+  }),
+  nodeCase({
+    name: 'the settings of a service tell every key, and no default where it is not known',
+    ask: (node) => node.settings(),
+    check: ({ observes, settings, disk }) => {
+      expect(observes).toBe('service');
+      expect(disk).toEqual({ state: 'same', differs: [], detail: null });
+      expect(settings.find(({ key }) => key === 'ports')).toMatchObject({ value: [9000, 9001], default: null });
+      expect(settings.filter(({ secret }) => secret).map(({ key }) => key)).toEqual(['storage.password']);
+    },
+  }),
+  nodeCase({
+    name: 'a node without a service tells its own settings, with defaults and where they come from',
+    files: {},
+    ask: async (node) => {
+      const { settings, ...rest } = await node.settings();
+      // Paths and ports of a directory that was made for this run.
+      return { ...rest, settings: settings.filter(({ key }) => !/dir$|port$/.test(key)) };
+    },
+    check: ({ observes, settings }) => {
+      expect(observes).toBe('self');
+      expect(settings.find(({ key }) => key === 'node.time-zone')).toMatchObject({
+        default: '',
+        changed: true,
+        source: 'option',
+      });
+    },
+  }),
+  nodeCase({
+    name: 'a configuration that is changed on disk is told with the keys that differ',
+    files: {},
+    config: 'a = 1\nb = { c = "x" }\n',
+    ask: async (node, dir) => {
+      dir.configure('a = 2\nb = { c = "x" }\nd = []\n');
+      const { disk } = await node.settings();
+      return { disk, config: (await node.config()).config };
+    },
+    check: ({ disk }) => expect(disk).toMatchObject({ state: 'changed', differs: ['a', 'd'] }),
+  }),
+  nodeCase({
+    name: 'a configuration that is broken or gone is told as such',
+    files: {},
+    config: 'a = 1\n',
+    ask: async (node, dir) => {
+      const tell = async () => {
+        const settings = await failureOf(() => node.settings());
+        return withoutPaths({ settings, config: await failureOf(() => node.config()) });
+      };
+      dir.configure('a = = 1\n');
+      const broken = await tell();
+      dir.configure(null);
+      return { broken, missing: await tell() };
+    },
+    check: ({ broken, missing }) => {
+      for (const told of [broken, missing]) expect(told.match(/"CONFIG_UNAVAILABLE"/g)?.length).toBe(2);
+    },
+  }),
+  nodeCase({
+    name: 'the list has every file by name and size, ordered by name',
+    ask: (node) => node.listLogs(),
+    check: (entries) => {
+      const names = Object.keys(sharedFiles()).sort();
+      expect(entries.map(({ name }) => name)).toEqual(names);
+      expect(entries.find(({ name }) => name === 'empty.log')).toEqual({ name: 'empty.log', size: 0 });
+    },
+  }),
+  nodeCase({
+    name: 'an empty directory has no files, no records and no groups',
+    files: {},
+    ask: async (node) => ({ list: await node.listLogs(), files: await node.logFiles() }),
+    check: (answer) => expect(answer).toEqual({ list: [], files: [] }),
+  }),
+  nodeCase({
+    name: 'a file that comes, grows and goes is listed as it is at the moment',
+    files: { 'a.log': 'one\n' },
+    ask: async (node, dir) => {
+      const lists = [await node.listLogs()];
+      dir.write('b.log', '');
+      dir.append('a.log', 'two\n');
+      lists.push(await node.listLogs());
+      dir.remove('a.log');
+      return [...lists, await node.listLogs()];
+    },
+    check: (lists) =>
+      expect(lists.map((list) => list.map(({ name, size }) => `${name} ${size}`))).toEqual([
+        ['a.log 4'],
+        ['a.log 8', 'b.log 0'],
+        ['b.log 0'],
+      ]),
+  }),
+  nodeCase({
+    name: 'the details tell family, state, format and times of every file',
+    ask: detailsWithEnds,
+    check: (files) => {
+      const of = (name: string) => files.find((file) => file.name === name);
+      expect(of('broker.log.2.gz')).toMatchObject({
+        family: 'broker.log',
+        state: 'rotated',
+        compressed: true,
+        format: 'contract',
+        firstTimeMs: BEGAN_MS,
+        lastTimeMs: BEGAN_MS + 600_000,
+      });
+      expect(of('text.log')).toMatchObject({ format: 'text', firstTimeMs: null, lastTimeMs: null, problem: null });
+      expect(of('empty.log')).toMatchObject({ format: 'empty', state: 'live' });
+      expect(of(ODD_NAME)).toMatchObject({ family: ODD_NAME, firstTimeMs: BEGAN_MS });
+    },
+  }),
+];
+
+/** When a compressed file ends is found out in the background. */
+async function detailsWithEnds(node: NodeState): Promise<LogFileDetails[]> {
+  for (;;) {
+    const files = await node.logFiles();
+    if (files.every(({ name, lastTimeMs }) => name !== 'broker.log.2.gz' || lastTimeMs !== null)) return files;
+  }
+}
+
+/** Directories are new for every implementation. */
+function withoutPaths(value: unknown): string {
+  return JSON.stringify(value).replaceAll(/\/[^ :"]*\//g, '/.../');
+}

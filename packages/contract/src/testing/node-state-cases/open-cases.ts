@@ -1,0 +1,138 @@
+import { expect } from 'vitest';
+import type { NodeState } from '../../node-state.ts';
+import { isSameFile } from '../../same-file.ts';
+import { bytesOf, failureOf } from './answers.ts';
+import { type NodeStateCase, nodeCase } from './node-state-case.ts';
+import { ODD_NAME, sharedFiles } from './shared-files.ts';
+
+/** Of one file: opened, read, closed. */
+async function readPart(node: NodeState, file: string, start: number, end: number): Promise<string> {
+  const log = await node.openLog({ file });
+  try {
+    return await bytesOf(log.read(start, end));
+  } finally {
+    await log.close();
+  }
+}
+
+/** A file as it is on disk, in parts. */
+export const OPEN_CASES: readonly NodeStateCase[] = [
+  nodeCase({
+    name: 'an opened log tells its name, size, time and tag',
+    ask: async (node) => {
+      const opened = [];
+      for (const file of ['broker.log', 'broker.log.2.gz', 'empty.log', 'bytes.log', 'damaged.log.1.gz', ODD_NAME]) {
+        const log = await node.openLog({ file });
+        const { name, sizeBytes, modifiedMs, etag } = log;
+        opened.push({ name, sizeBytes, modifiedMs, etag, bytes: await bytesOf(log.read(0, sizeBytes)) });
+        await log.close();
+      }
+      return opened;
+    },
+    check: (opened) => {
+      expect(opened.at(-1)).toMatchObject({ name: ODD_NAME });
+      expect(opened.every(({ sizeBytes, bytes }) => sizeBytes === bytes.length)).toBe(true);
+    },
+  }),
+  ...(
+    [
+      [0, 10],
+      [3, 4],
+      [100_000, 350_000],
+      [400_000, Number.MAX_SAFE_INTEGER],
+      [-5, 5],
+      [7, 7],
+      [9, 8],
+      [500_113, 500_114],
+      [1_000_000, 2_000_000],
+    ] as const
+  ).map(([start, end]) =>
+    nodeCase({
+      name: `bytes ${start} to ${end} of an opened log are those, as far as it has them`,
+      ask: (node) => readPart(node, 'long.log', start, end),
+      check: (bytes) =>
+        expect(bytes).toBe(
+          Buffer.from(sharedFiles()['long.log'] ?? '')
+            .subarray(Math.max(0, start), Math.max(0, end))
+            .toString('latin1'),
+        ),
+    }),
+  ),
+  nodeCase({
+    name: 'an opened log is read several times, in parts, also at the same time',
+    ask: async (node) => {
+      const log = await node.openLog({ file: 'many.log' });
+      const both = await Promise.all([bytesOf(log.read(0, 70)), bytesOf(log.read(70_000, 70_070))]);
+      const again = await bytesOf(log.read(10, 70));
+      await log.close();
+      await log.close();
+      return [...both, again];
+    },
+    check: ([first, , again]) => expect(first?.slice(10)).toBe(again),
+  }),
+  nodeCase({
+    name: 'an opened log that is closed is not read any more',
+    ask: async (node) => {
+      const log = await node.openLog({ file: 'text.log' });
+      await log.close();
+      return failureOf(() => bytesOf(log.read(0, 5)));
+    },
+    check: (failure) => expect(failure).toMatchObject({ message: '"text.log" is closed' }),
+  }),
+  nodeCase({
+    name: 'an opened log ends where it ended when it was opened, however it grows',
+    files: { 'a.log': 'one\n' },
+    ask: async (node, dir) => {
+      const log = await node.openLog({ file: 'a.log' });
+      dir.append('a.log', 'two\n');
+      const parts = [await bytesOf(log.read(0, 100)), await bytesOf(log.read(2, 100)), await bytesOf(log.read(4, 8))];
+      const later = await node.openLog({ file: 'a.log' });
+      const facts = { sizes: [log.sizeBytes, later.sizeBytes], same: isSameFile(log.etag, later.etag) };
+      await Promise.all([log.close(), later.close()]);
+      return { ...facts, parts, tagsDiffer: log.etag !== later.etag };
+    },
+    check: (answer) =>
+      expect(answer).toEqual({ sizes: [4, 8], same: true, parts: ['one\n', 'e\n', ''], tagsDiffer: true }),
+  }),
+  nodeCase({
+    name: 'an opened log whose name leads to another file is never read as that one',
+    files: { 'a.log': 'the old text\n' },
+    ask: async (node, dir) => {
+      const log = await node.openLog({ file: 'a.log' });
+      dir.write('b.log', 'a newer text\nand more of it\n');
+      dir.rename('b.log', 'a.log');
+      const read = await failureOf(() => bytesOf(log.read(0, 100)));
+      const later = await node.openLog({ file: 'a.log' });
+      const same = isSameFile(log.etag, later.etag);
+      await Promise.all([log.close(), later.close()]);
+      return { read, same };
+    },
+    check: ({ read, same }) => {
+      expect(same).toBe(false);
+      expect(['the old text\n', 'PRECONDITION_FAILED']).toContain('answer' in read ? read.answer : read.code);
+    },
+    differs: {
+      http: 'holds no file open at the node between two requests: it refuses what the local node can still read',
+      grpc: 'holds no file open at the node between two calls: it refuses what the local node can still read',
+    },
+  }),
+  nodeCase({
+    name: 'an opened log that was cut since is never a short success',
+    files: { 'a.log': 'one\ntwo\nthree\n' },
+    ask: async (node, dir) => {
+      const log = await node.openLog({ file: 'a.log' });
+      dir.truncate('a.log', 6);
+      const reads = [
+        await failureOf(() => bytesOf(log.read(0, 4))),
+        await failureOf(() => bytesOf(log.read(4, 14))),
+        await failureOf(() => bytesOf(log.read(8, 14))),
+      ];
+      await log.close();
+      return reads;
+    },
+    check: ([before, across, behind]) => {
+      expect(before).toEqual({ answer: 'one\n' });
+      for (const cut of [across, behind]) expect(cut).toMatchObject({ code: 'LOG_FILE_TRUNCATED' });
+    },
+  }),
+];

@@ -1,0 +1,183 @@
+import type { SearchQuery } from '@porthole/logs/types';
+import { expect } from 'vitest';
+import type { ErrorCode } from '../../errors.ts';
+import type { NodeState } from '../../node-state.ts';
+import { bytesOf, type Failure, Following, failureOf, readBytes, search, searchByLines } from './answers.ts';
+import { type NodeStateCase, nodeCase } from './node-state-case.ts';
+
+type Refusal = Failure | { answer: unknown };
+
+/** A question and the code it is refused with; the message is the same for all. */
+function refused(
+  code: ErrorCode,
+  name: string,
+  ask: (node: NodeState) => unknown,
+  given: Partial<NodeStateCase<Refusal>> = {},
+) {
+  return nodeCase<Refusal>({
+    name: `${name}: ${code}`,
+    ask: (node) => failureOf(() => ask(node)),
+    check: (failure) => expect(failure).toMatchObject({ code }),
+    ...given,
+  });
+}
+
+const view = async (node: NodeState, file: string) => readBytes(await node.viewLog({ file, sizeBytes: 10 }));
+
+const open = async (node: NodeState, file: string) => {
+  const log = await node.openLog({ file });
+  await log.close();
+};
+
+const NAMES: readonly NodeStateCase[] = (
+  [
+    ['LOG_FILE_NOT_FOUND', 'nothing.log'],
+    ['LOG_FILE_NOT_FOUND', 'brocker.log'],
+    ['LOG_FILE_NOT_FOUND', 'many.log '],
+    ['LOG_FILE_NOT_FOUND', 'ü %2e+日本#&=?.log'],
+    ['LOG_FILE_NOT_FOUND', 'new\nline\r.log'],
+    ['FILE_NAME_MISSING', ''],
+    ['FILE_NAME_INVALID', '.'],
+    ['FILE_NAME_INVALID', '..'],
+    ['FILE_NAME_INVALID', '../service.toml'],
+    ['FILE_NAME_INVALID', '/etc/passwd'],
+    ['FILE_NAME_INVALID', 'a\\b'],
+    ['FILE_NAME_INVALID', 'a\0b'],
+    ['FILE_NAME_INVALID', 'n'.repeat(256)],
+  ] as const
+).flatMap(([code, file]) => {
+  const named = `the name ${JSON.stringify(file.slice(0, 40))}`;
+  return [
+    refused(code, `a view by ${named}`, (node) => view(node, file)),
+    refused(code, `an opening by ${named}`, (node) => open(node, file)),
+    refused(code, `a search by ${named}`, (node) => search(node, { file })),
+    refused(code, `a search by lines by ${named}`, (node) => searchByLines(node, { file })),
+    refused(code, `a histogram by ${named}`, (node) => node.logHistogram({ file, buckets: 10 })),
+    refused(code, `a digest by ${named}`, (node) => node.logDigest({ file, limit: 10 })),
+    refused(code, `a follow by ${named}`, (node) => Following.begin(node, { file, start: 'end' })),
+  ];
+});
+
+const FAMILIES: readonly NodeStateCase[] = ['', 'nothing.log', 'brokr.log', '..', 'a/b', 'broker.log.1'].flatMap(
+  (family) => {
+    const named = `a family ${JSON.stringify(family)} that is none`;
+    const code = 'LOG_FAMILY_NOT_FOUND';
+    return [
+      refused(code, `a search of ${named}`, (node) => search(node, { family })),
+      refused(code, `a histogram of ${named}`, (node) => node.logHistogram({ family, buckets: 10 })),
+      refused(code, `a digest of ${named}`, (node) => node.logDigest({ family, limit: 10 })),
+      refused(code, `a follow of ${named}`, (node) => Following.begin(node, { family, start: 'end' })),
+    ];
+  },
+);
+
+const REGEXES: readonly NodeStateCase[] = ['(', 'a**', '[z-a]', '\\', '(?=lookahead)', '(a)\\1', '🙂('].flatMap(
+  (regex) => {
+    const named = `the regex ${JSON.stringify(regex)}`;
+    return [
+      refused('REGEX_INVALID', `a search by ${named}`, (node) => search(node, { regex })),
+      refused('REGEX_INVALID', `a histogram by ${named}`, (node) => node.logHistogram({ regex, buckets: 10 })),
+      refused('REGEX_INVALID', `a digest by ${named}`, (node) => node.logDigest({ regex, limit: 10 })),
+      refused('REGEX_INVALID', `a follow by ${named}`, (node) => Following.begin(node, { regex, start: 'end' })),
+    ];
+  },
+);
+
+const CURSORS: readonly NodeStateCase[] = ['', 'nonsense', 'ü+%&#', '~', `${'a'.repeat(2000)}`].flatMap((cursor) => {
+  const named = `the cursor ${JSON.stringify(cursor.slice(0, 40))}`;
+  const places: Partial<SearchQuery>[] = [{ start: { cursor } }, { start: { record: cursor } }, { until: cursor }];
+  return [
+    ...places.map((place) =>
+      refused(
+        'CURSOR_INVALID',
+        `a search with ${named} as ${JSON.stringify(Object.keys(place.start ?? place))}`,
+        (node) => search(node, { family: 'broker.log', ...place }),
+      ),
+    ),
+    refused('CURSOR_INVALID', `a follow with ${named}`, (node) => Following.begin(node, { start: { cursor } })),
+  ];
+});
+
+const GONE: readonly NodeStateCase[] = [
+  nodeCase({
+    name: 'a cursor whose record was removed is gone, wherever it is given',
+    files: { 'a.log': 'one\ntwo\n', 'a.log.1': 'zero\n' },
+    ask: async (node, dir) => {
+      const { records } = await search(node, { file: 'a.log', order: 'oldest' });
+      const cursor = records[0]?.cursor ?? '';
+      dir.write('a.log', 'quite another text\n');
+      return {
+        start: await failureOf(() => search(node, { family: 'a.log', start: { cursor } })),
+        record: await failureOf(() => search(node, { family: 'a.log', start: { record: cursor } })),
+        until: await failureOf(() => search(node, { family: 'a.log', until: cursor })),
+        lines: await failureOf(() => searchByLines(node, { family: 'a.log', start: { cursor } })),
+        follow: await failureOf(() => Following.begin(node, { family: 'a.log', start: { cursor } })),
+      };
+    },
+    check: ({ start, until, lines, follow }) => {
+      for (const failure of [start, until, lines, follow]) expect(failure).toMatchObject({ code: 'CURSOR_GONE' });
+    },
+  }),
+  refused('CURSOR_GONE', 'a search of one log with the cursor of another', async (node) => {
+    const { records } = await search(node, { file: 'many.log', limit: 1 });
+    return search(node, { family: 'broker.log', start: { cursor: records[0]?.cursor ?? '' } });
+  }),
+];
+
+const OTHERS: readonly NodeStateCase[] = [
+  refused('LOG_FILE_CORRUPT', 'a view of a damaged file', (node) => view(node, 'damaged.log.1.gz')),
+  refused('LOG_FILE_NOT_FOUND', 'an opening of what is gone since it was listed', (node) => view(node, 'a.log'), {
+    files: { 'a.log': 'one\n' },
+    ask: async (node, dir) => {
+      await node.listLogs();
+      dir.remove('a.log');
+      return failureOf(() => view(node, 'a.log'));
+    },
+  }),
+  nodeCase({
+    name: 'a log that is opened and then removed is read no further, or wholly',
+    files: { 'a.log': 'one\n' },
+    ask: async (node, dir) => {
+      const log = await node.openLog({ file: 'a.log' });
+      dir.remove('a.log');
+      const read = await failureOf(() => bytesOf(log.read(0, 4)));
+      await log.close();
+      return read;
+    },
+    check: (read) => expect(['one\n', 'LOG_FILE_NOT_FOUND']).toContain('answer' in read ? read.answer : read.code),
+    differs: {
+      http: 'holds no file open at the node between two requests',
+      grpc: 'holds no file open at the node between two calls',
+    },
+  }),
+  nodeCase({
+    name: 'more questions at a time than the node takes are refused, and taken again later',
+    files: { 'a.log': 'one\n' },
+    settings: { search: { maxQueued: 1 } },
+    ask: async (node, dir) => {
+      await dir.holdSearch();
+      const refusals = [
+        await failureOf(() => search(node)),
+        await failureOf(() => searchByLines(node)),
+        await failureOf(() => node.logHistogram({ buckets: 1 })),
+        await failureOf(() => node.logDigest({ limit: 1 })),
+      ];
+      await dir.releaseSearch();
+      return { refusals, later: await search(node) };
+    },
+    check: ({ refusals, later }) => {
+      for (const refusal of refusals) expect(refusal).toMatchObject({ code: 'TOO_MANY_SEARCHES' });
+      expect(later.records.length).toBe(1);
+    },
+  }),
+];
+
+/** Questions that are refused, by code and message. */
+export const REFUSAL_CASES: readonly NodeStateCase[] = [
+  ...NAMES,
+  ...FAMILIES,
+  ...REGEXES,
+  ...CURSORS,
+  ...GONE,
+  ...OTHERS,
+];

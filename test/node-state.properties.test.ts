@@ -1,0 +1,126 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { FoundRecord, SearchQuery, StartPoint } from '@porthole/logs';
+import fc from 'fast-check';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { failureOf, maskMoments, search } from '../packages/contract/src/testing/node-state-cases.ts';
+import { LogWriter, logSpec, writeFamilies } from '../packages/logs/src/testing/random-logs.ts';
+import { type FilterSpec, filterSpec } from '../packages/logs/src/testing/random-queries.ts';
+import { type CaseWorld, openWorld } from './testing/case-world.ts';
+import { IMPLEMENTATIONS, type Implementation } from './testing/implementations.ts';
+
+/** Directories of logs, and questions about each. Kept to a few seconds; MORE=20 takes twenty times as long. */
+const DIRECTORIES = 6 * Number(process.env.MORE ?? 1);
+const QUESTIONS = 12;
+
+let world: CaseWorld;
+let connected: Awaited<ReturnType<Implementation['connect']>>[];
+
+beforeAll(async () => {
+  world = await openWorld({});
+  connected = await Promise.all(IMPLEMENTATIONS.map(({ connect }) => connect(world.running)));
+});
+
+afterAll(async () => {
+  for (const { close } of connected) await close();
+  await world.close();
+});
+
+/** A question whose times and places are shares of what is in the logs. */
+interface QuestionSpec {
+  filter: FilterSpec;
+  selection: { kind: 'all' | 'family' | 'file'; at: number };
+  start: { kind: 'none' | 'offset' | 'time' | 'cursor' | 'record'; at: number };
+  until: number | undefined;
+  rest: Pick<SearchQuery, 'order' | 'limit' | 'before' | 'after' | 'raw'>;
+}
+
+const place = fc.nat(1_000_000);
+const order = fc.constantFrom('newest' as const, 'oldest' as const);
+const around = fc.constantFrom(0, 1, 3);
+
+const question: fc.Arbitrary<QuestionSpec> = fc.record({
+  filter: fc.oneof(fc.constant({}), filterSpec),
+  selection: fc.record({ kind: fc.constantFrom('all', 'family', 'file'), at: place }),
+  start: fc.record({ kind: fc.constantFrom('none', 'none', 'offset', 'time', 'cursor', 'record'), at: place }),
+  until: fc.option(place, { nil: undefined, freq: 4 }),
+  rest: fc.oneof(
+    fc.record({ order, limit: fc.constantFrom(1, 7, 30), before: around, after: around, raw: fc.boolean() }),
+    fc.record({ order, limit: fc.constantFrom(200, 5000), before: fc.constant(0), after: fc.constant(0) }),
+  ),
+});
+
+describe('every NodeState', () => {
+  it('answers any search of any logs alike', { timeout: 120_000 * Number(process.env.MORE ?? 1) }, async () => {
+    const writer = new LogWriter();
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(logSpec, { minLength: 1, maxLength: 3 }),
+        fc.array(question, { minLength: QUESTIONS, maxLength: QUESTIONS }),
+        async (specs, questions) => {
+          const families = specs.map((spec, index) => writer.family(`log ${index} ü+%`, spec));
+          writeFamilies(world.logDir, families);
+          const { records } = await search(world.running.state, { order: 'oldest' });
+          for (const spec of questions) await expectAlike(queryOf(spec, records));
+        },
+      ),
+      // The query that fails is shown as it is: making its logs smaller would take minutes.
+      { numRuns: DIRECTORIES, endOnFailure: true },
+    );
+  });
+});
+
+/** One that the door lets in. Places are mostly of the logs that are asked: a cursor of others is refused. */
+function queryOf({ filter, selection, start, until, rest }: QuestionSpec, all: readonly FoundRecord[]): SearchQuery {
+  const chosen = all[selection.at % Math.max(1, all.length)]?.file ?? '';
+  const records = selection.at % 8 === 0 ? all : all.filter(({ file }) => isAsked(file, chosen, selection.kind));
+  const at = (share: number) => records[share % Math.max(1, records.length)];
+  const { from, to, ...conditions } = filter;
+  const [fromMs, toMs] = [from, to].map((share) => share && timeAt(records, share));
+  const last = until === undefined ? undefined : at(until);
+  return {
+    ...rest,
+    ...conditions,
+    ...(fromMs !== undefined && { fromMs }),
+    ...(toMs !== undefined && toMs > (fromMs ?? -Infinity) && { toMs }),
+    ...(chosen !== '' && selection.kind === 'file' && { file: chosen }),
+    ...(chosen !== '' && selection.kind === 'family' && { family: familyOf(chosen) }),
+    ...startOf(start, at(start.at), selection.kind),
+    ...(last && { until: last.cursor }),
+  };
+}
+
+function isAsked(file: string, chosen: string, kind: QuestionSpec['selection']['kind']): boolean {
+  return kind === 'all' || (kind === 'file' ? file === chosen : familyOf(file) === familyOf(chosen));
+}
+
+function timeAt(records: readonly FoundRecord[], share: number): number | undefined {
+  return records[Math.floor(((records.length - 1) * Math.min(1000, Math.max(0, share))) / 1000)]?.timeMs;
+}
+
+function startOf(
+  { kind, at }: QuestionSpec['start'],
+  record: FoundRecord | undefined,
+  selection: 'all' | 'family' | 'file',
+): { start?: StartPoint } {
+  if (!record || kind === 'none') return {};
+  if (kind === 'offset') return selection === 'file' ? { start: { offset: record.offset + (at % 3) } } : {};
+  if (kind === 'time') return record.timeMs === undefined ? {} : { start: { timeMs: record.timeMs + (at % 3) - 1 } };
+  return { start: kind === 'cursor' ? { cursor: record.cursor } : { record: record.cursor } };
+}
+
+/** The names the writer of random logs gives: `stem.log`, `stem.log.1.gz`, `stem-2026-01-10T00-00-00.000.log`. */
+function familyOf(file: string): string {
+  return `${file.split(/\.log|-2026/, 1)[0]}.log`;
+}
+
+async function expectAlike(query: SearchQuery): Promise<void> {
+  let model: unknown;
+  // One after the other: questions at the same time learn from each other, and their receipts say so.
+  for (const [index, { node }] of connected.entries()) {
+    const answer = maskMoments(await failureOf(() => search(node, query)));
+    const by = IMPLEMENTATIONS[index]?.name;
+    model ??= answer;
+    // Much quicker than the comparison that can also say what differs.
+    if (!isDeepStrictEqual(answer, model)) expect({ by, query, answer }).toStrictEqual({ by, query, answer: model });
+  }
+}

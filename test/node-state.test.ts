@@ -1,0 +1,58 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { NodeStateCase } from '../packages/contract/src/testing/node-state-cases.ts';
+import { maskMoments, NODE_STATE_CASES, SHARED } from '../packages/contract/src/testing/node-state-cases.ts';
+import { type CaseWorld, openWorld } from './testing/case-world.ts';
+import { IMPLEMENTATIONS, type Implementation, LOCAL } from './testing/implementations.ts';
+
+let shared: CaseWorld;
+
+beforeAll(async () => {
+  shared = await openWorld(SHARED);
+});
+
+afterAll(() => shared.close());
+
+for (const implementation of IMPLEMENTATIONS) {
+  describe(implementation.name, () => {
+    for (const given of casesOf(implementation)) {
+      it(given.name, async () => {
+        const model = await modelAnswer(given);
+        const answer = modelOf(given) === implementation ? model : await askAlone(given, implementation);
+        given.check?.(answer);
+        const isSame = given.differs?.[implementation.id] === undefined;
+        if (isSame) expect(maskMoments(answer)).toStrictEqual(maskMoments(model));
+        else expect(maskMoments(answer), 'needs its reason no more').not.toStrictEqual(maskMoments(model));
+      });
+    }
+  });
+}
+
+function casesOf({ id }: Implementation): readonly NodeStateCase[] {
+  return NODE_STATE_CASES.filter(({ notAsked }) => notAsked?.[id] === undefined);
+}
+
+/** The local node, or the first remote one where that cannot be asked. */
+function modelOf(given: NodeStateCase): Implementation {
+  return IMPLEMENTATIONS.find(({ id }) => given.notAsked?.[id] === undefined) ?? LOCAL;
+}
+
+const modelAnswers = new Map<NodeStateCase, Promise<unknown>>();
+
+/** Asked once, for all that are compared with it. */
+function modelAnswer(given: NodeStateCase): Promise<unknown> {
+  const answer = modelAnswers.get(given) ?? askAlone(given, modelOf(given));
+  modelAnswers.set(given, answer);
+  return answer;
+}
+
+/** Asks in the shared world, or in one of its own. */
+async function askAlone(given: NodeStateCase, implementation: Implementation): Promise<unknown> {
+  const world = given.files ? await openWorld(given) : shared;
+  const { node, close } = await implementation.connect(world.running);
+  try {
+    return await given.ask(node, world.dir);
+  } finally {
+    await close();
+    if (world !== shared) await world.close();
+  }
+}

@@ -1,0 +1,97 @@
+import {
+  appendFileSync,
+  mkdirSync,
+  mkdtempSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  truncateSync,
+  unlinkSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { NodeState } from '@porthole/contract';
+import { type RunningNode, startNode } from '@porthole/server';
+import type { CaseDir, CaseFiles, NodeStateCase } from '../../packages/contract/src/testing/node-state-cases.ts';
+import { testSettings } from '../../packages/server/src/testing/test-node.ts';
+
+/** A node and the directory it shows. */
+export interface CaseWorld {
+  running: RunningNode;
+  dir: CaseDir;
+  /** The directory that is shown. */
+  logDir: string;
+  close(): Promise<void>;
+}
+
+/** When files were written that nobody has touched since. Has a fraction, because notations differ in how they tell it. */
+const WRITTEN = new Date('2026-06-01T12:00:00.123Z');
+
+export async function openWorld({
+  files = {},
+  config,
+  settings = {},
+}: Pick<NodeStateCase, 'files' | 'config' | 'settings'>): Promise<CaseWorld> {
+  const root = realpathSync(mkdtempSync(join(tmpdir(), 'porthole-case-')));
+  const [logDir, configFile] = [join(root, 'logs'), join(root, 'service.toml')];
+  mkdirSync(logDir);
+  writeAll(logDir, files);
+  if (config !== undefined) writeFileSync(configFile, config);
+  const running = await startNode({
+    settings: testSettings(root, {
+      ...settings,
+      node: { timeZone: 'Europe/Berlin', hostName: 'case' },
+      // Nothing is learnt from earlier questions: receipts tell what was scanned, and must be the same for each.
+      search: { maxIndexBytes: 0, ...settings.search },
+      service: { logDir, ...(config !== undefined && { configFile }) },
+    }),
+  });
+  const held = new HeldSearch(running.state);
+  return {
+    running,
+    logDir,
+    dir: {
+      write: (name, content) => writeFileSync(join(logDir, name), content),
+      append: (name, content) => appendFileSync(join(logDir, name), content),
+      rename: (from, to) => renameSync(join(logDir, from), join(logDir, to)),
+      truncate: (name, sizeBytes) => truncateSync(join(logDir, name), sizeBytes),
+      remove: (name) => unlinkSync(join(logDir, name)),
+      configure: (text) => (text === null ? unlinkSync(configFile) : writeFileSync(configFile, text)),
+      holdSearch: () => held.begin(),
+      releaseSearch: () => held.end(),
+    },
+    async close() {
+      await held.end();
+      await running.stop();
+      rmSync(root, { recursive: true, force: true });
+    },
+  };
+}
+
+function writeAll(logDir: string, files: CaseFiles): void {
+  for (const [name, content] of Object.entries(files)) {
+    writeFileSync(join(logDir, name), content);
+    utimesSync(join(logDir, name), WRITTEN, WRITTEN);
+  }
+}
+
+class HeldSearch {
+  readonly #node: NodeState;
+  #batches: AsyncIterator<unknown> | undefined;
+
+  constructor(node: NodeState) {
+    this.#node = node;
+  }
+
+  async begin(): Promise<void> {
+    const query = { order: 'newest', limit: 1, before: 0, after: 0 } as const;
+    this.#batches = this.#node.searchLogs(query)[Symbol.asyncIterator]();
+    await this.#batches.next();
+  }
+
+  async end(): Promise<void> {
+    await this.#batches?.return?.();
+  }
+}

@@ -1,0 +1,39 @@
+import { createClient } from '@porthole/client';
+import type { NodeState } from '@porthole/contract';
+import type { RunningNode } from '@porthole/server';
+import type { ImplementationName } from '../../packages/contract/src/testing/node-state-cases.ts';
+import { GrpcNode } from '../../packages/server/src/grpc/testing/grpc-node.ts';
+
+/** A way to ask a running node. */
+export interface Implementation {
+  id: ImplementationName;
+  name: string;
+  connect(running: RunningNode): Promise<{ node: NodeState; close(): Promise<void> }>;
+}
+
+const NOTHING_TO_CLOSE = async () => {};
+
+export const LOCAL: Implementation = {
+  id: 'local',
+  name: 'the local node',
+  connect: async ({ state }) => ({ node: state, close: NOTHING_TO_CLOSE }),
+};
+
+const HTTP: Implementation = {
+  id: 'http',
+  name: 'the HTTP client',
+  // A refusal that may pass is asked about again: here the refusal itself is what is compared.
+  connect: async ({ url }) => ({ node: createClient({ url, retries: 0 }), close: NOTHING_TO_CLOSE }),
+};
+
+const GRPC: Implementation = {
+  id: 'grpc',
+  name: 'the gRPC client',
+  connect: async (running) => {
+    const node = new GrpcNode(running.node.grpcPort);
+    return { node, close: async () => node.close() };
+  },
+};
+
+/** All there are; the first one is the model of the others. */
+export const IMPLEMENTATIONS: readonly Implementation[] = [LOCAL, HTTP, GRPC];
