@@ -22,7 +22,7 @@ export async function startPorthole(
   flags: readonly string[] = [],
 ): Promise<PortholeServer> {
   const places = ['--log-dir', logDir, '--logging-dir', context.tempDir()];
-  const args = ['packages/cli/bin/porthole.mjs', 'serve', ...places, '--http-port', '0', '--grpc-port', '0', ...flags];
+  const args = ['packages/cli/bin/porthole.cjs', 'serve', ...places, '--http-port', '0', '--grpc-port', '0', ...flags];
   context.recordCommand(['node', ...args]);
   const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('PORTHOLE_')));
   const startedAt = performance.now();

@@ -7,7 +7,7 @@ import { atMost, below, type Row } from '../row.ts';
 import { type PeerRun, runPeer } from '../run-peer.ts';
 import { ensureSearchFolder, type SearchFolder } from '../search-files.ts';
 
-const BINARY = 'packages/cli/bin/porthole.mjs';
+const BINARY = 'packages/cli/bin/porthole.cjs';
 
 const MOST_VERSION_MS = 120;
 

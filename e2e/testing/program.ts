@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 
-export const BINARY = join(import.meta.dirname, '../../packages/cli/bin/porthole.mjs');
+export const BINARY = join(import.meta.dirname, '../../packages/cli/bin/porthole.cjs');
 
 export interface Outcome {
   /** `null` when a signal ended it. */

@@ -40,7 +40,7 @@ export const COMMAND_TREE: CommandDefinition = {
     {
       name: 'version',
       about: 'print the version of this program and of Node.js',
-      loadPlain: () => import('./commands/version.ts'),
+      load: () => import('./commands/version.ts'),
     },
   ],
 };

@@ -46,8 +46,6 @@ export interface CommandDefinition {
   commands?: readonly CommandDefinition[];
   /** Loads what the command needs, only when it runs. Absent: it only has commands of its own. */
   load?: () => Promise<CommandModule>;
-  /** Instead, of a command that takes nothing: it needs neither parser nor terminal, which take longer to load than it takes. */
-  loadPlain?: () => Promise<{ run(): Promise<number> }>;
 }
 
 export interface CommandModule {

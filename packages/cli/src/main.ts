@@ -1,33 +1,24 @@
+import { CommanderError } from 'commander';
 import { COMMAND_TREE } from './command-tree.ts';
 import type { CommandDefinition } from './definition.ts';
 import { EXIT } from './exit-codes.ts';
 import { explain } from './explain.ts';
 import { Interrupted } from './interrupt.ts';
 import { type FlagValue, Invocation } from './invocation.ts';
-import type { ColorChoice } from './output/terminal.ts';
+import { type ColorChoice, Terminal } from './output/terminal.ts';
+import { buildProgram } from './program.ts';
 
 /** Runs one command line. Sets the exit code; the process ends when the command's work is done. */
 export async function run(argv: readonly string[]): Promise<void> {
   endQuietlyWithReader();
-  const [first, ...rest] = argv.slice(2);
-  const line = first === '--version' || first === '-V' ? ['version', ...rest] : argv.slice(2);
   try {
-    const plain = COMMAND_TREE.commands?.find(
-      ({ name, loadPlain }) => loadPlain && line.length === 1 && name === line[0],
-    );
-    if (plain) await runCommand(plain, [], {});
-    else await parse([...argv.slice(0, 2), ...line]);
+    const program = await buildProgram(COMMAND_TREE, argv, runCommand);
+    // Not as the program's action: with one, a mistyped command would count as its argument.
+    if (argv.length <= 2) program.help();
+    await program.parseAsync(argv);
   } catch (error) {
     process.exitCode = exitCodeOf(error);
   }
-}
-
-async function parse(argv: readonly string[]): Promise<void> {
-  const { buildProgram } = await import('./program.ts');
-  const program = await buildProgram(COMMAND_TREE, argv, runCommand);
-  // Not as the program's action: with one, a mistyped command would count as its argument.
-  if (argv.length <= 2) program.help();
-  await program.parseAsync(argv);
 }
 
 async function runCommand(
@@ -35,11 +26,7 @@ async function runCommand(
   args: string[],
   flags: Record<string, FlagValue>,
 ): Promise<void> {
-  if (definition.loadPlain) {
-    process.exitCode = await (await definition.loadPlain()).run();
-    return;
-  }
-  const [command, { Terminal }] = await Promise.all([definition.load?.(), import('./output/terminal.ts')]);
+  const command = await definition.load?.();
   const { color } = flags;
   process.exitCode = await command?.run(new Invocation(args, flags, new Terminal(color as ColorChoice | undefined)));
 }
@@ -54,8 +41,7 @@ function endQuietlyWithReader(): void {
 
 /** Commander has printed what was wrong already; anything else is told here. */
 function exitCodeOf(error: unknown): number {
-  if (error instanceof Error && error.name === 'CommanderError')
-    return 'exitCode' in error && error.exitCode === 0 ? EXIT.ok : EXIT.error;
+  if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.ok : EXIT.error;
   if (error instanceof Interrupted) return EXIT.interrupted;
   console.error(`porthole: ${explain(error)}`);
   return EXIT.error;

@@ -48,7 +48,7 @@ async function addCommand(parent: Command, definition: CommandDefinition, branch
   for (const flag of flags) command.addOption(toOption(flag));
   for (const child of definition.commands ?? []) await addCommand(command, child, branch);
   addNotes(command, definition);
-  if (!definition.load && !definition.loadPlain) return;
+  if (!definition.load) return;
   command.action(() => branch.onCommand(definition, command.args, byLongName(command.opts(), flags)));
 }
 

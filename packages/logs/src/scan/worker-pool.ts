@@ -26,6 +26,8 @@ interface Waiting {
 
 interface Thread {
   worker: Worker;
+  /** Its code has been loaded. */
+  isReady: boolean;
   current: Waiting | undefined;
   idleTimer: NodeJS.Timeout | undefined;
 }
@@ -79,8 +81,10 @@ export class WorkerPool {
     while (this.#queue.length > 0) {
       if (this.#takeHere()) continue;
       const free = [...this.#threads].find(({ current }) => !current) ?? this.#start();
-      const next = free && this.#queue.shift();
-      if (!free || !next) return;
+      // While it starts, the calling thread may have done the job already.
+      if (!free || (this.#here && !free.isReady && this.#queue[0]?.task.job.kind !== 'gz-map')) return;
+      const next = this.#queue.shift();
+      if (!next) return;
       clearTimeout(free.idleTimer);
       free.current = next;
       free.worker.ref();
@@ -101,10 +105,15 @@ export class WorkerPool {
   #start(): Thread | undefined {
     if (this.#threads.size >= this.#most) return undefined;
     const worker = new Worker(WORKER_URL, { resourceLimits: RESOURCE_LIMITS, execArgv: [] });
-    const thread: Thread = { worker, current: undefined, idleTimer: undefined };
+    const thread: Thread = { worker, isReady: false, current: undefined, idleTimer: undefined };
     this.#threads.add(thread);
     worker.unref();
-    worker.on('message', (answer: WorkerAnswer) => this.#finish(thread, answer));
+    worker.on('message', (answer: WorkerAnswer | 'ready') => {
+      if (answer !== 'ready') return this.#finish(thread, answer);
+      thread.isReady = true;
+      if (!thread.current) this.#rest(thread);
+      this.#dispatch();
+    });
     worker.on('error', (error) => this.#lose(thread, error));
     worker.on('exit', () => this.#lose(thread, new Error('a scanning thread ended')));
     return thread;
@@ -113,11 +122,15 @@ export class WorkerPool {
   #finish(thread: Thread, answer: WorkerAnswer): void {
     const { current } = thread;
     thread.current = undefined;
-    thread.worker.unref();
-    thread.idleTimer = setTimeout(() => this.#end(thread), IDLE_MS).unref();
+    this.#rest(thread);
     if (current && 'result' in answer) current.resolve(answer.result);
     else if (current && 'failure' in answer) current.reject(asError(answer.failure));
     this.#dispatch();
+  }
+
+  #rest(thread: Thread): void {
+    thread.worker.unref();
+    thread.idleTimer = setTimeout(() => this.#end(thread), IDLE_MS).unref();
   }
 
   /** A thread that died (out of memory, say) takes its job with it; the next job gets a new one. */

@@ -25,6 +25,8 @@ port.on('message', (task: WorkerTask) => {
   );
 });
 
+port.postMessage('ready');
+
 /** Memory that goes with the answer instead of being copied. */
 function handedOver(result: JobResults[Job['kind']]): ArrayBuffer[] {
   if (typeof result !== 'object' || !('found' in result)) return [];

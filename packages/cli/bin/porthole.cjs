@@ -1,0 +1,16 @@
+#!/usr/bin/env node
+const { existsSync } = require('node:fs');
+const { join } = require('node:path');
+
+// The most frequent question of scripts is answered here, in CommonJS: loading modules takes longer than all of it.
+const isVersion = process.argv.length === 3 && ['version', '--version', '-V'].includes(process.argv[2]);
+
+if (isVersion) {
+  const { version } = require('../package.json');
+  console.log(`porthole ${version} (node ${process.versions.node})`);
+} else if (existsSync(join(__dirname, '../lib/main.js'))) {
+  import('../lib/main.js').then(({ run }) => run(process.argv));
+} else {
+  console.error('porthole is not built yet: run "npm run build" in the checkout (npm start and npm test do it too)');
+  process.exitCode = 2;
+}
