@@ -9,7 +9,7 @@ if (isVersion) {
   const { version } = require('../package.json');
   console.log(`porthole ${version} (node ${process.versions.node})`);
 } else if (existsSync(join(__dirname, '../lib/main.js'))) {
-  import('../lib/main.js').then(({ run }) => run(process.argv));
+  void import('../lib/main.js').then(({ run }) => run(process.argv));
 } else {
   console.error('porthole is not built yet: run "npm run build" in the checkout (npm start and npm test do it too)');
   process.exitCode = 2;
