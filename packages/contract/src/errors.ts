@@ -37,6 +37,8 @@ type DoorErrorCode =
   | 'RATE_LIMITED'
   | 'HEADERS_TOO_LARGE'
   | 'CONFIG_UNAVAILABLE'
+  | 'MEMBER_NOT_FOUND'
+  | 'REQUEST_LOOP'
   | 'TOO_MANY_STREAMS'
   | 'SHUTTING_DOWN'
   | 'DEADLINE_EXCEEDED'
@@ -61,6 +63,13 @@ export const ERROR_KINDS: Readonly<Record<ErrorCode, ErrorKind>> = {
   ROUTE_NOT_FOUND: { http: 404, grpc: 'UNIMPLEMENTED', retryable: false, title: 'No such route' },
   LOG_FILE_NOT_FOUND: { http: 404, grpc: 'NOT_FOUND', retryable: false, title: 'No such log file' },
   LOG_FAMILY_NOT_FOUND: { http: 404, grpc: 'NOT_FOUND', retryable: false, title: 'No such family of log files' },
+  MEMBER_NOT_FOUND: { http: 404, grpc: 'NOT_FOUND', retryable: false, title: 'No such member of the cluster' },
+  REQUEST_LOOP: {
+    http: 400,
+    grpc: 'INVALID_ARGUMENT',
+    retryable: false,
+    title: 'A member may not ask for the cluster',
+  },
   METHOD_NOT_ALLOWED: { http: 405, grpc: 'UNIMPLEMENTED', retryable: false, title: 'Method not allowed' },
   REQUEST_TIMEOUT: { http: 408, grpc: 'DEADLINE_EXCEEDED', retryable: true, title: 'Request took too long to arrive' },
   CURSOR_GONE: { http: 410, grpc: 'NOT_FOUND', retryable: false, title: 'The record a cursor names is gone' },
@@ -84,7 +93,7 @@ export const ERROR_KINDS: Readonly<Record<ErrorCode, ErrorKind>> = {
   INTERNAL: { http: 500, grpc: 'INTERNAL', retryable: false, title: 'Internal error' },
 };
 
-/** What no node answers but its clients say of it. */
+/** What clients say of a node; a node itself answers it only for another one that it asked. */
 export const CLIENT_ERRORS: readonly ErrorCode[] = ['NOT_SUPPORTED', 'UNREACHABLE', 'BAD_ANSWER'];
 
 /** A failure with a code of the closed list. The message says what and which; it reaches the client. */

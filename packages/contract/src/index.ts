@@ -1,5 +1,47 @@
 export { parseBudget } from './budget.ts';
+export {
+  decodeMemberId,
+  MEMBER_ID,
+  MEMBER_ROLE,
+  parseClusterDigestRequest,
+  parseClusterFollowRequest,
+  parseClusterHistogramRequest,
+  parseClusterSearchRequest,
+  parseMemberSelection,
+  parseMomentRequest,
+} from './cluster-request.ts';
+export type {
+  ClusterConfig,
+  ClusterConfigDiff,
+  ClusterDigest,
+  ClusterEnd,
+  ClusterFollowItem,
+  ClusterHistogram,
+  ClusterItem,
+  ClusterLogFiles,
+  ClusterNode,
+  ClusterNodes,
+  ClusterRecord,
+  ClusterState,
+  ConfigDifference,
+  ConfigValue,
+  Member,
+  MemberClock,
+  MemberOutcome,
+  MemberReport,
+  MemberSelection,
+  MembershipState,
+  MomentRequest,
+} from './cluster-state.ts';
 export { parseDigestRequest } from './digest-request.ts';
+export {
+  encodeClusterDigest,
+  encodeClusterFollow,
+  encodeClusterHistogram,
+  encodeClusterSearch,
+  encodeMembers,
+  encodeMoment,
+} from './encode-cluster.ts';
 export {
   encodeDigest,
   encodeFile,
@@ -20,6 +62,13 @@ export {
 export { type FileRequest, parseFileRequest } from './file-request.ts';
 export { parseFollowRequest } from './follow-request.ts';
 export { parseHistogramRequest } from './histogram-request.ts';
+export {
+  MEMBER_ROUTE_IDS,
+  type MemberRouteId,
+  memberOperationOf,
+  memberPathOf,
+  memberRouteOf,
+} from './member-routes.ts';
 export type {
   CallOptions,
   NodeConfig,

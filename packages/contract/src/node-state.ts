@@ -60,6 +60,8 @@ export interface SettingEntry {
   changed: boolean | null;
   source: SettingSource;
   secret: boolean;
+  /** Of what is masked in it, made with a key of the cluster: tells its nodes whether theirs is the same, others nothing. */
+  fingerprint?: string;
 }
 
 export interface NodeSettings {

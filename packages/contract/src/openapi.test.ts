@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { ERROR_KINDS } from './errors.ts';
+import { MEMBER_ROUTE_IDS, memberOperationOf } from './member-routes.ts';
 import { buildOpenApi } from './openapi.ts';
 import { ROUTE_IDS, routeOf } from './routes.ts';
 import { SCHEMAS } from './schemas.ts';
@@ -39,7 +40,7 @@ describe('the OpenAPI document', () => {
   });
 
   it('has every route that is not part of a page, and nothing else', () => {
-    const wanted = ROUTE_IDS.filter((id) => !routeOf(id).page);
+    const wanted = [...ROUTE_IDS.filter((id) => !routeOf(id).page), ...MEMBER_ROUTE_IDS.map(memberOperationOf)];
     expect(Object.values(document.paths).map(({ get }) => get.operationId)).toEqual(wanted);
   });
 
@@ -76,6 +77,19 @@ describe('the OpenAPI document', () => {
     const { description, content } = document.paths['/api/v1/log/follow']?.get.responses[200] ?? {};
     expect(description).toContain('one per event');
     expect(content).toEqual({ 'text/event-stream': { schema: { $ref: '#/components/schemas/FollowItem' } } });
+  });
+
+  it('has the routes of a member with its id in the path, and with what asking it can come to', () => {
+    const { parameters = [], responses = {} } = document.paths['/api/v1/cluster/nodes/{id}/log/view']?.get ?? {};
+    expect(parameters.map(({ name, in: place, required }) => `${name} ${place} ${required}`)).toEqual([
+      'id path true',
+      'file query true',
+      'size query false',
+    ]);
+    expect(parameters[0]?.schema).toEqual({ type: 'string', pattern: '^[A-Za-z0-9.:_-]{1,128}$' });
+    expect(responses[404]?.description).toMatch(/LOG_FILE_NOT_FOUND.*MEMBER_NOT_FOUND/);
+    expect(responses[502]?.description).toMatch(/UNREACHABLE.*BAD_ANSWER/);
+    expect(document.paths['/api/v1/cluster/nodes/{id}/health/live']).toBeUndefined();
   });
 
   it('refers only to schemas it has', () => {

@@ -1,6 +1,7 @@
 import { ERROR_KINDS, type ErrorCode } from './errors.ts';
+import { MEMBER_ROUTE_IDS, memberOperationOf, memberRouteOf } from './member-routes.ts';
 import type { Route, RouteParameter } from './route.ts';
-import { COMMON_ERRORS, ROUTE_IDS, type RouteId, routeOf } from './routes.ts';
+import { COMMON_ERRORS, ROUTE_IDS, routeOf } from './routes.ts';
 import type { JsonSchema } from './schema-parts.ts';
 import { SCHEMAS } from './schemas.ts';
 
@@ -10,6 +11,10 @@ export function buildOpenApi({ version }: { version: string }): JsonSchema {
   for (const id of ROUTE_IDS) {
     const route = routeOf(id);
     if (!route.page) paths[route.path] = { get: operation(id, route) };
+  }
+  for (const id of MEMBER_ROUTE_IDS) {
+    const route = memberRouteOf(id);
+    paths[route.path] = { get: operation(memberOperationOf(id), route) };
   }
   return {
     openapi: '3.1.0',
@@ -31,23 +36,29 @@ export function buildOpenApi({ version }: { version: string }): JsonSchema {
   };
 }
 
-function operation(id: RouteId, route: Route): JsonSchema {
+function operation(id: string, route: Route): JsonSchema {
   return {
     operationId: id,
     summary: route.summary,
     description: route.description,
-    tags: [route.path.startsWith('/api/v1/') ? 'node state' : 'operations'],
+    tags: [tagOf(route)],
     ...(route.open && { security: [] }),
     parameters: route.parameters.map(parameter),
     responses: { ...goodAnswers(route), ...errorAnswers([...route.errors, ...COMMON_ERRORS], route) },
   };
 }
 
+function tagOf({ path }: Route): string {
+  if (path.startsWith('/api/v1/cluster/')) return 'cluster';
+  return path.startsWith('/api/v1/') ? 'node state' : 'operations';
+}
+
 function parameter({ name, in: place, required, description, repeated, ...shape }: RouteParameter): JsonSchema {
-  const { type, values, minimum, maximum } = shape;
+  const { type, values, pattern, minimum, maximum } = shape;
   const one = {
     type,
     ...(values && { enum: values }),
+    ...(pattern !== undefined && { pattern }),
     ...(minimum !== undefined && { minimum }),
     ...(maximum !== undefined && { maximum }),
   };

@@ -19,4 +19,13 @@ export const PATHS = {
   logFollow: '/api/v1/log/follow',
   logHistogram: '/api/v1/log/histogram',
   logDigest: '/api/v1/log/digest',
+  clusterNodes: '/api/v1/cluster/nodes',
+  clusterConfig: '/api/v1/cluster/config',
+  clusterConfigDiff: '/api/v1/cluster/config/diff',
+  clusterLogFiles: '/api/v1/cluster/log/files',
+  clusterLogSearch: '/api/v1/cluster/log/search',
+  clusterLogFollow: '/api/v1/cluster/log/follow',
+  clusterLogHistogram: '/api/v1/cluster/log/histogram',
+  clusterLogDigest: '/api/v1/cluster/log/digest',
+  clusterLogMoment: '/api/v1/cluster/log/moment',
 } as const;

@@ -1,6 +1,7 @@
 import { DEFAULT_GROUPS, MAX_GROUPS } from './digest-request.ts';
 import { MAX_BACK_RECORDS } from './follow-request.ts';
 import { DEFAULT_BUCKETS, MAX_BUCKETS } from './histogram-request.ts';
+import { flag, number, text } from './parameter-parts.ts';
 import type { RouteParameter } from './route.ts';
 import { DEFAULT_SEARCH_RECORDS, MAX_CONTEXT_RECORDS } from './search-request.ts';
 
@@ -84,15 +85,3 @@ export const DIGEST_PARAMETERS: readonly RouteParameter[] = [
   flag('onlyNew', 'Only the groups marked new; needs `newSince`.'),
   BUDGET,
 ];
-
-function text(name: string, description: string): RouteParameter {
-  return { name, in: 'query', required: false, type: 'string', description };
-}
-
-function number(name: string, range: Pick<RouteParameter, 'minimum' | 'maximum'>, description: string): RouteParameter {
-  return { name, in: 'query', required: false, type: 'integer', ...range, description };
-}
-
-function flag(name: string, description: string): RouteParameter {
-  return { name, in: 'query', required: false, type: 'boolean', description };
-}

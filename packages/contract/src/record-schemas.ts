@@ -16,11 +16,13 @@ import {
 const LEVELS: readonly Level[] = ['TRACE', 'DEBUG', 'INFO', 'WARN', 'ERROR', 'FATAL'];
 
 /** Present and true, or absent. */
-const mark = (description: string): JsonSchema => ({ const: true, description });
+export const mark = (description: string): JsonSchema => ({ const: true, description });
+
+export const END_REASON = oneOf('Why it ended.', ['exhausted', 'limit', 'time budget', 'cancelled']);
 
 /** What was looked at; the end of every answer about records tells it. */
 const covered: Properties = {
-  reason: oneOf('Why it ended.', ['exhausted', 'limit', 'time budget', 'cancelled']),
+  reason: END_REASON,
   records: integer('Records that match and were told or counted.'),
   scannedBytes: integer('Bytes of text looked at.'),
   skippedBytes: integer('Bytes known from earlier scans to hold nothing asked for.'),
@@ -30,6 +32,41 @@ const covered: Properties = {
   problems: listOf(ref('FileProblem'), 'Files that could not be read, or not wholly.'),
   elapsedMs: integer('Milliseconds it took.'),
 };
+
+/** What a follow tells beside records. */
+export const FOLLOW_EVENTS: readonly JsonSchema[] = [
+  exact('The name leads to another file now; what was left of the old one has been told.', {
+    type: { const: 'rotated' },
+    family: text('The log.'),
+    from: text('Name of the old file, as far as it is known.'),
+    to: text('Name of the file followed now.'),
+  }),
+  exact('The file became shorter; it is read from its start.', {
+    type: { const: 'truncated' },
+    file: text('File name.'),
+    lostBytes: nullableInteger('Bytes that were cut off before they could be read, if that is known.'),
+  }),
+  exact('Records were not told. With both cursors they can be loaded by a search.', {
+    type: { const: 'gap' },
+    family: text('The log.'),
+    reason: oneOf('Why.', ['slow', 'truncated', 'gone']),
+    bytes: nullableInteger('Bytes not told, if that is known.'),
+    after: nullableText('Cursor of the last record before the gap.'),
+    until: nullableText('Cursor of the first record behind it.'),
+  }),
+  exact('The file, or the directory, is not there at the moment.', {
+    type: { const: 'missing' },
+    family: text('The log.'),
+  }),
+  exact(
+    'A member that is followed through another node: that one lost the connection, and goes on behind the last record.',
+    {
+      type: { const: 'reconnecting' },
+      reason: text('Why it was lost.'),
+      waitMs: integer('Milliseconds until it tries again.'),
+    },
+  ),
+];
 
 /** The shapes of what is told about records. */
 export const RECORD_SCHEMAS = {
@@ -99,29 +136,7 @@ export const RECORD_SCHEMAS = {
     description: 'The data of one event; its `type` is the name of the event.',
     oneOf: [
       ref('FoundRecord'),
-      exact('The name leads to another file now; what was left of the old one has been told.', {
-        type: { const: 'rotated' },
-        family: text('The log.'),
-        from: text('Name of the old file, as far as it is known.'),
-        to: text('Name of the file followed now.'),
-      }),
-      exact('The file became shorter; it is read from its start.', {
-        type: { const: 'truncated' },
-        file: text('File name.'),
-        lostBytes: nullableInteger('Bytes that were cut off before they could be read, if that is known.'),
-      }),
-      exact('Records were not told. With both cursors they can be loaded by a search.', {
-        type: { const: 'gap' },
-        family: text('The log.'),
-        reason: oneOf('Why.', ['slow', 'truncated', 'gone']),
-        bytes: nullableInteger('Bytes not told, if that is known.'),
-        after: nullableText('Cursor of the last record before the gap.'),
-        until: nullableText('Cursor of the first record behind it.'),
-      }),
-      exact('The file, or the directory, is not there at the moment.', {
-        type: { const: 'missing' },
-        family: text('The log.'),
-      }),
+      ...FOLLOW_EVENTS,
       exact('The last event.', {
         type: { const: 'end' },
         reason: oneOf('Why.', ['cancelled', 'stopping']),

@@ -3,7 +3,7 @@ import type { SchemaName } from './schemas.ts';
 
 export interface RouteParameter {
   name: string;
-  in: 'query' | 'header';
+  in: 'query' | 'header' | 'path';
   required: boolean;
   type: 'string' | 'integer' | 'boolean';
   /** The words it can be, where those are few. */
@@ -11,6 +11,8 @@ export interface RouteParameter {
   /** Smallest and largest value of a number. */
   minimum?: number;
   maximum?: number;
+  /** What a text must look like, as a regular expression. */
+  pattern?: string;
   /** May be given several times. */
   repeated?: true;
   description: string;

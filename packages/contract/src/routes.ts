@@ -1,3 +1,4 @@
+import { CLUSTER_ROUTES } from './cluster-routes.ts';
 import type { ErrorCode } from './errors.ts';
 import { LOG_ROUTES } from './log-routes.ts';
 import { PATHS } from './paths.ts';
@@ -34,6 +35,7 @@ export const ROUTES = {
     answer: { contentType: JSON_TYPE, schema: 'NodeDescription' },
     errors: [],
   },
+  ...CLUSTER_ROUTES,
   live: {
     path: PATHS.live,
     summary: 'Liveness',

@@ -14,6 +14,29 @@ export function exact(description: string, properties: Properties, optional: Pro
   };
 }
 
+/** An exact object with more fields, or with others in their place. */
+export function widened(
+  base: JsonSchema,
+  description: string,
+  properties: Properties,
+  optional: Properties = {},
+): JsonSchema {
+  const { properties: known, required, ...rest } = base as JsonSchema & { properties: Properties; required: string[] };
+  return {
+    ...rest,
+    description,
+    properties: { ...known, ...properties, ...optional },
+    required: [...new Set([...required, ...Object.keys(properties)])],
+  };
+}
+
+/** An object of any names, each with a value of this schema. */
+export const mapOf = (values: JsonSchema, description: string): JsonSchema => ({
+  type: 'object',
+  additionalProperties: values,
+  description,
+});
+
 export const text = (description: string): JsonSchema => ({ type: 'string', description });
 export const nullableText = (description: string): JsonSchema => ({ type: ['string', 'null'], description });
 export const integer = (description: string): JsonSchema => ({ type: 'integer', description });

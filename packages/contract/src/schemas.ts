@@ -1,38 +1,7 @@
-import type { FormatName } from '@porthole/logs/types';
+import { CLUSTER_SCHEMAS } from './cluster-schemas.ts';
+import { LOG_SCHEMAS } from './log-schemas.ts';
 import { RECORD_SCHEMAS } from './record-schemas.ts';
-import {
-  exact,
-  integer,
-  type JsonSchema,
-  listOf,
-  nullableInteger,
-  nullableText,
-  oneOf,
-  ref,
-  text,
-  truth,
-} from './schema-parts.ts';
-
-/** Every format by name; it does not compile with one missing. */
-const FORMATS: Readonly<Record<FormatName | 'binary' | 'empty' | 'unreadable', true>> = {
-  contract: true,
-  'lindb-access': true,
-  'lindb-slow-sql': true,
-  json: true,
-  glog: true,
-  capnslog: true,
-  tidb: true,
-  log4j: true,
-  'nginx-access': true,
-  'nginx-error': true,
-  syslog: true,
-  'syslog-5424': true,
-  iso: true,
-  text: true,
-  binary: true,
-  empty: true,
-  unreadable: true,
-};
+import { exact, integer, type JsonSchema, listOf, nullableText, oneOf, ref, text, truth } from './schema-parts.ts';
 
 /** Any JSON a configuration value can be. */
 const settingValue: JsonSchema = { description: 'The value as one would write it in the file; a secret is `******`.' };
@@ -51,27 +20,9 @@ export const SCHEMAS = {
     config: text('The configuration as TOML, secrets masked.'),
     node: ref('Node'),
   }),
-  LogEntry: exact('One file of the log directory.', {
-    name: text('File name.'),
-    size: { type: 'integer', minimum: 0, description: 'Size in bytes.' },
-  }),
-  LogList: listOf(ref('LogEntry'), 'Every log file, ordered by name.'),
-  LogFile: exact('One file of the log directory in detail.', {
-    name: text('File name.'),
-    size: integer('Size in bytes.'),
-    modifiedMs: integer('Epoch milliseconds of the last write.'),
-    compressed: truth('Whether it is a .gz file.'),
-    family: text('The log it belongs to: the name of its live file.'),
-    state: oneOf('Whether it is being written or was rotated.', ['live', 'rotated']),
-    format: oneOf('What the text looks like.', Object.keys(FORMATS)),
-    firstTimeMs: nullableInteger('Epoch milliseconds of the first timestamp, if one was found.'),
-    lastTimeMs: nullableInteger(
-      'Epoch milliseconds of the last timestamp, if one was found; of a .gz file once its end was looked up.',
-    ),
-    problem: nullableText('Why the file could not be looked into.'),
-  }),
-  LogFiles: listOf(ref('LogFile'), 'Every log file, ordered by name.'),
+  ...LOG_SCHEMAS,
   ...RECORD_SCHEMAS,
+  ...CLUSTER_SCHEMAS,
   NodeDescription: exact('Who the node is, beyond the fields of Node.', {
     node: ref('Node'),
     observes: oneOf("Whose state it shows: its own, or a service's beside it.", ['self', 'service']),
@@ -82,14 +33,18 @@ export const SCHEMAS = {
     versions: exact('Software versions.', { porthole: text('Porthole.'), node: text('Node.js.') }),
     capabilities: listOf({ type: 'string' }, 'Ids of the operations it answers.'),
   }),
-  Setting: exact('One configuration key.', {
-    key: text('Dotted key.'),
-    value: settingValue,
-    default: { description: 'The default, null where it is not known.' },
-    changed: { type: ['boolean', 'null'], description: 'Whether the value differs from the default.' },
-    source: oneOf('Where the value comes from.', ['default', 'file', 'env', 'flag', 'option']),
-    secret: truth('Whether the value is masked.'),
-  }),
+  Setting: exact(
+    'One configuration key.',
+    {
+      key: text('Dotted key.'),
+      value: settingValue,
+      default: { description: 'The default, null where it is not known.' },
+      changed: { type: ['boolean', 'null'], description: 'Whether the value differs from the default.' },
+      source: oneOf('Where the value comes from.', ['default', 'file', 'env', 'flag', 'option']),
+      secret: truth('Whether the value is masked.'),
+    },
+    { fingerprint: text('Of what is masked: tells members of the same cluster whether theirs is the same.') },
+  ),
   NodeSettings: exact('Each configuration key with its origin, and the file on disk against what was read at start.', {
     observes: oneOf('Whose configuration it is.', ['self', 'service']),
     file: nullableText('The file it comes from.'),

@@ -1,3 +1,5 @@
+export { decodeCursor } from './cursor/cursor.ts';
+export { groupFamilies } from './file/families.ts';
 export { LogDir, type LogDirOptions } from './log-dir.ts';
 export { LogError, type LogErrorCode } from './log-error.ts';
 export { editDistance, nearestNames } from './nearest-names.ts';
@@ -6,6 +8,7 @@ export type { FormatName } from './parse/format.ts';
 export type { Level } from './parse/level.ts';
 export { findColumns, type RecordColumns, type Span } from './parse/record-columns.ts';
 export { createZone, type Zone } from './parse/zone.ts';
+export { bucketWidth } from './search/bucket-width.ts';
 export type {
   ByteAnswer,
   Digest,

@@ -1,0 +1,196 @@
+import type { ClusterNode, MemberOutcome, MembershipState } from './cluster-state.ts';
+import { LOG_SCHEMAS } from './log-schemas.ts';
+import { END_REASON, FOLLOW_EVENTS, mark, RECORD_SCHEMAS } from './record-schemas.ts';
+import {
+  exact,
+  integer,
+  type JsonSchema,
+  listOf,
+  mapOf,
+  nullableInteger,
+  nullableText,
+  oneOf,
+  type Properties,
+  ref,
+  text,
+  truth,
+  widened,
+} from './schema-parts.ts';
+
+/** Every word by name; they do not compile with one missing. */
+const OUTCOMES: Readonly<Record<MemberOutcome, true>> = {
+  ok: true,
+  refused: true,
+  timeout: true,
+  tls: true,
+  auth: true,
+  'not supported': true,
+  version: true,
+  failed: true,
+  gone: true,
+};
+const MEMBERSHIPS: Readonly<Record<MembershipState['kind'], true>> = {
+  alone: true,
+  static: true,
+  etcd: true,
+  lindb: true,
+};
+const NODE_STATES: Readonly<Record<ClusterNode['state'], true>> = { up: true, unreachable: true, gone: true };
+
+const node: Properties = { node: text('Id of the member it comes from.') };
+
+const members: Properties = { members: listOf(ref('MemberReport'), 'One for each member that was asked.') };
+
+const countsByMember = mapOf(
+  { type: 'integer' },
+  'How many records each member has, by id; members without are absent.',
+);
+
+/** The shapes of what any node answers for all members. */
+export const CLUSTER_SCHEMAS = {
+  MemberReport: exact('Why the part of a member is there, or is not.', {
+    id: text('Id of the member.'),
+    outcome: oneOf('How asking it went.', Object.keys(OUTCOMES)),
+    detail: nullableText('What was wrong, with the code of the error.'),
+    elapsedMs: integer('Milliseconds until it had answered, or was given up.'),
+    count: integer('What it gave: records, groups, files.'),
+    asOfMs: nullableInteger('Epoch milliseconds at which what is shown of it was seen, where that is not now.'),
+  }),
+  Membership: exact('How sure the node is of who the members are.', {
+    kind: oneOf('Where they are known from.', Object.keys(MEMBERSHIPS)),
+    state: oneOf('`stale`: the registry does not answer, these are the last known.', ['ok', 'stale']),
+    detail: nullableText('What is wrong with it.'),
+    asOfMs: integer('Epoch milliseconds at which it was known.'),
+  }),
+  ClusterNode: exact('A member and how it is.', {
+    id: text('Names it within the cluster.'),
+    role: text('What it does in its cluster.'),
+    node: ref('Node'),
+    url: text('Where it is asked.'),
+    isSelf: truth('Whether it is the node that answers.'),
+    state: oneOf(
+      '`unreachable`: registered, but without an answer. `gone`: no longer registered.',
+      Object.keys(NODE_STATES),
+    ),
+    report: ref('MemberReport'),
+    clock: {
+      description: 'Its clock against that of the node that answers; null where it was never measured.',
+      oneOf: [ref('MemberClock'), { type: 'null' }],
+    },
+    timeZone: nullableText('Zone of its log timestamps, by its IANA name.'),
+    uptimeMs: nullableInteger('Milliseconds since it came online.'),
+    lastRecordMs: nullableInteger('Epoch milliseconds of its newest record, corrected.'),
+    recentErrors: nullableInteger('Records of level ERROR and above in the last 15 minutes.'),
+    lastSeenMs: nullableInteger('Epoch milliseconds at which it last answered.'),
+  }),
+  MemberClock: exact('The clock of a member against that of the node that answers.', {
+    offsetMs: { type: 'number', description: 'Milliseconds to take off its times.' },
+    uncertaintyMs: { type: 'number', description: 'The true offset lies within so many milliseconds of it.' },
+  }),
+  ClusterNodes: exact('The members of the cluster.', {
+    cluster: text('Name of the cluster.'),
+    membership: ref('Membership'),
+    nodes: listOf(ref('ClusterNode'), 'Every member, ordered by id.'),
+  }),
+  ClusterConfig: exact('The configuration of each member.', {
+    configs: listOf(
+      exact('One member.', {
+        id: text('Id of the member.'),
+        role: text('What it does in its cluster.'),
+        config: {
+          description: 'Its configuration; null where it is not known.',
+          oneOf: [ref('NodeConfig'), { type: 'null' }],
+        },
+        report: ref('MemberReport'),
+      }),
+    ),
+  }),
+  ConfigDifference: exact('One key in which members differ.', {
+    key: text('Dotted key.'),
+    secret: truth('Whether the values are masked.'),
+    isExpected: truth('Whether it is one that differs from node to node: addresses, names, ports.'),
+    values: listOf(
+      exact('One value, and who has it.', {
+        value: { description: 'Null where the key is missing. A secret: a mask and a fingerprint.' },
+        nodes: listOf({ type: 'string' }, 'Ids of the members that have it.'),
+        isMajority: truth('Whether most have it.'),
+        isSameMeaning: truth("Whether it is only written differently from the majority's."),
+      }),
+    ),
+  }),
+  ClusterConfigDiff: exact('Where configurations differ, by role.', {
+    roles: listOf(
+      exact('Members of one role.', {
+        role: text('The role.'),
+        nodes: listOf({ type: 'string' }, 'Ids of the members compared.'),
+        comparedKeys: integer('Keys compared.'),
+        notCompared: listOf({ type: 'string' }, 'Secrets that not every member tells a fingerprint of.'),
+        differences: listOf(ref('ConfigDifference')),
+      }),
+    ),
+    ...members,
+  }),
+  ClusterLogFile: widened(
+    LOG_SCHEMAS.LogFile,
+    'One log file of a member in detail; times by the clock of the node that answers.',
+    node,
+    { modifiedMs: nullableInteger('Epoch milliseconds of the last write; null where the member does not tell it.') },
+  ),
+  ClusterLogFiles: exact('The log files of all members.', { files: listOf(ref('ClusterLogFile')), ...members }),
+  ClusterRecord: widened(RECORD_SCHEMAS.FoundRecord, 'A record, and which member said it.', node, {
+    atMs: { type: 'number', description: 'Its time by the clock of the node that answers, epoch milliseconds.' },
+    isUnsure: mark('Whether it or the record before it was first cannot be known: the clocks are not that sure.'),
+  }),
+  ClusterEnd: exact('The last line: why it ended, what it covered, and how each member did.', {
+    type: { const: 'end' },
+    reason: END_REASON,
+    records: integer('Records that were told.'),
+    scannedBytes: integer('Bytes of text looked at.'),
+    skippedBytes: integer('Bytes known from earlier scans to hold nothing asked for.'),
+    elapsedMs: integer('Milliseconds it took.'),
+    ...members,
+    membership: ref('Membership'),
+    cursor: nullableText('Goes on where this answer stopped; null when nothing is left.'),
+  }),
+  ClusterItem: {
+    description: 'One line of a search of all members.',
+    oneOf: [ref('ClusterRecord'), ref('ClusterEnd')],
+  },
+  ClusterFollowItem: {
+    description: 'The data of one event; its `type` is the name of the event.',
+    oneOf: [
+      ref('ClusterRecord'),
+      ...FOLLOW_EVENTS.map((event) => widened(event, String(event.description), node)),
+      exact('A member cannot be followed now, or again.', {
+        type: { const: 'member' },
+        node: text('Id of the member.'),
+        report: ref('MemberReport'),
+      }),
+      exact('The last event.', {
+        type: { const: 'end' },
+        reason: oneOf('Why.', ['cancelled', 'stopping']),
+      }),
+    ],
+  },
+  ClusterHistogram: exact('Counts per stretch of time and level, of all members.', {
+    bucketMs: integer('Width of a bucket in milliseconds.'),
+    buckets: listOf(
+      widened(RECORD_SCHEMAS.HistogramBucket, 'The records of one stretch of time.', { nodes: countsByMember }),
+      'Those with records, in rising order.',
+    ),
+    untimed: integer('Records that match but have no time.'),
+    ...members,
+  }),
+  ClusterDigest: exact('Records of all members grouped by level and place in the code.', {
+    groups: listOf(
+      widened(RECORD_SCHEMAS.DigestGroup, 'Records of one level from one place in the code, or of one shape.', {
+        nodes: countsByMember,
+        sample: ref('ClusterRecord'),
+      }),
+      'The largest first.',
+    ),
+    totalGroups: integer('Groups there are at least: members tell their largest.'),
+    ungrouped: integer('Records of groups that were given up because there were too many.'),
+    ...members,
+  }),
+} as const satisfies Record<string, JsonSchema>;

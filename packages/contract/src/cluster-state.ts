@@ -1,0 +1,213 @@
+import type {
+  DigestGroup,
+  DigestQuery,
+  FollowItem,
+  FollowQuery,
+  FoundRecord,
+  Histogram,
+  HistogramQuery,
+  LogFileDetails,
+  SearchEnd,
+  SearchQuery,
+} from '@porthole/logs/types';
+import type { CallOptions, NodeConfig, NodeObject, NodeState, SearchOptions, SettingJson } from './node-state.ts';
+
+/** A node as the registry lists it. */
+export interface Member {
+  /** Names it within the cluster, and only that: letters, digits and `.:_-`, at most 128. */
+  id: string;
+  /** What it does in its cluster: `node` unless the registry tells another. */
+  role: string;
+  node: NodeObject;
+  /** Where it is asked. Never taken from a request. */
+  url: string;
+  isSelf: boolean;
+}
+
+/** Which members are asked; all of them when nothing is given. */
+export interface MemberSelection {
+  /** Ids, or patterns with `*` and `?`. */
+  nodes?: readonly string[];
+  role?: string;
+}
+
+/** Why a member's part of an answer is there, or is not. */
+export type MemberOutcome =
+  | 'ok'
+  /** No connection. */
+  | 'refused'
+  /** Not within its deadline. */
+  | 'timeout'
+  | 'tls'
+  | 'auth'
+  /** It only answers the contract, or is older. */
+  | 'not supported'
+  /** It answers, but nothing that makes sense here. */
+  | 'version'
+  /** It said no, or broke off; `detail` has its code. */
+  | 'failed'
+  /** No longer registered. */
+  | 'gone';
+
+/** One line per member that was asked, in every answer of the cluster. */
+export interface MemberReport {
+  id: string;
+  outcome: MemberOutcome;
+  detail: string | null;
+  elapsedMs: number;
+  /** What it gave: records, groups, files. */
+  count: number;
+  /** When what is shown of it was seen, where that is not now: its last words. */
+  asOfMs: number | null;
+}
+
+/** How sure this node is of who the members are. */
+export interface MembershipState {
+  kind: 'alone' | 'static' | 'etcd' | 'lindb';
+  /** `stale`: the registry does not answer; these are the last known. */
+  state: 'ok' | 'stale';
+  detail: string | null;
+  asOfMs: number;
+}
+
+/** Its clock against ours. */
+export interface MemberClock {
+  /** What to take off its times. */
+  offsetMs: number;
+  /** The true offset lies within so much of it. */
+  uncertaintyMs: number;
+}
+
+export interface ClusterNode extends Member {
+  state: 'up' | 'unreachable' | 'gone';
+  report: MemberReport;
+  clock: MemberClock | null;
+  timeZone: string | null;
+  uptimeMs: number | null;
+  /** Time of its newest record, corrected; `null` where unknown. */
+  lastRecordMs: number | null;
+  /** Records of level ERROR and above in the last 15 minutes. */
+  recentErrors: number | null;
+  /** When it was last seen to answer. */
+  lastSeenMs: number | null;
+}
+
+export interface ClusterNodes {
+  /** Name of the cluster. */
+  cluster: string;
+  membership: MembershipState;
+  nodes: ClusterNode[];
+}
+
+export interface ClusterConfig {
+  configs: { id: string; role: string; config: NodeConfig | null; report: MemberReport }[];
+}
+
+/** One value of a key, and who has it. */
+export interface ConfigValue {
+  /** `null` where the key is missing. Secrets: a mask and a fingerprint, never the value. */
+  value: SettingJson | null;
+  nodes: string[];
+  isMajority: boolean;
+  /** Written differently from the majority's, but the same: `10s` and `10000ms`. */
+  isSameMeaning: boolean;
+}
+
+export interface ConfigDifference {
+  key: string;
+  secret: boolean;
+  /** Addresses, names, ports: what is expected to differ from node to node. */
+  isExpected: boolean;
+  values: ConfigValue[];
+}
+
+export interface ClusterConfigDiff {
+  /** By role: brokers are compared with brokers. */
+  roles: {
+    role: string;
+    nodes: string[];
+    comparedKeys: number;
+    /** Secrets that could not be compared, because not every member tells their fingerprint. */
+    notCompared: string[];
+    differences: ConfigDifference[];
+  }[];
+  members: MemberReport[];
+}
+
+export interface ClusterLogFiles {
+  /** Times by this node's clock. Members that only speak the contract tell name and size. */
+  files: (Omit<LogFileDetails, 'modifiedMs'> & { node: string; modifiedMs: number | null })[];
+  members: MemberReport[];
+}
+
+/** A record with who said it. */
+export interface ClusterRecord extends FoundRecord {
+  node: string;
+  /** Its time by this node's clock; absent where it has none. */
+  atMs?: number;
+  /** Which of this and the record told before it was first cannot be known: their clocks are not that sure. */
+  isUnsure?: true;
+}
+
+export interface ClusterEnd
+  extends Pick<SearchEnd, 'reason' | 'records' | 'scannedBytes' | 'skippedBytes' | 'elapsedMs'> {
+  type: 'end';
+  members: MemberReport[];
+  membership: MembershipState;
+  /** Goes on where this answer stopped; `null` when nothing is left. */
+  cursor: string | null;
+}
+
+export type ClusterItem = ClusterRecord | ClusterEnd;
+
+export type ClusterFollowItem =
+  | ClusterRecord
+  /** What happened to a log of a member. */
+  | (Exclude<FollowItem, FoundRecord | { type: 'end' }> & { node: string })
+  /** A member cannot be followed now, or again; new members join by themselves. */
+  | { type: 'member'; node: string; report: MemberReport }
+  /** Told by a client, without a node: its connection to the node it asks was lost. */
+  | Extract<FollowItem, { type: 'reconnecting' }>
+  | { type: 'end'; reason: 'cancelled' | 'stopping' };
+
+export interface ClusterHistogram extends Pick<Histogram, 'bucketMs' | 'untimed'> {
+  /** Counts of all members, and of each. */
+  buckets: { startMs: number; counts: Histogram['buckets'][number]['counts']; nodes: Record<string, number> }[];
+  members: MemberReport[];
+}
+
+export interface ClusterDigest {
+  /** The same place in the code of several members is one group. */
+  groups: (DigestGroup & { sample: ClusterRecord; nodes: Record<string, number> })[];
+  /** At least: members tell their largest groups only. */
+  totalGroups: number;
+  ungrouped: number;
+  members: MemberReport[];
+}
+
+/** What every member said around one record. */
+export interface MomentRequest extends MemberSelection {
+  /** The record: a member and a cursor of it; or a time by this node's clock. */
+  at: { node: string; cursor: string } | { timeMs: number };
+  beforeMs: number;
+  afterMs: number;
+  /** At most so many records of each member. */
+  limit: number;
+}
+
+/** What any node answers for all. */
+export interface ClusterState {
+  nodes(options?: CallOptions): Promise<ClusterNodes>;
+  config(request: MemberSelection, options?: CallOptions): Promise<ClusterConfig>;
+  configDiff(request: MemberSelection, options?: CallOptions): Promise<ClusterConfigDiff>;
+  logFiles(request: MemberSelection, options?: CallOptions): Promise<ClusterLogFiles>;
+  /** Merged by corrected time; batches as they come, an empty one first, the `end` last. `start` takes only a cluster's cursor or a time. */
+  searchLogs(request: SearchQuery & MemberSelection, options?: SearchOptions): AsyncIterable<ClusterItem[]>;
+  followLogs(request: FollowQuery & MemberSelection, options?: CallOptions): AsyncIterable<ClusterFollowItem[]>;
+  logHistogram(request: HistogramQuery & MemberSelection, options?: SearchOptions): Promise<ClusterHistogram>;
+  logDigest(request: DigestQuery & MemberSelection, options?: SearchOptions): Promise<ClusterDigest>;
+  /** Oldest first. */
+  moment(request: MomentRequest, options?: CallOptions): AsyncIterable<ClusterItem[]>;
+  /** One member. Throws MEMBER_NOT_FOUND for what is none. */
+  member(id: string): NodeState;
+}

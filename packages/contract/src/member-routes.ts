@@ -1,0 +1,55 @@
+import { MEMBER_ID } from './cluster-request.ts';
+import { PATHS } from './paths.ts';
+import type { Route, RouteParameter } from './route.ts';
+import { type RouteId, routeOf } from './routes.ts';
+
+/** What any node answers for one member: all that a node tells of itself. */
+export const MEMBER_ROUTE_IDS = [
+  'config',
+  'settings',
+  'logList',
+  'logView',
+  'logFiles',
+  'logRaw',
+  'logSearch',
+  'logFollow',
+  'logHistogram',
+  'logDigest',
+  'node',
+] as const satisfies readonly RouteId[];
+
+export type MemberRouteId = (typeof MEMBER_ROUTE_IDS)[number];
+
+const NODE_ROUTES_BEGIN = '/api/v1';
+
+const ID: RouteParameter = {
+  name: 'id',
+  in: 'path',
+  required: true,
+  type: 'string',
+  pattern: MEMBER_ID.source,
+  description: 'Id of the member, as `/api/v1/cluster/nodes` tells it.',
+};
+
+/** What stands behind the id in the path of a member's route. */
+export function memberPathOf(id: MemberRouteId): string {
+  return routeOf(id).path.slice(NODE_ROUTES_BEGIN.length);
+}
+
+/** The route of a node as any other node answers it for that one. */
+export function memberRouteOf(id: MemberRouteId): Route {
+  const { summary, description, parameters, errors, ...rest } = routeOf(id);
+  return {
+    ...rest,
+    path: `${PATHS.clusterNodes}/{${ID.name}}${memberPathOf(id)}`,
+    summary: `${summary} of a member`,
+    description: `Of one member, through this node. ${description}`,
+    parameters: [ID, ...parameters],
+    errors: [...errors, 'MEMBER_NOT_FOUND', 'REQUEST_LOOP', 'NOT_SUPPORTED', 'UNREACHABLE', 'BAD_ANSWER'],
+  };
+}
+
+/** `memberLogSearch` of `logSearch`: its name in the OpenAPI document and the metrics. */
+export function memberOperationOf(id: MemberRouteId): string {
+  return `member${id.charAt(0).toUpperCase()}${id.slice(1)}`;
+}
