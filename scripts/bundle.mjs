@@ -5,7 +5,7 @@ import { ROOT } from './steps.mjs';
 
 /* Makes the two packages others install: each is bundled from the built files of all floors, so that it needs no other package of ours. */
 
-const PACKAGES = ['logs', 'contract', 'client', 'server', 'cli'].map((name) => join(ROOT, 'packages', name));
+const PACKAGES = ['logs', 'contract', 'client', 'cluster', 'server', 'cli'].map((name) => join(ROOT, 'packages', name));
 
 /** What users of a package import and where that is built; what is bundled although others made it; what else goes along. */
 const BUNDLES = [

@@ -6,6 +6,7 @@ export const CHECKS = [
   { name: 'format and lint', command: ['node_modules/@biomejs/biome/bin/biome', 'ci', '--error-on-warnings', '.'] },
   { name: 'types', command: ['node_modules/typescript/bin/tsc', '-p', 'tsconfig.check.json'] },
   { name: 'proto', command: ['node_modules/@bufbuild/buf/bin/buf', 'lint', 'proto'] },
+  { name: 'proto of etcd', command: ['node_modules/@bufbuild/buf/bin/buf', 'lint', 'packages/cluster/proto'] },
   { name: 'dead code', command: ['node_modules/knip/bin/knip.js'] },
   { name: 'floors', command: ['node_modules/vitest/vitest.mjs', 'run', 'test/floors.test.ts'] },
 ];

@@ -2,6 +2,7 @@ type ProgramName =
   | 'chromium'
   | 'curl'
   | 'dd'
+  | 'etcd'
   | 'git'
   | 'grep'
   | 'lnav'

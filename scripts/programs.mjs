@@ -9,6 +9,7 @@ const PACKAGES = {
   chromium: 'chromium',
   curl: 'curl',
   dd: 'coreutils',
+  etcd: 'etcd-server',
   git: 'git',
   grep: 'grep',
   lnav: 'lnav',

@@ -5,35 +5,43 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 /*
- * Makes what the gRPC door needs of proto/: the types of all messages, and the descriptor the server loads. Part of the
- * build; `node scripts/proto.mjs` alone makes it anew where it is older than its sources.
+ * Makes what speaks gRPC needs of its .proto files: the types of all messages, and the descriptor that is loaded. Part of
+ * the build; `node scripts/proto.mjs` alone makes it anew where it is older than its sources.
  */
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
-const SOURCES = join(ROOT, 'proto');
-const OUTPUT = join(ROOT, 'packages/server/src/grpc/generated');
-const MESSAGES = join(OUTPUT, 'messages.ts');
-const DESCRIPTOR = join(OUTPUT, 'descriptor.ts');
-const NOTICE = '// Made by scripts/proto.mjs from proto/; do not edit.\n';
+
+/** Numbers of 64 bits are numbers where ours are small enough, texts where others choose them: etcd's lease ids. */
+const TARGETS = [
+  { sources: 'proto', output: 'packages/server/src/grpc/generated', int64: 'number' },
+  { sources: 'packages/cluster/proto', output: 'packages/cluster/src/membership/etcd/generated', int64: 'string' },
+];
 
 const SCALARS = {
   TYPE_BOOL: 'boolean',
   TYPE_BYTES: 'Uint8Array',
   TYPE_DOUBLE: 'number',
   TYPE_INT32: 'number',
-  TYPE_INT64: 'number',
   TYPE_STRING: 'string',
 };
 
 /** Does nothing where the output is newer than everything it is made of. */
 export function generateProto() {
-  const sources = [fileURLToPath(import.meta.url), ...filesBelow(SOURCES)];
-  const newest = Math.max(...sources.map(modifiedMs));
-  if (Math.min(modifiedMs(MESSAGES), modifiedMs(DESCRIPTOR)) > newest) return;
-  mkdirSync(OUTPUT, { recursive: true });
-  const files = JSON.parse(describe('json').toString()).file;
-  writeFileSync(MESSAGES, `${NOTICE}\n${files.flatMap(declarations).join('\n\n')}\n`);
-  writeFileSync(DESCRIPTOR, descriptorModule(describe('binpb')));
+  for (const target of TARGETS) generate(target);
+}
+
+function generate({ sources, output, int64 }) {
+  const folder = join(ROOT, output);
+  const messages = join(folder, 'messages.ts');
+  const descriptor = join(folder, 'descriptor.ts');
+  const newest = Math.max(...[fileURLToPath(import.meta.url), ...filesBelow(join(ROOT, sources))].map(modifiedMs));
+  if (Math.min(modifiedMs(messages), modifiedMs(descriptor)) > newest) return;
+  mkdirSync(folder, { recursive: true });
+  const notice = `// Made by scripts/proto.mjs from ${sources}/; do not edit.\n`;
+  const files = JSON.parse(describe(sources, 'json').toString()).file;
+  const scalars = { ...SCALARS, TYPE_INT64: int64 };
+  writeFileSync(messages, `${notice}\n${files.flatMap((file) => declarations(file, scalars)).join('\n\n')}\n`);
+  writeFileSync(descriptor, `${notice}${descriptorModule(describe(sources, 'binpb'))}`);
 }
 
 function filesBelow(folder) {
@@ -44,35 +52,37 @@ function modifiedMs(path) {
   return existsSync(path) ? statSync(path).mtimeMs : 0;
 }
 
-/** A FileDescriptorSet of everything in proto/. */
-function describe(format) {
+/** A FileDescriptorSet of everything in the folder. */
+function describe(sources, format) {
   const buf = createRequire(import.meta.url).resolve('@bufbuild/buf/bin/buf');
   const options = ['--as-file-descriptor-set', '--exclude-source-info', '-o', `-#format=${format}`];
-  const { status, stdout, stderr } = spawnSync(process.execPath, [buf, 'build', SOURCES, ...options]);
-  if (status !== 0) throw new Error(`buf build proto failed:\n${stderr}`);
+  const { status, stdout, stderr } = spawnSync(process.execPath, [buf, 'build', join(ROOT, sources), ...options]);
+  if (status !== 0) throw new Error(`buf build ${sources} failed:\n${stderr}`);
   return stdout;
 }
 
 function descriptorModule(bytes) {
   const lines = bytes.toString('base64').match(/.{1,110}/g) ?? [];
-  return `${NOTICE}export const DESCRIPTOR_BASE64 = [\n${lines.map((line) => `  '${line}',`).join('\n')}\n].join('');\n`;
+  return `export const DESCRIPTOR_BASE64 = [\n${lines.map((line) => `  '${line}',`).join('\n')}\n].join('');\n`;
 }
 
-function declarations({ messageType = [], enumType = [], service = [] }) {
-  return [...enumType.map(enumDeclaration), ...messageType.map(messageDeclaration), ...service.map(serviceDeclaration)];
+function declarations({ messageType = [], enumType = [], service = [] }, scalars) {
+  const messages = messageType.map((message) => messageDeclaration(message, scalars));
+  return [...enumType.map(enumDeclaration), ...messages, ...service.map(serviceDeclaration)];
 }
 
 function enumDeclaration({ name, value }) {
   return `export type ${name} = ${value.map((member) => `'${member.name}'`).join(' | ')};`;
 }
 
-function messageDeclaration({ name, field = [] }) {
-  return `export interface ${name}Message {\n${field.map(fieldDeclaration).join('')}}`;
+function messageDeclaration({ name, field = [] }, scalars) {
+  const fields = field.map((one) => fieldDeclaration(one, scalars));
+  return `export interface ${name}Message {\n${fields.join('')}}`;
 }
 
 /** What can be left out may also be given as `null`: it is written as absent. */
-function fieldDeclaration({ name, label, type, typeName, oneofIndex }) {
-  const one = SCALARS[type] ?? nameOf(typeName, type === 'TYPE_MESSAGE');
+function fieldDeclaration({ name, label, type, typeName, oneofIndex }, scalars) {
+  const one = scalars[type] ?? nameOf(typeName, type === 'TYPE_MESSAGE');
   if (one === undefined) throw new Error(`field ${name}: no TypeScript type is known for ${type}`);
   if (label === 'LABEL_REPEATED') return `  ${name}: ${one}[];\n`;
   const mayBeAbsent = oneofIndex !== undefined || type === 'TYPE_MESSAGE';

@@ -7,7 +7,8 @@ const FLOORS: Readonly<Record<string, { may: readonly string[]; typesOnly?: read
   logs: { may: [] },
   contract: { may: [], typesOnly: ['@porthole/logs'] },
   client: { may: ['@porthole/contract'], typesOnly: ['@porthole/logs'] },
-  server: { may: ['@porthole/logs', '@porthole/contract'] },
+  cluster: { may: ['@porthole/logs', '@porthole/contract', '@porthole/client'] },
+  server: { may: ['@porthole/logs', '@porthole/contract', '@porthole/client', '@porthole/cluster'] },
   cli: { may: ['@porthole/logs', '@porthole/contract', '@porthole/client', '@porthole/server'] },
 };
 
@@ -92,7 +93,7 @@ describe('the packages that others install', () => {
 
   it('the program lists what any floor in it needs, in the same version', () => {
     const own = new Map(dependenciesOf('cli'));
-    for (const [dependency, version] of ['logs', 'contract', 'client', 'server'].flatMap(dependenciesOf))
+    for (const [dependency, version] of ['logs', 'contract', 'client', 'cluster', 'server'].flatMap(dependenciesOf))
       expect(own.get(dependency), dependency).toBe(version);
   });
 

@@ -1,0 +1,53 @@
+import type { CallOptions, MemberReport, NodeState } from '@porthole/contract';
+import { inParallel } from './in-parallel.ts';
+import { outcomeOf } from './outcome-of.ts';
+import type { Peer } from './peers.ts';
+import { withDeadline } from './with-deadline.ts';
+
+export interface AskAllOptions<T> extends CallOptions {
+  /** Of each member. */
+  timeoutMs: number;
+  /** Asked at the same time. */
+  maxParallel: number;
+  /** For the report. */
+  countOf(value: T): number;
+}
+
+export interface MemberAnswer<T> {
+  peer: Peer;
+  /** `undefined` where there is none; the report says why. */
+  value: T | undefined;
+  report: MemberReport;
+}
+
+export type AskMember<T> = (state: NodeState, options: CallOptions) => Promise<T>;
+
+/**
+ * Asks every one of them, each with its own deadline, and gives the answers in the order of the members. A member that
+ * fails is in its report; only the caller's signal makes it reject.
+ */
+export function askAll<T>(
+  peers: readonly Peer[],
+  ask: AskMember<T>,
+  options: AskAllOptions<T>,
+): Promise<MemberAnswer<T>[]> {
+  return inParallel(peers, options.maxParallel, (peer) => askOne(peer, ask, options));
+}
+
+async function askOne<T>(peer: Peer, ask: AskMember<T>, options: AskAllOptions<T>): Promise<MemberAnswer<T>> {
+  const { signal, timeoutMs, countOf } = options;
+  const startedMs = performance.now();
+  const reportOf = (facts: Pick<MemberReport, 'outcome' | 'detail' | 'count'>): MemberReport => {
+    return { id: peer.member.id, ...facts, elapsedMs: Math.round(performance.now() - startedMs), asOfMs: null };
+  };
+  try {
+    const value = await withDeadline(async (leaving) => ask(peer.state, { signal: leaving }), {
+      timeoutMs,
+      ...(signal && { signal }),
+    });
+    return { peer, value, report: reportOf({ outcome: 'ok', detail: null, count: countOf(value) }) };
+  } catch (error) {
+    signal?.throwIfAborted();
+    return { peer, value: undefined, report: reportOf({ ...outcomeOf(error), count: 0 }) };
+  }
+}

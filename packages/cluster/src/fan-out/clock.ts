@@ -1,0 +1,127 @@
+import { type CallOptions, type MemberClock, PortholeError } from '@porthole/contract';
+import { inParallel } from './in-parallel.ts';
+import type { Peer, Peers } from './peers.ts';
+import { withDeadline } from './with-deadline.ts';
+
+/** What is known of the members' clocks. */
+export interface Clocks {
+  /** This node's own is exact; `undefined` where one was never measured. */
+  of(id: string): MemberClock | undefined;
+}
+
+/** Measurements kept of each member; the most certain one counts. */
+const KEPT_SAMPLES = 8;
+
+/** Clocks run apart: what was measured a while ago is less certain by so much per millisecond. */
+const DRIFT = 50e-6;
+
+/** Times are told in whole milliseconds, on both sides. */
+const ROUNDING_MS = 1;
+
+/** Measured beside other work: few at a time, so that waiting for each other is not taken for distance. */
+const MEASURED_AT_ONCE = 8;
+
+/** Members that just started, or came up, are not left without a clock for a whole interval. */
+const UNKNOWN_MS = 3000;
+
+/** The time of day and a time that only runs forward, apart so that tests have their own. */
+export interface ClockSource {
+  /** Epoch ms. */
+  nowMs(): number;
+  /** Never set, never backwards. */
+  runningMs(): number;
+}
+
+export interface ClockTableOptions {
+  peers: Pick<Peers, 'all'>;
+  selfId: string;
+  /** Of one measurement. */
+  timeoutMs: number;
+  source?: ClockSource;
+}
+
+interface Sample extends MemberClock {
+  takenMs: number;
+}
+
+const SYSTEM: ClockSource = { nowMs: () => Date.now(), runningMs: () => performance.now() };
+const EXACT: MemberClock = { offsetMs: 0, uncertaintyMs: 0 };
+
+/** The members' clocks as the way to them and back tells. Who starts it closes it. */
+export class ClockTable implements Clocks {
+  readonly #options: ClockTableOptions;
+  readonly #source: ClockSource;
+  readonly #samples = new Map<string, Sample[]>();
+  readonly #leaving = new AbortController();
+  #timer: ReturnType<typeof setTimeout> | undefined;
+
+  constructor(options: ClockTableOptions) {
+    this.#options = options;
+    this.#source = options.source ?? SYSTEM;
+  }
+
+  of(id: string): MemberClock | undefined {
+    if (id === this.#options.selfId) return EXACT;
+    const nowMs = this.#source.runningMs();
+    let best: MemberClock | undefined;
+    for (const { offsetMs, uncertaintyMs, takenMs } of this.#samples.get(id) ?? []) {
+      const now = uncertaintyMs + (nowMs - takenMs) * DRIFT;
+      if (best === undefined || now < best.uncertaintyMs) best = { offsetMs, uncertaintyMs: now };
+    }
+    return best;
+  }
+
+  /** Asks the member for its time once. Throws what the member throws; what was known stays. */
+  async measure({ member, state }: Peer, options: CallOptions = {}): Promise<MemberClock> {
+    if (member.id === this.#options.selfId) return EXACT;
+    const askedMs = this.#source.nowMs();
+    const leftMs = this.#source.runningMs();
+    const { clockMs } = await state.describe(options);
+    const takenMs = this.#source.runningMs();
+    if (!Number.isFinite(clockMs)) throw new PortholeError('BAD_ANSWER', `"${member.id}" does not tell its time`);
+    const halfMs = (takenMs - leftMs) / 2;
+    const sample = { offsetMs: clockMs - (askedMs + halfMs), uncertaintyMs: halfMs + ROUNDING_MS, takenMs };
+    this.#add(member.id, sample);
+    return this.of(member.id) ?? sample;
+  }
+
+  /** Measures all members now and again after every interval, without keeping the process alive. */
+  start(intervalMs: number): void {
+    const round = async () => {
+      await this.#measureAll();
+      if (this.#leaving.signal.aborted) return;
+      const isUnknown = this.#options.peers.all().some(({ member }) => this.of(member.id) === undefined);
+      const waitMs = isUnknown ? Math.min(intervalMs, UNKNOWN_MS) : intervalMs;
+      this.#timer = setTimeout(() => void round(), waitMs).unref();
+    };
+    void round();
+  }
+
+  close(): void {
+    clearTimeout(this.#timer);
+    this.#leaving.abort();
+  }
+
+  async #measureAll(): Promise<void> {
+    const { peers, timeoutMs } = this.#options;
+    const { signal } = this.#leaving;
+    const all = peers.all();
+    const ids = new Set(all.map(({ member }) => member.id));
+    for (const id of this.#samples.keys()) if (!ids.has(id)) this.#samples.delete(id);
+    await inParallel(all, MEASURED_AT_ONCE, async (peer) => {
+      if (signal.aborted) return;
+      // One that cannot tell its time has no clock; who asks it for more reports why.
+      await withDeadline((leaving) => this.measure(peer, { signal: leaving }), { timeoutMs, signal }).catch(() => {});
+    });
+  }
+
+  #add(id: string, sample: Sample): void {
+    // One that cannot be true beside the new one was taken before a clock was set.
+    const kept = (this.#samples.get(id) ?? []).filter(
+      (known) =>
+        Math.abs(known.offsetMs - sample.offsetMs) <=
+        known.uncertaintyMs + sample.uncertaintyMs + (sample.takenMs - known.takenMs) * DRIFT,
+    );
+    this.#samples.set(id, [...kept, sample].slice(-KEPT_SAMPLES));
+  }
+}

@@ -1,0 +1,79 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { codeOf, type Member, type NodeState } from '@porthole/contract';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { FakeNode } from '../testing/fake-node.ts';
+import { createPeers } from './peers.ts';
+
+function member(id: string, { url = `http://${id}.invalid`, role = 'node', onlineTime = 1 } = {}): Member {
+  const node = { hostIp: '', hostName: id, grpcPort: 0, httpPort: 0, version: '', onlineTime };
+  return { id, role, node, url, isSelf: id === 'self' };
+}
+
+const self: NodeState = new FakeNode();
+
+function peersOf(...members: Member[]) {
+  const membership = { members };
+  const peers = createPeers({ membership, self, selfId: 'self', token: 'secret', timeoutMs: 1000 });
+  return { membership, peers };
+}
+
+describe('the peers', () => {
+  it('are asked with the name and the token of this node; this node itself is asked without a detour', async () => {
+    const seen: unknown[] = [];
+    const server = createServer((request, response) => {
+      seen.push([request.headers['porthole-via'], request.headers.authorization]);
+      response.setHeader('content-type', 'application/json').end('[]');
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    onTestFinished(() => void server.close());
+    const { port } = server.address() as AddressInfo;
+    const { peers } = peersOf(member('b', { url: `http://127.0.0.1:${port}` }), member('self'));
+    expect(await peers.get('b').state.listLogs()).toEqual([]);
+    expect(seen).toEqual([['self', 'Bearer secret']]);
+    expect(peers.get('self').state).toBe(self);
+  });
+
+  it('keep the client of a member that stays the same, and drop it when the member changes', () => {
+    const { membership, peers } = peersOf(member('a'), member('b'));
+    const [a, b] = [peers.get('a').state, peers.get('b').state];
+    membership.members = [member('a'), member('b', { onlineTime: 2 })];
+    expect(peers.get('a').state).toBe(a);
+    expect(peers.get('b').state).not.toBe(b);
+    membership.members = [member('b')];
+    expect(peers.all().map(({ member: { id } }) => id)).toEqual(['b']);
+  });
+
+  it('are selected by id, pattern and role', () => {
+    const { peers } = peersOf(
+      member('broker-1', { role: 'broker' }),
+      member('broker-2', { role: 'broker' }),
+      member('storage-1'),
+    );
+    const ids = (selection: Parameters<typeof peers.select>[0]) =>
+      peers.select(selection).map(({ member: { id } }) => id);
+    expect(ids({})).toEqual(['broker-1', 'broker-2', 'storage-1']);
+    expect(ids({ nodes: ['storage-1', 'broker-?'] })).toEqual(['broker-1', 'broker-2', 'storage-1']);
+    expect(ids({ nodes: ['*-1'], role: 'broker' })).toEqual(['broker-1']);
+    expect(ids({ nodes: ['x*'] })).toEqual([]);
+  });
+
+  it('that are none are not found, and the nearest are named', () => {
+    const { peers } = peersOf(member('broker-1'), member('storage-1'));
+    expect(() => peers.get('brokr-1')).toThrow('did you mean broker-1?');
+    expect(() => peers.select({ nodes: ['http://evil'] })).toThrow('there are broker-1, storage-1');
+    let code = '';
+    try {
+      peers.get('x');
+    } catch (error) {
+      code = codeOf(error);
+    }
+    expect(code).toBe('MEMBER_NOT_FOUND');
+  });
+
+  it('with an address that is none fail when they are asked, not before', () => {
+    const { peers } = peersOf(member('a', { url: 'nowhere' }), member('b'));
+    const [broken] = peers.all();
+    expect(() => broken?.state).toThrow('address of a node');
+  });
+});

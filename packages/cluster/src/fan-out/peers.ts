@@ -1,0 +1,136 @@
+import { createClient } from '@porthole/client';
+import { type Member, type MemberSelection, type NodeState, PortholeError } from '@porthole/contract';
+import { nearestNames } from '@porthole/logs';
+import type { Membership } from '../membership/membership.ts';
+import { askAgainWhenCut } from './ask-again-when-cut.ts';
+import { isPattern, matchesPattern } from './match-pattern.ts';
+
+/** A follow that lost its member tries again after up to this, doubling; other questions are asked once. */
+const FIRST_WAIT_MS = 500;
+const LONGEST_WAIT_MS = 10_000;
+
+/** Names shown when none is near. */
+const SHOWN_NAMES = 5;
+
+/** A member and how to ask it: the local node for this one, a client for every other. */
+export interface Peer {
+  member: Member;
+  /** Throws for a member that is registered with an address that is none. */
+  state: NodeState;
+}
+
+/** The members as they can be asked. Only members are ever contacted: no address comes from a request. */
+export interface Peers {
+  /** All members now, ordered by id. */
+  all(): readonly Peer[];
+  /** Throws MEMBER_NOT_FOUND. */
+  get(id: string): Peer;
+  /** Throws MEMBER_NOT_FOUND for an id without a pattern that is none. */
+  select(selection: MemberSelection): readonly Peer[];
+}
+
+export interface PeersOptions {
+  membership: Pick<Membership, 'members'>;
+  /** This node, asked without a detour. */
+  self: NodeState;
+  selfId: string;
+  /** Sent to every other member. */
+  token?: string | (() => string | Promise<string>) | undefined;
+  /** Used instead of the global one, for own certificate authorities and tests. */
+  fetch?: typeof fetch | undefined;
+  /** How long the head of an answer may take. */
+  timeoutMs: number;
+}
+
+/** Clients are kept as long as their member is the same; they hold nothing open, so nothing is to be closed. */
+export function createPeers({ membership, self, selfId, ...options }: PeersOptions): Peers {
+  let known = new Map<string, Peer>();
+
+  const all = (): readonly Peer[] => {
+    const now = new Map<string, Peer>();
+    for (const member of membership.members) {
+      const before = known.get(member.id);
+      const isSame = before !== undefined && isSameMember(before.member, member);
+      now.set(member.id, isSame ? before : new MemberPeer(member, stateMaker(member)));
+    }
+    known = now;
+    return [...now.values()];
+  };
+
+  const stateMaker = ({ id, url }: Member) => {
+    if (id === selfId) return () => self;
+    return () => clientFor(url, { selfId, ...options });
+  };
+
+  const get = (id: string): Peer => {
+    const peers = all();
+    const peer = known.get(id);
+    if (peer === undefined) throw memberNotFound(id, peers);
+    return peer;
+  };
+
+  const select = (selection: MemberSelection): readonly Peer[] => {
+    const peers = all();
+    for (const name of selection.nodes ?? []) {
+      if (!isPattern(name) && !known.has(name)) throw memberNotFound(name, peers);
+    }
+    return peers.filter(({ member }) => isSelected(member, selection));
+  };
+
+  return { all, get, select };
+}
+
+export function isSelected(member: Member, { nodes, role }: MemberSelection): boolean {
+  if (role !== undefined && member.role !== role) return false;
+  return nodes === undefined || nodes.some((name) => name === member.id || matchesPattern(member.id, name));
+}
+
+/** Makes what asks the member when it is first asked. */
+class MemberPeer implements Peer {
+  readonly member: Member;
+  readonly #make: () => NodeState;
+  #state: NodeState | undefined;
+
+  constructor(member: Member, make: () => NodeState) {
+    this.member = member;
+    this.#make = make;
+  }
+
+  get state(): NodeState {
+    this.#state ??= this.#make();
+    return this.#state;
+  }
+}
+
+function clientFor(url: string, options: Omit<PeersOptions, 'membership' | 'self'>): NodeState {
+  const { selfId, token, fetch: ask = globalThis.fetch, timeoutMs } = options;
+  return createClient({
+    url,
+    ...(token !== undefined && { token }),
+    headers: { 'porthole-via': selfId },
+    fetch: askAgainWhenCut(ask),
+    timeoutMs,
+    retries: 0,
+    backoffMs: FIRST_WAIT_MS,
+    maxBackoffMs: LONGEST_WAIT_MS,
+  });
+}
+
+/** A node that was started anew is another one. */
+function isSameMember(a: Member, b: Member): boolean {
+  if (a === b) return true;
+  const isSamePlace = a.url === b.url && a.role === b.role && a.isSelf === b.isSelf;
+  return isSamePlace && JSON.stringify(a.node) === JSON.stringify(b.node);
+}
+
+function memberNotFound(id: string, peers: readonly Peer[]): PortholeError {
+  const names = peers.map(({ member }) => member.id);
+  const near = nearestNames(id, names);
+  const hint = near.length > 0 ? `did you mean ${near.join(', ')}?` : membersHint(names);
+  return new PortholeError('MEMBER_NOT_FOUND', `no member of the cluster is named ${JSON.stringify(id)}: ${hint}`);
+}
+
+function membersHint(names: readonly string[]): string {
+  const more = names.length > SHOWN_NAMES ? ` and ${names.length - SHOWN_NAMES} more` : '';
+  return names.length === 0 ? 'there is none' : `there are ${names.slice(0, SHOWN_NAMES).join(', ')}${more}`;
+}

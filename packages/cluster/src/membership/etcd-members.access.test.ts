@@ -1,0 +1,108 @@
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { eventually } from '../../../server/src/testing/eventually.ts';
+import { EtcdConnection } from './etcd/etcd-connection.ts';
+import { readAddress } from './member-url.ts';
+import { startTestEtcd } from './testing/etcd.ts';
+import { idsOf, joinEtcd } from './testing/members.ts';
+
+const USER = { user: 'porthole', password: 'correct horse' };
+
+/** What docs/cluster.md asks for. */
+const MAY = { type: 'READWRITE', prefix: '/porthole/test/members/' } as const;
+
+/** An authority, a server and a client it has signed. */
+function makeCertificates() {
+  const dir = mkdtempSync(join(tmpdir(), 'porthole-tls-'));
+  onTestFinished(() => rmSync(dir, { recursive: true, force: true }));
+  const file = (name: string): string => join(dir, name);
+  const openssl = (...args: string[]): void => {
+    execFileSync('openssl', args, { stdio: 'ignore' });
+  };
+  const newKey = (name: string): string[] => {
+    return ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes', '-keyout', file(`${name}.key`)];
+  };
+  openssl('req', '-x509', ...newKey('ca'), '-subj', '/CN=test authority', '-days', '2', '-out', file('ca.crt'));
+  writeFileSync(file('names'), 'subjectAltName=IP:127.0.0.1,DNS:localhost\nextendedKeyUsage=serverAuth,clientAuth\n');
+  for (const name of ['server', 'client']) {
+    openssl('req', ...newKey(name), '-subj', `/CN=${name}`, '-out', file(`${name}.csr`));
+    const authority = ['-CA', file('ca.crt'), '-CAkey', file('ca.key'), '-CAcreateserial'];
+    const request = ['-in', file(`${name}.csr`), '-extfile', file('names'), '-days', '2', '-out', file(`${name}.crt`)];
+    openssl('x509', '-req', ...authority, ...request);
+  }
+  const pem = (name: string): string => readFileSync(file(name), 'utf8');
+  return { file, ca: pem('ca.crt'), cert: pem('client.crt'), key: pem('client.key') };
+}
+
+describe('an etcd that does not let everyone in', () => {
+  it('is entered with a user and its password, also after it has forgotten its tokens', async () => {
+    const etcd = await startTestEtcd();
+    await etcd.requireUser(USER.user, USER.password, MAY);
+    const first = await joinEtcd('a', etcd.url, USER);
+    await joinEtcd('b', etcd.url, USER);
+    await eventually(() => expect(idsOf(first)).toEqual(['a', 'b']));
+    await etcd.restart();
+    const third = await joinEtcd('c', etcd.url, USER);
+    await eventually(() =>
+      expect([idsOf(first), idsOf(third)]).toEqual([
+        ['a', 'b', 'c'],
+        ['a', 'b', 'c'],
+      ]),
+    );
+  });
+
+  it.each([
+    ['a wrong password', { ...USER, password: 'wrong horse' }],
+    ['no user', {}],
+  ])('does not let a node in with %s; it says why without the password', async (_, access) => {
+    const etcd = await startTestEtcd();
+    await etcd.requireUser(USER.user, USER.password, MAY);
+    const member = await joinEtcd('a', etcd.url, access);
+    expect(member.state).toMatchObject({ state: 'stale', detail: expect.stringMatching(/user/) as string });
+    expect(member.state.detail).not.toContain('horse');
+  });
+
+  it('does not mind a user where it wants none', async () => {
+    const etcd = await startTestEtcd();
+    expect((await joinEtcd('a', etcd.url, USER)).state.state).toBe('ok');
+  });
+
+  it('gets a new token for a call when it no longer knows the old one', async () => {
+    const etcd = await startTestEtcd();
+    await etcd.requireUser(USER.user, USER.password, { type: 'READWRITE', prefix: 'k' });
+    const connection = new EtcdConnection(readAddress(etcd.url), USER);
+    onTestFinished(() => connection.close());
+    await connection.authenticate();
+    const put = (value: string) =>
+      connection.call('Put', { key: Buffer.from('k'), value: Buffer.from(value), prev_kv: true });
+    await put('before');
+    await etcd.restart();
+    await eventually(async () =>
+      expect(Buffer.from((await put('after')).prev_kv?.value ?? []).toString()).toMatch(/before|after/),
+    );
+  });
+
+  it('is asked over TLS, by a client with a certificate', async () => {
+    const { file, ca, cert, key } = makeCertificates();
+    const tls = { certFile: file('server.crt'), keyFile: file('server.key'), clientCaFile: file('ca.crt') };
+    const etcd = await startTestEtcd({ tls });
+    const first = await joinEtcd('a', etcd.url, { tls: { ca, cert, key } });
+    await joinEtcd('b', etcd.url, { tls: { ca, cert, key } });
+    await eventually(() => expect([first.state.state, ...idsOf(first)]).toEqual(['ok', 'a', 'b']));
+    const withoutCertificate = await joinEtcd('c', etcd.url, { tls: { ca } });
+    expect(withoutCertificate.state.state).toBe('stale');
+    const withoutAuthority = await joinEtcd('d', etcd.url, { tls: { cert, key } });
+    expect(withoutAuthority.state).toMatchObject({
+      state: 'stale',
+      detail: expect.stringContaining('certificate') as string,
+    });
+  });
+
+  it('is not reached with a certificate that is none; the node runs all the same', async () => {
+    const member = await joinEtcd('a', 'https://127.0.0.1:1', { tls: { ca: 'no PEM', cert: 'no PEM', key: 'no PEM' } });
+    expect([member.state.state, ...idsOf(member)]).toEqual(['stale', 'a']);
+  });
+});

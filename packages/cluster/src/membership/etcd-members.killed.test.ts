@@ -1,0 +1,36 @@
+import { spawn } from 'node:child_process';
+import { join } from 'node:path';
+import { expect, it, onTestFinished } from 'vitest';
+import { eventually } from '../../../server/src/testing/eventually.ts';
+import { startTestEtcd } from './testing/etcd.ts';
+import { idsOf, joinEtcd } from './testing/members.ts';
+
+const root = join(import.meta.dirname, '../../../..');
+
+/** Joins as `killed` and stays until it is killed. */
+const PROGRAM = `
+  import { createEtcdMembers } from './etcd-members.ts';
+  const node = { hostIp: '10.0.0.1', hostName: 'h', grpcPort: 1, httpPort: 2, version: '1', onlineTime: 0 };
+  const self = { id: 'killed', role: 'node', url: 'http://10.0.0.1:2', node };
+  const log = { info() {}, warn() {} };
+  const endpoints = [process.env.ETCD_URL];
+  await createEtcdMembers({ self, endpoints, cluster: 'test', leaseSeconds: 1, log }).start();
+`;
+
+it('a process that is killed is no member any more when its lease has ended', async () => {
+  const etcd = await startTestEtcd();
+  const member = await joinEtcd('a', etcd.url);
+  const env = { ...process.env, ETCD_URL: etcd.url, TSX_TSCONFIG_PATH: join(root, 'tsconfig.check.json') };
+  const args = ['--import', 'tsx', '--input-type=module', '-e', PROGRAM];
+  const child = spawn(process.execPath, args, {
+    cwd: import.meta.dirname,
+    env,
+    stdio: ['ignore', 'ignore', 'inherit'],
+  });
+  onTestFinished(() => {
+    child.kill('SIGKILL');
+  });
+  await eventually(() => expect(idsOf(member)).toEqual(['a', 'killed']), { withinMs: 20_000 });
+  child.kill('SIGKILL');
+  await eventually(() => expect(idsOf(member)).toEqual(['a']));
+});

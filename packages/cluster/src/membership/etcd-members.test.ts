@@ -1,0 +1,168 @@
+import { describe, expect, it } from 'vitest';
+import { eventually } from '../../../server/src/testing/eventually.ts';
+import { Cable } from './testing/cable.ts';
+import { startTestEtcd } from './testing/etcd.ts';
+import { idsOf, joinEtcd, ToldLog, testSelf } from './testing/members.ts';
+
+/** For tests that wait for its end; etcd has none shorter. */
+const SHORT = { leaseSeconds: 1 };
+
+const PREFIX = '/porthole/test/members/';
+
+describe('members that register in etcd', () => {
+  it('see each other, and who leaves is gone at once', async () => {
+    const etcd = await startTestEtcd();
+    const first = await joinEtcd('a', etcd.url);
+    expect(idsOf(first)).toEqual(['a']);
+    const second = await joinEtcd('b', etcd.url);
+    expect(second.members).toEqual([
+      { ...testSelf('a'), isSelf: false },
+      { ...testSelf('b'), isSelf: true },
+    ]);
+    await eventually(() => expect(idsOf(first)).toEqual(['a', 'b']));
+    expect(first.state).toMatchObject({ kind: 'etcd', state: 'ok', detail: null });
+    await second.close();
+    await eventually(() => expect(idsOf(first)).toEqual(['a']));
+    expect(await etcd.leases()).toHaveLength(1);
+  });
+
+  it('write what docs/cluster.md says, bound to a lease', async () => {
+    const etcd = await startTestEtcd();
+    await joinEtcd('a', etcd.url);
+    const [{ key, value, lease } = { key: '', value: '', lease: '' }] = await etcd.list('/porthole/');
+    const { id, role, url, node } = testSelf('a');
+    expect([key, JSON.parse(value)]).toEqual([`${PREFIX}a`, { id, role, url, node }]);
+    expect(await etcd.leases()).toEqual([lease]);
+  });
+
+  it('keep their lease for longer than it lasts', async () => {
+    const etcd = await startTestEtcd();
+    const member = await joinEtcd('a', etcd.url, SHORT);
+    const [lease] = await etcd.leases();
+    const { asOfMs } = member.state;
+    await eventually(() => expect(member.state.asOfMs).toBeGreaterThan(asOfMs + 2000));
+    expect(await etcd.leases()).toEqual([lease]);
+    expect(await etcd.list(PREFIX)).toHaveLength(1);
+  });
+
+  it('that are cut off disappear for the others after their lease', async () => {
+    const etcd = await startTestEtcd();
+    const cable = await Cable.to(etcd.port);
+    const first = await joinEtcd('a', etcd.url);
+    const second = await joinEtcd('b', cable.url, SHORT);
+    await eventually(() => expect(idsOf(first)).toEqual(['a', 'b']));
+    cable.pull();
+    await eventually(() => expect(idsOf(first)).toEqual(['a']));
+    expect(idsOf(second)).toEqual(['a', 'b']);
+    expect(second.state).toMatchObject({ state: 'stale', detail: expect.stringContaining(cable.url) as string });
+    cable.plugIn();
+    await eventually(() => expect(idsOf(first)).toEqual(['a', 'b']));
+    await eventually(() => expect(second.state).toMatchObject({ state: 'ok', detail: null }));
+  });
+
+  it('register again when their lease was taken away, without being stale for a moment', async () => {
+    const etcd = await startTestEtcd();
+    const first = await joinEtcd('a', etcd.url);
+    const states: string[] = [];
+    first.onChange(() => states.push(first.state.state));
+    const [lease = ''] = await etcd.leases();
+    await etcd.revokeLease(lease);
+    await eventually(async () => expect(await etcd.list(PREFIX)).toHaveLength(1));
+    expect(await etcd.leases()).not.toContain(lease);
+    expect(states).toEqual([]);
+  });
+
+  it('register again when their key was deleted', async () => {
+    const etcd = await startTestEtcd();
+    await joinEtcd('a', etcd.url);
+    const other = await joinEtcd('b', etcd.url);
+    await etcd.delete('/porthole/', { isPrefix: true });
+    await eventually(async () => expect(await etcd.list(PREFIX)).toHaveLength(2));
+    await eventually(() => expect(idsOf(other)).toEqual(['a', 'b']));
+  });
+
+  it('of two clusters in one etcd do not see each other, also where one name begins with the other', async () => {
+    const etcd = await startTestEtcd();
+    const first = await joinEtcd('a', etcd.url, { cluster: 'west' });
+    const second = await joinEtcd('b', etcd.url, { cluster: 'west-2' });
+    const third = await joinEtcd('c', etcd.url, { cluster: 'west' });
+    await eventually(() => expect(idsOf(first)).toEqual(['a', 'c']));
+    expect([idsOf(second), idsOf(third)]).toEqual([['b'], ['a', 'c']]);
+  });
+
+  it('with the same id are both told so; the later one is known to the others', async () => {
+    const etcd = await startTestEtcd();
+    const logs = [new ToldLog(), new ToldLog()];
+    const [at1, at2] = ['http://10.0.0.1:1', 'http://10.0.0.2:2'];
+    const first = await joinEtcd('a', etcd.url, {
+      self: testSelf('a', { url: at1 }),
+      ...(logs[0] && { log: logs[0] }),
+    });
+    const watcher = await joinEtcd('w', etcd.url);
+    const second = await joinEtcd('a', etcd.url, {
+      self: testSelf('a', { url: at2 }),
+      ...(logs[1] && { log: logs[1] }),
+    });
+    await eventually(() => expect(watcher.members[0]?.url).toBe(at2));
+    await eventually(() =>
+      expect(logs.map(({ warnings }) => warnings)).toEqual([
+        [expect.stringContaining(at2)],
+        [expect.stringContaining(at1)],
+      ]),
+    );
+    expect([first.members[0]?.url, second.members[0]?.url]).toEqual([at1, at2]);
+    await second.close();
+    await eventually(() => expect(watcher.members[0]?.url).toBe(at1));
+  });
+
+  it('tell every change once, and nothing where nothing has changed', async () => {
+    const etcd = await startTestEtcd();
+    const first = await joinEtcd('a', etcd.url);
+    const told: string[][] = [];
+    first.onChange(() => told.push(idsOf(first)));
+    const second = await joinEtcd('b', etcd.url);
+    const [{ key = '', value = '', lease = '' } = {}] = await etcd.list(`${PREFIX}b`);
+    await etcd.put(key, value, { lease });
+    await second.close();
+    await eventually(() => expect(told.at(-1)).toEqual(['a']));
+    expect(told).toEqual([['a', 'b'], ['a']]);
+  });
+
+  it('can listen and stop listening; a listener that throws harms nobody', async () => {
+    const etcd = await startTestEtcd();
+    const log = new ToldLog();
+    const first = await joinEtcd('a', etcd.url, { log });
+    const told: string[] = [];
+    first.onChange(() => {
+      throw new Error('broken');
+    });
+    const stop = first.onChange(() => told.push('before'));
+    stop();
+    first.onChange(() => told.push('after'));
+    await joinEtcd('b', etcd.url);
+    await eventually(() => expect(told).toEqual(['after']));
+    expect(log.warnings).toEqual([expect.stringContaining('listener')]);
+  });
+
+  it('leave more than once without harm, and cannot start after that', async () => {
+    const etcd = await startTestEtcd();
+    const member = await joinEtcd('a', etcd.url);
+    await Promise.all([member.close(), member.close()]);
+    await member.start();
+    expect(await etcd.list(PREFIX)).toEqual([]);
+  });
+
+  it.each([
+    ['an endpoint with a password', { endpoints: ['http://u:secret@h:1'] }],
+    ['no endpoint', { endpoints: [] }],
+    ['a cluster with a slash', { cluster: 'a/b' }],
+    ['a lease of no time', { leaseSeconds: 0 }],
+    ['an id with a slash', { self: testSelf('a/b') }],
+    ['an id that is a way up', { self: testSelf('..') }],
+    ['a URL with a path', { self: testSelf('a', { url: 'http://h:1/x' }) }],
+  ])('are refused at once with %s', async (_, options) => {
+    const refused = joinEtcd('a', 'http://127.0.0.1:1', options);
+    await expect(refused).rejects.toMatchObject({ code: 'PARAMETER_INVALID' });
+    await expect(refused).rejects.not.toMatchObject({ message: expect.stringContaining('secret') as string });
+  });
+});

@@ -1,0 +1,47 @@
+import { PortholeError } from '@porthole/contract';
+import type { EtcdTls } from './etcd/etcd-connection.ts';
+import { encodeEtcdValue, readEtcdValue } from './etcd-value.ts';
+import { quote } from './member-id.ts';
+import type { Membership } from './membership.ts';
+import type { MembershipLog } from './membership-log.ts';
+import { RegistryMembers } from './registry-members.ts';
+import { type SelfMember, selfMember } from './self-member.ts';
+
+const CLUSTER_NAME = /^[A-Za-z0-9._-]{1,128}$/;
+
+export interface EtcdMembersOptions {
+  self: SelfMember;
+  /** `http://host:port`, `https://host:port` or `host:port`; tried in this order, again and again. */
+  endpoints: readonly string[];
+  /** Name of the cluster; those with another do not see each other. */
+  cluster: string;
+  /** How long a node that was killed stays listed. etcd makes it longer where it is below its own minimum (about 2 s). */
+  leaseSeconds: number;
+  user?: string;
+  password?: string;
+  /** For endpoints with https. */
+  tls?: EtcdTls;
+  /** This node included; what is beyond is not listed. */
+  maxMembers?: number;
+  log: MembershipLog;
+}
+
+/** Members that register themselves in etcd. Throws PARAMETER_INVALID for options that can never work. */
+export function createEtcdMembers({ cluster, leaseSeconds, ...options }: EtcdMembersOptions): Membership {
+  if (!CLUSTER_NAME.test(cluster)) {
+    throw new PortholeError('PARAMETER_INVALID', `${quote(cluster)} is no name of a cluster: letters, digits and ._-`);
+  }
+  if (!Number.isInteger(leaseSeconds) || leaseSeconds < 1) {
+    throw new PortholeError('PARAMETER_INVALID', `a lease of ${leaseSeconds} seconds makes no sense`);
+  }
+  const self = selfMember(options.self);
+  const prefix = `/porthole/${cluster}/members/`;
+  return new RegistryMembers({
+    ...options,
+    kind: 'etcd',
+    self,
+    prefixes: [prefix],
+    read: (key, value) => readEtcdValue(key.slice(prefix.length), value),
+    registration: { key: `${prefix}${self.id}`, value: encodeEtcdValue(self), leaseSeconds },
+  });
+}

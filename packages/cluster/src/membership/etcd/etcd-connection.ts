@@ -1,0 +1,149 @@
+import {
+  type ChannelCredentials,
+  Client,
+  type ClientDuplexStream,
+  credentials,
+  Metadata,
+  type ServiceError,
+  status,
+} from '@grpc/grpc-js';
+import type { Address } from '../member-url.ts';
+import {
+  type AnswerOf,
+  type EtcdDefinition,
+  loadEtcdDefinition,
+  type MethodName,
+  type RequestOf,
+} from './service-definition.ts';
+
+/** One call; etcd answers in milliseconds when it is well. */
+const CALL_TIMEOUT_MS = 2000;
+
+/** An answer above this is refused; etcd itself takes values of at most 1.5 MB unless told otherwise. */
+const MAX_ANSWER_BYTES = 4 * 1024 * 1024;
+
+const CHANNEL_OPTIONS = {
+  // etcd ends connections that ask more often than every 5 s.
+  'grpc.keepalive_time_ms': 10_000,
+  'grpc.keepalive_timeout_ms': 5000,
+  'grpc.max_receive_message_length': MAX_ANSWER_BYTES,
+  // Otherwise a channel waits for as long as an earlier one to the same address failed.
+  'grpc.use_local_subchannel_pool': 1,
+  // No TXT records are looked up for the name.
+  'grpc.service_config_disable_resolution': 1,
+};
+
+/** PEM texts. */
+export interface EtcdTls {
+  /** Of the authority that signed etcd's certificate; the system's authorities unless given. */
+  ca?: string;
+  /** Where etcd wants one of its clients. */
+  cert?: string;
+  key?: string;
+}
+
+export interface EtcdAccess {
+  user?: string;
+  password?: string;
+  tls?: EtcdTls;
+}
+
+interface CallOptions {
+  signal?: AbortSignal;
+  timeoutMs?: number;
+}
+
+/** One connection to one etcd, with a token where that wants a user. Whoever made it closes it. */
+export class EtcdConnection {
+  readonly #client: Client;
+  readonly #definition: EtcdDefinition = loadEtcdDefinition();
+  readonly #access: EtcdAccess;
+  #metadata = metadataWith(undefined);
+
+  /** Connects with the first call. */
+  constructor(address: Address, access: EtcdAccess = {}) {
+    const host = address.host.includes(':') ? `[${address.host}]` : address.host;
+    this.#client = new Client(`${host}:${address.port}`, credentialsOf(address, access), CHANNEL_OPTIONS);
+    this.#access = access;
+  }
+
+  /** One question. Rejects with a ServiceError. A token that etcd no longer knows is replaced on the way. */
+  async call<Name extends MethodName>(
+    name: Name,
+    request: RequestOf<Name>,
+    options: CallOptions = {},
+  ): Promise<AnswerOf<Name>> {
+    try {
+      return await this.#call(name, request, options);
+    } catch (error) {
+      if (this.#access.user === undefined || codeOfCall(error) !== status.UNAUTHENTICATED) throw error;
+      await this.authenticate(options);
+      return this.#call(name, request, options);
+    }
+  }
+
+  /** Before the first call. Does nothing where there is no user, or etcd wants none. */
+  async authenticate(options: CallOptions = {}): Promise<void> {
+    const { user, password = '' } = this.#access;
+    if (user === undefined) return;
+    try {
+      const { token } = await this.#call('Authenticate', { name: user, password }, options);
+      this.#metadata = metadataWith(token);
+    } catch (error) {
+      if (codeOfCall(error) !== status.FAILED_PRECONDITION) throw error; // etcd runs without users
+    }
+  }
+
+  /** Whoever opens it also cancels it. */
+  openStream<Name extends 'Watch' | 'LeaseKeepAlive'>(name: Name): ClientDuplexStream<RequestOf<Name>, AnswerOf<Name>> {
+    const { path, requestSerialize, responseDeserialize } = this.#definition[name];
+    const read = responseDeserialize as (bytes: Buffer) => AnswerOf<Name>;
+    const stream = this.#client.makeBidiStreamRequest(path, requestSerialize, read, this.#metadata);
+    stream.on('error', () => {}); // readers hear of it; one that comes after they have left must not end the process
+    return stream;
+  }
+
+  close(): void {
+    this.#client.close();
+  }
+
+  #call<Name extends MethodName>(
+    name: Name,
+    request: RequestOf<Name>,
+    { signal, timeoutMs = CALL_TIMEOUT_MS }: CallOptions,
+  ): Promise<AnswerOf<Name>> {
+    const { path, requestSerialize, responseDeserialize } = this.#definition[name];
+    const read = responseDeserialize as (bytes: Buffer) => AnswerOf<Name>;
+    const options = { deadline: Date.now() + timeoutMs };
+    return new Promise((resolve, reject) => {
+      signal?.throwIfAborted();
+      const call = this.#client.makeUnaryRequest(path, requestSerialize, read, request, this.#metadata, options, done);
+      const cancel = (): void => call.cancel();
+      signal?.addEventListener('abort', cancel, { once: true });
+      function done(error: ServiceError | null, answer?: AnswerOf<Name>): void {
+        signal?.removeEventListener('abort', cancel);
+        if (answer === undefined) reject(error);
+        else resolve(answer);
+      }
+    });
+  }
+}
+
+/** The gRPC status of what a call failed with. */
+export function codeOfCall(error: unknown): unknown {
+  return error instanceof Error && 'code' in error ? error.code : undefined;
+}
+
+function credentialsOf({ isTls }: Address, { tls }: EtcdAccess): ChannelCredentials {
+  if (!isTls) return credentials.createInsecure();
+  const bytes = (pem: string | undefined): Buffer | null => (pem === undefined ? null : Buffer.from(pem));
+  return credentials.createSsl(bytes(tls?.ca), bytes(tls?.key), bytes(tls?.cert));
+}
+
+/** `hasleader`: a member of etcd that has lost the others says so, instead of being silent for ever. */
+function metadataWith(token: string | undefined): Metadata {
+  const metadata = new Metadata();
+  metadata.set('hasleader', 'true');
+  if (token !== undefined) metadata.set('token', token);
+  return metadata;
+}

@@ -1,0 +1,164 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Member } from '@porthole/contract';
+import { MemberDraft, type ReadMember } from '../member-draft.ts';
+import { quote } from '../member-id.ts';
+import type { MemberList } from '../member-list.ts';
+import type { Address } from '../member-url.ts';
+import type { MembershipLog } from '../membership-log.ts';
+import { type EtcdAccess, EtcdConnection } from './etcd-connection.ts';
+import { listPrefixes } from './list-prefixes.ts';
+import { Registration, type RegistrationOptions } from './registration.ts';
+import { type KeyChange, watchPrefixes } from './watch-prefixes.ts';
+
+/** Whoever does not register prolongs no lease either, and has to ask for a sign of life. */
+const CHECK_MS = 5000;
+
+/** A node that stops does not wait longer for etcd; the lease ends by itself. */
+const REVOKE_TIMEOUT_MS = 1000;
+
+export interface RegistrySessionOptions {
+  address: Address;
+  access: EtcdAccess;
+  /** Each ends with "/". */
+  prefixes: readonly string[];
+  read: ReadMember;
+  maxMembers: number;
+  /** This node's own key; `undefined` where it only reads. */
+  registration: RegistrationOptions | undefined;
+  /** Hears everything. */
+  list: MemberList;
+  /** What the session before knew of what is refused. */
+  before: MemberDraft | undefined;
+  log: MembershipLog;
+  /** The node stops. */
+  signal: AbortSignal;
+}
+
+/** One connection to etcd from its beginning to its end: registers, lists, watches. */
+export class RegistrySession {
+  readonly #options: RegistrySessionOptions;
+  readonly #connection: EtcdConnection;
+  readonly #registration: Registration | undefined;
+  #draft: MemberDraft | undefined;
+
+  constructor(options: RegistrySessionOptions) {
+    this.#options = options;
+    this.#connection = new EtcdConnection(options.address, options.access);
+    this.#registration = options.registration && new Registration(this.#connection, options.registration);
+  }
+
+  /** The last that was listed, `undefined` if it did not come so far. */
+  get draft(): MemberDraft | undefined {
+    return this.#draft;
+  }
+
+  /** Runs until something fails, or the node stops; throws either way. */
+  async run(): Promise<never> {
+    const { signal } = this.#options;
+    const ending = new AbortController();
+    const stop = (): void => ending.abort(signal.reason);
+    signal.addEventListener('abort', stop, { once: true });
+    try {
+      signal.throwIfAborted();
+      await this.#connection.authenticate({ signal });
+      this.#tellOther(await this.#registration?.write(signal));
+      this.#stayAlive(ending.signal).catch((error: unknown) => ending.abort(error));
+      // A watch that compaction has overtaken ends; then the list is read again.
+      for (;;) await this.#watch(await this.#readList(ending.signal), ending.signal);
+    } catch (error) {
+      ending.signal.throwIfAborted(); // why the calls were cancelled
+      throw error;
+    } finally {
+      signal.removeEventListener('abort', stop);
+      ending.abort();
+      if (signal.aborted) await this.#registration?.revoke(REVOKE_TIMEOUT_MS).catch(() => {});
+      this.#connection.close();
+    }
+  }
+
+  /** Shows every few seconds that etcd answers; throws when it does not. */
+  async #stayAlive(signal: AbortSignal): Promise<never> {
+    const { list, prefixes } = this.#options;
+    if (this.#registration !== undefined) return this.#registration.keep(signal, () => list.confirm());
+    for (;;) {
+      await delay(CHECK_MS, undefined, { signal });
+      await this.#connection.call('Range', { key: Buffer.from(prefixes[0] ?? '/'), keys_only: true }, { signal });
+      list.confirm();
+    }
+  }
+
+  /** Gives the revision of the list. */
+  async #readList(signal: AbortSignal): Promise<string> {
+    const { address, prefixes, maxMembers, list, log } = this.#options;
+    const draft = MemberDraft.fresh(this.#draft ?? this.#options.before);
+    const maxKeys = 2 * maxMembers; // there may be rubbish between the members
+    let revision = '0';
+    for await (const page of listPrefixes(this.#connection, { prefixes, maxKeys, signal })) {
+      revision = page.revision;
+      for (const { key, value } of page.keys) this.#put(draft, key, value);
+      if (page.isCut) log.warn('registry', `there are more than ${maxKeys} keys; the rest is not looked at`);
+    }
+    if (this.#draft === undefined) log.info('registry', `${draft.known.size + 1} members, from ${address.url}`);
+    this.#draft = draft;
+    this.#tellComplaints(draft);
+    list.take(draft);
+    return revision;
+  }
+
+  /** Returns when a new list is needed. */
+  async #watch(afterRevision: string, signal: AbortSignal): Promise<void> {
+    const { prefixes, list, maxMembers } = this.#options;
+    for await (const changes of watchPrefixes(this.#connection, { prefixes, afterRevision, signal })) {
+      list.confirm();
+      if (changes.length === 0) continue;
+      const draft = await this.#apply(changes, signal);
+      if (draft.isOverfull && draft.hasPlace(maxMembers)) return;
+    }
+  }
+
+  async #apply(changes: readonly KeyChange[], signal: AbortSignal): Promise<MemberDraft> {
+    const draft = MemberDraft.from(this.#draft ?? MemberDraft.fresh());
+    for (const { key, value } of changes) {
+      if (value === undefined) draft.remove(key);
+      else this.#put(draft, key, value);
+    }
+    this.#draft = draft;
+    this.#tellComplaints(draft);
+    this.#options.list.take(draft);
+    const own = changes.findLast(({ key }) => key === this.#options.registration?.key);
+    if (own !== undefined && own.value === undefined) this.#tellOther(await this.#registration?.write(signal));
+    return draft;
+  }
+
+  /** This node is always in the list as it knows itself; its own key is only looked at. */
+  #put(draft: MemberDraft, key: string, value: Uint8Array | undefined): void {
+    if (key === this.#options.registration?.key) this.#tellOther(value);
+    else draft.put(key, value, this.#options);
+  }
+
+  #tellOther(value: Uint8Array | undefined): void {
+    const { registration, log, read } = this.#options;
+    if (registration === undefined || value === undefined || Buffer.from(value).toString() === registration.value)
+      return;
+    const other = readOrUndefined(() => read(registration.key, value));
+    const own = readOrUndefined(() => read(registration.key, Buffer.from(registration.value)));
+    // The same place: this node before it was started again.
+    if (other?.url === own?.url) return;
+    log.warn('register', `another node is registered with the id of this one, at ${quote(other?.url ?? 'no URL')}`, {
+      key: registration.key,
+    });
+  }
+
+  #tellComplaints({ complaints, complaintCount }: MemberDraft): void {
+    if (complaintCount === 0) return;
+    this.#options.log.warn('registry', `${complaintCount} registrations are not usable: ${complaints.join('; ')}`);
+  }
+}
+
+function readOrUndefined(read: () => Member): Member | undefined {
+  try {
+    return read();
+  } catch {
+    return undefined;
+  }
+}

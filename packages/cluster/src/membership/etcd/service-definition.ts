@@ -1,0 +1,25 @@
+import type { MethodDefinition } from '@grpc/grpc-js';
+import { loadFileDescriptorSetFromBuffer } from '@grpc/proto-loader';
+import { DESCRIPTOR_BASE64 } from './generated/descriptor.ts';
+import type { AuthMethods, KVMethods, LeaseMethods, WatchMethods } from './generated/messages.ts';
+
+/** Names as in the .proto; numbers of 64 bits as texts, because ids of leases need all their digits. */
+const OPTIONS = { keepCase: true, longs: String, enums: String, defaults: true };
+
+const SERVICES = ['KV', 'Watch', 'Lease', 'Auth'];
+
+type Methods = KVMethods & LeaseMethods & AuthMethods & WatchMethods;
+
+export type MethodName = keyof Methods;
+/** Fields that are not given have their zero value. */
+export type RequestOf<Name extends MethodName> = Partial<Methods[Name]['request']>;
+export type AnswerOf<Name extends MethodName> = Methods[Name]['response'];
+
+/** Every method that is used, with what writes and reads its messages. */
+export type EtcdDefinition = Readonly<Record<MethodName, MethodDefinition<object, object>>>;
+
+export function loadEtcdDefinition(): EtcdDefinition {
+  const loaded = loadFileDescriptorSetFromBuffer(Buffer.from(DESCRIPTOR_BASE64, 'base64'), OPTIONS);
+  const services = SERVICES.map((name) => loaded[`etcdserverpb.${name}`]);
+  return Object.assign({}, ...services) as EtcdDefinition;
+}

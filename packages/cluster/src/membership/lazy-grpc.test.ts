@@ -1,0 +1,31 @@
+import { execFileSync } from 'node:child_process';
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+
+const root = join(import.meta.dirname, '../../../..');
+
+/** Says whether gRPC is loaded: with all memberships there, and after one has asked an etcd. */
+const PROGRAM = `
+  import { createRequire } from 'node:module';
+  const { cache } = createRequire(import.meta.url);
+  const isLoaded = () => Object.keys(cache).some((file) => file.includes('@grpc/grpc-js'));
+  const { createStaticMembers } = await import('./static-members.ts');
+  const { createEtcdMembers } = await import('./etcd-members.ts');
+  await import('./lindb-members.ts');
+  const node = { hostIp: '', hostName: '', grpcPort: 0, httpPort: 0, version: '', onlineTime: 0 };
+  const self = { id: 'a', role: 'node', url: 'http://a:1', node };
+  await createStaticMembers({ self, members: ['http://b:1'] }).start();
+  const log = { info() {}, warn() {} };
+  const members = createEtcdMembers({ self, endpoints: ['127.0.0.1:1'], cluster: 'c', leaseSeconds: 1, log });
+  const before = isLoaded();
+  await members.start();
+  await members.close();
+  console.log(before, isLoaded());
+`;
+
+it('gRPC is loaded only when an etcd is asked, and nothing keeps the process alive after that', () => {
+  const args = ['--import', 'tsx', '--input-type=module', '-e', PROGRAM];
+  const env = { ...process.env, TSX_TSCONFIG_PATH: join(root, 'tsconfig.check.json') };
+  const told = execFileSync(process.execPath, args, { cwd: import.meta.dirname, env, encoding: 'utf8' });
+  expect(told.trim()).toBe('false true');
+});

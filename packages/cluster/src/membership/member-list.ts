@@ -1,0 +1,92 @@
+import type { Member, MembershipState } from '@porthole/contract';
+import type { MemberDraft } from './member-draft.ts';
+import type { MembershipLog } from './membership-log.ts';
+import { byId } from './self-member.ts';
+
+interface MemberListOptions {
+  kind: MembershipState['kind'];
+  self: Member;
+  log: MembershipLog;
+}
+
+/** The members as they are told: a whole new list at a time, and every change once. */
+export class MemberList {
+  readonly #options: MemberListOptions;
+  readonly #listeners = new Set<() => void>();
+  #members: readonly Member[];
+  #state: 'ok' | 'stale' = 'stale';
+  #detail: string | null = 'the registry was not asked yet';
+  #asOfMs = Date.now();
+
+  constructor(options: MemberListOptions) {
+    this.#options = options;
+    this.#members = [options.self];
+  }
+
+  get members(): readonly Member[] {
+    return this.#members;
+  }
+
+  get state(): MembershipState {
+    return { kind: this.#options.kind, state: this.#state, detail: this.#detail, asOfMs: this.#asOfMs };
+  }
+
+  onChange(listener: () => void): () => void {
+    const own = (): void => listener(); // the same function given twice is two listeners
+    this.#listeners.add(own);
+    return () => this.#listeners.delete(own);
+  }
+
+  /** The registry was heard of: what is known holds until now. */
+  confirm(): void {
+    this.#asOfMs = Date.now();
+  }
+
+  /** Makes a draft the truth. */
+  take(draft: MemberDraft): void {
+    const found = new Map([[this.#options.self.id, this.#options.self]]);
+    let taken = 0;
+    for (const member of draft.known.values()) {
+      if (found.has(member.id)) taken++;
+      else found.set(member.id, member);
+    }
+    this.confirm();
+    this.#publish([...found.values()].sort(byId), 'ok', describeUnused(draft.refused.size + taken));
+  }
+
+  /** The registry does not answer: these stay the last known. */
+  lose(detail: string): void {
+    this.#publish(this.#members, 'stale', detail);
+  }
+
+  #publish(members: readonly Member[], state: 'ok' | 'stale', detail: string | null): void {
+    const isSame = isSameList(this.#members, members);
+    if (isSame && this.#state === state && this.#detail === detail) return;
+    if (!isSame) this.#members = members;
+    this.#state = state;
+    this.#detail = detail;
+    for (const listener of [...this.#listeners]) this.#call(listener);
+  }
+
+  #call(listener: () => void): void {
+    try {
+      listener();
+    } catch (error) {
+      // Whoever listens has its own trouble; the watch goes on.
+      this.#options.log.warn('listener', 'a listener to changes of the members failed', { error: String(error) });
+    }
+  }
+}
+
+function describeUnused(count: number): string | null {
+  return count === 0 ? null : `${count} registrations are not usable; the log says which`;
+}
+
+function isSameList(left: readonly Member[], right: readonly Member[]): boolean {
+  return left.length === right.length && left.every((member, at) => isSameMember(member, right[at]));
+}
+
+/** Both were made by the same reader, so their fields are in the same order. */
+function isSameMember(left: Member, right: Member | undefined): boolean {
+  return left === right || JSON.stringify(left) === JSON.stringify(right);
+}

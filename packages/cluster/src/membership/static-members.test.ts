@@ -1,0 +1,68 @@
+import { describe, expect, it } from 'vitest';
+import { createStaticMembers } from './static-members.ts';
+import { idsOf, testSelf } from './testing/members.ts';
+
+const self = testSelf('self', { url: 'http://10.0.0.9:9000' });
+
+describe('a fixed list of members', () => {
+  it('has this node alone when nobody is named', async () => {
+    const members = createStaticMembers({ self, members: [] });
+    await members.start();
+    expect(members.state).toMatchObject({ kind: 'alone', state: 'ok', detail: null });
+    expect(members.members).toEqual([{ ...self, isSelf: true }]);
+    await members.close();
+  });
+
+  it('knows of the others what their URLs say', () => {
+    const { members, state } = createStaticMembers({ self, members: ['http://b:2', 'a=https://x.example'] });
+    expect(state.kind).toBe('static');
+    const blank = { hostName: '', grpcPort: 0, version: '', onlineTime: 0 };
+    expect(members.filter(({ isSelf }) => !isSelf)).toEqual([
+      {
+        id: 'a',
+        role: 'node',
+        url: 'https://x.example',
+        node: { ...blank, hostIp: 'x.example', httpPort: 443 },
+        isSelf: false,
+      },
+      { id: 'b:2', role: 'node', url: 'http://b:2', node: { ...blank, hostIp: 'b', httpPort: 2 }, isSelf: false },
+    ]);
+  });
+
+  it('can be the same on all nodes: this node is in it once, by its id or its URL', () => {
+    const list = ['http://10.0.0.9:9000', 'self=http://other-name:9000', 'http://b:2', 'http://b:2/'];
+    expect(idsOf(createStaticMembers({ self, members: list }))).toEqual(['b:2', 'self']);
+  });
+
+  it('takes IPv6', () => {
+    const { members } = createStaticMembers({ self, members: ['http://[fd00::1]:80'] });
+    expect(members[0]).toMatchObject({
+      id: 'fd00::1:80',
+      url: 'http://[fd00::1]',
+      node: { hostIp: 'fd00::1', httpPort: 80 },
+    });
+  });
+
+  it.each([
+    [''],
+    ['b:2'],
+    ['ftp://b:2'],
+    ['http://'],
+    ['http://u:secret@b:2'],
+    ['http://b:2/path'],
+    ['http://b:2?x=1'],
+    ['=http://b:2'],
+    ['sp ace=http://b:2'],
+    ['..=http://b:2'],
+    ['http://b:99999'],
+  ])('refuses %j', (text) => {
+    const create = () => createStaticMembers({ self, members: [text] });
+    expect(create).toThrow(expect.objectContaining({ code: 'PARAMETER_INVALID' }));
+    expect(create).not.toThrow(/secret/);
+  });
+
+  it('refuses two members with one id', () => {
+    const create = () => createStaticMembers({ self, members: ['a=http://b:2', 'a=http://c:3'] });
+    expect(create).toThrow('two members have the id "a"');
+  });
+});

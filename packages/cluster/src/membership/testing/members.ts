@@ -1,0 +1,51 @@
+import { onTestFinished } from 'vitest';
+import { createEtcdMembers, type EtcdMembersOptions } from '../etcd-members.ts';
+import type { Membership } from '../membership.ts';
+import type { MembershipLog } from '../membership-log.ts';
+import type { SelfMember } from '../self-member.ts';
+
+/** A node as it would describe itself, on a port of its own by its id. */
+export function testSelf(id: string, given: Partial<SelfMember> = {}): SelfMember {
+  const httpPort = 9000 + (id.codePointAt(0) ?? 0);
+  const node = {
+    hostIp: '10.0.0.1',
+    hostName: id,
+    grpcPort: 9001,
+    httpPort,
+    version: '1.0.0',
+    onlineTime: 1_700_000_000_000,
+  };
+  return { id, role: 'node', url: `http://10.0.0.1:${httpPort}`, node, ...given };
+}
+
+/** What was told to the log. */
+export class ToldLog implements MembershipLog {
+  readonly warnings: string[] = [];
+  readonly info = (): void => {};
+  readonly warn = (_tag: string, message: string): void => {
+    this.warnings.push(message);
+  };
+}
+
+/** A started membership of the cluster `test`, closed when the test ends. */
+export async function joinEtcd(
+  id: string,
+  url: string | readonly string[],
+  options: Partial<EtcdMembersOptions> = {},
+): Promise<Membership> {
+  const members = createEtcdMembers({
+    self: testSelf(id),
+    endpoints: [url].flat(),
+    cluster: 'test',
+    leaseSeconds: 10, // longer than a busy machine is ever late
+    log: new ToldLog(),
+    ...options,
+  });
+  onTestFinished(() => members.close());
+  await members.start();
+  return members;
+}
+
+export function idsOf({ members }: Membership): string[] {
+  return members.map(({ id }) => id);
+}

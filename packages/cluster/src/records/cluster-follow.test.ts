@@ -1,0 +1,175 @@
+import { PortholeError } from '@porthole/contract';
+import { describe, expect, it } from 'vitest';
+import { collectFollow } from '../testing/collect-follow.ts';
+import { eventually } from '../testing/eventually.ts';
+import { fakeCluster } from '../testing/fake-cluster.ts';
+import { FakeNode, notSupported, record, silence } from '../testing/fake-node.ts';
+import { LiveLog } from '../testing/live-log.ts';
+import { encodeClusterCursor } from './cluster-cursor.ts';
+import { followCluster } from './cluster-follow.ts';
+
+const MINUTE = 60_000;
+
+describe('a follow of the cluster', () => {
+  it('tells what members say within the window in the order it happened, whatever their clocks', async () => {
+    const [a, b] = [new LiveLog(), new LiveLog()];
+    const clocks = { a: { offsetMs: 5 * MINUTE, uncertaintyMs: 1 }, b: { offsetMs: -3 * MINUTE, uncertaintyMs: 1 } };
+    const follow = collectFollow(fakeCluster({ a, b }, { clocks }), { windowMs: 300 });
+    await follow.ready;
+    const nowMs = Date.now() - 1000;
+    a.say(record('second', nowMs + 20 + 5 * MINUTE), record('fourth', nowMs + 40 + 5 * MINUTE));
+    b.say(record('first', nowMs + 10 - 3 * MINUTE), record('third', nowMs + 30 - 3 * MINUTE));
+    await eventually(() => expect(follow.items).toHaveLength(4));
+    expect(follow.told).toEqual(['b first', 'a second', 'b third', 'a fourth']);
+    expect(follow.items[0]).toMatchObject({ node: 'b', atMs: nowMs + 10 });
+  });
+
+  it('tells a record that comes too late at once, as unsure', async () => {
+    const [a, b] = [new LiveLog(), new LiveLog()];
+    const follow = collectFollow(fakeCluster({ a, b }), { windowMs: 0 });
+    a.say(record('later', 2000));
+    await eventually(() => expect(follow.items).toHaveLength(1));
+    b.say(record('earlier', 1000));
+    await eventually(() => expect(follow.told).toEqual(['a later', 'b earlier?']));
+  });
+
+  it('passes on what happens to logs, behind what was told of them', async () => {
+    const a = new LiveLog();
+    const follow = collectFollow(fakeCluster({ a }), { windowMs: 10 });
+    const rotated = { type: 'rotated', family: 'a.log', from: 'a.log', to: 'a.log.1' } as const;
+    a.say(record('before', 1000), rotated, record('untimed', Number.NaN), record('after', 2000));
+    await eventually(() => expect(follow.told).toEqual(['a before', 'rotated', 'a untimed', 'a after']));
+    expect(follow.items[1]).toEqual({ ...rotated, node: 'a' });
+  });
+
+  it('is not held up by a record from the future', async () => {
+    const [a, b] = [new LiveLog(), new LiveLog()];
+    const follow = collectFollow(fakeCluster({ a, b }), { windowMs: 5 });
+    a.say(record('future', Date.now() + 1e9));
+    await eventually(() => expect(follow.told).toEqual(['a future']));
+    await eventually(() => {
+      b.say(record('now', Date.now()));
+      expect(follow.told).toContain('b now');
+    });
+  });
+
+  it('tells a member that fails, tries again behind what it told, and tells that it is back', async () => {
+    const a = new LiveLog();
+    const follow = collectFollow(fakeCluster({ a, b: new LiveLog() }), { windowMs: 0 });
+    a.say(record('one', 1000, 7));
+    a.fail(new PortholeError('INTERNAL', 'it broke'));
+    a.say(record('two', 2000, 8));
+    await eventually(() => expect(follow.told).toContain('a two'));
+    expect(follow.told.filter((line) => line.startsWith('a '))).toEqual(
+      expect.arrayContaining(['a one', 'a failed', 'a ok', 'a two']),
+    );
+    expect(a.followed.map(({ start }) => start)).toEqual(['end', { cursor: 'c7', sinceMs: expect.any(Number) }]);
+  });
+
+  it('tells once that a member cannot be reached, and follows it as soon as it can', async () => {
+    const live = new LiveLog();
+    let attempts = 0;
+    const flaky: FakeNode = new FakeNode({
+      async *follow(query, options) {
+        if (attempts++ < 3)
+          throw new PortholeError('UNREACHABLE', 'no connection', {
+            cause: Object.assign(new Error(), { code: 'ECONNREFUSED' }),
+          });
+        yield* live.followLogs(query, options);
+      },
+    });
+    const follow = collectFollow(fakeCluster({ a: flaky, b: new LiveLog() }), { windowMs: 0 });
+    live.say(record('here', 1));
+    await eventually(() => expect(follow.told).toEqual(['a refused', 'a ok', 'a here']));
+  });
+
+  it('turns the reconnecting of a client into a report', async () => {
+    const a = new LiveLog();
+    const follow = collectFollow(fakeCluster({ a }), { windowMs: 0 });
+    a.say({ type: 'reconnecting', reason: 'the connection was lost', waitMs: 10 });
+    a.say();
+    await eventually(() => expect(follow.told).toEqual(['a refused', 'a ok']));
+  });
+
+  it('reports a member that cannot do it once, and one that takes too long', async () => {
+    const lindb = new FakeNode({ follow: () => throws(notSupported()) });
+    const slow = new FakeNode({ follow: (_query, { signal }) => silence(signal) });
+    const follow = collectFollow(fakeCluster({ a: new LiveLog(), lindb, slow }, { limits: { firstBatchMs: 20 } }));
+    await follow.ready;
+    await eventually(() => expect(follow.told).toEqual(['lindb not supported', 'slow timeout']));
+    expect(lindb.followed).toHaveLength(1);
+  });
+
+  it('follows members that join from their end, and tells those that leave', async () => {
+    const [a, b] = [new LiveLog(), new LiveLog()];
+    const parts = fakeCluster({ a });
+    const follow = collectFollow(parts, { windowMs: 0, query: { start: { back: 10 } } });
+    await follow.ready;
+    parts.set('b', b);
+    b.say(record('hello', 1));
+    await eventually(() => expect(follow.told).toEqual(['b hello']));
+    expect([a.followed[0]?.start, b.followed[0]?.start]).toEqual([{ back: 10 }, 'end']);
+    parts.set('a', undefined);
+    await eventually(() => expect(follow.told).toEqual(['b hello', 'a gone']));
+    await eventually(() => expect(a.openStreams).toBe(0));
+  });
+
+  it('takes no more from members than it can hold while its reader is slow, and loses nothing', async () => {
+    const a = new LiveLog();
+    const total = 30_000;
+    for (let at = 0; at < total; at += 100)
+      a.say(...Array.from({ length: 100 }, (_, index) => record(String(at + index), at + index)));
+    const batches = followCluster(fakeCluster({ a }), { start: 'end' }, { windowMs: 0 });
+    await batches.next();
+    await eventually(() => expect(a.taken).toBeGreaterThanOrEqual(40));
+    await new Promise(setImmediate);
+    expect(a.taken).toBeLessThan(60);
+    let next = 0;
+    for await (const batch of batches) {
+      for (const item of batch) expect(item).toMatchObject({ message: String(next++) });
+      if (next === total) break;
+    }
+    expect(a.openStreams).toBe(0);
+  });
+
+  it('ends with an end when the signal fires, and tells before it what it held', async () => {
+    const [a, b] = [new LiveLog(), new LiveLog()];
+    const follow = collectFollow(fakeCluster({ a, b }), { windowMs: 60_000 });
+    await follow.ready;
+    a.say(record('held', 1));
+    await eventually(() => expect(a.taken).toBe(1));
+    await follow.stop();
+    expect(follow.told).toEqual(['a held', 'end']);
+    expect([a.openStreams, b.openStreams]).toEqual([0, 0]);
+  });
+
+  it('goes on at a cursor of the cluster, each member at its own place', async () => {
+    const [a, b, c] = [new LiveLog(), new LiveLog(), new LiveLog()];
+    const parts = fakeCluster({ a, b, c }, { clocks: { b: { offsetMs: 10, uncertaintyMs: 1 } } });
+    const members = new Map([
+      ['a', { cursor: 'c5' }],
+      ['b', { timeMs: 70 }],
+    ] as const);
+    const cursor = encodeClusterCursor({ order: 'oldest', reachedMs: 100, members });
+    await collectFollow(parts, { query: { start: { cursor } } }).ready;
+    expect([a, b, c].map(({ followed }) => followed[0]?.start)).toEqual([
+      { cursor: 'c5', sinceMs: 100 },
+      { timeMs: 80 },
+      { timeMs: 100 },
+    ]);
+  });
+
+  it('throws what is wrong with a question that no member takes', async () => {
+    const bad = new FakeNode({ follow: () => throws(new PortholeError('REGEX_INVALID', 'no')) });
+    const follow = collectFollow(fakeCluster({ a: bad }));
+    await expect(follow.ready).rejects.toMatchObject({ code: 'REGEX_INVALID' });
+    await expect(collectFollow(fakeCluster({}), { query: { start: { cursor: 'c1' } } }).ready).rejects.toMatchObject({
+      code: 'CURSOR_INVALID',
+    });
+  });
+});
+
+// biome-ignore lint/correctness/useYield: it has nothing to give
+async function* throws(error: unknown): AsyncGenerator<never, void, undefined> {
+  throw error;
+}

@@ -1,0 +1,45 @@
+import type { FollowQuery, FoundRecord } from '@porthole/logs/types';
+
+/** What is written while a follow begins may bear an earlier time: better a record too early than one lost. */
+const MARGIN_MS = 1000;
+
+/** Files whose place is remembered; a log has one that is written. */
+const MAX_FILES = 64;
+
+/** Where the follow of a member has come to, so that it can be asked again behind what it told. */
+export class FollowPlace {
+  readonly #start: FollowQuery['start'];
+  readonly #told = new Map<string, string>();
+  #beganMs: number | undefined;
+
+  constructor(start: FollowQuery['start']) {
+    this.#start = start;
+  }
+
+  /** The member follows since this time, by its own clock. */
+  began(atMs: number): void {
+    this.#beganMs ??= atMs;
+  }
+
+  note({ file, cursor, unfinished }: FoundRecord): void {
+    // Behind an unfinished line its rest would be lost: it is told once more, whole.
+    if (unfinished) return;
+    this.#told.delete(file);
+    this.#told.set(file, cursor);
+    if (this.#told.size <= MAX_FILES) return;
+    const [oldest = file] = this.#told.keys();
+    this.#told.delete(oldest);
+  }
+
+  /** Where to begin, or to go on. */
+  start(): FollowQuery['start'] {
+    if (this.#beganMs === undefined) return this.#start;
+    const first = typeof this.#start === 'object' && 'cursor' in this.#start ? [this.#start.cursor] : [];
+    const cursors = [...first, ...this.#told.values()];
+    const isAsked = this.#start !== 'end' && this.#told.size === 0;
+    if (isAsked) return this.#start;
+    const sinceMs = this.#beganMs - MARGIN_MS;
+    // The last one of a log counts.
+    return cursors.length === 0 ? { timeMs: sinceMs } : { cursor: cursors.join('~'), sinceMs };
+  }
+}

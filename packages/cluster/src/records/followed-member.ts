@@ -1,0 +1,200 @@
+import {
+  type ClusterFollowItem,
+  codeOf,
+  type MemberReport,
+  type MemberSelection,
+  PortholeError,
+} from '@porthole/contract';
+import type { FollowItem, FollowQuery, FoundRecord } from '@porthole/logs/types';
+import { outcomeOf } from '../fan-out/outcome-of.ts';
+import type { Peer } from '../fan-out/peers.ts';
+import { tooLate } from '../fan-out/with-deadline.ts';
+import { type ClusterParts, clockOf } from './cluster-parts.ts';
+import { FollowPlace } from './follow-place.ts';
+import { memberFollow } from './member-query.ts';
+import { isWrongQuestion } from './refusals.ts';
+import type { HeldMember, TimedItem } from './reorder-window.ts';
+import { isTime, ownFields, tellRecord } from './tell-record.ts';
+
+/** The wait before a member is tried again doubles from the first to the longest. */
+const LONGEST_WAIT_MS = 30_000;
+
+export interface FollowedMemberOptions {
+  request: FollowQuery & MemberSelection;
+  /** By the member's clock. */
+  start: FollowQuery['start'];
+  firstWaitMs: number;
+  /** Takes items; resolves when it may take more. */
+  pass(member: FollowedMember, items: readonly TimedItem[]): Promise<void>;
+  tell(item: ClusterFollowItem): void;
+  /** The member of this process is stopping, and all with it. */
+  onStopping(): void;
+}
+
+/** One member as it is followed, over as many attempts as it takes. */
+export class FollowedMember implements HeldMember {
+  readonly peer: Peer;
+  readonly id: string;
+  readonly place: FollowPlace;
+  held = 0;
+  uncertaintyMs = 0;
+  hasAnswered = false;
+  problem: unknown;
+  readonly #options: FollowedMemberOptions;
+  readonly #clocks: ClusterParts['clocks'];
+  readonly #leaving = new AbortController();
+  /** Per file, the time of its last record: what has none, or goes back, stays behind it. */
+  readonly #lastMs = new Map<string, number>();
+  #newestMs = -Infinity;
+  #offsetMs = 0;
+  #state = 'ok';
+  #startedMs = 0;
+  #count = 0;
+  #settled: () => void = () => {};
+  #running: Promise<void> = Promise.resolve();
+
+  constructor(peer: Peer, clocks: ClusterParts['clocks'], options: FollowedMemberOptions & { place?: FollowPlace }) {
+    this.peer = peer;
+    this.id = peer.member.id;
+    this.#clocks = clocks;
+    this.#options = options;
+    this.place = options.place ?? new FollowPlace(options.start);
+  }
+
+  /** Begins to follow; resolves when it stands, has failed once, or takes too long: then it goes on beside the others. */
+  async start(withinMs: number): Promise<void> {
+    this.#startedMs = performance.now();
+    const settled = new Promise<void>((resolve) => {
+      this.#settled = resolve;
+    });
+    const timer = setTimeout(() => {
+      this.#report(outcomeOf(tooLate(withinMs)));
+      this.#settled();
+    }, withinMs);
+    this.#running = this.#run();
+    await settled;
+    clearTimeout(timer);
+  }
+
+  /** Ends it; what does not listen is not waited for. */
+  async stop(): Promise<void> {
+    this.#leaving.abort();
+    this.#settled();
+    await this.#running;
+  }
+
+  async #run(): Promise<void> {
+    const { signal } = this.#leaving;
+    for (let failures = 0; !signal.aborted; failures++) {
+      const countBefore = this.#count;
+      try {
+        await this.#followOnce();
+        if (signal.aborted) return;
+        throw new PortholeError('UNREACHABLE', 'it ended its answer');
+      } catch (error) {
+        if (signal.aborted) return;
+        if (this.#count > countBefore) failures = 0;
+        this.problem = error;
+        this.#report(outcomeOf(error));
+        this.#settled();
+        if (isFinal(error)) return;
+      }
+      await this.#pause(Math.min(LONGEST_WAIT_MS, this.#options.firstWaitMs * 2 ** failures));
+    }
+  }
+
+  async #followOnce(): Promise<void> {
+    const { offsetMs, uncertaintyMs } = clockOf(this.#clocks, this.id);
+    this.#offsetMs = offsetMs;
+    this.uncertaintyMs = uncertaintyMs;
+    const query = memberFollow(this.#options.request, offsetMs, this.place.start());
+    const askedMs = Date.now() + offsetMs;
+    for await (const items of this.peer.state.followLogs(query, { signal: this.#leaving.signal })) {
+      this.hasAnswered = true;
+      this.place.began(askedMs);
+      this.#settled();
+      if (!(await this.#take(items))) return;
+      if (this.#leaving.signal.aborted) return;
+    }
+  }
+
+  /** Whether it goes on. */
+  async #take(items: readonly FollowItem[]): Promise<boolean> {
+    const nowMs = Date.now();
+    const timed: TimedItem[] = [];
+    let isUp = true;
+    for (const item of items) {
+      if (item.type === 'reconnecting') {
+        isUp = false;
+        this.#report({ outcome: 'refused', detail: item.reason });
+        continue;
+      }
+      if (item.type === 'end') {
+        await this.#options.pass(this, timed);
+        if (this.peer.member.isSelf && item.reason === 'stopping') this.#options.onStopping();
+        return false;
+      }
+      if (isUp) this.#report({ outcome: 'ok', detail: null });
+      timed.push(item.type === 'record' ? this.#record(item, nowMs) : this.#event(item, nowMs));
+    }
+    if (isUp) this.#report({ outcome: 'ok', detail: null });
+    if (timed.length > 0) await this.#options.pass(this, timed);
+    return true;
+  }
+
+  #record(record: FoundRecord, nowMs: number): TimedItem {
+    const { timeMs, file, cursor } = record;
+    if (typeof file !== 'string' || typeof cursor !== 'string')
+      throw new PortholeError('BAD_ANSWER', 'it tells something that is no record');
+    this.place.note(record);
+    this.#count++;
+    const hasTime = isTime(timeMs);
+    const correctedMs = hasTime ? timeMs - this.#offsetMs : undefined;
+    const item = tellRecord(ownFields(record), { node: this.id, atMs: correctedMs, isUnsure: false });
+    // Nothing is written later than it comes: a time that says so must not hold up the others.
+    const ownMs = Math.min(correctedMs ?? -Infinity, nowMs);
+    const known = this.#lastMs.get(file);
+    const atMs = hasTime || known !== undefined ? Math.max(ownMs, known ?? -Infinity) : nowMs;
+    this.#lastMs.set(file, atMs);
+    this.#newestMs = Math.max(this.#newestMs, atMs);
+    return { item, atMs };
+  }
+
+  /** What happened to a log comes behind what was told of the member. */
+  #event(
+    item: Exclude<FollowItem, FoundRecord | { type: 'end' } | { type: 'reconnecting' }>,
+    nowMs: number,
+  ): TimedItem {
+    return { item: { ...item, node: this.id }, atMs: this.#newestMs === -Infinity ? nowMs : this.#newestMs };
+  }
+
+  /** Told only where it changes something. */
+  #report({ outcome, detail }: Pick<MemberReport, 'outcome' | 'detail'>): void {
+    const state = `${outcome} ${detail}`;
+    const isKnown = outcome === 'ok' ? this.#state === 'ok' : this.#state === state;
+    if (isKnown) return;
+    this.#state = outcome === 'ok' ? 'ok' : state;
+    const elapsedMs = Math.round(performance.now() - this.#startedMs);
+    const report: MemberReport = { id: this.id, outcome, detail, elapsedMs, count: this.#count, asOfMs: null };
+    this.#options.tell({ type: 'member', node: this.id, report });
+  }
+
+  #pause(ms: number): Promise<void> {
+    const { signal } = this.#leaving;
+    return new Promise((resolve) => {
+      if (signal.aborted) return resolve();
+      const timer = setTimeout(done, ms);
+      function done() {
+        clearTimeout(timer);
+        signal.removeEventListener('abort', done);
+        resolve();
+      }
+      signal.addEventListener('abort', done, { once: true });
+    });
+  }
+}
+
+/** Whether asking again cannot help. */
+function isFinal(error: unknown): boolean {
+  return codeOf(error) === 'NOT_SUPPORTED' || isWrongQuestion(error);
+}

@@ -1,0 +1,81 @@
+import type { CallOptions, ClusterEnd, MemberReport } from '@porthole/contract';
+import { inParallel } from '../fan-out/in-parallel.ts';
+import { withDeadline } from '../fan-out/with-deadline.ts';
+import { encodeClusterCursor, type MemberPlace } from './cluster-cursor.ts';
+import { type ClusterParts, limitsOf } from './cluster-parts.ts';
+import { type AskedMember, placeAfter } from './place-after.ts';
+import { isWithoutLog, reportOf } from './refusals.ts';
+import { type ClusterSearch, placeAt } from './search-members.ts';
+
+export interface SearchFacts extends CallOptions {
+  request: ClusterSearch;
+  asked: readonly AskedMember[];
+  /** On members that were not asked. */
+  reports: readonly MemberReport[];
+  reachedMs: number | null;
+  startedMs: number;
+}
+
+/** Why a search ended, what every member gave, and where each of them goes on. */
+export async function endOf(parts: ClusterParts, facts: SearchFacts): Promise<ClusterEnd> {
+  const { asked, startedMs } = facts;
+  const places = await placesAfter(parts, facts);
+  const reports = [...facts.reports, ...asked.map(({ lane }) => reportOf(lane))];
+  const sum = (count: (member: AskedMember) => number) => asked.reduce((total, member) => total + count(member), 0);
+  return {
+    type: 'end',
+    reason: reasonOf(facts, places),
+    records: sum(({ lane }) => lane.told),
+    scannedBytes: sum(({ lane }) => lane.end?.scannedBytes ?? 0),
+    skippedBytes: sum(({ lane }) => lane.end?.skippedBytes ?? 0),
+    elapsedMs: Math.round(performance.now() - startedMs),
+    members: reports.sort((a, b) => (a.id < b.id ? -1 : 1)),
+    membership: parts.membership.state,
+    cursor: cursorOf(facts, places),
+  };
+}
+
+function placesAfter(parts: ClusterParts, { asked, request, signal }: SearchFacts): Promise<MemberPlace[]> {
+  const { memberTimeoutMs: timeoutMs, maxParallel } = limitsOf(parts);
+  return inParallel(asked, maxParallel, async (member) => {
+    const { lane, began } = member;
+    if (isWithoutLog(lane.problem) || lane.isInstead) return 'done';
+    try {
+      return await withDeadline((leaving) => placeAfter(member, { signal: leaving }), {
+        timeoutMs,
+        ...(signal && { signal }),
+      });
+    } catch {
+      signal?.throwIfAborted();
+      // It fails, and cannot be asked which of its files are one log: the time reached is the best that is known.
+      return lane.lastAtMs === undefined ? began : placeAt(lane.lastAtMs, request.order);
+    }
+  });
+}
+
+function reasonOf({ asked, request }: SearchFacts, places: readonly MemberPlace[]): ClusterEnd['reason'] {
+  const told = asked.reduce((total, { lane }) => total + lane.told, 0);
+  const isLeft = places.some((place) => place !== 'done');
+  const ends = asked.flatMap(({ lane }) => (lane.end ? [lane.end.reason] : []));
+  if (isLeft && told >= request.limit) return 'limit';
+  if (ends.includes('time budget')) return 'time budget';
+  return ends.includes('limit') ? 'limit' : 'exhausted';
+}
+
+/**
+ * Only where something is left of a member that has given something: who asks until there is no cursor must come to an
+ * end, also where a member never answers. Such a member is asked again as long as there are others.
+ */
+function cursorOf({ asked, request, reachedMs, reports }: SearchFacts, places: readonly MemberPlace[]): string | null {
+  const goesOn = asked.some(
+    ({ lane }, index) => lane.hasAnswered && !hasFailedAtOnce(lane) && places[index] !== 'done',
+  );
+  if (!goesOn) return null;
+  const members = new Map(asked.map(({ lane }, index) => [lane.id, places[index] ?? 'done']));
+  for (const { id, outcome } of reports) if (outcome === 'ok') members.set(id, 'done');
+  return encodeClusterCursor({ order: request.order, reachedMs, members });
+}
+
+function hasFailedAtOnce({ problem, told }: AskedMember['lane']): boolean {
+  return problem !== undefined && told === 0;
+}

@@ -1,0 +1,38 @@
+import { expect, it } from 'vitest';
+import { clusterFiles } from './cluster-files.ts';
+import { fakeNode, file, hang } from './testing/fake-node.ts';
+import { fakeParts } from './testing/fake-parts.ts';
+
+it('files of all are told with their member, in the times of this node', async () => {
+  const parts = fakeParts({
+    states: { ahead: fakeNode({ logFiles: async () => [file()] }), silent: fakeNode({ logFiles: hang }) },
+    clocks: { ahead: { offsetMs: 500.4, uncertaintyMs: 1 } },
+    timeoutMs: 20,
+  });
+  const { files, members } = await clusterFiles(parts, {});
+  expect(files).toEqual([{ ...file(), node: 'ahead', modifiedMs: 2500, firstTimeMs: 500, lastTimeMs: 1500 }]);
+  expect(members).toMatchObject([
+    { id: 'ahead', outcome: 'ok', count: 1 },
+    { id: 'silent', outcome: 'timeout', count: 0 },
+  ]);
+});
+
+it('a member that only speaks the contract gives names and sizes, and what names tell', async () => {
+  const entries = [
+    { name: 'lindb-2026-11-15T00-21-26.600.log', size: 7 },
+    { name: 'lindb.log', size: 9 },
+    { name: 'none.log', size: 0 },
+  ];
+  const { files, members } = await clusterFiles(
+    fakeParts({ states: { a: fakeNode({ listLogs: async () => entries }) } }),
+    {},
+  );
+  expect(files.map(({ name, family, state, format, modifiedMs }) => [name, family, state, format, modifiedMs])).toEqual(
+    [
+      ['lindb-2026-11-15T00-21-26.600.log', 'lindb.log', 'rotated', 'unreadable', null],
+      ['lindb.log', 'lindb.log', 'live', 'unreadable', null],
+      ['none.log', 'none.log', 'live', 'empty', null],
+    ],
+  );
+  expect(members).toMatchObject([{ outcome: 'ok', count: 3 }]);
+});

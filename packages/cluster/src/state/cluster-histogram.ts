@@ -1,0 +1,122 @@
+import { type ClusterHistogram, type MemberSelection, PortholeError, type SearchOptions } from '@porthole/contract';
+import { bucketWidth } from '@porthole/logs';
+import type { Histogram, HistogramQuery, LogFileDetails } from '@porthole/logs/types';
+import type { Peer } from '../fan-out/peers.ts';
+import { correctedQuery } from './corrected-query.ts';
+import { budgetOf, cutReport } from './counting.ts';
+import { mergeHistograms } from './merge-histograms.ts';
+import { type AskedMember, askEach, type StateParts } from './state-parts.ts';
+
+/** A member whose clock is off is asked for stretches so much narrower, where they divide the width. */
+const FINER = [20, 10, 8, 5, 4, 3, 2];
+
+/** What a node gives at most; more would be made wider there. */
+const MAX_BUCKETS = 10_000;
+
+/** The width where nobody tells how long the logs are. */
+const UNKNOWN_SPAN_MS = 24 * 3_600_000;
+
+/** Of a member's time, what telling how long its logs are may take. */
+const SPAN_SHARE = 0.25;
+
+/** Clocks are wrong by hours and zones, not by more: such a time says nothing about the others' logs. */
+const MAX_AHEAD_MS = 24 * 3_600_000;
+
+const LEVELS: ReadonlySet<string> = new Set(['TRACE', 'DEBUG', 'INFO', 'WARN', 'ERROR', 'FATAL', 'NONE']);
+
+type Request = HistogramQuery & MemberSelection;
+
+/** Counts of all members in one grid, by our clock. */
+export async function clusterHistogram(
+  parts: StateParts,
+  request: Request,
+  options: SearchOptions = {},
+): Promise<ClusterHistogram> {
+  const peers = parts.peers.select(request);
+  const isSpanKnown = request.fromMs !== undefined && request.toMs !== undefined;
+  const spanShare = isSpanKnown ? 0 : SPAN_SHARE;
+  const spanMs = await spanOf({ ...parts, timeoutMs: parts.timeoutMs * spanShare }, peers, { request, options });
+  const bucketMs = bucketWidth({ spanMs, bucketMs: request.bucketMs, buckets: request.buckets });
+  const counting = { ...parts, timeoutMs: parts.timeoutMs * (1 - spanShare) };
+  const ask = async ({ id, state, clock }: AskedMember, { signal }: SearchOptions) => {
+    const width = clock.offsetMs % bucketMs === 0 ? bucketMs : finerWidth(bucketMs, spanMs);
+    const query = { ...correctedQuery(request, clock.offsetMs), bucketMs: width };
+    const histogram = await state.logHistogram(query, { ...(signal && { signal }), ...budgetOf(counting, options) });
+    check(histogram, width);
+    return { id, offsetMs: clock.offsetMs, histogram };
+  };
+  const answers = await askEach(counting, peers, ask, {
+    ...(options.signal && { signal: options.signal }),
+    countOf: ({ histogram }) => totalOf(histogram),
+  });
+  const told = answers.flatMap(({ value }) => value ?? []);
+  return {
+    ...mergeHistograms(told, { bucketMs, fromMs: request.fromMs, toMs: request.toMs }),
+    members: answers.map(({ value, report }) => cutReport(report, value?.histogram.end)),
+  };
+}
+
+/** How long a time the answer covers: what was asked for, else what the members' files cover. */
+async function spanOf(
+  parts: StateParts,
+  peers: readonly Peer[],
+  { request, options }: { request: Request; options: SearchOptions },
+): Promise<number> {
+  let { fromMs, toMs } = request;
+  if (fromMs === undefined || toMs === undefined) {
+    const answers = await askEach(parts, peers, (member, asking) => timesOf(member, { request, ...asking }), {
+      ...(options.signal && { signal: options.signal }),
+      countOf: () => 0,
+    });
+    const latestMs = parts.nowMs() + MAX_AHEAD_MS;
+    const times = answers.flatMap(({ value = [] }) => value).filter((timeMs) => timeMs <= latestMs);
+    if (times.length === 0) return UNKNOWN_SPAN_MS;
+    fromMs ??= times.reduce((a, b) => Math.min(a, b));
+    toMs ??= times.reduce((a, b) => Math.max(a, b));
+  }
+  return Math.max(0, toMs - fromMs);
+}
+
+async function timesOf(
+  { state, clock }: AskedMember,
+  { request, signal }: SearchOptions & { request: Request },
+): Promise<number[]> {
+  const files = await state.logFiles(signal ? { signal } : {});
+  const isAsked = ({ name, family }: LogFileDetails) =>
+    (request.file === undefined || request.file === name) &&
+    (request.family === undefined || request.family === family);
+  return files
+    .filter(isAsked)
+    .flatMap(({ firstTimeMs, lastTimeMs }) => [firstTimeMs, lastTimeMs])
+    .filter((timeMs): timeMs is number => typeof timeMs === 'number' && Number.isFinite(timeMs))
+    .map((timeMs) => timeMs - clock.offsetMs);
+}
+
+function finerWidth(bucketMs: number, spanMs: number): number {
+  const parts = FINER.find((count) => bucketMs % count === 0 && (spanMs / bucketMs) * count < MAX_BUCKETS / 2) ?? 1;
+  return bucketMs / parts;
+}
+
+/** What counts in other stretches than it was asked for cannot be added to the rest. */
+function check({ bucketMs, buckets, untimed }: Histogram, askedMs: number): void {
+  if (bucketMs !== askedMs)
+    throw new PortholeError(
+      'BAD_ANSWER',
+      `it counts in stretches of ${bucketMs} ms where ${askedMs} ms were asked for`,
+    );
+  const isRight = buckets.length <= MAX_BUCKETS + 1 && isCount(untimed) && buckets.every(isBucket);
+  if (!isRight) throw new PortholeError('BAD_ANSWER', 'its counts make no sense');
+}
+
+function isBucket({ startMs, counts }: Histogram['buckets'][number]): boolean {
+  if (!Number.isFinite(startMs) || typeof counts !== 'object' || counts === null) return false;
+  return Object.entries(counts).every(([level, count]) => LEVELS.has(level) && isCount(count));
+}
+
+function isCount(value: unknown): boolean {
+  return Number.isSafeInteger(value) && Number(value) >= 0;
+}
+
+function totalOf({ buckets, untimed }: Histogram): number {
+  return buckets.flatMap(({ counts }) => Object.values(counts)).reduce((sum, count) => sum + count, untimed);
+}

@@ -1,0 +1,112 @@
+import { type NodeState, PortholeError } from '@porthole/contract';
+import type { Histogram, HistogramQuery } from '@porthole/logs/types';
+import { describe, expect, it } from 'vitest';
+import { clusterNodes } from './cluster-nodes.ts';
+import { description, end, fakeNode, file, hang, NODE, record } from './testing/fake-node.ts';
+import { type FakeCluster, fakeParts, NOW_MS, words } from './testing/fake-parts.ts';
+
+const MEMBERSHIP = { kind: 'static', state: 'ok', detail: null, asOfMs: NOW_MS } as const;
+
+const ask = (cluster: FakeCluster) =>
+  clusterNodes({ ...fakeParts(cluster), cluster: 'test', membership: { state: MEMBERSHIP } });
+
+const counting = (counts: Histogram['buckets'][number]['counts']): Histogram => {
+  const { type: _type, cursor: _cursor, ...rest } = end();
+  return { bucketMs: 1, buckets: [{ startMs: 0, counts }], untimed: 0, end: rest };
+};
+
+function healthy(given: Partial<NodeState> = {}): NodeState {
+  return fakeNode({
+    describe: async () => description(),
+    logFiles: async () => [file({ lastTimeMs: 7000 }), file({ lastTimeMs: 9000 }), file({ lastTimeMs: null })],
+    logHistogram: async () => counting({ ERROR: 2, FATAL: 1 }),
+    ...given,
+  });
+}
+
+describe('a member', () => {
+  it('that answers is up, with what it says of itself in the times of this node', async () => {
+    const clocks = { a: { offsetMs: 1000, uncertaintyMs: 3 } };
+    const { cluster, membership, nodes } = await ask({ states: { a: healthy() }, clocks });
+    expect([cluster, membership]).toEqual(['test', MEMBERSHIP]);
+    expect(nodes).toMatchObject([
+      {
+        id: 'a',
+        state: 'up',
+        report: { outcome: 'ok' },
+        clock: clocks.a,
+        timeZone: 'Europe/Berlin',
+        uptimeMs: 5000,
+        lastRecordMs: 8000,
+        recentErrors: 3,
+        lastSeenMs: NOW_MS,
+      },
+    ]);
+  });
+
+  it('whose clock is off is asked for the errors of its own last fifteen minutes', async () => {
+    const asked: HistogramQuery[] = [];
+    const logHistogram = async (query: HistogramQuery) => {
+      asked.push(query);
+      return counting({});
+    };
+    await ask({ states: { a: healthy({ logHistogram }) }, clocks: { a: { offsetMs: 1000.4, uncertaintyMs: 3 } } });
+    expect(asked).toMatchObject([{ minLevel: 'ERROR', fromMs: NOW_MS + 1000 - 900_000, toMs: NOW_MS + 1000 }]);
+  });
+
+  it('that only speaks the contract is up, and the rest is not known', async () => {
+    const state = fakeNode({ config: async () => ({ config: '', node: { ...NODE, version: '0.4.1' } }) });
+    const { nodes } = await ask({ states: { lindb: state } });
+    expect(nodes).toMatchObject([
+      { state: 'up', node: { version: '0.4.1' }, timeZone: null, lastRecordMs: null, recentErrors: null },
+    ]);
+  });
+
+  it.each<[string, Partial<NodeState>, object]>([
+    [
+      'cannot list its files',
+      { logFiles: () => Promise.reject(new Error('no')) },
+      { lastRecordMs: null, recentErrors: 3 },
+    ],
+    ['lists for ever', { logFiles: hang }, { lastRecordMs: null, recentErrors: 3 }],
+    ['counts for ever', { logHistogram: hang }, { lastRecordMs: 9000, recentErrors: null }],
+    [
+      'counts only a part',
+      { logHistogram: async () => ({ ...counting({ ERROR: 1 }), end: { ...end(), reason: 'time budget' } }) },
+      { lastRecordMs: 9000, recentErrors: null },
+    ],
+    ['tells nonsense', { logFiles: async () => 'x' as never }, { lastRecordMs: null, recentErrors: 3 }],
+  ])('that %s is up all the same', async (_what, odd, expected) => {
+    const { nodes } = await ask({ states: { a: healthy(odd) }, timeoutMs: 100 });
+    expect(nodes).toMatchObject([{ state: 'up', ...expected }]);
+  });
+
+  it('that does not answer is unreachable, and costs the others nothing', async () => {
+    const refused = fakeNode({ describe: () => Promise.reject(new PortholeError('UNREACHABLE', 'refused')) });
+    const states = { a: healthy(), b: fakeNode({ describe: hang }), c: refused };
+    const heard = words('b', {
+      records: [record('last', { timeMs: 5000 })],
+      clock: { offsetMs: 100, uncertaintyMs: 1 },
+    });
+    const { nodes } = await ask({ states, words: [heard], timeoutMs: 50 });
+    expect(nodes).toMatchObject([
+      { id: 'a', state: 'up' },
+      {
+        id: 'b',
+        state: 'unreachable',
+        report: { outcome: 'timeout' },
+        lastSeenMs: NOW_MS - 60_000,
+        lastRecordMs: 4900,
+      },
+      { id: 'c', state: 'unreachable', report: { outcome: 'refused' }, lastSeenMs: null, lastRecordMs: null },
+    ]);
+  });
+
+  it('that is gone is listed as long as its words are kept', async () => {
+    const { nodes } = await ask({ states: { b: healthy() }, words: [words('a')] });
+    expect(nodes).toMatchObject([
+      { id: 'a', state: 'gone', report: { outcome: 'gone', asOfMs: NOW_MS - 60_000 }, lastSeenMs: NOW_MS - 60_000 },
+      { id: 'b', state: 'up' },
+    ]);
+  });
+});

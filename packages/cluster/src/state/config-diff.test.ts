@@ -1,0 +1,113 @@
+import type { NodeState, SettingEntry } from '@porthole/contract';
+import { describe, expect, it } from 'vitest';
+import { configDiff } from './config-diff.ts';
+import { secretFingerprint } from './secret-fingerprint.ts';
+import { fakeNode, hang, NODE } from './testing/fake-node.ts';
+import { fakeParts, NOW_MS, words } from './testing/fake-parts.ts';
+
+const fingerprint = secretFingerprint('credential of the cluster');
+
+const contractOnly = (text: string) => fakeNode({ config: async () => ({ config: text, node: NODE }) });
+
+function porthole(settings: Partial<SettingEntry>[]): NodeState {
+  const entries = settings.map((entry) => ({ default: null, changed: null, source: 'file', secret: false, ...entry }));
+  return fakeNode({
+    settings: async () => ({
+      observes: 'service',
+      file: null,
+      settings: entries as SettingEntry[],
+      disk: { state: 'same', differs: [], detail: null },
+    }),
+  });
+}
+
+it('members are compared with those of their role, whether they tell settings or only TOML', async () => {
+  const parts = fakeParts({
+    states: {
+      b1: contractOnly('[query]\nlimit = 10\n'),
+      b2: porthole([{ key: 'query.limit', value: 20 }]),
+      s1: contractOnly('wal = true\n'),
+      s2: contractOnly('wal = true\n'),
+    },
+    roles: { b1: 'broker', b2: 'broker', s1: 'storage', s2: 'storage' },
+  });
+  const { roles, members } = await configDiff(parts, {});
+  expect(
+    roles.map(({ role, nodes, comparedKeys, differences }) => [role, nodes, comparedKeys, differences.length]),
+  ).toEqual([
+    ['broker', ['b1', 'b2'], 1, 1],
+    ['storage', ['s1', 's2'], 1, 0],
+  ]);
+  expect(members.map(({ id, outcome, count }) => [id, outcome, count])).toEqual([
+    ['b1', 'ok', 1],
+    ['b2', 'ok', 1],
+    ['s1', 'ok', 1],
+    ['s2', 'ok', 1],
+  ]);
+});
+
+describe('secrets', () => {
+  const states = {
+    a: contractOnly('db-secret = "hunter2"\n'),
+    b: contractOnly("db-secret = 'hunter2'\n"),
+    c: contractOnly('db-secret = "hunter3"\n'),
+  };
+
+  it('told in clear are compared by fingerprint and not shown, however they are quoted', async () => {
+    const diff = await configDiff({ ...fakeParts({ states }), fingerprint }, {});
+    expect(JSON.stringify(diff)).not.toContain('hunter');
+    expect(diff.roles[0]?.differences[0]).toMatchObject({
+      secret: true,
+      values: [{ nodes: ['a', 'b'] }, { nodes: ['c'] }],
+    });
+  });
+
+  it('without a credential of the cluster are not compared, which is told', async () => {
+    const diff = await configDiff(fakeParts({ states }), {});
+    expect(diff.roles[0]).toMatchObject({ notCompared: ['db-secret'], differences: [] });
+  });
+
+  it('match those whose fingerprint the member made itself', async () => {
+    const own = (value: string) =>
+      porthole([{ key: 'db-secret', value: '******', secret: true, fingerprint: fingerprint('db-secret', value) }]);
+    const diff = await configDiff({ ...fakeParts({ states: { ...states, d: own('hunter2') } }), fingerprint }, {});
+    expect(diff.roles[0]?.differences[0]).toMatchObject({ values: [{ nodes: ['a', 'b', 'd'] }, { nodes: ['c'] }] });
+  });
+
+  it('that come masked have no fingerprint of their mask', async () => {
+    const masked = contractOnly('db-secret = "******"\n');
+    const diff = await configDiff({ ...fakeParts({ states: { a: masked, b: masked } }), fingerprint }, {});
+    expect(diff.roles[0]?.notCompared).toEqual(['db-secret']);
+  });
+});
+
+describe('members without an answer', () => {
+  const config = { config: 'limit = 20\n', node: NODE };
+
+  it('are compared by their last words, and the report says how old these are', async () => {
+    const states = { a: contractOnly('limit = 10\n'), b: fakeNode({ settings: hang }) };
+    const parts = fakeParts({ states, words: [words('b', { config })], timeoutMs: 20 });
+    const { roles, members } = await configDiff(parts, {});
+    expect(roles[0]?.differences[0]).toMatchObject({ key: 'limit', values: [{ nodes: ['a'] }, { nodes: ['b'] }] });
+    expect(members[1]).toMatchObject({ id: 'b', outcome: 'timeout', asOfMs: NOW_MS - 60_000, count: 1 });
+  });
+
+  it('that are gone take part only when they are named', async () => {
+    const parts = fakeParts({ states: { a: contractOnly('limit = 10\n') }, words: [words('b', { config })] });
+    expect((await configDiff(parts, {})).members.map(({ id }) => id)).toEqual(['a']);
+    const named = await configDiff(parts, { nodes: ['a', 'b'] });
+    expect(named.members).toMatchObject([{ id: 'a' }, { id: 'b', outcome: 'gone' }]);
+    expect(named.roles[0]?.differences).toHaveLength(1);
+  });
+
+  it.each([
+    ['no TOML', contractOnly('this is not toml')],
+    ['broken TOML', contractOnly('a = ')],
+    ['settings that are none', porthole([{ key: 'x' }])],
+  ])('that tell %s are reported, and the others are compared', async (_what, odd) => {
+    const states = { a: contractOnly('limit = 10\n'), b: contractOnly('limit = 20\n'), odd };
+    const { roles, members } = await configDiff(fakeParts({ states }), {});
+    expect(roles[0]?.differences).toHaveLength(1);
+    expect(members[2]).toMatchObject({ id: 'odd', outcome: 'version' });
+  });
+});

@@ -1,0 +1,21 @@
+import type { MemberReport, SearchOptions } from '@porthole/contract';
+import type { SearchEnd } from '@porthole/logs/types';
+import type { StateParts } from './state-parts.ts';
+
+/** Of a member's time, what it may look; the rest is for the way. A count that is cut short is still told. */
+const LOOKING_SHARE = 0.8;
+
+/** How long a member may look: as long as is asked for, but never beyond its time here. */
+export function budgetOf({ timeoutMs }: Pick<StateParts, 'timeoutMs'>, { budgetMs = Infinity }: SearchOptions) {
+  return { budgetMs: Math.max(1, Math.floor(Math.min(budgetMs, timeoutMs * LOOKING_SHARE))) };
+}
+
+/** Says in a member's line that it did not look at everything. */
+export function cutReport(report: MemberReport, end: Pick<SearchEnd, 'reason' | 'problems'> | undefined): MemberReport {
+  if (end === undefined) return report;
+  if (end.reason !== 'exhausted') return { ...report, detail: `not everything was looked at: ${end.reason}` };
+  const [problem, ...more] = Array.isArray(end.problems) ? end.problems : [];
+  if (problem === undefined) return report;
+  const others = more.length === 0 ? '' : ` and ${more.length} more`;
+  return { ...report, detail: `${problem.file} could not be read${others}: ${problem.detail}` };
+}

@@ -1,0 +1,95 @@
+import { type CallOptions, codeOf, type NodeConfig, type NodeState } from '@porthole/contract';
+import type { FoundRecord } from '@porthole/logs/types';
+import { withDeadline } from '../fan-out/with-deadline.ts';
+import { maskConfig } from './cluster-config.ts';
+import { hearTails } from './hear-tails.ts';
+import { isRecord } from './member-words.ts';
+import type { AskedMember } from './state-parts.ts';
+
+/** Records asked for at most, however short they are. */
+const MAX_RECORDS = 1000;
+
+/** Of the time for both, what looking for records may take. */
+const LOOKING_SHARE = 0.6;
+
+/** Of the time for both, what each may take: one that does not come must not cost the other. */
+const PART_SHARE = 0.9;
+
+export interface HearOptions extends CallOptions {
+  mask(configText: string): string | undefined;
+  timeoutMs: number;
+  maxConfigBytes: number;
+  maxRecordBytes: number;
+}
+
+export interface HeardWords {
+  /** `undefined`: it did not tell, so that what was known stays. `null`: it must not be kept. */
+  config: NodeConfig | null | undefined;
+  records: FoundRecord[] | undefined;
+}
+
+/** Its configuration and newest records, each as far as it tells them. Throws when it tells neither. */
+export async function hearWords({ state }: Pick<AskedMember, 'state'>, options: HearOptions): Promise<HeardWords> {
+  const deadline = { timeoutMs: options.timeoutMs * PART_SHARE, ...(options.signal && { signal: options.signal }) };
+  const [config, records] = await Promise.allSettled([
+    withDeadline((signal) => hearConfig(state, { ...options, signal }), deadline),
+    withDeadline((signal) => hearRecords(state, { ...options, signal }), deadline),
+  ]);
+  if (config.status === 'rejected' && records.status === 'rejected') throw config.reason;
+  return {
+    config: config.status === 'fulfilled' ? config.value : undefined,
+    records: records.status === 'fulfilled' ? records.value : undefined,
+  };
+}
+
+/** `undefined`: it had no time to look, so that nothing can be said of what it has. */
+async function hearRecords(state: NodeState, options: HearOptions): Promise<FoundRecord[] | undefined> {
+  try {
+    const newest = await searchNewest(state, options);
+    return newest && firstThatFit(newest, options);
+  } catch (error) {
+    if (codeOf(error) !== 'NOT_SUPPORTED') throw error;
+  }
+  return firstThatFit(await hearTails(state, options), options);
+}
+
+async function hearConfig(state: NodeState, { mask, maxConfigBytes, signal }: HearOptions): Promise<NodeConfig | null> {
+  const config = await state.config(signal ? { signal } : {});
+  if (Buffer.byteLength(config.config) > maxConfigBytes) return null;
+  return maskConfig(config, { mask });
+}
+
+/** No more than is needed, however much it would tell. */
+async function searchNewest(
+  state: NodeState,
+  { signal, timeoutMs, maxRecordBytes }: HearOptions,
+): Promise<FoundRecord[] | undefined> {
+  const question = { order: 'newest', limit: MAX_RECORDS, before: 0, after: 0 } as const;
+  const budgetMs = Math.max(1, Math.floor(timeoutMs * LOOKING_SHARE));
+  const records: FoundRecord[] = [];
+  let bytes = 0;
+  for await (const batch of state.searchLogs(question, { ...(signal && { signal }), budgetMs })) {
+    for (const item of batch) {
+      if (item.type === 'end' && item.reason === 'time budget' && records.length === 0) return undefined;
+      if (!isRecord(item)) continue;
+      records.push(item);
+      bytes += sizeOf(item);
+    }
+    if (bytes > maxRecordBytes || records.length >= MAX_RECORDS) break;
+  }
+  return records;
+}
+
+/** Up to the first that does not fit: words have no holes. */
+function firstThatFit(records: readonly FoundRecord[], { maxRecordBytes }: HearOptions): FoundRecord[] {
+  let bytes = 0;
+  const tooMuch = records.findIndex((record) => {
+    bytes += sizeOf(record);
+    return bytes > maxRecordBytes;
+  });
+  return records.slice(0, Math.min(MAX_RECORDS, tooMuch < 0 ? records.length : tooMuch));
+}
+
+function sizeOf(record: FoundRecord): number {
+  return Buffer.byteLength(JSON.stringify(record));
+}

@@ -1,0 +1,147 @@
+import { type MemberWords, writeWords } from './member-words.ts';
+import { reasonOf, type WordsStore } from './words-store.ts';
+
+/** More is loaded than is kept, since only later it is known who is gone; far more was never written. */
+const LOADED_SHARE = 2;
+
+export interface KeptWordsParts {
+  /** `null`: kept in memory only. */
+  store: WordsStore | null;
+  /** Told whenever something is not kept or was not read, in words for the log. */
+  tell(problem: string): void;
+  nowMs(): number;
+  /** Of one member, about this often: a disk is not for every line. */
+  writeMs: number;
+  maxTotalBytes: number;
+  maxAgeMs: number;
+}
+
+interface Entry {
+  words: MemberWords;
+  bytes: number;
+  writtenMs: number;
+  isWritten: boolean;
+}
+
+/** Words in memory and, as far as the disk takes them, on disk; within their limits. */
+export class KeptWords {
+  readonly #parts: KeptWordsParts;
+  readonly #entries = new Map<string, Entry>();
+  /** Writes one after the other. */
+  #writing: Promise<void> = Promise.resolve();
+  #problem: string | null = null;
+
+  constructor(parts: KeptWordsParts) {
+    this.#parts = parts;
+  }
+
+  get problem(): string | null {
+    return this.#problem;
+  }
+
+  of(id: string): MemberWords | undefined {
+    return this.#entries.get(id)?.words;
+  }
+
+  /** Of those that are not here, and not for too long; ordered by id. */
+  gone(here: ReadonlySet<string>): MemberWords[] {
+    const oldestMs = this.#parts.nowMs() - this.#parts.maxAgeMs;
+    return this.#goneEntries(here)
+      .map(({ words }) => words)
+      .filter(({ asOfMs }) => asOfMs >= oldestMs)
+      .sort((a, b) => (a.member.id < b.member.id ? -1 : 1));
+  }
+
+  /** What earlier runs left. Never throws for what is on disk: then there is less to show, and it is told. */
+  async load(): Promise<void> {
+    const { store, maxTotalBytes, nowMs, tell } = this.#parts;
+    if (store === null) return;
+    try {
+      const { words: all, skipped } = await store.load({ maxBytes: maxTotalBytes * LOADED_SHARE });
+      for (const problem of skipped) tell(`last words were not read: ${problem}`);
+      for (const words of all) {
+        // From the future only if a clock was set back: it would never be old.
+        const told = { ...words, asOfMs: Math.min(words.asOfMs, nowMs()) };
+        this.#entries.set(words.member.id, { words: told, bytes: sizeOf(told), writtenMs: nowMs(), isWritten: true });
+      }
+    } catch (error) {
+      this.#setProblem(error);
+    }
+  }
+
+  keep(words: MemberWords): void {
+    const { nowMs, writeMs } = this.#parts;
+    const writtenMs = this.#entries.get(words.member.id)?.writtenMs ?? -Infinity;
+    const entry = { words, bytes: sizeOf(words), writtenMs, isWritten: false };
+    this.#entries.set(words.member.id, entry);
+    if (nowMs() - writtenMs >= writeMs) this.#write(entry);
+  }
+
+  /** Writes what a member said last, if that is not written: it may be the last. */
+  settle(id: string): void {
+    const entry = this.#entries.get(id);
+    if (entry) this.#write(entry);
+  }
+
+  /** Drops those that are gone too long; then, while it is too much, those that are gone longest. */
+  forget(here: ReadonlySet<string>): void {
+    const { nowMs, maxAgeMs, maxTotalBytes } = this.#parts;
+    let total = [...this.#entries.values()].reduce((sum, { bytes }) => sum + bytes, 0);
+    for (const { words, bytes } of this.#goneEntries(here).sort((a, b) => a.words.asOfMs - b.words.asOfMs)) {
+      if (words.asOfMs >= nowMs() - maxAgeMs && total <= maxTotalBytes) return;
+      total -= bytes;
+      this.#entries.delete(words.member.id);
+      this.#onDisk({ act: (store) => store.remove(words.member.id) });
+    }
+  }
+
+  /** Resolves when nothing is being written. */
+  async written(): Promise<void> {
+    await this.#writing;
+  }
+
+  /** Writes all that is not written yet. */
+  async flush(): Promise<void> {
+    for (const entry of this.#entries.values()) this.#write(entry);
+    await this.#writing;
+  }
+
+  #goneEntries(here: ReadonlySet<string>): Entry[] {
+    return [...this.#entries.values()].filter(({ words }) => !here.has(words.member.id));
+  }
+
+  #write(entry: Entry): void {
+    if (entry.isWritten) return;
+    entry.isWritten = true;
+    entry.writtenMs = this.#parts.nowMs();
+    const onFailure = () => {
+      entry.isWritten = false;
+    };
+    this.#onDisk({ act: (store) => store.save(entry.words), onFailure });
+  }
+
+  #onDisk({ act, onFailure }: { act(store: WordsStore): Promise<void>; onFailure?: () => void }): void {
+    const { store } = this.#parts;
+    if (store === null) return;
+    this.#writing = this.#writing.then(async () => {
+      try {
+        await act(store);
+        this.#problem = null;
+      } catch (error) {
+        onFailure?.();
+        this.#setProblem(error);
+      }
+    });
+  }
+
+  #setProblem(error: unknown): void {
+    const problem = `last words are kept in memory only: ${reasonOf(error)}`;
+    // Once, not with every member and every round.
+    if (this.#problem === null) this.#parts.tell(problem);
+    this.#problem = problem;
+  }
+}
+
+function sizeOf(words: MemberWords): number {
+  return Buffer.byteLength(writeWords(words));
+}

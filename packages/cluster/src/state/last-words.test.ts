@@ -1,0 +1,326 @@
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type NodeState, PortholeError } from '@porthole/contract';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { eventually } from '../../../server/src/testing/eventually.ts';
+import { LastWords, type LastWordsParts } from './last-words.ts';
+import { fakeNode, hang, NODE, record, searchOf } from './testing/fake-node.ts';
+import { mask, NOW_MS, peersOf, words } from './testing/fake-parts.ts';
+import { createWordsStore, type WordsStore } from './words-store.ts';
+
+const DAY_MS = 24 * 3_600_000;
+
+const telling = (name: string, given: Partial<NodeState> = {}) =>
+  fakeNode({
+    config: async () => ({ config: `name = "${name}"\n`, node: NODE }),
+    searchLogs: searchOf([record(`${name} says`, { timeMs: 5000 }), record('before')]),
+    ...given,
+  });
+
+function tempDir(): string {
+  const dir = mkdtempSync(join(tmpdir(), 'porthole-words-'));
+  onTestFinished(() => rmSync(dir, { recursive: true, force: true }));
+  return dir;
+}
+
+/** Members that can be changed, a clock that can be set, and what was told. */
+class World {
+  states: Record<string, NodeState> = {};
+  nowMs = NOW_MS;
+  readonly told: string[] = [];
+
+  async open(given: Partial<LastWordsParts> = {}): Promise<LastWords> {
+    const lastWords = await LastWords.open({
+      peers: { all: () => (Object.keys(this.states).length === 0 ? [] : peersOf({ states: this.states }).all()) },
+      clocks: { of: () => undefined },
+      store: null,
+      mask,
+      tell: (problem) => this.told.push(problem),
+      nowMs: () => this.nowMs,
+      ...given,
+    });
+    onTestFinished(() => lastWords.close());
+    return lastWords;
+  }
+}
+
+const idsOf = (lastWords: LastWords) => lastWords.gone().map(({ member }) => member.id);
+
+describe('what a member told', () => {
+  it('is known after it fell silent, with its time', async () => {
+    const world = new World();
+    world.states = { a: telling('a') };
+    const lastWords = await world.open({ timeoutMs: 20 });
+    await lastWords.listen();
+    world.states = { a: fakeNode({ config: hang }) };
+    world.nowMs += 60_000;
+    await lastWords.listen();
+    expect(lastWords.of('a')).toMatchObject({
+      asOfMs: NOW_MS,
+      config: { config: 'name = "a"\n' },
+      records: [{ message: 'a says' }, { message: 'before' }],
+    });
+    expect(lastWords.gone()).toEqual([]);
+    world.states = {};
+    expect(idsOf(lastWords)).toEqual(['a']);
+    world.states = { a: telling('a') };
+    expect(idsOf(lastWords)).toEqual([]);
+  });
+
+  it('stays as it was where it tells only the rest anew', async () => {
+    const world = new World();
+    world.states = { a: telling('a') };
+    const lastWords = await world.open();
+    await lastWords.listen();
+    const failing = () => Promise.reject(new PortholeError('CONFIG_UNAVAILABLE', 'no'));
+    world.states = { a: telling('a', { config: failing, searchLogs: searchOf([record('later')]) }) };
+    await lastWords.listen();
+    expect(lastWords.of('a')).toMatchObject({ config: { config: 'name = "a"\n' }, records: [{ message: 'later' }] });
+  });
+
+  it('is kept without the part that does not come', async () => {
+    const world = new World();
+    const silent: NodeState['searchLogs'] = async function* silent() {
+      yield [];
+      await hang();
+    };
+    world.states = { a: telling('a', { searchLogs: silent }), b: telling('b', { config: hang }) };
+    const lastWords = await world.open({ timeoutMs: 50 });
+    await lastWords.listen();
+    expect(lastWords.of('a')).toMatchObject({ config: { config: 'name = "a"\n' }, records: [] });
+    expect(lastWords.of('b')).toMatchObject({ config: null, records: [{ message: 'b says' }, { message: 'before' }] });
+  });
+
+  it('in clear is kept only masked, and not at all where it cannot be', async () => {
+    const world = new World();
+    const config = (text: string) => fakeNode({ config: async () => ({ config: text, node: NODE }) });
+    world.states = { a: config('the-secret = "hunter2"\n'), b: config('not toml: hunter2') };
+    const dir = tempDir();
+    const lastWords = await world.open({ store: createWordsStore(dir) });
+    await lastWords.listen();
+    expect(lastWords.of('a')?.config?.config).toBe('the-secret = "******"\n');
+    expect(lastWords.of('b')).toMatchObject({ config: null, records: [] });
+    expect(readdirSync(dir)).toHaveLength(2);
+  });
+
+  it('in files only is taken from the ends of those being written', async () => {
+    const texts: Record<string, string> = {
+      'lindb.log':
+        'cut off\n2026-11-15 10:00:00.000\tINFO\ta.go:1\tfirst\n2026-11-15 10:00:02.000\tERROR\ta.go:2\tthird\n\tat x\n',
+      'access.log': '2026-11-15 10:00:01.000\tINFO\tb.go:1\tsecond\n',
+    };
+    let closed = 0;
+    const world = new World();
+    const listLogs = async () => [
+      ...Object.entries(texts).map(([name, text]) => ({ name, size: text.length })),
+      { name: 'lindb-2026-11-15T00-21-26.600.log', size: 7 },
+    ];
+    const viewLog: NodeState['viewLog'] = async ({ file }) => ({
+      sizeBytes: undefined,
+      chunks: (async function* chunks() {
+        yield Buffer.from(texts[file] ?? 'not asked for');
+      })(),
+      close: async () => void closed++,
+    });
+    world.states = { a: fakeNode({ config: async () => ({ config: '', node: NODE }), listLogs, viewLog }) };
+    const lastWords = await world.open();
+    await lastWords.listen();
+    expect(lastWords.of('a')?.records.map(({ file, level, message }) => [file, level, message])).toEqual([
+      ['lindb.log', 'ERROR', 'third\n\tat x'],
+      ['access.log', 'INFO', 'second'],
+      ['lindb.log', 'INFO', 'first'],
+    ]);
+    expect(closed).toBe(2);
+  });
+
+  it('is bounded, whatever it tells', async () => {
+    const world = new World();
+    const endless: NodeState['searchLogs'] = async function* endless() {
+      for (;;) yield Array.from({ length: 50 }, (_, place) => record(`${place}`.padEnd(100, 'x')));
+    };
+    world.states = {
+      endless: telling('a', { searchLogs: endless }),
+      huge: telling('b', {
+        config: async () => ({ config: `x = "${'x'.repeat(5000)}"`, node: NODE }),
+        searchLogs: searchOf([record('x'.repeat(10_000)), record('small')]),
+      }),
+      garbage: telling('c', {
+        async *searchLogs() {
+          yield [null, 7, { type: 'record' }, record('fine')] as never;
+        },
+      }),
+    };
+    const line = Buffer.from('2026-11-15 10:00:00.000\tINFO\ta.go:1\tagain\n');
+    world.states.tail = fakeNode({
+      listLogs: async () => [{ name: 'a.log', size: 1 }],
+      viewLog: async () => ({
+        sizeBytes: undefined,
+        chunks: (async function* chunks() {
+          for (;;) yield line;
+        })(),
+        close: async () => {},
+      }),
+    });
+    const lastWords = await world.open({ maxConfigBytes: 1000, maxRecordBytes: 5000 });
+    await lastWords.listen();
+    expect(JSON.stringify(lastWords.of('endless')?.records).length).toBeLessThan(6000);
+    expect(lastWords.of('endless')?.records.length).toBeGreaterThan(10);
+    expect(lastWords.of('huge')).toMatchObject({ config: null, records: [] });
+    expect(JSON.stringify(lastWords.of('tail')?.records).length).toBeLessThan(6000);
+    expect(lastWords.of('garbage')?.records).toEqual([record('fine')]);
+  });
+
+  it('shares the space with the others that are there', async () => {
+    const world = new World();
+    const long = searchOf(Array.from({ length: 500 }, () => record('x'.repeat(100))));
+    const ids = Array.from({ length: 8 }, (_, place) => `n${place}`);
+    world.states = Object.fromEntries(ids.map((id) => [id, telling(id, { searchLogs: long })]));
+    const lastWords = await world.open({ maxTotalBytes: 100_000 });
+    await lastWords.listen();
+    const sizes = ids.map((id) => JSON.stringify(lastWords.of(id)).length);
+    expect(Math.min(...sizes)).toBeGreaterThan(1000);
+    expect(sizes.reduce((sum, size) => sum + size, 0)).toBeLessThan(100_000);
+  });
+});
+
+describe('those that are gone', () => {
+  it('are known to the next run of this node', async () => {
+    const store = createWordsStore(tempDir());
+    const world = new World();
+    world.states = { a: telling('a'), b: telling('b') };
+    const before = await world.open({ store });
+    await before.listen();
+    await before.close();
+    world.states = { b: telling('b') };
+    const after = await world.open({ store });
+    expect(idsOf(after)).toEqual(['a']);
+    expect(after.of('a')).toEqual(before.of('a'));
+    expect(after.of('b')).toBeDefined();
+    expect(world.told).toEqual([]);
+  });
+
+  it('age out, on disk too', async () => {
+    const dir = tempDir();
+    const world = new World();
+    world.states = { a: telling('a'), z: telling('z') };
+    const lastWords = await world.open({ store: createWordsStore(dir), maxAgeMs: DAY_MS });
+    await lastWords.listen();
+    world.states = { z: telling('z') };
+    world.nowMs += DAY_MS;
+    expect(idsOf(lastWords)).toEqual(['a']);
+    world.nowMs += 1;
+    expect(idsOf(lastWords)).toEqual([]);
+    await lastWords.listen();
+    expect(lastWords.of('a')).toBeUndefined();
+    expect(readdirSync(dir)).toHaveLength(1);
+  });
+
+  it('are forgotten before those that are there when there is too much, the longest gone first', async () => {
+    const dir = tempDir();
+    const store = createWordsStore(dir);
+    const long = [record('x'.repeat(4000))];
+    for (const [age, id] of ['c', 'a', 'b', 'd', 'here'].entries())
+      await store.save(words(id, { asOfMs: NOW_MS - (10 - age) * 1000, records: long }));
+    const world = new World();
+    world.states = { here: fakeNode() };
+    const lastWords = await world.open({ store: createWordsStore(dir), maxTotalBytes: 45_000 });
+    expect(idsOf(lastWords)).toEqual(['a', 'b', 'c', 'd']);
+    world.states = { here: fakeNode(), more: telling('more', { searchLogs: searchOf(long) }) };
+    await lastWords.listen();
+    expect(idsOf(lastWords)).toEqual(['a', 'b', 'd']);
+    expect(lastWords.of('here')).toBeDefined();
+    expect(readdirSync(dir)).toHaveLength(5);
+  });
+
+  it('from a future that a clock was set back from are as old as now', async () => {
+    const store = createWordsStore(tempDir());
+    await store.save(words('a', { asOfMs: NOW_MS + 1000 * DAY_MS }));
+    expect((await new World().open({ store })).of('a')?.asOfMs).toBe(NOW_MS);
+  });
+});
+
+describe('a disk', () => {
+  it('that cannot be written keeps nothing from being known, and it is told once', async () => {
+    const file = join(tempDir(), 'file');
+    writeFileSync(file, '');
+    const world = new World();
+    world.states = { a: telling('a'), b: telling('b') };
+    const lastWords = await world.open({ store: createWordsStore(join(file, 'words')) });
+    await lastWords.listen();
+    await lastWords.listen();
+    expect(lastWords.of('b')).toBeDefined();
+    expect(lastWords.problem).toContain('in memory only: ENOTDIR');
+    expect(world.told).toHaveLength(1);
+  });
+
+  it('that was full is written again when there is room', async () => {
+    const saved: string[] = [];
+    let isFull = true;
+    const store: WordsStore = {
+      load: async () => ({ words: [], skipped: ['words-1.json: not what was written'] }),
+      async save({ member }) {
+        if (isFull) throw new Error('ENOSPC: no space left on device');
+        saved.push(member.id);
+      },
+      remove: async () => {},
+    };
+    const world = new World();
+    world.states = { a: telling('a') };
+    const lastWords = await world.open({ store });
+    await lastWords.listen();
+    expect(lastWords.problem).toContain('ENOSPC');
+    isFull = false;
+    await lastWords.close();
+    expect(saved).toEqual(['a']);
+    expect(lastWords.problem).toBeNull();
+    expect(world.told).toEqual([
+      'last words were not read: words-1.json: not what was written',
+      'last words are kept in memory only: ENOSPC: no space left on device',
+    ]);
+  });
+
+  it('is not written with every word, but at once when a member falls silent', async () => {
+    const saved: number[] = [];
+    const store: WordsStore = {
+      load: async () => ({ words: [], skipped: [] }),
+      save: async ({ asOfMs }) => void saved.push(asOfMs - NOW_MS),
+      remove: async () => {},
+    };
+    const world = new World();
+    world.states = { a: telling('a') };
+    const lastWords = await world.open({ store, writeMs: 100_000 });
+    for (const atMs of [0, 30_000, 60_000, 100_000, 130_000]) {
+      world.nowMs = NOW_MS + atMs;
+      await lastWords.listen();
+    }
+    expect(saved).toEqual([0, 100_000]);
+    world.states = { a: fakeNode({ config: () => Promise.reject(new Error('gone')) }) };
+    await lastWords.listen();
+    expect(saved).toEqual([0, 100_000, 130_000]);
+  });
+});
+
+it('members are listened to one after the other, this node not, until it is closed', async () => {
+  const heard: string[] = [];
+  let atOnce = 0;
+  const listening = (id: string) =>
+    telling(id, {
+      async config() {
+        expect(++atOnce).toBe(1);
+        heard.push(id);
+        await Promise.resolve();
+        atOnce--;
+        return { config: '', node: NODE };
+      },
+    });
+  const all = peersOf({ states: { a: listening('a'), b: listening('b'), self: listening('self') } }).all();
+  const peers = all.map(({ member, state }) => ({ member: { ...member, isSelf: member.id === 'self' }, state }));
+  const world = new World();
+  const lastWords = await world.open({ peers: { all: () => peers }, listenMs: 2 });
+  lastWords.start();
+  await eventually(() => expect(heard.length).toBeGreaterThan(5));
+  await lastWords.close();
+  await lastWords.close();
+  expect(heard.slice(0, 4)).toEqual(['a', 'b', 'a', 'b']);
+});

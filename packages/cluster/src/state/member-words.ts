@@ -1,0 +1,95 @@
+import type { Member, MemberClock, NodeConfig } from '@porthole/contract';
+import type { FoundRecord } from '@porthole/logs/types';
+import { checkMemberId } from '../membership/member-id.ts';
+
+/** What was last seen of a member. */
+export interface MemberWords {
+  member: Member;
+  /** By this node's clock. */
+  asOfMs: number;
+  /** Its clock then; `null` where it was not measured. */
+  clock: MemberClock | null;
+  /** Secrets masked; `null` where it told none, or none that could be masked. */
+  config: NodeConfig | null;
+  /** Newest first, times as the member told them. Those of a node that cannot be searched have neither time nor cursor. */
+  records: FoundRecord[];
+}
+
+/** Words as they were written by an earlier run; `undefined` for anything else, since others may write to a disk. */
+export function parseWords(text: string): MemberWords | undefined {
+  const value = parseJson(text);
+  if (!isObject(value) || value.version !== 1) return undefined;
+  const { member, asOfMs, clock, config, records } = value;
+  if (!isMember(member) || !isTime(asOfMs) || !Array.isArray(records) || !records.every(isRecord)) return undefined;
+  if (clock !== null && !isClock(clock)) return undefined;
+  if (config !== null && !isConfig(config)) return undefined;
+  return { member: { ...member, isSelf: false }, asOfMs, clock, config, records };
+}
+
+export function writeWords({ member, asOfMs, clock, config, records }: MemberWords): string {
+  return JSON.stringify({ version: 1, member, asOfMs, clock, config, records });
+}
+
+type Fields = Readonly<Record<string, unknown>>;
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function isObject(value: unknown): value is Fields {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function isMember(value: unknown): value is Member {
+  return (
+    isObject(value) &&
+    typeof value.id === 'string' &&
+    isMemberId(value.id) &&
+    typeof value.role === 'string' &&
+    typeof value.url === 'string' &&
+    isNode(value.node)
+  );
+}
+
+function isMemberId(id: string): boolean {
+  try {
+    return checkMemberId(id) === id;
+  } catch {
+    return false;
+  }
+}
+
+function isNode(value: unknown): boolean {
+  if (!isObject(value)) return false;
+  const texts = [value.hostIp, value.hostName, value.version];
+  const numbers = [value.grpcPort, value.httpPort, value.onlineTime];
+  return texts.every((text) => typeof text === 'string') && numbers.every((number) => Number.isFinite(number));
+}
+
+function isConfig(value: unknown): value is NodeConfig {
+  return isObject(value) && typeof value.config === 'string' && isNode(value.node);
+}
+
+function isClock(value: unknown): value is MemberClock {
+  return isObject(value) && Number.isFinite(value.offsetMs) && Number.isFinite(value.uncertaintyMs);
+}
+
+/** What a member tells as a record: the columns that everyone reads are what they should be. */
+export function isRecord(value: unknown): value is FoundRecord {
+  return (
+    isObject(value) &&
+    value.type === 'record' &&
+    typeof value.message === 'string' &&
+    typeof value.file === 'string' &&
+    typeof value.cursor === 'string' &&
+    (value.timeMs === undefined || isTime(value.timeMs))
+  );
+}
+
+function isTime(value: unknown): value is number {
+  return typeof value === 'number' && Number.isFinite(value) && Math.abs(value) <= 8.64e15;
+}

@@ -1,0 +1,137 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { Member } from '@porthole/contract';
+import { expect, it, onTestFinished } from 'vitest';
+import { flattenToml, redactToml } from '../../../server/src/config/index.ts';
+import { startTestNode } from '../../../server/src/testing/test-node.ts';
+import { ClockTable } from '../fan-out/clock.ts';
+import { createPeers } from '../fan-out/peers.ts';
+import { clusterConfig } from './cluster-config.ts';
+import { clusterDigest } from './cluster-digest.ts';
+import { clusterFiles } from './cluster-files.ts';
+import { clusterHistogram } from './cluster-histogram.ts';
+import { clusterNodes } from './cluster-nodes.ts';
+import { configDiff } from './config-diff.ts';
+import { flattenToml as flatten } from './flatten-toml.ts';
+import { LastWords } from './last-words.ts';
+import { fakeNode, NODE } from './testing/fake-node.ts';
+import { member } from './testing/fake-parts.ts';
+
+function redact(text: string): string | undefined {
+  try {
+    return redactToml(text);
+  } catch {
+    return undefined;
+  }
+}
+
+const stamp = (timeMs: number) => new Date(timeMs).toISOString().replace('T', ' ').replace('Z', '');
+
+function logOf(name: string): string {
+  const at = (agoMs: number) => stamp(Date.now() - agoMs);
+  return [
+    `${at(3_600_000)}\tERROR\told/place.go:1\tlong ago`,
+    `${at(60_000)}\tERROR\tbroker/runtime.go:172\t${name} failed`,
+    `${at(50_000)}\tINFO\tbroker/runtime.go:173\t${name} goes on`,
+    '',
+  ].join('\n');
+}
+
+/** LinDB: the three operations, and a page for everything else. */
+async function startContractOnly(): Promise<string> {
+  const server = createServer((request, response) => {
+    const { pathname } = new URL(request.url ?? '', 'http://node');
+    const json = (value: unknown) =>
+      response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(value));
+    if (pathname === '/api/v1/config') return json({ node: NODE, config: 'password = "hunter2"\nlimit = 1\n' });
+    if (pathname === '/api/v1/log/list') return json([{ name: 'lindb.log', size: 4 }]);
+    return response.writeHead(200, { 'content-type': 'text/html' }).end('<!doctype html>');
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => new Promise<void>((resolve) => server.close(() => resolve())));
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+async function startCluster() {
+  const settings = { node: { timeZone: 'UTC' } };
+  const one = await startTestNode({ files: { 'a.log': logOf('one') }, settings });
+  const two = await startTestNode({
+    files: { 'a.log': logOf('two') },
+    settings: { ...settings, logging: { level: 'debug' } },
+  });
+  const members: Member[] = [
+    member('dead', { url: 'http://127.0.0.1:1' }),
+    member('lindb', { url: await startContractOnly(), role: 'storage' }),
+    member('one', { url: `http://127.0.0.1:${one.port}` }),
+    member('two', { url: `http://127.0.0.1:${two.port}` }),
+  ];
+  const peers = createPeers({ membership: { members }, self: fakeNode(), selfId: 'asking', timeoutMs: 10_000 });
+  const clocks = new ClockTable({ peers, selfId: 'asking', timeoutMs: 10_000 });
+  for (const id of ['one', 'two']) await clocks.measure(peers.get(id));
+  const tell = (problem: string) => expect(problem).toBe('nothing');
+  const lastWords = await LastWords.open({ peers, clocks, store: null, mask: redact, tell });
+  onTestFinished(() => lastWords.close());
+  const parts = { peers, clocks, lastWords, mask: redact, timeoutMs: 10_000, maxParallel: 8, nowMs: () => Date.now() };
+  return { parts, members, lastWords };
+}
+
+it('a cluster of real nodes, a dead one and one that only speaks the contract', async () => {
+  const { parts, members, lastWords } = await startCluster();
+  const membership = { state: { kind: 'static', state: 'ok', detail: null, asOfMs: 0 } } as const;
+  const { nodes } = await clusterNodes({ ...parts, cluster: 'test', membership });
+  expect(nodes.map(({ id, state, timeZone, recentErrors }) => [id, state, timeZone, recentErrors])).toEqual([
+    ['dead', 'unreachable', null, null],
+    ['lindb', 'up', null, null],
+    ['one', 'up', 'UTC', 1],
+    ['two', 'up', 'UTC', 1],
+  ]);
+  expect(Math.abs((nodes[2]?.lastRecordMs ?? 0) - (Date.now() - 50_000))).toBeLessThan(20_000);
+
+  const { configs } = await clusterConfig(parts, {});
+  expect(JSON.stringify(configs)).not.toContain('hunter2');
+  expect(configs.map(({ id, config, report }) => [id, config !== null, report.outcome])).toEqual([
+    ['dead', false, 'refused'],
+    ['lindb', true, 'ok'],
+    ['one', true, 'ok'],
+    ['two', true, 'ok'],
+  ]);
+
+  const { roles } = await configDiff(parts, {});
+  expect(roles.map(({ role }) => role)).toEqual(['node', 'storage']);
+  const unexpected = roles[0]?.differences.filter(({ isExpected }) => !isExpected).map(({ key }) => key);
+  expect(unexpected).toEqual(['logging.level']);
+
+  const { files } = await clusterFiles(parts, {});
+  expect(files.map(({ node, name, format }) => [node, name, format])).toEqual([
+    ['lindb', 'lindb.log', 'unreadable'],
+    ['one', 'a.log', 'contract'],
+    ['two', 'a.log', 'contract'],
+  ]);
+
+  const { groups, members: reports } = await clusterDigest(parts, { limit: 10, minLevel: 'ERROR' });
+  expect(groups.map(({ source, count, nodes: shares }) => [source, count, shares])).toEqual([
+    ['broker/runtime.go:172', 2, { one: 1, two: 1 }],
+    ['old/place.go:1', 2, { one: 1, two: 1 }],
+  ]);
+  expect(reports.map(({ outcome }) => outcome)).toEqual(['refused', 'not supported', 'ok', 'ok']);
+
+  const { buckets } = await clusterHistogram(parts, { buckets: 60 });
+  const sum = buckets.flatMap(({ counts }) => Object.values(counts)).reduce((all, count) => all + count, 0);
+  expect(sum).toBe(6);
+
+  await lastWords.listen();
+  members.splice(2, 1);
+  expect(lastWords.gone()).toMatchObject([
+    {
+      member: { id: 'one' },
+      records: [{ message: 'one goes on' }, { message: 'one failed' }, { message: 'long ago' }],
+    },
+  ]);
+});
+
+it('a text is taken apart as the settings of a node are', () => {
+  const text =
+    'a = 1\nb."c d" = [1, 2]\n[[t]]\nx = { y = "z" }\n[[t]]\nx.y = 2.50\n[u.v]\nbig = 99999999999999999\nd = 2026-11-15\n';
+  const theirs = flattenToml(text).map(({ key, value }) => [key, value]);
+  expect(Object.fromEntries(flatten(text))).toEqual(Object.fromEntries(theirs));
+});

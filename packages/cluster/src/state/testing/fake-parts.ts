@@ -1,0 +1,70 @@
+import type { Member, MemberClock, NodeState } from '@porthole/contract';
+import { createPeers, isSelected, type Peer, type Peers } from '../../fan-out/peers.ts';
+import type { MemberWords } from '../member-words.ts';
+import type { StateParts } from '../state-parts.ts';
+import { NODE } from './fake-node.ts';
+
+export const NOW_MS = 1_800_000_000_000;
+
+export function member(id: string, given: Partial<Member> = {}): Member {
+  return { id, role: 'node', node: NODE, url: `http://${id}.invalid`, isSelf: false, ...given };
+}
+
+export function words(id: string, given: Partial<MemberWords> = {}): MemberWords {
+  return { member: member(id), asOfMs: NOW_MS - 60_000, clock: null, config: null, records: [], ...given };
+}
+
+export interface FakeCluster {
+  states: Readonly<Record<string, NodeState>>;
+  roles?: Readonly<Record<string, string>>;
+  clocks?: Readonly<Record<string, MemberClock>>;
+  /** What was last heard of members, here or gone. */
+  words?: readonly MemberWords[];
+  timeoutMs?: number;
+}
+
+export function peersOf({ states, roles = {} }: Pick<FakeCluster, 'states' | 'roles'>): Peers {
+  const all: Peer[] = Object.entries(states)
+    .map(([id, state]) => ({ member: member(id, { role: roles[id] ?? 'node' }), state }))
+    .sort((a, b) => (a.member.id < b.member.id ? -1 : 1));
+  const real = createPeers({
+    membership: { members: all.map((peer) => peer.member) },
+    self: Object.values(states)[0] as NodeState,
+    selfId: '',
+    timeoutMs: 1,
+  });
+  return {
+    all: () => all,
+    get: (id) => all.find((peer) => peer.member.id === id) ?? real.get(id),
+    select: (selection) => {
+      real.select(selection);
+      return all.filter((peer) => isSelected(peer.member, selection));
+    },
+  };
+}
+
+/** Hides the value of every key that holds `secret`, as the masking of a node does. */
+export function mask(text: string): string | undefined {
+  return text.includes('not toml') ? undefined : text.replace(/^(\S*secret\S* *= *)(".*"|'.*')$/gm, '$1"******"');
+}
+
+export function fakeParts({
+  states,
+  roles,
+  clocks = {},
+  words: known = [],
+  timeoutMs = 5000,
+}: FakeCluster): StateParts {
+  return {
+    peers: peersOf({ states, ...(roles && { roles }) }),
+    clocks: { of: (id) => (Object.hasOwn(clocks, id) ? clocks[id] : undefined) },
+    lastWords: {
+      of: (id) => known.find((heard) => heard.member.id === id),
+      gone: () => known.filter((heard) => !Object.hasOwn(states, heard.member.id)),
+    },
+    mask,
+    timeoutMs,
+    maxParallel: 4,
+    nowMs: () => NOW_MS,
+  };
+}

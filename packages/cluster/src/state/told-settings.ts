@@ -1,0 +1,88 @@
+import { type CallOptions, codeOf, type NodeConfig, PortholeError, type SettingJson } from '@porthole/contract';
+import { holdsMask, type ToldSetting } from './diff-settings.ts';
+import { flattenToml } from './flatten-toml.ts';
+import type { SecretFingerprint } from './secret-fingerprint.ts';
+import type { AskedMember } from './state-parts.ts';
+
+export type Settings = ReadonlyMap<string, ToldSetting>;
+
+export interface SettingsParts {
+  mask(configText: string): string | undefined;
+  /** For members that tell their secrets in clear; absent in a cluster without a credential. */
+  fingerprint?: SecretFingerprint | undefined;
+}
+
+/** A configuration has hundreds of settings; a member that tells more costs its own answer, not our memory. */
+const MAX_SETTINGS = 20_000;
+
+/** A member's settings, or what its configuration says where it only speaks the contract. */
+export async function askSettings(
+  { state }: Pick<AskedMember, 'state'>,
+  parts: SettingsParts,
+  options: CallOptions,
+): Promise<Settings> {
+  try {
+    const { settings } = await state.settings(options);
+    return readEntries(settings);
+  } catch (error) {
+    if (codeOf(error) !== 'NOT_SUPPORTED') throw error;
+  }
+  return settingsOfText(await state.config(options), parts);
+}
+
+/** Secrets are found by what the masking changes. */
+export function settingsOfText({ config }: Pick<NodeConfig, 'config'>, { mask, fingerprint }: SettingsParts): Settings {
+  const masked = mask(config);
+  if (masked === undefined) throw new PortholeError('BAD_ANSWER', 'its configuration is no TOML');
+  const clear = flatten(config);
+  const settings = new Map<string, ToldSetting>();
+  for (const [key, value] of flatten(masked)) {
+    const secretValue = clear.get(key);
+    const isMasked = holdsMask(value);
+    // What is masked already was masked by the member: its fingerprint would be that of the mask.
+    const isTold = isMasked && secretValue !== undefined && !holdsMask(secretValue);
+    settings.set(key, {
+      value,
+      secret: isMasked && isWholeMask(value),
+      ...(isTold && fingerprint && { fingerprint: fingerprint(key, secretValue) }),
+    });
+  }
+  return settings;
+}
+
+function flatten(text: string): Map<string, SettingJson> {
+  try {
+    return flattenToml(text);
+  } catch (error) {
+    throw new PortholeError('BAD_ANSWER', 'its configuration is no TOML', { cause: error });
+  }
+}
+
+function readEntries(entries: readonly unknown[]): Settings {
+  if (entries.length > MAX_SETTINGS) throw new PortholeError('BAD_ANSWER', `it tells ${entries.length} settings`);
+  const settings = new Map<string, ToldSetting>();
+  for (const entry of entries) {
+    if (!isEntry(entry)) throw new PortholeError('BAD_ANSWER', 'its settings are none');
+    const { key, value, secret, fingerprint } = entry;
+    settings.set(key, { value, secret, ...(typeof fingerprint === 'string' && { fingerprint }) });
+  }
+  return settings;
+}
+
+function isEntry(entry: unknown): entry is { key: string; value: SettingJson; secret: boolean; fingerprint?: unknown } {
+  if (typeof entry !== 'object' || entry === null || !('key' in entry) || !('value' in entry)) return false;
+  return typeof entry.key === 'string' && isSettingJson(entry.value) && 'secret' in entry && isFlag(entry.secret);
+}
+
+function isFlag(value: unknown): value is boolean {
+  return typeof value === 'boolean';
+}
+
+function isSettingJson(value: unknown): value is SettingJson {
+  if (typeof value === 'object') return value !== null && Object.values(value).every(isSettingJson);
+  return ['string', 'number', 'boolean'].includes(typeof value);
+}
+
+function isWholeMask(value: SettingJson): boolean {
+  return typeof value === 'string' ? /^\*+$/.test(value) : Object.values(value).every(isWholeMask);
+}

@@ -1,0 +1,70 @@
+import type { Member, MemberClock, NodeState } from '@porthole/contract';
+import type { Clocks } from '../fan-out/clock.ts';
+import { createPeers } from '../fan-out/peers.ts';
+import type { ClusterLimits, ClusterParts } from '../records/cluster-parts.ts';
+
+export interface FakeCluster extends ClusterParts {
+  /** Adds, replaces or (with `undefined`) removes a member, and tells who listens. */
+  set(id: string, state: NodeState | undefined): void;
+}
+
+/** Members that are objects of the test, with clocks that are known to be so. */
+export function fakeCluster(
+  states: Readonly<Record<string, NodeState>>,
+  {
+    clocks = {},
+    limits = {},
+  }: { clocks?: Readonly<Record<string, MemberClock>>; limits?: Partial<ClusterLimits> } = {},
+): FakeCluster {
+  const known = new Map(Object.entries(states));
+  const members = new Map([...known.keys()].map((id) => [id, memberOf(id)]));
+  const listeners = new Set<() => void>();
+  const membership = {
+    get members() {
+      return [...members.values()].sort((a, b) => (a.id < b.id ? -1 : 1));
+    },
+    state: { kind: 'static', state: 'ok', detail: null, asOfMs: 0 } as const,
+    onChange: (listener: () => void) => {
+      listeners.add(listener);
+      return () => void listeners.delete(listener);
+    },
+  };
+  const exact: Clocks = { of: (id) => clocks[id] ?? { offsetMs: 0, uncertaintyMs: 0 } };
+  return {
+    peers: fakePeers(membership, known),
+    clocks: exact,
+    membership,
+    limits: { firstBatchMs: 2000, memberTimeoutMs: 5000, maxParallel: 64, ...limits },
+    set(id, state) {
+      if (state) known.set(id, state);
+      else known.delete(id);
+      if (state) members.set(id, memberOf(id));
+      else members.delete(id);
+      for (const listener of listeners) listener();
+    },
+  };
+}
+
+/** Real ones, but for what asks the members. */
+function fakePeers(membership: { members: readonly Member[] }, known: ReadonlyMap<string, NodeState>) {
+  const self = {} as NodeState;
+  const peers = createPeers({ membership, self, selfId: '', timeoutMs: 1000 });
+  const kept = new WeakMap<object, { member: Member; state: NodeState }>();
+  const withState = (peer: { member: Member }) => {
+    const state = known.get(peer.member.id);
+    if (!state) throw new Error(`no such member: ${peer.member.id}`);
+    const seen = kept.get(peer) ?? { member: peer.member, state };
+    kept.set(peer, seen);
+    return seen;
+  };
+  return {
+    all: () => peers.all().map(withState),
+    get: (id: string) => withState(peers.get(id)),
+    select: (selection: Parameters<typeof peers.select>[0]) => peers.select(selection).map(withState),
+  };
+}
+
+function memberOf(id: string): Member {
+  const node = { hostIp: '127.0.0.1', hostName: id, grpcPort: 0, httpPort: 0, version: '', onlineTime: 0 };
+  return { id, role: 'node', node, url: `http://${id}.invalid`, isSelf: false };
+}

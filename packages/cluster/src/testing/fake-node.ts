@@ -1,0 +1,153 @@
+import {
+  type CallOptions,
+  type NodeDescription,
+  type NodeState,
+  PortholeError,
+  type SearchOptions,
+} from '@porthole/contract';
+import type {
+  FollowItem,
+  FollowQuery,
+  FoundRecord,
+  LogFileDetails,
+  SearchEnd,
+  SearchItem,
+  SearchQuery,
+} from '@porthole/logs/types';
+
+export interface FakeNodeOptions {
+  /** Oldest first. */
+  records?: readonly FoundRecord[];
+  batchRecords?: number;
+  /** Its clock against ours. */
+  clockOffsetMs?: number;
+  /** What it does with a search, beside answering it: throws, waits, or tells something else. */
+  search?(query: SearchQuery, options: SearchOptions): AsyncIterable<SearchItem[]>;
+  follow?(query: FollowQuery, options: CallOptions): AsyncIterable<FollowItem[]>;
+  describe?(options: CallOptions): Promise<NodeDescription>;
+}
+
+/** A member that lives in the test: answers from a list of records of one file, and counts the streams left open. */
+export class FakeNode implements NodeState {
+  openStreams = 0;
+  readonly asked: SearchQuery[] = [];
+  readonly followed: FollowQuery[] = [];
+  readonly #options: FakeNodeOptions;
+
+  constructor(options: FakeNodeOptions = {}) {
+    this.#options = options;
+  }
+
+  async describe(options: CallOptions = {}): Promise<NodeDescription> {
+    if (this.#options.describe) return this.#options.describe(options);
+    return { clockMs: Date.now() + (this.#options.clockOffsetMs ?? 0) } as NodeDescription;
+  }
+
+  async *searchLogs(query: SearchQuery, options: SearchOptions = {}): AsyncGenerator<SearchItem[], void, undefined> {
+    this.asked.push(query);
+    this.openStreams++;
+    try {
+      yield* this.#options.search?.(query, options) ?? this.answer(query);
+    } finally {
+      this.openStreams--;
+    }
+  }
+
+  /** As a node answers. */
+  async *answer(query: SearchQuery): AsyncGenerator<SearchItem[], void, undefined> {
+    const { records = [], batchRecords = 3 } = this.#options;
+    const { fromMs = -Infinity, toMs = Infinity, order, limit } = query;
+    const isIn = ({ timeMs }: FoundRecord) =>
+      timeMs === undefined ? query.fromMs === undefined && query.toMs === undefined : timeMs >= fromMs && timeMs < toMs;
+    const inOrder = order === 'newest' ? [...records].reverse() : records;
+    const rest = inOrder.slice(beginOf(inOrder, query)).filter(isIn);
+    const told = rest.slice(0, limit);
+    yield [];
+    for (let at = 0; at < told.length; at += batchRecords) yield told.slice(at, at + batchRecords);
+    yield [endItem({ records: told.length, cursor: rest.length > told.length ? (told.at(-1)?.cursor ?? null) : null })];
+  }
+
+  async *followLogs(query: FollowQuery, options: CallOptions = {}): AsyncGenerator<FollowItem[], void, undefined> {
+    this.followed.push(query);
+    this.openStreams++;
+    try {
+      yield* this.#options.follow?.(query, options) ?? refuse();
+    } finally {
+      this.openStreams--;
+    }
+  }
+
+  async logFiles(): Promise<LogFileDetails[]> {
+    return [];
+  }
+
+  config = refused;
+  settings = refused;
+  listLogs = refused;
+  viewLog = refused;
+  openLog = refused;
+  logHistogram = refused;
+  logDigest = refused;
+  searchLogLines = refuse;
+}
+
+async function refused(): Promise<never> {
+  throw notSupported();
+}
+
+// biome-ignore lint/correctness/useYield: it has nothing to give
+async function* refuse(): AsyncGenerator<never, void, undefined> {
+  throw notSupported();
+}
+
+export function notSupported(): PortholeError {
+  return new PortholeError('NOT_SUPPORTED', 'the node has no /api/v1/log/search');
+}
+
+/** Where in the records, as they are told, the answer begins. */
+function beginOf(inOrder: readonly FoundRecord[], { start, order }: SearchQuery): number {
+  if (start === undefined) return 0;
+  if ('cursor' in start) return inOrder.findIndex(({ cursor }) => cursor === start.cursor) + 1;
+  if ('record' in start) return inOrder.findIndex(({ cursor }) => cursor === start.record);
+  if (!('timeMs' in start)) return 0;
+  const { timeMs: startMs } = start;
+  const isReached = ({ timeMs = 0 }: FoundRecord) => (order === 'newest' ? timeMs < startMs : timeMs >= startMs);
+  const begin = inOrder.findIndex(isReached);
+  return begin < 0 ? inOrder.length : begin;
+}
+
+export function endItem(facts: Partial<SearchEnd> = {}): SearchEnd {
+  const { cursor = null } = facts;
+  return {
+    type: 'end',
+    reason: cursor === null ? 'exhausted' : 'limit',
+    records: 0,
+    scannedBytes: 10,
+    skippedBytes: 0,
+    scannedFiles: 1,
+    coveredFromMs: null,
+    coveredToMs: null,
+    problems: [],
+    elapsedMs: 0,
+    ...facts,
+    cursor,
+  };
+}
+
+/** A record of one file; `NaN` for one without a time. */
+export function record(message: string, timeMs: number, index = 0): FoundRecord {
+  const time = Number.isNaN(timeMs) ? {} : { timeMs };
+  return { type: 'record', file: 'a.log', offset: index * 10, bytes: 10, cursor: `c${index}`, message, ...time };
+}
+
+/** Records at these times by the member's own clock, oldest first. */
+export function recordsAt(name: string, times: readonly number[]): FoundRecord[] {
+  return times.map((timeMs, index) => record(`${name}${index}`, timeMs, index));
+}
+
+/** Never gives anything, and ends only with the signal; `deaf`: not even then. */
+export async function* silence(signal?: AbortSignal): AsyncGenerator<never, void, undefined> {
+  await new Promise<void>((_resolve, reject) => {
+    signal?.addEventListener('abort', () => reject(signal.reason), { once: true });
+  });
+}

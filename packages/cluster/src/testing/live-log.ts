@@ -1,0 +1,46 @@
+import type { CallOptions } from '@porthole/contract';
+import type { FollowItem, FollowQuery } from '@porthole/logs/types';
+import { Bell } from '../records/bell.ts';
+import { FakeNode } from './fake-node.ts';
+
+/** A member whose log is written by the test. */
+export class LiveLog extends FakeNode {
+  /** Batches that a reader has taken. */
+  taken = 0;
+  readonly #batches: (FollowItem[] | Error)[] = [];
+  readonly #written = new Bell();
+
+  constructor() {
+    super({ follow: (query, options) => this.#follow(query, options) });
+  }
+
+  /** An error is thrown by the stream that comes to it. */
+  say(...items: FollowItem[]): void {
+    this.#batches.push(items);
+    this.#written.ring();
+  }
+
+  fail(error: Error): void {
+    this.#batches.push(error);
+    this.#written.ring();
+  }
+
+  async *#follow(_query: FollowQuery, { signal }: CallOptions): AsyncGenerator<FollowItem[], void, undefined> {
+    const wake = () => this.#written.ring();
+    signal?.addEventListener('abort', wake);
+    try {
+      yield [];
+      while (!signal?.aborted) {
+        const batch = this.#batches.shift();
+        if (batch instanceof Error) throw batch;
+        if (batch) {
+          this.taken++;
+          yield batch;
+        } else await this.#written.wait();
+      }
+      yield [{ type: 'end', reason: 'cancelled' }];
+    } finally {
+      signal?.removeEventListener('abort', wake);
+    }
+  }
+}
