@@ -16,7 +16,7 @@ export function askJson<T>(question: Question, parts: AskParts, read: (value: un
       refusePage(exchange);
       const value = parseJson(exchange, await exchange.readWhole({ maxBytes: parts.options.maxItemBytes }));
       const answer = read(value);
-      if (answer === undefined) throw exchange.badAnswer(`the answer of ${question.path} has another shape`);
+      if (answer === undefined) throw exchange.badAnswer(`the answer of ${exchange.path} has another shape`);
       return answer;
     } finally {
       exchange.close();

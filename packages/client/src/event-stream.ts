@@ -1,4 +1,3 @@
-import type { FollowItem } from '@porthole/logs/types';
 import { createParser } from 'eventsource-parser';
 import { lacks } from './answer-error.ts';
 import { parseJson } from './ask.ts';
@@ -6,20 +5,20 @@ import type { Exchange } from './exchange.ts';
 import { isItem } from './shapes.ts';
 
 /** What a chunk of an event stream told. */
-export interface HeardEvents {
-  items: FollowItem[];
+export interface HeardEvents<T> {
+  items: T[];
   /** A sign of life that tells nothing. */
   heartbeat: boolean;
   /** The node asks to wait at least so long before coming back. */
   retryMs: number | undefined;
 }
 
-export async function* readEvents(exchange: Exchange): AsyncGenerator<HeardEvents, void, undefined> {
+export async function* readEvents<T>(exchange: Exchange): AsyncGenerator<HeardEvents<T>, void, undefined> {
   const { maxItemBytes } = exchange.options;
-  let heard = nothingHeard();
+  let heard = nothingHeard<T>();
   const parser = createParser({
     maxBufferSize: maxItemBytes,
-    onEvent: ({ data }) => heard.items.push(readItem(exchange, data)),
+    onEvent: ({ data }) => heard.items.push(readItem<T>(exchange, data)),
     onComment: () => {
       heard.heartbeat = true;
     },
@@ -43,7 +42,7 @@ export async function* readEvents(exchange: Exchange): AsyncGenerator<HeardEvent
   }
 }
 
-function nothingHeard(): HeardEvents {
+function nothingHeard<T>(): HeardEvents<T> {
   return { items: [], heartbeat: false, retryMs: undefined };
 }
 
@@ -55,8 +54,9 @@ export function checkEventStream(exchange: Exchange): void {
   throw exchange.badAnswer(`${path} answers ${contentType || 'something without a type'} instead of events`);
 }
 
-function readItem(exchange: Exchange, data: string): FollowItem {
+/** Of what it is, only that it says so is known. */
+function readItem<T>(exchange: Exchange, data: string): T {
   const item = parseJson(exchange, data);
-  if (isItem(item)) return item as FollowItem;
+  if (isItem(item)) return item as T;
   throw exchange.badAnswer(`an event of ${exchange.path} does not say what it is`);
 }

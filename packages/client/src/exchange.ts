@@ -27,9 +27,10 @@ export class Exchange {
   #response: Response | undefined;
   #reader: ReadableStreamDefaultReader<Uint8Array> | undefined;
 
-  private constructor(question: Question, { options }: AskParts) {
-    const { path, method = 'GET', query = EMPTY, signal, lookingMs = 0 } = question;
+  private constructor(question: Question, { options, below }: AskParts) {
+    const { path: route, method = 'GET', query = EMPTY, signal, lookingMs = 0 } = question;
     const search = query.toString();
+    const path = below === undefined ? route : route.replace('/api/v1', below);
     this.path = path;
     this.method = method;
     this.url = `${options.base}${path}${search && `?${search}`}`;

@@ -1,5 +1,6 @@
 import { encodeFollow } from '@porthole/contract';
 import type { FollowItem, FollowQuery } from '@porthole/logs/types';
+import type { Place } from './follow.ts';
 
 /** Half of what a node takes for all headers. One cursor has about 60 characters. */
 const MAX_ID_CHARACTERS = 8 * 1024;
@@ -11,7 +12,7 @@ const MAX_ID_CHARACTERS = 8 * 1024;
 const MARGIN_MS = 1000;
 
 /** Where a follow has come to, so that it goes on there: nothing lost, nothing twice. */
-export class FollowPlace {
+export class FollowPlace implements Place<FollowItem> {
   readonly #query: FollowQuery;
   /** The newest cursor of each file, in the order in which they were told. */
   readonly #told = new Map<string, string>();
@@ -22,13 +23,11 @@ export class FollowPlace {
     this.#query = query;
   }
 
-  /** The first connection stands; it was asked for at this time. */
   began(atMs: number): void {
     this.#beganMs ??= atMs;
   }
 
-  /** What was told; a heartbeat is sent when there is nothing to tell. */
-  note(items: readonly FollowItem[], { heartbeat }: { heartbeat: boolean }): void {
+  note(items: FollowItem[], { heartbeat }: { heartbeat: boolean }): FollowItem[] {
     this.#wasQuiet ||= heartbeat;
     for (const item of items) {
       // Behind an unfinished line its rest would be lost if the node has forgotten it: it is told once more, whole.
@@ -36,9 +35,9 @@ export class FollowPlace {
       this.#told.delete(item.file);
       this.#told.set(item.file, item.cursor);
     }
+    return items;
   }
 
-  /** What to ask to begin, or to go on. */
   question(nowMs: number): { query: URLSearchParams; headers: Record<string, string> } {
     const { start } = this.#query;
     if (this.#beganMs === undefined) return { query: encodeFollow(this.#query), headers: {} };

@@ -1,25 +1,42 @@
-import { type CallOptions, ERROR_KINDS, PATHS } from '@porthole/contract';
-import type { FollowItem, FollowQuery } from '@porthole/logs/types';
+import { type CallOptions, ERROR_KINDS } from '@porthole/contract';
+import type { FollowItem } from '@porthole/logs/types';
 import { askStream } from './ask.ts';
 import { ClientError } from './client-error.ts';
 import { checkEventStream, readEvents } from './event-stream.ts';
 import { Exchange } from './exchange.ts';
-import { FollowPlace } from './follow-place.ts';
 import type { AskParts, Question } from './question.ts';
 import { askedWait, backoff } from './retry.ts';
 
 /** A node that asks for a longer wait than this is not believed. */
 const MAX_ASKED_WAIT_MS = 60_000;
 
-const CANCELLED: FollowItem = { type: 'end', reason: 'cancelled' };
+/** What a follow tells of itself. */
+type OwnItem = Extract<FollowItem, { type: 'end' | 'reconnecting' }>;
 
-/** Follows a node until the signal fires, over as many connections as it takes. */
-export async function* follow(
-  query: FollowQuery,
+const CANCELLED: OwnItem = { type: 'end', reason: 'cancelled' };
+
+/** Where a follow has come to. */
+export interface Place<T> {
+  /** What to ask to begin, or to go on. */
+  question(nowMs: number): Pick<Question, 'query' | 'headers'>;
+  /** A connection stands; it was asked for at this time. */
+  began(atMs: number): void;
+  /** What came; a heartbeat is sent when there is nothing to tell. Returns what has not been told before. */
+  note(items: T[], told: { heartbeat: boolean }): T[];
+}
+
+export interface Followed<T> {
+  path: string;
+  place: Place<T>;
+}
+
+/** Follows until the signal fires, over as many connections as it takes. */
+export async function* follow<T extends { type: string }>(
+  followed: Followed<T>,
   parts: AskParts,
   { signal }: CallOptions,
-): AsyncGenerator<FollowItem[], void, undefined> {
-  const connection = new Connection(new FollowPlace(query), parts, signal);
+): AsyncGenerator<(T | OwnItem)[], void, undefined> {
+  const connection = new Connection(followed, parts, signal);
   try {
     await connection.open({ retries: true });
     yield [];
@@ -32,15 +49,19 @@ export async function* follow(
   yield [CANCELLED];
 }
 
-async function* followOn(
-  connection: Connection,
+async function* followOn<T extends { type: string }>(
+  connection: Connection<T>,
   parts: AskParts,
   signal: AbortSignal | undefined,
-): AsyncGenerator<FollowItem[], void, undefined> {
+): AsyncGenerator<(T | OwnItem)[], void, undefined> {
   for (let failures = 0; ; failures++) {
     let lost: unknown;
     try {
-      if (!connection.isOpen) await connection.open({ retries: false });
+      if (!connection.isOpen) {
+        await connection.open({ retries: false });
+        // It stands again, which a log that is silent would not tell.
+        yield [];
+      }
       for await (const items of connection.items()) {
         failures = 0;
         if (items.length > 0) yield items;
@@ -61,8 +82,8 @@ async function* followOn(
 }
 
 /** The connection a follow has at the moment. */
-class Connection {
-  readonly #place: FollowPlace;
+class Connection<T extends { type: string }> {
+  readonly #followed: Followed<T>;
   readonly #parts: AskParts;
   readonly #signal: AbortSignal | undefined;
   #exchange: Exchange | undefined;
@@ -70,8 +91,8 @@ class Connection {
   /** What the node asks to wait at least before it is asked again. */
   retryMs = 0;
 
-  constructor(place: FollowPlace, parts: AskParts, signal: AbortSignal | undefined) {
-    this.#place = place;
+  constructor(followed: Followed<T>, parts: AskParts, signal: AbortSignal | undefined) {
+    this.#followed = followed;
     this.#parts = parts;
     this.#signal = signal;
   }
@@ -88,11 +109,8 @@ class Connection {
   /** Only the first one tries again by itself: an address that is wrong must not be tried for ever. */
   async open({ retries }: { retries: boolean }): Promise<void> {
     const askedMs = this.#parts.clock.now();
-    const question: Question = {
-      path: PATHS.logFollow,
-      signal: this.#signal,
-      ...this.#place.question(askedMs),
-    };
+    const { path, place } = this.#followed;
+    const question: Question = { path, signal: this.#signal, ...place.question(askedMs) };
     const exchange = await (retries ? askStream(question, this.#parts) : Exchange.open(question, this.#parts));
     try {
       checkEventStream(exchange);
@@ -102,18 +120,18 @@ class Connection {
     }
     this.#exchange = exchange;
     this.#stopping = false;
-    this.#place.began(askedMs);
+    place.began(askedMs);
   }
 
   /** Ends when the node says so or breaks off; a node's own end is not passed on, because it goes on elsewhere. */
-  async *items(): AsyncGenerator<FollowItem[], void, undefined> {
+  async *items(): AsyncGenerator<T[], void, undefined> {
     if (!this.#exchange) return;
-    for await (const { items, heartbeat, retryMs } of readEvents(this.#exchange)) {
+    for await (const { items, heartbeat, retryMs } of readEvents<T>(this.#exchange)) {
       this.retryMs = Math.min(retryMs ?? this.retryMs, MAX_ASKED_WAIT_MS);
       const end = items.findIndex(({ type }) => type === 'end');
-      const told = end < 0 ? items : items.slice(0, end);
-      this.#place.note(told, { heartbeat });
-      if (told.length > 0 || heartbeat) yield told;
+      const came = end < 0 ? items : items.slice(0, end);
+      const told = this.#followed.place.note(came, { heartbeat });
+      if (came.length > 0 || heartbeat) yield told;
       this.#stopping = end >= 0;
       if (end >= 0) return;
     }

@@ -1,5 +1,6 @@
 import {
   type CallOptions,
+  type ClusterState,
   encodeDigest,
   encodeHistogram,
   encodeSearch,
@@ -27,22 +28,24 @@ import type {
   SearchItem,
   SearchQuery,
 } from '@porthole/logs/types';
-import { askJson, askStream, refusePage } from './ask.ts';
+import { askJson, askStream } from './ask.ts';
 import { bodyBytes } from './body-bytes.ts';
+import { HttpCluster } from './cluster/http-cluster.ts';
 import type { Exchange } from './exchange.ts';
 import { follow } from './follow.ts';
+import { FollowPlace } from './follow-place.ts';
+import { countLimits, openSearch } from './looking.ts';
 import type { AskParts } from './question.ts';
 import { AS_IT_IS, openRemoteLog } from './remote-log.ts';
 import { searchItems, searchLines } from './search-stream.ts';
 import { readConfig, readDescription, readDigest, readFiles, readHistogram, readList, readSettings } from './shapes.ts';
 
-/** Of the time for an answer, what a node may look at logs; the rest is for the way. */
-const LOOKING_SHARE = 0.8;
-
 /** A node, asked over HTTP. */
 export interface NodeClient extends NodeState {
   /** Base address, without a slash at its end. */
   readonly url: string;
+  /** What the node answers for all nodes of its cluster. Whether it does shows when it is asked. */
+  readonly cluster: ClusterState;
 }
 
 export class HttpNode implements NodeClient {
@@ -52,6 +55,11 @@ export class HttpNode implements NodeClient {
   constructor(parts: AskParts) {
     this.#parts = parts;
     this.url = parts.options.base;
+  }
+
+  get cluster(): ClusterState {
+    const parts = this.#parts;
+    return new HttpCluster(parts, (below) => new HttpNode({ ...parts, below }));
   }
 
   describe(options: CallOptions = {}): Promise<NodeDescription> {
@@ -95,40 +103,22 @@ export class HttpNode implements NodeClient {
   }
 
   followLogs(request: FollowQuery, options: CallOptions = {}): AsyncIterable<FollowItem[]> {
-    return follow(request, this.#parts, options);
+    return follow({ path: PATHS.logFollow, place: new FollowPlace(request) }, this.#parts, options);
   }
 
   async logHistogram(request: HistogramQuery, options: SearchOptions = {}): Promise<Histogram> {
-    const { budget, ...limits } = this.#countLimits(options);
+    const { budget, ...limits } = countLimits(options, this.#parts);
     const query = encodeHistogram(request, budget);
     return askJson({ path: PATHS.logHistogram, query, ...limits }, this.#parts, readHistogram);
   }
 
   async logDigest(request: DigestQuery, options: SearchOptions = {}): Promise<Digest> {
-    const { budget, ...limits } = this.#countLimits(options);
+    const { budget, ...limits } = countLimits(options, this.#parts);
     const query = encodeDigest(request, budget);
     return askJson({ path: PATHS.logDigest, query, ...limits }, this.#parts, readDigest);
   }
 
-  /** A count comes as a whole: the node is told to end it in time, and to tell how far it came. */
-  #countLimits({ signal, budgetMs }: SearchOptions) {
-    const { timeoutMs } = this.#parts.options;
-    return budgetMs === undefined
-      ? { signal, budget: { budgetMs: timeoutMs * LOOKING_SHARE } }
-      : { signal, budget: { budgetMs }, lookingMs: budgetMs };
-  }
-
-  async #search(request: SearchQuery, { signal, ...budget }: SearchOptions): Promise<Exchange> {
-    const query = encodeSearch(request, budget);
-    // It may look all that time without finding anything to tell.
-    const { budgetMs: lookingMs = 0 } = budget;
-    const exchange = await askStream({ path: PATHS.logSearch, query, signal, lookingMs }, this.#parts);
-    try {
-      refusePage(exchange);
-      return exchange;
-    } catch (error) {
-      exchange.close();
-      throw error;
-    }
+  #search(request: SearchQuery, options: SearchOptions): Promise<Exchange> {
+    return openSearch({ path: PATHS.logSearch, query: encodeSearch(request, options) }, options, this.#parts);
   }
 }

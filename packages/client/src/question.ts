@@ -17,4 +17,6 @@ export interface Question {
 export interface AskParts {
   options: StrictOptions;
   clock: Clock;
+  /** Stands in place of `/api/v1`: where a node of a cluster hands on what one member is asked. */
+  below?: string;
 }

@@ -1,4 +1,3 @@
-import type { SearchItem } from '@porthole/logs/types';
 import { parseJson } from './ask.ts';
 import type { Exchange } from './exchange.ts';
 import { isItem } from './shapes.ts';
@@ -24,13 +23,15 @@ export async function* searchLines(exchange: Exchange): AsyncGenerator<Uint8Arra
 }
 
 /** The same, taken apart: a batch for each chunk that came. */
-export async function* searchItems(exchange: Exchange): AsyncGenerator<SearchItem[], void, undefined> {
+export async function* searchItems<T extends { type: string }>(
+  exchange: Exchange,
+): AsyncGenerator<T[], void, undefined> {
   const decoder = new TextDecoder();
   let ended = false;
   try {
     yield [];
     for await (const lines of wholeLines(exchange)) {
-      const items = parseLines(exchange, decoder.decode(lines));
+      const items = parseLines<T>(exchange, decoder.decode(lines));
       ended = items.at(-1)?.type === 'end';
       yield items;
     }
@@ -40,13 +41,13 @@ export async function* searchItems(exchange: Exchange): AsyncGenerator<SearchIte
   }
 }
 
-function parseLines(exchange: Exchange, text: string): SearchItem[] {
-  const items: SearchItem[] = [];
+function parseLines<T>(exchange: Exchange, text: string): T[] {
+  const items: T[] = [];
   for (let start = 0, end = text.indexOf('\n'); end >= 0; start = end + 1, end = text.indexOf('\n', start)) {
     if (end === start) continue;
     const item = parseJson(exchange, text.slice(start, end));
     if (!isItem(item)) throw exchange.badAnswer(`a line of ${exchange.path} does not say what it is`);
-    items.push(item as SearchItem);
+    items.push(item as T);
   }
   return items;
 }

@@ -56,6 +56,12 @@ export function readDigest(value: unknown): Digest | undefined {
     : undefined;
 }
 
+/** Reads what has these lists. */
+export function hasList<T>(...names: readonly (keyof T & string)[]): (value: unknown) => T | undefined {
+  return (value) =>
+    isObject(value) && names.every((name) => Array.isArray(value[name])) ? (value as unknown as T) : undefined;
+}
+
 /** An item of a stream: something that says what it is. */
 export function isItem(value: unknown): value is { type: string } {
   return isObject(value) && typeof value.type === 'string';

@@ -1,0 +1,74 @@
+import { type ClusterFollowItem, encodeClusterFollow, type MemberSelection } from '@porthole/contract';
+import type { FollowQuery } from '@porthole/logs/types';
+import type { Clock } from '../clock.ts';
+import type { Place } from '../follow.ts';
+
+/**
+ * It goes on so much before the newest record that was told: others may have been on their way from slower members.
+ * More than a node waits to put records in order, and than following a file may lag.
+ */
+const MARGIN_MS = 5000;
+
+/** Records of which it is remembered that they were told: a margin of some thousand records per second. */
+const REMEMBERED = 20_000;
+
+/** Where the follow of a cluster has come to. It goes on by time; what was told in that time already is dropped. */
+export class ClusterFollowPlace implements Place<ClusterFollowItem> {
+  readonly #query: FollowQuery & MemberSelection;
+  readonly #clock: Clock;
+  /** In the order in which they were told. */
+  readonly #told = new Set<string>();
+  #beganMs: number | undefined;
+  #newestMs: number | undefined;
+  #wasQuiet = false;
+
+  constructor(query: FollowQuery & MemberSelection, clock: Clock) {
+    this.#query = query;
+    this.#clock = clock;
+  }
+
+  began(atMs: number): void {
+    this.#beganMs ??= atMs;
+  }
+
+  note(items: ClusterFollowItem[], { heartbeat }: { heartbeat: boolean }): ClusterFollowItem[] {
+    this.#wasQuiet ||= heartbeat;
+    const nowMs = this.#clock.now();
+    return items.filter((item) => {
+      if (item.type !== 'record') return true;
+      // A time that is still to come would skip all that is written until then.
+      const atMs = Math.min(item.atMs ?? -Infinity, nowMs);
+      if (item.atMs !== undefined) this.#newestMs = Math.max(this.#newestMs ?? atMs, atMs);
+      return this.#isNews(`${item.node} ${item.cursor}`, item.unfinished);
+    });
+  }
+
+  question(nowMs: number): { query: URLSearchParams } {
+    const { start } = this.#query;
+    // What it goes back to comes first of all: where it has not come, nothing has been told.
+    const isBack = start !== 'end' && !('back' in start && this.#wasQuiet);
+    if (this.#beganMs === undefined || (this.#newestMs === undefined && isBack))
+      return { query: encodeClusterFollow(this.#query) };
+    const query = encodeClusterFollow({ ...this.#query, start: 'end' });
+    query.set('time', this.#since(nowMs));
+    return { query };
+  }
+
+  /** As a time ago where nothing was told: the node's clock may be another one. */
+  #since(nowMs: number): string {
+    if (this.#newestMs !== undefined) return String(Math.ceil(this.#newestMs) - MARGIN_MS);
+    return `${Math.max(0, Math.round(nowMs - (this.#beganMs ?? nowMs))) + MARGIN_MS}ms`;
+  }
+
+  /** The rest of an unfinished line may be forgotten by then: it is told once more, whole. */
+  #isNews(key: string, unfinished = false): boolean {
+    if (this.#told.has(key)) return false;
+    if (unfinished) return true;
+    this.#told.add(key);
+    for (const oldest of this.#told) {
+      if (this.#told.size <= REMEMBERED) break;
+      this.#told.delete(oldest);
+    }
+    return true;
+  }
+}

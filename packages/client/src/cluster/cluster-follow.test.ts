@@ -1,0 +1,103 @@
+import type { ClusterFollowItem } from '@porthole/contract';
+import type { FollowQuery } from '@porthole/logs/types';
+import { describe, expect, it } from 'vitest';
+import { failureOf } from '../testing/failure-of.ts';
+import { answering, type Handler, JSON_HEADERS, SSE_HEADERS, startOddServer } from '../testing/odd-server.ts';
+import { testClient, testClock } from '../testing/test-client.ts';
+
+const NOW = Date.UTC(2026, 10, 15, 12);
+
+const event = (item: unknown) => `data: ${JSON.stringify(item)}\n\n`;
+const record = (node: string, cursor: string, atMs?: number, more = {}) =>
+  event({ type: 'record', node, file: 'a.log', cursor, message: `${node} ${cursor}`, ...(atMs && { atMs }), ...more });
+
+/** Answers the n-th request with the n-th text and cuts it there; the last one stays open. */
+const inTurn =
+  (...texts: string[]): Handler =>
+  (_request, response, number) => {
+    response.writeHead(200, SSE_HEADERS).write(texts[number - 1] ?? '', () => {
+      if (number < texts.length) response.destroy();
+    });
+  };
+
+/** What is told up to the last record that is waited for, and how it was asked. */
+async function followed(texts: string[], query: FollowQuery, last: string) {
+  const odd = await startOddServer(inTurn(...texts));
+  const clock = testClock();
+  const told: ClusterFollowItem[] = [];
+  const leaving = new AbortController();
+  for await (const items of testClient({ url: odd.url }, clock).cluster.followLogs(query, { signal: leaving.signal })) {
+    told.push(...items);
+    if (items.some((item) => item.type === 'record' && item.message === last)) leaving.abort();
+  }
+  const asked = odd.requests.map((request) =>
+    Object.fromEntries(new URL(request.slice(4), 'http://node').searchParams),
+  );
+  const said = told.map((item) => (item.type === 'record' ? item.message : item.type));
+  return { asked, said, clock };
+}
+
+describe('the follow of a cluster', () => {
+  it('goes on by time after a lost connection, and tells nothing twice', async () => {
+    const { asked, said } = await followed(
+      [
+        record('b', '1', NOW - 9000) +
+          record('a', '1', NOW - 8000) +
+          event({ type: 'missing', node: 'a', family: 'x' }),
+        record('a', '1', NOW - 8000) + record('b', '2', NOW - 7500) + record('b', '1', NOW - 9000),
+        record('b', '2', NOW - 7500) + record('a', '2', NOW - 7000),
+      ],
+      { start: { back: 2 }, family: 'a.log' },
+      'a 2',
+    );
+    expect(said).toEqual(['b 1', 'a 1', 'missing', 'reconnecting', 'b 2', 'reconnecting', 'a 2', 'end']);
+    expect(asked).toEqual([
+      { family: 'a.log', back: '2' },
+      { family: 'a.log', time: String(NOW - 13_000) },
+      { family: 'a.log', time: String(NOW - 12_500) },
+    ]);
+  });
+
+  it('the same cursor of another member is another record', async () => {
+    const { said } = await followed([record('a', '1', 1) + record('b', '1', 1)], { start: 'end' }, 'b 1');
+    expect(said).toEqual(['a 1', 'b 1', 'end']);
+  });
+
+  it('a time that is still to come does not skip what is written until then', async () => {
+    const { asked } = await followed(
+      [record('a', '1', NOW + 86_400_000), record('a', '2', NOW)],
+      { start: 'end' },
+      'a 2',
+    );
+    expect(asked).toEqual([{}, { time: String(NOW - 5000) }]);
+  });
+
+  it('an unfinished line is told again, whole', async () => {
+    const { said } = await followed(
+      [record('a', '1', NOW, { unfinished: true }), record('a', '1', NOW) + record('a', '2', NOW)],
+      { start: 'end' },
+      'a 2',
+    );
+    expect(said).toEqual(['a 1', 'reconnecting', 'a 1', 'a 2', 'end']);
+  });
+
+  it.each<[string, FollowQuery, Record<string, string>]>([
+    ['at the end begins when it began', { start: 'end' }, { time: '5200ms' }],
+    ['back begins as before', { start: { back: 3 } }, { back: '3' }],
+    ['at a time begins as before', { start: { timeMs: 17 } }, { time: '17' }],
+  ])('that was told nothing and started %s', async (_name, query, expected) => {
+    const { asked } = await followed(['retry: 1\n\n', record('a', '1', NOW)], query, 'a 1');
+    expect(asked[1]).toEqual(expected);
+  });
+
+  it('that was quiet does not go back again', async () => {
+    const { asked } = await followed([': still here\n\n', record('a', '1', NOW)], { start: { back: 3 } }, 'a 1');
+    expect(asked[1]).toEqual({ time: '5200ms' });
+  });
+
+  it('ends for good where the node refuses it', async () => {
+    const odd = await startOddServer(answering(400, '{"code":"REQUEST_LOOP","detail":"no"}', JSON_HEADERS));
+    const error = await failureOf(testClient({ url: odd.url }).cluster.followLogs({ start: 'end' }));
+    expect(error).toMatchObject({ code: 'REQUEST_LOOP' });
+  });
+});

@@ -1,0 +1,134 @@
+import type { ClusterItem, ClusterState } from '@porthole/contract';
+import { describe, expect, it } from 'vitest';
+import { failureOf } from '../testing/failure-of.ts';
+import { answering, HTML_HEADERS, JSON_HEADERS, NDJSON_HEADERS, startOddServer } from '../testing/odd-server.ts';
+import { testClient } from '../testing/test-client.ts';
+
+const FIND = { order: 'newest', limit: 10, before: 0, after: 0 } as const;
+const SOME = { nodes: ['broker-*', 'storage-1'], role: 'storage' };
+const SOME_TEXT = 'nodes=broker-*&nodes=storage-1&role=storage';
+
+const ask = (url: string) => testClient({ url }).cluster;
+
+type Ask = (cluster: ClusterState) => Promise<unknown> | AsyncIterable<unknown>;
+
+/** Each question, what is sent for it, and the least that is an answer. */
+const QUESTIONS: [string, string, Ask, Record<string, unknown>][] = [
+  ['nodes', '/api/v1/cluster/nodes', (cluster) => cluster.nodes(), { nodes: [] }],
+  ['config', `/api/v1/cluster/config?${SOME_TEXT}`, (cluster) => cluster.config(SOME), { configs: [] }],
+  [
+    'configDiff',
+    `/api/v1/cluster/config/diff?${SOME_TEXT}`,
+    (cluster) => cluster.configDiff(SOME),
+    { roles: [], members: [] },
+  ],
+  [
+    'logFiles',
+    `/api/v1/cluster/log/files?${SOME_TEXT}`,
+    (cluster) => cluster.logFiles(SOME),
+    { files: [], members: [] },
+  ],
+  [
+    'logHistogram',
+    `/api/v1/cluster/log/histogram?level=warn&buckets=5&budget=24000&${SOME_TEXT}`,
+    (cluster) => cluster.logHistogram({ buckets: 5, minLevel: 'WARN', ...SOME }),
+    { bucketMs: 1, buckets: [], untimed: 0, members: [] },
+  ],
+  [
+    'logDigest',
+    `/api/v1/cluster/log/digest?limit=5&budget=7000&${SOME_TEXT}`,
+    (cluster) => cluster.logDigest({ limit: 5, ...SOME }, { budgetMs: 7000 }),
+    { groups: [], totalGroups: 0, ungrouped: 0, members: [] },
+  ],
+];
+
+const STREAMS: [string, string, (cluster: ClusterState) => AsyncIterable<ClusterItem[]>][] = [
+  [
+    'searchLogs',
+    `/api/v1/cluster/log/search?file=a.log&order=newest&limit=10&before=0&after=0&${SOME_TEXT}`,
+    (cluster) => cluster.searchLogs({ ...FIND, file: 'a.log', ...SOME }),
+  ],
+  [
+    'moment of a record',
+    `/api/v1/cluster/log/moment?node=broker-1&cursor=c1&before=5000&after=1000&limit=20&${SOME_TEXT}`,
+    (cluster) =>
+      cluster.moment({ at: { node: 'broker-1', cursor: 'c1' }, beforeMs: 5000, afterMs: 1000, limit: 20, ...SOME }),
+  ],
+  [
+    'moment of a time',
+    '/api/v1/cluster/log/moment?time=1700000000000&before=5000&after=1000&limit=20',
+    (cluster) => cluster.moment({ at: { timeMs: 1_700_000_000_000 }, beforeMs: 5000, afterMs: 1000, limit: 20 }),
+  ],
+];
+
+const RECORD = { type: 'record', node: 'broker-1', file: 'a.log', cursor: 'c1', message: 'one', atMs: 5 };
+const END = { type: 'end', reason: 'exhausted', records: 1, members: [], cursor: null };
+
+describe('a cluster asked through one node', () => {
+  it.each(QUESTIONS)('%s asks %s and hands on the answer', async (_name, path, question, answer) => {
+    const odd = await startOddServer(answering(200, JSON.stringify(answer), JSON_HEADERS));
+    expect(await question(ask(odd.url))).toEqual(answer);
+    expect(odd.requests).toEqual([`GET ${path}`]);
+  });
+
+  it.each(QUESTIONS)('%s: an answer of another shape is a bad one', async (_name, _path, question) => {
+    const odd = await startOddServer(answering(200, '{"something":"else"}', JSON_HEADERS));
+    expect(await failureOf(question(ask(odd.url)) as Promise<unknown>)).toMatchObject({ code: 'BAD_ANSWER' });
+  });
+
+  it.each(STREAMS)('%s asks %s and gives batches, an empty one first, the end last', async (_name, path, question) => {
+    const lines = [RECORD, END].map((item) => `${JSON.stringify(item)}\n`).join('');
+    const odd = await startOddServer(answering(200, lines, NDJSON_HEADERS));
+    const batches: ClusterItem[][] = [];
+    for await (const items of question(ask(odd.url))) batches.push(items);
+    expect(batches).toEqual([[], [RECORD, END]]);
+    expect(odd.requests).toEqual([`GET ${path}`]);
+  });
+
+  it.each(STREAMS)('%s fails where the answer breaks off before its end', async (_name, _path, question) => {
+    const odd = await startOddServer(answering(200, `${JSON.stringify(RECORD)}\n`, NDJSON_HEADERS));
+    expect(await failureOf(question(ask(odd.url)))).toMatchObject({ code: 'UNREACHABLE' });
+  });
+
+  it.each([
+    ['our own 404', 404, '{"code":"ROUTE_NOT_FOUND","detail":"there is no such route"}', JSON_HEADERS],
+    ['404', 404, '404 page not found', {}],
+    ['a console page', 200, '<!doctype html>', HTML_HEADERS],
+  ])('a node that answers %s does not support it', async (_name, status, body, headers) => {
+    const odd = await startOddServer(answering(status, body, headers));
+    for (const question of [...QUESTIONS.map(([, , each]) => each), ...STREAMS.map(([, , each]) => each)]) {
+      const error = await failureOf(question(ask(odd.url)));
+      expect(error).toMatchObject({ code: 'NOT_SUPPORTED', message: expect.stringContaining('/api/v1/cluster/') });
+    }
+    const error = await failureOf(ask(odd.url).followLogs({ start: 'end' }));
+    expect(error).toMatchObject({ code: 'NOT_SUPPORTED' });
+  });
+});
+
+describe('a member of a cluster', () => {
+  it('is asked below its id, with ranges and streams as any node', async () => {
+    const odd = await startOddServer((request, response) => {
+      const isSearch = request.url?.includes('search');
+      response
+        .writeHead(200, isSearch ? NDJSON_HEADERS : JSON_HEADERS)
+        .end(isSearch ? `${JSON.stringify(END)}\n` : '[]');
+    });
+    const member = testClient({ url: `${odd.url}/proxy/` }).cluster.member('10.8.0.21:2891');
+    expect(await member.listLogs()).toEqual([]);
+    for await (const _ of member.searchLogs(FIND));
+    expect(odd.requests).toEqual([
+      'GET /proxy/api/v1/cluster/nodes/10.8.0.21:2891/log/list',
+      'GET /proxy/api/v1/cluster/nodes/10.8.0.21:2891/log/search?order=newest&limit=10&before=0&after=0',
+    ]);
+  });
+
+  it('that the node does not know is told by the node', async () => {
+    const problem = '{"code":"MEMBER_NOT_FOUND","detail":"no member named \\"x\\""}';
+    const odd = await startOddServer(answering(404, problem, JSON_HEADERS));
+    expect(await failureOf(ask(odd.url).member('x').config())).toMatchObject({ code: 'MEMBER_NOT_FOUND', status: 404 });
+  });
+
+  it.each(['', '.', '..', 'a/b', 'a?b', 'a%2fb', 'ä', 'x'.repeat(129)])('cannot be named %j', (id) => {
+    expect(() => ask('http://node').member(id)).toThrow(expect.objectContaining({ code: 'MEMBER_NOT_FOUND' }));
+  });
+});
