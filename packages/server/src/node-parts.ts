@@ -1,6 +1,9 @@
+import type { SecretFingerprint } from '@porthole/cluster';
 import type { NodeObject } from '@porthole/contract';
 import { createZone, LogDir, type Zone } from '@porthole/logs';
 import { readTokenFile, type TokenCheck } from './auth/tokens.ts';
+import { type ClusterFiles, readClusterFiles } from './cluster/cluster-files.ts';
+import { NodeCluster } from './cluster/node-cluster.ts';
 import type { ConfigSource } from './config/config-source.ts';
 import { createOwnConfig } from './config/own-config.ts';
 import { createHealth, type Health } from './health.ts';
@@ -20,6 +23,8 @@ export interface NodeParts {
   logs: LogDir;
   config: ConfigSource;
   state: LocalNode;
+  /** Joins when the ports are bound. */
+  cluster: NodeCluster;
   health: Health;
   /** What an operator should know although nothing keeps the node from starting. */
   warnings: string[];
@@ -39,9 +44,11 @@ export async function openNodeParts(loaded: LoadedSettings, options: NodePartsOp
   const zone = createZone(settings.node.timeZone);
   const tls = await readTlsFiles(settings.tls);
   const tokens = await readTokens(settings.auth.tokenFile);
+  const clusterFiles = await readClusterFiles(settings);
   const logPath = settings.service.logDir || settings.logging.dir;
   const warnings = [...loaded.warnings, ...(await warnOfLogDir(logPath, settings))];
-  const config = await openConfig(loaded, options.configText);
+  const fingerprint = await clusterFingerprint(clusterFiles);
+  const config = await openConfig(loaded, { text: options.configText, fingerprint });
   const ownLog = await startOwnLog(settings, zone);
   if (ownLog.stats().isFailing) {
     warnings.push(
@@ -58,6 +65,8 @@ export async function openNodeParts(loaded: LoadedSettings, options: NodePartsOp
     pollMs: follow.pollMs,
   });
   const observes = settings.service.logDir === '' ? config.observes : 'service';
+  const state = new LocalNode({ node: options.node, config, logs, zone, observes });
+  const cluster = new NodeCluster({ settings, files: clusterFiles, state, log: ownLog.component('cluster') });
   return {
     tls,
     tokens,
@@ -65,12 +74,14 @@ export async function openNodeParts(loaded: LoadedSettings, options: NodePartsOp
     logs,
     config,
     warnings,
-    state: new LocalNode({ node: options.node, config, logs, zone, observes }),
+    state,
+    cluster,
     health: createHealth(
       {
         'log directory': () => probeLogDir(logPath),
         configuration: () => config.check(),
         'own log': async () => checkOwnLog(ownLog),
+        ...(cluster.isConfigured && { cluster: async () => checkCluster(cluster) }),
       },
       options.isStopping,
     ),
@@ -99,13 +110,24 @@ async function warnOfLogDir(path: string, { service }: Settings): Promise<string
   throw new StartError(`service.log-dir: ${detail}`);
 }
 
-async function openConfig(loaded: LoadedSettings, text: NodePartsOptions['configText']): Promise<ConfigSource> {
+interface OpenConfigOptions {
+  text: NodePartsOptions['configText'];
+  fingerprint: SecretFingerprint | undefined;
+}
+
+async function openConfig(loaded: LoadedSettings, { text, fingerprint }: OpenConfigOptions): Promise<ConfigSource> {
   const { service, config } = loaded.settings;
   if (!text && service.configFile === '') return createOwnConfig(loaded);
   // Loaded when needed: the masking is a fifth of the code, and a node that shows itself starts without it.
   const { createTextConfig, openServiceConfig } = await import('./config/service-config.ts');
-  if (text) return createTextConfig(text, { file: null, secretKeys: config.secretKeys });
-  return openServiceConfig({ file: service.configFile, secretKeys: config.secretKeys, maxBytes: config.maxBytes });
+  const { secretKeys, maxBytes } = config;
+  if (text) return createTextConfig(text, { file: null, secretKeys, fingerprint });
+  return openServiceConfig({ file: service.configFile, secretKeys, maxBytes, fingerprint });
+}
+
+/** Nodes with the same token can tell whether they have the same secrets. */
+async function clusterFingerprint({ token }: ClusterFiles): Promise<SecretFingerprint | undefined> {
+  return token === undefined ? undefined : (await import('@porthole/cluster')).secretFingerprint(token);
 }
 
 /** Opens the own log and waits for its first record, so that a disk that refuses is known at once. */
@@ -133,4 +155,8 @@ function checkOwnLog(ownLog: OwnLog): { ok: boolean; detail: string } {
     ok: true,
     detail: dropped > 0 ? `${dropped} records were dropped since start` : `written to ${ownLog.file}`,
   };
+}
+
+function checkCluster({ status: { isFresh, detail } }: NodeCluster): { ok: boolean; detail: string } {
+  return { ok: isFresh, detail };
 }

@@ -47,10 +47,11 @@ export async function startNode(options: StartNodeOptions = {}): Promise<Running
   const node: NodeObject = { hostIp: '', hostName, grpcPort: 0, httpPort: 0, version, onlineTime: Date.now() };
 
   const parts = await openNodeParts(loaded, { configText, node: () => node, isStopping });
-  const { ownLog, logs, state } = parts;
+  const { ownLog, logs, state, cluster } = parts;
   const log = ownLog.component('node');
   const rules = createDoorRules({ ...parts, settings, isStopping });
   const close = async () => {
+    await cluster.close();
     rules.metrics.close();
     await parts.close();
   };
@@ -74,6 +75,11 @@ export async function startNode(options: StartNodeOptions = {}): Promise<Running
   node.grpcPort = ports.grpcPort;
 
   const url = urlOf(node, parts.tls ? 'https' : 'http');
+  await cluster.start(node, url).catch(async (error) => {
+    await ports.stop(0);
+    await close();
+    throw error;
+  });
   for (const warning of parts.warnings) log.warn('start', warning);
   log.info('start', 'the node is ready', { url, grpcPort: node.grpcPort, version, logDir: logs.path });
   const stopHeartbeat = startHeartbeat(log, () => ({
@@ -86,6 +92,8 @@ export async function startNode(options: StartNodeOptions = {}): Promise<Running
     stopping = true;
     stopHeartbeat();
     log.info('stop', 'the node is stopping', { openStreams: rules.slots.taken });
+    // Nobody is to come any more: first of all it leaves the list of members.
+    await cluster.close();
     rules.endFollows();
     await ports.stop(settings.node.stopTimeoutMs);
     log.info('stop', 'the node has stopped');

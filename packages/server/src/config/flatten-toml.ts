@@ -17,7 +17,8 @@ export interface FlatSetting {
 }
 
 export interface FlattenOptions extends RedactOptions {
-  fingerprint?: (text: string) => string;
+  /** Of a value that is masked, wholly or in part, as it really is. */
+  fingerprint?: (key: string, value: SettingJson) => string;
 }
 
 type Path = readonly (string | number)[];
@@ -30,6 +31,11 @@ export function flattenToml(text: string, options: FlattenOptions = {}): FlatSet
   const secrets = findTomlSecrets(text, options.secretKeys ?? []);
   const leaves = new Map(secrets.leaves.map((leaf) => [leaf.node, leaf]));
   const settings: FlatSetting[] = [];
+
+  const clearJson = (node: AST.TOMLContentNode): SettingJson => {
+    if (node.type === 'TOMLArray') return node.elements.map(clearJson);
+    return node.type === 'TOMLValue' ? plainValue(node, secrets.document.text) : {};
+  };
 
   const jsonOf = (node: AST.TOMLContentNode): SettingJson => {
     if (node.type === 'TOMLArray') return node.elements.map(jsonOf);
@@ -48,12 +54,12 @@ export function flattenToml(text: string, options: FlattenOptions = {}): FlatSet
     } else {
       const inside = leavesOf(node).flatMap((leaf) => leaves.get(leaf) ?? []);
       const isMasked = inside.some((leaf) => secrets.maskOf(leaf) !== 'none');
+      const key = writePath(path);
       settings.push({
-        key: writePath(path),
+        key,
         value: jsonOf(node),
         secret: inside.some((leaf) => leaf.secret),
-        ...(isMasked &&
-          options.fingerprint && { fingerprint: options.fingerprint(secrets.document.text.slice(...node.range)) }),
+        ...(isMasked && options.fingerprint && { fingerprint: options.fingerprint(key, clearJson(node)) }),
       });
     }
   };

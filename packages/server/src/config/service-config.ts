@@ -1,4 +1,5 @@
 import { createHmac, randomBytes } from 'node:crypto';
+import type { SecretFingerprint } from '@porthole/cluster';
 import { type NodeSettings, PortholeError, type SettingEntry } from '@porthole/contract';
 import type { ConfigSource } from './config-source.ts';
 import { type FlatSetting, flattenToml } from './flatten-toml.ts';
@@ -6,26 +7,35 @@ import { readConfigFile } from './read-config-file.ts';
 import { redactToml } from './redact-toml.ts';
 import { TomlError } from './toml-error.ts';
 
-export interface ServiceConfigOptions {
-  file: string;
+export interface TextConfigOptions {
   secretKeys: readonly string[];
+  /** Of the cluster: told with every masked value, so that members can be compared. */
+  fingerprint?: SecretFingerprint | undefined;
+}
+
+export interface ServiceConfigOptions extends TextConfigOptions {
+  file: string;
   maxBytes: number;
 }
 
 /** The configuration of the service beside the node: its own file, read anew for every question. */
-export async function openServiceConfig({ file, secretKeys, maxBytes }: ServiceConfigOptions): Promise<ConfigSource> {
+export async function openServiceConfig({ file, maxBytes, ...options }: ServiceConfigOptions): Promise<ConfigSource> {
   const read = () => readConfigFile(file, { maxBytes });
-  return createTextConfig(read, { file, secretKeys });
+  return createTextConfig(read, { file, ...options });
 }
 
 /** A configuration whose TOML text is asked for whenever it is needed. */
 export async function createTextConfig(
   read: () => string | Promise<string>,
-  { file, secretKeys }: { file: string | null; secretKeys: readonly string[] },
+  { file, secretKeys, fingerprint: ofCluster }: TextConfigOptions & { file: string | null },
 ): Promise<ConfigSource> {
   const where = file ?? 'the configuration text';
   const key = randomBytes(32);
-  const fingerprint = (text: string) => createHmac('sha256', key).update(text).digest('base64');
+  const ownFingerprint: SecretFingerprint = (name, value) =>
+    createHmac('sha256', key)
+      .update(JSON.stringify([name, value]))
+      .digest('base64');
+  const fingerprint = ofCluster ?? ownFingerprint;
   /** The last text that was masked: masking costs far more than reading, and files rarely change. */
   let last: { raw: string; masked: string; flat: FlatSetting[] } | undefined;
   const load = async () => {
@@ -42,7 +52,12 @@ export async function createTextConfig(
     text: async () => (await load()).masked,
     settings: async () => {
       const { flat } = await load();
-      return { observes: 'service', file, settings: flat.map(toEntry), disk: compare(atStart, flat) };
+      return {
+        observes: 'service',
+        file,
+        settings: flat.map((setting) => toEntry(setting, ofCluster !== undefined)),
+        disk: compare(atStart, flat),
+      };
     },
     check: async () => {
       const { flat } = await load();
@@ -58,7 +73,7 @@ export async function createTextConfig(
 interface MaskOptions {
   where: string;
   secretKeys: readonly string[];
-  fingerprint(text: string): string;
+  fingerprint: SecretFingerprint;
 }
 
 function mask(raw: string, { where, secretKeys, fingerprint }: MaskOptions): { masked: string; flat: FlatSetting[] } {
@@ -71,8 +86,9 @@ function mask(raw: string, { where, secretKeys, fingerprint }: MaskOptions): { m
 }
 
 /** What the service would fall back to is not known, nor whether it read the file: only what the file says. */
-function toEntry({ key, value, secret }: FlatSetting): SettingEntry {
-  return { key, value, default: null, changed: null, source: 'file', secret };
+function toEntry({ key, value, secret, fingerprint }: FlatSetting, isTold: boolean): SettingEntry {
+  const told = isTold && fingerprint !== undefined && { fingerprint };
+  return { key, value, default: null, changed: null, source: 'file', secret, ...told };
 }
 
 /** The file as it was when the node started against the file now. */

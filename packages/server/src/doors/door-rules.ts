@@ -2,6 +2,7 @@ import { setMaxListeners } from 'node:events';
 import type { RequestClock } from '@porthole/contract';
 import { createZone, type LogDir } from '@porthole/logs';
 import type { TokenCheck } from '../auth/tokens.ts';
+import type { NodeCluster } from '../cluster/node-cluster.ts';
 import { createMetrics, type NodeMetrics } from '../metrics/metrics.ts';
 import type { OwnLog } from '../own-log/own-log.ts';
 import type { Settings } from '../settings/settings.ts';
@@ -38,10 +39,11 @@ export interface DoorRuleParts {
   tokens: TokenCheck | undefined;
   logs: LogDir;
   ownLog: OwnLog;
+  cluster: Pick<NodeCluster, 'status'>;
   isStopping(): boolean;
 }
 
-export function createDoorRules({ settings, tokens, logs, ownLog, isStopping }: DoorRuleParts): DoorRules {
+export function createDoorRules({ settings, tokens, logs, ownLog, cluster, isStopping }: DoorRuleParts): DoorRules {
   const { http, node, search } = settings;
   const slots = new StreamSlots(http.maxStreams);
   const stopping = new AbortController();
@@ -55,6 +57,7 @@ export function createDoorRules({ settings, tokens, logs, ownLog, isStopping }: 
       openStreams: () => slots.taken,
       logs: () => logs.usage,
       ownLog: () => ownLog.stats(),
+      cluster: () => cluster.status,
     }),
     checkRate: createRateLimit(http.maxRequestsPerSecond),
     clock: () => ({ nowMs: Date.now(), toEpochMs: zone.toEpochMs, offsetMsAt: zone.offsetMsAt }),

@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
-import { ROUTE_IDS, routeOf } from '@porthole/contract';
+import { MEMBER_ROUTE_IDS, memberRouteOf, ROUTE_IDS, routeOf } from '@porthole/contract';
 import { describe, expect, it } from 'vitest';
 import { ask, askJson } from '../testing/ask.ts';
 import { startTestNode, tempDir } from '../testing/test-node.ts';
@@ -49,7 +49,7 @@ describe('the answer of', () => {
     async ({ path, answer }) => {
       const { port } = await startTestNode({ files: FILES });
       // The head alone: not every answer ends by itself.
-      const { status, headers } = await ask(port, `${path}?file=a.log`, { method: 'HEAD' });
+      const { status, headers } = await ask(port, `${path}?file=a.log&time=0`, { method: 'HEAD' });
       expect({ status, type: headers['content-type'] }).toEqual({ status: 200, type: answer.contentType });
     },
   );
@@ -90,10 +90,13 @@ describe('the OpenAPI document', () => {
       '/openapi.json',
     );
     expect(openapi).toBe('3.1.0');
-    const wanted = ROUTE_IDS.map(routeOf)
-      .filter(({ page }) => !page)
-      .map(({ path }) => path);
-    expect(Object.keys(paths).sort()).toEqual([...wanted].sort());
-    for (const path of Object.keys(paths)) expect((await ask(port, path, { method: 'HEAD' })).status).not.toBe(404);
+    const wanted = ROUTE_IDS.map(routeOf).filter(({ page }) => !page);
+    const ofMembers = MEMBER_ROUTE_IDS.map(memberRouteOf);
+    expect(Object.keys(paths).sort()).toEqual([...wanted, ...ofMembers].map(({ path }) => path).sort());
+    for (const { path } of wanted) expect((await ask(port, path, { method: 'HEAD' })).status).not.toBe(404);
+    for (const { path } of ofMembers) {
+      const { code } = await askJson<{ code: string }>(port, path.replace('{id}', 'none'));
+      expect(code).not.toBe('ROUTE_NOT_FOUND');
+    }
   });
 });

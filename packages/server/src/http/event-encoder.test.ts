@@ -1,6 +1,6 @@
 import type { FollowItem } from '@porthole/logs';
 import { describe, expect, it } from 'vitest';
-import { EventEncoder } from './event-encoder.ts';
+import { cursorIdOf, EventEncoder } from './event-encoder.ts';
 import { record } from './testing/records.ts';
 
 describe('server-sent events', () => {
@@ -14,24 +14,26 @@ describe('server-sent events', () => {
 
   it('of a record carry its cursor as their id', () => {
     const item = record(7, { message: 'a\nb\r\n\nid: forged' });
-    const text = new EventEncoder().encode([item]).toString();
+    const text = new EventEncoder(cursorIdOf).encode([item]).toString();
     expect(text).toBe(`event: record\nid: c7\ndata: ${JSON.stringify(item)}\n\n`);
     expect(text.split('\n')).toHaveLength(5);
   });
 
   it.each(others)('of type $type have no id, so that a client resumes after a record', (item) => {
-    expect(new EventEncoder().encode([item]).toString()).toBe(`event: ${item.type}\ndata: ${JSON.stringify(item)}\n\n`);
+    expect(new EventEncoder(cursorIdOf).encode([item]).toString()).toBe(
+      `event: ${item.type}\ndata: ${JSON.stringify(item)}\n\n`,
+    );
   });
 
   it('of a batch stand one after the other', () => {
-    const encoder = new EventEncoder();
+    const encoder = new EventEncoder(cursorIdOf);
     const items = [record(1), ...others, record(2)];
     expect(encoder.encode(items).toString()).toBe(items.map((item) => encoder.encode([item])).join(''));
     expect(encoder.encode([])).toHaveLength(0);
   });
 
   it('write a record that goes to many out once', () => {
-    const encoder = new EventEncoder();
+    const encoder = new EventEncoder(cursorIdOf);
     let written = 0;
     const item = Object.assign(record(1), {
       toJSON: () => {

@@ -1,3 +1,4 @@
+import type { IncomingHttpHeaders } from 'node:http';
 import type { FollowItem } from '@porthole/logs';
 
 export const EVENT_STREAM_HEADERS = {
@@ -14,27 +15,43 @@ export const RETRY_FRAME = Buffer.from('retry: 1000\n\n');
 export const HEARTBEAT_FRAME = Buffer.from(': still here\n\n');
 
 /** Items as server-sent events. A record that goes to many followers is written out once. */
-export class EventEncoder {
+export class EventEncoder<T extends { type: string }> {
+  readonly #idOf: (item: T) => string | undefined;
   readonly #frames = new WeakMap<object, Buffer>();
 
-  encode(items: readonly FollowItem[]): Buffer {
+  /** What has an id is what a client resumes after. */
+  constructor(idOf: (item: T) => string | undefined) {
+    this.#idOf = idOf;
+  }
+
+  encode(items: readonly T[]): Buffer {
     const [first] = items;
     if (items.length === 1 && first) return this.#frameOf(first);
     return Buffer.concat(items.map((item) => this.#frameOf(item)));
   }
 
-  #frameOf(item: FollowItem): Buffer {
-    if (item.type !== 'record') return frame(item);
+  #frameOf(item: T): Buffer {
+    if (item.type !== 'record') return this.#frame(item);
     const known = this.#frames.get(item);
     if (known) return known;
-    const made = frame(item);
+    const made = this.#frame(item);
     this.#frames.set(item, made);
     return made;
+  }
+
+  #frame(item: T): Buffer {
+    const id = this.#idOf(item);
+    const idLine = id === undefined ? '' : `id: ${id}\n`;
+    return Buffer.from(`event: ${item.type}\n${idLine}data: ${JSON.stringify(item)}\n\n`);
   }
 }
 
 /** Only records have an id: what a client resumes after is always a record. */
-function frame(item: FollowItem): Buffer {
-  const id = item.type === 'record' ? `id: ${item.cursor}\n` : '';
-  return Buffer.from(`event: ${item.type}\n${id}data: ${JSON.stringify(item)}\n\n`);
+export function cursorIdOf(item: FollowItem): string | undefined {
+  return item.type === 'record' ? item.cursor : undefined;
+}
+
+/** The id of the last event that a client which comes back has seen. */
+export function lastEventId({ 'last-event-id': id }: IncomingHttpHeaders): string | undefined {
+  return Array.isArray(id) ? id[0] : id;
 }

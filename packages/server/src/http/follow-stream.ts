@@ -1,9 +1,18 @@
-import type { FollowItem } from '@porthole/logs';
 import type { StreamBody } from './answer.ts';
 import { type EventEncoder, HEARTBEAT_FRAME, RETRY_FRAME } from './event-encoder.ts';
 
-export interface FollowStreamOptions {
-  encoder: EventEncoder;
+interface FollowEvent {
+  type: string;
+}
+
+/** What a stopping node says last. */
+interface StoppingEnd {
+  type: 'end';
+  reason: 'stopping';
+}
+
+export interface FollowStreamOptions<T extends FollowEvent> {
+  encoder: EventEncoder<T | StoppingEnd>;
   /** A comment is sent after so long without news. */
   heartbeatMs: number;
   /** Fires when the client has gone. */
@@ -16,9 +25,9 @@ export interface FollowStreamOptions {
  * Batches of items as server-sent events, until the client leaves, the node stops or the items end. The first batch is
  * taken before it is answered, so that a question that is refused still gets its status.
  */
-export async function openFollowStream(
-  follow: (signal: AbortSignal) => AsyncIterable<FollowItem[]>,
-  options: FollowStreamOptions,
+export async function openFollowStream<T extends FollowEvent>(
+  follow: (signal: AbortSignal) => AsyncIterable<T[]>,
+  options: FollowStreamOptions<T>,
 ): Promise<StreamBody> {
   // Of its own: when the node stops, or only the head was asked for, the source must end although the client has not left.
   const leaving = new AbortController();
@@ -35,15 +44,15 @@ export async function openFollowStream(
   return { sizeBytes: undefined, chunks: frames(iterator, first, { ...options, signal: leaving.signal }), close };
 }
 
-async function* frames(
-  iterator: AsyncIterator<FollowItem[]>,
-  first: IteratorResult<FollowItem[]>,
-  { encoder, heartbeatMs, signal, stopping }: FollowStreamOptions,
+async function* frames<T extends FollowEvent>(
+  iterator: AsyncIterator<T[]>,
+  first: IteratorResult<T[]>,
+  { encoder, heartbeatMs, signal, stopping }: FollowStreamOptions<T>,
 ): AsyncGenerator<Buffer> {
-  const news = new News(heartbeatMs, [signal, stopping]);
+  const news = new News<T[]>(heartbeatMs, [signal, stopping]);
   try {
     yield RETRY_FRAME;
-    for (let batch: IteratorResult<FollowItem[]> | undefined = first; !batch?.done; batch = await news.next()) {
+    for (let batch: IteratorResult<T[]> | undefined = first; !batch?.done; batch = await news.next()) {
       if (batch && batch.value.length > 0) yield encoder.encode(batch.value);
       else if (news.isSilent) yield HEARTBEAT_FRAME;
       signal.throwIfAborted();
@@ -61,10 +70,10 @@ async function* frames(
 }
 
 /** Waits for a batch, a silence or a signal, whichever comes first, without giving up the batch that is on its way. */
-class News {
+class News<B> {
   readonly #timer: NodeJS.Timeout;
   readonly #signals: readonly AbortSignal[];
-  #batch: Promise<IteratorResult<FollowItem[]>> | undefined;
+  #batch: Promise<IteratorResult<B>> | undefined;
   #settled = false;
   #silent = false;
   #wake = () => {};
@@ -89,7 +98,7 @@ class News {
     this.#timer.refresh();
   }
 
-  expect(batch: Promise<IteratorResult<FollowItem[]>>): void {
+  expect(batch: Promise<IteratorResult<B>>): void {
     this.#batch = batch;
     const settled = () => {
       this.#settled = true;
@@ -100,7 +109,7 @@ class News {
   }
 
   /** The batch; or `undefined` when it is not there yet but there is a reason to look up. */
-  async next(): Promise<IteratorResult<FollowItem[]> | undefined> {
+  async next(): Promise<IteratorResult<B> | undefined> {
     if (!this.#settled && !this.#silent && !this.#signals.some(({ aborted }) => aborted)) {
       await new Promise<void>((resolve) => {
         this.#wake = resolve;

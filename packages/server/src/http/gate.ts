@@ -1,7 +1,8 @@
 import type { IncomingMessage } from 'node:http';
-import { PortholeError, ROUTE_IDS, type RouteId, routeOf } from '@porthole/contract';
+import { PortholeError, routeOf } from '@porthole/contract';
 import { bearerOwner } from '../auth/bearer.ts';
 import type { TokenCheck } from '../auth/tokens.ts';
+import { findRoute, type RouteTarget } from './find-route.ts';
 import { HttpRefusal } from './http-refusal.ts';
 import { parseTarget } from './request-target.ts';
 
@@ -16,14 +17,12 @@ export interface GateOptions {
 
 /** A request that was let in. */
 export interface Admitted {
-  route: RouteId;
+  target: RouteTarget;
   query: URLSearchParams;
   method: 'GET' | 'HEAD';
   /** Whether the one who asks may see everything: no token is needed here, or theirs is good. */
   trusted: boolean;
 }
-
-const ROUTE_BY_PATH = new Map(ROUTE_IDS.map((id) => [routeOf(id).path, id]));
 
 /** Decides, in this order: size, rate, host, route, credentials, method. Throws what the client is told. */
 export function admit(request: IncomingMessage, gate: GateOptions): Admitted {
@@ -40,8 +39,8 @@ export function admit(request: IncomingMessage, gate: GateOptions): Admitted {
     throw new PortholeError('BAD_REQUEST', 'the header "Host" is missing');
   }
   if (!gate.tokens) gate.checkHost(authority ?? headers.host);
-  const route = ROUTE_BY_PATH.get(path);
-  const isOpen = route !== undefined && routeOf(route).open;
+  const target = findRoute(path);
+  const isOpen = target !== undefined && routeOf(target.route).open;
   const trusted = !gate.tokens || bearerOwner(headers.authorization, gate.tokens) !== undefined;
   if (!trusted && !isOpen) {
     const message = headers.authorization
@@ -49,10 +48,10 @@ export function admit(request: IncomingMessage, gate: GateOptions): Admitted {
       : 'this node needs a token: send the header "Authorization: Bearer TOKEN"';
     throw new HttpRefusal('UNAUTHENTICATED', message, { 'www-authenticate': 'Bearer realm="porthole"' });
   }
-  if (route === undefined) throw new PortholeError('ROUTE_NOT_FOUND', 'no such route; /docs lists them');
+  if (target === undefined) throw new PortholeError('ROUTE_NOT_FOUND', 'no such route; /docs lists them');
   if (request.method !== 'GET' && request.method !== 'HEAD') {
     throw new HttpRefusal('METHOD_NOT_ALLOWED', 'this interface is read-only: use GET or HEAD', { allow: 'GET, HEAD' });
   }
   if (gate.isStopping() && !isOpen) throw new PortholeError('SHUTTING_DOWN', 'the node is stopping');
-  return { route, query, method: request.method, trusted };
+  return { target, query, method: request.method, trusted };
 }

@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders, IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http';
-import { codeOf, type RouteId, routeOf } from '@porthole/contract';
+import { codeOf, type MemberRouteId, memberOperationOf, type RouteId, routeOf } from '@porthole/contract';
 import { ClientGone, ReaderStalled } from '../doors/client-gone.ts';
 import { Deadline } from '../doors/deadline.ts';
 import type { StreamSlots } from '../doors/stream-slots.ts';
@@ -14,6 +14,8 @@ import { AnswerWriter, sendAnswer } from './send-answer.ts';
 export interface RequestHandling {
   gate: GateOptions;
   routes: Readonly<Record<RouteId, RouteHandler>>;
+  /** The same for a member of the cluster, whose id the request has. */
+  memberRoutes: Readonly<Record<MemberRouteId, RouteHandler>>;
   cors: ReturnType<typeof createCors>;
   slots: StreamSlots;
   metrics: NodeMetrics;
@@ -42,6 +44,7 @@ class RequestCourse implements RouteRequest {
   query = NO_QUERY;
   method: RouteRequest['method'] = 'GET';
   trusted = false;
+  member: string | undefined = undefined;
   readonly #handling: RequestHandling;
   readonly #request: IncomingMessage;
   readonly #response: ServerResponse;
@@ -86,18 +89,21 @@ class RequestCourse implements RouteRequest {
 
   /** The answer of the route, or of the failure to get one. */
   async #decide(): Promise<Answer> {
-    const { cors, gate, slots, routes } = this.#handling;
+    const { cors, gate, slots, routes, memberRoutes } = this.#handling;
     const extra = cors.headersFor(this.#request);
     try {
       const preflight = cors.preflight(this.#request);
       if (preflight) return preflight;
-      const { route, query, method, trusted } = admit(this.#request, gate);
-      this.#route = route;
+      const { target, query, method, trusted } = admit(this.#request, gate);
+      const isMember = target.member !== undefined;
+      this.#route = isMember ? memberOperationOf(target.route) : target.route;
       this.query = query;
       this.method = method;
       this.trusted = trusted;
-      if (routeOf(route).stream) this.#giveSlot = slots.take();
-      this.#answer = await this.#deadline.race(Promise.resolve(routes[route](this)), closeStream);
+      this.member = target.member;
+      if (routeOf(target.route).stream) this.#giveSlot = slots.take();
+      const handler = isMember ? memberRoutes[target.route] : routes[target.route];
+      this.#answer = await this.#deadline.race(Promise.resolve(handler(this)), closeStream);
       return withHeaders(this.#answer, extra);
     } catch (error) {
       if (this.#response.closed) throw error; // no one is left to be answered

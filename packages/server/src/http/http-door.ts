@@ -1,21 +1,26 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { NodeState } from '@porthole/contract';
+import type { ClusterState, NodeState } from '@porthole/contract';
 import type { DoorRules } from '../doors/door-rules.ts';
 import type { Health } from '../health.ts';
 import type { OwnLog } from '../own-log/own-log.ts';
 import type { Settings } from '../settings/settings.ts';
+import { createClusterRoutes } from './cluster-routes.ts';
 import { createCors } from './cors.ts';
 import { createRequestHandler } from './handle-request.ts';
+import { createHealthRoutes } from './health-routes.ts';
 import { createHostCheck } from './host-check.ts';
 import { createLogRoutes } from './log-routes.ts';
-import { createNodeRoutes } from './node-routes.ts';
+import { createMemberRoutes } from './member-routes.ts';
 import { createPageRoutes } from './page-routes.ts';
 import { createRecordRoutes } from './record-routes.ts';
+import { createStateRoutes } from './state-routes.ts';
 
 export interface HttpDoorParts {
   settings: Settings;
   rules: DoorRules;
   state: NodeState;
+  /** Without it the node answers only for itself. */
+  cluster?: ClusterState;
   health: Health;
   version: string;
   hostName: string;
@@ -24,9 +29,10 @@ export interface HttpDoorParts {
 
 /** Everything between a bound port and the node: who is let in, which route answers, what is counted. */
 export function createHttpDoor(parts: HttpDoorParts): (request: IncomingMessage, response: ServerResponse) => void {
-  const { settings, rules, state, health, version, hostName, ownLog } = parts;
+  const { settings, rules, state, cluster, health, version, hostName, ownLog } = parts;
   const { http, node, follow } = settings;
   const { tokens, slots, metrics, checkRate, isStopping, answerTimeoutMs } = rules;
+  const recordOptions = { ...rules, heartbeatMs: follow.heartbeatMs };
   return createRequestHandler({
     gate: {
       maxUrlBytes: http.maxUrlBytes,
@@ -36,11 +42,14 @@ export function createHttpDoor(parts: HttpDoorParts): (request: IncomingMessage,
       isStopping,
     },
     routes: {
-      ...createNodeRoutes({ node: state, health, metrics }),
+      ...createHealthRoutes({ health, metrics }),
+      ...createStateRoutes(state),
       ...createLogRoutes(state),
-      ...createRecordRoutes(state, { ...rules, heartbeatMs: follow.heartbeatMs }),
+      ...createRecordRoutes(state, recordOptions),
+      ...createClusterRoutes(cluster, recordOptions),
       ...createPageRoutes({ node: state, health, version }),
     },
+    memberRoutes: createMemberRoutes(cluster, recordOptions),
     cors: createCors(http.corsOrigins),
     slots,
     metrics,

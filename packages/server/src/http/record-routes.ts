@@ -9,8 +9,8 @@ import {
   type RequestClock,
 } from '@porthole/contract';
 import type { FollowItem, FollowQuery } from '@porthole/logs';
-import { jsonAnswer, type RouteHandler, type RouteRequest } from './answer.ts';
-import { EVENT_STREAM_HEADERS, EventEncoder } from './event-encoder.ts';
+import { jsonAnswer, type RouteHandler } from './answer.ts';
+import { cursorIdOf, EVENT_STREAM_HEADERS, EventEncoder, lastEventId } from './event-encoder.ts';
 import { openFollowStream } from './follow-stream.ts';
 import { openEnded } from './open-ended.ts';
 
@@ -30,7 +30,7 @@ export interface RecordRouteOptions {
 
 export function createRecordRoutes(node: NodeState, options: RecordRouteOptions): Record<RecordRouteId, RouteHandler> {
   const { clock, maxRecords, searchBudgetMs, countBudgetMs, heartbeatMs, stopping } = options;
-  const encoder = new EventEncoder();
+  const encoder = new EventEncoder(cursorIdOf);
   return {
     logSearch: async ({ query, signal }) => {
       const request = parseSearchRequest(query, clock(), { maxRecords });
@@ -74,8 +74,4 @@ async function* resumeFollow(node: NodeState, request: FollowQuery, signal: Abor
     yield [{ type: 'gap', family, reason: 'gone', bytes: null, after: null, until: null }];
     yield* node.followLogs({ ...request, start: 'end' }, { signal });
   }
-}
-
-function lastEventId({ 'last-event-id': id }: RouteRequest['headers']): string | undefined {
-  return Array.isArray(id) ? id[0] : id;
 }

@@ -18,6 +18,7 @@ export interface MetricSources {
   openStreams(): number;
   logs(): LogDir['usage'];
   ownLog(): { written: number; dropped: number; errors: number };
+  cluster(): { members: number; isFresh: boolean };
 }
 
 export function createMetrics(sources: MetricSources): NodeMetrics {
@@ -36,7 +37,8 @@ export function createMetrics(sources: MetricSources): NodeMetrics {
   };
 }
 
-function nodeMetrics({ openStreams, logs, ownLog }: MetricSources): Metric[] {
+function nodeMetrics({ openStreams, logs, ownLog, cluster }: MetricSources): Metric[] {
+  const { members, isFresh } = cluster();
   const { written, dropped, errors } = ownLog();
   const { openFiles, threads, jobs, questions, indexBytes, readers } = logs();
   const metric = (type: Metric['type'], name: string, help: string, value: number): Metric => ({
@@ -53,6 +55,8 @@ function nodeMetrics({ openStreams, logs, ownLog }: MetricSources): Metric[] {
     metric('gauge', 'searches', 'Searches, histograms and digests under way.', questions),
     metric('gauge', 'index_bytes', 'Memory of what earlier scans have seen.', indexBytes),
     metric('gauge', 'followed_logs', 'Logs being followed.', readers),
+    metric('gauge', 'cluster_members', 'Members of the cluster, this node included.', members),
+    metric('gauge', 'cluster_membership_fresh', '0 while the registry of members does not answer.', isFresh ? 1 : 0),
     metric('counter', 'own_log_records_total', 'Records written to the own log.', written),
     metric('counter', 'own_log_dropped_records_total', 'Records of the own log lost to a full queue.', dropped),
     metric('counter', 'own_log_errors_total', 'Failed writes of the own log.', errors),

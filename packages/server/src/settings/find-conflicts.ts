@@ -44,6 +44,36 @@ const RULES: readonly Rule[] = [
         ? 'http.max-url-bytes is above http.max-header-bytes, which counts the URL too - raise http.max-header-bytes as well'
         : undefined,
   },
+  {
+    keys: ['cluster.members', 'cluster.etcd'],
+    check: ({ cluster }) =>
+      cluster.members.length > 0 && cluster.etcd.length > 0
+        ? 'cluster.members and cluster.etcd both say who the members are - set one of them'
+        : undefined,
+  },
+  {
+    keys: ['cluster.lindb-namespace', 'cluster.etcd'],
+    check: ({ cluster }) =>
+      cluster.lindbNamespace !== '' && cluster.etcd.length === 0
+        ? 'cluster.lindb-namespace is a place in an etcd, but cluster.etcd names none - set both or none'
+        : undefined,
+  },
+  {
+    keys: ['cluster.etcd-user', 'cluster.etcd-password-file'],
+    check: ({ cluster }) => {
+      if ((cluster.etcdUser === '') === (cluster.etcdPasswordFile === '')) return undefined;
+      const [set, missing] = cluster.etcdUser === '' ? ['password-file', 'user'] : ['user', 'password-file'];
+      return `cluster.etcd-${set} is set but cluster.etcd-${missing} is not - set both or none`;
+    },
+  },
+  {
+    keys: ['cluster.etcd-cert-file', 'cluster.etcd-key-file'],
+    check: ({ cluster }) => {
+      if ((cluster.etcdCertFile === '') === (cluster.etcdKeyFile === '')) return undefined;
+      const [set, missing] = cluster.etcdKeyFile === '' ? ['cert', 'key'] : ['key', 'cert'];
+      return `cluster.etcd-${set}-file is set but cluster.etcd-${missing}-file is not - set both or none`;
+    },
+  },
 ];
 
 /** Values that are fine alone but impossible together. Rules about a value that was already refused are left out. */

@@ -4,11 +4,14 @@ import { type Reading, readingOf, refuseType, type SettingKind } from './setting
 const MAX_ITEMS = 256;
 
 /** Any number of items of one kind. Text is split at commas; items without content do not count. */
-export function listOf(item: SettingKind<string>, { plural }: { plural: string }): SettingKind<string[]> {
-  const wanted = { noun: `a list of ${plural}`, accepted: `at most ${MAX_ITEMS}` };
+export function listOf(
+  item: SettingKind<string>,
+  { plural, maxItems = MAX_ITEMS }: { plural: string; maxItems?: number },
+): SettingKind<string[]> {
+  const wanted = { noun: `a list of ${plural}`, accepted: `at most ${maxItems}` };
 
   function readAll<V>(values: readonly V[], read: (value: V) => Reading<string>): Reading<string[]> {
-    if (values.length > MAX_ITEMS) return readingOf<string[]>(wanted, values, undefined);
+    if (values.length > maxItems) return readingOf<string[]>(wanted, values, undefined);
     const items: string[] = [];
     for (const value of values) {
       const reading = read(value);

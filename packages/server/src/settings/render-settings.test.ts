@@ -91,6 +91,9 @@ function anySettings(): fc.Arbitrary<PartialSettings> {
     if ((tls?.certFile === '') !== (tls?.keyFile === '')) Object.assign(options, { tls: {} });
     if (Number(http?.maxUrlBytes) > Number(http?.maxHeaderBytes))
       Object.assign(http ?? {}, { maxHeaderBytes: 1024 ** 2 });
+    const cluster = { etcdUser: '', etcdPasswordFile: '', etcdCertFile: '', etcdKeyFile: '', lindbNamespace: '' };
+    const known = options.cluster?.members;
+    Object.assign(options.cluster ?? {}, cluster, Array.isArray(known) && known.length > 0 && { etcd: [] });
     return { ...options, auth: { ...options.auth, allowAnonymous: true } };
   });
 }

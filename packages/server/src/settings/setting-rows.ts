@@ -1,3 +1,4 @@
+import { CLUSTER_ROWS } from './cluster-rows.ts';
 import { listOf } from './list-of.ts';
 import { duration, integer, port, size } from './number-kinds.ts';
 import { onOff } from './on-off.ts';
@@ -199,6 +200,7 @@ export const SETTING_ROWS = {
   },
   search: SEARCH_ROWS,
   follow: FOLLOW_ROWS,
+  cluster: CLUSTER_ROWS,
   config: {
     secretKeys: setting({
       name: 'secret-keys',

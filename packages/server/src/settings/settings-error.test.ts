@@ -173,6 +173,30 @@ describe('values impossible together', () => {
       'http.max-url-bytes = "32KiB"',
       'porthole.toml:1: http.max-url-bytes is above http.max-header-bytes, which counts the URL too - raise http.max-header-bytes as well',
     ],
+    [
+      '[cluster]\nmembers = ["http://a:1"]\netcd = ["http://e:1"]',
+      'porthole.toml:2: cluster.members and cluster.etcd both say who the members are - set one of them',
+    ],
+    [
+      '[cluster]\nmembers = ["http://a:1"]\nlindb-namespace = "/lindb-cluster"',
+      'porthole.toml:3: cluster.lindb-namespace is a place in an etcd, but cluster.etcd names none - set both or none',
+    ],
+    [
+      '[cluster]\netcd-user = "porthole"',
+      'porthole.toml:2: cluster.etcd-user is set but cluster.etcd-password-file is not - set both or none',
+    ],
+    [
+      '[cluster]\netcd-password-file = "p"',
+      'porthole.toml:2: cluster.etcd-password-file is set but cluster.etcd-user is not - set both or none',
+    ],
+    [
+      '[cluster]\netcd-cert-file = "c"',
+      'porthole.toml:2: cluster.etcd-cert-file is set but cluster.etcd-key-file is not - set both or none',
+    ],
+    [
+      '[cluster]\netcd-key-file = "k"',
+      'porthole.toml:2: cluster.etcd-key-file is set but cluster.etcd-cert-file is not - set both or none',
+    ],
   ])('%j is told as %s', async (text, message) => {
     expect(await dir.messages(text)).toEqual([message]);
   });
@@ -191,6 +215,9 @@ describe('values impossible together', () => {
     { http: { host: '::' }, auth: { allowAnonymous: true } },
     { http: { host: '::1' } },
     { tls: { certFile: 'c', keyFile: 'k' } },
+    { cluster: { members: ['http://a:1', 'b=https://b:1'] } },
+    { cluster: { etcd: ['http://e:1'], lindbNamespace: '/lindb-cluster', etcdUser: 'u', etcdPasswordFile: 'p' } },
+    { cluster: { etcd: ['https://e:1'], etcdCertFile: 'c', etcdKeyFile: 'k', etcdCaFile: 'ca' } },
   ])('do not include %j', async (options) => {
     await expect(dir.load({ options })).resolves.toBeDefined();
   });

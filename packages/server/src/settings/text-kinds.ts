@@ -18,7 +18,7 @@ interface TextRules<T extends string> {
 }
 
 /** Every kind that is written as a string wherever it comes from. */
-function textKind<T extends string>({ name, noun, accepted, parse }: TextRules<T>): SettingKind<T> {
+export function textKind<T extends string>({ name, noun, accepted, parse }: TextRules<T>): SettingKind<T> {
   const wanted = { noun, accepted };
   function read(value: unknown, baseDir: string): Reading<T> {
     if (typeof value !== 'string') return refuseType(wanted, value);
@@ -138,7 +138,7 @@ function isZone(name: string): boolean {
 }
 
 /** As browsers send it: lower case, the scheme's own port left out. */
-function parseOrigin(text: string): string | undefined {
+export function parseOrigin(text: string): string | undefined {
   if (!/^https?:\/\/[^/?#@*\\\s]+$/i.test(text) || !URL.canParse(text)) return undefined;
   return new URL(text).origin;
 }

@@ -1,4 +1,13 @@
-import { COMMON_ERRORS, ERROR_KINDS, type ErrorCode, ROUTE_IDS, type Route, routeOf } from '@porthole/contract';
+import {
+  COMMON_ERRORS,
+  ERROR_KINDS,
+  type ErrorCode,
+  MEMBER_ROUTE_IDS,
+  memberRouteOf,
+  ROUTE_IDS,
+  type Route,
+  routeOf,
+} from '@porthole/contract';
 import { type Html, html } from './html.ts';
 import { layout } from './layout.ts';
 
@@ -10,6 +19,7 @@ export function docsPage({ version }: { version: string }): string {
     html`<h1>Node state interface <small>${version}</small></h1>
 <p class="sub">Read-only: every route answers GET and HEAD. Unknown parameters are ignored. Machine-readable: <a href="/openapi.json">openapi.json</a> (OpenAPI 3.1). Every route can also give ${links(COMMON_ERRORS)}.</p>
 ${routes.map(routeSection)}
+${memberSection()}
 <h2 id="errors">Errors</h2>
 <p>Every error is an <code>application/problem+json</code> document (RFC 9457) with <code>type, title, status, detail, code</code>; a client that accepts only <code>text/plain</code> gets the detail as text. Codes are a closed list.</p>
 <div class="card"><table><thead><tr><th>Code</th><th class="num">Status</th><th>Meaning</th><th>Try again?</th></tr></thead>
@@ -26,6 +36,16 @@ function routeSection({ path, summary, description, parameters, answer, errors, 
   return html`<section><h2>${summary}</h2><p><code>GET ${path}</code>${example}</p><p>${prose(description)}</p>
 ${rows.length > 0 ? html`<div class="card"><table><thead><tr><th>Parameter</th><th>In</th><th>Type</th><th></th><th>Meaning</th></tr></thead><tbody>${rows}</tbody></table></div>` : undefined}
 <p class="sub">Answers <code>${answer.contentType}</code>. ${open ? 'Needs no token. ' : ''}${errors.length > 0 ? html`Errors of its own: ${links(errors)}.` : undefined}</p></section>`;
+}
+
+/** Their parameters and answers stand above. */
+function memberSection(): Html {
+  const rows = MEMBER_ROUTE_IDS.map((id) => {
+    const { path, summary } = memberRouteOf(id);
+    return html`<tr><td class="mono">GET ${path}</td><td>${summary}</td></tr>`;
+  });
+  return html`<section><h2>One member of the cluster</h2><p>What a node tells of itself, any other tells of it: the same parameters and answers.</p>
+<div class="card"><table><tbody>${rows}</tbody></table></div></section>`;
 }
 
 function links(codes: readonly ErrorCode[]): Html[] {

@@ -1,6 +1,6 @@
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { ERROR_KINDS, ROUTE_IDS, routeOf } from '@porthole/contract';
+import { ERROR_KINDS, MEMBER_ROUTE_IDS, memberRouteOf, ROUTE_IDS, routeOf } from '@porthole/contract';
 import { describe, expect, it } from 'vitest';
 import { ask } from '../../testing/ask.ts';
 import { startTestNode, tempDir } from '../../testing/test-node.ts';
@@ -55,6 +55,7 @@ describe('the documentation page', () => {
     const text = await page(port, '/docs');
     for (const route of ROUTE_IDS.map(routeOf))
       if (!route.page) expect(text).toContain(`<code>GET ${route.path}</code>`);
+    for (const { path } of MEMBER_ROUTE_IDS.map(memberRouteOf)) expect(text).toContain(`GET ${path}<`);
     for (const code of Object.keys(ERROR_KINDS)) expect(text).toContain(`id="${code}"`);
   });
 });

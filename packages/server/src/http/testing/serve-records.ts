@@ -1,78 +1,13 @@
 import type { NodeState } from '@porthole/contract';
-import { onTestFinished } from 'vitest';
-import { StreamSlots } from '../../doors/stream-slots.ts';
-import type { CutReason } from '../../metrics/request-counts.ts';
-import type { Logger } from '../../own-log/logger.ts';
-import type { RouteHandler } from '../answer.ts';
-import { createCors } from '../cors.ts';
-import { createRequestHandler } from '../handle-request.ts';
-import { startHttpServer } from '../http-server.ts';
 import { createRecordRoutes } from '../record-routes.ts';
+import { type Served, type ServeOptions, serveRoutes } from './serve-routes.ts';
 
-const HOUR_MS = 3_600_000;
-
-export interface ServeOptions {
-  heartbeatMs?: number;
-  stallTimeoutMs?: number;
-  answerTimeoutMs?: number;
-  maxStreams?: number;
-}
-
-export interface ServedRecords {
-  port: number;
-  slots: StreamSlots;
-  /** Why answers were cut. */
-  cuts: CutReason[];
-  /** As a node does it: tells the followers, then lets answers end. */
-  stop(): Promise<void>;
-}
+export type { ServeOptions };
 
 /** The record routes on a port of their own, in front of whatever answers them; stopped when the test ends. */
-export async function serveRecords(
+export function serveRecords(
   answers: Partial<Pick<NodeState, 'searchLogLines' | 'followLogs' | 'logHistogram' | 'logDigest'>>,
-  { heartbeatMs = HOUR_MS, stallTimeoutMs = HOUR_MS, answerTimeoutMs = HOUR_MS, maxStreams = 100 }: ServeOptions = {},
-): Promise<ServedRecords> {
-  const slots = new StreamSlots(maxStreams);
-  const cuts: CutReason[] = [];
-  const stopping = new AbortController();
-  const routes = createRecordRoutes(answers as NodeState, {
-    clock: () => ({ nowMs: Date.now(), toEpochMs: (localMs) => localMs, offsetMsAt: () => 0 }),
-    maxRecords: 1000,
-    searchBudgetMs: HOUR_MS,
-    countBudgetMs: HOUR_MS,
-    heartbeatMs,
-    stopping: stopping.signal,
-  });
-  const onRequest = createRequestHandler({
-    gate: { maxUrlBytes: 8192, tokens: undefined, checkHost() {}, checkRate() {}, isStopping: () => false },
-    routes: routes as Record<keyof typeof routes, RouteHandler> & Parameters<typeof createRequestHandler>[0]['routes'],
-    cors: createCors([]),
-    slots,
-    metrics: {
-      countRequest() {},
-      countCut: (reason) => cuts.push(reason),
-      countCall() {},
-      render: async () => '',
-      close() {},
-    },
-    log: QUIET,
-    answerTimeoutMs,
-  });
-  const server = await startHttpServer({
-    host: '127.0.0.1',
-    port: 0,
-    maxHeaderBytes: 16_384,
-    arrivalTimeoutMs: HOUR_MS,
-    stallTimeoutMs,
-    tls: undefined,
-    onRequest,
-  });
-  onTestFinished(() => server.stop(0));
-  const stop = () => {
-    stopping.abort();
-    return server.stop(HOUR_MS);
-  };
-  return { port: server.port, slots, cuts, stop };
+  options?: ServeOptions,
+): Promise<Served> {
+  return serveRoutes((rules) => ({ routes: createRecordRoutes(answers as NodeState, rules) }), options);
 }
-
-const QUIET: Logger = { debug() {}, info() {}, warn() {}, error() {}, isEnabled: () => false };

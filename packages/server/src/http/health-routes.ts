@@ -1,21 +1,16 @@
-import type { NodeState } from '@porthole/contract';
 import type { Health, Readiness } from '../health.ts';
 import type { NodeMetrics } from '../metrics/metrics.ts';
 import { jsonAnswer, type RouteHandler, textAnswer } from './answer.ts';
 
-type NodeRouteId = 'config' | 'settings' | 'node' | 'live' | 'ready' | 'metrics';
+type HealthRouteId = 'live' | 'ready' | 'metrics';
 
-export interface NodeRouteParts {
-  node: NodeState;
+export interface HealthRouteParts {
   health: Health;
   metrics: NodeMetrics;
 }
 
-export function createNodeRoutes({ node, health, metrics }: NodeRouteParts): Record<NodeRouteId, RouteHandler> {
+export function createHealthRoutes({ health, metrics }: HealthRouteParts): Record<HealthRouteId, RouteHandler> {
   return {
-    config: async ({ signal }) => jsonAnswer(await node.config({ signal })),
-    settings: async ({ signal }) => jsonAnswer(await node.settings({ signal })),
-    node: async ({ signal }) => jsonAnswer(await node.describe({ signal })),
     live: () => jsonAnswer({ status: 'ok' }),
     ready: async ({ trusted }) => {
       const found = await health.check();

@@ -1,0 +1,183 @@
+import { readdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { ClusterConfigDiff, ClusterEnd, ClusterItem, ClusterNodes, ClusterRecord } from '@porthole/contract';
+import { describe, expect, it } from 'vitest';
+import { createToken } from '../auth/tokens.ts';
+import { askJson, askProblem } from '../testing/ask.ts';
+import { eventually } from '../testing/eventually.ts';
+import { freePorts } from '../testing/free-ports.ts';
+import { startTestNode, type TestNode, tempDir } from '../testing/test-node.ts';
+
+const line = (second: number, level: string, text: string) =>
+  `2026-11-15 05:00:${String(second).padStart(2, '0')}.000\t${level}\ta.go:1\t[A]: ${text}\n`;
+
+/** Nodes that know each other by a list, each with a log of its own. */
+async function startCluster(count: number, cluster: { refreshMs?: number } = {}): Promise<TestNode[]> {
+  const ports = await freePorts(count);
+  const members = ports.map((port, index) => `n${index + 1}=http://127.0.0.1:${port}`);
+  return Promise.all(
+    ports.map((port, index) =>
+      startTestNode({
+        files: {
+          'a.log':
+            line(index + 1, 'INFO', `first of n${index + 1}`) + line(index + 11, 'ERROR', `second of n${index + 1}`),
+        },
+        settings: {
+          http: { port },
+          node: { timeZone: 'UTC' },
+          cluster: { nodeId: `n${index + 1}`, members, ...cluster },
+        },
+      }),
+    ),
+  );
+}
+
+async function search(port: number, query = ''): Promise<ClusterItem[]> {
+  const response = await fetch(`http://127.0.0.1:${port}/api/v1/cluster/log/search?${query}`);
+  return (await response.text())
+    .trim()
+    .split('\n')
+    .map((text) => JSON.parse(text) as ClusterItem);
+}
+
+describe('three nodes that know each other', () => {
+  it('any of them answers for all', async () => {
+    const nodes = await startCluster(3);
+    for (const { port } of nodes) {
+      const answer = await askJson<ClusterNodes>(port, '/api/v1/cluster/nodes');
+      expect(answer.nodes.map(({ id, state }) => ({ id, state }))).toEqual([
+        { id: 'n1', state: 'up' },
+        { id: 'n2', state: 'up' },
+        { id: 'n3', state: 'up' },
+      ]);
+      expect(answer.membership).toMatchObject({ kind: 'static', state: 'ok' });
+    }
+  });
+
+  it('a search is merged by time, and says who took part', async () => {
+    const [first] = await startCluster(3);
+    const items = await search(first?.port ?? 0, 'order=oldest');
+    const records = items.filter((item): item is ClusterRecord => item.type === 'record');
+    expect(records.map(({ node, message }) => `${node}: ${message}`)).toEqual([
+      'n1: first of n1',
+      'n2: first of n2',
+      'n3: first of n3',
+      'n1: second of n1',
+      'n2: second of n2',
+      'n3: second of n3',
+    ]);
+    expect(items.at(-1)).toMatchObject({ type: 'end', reason: 'exhausted', cursor: null });
+  });
+
+  it('a member that died is reported, and the others answer', async () => {
+    const [first, second] = await startCluster(3);
+    await second?.running.stop();
+    const end = (await search(first?.port ?? 0, 'level=error')).at(-1);
+    expect(end).toMatchObject({
+      type: 'end',
+      records: 2,
+      members: [
+        { id: 'n1', outcome: 'ok' },
+        { id: 'n2', outcome: 'refused' },
+        { id: 'n3', outcome: 'ok' },
+      ],
+    });
+  });
+
+  it('the last words of a member that died stand for it, with the time they are from', async () => {
+    const [first, second] = await startCluster(3, { refreshMs: 100 });
+    const port = first?.port ?? 0;
+    await eventually(() => expect(readdirSync(join(first?.dir ?? '', 'last-words'))).toHaveLength(2));
+    await second?.running.stop();
+    const items = await search(port, 'level=error&order=oldest');
+    expect(items.flatMap((item) => (item.type === 'record' ? [`${item.node}: ${item.message}`] : []))).toEqual([
+      'n1: second of n1',
+      'n2: second of n2',
+      'n3: second of n3',
+    ]);
+    const end = items.at(-1) as ClusterEnd;
+    expect(end.members.map(({ id, outcome, asOfMs }) => ({ id, outcome, isNow: asOfMs === null }))).toEqual([
+      { id: 'n1', outcome: 'ok', isNow: true },
+      { id: 'n2', outcome: 'refused', isNow: false },
+      { id: 'n3', outcome: 'ok', isNow: true },
+    ]);
+    expect(end.cursor).toBeNull();
+  });
+
+  it('one member is asked through another, and only members are', async () => {
+    const [first, second] = await startCluster(2);
+    const through = await askJson(first?.port ?? 0, '/api/v1/cluster/nodes/n2/log/list');
+    expect(through).toEqual(await askJson(second?.port ?? 0, '/api/v1/log/list'));
+    expect(await askProblem(first?.port ?? 0, '/api/v1/cluster/nodes/127.0.0.1:1/log/list')).toMatchObject({
+      status: 404,
+      code: 'MEMBER_NOT_FOUND',
+    });
+  });
+});
+
+describe('nodes with a token of their cluster', () => {
+  async function startGuarded(passwords: readonly string[]): Promise<{ ports: number[]; token: string }> {
+    const { token, line: stored } = createToken('cluster');
+    const dir = tempDir();
+    const [tokenFile, tokensFile] = [join(dir, 'token'), join(dir, 'tokens')];
+    writeFileSync(tokenFile, token);
+    writeFileSync(tokensFile, stored);
+    const ports = await freePorts(passwords.length);
+    const members = ports.map((port, index) => `n${index + 1}=http://127.0.0.1:${port}`);
+    for (const [index, password] of passwords.entries()) {
+      const configFile = join(dir, `n${index + 1}.toml`);
+      writeFileSync(configFile, `timeout = "${index === 2 ? '10000ms' : '10s'}"\n[etcd]\npassword = "${password}"\n`);
+      await startTestNode({
+        settings: {
+          http: { port: ports[index] ?? 0 },
+          service: { configFile },
+          auth: { tokenFile: tokensFile },
+          cluster: { nodeId: `n${index + 1}`, members, tokenFile },
+        },
+      });
+    }
+    return { ports, token };
+  }
+
+  it('ask each other with it, and tell whether their secrets are the same without telling them', async () => {
+    const { ports, token } = await startGuarded(['hush-one', 'hush-one', 'hush-two']);
+    const headers = { authorization: `Bearer ${token}` };
+    const path = '/api/v1/cluster/config/diff';
+    expect((await askProblem(ports[0] ?? 0, path)).status).toBe(401);
+    const diff = await askJson<ClusterConfigDiff>(ports[0] ?? 0, path, { headers });
+    expect(JSON.stringify(diff)).not.toContain('hush');
+    expect(diff.members.map(({ outcome }) => outcome)).toEqual(['ok', 'ok', 'ok']);
+    const [role] = diff.roles;
+    const byKey = new Map(role?.differences.map((difference) => [difference.key, difference]));
+    expect(byKey.get('etcd.password')).toMatchObject({ secret: true });
+    expect(byKey.get('etcd.password')?.values.map(({ nodes, isMajority }) => ({ nodes, isMajority }))).toEqual([
+      { nodes: ['n1', 'n2'], isMajority: true },
+      { nodes: ['n3'], isMajority: false },
+    ]);
+    expect(byKey.get('timeout')?.values.find(({ nodes }) => nodes.includes('n3'))).toMatchObject({
+      isSameMeaning: true,
+    });
+  });
+
+  it('refuse a member that asks for the cluster: nothing goes round in circles', async () => {
+    const { ports, token } = await startGuarded(['a', 'a']);
+    const headers = { authorization: `Bearer ${token}`, 'porthole-via': 'n2' };
+    const problem = await askProblem(ports[0] ?? 0, '/api/v1/cluster/nodes', { headers });
+    expect(problem).toMatchObject({ status: 400, code: 'REQUEST_LOOP' });
+  });
+});
+
+describe('a node that is alone', () => {
+  it('is a cluster of one', async () => {
+    const { port } = await startTestNode({
+      files: { 'a.log': line(1, 'INFO', 'alone') },
+      settings: { cluster: { nodeId: 'me' } },
+    });
+    const { nodes, membership } = await askJson<ClusterNodes>(port, '/api/v1/cluster/nodes');
+    expect(nodes.map(({ id, state, isSelf }) => ({ id, state, isSelf }))).toEqual([
+      { id: 'me', state: 'up', isSelf: true },
+    ]);
+    expect(membership.kind).toBe('alone');
+    expect((await search(port)).map(({ type }) => type)).toEqual(['record', 'end']);
+  });
+});

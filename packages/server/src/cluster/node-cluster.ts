@@ -1,0 +1,178 @@
+import { dirname, join } from 'node:path';
+import type { LocalCluster, Membership, SelfMember } from '@porthole/cluster';
+import {
+  type CallOptions,
+  type ClusterState,
+  type MemberSelection,
+  type MomentRequest,
+  type NodeObject,
+  type NodeState,
+  PortholeError,
+  type SearchOptions,
+} from '@porthole/contract';
+import type { DigestQuery, FollowQuery, HistogramQuery, SearchQuery } from '@porthole/logs';
+import type { Logger } from '../own-log/logger.ts';
+import type { Settings } from '../settings/settings.ts';
+import type { ClusterFiles } from './cluster-files.ts';
+import { memberFetch } from './member-fetch.ts';
+
+export interface NodeClusterParts {
+  settings: Settings;
+  files: ClusterFiles;
+  state: NodeState;
+  log: Logger;
+}
+
+/**
+ * The cluster of a running node. Its code is loaded when the node has other members, or is first asked for them: one that
+ * is alone starts without.
+ */
+export class NodeCluster implements ClusterState {
+  readonly #parts: NodeClusterParts;
+  #self: SelfMember | undefined;
+  #opening: Promise<LocalCluster> | undefined;
+  #opened: LocalCluster | undefined;
+
+  constructor(parts: NodeClusterParts) {
+    this.#parts = parts;
+  }
+
+  /** Whether the settings name other members, or a registry of them. */
+  get isConfigured(): boolean {
+    const { members, etcd } = this.#parts.settings.cluster;
+    return members.length > 0 || etcd.length > 0;
+  }
+
+  /** Members now, and whether the registry has told so lately. */
+  get status(): { members: number; isFresh: boolean; detail: string } {
+    const membership = this.#opened?.membership;
+    if (!membership) return { members: 1, isFresh: true, detail: 'this node is alone' };
+    const { members, state } = membership;
+    const isFresh = state.state === 'ok';
+    return {
+      members: members.length,
+      isFresh,
+      detail: state.detail ?? `${members.length} members, from ${state.kind}`,
+    };
+  }
+
+  /** Joins, once the ports are bound. A registry that does not answer is no reason not to start. */
+  async start(node: NodeObject, url: string): Promise<void> {
+    const { role, nodeId } = this.#parts.settings.cluster;
+    const id = nodeId || `${node.hostName}:${node.httpPort}`.replace(/[^A-Za-z0-9.:_-]/g, '-').slice(-128);
+    this.#self = { id, role, node, url: url.replace(/\/$/, '') };
+    if (this.isConfigured) await this.#open();
+  }
+
+  async close(): Promise<void> {
+    await (await this.#opening?.catch(() => undefined))?.close();
+  }
+
+  member(id: string): NodeState {
+    if (this.#opened) return this.#opened.member(id);
+    if (id === this.#self?.id) return this.#parts.state;
+    throw new PortholeError('MEMBER_NOT_FOUND', `no member named ${JSON.stringify(id)}; this node is alone`);
+  }
+
+  async nodes(options?: CallOptions) {
+    return (await this.#open()).nodes(options);
+  }
+
+  async config(request: MemberSelection, options?: CallOptions) {
+    return (await this.#open()).config(request, options);
+  }
+
+  async configDiff(request: MemberSelection, options?: CallOptions) {
+    return (await this.#open()).configDiff(request, options);
+  }
+
+  async logFiles(request: MemberSelection, options?: CallOptions) {
+    return (await this.#open()).logFiles(request, options);
+  }
+
+  async *searchLogs(request: SearchQuery & MemberSelection, options?: SearchOptions) {
+    yield* (await this.#open()).searchLogs(request, options);
+  }
+
+  async *followLogs(request: FollowQuery & MemberSelection, options?: CallOptions) {
+    yield* (await this.#open()).followLogs(request, options);
+  }
+
+  async logHistogram(request: HistogramQuery & MemberSelection, options?: SearchOptions) {
+    return (await this.#open()).logHistogram(request, options);
+  }
+
+  async logDigest(request: DigestQuery & MemberSelection, options?: SearchOptions) {
+    return (await this.#open()).logDigest(request, options);
+  }
+
+  async *moment(request: MomentRequest, options?: CallOptions) {
+    yield* (await this.#open()).moment(request, options);
+  }
+
+  #open(): Promise<LocalCluster> {
+    this.#opening ??= this.#load().then((cluster) => {
+      this.#opened = cluster;
+      return cluster;
+    });
+    return this.#opening;
+  }
+
+  async #load(): Promise<LocalCluster> {
+    const { settings, files, state, log } = this.#parts;
+    const { cluster, logging } = settings;
+    const self = this.#self;
+    if (!self) throw new Error('the cluster is asked before the ports are bound');
+    const { LocalCluster: Local, secretFingerprint } = await import('@porthole/cluster');
+    const { redactToml } = await import('../config/redact-toml.ts');
+    const membership = await this.#membership(self);
+    await membership.start();
+    return Local.open({
+      name: cluster.name,
+      membership,
+      self: state,
+      selfId: self.id,
+      token: files.token,
+      fetch: await memberFetch(files.ca),
+      limits: {
+        firstBatchMs: cluster.firstBatchTimeoutMs,
+        memberTimeoutMs: cluster.memberTimeoutMs,
+        maxParallel: cluster.maxParallel,
+      },
+      refreshMs: cluster.refreshMs,
+      lastWords: {
+        dir: cluster.lastWordsDir || join(dirname(logging.dir), 'last-words'),
+        maxBytes: cluster.lastWordsMaxBytes,
+        keepMs: cluster.lastWordsKeepMs,
+      },
+      fingerprint: files.token === undefined ? undefined : secretFingerprint(files.token),
+      mask: (text) => masked(redactToml, text),
+      tell: (problem) => log.warn('last words', problem),
+    });
+  }
+
+  async #membership(self: SelfMember): Promise<Membership> {
+    const { settings, files, log } = this.#parts;
+    const { name, members, etcd, etcdUser, lindbNamespace, leaseMs } = settings.cluster;
+    const { createEtcdMembers, createLindbMembers, createStaticMembers } = await import('@porthole/cluster');
+    if (etcd.length === 0) return createStaticMembers({ self, members });
+    const access = {
+      self,
+      endpoints: etcd,
+      tls: files.etcdTls,
+      log,
+      ...(etcdUser && { user: etcdUser, password: files.etcdPassword ?? '' }),
+    };
+    if (lindbNamespace) return createLindbMembers({ ...access, namespace: lindbNamespace });
+    return createEtcdMembers({ ...access, cluster: name, leaseSeconds: Math.ceil(leaseMs / 1000) });
+  }
+}
+
+/** What is no TOML cannot be masked. */
+function masked(redact: (text: string) => string, text: string): string | undefined {
+  try {
+    return redact(text);
+  } catch {
+    return undefined;
+  }
+}

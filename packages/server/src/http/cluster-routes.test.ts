@@ -1,0 +1,178 @@
+import { PATHS, PortholeError, ROUTE_IDS, routeOf } from '@porthole/contract';
+import { describe, expect, it } from 'vitest';
+import { ask, askHead, askJson, askProblem } from '../testing/ask.ts';
+import { eventually } from '../testing/eventually.ts';
+import { CLUSTER_ANSWERS, CLUSTER_END, clusterRecord } from './testing/cluster-answers.ts';
+import { FakeCluster } from './testing/fake-cluster.ts';
+import { schemaProblems } from './testing/schema-problems.ts';
+import { serveCluster } from './testing/serve-cluster.ts';
+
+const CLUSTER_IDS = ROUTE_IDS.filter((id) => routeOf(id).path.startsWith('/api/v1/cluster/'));
+/** `time` is what a moment cannot do without. */
+const PATHS_TO_ASK = CLUSTER_IDS.map((id) => `${routeOf(id).path}?time=1000`);
+
+const WHOLE: [string, keyof typeof CLUSTER_ANSWERS, string][] = [
+  [PATHS.clusterNodes, 'nodes', 'ClusterNodes'],
+  [PATHS.clusterConfig, 'config', 'ClusterConfig'],
+  [PATHS.clusterConfigDiff, 'configDiff', 'ClusterConfigDiff'],
+  [PATHS.clusterLogFiles, 'logFiles', 'ClusterLogFiles'],
+  [PATHS.clusterLogHistogram, 'logHistogram', 'ClusterHistogram'],
+  [PATHS.clusterLogDigest, 'logDigest', 'ClusterDigest'],
+];
+
+describe('an answer for the cluster', () => {
+  it.each(WHOLE)('of %s is what the cluster says', async (path, verb) => {
+    const cluster = new FakeCluster();
+    const { port } = await serveCluster(cluster);
+    expect(await askJson(port, path)).toEqual(CLUSTER_ANSWERS[verb]);
+    expect(cluster.asked.map((asked) => asked.verb)).toEqual([verb]);
+    expect(cluster.last?.options.signal).toBeInstanceOf(AbortSignal);
+  });
+
+  it.each(WHOLE)('of %s is exactly of its schema', async (path, verb, schema) => {
+    const id = CLUSTER_IDS.find((candidate) => routeOf(candidate).path === path);
+    expect(id && routeOf(id).answer.schema).toBe(schema);
+    expect(schemaProblems(CLUSTER_ANSWERS[verb], schema as 'ClusterNodes')).toEqual([]);
+  });
+
+  it.each(CLUSTER_IDS.map((id) => routeOf(id)))(
+    'of $path has the content type of the table',
+    async ({ path, answer }) => {
+      const cluster = new FakeCluster();
+      cluster.found.give([]);
+      cluster.followed.give([]);
+      const { port } = await serveCluster(cluster);
+      const { status, headers } = await ask(port, `${path}?time=1000`, { method: 'HEAD' });
+      expect({ status, type: headers['content-type'] }).toEqual({ status: 200, type: answer.contentType });
+    },
+  );
+
+  it.each(PATHS_TO_ASK)('%s is refused to a member, before the cluster is asked', async (path) => {
+    const cluster = new FakeCluster();
+    const { port } = await serveCluster(cluster);
+    for (const via of ['broker-1', '']) {
+      const { status, code } = await askProblem(port, path, { headers: { 'Porthole-Via': via } });
+      expect({ status, code }).toEqual({ status: 400, code: 'REQUEST_LOOP' });
+    }
+    expect(cluster.asked).toEqual([]);
+  });
+
+  it.each(PATHS_TO_ASK)('%s without a cluster is that the node cannot', async (path) => {
+    const { port } = await serveCluster(undefined);
+    expect(await askProblem(port, path)).toMatchObject({ status: 501, code: 'NOT_SUPPORTED' });
+  });
+
+  it.each(PATHS_TO_ASK)('%s that fails is a problem with the code of the failure', async (path) => {
+    const cluster = new FakeCluster();
+    const { port } = await serveCluster(cluster);
+    cluster.failure = new PortholeError('MEMBER_NOT_FOUND', 'no member "x"');
+    expect(await askProblem(port, path)).toMatchObject({
+      status: 404,
+      code: 'MEMBER_NOT_FOUND',
+      detail: 'no member "x"',
+    });
+    cluster.failure = new Error('/home/ann/secret');
+    const { status, code, detail } = await askProblem(port, path);
+    expect({ status, code }).toEqual({ status: 500, code: 'INTERNAL' });
+    expect(detail).not.toContain('secret');
+  });
+
+  it('is asked of the members chosen, with the conditions of a node', async () => {
+    const cluster = new FakeCluster();
+    const { port } = await serveCluster(cluster);
+    await ask(port, `${PATHS.clusterLogDigest}?nodes=broker-*&nodes=s%3A1&role=broker&level=warn&q=x&budget=5s`);
+    expect(cluster.last).toMatchObject({
+      request: { nodes: ['broker-*', 's:1'], role: 'broker', minLevel: 'WARN', terms: ['x'], limit: 50 },
+      options: { budgetMs: 5000 },
+    });
+    await ask(port, `${PATHS.clusterConfigDiff}?nodes=&role=`);
+    expect(cluster.last?.request).toEqual({});
+  });
+});
+
+describe('a search of the cluster', () => {
+  const SEARCH = PATHS.clusterLogSearch;
+
+  it('is answered line by line, each of its schema, and ends with its end', async () => {
+    const cluster = new FakeCluster();
+    const items = [clusterRecord(1), clusterRecord(2, { isUnsure: true }), CLUSTER_END];
+    cluster.found.give([], items.slice(0, 1), [], items.slice(1)).end();
+    const { port, slots } = await serveCluster(cluster);
+    const { headers, body } = await ask(port, `${SEARCH}?q=x&limit=5&cursor=c9&budget=1s`);
+    expect(headers['content-type']).toBe('application/x-ndjson');
+    const lines = body.toString().trimEnd().split('\n');
+    expect(lines.map((line) => JSON.parse(line))).toEqual(items);
+    expect(items.flatMap((item) => schemaProblems(item, 'ClusterItem'))).toEqual([]);
+    expect(cluster.last?.request).toEqual({
+      terms: ['x'],
+      limit: 5,
+      order: 'newest',
+      before: 0,
+      after: 0,
+      start: { cursor: 'c9' },
+    });
+    expect(cluster.last?.options.budgetMs).toBe(1000);
+    await eventually(() => expect([cluster.found.closed, slots.taken]).toEqual([true, 0]));
+  });
+
+  it.each([`${SEARCH}?limit=5`, `${PATHS.clusterLogMoment}?time=5`])(
+    '%s is left by a client that goes, and the members are not asked on',
+    async (path) => {
+      const cluster = new FakeCluster();
+      cluster.found.give([], [clusterRecord(1)]);
+      const { port, slots, cuts } = await serveCluster(cluster);
+      const response = await askHead(port, path);
+      await new Promise((resolve) => response.once('data', resolve));
+      response.destroy();
+      await eventually(() => expect([cluster.found.closed, slots.taken]).toEqual([true, 0]));
+      expect(cluster.found.signal?.aborted).toBe(true);
+      await eventually(() => expect(cuts).toEqual(['client']));
+    },
+  );
+
+  it('of which only the head is asked for is closed at once', async () => {
+    const cluster = new FakeCluster();
+    cluster.found.give([]);
+    const { port } = await serveCluster(cluster);
+    await ask(port, SEARCH, { method: 'HEAD' });
+    await eventually(() => expect(cluster.found.closed).toBe(true));
+  });
+
+  it('that breaks off does not look whole', async () => {
+    const cluster = new FakeCluster();
+    cluster.found.give([], [clusterRecord(1)], new Error('broken'));
+    const { port, cuts } = await serveCluster(cluster);
+    await expect(ask(port, SEARCH)).rejects.toThrow();
+    await eventually(() => expect(cuts).toEqual(['source']));
+  });
+
+  it.each(['record=c1', 'offset=5&file=a.log', 'until=c1', 'nodes=a%2Fb', 'role=a+b', 'limit=0'])(
+    'with %s is refused before anyone is asked',
+    async (query) => {
+      const cluster = new FakeCluster();
+      const { port } = await serveCluster(cluster);
+      expect(await askProblem(port, `${SEARCH}?${query}`)).toMatchObject({ status: 400, code: 'PARAMETER_INVALID' });
+      expect(cluster.asked).toEqual([]);
+    },
+  );
+});
+
+describe('a moment', () => {
+  it('is around a record of a member, or a time', async () => {
+    const cluster = new FakeCluster();
+    cluster.found.give([], [clusterRecord(1), CLUSTER_END]).end();
+    const { port } = await serveCluster(cluster);
+    const { body } = await ask(port, `${PATHS.clusterLogMoment}?node=broker-1&cursor=c1&before=1m&role=broker&limit=7`);
+    expect(body.toString().trimEnd().split('\n')).toHaveLength(2);
+    expect(cluster.last).toMatchObject({
+      verb: 'moment',
+      request: {
+        at: { node: 'broker-1', cursor: 'c1' },
+        beforeMs: 60_000,
+        afterMs: 5000,
+        limit: 7,
+        role: 'broker',
+      },
+    });
+  });
+});

@@ -1,0 +1,92 @@
+import {
+  type ClusterFollowItem,
+  type ClusterItem,
+  type ClusterState,
+  parseBudget,
+  parseClusterDigestRequest,
+  parseClusterFollowRequest,
+  parseClusterHistogramRequest,
+  parseClusterSearchRequest,
+  parseMemberSelection,
+  parseMomentRequest,
+} from '@porthole/contract';
+import { type Answer, jsonAnswer, type RouteHandler, type RouteRequest } from './answer.ts';
+import { clusterDoor } from './cluster-door.ts';
+import { EVENT_STREAM_HEADERS, EventEncoder, lastEventId } from './event-encoder.ts';
+import { openFollowStream } from './follow-stream.ts';
+import { jsonLines } from './json-lines.ts';
+import { openEnded } from './open-ended.ts';
+import type { RecordRouteOptions } from './record-routes.ts';
+
+type ClusterRouteId =
+  | 'clusterNodes'
+  | 'clusterConfig'
+  | 'clusterConfigDiff'
+  | 'clusterLogFiles'
+  | 'clusterLogSearch'
+  | 'clusterLogFollow'
+  | 'clusterLogHistogram'
+  | 'clusterLogDigest'
+  | 'clusterLogMoment';
+
+type ClusterHandler = (cluster: ClusterState, request: RouteRequest) => Promise<Answer>;
+
+/** What this node answers for all members. Without a cluster every answer is that it cannot. */
+export function createClusterRoutes(
+  cluster: ClusterState | undefined,
+  options: RecordRouteOptions,
+): Record<ClusterRouteId, RouteHandler> {
+  const { clock, maxRecords, searchBudgetMs, countBudgetMs, heartbeatMs, stopping } = options;
+  const door = clusterDoor(cluster);
+  const encoder = new EventEncoder(timeIdOf);
+  const route =
+    (handler: ClusterHandler): RouteHandler =>
+    (request) =>
+      handler(door(request), request);
+  return {
+    clusterNodes: route(async (all, { signal }) => jsonAnswer(await all.nodes({ signal }))),
+    clusterConfig: route(async (all, { query, signal }) =>
+      jsonAnswer(await all.config(parseMemberSelection(query), { signal })),
+    ),
+    clusterConfigDiff: route(async (all, { query, signal }) =>
+      jsonAnswer(await all.configDiff(parseMemberSelection(query), { signal })),
+    ),
+    clusterLogFiles: route(async (all, { query, signal }) =>
+      jsonAnswer(await all.logFiles(parseMemberSelection(query), { signal })),
+    ),
+    clusterLogSearch: route(async (all, { query, signal }) => {
+      const request = parseClusterSearchRequest(query, clock(), { maxRecords });
+      const budgetMs = parseBudget(query, { mostMs: searchBudgetMs });
+      return linesAnswer(all.searchLogs(request, { signal, budgetMs }));
+    }),
+    clusterLogFollow: route(async (all, { query, headers, signal }) => {
+      const request = parseClusterFollowRequest(query, clock(), lastEventId(headers));
+      const follow = (leaving: AbortSignal) => all.followLogs(request, { signal: leaving });
+      const stream = await openFollowStream(follow, { encoder, heartbeatMs, signal, stopping });
+      return { status: 200, headers: EVENT_STREAM_HEADERS, stream };
+    }),
+    clusterLogHistogram: route(async (all, { query, signal }) => {
+      const request = parseClusterHistogramRequest(query, clock());
+      const budgetMs = parseBudget(query, { mostMs: countBudgetMs });
+      return jsonAnswer(await all.logHistogram(request, { signal, budgetMs }));
+    }),
+    clusterLogDigest: route(async (all, { query, signal }) => {
+      const request = parseClusterDigestRequest(query, clock());
+      const budgetMs = parseBudget(query, { mostMs: countBudgetMs });
+      return jsonAnswer(await all.logDigest(request, { signal, budgetMs }));
+    }),
+    clusterLogMoment: route(async (all, { query, signal }) =>
+      linesAnswer(all.moment(parseMomentRequest(query, clock(), { maxRecords }), { signal })),
+    ),
+  };
+}
+
+async function linesAnswer(items: AsyncIterable<ClusterItem[]>): Promise<Answer> {
+  const stream = await openEnded(jsonLines(items));
+  return { status: 200, headers: { 'content-type': 'application/x-ndjson' }, stream };
+}
+
+/** No cursor names a place in the logs of all members: a follow that is cut goes on by time. */
+function timeIdOf(item: ClusterFollowItem): string | undefined {
+  return item.type === 'record' && item.atMs !== undefined ? String(Math.floor(item.atMs)) : undefined;
+}

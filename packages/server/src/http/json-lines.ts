@@ -1,0 +1,8 @@
+/** Batches of items as NDJSON, whole lines at a time; an empty batch is an empty piece. */
+export async function* jsonLines(batches: AsyncIterable<readonly object[]>): AsyncGenerator<Uint8Array> {
+  for await (const batch of batches) {
+    let lines = '';
+    for (const item of batch) lines += `${JSON.stringify(item)}\n`;
+    yield Buffer.from(lines);
+  }
+}

@@ -1,0 +1,120 @@
+import { appendFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { type ClientOptions, createClient } from '@porthole/client';
+import { memberPathOf } from '@porthole/contract';
+import { describe, expect, it } from 'vitest';
+import { ask, askHead, askJson, askProblem } from '../testing/ask.ts';
+import { eventually } from '../testing/eventually.ts';
+import { startTestNode } from '../testing/test-node.ts';
+import { FakeCluster } from './testing/fake-cluster.ts';
+import { serveCluster } from './testing/serve-cluster.ts';
+
+const MEMBERS = '/api/v1/cluster/nodes';
+const LINE = '2026-01-02 03:04:05.678\tINFO\tmain.go:1\t[Node]: ready\n';
+const FILES = { 'a.log': LINE.repeat(50), 'b.log.1': 'text\n' };
+
+/** Two nodes: one that is asked, and behind it a real one, reached as members are. */
+async function startMember(options: Partial<ClientOptions> = {}) {
+  const behind = await startTestNode({ files: FILES });
+  const client = createClient({ url: behind.running.url, headers: { 'Porthole-Via': 'asking' }, ...options });
+  const cluster = new FakeCluster({ 'broker-1': client });
+  return { behind, cluster, ...(await serveCluster(cluster)) };
+}
+
+describe('a node behind another', () => {
+  it.each(['config', 'settings', 'logList', 'logFiles', 'logView', 'logRaw', 'logHistogram'] as const)(
+    'answers %s as it does itself, to the last byte',
+    async (id) => {
+      const { behind, port } = await startMember();
+      const query = '?file=a.log&size=200';
+      const through = await ask(port, `${MEMBERS}/broker-1${memberPathOf(id)}${query}`);
+      const direct = await ask(behind.port, `/api/v1${memberPathOf(id)}${query}`);
+      expect(through.status).toBe(200);
+      const told = ({ body }: typeof direct) => body.toString().replace(/"elapsedMs":\d+/g, '');
+      expect(told(through)).toBe(told(direct));
+      for (const header of ['content-type', 'content-length', 'etag', 'content-disposition', 'last-modified'])
+        if (id !== 'logHistogram') expect(through.headers[header]).toBe(direct.headers[header]);
+    },
+  );
+
+  it('tells who it is, not who was asked', async () => {
+    const { behind, port } = await startMember();
+    expect(await askJson(port, `${MEMBERS}/broker-1/node`)).toMatchObject({ node: behind.running.node });
+  });
+
+  it('gives ranges of a file, and nothing of one that has not changed', async () => {
+    const { port } = await startMember();
+    const path = `${MEMBERS}/broker-1/log/raw?file=a.log`;
+    const part = await ask(port, path, { headers: { range: 'bytes=10-29' } });
+    expect(part).toMatchObject({ status: 206, body: Buffer.from(FILES['a.log'].slice(10, 30)) });
+    expect(part.headers['content-range']).toBe(`bytes 10-29/${FILES['a.log'].length}`);
+    const same = await ask(port, path, { headers: { 'if-none-match': part.headers.etag } });
+    expect({ status: same.status, size: same.body.length }).toEqual({ status: 304, size: 0 });
+    expect(await askProblem(port, path, { headers: { range: 'bytes=99999-' } })).toMatchObject({
+      status: 416,
+      code: 'RANGE_NOT_SATISFIABLE',
+    });
+  });
+
+  it.each([
+    ['log/view?file=none', 404, 'LOG_FILE_NOT_FOUND'],
+    ['log/view?file=..%2fetc', 400, 'FILE_NAME_INVALID'],
+    ['log/view', 400, 'FILE_NAME_MISSING'],
+    ['log/search?family=none', 404, 'LOG_FAMILY_NOT_FOUND'],
+    ['log/search?regex=(', 400, 'REGEX_INVALID'],
+    ['log/follow?cursor=none', 400, 'CURSOR_INVALID'],
+  ])('refuses %s with %i %s', async (rest, status, code) => {
+    const { port } = await startMember();
+    expect(await askProblem(port, `${MEMBERS}/broker-1/${rest}`)).toMatchObject({ status, code });
+  });
+
+  it('is searched, and followed from the id of an event', async () => {
+    const { behind, port } = await startMember();
+    const { body } = await ask(port, `${MEMBERS}/broker-1/log/search?file=a.log&limit=2`);
+    const items = body
+      .toString()
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line));
+    expect(items.map(({ type }) => type)).toEqual(['record', 'record', 'end']);
+    const response = await askHead(port, `${MEMBERS}/broker-1/log/follow?file=a.log`, {
+      headers: { 'Last-Event-ID': items[1].cursor },
+    });
+    let text = '';
+    response.on('data', (part: Buffer) => {
+      text += part.toString();
+    });
+    response.once('error', () => {});
+    await eventually(() => expect(text).toContain(`id: ${items[0].cursor}\n`));
+    appendFileSync(join(behind.logDir, 'a.log'), LINE.replace('ready', 'written now'));
+    await eventually(() => expect(text).toContain('written now'));
+    response.destroy();
+  });
+
+  it('that has stopped cannot be reached', async () => {
+    const { behind, port } = await startMember({ retries: 0 });
+    await behind.running.stop();
+    expect(await askProblem(port, `${MEMBERS}/broker-1/log/list`)).toMatchObject({
+      status: 502,
+      code: 'UNREACHABLE',
+    });
+  });
+
+  it('is not asked for the cluster: that would be a circle', async () => {
+    const { behind } = await startMember();
+    const headers = { 'Porthole-Via': 'asking' };
+    expect(await askProblem(behind.port, MEMBERS, { headers })).toMatchObject({ status: 400, code: 'REQUEST_LOOP' });
+  });
+
+  it('is asked by the SDK through the other as if it stood before it', async () => {
+    const { behind, port } = await startMember();
+    const member = createClient({ url: `http://127.0.0.1:${port}` }).cluster.member('broker-1');
+    const direct = createClient({ url: behind.running.url });
+    expect(await member.listLogs()).toEqual(await direct.listLogs());
+    const log = await member.openLog({ file: 'a.log' });
+    const parts: Buffer[] = [];
+    for await (const chunk of log.read(0, 30)) parts.push(Buffer.from(chunk));
+    await log.close();
+    expect(Buffer.concat(parts).toString()).toBe(FILES['a.log'].slice(0, 30));
+  });
+});

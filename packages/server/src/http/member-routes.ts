@@ -1,0 +1,58 @@
+import {
+  type ClusterState,
+  decodeMemberId,
+  type ErrorCode,
+  MEMBER_ROUTE_IDS,
+  type MemberRouteId,
+  type NodeState,
+  PortholeError,
+} from '@porthole/contract';
+import type { RouteHandler } from './answer.ts';
+import { clusterDoor } from './cluster-door.ts';
+import { createLogRoutes } from './log-routes.ts';
+import { createRecordRoutes, type RecordRouteOptions } from './record-routes.ts';
+import { createStateRoutes } from './state-routes.ts';
+
+type MemberRoutes = Readonly<Record<MemberRouteId, RouteHandler>>;
+
+/** The routes of a node, answered for any member: by the same handlers, in front of another `NodeState`. */
+export function createMemberRoutes(cluster: ClusterState | undefined, options: RecordRouteOptions): MemberRoutes {
+  const door = clusterDoor(cluster);
+  const known = new WeakMap<NodeState, MemberRoutes>();
+  const routesOf = (state: NodeState): MemberRoutes => {
+    const routes = known.get(state) ?? {
+      ...createStateRoutes(state),
+      ...createLogRoutes(state),
+      ...createRecordRoutes(state, options),
+    };
+    known.set(state, routes);
+    return routes;
+  };
+  const routeOf =
+    (route: MemberRouteId): RouteHandler =>
+    async (request) => {
+      const id = decodeMemberId(request.member ?? '');
+      const state = door(request).member(id);
+      try {
+        return await routesOf(state)[route](request);
+      } catch (error) {
+        throw saidOfMember(id, error);
+      }
+    };
+  return Object.fromEntries(MEMBER_ROUTE_IDS.map((route) => [route, routeOf(route)])) as MemberRoutes;
+}
+
+/** What a member says to this node, where its client would take it for what this node says to him. */
+const SAID_TO_US: Partial<Record<ErrorCode, ErrorCode>> = {
+  UNAUTHENTICATED: 'UNREACHABLE',
+  HOST_NOT_ALLOWED: 'UNREACHABLE',
+  SHUTTING_DOWN: 'UNREACHABLE',
+  INTERNAL: 'BAD_ANSWER',
+};
+
+function saidOfMember(id: string, error: unknown): unknown {
+  if (!(error instanceof PortholeError)) return error;
+  const code = SAID_TO_US[error.code];
+  if (code === undefined) return error;
+  return new PortholeError(code, `the member "${id}" says ${error.code}: ${error.message}`, { cause: error });
+}

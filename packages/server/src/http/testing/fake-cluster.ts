@@ -1,0 +1,69 @@
+import {
+  type ClusterFollowItem,
+  type ClusterItem,
+  type ClusterState,
+  type NodeState,
+  PortholeError,
+  type SearchOptions,
+} from '@porthole/contract';
+import { BatchSource } from './batch-source.ts';
+import { CLUSTER_ANSWERS } from './cluster-answers.ts';
+
+type Verb = Exclude<keyof ClusterState, 'member'>;
+
+interface Asked {
+  verb: Verb;
+  request: unknown;
+  options: SearchOptions;
+}
+
+/** Answers the same to whoever asks, and remembers what was asked. */
+export class FakeCluster implements ClusterState {
+  readonly asked: Asked[] = [];
+  /** Ids that were looked up. */
+  readonly lookedUp: string[] = [];
+  readonly found = new BatchSource<ClusterItem>();
+  readonly followed = new BatchSource<ClusterFollowItem>();
+  readonly members: Readonly<Record<string, Partial<NodeState>>>;
+  /** Thrown instead of an answer. */
+  failure: Error | undefined;
+
+  constructor(members: Readonly<Record<string, Partial<NodeState>>> = {}) {
+    this.members = members;
+  }
+
+  get last(): Asked | undefined {
+    return this.asked.at(-1);
+  }
+
+  nodes = (options?: SearchOptions) => this.#told('nodes', undefined, options);
+  config = (request: object, options?: SearchOptions) => this.#told('config', request, options);
+  configDiff = (request: object, options?: SearchOptions) => this.#told('configDiff', request, options);
+  logFiles = (request: object, options?: SearchOptions) => this.#told('logFiles', request, options);
+  logHistogram = (request: object, options?: SearchOptions) => this.#told('logHistogram', request, options);
+  logDigest = (request: object, options?: SearchOptions) => this.#told('logDigest', request, options);
+
+  searchLogs = (request: object, options?: SearchOptions) => this.#streamed('searchLogs', this.found, request, options);
+  followLogs = (request: object, options?: SearchOptions) =>
+    this.#streamed('followLogs', this.followed, request, options);
+  moment = (request: object, options?: SearchOptions) => this.#streamed('moment', this.found, request, options);
+
+  member(id: string): NodeState {
+    this.lookedUp.push(id);
+    const state = Object.hasOwn(this.members, id) ? this.members[id] : undefined;
+    if (!state) throw new PortholeError('MEMBER_NOT_FOUND', `no member ${JSON.stringify(id)}`);
+    return state as NodeState;
+  }
+
+  async #told<V extends keyof typeof CLUSTER_ANSWERS>(verb: V, request: unknown, options: SearchOptions = {}) {
+    this.asked.push({ verb, request, options });
+    if (this.failure) throw this.failure;
+    return CLUSTER_ANSWERS[verb];
+  }
+
+  #streamed<T>(verb: Verb, source: BatchSource<T>, request: unknown, options: SearchOptions = {}) {
+    this.asked.push({ verb, request, options });
+    if (this.failure) source.give(this.failure);
+    return source.open(options.signal);
+  }
+}

@@ -1,0 +1,12 @@
+import type { ClusterState } from '@porthole/contract';
+import { createClusterRoutes } from '../cluster-routes.ts';
+import { createMemberRoutes } from '../member-routes.ts';
+import { type Served, type ServeOptions, serveRoutes } from './serve-routes.ts';
+
+/** The routes of a cluster and of its members on a port of their own; stopped when the test ends. */
+export function serveCluster(cluster: ClusterState | undefined, options?: ServeOptions): Promise<Served> {
+  return serveRoutes(
+    (rules) => ({ routes: createClusterRoutes(cluster, rules), memberRoutes: createMemberRoutes(cluster, rules) }),
+    options,
+  );
+}

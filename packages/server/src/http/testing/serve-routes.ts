@@ -1,0 +1,84 @@
+import type { MemberRouteId, RouteId } from '@porthole/contract';
+import { onTestFinished } from 'vitest';
+import { StreamSlots } from '../../doors/stream-slots.ts';
+import type { CutReason } from '../../metrics/request-counts.ts';
+import type { Logger } from '../../own-log/logger.ts';
+import type { RouteHandler } from '../answer.ts';
+import { createCors } from '../cors.ts';
+import { createRequestHandler } from '../handle-request.ts';
+import { startHttpServer } from '../http-server.ts';
+import type { RecordRouteOptions } from '../record-routes.ts';
+
+const HOUR_MS = 3_600_000;
+
+export interface ServeOptions {
+  heartbeatMs?: number;
+  stallTimeoutMs?: number;
+  answerTimeoutMs?: number;
+  maxStreams?: number;
+}
+
+export interface Served {
+  port: number;
+  slots: StreamSlots;
+  /** Why answers were cut. */
+  cuts: CutReason[];
+  /** As a node does it: tells the followers, then lets answers end. */
+  stop(): Promise<void>;
+}
+
+export interface ServedRoutes {
+  routes?: Partial<Record<RouteId, RouteHandler>>;
+  memberRoutes?: Partial<Record<MemberRouteId, RouteHandler>>;
+}
+
+/** Some routes on a port of their own; stopped when the test ends. */
+export async function serveRoutes(
+  createRoutes: (options: RecordRouteOptions) => ServedRoutes,
+  { heartbeatMs = HOUR_MS, stallTimeoutMs = HOUR_MS, answerTimeoutMs = HOUR_MS, maxStreams = 100 }: ServeOptions = {},
+): Promise<Served> {
+  const slots = new StreamSlots(maxStreams);
+  const cuts: CutReason[] = [];
+  const stopping = new AbortController();
+  const { routes = {}, memberRoutes = {} } = createRoutes({
+    clock: () => ({ nowMs: Date.now(), toEpochMs: (localMs) => localMs, offsetMsAt: () => 0 }),
+    maxRecords: 1000,
+    searchBudgetMs: HOUR_MS,
+    countBudgetMs: HOUR_MS,
+    heartbeatMs,
+    stopping: stopping.signal,
+  });
+  const onRequest = createRequestHandler({
+    gate: { maxUrlBytes: 8192, tokens: undefined, checkHost() {}, checkRate() {}, isStopping: () => false },
+    routes: routes as Record<RouteId, RouteHandler>,
+    memberRoutes: memberRoutes as Record<MemberRouteId, RouteHandler>,
+    cors: createCors([]),
+    slots,
+    metrics: {
+      countRequest() {},
+      countCut: (reason) => cuts.push(reason),
+      countCall() {},
+      render: async () => '',
+      close() {},
+    },
+    log: QUIET,
+    answerTimeoutMs,
+  });
+  const server = await startHttpServer({
+    host: '127.0.0.1',
+    port: 0,
+    maxHeaderBytes: 16_384,
+    arrivalTimeoutMs: HOUR_MS,
+    stallTimeoutMs,
+    tls: undefined,
+    onRequest,
+  });
+  onTestFinished(() => server.stop(0));
+  const stop = () => {
+    stopping.abort();
+    return server.stop(HOUR_MS);
+  };
+  return { port: server.port, slots, cuts, stop };
+}
+
+const QUIET: Logger = { debug() {}, info() {}, warn() {}, error() {}, isEnabled: () => false };

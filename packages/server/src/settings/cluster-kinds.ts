@@ -1,0 +1,67 @@
+import { MEMBER_ID, MEMBER_ROLE } from '@porthole/contract';
+import type { SettingKind } from './setting-kind.ts';
+import { parseOrigin, textKind } from './text-kinds.ts';
+
+/** It stands in the keys of a registry. */
+const CLUSTER_NAME = /^[A-Za-z0-9._-]{1,64}$/;
+
+export function clusterName(): SettingKind<string> {
+  return textKind({
+    name: 'cluster name',
+    noun: 'a cluster name',
+    accepted: '1 to 64 letters, digits, dots, dashes and underscores',
+    parse: (text) => (CLUSTER_NAME.test(text) ? text : undefined),
+  });
+}
+
+export function role(): SettingKind<string> {
+  return textKind({
+    name: 'role',
+    noun: 'a role',
+    accepted: '1 to 32 letters, digits, dashes and underscores',
+    parse: (text) => (MEMBER_ROLE.test(text) ? text : undefined),
+  });
+}
+
+export function memberId(): SettingKind<string> {
+  return textKind({
+    name: 'member id',
+    noun: 'a member id',
+    accepted: '1 to 128 letters, digits and ".:_-", or ""',
+    parse: (text) => (text === '' || isMemberId(text) ? text : undefined),
+  });
+}
+
+/** `https://host:port`, as it is written for a registry. */
+export function endpoint(): SettingKind<string> {
+  return textKind({
+    name: 'URL',
+    noun: 'a URL',
+    accepted: 'like "http://10.0.0.7:2379", without a path, a user and a password',
+    parse: parseEndpoint,
+  });
+}
+
+/** Where a member is, and perhaps what it is called: `broker-1=https://10.0.0.7:7300`. */
+export function memberAddress(): SettingKind<string> {
+  return textKind({
+    name: 'member',
+    noun: 'a member',
+    accepted: 'a URL like "http://10.0.0.7:7300", or "ID=URL", without a path, a user and a password',
+    parse: (text) => {
+      const [, id, url = ''] = /^(?:([^=/]*)=)?(.*)$/s.exec(text) ?? [];
+      const address = parseEndpoint(url);
+      if (address === undefined || id === undefined) return address;
+      return isMemberId(id) ? `${id}=${address}` : undefined;
+    },
+  });
+}
+
+/** In a path, these would mean another place. */
+function isMemberId(text: string): boolean {
+  return MEMBER_ID.test(text) && text !== '.' && text !== '..';
+}
+
+function parseEndpoint(text: string): string | undefined {
+  return parseOrigin(text.replace(/\/$/, ''));
+}
