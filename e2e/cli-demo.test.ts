@@ -38,6 +38,31 @@ describe('porthole demo', () => {
     expect(buckets.length).toBeGreaterThanOrEqual(6);
   });
 
+  it('is a cluster whose nodes know each other, one of them sick and configured differently', {
+    timeout: 60_000,
+  }, async () => {
+    const { program, tmp } = startDemo('--rate', '0');
+    const url = await program.ready();
+    const ask = (...words: string[]) => runToEnd([...words, '--url', url], tmp, { TZ: 'UTC' });
+    expect(await ask('nodes', '-o', 'names')).toMatchObject({
+      code: 0,
+      stdout: 'demo-broker-1\ndemo-broker-2\ndemo-broker-3\n',
+    });
+    const { code, stdout } = await ask('config', 'diff');
+    expect(code).toBe(1);
+    expect(stdout).toMatch(/broker\.slow-sql +"30s" +"10s" +demo-broker-2\n/);
+    expect(stdout).toMatch(/query\.idle-timeout +"5s" +"5000ms" \(the same\) +demo-broker-3\n/);
+    const digest = await ask('logs', 'digest', '*:lind-broker.log', '-l', 'error', '-n', '1');
+    expect(digest).toMatchObject({ code: 0, stdout: expect.stringMatching(/^ +\d+ +demo-broker-2 \d+/m) });
+  });
+
+  it('of one node is alone', async () => {
+    const { program, tmp } = startDemo('--rate', '0', '--nodes', '1');
+    const url = await program.ready();
+    const nodes = await runToEnd(['nodes', '-o', 'names', '--url', url], tmp);
+    expect(nodes).toMatchObject({ code: 0, stdout: 'demo-broker-1\n', stderr: '' });
+  });
+
   it('writes on, and rotates', async () => {
     const { program } = startDemo('--rate', '20000');
     const url = await program.ready();
@@ -77,6 +102,8 @@ describe('porthole demo', () => {
   it.each([
     ['--rate', 'many'],
     ['--rate', '100001'],
+    ['--nodes', '0'],
+    ['--nodes', '21'],
     ['--http-port', '65536'],
   ])('refuses %s %s', async (...flags) => {
     const tmp = tempDir();

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startTestEtcd } from '../packages/cluster/src/membership/testing/etcd.ts';
 
 const execute = promisify(execFile);
 const root = join(import.meta.dirname, '..');
@@ -60,13 +61,23 @@ describe('the README in a fresh checkout', () => {
   });
 
   it('every command that asks a node or a file answers', async () => {
-    const asking = commands.filter((command) => /^npx porthole (logs|config|doctor)/.test(command));
+    const asking = commands.filter((command) => /^npx porthole (logs|config|doctor|nodes)/.test(command));
     expect(asking.length).toBeGreaterThanOrEqual(5);
     for (const command of asking) {
       take(command);
       const { stdout } = await shell(`PORTHOLE_URL=${url} ${command}`);
-      expect(stdout.length, command).toBeGreaterThan(0);
+      // One node differs from nobody.
+      if (!command.endsWith('config diff')) expect(stdout.length, command).toBeGreaterThan(0);
     }
+  });
+
+  it('npx porthole serve with an etcd joins the cluster there', async () => {
+    const { url: etcd } = await startTestEtcd();
+    const command = take('npx porthole serve --cluster-etcd http://127.0.0.1:2379');
+    const { url: address, child } = await serve('sh', ['-c', `exec ${command.replace('http://127.0.0.1:2379', etcd)}`]);
+    const { membership } = (await (await fetch(`${address}api/v1/cluster/nodes`)).json()) as { membership: object };
+    expect(membership).toMatchObject({ kind: 'etcd', state: 'ok' });
+    end(child, 'SIGTERM');
   });
 
   it('npx porthole demo shows a made-up node', async () => {

@@ -23,7 +23,7 @@ const serve = () =>
 it('the code of docs/sdk.md runs as it stands there', { timeout: 60_000 }, async () => {
   const { running } = await serve();
   const blocks = [...read('docs/sdk.md').matchAll(/```ts\n([\s\S]*?)```/g)].map(([, code = '']) => code);
-  expect(blocks).toHaveLength(5);
+  expect(blocks).toHaveLength(6);
   const program = join(tempDir(), 'program.mts');
   writeFileSync(program, blocks.join('\n').replaceAll('http://127.0.0.1:7300', running.url));
   const { stdout } = await promisify(execFile)(TSX, [...SOURCE, program], { cwd: root });
@@ -33,6 +33,8 @@ it('the code of docs/sdk.md runs as it stands there', { timeout: 60_000 }, async
   expect(stdout).toContain(LOG);
   expect(lines).toContain('exhausted 2');
   expect(lines).toContain('ERROR timeout of shard 3');
+  expect(lines).toContainEqual(expect.stringMatching(/^\S+ \d+ timeout of shard 3$/));
+  expect(lines).toContainEqual(expect.stringMatching(/^asked \S+: ok/));
   expect(lines.at(-2)).toContain(`GET ${running.url}api/v1/log/view?file=no-such.log&size=1000: `);
 });
 

@@ -2,6 +2,7 @@ import { CONFIG_COMMAND } from './commands/config/definition.ts';
 import { DEMO_COMMAND } from './commands/demo/definition.ts';
 import { DOCTOR_COMMAND } from './commands/doctor/definition.ts';
 import { LOGS_COMMAND } from './commands/logs/definition.ts';
+import { NODES_COMMAND } from './commands/nodes/definition.ts';
 import { SERVE_COMMAND } from './commands/serve/definition.ts';
 import type { CommandDefinition } from './definition.ts';
 import { tokenOwner } from './flag-checks.ts';
@@ -14,6 +15,7 @@ export const COMMAND_TREE: CommandDefinition = {
   commands: [
     SERVE_COMMAND,
     DEMO_COMMAND,
+    NODES_COMMAND,
     CONFIG_COMMAND,
     LOGS_COMMAND,
     DOCTOR_COMMAND,

@@ -8,6 +8,10 @@ export function countOrAll(text: string): string | undefined {
   return text === 'all' || /^[1-9]\d{0,8}$/.test(text) ? undefined : 'It must be a whole number of at least 1, or all.';
 }
 
+export function span(text: string): string | undefined {
+  return /^\d{1,9}(ms|[smhdw])?$/.test(text) ? undefined : 'It must be a duration like 500ms, 5s or 1m.';
+}
+
 export function timeZone(text: string): string | undefined {
   try {
     new Intl.DateTimeFormat('en', { timeZone: text });

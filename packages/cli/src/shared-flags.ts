@@ -113,6 +113,12 @@ export const TAIL_FLAG: FlagDefinition = {
   about: 'the newest n records, or all',
 };
 
+/** Whose logs, of a cluster. */
+export const MEMBER_FLAGS: readonly FlagDefinition[] = [
+  { long: 'all', short: 'a', about: 'of all nodes of the cluster that the node knows; a name is then a log of each' },
+  { long: 'role', value: 'role', about: 'the same, only nodes of this role' },
+];
+
 /** Where the logs are. */
 export const WHERE_ARGUMENT: ArgumentDefinition = {
   name: 'where',
@@ -120,5 +126,5 @@ export const WHERE_ARGUMENT: ArgumentDefinition = {
   many: true,
   complete: 'file',
   about:
-    'a file or directory here, the URL of a node, or the name of a log on the node of --url; all its logs if absent',
+    'a file or directory here, the URL of a node, the name of a log on the node of --url, or NODE:FILE or NODE: for nodes of its cluster (NODE may hold * and ?); all its logs if absent',
 };

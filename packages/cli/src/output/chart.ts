@@ -13,7 +13,11 @@ const MAX_EMPTY_ROWS = 3;
 const MIN_BAR = 8;
 
 /** One row per bucket: time, a bar whose parts are the levels, the count. Each part has its own sign as well as colour. */
-export function chartText({ buckets, bucketMs }: Histogram, zone: Zone, terminal: Terminal): string {
+export function chartText(
+  { buckets, bucketMs }: Pick<Histogram, 'buckets' | 'bucketMs'>,
+  zone: Zone,
+  terminal: Terminal,
+): string {
   if (buckets.length === 0) return '';
   const { colors } = terminal;
   const most = Math.max(...buckets.map(countOf));

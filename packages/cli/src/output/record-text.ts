@@ -1,4 +1,6 @@
-import type { FoundRecord, Level, Zone } from '@porthole/logs';
+import type { Level, Zone } from '@porthole/logs';
+import type { ToldOfRecord } from '../where/log-source.ts';
+import { nodeColor } from './node-color.ts';
 import { showInstant, showTime } from './show-time.ts';
 import type { Colors } from './terminal.ts';
 import { visibleJson, visibleText } from './visible-text.ts';
@@ -15,28 +17,36 @@ export interface RecordStyle {
   prefix: boolean;
   /** Texts that were looked for. */
   marks: RegExp | undefined;
+  /** The record that all others are told around. */
+  anchor?: { node: string; cursor: string };
 }
 
 /** One record as the user wants to see it, with its newline. */
-export function recordText(record: FoundRecord, style: RecordStyle, label = record.file): string {
+export function recordText(record: ToldOfRecord, style: RecordStyle): string {
   const shown = style.isTty ? visibleJson : String;
   if (style.format === 'json') return `${shown(JSON.stringify(record))}\n`;
   if (style.format === 'logfmt') return `${shown(logfmtText(record, style))}\n`;
-  const prefix = style.prefix ? `${style.colors.cyan(visibleText(label))}${style.format === 'raw' ? ':' : ' '}` : '';
+  const prefix = style.prefix ? `${placeText(record, style.colors)}${style.format === 'raw' ? ':' : ' '}` : '';
   return `${prefix}${style.format === 'raw' ? rawText(record, style) : prettyText(record, style)}\n`;
 }
 
-function rawText({ raw, message }: FoundRecord, { isTty }: RecordStyle): string {
+/** `NODE:FILE`, as it may be asked for; of a single node only the file. */
+function placeText({ node, file }: ToldOfRecord, colors: Colors): string {
+  const paint = node === undefined ? colors.cyan : nodeColor(node, colors);
+  return paint(visibleText(node === undefined ? file : `${node}:${file}`));
+}
+
+function rawText({ raw, message }: ToldOfRecord, { isTty }: RecordStyle): string {
   const text = raw ?? message;
   return isTty ? visibleText(text) : text;
 }
 
-function prettyText(record: FoundRecord, style: RecordStyle): string {
-  const { timeMs, level, source, tags = [], message, context, cut, bytes } = record;
-  const { colors, zone } = style;
+function prettyText(record: ToldOfRecord, style: RecordStyle): string {
+  const { level, source, tags = [], message, context, cut, bytes } = record;
+  const { colors } = style;
   const [firstLine = '', ...lines] = visibleText(message).split('\n');
   const parts = [
-    timeMs === undefined ? undefined : colors.dim(showTime(timeMs, zone)),
+    timeText(record, style),
     levelText(level, colors),
     tags.length > 0 ? colors.cyan(visibleText(tags.map((tag) => `[${tag}]`).join(' '))) : undefined,
     marked(firstLine, style),
@@ -46,6 +56,16 @@ function prettyText(record: FoundRecord, style: RecordStyle): string {
   const first = parts.filter((part) => part !== undefined).join(' ');
   const rest = cut ? colors.dim(` ... (${bytes} bytes in all)`) : '';
   return [first, ...lines.map((line) => marked(line, style))].join('\n') + rest;
+}
+
+/** Of several nodes: by one clock, and behind it `~` where the order is not sure, `>` at the record that was asked about. */
+function timeText(record: ToldOfRecord, { colors, zone, anchor }: RecordStyle): string | undefined {
+  const { timeMs, node, cursor, atMs = timeMs, isUnsure } = record;
+  if (atMs === undefined) return undefined;
+  const time = colors.dim(showTime(atMs, zone));
+  if (node === undefined) return time;
+  if (anchor?.node === node && anchor.cursor === cursor) return `${time}${colors.bold('>')}`;
+  return `${time}${isUnsure ? '~' : ' '}`;
 }
 
 function levelText(level: Level | undefined, colors: Colors): string | undefined {
@@ -73,12 +93,13 @@ export function marksOf(texts: readonly string[], isCaseSensitive: boolean): Reg
 }
 
 function logfmtText(
-  { timeMs, level, source, tags = [], message, context = {}, file, cut }: FoundRecord,
+  { timeMs, atMs = timeMs, level, source, tags = [], message, context = {}, node, file, cut }: ToldOfRecord,
   { zone }: RecordStyle,
 ): string {
   const pairs: [string, unknown][] = [
-    ['time', timeMs === undefined ? undefined : showInstant(timeMs, zone)],
+    ['time', atMs === undefined ? undefined : showInstant(atMs, zone)],
     ['level', level?.toLowerCase()],
+    ['node', node],
     ['file', file],
     ['source', source],
     ['component', tags.length > 0 ? tags.join(' ') : undefined],

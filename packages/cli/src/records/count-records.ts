@@ -1,3 +1,4 @@
+import type { MemberReport } from '@porthole/contract';
 import type { Histogram, Zone } from '@porthole/logs';
 import { EXIT } from '../exit-codes.ts';
 import { Interrupted } from '../interrupt.ts';
@@ -8,7 +9,10 @@ import { openSources } from '../where/open-sources.ts';
 import { Receipt } from './receipt.ts';
 import { shownZone } from './record-filter.ts';
 
-export interface Counting<T extends { end: Histogram['end'] }> {
+/** A count of a node says what it covered, one of a cluster who took part. */
+type Count = { end: Histogram['end'] } | { members: readonly MemberReport[] };
+
+export interface Counting<T extends Count> {
   ask(source: LogSource, zone: Zone): Promise<T>;
   text(answer: T, zone: Zone): string;
   isEmpty(answer: T): boolean;
@@ -16,7 +20,7 @@ export interface Counting<T extends { end: Histogram['end'] }> {
 }
 
 /** Asks each source for a count and writes them one after the other. Resolves with the exit code. */
-export async function countRecords<T extends { end: Histogram['end'] }>(
+export async function countRecords<T extends Count>(
   invocation: Invocation,
   { ask, text, isEmpty, signal }: Counting<T>,
 ): Promise<number> {
@@ -36,9 +40,9 @@ export async function countRecords<T extends { end: Histogram['end'] }>(
       const answer = await ask(source, zone);
       if (signal.aborted) throw new Interrupted();
       progress.clear();
-      receipt.add(answer.end);
+      receipt.add('end' in answer ? answer.end : answer);
       isNothing &&= isEmpty(answer);
-      isCut ||= answer.end.reason === 'time budget';
+      isCut ||= 'end' in answer && answer.end.reason === 'time budget';
       if (sources.length > 1) terminal.note(`${source.label}:`);
       await terminal.write(text(answer, zone));
     }

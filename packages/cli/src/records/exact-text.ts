@@ -1,5 +1,5 @@
 import type { FoundRecord } from '@porthole/logs';
-import type { LogState } from '../where/log-source.ts';
+import type { FileHolder } from '../where/log-source.ts';
 
 export interface ExactText {
   text: string | Uint8Array;
@@ -13,17 +13,17 @@ const NEWLINE = 10;
 const ENDS = ['', '\n', '\r\n'];
 
 /** A record as it stands in its file, byte for byte, with its newline if it has one. */
-export async function exactText(state: LogState, record: FoundRecord): Promise<ExactText> {
+export async function exactText(holder: FileHolder, record: FoundRecord): Promise<ExactText> {
   const { bytes, cut, raw = '' } = record;
   const end = cut ? undefined : ENDS[bytes - Buffer.byteLength(raw)];
   if (end !== undefined && !raw.includes('\ufffd')) return { text: raw + end, isOpen: end === '' };
-  return (await readRecord(state, record)) ?? { text: `${raw}\n`, isOpen: false };
+  return (await readRecord(holder, record)) ?? { text: `${raw}\n`, isOpen: false };
 }
 
 /** Of a long record, or one that is not valid UTF-8, the text is not all. Compressed files cannot be read by place. */
-async function readRecord(state: LogState, { file, offset, bytes }: FoundRecord): Promise<ExactText | undefined> {
+async function readRecord(holder: FileHolder, { file, offset, bytes }: FoundRecord): Promise<ExactText | undefined> {
   if (file.endsWith('.gz')) return undefined;
-  const log = await state.openLog({ file });
+  const log = await holder.openLog({ file });
   try {
     const chunks: Buffer[] = [];
     for await (const chunk of log.read(offset, offset + bytes)) chunks.push(Buffer.from(chunk));

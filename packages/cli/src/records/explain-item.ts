@@ -1,8 +1,22 @@
+import type { ClusterFollowItem, ClusterRecord } from '@porthole/contract';
 import type { FollowItem, FoundRecord } from '@porthole/logs';
 import { showBytes } from '../output/show-bytes.ts';
+import { explainReport } from './explain-report.ts';
 
-/** What happened to a log that is followed, in a sentence. */
-export function explainItem(item: Exclude<FollowItem, FoundRecord>): string {
+/** What a follow tells beside records. */
+export type FollowEvent = Exclude<FollowItem, FoundRecord> | Exclude<ClusterFollowItem, ClusterRecord>;
+
+/** What happened to a log that is followed, in a sentence; of a cluster, with its node in front. */
+export function explainItem(item: FollowEvent): string {
+  if (item.type === 'member') return explainMember(item);
+  return 'node' in item ? `${item.node}: ${explainEvent(item)}` : explainEvent(item);
+}
+
+function explainMember({ node, report }: Extract<FollowEvent, { type: 'member' }>): string {
+  return report.outcome === 'ok' ? `${node} is followed` : `${explainReport(report)}; it comes back by itself`;
+}
+
+function explainEvent(item: Exclude<FollowEvent, { type: 'member' }>): string {
   switch (item.type) {
     case 'rotated':
       return `${item.family} was rotated: the old file is ${item.from} now`;

@@ -1,12 +1,12 @@
-import type { FollowItem, FollowQuery, FoundRecord, Zone } from '@porthole/logs';
+import type { FollowQuery, Zone } from '@porthole/logs';
 import { EXIT } from '../exit-codes.ts';
 import { Interrupted } from '../interrupt.ts';
 import type { Invocation } from '../invocation.ts';
 import type { RecordStyle } from '../output/record-text.ts';
 import { visibleText } from '../output/visible-text.ts';
 import { ProgramError } from '../program-error.ts';
-import type { LogSource } from '../where/log-source.ts';
-import { explainItem } from './explain-item.ts';
+import type { LogSource, ToldOfRecord } from '../where/log-source.ts';
+import { explainItem, type FollowEvent } from './explain-item.ts';
 import { findRecords } from './found-records.ts';
 import { Receipt } from './receipt.ts';
 import { recordFilter } from './record-filter.ts';
@@ -21,7 +21,7 @@ export interface FollowOptions {
   tail: number;
 }
 
-type Gap = Extract<FollowItem, { type: 'gap' }>;
+type Gap = Extract<FollowEvent, { type: 'gap' }>;
 
 /** A node does not look further back than this when it starts a follow. */
 const MAX_BACK = 10_000;
@@ -58,7 +58,7 @@ async function followOne(
   const query: FollowQuery = { ...source.selection, ...filter, start, ...(raw && { raw }) };
   const printer = new RecordPrinter(invocation.terminal, { style, hasContext: false });
   for await (const items of source.state.followLogs(query, { signal })) {
-    let records: FoundRecord[] = [];
+    let records: ToldOfRecord[] = [];
     const flush = async () => {
       await printer.print(records.map((record) => ({ source, record })));
       records = [];
@@ -87,12 +87,15 @@ async function followOne(
       ...(after && { start: { cursor: after } }),
       ...(until && { until }),
     } as const;
-    const lane = { ...source, selection: { family } };
+    // Its cursors are those of one node.
+    const node = 'node' in gap ? { node: gap.node } : {};
+    const lane = { ...source, state: source.holderOf(node.node), selection: { family } };
     const found = findRecords(lane, missed, { count: Number.POSITIVE_INFINITY, signal, receipt: new Receipt() });
-    for await (const records of found) await printer.print(records.map((record) => ({ source, record })));
+    for await (const records of found)
+      await printer.print(records.map((record) => ({ source, record: { ...record, ...node } })));
   }
 
-  async function tell(item: Exclude<FollowItem, FoundRecord>): Promise<void> {
+  async function tell(item: FollowEvent): Promise<void> {
     if (style.format === 'json') await invocation.terminal.write(`${JSON.stringify(item)}\n`);
     else if (item.type !== 'end') invocation.terminal.note(visibleText(explainItem(item)));
   }

@@ -1,7 +1,7 @@
 import { PortholeError } from '@porthole/contract';
-import type { FoundRecord, SearchQuery } from '@porthole/logs';
+import type { SearchQuery } from '@porthole/logs';
 import { Interrupted } from '../interrupt.ts';
-import type { LogSource } from '../where/log-source.ts';
+import type { LogSource, LogState, ToldOfRecord } from '../where/log-source.ts';
 import type { Receipt } from './receipt.ts';
 
 export interface FindOptions {
@@ -14,19 +14,24 @@ export interface FindOptions {
   sliceMs?: number | undefined;
 }
 
+/** Who is asked, and for what. */
+export interface AskedSource extends Pick<LogSource, 'selection' | 'maxRecords'> {
+  state: Pick<LogState, 'searchLogs'>;
+}
+
 /** Records in batches, asked for page by page until there are no more or enough. */
 export async function* findRecords(
-  { state, selection, maxRecords }: LogSource,
+  { state, selection, maxRecords }: AskedSource,
   query: Omit<SearchQuery, 'limit'>,
   { count, signal, receipt, sliceMs }: FindOptions,
-): AsyncGenerator<FoundRecord[], void, undefined> {
+): AsyncGenerator<ToldOfRecord[], void, undefined> {
   let left = count;
   let start = query.start;
   while (left > 0) {
     const page: SearchQuery = { ...query, ...selection, limit: Math.min(left, maxRecords), ...(start && { start }) };
     let cursor: string | null = null;
     for await (const items of state.searchLogs(page, { signal, ...(sliceMs !== undefined && { budgetMs: sliceMs }) })) {
-      const records = items.filter((item): item is FoundRecord => item.type === 'record');
+      const records = items.filter((item) => item.type === 'record');
       left -= records.length;
       if (records.length > 0) yield records;
       const end = items.at(-1);

@@ -1,15 +1,14 @@
-import type { FoundRecord } from '@porthole/logs';
-import type { LogSource } from '../where/log-source.ts';
+import type { LogSource, ToldOfRecord } from '../where/log-source.ts';
 
 /** A record and where it was found. */
 export interface ToldRecord {
   source: LogSource;
-  record: FoundRecord;
+  record: ToldOfRecord;
 }
 
 export interface Lane {
   source: LogSource;
-  batches: AsyncGenerator<FoundRecord[], void, undefined>;
+  batches: AsyncGenerator<ToldOfRecord[], void, undefined>;
 }
 
 /** Enough to make a write worth while, few enough to be seen at once. */
@@ -53,7 +52,7 @@ function nextOf(heads: readonly Head[]): Head | undefined {
 class Head {
   readonly #lane: Lane;
   readonly #sign: 1 | -1;
-  #records: FoundRecord[] = [];
+  #records: ToldOfRecord[] = [];
   #index = 0;
   #rank = Number.NEGATIVE_INFINITY;
   isDone = false;
@@ -70,8 +69,8 @@ class Head {
 
   /** The lane with the smallest one is next. */
   get rank(): number {
-    const timeMs = this.#records[this.#index]?.timeMs;
-    return timeMs === undefined ? this.#rank : this.#sign * timeMs;
+    const { timeMs, atMs = timeMs } = this.#records[this.#index] ?? {};
+    return atMs === undefined ? this.#rank : this.#sign * atMs;
   }
 
   async fill(): Promise<void> {

@@ -1,19 +1,31 @@
+import type { MemberReport, MembershipState } from '@porthole/contract';
 import type { Histogram } from '@porthole/logs';
 import { showBytes } from '../output/show-bytes.ts';
 import type { Terminal } from '../output/terminal.ts';
 import { visibleText } from '../output/visible-text.ts';
+import { explainReport, explainStale } from './explain-report.ts';
 
-type End = Histogram['end'];
+/** What an answer says of itself: files of a node, or members of a cluster, that are not in it. */
+export interface Coverage {
+  scannedBytes?: number;
+  skippedBytes?: number;
+  problems?: Histogram['end']['problems'];
+  members?: readonly MemberReport[];
+  membership?: MembershipState;
+}
 
 /** What was looked at, over all questions that one command line came to. */
 export class Receipt {
   readonly #startedMs = performance.now();
-  readonly #problems = new Map<string, End['problems'][number]>();
+  readonly #problems = new Map<string, string>();
+  #stale: string | undefined;
   scannedBytes = 0;
 
-  add({ scannedBytes, skippedBytes, problems }: Pick<End, 'scannedBytes' | 'skippedBytes' | 'problems'>): void {
+  add({ scannedBytes = 0, skippedBytes = 0, problems = [], members = [], membership }: Coverage): void {
     this.scannedBytes += scannedBytes + skippedBytes;
-    for (const problem of problems) this.#problems.set(`${problem.file} ${problem.code}`, problem);
+    for (const { file, code, detail } of problems) this.#problems.set(`${file} ${code}`, `${file}: ${code}: ${detail}`);
+    for (const report of members) if (report.outcome !== 'ok') this.#problems.set(report.id, explainReport(report));
+    if (membership?.state === 'stale') this.#stale = explainStale(membership);
   }
 
   /** Whether something that was asked for could not be read. */
@@ -21,10 +33,10 @@ export class Receipt {
     return this.#problems.size > 0;
   }
 
-  /** Tells of every file that could not be read, or not wholly. */
+  /** Tells of every file and member that could not be read, or not wholly. */
   warn(terminal: Terminal): void {
-    for (const { file, code, detail } of this.#problems.values())
-      terminal.warn(visibleText(`${file}: ${code}: ${detail}`));
+    if (this.#stale !== undefined) terminal.warn(visibleText(this.#stale));
+    for (const problem of this.#problems.values()) terminal.warn(visibleText(problem));
   }
 
   toString(): string {

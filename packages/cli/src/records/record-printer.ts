@@ -1,7 +1,7 @@
-import type { FoundRecord } from '@porthole/logs';
 import type { Progress } from '../output/progress.ts';
 import { type RecordStyle, recordText } from '../output/record-text.ts';
 import type { Terminal } from '../output/terminal.ts';
+import type { ToldOfRecord } from '../where/log-source.ts';
 import { exactText } from './exact-text.ts';
 import type { ToldRecord } from './merge-records.ts';
 
@@ -39,7 +39,13 @@ export class RecordPrinter {
   }
 
   async #addGroup({ source, record }: ToldRecord): Promise<void> {
-    const group = [...(record.before ?? []), record, ...(record.after ?? [])];
+    // What stands around a record is of the same node, which only the record itself says.
+    const around = record.node === undefined ? {} : { node: record.node };
+    const group: ToldOfRecord[] = [
+      ...(record.before ?? []).map((each) => ({ ...each, ...around })),
+      record,
+      ...(record.after ?? []).map((each) => ({ ...each, ...around })),
+    ];
     const fresh = group.filter((each) => !this.#written.has(placeOf(each)));
     if (!this.#isFirst && fresh.length === group.length) this.#parts.push('--\n');
     this.#isFirst = false;
@@ -58,7 +64,7 @@ export class RecordPrinter {
     const isExact = style.format === 'raw' && !style.isTty && !style.prefix;
     if (!isExact) return void this.#parts.push(recordText(record, style));
     if (this.#openEnd !== undefined && this.#openEnd !== placeOf(record, record.offset)) this.#parts.push('\n');
-    const { text, isOpen } = await exactText(source.state, record);
+    const { text, isOpen } = await exactText(source.holderOf(record.node), record);
     this.#parts.push(text);
     this.#openEnd = isOpen ? placeOf(record, record.offset + record.bytes) : undefined;
   }
@@ -74,6 +80,6 @@ export class RecordPrinter {
   }
 }
 
-function placeOf({ file, offset }: FoundRecord, at = offset): string {
-  return `${at} ${file}`;
+function placeOf({ node = '', file, offset }: ToldOfRecord, at = offset): string {
+  return `${at} ${node} ${file}`;
 }

@@ -8,7 +8,7 @@ export function recordStyle(invocation: Invocation, sources: readonly LogSource[
   const { colors, isTty } = invocation.terminal;
   const format = (invocation.text('output') as RecordFormat | undefined) ?? (isTty ? 'pretty' : 'raw');
   const [first] = sources;
-  const isMany = sources.length > 1 || first?.selection.file === undefined;
+  const isMany = sources.length > 1 || first?.isCluster || first?.selection.file === undefined;
   const choice = invocation.text('prefix') ?? 'auto';
   const prefix = choice === 'always' || (choice === 'auto' && format === 'pretty' && isMany);
   const marks = marksOf(invocation.texts('grep').filter(Boolean), invocation.isOn('case-sensitive'));

@@ -1,17 +1,13 @@
 import type { CallOptions, FileRequest, SearchOptions } from '@porthole/contract';
 import type { DigestQuery, FollowQuery, HistogramQuery, LogDir, SearchQuery } from '@porthole/logs';
-import type { LogState } from './log-source.ts';
+import type { FileHolder, LogState } from './log-source.ts';
 
 /** A directory here, asked like a node. */
-export class LocalLogs implements LogState {
+export class LocalLogs implements LogState, FileHolder {
   readonly #dir: LogDir;
 
   constructor(dir: LogDir) {
     this.#dir = dir;
-  }
-
-  listLogs() {
-    return this.#dir.list();
   }
 
   logFiles(options?: CallOptions) {

@@ -1,11 +1,42 @@
-import type { NodeState } from '@porthole/contract';
-import type { LogSelection, Zone } from '@porthole/logs';
-
-/** What can be asked about logs, of a node or of files here. */
-export type LogState = Pick<
+import type {
+  CallOptions,
+  ClusterDigest,
+  ClusterFollowItem,
+  ClusterHistogram,
+  ClusterItem,
+  ClusterRecord,
   NodeState,
-  'listLogs' | 'logFiles' | 'openLog' | 'searchLogs' | 'followLogs' | 'logHistogram' | 'logDigest'
->;
+  SearchOptions,
+} from '@porthole/contract';
+import type {
+  Digest,
+  DigestQuery,
+  FollowItem,
+  FollowQuery,
+  FoundRecord,
+  Histogram,
+  HistogramQuery,
+  LogFileDetails,
+  LogSelection,
+  SearchItem,
+  SearchQuery,
+  Zone,
+} from '@porthole/logs';
+
+/** What can be asked about logs: of a node, of files here, or of all nodes of a cluster, who say whose a record is. */
+export interface LogState {
+  logFiles(options?: CallOptions): Promise<Pick<LogFileDetails, 'name' | 'family'>[]>;
+  searchLogs(query: SearchQuery, options?: SearchOptions): AsyncIterable<(SearchItem | ClusterItem)[]>;
+  followLogs(query: FollowQuery, options?: CallOptions): AsyncIterable<(FollowItem | ClusterFollowItem)[]>;
+  logHistogram(query: HistogramQuery, options?: SearchOptions): Promise<Histogram | ClusterHistogram>;
+  logDigest(query: DigestQuery, options?: SearchOptions): Promise<Digest | ClusterDigest>;
+}
+
+/** A record, and of a cluster's what is known beside it. */
+export type ToldOfRecord = FoundRecord & Partial<Pick<ClusterRecord, 'node' | 'atMs' | 'isUnsure'>>;
+
+/** Who has a file, and can be asked about it alone. */
+export type FileHolder = Pick<NodeState, 'openLog' | 'searchLogs'>;
 
 /** Logs that are asked for, and who answers for them. */
 export interface LogSource {
@@ -13,6 +44,10 @@ export interface LogSource {
   label: string;
   state: LogState;
   selection: LogSelection;
+  /** Who has the files of a record with this node. */
+  holderOf(node: string | undefined): FileHolder;
+  /** Whether its records are of several nodes. */
+  isCluster: boolean;
   /** In which the logs are written. */
   zone: Zone;
   /** How far the clock of those who write is ahead of ours. */

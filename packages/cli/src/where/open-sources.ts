@@ -1,13 +1,15 @@
 import { availableParallelism } from 'node:os';
 import type { NodeClient } from '@porthole/client';
-import { codeOf } from '@porthole/contract';
+import { codeOf, type MemberSelection } from '@porthole/contract';
 import { createZone, LogDir } from '@porthole/logs';
 import type { Invocation } from '../invocation.ts';
 import { ProgramError } from '../program-error.ts';
+import { ClusterLogs } from './cluster-logs.ts';
 import { copyTails } from './copy-tails.ts';
 import { findPath, type LocalPath } from './find-path.ts';
 import { LocalLogs } from './local-logs.ts';
-import type { LogSource, OpenSources } from './log-source.ts';
+import type { FileHolder, LogSource, LogState, OpenSources } from './log-source.ts';
+import { askCluster, findNodeWord } from './open-cluster.ts';
 import { isUrl, openNode } from './open-node.ts';
 
 /** Beside this one, which has nothing else to do. */
@@ -32,11 +34,14 @@ export async function openSources(invocation: Invocation, wheres: readonly strin
   }
 }
 
+/** Who answers, before it is said which logs are meant. */
+type Answerer = Omit<LogSource, 'label' | 'selection'>;
+
 /** What one command line has opened so far: directories and nodes are shared by all that lies in them. */
 class Opening {
   readonly #invocation: Invocation;
   readonly #dirs = new Map<string, LogDir>();
-  readonly #nodes = new Map<string, Promise<Omit<LogSource, 'label' | 'selection'>>>();
+  readonly #nodes = new Map<string, Promise<Answerer>>();
   readonly #leftovers: (() => Promise<void>)[] = [];
 
   constructor(invocation: Invocation) {
@@ -44,10 +49,14 @@ class Opening {
   }
 
   async open(where: string | undefined): Promise<LogSource> {
-    if (where !== undefined && isUrl(where)) return { ...(await this.#node(where)), label: where, selection: {} };
+    const isAddress = where !== undefined && isUrl(where);
+    if (this.#wantsAll) return this.#members(isAddress ? where : undefined, { file: isAddress ? undefined : where });
+    if (isAddress) return { ...(await this.#node(where)), label: where, selection: {} };
     // With --url, a plain word can only be meant as a name there.
     const path = where === undefined ? undefined : await findPath(where, this.#invocation.text('url') !== undefined);
     if (path) return this.#local(where ?? '', path);
+    const word = where?.includes(':') ? await findNodeWord(await openNode(this.#invocation), where) : undefined;
+    if (word) return this.#members(undefined, { nodes: [word.node], file: word.file });
     const node = await this.#node(undefined, where);
     const selection = where === undefined ? {} : await this.#select(node, where);
     return { ...node, label: where ?? '', selection };
@@ -58,11 +67,38 @@ class Opening {
     for (const remove of this.#leftovers) await remove();
   }
 
+  get #wantsAll(): boolean {
+    return this.#invocation.isOn('all') || this.#invocation.text('role') !== undefined;
+  }
+
+  /** Some members of the cluster that the node of an address knows. */
+  async #members(
+    url: string | undefined,
+    { nodes, file }: Pick<MemberSelection, 'nodes'> & { file: string | undefined },
+  ): Promise<LogSource> {
+    if (this.#invocation.text('cursor') !== undefined)
+      throw new ProgramError('--cursor names a place on one node: it does not go with several; use --since');
+    const client = await openNode(this.#invocation, url);
+    const role = this.#invocation.text('role');
+    const state = new ClusterLogs(client.cluster, { ...(nodes && { nodes }), ...(role !== undefined && { role }) });
+    const { timeZone, clockMs } = await askCluster(client, () => client.describe());
+    const source: Answerer = {
+      state,
+      holderOf: (node = '') => client.cluster.member(node),
+      isCluster: true,
+      zone: createZone(timeZone),
+      clockAheadMs: clockMs - Date.now(),
+      maxRecords: NODE_RECORDS,
+    };
+    const selection = file === undefined ? {} : await this.#select(source, file);
+    return { ...source, label: nodes?.join(' ') ?? 'all nodes', selection };
+  }
+
   async #local(label: string, { dir, file }: LocalPath): Promise<LogSource> {
     const zone = createZone(this.#invocation.text('log-zone'));
     const logs = this.#dirs.get(dir) ?? new LogDir(dir, { zone, scansHere: true, workers: OTHER_THREADS });
     this.#dirs.set(dir, logs);
-    const source = { state: new LocalLogs(logs), zone, clockAheadMs: 0, maxRecords: LOCAL_RECORDS };
+    const source = { ...answerer(new LocalLogs(logs)), zone, clockAheadMs: 0, maxRecords: LOCAL_RECORDS };
     const selection = file === undefined ? {} : await this.#select(source, file);
     return { ...source, label, selection };
   }
@@ -74,12 +110,12 @@ class Opening {
     return known;
   }
 
-  async #ask(url: string | undefined, file: string | undefined): Promise<Omit<LogSource, 'label' | 'selection'>> {
+  async #ask(url: string | undefined, file: string | undefined): Promise<Answerer> {
     const client = await openNode(this.#invocation, url);
     try {
       const { timeZone, clockMs } = await client.describe();
       const zone = createZone(timeZone);
-      return { state: client, zone, clockAheadMs: clockMs - Date.now(), maxRecords: NODE_RECORDS };
+      return { ...answerer(client), zone, clockAheadMs: clockMs - Date.now(), maxRecords: NODE_RECORDS };
     } catch (error) {
       if (codeOf(error) !== 'NOT_SUPPORTED') throw error;
       return this.#copy(client, file);
@@ -87,7 +123,7 @@ class Opening {
   }
 
   /** A node that only answers the contract gives the ends of its files; what is asked is then asked of those. */
-  async #copy(client: NodeClient, file: string | undefined): Promise<Omit<LogSource, 'label' | 'selection'>> {
+  async #copy(client: NodeClient, file: string | undefined): Promise<Answerer> {
     if (this.#invocation.isOn('follow'))
       throw new ProgramError('this node only answers the basic contract: its logs cannot be followed');
     const { dir, told, remove } = await copyTails(client, file);
@@ -96,7 +132,7 @@ class Opening {
     const zone = createZone(this.#invocation.text('log-zone'));
     const logs = new LogDir(dir, { zone, scansHere: true, workers: OTHER_THREADS });
     this.#dirs.set(dir, logs);
-    return { state: new LocalLogs(logs), zone, clockAheadMs: 0, maxRecords: LOCAL_RECORDS };
+    return { ...answerer(new LocalLogs(logs)), zone, clockAheadMs: 0, maxRecords: LOCAL_RECORDS };
   }
 
   /** One file, or with `--rotated` the log it belongs to. */
@@ -105,4 +141,9 @@ class Opening {
     const family = (await state.logFiles()).find(({ name }) => name === file)?.family;
     return { family: family ?? file };
   }
+}
+
+/** One who answers for itself. */
+function answerer(state: LogState & FileHolder): Pick<LogSource, 'state' | 'holderOf' | 'isCluster'> {
+  return { state, holderOf: () => state, isCluster: false };
 }

@@ -2,6 +2,8 @@ import { EXIT } from '../../exit-codes.ts';
 import type { Invocation } from '../../invocation.ts';
 import type { Terminal } from '../../output/terminal.ts';
 import { visibleText } from '../../output/visible-text.ts';
+import { ProgramError } from '../../program-error.ts';
+import { diffCluster } from './cluster-diff.ts';
 import { type Comparison, compareConfigs } from './compare-configs.ts';
 import { readConfig } from './config-document.ts';
 import { differenceTable } from './difference-table.ts';
@@ -9,7 +11,10 @@ import { unifiedDiff } from './unified-diff.ts';
 
 export async function run(invocation: Invocation): Promise<number> {
   const { args, terminal } = invocation;
-  const [a = '', b = ''] = args;
+  const [a, b] = args;
+  if (a === undefined) return diffCluster(invocation);
+  if (b === undefined)
+    throw new ProgramError(`with what is ${a} to be compared? Give two, or none for the whole cluster`);
   const comparison = compareConfigs(...(await Promise.all([readConfig(invocation, a), readConfig(invocation, b)])));
   const { differences, uncomparable } = comparison;
   await terminal.write(render(invocation.text('output') ?? 'table', { names: [a, b], comparison, terminal }));

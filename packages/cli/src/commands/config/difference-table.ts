@@ -36,6 +36,6 @@ function show(value: Difference['a']): string {
 }
 
 /** Never less than what a terminal needs: letters from there on may be twice as wide. */
-function widthOf(text: string): number {
+export function widthOf(text: string): number {
   return [...text].reduce((width, letter) => width + ((letter.codePointAt(0) ?? 0) >= 0x1100 ? 2 : 1), 0);
 }

@@ -5,7 +5,7 @@ import type { Invocation } from '../../invocation.ts';
 import type { Terminal } from '../../output/terminal.ts';
 import { visibleText } from '../../output/visible-text.ts';
 import { isUrl } from '../../where/open-node.ts';
-import { type ConfigDocument, readConfig } from './config-document.ts';
+import { type ConfigDocument, isMember, readConfig } from './config-document.ts';
 import { nestSettings } from './nest-settings.ts';
 import { paintToml } from './paint-toml.ts';
 import { type Selection, selectSettings } from './select-settings.ts';
@@ -14,7 +14,7 @@ import { settingLine } from './setting-line.ts';
 export async function run(invocation: Invocation): Promise<number> {
   const { args, terminal } = invocation;
   const [first = ''] = args;
-  const where = isUrl(first) || isFile(first) ? first : undefined;
+  const where = isUrl(first) || isMember(first) || isFile(first) ? first : undefined;
   const keys = where === undefined ? args : args.slice(1);
   const document = await readConfig(invocation, where);
   const selection = selectSettings(document.settings, keys);

@@ -1,9 +1,6 @@
 import { DATABASES, METRICS, STORAGES } from './made-up-world.ts';
-import type { RecordSource } from './record-source.ts';
+import type { Mood, RecordSource } from './record-source.ts';
 import type { SeededRandom } from './seeded-random.ts';
-
-/** How often trouble begins, per record that is none; each brings several errors. */
-const TROUBLE = 0.004;
 
 interface Said {
   level: 'DEBUG' | 'INFO' | 'WARN' | 'ERROR';
@@ -16,11 +13,11 @@ interface Said {
 type Say = (random: SeededRandom) => Said;
 
 /** The log of the broker itself: calm most of the time, then bursts of errors of one kind. */
-export function createBrokerRecords(random: SeededRandom): RecordSource {
+export function createBrokerRecords(random: SeededRandom, { trouble: likely }: Mood): RecordSource {
   let trouble: Say | undefined;
   let left = 0;
   return ({ local }) => {
-    if (left === 0 && random.isLikely(TROUBLE)) {
+    if (left === 0 && random.isLikely(likely)) {
       trouble = random.pick(TROUBLES);
       left = random.between(4, 14);
     }

@@ -1,5 +1,13 @@
-/** The configuration of the made-up node. Its secrets are made up too, and there to be seen masked. */
-export const DEMO_CONFIG = `## The configuration of a made-up database node: "porthole demo" wrote it, and removes it when it ends.
+/** What is not the same on all made-up nodes. */
+export interface DemoConfig {
+  slowSql: string;
+  idleTimeout: string;
+  httpPort: number;
+}
+
+/** The configuration of a made-up node. Its secrets are made up too, and there to be seen masked. */
+export function demoConfig({ slowSql, idleTimeout, httpPort }: DemoConfig): string {
+  return `## The configuration of a made-up database node: "porthole demo" wrote it, and removes it when it ends.
 
 ## Where the broker finds its cluster.
 [coordinator]
@@ -13,18 +21,18 @@ password = "made-up-pass"
 
 [query]
 query-concurrency = 30
-idle-timeout = "5s"
+idle-timeout = "${idleTimeout}"
 max-tokens = 4096
 
 [broker]
-slow-sql = "30s"
+slow-sql = "${slowSql}"
 
 [broker.http]
-port = 9000
+port = ${httpPort}
 idle-timeout = "2m0s"
 
 [broker.grpc]
-port = 9001
+port = ${httpPort + 1}
 max-concurrent-streams = 1024
 
 [broker.user]
@@ -42,3 +50,4 @@ maxsize = "100 MiB"
 maxbackups = 3
 maxage = 7
 `;
+}

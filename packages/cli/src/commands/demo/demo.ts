@@ -1,15 +1,14 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { startNode } from '@porthole/server';
 import { EXIT } from '../../exit-codes.ts';
 import { interruptSignal } from '../../interrupt.ts';
 import type { Invocation } from '../../invocation.ts';
-import { DEMO_CONFIG } from './demo-config.ts';
-import { type WrittenLog, writeHistory, writeOn } from './write-records.ts';
+import { demoNodes } from './demo-nodes.ts';
+import { startDemoNodes } from './start-demo-nodes.ts';
+import { writeOn } from './write-records.ts';
 
-/** Always the same story. */
-const SEED = 7300;
+const DEFAULT_NODES = 3;
 
 const DEFAULT_RATE = 20;
 
@@ -20,14 +19,15 @@ export async function run(invocation: Invocation): Promise<number> {
   // Also when a second signal ends the process at once.
   process.once('exit', remove);
   try {
-    const logs = writeFiles(dir);
-    const node = await startNode({ flags: portFlags(invocation), settings: settingsFor(dir) });
+    const nodes = demoNodes(invocation.number('nodes') ?? DEFAULT_NODES);
+    const { url, logs, stop } = await startDemoNodes(invocation, dir, nodes);
     try {
-      await invocation.terminal.write(`porthole is ready at ${node.url}\n`);
-      tellWhatToTry(invocation, node.url);
-      await writeOn(logs, invocation.number('rate') ?? DEFAULT_RATE, interrupted);
+      await invocation.terminal.write(`porthole is ready at ${url}\n`);
+      tellWhatToTry(invocation, { url, count: nodes.length });
+      const rate = invocation.number('rate') ?? DEFAULT_RATE;
+      await Promise.all(logs.map((each) => writeOn(each, rate, interrupted)));
     } finally {
-      await node.stop();
+      await stop();
     }
   } finally {
     remove();
@@ -35,35 +35,17 @@ export async function run(invocation: Invocation): Promise<number> {
   return EXIT.ok;
 }
 
-function writeFiles(dir: string): WrittenLog[] {
-  const logDir = join(dir, 'log');
-  mkdirSync(logDir);
-  writeFileSync(join(dir, 'broker.toml'), DEMO_CONFIG);
-  return writeHistory(logDir, { seed: SEED, nowMs: Date.now() });
-}
-
-/** As flags, so that what is wrong with a port is told as "porthole serve" tells it. */
-function portFlags(invocation: Invocation): Record<string, string> {
-  const [http, grpc] = [invocation.text('http-port'), invocation.text('grpc-port')];
-  return { ...(http !== undefined && { 'http.port': http }), ...(grpc !== undefined && { 'grpc.port': grpc }) };
-}
-
-function settingsFor(dir: string) {
-  return {
-    node: { hostName: 'demo-broker-1' },
-    service: { logDir: join(dir, 'log'), configFile: join(dir, 'broker.toml') },
-    logging: { dir: join(dir, 'porthole') },
-  };
-}
-
-function tellWhatToTry({ terminal }: Invocation, url: string): void {
+function tellWhatToTry({ terminal }: Invocation, { url, count }: { url: string; count: number }): void {
   const address = url.replace(/\/$/, '');
   const option = address.endsWith(':7300') ? '' : ` --url ${address}`;
-  terminal.note('this is a made-up database node; open the address above, or try in another terminal:');
-  terminal.note(`  porthole logs -f -l warn${option}`);
-  terminal.note(`  porthole logs search "could not be sent"${option}`);
-  terminal.note(`  porthole logs digest -l warn${option}`);
-  terminal.note(`  porthole logs histogram${option}`);
-  terminal.note(`  porthole config get broker${option}`);
+  const one = ['logs search "could not be sent"', 'logs digest -l warn', 'logs histogram', 'config get broker'];
+  const several = ['nodes', 'logs --all -f -l warn', 'logs digest --all -l error', 'config diff', 'logs histogram'];
+  terminal.note(
+    count === 1
+      ? 'this is a made-up database node; open the address above, or try in another terminal:'
+      : `these are ${count} made-up database nodes, one of them sick; open the address above, or try in another terminal:`,
+  );
+  for (const line of ['logs -f -l warn', ...(count === 1 ? one : several)])
+    terminal.note(`  porthole ${line}${option}`);
   terminal.note('Ctrl-C ends it and removes everything it wrote');
 }

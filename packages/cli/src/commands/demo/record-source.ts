@@ -11,4 +11,10 @@ export interface RecordTime {
 /** Writes the next record of one log: its lines, with the last line feed. */
 export type RecordSource = (time: RecordTime) => string;
 
-export type CreateRecordSource = (random: SeededRandom) => RecordSource;
+/** How one made-up node is unlike the others. */
+export interface Mood {
+  /** How often trouble begins, per record that is none; each brings several errors. */
+  trouble: number;
+}
+
+export type CreateRecordSource = (random: SeededRandom, mood: Mood) => RecordSource;

@@ -3,7 +3,7 @@ import { createZone } from '@porthole/logs';
 import { showTime } from '../../output/show-time.ts';
 import { DEMO_LOGS, type DemoLog } from './demo-logs.ts';
 import { LiveLog } from './live-log.ts';
-import type { RecordSource, RecordTime } from './record-source.ts';
+import type { Mood, RecordSource, RecordTime } from './record-source.ts';
 import { createRandom } from './seeded-random.ts';
 
 /** How far back the logs reach. */
@@ -23,9 +23,12 @@ export interface WrittenLog {
 }
 
 /** Writes some hours of logs up to now. Returns them, to be gone on with. */
-export function writeHistory(dir: string, { seed, nowMs }: { seed: number; nowMs: number }): WrittenLog[] {
+export function writeHistory(
+  dir: string,
+  { seed, nowMs, ...mood }: Mood & { seed: number; nowMs: number },
+): WrittenLog[] {
   return DEMO_LOGS.map(({ stem, share, history, create }, index) => {
-    const next = create(createRandom(seed + index));
+    const next = create(createRandom(seed + index), mood);
     const file = new LiveLog(dir, stem);
     writePast(file, { history, next, nowMs, jitter: createRandom(seed - index - 1).next });
     return { share, file, next };

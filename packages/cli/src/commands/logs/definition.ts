@@ -1,10 +1,11 @@
 import type { CommandDefinition, FlagDefinition } from '../../definition.ts';
-import { countOrAll, wholeNumber } from '../../flag-checks.ts';
+import { countOrAll, span, wholeNumber } from '../../flag-checks.ts';
 import {
   COLOR_FLAG,
   CONTEXT_FLAGS,
   CURSOR_FLAG,
   FILTER_FLAGS,
+  MEMBER_FLAGS,
   NODE_FLAGS,
   PREFIX_FLAG,
   RECORD_OUTPUT,
@@ -20,7 +21,7 @@ function output(choices: readonly string[], about = 'how it is written'): FlagDe
 
 const RECORD_FLAGS = [...CONTEXT_FLAGS, ...FILTER_FLAGS, ROTATED_FLAG, CURSOR_FLAG, RECORD_OUTPUT, PREFIX_FLAG];
 
-const END_FLAGS = [...ZONE_FLAGS, ...NODE_FLAGS, COLOR_FLAG];
+const END_FLAGS = [...MEMBER_FLAGS, ...ZONE_FLAGS, ...NODE_FLAGS, COLOR_FLAG];
 
 export const LOGS_COMMAND: CommandDefinition = {
   name: 'logs',
@@ -33,7 +34,7 @@ export const LOGS_COMMAND: CommandDefinition = {
     ...END_FLAGS,
   ],
   notes: [
-    'Exit codes: 0 records were found, 1 none matches, 2 error, 3 some files could not be read, 130 interrupted.',
+    'Exit codes: 0 records were found, 1 none matches, 2 error, 3 some files or nodes could not be read, 130 interrupted.',
   ],
   examples: [
     ['porthole logs', 'the newest 200 records of the local node'],
@@ -41,15 +42,25 @@ export const LOGS_COMMAND: CommandDefinition = {
     ['porthole logs broker.log -S "yesterday 14:00" -U "yesterday 15:00"', 'one hour of one log'],
     ['porthole logs ./some.log -l error -C 3', 'errors of a file here, with 3 records around each'],
     ['porthole logs /var/log/lindb -g timeout -o json', 'a directory, as JSON'],
+    ['porthole logs --all -f -l error', 'errors of all nodes of the cluster as they come'],
+    ["porthole logs 'broker-*:lind-broker.log' -S 10m", 'one log of some nodes, merged by time'],
   ],
   load: () => import('./logs.ts'),
   commands: [
     {
       name: 'ls',
       about: 'list log files: size, age, format, times',
-      args: [{ ...WHERE_ARGUMENT, about: 'a directory here, or the URL of a node; the node of --url if absent' }],
+      args: [
+        {
+          ...WHERE_ARGUMENT,
+          about: 'a directory here, the URL of a node, or NODE: of its cluster; the node of --url if absent',
+        },
+      ],
       flags: [output(['table', 'json', 'names']), ...END_FLAGS],
-      examples: [['porthole logs ls /var/log', 'the files of a directory']],
+      examples: [
+        ['porthole logs ls /var/log', 'the files of a directory'],
+        ['porthole logs ls --all', 'the files of all nodes of the cluster'],
+      ],
       load: () => import('./ls.ts'),
     },
     {
@@ -117,9 +128,45 @@ export const LOGS_COMMAND: CommandDefinition = {
       load: () => import('./histogram.ts'),
     },
     {
+      name: 'moment',
+      about: 'tell what every node of the cluster said around one record, or around a time',
+      args: [{ name: 'node', optional: true, many: true, about: 'only these nodes: ids, or patterns with * and ?' }],
+      flags: [
+        { long: 'at', value: 'node:cursor', about: 'around this record; -o json tells node and cursor of each' },
+        { long: 'time', short: 't', value: 'time', about: 'around this time, written like --since' },
+        { long: 'around', value: 'span', check: span, default: '5s', about: 'so long before and after it, at most 1h' },
+        {
+          long: 'limit',
+          short: 'n',
+          value: 'n',
+          check: wholeNumber,
+          default: '100',
+          about: 'at most n records of each node, those next to the moment',
+        },
+        { long: 'role', value: 'role', about: 'only nodes of this role' },
+        output(['pretty', 'json', 'logfmt']),
+        PREFIX_FLAG,
+        ...ZONE_FLAGS.filter(({ long }) => long === 'time-zone'),
+        ...NODE_FLAGS,
+        COLOR_FLAG,
+      ],
+      notes: ['In pretty output > marks the record itself, ~ one whose order with the one above is not sure.'],
+      examples: [
+        ['porthole logs moment --time "14:03:20" --around 10s', 'twenty seconds of all nodes'],
+        ['porthole logs moment --at broker-1:CURSOR', 'around a record that was found'],
+      ],
+      load: () => import('./moment.ts'),
+    },
+    {
       name: 'download',
       about: 'fetch log files from a node as they are on its disk',
-      args: [{ name: 'file', many: true, about: 'names of files, as "porthole logs ls" tells them' }],
+      args: [
+        {
+          name: 'file',
+          many: true,
+          about: 'names of files, as "porthole logs ls" tells them; NODE:FILE of another node of the cluster',
+        },
+      ],
       flags: [
         {
           long: 'to',
@@ -132,7 +179,10 @@ export const LOGS_COMMAND: CommandDefinition = {
         ...NODE_FLAGS,
         COLOR_FLAG,
       ],
-      examples: [['porthole logs download broker.log broker.log.1.gz --to /tmp', 'two files']],
+      examples: [
+        ['porthole logs download broker.log broker.log.1.gz --to /tmp', 'two files'],
+        ['porthole logs download broker-2:broker.log', 'of another node'],
+      ],
       load: () => import('./download.ts'),
     },
   ],

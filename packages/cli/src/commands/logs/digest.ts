@@ -1,3 +1,4 @@
+import type { ClusterDigest } from '@porthole/contract';
 import type { Digest, DigestQuery, Zone } from '@porthole/logs';
 import { interruptSignal } from '../../interrupt.ts';
 import type { Invocation } from '../../invocation.ts';
@@ -11,14 +12,18 @@ import type { LogSource } from '../../where/log-source.ts';
 
 const DEFAULT_GROUPS = 50;
 
-const COLUMNS: readonly Column[] = [
-  { title: 'COUNT', align: 'right' },
+const COUNT_COLUMN: Column = { title: 'COUNT', align: 'right' };
+
+const GROUP_COLUMNS: readonly Column[] = [
   { title: 'LEVEL' },
   { title: 'WHERE' },
   { title: 'FIRST' },
   { title: 'LAST' },
   { title: 'NEWEST' },
 ];
+
+/** More of them would leave no room for the rest. */
+const SHOWN_NODES = 2;
 
 /** Which kinds of records there are, and how many of each. */
 export function run(invocation: Invocation): Promise<number> {
@@ -44,22 +49,33 @@ function queryOf(invocation: Invocation, source: LogSource, zone: Zone): DigestQ
   };
 }
 
-function textOf(digest: Digest, invocation: Invocation, zone: Zone): string {
+function textOf(digest: Digest | ClusterDigest, invocation: Invocation, zone: Zone): string {
   const { groups, totalGroups, ungrouped } = digest;
   if (invocation.text('output') === 'json') return `${JSON.stringify(digest)}\n`;
   const time = (timeMs: number | null) => (timeMs === null ? '-' : showTime(timeMs, zone).slice(0, 19));
-  const rows = groups.map(({ level, source, shape, count, firstMs, lastMs, isNew, sample }) => [
+  const isCluster = 'members' in digest;
+  const rows = groups.map(({ level, source, shape, count, firstMs, lastMs, isNew, sample, ...more }) => [
     String(count),
+    ...(isCluster ? [nodesText('nodes' in more ? more.nodes : {})] : []),
     level ?? '-',
     `${isNew ? '* ' : ''}${visibleText(source ?? shape ?? '-')}`,
     time(firstMs),
     time(lastMs),
     visibleText(sample.message).replace(/\s+/g, ' '),
   ]);
+  const columns = [COUNT_COLUMN, ...(isCluster ? [{ title: 'NODES' }] : []), ...GROUP_COLUMNS];
   const { terminal } = invocation;
   if (totalGroups > groups.length)
     terminal.note(`${totalGroups - groups.length} smaller groups are not shown: --limit`);
   if (ungrouped > 0) terminal.note(`${ungrouped} records are in groups that were given up, because there are too many`);
   if (groups.some(({ isNew }) => isNew)) terminal.note('* is new');
-  return groups.length === 0 ? '' : tableText(COLUMNS, rows, terminal);
+  return groups.length === 0 ? '' : tableText(columns, rows, terminal);
+}
+
+/** Who said it how often, the loudest first. */
+function nodesText(nodes: Readonly<Record<string, number>>): string {
+  const loudest = Object.entries(nodes).sort(([, a], [, b]) => b - a);
+  const told = loudest.slice(0, SHOWN_NODES).map(([id, count]) => `${visibleText(id)} ${count}`);
+  const more = loudest.length - told.length;
+  return `${told.join(', ')}${more > 0 ? ` +${more}` : ''}`;
 }

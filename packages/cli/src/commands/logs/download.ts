@@ -10,6 +10,8 @@ import type { Invocation } from '../../invocation.ts';
 import { Progress, progressBar } from '../../output/progress.ts';
 import { showBytes } from '../../output/show-bytes.ts';
 import { ProgramError } from '../../program-error.ts';
+import type { FileHolder } from '../../where/log-source.ts';
+import { findNodeWord, onlyMember } from '../../where/open-cluster.ts';
 import { openNode } from '../../where/open-node.ts';
 
 /** Files as they are on the node's disk. A file is there whole or not at all. */
@@ -24,9 +26,10 @@ export async function run(invocation: Invocation): Promise<number> {
   if (invocation.args.length > 1 && target !== '-' && !isDirectory)
     throw new ProgramError(`--to ${target}: several files need a directory`);
   try {
-    for (const file of invocation.args) {
+    for (const word of invocation.args) {
+      const { holder, file } = await find(node, word);
       const path = target === '-' ? undefined : isDirectory ? join(target, safeName(file)) : target;
-      await fetchFile(invocation, { node, file, path, signal });
+      await fetchFile(invocation, { holder, file, path, signal });
     }
     return EXIT.ok;
   } catch (error) {
@@ -34,18 +37,27 @@ export async function run(invocation: Invocation): Promise<number> {
   }
 }
 
+/** Who has the file: the node itself, or with `NODE:FILE` that member of its cluster. */
+async function find(node: NodeClient, word: string): Promise<{ holder: FileHolder; file: string }> {
+  const found = word.includes(':') ? await findNodeWord(node, word) : undefined;
+  if (!found) return { holder: node, file: word };
+  if (found.file === undefined)
+    throw new ProgramError(`${word}: say which file, as "porthole logs ls ${word}" tells them`);
+  return { holder: node.cluster.member(onlyMember(found)), file: found.file };
+}
+
 interface Fetching {
-  node: NodeClient;
+  holder: FileHolder;
   file: string;
   /** `undefined` is stdout. */
   path: string | undefined;
   signal: AbortSignal;
 }
 
-async function fetchFile(invocation: Invocation, { node, file, path, signal }: Fetching): Promise<void> {
+async function fetchFile(invocation: Invocation, { holder, file, path, signal }: Fetching): Promise<void> {
   if (path !== undefined && !invocation.isOn('force') && (await exists(path)))
     throw new ProgramError(`${path} exists: --force writes over it, --to chooses another place`);
-  const log = await node.openLog({ file }, { signal });
+  const log = await holder.openLog({ file }, { signal });
   let done = 0;
   const progress = new Progress(invocation.terminal, () => `${file} ${progressBar(done, log.sizeBytes, showBytes)}`);
   const count = (bytes: number) => {

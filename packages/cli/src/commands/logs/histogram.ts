@@ -1,4 +1,4 @@
-import { parseSpan } from '@porthole/contract';
+import { type ClusterHistogram, parseSpan } from '@porthole/contract';
 import type { Histogram, HistogramQuery, Zone } from '@porthole/logs';
 import { interruptSignal } from '../../interrupt.ts';
 import type { Invocation } from '../../invocation.ts';
@@ -36,7 +36,7 @@ function queryOf(invocation: Invocation, source: LogSource, zone: Zone): Histogr
   };
 }
 
-function textOf(histogram: Histogram, invocation: Invocation, zone: Zone): string {
+function textOf(histogram: Histogram | ClusterHistogram, invocation: Invocation, zone: Zone): string {
   const format = invocation.text('output') ?? 'chart';
   if (format === 'json') return `${JSON.stringify(histogram)}\n`;
   if (format === 'tsv') return tsvText(histogram, zone);
@@ -44,7 +44,7 @@ function textOf(histogram: Histogram, invocation: Invocation, zone: Zone): strin
   return chartText(histogram, zone, invocation.terminal);
 }
 
-function tsvText({ buckets }: Histogram, zone: Zone): string {
+function tsvText({ buckets }: Pick<Histogram, 'buckets'>, zone: Zone): string {
   const rows = buckets.map(({ startMs, counts }) => [
     showInstant(startMs, zone),
     ...LEVELS.map((level) => counts[level] ?? 0),

@@ -66,7 +66,17 @@ async function printNewest(records: RecordRun, asked: readonly Asked[], count: n
     newest.push(...told.slice(0, count - newest.length));
     if (newest.length >= count) break;
   }
-  await records.print(newest.reverse());
+  await records.print(oldestFirst(newest));
+}
+
+/** A record says whether its order with the one told before it is sure; turned around, that is the one behind it. */
+function oldestFirst(newest: readonly ToldRecord[]): ToldRecord[] {
+  return newest
+    .map(({ source, record: { isUnsure: _isUnsure, ...record } }, index) => {
+      const isUnsure = newest[index + 1]?.record.isUnsure;
+      return { source, record: { ...record, ...(isUnsure && { isUnsure }) } };
+    })
+    .reverse();
 }
 
 function tailOf(invocation: Invocation): number {

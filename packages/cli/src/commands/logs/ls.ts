@@ -1,4 +1,4 @@
-import { codeOf } from '@porthole/contract';
+import { type ClusterLogFiles, codeOf, type MemberSelection } from '@porthole/contract';
 import { createZone, LogDir, type LogFileDetails, type Zone } from '@porthole/logs';
 import { EXIT } from '../../exit-codes.ts';
 import type { Invocation } from '../../invocation.ts';
@@ -7,11 +7,18 @@ import { showTime } from '../../output/show-time.ts';
 import { type Column, tableText } from '../../output/table.ts';
 import { visibleText } from '../../output/visible-text.ts';
 import { ProgramError } from '../../program-error.ts';
+import { Receipt } from '../../records/receipt.ts';
 import { findPath } from '../../where/find-path.ts';
+import { askCluster, findNodeWord } from '../../where/open-cluster.ts';
 import { isUrl, openNode } from '../../where/open-node.ts';
 
 /** What is told of a file; a node that only answers the contract tells name and size. */
-type Listed = Pick<LogFileDetails, 'name' | 'size'> & Partial<LogFileDetails>;
+type Listed = Pick<LogFileDetails, 'name' | 'size'> & Partial<Omit<ClusterLogFiles['files'][number], 'name' | 'size'>>;
+
+interface Listing {
+  files: Listed[];
+  logZone: Zone;
+}
 
 const COLUMNS: readonly Column[] = [
   { title: 'NAME' },
@@ -24,22 +31,30 @@ const COLUMNS: readonly Column[] = [
 
 export async function run(invocation: Invocation): Promise<number> {
   const listed: Listed[] = [];
+  const receipt = new Receipt();
   let zone = createZone(invocation.text('time-zone') ?? invocation.text('log-zone'));
   for (const where of invocation.args.length > 0 ? invocation.args : [undefined]) {
-    const { files, logZone } = await list(invocation, where);
+    const { files, logZone } = await list(invocation, where, receipt);
     listed.push(...files);
     if (invocation.text('time-zone') === undefined) zone = logZone;
   }
   const problems = listed.filter(({ problem }) => problem);
   await invocation.terminal.write(textOf(listed, invocation, zone));
-  for (const { name, problem } of problems) invocation.terminal.warn(visibleText(`${name}: ${problem}`));
-  return problems.length > 0 ? EXIT.partial : EXIT.ok;
+  for (const file of problems) invocation.terminal.warn(visibleText(`${placeOf(file)}: ${file.problem}`));
+  receipt.warn(invocation.terminal);
+  return problems.length > 0 || receipt.isPartial ? EXIT.partial : EXIT.ok;
 }
 
-async function list(invocation: Invocation, where: string | undefined): Promise<{ files: Listed[]; logZone: Zone }> {
-  const path = where === undefined || isUrl(where) ? undefined : await findPath(where, false);
+async function list(invocation: Invocation, where: string | undefined, receipt: Receipt): Promise<Listing> {
+  const isAddress = where !== undefined && isUrl(where);
+  const role = invocation.text('role');
+  if (invocation.isOn('all') || role !== undefined)
+    return listMembers(invocation, { file: where, ...(role !== undefined && { role }) }, receipt);
+  const path = where === undefined || isAddress ? undefined : await findPath(where, false);
   if (path) return listHere(path, createZone(invocation.text('log-zone')));
-  if (where !== undefined && !isUrl(where)) throw new ProgramError(`${where}: no such file or directory`);
+  const word = where?.includes(':') && !isAddress ? await findNodeWord(await openNode(invocation), where) : undefined;
+  if (word) return listMembers(invocation, { nodes: [word.node], file: word.file }, receipt);
+  if (where !== undefined && !isAddress) throw new ProgramError(`${where}: no such file or directory`);
   const node = await openNode(invocation, where);
   try {
     const files = await node.logFiles();
@@ -48,6 +63,20 @@ async function list(invocation: Invocation, where: string | undefined): Promise<
     if (codeOf(error) !== 'NOT_SUPPORTED') throw error;
     return { files: await node.listLogs(), logZone: createZone(invocation.text('log-zone')) };
   }
+}
+
+/** Of the cluster that a node knows: with an address, of that one. */
+async function listMembers(
+  invocation: Invocation,
+  { file, ...members }: MemberSelection & { file: string | undefined },
+  receipt: Receipt,
+): Promise<Listing> {
+  const isAddress = file !== undefined && isUrl(file);
+  const node = await openNode(invocation, isAddress ? file : undefined);
+  const answer = await askCluster(node, (cluster) => cluster.logFiles(members));
+  receipt.add(answer);
+  const files = answer.files.filter(({ name }) => file === undefined || isAddress || name === file);
+  return { files, logZone: createZone((await node.describe()).timeZone) };
 }
 
 async function listHere({ dir, file }: { dir: string; file: string | undefined }, zone: Zone) {
@@ -63,16 +92,23 @@ async function listHere({ dir, file }: { dir: string; file: string | undefined }
 function textOf(files: readonly Listed[], invocation: Invocation, zone: Zone): string {
   const format = invocation.text('output') ?? 'table';
   if (format === 'json') return files.map((file) => `${JSON.stringify(file)}\n`).join('');
-  if (format === 'names') return files.map(({ name }) => `${name}\n`).join('');
+  if (format === 'names') return files.map((file) => `${placeOf(file)}\n`).join('');
   const time = (timeMs: number | null | undefined) =>
     typeof timeMs === 'number' ? showTime(timeMs, zone).slice(0, 19) : '-';
-  const rows = files.map(({ name, size, state = '-', compressed, format: shape = '-', firstTimeMs, lastTimeMs }) => [
-    visibleText(name),
-    showBytes(size),
-    compressed ? `${state}, gz` : state,
-    shape,
-    time(firstTimeMs),
-    time(lastTimeMs),
+  const hasNodes = files.some(({ node }) => node !== undefined);
+  const rows = files.map((file) => [
+    ...(hasNodes ? [visibleText(file.node ?? '-')] : []),
+    visibleText(file.name),
+    showBytes(file.size),
+    file.compressed ? `${file.state}, gz` : (file.state ?? '-'),
+    file.format ?? '-',
+    time(file.firstTimeMs),
+    time(file.lastTimeMs),
   ]);
-  return tableText(COLUMNS, rows, invocation.terminal);
+  return tableText([...(hasNodes ? [{ title: 'NODE' }] : []), ...COLUMNS], rows, invocation.terminal);
+}
+
+/** A name that can be asked for. */
+function placeOf({ node, name }: Listed): string {
+  return node === undefined ? name : `${node}:${name}`;
 }

@@ -1,0 +1,452 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { eventually } from '../packages/server/src/testing/eventually.ts';
+import {
+  clusterNode,
+  clusterRecord,
+  type FakeClusterNode,
+  NODE_TIME,
+  OK,
+  REFUSED,
+  startClusterNode,
+} from './testing/cluster-node.ts';
+import { startLindbNode } from './testing/lindb-node.ts';
+import { Program, runToEnd, tempDir } from './testing/program.ts';
+import { runOnTerminal } from './testing/pseudo-terminal.ts';
+
+const ENV = { TZ: 'UTC' };
+
+const WARNING = 'porthole: warning: storage-1: refused: connect ECONNREFUSED 10.8.0.31:7300\n';
+
+const NODES = {
+  cluster: 'test',
+  membership: { kind: 'static', state: 'ok', detail: null, asOfMs: NODE_TIME },
+  nodes: [
+    clusterNode('broker-1', { isSelf: true }),
+    clusterNode('broker-2', { clock: { offsetMs: 120.4, uncertaintyMs: 1.2 }, recentErrors: 14 }),
+    clusterNode('storage-1', {
+      state: 'unreachable',
+      report: REFUSED,
+      clock: null,
+      lastRecordMs: null,
+      recentErrors: null,
+      lastSeenMs: NODE_TIME - 600_000,
+    }),
+  ],
+};
+
+async function ask({ url }: Pick<FakeClusterNode, 'url'>, ...args: string[]) {
+  const { code, stdout, stderr } = await runToEnd([...args, '--url', url], tempDir(), ENV);
+  return { code, stdout, stderr };
+}
+
+describe('porthole nodes', () => {
+  it('shows every node, and marks, tells and counts those that do not answer', async () => {
+    const node = await startClusterNode({ answers: { '/cluster/nodes': NODES } });
+    expect(await ask(node, 'nodes')).toEqual({
+      code: 3,
+      stdout: [
+        '  NODE        ROLE     ADDRESS         VERSION  UP SINCE                  CLOCK  LAST RECORD  ERRORS  STATE',
+        '  broker-1 *  broker   broker-1:7300   0.1.0    2026-11-15 10:00:00     0 ±2 ms      3 s ago       0  up',
+        '  broker-2    broker   broker-2:7300   0.1.0    2026-11-15 09:59:59  +120 ±2 ms      3 s ago      14  up',
+        '! storage-1   storage  storage-1:7300  0.1.0    2026-11-15 10:00:00           -            -       -  unreachable, seen 10 m ago',
+        '',
+      ].join('\n'),
+      stderr: WARNING,
+    });
+  });
+
+  it('-o names and json are for programs', async () => {
+    const node = await startClusterNode({
+      answers: { '/cluster/nodes': { ...NODES, nodes: NODES.nodes.slice(0, 2) } },
+    });
+    expect(await ask(node, 'nodes', '-o', 'names')).toEqual({ code: 0, stdout: 'broker-1\nbroker-2\n', stderr: '' });
+    const { stdout } = await ask(node, 'nodes', '-o', 'json');
+    expect(
+      stdout
+        .trim()
+        .split('\n')
+        .map((line) => JSON.parse(line)),
+    ).toEqual(NODES.nodes.slice(0, 2));
+  });
+
+  it('tells that the registry does not answer', async () => {
+    const membership = { kind: 'etcd', state: 'stale', detail: 'no connection', asOfMs: NODE_TIME };
+    const node = await startClusterNode({ answers: { '/cluster/nodes': { ...NODES, nodes: [], membership } } });
+    expect((await ask(node, 'nodes')).stderr).toBe(
+      'porthole: warning: the registry (etcd) does not answer (no connection): these are the nodes it knew at 2026-11-15T12:00:00.000Z\n',
+    );
+  });
+
+  it('of a node that only answers the contract shows that one', async () => {
+    const url = await startLindbNode({});
+    const { code, stdout, stderr } = await ask({ url }, 'nodes');
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    expect(stdout.split('\n')[1]).toMatch(/^ {2}lindb-root-0 \* +node +127\.0\.0\.1:\d+ +0\.4\.1 .* up$/);
+  });
+});
+
+const RECORDS = [
+  clusterRecord('broker-2', 2, 'second', { isUnsure: true }),
+  clusterRecord('broker-1', 2, 'also second', { file: 'b.log' }),
+  clusterRecord('broker-1', 1, 'first'),
+];
+
+describe('porthole logs of a cluster', () => {
+  it('--all asks all nodes, and tells with exit code 3 which are missing', async () => {
+    const node = await startClusterNode({ answers: { '/cluster/log/search': RECORDS }, members: [REFUSED] });
+    expect(await ask(node, 'logs', '--all', '--prefix')).toEqual({
+      code: 3,
+      stdout: [
+        'broker-1:a.log:2026-11-15 11:00:01.000\tINFO\ta.go:1\t[A]: first',
+        'broker-1:b.log:2026-11-15 11:00:02.000\tINFO\ta.go:1\t[A]: also second',
+        'broker-2:a.log:2026-11-15 11:00:02.000\tINFO\ta.go:1\t[A]: second',
+        '',
+      ].join('\n'),
+      stderr: WARNING,
+    });
+    expect(node.asked).toEqual(['/node', '/cluster/log/search?order=newest&limit=200&before=0&after=0&raw=true']);
+  });
+
+  it('pretty output shows the node in front, and ~ where the order is not sure', async () => {
+    const node = await startClusterNode({ answers: { '/cluster/log/search': RECORDS.toReversed() } });
+    expect(await ask(node, 'logs', 'search', 'o', '--all', '--oldest', '-o', 'pretty')).toEqual({
+      code: 0,
+      stdout: [
+        'broker-1:a.log 2026-11-15 11:00:01.000  INFO  first',
+        'broker-1:b.log 2026-11-15 11:00:02.000  INFO  also second',
+        'broker-2:a.log 2026-11-15 11:00:02.000~ INFO  second',
+        '',
+      ].join('\n'),
+      stderr: '',
+    });
+  });
+
+  it('turned around, the mark stays between the same two records', async () => {
+    const marked = [RECORDS[0], { ...RECORDS[1], isUnsure: true }, RECORDS[2]].map((record, index) =>
+      index === 0 ? { ...record, isUnsure: undefined } : record,
+    );
+    const node = await startClusterNode({ answers: { '/cluster/log/search': marked } });
+    const { stdout } = await ask(node, 'logs', '--all', '-o', 'pretty');
+    expect(stdout.split('\n').map((line) => line.slice(38, 40))).toEqual(['  ', '  ', '~ ', '']);
+  });
+
+  it('json is the record as the node told it', async () => {
+    const node = await startClusterNode({ answers: { '/cluster/log/search': RECORDS } });
+    const { stdout } = await ask(node, 'logs', 'search', '', '--all', '-o', 'json');
+    expect(stdout).toBe(RECORDS.map((record) => `${JSON.stringify(record)}\n`).join(''));
+  });
+
+  it('logfmt tells the node', async () => {
+    const node = await startClusterNode({ answers: { '/cluster/log/search': RECORDS.slice(0, 1) } });
+    const { stdout } = await ask(node, 'logs', '--all', '-o', 'logfmt');
+    expect(stdout).toBe('time=2026-11-15T11:00:02.000Z level=info node=broker-2 file=a.log msg=second\n');
+  });
+
+  it.each([
+    [['broker-2:'], 'nodes=broker-2'],
+    [['broker-2:a.log'], 'nodes=broker-2', 'file=a.log&'],
+    [['broker-*:'], 'nodes=broker-*'],
+    [['*-?:a.log'], 'nodes=*-?', 'file=a.log&'],
+    [['10.8.0.9:2891'], 'nodes=10.8.0.9:2891'],
+    [['10.8.0.9:2891:a.log'], 'nodes=10.8.0.9:2891', 'file=a.log&'],
+    [['--all', 'a.log'], '', 'file=a.log&'],
+    [['--role', 'storage'], 'role=storage'],
+  ])('%j asks the nodes it names', async (words, members, file = '') => {
+    const nodes = { ...NODES, nodes: [...NODES.nodes, clusterNode('10.8.0.9:2891')] };
+    const node = await startClusterNode({ answers: { '/cluster/nodes': nodes, '/cluster/log/search': RECORDS } });
+    expect(await ask(node, 'logs', ...words, '-n', '1')).toMatchObject({ code: 0, stderr: '' });
+    const query = `${file}order=newest&limit=1&before=0&after=0&raw=true${members && `&${members}`}`;
+    expect(node.asked.at(-1)).toBe(`/cluster/log/search?${query}`);
+  });
+
+  it.each([
+    [['brokre-1:a.log'], 'the cluster has no node "brokre-1"; did you mean broker-1?'],
+    [['xyz:'], 'the cluster has no node "xyz"; its nodes are broker-1, broker-2, storage-1'],
+    [['broker-1:*.log'], 'broker-1:*.log: * and ? are for nodes; give one log, or none for all'],
+    [['--all', '--cursor', 'c1'], '--cursor names a place on one node: it does not go with several; use --since'],
+  ])('%j is refused with what is wrong', async (words, message) => {
+    const node = await startClusterNode({ answers: { '/cluster/nodes': NODES, '/log/list': [] } });
+    expect(await ask(node, 'logs', ...words)).toEqual({ code: 2, stdout: '', stderr: `porthole: ${message}\n` });
+  });
+
+  it('a node that only answers the contract is told to know no cluster', async () => {
+    const url = await startLindbNode({ 'a.log': 'x\ny\n' });
+    const message = `porthole: the node at ${url} does not answer for a cluster: ask a node that does with --url\n`;
+    for (const words of [
+      ['logs', '--all'],
+      ['logs', 'ls', '--all'],
+      ['logs', 'moment', '--time', '1m'],
+      ['config', 'diff'],
+    ])
+      expect(await ask({ url }, ...words)).toEqual({ code: 2, stdout: '', stderr: message });
+  });
+
+  it('each node has a colour of its own on a terminal', async () => {
+    const node = await startClusterNode({ answers: { '/cluster/log/search': RECORDS } });
+    const args = ['logs', '--all', '--url', node.url];
+    const { output } = await runOnTerminal(args, { cwd: tempDir(), columns: 120 });
+    const escapeCharacter = String.fromCharCode(27);
+    const color = (place: string) => output.split(place)[0]?.split(escapeCharacter).at(-1);
+    expect(color('broker-1:a.log')).toMatch(/^\[\d+m$/);
+    expect(color('broker-1:a.log')).toBe(color('broker-1:b.log'));
+    expect(color('broker-1:a.log')).not.toBe(color('broker-2:a.log'));
+  });
+
+  it('--follow goes on with all nodes, and tells of those that go and come', async () => {
+    const [late, , first] = RECORDS;
+    const node = await startClusterNode({
+      follow: [
+        ...(first ? [first] : []),
+        { type: 'member', node: 'storage-1', report: REFUSED },
+        { type: 'rotated', node: 'broker-1', family: 'a.log', from: 'a.log.1', to: 'a.log' },
+        { type: 'member', node: 'storage-1', report: { ...OK, id: 'storage-1' } },
+        ...(late ? [late] : []),
+      ],
+    });
+    const program = new Program(['logs', '--all', '-f', '-o', 'pretty', '--url', node.url], {
+      cwd: tempDir(),
+      env: ENV,
+    });
+    await eventually(() => expect(program.stdout).toContain('second'));
+    program.kill('SIGINT');
+    expect(await program.end()).toMatchObject({
+      code: 130,
+      stdout:
+        'broker-1:a.log 2026-11-15 11:00:01.000  INFO  first\nbroker-2:a.log 2026-11-15 11:00:02.000~ INFO  second\n',
+      stderr: [
+        'porthole: storage-1: refused: connect ECONNREFUSED 10.8.0.31:7300; it comes back by itself',
+        'porthole: broker-1: a.log was rotated: the old file is a.log.1 now',
+        'porthole: storage-1 is followed',
+        '',
+      ].join('\n'),
+    });
+    expect(node.asked.at(-1)).toBe('/cluster/log/follow?back=200');
+  });
+
+  it('digest tells who said it how often, and the histogram counts all', async () => {
+    const group = { level: 'ERROR', source: 'a.go:1', shape: null, count: 9, firstMs: NODE_TIME, lastMs: NODE_TIME };
+    const digest = {
+      groups: [{ ...group, isNew: false, sample: RECORDS[0], nodes: { 'broker-1': 2, 'broker-2': 6, 'storage-1': 1 } }],
+      totalGroups: 1,
+      ungrouped: 0,
+      members: [REFUSED],
+    };
+    const histogram = {
+      bucketMs: 60_000,
+      untimed: 0,
+      buckets: [{ startMs: NODE_TIME, counts: { INFO: 3 }, nodes: { 'broker-1': 3 } }],
+      members: [],
+    };
+    const node = await startClusterNode({
+      answers: { '/cluster/log/digest': digest, '/cluster/log/histogram': histogram },
+    });
+    expect(await ask(node, 'logs', 'digest', '--all')).toEqual({
+      code: 3,
+      stdout: [
+        'COUNT  NODES                      LEVEL  WHERE   FIRST                LAST                 NEWEST',
+        '    9  broker-2 6, broker-1 2 +1  ERROR  a.go:1  2026-11-15 12:00:00  2026-11-15 12:00:00  second',
+        '',
+      ].join('\n'),
+      stderr: WARNING,
+    });
+    expect(await ask(node, 'logs', 'histogram', '--all', '-o', 'json')).toEqual({
+      code: 0,
+      stdout: `${JSON.stringify(histogram)}\n`,
+      stderr: '',
+    });
+    expect((await ask(node, 'logs', 'histogram', '--all', '-o', 'tsv')).stdout).toBe(
+      'time\tfatal\terror\twarn\tinfo\tdebug\ttrace\tnone\n2026-11-15T12:00:00.000Z\t0\t0\t0\t3\t0\t0\t0\n',
+    );
+  });
+
+  it('ls lists the files of all nodes, and their names can be asked for', async () => {
+    const file = { size: 2048, family: 'a.log', state: 'live', compressed: false, format: 'contract', problem: null };
+    const times = { modifiedMs: null, firstTimeMs: null, lastTimeMs: NODE_TIME };
+    const files = ['broker-1', 'broker-2'].map((id) => ({ name: 'a.log', node: id, ...file, ...times }));
+    const answers = { '/cluster/log/files': { files, members: [REFUSED] }, '/cluster/nodes': NODES };
+    const node = await startClusterNode({ answers });
+    expect(await ask(node, 'logs', 'ls', '--all')).toEqual({
+      code: 3,
+      stdout: [
+        'NODE      NAME      SIZE  STATE  FORMAT    FIRST  LAST',
+        'broker-1  a.log  2.0 KiB  live   contract  -      2026-11-15 12:00:00',
+        'broker-2  a.log  2.0 KiB  live   contract  -      2026-11-15 12:00:00',
+        '',
+      ].join('\n'),
+      stderr: WARNING,
+    });
+    expect((await ask(node, 'logs', 'ls', 'broker-*:', '-o', 'names')).stdout).toBe('broker-1:a.log\nbroker-2:a.log\n');
+    expect(node.asked).toContain('/cluster/log/files?nodes=broker-*');
+  });
+
+  it('download fetches a file of one member', async () => {
+    const text = 'one\ntwo\n';
+    const node = await startClusterNode({ answers: { '/cluster/nodes': NODES }, files: { 'broker-2/a.log': text } });
+    const cwd = tempDir();
+    const outcome = await runToEnd(['logs', 'download', 'broker-2:a.log', '--url', node.url], cwd);
+    expect(outcome).toMatchObject({ code: 0, stdout: '', stderr: 'porthole: a.log: 8 B\n' });
+    expect(readFileSync(join(cwd, 'a.log'), 'utf8')).toBe(text);
+  });
+
+  it.each([
+    ['broker-1:', 'broker-1:: say which file, as "porthole logs ls broker-1:" tells them'],
+    ['broker-*:a.log', 'broker-* means 2 nodes: broker-1, broker-2; name one'],
+  ])('download %s is refused', async (word, message) => {
+    const node = await startClusterNode({ answers: { '/cluster/nodes': NODES } });
+    expect(await ask(node, 'logs', 'download', word)).toMatchObject({ code: 2, stderr: `porthole: ${message}\n` });
+  });
+});
+
+describe('porthole logs moment', () => {
+  const around = [...RECORDS].reverse();
+
+  it('tells what all nodes said around a record, which is marked', async () => {
+    const node = await startClusterNode({ answers: { '/cluster/log/moment': around }, members: [REFUSED] });
+    expect(await ask(node, 'logs', 'moment', '--at', 'broker-1:c1', '--around', '2s', 'broker-*')).toEqual({
+      code: 3,
+      stdout: [
+        'broker-1:a.log 2026-11-15 11:00:01.000> INFO  first',
+        'broker-1:b.log 2026-11-15 11:00:02.000  INFO  also second',
+        'broker-2:a.log 2026-11-15 11:00:02.000~ INFO  second',
+        '',
+      ].join('\n'),
+      stderr: WARNING,
+    });
+    expect(node.asked.at(-1)).toBe(
+      '/cluster/log/moment?node=broker-1&cursor=c1&before=2000&after=2000&limit=100&nodes=broker-*',
+    );
+  });
+
+  it('tells what all nodes said around a time of the node that is asked', async () => {
+    const node = await startClusterNode({ answers: { '/cluster/log/moment': [] } });
+    expect(await ask(node, 'logs', 'moment', '-t', '11:00:02', '-n', '3')).toEqual({ code: 1, stdout: '', stderr: '' });
+    const timeMs = Date.parse('2026-11-15T11:00:02Z');
+    expect(node.asked.at(-1)).toBe(`/cluster/log/moment?time=${timeMs}&before=5000&after=5000&limit=3`);
+  });
+
+  it.each([
+    [[], 'say which moment: --at NODE:CURSOR of a record, or --time'],
+    [['--at', 'a:b', '--time', '1m'], 'say which moment: --at NODE:CURSOR of a record, or --time'],
+    [['--at', 'c1'], '--at c1: it must be NODE:CURSOR, as -o json tells them'],
+  ])('refuses %j', async (words, message) => {
+    const node = await startClusterNode({});
+    expect(await ask(node, 'logs', 'moment', ...words)).toMatchObject({ code: 2, stderr: `porthole: ${message}\n` });
+  });
+});
+
+describe('porthole config of a cluster', () => {
+  const value = (text: string | null, nodes: string[], given = {}) => ({
+    value: text,
+    nodes,
+    isMajority: false,
+    isSameMeaning: false,
+    ...given,
+  });
+  const most = { isMajority: true, isSameMeaning: true };
+  const drifted = {
+    key: 'query.slow',
+    secret: false,
+    isExpected: false,
+    values: [value('30s', ['broker-1', 'broker-3'], most), value('10s', ['broker-2']), value(null, ['broker-4'])],
+  };
+  const spelled = {
+    key: 'query.idle',
+    secret: false,
+    isExpected: false,
+    values: [value('5s', ['broker-1', 'broker-2'], most), value('5000ms', ['broker-3'], { isSameMeaning: true })],
+  };
+  const expected = {
+    key: 'http.port',
+    secret: false,
+    isExpected: true,
+    values: [value('1', ['broker-1']), value('2', ['broker-2'])],
+  };
+  const diff = (differences: object[], members: object[] = []) => ({
+    roles: [
+      {
+        role: 'broker',
+        nodes: ['broker-1', 'broker-2'],
+        comparedKeys: 24,
+        notCompared: ['user.password'],
+        differences,
+      },
+    ],
+    members,
+  });
+  const NOTES = [
+    'porthole: broker: 2 nodes, 24 keys compared',
+    'porthole:   1 key differs as expected: --expected shows them',
+    'porthole:   could not be compared, being secret: user.password',
+    '',
+  ].join('\n');
+
+  it('diff tells which nodes have what most do not have', async () => {
+    const node = await startClusterNode({ answers: { '/cluster/config/diff': diff([drifted, spelled, expected]) } });
+    expect(await ask(node, 'config', 'diff')).toEqual({
+      code: 1,
+      stdout: [
+        'ROLE    KEY         MOST HAVE  BUT                  ON',
+        'broker  query.slow  "30s"      "10s"                broker-2',
+        '                               (missing)            broker-4',
+        'broker  query.idle  "5s"       "5000ms" (the same)  broker-3',
+        '',
+      ].join('\n'),
+      stderr: NOTES,
+    });
+    const { stdout } = await ask(node, 'config', 'diff', '--expected');
+    expect(stdout).toContain('broker  http.port   (no majority)  "1"                  broker-1\n');
+  });
+
+  it('diff of values that are only written differently, or expected to differ, is none', async () => {
+    const node = await startClusterNode({ answers: { '/cluster/config/diff': diff([spelled, expected]) } });
+    expect(await ask(node, 'config', 'diff')).toMatchObject({ code: 0, stderr: NOTES });
+  });
+
+  it.each([
+    [[drifted], 1],
+    [[], 3],
+  ])('diff with a node missing and %j ends with %i', async (differences, code) => {
+    const node = await startClusterNode({ answers: { '/cluster/config/diff': diff(differences, [REFUSED]) } });
+    const outcome = await ask(node, 'config', 'diff');
+    expect(outcome.code).toBe(code);
+    expect(outcome.stderr).toContain(WARNING);
+  });
+
+  it('diff -o json is the whole answer, -o unified is refused, one name is not enough', async () => {
+    const answer = diff([drifted]);
+    const node = await startClusterNode({ answers: { '/cluster/config/diff': answer } });
+    expect(JSON.parse((await ask(node, 'config', 'diff', '-o', 'json', '--role', 'broker')).stdout)).toEqual(answer);
+    expect(node.asked).toEqual(['/cluster/config/diff?role=broker']);
+    expect((await ask(node, 'config', 'diff', '-o', 'unified')).stderr).toBe(
+      'porthole: -o unified compares two configurations: name them, or take -o table or json\n',
+    );
+    expect((await ask(node, 'config', 'diff', 'a.toml')).stderr).toBe(
+      'porthole: with what is a.toml to be compared? Give two, or none for the whole cluster\n',
+    );
+  });
+
+  it('diff on a narrow terminal puts values below their key, whole', async () => {
+    const node = await startClusterNode({ answers: { '/cluster/config/diff': diff([drifted]) } });
+    const args = ['config', 'diff', '--color', 'never', '--url', node.url];
+    const { output } = await runOnTerminal(args, { cwd: tempDir(), columns: 40 });
+    expect(output).toContain(
+      'broker query.slow\n    "30s"  broker-1, broker-3\n  ! "10s"  broker-2\n  ! (missing)  broker-4\n',
+    );
+  });
+
+  it('get and diff take members by NODE:', async () => {
+    const config = (port: number) => ({ node: NODES.nodes[0]?.node, config: `[http]\nport = ${port}\n` });
+    const answers = { '/cluster/nodes/broker-1/config': config(1), '/cluster/nodes/broker-2/config': config(2) };
+    const node = await startClusterNode({ answers });
+    expect(await ask(node, 'config', 'get', 'broker-2:', 'http.port', '-o', 'flat')).toEqual({
+      code: 0,
+      stdout: 'http.port = 2\n',
+      stderr: '',
+    });
+    expect((await ask(node, 'config', 'diff', 'broker-1:', 'broker-2:')).stdout).toBe(
+      'key        broker-1:  broker-2:\nhttp.port  1          2\n',
+    );
+  });
+});

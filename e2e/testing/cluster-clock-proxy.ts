@@ -1,0 +1,24 @@
+import { createServer, get, type IncomingMessage, type ServerResponse } from 'node:http';
+import { listen } from './cluster-fake-member.ts';
+
+/** A node as it is seen when its clock is off: what it says of the time is shifted, all else passes through. */
+export async function startClockProxy(url: string, offsetMs: number): Promise<string> {
+  return listen(
+    createServer((request, response) => {
+      const asked = get(`${url}${request.url}`, { headers: request.headers, agent: false }, (answer) => {
+        if (request.url === '/api/v1/node') void shiftClock(answer, response, offsetMs);
+        else answer.pipe(response.writeHead(answer.statusCode ?? 500, answer.headers));
+      });
+      asked.on('error', () => response.destroy());
+      response.on('close', () => asked.destroy());
+    }),
+  );
+}
+
+async function shiftClock(answer: IncomingMessage, response: ServerResponse, offsetMs: number): Promise<void> {
+  let text = '';
+  for await (const part of answer) text += String(part);
+  const description = JSON.parse(text) as { clockMs: number };
+  response.writeHead(200, { 'content-type': 'application/json' });
+  response.end(JSON.stringify({ ...description, clockMs: description.clockMs + offsetMs }));
+}

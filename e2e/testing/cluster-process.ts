@@ -1,0 +1,183 @@
+import { appendFileSync, mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { createClient, type NodeClient } from '@porthole/client';
+import type { ClusterEnd, ClusterFollowItem, ClusterNodes, ClusterRecord } from '@porthole/contract';
+import { onTestFinished } from 'vitest';
+import { Program, tempDir } from './program.ts';
+
+/** Short, so that what waits for them is quick; long enough for a machine that does much else. */
+const SHORT_LIMITS = [
+  ['--cluster-lease', '2s'],
+  ['--cluster-refresh', '200ms'],
+  ['--cluster-member-timeout', '3s'],
+  ['--cluster-first-batch-timeout', '2s'],
+  ['--node-stop-timeout', '1s'],
+  ['--search-workers', '1'],
+];
+
+/** How long each member may look: beside its deadline, what a member that never ends may cost. */
+const BUDGET_MS = 2000;
+
+const HOUR_MS = 3_600_000;
+
+export interface ClusterProcessOptions {
+  flags?: readonly string[];
+  /** Where its files are; another run may have left some. */
+  cwd?: string;
+  /** What runs it, in place of this process: a command and its first words. */
+  through?: readonly string[];
+}
+
+/** A `porthole serve` that observes a service of its own, and writes that service's log. */
+export class ClusterProcess {
+  readonly id: string;
+  readonly cwd: string;
+  readonly program: Program;
+  #url = '';
+
+  private constructor(id: string, { flags = [], cwd = tempDir(), through }: ClusterProcessOptions) {
+    this.id = id;
+    this.cwd = cwd;
+    mkdirSync(join(cwd, 'logs'), { recursive: true });
+    writeFileSync(join(cwd, 'service.toml'), `[service]\nname = "${id}"\npassword = "secret of ${id}"\n`);
+    const args = [
+      ['serve', '--http-port', '0', '--grpc-port', '0', '--node-time-zone', 'UTC'],
+      ['--log-dir', 'logs', '--service-config', 'service.toml', '--cluster-node-id', id],
+      ...SHORT_LIMITS,
+      flags,
+    ].flat();
+    this.program = through === undefined ? new Program(args, { cwd }) : throughCommand(through, args, cwd);
+  }
+
+  /** Resolves when it says that it is ready. */
+  static async start(id: string, options: ClusterProcessOptions = {}): Promise<ClusterProcess> {
+    const process = new ClusterProcess(id, options);
+    process.#url = (await process.program.ready()).replace(/\/$/, '');
+    return process;
+  }
+
+  get url(): string {
+    return this.#url;
+  }
+
+  get client(): NodeClient {
+    return createClient({ url: this.#url, retries: 0 });
+  }
+
+  write(message: string, when?: RecordTime): void {
+    writeRecord(this.cwd, message, when);
+  }
+
+  nodes(): Promise<ClusterNodes> {
+    return this.client.cluster.nodes();
+  }
+
+  async search(request: SearchWish = {}): Promise<FoundInCluster> {
+    return foundIn(this.client, request);
+  }
+
+  /** What it says to a plain question. */
+  async ask(path: string, headers: Record<string, string> = {}): Promise<{ status: number; body: string }> {
+    const answer = await fetch(`${this.#url}${path}`, { headers, redirect: 'manual' });
+    return { status: answer.status, body: await answer.text() };
+  }
+
+  /** Listens to all members until the test ends. Resolves when it does. */
+  follow(): Promise<FollowedCluster> {
+    return FollowedCluster.open(this.client);
+  }
+
+  async kill(): Promise<void> {
+    this.program.kill('SIGKILL');
+    await this.program.end();
+  }
+}
+
+export interface SearchWish {
+  order?: 'newest' | 'oldest';
+  limit?: number;
+  nodes?: readonly string[];
+  cursor?: string;
+}
+
+export interface FoundInCluster {
+  records: ClusterRecord[];
+  /** Texts of the records. */
+  messages: string[];
+  end: ClusterEnd;
+  /** Outcome by member. */
+  outcomes: Record<string, string>;
+}
+
+async function foundIn(client: NodeClient, { order = 'oldest', cursor, nodes, limit = 1000 }: SearchWish) {
+  const records: ClusterRecord[] = [];
+  let end: ClusterEnd | undefined;
+  const place = { ...(cursor !== undefined && { start: { cursor } }), ...(nodes && { nodes }) };
+  const wish = { order, limit, before: 0, after: 0, ...place };
+  for await (const items of client.cluster.searchLogs(wish, { budgetMs: BUDGET_MS })) {
+    for (const item of items) {
+      if (item.type === 'end') end = item;
+      else records.push(item);
+    }
+  }
+  if (end === undefined) throw new Error('the answer has no end');
+  const outcomes = Object.fromEntries(end.members.map(({ id, outcome }) => [id, outcome]));
+  return { records, messages: records.map(({ message }) => message), end, outcomes };
+}
+
+/** What a follow of the cluster has told so far. */
+export class FollowedCluster {
+  readonly items: ClusterFollowItem[] = [];
+
+  static async open(client: NodeClient): Promise<FollowedCluster> {
+    const followed = new FollowedCluster();
+    const leaving = new AbortController();
+    const { signal } = leaving;
+    const batches = client.cluster.followLogs({ start: 'end' }, { signal })[Symbol.asyncIterator]();
+    await batches.next();
+    const listening = followed.#listen({ [Symbol.asyncIterator]: () => batches }, signal);
+    onTestFinished(async () => {
+      leaving.abort();
+      await listening;
+    });
+    return followed;
+  }
+
+  get messages(): string[] {
+    return this.items.flatMap((item) => (item.type === 'record' ? [item.message] : []));
+  }
+
+  /** What was told of a member, beside its records. */
+  outcomesOf(id: string): string[] {
+    return this.items.flatMap((item) => (item.type === 'member' && item.node === id ? [item.report.outcome] : []));
+  }
+
+  async #listen(batches: AsyncIterable<ClusterFollowItem[]>, signal: AbortSignal): Promise<void> {
+    try {
+      for await (const items of batches) this.items.push(...items);
+    } catch (error) {
+      if (!signal.aborted) throw error;
+    }
+  }
+}
+
+export interface RecordTime {
+  timeMs?: number;
+  /** East of Greenwich. */
+  zoneHours?: number;
+}
+
+/** Adds a record to the log of the service below a directory: of now, in UTC, unless told otherwise. */
+export function writeRecord(
+  cwd: string,
+  message: string,
+  { timeMs = Date.now(), zoneHours = 0 }: RecordTime = {},
+): void {
+  const time = new Date(timeMs + zoneHours * HOUR_MS).toISOString().slice(0, 23).replace('T', ' ');
+  mkdirSync(join(cwd, 'logs'), { recursive: true });
+  appendFileSync(join(cwd, 'logs', 'service.log'), `${time}\tINFO\tmain.go:1\t[Test]: ${message}\n`);
+}
+
+function throughCommand([command = '', ...words]: readonly string[], args: readonly string[], cwd: string): Program {
+  return new Program([...words, ...args], { cwd, command });
+}

@@ -1,0 +1,50 @@
+import type { ClusterConfigDiff } from '@porthole/contract';
+import { EXIT } from '../../exit-codes.ts';
+import { interruptSignal } from '../../interrupt.ts';
+import type { Invocation } from '../../invocation.ts';
+import { visibleText } from '../../output/visible-text.ts';
+import { ProgramError } from '../../program-error.ts';
+import { Receipt } from '../../records/receipt.ts';
+import { askCluster } from '../../where/open-cluster.ts';
+import { openNode } from '../../where/open-node.ts';
+import { isDrift, outlierTable } from './outlier-table.ts';
+
+/** In which keys the nodes of a cluster differ, and which of them do. */
+export async function diffCluster(invocation: Invocation): Promise<number> {
+  const { terminal } = invocation;
+  const output = invocation.text('output') ?? 'table';
+  if (output === 'unified')
+    throw new ProgramError('-o unified compares two configurations: name them, or take -o table or json');
+  const role = invocation.text('role');
+  const node = await openNode(invocation);
+  const options = { signal: interruptSignal() };
+  const diff = await askCluster(node, (cluster) => cluster.configDiff(role === undefined ? {} : { role }, options));
+  if (output === 'json') await terminal.write(`${JSON.stringify(diff, null, 2)}\n`);
+  else await writeTable(diff, invocation);
+  const receipt = new Receipt();
+  receipt.add(diff);
+  receipt.warn(terminal);
+  if (diff.roles.some(({ differences }) => differences.some(isDrift))) return EXIT.different;
+  return receipt.isPartial ? EXIT.partial : EXIT.ok;
+}
+
+async function writeTable({ roles }: ClusterConfigDiff, invocation: Invocation): Promise<void> {
+  const { terminal } = invocation;
+  const withExpected = invocation.isOn('expected');
+  for (const { role, nodes, comparedKeys, notCompared, differences } of roles) {
+    const shown = differences.filter(({ isExpected }) => withExpected || !isExpected);
+    const hidden = differences.length - shown.length;
+    terminal.note(`${visibleText(role)}: ${count(nodes.length, 'node')}, ${count(comparedKeys, 'key')} compared`);
+    if (hidden > 0)
+      terminal.note(
+        `  ${count(hidden, 'key')} ${hidden === 1 ? 'differs' : 'differ'} as expected: --expected shows them`,
+      );
+    if (notCompared.length > 0)
+      terminal.note(`  could not be compared, being secret: ${visibleText(notCompared.join(', '))}`);
+    if (shown.length > 0) await terminal.write(outlierTable(role, shown, terminal));
+  }
+}
+
+function count(number: number, noun: string): string {
+  return `${number} ${noun}${number === 1 ? '' : 's'}`;
+}

@@ -1,0 +1,86 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { type PartialSettings, type RunningNode, startNode } from '@porthole/server';
+import type { Invocation } from '../../invocation.ts';
+import { demoConfig } from './demo-config.ts';
+import type { DemoNode } from './demo-nodes.ts';
+import { freePorts } from './free-ports.ts';
+import { type WrittenLog, writeHistory } from './write-records.ts';
+
+const DEFAULT_PORT = '7300';
+
+export interface RunningDemo {
+  /** Of the first node. */
+  url: string;
+  /** Of each node. */
+  logs: WrittenLog[][];
+  stop(): Promise<void>;
+}
+
+/** Starts the made-up nodes, each with files of its own below the directory. */
+export async function startDemoNodes(
+  invocation: Invocation,
+  dir: string,
+  nodes: readonly DemoNode[],
+): Promise<RunningDemo> {
+  const running: RunningNode[] = [];
+  const stop = async () => {
+    await Promise.all(running.map((node) => node.stop()));
+  };
+  try {
+    const ports = await portsFor(invocation, nodes.length);
+    const logs = nodes.map((node) => writeFiles(join(dir, node.id), node));
+    for (const [index, node] of nodes.entries()) {
+      const settings = settingsFor(node, join(dir, node.id));
+      const cluster = { ...settings.cluster, ...meeting(invocation, nodes, { ports, index }) };
+      const place = placeOf(invocation, ports[index], index);
+      running.push(await startNode({ flags: place, settings: { ...settings, cluster } }));
+    }
+    return { url: running[0]?.url ?? '', logs, stop };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
+
+/** All must be known before the first node starts, which is told where the others will be. */
+async function portsFor(invocation: Invocation, count: number): Promise<string[]> {
+  const first = invocation.text('http-port') ?? DEFAULT_PORT;
+  if (count === 1) return [first];
+  const free = (await freePorts(count)).map(String);
+  return Number(first) === 0 ? free : [first, ...free.slice(1)];
+}
+
+function writeFiles(dir: string, { seed, trouble, config }: DemoNode): WrittenLog[] {
+  const logDir = join(dir, 'log');
+  mkdirSync(logDir, { recursive: true });
+  writeFileSync(join(dir, 'broker.toml'), demoConfig(config));
+  return writeHistory(logDir, { seed, trouble, nowMs: Date.now() });
+}
+
+/** As flags, so that what is wrong with a port is told as "porthole serve" tells it. */
+function placeOf(invocation: Invocation, port: string | undefined, index: number): Record<string, string> {
+  const grpc = index === 0 ? invocation.text('grpc-port') : '0';
+  return { ...(port !== undefined && { 'http.port': port }), ...(grpc !== undefined && { 'grpc.port': grpc }) };
+}
+
+function settingsFor({ id }: DemoNode, dir: string): PartialSettings {
+  return {
+    node: { hostName: id },
+    service: { logDir: join(dir, 'log'), configFile: join(dir, 'broker.toml') },
+    logging: { dir: join(dir, 'porthole') },
+    cluster: { name: 'demo', nodeId: id },
+  };
+}
+
+/** Where each finds the others: in a registry, which also tells what each does, or in a list, which does not. */
+function meeting(
+  invocation: Invocation,
+  nodes: readonly DemoNode[],
+  { ports, index }: { ports: readonly string[]; index: number },
+): PartialSettings['cluster'] {
+  const etcd = invocation.text('etcd');
+  if (etcd !== undefined) return { role: 'broker', etcd: [etcd] };
+  const members = nodes.map(({ id }, at) => `${id}=http://127.0.0.1:${ports[at]}`);
+  return { members: members.filter((_, at) => at !== index) };
+}

@@ -1,0 +1,81 @@
+import { type ClusterRecord, type MomentRequest, parseSpan } from '@porthole/contract';
+import { createZone, type Zone } from '@porthole/logs';
+import { EXIT } from '../../exit-codes.ts';
+import { Interrupted, interruptSignal } from '../../interrupt.ts';
+import type { Invocation } from '../../invocation.ts';
+import { ProgramError } from '../../program-error.ts';
+import { Receipt } from '../../records/receipt.ts';
+import { clockOf, shownZone, timeFlag } from '../../records/record-filter.ts';
+import { RecordPrinter } from '../../records/record-printer.ts';
+import { recordStyle } from '../../records/record-style.ts';
+import { ClusterLogs } from '../../where/cluster-logs.ts';
+import type { LogSource } from '../../where/log-source.ts';
+import { askCluster } from '../../where/open-cluster.ts';
+import { openNode } from '../../where/open-node.ts';
+
+const DEFAULT_AROUND = '5s';
+const DEFAULT_RECORDS = 100;
+
+/** What every node said around one record. */
+export async function run(given: Invocation): Promise<number> {
+  const invocation = given.with({ output: given.text('output') ?? 'pretty' });
+  const signal = interruptSignal();
+  const { terminal } = invocation;
+  const node = await openNode(invocation);
+  const { timeZone, clockMs } = await askCluster(node, () => node.describe({ signal }));
+  const source: LogSource = {
+    label: 'all nodes',
+    state: new ClusterLogs(node.cluster, {}),
+    selection: {},
+    holderOf: (id = '') => node.cluster.member(id),
+    isCluster: true,
+    zone: createZone(timeZone),
+    clockAheadMs: clockMs - Date.now(),
+    maxRecords: Number.POSITIVE_INFINITY,
+  };
+  const zone = shownZone(invocation, [source]);
+  const at = placeOf(invocation, source, zone);
+  const style = { ...recordStyle(invocation, [source], zone), ...('node' in at && { anchor: at }) };
+  const printer = new RecordPrinter(terminal, { style, hasContext: false });
+  const receipt = new Receipt();
+  let count = 0;
+  try {
+    for await (const items of node.cluster.moment(requestOf(invocation, at), { signal })) {
+      const records = items.filter((item): item is ClusterRecord => item.type === 'record');
+      count += records.length;
+      await printer.print(records.map((record) => ({ source, record })));
+      const end = items.at(-1);
+      if (end?.type === 'end') receipt.add(end);
+    }
+  } catch (error) {
+    throw signal.aborted ? new Interrupted() : error;
+  }
+  receipt.warn(terminal);
+  if (receipt.isPartial) return EXIT.partial;
+  return count > 0 ? EXIT.ok : EXIT.different;
+}
+
+function requestOf(invocation: Invocation, at: MomentRequest['at']): MomentRequest {
+  const aroundMs = parseSpan(invocation.text('around') ?? DEFAULT_AROUND) ?? 0;
+  const role = invocation.text('role');
+  return {
+    at,
+    beforeMs: aroundMs,
+    afterMs: aroundMs,
+    limit: invocation.number('limit') ?? DEFAULT_RECORDS,
+    ...(invocation.args.length > 0 && { nodes: invocation.args }),
+    ...(role !== undefined && { role }),
+  };
+}
+
+/** A cursor has no colon, so the last one ends the id. */
+function placeOf(invocation: Invocation, source: LogSource, zone: Zone): MomentRequest['at'] {
+  const record = invocation.text('at');
+  const timeMs = timeFlag(invocation, 'time', clockOf(source, zone));
+  if ((record === undefined) === (timeMs === undefined))
+    throw new ProgramError('say which moment: --at NODE:CURSOR of a record, or --time');
+  if (timeMs !== undefined) return { timeMs };
+  const [, node = '', cursor = ''] = /^(.+):([^:]+)$/s.exec(record ?? '') ?? [];
+  if (cursor === '') throw new ProgramError(`--at ${record}: it must be NODE:CURSOR, as -o json tells them`);
+  return { node, cursor };
+}

@@ -1,0 +1,63 @@
+import type { NodeClient } from '@porthole/client';
+import { type ClusterNode, type ClusterNodes, codeOf } from '@porthole/contract';
+import { createZone } from '@porthole/logs';
+import { EXIT } from '../../exit-codes.ts';
+import type { Invocation } from '../../invocation.ts';
+import { visibleText } from '../../output/visible-text.ts';
+import { explainReport, explainStale } from '../../records/explain-report.ts';
+import { openNode } from '../../where/open-node.ts';
+import { nodeTable } from './node-table.ts';
+
+/** Who is in the cluster, and how each of them is. */
+export async function run(invocation: Invocation): Promise<number> {
+  const { terminal } = invocation;
+  const client = await openNode(invocation);
+  const { membership, nodes, nowMs } = await askNodes(client);
+  const format = invocation.text('output') ?? 'table';
+  if (format === 'json') await terminal.write(nodes.map((node) => `${JSON.stringify(node)}\n`).join(''));
+  else if (format === 'names') await terminal.write(nodes.map(({ id }) => `${id}\n`).join(''));
+  else await terminal.write(nodeTable(nodes, { zone: createZone(invocation.text('time-zone')), nowMs, terminal }));
+  if (membership?.state === 'stale') terminal.warn(visibleText(explainStale(membership)));
+  const silent = nodes.filter(({ state }) => state !== 'up');
+  for (const { report } of silent) terminal.warn(visibleText(explainReport(report)));
+  return silent.length > 0 ? EXIT.partial : EXIT.ok;
+}
+
+interface AskedNodes extends Pick<ClusterNodes, 'nodes'> {
+  membership?: ClusterNodes['membership'];
+  /** By the clock of the node that was asked, as all times in the answer. */
+  nowMs: number;
+}
+
+/** A node that only answers the contract knows itself. */
+async function askNodes(client: NodeClient): Promise<AskedNodes> {
+  try {
+    const { nodes, membership } = await client.cluster.nodes();
+    return { nodes, membership, nowMs: (await client.describe()).clockMs };
+  } catch (error) {
+    if (codeOf(error) !== 'NOT_SUPPORTED') throw error;
+    return { nodes: [await itself(client)], nowMs: Date.now() };
+  }
+}
+
+async function itself(client: NodeClient): Promise<ClusterNode> {
+  const startedMs = performance.now();
+  const { node } = await client.config();
+  const elapsedMs = Math.round(performance.now() - startedMs);
+  const id = node.hostName || client.url;
+  return {
+    id,
+    role: 'node',
+    node,
+    url: client.url,
+    isSelf: true,
+    state: 'up',
+    report: { id, outcome: 'ok', detail: null, elapsedMs, count: 1, asOfMs: null },
+    clock: null,
+    timeZone: null,
+    uptimeMs: null,
+    lastRecordMs: null,
+    recentErrors: null,
+    lastSeenMs: null,
+  };
+}

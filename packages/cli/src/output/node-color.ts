@@ -1,0 +1,20 @@
+import type { Colors } from './terminal.ts';
+
+/** Not red and yellow, which are for levels. */
+const PAINTS = [
+  'cyan',
+  'green',
+  'magenta',
+  'blue',
+  'cyanBright',
+  'greenBright',
+  'magentaBright',
+  'blueBright',
+] as const;
+
+/** Each node has a colour that only its id decides: the same today and tomorrow, whoever else is there. */
+export function nodeColor(id: string, colors: Colors): (text: string) => string {
+  let hash = 0x811c9dc5;
+  for (const letter of id) hash = Math.imul(hash ^ (letter.codePointAt(0) ?? 0), 0x01000193);
+  return colors[PAINTS[(hash >>> 0) % PAINTS.length] ?? 'cyan'];
+}

@@ -1,0 +1,12 @@
+import type { MemberReport, MembershipState } from '@porthole/contract';
+
+/** Why a member's part is not in an answer. */
+export function explainReport({ id, outcome, detail }: MemberReport): string {
+  return `${id}: ${outcome}${detail === null ? '' : `: ${detail}`}`;
+}
+
+/** Why it is not sure who the members are. */
+export function explainStale({ kind, detail, asOfMs }: MembershipState): string {
+  const why = detail === null ? '' : ` (${detail})`;
+  return `the registry (${kind}) does not answer${why}: these are the nodes it knew at ${new Date(asOfMs).toISOString()}`;
+}
