@@ -29,6 +29,10 @@ export interface Effort {
   /** How often a time is looked up in a log that was not asked about before. */
   seeks: number;
   followSeconds: number;
+  /** Size of the log of each member that is searched together with others. */
+  memberLogBytes: number;
+  /** How long a node with many members is watched while nobody asks it. */
+  idleClusterSeconds: number;
 }
 
 export const FULL_EFFORT: Effort = {
@@ -43,6 +47,8 @@ export const FULL_EFFORT: Effort = {
   largeLogBytes: 10 * GIB,
   seeks: 11,
   followSeconds: 20,
+  memberLogBytes: 256 * MIB,
+  idleClusterSeconds: 60,
 };
 
 export const QUICK_EFFORT: Effort = {
@@ -57,6 +63,8 @@ export const QUICK_EFFORT: Effort = {
   largeLogBytes: GIB,
   seeks: 3,
   followSeconds: 4,
+  memberLogBytes: 128 * MIB,
+  idleClusterSeconds: 20,
 };
 
 export interface BenchContext {

@@ -1,5 +1,6 @@
 import type { Group } from './group.ts';
 import { besideGroup } from './groups/beside.ts';
+import { clusterGroup } from './groups/cluster.ts';
 import { doorsGroup } from './groups/doors.ts';
 import { followGroup } from './groups/follow.ts';
 import { growthGroup } from './groups/growth.ts';
@@ -24,4 +25,5 @@ export const GROUPS: readonly Group[] = [
   besideGroup,
   programGroup,
   doorsGroup,
+  clusterGroup,
 ];

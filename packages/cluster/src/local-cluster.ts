@@ -29,6 +29,7 @@ import { clusterHistogram } from './state/cluster-histogram.ts';
 import { clusterNodes, type NodesParts } from './state/cluster-nodes.ts';
 import { configDiff } from './state/config-diff.ts';
 import { LastWords } from './state/last-words.ts';
+import { rememberMasked } from './state/remember-masked.ts';
 import type { SecretFingerprint } from './state/secret-fingerprint.ts';
 import { createWordsStore } from './state/words-store.ts';
 
@@ -86,7 +87,8 @@ export class LocalCluster implements ClusterState {
 
   /** Begins to measure clocks and to listen to the other members, if there are any. */
   static async open(options: LocalClusterOptions): Promise<LocalCluster> {
-    const { membership, self, selfId, token, fetch, limits, refreshMs, mask, tell } = options;
+    const { membership, self, selfId, token, fetch, limits, refreshMs, tell } = options;
+    const mask = rememberMasked(options.mask);
     const { memberTimeoutMs: timeoutMs } = limits;
     const peers = createPeers({ membership, self, selfId, token, fetch, timeoutMs });
     const clocks = new ClockTable({ peers, selfId, timeoutMs });
@@ -108,7 +110,7 @@ export class LocalCluster implements ClusterState {
       clocks.start(refreshMs);
       if (maxBytes > 0) lastWords.start();
     }
-    return new LocalCluster(options, { peers, clocks, lastWords });
+    return new LocalCluster({ ...options, mask }, { peers, clocks, lastWords });
   }
 
   get membership(): Membership {

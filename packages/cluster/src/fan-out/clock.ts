@@ -21,6 +21,9 @@ const ROUNDING_MS = 1;
 /** Measured beside other work: few at a time, so that waiting for each other is not taken for distance. */
 const MEASURED_AT_ONCE = 8;
 
+/** A round takes at least so long for each: clocks run apart slowly, and a thousand members must not cost a core. */
+const EACH_MS = 100;
+
 /** Members that just started, or came up, are not left without a clock for a whole interval. */
 const UNKNOWN_MS = 3000;
 
@@ -90,8 +93,9 @@ export class ClockTable implements Clocks {
     const round = async () => {
       await this.#measureAll();
       if (this.#leaving.signal.aborted) return;
-      const isUnknown = this.#options.peers.all().some(({ member }) => this.of(member.id) === undefined);
-      const waitMs = isUnknown ? Math.min(intervalMs, UNKNOWN_MS) : intervalMs;
+      const all = this.#options.peers.all();
+      const isUnknown = all.some(({ member }) => this.of(member.id) === undefined);
+      const waitMs = Math.max(isUnknown ? Math.min(intervalMs, UNKNOWN_MS) : intervalMs, all.length * EACH_MS);
       this.#timer = setTimeout(() => void round(), waitMs).unref();
     };
     void round();

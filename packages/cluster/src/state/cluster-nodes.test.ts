@@ -82,7 +82,10 @@ describe('a member', () => {
   });
 
   it('that does not answer is unreachable, and costs the others nothing', async () => {
-    const refused = fakeNode({ describe: () => Promise.reject(new PortholeError('UNREACHABLE', 'refused')) });
+    const cause = Object.assign(new Error('connect'), { code: 'ECONNREFUSED' });
+    const refused = fakeNode({
+      describe: () => Promise.reject(new PortholeError('UNREACHABLE', 'refused', { cause })),
+    });
     const states = { a: healthy(), b: fakeNode({ describe: hang }), c: refused };
     const heard = words('b', {
       records: [record('last', { timeMs: 5000 })],

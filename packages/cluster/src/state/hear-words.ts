@@ -70,7 +70,9 @@ async function searchNewest(
   let bytes = 0;
   for await (const batch of state.searchLogs(question, { ...(signal && { signal }), budgetMs })) {
     for (const item of batch) {
-      if (item.type === 'end' && item.reason === 'time budget' && records.length === 0) return undefined;
+      // Members may tell anything: what comes is no more than what it looks like.
+      const end = item?.type === 'end' ? item : undefined;
+      if (end?.reason === 'time budget' && records.length === 0) return undefined;
       if (!isRecord(item)) continue;
       records.push(item);
       bytes += sizeOf(item);

@@ -6,6 +6,12 @@ import { KeptWords, type KeptWordsParts } from './kept-words.ts';
 import type { MemberWords } from './member-words.ts';
 import type { KnownWords } from './state-parts.ts';
 
+/**
+ * Between two members: with hundreds of them each is listened to less often, because listening to a thousand every half
+ * minute would cost a node a seventh of a core.
+ */
+const LEAST_BETWEEN_MS = 500;
+
 /** Beside the two texts: member, clock and the signs between them. */
 const FRAME_BYTES = 4096;
 
@@ -31,7 +37,7 @@ export interface LastWordsParts
   mask(configText: string): string | undefined;
   /** From 0 to 1, so that the nodes of a cluster do not ask at the same moment. */
   random?: () => number;
-  /** Each member is listened to about this often. */
+  /** Each member is listened to about this often; less often where there are hundreds. */
   listenMs?: number;
   timeoutMs?: number;
   /** Of one member; a larger configuration is not kept, since part of one is none. */
@@ -83,7 +89,8 @@ export class LastWords implements KnownWords {
     const { listenMs, random } = this.#parts;
     const next = () => {
       if (this.#leaving.signal.aborted) return;
-      const waitMs = (listenMs / Math.max(1, this.#others().length)) * (0.75 + random() / 2);
+      const everyMs = Math.max(LEAST_BETWEEN_MS, listenMs / Math.max(1, this.#others().length));
+      const waitMs = everyMs * (0.75 + random() / 2);
       this.#timer = setTimeout(() => {
         this.#listening = this.#listenToNext().finally(next);
       }, waitMs).unref();

@@ -136,6 +136,7 @@ export const CLUSTER_ROWS = {
     name: 'refresh',
     kind: duration({ min: '100ms', max: '1d' }),
     default: 30_000,
-    about: 'How often members are looked at: their clocks, whether they answer, their last words.',
+    about:
+      'How often members are looked at: their clocks and last words. With hundreds of members, each is looked at less often.',
   }),
 } as const;

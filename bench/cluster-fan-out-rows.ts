@@ -1,0 +1,144 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { ask } from './ask.ts';
+import { askCluster, type ClusterReply, failedOf, Refused } from './cluster-ask.ts';
+import { type AskedNode, type FakeMembers, startAskedNode, startFakeMembers } from './cluster-members.ts';
+import type { BenchContext } from './context.ts';
+import { residentBytes, watchResident } from './process-usage.ts';
+import { median, showNumber } from './rounds.ts';
+import { atMost, type Row } from './row.ts';
+
+/** What each member has to tell: together more than one answer may give, so that it has a cursor. */
+const RECORDS = 200;
+const LIMIT = 10_000;
+const QUERY = { order: 'oldest', limit: LIMIT } as const;
+
+/** The deadline of the default settings, and what may come on top of it. */
+const FIRST_BATCH_MS = 2000;
+const MOST_ADDED_MS = 100;
+
+const SAMPLE_MS = 10;
+
+/** Clocks are measured once at the start, and then not again while something else is measured. */
+const REFRESH = '1d';
+const SETTLE_MS = 3000;
+
+/** One question that asks all members, some of which may be dead. */
+export async function fanOutRows(context: BenchContext): Promise<Row[]> {
+  const rows: Row[] = [];
+  const hundred = await startFakeMembers(context, 100, RECORDS);
+  rows.push(await deadRow(context, hundred));
+  rows.push(...(await searchRows(context, hundred)), ...(await nodesRows(context, hundred)));
+  await hundred.stop();
+  const thousand = await startFakeMembers(context, 1000, RECORDS);
+  rows.push(...(await searchRows(context, thousand)), ...(await nodesRows(context, thousand)));
+  await thousand.stop();
+  return rows;
+}
+
+/** Two of a hundred do not answer: one takes the connection and is silent, at the other nobody listens. */
+async function deadRow(context: BenchContext, fakes: FakeMembers): Promise<Row> {
+  context.tell('  100 members, two of them dead');
+  const members = [...fakes.answering.slice(2), fakes.silent, fakes.refusing];
+  const { replies, grownBytes } = await searchTimes(context, members);
+  for (const { end } of replies) {
+    const failed = failedOf(end).join();
+    if (failed !== 'z-refusing,z-silent') throw new Error(`not the dead ones are missing, but: ${failed}`);
+  }
+  const firstMs = median(replies.map((reply) => reply.firstMs));
+  const endMs = median(replies.map((reply) => reply.tookMs));
+  return {
+    figure: 'merged search over 100 members, one refusing and one silent: until the first record, ms',
+    porthole: showNumber(firstMs),
+    against: `to the end ${showNumber(endMs)}; resident memory grows by ${showMb(grownBytes)}`,
+    bar: atMost(firstMs, FIRST_BATCH_MS + MOST_ADDED_MS, 'ms'),
+    rounds: replies.map((reply) => `${showNumber(reply.firstMs)} and ${showNumber(reply.tookMs)}`).join(', '),
+  };
+}
+
+async function searchRows(context: BenchContext, { answering: members }: FakeMembers): Promise<Row[]> {
+  context.tell(`  search of ${members.length} members`);
+  const { replies, grownBytes, nextPage } = await searchTimes(context, members);
+  for (const { end } of replies) {
+    if (failedOf(end).length > 0) throw new Error(`these members failed: ${failedOf(end).join()}`);
+  }
+  const cursor = replies.at(-1)?.end.cursor ?? '';
+  const figure = `merged search over ${members.length} members, ${LIMIT} records`;
+  return [
+    {
+      figure: `${figure}: until the first record, ms`,
+      porthole: showNumber(median(replies.map(({ firstMs }) => firstMs))),
+      against: `to the end ${showNumber(median(replies.map(({ tookMs }) => tookMs)))}; resident memory grows by ${showMb(grownBytes)}`,
+      rounds: replies.map(({ firstMs, tookMs }) => `${showNumber(firstMs)} and ${showNumber(tookMs)}`).join(', '),
+    },
+    { figure: `${figure}: characters of the cursor`, porthole: String(cursor.length), against: nextPage },
+  ];
+}
+
+interface SearchTimes {
+  replies: ClusterReply[];
+  grownBytes: number;
+  /** What comes of going on with the cursor. */
+  nextPage: string;
+}
+
+/** The first question is not counted, but for what memory it takes. */
+async function searchTimes(context: BenchContext, members: readonly string[]): Promise<SearchTimes> {
+  const node = await startQuietNode(context, members);
+  const before = residentBytes(node.pid);
+  const resident = watchResident(node.pid, SAMPLE_MS);
+  await askCluster(node.url, QUERY);
+  const replies: ClusterReply[] = [];
+  for (let round = 0; round < context.effort.rounds; round++) replies.push(await askCluster(node.url, QUERY));
+  const grownBytes = resident.stop() - before;
+  const nextPage = await askNextPage(node, replies.at(-1)?.end.cursor ?? null);
+  await node.stop();
+  return { replies, grownBytes, nextPage };
+}
+
+async function askNextPage({ url }: AskedNode, cursor: string | null): Promise<string> {
+  if (cursor === null) return 'there is no next page';
+  try {
+    const { end } = await askCluster(url, { ...QUERY, cursor });
+    return `the next page has ${end.records} records`;
+  } catch (error) {
+    if (!(error instanceof Refused)) throw error;
+    return `the next page is refused with ${error.status}`;
+  }
+}
+
+async function nodesRows(context: BenchContext, { answering: members }: FakeMembers): Promise<Row[]> {
+  context.tell(`  /cluster/nodes of ${members.length} members`);
+  const node = await startQuietNode(context, members);
+  const before = residentBytes(node.pid);
+  const resident = watchResident(node.pid, SAMPLE_MS);
+  const times: number[] = [];
+  let bytes = 0;
+  for (let round = -1; round < context.effort.rounds; round++) {
+    const { tookMs, body } = await ask(`${node.url}/api/v1/cluster/nodes`, {});
+    const { nodes } = JSON.parse(body.toString()) as { nodes: { state: string }[] };
+    const up = nodes.filter(({ state }) => state === 'up').length;
+    if (up !== members.length + 1) throw new Error(`${up} of ${members.length + 1} nodes are up`);
+    if (round >= 0) times.push(tookMs);
+    bytes = body.length;
+  }
+  const grownBytes = resident.stop() - before;
+  await node.stop();
+  return [
+    {
+      figure: `/cluster/nodes over ${members.length} members, ms`,
+      porthole: showNumber(median(times)),
+      against: `${bytes} bytes; resident memory grows by ${showMb(grownBytes)}`,
+      rounds: times.map(showNumber).join(', '),
+    },
+  ];
+}
+
+async function startQuietNode(context: BenchContext, members: readonly string[]): Promise<AskedNode> {
+  const node = await startAskedNode(context, { logDir: context.tempDir(), members, refresh: REFRESH });
+  await sleep(SETTLE_MS);
+  return node;
+}
+
+function showMb(bytes: number): string {
+  return `${showNumber(bytes / 1e6)} MB`;
+}

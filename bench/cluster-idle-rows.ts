@@ -1,0 +1,89 @@
+import { existsSync, readdirSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type AskedNode, startAskedNode, startFakeMembers } from './cluster-members.ts';
+import type { BenchContext } from './context.ts';
+import type { PortholeServer } from './porthole.ts';
+import { cpuSeconds, watchResident } from './process-usage.ts';
+import { showNumber } from './rounds.ts';
+import { below, type Row } from './row.ts';
+
+const MEMBERS = 1000;
+const MOST_MB = 100;
+const MOST_CPU_PERCENT = 2;
+
+/** What members have in their logs: a few lines, or more than anybody keeps as last words. */
+const SHORT_LOG_RECORDS = 10;
+const LONG_LOG_RECORDS = 1000;
+
+const SAMPLE_MS = 250;
+const POLL_MS = 500;
+
+/** Every member is listened to once in the 30 seconds of the default settings, and a little more. */
+const HEARD_MS = 120_000;
+
+interface Usage {
+  /** Highest. */
+  residentBytes: number;
+  cpuPercent: number;
+}
+
+/**
+ * What members cost while nobody asks for anything: clocks are measured and last words are kept. A node that is alone and
+ * those with members are watched at the same time; each of them hardly does anything.
+ */
+export async function idleRows(context: BenchContext): Promise<Row[]> {
+  const { idleClusterSeconds: seconds } = context.effort;
+  context.tell(`  ${MEMBERS} members that nobody asks for`);
+  const short = await startFakeMembers(context, MEMBERS, SHORT_LOG_RECORDS);
+  const long = await startFakeMembers(context, MEMBERS, LONG_LOG_RECORDS);
+  const logDir = context.tempDir();
+  const alone = await startAskedNode(context, { logDir, members: [] });
+  const withShort = await startAskedNode(context, { logDir, members: short.answering });
+  const withLong = await startAskedNode(context, { logDir, members: long.answering });
+  await Promise.all([allHeard(withShort), allHeard(withLong)]);
+  const [base, ofShort, ofLong] = await Promise.all([
+    watch(alone, seconds),
+    watch(withShort, seconds),
+    watch(withLong, seconds),
+  ]);
+  for (const started of [alone, withShort, withLong, short, long]) await started.stop();
+  return [
+    ...rowsOf(`${SHORT_LOG_RECORDS} records each`, { base, used: ofShort, seconds }),
+    ...rowsOf(`${LONG_LOG_RECORDS} records each`, { base, used: ofLong, seconds }),
+  ];
+}
+
+async function allHeard({ wordsDir }: AskedNode): Promise<void> {
+  const heard = () => (existsSync(wordsDir) ? readdirSync(wordsDir).length : 0);
+  for (const end = performance.now() + HEARD_MS; heard() < MEMBERS; await sleep(POLL_MS)) {
+    if (performance.now() > end) throw new Error(`only ${heard()} of ${MEMBERS} members were heard of`);
+  }
+}
+
+async function watch({ pid }: PortholeServer, seconds: number): Promise<Usage> {
+  const before = cpuSeconds(pid);
+  const resident = watchResident(pid, SAMPLE_MS);
+  await sleep(seconds * 1000);
+  return { residentBytes: resident.stop(), cpuPercent: ((cpuSeconds(pid) - before) / seconds) * 100 };
+}
+
+function rowsOf(logs: string, { base, used, seconds }: { base: Usage; used: Usage; seconds: number }): Row[] {
+  const figure = `${MEMBERS} members that nobody asks for, ${logs}, ${seconds} s`;
+  const mb = (bytes: number) => bytes / 1e6;
+  const addedMb = mb(used.residentBytes - base.residentBytes);
+  const addedPercent = used.cpuPercent - base.cpuPercent;
+  return [
+    {
+      figure: `${figure}: resident memory they add, MB`,
+      porthole: showNumber(addedMb),
+      against: `with ${showNumber(mb(used.residentBytes))}, alone ${showNumber(mb(base.residentBytes))}`,
+      bar: below(addedMb, MOST_MB, 'MB'),
+    },
+    {
+      figure: `${figure}: processor time they add, % of one core`,
+      porthole: showNumber(addedPercent),
+      against: `with ${showNumber(used.cpuPercent)}, alone ${showNumber(base.cpuPercent)}`,
+      bar: below(addedPercent, MOST_CPU_PERCENT, '%'),
+    },
+  ];
+}

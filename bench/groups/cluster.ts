@@ -1,0 +1,44 @@
+import { fanOutRows } from '../cluster-fan-out-rows.ts';
+import { idleRows } from '../cluster-idle-rows.ts';
+import { loadMerge, mergeRate } from '../cluster-merge.ts';
+import { searchRows } from '../cluster-search-rows.ts';
+import type { BenchContext } from '../context.ts';
+import type { Group } from '../group.ts';
+import { median, showNumber } from '../rounds.ts';
+import { atLeast, type Row } from '../row.ts';
+
+const LANES = [3, 100, 1000];
+const MERGED_RECORDS = 300_000;
+const LEAST_THOUSAND_PER_SECOND = 500;
+
+/** What it costs that any node answers for all: real members first, then many that are only as much as others see of them. */
+export const clusterGroup: Group = {
+  name: 'cluster',
+  needs: [],
+  async run(context) {
+    context.tell('  merged search');
+    const merged = await searchRows(context);
+    return [...merged, ...(await mergeRows(context)), ...(await fanOutRows(context)), ...(await idleRows(context))];
+  },
+};
+
+/** The built code in this thread, over lanes that never let it wait. */
+async function mergeRows({ effort, tell }: BenchContext): Promise<Row[]> {
+  tell('  merging on one core');
+  const merge = await loadMerge();
+  const rows: Row[] = [];
+  for (const lanes of LANES) {
+    await mergeRate(merge, { lanes, records: MERGED_RECORDS });
+    const rates: number[] = [];
+    for (let round = 0; round < effort.rounds; round++) {
+      rates.push(await mergeRate(merge, { lanes, records: MERGED_RECORDS }));
+    }
+    rows.push({
+      figure: `records of ${lanes} members merged on one core, thousand/s`,
+      porthole: showNumber(median(rates)),
+      bar: atLeast(median(rates), LEAST_THOUSAND_PER_SECOND),
+      rounds: rates.map(showNumber).join(', '),
+    });
+  }
+  return rows;
+}
