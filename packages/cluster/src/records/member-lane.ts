@@ -22,6 +22,9 @@ export interface LaneOptions {
 
 const NOTHING: FoundRecord[] = [];
 
+/** Of the time for first records, what a member has in any case, however late its turn came. */
+const LEAST_SHARE = 0.25;
+
 /** One member among those told together: its stream, the batch at hand, and what was told of it. */
 export class MemberLane implements Keyed {
   readonly place: number;
@@ -52,6 +55,7 @@ export class MemberLane implements Keyed {
   #at = 0;
   #leftMs: number;
   #firstTimer: ReturnType<typeof setTimeout> | undefined;
+  readonly #madeMs = performance.now();
   #openedMs = 0;
   #elapsedMs: number | undefined;
 
@@ -82,7 +86,11 @@ export class MemberLane implements Keyed {
   open(onChange: (lane: MemberLane) => void): void {
     this.#onChange = onChange;
     this.#openedMs = performance.now();
-    this.#firstTimer = setTimeout(() => this.#leaveBehind(), this.#options.firstBatchMs);
+    // Counted from when the question was asked: opening many members takes time, and whoever asked waits for all of it.
+    const waitedMs = this.#openedMs - this.#madeMs;
+    const { firstBatchMs } = this.#options;
+    const leftMs = Math.max(firstBatchMs * LEAST_SHARE, firstBatchMs - waitedMs);
+    this.#firstTimer = setTimeout(() => this.#leaveBehind(), leftMs);
     this.pull();
   }
 
