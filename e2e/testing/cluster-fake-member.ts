@@ -5,7 +5,7 @@ import { onTestFinished } from 'vitest';
 /** Answers a request, or leaves it to what a good member says. */
 export type Behave = (path: string, response: ServerResponse, request: IncomingMessage) => boolean;
 
-export interface FakeMemberOptions {
+interface FakeMemberOptions {
   /** Messages of its records, the newest last; one second apart, the last one at `timeMs`. */
   messages?: readonly string[];
   timeMs?: number;
@@ -84,10 +84,19 @@ export function startLines(response: ServerResponse): void {
   response.flushHeaders();
 }
 
-function search({ messages = [], timeMs = 0 }: FakeMemberOptions, wish: URLSearchParams, response: ServerResponse): void {
-  const oldest = messages.map((message, place) => ({ message, atMs: timeMs - (messages.length - 1 - place) * 1000 }));
+function search(
+  { messages = [], timeMs = 0 }: FakeMemberOptions,
+  wish: URLSearchParams,
+  response: ServerResponse,
+): void {
+  const oldest = messages.map((message, place) => {
+    return { message, cursor: `c${place}`, atMs: timeMs - (messages.length - 1 - place) * 1000 };
+  });
   const all = wish.get('order') === 'oldest' ? oldest : oldest.toReversed();
-  const told = all.slice(0, Number(wish.get('limit') ?? 200));
+  const start = all.findIndex(({ cursor }) => cursor === wish.get('cursor')) + 1;
+  const told = all.slice(start, start + Number(wish.get('limit') ?? 200));
   startLines(response);
-  response.end(told.map(({ message, atMs }) => recordLine(message, atMs)).join('') + endLine(told.length));
+  response.end(
+    told.map(({ message, atMs, cursor }) => recordLine(message, atMs, { cursor })).join('') + endLine(told.length),
+  );
 }

@@ -35,7 +35,9 @@ export const MISBEHAVIOURS: Readonly<Record<string, Misbehaviour>> = {
   'an answer that never begins': { behave: () => true, search: 'timeout', state: 'timeout' },
   'an answer that breaks off': {
     behave: onSearch((response) => {
-      response.write(recordLine('half', LONG_AGO_MS), () => response.destroy());
+      response.write(recordLine('half', LONG_AGO_MS));
+      // Not in the same breath: an answer of which nothing was seen is none.
+      setTimeout(() => response.destroy(), DRIP_MS);
     }),
     search: 'failed',
     state: 'ok',

@@ -20,7 +20,7 @@ const BUDGET_MS = 2000;
 
 const HOUR_MS = 3_600_000;
 
-export interface ClusterProcessOptions {
+interface ClusterProcessOptions {
   flags?: readonly string[];
   /** Where its files are; another run may have left some. */
   cwd?: string;
@@ -93,14 +93,14 @@ export class ClusterProcess {
   }
 }
 
-export interface SearchWish {
+interface SearchWish {
   order?: 'newest' | 'oldest';
   limit?: number;
   nodes?: readonly string[];
   cursor?: string;
 }
 
-export interface FoundInCluster {
+interface FoundInCluster {
   records: ClusterRecord[];
   /** Texts of the records. */
   messages: string[];
@@ -161,7 +161,7 @@ export class FollowedCluster {
   }
 }
 
-export interface RecordTime {
+interface RecordTime {
   timeMs?: number;
   /** East of Greenwich. */
   zoneHours?: number;

@@ -35,8 +35,9 @@ function unreachable(error: unknown): MemberOutcome | undefined {
   if (codes.some((code) => TLS_CODES.test(code))) return 'tls';
   if (codes.some((code) => TIMEOUT_CODES.has(code))) return 'timeout';
   // With an answer that broke off, or an error of something on the way, there was a connection.
-  const hadNoAnswer = error instanceof Error && 'status' in error && error.status === undefined;
-  return hadNoAnswer || codes.length > 1 ? 'refused' : undefined;
+  const status = error instanceof Error && 'status' in error ? error.status : null;
+  if (typeof status === 'number') return undefined;
+  return status === undefined || codes.length > 1 ? 'refused' : undefined;
 }
 
 function systemCodes(error: unknown): string[] {

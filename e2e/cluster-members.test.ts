@@ -1,0 +1,188 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { createServer as createTlsServer } from 'node:https';
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import { startTestEtcd } from '../packages/cluster/src/membership/testing/etcd.ts';
+import { selfSigned } from '../packages/server/src/checkup/testing/self-signed.ts';
+import { eventually } from '../packages/server/src/testing/eventually.ts';
+import { freePorts } from '../packages/server/src/testing/free-ports.ts';
+import { answer, listen, startFakeMember, startTrap } from './testing/cluster-fake-member.ts';
+import { MISBEHAVIOURS } from './testing/cluster-misbehaviours.ts';
+import { ClusterProcess } from './testing/cluster-process.ts';
+import { startLindbNode } from './testing/lindb-node.ts';
+import { runToEnd, tempDir } from './testing/program.ts';
+
+const PATIENCE = { withinMs: 20_000 };
+
+/** Of a member; and of its first records. */
+const SHORT = ['--cluster-member-timeout', '2s', '--cluster-first-batch-timeout', '1s'];
+
+/** No report says more than this; a machine that does much else is slow to look at its clock. */
+const LONGEST_MS = 10_000;
+
+const withMembers = (members: Readonly<Record<string, string>>) => [
+  '--cluster-members',
+  Object.entries(members)
+    .map(([id, address]) => `${id}=${address.includes('://') ? address : `http://${address}`}`)
+    .join(','),
+];
+
+it.each(Object.entries(MISBEHAVIOURS))(
+  'a member with %s costs its deadline at most, and never the answer',
+  async (_name, { behave, search, state }) => {
+    const asked = await askedNode({ good: await goodMember(), liar: await startFakeMember({ behave }) });
+    await eventually(async () => {
+      const { outcomes, messages, end } = await asked.search({ order: 'newest', limit: 20 });
+      expect(outcomes).toEqual({ asked: 'ok', good: 'ok', liar: search });
+      expect(messages).toEqual(expect.arrayContaining(['own', 'good 1', 'good 2']));
+      for (const { elapsedMs } of end.members) expect(elapsedMs).toBeLessThan(LONGEST_MS);
+    }, PATIENCE);
+    const { nodes } = await asked.nodes();
+    expect(nodes.map(({ id, report }) => `${id} ${report.outcome}`)).toEqual(['asked ok', 'good ok', `liar ${state}`]);
+  },
+);
+
+it('an answer that stops at a time that is none goes on all the same', async () => {
+  const behave = MISBEHAVIOURS['times that are none']?.behave;
+  const asked = await askedNode({ good: await goodMember(), liar: await startFakeMember(behave ? { behave } : {}) });
+  await eventually(async () => {
+    const first = await asked.search({ order: 'newest', limit: 5 });
+    expect(first.outcomes).toEqual({ asked: 'ok', good: 'ok', liar: 'ok' });
+    const second = await asked.search({ order: 'newest', limit: 100, cursor: first.end.cursor ?? '' });
+    expect([...first.messages, ...second.messages]).toEqual(expect.arrayContaining(['own', 'good 1', 'good 2']));
+  }, PATIENCE);
+});
+
+it('members that cannot be asked are told apart: refused, auth, tls, not supported', async () => {
+  const [closed = 0] = await freePorts(1);
+  const members = {
+    closed: `127.0.0.1:${closed}`,
+    good: await goodMember(),
+    guarded: await guardedMember(),
+    lindb: await startLindbNode({ 'a.log': 'first\nsecond\n' }),
+    old: await startFakeMember({ behave: isOld }),
+    stranger: await strangerWithTls(),
+  };
+  const asked = await askedNode(members, ['--cluster-token-file', 'token']);
+  await eventually(async () => {
+    const { outcomes, messages } = await asked.search();
+    expect(messages).toEqual(expect.arrayContaining(['own', 'good 1', 'good 2']));
+    expect(outcomes).toEqual({
+      asked: 'ok',
+      closed: 'refused',
+      good: 'ok',
+      guarded: 'auth',
+      lindb: 'not supported',
+      old: 'not supported',
+      stranger: 'tls',
+    });
+  }, PATIENCE);
+  const { nodes } = await asked.nodes();
+  expect(nodes.map(({ id, state, report }) => `${id} ${state} ${report.outcome}`)).toEqual([
+    'asked up ok',
+    'closed unreachable refused',
+    'good up ok',
+    'guarded unreachable auth',
+    'lindb up ok',
+    'old up ok',
+    'stranger unreachable tls',
+  ]);
+  // What only speaks the contract takes part in what it can.
+  const { configs } = JSON.parse((await asked.ask('/api/v1/cluster/config?nodes=lindb')).body);
+  expect(configs[0].config.config).toContain('report-interval');
+  const { files } = JSON.parse((await asked.ask('/api/v1/cluster/log/files?nodes=lindb')).body);
+  expect(files).toMatchObject([{ node: 'lindb', name: 'a.log', size: 13, modifiedMs: null }]);
+});
+
+it('a member that redirects is not followed anywhere', async () => {
+  const trap = await startTrap();
+  const liar = await startFakeMember({
+    behave: (_path, response) => {
+      response.writeHead(307, { location: `http://${trap.address}/api/v1/node` }).end();
+      return true;
+    },
+  });
+  const asked = await askedNode({ good: await goodMember(), liar });
+  await eventually(async () => {
+    expect((await asked.search()).outcomes).toEqual({ asked: 'ok', good: 'ok', liar: 'version' });
+  }, PATIENCE);
+  for (const path of ['nodes', 'config', 'config/diff', 'log/files', 'log/histogram', 'log/digest'])
+    expect((await asked.ask(`/api/v1/cluster/${path}`)).status).toBe(200);
+  expect((await asked.ask('/api/v1/cluster/nodes/liar/log/list')).status).toBe(502);
+  expect(trap.visits()).toBe(0);
+});
+
+it('two clusters in one etcd do not see each other', async () => {
+  const etcd = await startTestEtcd();
+  const start = (id: string, name: string) =>
+    ClusterProcess.start(id, { flags: ['--cluster-etcd', etcd.url, '--cluster-name', name] });
+  const [a1, a2, b1] = await Promise.all([start('a1', 'a'), start('a2', 'a'), start('b1', 'b')]);
+  await eventually(async () => expect(await idsBy(a1)).toEqual(['a1', 'a2']), PATIENCE);
+  expect(await idsBy(a2)).toEqual(['a1', 'a2']);
+  expect(await idsBy(b1)).toEqual(['b1']);
+  expect((await b1.ask('/api/v1/cluster/nodes/a1/log/list')).status).toBe(404);
+});
+
+it('the nodes that LinDB registered in its etcd are members, and nothing is written there', async () => {
+  const etcd = await startTestEtcd();
+  const url = new URL(await startLindbNode({ 'broker.log': 'first\nsecond\n' }));
+  const broker = {
+    hostIp: url.hostname,
+    hostName: 'lindb-0',
+    httpPort: Number(url.port),
+    grpcPort: 9000,
+    version: '1',
+  };
+  const [, live] = await Promise.all([
+    etcd.put('/lindb-cluster/normal/live/nodes/1', JSON.stringify({ ...broker, onlineTime: 1 })),
+    ClusterProcess.start('me', {
+      flags: ['--cluster-etcd', etcd.url, '--cluster-lindb-namespace', '/lindb-cluster'],
+    }),
+  ]);
+  const id = `broker-${url.host}`;
+  await eventually(async () => expect(await idsBy(live)).toEqual([id, 'me']), PATIENCE);
+  const { membership, nodes } = await live.nodes();
+  expect(membership).toMatchObject({ kind: 'lindb', state: 'ok' });
+  expect(nodes[0]).toMatchObject({ id, role: 'broker', state: 'up', node: { hostName: 'lindb-root-0' } });
+  const list = await live.ask(`/api/v1/cluster/nodes/${id}/log/list`);
+  expect(JSON.parse(list.body)).toEqual([{ name: 'broker.log', size: 13 }]);
+  expect((await etcd.list('/')).map(({ key }) => key)).toEqual(['/lindb-cluster/normal/live/nodes/1']);
+});
+
+async function idsBy(node: ClusterProcess): Promise<string[]> {
+  return (await node.nodes()).nodes.map(({ id }) => id);
+}
+
+async function askedNode(members: Readonly<Record<string, string>>, flags: readonly string[] = []) {
+  const cwd = tempDir();
+  writeFileSync(join(cwd, 'token'), 'ph_not-the-right-one\n');
+  const asked = await ClusterProcess.start('asked', { cwd, flags: [...SHORT, ...withMembers(members), ...flags] });
+  asked.write('own');
+  return asked;
+}
+
+function goodMember(): Promise<string> {
+  return startFakeMember({ messages: ['good 1', 'good 2'], timeMs: Date.now() });
+}
+
+/** A real one that asks for a token. */
+async function guardedMember(): Promise<string> {
+  const cwd = tempDir();
+  const { stdout } = await runToEnd(['token', 'somebody'], cwd);
+  writeFileSync(join(cwd, 'tokens'), stdout);
+  return (await ClusterProcess.start('guarded', { cwd, flags: ['--auth-token-file', 'tokens'] })).url;
+}
+
+/** Its certificate is signed by nobody that is known. */
+async function strangerWithTls(): Promise<string> {
+  const { certFile, keyFile } = selfSigned(tempDir());
+  const tls = { cert: readFileSync(certFile), key: readFileSync(keyFile) };
+  return `https://${await listen(createTlsServer(tls, (request, response) => answer({}, request, response)))}`;
+}
+
+/** Of a time when there was only the contract, and other routes were unknown. */
+function isOld(path: string, response: Parameters<typeof answer>[2]): boolean {
+  if (path === '/config' || path === '/log/list') return false;
+  response.writeHead(404, { 'content-type': 'text/plain' }).end('not found');
+  return true;
+}

@@ -1,0 +1,109 @@
+import { execFileSync, spawnSync } from 'node:child_process';
+import { expect, it, onTestFinished } from 'vitest';
+import { eventually } from '../packages/server/src/testing/eventually.ts';
+import { ClusterProcess } from './testing/cluster-process.ts';
+import { BINARY, Program } from './testing/program.ts';
+
+const PATIENCE = { withinMs: 25_000 };
+
+/** A network of its own for this process of tests; documentation addresses, which nobody has. */
+const PLACES = [
+  { id: 'left', space: `porthole-l-${process.pid}`, link: `phl${process.pid % 1e6}`, ip: '192.0.2.1' },
+  { id: 'right', space: `porthole-r-${process.pid}`, link: `phr${process.pid % 1e6}`, ip: '192.0.2.2' },
+] as const;
+
+type Place = (typeof PLACES)[number];
+
+const [LEFT, RIGHT] = PLACES;
+
+const inside = ({ space }: Place) => ['ip', 'netns', 'exec', space];
+
+/** Namespaces need rights that not every machine gives. */
+it.runIf(canMakeNetworks())(
+  'a cable between two nodes is cut and mended: each says who is missing, then nothing is',
+  {
+    timeout: 60_000,
+  },
+  async () => {
+    connectPlaces();
+    const [left, right] = await Promise.all(PLACES.map(startNode));
+    if (!left || !right) throw new Error('not started');
+    left.write('before');
+    for (const place of PLACES)
+      await eventually(() => expect(statesBy(place)).toEqual({ left: 'up', right: 'up' }), PATIENCE);
+    const [ip = '', ...words] = [...inside(LEFT), process.execPath, BINARY, 'logs', '--all', '-f', '--url', left.url];
+    const followed = new Program(words, { cwd: left.cwd, command: ip });
+    await eventually(() => isHeard(followed, right, 'with a cable'), PATIENCE);
+
+    setLink(RIGHT, 'down');
+    for (const place of PLACES) {
+      const other = place === LEFT ? 'right' : 'left';
+      await eventually(() => expect(statesBy(place)).toEqual({ [place.id]: 'up', [other]: 'unreachable' }), PATIENCE);
+    }
+    right.write('said while nobody heard');
+    await eventually(() => isHeard(followed, left, 'without a cable'), PATIENCE);
+
+    setLink(RIGHT, 'up');
+    for (const place of PLACES)
+      await eventually(() => expect(statesBy(place)).toEqual({ left: 'up', right: 'up' }), PATIENCE);
+    await eventually(() => expect(followed.stdout).toContain('said while nobody heard'), PATIENCE);
+  },
+);
+
+function canMakeNetworks(): boolean {
+  const name = `porthole-try-${process.pid}`;
+  if (spawnSync('ip', ['netns', 'add', name]).status !== 0) return false;
+  return spawnSync('ip', ['netns', 'del', name]).status === 0;
+}
+
+function ip(...args: string[]): void {
+  execFileSync('ip', args, { stdio: 'pipe' });
+}
+
+function connectPlaces(): void {
+  for (const { space } of PLACES) {
+    ip('netns', 'add', space);
+    onTestFinished(() => ip('netns', 'del', space));
+  }
+  ip('link', 'add', LEFT.link, 'netns', LEFT.space, 'type', 'veth', 'peer', 'name', RIGHT.link, 'netns', RIGHT.space);
+  for (const place of PLACES) {
+    ip('-n', place.space, 'addr', 'add', `${place.ip}/24`, 'dev', place.link);
+    ip('-n', place.space, 'link', 'set', 'lo', 'up');
+    setLink(place, 'up');
+  }
+}
+
+function setLink({ space, link }: Place, state: 'up' | 'down'): void {
+  ip('-n', space, 'link', 'set', link, state);
+}
+
+function startNode(place: Place): Promise<ClusterProcess> {
+  const members = PLACES.map(({ id, ip: address }) => `${id}=http://${address}:7300`).join(',');
+  const flags = [
+    '--http-host',
+    place.ip,
+    '--http-port',
+    '7300',
+    '--auth-allow-anonymous',
+    '--cluster-members',
+    members,
+  ];
+  return ClusterProcess.start(place.id, { flags, through: [...inside(place), process.execPath, BINARY] });
+}
+
+/** Asked from within its network, by the program itself. */
+function statesBy(place: Place): Record<string, string> {
+  const [command = '', ...words] = inside(place);
+  const args = [...words, process.execPath, BINARY, 'nodes', '-o', 'json', '--url', `http://${place.ip}:7300`];
+  const { stdout } = spawnSync(command, args, { encoding: 'utf8' });
+  const nodes = stdout
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line) as { id: string; state: string });
+  return Object.fromEntries(nodes.map(({ id, state }) => [id, state]));
+}
+
+async function isHeard(followed: Program, node: ClusterProcess, text: string): Promise<void> {
+  node.write(text);
+  await eventually(() => expect(followed.stdout).toContain(text), { withinMs: 1000 });
+}
