@@ -99,7 +99,8 @@ export const CLUSTER_ROWS = {
     name: 'member-timeout',
     kind: duration({ min: '10ms', max: '10m' }),
     default: 5000,
-    about: 'How long a member may take to answer; then it is reported, and the others are the answer.',
+    about:
+      'How long a member may take to answer; then it is reported, and the others are the answer. A search gives it the time it may look besides.',
   }),
   firstBatchTimeoutMs: setting({
     name: 'first-batch-timeout',
