@@ -100,7 +100,8 @@ describe('porthole config get', () => {
       code: 2,
       signal: null,
       stdout: '',
-      stderr: 'porthole: there is no file ./absent.toml; a node is named by its URL, like http://127.0.0.1:7300, or one of its cluster like broker-1:\n',
+      stderr:
+        'porthole: there is no file ./absent.toml; a node is named by its URL, like http://127.0.0.1:7300, or one of its cluster like broker-1:\n',
     });
     expect(await runToEnd(['config', 'get', 'broken.toml'], cwd)).toEqual({
       code: 2,
