@@ -139,6 +139,8 @@ describe('the program in an empty project', () => {
     const url = await program.ready();
     const { stdout } = await execute('npx', ['porthole', 'logs', '-g', 'ready', '-n', '1', '--url', url], { cwd });
     expect(stdout).toContain('the node is ready');
+    // The place in the code is the one that was written, not one of the bundle.
+    expect(stdout).toMatch(/\tserver\/start-node\.ts:\d+\t/);
     // From its threads: the worker is a file of its own.
     const found = await execute('npx', ['porthole', 'logs', 'search', 'ready', 'data/log', '-n', '1'], { cwd });
     expect(found.stdout).toContain('the node is ready');

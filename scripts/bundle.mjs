@@ -1,6 +1,6 @@
 import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
-import { dirname, join, relative } from 'node:path';
+import { createRequire, SourceMap } from 'node:module';
+import { basename, dirname, join, relative } from 'node:path';
 import { ROOT } from './steps.mjs';
 
 /* Makes the two packages others install: each is bundled from the built files of all floors, so that it needs no other package of ours. */
@@ -40,7 +40,7 @@ export async function bundle() {
   for (const { name, platform, entries, types, inside, files } of stale) {
     const outdir = join(ROOT, 'packages', name, 'lib');
     rmSync(outdir, { recursive: true, force: true });
-    await build({
+    const { outputFiles } = await build({
       entryPoints: Object.fromEntries(
         Object.entries(entries).map(([out, file]) => [out, join(ROOT, 'packages', file)]),
       ),
@@ -53,14 +53,38 @@ export async function bundle() {
       // Our own packages by their built files, the packages of others stay where they are installed.
       plugins: [{ name: 'ours', setup: (made) => resolveOurs(made, inside) }],
       legalComments: 'inline',
+      sourcemap: 'external',
+      write: false,
       logLevel: 'warning',
     });
+    for (const { path, contents } of outputFiles) if (!path.endsWith('.map')) write(path, contents);
+    if (platform === 'node') write(join(outdir, 'places.json'), JSON.stringify(placesOf(outputFiles)));
     copyTypes(join(ROOT, 'packages', types), outdir);
     for (const other of inside) cpSync(join(ROOT, 'node_modules', other, 'LICENSE'), join(outdir, `${other}.LICENSE`));
     for (const [to, from] of Object.entries(files)) cpSync(join(ROOT, from), join(outdir, to), { recursive: true });
     cpSync(join(ROOT, 'LICENSE'), join(ROOT, 'packages', name, 'LICENSE'));
     writeFileSync(stampOf(name), '');
   }
+}
+
+function write(path, contents) {
+  mkdirSync(dirname(path), { recursive: true });
+  writeFileSync(path, contents);
+}
+
+/** Where log calls in the bundle really are: the own log tells places in the code, and those of a bundle say nothing. */
+function placesOf(outputFiles) {
+  const places = {};
+  for (const { path, text } of outputFiles.filter((file) => file.path.endsWith('.js'))) {
+    const map = new SourceMap(JSON.parse(outputFiles.find((file) => file.path === `${path}.map`).text));
+    for (const [line, code] of text.split('\n').entries()) {
+      const call = /\.(debug|info|warn|error)\(/.exec(code);
+      const { originalSource, originalLine } = call ? map.findEntry(line, call.index + 1) : {};
+      if (originalSource === undefined) continue;
+      places[`${basename(path)}:${line + 1}`] = `${originalSource.replaceAll('\\', '/')}:${originalLine + 1}`;
+    }
+  }
+  return places;
 }
 
 function stampOf(name) {
