@@ -148,7 +148,7 @@ export class FollowHub {
       this.#setSeen(targets);
       return targets;
     }
-    const found = targets.find((target) => target.family === family);
+    const found = targets.find((target) => target.family === family) ?? this.#tails.targetOf({ name: family, family });
     if (found) return [found];
     throw familyNotFound(
       family,
@@ -157,6 +157,8 @@ export class FollowHub {
   }
 
   async #fileTarget(name: string): Promise<TailTarget> {
+    const known = this.#tails.targetOf({ name, family: name }) ?? this.#tails.targetOf({ name, family: undefined });
+    if (known?.name === name) return known;
     try {
       (await this.#parts.handles.acquire(name)).release();
     } catch (error) {

@@ -196,3 +196,28 @@ test('logs that the cursor does not name begin at its time, or at one given that
   expect(await fromB({ cursor, sinceMs: FIRST_MS + 20_000 })).toEqual(upTo(20, 40));
   expect(await fromB({ cursor, sinceMs: FIRST_MS + 35_000 })).toEqual(upTo(28, 40));
 });
+
+test.each<[string, Partial<FollowQuery>]>([
+  ['family', { family: 'app.log' }],
+  ['file', { file: 'app.log' }],
+])('a %s that is followed can be joined between its deletion and its next file', async (_, selection) => {
+  const dir = tempDir();
+  const path = join(dir, 'app.log');
+  writeFileSync(path, lines(1, 3));
+  const hub = openHub(dir);
+  const first = collectFollow(hub, { ...selection, start: { back: 3 } });
+  await told(first, [1, 2, 3]);
+  const { cursor } = recordsOf(first.items)[0] as FoundRecord;
+  rmSync(path);
+  const second = collectFollow(hub, { ...selection, start: 'end' });
+  const third = collectFollow(hub, { ...selection, start: { back: 5 } });
+  await Promise.all([second.ready, third.ready]);
+  await expect(collectFollow(hub, { ...selection, start: { cursor } }).ready).rejects.toMatchObject({
+    code: 'CURSOR_GONE',
+  });
+  writeFileSync(path, lines(4, 5));
+  await told(first, upTo(1, 5));
+  await told(second, [4, 5]);
+  await told(third, [4, 5]);
+  await Promise.all([first.stop(), second.stop(), third.stop()]);
+});

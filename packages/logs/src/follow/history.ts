@@ -16,6 +16,8 @@ const HISTORY_LIMIT = 100_000;
 /** Records of a batch when they are given from memory. */
 const BATCH_RECORDS = 1000;
 
+const MISSING: ReadonlySet<string> = new Set(['LOG_FAMILY_NOT_FOUND', 'LOG_FILE_NOT_FOUND']);
+
 export type Search = (query: SearchQuery, options: { signal?: AbortSignal }) => AsyncGenerator<SearchItem[]>;
 
 export interface HistoryParts {
@@ -72,17 +74,29 @@ export function isGone(thrown: unknown): boolean {
 export async function lastRecords(reader: TailReader, count: number, parts: HistoryParts): Promise<FoundRecord[]> {
   const { tail } = reader;
   const seq = tail.ring.nextSeq;
-  const cursor = tail.placeCursor;
   const untold = tail.current?.text.toldOffset === 0 ? tail.name : undefined;
-  const start = cursor === undefined ? undefined : ({ cursor } as const);
-  const query = queryFor(reader, parts, { order: 'newest', limit: count, ...(start && { start }) });
-  const found: FoundRecord[] = [];
-  for await (const items of parts.search(query, { signal: parts.signal })) {
-    for (const item of items) if (item.type === 'record' && item.file !== untold) found.push(item);
-  }
-  found.reverse();
-  for (const record of found) reader.told.note(record);
+  const found = await newestBefore(reader, { cursor: tail.placeCursor, count }, parts).catch((error: unknown) => {
+    // The live file was deleted: what is left of the log is told, and what the ring has of that is known by then.
+    if (!isGone(error)) throw error;
+    return newestBefore(reader, { cursor: undefined, count }, parts);
+  });
+  const records = found.filter(({ file }) => file !== untold).reverse();
+  for (const record of records) reader.told.note(record);
   reader.moveTo(seq);
+  return records;
+}
+
+async function newestBefore(
+  reader: TailReader,
+  { cursor, count }: { cursor: string | undefined; count: number },
+  parts: HistoryParts,
+): Promise<FoundRecord[]> {
+  const start = cursor !== undefined && { start: { cursor } };
+  const query = queryFor(reader, parts, { order: 'newest', limit: count, ...start });
+  const found: FoundRecord[] = [];
+  for await (const items of searchWhatIsThere(query, parts)) {
+    for (const item of items) if (item.type === 'record') found.push(item);
+  }
   return found;
 }
 
@@ -101,12 +115,24 @@ async function* searchAll(
     done = true;
     const range = { ...(start && { start }), ...(until !== undefined && { until }) };
     const query = queryFor(reader, parts, { order: 'oldest', limit: HISTORY_LIMIT, ...range });
-    for await (const items of parts.search(query, { signal: parts.signal })) {
+    for await (const items of searchWhatIsThere(query, parts)) {
       yield items.filter((item) => item.type === 'record');
       const end = items.find((item) => item.type === 'end');
       if (!end?.cursor || end.reason === 'exhausted' || end.reason === 'cancelled') continue;
       start = { cursor: end.cursor };
       done = false;
+    }
+  }
+}
+
+/** A log whose files are all gone for the moment has no history. */
+async function* searchWhatIsThere(query: SearchQuery, { search, signal }: HistoryParts): AsyncGenerator<SearchItem[]> {
+  try {
+    yield* search(query, { signal });
+  } catch (error) {
+    if (!(error instanceof LogError) || !MISSING.has(error.code)) throw error;
+    if (query.start && !('timeMs' in query.start)) {
+      throw new LogError('CURSOR_GONE', 'the files that the cursor points into are gone', { cause: error });
     }
   }
 }

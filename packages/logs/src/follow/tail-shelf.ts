@@ -37,6 +37,11 @@ export class TailShelf {
     return [...this.#tails.values()].some(({ tail }) => tail.name !== tail.family || !tail.current);
   }
 
+  /** A log being read, also while its file is missing for a moment: between the deletion of one and the next. */
+  targetOf(wanted: TailTarget): TailTarget | undefined {
+    return this.#tails.get(keyOf(wanted))?.tail.target;
+  }
+
   async take(target: TailTarget, { fromStart }: { fromStart: boolean }): Promise<LogTail> {
     const key = keyOf(target);
     let shelved = this.#tails.get(key);
