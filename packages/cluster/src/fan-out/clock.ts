@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { type CallOptions, type MemberClock, PortholeError } from '@porthole/contract';
 import { inParallel } from './in-parallel.ts';
 import type { Peer, Peers } from './peers.ts';
@@ -21,8 +22,8 @@ const ROUNDING_MS = 1;
 /** Measured beside other work: few at a time, so that waiting for each other is not taken for distance. */
 const MEASURED_AT_ONCE = 8;
 
-/** A round takes at least so long for each: clocks run apart slowly, and a thousand members must not cost a core. */
-const EACH_MS = 100;
+/** A round takes at least so long for each: clocks run apart slowly, and a thousand members must cost next to nothing. */
+const EACH_MS = 300;
 
 /** Members that just started, or came up, are not left without a clock for a whole interval. */
 const UNKNOWN_MS = 3000;
@@ -91,11 +92,10 @@ export class ClockTable implements Clocks {
   /** Measures all members now and again after every interval, without keeping the process alive. */
   start(intervalMs: number): void {
     const round = async () => {
-      await this.#measureAll();
+      await this.#measureAll(intervalMs);
       if (this.#leaving.signal.aborted) return;
-      const all = this.#options.peers.all();
-      const isUnknown = all.some(({ member }) => this.of(member.id) === undefined);
-      const waitMs = Math.max(isUnknown ? Math.min(intervalMs, UNKNOWN_MS) : intervalMs, all.length * EACH_MS);
+      const isUnknown = this.#options.peers.all().some(({ member }) => this.of(member.id) === undefined);
+      const waitMs = isUnknown ? Math.min(intervalMs, UNKNOWN_MS) : intervalMs;
       this.#timer = setTimeout(() => void round(), waitMs).unref();
     };
     void round();
@@ -106,13 +106,18 @@ export class ClockTable implements Clocks {
     this.#leaving.abort();
   }
 
-  async #measureAll(): Promise<void> {
+  async #measureAll(intervalMs: number): Promise<void> {
     const { peers, timeoutMs } = this.#options;
     const { signal } = this.#leaving;
     const all = peers.all();
     const ids = new Set(all.map(({ member }) => member.id));
     for (const id of this.#samples.keys()) if (!ids.has(id)) this.#samples.delete(id);
+    const isLarge = all.length * EACH_MS > intervalMs;
     await inParallel(all, MEASURED_AT_ONCE, async (peer) => {
+      if (signal.aborted) return;
+      // Spread over the round, not all at its start; but nobody is left without a clock for that.
+      const waits = isLarge && this.of(peer.member.id) !== undefined;
+      if (waits) await sleep(EACH_MS * MEASURED_AT_ONCE, undefined, { signal, ref: false }).catch(() => {});
       if (signal.aborted) return;
       // One that cannot tell its time has no clock; who asks it for more reports why.
       await withDeadline((leaving) => this.measure(peer, { signal: leaving }), { timeoutMs, signal }).catch(() => {});

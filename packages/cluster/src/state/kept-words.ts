@@ -1,8 +1,12 @@
-import { type MemberWords, writeWords } from './member-words.ts';
+import { deflateRawSync, inflateRawSync } from 'node:zlib';
+import { type MemberWords, parseWords, writeWords } from './member-words.ts';
 import { reasonOf, type WordsStore } from './words-store.ts';
 
 /** More is loaded than is kept, since only later it is known who is gone; far more was never written. */
 const LOADED_SHARE = 2;
+
+/** Quick rather than small: most of what can be had comes with the first. */
+const PACK_LEVEL = 1;
 
 export interface KeptWordsParts {
   /** `null`: kept in memory only. */
@@ -17,7 +21,10 @@ export interface KeptWordsParts {
 }
 
 interface Entry {
-  words: MemberWords;
+  id: string;
+  asOfMs: number;
+  /** As it is written, packed: of a thousand members one is read now and then. */
+  packed: Buffer;
   bytes: number;
   writtenMs: number;
   isWritten: boolean;
@@ -40,16 +47,17 @@ export class KeptWords {
   }
 
   of(id: string): MemberWords | undefined {
-    return this.#entries.get(id)?.words;
+    const entry = this.#entries.get(id);
+    return entry && wordsOf(entry);
   }
 
   /** Of those that are not here, and not for too long; ordered by id. */
   gone(here: ReadonlySet<string>): MemberWords[] {
     const oldestMs = this.#parts.nowMs() - this.#parts.maxAgeMs;
     return this.#goneEntries(here)
-      .map(({ words }) => words)
       .filter(({ asOfMs }) => asOfMs >= oldestMs)
-      .sort((a, b) => (a.member.id < b.member.id ? -1 : 1));
+      .sort((a, b) => (a.id < b.id ? -1 : 1))
+      .flatMap((entry) => wordsOf(entry) ?? []);
   }
 
   /** What earlier runs left. Never throws for what is on disk: then there is less to show, and it is told. */
@@ -62,7 +70,7 @@ export class KeptWords {
       for (const words of all) {
         // From the future only if a clock was set back: it would never be old.
         const told = { ...words, asOfMs: Math.min(words.asOfMs, nowMs()) };
-        this.#entries.set(words.member.id, { words: told, bytes: sizeOf(told), writtenMs: nowMs(), isWritten: true });
+        this.#entries.set(words.member.id, { ...pack(told), writtenMs: nowMs(), isWritten: true });
       }
     } catch (error) {
       this.#setProblem(error);
@@ -72,7 +80,7 @@ export class KeptWords {
   keep(words: MemberWords): void {
     const { nowMs, writeMs } = this.#parts;
     const writtenMs = this.#entries.get(words.member.id)?.writtenMs ?? -Infinity;
-    const entry = { words, bytes: sizeOf(words), writtenMs, isWritten: false };
+    const entry = { ...pack(words), writtenMs, isWritten: false };
     this.#entries.set(words.member.id, entry);
     if (nowMs() - writtenMs >= writeMs) this.#write(entry);
   }
@@ -87,11 +95,11 @@ export class KeptWords {
   forget(here: ReadonlySet<string>): void {
     const { nowMs, maxAgeMs, maxTotalBytes } = this.#parts;
     let total = [...this.#entries.values()].reduce((sum, { bytes }) => sum + bytes, 0);
-    for (const { words, bytes } of this.#goneEntries(here).sort((a, b) => a.words.asOfMs - b.words.asOfMs)) {
-      if (words.asOfMs >= nowMs() - maxAgeMs && total <= maxTotalBytes) return;
+    for (const { id, asOfMs, bytes } of this.#goneEntries(here).sort((a, b) => a.asOfMs - b.asOfMs)) {
+      if (asOfMs >= nowMs() - maxAgeMs && total <= maxTotalBytes) return;
       total -= bytes;
-      this.#entries.delete(words.member.id);
-      this.#onDisk({ act: (store) => store.remove(words.member.id) });
+      this.#entries.delete(id);
+      this.#onDisk({ act: (store) => store.remove(id) });
     }
   }
 
@@ -107,7 +115,7 @@ export class KeptWords {
   }
 
   #goneEntries(here: ReadonlySet<string>): Entry[] {
-    return [...this.#entries.values()].filter(({ words }) => !here.has(words.member.id));
+    return [...this.#entries.values()].filter(({ id }) => !here.has(id));
   }
 
   #write(entry: Entry): void {
@@ -117,7 +125,8 @@ export class KeptWords {
     const onFailure = () => {
       entry.isWritten = false;
     };
-    this.#onDisk({ act: (store) => store.save(entry.words), onFailure });
+    const words = wordsOf(entry);
+    if (words) this.#onDisk({ act: (store) => store.save(words), onFailure });
   }
 
   #onDisk({ act, onFailure }: { act(store: WordsStore): Promise<void>; onFailure?: () => void }): void {
@@ -142,6 +151,12 @@ export class KeptWords {
   }
 }
 
-function sizeOf(words: MemberWords): number {
-  return Buffer.byteLength(writeWords(words));
+function pack(words: MemberWords): Pick<Entry, 'id' | 'asOfMs' | 'packed' | 'bytes'> {
+  const text = Buffer.from(writeWords(words));
+  const { member, asOfMs } = words;
+  return { id: member.id, asOfMs, packed: deflateRawSync(text, { level: PACK_LEVEL }), bytes: text.length };
+}
+
+function wordsOf({ packed }: Entry): MemberWords | undefined {
+  return parseWords(inflateRawSync(packed).toString());
 }

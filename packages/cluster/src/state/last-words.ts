@@ -7,10 +7,13 @@ import type { MemberWords } from './member-words.ts';
 import type { KnownWords } from './state-parts.ts';
 
 /**
- * Between two members: with hundreds of them each is listened to less often, because listening to a thousand every half
+ * Between two members: with dozens of them each is listened to less often, because listening to a thousand every half
  * minute would cost a node a seventh of a core.
  */
-const LEAST_BETWEEN_MS = 500;
+const LEAST_BETWEEN_MS = 2000;
+
+/** The same while there are members that were not listened to since they came. */
+const LEAST_BETWEEN_NEW_MS = 100;
 
 /** Beside the two texts: member, clock and the signs between them. */
 const FRAME_BYTES = 4096;
@@ -57,6 +60,8 @@ export class LastWords implements KnownWords {
   #timer: ReturnType<typeof setTimeout> | undefined;
   #listening: Promise<void> = Promise.resolve();
   #lastHeard = '';
+  /** Listened to since they came, whether they told something or not. */
+  readonly #tried = new Set<string>();
 
   private constructor(parts: LastWordsParts) {
     this.#parts = { ...DEFAULTS, ...parts };
@@ -89,7 +94,9 @@ export class LastWords implements KnownWords {
     const { listenMs, random } = this.#parts;
     const next = () => {
       if (this.#leaving.signal.aborted) return;
-      const everyMs = Math.max(LEAST_BETWEEN_MS, listenMs / Math.max(1, this.#others().length));
+      const others = this.#others();
+      const leastMs = others.some((peer) => this.#isNew(peer)) ? LEAST_BETWEEN_NEW_MS : LEAST_BETWEEN_MS;
+      const everyMs = Math.min(listenMs, Math.max(leastMs, listenMs / Math.max(1, others.length)));
       const waitMs = everyMs * (0.75 + random() / 2);
       this.#timer = setTimeout(() => {
         this.#listening = this.#listenToNext().finally(next);
@@ -122,15 +129,21 @@ export class LastWords implements KnownWords {
 
   async #listenToNext(): Promise<void> {
     const others = this.#others();
-    const next = others.find(({ member }) => member.id > this.#lastHeard) ?? others[0];
-    this.#lastHeard = next?.member.id ?? '';
+    const unheard = others.find((peer) => this.#isNew(peer));
+    const next = unheard ?? others.find(({ member }) => member.id > this.#lastHeard) ?? others[0];
+    if (next && !unheard) this.#lastHeard = next.member.id;
     if (next) await this.#listenTo(next);
     await this.#forget();
+  }
+
+  #isNew({ member }: Peer): boolean {
+    return !this.#tried.has(member.id);
   }
 
   async #listenTo(peer: Peer): Promise<void> {
     const { mask, timeoutMs, maxConfigBytes, maxRecordBytes } = this.#parts;
     const limits = { maxConfigBytes: this.#share(maxConfigBytes), maxRecordBytes: this.#share(maxRecordBytes) };
+    this.#tried.add(peer.member.id);
     try {
       const heard = await withDeadline((signal) => hearWords(peer, { mask, timeoutMs, signal, ...limits }), {
         timeoutMs,
@@ -162,7 +175,9 @@ export class LastWords implements KnownWords {
   }
 
   async #forget(): Promise<void> {
-    this.#kept.forget(this.#here());
+    const here = this.#here();
+    for (const id of this.#tried) if (!here.has(id)) this.#tried.delete(id);
+    this.#kept.forget(here);
     await this.#kept.written();
   }
 }
