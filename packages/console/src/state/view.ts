@@ -1,0 +1,64 @@
+import type { Level } from '@porthole/client';
+import type { RecordKey } from '../log-view/log-source.ts';
+
+/* What the page shows, as its URL says it: whoever has the URL sees the same. */
+
+/** Whose times are shown. */
+export type ZoneName = 'local' | 'utc';
+
+export interface SourceChoice {
+  /** Id of a member, or a pattern with `*` and `?`. */
+  node: string;
+  /** `null`: all logs of the node. */
+  log: { kind: 'family' | 'file'; name: string } | null;
+}
+
+/** A range that moves with the clock, or a fixed one; both ends may be open. */
+export type TimeRange =
+  | { kind: 'last'; spanMs: number }
+  | { kind: 'fixed'; fromMs: number | null; toMs: number | null };
+
+export interface LogsView {
+  page: 'logs';
+  /** Empty: all logs of all nodes. */
+  sources: readonly SourceChoice[];
+  range: TimeRange | null;
+  minLevel: Level | null;
+  /** What is looked for. */
+  text: string;
+  isRegex: boolean;
+  isCaseSensitive: boolean;
+  /** Only records that match; otherwise matches are marked and can be stepped through. */
+  isOnlyMatches: boolean;
+  /** Records with this text are left out. */
+  excluded: readonly string[];
+  /** The record in focus. */
+  at: RecordKey | null;
+  /** A moment to go to. */
+  timeMs: number | null;
+  isLive: boolean;
+  isWrapped: boolean;
+  isPlain: boolean;
+  hasHistogram: boolean;
+}
+
+export interface ConfigView {
+  page: 'config';
+  /** Of the nodes compared. */
+  role: string | null;
+  /** Two nodes side by side. */
+  left: string | null;
+  right: string | null;
+  /** Keys that contain this. */
+  text: string;
+  showExpected: boolean;
+}
+
+export interface NodeView {
+  page: 'node';
+  id: string;
+  tab: 'overview' | 'config' | 'logs';
+  text: string;
+}
+
+export type View = { page: 'cluster' } | NodeView | ConfigView | LogsView | { page: 'unknown'; path: string };
