@@ -32,6 +32,10 @@ export interface LogsView {
   isOnlyMatches: boolean;
   /** Records with this text are left out. */
   excluded: readonly string[];
+  /** Only records written there: `file:line` or `file`. */
+  callSite: string | null;
+  /** Only records with this tag. */
+  component: string | null;
   /** The record in focus. */
   at: RecordKey | null;
   /** A moment to go to. */
@@ -41,6 +45,27 @@ export interface LogsView {
   isPlain: boolean;
   hasHistogram: boolean;
 }
+
+/** All logs of all nodes, followed: begin with this and change what is to be different. */
+export const ALL_LOGS: LogsView = {
+  page: 'logs',
+  sources: [],
+  range: null,
+  minLevel: null,
+  text: '',
+  isRegex: false,
+  isCaseSensitive: false,
+  isOnlyMatches: false,
+  excluded: [],
+  callSite: null,
+  component: null,
+  at: null,
+  timeMs: null,
+  isLive: true,
+  isWrapped: false,
+  isPlain: false,
+  hasHistogram: true,
+};
 
 export interface ConfigView {
   page: 'config';
@@ -53,6 +78,16 @@ export interface ConfigView {
   text: string;
   showExpected: boolean;
 }
+
+/** The differences of all nodes. */
+export const ALL_CONFIG: ConfigView = {
+  page: 'config',
+  role: null,
+  left: null,
+  right: null,
+  text: '',
+  showExpected: false,
+};
 
 export interface NodeView {
   page: 'node';
