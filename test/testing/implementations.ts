@@ -26,6 +26,17 @@ const HTTP: Implementation = {
   connect: async ({ url }) => ({ node: createClient({ url, retries: 0 }), close: NOTHING_TO_CLOSE }),
 };
 
+const MEMBER: Implementation = {
+  // The same client and the same differences.
+  id: 'http',
+  name: 'the HTTP client, through the routes of a member',
+  connect: async ({ url }) => {
+    const { cluster } = createClient({ url, retries: 0 });
+    const { nodes } = await cluster.nodes();
+    return { node: cluster.member(nodes[0]?.id ?? ''), close: NOTHING_TO_CLOSE };
+  },
+};
+
 const GRPC: Implementation = {
   id: 'grpc',
   name: 'the gRPC client',
@@ -36,4 +47,4 @@ const GRPC: Implementation = {
 };
 
 /** All there are; the first one is the model of the others. */
-export const IMPLEMENTATIONS: readonly Implementation[] = [LOCAL, HTTP, GRPC];
+export const IMPLEMENTATIONS: readonly Implementation[] = [LOCAL, HTTP, MEMBER, GRPC];

@@ -100,18 +100,37 @@ describe('a follow of the cluster', () => {
     expect(lindb.followed).toHaveLength(1);
   });
 
-  it('follows members that join from their end, and tells those that leave', async () => {
+  it('tells who joins, from when it came online, and who leaves', async () => {
     const [a, b] = [new LiveLog(), new LiveLog()];
     const parts = fakeCluster({ a });
     const follow = collectFollow(parts, { windowMs: 0, query: { start: { back: 10 } } });
     await follow.ready;
+    const beforeMs = Date.now();
     parts.set('b', b);
     b.say(record('hello', 1));
-    await eventually(() => expect(follow.told).toEqual(['b hello']));
-    expect([a.followed[0]?.start, b.followed[0]?.start]).toEqual([{ back: 10 }, 'end']);
+    await eventually(() => expect(follow.told).toEqual(['b ok', 'b hello']));
+    expect(a.followed[0]?.start).toEqual({ back: 10 });
+    const start = b.followed[0]?.start as { timeMs: number };
+    expect(start.timeMs).toBeLessThanOrEqual(beforeMs);
+    expect(start.timeMs).toBeGreaterThan(beforeMs - 10_000);
     parts.set('a', undefined);
-    await eventually(() => expect(follow.told).toEqual(['b hello', 'a gone']));
+    await eventually(() => expect(follow.told).toEqual(['b ok', 'b hello', 'a gone']));
     await eventually(() => expect(a.openStreams).toBe(0));
+  });
+
+  it('goes on where a member was when it left and comes back', async () => {
+    const [a, again] = [new LiveLog(), new LiveLog()];
+    const parts = fakeCluster({ a, b: new LiveLog() });
+    const follow = collectFollow(parts, { windowMs: 0 });
+    await follow.ready;
+    a.say(record('before', 1));
+    await eventually(() => expect(follow.told).toEqual(['a before']));
+    parts.set('a', undefined);
+    await eventually(() => expect(follow.told).toEqual(['a before', 'a gone']));
+    parts.set('a', again);
+    again.say(record('after', 2));
+    await eventually(() => expect(follow.told).toEqual(['a before', 'a gone', 'a ok', 'a after']));
+    expect(again.followed[0]?.start).toMatchObject({ cursor: expect.any(String), sinceMs: expect.any(Number) });
   });
 
   it('takes no more from members than it can hold while its reader is slow, and loses nothing', async () => {

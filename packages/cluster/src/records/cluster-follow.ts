@@ -19,13 +19,16 @@ export interface ClusterFollowOptions extends CallOptions {
   firstWaitMs?: number;
 }
 
+/** Members that left whose place is remembered; the first to leave is forgotten first. */
+const MAX_LEFT = 1000;
+
 /** Followers that do not end when they are told to are not waited for any longer. */
 const CLOSING_MS = 250;
 
 /**
  * Follows all selected members, their records merged by time within a small window, in batches; an empty one first, as
- * soon as every member follows, has failed or takes too long. Members that join are followed from their end, those that
- * leave are told. A member that fails is told and tried again. Goes back (`back`) so many records of each member. Ends
+ * soon as every member follows, has failed or takes too long. Members that join are told, and followed from when they came
+ * online, or from where they were when they left; those that leave are told. A member that fails is told and tried again. Goes back (`back`) so many records of each member. Ends
  * with an `end` when the signal fires or this node stops. Throws what is wrong with a question that no member takes.
  */
 export async function* followCluster(
@@ -55,6 +58,9 @@ class ClusterFollow {
   readonly #options: ClusterFollowOptions;
   readonly #window: ReorderWindow;
   readonly #members = new Map<string, FollowedMember>();
+  /** Where those were that left: who comes back goes on there. */
+  readonly #left = new Map<string, FollowPlace>();
+  readonly #beganMs = Date.now();
   readonly #stopping = new Set<Promise<void>>();
   readonly #came = new Bell();
   readonly #taken = new Bell();
@@ -120,7 +126,7 @@ class ClusterFollow {
     this.#stopping.add(stopped);
   }
 
-  #add(peer: Peer, start: FollowQuery['start'], place?: FollowPlace): FollowedMember {
+  #add(peer: Peer, start: FollowQuery['start'], joined: { place?: FollowPlace } = {}): FollowedMember {
     const member = new FollowedMember(peer, this.#parts.clocks, {
       request: this.#request,
       start,
@@ -132,7 +138,7 @@ class ClusterFollow {
       },
       tell: (item) => this.#tell(item),
       onStopping: () => this.#end('stopping'),
-      ...(place && { place }),
+      ...joined,
     });
     this.#members.set(member.id, member);
     return member;
@@ -152,6 +158,7 @@ class ClusterFollow {
       if (ids.has(id)) continue;
       this.#members.delete(id);
       this.#stop(member);
+      this.#remember(member);
       const report = { id, outcome: 'gone', detail: null, elapsedMs: 0, count: 0, asOfMs: null } as const;
       this.#tell({ type: 'member', node: id, report });
     }
@@ -159,10 +166,25 @@ class ClusterFollow {
     for (const peer of peers) {
       const known = this.#members.get(peer.member.id);
       if (known?.peer === peer) continue;
-      // The same member at another place goes on where it was.
       if (known) this.#stop(known);
-      void this.#add(peer, 'end', known?.place).start(firstBatchMs);
+      const place = known?.place ?? this.#left.get(peer.member.id);
+      this.#left.delete(peer.member.id);
+      const joined = { isJoining: !known, ...(place && { place }) };
+      void this.#add(peer, this.#startOfNew(peer), joined).start(firstBatchMs);
     }
+  }
+
+  #remember({ id, place }: FollowedMember): void {
+    this.#left.set(id, place);
+    if (this.#left.size <= MAX_LEFT) return;
+    const [first = id] = this.#left.keys();
+    this.#left.delete(first);
+  }
+
+  /** By its own clock: since it is online, but nothing from before this follow. */
+  #startOfNew(peer: Peer): FollowQuery['start'] {
+    const { onlineTime } = peer.member.node;
+    return { timeMs: Math.max(onlineTime, this.#beganMs + this.#offsetOf(peer)) };
   }
 
   #offsetOf({ member }: Peer): number {

@@ -29,6 +29,10 @@ export interface FollowedMemberOptions {
   tell(item: ClusterFollowItem): void;
   /** The member of this process is stopping, and all with it. */
   onStopping(): void;
+  /** Where it was when it left, or was asked elsewhere. */
+  place?: FollowPlace;
+  /** Came while others were followed already: that is told. */
+  isJoining?: boolean;
 }
 
 /** One member as it is followed, over as many attempts as it takes. */
@@ -53,12 +57,13 @@ export class FollowedMember implements HeldMember {
   #settled: () => void = () => {};
   #running: Promise<void> = Promise.resolve();
 
-  constructor(peer: Peer, clocks: ClusterParts['clocks'], options: FollowedMemberOptions & { place?: FollowPlace }) {
+  constructor(peer: Peer, clocks: ClusterParts['clocks'], options: FollowedMemberOptions) {
     this.peer = peer;
     this.id = peer.member.id;
     this.#clocks = clocks;
     this.#options = options;
     this.place = options.place ?? new FollowPlace(options.start);
+    if (options.isJoining) this.#state = 'joining';
   }
 
   /** Begins to follow; resolves when it stands, has failed once, or takes too long: then it goes on beside the others. */

@@ -1,0 +1,49 @@
+import type { ClusterFollowItem } from '@porthole/contract';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { type HeldMember, ReorderWindow } from './reorder-window.ts';
+
+const member = (id: string): HeldMember => ({ id, uncertaintyMs: 0, held: 0 });
+const record = (node: string, atMs: number): ClusterFollowItem => ({
+  type: 'record',
+  node,
+  atMs,
+  file: 'a.log',
+  offset: 0,
+  bytes: 1,
+  cursor: `${node}.${atMs}`,
+  message: '',
+});
+
+function takeAll(window: ReorderWindow): ClusterFollowItem[] {
+  const all: ClusterFollowItem[] = [];
+  for (let items = window.take(Infinity); items.length > 0; items = window.take(Infinity)) all.push(...items);
+  return all;
+}
+
+describe('the window in which records wait for earlier ones', () => {
+  it('gives everything at its end, also what is more than a batch and what came too late', () => {
+    const window = new ReorderWindow(1000);
+    const a = member('a');
+    const items = Array.from({ length: 3000 }, (_, atMs) => ({ item: record('a', atMs), atMs }));
+    window.add(a, items, 0);
+    window.addUrgent({ type: 'member', node: 'b' } as ClusterFollowItem);
+    expect(takeAll(window)).toHaveLength(3001);
+    expect([a.held, window.nextDueMs]).toEqual([0, undefined]);
+    window.add(a, [{ item: record('a', 5), atMs: 5 }], 0);
+    expect(takeAll(window)).toHaveLength(1);
+  });
+
+  it('gives every record once, and those that wait together in order', () => {
+    const coming = fc.array(fc.tuple(fc.constantFrom('a', 'b'), fc.nat(50)), { maxLength: 200 });
+    fc.assert(
+      fc.property(coming, (said) => {
+        const window = new ReorderWindow(10);
+        const members = { a: member('a'), b: member('b') };
+        for (const [id, atMs] of said) window.add(members[id], [{ item: record(id, atMs), atMs }], 0);
+        const times = takeAll(window).map((item) => (item.type === 'record' ? item.atMs : undefined));
+        expect(times).toEqual(said.map(([, atMs]) => atMs).sort((a, b) => a - b));
+      }),
+    );
+  });
+});
