@@ -148,6 +148,23 @@ describe('the program in an empty project', () => {
     await program.end();
   });
 
+  it('has its console with it', async () => {
+    const cwd = join(work, 'cli');
+    const program = new Program(['porthole', 'serve', '--http-port', '0', '--grpc-port', '0'], { cwd, command: 'npx' });
+    const url = await program.ready();
+    const page = await (await fetch(url)).text();
+    const script = /<script type="module" src="([^"]+)">/.exec(page)?.[1] ?? '';
+    const reply = await fetch(new URL(script, url), { headers: { 'accept-encoding': 'br' } });
+    expect(Object.fromEntries(reply.headers)).toMatchObject({
+      'content-type': 'text/javascript; charset=utf-8',
+      'content-encoding': 'br',
+    });
+    expect((await reply.text()).length).toBeGreaterThan(1000);
+    expect(await (await fetch(`${url}assets/licences.txt`)).text()).toMatch(/^preact$/m);
+    program.kill('SIGTERM');
+    await program.end();
+  });
+
   it('npx porthole version tells the version of the package', async () => {
     const { version } = JSON.parse(readFileSync(join(root, 'packages/cli/package.json'), 'utf8')) as {
       version: string;

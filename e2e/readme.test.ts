@@ -43,8 +43,10 @@ describe('the README in a fresh checkout', () => {
       take('npm start');
       ({ url, child: node } = await serve('npm', ['start']));
       const page = await (await fetch(url)).text();
-      expect(page).toContain('porthole.log');
-      expect(page).toContain('the node is ready');
+      const script = /<script type="module" src="([^"]+)">/.exec(page)?.[1] ?? '';
+      expect((await fetch(new URL(script, url))).headers.get('content-type')).toContain('text/javascript');
+      const log = await (await fetch(`${url}api/v1/log/view?file=porthole.log`)).text();
+      expect(log).toContain('the node is ready');
     },
     FRESH_MS,
   );

@@ -1,6 +1,7 @@
-import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { createRequire, SourceMap } from 'node:module';
 import { basename, dirname, join, relative } from 'node:path';
+import { CONSOLE } from './console.mjs';
 import { ROOT } from './steps.mjs';
 
 /* Makes the two packages others install: each is bundled from the built files of all floors, so that it needs no other package of ours. */
@@ -28,8 +29,16 @@ const BUNDLES = [
   },
 ];
 
+/** Where the program finds the page: beside its code. */
+const CONSOLE_COPY = join(ROOT, 'packages/cli/lib/console');
+
 /** Bundles what has changed since the last time. */
 export async function bundle() {
+  await bundleCode();
+  copyConsole();
+}
+
+async function bundleCode() {
   const newest = Math.max(
     ...PACKAGES.map((path) => timeOf(join(path, 'dist/.tsbuildinfo'))),
     timeOf(join(ROOT, 'scripts/bundle.mjs')),
@@ -65,6 +74,16 @@ export async function bundle() {
     cpSync(join(ROOT, 'LICENSE'), join(ROOT, 'packages', name, 'LICENSE'));
     writeFileSync(stampOf(name), '');
   }
+}
+
+/** The page names its files by their content: where it is the same, so is all the rest. */
+function copyConsole() {
+  const textOf = (folder) => existsSync(folder) && readFileSync(join(folder, 'index.html'), 'utf8');
+  if (textOf(CONSOLE_COPY) === textOf(CONSOLE)) return;
+  const aside = `${CONSOLE_COPY}-${process.pid}`;
+  cpSync(CONSOLE, aside, { recursive: true, filter: (path) => basename(path) !== '.stamp' });
+  rmSync(CONSOLE_COPY, { recursive: true, force: true });
+  renameSync(aside, CONSOLE_COPY);
 }
 
 function write(path, contents) {

@@ -5,6 +5,10 @@ import { ROOT } from './steps.mjs';
 export const CHECKS = [
   { name: 'format and lint', command: ['node_modules/@biomejs/biome/bin/biome', 'ci', '--error-on-warnings', '.'] },
   { name: 'types', command: ['node_modules/typescript/bin/tsc', '-p', 'tsconfig.check.json'] },
+  {
+    name: 'types of the console',
+    command: ['node_modules/typescript/bin/tsc', '-p', 'packages/console/tsconfig.json'],
+  },
   { name: 'proto', command: ['node_modules/@bufbuild/buf/bin/buf', 'lint', 'proto'] },
   { name: 'proto of etcd', command: ['node_modules/@bufbuild/buf/bin/buf', 'lint', 'packages/cluster/proto'] },
   { name: 'dead code', command: ['node_modules/knip/bin/knip.js'] },

@@ -1,27 +1,68 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import { createRequire } from 'node:module';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
-import { ROOT } from './steps.mjs';
+import { fail, ROOT } from './steps.mjs';
 
 /* Makes the page: one script for the start, one for each part that is loaded when it is needed, one style sheet; each as it is and compressed. */
 
 const SOURCE = join(ROOT, 'packages/console');
-const OUT = join(SOURCE, 'web');
-const STAMP = join(OUT, '.stamp');
+const STAMP = '.stamp';
 
-/** What the page is made of, beside its own source. */
-const INPUTS = ['packages/console', 'packages/client/src', 'packages/contract/src', 'scripts/console.mjs'];
+/** What is made here. Names of scripts and styles change with their content, and the page names them. */
+export const CONSOLE = join(SOURCE, 'web');
+
+/** What the page is made of. The lockfile stands for the packages of others. */
+const INPUTS = [
+  'packages/console/src',
+  'packages/console/index.html',
+  'packages/console/tsconfig.json',
+  'packages/client/src',
+  'packages/contract/src',
+  'package-lock.json',
+  'scripts/console.mjs',
+];
+
+/** The licences of what others made and we send along stand here, for those who read the scripts. */
+const LICENCES = 'assets/licences.txt';
 
 /** Builds it if anything has changed since the last time. */
 export async function buildConsole() {
-  if (existsSync(STAMP) && statSync(STAMP).mtimeMs > Math.max(...INPUTS.map((path) => newestIn(join(ROOT, path)))))
-    return;
+  const startedMs = Date.now();
+  if (timeOf(join(CONSOLE, STAMP)) > Math.max(...INPUTS.map((path) => newestIn(join(ROOT, path))))) return;
+  const { metafile, outputFiles } = await bundlePage().catch(() => fail('the console cannot be built')); // esbuild said why
+  // Made aside and put in place at once: a node or a test beside this never sees half a page.
+  const aside = join(ROOT, `node_modules/.porthole-console-${process.pid}`);
+  rmSync(aside, { recursive: true, force: true });
+  try {
+    for (const { path, contents } of outputFiles) writeAll(path.replace(CONSOLE, aside), contents);
+    writeAll(join(aside, LICENCES), Buffer.from(licencesOf(metafile)));
+    writeAll(join(aside, 'index.html'), Buffer.from(pageWith(metafile)));
+    writeFileSync(join(aside, STAMP), '');
+    // What is changed while this runs counts as changed after it.
+    utimesSync(join(aside, STAMP), startedMs / 1000, startedMs / 1000);
+    rmSync(CONSOLE, { recursive: true, force: true });
+    renameSync(aside, CONSOLE);
+  } finally {
+    rmSync(aside, { recursive: true, force: true });
+  }
+}
+
+function bundlePage() {
   const { build } = createRequire(import.meta.url)('esbuild');
-  rmSync(OUT, { recursive: true, force: true });
-  const { metafile, outputFiles } = await build({
+  return build({
     entryPoints: { console: join(SOURCE, 'src/main.tsx') },
-    outdir: join(OUT, 'assets'),
+    outdir: join(CONSOLE, 'assets'),
     entryNames: '[name]-[hash]',
     chunkNames: 'part-[hash]',
     bundle: true,
@@ -34,46 +75,65 @@ export async function buildConsole() {
     jsxImportSource: 'preact',
     tsconfig: join(SOURCE, 'tsconfig.json'),
     legalComments: 'none',
+    banner: { js: `// licences: /${LICENCES}` },
     metafile: true,
     write: false,
     absWorkingDir: ROOT,
     logLevel: 'warning',
   });
-  for (const { path, contents } of outputFiles) writeAll(path, contents);
-  writeAll(join(OUT, 'index.html'), Buffer.from(pageWith(metafile)));
-  writeFileSync(STAMP, '');
 }
 
 /** The page, which names the files of this build; what the script needs at once is fetched beside it. */
 function pageWith({ outputs }) {
   const urlOf = (path) => path.slice(path.indexOf('web/') + 'web'.length);
-  const [path, entry] = Object.entries(outputs).find(([, { entryPoint }]) => entryPoint?.endsWith('main.tsx'));
-  const needed = entry.imports.filter(({ kind }) => kind === 'import-statement');
+  const [path, { cssBundle }] = Object.entries(outputs).find(([, { entryPoint }]) => entryPoint?.endsWith('main.tsx'));
   const tags = [
-    entry.cssBundle && `<link rel="stylesheet" href="${urlOf(entry.cssBundle)}">`,
-    ...needed.map((part) => `<link rel="modulepreload" href="${urlOf(part.path)}">`),
+    cssBundle && `<link rel="stylesheet" href="${urlOf(cssBundle)}">`,
+    ...neededAtOnce(outputs, path).map((part) => `<link rel="modulepreload" href="${urlOf(part)}">`),
     `<script type="module" src="${urlOf(path)}"></script>`,
   ];
-  return readFileSync(join(SOURCE, 'index.html'), 'utf8').replace(
-    '</head>',
-    `${tags.filter(Boolean).join('\n')}\n</head>`,
-  );
+  const page = readFileSync(join(SOURCE, 'index.html'), 'utf8');
+  return page.replace('</head>', `${tags.filter(Boolean).join('\n')}\n</head>`);
 }
 
+/** What a script imports, and what that imports; not what is loaded later. */
+function neededAtOnce(outputs, start) {
+  const found = new Set([start]);
+  // A set tells also what is added while it is walked.
+  for (const path of found)
+    for (const { kind, path: part } of outputs[path].imports) if (kind === 'import-statement') found.add(part);
+  found.delete(start);
+  return [...found];
+}
+
+/** Of every package of others that is in the page. */
+function licencesOf({ inputs }) {
+  const names = Object.keys(inputs).map((path) => /(?:^|\/)node_modules\/((?:@[^/]+\/)?[^/]+)\//.exec(path)?.[1]);
+  const others = [...new Set(names.filter(Boolean))].sort();
+  return others
+    .map((name) => `${name}\n\n${readFileSync(join(ROOT, 'node_modules', name, 'LICENSE'), 'utf8')}`)
+    .join('\n\n');
+}
+
+/** Compressed too, where that is smaller. */
 function writeAll(path, contents) {
-  mkdirSync(join(path, '..'), { recursive: true });
+  mkdirSync(dirname(path), { recursive: true });
   writeFileSync(path, contents);
-  writeFileSync(`${path}.gz`, gzipSync(contents, { level: 9 }));
-  writeFileSync(`${path}.br`, brotliCompressSync(contents, { params: { [constants.BROTLI_PARAM_QUALITY]: 11 } }));
+  const encoded = {
+    gz: gzipSync(contents, { level: constants.Z_BEST_COMPRESSION }),
+    br: brotliCompressSync(contents, { params: { [constants.BROTLI_PARAM_QUALITY]: constants.BROTLI_MAX_QUALITY } }),
+  };
+  for (const [ending, bytes] of Object.entries(encoded))
+    if (bytes.length < contents.length) writeFileSync(`${path}.${ending}`, bytes);
 }
 
+/** Folders count as well: they change when something is taken out of them. */
 function newestIn(path) {
   const stat = statSync(path);
   if (!stat.isDirectory()) return stat.mtimeMs;
-  return Math.max(
-    stat.mtimeMs,
-    ...readdirSync(path)
-      .filter((name) => name !== 'web' && name !== 'node_modules')
-      .map((name) => newestIn(join(path, name))),
-  );
+  return Math.max(stat.mtimeMs, ...readdirSync(path).map((name) => newestIn(join(path, name))));
+}
+
+function timeOf(path) {
+  return existsSync(path) ? statSync(path).mtimeMs : 0;
 }

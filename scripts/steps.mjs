@@ -24,12 +24,14 @@ export function install() {
   writeFileSync(STAMP, wanted);
 }
 
-/** Makes what has changed since the last time: code from proto/, JavaScript from TypeScript, the packages from that. */
+/** Makes what has changed since the last time: code from proto/, JavaScript from TypeScript, the page, the packages from that. */
 export async function build() {
-  // Loaded only now: both need what was just installed.
+  // Loaded only now: they need what was just installed.
   const { generateProto } = await import('./proto.mjs');
   generateProto();
   run('node', ['node_modules/typescript/bin/tsc', '-b']);
+  const { buildConsole } = await import('./console.mjs');
+  await buildConsole();
   const { bundle } = await import('./bundle.mjs');
   await bundle();
 }

@@ -9,6 +9,7 @@ const FLOORS: Readonly<Record<string, { may: readonly string[]; typesOnly?: read
   client: { may: ['@porthole/contract'], typesOnly: ['@porthole/logs'] },
   cluster: { may: ['@porthole/logs', '@porthole/contract', '@porthole/client'] },
   server: { may: ['@porthole/logs', '@porthole/contract', '@porthole/client', '@porthole/cluster'] },
+  console: { may: ['@porthole/contract', '@porthole/client'], typesOnly: ['@porthole/logs'] },
   cli: { may: ['@porthole/logs', '@porthole/contract', '@porthole/client', '@porthole/server'] },
 };
 
@@ -17,23 +18,28 @@ const BARE: Readonly<Record<string, readonly string[]>> = {
   logs: ['re2js'],
   contract: [],
   client: ['eventsource-parser'],
+  console: ['preact', 're2js'],
 };
+
+/** What browsers load has nothing of Node. */
+const IN_BROWSERS = ['contract', 'client', 'console'];
 
 const packages = join(import.meta.dirname, '..', 'packages');
 
 function sourcesOf(name: string): { file: string; imports: { target: string; isType: boolean }[] }[] {
   const root = join(packages, name, 'src');
   return readdirSync(root, { recursive: true, encoding: 'utf8' })
-    .filter((file) => file.endsWith('.ts') && !file.endsWith('.test.ts') && !file.includes('testing/'))
+    .filter((file) => /\.tsx?$/.test(file) && !file.endsWith('.test.ts') && !file.includes('testing/'))
     .map((file) => ({ file, imports: importsOf(readFileSync(join(root, file), 'utf8')) }));
 }
 
 function importsOf(source: string): { target: string; isType: boolean }[] {
   const statements = source.matchAll(/^(?:import|export)\s+(type\s)?[^;]*?from\s+'([^']+)'/gms);
+  const forEffect = source.matchAll(/^import\s+'([^']+)'/gm);
   const dynamic = source.matchAll(/\bimport\('([^']+)'\)/g);
   return [
     ...[...statements].map(([, type, target = '']) => ({ target, isType: type !== undefined })),
-    ...[...dynamic].map(([, target = '']) => ({ target, isType: false })),
+    ...[...forEffect, ...dynamic].map(([, target = '']) => ({ target, isType: false })),
   ];
 }
 
@@ -69,17 +75,25 @@ describe('the floors of the house', () => {
         .filter(
           ({ target }) => !target.startsWith('.') && !target.startsWith('node:') && !target.startsWith('@porthole/'),
         )
-        .filter(({ target }) => !allowed.includes(target))
+        .filter(({ target }) => !allowed.includes(packageOf(target)))
         .map(({ target }) => `${file} imports ${target}`),
     );
     expect(foreign).toEqual([]);
   });
 
+  it.each(IN_BROWSERS)('%s asks nothing of Node', (name) => {
+    const wrong = sourcesOf(name).flatMap(({ file, imports }) =>
+      imports.filter(({ target }) => target.startsWith('node:')).map(({ target }) => `${file} imports ${target}`),
+    );
+    expect(wrong).toEqual([]);
+  });
+
   it('finds the imports it is there to judge', () => {
     const found = importsOf(
-      "import { a } from './a.ts';\nexport type { B } from '@porthole/logs';\nawait import('node:fs');",
+      "import { a } from './a.ts';\nexport type { B } from '@porthole/logs';\nimport './c.css';\nawait import('node:fs');",
     );
-    expect(found.map(({ target }) => target)).toEqual(['./a.ts', '@porthole/logs', 'node:fs']);
+    expect(found.map(({ target }) => target)).toEqual(['./a.ts', '@porthole/logs', './c.css', 'node:fs']);
+    expect(sourcesOf('console').map(({ file }) => file)).toContain('main.tsx');
   });
 });
 

@@ -20,7 +20,10 @@ export interface RouteParameter {
 
 /** What a route is, for the router, the OpenAPI document and the docs: all three read this table. */
 export interface Route {
+  /** A part in braces at its end stands for whatever follows there. */
   path: string;
+  /** Further paths with the same answer. */
+  alsoAt?: readonly string[];
   summary: string;
   description: string;
   parameters: readonly RouteParameter[];

@@ -13,23 +13,27 @@ describe('the route table', () => {
   });
 
   it('has each path once, below /api/v1 unless it is about running the node or a page', () => {
-    const paths = ROUTE_IDS.map((id) => routeOf(id).path);
+    const paths = ROUTE_IDS.map(routeOf).flatMap(({ path, alsoAt = [] }) => [path, ...alsoAt]);
     expect(new Set(paths).size).toBe(paths.length);
     const others = paths.filter((path) => !path.startsWith('/api/v1/'));
     expect(others.sort()).toEqual([
       '/',
       '/assets/porthole.css',
       '/assets/porthole.svg',
+      '/assets/{name}',
+      '/config',
       '/docs',
       '/health/live',
       '/health/ready',
+      '/logs',
       '/metrics',
+      '/nodes/{id}',
       '/openapi.json',
     ]);
   });
 
   it('opens nothing that tells of logs or configuration', () => {
-    expect(ROUTE_IDS.filter((id) => routeOf(id).open)).toEqual(['live', 'ready', 'style', 'icon']);
+    expect(ROUTE_IDS.filter((id) => routeOf(id).open)).toEqual(['live', 'ready', 'console', 'asset', 'style', 'icon']);
   });
 
   it('counts every answer that reads a log file as a stream', () => {

@@ -20,7 +20,7 @@ describe('a node with a token file', () => {
     '/api/v1/log/list',
     '/api/v1/log/view?file=a.log',
     '/metrics',
-    '/',
+    '/api/v1/cluster/nodes',
     '/docs',
     '/openapi.json',
     '/no-such-route',
@@ -50,13 +50,27 @@ describe('a node with a token file', () => {
     expect((await ask(port, '/api/v1/config', { headers, method: 'POST' })).status).toBe(405);
   });
 
-  it.each(['/health/live', '/health/ready', '/assets/porthole.css', '/assets/porthole.svg'])(
-    'leaves %s open',
-    async (path) => {
-      const { port } = await startGuarded();
-      expect((await ask(port, path)).status).toBe(200);
-    },
-  );
+  it.each([
+    '/health/live',
+    '/health/ready',
+    '/',
+    '/logs?q=secret',
+    '/config',
+    '/nodes/db-1/logs',
+    '/assets/licences.txt',
+    '/assets/porthole.css',
+    '/assets/porthole.svg',
+  ])('leaves %s open: it tells nothing of the node', async (path) => {
+    const { port } = await startGuarded();
+    expect((await ask(port, path)).status).toBe(200);
+  });
+
+  it('gives the same console to all, whoever asks', async () => {
+    const { port, token } = await startGuarded();
+    const open = await ask(port, '/');
+    const trusted = await ask(port, '/', { headers: { authorization: `Bearer ${token}` } });
+    expect(trusted.body.equals(open.body)).toBe(true);
+  });
 
   it('tells the details of its health only who has a token', async () => {
     const { port, token, logDir } = await startGuarded();

@@ -44,7 +44,7 @@ describe('the answer of', () => {
     },
   );
 
-  it.each(ROUTE_IDS.map((id) => ({ id, ...routeOf(id) })))(
+  it.each(ROUTE_IDS.map(routeOf).filter(({ path }) => !path.includes('{')))(
     '$path has the content type of the table',
     async ({ path, answer }) => {
       const { port } = await startTestNode({ files: FILES });

@@ -8,6 +8,8 @@ export interface RouteRequest {
   method: 'GET' | 'HEAD';
   /** Whose route it is where that is a member of the cluster: its id as it is written in the path. */
   member: string | undefined;
+  /** What stands in the path where the route leaves it open, as it is written. */
+  rest: string;
   /** Whether the one who asks may see everything; only routes that answer without a token need to look. */
   trusted: boolean;
   /** Fires when the client has gone or the answer takes too long. */

@@ -3,6 +3,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 /** What a conditional request is compared with. */
 export interface Validators {
   etag: string;
+  /** `NaN` where no date is told: then it is neither newer nor older than any. */
   modifiedMs: number;
 }
 

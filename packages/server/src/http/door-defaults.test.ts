@@ -46,6 +46,13 @@ describe('errors', () => {
       '/api/v1/%63onfig',
       '/x/../api/v1/config',
       '/api/v2/config',
+      '/logs/',
+      '/config/x',
+      '/nodes',
+      '/nodesx',
+      '/%6Eodes/x',
+      '/index.html',
+      '/assets',
     ]) {
       expect(await askProblem(port, path)).toMatchObject({ status: 404, code: 'ROUTE_NOT_FOUND' });
     }
@@ -57,7 +64,7 @@ describe('methods', () => {
     '%s is refused with 405 and Allow',
     async (method) => {
       const { port } = await startTestNode({ files: { 'a.log': LINES } });
-      for (const path of ['/api/v1/config', '/api/v1/log/view?file=a.log', '/']) {
+      for (const path of ['/api/v1/config', '/api/v1/log/view?file=a.log', '/', '/nodes/x', '/assets/x.js']) {
         const { status, code, headers } = await askProblem(port, path, { method });
         expect({ status, code, allow: headers.allow }).toEqual({
           status: 405,
@@ -76,6 +83,9 @@ describe('methods', () => {
     '/api/v1/log/view?file=no',
     '/none',
     '/',
+    '/nodes/x/y',
+    '/assets/licences.txt',
+    '/assets/none.js',
     '/docs',
   ])('HEAD %s has the headers of GET and no body', async (path) => {
     const { port } = await startTestNode({ files: { 'a.log': LINES } });

@@ -8,24 +8,48 @@ import {
   routeOf,
 } from '@porthole/contract';
 
-/** What a path leads to: a route of this node, or one of a member, whose id stands here as it is written in the path. */
-export type RouteTarget = { route: RouteId; member: undefined } | { route: MemberRouteId; member: string };
+/**
+ * What a path leads to: a route of this node, or one of a member, whose id stands here as it is written in the path; and
+ * what follows where the path of the route is open.
+ */
+export type RouteTarget =
+  | { route: RouteId; member: undefined; rest: string }
+  | { route: MemberRouteId; member: string; rest: '' };
+
+const PATHS_OF_ROUTES = ROUTE_IDS.flatMap((route) => {
+  const { path, alsoAt = [] } = routeOf(route);
+  return [path, ...alsoAt].map((each) => ({ route, path: each, openAt: each.indexOf('{') }));
+});
 
 const OWN_ROUTES = new Map<string, RouteTarget>(
-  ROUTE_IDS.map((route) => [routeOf(route).path, { route, member: undefined }]),
+  PATHS_OF_ROUTES.filter(({ openAt }) => openAt < 0).map(({ route, path }) => [
+    path,
+    { route, member: undefined, rest: '' },
+  ]),
 );
+
+/** By what they begin with. */
+const OPEN_ROUTES = PATHS_OF_ROUTES.filter(({ openAt }) => openAt >= 0).map(({ route, path, openAt }) => ({
+  route,
+  begin: path.slice(0, openAt),
+}));
 
 /** By what stands behind the id. */
 const MEMBER_ROUTES = new Map(MEMBER_ROUTE_IDS.map((id) => [memberPathOf(id), id]));
 const MEMBERS_BEGIN = `${PATHS.clusterNodes}/`;
 
-/** Paths are compared as they are written; only those of members have a part that is not fixed. */
+/** Paths are compared as they are written; one that is a route as a whole is no open one. */
 export function findRoute(path: string): RouteTarget | undefined {
-  return OWN_ROUTES.get(path) ?? (path.startsWith(MEMBERS_BEGIN) ? findMemberRoute(path) : undefined);
+  return OWN_ROUTES.get(path) ?? (path.startsWith(MEMBERS_BEGIN) ? findMemberRoute(path) : findOpenRoute(path));
+}
+
+function findOpenRoute(path: string): RouteTarget | undefined {
+  const found = OPEN_ROUTES.find(({ begin }) => path.startsWith(begin));
+  return found && { route: found.route, member: undefined, rest: path.slice(found.begin.length) };
 }
 
 function findMemberRoute(path: string): RouteTarget | undefined {
   const idEnd = path.indexOf('/', MEMBERS_BEGIN.length);
   const route = idEnd < 0 ? undefined : MEMBER_ROUTES.get(path.slice(idEnd));
-  return route && { route, member: path.slice(MEMBERS_BEGIN.length, idEnd) };
+  return route && { route, member: path.slice(MEMBERS_BEGIN.length, idEnd), rest: '' };
 }

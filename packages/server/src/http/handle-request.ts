@@ -45,6 +45,7 @@ class RequestCourse implements RouteRequest {
   method: RouteRequest['method'] = 'GET';
   trusted = false;
   member: string | undefined = undefined;
+  rest = '';
   readonly #handling: RequestHandling;
   readonly #request: IncomingMessage;
   readonly #response: ServerResponse;
@@ -101,6 +102,7 @@ class RequestCourse implements RouteRequest {
       this.method = method;
       this.trusted = trusted;
       this.member = target.member;
+      this.rest = target.rest;
       if (routeOf(target.route).stream) this.#giveSlot = slots.take();
       const handler = isMember ? memberRoutes[target.route] : routes[target.route];
       this.#answer = await this.#deadline.race(Promise.resolve(handler(this)), closeStream);
@@ -152,7 +154,9 @@ class RequestCourse implements RouteRequest {
 }
 
 function withHeaders(answer: Answer, extra: OutgoingHttpHeaders | undefined): Answer {
-  return extra ? { ...answer, headers: { ...answer.headers, ...extra } } : answer;
+  if (!extra) return answer;
+  const vary = [answer.headers.vary, extra.vary].filter((part) => part !== undefined).join(', ');
+  return { ...answer, headers: { ...answer.headers, ...extra, vary } };
 }
 
 function closeStream(answer: Answer): void {

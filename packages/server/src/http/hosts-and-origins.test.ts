@@ -44,7 +44,7 @@ describe('the Host header of a node without tokens', () => {
 
   it('guards the open routes and unknown paths as well', async () => {
     const { port } = await startTestNode();
-    for (const path of ['/health/live', '/metrics', '/', '/none']) {
+    for (const path of ['/health/live', '/metrics', '/', '/assets/licences.txt', '/none']) {
       expect((await ask(port, path, { headers: { host: 'evil.example' } })).status).toBe(403);
     }
   });
@@ -101,6 +101,11 @@ describe('pages of other origins', () => {
     const { headers } = await ask(port, '/api/v1/config', { headers: { origin: 'https://evil.example' } });
     expect(headers).toMatchObject({ vary: 'Origin' });
     expect(headers['access-control-allow-origin']).toBeUndefined();
+  });
+
+  it('do not make caches forget that parts of the console differ by encoding', async () => {
+    const { port } = await startTestNode({ settings: { http: { corsOrigins: [origin] } } });
+    expect((await ask(port, '/')).headers.vary).toBe('Accept-Encoding, Origin');
   });
 
   it('that are configured get an answer to their preflight, also where a token is needed for the rest', async () => {

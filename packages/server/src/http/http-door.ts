@@ -5,6 +5,7 @@ import type { Health } from '../health.ts';
 import type { OwnLog } from '../own-log/own-log.ts';
 import type { Settings } from '../settings/settings.ts';
 import { createClusterRoutes } from './cluster-routes.ts';
+import { ConsoleFiles } from './console-files.ts';
 import { createCors } from './cors.ts';
 import { createRequestHandler } from './handle-request.ts';
 import { createHealthRoutes } from './health-routes.ts';
@@ -47,7 +48,7 @@ export function createHttpDoor(parts: HttpDoorParts): (request: IncomingMessage,
       ...createLogRoutes(state),
       ...createRecordRoutes(state, recordOptions),
       ...createClusterRoutes(cluster, recordOptions),
-      ...createPageRoutes({ node: state, health, version }),
+      ...createPageRoutes({ consoleFiles: new ConsoleFiles(), version }),
     },
     memberRoutes: createMemberRoutes(cluster, recordOptions),
     cors: createCors(http.corsOrigins),

@@ -1,7 +1,7 @@
 /** The look of the pages: light and dark follow the system, levels of grey carry the order. */
 export const STYLE = `
-:root{color-scheme:light dark;--bg:#fbfbfa;--panel:#fff;--line:#e4e4e1;--ink:#1c1d1f;--dim:#5f6268;--accent:#1d4ed8;--err:#b71c1c;--ok:#17693f}
-@media (prefers-color-scheme:dark){:root{--bg:#131417;--panel:#1a1c20;--line:#2a2d33;--ink:#e3e5e8;--dim:#a3a9b2;--accent:#8fb4ff;--err:#ff8a80;--ok:#5fd39a}}
+:root{color-scheme:light dark;--bg:#fbfbfa;--panel:#fff;--line:#e4e4e1;--ink:#1c1d1f;--dim:#5f6268;--accent:#1d4ed8}
+@media (prefers-color-scheme:dark){:root{--bg:#131417;--panel:#1a1c20;--line:#2a2d33;--ink:#e3e5e8;--dim:#a3a9b2;--accent:#8fb4ff}}
 *{box-sizing:border-box}
 body{margin:0;background:var(--bg);color:var(--ink);font:14px/1.5 system-ui,"DejaVu Sans",sans-serif}
 header{display:flex;flex-wrap:wrap;align-items:center;gap:6px 12px;padding:9px 18px;border-bottom:1px solid var(--line);background:var(--panel)}
@@ -13,9 +13,7 @@ small,.sub{color:var(--dim);font-weight:400}small{font-size:14px}
 .card{background:var(--panel);border:1px solid var(--line);border-radius:9px;overflow:auto}
 table{border-collapse:collapse;width:100%}th,td{padding:7px 11px;text-align:left;border-bottom:1px solid var(--line);vertical-align:top}
 tr:last-child>*{border-bottom:0}thead th{color:var(--dim);font-size:12px}.num{text-align:right;font-variant-numeric:tabular-nums;white-space:nowrap}
-code,pre,.mono{font-family:ui-monospace,Menlo,Consolas,"DejaVu Sans Mono",monospace;font-size:12.5px}
-pre{margin:0;padding:12px 14px;max-height:460px;tab-size:4}
-.err{color:var(--err)}.ok{color:var(--ok)}
+code,.mono{font-family:ui-monospace,Menlo,Consolas,"DejaVu Sans Mono",monospace;font-size:12.5px}
 tr:target>*{background:color-mix(in srgb,var(--accent) 14%,transparent)}
 `.trimStart();
 

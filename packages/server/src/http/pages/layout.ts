@@ -14,7 +14,7 @@ export function layout(title: string, content: Html): string {
 <body>
 <header>
 <img src="/assets/porthole.svg" alt="" width="22" height="22"><b>Porthole</b>
-<nav aria-label="Pages"><a href="/">Node</a><a href="/docs">API</a><a href="/openapi.json">OpenAPI</a><a href="/metrics">Metrics</a><a href="/health/ready">Health</a></nav>
+<nav aria-label="Pages"><a href="/">Console</a><a href="/docs">API</a><a href="/openapi.json">OpenAPI</a><a href="/metrics">Metrics</a><a href="/health/ready">Health</a></nav>
 </header>
 <main>${content}</main>
 </body>
