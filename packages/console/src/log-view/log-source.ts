@@ -10,7 +10,7 @@ import type {
 /** A record as it is shown: always with who said it and, where it has a time, when by the clock of the node asked. */
 export type ShownRecord = ClusterRecord;
 
-/** Names a record, also after rotation. */
+/** Names a record, also after rotation. A whole `ShownRecord` is one, too, and spares a source the looking up. */
 export interface RecordKey {
   node: string;
   cursor: string;
@@ -42,6 +42,12 @@ export interface PageRequest {
   limit: number;
   filter: RowFilter;
 }
+
+export type FollowFrom =
+  | 'end'
+  /** Right behind this record. What is before `sinceMs` need not be told, however late it was written. */
+  | { next: RecordKey; sinceMs?: number }
+  | { timeMs: number };
 
 export interface PageOptions {
   signal?: AbortSignal;
@@ -82,9 +88,12 @@ export interface LogSource {
   /** Nodes whose records come from here, as far as known before asking. */
   readonly nodes: readonly string[];
   page(request: PageRequest, options?: PageOptions): Promise<Page>;
-  /** Records as they are written, from the end or right behind a place; without end until the signal fires. */
+  /**
+   * Records as they are written, after an empty batch; without end until the signal fires. Where several logs are merged
+   * by time, some that came before `next` are told again: whoever follows knows them by their keys.
+   */
   follow(
-    request: { from: 'end' | { next: RecordKey } | { timeMs: number }; filter: RowFilter },
+    request: { from: FollowFrom; filter: RowFilter },
     options: { signal: AbortSignal },
   ): AsyncIterable<ClusterFollowItem[]>;
   histogram(request: { filter: RowFilter; buckets: number }, options?: PageOptions): Promise<HistogramAnswer>;

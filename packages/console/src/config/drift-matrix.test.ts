@@ -1,0 +1,172 @@
+import type { ConfigDifference, ConfigValue, MemberReport, SettingEntry, SettingJson } from '@porthole/client';
+import { describe, expect, it } from 'vitest';
+import { type DriftOptions, driftMatrix, firstPair, outlierNodes, type RoleDiff } from './drift-matrix.ts';
+import { driftHeading, expectedWords } from './drift-words.ts';
+import { settingsByKey } from './setting-marks.ts';
+
+const value = (told: SettingJson | null, nodes: string[], more: Partial<ConfigValue> = {}): ConfigValue => ({
+  value: told,
+  nodes,
+  isMajority: false,
+  isSameMeaning: false,
+  ...more,
+});
+
+const most = (told: SettingJson | null, nodes: string[]) => value(told, nodes, { isMajority: true });
+
+const difference = (key: string, values: ConfigValue[], isExpected = false): ConfigDifference => ({
+  key,
+  secret: false,
+  isExpected,
+  values,
+});
+
+const roleDiff = (nodes: string[], differences: ConfigDifference[]): RoleDiff => ({
+  role: 'storage',
+  nodes,
+  comparedKeys: 20,
+  notCompared: ['db.secret'],
+  differences,
+});
+
+const report = (id: string, fields: Partial<MemberReport> = {}): MemberReport => ({
+  id,
+  outcome: 'ok',
+  detail: null,
+  elapsedMs: 1,
+  count: 1,
+  asOfMs: null,
+  ...fields,
+});
+
+const plain: DriftOptions = { text: '', members: [], silentNodes: [], settings: new Map() };
+
+const small = roleDiff(
+  ['s1', 's2', 's3'],
+  [
+    difference('http.port', [most(1, ['s1']), value(2, ['s2']), value(3, ['s3'])], true),
+    difference('query.timeout', [most('30s', ['s2', 's3']), value('30000ms', ['s1'], { isSameMeaning: true })]),
+    difference('tsdb.flush', [most(2, ['s1', 's3']), value(8, ['s2'])]),
+    difference('wal', [most(null, ['s1', 's2']), value('****** (fingerprint 07c2ab)', ['s3'])]),
+  ],
+);
+
+describe('the matrix of drift', () => {
+  it('has the keys that drift first, those only spelled differently behind, those expected to differ apart', () => {
+    const matrix = driftMatrix(small, plain);
+    expect(matrix.rows.map(({ key, isDrift }) => [key, isDrift])).toEqual([
+      ['tsdb.flush', true],
+      ['wal', true],
+      ['query.timeout', false],
+    ]);
+    expect(matrix.expectedRows.map(({ key }) => key)).toEqual(['http.port']);
+    expect(matrix.driftCount).toBe(2);
+  });
+
+  it('has cells only for nodes that are unlike most', () => {
+    const [flush, wal, timeout] = driftMatrix(small, plain).rows;
+    expect([...(flush?.cells ?? [])]).toEqual([
+      ['s2', { shown: { text: '8', kind: 'value', fingerprint: null }, isSameMeaning: false, against: 's1' }],
+    ]);
+    expect(flush?.majority?.text).toBe('2');
+    expect(wal?.majority?.kind).toBe('absent');
+    expect(wal?.cells.get('s3')?.shown).toEqual({ text: '******', kind: 'secret', fingerprint: '07c2ab' });
+    expect(timeout?.cells.get('s1')?.isSameMeaning).toBe(true);
+  });
+
+  it('has a cell for every node where no value is that of most', () => {
+    const tie = driftMatrix(roleDiff(['a', 'b'], [difference('x', [most(1, ['a']), value(2, ['b'])])]), plain);
+    expect(tie.rows[0]).toMatchObject({ majority: null, isDrift: true });
+    expect([...(tie.rows[0]?.cells ?? [])].map(([node, { shown, against }]) => [node, shown.text, against])).toEqual([
+      ['a', '1', 'b'],
+      ['b', '2', 'a'],
+    ]);
+    expect(firstPair(tie)).toEqual({ left: 'a', right: 'b' });
+    const [port] = driftMatrix(small, plain).expectedRows;
+    expect(port).toMatchObject({ majority: null });
+    expect([...(port?.cells.keys() ?? [])]).toEqual(['s1', 's2', 's3']);
+  });
+
+  it('keeps its count when only some keys are shown', () => {
+    const matrix = driftMatrix(small, { ...plain, text: 'FLU' });
+    expect(matrix.rows.map(({ key }) => key)).toEqual(['tsdb.flush']);
+    expect(matrix).toMatchObject({ driftCount: 2, expectedRows: [], notCompared: [] });
+  });
+
+  it('tells of columns that are not of now, and has those of which nothing is known', () => {
+    const late = report('s3', { outcome: 'timeout', asOfMs: 5 });
+    const members = [report('s1'), report('s2'), late, report('s4', { outcome: 'refused' })];
+    expect(driftMatrix(small, { ...plain, members, silentNodes: ['s4'] }).columns).toEqual([
+      { id: 's1', report: null, isSilent: false },
+      { id: 's2', report: null, isSilent: false },
+      { id: 's3', report: late, isSilent: false },
+      { id: 's4', report: members[3], isSilent: true },
+    ]);
+  });
+
+  it('folds the nodes that are like most when there are many', () => {
+    const nodes = Array.from({ length: 40 }, (_, index) => `n${String(index).padStart(2, '0')}`);
+    const others = nodes.filter((id) => id !== 'n07');
+    const matrix = driftMatrix(roleDiff(nodes, [difference('a', [most(1, others), value(2, ['n07'])])]), plain);
+    expect(matrix.columns.map(({ id }) => id)).toEqual(['n07']);
+    expect(matrix.foldedNodes).toEqual(others);
+  });
+
+  it('has default and source of the node that differs, else of one that is known', () => {
+    const entry = (key: string, fields: Partial<SettingEntry>): SettingEntry => ({
+      key,
+      value: 8,
+      default: 2,
+      changed: true,
+      source: 'env',
+      secret: false,
+      ...fields,
+    });
+    const settings = new Map([
+      ['s1', settingsByKey([entry('tsdb.flush', { source: 'file' }), entry('query.timeout', { default: null })])],
+      ['s2', settingsByKey([entry('tsdb.flush', {})])],
+    ]);
+    const matrix = driftMatrix(small, { ...plain, settings });
+    expect(matrix.rows.map((row) => [row.default, row.source])).toEqual([
+      ['2', 'environment'],
+      [null, null],
+      [null, 'environment'],
+    ]);
+    expect(matrix).toMatchObject({ hasDefaults: true, hasSources: true });
+    expect(driftMatrix(small, plain)).toMatchObject({ hasDefaults: false, hasSources: false });
+  });
+});
+
+it('the nodes whose settings are worth asking for are those that differ most', () => {
+  const twice = roleDiff(
+    ['a', 'b', 'c'],
+    [
+      difference('x', [most(1, ['a']), value(2, ['b']), value(3, ['c'])]),
+      difference('y', [most(1, ['a', 'b']), value(2, ['c'])]),
+      difference('z.port', [most(1, ['b']), value(2, ['a', 'c'])], true),
+    ],
+  );
+  expect(outlierNodes(twice)).toEqual(['c', 'b']);
+});
+
+it('the first pair worth seeing is of the first key that drifts', () => {
+  expect(firstPair(driftMatrix(small, plain))).toEqual({ left: 's1', right: 's2' });
+  expect(firstPair({ rows: [] })).toBe(null);
+});
+
+describe('in words', () => {
+  it.each([
+    [3, 3, 'storage', '3 keys differ among 3 storage nodes'],
+    [1, 2, 'node', '1 key differs among 2 nodes'],
+    [0, 5, 'broker', 'No key differs among 5 broker nodes'],
+  ])('%i keys, %i nodes of role %s', (driftCount, nodes, role, words) => {
+    expect(driftHeading({ driftCount }, nodes, role)).toBe(words);
+  });
+
+  it('keys expected to differ are told by what they are', () => {
+    expect(expectedWords(['a.port', 'logging.dir', 'node-id', 'x.port'])).toBe(
+      '4 keys expected to differ (ports, directories, ids)',
+    );
+    expect(expectedWords(['rack'])).toBe('1 key expected to differ');
+  });
+});

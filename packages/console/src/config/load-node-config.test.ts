@@ -1,0 +1,64 @@
+import { type ClusterState, type NodeSettings, type NodeState, PortholeError } from '@porthole/client';
+import { expect, it } from 'vitest';
+import { loadNodeConfig } from './load-node-config.ts';
+
+const SETTINGS: NodeSettings = {
+  observes: 'self',
+  file: null,
+  settings: [],
+  disk: { state: 'none', differs: [], detail: null },
+};
+
+const report = { id: 'a', outcome: 'ok' as const, detail: null, elapsedMs: 1, count: 1, asOfMs: null };
+
+function clusterOf(settings: NodeState['settings']): Pick<ClusterState, 'config' | 'member'> {
+  const node = { hostIp: '', hostName: '', grpcPort: 0, httpPort: 0, version: '', onlineTime: 0 };
+  return {
+    config: async ({ nodes }) => ({
+      configs: nodes?.includes('a') ? [{ id: 'a', role: 'node', config: { config: 'x = 1\n', node }, report }] : [],
+    }),
+    // The rest of a node is not asked.
+    member: () => ({ settings }) as NodeState,
+  };
+}
+
+it('text and settings come together', async () => {
+  expect(
+    await loadNodeConfig(
+      clusterOf(async () => SETTINGS),
+      'a',
+    ),
+  ).toEqual({ id: 'a', text: 'x = 1\n', report, settings: SETTINGS, settingsProblem: null });
+});
+
+it('a node without settings shows its text, and why there is no more', async () => {
+  const cluster = clusterOf(async () => {
+    throw new PortholeError('NOT_SUPPORTED', 'only the contract');
+  });
+  expect(await loadNodeConfig(cluster, 'a')).toMatchObject({
+    text: 'x = 1\n',
+    settings: null,
+    settingsProblem: { code: 'NOT_SUPPORTED', detail: 'only the contract' },
+  });
+});
+
+it('a node that is none is said to be none', async () => {
+  expect(
+    await loadNodeConfig(
+      clusterOf(async () => SETTINGS),
+      'b',
+    ),
+  ).toMatchObject({
+    text: null,
+    report: { outcome: 'gone', detail: 'no node named "b" is in the cluster' },
+  });
+});
+
+it('is not taken for a problem of the node when nobody waits any more', async () => {
+  const gone = new AbortController();
+  const cluster = clusterOf(async () => {
+    gone.abort(new Error('left'));
+    throw new Error('broken off');
+  });
+  await expect(loadNodeConfig(cluster, 'a', { signal: gone.signal })).rejects.toThrow('left');
+});

@@ -1,0 +1,35 @@
+import type { SettingEntry } from '@porthole/client';
+import { expect, it } from 'vitest';
+import { countSettings, settingMark } from './setting-marks.ts';
+
+const entry = (fields: Partial<SettingEntry>): SettingEntry => ({
+  key: 'lease-ttl',
+  value: '10s',
+  default: '10s',
+  changed: false,
+  source: 'default',
+  secret: false,
+  ...fields,
+});
+
+it('what was changed is told with its default and where it comes from', () => {
+  expect(settingMark(entry({ default: '5s', changed: true, source: 'file' }))).toEqual({
+    text: 'changed, default 5s · file',
+    isChanged: true,
+  });
+  expect(settingMark(entry({ default: '', changed: true, source: 'env' }))?.text).toBe(
+    'changed, default empty · environment',
+  );
+});
+
+it('what is as usual has no mark unless it comes from beside the file', () => {
+  expect(settingMark(entry({}))).toBe(null);
+  expect(settingMark(entry({ source: 'file' }))).toBe(null);
+  expect(settingMark(entry({ source: 'flag' }))).toEqual({ text: 'flag', isChanged: false });
+  expect(settingMark(undefined)).toBe(null);
+});
+
+it('changes are only counted where defaults are known', () => {
+  expect(countSettings([entry({ changed: true }), entry({})])).toBe('2 keys, 1 changed from default');
+  expect(countSettings([entry({ changed: null, default: null })])).toBe('1 key');
+});

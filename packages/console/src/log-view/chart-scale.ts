@@ -1,0 +1,87 @@
+import type { HistogramAnswer } from './log-source.ts';
+
+/* From counts per stretch of time to bars, and from a place on the chart to a time. Widths and heights are fractions. */
+
+export interface ChartSpan {
+  fromMs: number;
+  toMs: number;
+}
+
+export interface ChartBar {
+  startMs: number;
+  endMs: number;
+  errors: number;
+  warnings: number;
+  others: number;
+}
+
+/** Part of the chart that was not counted, as fractions of its width. */
+export interface Uncounted {
+  from: number;
+  to: number;
+}
+
+/** What bounds a chart beside its counts. */
+export interface ChartBounds {
+  asked: { fromMs?: number | undefined; toMs?: number | undefined };
+  /** Times of the whole log, where they are known: more of it than was counted. */
+  log: { firstMs: number | null; lastMs: number | null } | null;
+  nowMs: number;
+}
+
+/** The time the chart stands for: what was asked where that is bounded, otherwise the log, as far as it is known. */
+export function chartSpan(
+  { buckets, bucketMs }: HistogramAnswer,
+  { asked, log, nowMs }: ChartBounds,
+): ChartSpan | null {
+  const first = buckets[0];
+  const last = buckets.at(-1);
+  const starts = [first?.startMs, log?.firstMs ?? undefined].filter((timeMs) => timeMs !== undefined);
+  const ends = [last && last.startMs + bucketMs, log?.lastMs ?? undefined].filter((timeMs) => timeMs !== undefined);
+  if (starts.length === 0 || ends.length === 0) return null;
+  const fromMs = asked.fromMs ?? Math.min(...starts);
+  const toMs = asked.toMs ?? (asked.fromMs === undefined ? Math.max(...ends) : nowMs);
+  return toMs <= fromMs ? null : { fromMs, toMs };
+}
+
+export function chartBars({ buckets, bucketMs }: HistogramAnswer): ChartBar[] {
+  return buckets.map(({ startMs, counts }) => {
+    const errors = (counts.FATAL ?? 0) + (counts.ERROR ?? 0);
+    const warnings = counts.WARN ?? 0;
+    const all = Object.values(counts).reduce((sum, count) => sum + count, 0);
+    return { startMs, endMs: startMs + bucketMs, errors, warnings, others: all - errors - warnings };
+  });
+}
+
+export function fractionOfTime({ fromMs, toMs }: ChartSpan, timeMs: number): number {
+  return Math.min(1, Math.max(0, (timeMs - fromMs) / (toMs - fromMs)));
+}
+
+export function timeAtFraction({ fromMs, toMs }: ChartSpan, fraction: number): number {
+  return Math.round(fromMs + Math.min(1, Math.max(0, fraction)) * (toMs - fromMs));
+}
+
+/** A few records beside thousands still have to be seen: heights grow with the square root. */
+export function barHeight(count: number, largest: number): number {
+  return largest === 0 || count === 0 ? 0 : Math.sqrt(count / largest);
+}
+
+export function totalOf({ errors, warnings, others }: ChartBar): number {
+  return errors + warnings + others;
+}
+
+/** What lies outside of the part that was counted. */
+export function uncountedParts({ counted }: Pick<HistogramAnswer, 'counted'>, span: ChartSpan): Uncounted[] {
+  if (!counted) return [];
+  const from = fractionOfTime(span, counted.fromMs);
+  const to = fractionOfTime(span, counted.toMs);
+  return [
+    { from: 0, to: from },
+    { from: to, to: 1 },
+  ].filter((part) => part.to > part.from);
+}
+
+/** The bar under a time; `undefined` where nothing was counted. */
+export function barAt(bars: readonly ChartBar[], timeMs: number): ChartBar | undefined {
+  return bars.find(({ startMs, endMs }) => timeMs >= startMs && timeMs < endMs);
+}

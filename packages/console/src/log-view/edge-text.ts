@@ -1,0 +1,58 @@
+import type { ZoneName } from '../state/view.ts';
+import { formatBytes, formatMoment } from '../ui/format.ts';
+import type { Edge } from './workspace-state.ts';
+
+/** What stands at an end of the rows, and what can be done there. */
+export interface EdgeText {
+  text: string;
+  action: 'stop' | 'go on' | 'retry' | null;
+  /** The words of the action, as its button says them. */
+  label: string;
+  isProblem: boolean;
+}
+
+/** Nothing that took less is worth a word. */
+const QUIET_MS = 400;
+
+export interface EdgeSituation {
+  side: 'top' | 'bottom';
+  hasRows: boolean;
+  isFiltered: boolean;
+  isLive: boolean;
+  zone: ZoneName;
+  nowMs: number;
+}
+
+export function edgeText(edge: Edge, situation: EdgeSituation): EdgeText {
+  const { side, zone, nowMs } = situation;
+  const away = side === 'top' ? 'older' : 'newer';
+  if (edge.kind === 'failed')
+    return { text: `${edge.code}: ${edge.detail}`, action: 'retry', label: 'retry', isProblem: true };
+  if (edge.kind === 'more') return quiet('');
+  if (edge.kind === 'done') return quiet(doneText(edge.scannedBytes, situation));
+  const reached = edge.reachedMs === null ? '' : ` back to ${formatMoment(edge.reachedMs, zone, nowMs)}`;
+  if (edge.kind === 'loading') {
+    if (nowMs - edge.sinceMs < QUIET_MS) return quiet('');
+    const scanned = edge.scannedBytes > 0 ? `scanned ${formatBytes(edge.scannedBytes)}${reached}` : 'loading…';
+    return { text: scanned, action: 'stop', label: 'Stop', isProblem: false };
+  }
+  const found = situation.hasRows
+    ? `Looked through ${formatBytes(edge.scannedBytes)}${reached}`
+    : noMatch(edge.scannedBytes);
+  return { text: found, action: 'go on', label: `scan ${away}`, isProblem: false };
+}
+
+function doneText(scannedBytes: number, { side, hasRows, isFiltered, isLive }: EdgeSituation): string {
+  if (!hasRows && side === 'top')
+    return isFiltered ? `No record matches in all of it · ${formatBytes(scannedBytes)} scanned` : 'The log is empty';
+  if (side === 'top') return hasRows ? 'start of the log' : '';
+  return isLive ? 'following · new lines appear here' : hasRows ? 'end of the log' : '';
+}
+
+function noMatch(scannedBytes: number): string {
+  return `No match in the last ${formatBytes(scannedBytes)}`;
+}
+
+function quiet(text: string): EdgeText {
+  return { text, action: null, label: '', isProblem: false };
+}

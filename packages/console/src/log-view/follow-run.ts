@@ -1,0 +1,109 @@
+import { type ClusterFollowItem, codeOf } from '@porthole/client';
+import type { FollowFrom, LogSource, RowFilter, ShownRecord } from './log-source.ts';
+import { keyOf } from './record-key.ts';
+import type { WorkspaceClock } from './workspace-clock.ts';
+
+const FIRST_WAIT_MS = 1000;
+const LONGEST_WAIT_MS = 15_000;
+
+/** Where it goes on by time it goes back so far, because a slower node may write what is older a little later. */
+const OVERLAP_MS = 5000;
+
+/** Records of which is remembered that they were told: that time at some thousand per second. */
+const REMEMBERED = 20_000;
+
+export interface FollowRunParts {
+  source: LogSource;
+  filter: RowFilter;
+  clock: WorkspaceClock;
+  /** The newest record that is known; `undefined`: it begins at the end. */
+  newest: ShownRecord | undefined;
+  /** What is older is not wanted, however late it comes. */
+  sinceMs: number | undefined;
+  /** Records that are known, by their keys. */
+  known: Iterable<string>;
+  /** What was not told before. Also called without items: then the connection stands. */
+  onItems(items: readonly ClusterFollowItem[]): void;
+  onLost(reason: string): void;
+  /** It could not go on where it was: records may be missing. */
+  onGone(): void;
+}
+
+/** Follows for as long as it takes: begins again behind the last record whenever it ends. */
+export class FollowRun {
+  readonly #parts: FollowRunParts;
+  readonly #leaving = new AbortController();
+  /** In the order in which they were told. */
+  readonly #told: Set<string>;
+  /** Where it begins again when no record tells: by its clock if one was told, else by ours. */
+  #sinceMs: number;
+  #last: ShownRecord | undefined;
+
+  constructor(parts: FollowRunParts) {
+    this.#parts = parts;
+    this.#told = new Set(parts.known);
+    this.#last = parts.newest;
+    this.#sinceMs = parts.clock.now() - OVERLAP_MS;
+    void this.#run(this.#last ? this.#behind(this.#last) : 'end');
+  }
+
+  stop(): void {
+    this.#leaving.abort();
+  }
+
+  async #run(first: FollowFrom): Promise<void> {
+    const { clock, onLost } = this.#parts;
+    const { signal } = this.#leaving;
+    let from = first;
+    for (let waitMs = FIRST_WAIT_MS; ; waitMs = Math.min(waitMs * 2, LONGEST_WAIT_MS)) {
+      const { reason, hasStood } = await this.#followFrom(from);
+      if (signal.aborted) return;
+      if (hasStood) waitMs = FIRST_WAIT_MS;
+      onLost(reason);
+      await clock.wait(waitMs, signal);
+      if (signal.aborted) return;
+      from = this.#last ? this.#behind(this.#last) : { timeMs: this.#sinceMs };
+    }
+  }
+
+  async #followFrom(from: FollowFrom): Promise<{ reason: string; hasStood: boolean }> {
+    const { source, filter, onItems, onGone } = this.#parts;
+    const { signal } = this.#leaving;
+    let hasStood = false;
+    try {
+      for await (const items of source.follow({ from, filter }, { signal })) {
+        if (signal.aborted) break;
+        hasStood = true;
+        onItems(items.filter((item) => item.type !== 'record' || this.#isNews(item)));
+      }
+      return { reason: 'the stream ended', hasStood };
+    } catch (error) {
+      if (!signal.aborted && codeOf(error) === 'CURSOR_GONE') {
+        this.#sinceMs = this.#last?.atMs ?? this.#sinceMs;
+        this.#last = undefined;
+        onGone();
+      }
+      return { reason: error instanceof Error ? error.message : String(error), hasStood };
+    }
+  }
+
+  #behind(record: ShownRecord): FollowFrom {
+    const { sinceMs } = this.#parts;
+    if (record.atMs === undefined) return { next: record };
+    return { next: record, sinceMs: Math.max(sinceMs ?? -Infinity, record.atMs - OVERLAP_MS) };
+  }
+
+  #isNews(record: ShownRecord): boolean {
+    const key = keyOf(record);
+    if (this.#told.has(key)) return false;
+    // Its rest may be forgotten by the node: then it is told once more, whole.
+    if (record.unfinished) return true;
+    this.#last = record;
+    this.#told.add(key);
+    for (const oldest of this.#told) {
+      if (this.#told.size <= REMEMBERED) break;
+      this.#told.delete(oldest);
+    }
+    return true;
+  }
+}

@@ -1,0 +1,224 @@
+import type { ClusterFollowItem } from '@porthole/client';
+import { formatCount } from '../ui/format.ts';
+import { FollowRate } from './follow-rate.ts';
+import type { FollowRows } from './follow-rows.ts';
+import { FollowRun } from './follow-run.ts';
+import { HeldArrivals } from './held-arrivals.ts';
+import { PAGE_RECORDS, SLICE_MS } from './load-pages.ts';
+import type { LogSource, RowFilter, ShownRecord } from './log-source.ts';
+import type { LogWindow } from './log-window.ts';
+import { mergeReports } from './merge-reports.ts';
+import { recordRow } from './row-buffer.ts';
+import { FOLLOW_OFF, type StateKeeper } from './state-keeper.ts';
+import type { WorkspaceClock } from './workspace-clock.ts';
+import type { FollowStatus, Row, WorkspaceState } from './workspace-state.ts';
+
+/** The rate falls while nothing comes: it is worked out so often. */
+const TICK_MS = 1000;
+
+export interface LiveTailParts {
+  keeper: StateKeeper;
+  clock: WorkspaceClock;
+  window: LogWindow;
+  followRows: FollowRows;
+}
+
+/** What is written while the workspace is open: shown as it comes, or counted and held while paused. */
+export class LiveTail {
+  readonly #parts: LiveTailParts;
+  readonly #held = new HeldArrivals();
+  #mode: 'off' | 'live' | 'paused' = 'off';
+  #run: FollowRun | undefined;
+  #leaving = new AbortController();
+  #incoming: Row[] = [];
+  /** Until what was written before the stream began is here, what comes waits. */
+  #isBridging = false;
+  #isScheduled = false;
+  #rate = new FollowRate();
+  #status: Omit<FollowStatus, 'state'> = FOLLOW_OFF;
+
+  constructor(parts: LiveTailParts) {
+    this.#parts = parts;
+  }
+
+  get mode(): 'off' | 'live' | 'paused' {
+    return this.#mode;
+  }
+
+  /** The end is about to be shown, or something else: what comes is told once it is followed. */
+  announce(mode: 'live' | 'paused'): void {
+    this.end();
+    this.#mode = mode;
+    this.#status = FOLLOW_OFF;
+    this.#tell();
+  }
+
+  /** Follows behind what the window shows, or, where it shows another place, from now on. */
+  begin(source: LogSource, filter: RowFilter): void {
+    const { clock, window } = this.#parts;
+    this.#leaving = new AbortController();
+    const { first, last, rows } = window.isAtEnd ? window.buffer : { first: undefined, last: undefined, rows: [] };
+    this.#isBridging = window.isAtEnd && last === undefined;
+    let hasBegun = false;
+    this.#run = new FollowRun({
+      source,
+      filter,
+      clock,
+      newest: last,
+      sinceMs: first?.atMs === undefined ? undefined : first.atMs + 1,
+      known: rows.filter(({ kind }) => kind === 'record').map(({ key }) => key),
+      onItems: (items) => {
+        if (!hasBegun && this.#isBridging) void this.#bridge(source, filter);
+        hasBegun = true;
+        this.#take(items);
+      },
+      onLost: (reason) => this.#lost(reason),
+      onGone: () => this.#add([this.#parts.followRows.gap('Records may be missing: the log was replaced', null)]),
+    });
+    void this.#tick();
+  }
+
+  end(): void {
+    this.#run?.stop();
+    this.#run = undefined;
+    this.#leaving.abort();
+    this.#mode = 'off';
+    this.#incoming = [];
+    this.#isBridging = false;
+    this.#held.clear();
+    this.#rate = new FollowRate();
+  }
+
+  pause(): void {
+    if (this.#mode !== 'live') return;
+    this.#flush();
+    this.#mode = 'paused';
+    this.#status = { ...this.#status, newRecords: 0, newErrors: 0 };
+    this.#tell();
+  }
+
+  /** Goes on at the end, with what came meanwhile. `false` where the window shows another place. */
+  resume(): boolean {
+    const { window, followRows } = this.#parts;
+    if (this.#mode === 'live') return true;
+    if (this.#mode === 'off' || !this.#run || !window.isAtEnd) return false;
+    const { rows, letGo, first } = this.#held.take();
+    const { last } = window.buffer;
+    if (letGo > 0) {
+      const facts = last && first ? { node: null, after: last, until: first } : null;
+      rows.unshift(followRows.gap(`${formatCount(letGo)} records came while paused`, facts));
+    }
+    this.#mode = 'live';
+    this.#status = { ...this.#status, newRecords: 0, newErrors: 0 };
+    const shown = window.appendLive(rows);
+    this.#tell({ ...shown, ...this.#atBottom(rows) });
+    return true;
+  }
+
+  #atBottom(rows: readonly Row[]): Partial<WorkspaceState> {
+    const key = rows.at(-1)?.key ?? this.#parts.window.buffer.rows.at(-1)?.key;
+    return { focusedKey: null, anchor: key === undefined ? null : { key, align: 'bottom' } };
+  }
+
+  #take(items: readonly ClusterFollowItem[]): void {
+    const { clock, keeper, followRows, window } = this.#parts;
+    const nowMs = clock.now();
+    const lost = items.findLast((item) => item.type === 'reconnecting' && !('node' in item));
+    if (lost?.type === 'reconnecting') this.#lost(lost.reason);
+    else this.#status = { ...this.#status, reason: null };
+    const reports = items.flatMap((item) => (item.type === 'member' ? [item.report] : []));
+    if (reports.length > 0) keeper.change({ members: mergeReports(keeper.state.members, reports) });
+    const rows: Row[] = [];
+    for (const item of items) {
+      const row = followRows.rowOf(item);
+      if (row && !window.buffer.has(row.key)) rows.push(row);
+    }
+    this.#noteRecords(
+      rows.flatMap((row) => (row.kind === 'record' ? [row.record] : [])),
+      nowMs,
+    );
+    this.#add(rows);
+  }
+
+  #noteRecords(records: readonly ShownRecord[], nowMs: number): void {
+    this.#rate.note(records.length, nowMs);
+    const atMs = records.at(-1)?.atMs;
+    const status = { ...this.#status, linesPerSecond: this.#rate.perSecond(nowMs) };
+    if (atMs !== undefined) status.lagMs = Math.max(0, nowMs - atMs);
+    if (this.#mode === 'paused') {
+      status.newRecords += records.length;
+      status.newErrors += records.filter(({ level }) => level === 'ERROR' || level === 'FATAL').length;
+    }
+    this.#status = status;
+  }
+
+  #add(rows: readonly Row[]): void {
+    // Rows were let go at the end: what comes now does not stand next to them.
+    if (this.#mode === 'live' && !this.#parts.window.isAtEnd) this.#mode = 'paused';
+    if (this.#mode === 'live') this.#incoming.push(...rows);
+    else if (this.#parts.window.isAtEnd) this.#held.add(rows);
+    else this.#held.clear();
+    this.#schedule();
+  }
+
+  #lost(reason: string): void {
+    const { followRows } = this.#parts;
+    // One row for as long as it lasts.
+    if (this.#status.reason === null)
+      this.#add([followRows.event(null, `the connection was lost: ${reason}`, { isProblem: true })]);
+    this.#status = { ...this.#status, reason };
+    this.#schedule();
+  }
+
+  /** Nothing was found that tells where the end is: what was written until the stream began is looked up. */
+  async #bridge(source: LogSource, filter: RowFilter): Promise<void> {
+    const { signal } = this.#leaving;
+    try {
+      const request = { direction: 'older', from: 'end', limit: PAGE_RECORDS, filter } as const;
+      const { records } = await source.page(request, { signal, budgetMs: SLICE_MS });
+      if (signal.aborted) return;
+      const { buffer } = this.#parts.window;
+      const rows = records.map(recordRow).filter(({ key }) => !buffer.has(key));
+      this.#incoming.unshift(...rows);
+    } catch {
+      // The stream tells that the node does not answer.
+    }
+    if (signal.aborted) return;
+    this.#isBridging = false;
+    this.#schedule();
+  }
+
+  async #tick(): Promise<void> {
+    const { clock } = this.#parts;
+    const { signal } = this.#leaving;
+    while (!signal.aborted) {
+      await clock.wait(TICK_MS, signal);
+      if (signal.aborted) return;
+      const linesPerSecond = this.#rate.perSecond(clock.now());
+      if (linesPerSecond === this.#status.linesPerSecond) continue;
+      this.#status = { ...this.#status, linesPerSecond };
+      this.#schedule();
+    }
+  }
+
+  /** What comes is shown at most once per frame. */
+  #schedule(): void {
+    if (this.#isScheduled) return;
+    this.#isScheduled = true;
+    this.#parts.clock.schedule(() => {
+      this.#isScheduled = false;
+      if (this.#mode !== 'off') this.#flush();
+    });
+  }
+
+  #flush(): void {
+    const rows = this.#isBridging ? [] : this.#incoming.splice(0);
+    this.#tell(rows.length > 0 && this.#parts.window.isAtEnd ? this.#parts.window.appendLive(rows) : {});
+  }
+
+  #tell(part: Partial<WorkspaceState> = {}): void {
+    const { reason } = this.#status;
+    const state = this.#mode === 'live' && reason !== null ? 'reconnecting' : this.#mode;
+    this.#parts.keeper.change({ ...part, follow: { ...this.#status, state } });
+  }
+}

@@ -1,0 +1,82 @@
+/* What the keys of the log list do, as data: the list obeys it, and the key sheet shows it. */
+
+export type LogCommand =
+  | 'down'
+  | 'up'
+  | 'page-down'
+  | 'page-up'
+  | 'first'
+  | 'last'
+  | 'next-error'
+  | 'previous-error'
+  | 'next-warning'
+  | 'previous-warning'
+  | 'find'
+  | 'next-match'
+  | 'previous-match'
+  | 'only-matches'
+  | 'context'
+  | 'follow'
+  | 'go-to-time'
+  | 'details'
+  | 'copy-line'
+  | 'copy-link'
+  | 'histogram'
+  | 'wrap'
+  | 'close';
+
+export interface LogKey {
+  /** As the key sheet shows it. */
+  shown: string;
+  command: LogCommand;
+  meaning: string;
+  /** `KeyboardEvent.key`. */
+  key: string;
+  isAlt?: true;
+  /** Works also where keys of single letters are turned off. */
+  isAlways?: true;
+}
+
+export const LOG_KEYS: readonly LogKey[] = [
+  { shown: 'j', key: 'j', command: 'down', meaning: 'next line' },
+  { shown: '↓', key: 'ArrowDown', command: 'down', meaning: 'next line', isAlways: true },
+  { shown: 'k', key: 'k', command: 'up', meaning: 'previous line' },
+  { shown: '↑', key: 'ArrowUp', command: 'up', meaning: 'previous line', isAlways: true },
+  { shown: 'PageDown', key: 'PageDown', command: 'page-down', meaning: 'one page down', isAlways: true },
+  { shown: 'PageUp', key: 'PageUp', command: 'page-up', meaning: 'one page up', isAlways: true },
+  { shown: 'g', key: 'g', command: 'first', meaning: 'first line of the log' },
+  { shown: 'Home', key: 'Home', command: 'first', meaning: 'first line of the log', isAlways: true },
+  { shown: 'G', key: 'G', command: 'last', meaning: 'last line of the log' },
+  { shown: 'End', key: 'End', command: 'last', meaning: 'last line of the log', isAlways: true },
+  { shown: 'e', key: 'e', command: 'next-error', meaning: 'next error' },
+  { shown: 'E', key: 'E', command: 'previous-error', meaning: 'previous error' },
+  { shown: 'w', key: 'w', command: 'next-warning', meaning: 'next warning or error' },
+  { shown: 'W', key: 'W', command: 'previous-warning', meaning: 'previous warning or error' },
+  { shown: '/', key: '/', command: 'find', meaning: 'find' },
+  { shown: 'n', key: 'n', command: 'next-match', meaning: 'next match' },
+  { shown: 'N', key: 'N', command: 'previous-match', meaning: 'previous match' },
+  { shown: 'Alt+Enter', key: 'Enter', isAlt: true, command: 'only-matches', meaning: 'only matches', isAlways: true },
+  { shown: 'c', key: 'c', command: 'context', meaning: 'context around a filtered line; again to restore' },
+  { shown: 'f', key: 'f', command: 'follow', meaning: 'follow, or pause' },
+  { shown: 't', key: 't', command: 'go-to-time', meaning: 'go to a time' },
+  { shown: 'Enter', key: 'Enter', command: 'details', meaning: 'details of the line', isAlways: true },
+  { shown: 'y', key: 'y', command: 'copy-line', meaning: 'copy the line' },
+  { shown: 'Y', key: 'Y', command: 'copy-link', meaning: 'copy a link to the line' },
+  { shown: 'h', key: 'h', command: 'histogram', meaning: 'show or hide the chart' },
+  { shown: 'Shift+Z', key: 'Z', command: 'wrap', meaning: 'wrap long lines' },
+  { shown: 'Escape', key: 'Escape', command: 'close', meaning: 'close the details', isAlways: true },
+];
+
+export interface KeyPress {
+  key: string;
+  altKey: boolean;
+  ctrlKey: boolean;
+  metaKey: boolean;
+}
+
+/** What a key press on the list asks for; `undefined` for the browser's own. */
+export function commandOf(press: KeyPress, { hasKeys }: { hasKeys: boolean }): LogCommand | undefined {
+  if (press.ctrlKey || press.metaKey) return undefined;
+  const found = LOG_KEYS.find(({ key, isAlt = false }) => key === press.key && isAlt === press.altKey);
+  return found && (hasKeys || found.isAlways) ? found.command : undefined;
+}

@@ -1,0 +1,273 @@
+import { failureOf } from './failure-of.ts';
+import { loadPages, PAGE_RECORDS, SLICE_MS } from './load-pages.ts';
+import type { LogSource, Page, Place, RecordKey, RowFilter, ShownRecord } from './log-source.ts';
+import { mergeProblems, mergeReports } from './merge-reports.ts';
+import { nearestTo } from './nearest-record.ts';
+import { keyOf } from './record-key.ts';
+import { RowBuffer, recordRow } from './row-buffer.ts';
+import type { StateKeeper } from './state-keeper.ts';
+import type { WorkspaceClock } from './workspace-clock.ts';
+import type { Edge, Row, WorkspaceState } from './workspace-state.ts';
+
+type Direction = 'older' | 'newer';
+type Align = 'top' | 'center' | 'bottom';
+
+export interface ShowOptions {
+  align: Align;
+  /** The record that is brought into view, or the nearest to it; else the first behind the place. */
+  near?: RecordKey;
+  /** Puts it in focus. */
+  isFocused?: boolean;
+}
+
+/** `stale`: other rows were asked for meanwhile. */
+export type ShowResult = 'shown' | 'failed' | 'stale';
+
+const EDGES = { older: 'top', newer: 'bottom' } as const satisfies Record<Direction, keyof WorkspaceState>;
+
+/** The rows that are loaded, and both their ends: shows a place, goes on in either direction. */
+export class LogWindow {
+  readonly buffer = new RowBuffer();
+  /** Nothing is between the last row and what is followed. */
+  isAtEnd = false;
+  readonly #keeper: StateKeeper;
+  readonly #clock: WorkspaceClock;
+  #source: LogSource | undefined;
+  #filter: RowFilter = {};
+  /** Of the rows shown; what was asked for others changes nothing. */
+  #showing = new AbortController();
+  #loading: Partial<Record<Direction, AbortController>> = {};
+  #places: Record<Direction, Place | null> = { older: null, newer: null };
+  /** Since the log was opened with this filter. */
+  #scanned: Record<Direction, number> = { older: 0, newer: 0 };
+  /** By the scans of the rows shown. */
+  #reached: Record<Direction, number | null> = { older: null, newer: null };
+  /** What is to be brought into view once there is a row. */
+  #pending: ShowOptions | undefined;
+
+  constructor(keeper: StateKeeper, clock: WorkspaceClock) {
+    this.#keeper = keeper;
+    this.#clock = clock;
+  }
+
+  /** Of the rows shown: fires when others take their place. */
+  get signal(): AbortSignal {
+    return this.#showing.signal;
+  }
+
+  use(source: LogSource, filter: RowFilter): void {
+    this.#source = source;
+    this.#filter = filter;
+    this.#scanned = { older: 0, newer: 0 };
+  }
+
+  close(): void {
+    this.#showing.abort();
+    for (const controller of Object.values(this.#loading)) controller.abort();
+    this.#loading = {};
+  }
+
+  /** Other rows take the place of all. */
+  async show(place: Place, options: ShowOptions): Promise<ShowResult> {
+    const source = this.#source;
+    if (!source) return 'stale';
+    this.close();
+    this.#showing = new AbortController();
+    const { signal } = this.#showing;
+    this.isAtEnd = false;
+    const loading: Edge = { kind: 'loading', sinceMs: this.#clock.now(), scannedBytes: 0, reachedMs: null };
+    const [asksOlder, asksNewer] = [place !== 'start', place !== 'end'];
+    this.#keeper.change({ contextOf: null, ...(asksOlder && { top: loading }), ...(asksNewer && { bottom: loading }) });
+    const ask = (direction: Direction) =>
+      source.page(
+        { direction, from: place, limit: PAGE_RECORDS, filter: this.#filter },
+        { signal, budgetMs: SLICE_MS },
+      );
+    try {
+      const [newer, older] = await Promise.all([asksNewer ? ask('newer') : null, asksOlder ? ask('older') : null]);
+      if (signal.aborted) return 'stale';
+      this.#take(newer, older, options);
+      return 'shown';
+    } catch (error) {
+      if (signal.aborted) return 'stale';
+      this.close();
+      this.#fail(error);
+      return 'failed';
+    }
+  }
+
+  load(direction: Direction): void {
+    const place = this.#places[direction];
+    const source = this.#source;
+    if (!source || place === null || this.#loading[direction] || (direction === 'newer' && this.isAtEnd)) return;
+    const controller = new AbortController();
+    this.#loading[direction] = controller;
+    const signal = AbortSignal.any([controller.signal, this.#showing.signal]);
+    const run = loadPages({
+      source,
+      clock: this.#clock,
+      filter: this.#filter,
+      direction,
+      from: place,
+      wanted: PAGE_RECORDS,
+      signal,
+      onPage: (page, next) => this.#add(page, next, direction),
+      onEdge: (edge) => this.#keeper.change({ [EDGES[direction]]: this.#whole(edge, direction) }),
+    });
+    void run.finally(() => {
+      if (this.#loading[direction] === controller) delete this.#loading[direction];
+    });
+  }
+
+  /** What is loading at either end is given up, and can be gone on with. */
+  stop(): void {
+    for (const direction of ['older', 'newer'] as const) {
+      const edge = this.#keeper.state[EDGES[direction]];
+      this.#loading[direction]?.abort();
+      delete this.#loading[direction];
+      if (edge.kind !== 'loading') continue;
+      const { scannedBytes, reachedMs } = edge;
+      this.#keeper.change({ [EDGES[direction]]: { kind: 'stopped', scannedBytes, reachedMs } });
+    }
+  }
+
+  /** Rows that came by following. */
+  appendLive(rows: readonly Row[]): Partial<WorkspaceState> {
+    const wasEmpty = this.buffer.rows.length === 0;
+    this.buffer.append(rows);
+    const isTrimmed = this.buffer.trimStart(this.#keeper.state.focusedKey);
+    if (isTrimmed) this.#open('older');
+    return {
+      rows: this.buffer.rows,
+      ...(isTrimmed && !this.#loading.older && { top: { kind: 'more' } as const }),
+      ...(wasEmpty && this.#brought()),
+    };
+  }
+
+  /** Shows what was changed in the buffer itself, within the window. */
+  publish(part: Partial<WorkspaceState> = {}): void {
+    this.#keeper.change({ rows: this.buffer.rows, ...part });
+  }
+
+  #take(newer: Page | null, older: Page | null, options: ShowOptions): void {
+    // Newer first: of what was said in the same millisecond, the order there is the right one.
+    this.buffer.reset((newer?.records ?? []).map(recordRow));
+    this.buffer.prepend((older?.records ?? []).map(recordRow));
+    this.#pending = { ...options };
+    this.#places = { older: placeOf(older), newer: placeOf(newer) };
+    this.isAtEnd = newer === null;
+    this.#reached = { older: null, newer: null };
+    this.#noteScan(older, 'older');
+    this.#noteScan(newer, 'newer');
+    const firstNewer = newer?.records.find((record) => this.buffer.has(keyOf(record)));
+    this.#keeper.change({
+      failure: null,
+      rows: this.buffer.rows,
+      focusedKey: null,
+      top: this.#edgeAfter(older, 'older'),
+      bottom: this.#edgeAfter(newer, 'newer'),
+      ...this.#reported([newer, older]),
+      ...this.#brought(firstNewer),
+    });
+    const isFew = (page: Page | null) => page !== null && page.next !== null && page.records.length < PAGE_RECORDS;
+    if (isFew(older)) this.load('older');
+    if (isFew(newer)) this.load('newer');
+  }
+
+  /** What comes into view, as soon as there is something. */
+  #brought(firstNewer?: ShownRecord): Partial<WorkspaceState> {
+    const [pending, { buffer }] = [this.#pending, this];
+    if (!pending || buffer.rows.length === 0) return { ...(pending && { anchor: null }) };
+    this.#pending = undefined;
+    const { align, near, isFocused = false } = pending;
+    const record = near
+      ? nearestTo(near, buffer, firstNewer)
+      : align === 'bottom'
+        ? buffer.last
+        : (firstNewer ?? buffer.last);
+    const key = record && keyOf(record);
+    if (key === undefined) return { generation: this.#keeper.state.generation + 1, anchor: null };
+    const isAlone = !near && align === 'top' && firstNewer === undefined;
+    return {
+      generation: this.#keeper.state.generation + 1,
+      anchor: { key, align: isAlone ? 'bottom' : align },
+      ...(isFocused && { focusedKey: key }),
+    };
+  }
+
+  #add(page: Page, next: Place | null, direction: Direction): number {
+    const { state } = this.#keeper;
+    const rows = page.records.map(recordRow);
+    const wasEmpty = this.buffer.rows.length === 0;
+    const added = direction === 'older' ? this.buffer.prepend(rows) : this.buffer.append(rows);
+    this.#places[direction] = next;
+    this.#noteScan(page, direction);
+    const other = direction === 'older' ? 'newer' : 'older';
+    const isTrimmed =
+      direction === 'older' ? this.buffer.trimEnd(state.focusedKey) : this.buffer.trimStart(state.focusedKey);
+    if (isTrimmed) {
+      this.#loading[other]?.abort();
+      delete this.#loading[other];
+      this.#open(other);
+    }
+    this.#keeper.change({
+      rows: this.buffer.rows,
+      ...(isTrimmed && { [EDGES[other]]: { kind: 'more' } }),
+      ...this.#reported([page]),
+      ...(wasEmpty && this.#brought(direction === 'newer' ? page.records[0] : undefined)),
+    });
+    return added;
+  }
+
+  /** Rows were let go at this end: it goes on next to the last that is left. */
+  #open(direction: Direction): void {
+    const record = direction === 'older' ? this.buffer.first : this.buffer.last;
+    this.#places[direction] = record ? { next: record } : null;
+    if (direction === 'newer') this.isAtEnd = false;
+  }
+
+  #edgeAfter(page: Page | null, direction: Direction): Edge {
+    const isDone = page === null || page.next === null;
+    return isDone ? { kind: 'done', scannedBytes: this.#scanned[direction] } : { kind: 'more' };
+  }
+
+  /** With all that was scanned, not only by the last run. */
+  #whole(edge: Edge, direction: Direction): Edge {
+    const scannedBytes = this.#scanned[direction];
+    if (edge.kind === 'done') return { ...edge, scannedBytes };
+    if (edge.kind !== 'loading' && edge.kind !== 'stopped') return edge;
+    return { ...edge, scannedBytes, reachedMs: edge.reachedMs ?? this.#reached[direction] };
+  }
+
+  #noteScan(page: Page | null, direction: Direction): void {
+    this.#scanned[direction] += page?.scannedBytes ?? 0;
+    this.#reached[direction] = page?.reachedMs ?? this.#reached[direction];
+  }
+
+  #reported(pages: readonly (Page | null)[]): Partial<WorkspaceState> {
+    const { members, problems } = this.#keeper.state;
+    const told = pages.filter((page) => page !== null);
+    return {
+      members: mergeReports(
+        members,
+        told.flatMap((page) => page.members),
+      ),
+      problems: mergeProblems(
+        problems,
+        told.flatMap((page) => page.problems),
+      ),
+    };
+  }
+
+  #fail(error: unknown): void {
+    const failure = failureOf(error);
+    this.buffer.reset([]);
+    this.#places = { older: null, newer: null };
+    const edge: Edge = { kind: 'failed', code: failure.code, detail: failure.detail };
+    this.#keeper.change({ failure, rows: [], focusedKey: null, anchor: null, top: edge, bottom: edge });
+  }
+}
+
+function placeOf(page: Page | null): Place | null {
+  return page === null || page.next === null ? null : { page: page.next };
+}

@@ -1,0 +1,137 @@
+import { codeOf, type MemberReport, PortholeError } from '@porthole/client';
+import type { LogSource, Page, PageOptions, PageRequest, Place, ShownRecord } from './log-source.ts';
+
+/** One of the sources that are merged, and where it begins; `null`: it has nothing left. */
+export interface Part {
+  source: LogSource;
+  from: Place | null;
+}
+
+interface Answer {
+  part: Part;
+  page: Page | undefined;
+  error: unknown;
+  /** In the direction asked for. */
+  records: ShownRecord[];
+}
+
+/** Asks every part for a page and merges as much of them by time as is known to be next. */
+export async function mergePages(parts: readonly Part[], request: PageRequest, options: PageOptions): Promise<Page> {
+  const answers = await Promise.all(parts.map((part) => answerOf(part, request, options)));
+  options.signal?.throwIfAborted();
+  const failed = answers.filter(({ error }) => error !== undefined);
+  if (failed.length > 0 && failed.length === parts.filter(({ from }) => from !== null).length) throw failed[0]?.error;
+  const { told, taken } = merged(answers, request);
+  const pages = answers.flatMap(({ page }) => (page ? [page] : []));
+  const places = answers.map((answer, index) => placeAfter(answer, taken[index] ?? 0));
+  const isLeft = answers.some(({ page }, index) => page !== undefined && places[index] !== null);
+  return {
+    records: request.direction === 'older' ? told.reverse() : told,
+    next: isLeft ? JSON.stringify(places) : null,
+    isOutOfTime: pages.some(({ isOutOfTime }) => isOutOfTime),
+    scannedBytes: pages.reduce((sum, { scannedBytes }) => sum + scannedBytes, 0),
+    reachedMs: told.at(-1)?.atMs ?? null,
+    problems: pages.flatMap(({ problems }) => problems),
+    members: answers.flatMap(({ page, part, error }) => page?.members ?? failedReports(part, error)),
+  };
+}
+
+/** The places a page of `mergePages` told. */
+export function readPlaces(text: string, count: number): (Place | null)[] {
+  try {
+    const places: unknown = JSON.parse(text);
+    if (Array.isArray(places) && places.length === count) return places as (Place | null)[];
+  } catch {
+    // told below
+  }
+  throw new PortholeError('CURSOR_INVALID', 'this is not a page of these logs');
+}
+
+async function answerOf(part: Part, request: PageRequest, options: PageOptions): Promise<Answer> {
+  if (part.from === null) return { part, page: undefined, error: undefined, records: [] };
+  try {
+    const page = await part.source.page({ ...request, from: part.from }, options);
+    const records = request.direction === 'older' ? page.records.toReversed() : page.records;
+    return { part, page, error: undefined, records };
+  } catch (error) {
+    return { part, page: undefined, error: error ?? new Error('it failed without a reason'), records: [] };
+  }
+}
+
+/** Records in the direction asked for, and how many of each part are among them. */
+function merged(
+  answers: readonly Answer[],
+  { direction, limit }: PageRequest,
+): { told: ShownRecord[]; taken: number[] } {
+  const sign = direction === 'older' ? -1 : 1;
+  const lanes = answers.map(({ records, page }) => new Lane(records, page, sign));
+  const told: ShownRecord[] = [];
+  while (told.length < limit) {
+    let first: Lane | undefined;
+    for (const lane of lanes) if (lane.key < (first?.key ?? Infinity)) first = lane;
+    const record = first?.take();
+    // Of the first of all it is not known what comes next: behind it nothing is sure.
+    if (record === undefined) break;
+    told.push(record);
+  }
+  return { told, taken: lanes.map(({ taken }) => taken) };
+}
+
+/** The records of one part. A record without a time, or out of order, stays behind the one before it. */
+class Lane {
+  taken = 0;
+  key: number;
+  readonly #records: readonly ShownRecord[];
+  readonly #sign: number;
+  readonly #endKey: number;
+
+  constructor(records: readonly ShownRecord[], page: Page | undefined, sign: number) {
+    this.#records = records;
+    this.#sign = sign;
+    // Where there may be more, it is behind what was reached.
+    const reachedMs = page?.reachedMs ?? null;
+    this.#endKey =
+      page === undefined || page.next === null ? Infinity : reachedMs === null ? -Infinity : sign * reachedMs;
+    this.key = -Infinity;
+    this.#lookAt();
+  }
+
+  take(): ShownRecord | undefined {
+    const record = this.#records[this.taken];
+    if (record === undefined) return undefined;
+    this.taken++;
+    this.#lookAt();
+    return record;
+  }
+
+  #lookAt(): void {
+    const record = this.#records[this.taken];
+    if (record === undefined) this.key = this.#endKey === Infinity ? Infinity : Math.max(this.key, this.#endKey);
+    else if (record.atMs !== undefined) this.key = Math.max(this.key, this.#sign * record.atMs);
+  }
+}
+
+function placeAfter({ part, page, error, records }: Answer, taken: number): Place | null {
+  if (error !== undefined) return part.from;
+  if (page === undefined) return null;
+  if (taken === records.length) return page.next === null ? null : { page: page.next };
+  const last = records[taken - 1];
+  return last === undefined ? part.from : { next: shortOf(last) };
+}
+
+/** What a source needs to know of a record to go on there; the rest would only make the place long. */
+function shortOf({
+  raw: _raw,
+  context: _context,
+  before: _before,
+  after: _after,
+  ...record
+}: ShownRecord): ShownRecord {
+  return { ...record, message: '' };
+}
+
+function failedReports({ source, from }: Part, error: unknown): MemberReport[] {
+  if (from === null) return [];
+  const detail = `${codeOf(error)}: ${error instanceof Error ? error.message : String(error)}`;
+  return source.nodes.map((id) => ({ id, outcome: 'failed', detail, elapsedMs: 0, count: 0, asOfMs: null }));
+}

@@ -1,0 +1,104 @@
+import type { ClusterFollowItem, ClusterState } from '@porthole/client';
+import { FOLLOW_OVERLAP_MS } from './cluster-source.ts';
+import type {
+  Extent,
+  FollowFrom,
+  HistogramAnswer,
+  LogSource,
+  Page,
+  PageOptions,
+  PageRequest,
+  RowFilter,
+  ShownRecord,
+} from './log-source.ts';
+import { mergeHistograms } from './merge-histograms.ts';
+import { mergePages, type Part, readPlaces } from './merge-pages.ts';
+import { mergeStreams } from './merge-streams.ts';
+import { type Beside, isBeside, resolveRecord, timeBeside } from './resolve-record.ts';
+import { fractionOfTime, timeExtent, timeOfFraction } from './time-extent.ts';
+
+export interface MergedSourceParts {
+  sources: readonly LogSource[];
+  /** For the time of a record that only its name is known of. */
+  cluster: ClusterState;
+}
+
+/** Several logs that no node merges: merged here, by corrected time, each going on at its own place. */
+export class MergedSource implements LogSource {
+  readonly nodes: readonly string[];
+  readonly #sources: readonly LogSource[];
+  readonly #cluster: ClusterState;
+  #extent: Extent | undefined;
+
+  constructor({ sources, cluster }: MergedSourceParts) {
+    this.#sources = sources;
+    this.#cluster = cluster;
+    this.nodes = [...new Set(sources.flatMap(({ nodes }) => nodes))];
+  }
+
+  async page(request: PageRequest, options: PageOptions = {}): Promise<Page> {
+    const { direction, from } = request;
+    if (typeof from !== 'string' && 'page' in from) {
+      const places = readPlaces(from.page, this.#sources.length);
+      const asked = this.#sources.map((source, index) => ({ source, from: places[index] ?? null }));
+      return mergePages(asked, request, options);
+    }
+    if (typeof from !== 'string' && ('at' in from || 'next' in from)) {
+      const key = 'at' in from ? from.at : from.next;
+      const resolved = await resolveRecord(this.#cluster, key, options);
+      const beside: Beside = { place: 'at' in from ? 'at' : 'next', direction, key };
+      const page = await mergePages(this.#all({ timeMs: timeBeside(resolved, direction) }), request, options);
+      const records = page.records.filter((record) => isBeside(record, resolved, beside));
+      return { ...page, records };
+    }
+    return mergePages(this.#all(await this.#placeOf(from, options)), request, options);
+  }
+
+  async *follow(
+    { from, filter }: { from: FollowFrom; filter: RowFilter },
+    options: { signal: AbortSignal },
+  ): AsyncGenerator<ClusterFollowItem[], void, undefined> {
+    const start = from !== 'end' && 'next' in from ? { timeMs: await this.#followTime(from, options) } : from;
+    yield* mergeStreams(
+      (signal) => this.#sources.map((source) => source.follow({ from: start, filter }, { signal })),
+      options,
+    );
+  }
+
+  async histogram(
+    request: { filter: RowFilter; buckets: number },
+    options: PageOptions = {},
+  ): Promise<HistogramAnswer> {
+    return mergeHistograms(await Promise.all(this.#sources.map((source) => source.histogram(request, options))));
+  }
+
+  async extent(options: { signal?: AbortSignal } = {}): Promise<Extent> {
+    const answers = await Promise.allSettled(this.#sources.map((source) => source.extent(options)));
+    options.signal?.throwIfAborted();
+    const extents = answers.flatMap((answer) => (answer.status === 'fulfilled' ? [answer.value] : []));
+    // Without any time in it an extent is 0 to 0, which is no time of a log.
+    const known = extents.filter(({ lastMs }) => lastMs !== null && lastMs > 0);
+    this.#extent = timeExtent(known.flatMap(({ firstMs, lastMs }) => [firstMs, lastMs]));
+    return this.#extent;
+  }
+
+  fractionOf(record: ShownRecord, extent: Extent): number | undefined {
+    return fractionOfTime(record, extent);
+  }
+
+  #all(from: Part['from']): Part[] {
+    return this.#sources.map((source) => ({ source, from }));
+  }
+
+  async #placeOf(from: PageRequest['from'], options: PageOptions): Promise<PageRequest['from']> {
+    if (typeof from === 'string' || !('fraction' in from)) return from;
+    if (from.fraction <= 0) return 'start';
+    if (from.fraction >= 1) return 'end';
+    return { timeMs: timeOfFraction(from.fraction, this.#extent ?? (await this.extent(options))) };
+  }
+
+  async #followTime(from: Extract<FollowFrom, { next: unknown }>, options: { signal: AbortSignal }): Promise<number> {
+    const { atMs } = await resolveRecord(this.#cluster, from.next, options);
+    return Math.min(atMs, Math.max(atMs - FOLLOW_OVERLAP_MS, from.sinceMs ?? atMs));
+  }
+}

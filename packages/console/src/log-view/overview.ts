@@ -1,0 +1,63 @@
+import { mergeReports } from './merge-reports.ts';
+import type { WorkspaceParts } from './workspace-parts.ts';
+
+/** Counting may take so long; what was counted by then is shown. */
+const COUNT_MS = 5000;
+
+/** How far the log reaches is looked up again so often at most. */
+const EXTENT_FRESH_MS = 15_000;
+
+/** The log as a whole: how far it reaches, and how many records of each level are when. */
+export class Overview {
+  readonly #parts: WorkspaceParts;
+  #looking = new AbortController();
+  #counting = new AbortController();
+  #lookedMs = -Infinity;
+
+  constructor(parts: WorkspaceParts) {
+    this.#parts = parts;
+  }
+
+  close(): void {
+    this.#looking.abort();
+    this.#counting.abort();
+    this.#lookedMs = -Infinity;
+  }
+
+  /** How far the log reaches. Without it, nothing is missing but the scroll bar. */
+  async look(): Promise<void> {
+    const { keeper, clock } = this.#parts;
+    if (clock.now() - this.#lookedMs < EXTENT_FRESH_MS) return;
+    this.#lookedMs = clock.now();
+    this.#looking.abort();
+    this.#looking = new AbortController();
+    const { signal } = this.#looking;
+    try {
+      const extent = await this.#parts.source()?.extent({ signal });
+      if (extent && !signal.aborted) keeper.change({ extent });
+    } catch {
+      this.#lookedMs = -Infinity; // with the next page it is asked for again
+    }
+  }
+
+  async count(buckets: number): Promise<void> {
+    const { keeper } = this.#parts;
+    this.#counting.abort();
+    this.#counting = new AbortController();
+    const { signal } = this.#counting;
+    keeper.change({ isCounting: true });
+    try {
+      const request = { filter: keeper.state.filter, buckets };
+      const histogram = (await this.#parts.source()?.histogram(request, { signal, budgetMs: COUNT_MS })) ?? null;
+      if (signal.aborted) return;
+      const members = mergeReports(
+        keeper.state.members,
+        histogram?.members.filter(({ outcome }) => outcome !== 'ok') ?? [],
+      );
+      keeper.change({ histogram, members, isCounting: false });
+    } catch {
+      // The chart stays as it was: what is wrong is told by the page of records.
+      if (!signal.aborted) keeper.change({ isCounting: false });
+    }
+  }
+}

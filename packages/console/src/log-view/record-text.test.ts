@@ -1,0 +1,93 @@
+import { describe, expect, test } from 'vitest';
+import { drawnText, hiddenBytes, oneLine, recordLine, rowLine, SHOWN_CHARACTERS, visibleText } from './record-text.ts';
+
+const record = {
+  type: 'record',
+  node: 'broker-1',
+  file: 'a.log',
+  offset: 0,
+  bytes: 100,
+  cursor: 'c',
+  atMs: Date.UTC(2026, 10, 15, 10, 41, 6, 214),
+  timeMs: 0,
+  level: 'ERROR',
+  source: 'kv/job.go:175',
+  tags: ['KV', 'Compaction'],
+  message: 'it failed',
+  context: { shard: 31 },
+} as const;
+const fields = { ...record, tags: [...record.tags] };
+
+describe('text that is drawn', () => {
+  test('control characters are seen, tabs and line ends stay', () => {
+    expect(visibleText('a\u0000b\u001bc\td\ne\u007ff\u0085')).toBe('a␀b␛c\td\ne␡f�');
+  });
+
+  test('characters that turn the direction are seen', () => {
+    expect(visibleText('user\u202etxt.exe\u2066')).toBe('user⇄txt.exe⇄');
+  });
+
+  test('every character stays one, so that places stay the same', () => {
+    const odd = '\u0001\u202e\u200fü\u0085x';
+    expect(visibleText(odd)).toHaveLength(odd.length);
+  });
+
+  test('line ends of a row of one line are told by a sign', () => {
+    expect(oneLine('a\r\nb\nc')).toBe('a↵b↵c');
+  });
+
+  test('only the start of a long one is drawn', () => {
+    expect(drawnText({ message: 'x'.repeat(9000) })).toHaveLength(SHOWN_CHARACTERS);
+  });
+});
+
+describe('what is not drawn', () => {
+  test('is nothing for a short record', () => {
+    expect(hiddenBytes(fields)).toBe(0);
+  });
+
+  test('is the rest of a long one', () => {
+    expect(hiddenBytes({ message: 'x'.repeat(9000), bytes: 9100 })).toBe(9000 - SHOWN_CHARACTERS);
+  });
+
+  test('is what the file has, of a record that was cut', () => {
+    expect(hiddenBytes({ message: 'x', bytes: 20_000_000, cut: true })).toBe(20_000_000 - SHOWN_CHARACTERS);
+  });
+});
+
+describe('a record as a line', () => {
+  test('has its columns in the order of the file', () => {
+    expect(recordLine(fields, { withNode: false })).toBe(
+      '2026-11-15T10:41:06.214Z ERROR kv/job.go:175 [KV] [Compaction] it failed {"shard":31}',
+    );
+  });
+
+  test('names its node where there are several', () => {
+    expect(recordLine(fields, { withNode: true })).toContain('Z broker-1 ERROR');
+  });
+
+  test('leaves out what it does not have', () => {
+    const bare = {
+      type: 'record',
+      node: 'n',
+      file: 'f',
+      offset: 0,
+      bytes: 1,
+      cursor: 'c',
+      message: 'only this',
+    } as const;
+    expect(recordLine(bare, { withNode: false })).toBe('only this');
+  });
+
+  test('what is no record is told as such', () => {
+    const gap = {
+      kind: 'gap',
+      key: 'g',
+      node: null,
+      text: '214 lines skipped',
+      canLoad: true,
+      isLoading: false,
+    } as const;
+    expect(rowLine(gap, { withNode: true })).toBe('--- 214 lines skipped ---');
+  });
+});

@@ -1,0 +1,86 @@
+import type { Level } from '@porthole/client';
+import type { ShownRecord } from './log-source.ts';
+import type { Row } from './workspace-state.ts';
+
+/* Records as text: for the clipboard, the plain view and files; and as what may be drawn of it. */
+
+/** Characters of one record that are drawn in the list. The whole of it is in the details. */
+export const SHOWN_CHARACTERS = 2048;
+
+/** What turns the direction of text around: invisible, and able to make a line say something else. */
+const BIDI = /[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
+
+// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
+const CONTROLS = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g;
+
+/** Every character that could hide something becomes one symbol, so that places in the text stay the same. */
+export function visibleText(text: string): string {
+  return text.replace(CONTROLS, symbolOf).replace(BIDI, '⇄');
+}
+
+/** For a row of one line. */
+export function oneLine(text: string): string {
+  return text.replaceAll('\r\n', '↵').replaceAll('\n', '↵');
+}
+
+export function contextText({ context }: Pick<ShownRecord, 'context'>): string {
+  return context === undefined ? '' : JSON.stringify(context);
+}
+
+export function tagsText({ tags }: Pick<ShownRecord, 'tags'>): string {
+  return tags?.map((tag) => `[${tag}]`).join(' ') ?? '';
+}
+
+/** The time to show: by the clock of the node asked, where it is known. */
+export function timeOf({ atMs, timeMs }: Pick<ShownRecord, 'atMs' | 'timeMs'>): number | undefined {
+  return atMs ?? timeMs;
+}
+
+/** A record as a line of the interface's own log format, with the node before it where there are several. */
+export function recordLine(record: ShownRecord, { withNode }: { withNode: boolean }): string {
+  const timeMs = timeOf(record);
+  const parts = [
+    timeMs === undefined ? '' : new Date(timeMs).toISOString(),
+    withNode ? record.node : '',
+    record.level ?? '',
+    record.source ?? '',
+    tagsText(record),
+    record.message,
+    contextText(record),
+  ];
+  return parts.filter((part) => part !== '').join(' ');
+}
+
+export function rowLine(row: Row, options: { withNode: boolean }): string {
+  return row.kind === 'record' ? recordLine(row.record, options) : `--- ${row.text} ---`;
+}
+
+/** What a wrapped row shows, for the estimate of its height. */
+export function drawnText({ message, ...rest }: Pick<ShownRecord, 'message' | 'context'>): string {
+  const context = contextText(rest);
+  return (context ? `${message} ${context}` : message).slice(0, SHOWN_CHARACTERS);
+}
+
+/** Length of the record's text that is not drawn in the list; 0 when all of it is. */
+export function hiddenBytes(record: Pick<ShownRecord, 'message' | 'context' | 'bytes' | 'cut'>): number {
+  const length = record.message.length + contextText(record).length;
+  if (record.cut) return Math.max(1, record.bytes - SHOWN_CHARACTERS);
+  return length > SHOWN_CHARACTERS + 1 ? length - SHOWN_CHARACTERS : 0;
+}
+
+export function letterOf(level: Level | undefined): string {
+  return level?.slice(0, 1) ?? '';
+}
+
+/** How a row of this level looks. */
+export function toneOf(level: Level | undefined): 'error' | 'warning' | 'plain' | 'quiet' {
+  if (level === 'ERROR' || level === 'FATAL') return 'error';
+  if (level === 'WARN') return 'warning';
+  return level === 'DEBUG' || level === 'TRACE' ? 'quiet' : 'plain';
+}
+
+function symbolOf(character: string): string {
+  const code = character.charCodeAt(0);
+  if (code < 0x20) return String.fromCharCode(0x2400 + code);
+  return code === 0x7f ? '␡' : '�';
+}

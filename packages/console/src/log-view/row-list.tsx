@@ -1,0 +1,158 @@
+import { useLayoutEffect } from 'preact/hooks';
+import type { Store } from '../state/store.ts';
+import { formatDate } from '../ui/format.ts';
+import { EdgeLine } from './edge-line.tsx';
+import { gridRole } from './grid-roles.ts';
+import type { ShownRecord } from './log-source.ts';
+import { EventLine, GapLine } from './notice-rows.tsx';
+import { RecordRow } from './record-row.tsx';
+import { timeOf } from './record-text.ts';
+import type { RowLook } from './row-look.ts';
+import { useRowScroll } from './use-row-scroll.ts';
+import { keyOfRow, rowId, useRowSelection } from './use-row-selection.ts';
+import type { Row, Workspace, WorkspaceState } from './workspace-state.ts';
+
+export const LIST_ID = 'log-rows';
+
+/** Where nothing can be shown, that is told once, above the rows. */
+const QUIET = { kind: 'more' } as const;
+
+/** What is in view now. */
+export interface SeenRows {
+  first: ShownRecord | null;
+  last: ShownRecord | null;
+  /** Rows that fit. */
+  pageRows: number;
+}
+
+export interface RowListProps {
+  workspace: Workspace;
+  state: WorkspaceState;
+  look: RowLook;
+  seen: Store<SeenRows>;
+  onOpen: (record: ShownRecord) => void;
+}
+
+/** The loaded rows, of which only those in view are in the document. One tab stop; the focused row is named by it. */
+export function RowList({ workspace, state, look, seen, onOpen }: RowListProps) {
+  const scroll = useRowScroll(workspace, state, look.isWrapped);
+  const { tops, drawn } = scroll;
+  useRowSelection(scroll.box, workspace, look.withNode);
+  useTellSeen(seen, state.rows, scroll.seen);
+  const rows = state.rows.slice(drawn.first, drawn.last);
+  const focused = rows.find(({ key }) => key === state.focusedKey);
+  const activeId = focused && rowId(focused.key);
+  const isLive = state.follow.state === 'live';
+  const situation = { hasRows: state.rows.length > 0, isFiltered: isFiltered(state), isLive, zone: look.zone };
+  const readerMoves = () => isLive && workspace.pause();
+  return (
+    // biome-ignore lint/a11y/noStaticElementInteractions: it is a grid
+    // biome-ignore lint/a11y/useKeyWithClickEvents: the page hears the keys of the list
+    <div
+      ref={scroll.box}
+      id={LIST_ID}
+      class={`rows ${look.isWrapped ? 'is-wrapped' : ''} ${look.withNode ? 'with-node' : ''}`}
+      {...gridRole({ activeId, isBusy: state.top.kind === 'loading' || state.bottom.kind === 'loading' })}
+      onScroll={scroll.onScroll}
+      onWheel={(event) => event.deltaY < 0 && readerMoves()}
+      onTouchMove={readerMoves}
+      onClick={(event) => clickRow(event, workspace, onOpen)}
+    >
+      <EdgeLine
+        edge={state.failure ? QUIET : state.top}
+        situation={{ ...situation, side: 'top' }}
+        workspace={workspace}
+      />
+      <div role="presentation" class="rows-space" style={{ height: `${tops.at(-1) ?? 0}px` }}>
+        <div
+          ref={scroll.block}
+          role="presentation"
+          class="rows-block"
+          style={{ transform: `translateY(${tops[drawn.first] ?? 0}px)` }}
+        >
+          {rows.map((row, index) => (
+            <AnyRow
+              key={row.key}
+              row={row}
+              before={state.rows[drawn.first + index - 1]}
+              look={look}
+              isFocused={row.key === state.focusedKey}
+              workspace={workspace}
+              onOpen={onOpen}
+            />
+          ))}
+        </div>
+      </div>
+      <EdgeLine
+        edge={state.failure ? QUIET : state.bottom}
+        situation={{ ...situation, side: 'bottom' }}
+        workspace={workspace}
+      />
+    </div>
+  );
+}
+
+interface AnyRowProps {
+  row: Row;
+  before: Row | undefined;
+  look: RowLook;
+  isFocused: boolean;
+  workspace: Workspace;
+  onOpen: (record: ShownRecord) => void;
+}
+
+function AnyRow({ row, before, look, isFocused, workspace, onOpen }: AnyRowProps) {
+  if (row.kind === 'gap') return <GapLine row={row} onLoad={(key) => workspace.loadGap(key)} />;
+  if (row.kind === 'event') return <EventLine row={row} />;
+  return (
+    <RecordRow
+      id={rowId(row.key)}
+      record={row.record}
+      look={look}
+      isFocused={isFocused}
+      isContext={row.isContext === true}
+      isNewDay={isNewDay(row, before, look)}
+      onOpen={onOpen}
+    />
+  );
+}
+
+/** A click takes the focus; one on the focused row opens it. */
+function clickRow(event: MouseEvent, workspace: Workspace, onOpen: (record: ShownRecord) => void): void {
+  const target = event.target instanceof Element ? event.target : null;
+  const key = keyOfRow(target);
+  if (key === null || target?.closest('button') || document.getSelection()?.isCollapsed === false) return;
+  const { focusedKey, rows, follow } = workspace.state;
+  if (follow.state === 'live') workspace.pause();
+  const row = rows.find((candidate) => candidate.key === key);
+  if (key === focusedKey && row?.kind === 'record') onOpen(row.record);
+  else workspace.focus(key);
+}
+
+function useTellSeen(seen: Store<SeenRows>, rows: readonly Row[], { first, last }: { first: number; last: number }) {
+  useLayoutEffect(() => {
+    const now = seen.value;
+    const next = { first: recordFrom(rows, first, 1), last: recordFrom(rows, last, -1), pageRows: last - first };
+    if (now.first !== next.first || now.last !== next.last || now.pageRows !== next.pageRows) seen.set(next);
+  });
+}
+
+/** The nearest record at or beside a row that may be none. */
+function recordFrom(rows: readonly Row[], index: number, step: 1 | -1): ShownRecord | null {
+  for (let at = index; at >= 0 && at < rows.length; at += step) {
+    const row = rows[at];
+    if (row?.kind === 'record') return row.record;
+  }
+  return null;
+}
+
+function isNewDay(row: Extract<Row, { kind: 'record' }>, before: Row | undefined, { zone }: RowLook): boolean {
+  const timeMs = timeOf(row.record);
+  const beforeMs = before?.kind === 'record' ? timeOf(before.record) : undefined;
+  if (timeMs === undefined || beforeMs === undefined) return false;
+  return formatDate(timeMs, zone) !== formatDate(beforeMs, zone);
+}
+
+function isFiltered({ filter }: WorkspaceState): boolean {
+  return Object.values(filter).some((value) => value !== undefined && !(Array.isArray(value) && value.length === 0));
+}

@@ -1,0 +1,66 @@
+import type { WorkspaceState } from './workspace-state.ts';
+
+const MORE = { kind: 'more' } as const;
+
+export const FOLLOW_OFF: WorkspaceState['follow'] = {
+  state: 'off',
+  newRecords: 0,
+  newErrors: 0,
+  linesPerSecond: 0,
+  lagMs: null,
+  reason: null,
+};
+
+export const FIND_NOTHING: WorkspaceState['find'] = {
+  query: null,
+  isSearching: false,
+  index: null,
+  total: null,
+  message: null,
+};
+
+const EMPTY: WorkspaceState = {
+  rows: [],
+  generation: 0,
+  anchor: null,
+  focusedKey: null,
+  top: MORE,
+  bottom: MORE,
+  follow: FOLLOW_OFF,
+  find: FIND_NOTHING,
+  filter: {},
+  contextOf: null,
+  failure: null,
+  members: [],
+  problems: [],
+  extent: null,
+  histogram: null,
+  isCounting: false,
+};
+
+/** The state all parts of a workspace share. Every change makes a new one and is told at once. */
+export class StateKeeper {
+  #state = EMPTY;
+  readonly #listeners = new Set<() => void>();
+
+  get state(): WorkspaceState {
+    return this.#state;
+  }
+
+  change(part: Partial<WorkspaceState>): void {
+    this.#state = { ...this.#state, ...part };
+    for (const listener of [...this.#listeners]) listener();
+  }
+
+  /** Without what was shown; generations go on, so that a view sees that other rows came. */
+  reset(part: Partial<WorkspaceState>): void {
+    this.change({ ...EMPTY, generation: this.#state.generation, ...part });
+  }
+
+  subscribe(listener: () => void): () => void {
+    this.#listeners.add(listener);
+    return () => {
+      this.#listeners.delete(listener);
+    };
+  }
+}

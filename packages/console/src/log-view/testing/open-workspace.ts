@@ -1,0 +1,44 @@
+import { onTestFinished } from 'vitest';
+import { LogWorkspace } from '../log-workspace.ts';
+import type { OpenWorkspace, Row } from '../workspace-state.ts';
+import { FakeSource, numberOf } from './fake-source.ts';
+import { ManualClock, settled } from './manual-clock.ts';
+
+export interface TestWorkspace {
+  workspace: LogWorkspace;
+  source: FakeSource;
+  clock: ManualClock;
+  /** Lets everything happen that can, and draws. */
+  draw(): Promise<void>;
+  numbers(): number[];
+}
+
+/** A workspace over numbered records; closed when the test ends. */
+export async function openTestWorkspace(
+  count: number,
+  given: Partial<OpenWorkspace> & { prepare?: (source: FakeSource) => void } = {},
+): Promise<TestWorkspace> {
+  const { prepare, ...setup } = given;
+  const source = new FakeSource(count);
+  prepare?.(source);
+  const clock = new ManualClock();
+  const workspace = new LogWorkspace({ clock });
+  onTestFinished(() => workspace.close());
+  const draw = async () => {
+    await settled();
+    clock.frame();
+    await settled();
+  };
+  workspace.open({ source, filter: {}, find: null, start: 'end', isLive: false, ...setup });
+  await draw();
+  return { workspace, source, clock, draw, numbers: () => numbersOf(workspace.state.rows) };
+}
+
+export function numbersOf(rows: readonly Row[]): number[] {
+  return rows.flatMap((row) => (row.kind === 'record' ? [numberOf(row.record)] : []));
+}
+
+/** From one number up to another, both included. */
+export function upTo(first: number, last: number): number[] {
+  return Array.from({ length: last - first + 1 }, (_, index) => first + index);
+}

@@ -1,0 +1,39 @@
+/** Time as a workspace needs it. */
+export interface WorkspaceClock {
+  now(): number;
+  /** Resolves after so long, and at once when the signal fires. */
+  wait(waitMs: number, signal: AbortSignal): Promise<void>;
+  /** Calls back once, with the next frame; soon where no frames are drawn. */
+  schedule(callback: () => void): void;
+}
+
+/** Where the page is hidden no frame is drawn, and what was asked for before comes late: then this long. */
+const WITHOUT_FRAMES_MS = 16;
+const LATE_FRAME_MS = 250;
+
+export const PAGE_CLOCK: WorkspaceClock = {
+  now: () => Date.now(),
+  wait: (waitMs, signal) =>
+    new Promise((resolve) => {
+      if (signal.aborted) return resolve();
+      const end = () => {
+        clearTimeout(timer);
+        signal.removeEventListener('abort', end);
+        resolve();
+      };
+      const timer = setTimeout(end, waitMs);
+      signal.addEventListener('abort', end);
+    }),
+  schedule: (callback) => {
+    const hasFrames = typeof requestAnimationFrame === 'function' && !document.hidden;
+    let isCalled = false;
+    const once = () => {
+      if (isCalled) return;
+      isCalled = true;
+      clearTimeout(timer);
+      callback();
+    };
+    const timer = setTimeout(once, hasFrames ? LATE_FRAME_MS : WITHOUT_FRAMES_MS);
+    if (hasFrames) requestAnimationFrame(once);
+  },
+};

@@ -1,0 +1,16 @@
+import type { FollowRows } from './follow-rows.ts';
+import type { LogSource, ShownRecord } from './log-source.ts';
+import type { LogWindow } from './log-window.ts';
+import type { StateKeeper } from './state-keeper.ts';
+import type { WorkspaceClock } from './workspace-clock.ts';
+
+/** What the parts of a workspace share. */
+export interface WorkspaceParts {
+  keeper: StateKeeper;
+  clock: WorkspaceClock;
+  window: LogWindow;
+  followRows: FollowRows;
+  source(): LogSource | undefined;
+  /** Brings a record into view and puts it in focus, wherever it is. */
+  goTo(record: ShownRecord): void;
+}

@@ -1,0 +1,40 @@
+import type { ClusterDigest } from '@porthole/client';
+import { expect, test } from 'vitest';
+import { ALL_LOGS } from '../../state/view.ts';
+import { groupView, longestLiteral, nodesText } from './call-sites.ts';
+
+const GROUP: ClusterDigest['groups'][number] = {
+  level: 'ERROR',
+  source: 'kv/job.go:175',
+  shape: null,
+  count: 31,
+  firstMs: 1000,
+  lastMs: 2000,
+  isNew: true,
+  nodes: { a: 31 },
+  sample: { type: 'record', node: 'a', file: 'a.log', offset: 0, bytes: 1, cursor: 'c', message: 'failed' },
+};
+
+test('a call site leads to its records, from the first one on', () => {
+  expect(groupView(GROUP)).toEqual({
+    ...ALL_LOGS,
+    range: { kind: 'fixed', fromMs: 1000, toMs: null },
+    minLevel: 'ERROR',
+    callSite: 'kv/job.go:175',
+    isLive: false,
+  });
+});
+
+test('where only the shape of the message is known, its longest part that stays is looked for', () => {
+  expect(groupView({ ...GROUP, source: null, shape: '* Error *: storage *:* does not answer' })).toMatchObject({
+    text: 'does not answer',
+    isOnlyMatches: true,
+    callSite: null,
+  });
+  expect(longestLiteral('* * *')).toBe('');
+});
+
+test('one node is named, several are counted', () => {
+  expect(nodesText(GROUP)).toBe('a');
+  expect(nodesText({ ...GROUP, nodes: { a: 1, b: 2 } })).toBe('2 nodes');
+});

@@ -1,0 +1,160 @@
+import type { ClusterNode } from '@porthole/client';
+import { preferences } from '../../state/preferences.ts';
+import { ALL_LOGS, type View } from '../../state/view.ts';
+import { viewUrl } from '../../state/view-url.ts';
+import { formatAge, formatMoment, formatSecond } from '../../ui/format.ts';
+import { NodeName } from '../../ui/node-name.tsx';
+import { Unknown } from '../../ui/unknown.tsx';
+import { useStore } from '../../ui/use-store.ts';
+import { lastWords } from './cluster-head.tsx';
+import { NodeCount } from './node-count.tsx';
+import { clockText, isClockOff, isSilent, stateText, usualVersion } from './node-health.ts';
+import type { RecentCounts } from './recent-counts.ts';
+
+interface NodeTableProps {
+  nodes: readonly ClusterNode[];
+  counts: RecentCounts | null;
+  nowMs: number;
+}
+
+export function NodeTable({ nodes, counts, nowMs }: NodeTableProps) {
+  const usual = usualVersion(nodes);
+  return (
+    <div class="card table-card">
+      <table class="node-table">
+        <caption class="sr-only">Nodes of the cluster</caption>
+        <thead>
+          <tr>
+            <th scope="col">Node</th>
+            <th scope="col">Role</th>
+            <th scope="col">State</th>
+            <th scope="col" class="number">
+              Errors 15 min
+            </th>
+            <th scope="col" class="number">
+              Warnings
+            </th>
+            <th scope="col">Last line</th>
+            <th scope="col">Clock</th>
+            <th scope="col">Version</th>
+            <th scope="col">Up since</th>
+            <th scope="col">
+              <span class="sr-only">Links</span>
+            </th>
+          </tr>
+        </thead>
+        <tbody>
+          {nodes.map((node) => (
+            <NodeRow
+              key={node.id}
+              node={node}
+              counts={counts}
+              nowMs={nowMs}
+              isQuiet={isSilent(node, nodes, nowMs)}
+              isOddVersion={usual !== null && node.node.version !== usual}
+            />
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+interface NodeRowProps extends Omit<NodeTableProps, 'nodes'> {
+  node: ClusterNode;
+  isQuiet: boolean;
+  isOddVersion: boolean;
+}
+
+function NodeRow({ node, counts, nowMs, isQuiet, isOddVersion }: NodeRowProps) {
+  const isUp = node.state === 'up';
+  return (
+    <tr class={isUp ? undefined : 'is-missing'}>
+      <th scope="row">
+        <NodeName id={node.id} isDim={!isUp} /> <span class="address">{addressOf(node)}</span>
+      </th>
+      <td data-name="Role">{node.role}</td>
+      <td data-name="State" class={isUp ? 'ok' : 'problem'} title={node.report.detail ?? undefined}>
+        {stateText(node)}
+      </td>
+      <td data-name="Errors 15 min" class="number">
+        <NodeCount node={node} counts={counts} kind="errors" />
+      </td>
+      <td data-name="Warnings" class="number">
+        <NodeCount node={node} counts={counts} kind="warnings" />
+      </td>
+      <td data-name="Last line">
+        <LastLine node={node} nowMs={nowMs} isQuiet={isQuiet} />
+      </td>
+      <td data-name="Clock">
+        <Clock node={node} />
+      </td>
+      <td data-name="Version" class={isOddVersion ? 'version warning' : 'version'}>
+        <span title={isOddVersion ? 'most nodes have another version' : undefined}>
+          {node.node.version || <Unknown why="it does not tell its version" />}
+          {isOddVersion && <span class="sr-only"> (most nodes have another version)</span>}
+        </span>
+      </td>
+      <td data-name="Up since">
+        <UpSince node={node} nowMs={nowMs} />
+      </td>
+      <td class="row-links">
+        <RowLinks node={node} />
+      </td>
+    </tr>
+  );
+}
+
+function LastLine({ node: { lastRecordMs }, nowMs, isQuiet }: { node: ClusterNode; nowMs: number; isQuiet: boolean }) {
+  const zone = useStore(preferences.zone);
+  if (lastRecordMs === null) return <Unknown why="it does not tell the time of its last line" />;
+  return (
+    <span class={isQuiet ? 'warning' : undefined} title={formatSecond(lastRecordMs, zone)}>
+      {formatAge(lastRecordMs, nowMs)}
+      {isQuiet && ' · silent'}
+    </span>
+  );
+}
+
+function UpSince({ node, nowMs }: { node: ClusterNode; nowMs: number }) {
+  const zone = useStore(preferences.zone);
+  const { onlineTime } = node.node;
+  // Zero: the registry lists it, but it was never heard.
+  if (!onlineTime) return <Unknown why="it does not answer" />;
+  return <span title={formatSecond(onlineTime, zone)}>{formatMoment(onlineTime, zone, nowMs)}</span>;
+}
+
+function Clock({ node: { clock, isSelf, state } }: { node: ClusterNode }) {
+  if (isSelf) return <span title="all others are compared with the clock of this node">reference</span>;
+  if (!clock || state !== 'up') return <Unknown why="its clock cannot be compared: it does not answer" />;
+  return (
+    <span class={isClockOff(clock) ? 'warning' : undefined} title="ahead (+) or behind (−); its times are corrected">
+      {clockText(clock)}
+    </span>
+  );
+}
+
+function RowLinks({ node: { id, state } }: { node: ClusterNode }) {
+  if (state !== 'up')
+    return (
+      <a class="problem" href={viewUrl(lastWords(id))}>
+        last words →
+      </a>
+    );
+  const logs: View = { ...ALL_LOGS, sources: [{ node: id, log: null }] };
+  return (
+    <>
+      <a href={viewUrl({ page: 'node', id, tab: 'config', text: '' })} aria-label={`configuration of ${id}`}>
+        config
+      </a>
+      <span aria-hidden="true"> · </span>
+      <a href={viewUrl(logs)} aria-label={`logs of ${id}`}>
+        logs
+      </a>
+    </>
+  );
+}
+
+function addressOf({ node: { hostIp, httpPort } }: ClusterNode): string {
+  return hostIp.includes(':') ? `[${hostIp}]:${httpPort}` : `${hostIp}:${httpPort}`;
+}

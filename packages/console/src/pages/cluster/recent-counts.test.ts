@@ -1,0 +1,47 @@
+import type { ClusterHistogram, MemberReport } from '@porthole/client';
+import { expect, test } from 'vitest';
+import { recentCounts } from './recent-counts.ts';
+
+const RANGE = { fromMs: 0, toMs: 30_000, bucketMs: 15_000 };
+
+const report = (id: string, given: Partial<MemberReport> = {}): MemberReport => ({
+  id,
+  outcome: 'ok',
+  detail: null,
+  elapsedMs: 1,
+  count: 1,
+  asOfMs: null,
+  ...given,
+});
+
+const histogram = (buckets: ClusterHistogram['buckets'], members: MemberReport[]): ClusterHistogram => ({
+  bucketMs: 15_000,
+  untimed: 0,
+  buckets,
+  members,
+});
+
+test('the warnings of a node are what is left of its records without its errors', () => {
+  const members = [report('a'), report('b')];
+  const all = histogram([{ startMs: 0, counts: { ERROR: 2, WARN: 5 }, nodes: { a: 6, b: 1 } }], members);
+  const errors = histogram([{ startMs: 0, counts: { ERROR: 2 }, nodes: { a: 2 } }], members);
+  const { byNode, columns } = recentCounts({ range: RANGE, all, errors });
+  expect([...byNode]).toEqual([
+    ['a', { errors: 2, warnings: 4 }],
+    ['b', { errors: 0, warnings: 1 }],
+  ]);
+  expect(columns.map((column) => [column.errors, column.warnings])).toEqual([
+    [2, 5],
+    [0, 0],
+  ]);
+});
+
+test('a node that did not count has no counts, not even none', () => {
+  const members = [report('a', { outcome: 'timeout' }), report('b', { detail: 'not everything was looked at' })];
+  const { byNode } = recentCounts({
+    range: RANGE,
+    all: histogram([], members),
+    errors: histogram([], members),
+  });
+  expect([...byNode.keys()]).toEqual(['b']);
+});

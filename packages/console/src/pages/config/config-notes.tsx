@@ -1,0 +1,56 @@
+import type { MemberReport } from '@porthole/client';
+import { diskNotice } from '../../config/disk-notice.ts';
+import { outcomeWords } from '../../config/drift-words.ts';
+import type { KnownConfig } from '../../config/load-node-config.ts';
+import { preferences } from '../../state/preferences.ts';
+import { formatMoment } from '../../ui/format.ts';
+import { useNow } from '../../ui/use-now.ts';
+import { useStore } from '../../ui/use-store.ts';
+
+/** Says that the file on disk is not what the node runs with. */
+export function DiskNote({ settings }: Pick<KnownConfig, 'settings'>) {
+  const told = settings && diskNotice(settings);
+  if (!told) return null;
+  return (
+    <span class="warn-note" role="note">
+      <strong>{told.text}</strong>
+      {told.detail !== null && <span class="warn-detail"> {told.detail}</span>}
+    </span>
+  );
+}
+
+/** `as of 10:41`, of what is not known from now. */
+export function AsOf({ report }: { report: MemberReport }) {
+  const zone = useStore(preferences.zone);
+  const nowMs = useNow(60_000);
+  const why = `${outcomeWords(report.outcome)}${report.detail === null ? '' : `: ${report.detail}`}`;
+  return (
+    <span class="as-of" title={why}>
+      {report.asOfMs === null ? outcomeWords(report.outcome) : `as of ${formatMoment(report.asOfMs, zone, nowMs)}`}
+    </span>
+  );
+}
+
+/** Why there are no marks; nothing where there are. */
+export function NoSettingsNote({ settings, settingsProblem, report }: KnownConfig) {
+  if (settings || !settingsProblem || report.outcome !== 'ok') return null;
+  if (settingsProblem.code === 'NOT_SUPPORTED' || settingsProblem.code === 'ROUTE_NOT_FOUND')
+    return (
+      <p class="config-note">This node tells its configuration only as text: defaults and sources are not known.</p>
+    );
+  return (
+    <p class="config-note">
+      Defaults and sources are not known: <code>{settingsProblem.code}</code> {settingsProblem.detail}
+    </p>
+  );
+}
+
+/** Why there is nothing to show of a node. */
+export function NoTextNote({ report }: { report: MemberReport }) {
+  return (
+    <p class="config-empty" role="status">
+      No configuration of <strong>{report.id}</strong> is known: {outcomeWords(report.outcome)}
+      {report.detail !== null && <> · {report.detail}</>}
+    </p>
+  );
+}

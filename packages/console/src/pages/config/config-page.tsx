@@ -1,0 +1,53 @@
+import type { ClusterConfigDiff } from '@porthole/client';
+import { useMemo } from 'preact/hooks';
+import { cluster } from '../../state/cluster.ts';
+import { navigation } from '../../state/navigation.ts';
+import { Resource } from '../../state/resource.ts';
+import { session } from '../../state/session.ts';
+import type { ConfigView } from '../../state/view.ts';
+import { FailureNote } from '../../ui/failure-note.tsx';
+import { Loading } from '../../ui/loading.tsx';
+import { useResource } from '../../ui/use-resource.ts';
+import { DriftSection } from './drift-section.tsx';
+import { LoadedConfig } from './node-config.tsx';
+
+/** Every node is asked for all its settings. */
+const REFRESH_MS = 30_000;
+
+/** Where the nodes are configured differently; of a node that is alone, how it is configured. */
+export function ConfigPage({ view }: { view: ConfigView }) {
+  // All roles at once: how many keys differ in each is told beside its name.
+  const resource = useMemo(
+    () =>
+      new Resource<ClusterConfigDiff>((signal) => session.client.cluster.configDiff({}, { signal }), {
+        everyMs: REFRESH_MS,
+      }),
+    [],
+  );
+  const { value, asOfMs, failure, isLoading } = useResource(resource);
+  // Not waited for: it takes longer, and only adds to what is shown.
+  const nodes = useResource(cluster).value?.nodes ?? [];
+  const retry = () => resource.reload();
+  const [first, ...others] = value?.members ?? [];
+  return (
+    <div class="config-page">
+      {failure && <FailureNote what="The comparison" failure={failure} asOfMs={asOfMs} onRetry={retry} />}
+      {!value && !failure && <Loading what="the configurations of all nodes" />}
+      {first && others.length === 0 && <OnlyNode id={first.id} view={view} />}
+      {value && others.length > 0 && (
+        <DriftSection view={view} nodes={nodes} diff={value} isLoading={isLoading} onRetry={retry} />
+      )}
+    </div>
+  );
+}
+
+function OnlyNode({ id, view }: { id: string; view: ConfigView }) {
+  const onText = (text: string) => navigation.go({ ...view, text }, { replace: true });
+  return (
+    <>
+      <h1>Configuration of {id}</h1>
+      <p class="config-sub">The only node here; with others, this page shows where they differ.</p>
+      <LoadedConfig key={id} id={id} text={view.text} onText={onText} />
+    </>
+  );
+}

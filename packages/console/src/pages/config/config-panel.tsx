@@ -1,0 +1,112 @@
+import { useMemo, useState } from 'preact/hooks';
+import { configGetCommand } from '../../config/config-command.ts';
+import { findInLines, stepPlace } from '../../config/find-lines.ts';
+import type { KnownConfig } from '../../config/load-node-config.ts';
+import { countSettings, settingsByKey } from '../../config/setting-marks.ts';
+import { copyText } from '../../state/notice.ts';
+import { AsOf, DiskNote, NoSettingsNote, NoTextNote } from './config-notes.tsx';
+import { FindBox } from './find-box.tsx';
+import { saveFile } from './save-file.ts';
+import { SettingsTable } from './settings-table.tsx';
+import { TomlView } from './toml-view.tsx';
+import { useToml } from './use-toml.ts';
+
+interface ConfigPanelProps {
+  known: KnownConfig;
+  text: string;
+  onText: (text: string) => void;
+  onRetry: () => void;
+}
+
+type Shape = 'text' | 'table';
+
+/** One configuration with all that can be done with it. */
+export function ConfigPanel({ known, text, onText, onRetry }: ConfigPanelProps) {
+  const { id, settings, report } = known;
+  const toml = useToml(known.text ?? '');
+  const [shape, setShape] = useState<Shape>('text');
+  const [current, setCurrent] = useState(0);
+  const found = useMemo(() => findInLines(toml.lines, text), [toml, text]);
+  const byKey = useMemo(() => settingsByKey(settings?.settings ?? []), [settings]);
+  if (known.text === null) return <NoTextNote report={report} />;
+  const isTable = shape === 'table' && settings !== null;
+  const at = Math.min(current, found.places.length - 1);
+  const steps = {
+    count: found.places.length,
+    isMore: found.isMore,
+    current: at,
+    onStep: (step: 1 | -1) => setCurrent(stepPlace(found.places.length, at, step)),
+  };
+  return (
+    <section class="config-card" aria-label={`Configuration of ${id}`}>
+      <div class="config-head">
+        <div class="config-facts">
+          {settings && <span>{countSettings(settings.settings)}</span>}
+          {settings?.file && <code class="config-file">{settings.file}</code>}
+          {report.outcome !== 'ok' && (
+            <>
+              <AsOf report={report} />
+              <button type="button" class="link-button" onClick={onRetry}>
+                retry
+              </button>
+            </>
+          )}
+          <DiskNote settings={settings} />
+        </div>
+        <div class="config-tools">
+          {settings && <ShapeSwitch shape={isTable ? 'table' : 'text'} onShape={setShape} />}
+          <FindBox
+            label={isTable ? 'Find setting' : 'Find in text'}
+            text={text}
+            onText={(next) => {
+              setCurrent(0);
+              onText(next);
+            }}
+            {...(!isTable && { steps })}
+          />
+          <button type="button" class="button" onClick={() => void copyText(toml.text, 'Configuration')}>
+            Copy
+          </button>
+          <button type="button" class="button" onClick={() => saveFile(`${id.replaceAll(':', '_')}.toml`, toml.text)}>
+            Download
+          </button>
+          <CopyCommand id={id} />
+        </div>
+      </div>
+      <NoSettingsNote {...known} />
+      {isTable ? (
+        <SettingsTable settings={settings.settings} text={text} />
+      ) : (
+        <TomlView toml={toml} settings={byKey} found={found} current={text === '' ? -1 : at} label={`TOML of ${id}`} />
+      )}
+    </section>
+  );
+}
+
+function ShapeSwitch({ shape, onShape }: { shape: Shape; onShape: (shape: Shape) => void }) {
+  return (
+    <fieldset class="config-segments">
+      <legend class="sr-only">Show as</legend>
+      {(['text', 'table'] as const).map((one) => (
+        <button
+          key={one}
+          type="button"
+          class="config-segment"
+          aria-pressed={shape === one}
+          onClick={() => onShape(one)}
+        >
+          {one === 'text' ? 'TOML' : 'Settings'}
+        </button>
+      ))}
+    </fieldset>
+  );
+}
+
+function CopyCommand({ id }: { id: string }) {
+  const command = configGetCommand(id, { origin: location.origin });
+  return (
+    <button type="button" class="button" title={command} onClick={() => void copyText(command, 'Command')}>
+      Copy as CLI
+    </button>
+  );
+}

@@ -1,0 +1,24 @@
+import type { RefObject } from 'preact';
+import { useEffect } from 'preact/hooks';
+import { preferences } from '../../state/preferences.ts';
+
+/** `/` goes to the field, unless someone is writing or a dialog is open. */
+export function useSlashKey(field: RefObject<HTMLInputElement>): void {
+  useEffect(() => {
+    const take = (event: KeyboardEvent) => {
+      if (event.key !== '/' || event.ctrlKey || event.metaKey || event.altKey || !preferences.hasKeys.value) return;
+      if (isWriting(event.target) || document.querySelector('dialog[open]')) return;
+      event.preventDefault();
+      field.current?.focus();
+      field.current?.select();
+    };
+    document.addEventListener('keydown', take);
+    return () => document.removeEventListener('keydown', take);
+  }, [field]);
+}
+
+function isWriting(target: EventTarget | null): boolean {
+  return (
+    target instanceof HTMLElement && (target.isContentEditable || /^(input|textarea|select)$/i.test(target.tagName))
+  );
+}

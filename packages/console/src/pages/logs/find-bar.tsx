@@ -1,0 +1,145 @@
+import type { RefObject } from 'preact';
+import { useEffect, useRef, useState } from 'preact/hooks';
+import type { HistogramAnswer } from '../../log-view/log-source.ts';
+import type { FindStatus, Workspace } from '../../log-view/workspace-state.ts';
+import type { LogsView } from '../../state/view.ts';
+import { Conditions } from './conditions.tsx';
+import { FindCount } from './find-count.tsx';
+import { LevelChips } from './level-chips.tsx';
+
+/** What is written is looked for after a pause. */
+const TYPING_MS = 250;
+
+export interface FindBarProps {
+  view: LogsView;
+  find: FindStatus;
+  histogram: HistogramAnswer | null;
+  workspace: Workspace;
+  field: RefObject<HTMLInputElement>;
+  change: (change: Partial<LogsView>, options?: { replace?: boolean }) => void;
+  /** Gives the focus back to the rows. */
+  onLeave: () => void;
+}
+
+/** What is looked for, whether only that is shown, and down to which level. */
+export function FindBar({ view, find, histogram, workspace, field, change, onLeave }: FindBarProps) {
+  const { text, write, commit } = useTyping(view, change);
+  const exclude = () => {
+    if (text.trim() === '') return;
+    change({ text: '', excluded: [...new Set([...view.excluded, text])] });
+  };
+  const press = (event: KeyboardEvent) => {
+    if (event.key === 'Enter' && event.altKey) {
+      commit();
+      change({ text, isOnlyMatches: !view.isOnlyMatches });
+    } else if (event.key === 'Enter') {
+      commit();
+      workspace.findNext(event.shiftKey ? 'newer' : 'older');
+    } else if (event.key === 'Escape') {
+      commit();
+      onLeave();
+    } else return;
+    event.preventDefault();
+  };
+  return (
+    <search class="bar find-bar">
+      <div class={`find-field ${find.message && view.isRegex ? 'has-problem' : ''}`}>
+        <input
+          ref={field}
+          type="search"
+          aria-label="Find in the logs"
+          aria-describedby={find.message ? 'find-message' : undefined}
+          placeholder="Find ( / )"
+          spellcheck={false}
+          autocomplete="off"
+          value={text}
+          title="Enter: older match · Shift+Enter: newer match · Alt+Enter: only matches"
+          onInput={({ currentTarget }) => write(currentTarget.value)}
+          onKeyDown={press}
+        />
+        <Toggle
+          name="Aa"
+          title="Match case"
+          isOn={view.isCaseSensitive}
+          onChange={(isCaseSensitive) => change({ isCaseSensitive })}
+        />
+        <Toggle name=".*" title="Regular expression" isOn={view.isRegex} onChange={(isRegex) => change({ isRegex })} />
+        <button
+          type="button"
+          class="toggle"
+          title="Leave out records with this text"
+          aria-label="Leave out records with this text"
+          disabled={text.trim() === ''}
+          onClick={exclude}
+        >
+          not
+        </button>
+      </div>
+      <div class="segments">
+        <button
+          type="button"
+          aria-pressed={!view.isOnlyMatches}
+          title="Mark what matches, and step through it"
+          onClick={() => change({ isOnlyMatches: false })}
+        >
+          Find
+        </button>
+        <button
+          type="button"
+          aria-pressed={view.isOnlyMatches}
+          title="Show only what matches (Alt+Enter)"
+          onClick={() => change({ isOnlyMatches: true })}
+        >
+          Only matches
+        </button>
+      </div>
+      <FindCount find={find} workspace={workspace} />
+      <Conditions view={view} change={change} />
+      <span class="bar-space" />
+      <LevelChips histogram={histogram} minLevel={view.minLevel} onChange={(minLevel) => change({ minLevel })} />
+    </search>
+  );
+}
+
+function Toggle({
+  name,
+  title,
+  isOn,
+  onChange,
+}: {
+  name: string;
+  title: string;
+  isOn: boolean;
+  onChange: (isOn: boolean) => void;
+}) {
+  return (
+    <button
+      type="button"
+      class="toggle"
+      title={title}
+      aria-label={title}
+      aria-pressed={isOn}
+      onClick={() => onChange(!isOn)}
+    >
+      {name}
+    </button>
+  );
+}
+
+/** What is in the field at once; the address, and so the search, a moment later. */
+function useTyping(view: LogsView, change: FindBarProps['change']) {
+  const [text, setText] = useState(view.text);
+  const timer = useRef<ReturnType<typeof setTimeout>>();
+  useEffect(() => setText(view.text), [view.text]);
+  useEffect(() => () => clearTimeout(timer.current), []);
+  const write = (next: string) => {
+    setText(next);
+    clearTimeout(timer.current);
+    timer.current = setTimeout(() => change({ text: next }, { replace: true }), TYPING_MS);
+  };
+  const commit = () => {
+    clearTimeout(timer.current);
+    if (text !== view.text) change({ text }, { replace: true });
+  };
+  return { text, write, commit };
+}

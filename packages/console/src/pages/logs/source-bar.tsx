@@ -1,0 +1,65 @@
+import { useState } from 'preact/hooks';
+import type { FollowStatus, Workspace } from '../../log-view/workspace-state.ts';
+import { colourOf } from '../../state/cluster.ts';
+import type { LogsView, SourceChoice, ZoneName } from '../../state/view.ts';
+import { FollowPills } from './follow-pills.tsx';
+import { LogActions, type LogActionsProps } from './log-actions.tsx';
+import { RangeMenu } from './range-menu.tsx';
+import { SourceChooser } from './source-chooser.tsx';
+
+export interface SourceBarProps {
+  view: LogsView;
+  zone: ZoneName;
+  follow: FollowStatus;
+  workspace: Workspace;
+  actions: LogActionsProps;
+  change: (change: Partial<LogsView>) => void;
+}
+
+/** Which logs, which time, and whether they are followed. */
+export function SourceBar({ view, zone, follow, workspace, actions, change }: SourceBarProps) {
+  const [isChoosing, setChoosing] = useState(false);
+  const setSources = (sources: readonly SourceChoice[]) => change({ sources, at: null });
+  return (
+    <div class="bar source-bar">
+      <ul class="chips" aria-label="Logs shown">
+        {view.sources.length === 0 ? <li class="chip chip-all">All logs of all nodes</li> : null}
+        {view.sources.map((source) => (
+          <li key={sourceName(source)} class={`chip node-${colourOf(source.node)}`}>
+            <i class="chip-dot" aria-hidden="true" />
+            <span>{sourceName(source)}</span>
+            <button
+              type="button"
+              aria-label={`Remove ${sourceName(source)}`}
+              onClick={() => setSources(view.sources.filter((other) => other !== source))}
+            >
+              ×
+            </button>
+          </li>
+        ))}
+      </ul>
+      <button type="button" class="button" onClick={() => setChoosing(true)}>
+        + source
+      </button>
+      <span class="bar-space" />
+      <LogActions {...actions} />
+      <RangeMenu range={view.range} zone={zone} onChange={(range) => change({ range, at: null, timeMs: null })} />
+      <FollowPills follow={follow} workspace={workspace} />
+      <SourceChooser
+        isOpen={isChoosing}
+        chosen={view.sources}
+        zone={zone}
+        onClose={() => setChoosing(false)}
+        onChoose={(sources) => {
+          setChoosing(false);
+          setSources(sources);
+        }}
+      />
+    </div>
+  );
+}
+
+/** `broker-1 : lind-broker`. */
+export function sourceName({ node, log }: SourceChoice): string {
+  return log === null ? node : `${node} : ${log.kind === 'family' ? log.name.replace(/\.log$/, '') : log.name}`;
+}

@@ -1,0 +1,90 @@
+import type { MutableRef } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
+import { createSource } from '../../log-view/create-source.ts';
+import type { LogSource } from '../../log-view/log-source.ts';
+import { LogWorkspace } from '../../log-view/log-workspace.ts';
+import type { SeenRows } from '../../log-view/row-list.tsx';
+import type { Workspace } from '../../log-view/workspace-state.ts';
+import { cluster } from '../../state/cluster.ts';
+import { navigation } from '../../state/navigation.ts';
+import { session } from '../../state/session.ts';
+import { Store } from '../../state/store.ts';
+import type { LogsView } from '../../state/view.ts';
+import { viewUrl } from '../../state/view-url.ts';
+import { addressOf } from './address-of.ts';
+import { applyView, countKey } from './apply-view.ts';
+
+/** The address follows what is seen after a pause: browsers refuse to change it more often. */
+const ADDRESS_MS = 400;
+
+/** While following, the counts are brought up to date this often. */
+const RECOUNT_MS = 10_000;
+
+/** Bars of the chart. */
+const BUCKETS = 120;
+
+export interface OpenLogs {
+  workspace: Workspace;
+  source: LogSource;
+  seen: Store<SeenRows>;
+  /** Changes what the address says, and so what is shown. */
+  change: (change: Partial<LogsView>, options?: { replace?: boolean }) => void;
+}
+
+/** The workspace of the page: does what the address says, and keeps the address at what is seen. */
+export function useLogWorkspace(view: LogsView): OpenLogs {
+  const [workspace] = useState<Workspace>(() => new LogWorkspace());
+  const [seen] = useState(() => new Store<SeenRows>({ first: null, last: null, pageRows: 20 }));
+  const applied = useRef<LogsView | null>(null);
+  const sources = JSON.stringify(view.sources);
+  const source = useMemo(
+    () => createSource(view.sources, { client: session.client, clusterNodes: () => cluster.state.value.value }),
+    [sources],
+  );
+  useEffect(() => () => workspace.close(), [workspace]);
+  useLayoutEffect(() => {
+    applyView({ workspace, source, nowMs: Date.now() }, applied.current, view);
+    applied.current = view;
+  }, [workspace, source, view]);
+  useCounts(workspace, view);
+  useAddress(workspace, seen, applied);
+  const change = (part: Partial<LogsView>, options: { replace?: boolean } = {}) =>
+    navigation.go({ ...(applied.current ?? view), ...part }, options);
+  return { workspace, source, seen, change };
+}
+
+function useCounts(workspace: Workspace, view: LogsView): void {
+  const key = countKey(view);
+  useEffect(() => {
+    workspace.count(BUCKETS);
+    const timer = setInterval(() => {
+      const isNeeded = workspace.state.follow.state === 'live' && document.visibilityState === 'visible';
+      if (isNeeded && !workspace.state.isCounting) workspace.count(BUCKETS);
+    }, RECOUNT_MS);
+    return () => clearInterval(timer);
+  }, [workspace, key]);
+}
+
+function useAddress(workspace: Workspace, seen: Store<SeenRows>, applied: MutableRef<LogsView | null>): void {
+  useEffect(() => {
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const write = () => {
+      timer = undefined;
+      const view = applied.current;
+      if (!view || navigation.view.value.page !== 'logs' || workspace.state.rows.length === 0) return;
+      const next = addressOf(view, workspace.state, seen.value);
+      if (viewUrl(next) === viewUrl(view)) return;
+      // It is shown already: nothing is to be done for it.
+      applied.current = next;
+      navigation.go(next, { replace: true });
+    };
+    const plan = () => {
+      timer ??= setTimeout(write, ADDRESS_MS);
+    };
+    const ends = [workspace.subscribe(plan), seen.subscribe(plan)];
+    return () => {
+      clearTimeout(timer);
+      for (const end of ends) end();
+    };
+  }, [workspace, seen, applied]);
+}

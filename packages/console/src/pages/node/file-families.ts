@@ -1,0 +1,54 @@
+import type { ClusterLogFiles } from '@porthole/client';
+
+export type FileOfNode = ClusterLogFiles['files'][number];
+
+/** A log: its live file and those moved aside. */
+export interface FileFamily {
+  name: string;
+  /** The live one first, then the newest first. */
+  files: FileOfNode[];
+  sizeBytes: number;
+  firstTimeMs: number | null;
+  lastTimeMs: number | null;
+  isLive: boolean;
+}
+
+/** Files by the log they belong to; those written last come first. */
+export function fileFamilies(files: readonly FileOfNode[]): FileFamily[] {
+  const byName = new Map<string, FileOfNode[]>();
+  for (const file of files) byName.set(file.family, [...(byName.get(file.family) ?? []), file]);
+  return [...byName]
+    .map(([name, own]) => familyOf(name, own))
+    .sort((a, b) => (b.lastTimeMs ?? 0) - (a.lastTimeMs ?? 0) || a.name.localeCompare(b.name));
+}
+
+/** Those whose name, or the name of whose log, contains the text. */
+export function matchingFamilies(families: readonly FileFamily[], text: string): FileFamily[] {
+  const wanted = text.trim().toLowerCase();
+  const fits = (name: string) => name.toLowerCase().includes(wanted);
+  return families.flatMap((family) => {
+    if (fits(family.name)) return [family];
+    const files = family.files.filter(({ name }) => fits(name));
+    return files.length > 0 ? [{ ...family, files }] : [];
+  });
+}
+
+function familyOf(name: string, own: readonly FileOfNode[]): FileFamily {
+  const files = own.toSorted(
+    (a, b) => Number(b.state === 'live') - Number(a.state === 'live') || newness(b) - newness(a),
+  );
+  const firsts = files.flatMap(({ firstTimeMs }) => firstTimeMs ?? []);
+  const lasts = files.flatMap(({ lastTimeMs }) => lastTimeMs ?? []);
+  return {
+    name,
+    files,
+    sizeBytes: files.reduce((sum, { size }) => sum + size, 0),
+    firstTimeMs: firsts.length > 0 ? Math.min(...firsts) : null,
+    lastTimeMs: lasts.length > 0 ? Math.max(...lasts) : null,
+    isLive: files.some(({ state }) => state === 'live'),
+  };
+}
+
+function newness({ lastTimeMs, modifiedMs }: FileOfNode): number {
+  return lastTimeMs ?? modifiedMs ?? 0;
+}

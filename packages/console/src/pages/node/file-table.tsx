@@ -1,0 +1,134 @@
+import { preferences } from '../../state/preferences.ts';
+import { ALL_LOGS } from '../../state/view.ts';
+import { viewUrl } from '../../state/view-url.ts';
+import { DownloadLink } from '../../ui/download-link.tsx';
+import { formatBytes, formatMoment, formatSecond } from '../../ui/format.ts';
+import { Unknown } from '../../ui/unknown.tsx';
+import { useNow } from '../../ui/use-now.ts';
+import { useStore } from '../../ui/use-store.ts';
+import type { FileFamily, FileOfNode } from './file-families.ts';
+
+const MINUTE_MS = 60_000;
+
+export function FileTable({ id, families }: { id: string; families: readonly FileFamily[] }) {
+  return (
+    <div class="card table-card">
+      <table class="file-table">
+        <caption class="sr-only">Log files of {id}</caption>
+        <thead>
+          <tr>
+            <th scope="col">File</th>
+            <th scope="col" class="number">
+              Size
+            </th>
+            <th scope="col">State</th>
+            <th scope="col">Format</th>
+            <th scope="col">First line</th>
+            <th scope="col">Last line</th>
+            <th scope="col">
+              <span class="sr-only">Links</span>
+            </th>
+          </tr>
+        </thead>
+        {families.map((family) => (
+          <tbody key={family.name}>
+            {family.files.length > 1 && <FamilyRow id={id} family={family} />}
+            {family.files.map((file) => (
+              <FileRow key={file.name} id={id} file={file} isInFamily={family.files.length > 1} />
+            ))}
+          </tbody>
+        ))}
+      </table>
+    </div>
+  );
+}
+
+function FamilyRow({
+  id,
+  family: { name, files, sizeBytes, firstTimeMs, lastTimeMs },
+}: {
+  id: string;
+  family: FileFamily;
+}) {
+  const href = viewUrl({ ...ALL_LOGS, sources: [{ node: id, log: { kind: 'family', name } }] });
+  return (
+    <tr class="family-row">
+      <th scope="row">
+        <a class="mono" href={href}>
+          {name}
+        </a>{' '}
+        <span class="dim">all {files.length} files</span>
+      </th>
+      <td data-name="Size" class="number">
+        {formatBytes(sizeBytes)}
+      </td>
+      <td class="is-empty" />
+      <td class="is-empty" />
+      <td data-name="First line">
+        <Moment timeMs={firstTimeMs} />
+      </td>
+      <td data-name="Last line">
+        <Moment timeMs={lastTimeMs} />
+      </td>
+      <td class="row-links">
+        <a href={href} aria-label={`open all files of ${name}`}>
+          open
+        </a>
+      </td>
+    </tr>
+  );
+}
+
+function FileRow({ id, file, isInFamily }: { id: string; file: FileOfNode; isInFamily: boolean }) {
+  const href = viewUrl({ ...ALL_LOGS, sources: [{ node: id, log: { kind: 'file', name: file.name } }] });
+  const canRead = file.format !== 'binary' && file.format !== 'unreadable';
+  const rawUrl = `/api/v1/cluster/nodes/${encodeURIComponent(id)}/log/raw?${new URLSearchParams({ file: file.name })}`;
+  return (
+    <tr>
+      <th scope="row" class={isInFamily ? 'is-inner' : undefined}>
+        {canRead ? (
+          <a class="mono" href={href}>
+            {file.name}
+          </a>
+        ) : (
+          <span class="mono">{file.name}</span>
+        )}
+      </th>
+      <td data-name="Size" class="number">
+        {formatBytes(file.size)}
+      </td>
+      <td data-name="State" class={file.state === 'live' ? 'ok' : 'dim'}>
+        {file.state}
+        {file.compressed && ' · compressed'}
+      </td>
+      <td data-name="Format" class={file.problem ? 'problem' : undefined} title={file.problem ?? undefined}>
+        {file.format}
+        {file.problem && `: ${file.problem}`}
+      </td>
+      <td data-name="First line">
+        <Moment timeMs={file.firstTimeMs} />
+      </td>
+      <td data-name="Last line">
+        <Moment timeMs={file.lastTimeMs} />
+      </td>
+      <td class="row-links">
+        {canRead && (
+          <>
+            <a href={href} aria-label={`open ${file.name}`}>
+              open
+            </a>
+            <span aria-hidden="true"> · </span>
+          </>
+        )}
+        <DownloadLink href={rawUrl} name={file.name} />
+      </td>
+    </tr>
+  );
+}
+
+function Moment({ timeMs }: { timeMs: number | null }) {
+  const zone = useStore(preferences.zone);
+  const nowMs = useNow(MINUTE_MS);
+  if (timeMs === null) return <Unknown why="no time was found there, or it has not been looked up yet" />;
+  return <span title={formatSecond(timeMs, zone)}>{formatMoment(timeMs, zone, nowMs)}</span>;
+}

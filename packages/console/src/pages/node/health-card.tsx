@@ -1,0 +1,84 @@
+import type { ClusterNode, NodeDescription } from '@porthole/client';
+import { useMemo } from 'preact/hooks';
+import { cluster } from '../../state/cluster.ts';
+import type { Resource } from '../../state/resource.ts';
+import { FailureNote } from '../../ui/failure-note.tsx';
+import { formatSpan } from '../../ui/format.ts';
+import { useResource } from '../../ui/use-resource.ts';
+import { stateText } from '../cluster/node-health.ts';
+import { readinessOfSelf } from './node-resources.ts';
+
+interface HealthCardProps {
+  node: ClusterNode;
+  description: Resource<NodeDescription>;
+}
+
+/** Whether the node can do its work, and what it can do. */
+export function HealthCard({ node, description }: HealthCardProps) {
+  const { value, asOfMs, failure } = useResource(description);
+  return (
+    <section class="card list-card" aria-labelledby="health-title">
+      <div class="card-head">
+        <h2 id="health-title">Health</h2>
+      </div>
+      {node.isSelf ? <OwnHealth /> : <HeardHealth node={node} />}
+      {failure && (
+        <FailureNote what="Its description" failure={failure} asOfMs={asOfMs} onRetry={() => description.reload()} />
+      )}
+      {value && (
+        <details class="capabilities">
+          <summary>Answers {value.capabilities.length} operations</summary>
+          <ul>
+            {value.capabilities.map((name) => (
+              <li key={name}>
+                <code>{name}</code>
+              </li>
+            ))}
+          </ul>
+        </details>
+      )}
+    </section>
+  );
+}
+
+function OwnHealth() {
+  const readiness = useMemo(() => readinessOfSelf(), []);
+  const { value, asOfMs, failure } = useResource(readiness);
+  if (failure)
+    return <FailureNote what="Its health" failure={failure} asOfMs={asOfMs} onRetry={() => readiness.reload()} />;
+  if (!value) return null;
+  return (
+    <ul class="check-list">
+      <Check name="Overall" isOk={value.status === 'ready'} detail={value.status} />
+      {value.checks.map(({ name, ok, detail }) => (
+        <Check key={name} name={name} isOk={ok} detail={detail} />
+      ))}
+    </ul>
+  );
+}
+
+/** Of another node is known what the node asked heard of it. */
+function HeardHealth({ node }: { node: ClusterNode }) {
+  const { value } = useResource(cluster);
+  const self = value?.nodes.find(({ isSelf }) => isSelf)?.id ?? 'the node asked';
+  const isUp = node.state === 'up';
+  const answered = isUp
+    ? `answered within ${formatSpan(node.report.elapsedMs)}`
+    : (node.report.detail ?? stateText(node));
+  return (
+    <ul class="check-list">
+      <Check name={`Seen from ${self}`} isOk={isUp} detail={answered} />
+    </ul>
+  );
+}
+
+function Check({ name, isOk, detail }: { name: string; isOk: boolean; detail: string }) {
+  return (
+    <li>
+      <span class={isOk ? 'ok' : 'problem'}>{isOk ? '✓' : '✗'}</span>
+      <span class="sr-only">{isOk ? 'good: ' : 'bad: '}</span>
+      <span class="check-name">{name}</span>
+      <span class="dim">{detail}</span>
+    </li>
+  );
+}

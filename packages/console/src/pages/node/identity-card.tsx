@@ -1,0 +1,94 @@
+import type { ClusterNode, NodeDescription } from '@porthole/client';
+import type { ComponentChildren } from 'preact';
+import { preferences } from '../../state/preferences.ts';
+import type { Resource } from '../../state/resource.ts';
+import { formatDate, formatSecond, formatSpan } from '../../ui/format.ts';
+import { Unknown } from '../../ui/unknown.tsx';
+import { useNow } from '../../ui/use-now.ts';
+import { useResource } from '../../ui/use-resource.ts';
+import { useStore } from '../../ui/use-store.ts';
+import { clockText, isClockOff } from '../cluster/node-health.ts';
+
+interface IdentityCardProps {
+  node: ClusterNode;
+  description: Resource<NodeDescription>;
+}
+
+const NOT_TOLD = 'it does not tell this, or does not answer';
+
+/** Who the node is. */
+export function IdentityCard({ node, description }: IdentityCardProps) {
+  const { value } = useResource(description);
+  const { hostName, hostIp, httpPort, grpcPort, version } = node.node;
+  return (
+    <section class="card list-card" aria-labelledby="identity-title">
+      <div class="card-head">
+        <h2 id="identity-title">Identity</h2>
+      </div>
+      <dl class="facts">
+        <Fact name="Host">
+          {hostName && hostName !== hostIp ? `${hostName} ` : ''}
+          <span class="mono dim">{hostIp}</span>
+        </Fact>
+        <Fact name="Ports">
+          HTTP {httpPort} · gRPC {grpcPort || 'none'}
+        </Fact>
+        <Fact name="Version">
+          {version || <Unknown why={NOT_TOLD} />}
+          {value && (
+            <span class="dim">
+              {' '}
+              · Porthole {value.versions.porthole} · Node.js {value.versions.node}
+            </span>
+          )}
+        </Fact>
+        <Fact name="Shows">{value ? observedText(value) : <Unknown why={NOT_TOLD} />}</Fact>
+        <UpSince node={node} />
+        <Fact name="Clock">
+          <ClockFact node={node} />
+        </Fact>
+        <Fact name="Time zone">{node.timeZone ?? <Unknown why={NOT_TOLD} />}</Fact>
+      </dl>
+    </section>
+  );
+}
+
+function Fact({ name, children }: { name: string; children: ComponentChildren }) {
+  return (
+    <div>
+      <dt>{name}</dt>
+      <dd>{children}</dd>
+    </div>
+  );
+}
+
+function UpSince({ node }: { node: ClusterNode }) {
+  const zone = useStore(preferences.zone);
+  const nowMs = useNow();
+  const { onlineTime } = node.node;
+  return (
+    <Fact name="Up since">
+      {onlineTime ? (
+        `${formatDate(onlineTime, zone)} ${formatSecond(onlineTime, zone)}`
+      ) : (
+        <Unknown why="it was never heard" />
+      )}
+      {node.state === 'up' && <span class="dim"> · {formatSpan(nowMs - onlineTime)}</span>}
+    </Fact>
+  );
+}
+
+function ClockFact({ node: { clock, isSelf, state } }: { node: ClusterNode }) {
+  if (isSelf) return <>the reference of all times shown</>;
+  if (!clock || state !== 'up') return <Unknown why="its clock cannot be compared: it does not answer" />;
+  return (
+    <span class={isClockOff(clock) ? 'warning' : undefined}>
+      {clockText(clock)}
+      <span class="dim"> · its times are corrected by this</span>
+    </span>
+  );
+}
+
+function observedText({ observes }: NodeDescription): string {
+  return observes === 'self' ? 'its own configuration and logs' : 'the configuration and logs of the service beside it';
+}

@@ -1,0 +1,92 @@
+import type { ClusterRecord, MemberReport, NodeDescription } from '@porthole/client';
+import { Resource } from '../../state/resource.ts';
+import { session } from '../../state/session.ts';
+import { type ColumnRange, type CountColumn, countColumns, rangeOf } from '../../ui/count-columns.ts';
+import { type FileFamily, type FileOfNode, fileFamilies } from './file-families.ts';
+import { type Readiness, readReadiness } from './readiness.ts';
+
+const HOUR_MS = 3_600_000;
+
+const DAY_MS = 24 * HOUR_MS;
+
+const BUCKET_MS = 60_000;
+
+const NEWEST = 5;
+
+/** Looked at beside what users ask: briefly. */
+const BUDGET_MS = 3000;
+
+const HEAVY_MS = 30_000;
+
+const LIGHT_MS = 10_000;
+
+export interface HourCounts {
+  range: ColumnRange;
+  columns: CountColumn[];
+  report: MemberReport | null;
+}
+
+export interface NodeFiles {
+  files: FileOfNode[];
+  families: FileFamily[];
+  report: MemberReport | null;
+}
+
+export interface NewestErrors {
+  records: ClusterRecord[];
+  report: MemberReport | null;
+}
+
+const cluster = () => session.client.cluster;
+
+export function descriptionOf(id: string): Resource<NodeDescription> {
+  return new Resource((signal) => cluster().member(id).describe({ signal }), { everyMs: LIGHT_MS });
+}
+
+/** Only the node this page came from can be asked: the others do not answer to pages of other origins. */
+export function readinessOfSelf(): Resource<Readiness> {
+  return new Resource((signal) => readReadiness((path) => session.fetch(path, { signal })), { everyMs: LIGHT_MS });
+}
+
+export function hourOf(id: string): Resource<HourCounts> {
+  return new Resource(
+    async (signal) => {
+      const range = rangeOf(Date.now(), { spanMs: HOUR_MS, bucketMs: BUCKET_MS });
+      const { buckets, members } = await cluster().logHistogram(
+        { nodes: [id], minLevel: 'WARN', fromMs: range.fromMs, toMs: range.toMs, bucketMs: BUCKET_MS, buckets: 60 },
+        { signal, budgetMs: BUDGET_MS },
+      );
+      return { range, columns: countColumns(buckets, range), report: members[0] ?? null };
+    },
+    { everyMs: HEAVY_MS },
+  );
+}
+
+export function filesOf(id: string): Resource<NodeFiles> {
+  return new Resource(
+    async (signal) => {
+      const { files, members } = await cluster().logFiles({ nodes: [id] }, { signal });
+      return { files, families: fileFamilies(files), report: members[0] ?? null };
+    },
+    { everyMs: HEAVY_MS },
+  );
+}
+
+/** Of the last day, the newest first. */
+export function newestErrorsOf(id: string): Resource<NewestErrors> {
+  return new Resource(
+    async (signal) => {
+      const records: ClusterRecord[] = [];
+      let report: MemberReport | null = null;
+      const query = { nodes: [id], minLevel: 'ERROR', order: 'newest', limit: NEWEST, before: 0, after: 0 } as const;
+      const found = cluster().searchLogs({ ...query, fromMs: Date.now() - DAY_MS }, { signal, budgetMs: BUDGET_MS });
+      for await (const batch of found)
+        for (const item of batch) {
+          if (item.type === 'end') report = item.members[0] ?? null;
+          else records.push(item);
+        }
+      return { records, report };
+    },
+    { everyMs: HEAVY_MS },
+  );
+}

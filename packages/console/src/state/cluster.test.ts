@@ -1,0 +1,18 @@
+import { expect, test } from 'vitest';
+import { colourIn } from './cluster.ts';
+
+test('colours go by the order of ids, whatever order they are told in', () => {
+  expect(['a', 'b', 'c'].map((id) => colourIn(['c', 'a', 'b'], id))).toEqual([1, 2, 3]);
+});
+
+test('the ninth node has the colour of the first', () => {
+  const ids = Array.from({ length: 9 }, (_, index) => `node-${index}`);
+  expect(colourIn(ids, 'node-8')).toBe(1);
+});
+
+test('a node that is not known has one of the colours, always the same', () => {
+  const colour = colourIn([], 'stranger');
+  expect(colour).toBe(colourIn([], 'stranger'));
+  expect(colour).toBeGreaterThanOrEqual(1);
+  expect(colour).toBeLessThanOrEqual(8);
+});

@@ -1,0 +1,134 @@
+import type { Level } from '@porthole/client';
+import type { RecordKey } from '../log-view/log-source.ts';
+import { ALL_LOGS, type LogsView, type SourceChoice, type TimeRange } from './view.ts';
+
+const LEVELS: readonly Level[] = ['TRACE', 'DEBUG', 'INFO', 'WARN', 'ERROR', 'FATAL'];
+
+/** Longest first: a span is written in the largest unit that divides it. */
+const UNITS = { d: 86_400_000, h: 3_600_000, m: 60_000, s: 1000, ms: 1 } as const;
+
+/** Switches of the view and the parameters that turn them from what is usual. */
+const SWITCHES = {
+  isRegex: 're',
+  isCaseSensitive: 'case',
+  isOnlyMatches: 'only',
+  isWrapped: 'wrap',
+  isPlain: 'plain',
+  hasHistogram: 'chart',
+} as const satisfies Partial<Record<keyof LogsView, string>>;
+
+const SWITCH_NAMES = Object.keys(SWITCHES) as (keyof typeof SWITCHES)[];
+
+/** The log workspace a query describes; parameters that make no sense are left out of account. */
+export function parseLogs(query: URLSearchParams): LogsView {
+  const at = parseKey(query.get('at'));
+  const timeMs = parseMoment(query.get('t'));
+  const range = parseRange(query);
+  const level = query.get('level')?.toUpperCase();
+  const switches = SWITCH_NAMES.map((name) => [name, flag(query.get(SWITCHES[name]), ALL_LOGS[name])]);
+  return {
+    ...ALL_LOGS,
+    ...(Object.fromEntries(switches) as Pick<LogsView, keyof typeof SWITCHES>),
+    sources: query.getAll('src').flatMap((text) => parseSource(text) ?? []),
+    range,
+    minLevel: LEVELS.find((known) => known === level) ?? null,
+    text: query.get('q') ?? '',
+    excluded: query.getAll('not').filter((text) => text !== ''),
+    callSite: query.get('site') || null,
+    component: query.get('tag') || null,
+    at,
+    timeMs,
+    isLive: flag(query.get('live'), isUsuallyLive({ at, timeMs, range })),
+  };
+}
+
+export function logsQuery(view: LogsView): URLSearchParams {
+  const query = new URLSearchParams();
+  for (const source of view.sources) query.append('src', sourceText(source));
+  writeRange(query, view.range);
+  if (view.minLevel) query.set('level', view.minLevel);
+  if (view.text) query.set('q', view.text);
+  for (const text of view.excluded) query.append('not', text);
+  if (view.callSite) query.set('site', view.callSite);
+  if (view.component) query.set('tag', view.component);
+  for (const name of SWITCH_NAMES) if (view[name] !== ALL_LOGS[name]) query.set(SWITCHES[name], view[name] ? '1' : '0');
+  if (view.timeMs !== null) query.set('t', momentText(view.timeMs));
+  if (view.at) query.set('at', `${view.at.node}/${view.at.cursor}`);
+  if (view.isLive !== isUsuallyLive(view)) query.set('live', view.isLive ? '1' : '0');
+  return query;
+}
+
+/** Who goes to a record or a moment wants to read it; who does not wants to see what comes. */
+function isUsuallyLive({ at, timeMs, range }: Pick<LogsView, 'at' | 'timeMs' | 'range'>): boolean {
+  return at === null && timeMs === null && range?.kind !== 'fixed';
+}
+
+function flag(text: string | null, usual: boolean): boolean {
+  return text === '1' ? true : text === '0' ? false : usual;
+}
+
+/** `NODE`, `NODE/FAMILY`, `NODE/=FILE`; a family whose name begins with `=` has a second slash before it. */
+function parseSource(text: string): SourceChoice | undefined {
+  const [node, name] = splitOnce(text);
+  if (!node) return undefined;
+  if (!name || name === '=' || name === '/') return { node, log: null };
+  if (name.startsWith('=')) return { node, log: { kind: 'file', name: name.slice(1) } };
+  return { node, log: { kind: 'family', name: name.startsWith('/') ? name.slice(1) : name } };
+}
+
+function sourceText({ node, log }: SourceChoice): string {
+  if (!log) return node;
+  if (log.kind === 'file') return `${node}/=${log.name}`;
+  return `${node}/${log.name.startsWith('=') ? '/' : ''}${log.name}`;
+}
+
+function parseKey(text: string | null): RecordKey | null {
+  const [node, cursor] = splitOnce(text ?? '');
+  return node && cursor ? { node, cursor } : null;
+}
+
+/** Neither an id nor a file's name can hold a slash. */
+function splitOnce(text: string): [string, string] {
+  const index = text.indexOf('/');
+  return index < 0 ? [text, ''] : [text.slice(0, index), text.slice(index + 1)];
+}
+
+function parseRange(query: URLSearchParams): TimeRange | null {
+  const spanMs = parseSpan(query.get('last'));
+  if (spanMs !== null) return { kind: 'last', spanMs };
+  const [from, to] = [query.get('from'), query.get('to')];
+  const [fromMs, toMs] = [parseMoment(from), parseMoment(to)];
+  // `from=` alone is a range that is open at both ends.
+  if (fromMs === null && toMs === null && from !== '') return null;
+  return { kind: 'fixed', fromMs, toMs };
+}
+
+function writeRange(query: URLSearchParams, range: TimeRange | null): void {
+  if (range?.kind === 'last') query.set('last', spanText(range.spanMs));
+  if (range?.kind !== 'fixed') return;
+  if (range.fromMs !== null) query.set('from', momentText(range.fromMs));
+  else if (range.toMs === null) query.set('from', '');
+  if (range.toMs !== null) query.set('to', momentText(range.toMs));
+}
+
+function parseSpan(text: string | null): number | null {
+  const [, amount, unit = ''] = /^(\d+)(ms|[dhms])$/.exec(text ?? '') ?? [];
+  const spanMs = Number(amount) * UNITS[unit as keyof typeof UNITS];
+  return spanMs > 0 && Number.isSafeInteger(spanMs) ? spanMs : null;
+}
+
+function spanText(spanMs: number): string {
+  const [unit, unitMs] = Object.entries(UNITS).find(([, ms]) => spanMs % ms === 0) ?? ['ms', 1];
+  return `${spanMs / unitMs}${unit}`;
+}
+
+/** RFC 3339, or epoch milliseconds. */
+function parseMoment(text: string | null): number | null {
+  if (!text) return null;
+  const timeMs = /^-?\d{6,}$/.test(text) ? Number(text) : Date.parse(text);
+  return Math.abs(timeMs) <= 8.64e15 ? timeMs : null;
+}
+
+function momentText(timeMs: number): string {
+  return new Date(timeMs).toISOString();
+}

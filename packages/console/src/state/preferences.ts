@@ -1,0 +1,48 @@
+import { Store } from './store.ts';
+import type { ZoneName } from './view.ts';
+
+export type Theme = 'system' | 'light' | 'dark';
+
+type Shelf = Pick<Storage, 'getItem' | 'setItem'>;
+
+/** What a user wants of every page, kept in the browser where it allows that. */
+export class Preferences {
+  readonly theme: Store<Theme>;
+  /** Whose times are shown. */
+  readonly zone: Store<ZoneName>;
+  /** Single keys do something. */
+  readonly hasKeys: Store<boolean>;
+
+  constructor(shelf: Shelf | undefined) {
+    this.theme = kept(shelf, 'theme', ['system', 'light', 'dark']);
+    this.zone = kept(shelf, 'zone', ['local', 'utc']);
+    const keys = kept(shelf, 'keys', ['on', 'off']);
+    this.hasKeys = new Store(keys.value === 'on');
+    this.hasKeys.subscribe(() => keys.set(this.hasKeys.value ? 'on' : 'off'));
+  }
+}
+
+/** The first choice is the usual one. */
+function kept<Choice extends string>(
+  shelf: Shelf | undefined,
+  name: string,
+  choices: readonly [Choice, ...Choice[]],
+): Store<Choice> {
+  const key = `porthole.${name}`;
+  const found = quietly(() => shelf?.getItem(key));
+  const store = new Store<Choice>(choices.find((choice) => choice === found) ?? choices[0]);
+  store.subscribe(() => quietly(() => shelf?.setItem(key, store.value)));
+  return store;
+}
+
+/** Storage may be full, or forbidden: then a choice lasts as long as the page. */
+function quietly<T>(act: () => T): T | undefined {
+  try {
+    return act();
+  } catch {
+    return undefined;
+  }
+}
+
+// Where it is forbidden even the name throws.
+export const preferences = new Preferences(quietly(() => globalThis.window?.localStorage));

@@ -1,0 +1,165 @@
+import { ClientError } from '@porthole/client';
+import { expect, test } from 'vitest';
+import { Resource, type Surroundings } from './resource.ts';
+
+/** A page whose time passes only when a test says so. */
+class FakePage implements Surroundings {
+  nowMs = 1000;
+  visible = true;
+  #timers: { atMs: number; run: () => void }[] = [];
+  #returns = new Set<() => void>();
+
+  now() {
+    return this.nowMs;
+  }
+
+  after(ms: number, run: () => void) {
+    const timer = { atMs: this.nowMs + ms, run };
+    this.#timers.push(timer);
+    return () => {
+      this.#timers = this.#timers.filter((other) => other !== timer);
+    };
+  }
+
+  isVisible() {
+    return this.visible;
+  }
+
+  onReturn(run: () => void) {
+    this.#returns.add(run);
+    return () => this.#returns.delete(run);
+  }
+
+  get timers() {
+    return this.#timers.length;
+  }
+
+  get listeners() {
+    return this.#returns.size;
+  }
+
+  /** Lets the time pass and what was loaded arrive. */
+  async pass(ms: number) {
+    this.nowMs += ms;
+    const due = this.#timers.filter(({ atMs }) => atMs <= this.nowMs);
+    this.#timers = this.#timers.filter(({ atMs }) => atMs > this.nowMs);
+    for (const { run } of due) run();
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+
+  async comeBack() {
+    this.visible = true;
+    for (const run of this.#returns) run();
+    await this.pass(0);
+  }
+}
+
+function counted(
+  page: FakePage,
+  { everyMs = 10_000, fail = () => false }: { everyMs?: number; fail?: () => boolean } = {},
+) {
+  let loads = 0;
+  const resource = new Resource(
+    async () => {
+      loads++;
+      if (fail()) throw new ClientError('UNREACHABLE', 'no connection', { method: 'GET', url: '/' });
+      return loads;
+    },
+    { everyMs, surroundings: page },
+  );
+  return { resource, loads: () => loads };
+}
+
+test('nothing is asked until someone watches, and then again every so often', async () => {
+  const page = new FakePage();
+  const { resource, loads } = counted(page);
+  await page.pass(60_000);
+  expect(loads()).toBe(0);
+  resource.watch();
+  await page.pass(0);
+  expect(resource.state.value).toMatchObject({ value: 1, asOfMs: page.nowMs, failure: null, isLoading: false });
+  await page.pass(9999);
+  expect(loads()).toBe(1);
+  await page.pass(1);
+  expect(resource.state.value.value).toBe(2);
+});
+
+test('it rests when the last watcher has gone, and goes on with what it has when one comes back soon', async () => {
+  const page = new FakePage();
+  const { resource, loads } = counted(page);
+  const [first, second] = [resource.watch(), resource.watch()];
+  await page.pass(0);
+  first();
+  first();
+  expect(page.timers).toBe(1);
+  second();
+  expect([page.timers, page.listeners]).toEqual([0, 0]);
+  resource.watch();
+  await page.pass(5000);
+  expect(loads()).toBe(1);
+});
+
+test('a failure keeps the value and tells since when it fails, until it succeeds again', async () => {
+  const page = new FakePage();
+  let isDown = false;
+  const { resource } = counted(page, { fail: () => isDown });
+  resource.watch();
+  await page.pass(0);
+  const asOfMs = page.nowMs;
+  isDown = true;
+  await page.pass(10_000);
+  const sinceMs = page.nowMs;
+  await page.pass(5000);
+  expect(resource.state.value).toEqual({
+    value: 1,
+    asOfMs,
+    failure: { code: 'UNREACHABLE', detail: 'no connection', status: null, sinceMs },
+    isLoading: false,
+  });
+  isDown = false;
+  await page.pass(5000);
+  expect(resource.state.value).toMatchObject({ value: 4, asOfMs: page.nowMs, failure: null });
+});
+
+test('a page out of sight asks nothing, and what is due is loaded when it comes back', async () => {
+  const page = new FakePage();
+  const { resource, loads } = counted(page);
+  resource.watch();
+  await page.pass(0);
+  page.visible = false;
+  await page.pass(60_000);
+  expect(loads()).toBe(1);
+  await page.comeBack();
+  expect(loads()).toBe(2);
+  await page.pass(10_000);
+  expect(loads()).toBe(3);
+});
+
+test('what is under way when the last watcher goes is given up, and its answer is not taken', async () => {
+  const page = new FakePage();
+  let signal: AbortSignal | undefined;
+  let answer: (value: string) => void = () => {};
+  const resource = new Resource<string>(
+    (given) => {
+      signal = given;
+      return new Promise((resolve) => {
+        answer = resolve;
+      });
+    },
+    { surroundings: page },
+  );
+  resource.watch()();
+  expect(signal?.aborted).toBe(true);
+  answer('late');
+  await page.pass(0);
+  expect(resource.state.value).toEqual({ value: null, asOfMs: null, failure: null, isLoading: false });
+});
+
+test('while it loads it is not loaded a second time', async () => {
+  const page = new FakePage();
+  const { resource, loads } = counted(page);
+  resource.watch();
+  resource.reload();
+  await page.pass(0);
+  expect(loads()).toBe(1);
+});

@@ -1,0 +1,35 @@
+import { Store } from './store.ts';
+
+/** What lies over the page: one at a time. */
+export const sheet = new Store<'palette' | 'keys' | null>(null);
+
+/** Takes Ctrl/Cmd+K everywhere, and `?` where nobody is writing. */
+export function takeSheetKeys(target: Document, hasKeys: () => boolean): () => void {
+  const take = (event: KeyboardEvent) => {
+    const wanted = sheetOf(event, { hasKeys: hasKeys() });
+    if (!wanted || isModal(target)) return;
+    event.preventDefault();
+    sheet.set(wanted);
+  };
+  target.addEventListener('keydown', take);
+  return () => target.removeEventListener('keydown', take);
+}
+
+type Press = Pick<KeyboardEvent, 'key' | 'ctrlKey' | 'metaKey' | 'altKey' | 'target'>;
+
+function sheetOf(press: Press, { hasKeys }: { hasKeys: boolean }): 'palette' | 'keys' | undefined {
+  if ((press.ctrlKey || press.metaKey) && !press.altKey && press.key.toLowerCase() === 'k') return 'palette';
+  if (press.key === '?' && hasKeys && !press.ctrlKey && !press.metaKey && !isWriting(press.target)) return 'keys';
+  return undefined;
+}
+
+/** Whether single keys are text there, not commands. */
+function isWriting(target: EventTarget | null): boolean {
+  return (
+    target instanceof HTMLElement && (target.isContentEditable || /^(input|textarea|select)$/i.test(target.tagName))
+  );
+}
+
+function isModal(target: Document): boolean {
+  return target.querySelector('dialog[open]') !== null;
+}

@@ -1,0 +1,158 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { ALL_CONFIG, ALL_LOGS, type View } from './view.ts';
+import { parseView, viewUrl } from './view-url.ts';
+
+const ORIGIN = 'http://node.example:9000';
+
+const parse = (text: string) => parseView(new URL(text, ORIGIN));
+
+describe('a view and its URL', () => {
+  const cases: [string, View][] = [
+    ['/', { page: 'cluster' }],
+    ['/nodes/broker-1', { page: 'node', id: 'broker-1', tab: 'overview', text: '' }],
+    ['/nodes/10.0.0.1:9000/logs', { page: 'node', id: '10.0.0.1:9000', tab: 'logs', text: '' }],
+    ['/nodes/a/config?q=query.timeout', { page: 'node', id: 'a', tab: 'config', text: 'query.timeout' }],
+    ['/nodes/~..', { page: 'node', id: '..', tab: 'overview', text: '' }],
+    ['/config', ALL_CONFIG],
+    ['/config?left=a&right=b', { ...ALL_CONFIG, left: 'a', right: 'b' }],
+    ['/logs', ALL_LOGS],
+    ['/logs?last=15m&level=ERROR', { ...ALL_LOGS, range: { kind: 'last', spanMs: 900_000 }, minLevel: 'ERROR' }],
+    [
+      '/logs?src=a&src=b/lind.log&src=c/=lind.log.1.gz',
+      {
+        ...ALL_LOGS,
+        sources: [
+          { node: 'a', log: null },
+          { node: 'b', log: { kind: 'family', name: 'lind.log' } },
+          { node: 'c', log: { kind: 'file', name: 'lind.log.1.gz' } },
+        ],
+      },
+    ],
+    [
+      '/logs?from=2026-11-15T10:00:00.000Z',
+      { ...ALL_LOGS, range: { kind: 'fixed', fromMs: Date.UTC(2026, 10, 15, 10), toMs: null }, isLive: false },
+    ],
+    [
+      '/logs?site=kv/job.go:175&at=a/cursor',
+      { ...ALL_LOGS, callSite: 'kv/job.go:175', at: { node: 'a', cursor: 'cursor' }, isLive: false },
+    ],
+    ['/nowhere', { page: 'unknown', path: '/nowhere' }],
+  ];
+
+  test.each(cases)('%s is read and written', (url, view) => {
+    expect(parse(url)).toEqual(view);
+    expect(viewUrl(view)).toBe(url);
+  });
+
+  test('every view comes back as it was', () => {
+    fc.assert(
+      fc.property(views(), (view) => {
+        expect(parse(viewUrl(view))).toEqual(view);
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  test('no URL breaks it, and what it reads can be written', () => {
+    const paths = fc.constantFrom('/', '/logs', '/config', '/nodes/', '/nodes/%E0%A4', '/nodes/a/b/c', '//', '/logs/');
+    const names = fc.constantFrom(
+      'src',
+      'last',
+      'from',
+      'to',
+      't',
+      'at',
+      'level',
+      'live',
+      're',
+      'chart',
+      'q',
+      'not',
+      'site',
+    );
+    const values = fc.oneof(
+      fc.string({ unit: 'binary' }),
+      fc.constantFrom('/', '=', '//', '-1', '1e999', '99999999999999999999d', 'NaN', '%', '__proto__'),
+    );
+    fc.assert(
+      fc.property(paths, fc.array(fc.tuple(names, values)), (path, query) => {
+        const view = parseView(new URL(`${ORIGIN}${path}?${new URLSearchParams(query)}`));
+        expect(parse(viewUrl(view))).toEqual(view);
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  test.each([
+    '/logs?level=loud',
+    '/logs?last=0m',
+    '/logs?last=soon',
+    '/logs?from=yesterday',
+    '/logs?at=a',
+    '/logs?live=maybe&src=',
+  ])('what makes no sense in %s is left out', (url) => {
+    expect(parse(url)).toEqual(ALL_LOGS);
+  });
+});
+
+function views(): fc.Arbitrary<View> {
+  const text = fc.string({ unit: 'grapheme' });
+  const name = fc.string({ unit: 'grapheme', minLength: 1 }).filter((value) => !value.includes('/'));
+  const orNull = <T>(value: fc.Arbitrary<T>) => fc.option(value, { nil: null });
+  const time = fc.integer({ min: -8.64e15, max: 8.64e15 });
+  const id = fc.stringMatching(/^[A-Za-z0-9.:_-]{1,128}$/);
+  const logs = fc.record({
+    page: fc.constant('logs' as const),
+    sources: fc.array(
+      fc.record({
+        node: name,
+        log: orNull(fc.record({ kind: fc.constantFrom('family' as const, 'file' as const), name })),
+      }),
+    ),
+    range: orNull(
+      fc.oneof(
+        fc.record({ kind: fc.constant('last' as const), spanMs: fc.integer({ min: 1, max: 1e14 }) }),
+        fc.record({ kind: fc.constant('fixed' as const), fromMs: orNull(time), toMs: orNull(time) }),
+      ),
+    ),
+    minLevel: orNull(
+      fc.constantFrom(
+        'TRACE' as const,
+        'DEBUG' as const,
+        'INFO' as const,
+        'WARN' as const,
+        'ERROR' as const,
+        'FATAL' as const,
+      ),
+    ),
+    text,
+    isRegex: fc.boolean(),
+    isCaseSensitive: fc.boolean(),
+    isOnlyMatches: fc.boolean(),
+    excluded: fc.array(fc.string({ unit: 'grapheme', minLength: 1 })),
+    callSite: orNull(fc.string({ unit: 'grapheme', minLength: 1 })),
+    component: orNull(fc.string({ unit: 'grapheme', minLength: 1 })),
+    at: orNull(fc.record({ node: name, cursor: fc.string({ unit: 'grapheme', minLength: 1 }) })),
+    timeMs: orNull(time),
+    isLive: fc.boolean(),
+    isWrapped: fc.boolean(),
+    isPlain: fc.boolean(),
+    hasHistogram: fc.boolean(),
+  });
+  const config = fc.record({
+    page: fc.constant('config' as const),
+    role: orNull(name),
+    left: orNull(name),
+    right: orNull(name),
+    text,
+    showExpected: fc.boolean(),
+  });
+  const node = fc.record({
+    page: fc.constant('node' as const),
+    id,
+    tab: fc.constantFrom('overview' as const, 'config' as const, 'logs' as const),
+    text,
+  });
+  return fc.oneof(fc.constant({ page: 'cluster' as const }), node, config, logs);
+}

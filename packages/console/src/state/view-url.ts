@@ -1,0 +1,85 @@
+import { logsQuery, parseLogs } from './logs-url.ts';
+import { ALL_CONFIG, type ConfigView, type NodeView, type View } from './view.ts';
+
+/** Tabs by the last part of the path; the overview has none. */
+const TABS: Readonly<Record<string, NodeView['tab']>> = { config: 'config', logs: 'logs' };
+
+/** What a URL shows. Never throws: what is not understood is as if it were not there. */
+export function parseView(url: URL): View {
+  const path = url.pathname.replace(/(?<=.)\/$/, '');
+  if (path === '/') return { page: 'cluster' };
+  if (path === '/logs') return parseLogs(url.searchParams);
+  if (path === '/config') return parseConfig(url.searchParams);
+  return parseNode(path, url.searchParams) ?? { page: 'unknown', path: url.pathname };
+}
+
+/** Path and query of a view. What is as usual is left out. */
+export function viewUrl(view: View): string {
+  switch (view.page) {
+    case 'cluster':
+      return '/';
+    case 'logs':
+      return urlOf('/logs', logsQuery(view));
+    case 'config':
+      return urlOf('/config', configQuery(view));
+    case 'node':
+      return urlOf(nodePath(view), new URLSearchParams(view.text ? { q: view.text } : {}));
+    case 'unknown':
+      return view.path;
+  }
+}
+
+function urlOf(path: string, query: URLSearchParams): string {
+  // These may stand in a query, and most of what is written there has them.
+  const text = query.toString().replaceAll('%2F', '/').replaceAll('%3A', ':').replaceAll('%3D', '=');
+  return text ? `${path}?${text}` : path;
+}
+
+function parseNode(path: string, query: URLSearchParams): NodeView | undefined {
+  const [, first, encoded, tab, ...rest] = path.split('/');
+  const id = decoded(encoded);
+  if (first !== 'nodes' || !id || rest.length > 0) return undefined;
+  const text = query.get('q') ?? '';
+  if (tab === undefined) return { page: 'node', id: nodeIdOf(id), tab: 'overview', text };
+  if (!Object.hasOwn(TABS, tab)) return undefined;
+  return { page: 'node', id: nodeIdOf(id), tab: TABS[tab] ?? 'overview', text };
+}
+
+function nodePath({ id, tab }: NodeView): string {
+  // A path cannot hold `.` and `..` as its parts; no id has a `~`.
+  const part = /^\.{1,2}$/.test(id) ? `~${id}` : encodeURIComponent(id).replaceAll('%3A', ':');
+  return tab === 'overview' ? `/nodes/${part}` : `/nodes/${part}/${tab}`;
+}
+
+function nodeIdOf(part: string): string {
+  return part.replace(/^~(?=\.{1,2}$)/, '');
+}
+
+function decoded(part = ''): string {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    return '';
+  }
+}
+
+function parseConfig(query: URLSearchParams): ConfigView {
+  return {
+    ...ALL_CONFIG,
+    role: query.get('role') || null,
+    left: query.get('left') || null,
+    right: query.get('right') || null,
+    text: query.get('q') ?? '',
+    showExpected: query.get('expected') === '1',
+  };
+}
+
+function configQuery({ role, left, right, text, showExpected }: ConfigView): URLSearchParams {
+  const query = new URLSearchParams();
+  if (role) query.set('role', role);
+  if (left) query.set('left', left);
+  if (right) query.set('right', right);
+  if (text) query.set('q', text);
+  if (showExpected) query.set('expected', '1');
+  return query;
+}

@@ -1,0 +1,80 @@
+import { describe, expect, test } from 'vitest';
+import {
+  formatAge,
+  formatBytes,
+  formatCount,
+  formatDate,
+  formatMinute,
+  formatMoment,
+  formatSecond,
+  formatSpan,
+  formatTime,
+  zoneLabel,
+} from './format.ts';
+
+const NOW = Date.UTC(2026, 10, 15, 10, 41, 7, 5);
+
+describe('times', () => {
+  test('are told to the millisecond, second or minute', () => {
+    expect(formatTime(NOW, 'utc')).toBe('10:41:07.005');
+    expect(formatSecond(NOW, 'utc')).toBe('10:41:07');
+    expect(formatMinute(NOW, 'utc')).toBe('10:41');
+    expect(formatDate(NOW, 'utc')).toBe('15 Nov 2026');
+  });
+
+  test('of the browser are those its own clock shows', () => {
+    const date = new Date(NOW);
+    expect(formatMinute(NOW, 'local')).toBe(date.toTimeString().slice(0, 5));
+    expect(formatDate(NOW, 'local')).toContain(String(date.getDate()));
+  });
+
+  test.each([
+    [NOW - 60_000, '10:40'],
+    [Date.UTC(2026, 10, 12, 8, 14), '12 Nov 08:14'],
+    [Date.UTC(2025, 0, 2, 8, 14), '2 Jan 2025 08:14'],
+  ])('of another day or year say so (%d)', (timeMs, text) => {
+    expect(formatMoment(timeMs, 'utc', NOW)).toBe(text);
+  });
+
+  test('name their zone', () => {
+    expect(zoneLabel('utc', NOW)).toBe('UTC');
+    expect(zoneLabel('local', NOW)).toMatch(/^UTC([+−]\d\d:\d\d)?$/);
+  });
+});
+
+test.each([
+  [0, '0 ms'],
+  [412.4, '412 ms'],
+  [1250, '1.2 s'],
+  [9999, '9.9 s'],
+  [42_900, '42 s'],
+  [252_000, '4 min 12 s'],
+  [3_600_000, '1 h'],
+  [11_100_000, '3 h 5 min'],
+  [2 * 86_400_000 + 4 * 3_600_000, '2 d 4 h'],
+  [-5, '0 ms'],
+])('a span of %d ms is %s', (spanMs, text) => {
+  expect(formatSpan(spanMs)).toBe(text);
+});
+
+test('an age is told in words, and what lies ahead is now', () => {
+  expect(formatAge(NOW - 252_000, NOW)).toBe('4 min 12 s ago');
+  expect(formatAge(NOW + 500, NOW)).toBe('just now');
+});
+
+test.each([
+  [0, '0 B'],
+  [999, '999 B'],
+  [1000, '1.0 kB'],
+  [9950, '10 kB'],
+  [999_499, '999 kB'],
+  [999_500, '1.0 MB'],
+  [8_412_113_902, '8.4 GB'],
+  [10.1e9, '10 GB'],
+])('%d bytes are %s', (bytes, text) => {
+  expect(formatBytes(bytes)).toBe(text);
+});
+
+test('counts have separators', () => {
+  expect(formatCount(41_880)).toBe('41,880');
+});

@@ -1,0 +1,106 @@
+import type { ZoneName } from '../state/view.ts';
+
+const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];
+
+const BYTE_UNITS = ['kB', 'MB', 'GB', 'TB', 'PB'];
+
+const COUNT = new Intl.NumberFormat('en-US');
+
+/** `HH:mm:ss.SSS` */
+export function formatTime(timeMs: number, zone: ZoneName): string {
+  const at = partsOf(timeMs, zone);
+  return `${two(at.hour)}:${two(at.minute)}:${two(at.second)}.${String(at.ms).padStart(3, '0')}`;
+}
+
+/** `HH:mm` */
+export function formatMinute(timeMs: number, zone: ZoneName): string {
+  return formatTime(timeMs, zone).slice(0, 5);
+}
+
+/** `HH:mm:ss` */
+export function formatSecond(timeMs: number, zone: ZoneName): string {
+  return formatTime(timeMs, zone).slice(0, 8);
+}
+
+/** `12 Nov 2026` */
+export function formatDate(timeMs: number, zone: ZoneName): string {
+  const { day, month, year } = partsOf(timeMs, zone);
+  return `${day} ${MONTHS[month]} ${year}`;
+}
+
+/** As much as is needed to know when: `08:14` today, `12 Nov 08:14` this year, `12 Nov 2025 08:14`. */
+export function formatMoment(timeMs: number, zone: ZoneName, nowMs: number): string {
+  const [date, today] = [formatDate(timeMs, zone), formatDate(nowMs, zone)];
+  const minute = formatMinute(timeMs, zone);
+  if (date === today) return minute;
+  return date.slice(-4) === today.slice(-4) ? `${date.slice(0, -5)} ${minute}` : `${date} ${minute}`;
+}
+
+/** `4 min 12 s ago`. What lies ahead, because clocks differ, is now. */
+export function formatAge(timeMs: number, nowMs: number): string {
+  const ageMs = Math.max(0, nowMs - timeMs);
+  return ageMs < 1000 ? 'just now' : `${formatSpan(ageMs)} ago`;
+}
+
+/** Two units at most: `412 ms`, `1.2 s`, `42 s`, `4 min 12 s`, `3 h 5 min`, `2 d 4 h`. */
+export function formatSpan(spanMs: number): string {
+  const ms = Math.max(0, spanMs);
+  if (ms < 1000) return `${Math.round(ms)} ms`;
+  if (ms < 10_000) return `${Math.floor(ms / 100) / 10} s`;
+  const seconds = Math.floor(ms / 1000);
+  if (seconds < 60) return `${seconds} s`;
+  const minutes = Math.floor(seconds / 60);
+  if (minutes < 60) return twoUnits(minutes, 'min', seconds % 60, 's');
+  const hours = Math.floor(minutes / 60);
+  if (hours < 24) return twoUnits(hours, 'h', minutes % 60, 'min');
+  return twoUnits(Math.floor(hours / 24), 'd', hours % 24, 'h');
+}
+
+/** Decimal units, three digits at most: `512 B`, `8.4 GB`, `120 MB`. */
+export function formatBytes(bytes: number): string {
+  if (bytes < 1000) return `${bytes} B`;
+  let value = bytes;
+  let unit = -1;
+  // What would be rounded up to 1000 belongs to the next unit.
+  while (value >= 999.5 && unit < BYTE_UNITS.length - 1) {
+    value /= 1000;
+    unit++;
+  }
+  return `${value < 9.95 ? value.toFixed(1) : Math.round(value)} ${BYTE_UNITS[unit]}`;
+}
+
+/** `41,880` */
+export function formatCount(count: number): string {
+  return COUNT.format(count);
+}
+
+/** `UTC`, `UTC+01:00`: of a zone at a time, because it changes with summer. */
+export function zoneLabel(zone: ZoneName, timeMs: number): string {
+  const minutes = zone === 'utc' ? 0 : -new Date(timeMs).getTimezoneOffset();
+  if (minutes === 0) return 'UTC';
+  const size = Math.abs(minutes);
+  return `UTC${minutes < 0 ? '−' : '+'}${two(Math.floor(size / 60))}:${two(size % 60)}`;
+}
+
+function twoUnits(large: number, largeUnit: string, small: number, smallUnit: string): string {
+  return small === 0 ? `${large} ${largeUnit}` : `${large} ${largeUnit} ${small} ${smallUnit}`;
+}
+
+function partsOf(timeMs: number, zone: ZoneName) {
+  const date = new Date(timeMs);
+  // The fields of UTC, of a time that is shifted by the zone's offset, are the fields of the zone.
+  if (zone === 'local') date.setTime(timeMs - date.getTimezoneOffset() * 60_000);
+  return {
+    year: date.getUTCFullYear(),
+    month: date.getUTCMonth(),
+    day: date.getUTCDate(),
+    hour: date.getUTCHours(),
+    minute: date.getUTCMinutes(),
+    second: date.getUTCSeconds(),
+    ms: date.getUTCMilliseconds(),
+  };
+}
+
+function two(value: number): string {
+  return String(value).padStart(2, '0');
+}

@@ -1,0 +1,25 @@
+import type { MemberReport } from '@porthole/client';
+import { expect, test } from 'vitest';
+import { notAnswered } from './not-answered.ts';
+
+const report = (id: string, given: Partial<MemberReport> = {}): MemberReport => ({
+  id,
+  outcome: 'ok',
+  detail: null,
+  elapsedMs: 1,
+  count: 1,
+  asOfMs: null,
+  ...given,
+});
+
+test('members that failed or did not look at everything are told with the reason, the others not', () => {
+  const members = [
+    report('a'),
+    report('b', { outcome: 'refused', detail: 'connect ECONNREFUSED' }),
+    report('c', { detail: 'not everything was looked at' }),
+  ];
+  expect(notAnswered(members)).toEqual([
+    { id: 'b', why: 'no connection', detail: 'connect ECONNREFUSED' },
+    { id: 'c', why: 'not everything was looked at', detail: 'not everything was looked at' },
+  ]);
+});
