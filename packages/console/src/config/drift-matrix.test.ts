@@ -159,6 +159,7 @@ describe('in words', () => {
     [3, 3, 'storage', '3 keys differ among 3 storage nodes'],
     [1, 2, 'node', '1 key differs among 2 nodes'],
     [0, 5, 'broker', 'No key differs among 5 broker nodes'],
+    [0, 1, 'broker', 'Only 1 broker node'],
   ])('%i keys, %i nodes of role %s', (driftCount, nodes, role, words) => {
     expect(driftHeading({ driftCount }, nodes, role)).toBe(words);
   });

@@ -27,7 +27,9 @@ const OUTCOME_WORDS: Readonly<Record<MemberOutcome, string>> = {
 
 /** `3 keys differ among 3 storage nodes` */
 export function driftHeading({ driftCount }: Pick<DriftMatrix, 'driftCount'>, nodeCount: number, role: string): string {
-  const among = `among ${nodeCount} ${role === 'node' ? '' : `${role} `}${nodeCount === 1 ? 'node' : 'nodes'}`;
+  const kind = role === 'node' ? '' : `${role} `;
+  if (nodeCount === 1) return `Only 1 ${kind}node`;
+  const among = `among ${nodeCount} ${kind}nodes`;
   if (driftCount === 0) return `No key differs ${among}`;
   return driftCount === 1 ? `1 key differs ${among}` : `${driftCount} keys differ ${among}`;
 }

@@ -26,7 +26,7 @@ function places(sources: readonly SourceChoice[]): string[] {
 }
 
 function filterWords(view: LogsView): string[] {
-  const { range, minLevel, text, isRegex, isCaseSensitive, isOnlyMatches, excluded } = view;
+  const { range, minLevel, text, isRegex, isCaseSensitive, isOnlyMatches, excluded, callSite, component } = view;
   const isSearched = isOnlyMatches && text !== '';
   const isCased = isCaseSensitive && (isSearched || excluded.length > 0);
   return [
@@ -35,6 +35,8 @@ function filterWords(view: LogsView): string[] {
     ...(isSearched ? flagged(isRegex ? '--regex' : '--grep', text) : []),
     ...excluded.flatMap((word) => flagged('--exclude', word)),
     ...(isCased ? ['--case-sensitive'] : []),
+    ...(callSite === null ? [] : flagged('--source', callSite)),
+    ...(component === null ? [] : flagged('--component', component)),
   ];
 }
 

@@ -2,7 +2,15 @@ import { describe, expect, test } from 'vitest';
 import { edgeText } from './edge-text.ts';
 
 const nowMs = Date.UTC(2026, 10, 15, 10, 41);
-const top = { side: 'top', hasRows: true, isFiltered: true, isLive: false, zone: 'utc', nowMs } as const;
+const top = {
+  side: 'top',
+  hasRows: true,
+  isFiltered: true,
+  isLive: false,
+  isLoading: false,
+  zone: 'utc',
+  nowMs,
+} as const;
 
 describe('what stands at an end of the rows', () => {
   test('loading is told only after a moment, with what was scanned and a way to stop', () => {
@@ -35,6 +43,7 @@ describe('what stands at an end of the rows', () => {
     ['the end', { ...top, side: 'bottom' as const }, 'end of the log'],
     ['the end while following', { ...top, side: 'bottom' as const, isLive: true }, 'following · new lines appear here'],
     ['an empty log', { ...top, hasRows: false, isFiltered: false }, 'The log is empty'],
+    ['not yet', { ...top, hasRows: false, isLoading: true }, ''],
     ['no match', { ...top, hasRows: false }, 'No record matches in all of it · 500 B scanned'],
   ])('where nothing is left it is told: %s', (_, situation, expected) => {
     expect(edgeText({ kind: 'done', scannedBytes: 500 }, situation).text).toBe(expected);

@@ -19,6 +19,8 @@ export interface EdgeSituation {
   hasRows: boolean;
   isFiltered: boolean;
   isLive: boolean;
+  /** Something is still being loaded, at either end. */
+  isLoading: boolean;
   zone: ZoneName;
   nowMs: number;
 }
@@ -42,7 +44,8 @@ export function edgeText(edge: Edge, situation: EdgeSituation): EdgeText {
   return { text: found, action: 'go on', label: `scan ${away}`, isProblem: false };
 }
 
-function doneText(scannedBytes: number, { side, hasRows, isFiltered, isLive }: EdgeSituation): string {
+function doneText(scannedBytes: number, { side, hasRows, isFiltered, isLive, isLoading }: EdgeSituation): string {
+  if (!hasRows && isLoading) return '';
   if (!hasRows && side === 'top')
     return isFiltered ? `No record matches in all of it · ${formatBytes(scannedBytes)} scanned` : 'The log is empty';
   if (side === 'top') return hasRows ? 'start of the log' : '';

@@ -49,7 +49,8 @@ export class GapLoader {
       window.buffer.replace(row.key, { ...row, isLoading: false, text: 'More records are not shown here' });
     }
     const { focusedKey } = keeper.state;
-    window.publish({ ...(focusedKey === row.key && { focusedKey: null }) });
+    const edge = window.trimInside(keyOf(last ?? facts.after));
+    window.publish({ ...edge, ...(focusedKey === row.key && { focusedKey: null }) });
   }
 
   #replace(row: GapRow): void {

@@ -2,7 +2,15 @@ import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import type { ZoneName } from '../state/view.ts';
 import { formatCount, formatMoment, formatSecond, formatSpan } from '../ui/format.ts';
 import { ChartDrawing } from './chart-drawing.tsx';
-import { barAt, type ChartBounds, type ChartSpan, chartBars, chartSpan, timeAtFraction, totalOf } from './chart-scale.ts';
+import {
+  barAt,
+  type ChartBounds,
+  type ChartSpan,
+  chartBars,
+  chartSpan,
+  timeAtFraction,
+  totalOf,
+} from './chart-scale.ts';
 import type { HistogramAnswer } from './log-source.ts';
 
 /** A drag over less is a click. */

@@ -1,17 +1,17 @@
 import type { ClusterFollowItem } from '@porthole/client';
 import { formatCount } from '../ui/format.ts';
-import { FollowRate } from './follow-rate.ts';
+import { FollowMeter } from './follow-meter.ts';
 import type { FollowRows } from './follow-rows.ts';
 import { FollowRun } from './follow-run.ts';
 import { HeldArrivals } from './held-arrivals.ts';
 import { PAGE_RECORDS, SLICE_MS } from './load-pages.ts';
-import type { LogSource, RowFilter, ShownRecord } from './log-source.ts';
+import type { LogSource, RowFilter } from './log-source.ts';
 import type { LogWindow } from './log-window.ts';
 import { mergeReports } from './merge-reports.ts';
 import { recordRow } from './row-buffer.ts';
-import { FOLLOW_OFF, type StateKeeper } from './state-keeper.ts';
+import type { StateKeeper } from './state-keeper.ts';
 import type { WorkspaceClock } from './workspace-clock.ts';
-import type { FollowStatus, Row, WorkspaceState } from './workspace-state.ts';
+import type { Row, WorkspaceState } from './workspace-state.ts';
 
 /** The rate falls while nothing comes: it is worked out so often. */
 const TICK_MS = 1000;
@@ -34,8 +34,9 @@ export class LiveTail {
   /** Until what was written before the stream began is here, what comes waits. */
   #isBridging = false;
   #isScheduled = false;
-  #rate = new FollowRate();
-  #status: Omit<FollowStatus, 'state'> = FOLLOW_OFF;
+  #meter = new FollowMeter();
+  /** Why the connection is lost. */
+  #reason: string | null = null;
 
   constructor(parts: LiveTailParts) {
     this.#parts = parts;
@@ -49,7 +50,6 @@ export class LiveTail {
   announce(mode: 'live' | 'paused'): void {
     this.end();
     this.#mode = mode;
-    this.#status = FOLLOW_OFF;
     this.#tell();
   }
 
@@ -86,14 +86,15 @@ export class LiveTail {
     this.#incoming = [];
     this.#isBridging = false;
     this.#held.clear();
-    this.#rate = new FollowRate();
+    this.#meter = new FollowMeter();
+    this.#reason = null;
   }
 
   pause(): void {
     if (this.#mode !== 'live') return;
     this.#flush();
     this.#mode = 'paused';
-    this.#status = { ...this.#status, newRecords: 0, newErrors: 0 };
+    this.#meter.countAnew();
     this.#tell();
   }
 
@@ -109,7 +110,7 @@ export class LiveTail {
       rows.unshift(followRows.gap(`${formatCount(letGo)} records came while paused`, facts));
     }
     this.#mode = 'live';
-    this.#status = { ...this.#status, newRecords: 0, newErrors: 0 };
+    this.#meter.countAnew();
     const shown = window.appendLive(rows);
     this.#tell({ ...shown, ...this.#atBottom(rows) });
     return true;
@@ -122,10 +123,9 @@ export class LiveTail {
 
   #take(items: readonly ClusterFollowItem[]): void {
     const { clock, keeper, followRows, window } = this.#parts;
-    const nowMs = clock.now();
     const lost = items.findLast((item) => item.type === 'reconnecting' && !('node' in item));
     if (lost?.type === 'reconnecting') this.#lost(lost.reason);
-    else this.#status = { ...this.#status, reason: null };
+    else this.#reason = null;
     const reports = items.flatMap((item) => (item.type === 'member' ? [item.report] : []));
     if (reports.length > 0) keeper.change({ members: mergeReports(keeper.state.members, reports) });
     const rows: Row[] = [];
@@ -133,23 +133,9 @@ export class LiveTail {
       const row = followRows.rowOf(item);
       if (row && !window.buffer.has(row.key)) rows.push(row);
     }
-    this.#noteRecords(
-      rows.flatMap((row) => (row.kind === 'record' ? [row.record] : [])),
-      nowMs,
-    );
+    const records = rows.flatMap((row) => (row.kind === 'record' ? [row.record] : []));
+    this.#meter.note(records, { nowMs: clock.now(), isPaused: this.#mode === 'paused' });
     this.#add(rows);
-  }
-
-  #noteRecords(records: readonly ShownRecord[], nowMs: number): void {
-    this.#rate.note(records.length, nowMs);
-    const atMs = records.at(-1)?.atMs;
-    const status = { ...this.#status, linesPerSecond: this.#rate.perSecond(nowMs) };
-    if (atMs !== undefined) status.lagMs = Math.max(0, nowMs - atMs);
-    if (this.#mode === 'paused') {
-      status.newRecords += records.length;
-      status.newErrors += records.filter(({ level }) => level === 'ERROR' || level === 'FATAL').length;
-    }
-    this.#status = status;
   }
 
   #add(rows: readonly Row[]): void {
@@ -164,9 +150,9 @@ export class LiveTail {
   #lost(reason: string): void {
     const { followRows } = this.#parts;
     // One row for as long as it lasts.
-    if (this.#status.reason === null)
+    if (this.#reason === null)
       this.#add([followRows.event(null, `the connection was lost: ${reason}`, { isProblem: true })]);
-    this.#status = { ...this.#status, reason };
+    this.#reason = reason;
     this.#schedule();
   }
 
@@ -194,10 +180,7 @@ export class LiveTail {
     while (!signal.aborted) {
       await clock.wait(TICK_MS, signal);
       if (signal.aborted) return;
-      const linesPerSecond = this.#rate.perSecond(clock.now());
-      if (linesPerSecond === this.#status.linesPerSecond) continue;
-      this.#status = { ...this.#status, linesPerSecond };
-      this.#schedule();
+      if (this.#meter.tick(clock.now())) this.#schedule();
     }
   }
 
@@ -217,8 +200,8 @@ export class LiveTail {
   }
 
   #tell(part: Partial<WorkspaceState> = {}): void {
-    const { reason } = this.#status;
+    const reason = this.#reason;
     const state = this.#mode === 'live' && reason !== null ? 'reconnecting' : this.#mode;
-    this.#parts.keeper.change({ ...part, follow: { ...this.#status, state } });
+    this.#parts.keeper.change({ ...part, follow: { ...this.#meter.counts, reason, state } });
   }
 }

@@ -38,7 +38,8 @@ export async function loadPages({ source, clock, filter, direction, from, wanted
       const request = { direction, from: place, limit: PAGE_RECORDS, filter };
       page = await source.page(request, { signal, budgetMs: SLICE_MS });
     } catch (error) {
-      if (!signal.aborted) onEdge({ kind: 'failed', ...failureOf(error) });
+      const { code, detail } = failureOf(error);
+      if (!signal.aborted) onEdge({ kind: 'failed', code, detail });
       return;
     }
     if (signal.aborted) return;

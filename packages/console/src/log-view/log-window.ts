@@ -1,24 +1,16 @@
+import { bringIntoView, type ShowOptions } from './bring-into-view.ts';
 import { failureOf } from './failure-of.ts';
 import { loadPages, PAGE_RECORDS, SLICE_MS } from './load-pages.ts';
-import type { LogSource, Page, Place, RecordKey, RowFilter, ShownRecord } from './log-source.ts';
+import type { LogSource, Page, Place, RowFilter, ShownRecord } from './log-source.ts';
 import { mergeProblems, mergeReports } from './merge-reports.ts';
-import { nearestTo } from './nearest-record.ts';
 import { keyOf } from './record-key.ts';
 import { RowBuffer, recordRow } from './row-buffer.ts';
+import { ScanNotes } from './scan-notes.ts';
 import type { StateKeeper } from './state-keeper.ts';
 import type { WorkspaceClock } from './workspace-clock.ts';
 import type { Edge, Row, WorkspaceState } from './workspace-state.ts';
 
 type Direction = 'older' | 'newer';
-type Align = 'top' | 'center' | 'bottom';
-
-export interface ShowOptions {
-  align: Align;
-  /** The record that is brought into view, or the nearest to it; else the first behind the place. */
-  near?: RecordKey;
-  /** Puts it in focus. */
-  isFocused?: boolean;
-}
 
 /** `stale`: other rows were asked for meanwhile. */
 export type ShowResult = 'shown' | 'failed' | 'stale';
@@ -38,10 +30,7 @@ export class LogWindow {
   #showing = new AbortController();
   #loading: Partial<Record<Direction, AbortController>> = {};
   #places: Record<Direction, Place | null> = { older: null, newer: null };
-  /** Since the log was opened with this filter. */
-  #scanned: Record<Direction, number> = { older: 0, newer: 0 };
-  /** By the scans of the rows shown. */
-  #reached: Record<Direction, number | null> = { older: null, newer: null };
+  #scans = { older: new ScanNotes(), newer: new ScanNotes() };
   /** What is to be brought into view once there is a row. */
   #pending: ShowOptions | undefined;
 
@@ -58,7 +47,7 @@ export class LogWindow {
   use(source: LogSource, filter: RowFilter): void {
     this.#source = source;
     this.#filter = filter;
-    this.#scanned = { older: 0, newer: 0 };
+    this.#scans = { older: new ScanNotes(), newer: new ScanNotes() };
   }
 
   close(): void {
@@ -112,7 +101,7 @@ export class LogWindow {
       wanted: PAGE_RECORDS,
       signal,
       onPage: (page, next) => this.#add(page, next, direction),
-      onEdge: (edge) => this.#keeper.change({ [EDGES[direction]]: this.#whole(edge, direction) }),
+      onEdge: (edge) => this.#keeper.change({ [EDGES[direction]]: this.#scans[direction].complete(edge) }),
     });
     void run.finally(() => {
       if (this.#loading[direction] === controller) delete this.#loading[direction];
@@ -139,9 +128,21 @@ export class LogWindow {
     if (isTrimmed) this.#open('older');
     return {
       rows: this.buffer.rows,
-      ...(isTrimmed && !this.#loading.older && { top: { kind: 'more' } as const }),
+      ...(isTrimmed && { top: { kind: 'more' } as const }),
       ...(wasEmpty && this.#brought()),
     };
+  }
+
+  /** Rows were put between others: what is too much goes at the start while the end is followed, else at the farther end. */
+  trimInside(key: string): Partial<WorkspaceState> {
+    const { rows } = this.buffer;
+    const { focusedKey } = this.#keeper.state;
+    const isNearEnd = this.isAtEnd || rows.findIndex((row) => row.key === key) * 2 > rows.length;
+    const isTrimmed = isNearEnd ? this.buffer.trimStart(focusedKey) : this.buffer.trimEnd(focusedKey);
+    if (!isTrimmed) return {};
+    const direction = isNearEnd ? 'older' : 'newer';
+    this.#open(direction);
+    return { [EDGES[direction]]: { kind: 'more' } };
   }
 
   /** Shows what was changed in the buffer itself, within the window. */
@@ -156,16 +157,15 @@ export class LogWindow {
     this.#pending = { ...options };
     this.#places = { older: placeOf(older), newer: placeOf(newer) };
     this.isAtEnd = newer === null;
-    this.#reached = { older: null, newer: null };
-    this.#noteScan(older, 'older');
-    this.#noteScan(newer, 'newer');
+    this.#scans.older.noteFirst(older);
+    this.#scans.newer.noteFirst(newer);
     const firstNewer = newer?.records.find((record) => this.buffer.has(keyOf(record)));
     this.#keeper.change({
       failure: null,
       rows: this.buffer.rows,
       focusedKey: null,
-      top: this.#edgeAfter(older, 'older'),
-      bottom: this.#edgeAfter(newer, 'newer'),
+      top: this.#scans.older.edgeAfter(older),
+      bottom: this.#scans.newer.edgeAfter(newer),
       ...this.#reported([newer, older]),
       ...this.#brought(firstNewer),
     });
@@ -176,23 +176,11 @@ export class LogWindow {
 
   /** What comes into view, as soon as there is something. */
   #brought(firstNewer?: ShownRecord): Partial<WorkspaceState> {
-    const [pending, { buffer }] = [this.#pending, this];
-    if (!pending || buffer.rows.length === 0) return { ...(pending && { anchor: null }) };
+    const wish = this.#pending;
+    if (!wish) return {};
+    if (this.buffer.rows.length === 0) return { anchor: null };
     this.#pending = undefined;
-    const { align, near, isFocused = false } = pending;
-    const record = near
-      ? nearestTo(near, buffer, firstNewer)
-      : align === 'bottom'
-        ? buffer.last
-        : (firstNewer ?? buffer.last);
-    const key = record && keyOf(record);
-    if (key === undefined) return { generation: this.#keeper.state.generation + 1, anchor: null };
-    const isAlone = !near && align === 'top' && firstNewer === undefined;
-    return {
-      generation: this.#keeper.state.generation + 1,
-      anchor: { key, align: isAlone ? 'bottom' : align },
-      ...(isFocused && { focusedKey: key }),
-    };
+    return bringIntoView(this.buffer, { wish, firstNewer, generation: this.#keeper.state.generation + 1 });
   }
 
   #add(page: Page, next: Place | null, direction: Direction): number {
@@ -201,15 +189,11 @@ export class LogWindow {
     const wasEmpty = this.buffer.rows.length === 0;
     const added = direction === 'older' ? this.buffer.prepend(rows) : this.buffer.append(rows);
     this.#places[direction] = next;
-    this.#noteScan(page, direction);
+    this.#scans[direction].note(page);
     const other = direction === 'older' ? 'newer' : 'older';
     const isTrimmed =
       direction === 'older' ? this.buffer.trimEnd(state.focusedKey) : this.buffer.trimStart(state.focusedKey);
-    if (isTrimmed) {
-      this.#loading[other]?.abort();
-      delete this.#loading[other];
-      this.#open(other);
-    }
+    if (isTrimmed) this.#open(other);
     this.#keeper.change({
       rows: this.buffer.rows,
       ...(isTrimmed && { [EDGES[other]]: { kind: 'more' } }),
@@ -221,27 +205,11 @@ export class LogWindow {
 
   /** Rows were let go at this end: it goes on next to the last that is left. */
   #open(direction: Direction): void {
+    this.#loading[direction]?.abort();
+    delete this.#loading[direction];
     const record = direction === 'older' ? this.buffer.first : this.buffer.last;
     this.#places[direction] = record ? { next: record } : null;
     if (direction === 'newer') this.isAtEnd = false;
-  }
-
-  #edgeAfter(page: Page | null, direction: Direction): Edge {
-    const isDone = page === null || page.next === null;
-    return isDone ? { kind: 'done', scannedBytes: this.#scanned[direction] } : { kind: 'more' };
-  }
-
-  /** With all that was scanned, not only by the last run. */
-  #whole(edge: Edge, direction: Direction): Edge {
-    const scannedBytes = this.#scanned[direction];
-    if (edge.kind === 'done') return { ...edge, scannedBytes };
-    if (edge.kind !== 'loading' && edge.kind !== 'stopped') return edge;
-    return { ...edge, scannedBytes, reachedMs: edge.reachedMs ?? this.#reached[direction] };
-  }
-
-  #noteScan(page: Page | null, direction: Direction): void {
-    this.#scanned[direction] += page?.scannedBytes ?? 0;
-    this.#reached[direction] = page?.reachedMs ?? this.#reached[direction];
   }
 
   #reported(pages: readonly (Page | null)[]): Partial<WorkspaceState> {

@@ -389,7 +389,6 @@ describe('pages', () => {
       kind: 'failed',
       code: 'TOO_MANY_SEARCHES',
       detail: 'too many',
-      status: null,
     });
     source.onPage = () => {};
     workspace.retry();

@@ -1,4 +1,5 @@
 import type { Level } from '@porthole/client';
+import type { ShowOptions } from './bring-into-view.ts';
 import { ContextRows } from './context-rows.ts';
 import { mayRetry } from './failure-of.ts';
 import { Finder } from './finder.ts';
@@ -6,7 +7,7 @@ import { FollowRows } from './follow-rows.ts';
 import { GapLoader } from './gap-loader.ts';
 import { LiveTail } from './live-tail.ts';
 import type { Place, RecordKey, RowFilter, ShownRecord } from './log-source.ts';
-import { LogWindow, type ShowOptions, type ShowResult } from './log-window.ts';
+import { LogWindow, type ShowResult } from './log-window.ts';
 import { moveFocus } from './move-focus.ts';
 import { Overview } from './overview.ts';
 import { keyOf } from './record-key.ts';

@@ -43,7 +43,14 @@ export function RowList({ workspace, state, look, seen, onOpen }: RowListProps) 
   const focused = rows.find(({ key }) => key === state.focusedKey);
   const activeId = focused && rowId(focused.key);
   const isLive = state.follow.state === 'live';
-  const situation = { hasRows: state.rows.length > 0, isFiltered: isFiltered(state), isLive, zone: look.zone };
+  const isLoading = state.top.kind === 'loading' || state.bottom.kind === 'loading';
+  const situation = {
+    hasRows: state.rows.length > 0,
+    isFiltered: isFiltered(state),
+    isLive,
+    isLoading,
+    zone: look.zone,
+  };
   const readerMoves = () => isLive && workspace.pause();
   return (
     // biome-ignore lint/a11y/noStaticElementInteractions: it is a grid
@@ -52,7 +59,7 @@ export function RowList({ workspace, state, look, seen, onOpen }: RowListProps) 
       ref={scroll.box}
       id={LIST_ID}
       class={`rows ${look.isWrapped ? 'is-wrapped' : ''} ${look.withNode ? 'with-node' : ''}`}
-      {...gridRole({ activeId, isBusy: state.top.kind === 'loading' || state.bottom.kind === 'loading' })}
+      {...gridRole({ activeId, isBusy: isLoading })}
       onScroll={scroll.onScroll}
       onWheel={(event) => event.deltaY < 0 && readerMoves()}
       onTouchMove={readerMoves}

@@ -11,6 +11,10 @@ export interface WorkspaceClock {
 const WITHOUT_FRAMES_MS = 16;
 const LATE_FRAME_MS = 250;
 
+/** What a browser has, and nothing else does. */
+const page: { document?: { hidden: boolean }; requestAnimationFrame?: (callback: () => void) => unknown } =
+  globalThis as object;
+
 export const PAGE_CLOCK: WorkspaceClock = {
   now: () => Date.now(),
   wait: (waitMs, signal) =>
@@ -25,7 +29,7 @@ export const PAGE_CLOCK: WorkspaceClock = {
       signal.addEventListener('abort', end);
     }),
   schedule: (callback) => {
-    const hasFrames = typeof requestAnimationFrame === 'function' && !document.hidden;
+    const hasFrames = page.requestAnimationFrame !== undefined && page.document?.hidden === false;
     let isCalled = false;
     const once = () => {
       if (isCalled) return;
@@ -34,6 +38,6 @@ export const PAGE_CLOCK: WorkspaceClock = {
       callback();
     };
     const timer = setTimeout(once, hasFrames ? LATE_FRAME_MS : WITHOUT_FRAMES_MS);
-    if (hasFrames) requestAnimationFrame(once);
+    if (hasFrames) page.requestAnimationFrame?.(once);
   },
 };

@@ -1,11 +1,94 @@
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { Navigation } from './navigation.ts';
 import { ALL_LOGS } from './view.ts';
 
-test('without a window it only remembers where it went', () => {
-  const navigation = new Navigation(undefined);
+/** As much of a window as navigation needs: an address, a history and events. */
+class FakeWindow extends EventTarget {
+  readonly document = new EventTarget();
+  readonly entries = ['http://node.example/'];
+  canWrite = true;
+
+  get location() {
+    return new URL(this.entries.at(-1) ?? '');
+  }
+
+  readonly history = {
+    pushState: (_state: unknown, _title: string, url: string) => this.#write(() => this.entries.push(this.#full(url))),
+    replaceState: (_state: unknown, _title: string, url: string) =>
+      this.#write(() => this.entries.splice(-1, 1, this.#full(url))),
+  };
+
+  scrollTo() {}
+
+  back() {
+    this.entries.pop();
+    this.dispatchEvent(new Event('popstate'));
+  }
+
+  #full(url: string) {
+    return new URL(url, this.location).href;
+  }
+
+  #write(act: () => void) {
+    if (!this.canWrite) throw new Error('too often');
+    act();
+  }
+}
+
+function started(window = new FakeWindow()) {
+  const navigation = new Navigation(window as unknown as Window);
   navigation.start();
-  expect(navigation.view.value).toEqual({ page: 'cluster' });
-  navigation.go({ ...ALL_LOGS, text: 'slow' });
-  expect(navigation.view.value).toMatchObject({ page: 'logs', text: 'slow' });
+  return { window, navigation };
+}
+
+describe('navigation', () => {
+  test('begins with what the address says', () => {
+    const window = new FakeWindow();
+    window.entries[0] = 'http://node.example/nodes/a/logs';
+    expect(started(window).navigation.view.value).toEqual({ page: 'node', id: 'a', tab: 'logs', text: '' });
+  });
+
+  test('writes where it goes, behind what was there or instead of it', () => {
+    const { window, navigation } = started();
+    navigation.go(ALL_LOGS);
+    navigation.go({ ...ALL_LOGS, text: 'slow' }, { replace: true });
+    expect(window.entries).toEqual(['http://node.example/', 'http://node.example/logs?q=slow']);
+    expect(navigation.view.value).toMatchObject({ page: 'logs', text: 'slow' });
+  });
+
+  test('does not put the same address into the history twice', () => {
+    const { window, navigation } = started();
+    navigation.go(ALL_LOGS);
+    navigation.go({ ...ALL_LOGS });
+    expect(window.entries).toHaveLength(2);
+  });
+
+  test('goes back with the history', () => {
+    const { window, navigation } = started();
+    navigation.go(ALL_LOGS);
+    window.back();
+    expect(navigation.view.value).toEqual({ page: 'cluster' });
+  });
+
+  test('leaves the view alone when only the place within the page changes', () => {
+    const { window, navigation } = started();
+    const view = navigation.view.value;
+    window.entries.push('http://node.example/#main');
+    window.dispatchEvent(new Event('popstate'));
+    expect(navigation.view.value).toBe(view);
+  });
+
+  test('shows what is wanted also where the browser refuses to write the address', () => {
+    const { window, navigation } = started();
+    window.canWrite = false;
+    navigation.go(ALL_LOGS);
+    expect(navigation.view.value).toEqual(ALL_LOGS);
+  });
+
+  test('without a window only remembers where it went', () => {
+    const navigation = new Navigation(undefined);
+    navigation.start();
+    navigation.go(ALL_LOGS);
+    expect(navigation.view.value).toEqual(ALL_LOGS);
+  });
 });

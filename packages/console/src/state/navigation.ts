@@ -44,7 +44,10 @@ export class Navigation {
   }
 
   #read(): void {
-    if (this.#window) this.view.set(parseView(new URL(this.#window.location.href)));
+    if (!this.#window) return;
+    const view = parseView(new URL(this.#window.location.href));
+    // Only the place within the page may have changed, as the skip link does.
+    if (viewUrl(view) !== viewUrl(this.view.value)) this.view.set(view);
   }
 
   #take(event: MouseEvent): void {

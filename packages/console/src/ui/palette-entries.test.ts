@@ -4,6 +4,7 @@ import { paletteEntries } from './palette-entries.ts';
 
 const entries = paletteEntries({
   actions: [{ name: 'Copy link', keys: 'Y', run() {} }],
+  shellActions: [{ name: 'Show all keys', run() {} }],
   nodeIds: ['a', 'b'],
   configKeys: ['query.timeout'],
 });

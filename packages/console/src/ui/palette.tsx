@@ -7,6 +7,7 @@ import { sheet } from '../state/sheet.ts';
 import { Dialog } from './dialog.tsx';
 import { fuzzyFilter } from './fuzzy.ts';
 import { type PaletteEntry, paletteEntries, SHOWN_ENTRIES } from './palette-entries.ts';
+import { SHELL_ACTIONS } from './shell-actions.ts';
 import { useResource } from './use-resource.ts';
 import { useStore } from './use-store.ts';
 
@@ -93,7 +94,13 @@ function useEntries(query: string): PaletteEntry[] {
   const keys = useResource(configKeys).value;
   const here = useStore(actions.list);
   const all = useMemo(
-    () => paletteEntries({ actions: here, nodeIds: nodes?.map(({ id }) => id) ?? [], configKeys: keys ?? [] }),
+    () =>
+      paletteEntries({
+        actions: here,
+        shellActions: SHELL_ACTIONS,
+        nodeIds: nodes?.map(({ id }) => id) ?? [],
+        configKeys: keys ?? [],
+      }),
     [here, nodes, keys],
   );
   return useMemo(() => fuzzyFilter(all, query, ({ name }) => name).slice(0, SHOWN_ENTRIES), [all, query]);

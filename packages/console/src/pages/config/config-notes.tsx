@@ -46,11 +46,14 @@ export function NoSettingsNote({ settings, settingsProblem, report }: KnownConfi
 }
 
 /** Why there is nothing to show of a node. */
-export function NoTextNote({ report }: { report: MemberReport }) {
+export function NoTextNote({ report, onRetry }: { report: MemberReport; onRetry: () => void }) {
   return (
     <p class="config-empty" role="status">
       No configuration of <strong>{report.id}</strong> is known: {outcomeWords(report.outcome)}
-      {report.detail !== null && <> · {report.detail}</>}
+      {report.detail !== null && <> · {report.detail}</>} ·{' '}
+      <button type="button" class="link-button" onClick={onRetry}>
+        retry
+      </button>
     </p>
   );
 }

@@ -1,5 +1,6 @@
 import { useMemo, useState } from 'preact/hooks';
 import { configGetCommand } from '../../config/config-command.ts';
+import { outcomeWords } from '../../config/drift-words.ts';
 import { findInLines, stepPlace } from '../../config/find-lines.ts';
 import type { KnownConfig } from '../../config/load-node-config.ts';
 import { countSettings, settingsByKey } from '../../config/setting-marks.ts';
@@ -28,7 +29,7 @@ export function ConfigPanel({ known, text, onText, onRetry }: ConfigPanelProps) 
   const [current, setCurrent] = useState(0);
   const found = useMemo(() => findInLines(toml.lines, text), [toml, text]);
   const byKey = useMemo(() => settingsByKey(settings?.settings ?? []), [settings]);
-  if (known.text === null) return <NoTextNote report={report} />;
+  if (known.text === null) return <NoTextNote report={report} onRetry={onRetry} />;
   const isTable = shape === 'table' && settings !== null;
   const at = Math.min(current, found.places.length - 1);
   const steps = {
@@ -46,6 +47,7 @@ export function ConfigPanel({ known, text, onText, onRetry }: ConfigPanelProps) 
           {report.outcome !== 'ok' && (
             <>
               <AsOf report={report} />
+              {report.asOfMs !== null && <span class="config-sub">{outcomeWords(report.outcome)}</span>}
               <button type="button" class="link-button" onClick={onRetry}>
                 retry
               </button>

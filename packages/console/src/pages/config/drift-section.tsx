@@ -35,7 +35,8 @@ export function DriftSection({ view, nodes, diff, isLoading, onRetry }: DriftSec
       }),
     [role, diff, nodes, settings, view.text],
   );
-  const ids = diff.members.map(({ id }) => id);
+  // Nodes that are gone are not compared, but their last words can be looked at.
+  const ids = [...diff.members, ...nodes].map(({ id }) => id);
   const partial = <PartialNote members={diff.members} isLoading={isLoading} onRetry={onRetry} />;
   if (!role || !matrix)
     return (

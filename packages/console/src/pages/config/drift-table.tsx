@@ -41,6 +41,7 @@ export function DriftTable({ view, matrix, nodeCount }: DriftTableProps) {
 
 function emptyWords({ text }: ConfigView, nodeCount: number): string {
   if (text !== '') return `No differing key has “${text}” in its name.`;
+  if (nodeCount === 1) return 'Only one node has this role: there is nothing to compare it with.';
   return `All ${nodeCount} nodes are configured the same, but for what is expected to differ.`;
 }
 

@@ -1,4 +1,4 @@
-import type { ComponentChildren } from 'preact';
+import type { ComponentChildren, RefObject } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 
 interface LinePiecesProps {
@@ -67,12 +67,12 @@ function Piece({ from, to, kind, isWanted, draw }: PieceProps) {
   const lines = isNear || isWanted ? draw(from, to) : null;
   if (kind === 'lines')
     return (
-      <div ref={place as preact.RefObject<HTMLDivElement>} style={lines ? {} : { height }}>
+      <div ref={place as RefObject<HTMLDivElement>} style={lines ? {} : { height }}>
         {lines}
       </div>
     );
   return (
-    <tbody ref={place as preact.RefObject<HTMLTableSectionElement>}>
+    <tbody ref={place as RefObject<HTMLTableSectionElement>}>
       {lines ?? (
         <tr>
           <td style={{ height }} />

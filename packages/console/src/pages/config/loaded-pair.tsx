@@ -28,19 +28,24 @@ export function LoadedPair({ left, right }: { left: string; right: string }) {
       {failure && (
         <FailureNote what="The configurations" failure={failure} asOfMs={asOfMs} onRetry={() => resource.reload()} />
       )}
-      {value && <Shown pair={value} />}
+      {value && <Shown pair={value} onRetry={() => resource.reload()} />}
       {!value && !failure && <Loading what="both configurations" />}
     </>
   );
 }
 
-function Shown({ pair: [left, right] }: { pair: readonly [KnownConfig, KnownConfig] }) {
+interface ShownProps {
+  pair: readonly [KnownConfig, KnownConfig];
+  onRetry: () => void;
+}
+
+function Shown({ pair: [left, right], onRetry }: ShownProps) {
   const missing = [left, right].filter(({ text }) => text === null);
   if (missing.length === 0) return <PairView left={left} right={right} />;
   return (
     <>
       {missing.map(({ id, report }) => (
-        <NoTextNote key={id} report={report} />
+        <NoTextNote key={id} report={report} onRetry={onRetry} />
       ))}
     </>
   );

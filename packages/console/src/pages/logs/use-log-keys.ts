@@ -8,12 +8,12 @@ import { type CommandParts, runCommand } from './run-command.ts';
 /** What the palette offers of it. */
 const IN_PALETTE = ['follow', 'go-to-time', 'histogram', 'wrap', 'next-error', 'previous-error', 'copy-link'] as const;
 
-/** The keys of the list: heard where the list, or nothing, has the focus, never where someone writes. */
+/** The keys of the list: never heard where someone writes. */
 export function useLogKeys(parts: () => CommandParts): void {
   useEffect(() => {
     const hear = (event: KeyboardEvent) => {
       const command = commandOf(event, { hasKeys: preferences.hasKeys.value });
-      if (!command || event.defaultPrevented || !isHeard(event.target, command === 'close')) return;
+      if (!command || event.defaultPrevented || !isHeard(event)) return;
       if (runCommand(command, parts())) event.preventDefault();
     };
     document.addEventListener('keydown', hear);
@@ -31,11 +31,12 @@ export function useLogKeys(parts: () => CommandParts): void {
   }, []);
 }
 
-function isHeard(target: EventTarget | null, isClose: boolean): boolean {
+/** Enter and arrows belong to what has the focus; letters, and Escape, to the page. */
+function isHeard({ target, key }: KeyboardEvent): boolean {
   if (document.querySelector('dialog[open]')) return false;
-  if (!(target instanceof Element) || target === document.body || target.id === 'main') return true;
-  if (isClose) return !target.matches('input, textarea, select');
-  return target.id === LIST_ID;
+  if (!(target instanceof Element) || target === document.body || target.id === 'main' || target.id === LIST_ID)
+    return true;
+  return !target.matches('input, textarea, select') && (key.length === 1 || key === 'Escape');
 }
 
 function sentence(text: string): string {

@@ -71,7 +71,10 @@ function useAddress(workspace: Workspace, seen: Store<SeenRows>, applied: Mutabl
     const write = () => {
       timer = undefined;
       const view = applied.current;
-      if (!view || navigation.view.value.page !== 'logs' || workspace.state.rows.length === 0) return;
+      const { rows, top, bottom } = workspace.state;
+      // What is seen while something else is on its way is not what was asked for; the end of loading is told, too.
+      const isLoading = top.kind === 'loading' || bottom.kind === 'loading';
+      if (!view || navigation.view.value.page !== 'logs' || rows.length === 0 || isLoading) return;
       const next = addressOf(view, workspace.state, seen.value);
       if (viewUrl(next) === viewUrl(view)) return;
       // It is shown already: nothing is to be done for it.

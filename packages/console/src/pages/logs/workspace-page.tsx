@@ -1,15 +1,14 @@
 import { useMemo, useRef, useState } from 'preact/hooks';
-import { HistogramChart } from '../../log-view/histogram-chart.tsx';
 import type { HistogramAnswer, LogSource } from '../../log-view/log-source.ts';
 import { OverviewGutter } from '../../log-view/overview-gutter.tsx';
 import { LIST_ID, RowList } from '../../log-view/row-list.tsx';
 import { useWorkspaceState } from '../../log-view/use-workspace-state.ts';
-import type { WorkspaceState } from '../../log-view/workspace-state.ts';
 import { cluster } from '../../state/cluster.ts';
 import { preferences } from '../../state/preferences.ts';
 import type { LogsView } from '../../state/view.ts';
 import { viewUrl } from '../../state/view-url.ts';
 import { useStore } from '../../ui/use-store.ts';
+import { ChartPanel } from './chart-panel.tsx';
 import { DetailsDrawer } from './details-drawer.tsx';
 import { FindBar } from './find-bar.tsx';
 import { GoToTime } from './go-to-time.tsx';
@@ -22,6 +21,7 @@ import { useLogKeys } from './use-log-keys.ts';
 import { useLogWorkspace } from './use-log-workspace.ts';
 import { useMatcher } from './use-matcher.ts';
 import { viewActions } from './view-actions.ts';
+import { WorkspaceFailure } from './workspace-failure.tsx';
 
 /** The log workspace. */
 export function WorkspacePage({ view }: { view: LogsView }) {
@@ -89,18 +89,11 @@ export function WorkspacePage({ view }: { view: LogsView }) {
         }}
       />
       <FindBar {...{ view, workspace, field, change }} find={state.find} histogram={histogram} onLeave={focusList} />
-      {view.hasHistogram ? <Chart state={state} histogram={histogram} zone={zone} onGo={goTo} change={change} /> : null}
+      {view.hasHistogram ? (
+        <ChartPanel state={state} histogram={histogram} zone={zone} onGo={goTo} change={change} />
+      ) : null}
       <div class="workspace-body">
-        {state.failure ? (
-          <div class="workspace-failure" role="alert">
-            <p>
-              <code>{state.failure.code}</code> {state.failure.detail}
-            </p>
-            <button type="button" class="button" onClick={() => workspace.retry()}>
-              Try again
-            </button>
-          </div>
-        ) : null}
+        <WorkspaceFailure failure={state.failure} onRetry={() => workspace.retry()} />
         <RowList {...{ workspace, state, look, seen }} onOpen={open} />
         <OverviewGutter {...{ source, state, seen, matches, zone }} onGo={(fraction) => workspace.jump({ fraction })} />
         {record ? (
@@ -126,26 +119,6 @@ export function WorkspacePage({ view }: { view: LogsView }) {
         }}
       />
     </div>
-  );
-}
-
-type ChartProps = Pick<Parameters<typeof HistogramChart>[0], 'zone' | 'onGo'> & {
-  state: WorkspaceState;
-  histogram: HistogramAnswer | null;
-  change: (change: Partial<LogsView>) => void;
-};
-
-function Chart({ state, histogram, zone, onGo, change }: ChartProps) {
-  const { fromMs, toMs } = state.filter;
-  const asked = useMemo(() => ({ fromMs, toMs }), [fromMs, toMs]);
-  if (!histogram) return <p class="chart-empty">{state.isCounting ? 'Counting…' : ''}</p>;
-  return (
-    <HistogramChart
-      {...{ histogram, asked, zone, onGo }}
-      log={state.extent}
-      isCounting={state.isCounting}
-      onZoom={(span) => change({ range: { kind: 'fixed', ...span }, at: null, timeMs: null, isLive: false })}
-    />
   );
 }
 

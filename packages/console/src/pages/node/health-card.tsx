@@ -22,7 +22,7 @@ export function HealthCard({ node, description }: HealthCardProps) {
         <h2 id="health-title">Health</h2>
       </div>
       {node.isSelf ? <OwnHealth /> : <HeardHealth node={node} />}
-      {failure && (
+      {failure && node.state === 'up' && (
         <FailureNote what="Its description" failure={failure} asOfMs={asOfMs} onRetry={() => description.reload()} />
       )}
       {value && (

@@ -43,10 +43,11 @@ export function HourCard({ id, counts }: { id: string; counts: Resource<HourCoun
         )}
       </div>
       {failure && <FailureNote what="The counts" failure={failure} asOfMs={asOfMs} onRetry={() => counts.reload()} />}
-      {value && hasCounted ? (
-        <CountChart columns={value.columns} range={value.range} viewOf={columnView} />
-      ) : (
-        !failure && <div class="chart-space">{!value && <Loading what="the counts" />}</div>
+      {value && hasCounted && <CountChart columns={value.columns} range={value.range} viewOf={columnView} />}
+      {!value && !failure && (
+        <div class="chart-space">
+          <Loading what="the counts" />
+        </div>
       )}
       <ReportNote report={value?.report ?? null} />
     </section>

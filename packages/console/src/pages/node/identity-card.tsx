@@ -31,7 +31,8 @@ export function IdentityCard({ node, description }: IdentityCardProps) {
           <span class="mono dim">{hostIp}</span>
         </Fact>
         <Fact name="Ports">
-          HTTP {httpPort} · gRPC {grpcPort || 'none'}
+          HTTP {httpPort}
+          {grpcPort !== 0 && ` · gRPC ${grpcPort}`}
         </Fact>
         <Fact name="Version">
           {version || <Unknown why={NOT_TOLD} />}

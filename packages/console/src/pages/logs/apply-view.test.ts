@@ -1,0 +1,101 @@
+import { describe, expect, test } from 'vitest';
+import type { LogSource } from '../../log-view/log-source.ts';
+import { LogWorkspace } from '../../log-view/log-workspace.ts';
+import { ALL_LOGS, type LogsView } from '../../state/view.ts';
+import { applyView, countKey, filterOf, findOf, startOf } from './apply-view.ts';
+
+const view = (change: Partial<LogsView> = {}): LogsView => ({ ...ALL_LOGS, ...change });
+
+describe('what the address says', () => {
+  test('text filters only where only matches are wanted', () => {
+    expect(filterOf(view({ text: 'lease' }), 0)).toEqual({});
+    expect(filterOf(view({ text: 'lease', isOnlyMatches: true }), 0)).toEqual({ terms: ['lease'] });
+    expect(filterOf(view({ text: 'l.*e', isOnlyMatches: true, isRegex: true }), 0)).toEqual({ regex: 'l.*e' });
+  });
+
+  test('every other condition filters', () => {
+    const narrow = view({
+      range: { kind: 'last', spanMs: 1000 },
+      minLevel: 'WARN',
+      excluded: ['ping'],
+      callSite: 'a.go:1',
+      component: 'KV',
+      isCaseSensitive: true,
+    });
+    expect(filterOf(narrow, 5000)).toEqual({
+      fromMs: 4000,
+      minLevel: 'WARN',
+      excluded: ['ping'],
+      caseSensitive: true,
+      source: 'a.go:1',
+      component: 'KV',
+    });
+  });
+
+  test('what is found is marked, whether or not it filters', () => {
+    expect(findOf(view())).toBeNull();
+    expect(findOf(view({ text: 'x', isOnlyMatches: true }))).toMatchObject({ text: 'x' });
+  });
+
+  test('it begins at the record, else at the moment, else at the end', () => {
+    const at = { node: 'n', cursor: 'c' };
+    expect(startOf(view({ at, timeMs: 5 }))).toEqual({ at });
+    expect(startOf(view({ timeMs: 5 }))).toEqual({ timeMs: 5 });
+    expect(startOf(view())).toBe('end');
+  });
+
+  test('another place needs no other counts, another filter does', () => {
+    expect(countKey(view({ timeMs: 5 }))).toBe(countKey(view()));
+    expect(countKey(view({ minLevel: 'WARN' }))).not.toBe(countKey(view()));
+  });
+});
+
+/** Tells nothing and notes what it is asked. */
+function silentSource() {
+  const asked: string[] = [];
+  const source: LogSource = {
+    nodes: ['n'],
+    page: ({ from }) => {
+      asked.push(JSON.stringify(from));
+      return new Promise(() => undefined);
+    },
+    follow: async function* () {},
+    histogram: () => new Promise(() => undefined),
+    extent: () => new Promise(() => undefined),
+    fractionOf: () => undefined,
+  };
+  return { source, asked };
+}
+
+describe('what a change of the address does', () => {
+  test('the first view opens its place', () => {
+    const { source, asked } = silentSource();
+    const workspace = new LogWorkspace();
+    applyView({ workspace, source, nowMs: 0 }, null, view({ timeMs: 77, isLive: false }));
+    expect(asked).toContain('{"timeMs":77}');
+    workspace.close();
+  });
+
+  test('another moment is gone to, the same view asks nothing', () => {
+    const { source, asked } = silentSource();
+    const workspace = new LogWorkspace();
+    const first = view({ isLive: false });
+    applyView({ workspace, source, nowMs: 0 }, null, first);
+    const before = asked.length;
+    applyView({ workspace, source, nowMs: 0 }, first, { ...first });
+    expect(asked).toHaveLength(before);
+    applyView({ workspace, source, nowMs: 0 }, first, { ...first, timeMs: 99 });
+    expect(asked.at(-1)).toBe('{"timeMs":99}');
+    workspace.close();
+  });
+
+  test('another level is filtered by', () => {
+    const { source } = silentSource();
+    const workspace = new LogWorkspace();
+    const first = view({ isLive: false });
+    applyView({ workspace, source, nowMs: 0 }, null, first);
+    applyView({ workspace, source, nowMs: 0 }, first, { ...first, minLevel: 'ERROR' });
+    expect(workspace.state.filter).toEqual({ minLevel: 'ERROR' });
+    workspace.close();
+  });
+});

@@ -1,0 +1,26 @@
+import { useMemo } from 'preact/hooks';
+import { HistogramChart } from '../../log-view/histogram-chart.tsx';
+import type { HistogramAnswer } from '../../log-view/log-source.ts';
+import type { WorkspaceState } from '../../log-view/workspace-state.ts';
+import type { LogsView } from '../../state/view.ts';
+
+type ChartProps = Pick<Parameters<typeof HistogramChart>[0], 'zone' | 'onGo'> & {
+  state: WorkspaceState;
+  histogram: HistogramAnswer | null;
+  change: (change: Partial<LogsView>) => void;
+};
+
+/** The chart, or why there is none. */
+export function ChartPanel({ state, histogram, zone, onGo, change }: ChartProps) {
+  const { fromMs, toMs } = state.filter;
+  const asked = useMemo(() => ({ fromMs, toMs }), [fromMs, toMs]);
+  if (!histogram) return <p class="chart-empty">{state.isCounting ? 'Counting…' : ''}</p>;
+  return (
+    <HistogramChart
+      {...{ histogram, asked, zone, onGo }}
+      log={state.extent}
+      isCounting={state.isCounting}
+      onZoom={(span) => change({ range: { kind: 'fixed', ...span }, at: null, timeMs: null, isLive: false })}
+    />
+  );
+}
