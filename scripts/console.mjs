@@ -36,6 +36,9 @@ const INPUTS = [
 /** The licences of what others made and we send along stand here, for those who read the scripts. */
 const LICENCES = 'assets/licences.txt';
 
+/** Most visits begin here: their scripts come beside the first one, not after it has asked for them. */
+const FIRST_PAGES = ['/cluster-page.tsx', '/logs-page.tsx'];
+
 /** Builds it if anything has changed since the last time. */
 export async function buildConsole() {
   const startedMs = Date.now();
@@ -96,9 +99,12 @@ function pageWith({ outputs }) {
   return page.replace('</head>', `${tags.filter(Boolean).join('\n')}\n</head>`);
 }
 
-/** What a script imports, and what that imports; not what is loaded later. */
+/** What a script imports, and what that imports; of what is loaded later, only the pages that are opened first. */
 function neededAtOnce(outputs, start) {
-  const found = new Set([start]);
+  const pages = Object.keys(outputs).filter((path) =>
+    FIRST_PAGES.some((name) => outputs[path].entryPoint?.endsWith(name)),
+  );
+  const found = new Set([start, ...pages]);
   // A set tells also what is added while it is walked.
   for (const path of found)
     for (const { kind, path: part } of outputs[path].imports) if (kind === 'import-statement') found.add(part);

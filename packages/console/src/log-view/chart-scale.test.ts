@@ -45,6 +45,14 @@ test('bars are stacked by errors, warnings and all others, those without a level
   ]);
 });
 
+test('only the levels that are shown have bars', () => {
+  expect(chartBars(answer, 'ERROR').map(({ errors, warnings, others }) => [errors, warnings, others])).toEqual([
+    [2, 0, 0],
+    [0, 0, 0],
+  ]);
+  expect(chartBars(answer, 'INFO')[0]).toMatchObject({ errors: 2, others: 5 });
+});
+
 test('places and times are each other’s reverse and stay within the chart', () => {
   const span = { fromMs: 1000, toMs: 2000 };
   expect(timeAtFraction(span, fractionOfTime(span, 1250))).toBe(1250);

@@ -1,6 +1,9 @@
+import type { Level } from '@porthole/client';
 import type { HistogramAnswer } from './log-source.ts';
 
 /* From counts per stretch of time to bars, and from a place on the chart to a time. Widths and heights are fractions. */
+
+const RISING: readonly Level[] = ['TRACE', 'DEBUG', 'INFO', 'WARN', 'ERROR', 'FATAL'];
 
 export interface ChartSpan {
   fromMs: number;
@@ -44,12 +47,14 @@ export function chartSpan(
   return toMs <= fromMs ? null : { fromMs, toMs };
 }
 
-export function chartBars({ buckets, bucketMs }: HistogramAnswer): ChartBar[] {
+/** Only of the levels that are shown; all are counted. */
+export function chartBars({ buckets, bucketMs }: HistogramAnswer, minLevel: Level | null = null): ChartBar[] {
+  const shown = minLevel === null ? null : RISING.slice(RISING.indexOf(minLevel));
   return buckets.map(({ startMs, counts }) => {
-    const errors = (counts.FATAL ?? 0) + (counts.ERROR ?? 0);
-    const warnings = counts.WARN ?? 0;
-    const all = Object.values(counts).reduce((sum, count) => sum + count, 0);
-    return { startMs, endMs: startMs + bucketMs, errors, warnings, others: all - errors - warnings };
+    const of = (level: Level | 'NONE') =>
+      shown === null || shown.some((other) => other === level) ? (counts[level] ?? 0) : 0;
+    const others = of('INFO') + of('DEBUG') + of('TRACE') + of('NONE');
+    return { startMs, endMs: startMs + bucketMs, errors: of('FATAL') + of('ERROR'), warnings: of('WARN'), others };
   });
 }
 

@@ -41,7 +41,13 @@ describe('what stands at an end of the rows', () => {
   test.each([
     ['the start', { ...top }, 'start of the log'],
     ['the end', { ...top, side: 'bottom' as const }, 'end of the log'],
-    ['the end while following', { ...top, side: 'bottom' as const, isLive: true }, 'following · new lines appear here'],
+    [
+      'the end while following',
+      { ...top, side: 'bottom' as const, follow: 'live' as const },
+      'following · new lines appear here',
+    ],
+    ['the end while paused', { ...top, side: 'bottom' as const, follow: 'paused' as const }, 'paused · new lines wait'],
+    ['the start of a range', { ...top, isBounded: true }, 'start of the time range'],
     ['an empty log', { ...top, hasRows: false, isFiltered: false }, 'The log is empty'],
     ['not yet', { ...top, hasRows: false, isLoading: true }, ''],
     ['no match', { ...top, hasRows: false }, 'No record matches in all of it · 500 B scanned'],

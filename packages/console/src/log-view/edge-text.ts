@@ -1,6 +1,6 @@
 import type { ZoneName } from '../state/view.ts';
 import { formatBytes, formatMoment } from '../ui/format.ts';
-import type { Edge } from './workspace-state.ts';
+import type { Edge, FollowStatus } from './workspace-state.ts';
 
 /** What stands at an end of the rows, and what can be done there. */
 export interface EdgeText {
@@ -18,7 +18,9 @@ export interface EdgeSituation {
   side: 'top' | 'bottom';
   hasRows: boolean;
   isFiltered: boolean;
-  isLive: boolean;
+  follow: FollowStatus['state'];
+  /** A range of time ends here, not the log. */
+  isBounded: boolean;
   /** Something is still being loaded, at either end. */
   isLoading: boolean;
   zone: ZoneName;
@@ -44,12 +46,17 @@ export function edgeText(edge: Edge, situation: EdgeSituation): EdgeText {
   return { text: found, action: 'go on', label: `scan ${away}`, isProblem: false };
 }
 
-function doneText(scannedBytes: number, { side, hasRows, isFiltered, isLive, isLoading }: EdgeSituation): string {
+function doneText(
+  scannedBytes: number,
+  { side, hasRows, isFiltered, follow, isBounded, isLoading }: EdgeSituation,
+): string {
   if (!hasRows && isLoading) return '';
   if (!hasRows && side === 'top')
     return isFiltered ? `No record matches in all of it · ${formatBytes(scannedBytes)} scanned` : 'The log is empty';
-  if (side === 'top') return hasRows ? 'start of the log' : '';
-  return isLive ? 'following · new lines appear here' : hasRows ? 'end of the log' : '';
+  if (side === 'bottom' && follow === 'live') return 'following · new lines appear here';
+  if (side === 'bottom' && follow === 'paused') return 'paused · new lines wait';
+  if (!hasRows) return '';
+  return `${side === 'top' ? 'start' : 'end'} of the ${isBounded ? 'time range' : 'log'}`;
 }
 
 function noMatch(scannedBytes: number): string {

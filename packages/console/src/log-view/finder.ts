@@ -80,7 +80,7 @@ export class Finder {
     const found = await this.#seek({ direction, isWanted, filter: pushed ?? filter, isExact: pushed !== undefined });
     if (!found) return;
     if (found.record === null) return this.#tell({ message: nothingFound('match', direction, found) });
-    this.#parts.goTo(found.record);
+    await this.#parts.goTo(found.record);
     if (index !== null) this.#tell({ index: index + (direction === 'older' ? -1 : 1) });
     else await this.#findIndex(query, found.record);
   }
@@ -90,7 +90,7 @@ export class Finder {
     const isWanted = (record: ShownRecord) => isAtLeast(record.level, level);
     const found = await this.#seek({ direction, isWanted, filter: withLevel(filter, level), isExact: true });
     if (!found) return;
-    if (found.record) this.#parts.goTo(found.record);
+    if (found.record) await this.#parts.goTo(found.record);
     else this.#tell({ message: nothingFound(`record of level ${level} or higher`, direction, found) });
   }
 

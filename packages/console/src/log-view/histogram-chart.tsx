@@ -1,3 +1,4 @@
+import type { Level } from '@porthole/client';
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import type { ZoneName } from '../state/view.ts';
 import { formatCount, formatMoment, formatSecond, formatSpan } from '../ui/format.ts';
@@ -22,6 +23,8 @@ const KEY_STEPS = 60;
 export interface HistogramChartProps {
   histogram: HistogramAnswer;
   asked: ChartBounds['asked'];
+  /** The lowest level that is shown. */
+  minLevel: Level | null;
   log: ChartBounds['log'];
   zone: ZoneName;
   isCounting: boolean;
@@ -31,10 +34,19 @@ export interface HistogramChartProps {
 }
 
 /** How many records of which level there were when. Drag, or Shift and arrows, choose a part; a click, or Space, goes there. */
-export function HistogramChart({ histogram, asked, log, zone, isCounting, onZoom, onGo }: HistogramChartProps) {
+export function HistogramChart({
+  histogram,
+  asked,
+  minLevel,
+  log,
+  zone,
+  isCounting,
+  onZoom,
+  onGo,
+}: HistogramChartProps) {
   const nowMs = Date.now();
   const span = useMemo(() => chartSpan(histogram, { asked, log, nowMs: Date.now() }), [histogram, asked, log]);
-  const bars = useMemo(() => chartBars(histogram), [histogram]);
+  const bars = useMemo(() => chartBars(histogram, minLevel), [histogram, minLevel]);
   const { chosen, begin, move, end, cursor, key } = useChoosing(span, { onZoom, onGo });
   if (!span) return <p class="chart-empty">{isCounting ? 'Counting…' : 'No records with a time here'}</p>;
   const bar = cursor === null ? undefined : barAt(bars, timeAtFraction(span, cursor));

@@ -47,7 +47,9 @@ export class Overview {
     const { signal } = this.#counting;
     keeper.change({ isCounting: true });
     try {
-      const request = { filter: keeper.state.filter, buckets };
+      // All levels: the chips tell how many the least one hides.
+      const { minLevel: _, ...filter } = keeper.state.filter;
+      const request = { filter, buckets };
       const histogram = (await this.#parts.source()?.histogram(request, { signal, budgetMs: COUNT_MS })) ?? null;
       if (signal.aborted) return;
       const members = mergeReports(

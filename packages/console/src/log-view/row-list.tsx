@@ -45,11 +45,8 @@ export function RowList({ workspace, state, look, seen, onOpen }: RowListProps) 
   const isLive = state.follow.state === 'live';
   const isLoading = state.top.kind === 'loading' || state.bottom.kind === 'loading';
   const situation = {
-    hasRows: state.rows.length > 0,
-    isFiltered: isFiltered(state),
-    isLive,
-    isLoading,
-    zone: look.zone,
+    ...{ hasRows: state.rows.length > 0, isFiltered: isFiltered(state), isLoading },
+    ...{ follow: state.follow.state, zone: look.zone },
   };
   const readerMoves = () => isLive && workspace.pause();
   return (
@@ -67,7 +64,7 @@ export function RowList({ workspace, state, look, seen, onOpen }: RowListProps) 
     >
       <EdgeLine
         edge={state.failure ? QUIET : state.top}
-        situation={{ ...situation, side: 'top' }}
+        situation={{ ...situation, side: 'top', isBounded: state.filter.fromMs !== undefined }}
         workspace={workspace}
       />
       <div role="presentation" class="rows-space" style={{ height: `${tops.at(-1) ?? 0}px` }}>
@@ -92,7 +89,7 @@ export function RowList({ workspace, state, look, seen, onOpen }: RowListProps) 
       </div>
       <EdgeLine
         edge={state.failure ? QUIET : state.bottom}
-        situation={{ ...situation, side: 'bottom' }}
+        situation={{ ...situation, side: 'bottom', isBounded: state.filter.toMs !== undefined }}
         workspace={workspace}
       />
     </div>
@@ -124,16 +121,13 @@ function AnyRow({ row, before, look, isFocused, workspace, onOpen }: AnyRowProps
   );
 }
 
-/** A click takes the focus; one on the focused row opens it. */
+/** A click opens the row: from the errors of a cluster to the whole of one is a single step. */
 function clickRow(event: MouseEvent, workspace: Workspace, onOpen: (record: ShownRecord) => void): void {
   const target = event.target instanceof Element ? event.target : null;
   const key = keyOfRow(target);
   if (key === null || target?.closest('button') || document.getSelection()?.isCollapsed === false) return;
-  const { focusedKey, rows, follow } = workspace.state;
-  if (follow.state === 'live') workspace.pause();
-  const row = rows.find((candidate) => candidate.key === key);
-  if (key === focusedKey && row?.kind === 'record') onOpen(row.record);
-  else workspace.focus(key);
+  const row = workspace.state.rows.find((candidate) => candidate.key === key);
+  if (row?.kind === 'record') onOpen(row.record);
 }
 
 function useTellSeen(seen: Store<SeenRows>, rows: readonly Row[], { first, last }: { first: number; last: number }) {

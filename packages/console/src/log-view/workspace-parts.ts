@@ -11,6 +11,6 @@ export interface WorkspaceParts {
   window: LogWindow;
   followRows: FollowRows;
   source(): LogSource | undefined;
-  /** Brings a record into view and puts it in focus, wherever it is. */
-  goTo(record: ShownRecord): void;
+  /** Brings a record into view and puts it in focus, wherever it is; resolves when it is there, or something else is. */
+  goTo(record: ShownRecord): Promise<void>;
 }

@@ -19,6 +19,7 @@ export function ChartPanel({ state, histogram, zone, onGo, change }: ChartProps)
     <HistogramChart
       {...{ histogram, asked, zone, onGo }}
       log={state.extent}
+      minLevel={state.filter.minLevel ?? null}
       isCounting={state.isCounting}
       onZoom={(span) => change({ range: { kind: 'fixed', ...span }, at: null, timeMs: null, isLive: false })}
     />
