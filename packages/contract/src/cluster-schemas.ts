@@ -179,7 +179,16 @@ export const CLUSTER_SCHEMAS = {
       'Those with records, in rising order.',
     ),
     untimed: integer('Records that match but have no time.'),
+    counted: {
+      description:
+        'Where a member had no time to count all: the part that every member that answered has counted. Null: everything.',
+      oneOf: [ref('CountedPart'), { type: 'null' }],
+    },
     ...members,
+  }),
+  CountedPart: exact('A stretch of time.', {
+    fromMs: integer('Epoch milliseconds, inclusive.'),
+    toMs: integer('Epoch milliseconds, exclusive.'),
   }),
   ClusterDigest: exact('Records of all members grouped by level and place in the code.', {
     groups: listOf(

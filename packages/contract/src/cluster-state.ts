@@ -173,6 +173,8 @@ export type ClusterFollowItem =
 export interface ClusterHistogram extends Pick<Histogram, 'bucketMs' | 'untimed'> {
   /** Counts of all members, and of each. */
   buckets: { startMs: number; counts: Histogram['buckets'][number]['counts']; nodes: Record<string, number> }[];
+  /** The part that all members that answered have counted, where one of them had no time for all; `null`: everything. */
+  counted: { fromMs: number; toMs: number } | null;
   members: MemberReport[];
 }
 

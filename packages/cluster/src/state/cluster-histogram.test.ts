@@ -122,3 +122,23 @@ it('whatever the clocks, nothing is lost, nothing leaves the range, and all is w
     { numRuns: 50 },
   );
 });
+
+it('where members had no time for all, what all of them have counted is told, by our clock', async () => {
+  const cut = (coveredFromMs: number | null, coveredToMs: number | null) =>
+    fakeNode({
+      logHistogram: async ({ bucketMs = 1 }) => {
+        const covered = { reason: 'time budget', coveredFromMs, coveredToMs } as const;
+        return { bucketMs, buckets: [], untimed: 0, end: { ...END, ...covered } };
+      },
+    });
+  const whole = nodeAt([1000]);
+  const states = { a: cut(100_000, 600_000), b: cut(201_000, 551_000), whole };
+  const clocks = { b: { offsetMs: 1000, uncertaintyMs: 1 } };
+  expect((await clusterHistogram(fakeParts({ states, clocks }), RANGE)).counted).toEqual({
+    fromMs: 200_000,
+    toMs: 550_000,
+  });
+  expect((await clusterHistogram(fakeParts({ states: { whole } }), RANGE)).counted).toBeNull();
+  const nothing = await clusterHistogram(fakeParts({ states: { a: cut(null, null) } }), RANGE);
+  expect(nothing.counted).toEqual({ fromMs: 0, toMs: 0 });
+});

@@ -3,7 +3,7 @@ import { bucketWidth } from '@porthole/logs';
 import type { Histogram, HistogramQuery, LogFileDetails } from '@porthole/logs/types';
 import type { Peer } from '../fan-out/peers.ts';
 import { correctedQuery } from './corrected-query.ts';
-import { budgetOf, cutReport } from './counting.ts';
+import { budgetOf, countedPart, cutReport } from './counting.ts';
 import { mergeHistograms } from './merge-histograms.ts';
 import { type AskedMember, askEach, type StateParts } from './state-parts.ts';
 
@@ -52,6 +52,7 @@ export async function clusterHistogram(
   const told = answers.flatMap(({ value }) => value ?? []);
   return {
     ...mergeHistograms(told, { bucketMs, fromMs: request.fromMs, toMs: request.toMs }),
+    counted: countedPart(told.map(({ offsetMs, histogram: { end } }) => ({ offsetMs, end }))),
     members: answers.map(({ value, report }) => cutReport(report, value?.histogram.end)),
   };
 }

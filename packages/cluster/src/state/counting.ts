@@ -19,3 +19,22 @@ export function cutReport(report: MemberReport, end: Pick<SearchEnd, 'reason' | 
   const others = more.length === 0 ? '' : ` and ${more.length} more`;
   return { ...report, detail: `${problem.file} could not be read${others}: ${problem.detail}` };
 }
+
+/** What all of them have looked at, by our clock; `null` where nobody was cut short. */
+export function countedPart(
+  told: readonly { offsetMs: number; end: Pick<SearchEnd, 'reason' | 'coveredFromMs' | 'coveredToMs'> }[],
+): { fromMs: number; toMs: number } | null {
+  const cut = told.filter(({ end }) => end.reason !== 'exhausted');
+  if (cut.length === 0) return null;
+  let [fromMs, toMs] = [-Infinity, Infinity];
+  for (const { offsetMs, end } of cut) {
+    // Members may tell anything: what is no time covers nothing.
+    fromMs = Math.max(fromMs, timeOf(end.coveredFromMs) - offsetMs);
+    toMs = Math.min(toMs, timeOf(end.coveredToMs) - offsetMs);
+  }
+  return { fromMs: Math.round(fromMs), toMs: Math.round(Math.max(fromMs, toMs)) };
+}
+
+function timeOf(value: unknown): number {
+  return typeof value === 'number' && Number.isFinite(value) ? value : 0;
+}

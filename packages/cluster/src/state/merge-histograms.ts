@@ -24,7 +24,7 @@ export interface HistogramGrid {
 export function mergeHistograms(
   told: readonly MemberHistogram[],
   { bucketMs, fromMs = -Infinity, toMs = Infinity }: HistogramGrid,
-): Omit<ClusterHistogram, 'members'> {
+): Omit<ClusterHistogram, 'members' | 'counted'> {
   const first = Math.floor(fromMs / bucketMs);
   const last = Math.ceil(toMs / bucketMs) - 1;
   const merged = new Map<number, { counts: Map<keyof Counts, number>; nodes: Map<string, number> }>();

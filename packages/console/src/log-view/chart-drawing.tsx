@@ -37,7 +37,7 @@ export function ChartDrawing({ histogram, bars, span, chosen, cursor }: ChartDra
     <>
       <svg viewBox={`0 -8 ${WIDTH} ${HEIGHT + 8}`} preserveAspectRatio="none" aria-hidden="true">
         {kinds.map((kind) => (
-          <path key={kind} class={`bar-${kind}`} d={paths[kind]} />
+          <path key={kind} class={`chart-${kind}`} d={paths[kind]} />
         ))}
       </svg>
       {uncountedParts(histogram, span).map((part) => (

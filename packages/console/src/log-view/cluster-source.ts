@@ -88,11 +88,8 @@ export class ClusterSource implements LogSource {
     options: PageOptions = {},
   ): Promise<HistogramAnswer> {
     const query = { ...this.#selection, ...filter, buckets };
-    const { bucketMs, buckets: counts, members } = await this.#parts.cluster.logHistogram(query, options);
-    // A member that answers and still has something to say was cut short. What it left out is not told: only that.
-    const isCut = members.some(({ outcome, detail }) => outcome === 'ok' && detail !== null);
-    const [first, last] = [counts[0]?.startMs ?? 0, counts.at(-1)?.startMs ?? 0];
-    return { bucketMs, buckets: counts, counted: isCut ? { fromMs: first, toMs: last + bucketMs } : null, members };
+    const { bucketMs, buckets: counts, counted, members } = await this.#parts.cluster.logHistogram(query, options);
+    return { bucketMs, buckets: counts, counted, members };
   }
 
   async extent(options: { signal?: AbortSignal } = {}): Promise<Extent> {

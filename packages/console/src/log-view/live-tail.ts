@@ -122,17 +122,13 @@ export class LiveTail {
   }
 
   #take(items: readonly ClusterFollowItem[]): void {
-    const { clock, keeper, followRows, window } = this.#parts;
+    const { clock, keeper, followRows } = this.#parts;
     const lost = items.findLast((item) => item.type === 'reconnecting' && !('node' in item));
     if (lost?.type === 'reconnecting') this.#lost(lost.reason);
     else this.#reason = null;
     const reports = items.flatMap((item) => (item.type === 'member' ? [item.report] : []));
     if (reports.length > 0) keeper.change({ members: mergeReports(keeper.state.members, reports) });
-    const rows: Row[] = [];
-    for (const item of items) {
-      const row = followRows.rowOf(item);
-      if (row && !window.buffer.has(row.key)) rows.push(row);
-    }
+    const rows = items.map((item) => followRows.rowOf(item)).filter((row) => row !== undefined);
     const records = rows.flatMap((row) => (row.kind === 'record' ? [row.record] : []));
     this.#meter.note(records, { nowMs: clock.now(), isPaused: this.#mode === 'paused' });
     this.#add(rows);

@@ -103,7 +103,7 @@ describe('whatever is done in whatever order', () => {
         await settled();
         expect(source.followers).toBe(0);
       }),
-      { numRuns: 50 },
+      { numRuns: 60 },
     );
   });
 });

@@ -32,7 +32,9 @@ export async function mergePages(parts: readonly Part[], request: PageRequest, o
     scannedBytes: pages.reduce((sum, { scannedBytes }) => sum + scannedBytes, 0),
     reachedMs: told.at(-1)?.atMs ?? null,
     problems: pages.flatMap(({ problems }) => problems),
-    members: answers.flatMap(({ page, part, error }) => page?.members ?? failedReports(part, error)),
+    members: answers.flatMap(
+      ({ page, part, error }) => page?.members ?? (part.from === null ? [] : failedReports(part.source, error)),
+    ),
   };
 }
 
@@ -130,8 +132,8 @@ function shortOf({
   return { ...record, message: '' };
 }
 
-function failedReports({ source, from }: Part, error: unknown): MemberReport[] {
-  if (from === null) return [];
+/** What is said of a source that failed as a whole. */
+export function failedReports(source: LogSource, error: unknown): MemberReport[] {
   const detail = `${codeOf(error)}: ${error instanceof Error ? error.message : String(error)}`;
   return source.nodes.map((id) => ({ id, outcome: 'failed', detail, elapsedMs: 0, count: 0, asOfMs: null }));
 }

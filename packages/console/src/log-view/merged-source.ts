@@ -12,7 +12,7 @@ import type {
   ShownRecord,
 } from './log-source.ts';
 import { mergeHistograms } from './merge-histograms.ts';
-import { mergePages, type Part, readPlaces } from './merge-pages.ts';
+import { failedReports, mergePages, type Part, readPlaces } from './merge-pages.ts';
 import { mergeStreams } from './merge-streams.ts';
 import { type Beside, isBeside, resolveRecord, timeBeside } from './resolve-record.ts';
 import { fractionOfTime, timeExtent, timeOfFraction } from './time-extent.ts';
@@ -69,7 +69,15 @@ export class MergedSource implements LogSource {
     request: { filter: RowFilter; buckets: number },
     options: PageOptions = {},
   ): Promise<HistogramAnswer> {
-    return mergeHistograms(await Promise.all(this.#sources.map((source) => source.histogram(request, options))));
+    const answers = await Promise.allSettled(this.#sources.map((source) => source.histogram(request, options)));
+    const counts = answers.flatMap((answer) => (answer.status === 'fulfilled' ? [answer.value] : []));
+    const failed = answers.flatMap((answer, index) =>
+      answer.status === 'rejected' ? [{ source: this.#sources[index] ?? this, reason: answer.reason as unknown }] : [],
+    );
+    if (counts.length === 0 && failed[0]) throw failed[0].reason;
+    const merged = mergeHistograms(counts);
+    const reports = failed.flatMap(({ source, reason }) => failedReports(source, reason));
+    return { ...merged, members: [...merged.members, ...reports] };
   }
 
   async extent(options: { signal?: AbortSignal } = {}): Promise<Extent> {

@@ -64,6 +64,15 @@ describe('a buffer of rows', () => {
     expect(buffer.has('n1 c1-short')).toBe(false);
   });
 
+  it('the same within one batch', () => {
+    const buffer = new RowBuffer();
+    const whole = fakeRecord(1);
+    const beginning = { ...whole, cursor: 'c1-short', message: 'rec', unfinished: true } as const;
+    buffer.append([recordRow(beginning), recordRow(beginning), recordRow(whole), recordRow(whole)]);
+    buffer.append([recordRow(whole)]);
+    expect(buffer.rows).toMatchObject([{ record: { message: 'record 1' } }]);
+  });
+
   it('what stands between rows stays between them', () => {
     const buffer = new RowBuffer();
     buffer.append([...rowsOf([1]), event('a'), ...rowsOf([5])]);

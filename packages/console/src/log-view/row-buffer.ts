@@ -120,29 +120,26 @@ export class RowBuffer {
     return count;
   }
 
+  /** Those that are not here. A line that is told whole takes the place of its beginning. */
   #unknown(rows: readonly Row[]): Row[] {
     const added: Row[] = [];
     const seen = new Set<string>();
+    const beginnings = new Map<string, number>();
     for (const row of rows) {
-      if (this.#keys.has(row.key) || seen.has(row.key)) {
-        this.#finish(row.key, row);
-        continue;
-      }
-      const unfinished = row.kind === 'record' ? this.#unfinished.get(placeOf(row.record)) : undefined;
-      if (unfinished !== undefined && this.#keys.has(unfinished)) {
-        this.replace(unfinished, row);
-        continue;
+      const place = row.kind === 'record' ? placeOf(row.record) : undefined;
+      const isWhole = row.kind === 'record' && !row.record.unfinished;
+      const beginning = place === undefined ? undefined : (beginnings.get(place) ?? this.#unfinished.get(place));
+      if (typeof beginning === 'number') {
+        if (isWhole) added[beginning] = row;
+      } else if (beginning !== undefined) {
+        if (isWhole) this.replace(beginning, row);
+      } else if (!this.#keys.has(row.key) && !seen.has(row.key)) {
+        if (place !== undefined && !isWhole) beginnings.set(place, added.length);
+        added.push(row);
       }
       seen.add(row.key);
-      added.push(row);
     }
     return added;
-  }
-
-  /** A line that is told whole takes the place of its beginning. */
-  #finish(key: string, row: Row): void {
-    if (row.kind !== 'record' || row.record.unfinished) return;
-    if (this.#unfinished.get(placeOf(row.record)) === key) this.replace(key, row);
   }
 
   #note(rows: readonly Row[]): void {

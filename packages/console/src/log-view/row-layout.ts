@@ -23,11 +23,13 @@ export interface ViewPort {
 export function topsOf<Row>(rows: readonly Row[], heightOf: (row: Row) => number): Tops {
   const tops = new Float64Array(rows.length + 1);
   let top = 0;
-  for (const [index, row] of rows.entries()) {
+  let index = 0;
+  for (const row of rows) {
     tops[index] = top;
     top += heightOf(row);
+    index++;
   }
-  tops[rows.length] = top;
+  tops[index] = top;
   return tops;
 }
 

@@ -37,6 +37,7 @@ export function useRowScroll(workspace: Workspace, state: WorkspaceState, isWrap
   // Heights hold for one width only.
   const heights = useMemo(() => new Map<string, number>(), [widthPx, isWrapped]);
   const columns = Math.max(20, (widthPx - (widthPx > 900 ? HEAD_PX : 140)) / CHARACTER_PX);
+  forgetGone(heights, state.rows);
   const tops = topsOf(state.rows, (row) => (isWrapped ? wrappedHeight(row, heights, columns) : ROW_PX));
   const input: ScrollInput = { ...inputOf(state), tops };
   const scrollTop = scroller.place(input);
@@ -88,6 +89,13 @@ function useSize(box: RefObject<HTMLDivElement>, scroller: RowScroller, redraw: 
     return () => observer.disconnect();
   }, []);
   return widthPx;
+}
+
+/** Rows that were let go need no height any more; looked after now and then. */
+function forgetGone(heights: Map<string, number>, rows: readonly Row[]): void {
+  if (heights.size < 2 * rows.length + 1000) return;
+  const kept = new Set(rows.map(({ key }) => key));
+  for (const key of heights.keys()) if (!kept.has(key)) heights.delete(key);
 }
 
 function wrappedHeight(row: Row, heights: Map<string, number>, columns: number): number {

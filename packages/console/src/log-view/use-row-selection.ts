@@ -20,16 +20,20 @@ export function keyOfRow(node: Node | null): string | null {
 /** Selecting pauses, and what is copied comes from the records, also from those which are not drawn any more. */
 export function useRowSelection(box: RefObject<HTMLElement>, workspace: Workspace, withNode: boolean): void {
   const range = useRef<RowSelection | null>(null);
+  /** Where the pointer went down: when that row is scrolled away meanwhile, the browser begins at another. */
+  const began = useRef<string | null>(null);
   useEffect(() => {
+    const list = box.current;
+    let isDragging = false;
     const changed = () => {
       const selection = document.getSelection();
       if (!selection || selection.isCollapsed || !box.current?.contains(selection.anchorNode)) {
-        range.current = null;
+        if (!isDragging) range.current = null;
         return;
       }
       if (workspace.state.follow.state === 'live') workspace.pause();
       // A row that was scrolled away is in no document; what it was is still known.
-      const fromKey = keyOfRow(selection.anchorNode) ?? range.current?.fromKey;
+      const fromKey = began.current ?? keyOfRow(selection.anchorNode) ?? range.current?.fromKey;
       const toKey = keyOfRow(selection.focusNode) ?? range.current?.toKey;
       range.current = fromKey && toKey ? { fromKey, toKey } : null;
     };
@@ -39,9 +43,28 @@ export function useRowSelection(box: RefObject<HTMLElement>, workspace: Workspac
       event.clipboardData?.setData('text/plain', text);
       event.preventDefault();
     };
+    const press = (event: PointerEvent) => {
+      isDragging = true;
+      // With Shift what was begun before is extended.
+      if (!event.shiftKey) began.current = event.target instanceof Node ? keyOfRow(event.target) : null;
+    };
+    const release = () => {
+      isDragging = false;
+    };
+    const type = () => {
+      began.current = null;
+    };
+    list?.addEventListener('pointerdown', press);
+    document.addEventListener('pointerup', release);
+    document.addEventListener('pointercancel', release);
+    document.addEventListener('keydown', type);
     document.addEventListener('selectionchange', changed);
     document.addEventListener('copy', copy);
     return () => {
+      list?.removeEventListener('pointerdown', press);
+      document.removeEventListener('pointerup', release);
+      document.removeEventListener('pointercancel', release);
+      document.removeEventListener('keydown', type);
       document.removeEventListener('selectionchange', changed);
       document.removeEventListener('copy', copy);
     };

@@ -1,19 +1,21 @@
 import { useMemo } from 'preact/hooks';
 import { HistogramChart } from '../../log-view/histogram-chart.tsx';
 import type { HistogramAnswer } from '../../log-view/log-source.ts';
+import { rangeOf } from '../../log-view/range-of.ts';
 import type { WorkspaceState } from '../../log-view/workspace-state.ts';
-import type { LogsView } from '../../state/view.ts';
+import type { LogsView, TimeRange } from '../../state/view.ts';
 
 type ChartProps = Pick<Parameters<typeof HistogramChart>[0], 'zone' | 'onGo'> & {
   state: WorkspaceState;
+  range: TimeRange | null;
   histogram: HistogramAnswer | null;
   change: (change: Partial<LogsView>) => void;
 };
 
 /** The chart, or why there is none. */
-export function ChartPanel({ state, histogram, zone, onGo, change }: ChartProps) {
-  const { fromMs, toMs } = state.filter;
-  const asked = useMemo(() => ({ fromMs, toMs }), [fromMs, toMs]);
+export function ChartPanel({ state, range, histogram, zone, onGo, change }: ChartProps) {
+  // A range that moves with the clock moves with every count.
+  const asked = useMemo(() => (histogram ? rangeOf(range, Date.now()) : {}), [range, histogram]);
   if (!histogram) return <p class="chart-empty">{state.isCounting ? 'Counting…' : ''}</p>;
   return (
     <HistogramChart

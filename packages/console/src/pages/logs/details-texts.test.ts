@@ -25,8 +25,13 @@ describe('what others said at a moment', () => {
     expect(elsewhereOf(items, record).map(({ node }) => node)).toEqual(['c', 'b']);
   });
 
+  test('what is said again and again is told once', () => {
+    const items = [recordOf('b', 1500), recordOf('b', 1100), recordOf('b', 700)];
+    expect(elsewhereOf(items, record).map(({ atMs }) => atMs)).toEqual([1100]);
+  });
+
   test('errors are never left out for nearer lines', () => {
-    const near = Array.from({ length: 50 }, (_, index) => recordOf('b', 1000 + index));
+    const near = Array.from({ length: 50 }, (_, index) => ({ ...recordOf('b', 1000 + index), message: `${index}` }));
     const told = elsewhereOf([...near, recordOf('c', 2900, 'ERROR')], record);
     expect(told.length).toBeLessThan(20);
     expect(told.at(-1)).toMatchObject({ node: 'c', level: 'ERROR' });

@@ -14,6 +14,18 @@ export function elsewhereOf(items: readonly ClusterItem[], record: ClusterRecord
     .filter((item) => item.type === 'record')
     .filter(({ node }) => node !== record.node)
     .toSorted((a, b) => RANKS[toneOf(a.level)] - RANKS[toneOf(b.level)] || distance(a) - distance(b))
+    .filter(isNew())
     .slice(0, MAX_RECORDS)
     .toSorted((a, b) => (timeOf(a) ?? 0) - (timeOf(b) ?? 0));
+}
+
+/** The same words of the same node once: the first, which is the nearest. */
+function isNew(): (record: ClusterRecord) => boolean {
+  const told = new Set<string>();
+  return ({ node, source, message }) => {
+    const words = JSON.stringify([node, source, message]);
+    const isFirst = !told.has(words);
+    told.add(words);
+    return isFirst;
+  };
 }

@@ -20,6 +20,9 @@ const ADDRESS_MS = 400;
 /** While following, the counts are brought up to date this often. */
 const RECOUNT_MS = 10_000;
 
+/** After a count there is none for so many times as long as it took. */
+const RECOUNT_PAUSES = 10;
+
 /** Bars of the chart. */
 const BUCKETS = 120;
 
@@ -53,15 +56,30 @@ export function useLogWorkspace(view: LogsView): OpenLogs {
   return { workspace, source, seen, change };
 }
 
+/** Counts when what is counted changes; while following again and again, but never more than a small part of the time. */
 function useCounts(workspace: Workspace, view: LogsView): void {
   const key = countKey(view);
   useEffect(() => {
-    workspace.count(BUCKETS);
+    let startedMs = Date.now();
+    let nextMs = Number.POSITIVE_INFINITY;
+    const count = () => {
+      startedMs = Date.now();
+      nextMs = Number.POSITIVE_INFINITY;
+      workspace.count(BUCKETS);
+    };
+    const end = workspace.subscribe(() => {
+      const isOver = !workspace.state.isCounting && nextMs === Number.POSITIVE_INFINITY;
+      if (isOver) nextMs = Date.now() + Math.max(RECOUNT_MS, RECOUNT_PAUSES * (Date.now() - startedMs));
+    });
+    count();
     const timer = setInterval(() => {
       const isNeeded = workspace.state.follow.state === 'live' && document.visibilityState === 'visible';
-      if (isNeeded && !workspace.state.isCounting) workspace.count(BUCKETS);
-    }, RECOUNT_MS);
-    return () => clearInterval(timer);
+      if (isNeeded && Date.now() >= nextMs) count();
+    }, 1000);
+    return () => {
+      clearInterval(timer);
+      end();
+    };
   }, [workspace, key]);
 }
 

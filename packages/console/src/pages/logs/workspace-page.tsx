@@ -90,7 +90,7 @@ export function WorkspacePage({ view }: { view: LogsView }) {
       />
       <FindBar {...{ view, workspace, field, change }} find={state.find} histogram={histogram} onLeave={focusList} />
       {view.hasHistogram ? (
-        <ChartPanel state={state} histogram={histogram} zone={zone} onGo={goTo} change={change} />
+        <ChartPanel state={state} range={view.range} histogram={histogram} zone={zone} onGo={goTo} change={change} />
       ) : null}
       <div class="workspace-body">
         <WorkspaceFailure failure={state.failure} onRetry={() => workspace.retry()} />

@@ -1,0 +1,357 @@
+import { renameSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
+import type { ClusterNodes } from '@porthole/client';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import type { FollowFrom, LogSource, RowFilter } from '../packages/console/src/log-view/log-source.ts';
+import { keyOf } from '../packages/console/src/log-view/record-key.ts';
+import { eventually } from '../packages/server/src/testing/eventually.ts';
+import {
+  appendTo,
+  FIRST_MS,
+  family,
+  line,
+  lines,
+  messages,
+  readAll,
+  startConsoleCluster,
+} from './testing/console-logs.ts';
+
+const ALL: RowFilter = {};
+/** How well nodes in one process know each other's clocks while the machine is busy. */
+const UNSURE_MS = 500;
+
+const A_LOG = family('n1', 'a.log');
+
+/** Rotated twice, the older one packed. */
+const ROTATED = {
+  'a.log.2.gz': gzipSync(lines(0, 299)),
+  'a.log.1': lines(300, 599),
+  'a.log': lines(600, 899),
+  'other.log': lines(0, 50, 'other'),
+};
+
+const numbered = (first: number, last: number, name = 'n1 line') =>
+  Array.from({ length: last - first + 1 }, (_, index) => `${name} ${first + index}`);
+
+/** What is followed, as it comes; ends with the test. */
+function collect(source: LogSource, from: FollowFrom): string[] {
+  const told: string[] = [];
+  const leaving = new AbortController();
+  onTestFinished(() => leaving.abort());
+  void (async () => {
+    for await (const items of source.follow({ from, filter: ALL }, { signal: leaving.signal })) {
+      if (items.length === 0) told.push('(begun)');
+      for (const item of items) told.push(item.type === 'record' ? `${item.node} ${item.message}` : item.type);
+    }
+  })();
+  return told;
+}
+
+describe('one log of one node', () => {
+  it('is opened at its end with one question', async () => {
+    const { source, asked } = await startConsoleCluster([ROTATED]);
+    const page = await source(A_LOG).page({ direction: 'older', from: 'end', limit: 200, filter: ALL });
+    expect(messages(page.records)).toEqual(numbered(700, 899));
+    expect(page.records[0]).toMatchObject({
+      node: 'n1',
+      atMs: FIRST_MS + 700_000,
+      raw: line(700, 'line 700').trimEnd(),
+    });
+    expect(asked).toEqual(['nodes/n1/log/search']);
+    expect(page.members).toMatchObject([{ id: 'n1', outcome: 'ok' }]);
+  });
+
+  it('is read from end to end in both directions, packed files included', async () => {
+    const { source } = await startConsoleCluster([ROTATED]);
+    const log = source(A_LOG);
+    expect(messages(await readAll(log, { direction: 'older', from: 'end', limit: 170 }))).toEqual(numbered(0, 899));
+    expect(messages(await readAll(log, { direction: 'newer', from: 'start', limit: 170 }))).toEqual(numbered(0, 899));
+    for (const [direction, from] of [
+      ['older', 'start'],
+      ['newer', 'end'],
+    ] as const)
+      expect(await log.page({ direction, from, limit: 5, filter: ALL })).toMatchObject({ records: [], next: null });
+  });
+
+  it('begins at a record, next to it and at a time, in both directions', async () => {
+    const { source } = await startConsoleCluster([ROTATED]);
+    const log = source(A_LOG);
+    const { records } = await log.page({
+      direction: 'newer',
+      from: { timeMs: FIRST_MS + 599_001 },
+      limit: 1,
+      filter: ALL,
+    });
+    const [at] = records;
+    if (!at) throw new Error('nothing there');
+    const ask = async (direction: 'older' | 'newer', from: Parameters<LogSource['page']>[0]['from']) =>
+      messages((await log.page({ direction, from, limit: 2, filter: ALL })).records);
+    expect(await ask('newer', { at })).toEqual(['n1 line 600', 'n1 line 601']);
+    expect(await ask('older', { at })).toEqual(['n1 line 598', 'n1 line 599']);
+    expect(await ask('newer', { next: at })).toEqual(['n1 line 601', 'n1 line 602']);
+    expect(await ask('older', { next: at })).toEqual(['n1 line 598', 'n1 line 599']);
+    expect(await ask('older', { timeMs: FIRST_MS + 300_000 })).toEqual(['n1 line 298', 'n1 line 299']);
+  });
+
+  it.each([0, 0.05, 0.4, 0.5, 0.77, 1])('the fraction %d has all of the log around it', async (fraction) => {
+    const { source } = await startConsoleCluster([ROTATED]);
+    const log = source(A_LOG);
+    const extent = await log.extent();
+    expect(extent).toMatchObject({ kind: 'bytes', firstMs: FIRST_MS, lastMs: FIRST_MS + 899_000 });
+    const newer = await readAll(log, { direction: 'newer', from: { fraction }, limit: 1000 });
+    const older = await readAll(log, { direction: 'older', from: { fraction }, limit: 1000 });
+    expect(messages([...older, ...newer])).toEqual(numbered(0, 899));
+    if (fraction === 0) expect(older).toEqual([]);
+    if (fraction === 1) expect(newer).toEqual([]);
+    const [first] = newer;
+    if (first && fraction > 0) expect(Math.abs((log.fractionOf(first, extent) ?? -1) - fraction)).toBeLessThan(0.01);
+  });
+
+  it('a page at a fraction is one question once the extent is known', async () => {
+    const { source, asked } = await startConsoleCluster([ROTATED]);
+    const log = source({ node: 'n1', log: { kind: 'file', name: 'a.log' } });
+    await log.extent();
+    asked.length = 0;
+    const page = await log.page({ direction: 'newer', from: { fraction: 0.5 }, limit: 200, filter: ALL });
+    expect(asked).toEqual(['nodes/n1/log/search']);
+    expect(messages(page.records)[0]).toBe('n1 line 750');
+  });
+
+  it('where nothing in the file of a fraction matches, the page goes on in the next file', async () => {
+    const { source } = await startConsoleCluster([ROTATED]);
+    const filter = { terms: ['line 25'] };
+    const older = await readAll(source(A_LOG), { direction: 'older', from: { fraction: 0.9 }, limit: 50, filter });
+    expect(messages(older)).toEqual(['n1 line 25', ...numbered(250, 259)]);
+  });
+
+  it('a link to a record still leads there after rotation, and its key is the same', async () => {
+    const { source, nodes } = await startConsoleCluster([{ 'a.log': lines(0, 9) }]);
+    const log = source(A_LOG);
+    const before = await log.page({ direction: 'older', from: 'end', limit: 3, filter: ALL });
+    const [at] = before.records;
+    if (!at) throw new Error('nothing there');
+    const dir = nodes[0]?.logDir ?? '';
+    renameSync(join(dir, 'a.log'), join(dir, 'a.log.1'));
+    writeFileSync(join(dir, 'a.log'), lines(10, 40));
+    const after = await log.page({
+      direction: 'newer',
+      from: { at: { node: 'n1', cursor: at.cursor } },
+      limit: 5,
+      filter: ALL,
+    });
+    expect(messages(after.records)).toEqual(numbered(7, 11));
+    expect(after.records.slice(0, 3).map(keyOf)).toEqual(before.records.map(keyOf));
+  });
+
+  it('tells that a record is gone, and that a regex is none', async () => {
+    const { source, nodes } = await startConsoleCluster([{ 'a.log': lines(0, 9) }]);
+    const log = source(A_LOG);
+    const { records } = await log.page({ direction: 'older', from: 'end', limit: 1, filter: ALL });
+    writeFileSync(join(nodes[0]?.logDir ?? '', 'a.log'), lines(500, 505));
+    const [at = { node: '', cursor: '' }] = records;
+    const ask = (from: { at: typeof at } | 'end', filter: RowFilter) =>
+      log.page({ direction: 'older', from, limit: 1, filter });
+    await expect(ask({ at }, ALL)).rejects.toMatchObject({ code: 'CURSOR_GONE' });
+    await expect(ask('end', { regex: '(' })).rejects.toMatchObject({ code: 'REGEX_INVALID', status: 400 });
+  });
+
+  it('is followed behind a record, through rotation', async () => {
+    const { source, nodes } = await startConsoleCluster([{ 'a.log': lines(0, 9) }]);
+    const log = source(A_LOG);
+    const { records } = await log.page({ direction: 'older', from: 'end', limit: 3, filter: ALL });
+    const [, next] = records;
+    if (!next) throw new Error('nothing there');
+    const told = collect(log, { next });
+    await eventually(() => expect(told).toContain('n1 line 9'));
+    const dir = nodes[0]?.logDir ?? '';
+    renameSync(join(dir, 'a.log'), join(dir, 'a.log.1'));
+    writeFileSync(join(dir, 'a.log'), lines(10, 11));
+    await eventually(() => expect(told).toEqual(['(begun)', 'n1 line 9', 'rotated', 'n1 line 10', 'n1 line 11']));
+  });
+
+  it('times are taken by the clock of the node that is asked', async () => {
+    const offsetMs = 5000;
+    const known = { nodes: [{ id: 'n1', clock: { offsetMs, uncertaintyMs: 1 } }] } as unknown as ClusterNodes;
+    const { source } = await startConsoleCluster([ROTATED], () => known);
+    const log = source(A_LOG);
+    const page = await log.page({ direction: 'newer', from: { timeMs: FIRST_MS + 100_000 }, limit: 1, filter: ALL });
+    expect(page.records).toMatchObject([{ message: 'line 105', atMs: FIRST_MS + 100_000 }]);
+    const filter = { fromMs: FIRST_MS, toMs: FIRST_MS + 2000 };
+    expect(messages(await readAll(log, { direction: 'newer', from: 'start', limit: 10, filter }))).toEqual(
+      numbered(5, 6),
+    );
+    const histogram = await log.histogram({ filter, buckets: 1 });
+    expect(histogram.counted).toBeNull();
+    expect(histogram.buckets.reduce((sum, { counts }) => sum + (counts.INFO ?? 0), 0)).toBe(2);
+  });
+});
+
+describe('logs of several nodes', () => {
+  /** Every second is told by all three, so that every record has two of the same time. */
+  const THREE = [1, 2, 3].map(() => ({ 'a.log': lines(0, 59), 'b.log': lines(20, 29, 'b') }));
+  const EVERY = 3 * 60;
+
+  it('are read from end to end in both directions', async () => {
+    const { source, asked } = await startConsoleCluster(THREE);
+    const log = source(family('*', 'a.log'));
+    const first = await log.page({ direction: 'older', from: 'end', limit: 20, filter: ALL });
+    expect(asked).toEqual(['log/search']);
+    expect(first.members.map(({ id }) => id)).toEqual(['n1', 'n2', 'n3']);
+    for (const [direction, from] of [
+      ['older', 'end'],
+      ['newer', 'start'],
+    ] as const) {
+      const all = await readAll(log, { direction, from, limit: 17 });
+      expect(new Set(all.map(keyOf)).size).toBe(EVERY);
+      expect(all.map(({ timeMs }) => timeMs)).toEqual(all.map(({ timeMs }) => timeMs).toSorted());
+    }
+    const { firstMs, lastMs } = await log.extent();
+    expect(Math.abs((firstMs ?? 0) - FIRST_MS)).toBeLessThan(UNSURE_MS);
+    expect(Math.abs((lastMs ?? 0) - FIRST_MS - 59_000)).toBeLessThan(UNSURE_MS);
+  });
+
+  it.each(['n1', 'n2', 'n3'])(
+    'around a record of %s is all of it, with a whole record or only its name',
+    async (node) => {
+      const { source } = await startConsoleCluster(THREE);
+      const log = source(family('n?', 'a.log'));
+      const all = await readAll(log, { direction: 'newer', from: 'start', limit: 200 });
+      const record = all.find((candidate) => candidate.node === node && candidate.message === 'line 30');
+      if (!record) throw new Error('nothing there');
+      for (const key of [record, { node, cursor: record.cursor }]) {
+        const newer = await readAll(log, { direction: 'newer', from: { next: key }, limit: 200 });
+        const older = await readAll(log, { direction: 'older', from: { next: key }, limit: 200 });
+        expect(new Set([...older, record, ...newer].map(keyOf))).toEqual(new Set(all.map(keyOf)));
+        for (const part of [older, newer]) expect(part.map(keyOf)).not.toContain(keyOf(record));
+        expect(newer.every(({ atMs = 0 }) => atMs > FIRST_MS + 30_000 - UNSURE_MS)).toBe(true);
+        expect(older.every(({ atMs = 0 }) => atMs < FIRST_MS + 30_000 + UNSURE_MS)).toBe(true);
+        const own = messages(newer.filter((other) => other.node === node));
+        expect(own[0]).toBe(`${node} line 31`);
+        const at = await log.page({ direction: 'newer', from: { at: key }, limit: 5, filter: ALL });
+        expect(at.records.map(keyOf)).toContain(keyOf(record));
+      }
+    },
+  );
+
+  it('a record that is gone is told', async () => {
+    const { source, nodes } = await startConsoleCluster(THREE);
+    const log = source();
+    const { records } = await log.page({ direction: 'older', from: 'end', limit: 1, filter: ALL });
+    const [{ node, cursor } = { node: '', cursor: '' }] = records;
+    writeFileSync(join(nodes[Number(node.slice(1)) - 1]?.logDir ?? '', 'a.log'), lines(500, 505));
+    const asked = log.page({ direction: 'newer', from: { at: { node, cursor } }, limit: 1, filter: ALL });
+    await expect(asked).rejects.toMatchObject({ code: 'CURSOR_GONE' });
+  });
+
+  it.each([0, 0.5, 1])('the fraction %d is a time', async (fraction) => {
+    const { source } = await startConsoleCluster(THREE);
+    const log = source(family('*', 'a.log'));
+    const newer = await readAll(log, { direction: 'newer', from: { fraction }, limit: 200 });
+    const older = await readAll(log, { direction: 'older', from: { fraction }, limit: 200 });
+    if (fraction === 0.5) expect(newer.length).toBe(90);
+    expect(older.length + newer.length).toBe(EVERY);
+  });
+
+  it('are followed behind a record: nothing that comes is missing', async () => {
+    const { source, nodes } = await startConsoleCluster(THREE);
+    const log = source(family('*', 'a.log'));
+    const { records } = await log.page({ direction: 'older', from: 'end', limit: 9, filter: ALL });
+    const newest = records.at(-1);
+    if (!newest) throw new Error('nothing there');
+    const told = collect(log, { next: newest, sinceMs: FIRST_MS + 58_000 });
+    await eventually(() => expect(told).toContain('(begun)'));
+    for (const node of nodes) appendTo(node, 'a.log', lines(60, 61));
+    await eventually(() =>
+      expect(told).toEqual(expect.arrayContaining(['n1', 'n2', 'n3'].flatMap((id) => numbered(60, 61, `${id} line`)))),
+    );
+    expect(told.some((text) => text.endsWith('line 57'))).toBe(false);
+  });
+
+  it('all logs of a node are one, and counts are of all', async () => {
+    const { source } = await startConsoleCluster(THREE);
+    const log = source({ node: 'n2', log: null });
+    expect(await readAll(log, { direction: 'older', from: 'end', limit: 33 })).toHaveLength(70);
+    const { buckets } = await log.histogram({ filter: ALL, buckets: 10 });
+    expect(buckets.reduce((sum, { counts }) => sum + (counts.INFO ?? 0), 0)).toBe(70);
+  });
+});
+
+describe('logs that are not the same', () => {
+  const TWO = [{ 'a.log': lines(0, 79, 'a') }, { 'b.log': lines(0, 79, 'b') }];
+  const CHOICES = [family('n1', 'a.log'), family('n2', 'b.log')] as const;
+
+  it('are merged by time, each going on at its own place', async () => {
+    const { source } = await startConsoleCluster(TWO);
+    const log = source(...CHOICES);
+    expect(log.nodes).toEqual(['n1', 'n2']);
+    for (const [direction, from] of [
+      ['older', 'end'],
+      ['newer', 'start'],
+    ] as const) {
+      const all = await readAll(log, { direction, from, limit: 7 });
+      expect(all).toHaveLength(160);
+      expect(new Set(all.map(keyOf)).size).toBe(160);
+      expect(all.map(({ timeMs }) => timeMs)).toEqual(all.map(({ timeMs }) => timeMs).toSorted());
+    }
+    expect(await log.extent()).toEqual({ kind: 'time', firstMs: FIRST_MS, lastMs: FIRST_MS + 79_000 });
+  });
+
+  it('have all of them around a record', async () => {
+    const { source } = await startConsoleCluster(TWO);
+    const log = source(...CHOICES);
+    const all = await readAll(log, { direction: 'newer', from: 'start', limit: 200 });
+    const record = all.find(({ message }) => message === 'b 40');
+    if (!record) throw new Error('nothing there');
+    for (const key of [record, { node: 'n2', cursor: record.cursor }]) {
+      const newer = await readAll(log, { direction: 'newer', from: { at: key }, limit: 9 });
+      const older = await readAll(log, { direction: 'older', from: { at: key }, limit: 9 });
+      expect(newer.map(keyOf)).toContain(keyOf(record));
+      expect(older.map(keyOf)).not.toContain(keyOf(record));
+      expect(new Set([...older, ...newer].map(keyOf))).toEqual(new Set(all.map(keyOf)));
+    }
+  });
+
+  it.each([0, 0.5, 1])('the fraction %d is a time', async (fraction) => {
+    const { source } = await startConsoleCluster(TWO);
+    const log = source(...CHOICES);
+    const newer = await readAll(log, { direction: 'newer', from: { fraction }, limit: 50 });
+    const older = await readAll(log, { direction: 'older', from: { fraction }, limit: 50 });
+    expect(older.length + newer.length).toBe(160);
+  });
+
+  it('are followed together', async () => {
+    const { source, nodes } = await startConsoleCluster(TWO);
+    const told = collect(source(...CHOICES), 'end');
+    await eventually(() => expect(told).toEqual(['(begun)']));
+    appendTo(nodes[0], 'a.log', line(90, 'a new'));
+    appendTo(nodes[1], 'b.log', line(91, 'b new'));
+    await eventually(() => expect(told.toSorted()).toEqual(['(begun)', 'n1 a new', 'n2 b new']));
+  });
+
+  it('one that cannot be had is told, and the others are shown', async () => {
+    const { source } = await startConsoleCluster(TWO);
+    const log = source(...CHOICES, family('n1', 'not-there.log'));
+    const page = await log.page({ direction: 'older', from: 'end', limit: 4, filter: ALL });
+    expect(messages(page.records)).toHaveLength(4);
+    expect(page.members).toMatchObject([
+      { id: 'n1', outcome: 'ok' },
+      { id: 'n2', outcome: 'ok' },
+      { id: 'n1', outcome: 'failed', detail: expect.stringContaining('LOG_FAMILY_NOT_FOUND') },
+    ]);
+    expect(await readAll(log, { direction: 'older', from: 'end', limit: 50 })).toHaveLength(160);
+    const none = source(family('n1', 'x.log'), family('n2', 'y.log'));
+    await expect(none.page({ direction: 'older', from: 'end', limit: 4, filter: ALL })).rejects.toMatchObject({
+      code: 'LOG_FAMILY_NOT_FOUND',
+    });
+  });
+
+  it('are counted together', async () => {
+    const { source } = await startConsoleCluster(TWO);
+    const log = source(...CHOICES, family('n2', 'not-there.log'));
+    const { buckets, counted, members } = await log.histogram({ filter: ALL, buckets: 10 });
+    expect(members.at(-1)).toMatchObject({ id: 'n2', outcome: 'failed' });
+    expect(buckets.reduce((sum, { counts }) => sum + (counts.INFO ?? 0), 0)).toBe(160);
+    expect(counted).toBeNull();
+  });
+});
