@@ -17,6 +17,7 @@ const report = (id: string, given: Partial<MemberReport> = {}): MemberReport => 
 const histogram = (buckets: ClusterHistogram['buckets'], members: MemberReport[]): ClusterHistogram => ({
   bucketMs: 15_000,
   untimed: 0,
+  counted: null,
   buckets,
   members,
 });
