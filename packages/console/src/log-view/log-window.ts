@@ -160,6 +160,8 @@ export class LogWindow {
     this.#scans.older.noteFirst(older);
     this.#scans.newer.noteFirst(newer);
     const firstNewer = newer?.records.find((record) => this.buffer.has(keyOf(record)));
+    const { top, bottom } = this.#keeper.state;
+    const isStopped = (older !== null && top.kind === 'stopped') || (newer !== null && bottom.kind === 'stopped');
     this.#keeper.change({
       failure: null,
       rows: this.buffer.rows,
@@ -170,8 +172,15 @@ export class LogWindow {
       ...this.#brought(firstNewer),
     });
     const isFew = (page: Page | null) => page !== null && page.next !== null && page.records.length < PAGE_RECORDS;
-    if (isFew(older)) this.load('older');
-    if (isFew(newer)) this.load('newer');
+    if (isFew(older)) this.#goOn('older', isStopped);
+    if (isFew(newer)) this.#goOn('newer', isStopped);
+  }
+
+  /** Too little was found by the first question: more is asked, unless the reader said meanwhile that it is enough. */
+  #goOn(direction: Direction, isStopped: boolean): void {
+    if (!isStopped) return this.load(direction);
+    const stopped = this.#scans[direction].complete({ kind: 'stopped', scannedBytes: 0, reachedMs: null });
+    this.#keeper.change({ [EDGES[direction]]: stopped });
   }
 
   /** What comes into view, as soon as there is something. */
