@@ -1,3 +1,4 @@
+import { isWriting } from '../ui/is-writing.ts';
 import { Store } from './store.ts';
 
 /** What lies over the page: one at a time. */
@@ -21,13 +22,6 @@ function sheetOf(press: Press, { hasKeys }: { hasKeys: boolean }): 'palette' | '
   if ((press.ctrlKey || press.metaKey) && !press.altKey && press.key.toLowerCase() === 'k') return 'palette';
   if (press.key === '?' && hasKeys && !press.ctrlKey && !press.metaKey && !isWriting(press.target)) return 'keys';
   return undefined;
-}
-
-/** Whether single keys are text there, not commands. */
-function isWriting(target: EventTarget | null): boolean {
-  return (
-    target instanceof HTMLElement && (target.isContentEditable || /^(input|textarea|select)$/i.test(target.tagName))
-  );
 }
 
 function isModal(target: Document): boolean {

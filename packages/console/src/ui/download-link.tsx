@@ -1,6 +1,7 @@
 import { useState } from 'preact/hooks';
 import { tell } from '../state/notice.ts';
 import { session } from '../state/session.ts';
+import { saveContent } from './save-content.ts';
 import { useStore } from './use-store.ts';
 
 /**
@@ -32,11 +33,5 @@ export function DownloadLink({ href, name }: { href: string; name: string }) {
 async function saveFrom(href: string, name: string): Promise<void> {
   const response = await session.fetch(href);
   if (!response.ok) throw new Error(`the node answered ${response.status}`);
-  const url = URL.createObjectURL(await response.blob());
-  const link = document.createElement('a');
-  link.href = url;
-  link.download = name;
-  link.click();
-  // By then the browser has it.
-  setTimeout(() => URL.revokeObjectURL(url), 60_000);
+  saveContent(await response.blob(), name);
 }

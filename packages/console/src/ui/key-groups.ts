@@ -19,7 +19,9 @@ const CHARTS: KeyGroup = {
   keys: [
     { shown: '← →', meaning: 'the bar before or after' },
     { shown: 'Home End', meaning: 'the first or last bar' },
-    { shown: 'Enter', meaning: 'the records of this bar' },
+    { shown: 'Enter', meaning: 'the records of this bar; in the logs: zoom' },
+    { shown: 'Shift+← →', meaning: 'in the logs: choose several bars' },
+    { shown: 'Space', meaning: 'in the logs: go there' },
   ],
 };
 

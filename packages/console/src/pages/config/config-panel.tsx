@@ -5,9 +5,9 @@ import { findInLines, stepPlace } from '../../config/find-lines.ts';
 import type { KnownConfig } from '../../config/load-node-config.ts';
 import { countSettings, settingsByKey } from '../../config/setting-marks.ts';
 import { copyText } from '../../state/notice.ts';
+import { saveContent } from '../../ui/save-content.ts';
 import { AsOf, DiskNote, NoSettingsNote, NoTextNote } from './config-notes.tsx';
 import { FindBox } from './find-box.tsx';
-import { saveFile } from './save-file.ts';
 import { SettingsTable } from './settings-table.tsx';
 import { TomlView } from './toml-view.tsx';
 import { useToml } from './use-toml.ts';
@@ -69,7 +69,13 @@ export function ConfigPanel({ known, text, onText, onRetry }: ConfigPanelProps) 
           <button type="button" class="button" onClick={() => void copyText(toml.text, 'Configuration')}>
             Copy
           </button>
-          <button type="button" class="button" onClick={() => saveFile(`${id.replaceAll(':', '_')}.toml`, toml.text)}>
+          <button
+            type="button"
+            class="button"
+            onClick={() =>
+              saveContent(new Blob([toml.text], { type: 'application/toml' }), `${id.replaceAll(':', '_')}.toml`)
+            }
+          >
             Download
           </button>
           <CopyCommand id={id} />

@@ -1,6 +1,7 @@
 import type { RefObject } from 'preact';
 import { useEffect } from 'preact/hooks';
 import { preferences } from '../../state/preferences.ts';
+import { isWriting } from '../../ui/is-writing.ts';
 
 /** `/` goes to the field, unless someone is writing or a dialog is open. */
 export function useSlashKey(field: RefObject<HTMLInputElement>): void {
@@ -15,10 +16,4 @@ export function useSlashKey(field: RefObject<HTMLInputElement>): void {
     document.addEventListener('keydown', take);
     return () => document.removeEventListener('keydown', take);
   }, [field]);
-}
-
-function isWriting(target: EventTarget | null): boolean {
-  return (
-    target instanceof HTMLElement && (target.isContentEditable || /^(input|textarea|select)$/i.test(target.tagName))
-  );
 }

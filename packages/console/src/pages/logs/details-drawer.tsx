@@ -68,9 +68,11 @@ export function DetailsDrawer({ record, view, zone, onClose, onCopyLine, onCopyL
         <button type="button" class="button" onClick={onCopyLink}>
           Copy link
         </button>
-        <button type="button" class="button" title="A megabyte of the file around this record" onClick={onDownload}>
-          Download around
-        </button>
+        {record.file.endsWith('.gz') ? null : (
+          <button type="button" class="button" title="A megabyte of the file around this record" onClick={onDownload}>
+            Download around
+          </button>
+        )}
       </p>
       {nodes.length > 1 ? <Elsewhere record={record} zone={zone} /> : null}
       {record.source ? <CallSite record={record} view={view} zone={zone} /> : null}

@@ -6,10 +6,11 @@ import { copyText } from '../../state/notice.ts';
 import { session } from '../../state/session.ts';
 import type { LogsView } from '../../state/view.ts';
 import { viewUrl } from '../../state/view-url.ts';
+import { saveUrl } from '../../ui/save-content.ts';
 import { keyOfRecord } from './address-of.ts';
 import { fileBytes, foundRecords } from './download.ts';
 import { focusedRecord } from './run-command.ts';
-import { saveDownload, saveUrl } from './save-download.ts';
+import { saveDownload } from './save-download.ts';
 
 export interface ViewActions {
   copyCli: () => void;
