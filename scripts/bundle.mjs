@@ -64,6 +64,8 @@ async function bundleCode() {
       legalComments: 'inline',
       sourcemap: 'external',
       write: false,
+      // Names of files hold a hash of paths relative to this: the same wherever the build is started from.
+      absWorkingDir: ROOT,
       logLevel: 'warning',
     });
     for (const { path, contents } of outputFiles) if (!path.endsWith('.map')) write(path, contents);

@@ -9,6 +9,7 @@ type ProgramName =
   | 'nginx'
   | 'openssl'
   | 'python3-grpcio'
+  | 'systemd-analyze'
   | 'wc'
   | 'wrk';
 

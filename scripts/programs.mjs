@@ -16,6 +16,7 @@ const PACKAGES = {
   nginx: 'nginx-light',
   openssl: 'openssl',
   'python3-grpcio': 'python3-grpcio',
+  'systemd-analyze': 'systemd',
   wc: 'coreutils',
   wrk: 'wrk',
 };

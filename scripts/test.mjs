@@ -11,7 +11,7 @@ import { build, fail, install, ROOT } from './steps.mjs';
 install();
 await build();
 try {
-  ensurePrograms(['chromium', 'curl', 'etcd', 'git', 'lnav', 'openssl', 'python3-grpcio']);
+  ensurePrograms(['chromium', 'curl', 'etcd', 'git', 'lnav', 'openssl', 'python3-grpcio', 'systemd-analyze']);
 } catch (error) {
   fail(error.message);
 }

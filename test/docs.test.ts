@@ -12,6 +12,7 @@ const PAGES = [
   'README.md',
   'ARCHITECTURE.md',
   'CONTRIBUTING.md',
+  'SECURITY.md',
   ...readdirSync(join(root, 'docs')).map((name) => `docs/${name}`),
 ].filter((path) => path.endsWith('.md'));
 

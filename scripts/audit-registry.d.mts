@@ -1,0 +1,7 @@
+interface Told {
+  notAsked?: string;
+  problems: string[];
+  notices: string[];
+}
+
+export function askAdvisories(root: string, env?: NodeJS.ProcessEnv): Promise<Told>;

@@ -1,0 +1,85 @@
+import { spawnSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { ensurePrograms } from '../scripts/programs.mjs';
+import { readDeployed, settingsOf } from './testing/deployed-settings.ts';
+
+const unit = readDeployed('systemd/porthole.service');
+const dropIn = readDeployed('systemd/expose.conf');
+
+/** All values of a directive. */
+function valuesOf(text: string, directive: string): string[] {
+  return [...text.matchAll(new RegExp(`^${directive}=(.*)$`, 'gm'))].map(([, value = '']) => value);
+}
+
+/** What systemd says about a unit as it would be installed, with the Node.js of this machine. */
+function analyze(text: string, ...verb: string[]): { status: number | null; said: string } {
+  const folder = mkdtempSync(join(tmpdir(), 'porthole-unit-'));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  mkdirSync(join(folder, 'porthole.service.d'));
+  writeFileSync(join(folder, 'porthole.service'), text.replace('/usr/bin/node', process.execPath));
+  writeFileSync(join(folder, 'porthole.service.d/expose.conf'), dropIn);
+  const program = ensurePrograms(['systemd-analyze']).get('systemd-analyze') ?? '';
+  const args = [...verb, '--no-pager', join(folder, 'porthole.service')];
+  const { status, stdout, stderr } = spawnSync(program, args, { encoding: 'utf8' });
+  return { status, said: `${stdout}${stderr}` };
+}
+
+describe('deploy/systemd', () => {
+  it('is understood by systemd to the last directive', () => {
+    expect(analyze(unit, 'verify')).toEqual({ status: 0, said: '' });
+    expect(analyze(unit.replace('ProtectClock', 'ProtectClocks'), 'verify').said).toContain('ProtectClocks');
+  });
+
+  it('leaves little to whoever breaks out of the program, by the measure of systemd itself', () => {
+    const strict = ['security', '--offline=true', '--threshold=20'];
+    const { status, said } = analyze(unit, ...strict);
+    expect(status, said).toBe(0);
+    expect(analyze(unit.replace(/^CapabilityBoundingSet=$/m, ''), ...strict).status).not.toBe(0);
+  });
+
+  it('starts the program with flags and settings that exist, on the loopback address', async () => {
+    const [node, program, command, ...words] = (valuesOf(unit, 'ExecStart')[0] ?? '').split(' ');
+    expect([node, program, command]).toEqual([
+      '/usr/bin/node',
+      '/opt/porthole/node_modules/porthole/bin/porthole.cjs',
+      'serve',
+    ]);
+    const { settings, warnings } = await settingsOf(words, {});
+    expect(warnings).toEqual([]);
+    expect(settings.http.host).toBe('127.0.0.1');
+    expect(settings.service.logDir).toBe('/var/log/lindb');
+  });
+
+  it('lets it write only to its state directory, which is where it writes', async () => {
+    const [, , , ...words] = (valuesOf(unit, 'ExecStart')[0] ?? '').split(' ');
+    const { settings } = await settingsOf(words, {});
+    const [state] = valuesOf(unit, 'StateDirectory').map((name) => `/var/lib/${name}`);
+    expect(valuesOf(unit, 'WorkingDirectory')).toEqual([state]);
+    expect(settings.logging.dir).toBe(`${state}/log`);
+    // Last words lie beside the directory of the own log unless set.
+    expect(settings.cluster.lastWordsDir === '' || settings.cluster.lastWordsDir.startsWith(`${state}/`)).toBe(true);
+    expect(valuesOf(unit, 'ReadWritePaths')).toEqual([]);
+    expect(valuesOf(unit, 'ProtectSystem')).toEqual(['strict']);
+  });
+
+  it('waits longer for its end than the node waits for its answers', async () => {
+    const { settings } = await settingsOf([], {});
+    expect(Number(valuesOf(unit, 'TimeoutStopSec')[0]) * 1000).toBeGreaterThan(settings.node.stopTimeoutMs);
+  });
+
+  it('serves other machines only with tokens and encryption', async () => {
+    const credentials = valuesOf(dropIn, 'LoadCredential').map((value) => value.split(':')[0]);
+    const env: Record<string, string> = Object.fromEntries(
+      valuesOf(dropIn, 'Environment').map((value) => value.split('=')),
+    );
+    const files = Object.values(env).filter((value) => value.startsWith('%d/'));
+    expect(files.map((value) => value.slice('%d/'.length))).toEqual(credentials);
+    const { settings } = await settingsOf([], env);
+    expect(settings.http.host).toBe('0.0.0.0');
+    expect(settings.auth.tokenFile).toMatch(/tokens$/);
+    expect(settings.tls.certFile).toMatch(/cert\.pem$/);
+  });
+});

@@ -1,0 +1,65 @@
+import { createHash } from 'node:crypto';
+import {
+  chmodSync,
+  cpSync,
+  lstatSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { basename, join } from 'node:path';
+import { onTestFinished } from 'vitest';
+
+const ROOT = join(import.meta.dirname, '../..');
+
+/** What a build needs. */
+const SOURCES = ['LICENSE', 'README.md', 'package.json', 'package-lock.json', 'packages', 'proto', 'scripts'];
+
+/** What builds leave in packages. */
+const BUILT = new Set(['dist', 'lib', 'web', 'generated', 'node_modules']);
+
+/** What is bundled is copied: a bundle tells the paths of what is in it, and those of links lead out of the copy. */
+const BUNDLED = ['eventsource-parser', 'preact', 're2js'];
+
+/** The sources of this checkout in a fresh directory, with its packages of others and nothing built. Removed after the test. */
+export function copyCheckout(depth: string, { umask = '022' } = {}): string {
+  const temp = realpathSync(mkdtempSync(join(tmpdir(), 'porthole-copy-')));
+  onTestFinished(() => rmSync(temp, { recursive: true, force: true }));
+  const copy = join(temp, depth);
+  mkdirSync(copy, { recursive: true });
+  const configs = readdirSync(ROOT).filter((name) => /^tsconfig.*\.json$|^\.npmrc$/.test(name));
+  for (const name of [...SOURCES, ...configs])
+    cpSync(join(ROOT, name), join(copy, name), { recursive: true, filter: (path) => !BUILT.has(basename(path)) });
+  limitModes(copy, 0o777 & ~Number.parseInt(umask, 8));
+  linkPackages(join(copy, 'node_modules'));
+  const lock = readFileSync(join(copy, 'package-lock.json'));
+  writeFileSync(join(copy, 'node_modules/.porthole-lock'), createHash('sha256').update(lock).digest('hex'));
+  return copy;
+}
+
+/** As a checkout under that umask would have made them. */
+function limitModes(path: string, mode: number): void {
+  const stat = lstatSync(path);
+  chmodSync(path, stat.mode & mode);
+  if (stat.isDirectory()) for (const name of readdirSync(path)) limitModes(join(path, name), mode);
+}
+
+/** Packages of others are those that are installed here; ours are those of the copy. */
+function linkPackages(folder: string): void {
+  mkdirSync(join(folder, '@porthole'), { recursive: true });
+  for (const name of readdirSync(join(ROOT, 'node_modules'))) {
+    const from = join(ROOT, 'node_modules', name);
+    if (name.startsWith('.') || name === '@porthole' || name === 'porthole') continue;
+    if (BUNDLED.includes(name)) cpSync(from, join(folder, name), { recursive: true });
+    else symlinkSync(from, join(folder, name));
+  }
+  symlinkSync('../packages/cli', join(folder, 'porthole'));
+  for (const name of readdirSync(join(ROOT, 'packages')).filter((other) => other !== 'cli'))
+    symlinkSync(`../../packages/${name}`, join(folder, '@porthole', name));
+}
