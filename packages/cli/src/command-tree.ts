@@ -1,3 +1,4 @@
+import { BUNDLE_COMMAND } from './commands/bundle/definition.ts';
 import { CONFIG_COMMAND } from './commands/config/definition.ts';
 import { DEMO_COMMAND } from './commands/demo/definition.ts';
 import { DOCTOR_COMMAND } from './commands/doctor/definition.ts';
@@ -5,7 +6,7 @@ import { LOGS_COMMAND } from './commands/logs/definition.ts';
 import { NODES_COMMAND } from './commands/nodes/definition.ts';
 import { SERVE_COMMAND } from './commands/serve/definition.ts';
 import type { CommandDefinition } from './definition.ts';
-import { tokenOwner } from './flag-checks.ts';
+import { tokenOwner, tokenRoles } from './flag-checks.ts';
 
 /** Every command there is. Help, completion, docs/cli.md and the parser are made from it. */
 export const COMMAND_TREE: CommandDefinition = {
@@ -18,13 +19,25 @@ export const COMMAND_TREE: CommandDefinition = {
     NODES_COMMAND,
     CONFIG_COMMAND,
     LOGS_COMMAND,
+    BUNDLE_COMMAND,
     DOCTOR_COMMAND,
     {
       name: 'token',
       about: 'make a bearer token: the token goes to stderr once, the line for auth.token-file to stdout',
       args: [{ name: 'name', about: 'whose token it is; shown in logs', check: tokenOwner }],
+      flags: [
+        {
+          long: 'roles',
+          value: 'list',
+          check: tokenRoles,
+          complete: ['viewer', 'config', 'viewer,config', 'admin', 'none'],
+          default: 'all',
+          about: 'what its owner may read: viewer (logs), config (configurations), admin (everything), or none',
+        },
+      ],
       examples: [
-        ['porthole token grafana >> tokens', 'adds a token'],
+        ['porthole token ann >> tokens', 'adds a token for everything'],
+        ['porthole token grafana --roles viewer >> tokens', 'adds one for logs only'],
         ['porthole serve --auth-token-file tokens --http-host 0.0.0.0', 'lets its owner in'],
       ],
       load: () => import('./commands/token.ts'),

@@ -1,3 +1,5 @@
+import { isRole, ROLES } from '@porthole/contract';
+
 /** Says what is wrong with a value, for commander to tell. */
 
 export function wholeNumber(text: string): string | undefined {
@@ -23,4 +25,9 @@ export function timeZone(text: string): string | undefined {
 
 export function tokenOwner(text: string): string | undefined {
   return /^[\w.@-]{1,64}$/.test(text) ? undefined : 'use up to 64 letters, digits and any of . _ @ -';
+}
+
+export function tokenRoles(text: string): string | undefined {
+  if (text === 'none' || text.split(',').every(isRole)) return undefined;
+  return `use any of ${ROLES.join(', ')}, with commas between them, or none`;
 }

@@ -17,6 +17,7 @@ const CURSOR_ERRORS = ['CURSOR_INVALID', 'CURSOR_GONE'] as const;
 export const CLUSTER_ROUTES = {
   clusterNodes: {
     path: PATHS.clusterNodes,
+    role: 'viewer',
     summary: 'List members',
     description:
       'Every member of the cluster: whether it answers, its clock against this node, its newest record and recent errors; and how sure this node is of who the members are.',
@@ -26,6 +27,7 @@ export const CLUSTER_ROUTES = {
   },
   clusterConfig: {
     path: PATHS.clusterConfig,
+    role: 'config',
     summary: 'Get configuration of all members',
     description: 'The configuration of each member as it tells it itself, or as it was last seen. Secrets are masked.',
     parameters: SELECTION_PARAMETERS,
@@ -34,6 +36,7 @@ export const CLUSTER_ROUTES = {
   },
   clusterConfigDiff: {
     path: PATHS.clusterConfigDiff,
+    role: 'config',
     summary: 'Compare configurations',
     description: 'The keys in which members of the same role differ, with each value and who has it.',
     parameters: SELECTION_PARAMETERS,
@@ -42,6 +45,7 @@ export const CLUSTER_ROUTES = {
   },
   clusterLogFiles: {
     path: PATHS.clusterLogFiles,
+    role: 'viewer',
     summary: 'Describe logs of all members',
     description: 'The log files of all members, each with the member that has it.',
     parameters: SELECTION_PARAMETERS,
@@ -50,6 +54,7 @@ export const CLUSTER_ROUTES = {
   },
   clusterLogSearch: {
     path: PATHS.clusterLogSearch,
+    role: 'viewer',
     summary: 'Search logs of all members',
     description:
       'Records of all members that meet all conditions, merged by time, corrected by what is known of their clocks: one JSON object per line, the last an `end` with a report of each member.',
@@ -60,6 +65,7 @@ export const CLUSTER_ROUTES = {
   },
   clusterLogFollow: {
     path: PATHS.clusterLogFollow,
+    role: 'viewer',
     summary: 'Follow logs of all members',
     description:
       'Records of all members as they are written, as server-sent events. New members join by themselves; what happens to a member is an event too.',
@@ -70,6 +76,7 @@ export const CLUSTER_ROUTES = {
   },
   clusterLogHistogram: {
     path: PATHS.clusterLogHistogram,
+    role: 'viewer',
     summary: 'Count records of all members over time',
     description: 'How many records there are per stretch of time and level, of all members and of each.',
     parameters: CLUSTER_HISTOGRAM_PARAMETERS,
@@ -79,6 +86,7 @@ export const CLUSTER_ROUTES = {
   },
   clusterLogDigest: {
     path: PATHS.clusterLogDigest,
+    role: 'viewer',
     summary: 'Group records of all members',
     description: 'Records of all members grouped by level and place in the code, with how many each member has.',
     parameters: CLUSTER_DIGEST_PARAMETERS,
@@ -88,6 +96,7 @@ export const CLUSTER_ROUTES = {
   },
   clusterLogMoment: {
     path: PATHS.clusterLogMoment,
+    role: 'viewer',
     summary: 'What every member said at a moment',
     description: 'The records of all members around one record or one time, oldest first; lines as in a search.',
     parameters: MOMENT_PARAMETERS,

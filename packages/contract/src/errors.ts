@@ -27,6 +27,7 @@ type DoorErrorCode =
   | 'PARAMETER_INVALID'
   | 'SIZE_INVALID'
   | 'UNAUTHENTICATED'
+  | 'FORBIDDEN'
   | 'HOST_NOT_ALLOWED'
   | 'ROUTE_NOT_FOUND'
   | 'METHOD_NOT_ALLOWED'
@@ -40,6 +41,7 @@ type DoorErrorCode =
   | 'MEMBER_NOT_FOUND'
   | 'REQUEST_LOOP'
   | 'TOO_MANY_STREAMS'
+  | 'BUNDLE_UNDER_WAY'
   | 'SHUTTING_DOWN'
   | 'DEADLINE_EXCEEDED'
   | 'INTERNAL';
@@ -58,7 +60,8 @@ export const ERROR_KINDS: Readonly<Record<ErrorCode, ErrorKind>> = {
   PARAMETER_INVALID: { http: 400, grpc: 'INVALID_ARGUMENT', retryable: false, title: 'Parameter not valid' },
   REGEX_INVALID: { http: 400, grpc: 'INVALID_ARGUMENT', retryable: false, title: 'Regular expression not valid' },
   CURSOR_INVALID: { http: 400, grpc: 'INVALID_ARGUMENT', retryable: false, title: 'Not a cursor' },
-  UNAUTHENTICATED: { http: 401, grpc: 'UNAUTHENTICATED', retryable: false, title: 'A valid token is needed' },
+  UNAUTHENTICATED: { http: 401, grpc: 'UNAUTHENTICATED', retryable: false, title: 'Valid credentials are needed' },
+  FORBIDDEN: { http: 403, grpc: 'PERMISSION_DENIED', retryable: false, title: 'Not allowed to those known as this' },
   HOST_NOT_ALLOWED: { http: 403, grpc: 'PERMISSION_DENIED', retryable: false, title: 'Host not allowed' },
   ROUTE_NOT_FOUND: { http: 404, grpc: 'UNIMPLEMENTED', retryable: false, title: 'No such route' },
   LOG_FILE_NOT_FOUND: { http: 404, grpc: 'NOT_FOUND', retryable: false, title: 'No such log file' },
@@ -73,6 +76,7 @@ export const ERROR_KINDS: Readonly<Record<ErrorCode, ErrorKind>> = {
   METHOD_NOT_ALLOWED: { http: 405, grpc: 'UNIMPLEMENTED', retryable: false, title: 'Method not allowed' },
   REQUEST_TIMEOUT: { http: 408, grpc: 'DEADLINE_EXCEEDED', retryable: true, title: 'Request took too long to arrive' },
   CURSOR_GONE: { http: 410, grpc: 'NOT_FOUND', retryable: false, title: 'The record a cursor names is gone' },
+  RAW_HAS_SECRETS: { http: 403, grpc: 'PERMISSION_DENIED', retryable: false, title: 'Compressed file holds secrets' },
   PRECONDITION_FAILED: { http: 412, grpc: 'FAILED_PRECONDITION', retryable: false, title: 'The file has changed' },
   URL_TOO_LONG: { http: 414, grpc: 'INVALID_ARGUMENT', retryable: false, title: 'URL too long' },
   RANGE_NOT_SATISFIABLE: { http: 416, grpc: 'OUT_OF_RANGE', retryable: false, title: 'Range outside the file' },
@@ -85,6 +89,7 @@ export const ERROR_KINDS: Readonly<Record<ErrorCode, ErrorKind>> = {
   CONFIG_UNAVAILABLE: { http: 503, grpc: 'UNAVAILABLE', retryable: true, title: 'Configuration cannot be read' },
   TOO_MANY_STREAMS: { http: 503, grpc: 'RESOURCE_EXHAUSTED', retryable: true, title: 'Too many streams' },
   TOO_MANY_SEARCHES: { http: 503, grpc: 'RESOURCE_EXHAUSTED', retryable: true, title: 'Too many searches' },
+  BUNDLE_UNDER_WAY: { http: 503, grpc: 'RESOURCE_EXHAUSTED', retryable: true, title: 'A bundle is being made' },
   SHUTTING_DOWN: { http: 503, grpc: 'UNAVAILABLE', retryable: true, title: 'The node is stopping' },
   DEADLINE_EXCEEDED: { http: 504, grpc: 'DEADLINE_EXCEEDED', retryable: true, title: 'The answer took too long' },
   NOT_SUPPORTED: { http: 501, grpc: 'UNIMPLEMENTED', retryable: false, title: 'The node cannot do this' },

@@ -1,5 +1,13 @@
 export { parseBudget } from './budget.ts';
 export {
+  BUNDLE_MANIFEST_SCHEMA,
+  type BundleEntry,
+  type BundleManifest,
+  MANIFEST_NAME,
+  type MissingEntry,
+} from './bundle-manifest.ts';
+export { type BundleRequest, encodeBundle, parseBundleRequest } from './bundle-request.ts';
+export {
   decodeMemberId,
   MEMBER_ID,
   MEMBER_ROLE,
@@ -85,6 +93,7 @@ export { buildOpenApi } from './openapi.ts';
 export { PATHS } from './paths.ts';
 export { type Problem, toProblem } from './problem.ts';
 export type { Query } from './query.ts';
+export { isRole, mayUse, ROLES, type Role, type RouteRole } from './roles.ts';
 export type { Route, RouteParameter } from './route.ts';
 export { COMMON_ERRORS, ROUTE_IDS, ROUTES, type RouteId, routeOf } from './routes.ts';
 export { isSameFile } from './same-file.ts';

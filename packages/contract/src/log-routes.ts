@@ -21,6 +21,7 @@ const FILE_ERRORS = [
 export const LOG_ROUTES = {
   logList: {
     path: PATHS.logList,
+    role: 'viewer',
     summary: 'List logs',
     description:
       'The regular files directly in the log directory, ordered by name. A missing directory is an empty one.',
@@ -30,6 +31,7 @@ export const LOG_ROUTES = {
   },
   logView: {
     path: PATHS.logView,
+    role: 'viewer',
     summary: 'View log',
     description:
       'The last part of one file, cut to whole lines, byte for byte. Of a `.gz` file, the last part of its uncompressed text.',
@@ -50,6 +52,7 @@ export const LOG_ROUTES = {
   },
   logFiles: {
     path: PATHS.logFiles,
+    role: 'viewer',
     summary: 'Describe logs',
     description: 'The list with what a look at both ends of each file tells: format, first and last time.',
     parameters: [],
@@ -58,6 +61,7 @@ export const LOG_ROUTES = {
   },
   logRaw: {
     path: PATHS.logRaw,
+    role: 'viewer',
     summary: 'Download log',
     description: 'One file as it is on disk, as an attachment. Takes one byte range and conditional requests.',
     parameters: [

@@ -25,12 +25,20 @@ export function buildOpenApi({ version }: { version: string }): JsonSchema {
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
     servers: [{ url: '/', description: 'The node that serves this document.' }],
-    security: [{ bearer: [] }, {}],
+    security: [{ bearer: [] }, { certificate: [] }, {}],
     paths,
     components: {
       schemas: SCHEMAS,
       securitySchemes: {
-        bearer: { type: 'http', scheme: 'bearer', description: 'Needed when the node has a token file.' },
+        bearer: {
+          type: 'http',
+          scheme: 'bearer',
+          description: 'A token of the token file, or a JWT, where the node asks who its clients are.',
+        },
+        certificate: {
+          type: 'mutualTLS',
+          description: 'A certificate of the authority that the node trusts for its clients.',
+        },
       },
     },
   };
@@ -40,12 +48,19 @@ function operation(id: string, route: Route): JsonSchema {
   return {
     operationId: id,
     summary: route.summary,
-    description: route.description,
+    description: `${route.description} ${whoMayAsk(route)}`,
     tags: [tagOf(route)],
-    ...(route.open && { security: [] }),
+    ...(route.role === 'none' && { security: [] }),
+    'x-porthole-role': route.role,
     parameters: route.parameters.map(parameter),
     responses: { ...goodAnswers(route), ...errorAnswers([...route.errors, ...COMMON_ERRORS], route) },
   };
+}
+
+/** In words: security requirements of OpenAPI name schemes; roles they can only tell of OAuth. */
+function whoMayAsk({ role }: Route): string {
+  if (role === 'none') return 'Needs no credentials.';
+  return role === 'any' ? 'Needs credentials, but no role.' : `Needs the role \`${role}\`.`;
 }
 
 function tagOf({ path }: Route): string {
@@ -77,11 +92,12 @@ function goodAnswers({ answer, alsoAnswers = {} }: Route): JsonSchema {
 }
 
 /** One entry per status, naming the codes it can carry. */
-function errorAnswers(codes: readonly ErrorCode[], { open, alsoAnswers = {} }: Route): JsonSchema {
+function errorAnswers(codes: readonly ErrorCode[], { role, alsoAnswers = {} }: Route): JsonSchema {
   const byStatus = new Map<number, ErrorCode[]>();
   for (const code of new Set(codes)) {
     const status = ERROR_KINDS[code].http;
-    if ((open && code === 'UNAUTHENTICATED') || status in alsoAnswers) continue;
+    const isOfAccess = code === 'UNAUTHENTICATED' || code === 'FORBIDDEN';
+    if ((role === 'none' && isOfAccess) || status in alsoAnswers) continue;
     byStatus.set(status, [...(byStatus.get(status) ?? []), code]);
   }
   const content = { 'application/problem+json': { schema: { $ref: '#/components/schemas/Problem' } } };

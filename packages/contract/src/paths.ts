@@ -29,4 +29,5 @@ export const PATHS = {
   clusterLogHistogram: '/api/v1/cluster/log/histogram',
   clusterLogDigest: '/api/v1/cluster/log/digest',
   clusterLogMoment: '/api/v1/cluster/log/moment',
+  bundle: '/api/v1/bundle',
 } as const;

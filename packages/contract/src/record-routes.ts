@@ -18,6 +18,7 @@ const CURSOR_ERRORS = ['CURSOR_INVALID', 'CURSOR_GONE'] as const;
 export const RECORD_ROUTES = {
   logSearch: {
     path: PATHS.logSearch,
+    role: 'viewer',
     summary: 'Search logs',
     description:
       'Records that meet all conditions, as they are found: one JSON object per line, the last an `end` that tells why the search ended and what it covered. Without conditions, the records next to a place in a file.',
@@ -28,6 +29,7 @@ export const RECORD_ROUTES = {
   },
   logFollow: {
     path: PATHS.logFollow,
+    role: 'viewer',
     summary: 'Follow logs',
     description:
       'Records as they are written, as server-sent events, through rotation and truncation, which are events too.',
@@ -38,6 +40,7 @@ export const RECORD_ROUTES = {
   },
   logHistogram: {
     path: PATHS.logHistogram,
+    role: 'viewer',
     summary: 'Count records over time',
     description: 'How many records there are per stretch of time and level.',
     parameters: HISTOGRAM_PARAMETERS,
@@ -47,6 +50,7 @@ export const RECORD_ROUTES = {
   },
   logDigest: {
     path: PATHS.logDigest,
+    role: 'viewer',
     summary: 'Group records',
     description:
       'Records grouped by level and by the place in the code that wrote them, or by the shape of their message where that is not told.',

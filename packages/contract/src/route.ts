@@ -1,4 +1,5 @@
 import type { ErrorCode } from './errors.ts';
+import type { RouteRole } from './roles.ts';
 import type { SchemaName } from './schemas.ts';
 
 export interface RouteParameter {
@@ -33,8 +34,8 @@ export interface Route {
   alsoAnswers?: Readonly<Record<number, string>>;
   /** Errors of its own, beside those every route can give. */
   errors: readonly ErrorCode[];
-  /** Answers without a token. */
-  open?: true;
+  /** Who is answered, once a node asks who they are. Not optional: no route is added without deciding it. */
+  role: RouteRole;
   /** Counts against the limit of concurrent streams. */
   stream?: true;
   /** A part of a page, not of the interface: not in the OpenAPI document. */

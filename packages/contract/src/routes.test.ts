@@ -33,7 +33,20 @@ describe('the route table', () => {
   });
 
   it('opens nothing that tells of logs or configuration', () => {
-    expect(ROUTE_IDS.filter((id) => routeOf(id).open)).toEqual(['live', 'ready', 'console', 'asset', 'style', 'icon']);
+    expect(ROUTE_IDS.filter((id) => routeOf(id).role === 'none')).toEqual([
+      'live',
+      'ready',
+      'console',
+      'asset',
+      'style',
+      'icon',
+    ]);
+  });
+
+  it('tells configurations only to those with the role for it', () => {
+    const roles = ROUTE_IDS.filter((id) => /config|setting/i.test(id)).map((id) => routeOf(id).role);
+    expect(new Set(roles)).toEqual(new Set(['config']));
+    expect(ROUTE_IDS.filter((id) => routeOf(id).role === 'any')).toEqual(['metrics', 'openapi', 'docs']);
   });
 
   it('counts every answer that reads a log file as a stream', () => {

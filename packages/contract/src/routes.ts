@@ -1,3 +1,4 @@
+import { BUNDLE_ROUTES } from './bundle-routes.ts';
 import { CLUSTER_ROUTES } from './cluster-routes.ts';
 import type { ErrorCode } from './errors.ts';
 import { LOG_ROUTES } from './log-routes.ts';
@@ -9,6 +10,7 @@ import { HTML_TYPE, JSON_TYPE, type Route } from './route.ts';
 export const ROUTES = {
   config: {
     path: PATHS.config,
+    role: 'config',
     summary: 'Get configuration',
     description:
       'The running configuration of the node as TOML, or the file of the service beside it. Secrets are masked.',
@@ -18,6 +20,7 @@ export const ROUTES = {
   },
   settings: {
     path: PATHS.settings,
+    role: 'config',
     summary: 'Get settings',
     description:
       'Each configuration key with value, default and source, and the keys in which the file on disk differs.',
@@ -29,6 +32,7 @@ export const ROUTES = {
   ...RECORD_ROUTES,
   node: {
     path: PATHS.node,
+    role: 'viewer',
     summary: 'Describe node',
     description: 'Identity, clock, time zone, uptime, versions and capabilities.',
     parameters: [],
@@ -36,27 +40,29 @@ export const ROUTES = {
     errors: [],
   },
   ...CLUSTER_ROUTES,
+  ...BUNDLE_ROUTES,
   live: {
     path: PATHS.live,
+    role: 'none',
     summary: 'Liveness',
     description: 'Answers while the process runs.',
     parameters: [],
     answer: { contentType: JSON_TYPE, schema: 'Alive' },
     errors: [],
-    open: true,
   },
   ready: {
     path: PATHS.ready,
+    role: 'none',
     summary: 'Readiness',
     description: 'Whether the node can do its work, with one check per thing it depends on.',
     parameters: [],
     answer: { contentType: JSON_TYPE, schema: 'Readiness' },
     alsoAnswers: { 503: 'The node is stopping.' },
     errors: [],
-    open: true,
   },
   metrics: {
     path: PATHS.metrics,
+    role: 'any',
     summary: 'Metrics',
     description: 'Counters and gauges in the Prometheus text format.',
     parameters: [],
@@ -65,6 +71,7 @@ export const ROUTES = {
   },
   openapi: {
     path: PATHS.openapi,
+    role: 'any',
     summary: 'OpenAPI document',
     description: 'This interface as OpenAPI 3.1.',
     parameters: [],
@@ -73,6 +80,7 @@ export const ROUTES = {
   },
   docs: {
     path: PATHS.docs,
+    role: 'any',
     summary: 'Documentation page',
     description: 'The OpenAPI document and the list of errors as a page to read.',
     parameters: [],
@@ -82,43 +90,43 @@ export const ROUTES = {
   },
   console: {
     path: PATHS.console,
+    role: 'none',
     alsoAt: ['/logs', '/config', '/nodes/{id}'],
     summary: 'Console',
     description: 'The page for people. What it shows it asks for itself, with the token of its reader.',
     parameters: [],
     answer: { contentType: HTML_TYPE },
     errors: ['ROUTE_NOT_FOUND', 'PRECONDITION_FAILED'],
-    open: true,
     page: true,
   },
   asset: {
     path: PATHS.asset,
+    role: 'none',
     summary: 'Part of the console',
     description: 'A script or a style of the console, by the name its page has for it.',
     parameters: [],
     answer: { contentType: 'text/javascript; charset=utf-8' },
     errors: ['ROUTE_NOT_FOUND', 'PRECONDITION_FAILED'],
-    open: true,
     page: true,
   },
   style: {
     path: PATHS.style,
+    role: 'none',
     summary: 'Style sheet',
     description: 'The look of the pages.',
     parameters: [],
     answer: { contentType: 'text/css; charset=utf-8' },
     errors: [],
-    open: true,
     page: true,
   },
   icon: {
     path: PATHS.icon,
+    role: 'none',
     summary: 'Icon',
     description: 'The icon of the pages.',
     parameters: [],
     answer: { contentType: 'image/svg+xml' },
     errors: [],
-    open: true,
     page: true,
   },
 } as const satisfies Record<string, Route>;
@@ -136,6 +144,7 @@ export function routeOf(id: RouteId): Route {
 export const COMMON_ERRORS: readonly ErrorCode[] = [
   'BAD_REQUEST',
   'UNAUTHENTICATED',
+  'FORBIDDEN',
   'HOST_NOT_ALLOWED',
   'METHOD_NOT_ALLOWED',
   'REQUEST_TIMEOUT',

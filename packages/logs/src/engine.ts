@@ -10,6 +10,7 @@ import type { Zone } from './parse/zone.ts';
 import type { SeenFile } from './read/list.ts';
 import { CancelFlag } from './scan/cancel-flag.ts';
 import { WorkerPool } from './scan/worker-pool.ts';
+import type { Scrubbing } from './scrub/scrubbing.ts';
 import { digest } from './search/digest.ts';
 import { histogram } from './search/histogram.ts';
 import { type OpenFamily, openFamily, releaseFamily } from './search/open-family.ts';
@@ -59,6 +60,7 @@ export interface EngineParts {
   dir: string;
   handles: HandleCache;
   reads: SharedReads;
+  scrubbing: Scrubbing;
   zone: Zone;
   list(): Promise<SeenFile[]>;
   /** Opens by name; the error for a name that is none has a hint. */
@@ -93,7 +95,9 @@ export class LogEngine {
     this.#opener = new FileOpener(parts);
     this.#maxQueued = maxQueued;
     const pool = new WorkerPool(workers, { scansHere });
-    this.#shop = new ScanShop({ pool, indexes: new BlockIndexes(maxIndexBytes), zone: parts.zone });
+    const { zone, scrubbing } = parts;
+    const scrubber = () => scrubbing.current;
+    this.#shop = new ScanShop({ pool, indexes: new BlockIndexes(maxIndexBytes), zone, scrubber });
     this.#hub = new FollowHub({
       ...parts,
       search: (query, askOptions) => this.search(query, askOptions),

@@ -1,5 +1,6 @@
 export { decodeCursor } from './cursor/cursor.ts';
 export { groupFamilies } from './file/families.ts';
+export { createHiddenNames } from './file/hidden-names.ts';
 export { LogDir, type LogDirOptions } from './log-dir.ts';
 export { LogError, type LogErrorCode } from './log-error.ts';
 export { editDistance, nearestNames } from './nearest-names.ts';
@@ -8,6 +9,9 @@ export type { FormatName } from './parse/format.ts';
 export type { Level } from './parse/level.ts';
 export { findColumns, type RecordColumns, type Span } from './parse/record-columns.ts';
 export { createZone, type Zone } from './parse/zone.ts';
+export { MIN_NEEDLE_BYTES } from './scrub/needle-forms.ts';
+export { PATTERN_NAMES, type PatternName } from './scrub/patterns.ts';
+export { Scrubbing } from './scrub/scrubbing.ts';
 export { bucketWidth } from './search/bucket-width.ts';
 export type {
   ByteAnswer,

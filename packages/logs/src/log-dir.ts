@@ -1,5 +1,6 @@
 import type { EngineOptions, EngineUsage, LogEngine } from './engine.ts';
 import { HandleCache } from './file/handle-cache.ts';
+import { createHiddenNames } from './file/hidden-names.ts';
 import type { LogHandle } from './file/log-handle.ts';
 import { SharedLook } from './file/shared-look.ts';
 import { SharedReads } from './file/shared-reads.ts';
@@ -9,7 +10,9 @@ import { isNear, nearestNames } from './nearest-names.ts';
 import { createZone, type Zone } from './parse/zone.ts';
 import { listFiles, type SeenFile } from './read/list.ts';
 import { openLog } from './read/open-log.ts';
+import { PackedSecrets } from './read/packed-secrets.ts';
 import { tail } from './read/tail.ts';
+import { Scrubbing } from './scrub/scrubbing.ts';
 import type { AskOptions } from './search/stop-reason.ts';
 import type {
   ByteAnswer,
@@ -30,6 +33,10 @@ import type {
 export interface LogDirOptions extends EngineOptions {
   /** Zone of the timestamps in the files. */
   zone?: Zone;
+  /** Names, with `*` and `?`, of logs that do not exist for whoever asks: neither they nor their rotated files. */
+  hidden?: readonly string[];
+  /** What is masked in the text of the files, before anyone sees it or looks for it. */
+  scrubbing?: Scrubbing;
 }
 
 const NO_ENGINE: EngineUsage = { threads: 0, jobs: 0, questions: 0, indexBytes: 0, readers: 0, watchers: 0 };
@@ -47,8 +54,11 @@ type OwnDetails = Omit<LogFileDetails, 'family' | 'state'>;
 export class LogDir {
   readonly path: string;
   readonly #zone: Zone;
+  readonly #isHidden: (name: string) => boolean;
   readonly #handles: HandleCache;
-  readonly #reads = new SharedReads();
+  readonly #scrubbing: Scrubbing;
+  readonly #reads: SharedReads;
+  readonly #packed = new PackedSecrets();
   /** Simultaneous listings share one; there is only one thing to list. */
   readonly #listings: SharedLook<SeenFile[]>;
   /** Details by name, valid while the file's identity, size and time are the same. */
@@ -61,12 +71,15 @@ export class LogDir {
   #started: LogEngine | undefined;
 
   constructor(path: string, options: LogDirOptions = {}) {
-    const { zone = createZone() } = options;
+    const { zone = createZone(), hidden = [], scrubbing = new Scrubbing() } = options;
     this.path = path;
     this.#options = options;
     this.#zone = zone;
-    this.#handles = new HandleCache(path);
-    this.#listings = new SharedLook(() => listFiles(path));
+    this.#scrubbing = scrubbing;
+    this.#reads = new SharedReads(() => scrubbing.current);
+    this.#isHidden = createHiddenNames(hidden);
+    this.#handles = new HandleCache(path, this.#isHidden);
+    this.#listings = new SharedLook(() => listFiles(path, { isHidden: this.#isHidden }));
   }
 
   /** Resources in use: what the leak tests watch. */
@@ -104,9 +117,19 @@ export class LogDir {
     return tail({ handle: await this.#acquire(name), reads: this.#reads }, size, options);
   }
 
-  /** A file as it is on disk. The caller closes it. */
-  async open(name: string): Promise<OpenLog> {
-    return openLog({ handle: await this.#acquire(name), reads: this.#reads });
+  /**
+   * A file as it is on disk, but for masked secrets. The caller closes it. A compressed file in whose text there are
+   * secrets is refused: they cannot be masked in it.
+   */
+  async open(name: string, options: ReadOptions = {}): Promise<OpenLog> {
+    const file = { handle: await this.#acquire(name), reads: this.#reads };
+    try {
+      await this.#packed.refuse(file, options);
+    } catch (error) {
+      file.handle.release();
+      throw error;
+    }
+    return openLog(file);
   }
 
   /** Records that match, batch by batch; the last item of the last batch is the end. The first batch is empty. */
@@ -146,6 +169,7 @@ export class LogDir {
         dir: this.path,
         handles: this.#handles,
         reads: this.#reads,
+        scrubbing: this.#scrubbing,
         zone: this.#zone,
         list: () => this.#listings.look(''),
         acquire: (name: string) => this.#acquire(name),
@@ -166,7 +190,10 @@ export class LogDir {
   }
 
   async #withHint(error: LogError, name: string): Promise<LogError> {
-    const near = await listFiles(this.path, (candidate) => isNear(name, candidate)).catch(() => []);
+    const near = await listFiles(this.path, {
+      wanted: (candidate) => isNear(name, candidate),
+      isHidden: this.#isHidden,
+    }).catch(() => []);
     const names = nearestNames(
       name,
       near.map((entry) => entry.name),

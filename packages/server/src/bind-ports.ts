@@ -3,7 +3,7 @@ import { type GrpcDoor, startGrpcServer } from './grpc/grpc-server.ts';
 import { type BoundHttpServer, startHttpServer } from './http/http-server.ts';
 import type { Settings } from './settings/settings.ts';
 import { StartError } from './start-error.ts';
-import type { TlsFiles } from './tls-files.ts';
+import { type TlsFiles, tlsServerOptions } from './tls-files.ts';
 
 /** Slower requests are attacks or broken; every client we know of sends its few hundred bytes at once. */
 export const ARRIVAL_TIMEOUT_MS = 20_000;
@@ -13,6 +13,8 @@ export interface BoundPorts {
   host: string;
   httpPort: number;
   grpcPort: number;
+  /** Other certificates, for connections from now on; those that stand stay. Only where there were some at the start. */
+  renewTls(files: TlsFiles): void;
   /** Stops accepting, lets answers end for `drainMs`, then cuts what is left. */
   stop(drainMs: number): Promise<void>;
 }
@@ -28,9 +30,10 @@ export interface PortOptions {
 
 /** Binds gRPC, then HTTP: whoever is answered over HTTP is told a gRPC port that is already there. */
 export async function bindPorts({ http, grpc }: Settings, options: PortOptions): Promise<BoundPorts> {
-  const { tls, onRequest, openGrpcDoor: openDoor, onGrpcFailure: onFailure } = options;
+  const { onRequest, openGrpcDoor: openDoor, onGrpcFailure: onFailure } = options;
+  const tls = options.tls && tlsServerOptions(options.tls);
   const { host, maxHeaderBytes, stallTimeoutMs } = http;
-  const rpc = await told('grpc.port', grpc.port, startGrpcServer({ host, port: grpc.port, openDoor, onFailure }));
+  const rpc = await told('grpc.port', grpc.port, startGrpcServer({ host, port: grpc.port, tls, openDoor, onFailure }));
   let web: BoundHttpServer;
   try {
     web = await told(
@@ -54,6 +57,9 @@ export async function bindPorts({ http, grpc }: Settings, options: PortOptions):
     host: web.host,
     httpPort: web.port,
     grpcPort: rpc.port,
+    renewTls(files) {
+      for (const server of [web, rpc]) server.renewTls(tlsServerOptions(files));
+    },
     async stop(drainMs) {
       await Promise.all([web.stop(drainMs), rpc.stop(drainMs)]);
     },

@@ -83,8 +83,8 @@ export class LocalNode implements NodeState {
     return this.#parts.logs.tail(file, sizeBytes, options);
   }
 
-  openLog({ file }: FileRequest): Promise<OpenLog> {
-    return this.#parts.logs.open(file);
+  openLog({ file }: FileRequest, options: CallOptions = {}): Promise<OpenLog> {
+    return this.#parts.logs.open(file, options);
   }
 
   searchLogs(request: SearchQuery, options: SearchOptions = {}): AsyncIterable<SearchItem[]> {

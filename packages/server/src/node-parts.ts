@@ -1,10 +1,15 @@
 import type { SecretFingerprint } from '@porthole/cluster';
 import type { NodeObject } from '@porthole/contract';
-import { createZone, LogDir, type Zone } from '@porthole/logs';
-import { readTokenFile, type TokenCheck } from './auth/tokens.ts';
+import { createHiddenNames, createZone, LogDir, PATTERN_NAMES, Scrubbing, type Zone } from '@porthole/logs';
+import type { Access } from './auth/access.ts';
+import { type AccessLog, createAccessLog } from './auth/access-log.ts';
+import { ACCESS_LOG, hiddenLogs } from './auth/hidden-logs.ts';
+import { type OpenedAccess, openAccess } from './auth/open-access.ts';
+import { ReloadedFiles, type ReloadedGroup } from './auth/reloaded-files.ts';
 import { type ClusterFiles, readClusterFiles } from './cluster/cluster-files.ts';
 import { NodeCluster } from './cluster/node-cluster.ts';
 import type { ConfigSource } from './config/config-source.ts';
+import { NodeSecrets } from './config/node-secrets.ts';
 import { createOwnConfig } from './config/own-config.ts';
 import { createHealth, type Health } from './health.ts';
 import { LocalNode } from './local-node.ts';
@@ -18,7 +23,11 @@ import { readTlsFiles, type TlsFiles } from './tls-files.ts';
 /** What a node consists of before it can be reached. */
 export interface NodeParts {
   tls: TlsFiles | undefined;
-  tokens: TokenCheck | undefined;
+  access: Access;
+  accessLog: AccessLog;
+  /** Begins to look after them when the ports are bound. */
+  reloadedFiles: ReloadedFiles;
+  credentialFiles: readonly ReloadedGroup[];
   ownLog: OwnLog;
   logs: LogDir;
   config: ConfigSource;
@@ -42,20 +51,34 @@ export interface NodePartsOptions {
 export async function openNodeParts(loaded: LoadedSettings, options: NodePartsOptions): Promise<NodeParts> {
   const { settings } = loaded;
   const zone = createZone(settings.node.timeZone);
-  const tls = await readTlsFiles(settings.tls);
-  const tokens = await readTokens(settings.auth.tokenFile);
+  const tls = await readTlsFiles(settings);
+  const opened = await openAccess(settings, () => ownLog.component('auth'));
   const clusterFiles = await readClusterFiles(settings);
   const logPath = settings.service.logDir || settings.logging.dir;
   const warnings = [...loaded.warnings, ...(await warnOfLogDir(logPath, settings))];
   const fingerprint = await clusterFingerprint(clusterFiles);
-  const config = await openConfig(loaded, { text: options.configText, fingerprint });
+  const { scrub, scrubPatterns } = settings.logs;
+  const scrubbing = new Scrubbing({ patterns: PATTERN_NAMES.filter((name) => scrub && scrubPatterns.includes(name)) });
+  const secrets = new NodeSecrets(loaded, scrubbing);
+  await secrets.takeOwn();
+  const onText = (text: string) => secrets.takeText(text);
+  const config = await openConfig(loaded, { text: options.configText, fingerprint, onText });
   const ownLog = await startOwnLog(settings, zone);
+  secrets.tellTo(ownLog.component('logs'));
   if (ownLog.stats().isFailing) {
     warnings.push(
       `logging.dir: the own log cannot be written to ${ownLog.file}: ${ownLog.stats().lastError}; trying on`,
     );
   }
   const { search, follow } = settings;
+  const hidden = await hiddenLogs(settings, logPath);
+  const reloadedFiles = new ReloadedFiles(ownLog.component('auth'));
+  const accessLog = createAccessLog({
+    mode: settings.logging.access,
+    isGuarded: opened.access.isGuarded,
+    isDenied: createHiddenNames(hidden),
+    open: () => openOwnLog({ ...settings.logging, level: 'info', zone, fileName: ACCESS_LOG }),
+  });
   const logs = new LogDir(logPath, {
     zone,
     workers: search.workers,
@@ -63,13 +86,18 @@ export async function openNodeParts(loaded: LoadedSettings, options: NodePartsOp
     maxIndexBytes: search.maxIndexBytes,
     followBytes: follow.bufferBytes,
     pollMs: follow.pollMs,
+    hidden,
+    scrubbing,
   });
   const observes = settings.service.logDir === '' ? config.observes : 'service';
   const state = new LocalNode({ node: options.node, config, logs, zone, observes });
   const cluster = new NodeCluster({ settings, files: clusterFiles, state, log: ownLog.component('cluster') });
   return {
     tls,
-    tokens,
+    access: opened.access,
+    accessLog,
+    credentialFiles: [...opened.files, ...secrets.filesOf(config)],
+    reloadedFiles,
     ownLog,
     logs,
     config,
@@ -81,24 +109,18 @@ export async function openNodeParts(loaded: LoadedSettings, options: NodePartsOp
         'log directory': () => probeLogDir(logPath),
         configuration: () => config.check(),
         'own log': async () => checkOwnLog(ownLog),
+        ...(opened.access.isGuarded && { credentials: async () => checkCredentials(opened, reloadedFiles) }),
         ...(cluster.isConfigured && { cluster: async () => checkCluster(cluster) }),
       },
       options.isStopping,
     ),
     async close() {
+      await reloadedFiles.close();
       await logs.close();
+      await accessLog.close();
       await ownLog.close();
     },
   };
-}
-
-async function readTokens(path: string): Promise<TokenCheck | undefined> {
-  if (path === '') return undefined;
-  try {
-    return await readTokenFile(path);
-  } catch (error) {
-    throw new StartError(`auth.token-file: ${error instanceof Error ? error.message : error}`, { cause: error });
-  }
 }
 
 /** An unreadable directory stops the start; one that is missing may still come. */
@@ -113,16 +135,17 @@ async function warnOfLogDir(path: string, { service }: Settings): Promise<string
 interface OpenConfigOptions {
   text: NodePartsOptions['configText'];
   fingerprint: SecretFingerprint | undefined;
+  onText(text: string): Promise<void>;
 }
 
-async function openConfig(loaded: LoadedSettings, { text, fingerprint }: OpenConfigOptions): Promise<ConfigSource> {
+async function openConfig(loaded: LoadedSettings, { text, ...open }: OpenConfigOptions): Promise<ConfigSource> {
   const { service, config } = loaded.settings;
   if (!text && service.configFile === '') return createOwnConfig(loaded);
   // Loaded when needed: the masking is a fifth of the code, and a node that shows itself starts without it.
   const { createTextConfig, openServiceConfig } = await import('./config/service-config.ts');
   const { secretKeys, maxBytes } = config;
-  if (text) return createTextConfig(text, { file: null, secretKeys, fingerprint });
-  return openServiceConfig({ file: service.configFile, secretKeys, maxBytes, fingerprint });
+  if (text) return createTextConfig(text, { file: null, secretKeys, ...open });
+  return openServiceConfig({ file: service.configFile, secretKeys, maxBytes, ...open });
 }
 
 /** Nodes with the same token can tell whether they have the same secrets. */
@@ -155,6 +178,17 @@ function checkOwnLog(ownLog: OwnLog): { ok: boolean; detail: string } {
     ok: true,
     detail: dropped > 0 ? `${dropped} records were dropped since start` : `written to ${ownLog.file}`,
   };
+}
+
+function checkCredentials({ keyFailure }: OpenedAccess, { failures }: ReloadedFiles): { ok: boolean; detail: string } {
+  // A service's configuration that cannot be read is told as such.
+  const problems = failures
+    .filter(({ setting }) => setting !== 'logs.scrub')
+    .map(({ setting, detail }) => (detail.startsWith(setting) ? detail : `${setting}: ${detail}`));
+  const keys = keyFailure();
+  if (keys !== undefined) problems.push(`auth.jwks-url: ${keys}`);
+  if (problems.length === 0) return { ok: true, detail: 'as their files are now' };
+  return { ok: false, detail: `${problems.join('; ')}; what was read before still counts` };
 }
 
 function checkCluster({ status: { isFresh, detail } }: NodeCluster): { ok: boolean; detail: string } {

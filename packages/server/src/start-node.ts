@@ -1,6 +1,7 @@
 import { hostname } from 'node:os';
 import type { NodeObject, NodeState } from '@porthole/contract';
-import { ARRIVAL_TIMEOUT_MS, bindPorts } from './bind-ports.ts';
+import type { ReloadedGroup } from './auth/reloaded-files.ts';
+import { ARRIVAL_TIMEOUT_MS, type BoundPorts, bindPorts } from './bind-ports.ts';
 import { createDoorRules } from './doors/door-rules.ts';
 import { startHeartbeat } from './heartbeat.ts';
 import { hostAddress } from './host-address.ts';
@@ -8,7 +9,8 @@ import { createHttpDoor } from './http/http-door.ts';
 import { openNodeParts } from './node-parts.ts';
 import type { Logger } from './own-log/logger.ts';
 import { loadSettings, type SettingsSources } from './settings/load-settings.ts';
-import type { PartialSettings } from './settings/settings.ts';
+import type { PartialSettings, Settings } from './settings/settings.ts';
+import { readTlsFiles } from './tls-files.ts';
 import { ownVersion } from './version.ts';
 
 export interface StartNodeOptions extends Omit<SettingsSources, 'options'> {
@@ -31,6 +33,8 @@ export interface RunningNode {
   logger(component: string): Logger;
   /** Stops accepting, lets answers end for `node.stop-timeout`, flushes the log. More than once is harmless. */
   stop(): Promise<void>;
+  /** Reads files with credentials and certificates again, changed or not; one that cannot be used leaves what was. */
+  reload(): Promise<void>;
   /** Writes out what the own log still holds, for a process that is about to end at once. */
   flushLogSync(): void;
 }
@@ -74,6 +78,8 @@ export async function startNode(options: StartNodeOptions = {}): Promise<Running
   node.httpPort = ports.httpPort;
   node.grpcPort = ports.grpcPort;
 
+  await parts.reloadedFiles.start([...parts.credentialFiles, ...tlsGroup(settings, ports), ...cluster.files]);
+
   const url = urlOf(node, parts.tls ? 'https' : 'http');
   await cluster.start(node, url).catch(async (error) => {
     await ports.stop(0);
@@ -109,8 +115,24 @@ export async function startNode(options: StartNodeOptions = {}): Promise<Running
       stopped ??= stop();
       return stopped;
     },
-    flushLogSync: () => ownLog.flushSync(),
+    reload: () => parts.reloadedFiles.look({ all: true }),
+    flushLogSync() {
+      parts.accessLog.flushSync();
+      ownLog.flushSync();
+    },
   };
+}
+
+/** Certificates are taken together: a new one with the old key would be none. */
+function tlsGroup(settings: Settings, ports: BoundPorts): ReloadedGroup[] {
+  const { certFile, keyFile } = settings.tls;
+  if (certFile === '') return [];
+  const paths = [certFile, keyFile, settings.auth.clientCaFile].filter((path) => path !== '');
+  const reload = async () => {
+    const files = await readTlsFiles(settings);
+    if (files) ports.renewTls(files);
+  };
+  return [{ setting: 'tls.cert-file', paths, reload }];
 }
 
 function urlOf({ hostIp, httpPort }: NodeObject, scheme: string): string {

@@ -1,15 +1,24 @@
+import { X509Certificate } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
-import { createSecureContext } from 'node:tls';
+import { createSecureContext, type TlsOptions } from 'node:tls';
 import type { Settings } from './settings/settings.ts';
 import { StartError } from './start-error.ts';
 
 export interface TlsFiles {
   cert: Buffer;
   key: Buffer;
+  /** Who signs the certificates of clients; without it they are not asked for one. */
+  clientCa: Buffer | undefined;
 }
 
-/** Certificate and key if they are set, proven to be a pair. */
-export async function readTlsFiles({ certFile, keyFile }: Settings['tls']): Promise<TlsFiles | undefined> {
+/** The certificates in a PEM text. */
+export const CERTIFICATE_BLOCKS = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g;
+
+type TlsSettings = Pick<Settings, 'tls' | 'auth'>;
+
+/** Certificate and key if they are set, proven to be a pair, and the authorities of clients. */
+export async function readTlsFiles({ tls, auth }: TlsSettings): Promise<TlsFiles | undefined> {
+  const { certFile, keyFile } = tls;
   if (certFile === '') return undefined;
   const [cert, key] = await Promise.all([readSecret('tls.cert-file', certFile), readSecret('tls.key-file', keyFile)]);
   try {
@@ -20,7 +29,29 @@ export async function readTlsFiles({ certFile, keyFile }: Settings['tls']): Prom
       cause: error,
     });
   }
-  return { cert, key };
+  return { cert, key, clientCa: await readClientCa(auth.clientCaFile) };
+}
+
+/** What a server over TLS is made with, and made anew with. Who has no good certificate is told so per request. */
+export function tlsServerOptions({ cert, key, clientCa }: TlsFiles): TlsOptions {
+  const options: TlsOptions = { cert, key, minVersion: 'TLSv1.2' };
+  return clientCa ? { ...options, ca: clientCa, requestCert: true, rejectUnauthorized: false } : options;
+}
+
+async function readClientCa(path: string): Promise<Buffer | undefined> {
+  if (path === '') return undefined;
+  const pem = await readSecret('auth.client-ca-file', path);
+  const blocks = pem.toString('latin1').match(CERTIFICATE_BLOCKS) ?? [];
+  if (blocks.length === 0) throw new StartError(`auth.client-ca-file: ${path} holds no certificate (PEM)`);
+  try {
+    for (const block of blocks) new X509Certificate(block);
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new StartError(`auth.client-ca-file: ${path} holds a certificate that cannot be read: ${reason}`, {
+      cause: error,
+    });
+  }
+  return pem;
 }
 
 async function readSecret(setting: string, path: string): Promise<Buffer> {

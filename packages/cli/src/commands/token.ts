@@ -2,8 +2,9 @@ import { createToken } from '@porthole/server/tokens';
 import { EXIT } from '../exit-codes.ts';
 import type { Invocation } from '../invocation.ts';
 
-export async function run({ args: [name = ''] }: Invocation): Promise<number> {
-  const { token, line } = createToken(name);
+export async function run(invocation: Invocation): Promise<number> {
+  const [name = ''] = invocation.args;
+  const { token, line } = createToken(name, invocation.text('roles')?.split(',') ?? []);
   console.error(`token for ${name}, shown only now: ${token}`);
   console.log(line);
   return EXIT.ok;

@@ -25,6 +25,7 @@ export function outcomeOf(error: unknown): Pick<MemberReport, 'outcome' | 'detai
 
 const OUTCOMES: Readonly<Record<string, MemberOutcome>> = {
   UNAUTHENTICATED: 'auth',
+  FORBIDDEN: 'auth',
   NOT_SUPPORTED: 'not supported',
   BAD_ANSWER: 'version',
   DEADLINE_EXCEEDED: 'timeout',

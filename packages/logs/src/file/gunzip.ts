@@ -1,6 +1,7 @@
 import { pipeline } from 'node:stream/promises';
 import { createGunzip } from 'node:zlib';
 import { LogError } from '../log-error.ts';
+import { scrubRange } from '../scrub/scrub-feed.ts';
 import type { ReadOptions } from '../types.ts';
 import { type RangeSource, readRange } from './read-range.ts';
 
@@ -22,6 +23,9 @@ export async function measureGzip(
   { signal, keepBytes }: ReadOptions & { keepBytes: number },
 ): Promise<MeasuredGzip> {
   const wanted = Math.min(keepBytes, MAX_KEPT_BYTES);
+  const { scrubber } = file.reads;
+  // What stands before it may be the beginning of a secret.
+  const most = wanted + (scrubber?.leftBytes ?? 0);
   let sizeBytes = 0;
   let keptBytes = 0;
   const kept: Buffer[] = [];
@@ -29,20 +33,34 @@ export async function measureGzip(
     sizeBytes += chunk.length;
     keptBytes += chunk.length;
     kept.push(chunk);
-    while (keptBytes - (kept[0]?.length ?? 0) >= wanted) keptBytes -= kept.shift()?.length ?? 0;
+    while (keptBytes - (kept[0]?.length ?? 0) >= most) keptBytes -= kept.shift()?.length ?? 0;
   }
   // A wish larger than what may be kept is answered from a second pass: nothing is kept for it.
-  const ending =
-    keepBytes > MAX_KEPT_BYTES && sizeBytes > MAX_KEPT_BYTES ? Buffer.alloc(0) : Buffer.concat(kept).subarray(-wanted);
-  return { sizeBytes, ending };
+  if (keepBytes > MAX_KEPT_BYTES && sizeBytes > MAX_KEPT_BYTES) return { sizeBytes, ending: Buffer.alloc(0) };
+  const ending = Buffer.concat(kept);
+  scrubber?.mask(ending, { atEnd: true });
+  return { sizeBytes, ending: ending.subarray(-wanted) };
 }
 
-/** The part `[start, end)` of the uncompressed text, or what there is of it; everything before it is unpacked and passed over. */
-export async function* gunzipRange(
+/**
+ * The part `[start, end)` of the uncompressed text, or what there is of it; everything before it is unpacked and passed
+ * over. Secrets are masked.
+ */
+export function gunzipRange(
   file: RangeSource,
   start: number,
   end: number,
   options: ReadOptions = {},
+): AsyncGenerator<Buffer, void, undefined> {
+  const read = (from: number, to: number) => unpackedRange(file, from, to, options);
+  return scrubRange(read, start, end, file.reads.scrubber);
+}
+
+async function* unpackedRange(
+  file: RangeSource,
+  start: number,
+  end: number,
+  options: ReadOptions,
 ): AsyncGenerator<Buffer, void, undefined> {
   let position = 0;
   for await (const chunk of gunzip(file, options)) {
@@ -54,7 +72,8 @@ export async function* gunzipRange(
   }
 }
 
-async function* gunzip(file: RangeSource, { signal }: ReadOptions): AsyncGenerator<Buffer, void, undefined> {
+/** All of the text, as it is: secrets are not masked. */
+export async function* gunzip(file: RangeSource, { signal }: ReadOptions): AsyncGenerator<Buffer, void, undefined> {
   const inflater = createGunzip({ chunkSize: INFLATE_BYTES });
   // Failures of either side surface while iterating the inflater.
   const feeding = pipeline(copies(file, signal), inflater).catch(() => {});
@@ -74,7 +93,9 @@ async function* gunzip(file: RangeSource, { signal }: ReadOptions): AsyncGenerat
 
 /** The inflater keeps what it is given for a while; our chunks are used again, so it gets copies. */
 async function* copies(file: RangeSource, signal: AbortSignal | undefined): AsyncGenerator<Buffer, void, undefined> {
-  for await (const chunk of readRange(file, 0, file.handle.sizeBytes, { signal })) yield Buffer.from(chunk);
+  for await (const chunk of readRange(file, 0, file.handle.sizeBytes, { signal, packed: true })) {
+    yield Buffer.from(chunk);
+  }
 }
 
 /** What a damaged archive is told as; other failures keep their own words. */

@@ -1,4 +1,5 @@
 import type { BigIntStats } from 'node:fs';
+import { basename } from 'node:path';
 import { LogError, systemCode, unreadable } from '../log-error.ts';
 import { type FoundEntry, findEntry } from './find-entry.ts';
 import { closeFd } from './fs-calls.ts';
@@ -29,13 +30,16 @@ interface Entry {
  */
 export class HandleCache {
   readonly #dir: string;
+  readonly #isHidden: (name: string) => boolean;
   readonly #entries = new Map<string, Entry>();
   readonly #looks: SharedLook<FoundEntry>;
   #open = 0;
   #sweeper: NodeJS.Timeout | undefined;
 
-  constructor(dir: string) {
+  /** A file of a hidden name is not there, a link to one neither. */
+  constructor(dir: string, isHidden: (name: string) => boolean = () => false) {
     this.#dir = dir;
+    this.#isHidden = isHidden;
     this.#looks = new SharedLook((name) => findEntry(dir, name));
   }
 
@@ -46,6 +50,7 @@ export class HandleCache {
 
   async acquire(name: string): Promise<LogHandle> {
     assertSafeName(name);
+    if (this.#isHidden(name)) throw notALog(name);
     try {
       const found = await this.#looks.look(name);
       const kept = this.#keptFor(name, found.stats);
@@ -69,11 +74,15 @@ export class HandleCache {
   }
 
   async #openFresh(name: string, found: FoundEntry): Promise<LogHandle> {
-    const { fd, stats, linked } = await openInside(this.#dir, name, found);
+    const { fd, stats, target } = await openInside(this.#dir, name, found);
     this.#open++;
     const entry: Entry = { fd, ino: stats.ino, dev: stats.dev, users: 0, idleSince: 0, current: false };
+    if (target && this.#isHidden(basename(target.toString()))) {
+      this.#closeEntry(entry);
+      throw notALog(name);
+    }
     // A link is verified anew for every request, so its descriptor is not kept.
-    if (linked) return this.#lend(entry, name, stats);
+    if (target) return this.#lend(entry, name, stats);
     const kept = this.#keptFor(name, stats);
     if (kept) {
       // Another request was opening the same file and came first.

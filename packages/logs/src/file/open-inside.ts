@@ -17,7 +17,8 @@ const SEPARATOR = Buffer.from(sep);
 export interface OpenedFile {
   fd: number;
   stats: BigIntStats;
-  linked: boolean;
+  /** The real path of what a link led to. */
+  target: Buffer | undefined;
 }
 
 /**
@@ -29,7 +30,7 @@ export async function openInside(dir: string, name: string, { path, stats }: Fou
   if (stats.isSymbolicLink()) return openLink(dir, path, name);
   if (!stats.isFile()) throw notALog(name);
   try {
-    return { ...(await openRegular(path, name)), linked: false };
+    return { ...(await openRegular(path, name)), target: undefined };
   } catch (error) {
     if (systemCode(error) === 'ELOOP') return openLink(dir, path, name);
     throw error;
@@ -43,15 +44,16 @@ async function openLink(dir: string, path: string | Buffer, name: string): Promi
   const opened = await openRegular(target, name);
   try {
     // A directory on the way may have been turned into a link since the check: ask where the opened file really is.
-    if (!isWithin(home, await whereIs(opened, target))) throw notALog(name);
-    return { ...opened, linked: true };
+    const real = await whereIs(opened, target);
+    if (!isWithin(home, real)) throw notALog(name);
+    return { ...opened, target: real };
   } catch (error) {
     await closeFd(opened.fd);
     throw error;
   }
 }
 
-async function openRegular(path: string | Buffer, name: string): Promise<Omit<OpenedFile, 'linked'>> {
+async function openRegular(path: string | Buffer, name: string): Promise<Omit<OpenedFile, 'target'>> {
   const fd = await openFd(path, READ_FLAGS);
   try {
     const stats = await statFd(fd);
@@ -64,7 +66,7 @@ async function openRegular(path: string | Buffer, name: string): Promise<Omit<Op
 }
 
 /** The real path of what was opened, asked from the kernel; elsewhere, a path that leads to the very same file. */
-async function whereIs({ fd, stats }: Omit<OpenedFile, 'linked'>, path: Buffer): Promise<Buffer> {
+async function whereIs({ fd, stats }: Omit<OpenedFile, 'target'>, path: Buffer): Promise<Buffer> {
   if (process.platform === 'linux') return readlink(`/proc/self/fd/${fd}`, 'buffer');
   const target = await realpath(path, 'buffer');
   const there = await statEntry(target);

@@ -12,19 +12,19 @@ export interface RangeSource {
 /**
  * The bytes of `[start, end)`. Nothing is read ahead: a slow consumer slows the reading and holds one chunk. A chunk is
  * valid until the next is asked for.
- * A file that ends before `end` is an error: it was cut while we read, and a short answer must not look whole.
+ * Secrets are masked, unless the bytes are `packed`. A file that ends before `end` is an error: it was cut while we read, and a short answer must not look whole.
  */
 export async function* readRange(
   { handle, reads }: RangeSource,
   start: number,
   end: number,
-  options: ReadOptions = {},
+  options: ReadOptions & { packed?: boolean } = {},
 ): AsyncGenerator<Buffer, void, undefined> {
   let position = start;
   while (position < end) {
     // Only from the second chunk on: making a signal costs more than reading one.
     if (position > start) options.signal?.throwIfAborted();
-    const chunk = await reads.read(handle.fd, position, end - position).catch((error: unknown) => {
+    const chunk = await reads.read(handle.fd, position, end - position, options).catch((error: unknown) => {
       throw unreadable(handle.name, error);
     });
     try {

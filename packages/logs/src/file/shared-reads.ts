@@ -1,3 +1,4 @@
+import type { Scrubber } from '../scrub/scrubber.ts';
 import { BufferPool, CHUNK_BYTES } from './buffer-pool.ts';
 import { readFd } from './fs-calls.ts';
 
@@ -25,18 +26,33 @@ interface Reading {
  * much again at 1 MiB.
  */
 export class SharedReads {
+  readonly #scrubber: () => Scrubber | undefined;
   readonly #pool = new BufferPool();
   readonly #running = new Map<string, Reading>();
   readonly #next = new Map<string, Reading>();
+
+  /** Secrets are masked in what is read, once for all who share it; left out, nothing is. */
+  constructor(scrubber: () => Scrubber | undefined = () => undefined) {
+    this.#scrubber = scrubber;
+  }
+
+  /** What masks secrets in text at the moment. */
+  get scrubber(): Scrubber | undefined {
+    return this.#scrubber();
+  }
 
   /** Buffers not given back yet. */
   get lentBuffers(): number {
     return this.#pool.lent;
   }
 
-  /** Up to `most` bytes from `position` on: as many as fit into a chunk. The descriptor stays open until it settles. */
-  async read(fd: number, position: number, most: number): Promise<LentChunk> {
-    const reading = this.#join(fd, position, Math.min(most, CHUNK_BYTES));
+  /**
+   * Up to `most` bytes from `position` on: as many as fit into a chunk. The descriptor stays open until it settles.
+   * `packed` bytes are given as they are: secrets are masked in what becomes of them.
+   */
+  async read(fd: number, position: number, most: number, { packed = false } = {}): Promise<LentChunk> {
+    const wanted = { position, most: Math.min(most, CHUNK_BYTES) };
+    const reading = this.#join(fd, wanted, packed ? undefined : this.#scrubber());
     reading.users++;
     const release = () => this.#leave(reading);
     try {
@@ -49,8 +65,8 @@ export class SharedReads {
   }
 
   /** The read that will begin next: a turn later, or when the one of the same bytes under way is over. */
-  #join(fd: number, position: number, most: number): Reading {
-    const key = `${fd}:${position}:${most}`;
+  #join(fd: number, wanted: Wanted, scrubber: Scrubber | undefined): Reading {
+    const key = `${fd}:${wanted.position}:${wanted.most}:${scrubber?.id ?? ''}`;
     const waiting = this.#next.get(key);
     if (waiting) return waiting;
     const start = async () => {
@@ -58,7 +74,7 @@ export class SharedReads {
       this.#running.set(key, reading);
       reading.buffer = this.#pool.take();
       try {
-        return await fill(reading.buffer, fd, { position, most });
+        return await fill(reading.buffer, fd, wanted, scrubber);
       } finally {
         this.#running.delete(key);
       }
@@ -75,12 +91,24 @@ export class SharedReads {
   }
 }
 
+interface Wanted {
+  position: number;
+  most: number;
+}
+
+/** Reads a little more on both sides where secrets are masked: they may lie across the borders. */
 async function fill(
   buffer: Buffer,
   fd: number,
-  { position, most }: { position: number; most: number },
+  { position, most }: Wanted,
+  scrubber: Scrubber | undefined,
 ): Promise<Filled> {
-  const length = Math.min(most, buffer.length);
-  const got = await readFd(fd, buffer, { position, length });
-  return { bytes: got === buffer.length ? buffer : buffer.subarray(0, got), short: got < length };
+  const before = Math.min(scrubber?.leftBytes ?? 0, position);
+  const behind = scrubber?.rightBytes ?? 0;
+  const length = Math.min(most, buffer.length - before - behind);
+  const read = { position: position - before, length: before + length + behind };
+  const got = await readFd(fd, buffer, read);
+  const end = Math.max(before, Math.min(got, before + length));
+  scrubber?.mask(buffer.subarray(0, got), { from: before, to: end, atEnd: got < read.length });
+  return { bytes: buffer.subarray(before, end), short: end - before < length };
 }

@@ -1,15 +1,17 @@
 import { HEAD_BYTES } from '../cursor/cursor.ts';
 import { groupFamilies } from '../file/families.ts';
-import { readFd, statFd } from '../file/fs-calls.ts';
+import { statFd } from '../file/fs-calls.ts';
 import { gunzipRange } from '../file/gunzip.ts';
 import type { HandleCache } from '../file/handle-cache.ts';
 import type { LogHandle } from '../file/log-handle.ts';
+import { maskStart, readStart } from '../file/read-start.ts';
 import { SharedReads } from '../file/shared-reads.ts';
 import { isGzipName } from '../file/text-source.ts';
 import { detectFormat } from '../parse/detect-format.ts';
 import type { Format } from '../parse/format.ts';
 import type { Zone } from '../parse/zone.ts';
 import type { SeenFile } from '../read/list.ts';
+import type { Scrubber } from '../scrub/scrubber.ts';
 import { firstTimeOf } from './tail-file.ts';
 
 /** Looks at the directory before what was seen is taken for all there is, although a rotation goes on and on. */
@@ -21,6 +23,8 @@ const START_BYTES = 4 * 1024;
 export interface FamilyParts {
   handles: HandleCache;
   zone: Zone;
+  /** What masks secrets at the moment. */
+  scrubber(): Scrubber | undefined;
   /** Of the file before: the likeliest, and telling it anew takes long. */
   format?: Format;
   list(): Promise<SeenFile[]>;
@@ -128,8 +132,8 @@ async function openMember(
   return undefined;
 }
 
-export async function startOf(handle: LogHandle, { zone, format: likely }: FamilyParts): Promise<FileStart> {
-  const start = await readStart(handle);
+export async function startOf(handle: LogHandle, { zone, scrubber, format: likely }: FamilyParts): Promise<FileStart> {
+  const start = await startOfText(handle, scrubber());
   const head = start.subarray(0, HEAD_BYTES);
   const likelyMs = likely && firstTimeOf(start, likely);
   if (likely && likelyMs !== undefined) return { format: likely, head, firstTimeMs: likelyMs };
@@ -137,22 +141,21 @@ export async function startOf(handle: LogHandle, { zone, format: likely }: Famil
   return { format, head, firstTimeMs: firstTimeOf(start, format) };
 }
 
-/** The first bytes of the text; of an archive that is not whole yet, what can be unpacked. */
-async function readStart(handle: LogHandle): Promise<Buffer> {
-  if (!isGzipName(handle.name)) {
-    // Not bounded by its size when it was opened: it may have been empty then.
-    const start = Buffer.alloc(START_BYTES);
-    return start.subarray(0, await readFd(handle.fd, start, { position: 0, length: start.length }));
-  }
+/** The first bytes of the text; of an archive that is not whole yet, what can be unpacked. Secrets are masked. */
+async function startOfText(handle: LogHandle, scrubber: Scrubber | undefined): Promise<Buffer> {
+  // Not bounded by its size when it was opened: it may have been empty then.
+  if (!isGzipName(handle.name)) return readStart(handle.fd, START_BYTES, scrubber);
   const chunks: Buffer[] = [];
   try {
-    for await (const chunk of unpack(handle, 0, START_BYTES)) chunks.push(Buffer.from(chunk));
+    for await (const chunk of unpack(handle, 0, START_BYTES + (scrubber?.rightBytes ?? 0)))
+      chunks.push(Buffer.from(chunk));
   } catch {
     // Half of an archive: its plain form is still there, or it is damaged and says so when it is read.
   }
-  return Buffer.concat(chunks);
+  return maskStart(Buffer.concat(chunks), START_BYTES, scrubber);
 }
 
+/** As it is: secrets are not masked. */
 export function unpack(handle: LogHandle, start: number, end: number): AsyncGenerator<Buffer, void, undefined> {
   return gunzipRange({ handle, reads: new SharedReads() }, start, end);
 }

@@ -4,6 +4,7 @@ import type { HandleCache } from '../file/handle-cache.ts';
 import { LogError, systemCode } from '../log-error.ts';
 import type { Zone } from '../parse/zone.ts';
 import type { SeenFile } from '../read/list.ts';
+import type { Scrubbing } from '../scrub/scrubbing.ts';
 import type { FollowItem, FollowQuery, ReadOptions } from '../types.ts';
 import { DirWatch } from './dir-watch.ts';
 import { FollowSession, type SessionParts } from './follow-session.ts';
@@ -31,6 +32,8 @@ export interface FollowHubParts {
   dir: string;
   handles: HandleCache;
   zone: Zone;
+  /** Left out, nothing is masked. */
+  scrubbing?: Scrubbing;
   list(): Promise<SeenFile[]>;
   /** What is in the files already. */
   search: Search;
@@ -70,6 +73,7 @@ export class FollowHub {
       handles,
       zone,
       times,
+      scrubber: () => parts.scrubbing?.current,
       list: () => parts.list(),
       limitBytes: () => Math.min(bufferBytes, TOTAL_BUFFER_BYTES / Math.max(1, this.#tails.size)),
       onRead: () => {
@@ -77,6 +81,7 @@ export class FollowHub {
       },
       onEmpty: () => this.#rest(),
     });
+    parts.scrubbing?.onChange((scrubber) => this.#tails.rescrub(scrubber));
     const onPoll = () => this.#onPoll();
     this.#watch = new DirWatch({
       dir,

@@ -1,5 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
 import type { LogHandle } from '../file/log-handle.ts';
+import type { Scrubber } from '../scrub/scrubber.ts';
 import { type FamilyParts, membersOf } from './family-files.ts';
 import { KnownFiles } from './known-files.ts';
 import { LeftFiles, LINGER_MS } from './left-files.ts';
@@ -8,6 +9,7 @@ import type { AssemblerTimes } from './record-assembler.ts';
 import { RecordRing } from './record-ring.ts';
 import { RecordTeller } from './record-teller.ts';
 import { passCut, passReplaced } from './rotation.ts';
+import { scrubRing } from './scrub-ring.ts';
 import { idOf, type TailFile } from './tail-file.ts';
 
 /** A name is missing for a moment in every rotation by rename; only one that stays so is told. */
@@ -53,7 +55,7 @@ export class LogTail {
   #stopped = false;
 
   constructor(target: TailTarget, parts: TailParts, { fromStart }: { fromStart: boolean }) {
-    const { zone, times, limitBytes, onRead } = parts;
+    const { zone, times, scrubber, limitBytes, onRead } = parts;
     const { lingerMs = LINGER_MS } = times;
     this.target = target;
     this.parts = parts;
@@ -61,7 +63,7 @@ export class LogTail {
     this.#name = target.name;
     this.ring = new RecordRing({ limitBytes });
     this.teller = new RecordTeller(this.ring, limitBytes);
-    this.open = new OpenFiles({ zone, times, teller: this.teller, onRead });
+    this.open = new OpenFiles({ zone, times, scrubber, teller: this.teller, onRead });
     this.left = new LeftFiles({ open: this.open, teller: this.teller, known: this.known, lingerMs });
   }
 
@@ -119,6 +121,13 @@ export class LogTail {
   /** The system told that the name came or went. */
   noteNameEvent(): void {
     this.#nameEvents++;
+  }
+
+  /** Other secrets are known now: masks them in what is kept, told or not. */
+  rescrub(scrubber: Scrubber): void {
+    scrubRing(this.ring, scrubber);
+    for (const { text } of this.left.all) text.rescrub(scrubber);
+    this.current?.text.rescrub(scrubber);
   }
 
   async stop(): Promise<void> {

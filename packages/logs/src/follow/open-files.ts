@@ -1,12 +1,14 @@
 import { statFd } from '../file/fs-calls.ts';
 import type { LogHandle } from '../file/log-handle.ts';
 import type { Zone } from '../parse/zone.ts';
+import type { Scrubber } from '../scrub/scrubber.ts';
 import type { AssemblerTimes } from './record-assembler.ts';
 import type { RecordTeller } from './record-teller.ts';
 import { TailFile } from './tail-file.ts';
 
 export interface OpenFilesParts {
   zone: Zone;
+  scrubber(): Scrubber | undefined;
   times: AssemblerTimes;
   teller: RecordTeller;
   onRead(): void;
@@ -29,10 +31,10 @@ export class OpenFiles {
   /** Takes the handle over. `before` is the file before it in the same log. */
   async open(handle: LogHandle, from: 'start' | 'end', before?: TailFile): Promise<TailFile> {
     this.#handles.add(handle);
-    const { zone, times, onRead } = this.#parts;
+    const { zone, times, scrubber, onRead } = this.#parts;
     const { holdMs, idleMs } = times;
     const taken = { format: before?.text.format, formatMs: before?.formatMs };
-    return TailFile.open(handle, from, { zone, holdMs, idleMs, ...taken, onRead });
+    return TailFile.open(handle, from, { zone, holdMs, idleMs, ...taken, scrubber, onRead });
   }
 
   /** A file whose descriptor was given back has come back. */

@@ -116,6 +116,11 @@ export class RecordAssembler {
     return pieces;
   }
 
+  /** Changes what is held, but neither its length nor its line ends. */
+  change(change: (bytes: Buffer) => void): void {
+    change(this.#joined());
+  }
+
   #readLines(bytes: Buffer, scanned: number, { nowMs, pieces }: { nowMs: number; pieces: Piece[] }): void {
     let from = scanned;
     let text = bytes;

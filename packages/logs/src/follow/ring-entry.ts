@@ -66,6 +66,12 @@ export class RecordEntry {
     return this.#plain;
   }
 
+  /** Its bytes have changed: what is told of it is made anew. */
+  forgetShown(): void {
+    this.#plain = undefined;
+    this.#raw = undefined;
+  }
+
   /** The part of it behind an offset that was told already. */
   from(offset: number): RecordEntry {
     const bytes = this.piece.bytes.subarray(offset - this.piece.offset);

@@ -102,7 +102,8 @@ async function tellWhole(tail: LogTail, member: OpenedMember): Promise<void> {
     return;
   }
   const { head, name, format } = member;
-  const text = new TailText({ name, offset: 0, head, format });
+  const { scrubber } = tail.parts;
+  const text = new TailText({ name, offset: 0, head, format, scrubber });
   try {
     for await (const data of readMember(member, 0)) await tail.teller.tellAll(text.push(data, performance.now()));
   } catch {

@@ -1,9 +1,11 @@
 import { HEAD_BYTES } from '../cursor/cursor.ts';
 import { readFd, statFd } from '../file/fs-calls.ts';
 import type { LogHandle } from '../file/log-handle.ts';
+import { maskStart } from '../file/read-start.ts';
 import { detectFormat } from '../parse/detect-format.ts';
 import type { Format } from '../parse/format.ts';
 import type { Zone } from '../parse/zone.ts';
+import type { Scrubber } from '../scrub/scrubber.ts';
 import type { AssemblerTimes } from './record-assembler.ts';
 import type { RecordEntry } from './ring-entry.ts';
 import { TailText } from './tail-text.ts';
@@ -25,6 +27,8 @@ const FORMAT_MS = 24 * 3_600_000;
 
 export interface TailFileOptions extends AssemblerTimes {
   zone: Zone;
+  /** What masks secrets at the moment. */
+  scrubber(): Scrubber | undefined;
   /** Of the file before it in the same log, and when it was told: taken over if it can read this one, too. */
   format?: Format | undefined;
   formatMs?: number | undefined;
@@ -116,7 +120,7 @@ export class TailFile {
     const { zone } = this.#options;
     const known = format ?? detectFormat(Buffer.alloc(0), { zone, writtenMs: Date.now() });
     const start = { name: handle.name, offset: 0, head: Buffer.alloc(0), format: known };
-    return new TailText({ ...start, ...times(this.#options) });
+    return new TailText({ ...start, ...rulesOf(this.#options) });
   }
 
   async #skipToEnd(sizeBytes: number): Promise<void> {
@@ -132,10 +136,13 @@ export class TailFile {
     const known = sample.subarray(0, sampled);
     const format = detectFormat(known, { zone: this.#options.zone, writtenMs: Date.now() });
     this.#sampleBytes = sampled;
-    const start = { name: this.handle.name, offset: position, head: known.subarray(0, HEAD_BYTES), format };
-    this.text = new TailText({ ...start, ...times(this.#options) });
-    this.text.firstTimeMs = firstTimeOf(known, format);
-    this.#before = Buffer.from(ending.subarray(Math.max(0, position - from - BEFORE_BYTES), position - from));
+    const firstTimeMs = firstTimeOf(known, format);
+    const head = maskStart(known, HEAD_BYTES, this.#options.scrubber());
+    const before = ending.subarray(0, position - from);
+    const start = { name: this.handle.name, offset: position, head, format, before };
+    this.text = new TailText({ ...start, ...rulesOf(this.#options) });
+    this.text.firstTimeMs = firstTimeMs;
+    this.#before = Buffer.from(before.subarray(-BEFORE_BYTES));
   }
 
   /** The format by the file's start, again when there is much more of it, and when the year may be another. */
@@ -162,8 +169,8 @@ export class TailFile {
   }
 }
 
-function times({ holdMs, idleMs }: AssemblerTimes): AssemblerTimes {
-  return { holdMs, idleMs };
+function rulesOf({ holdMs, idleMs, scrubber }: TailFileOptions): AssemblerTimes & Pick<TailFileOptions, 'scrubber'> {
+  return { holdMs, idleMs, scrubber };
 }
 
 /** Time of the first record that has one, as far as the sample goes. */

@@ -1,3 +1,4 @@
+import type { Scrubber } from '../scrub/scrubber.ts';
 import { LogTail, type TailParts, type TailTarget } from './log-tail.ts';
 
 /** A log nobody follows is read a little longer: whoever reconnects at once finds it going on. */
@@ -79,6 +80,10 @@ export class TailShelf {
 
   wakeAll(): void {
     for (const { tail } of this.#tails.values()) tail.wake({ all: true });
+  }
+
+  rescrub(scrubber: Scrubber): void {
+    for (const { tail } of this.#tails.values()) tail.rescrub(scrubber);
   }
 
   /** Which name leads to the live file of each log now. */

@@ -1,8 +1,10 @@
 import { type FileMark, HEAD_BYTES } from '../cursor/cursor.ts';
 import { markFile } from '../cursor/file-mark.ts';
 import type { Format } from '../parse/format.ts';
+import { ScrubFeed } from '../scrub/scrub-feed.ts';
+import type { Scrubber } from '../scrub/scrubber.ts';
 import { CursorMaker } from './cursor-maker.ts';
-import { type AssemblerTimes, type Piece, RecordAssembler } from './record-assembler.ts';
+import { type AssemblerTimes, IDLE_MS, type Piece, RecordAssembler } from './record-assembler.ts';
 import { type EntrySource, RecordEntry, type SourcePlace } from './ring-entry.ts';
 
 export interface TailTextOptions extends AssemblerTimes {
@@ -12,25 +14,39 @@ export interface TailTextOptions extends AssemblerTimes {
   /** What is known of the text's first bytes; the rest of them is taken from what comes. */
   head: Buffer;
   format: Format;
+  /** What masks secrets at the moment. */
+  scrubber(): Scrubber | undefined;
+  /** What stands before the first byte to come, as it is: a secret may have begun there. */
+  before?: Buffer;
 }
 
-/** The text of one file as records: what a plain file and an unpacked archive have in common. */
+/**
+ * The text of one file as records: what a plain file and an unpacked archive have in common. It is given as it is and
+ * told with secrets masked; what may be the beginning of one is held back like a line without end.
+ */
 export class TailText implements EntrySource {
   readonly #assembler: RecordAssembler;
+  readonly #feed: ScrubFeed;
+  readonly #idleMs: number;
+  /** When something was held back by the feed. */
+  #heldMs = 0;
   #head: Buffer;
   #name: string;
   #mark: FileMark | undefined;
   #place: SourcePlace | undefined;
-  #position: number;
+  /** Of the first byte that the feed has not given yet. */
+  #settled: number;
   /** The record that what follows may continue. */
   #first: RecordEntry | undefined;
   /** Of its first record; `undefined` until there is one with a time, or where the text was not read from its start. */
   firstTimeMs: number | undefined;
 
-  constructor({ name, offset, head, format, ...times }: TailTextOptions) {
+  constructor({ name, offset, head, format, scrubber, before, ...times }: TailTextOptions) {
     this.#name = name;
     this.#head = head.subarray(0, HEAD_BYTES);
-    this.#position = offset;
+    this.#settled = offset;
+    this.#feed = new ScrubFeed(scrubber, before);
+    this.#idleMs = times.idleMs ?? IDLE_MS;
     this.#assembler = new RecordAssembler(format, offset, { ...times, continues: offset > 0 });
   }
 
@@ -68,7 +84,7 @@ export class TailText implements EntrySource {
 
   /** Where the next byte is read. */
   get position(): number {
-    return this.#position;
+    return this.#settled + this.#feed.heldBytes;
   }
 
   get toldOffset(): number {
@@ -76,17 +92,19 @@ export class TailText implements EntrySource {
   }
 
   get dueMs(): number {
-    return this.#assembler.dueMs;
+    return Math.min(this.#assembler.dueMs, this.#feed.heldBytes > 0 ? this.#heldMs + this.#idleMs : Infinity);
   }
 
   push(data: Buffer, nowMs: number): RecordEntry[] {
-    this.#extendHead(data);
-    this.#position += data.length;
-    return this.#entries(this.#assembler.push(data, nowMs));
+    const settled = this.#feed.push(data);
+    this.#heldMs = nowMs;
+    return this.#entries(this.#take(settled, nowMs));
   }
 
   flush(nowMs: number): RecordEntry[] {
-    return this.#entries(this.#assembler.flush(nowMs));
+    const isDue = this.#feed.heldBytes > 0 && nowMs >= this.#heldMs + this.#idleMs;
+    const held = isDue ? this.#take(this.#feed.end(), this.#heldMs) : [];
+    return this.#entries([...held, ...this.#assembler.flush(nowMs)]);
   }
 
   flushLines(): RecordEntry[] {
@@ -94,13 +112,29 @@ export class TailText implements EntrySource {
   }
 
   flushAll(): RecordEntry[] {
-    return this.#entries(this.#assembler.flushAll());
+    return this.#entries([...this.#take(this.#feed.end(), this.#heldMs), ...this.#assembler.flushAll()]);
+  }
+
+  /** Other secrets are known now: masks them in what was not told yet, and in what names the file. */
+  rescrub(scrubber: Scrubber): void {
+    this.#assembler.change((bytes) => scrubber.mask(bytes));
+    const head = Buffer.from(this.#head);
+    if (!scrubber.mask(head)) return;
+    this.#head = head;
+    this.#mark = undefined;
+    this.#place = undefined;
+  }
+
+  #take(settled: Buffer, nowMs: number): Piece[] {
+    this.#extendHead(settled);
+    this.#settled += settled.length;
+    return this.#assembler.push(settled, nowMs);
   }
 
   #extendHead(data: Buffer): void {
     const known = this.#head.length;
-    if (known >= HEAD_BYTES || this.#position > known || this.#position + data.length <= known) return;
-    const more = data.subarray(known - this.#position, HEAD_BYTES - this.#position);
+    if (known >= HEAD_BYTES || this.#settled > known || this.#settled + data.length <= known) return;
+    const more = data.subarray(known - this.#settled, HEAD_BYTES - this.#settled);
     this.#head = Buffer.concat([this.#head, more]);
     this.#mark = undefined;
     this.#place = undefined;

@@ -1,5 +1,6 @@
 import type { BigIntStats } from 'node:fs';
 import { readdir, realpath, stat } from 'node:fs/promises';
+import { basename } from 'node:path';
 import { entryPath } from '../file/find-entry.ts';
 import { statEntry } from '../file/fs-calls.ts';
 import { isWithin } from '../file/open-inside.ts';
@@ -14,17 +15,27 @@ export interface SeenFile extends LogEntry {
   stats: BigIntStats;
 }
 
+export interface ListOptions {
+  /** Spares looking at the others. */
+  wanted?(name: string): boolean;
+  /** Neither files of such names nor links to them are there. */
+  isHidden?(name: string): boolean;
+}
+
 /**
  * Every regular file directly in the directory, and links that stay inside it, by name. A missing directory is empty.
- * A name that is not UTF-8 is shown with U+FFFD for the bytes that are not. `wanted` spares looking at the others.
+ * A name that is not UTF-8 is shown with U+FFFD for the bytes that are not.
  */
-export async function listFiles(dir: string, wanted?: (name: string) => boolean): Promise<SeenFile[]> {
+export async function listFiles(
+  dir: string,
+  { wanted = () => true, isHidden = () => false }: ListOptions = {},
+): Promise<SeenFile[]> {
   const names = await readNames(dir);
-  const queue = (wanted ? names.filter((name) => wanted(name.toString())) : names).values();
+  const queue = names.filter((name) => wanted(name.toString()) && !isHidden(name.toString())).values();
   const files: SeenFile[] = [];
   const worker = async () => {
     for (const name of queue) {
-      const stats = await lookAt(dir, entryPath(dir, name));
+      const stats = await lookAt(dir, entryPath(dir, name), isHidden);
       if (stats?.isFile()) files.push({ name: name.toString(), size: Number(stats.size), stats });
     }
   };
@@ -46,10 +57,14 @@ async function readNames(dir: string): Promise<Buffer[]> {
 }
 
 /** What an entry is, or `undefined` for one that leads out of the directory, nowhere, or has gone meanwhile. */
-async function lookAt(dir: string, path: Buffer): Promise<BigIntStats | undefined> {
+async function lookAt(
+  dir: string,
+  path: Buffer,
+  isHidden: (name: string) => boolean,
+): Promise<BigIntStats | undefined> {
   try {
     const stats = await statEntry(path);
-    return stats.isSymbolicLink() ? await lookBehind(dir, path) : stats;
+    return stats.isSymbolicLink() ? await lookBehind(dir, path, isHidden) : stats;
   } catch (error) {
     // Only the directory itself can deny a look at its entries; no entry must not look like an empty directory.
     if (systemCode(error) === 'EACCES') throw dirUnreadable(error);
@@ -57,9 +72,14 @@ async function lookAt(dir: string, path: Buffer): Promise<BigIntStats | undefine
   }
 }
 
-async function lookBehind(dir: string, link: Buffer): Promise<BigIntStats | undefined> {
+async function lookBehind(
+  dir: string,
+  link: Buffer,
+  isHidden: (name: string) => boolean,
+): Promise<BigIntStats | undefined> {
   try {
     const target = await realpath(link, 'buffer');
+    if (isHidden(basename(target.toString()))) return undefined;
     return isWithin(await realpath(dir, 'buffer'), target) ? await stat(target, { bigint: true }) : undefined;
   } catch {
     return undefined;

@@ -1,3 +1,4 @@
+import type { LogHandle } from '../file/log-handle.ts';
 import { type RangeSource, readRange } from '../file/read-range.ts';
 import type { OpenLog } from '../types.ts';
 
@@ -9,7 +10,7 @@ export function openLog({ handle, reads }: RangeSource): OpenLog {
     name: handle.name,
     sizeBytes: handle.sizeBytes,
     modifiedMs: Number(handle.modifiedNs / 1_000_000n),
-    etag: `"${handle.ino.toString(36)}-${handle.sizeBytes.toString(36)}-${handle.modifiedNs.toString(36)}"`,
+    etag: etagOf(handle, reads.scrubber?.id),
     read(start, end, options) {
       if (closed) throw new TypeError(`${JSON.stringify(handle.name)} is closed`);
       const reading = readRange({ handle, reads }, Math.max(0, start), Math.min(end, handle.sizeBytes), options);
@@ -22,4 +23,10 @@ export function openLog({ handle, reads }: RangeSource): OpenLog {
       handle.release();
     },
   };
+}
+
+/** With other secrets masked it is another answer. */
+function etagOf({ ino, sizeBytes, modifiedNs }: LogHandle, scrubId: string | undefined): string {
+  const parts = [ino.toString(36), sizeBytes.toString(36), modifiedNs.toString(36)];
+  return `"${[...parts, ...(scrubId === undefined ? [] : [scrubId])].join('-')}"`;
 }

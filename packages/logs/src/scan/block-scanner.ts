@@ -25,7 +25,9 @@ export class BlockScanner {
   /** Where the block's own bytes end within it. They start at 1. */
   blockEnd = 1;
   readonly #kernel: ScanKernel;
-  readonly #text: TextReader;
+  readonly #scrubbed: TextReader;
+  /** Where what is loaded comes from. */
+  #text: TextReader;
   readonly #format: Format;
   readonly #zone: Zone;
   readonly #headLook: number;
@@ -35,13 +37,16 @@ export class BlockScanner {
 
   constructor(kernel: ScanKernel, text: TextReader, { format, zone }: { format: Format; zone: Zone }) {
     this.#kernel = kernel;
+    this.#scrubbed = text;
     this.#text = text;
     this.#format = format;
     this.#headLook = headLookBytes(format.name);
     this.#zone = zone;
   }
 
-  load(block: number): void {
+  /** `unscrubbed`: with secrets, where it is to be seen whether the block need be looked at; then `scrub` follows. */
+  load(block: number, { unscrubbed = false } = {}): void {
+    this.#text = (unscrubbed && this.#scrubbed.unscrubbed) || this.#scrubbed;
     const start = block * BLOCK_BYTES;
     const { text } = this.#kernel;
     this.#block = block;
@@ -53,6 +58,16 @@ export class BlockScanner {
     const loaded = got + (block === 0 ? 1 : 0);
     this.bytes = text.subarray(0, loaded);
     this.blockEnd = Math.min(1 + BLOCK_BYTES, loaded);
+  }
+
+  /** Whether secrets are masked in what is loaded, if any are at all. */
+  get isScrubbed(): boolean {
+    return this.#text === this.#scrubbed;
+  }
+
+  /** Masks secrets in what is loaded. To be called before any of it is told, or compared with what someone asks for. */
+  scrub(): void {
+    if (!this.isScrubbed) this.load(this.#block);
   }
 
   /** The file offset of a position in the loaded text. */

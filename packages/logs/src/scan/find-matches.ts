@@ -82,6 +82,8 @@ export function matchCandidates(
   format: Format,
 ): Matches {
   const matches: Matches = { count: 0, starts: [], ends: [], firstContinues: false };
+  if (!scanner.isScrubbed && !candidates.mayBeIn(1, scanner.recordsEnd())) return matches;
+  scanner.scrub();
   const end = scanner.recordsEnd();
   candidates.begin();
   let hit = candidates.next(1, end);
@@ -111,6 +113,7 @@ export function matchLevels(scan: PartScan, block: number, matcher: RecordMatche
   const matches: Matches = { count: 0, starts: [], ends: [], firstContinues: false };
   const { scanner } = scan;
   const { starts, times, ranks, end } = scan.recordsAtLeast(block, matcher.minRank);
+  if (starts.length > 0) scanner.scrub();
   starts.forEach((start, index) => {
     if (!matcher.matchesHead({ timeMs: times[index] ?? Number.NaN, rank: ranks[index] ?? 0 })) return;
     const stop = scanner.recordEnd(start, end);

@@ -1,6 +1,7 @@
 import type { FileMark } from '../cursor/cursor.ts';
 import type { GzMap } from '../gzip/gz-map.ts';
 import type { FormatName } from '../parse/format.ts';
+import type { ScrubRules } from '../scrub/scrubber.ts';
 import type { RecordFilter } from '../types.ts';
 
 /** A file as a scanning thread needs it. The descriptor stays open until the job has ended. */
@@ -12,6 +13,8 @@ export interface ScanFile {
   /** Of the text: the same, unless it is compressed. */
   textBytes: number;
   gzMap: GzMap | undefined;
+  /** What is masked in its text. */
+  scrub: ScrubRules | undefined;
   format: FormatName;
   zone: string;
   writtenMs: number;

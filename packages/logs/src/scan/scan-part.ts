@@ -29,14 +29,15 @@ export class PartScan {
     this.scanner = new BlockScanner(tools.kernel, openTextReader(part.file), tools);
   }
 
-  *blocks(newestFirst = false): Generator<number, void, undefined> {
+  /** `unscrubbed`: see `BlockScanner.load`. */
+  *blocks({ newestFirst = false, unscrubbed = false } = {}): Generator<number, void, undefined> {
     const { runs } = this.#part;
     for (let pair = 0; pair + 1 < runs.length; pair += 2) {
       const [first = 0, end = 0] = [runs[pair], runs[pair + 1]];
       for (let step = 0; step < end - first; step++) {
         if (this.#tools.isCancelled()) return;
         const block = newestFirst ? end - 1 - step : first + step;
-        this.scanner.load(block);
+        this.scanner.load(block, { unscrubbed });
         this.report.scannedBytes += this.scanner.blockBytes;
         yield block;
       }

@@ -27,7 +27,8 @@ export function scanRecords(job: RecordsJob, matcher: RecordMatcher, tools: Scan
     return { ...scan.report, found: show.found(), stopped, reached };
   };
 
-  for (const block of scan.blocks(newestFirst)) {
+  // Most blocks hold nothing that is asked for: only in others secrets are masked.
+  for (const block of scan.blocks({ newestFirst, unscrubbed: candidates !== undefined || byLevel })) {
     const matches = candidates
       ? matchCandidates(scanner, candidates, matcher, format)
       : byLevel
@@ -57,6 +58,7 @@ function* inOrder({ count }: Matches, newestFirst: boolean): Generator<number, v
 /** The record from which a later scan can go on: the first of the block, or the last one. */
 function edgeOf(scan: PartScan, show: RecordShow, newestFirst: boolean): RecordsResult['reached'] {
   const { scanner } = scan;
+  scanner.scrub();
   const first = scanner.firstRecord();
   const end = scanner.recordsEnd();
   const { start } = newestFirst ? first : scanner.recordAround(end - 1, first.start);

@@ -25,6 +25,7 @@ function scanFile(path: string, textBytes: number) {
     sizeBytes: textBytes,
     textBytes,
     gzMap: undefined,
+    scrub: undefined,
     format: 'contract' as const,
     zone: BERLIN.name,
     writtenMs,

@@ -1,6 +1,8 @@
 import { readSync } from 'node:fs';
 import { GzText } from '../gzip/gz-text.ts';
 import { truncated, unreadable } from '../log-error.ts';
+import { ScrubbedText } from '../scrub/scrubbed-text.ts';
+import { Scrubber } from '../scrub/scrubber.ts';
 import type { ScanFile } from './jobs.ts';
 
 /** The text of a file, uncompressed, read where a thread may wait. */
@@ -8,9 +10,17 @@ export interface TextReader {
   readonly sizeBytes: number;
   /** Reads `[position, position + length)` to `target` from `at` on. */
   read(target: Buffer, at: number, position: number, length: number): number;
+  /** The same without secrets masked, where they are. Only for telling what need not be looked at. */
+  readonly unscrubbed?: TextReader;
 }
 
-export function openTextReader({ name, fd, sizeBytes, textBytes, gzMap }: ScanFile): TextReader {
+/** Secrets are masked in what it reads. */
+export function openTextReader(file: ScanFile): TextReader {
+  const text = openUnscrubbed(file);
+  return file.scrub ? new ScrubbedText(text, new Scrubber(file.scrub)) : text;
+}
+
+function openUnscrubbed({ name, fd, sizeBytes, textBytes, gzMap }: ScanFile): TextReader {
   if (gzMap) return new GzText(fd, sizeBytes, gzMap, { name });
   return {
     sizeBytes: textBytes,

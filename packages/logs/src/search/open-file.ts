@@ -4,6 +4,7 @@ import { readFd } from '../file/fs-calls.ts';
 import { gunzipRange } from '../file/gunzip.ts';
 import type { HandleCache } from '../file/handle-cache.ts';
 import type { LogHandle } from '../file/log-handle.ts';
+import { readStart } from '../file/read-start.ts';
 import type { SharedReads } from '../file/shared-reads.ts';
 import { isGzipName } from '../file/text-source.ts';
 import { LogError } from '../log-error.ts';
@@ -63,7 +64,7 @@ export class FileOpener {
         handle,
         compressed,
         head,
-        key: `${handle.ino}:${facts.mark.headHash}:${compressed}`,
+        key: this.#keyOf(handle, facts.mark, compressed),
         ...facts,
         mark,
       };
@@ -73,8 +74,13 @@ export class FileOpener {
     }
   }
 
+  /** Of a file in which other secrets are masked now, nothing is known yet. */
+  #keyOf({ ino }: LogHandle, { headHash }: FileMark, compressed: boolean): string {
+    return `${ino}:${headHash}:${compressed}:${this.#reads.scrubber?.id ?? ''}`;
+  }
+
   async #facts(handle: LogHandle, compressed: boolean, mark: FileMark, options: ReadOptions): Promise<FileFacts> {
-    const key = `${handle.ino}:${mark.headHash}:${compressed}`;
+    const key = this.#keyOf(handle, mark, compressed);
     const known = this.#known.get(key);
     // A short file tells more as it grows.
     if (known && (known.sampleBytes >= SAMPLE_BYTES || known.sampleBytes === handle.sizeBytes)) return known.facts;
@@ -101,10 +107,7 @@ export class FileOpener {
   }
 
   async #head(handle: LogHandle, compressed: boolean, most: number, options: ReadOptions): Promise<Buffer> {
-    if (!compressed) {
-      const buffer = Buffer.allocUnsafe(Math.min(most, handle.sizeBytes));
-      return buffer.subarray(0, await readFd(handle.fd, buffer, { position: 0, length: buffer.length }));
-    }
+    if (!compressed) return readStart(handle.fd, Math.min(most, handle.sizeBytes), this.#reads.scrubber);
     const parts: Buffer[] = [];
     try {
       const text = gunzipRange({ handle, reads: this.#reads }, 0, most, options);

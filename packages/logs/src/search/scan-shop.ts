@@ -6,23 +6,33 @@ import { CancelFlag } from '../scan/cancel-flag.ts';
 import type { ScanFile } from '../scan/jobs.ts';
 import { END_CHECK_BYTES } from '../scan/summarise-block.ts';
 import type { WorkerPool } from '../scan/worker-pool.ts';
+import type { Scrubber } from '../scrub/scrubber.ts';
 import type { FileProblem, RecordFilter } from '../types.ts';
 import type { OpenFile } from './open-file.ts';
 
 /** Maps of compressed files kept for the next question; each has a few MiB at most. */
 const MAX_GZ_MAPS = 4;
 
+export interface ShopParts {
+  pool: WorkerPool;
+  indexes: BlockIndexes;
+  zone: Zone;
+  scrubber(): Scrubber | undefined;
+}
+
 /** What all questions of a directory share. */
 export class ScanShop {
   readonly pool: WorkerPool;
   readonly indexes: BlockIndexes;
   readonly zone: Zone;
+  readonly #scrubber: () => Scrubber | undefined;
   readonly #gzMaps = new Map<string, SharedGzMap>();
 
-  constructor(parts: { pool: WorkerPool; indexes: BlockIndexes; zone: Zone }) {
+  constructor(parts: ShopParts) {
     this.pool = parts.pool;
     this.indexes = parts.indexes;
     this.zone = parts.zone;
+    this.#scrubber = parts.scrubber;
   }
 
   /** Throws REGEX_INVALID for a pattern that cannot be used. Threads compile it, as they will use it. */
@@ -39,6 +49,7 @@ export class ScanShop {
       sizeBytes: handle.sizeBytes,
       textBytes: handle.sizeBytes,
       gzMap: undefined,
+      scrub: this.#scrubber()?.rules,
       format,
       zone: this.zone.id,
       writtenMs: Number(handle.modifiedNs / 1_000_000n),

@@ -75,7 +75,7 @@ describe('a node with a token file', () => {
   it('tells the details of its health only who has a token', async () => {
     const { port, token, logDir } = await startGuarded();
     const open = (await ask(port, '/health/ready')).body.toString();
-    expect(JSON.parse(open)).toMatchObject({ status: 'ready', checks: [{ ok: true }, { ok: true }, { ok: true }] });
+    expect(JSON.parse(open)).toMatchObject({ status: 'ready', checks: Array(4).fill({ ok: true }) });
     expect(open).not.toContain(logDir);
     const headers = { authorization: `Bearer ${token}` };
     expect((await ask(port, '/health/ready', { headers })).body.toString()).toContain(logDir);

@@ -2,6 +2,7 @@ import { lookAtAccess } from './access.ts';
 import { lookAtClock } from './clock.ts';
 import type { Look } from './finding.ts';
 import { lookAtFollowing } from './following.ts';
+import { lookAtJwtKeys } from './jwt-keys.ts';
 import { lookAtLogDir } from './log-dir.ts';
 import { lookAtLogFiles } from './log-files.ts';
 import { lookAtOpenFiles } from './open-files.ts';
@@ -28,6 +29,7 @@ export const CHECKS: readonly Check[] = [
   { name: 'ports', look: lookAtPorts },
   { name: 'access', look: lookAtAccess },
   { name: 'tokens', look: lookAtTokens },
+  { name: 'JWT keys', look: lookAtJwtKeys },
   { name: 'TLS', look: lookAtTls },
   { name: 'clock', look: lookAtClock },
   { name: 'time zone', look: lookAtTimeZone },

@@ -53,6 +53,21 @@ test('a certificate for other names is worth a warning', async () => {
   ]);
 });
 
+test('the authority of clients is looked at too', async () => {
+  const dir = tempDir();
+  const tls = selfSigned(dir, { days: 90 });
+  const { certFile: clientCaFile } = selfSigned(dir, { name: 'clients', days: 30 });
+  const settings = { tls, auth: { clientCaFile, clientRoles: ['CN:a=viewer'] } };
+  const fine = await lookAt(lookAtTls, { settings });
+  expect(fine.at(-1)).toEqual({ state: 'ok', detail: `${clientCaFile} holds 1 authority of clients` });
+  const later = await lookAt(lookAtTls, { settings, system: { nowMs: () => Date.now() + 40 * DAY_MS } });
+  expect(later.at(-1)).toMatchObject({ state: 'problem', detail: expect.stringContaining('1 of which ended') });
+  const absent = { tls, auth: { clientCaFile: 'absent', clientRoles: ['CN:a=viewer'] } };
+  expect(await lookAt(lookAtTls, { settings: absent })).toMatchObject([
+    { state: 'problem', remedy: expect.stringContaining('auth.client-ca-file') },
+  ]);
+});
+
 test('a key that everyone can read is worth a warning', async () => {
   const tls = selfSigned(tempDir(), { days: 90 });
   chmodSync(tls.keyFile, 0o644);

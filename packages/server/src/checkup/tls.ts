@@ -3,7 +3,7 @@ import { readFile, stat } from 'node:fs/promises';
 import { isIP } from 'node:net';
 import { hostname } from 'node:os';
 import { StartError } from '../start-error.ts';
-import { readTlsFiles } from '../tls-files.ts';
+import { CERTIFICATE_BLOCKS, readTlsFiles } from '../tls-files.ts';
 import { type Look, ok, problem, warning } from './finding.ts';
 import type { Subject } from './subject.ts';
 
@@ -19,23 +19,39 @@ export async function lookAtTls({ settings, system }: Subject): Promise<Look[]> 
   const { certFile, keyFile } = settings.tls;
   if (certFile === '') return [];
   try {
-    await readTlsFiles(settings.tls);
+    await readTlsFiles(settings);
   } catch (error) {
     if (!(error instanceof StartError)) throw error;
     return [
-      problem(error.message, 'set tls.cert-file and tls.key-file to a PEM chain and its key, readable by the node'),
+      problem(
+        error.message,
+        error.message.startsWith('auth.')
+          ? 'set auth.client-ca-file to the certificates (PEM) of the authorities of clients, readable by the node'
+          : 'set tls.cert-file and tls.key-file to a PEM chain and its key, readable by the node',
+      ),
     ];
   }
   const certificate = new X509Certificate(await readFile(certFile));
   const looks = [lookAtEnd(certificate, system.nowMs()), ...lookAtNames(certificate, settings)];
+  looks.push(...(await lookAtClientCa(settings.auth.clientCaFile, system.nowMs())));
   if ((await stat(keyFile)).mode & OTHERS_READ)
     looks.push(warning(`everyone on this machine can read ${keyFile}`, `chmod o-r ${keyFile}`));
   return looks;
 }
 
+/** Who signs the certificates of clients. */
+async function lookAtClientCa(file: string, nowMs: number): Promise<Look[]> {
+  if (file === '') return [];
+  const blocks = (await readFile(file, 'latin1')).match(CERTIFICATE_BLOCKS) ?? [];
+  const ended = blocks.map((block) => new X509Certificate(block)).filter(({ validTo }) => Date.parse(validTo) < nowMs);
+  const counted = `${file} holds ${blocks.length} ${blocks.length === 1 ? 'authority' : 'authorities'} of clients`;
+  if (ended.length === 0) return [ok(counted)];
+  return [problem(`${counted}, ${ended.length} of which ended`, 'put the renewed certificate of the authority there')];
+}
+
 function lookAtEnd({ validFrom, validTo }: X509Certificate, nowMs: number): Look {
   const days = Math.floor((Date.parse(validTo) - nowMs) / DAY_MS);
-  const renew = 'renew the certificate, then start the node again: it reads the files when it starts';
+  const renew = 'renew the certificate: a node that runs takes the new files by itself';
   if (nowMs < Date.parse(validFrom))
     return problem(`the certificate is not valid before ${validFrom}`, 'check the clock of this machine');
   if (days < 0) return problem(`the certificate ended on ${validTo}`, renew);

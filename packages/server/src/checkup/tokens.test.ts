@@ -36,6 +36,12 @@ test.each([
   expect(look?.detail).not.toContain('my-plain-token');
 });
 
+test('roles are told where they are limited', async () => {
+  const text = `${createToken('ann').line}\n${createToken('bob', ['viewer']).line}\n`;
+  const [look] = await lookAtFile(text, 0o600);
+  expect(look).toMatchObject({ state: 'ok', detail: expect.stringMatching(/2 tokens, 1 of them with limited roles$/) });
+});
+
 test('a file that is missing is a problem', async () => {
   const looks = await lookAt(lookAtTokens, { settings: { auth: { tokenFile: 'absent' } } });
   expect(looks).toMatchObject([{ state: 'problem', detail: expect.stringContaining('ENOENT') }]);

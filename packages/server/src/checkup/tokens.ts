@@ -1,10 +1,17 @@
 import { stat } from 'node:fs/promises';
+import type { Identity } from '../auth/identity.ts';
 import { readTokenFile } from '../auth/tokens.ts';
 import { type Look, ok, problem, warning } from './finding.ts';
 import type { Subject } from './subject.ts';
 
 const OTHERS_WRITE = 0o002;
 const OTHERS_READ = 0o004;
+
+/** Told only where it is not the usual: all of them with all roles. */
+function rolesText(owners: readonly Identity[]): string {
+  const limited = owners.filter(({ roles }) => !roles.includes('admin')).length;
+  return limited === 0 ? '' : `, ${limited} of them with limited roles`;
+}
 
 /** Whether the token file can be used, and by whom it can be read or changed. */
 export async function lookAtTokens({ settings: { auth } }: Subject): Promise<Look[]> {
@@ -13,7 +20,7 @@ export async function lookAtTokens({ settings: { auth } }: Subject): Promise<Loo
   try {
     const { owners } = await readTokenFile(file);
     const { mode } = await stat(file);
-    const counted = `${file} holds ${owners.length} ${owners.length === 1 ? 'token' : 'tokens'}`;
+    const counted = `${file} holds ${owners.length} ${owners.length === 1 ? 'token' : 'tokens'}${rolesText(owners)}`;
     if (mode & OTHERS_WRITE)
       return [problem(`${counted}, and everyone on this machine can add one`, `chmod o-rw ${file}`)];
     if (mode & OTHERS_READ)

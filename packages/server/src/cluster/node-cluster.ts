@@ -11,10 +11,11 @@ import {
   type SearchOptions,
 } from '@porthole/contract';
 import type { DigestQuery, FollowQuery, HistogramQuery, SearchQuery } from '@porthole/logs';
+import type { ReloadedGroup } from '../auth/reloaded-files.ts';
 import type { Logger } from '../own-log/logger.ts';
 import type { Settings } from '../settings/settings.ts';
-import type { ClusterFiles } from './cluster-files.ts';
-import { memberFetch } from './member-fetch.ts';
+import { type ClusterFiles, readMemberTls } from './cluster-files.ts';
+import { type MemberFetch, type MemberTls, memberFetch } from './member-fetch.ts';
 
 export interface NodeClusterParts {
   settings: Settings;
@@ -32,9 +33,24 @@ export class NodeCluster implements ClusterState {
   #self: SelfMember | undefined;
   #opening: Promise<LocalCluster> | undefined;
   #opened: LocalCluster | undefined;
+  #memberTls: MemberTls;
+  #memberFetch: MemberFetch | undefined;
 
   constructor(parts: NodeClusterParts) {
     this.#parts = parts;
+    this.#memberTls = parts.files.memberTls;
+  }
+
+  /** Files that are taken again when they change. */
+  get files(): ReloadedGroup[] {
+    const { caFile, certFile, keyFile } = this.#parts.settings.cluster;
+    const paths = [certFile, keyFile, caFile].filter((path) => path !== '');
+    if (paths.length === 0) return [];
+    const reload = async () => {
+      this.#memberTls = await readMemberTls(this.#parts.settings);
+      this.#memberFetch?.renew(this.#memberTls);
+    };
+    return [{ setting: certFile === '' ? 'cluster.ca-file' : 'cluster.cert-file', paths, reload }];
   }
 
   /** Whether the settings name other members, or a registry of them. */
@@ -125,6 +141,7 @@ export class NodeCluster implements ClusterState {
     if (!self) throw new Error('the cluster is asked before the ports are bound');
     const { LocalCluster: Local, secretFingerprint } = await import('@porthole/cluster');
     const { redactToml } = await import('../config/redact-toml.ts');
+    this.#memberFetch = await memberFetch(this.#memberTls);
     const membership = await this.#membership(self);
     await membership.start();
     return Local.open({
@@ -133,7 +150,7 @@ export class NodeCluster implements ClusterState {
       self: state,
       selfId: self.id,
       token: files.token,
-      fetch: await memberFetch(files.ca),
+      fetch: this.#memberFetch.fetch,
       limits: {
         firstBatchMs: cluster.firstBatchTimeoutMs,
         memberTimeoutMs: cluster.memberTimeoutMs,

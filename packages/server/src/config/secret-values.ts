@@ -29,6 +29,11 @@ export class SecretValues {
     }
   }
 
+  /** All of them that are too long to stand anywhere by chance, in every form they were given in. */
+  get long(): ReadonlySet<string> {
+    return this.#long;
+  }
+
   /** Whether this very text is a secret too long to be there by chance. */
   has(text: string): boolean {
     return this.#long.has(text);

@@ -11,6 +11,8 @@ export interface TextConfigOptions {
   secretKeys: readonly string[];
   /** Of the cluster: told with every masked value, so that members can be compared. */
   fingerprint?: SecretFingerprint | undefined;
+  /** Is given every text that can be shown before it is, the first one and whenever it is another. */
+  onText?: ((text: string) => Promise<void>) | undefined;
 }
 
 export interface ServiceConfigOptions extends TextConfigOptions {
@@ -27,7 +29,7 @@ export async function openServiceConfig({ file, maxBytes, ...options }: ServiceC
 /** A configuration whose TOML text is asked for whenever it is needed. */
 export async function createTextConfig(
   read: () => string | Promise<string>,
-  { file, secretKeys, fingerprint: ofCluster }: TextConfigOptions & { file: string | null },
+  { file, secretKeys, fingerprint: ofCluster, onText }: TextConfigOptions & { file: string | null },
 ): Promise<ConfigSource> {
   const where = file ?? 'the configuration text';
   const key = randomBytes(32);
@@ -40,8 +42,11 @@ export async function createTextConfig(
   let last: { raw: string; masked: string; flat: FlatSetting[] } | undefined;
   const load = async () => {
     const raw = await read();
-    if (last?.raw !== raw) last = { raw, ...mask(raw, { where, secretKeys, fingerprint }) };
-    return last;
+    if (last?.raw === raw) return last;
+    const shown = { raw, ...mask(raw, { where, secretKeys, fingerprint }) };
+    await onText?.(raw);
+    last = shown;
+    return shown;
   };
   const atStart = await load().then(
     ({ flat }) => flat,

@@ -1,7 +1,9 @@
 import { setMaxListeners } from 'node:events';
 import type { RequestClock } from '@porthole/contract';
 import { createZone, type LogDir } from '@porthole/logs';
-import type { TokenCheck } from '../auth/tokens.ts';
+import type { Access } from '../auth/access.ts';
+import type { AccessLog } from '../auth/access-log.ts';
+import type { ReloadedFiles } from '../auth/reloaded-files.ts';
 import type { NodeCluster } from '../cluster/node-cluster.ts';
 import { createMetrics, type NodeMetrics } from '../metrics/metrics.ts';
 import type { OwnLog } from '../own-log/own-log.ts';
@@ -14,7 +16,8 @@ const COUNT_SHARE = 0.9;
 
 /** What holds at every door of the node: a client gains nothing by coming through another one. */
 export interface DoorRules {
-  tokens: TokenCheck | undefined;
+  access: Access;
+  accessLog: AccessLog;
   slots: StreamSlots;
   metrics: NodeMetrics;
   /** Throws for a client that asks too often. */
@@ -36,14 +39,18 @@ export interface DoorRules {
 
 export interface DoorRuleParts {
   settings: Settings;
-  tokens: TokenCheck | undefined;
+  access: Access;
+  accessLog: AccessLog;
+  /** Files with credentials that could not be taken when they changed. */
+  reloadedFiles: Pick<ReloadedFiles, 'failures'>;
   logs: LogDir;
   ownLog: OwnLog;
   cluster: Pick<NodeCluster, 'status'>;
   isStopping(): boolean;
 }
 
-export function createDoorRules({ settings, tokens, logs, ownLog, cluster, isStopping }: DoorRuleParts): DoorRules {
+export function createDoorRules(parts: DoorRuleParts): DoorRules {
+  const { settings, access, accessLog, reloadedFiles, logs, ownLog, cluster, isStopping } = parts;
   const { http, node, search } = settings;
   const slots = new StreamSlots(http.maxStreams);
   const stopping = new AbortController();
@@ -51,13 +58,15 @@ export function createDoorRules({ settings, tokens, logs, ownLog, cluster, isSto
   setMaxListeners(0, stopping.signal);
   const zone = createZone(node.timeZone);
   return {
-    tokens,
+    access,
+    accessLog,
     slots,
     metrics: createMetrics({
       openStreams: () => slots.taken,
       logs: () => logs.usage,
       ownLog: () => ownLog.stats(),
       cluster: () => cluster.status,
+      access: () => ({ failures: access.failures, failingFiles: reloadedFiles.failures.length }),
     }),
     checkRate: createRateLimit(http.maxRequestsPerSecond),
     clock: () => ({ nowMs: Date.now(), toEpochMs: zone.toEpochMs, offsetMsAt: zone.offsetMsAt }),

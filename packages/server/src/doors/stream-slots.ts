@@ -2,11 +2,11 @@ import { PortholeError } from '@porthole/contract';
 
 /** Counts the streams under way and refuses more than allowed: each holds a descriptor and up to two chunks. */
 export class StreamSlots {
-  readonly #most: number;
+  readonly most: number;
   #taken = 0;
 
   constructor(most: number) {
-    this.#most = most;
+    this.most = most;
   }
 
   get taken(): number {
@@ -15,8 +15,8 @@ export class StreamSlots {
 
   /** Returns what gives the slot back; calling that twice is harmless. */
   take(): () => void {
-    if (this.#taken >= this.#most) {
-      const message = `${this.#most} streams are under way, as many as http.max-streams allows`;
+    if (this.#taken >= this.most) {
+      const message = `${this.most} streams are under way, as many as http.max-streams allows`;
       throw new PortholeError('TOO_MANY_STREAMS', message);
     }
     this.#taken++;

@@ -1,5 +1,6 @@
 import { type ClientHttp2Stream, connect } from 'node:http2';
 import { expect, it, onTestFinished } from 'vitest';
+import { openToAll, QUIET_ACCESS_LOG } from '../auth/testing/open-to-all.ts';
 import { StreamSlots } from '../doors/stream-slots.ts';
 import type { Logger } from '../own-log/logger.ts';
 import { startTestNode } from '../testing/test-node.ts';
@@ -15,16 +16,17 @@ async function startImpatient(arrivalTimeoutMs: number): Promise<number> {
   const server = await startGrpcServer({
     host: '127.0.0.1',
     port: 0,
+    tls: undefined,
     onFailure() {},
     openDoor: async () =>
       createGrpcDoor({
         state: running.state,
-        tls: undefined,
         log: QUIET,
         arrivalTimeoutMs,
         maxRequestBytes: 1024,
         rules: {
-          tokens: undefined,
+          access: openToAll(),
+          accessLog: QUIET_ACCESS_LOG,
           slots: new StreamSlots(1),
           metrics: { countRequest() {}, countCut() {}, countCall() {}, render: async () => '', close() {} },
           checkRate() {},

@@ -16,20 +16,32 @@ export function http2StreamOf(call: object): Http2Stream & Duplex {
  */
 export class ChunkCall extends ServerInterceptingCall {
   readonly #stream: Duplex;
+  #chunkBytes = 0;
+  #records = 0;
 
   constructor(...[call, responder]: ConstructorParameters<typeof ServerInterceptingCall>) {
     super(call, responder);
     this.#stream = http2StreamOf(call);
   }
 
+  /** What went out: bytes of files, and records. */
+  get sent(): { bytes: number | undefined; records: number | undefined } {
+    return { bytes: this.#chunkBytes || undefined, records: this.#records || undefined };
+  }
+
   /** Calls back when the chunk's bytes are with the system, and not at all when the stream was lost: it ends then. */
-  override sendMessage(message: { chunk?: Uint8Array }, callback: () => void): void {
-    const { chunk } = message;
+  override sendMessage(
+    message: { chunk?: Uint8Array; items?: readonly { record?: object }[] },
+    callback: () => void,
+  ): void {
+    const { chunk, items = [] } = message;
+    for (const { record } of items) if (record) this.#records++;
     if (!chunk?.length) super.sendMessage(message, callback);
     else if (!this.#stream.destroyed) this.#sendChunk(chunk, callback);
   }
 
   #sendChunk(chunk: Uint8Array, callback: () => void): void {
+    this.#chunkBytes += chunk.length;
     this.#stream.cork();
     this.#stream.write(messageHead(chunk.length));
     this.#stream.write(chunk, (error) => {

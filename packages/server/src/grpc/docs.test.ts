@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { routeOf } from '@porthole/contract';
 import { describe, expect, it } from 'vitest';
 import type { MethodName } from './calls/calls.ts';
-import { ROUTE_OF_METHOD } from './grpc-door.ts';
+import { ROUTE_OF_METHOD } from './route-of-method.ts';
 import { loadServiceDefinition } from './service-definition.ts';
 
 const page = readFileSync(join(import.meta.dirname, '../../../../docs/grpc.md'), 'utf8');

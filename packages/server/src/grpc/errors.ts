@@ -17,7 +17,7 @@ export function statusOf(thrown: unknown): CallStatus {
   const { code, detail } = toProblem(thrown);
   const metadata = new Metadata();
   metadata.set('porthole-code', code);
-  const retryAfter = retryAfterSeconds(code);
+  const retryAfter = retryAfterSeconds(thrown, code);
   if (retryAfter !== undefined) metadata.set('retry-after', String(retryAfter));
   const shown = detail.length > MAX_DETAIL_CHARACTERS ? `${detail.slice(0, MAX_DETAIL_CHARACTERS)}...` : detail;
   return { code: status[ERROR_KINDS[code].grpc], details: wellFormed(shown), metadata };

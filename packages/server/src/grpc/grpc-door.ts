@@ -1,11 +1,11 @@
+import type { Http2Server } from 'node:http2';
 import { Server, ServerCredentials, type UntypedServiceImplementation } from '@grpc/grpc-js';
 import { loadSync } from '@grpc/proto-loader';
 import { ReflectionService } from '@grpc/reflection';
-import { type NodeState, type RouteId, routeOf } from '@porthole/contract';
+import { type NodeState, routeOf } from '@porthole/contract';
 import { HealthImplementation, protoPath } from 'grpc-health-check';
 import type { DoorRules } from '../doors/door-rules.ts';
 import type { Logger } from '../own-log/logger.ts';
-import type { TlsFiles } from '../tls-files.ts';
 import { type Answering, answerInPieces, answerOnce } from './answer-call.ts';
 import type { Calls, MethodName, StreamCall, UnaryCall } from './calls/calls.ts';
 import { createLogCalls } from './calls/log-calls.ts';
@@ -14,36 +14,20 @@ import { createRecordCalls } from './calls/record-calls.ts';
 import { Gate } from './gate.ts';
 import type { GrpcDoor } from './grpc-server.ts';
 import { boundingRequests } from './oversized-request.ts';
-import {
-  loadServiceDefinition,
-  type NodeStateDefinition,
-  reflectedPackage,
-  SERVICE_NAME,
-} from './service-definition.ts';
+import { limitResets } from './reset-limit.ts';
+import { ROUTE_OF_METHOD } from './route-of-method.ts';
+import { loadServiceDefinition, type NodeStateDefinition, reflectedPackage } from './service-definition.ts';
+import { SERVICE_NAME } from './service-name.ts';
 
 /** A client that is gone without a word is noticed after so long, although nothing is to be told to it. */
 const KEEP_ALIVE = { 'grpc.keepalive_time_ms': 60_000, 'grpc.keepalive_timeout_ms': 20_000 };
 
-/** The route that answers the same over HTTP. */
-export const ROUTE_OF_METHOD: Readonly<Record<MethodName, RouteId>> = {
-  Describe: 'node',
-  GetConfig: 'config',
-  GetSettings: 'settings',
-  ListLogs: 'logList',
-  DescribeLogs: 'logFiles',
-  StatLog: 'logRaw',
-  ViewLog: 'logView',
-  ReadLog: 'logRaw',
-  SearchLogs: 'logSearch',
-  FollowLogs: 'logFollow',
-  CountLogs: 'logHistogram',
-  DigestLogs: 'logDigest',
-};
+/** Calls on one connection; more wait at the client. Without a bound, one that only opens calls could fill the memory. */
+const LEAST_CALLS_AT_ONCE = 256;
 
 export interface GrpcDoorParts {
   state: NodeState;
   rules: DoorRules;
-  tls: TlsFiles | undefined;
   log: Logger;
   arrivalTimeoutMs: number;
   maxRequestBytes: number;
@@ -52,13 +36,20 @@ export interface GrpcDoorParts {
 /** Everything between an accepted connection and the node: the service, health and reflection. */
 export function createGrpcDoor(parts: GrpcDoorParts): GrpcDoor {
   const gate = new Gate(parts);
-  const server = new Server({ ...KEEP_ALIVE, 'grpc.enable_channelz': 0, interceptors: [gate.interceptor] });
+  const server = new Server({
+    ...KEEP_ALIVE,
+    'grpc.max_concurrent_streams': Math.max(LEAST_CALLS_AT_ONCE, parts.rules.slots.most),
+    'grpc.enable_channelz': 0,
+    interceptors: [gate.interceptor],
+  });
   const definition = loadServiceDefinition();
   server.addService(limited(definition, parts), implementation(definition, parts, gate));
   const health = new HealthImplementation({ '': 'SERVING', [SERVICE_NAME]: 'SERVING' });
   health.addToServer(server);
   new ReflectionService({ ...loadSync(protoPath, { keepCase: true }), ...reflectedPackage() }).addToServer(server);
-  const connections = server.createConnectionInjector(credentials(parts.tls));
+  // Connections are encrypted before they come here: a certificate can then be renewed while the service runs.
+  const connections = server.createConnectionInjector(ServerCredentials.createInsecure());
+  for (const http2Server of http2ServersOf(server)) http2Server.on('session', (session) => limitResets(session));
   return {
     accept: (socket) => connections.injectConnection(socket),
     stop() {
@@ -67,6 +58,11 @@ export function createGrpcDoor(parts: GrpcDoorParts): GrpcDoor {
       return new Promise((resolve) => server.tryShutdown(() => resolve()));
     },
   };
+}
+
+/** The library does not show the sessions of its connections. */
+function http2ServersOf(server: Server): Iterable<Http2Server> {
+  return (server as unknown as { http2Servers: Map<Http2Server, unknown> }).http2Servers.keys();
 }
 
 function limited(definition: NodeStateDefinition, { maxRequestBytes }: GrpcDoorParts): NodeStateDefinition {
@@ -92,9 +88,4 @@ function implementation(
     return [method, handler] as const;
   });
   return Object.fromEntries(handlers) as UntypedServiceImplementation;
-}
-
-function credentials(tls: TlsFiles | undefined): ServerCredentials {
-  if (!tls) return ServerCredentials.createInsecure();
-  return ServerCredentials.createSsl(null, [{ cert_chain: tls.cert, private_key: tls.key }]);
 }

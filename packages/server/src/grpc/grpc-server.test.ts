@@ -29,7 +29,7 @@ describe('the gRPC port a node tells', () => {
     const { grpcPort } = running.node;
     await checkHealth(grpcPort);
     await running.stop();
-    const next = await startGrpcServer({ host: '127.0.0.1', port: grpcPort, ...CLOSED });
+    const next = await startGrpcServer({ tls: undefined, host: '127.0.0.1', port: grpcPort, ...CLOSED });
     expect(next.port).toBe(grpcPort);
     await next.stop(0);
   });
@@ -65,7 +65,7 @@ describe('a gRPC server that stops', () => {
   });
 
   it('can be stopped on an IPv6 address, and before anyone came', async () => {
-    const server = await startGrpcServer({ host: '::1', port: 0, ...CLOSED });
+    const server = await startGrpcServer({ tls: undefined, host: '::1', port: 0, ...CLOSED });
     expect(server.port).toBeGreaterThan(0);
     await server.stop(0);
   });
@@ -80,7 +80,7 @@ describe('a gRPC server whose service cannot be opened', () => {
       return Promise.reject(new Error(`attempt ${opened}`));
     };
     const onFailure = (error: unknown) => failures.push(error);
-    const server = await startGrpcServer({ host: '127.0.0.1', port: 0, openDoor, onFailure });
+    const server = await startGrpcServer({ tls: undefined, host: '127.0.0.1', port: 0, openDoor, onFailure });
     for (let i = 0; i < 2; i++) {
       const socket = createConnection({ host: '127.0.0.1', port: server.port });
       socket.on('error', () => {});

@@ -2,8 +2,7 @@ import type { MethodDefinition, ServiceDefinition } from '@grpc/grpc-js';
 import { loadFileDescriptorSetFromBuffer, type PackageDefinition } from '@grpc/proto-loader';
 import type { MethodName } from './calls/calls.ts';
 import { DESCRIPTOR_BASE64 } from './generated/descriptor.ts';
-
-export const SERVICE_NAME = 'porthole.v1.NodeStateService';
+import { SERVICE_NAME } from './service-name.ts';
 
 /** Names as in the .proto, numbers as numbers, every field there that has no presence of its own. */
 const OPTIONS = { keepCase: true, longs: Number, enums: String, defaults: true };

@@ -2,7 +2,7 @@ import { type ClusterState, PortholeError } from '@porthole/contract';
 import type { RouteRequest } from './answer.ts';
 
 /** What members send with every question, with the id of the one that asks. */
-const VIA_HEADER = 'porthole-via';
+export const VIA_HEADER = 'porthole-via';
 
 /** Gives the cluster to those who may ask for it: a member that asks on behalf of others would be a circle. */
 export function clusterDoor(cluster: ClusterState | undefined): (request: RouteRequest) => ClusterState {

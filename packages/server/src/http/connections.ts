@@ -1,40 +1,59 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 
+/**
+ * Requests that may wait for their turn on one connection. Node's parser gives all that it was sent, a thousand or more in a
+ * piece: without a bound, one client that sends and never reads could have their answers fill the memory.
+ */
+const MOST_WAITING = 100;
+
+type OnRequest = (request: IncomingMessage, response: ServerResponse) => void;
+
 /** What is known of a connection that requests can come on. */
 interface Connection {
-  lastAnswer: ServerResponse | undefined;
+  /** The one under way, or the last. */
+  answer: ServerResponse | undefined;
+  /** Begin the answers to requests that came before that has ended. */
+  waiting: (() => void)[];
   /** Bytes that had come when it was established, or with its last request: more of them begin another one. */
   bytesRead: number;
 }
 
-/** The open connections of a server, and how far each is. */
+/** The open connections of a server, and how far each is. Hands on the requests, of each connection one after the other. */
 export class Connections {
   /** As the system accepted them; with TLS, below those that requests come on, and also while these are being set up. */
   readonly #accepted = new Set<Socket>();
   readonly #established = new Map<Socket, Connection>();
 
-  constructor(server: Server, { secure }: { secure: boolean }) {
+  constructor(server: Server, { secure, onRequest }: { secure: boolean; onRequest: OnRequest }) {
     server.on('connection', (socket: Socket) => {
       this.#accepted.add(socket);
       socket.once('close', () => this.#accepted.delete(socket));
     });
     server.on(secure ? 'secureConnection' : 'connection', (socket: Socket) => {
-      this.#established.set(socket, { lastAnswer: undefined, bytesRead: socket.bytesRead });
+      this.#established.set(socket, { answer: undefined, waiting: [], bytesRead: socket.bytesRead });
       socket.once('close', () => this.#established.delete(socket));
     });
-    server.on('request', ({ socket }: IncomingMessage, response: ServerResponse) => {
+    server.on('request', (request: IncomingMessage, response: ServerResponse) => {
+      const { socket } = request;
       const connection = this.#established.get(socket);
-      if (!connection) return;
-      connection.lastAnswer = response;
+      if (!connection) return onRequest(request, response);
       connection.bytesRead = socket.bytesRead;
+      const begin = () => {
+        connection.answer = response;
+        response.once('close', () => !socket.destroyed && beginNext(connection));
+        onRequest(request, response);
+      };
+      if (!connection.answer || connection.answer.closed) begin();
+      else if (connection.waiting.push(begin) > MOST_WAITING) socket.destroy();
     });
   }
 
   /** The answer that has not reached the system whole yet; `undefined` where there is none. */
   unfinishedAnswer(socket: Socket): ServerResponse | undefined {
-    const answer = this.#established.get(socket)?.lastAnswer;
-    return answer && !answer.writableFinished ? answer : undefined;
+    const connection = this.#established.get(socket);
+    if (!connection?.answer) return undefined;
+    return connection.answer.writableFinished && connection.waiting.length === 0 ? undefined : connection.answer;
   }
 
   /**
@@ -50,4 +69,10 @@ export class Connections {
   closeAll(): void {
     for (const socket of this.#accepted) socket.destroy();
   }
+}
+
+/** After what else there is to do: a hundred requests on one connection must not keep all others waiting. */
+function beginNext(connection: Connection): void {
+  const begin = connection.waiting.shift();
+  if (begin) setImmediate(begin);
 }

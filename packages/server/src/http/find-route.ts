@@ -1,6 +1,7 @@
 import {
   MEMBER_ROUTE_IDS,
   type MemberRouteId,
+  memberOperationOf,
   memberPathOf,
   PATHS,
   ROUTE_IDS,
@@ -41,6 +42,11 @@ const MEMBERS_BEGIN = `${PATHS.clusterNodes}/`;
 /** Paths are compared as they are written; one that is a route as a whole is no open one. */
 export function findRoute(path: string): RouteTarget | undefined {
   return OWN_ROUTES.get(path) ?? (path.startsWith(MEMBERS_BEGIN) ? findMemberRoute(path) : findOpenRoute(path));
+}
+
+/** Its name in the metrics and logs. */
+export function operationOf(target: RouteTarget): string {
+  return target.member === undefined ? target.route : memberOperationOf(target.route);
 }
 
 function findOpenRoute(path: string): RouteTarget | undefined {

@@ -1,31 +1,40 @@
 import type { IncomingMessage } from 'node:http';
-import { PortholeError, routeOf } from '@porthole/contract';
-import { bearerOwner } from '../auth/bearer.ts';
-import type { TokenCheck } from '../auth/tokens.ts';
+import { PortholeError, type RouteRole, routeOf } from '@porthole/contract';
+import type { Access } from '../auth/access.ts';
+import { plainAddress } from '../auth/client-network.ts';
+import type { Identity } from '../auth/identity.ts';
 import { findRoute, type RouteTarget } from './find-route.ts';
 import { HttpRefusal } from './http-refusal.ts';
 import { parseTarget } from './request-target.ts';
 
+const CHALLENGE = { 'www-authenticate': 'Bearer realm="porthole"' };
+
 /** Bounds on what is let in; settings give the numbers. */
 export interface GateOptions {
   maxUrlBytes: number;
-  tokens: TokenCheck | undefined;
+  access: Access;
+  /** Whether metrics need credentials. */
+  protectsMetrics: boolean;
   checkHost(host: string | undefined): void;
   checkRate(client: string): void;
   isStopping(): boolean;
 }
 
+/** What the gate finds out of a request, as far as it gets: also of one that it refuses. */
+export interface Arrival {
+  target: RouteTarget | undefined;
+  query: URLSearchParams;
+  identity: Identity | undefined;
+}
+
 /** A request that was let in. */
 export interface Admitted {
   target: RouteTarget;
-  query: URLSearchParams;
   method: 'GET' | 'HEAD';
-  /** Whether the one who asks may see everything: no token is needed here, or theirs is good. */
-  trusted: boolean;
 }
 
-/** Decides, in this order: size, rate, host, route, credentials, method. Throws what the client is told. */
-export function admit(request: IncomingMessage, gate: GateOptions): Admitted {
+/** Decides, in this order: size, rate, host, route, credentials, role, method. Throws what the client is told. */
+export async function admit(request: IncomingMessage, gate: GateOptions, arrival: Arrival): Promise<Admitted> {
   const { url = '/', headers } = request;
   if (url.length > gate.maxUrlBytes) {
     throw new PortholeError(
@@ -35,23 +44,54 @@ export function admit(request: IncomingMessage, gate: GateOptions): Admitted {
   }
   gate.checkRate(request.socket.remoteAddress ?? '');
   const { path, query, authority } = parseTarget(url);
+  arrival.query = query;
   if (headers.host === undefined && request.httpVersion === '1.1') {
     throw new PortholeError('BAD_REQUEST', 'the header "Host" is missing');
   }
-  if (!gate.tokens) gate.checkHost(authority ?? headers.host);
+  if (hasTwoHosts(request)) throw new PortholeError('BAD_REQUEST', 'there is more than one header "Host"');
+  if (!gate.access.isGuarded) gate.checkHost(authority ?? headers.host);
   const target = findRoute(path);
-  const isOpen = target !== undefined && routeOf(target.route).open;
-  const trusted = !gate.tokens || bearerOwner(headers.authorization, gate.tokens) !== undefined;
-  if (!trusted && !isOpen) {
-    const message = headers.authorization
-      ? 'the token is not known to this node'
-      : 'this node needs a token: send the header "Authorization: Bearer TOKEN"';
-    throw new HttpRefusal('UNAUTHENTICATED', message, { 'www-authenticate': 'Bearer realm="porthole"' });
-  }
+  arrival.target = target;
+  const role = roleOf(target, gate);
+  await identify(request, role, { gate, arrival });
   if (target === undefined) throw new PortholeError('ROUTE_NOT_FOUND', 'no such route; /docs lists them');
   if (request.method !== 'GET' && request.method !== 'HEAD') {
     throw new HttpRefusal('METHOD_NOT_ALLOWED', 'this interface is read-only: use GET or HEAD', { allow: 'GET, HEAD' });
   }
-  if (gate.isStopping() && !isOpen) throw new PortholeError('SHUTTING_DOWN', 'the node is stopping');
-  return { target, query, method: request.method, trusted };
+  if (gate.isStopping() && routeOf(target.route).role !== 'none')
+    throw new PortholeError('SHUTTING_DOWN', 'the node is stopping');
+  return { target, method: request.method };
+}
+
+/** Node takes the first and a proxy before it may have taken the last. Names and values stand in turns. */
+function hasTwoHosts({ rawHeaders }: IncomingMessage): boolean {
+  let hosts = 0;
+  for (let at = 0; at < rawHeaders.length; at += 2) {
+    const name = rawHeaders[at];
+    if (name?.length === 4 && name.toLowerCase() === 'host') hosts++;
+  }
+  return hosts > 1;
+}
+
+/** Which routes there are is told to those who are known. */
+function roleOf(target: RouteTarget | undefined, { protectsMetrics }: GateOptions): RouteRole {
+  if (target === undefined) return 'any';
+  return target.route === 'metrics' && !protectsMetrics ? 'none' : routeOf(target.route).role;
+}
+
+async function identify(
+  { headers, socket }: IncomingMessage,
+  role: RouteRole,
+  { gate, arrival }: { gate: GateOptions; arrival: Arrival },
+): Promise<void> {
+  const visitor = { authorization: headers.authorization, socket, address: plainAddress(socket.remoteAddress) };
+  const found = gate.access.identify(visitor);
+  const verdict = found instanceof Promise ? await found : found;
+  if ('identity' in verdict) arrival.identity = verdict.identity;
+  try {
+    gate.access.admit(verdict, role, { visitor, where: 'the header "Authorization: Bearer TOKEN"' });
+  } catch (error) {
+    if (!(error instanceof PortholeError) || error.code !== 'UNAUTHENTICATED') throw error;
+    throw new HttpRefusal('UNAUTHENTICATED', error.message, CHALLENGE);
+  }
 }

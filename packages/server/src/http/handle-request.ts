@@ -1,14 +1,21 @@
 import type { IncomingHttpHeaders, IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http';
-import { codeOf, type MemberRouteId, memberOperationOf, type RouteId, routeOf } from '@porthole/contract';
+import { codeOf, type ErrorCode, type MemberRouteId, type RouteId, routeOf } from '@porthole/contract';
+import type { AccessLog } from '../auth/access-log.ts';
+import { plainAddress } from '../auth/client-network.ts';
+import { TooManyFailures } from '../auth/failure-limit.ts';
+import type { Identity } from '../auth/identity.ts';
 import { ClientGone, ReaderStalled } from '../doors/client-gone.ts';
 import { Deadline } from '../doors/deadline.ts';
 import type { StreamSlots } from '../doors/stream-slots.ts';
 import type { NodeMetrics } from '../metrics/metrics.ts';
 import type { Logger } from '../own-log/logger.ts';
 import type { Answer, RouteHandler, RouteRequest } from './answer.ts';
+import { VIA_HEADER } from './cluster-door.ts';
 import type { createCors } from './cors.ts';
-import { admit, type GateOptions } from './gate.ts';
+import { operationOf, type RouteTarget } from './find-route.ts';
+import { type Arrival, admit, type GateOptions } from './gate.ts';
 import { problemAnswer } from './problem-answer.ts';
+import { RecordCount } from './record-count.ts';
 import { AnswerWriter, sendAnswer } from './send-answer.ts';
 
 export interface RequestHandling {
@@ -19,6 +26,7 @@ export interface RequestHandling {
   cors: ReturnType<typeof createCors>;
   slots: StreamSlots;
   metrics: NodeMetrics;
+  accessLog: AccessLog;
   log: Logger;
   answerTimeoutMs: number;
 }
@@ -39,11 +47,12 @@ export function createRequestHandler(
 }
 
 /** One request, from its arrival to its last byte; what a route sees of it is the request itself. */
-class RequestCourse implements RouteRequest {
+class RequestCourse implements RouteRequest, Arrival {
   readonly headers: IncomingHttpHeaders;
   query = NO_QUERY;
   method: RouteRequest['method'] = 'GET';
-  trusted = false;
+  target: RouteTarget | undefined = undefined;
+  identity: Identity | undefined = undefined;
   member: string | undefined = undefined;
   rest = '';
   readonly #handling: RequestHandling;
@@ -52,7 +61,10 @@ class RequestCourse implements RouteRequest {
   readonly #writer: AnswerWriter;
   readonly #deadline: Deadline;
   readonly #startedMs = performance.now();
-  #route = 'none';
+  #operation = 'none';
+  #code: ErrorCode | undefined;
+  #isSuspicious = false;
+  #recordCount: RecordCount | undefined;
   #giveSlot: (() => void) | undefined;
   #answer: Answer | undefined;
 
@@ -71,6 +83,10 @@ class RequestCourse implements RouteRequest {
 
   get signal(): AbortSignal {
     return this.#deadline.signal;
+  }
+
+  get trusted(): boolean {
+    return this.identity !== undefined && this.identity.roles.length > 0;
   }
 
   async run(): Promise<void> {
@@ -95,28 +111,33 @@ class RequestCourse implements RouteRequest {
     try {
       const preflight = cors.preflight(this.#request);
       if (preflight) return preflight;
-      const { target, query, method, trusted } = admit(this.#request, gate);
-      const isMember = target.member !== undefined;
-      this.#route = isMember ? memberOperationOf(target.route) : target.route;
-      this.query = query;
+      const { target, method } = await admit(this.#request, gate, this);
+      this.#operation = operationOf(target);
       this.method = method;
-      this.trusted = trusted;
       this.member = target.member;
       this.rest = target.rest;
       if (routeOf(target.route).stream) this.#giveSlot = slots.take();
-      const handler = isMember ? memberRoutes[target.route] : routes[target.route];
+      const handler = target.member === undefined ? routes[target.route] : memberRoutes[target.route];
       this.#answer = await this.#deadline.race(Promise.resolve(handler(this)), closeStream);
-      return withHeaders(this.#answer, extra);
+      return withHeaders(this.#counted(this.#answer), extra);
     } catch (error) {
       if (this.#response.closed) throw error; // no one is left to be answered
       this.#explain(error);
+      this.#isSuspicious = error instanceof TooManyFailures && error.isFirst;
       return withHeaders(problemAnswer(error, this.headers.accept), extra);
     }
+  }
+
+  #counted(answer: Answer): Answer {
+    const counted = this.#handling.accessLog.tellsAll ? RecordCount.of(answer) : undefined;
+    this.#recordCount = counted?.count;
+    return counted?.answer ?? answer;
   }
 
   /** Tells the own log of failures that are the node's, not the client's. */
   #explain(error: unknown): void {
     const code = codeOf(error);
+    this.#code = code;
     if (code === 'INTERNAL') this.#handling.log.error('request', 'a request failed', { url: this.#request.url, error });
     else this.#handling.log.debug('request', 'a request was refused', { url: this.#request.url, code });
   }
@@ -133,12 +154,27 @@ class RequestCourse implements RouteRequest {
   }
 
   #count(): void {
-    const { metrics, log } = this.#handling;
+    const { metrics, accessLog, log } = this.#handling;
     const { method = '', url } = this.#request;
     const seconds = (performance.now() - this.#startedMs) / 1000;
     const { headersSent, statusCode } = this.#response;
     const status = headersSent ? statusCode : CLIENT_LEFT;
-    metrics.countRequest({ route: this.#route, method, status, bytes: this.#writer.sentBytes, seconds });
+    metrics.countRequest({ route: this.#operation, method, status, bytes: this.#writer.sentBytes, seconds });
+    accessLog.note({
+      identity: this.identity,
+      address: plainAddress(this.#request.socket.remoteAddress),
+      transport: 'http',
+      route: this.target?.route,
+      operation: this.target ? operationOf(this.target) : 'none',
+      query: this.query,
+      status,
+      code: this.#code,
+      isSuspicious: this.#isSuspicious,
+      bytes: this.#writer.sentBytes,
+      records: this.#recordCount?.records,
+      ms: seconds * 1000,
+      via: this.headers[VIA_HEADER]?.toString(),
+    });
     if (log.isEnabled('debug')) {
       const client = this.#request.socket.remoteAddress;
       log.debug('access', 'answered', {

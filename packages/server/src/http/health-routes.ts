@@ -21,7 +21,7 @@ export function createHealthRoutes({ health, metrics }: HealthRouteParts): Recor
   };
 }
 
-/** Details name paths and settings: who has no token learns only how the checks went. */
+/** Details name paths and settings: who is not known learns only how the checks went. */
 function withoutDetails({ status, checks }: Readiness): Readiness {
-  return { status, checks: checks.map(({ name, ok }) => ({ name, ok, detail: 'told to those with a token' })) };
+  return { status, checks: checks.map(({ name, ok }) => ({ name, ok, detail: 'told to those with credentials' })) };
 }

@@ -4,6 +4,7 @@ import type { DoorRules } from '../doors/door-rules.ts';
 import type { Health } from '../health.ts';
 import type { OwnLog } from '../own-log/own-log.ts';
 import type { Settings } from '../settings/settings.ts';
+import { createBundleRoutes } from './bundle-routes.ts';
 import { createClusterRoutes } from './cluster-routes.ts';
 import { ConsoleFiles } from './console-files.ts';
 import { createCors } from './cors.ts';
@@ -31,13 +32,14 @@ export interface HttpDoorParts {
 /** Everything between a bound port and the node: who is let in, which route answers, what is counted. */
 export function createHttpDoor(parts: HttpDoorParts): (request: IncomingMessage, response: ServerResponse) => void {
   const { settings, rules, state, cluster, health, version, hostName, ownLog } = parts;
-  const { http, node, follow } = settings;
-  const { tokens, slots, metrics, checkRate, isStopping, answerTimeoutMs } = rules;
+  const { http, node, follow, auth } = settings;
+  const { access, accessLog, slots, metrics, checkRate, isStopping, answerTimeoutMs } = rules;
   const recordOptions = { ...rules, heartbeatMs: follow.heartbeatMs };
   return createRequestHandler({
     gate: {
       maxUrlBytes: http.maxUrlBytes,
-      tokens,
+      access,
+      protectsMetrics: auth.protectMetrics,
       checkHost: createHostCheck([hostName, http.host, node.hostIp, ...http.allowedHosts]),
       checkRate,
       isStopping,
@@ -48,12 +50,14 @@ export function createHttpDoor(parts: HttpDoorParts): (request: IncomingMessage,
       ...createLogRoutes(state),
       ...createRecordRoutes(state, recordOptions),
       ...createClusterRoutes(cluster, recordOptions),
+      ...createBundleRoutes(cluster, { ...rules, ...settings.bundle, health }),
       ...createPageRoutes({ consoleFiles: new ConsoleFiles(), version }),
     },
     memberRoutes: createMemberRoutes(cluster, recordOptions),
     cors: createCors(http.corsOrigins),
     slots,
     metrics,
+    accessLog,
     log: ownLog.component('http'),
     answerTimeoutMs,
   });

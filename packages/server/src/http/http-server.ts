@@ -1,6 +1,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import { type AddressInfo, Server as NetServer, type Socket } from 'node:net';
+import type { TlsOptions, Server as TlsServer } from 'node:tls';
 import { PortholeError } from '@porthole/contract';
 import { ReaderStalled } from '../doors/client-gone.ts';
 import { Connections } from './connections.ts';
@@ -26,13 +27,15 @@ export interface HttpServerOptions {
   arrivalTimeoutMs: number;
   /** A reader that takes no byte for so long is cut. */
   stallTimeoutMs: number;
-  tls: { cert: Buffer; key: Buffer } | undefined;
+  tls: TlsOptions | undefined;
   onRequest(request: IncomingMessage, response: ServerResponse): void;
 }
 
 export interface BoundHttpServer {
   host: string;
   port: number;
+  /** For connections from now on. */
+  renewTls(tls: TlsOptions): void;
   /** Stops accepting, lets answers end for `drainMs`, then cuts what is left. */
   stop(drainMs: number): Promise<void>;
 }
@@ -49,9 +52,9 @@ export async function startHttpServer(options: HttpServerOptions): Promise<Bound
     requireHostHeader: false, // Node's own refusal is no problem document; the gate's is
   };
   const server = tls
-    ? createTlsServer({ ...limits, ...tls, minVersion: 'TLSv1.2' }, onRequest)
-    : createServer(limits, onRequest);
-  const connections = new Connections(server, { secure: tls !== undefined });
+    ? createTlsServer({ handshakeTimeout: arrivalTimeoutMs, ...limits, ...tls })
+    : createServer(limits);
+  const connections = new Connections(server, { secure: tls !== undefined, onRequest });
   server.setTimeout(stallTimeoutMs, (socket) => endIdle(socket, connections.unfinishedAnswer(socket)));
   server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => {
     // Within an unfinished answer the refusal would be taken for a part of it.
@@ -60,7 +63,12 @@ export async function startHttpServer(options: HttpServerOptions): Promise<Bound
   });
   await listen(server, host, port);
   const address = server.address() as AddressInfo;
-  return { host: address.address, port: address.port, stop: (drainMs) => stopServer(server, connections, drainMs) };
+  return {
+    host: address.address,
+    port: address.port,
+    renewTls: (renewed) => (server as unknown as TlsServer).setSecureContext(renewed),
+    stop: (drainMs) => stopServer(server, connections, drainMs),
+  };
 }
 
 /** Nothing moved on a connection for the stall time, or for the time it is kept between requests. */

@@ -45,6 +45,7 @@ export function createMemberRoutes(cluster: ClusterState | undefined, options: R
 /** What a member says to this node, where its client would take it for what this node says to him. */
 const SAID_TO_US: Partial<Record<ErrorCode, ErrorCode>> = {
   UNAUTHENTICATED: 'UNREACHABLE',
+  FORBIDDEN: 'UNREACHABLE',
   HOST_NOT_ALLOWED: 'UNREACHABLE',
   SHUTTING_DOWN: 'UNREACHABLE',
   INTERNAL: 'BAD_ANSWER',

@@ -1,5 +1,5 @@
 import { buildOpenApi, PortholeError } from '@porthole/contract';
-import { jsonAnswer, type RouteHandler, textAnswer } from './answer.ts';
+import { type Answer, jsonAnswer, type RouteHandler, textAnswer } from './answer.ts';
 import { consoleAnswer } from './console-answer.ts';
 import type { ConsoleFiles } from './console-files.ts';
 import { ICON, STYLE } from './pages/assets.ts';
@@ -20,6 +20,9 @@ export interface PageRouteParts {
 }
 
 export function createPageRoutes({ consoleFiles, version }: PageRouteParts): Record<PageRouteId, RouteHandler> {
+  // Made when first asked for, and once: putting it together keeps everybody else waiting for some milliseconds.
+  let docs: Answer | undefined;
+  let openApi: Answer | undefined;
   return {
     console: async ({ headers }) => consoleAnswer(await consoleFiles.page(), headers, CONSOLE_HEADERS),
     asset: async ({ headers, rest }) => {
@@ -27,8 +30,14 @@ export function createPageRoutes({ consoleFiles, version }: PageRouteParts): Rec
       if (!file) throw new PortholeError('ROUTE_NOT_FOUND', 'the console has no part of this name');
       return consoleAnswer(file, headers);
     },
-    docs: () => textAnswer(docsPage({ version }), 'text/html; charset=utf-8'),
-    openapi: () => jsonAnswer(buildOpenApi({ version })),
+    docs: () => {
+      docs ??= textAnswer(docsPage({ version }), 'text/html; charset=utf-8');
+      return docs;
+    },
+    openapi: () => {
+      openApi ??= jsonAnswer(buildOpenApi({ version }));
+      return openApi;
+    },
     style: () => textAnswer(STYLE, 'text/css; charset=utf-8'),
     icon: () => textAnswer(ICON, 'image/svg+xml'),
   };

@@ -6,7 +6,7 @@ import { HttpRefusal } from './http-refusal.ts';
 /** The one place where a throw becomes an HTTP answer. */
 export function problemAnswer(thrown: unknown, accept: string | undefined): BodyAnswer {
   const problem = toProblem(thrown);
-  const retryAfter = retryAfterSeconds(problem.code);
+  const retryAfter = retryAfterSeconds(thrown, problem.code);
   const extra = {
     ...(retryAfter !== undefined && { 'retry-after': String(retryAfter) }),
     ...(thrown instanceof HttpRefusal && thrown.headers),

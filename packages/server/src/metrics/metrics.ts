@@ -19,6 +19,7 @@ export interface MetricSources {
   logs(): LogDir['usage'];
   ownLog(): { written: number; dropped: number; errors: number };
   cluster(): { members: number; isFresh: boolean };
+  access(): { failures: number; failingFiles: number };
 }
 
 export function createMetrics(sources: MetricSources): NodeMetrics {
@@ -37,7 +38,8 @@ export function createMetrics(sources: MetricSources): NodeMetrics {
   };
 }
 
-function nodeMetrics({ openStreams, logs, ownLog, cluster }: MetricSources): Metric[] {
+function nodeMetrics({ openStreams, logs, ownLog, cluster, access }: MetricSources): Metric[] {
+  const { failures, failingFiles } = access();
   const { members, isFresh } = cluster();
   const { written, dropped, errors } = ownLog();
   const { openFiles, threads, jobs, questions, indexBytes, readers } = logs();
@@ -57,6 +59,8 @@ function nodeMetrics({ openStreams, logs, ownLog, cluster }: MetricSources): Met
     metric('gauge', 'followed_logs', 'Logs being followed.', readers),
     metric('gauge', 'cluster_members', 'Members of the cluster, this node included.', members),
     metric('gauge', 'cluster_membership_fresh', '0 while the registry of members does not answer.', isFresh ? 1 : 0),
+    metric('counter', 'auth_failures_total', 'Requests without valid credentials.', failures),
+    metric('gauge', 'credential_files_failing', 'Settings whose changed files cannot be used.', failingFiles),
     metric('counter', 'own_log_records_total', 'Records written to the own log.', written),
     metric('counter', 'own_log_dropped_records_total', 'Records of the own log lost to a full queue.', dropped),
     metric('counter', 'own_log_errors_total', 'Failed writes of the own log.', errors),

@@ -89,6 +89,19 @@ export const CLUSTER_ROWS = {
     default: '',
     about: 'The authority (PEM) that signed the certificates of members with https. Empty: those the system knows.',
   }),
+  certFile: setting({
+    name: 'cert-file',
+    kind: path(),
+    default: '',
+    about:
+      'The certificate (PEM) this node shows to members with https, read again when it changes. Needs `cluster.key-file`.',
+  }),
+  keyFile: setting({
+    name: 'key-file',
+    kind: path(),
+    default: '',
+    about: 'The private key (PEM) of that certificate.',
+  }),
   leaseMs: setting({
     name: 'lease',
     kind: duration({ min: '2s', max: '1h' }),

@@ -1,3 +1,4 @@
+import { AUTH_RULES, hasCredentials } from './auth-conflicts.ts';
 import { isLoopbackHost } from './is-loopback-host.ts';
 import type { SettingKey, Settings } from './settings.ts';
 import { quote } from './show-value.ts';
@@ -8,7 +9,7 @@ interface Conflict {
   text: string;
 }
 
-interface Rule {
+export interface Rule {
   keys: readonly SettingKey[];
   /** What is impossible about the values, if anything. */
   check(settings: Settings): string | undefined;
@@ -33,7 +34,7 @@ const RULES: readonly Rule[] = [
   {
     keys: ['http.host', 'auth.token-file', 'auth.allow-anonymous'],
     check: ({ http, auth }) =>
-      isLoopbackHost(http.host) || auth.tokenFile !== '' || auth.allowAnonymous
+      isLoopbackHost(http.host) || hasCredentials(auth) || auth.allowAnonymous
         ? undefined
         : `http.host ${quote(http.host)} serves other machines, but no credentials are set up - set auth.token-file to ask for tokens, or auth.allow-anonymous to serve everyone`,
   },
@@ -74,6 +75,7 @@ const RULES: readonly Rule[] = [
       return `cluster.etcd-${set}-file is set but cluster.etcd-${missing}-file is not - set both or none`;
     },
   },
+  ...AUTH_RULES,
 ];
 
 /** Values that are fine alone but impossible together. Rules about a value that was already refused are left out. */

@@ -91,10 +91,19 @@ function anySettings(): fc.Arbitrary<PartialSettings> {
     if ((tls?.certFile === '') !== (tls?.keyFile === '')) Object.assign(options, { tls: {} });
     if (Number(http?.maxUrlBytes) > Number(http?.maxHeaderBytes))
       Object.assign(http ?? {}, { maxHeaderBytes: 1024 ** 2 });
-    const cluster = { etcdUser: '', etcdPasswordFile: '', etcdCertFile: '', etcdKeyFile: '', lindbNamespace: '' };
+    const cluster = {
+      etcdUser: '',
+      etcdPasswordFile: '',
+      etcdCertFile: '',
+      etcdKeyFile: '',
+      lindbNamespace: '',
+      certFile: '',
+      keyFile: '',
+    };
     const known = options.cluster?.members;
     Object.assign(options.cluster ?? {}, cluster, Array.isArray(known) && known.length > 0 && { etcd: [] });
-    return { ...options, auth: { ...options.auth, allowAnonymous: true } };
+    const auth = { allowAnonymous: true, jwksUrl: '', jwksFile: '', jwtRoles: [], clientCaFile: '', clientRoles: [] };
+    return { ...options, auth: { ...options.auth, ...auth } };
   });
 }
 

@@ -1,5 +1,8 @@
+import { AUTH_ROWS } from './auth-rows.ts';
+import { BUNDLE_ROWS } from './bundle-rows.ts';
 import { CLUSTER_ROWS } from './cluster-rows.ts';
 import { listOf } from './list-of.ts';
+import { LOGS_ROWS } from './logs-rows.ts';
 import { duration, integer, port, size } from './number-kinds.ts';
 import { onOff } from './on-off.ts';
 import { FOLLOW_ROWS, SEARCH_ROWS } from './search-rows.ts';
@@ -47,7 +50,7 @@ export const SETTING_ROWS = {
       kind: host(),
       default: '127.0.0.1',
       about:
-        'The address HTTP and gRPC listen on. Any address but a loopback one needs `auth.token-file` or `auth.allow-anonymous`.',
+        'The address HTTP and gRPC listen on. Any address but a loopback one needs credentials (`auth.token-file`, JWTs, client certificates) or `auth.allow-anonymous`.',
     }),
     port: setting({ name: 'port', kind: port(), default: 7300, about: 'The HTTP port. 0: any free one.' }),
     allowedHosts: setting({
@@ -55,7 +58,7 @@ export const SETTING_ROWS = {
       kind: listOf(host(), { plural: 'hosts' }),
       default: [],
       about:
-        'More names accepted in the `Host` header while no token is asked for, beside loopback, the host name and the address of the node.',
+        'More names accepted in the `Host` header while no credentials are asked for, beside loopback, the host name and the address of the node.',
     }),
     corsOrigins: setting({
       name: 'cors-origins',
@@ -114,26 +117,13 @@ export const SETTING_ROWS = {
       about: 'The largest message a gRPC request may consist of.',
     }),
   },
-  auth: {
-    tokenFile: setting({
-      name: 'token-file',
-      kind: path(),
-      default: '',
-      about: 'A file with hashed bearer tokens. When set, every request needs one of them.',
-    }),
-    allowAnonymous: setting({
-      name: 'allow-anonymous',
-      kind: onOff(),
-      default: false,
-      about: 'Serve other machines without asking for a token.',
-    }),
-  },
+  auth: AUTH_ROWS,
   tls: {
     certFile: setting({
       name: 'cert-file',
       kind: path(),
       default: '',
-      about: 'The certificate chain (PEM). Empty: no encryption. Needs `tls.key-file`.',
+      about: 'The certificate chain (PEM), read again when it changes. Empty: no encryption. Needs `tls.key-file`.',
     }),
     keyFile: setting({
       name: 'key-file',
@@ -196,11 +186,21 @@ export const SETTING_ROWS = {
       default: 30 * 86_400_000,
       about: 'Rotated files older than this are removed.',
     }),
+    access: setting({
+      name: 'access',
+      kind: choice(['off', 'security', 'all']),
+      default: 'security',
+      about:
+        'Which requests are told in `access.log` beside the own log. `security`: refused ones and, where credentials are set up, configurations and downloads. It is never shown by the node itself.',
+      flag: 'access-log',
+    }),
     gzip: setting({ name: 'gzip', kind: onOff(), default: false, about: 'Compress rotated files.' }),
   },
+  logs: LOGS_ROWS,
   search: SEARCH_ROWS,
   follow: FOLLOW_ROWS,
   cluster: CLUSTER_ROWS,
+  bundle: BUNDLE_ROWS,
   config: {
     secretKeys: setting({
       name: 'secret-keys',

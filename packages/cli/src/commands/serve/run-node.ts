@@ -14,6 +14,8 @@ export async function runNode({ file, flags }: RunNodeOptions): Promise<number> 
   for (const warning of node.warnings) console.error(`porthole: ${warning}`);
   process.on('uncaughtException', (error) => die(node, error));
   console.log(`porthole is ready at ${node.url}`);
+  // In a terminal it means that the terminal is gone. The own log tells what came of it.
+  if (!process.stdout.isTTY) process.on('SIGHUP', () => void node.reload());
   await stopOnSignal(node);
   return EXIT.ok;
 }

@@ -27,7 +27,7 @@ ${memberSection()}
   );
 }
 
-function routeSection({ path, summary, description, parameters, answer, errors, open }: Route): Html {
+function routeSection({ path, summary, description, parameters, answer, errors, role }: Route): Html {
   const rows = parameters.map(
     ({ name, in: place, required, repeated, type, description: about }) =>
       html`<tr><td class="mono">${name}</td><td>${place}</td><td>${type}</td><td>${required ? 'required' : repeated ? 'repeatable' : 'optional'}</td><td>${prose(about)}</td></tr>`,
@@ -35,7 +35,14 @@ function routeSection({ path, summary, description, parameters, answer, errors, 
   const example = parameters.length === 0 ? html` · <a href="${path}">open</a>` : html``;
   return html`<section><h2>${summary}</h2><p><code>GET ${path}</code>${example}</p><p>${prose(description)}</p>
 ${rows.length > 0 ? html`<div class="card"><table><thead><tr><th>Parameter</th><th>In</th><th>Type</th><th></th><th>Meaning</th></tr></thead><tbody>${rows}</tbody></table></div>` : undefined}
-<p class="sub">Answers <code>${answer.contentType}</code>. ${open ? 'Needs no token. ' : ''}${errors.length > 0 ? html`Errors of its own: ${links(errors)}.` : undefined}</p></section>`;
+<p class="sub">Answers <code>${answer.contentType}</code>. ${needed(role)} ${errors.length > 0 ? html`Errors of its own: ${links(errors)}.` : undefined}</p></section>`;
+}
+
+function needed(role: Route['role']): Html {
+  if (role === 'none') return html`Needs no credentials.`;
+  return role === 'any'
+    ? html`Needs credentials of any role, where they are asked for.`
+    : html`Needs the role <code>${role}</code>.`;
 }
 
 /** Their parameters and answers stand above. */

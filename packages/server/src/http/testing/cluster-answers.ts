@@ -157,6 +157,7 @@ export const CLUSTER_ANSWERS: {
     bucketMs: 1000,
     buckets: [{ startMs: 0, counts: { ERROR: 2, NONE: 1 }, nodes: { a: 3 } }],
     untimed: 1,
+    counted: null,
     members: [OK],
   },
   logDigest: {

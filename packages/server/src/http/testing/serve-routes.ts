@@ -1,5 +1,6 @@
 import type { MemberRouteId, RouteId } from '@porthole/contract';
 import { onTestFinished } from 'vitest';
+import { openToAll, QUIET_ACCESS_LOG } from '../../auth/testing/open-to-all.ts';
 import { StreamSlots } from '../../doors/stream-slots.ts';
 import type { CutReason } from '../../metrics/request-counts.ts';
 import type { Logger } from '../../own-log/logger.ts';
@@ -49,11 +50,19 @@ export async function serveRoutes(
     stopping: stopping.signal,
   });
   const onRequest = createRequestHandler({
-    gate: { maxUrlBytes: 8192, tokens: undefined, checkHost() {}, checkRate() {}, isStopping: () => false },
+    gate: {
+      maxUrlBytes: 8192,
+      access: openToAll(),
+      protectsMetrics: true,
+      checkHost() {},
+      checkRate() {},
+      isStopping: () => false,
+    },
     routes: routes as Record<RouteId, RouteHandler>,
     memberRoutes: memberRoutes as Record<MemberRouteId, RouteHandler>,
     cors: createCors([]),
     slots,
+    accessLog: QUIET_ACCESS_LOG,
     metrics: {
       countRequest() {},
       countCut: (reason) => cuts.push(reason),

@@ -1,0 +1,104 @@
+import { createReadStream, createWriteStream } from 'node:fs';
+import { mkdtemp, rename, rm, stat } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pipeline } from 'node:stream/promises';
+import type { NodeClient } from '@porthole/client';
+import type { BundleManifest, BundleRequest } from '@porthole/contract';
+import { createZone } from '@porthole/logs';
+import { Interrupted, interruptSignal } from '../../interrupt.ts';
+import type { Invocation } from '../../invocation.ts';
+import { Progress } from '../../output/progress.ts';
+import { showBytes } from '../../output/show-bytes.ts';
+import { ProgramError } from '../../program-error.ts';
+import { timeFlag } from '../../records/record-filter.ts';
+import { openNode } from '../../where/open-node.ts';
+import { checkBundle } from './check-bundle.ts';
+import { tellManifest } from './tell-manifest.ts';
+
+const HOUR_MS = 3_600_000;
+
+/** It holds what is nobody else's business. */
+const PRIVATE = 0o600;
+
+/** Fetches a bundle. It is there whole and verified, or not at all. */
+export async function run(invocation: Invocation): Promise<number> {
+  const signal = interruptSignal();
+  const { terminal } = invocation;
+  const target = invocation.text('output');
+  if (target !== undefined && target !== '-') await refuseExisting(target);
+  const node = await openNode(invocation);
+  const request = await requestOf(invocation, node);
+  const scratch = target === '-' ? await mkdtemp(join(tmpdir(), 'porthole-bundle-')) : undefined;
+  const part = scratch === undefined ? `${target ?? 'porthole-bundle'}.${process.pid}.part` : join(scratch, 'bundle');
+  try {
+    await fetchTo(part, { invocation, node, request, signal });
+    const manifest = await checkBundle(part);
+    if (scratch === undefined) await terminal.write(`${await giveName(part, target, manifest)}\n`);
+    else for await (const chunk of createReadStream(part)) await terminal.write(chunk as Buffer);
+    return tellManifest(manifest, terminal);
+  } catch (error) {
+    throw signal.aborted ? new Interrupted() : error;
+  } finally {
+    await rm(scratch ?? part, { recursive: true, force: true });
+  }
+}
+
+/** Times are those of the node: ago is measured with its clock, and a time of day is one of its zone. */
+async function requestOf(invocation: Invocation, node: NodeClient): Promise<BundleRequest> {
+  const { timeZone, clockMs: nowMs } = await node.describe();
+  const zone = createZone(invocation.text('time-zone') ?? timeZone);
+  const clock = { nowMs, toEpochMs: zone.toEpochMs, offsetMsAt: zone.offsetMsAt };
+  const toMs = timeFlag(invocation, 'until', clock) ?? nowMs;
+  const fromMs = timeFlag(invocation, 'since', clock) ?? toMs - HOUR_MS;
+  if (fromMs >= toMs) throw new ProgramError('--since must be before --until');
+  const role = invocation.text('role');
+  const { args } = invocation;
+  return { fromMs, toMs, ...(args.length > 0 && { nodes: args }), ...(role !== undefined && { role }) };
+}
+
+interface Fetching {
+  invocation: Invocation;
+  node: NodeClient;
+  request: BundleRequest;
+  signal: AbortSignal;
+}
+
+async function fetchTo(path: string, { invocation, node, request, signal }: Fetching): Promise<void> {
+  const bundle = await node.bundle(request, { signal });
+  let done = 0;
+  const progress = new Progress(invocation.terminal, () => `the bundle is being made: ${showBytes(done)}`);
+  const counted = async function* () {
+    for await (const chunk of bundle.chunks) {
+      done += chunk.length;
+      yield chunk;
+    }
+  };
+  try {
+    await pipeline(counted, createWriteStream(path, { flags: 'wx', mode: PRIVATE }));
+  } finally {
+    progress.end();
+    await bundle.close();
+  }
+}
+
+/** Named after what it is, unless a name was asked for. */
+async function giveName(
+  part: string,
+  target: string | undefined,
+  { cluster, madeMs }: BundleManifest,
+): Promise<string> {
+  const time = new Date(madeMs).toISOString().replace(/[-:]|\.\d+/g, '');
+  const path = target ?? `porthole-bundle-${cluster.replace(/[^A-Za-z0-9._-]/g, '_')}-${time}.zip`;
+  await refuseExisting(path);
+  await rename(part, path);
+  return path;
+}
+
+async function refuseExisting(path: string): Promise<void> {
+  const exists = await stat(path).then(
+    () => true,
+    () => false,
+  );
+  if (exists) throw new ProgramError(`${path} exists, and is left alone: -o chooses another name`);
+}

@@ -1,0 +1,54 @@
+import { createHash } from 'node:crypto';
+import { type BundleManifest, MANIFEST_NAME } from '@porthole/contract';
+import { damaged, ZipArchive } from './zip-archive.ts';
+
+/** A manifest of every file there can be has less. */
+const MAX_MANIFEST_BYTES = 64 * 1024 ** 2;
+
+/** The manifest of a bundle, once every file was held against it. Throws for one that is not as it was made. */
+export async function checkBundle(path: string): Promise<BundleManifest> {
+  const archive = await ZipArchive.open(path);
+  try {
+    const manifest = await readManifest(archive);
+    const told = new Set([...manifest.entries.map(({ name }) => name), MANIFEST_NAME]);
+    for (const name of archive.names) if (!told.has(name)) throw damaged(`its manifest does not know ${name}`);
+    for (const { name, bytes, sha256 } of manifest.entries) {
+      const found = await measure(archive.read(name));
+      if (found.bytes !== bytes || found.sha256 !== sha256) throw damaged(`${name} is not what the manifest says`);
+    }
+    return manifest;
+  } finally {
+    await archive.close();
+  }
+}
+
+async function readManifest(archive: ZipArchive): Promise<BundleManifest> {
+  let text = '';
+  for await (const chunk of archive.read(MANIFEST_NAME)) {
+    text += Buffer.from(chunk).toString('latin1');
+    if (text.length > MAX_MANIFEST_BYTES) throw damaged('its manifest is too long');
+  }
+  const manifest = parse(Buffer.from(text, 'latin1').toString());
+  if (manifest?.format !== 'porthole-bundle' || !Array.isArray(manifest.entries) || !Array.isArray(manifest.missing))
+    throw damaged('its manifest is none');
+  if (manifest.formatVersion !== 1) throw damaged('it was made by a later version, and cannot be read by this one');
+  return manifest as BundleManifest;
+}
+
+function parse(text: string): Partial<BundleManifest> | null {
+  try {
+    return JSON.parse(text) as Partial<BundleManifest> | null;
+  } catch {
+    return null;
+  }
+}
+
+async function measure(chunks: AsyncIterable<Uint8Array>): Promise<{ bytes: number; sha256: string }> {
+  const hash = createHash('sha256');
+  let bytes = 0;
+  for await (const chunk of chunks) {
+    hash.update(chunk);
+    bytes += chunk.length;
+  }
+  return { bytes, sha256: hash.digest('hex') };
+}

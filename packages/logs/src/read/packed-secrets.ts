@@ -1,0 +1,50 @@
+import { gunzip } from '../file/gunzip.ts';
+import type { RangeSource } from '../file/read-range.ts';
+import { isGzipName } from '../file/text-source.ts';
+import { LogError } from '../log-error.ts';
+import type { Scrubber } from '../scrub/scrubber.ts';
+import type { ReadOptions } from '../types.ts';
+
+/** Files of which it is remembered whether they hold secrets: unpacking them again would take as long as sending them. */
+const MAX_REMEMBERED = 1024;
+
+/** Tells which compressed files hold secrets in their text, and keeps them from being given as they are. */
+export class PackedSecrets {
+  readonly #known = new Map<string, boolean>();
+
+  /** Throws `RAW_HAS_SECRETS` for a compressed file whose text has secrets, or cannot be unpacked to see whether it has. */
+  async refuse(file: RangeSource, options: ReadOptions): Promise<void> {
+    const { handle, reads } = file;
+    const { scrubber } = reads;
+    if (!scrubber || !isGzipName(handle.name) || handle.sizeBytes === 0) return;
+    const key = [handle.ino, handle.sizeBytes, handle.modifiedNs, scrubber.id].join(':');
+    const known = this.#known.get(key) ?? (await this.#look(file, scrubber, options));
+    if (this.#known.size >= MAX_REMEMBERED) this.#known.clear();
+    this.#known.set(key, known);
+    if (known)
+      throw hasSecrets(handle.name, 'there are secrets in its text, which cannot be masked in a compressed file');
+  }
+
+  async #look(file: RangeSource, scrubber: Scrubber, options: ReadOptions): Promise<boolean> {
+    let before: Buffer = Buffer.alloc(0);
+    try {
+      for await (const chunk of gunzip(file, options)) {
+        const bytes = Buffer.concat([before, chunk]);
+        before = Buffer.from(bytes.subarray(Math.max(0, bytes.length - scrubber.leftBytes)));
+        if (scrubber.mask(bytes)) return true;
+      }
+      return false;
+    } catch (error) {
+      if (!(error instanceof LogError) || error.code !== 'LOG_FILE_CORRUPT') throw error;
+      throw hasSecrets(file.handle.name, 'it is damaged, so that its text cannot be looked through for secrets', error);
+    }
+  }
+}
+
+function hasSecrets(name: string, reason: string, cause?: unknown): LogError {
+  return new LogError(
+    'RAW_HAS_SECRETS',
+    `${JSON.stringify(name)} is not given as it is: ${reason}; ask for its text, with a size that is large enough`,
+    { cause },
+  );
+}

@@ -1,0 +1,128 @@
+import { type ErrorCode, type Query, ROUTE_IDS, type RouteId, routeOf } from '@porthole/contract';
+import type { Logger } from '../own-log/logger.ts';
+import type { OwnLog } from '../own-log/own-log.ts';
+import type { Identity } from './identity.ts';
+
+export type AccessLogMode = 'off' | 'security' | 'all';
+
+/** Refusals that tell of someone who tries what is not for them. */
+const REFUSALS: ReadonlySet<ErrorCode> = new Set(['UNAUTHENTICATED', 'FORBIDDEN', 'HOST_NOT_ALLOWED']);
+
+/** A question is told, an attempt to fill the log with one is not. */
+const MAX_VALUE_CHARS = 256;
+
+/** Of a parameter that is given many times. */
+const MAX_VALUES = 8;
+
+/** Configurations, and whole files. */
+const SENSITIVE: ReadonlySet<RouteId> = new Set(
+  ROUTE_IDS.filter((id) => id === 'logRaw' || ['config', 'admin'].includes(routeOf(id).role)),
+);
+
+/** One answered request. */
+export interface AccessEntry {
+  identity: Identity | undefined;
+  address: string;
+  transport: 'http' | 'grpc';
+  /** Also of a method, and of a member's route: the same one of this node. */
+  route: RouteId | undefined;
+  /** As the metrics name it. */
+  operation: string;
+  query: Query;
+  /** HTTP status, or the name of the gRPC one. */
+  status: number | string;
+  code: ErrorCode | undefined;
+  /** Told although its code alone is none of those that are. */
+  isSuspicious: boolean;
+  bytes: number | undefined;
+  records: number | undefined;
+  ms: number;
+  /** The member that asks, as it says. */
+  via: string | undefined;
+}
+
+export interface AccessLog {
+  /** Whether every request is told, so that it is worth to count what goes out. */
+  tellsAll: boolean;
+  note(entry: AccessEntry): void;
+  close(): Promise<void>;
+  /** For a process about to end. */
+  flushSync(): void;
+}
+
+export interface AccessLogParts {
+  mode: AccessLogMode;
+  /** Whether clients are asked who they are: otherwise nothing can be told of a reader. */
+  isGuarded: boolean;
+  isDenied(file: string): boolean;
+  /** Called with the first line: a node that has nothing to tell makes no file. */
+  open(): Promise<OwnLog>;
+}
+
+/** Who has read what, for whoever has to find out later. */
+export function createAccessLog({ mode, isGuarded, isDenied, open }: AccessLogParts): AccessLog {
+  let opening: Promise<OwnLog> | undefined;
+  let opened: OwnLog | undefined;
+  let log: Logger | undefined;
+  const isOfInterest = (entry: AccessEntry) =>
+    mode === 'all' ||
+    entry.isSuspicious ||
+    (entry.code !== undefined && REFUSALS.has(entry.code)) ||
+    (isGuarded && entry.route !== undefined && SENSITIVE.has(entry.route)) ||
+    asksForDenied(entry, isDenied);
+  const openLog = async () => {
+    opened = await open();
+    log = opened.component('access');
+    return opened;
+  };
+  return {
+    tellsAll: mode === 'all',
+    note(entry) {
+      if (mode === 'off' || !isOfInterest(entry)) return;
+      if (log) return tell(log, entry);
+      opening ??= openLog();
+      opening.then(() => log && tell(log, entry)).catch(() => {}); // a name that can never work; it is ours
+    },
+    async close() {
+      await (await opening?.catch(() => undefined))?.close();
+    },
+    flushSync: () => opened?.flushSync(),
+  };
+}
+
+function asksForDenied({ query }: AccessEntry, isDenied: (file: string) => boolean): boolean {
+  return query.getAll('file').some(isDenied) || query.getAll('family').some(isDenied);
+}
+
+function tell(log: Logger, entry: AccessEntry): void {
+  const { identity, address, transport, operation, status, code, bytes, records, ms, via } = entry;
+  const context = {
+    who: identity?.name,
+    kind: identity?.kind,
+    address,
+    via: via?.slice(0, MAX_VALUE_CHARS),
+    transport,
+    operation,
+    ...toldParameters(entry),
+    status,
+    code,
+    bytes,
+    records,
+    ms: Math.round(ms),
+  };
+  if (code === undefined) log.info('', 'answered', context);
+  else log.warn('', 'refused', context);
+}
+
+/** Only parameters that the route knows: in the others anything may stand, a token too. */
+function toldParameters({ route, query }: AccessEntry): { file?: string; query?: Record<string, string | string[]> } {
+  if (route === undefined) return {};
+  const told = routeOf(route).parameters.flatMap(({ name, in: place }) => {
+    const values = place === 'query' ? query.getAll(name).filter((value) => value !== '') : [];
+    const [first, ...others] = values.slice(0, MAX_VALUES).map((value) => value.slice(0, MAX_VALUE_CHARS));
+    if (first === undefined) return [];
+    return [[name, others.length === 0 ? first : [first, ...others]] as const];
+  });
+  const { file, ...rest } = Object.fromEntries(told);
+  return { ...(typeof file === 'string' && { file }), ...(Object.keys(rest).length > 0 && { query: rest }) };
+}

@@ -1,0 +1,59 @@
+import type { Socket } from 'node:net';
+import { TLSSocket } from 'node:tls';
+import { certificateNames } from './certificate-names.ts';
+import type { Identity, Verdict } from './identity.ts';
+import { createRoleRules } from './role-rules.ts';
+
+const MAX_NAME_CHARS = 128;
+
+interface Seen {
+  verdict: Verdict | undefined;
+  /** A connection may outlive its certificate. */
+  untilMs: number;
+}
+
+/** Tells who a connection is of, by the certificate that was shown when it was made. */
+export class CertificateCheck {
+  readonly #rolesOf: (names: readonly string[]) => Identity['roles'];
+  readonly #now: () => number;
+  readonly #seen = new WeakMap<object, Seen>();
+
+  /** Rules like `CN:ops-*=viewer`. */
+  constructor(rules: readonly string[], now: () => number = Date.now) {
+    this.#rolesOf = createRoleRules(rules);
+    this.#now = now;
+  }
+
+  /** `undefined` for a connection without a certificate. */
+  check(socket: Socket): Verdict | undefined {
+    let seen = this.#seen.get(socket);
+    if (!seen) {
+      seen = this.#look(socket);
+      this.#seen.set(socket, seen);
+    }
+    return this.#now() < seen.untilMs ? seen.verdict : { refusal: 'the certificate has expired' };
+  }
+
+  #look(socket: Socket): Seen {
+    const certificate = isTls(socket) ? socket.getPeerCertificate() : undefined;
+    if (!isTls(socket) || !certificate?.subject) return { verdict: undefined, untilMs: Number.POSITIVE_INFINITY };
+    if (!socket.authorized) {
+      const refusal = `the certificate is not accepted: ${reasonOf(socket.authorizationError)}`;
+      return { verdict: { refusal }, untilMs: Number.POSITIVE_INFINITY };
+    }
+    const names = certificateNames(certificate);
+    const name = (names[0] ?? 'nameless').replace(/^CN:/, '').slice(0, MAX_NAME_CHARS);
+    const identity: Identity = { name, kind: 'certificate', roles: this.#rolesOf(names) };
+    return { verdict: { identity }, untilMs: Date.parse(certificate.valid_to) };
+  }
+}
+
+/** Over HTTP/2 the socket is a stand-in for one, which has its methods but is none. */
+function isTls(socket: Socket): socket is TLSSocket {
+  return socket instanceof TLSSocket || typeof (socket as Partial<TLSSocket>).getPeerCertificate === 'function';
+}
+
+/** OpenSSL's word for it, such as `CERT_HAS_EXPIRED`. */
+function reasonOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error ?? 'not verified');
+}

@@ -1,0 +1,21 @@
+import { isIPv6 } from 'node:net';
+
+/** Groups of an IPv6 address that are one customer's: whoever has one address has all of its /64. */
+const NETWORK_GROUPS = 4;
+
+/** An address as people know it: IPv4 without the form it has in a socket for both. */
+export function plainAddress(address: string | undefined): string {
+  return (address ?? '').replace(/^\[|\]$/g, '').replace(/^::ffff:(?=\d+\.)/i, '');
+}
+
+/** Whom failures are counted for: the address, or the /64 of an IPv6 address. */
+export function clientNetwork(address: string): string {
+  const bare = address.replace(/%.*$/, '');
+  if (!isIPv6(bare)) return bare;
+  const [front = '', back] = bare.split('::');
+  const groups = front === '' ? [] : front.split(':');
+  const missing = back === undefined ? 0 : 8 - groups.length - (back === '' ? 0 : back.split(':').length);
+  const full = [...groups, ...Array<string>(missing).fill('0'), ...(back ? back.split(':') : [])];
+  const network = full.slice(0, NETWORK_GROUPS).map((group) => Number.parseInt(group, 16).toString(16));
+  return `${network.join(':')}::/64`;
+}

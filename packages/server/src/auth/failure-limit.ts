@@ -1,0 +1,42 @@
+import { PortholeError } from '@porthole/contract';
+import { clientNetwork } from './client-network.ts';
+
+const MINUTE_MS = 60_000;
+
+/** Networks remembered at once. The one that failed first makes room. */
+const MAX_NETWORKS = 10_000;
+
+/** Told to who fails too often. */
+export class TooManyFailures extends PortholeError {
+  readonly retryAfterSeconds: number;
+  /** Of this minute: the one that is told in the access log, so that a flood does not push out the rest. */
+  readonly isFirst: boolean;
+
+  constructor(perMinute: number, { retryAfterSeconds, isFirst }: { retryAfterSeconds: number; isFirst: boolean }) {
+    const message = `more than ${perMinute} requests a minute without valid credentials from one address; see auth.max-failures-per-minute`;
+    super('RATE_LIMITED', message);
+    this.retryAfterSeconds = retryAfterSeconds;
+    this.isFirst = isFirst;
+  }
+}
+
+/** Counts a failure of a client; throws when there were more in a minute than allowed. 0 is no limit. */
+export function createFailureLimit(perMinute: number, now: () => number = Date.now): (address: string) => void {
+  if (perMinute === 0) return () => {};
+  const networks = new Map<string, { failures: number; sinceMs: number }>();
+  return (address) => {
+    const network = clientNetwork(address);
+    const timeMs = now();
+    let seen = networks.get(network);
+    if (!seen || Math.abs(timeMs - seen.sinceMs) >= MINUTE_MS) {
+      networks.delete(network); // inserted anew as the newest
+      seen = { failures: 0, sinceMs: timeMs };
+      networks.set(network, seen);
+      if (networks.size > MAX_NETWORKS) networks.delete(networks.keys().next().value ?? '');
+    }
+    seen.failures++;
+    if (seen.failures <= perMinute) return;
+    const retryAfterSeconds = Math.max(1, Math.ceil((seen.sinceMs + MINUTE_MS - timeMs) / 1000));
+    throw new TooManyFailures(perMinute, { retryAfterSeconds, isFirst: seen.failures === perMinute + 1 });
+  };
+}

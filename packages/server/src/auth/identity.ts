@@ -1,0 +1,17 @@
+import { ROLES, type Role } from '@porthole/contract';
+
+/** By what someone is known. */
+export type CredentialKind = 'token' | 'jwt' | 'certificate' | 'anonymous';
+
+/** Who asks. */
+export interface Identity {
+  name: string;
+  kind: CredentialKind;
+  roles: readonly Role[];
+}
+
+/** Everyone, where no credentials are asked for. */
+export const ANONYMOUS: Identity = { name: 'anonymous', kind: 'anonymous', roles: ROLES };
+
+/** Who asks, or why that cannot be said, in words for the one who asks. */
+export type Verdict = { identity: Identity } | { refusal: string };

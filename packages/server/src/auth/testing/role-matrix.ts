@@ -1,0 +1,32 @@
+import type { Role } from '@porthole/contract';
+import { MEMBER_ROUTE_IDS, mayUse, memberRouteOf, ROUTE_IDS, type RouteRole, routeOf } from '@porthole/contract';
+
+/** Who there can be, from least to most; nobody is one without credentials. */
+const COLUMNS: readonly (readonly [string, readonly Role[] | undefined])[] = [
+  ['nobody', undefined],
+  ['no role', []],
+  ['`viewer`', ['viewer']],
+  ['`config`', ['config']],
+  ['`admin`', ['admin']],
+];
+
+/** What may be asked, with what it asks for: a path, or a gRPC method. */
+type Row = readonly [string, RouteRole];
+
+/** Whether someone is answered; `undefined` is nobody. */
+export function isAnswered(roles: readonly Role[] | undefined, wanted: RouteRole): boolean {
+  return roles === undefined ? wanted === 'none' : mayUse(roles, wanted);
+}
+
+/** The table of docs/security.md, made from the route table. */
+export function roleMatrix(methods: readonly Row[]): string {
+  const routes = [...ROUTE_IDS.map(routeOf), ...MEMBER_ROUTE_IDS.map(memberRouteOf)];
+  const rows: Row[] = [...routes.map(({ path, role }): Row => [path, role]), ...methods];
+  const head = ['what', 'needs', ...COLUMNS.map(([name]) => name)];
+  const body = rows.map(([what, role]) => [
+    `\`${what}\``,
+    role === 'none' ? 'nothing' : role === 'any' ? 'credentials' : `\`${role}\``,
+    ...COLUMNS.map(([, roles]) => (isAnswered(roles, role) ? 'yes' : '')),
+  ]);
+  return [head, head.map(() => '---'), ...body].map((cells) => `| ${cells.join(' | ')} |`).join('\n');
+}

@@ -1,0 +1,31 @@
+import { fetchKeySet, readKeyFile } from '../auth/key-set.ts';
+import { isLoopbackHost } from '../settings/is-loopback-host.ts';
+import { type Look, ok, problem, warning } from './finding.ts';
+import type { Subject } from './subject.ts';
+
+/** Whether the keys with which JWTs are checked can be had. */
+export async function lookAtJwtKeys({ settings: { auth } }: Subject): Promise<Look[]> {
+  const { jwksUrl, jwksFile } = auth;
+  if (jwksUrl === '' && jwksFile === '') return [];
+  try {
+    const { keys } = await (jwksFile === '' ? fetchKeySet(jwksUrl) : readKeyFile(jwksFile));
+    const counted = `${jwksFile || jwksUrl} has ${keys.length} public ${keys.length === 1 ? 'key' : 'keys'}`;
+    if (jwksFile === '' && isInClear(jwksUrl))
+      return [
+        warning(
+          `${counted}, but over plain HTTP: who is on the way can put others there`,
+          'set auth.jwks-url to https',
+        ),
+      ];
+    return [ok(counted)];
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    const setting = jwksFile === '' ? 'auth.jwks-url' : 'auth.jwks-file';
+    return [problem(`${setting}: ${reason}`, `set ${setting} to where the JWKS of your identity provider is`)];
+  }
+}
+
+function isInClear(url: string): boolean {
+  const { protocol, hostname } = new URL(url);
+  return protocol === 'http:' && !isLoopbackHost(hostname.replace(/^\[|\]$/g, ''));
+}

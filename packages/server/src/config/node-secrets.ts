@@ -1,0 +1,121 @@
+import { readFile } from 'node:fs/promises';
+import type { Scrubbing } from '@porthole/logs';
+import type { ReloadedGroup } from '../auth/reloaded-files.ts';
+import type { Logger } from '../own-log/logger.ts';
+import type { LoadedSettings } from '../settings/load-settings.ts';
+import type { Settings } from '../settings/settings.ts';
+import type { ConfigSource } from './config-source.ts';
+import { findCredentials } from './find-credentials.ts';
+import { isSecretKey } from './secret-keys.ts';
+import { SecretValues } from './secret-values.ts';
+import type { KnownSecrets } from './secrets-of-toml.ts';
+
+/** Collects the secrets that must not leave the node in the text of logs, and tells those that cannot be masked. */
+export class NodeSecrets {
+  readonly #loaded: LoadedSettings;
+  readonly #scrubbing: Scrubbing;
+  readonly #isOn: boolean;
+  #log: Logger | undefined;
+  /** Told when there is a log to tell it. */
+  #untold: (() => void)[] = [];
+  #toldKeys = '';
+
+  constructor(loaded: LoadedSettings, scrubbing: Scrubbing) {
+    this.#loaded = loaded;
+    this.#scrubbing = scrubbing;
+    this.#isOn = loaded.settings.logs.scrub;
+  }
+
+  /** Takes what the node's own settings say and the files they name. */
+  async takeOwn(): Promise<void> {
+    if (!this.#isOn) return;
+    this.#take(secretsOfSettings(this.#loaded));
+    this.#take(await this.#secretsOfFiles());
+  }
+
+  /** Takes the secrets of a service's configuration, which is valid TOML. */
+  async takeText(text: string): Promise<void> {
+    if (!this.#isOn) return;
+    const { secretsOfToml } = await import('./secrets-of-toml.ts');
+    this.#take(secretsOfToml(text, this.#loaded.settings.config.secretKeys));
+  }
+
+  /** From now on the own log is there. */
+  tellTo(log: Logger): void {
+    this.#log = log;
+    for (const tell of this.#untold.splice(0)) tell();
+  }
+
+  /** The files that are looked at again when they change. */
+  filesOf(config: ConfigSource): ReloadedGroup[] {
+    const { configFile } = this.#loaded.settings.service;
+    const paths = [configFile, ...secretFiles(this.#loaded.settings).map(({ path }) => path)].filter(Boolean);
+    if (!this.#isOn || paths.length === 0) return [];
+    const reload = async () => {
+      await this.takeOwn();
+      if (configFile !== '') await config.text();
+    };
+    return [{ setting: 'logs.scrub', paths, reload }];
+  }
+
+  #take({ values, unscrubbedKeys }: KnownSecrets): void {
+    const left = this.#scrubbing.add(values);
+    if (left > 0) {
+      this.#tell((log) => log.error('scrub', 'too many secrets: some are not masked in the text of logs', { left }));
+    }
+    const keys = unscrubbedKeys.join(', ');
+    if (keys === '' || keys === this.#toldKeys) return;
+    this.#toldKeys = keys;
+    const message = 'secrets that are too short or too common are not masked in the text of logs';
+    this.#tell((log) => log.warn('scrub', message, { keys: unscrubbedKeys }));
+  }
+
+  #tell(tell: (log: Logger) => void): void {
+    const log = this.#log;
+    if (log) tell(log);
+    else this.#untold.push(() => this.#log && tell(this.#log));
+  }
+
+  async #secretsOfFiles(): Promise<KnownSecrets> {
+    const values = new SecretValues();
+    const unscrubbedKeys: string[] = [];
+    for (const { key, path } of secretFiles(this.#loaded.settings)) {
+      // Who needs the file says so if it cannot be read.
+      const text = (await readFile(path, 'utf8').catch(() => '')).trim();
+      values.add(text);
+      if (text !== '' && !values.has(text)) unscrubbedKeys.push(key);
+    }
+    return { values: [...values.long], unscrubbedKeys };
+  }
+}
+
+/** Files that hold a secret and nothing else. Tokens that others show to the node are kept as hashes only. */
+function secretFiles({ tls, cluster }: Settings): { key: string; path: string }[] {
+  return [
+    { key: 'tls.key-file', path: tls.keyFile },
+    { key: 'cluster.token-file', path: cluster.tokenFile },
+    { key: 'cluster.key-file', path: cluster.keyFile },
+    { key: 'cluster.etcd-password-file', path: cluster.etcdPasswordFile },
+    { key: 'cluster.etcd-key-file', path: cluster.etcdKeyFile },
+  ].filter(({ path }) => path !== '');
+}
+
+/** Secret settings, and passwords within others: in the URL of a registry, say. */
+function secretsOfSettings({ values: settings }: LoadedSettings): KnownSecrets {
+  const found = new SecretValues();
+  const unscrubbedKeys: string[] = [];
+  const isSecretName = (name: string) => isSecretKey([name], []);
+  for (const { definition, value } of settings) {
+    for (const text of [value].flat()) {
+      if (typeof text !== 'string' || text === '') continue;
+      const secrets = definition.secret
+        ? [text]
+        : findCredentials(text, isSecretName)
+            .filter(({ certain }) => certain)
+            .map(({ start, end }) => text.slice(start, end));
+      for (const secret of secrets) found.add(secret);
+      if (secrets.some((secret) => !found.has(secret))) unscrubbedKeys.push(definition.key);
+    }
+  }
+  return { values: [...found.long], unscrubbedKeys };
+}

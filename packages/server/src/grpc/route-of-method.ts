@@ -1,0 +1,39 @@
+import { type RouteId, type RouteRole, routeOf } from '@porthole/contract';
+import type { MethodName } from './calls/calls.ts';
+import { SERVICE_NAME } from './service-name.ts';
+
+/** The route that answers the same over HTTP: what it needs and what it takes, the method does too. */
+export const ROUTE_OF_METHOD: Readonly<Record<MethodName, RouteId>> = {
+  Describe: 'node',
+  GetConfig: 'config',
+  GetSettings: 'settings',
+  ListLogs: 'logList',
+  DescribeLogs: 'logFiles',
+  StatLog: 'logRaw',
+  ViewLog: 'logView',
+  ReadLog: 'logRaw',
+  SearchLogs: 'logSearch',
+  FollowLogs: 'logFollow',
+  CountLogs: 'logHistogram',
+  DigestLogs: 'logDigest',
+};
+
+const HEALTH_PREFIX = '/grpc.health.v1.Health/';
+
+export function isHealthCall(path: string): boolean {
+  return path.startsWith(HEALTH_PREFIX);
+}
+
+/** Of a call's path; `undefined` for what has no route: health and reflection. */
+export function routeOfCall(path: string): RouteId | undefined {
+  const prefix = `/${SERVICE_NAME}/`;
+  const method = path.startsWith(prefix) ? path.slice(prefix.length) : '';
+  return Object.hasOwn(ROUTE_OF_METHOD, method) ? ROUTE_OF_METHOD[method as MethodName] : undefined;
+}
+
+/** What a call asks for. The interface itself, which reflection tells, is for everyone who is known. */
+export function roleOfCall(path: string): RouteRole {
+  if (isHealthCall(path)) return 'none';
+  const route = routeOfCall(path);
+  return route === undefined ? 'any' : routeOf(route).role;
+}

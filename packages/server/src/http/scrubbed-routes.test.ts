@@ -1,0 +1,183 @@
+import { writeFileSync } from 'node:fs';
+import type { IncomingMessage } from 'node:http';
+import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
+import { MEMBER_ROUTE_IDS, memberRouteOf, ROUTE_IDS, type Route, routeOf } from '@porthole/contract';
+import { describe, expect, it } from 'vitest';
+import { readZip } from '../bundle/testing/read-zip.ts';
+import { connectNode } from '../grpc/testing/connect.ts';
+import { ask, askHead } from '../testing/ask.ts';
+import { freePorts } from '../testing/free-ports.ts';
+import { startTestNode, type TestNode, tempDir } from '../testing/test-node.ts';
+
+const SECRET = 'Tr0ub4dor/&3 x';
+
+/** The forms in which it is planted, written out: what is looked for must not come from what is tested. */
+const FORMS = [
+  SECRET,
+  'Tr0ub4dor%2F%263%20x',
+  'Tr0ub4dor%2f%263%20x',
+  'Tr0ub4dor%2F%263+x',
+  'Tr0ub4dor%252F%25263%2520x',
+  'Tr0ub4dor\\/&3 x',
+  'Tr0ub4dor/\\u00263 x',
+  'Tr0ub4dor/\\\\u00263 x',
+  // The middle of what base64 gives with no, one and two bytes before it.
+  'VHIwdWI0ZG9yLyYzIH',
+  'RyMHViNGRvci8mMyB4',
+  'UcjB1YjRkb3IvJjMge',
+];
+const BASE64 = ['', 'u', 'us'].map((before) => Buffer.from(`${before}${SECRET} and more`).toString('base64'));
+
+/** No pieces of it either: half a secret is half the work. */
+const PIECES = ['Tr0ub4', 'VHIwdWI0', 'RyMHViNGRv', 'UcjB1YjRk', 'b4dor%2'];
+
+function plantedLog(): string {
+  const texts = [...FORMS, ...BASE64];
+  const lines = Array.from({ length: 200 }, (_, index) => {
+    const time = `2026-11-15 10:${String(Math.floor(index / 60)).padStart(2, '0')}:${String(index % 60).padStart(2, '0')}.000`;
+    const level = ['INFO', 'WARN', 'ERROR'][index % 3];
+    const text = texts[index % texts.length] ?? '';
+    return `${time}\t${level}\t[Login ${SECRET}]\tauth/${text}.go:7\tlogin with ${text}\t{"password":"${text}"}\n  at ${text}\n`;
+  });
+  return lines.join('');
+}
+
+async function startPlanted(): Promise<TestNode> {
+  const [port = 0] = await freePorts(1);
+  const configFile = join(tempDir(), 'service.toml');
+  writeFileSync(configFile, `[db]\npassword = ${JSON.stringify(SECRET)}\n# password = "${SECRET}"\n`);
+  const text = plantedLog();
+  const json = JSON.stringify({ time: '2026-11-15T10:00:00Z', level: 'error', msg: SECRET, token: SECRET });
+  return startTestNode({
+    settings: {
+      http: { port },
+      service: { configFile },
+      node: { timeZone: 'UTC' },
+      cluster: { nodeId: 'n1', members: [`n1=http://127.0.0.1:${port}`] },
+    },
+    files: {
+      'a.log': text,
+      'a.log.1': text.replaceAll('11-15', '11-14'),
+      'a.log.2.gz': gzipSync(text.replaceAll('11-15', '11-13')),
+      'b.json.log': `${json}\n`,
+      'half.log': `2026-11-15 10:00:00.000\tINFO\t${SECRET.slice(0, 9)}`,
+    },
+  });
+}
+
+const QUERIES: Readonly<Record<string, readonly string[]>> = {
+  logView: ['file=a.log&size=1000000', 'file=a.log.2.gz&size=1000000', 'file=half.log', 'file=a.log&size=33'],
+  logRaw: ['file=a.log', 'file=b.json.log', 'file=half.log'],
+  logSearch: ['limit=1000&raw=true', 'file=a.log.2.gz&before=3&after=3', 'q=login&order=oldest', 'regex=login.with'],
+  logFollow: ['back=50&raw=true', 'file=a.log&back=5'],
+  logHistogram: ['buckets=10'],
+  logDigest: ['limit=1000'],
+  clusterLogSearch: ['limit=1000&raw=true'],
+  clusterLogFollow: ['back=50'],
+  clusterLogMoment: ['time=2026-11-15T10:01:00Z'],
+  bundle: ['since=2026-11-01'],
+};
+
+/** Where a page or an asset is asked for by a name that stands in the path. */
+function urlsOf(id: string, { path }: Route): string[] {
+  const at = path.replace('{id}', 'n1').replace('{name}', 'porthole.svg');
+  return (QUERIES[id] ?? ['']).map((query) => `${at}?${query}`);
+}
+
+const NODE_ROUTES = ROUTE_IDS.map((id) => [id, routeOf(id)] as const);
+const MEMBER_ROUTES = MEMBER_ROUTE_IDS.map((id) => [id, memberRouteOf(id)] as const);
+
+function expectClean(text: string, where: string): void {
+  for (const form of [...FORMS, ...PIECES]) expect(text.includes(form), `${form} in ${where}`).toBe(false);
+}
+
+/** The answer as far as it says something; one without end up to its first masked secret. */
+async function readText(port: number, url: string): Promise<string> {
+  if (!url.includes('/follow')) {
+    const { body, headers } = await ask(port, url);
+    if (headers['content-type'] !== 'application/zip') return body.toString();
+    return readZip(body)
+      .map(({ name, content }) => `${name}\n${content.toString()}`)
+      .join('\n');
+  }
+  const answer: IncomingMessage = await askHead(port, url);
+  let text = '';
+  for await (const part of answer) {
+    text += String(part);
+    if (text.includes('*****')) break;
+  }
+  return text;
+}
+
+describe('a secret of the configuration that stands everywhere in the logs', () => {
+  it('is in no answer of any route, of this node or of a member through it', async () => {
+    const { port } = await startPlanted();
+    const masked: string[] = [];
+    for (const [id, route] of [...NODE_ROUTES, ...MEMBER_ROUTES]) {
+      for (const url of urlsOf(id, route)) {
+        const text = await readText(port, url);
+        expectClean(text, url);
+        if (text.includes('*****')) masked.push(id);
+      }
+    }
+    // What is empty, or refused, holds no secret either.
+    const telling = [
+      'logView',
+      'logRaw',
+      'logSearch',
+      'logFollow',
+      'logDigest',
+      'clusterLogSearch',
+      'clusterLogFollow',
+    ];
+    expect(masked).toEqual(expect.arrayContaining([...telling, 'clusterLogMoment', 'clusterLogDigest', 'bundle']));
+  });
+
+  it('is not given in small pieces, nor packed', async () => {
+    const { port } = await startPlanted();
+    const whole = (await ask(port, '/api/v1/log/raw?file=a.log')).body;
+    const first = plantedLog().indexOf(SECRET);
+    for (let at = first - 2; at < first + SECRET.length + 2; at++) {
+      const range = { headers: { range: `bytes=${at}-${at}` } };
+      const { status, body } = await ask(port, '/api/v1/log/raw?file=a.log', range);
+      expect(status).toBe(206);
+      expect(body.toString()).toBe(whole.subarray(at, at + 1).toString());
+    }
+    const packed = await ask(port, '/api/v1/log/raw?file=a.log.2.gz');
+    expect(packed.status).toBe(403);
+    expect(JSON.parse(packed.body.toString())).toMatchObject({ code: 'RAW_HAS_SECRETS' });
+  });
+
+  it('is in no answer over gRPC', async () => {
+    const { running } = await startPlanted();
+    const node = connectNode(running.node.grpcPort);
+    const read = async (chunks: AsyncIterable<Uint8Array>) => {
+      let text = '';
+      for await (const chunk of chunks) text += Buffer.from(chunk).toString('latin1');
+      return text;
+    };
+    for (const file of ['a.log', 'a.log.2.gz', 'half.log']) {
+      const answer = await node.viewLog({ file, sizeBytes: 1_000_000 });
+      const text = await read(answer.chunks);
+      await answer.close();
+      expect(text).toContain('*****');
+      expectClean(text, `view of ${file}`);
+    }
+    const log = await node.openLog({ file: 'a.log' });
+    expectClean(await read(log.read(0, log.sizeBytes)), 'raw');
+    await log.close();
+    const query = { order: 'newest', limit: 1000, before: 1, after: 1, raw: true } as const;
+    for await (const items of node.searchLogs(query)) expectClean(JSON.stringify(items), 'search');
+    expectClean(JSON.stringify(await node.logDigest({ limit: 100 })), 'digest');
+    expectClean(JSON.stringify([await node.config(), await node.settings(), await node.logFiles()]), 'state');
+  });
+
+  it('is found by no question', async () => {
+    const { port } = await startPlanted();
+    for (const text of [SECRET, SECRET.slice(0, 6), 'ub4dor', 'VHIwdWI0']) {
+      const { body } = await ask(port, `/api/v1/log/search?q=${encodeURIComponent(text)}`);
+      expect(body.toString()).not.toContain('"type":"record"');
+    }
+  });
+});
