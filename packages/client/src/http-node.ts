@@ -1,6 +1,8 @@
 import {
+  type BundleRequest,
   type CallOptions,
   type ClusterState,
+  encodeBundle,
   encodeDigest,
   encodeHistogram,
   encodeSearch,
@@ -28,7 +30,7 @@ import type {
   SearchItem,
   SearchQuery,
 } from '@porthole/logs/types';
-import { askJson, askStream } from './ask.ts';
+import { askJson, askStream, refusePage } from './ask.ts';
 import { bodyBytes } from './body-bytes.ts';
 import { HttpCluster } from './cluster/http-cluster.ts';
 import type { Exchange } from './exchange.ts';
@@ -40,12 +42,20 @@ import { AS_IT_IS, openRemoteLog } from './remote-log.ts';
 import { searchItems, searchLines } from './search-stream.ts';
 import { readConfig, readDescription, readDigest, readFiles, readHistogram, readList, readSettings } from './shapes.ts';
 
+/** Beside the usual silence: a node that makes a bundle may wait for its members before it goes on. */
+const BUNDLE_PAUSE_MS = 60_000;
+
 /** A node, asked over HTTP. */
 export interface NodeClient extends NodeState {
   /** Base address, without a slash at its end. */
   readonly url: string;
   /** What the node answers for all nodes of its cluster. Whether it does shows when it is asked. */
   readonly cluster: ClusterState;
+  /**
+   * A support bundle of all nodes of its cluster: a ZIP archive, while it is made. Its last file is a `BundleManifest`.
+   * The caller closes the answer.
+   */
+  bundle(request: BundleRequest, options?: CallOptions): Promise<ByteAnswer>;
 }
 
 export class HttpNode implements NodeClient {
@@ -116,6 +126,18 @@ export class HttpNode implements NodeClient {
     const { budget, ...limits } = countLimits(options, this.#parts);
     const query = encodeDigest(request, budget);
     return askJson({ path: PATHS.logDigest, query, ...limits }, this.#parts, readDigest);
+  }
+
+  async bundle(request: BundleRequest, options: CallOptions = {}): Promise<ByteAnswer> {
+    const asked = { path: PATHS.bundle, query: encodeBundle(request), headers: AS_IT_IS, lookingMs: BUNDLE_PAUSE_MS };
+    const exchange = await askStream({ ...asked, ...options }, this.#parts);
+    try {
+      refusePage(exchange);
+      return bodyBytes(exchange);
+    } catch (error) {
+      exchange.close();
+      throw error;
+    }
   }
 
   #search(request: SearchQuery, options: SearchOptions): Promise<Exchange> {

@@ -1,4 +1,7 @@
 export type {
+  BundleEntry,
+  BundleManifest,
+  BundleRequest,
   CallOptions,
   ClusterConfig,
   ClusterConfigDiff,
@@ -23,6 +26,7 @@ export type {
   MemberReport,
   MemberSelection,
   MembershipState,
+  MissingEntry,
   MomentRequest,
   NodeConfig,
   NodeDescription,

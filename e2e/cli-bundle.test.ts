@@ -1,0 +1,162 @@
+import { execFileSync } from 'node:child_process';
+import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, truncateSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { readBundle } from '../packages/server/src/bundle/testing/bundle-cluster.ts';
+import { freePorts } from '../packages/server/src/testing/free-ports.ts';
+import { writeBrokerLog } from './testing/log-fixture.ts';
+import { runToEnd, serve, tempDir } from './testing/program.ts';
+
+const ENV = { TZ: 'UTC' };
+const RANGE = ['--since', '2026-11-15 05:00', '--until', '2026-11-15 06:00'];
+const NAME = /^porthole-bundle-porthole-\d{8}T\d{6}Z\.zip\n$/;
+
+/** A node of its own process with the broker's log, and a fresh directory to work in. */
+async function startNode(...flags: string[]) {
+  const home = tempDir();
+  const logDir = join(home, 'logs');
+  mkdirSync(logDir);
+  writeBrokerLog(logDir);
+  const program = serve(home, '--log-dir', logDir, '--node-time-zone', 'UTC', '--cluster-node-id', 'n1', ...flags);
+  const url = (await program.ready()).replace(/\/$/, '');
+  const cwd = tempDir();
+  const bundle = (...args: string[]) => runToEnd(['bundle', ...args, '--url', url], cwd, ENV);
+  return { cwd, url, bundle };
+}
+
+/** A server that answers as a node would, up to its bundle. */
+async function startWithBundle(body: Buffer, { isCut = false } = {}): Promise<string> {
+  const server = createServer((request, response) => {
+    if (request.url?.startsWith('/api/v1/node')) {
+      const node = { hostIp: '', hostName: 'n', grpcPort: 1, httpPort: 1, version: '1', onlineTime: 0 };
+      const clock = { clockMs: Date.now(), timeZone: 'UTC', utcOffsetMinutes: 0 };
+      response.setHeader('content-type', 'application/json');
+      return response.end(
+        JSON.stringify({ node, observes: 'self', ...clock, uptimeMs: 1, versions: {}, capabilities: [] }),
+      );
+    }
+    response.setHeader('content-type', 'application/zip');
+    if (!isCut) return response.end(body);
+    return response.write(body.subarray(0, body.length / 2), () => response.destroy());
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => {
+    server.close();
+    server.closeAllConnections();
+  });
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+describe('porthole bundle', () => {
+  it('writes a bundle named after its cluster and time, only for its owner, and tells its name', async () => {
+    const { cwd, bundle } = await startNode();
+    const { code, stdout, stderr } = await bundle(...RANGE);
+    expect({ code, stderr }).toEqual({
+      code: 0,
+      stderr: expect.stringMatching(/^porthole: \d+ files, .* unpacked, of 1 nodes; the hashes are right\n$/),
+    });
+    expect(stdout).toMatch(NAME);
+    expect(readdirSync(cwd)).toEqual([stdout.trim()]);
+    const path = join(cwd, stdout.trim());
+    expect(statSync(path).mode & 0o777).toBe(0o600);
+    const { manifest, text } = readBundle(readFileSync(path));
+    expect(manifest).toMatchObject({
+      isComplete: true,
+      range: { fromMs: Date.parse('2026-11-15T05:00:00Z'), toMs: Date.parse('2026-11-15T06:00:00Z') },
+    });
+    expect(text('logs/merged.log')).toContain('[n1] [broker.log]');
+    // What others unpack it with agrees.
+    if (existsSync('/usr/bin/unzip')) execFileSync('/usr/bin/unzip', ['-tq', path]);
+  });
+
+  it('-o names it, - is stdout, and what exists is left alone', async () => {
+    const { cwd, url, bundle } = await startNode();
+    expect(await bundle('-o', 'mine.zip')).toMatchObject({ code: 0, stdout: 'mine.zip\n' });
+    const before = readFileSync(join(cwd, 'mine.zip'));
+    const again = await bundle('-o', 'mine.zip');
+    expect(again).toMatchObject({ code: 2, stdout: '', stderr: expect.stringContaining('mine.zip exists') });
+    expect(readFileSync(join(cwd, 'mine.zip')).equals(before)).toBe(true);
+    const { BINARY } = await import('./testing/program.ts');
+    const piped = execFileSync(process.execPath, [BINARY, 'bundle', '-o', '-', '--url', url], {
+      cwd,
+      stdio: ['ignore', 'pipe', 'ignore'],
+    });
+    expect(readBundle(piped).manifest.isComplete).toBe(true);
+    expect(readdirSync(cwd)).toEqual(['mine.zip']);
+  });
+
+  it('tells what is missing, with exit code 3', async () => {
+    const [port] = await freePorts(1);
+    const { cwd, bundle } = await startNode('--cluster-members', `dead=http://127.0.0.1:${port}`);
+    const { code, stdout, stderr } = await bundle(...RANGE, '-o', 'part.zip');
+    expect({ code, stdout }).toEqual({ code: 3, stdout: 'part.zip\n' });
+    expect(stderr).toContain('porthole: warning: config/dead.toml is missing: refused');
+    const verified = await runToEnd(['bundle', 'verify', 'part.zip'], cwd, ENV);
+    expect(verified).toMatchObject({ code: 3, stdout: '', stderr });
+    expect(await bundle(...RANGE, 'n1', '-o', 'whole.zip')).toMatchObject({ code: 0, stdout: 'whole.zip\n' });
+  });
+
+  it.each([
+    [['--since', 'soon'], '--since "soon": it must be'],
+    [['--since', '1h', '--until', '2h'], '--since must be before --until'],
+    [['absent'], 'no member of the cluster is named "absent"'],
+    [['--role', 'a b'], '"role" is "a b"'],
+  ])('refuses %j', async (args, message) => {
+    const { cwd, bundle } = await startNode();
+    const { code, stdout, stderr } = await bundle(...args);
+    expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+    expect(stderr).toContain(message);
+    expect(readdirSync(cwd)).toEqual([]);
+  });
+
+  it('needs a token with the role admin where the node asks for one', async () => {
+    const home = tempDir();
+    const tokens = join(home, 'tokens');
+    const owners = await Promise.all(
+      ['admin', 'viewer,config'].map((roles) => runToEnd(['token', 'ann', '--roles', roles], home)),
+    );
+    writeFileSync(tokens, owners.map(({ stdout }) => stdout).join(''));
+    const { cwd, url } = await startNode('--auth-token-file', tokens);
+    const codes = [];
+    for (const { stderr } of owners) {
+      const token = stderr.trim().split(' ').at(-1) ?? '';
+      const env = { ...ENV, PORTHOLE_TOKEN: token };
+      codes.push((await runToEnd(['bundle', '--url', url], cwd, env)).code);
+    }
+    expect(codes).toEqual([0, 2]);
+    expect(readdirSync(cwd)).toHaveLength(1);
+  });
+
+  it('leaves nothing of a bundle that is cut, damaged or none', async () => {
+    const { cwd, bundle } = await startNode();
+    await bundle('-o', 'good.zip');
+    const good = readFileSync(join(cwd, 'good.zip'));
+    const damaged = Buffer.from(good);
+    damaged.fill(0x55, 200, 240);
+    const servers: [string, string][] = [
+      [await startWithBundle(good, { isCut: true }), 'the connection was lost'],
+      [await startWithBundle(damaged), 'the bundle is damaged'],
+      [await startWithBundle(Buffer.from('hello')), 'it is no ZIP archive'],
+    ];
+    for (const [url, message] of servers) {
+      const { code, stdout, stderr } = await runToEnd(['bundle', '-o', 'bad.zip', '--url', url], cwd, ENV);
+      expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+      expect(stderr).toContain(message);
+    }
+    expect(readdirSync(cwd)).toEqual(['good.zip']);
+  });
+});
+
+describe('porthole bundle verify', () => {
+  it('says that a bundle is whole, or what is wrong with it', async () => {
+    const { cwd, bundle } = await startNode();
+    await bundle('-o', 'a.zip');
+    const verify = (file: string) => runToEnd(['bundle', 'verify', file], cwd, ENV);
+    expect(await verify('a.zip')).toMatchObject({ code: 0, stdout: '' });
+    truncateSync(join(cwd, 'a.zip'), 1000);
+    expect(await verify('a.zip')).toMatchObject({ code: 2, stderr: expect.stringContaining('its end is missing') });
+    expect(await verify('absent.zip')).toMatchObject({ code: 2, stderr: expect.stringContaining('absent.zip') });
+  });
+});

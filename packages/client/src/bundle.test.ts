@@ -1,0 +1,51 @@
+import { expect, it } from 'vitest';
+import { createClient } from './create-client.ts';
+import { failureOf } from './testing/failure-of.ts';
+import { answering, HTML_HEADERS, JSON_HEADERS, startOddServer } from './testing/odd-server.ts';
+
+const REQUEST = { fromMs: 1, toMs: 2, nodes: ['a*'] };
+const ZIP_HEADERS = { 'content-type': 'application/zip' };
+
+it('a bundle comes as it is made', async () => {
+  const odd = await startOddServer((_request, response) => {
+    response.writeHead(200, ZIP_HEADERS);
+    response.write('first, ');
+    response.end('last');
+  });
+  const bundle = await createClient({ url: odd.url }).bundle(REQUEST);
+  let text = '';
+  for await (const chunk of bundle.chunks) text += Buffer.from(chunk).toString();
+  await bundle.close();
+  expect(text).toBe('first, last');
+  expect(odd.requests).toEqual(['GET /api/v1/bundle?since=1&until=2&nodes=a*']);
+});
+
+it('a bundle that is cut is a failure, not a short one', async () => {
+  const odd = await startOddServer((_request, response) => {
+    response.writeHead(200, ZIP_HEADERS);
+    response.write('first', () => response.destroy());
+  });
+  const { chunks } = await createClient({ url: odd.url }).bundle(REQUEST);
+  const reading = (async () => {
+    for await (const _ of chunks);
+  })();
+  expect(await failureOf(reading)).toMatchObject({ code: 'UNREACHABLE' });
+});
+
+it('a node that is making another one is asked again', async () => {
+  const busy = JSON.stringify({ code: 'BUNDLE_UNDER_WAY', detail: 'one at a time' });
+  const odd = await startOddServer((request, response, number) =>
+    number === 1
+      ? answering(503, busy, { ...JSON_HEADERS, 'retry-after': '0' })(request, response, number)
+      : answering(200, 'zip', ZIP_HEADERS)(request, response, number),
+  );
+  const bundle = await createClient({ url: odd.url }).bundle(REQUEST);
+  await bundle.close();
+  expect(odd.requests).toHaveLength(2);
+});
+
+it('a server that has none says so', async () => {
+  const odd = await startOddServer(answering(200, '<html>', HTML_HEADERS));
+  expect(await failureOf(createClient({ url: odd.url }).bundle(REQUEST))).toMatchObject({ code: 'NOT_SUPPORTED' });
+  expect(odd.left).toBe(0);
+});

@@ -1,0 +1,29 @@
+import { parseMemberSelection } from './cluster-request.ts';
+import type { MemberSelection } from './cluster-state.ts';
+import { encodeMembers } from './encode-cluster.ts';
+import { PortholeError } from './errors.ts';
+import type { Query } from './query.ts';
+import { type RequestClock, timeParameter } from './time-text.ts';
+
+/** What is asked for without a `since`: enough to hold what led to a failure that someone has just seen. */
+const DEFAULT_RANGE_MS = 3_600_000;
+
+/** Which members a support bundle is of, and from when its logs are. */
+export interface BundleRequest extends MemberSelection {
+  /** Epoch ms by the clock of the node that makes it, inclusive. */
+  fromMs: number;
+  /** Epoch ms, exclusive. */
+  toMs: number;
+}
+
+export function parseBundleRequest(query: Query, clock: RequestClock): BundleRequest {
+  const toMs = timeParameter(query, 'until', clock) ?? clock.nowMs;
+  const fromMs = timeParameter(query, 'since', clock) ?? toMs - DEFAULT_RANGE_MS;
+  if (fromMs >= toMs)
+    throw new PortholeError('PARAMETER_INVALID', `"since" (${fromMs}) must be before "until" (${toMs})`);
+  return { fromMs, toMs, ...parseMemberSelection(query) };
+}
+
+export function encodeBundle({ fromMs, toMs, ...selection }: BundleRequest): URLSearchParams {
+  return new URLSearchParams([['since', String(fromMs)], ['until', String(toMs)], ...encodeMembers(selection)]);
+}

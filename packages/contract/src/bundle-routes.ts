@@ -1,0 +1,26 @@
+import { SELECTION_PARAMETERS } from './cluster-parameters.ts';
+import { text } from './parameter-parts.ts';
+import { PATHS } from './paths.ts';
+import type { Route } from './route.ts';
+
+/** All that an operator attaches to a ticket. */
+export const BUNDLE_ROUTES = {
+  bundle: {
+    path: PATHS.bundle,
+    role: 'admin',
+    summary: 'Download a support bundle',
+    description:
+      'Configurations, their differences, logs of a time, counts and health of all members as one ZIP archive, as it is made. Its last file, `manifest.json`, tells what the others are, their SHA-256, and what is missing. Secrets are masked as in all other answers. One at a time.',
+    parameters: [
+      text(
+        'since',
+        'Logs from this time on: an RFC 3339 time, a date, `14:00`, or `15m` for so long ago; `1h` unless told.',
+      ),
+      text('until', 'Logs before this time, written like `since`; now unless told.'),
+      ...SELECTION_PARAMETERS,
+    ],
+    answer: { contentType: 'application/zip' },
+    errors: ['PARAMETER_INVALID', 'MEMBER_NOT_FOUND', 'REQUEST_LOOP', 'TOO_MANY_STREAMS', 'BUNDLE_UNDER_WAY'],
+    stream: true,
+  },
+} as const satisfies Record<string, Route>;

@@ -1,0 +1,213 @@
+import { randomBytes } from 'node:crypto';
+import { renameSync, writeFileSync } from 'node:fs';
+import type { IncomingMessage } from 'node:http';
+import { join } from 'node:path';
+import { createClient } from '@porthole/client';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { createToken } from '../auth/tokens.ts';
+import { ask, askHead, askProblem } from '../testing/ask.ts';
+import { eventually } from '../testing/eventually.ts';
+import { openBelow, startTestNode, type TestNode, tempDir } from '../testing/test-node.ts';
+import { openBundle } from './open-bundle.ts';
+import { askBundle, line, RANGE, readBundle, startBundleCluster } from './testing/bundle-cluster.ts';
+
+const PATH = `/api/v1/bundle?${RANGE}`;
+const MEBIBYTE = 1024 ** 2;
+
+/** Lines of a quarter kilobyte that cannot be compressed, over the whole hour. */
+function longLog(bytes: number): string {
+  const count = Math.floor(bytes / 256);
+  const noise = randomBytes(count * 100).toString('hex');
+  return Array.from({ length: count }, (_, index) => {
+    const second = 30 + Math.floor((index * 3500) / count);
+    const time = `05:${String(Math.floor(second / 60)).padStart(2, '0')}:${String(second % 60).padStart(2, '0')}`;
+    return line(time, `${index} ${noise.slice(index * 200, index * 200 + 200)}`);
+  }).join('');
+}
+
+/** The metrics of a node that tell what it holds. */
+async function held({ port }: TestNode): Promise<Record<string, number>> {
+  const text = (await ask(port, '/metrics')).body.toString();
+  const value = (name: string) => Number(new RegExp(`^porthole_${name} (\\d+)$`, 'm').exec(text)?.[1]);
+  return { streams: value('open_streams'), searches: value('searches'), jobs: value('scan_jobs') };
+}
+
+/** A bundle of which nothing is read but the head. */
+async function begin(port: number): Promise<IncomingMessage> {
+  const response = await askHead(port, PATH);
+  response.on('error', () => {});
+  onTestFinished(() => {
+    response.destroy();
+  });
+  return response;
+}
+
+describe('the limits of a bundle', () => {
+  it('configurations come first, and of logs that do not fit the newest part of each is kept', async () => {
+    const [node] = await startBundleCluster({
+      nodes: [
+        {
+          files: { 'loud.log': longLog(3 * MEBIBYTE), 'quiet.log': line('05:01:00', 'a word') },
+          settings: { bundle: { maxBytes: MEBIBYTE } },
+        },
+      ],
+    });
+    const { manifest, files, text } = await askBundle(node?.port ?? 0);
+    const total = manifest.entries.reduce((sum, { bytes }) => sum + bytes, 0);
+    expect(total).toBeLessThanOrEqual(MEBIBYTE);
+    expect(manifest.isComplete).toBe(false);
+    const entryOf = (name: string) => manifest.entries.find((entry) => entry.name === name);
+    expect(entryOf('config/n1.toml')).toMatchObject({ isCut: false, problems: [] });
+    expect(entryOf('logs/n1/quiet.log')).toMatchObject({ isCut: false, problems: [] });
+    expect(entryOf('logs/n1/loud.log')).toMatchObject({ isCut: true, problems: [expect.stringContaining('no room')] });
+    const loud = text('logs/n1/loud.log').split('\n');
+    const count = (3 * MEBIBYTE) / 256;
+    expect(loud.at(-2)).toContain(`[A]: ${count - 1} `);
+    expect(loud[0]).toMatch(/^2026-11-15 05:\d\d:\d\d\.000\tINFO/);
+    // The merged log begins where the loud one does, and has its end too.
+    expect(entryOf('logs/merged.log')).toMatchObject({ isCut: true });
+    const merged = text('logs/merged.log').trimEnd().split('\n');
+    expect(merged.at(-1)).toContain(`[A]: ${count - 1} `);
+    expect(merged[0]?.slice(0, 19)).toBe(loud[0]?.slice(0, 19));
+    expect(files.at(-1)?.name).toBe('manifest.json');
+  });
+
+  it('one at a time; the next one is told to come back', async () => {
+    const [node] = await startBundleCluster({ nodes: [{ files: { 'a.log': longLog(3 * MEBIBYTE) } }] });
+    const port = node?.port ?? 0;
+    const first = await begin(port);
+    expect(first.statusCode).toBe(200);
+    expect(first.headers['content-disposition']).toMatch(
+      /^attachment; filename="porthole-bundle-test-\d{8}T\d{6}Z\.zip"$/,
+    );
+    const { status, code, headers } = await askProblem(port, PATH);
+    expect({ status, code }).toEqual({ status: 503, code: 'BUNDLE_UNDER_WAY' });
+    expect(headers['retry-after']).toBe('10');
+    const parts: Buffer[] = [];
+    for await (const part of first) parts.push(part as Buffer);
+    expect(readBundle(Buffer.concat(parts)).manifest.isComplete).toBe(true);
+    await eventually(async () => expect((await ask(port, PATH)).status).toBe(200));
+  });
+
+  it('a reader that leaves midway leaves nothing behind', async () => {
+    const nodes = [{ files: { 'a.log': longLog(3 * MEBIBYTE) } }, { files: { 'a.log': longLog(3 * MEBIBYTE) } }];
+    const cluster = await startBundleCluster({ nodes });
+    const [first] = cluster;
+    const response = await begin(first?.port ?? 0);
+    await new Promise((resolve) => response.once('data', resolve));
+    response.destroy();
+    for (const node of cluster)
+      await eventually(async () => {
+        expect(await held(node)).toEqual({ streams: 0, searches: 0, jobs: 0 });
+        expect(openBelow(node.logDir)).toBe(0);
+      });
+    expect((await askBundle(first?.port ?? 0)).manifest.isComplete).toBe(true);
+  });
+
+  it('a reader that does not read slows it: what was read stays a small part of the logs', async () => {
+    const cluster = await startBundleCluster({
+      nodes: [{ files: { 'a.log': 'x\n' } }, { files: { 'a.log': longLog(12 * MEBIBYTE) } }],
+    });
+    const [first, second] = cluster;
+    const response = await begin(first?.port ?? 0);
+    const sent = async () => {
+      const text = (await ask(second?.port ?? 0, '/metrics')).body.toString();
+      const search = /^porthole_http_response_bytes_total\{[^}]*route="logSearch"[^}]*\} (\d+)$/m.exec(text)?.[1];
+      return Number(search ?? 0);
+    };
+    let before = -1;
+    await eventually(async () => {
+      const now = await sent();
+      const isStill = before === now && now > 0;
+      before = now;
+      expect(isStill).toBe(true);
+    });
+    expect(before).toBeLessThan(9 * MEBIBYTE);
+    response.destroy();
+    for (const node of cluster)
+      await eventually(async () => expect(await held(node)).toEqual({ streams: 0, searches: 0, jobs: 0 }));
+  });
+
+  it('time that is over ends it with what there is, and a manifest that says so', async () => {
+    const [node] = await startBundleCluster({ nodes: [{ files: { 'a.log': longLog(MEBIBYTE) } }] });
+    const bundle = await openBundle(
+      {
+        health: { check: async () => ({ status: 'ready', checks: [] }) },
+        metrics: { render: async () => '' },
+        maxBytes: MEBIBYTE,
+        timeoutMs: 1,
+        maxRecords: 100,
+        searchBudgetMs: 60_000,
+        countBudgetMs: 10_000,
+      },
+      {
+        cluster: createClient({ url: node?.running.url ?? '' }).cluster,
+        request: { fromMs: Date.parse('2026-11-15T05:00:00Z'), toMs: Date.parse('2026-11-15T06:00:00Z') },
+        signal: new AbortController().signal,
+      },
+    );
+    const parts: Uint8Array[] = [];
+    for await (const part of bundle.chunks) parts.push(part);
+    await bundle.close();
+    const { manifest } = readBundle(Buffer.concat(parts));
+    expect(manifest.isComplete).toBe(false);
+    expect(manifest.missing.at(-1)).toMatchObject({ name: 'logs', reason: expect.stringContaining('bundle.timeout') });
+  });
+
+  it('a log that is rotated while the bundle is made is there all the same', async () => {
+    const [node] = await startBundleCluster({
+      nodes: [{ files: { 'a.log': longLog(3 * MEBIBYTE), 'b.log': line('05:30:00', 'of b') } }],
+    });
+    const { logDir = '', port = 0 } = node ?? {};
+    const response = await begin(port);
+    renameSync(join(logDir, 'b.log'), join(logDir, 'b.log.1'));
+    writeFileSync(join(logDir, 'b.log'), line('07:00:00', 'of a new b'));
+    const parts: Buffer[] = [];
+    for await (const part of response) parts.push(part as Buffer);
+    const { files, text } = readBundle(Buffer.concat(parts));
+    const [name = ''] = files.map((file) => file.name).filter((each) => each.startsWith('logs/n1/b.log'));
+    expect(text(name)).toBe(line('05:30:00', 'of b'));
+  });
+});
+
+describe('the route of the bundle', () => {
+  it.each([
+    ['since=soon', 'PARAMETER_INVALID'],
+    ['since=1h&until=2h', 'PARAMETER_INVALID'],
+    ['since=1h&since=2h', 'BAD_REQUEST'],
+    ['nodes=absent', 'MEMBER_NOT_FOUND'],
+    ['role=a%20b', 'PARAMETER_INVALID'],
+  ])('refuses %s', async (query, code) => {
+    const { port } = await startTestNode();
+    expect((await askProblem(port, `/api/v1/bundle?${query}`)).code).toBe(code);
+    expect((await ask(port, PATH)).status).toBe(200);
+  });
+
+  it('is not for members that ask on behalf of others', async () => {
+    const { port } = await startTestNode();
+    const { code } = await askProblem(port, PATH, { headers: { 'porthole-via': 'n2' } });
+    expect(code).toBe('REQUEST_LOOP');
+  });
+
+  it('answers HEAD without making one', async () => {
+    const { port } = await startTestNode();
+    const { status, headers, body } = await ask(port, PATH, { method: 'HEAD' });
+    expect({ status, type: headers['content-type'], length: headers['content-length'] }).toEqual({
+      status: 200,
+      type: 'application/zip',
+      length: undefined,
+    });
+    expect(body.length).toBe(0);
+  });
+
+  it('is only for admins', async () => {
+    const owners = [createToken('ann', ['admin']), createToken('vic', ['viewer', 'config'])];
+    const path = join(tempDir(), 'tokens');
+    writeFileSync(path, owners.map(({ line: row }) => `${row}\n`).join(''));
+    const { port } = await startTestNode({ settings: { auth: { tokenFile: path } } });
+    const asking = owners.map(({ token }) => ask(port, PATH, { headers: { authorization: `Bearer ${token}` } }));
+    const [admin, other] = await Promise.all(asking);
+    expect([admin?.status, other?.status, (await ask(port, PATH)).status]).toEqual([200, 403, 401]);
+    expect(JSON.parse(other?.body.toString() ?? '')).toMatchObject({ code: 'FORBIDDEN' });
+  });
+});

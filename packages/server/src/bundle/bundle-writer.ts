@@ -1,0 +1,139 @@
+import { type BundleEntry, MANIFEST_NAME, type MissingEntry } from '@porthole/contract';
+import { reasonOf } from './reason-of.ts';
+import type { ZipStream } from './zip-stream.ts';
+
+const LINE_FEED = 10;
+
+/** What a file of the bundle is of; of all members, or of the node itself, where it does not say. */
+export interface EntrySource {
+  node?: string;
+  file?: string;
+  /** There is more of it than the chunks will give. */
+  isCut?: boolean;
+  problems?: readonly string[];
+}
+
+export interface BundleWriterOptions {
+  /** For all files together, the manifest not counted. */
+  maxBytes: number;
+  /** Fires when the time for the bundle is over: what is not there by then is left out. */
+  overtime: AbortSignal;
+  /** Fires when nobody wants it any more. */
+  leaving: AbortSignal;
+}
+
+/** Puts files into the archive as long as there is room and time, and keeps account of them for the manifest. */
+export class BundleWriter {
+  readonly entries: BundleEntry[] = [];
+  readonly missing: MissingEntry[] = [];
+  readonly #zip: ZipStream;
+  readonly #options: BundleWriterOptions;
+  #leftBytes: number;
+
+  constructor(zip: ZipStream, options: BundleWriterOptions) {
+    this.#zip = zip;
+    this.#options = options;
+    this.#leftBytes = options.maxBytes;
+  }
+
+  get leftBytes(): number {
+    return this.#leftBytes;
+  }
+
+  miss(name: string, reason: string, node?: string): void {
+    this.missing.push({ name, node: node ?? null, reason });
+  }
+
+  /** A small file, which is there whole or not at all. */
+  async addWhole(name: string, make: () => Promise<string>, source: EntrySource = {}): Promise<void> {
+    const content = async function* (room: number) {
+      const bytes = Buffer.from(await make());
+      if (bytes.length > room) throw new Error(NO_ROOM);
+      yield bytes;
+    };
+    await this.add(name, content(this.#leftBytes), source);
+  }
+
+  async addJson(name: string, make: () => Promise<unknown>, source: EntrySource = {}): Promise<void> {
+    await this.addWhole(name, async () => `${JSON.stringify(await make(), undefined, 2)}\n`, source);
+  }
+
+  /**
+   * A file of any length. What fails before its first byte is missing; what fails later, or has no room, is cut. Problems
+   * that show while it is read are added to those of the source by whoever reads it.
+   */
+  async add(name: string, chunks: AsyncIterable<Uint8Array>, source: EntrySource = {}): Promise<void> {
+    const { node, file, isCut = false, problems = [] } = source;
+    const iterator = chunks[Symbol.asyncIterator]();
+    try {
+      this.#checkTime();
+      const first = await iterator.next();
+      const entry: BundleEntry = {
+        name,
+        bytes: 0,
+        sha256: '',
+        node: node ?? null,
+        file: file ?? null,
+        isCut,
+        problems: [],
+      };
+      const told = await this.#zip.add(name, this.#inRoom(first, iterator, entry));
+      this.entries.push({ ...entry, ...told, problems: [...problems, ...entry.problems] });
+      this.#leftBytes -= told.bytes;
+    } catch (error) {
+      this.#options.leaving.throwIfAborted();
+      this.miss(name, this.#reason(error), node);
+    } finally {
+      await iterator.return?.();
+    }
+  }
+
+  async addManifest(manifest: object): Promise<void> {
+    const text = `${JSON.stringify(manifest, undefined, 2)}\n`;
+    await this.#zip.add(
+      MANIFEST_NAME,
+      (async function* () {
+        yield Buffer.from(text);
+      })(),
+    );
+  }
+
+  async *#inRoom(
+    first: IteratorResult<Uint8Array>,
+    iterator: AsyncIterator<Uint8Array>,
+    entry: BundleEntry,
+  ): AsyncGenerator<Uint8Array, void, undefined> {
+    let room = this.#leftBytes;
+    try {
+      for (let next = first; !next.done; next = await iterator.next()) {
+        this.#checkTime();
+        if (next.value.length > room) {
+          yield wholeLines(next.value.subarray(0, room));
+          throw new Error(NO_ROOM);
+        }
+        room -= next.value.length;
+        yield next.value;
+      }
+    } catch (error) {
+      this.#options.leaving.throwIfAborted();
+      entry.isCut = true;
+      entry.problems.push(this.#reason(error));
+    }
+  }
+
+  #checkTime(): void {
+    this.#options.leaving.throwIfAborted();
+    this.#options.overtime.throwIfAborted();
+  }
+
+  #reason(error: unknown): string {
+    return this.#options.overtime.aborted ? NO_TIME : reasonOf(error);
+  }
+}
+
+const NO_ROOM = 'the bundle would be larger than bundle.max-bytes allows';
+const NO_TIME = 'making the bundle took longer than bundle.timeout allows';
+
+function wholeLines(bytes: Uint8Array): Uint8Array {
+  return bytes.subarray(0, bytes.lastIndexOf(LINE_FEED) + 1);
+}

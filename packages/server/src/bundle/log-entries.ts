@@ -1,0 +1,78 @@
+import type { BundleParts } from './bundle-parts.ts';
+import { type LogPart, readPart } from './log-part.ts';
+import { mergedLog } from './merged-log.ts';
+import { fitParts, type LogPlanParts, planLogs } from './plan-logs.ts';
+import { reasonOf } from './reason-of.ts';
+
+/**
+ * Of the room that is left, what the files may take. The rest is for the merged log, which has the same text once more,
+ * with the name of its node and file in front.
+ */
+const FILES_SHARE = 0.4;
+
+/** What the members said: merged by time, and file by file. */
+export async function addLogs(parts: BundleParts): Promise<void> {
+  const { writer, signal } = parts;
+  let planned: LogPart[] = [];
+  try {
+    planned = await planParts(parts);
+  } catch (error) {
+    signal.throwIfAborted();
+    writer.miss('logs', reasonOf(error));
+  }
+  await addMerged(parts, planned);
+  for (const part of planned) await addPart(parts, part);
+}
+
+async function planParts({ cluster, request, nodes, writer, signal }: BundleParts): Promise<LogPart[]> {
+  const { fromMs, toMs, ...selection } = request;
+  const planning: LogPlanParts = {
+    cluster,
+    range: { fromMs, toMs },
+    clocks: nodes.nodes,
+    signal,
+    miss: ({ node, file }, reason) => writer.miss(`logs/${node}${file === undefined ? '' : `/${file}`}`, reason, node),
+  };
+  const { files, members } = await cluster.logFiles(selection, { signal });
+  for (const { id, outcome, detail } of members)
+    if (outcome !== 'ok') planning.miss({ node: id }, detail === null ? outcome : `${outcome}: ${detail}`);
+  return fitParts(await planLogs(files, planning), Math.floor(writer.leftBytes * FILES_SHARE), planning);
+}
+
+/** Begins where every file is still there: before that, some would seem to have been silent. */
+async function addMerged(parts: BundleParts, planned: readonly LogPart[]): Promise<void> {
+  const { writer, names, cluster, request, nodes, sources, signal } = parts;
+  const { fromMs, toMs, ...selection } = request;
+  const offsetOf = (node: string) => Math.round(nodes.nodes.find(({ id }) => id === node)?.clock?.offsetMs ?? 0);
+  const cut = planned.filter(({ isCut, kind }) => isCut && kind !== 'end');
+  const beginMs = Math.max(fromMs, ...cut.map(({ node, range }) => range.fromMs - offsetOf(node)));
+  const isCut = beginMs > fromMs;
+  const problems = isCut ? [`begins at ${new Date(beginMs).toISOString()}: before that, not all files are there`] : [];
+  const lines = mergedLog(cluster, {
+    range: { fromMs: Math.min(beginMs, toMs - 1), toMs },
+    selection,
+    pageRecords: sources.maxRecords,
+    budgetMs: sources.searchBudgetMs,
+    signal,
+    tell: (problem) => problems.push(problem),
+  });
+  await writer.add(names.take(['logs', 'merged.log']), lines, { isCut, problems });
+}
+
+async function addPart({ writer, names, cluster, sources, signal }: BundleParts, part: LogPart): Promise<void> {
+  const { node, file, isCut } = part;
+  const problems = isCut ? [cutReason(part)] : [];
+  const chunks = readPart(cluster.member(node), part, {
+    signal,
+    pageRecords: sources.maxRecords,
+    budgetMs: sources.searchBudgetMs,
+    tell: (problem) => problems.push(problem),
+  });
+  const name = names.take(['logs', node, file.replace(/\.gz$/, '')]);
+  await writer.add(name, chunks, { node, file, isCut, problems });
+}
+
+function cutReason({ kind, bytes, range }: LogPart): string {
+  if (kind === 'end') return `only its last ${bytes} bytes`;
+  return `only from ${new Date(range.fromMs).toISOString()} on, by its own clock: there is no room for more`;
+}

@@ -1,0 +1,69 @@
+import type { ClusterEnd, ClusterRecord, ClusterState, MemberSelection } from '@porthole/contract';
+import type { SearchQuery } from '@porthole/logs';
+
+export interface MergedLogOptions {
+  /** Of the records, by this node's clock. */
+  range: { fromMs: number; toMs: number };
+  selection: MemberSelection;
+  /** Records of one question. */
+  pageRecords: number;
+  /** How long one question may look. */
+  budgetMs: number;
+  signal: AbortSignal;
+  /** What should be known of what was written; told once each. */
+  tell(problem: string): void;
+}
+
+/** The records of all members, oldest first, by corrected time: in the line format of the contract, in UTC. */
+export async function* mergedLog(
+  cluster: Pick<ClusterState, 'searchLogs'>,
+  options: MergedLogOptions,
+): AsyncGenerator<Uint8Array, void, undefined> {
+  const { range, selection, pageRecords, budgetMs, signal, tell } = options;
+  const query: SearchQuery & MemberSelection = {
+    ...selection,
+    ...range,
+    order: 'oldest',
+    limit: pageRecords,
+    before: 0,
+    after: 0,
+  };
+  const told = new Set<string>();
+  for (let cursor: string | null | undefined; cursor !== null; ) {
+    const page = cursor === undefined ? query : { ...query, start: { cursor } };
+    let end: ClusterEnd | undefined;
+    for await (const items of cluster.searchLogs(page, { signal, budgetMs })) {
+      let lines = '';
+      for (const item of items) {
+        if (item.type === 'record') lines += recordLines(item);
+        else end = item;
+      }
+      if (lines !== '') yield Buffer.from(lines);
+    }
+    signal.throwIfAborted();
+    for (const problem of problemsOf(end)) {
+      if (!told.has(problem)) tell(problem);
+      told.add(problem);
+    }
+    if (end?.records === 0 && end.cursor === cursor) throw new Error('the search does not go on');
+    cursor = end?.cursor ?? null;
+  }
+}
+
+function problemsOf(end: ClusterEnd | undefined): string[] {
+  const failed = (end?.members ?? []).filter(({ outcome }) => outcome !== 'ok');
+  return failed.map(({ id, outcome, detail, asOfMs }) => {
+    const words = asOfMs === null ? '' : `; its last words of ${new Date(asOfMs).toISOString()} are told`;
+    return `${id}: ${outcome}${detail === null ? '' : `: ${detail}`}${words}`;
+  });
+}
+
+/** Columns that a record has not are left out, as readers of that format allow; node and file stand before its own tags. */
+function recordLines({ node, file, atMs, level, source, tags = [], message, context, cut }: ClusterRecord): string {
+  const time = atMs === undefined ? undefined : new Date(atMs).toISOString().replace('T', ' ').replace('Z', '');
+  const labels = [node, file, ...tags].map((label) => `[${label.replace(/[\p{Cc}[\]]/gu, '_')}]`).join(' ');
+  const [firstLine = '', ...lines] = message.split('\n');
+  const columns = [time, level, source, `${labels}: ${firstLine}`, context && JSON.stringify(context)];
+  const first = columns.filter((column) => column !== undefined).join('\t');
+  return `${[first, ...lines].join('\n')}${cut ? ' ...' : ''}\n`;
+}

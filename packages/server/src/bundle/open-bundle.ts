@@ -1,0 +1,114 @@
+import type { BundleManifest, BundleRequest, ClusterState } from '@porthole/contract';
+import { ownVersion } from '../version.ts';
+import type { BundleParts, BundleSources } from './bundle-parts.ts';
+import { BundleWriter } from './bundle-writer.ts';
+import { EntryNames } from './entry-names.ts';
+import { addLogs } from './log-entries.ts';
+import { addState } from './state-entries.ts';
+import { ZipStream } from './zip-stream.ts';
+
+/** An archive that is made while it is read. */
+export interface OpenBundle {
+  /** What to call it. */
+  fileName: string;
+  chunks: AsyncIterable<Uint8Array>;
+  /** Ends the making of it, wherever that is. Resolves when nothing is held any more. */
+  close(): Promise<void>;
+}
+
+export interface OpenBundleOptions {
+  cluster: ClusterState;
+  request: BundleRequest;
+  /** Fires when nobody wants it any more. */
+  signal: AbortSignal;
+}
+
+/**
+ * Asks the members who they are and how they are configured, which is where a bad request shows, then begins to write.
+ * What fails later costs its own files, and the manifest says so.
+ */
+export async function openBundle(
+  sources: BundleSources,
+  { cluster, request, signal }: OpenBundleOptions,
+): Promise<OpenBundle> {
+  const { fromMs, toMs, ...selection } = request;
+  const madeMs = Date.now();
+  const nodes = await cluster.nodes({ signal });
+  const { configs } = await cluster.config(selection, { signal });
+  const zip = new ZipStream(madeMs);
+  const leaving = new AbortController();
+  const overtime = new AbortController();
+  const timer = setTimeout(() => overtime.abort(), sources.timeoutMs);
+  const leave = () => {
+    leaving.abort();
+    zip.leave();
+  };
+  signal.addEventListener('abort', leave, { once: true });
+  const writer = new BundleWriter(zip, {
+    maxBytes: sources.maxBytes,
+    overtime: overtime.signal,
+    leaving: leaving.signal,
+  });
+  const parts: BundleParts = {
+    sources,
+    cluster,
+    request,
+    madeMs,
+    nodes,
+    configs,
+    writer,
+    names: new EntryNames(),
+    signal: AbortSignal.any([leaving.signal, overtime.signal]),
+  };
+  const writing = write(parts, overtime.signal)
+    .then(() => zip.end())
+    // Also where nobody wants it any more: whoever still waits for the next chunk must not wait for ever.
+    .catch((error: Error) => zip.fail(error))
+    .finally(() => {
+      clearTimeout(timer);
+      signal.removeEventListener('abort', leave);
+    });
+  if (signal.aborted) leave();
+  const close = () => {
+    leave();
+    return writing;
+  };
+  return { fileName: fileNameOf(nodes.cluster, madeMs), chunks: zip.chunks(), close };
+}
+
+async function write(parts: BundleParts, overtime: AbortSignal): Promise<void> {
+  try {
+    await addState(parts);
+    await addLogs(parts);
+  } catch (error) {
+    // What was under way when the time was over has been noted; the rest was not begun.
+    if (!overtime.aborted) throw error;
+    parts.writer.miss('logs', 'making the bundle took longer than bundle.timeout allows');
+  }
+  await parts.writer.addManifest(manifestOf(parts));
+}
+
+function manifestOf({ request, madeMs, nodes, configs, writer }: BundleParts): BundleManifest {
+  const { fromMs, toMs, nodes: asked = [], role = null } = request;
+  const { entries, missing } = writer;
+  const isWell = entries.every(({ isCut, problems }) => !isCut && problems.length === 0);
+  return {
+    format: 'porthole-bundle',
+    formatVersion: 1,
+    madeMs,
+    madeBy: { id: nodes.nodes.find(({ isSelf }) => isSelf)?.id ?? '', porthole: ownVersion() },
+    cluster: nodes.cluster,
+    range: { fromMs, toMs },
+    selection: { nodes: [...asked], role },
+    isComplete: isWell && missing.length === 0,
+    members: configs.map(({ id, report: { outcome, detail } }) => ({ id, outcome, detail })),
+    entries,
+    missing,
+  };
+}
+
+/** `porthole-bundle-prod-20261115T120000Z.zip` */
+function fileNameOf(cluster: string, madeMs: number): string {
+  const time = new Date(madeMs).toISOString().replace(/[-:]|\.\d+/g, '');
+  return `porthole-bundle-${cluster.replace(/[^A-Za-z0-9._-]/g, '_') || 'porthole'}-${time}.zip`;
+}

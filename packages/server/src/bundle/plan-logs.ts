@@ -1,0 +1,135 @@
+import { type ClusterLogFiles, type ClusterNode, type ClusterState, codeOf } from '@porthole/contract';
+import { fitSizes } from './fit-sizes.ts';
+import { firstRecord, type LogPart } from './log-part.ts';
+import { reasonOf } from './reason-of.ts';
+
+/** The newest ones; an archive of more is of no use to a person. */
+const MAX_FILES = 2000;
+
+/** What is taken of a file whose times are not known. */
+const END_BYTES = 1024 ** 2;
+
+type ClusterFile = ClusterLogFiles['files'][number];
+
+export interface LogPlanParts {
+  cluster: ClusterState;
+  /** By this node's clock. */
+  range: { fromMs: number; toMs: number };
+  clocks: readonly Pick<ClusterNode, 'id' | 'clock'>[];
+  signal: AbortSignal;
+  /** What of a member, or of a file of it, cannot be had. */
+  miss(place: { node: string; file?: string }, reason: string): void;
+}
+
+/** The parts of these files that are of the time asked for, with their lengths. Looked up, not read. */
+export async function planLogs(files: readonly ClusterFile[], parts: LogPlanParts): Promise<LogPart[]> {
+  const { range, miss, signal } = parts;
+  const wanted = files.filter((file) => mayHold(file, range)).sort(newestFirst);
+  for (const { node, name } of wanted.slice(MAX_FILES)) miss({ node, file: name }, `only ${MAX_FILES} files fit`);
+  const silent = new Set<string>();
+  const found: LogPart[] = [];
+  for (const file of wanted.slice(0, MAX_FILES)) {
+    const { node, name } = file;
+    if (silent.has(node)) continue;
+    try {
+      const part = await findPart(file, parts);
+      if (part) found.push(part);
+    } catch (error) {
+      signal.throwIfAborted();
+      // Who does not answer is not waited for once more with every file.
+      if (SILENCE.has(codeOf(error))) silent.add(node);
+      miss(silent.has(node) ? { node } : { node, file: name }, reasonOf(error));
+    }
+  }
+  return found.sort((a, b) => compare(a.node, b.node) || compare(a.file, b.file));
+}
+
+/** The newest of each, as much as there is room for. Cut ones begin with a whole record. */
+export async function fitParts(
+  planned: readonly LogPart[],
+  room: number,
+  { cluster, signal, miss }: LogPlanParts,
+): Promise<LogPart[]> {
+  const sizes = fitSizes(
+    planned.map(({ bytes }) => bytes),
+    room,
+  );
+  const fitted: LogPart[] = [];
+  for (const [index, part] of planned.entries()) {
+    const size = sizes[index] ?? 0;
+    if (size === part.bytes) fitted.push(part);
+    else if (part.kind === 'end') fitted.push({ ...part, bytes: size, isCut: true });
+    else {
+      try {
+        const newest = await newestOf(part, size, { cluster, signal });
+        if (newest) fitted.push(newest);
+        else miss(part, 'there is no room for it');
+      } catch (error) {
+        signal.throwIfAborted();
+        miss(part, reasonOf(error));
+      }
+    }
+  }
+  return fitted;
+}
+
+const SILENCE: ReadonlySet<string> = new Set(['UNREACHABLE', 'DEADLINE_EXCEEDED', 'UNAUTHENTICATED', 'FORBIDDEN']);
+
+/** What times are known of it do not rule it out. What is no text has no lines that anyone could look for. */
+function mayHold({ format, firstTimeMs, lastTimeMs, modifiedMs }: ClusterFile, { fromMs, toMs }: LogPart['range']) {
+  if (format === 'empty' || format === 'binary') return false;
+  if (firstTimeMs !== null && firstTimeMs >= toMs) return false;
+  const endMs = lastTimeMs ?? modifiedMs;
+  return endMs === null || endMs >= fromMs;
+}
+
+async function findPart(file: ClusterFile, parts: LogPlanParts): Promise<LogPart | undefined> {
+  const { node, name, family, compressed, format, firstTimeMs, lastTimeMs, modifiedMs, problem, size } = file;
+  if (problem !== null && modifiedMs !== null) throw new Error(problem);
+  const offsetMs = Math.round(parts.clocks.find(({ id }) => id === node)?.clock?.offsetMs ?? 0);
+  const range = { fromMs: parts.range.fromMs + offsetMs, toMs: parts.range.toMs + offsetMs };
+  const whole = { node, file: name, family, range, isCut: false };
+  const isTimed = firstTimeMs !== null || lastTimeMs !== null;
+  if (modifiedMs === null || format === 'text' || !isTimed) {
+    const bytes = compressed ? END_BYTES : Math.min(size, END_BYTES);
+    return { ...whole, kind: 'end', bytes, cursor: '', isCut: size > END_BYTES };
+  }
+  const state = parts.cluster.member(node);
+  const first = await firstRecord(state, { file: name, ...range, order: 'oldest' }, parts);
+  const last = first && (await firstRecord(state, { file: name, ...range, order: 'newest' }, parts));
+  if (!first || !last) return undefined;
+  const bytes = Math.max(0, last.offset + last.bytes - first.offset);
+  return { ...whole, kind: compressed ? 'records' : 'bytes', bytes, cursor: first.cursor };
+}
+
+async function newestOf(
+  part: LogPart,
+  size: number,
+  { cluster, signal }: Pick<LogPlanParts, 'cluster' | 'signal'>,
+): Promise<LogPart | undefined> {
+  const { node, file, family, cursor, range } = part;
+  const state = cluster.member(node);
+  const start = await firstRecord(state, { family, order: 'oldest', start: { record: cursor } }, { signal });
+  if (!start) return undefined;
+  const end = start.offset + part.bytes;
+  const cutAt = end - size;
+  for await (const items of state.searchLogs(
+    { file: start.file, order: 'oldest', start: { offset: cutAt }, limit: 2, before: 0, after: 0 },
+    { signal },
+  )) {
+    for (const item of items) {
+      if (item.type === 'end' || item.offset < cutAt || item.offset >= end) continue;
+      const fromMs = item.timeMs ?? range.fromMs;
+      return { ...part, file, bytes: end - item.offset, cursor: item.cursor, range: { ...range, fromMs }, isCut: true };
+    }
+  }
+  return undefined;
+}
+
+function newestFirst(a: ClusterFile, b: ClusterFile): number {
+  return (b.modifiedMs ?? 0) - (a.modifiedMs ?? 0);
+}
+
+function compare(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0;
+}

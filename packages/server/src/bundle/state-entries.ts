@@ -1,0 +1,58 @@
+import { arch, platform, release } from 'node:os';
+import { ownVersion } from '../version.ts';
+import { type BundleParts, isSilent } from './bundle-parts.ts';
+
+/** Groups of the digest. */
+const DIGEST_GROUPS = 500;
+
+/** What the members are, how they are configured and how this node is. */
+export async function addState(parts: BundleParts): Promise<void> {
+  const { writer, names, nodes, cluster, request, signal, sources } = parts;
+  const { fromMs, toMs, ...selection } = request;
+  await writer.addJson(names.take(['members.json']), async () => nodes);
+  await addVersions(parts);
+  await addConfigs(parts);
+  await writer.addJson(names.take(['config-diff.json']), () => cluster.configDiff(selection, { signal }));
+  await writer.addJson(names.take(['health.json']), () => sources.health.check());
+  await writer.addWhole(names.take(['metrics.txt']), () => sources.metrics.render());
+  await writer.addJson(names.take(['digest.json']), () =>
+    cluster.logDigest({ ...request, limit: DIGEST_GROUPS }, { signal, budgetMs: sources.countBudgetMs }),
+  );
+}
+
+async function addVersions({ writer, names, configs, cluster, signal }: BundleParts): Promise<void> {
+  const versionOf = async (id: string) => {
+    try {
+      const { node, versions, observes, timeZone } = await cluster.member(id).describe({ signal });
+      return { id, version: node.version, ...versions, observes, timeZone };
+    } catch {
+      signal.throwIfAborted();
+      return { id, version: null }; // the manifest says why it is silent
+    }
+  };
+  await writer.addJson(names.take(['versions.json']), async () => {
+    const members = [];
+    for (const config of configs) {
+      const { id } = config;
+      members.push(isSilent(config) ? { id, version: config.config?.node.version ?? null } : await versionOf(id));
+    }
+    const madeOn = { porthole: ownVersion(), node: process.versions.node, os: `${platform()} ${release()} ${arch()}` };
+    return { madeOn, members };
+  });
+}
+
+async function addConfigs({ writer, names, configs, cluster, signal }: BundleParts): Promise<void> {
+  for (const told of configs) {
+    const { id: node, config, report } = told;
+    const [tomlName, settingsName] = ['.toml', '.settings.json'].map((ending) => names.take(['config', node], ending));
+    const reason = report.detail === null ? report.outcome : `${report.outcome}: ${report.detail}`;
+    if (config === null) writer.miss(tomlName ?? '', reason, node);
+    else {
+      const asOf = report.asOfMs === null ? '' : new Date(report.asOfMs).toISOString();
+      const problems = asOf === '' ? [] : [`as it was at ${asOf}: ${reason}`];
+      await writer.addWhole(tomlName ?? '', async () => config.config, { node, problems });
+    }
+    if (isSilent(told)) writer.miss(settingsName ?? '', reason, node);
+    else await writer.addJson(settingsName ?? '', () => cluster.member(node).settings({ signal }), { node });
+  }
+}
