@@ -1,0 +1,111 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { formsOf, MAX_NEEDLE_BYTES, MIN_NEEDLE_BYTES } from './needle-forms.ts';
+import { Scrubbing } from './scrubbing.ts';
+
+function texts(value: string): string[] {
+  return formsOf(value).map((form) => form.toString());
+}
+
+/** Whether the text, scrubbed, still has what is left of the value in a row. */
+function scrubbed(value: string, text: string): string {
+  const scrubbing = new Scrubbing();
+  scrubbing.add([value]);
+  const bytes = Buffer.from(text);
+  scrubbing.current?.mask(bytes);
+  return bytes.toString();
+}
+
+describe('the forms of a secret', () => {
+  test('a plain word is looked for as it is and in base64', () => {
+    expect(texts('hunter2hunter')).toEqual([
+      'hunter2hunter',
+      'aHVudGVyMmh1bnRlc',
+      'h1bnRlcjJodW50ZX',
+      'odW50ZXIyaHVudGVy',
+    ]);
+  });
+
+  test.each([
+    ['a/b c"d&e', 'a%2Fb%20c%22d%26e'],
+    ['a/b c"d&e', 'a%2fb%20c%22d%26e'],
+    ['a/b c"d&e', 'a%2Fb+c%22d%26e'],
+    ['a/b c"d&e', 'a%252Fb%2520c%2522d%2526e'],
+    ['a/b c"d&e', 'a/b c\\"d&e'],
+    ['a/b c"d&e', 'a\\/b c\\"d&e'],
+    ['a/b c"d&e', 'a/b c\\"d\\u0026e'],
+    ['a/b c"d&e', 'a/b c\\\\\\"d&e'],
+    ["it's(me)!", 'it%27s%28me%29%21'],
+    ['pässword', 'p\\u00e4ssword'],
+    ['pässword', 'p%C3%A4ssword'],
+  ])('%s is known as %s', (value, form) => {
+    expect(texts(value)).toContain(form);
+  });
+
+  test('in base64 it is masked whatever stands around it, but for the signs that hold other bits', () => {
+    const bytes = fc.string({ unit: 'binary', maxLength: 12 });
+    fc.assert(
+      fc.property(
+        bytes,
+        fc.string({ unit: 'grapheme', minLength: 6, maxLength: 40 }),
+        bytes,
+        (before, value, after) => {
+          const size = Buffer.byteLength(value);
+          fc.pre(size >= MIN_NEEDLE_BYTES && !/[\r\n]/.test(value));
+          for (const encoding of ['base64', 'base64url'] as const) {
+            const encoded = Buffer.from(`${before}${value}${after}`).toString(encoding);
+            const stars = scrubbed(value, encoded).split('*').length - 1;
+            expect(stars).toBeGreaterThanOrEqual(Math.floor((size * 8) / 6) - 1);
+          }
+        },
+      ),
+    );
+  });
+
+  test('one of several lines is masked line by line, and as one where it is escaped', () => {
+    const key = `-----BEGIN KEY-----\n${'abcdef0123'.repeat(6)}\n${'9876543210'.repeat(6)}\n-----END KEY-----\n`;
+    expect(scrubbed(key, key)).toBe(`-----BEGIN KEY-----\n${'*'.repeat(60)}\n${'*'.repeat(60)}\n-----END KEY-----\n`);
+    expect(scrubbed(key, JSON.stringify(key))).toBe(`"${'*'.repeat(JSON.stringify(key).length - 2)}"`);
+  });
+
+  test('a long one is masked as far as it goes where it was cut', () => {
+    const token = Array.from({ length: 300 }, (_, index) => (index * 7).toString(36)).join('');
+    expect(scrubbed(token, token)).toBe('*'.repeat(token.length));
+    expect(scrubbed(token, `${token.slice(0, 200)}...`)).toBe(`${'*'.repeat(192)}${token.slice(192, 200)}...`);
+  });
+
+  test('none is longer than needles may be, and none of a short value is looked for', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'binary', maxLength: 300 }), (value) => {
+        for (const form of formsOf(value)) {
+          expect(form.length).toBeLessThanOrEqual(MAX_NEEDLE_BYTES);
+          expect(form.length).toBeGreaterThanOrEqual(MIN_NEEDLE_BYTES);
+          expect(form.includes(10)).toBe(false);
+        }
+      }),
+    );
+  });
+});
+
+describe('what is scrubbed', () => {
+  test('is bounded: the latest values are taken, and those left out are counted', () => {
+    const scrubbing = new Scrubbing();
+    expect(scrubbing.add(['the-first-of-all'])).toBe(0);
+    const many = Array.from({ length: 5000 }, (_, index) => `secret number ${index} of very many`);
+    expect(scrubbing.add(many)).toBeGreaterThan(0);
+    const text = Buffer.from('the-first-of-all and secret number 0 of very many');
+    scrubbing.current?.mask(text);
+    expect(text.toString()).toBe(`the-first-of-all and ${'*'.repeat('secret number 0 of very many'.length)}`);
+  });
+
+  test('is nothing as long as there is nothing secret, and the same as long as nothing new is', () => {
+    const scrubbing = new Scrubbing();
+    expect(scrubbing.current).toBeUndefined();
+    scrubbing.add(['tiny']);
+    expect(scrubbing.current).toBeUndefined();
+    scrubbing.add(['long enough']);
+    const { current } = scrubbing;
+    scrubbing.add(['long enough']);
+    expect(scrubbing.current).toBe(current);
+  });
+});

@@ -1,0 +1,120 @@
+import { rarityOf } from '../kernel/needle.ts';
+import { MAX_NEEDLE_BYTES, MIN_NEEDLE_BYTES } from './needle-forms.ts';
+
+/** Grams of three bytes are looked up: with two, ordinary text would hit too often; with four, steps would be shorter. */
+export const GRAM_BYTES = 3;
+
+/** One byte for each hash; it has to stay in the cache while text runs through. */
+const GRAM_HASHES = 65_536;
+
+/** Longer steps are hardly quicker, and every needle then has more grams that ordinary text may hit. */
+const MAX_STEP = 32;
+
+/** Shifted by a byte: of the four bytes that are loaded, the product depends on the first three alone. */
+const MULTIPLIER = 0x3779b100;
+
+/** Needle number, place of the gram in it, and whether more follow for the same gram. */
+export const CANDIDATE_INTS = 3;
+
+/**
+ * What finds many texts in one pass. Of every needle a window is chosen, as long as the shortest needle. Grams are looked
+ * up only at every so many positions: wherever a needle stands, one of its window's first grams is met. All in shared
+ * memory: threads use it without copies.
+ */
+export interface NeedleTable {
+  /** Positions from one look to the next; a multiple of four. */
+  step: number;
+  longest: number;
+  /** Not zero where some needle has a gram of this hash. */
+  grams: Uint8Array;
+  /** Open addressing: a gram plus one, or 0, and its first candidate. */
+  slots: Int32Array;
+  candidates: Int32Array;
+  /** Where each needle starts in `bytes`; one more than there are needles. In the order of their first bytes. */
+  starts: Int32Array;
+  bytes: Uint8Array;
+  /** For each byte, the first needle that starts with it or a higher one; one more than there are bytes. */
+  byFirst: Int32Array;
+}
+
+export function hashOf(word: number): number {
+  return Math.imul(word, MULTIPLIER) >>> 16;
+}
+
+/** At least one needle, all of them different, none shorter or longer than needles may be. */
+export function buildNeedleTable(given: readonly Buffer[]): NeedleTable {
+  const needles = [...given].sort((a, b) => Buffer.compare(a, b));
+  const lengths = needles.map(({ length }) => length);
+  const shortest = Math.max(Math.min(...lengths), MIN_NEEDLE_BYTES);
+  const step = Math.min(4 * Math.floor((shortest - GRAM_BYTES + 1) / 4), MAX_STEP);
+  const byGram = chooseGrams(needles, step);
+  const grams = new Uint8Array(shared(GRAM_HASHES));
+  const slots = new Int32Array(shared(8 * 2 ** Math.ceil(Math.log2(4 * byGram.size))));
+  const candidates = new Int32Array(shared(4 * CANDIDATE_INTS * needles.length * step));
+  let used = 0;
+  for (const [gram, found] of byGram) {
+    grams[hashOf(gram)] = 1;
+    insert(slots, gram, used);
+    found.forEach(({ needle, place }, index) => {
+      candidates.set([needle, place, index + 1 < found.length ? 1 : 0], used);
+      used += CANDIDATE_INTS;
+    });
+  }
+  const bytes = new Uint8Array(shared(lengths.reduce((sum, length) => sum + length, 0)));
+  const starts = new Int32Array(shared(4 * (needles.length + 1)));
+  needles.forEach((needle, index) => {
+    bytes.set(needle, starts[index] ?? 0);
+    starts[index + 1] = (starts[index] ?? 0) + needle.length;
+  });
+  return { step, longest: Math.max(...lengths), grams, slots, candidates, starts, bytes, byFirst: firstsOf(needles) };
+}
+
+type ByGram = Map<number, { needle: number; place: number }[]>;
+
+/** The window of a needle is where it has least in common with the others, then where ordinary text has least with it. */
+function chooseGrams(needles: readonly Buffer[], step: number): ByGram {
+  const byGram: ByGram = new Map();
+  for (const [needle, bytes] of needles.entries()) {
+    let best = { start: 0, cost: Infinity };
+    for (let start = 0; start + step + GRAM_BYTES - 1 <= bytes.length; start++) {
+      let cost = 0;
+      for (let place = start; place < start + step; place++) {
+        cost += MAX_NEEDLE_BYTES * 1000 * (byGram.get(gramAt(bytes, place))?.length ?? 0) - rarityOf(bytes[place] ?? 0);
+      }
+      if (cost < best.cost) best = { start, cost };
+    }
+    for (let place = best.start; place < best.start + step; place++) {
+      const gram = gramAt(bytes, place);
+      const found = byGram.get(gram) ?? [];
+      found.push({ needle, place });
+      byGram.set(gram, found);
+    }
+  }
+  return byGram;
+}
+
+function gramAt(bytes: Uint8Array, at: number): number {
+  return (bytes[at] ?? 0) | ((bytes[at + 1] ?? 0) << 8) | ((bytes[at + 2] ?? 0) << 16);
+}
+
+function insert(slots: Int32Array, gram: number, candidate: number): void {
+  const mask = slots.length / 2 - 1;
+  let slot = hashOf(gram) & mask;
+  while (slots[2 * slot] !== 0) slot = (slot + 1) & mask;
+  slots[2 * slot] = gram + 1;
+  slots[2 * slot + 1] = candidate;
+}
+
+function firstsOf(needles: readonly Buffer[]): Int32Array {
+  const byFirst = new Int32Array(shared(4 * 257));
+  let needle = 0;
+  for (let byte = 0; byte <= 256; byte++) {
+    while (needle < needles.length && (needles[needle]?.[0] ?? 0) < byte) needle++;
+    byFirst[byte] = needle;
+  }
+  return byFirst;
+}
+
+function shared(bytes: number): SharedArrayBuffer {
+  return new SharedArrayBuffer(bytes);
+}

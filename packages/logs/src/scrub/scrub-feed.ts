@@ -1,0 +1,88 @@
+import type { Scrubber } from './scrubber.ts';
+
+/** Kept of what was passed on, so that a secret that becomes known later is still seen where it began. */
+const LEAST_KEPT_BYTES = 64;
+
+const NOTHING: Buffer = Buffer.alloc(0);
+
+/**
+ * Scrubs a text that comes in pieces. What may be the beginning of a secret at the end of a piece is held back until it
+ * is known to be one or not, or until no more comes.
+ */
+export class ScrubFeed {
+  readonly #scrubber: () => Scrubber | undefined;
+  /** Passed on already, unmasked. */
+  #before: Buffer;
+  #held: Buffer = NOTHING;
+
+  /** `before` is what stands before the first piece, or its end. */
+  constructor(scrubber: () => Scrubber | undefined, before: Buffer = NOTHING) {
+    this.#scrubber = scrubber;
+    this.#before = Buffer.from(before);
+  }
+
+  get heldBytes(): number {
+    return this.#held.length;
+  }
+
+  /** What can be told, together with what was held back; the piece itself where nothing is scrubbed. */
+  push(data: Buffer): Buffer {
+    const scrubber = this.#scrubber();
+    if (!scrubber && this.#held.length === 0) {
+      this.#keep(this.#before, data);
+      return data;
+    }
+    return this.#pass(data, { atEnd: false, scrubber });
+  }
+
+  /** What was held back, masked where it may be a secret: no more comes, or not soon. */
+  end(): Buffer {
+    return this.#held.length === 0 ? NOTHING : this.#pass(NOTHING, { atEnd: true, scrubber: this.#scrubber() });
+  }
+
+  #pass(data: Buffer, { atEnd, scrubber }: { atEnd: boolean; scrubber: Scrubber | undefined }): Buffer {
+    const bytes = Buffer.concat([this.#before, this.#held, data]);
+    const from = this.#before.length;
+    const open = atEnd || !scrubber ? 0 : Math.min(scrubber.openBytes(bytes), bytes.length - from);
+    const to = bytes.length - open;
+    this.#held = Buffer.from(bytes.subarray(to));
+    this.#keep(NOTHING, bytes.subarray(0, to));
+    scrubber?.mask(bytes, { from, to, atEnd });
+    return bytes.subarray(from, to);
+  }
+
+  #keep(before: Buffer, passed: Buffer): void {
+    const most = Math.max(this.#scrubber()?.leftBytes ?? 0, LEAST_KEPT_BYTES);
+    const kept = passed.length >= most ? passed.subarray(passed.length - most) : Buffer.concat([before, passed]);
+    this.#before = Buffer.from(kept.subarray(-most));
+  }
+}
+
+/** A part of a text, or what there is of it, scrubbed: `read` is asked for what stands around it, too. */
+export async function* scrubRange(
+  read: (start: number, end: number) => AsyncIterable<Buffer>,
+  start: number,
+  end: number,
+  scrubber: Scrubber | undefined,
+): AsyncGenerator<Buffer, void, undefined> {
+  if (!scrubber) {
+    yield* read(start, end);
+    return;
+  }
+  let position = Math.max(0, start - scrubber.leftBytes);
+  for await (const chunk of scrubChunks(read(position, end + scrubber.rightBytes), scrubber)) {
+    const from = Math.max(start - position, 0);
+    const to = Math.min(end - position, chunk.length);
+    position += chunk.length;
+    if (from < to) yield chunk.subarray(from, to);
+  }
+}
+
+async function* scrubChunks(
+  chunks: AsyncIterable<Buffer>,
+  scrubber: Scrubber,
+): AsyncGenerator<Buffer, void, undefined> {
+  const feed = new ScrubFeed(() => scrubber);
+  for await (const chunk of chunks) yield feed.push(chunk);
+  yield feed.end();
+}

@@ -1,0 +1,103 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { buildNeedleTable } from './needle-table.ts';
+import { ScrubFeed } from './scrub-feed.ts';
+import { Scrubber } from './scrubber.ts';
+import { slowScrub } from './testing/slow-scrub.ts';
+
+/** Few different bytes, so that needles overlap themselves and each other. */
+const few = fc.string({ unit: fc.constantFrom('a', 'b', 'c'), minLength: 6, maxLength: 20 });
+const many = fc.string({ unit: fc.constantFrom(...'abcdefgh0123ABC%+/='), minLength: 6, maxLength: 64 });
+const needleSets = fc.oneof(
+  fc.uniqueArray(few, { minLength: 1, maxLength: 12 }),
+  fc.uniqueArray(many, { minLength: 1, maxLength: 60 }),
+  fc.uniqueArray(fc.string({ unit: 'binary', minLength: 18, maxLength: 20 }), { minLength: 1, maxLength: 8 }),
+);
+
+const cases = needleSets.chain((texts) => {
+  const needles = texts.map((text) => Buffer.from(text).subarray(0, 64));
+  const piece = fc.oneof(
+    { weight: 3, arbitrary: fc.constantFrom(...needles) },
+    // Beginnings and ends of needles, which together may be needles.
+    fc.tuple(fc.constantFrom(...needles), fc.nat(64)).map(([needle, cut]) => needle.subarray(0, cut)),
+    fc.tuple(fc.constantFrom(...needles), fc.nat(64)).map(([needle, cut]) => needle.subarray(cut)),
+    fc.string({ unit: fc.constantFrom('a', 'b', 'c', '\n', '0'), maxLength: 40 }).map((text) => Buffer.from(text)),
+  );
+  const text = fc.array(piece, { maxLength: 30 }).map((pieces) => Buffer.concat(pieces));
+  return fc.record({ needles: fc.constant(distinct(needles)), text, lead: fc.nat(9) });
+});
+
+function distinct(needles: readonly Buffer[]): Buffer[] {
+  return [...new Map(needles.map((needle) => [needle.toString('latin1'), needle])).values()];
+}
+
+function scrubberOf(needles: readonly Buffer[]): Scrubber {
+  return new Scrubber({ id: '', table: buildNeedleTable(needles), patterns: [] });
+}
+
+describe('a scrubber', () => {
+  test('masks what the slow way masks, wherever the text lies in memory', () => {
+    fc.assert(
+      fc.property(cases, ({ needles, text, lead }) => {
+        const memory = Buffer.concat([Buffer.alloc(lead, 'a'), text, Buffer.alloc(7, 'b')]);
+        const bytes = memory.subarray(lead, lead + text.length);
+        scrubberOf(needles).mask(bytes, { atEnd: true });
+        expect(bytes.toString('latin1')).toBe(slowScrub(text, needles).toString('latin1'));
+        expect(memory.subarray(0, lead).toString()).toBe('a'.repeat(lead));
+        expect(memory.subarray(lead + text.length).toString()).toBe('b'.repeat(7));
+      }),
+    );
+  });
+
+  test('tells of every part, from what stands around it, what it tells of the whole', () => {
+    fc.assert(
+      fc.property(cases, fc.nat(), fc.nat(100), ({ needles, text }, at, length) => {
+        const scrubber = scrubberOf(needles);
+        const start = Math.min(at, text.length) % (text.length + 1);
+        const end = Math.min(start + length, text.length);
+        const first = Math.max(0, start - scrubber.leftBytes);
+        const last = Math.min(end + scrubber.rightBytes, text.length);
+        const part = Buffer.from(text.subarray(first, last));
+        scrubber.mask(part, { from: start - first, to: end - first, atEnd: last === text.length });
+        const whole = slowScrub(text, needles);
+        expect(part.subarray(start - first, end - first).toString('latin1')).toBe(
+          whole.subarray(start, end).toString('latin1'),
+        );
+        expect(part.subarray(0, start - first).equals(text.subarray(first, start))).toBe(true);
+      }),
+    );
+  });
+
+  test('tells the same of a text that comes in pieces', () => {
+    fc.assert(
+      fc.property(cases, fc.array(fc.integer({ min: 1, max: 40 })), ({ needles, text }, lengths) => {
+        const scrubber = scrubberOf(needles);
+        const feed = new ScrubFeed(() => scrubber);
+        const told: Buffer[] = [];
+        let at = 0;
+        for (const length of [...lengths, text.length]) {
+          told.push(Buffer.from(feed.push(text.subarray(at, at + length))));
+          at = Math.min(at + length, text.length);
+        }
+        told.push(feed.end());
+        expect(Buffer.concat(told).toString('latin1')).toBe(slowScrub(text, needles).toString('latin1'));
+      }),
+    );
+  });
+
+  test('never tells of the beginning of a secret more than two bytes, however the text grows', () => {
+    fc.assert(
+      fc.property(cases, ({ needles, text }) => {
+        const scrubber = scrubberOf(needles);
+        const known = slowScrub(text, needles);
+        for (let length = 0; length <= text.length; length++) {
+          const seen = Buffer.from(text.subarray(0, length));
+          scrubber.mask(seen, { atEnd: true });
+          const leaked = seen.findIndex((byte, index) => byte !== 42 && known[index] === 42 && text[index] !== 42);
+          if (leaked >= 0) expect(length - leaked).toBeLessThanOrEqual(2);
+        }
+      }),
+      { numRuns: 30 },
+    );
+  });
+});

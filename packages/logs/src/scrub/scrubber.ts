@@ -1,0 +1,74 @@
+import { NeedleSearch } from './needle-search.ts';
+import type { NeedleTable } from './needle-table.ts';
+import { findPatterns, PATTERN_LEFT_BYTES, PATTERN_RIGHT_BYTES, type PatternName } from './patterns.ts';
+import { Ranges } from './ranges.ts';
+
+/** What a masked byte looks like. As many stand there as there were, so that offsets and sizes stay what they are. */
+export const MASK_BYTE = 42;
+
+/**
+ * At the end of a text that is still being written, the beginning of a secret is masked from this length on. What is
+ * shorter tells next to nothing, and ends of ordinary lines look like it all the time.
+ */
+const MIN_OPEN_BYTES = 3;
+
+/** What is scrubbed, as plain data that threads share. */
+export interface ScrubRules {
+  /** Another one after every change. Random: it says nothing of the secrets. */
+  id: string;
+  table: NeedleTable | undefined;
+  patterns: readonly PatternName[];
+}
+
+export interface MaskOptions {
+  /** What is masked; what stands around it is only looked at. */
+  from?: number;
+  to?: number;
+  /** The text ends with these bytes: what may be the beginning of a secret there is masked too. */
+  atEnd?: boolean;
+}
+
+/**
+ * Masks secrets in text. Whether a byte is masked is told by no more than `leftBytes` before it and `rightBytes` behind
+ * it: whoever reads a part of a text and has looked at so much around it, gets what those get who read all of it.
+ */
+export class Scrubber {
+  readonly rules: ScrubRules;
+  readonly leftBytes: number;
+  readonly rightBytes: number;
+  readonly #search: NeedleSearch | undefined;
+  readonly #found = new Ranges();
+
+  constructor(rules: ScrubRules) {
+    const { table, patterns } = rules;
+    const around = (table?.longest ?? 1) - 1;
+    this.rules = rules;
+    this.leftBytes = Math.max(around, patterns.length > 0 ? PATTERN_LEFT_BYTES : 0);
+    this.rightBytes = Math.max(around, patterns.length > 0 ? PATTERN_RIGHT_BYTES : 0);
+    this.#search = table && new NeedleSearch(table);
+  }
+
+  get id(): string {
+    return this.rules.id;
+  }
+
+  /** Masks in place. Returns whether there was anything to mask. */
+  mask(bytes: Buffer, { from = 0, to = bytes.length, atEnd = false }: MaskOptions = {}): boolean {
+    const found = this.#found;
+    found.clear();
+    this.#search?.find(bytes, found);
+    if (this.rules.patterns.length > 0) findPatterns(this.rules.patterns, bytes, found);
+    const open = atEnd ? (this.#search?.openBytes(bytes) ?? 0) : 0;
+    if (open >= MIN_OPEN_BYTES) found.add(bytes.length - open, bytes.length);
+    if (found.count > 0) found.fill(bytes, MASK_BYTE, { from, to });
+    return found.count > 0;
+  }
+
+  /** How many bytes at the end, of which more is to come, cannot be told yet: they may be the beginning of a secret. */
+  openBytes(bytes: Buffer): number {
+    const open = this.#search?.openBytes(bytes) ?? 0;
+    if (this.rules.patterns.length === 0) return open;
+    const line = bytes.length - 1 - bytes.lastIndexOf(10);
+    return Math.max(open, Math.min(line, this.rightBytes));
+  }
+}

@@ -1,0 +1,68 @@
+import { randomBytes } from 'node:crypto';
+import { formsOf } from './needle-forms.ts';
+import { buildNeedleTable } from './needle-table.ts';
+import type { PatternName } from './patterns.ts';
+import { Scrubber } from './scrubber.ts';
+
+/** Needles for all values together: a megabyte of tables at most, and text runs through at the same speed. */
+const MAX_NEEDLES = 8192;
+
+export interface ScrubbingOptions {
+  patterns?: readonly PatternName[];
+}
+
+/** What is scrubbed from the text of a directory of logs, at the moment. */
+export class Scrubbing {
+  readonly #patterns: readonly PatternName[];
+  readonly #onChange = new Set<(scrubber: Scrubber) => void>();
+  /** Every value since the start, the latest last: old ones still stand in old logs. */
+  readonly #values = new Set<string>();
+  #current: Scrubber | undefined;
+
+  constructor({ patterns = [] }: ScrubbingOptions = {}) {
+    this.#patterns = patterns;
+    if (patterns.length > 0) this.#current = new Scrubber({ id: newId(), table: undefined, patterns });
+  }
+
+  /** `undefined` while there is nothing to scrub, which then costs nothing. */
+  get current(): Scrubber | undefined {
+    return this.#current;
+  }
+
+  /** Is called after every change, before anyone else reads. */
+  onChange(listener: (scrubber: Scrubber) => void): void {
+    this.#onChange.add(listener);
+  }
+
+  /**
+   * Values that are secret from now on, beside those told before. Returns how many values are not scrubbed because there
+   * are too many: the oldest of those told before go first, then the last of these.
+   */
+  add(values: Iterable<string>): number {
+    const given = [...new Set(values)];
+    if (given.every((value) => this.#values.has(value))) return 0;
+    const kept = [...this.#values].filter((value) => !given.includes(value));
+    const needles = new Map<string, Buffer>();
+    const taken = new Set<string>();
+    for (const value of [...given, ...kept.reverse()]) {
+      const fresh = formsOf(value).filter((form) => !needles.has(form.toString('latin1')));
+      if (needles.size + fresh.length > MAX_NEEDLES) break;
+      for (const form of fresh) needles.set(form.toString('latin1'), form);
+      taken.add(value);
+    }
+    this.#values.clear();
+    for (const value of [...taken].reverse()) this.#values.add(value);
+    if (needles.size > 0) this.#replace([...needles.values()]);
+    return given.filter((value) => !taken.has(value)).length;
+  }
+
+  #replace(needles: readonly Buffer[]): void {
+    const scrubber = new Scrubber({ id: newId(), table: buildNeedleTable(needles), patterns: this.#patterns });
+    this.#current = scrubber;
+    for (const listener of this.#onChange) listener(scrubber);
+  }
+}
+
+function newId(): string {
+  return randomBytes(6).toString('hex');
+}
