@@ -33,6 +33,10 @@ export interface Effort {
   memberLogBytes: number;
   /** How long a node with many members is watched while nobody asks it. */
   idleClusterSeconds: number;
+  /** How often a page is opened, or goes elsewhere. */
+  navigations: number;
+  /** How long the memory of a page is watched. */
+  longFollowSeconds: number;
 }
 
 export const FULL_EFFORT: Effort = {
@@ -49,6 +53,8 @@ export const FULL_EFFORT: Effort = {
   followSeconds: 20,
   memberLogBytes: 256 * MIB,
   idleClusterSeconds: 60,
+  navigations: 20,
+  longFollowSeconds: 180,
 };
 
 export const QUICK_EFFORT: Effort = {
@@ -65,6 +71,8 @@ export const QUICK_EFFORT: Effort = {
   followSeconds: 4,
   memberLogBytes: 128 * MIB,
   idleClusterSeconds: 20,
+  navigations: 5,
+  longFollowSeconds: 10,
 };
 
 export interface BenchContext {

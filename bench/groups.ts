@@ -1,12 +1,14 @@
 import type { Group } from './group.ts';
 import { besideGroup } from './groups/beside.ts';
 import { clusterGroup } from './groups/cluster.ts';
+import { consoleGroup } from './groups/console.ts';
 import { doorsGroup } from './groups/doors.ts';
 import { followGroup } from './groups/follow.ts';
 import { growthGroup } from './groups/growth.ts';
 import { parseGroup } from './groups/parse.ts';
 import { programGroup } from './groups/program.ts';
 import { readersGroup } from './groups/readers.ts';
+import { scrubGroup } from './groups/scrub.ts';
 import { searchGroup } from './groups/search.ts';
 import { seekGroup } from './groups/seek.ts';
 import { startGroup } from './groups/start.ts';
@@ -15,6 +17,7 @@ import { viewGroup } from './groups/view.ts';
 /** All groups, in the order they run and are shown. A new one is a file in groups/ and a line here. */
 export const GROUPS: readonly Group[] = [
   viewGroup,
+  scrubGroup,
   growthGroup,
   readersGroup,
   startGroup,
@@ -26,4 +29,5 @@ export const GROUPS: readonly Group[] = [
   programGroup,
   doorsGroup,
   clusterGroup,
+  consoleGroup,
 ];

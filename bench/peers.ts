@@ -5,6 +5,7 @@ import { runProgram } from './program.ts';
 
 /** How each tells its version. */
 const VERSIONS = {
+  chromium: { flag: '--version', pattern: /Chromium \S+/ },
   dd: { flag: '--version', pattern: /coreutils\) \S+/ },
   grep: { flag: '--version', pattern: /GNU grep\) \S+/ },
   lnav: { flag: '-V', pattern: /lnav \S+/ },

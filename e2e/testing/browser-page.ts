@@ -2,22 +2,11 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { build } from 'esbuild';
-import { type Browser, chromium, type Page } from 'playwright-core';
+import type { Browser, Page } from 'playwright-core';
 import { onTestFinished } from 'vitest';
-import { ensurePrograms } from '../../scripts/programs.mjs';
+import { launchChromium } from '../../scripts/chromium.mjs';
 
 const root = join(import.meta.dirname, '..', '..');
-
-const ARGUMENTS = [
-  '--headless',
-  '--no-sandbox', // tests may run as root, for whom Chromium has no sandbox
-  '--disable-gpu',
-  '--disable-quic',
-  '--no-first-run',
-  '--disable-background-networking',
-  '--disable-component-update',
-  '--disable-sync',
-];
 
 const HTML = `<!doctype html><title>a page</title><link rel="icon" href="data:,">
 <script type="module">globalThis.sdk = await import('/sdk.js');</script>`;
@@ -38,8 +27,7 @@ export async function bundleClient(): Promise<string> {
 
 /** The system's Chromium with a profile of its own, which is gone when it is closed. */
 export function startBrowser(): Promise<Browser> {
-  const executablePath = ensurePrograms(['chromium']).get('chromium') ?? '';
-  return chromium.launch({ executablePath, args: ARGUMENTS });
+  return launchChromium();
 }
 
 /** The origin of a site whose page has the client as `sdk`; closed when the test ends. */

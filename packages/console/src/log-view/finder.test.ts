@@ -28,6 +28,15 @@ describe('looking for a text', () => {
     expect(source.asked).toHaveLength(1);
   });
 
+  it('is not held up when the same text is asked for again', async () => {
+    const { workspace, draw } = await openTestWorkspace(100);
+    workspace.setFind(find('record 5'));
+    workspace.findNext('older');
+    workspace.setFind(find('record 5'));
+    await draw();
+    expect(workspace.state.focusedKey).toBe(keyOf(59));
+  });
+
   it('goes on in the log where the rows end, and shows what stands around', async () => {
     const { workspace, source, draw, numbers } = await openTestWorkspace(2000, { find: find('record 777') });
     workspace.findNext('older');

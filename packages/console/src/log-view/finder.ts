@@ -71,7 +71,6 @@ export class Finder {
   async findNext(direction: Direction): Promise<void> {
     const { query } = this.#parts.keeper.state.find;
     if (!query || !this.#matcher) return;
-    const { index } = this.#parts.keeper.state.find;
     const matcher = await this.#matcher.catch(() => undefined);
     if (!matcher || this.#parts.keeper.state.find.query !== query) return;
     const { filter } = this.#parts.keeper.state;
@@ -80,9 +79,11 @@ export class Finder {
     const found = await this.#seek({ direction, isWanted, filter: pushed ?? filter, isExact: pushed !== undefined });
     if (!found) return;
     if (found.record === null) return this.#tell({ message: nothingFound('match', direction, found) });
+    // Only now: while it was looked for, that of the record before may have become known.
+    const { index } = this.#parts.keeper.state.find;
     await this.#parts.goTo(found.record);
-    if (index !== null) this.#tell({ index: index + (direction === 'older' ? -1 : 1) });
-    else await this.#findIndex(query, found.record);
+    this.#tell({ index: index === null ? null : index + (direction === 'older' ? -1 : 1) });
+    if (index === null) await this.#findIndex(query, found.record);
   }
 
   async toLevel(level: Level, direction: Direction): Promise<void> {

@@ -178,7 +178,10 @@ export class LogWindow {
 
   /** Too little was found by the first question: more is asked, unless the reader said meanwhile that it is enough. */
   #goOn(direction: Direction, isStopped: boolean): void {
-    if (!isStopped) return this.load(direction);
+    if (!isStopped) {
+      this.load(direction);
+      return;
+    }
     const stopped = this.#scans[direction].complete({ kind: 'stopped', scannedBytes: 0, reachedMs: null });
     this.#keeper.change({ [EDGES[direction]]: stopped });
   }

@@ -378,6 +378,25 @@ describe('pages', () => {
     expect(numbers()).toEqual(upTo(600, 999));
   });
 
+  it('stopped while the first question is under way, shows what that finds and asks no more', async () => {
+    const { workspace, source, draw, numbers } = await openTestWorkspace(1000);
+    source.scanRecords = 100;
+    let answer = () => {};
+    source.onPage = () =>
+      new Promise((resolve) => {
+        answer = resolve;
+      });
+    workspace.setFilter({ terms: ['record 95'] });
+    await draw();
+    workspace.stopLoading();
+    source.asked.length = 0;
+    answer();
+    await draw();
+    expect(source.asked).toEqual([]);
+    expect(numbers()).toEqual(upTo(950, 959));
+    expect(workspace.state.top).toMatchObject({ kind: 'stopped', scannedBytes: 10_000 });
+  });
+
   it('that fail are told at their end and can be tried again', async () => {
     const { workspace, source, draw, numbers } = await openTestWorkspace(300);
     source.onPage = () => {

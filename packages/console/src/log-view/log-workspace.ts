@@ -162,7 +162,8 @@ export class LogWorkspace implements Workspace {
   }
 
   setFind(query: FindQuery | null): void {
-    this.#finder.setQuery(query);
+    // A step to a match that is on its way goes on when the address, which comes later, asks for the same text.
+    if (!isSameQuery(query, this.state.find.query)) this.#finder.setQuery(query);
   }
 
   findNext(direction: Direction): void {
@@ -212,4 +213,8 @@ export class LogWorkspace implements Workspace {
     const row = this.#window.buffer.get(focusedKey ?? anchor?.key ?? '');
     return row?.kind === 'record' ? row.record : this.#window.buffer.first;
   }
+}
+
+function isSameQuery(a: FindQuery | null, b: FindQuery | null): boolean {
+  return a?.text === b?.text && a?.isRegex === b?.isRegex && a?.isCaseSensitive === b?.isCaseSensitive;
 }

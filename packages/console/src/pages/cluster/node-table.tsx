@@ -51,7 +51,7 @@ export function NodeTable({ nodes, counts, nowMs }: NodeTableProps) {
               counts={counts}
               nowMs={nowMs}
               isQuiet={isSilent(node, nodes, nowMs)}
-              isOddVersion={usual !== null && node.node.version !== usual}
+              isOddVersion={usual !== null && node.node.version !== '' && node.node.version !== usual}
             />
           ))}
         </tbody>

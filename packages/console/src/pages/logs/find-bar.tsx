@@ -3,6 +3,7 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import type { HistogramAnswer } from '../../log-view/log-source.ts';
 import type { FindStatus, Workspace } from '../../log-view/workspace-state.ts';
 import type { LogsView } from '../../state/view.ts';
+import { findOf } from './apply-view.ts';
 import { Conditions } from './conditions.tsx';
 import { FindCount } from './find-count.tsx';
 import { LevelChips } from './level-chips.tsx';
@@ -34,6 +35,8 @@ export function FindBar({ view, find, histogram, workspace, field, change, onLea
       change({ text, isOnlyMatches: !view.isOnlyMatches });
     } else if (event.key === 'Enter') {
       commit();
+      // The address tells it to the workspace only with the next drawing.
+      workspace.setFind(findOf({ ...view, text }));
       workspace.findNext(event.shiftKey ? 'newer' : 'older');
     } else if (event.key === 'Escape') {
       commit();

@@ -1,0 +1,156 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { AxeBuilder } from '@axe-core/playwright';
+import { createToken } from '@porthole/server/tokens';
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startTestNode, tempDir } from '../packages/server/src/testing/test-node.ts';
+import { startBrowser } from './testing/browser-page.ts';
+import { countedLines, line, type Member, startCluster } from './testing/console-cluster.ts';
+import { detailsOf, rowOf, see, visit } from './testing/console-page.ts';
+
+const WCAG = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'];
+
+/** Many pages are looked at in one test; a busy machine takes its time. */
+const SLOW_MS = 90_000;
+
+let browser: Browser;
+
+beforeAll(async () => {
+  browser = await startBrowser();
+});
+
+afterAll(() => browser.close());
+
+/** Two nodes that differ, with lines of all levels. */
+async function startTwo(): Promise<Member> {
+  const log = countedLines(80) + line(3, 'slow', 'WARN') + line(2, 'why', 'DEBUG') + line(1, 'broken', 'ERROR');
+  const config = (limit: number) => `[query]\nlimit = ${limit}\nport = ${limit}\npassword = "x${limit}"\nidle = "1s"\n`;
+  const [node] = await startCluster([
+    { files: { 'a.log': log }, config: config(100) },
+    { files: { 'b.log': countedLines(40) }, config: config(200) },
+  ]);
+  return node;
+}
+
+/** What axe finds wrong, with where. */
+async function faults(page: Page): Promise<string[]> {
+  // Legacy mode: what is tested has no frames, and the other mode opens another page.
+  const { violations, passes } = await new AxeBuilder({ page }).withTags(WCAG).setLegacyMode().analyze();
+  expect(passes.length).toBeGreaterThan(5);
+  return violations.flatMap(({ id, nodes }) =>
+    nodes.map(({ target, failureSummary }) => `${page.url()} ${id} ${target.join(' ')}: ${failureSummary}`),
+  );
+}
+
+describe.each(['light', 'dark'] as const)('in the %s theme axe finds nothing wrong', (colorScheme) => {
+  it('on any page', { timeout: SLOW_MS }, async () => {
+    const { url } = await startTwo();
+    const { page } = await visit(browser, url, { colorScheme });
+    const places: [string, () => Promise<void>][] = [
+      ['/', () => see(page.getByRole('heading', { name: '1 configuration key differs' }))],
+      ['/nodes/n1', () => see(page.getByRole('heading', { name: /Newest errors/i }))],
+      ['/nodes/n1/config', () => see(page.locator('.toml-mask'))],
+      ['/nodes/n1/logs', () => see(page.getByRole('link', { name: 'a.log' }))],
+      ['/config?expected=1', () => see(page.getByRole('table', { name: 'Lines of n1 and n2' }))],
+      ['/config?left=n2&right=n1', () => see(page.getByRole('table', { name: 'Lines of n2 and n1' }))],
+      ['/logs?q=line 7', () => see(page.getByRole('grid').locator('mark'))],
+      ['/logs?plain=1', () => see(page.getByText('broken'))],
+    ];
+    const found: string[] = [];
+    for (const [path, isShown] of places) {
+      await page.goto(new URL(path, url).href);
+      await isShown();
+      found.push(...(await faults(page)));
+    }
+    expect(found).toEqual([]);
+  });
+
+  it('on anything that lies over a page', { timeout: SLOW_MS }, async () => {
+    const { url } = await startTwo();
+    const { page } = await visit(browser, url, { colorScheme, path: '/logs' });
+    const found: string[] = [];
+    await rowOf(page, 'broken').click();
+    await see(detailsOf(page));
+    found.push(...(await faults(page)));
+    await page.keyboard.press('Escape');
+    for (const [key, name] of [
+      ['Control+k', 'Go to or do'],
+      ['?', 'Keys'],
+      ['t', 'Go to a time'],
+    ] as const) {
+      await page.keyboard.press(key);
+      await see(page.getByRole('dialog', { name }));
+      found.push(...(await faults(page)));
+      await page.keyboard.press('Escape');
+    }
+    await page.getByRole('button', { name: '+ source' }).click();
+    await see(page.getByRole('dialog').getByText('a.log'));
+    found.push(...(await faults(page)));
+    expect(found).toEqual([]);
+  });
+
+  it('where a token is asked for', async () => {
+    const tokenFile = join(tempDir(), 'tokens');
+    writeFileSync(tokenFile, `${createToken('operator').line}\n`, { mode: 0o600 });
+    const { running } = await startTestNode({ settings: { auth: { tokenFile } } });
+    const { page } = await visit(browser, running.url, { colorScheme });
+    await page.getByLabel('Token', { exact: true }).fill('wrong');
+    await page.getByRole('button', { name: 'Use token' }).click();
+    await see(page.getByText('The node refused this token.'));
+    expect(await faults(page)).toEqual([]);
+  });
+});
+
+describe.each([
+  ['a telephone', { viewport: { width: 360, height: 740 } }],
+  ['a zoom of 200 %', { viewport: { width: 720, height: 450 }, deviceScaleFactor: 2 }],
+  ['a zoom of 400 %', { viewport: { width: 320, height: 256 }, deviceScaleFactor: 4 }],
+])('with %s', (_name, size) => {
+  it('no page is wider than the window, and what matters can be clicked', { timeout: SLOW_MS }, async () => {
+    const { url } = await startTwo();
+    const { page } = await visit(browser, url, size);
+    const fits = async () => {
+      const [width, room] = await page.evaluate<[number, number]>('[document.documentElement.scrollWidth, innerWidth]');
+      expect(width, page.url()).toBeLessThanOrEqual(room);
+    };
+    await see(page.getByRole('heading', { name: 'All 2 nodes answer' }));
+    await see(page.getByRole('heading', { name: '1 configuration key differs' }));
+    await fits();
+    await page.getByRole('link', { name: 'n1', exact: true }).first().click();
+    await see(page.getByRole('heading', { name: /Newest errors/i }));
+    await fits();
+    await page.getByRole('link', { name: 'Log files' }).click();
+    await see(page.getByRole('link', { name: 'a.log' }));
+    await fits();
+    await page.getByRole('navigation', { name: 'Parts of n1' }).getByRole('link', { name: 'Configuration' }).click();
+    await see(page.locator('.toml-mask'));
+    await fits();
+    await page.getByRole('navigation', { name: 'Pages' }).getByRole('link', { name: 'Configuration' }).click();
+    await page.getByRole('button', { name: /expected to differ/ }).click();
+    await see(page.getByRole('table', { name: 'Lines of n1 and n2' }));
+    await fits();
+    await page.getByRole('navigation', { name: 'Pages' }).getByRole('link', { name: 'Cluster' }).click();
+    await page.getByRole('link', { name: /errors across the cluster/ }).click();
+    await rowOf(page, 'broken').click();
+    await see(detailsOf(page).getByText('broken'));
+    await fits();
+    await detailsOf(page).getByRole('button', { name: /Close/ }).click();
+    await page.getByRole('button', { name: /^I: show/ }).click();
+    await page.getByRole('searchbox', { name: 'Find in the logs' }).fill('slow');
+    await page.getByRole('button', { name: 'Only matches' }).click();
+    await see(rowOf(page, 'slow'));
+    await page.getByLabel(/^Time range/).click();
+    await page.getByRole('button', { name: 'Last 5 min' }).click();
+    await page.getByRole('button', { name: /Paused|Follow/ }).click();
+    await see(page.getByRole('button', { name: 'Live' }));
+    await fits();
+    await page.getByRole('button', { name: 'Ctrl K' }).click();
+    await page.getByRole('option', { name: /Show all keys/ }).click();
+    await fits();
+    await page.getByRole('button', { name: 'Close' }).click();
+    await page.getByRole('button', { name: '+ source' }).click();
+    await see(page.getByRole('dialog').getByText('a.log'));
+    await fits();
+  });
+});

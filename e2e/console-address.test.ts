@@ -1,0 +1,126 @@
+import { renameSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { eventually } from '../packages/server/src/testing/eventually.ts';
+import { startBrowser } from './testing/browser-page.ts';
+import { countedLines, line, type Member, startCluster } from './testing/console-cluster.ts';
+import { rowOf, see, visit } from './testing/console-page.ts';
+
+/** How far from the middle a line in the middle may be: rows and what stands around them are not drawn to the pixel. */
+const NEAR_PX = 60;
+
+const PATIENCE = { withinMs: 15_000 };
+
+let browser: Browser;
+
+beforeAll(async () => {
+  browser = await startBrowser();
+});
+
+afterAll(() => browser.close());
+
+async function startAlone(files: Readonly<Record<string, string>>): Promise<Member> {
+  const [node] = await startCluster([{ files }]);
+  return node;
+}
+
+const queryOf = (page: Page) => Object.fromEntries(new URL(page.url()).searchParams);
+
+/** Resolves when the address says this, and only this. */
+function address(page: Page, wanted: Readonly<Record<string, string>>): Promise<void> {
+  return eventually(() => expect(queryOf(page)).toEqual(wanted), PATIENCE);
+}
+
+/** Texts of the records in view. */
+async function shown(page: Page): Promise<string[]> {
+  const texts = await rowOf(page, /line \d+/).allInnerTexts();
+  return texts.map((text) => /line \d+/.exec(text)?.[0] ?? '');
+}
+
+it('a reload shows the same filters, search and range, and back and forward go through the steps', async () => {
+  const node = await startAlone({ 'a.log': countedLines(200) });
+  const { page } = await visit(browser, node.url, { path: '/logs' });
+  await see(rowOf(page, 'line 200'));
+
+  await page.getByRole('button', { name: /^E: show errors only/ }).click();
+  await address(page, { level: 'ERROR' });
+  await page.getByLabel(/^Time range/).click();
+  await page.getByRole('button', { name: 'Last 5 min' }).click();
+  await address(page, { level: 'ERROR', last: '5m' });
+  const field = page.getByRole('searchbox', { name: 'Find in the logs' });
+  await field.fill('line 15');
+  await address(page, { level: 'ERROR', last: '5m', q: 'line 15' });
+  await page.getByRole('button', { name: 'Only matches' }).click();
+  const all = { level: 'ERROR', last: '5m', q: 'line 15', only: '1' };
+  await address(page, all);
+  await eventually(async () => expect(await shown(page)).toEqual(['line 150']), PATIENCE);
+
+  await page.reload();
+  await eventually(async () => expect(await shown(page)).toEqual(['line 150']), PATIENCE);
+  expect(await field.inputValue()).toBe('line 15');
+  expect(queryOf(page)).toEqual(all);
+
+  await page.goBack();
+  await address(page, { level: 'ERROR', last: '5m', q: 'line 15' });
+  await eventually(async () => expect(await shown(page)).toContain('line 200'), PATIENCE);
+  await page.goBack();
+  await address(page, { level: 'ERROR' });
+  await page.goBack();
+  await address(page, {});
+  expect(await field.inputValue()).toBe('');
+  await eventually(async () => expect(await shown(page)).toContain('line 199'), PATIENCE);
+  for (const step of ['level', 'last', 'only']) {
+    await page.goForward();
+    await eventually(() => expect(Object.keys(queryOf(page))).toContain(step), PATIENCE);
+  }
+  await eventually(async () => expect(await shown(page)).toEqual(['line 150']), PATIENCE);
+});
+
+it('a reload shows the same text of a configuration', async () => {
+  const [node] = await startCluster([{ config: 'limit = 1\nother = 2\n' }, { config: 'limit = 2\nother = 3\n' }]);
+  const { page } = await visit(browser, node.url, { path: '/config' });
+  const field = page.getByRole('searchbox', { name: 'Find key' });
+  await see(page.getByRole('row', { name: /^other/ }));
+  await field.fill('limit');
+  await address(page, { q: 'limit' });
+  await page.reload();
+  await see(page.getByRole('row', { name: /^limit/ }));
+  expect(await field.inputValue()).toBe('limit');
+  expect(await page.getByRole('row', { name: /^other/ }).count()).toBe(0);
+});
+
+it('a link to a line shows that line in the middle, also after the log was rotated', async () => {
+  const node = await startAlone({ 'a.log': countedLines(600) });
+  const first = await visit(browser, node.url, { path: '/logs?q=line 300&level=ERROR' });
+  await first.page.getByRole('button', { name: 'Older match' }).click();
+  await rowOf(first.page, 'line 300').click();
+  await eventually(() => expect(queryOf(first.page)).toHaveProperty('at'), PATIENCE);
+  // Whoever opens it wants the line with what is around it.
+  const link = new URL(first.page.url());
+  link.searchParams.delete('level');
+  link.searchParams.delete('q');
+  await centred(link.href);
+
+  renameSync(join(node.logDir, 'a.log'), join(node.logDir, 'a-2026-11-15T10-00-00.000.log'));
+  writeFileSync(join(node.logDir, 'a.log'), line(0, 'written after'));
+  await centred(link.href);
+  await first.page.reload();
+  await see(rowOf(first.page, 'line 300'));
+  expect(await rowOf(first.page, 'line 300').getAttribute('aria-selected')).toBe('true');
+});
+
+/** Opens the link as somebody else, and looks where the line is. */
+async function centred(link: string): Promise<void> {
+  const { page } = await visit(browser, link, { path: link });
+  const row = rowOf(page, 'line 300');
+  await see(row);
+  await eventually(async () => {
+    const [list, found] = await Promise.all([page.getByRole('grid').boundingBox(), row.boundingBox()]);
+    if (!list || !found) throw new Error('not seen');
+    const distance = found.y + found.height / 2 - (list.y + list.height / 2);
+    expect(Math.abs(distance)).toBeLessThan(NEAR_PX);
+  }, PATIENCE);
+  expect(await row.getAttribute('aria-selected')).toBe('true');
+  await see(rowOf(page, 'line 301'));
+}

@@ -1,0 +1,114 @@
+import { appendFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { eventually } from '../packages/server/src/testing/eventually.ts';
+import { startTestNode, tempDir } from '../packages/server/src/testing/test-node.ts';
+import { startBrowser } from './testing/browser-page.ts';
+import { type Member, startCluster } from './testing/console-cluster.ts';
+import { see, visit } from './testing/console-page.ts';
+
+const SECRET = 'never-to-be-seen-';
+
+const REFRESH_MS = 30_000;
+
+let browser: Browser;
+
+beforeAll(async () => {
+  browser = await startBrowser();
+});
+
+afterAll(() => browser.close());
+
+interface Drift {
+  port: number;
+  timeout?: string;
+  max?: number;
+}
+
+function serviceConfig({ port, timeout = '10s', max = 100 }: Drift): string {
+  return `[broker.http]
+port = ${port}
+read-timeout = "5s"
+
+[query]
+query-concurrency = ${max}
+idle-timeout = "${timeout}"
+
+[coordinator]
+namespace = "/lindb-cluster"
+password = "${SECRET}${port}"
+`;
+}
+
+/** Three members: the second writes a time otherwise, the third has another limit. */
+function startDrifting(): Promise<[Member, ...Member[]]> {
+  const drifts = [{ port: 9000 }, { port: 9001, timeout: '10000ms' }, { port: 9002, max: 250 }];
+  return startCluster(drifts.map((drift) => ({ config: serviceConfig(drift) })));
+}
+
+/** Everything the page is told, for who looks for what it must never be told. */
+function readBodies(page: Page): () => Promise<string> {
+  const bodies: Promise<string>[] = [];
+  page.on('response', (response) => bodies.push(response.text().catch(() => '')));
+  return async () => (await Promise.all(bodies)).join('\n');
+}
+
+it('shows the one that is configured differently, what is expected to differ only when asked, and never a secret', async () => {
+  const [n1] = await startDrifting();
+  const { page } = await visit(browser, n1.url);
+  const bodies = readBodies(page);
+  await page.getByRole('link', { name: 'Configuration', exact: true }).click();
+  await see(page.getByRole('heading', { name: '1 key differs among 3 nodes' }));
+  const row = page.getByRole('row', { name: /query\.query-concurrency/ });
+  expect(await row.getByRole('cell').allInnerTexts()).toEqual(expect.arrayContaining(['100', '250']));
+  expect(await row.locator('.is-outlier').innerText()).toBe('250');
+  const same = page.getByRole('row', { name: /query\.idle-timeout/ });
+  await see(same.getByText('≈ same'));
+  expect(await same.innerText()).toContain('10000ms');
+  expect(await same.locator('.is-outlier').count()).toBe(0);
+
+  const expected = page.getByRole('button', { name: /expected to differ/ });
+  const port = page.getByRole('row', { name: /^broker\.http\.port/ });
+  expect(await expected.getAttribute('aria-expanded')).toBe('false');
+  expect(await port.count()).toBe(0);
+  await expected.click();
+  await see(port);
+
+  await row.getByRole('link', { name: '250' }).click();
+  await see(page.getByRole('table', { name: 'Lines of n1 and n3' }));
+  const changed = page.locator('.pair-row.is-changed').filter({ hasText: 'query-concurrency' });
+  expect((await changed.innerText()).replaceAll(/\s+/g, ' ')).toMatch(
+    /− query-concurrency = 100 .*\+ query-concurrency = 250/,
+  );
+  expect(await page.locator('.pair-row.is-equal').filter({ hasText: 'read-timeout' }).count()).toBe(1);
+  await see(page.locator('.pair-row').filter({ hasText: 'password' }).locator('.toml-mask'));
+
+  await page.getByRole('link', { name: 'n3', exact: true }).first().click();
+  await see(page.getByRole('region', { name: 'TOML of n3' }).locator('.toml-mask'));
+  expect(await page.content()).not.toContain(SECRET);
+  const told = await bodies();
+  expect(told).toContain('read-timeout');
+  expect(told).not.toContain(SECRET);
+});
+
+it('finds a key of one node, marks what is not as usual, and tells that its file has changed', async () => {
+  const file = join(tempDir(), 'porthole.toml');
+  writeFileSync(file, '[search]\nworkers = 1\n');
+  const { running } = await startTestNode({ file, settings: { cluster: { nodeId: 'n1' } } });
+  const { page } = await visit(browser, running.url, { path: '/nodes/n1/config', hasClock: true });
+  const text = page.getByRole('region', { name: 'TOML of n1' });
+  await see(text);
+  expect(await page.getByText('file on disk differs').count()).toBe(0);
+  const line = text.locator('.toml-line').filter({ hasText: /^workers = 1/ });
+  expect(await line.innerText()).toMatch(/changed, default \S+ · file/);
+
+  await page.getByRole('searchbox', { name: 'Find in text' }).fill('workers');
+  await see(text.locator('mark.is-current'));
+  await eventually(() => expect(new URL(page.url()).search).toBe('?q=workers'));
+  await see(page.getByText(/^1 of \d/));
+
+  appendFileSync(file, '[http]\nport = 4711\n');
+  await page.clock.fastForward(REFRESH_MS);
+  await see(page.getByText('file on disk differs: 1 key, restart needed'));
+});

@@ -1,0 +1,212 @@
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { eventually } from '../packages/server/src/testing/eventually.ts';
+import { startBrowser } from './testing/browser-page.ts';
+import { countedLines, line, type Member, startCluster } from './testing/console-cluster.ts';
+import { detailsOf, rowOf, see, visit } from './testing/console-page.ts';
+
+const PATIENCE = { withinMs: 15_000 };
+
+/** A page has fewer places to stop at. */
+const MAX_TABS = 150;
+
+let browser: Browser;
+
+beforeAll(async () => {
+  browser = await startBrowser();
+});
+
+afterAll(() => browser.close());
+
+async function startTwo(): Promise<Member> {
+  const [node] = await startCluster([
+    { files: { 'a.log': countedLines(120) + line(1, 'the last failure', 'ERROR') }, config: 'limit = 1\n' },
+    { files: { 'b.log': countedLines(10, { name: 'other' }) }, config: 'limit = 2\n' },
+  ]);
+  return node;
+}
+
+/** Steps with Tab until what is named has the focus. */
+async function tabTo(page: Page, name: RegExp): Promise<void> {
+  for (let count = 0; count < MAX_TABS; count++) {
+    await page.keyboard.press('Tab');
+    if (name.test(await page.evaluate<string>(FOCUSED_NAME))) return;
+  }
+  throw new Error(`${name} cannot be reached by Tab`);
+}
+
+const FOCUSED_NAME = `document.activeElement.getAttribute('aria-label') ?? document.activeElement.textContent`;
+
+const queryOf = (page: Page) => new URL(page.url()).searchParams;
+
+const focusedRow = (page: Page) => page.getByRole('grid').locator('[aria-selected=true]');
+
+/** Resolves when this line is in focus. */
+function inFocus(page: Page, text: string): Promise<void> {
+  return eventually(async () => expect(await focusedRow(page).innerText()).toContain(text), PATIENCE);
+}
+
+const copied = (page: Page) => page.evaluate<string>('navigator.clipboard.readText()');
+
+it('the errors are reached, read and left with keys alone', async () => {
+  const { url } = await startTwo();
+  const { page } = await visit(browser, url);
+  const { keyboard } = page;
+  await see(page.getByRole('link', { name: /errors across the cluster/ }));
+  await tabTo(page, /errors across the cluster/);
+  await keyboard.press('Enter');
+  await see(rowOf(page, 'the last failure'));
+  await keyboard.press('ArrowUp');
+  await inFocus(page, 'the last failure');
+  await keyboard.press('Enter');
+  await see(detailsOf(page).getByText('the last failure'));
+  await keyboard.press('k');
+  await inFocus(page, 'line 120');
+  await see(detailsOf(page).getByText('line 120'));
+  await keyboard.press('Escape');
+  await detailsOf(page).waitFor({ state: 'hidden' });
+  await keyboard.press('j');
+  await inFocus(page, 'the last failure');
+  await keyboard.press('E');
+  await inFocus(page, 'line 120');
+  await keyboard.press('g');
+  await inFocus(page, 'line 10');
+});
+
+it('text is found and stepped through, alone and with what is around it', async () => {
+  const { url } = await startTwo();
+  const { page } = await visit(browser, url, { path: '/logs?src=n1' });
+  const { keyboard } = page;
+  await see(rowOf(page, 'the last failure'));
+  await keyboard.press('/');
+  await keyboard.type('line 11');
+  await keyboard.press('Enter');
+  await inFocus(page, 'line 119');
+  await keyboard.press('Escape');
+  await keyboard.press('N');
+  await inFocus(page, 'line 118');
+  await keyboard.press('n');
+  await inFocus(page, 'line 119');
+  await keyboard.press('Alt+Enter');
+  await eventually(async () => expect(await rowOf(page, /line \d/).count()).toBe(11), PATIENCE);
+  expect(queryOf(page).get('only')).toBe('1');
+  await inFocus(page, 'line 119');
+  await keyboard.press('c');
+  await see(rowOf(page, 'line 120'));
+  await inFocus(page, 'line 119');
+  await keyboard.press('c');
+  await eventually(async () => expect(await rowOf(page, 'line 120').count()).toBe(0), PATIENCE);
+  await keyboard.press('Alt+Enter');
+  await see(rowOf(page, 'line 120'));
+});
+
+it('a log is paused, followed and copied from, and a time is gone to', async () => {
+  const { url } = await startTwo();
+  const { page } = await visit(browser, url, {
+    path: '/logs?src=n1',
+    permissions: ['clipboard-read', 'clipboard-write'],
+  });
+  const { keyboard } = page;
+  await see(page.getByRole('button', { name: 'Live' }));
+  await keyboard.press('f');
+  await see(page.getByRole('button', { name: 'Paused' }));
+  await keyboard.press('f');
+  await see(page.getByRole('button', { name: 'Live' }));
+
+  await keyboard.press('E');
+  await inFocus(page, 'the last failure');
+  await keyboard.press('y');
+  await eventually(async () => expect(await copied(page)).toMatch(/ERROR .*the last failure$/), PATIENCE);
+  await keyboard.press('Shift+Y');
+  await eventually(async () => expect(await copied(page)).toMatch(/^http.*[?&]at=n1\//), PATIENCE);
+
+  await keyboard.press('h');
+  await eventually(() => expect(queryOf(page).get('chart')).toBe('0'), PATIENCE);
+  await keyboard.press('h');
+  await eventually(() => expect(queryOf(page).get('chart')).toBeNull(), PATIENCE);
+  await keyboard.press('Shift+Z');
+  await eventually(() => expect(queryOf(page).get('wrap')).toBe('1'), PATIENCE);
+
+  await keyboard.press('t');
+  await see(page.getByRole('dialog', { name: 'Go to a time' }));
+  await keyboard.type('-1m');
+  await keyboard.press('Enter');
+  await page.getByRole('dialog', { name: 'Go to a time' }).waitFor({ state: 'hidden' });
+  await eventually(() => expect(queryOf(page).get('live')).not.toBe('1'), PATIENCE);
+  await see(rowOf(page, /line 6\d/));
+});
+
+it('the palette goes to another page, and single letters can be turned off', async () => {
+  const { url } = await startTwo();
+  const { page } = await visit(browser, url, { path: '/logs?src=n1' });
+  const { keyboard } = page;
+  await see(rowOf(page, 'the last failure'));
+  await keyboard.press('ArrowUp');
+  await inFocus(page, 'the last failure');
+  await keyboard.press('?');
+  await see(page.getByRole('dialog', { name: 'Keys' }));
+  // The first thing in it has the focus.
+  await keyboard.press('Space');
+  expect(await page.getByLabel('Single letters are shortcuts').isChecked()).toBe(false);
+  await keyboard.press('Escape');
+  await page.getByRole('dialog', { name: 'Keys' }).waitFor({ state: 'hidden' });
+  await keyboard.press('k');
+  await keyboard.press('?');
+  // What is always heard comes after them: had they done something, it would be seen by now.
+  await keyboard.press('ArrowUp');
+  await inFocus(page, 'line 120');
+  expect(await page.getByRole('dialog', { name: 'Keys' }).count()).toBe(0);
+
+  await keyboard.press('Control+k');
+  await see(page.getByRole('combobox', { name: 'What to go to or do' }));
+  await keyboard.type('config of n2');
+  await keyboard.press('Enter');
+  await see(page.getByRole('region', { name: 'TOML of n2' }));
+  expect(new URL(page.url()).pathname).toBe('/nodes/n2/config');
+});
+
+it('everything that takes the focus shows it', { timeout: 90_000 }, async () => {
+  const { url } = await startTwo();
+  const { page } = await visit(browser, url);
+  for (const path of ['/', '/nodes/n1', '/nodes/n1/config', '/config', '/logs']) {
+    await page.goto(new URL(path, url).href);
+    await see(page.getByRole('main').getByRole('heading', { level: 1 }));
+    const looks = await walk(page);
+    expect(looks.length, path).toBeGreaterThan(8);
+    expect(looks.filter(({ isSeen }) => !isSeen)).toEqual([]);
+  }
+});
+
+interface FocusLook {
+  isBody: boolean;
+  isSeen: boolean;
+  what: string;
+}
+
+/** All that Tab stops at, until it leaves the page. */
+async function walk(page: Page): Promise<FocusLook[]> {
+  const looks: FocusLook[] = [];
+  for (let count = 0; count < MAX_TABS; count++) {
+    await page.keyboard.press('Tab');
+    const look = await page.evaluate<FocusLook>(LOOK_OF_FOCUS);
+    if (look.isBody) return looks;
+    looks.push(look);
+  }
+  throw new Error('Tab never leaves the page');
+}
+
+/** An outline or a ring; a field may be marked together with the buttons in it. */
+const LOOK_OF_FOCUS = `(() => {
+  const element = document.activeElement;
+  const isMarked = (candidate) => {
+    const { outlineStyle, outlineWidth, boxShadow } = getComputedStyle(candidate);
+    return boxShadow !== 'none' || (outlineStyle !== 'none' && Number.parseFloat(outlineWidth) >= 1);
+  };
+  const box = element.getBoundingClientRect();
+  const isDrawn = box.width > 0 && box.height > 0;
+  return {
+    isBody: element === document.body,
+    isSeen: isDrawn && (isMarked(element) || isMarked(element.parentElement)),
+    what: element.outerHTML.slice(0, 200),
+  };
+})()`;

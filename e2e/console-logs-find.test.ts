@@ -1,0 +1,183 @@
+import { appendFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Browser } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { eventually } from '../packages/server/src/testing/eventually.ts';
+import { startTestNode } from '../packages/server/src/testing/test-node.ts';
+import { startBrowser } from './testing/browser-page.ts';
+import { LogPage } from './testing/console-log-page.ts';
+import { LogWriter, logLine } from './testing/log-writer.ts';
+
+const START_MS = 60_000;
+const FIRST_MS = Date.UTC(2026, 10, 1, 12);
+
+let browser: Browser;
+beforeAll(async () => {
+  browser = await startBrowser();
+}, START_MS);
+afterAll(() => browser.close());
+
+/** 3,000 lines, one in a second: every 600th has a needle, every 500th is an error, every 100th else a warning. */
+function mixedLog(): string {
+  let text = '';
+  for (let number = 0; number < 3000; number++) {
+    const level = number % 500 === 0 ? 'ERROR' : number % 100 === 0 ? 'WARN' : 'INFO';
+    const what = number % 600 === 300 ? `needle ${number}` : `line ${number}`;
+    text += logLine(what, { timeMs: FIRST_MS + number * 1000, level });
+  }
+  return text;
+}
+
+async function openLog(files: Record<string, string>, query = '') {
+  const { running, logDir } = await startTestNode({
+    files,
+    settings: { node: { timeZone: 'UTC' }, cluster: { nodeId: 'n1' } },
+  });
+  const log = await LogPage.open(browser, `${running.url}logs?src=n1/a.log${query}`);
+  const field = log.page.getByRole('searchbox', { name: 'Find in the logs' });
+  return { log, field, url: running.url, logDir, chip: (letter: string) => chip(log, letter) };
+}
+
+function chip({ page }: LogPage, letter: string) {
+  return page.getByRole('group', { name: 'Levels shown' }).getByRole('button', { name: new RegExp(`^${letter}:`) });
+}
+
+describe('the log workspace finds', { timeout: START_MS }, () => {
+  it('an invalid regex is told beside the field, in the words of the API', async () => {
+    const { log, field, url } = await openLog({ 'a.log': mixedLog() }, '&live=0');
+    log.expected.push(/status of 400/);
+    const answer = await fetch(`${url}api/v1/log/search?regex=${encodeURIComponent('line (')}`);
+    const { code, detail } = (await answer.json()) as { code: string; detail: string };
+    expect(code).toBe('REGEX_INVALID');
+    await log.page.getByRole('button', { name: 'Regular expression' }).click();
+    await field.fill('line (');
+    await eventually(async () => expect(await log.page.locator('#find-message').textContent()).toContain(detail));
+    expect(await log.rows.count()).toBeGreaterThan(0);
+    await field.fill('needle (3|9)00');
+    await eventually(async () => expect(await log.page.locator('.find-count').textContent()).toMatch(/^2 matches/));
+  });
+
+  it('steps to matches beyond what is loaded, and shows only matches with their number and context', async () => {
+    const { log, field } = await openLog({ 'a.log': mixedLog() }, '&live=0');
+    const count = () => log.page.locator('.find-count [role=status]').textContent();
+    const isAt = (text: string) =>
+      eventually(async () => expect(await log.focused.locator('.row-text').textContent()).toBe(text));
+    await field.fill('needle');
+    await eventually(async () => expect(await count()).toBe('5 matches'));
+    await field.press('Enter');
+    await isAt('needle 2700');
+    for (const text of ['needle 2100', 'needle 1500']) {
+      await field.press('Enter');
+      await isAt(text);
+    }
+    await eventually(async () => expect(await count()).toBe('3 of 5'));
+    await log.press('n');
+    await isAt('needle 2100');
+    await eventually(async () => expect(await count()).toBe('4 of 5'));
+    await log.press('Alt+Enter');
+    const all = [300, 900, 1500, 2100, 2700].map((number) => `needle ${number}`);
+    await eventually(async () => expect(await log.texts()).toEqual(all));
+    await isAt('needle 2100');
+    await log.press('c');
+    await eventually(async () => expect(await log.texts()).toContain('line 2101'));
+    await log.press('c');
+    await eventually(async () => expect(await log.texts()).toEqual(all));
+  });
+
+  it('level chips tell how many there are, and hide what is below', async () => {
+    const { log, chip } = await openLog({ 'a.log': mixedLog() }, '&live=0');
+    await eventually(async () => expect(await chip('E').textContent()).toBe('E 6'));
+    expect(await chip('W').textContent()).toBe('W 24');
+    expect(await chip('I').textContent()).toBe('I 2,970');
+    await chip('E').click();
+    const errors = [0, 500, 1000, 1500, 2000, 2500].map((number) =>
+      number % 600 === 300 ? `needle ${number}` : `line ${number}`,
+    );
+    await eventually(async () => expect(await log.texts()).toEqual(errors));
+    await eventually(async () => expect(await log.status.textContent()).toContain('2,994 hidden by level'));
+    await chip('E').click();
+    await eventually(async () => expect((await log.texts()).at(-1)).toBe('line 2999'));
+  });
+
+  it('dragging over the chart shows only that time', async () => {
+    const { log } = await openLog({ 'a.log': mixedLog() }, '&live=0');
+    const chart = log.page.getByRole('slider', { name: 'Records over time' });
+    const box = await chart.boundingBox();
+    if (!box) throw new Error('there is no chart');
+    const y = box.y + box.height / 2;
+    await log.page.mouse.move(box.x + box.width * 0.4, y);
+    await log.page.mouse.down();
+    await log.page.mouse.move(box.x + box.width * 0.5, y, { steps: 4 });
+    await log.page.mouse.up();
+    await eventually(() => expect(log.page.url()).toMatch(/from=.*&to=/));
+    const query = new URL(log.page.url()).searchParams;
+    const bounds = ['from', 'to'].map((name) => (Date.parse(query.get(name) ?? '') - FIRST_MS) / 1000);
+    expect(bounds[0]).toBeGreaterThan(1000);
+    expect((bounds[1] ?? 0) - (bounds[0] ?? 0)).toBeLessThan(500);
+    await log.settled();
+    const numbers = (await log.scrollBack()).records.map((text) => Number(/\d+/.exec(text)?.[0]));
+    expect(numbers[0]).toBe(Math.ceil(bounds[0] ?? 0));
+    expect(numbers.at(-1)).toBe(Math.ceil(bounds[1] ?? 0) - 1);
+  });
+
+  it('what was let go while paused is a row, and can be loaded', async () => {
+    const { log, logDir } = await openLog({ 'a.log': logLine('line 0') });
+    const writer = new LogWriter(logDir, 'a.log');
+    writer.write(20);
+    await eventually(async () => expect(await log.texts()).toHaveLength(21));
+    await log.press('f');
+    writer.write(2950);
+    await eventually(async () => expect(await log.pill.textContent()).toBe('Paused · 2,950 new'));
+    await log.press('f');
+    const gap = log.page.locator('.row-gap');
+    await log.list.hover();
+    await eventually(async () => {
+      await log.page.mouse.wheel(0, -20_000);
+      expect(await gap.allTextContents()).toEqual(['950 records came while paused· load']);
+    });
+    // A page at a time: what is still missing stands behind what was loaded.
+    for (const first of [21, 221, 421, 621, 821]) {
+      await gap.getByRole('button').click();
+      await eventually(async () => expect(await log.texts()).toContain(`line ${first}`));
+      await eventually(async () => {
+        await log.page.mouse.wheel(0, 200);
+        expect(await log.texts()).toContain(`line ${Math.min(970, first + 199)}`);
+      });
+    }
+    expect(await gap.count()).toBe(0);
+    await log.press('G');
+    await eventually(async () => expect((await log.texts()).at(-1)).toBe('line 2970'));
+    expect((await log.scrollBack()).records).toEqual(['line 0', ...writer.texts]);
+  });
+});
+
+describe('what a log says', { timeout: START_MS }, () => {
+  it('is text and nothing else', async () => {
+    const wicked = [
+      '<img src=x onerror=alert(1)><script>alert(2)</script><b id=made>bold</b>',
+      '\u001b[31mred\u001b[0m plain \u001b]0;title\u0007',
+      'abc\u202Egnp.exe\u202C and \u0000\u0007 and \u009b31m',
+      '"><svg/onload=alert(3)> javascript:alert(4) {{7*7}}',
+    ];
+    const { log, logDir, url } = await openLog({ 'a.log': wicked.map((text) => logLine(text)).join('') });
+    const json = logLine('<i>context</i>').trimEnd();
+    appendFileSync(join(logDir, 'a.log'), `${json}\t{"html":"<u>under</u>"}\n`);
+    await eventually(async () => expect(await log.texts()).toHaveLength(5));
+    const [html, ansi, hidden, , context] = await log.texts();
+    expect(html).toBe(wicked[0]);
+    expect(ansi).toMatch(/^red plain /);
+    expect(hidden).toMatch(/^abc⇄gnp\.exe⇄ and ␀␇ and $/);
+    expect(context).toBe('<i>context</i> {"html":"<u>under</u>"}');
+    expect(await log.rows.locator('img, script, b#made, svg, i, u').count()).toBe(0);
+    expect(await log.rows.nth(1).locator('.row-text span').first().textContent()).toBe('red');
+    for (const row of [0, 2, 4]) {
+      await log.rows.nth(row).click();
+      await log.press('Enter');
+      await log.page.locator('.details .record-message').waitFor();
+    }
+    expect(await log.page.locator('.details').locator('img, script, #made, svg, u').count()).toBe(0);
+    await log.page.goto(`${url}logs?src=n1/a.log&plain=1`);
+    await eventually(async () => expect(await log.page.locator('.plain pre').textContent()).toContain(wicked[0]));
+    expect(await log.page.locator('.plain pre *').count()).toBe(0);
+  });
+});

@@ -1,0 +1,127 @@
+import { join } from 'node:path';
+import type { Browser } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { eventually } from '../packages/server/src/testing/eventually.ts';
+import { startTestNode } from '../packages/server/src/testing/test-node.ts';
+import { startBrowser } from './testing/browser-page.ts';
+import { LogPage } from './testing/console-log-page.ts';
+import { logLine } from './testing/log-writer.ts';
+import { sparseTimeMs, writeSparseLog } from './testing/sparse-log.ts';
+
+const START_MS = 60_000;
+const GB = 1_000_000_000;
+const MB = 1_000_000;
+
+const SETTINGS = { node: { timeZone: 'UTC' }, cluster: { nodeId: 'n1' } };
+
+let browser: Browser;
+beforeAll(async () => {
+  browser = await startBrowser();
+}, START_MS);
+afterAll(() => browser.close());
+
+/** A node with a log of 10 GB, which is opened at its end. */
+async function openLarge(): Promise<{ log: LogPage; shows(offset: number): Promise<void> }> {
+  const { running, logDir } = await startTestNode({ settings: SETTINGS });
+  writeSparseLog(join(logDir, 'big.log'), 10 * GB);
+  const log = await LogPage.open(browser, `${running.url}logs?src=n1/=big.log&live=0&chart=0`);
+  /** A line that begins within half a megabyte behind the offset. */
+  const shows = (offset: number) =>
+    eventually(async () => {
+      const offsets = (await log.texts()).map((text) => Number(/^at (\d+)/.exec(text)?.[1]));
+      expect(offsets.some((at) => at >= offset && at < offset + MB / 2)).toBe(true);
+    });
+  await shows(10 * GB - MB / 2);
+  return { log, shows };
+}
+
+/** The questions about logs that a leap asks, until nothing is loaded any more. */
+async function questionsOf(log: LogPage, leap: () => Promise<void>): Promise<{ count: number; bytes: number }> {
+  await log.settled();
+  const before = log.asked.length;
+  await leap();
+  await log.settled();
+  const asked = log.asked.slice(before).filter(({ path }) => path.includes('/log/'));
+  return { count: asked.length, bytes: asked.reduce((sum, { bytes }) => sum + bytes, 0) };
+}
+
+async function clickScrollBar(log: LogPage, fraction: number): Promise<void> {
+  const bar = await log.page.getByRole('scrollbar').boundingBox();
+  if (!bar) throw new Error('there is no scroll bar');
+  await log.page.mouse.click(bar.x + bar.width / 2, bar.y + bar.height * fraction);
+  await eventually(async () => expect(await log.status.textContent()).toContain(`${(fraction * 100).toFixed(1)} % of`));
+}
+
+describe('a log of 10 GB', { timeout: START_MS }, () => {
+  it('is opened at its end and gone through in leaps, each a few small answers', async () => {
+    const { log, shows } = await openLarge();
+    expect(await log.status.textContent()).toMatch(/100\.0 % of 10(\.0)? GB/);
+    const leaps: [string, () => Promise<void>][] = [
+      ['the start', () => log.press('g').then(() => shows(0))],
+      ['the middle, by the scroll bar', () => clickScrollBar(log, 0.5)],
+      [
+        'a time',
+        async () => {
+          await log.goToTime(new Date(sparseTimeMs(5.005 * GB)).toISOString());
+          await shows(5.005 * GB);
+        },
+      ],
+      ['the end', () => log.press('G').then(() => shows(10 * GB - MB / 2))],
+    ];
+    for (const [place, leap] of leaps) {
+      const { count, bytes } = await questionsOf(log, leap);
+      expect(count, `questions to get to ${place}`).toBeLessThanOrEqual(6);
+      expect(bytes, `bytes to get to ${place}`).toBeLessThan(MB);
+    }
+  });
+
+  it('a search through it tells how far it is, and can be stopped and gone on with', {
+    timeout: START_MS,
+  }, async () => {
+    const { log, shows } = await openLarge();
+    const field = log.page.getByRole('searchbox', { name: 'Find in the logs' });
+    await field.fill('not in there');
+    await field.press('Alt+Enter');
+    await log.edges.first().getByRole('button', { name: 'Stop' }).click();
+    await eventually(async () =>
+      expect(await log.edges.first().textContent()).toMatch(/^No match in the last .*· scan older$/),
+    );
+    expect(await log.list.getAttribute('aria-busy')).toBe('false');
+    await log.edges.first().getByRole('button', { name: 'scan older' }).click();
+    await log.edges.first().getByRole('button', { name: 'Stop' }).click();
+    await field.fill('');
+    await field.press('Alt+Enter');
+    await shows(10 * GB - MB / 2);
+  });
+});
+
+describe('a line of 20 MB', { timeout: START_MS }, () => {
+  it('is shown in parts, each read on in pieces, and the page stays at hand', async () => {
+    const { running } = await startTestNode({
+      settings: SETTINGS,
+      files: { 'a.log': `${logLine('before')}${logLine(`long ${'x'.repeat(20 * MB)}`)}${logLine('after')}` },
+    });
+    const log = await LogPage.open(browser, `${running.url}logs?src=n1/a.log`);
+    await eventually(async () => expect((await log.texts()).at(-1)).toBe('after'));
+    const [part = ''] = (await log.texts()).slice(-2);
+    expect(part).toMatch(/^x{2048}$/);
+    const details = log.page.getByRole('complementary', { name: 'Details of the record' });
+    await log.rows
+      .nth(-3)
+      .getByRole('button', { name: /^show rest · 260 kB$/ })
+      .click();
+    await details.getByRole('button', { name: /^Show the whole text · 262 kB left$/ }).click();
+    await details.getByRole('button', { name: /^Show more · 197 kB left$/ }).click();
+    const pieces = details.locator('.record-piece');
+    await eventually(async () => expect(await pieces.count()).toBe(2));
+    expect(await pieces.last().textContent()).toMatch(/^x{65536}$/);
+    // Of the parts 64 KiB are told, twice: as they are, and taken apart.
+    expect(log.asked.reduce((sum, { bytes }) => sum + bytes, 0)).toBeLessThan(15 * MB);
+    await details.getByRole('button', { name: /^Close the details/ }).click();
+    await eventually(async () => expect(await details.count()).toBe(0));
+    await log.press('g');
+    await eventually(async () => expect((await log.texts())[0]).toBe('before'));
+    // No promise of time, but that it did not stand still.
+    expect(await log.longestTaskMs()).toBeLessThan(3000);
+  });
+});

@@ -1,0 +1,126 @@
+import type { Browser } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { eventually } from '../packages/server/src/testing/eventually.ts';
+import { startTestNode } from '../packages/server/src/testing/test-node.ts';
+import { startBrowser } from './testing/browser-page.ts';
+import { LogPage } from './testing/console-log-page.ts';
+import { LogWriter } from './testing/log-writer.ts';
+
+const START_MS = 60_000;
+const LINES_PER_SECOND = 400;
+
+let browser: Browser;
+beforeAll(async () => {
+  browser = await startBrowser();
+}, START_MS);
+afterAll(() => browser.close());
+
+/** A node with one log, and the workspace that follows it. */
+async function openFollowed() {
+  const { running, logDir } = await startTestNode({
+    settings: { node: { timeZone: 'UTC' }, cluster: { nodeId: 'n1' } },
+  });
+  const writer = new LogWriter(logDir, 'a.log');
+  writer.write(50);
+  const log = await LogPage.open(browser, `${running.url}logs?src=n1/a.log`);
+  /** The newest line is in view. */
+  const isAtEnd = () =>
+    eventually(async () => expect((await log.texts()).at(-1)).toBe(writer.texts.at(-1)), { withinMs: 20_000 });
+  const reaches = (lines: number) => eventually(() => expect(writer.written).toBeGreaterThan(lines));
+  return { log, writer, isAtEnd, reaches };
+}
+
+describe('the log workspace follows', { timeout: START_MS }, () => {
+  it('every line of a busy log through rotations, none lost and none twice', async () => {
+    const { log, writer, isAtEnd, reaches } = await openFollowed();
+    writer.start(LINES_PER_SECOND);
+    for (const lines of [400, 800, 1200]) {
+      await reaches(lines);
+      writer.rotate();
+    }
+    await reaches(1600);
+    writer.stop();
+    // What is written between copy and cut is lost by whoever rotates like this: so it is read up to there.
+    await isAtEnd();
+    writer.copyAndTruncate();
+    writer.start(LINES_PER_SECOND);
+    await reaches(2000);
+    writer.rotate();
+    await reaches(2200);
+    writer.stop();
+    await isAtEnd();
+    expect(await log.pill.textContent()).toBe('Live');
+    const size = await log.size();
+    const { records, notices } = await log.scrollBack();
+    expect(records).toEqual(writer.texts);
+    expect(notices.filter((text) => text.includes('was rotated'))).toHaveLength(4);
+    expect(notices.filter((text) => text.includes('a.log was cut'))).toHaveLength(1);
+    for (const { elements, rows } of [size, await log.size()]) {
+      expect(rows).toBeLessThanOrEqual(120);
+      expect(elements).toBeLessThanOrEqual(2500);
+    }
+  });
+
+  it('pausing keeps the line in focus where it is while lines are counted, and goes on with all of them', async () => {
+    const { log, writer, isAtEnd } = await openFollowed();
+    writer.start(LINES_PER_SECOND);
+    await eventually(() => expect(writer.written).toBeGreaterThan(150));
+    // Not by its row: that moves on until it is clicked.
+    await log.list.click({ position: { x: 600, y: 300 } });
+    await log.focused.waitFor();
+    const [before, text] = [await log.focused.boundingBox(), await log.focused.textContent()];
+    const drawn = await log.texts();
+    const counted = async () => Number(/(\d[\d,]*) new/.exec((await log.pill.textContent()) ?? '')?.[1] ?? 0);
+    await eventually(async () => expect(await counted()).toBeGreaterThan(200));
+    writer.rotate();
+    await eventually(async () => expect(await counted()).toBeGreaterThan(500));
+    expect(await log.pill.textContent()).toMatch(/^Paused · \d+ new$/);
+    expect(await log.focused.boundingBox()).toEqual(before);
+    expect(await log.focused.textContent()).toBe(text);
+    expect(await log.texts()).toEqual(drawn);
+    await log.press('f');
+    await eventually(async () => expect(await log.pill.textContent()).toBe('Live'));
+    writer.stop();
+    await isAtEnd();
+    expect((await log.scrollBack()).records).toEqual(writer.texts);
+  });
+
+  it('what is selected over more lines than are drawn is copied whole', async () => {
+    const { log, writer, isAtEnd } = await openFollowed();
+    writer.write(400);
+    await isAtEnd();
+    const { page } = log;
+    const last = await log.rows.last().locator('.row-text').boundingBox();
+    if (!last) throw new Error('no row');
+    await page.mouse.move(last.x + last.width - 1, last.y + 10);
+    await page.mouse.down();
+    await page.mouse.move(last.x + 2, last.y - 30);
+    await eventually(async () => expect(await log.pill.textContent()).toBe('Paused'));
+    await page.mouse.wheel(0, -4000);
+    await eventually(async () => expect(await log.texts()).not.toContain('line 450'));
+    await page.mouse.move(last.x + 2, last.y - 100);
+    await page.mouse.up();
+    await page.keyboard.press('Control+c');
+    const lines = (await log.copied()).split('\n');
+    expect(lines.length).toBeGreaterThan(150);
+    const numbers = lines.map((line) => Number(/line (\d+)$/.exec(line)?.[1]));
+    expect(numbers).toEqual(numbers.map((_, index) => 451 - numbers.length + index));
+  });
+
+  it('keeps its memory while hundreds of lines come every second', async () => {
+    const { log, writer } = await openFollowed();
+    // Full: from now on a line goes for each that comes.
+    writer.write(5000);
+    await eventually(async () => expect((await log.texts()).at(-1)).toBe('line 5050'));
+    writer.start(500);
+    await eventually(() => expect(writer.written).toBeGreaterThan(5500));
+    const before = await log.heapBytes();
+    await eventually(() => expect(writer.written).toBeGreaterThan(8500));
+    const after = await log.heapBytes();
+    expect(after).toBeLessThan(150_000_000);
+    expect(after - before).toBeLessThan(5_000_000);
+    const { elements, rows } = await log.size();
+    expect(rows).toBeLessThanOrEqual(120);
+    expect(elements).toBeLessThanOrEqual(2500);
+  });
+});

@@ -1,0 +1,77 @@
+import type { Browser } from 'playwright-core';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { eventually } from '../packages/server/src/testing/eventually.ts';
+import { startBrowser } from './testing/browser-page.ts';
+import { line, startCluster } from './testing/console-cluster.ts';
+import { detailsOf, rowOf, see, visit } from './testing/console-page.ts';
+
+const PATHS = [
+  '/',
+  '/nodes/n1',
+  '/nodes/n1/config',
+  '/nodes/n1/logs',
+  '/nodes/none',
+  '/config',
+  '/logs',
+  '/logs?plain=1',
+];
+
+let browser: Browser;
+
+beforeAll(async () => {
+  browser = await startBrowser();
+});
+
+afterAll(() => browser.close());
+
+it('what is put into the page does not run, load or ask elsewhere', async () => {
+  const [node] = await startCluster([{}]);
+  const { page, violations } = await visit(browser, node.url, { expectsViolations: true });
+  await see(page.getByRole('heading', { name: 'This node answers' }));
+  await page.evaluate(`{
+    const script = document.createElement('script');
+    script.textContent = 'globalThis.hasRun = true';
+    const image = document.createElement('img');
+    image.src = 'http://192.0.2.1/seen.png';
+    const text = document.createElement('div');
+    text.innerHTML = '<i style="color: red" onclick="globalThis.hasRun = true">click</i>';
+    document.body.append(script, image, text);
+    text.firstChild.click();
+  }`);
+  const asked = await page.evaluate(`fetch('http://192.0.2.1/').then(() => 'answered', () => 'refused')`);
+  expect(asked).toBe('refused');
+  await eventually(() =>
+    expect(violations.map((text) => text.split(':')[0]).toSorted()).toEqual([
+      'connect-src',
+      'img-src',
+      'script-src-attr',
+      'script-src-elem',
+      'style-src-attr',
+    ]),
+  );
+  expect(await page.evaluate('globalThis.hasRun')).toBeUndefined();
+});
+
+it('a line that looks like a page is text', async () => {
+  const text = `<img src="/x" onerror="globalThis.hasRun = true"><script>globalThis.hasRun = true</script>`;
+  const [node] = await startCluster([{ files: { 'a.log': line(5, text, 'ERROR') } }]);
+  const { page } = await visit(browser, node.url);
+  await see(page.getByText(text).first());
+  await page.getByRole('link', { name: 'Logs', exact: true }).click();
+  await rowOf(page, text).click();
+  await see(detailsOf(page).getByText(text));
+  expect(await page.locator('main img, main script').count()).toBe(0);
+  expect(await page.evaluate('globalThis.hasRun')).toBeUndefined();
+});
+
+it('every page is served under the policy and keeps it', async () => {
+  const [node] = await startCluster([{ files: { 'a.log': line(5, 'one') }, config: 'limit = 1\n' }]);
+  const { page } = await visit(browser, node.url);
+  for (const path of PATHS) {
+    const answer = await page.goto(new URL(path, node.url).href);
+    const policy = (await answer?.headerValue('content-security-policy')) ?? '';
+    expect(policy).toMatch(/default-src 'none'/);
+    expect(policy).not.toMatch(/unsafe|data:|\*/);
+    await see(page.getByRole('main').getByRole('heading', { level: 1 }));
+  }
+});

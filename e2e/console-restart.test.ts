@@ -1,0 +1,81 @@
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { RestartableNode } from '../packages/client/src/testing/restartable-node.ts';
+import { eventually } from '../packages/server/src/testing/eventually.ts';
+import { startBrowser } from './testing/browser-page.ts';
+import { line } from './testing/console-cluster.ts';
+import { rowOf, see, visit } from './testing/console-page.ts';
+
+/** What the page shows is at most so old. */
+const REFRESH_MS = 10_000;
+
+const PATIENCE = { withinMs: 20_000 };
+
+let browser: Browser;
+
+beforeAll(async () => {
+  browser = await startBrowser();
+});
+
+afterAll(() => browser.close());
+
+const offlineOf = (page: Page) => page.getByRole('alert').filter({ hasText: 'does not answer since' });
+
+/** The clock of the page goes on, and the page asks again. */
+async function waitUntilOffline(page: Page): Promise<void> {
+  await page.clock.fastForward(REFRESH_MS);
+  await see(offlineOf(page));
+  expect(await offlineOf(page).innerText()).toMatch(/ · what is shown is as of \d\d:\d\d:\d\d/);
+}
+
+async function waitUntilBack(page: Page): Promise<void> {
+  await eventually(async () => {
+    await page.clock.fastForward(REFRESH_MS);
+    expect(await offlineOf(page).count()).toBe(0);
+  }, PATIENCE);
+}
+
+/** `true` as long as it has not been loaded anew. */
+const isSamePage = (page: Page) => page.evaluate<boolean>('globalThis.isSamePage === true');
+
+it('the page of the cluster keeps what it has while the node is away, and goes on when it is back', async () => {
+  const node = new RestartableNode({ 'a.log': line(5, 'one', 'ERROR') });
+  await node.start();
+  const { page } = await visit(browser, node.url, { hasClock: true });
+  await page.evaluate('globalThis.isSamePage = true');
+  const errors = page.getByRole('link', { name: '1 error on this node, last 15 min' });
+  await see(errors);
+  await node.stop();
+  await waitUntilOffline(page);
+  await see(page.getByRole('heading', { name: 'This node answers' }));
+  await see(errors);
+  await node.start();
+  node.append('a.log', line(0, 'two', 'ERROR'));
+  await waitUntilBack(page);
+  await eventually(async () => {
+    await page.clock.fastForward(REFRESH_MS);
+    expect(await page.getByRole('link', { name: '2 errors on this node, last 15 min' }).count()).toBe(1);
+  }, PATIENCE);
+  expect(await isSamePage(page)).toBe(true);
+});
+
+it('a followed log keeps its lines while the node is away, and goes on without a gap', async () => {
+  const node = new RestartableNode({ 'a.log': line(5, 'one') });
+  await node.start();
+  const { page } = await visit(browser, node.url, { path: '/logs', hasClock: true });
+  await page.evaluate('globalThis.isSamePage = true');
+  await see(rowOf(page, 'one'));
+  await see(page.getByRole('button', { name: 'Live' }));
+  await node.stop();
+  await see(page.getByRole('button', { name: 'Reconnecting…' }));
+  await waitUntilOffline(page);
+  await see(rowOf(page, 'one'));
+  node.append('a.log', line(0, 'two'));
+  await node.start();
+  node.append('a.log', line(0, 'three'));
+  await see(rowOf(page, 'three'));
+  await see(page.getByRole('button', { name: 'Live' }));
+  await waitUntilBack(page);
+  for (const text of ['one', 'two', 'three']) expect(await rowOf(page, text).count()).toBe(1);
+  expect(await isSamePage(page)).toBe(true);
+});

@@ -1,0 +1,94 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { createToken } from '@porthole/server/tokens';
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { RestartableNode } from '../packages/client/src/testing/restartable-node.ts';
+import { eventually } from '../packages/server/src/testing/eventually.ts';
+import { tempDir } from '../packages/server/src/testing/test-node.ts';
+import { startBrowser } from './testing/browser-page.ts';
+import { line } from './testing/console-cluster.ts';
+import { see, visit } from './testing/console-page.ts';
+
+const REFRESH_MS = 10_000;
+
+let browser: Browser;
+
+beforeAll(async () => {
+  browser = await startBrowser();
+});
+
+afterAll(() => browser.close());
+
+/** A node that wants a token, and a way to make it want another one. */
+async function startGuarded() {
+  const tokenFile = join(tempDir(), 'tokens');
+  const allow = () => {
+    const { token, line: stored } = createToken('operator');
+    writeFileSync(tokenFile, `${stored}\n`, { mode: 0o600 });
+    return token;
+  };
+  const token = allow();
+  const node = new RestartableNode({ 'a.log': line(5, 'one') }, { auth: { tokenFile } });
+  await node.start();
+  return { node, token, allow };
+}
+
+const dialogOf = (page: Page) => page.getByRole('dialog', { name: 'A token is needed' });
+
+const shownOf = (page: Page) => page.getByRole('heading', { name: 'This node answers' });
+
+async function give(page: Page, token: string, { keep = false } = {}): Promise<void> {
+  await page.getByLabel('Token', { exact: true }).fill(token);
+  await page.getByLabel('Keep for this tab').setChecked(keep);
+  await page.getByRole('button', { name: 'Use token' }).click();
+}
+
+it('asks for a token, tells that one is wrong, and goes on by itself with a right one that stands in no address', async () => {
+  const { node, token } = await startGuarded();
+  const { page, requested } = await visit(browser, node.url);
+  await see(dialogOf(page));
+  await give(page, 'not-the-token');
+  await see(dialogOf(page).getByText('The node refused this token.'));
+  await give(page, token);
+  await see(shownOf(page));
+  await page.getByRole('link', { name: 'Logs', exact: true }).click();
+  await see(page.getByRole('row', { name: /one/ }));
+  const addresses = await page.evaluate<string[]>('navigation.entries().map(({ url }) => url)');
+  expect(addresses.length).toBeGreaterThan(1);
+  expect([...addresses, ...requested].filter((address) => address.includes(token))).toEqual([]);
+  expect(await page.evaluate('JSON.stringify([sessionStorage, localStorage])')).not.toContain(token);
+});
+
+it('keeps a token for the tab only where that is wanted', async () => {
+  const { node, token } = await startGuarded();
+  const { page } = await visit(browser, node.url);
+  await give(page, token);
+  await see(shownOf(page));
+  await page.reload();
+  await see(dialogOf(page));
+  await give(page, token, { keep: true });
+  await see(shownOf(page));
+  await page.reload();
+  await see(shownOf(page));
+  expect(await dialogOf(page).count()).toBe(0);
+});
+
+it('asks again when the token is no longer good', async () => {
+  const { node, token, allow } = await startGuarded();
+  const { page } = await visit(browser, node.url, { hasClock: true });
+  await give(page, token, { keep: true });
+  await see(shownOf(page));
+  await node.stop();
+  const other = allow();
+  await node.start();
+  await eventually(async () => {
+    await page.clock.fastForward(REFRESH_MS);
+    expect(await dialogOf(page).isVisible()).toBe(true);
+  });
+  await see(dialogOf(page).getByText('The node refused this token.'));
+  await give(page, other);
+  await dialogOf(page).waitFor({ state: 'hidden' });
+  await see(shownOf(page));
+  expect(await page.evaluate('sessionStorage.length')).toBe(0);
+});

@@ -1,0 +1,227 @@
+import type { Browser, CDPSession, Page } from 'playwright-core';
+import { expect, onTestFinished } from 'vitest';
+import { eventually } from '../../packages/server/src/testing/eventually.ts';
+
+/** What a page has and the functions for it use: they run there, and see nothing else of this file. */
+interface PageElement {
+  id: string;
+  className: string;
+  textContent: string;
+  clientHeight: number;
+  scrollTop: number;
+  previousElementSibling: PageElement | null;
+  querySelector(selector: string): PageElement | null;
+  querySelectorAll(selector: string): Iterable<PageElement>;
+}
+declare const document: PageElement & {
+  getElementById(id: string): PageElement | null;
+  addEventListener(type: string, listener: (event: { violatedDirective: string; blockedURI: string }) => void): void;
+};
+declare function requestAnimationFrame(callback: () => void): void;
+declare const self: { longestTaskMs: number; copied: string; addEventListener: CopyListening };
+type CopyListening = (type: 'copy', listener: (event: { clipboardData: Clipboard | null }) => void) => void;
+interface Clipboard {
+  getData(format: string): string;
+}
+
+/** A question of the page to its node. */
+export interface Asked {
+  /** Below `/api/v1/`, with the member but without the query. */
+  path: string;
+  query: URLSearchParams;
+  /** Of the answer as far as it has come, before compression. */
+  bytes: number;
+}
+
+/** The log workspace in a browser. Fails the test when anything went wrong in the page that is not said to be expected. */
+export class LogPage {
+  readonly page: Page;
+  readonly asked: Asked[] = [];
+  /** Errors that belong to the test: the browser tells every refused request as one. */
+  readonly expected: RegExp[] = [];
+  readonly #problems: string[] = [];
+
+  private constructor(page: Page) {
+    this.page = page;
+    page.on('pageerror', (error) => this.#problems.push(String(error.stack)));
+    page.on('dialog', (dialog) => {
+      this.#problems.push(`a dialog: ${dialog.message()}`);
+      void dialog.dismiss();
+    });
+    page.on('console', (message) => {
+      if (message.type() === 'error') this.#problems.push(message.text());
+    });
+  }
+
+  /** Opens an address of the console; resolves when the first row is drawn, unless there is to be none. */
+  static async open(browser: Browser, address: string, { hasRows = true } = {}): Promise<LogPage> {
+    const context = await browser.newContext({ viewport: { width: 1280, height: 900 }, timezoneId: 'UTC' });
+    const page = await context.newPage();
+    const opened = new LogPage(page);
+    onTestFinished(async () => {
+      await context.close();
+      opened.#check();
+    });
+    await page.addInitScript(watchPage);
+    await opened.#listen();
+    await page.goto(address);
+    if (hasRows) await opened.rows.first().waitFor();
+    return opened;
+  }
+
+  get list() {
+    return this.page.locator('#log-rows');
+  }
+
+  /** Records that are drawn. */
+  get rows() {
+    return this.page.locator('#log-rows .row[id]');
+  }
+
+  /** What happened between records, and what is missing there. */
+  get notices() {
+    return this.page.locator('#log-rows .row:not([id])');
+  }
+
+  get focused() {
+    return this.page.locator('#log-rows .row.is-focused');
+  }
+
+  /** Following, paused or neither. */
+  get pill() {
+    return this.page.locator('.source-bar .pill');
+  }
+
+  get edges() {
+    return this.page.locator('#log-rows .edge');
+  }
+
+  get status() {
+    return this.page.locator('.status-bar');
+  }
+
+  /** The texts of the records that are drawn, without what stands before them. */
+  texts(): Promise<string[]> {
+    return this.page.locator('#log-rows .row[id] .row-text').allTextContents();
+  }
+
+  async press(...keys: string[]): Promise<void> {
+    await this.list.focus();
+    for (const key of keys) await this.page.keyboard.press(key);
+  }
+
+  async goToTime(text: string): Promise<void> {
+    await this.press('t');
+    await this.page.getByLabel('Time', { exact: true }).fill(text);
+    await this.page.keyboard.press('Enter');
+  }
+
+  /** Every record from the one at the end back to the start of the log, as it is drawn while scrolling there. */
+  async scrollBack(): Promise<{ records: string[]; notices: string[] }> {
+    await this.list.hover();
+    await this.page.mouse.wheel(0, -40);
+    return this.page.evaluate(scrollBack);
+  }
+
+  /** All elements of the document, and the rows among them. */
+  size(): Promise<{ elements: number; rows: number }> {
+    return this.page.evaluate(() => ({
+      elements: [...document.querySelectorAll('*')].length,
+      rows: [...document.querySelectorAll('#log-rows .row')].length,
+    }));
+  }
+
+  /** The longest stretch, since the page was opened or this was asked, in which it could answer nothing. */
+  longestTaskMs(): Promise<number> {
+    return this.page.evaluate(() => {
+      const longest = self.longestTaskMs;
+      self.longestTaskMs = 0;
+      return longest;
+    });
+  }
+
+  /** What the page put into the clipboard last. */
+  copied(): Promise<string> {
+    return this.page.evaluate(() => self.copied);
+  }
+
+  /** What is in use after everything unused was given back. */
+  async heapBytes(): Promise<number> {
+    const session: CDPSession = await this.page.context().newCDPSession(this.page);
+    await session.send('HeapProfiler.collectGarbage');
+    const { usedSize } = await session.send('Runtime.getHeapUsage');
+    await session.detach();
+    return usedSize;
+  }
+
+  /** Resolves when nothing is loaded any more. */
+  async settled(): Promise<void> {
+    await eventually(async () => expect(await this.list.getAttribute('aria-busy')).toBe('false'), { withinMs: 20_000 });
+  }
+
+  async #listen(): Promise<void> {
+    const session = await this.page.context().newCDPSession(this.page);
+    const byId = new Map<string, Asked>();
+    session.on('Network.requestWillBeSent', ({ requestId, request }) => {
+      const { pathname, searchParams } = new URL(request.url);
+      if (!pathname.startsWith('/api/v1/')) return;
+      const asked = { path: pathname.slice('/api/v1/'.length), query: searchParams, bytes: 0 };
+      byId.set(requestId, asked);
+      this.asked.push(asked);
+    });
+    session.on('Network.dataReceived', ({ requestId, dataLength }) => {
+      const asked = byId.get(requestId);
+      if (asked) asked.bytes += dataLength;
+    });
+    await session.send('Network.enable');
+  }
+
+  #check(): void {
+    expect(this.#problems.filter((problem) => !this.expected.some((pattern) => pattern.test(problem)))).toEqual([]);
+  }
+}
+
+/** Runs before the page's own scripts. */
+function watchPage(): void {
+  self.longestTaskMs = 0;
+  new PerformanceObserver((list) => {
+    for (const { duration } of list.getEntries()) self.longestTaskMs = Math.max(self.longestTaskMs, duration);
+  }).observe({ type: 'longtask' as never });
+  document.addEventListener('securitypolicyviolation', ({ violatedDirective, blockedURI }) =>
+    console.error(`securitypolicyviolation: ${violatedDirective} ${blockedURI}`),
+  );
+  // Behind the page's own listener, which says what is copied.
+  self.addEventListener('copy', ({ clipboardData }) => {
+    self.copied = clipboardData?.getData('text/plain') ?? '';
+  });
+}
+
+async function scrollBack(): Promise<{ records: string[]; notices: string[] }> {
+  const box = document.getElementById('log-rows');
+  if (!box) throw new Error('there is no list');
+  const found = new Map<string, { text: string; isRecord: boolean }>();
+  let inOrder: string[] = [];
+  const take = () => {
+    const drawn = [...box.querySelectorAll('.row')].map((row) => {
+      // What is no record has no name: it stands behind one.
+      const key = row.id || `behind ${row.previousElementSibling?.id}`;
+      const text = (row.querySelector('.row-text') ?? row).textContent;
+      found.set(key, { text, isRecord: row.id !== '' });
+      return key;
+    });
+    const known = drawn.indexOf(inOrder[0] ?? '');
+    inOrder = [...(known < 0 ? drawn : drawn.slice(0, known)), ...inOrder];
+  };
+  const isAtStart = () => box.scrollTop === 0 && /^start of/.test(box.querySelector('.edge')?.textContent ?? '');
+  for (let steps = 0; steps < 3000; steps++) {
+    take();
+    if (isAtStart()) break;
+    box.scrollTop -= box.clientHeight * 0.8;
+    await new Promise<void>((resolve) => requestAnimationFrame(() => requestAnimationFrame(() => resolve())));
+  }
+  const rows = inOrder.flatMap((key) => found.get(key) ?? []);
+  return {
+    records: rows.filter(({ isRecord }) => isRecord).map(({ text }) => text),
+    notices: rows.filter(({ isRecord }) => !isRecord).map(({ text }) => text),
+  };
+}

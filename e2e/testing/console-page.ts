@@ -1,0 +1,100 @@
+import { type Browser, type BrowserContextOptions, errors, type Locator, type Page } from 'playwright-core';
+import { expect, onTestFinished } from 'vitest';
+
+/** Longer than anything here takes on a busy machine; only a failure waits so long. */
+const PATIENCE_MS = 15_000;
+
+/** What the browser itself writes for an answer that is an error, or for none. */
+const FAILED_REQUEST = /^Failed to load resource: /;
+
+const SIZE = { width: 1280, height: 800 };
+
+/** What the page is told to report here; see below. */
+interface Watched {
+  reportViolation(text: string): void;
+}
+declare const self: Watched & typeof globalThis;
+declare const document: {
+  addEventListener(
+    type: 'securitypolicyviolation',
+    hear: (event: { violatedDirective: string; blockedURI: string }) => void,
+  ): void;
+};
+
+/** What was seen of a page beside what it shows. */
+export interface Visit {
+  page: Page;
+  /** Addresses of all requests, in their order. */
+  requested: string[];
+  /** What the Content-Security-Policy kept from happening. */
+  violations: string[];
+}
+
+export interface VisitOptions extends BrowserContextOptions {
+  /** Of the page that is opened. */
+  path?: string;
+  /** Its clock goes as usual, and the test may turn it forward. */
+  hasClock?: boolean;
+  /** The test provokes violations itself, and looks at them. */
+  expectsViolations?: boolean;
+}
+
+/**
+ * A page of the console in a browser profile of its own. When the test ends it must have stayed within the policy and
+ * its origin, and nothing may have been thrown in it.
+ */
+export async function visit(browser: Browser, url: string, options: VisitOptions = {}): Promise<Visit> {
+  const { path = '/', hasClock = false, expectsViolations = false, ...given } = options;
+  const { origin } = new URL(url);
+  const context = await browser.newContext({ timezoneId: 'UTC', locale: 'en-GB', viewport: SIZE, ...given });
+  const page = await context.newPage();
+  page.setDefaultTimeout(PATIENCE_MS);
+  const seen: Visit = { page, requested: [], violations: [] };
+  const problems: string[] = [];
+  /** Asked for, but kept back by the policy. */
+  const blocked = new Set<string>();
+  page.on('requestfailed', (request) => {
+    if (request.failure()?.errorText === 'csp') blocked.add(request.url());
+  });
+  page.on('request', (request) => seen.requested.push(request.url()));
+  page.on('pageerror', (error) => problems.push(`${error}`));
+  page.on('console', (message) => {
+    if (message.type() === 'error' && !FAILED_REQUEST.test(message.text())) problems.push(message.text());
+  });
+  await page.exposeFunction('reportViolation', (text: string) => seen.violations.push(text));
+  await page.addInitScript(() => {
+    document.addEventListener('securitypolicyviolation', ({ violatedDirective, blockedURI }) =>
+      self.reportViolation(`${violatedDirective}: ${blockedURI}`),
+    );
+  });
+  onTestFinished(async () => {
+    await context.close();
+    if (!expectsViolations) expect([...seen.violations, ...problems]).toEqual([]);
+    const left = seen.requested.filter((requested) => new URL(requested).origin !== origin && !blocked.has(requested));
+    expect(left).toEqual([]);
+  });
+  if (hasClock) await page.clock.install();
+  await page.goto(new URL(path, url).href);
+  return seen;
+}
+
+/** Resolves when it is seen. Fails with what the page shows instead. */
+export async function see(what: Locator): Promise<void> {
+  try {
+    await what.first().waitFor();
+  } catch (error) {
+    if (!(error instanceof errors.TimeoutError)) throw error;
+    const shown = await what.page().locator('body').innerText();
+    throw new Error(`${what} is not seen. The page shows:\n${shown}`);
+  }
+}
+
+/** A row of the log workspace by a part of its text. */
+export function rowOf(page: Page, text: string | RegExp): Locator {
+  return page.getByRole('grid', { name: 'Log records' }).getByRole('row').filter({ hasText: text });
+}
+
+/** What is open beside the rows. */
+export function detailsOf(page: Page): Locator {
+  return page.getByRole('complementary', { name: 'Details of the record' });
+}

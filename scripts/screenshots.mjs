@@ -1,0 +1,130 @@
+import { spawn } from 'node:child_process';
+import { statSync } from 'node:fs';
+import { join } from 'node:path';
+import { launchChromium } from './chromium.mjs';
+import { build, install, ROOT } from './steps.mjs';
+
+/* Takes the pictures of the console that the documentation shows: npm run screenshots */
+
+const FOLDER = join(ROOT, 'docs/pictures');
+
+/** Small enough to stand in a repository and in a page. */
+const MOST_BYTES = 200_000;
+
+const VIEWPORT = { width: 1180, height: 520 };
+
+/** Few, so that what is seen does not run away while it is taken. */
+const RECORDS_PER_SECOND = 4;
+
+const LOG = 'src=*/lind-broker.log';
+
+/** What each shows, and what must be there before it is taken. */
+const PICTURES = [
+  {
+    name: 'console-cluster',
+    path: '/',
+    theme: 'light',
+    ready: async (page) => {
+      await page.getByText('demo-broker-3').first().waitFor();
+      await page.waitForLoadState('networkidle');
+      await allAnswer(page);
+    },
+  },
+  {
+    name: 'console-logs',
+    path: `/logs?${LOG}`,
+    theme: 'dark',
+    ready: async (page) => {
+      await rowsAndChart(page);
+      await page.waitForFunction(() => /[1-9]\d* lines/.test(document.querySelector('.status-bar').textContent));
+    },
+  },
+  {
+    name: 'console-config',
+    path: '/config',
+    theme: 'light',
+    ready: async (page) => {
+      await page.getByText('broker.slow-sql').first().waitFor();
+      await page.waitForLoadState('networkidle');
+    },
+  },
+  {
+    name: 'console-details',
+    path: `/logs?${LOG}&level=WARN`,
+    theme: 'light',
+    async ready(page) {
+      await rowsAndChart(page);
+      await page.locator('#log-rows').focus();
+      await page.keyboard.press('E');
+      await page.locator('.row.is-focused').waitFor();
+      await page.keyboard.press('Enter');
+      await page.getByRole('heading', { name: 'This call site' }).waitFor();
+      await page.locator('.details .spinner').waitFor({ state: 'detached' });
+      await page.waitForFunction(() => /\d× in/.test(document.querySelector('.details').textContent));
+    },
+  },
+];
+
+install();
+await build();
+const demo = await startDemo();
+const browser = await launchChromium();
+try {
+  for (const picture of PICTURES) await take(picture);
+} finally {
+  await browser.close();
+  demo.stop();
+}
+
+async function take({ name, path, theme, ready }) {
+  const context = await browser.newContext({
+    viewport: VIEWPORT,
+    colorScheme: theme,
+    timezoneId: 'UTC',
+    locale: 'en-GB',
+    reducedMotion: 'reduce',
+  });
+  const page = await context.newPage();
+  await page.goto(new URL(path, demo.url).href);
+  await ready(page);
+  const file = join(FOLDER, `${name}.png`);
+  await page.screenshot({ path: file, animations: 'disabled', caret: 'hide' });
+  await context.close();
+  const { size } = statSync(file);
+  console.log(`docs/pictures/${name}.png  ${Math.round(size / 1000)} kB`);
+  if (size > MOST_BYTES) throw new Error(`${name}.png is larger than ${MOST_BYTES / 1000} kB`);
+}
+
+/** On a busy machine a node may be too late at first. */
+async function allAnswer(page) {
+  const retry = page.locator('.partial').getByRole('button', { name: 'retry' });
+  for (let tries = 0; tries < 20 && (await retry.count()) > 0; tries++) {
+    await retry.first().click();
+    await page.waitForLoadState('networkidle');
+    await page.waitForTimeout(1000);
+  }
+}
+
+async function rowsAndChart(page) {
+  await page.locator('#log-rows .row').nth(20).waitFor();
+  await page.getByRole('slider', { name: 'Records over time' }).waitFor();
+  await page.locator('.chart.is-counting').waitFor({ state: 'detached' });
+}
+
+/** A cluster of three with made-up logs, which are the same every time but for their times. */
+function startDemo() {
+  const args = ['packages/cli/bin/porthole.cjs', 'demo', '--http-port', '0', '--grpc-port', '0'];
+  const child = spawn(process.execPath, [...args, '--rate', String(RECORDS_PER_SECOND)], { cwd: ROOT });
+  let output = '';
+  return new Promise((resolve, reject) => {
+    child.stdout.on('data', (part) => {
+      output += part;
+      const url = /^porthole is ready at (\S+)$/m.exec(output)?.[1];
+      if (url) resolve({ url, stop: () => child.kill('SIGTERM') });
+    });
+    child.stderr.on('data', (part) => {
+      output += part;
+    });
+    child.on('exit', (code) => reject(new Error(`the demo ended with ${code}:\n${output}`)));
+  });
+}
