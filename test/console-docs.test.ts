@@ -1,0 +1,55 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import { logsQuery } from '../packages/console/src/state/logs-url.ts';
+import { ALL_LOGS, type LogsView } from '../packages/console/src/state/view.ts';
+import { keyGroups } from '../packages/console/src/ui/key-groups.ts';
+
+const page = readFileSync(join(import.meta.dirname, '../docs/console.md'), 'utf8');
+
+/** The cells of the table under a heading, without its head. */
+function tableOf(heading: string): string[][] {
+  const [, section = ''] = page.split(`\n## ${heading}\n`);
+  const rows = section.split('\n## ')[0]?.match(/^\| .* \|$/gm) ?? [];
+  return rows.slice(1).map((row) => row.slice(2, -2).split(' | '));
+}
+
+it('the page about the console tells the keys that the list obeys', () => {
+  const keys = keyGroups().find(({ name }) => name === 'Log lines')?.keys ?? [];
+  const expected = keys.map(({ shown, meaning }) => [
+    shown
+      .split(' ')
+      .map((key) => `\`${key}\``)
+      .join(' '),
+    meaning,
+  ]);
+  expect(tableOf('Keys')).toEqual(expected);
+});
+
+it('the page about the console tells every parameter that an address can have', () => {
+  const views: LogsView[] = [
+    {
+      ...ALL_LOGS,
+      sources: [{ node: 'n1', log: null }],
+      range: { kind: 'fixed', fromMs: 0, toMs: 1 },
+      minLevel: 'WARN',
+      text: 'x',
+      isRegex: true,
+      isCaseSensitive: true,
+      isOnlyMatches: true,
+      excluded: ['y'],
+      callSite: 'a.go',
+      component: 'A',
+      at: { node: 'n1', cursor: 'c' },
+      timeMs: 0,
+      isLive: true,
+      isWrapped: true,
+      isPlain: true,
+      hasHistogram: false,
+    },
+    { ...ALL_LOGS, range: { kind: 'last', spanMs: 60_000 } },
+  ];
+  const written = new Set(views.flatMap((view) => [...logsQuery(view).keys()]));
+  const told = tableOf('Addresses').flatMap(([names = '']) => names.split(', ').map((name) => name.slice(1, -1)));
+  expect(told.toSorted()).toEqual([...written].toSorted());
+});
