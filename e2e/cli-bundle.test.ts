@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { readBundle } from '../packages/server/src/bundle/testing/bundle-cluster.ts';
 import { freePorts } from '../packages/server/src/testing/free-ports.ts';
+import { startLindbNode } from './testing/lindb-node.ts';
 import { writeBrokerLog } from './testing/log-fixture.ts';
 import { runToEnd, serve, tempDir } from './testing/program.ts';
 
@@ -96,6 +97,18 @@ describe('porthole bundle', () => {
     const verified = await runToEnd(['bundle', 'verify', 'part.zip'], cwd, ENV);
     expect(verified).toMatchObject({ code: 3, stdout: '', stderr });
     expect(await bundle(...RANGE, 'n1', '-o', 'whole.zip')).toMatchObject({ code: 0, stdout: 'whole.zip\n' });
+  });
+
+  it('has of a member that only answers the contract its configuration and the ends of its logs', async () => {
+    const secret = 'correct-horse-battery-staple';
+    const lindb = await startLindbNode({ 'lind.log': 'first\nsecond\n' }, `[user]\npassword = "${secret}"\n`);
+    const { cwd, bundle } = await startNode('--cluster-members', `lindb=${lindb}`);
+    expect(await bundle('-o', 'a.zip')).toMatchObject({ code: 3 });
+    const { manifest, text, files } = readBundle(readFileSync(join(cwd, 'a.zip')));
+    expect(text('logs/lindb/lind.log')).toBe('second\n');
+    expect(text('config/lindb.toml')).toContain('password = ');
+    for (const { content } of files) expect(content.includes(secret)).toBe(false);
+    expect(manifest.missing.map(({ name }) => name)).toEqual(['config/lindb.settings.json']);
   });
 
   it.each([

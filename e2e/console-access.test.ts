@@ -24,7 +24,7 @@ afterAll(() => browser.close());
 
 /** Two nodes that differ, with lines of all levels. */
 async function startTwo(): Promise<Member> {
-  const log = countedLines(80) + line(3, 'slow', 'WARN') + line(2, 'why', 'DEBUG') + line(1, 'broken', 'ERROR');
+  const log = countedLines(80) + line(3, 'slow', 'WARN') + line(2, 'why', 'DEBUG') + line(0, 'broken', 'ERROR');
   const config = (limit: number) => `[query]\nlimit = ${limit}\nport = ${limit}\npassword = "x${limit}"\nidle = "1s"\n`;
   const [node] = await startCluster([
     { files: { 'a.log': log }, config: config(100) },
@@ -70,6 +70,7 @@ describe.each(['light', 'dark'] as const)('in the %s theme axe finds nothing wro
     const { url } = await startTwo();
     const { page } = await visit(browser, url, { colorScheme, path: '/logs' });
     const found: string[] = [];
+    await see(rowOf(page, 'broken'));
     await rowOf(page, 'broken').click();
     await see(detailsOf(page));
     found.push(...(await faults(page)));

@@ -20,8 +20,8 @@ afterAll(() => browser.close());
 
 async function startTwo(): Promise<Member> {
   const [node] = await startCluster([
-    { files: { 'a.log': countedLines(120) + line(1, 'the last failure', 'ERROR') }, config: 'limit = 1\n' },
-    { files: { 'b.log': countedLines(10, { name: 'other' }) }, config: 'limit = 2\n' },
+    { files: { 'a.log': countedLines(120) + line(0, 'the last failure', 'ERROR') }, config: 'limit = 1\n' },
+    { files: { 'b.log': countedLines(10, { name: 'other', errorEvery: 100 }) }, config: 'limit = 2\n' },
   ]);
   return node;
 }

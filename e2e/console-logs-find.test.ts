@@ -126,27 +126,27 @@ describe('the log workspace finds', { timeout: START_MS }, () => {
     writer.write(20);
     await eventually(async () => expect(await log.texts()).toHaveLength(21));
     await log.press('f');
-    writer.write(2950);
-    await eventually(async () => expect(await log.pill.textContent()).toBe('Paused · 2,950 new'));
+    writer.write(2350);
+    await eventually(async () => expect(await log.pill.textContent()).toBe('Paused · 2,350 new'));
     await log.press('f');
     const gap = log.page.locator('.row-gap');
     await log.list.hover();
     await eventually(async () => {
       await log.page.mouse.wheel(0, -20_000);
-      expect(await gap.allTextContents()).toEqual(['950 records came while paused· load']);
+      expect(await gap.allTextContents()).toEqual(['350 records came while paused· load']);
     });
     // A page at a time: what is still missing stands behind what was loaded.
-    for (const first of [21, 221, 421, 621, 821]) {
+    for (const first of [21, 221]) {
       await gap.getByRole('button').click();
       await eventually(async () => expect(await log.texts()).toContain(`line ${first}`));
       await eventually(async () => {
         await log.page.mouse.wheel(0, 200);
-        expect(await log.texts()).toContain(`line ${Math.min(970, first + 199)}`);
+        expect(await log.texts()).toContain(`line ${Math.min(370, first + 199)}`);
       });
     }
     expect(await gap.count()).toBe(0);
     await log.press('G');
-    await eventually(async () => expect((await log.texts()).at(-1)).toBe('line 2970'));
+    await eventually(async () => expect((await log.texts()).at(-1)).toBe('line 2370'));
     expect((await log.scrollBack()).records).toEqual(['line 0', ...writer.texts]);
   });
 });

@@ -84,7 +84,7 @@ export const LOG_ROUTES = {
     ],
     answer: { contentType: 'application/octet-stream' },
     alsoAnswers: { 206: 'The part asked for.', 304: 'The file has not changed.' },
-    errors: ['RANGE_NOT_SATISFIABLE', 'PRECONDITION_FAILED', ...FILE_ERRORS],
+    errors: ['RANGE_NOT_SATISFIABLE', 'PRECONDITION_FAILED', 'RAW_HAS_SECRETS', ...FILE_ERRORS],
     stream: true,
   },
 } as const satisfies Record<string, Route>;

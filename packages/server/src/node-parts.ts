@@ -65,6 +65,7 @@ export async function openNodeParts(loaded: LoadedSettings, options: NodePartsOp
   const config = await openConfig(loaded, { text: options.configText, fingerprint, onText });
   const ownLog = await startOwnLog(settings, zone);
   secrets.tellTo(ownLog.component('logs'));
+  warnings.push(...(await secrets.warnOf(config)));
   if (ownLog.stats().isFailing) {
     warnings.push(
       `logging.dir: the own log cannot be written to ${ownLog.file}: ${ownLog.stats().lastError}; trying on`,
@@ -181,10 +182,9 @@ function checkOwnLog(ownLog: OwnLog): { ok: boolean; detail: string } {
 }
 
 function checkCredentials({ keyFailure }: OpenedAccess, { failures }: ReloadedFiles): { ok: boolean; detail: string } {
-  // A service's configuration that cannot be read is told as such.
-  const problems = failures
-    .filter(({ setting }) => setting !== 'logs.scrub')
-    .map(({ setting, detail }) => (detail.startsWith(setting) ? detail : `${setting}: ${detail}`));
+  const problems = failures.map(({ setting, detail }) =>
+    detail.startsWith(setting) ? detail : `${setting}: ${detail}`,
+  );
   const keys = keyFailure();
   if (keys !== undefined) problems.push(`auth.jwks-url: ${keys}`);
   if (problems.length === 0) return { ok: true, detail: 'as their files are now' };

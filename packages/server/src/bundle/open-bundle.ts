@@ -36,44 +36,51 @@ export async function openBundle(
   const nodes = await cluster.nodes({ signal });
   const { configs } = await cluster.config(selection, { signal });
   const zip = new ZipStream(madeMs);
-  const leaving = new AbortController();
-  const overtime = new AbortController();
-  const timer = setTimeout(() => overtime.abort(), sources.timeoutMs);
-  const leave = () => {
-    leaving.abort();
-    zip.leave();
-  };
-  signal.addEventListener('abort', leave, { once: true });
-  const writer = new BundleWriter(zip, {
-    maxBytes: sources.maxBytes,
-    overtime: overtime.signal,
-    leaving: leaving.signal,
-  });
-  const parts: BundleParts = {
-    sources,
-    cluster,
-    request,
-    madeMs,
-    nodes,
-    configs,
-    writer,
-    names: new EntryNames(),
-    signal: AbortSignal.any([leaving.signal, overtime.signal]),
-  };
-  const writing = write(parts, overtime.signal)
+  const ends = watchEnds(signal, { timeoutMs: sources.timeoutMs, onLeave: () => zip.leave() });
+  const writer = new BundleWriter(zip, { maxBytes: sources.maxBytes, ...ends });
+  const names = new EntryNames();
+  const parts = { sources, cluster, request, madeMs, nodes, configs, writer, names, signal: ends.either };
+  const writing = write(parts, ends.overtime)
     .then(() => zip.end())
     // Also where nobody wants it any more: whoever still waits for the next chunk must not wait for ever.
     .catch((error: Error) => zip.fail(error))
-    .finally(() => {
-      clearTimeout(timer);
-      signal.removeEventListener('abort', leave);
-    });
-  if (signal.aborted) leave();
+    .finally(() => ends.release());
   const close = () => {
-    leave();
+    ends.leave();
     return writing;
   };
   return { fileName: fileNameOf(nodes.cluster, madeMs), chunks: zip.chunks(), close };
+}
+
+/** The two ways in which the making of a bundle ends too early: it is left, or its time is over. */
+interface Ends {
+  leaving: AbortSignal;
+  overtime: AbortSignal;
+  either: AbortSignal;
+  leave(): void;
+  release(): void;
+}
+
+function watchEnds(signal: AbortSignal, { timeoutMs, onLeave }: { timeoutMs: number; onLeave: () => void }): Ends {
+  const leaving = new AbortController();
+  const overtime = new AbortController();
+  const timer = setTimeout(() => overtime.abort(), timeoutMs);
+  const leave = () => {
+    leaving.abort();
+    onLeave();
+  };
+  signal.addEventListener('abort', leave, { once: true });
+  if (signal.aborted) leave();
+  return {
+    leaving: leaving.signal,
+    overtime: overtime.signal,
+    either: AbortSignal.any([leaving.signal, overtime.signal]),
+    leave,
+    release() {
+      clearTimeout(timer);
+      signal.removeEventListener('abort', leave);
+    },
+  };
 }
 
 async function write(parts: BundleParts, overtime: AbortSignal): Promise<void> {

@@ -46,6 +46,18 @@ export class NodeSecrets {
     for (const tell of this.#untold.splice(0)) tell();
   }
 
+  /** Takes what the configuration is now. What cannot be read hides nothing but what was known before. */
+  async warnOf(config: ConfigSource): Promise<string[]> {
+    if (!this.#isOn || config.observes === 'self') return [];
+    try {
+      await config.text();
+      return [];
+    } catch (error) {
+      const reason = error instanceof Error ? error.message : String(error);
+      return [`${reason}; until then its secrets are not masked in the text of logs, but those known before`];
+    }
+  }
+
   /** The files that are looked at again when they change. */
   filesOf(config: ConfigSource): ReloadedGroup[] {
     const { configFile } = this.#loaded.settings.service;
@@ -53,7 +65,7 @@ export class NodeSecrets {
     if (!this.#isOn || paths.length === 0) return [];
     const reload = async () => {
       await this.takeOwn();
-      if (configFile !== '') await config.text();
+      for (const warning of await this.warnOf(config)) this.#tell((log) => log.warn('scrub', warning));
     };
     return [{ setting: 'logs.scrub', paths, reload }];
   }

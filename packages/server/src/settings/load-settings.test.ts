@@ -67,6 +67,7 @@ test('without any source every setting has its default', async () => {
       access: 'security',
       gzip: false,
     },
+    logs: { scrub: true, scrubPatterns: [] },
     search: { workers: 2, maxQueued: 64, budgetMs: 30_000, maxRecords: 10_000, maxIndexBytes: 16 * 1024 ** 2 },
     follow: { bufferBytes: 4 * 1024 ** 2, heartbeatMs: 15_000, pollMs: 250 },
     cluster: {
@@ -94,6 +95,7 @@ test('without any source every setting has its default', async () => {
       lastWordsKeepMs: 604_800_000,
       refreshMs: 30_000,
     },
+    bundle: { maxBytes: 256 * 1024 ** 2, timeoutMs: 600_000 },
     config: { secretKeys: [], maxBytes: 1_048_576 },
   });
 });
