@@ -48,3 +48,24 @@ test('a search whose time is up before it has come anywhere does not look as if 
   const rest = await ask(logs, { start: { cursor: end.cursor ?? '' } });
   expect(records.length + rest.records.length).toBe(100_000);
 });
+
+test.each(['oldest', 'newest'] as const)(
+  'a search from a time (%s first) that is looked for longer than its budget goes on at that time',
+  async (order) => {
+    const dir = tempDir();
+    const path = join(dir, 'a.log');
+    const line = (second: number) => `${new Date(START + second * 1000).toISOString()}\tINFO\ta.go:1\tline ${second}\n`;
+    writeFileSync(path, line(0) + line(1));
+    // A hole: looking for a time in it means reading all of it.
+    truncateSync(path, 256 * 1024 ** 2);
+    appendFileSync(path, `\n${line(2)}${line(3)}${line(4)}`);
+    const logs = openDir(dir);
+    const first = await ask(logs, { order, start: { timeMs: START + 3000 }, limit: 2 }, { budgetMs: 1 });
+    const rest =
+      first.end.cursor === null ? [] : (await ask(logs, { order, start: { cursor: first.end.cursor } })).records;
+    const messages = [...first.records, ...rest]
+      .map(({ message }) => message.slice(0, 6))
+      .filter((text) => text.startsWith('line'));
+    expect(messages.slice(0, 2)).toEqual(order === 'oldest' ? ['line 3', 'line 4'] : ['line 2', 'line 1']);
+  },
+);

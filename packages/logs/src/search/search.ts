@@ -27,12 +27,14 @@ export async function* searchLines(
   const lanes: Lane[] = [];
   try {
     await shop.checkRegex(query);
-    const finder = { shop, flag: stop.newFlag() };
-    const parts = await allSettled(families.map((family) => rangeOf(finder, family, query))).catch((error: unknown) => {
-      // Given up while places were looked for: nothing was covered.
-      if (stop.reason) return undefined;
+    const finder = { shop, flag: stop.newSeekFlag() };
+    const places = allSettled(families.map((family) => rangeOf(finder, family, query)));
+    const found = await places.catch((error: unknown) => {
+      if (stop.reason === 'cancelled') return undefined;
       throw error;
     });
+    // Given up while places were looked for: nothing was covered.
+    const parts = stop.reason === 'cancelled' ? undefined : found;
     if (parts) assertFound(parts, query);
     yield Buffer.alloc(0);
     let told = 0;

@@ -9,6 +9,7 @@ export class StopReason {
   readonly #signal: AbortSignal | undefined;
   readonly #timer: NodeJS.Timeout | undefined;
   readonly #flags: CancelFlag[] = [];
+  readonly #seekFlags: CancelFlag[] = [];
   readonly #onAbort = () => this.#stop('cancelled');
 
   constructor({ signal, budgetMs = Infinity }: AskOptions) {
@@ -25,6 +26,17 @@ export class StopReason {
     return flag;
   }
 
+  /**
+   * For looking for a place: a place found by halves is wrong, and one that is looked for anew in every answer that is
+   * short of time is never found. So it ends only when nobody waits for it any more.
+   */
+  newSeekFlag(): CancelFlag {
+    const flag = new CancelFlag();
+    this.#seekFlags.push(flag);
+    if (this.reason === 'cancelled') flag.set();
+    return flag;
+  }
+
   end(): void {
     clearTimeout(this.#timer);
     this.#signal?.removeEventListener('abort', this.#onAbort);
@@ -33,6 +45,7 @@ export class StopReason {
   #stop(reason: 'cancelled' | 'time budget'): void {
     this.reason ??= reason;
     for (const flag of this.#flags) flag.set();
+    if (reason === 'cancelled') for (const flag of this.#seekFlags) flag.set();
   }
 }
 
