@@ -23,7 +23,7 @@ export const scrubGroup: Group = {
     const { dir, file } = await ensureLogFolder(context);
     const configFile = writeConfig(context);
     const ours = await startPorthole(context, dir, ['--service-config', configFile]);
-    const theirs = await startPorthole(context, dir, ['--service-config', configFile, '--logs-scrub', 'false']);
+    const theirs = await startPorthole(context, dir, ['--service-config', configFile, '--logs-scrub=false']);
     const rows: Row[] = [];
     for (const sizeBytes of [MEBIBYTE, 16 * MEBIBYTE]) {
       const path = `/api/v1/log/view?file=${file}&size=${sizeBytes}`;

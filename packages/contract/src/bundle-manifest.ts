@@ -4,6 +4,12 @@ import { exact, integer, type JsonSchema, listOf, nullableText, oneOf, text, tru
 /** Its name within the archive. */
 export const MANIFEST_NAME = 'manifest.json';
 
+/** `porthole-bundle-prod-20261115T120000Z.zip` */
+export function bundleFileName({ cluster, madeMs }: Pick<BundleManifest, 'cluster' | 'madeMs'>): string {
+  const time = new Date(madeMs).toISOString().replace(/[-:]|\.\d+/g, '');
+  return `porthole-bundle-${cluster.replace(/[^A-Za-z0-9._-]/g, '_')}-${time}.zip`;
+}
+
 /** What one file of a bundle is. */
 export interface BundleEntry {
   /** Its name within the archive; made of letters, digits and `._-` between slashes. */

@@ -3,6 +3,7 @@ export {
   BUNDLE_MANIFEST_SCHEMA,
   type BundleEntry,
   type BundleManifest,
+  bundleFileName,
   MANIFEST_NAME,
   type MissingEntry,
 } from './bundle-manifest.ts';

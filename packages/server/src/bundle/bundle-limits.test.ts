@@ -101,7 +101,12 @@ describe('the limits of a bundle', () => {
         expect(await held(node)).toEqual({ streams: 0, searches: 0, jobs: 0 });
         expect(openBelow(node.logDir)).toBe(0);
       });
-    expect((await askBundle(first?.port ?? 0)).manifest.isComplete).toBe(true);
+    const { manifest, text } = await askBundle(first?.port ?? 0);
+    expect(manifest.isComplete).toBe(true);
+    // More than one question may ask for: page by page, nothing is lost or told twice.
+    const merged = text('logs/merged.log').trimEnd().split('\n');
+    expect(merged).toHaveLength((2 * 3 * MEBIBYTE) / 256);
+    expect(new Set(merged).size).toBe(merged.length);
   });
 
   it('a reader that does not read slows it: what was read stays a small part of the logs', async () => {

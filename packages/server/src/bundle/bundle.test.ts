@@ -121,6 +121,16 @@ describe('the bundle of a cluster', () => {
     expect(manifest.isComplete).toBe(true);
   });
 
+  it('has all of a compressed file, also where that takes several questions', async () => {
+    const whole = Array.from({ length: 250 }, (_, index) => line('05:10:00', `number ${index}`)).join('');
+    const nodes = [{ files: { 'a.log.1.gz': gzipSync(whole) }, settings: { search: { maxRecords: 100 } } }];
+    const [first] = await startBundleCluster({ nodes });
+    const { manifest, text } = await askBundle(first?.port ?? 0);
+    expect(manifest.isComplete).toBe(true);
+    expect(text('logs/n1/a.log.1')).toBe(whole);
+    expect(text('logs/merged.log').trimEnd().split('\n')).toHaveLength(250);
+  });
+
   it('of a node that is alone is one of its own logs and configuration', async () => {
     const [alone] = await startBundleCluster({
       nodes: [{ files: { 'a.log': logOf('n1') }, settings: { cluster: { members: [] } } }],

@@ -1,4 +1,4 @@
-import type { BundleManifest, BundleRequest, ClusterState } from '@porthole/contract';
+import { type BundleManifest, type BundleRequest, bundleFileName, type ClusterState } from '@porthole/contract';
 import { ownVersion } from '../version.ts';
 import type { BundleParts, BundleSources } from './bundle-parts.ts';
 import { BundleWriter } from './bundle-writer.ts';
@@ -33,8 +33,7 @@ export async function openBundle(
 ): Promise<OpenBundle> {
   const { fromMs, toMs, ...selection } = request;
   const madeMs = Date.now();
-  const nodes = await cluster.nodes({ signal });
-  const { configs } = await cluster.config(selection, { signal });
+  const [nodes, { configs }] = await Promise.all([cluster.nodes({ signal }), cluster.config(selection, { signal })]);
   const zip = new ZipStream(madeMs);
   const ends = watchEnds(signal, { timeoutMs: sources.timeoutMs, onLeave: () => zip.leave() });
   const writer = new BundleWriter(zip, { maxBytes: sources.maxBytes, ...ends });
@@ -49,7 +48,7 @@ export async function openBundle(
     ends.leave();
     return writing;
   };
-  return { fileName: fileNameOf(nodes.cluster, madeMs), chunks: zip.chunks(), close };
+  return { fileName: bundleFileName({ cluster: nodes.cluster, madeMs }), chunks: zip.chunks(), close };
 }
 
 /** The two ways in which the making of a bundle ends too early: it is left, or its time is over. */
@@ -112,10 +111,4 @@ function manifestOf({ request, madeMs, nodes, configs, writer }: BundleParts): B
     entries,
     missing,
   };
-}
-
-/** `porthole-bundle-prod-20261115T120000Z.zip` */
-function fileNameOf(cluster: string, madeMs: number): string {
-  const time = new Date(madeMs).toISOString().replace(/[-:]|\.\d+/g, '');
-  return `porthole-bundle-${cluster.replace(/[^A-Za-z0-9._-]/g, '_') || 'porthole'}-${time}.zip`;
 }

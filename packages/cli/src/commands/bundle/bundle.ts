@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import type { NodeClient } from '@porthole/client';
-import type { BundleManifest, BundleRequest } from '@porthole/contract';
+import { type BundleManifest, type BundleRequest, bundleFileName } from '@porthole/contract';
 import { createZone } from '@porthole/logs';
 import { Interrupted, interruptSignal } from '../../interrupt.ts';
 import type { Invocation } from '../../invocation.ts';
@@ -83,13 +83,8 @@ async function fetchTo(path: string, { invocation, node, request, signal }: Fetc
 }
 
 /** Named after what it is, unless a name was asked for. */
-async function giveName(
-  part: string,
-  target: string | undefined,
-  { cluster, madeMs }: BundleManifest,
-): Promise<string> {
-  const time = new Date(madeMs).toISOString().replace(/[-:]|\.\d+/g, '');
-  const path = target ?? `porthole-bundle-${cluster.replace(/[^A-Za-z0-9._-]/g, '_')}-${time}.zip`;
+async function giveName(part: string, target: string | undefined, manifest: BundleManifest): Promise<string> {
+  const path = target ?? bundleFileName(manifest);
   await refuseExisting(path);
   await rename(part, path);
   return path;
