@@ -12,6 +12,7 @@ import { scrubGroup } from './groups/scrub.ts';
 import { searchGroup } from './groups/search.ts';
 import { seekGroup } from './groups/seek.ts';
 import { startGroup } from './groups/start.ts';
+import { trustGroup } from './groups/trust.ts';
 import { viewGroup } from './groups/view.ts';
 
 /** All groups, in the order they run and are shown. A new one is a file in groups/ and a line here. */
@@ -30,4 +31,5 @@ export const GROUPS: readonly Group[] = [
   doorsGroup,
   clusterGroup,
   consoleGroup,
+  trustGroup,
 ];

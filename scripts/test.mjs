@@ -11,7 +11,19 @@ import { build, fail, install, ROOT } from './steps.mjs';
 install();
 await build();
 try {
-  ensurePrograms(['chromium', 'curl', 'etcd', 'git', 'lnav', 'openssl', 'python3-grpcio', 'systemd-analyze']);
+  ensurePrograms([
+    'chromium',
+    'curl',
+    'etcd',
+    'faketime',
+    'git',
+    'lnav',
+    'openssl',
+    'prlimit',
+    'python3-grpcio',
+    'strace',
+    'systemd-analyze',
+  ]);
 } catch (error) {
   fail(error.message);
 }

@@ -59,11 +59,11 @@ async function ratioRow(context: BenchContext, name: string, { path, ours, their
   };
 }
 
-/** Passwords of 12 to 30 signs, some of which URLs and JSON write differently. */
+/** Generated passwords of 16 to 34 signs, some of which URLs and JSON write differently. */
 function writeConfig(context: BenchContext): string {
   const lines = Array.from({ length: SECRETS }, (_, index) => {
     const random = createHash('sha256').update(`secret ${index}`).digest('base64');
-    return `[service-${index}]\npassword = "${random.slice(0, 12 + 2 * index)}"\n`;
+    return `[service-${index}]\npassword = "${random.slice(0, 16 + 2 * index)}"\n`;
   });
   const path = join(context.tempDir(), 'service.toml');
   writeFileSync(path, lines.join('\n'));

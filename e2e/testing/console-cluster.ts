@@ -35,7 +35,8 @@ async function startMember(
       ...settings,
       node: { timeZone: 'UTC' },
       service: { configFile },
-      cluster: { nodeId, members },
+      // A busy machine is no reason to leave somebody out.
+      cluster: { firstBatchTimeoutMs: 20_000, ...settings.cluster, nodeId, members },
     },
   });
   return { ...node, url: `http://127.0.0.1:${node.port}` };

@@ -53,6 +53,10 @@ export class Program {
     });
   }
 
+  get pid(): number {
+    return this.#child.pid ?? 0;
+  }
+
   kill(signal: NodeJS.Signals): void {
     const { pid, exitCode, signalCode } = this.#child;
     if (!this.#isGroup) this.#child.kill(signal);

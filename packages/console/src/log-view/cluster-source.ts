@@ -6,6 +6,7 @@ import type {
   SearchQuery,
   StartPoint,
 } from '@porthole/client';
+import { inOrder } from './in-order.ts';
 import type {
   Extent,
   FollowFrom,
@@ -63,7 +64,8 @@ export class ClusterSource implements LogSource {
     };
     const { records, end } = await readSearch(this.#parts.cluster.searchLogs(query, options));
     const { beside } = beginning;
-    const shown = beside ? records.filter((record) => isBeside(record, beside.resolved, beside)) : records;
+    const own = beside ? records.filter((record) => isBeside(record, beside.resolved, beside)) : records;
+    const shown = inOrder(own, direction);
     return {
       records: direction === 'older' ? shown.reverse() : shown,
       next: end.cursor,

@@ -7,7 +7,6 @@ import { HeldArrivals } from './held-arrivals.ts';
 import { PAGE_RECORDS, SLICE_MS } from './load-pages.ts';
 import type { LogSource, RowFilter } from './log-source.ts';
 import type { LogWindow } from './log-window.ts';
-import { mergeReports } from './merge-reports.ts';
 import { recordRow } from './row-buffer.ts';
 import type { StateKeeper } from './state-keeper.ts';
 import type { WorkspaceClock } from './workspace-clock.ts';
@@ -127,7 +126,7 @@ export class LiveTail {
     if (lost?.type === 'reconnecting') this.#lost(lost.reason);
     else this.#reason = null;
     const reports = items.flatMap((item) => (item.type === 'member' ? [item.report] : []));
-    if (reports.length > 0) keeper.change({ members: mergeReports(keeper.state.members, reports) });
+    if (reports.length > 0) keeper.change({ members: keeper.membersAfter('follow', reports) });
     const rows = items.map((item) => followRows.rowOf(item)).filter((row) => row !== undefined);
     const records = rows.flatMap((row) => (row.kind === 'record' ? [row.record] : []));
     this.#meter.note(records, { nowMs: clock.now(), isPaused: this.#mode === 'paused' });

@@ -2,7 +2,7 @@ import { bringIntoView, type ShowOptions } from './bring-into-view.ts';
 import { failureOf } from './failure-of.ts';
 import { loadPages, PAGE_RECORDS, SLICE_MS } from './load-pages.ts';
 import type { LogSource, Page, Place, RowFilter, ShownRecord } from './log-source.ts';
-import { mergeProblems, mergeReports } from './merge-reports.ts';
+import { mergeProblems } from './merge-problems.ts';
 import { keyOf } from './record-key.ts';
 import { RowBuffer, recordRow } from './row-buffer.ts';
 import { ScanNotes } from './scan-notes.ts';
@@ -225,18 +225,16 @@ export class LogWindow {
   }
 
   #reported(pages: readonly (Page | null)[]): Partial<WorkspaceState> {
-    const { members, problems } = this.#keeper.state;
     const told = pages.filter((page) => page !== null);
-    return {
-      members: mergeReports(
-        members,
-        told.flatMap((page) => page.members),
-      ),
-      problems: mergeProblems(
-        problems,
-        told.flatMap((page) => page.problems),
-      ),
-    };
+    const members = this.#keeper.membersAfter(
+      'page',
+      told.flatMap((page) => page.members),
+    );
+    const problems = mergeProblems(
+      this.#keeper.state.problems,
+      told.flatMap((page) => page.problems),
+    );
+    return { members, problems };
   }
 
   #fail(error: unknown): void {

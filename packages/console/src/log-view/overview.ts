@@ -1,4 +1,3 @@
-import { mergeReports } from './merge-reports.ts';
 import type { WorkspaceParts } from './workspace-parts.ts';
 
 /** Counting may take so long; what was counted by then is shown. */
@@ -52,10 +51,7 @@ export class Overview {
       const request = { filter, buckets };
       const histogram = (await this.#parts.source()?.histogram(request, { signal, budgetMs: COUNT_MS })) ?? null;
       if (signal.aborted) return;
-      const members = mergeReports(
-        keeper.state.members,
-        histogram?.members.filter(({ outcome }) => outcome !== 'ok') ?? [],
-      );
+      const members = keeper.membersAfter('count', histogram?.members ?? []);
       keeper.change({ histogram, members, isCounting: false });
     } catch {
       // The chart stays as it was: what is wrong is told by the page of records.

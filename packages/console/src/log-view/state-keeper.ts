@@ -1,3 +1,5 @@
+import type { MemberReport } from '@porthole/client';
+import { type AskedFor, MemberReports } from './member-reports.ts';
 import type { WorkspaceState } from './workspace-state.ts';
 
 const MORE = { kind: 'more' } as const;
@@ -41,6 +43,7 @@ const EMPTY: WorkspaceState = {
 /** The state all parts of a workspace share. Every change makes a new one and is told at once. */
 export class StateKeeper {
   #state = EMPTY;
+  #reports = new MemberReports();
   readonly #listeners = new Set<() => void>();
 
   get state(): WorkspaceState {
@@ -52,8 +55,14 @@ export class StateKeeper {
     for (const listener of [...this.#listeners]) listener();
   }
 
+  /** The members as they are to be told after these reports. */
+  membersAfter(askedFor: AskedFor, reports: readonly MemberReport[]): readonly MemberReport[] {
+    return reports.length === 0 ? this.#state.members : this.#reports.note(askedFor, reports);
+  }
+
   /** Without what was shown; generations go on, so that a view sees that other rows came. */
   reset(part: Partial<WorkspaceState>): void {
+    this.#reports = new MemberReports();
     this.change({ ...EMPTY, generation: this.#state.generation, ...part });
   }
 

@@ -55,14 +55,16 @@ function decodeMark(text: string): RecordMark {
   const [, headHash, ...rest] = MARK.exec(text) ?? [];
   const [headBytes = -1, offset = -1, check = -1, checkBytes = -1] = rest.slice(0, 4).map((part) => from36(part));
   const isGood = headBytes >= 0 && headBytes <= HEAD_BYTES && checkBytes >= 0 && checkBytes <= CHECK_BYTES;
-  const isForged = checkBytes === 0 && tied(check, offset) !== NOTHING_CHECKED;
+  const file = Buffer.from(rest[4] ?? '', 'base64url').toString();
+  // Bytes that are no text would become another name than the one that stands there.
+  const isOtherName = Buffer.from(file).toString('base64url') !== rest[4];
+  const isForged = (checkBytes === 0 && tied(check, offset) !== NOTHING_CHECKED) || isOtherName;
   if (headHash === undefined || !isGood || isForged || !Number.isSafeInteger(offset) || check > 0xffff_ffff) {
     throw new LogError(
       'CURSOR_INVALID',
       'this is not a cursor of this interface: use one exactly as an answer gave it',
     );
   }
-  const file = Buffer.from(rest[4] ?? '', 'base64url').toString();
   return { headHash, headBytes, offset, check: tied(check, offset), checkBytes, file };
 }
 

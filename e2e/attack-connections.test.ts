@@ -1,0 +1,99 @@
+import { once } from 'node:events';
+import { Agent, get } from 'node:http';
+import { setTimeout as delay } from 'node:timers/promises';
+import { describe, expect, it } from 'vitest';
+import { eventually } from '../packages/server/src/testing/eventually.ts';
+import { AttackedNode } from './testing/attacked-node.ts';
+import { openMany } from './testing/raw-http.ts';
+
+/** More than all socket buffers of a loopback connection hold. */
+const BIG = Buffer.alloc(16 * 1024 * 1024, 'a line of a log file\n');
+const FILES = { 'a.log': 'text\n', 'big.log': BIG };
+
+async function canView(node: AttackedNode): Promise<void> {
+  expect(await node.ask('api/v1/log/view?file=a.log')).toEqual({ status: 200, text: 'text\n' });
+}
+
+describe('requests that come byte by byte', () => {
+  it.each([
+    ['heads', 'GET /api/v1/log/list HTTP/1.1\r\nHost: localhost\r\nX-Slow: '],
+    ['bodies', 'POST /api/v1/log/list HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1000000\r\n\r\n'],
+  ])('in 400 slow %s keep nobody else waiting, and cost little', async (_, begin) => {
+    const node = await AttackedNode.start({ files: FILES });
+    const [memory, files] = [node.residentMib, node.openFiles];
+    const sockets = await openMany(node.port, 400);
+    for (const socket of sockets) socket.resume().write(begin);
+    for (let round = 0; round < 15; round++) {
+      for (const socket of sockets) socket.write('x');
+      await canView(node);
+      await delay(50); // slowness itself is what is tried
+    }
+    expect(node.residentMib - memory).toBeLessThan(60);
+    for (const socket of sockets) socket.destroy();
+    await eventually(() => expect(node.openFiles).toBeLessThan(files + 10));
+    await node.hasBeenWell();
+  });
+});
+
+describe('readers that stop reading', () => {
+  it('take no more streams than allowed, are cut in numbers, and leave nothing open', async () => {
+    const flags = ['--http-max-streams', '200', '--http-stall-timeout', '1s'];
+    const node = await AttackedNode.start({ files: FILES, flags });
+    const [memory, files] = [node.residentMib, node.openFiles];
+    const sockets = await openMany(node.port, 300);
+    const request = 'GET /api/v1/log/raw?file=big.log HTTP/1.1\r\nHost: localhost\r\n\r\n';
+    for (const socket of sockets) socket.pause().write(request);
+    await eventually(async () =>
+      expect(await node.metric('porthole_http_cut_answers_total{reason="stalled"}')).toBe(200),
+    );
+    expect(node.residentMib - memory).toBeLessThan(150);
+    for (const socket of sockets) socket.destroy();
+    await eventually(() => expect(node.openFiles).toBeLessThan(files + 10));
+    await canView(node);
+    await node.hasBeenWell();
+  });
+});
+
+describe('connections on which nothing happens', () => {
+  it('a thousand of them cost little, and nobody else notices', async () => {
+    const node = await AttackedNode.start({ files: FILES });
+    await canView(node);
+    const [memory, files] = [node.residentMib, node.openFiles];
+    const sockets = await openMany(node.port, 1000);
+    await Promise.all(
+      sockets.map(async (socket, number) => {
+        if (number % 2 === 0) return; // half of them have asked something once
+        socket.write('GET /health/live HTTP/1.1\r\nHost: localhost\r\n\r\n');
+        await once(socket, 'data');
+      }),
+    );
+    await canView(node);
+    expect(node.openFiles).toBeGreaterThanOrEqual(files + 1000);
+    expect(node.residentMib - memory).toBeLessThan(60);
+    for (const socket of sockets) socket.destroy();
+    await eventually(() => expect(node.openFiles).toBeLessThan(files + 10));
+    await node.hasBeenWell();
+  });
+});
+
+describe('a flood of requests', () => {
+  it('beyond the limit is refused with 429, and health is told as ever', async () => {
+    const node = await AttackedNode.start({ files: FILES, flags: ['--http-max-requests-per-second', '50'] });
+    const agent = new Agent({ keepAlive: true, maxSockets: 16 });
+    const url = `${node.url}api/v1/log/view?file=a.log`;
+    const statuses = await Promise.all(Array.from({ length: 3000 }, () => statusOf(url, agent)));
+    agent.destroy();
+    expect(new Set(statuses)).toEqual(new Set([200, 429]));
+    expect(statuses.filter((status) => status === 429).length).toBeGreaterThan(2000);
+    await eventually(() => canView(node)); // the allowance comes back by itself
+    await node.hasBeenWell();
+  });
+});
+
+function statusOf(url: string, agent: Agent): Promise<number> {
+  return new Promise((resolve, reject) => {
+    get(url, { agent }, (response) => {
+      response.resume().once('end', () => resolve(response.statusCode ?? 0));
+    }).once('error', reject);
+  });
+}

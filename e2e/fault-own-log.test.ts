@@ -1,0 +1,109 @@
+import { rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { describe, expect, it } from 'vitest';
+import { eventually } from '../packages/server/src/testing/eventually.ts';
+import { AttackedNode } from './testing/attacked-node.ts';
+import { tempDir } from './testing/program.ts';
+import { canMount, mountSmallDisk, remount } from './testing/small-disk.ts';
+
+const RECORD =
+  /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d{3}\t(DEBUG|INFO|WARN|ERROR)\t[^\t]+:\d+\t\[[^\]]+\] \[[^\]]+\]: [^\t]+(\t\{.*\})?$/;
+
+/** Every request becomes a record of the own log; its number stands in it. */
+const DEBUG = ['--log-level', 'debug'];
+
+async function askNumbered(node: AttackedNode, from: number, to: number): Promise<void> {
+  for (let number = from; number < to; number++) await node.ask(`api/v1/log/list?number=${number}.`);
+}
+
+function numbersIn(lines: readonly string[]): number[] {
+  const found = lines.flatMap((line) => (line.includes('answered') ? [/number=(\d+)\./.exec(line)?.[1]] : []));
+  return [...new Set(found.map(Number))].filter((number) => !Number.isNaN(number));
+}
+
+async function readiness(node: AttackedNode): Promise<string> {
+  return (JSON.parse((await node.ask('health/ready')).text) as { status: string }).status;
+}
+
+// Without the right to mount there is no disk to fill; own-log/disk-full.test.ts fills a file instead.
+describe.skipIf(!canMount())('a disk for the own log', () => {
+  it('that is full stops nothing, is told, and is written to again once there is room', async () => {
+    const cwd = tempDir();
+    mountSmallDisk(join(cwd, 'data'), '256k');
+    const node = await AttackedNode.start({ cwd, flags: DEBUG });
+    await askNumbered(node, 0, 20);
+    await eventually(() => expect(numbersIn(node.ownLines)).toHaveLength(20));
+    fill(join(cwd, 'data', 'filler'));
+    await askNumbered(node, 20, 60);
+    await eventually(async () => expect(await readiness(node)).toBe('degraded'));
+    rmSync(join(cwd, 'data', 'filler'));
+    await eventually(async () => expect(await readiness(node)).toBe('ready'));
+    await eventually(() => expect(numbersIn(node.ownLines)).toEqual(Array.from({ length: 60 }, (_, n) => n)));
+    for (const line of node.ownLines) expect(line).toMatch(RECORD);
+    await node.hasBeenWell();
+  });
+
+  it('that is read-only does not keep the node from starting, and has all of it once it can be written', async () => {
+    const cwd = tempDir();
+    const disk = join(cwd, 'data');
+    mountSmallDisk(disk, '4m');
+    remount(disk, 'ro');
+    const node = await AttackedNode.start({ cwd, flags: DEBUG });
+    expect(node.program.stderr).toContain('the own log cannot be written');
+    await askNumbered(node, 0, 40);
+    expect(await readiness(node)).toBe('degraded');
+    remount(disk, 'rw');
+    await eventually(async () => expect(await readiness(node)).toBe('ready'));
+    await eventually(() => expect(numbersIn(node.ownLines)).toEqual(Array.from({ length: 40 }, (_, n) => n)));
+    expect(node.ownLines[0]).toContain('the node is starting');
+    await node.hasBeenWell();
+  });
+});
+
+function fill(path: string): void {
+  for (let size = 16 * 1024 * 1024; size >= 1024; size /= 2) {
+    try {
+      writeFileSync(path, Buffer.alloc(size), { flag: 'a' });
+    } catch {
+      // what fits has been written
+    }
+  }
+}
+
+describe('a node that is killed at any moment', () => {
+  it('has every record in its log that was there when somebody looked, and no half one is left in the way', async () => {
+    const cwd = tempDir();
+    let known: number[] = [];
+    for (let life = 0; life < 5; life++) {
+      const node = await AttackedNode.start({ cwd, flags: DEBUG });
+      const asking = askNumbered(node, life * 1000, life * 1000 + 1000).catch(() => {});
+      await eventually(() => expect(numbersIn(node.ownLines).length).toBeGreaterThan(known.length + 10 * life + 3));
+      known = numbersIn(node.ownLines);
+      node.program.kill('SIGKILL');
+      await Promise.all([asking, node.program.end()]);
+    }
+    const last = await AttackedNode.start({ cwd, flags: ['--log-dir', 'data/log'] });
+    expect(numbersIn(last.ownLines)).toEqual(expect.arrayContaining(known));
+    const torn = last.ownLines.filter((line) => !RECORD.test(line));
+    expect(torn.length).toBeLessThanOrEqual(5); // at most the one that was being written, each time
+    const found = await last.ask('api/v1/log/search?file=porthole.log&order=oldest&limit=10000');
+    expect(found.text.split('\n').filter((line) => line.includes('the node is starting'))).toHaveLength(6);
+    await last.hasBeenWell();
+  });
+
+  it.each(['SIGHUP', 'SIGTERM'] as const)('takes %s in the middle of its work', async (signal) => {
+    const node = await AttackedNode.start({ flags: DEBUG });
+    const asking = askNumbered(node, 0, 500).catch(() => {});
+    for (let times = 0; times < 5; times++) {
+      await delay(20); // any moment will do
+      if (signal === 'SIGHUP') node.program.kill(signal);
+    }
+    await node.hasBeenWell();
+    if (signal === 'SIGHUP') await asking;
+    node.program.kill('SIGTERM');
+    expect(await node.program.end()).toMatchObject({ code: 0, signal: null });
+    expect(node.ownLines.at(-1)).toContain('the node has stopped');
+    for (const line of node.ownLines) expect(line).toMatch(RECORD);
+  });
+});

@@ -1,0 +1,25 @@
+import { expect } from 'vitest';
+import { flattenToml } from '../../packages/server/src/config/flatten-toml.ts';
+import { redactToml } from '../../packages/server/src/config/redact-toml.ts';
+import { REDACTION_CORPUS, unmark } from '../../packages/server/src/config/testing/redaction-corpus.ts';
+import { fuzz } from './testing/fuzz.ts';
+
+/** Stands under a name that tells what it is, where the changes around it cannot make it part of anything else. */
+const SECRET = 'Zqx7Kv9Wm2';
+const LAST = `\n[the-end]\npassword = "${SECRET}"\n`;
+
+fuzz('configurations', {
+  corpus: REDACTION_CORPUS.map(({ marked }) => unmark(marked).toml),
+  runs: 1200,
+  check(input) {
+    const text = `${input.toString()}${LAST}`;
+    for (const show of [(toml: string) => redactToml(toml), (toml: string) => JSON.stringify(flattenToml(toml))]) {
+      try {
+        expect(show(text)).not.toContain(SECRET);
+      } catch (error) {
+        if (!(error instanceof Error) || !['TomlError', 'PortholeError'].includes(error.name)) throw error;
+        expect(error.message).not.toContain(SECRET);
+      }
+    }
+  },
+});

@@ -1,0 +1,48 @@
+import { decodeCursor } from '@porthole/logs';
+import { expect } from 'vitest';
+import {
+  decodeClusterCursor,
+  encodeClusterCursor,
+  type MemberPlace,
+} from '../../packages/cluster/src/records/cluster-cursor.ts';
+import { encodeMark } from '../../packages/logs/src/cursor/cursor.ts';
+import { fuzz } from './testing/fuzz.ts';
+import { resultOf } from './testing/refusal.ts';
+
+const MARK = {
+  headHash: '0123456789abcdef',
+  headBytes: 1024,
+  offset: 12_345,
+  check: 77,
+  checkBytes: 64,
+  file: 'a.log',
+};
+const PLACES: readonly (readonly [string, MemberPlace])[] = [
+  ['n1', 'beginning'],
+  ['n2', 'done'],
+  ['n3', { timeMs: 1_794_702_000_000 }],
+  ['n4', { cursor: encodeMark(MARK) }],
+];
+
+fuzz('cursors of a node', {
+  corpus: [
+    encodeMark(MARK),
+    `${encodeMark(MARK)}~${encodeMark({ ...MARK, offset: 2 ** 40, file: 'ü b.log' })}`,
+    'start',
+  ],
+  check(input) {
+    const marks = resultOf(() => decodeCursor(input.toString('latin1')));
+    for (const mark of marks ?? []) expect(decodeCursor(encodeMark(mark))).toEqual([mark]);
+  },
+});
+
+fuzz('cursors of a cluster', {
+  corpus: [
+    encodeClusterCursor({ order: 'newest', reachedMs: null, members: new Map() }),
+    encodeClusterCursor({ order: 'oldest', reachedMs: 1_794_702_000_000, members: new Map(PLACES) }),
+  ],
+  check(input) {
+    const place = resultOf(() => decodeClusterCursor(input.toString('latin1')));
+    if (place) expect(decodeClusterCursor(encodeClusterCursor(place))).toEqual(place);
+  },
+});

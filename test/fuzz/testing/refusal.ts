@@ -1,0 +1,16 @@
+import { codeOf } from '@porthole/contract';
+
+/** The result, or `undefined` for a refusal with a code of the closed list. Everything else that is thrown is a finding. */
+export function resultOf<T>(parse: () => T): T | undefined {
+  try {
+    return parse();
+  } catch (error) {
+    checkRefusal(error);
+    return undefined;
+  }
+}
+
+/** Throws it again unless it is a refusal that a client is told as such. */
+export function checkRefusal(error: unknown): void {
+  if (codeOf(error) === 'INTERNAL') throw error;
+}
