@@ -1,9 +1,9 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { exportJWK, generateKeyPair, SignJWT } from 'jose';
 import { afterAll, expect } from 'vitest';
 import { JwtCheck } from '../../packages/server/src/auth/jwt-check.ts';
+import { AUDIENCE, createSigner, ISSUER, keySetOf, signJwt } from '../../packages/server/src/auth/testing/jwt-maker.ts';
 import { createToken, hashOf, readTokenFile } from '../../packages/server/src/auth/tokens.ts';
 import { fuzz } from './testing/fuzz.ts';
 
@@ -32,14 +32,9 @@ fuzz('token files', {
   },
 });
 
-const { privateKey, publicKey } = await generateKeyPair('RS256');
-const keySet = { keys: [{ ...(await exportJWK(publicKey)), kid: 'k1', alg: 'RS256' }] };
-const signed = await new SignJWT({ roles: ['viewer'], name: 'ann' })
-  .setProtectedHeader({ alg: 'RS256', kid: 'k1' })
-  .setIssuer('issuer')
-  .setAudience('porthole')
-  .setExpirationTime('10y')
-  .sign(privateKey);
+const signer = createSigner('k1', 'RS256');
+const keySet = keySetOf(signer);
+const signed = await signJwt(signer, { name: 'ann', roles: ['viewer'], exp: Date.UTC(2100, 0) / 1000 });
 const [, payload = '', signature = ''] = signed.split('.');
 const headed = (header: object) =>
   `${Buffer.from(JSON.stringify(header)).toString('base64url')}.${payload}.${signature}`;
@@ -57,8 +52,8 @@ fuzz('JWTs', {
     if (!JwtCheck.looksLike(token)) return;
     const check = new JwtCheck({
       keys: { current: async () => keySet, renew: async () => keySet, usableUntilMs: Number.POSITIVE_INFINITY },
-      issuer: 'issuer',
-      audience: 'porthole',
+      issuer: ISSUER,
+      audience: AUDIENCE,
       algorithms: ['RS256'],
       clockToleranceMs: 0,
       nameClaim: 'name',
