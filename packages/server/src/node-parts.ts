@@ -65,7 +65,7 @@ export async function openNodeParts(loaded: LoadedSettings, options: NodePartsOp
   const config = await openConfig(loaded, { text: options.configText, fingerprint, onText });
   const ownLog = await startOwnLog(settings, zone);
   secrets.tellTo(ownLog.component('logs'));
-  warnings.push(...(await secrets.warnOf(config)));
+  warnings.push(...secrets.warnOf(config));
   if (ownLog.stats().isFailing) {
     warnings.push(
       `logging.dir: the own log cannot be written to ${ownLog.file}: ${ownLog.stats().lastError}; trying on`,

@@ -10,6 +10,8 @@ import { isSecretKey } from './secret-keys.ts';
 import { SecretValues } from './secret-values.ts';
 import type { KnownSecrets } from './secrets-of-toml.ts';
 
+const NOT_MASKED = 'until then its secrets are not masked in the text of logs, but those known before';
+
 /** Collects the secrets that must not leave the node in the text of logs, and tells those that cannot be masked. */
 export class NodeSecrets {
   readonly #loaded: LoadedSettings;
@@ -46,15 +48,18 @@ export class NodeSecrets {
     for (const tell of this.#untold.splice(0)) tell();
   }
 
+  /** What to tell at the start of a configuration that was read already, and gave its secrets. */
+  warnOf({ startProblem }: ConfigSource): string[] {
+    return this.#isOn && startProblem !== undefined ? [`${startProblem}; ${NOT_MASKED}`] : [];
+  }
+
   /** Takes what the configuration is now. What cannot be read hides nothing but what was known before. */
-  async warnOf(config: ConfigSource): Promise<string[]> {
-    if (!this.#isOn || config.observes === 'self') return [];
+  async #takeAgain(config: ConfigSource): Promise<void> {
     try {
-      await config.text();
-      return [];
+      if (config.observes === 'service') await config.text();
     } catch (error) {
       const reason = error instanceof Error ? error.message : String(error);
-      return [`${reason}; until then its secrets are not masked in the text of logs, but those known before`];
+      this.#tell((log) => log.warn('scrub', `${reason}; ${NOT_MASKED}`));
     }
   }
 
@@ -65,7 +70,7 @@ export class NodeSecrets {
     if (!this.#isOn || paths.length === 0) return [];
     const reload = async () => {
       await this.takeOwn();
-      for (const warning of await this.warnOf(config)) this.#tell((log) => log.warn('scrub', warning));
+      await this.#takeAgain(config);
     };
     return [{ setting: 'logs.scrub', paths, reload }];
   }

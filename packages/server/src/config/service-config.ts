@@ -48,12 +48,17 @@ export async function createTextConfig(
     last = shown;
     return shown;
   };
+  let startProblem: string | undefined;
   const atStart = await load().then(
     ({ flat }) => flat,
-    () => undefined,
+    (error: unknown) => {
+      startProblem = error instanceof Error ? error.message : String(error);
+      return undefined;
+    },
   );
   return {
     observes: 'service',
+    startProblem,
     text: async () => (await load()).masked,
     settings: async () => {
       const { flat } = await load();
