@@ -14,8 +14,7 @@ export default defineConfig({
     globalSetup: ['test/build-logs.ts'],
     setupFiles: ['test/setup.ts'],
     pool: 'threads',
-    // More than there are cores: half of the tests wait for processes, timers and browsers.
-    maxWorkers: 3,
+    maxWorkers: 2,
     testTimeout: 30_000,
     hookTimeout: 30_000,
     include: ['packages/*/src/**/*.test.ts', 'test/**/*.test.ts', 'e2e/**/*.test.ts'],

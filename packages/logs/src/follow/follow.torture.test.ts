@@ -9,7 +9,7 @@ import { openDir, tempDir } from '../testing/temp-dir.ts';
 import type { FollowItem, FollowQuery } from '../types.ts';
 
 const KINDS = ['rename', 'gzip', 'copy', 'delete'] as const;
-const EVERY_MS = 85;
+const EVERY_MS = 60;
 
 /** FOLLOW_MINUTES makes it longer. */
 const { FOLLOW_MINUTES } = process.env;

@@ -62,11 +62,11 @@ describe('a reader that takes no byte for http.stall-timeout', () => {
   });
 
   it('is not a connection that rests between two requests', async () => {
-    const { port } = await startTestNode({ files: { 'a.log': 'text\n' }, settings: { http: { stallTimeoutMs: 50 } } });
+    const { port } = await startTestNode({ files: { 'a.log': 'text\n' }, settings: { http: { stallTimeoutMs: 300 } } });
     const socket = openSocket(port);
     socket.write('GET /health/live HTTP/1.1\r\nHost: localhost\r\n\r\n');
     await new Promise((resolve) => socket.once('data', resolve));
-    await new Promise((resolve) => setTimeout(resolve, 150)); // it is the resting itself that is looked at
+    await new Promise((resolve) => setTimeout(resolve, 700)); // it is the resting itself that is looked at
     socket.write('GET /health/live HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n');
     expect(await readToEnd(socket)).toMatch(/^HTTP\/1\.1 200 OK/);
   });

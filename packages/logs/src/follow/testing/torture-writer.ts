@@ -3,7 +3,7 @@ import { closeSync, existsSync, fstatSync, openSync, statSync, unlinkSync, write
 import { join } from 'node:path';
 
 /** Lines a second, in each log. */
-const RATE = 5000;
+const RATE = 2000;
 const TICK_MS = 5;
 
 const [, , dir = '', deleteEvery = '85'] = process.argv;
