@@ -125,7 +125,7 @@ function strong(etag: string | null): string {
  */
 function modifiedMs(etag: string, lastModified: string | null): number {
   const secondsMs = Date.parse(lastModified ?? '');
-  const [, digits = ''] = /^"[0-9a-z]+-[0-9a-z]+-([0-9a-z]{1,14})"$/.exec(etag) ?? [];
+  const [, digits = ''] = /^"[0-9a-z]+-[0-9a-z]+-([0-9a-z]{1,14})(?:-[0-9a-z]+)?"$/.exec(etag) ?? [];
   let nanoseconds = 0n;
   for (const digit of digits) nanoseconds = nanoseconds * 36n + BigInt(Number.parseInt(digit, 36));
   const preciseMs = Number(nanoseconds / 1_000_000n);
