@@ -8,6 +8,8 @@ import { GrpcNode } from '../../packages/server/src/grpc/testing/grpc-node.ts';
 export interface Implementation {
   id: ImplementationName;
   name: string;
+  /** One in so many cases is asked, where most of the way is another's; all of them unless given. */
+  every?: number;
   connect(running: RunningNode): Promise<{ node: NodeState; close(): Promise<void> }>;
 }
 
@@ -30,6 +32,7 @@ const MEMBER: Implementation = {
   // The same client and the same differences.
   id: 'http',
   name: 'the HTTP client, through the routes of a member',
+  every: 5,
   connect: async ({ url }) => {
     const { cluster } = createClient({ url, retries: 0 });
     const { nodes } = await cluster.nodes();
