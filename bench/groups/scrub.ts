@@ -41,9 +41,6 @@ async function rowsOf(context: BenchContext, shortest: number): Promise<Row[]> {
     const name = `view ${sizeBytes / MEBIBYTE} MiB, ${secrets}`;
     rows.push(await ratioRow(context, name, { path, ours, theirs, least: 0.7 }));
   }
-  const path = `/api/v1/log/search?file=${file}&q=does-not-occur`;
-  const name = `search for a text that does not occur, ${secrets}`;
-  rows.push(await ratioRow(context, name, { path, ours, theirs, least: 0.9 }));
   await ours.stop();
   await theirs.stop();
   return rows;
