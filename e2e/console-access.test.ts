@@ -54,6 +54,7 @@ async function violations(
   // Only what is wrong is gathered: all that is right would take as long again.
   const axe = choose(new AxeBuilder({ page }).options({ resultTypes: ['violations'] }));
   const found = await axe.setLegacyMode().analyze();
+  expect(found.passes.length).toBeGreaterThan(0); // it did look
   return found.violations.flatMap(({ id, nodes }) =>
     nodes.map(({ target, failureSummary }) => `${page.url()} ${id} ${target.join(' ')}: ${failureSummary}`),
   );

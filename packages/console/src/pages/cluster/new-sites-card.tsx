@@ -30,7 +30,7 @@ export function NewSitesCard() {
         </ul>
       )}
       {value?.groups.length === 0 && (
-        <p class="dim">Nothing new: whatever warned or failed in the last hour did so in the five hours before, too.</p>
+        <p class="dim">Nothing new: no kind of warning or error began in the last hour.</p>
       )}
       {value && <PartialNote members={value.members} onRetry={() => callSites.reload()} />}
     </section>
