@@ -9,6 +9,8 @@ interface PageElement {
   textContent: string;
   clientHeight: number;
   scrollTop: number;
+  style: { transform: string };
+  getBoundingClientRect(): { top: number };
   previousElementSibling: PageElement | null;
   querySelector(selector: string): PageElement | null;
   querySelectorAll(selector: string): Iterable<PageElement>;
@@ -197,26 +199,32 @@ function watchPage(): void {
 }
 
 async function scrollBack(): Promise<{ records: string[]; notices: string[] }> {
-  const box = document.getElementById('log-rows');
-  if (!box) throw new Error('there is no list');
+  const [box, block] = [document.getElementById('log-rows'), document.querySelector('.rows-block')];
+  if (!box || !block) throw new Error('there is no list');
   const found = new Map<string, { text: string; isRecord: boolean }>();
   let inOrder: string[] = [];
+  const hasFirstRow = () => block.style.transform === 'translateY(0px)';
+  const isDrawn = () => hasFirstRow() || block.getBoundingClientRect().top <= box.getBoundingClientRect().top;
   const take = () => {
-    const drawn = [...box.querySelectorAll('.row')].map((row) => {
-      // What is no record has no name: it stands behind one.
+    const rows = [...box.querySelectorAll('.row')];
+    // What is no record has no name: it stands behind one. Without one it is taken with the next rows.
+    const drawn = (hasFirstRow() ? rows : rows.slice(rows.findIndex(({ id }) => id !== ''))).map((row) => {
       const key = row.id || `behind ${row.previousElementSibling?.id}`;
       const text = (row.querySelector('.row-text') ?? row).textContent;
       found.set(key, { text, isRecord: row.id !== '' });
       return key;
     });
-    const known = drawn.indexOf(inOrder[0] ?? '');
-    inOrder = [...(known < 0 ? drawn : drawn.slice(0, known)), ...inOrder];
+    const known = inOrder[0] === undefined ? drawn.length : drawn.indexOf(inOrder[0]);
+    if (known < 0) throw new Error(`between ${drawn.at(-1)} and ${inOrder[0]} nothing was drawn`);
+    inOrder = [...drawn.slice(0, known), ...inOrder];
   };
   const isAtStart = () => box.scrollTop === 0 && /^start of/.test(box.querySelector('.edge')?.textContent ?? '');
-  for (let steps = 0; steps < 3000; steps++) {
-    take();
-    if (isAtStart()) break;
-    box.scrollTop -= box.clientHeight * 0.8;
+  for (let frames = 0; frames < 10_000; frames++) {
+    if (isDrawn()) {
+      take();
+      if (isAtStart() && hasFirstRow()) break;
+      box.scrollTop -= box.clientHeight * 0.8;
+    }
     await new Promise<void>((resolve) => requestAnimationFrame(() => requestAnimationFrame(() => resolve())));
   }
   const rows = inOrder.flatMap((key) => found.get(key) ?? []);

@@ -160,6 +160,7 @@ export class LogWindow {
     this.#scans.older.noteFirst(older);
     this.#scans.newer.noteFirst(newer);
     const firstNewer = newer?.records.find((record) => this.buffer.has(keyOf(record)));
+    const isAwaited = options.near !== undefined && newer?.records.length === 0 && newer.next !== null;
     const { top, bottom } = this.#keeper.state;
     const isStopped = (older !== null && top.kind === 'stopped') || (newer !== null && bottom.kind === 'stopped');
     this.#keeper.change({
@@ -169,7 +170,7 @@ export class LogWindow {
       top: this.#scans.older.edgeAfter(older),
       bottom: this.#scans.newer.edgeAfter(newer),
       ...this.#reported([newer, older]),
-      ...this.#brought(firstNewer),
+      ...this.#brought(firstNewer, isAwaited),
     });
     const isFew = (page: Page | null) => page !== null && page.next !== null && page.records.length < PAGE_RECORDS;
     if (isFew(older)) this.#goOn('older', isStopped);
@@ -186,13 +187,18 @@ export class LogWindow {
     this.#keeper.change({ [EDGES[direction]]: stopped });
   }
 
-  /** What comes into view, as soon as there is something. */
-  #brought(firstNewer?: ShownRecord): Partial<WorkspaceState> {
+  /** What comes into view, as soon as there is something. While what is behind the place is awaited, that before it. */
+  #brought(firstNewer?: ShownRecord, isAwaited = false): Partial<WorkspaceState> {
     const wish = this.#pending;
     if (!wish) return {};
     if (this.buffer.rows.length === 0) return { anchor: null };
-    this.#pending = undefined;
-    return bringIntoView(this.buffer, { wish, firstNewer, generation: this.#keeper.state.generation + 1 });
+    if (!isAwaited) this.#pending = undefined;
+    const generation = this.#keeper.state.generation + 1;
+    return bringIntoView(this.buffer, {
+      wish: isAwaited ? { ...wish, isFocused: false } : wish,
+      firstNewer,
+      generation,
+    });
   }
 
   #add(page: Page, next: Place | null, direction: Direction): number {
@@ -210,9 +216,14 @@ export class LogWindow {
       rows: this.buffer.rows,
       ...(isTrimmed && { [EDGES[other]]: { kind: 'more' } }),
       ...this.#reported([page]),
-      ...(wasEmpty && this.#brought(direction === 'newer' ? page.records[0] : undefined)),
+      ...this.#broughtBy(page, direction, wasEmpty),
     });
     return added;
+  }
+
+  #broughtBy({ records, next }: Page, direction: Direction, wasEmpty: boolean): Partial<WorkspaceState> {
+    if (direction === 'newer' && (records.length > 0 || next === null)) return this.#brought(records[0]);
+    return wasEmpty ? this.#brought() : {};
   }
 
   /** Rows were let go at this end: it goes on next to the last that is left. */

@@ -457,6 +457,14 @@ describe('a jump', () => {
     expect(workspace.state).toMatchObject({ anchor: { key: keyOf(123), align: 'center' }, focusedKey: keyOf(123) });
   });
 
+  it('to a record that is slow to come puts that in focus, not what was there first', async () => {
+    const { workspace, source, draw } = await openTestWorkspace(1000);
+    source.scanRecords = ({ direction, from }) => (direction === 'newer' && 'at' in Object(from) ? 0 : Infinity);
+    workspace.jump(at(123));
+    await draw();
+    expect(workspace.state).toMatchObject({ anchor: { key: keyOf(123), align: 'center' }, focusedKey: keyOf(123) });
+  });
+
   it.each([
     [0, 0],
     [0.5, 500],

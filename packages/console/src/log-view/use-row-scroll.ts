@@ -53,7 +53,9 @@ export function useRowScroll(workspace: Workspace, state: WorkspaceState, isWrap
     const wanted = isReader ? scrollTop + moved : scrollTop;
     if (Math.abs(wanted - actual) >= 1) element.scrollTop = wanted;
     scroller.settle(input, wanted);
-    if (isWrapped && measure(block.current, state.rows, drawn.first, heights)) redraw();
+    const isOtherHeight = isWrapped && measure(block.current, state.rows, drawn.first, heights);
+    // What is in view now is not what was drawn, and its event, which is still to come, tells nothing new.
+    if (isReader || isOtherHeight) redraw();
   });
   useEffect(() => askForMore(workspace, state, scroller, tops));
 

@@ -56,7 +56,7 @@ export class FakeSource implements LogSource {
   readonly asked: PageRequest[] = [];
   readonly followedFrom: FollowFrom[] = [];
   /** Records a page looks at before its time is over. */
-  scanRecords = Infinity;
+  scanRecords: number | ((request: PageRequest) => number) = Infinity;
   /** Called with every page; what it throws or waits for happens to the page. */
   onPage: (request: PageRequest, signal: AbortSignal | undefined) => void | Promise<void> = () => {};
   /** What a follow that begins fails with. */
@@ -113,8 +113,9 @@ export class FakeSource implements LogSource {
     const records: ShownRecord[] = [];
     let index = this.#indexOf(request);
     let scanned = 0;
+    const most = typeof this.scanRecords === 'number' ? this.scanRecords : this.scanRecords(request);
     const isInside = () => index >= this.goneRecords && index < this.#records.length;
-    for (; isInside() && records.length < limit && scanned < this.scanRecords; index += step, scanned++) {
+    for (; isInside() && records.length < limit && scanned < most; index += step, scanned++) {
       const record = this.#records[index];
       if (record && matches(record, filter)) records.push(record);
     }
