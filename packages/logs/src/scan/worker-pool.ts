@@ -11,6 +11,9 @@ const IDLE_MS = 30_000;
 /** A scan works on buffers outside the heap; what it makes besides is short-lived, and costs memory only if kept for long. */
 const RESOURCE_LIMITS = { maxOldGenerationSizeMb: 64, maxYoungGenerationSizeMb: 2 };
 
+/** 4 MiB: as much as a page of records near its place takes. */
+const SHORT_BLOCKS = 16;
+
 /** Node runs no TypeScript in threads: tests, which run the source, take the built one. */
 const WORKER_URL = new URL(
   import.meta.url.endsWith('.ts') ? '../../dist/scan/worker.js' : './worker.js',
@@ -42,6 +45,7 @@ export class WorkerPool {
   readonly #most: number;
   readonly #here: ScanHere | undefined;
   readonly #threads = new Set<Thread>();
+  /** Short jobs before long ones: who wants a page of records does not wait for who counts a whole log. */
   readonly #queue: Waiting[] = [];
   #nextId = 1;
   #closed = false;
@@ -65,7 +69,7 @@ export class WorkerPool {
     return new Promise((resolve, reject) => {
       if (this.#closed) return reject(new Error('the scanning threads have ended'));
       const task: WorkerTask = { id: this.#nextId++, job, cancelled: flag.shared };
-      this.#queue.push({ task, flag, resolve: resolve as Waiting['resolve'], reject });
+      this.#enqueue({ task, flag, resolve: resolve as Waiting['resolve'], reject });
       this.#dispatch();
     });
   }
@@ -75,6 +79,11 @@ export class WorkerPool {
     this.#closed = true;
     for (const waiting of this.#queue.splice(0)) waiting.reject(new Error('the scanning threads are ending'));
     await Promise.all(Array.from(this.#threads, (thread) => this.#end(thread)));
+  }
+
+  #enqueue(waiting: Waiting): void {
+    const index = isLong(waiting.task.job) ? -1 : this.#queue.findIndex(({ task }) => isLong(task.job));
+    this.#queue.splice(index < 0 ? this.#queue.length : index, 0, waiting);
   }
 
   #dispatch(): void {
@@ -146,6 +155,14 @@ export class WorkerPool {
     this.#lose(thread, new Error('the scanning threads are ending'));
     await thread.worker.terminate();
   }
+}
+
+function isLong(job: Job): boolean {
+  if (job.kind === 'gz-map') return true;
+  if (!('runs' in job)) return false;
+  let blocks = 0;
+  for (let run = 0; run < job.runs.length; run += 2) blocks += (job.runs[run + 1] ?? 0) - (job.runs[run] ?? 0);
+  return blocks > SHORT_BLOCKS;
 }
 
 function asError({ code, message }: { code: string | null; message: string }): Error {

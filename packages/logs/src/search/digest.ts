@@ -5,7 +5,7 @@ import { RecordMatcher } from '../scan/record-matcher.ts';
 import { shareOf } from '../scan/show-record.ts';
 import type { Digest, DigestGroup, DigestQuery, FoundRecord } from '../types.ts';
 import { familyRecords, lineOf, recordOf } from './family-records.ts';
-import type { FilePart } from './file-parts.ts';
+import { COUNTED_PART_BLOCKS, type FilePart } from './file-parts.ts';
 import { type OpenFamily, releaseFamily } from './open-family.ts';
 import { FIRST_PLACE, LAST_PLACE } from './place.ts';
 import { runParts } from './run-parts.ts';
@@ -38,7 +38,9 @@ export async function digest(
     const matcher = new RecordMatcher(query);
     for (const family of families) {
       const range = { from: FIRST_PLACE, to: LAST_PLACE };
-      const task = { shop, family, range, matcher, newestFirst: false, flag: stop.newFlag(), tally };
+      const flag = stop.newFlag();
+      const mostBlocks = COUNTED_PART_BLOCKS;
+      const task = { shop, family, range, matcher, newestFirst: false, flag, tally, mostBlocks };
       const jobFor = ({ file, runs, startBytes, endBytes }: FilePart): DigestJob => {
         return { kind: 'digest', file, runs, startBytes, endBytes, filter: query };
       };

@@ -18,6 +18,9 @@ const PART_GROWTH = 4;
 /** 32 MiB take a thread some 10 ms: short enough to take turns, long enough that handing over does not count. */
 const MAX_PART_BLOCKS = 128;
 
+/** Where every record is taken apart, 8 MiB take as long. */
+export const COUNTED_PART_BLOCKS = 32;
+
 /** What is to be scanned of a family, and for what. */
 export interface FamilyTask {
   shop: ScanShop;
@@ -31,6 +34,8 @@ export interface FamilyTask {
   ahead?: number | undefined;
   /** Answers for a block by what is known of it, if it can; only asked for blocks that lie within the range as a whole. */
   takeKnown?: ((summary: BlockSummary) => boolean) | undefined;
+  /** Blocks of a part at most. */
+  mostBlocks?: number;
   /** Whether single records can be scanned instead of blocks, where those in question are known. */
   withPicks?: boolean;
 }
@@ -56,7 +61,7 @@ export async function* fileParts(task: FamilyTask): AsyncGenerator<FilePart, voi
     if (!bounds) continue;
     for (const part of partsOf(task, opened, number, bounds)) {
       if (part.runs.length + part.picks.length > 0) yield part;
-      blocks = Math.min(blocks * PART_GROWTH, MAX_PART_BLOCKS);
+      blocks = Math.min(blocks * PART_GROWTH, task.mostBlocks ?? MAX_PART_BLOCKS);
     }
   }
 

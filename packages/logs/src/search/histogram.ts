@@ -4,7 +4,7 @@ import { RecordMatcher } from '../scan/record-matcher.ts';
 import { RANKS } from '../scan/scan-histogram.ts';
 import type { Histogram, HistogramBucket, HistogramQuery } from '../types.ts';
 import { bucketWidth } from './bucket-width.ts';
-import type { FilePart } from './file-parts.ts';
+import { COUNTED_PART_BLOCKS, type FilePart } from './file-parts.ts';
 import { type OpenFamily, releaseFamily } from './open-family.ts';
 import { FIRST_PLACE, LAST_PLACE } from './place.ts';
 import { runParts } from './run-parts.ts';
@@ -31,7 +31,9 @@ export async function histogram(
       const range = { from: FIRST_PLACE, to: LAST_PLACE };
       const takeKnown =
         matcher.headOnly && query.regex === undefined ? (summary: BlockSummary) => counts.take(summary) : undefined;
-      const task = { shop, family, range, matcher, newestFirst: false, flag: stop.newFlag(), tally, takeKnown };
+      const flag = stop.newFlag();
+      const mostBlocks = COUNTED_PART_BLOCKS;
+      const task = { shop, family, range, matcher, newestFirst: false, flag, tally, takeKnown, mostBlocks };
       const jobFor = ({ file, runs, startBytes, endBytes }: FilePart): HistogramJob => {
         return { kind: 'histogram', file, runs, startBytes, endBytes, filter: query, bucketMs };
       };
