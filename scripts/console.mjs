@@ -14,7 +14,7 @@ import { dirname, join } from 'node:path';
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
 import { fail, ROOT } from './steps.mjs';
 
-/* Makes the page: one script for the start, one for each part that is loaded when it is needed, one style sheet; each as it is and compressed. */
+/* Makes the page: one script, one for each part that is loaded when it is needed, one style sheet; each as it is and compressed. */
 
 const SOURCE = join(ROOT, 'packages/console');
 const STAMP = '.stamp';
@@ -35,9 +35,6 @@ const INPUTS = [
 
 /** The licences of what others made and we send along stand here, for those who read the scripts. */
 const LICENCES = 'assets/licences.txt';
-
-/** Most visits begin here: their scripts come beside the first one, not after it has asked for them. */
-const FIRST_PAGES = ['/cluster-page.tsx', '/logs-page.tsx'];
 
 /** Builds it if anything has changed since the last time. */
 export async function buildConsole() {
@@ -99,12 +96,9 @@ function pageWith({ outputs }) {
   return page.replace('</head>', `${tags.filter(Boolean).join('\n')}\n</head>`);
 }
 
-/** What a script imports, and what that imports; of what is loaded later, only the pages that are opened first. */
+/** What a script imports, and what that imports; nothing of what is loaded later. */
 function neededAtOnce(outputs, start) {
-  const pages = Object.keys(outputs).filter((path) =>
-    FIRST_PAGES.some((name) => outputs[path].entryPoint?.endsWith(name)),
-  );
-  const found = new Set([start, ...pages]);
+  const found = new Set([start]);
   // A set tells also what is added while it is walked.
   for (const path of found)
     for (const { kind, path: part } of outputs[path].imports) if (kind === 'import-statement') found.add(part);

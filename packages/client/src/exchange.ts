@@ -26,6 +26,8 @@ export class Exchange {
   #timedOut: ClientError | undefined;
   #response: Response | undefined;
   #reader: ReadableStreamDefaultReader<Uint8Array> | undefined;
+  /** All of the answer was read: nothing is left to give up. */
+  #isWhole = false;
 
   private constructor(question: Question, { options, below }: AskParts) {
     const { path: route, method = 'GET', query = EMPTY, signal, lookingMs = 0 } = question;
@@ -111,6 +113,7 @@ export class Exchange {
   close(): void {
     clearTimeout(this.#timer);
     this.#signal?.removeEventListener('abort', this.#onAbort);
+    if (this.#isWhole) return;
     this.#leaving.abort();
     // What it rejects with is what the abort before was told.
     this.#reader?.cancel().catch(() => {});
@@ -156,6 +159,7 @@ export class Exchange {
     const { done, value } = await this.#guarded(() => reader.read());
     clearTimeout(this.#timer);
     if (!done) return value;
+    this.#isWhole = true;
     this.close();
     return undefined;
   }

@@ -1,5 +1,9 @@
 import { useEffect, useRef } from 'preact/hooks';
-import { loadPage } from './pages/load-page.ts';
+import { ClusterPage } from './pages/cluster/cluster-page.tsx';
+import { ConfigPage } from './pages/config/config-page.tsx';
+import { LogsPage } from './pages/logs/logs-page.tsx';
+import { NodePage } from './pages/node/node-page.tsx';
+import { NotFoundPage } from './pages/not-found/not-found-page.tsx';
 import { cluster } from './state/cluster.ts';
 import { navigation } from './state/navigation.ts';
 import type { View } from './state/view.ts';
@@ -7,7 +11,6 @@ import { Banners } from './ui/banners.tsx';
 import { ErrorBoundary } from './ui/error-boundary.tsx';
 import { Header } from './ui/header.tsx';
 import { KeySheet } from './ui/key-sheet.tsx';
-import { Loading } from './ui/loading.tsx';
 import { NoticeLine } from './ui/notice-line.tsx';
 import { Palette } from './ui/palette.tsx';
 import { titleOf } from './ui/title-of.ts';
@@ -57,19 +60,18 @@ function Main({ view }: { view: View }) {
 }
 
 function Page({ view }: { view: View }) {
-  const page = useStore(loadPage(view.page));
-  if (page.kind === 'ready') return <page.component view={view} />;
-  if (page.kind === 'loading') return <Loading what="the page" />;
-  return (
-    <div class="page-text" role="alert">
-      <h1>The page could not be loaded</h1>
-      <p>{page.detail}</p>
-      <p>The node may have been replaced by another version, or cannot be reached.</p>
-      <button type="button" class="button" onClick={() => location.reload()}>
-        Load again
-      </button>
-    </div>
-  );
+  switch (view.page) {
+    case 'cluster':
+      return <ClusterPage />;
+    case 'node':
+      return <NodePage view={view} />;
+    case 'config':
+      return <ConfigPage view={view} />;
+    case 'logs':
+      return <LogsPage view={view} />;
+    case 'unknown':
+      return <NotFoundPage view={view} />;
+  }
 }
 
 /** Changes when another thing is looked at, not with how it is looked at. */

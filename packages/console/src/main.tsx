@@ -1,13 +1,15 @@
 import './style/main.css';
 import { render } from 'preact';
 import { App } from './app.tsx';
-import { loadPage } from './pages/load-page.ts';
+import { openEarly } from './pages/logs/open-logs.ts';
+import { cluster } from './state/cluster.ts';
 import { navigation } from './state/navigation.ts';
 import { applyTheme } from './ui/apply-theme.ts';
 
-// First of all: the page that is shown comes over the network while the rest is made.
-loadPage(navigation.view.value.page);
 applyTheme();
 navigation.start();
+// What is shown first is asked for before it is drawn: the rows before who wrote them.
+const opened = openEarly(navigation.view.value);
+cluster.watch();
 const root = document.getElementById('app');
-if (root) render(<App />, root);
+if (root) void opened.then(() => render(<App />, root));

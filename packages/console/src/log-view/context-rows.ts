@@ -1,3 +1,4 @@
+import { Attempt } from './attempt.ts';
 import { failureOf } from './failure-of.ts';
 import { SLICE_MS } from './load-pages.ts';
 import type { ShownRecord } from './log-source.ts';
@@ -14,7 +15,7 @@ const ASKED_RECORDS = 60;
 /** What stands around a record of a filtered view, between its rows. */
 export class ContextRows {
   readonly #parts: WorkspaceParts;
-  #loading = new AbortController();
+  readonly #loading = new Attempt();
 
   constructor(parts: WorkspaceParts) {
     this.#parts = parts;
@@ -27,8 +28,7 @@ export class ContextRows {
     this.close();
     const row = window.buffer.get(key);
     if (wasOpen || row?.kind !== 'record') return;
-    this.#loading = new AbortController();
-    const signal = AbortSignal.any([this.#loading.signal, window.signal]);
+    const signal = AbortSignal.any([this.#loading.begin(), window.signal]);
     keeper.change({ contextOf: key, focusedKey: key });
     try {
       const [older, newer] = await Promise.all([
@@ -46,7 +46,7 @@ export class ContextRows {
 
   close(): void {
     const { keeper, window } = this.#parts;
-    this.#loading.abort();
+    this.#loading.end();
     if (keeper.state.contextOf === null) return;
     window.buffer.removeIf((row) => row.kind === 'record' && row.isContext === true);
     const { focusedKey, contextOf } = keeper.state;

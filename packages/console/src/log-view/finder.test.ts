@@ -77,7 +77,7 @@ describe('looking for a text', () => {
     const { workspace, draw } = await openTestWorkspace(500, { find: find('nowhere') });
     workspace.findNext('older');
     await draw();
-    expect(workspace.state.find).toMatchObject({ isSearching: false, message: 'No older match in 30 kB' });
+    expect(workspace.state.find).toMatchObject({ isSearching: false, message: 'No older match in 40 kB' });
     workspace.setFind(null);
     expect(workspace.state.find).toMatchObject({ query: null, message: null });
   });
@@ -177,10 +177,10 @@ describe('stepping through levels', () => {
     workspace.toLevel('ERROR', 'older');
     await draw();
     expect(workspace.state.focusedKey).toBe(keyOf(999));
-    workspace.focus(keyOf(805));
+    workspace.focus(keyOf(905));
     workspace.toLevel('ERROR', 'older');
     await draw();
-    expect(workspace.state.focusedKey).toBe(keyOf(799));
+    expect(workspace.state.focusedKey).toBe(keyOf(899));
     expect(source.asked[1]).toMatchObject({ limit: 1, filter: { minLevel: 'ERROR' } });
   });
 

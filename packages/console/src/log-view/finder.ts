@@ -1,5 +1,6 @@
 import type { Level } from '@porthole/client';
 import { formatBytes } from '../ui/format.ts';
+import { Attempt } from './attempt.ts';
 import { failureOf } from './failure-of.ts';
 import type { RowFilter, ShownRecord } from './log-source.ts';
 import { createMatcher } from './match-text.ts';
@@ -20,8 +21,8 @@ const COUNT_MS = 5000;
 export class Finder {
   readonly #parts: WorkspaceParts;
   #matcher: Promise<TextMatcher> | undefined;
-  #seeking = new AbortController();
-  #counting = new AbortController();
+  readonly #seeking = new Attempt();
+  readonly #counting = new Attempt();
 
   constructor(parts: WorkspaceParts) {
     this.#parts = parts;
@@ -29,7 +30,7 @@ export class Finder {
 
   setQuery(query: FindQuery | null): void {
     this.stop();
-    this.#counting.abort();
+    this.#counting.end();
     this.#matcher = undefined;
     const isNothing = query === null || query.text === '';
     this.#parts.keeper.change({ find: { ...FIND_NOTHING, query: isNothing ? null : query } });
@@ -46,10 +47,9 @@ export class Finder {
   /** Other records are let through: what was counted is no longer so. */
   countAgain(): void {
     const { query } = this.#parts.keeper.state.find;
-    this.#counting.abort();
-    this.#counting = new AbortController();
+    const signal = this.#counting.begin();
     this.#tell({ total: null, index: null });
-    if (query) void this.#count(query, this.#counting.signal);
+    if (query) void this.#count(query, signal);
   }
 
   /** Another record is in focus, not by a step of this. */
@@ -59,13 +59,13 @@ export class Finder {
 
   /** Ends a search that is under way. */
   stop(): void {
-    this.#seeking.abort();
+    this.#seeking.end();
     if (this.#parts.keeper.state.find.isSearching) this.#tell({ isSearching: false });
   }
 
   close(): void {
-    this.#seeking.abort();
-    this.#counting.abort();
+    this.#seeking.end();
+    this.#counting.end();
   }
 
   async findNext(direction: Direction): Promise<void> {
@@ -97,9 +97,7 @@ export class Finder {
 
   /** `undefined` where it was given up, or failed, which is told. */
   async #seek(sought: Sought): Promise<SeekResult | undefined> {
-    this.#seeking.abort();
-    this.#seeking = new AbortController();
-    const { signal } = this.#seeking;
+    const signal = this.#seeking.begin();
     this.#tell({ isSearching: true, message: null });
     try {
       const found = await seekRecord(this.#parts, sought, signal);

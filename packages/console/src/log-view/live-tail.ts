@@ -1,5 +1,6 @@
 import type { ClusterFollowItem } from '@porthole/client';
 import { formatCount } from '../ui/format.ts';
+import { Attempt } from './attempt.ts';
 import { FollowMeter } from './follow-meter.ts';
 import type { FollowRows } from './follow-rows.ts';
 import { FollowRun } from './follow-run.ts';
@@ -28,7 +29,7 @@ export class LiveTail {
   readonly #held = new HeldArrivals();
   #mode: 'off' | 'live' | 'paused' = 'off';
   #run: FollowRun | undefined;
-  #leaving = new AbortController();
+  readonly #following = new Attempt();
   #incoming: Row[] = [];
   /** Until what was written before the stream began is here, what comes waits. */
   #isBridging = false;
@@ -55,7 +56,7 @@ export class LiveTail {
   /** Follows behind what the window shows, or, where it shows another place, from now on. */
   begin(source: LogSource, filter: RowFilter): void {
     const { clock, window } = this.#parts;
-    this.#leaving = new AbortController();
+    this.#following.begin();
     const { first, last, rows } = window.isAtEnd ? window.buffer : { first: undefined, last: undefined, rows: [] };
     this.#isBridging = window.isAtEnd && last === undefined;
     let hasBegun = false;
@@ -80,7 +81,7 @@ export class LiveTail {
   end(): void {
     this.#run?.stop();
     this.#run = undefined;
-    this.#leaving.abort();
+    this.#following.end();
     this.#mode = 'off';
     this.#incoming = [];
     this.#isBridging = false;
@@ -153,7 +154,7 @@ export class LiveTail {
 
   /** Nothing was found that tells where the end is: what was written until the stream began is looked up. */
   async #bridge(source: LogSource, filter: RowFilter): Promise<void> {
-    const { signal } = this.#leaving;
+    const { signal } = this.#following;
     try {
       const request = { direction: 'older', from: 'end', limit: PAGE_RECORDS, filter } as const;
       const { records } = await source.page(request, { signal, budgetMs: SLICE_MS });
@@ -171,7 +172,7 @@ export class LiveTail {
 
   async #tick(): Promise<void> {
     const { clock } = this.#parts;
-    const { signal } = this.#leaving;
+    const { signal } = this.#following;
     while (!signal.aborted) {
       await clock.wait(TICK_MS, signal);
       if (signal.aborted) return;

@@ -5,6 +5,9 @@ import type { Edge } from './workspace-state.ts';
 
 export const PAGE_RECORDS = 200;
 
+/** At first on each side of a place: two screens are drawn sooner than four are loaded. */
+export const FIRST_RECORDS = 100;
+
 /** One question may take so long: its answer shows how far the scan has come. */
 export const SLICE_MS = 2000;
 

@@ -1,6 +1,7 @@
+import { Attempt } from './attempt.ts';
 import { bringIntoView, type ShowOptions } from './bring-into-view.ts';
 import { failureOf } from './failure-of.ts';
-import { loadPages, PAGE_RECORDS, SLICE_MS } from './load-pages.ts';
+import { FIRST_RECORDS, loadPages, PAGE_RECORDS, SLICE_MS } from './load-pages.ts';
 import type { LogSource, Page, Place, RowFilter, ShownRecord } from './log-source.ts';
 import { mergeProblems } from './merge-problems.ts';
 import { keyOf } from './record-key.ts';
@@ -27,8 +28,8 @@ export class LogWindow {
   #source: LogSource | undefined;
   #filter: RowFilter = {};
   /** Of the rows shown; what was asked for others changes nothing. */
-  #showing = new AbortController();
-  #loading: Partial<Record<Direction, AbortController>> = {};
+  readonly #showing = new Attempt();
+  #loading: Partial<Record<Direction, Attempt>> = {};
   #places: Record<Direction, Place | null> = { older: null, newer: null };
   #scans = { older: new ScanNotes(), newer: new ScanNotes() };
   /** What is to be brought into view once there is a row. */
@@ -51,8 +52,8 @@ export class LogWindow {
   }
 
   close(): void {
-    this.#showing.abort();
-    for (const controller of Object.values(this.#loading)) controller.abort();
+    this.#showing.end();
+    for (const attempt of Object.values(this.#loading)) attempt.end();
     this.#loading = {};
   }
 
@@ -61,15 +62,14 @@ export class LogWindow {
     const source = this.#source;
     if (!source) return 'stale';
     this.close();
-    this.#showing = new AbortController();
-    const { signal } = this.#showing;
+    const signal = this.#showing.begin();
     this.isAtEnd = false;
     const loading: Edge = { kind: 'loading', sinceMs: this.#clock.now(), scannedBytes: 0, reachedMs: null };
     const [asksOlder, asksNewer] = [place !== 'start', place !== 'end'];
     this.#keeper.change({ contextOf: null, ...(asksOlder && { top: loading }), ...(asksNewer && { bottom: loading }) });
     const ask = (direction: Direction) =>
       source.page(
-        { direction, from: place, limit: PAGE_RECORDS, filter: this.#filter },
+        { direction, from: place, limit: FIRST_RECORDS, filter: this.#filter },
         { signal, budgetMs: SLICE_MS },
       );
     try {
@@ -89,9 +89,9 @@ export class LogWindow {
     const place = this.#places[direction];
     const source = this.#source;
     if (!source || place === null || this.#loading[direction] || (direction === 'newer' && this.isAtEnd)) return;
-    const controller = new AbortController();
-    this.#loading[direction] = controller;
-    const signal = AbortSignal.any([controller.signal, this.#showing.signal]);
+    const attempt = new Attempt();
+    this.#loading[direction] = attempt;
+    const signal = AbortSignal.any([attempt.signal, this.#showing.signal]);
     const run = loadPages({
       source,
       clock: this.#clock,
@@ -104,7 +104,7 @@ export class LogWindow {
       onEdge: (edge) => this.#keeper.change({ [EDGES[direction]]: this.#scans[direction].complete(edge) }),
     });
     void run.finally(() => {
-      if (this.#loading[direction] === controller) delete this.#loading[direction];
+      if (this.#loading[direction] === attempt) delete this.#loading[direction];
     });
   }
 
@@ -112,7 +112,7 @@ export class LogWindow {
   stop(): void {
     for (const direction of ['older', 'newer'] as const) {
       const edge = this.#keeper.state[EDGES[direction]];
-      this.#loading[direction]?.abort();
+      this.#loading[direction]?.end();
       delete this.#loading[direction];
       if (edge.kind !== 'loading') continue;
       const { scannedBytes, reachedMs } = edge;
@@ -172,7 +172,7 @@ export class LogWindow {
       ...this.#reported([newer, older]),
       ...this.#brought(firstNewer, isAwaited),
     });
-    const isFew = (page: Page | null) => page !== null && page.next !== null && page.records.length < PAGE_RECORDS;
+    const isFew = (page: Page | null) => page !== null && page.next !== null && page.records.length < FIRST_RECORDS;
     if (isFew(older)) this.#goOn('older', isStopped);
     if (isFew(newer)) this.#goOn('newer', isStopped);
   }
@@ -228,7 +228,7 @@ export class LogWindow {
 
   /** Rows were let go at this end: it goes on next to the last that is left. */
   #open(direction: Direction): void {
-    this.#loading[direction]?.abort();
+    this.#loading[direction]?.end();
     delete this.#loading[direction];
     const record = direction === 'older' ? this.buffer.first : this.buffer.last;
     this.#places[direction] = record ? { next: record } : null;

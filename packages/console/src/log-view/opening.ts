@@ -1,3 +1,4 @@
+import { Attempt } from './attempt.ts';
 import type { ShowOptions } from './bring-into-view.ts';
 import { mayRetry } from './failure-of.ts';
 import type { LiveTail } from './live-tail.ts';
@@ -18,22 +19,20 @@ export interface OpeningParts extends WorkspaceParts {
 export class Opening {
   readonly #parts: OpeningParts;
   /** Fires when something else is to be followed. */
-  #following = new AbortController();
+  readonly #following = new Attempt();
 
   constructor(parts: OpeningParts) {
     this.#parts = parts;
   }
 
   close(): void {
-    this.#following.abort();
+    this.#following.end();
   }
 
   /** Shows the newest and follows. A node that cannot be asked is asked again until it answers. */
   async live(): Promise<void> {
     const { tail, keeper, clock } = this.#parts;
-    this.#following.abort();
-    this.#following = new AbortController();
-    const { signal } = this.#following;
+    const signal = this.#following.begin();
     tail.announce('live');
     for (let waitMs = FIRST_RETRY_MS; ; waitMs = Math.min(waitMs * 2, LONGEST_RETRY_MS)) {
       const result = await this.show('end', { align: 'bottom' });

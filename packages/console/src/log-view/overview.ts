@@ -1,3 +1,4 @@
+import { Attempt } from './attempt.ts';
 import type { WorkspaceParts } from './workspace-parts.ts';
 
 /** Counting may take so long; what was counted by then is shown. */
@@ -9,8 +10,8 @@ const EXTENT_FRESH_MS = 15_000;
 /** The log as a whole: how far it reaches, and how many records of each level are when. */
 export class Overview {
   readonly #parts: WorkspaceParts;
-  #looking = new AbortController();
-  #counting = new AbortController();
+  readonly #looking = new Attempt();
+  readonly #counting = new Attempt();
   #lookedMs = -Infinity;
 
   constructor(parts: WorkspaceParts) {
@@ -18,8 +19,8 @@ export class Overview {
   }
 
   close(): void {
-    this.#looking.abort();
-    this.#counting.abort();
+    this.#looking.end();
+    this.#counting.end();
     this.#lookedMs = -Infinity;
   }
 
@@ -28,9 +29,7 @@ export class Overview {
     const { keeper, clock } = this.#parts;
     if (clock.now() - this.#lookedMs < EXTENT_FRESH_MS) return;
     this.#lookedMs = clock.now();
-    this.#looking.abort();
-    this.#looking = new AbortController();
-    const { signal } = this.#looking;
+    const signal = this.#looking.begin();
     try {
       const extent = await this.#parts.source()?.extent({ signal });
       if (extent && !signal.aborted) keeper.change({ extent });
@@ -41,9 +40,7 @@ export class Overview {
 
   async count(buckets: number): Promise<void> {
     const { keeper } = this.#parts;
-    this.#counting.abort();
-    this.#counting = new AbortController();
-    const { signal } = this.#counting;
+    const signal = this.#counting.begin();
     keeper.change({ isCounting: true });
     try {
       // All levels: the chips tell how many the least one hides.

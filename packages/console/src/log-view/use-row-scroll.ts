@@ -30,7 +30,12 @@ export interface RowScroll {
 export function useRowScroll(workspace: Workspace, state: WorkspaceState, isWrapped: boolean): RowScroll {
   const box = useRef<HTMLDivElement>(null);
   const block = useRef<HTMLDivElement>(null);
-  const [scroller] = useState(() => new RowScroller());
+  const [scroller] = useState(() => {
+    const made = new RowScroller();
+    // Before it is known how high the list is, as many rows are drawn as could be in view: so the first rows are laid out once.
+    made.view = { scrollTop: 0, heightPx: window.innerHeight };
+    return made;
+  });
   const [, draw] = useState(0);
   const redraw = () => draw((count) => count + 1);
   const widthPx = useSize(box, scroller, redraw);

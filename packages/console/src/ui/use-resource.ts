@@ -1,9 +1,9 @@
-import { useEffect } from 'preact/hooks';
+import { useLayoutEffect } from 'preact/hooks';
 import type { Resource, ResourceState } from '../state/resource.ts';
 import { useStore } from './use-store.ts';
 
-/** What a resource has; it is kept fresh as long as the component is shown. */
+/** What a resource has; it is kept fresh as long as the component is shown. Asked for before anything is painted. */
 export function useResource<Value>(resource: Resource<Value>): ResourceState<Value> {
-  useEffect(() => resource.watch(), [resource]);
+  useLayoutEffect(() => resource.watch(), [resource]);
   return useStore(resource.state);
 }

@@ -1,18 +1,15 @@
 import type { MutableRef } from 'preact/hooks';
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
-import { createSource } from '../../log-view/create-source.ts';
 import type { LogSource } from '../../log-view/log-source.ts';
-import { LogWorkspace } from '../../log-view/log-workspace.ts';
 import type { SeenRows } from '../../log-view/row-list.tsx';
 import type { Workspace } from '../../log-view/workspace-state.ts';
-import { cluster } from '../../state/cluster.ts';
 import { navigation } from '../../state/navigation.ts';
-import { session } from '../../state/session.ts';
 import { Store } from '../../state/store.ts';
 import type { LogsView } from '../../state/view.ts';
 import { viewUrl } from '../../state/view-url.ts';
 import { addressOf } from './address-of.ts';
 import { applyView, countKey } from './apply-view.ts';
+import { isFirstLoading, sourceOf, takeOpened } from './open-logs.ts';
 
 /** The address follows what is seen after a pause: browsers refuse to change it more often. */
 const ADDRESS_MS = 400;
@@ -36,23 +33,22 @@ export interface OpenLogs {
 
 /** The workspace of the page: does what the address says, and keeps the address at what is seen. */
 export function useLogWorkspace(view: LogsView): OpenLogs {
-  const [workspace] = useState<Workspace>(() => new LogWorkspace());
+  const [opened] = useState(() => takeOpened(view));
   const [seen] = useState(() => new Store<SeenRows>({ first: null, last: null, pageRows: 20 }));
-  const applied = useRef<LogsView | null>(null);
+  const { workspace } = opened;
+  const applied = useRef(view);
   const sources = JSON.stringify(view.sources);
-  const source = useMemo(
-    () => createSource(view.sources, { client: session.client, clusterNodes: () => cluster.state.value.value }),
-    [sources],
-  );
+  const source = useMemo(() => (view === opened.view ? opened.source : sourceOf(view)), [sources]);
   useEffect(() => () => workspace.close(), [workspace]);
   useLayoutEffect(() => {
+    if (applied.current === view) return;
     applyView({ workspace, source, nowMs: Date.now() }, applied.current, view);
     applied.current = view;
   }, [workspace, source, view]);
   useCounts(workspace, view);
   useAddress(workspace, seen, applied);
   const change = (part: Partial<LogsView>, options: { replace?: boolean } = {}) =>
-    navigation.go({ ...(applied.current ?? view), ...part }, options);
+    navigation.go({ ...applied.current, ...part }, options);
   return { workspace, source, seen, change };
 }
 
@@ -61,17 +57,20 @@ function useCounts(workspace: Workspace, view: LogsView): void {
   const key = countKey(view);
   useEffect(() => {
     let startedMs = Date.now();
-    let nextMs = Number.POSITIVE_INFINITY;
+    let [hasCounted, nextMs] = [false, Number.POSITIVE_INFINITY];
     const count = () => {
       startedMs = Date.now();
-      nextMs = Number.POSITIVE_INFINITY;
+      [hasCounted, nextMs] = [true, Number.POSITIVE_INFINITY];
       workspace.count(BUCKETS);
     };
-    const end = workspace.subscribe(() => {
-      const isOver = !workspace.state.isCounting && nextMs === Number.POSITIVE_INFINITY;
+    const look = () => {
+      // Rows first: counting a large log keeps the node busy.
+      if (!hasCounted && !isFirstLoading(workspace)) return count();
+      const isOver = hasCounted && !workspace.state.isCounting && nextMs === Number.POSITIVE_INFINITY;
       if (isOver) nextMs = Date.now() + Math.max(RECOUNT_MS, RECOUNT_PAUSES * (Date.now() - startedMs));
-    });
-    count();
+    };
+    const end = workspace.subscribe(look);
+    look();
     const timer = setInterval(() => {
       const isNeeded = workspace.state.follow.state === 'live' && document.visibilityState === 'visible';
       if (isNeeded && Date.now() >= nextMs) count();
@@ -83,7 +82,7 @@ function useCounts(workspace: Workspace, view: LogsView): void {
   }, [workspace, key]);
 }
 
-function useAddress(workspace: Workspace, seen: Store<SeenRows>, applied: MutableRef<LogsView | null>): void {
+function useAddress(workspace: Workspace, seen: Store<SeenRows>, applied: MutableRef<LogsView>): void {
   useEffect(() => {
     let timer: ReturnType<typeof setTimeout> | undefined;
     const write = () => {
@@ -92,7 +91,7 @@ function useAddress(workspace: Workspace, seen: Store<SeenRows>, applied: Mutabl
       const { rows, top, bottom } = workspace.state;
       // What is seen while something else is on its way is not what was asked for; the end of loading is told, too.
       const isLoading = top.kind === 'loading' || bottom.kind === 'loading';
-      if (!view || navigation.view.value.page !== 'logs' || rows.length === 0 || isLoading) return;
+      if (navigation.view.value.page !== 'logs' || rows.length === 0 || isLoading) return;
       const next = addressOf(view, workspace.state, seen.value);
       if (viewUrl(next) === viewUrl(view)) return;
       // It is shown already: nothing is to be done for it.
