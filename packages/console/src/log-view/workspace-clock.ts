@@ -3,7 +3,7 @@ export interface WorkspaceClock {
   now(): number;
   /** Resolves after so long, and at once when the signal fires. */
   wait(waitMs: number, signal: AbortSignal): Promise<void>;
-  /** Calls back once, with the next frame; soon where no frames are drawn. */
+  /** Calls back once, behind the next frame; soon where no frames are drawn. */
   schedule(callback: () => void): void;
 }
 
@@ -38,6 +38,7 @@ export const PAGE_CLOCK: WorkspaceClock = {
       callback();
     };
     const timer = setTimeout(once, hasFrames ? LATE_FRAME_MS : WITHOUT_FRAMES_MS);
-    if (hasFrames) page.requestAnimationFrame?.(once);
+    // Behind the frame, not in it: laying out many rows and painting them are two tasks, and keys are heard between.
+    if (hasFrames) page.requestAnimationFrame?.(() => setTimeout(once));
   },
 };
