@@ -90,6 +90,19 @@ it('a reload shows the same text of a configuration', async () => {
   expect(await page.getByRole('row', { name: /^other/ }).count()).toBe(0);
 });
 
+it('a reload shows the same shape of a configuration', async () => {
+  const node = await startAlone({ 'a.log': countedLines(1) });
+  const { page } = await visit(browser, node.url, { path: '/nodes/n1/config' });
+  const shape = page.getByRole('button', { name: 'Settings', exact: true });
+  await shape.click();
+  await address(page, { as: 'table' });
+  await page.reload();
+  await eventually(async () => expect(await shape.getAttribute('aria-pressed')).toBe('true'));
+  await page.goBack();
+  await address(page, {});
+  await eventually(async () => expect(await shape.getAttribute('aria-pressed')).toBe('false'));
+});
+
 it('a link to a line shows that line in the middle, also after the log was rotated', async () => {
   const node = await startAlone({ 'a.log': countedLines(600) });
   const first = await visit(browser, node.url, { path: '/logs?q=line 300&level=ERROR' });

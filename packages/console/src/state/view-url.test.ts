@@ -13,6 +13,7 @@ describe('a view and its URL', () => {
     ['/nodes/broker-1', { page: 'node', id: 'broker-1', tab: 'overview', text: '' }],
     ['/nodes/10.0.0.1:9000/logs', { page: 'node', id: '10.0.0.1:9000', tab: 'logs', text: '' }],
     ['/nodes/a/config?q=query.timeout', { page: 'node', id: 'a', tab: 'config', text: 'query.timeout' }],
+    ['/nodes/a/config?as=table', { page: 'node', id: 'a', tab: 'config', text: '', isTable: true }],
     ['/nodes/~..', { page: 'node', id: '..', tab: 'overview', text: '' }],
     ['/config', ALL_CONFIG],
     ['/config?left=a&right=b', { ...ALL_CONFIG, left: 'a', right: 'b' }],

@@ -23,7 +23,7 @@ export function viewUrl(view: View): string {
     case 'config':
       return urlOf('/config', configQuery(view));
     case 'node':
-      return urlOf(nodePath(view), new URLSearchParams(view.text ? { q: view.text } : {}));
+      return urlOf(nodePath(view), nodeQuery(view));
     case 'unknown':
       return view.path;
   }
@@ -39,10 +39,15 @@ function parseNode(path: string, query: URLSearchParams): NodeView | undefined {
   const [, first, encoded, tab, ...rest] = path.split('/');
   const id = decoded(encoded);
   if (first !== 'nodes' || !id || rest.length > 0) return undefined;
-  const text = query.get('q') ?? '';
-  if (tab === undefined) return { page: 'node', id: nodeIdOf(id), tab: 'overview', text };
+  const view = { page: 'node', id: nodeIdOf(id), tab: 'overview', text: query.get('q') ?? '' } as const;
+  if (tab === undefined) return view;
   if (!Object.hasOwn(TABS, tab)) return undefined;
-  return { page: 'node', id: nodeIdOf(id), tab: TABS[tab] ?? 'overview', text };
+  const isTable = tab === 'config' && query.get('as') === 'table';
+  return { ...view, tab: TABS[tab] ?? 'overview', ...(isTable && { isTable }) };
+}
+
+function nodeQuery({ text, isTable }: NodeView): URLSearchParams {
+  return new URLSearchParams({ ...(text && { q: text }), ...(isTable && { as: 'table' }) });
 }
 
 function nodePath({ id, tab }: NodeView): string {
@@ -71,15 +76,17 @@ function parseConfig(query: URLSearchParams): ConfigView {
     right: query.get('right') || null,
     text: query.get('q') ?? '',
     showExpected: query.get('expected') === '1',
+    ...(query.get('as') === 'table' && { isTable: true }),
   };
 }
 
-function configQuery({ role, left, right, text, showExpected }: ConfigView): URLSearchParams {
+function configQuery({ role, left, right, text, showExpected, isTable }: ConfigView): URLSearchParams {
   const query = new URLSearchParams();
   if (role) query.set('role', role);
   if (left) query.set('left', left);
   if (right) query.set('right', right);
   if (text) query.set('q', text);
   if (showExpected) query.set('expected', '1');
+  if (isTable) query.set('as', 'table');
   return query;
 }

@@ -77,6 +77,8 @@ export interface ConfigView {
   /** Keys that contain this. */
   text: string;
   showExpected: boolean;
+  /** Of a node that is alone, its settings as a table, not as text. */
+  isTable?: true;
 }
 
 /** The differences of all nodes. */
@@ -94,6 +96,8 @@ export interface NodeView {
   id: string;
   tab: 'overview' | 'config' | 'logs';
   text: string;
+  /** The configuration as a table of its settings, not as text. */
+  isTable?: true;
 }
 
 export type View = { page: 'cluster' } | NodeView | ConfigView | LogsView | { page: 'unknown'; path: string };

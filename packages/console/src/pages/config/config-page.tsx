@@ -42,12 +42,19 @@ export function ConfigPage({ view }: { view: ConfigView }) {
 }
 
 function OnlyNode({ id, view }: { id: string; view: ConfigView }) {
-  const onText = (text: string) => navigation.go({ ...view, text }, { replace: true });
+  const { isTable, ...asText } = view;
   return (
     <>
       <h1>Configuration of {id}</h1>
       <p class="config-sub">The only node here; with others, this page shows where they differ.</p>
-      <LoadedConfig key={id} id={id} text={view.text} onText={onText} />
+      <LoadedConfig
+        key={id}
+        id={id}
+        text={view.text}
+        isTable={isTable === true}
+        onText={(text) => navigation.go({ ...view, text }, { replace: true })}
+        onTable={(next) => navigation.go(next ? { ...view, isTable: true } : asText)}
+      />
     </>
   );
 }

@@ -15,22 +15,22 @@ import { useToml } from './use-toml.ts';
 interface ConfigPanelProps {
   known: KnownConfig;
   text: string;
+  /** Its settings as a table, where they are known; else the text. */
+  isTable: boolean;
   onText: (text: string) => void;
+  onTable: (isTable: boolean) => void;
   onRetry: () => void;
 }
 
-type Shape = 'text' | 'table';
-
 /** One configuration with all that can be done with it. */
-export function ConfigPanel({ known, text, onText, onRetry }: ConfigPanelProps) {
+export function ConfigPanel({ known, text, onText, onTable, onRetry, ...shown }: ConfigPanelProps) {
   const { id, settings, report } = known;
   const toml = useToml(known.text ?? '');
-  const [shape, setShape] = useState<Shape>('text');
   const [current, setCurrent] = useState(0);
   const found = useMemo(() => findInLines(toml.lines, text), [toml, text]);
   const byKey = useMemo(() => settingsByKey(settings?.settings ?? []), [settings]);
   if (known.text === null) return <NoTextNote report={report} onRetry={onRetry} />;
-  const isTable = shape === 'table' && settings !== null;
+  const isTable = shown.isTable && settings !== null;
   const at = Math.min(current, found.places.length - 1);
   const steps = {
     count: found.places.length,
@@ -56,7 +56,7 @@ export function ConfigPanel({ known, text, onText, onRetry }: ConfigPanelProps) 
           <DiskNote settings={settings} />
         </div>
         <div class="config-tools">
-          {settings && <ShapeSwitch shape={isTable ? 'table' : 'text'} onShape={setShape} />}
+          {settings && <ShapeSwitch isTable={isTable} onTable={onTable} />}
           <FindBox
             label={isTable ? 'Find setting' : 'Find in text'}
             text={text}
@@ -91,19 +91,19 @@ export function ConfigPanel({ known, text, onText, onRetry }: ConfigPanelProps) 
   );
 }
 
-function ShapeSwitch({ shape, onShape }: { shape: Shape; onShape: (shape: Shape) => void }) {
+function ShapeSwitch({ isTable, onTable }: { isTable: boolean; onTable: (isTable: boolean) => void }) {
   return (
     <fieldset class="config-segments">
       <legend class="sr-only">Show as</legend>
-      {(['text', 'table'] as const).map((one) => (
+      {[false, true].map((one) => (
         <button
-          key={one}
+          key={String(one)}
           type="button"
           class="config-segment"
-          aria-pressed={shape === one}
-          onClick={() => onShape(one)}
+          aria-pressed={isTable === one}
+          onClick={() => onTable(one)}
         >
-          {one === 'text' ? 'TOML' : 'Settings'}
+          {one ? 'Settings' : 'TOML'}
         </button>
       ))}
     </fieldset>

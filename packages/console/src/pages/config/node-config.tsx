@@ -3,6 +3,7 @@ import { loadNodeConfig } from '../../config/load-node-config.ts';
 import { navigation } from '../../state/navigation.ts';
 import { Resource } from '../../state/resource.ts';
 import { session } from '../../state/session.ts';
+import type { NodeView } from '../../state/view.ts';
 import { FailureNote } from '../../ui/failure-note.tsx';
 import { Loading } from '../../ui/loading.tsx';
 import { useResource } from '../../ui/use-resource.ts';
@@ -12,19 +13,30 @@ import { ConfigPanel } from './config-panel.tsx';
 const REFRESH_MS = 30_000;
 
 /** The configuration of one node, as a part of its page. */
-export function NodeConfig({ id, text }: { id: string; text: string }) {
-  const onText = (next: string) => navigation.go({ page: 'node', id, tab: 'config', text: next }, { replace: true });
-  return <LoadedConfig key={id} id={id} text={text} onText={onText} />;
+export function NodeConfig({ view }: { view: NodeView }) {
+  const { isTable, ...asText } = view;
+  return (
+    <LoadedConfig
+      key={view.id}
+      id={view.id}
+      text={view.text}
+      isTable={isTable === true}
+      onText={(text) => navigation.go({ ...view, text }, { replace: true })}
+      onTable={(next) => navigation.go(next ? { ...view, isTable: true } : asText)}
+    />
+  );
 }
 
 interface LoadedConfigProps {
   id: string;
   /** What is looked for in it. */
   text: string;
+  isTable: boolean;
   onText: (text: string) => void;
+  onTable: (isTable: boolean) => void;
 }
 
-export function LoadedConfig({ id, text, onText }: LoadedConfigProps) {
+export function LoadedConfig({ id, ...shown }: LoadedConfigProps) {
   const resource = useMemo(
     () => new Resource((signal) => loadNodeConfig(session.client.cluster, id, { signal }), { everyMs: REFRESH_MS }),
     [id],
@@ -35,7 +47,7 @@ export function LoadedConfig({ id, text, onText }: LoadedConfigProps) {
       {failure && (
         <FailureNote what="The configuration" failure={failure} asOfMs={asOfMs} onRetry={() => resource.reload()} />
       )}
-      {value && <ConfigPanel known={value} text={text} onText={onText} onRetry={() => resource.reload()} />}
+      {value && <ConfigPanel known={value} {...shown} onRetry={() => resource.reload()} />}
       {!value && !failure && <Loading what={`the configuration of ${id}`} />}
     </div>
   );

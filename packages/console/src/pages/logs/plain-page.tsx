@@ -1,48 +1,43 @@
 import { useMemo } from 'preact/hooks';
 import { stripAnsi } from '../../log-view/ansi-segments.ts';
-import { createSource } from '../../log-view/create-source.ts';
+import type { LogSource, ShownRecord } from '../../log-view/log-source.ts';
+import { keyOf } from '../../log-view/record-key.ts';
 import { recordLine, visibleText } from '../../log-view/record-text.ts';
-import { cluster } from '../../state/cluster.ts';
-import { session } from '../../state/session.ts';
 import type { LogsView } from '../../state/view.ts';
 import { viewUrl } from '../../state/view-url.ts';
 import { formatCount } from '../../ui/format.ts';
 import { Loading } from '../../ui/loading.tsx';
 import { keyOfRecord } from './address-of.ts';
 import { filterOf, startOf } from './apply-view.ts';
+import { sourceOf } from './open-logs.ts';
 import { useAnswer } from './use-answer.ts';
 
-const RECORDS = 2000;
+/** On each side of the place, or before the end. */
+const RECORDS = 1000;
 const BUDGET_MS = 10_000;
+
+interface PlainRecords {
+  records: ShownRecord[];
+  isFromStart: boolean;
+  isToEnd: boolean;
+}
 
 /** The records as one text: for the browser's own search, for screen readers, and for printing. */
 export function PlainPage({ view }: { view: LogsView }) {
   const sources = JSON.stringify(view.sources);
-  const source = useMemo(
-    () => createSource(view.sources, { client: session.client, clusterNodes: () => cluster.state.value.value }),
-    [sources],
-  );
-  const { value, failure } = useAnswer(viewUrl(view), (signal) =>
-    source.page(
-      { direction: 'older', from: startOf(view), limit: RECORDS, filter: filterOf(view, Date.now()) },
-      { signal, budgetMs: BUDGET_MS },
-    ),
-  );
-  const oldest = value?.records[0];
+  const source = useMemo(() => sourceOf(view), [sources]);
+  const { value, failure } = useAnswer(viewUrl(view), (signal) => loadAround(source, view, signal));
+  const linkTo = (record: ShownRecord) => viewUrl({ ...view, at: keyOfRecord(record), timeMs: null, isLive: false });
+  const [oldest, newest] = [value?.records[0], value?.records.at(-1)];
   const withNode = new Set(value?.records.map(({ node }) => node)).size > 1;
   return (
     <div class="plain">
       <h1 class="sr-only">Log records as text</h1>
       <p class="plain-links">
         <a href={viewUrl({ ...view, isPlain: false })}>Back to the workspace</a>
-        {oldest && value?.next !== null ? (
-          <a href={viewUrl({ ...view, at: keyOfRecord(oldest), timeMs: null, isLive: false })}>Older records</a>
-        ) : null}
-        {value ? (
-          <span class="dim">
-            {formatCount(value.records.length)} records{value.next === null ? ', from the start of the log' : ''}
-          </span>
-        ) : null}
+        {oldest && !value?.isFromStart ? <a href={linkTo(oldest)}>Older records</a> : null}
+        {newest && !value?.isToEnd ? <a href={linkTo(newest)}>Newer records</a> : null}
+        {value ? <span class="dim">{countOf(value)}</span> : null}
       </p>
       {failure ? (
         <p class="field-problem" role="alert">
@@ -60,4 +55,26 @@ export function PlainPage({ view }: { view: LogsView }) {
       ) : null}
     </div>
   );
+}
+
+/** What is around the place that the view shows, in order. */
+async function loadAround(source: LogSource, view: LogsView, signal: AbortSignal): Promise<PlainRecords> {
+  const from = startOf(view);
+  const filter = filterOf(view, Date.now());
+  const ask = (direction: 'older' | 'newer') =>
+    source.page({ direction, from, limit: RECORDS, filter }, { signal, budgetMs: BUDGET_MS });
+  const [newer, older] = await Promise.all([from === 'end' ? null : ask('newer'), ask('older')]);
+  const behind = newer?.records ?? [];
+  // Of what was said in the same millisecond, some may be on both sides.
+  const known = new Set(behind.map(keyOf));
+  return {
+    records: [...older.records.filter((record) => !known.has(keyOf(record))), ...behind],
+    isFromStart: older.next === null,
+    isToEnd: newer === null || newer.next === null,
+  };
+}
+
+function countOf({ records, isFromStart, isToEnd }: PlainRecords): string {
+  const ends = [isFromStart && 'from the start of the log', isToEnd && 'to its end'].filter(Boolean);
+  return [`${formatCount(records.length)} records`, ...ends].join(', ');
 }

@@ -36,7 +36,7 @@ export function NodePage({ view }: { view: NodeView }) {
         <a href={viewUrl({ ...ALL_LOGS, sources: [{ node: id, log: null }] })}>Read its logs →</a>
       </nav>
       {tab === 'overview' && (node ? <NodeOverview key={id} node={node} /> : !failure && <Loading what="the node" />)}
-      {tab === 'config' && <NodeConfig id={id} text={text} />}
+      {tab === 'config' && <NodeConfig view={view} />}
       {tab === 'logs' && <NodeLogs key={id} id={id} text={text} />}
     </div>
   );
