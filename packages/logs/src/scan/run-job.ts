@@ -3,6 +3,7 @@ import { buildGzMap } from '../gzip/gz-map.ts';
 import { ScanKernel } from '../kernel/scan-kernel.ts';
 import { createFormat } from '../parse/detect-format.ts';
 import { createZone, type Zone } from '../parse/zone.ts';
+import { Scrubber, type ScrubRules } from '../scrub/scrubber.ts';
 import type { RecordFilter } from '../types.ts';
 import type { CheckJob, Job, JobResults, ScanFile } from './jobs.ts';
 import { RecordMatcher } from './record-matcher.ts';
@@ -12,7 +13,7 @@ import { scanHistogram } from './scan-histogram.ts';
 import type { ScanTools } from './scan-part.ts';
 import { scanRecords } from './scan-records.ts';
 import { alignToRecord, firstAt, seekTime } from './seek-time.ts';
-import { openTextReader } from './text-reader.ts';
+import { openTextReader, type ScrubberSource } from './text-reader.ts';
 
 /** Does the jobs of one thread, one at a time. Keeps what is costly to make for the next one. */
 export class JobRunner {
@@ -20,6 +21,7 @@ export class JobRunner {
   readonly #zones = new Map<string, Zone>();
   /** The last pattern used: all jobs of a search have the same. */
   #regex: { key: string; regex: SafeRegex } | undefined;
+  #scrubber: Scrubber | undefined;
 
   async run(job: Job, isCancelled: () => boolean): Promise<JobResults[Job['kind']]> {
     switch (job.kind) {
@@ -36,7 +38,7 @@ export class JobRunner {
       case 'align':
         return alignToRecord(job.file, job.offset, this.#tools(job.file, isCancelled));
       case 'check':
-        return checkAt(job);
+        return checkAt(job, { scrubberOf: this.#scrubberOf });
       case 'gz-map':
         return buildGzMap(job.file.fd, job.file.sizeBytes, { isCancelled });
       case 'regex':
@@ -44,10 +46,16 @@ export class JobRunner {
     }
   }
 
+  #scrubberOf = (rules: ScrubRules): Scrubber => {
+    if (this.#scrubber?.id !== rules.id) this.#scrubber = new Scrubber(rules);
+    return this.#scrubber;
+  };
+
   #tools({ format, zone: zoneName, writtenMs }: ScanFile, isCancelled: () => boolean): ScanTools {
     const zone = this.#zones.get(zoneName) ?? createZone(zoneName);
     this.#zones.set(zoneName, zone);
-    return { kernel: this.#kernel, format: createFormat(format, { zone, writtenMs }), zone, isCancelled };
+    const made = createFormat(format, { zone, writtenMs });
+    return { kernel: this.#kernel, format: made, zone, isCancelled, scrubberOf: this.#scrubberOf };
   }
 
   async #matcher(filter: RecordFilter): Promise<RecordMatcher> {
@@ -67,8 +75,8 @@ export class JobRunner {
   }
 }
 
-function checkAt({ file, offset, bytes }: CheckJob): number {
-  const text = openTextReader(file);
+function checkAt({ file, offset, bytes }: CheckJob, scrubbers: ScrubberSource): number {
+  const text = openTextReader(file, scrubbers);
   if (offset + bytes > text.sizeBytes) return -1;
   const buffer = Buffer.alloc(bytes);
   text.read(buffer, 0, offset, bytes);

@@ -5,10 +5,10 @@ import { BlockScanner, type LevelRecords } from './block-scanner.ts';
 import type { BlockSummary, ScanPart, ScanReport } from './jobs.ts';
 import type { RecordTable } from './record-table.ts';
 import { ERROR_RANK, summariseBlock, summariseErrors } from './summarise-block.ts';
-import { openTextReader } from './text-reader.ts';
+import { openTextReader, type ScrubberSource } from './text-reader.ts';
 
 /** What a scan works with, beside its job. */
-export interface ScanTools {
+export interface ScanTools extends ScrubberSource {
   kernel: ScanKernel;
   format: Format;
   zone: Zone;
@@ -26,7 +26,7 @@ export class PartScan {
   constructor(part: ScanPart, tools: ScanTools) {
     this.#part = part;
     this.#tools = tools;
-    this.scanner = new BlockScanner(tools.kernel, openTextReader(part.file), tools);
+    this.scanner = new BlockScanner(tools.kernel, openTextReader(part.file, tools), tools);
   }
 
   /** `unscrubbed`: see `BlockScanner.load`. */

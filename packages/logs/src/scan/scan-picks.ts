@@ -12,7 +12,7 @@ const NEWLINE = 10;
 /** Looks at single records, of which earlier scans have told where they start: a small read for each. */
 export function scanPicks(job: RecordsJob, matcher: RecordMatcher, tools: ScanTools): RecordsResult {
   const { format } = tools;
-  const picker = new RecordPicker(openTextReader(job.file), tools);
+  const picker = new RecordPicker(openTextReader(job.file, tools), tools);
   const show = new RecordShow(job, format);
   const report: ScanReport = { scannedBytes: 0, minMs: Infinity, maxMs: -Infinity, summaries: [] };
   let last: number | undefined;

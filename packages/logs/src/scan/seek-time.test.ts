@@ -4,12 +4,14 @@ import fc from 'fast-check';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { ScanKernel } from '../kernel/scan-kernel.ts';
 import { createFormat } from '../parse/detect-format.ts';
+import { Scrubber, type ScrubRules } from '../scrub/scrubber.ts';
 import { ask } from '../testing/ask.ts';
 import { BERLIN } from '../testing/random-logs.ts';
 import { openDir, tempDir } from '../testing/temp-dir.ts';
 import { DISORDER_MS, firstAt, seekTime } from './seek-time.ts';
 
 const kernel = new ScanKernel();
+const scrubberOf = (rules: ScrubRules) => new Scrubber(rules);
 const START = Date.parse('2026-06-01T10:00:00Z');
 const wall = (epochMs: number) =>
   new Date(epochMs + BERLIN.offsetMsAt(epochMs)).toISOString().slice(0, -1).replace('T', ' ');
@@ -31,7 +33,7 @@ function scanFile(path: string, textBytes: number) {
     writtenMs,
   };
   const format = createFormat('contract', { zone: BERLIN, writtenMs });
-  return { file, tools: { kernel, format, zone: BERLIN, isCancelled: () => false } };
+  return { file, tools: { kernel, format, zone: BERLIN, isCancelled: () => false, scrubberOf } };
 }
 
 interface Line {

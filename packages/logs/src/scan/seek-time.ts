@@ -37,7 +37,7 @@ export function seekTime(
   { fromMs, toMs }: { fromMs: number; toMs: number },
   tools: ScanTools,
 ): SeekResult {
-  const probe = new TimeProbe(openTextReader(file), tools);
+  const probe = new TimeProbe(openTextReader(file, tools), tools);
   return { startBytes: lowerBound(probe, tools.zone, fromMs), endBytes: upperBound(probe, tools.zone, toMs) };
 }
 
@@ -73,7 +73,7 @@ function upperBound(probe: TimeProbe, zone: Zone, toMs: number): number {
 
 /** The offset of the first record, in file order, that is not older than `timeMs`; the text's size where none is. */
 export function firstAt(file: ScanFile, timeMs: number, tools: ScanTools): number {
-  const text = openTextReader(file);
+  const text = openTextReader(file, tools);
   const low = lowerBound(new TimeProbe(text, tools), tools.zone, timeMs);
   const scanner = new BlockScanner(tools.kernel, text, tools);
   for (let block = blockOf(low); block < blockCount(text.sizeBytes); block++) {
@@ -90,7 +90,7 @@ export function firstAt(file: ScanFile, timeMs: number, tools: ScanTools): numbe
 
 /** The start of the record that covers the offset; the text's size where it lies behind. */
 export function alignToRecord(file: ScanFile, offset: number, tools: ScanTools): number {
-  const text = openTextReader(file);
+  const text = openTextReader(file, tools);
   if (offset >= text.sizeBytes) return text.sizeBytes;
   const scanner = new BlockScanner(tools.kernel, text, tools);
   for (let block = blockOf(offset); block >= 0; block--) {

@@ -2,7 +2,7 @@ import { readSync } from 'node:fs';
 import { GzText } from '../gzip/gz-text.ts';
 import { truncated, unreadable } from '../log-error.ts';
 import { ScrubbedText } from '../scrub/scrubbed-text.ts';
-import { Scrubber } from '../scrub/scrubber.ts';
+import type { Scrubber, ScrubRules } from '../scrub/scrubber.ts';
 import type { ScanFile } from './jobs.ts';
 
 /** The text of a file, uncompressed, read where a thread may wait. */
@@ -14,10 +14,15 @@ export interface TextReader {
   readonly unscrubbed?: TextReader;
 }
 
+/** Has one scrubber for all files with the same rules: the memory it works on is costly to make. */
+export interface ScrubberSource {
+  scrubberOf(rules: ScrubRules): Scrubber;
+}
+
 /** Secrets are masked in what it reads. */
-export function openTextReader(file: ScanFile): TextReader {
+export function openTextReader(file: ScanFile, { scrubberOf }: ScrubberSource): TextReader {
   const text = openUnscrubbed(file);
-  return file.scrub ? new ScrubbedText(text, new Scrubber(file.scrub)) : text;
+  return file.scrub ? new ScrubbedText(text, scrubberOf(file.scrub)) : text;
 }
 
 function openUnscrubbed({ name, fd, sizeBytes, textBytes, gzMap }: ScanFile): TextReader {

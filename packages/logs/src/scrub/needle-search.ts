@@ -1,10 +1,12 @@
-import { MIN_NEEDLE_BYTES } from './needle-forms.ts';
+import { GramKernel } from '../kernel/gram-kernel.ts';
 import { CANDIDATE_INTS, GRAM_BYTES, hashOf, type NeedleTable } from './needle-table.ts';
 import type { Ranges } from './ranges.ts';
 
 /** Finds all needles of a table in a text. */
 export class NeedleSearch {
   readonly #table: NeedleTable;
+  /** Made with the first text: not every scrubber gets one. */
+  #kernel: GramKernel | undefined;
 
   constructor(table: NeedleTable) {
     this.#table = table;
@@ -12,17 +14,14 @@ export class NeedleSearch {
 
   /** Notes where in the text needles stand. Linear, unless the text was made to look like the needles. */
   find(bytes: Buffer, found: Ranges): void {
-    if (bytes.length < MIN_NEEDLE_BYTES) return;
     const { step, grams } = this.#table;
-    const { words, skipped } = wordsOf(bytes);
-    const stride = step / 4;
-    let at = nextHit(words, grams, 0, stride);
-    while (at + 3 * stride < words.length) {
-      for (let part = 0; part < 4; part++) this.#lookUp(bytes, skipped + 4 * (at + part * stride), found);
-      at = nextHit(words, grams, at + 4 * stride, stride);
-    }
-    for (let position = skipped + 4 * at; position + GRAM_BYTES <= bytes.length; position += step) {
-      this.#lookUp(bytes, position, found);
+    this.#kernel ??= new GramKernel(grams);
+    const { hits, partBytes } = this.#kernel;
+    const end = bytes.length - GRAM_BYTES + 1;
+    const stride = partBytes - (partBytes % step);
+    for (let from = 0; from < end; from += stride) {
+      const count = this.#kernel.look(bytes, { from, to: Math.min(from + stride, end), step });
+      for (let hit = 0; hit < count; hit++) this.#lookUp(bytes, from + (hits[hit] ?? 0), found);
     }
   }
 
@@ -44,8 +43,7 @@ export class NeedleSearch {
 
   #lookUp(bytes: Buffer, position: number, found: Ranges): void {
     const gram = (bytes[position] ?? 0) | ((bytes[position + 1] ?? 0) << 8) | ((bytes[position + 2] ?? 0) << 16);
-    const { grams, slots, candidates } = this.#table;
-    if (grams[hashOf(gram)] === 0) return;
+    const { slots, candidates } = this.#table;
     const mask = slots.length / 2 - 1;
     let slot = hashOf(gram) & mask;
     while (slots[2 * slot] !== gram + 1) {
@@ -76,29 +74,4 @@ export class NeedleSearch {
     for (let index = 0; index < length; index++) if (text[at + index] !== bytes[start + index]) return false;
     return true;
   }
-}
-
-/**
- * Where the next four words begin of which one has a gram that is looked for; beyond the last four where none has. All
- * four are looked up before any is waited for. The types say that a word may be missing: asking would take half of the time.
- */
-function nextHit(words: Int32Array, grams: Uint8Array, from: number, stride: number): number {
-  const last = words.length - 3 * stride;
-  let at = from;
-  for (; at < last; at += 4 * stride) {
-    const any =
-      (grams[hashOf(words[at] as number)] as number) |
-      (grams[hashOf(words[at + stride] as number)] as number) |
-      (grams[hashOf(words[at + 2 * stride] as number)] as number) |
-      (grams[hashOf(words[at + 3 * stride] as number)] as number);
-    if (any !== 0) return at;
-  }
-  return at;
-}
-
-/** The text in words of four bytes, from the first position where the memory lets one begin. */
-function wordsOf(bytes: Buffer): { words: Int32Array; skipped: number } {
-  const skipped = -bytes.byteOffset & 3;
-  const words = new Int32Array(bytes.buffer, bytes.byteOffset + skipped, (bytes.length - skipped) >> 2);
-  return { words, skipped };
 }

@@ -10,8 +10,9 @@ const GRAM_HASHES = 65_536;
 /** Longer steps are hardly quicker, and every needle then has more grams that ordinary text may hit. */
 const MAX_STEP = 32;
 
-/** Shifted by a byte: of the four bytes that are loaded, the product depends on the first three alone. */
+/** Those of `kernel/grams.ts`: shifted by a byte, for it loads four. */
 const MULTIPLIER = 0x3779b100;
+const TAG_MULTIPLIER = 0xebca6b00;
 
 /** Needle number, place of the gram in it, and whether more follow for the same gram. */
 export const CANDIDATE_INTS = 3;
@@ -22,10 +23,10 @@ export const CANDIDATE_INTS = 3;
  * memory: threads use it without copies.
  */
 export interface NeedleTable {
-  /** Positions from one look to the next; a multiple of four. */
+  /** Positions from one look to the next. */
   step: number;
   longest: number;
-  /** Not zero where some needle has a gram of this hash. */
+  /** By the hash of a gram: a bit for every tag that grams of some needle with this hash have. */
   grams: Uint8Array;
   /** Open addressing: a gram plus one, or 0, and its first candidate. */
   slots: Int32Array;
@@ -37,8 +38,12 @@ export interface NeedleTable {
   byFirst: Int32Array;
 }
 
-export function hashOf(word: number): number {
-  return Math.imul(word, MULTIPLIER) >>> 16;
+export function hashOf(gram: number): number {
+  return Math.imul(gram, MULTIPLIER) >>> 16;
+}
+
+function tagOf(gram: number): number {
+  return Math.imul(gram, TAG_MULTIPLIER) >>> 29;
 }
 
 /** At least one needle, all of them different, none shorter or longer than needles may be. */
@@ -46,14 +51,15 @@ export function buildNeedleTable(given: readonly Buffer[]): NeedleTable {
   const needles = [...given].sort((a, b) => Buffer.compare(a, b));
   const lengths = needles.map(({ length }) => length);
   const shortest = Math.max(Math.min(...lengths), MIN_NEEDLE_BYTES);
-  const step = Math.min(4 * Math.floor((shortest - GRAM_BYTES + 1) / 4), MAX_STEP);
+  const step = Math.min(shortest - GRAM_BYTES + 1, MAX_STEP);
   const byGram = chooseGrams(needles, step);
   const grams = new Uint8Array(shared(GRAM_HASHES));
   const slots = new Int32Array(shared(8 * 2 ** Math.ceil(Math.log2(4 * byGram.size))));
   const candidates = new Int32Array(shared(4 * CANDIDATE_INTS * needles.length * step));
   let used = 0;
   for (const [gram, found] of byGram) {
-    grams[hashOf(gram)] = 1;
+    const hash = hashOf(gram);
+    grams[hash] = (grams[hash] ?? 0) | (1 << tagOf(gram));
     insert(slots, gram, used);
     found.forEach(({ needle, place }, index) => {
       candidates.set([needle, place, index + 1 < found.length ? 1 : 0], used);

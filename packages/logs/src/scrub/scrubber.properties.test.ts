@@ -1,9 +1,14 @@
+import { createHash } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { formsOf } from './needle-forms.ts';
 import { buildNeedleTable } from './needle-table.ts';
 import { ScrubFeed } from './scrub-feed.ts';
 import { Scrubber } from './scrubber.ts';
 import { slowScrub } from './testing/slow-scrub.ts';
+
+/** More than is looked through at a time. */
+const LONG_BYTES = 200_000;
 
 /** Few different bytes, so that needles overlap themselves and each other. */
 const few = fc.string({ unit: fc.constantFrom('a', 'b', 'c'), minLength: 6, maxLength: 20 });
@@ -99,5 +104,82 @@ describe('a scrubber', () => {
       }),
       { numRuns: 30 },
     );
+  });
+
+  test('finds secrets wherever they stand in a long text', () => {
+    const sets = fc.uniqueArray(
+      few.map((text) => text.repeat(3)),
+      { minLength: 1, maxLength: 8 },
+    );
+    const places = fc.array(fc.tuple(fc.nat(3), fc.integer({ min: -140, max: 140 })), { minLength: 1, maxLength: 12 });
+    const shortest = fc.integer({ min: 6, max: 40 });
+    fc.assert(
+      fc.property(sets, places, shortest, fc.nat(9), (texts, around, length, lead) => {
+        const needles = distinct(texts.map((text, index) => Buffer.from(text).subarray(0, length + index)));
+        const text = Buffer.alloc(LONG_BYTES, 'the quick brown fox\n');
+        for (const [index, [part, off]] of around.entries()) {
+          const needle = needles[index % needles.length] ?? Buffer.alloc(0);
+          // Around the borders of parts, also of such as are a little shorter.
+          needle.copy(text, Math.max(0, part * 65_536 + off));
+        }
+        const memory = Buffer.concat([Buffer.alloc(lead), text]);
+        const bytes = memory.subarray(lead);
+        scrubberOf(needles).mask(bytes, { atEnd: true });
+        expect(bytes.equals(slowScrub(text, needles))).toBe(true);
+      }),
+      { numRuns: 60 },
+    );
+  });
+
+  test('finds a secret at every position of the border between two parts', () => {
+    for (const length of [6, 7, 8, 12, 16, 33, 64]) {
+      const needle = Buffer.from('Zq7'.padEnd(length, 'xY9')).subarray(0, length);
+      const scrubber = scrubberOf([needle]);
+      for (let at = 65_536 - 2 * length - 40; at <= 65_536 + 4; at++) {
+        const bytes = Buffer.alloc(70_000, '.');
+        needle.copy(bytes, at);
+        scrubber.mask(bytes);
+        expect(bytes.indexOf('*')).toBe(at);
+        expect(bytes.lastIndexOf('*')).toBe(at + length - 1);
+      }
+    }
+  });
+
+  test('finds secrets in text of any bytes, of which some are the secrets', () => {
+    const bytes = fc.uint8Array({ minLength: 6, maxLength: 24 });
+    fc.assert(
+      fc.property(fc.array(bytes, { minLength: 1, maxLength: 6 }), fc.uint8Array({ maxLength: 300 }), (some, noise) => {
+        const needles = distinct(some.map((each) => Buffer.from(each)));
+        const text = Buffer.concat([...needles, Buffer.from(noise), ...needles.reverse(), Buffer.alloc(40)]);
+        const masked = Buffer.from(text);
+        scrubberOf(needles).mask(masked, { atEnd: true });
+        expect(masked.equals(slowScrub(text, needles))).toBe(true);
+      }),
+    );
+  });
+
+  test('masks all of secrets that overlap, or of which one is a part of another', () => {
+    const needles = ['hunter2-hunter2', 'hunter2', '2-hunt', 'r2-and-more', 'and-more-of-it'].map((text) =>
+      Buffer.from(text),
+    );
+    const text = Buffer.from('a hunter2-hunter2-and-more-of-it, hunter2-hunt, unter2-hunter, r2-and-mor\n');
+    const masked = Buffer.from(text);
+    scrubberOf(needles).mask(masked);
+    expect(masked.toString()).toBe(slowScrub(text, needles).toString());
+    expect(masked.toString()).toBe(`a ${'*'.repeat(30)}, ${'*'.repeat(12)}, unter${'*'.repeat(6)}er, r2-and-mor\n`);
+  });
+
+  test('finds any of a thousand secrets of eight signs and more', () => {
+    const secrets = Array.from({ length: 1000 }, (_, index) => {
+      const random = createHash('sha256').update(`secret ${index}`).digest('base64');
+      return random.slice(0, 8 + (index % 24));
+    });
+    const needles = distinct(secrets.flatMap((secret) => formsOf(secret)));
+    const pieces = needles.map((needle, index) => Buffer.concat([needle, Buffer.from(` ordinary text ${index}\n`)]));
+    const text = Buffer.concat(pieces);
+    const masked = Buffer.from(text);
+    scrubberOf(needles).mask(masked);
+    expect(masked.equals(slowScrub(text, needles))).toBe(true);
+    expect(needles.some((needle) => masked.includes(needle))).toBe(false);
   });
 });
