@@ -20,11 +20,13 @@ export async function* readRange(
   end: number,
   options: ReadOptions & { packed?: boolean } = {},
 ): AsyncGenerator<Buffer, void, undefined> {
+  const { packed = false } = options;
+  const since = reads.moment;
   let position = start;
   while (position < end) {
     // Only from the second chunk on: making a signal costs more than reading one.
     if (position > start) options.signal?.throwIfAborted();
-    const chunk = await reads.read(handle.fd, position, end - position, options).catch((error: unknown) => {
+    const chunk = await reads.read(handle.fd, position, end - position, { packed, since }).catch((error: unknown) => {
       throw unreadable(handle.name, error);
     });
     try {

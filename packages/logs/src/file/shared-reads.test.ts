@@ -60,6 +60,55 @@ test('who asks while a read is under way never gets bytes from before the questi
   expect(reads.lentBuffers).toBe(0);
 });
 
+test('who has been reading takes what others have read meanwhile, while they hold it', async () => {
+  const { fd, path } = openFile('some text');
+  const reads = new SharedReads();
+  const since = reads.moment;
+  const first = await reads.read(fd, 0, 9);
+  writeFileSync(path, 'OTHER TEXT');
+  const second = await reads.read(fd, 0, 9, { since });
+  expect(second.bytes).toBe(first.bytes);
+  // Who comes now asks for what is there now, and so does who began after the first read.
+  const between = await reads.read(fd, 0, 9);
+  expect(between.bytes.toString()).toBe('OTHER TEX');
+  first.release();
+  expect(second.bytes.toString()).toBe('some text');
+  expect((await reads.read(fd, 0, 9, { since })).bytes).toBe(between.bytes);
+  expect(reads.lentBuffers).toBe(2);
+});
+
+test('who has been reading takes nothing from before it began, and nothing that was given back', async () => {
+  const { fd, path } = openFile('some text');
+  const reads = new SharedReads();
+  const before = await reads.read(fd, 0, 9);
+  const since = reads.moment;
+  writeFileSync(path, 'OTHER TEXT');
+  const mine = await reads.read(fd, 0, 9, { since });
+  expect(mine.bytes.toString()).toBe('OTHER TEX');
+  mine.release();
+  writeFileSync(path, 'third text');
+  const again = await reads.read(fd, 0, 9, { since });
+  expect(again.bytes.toString()).toBe('third tex');
+  expect(before.bytes.toString()).toBe('some text');
+  before.release();
+  again.release();
+  expect(reads.lentBuffers).toBe(0);
+});
+
+test('a read under way is joined by who began before it', async () => {
+  const { fd } = openFile('some text');
+  const reads = new SharedReads();
+  const since = reads.moment;
+  const early = reads.read(fd, 0, 9);
+  await Promise.resolve();
+  await Promise.resolve();
+  const [first, second] = await Promise.all([early, reads.read(fd, 0, 9, { since })]);
+  expect(second.bytes).toBe(first.bytes);
+  first.release();
+  second.release();
+  expect(reads.lentBuffers).toBe(0);
+});
+
 test('a read that fails fails for all who share it, and holds nothing', async () => {
   const reads = new SharedReads();
   const outcomes = await Promise.allSettled([reads.read(-1, 0, 9), reads.read(-1, 0, 9)]);
