@@ -4,6 +4,8 @@ import { bearerToken } from './bearer.ts';
 import type { CertificateCheck } from './certificate-check.ts';
 import { ANONYMOUS, type Identity, type Verdict } from './identity.ts';
 import { JwtCheck } from './jwt-check.ts';
+import { ShownTokens } from './shown-tokens.ts';
+import { CredentialsEnded, StandingVisits, type Visit } from './standing-visits.ts';
 import { hashOf, type TokenCheck } from './tokens.ts';
 
 const NOT_KNOWN = 'the token is not known to this node';
@@ -28,6 +30,8 @@ export interface AccessParts {
 /** Who may come in: the same at every door. */
 export class Access {
   readonly #parts: AccessParts;
+  readonly #shown = new ShownTokens();
+  readonly #visits = new StandingVisits((visit) => this.#judgeAgain(visit));
   #failures = 0;
 
   constructor(parts: AccessParts) {
@@ -50,7 +54,7 @@ export class Access {
     const { tokens, jwt, certificates } = this.#parts;
     if (!this.isGuarded) return { identity: ANONYMOUS };
     // A token that is wrong is not made good by a certificate: who shows one means it.
-    if (authorization !== undefined && (tokens || jwt)) return this.#identifyBearer(authorization);
+    if (authorization !== undefined && (tokens || jwt)) return this.#identifyBearer(authorization, socket);
     return (socket && certificates?.check(socket)) ?? { refusal: '' };
   }
 
@@ -68,16 +72,36 @@ export class Access {
     }
     const { identity } = verdict;
     if (mayUse(identity.roles, wanted)) return identity;
-    const known = `you are known as ${JSON.stringify(identity.name)} with ${rolesText(identity)}`;
-    throw new PortholeError('FORBIDDEN', `this needs the role "${wanted}"; ${known}`);
+    throw new PortholeError('FORBIDDEN', tooLittle(identity, wanted));
   }
 
-  #identifyBearer(authorization: string): Verdict | Promise<Verdict> {
-    const { tokens, jwt } = this.#parts;
+  /**
+   * For an answer that does not end by itself: `end` is called when its reader would not be let in any more. Returns what is
+   * to be called when the answer is over.
+   */
+  stay(visit: Visit): () => void {
+    return this.isGuarded ? this.#visits.add(visit) : () => {};
+  }
+
+  async #judgeAgain({ visitor, wanted }: Visit): Promise<CredentialsEnded | undefined> {
+    const verdict = await this.identify(visitor);
+    if ('refusal' in verdict) return new CredentialsEnded('UNAUTHENTICATED', verdict.refusal || NOT_KNOWN);
+    const { identity } = verdict;
+    return mayUse(identity.roles, wanted) ? undefined : new CredentialsEnded('FORBIDDEN', tooLittle(identity, wanted));
+  }
+
+  #identifyBearer(authorization: string, socket: Socket | undefined): Verdict | Promise<Verdict> {
+    const { jwt } = this.#parts;
+    const tokens = this.#parts.tokens?.();
+    const shown = tokens && socket && { authorization, tokens };
+    const again = shown && this.#shown.ownerOf(socket, shown);
+    if (again) return { identity: again };
     const token = bearerToken(authorization);
     if (token === undefined) return { refusal: NOT_KNOWN };
     const hash = hashOf(token);
-    const identity = tokens?.().ownerOf(hash) ?? jwt?.known(hash);
+    const owner = tokens?.ownerOf(hash);
+    if (owner && shown) this.#shown.remember(socket, shown, owner);
+    const identity = owner ?? jwt?.known(hash);
     if (identity) return { identity };
     return jwt && JwtCheck.looksLike(token) ? jwt.check(token, hash) : { refusal: NOT_KNOWN };
   }
@@ -88,6 +112,11 @@ export class Access {
     const certificate = certificates ? ', or show a client certificate' : '';
     return `this node needs a token: send ${where}${certificate}`;
   }
+}
+
+function tooLittle(identity: Identity, wanted: RouteRole): string {
+  const known = `you are known as ${JSON.stringify(identity.name)} with ${rolesText(identity)}`;
+  return `this needs the role "${wanted}"; ${known}`;
 }
 
 function rolesText({ roles }: Identity): string {

@@ -5,6 +5,7 @@ import {
   type ServerWritableStream,
 } from '@grpc/grpc-js';
 import { codeOf } from '@porthole/contract';
+import type { CredentialsEnded } from '../auth/standing-visits.ts';
 import { ClientGone, ReaderStalled } from '../doors/client-gone.ts';
 import { Deadline } from '../doors/deadline.ts';
 import type { DoorRules } from '../doors/door-rules.ts';
@@ -19,6 +20,8 @@ export interface Answering {
   method: string;
   /** Whether it counts as a stream. */
   takesSlot: boolean;
+  /** Calls back when the credentials of a call that does not end by itself count no longer. Others have none. */
+  stay?: ((metadata: Metadata, end: (reason: CredentialsEnded) => void) => void) | undefined;
   /** Ends a call at once that can be told nothing any more. */
   reset(metadata: Metadata): void;
 }
@@ -62,6 +65,7 @@ export function answerInPieces<Request, Response>(
       let giveSlot: (() => void) | undefined;
       try {
         giveSlot = slots.take();
+        answering.stay?.(call.metadata, (reason) => deadline.abort(reason));
         await send(call, open(call.request, deadline), { deadline, answering });
         call.end();
       } catch (error) {

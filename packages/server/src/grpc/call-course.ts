@@ -5,6 +5,7 @@ import type { Visitor } from '../auth/access.ts';
 import { plainAddress } from '../auth/client-network.ts';
 import { TooManyFailures } from '../auth/failure-limit.ts';
 import type { Identity, Verdict } from '../auth/identity.ts';
+import type { CredentialsEnded } from '../auth/standing-visits.ts';
 import { type ChunkCall, http2StreamOf } from './chunk-call.ts';
 import { statusOf } from './errors.ts';
 import type { GateOptions } from './gate.ts';
@@ -43,6 +44,8 @@ export class CallCourse {
   readonly #method: string;
   readonly #startedMs = performance.now();
   #identity: Identity | undefined;
+  #visitor: Visitor | undefined;
+  #leave: (() => void) | undefined;
   #via: string | undefined;
   #code: ErrorCode | undefined;
   #isSuspicious = false;
@@ -71,6 +74,7 @@ export class CallCourse {
       socket: http2StreamOf(this.#call).session?.socket,
       address: plainAddress(addressOf(this.#call)),
     };
+    this.#visitor = visitor;
     const decide = (verdict: Verdict) => {
       if (this.#hasEnded) return; // nobody is left to be answered
       if ('identity' in verdict) this.#identity = verdict.identity;
@@ -86,6 +90,13 @@ export class CallCourse {
     } catch (error) {
       this.#refuse(error);
     }
+  }
+
+  /** Until the call has ended. */
+  stay(end: (reason: CredentialsEnded) => void): void {
+    if (!this.#visitor || this.#hasEnded) return;
+    const { access } = this.#options.rules;
+    this.#leave = access.stay({ visitor: this.#visitor, wanted: roleOfCall(this.#path), end });
   }
 
   tellStatus({ code, metadata }: ToldStatus): void {
@@ -108,6 +119,7 @@ export class CallCourse {
 
   ended(): void {
     this.#hasEnded = true;
+    this.#leave?.();
     const { rules, log } = this.#options;
     const code =
       this.status ?? (Number(this.#call.getDeadline()) <= Date.now() ? status.DEADLINE_EXCEEDED : status.CANCELLED);

@@ -4,6 +4,7 @@ import {
   type ServerInterceptor,
   ServerListenerBuilder,
 } from '@grpc/grpc-js';
+import type { CredentialsEnded } from '../auth/standing-visits.ts';
 import type { DoorRules } from '../doors/door-rules.ts';
 import type { Logger } from '../own-log/logger.ts';
 import { CallCourse, stopping } from './call-course.ts';
@@ -72,6 +73,11 @@ export class Gate {
   /** Ends a call whose reader takes nothing: a status would wait behind the messages it does not read. */
   reset(metadata: Metadata): void {
     this.#courses.get(metadata)?.reset();
+  }
+
+  /** For a call that does not end by itself: `end` is called when its credentials count no longer. */
+  stay(metadata: Metadata, end: (reason: CredentialsEnded) => void): void {
+    this.#courses.get(metadata)?.stay(end);
   }
 
   /** Health watches never end by themselves. */

@@ -80,7 +80,15 @@ function implementation(
   const names = Object.keys(calls) as MethodName[];
   const handlers = names.map((method) => {
     const takesSlot = routeOf(ROUTE_OF_METHOD[method]).stream ?? false;
-    const answering: Answering = { rules, log, method, takesSlot, reset: (metadata) => gate.reset(metadata) };
+    const stay: Answering['stay'] = (metadata, end) => gate.stay(metadata, end);
+    const answering: Answering = {
+      rules,
+      log,
+      method,
+      takesSlot,
+      stay: method === 'FollowLogs' ? stay : undefined,
+      reset: (metadata) => gate.reset(metadata),
+    };
     const call: StreamCall<never, object> | UnaryCall<never, object> = calls[method];
     const handler = definition[method].responseStream
       ? answerInPieces(call as StreamCall<never, object>, answering)

@@ -53,9 +53,10 @@ async function* frames<T extends FollowEvent>(
   try {
     yield RETRY_FRAME;
     for (let batch: IteratorResult<T[]> | undefined = first; !batch?.done; batch = await news.next()) {
+      // Before anything is told: a reader may have lost the right to it.
+      signal.throwIfAborted();
       if (batch && batch.value.length > 0) yield encoder.encode(batch.value);
       else if (news.isSilent) yield HEARTBEAT_FRAME;
-      signal.throwIfAborted();
       if (stopping.aborted) {
         yield encoder.encode([{ type: 'end', reason: 'stopping' }]);
         return;

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { PortholeError, type RouteRole, routeOf } from '@porthole/contract';
-import type { Access } from '../auth/access.ts';
+import type { Access, Visitor } from '../auth/access.ts';
 import { plainAddress } from '../auth/client-network.ts';
 import type { Identity } from '../auth/identity.ts';
 import { findRoute, type RouteTarget } from './find-route.ts';
@@ -79,12 +79,16 @@ function roleOf(target: RouteTarget | undefined, { protectsMetrics }: GateOption
   return target.route === 'metrics' && !protectsMetrics ? 'none' : routeOf(target.route).role;
 }
 
+export function visitorOf({ headers, socket }: IncomingMessage): Visitor {
+  return { authorization: headers.authorization, socket, address: plainAddress(socket.remoteAddress) };
+}
+
 async function identify(
-  { headers, socket }: IncomingMessage,
+  request: IncomingMessage,
   role: RouteRole,
   { gate, arrival }: { gate: GateOptions; arrival: Arrival },
 ): Promise<void> {
-  const visitor = { authorization: headers.authorization, socket, address: plainAddress(socket.remoteAddress) };
+  const visitor = visitorOf(request);
   const found = gate.access.identify(visitor);
   const verdict = found instanceof Promise ? await found : found;
   if ('identity' in verdict) arrival.identity = verdict.identity;

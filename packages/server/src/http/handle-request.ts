@@ -4,6 +4,7 @@ import type { AccessLog } from '../auth/access-log.ts';
 import { plainAddress } from '../auth/client-network.ts';
 import { TooManyFailures } from '../auth/failure-limit.ts';
 import type { Identity } from '../auth/identity.ts';
+import { CredentialsEnded } from '../auth/standing-visits.ts';
 import { ClientGone, ReaderStalled } from '../doors/client-gone.ts';
 import { Deadline } from '../doors/deadline.ts';
 import type { StreamSlots } from '../doors/stream-slots.ts';
@@ -13,7 +14,7 @@ import type { Answer, RouteHandler, RouteRequest } from './answer.ts';
 import { VIA_HEADER } from './cluster-door.ts';
 import type { createCors } from './cors.ts';
 import { operationOf, type RouteTarget } from './find-route.ts';
-import { type Arrival, admit, type GateOptions } from './gate.ts';
+import { type Arrival, admit, type GateOptions, visitorOf } from './gate.ts';
 import { problemAnswer } from './problem-answer.ts';
 import { RecordCount } from './record-count.ts';
 import { AnswerWriter, sendAnswer } from './send-answer.ts';
@@ -35,6 +36,9 @@ export interface RequestHandling {
 const CLIENT_LEFT = 499;
 
 const NO_QUERY = new URLSearchParams();
+
+/** Their answers end when their reader leaves, or may not read any more. */
+const FOLLOWS: ReadonlySet<RouteId> = new Set(['logFollow', 'clusterLogFollow']);
 
 /** The life of a request: let in, answered, sent, counted. Every failure on the way meets in here. */
 export function createRequestHandler(
@@ -66,6 +70,7 @@ class RequestCourse implements RouteRequest, Arrival {
   #isSuspicious = false;
   #recordCount: RecordCount | undefined;
   #giveSlot: (() => void) | undefined;
+  #leave: (() => void) | undefined;
   #answer: Answer | undefined;
 
   constructor(handling: RequestHandling, request: IncomingMessage, response: ServerResponse) {
@@ -100,6 +105,7 @@ class RequestCourse implements RouteRequest, Arrival {
       this.#deadline.met();
       if (this.#answer) closeStream(this.#answer);
       this.#giveSlot?.();
+      this.#leave?.();
       this.#count();
     }
   }
@@ -117,6 +123,7 @@ class RequestCourse implements RouteRequest, Arrival {
       this.member = target.member;
       this.rest = target.rest;
       if (routeOf(target.route).stream) this.#giveSlot = slots.take();
+      if (FOLLOWS.has(target.route)) this.#stay(target.route);
       const handler = target.member === undefined ? routes[target.route] : memberRoutes[target.route];
       this.#answer = await this.#deadline.race(Promise.resolve(handler(this)), closeStream);
       return withHeaders(this.#counted(this.#answer), extra);
@@ -126,6 +133,11 @@ class RequestCourse implements RouteRequest, Arrival {
       this.#isSuspicious = error instanceof TooManyFailures && error.isFirst;
       return withHeaders(problemAnswer(error, this.headers.accept), extra);
     }
+  }
+
+  #stay(route: RouteId): void {
+    const visit = { visitor: visitorOf(this.#request), wanted: routeOf(route).role };
+    this.#leave = this.#handling.gate.access.stay({ ...visit, end: (reason) => this.#deadline.abort(reason) });
   }
 
   #counted(answer: Answer): Answer {
@@ -147,9 +159,11 @@ class RequestCourse implements RouteRequest, Arrival {
     const { metrics, log } = this.#handling;
     const stalled = error instanceof ReaderStalled;
     const clientLeft = !stalled && (error instanceof ClientGone || this.#response.closed);
+    const refused = error instanceof CredentialsEnded;
     this.#response.destroy();
-    metrics.countCut(stalled ? 'stalled' : clientLeft ? 'client' : 'source');
-    if (!clientLeft)
+    metrics.countCut(stalled ? 'stalled' : clientLeft ? 'client' : refused ? 'credentials' : 'source');
+    if (refused) this.#explain(error);
+    else if (!clientLeft)
       log.warn('request', 'an answer was cut', { url: this.#request.url, bytes: this.#writer.sentBytes, error });
   }
 

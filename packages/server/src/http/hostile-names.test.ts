@@ -98,11 +98,12 @@ async function workInParallel(count: number, work: (index: number) => Promise<vo
   await Promise.all(Array.from({ length: 16 }, worker));
 }
 
-it('100,000 hostile names read nothing outside the directory', { timeout: 120_000 }, async () => {
+// Five times as many go to the directory itself, in `packages/logs/src/file/safe-name.test.ts`; here it is the way there.
+it('20,000 hostile names read nothing outside the directory', { timeout: 120_000 }, async () => {
   const { running } = await startWithCanary();
   const nextName = createNames(1, PARTS);
   const outcomes = new Map<string, number>();
-  await workInParallel(100_000, async () => {
+  await workInParallel(20_000, async () => {
     const file = nextName();
     const outcome = await view(running.state, new URLSearchParams({ file, size: '100' }));
     outcomes.set(outcome, (outcomes.get(outcome) ?? 0) + 1);

@@ -9,8 +9,11 @@ export interface RequestOutcome {
   seconds: number;
 }
 
-/** Why an answer ended before its last byte: the reader stalled, the client left, or the source failed. */
-export type CutReason = 'stalled' | 'client' | 'source';
+/**
+ * Why an answer ended before its last byte: the reader stalled, the client left, its credentials have ended, or the source
+ * failed.
+ */
+export type CutReason = 'stalled' | 'client' | 'credentials' | 'source';
 
 interface RouteCounts {
   /** Requests by `method status`. */
@@ -22,7 +25,7 @@ interface RouteCounts {
 /** Counts of answered requests. Every request passes here, so counting is plain arithmetic. */
 export class RequestCounts {
   readonly #routes = new Map<string, RouteCounts>();
-  readonly #cuts: Record<CutReason, number> = { stalled: 0, client: 0, source: 0 };
+  readonly #cuts: Record<CutReason, number> = { stalled: 0, client: 0, credentials: 0, source: 0 };
 
   count({ route, method, status, bytes, seconds }: RequestOutcome): void {
     const counts = this.#routes.get(route) ?? this.#begin(route);

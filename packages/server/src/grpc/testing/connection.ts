@@ -22,11 +22,13 @@ export interface ConnectOptions {
   options?: ChannelOptions;
 }
 
+/** Made once: writing and reading messages is compiled anew with each. */
+const DEFINITION = loadServiceDefinition();
+
 /** Asks a node over gRPC, method by method. What goes wrong is a `PortholeError`. */
 export class Connection {
   readonly #client: Client;
   readonly #metadata = new Metadata();
-  readonly #definition = loadServiceDefinition();
 
   constructor(port: number, { token, channel = credentials.createInsecure(), options = {} }: ConnectOptions = {}) {
     this.#client = new Client(`127.0.0.1:${port}`, channel, options);
@@ -38,7 +40,7 @@ export class Connection {
     request: RequestOf<Name>,
     { signal, ...options }: CallOptions & GrpcCallOptions = {},
   ): Promise<ResponseOf<Name>> {
-    const { path, requestSerialize, responseDeserialize } = this.#definition[name];
+    const { path, requestSerialize, responseDeserialize } = DEFINITION[name];
     return new Promise((resolve, reject) => {
       const call = this.#client.makeUnaryRequest(
         path,
@@ -60,7 +62,7 @@ export class Connection {
     request: RequestOf<Name>,
     options: GrpcCallOptions = {},
   ): ClientReadableStream<ResponseOf<Name>> {
-    const { path, requestSerialize, responseDeserialize } = this.#definition[name];
+    const { path, requestSerialize, responseDeserialize } = DEFINITION[name];
     return this.#client.makeServerStreamRequest(
       path,
       requestSerialize,
