@@ -1,5 +1,5 @@
 import { fileURLToPath } from 'node:url';
-import { defineConfig } from 'vitest/config';
+import { defineConfig, type ViteUserConfig } from 'vitest/config';
 import tsconfig from './tsconfig.check.json' with { type: 'json' };
 
 // Packages resolve each other to their TypeScript source in tests, so a test never sees a stale build.
@@ -8,15 +8,49 @@ const alias = Object.entries(tsconfig.compilerOptions.paths).map(([name, [path =
   replacement: fileURLToPath(new URL(path, import.meta.url)),
 }));
 
+const COMMON: ViteUserConfig['test'] = {
+  setupFiles: ['test/setup.ts'],
+  pool: 'threads',
+  testTimeout: 30_000,
+  hookTimeout: 30_000,
+};
+
+/**
+ * A thread for each of hundreds of files, and the same imports again in each, took longer than most of their tests: these
+ * share one. Not those that look at all that a thread holds.
+ */
+const TOGETHER = [
+  'packages/{cli,client,cluster,console,contract,server}/src/**/*.test.ts',
+  'e2e/{browser,cli,cluster,command,console}-*.test.ts',
+];
+const LEAKS = 'packages/*/src/**/*leaks.test.ts';
+
+/** Not the engine either: some of its tests replace calls of the system, others measure what they leave behind. */
+const ALONE = [
+  'packages/logs/src/**/*.test.ts',
+  LEAKS,
+  'test/**/*.test.ts',
+  'e2e/!(browser-*|cli-*|cluster-*|command-*|console-*).test.ts',
+];
+
 export default defineConfig({
-  resolve: { alias },
   test: {
+    // Only here: what stands in a project is done once for each of them.
     globalSetup: ['test/build-logs.ts'],
-    setupFiles: ['test/setup.ts'],
-    pool: 'threads',
     maxWorkers: 2,
-    testTimeout: 30_000,
-    hookTimeout: 30_000,
-    include: ['packages/*/src/**/*.test.ts', 'test/**/*.test.ts', 'e2e/**/*.test.ts'],
+    projects: [
+      { resolve: { alias }, test: { ...COMMON, name: 'alone', include: ALONE, sequence: { groupOrder: 0 } } },
+      {
+        resolve: { alias },
+        test: {
+          ...COMMON,
+          name: 'together',
+          include: TOGETHER,
+          exclude: [LEAKS],
+          isolate: false,
+          sequence: { groupOrder: 1 },
+        },
+      },
+    ],
   },
 });

@@ -43,7 +43,8 @@ describe('a node and a directory are asked alike', () => {
           cwd,
           ENV,
         );
-      expect(await ask(url), line.join(' ')).toEqual(await ask(logDir));
+      const [ofNode, ofDirectory] = await Promise.all([ask(url), ask(logDir)]);
+      expect(ofNode, line.join(' ')).toEqual(ofDirectory);
     }
   });
 

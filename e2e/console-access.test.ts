@@ -27,11 +27,11 @@ afterAll(() => browser.close());
 
 /** Two nodes that differ, with lines of all levels. */
 async function startTwo(): Promise<Member> {
-  const log = countedLines(80) + line(3, 'slow', 'WARN') + line(2, 'why', 'DEBUG') + line(0, 'broken', 'ERROR');
+  const log = countedLines(20) + line(3, 'slow', 'WARN') + line(2, 'why', 'DEBUG') + line(0, 'broken', 'ERROR');
   const config = (limit: number) => `[query]\nlimit = ${limit}\nport = ${limit}\npassword = "x${limit}"\nidle = "1s"\n`;
   const [node] = await startCluster([
     { files: { 'a.log': log }, config: config(100) },
-    { files: { 'b.log': countedLines(40) }, config: config(200) },
+    { files: { 'b.log': countedLines(10) }, config: config(200) },
   ]);
   return node;
 }

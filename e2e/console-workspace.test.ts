@@ -91,7 +91,7 @@ describe('a workspace over real nodes', () => {
     const at = { node: record.node, cursor: record.cursor };
     const { workspace } = openWorkspace({ source: log, start: { at }, isLive: false });
     await eventually(() => expect(workspace.state.focusedKey).toBe(workspace.keyOf(at)));
-    expect(workspace.state.rows.length).toBeGreaterThan(300);
+    expect(workspace.state.rows.length).toBeGreaterThan(150);
     workspace.setFilter({ terms: [record.message] });
     await eventually(() => {
       expect(workspace.state.top.kind).toBe('done');

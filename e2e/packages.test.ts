@@ -19,15 +19,28 @@ let work: string;
 
 beforeAll(async () => {
   work = await mkdtemp(join(tmpdir(), 'porthole-packages-'));
-  for (const name of ['client', 'cli']) {
-    const { stdout } = await npm(root, 'pack', '-w', `packages/${name}`, '--pack-destination', work, '--json');
-    const [{ filename }] = JSON.parse(stdout.slice(stdout.indexOf('['))) as [{ filename: string }];
-    const project = join(work, name);
-    mkdirSync(project);
-    writeFileSync(join(project, 'package.json'), '{ "name": "user", "private": true, "type": "module" }\n');
-    await npm(project, 'install', '--no-audit', '--no-fund', join(work, filename));
-  }
+  // Packing the first builds both.
+  await installPacked('cli');
+  await installPacked('client', '--ignore-scripts');
 }, SLOW_MS);
+
+async function installPacked(name: string, ...options: string[]): Promise<void> {
+  const { stdout } = await npm(
+    root,
+    'pack',
+    '-w',
+    `packages/${name}`,
+    '--pack-destination',
+    work,
+    '--json',
+    ...options,
+  );
+  const [{ filename }] = JSON.parse(stdout.slice(stdout.indexOf('['))) as [{ filename: string }];
+  const project = join(work, name);
+  mkdirSync(project);
+  writeFileSync(join(project, 'package.json'), '{ "name": "user", "private": true, "type": "module" }\n');
+  await npm(project, 'install', '--no-audit', '--no-fund', '--prefer-offline', join(work, filename));
+}
 
 afterAll(() => rmSync(work, { recursive: true, force: true }));
 

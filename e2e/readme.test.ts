@@ -15,6 +15,8 @@ const FRESH_MS = 240_000;
 /** No fixed port: several checkouts may be tested at once. */
 const env = { ...process.env, PORTHOLE_HTTP_PORT: '0', PORTHOLE_GRPC_PORT: '0' };
 
+const FOUND_BY_NPX = 'node_modules/.bin/porthole';
+
 let work: string;
 let checkout: string;
 let commands: string[];
@@ -54,23 +56,28 @@ describe('the README in a fresh checkout', () => {
   it('every curl command answers', async () => {
     const curls = commands.filter((command) => command.startsWith('curl '));
     expect(curls.length).toBeGreaterThanOrEqual(5);
-    for (const command of curls) {
-      take(command);
-      const { stdout } = await shell(command.replaceAll('http://127.0.0.1:7300/', url));
-      if (!command.includes(' -O ')) expect(stdout.length, command).toBeGreaterThan(0);
-    }
+    await Promise.all(
+      curls.map(async (command) => {
+        take(command);
+        const { stdout } = await shell(command.replaceAll('http://127.0.0.1:7300/', url));
+        if (!command.includes(' -O ')) expect(stdout.length, command).toBeGreaterThan(0);
+      }),
+    );
     expect((await readFile(join(checkout, 'porthole.log'))).length).toBe(100);
   });
 
   it('every command that asks a node or a file answers', async () => {
     const asking = commands.filter((command) => /^npx porthole (logs|config|doctor|nodes)/.test(command));
     expect(asking.length).toBeGreaterThanOrEqual(5);
-    for (const command of asking) {
-      take(command);
-      const { stdout } = await shell(`PORTHOLE_URL=${url} ${command}`);
-      // One node differs from nobody.
-      if (!command.endsWith('config diff')) expect(stdout.length, command).toBeGreaterThan(0);
-    }
+    await Promise.all(
+      asking.map(async (command) => {
+        take(command);
+        // What npx finds, which takes longer to find than to run; that it finds it is shown by the tests below.
+        const { stdout } = await shell(`PORTHOLE_URL=${url} ${command.replaceAll('npx porthole', FOUND_BY_NPX)}`);
+        // One node differs from nobody.
+        if (!command.endsWith('config diff')) expect(stdout.length, command).toBeGreaterThan(0);
+      }),
+    );
   });
 
   it('npx porthole serve with an etcd joins the cluster there', async () => {

@@ -1,9 +1,10 @@
-import { CHECKS, runCheck } from './checks.mjs';
+import { CHECKS, runChecks } from './checks.mjs';
 import { generateProto } from './proto.mjs';
 import { install } from './steps.mjs';
 
 install();
 generateProto();
-const failed = CHECKS.filter((check) => !runCheck(check));
+const passed = await runChecks(CHECKS);
+const failed = CHECKS.filter((_check, index) => !passed[index]);
 console.log(failed.length === 0 ? 'all checks passed' : `failed: ${failed.map(({ name }) => name).join(', ')}`);
 process.exitCode = failed.length === 0 ? 0 : 1;

@@ -1,7 +1,11 @@
-import { spawnSync } from 'node:child_process';
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
 import { ROOT } from './steps.mjs';
 
-/** What holds for the whole source, without running it. The floors are a test of their own because they read imports. */
+/** Far more than any check says. */
+const MAX_OUTPUT_BYTES = 64 * 1024 * 1024;
+
+/** What holds for the whole source, without running it. The floors are a test, too, because they read imports. */
 export const CHECKS = [
   { name: 'format and lint', command: ['node_modules/@biomejs/biome/bin/biome', 'ci', '--error-on-warnings', '.'] },
   { name: 'types', command: ['node_modules/typescript/bin/tsc', '-p', 'tsconfig.check.json'] },
@@ -12,12 +16,20 @@ export const CHECKS = [
   { name: 'proto', command: ['node_modules/@bufbuild/buf/bin/buf', 'lint', 'proto'] },
   { name: 'proto of etcd', command: ['node_modules/@bufbuild/buf/bin/buf', 'lint', 'packages/cluster/proto'] },
   { name: 'dead code', command: ['node_modules/knip/bin/knip.js'] },
-  { name: 'floors', command: ['node_modules/vitest/vitest.mjs', 'run', 'test/floors.test.ts'] },
+  { name: 'floors', command: ['node_modules/vitest/vitest.mjs', 'run', 'test/floors.test.ts'], isTest: true },
 ];
 
-/** Runs one check; prints its output only if it fails. */
-export function runCheck({ name, command }) {
-  const { status, stdout, stderr } = spawnSync(process.execPath, command, { cwd: ROOT, encoding: 'utf8' });
-  if (status !== 0) console.error(`${stdout}${stderr}\ncheck failed: ${name}`);
-  return status === 0;
+/** Runs checks at the same time, and prints the output of those that fail. Whether each has passed, in their order. */
+export function runChecks(checks) {
+  return Promise.all(checks.map(runCheck));
+}
+
+async function runCheck({ name, command }) {
+  try {
+    await promisify(execFile)(process.execPath, command, { cwd: ROOT, maxBuffer: MAX_OUTPUT_BYTES });
+    return true;
+  } catch ({ stdout, stderr, message }) {
+    console.error(`${stdout || message}${stderr}\ncheck failed: ${name}`);
+    return false;
+  }
 }

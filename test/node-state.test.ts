@@ -2,15 +2,22 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { NodeStateCase } from '../packages/contract/src/testing/node-state-cases.ts';
 import { maskMoments, NODE_STATE_CASES, SHARED } from '../packages/contract/src/testing/node-state-cases.ts';
 import { type CaseWorld, openWorld } from './testing/case-world.ts';
-import { IMPLEMENTATIONS, type Implementation, LOCAL } from './testing/implementations.ts';
+import { type Connected, IMPLEMENTATIONS, type Implementation, LOCAL } from './testing/implementations.ts';
 
 let shared: CaseWorld;
+let connected: Map<Implementation, Connected>;
 
 beforeAll(async () => {
   shared = await openWorld(SHARED);
+  connected = new Map();
+  for (const implementation of IMPLEMENTATIONS)
+    connected.set(implementation, await implementation.connect(shared.running));
 });
 
-afterAll(() => shared.close());
+afterAll(async () => {
+  for (const { close } of connected.values()) await close();
+  await shared.close();
+});
 
 for (const implementation of IMPLEMENTATIONS) {
   describe(implementation.name, () => {
@@ -47,12 +54,14 @@ function modelAnswer(given: NodeStateCase): Promise<unknown> {
 
 /** Asks in the shared world, or in one of its own. */
 async function askAlone(given: NodeStateCase, implementation: Implementation): Promise<unknown> {
-  const world = given.files ? await openWorld(given) : shared;
+  const inShared = connected.get(implementation);
+  if (!given.files && inShared) return given.ask(inShared.node, shared.dir);
+  const world = await openWorld(given);
   const { node, close } = await implementation.connect(world.running);
   try {
     return await given.ask(node, world.dir);
   } finally {
     await close();
-    if (world !== shared) await world.close();
+    await world.close();
   }
 }

@@ -4,17 +4,12 @@ import {
   cpSync,
   lstatSync,
   mkdirSync,
-  mkdtempSync,
   readdirSync,
   readFileSync,
-  realpathSync,
-  rmSync,
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
-import { onTestFinished } from 'vitest';
 
 const ROOT = join(import.meta.dirname, '../..');
 
@@ -27,11 +22,8 @@ const BUILT = new Set(['dist', 'lib', 'web', 'generated', 'node_modules']);
 /** What is bundled is copied: a bundle tells the paths of what is in it, and those of links lead out of the copy. */
 const BUNDLED = ['eventsource-parser', 'preact', 're2js'];
 
-/** The sources of this checkout in a fresh directory, with its packages of others and nothing built. Removed after the test. */
-export function copyCheckout(depth: string, { umask = '022' } = {}): string {
-  const temp = realpathSync(mkdtempSync(join(tmpdir(), 'porthole-copy-')));
-  onTestFinished(() => rmSync(temp, { recursive: true, force: true }));
-  const copy = join(temp, depth);
+/** The sources of this checkout in a directory that is made, with its packages of others and nothing built. */
+export function copyCheckout(copy: string, { umask }: { umask: string }): void {
   mkdirSync(copy, { recursive: true });
   const configs = readdirSync(ROOT).filter((name) => /^tsconfig.*\.json$|^\.npmrc$/.test(name));
   for (const name of [...SOURCES, ...configs])
@@ -40,7 +32,6 @@ export function copyCheckout(depth: string, { umask = '022' } = {}): string {
   linkPackages(join(copy, 'node_modules'));
   const lock = readFileSync(join(copy, 'package-lock.json'));
   writeFileSync(join(copy, 'node_modules/.porthole-lock'), createHash('sha256').update(lock).digest('hex'));
-  return copy;
 }
 
 /** As a checkout under that umask would have made them. */

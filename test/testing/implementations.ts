@@ -4,13 +4,19 @@ import type { RunningNode } from '@porthole/server';
 import type { ImplementationName } from '../../packages/contract/src/testing/node-state-cases.ts';
 import { GrpcNode } from '../../packages/server/src/grpc/testing/grpc-node.ts';
 
+/** A running node, asked in one of the ways there are. */
+export interface Connected {
+  node: NodeState;
+  close(): Promise<void>;
+}
+
 /** A way to ask a running node. */
 export interface Implementation {
   id: ImplementationName;
   name: string;
   /** One in so many cases is asked, where most of the way is another's; all of them unless given. */
   every?: number;
-  connect(running: RunningNode): Promise<{ node: NodeState; close(): Promise<void> }>;
+  connect(running: RunningNode): Promise<Connected>;
 }
 
 const NOTHING_TO_CLOSE = async () => {};

@@ -11,9 +11,9 @@ import type { FollowItem, FollowQuery } from '../types.ts';
 const KINDS = ['rename', 'gzip', 'copy', 'delete'] as const;
 const EVERY_MS = 60;
 
-/** FOLLOW_MINUTES makes it longer. */
+/** Of each log, a thousand in all. FOLLOW_MINUTES makes it longer. */
 const { FOLLOW_MINUTES } = process.env;
-const ROTATIONS = FOLLOW_MINUTES ? Math.ceil((Number(FOLLOW_MINUTES) * 60_000) / EVERY_MS) : 1000;
+const ROTATIONS = FOLLOW_MINUTES ? Math.ceil((Number(FOLLOW_MINUTES) * 60_000) / EVERY_MS) : 250;
 
 /** Checks numbers as they come: rising, and where some are missing, something told so. */
 class Ledger {
@@ -135,7 +135,7 @@ test('no line is lost, none comes twice, whatever the rotation', {
   const followed = runs.map(({ go, run: one }) => go(one));
   const isReading = ({ run: { logs } }: (typeof runs)[number]) => logs.usage.readers > 0 && logs.usage.openFiles > 0;
   await vi.waitFor(() => expect(runs.every(isReading)).toBe(true), { timeout: 20_000 });
-  const writer = run('torture-writer.ts', [dir, String(EVERY_MS - 5)]);
+  const writer = run('torture-writer.ts', [dir, String(ROTATIONS), String(EVERY_MS - 5)]);
   await vi.waitFor(() => expect(runs.every(({ run: { ledger } }) => ledger.last > 0)).toBe(true), { timeout: 20_000 });
   const rotator = run('torture-rotator.ts', [dir, String(ROTATIONS), String(EVERY_MS)]);
   const done = JSON.parse(await rotator.output) as Record<string, number>;

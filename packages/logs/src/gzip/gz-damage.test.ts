@@ -4,6 +4,9 @@ import { describe, expect, test } from 'vitest';
 import { buildGzMap } from './gz-map.ts';
 import { gzFile, readAll } from './testing/gz-file.ts';
 
+/** `MORE=20 SEED=random` looks for new cases. */
+const MORE = Number(process.env.MORE ?? 1);
+
 const LINES = Array.from({ length: 16 }, (_, line) => `2024-08-16 10:00:${line} line ${line * line * 7919}\n`).join('');
 
 /** Files small enough to damage in every place, with blocks of every kind. */
@@ -75,7 +78,7 @@ test('bytes that make no sense never throw and never go on for ever', () => {
       const expected = unpacked(bytes);
       if (expected) expect(text.equals(expected)).toBe(true);
     }),
-    { numRuns: 500 },
+    { numRuns: 150 * MORE },
   );
 });
 
@@ -92,6 +95,6 @@ test('changes to several bytes are treated as zlib treats them', () => {
       if (expected === undefined) expect(map.problem).not.toBeNull();
       else expect(text.equals(expected)).toBe(true);
     }),
-    { numRuns: 300 },
+    { numRuns: 100 * MORE },
   );
 });

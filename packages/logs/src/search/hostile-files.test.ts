@@ -248,9 +248,9 @@ describe('a file of NULs', () => {
 describe('after every kind of search', () => {
   test('no file, thread or question is left', { timeout: 60_000 }, async () => {
     const dir = tempDir();
-    for (let index = 0; index < 3; index++) writeFileSync(join(dir, `a.log.${index + 1}`), lines(20_000, 10 - index));
+    for (let index = 0; index < 3; index++) writeFileSync(join(dir, `a.log.${index + 1}`), lines(8000, 10 - index));
     writeFileSync(join(dir, 'a.log'), '');
-    writeFileSync(join(dir, 'b.log.gz'), gzipSync(lines(20_000, 1)));
+    writeFileSync(join(dir, 'b.log.gz'), gzipSync(lines(8000, 1)));
     writeFileSync(join(dir, 'broken.log.gz'), 'no archive');
     const logs = openDir(dir, OPTIONS);
     const ways: (() => Promise<unknown>)[] = [
@@ -353,7 +353,7 @@ describe('a search that may take only so long', () => {
 describe('a search that is aborted', () => {
   test('ends, with or without a closing record, and its threads are free', { timeout: 60_000 }, async () => {
     const dir = tempDir();
-    writeFileSync(join(dir, 'a.log'), Buffer.alloc(300 * MIB, lines(1000, 1)));
+    writeFileSync(join(dir, 'a.log'), Buffer.alloc(120 * MIB, lines(1000, 1)));
     const logs = openDir(dir, OPTIONS);
     for (const query of [
       { regex: '(a|b|c)*nowhere' },

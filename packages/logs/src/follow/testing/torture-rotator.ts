@@ -13,8 +13,8 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
 
-/** Files stay for nearly two seconds: a reader that is held up for longer on a busy machine would miss some. */
-const KEEP = 30;
+/** Files stay for more than three seconds: a reader that is held up for longer on a busy machine would miss some. */
+const KEEP = 60;
 
 const [, , dir = '', rotations = '1000', everyMs = '85'] = process.argv;
 
