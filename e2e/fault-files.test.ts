@@ -1,5 +1,8 @@
+import { linkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
+import { eventually } from '../packages/server/src/testing/eventually.ts';
 import { AttackedNode } from './testing/attacked-node.ts';
 
 const MIB = 1024 ** 2;
@@ -22,16 +25,26 @@ describe('an archive that is small and holds much', () => {
   });
 });
 
-describe('a directory of 10,000 files', () => {
-  it('is listed and searched, and keeps nobody waiting', { timeout: 60_000 }, async () => {
-    const names = Array.from({ length: 10_000 }, (_, n) => [`service-${n}.log`, `line of ${n}\n`]);
-    const node = await AttackedNode.start({ files: Object.fromEntries(names), flags: ['--search-budget', '2s'] });
+describe('a directory of 100,000 files', () => {
+  it('is listed and searched, and keeps nobody waiting', { timeout: 120_000 }, async () => {
+    const node = await AttackedNode.start({ files: { 'first.log': 'line\n' }, flags: ['--search-budget', '2s'] });
+    fillWithLinks(node.logDir, 100_000);
     const files = node.openFiles;
     const list = JSON.parse((await node.ask('api/v1/log/list')).text) as unknown[];
-    expect(list).toHaveLength(10_000);
+    expect(list).toHaveLength(100_000);
     const answers = await Promise.all(['search?q=line', 'histogram?'].map((path) => node.ask(`api/v1/log/${path}`)));
     for (const { status } of answers) expect(status).toBeLessThan(500);
-    expect(node.openFiles).toBeLessThan(files + 200);
+    await eventually(() => expect(node.openFiles).toBeLessThan(files + 100));
     await node.hasBeenWell();
   });
 });
+
+/** Names of few files: they are made in a tenth of the time. One can have 65,000 at most. */
+function fillWithLinks(dir: string, names: number): void {
+  for (let made = 1; made < names; made++) {
+    const first = made - (made % 10_000) || 1;
+    const path = join(dir, `service-${made}.log`);
+    if (made === first) writeFileSync(path, `line of ${made}\n`);
+    else linkSync(join(dir, `service-${first}.log`), path);
+  }
+}

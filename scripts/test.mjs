@@ -41,6 +41,8 @@ function runSuites(paths) {
   const report = join(folder, 'report.json');
   try {
     const vitest = [
+      // Node.js 20 ends itself now and then when a thread ends whose functions are still being compiled by another.
+      '--no-concurrent-recompilation',
       'node_modules/vitest/vitest.mjs',
       'run',
       '--reporter=default',
