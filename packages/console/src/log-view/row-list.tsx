@@ -1,4 +1,4 @@
-import { useLayoutEffect } from 'preact/hooks';
+import { useLayoutEffect, useRef } from 'preact/hooks';
 import type { Store } from '../state/store.ts';
 import { formatDate } from '../ui/format.ts';
 import { EdgeLine } from './edge-line.tsx';
@@ -48,6 +48,7 @@ export function RowList({ workspace, state, look, seen, onOpen }: RowListProps) 
     ...{ hasRows: state.rows.length > 0, isFiltered: isFiltered(state), isLoading },
     ...{ follow: state.follow.state, zone: look.zone },
   };
+  const pressed = useRef<string | null>(null);
   const readerMoves = () => isLive && workspace.pause();
   return (
     // biome-ignore lint/a11y/noStaticElementInteractions: it is a grid
@@ -60,7 +61,12 @@ export function RowList({ workspace, state, look, seen, onOpen }: RowListProps) 
       onScroll={scroll.onScroll}
       onWheel={(event) => event.deltaY < 0 && readerMoves()}
       onTouchMove={readerMoves}
-      onClick={(event) => clickRow(event, workspace, onOpen)}
+      onPointerDown={({ target, isPrimary }) => {
+        pressed.current = isPrimary && target instanceof Element ? keyOfRow(target) : null;
+        // A row that moves on between pressing and letting go would not be clicked.
+        if (pressed.current !== null) readerMoves();
+      }}
+      onClick={(event) => clickRow(event, { workspace, pressedKey: pressed.current, onOpen })}
     >
       <EdgeLine
         edge={state.failure ? QUIET : state.top}
@@ -121,10 +127,17 @@ function AnyRow({ row, before, look, isFocused, workspace, onOpen }: AnyRowProps
   );
 }
 
+interface Clicked {
+  workspace: Workspace;
+  /** The row that was pressed: what is there when the button is let go may be another. */
+  pressedKey: string | null;
+  onOpen: (record: ShownRecord) => void;
+}
+
 /** A click opens the row: from the errors of a cluster to the whole of one is a single step. */
-function clickRow(event: MouseEvent, workspace: Workspace, onOpen: (record: ShownRecord) => void): void {
+function clickRow(event: MouseEvent, { workspace, pressedKey, onOpen }: Clicked): void {
   const target = event.target instanceof Element ? event.target : null;
-  const key = keyOfRow(target);
+  const key = pressedKey ?? keyOfRow(target);
   if (key === null || target?.closest('button') || document.getSelection()?.isCollapsed === false) return;
   const row = workspace.state.rows.find((candidate) => candidate.key === key);
   if (row?.kind === 'record') onOpen(row.record);

@@ -23,8 +23,8 @@ const inputOf = (rows: readonly Row[], more: Partial<Parameters<RowScroller['pla
 });
 
 function opened(rows: readonly Row[], scrollTop: number): RowScroller {
-  const scroller = new RowScroller();
-  scroller.view = { scrollTop: 0, heightPx: 400 };
+  const scroller = new RowScroller(400);
+  scroller.measure(400);
   scroller.settle(inputOf(rows), scrollTop);
   return scroller;
 }

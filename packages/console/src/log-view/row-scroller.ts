@@ -21,10 +21,21 @@ export type ScrollInput = Pick<WorkspaceState, 'rows' | 'generation' | 'anchor' 
 
 /** Decides where the list is scrolled to, so that what is looked at stays where it is. Knows no DOM. */
 export class RowScroller {
-  view: ViewPort = { scrollTop: 0, heightPx: 0 };
+  view: ViewPort;
+  /** The height is that of the list, not a guess. */
+  isMeasured = false;
   #anchor: ViewAnchor | null = null;
   #generation = -1;
   #focusedKey: string | null = null;
+
+  constructor(guessedPx: number) {
+    this.view = { scrollTop: 0, heightPx: guessedPx };
+  }
+
+  measure(heightPx: number): void {
+    this.view = { ...this.view, heightPx };
+    this.isMeasured = true;
+  }
 
   /** Where the list must be scrolled to before it is drawn with these rows. */
   place(input: ScrollInput): number {

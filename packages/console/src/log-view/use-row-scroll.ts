@@ -30,12 +30,9 @@ export interface RowScroll {
 export function useRowScroll(workspace: Workspace, state: WorkspaceState, isWrapped: boolean): RowScroll {
   const box = useRef<HTMLDivElement>(null);
   const block = useRef<HTMLDivElement>(null);
-  const [scroller] = useState(() => {
-    const made = new RowScroller();
-    // Before it is known how high the list is, as many rows are drawn as could be in view: so the first rows are laid out once.
-    made.view = { scrollTop: 0, heightPx: window.innerHeight };
-    return made;
-  });
+  // Until the list is measured, as many rows are drawn as a window could show: so they are laid out once, not twice.
+  const [scroller] = useState(() => new RowScroller(window.innerHeight));
+  const { isMeasured } = scroller;
   const [, draw] = useState(0);
   const redraw = () => draw((count) => count + 1);
   const widthPx = useSize(box, scroller, redraw);
@@ -50,7 +47,8 @@ export function useRowScroll(workspace: Workspace, state: WorkspaceState, isWrap
 
   useLayoutEffect(() => {
     const element = box.current;
-    if (!element) return;
+    // It is drawn again before it is seen, at its place.
+    if (!element || !isMeasured) return;
     const actual = element.scrollTop;
     // The reader's own scrolling, not yet told by an event, is not taken back.
     const moved = Math.round(actual - scroller.view.scrollTop);
@@ -86,7 +84,7 @@ function useSize(box: RefObject<HTMLDivElement>, scroller: RowScroller, redraw: 
     const element = box.current;
     if (!element) return undefined;
     const take = () => {
-      scroller.view = { ...scroller.view, heightPx: element.clientHeight };
+      scroller.measure(element.clientHeight);
       setWidth(element.clientWidth);
       redraw();
     };
