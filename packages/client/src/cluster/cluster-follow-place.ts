@@ -9,15 +9,16 @@ import type { Place } from '../follow.ts';
  */
 const MARGIN_MS = 5000;
 
-/** Records of which it is remembered that they were told: a margin of some thousand records per second. */
-const REMEMBERED = 20_000;
+/** Records of which it is remembered that they were told, at least: a margin of some thousand records per second. */
+const REMEMBERED = 10_000;
 
 /** Where the follow of a cluster has come to. It goes on by time; what was told in that time already is dropped. */
 export class ClusterFollowPlace implements Place<ClusterFollowItem> {
   readonly #query: FollowQuery & MemberSelection;
   readonly #clock: Clock;
-  /** In the order in which they were told. */
-  readonly #told = new Set<string>();
+  /** The newest that were told, and those before them. */
+  #told = new Set<string>();
+  #toldBefore = new Set<string>();
   #beganMs: number | undefined;
   #newestMs: number | undefined;
   #wasQuiet = false;
@@ -62,13 +63,11 @@ export class ClusterFollowPlace implements Place<ClusterFollowItem> {
 
   /** The rest of an unfinished line may be forgotten by then: it is told once more, whole. */
   #isNews(key: string, unfinished = false): boolean {
-    if (this.#told.has(key)) return false;
+    if (this.#told.has(key) || this.#toldBefore.has(key)) return false;
     if (unfinished) return true;
     this.#told.add(key);
-    for (const oldest of this.#told) {
-      if (this.#told.size <= REMEMBERED) break;
-      this.#told.delete(oldest);
-    }
+    // All at once: a set of which the first is taken out again and again gets slower and slower.
+    if (this.#told.size >= REMEMBERED) [this.#toldBefore, this.#told] = [this.#told, new Set()];
     return true;
   }
 }

@@ -9,8 +9,8 @@ const LONGEST_WAIT_MS = 15_000;
 /** Where it goes on by time it goes back so far, because a slower node may write what is older a little later. */
 const OVERLAP_MS = 5000;
 
-/** Records of which is remembered that they were told: that time at some thousand per second. */
-const REMEMBERED = 20_000;
+/** Records of which is remembered that they were told, at least: that time at some thousand per second. */
+const REMEMBERED = 10_000;
 
 export interface FollowRunParts {
   source: LogSource;
@@ -33,8 +33,9 @@ export interface FollowRunParts {
 export class FollowRun {
   readonly #parts: FollowRunParts;
   readonly #leaving = new AbortController();
-  /** In the order in which they were told. */
-  readonly #told: Set<string>;
+  /** The newest that were told, and those before them. */
+  #told: Set<string>;
+  #toldBefore = new Set<string>();
   /** Where it begins again when no record tells: by its clock if one was told, else by ours. */
   #sinceMs: number;
   #last: ShownRecord | undefined;
@@ -95,15 +96,13 @@ export class FollowRun {
 
   #isNews(record: ShownRecord): boolean {
     const key = keyOf(record);
-    if (this.#told.has(key)) return false;
+    if (this.#told.has(key) || this.#toldBefore.has(key)) return false;
     // Its rest may be forgotten by the node: then it is told once more, whole.
     if (record.unfinished) return true;
     this.#last = record;
     this.#told.add(key);
-    for (const oldest of this.#told) {
-      if (this.#told.size <= REMEMBERED) break;
-      this.#told.delete(oldest);
-    }
+    // All at once: a set of which the first is taken out again and again gets slower and slower.
+    if (this.#told.size >= REMEMBERED) [this.#toldBefore, this.#told] = [this.#told, new Set()];
     return true;
   }
 }

@@ -45,13 +45,17 @@ export function rowAt(tops: Tops, y: number): number {
   return high < 0 ? -1 : low;
 }
 
-/** Rows to draw: `[first, last)`. */
-export function drawnRows(tops: Tops, { scrollTop, heightPx }: ViewPort): { first: number; last: number } {
+/** Rows to draw: `[first, last)`; with some above and below those in view, unless they would be replaced at once. */
+export function drawnRows(
+  tops: Tops,
+  { scrollTop, heightPx }: ViewPort,
+  { isLive = false } = {},
+): { first: number; last: number } {
   const count = tops.length - 1;
   if (count === 0) return { first: 0, last: 0 };
   const seenFirst = rowAt(tops, scrollTop);
   const seenLast = Math.min(rowAt(tops, scrollTop + heightPx) + 1, seenFirst + MAX_DRAWN_ROWS);
-  const spare = Math.min(OVERSCAN_ROWS, Math.floor((MAX_DRAWN_ROWS - (seenLast - seenFirst)) / 2));
+  const spare = Math.min(isLive ? 0 : OVERSCAN_ROWS, Math.floor((MAX_DRAWN_ROWS - (seenLast - seenFirst)) / 2));
   return { first: Math.max(0, seenFirst - spare), last: Math.min(count, seenLast + spare) };
 }
 

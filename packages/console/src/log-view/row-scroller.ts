@@ -48,8 +48,8 @@ export class RowScroller {
   }
 
   /** Which rows to draw there. */
-  drawn(tops: Tops, scrollTop: number): { first: number; last: number } {
-    return drawnRows(tops, { scrollTop: scrollTop - EDGE_PX, heightPx: this.view.heightPx });
+  drawn({ tops, isLive }: ScrollInput, scrollTop: number): { first: number; last: number } {
+    return drawnRows(tops, { scrollTop: scrollTop - EDGE_PX, heightPx: this.view.heightPx }, { isLive });
   }
 
   /** First and last row that is really seen; -1 without rows. */

@@ -43,7 +43,7 @@ export function useRowScroll(workspace: Workspace, state: WorkspaceState, isWrap
   const tops = topsOf(state.rows, (row) => (isWrapped ? wrappedHeight(row, heights, columns) : ROW_PX));
   const input: ScrollInput = { ...inputOf(state), tops };
   const scrollTop = scroller.place(input);
-  const drawn = scroller.drawn(tops, scrollTop);
+  const drawn = scroller.drawn(input, scrollTop);
 
   useLayoutEffect(() => {
     const element = box.current;
