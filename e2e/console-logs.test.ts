@@ -65,8 +65,12 @@ describe('the log workspace follows', { timeout: START_MS }, () => {
     const { log, writer, isAtEnd } = await openFollowed();
     writer.start(LINES_PER_SECOND);
     await eventually(() => expect(writer.written).toBeGreaterThan(150));
-    // Not by its row: that moves on until it is clicked.
-    await log.list.click({ position: { x: 600, y: 300 } });
+    // Not by its row: that moves on until it is pressed. Pressed for as long as a hand does, while lines come.
+    await log.list.hover({ position: { x: 600, y: 300 } });
+    await log.page.mouse.down();
+    const pressedAt = writer.written;
+    await eventually(() => expect(writer.written).toBeGreaterThan(pressedAt + 60));
+    await log.page.mouse.up();
     await log.focused.waitFor();
     const [before, text] = [await log.focused.boundingBox(), await log.focused.textContent()];
     const drawn = await log.texts();

@@ -12,8 +12,6 @@ import {
   rmSync,
   writeFileSync,
 } from 'node:fs';
-import type { AddressInfo } from 'node:net';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -21,6 +19,7 @@ import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vites
 import manifest from '../package.json' with { type: 'json' };
 import { createToken } from '../packages/server/src/auth/tokens.ts';
 import { eventually } from '../packages/server/src/testing/eventually.ts';
+import { freePorts } from '../packages/server/src/testing/free-ports.ts';
 import { copyCheckout } from './testing/copy-checkout.ts';
 import { IMAGE_ENV, STAGES, textsOf, wordsOf } from './testing/dockerfile.ts';
 
@@ -90,15 +89,6 @@ async function installRelease(): Promise<string> {
   return folder;
 }
 
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
-}
-
 describe('the image, as far as it can be made without Docker', () => {
   it(
     'runs as a user without rights from a tree nobody can write to, is healthy and stops when told',
@@ -109,7 +99,7 @@ describe('the image, as far as it can be made without Docker', () => {
       const { line } = createToken('ops');
       writeFileSync(join(state, 'tokens'), line, { mode: 0o644 });
       if (NOBODY.uid !== undefined) chownSync(state, NOBODY.uid, NOBODY.gid);
-      const port = await freePort();
+      const [port = 0] = await freePorts(1);
       const given = {
         ...IMAGE_ENV,
         PORTHOLE_HTTP_PORT: `${port}`,
