@@ -31,6 +31,14 @@ async function openFollowed() {
 }
 
 describe('the log workspace follows', { timeout: START_MS }, () => {
+  it('what it opens with is asked for once, and counted only after it', async () => {
+    const { log } = await openFollowed();
+    const asked = () => log.asked.map(({ path }) => path.split('/').at(-1));
+    await eventually(() => expect(asked()).toContain('histogram'));
+    expect(asked().filter((name) => name === 'search')).toHaveLength(1);
+    expect(asked().indexOf('search')).toBeLessThan(asked().indexOf('histogram'));
+  });
+
   it('every line of a busy log through rotations, none lost and none twice', async () => {
     const { log, writer, isAtEnd, reaches } = await openFollowed();
     writer.start(LINES_PER_SECOND);

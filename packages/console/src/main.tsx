@@ -8,7 +8,7 @@ import { applyTheme } from './ui/apply-theme.ts';
 
 applyTheme();
 navigation.start();
-// What is shown first is asked for before it is drawn: the rows before who wrote them.
+// What is shown first is asked for before it is drawn.
 const opened = openEarly(navigation.view.value);
 cluster.watch();
 const root = document.getElementById('app');
