@@ -131,7 +131,7 @@ class RequestCourse implements RouteRequest, Arrival {
       if (this.#response.closed) throw error; // no one is left to be answered
       this.#explain(error);
       this.#isSuspicious = error instanceof TooManyFailures && error.isFirst;
-      return withHeaders(problemAnswer(error, this.headers.accept), extra);
+      return withHeaders(problemAnswer(error, { accept: this.headers.accept, url: this.#request.url }), extra);
     }
   }
 

@@ -106,7 +106,7 @@ function stopServer(server: Server, connections: Connections, drainMs: number): 
 
 /** Answers what the HTTP parser refused; no request object exists for it. */
 function refuse(socket: Socket, refusal: PortholeError): void {
-  const { status, headers, body } = problemAnswer(refusal, undefined);
+  const { status, headers, body } = problemAnswer(refusal);
   const head = [
     `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,
     `content-type: ${headers['content-type']}`,
