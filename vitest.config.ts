@@ -1,5 +1,6 @@
 import { fileURLToPath } from 'node:url';
 import { defineConfig, type ViteUserConfig } from 'vitest/config';
+import { measureTimeoutScale } from './test/measure-timeout-scale.ts';
 import tsconfig from './tsconfig.check.json' with { type: 'json' };
 
 // Packages resolve each other to their TypeScript source in tests, so a test never sees a stale build.
@@ -8,11 +9,20 @@ const alias = Object.entries(tsconfig.compilerOptions.paths).map(([name, [path =
   replacement: fileURLToPath(new URL(path, import.meta.url)),
 }));
 
+const SCALE = measureTimeoutScale();
+
+/**
+ * Finds what hangs, so that it need not be near to what a test takes: the longest installs and builds a checkout. No test
+ * has a timeout of its own. MORE is for longer runs of the property tests.
+ */
+const TIMEOUT_MS = 180_000 * SCALE * Math.max(1, Number(process.env.MORE ?? 1));
+
 const COMMON: ViteUserConfig['test'] = {
   setupFiles: ['test/setup.ts'],
   pool: 'threads',
-  testTimeout: 30_000,
-  hookTimeout: 30_000,
+  testTimeout: TIMEOUT_MS,
+  hookTimeout: TIMEOUT_MS,
+  env: { TEST_TIMEOUT_SCALE: String(SCALE) },
 };
 
 /**

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { type ClientHttp2Session, connect } from 'node:http2';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { cpuSeconds } from '../bench/process-usage.ts';
-import { eventually } from '../packages/server/src/testing/eventually.ts';
+import { eventually } from '../packages/logs/src/testing/eventually.ts';
 import { AttackedNode } from './testing/attacked-node.ts';
 import { openMany } from './testing/raw-http.ts';
 

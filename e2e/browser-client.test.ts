@@ -6,7 +6,7 @@ import { createToken } from '@porthole/server/tokens';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { RestartableNode } from '../packages/client/src/testing/restartable-node.ts';
-import { eventually } from '../packages/server/src/testing/eventually.ts';
+import { eventually } from '../packages/logs/src/testing/eventually.ts';
 import { startTestNode, tempDir } from '../packages/server/src/testing/test-node.ts';
 import { bundleClient, openPage, startBrowser, startSite } from './testing/browser-page.ts';
 
@@ -19,14 +19,12 @@ interface PageScope {
 }
 declare const self: PageScope;
 
-const START_MS = 60_000;
-
 let browser: Browser;
 let code: string;
 
 beforeAll(async () => {
   [browser, code] = await Promise.all([startBrowser(), bundleClient()]);
-}, START_MS);
+});
 
 afterAll(() => browser.close());
 

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { eventually } from '../packages/server/src/testing/eventually.ts';
+import { eventually } from '../packages/logs/src/testing/eventually.ts';
 import {
   clusterNode,
   clusterRecord,

@@ -2,7 +2,7 @@ import { readdirSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { eventually } from '../packages/server/src/testing/eventually.ts';
+import { eventually } from '../packages/logs/src/testing/eventually.ts';
 import { Program, runToEnd, tempDir } from './testing/program.ts';
 
 /** The demo, with a directory for what it writes. */
@@ -38,9 +38,7 @@ describe('porthole demo', () => {
     expect(buckets.length).toBeGreaterThanOrEqual(6);
   });
 
-  it('is a cluster whose nodes know each other, one of them sick and configured differently', {
-    timeout: 60_000,
-  }, async () => {
+  it('is a cluster whose nodes know each other, one of them sick and configured differently', async () => {
     const { program, tmp } = startDemo('--rate', '0');
     const url = await program.ready();
     const ask = (...words: string[]) => runToEnd([...words, '--url', url], tmp, { TZ: 'UTC' });
@@ -70,7 +68,7 @@ describe('porthole demo', () => {
       const list = await answer<{ name: string }[]>(url, 'api/v1/log/list');
       return list.filter(({ name }) => /^lind-broker-.*\.gz$/.test(name)).length;
     };
-    await eventually(async () => expect(await rotated()).toBeGreaterThan(2), { withinMs: 20_000 });
+    await eventually(async () => expect(await rotated()).toBeGreaterThan(2));
   });
 
   it.each(['SIGINT', 'SIGTERM'] as const)('ends at %s with exit code 0, and removes what it wrote', async (signal) => {

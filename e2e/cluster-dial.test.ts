@@ -1,12 +1,10 @@
 import { deflateRawSync } from 'node:zlib';
 import { expect, it } from 'vitest';
 import { startTestEtcd } from '../packages/cluster/src/membership/testing/etcd.ts';
+import { eventually } from '../packages/logs/src/testing/eventually.ts';
 import { ask } from '../packages/server/src/testing/ask.ts';
-import { eventually } from '../packages/server/src/testing/eventually.ts';
 import { startFakeMember, startTrap } from './testing/cluster-fake-member.ts';
 import { ClusterProcess } from './testing/cluster-process.ts';
-
-const PATIENCE = { withinMs: 20_000 };
 
 const MEMBERS = '/porthole/porthole/members/';
 
@@ -83,8 +81,8 @@ it('a registration with an address that is none, or with more than an address, i
     const { nodes, membership } = await asked.nodes();
     expect(nodes.map(({ id }) => id)).toEqual(['asked', 'good']);
     expect(membership.detail).toContain(`${urls.length + 2} registrations are not usable`);
-  }, PATIENCE);
-  await eventually(async () => expect((await asked.search()).outcomes).toEqual({ asked: 'ok', good: 'ok' }), PATIENCE);
+  });
+  await eventually(async () => expect((await asked.search()).outcomes).toEqual({ asked: 'ok', good: 'ok' }));
   expect((await asked.ask('/api/v1/cluster/config')).status).toBe(200);
   expect(trap.visits()).toBe(0);
 });
@@ -96,7 +94,7 @@ it('nobody takes the place of a node in its own eyes, whatever is registered und
   const [known] = await etcd.list(MEMBERS);
   const value = { ...(JSON.parse(known?.value ?? '{}') as object), url: `http://${trap.address}` };
   await etcd.put(`${MEMBERS}asked`, JSON.stringify(value));
-  await eventually(async () => expect((await asked.search()).messages).toEqual(['own']), PATIENCE);
+  await eventually(async () => expect((await asked.search()).messages).toEqual(['own']));
   const { nodes } = await asked.nodes();
   expect(nodes).toMatchObject([{ id: 'asked', isSelf: true, state: 'up', url: asked.url }]);
   expect(trap.visits()).toBe(0);

@@ -1,12 +1,10 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect, it, onTestFinished } from 'vitest';
-import { eventually } from '../packages/server/src/testing/eventually.ts';
+import { eventually } from '../packages/logs/src/testing/eventually.ts';
 import { freePorts } from '../packages/server/src/testing/free-ports.ts';
 import { answer } from './testing/cluster-fake-member.ts';
 import { ClusterProcess } from './testing/cluster-process.ts';
-
-const PATIENCE = { withinMs: 20_000 };
 
 const MEMBERS = 100;
 const RECORDS_OF_EACH = 200;
@@ -25,10 +23,10 @@ it('a hundred members, one of them dead: all answer, it is told which does not, 
     const { nodes } = await asked.nodes();
     expect(nodes).toHaveLength(MEMBERS + 1);
     expect(nodes.filter(({ state }) => state !== 'up')).toMatchObject([{ id: 'm000', report: { outcome: 'refused' } }]);
-  }, PATIENCE);
+  });
 
   const whole = (MEMBERS - 1) * RECORDS_OF_EACH;
-  await eventually(() => searchIsWhole(asked, { limit: 10_000 }), PATIENCE);
+  await eventually(() => searchIsWhole(asked, { limit: 10_000 }));
   const pages = await readPages(asked);
   expect(pages).toHaveLength(whole);
   expect(new Set(pages).size).toBe(whole);
@@ -36,7 +34,7 @@ it('a hundred members, one of them dead: all answer, it is told which does not, 
   const before = await residentBytes(asked);
   for (let round = 0; round < 5; round++) await searchIsWhole(asked, { limit: 10_000 });
   expect(await residentBytes(asked)).toBeLessThan(before + MAX_GROWTH_BYTES);
-}, 60_000);
+});
 
 async function startMembers(ids: readonly string[]): Promise<number[]> {
   const lastMs = Date.now() - 60_000;

@@ -1,10 +1,8 @@
 import { execFileSync, spawnSync } from 'node:child_process';
 import { expect, it, onTestFinished } from 'vitest';
-import { eventually } from '../packages/server/src/testing/eventually.ts';
+import { eventually } from '../packages/logs/src/testing/eventually.ts';
 import { ClusterProcess } from './testing/cluster-process.ts';
 import { BINARY, Program } from './testing/program.ts';
-
-const PATIENCE = { withinMs: 25_000 };
 
 /** A network of its own for this process of tests; documentation addresses, which nobody has. */
 const PLACES = [
@@ -21,32 +19,27 @@ const inside = ({ space }: Place) => ['ip', 'netns', 'exec', space];
 /** Namespaces need rights that not every machine gives. */
 it.runIf(canMakeNetworks())(
   'a cable between two nodes is cut and mended: each says who is missing, then nothing is',
-  {
-    timeout: 60_000,
-  },
   async () => {
     connectPlaces();
     const [left, right] = await Promise.all(PLACES.map(startNode));
     if (!left || !right) throw new Error('not started');
     left.write('before');
-    for (const place of PLACES)
-      await eventually(() => expect(statesBy(place)).toEqual({ left: 'up', right: 'up' }), PATIENCE);
+    for (const place of PLACES) await eventually(() => expect(statesBy(place)).toEqual({ left: 'up', right: 'up' }));
     const [ip = '', ...words] = [...inside(LEFT), process.execPath, BINARY, 'logs', '--all', '-f', '--url', left.url];
     const followed = new Program(words, { cwd: left.cwd, command: ip });
-    await eventually(() => isHeard(followed, right, 'with a cable'), PATIENCE);
+    await eventually(() => isHeard(followed, right, 'with a cable'));
 
     setLink(RIGHT, 'down');
     for (const place of PLACES) {
       const other = place === LEFT ? 'right' : 'left';
-      await eventually(() => expect(statesBy(place)).toEqual({ [place.id]: 'up', [other]: 'unreachable' }), PATIENCE);
+      await eventually(() => expect(statesBy(place)).toEqual({ [place.id]: 'up', [other]: 'unreachable' }));
     }
     right.write('said while nobody heard');
-    await eventually(() => isHeard(followed, left, 'without a cable'), PATIENCE);
+    await eventually(() => isHeard(followed, left, 'without a cable'));
 
     setLink(RIGHT, 'up');
-    for (const place of PLACES)
-      await eventually(() => expect(statesBy(place)).toEqual({ left: 'up', right: 'up' }), PATIENCE);
-    await eventually(() => expect(followed.stdout).toContain('said while nobody heard'), PATIENCE);
+    for (const place of PLACES) await eventually(() => expect(statesBy(place)).toEqual({ left: 'up', right: 'up' }));
+    await eventually(() => expect(followed.stdout).toContain('said while nobody heard'));
   },
 );
 

@@ -3,12 +3,11 @@ import { join } from 'node:path';
 import type { ClusterConfig } from '@porthole/contract';
 import { expect, it } from 'vitest';
 import { startTestEtcd, type TestEtcd } from '../packages/cluster/src/membership/testing/etcd.ts';
-import { eventually } from '../packages/server/src/testing/eventually.ts';
+import { eventually } from '../packages/logs/src/testing/eventually.ts';
 import { ClusterProcess, type FollowedCluster, writeRecord } from './testing/cluster-process.ts';
 import { tempDir } from './testing/program.ts';
 
 /** Far more than anything here takes; only a failure takes so long. */
-const PATIENCE = { withinMs: 20_000 };
 
 const ALL_UP = { n1: 'up', n2: 'up', n3: 'up' };
 
@@ -23,9 +22,7 @@ interface World {
   followed: FollowedCluster;
 }
 
-it('the story of a cluster: it is one through deaths, pauses and the loss of its registry', {
-  timeout: 90_000,
-}, async () => {
+it('the story of a cluster: it is one through deaths, pauses and the loss of its registry', async () => {
   const world = await threeNodesJoin();
   await aSearchAndAFollowAreMerged(world);
   await oneIsKilled(world);
@@ -42,7 +39,7 @@ it('the story of a cluster: it is one through deaths, pauses and the loss of its
 async function threeNodesJoin(): Promise<World> {
   const etcd = await startTestEtcd();
   const [n1, n2, n3] = await Promise.all([startNode(etcd, 'n1'), startNode(etcd, 'n2'), startNode(etcd, 'n3')]);
-  for (const node of [n1, n2, n3]) await eventually(async () => expect(await statesBy(node)).toEqual(ALL_UP), PATIENCE);
+  for (const node of [n1, n2, n3]) await eventually(async () => expect(await statesBy(node)).toEqual(ALL_UP));
   const { membership, nodes } = await n2.nodes();
   expect(membership).toMatchObject({ kind: 'etcd', state: 'ok', detail: null });
   expect(nodes.map(({ id, url, isSelf, recentErrors }) => ({ id, url, isSelf, recentErrors }))).toEqual([
@@ -66,8 +63,8 @@ async function aSearchAndAFollowAreMerged({ n1, n2, n3, followed }: World): Prom
   const startMs = Date.now() - 60_000;
   const told = [n3, n1, n2, n1].map((node, place) => ({ node, timeMs: startMs + place * 1000, text: `word ${place}` }));
   for (const { node, text, timeMs } of told) node.write(text, { timeMs });
-  for (const asked of [n1, n2, n3]) await eventually(() => isMerged(asked, told), PATIENCE);
-  await eventually(() => expect(followed.messages.toSorted()).toEqual(told.map(({ text }) => text)), PATIENCE);
+  for (const asked of [n1, n2, n3]) await eventually(() => isMerged(asked, told));
+  await eventually(() => expect(followed.messages.toSorted()).toEqual(told.map(({ text }) => text)));
 }
 
 interface Told {
@@ -94,7 +91,7 @@ async function oneIsKilled({ n1, n2, n3, followed }: World): Promise<void> {
   expect(found.outcomes).toEqual({ n1: 'ok', n2: 'ok', n3: 'refused' });
   expect(found.messages).toEqual(expect.arrayContaining(['n1 starts', 'n2 starts', 'word 3']));
   expect(config).toMatchObject({ n3: { outcome: 'refused', asOfMs: expect.any(Number) } });
-  await eventually(async () => expect(await statesBy(n1)).toEqual({ ...ALL_UP, n3: 'gone' }), PATIENCE);
+  await eventually(async () => expect(await statesBy(n1)).toEqual({ ...ALL_UP, n3: 'gone' }));
 
   const gone = (await n1.nodes()).nodes.find(({ id }) => id === 'n3');
   expect(gone).toMatchObject({ report: { outcome: 'gone', asOfMs: expect.any(Number) }, uptimeMs: null });
@@ -107,7 +104,7 @@ async function oneIsKilled({ n1, n2, n3, followed }: World): Promise<void> {
   const { messages, end } = await n1.search();
   expect(messages).toContain('n3 starts');
   expect(end.members.at(-1)).toMatchObject({ id: 'n3', outcome: 'gone', asOfMs: expect.any(Number) });
-  await eventually(() => expect(followed.outcomesOf('n3').at(-1)).toBe('gone'), PATIENCE);
+  await eventually(() => expect(followed.outcomesOf('n3').at(-1)).toBe('gone'));
   expect(followed.outcomesOf('n3')).toContain('refused');
   await isHeard(followed, n2, 'after a death');
 }
@@ -121,7 +118,7 @@ async function isListenedTo(node: ClusterProcess): Promise<void> {
     );
   };
   const before = await searches();
-  await eventually(async () => expect(await searches()).toBeGreaterThan(before + 8), PATIENCE);
+  await eventually(async () => expect(await searches()).toBeGreaterThan(before + 8));
 }
 
 /** Also for the next run of this node; nobody else may read them. */
@@ -131,7 +128,7 @@ async function lastWordsAreOnDisk({ cwd }: ClusterProcess): Promise<void> {
     const kept = readdirSync(dir).map((name) => readFileSync(join(dir, name), 'utf8'));
     expect(kept.find((text) => text.includes('"id":"n3"'))).toContain('n3 starts');
     expect(kept.join()).not.toContain('secret of');
-  }, PATIENCE);
+  });
 }
 
 async function configsBy(node: ClusterProcess) {
@@ -149,7 +146,7 @@ async function isHeard(followed: FollowedCluster, node: ClusterProcess, text: st
     const message = `${text}, ${node.id} says for the ${++count}. time`;
     node.write(message);
     await eventually(() => expect(followed.messages).toContain(message), { withinMs: 1000 });
-  }, PATIENCE);
+  });
 }
 
 async function oneIsPaused({ n1, n2, followed }: World): Promise<void> {
@@ -164,7 +161,7 @@ async function oneIsPaused({ n1, n2, followed }: World): Promise<void> {
   expect(found.outcomes).toEqual({ n1: 'ok', n2: 'timeout', n3: 'gone' });
   expect(found.messages).toContain('n1 starts');
   for (const node of [n1, n2])
-    await eventually(async () => expect(await statesBy(node)).toMatchObject({ n1: 'up', n2: 'up' }), PATIENCE);
+    await eventually(async () => expect(await statesBy(node)).toMatchObject({ n1: 'up', n2: 'up' }));
   expect((await n1.search()).outcomes).toEqual({ n1: 'ok', n2: 'ok', n3: 'gone' });
   await isHeard(followed, n2, 'after a pause');
 }
@@ -173,7 +170,7 @@ async function theKilledOneComesBackElsewhere(world: World): Promise<World> {
   const { etcd, n1, n2, n3: before, followed } = world;
   const n3 = await startNode(etcd, 'n3', before.cwd);
   expect(n3.url).not.toBe(before.url);
-  for (const node of [n1, n2, n3]) await eventually(async () => expect(await statesBy(node)).toEqual(ALL_UP), PATIENCE);
+  for (const node of [n1, n2, n3]) await eventually(async () => expect(await statesBy(node)).toEqual(ALL_UP));
   expect((await n1.nodes()).nodes.find(({ id }) => id === 'n3')?.url).toBe(n3.url);
   expect((await n2.search()).messages.filter((text) => text === 'n3 starts')).toHaveLength(2);
   await isHeard(followed, n3, 'back again');
@@ -183,7 +180,7 @@ async function theKilledOneComesBackElsewhere(world: World): Promise<World> {
 async function theRegistryStops({ etcd, n1, n2, n3, followed }: World): Promise<void> {
   await etcd.stop();
   for (const node of [n1, n2, n3]) {
-    await eventually(async () => expect(await registryBy(node)).toEqual({ ready: 'degraded', fresh: '0' }), PATIENCE);
+    await eventually(async () => expect(await registryBy(node)).toEqual({ ready: 'degraded', fresh: '0' }));
     const { membership } = await node.nodes();
     expect(membership).toMatchObject({ kind: 'etcd', state: 'stale', detail: expect.stringContaining(etcd.url) });
     expect(await statesBy(node)).toEqual(ALL_UP);
@@ -214,12 +211,12 @@ async function isWhole(node: ClusterProcess): Promise<void> {
     const { outcomes, end } = await node.search();
     expect(outcomes).toEqual({ n1: 'ok', n2: 'ok', n3: 'ok' });
     expect(end.membership.state).toBe('ok');
-  }, PATIENCE);
+  });
 }
 
 async function theRegistryForgets({ etcd, n1, n2, n3, followed }: World): Promise<void> {
   await etcd.wipe();
-  await eventually(async () => expect(await registered(etcd)).toEqual(['n1', 'n2', 'n3']), PATIENCE);
+  await eventually(async () => expect(await registered(etcd)).toEqual(['n1', 'n2', 'n3']));
   for (const node of [n1, n2, n3]) await isWhole(node);
   for (const node of [n1, n2, n3]) await isHeard(followed, node, 'after the registry forgot');
 }
@@ -232,7 +229,7 @@ async function registered(etcd: TestEtcd): Promise<string[]> {
 async function theRegistryMovesOnWhileOneSleeps({ etcd, n1, n2, n3, followed }: World): Promise<void> {
   n2.program.kill('SIGSTOP');
   await etcd.restart();
-  await eventually(async () => expect((await n3.nodes()).membership.state).toBe('ok'), PATIENCE);
+  await eventually(async () => expect((await n3.nodes()).membership.state).toBe('ok'));
   n3.program.kill('SIGTERM');
   expect(await n3.program.end()).toMatchObject({ code: 0, stderr: '' });
   // By its own word: a lease takes longer.
@@ -242,8 +239,8 @@ async function theRegistryMovesOnWhileOneSleeps({ etcd, n1, n2, n3, followed }: 
   await etcd.compact();
   n2.program.kill('SIGCONT');
   for (const node of [n1, n2]) {
-    await eventually(async () => expect(await statesBy(node)).toEqual({ ...ALL_UP, n3: 'gone' }), PATIENCE);
-    await eventually(async () => expect((await node.nodes()).membership.state).toBe('ok'), PATIENCE);
+    await eventually(async () => expect(await statesBy(node)).toEqual({ ...ALL_UP, n3: 'gone' }));
+    await eventually(async () => expect((await node.nodes()).membership.state).toBe('ok'));
     await isHeard(followed, node, 'after a sleep');
   }
 }

@@ -14,9 +14,6 @@ const WCAG = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-prac
 /** What the structure of a page has no part in. */
 const OF_COLOURS = ['color-contrast', 'link-in-text-block'];
 
-/** Many pages are looked at in one test; a busy machine takes its time. */
-const SLOW_MS = 90_000;
-
 let browser: Browser;
 
 beforeAll(async () => {
@@ -61,7 +58,7 @@ async function violations(
 }
 
 describe('in both themes axe finds nothing wrong', () => {
-  it('on any page', { timeout: SLOW_MS }, async () => {
+  it('on any page', async () => {
     const { url } = await startTwo();
     const { page } = await visit(browser, url);
     const places: [string, () => Promise<void>][] = [
@@ -83,7 +80,7 @@ describe('in both themes axe finds nothing wrong', () => {
     expect(found).toEqual([]);
   });
 
-  it('on anything that lies over a page', { timeout: SLOW_MS }, async () => {
+  it('on anything that lies over a page', async () => {
     const { url } = await startTwo();
     const { page } = await visit(browser, url, { path: '/logs' });
     const found: string[] = [];
@@ -124,7 +121,7 @@ describe.each([
   ['a telephone', { viewport: { width: 360, height: 740 } }],
   ['a zoom of 200 %', { viewport: { width: 720, height: 450 }, deviceScaleFactor: 2 }],
 ])('with %s', (_name, size) => {
-  it('no page is wider than the window, and what matters can be clicked', { timeout: SLOW_MS }, async () => {
+  it('no page is wider than the window, and what matters can be clicked', async () => {
     const { url } = await startTwo();
     const { page } = await visit(browser, url, size);
     const fits = async () => {

@@ -2,15 +2,13 @@ import { renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { eventually } from '../packages/server/src/testing/eventually.ts';
+import { eventually } from '../packages/logs/src/testing/eventually.ts';
 import { startBrowser } from './testing/browser-page.ts';
 import { countedLines, line, type Member, startCluster } from './testing/console-cluster.ts';
 import { rowOf, see, visit } from './testing/console-page.ts';
 
 /** How far from the middle a line in the middle may be: rows and what stands around them are not drawn to the pixel. */
 const NEAR_PX = 60;
-
-const PATIENCE = { withinMs: 15_000 };
 
 let browser: Browser;
 
@@ -29,7 +27,7 @@ const queryOf = (page: Page) => Object.fromEntries(new URL(page.url()).searchPar
 
 /** Resolves when the address says this, and only this. */
 function address(page: Page, wanted: Readonly<Record<string, string>>): Promise<void> {
-  return eventually(() => expect(queryOf(page)).toEqual(wanted), PATIENCE);
+  return eventually(() => expect(queryOf(page)).toEqual(wanted));
 }
 
 /** Texts of the records in view. */
@@ -54,27 +52,27 @@ it('a reload shows the same filters, search and range, and back and forward go t
   await page.getByRole('button', { name: 'Only matches' }).click();
   const all = { level: 'ERROR', last: '5m', q: 'line 15', only: '1' };
   await address(page, all);
-  await eventually(async () => expect(await shown(page)).toEqual(['line 150']), PATIENCE);
+  await eventually(async () => expect(await shown(page)).toEqual(['line 150']));
 
   await page.reload();
-  await eventually(async () => expect(await shown(page)).toEqual(['line 150']), PATIENCE);
+  await eventually(async () => expect(await shown(page)).toEqual(['line 150']));
   expect(await field.inputValue()).toBe('line 15');
   expect(queryOf(page)).toEqual(all);
 
   await page.goBack();
   await address(page, { level: 'ERROR', last: '5m', q: 'line 15' });
-  await eventually(async () => expect(await shown(page)).toContain('line 200'), PATIENCE);
+  await eventually(async () => expect(await shown(page)).toContain('line 200'));
   await page.goBack();
   await address(page, { level: 'ERROR' });
   await page.goBack();
   await address(page, {});
   expect(await field.inputValue()).toBe('');
-  await eventually(async () => expect(await shown(page)).toContain('line 199'), PATIENCE);
+  await eventually(async () => expect(await shown(page)).toContain('line 199'));
   for (const step of ['level', 'last', 'only']) {
     await page.goForward();
-    await eventually(() => expect(Object.keys(queryOf(page))).toContain(step), PATIENCE);
+    await eventually(() => expect(Object.keys(queryOf(page))).toContain(step));
   }
-  await eventually(async () => expect(await shown(page)).toEqual(['line 150']), PATIENCE);
+  await eventually(async () => expect(await shown(page)).toEqual(['line 150']));
 });
 
 it('a reload shows the same text of a configuration', async () => {
@@ -108,7 +106,7 @@ it('a link to a line shows that line in the middle, also after the log was rotat
   const first = await visit(browser, node.url, { path: '/logs?q=line 300&level=ERROR' });
   await first.page.getByRole('button', { name: 'Older match' }).click();
   await rowOf(first.page, 'line 300').click();
-  await eventually(() => expect(queryOf(first.page)).toHaveProperty('at'), PATIENCE);
+  await eventually(() => expect(queryOf(first.page)).toHaveProperty('at'));
   // Whoever opens it wants the line with what is around it.
   const link = new URL(first.page.url());
   link.searchParams.delete('level');
@@ -133,7 +131,7 @@ async function centred(link: string): Promise<void> {
     if (!list || !found) throw new Error('not seen');
     const distance = found.y + found.height / 2 - (list.y + list.height / 2);
     expect(Math.abs(distance)).toBeLessThan(NEAR_PX);
-  }, PATIENCE);
+  });
   expect(await row.getAttribute('aria-selected')).toBe('true');
   await see(rowOf(page, 'line 301'));
 }

@@ -2,7 +2,7 @@ import { appendFileSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { eventually } from '../packages/server/src/testing/eventually.ts';
+import { eventually } from '../packages/logs/src/testing/eventually.ts';
 import { startBrowser } from './testing/browser-page.ts';
 import { ClusterProcess } from './testing/cluster-process.ts';
 import { line, startCluster } from './testing/console-cluster.ts';
@@ -36,9 +36,7 @@ async function toNewestError(page: Page): Promise<void> {
   await see(detailsOf(page).getByText('the newest failure'));
 }
 
-it('tells of a cluster at once who is missing, and leads to the newest error in two clicks', {
-  timeout: 60_000,
-}, async () => {
+it('tells of a cluster at once who is missing, and leads to the newest error in two clicks', async () => {
   const [n2, n3] = await Promise.all([startProcess('n2'), startProcess('n3')]);
   const n1 = await startProcess('n1', ['--cluster-members', `n2=${n2.url},n3=${n3.url}`]);
   await eventually(async () => {

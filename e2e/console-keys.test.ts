@@ -1,11 +1,9 @@
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { eventually } from '../packages/server/src/testing/eventually.ts';
+import { eventually } from '../packages/logs/src/testing/eventually.ts';
 import { startBrowser } from './testing/browser-page.ts';
 import { countedLines, line, type Member, startCluster } from './testing/console-cluster.ts';
 import { detailsOf, rowOf, see, visit } from './testing/console-page.ts';
-
-const PATIENCE = { withinMs: 15_000 };
 
 /** A page has fewer places to stop at. */
 const MAX_TABS = 150;
@@ -43,7 +41,7 @@ const focusedRow = (page: Page) => page.getByRole('grid').locator('[aria-selecte
 
 /** Resolves when this line is in focus. */
 function inFocus(page: Page, text: string): Promise<void> {
-  return eventually(async () => expect(await focusedRow(page).innerText()).toContain(text), PATIENCE);
+  return eventually(async () => expect(await focusedRow(page).innerText()).toContain(text));
 }
 
 const copied = (page: Page) => page.evaluate<string>('navigator.clipboard.readText()');
@@ -88,14 +86,14 @@ it('text is found and stepped through, alone and with what is around it', async 
   await keyboard.press('n');
   await inFocus(page, 'line 119');
   await keyboard.press('Alt+Enter');
-  await eventually(async () => expect(await rowOf(page, /line \d/).count()).toBe(11), PATIENCE);
+  await eventually(async () => expect(await rowOf(page, /line \d/).count()).toBe(11));
   expect(queryOf(page).get('only')).toBe('1');
   await inFocus(page, 'line 119');
   await keyboard.press('c');
   await see(rowOf(page, 'line 120'));
   await inFocus(page, 'line 119');
   await keyboard.press('c');
-  await eventually(async () => expect(await rowOf(page, 'line 120').count()).toBe(0), PATIENCE);
+  await eventually(async () => expect(await rowOf(page, 'line 120').count()).toBe(0));
   await keyboard.press('Alt+Enter');
   await see(rowOf(page, 'line 120'));
 });
@@ -116,23 +114,23 @@ it('a log is paused, followed and copied from, and a time is gone to', async () 
   await keyboard.press('E');
   await inFocus(page, 'the last failure');
   await keyboard.press('y');
-  await eventually(async () => expect(await copied(page)).toMatch(/ERROR .*the last failure$/), PATIENCE);
+  await eventually(async () => expect(await copied(page)).toMatch(/ERROR .*the last failure$/));
   await keyboard.press('Shift+Y');
-  await eventually(async () => expect(await copied(page)).toMatch(/^http.*[?&]at=n1\//), PATIENCE);
+  await eventually(async () => expect(await copied(page)).toMatch(/^http.*[?&]at=n1\//));
 
   await keyboard.press('h');
-  await eventually(() => expect(queryOf(page).get('chart')).toBe('0'), PATIENCE);
+  await eventually(() => expect(queryOf(page).get('chart')).toBe('0'));
   await keyboard.press('h');
-  await eventually(() => expect(queryOf(page).get('chart')).toBeNull(), PATIENCE);
+  await eventually(() => expect(queryOf(page).get('chart')).toBeNull());
   await keyboard.press('Shift+Z');
-  await eventually(() => expect(queryOf(page).get('wrap')).toBe('1'), PATIENCE);
+  await eventually(() => expect(queryOf(page).get('wrap')).toBe('1'));
 
   await keyboard.press('t');
   await see(page.getByRole('dialog', { name: 'Go to a time' }));
   await keyboard.type('-1m');
   await keyboard.press('Enter');
   await page.getByRole('dialog', { name: 'Go to a time' }).waitFor({ state: 'hidden' });
-  await eventually(() => expect(queryOf(page).get('live')).not.toBe('1'), PATIENCE);
+  await eventually(() => expect(queryOf(page).get('live')).not.toBe('1'));
   await see(rowOf(page, /line 6\d/));
 });
 
@@ -165,7 +163,7 @@ it('the palette goes to another page, and single letters can be turned off', asy
   expect(new URL(page.url()).pathname).toBe('/nodes/n2/config');
 });
 
-it('everything that takes the focus shows it', { timeout: 90_000 }, async () => {
+it('everything that takes the focus shows it', async () => {
   const { url } = await startTwo();
   const { page } = await visit(browser, url);
   for (const path of ['/', '/nodes/n1', '/nodes/n1/config', '/config', '/logs']) {

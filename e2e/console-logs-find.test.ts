@@ -2,19 +2,18 @@ import { appendFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { eventually } from '../packages/server/src/testing/eventually.ts';
+import { eventually } from '../packages/logs/src/testing/eventually.ts';
 import { startTestNode } from '../packages/server/src/testing/test-node.ts';
 import { startBrowser } from './testing/browser-page.ts';
 import { LogPage } from './testing/console-log-page.ts';
 import { LogWriter, logLine } from './testing/log-writer.ts';
 
-const START_MS = 60_000;
 const FIRST_MS = Date.UTC(2026, 10, 1, 12);
 
 let browser: Browser;
 beforeAll(async () => {
   browser = await startBrowser();
-}, START_MS);
+});
 afterAll(() => browser.close());
 
 /** 3,000 lines, one in a second: every 600th has a needle, every 500th is an error, every 100th else a warning. */
@@ -42,7 +41,7 @@ function chip({ page }: LogPage, letter: string) {
   return page.getByRole('group', { name: 'Levels shown' }).getByRole('button', { name: new RegExp(`^${letter}:`) });
 }
 
-describe('the log workspace finds', { timeout: START_MS }, () => {
+describe('the log workspace finds', () => {
   it('an invalid regex is told beside the field, in the words of the API', async () => {
     const { log, field, url } = await openLog({ 'a.log': mixedLog() }, '&live=0');
     log.expected.push(/status of 400/);
@@ -151,7 +150,7 @@ describe('the log workspace finds', { timeout: START_MS }, () => {
   });
 });
 
-describe('what a log says', { timeout: START_MS }, () => {
+describe('what a log says', () => {
   it('is text and nothing else', async () => {
     const wicked = [
       '<img src=x onerror=alert(1)><script>alert(2)</script><b id=made>bold</b>',

@@ -1,14 +1,13 @@
 import { join } from 'node:path';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { eventually } from '../packages/server/src/testing/eventually.ts';
+import { eventually } from '../packages/logs/src/testing/eventually.ts';
 import { startTestNode } from '../packages/server/src/testing/test-node.ts';
 import { startBrowser } from './testing/browser-page.ts';
 import { LogPage } from './testing/console-log-page.ts';
 import { logLine } from './testing/log-writer.ts';
 import { sparseTimeMs, writeSparseLog } from './testing/sparse-log.ts';
 
-const START_MS = 60_000;
 const GB = 1_000_000_000;
 const MB = 1_000_000;
 
@@ -17,7 +16,7 @@ const SETTINGS = { node: { timeZone: 'UTC' }, cluster: { nodeId: 'n1' } };
 let browser: Browser;
 beforeAll(async () => {
   browser = await startBrowser();
-}, START_MS);
+});
 afterAll(() => browser.close());
 
 /** A node with a log of 10 GB, which is opened at its end. */
@@ -52,7 +51,7 @@ async function clickScrollBar(log: LogPage, fraction: number): Promise<void> {
   await eventually(async () => expect(await log.status.textContent()).toContain(`${(fraction * 100).toFixed(1)} % of`));
 }
 
-describe('a log of 10 GB', { timeout: START_MS }, () => {
+describe('a log of 10 GB', () => {
   it('is opened at its end and gone through in leaps, each a few small answers', async () => {
     const { log, shows } = await openLarge();
     expect(await log.status.textContent()).toMatch(/100\.0 % of 10(\.0)? GB/);
@@ -75,9 +74,7 @@ describe('a log of 10 GB', { timeout: START_MS }, () => {
     }
   });
 
-  it('a search through it tells how far it is, and can be stopped and gone on with', {
-    timeout: START_MS,
-  }, async () => {
+  it('a search through it tells how far it is, and can be stopped and gone on with', async () => {
     const { log, shows } = await openLarge();
     const field = log.page.getByRole('searchbox', { name: 'Find in the logs' });
     await field.fill('not in there');
@@ -95,7 +92,7 @@ describe('a log of 10 GB', { timeout: START_MS }, () => {
   });
 });
 
-describe('a line of 20 MB', { timeout: START_MS }, () => {
+describe('a line of 20 MB', () => {
   it('is shown in parts, each read on in pieces, and the page stays at hand', async () => {
     const { running } = await startTestNode({
       settings: SETTINGS,
@@ -121,7 +118,5 @@ describe('a line of 20 MB', { timeout: START_MS }, () => {
     await eventually(async () => expect(await details.count()).toBe(0));
     await log.press('g');
     await eventually(async () => expect((await log.texts())[0]).toBe('before'));
-    // No promise of time, but that it did not stand still.
-    expect(await log.longestTaskMs()).toBeLessThan(3000);
   });
 });

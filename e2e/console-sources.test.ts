@@ -5,7 +5,7 @@ import type { ClusterNodes } from '@porthole/client';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { FollowFrom, LogSource, RowFilter } from '../packages/console/src/log-view/log-source.ts';
 import { keyOf } from '../packages/console/src/log-view/record-key.ts';
-import { eventually } from '../packages/server/src/testing/eventually.ts';
+import { eventually } from '../packages/logs/src/testing/eventually.ts';
 import {
   appendTo,
   FIRST_MS,

@@ -4,7 +4,7 @@ import { createToken } from '@porthole/server/tokens';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { RestartableNode } from '../packages/client/src/testing/restartable-node.ts';
-import { eventually } from '../packages/server/src/testing/eventually.ts';
+import { eventually } from '../packages/logs/src/testing/eventually.ts';
 import { tempDir } from '../packages/server/src/testing/test-node.ts';
 import { startBrowser } from './testing/browser-page.ts';
 import { line } from './testing/console-cluster.ts';

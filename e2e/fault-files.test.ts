@@ -2,7 +2,7 @@ import { linkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
-import { eventually } from '../packages/server/src/testing/eventually.ts';
+import { eventually } from '../packages/logs/src/testing/eventually.ts';
 import { AttackedNode } from './testing/attacked-node.ts';
 
 const MIB = 1024 ** 2;
@@ -26,7 +26,7 @@ describe('an archive that is small and holds much', () => {
 });
 
 describe('a directory of 100,000 files', () => {
-  it('is listed and searched, and keeps nobody waiting', { timeout: 120_000 }, async () => {
+  it('is listed and searched, and keeps nobody waiting', async () => {
     const node = await AttackedNode.start({ files: { 'first.log': 'line\n' }, flags: ['--search-budget', '2s'] });
     fillWithLinks(node.logDir, 100_000);
     const files = node.openFiles;

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { eventually } from '../packages/server/src/testing/eventually.ts';
+import { eventually } from '../packages/logs/src/testing/eventually.ts';
 import { AttackedNode } from './testing/attacked-node.ts';
 import { tempDir } from './testing/program.ts';
 import { openMany } from './testing/raw-http.ts';
@@ -29,7 +29,7 @@ describe('a node without descriptors', () => {
 });
 
 describe('a node with little memory', () => {
-  it('serves or refuses large questions, and does not die of them', { timeout: 60_000 }, async () => {
+  it('serves or refuses large questions, and does not die of them', async () => {
     const line = '2026-11-15 05:00:00.000\tINFO\tbroker/runtime.go:172\t[Broker] [Runtime]: a record like any other\n';
     const files = { 'big.log': line.repeat(100_000) };
     const node = await AttackedNode.start({ files, env: { NODE_OPTIONS: '--max-old-space-size=64' } });

@@ -12,9 +12,6 @@ import { Program } from './testing/program.ts';
 const execute = promisify(execFile);
 const root = join(import.meta.dirname, '..');
 
-/** Packing builds, and installing asks the registry. */
-const SLOW_MS = 180_000;
-
 let work: string;
 
 beforeAll(async () => {
@@ -22,7 +19,7 @@ beforeAll(async () => {
   // Packing the first builds both.
   await installPacked('cli');
   await installPacked('client', '--ignore-scripts');
-}, SLOW_MS);
+});
 
 async function installPacked(name: string, ...options: string[]): Promise<void> {
   const { stdout } = await npm(

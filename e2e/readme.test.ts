@@ -9,9 +9,6 @@ import { startTestEtcd } from '../packages/cluster/src/membership/testing/etcd.t
 const execute = promisify(execFile);
 const root = join(import.meta.dirname, '..');
 
-/** Installing and building in a fresh checkout takes its time on a slow machine. */
-const FRESH_MS = 240_000;
-
 /** No fixed port: several checkouts may be tested at once. */
 const env = { ...process.env, PORTHOLE_HTTP_PORT: '0', PORTHOLE_GRPC_PORT: '0' };
 
@@ -27,7 +24,7 @@ beforeAll(async () => {
   checkout = join(work, 'checkout');
   await copySources(checkout);
   commands = shellCommands(await readFile(join(root, 'README.md'), 'utf8'));
-}, FRESH_MS);
+});
 
 afterAll(async () => {
   for (const child of running) end(child, 'SIGKILL');
@@ -39,19 +36,15 @@ describe('the README in a fresh checkout', () => {
   let url: string;
   let node: ChildProcess;
 
-  it(
-    'npm start installs, builds and runs a node that shows itself',
-    async () => {
-      take('npm start');
-      ({ url, child: node } = await serve('npm', ['start']));
-      const page = await (await fetch(url)).text();
-      const script = /<script type="module" src="([^"]+)">/.exec(page)?.[1] ?? '';
-      expect((await fetch(new URL(script, url))).headers.get('content-type')).toContain('text/javascript');
-      const log = await (await fetch(`${url}api/v1/log/view?file=porthole.log`)).text();
-      expect(log).toContain('the node is ready');
-    },
-    FRESH_MS,
-  );
+  it('npm start installs, builds and runs a node that shows itself', async () => {
+    take('npm start');
+    ({ url, child: node } = await serve('npm', ['start']));
+    const page = await (await fetch(url)).text();
+    const script = /<script type="module" src="([^"]+)">/.exec(page)?.[1] ?? '';
+    expect((await fetch(new URL(script, url))).headers.get('content-type')).toContain('text/javascript');
+    const log = await (await fetch(`${url}api/v1/log/view?file=porthole.log`)).text();
+    expect(log).toContain('the node is ready');
+  });
 
   it('every curl command answers', async () => {
     const curls = commands.filter((command) => command.startsWith('curl '));
@@ -104,16 +97,12 @@ describe('the README in a fresh checkout', () => {
     end(child, 'SIGTERM');
   });
 
-  it(
-    'npm test runs tests and ends with their number',
-    async () => {
-      take('npm test');
-      // The whole of it would run this very test again, so it is given one small suite.
-      const { stdout } = await shell('npm test -- test/floors.test.ts');
-      expect(stdout.trimEnd().split('\n').at(-1)).toMatch(/^[1-9]\d* passed, 0 failed$/);
-    },
-    FRESH_MS,
-  );
+  it('npm test runs tests and ends with their number', async () => {
+    take('npm test');
+    // The whole of it would run this very test again, so it is given one small suite.
+    const { stdout } = await shell('npm test -- test/floors.test.ts');
+    expect(stdout.trimEnd().split('\n').at(-1)).toMatch(/^[1-9]\d* passed, 0 failed$/);
+  });
 
   it('npx porthole serve shows the directory and the file it is pointed at', async () => {
     const command = take('npx porthole serve --log-dir /var/log/lindb --service-config /etc/lindb/broker.toml');

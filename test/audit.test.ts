@@ -86,19 +86,12 @@ describe('the audit of what is installed', () => {
   });
 });
 
-/** Every file of every package is read and compared. */
-const WHOLE_TREE_MS = 120_000;
-
-it(
-  'npm run audit finds this checkout as the lockfile means it, and says what it has not asked',
-  async () => {
-    const { stdout } = await promisify(execFile)(process.execPath, ['scripts/audit.mjs', '--offline'], { cwd: root });
-    expect(stdout).toMatch(/^installed: (\d+ packages, every file as in the package the lockfile means|note)$/m);
-    expect(stdout).toMatch(/^Node\.js: /m);
-    expect(stdout).toMatch(/^advisories and signatures: not asked \(--offline\)$/m);
-  },
-  WHOLE_TREE_MS,
-);
+it('npm run audit finds this checkout as the lockfile means it, and says what it has not asked', async () => {
+  const { stdout } = await promisify(execFile)(process.execPath, ['scripts/audit.mjs', '--offline'], { cwd: root });
+  expect(stdout).toMatch(/^installed: (\d+ packages, every file as in the package the lockfile means|note)$/m);
+  expect(stdout).toMatch(/^Node\.js: /m);
+  expect(stdout).toMatch(/^advisories and signatures: not asked \(--offline\)$/m);
+});
 
 /** A registry that knows these advisories, or none of the routes. */
 async function registry(advisories: object | undefined): Promise<NodeJS.ProcessEnv> {

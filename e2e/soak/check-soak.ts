@@ -1,11 +1,12 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { scaled } from '../../packages/logs/src/testing/timeout-scale.ts';
 import type { Load, SoakFollower } from './soak-load.ts';
 import { numberIn, type SoakNode } from './soak-node.ts';
 
 const MIB = 1024 ** 2;
 
 /** How long what is under way has to reach who waits for it, and what is closed to be gone. */
-const SETTLE_MS = 20_000;
+const SETTLE_MS = scaled(20_000);
 
 /** Descriptors that come and go: kept files, connections between members. */
 const MORE_FILES = 40;

@@ -4,10 +4,11 @@ import { createClient, type NodeClient } from '@porthole/client';
 import type { Cleanup } from '../../bench/cleanup.ts';
 import { residentBytes } from '../../bench/process-usage.ts';
 import { type Program, startProgram } from '../../bench/program.ts';
+import { scaled } from '../../packages/logs/src/testing/timeout-scale.ts';
 
 const BINARY = join(import.meta.dirname, '../../packages/cli/bin/porthole.cjs');
 const LIVE = 'service.log';
-const READY_MS = 30_000;
+const READY_MS = scaled(30_000);
 
 /** More than socket buffers hold, for readers that stop reading. */
 const BIG_BYTES = 32 * 1024 ** 2;

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { build } from 'esbuild';
 import type { Browser, Page } from 'playwright-core';
 import { onTestFinished } from 'vitest';
+import { scaled } from '../../packages/logs/src/testing/timeout-scale.ts';
 import { launchChromium } from '../../scripts/chromium.mjs';
 
 const root = join(import.meta.dirname, '..', '..');
@@ -48,6 +49,7 @@ export async function startSite(code: string): Promise<string> {
 /** The page of a site, with its client loaded; closed when the test ends. */
 export async function openPage(browser: Browser, origin: string): Promise<Page> {
   const page = await browser.newPage();
+  page.setDefaultTimeout(scaled(30_000));
   onTestFinished(() => page.close());
   await page.goto(`${origin}/`);
   await page.waitForFunction('globalThis.sdk !== undefined');

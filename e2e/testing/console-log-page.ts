@@ -1,6 +1,6 @@
 import type { Browser, CDPSession, Page } from 'playwright-core';
 import { expect, onTestFinished } from 'vitest';
-import { eventually } from '../../packages/server/src/testing/eventually.ts';
+import { eventually } from '../../packages/logs/src/testing/eventually.ts';
 
 /** What a page has and the functions for it use: they run there, and see nothing else of this file. */
 interface PageElement {
@@ -20,7 +20,7 @@ declare const document: PageElement & {
   addEventListener(type: string, listener: (event: { violatedDirective: string; blockedURI: string }) => void): void;
 };
 declare function requestAnimationFrame(callback: () => void): void;
-declare const self: { longestTaskMs: number; copied: string; addEventListener: CopyListening };
+declare const self: { copied: string; addEventListener: CopyListening };
 type CopyListening = (type: 'copy', listener: (event: { clipboardData: Clipboard | null }) => void) => void;
 interface Clipboard {
   getData(format: string): string;
@@ -133,15 +133,6 @@ export class LogPage {
     }));
   }
 
-  /** The longest stretch, since the page was opened or this was asked, in which it could answer nothing. */
-  longestTaskMs(): Promise<number> {
-    return this.page.evaluate(() => {
-      const longest = self.longestTaskMs;
-      self.longestTaskMs = 0;
-      return longest;
-    });
-  }
-
   /** What the page put into the clipboard last. */
   copied(): Promise<string> {
     return this.page.evaluate(() => self.copied);
@@ -158,7 +149,7 @@ export class LogPage {
 
   /** Resolves when nothing is loaded any more. */
   async settled(): Promise<void> {
-    await eventually(async () => expect(await this.list.getAttribute('aria-busy')).toBe('false'), { withinMs: 20_000 });
+    await eventually(async () => expect(await this.list.getAttribute('aria-busy')).toBe('false'));
   }
 
   async #listen(): Promise<void> {
@@ -185,10 +176,6 @@ export class LogPage {
 
 /** Runs before the page's own scripts. */
 function watchPage(): void {
-  self.longestTaskMs = 0;
-  new PerformanceObserver((list) => {
-    for (const { duration } of list.getEntries()) self.longestTaskMs = Math.max(self.longestTaskMs, duration);
-  }).observe({ type: 'longtask' as never });
   document.addEventListener('securitypolicyviolation', ({ violatedDirective, blockedURI }) =>
     console.error(`securitypolicyviolation: ${violatedDirective} ${blockedURI}`),
   );

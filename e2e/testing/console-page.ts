@@ -1,8 +1,9 @@
 import { type Browser, type BrowserContextOptions, errors, type Locator, type Page } from 'playwright-core';
 import { expect, onTestFinished } from 'vitest';
+import { scaled } from '../../packages/logs/src/testing/timeout-scale.ts';
 
-/** Longer than anything here takes on a busy machine; only a failure waits so long. */
-const PATIENCE_MS = 15_000;
+/** Only a failing test waits this long. */
+const PATIENCE_MS = scaled(30_000);
 
 /** What the browser itself writes for an answer that is an error, or for none. */
 const FAILED_REQUEST = /^Failed to load resource: /;

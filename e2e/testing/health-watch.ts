@@ -1,12 +1,10 @@
 import { Agent, request } from 'node:http';
-import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { setTimeout as delay } from 'node:timers/promises';
 import { onTestFinished } from 'vitest';
+import { scaled } from '../../packages/logs/src/testing/timeout-scale.ts';
 
-/** The promise is a second. Tests share the machine with other tests, and are to find who hangs, not who is held up. */
-const PROMISE_MS = 3000;
-
-const GIVE_UP_MS = 3 * PROMISE_MS;
+/** The promise is a second (`npm run bench` measures it). Tests find a node that hangs, not a machine that is busy. */
+const GIVE_UP_MS = scaled(10_000);
 
 /** Asked this often; with the limits on requests that tests set, still within them. */
 const EVERY_MS = 40;
@@ -16,7 +14,7 @@ const ASKED_FROM = '127.0.0.2';
 
 export interface HealthSeen {
   asked: number;
-  /** What was no answer in time, as it showed. */
+  /** Requests that failed or got no response, as they showed. */
   troubles: string[];
 }
 
@@ -27,7 +25,7 @@ export function watchHealth(url: string): { stop(): Promise<HealthSeen> } {
   let stopped = false;
   const watching = (async () => {
     while (!stopped) {
-      const trouble = await askLive(url, agent);
+      const trouble = await ask(url, agent);
       seen.asked++;
       if (trouble !== undefined) seen.troubles.push(trouble);
       await delay(EVERY_MS);
@@ -41,17 +39,6 @@ export function watchHealth(url: string): { stop(): Promise<HealthSeen> } {
   };
   onTestFinished(() => stop().then(() => {}));
   return { stop };
-}
-
-/** Takes off how long this process itself was held up: that is not the node's. */
-async function askLive(url: string, agent: Agent): Promise<string | undefined> {
-  const heldUp = monitorEventLoopDelay({ resolution: 10 });
-  heldUp.enable();
-  const startedAt = performance.now();
-  const trouble = await ask(url, agent);
-  heldUp.disable();
-  const tookMs = performance.now() - startedAt - heldUp.max / 1e6;
-  return tookMs > PROMISE_MS ? `${Math.round(tookMs)} ms` : trouble;
 }
 
 function ask(url: string, agent: Agent): Promise<string | undefined> {

@@ -1,6 +1,6 @@
 import { createServer } from 'node:net';
 import { describe, expect, it } from 'vitest';
-import { eventually } from '../../server/src/testing/eventually.ts';
+import { eventually } from '../../logs/src/testing/eventually.ts';
 import { byteByByte } from './testing/byte-by-byte.ts';
 import { failureOf } from './testing/failure-of.ts';
 import { answering, JSON_HEADERS, startOddServer } from './testing/odd-server.ts';

@@ -1,7 +1,7 @@
 import { renameSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { eventually } from '../../server/src/testing/eventually.ts';
+import { eventually } from '../../logs/src/testing/eventually.ts';
 import { SYSTEM_CLOCK } from './clock.ts';
 import type { NodeClient } from './http-node.ts';
 import { collectFollow } from './testing/collect-follow.ts';
@@ -94,8 +94,7 @@ describe('nothing is lost and nothing told twice', () => {
       for (const name of names) writer.write(name, 10);
       await node.start();
     }
-    for (const name of names)
-      await eventually(() => expect(follow.messages(name)).toEqual(writer.written[name]), { withinMs: 20_000 });
+    for (const name of names) await eventually(() => expect(follow.messages(name)).toEqual(writer.written[name]));
     expect(follow.count('gap')).toBe(0);
     await follow.stop();
   });
@@ -111,7 +110,7 @@ describe('nothing is lost and nothing told twice', () => {
       writer.write('a.log', 3);
       await turns();
     }
-    await eventually(() => expect(follow.messages('a.log')).toEqual(writer.written['a.log']), { withinMs: 20_000 });
+    await eventually(() => expect(follow.messages('a.log')).toEqual(writer.written['a.log']));
     expect(proxy.cuts).toBeGreaterThan(5);
     await follow.stop();
   });
@@ -128,8 +127,7 @@ describe('nothing is lost and nothing told twice', () => {
       writer.write(names[Math.floor(next() * 3)] ?? 'a.log', 3);
       await turns();
     }
-    for (const name of names)
-      await eventually(() => expect(follow.messages(name)).toEqual(writer.written[name]), { withinMs: 20_000 });
+    for (const name of names) await eventually(() => expect(follow.messages(name)).toEqual(writer.written[name]));
     expect(proxy.cuts).toBeGreaterThan(5);
     await follow.stop();
   });
@@ -166,7 +164,7 @@ describe('nothing is lost and nothing told twice', () => {
     });
     const follow = collectFollow(impatientClient(proxy.url), { start });
     for (const name of ['a.log', 'b.log'])
-      await eventually(() => expect(follow.messages(name)).toEqual(writer.written[name]), { withinMs: 20_000 });
+      await eventually(() => expect(follow.messages(name)).toEqual(writer.written[name]));
     expect(proxy.cuts).toBeGreaterThan(2);
     await follow.stop();
   });

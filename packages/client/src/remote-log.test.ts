@@ -2,7 +2,7 @@ import { appendFileSync, renameSync, truncateSync, utimesSync, writeFileSync } f
 import { join } from 'node:path';
 import type { OpenLog } from '@porthole/logs/types';
 import { expect, it } from 'vitest';
-import { eventually } from '../../server/src/testing/eventually.ts';
+import { eventually } from '../../logs/src/testing/eventually.ts';
 import { startTestNode } from '../../server/src/testing/test-node.ts';
 import { createClient } from './create-client.ts';
 import { failureOf } from './testing/failure-of.ts';

@@ -1,9 +1,9 @@
 import { mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { eventually } from '../../logs/src/testing/eventually.ts';
 import { createHealth, type Readiness } from './health.ts';
 import { ask, askJson, openSocket, readToEnd } from './testing/ask.ts';
-import { eventually } from './testing/eventually.ts';
 import { startTestNode, tempDir } from './testing/test-node.ts';
 
 function ready(port: number): Promise<Readiness> {

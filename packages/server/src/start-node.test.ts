@@ -2,9 +2,9 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { eventually } from '../../logs/src/testing/eventually.ts';
 import { startNode } from './start-node.ts';
 import { ask, askHead, askJson } from './testing/ask.ts';
-import { eventually } from './testing/eventually.ts';
 import { heldConnections, openBelow, startTestNode, tempDir, testSettings } from './testing/test-node.ts';
 
 const BIG = Buffer.alloc(32 * 1024 * 1024, 'a line of a log file\n');

@@ -1,6 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { it } from 'vitest';
+import { scaled } from '../../../packages/logs/src/testing/timeout-scale.ts';
 import { mutate, seededRandom } from './mutate.ts';
 
 /** `FUZZ_SECONDS=600 npm test -- test/fuzz` looks for new cases, each time others. */
@@ -10,8 +11,8 @@ const SEED = SECONDS > 0 ? Date.now() >>> 0 : 20261115;
 /** Of a run in the tests; some hundred milliseconds where an input costs little. */
 const RUNS = 4000;
 
-/** No input of at most 64 KiB takes so long unless its cost grows faster than its size; looked at twice. */
-const LONG_MS = 1000;
+/** No input of at most 64 KiB takes this long unless its cost grows faster than its size; tried twice. */
+const LONG_MS = scaled(2000);
 
 const FIXTURES = join(import.meta.dirname, '../fixtures');
 
@@ -27,7 +28,7 @@ export interface Fuzzing {
 /** A test that a parser takes or refuses whatever comes, in bounded time. Inputs that were found once are tried first. */
 export function fuzz(name: string, { corpus, runs = RUNS, check }: Fuzzing): void {
   const good = corpus.map((input) => Buffer.from(input));
-  const timeout = 60_000 + SECONDS * 1000;
+  const timeout = scaled(180_000) + SECONDS * 1000;
   it(`${name}: any input is taken or refused as documented`, { timeout }, async () => {
     for (const input of [...good, ...foundBefore(name)]) await tried(check, input);
     const random = seededRandom(SEED);

@@ -43,7 +43,7 @@ describe('completion in bash', () => {
       const names = flags.flatMap(({ long, short }) => [...(short ? [`-${short}`] : []), `--${long}`]);
       expect(complete(...path.split(' ').filter(Boolean), '-')).toEqual(names);
     }
-  }, 60_000);
+  });
 
   it.each([
     [['lo'], ['logs']],

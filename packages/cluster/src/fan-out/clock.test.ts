@@ -1,6 +1,6 @@
 import type { NodeDescription } from '@porthole/contract';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { eventually } from '../testing/eventually.ts';
+import { eventually } from '../../../logs/src/testing/eventually.ts';
 import { fakeCluster } from '../testing/fake-cluster.ts';
 import { FakeNode } from '../testing/fake-node.ts';
 import { ClockTable } from './clock.ts';

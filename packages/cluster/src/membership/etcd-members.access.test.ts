@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { eventually } from '../../../server/src/testing/eventually.ts';
+import { eventually } from '../../../logs/src/testing/eventually.ts';
 import { EtcdConnection } from './etcd/etcd-connection.ts';
 import { readAddress } from './member-url.ts';
 import { startTestEtcd } from './testing/etcd.ts';

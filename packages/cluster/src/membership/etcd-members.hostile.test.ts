@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { eventually } from '../../../server/src/testing/eventually.ts';
+import { eventually } from '../../../logs/src/testing/eventually.ts';
 import { encodeEtcdValue, readEtcdValue } from './etcd-value.ts';
 import { startTestEtcd, type TestEtcd } from './testing/etcd.ts';
 import { idsOf, joinEtcd, ToldLog, testSelf } from './testing/members.ts';

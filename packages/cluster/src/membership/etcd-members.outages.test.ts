@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { eventually } from '../../../server/src/testing/eventually.ts';
+import { eventually } from '../../../logs/src/testing/eventually.ts';
 import { Cable } from './testing/cable.ts';
 import { startTestEtcd } from './testing/etcd.ts';
 import { idsOf, joinEtcd, ToldLog } from './testing/members.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { eventually } from '../../../server/src/testing/eventually.ts';
+import { eventually } from '../../../logs/src/testing/eventually.ts';
 import { createLindbMembers, type LindbMembersOptions } from './lindb-members.ts';
 import type { Membership } from './membership.ts';
 import { startTestEtcd } from './testing/etcd.ts';

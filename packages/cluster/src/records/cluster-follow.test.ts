@@ -1,7 +1,7 @@
 import { PortholeError } from '@porthole/contract';
 import { describe, expect, it } from 'vitest';
+import { eventually } from '../../../logs/src/testing/eventually.ts';
 import { collectFollow } from '../testing/collect-follow.ts';
-import { eventually } from '../testing/eventually.ts';
 import { fakeCluster } from '../testing/fake-cluster.ts';
 import { FakeNode, notSupported, record, silence } from '../testing/fake-node.ts';
 import { LiveLog } from '../testing/live-log.ts';

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type NodeState, PortholeError } from '@porthole/contract';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { eventually } from '../../../server/src/testing/eventually.ts';
+import { eventually } from '../../../logs/src/testing/eventually.ts';
 import { LastWords, type LastWordsParts } from './last-words.ts';
 import { fakeNode, hang, NODE, record, searchOf } from './testing/fake-node.ts';
 import { mask, NOW_MS, peersOf, words } from './testing/fake-parts.ts';

@@ -27,8 +27,10 @@ function redact(text: string): string | undefined {
 
 const stamp = (timeMs: number) => new Date(timeMs).toISOString().replace('T', ' ').replace('Z', '');
 
+const NOW_MS = Date.now();
+
 function logOf(name: string): string {
-  const at = (agoMs: number) => stamp(Date.now() - agoMs);
+  const at = (agoMs: number) => stamp(NOW_MS - agoMs);
   return [
     `${at(3_600_000)}\tERROR\told/place.go:1\tlong ago`,
     `${at(60_000)}\tERROR\tbroker/runtime.go:172\t${name} failed`,
@@ -85,7 +87,7 @@ it('a cluster of real nodes, a dead one and one that only speaks the contract', 
     ['one', 'up', 'UTC', 1],
     ['two', 'up', 'UTC', 1],
   ]);
-  expect(Math.abs((nodes[2]?.lastRecordMs ?? 0) - (Date.now() - 50_000))).toBeLessThan(20_000);
+  expect(Math.abs((nodes[2]?.lastRecordMs ?? 0) - (NOW_MS - 50_000))).toBeLessThan(20_000);
 
   const { configs } = await clusterConfig(parts, {});
   expect(JSON.stringify(configs)).not.toContain('hunter2');

@@ -1,6 +1,6 @@
 import { PortholeError } from '@porthole/client';
 import { describe, expect, it } from 'vitest';
-import { eventually } from '../../../server/src/testing/eventually.ts';
+import { eventually } from '../../../logs/src/testing/eventually.ts';
 import { settled } from './testing/manual-clock.ts';
 import { openTestWorkspace } from './testing/open-workspace.ts';
 import type { FindQuery } from './workspace-state.ts';

@@ -159,7 +159,7 @@ describe('what is no cursor', () => {
     );
   });
 
-  test('because one character is another leads to no other record', { timeout: 120_000 }, async () => {
+  test('because one character is another leads to no other record', async () => {
     const { path, logs } = setting();
     // Many equal records, as long as a power of the digits' base: one digit leads from one of them to another.
     writeFileSync(

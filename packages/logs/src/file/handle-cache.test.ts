@@ -1,6 +1,7 @@
 import { mkdirSync, readSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, describe, expect, onTestFinished, test, vi } from 'vitest';
+import { eventually } from '../testing/eventually.ts';
 import { readTail } from '../testing/read-answer.ts';
 import { openBelow, openDir, tempDir } from '../testing/temp-dir.ts';
 import { HandleCache } from './handle-cache.ts';
@@ -19,7 +20,7 @@ function textOf({ fd, sizeBytes }: LogHandle): string {
 
 /** Closing is not waited for by those who release. */
 async function expectOpen(dir: string, count: number): Promise<void> {
-  await vi.waitFor(() => expect(openBelow(dir)).toBe(count), { interval: 5 });
+  await eventually(() => expect(openBelow(dir)).toBe(count));
 }
 
 describe('a busy file', () => {

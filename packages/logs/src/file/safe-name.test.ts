@@ -49,7 +49,7 @@ const PIECES = ['/', '\\', '..', '.', '\0', '%2f', '%2F', '%5c', '%2e%2e', '%252
   .concat(['etc', 'passwd', 'proc', 'self', 'fd', 'environ', 'root', 'canary.txt', 'sibling', 'a.log', 'inside', 'sub'])
   .concat(['x'.repeat(255), 'x'.repeat(5000), '\ud800', '\udc00', '\udbff', '\udfff']);
 
-test('no byte from outside the directory is served for 100,000 hostile names', { timeout: 60_000 }, async () => {
+test('no byte from outside the directory is served for 100,000 hostile names', async () => {
   const { dir, outside } = directoryAmongSecrets();
   const logs = openDir(dir);
   const reads = new SharedReads();

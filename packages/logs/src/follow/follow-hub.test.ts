@@ -1,6 +1,7 @@
 import { appendFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, test, vi } from 'vitest';
+import { expect, test } from 'vitest';
+import { eventually } from '../testing/eventually.ts';
 import { tempDir } from '../testing/temp-dir.ts';
 import type { FollowItem } from '../types.ts';
 import { collectFollow, openHub, recordsOf } from './testing/open-hub.ts';
@@ -17,9 +18,9 @@ test('what is appended is told, what was there before is not', async () => {
   const follow = collectFollow(openHub(dir), { file: 'a.log' });
   await follow.ready;
   appendFileSync(path, line(2) + line(3));
-  await vi.waitFor(() => expect(follow.texts).toEqual([line(2), line(3)].map(bare)));
+  await eventually(() => expect(follow.texts).toEqual([line(2), line(3)].map(bare)));
   appendFileSync(path, line(4));
-  await vi.waitFor(() => expect(follow.texts).toHaveLength(3));
+  await eventually(() => expect(follow.texts).toHaveLength(3));
   await follow.stop();
   expect(follow.items.at(-1)).toEqual({ type: 'end', reason: 'cancelled' });
   expect(recordsOf(follow.items)[0]).toMatchObject({
@@ -47,7 +48,7 @@ test('closing the hub ends every follow with the reason', async () => {
   await Promise.all(follows.map(({ ready }) => ready));
   await hub.close();
   for (const { items } of follows) {
-    await vi.waitFor(() => expect(items).toEqual([{ type: 'end', reason: 'stopping' }]));
+    await eventually(() => expect(items).toEqual([{ type: 'end', reason: 'stopping' }]));
   }
 });
 
@@ -58,9 +59,9 @@ test('all logs of the directory are followed, those that appear later from their
   await follow.ready;
   writeFileSync(join(dir, 'b.log'), line(2) + line(3));
   appendFileSync(join(dir, 'a.log'), line(4));
-  await vi.waitFor(() => expect(follow.texts.toSorted()).toEqual([line(2), line(3), line(4)].map(bare)));
+  await eventually(() => expect(follow.texts.toSorted()).toEqual([line(2), line(3), line(4)].map(bare)));
   appendFileSync(join(dir, 'b.log'), line(5));
-  await vi.waitFor(() => expect(follow.texts).toHaveLength(4));
+  await eventually(() => expect(follow.texts).toHaveLength(4));
   await follow.stop();
 });
 
@@ -72,7 +73,7 @@ test('a log whose live file carries the date goes on with the next date', async 
   await follow.ready;
   appendFileSync(join(dir, 'app-2026-11-14.log'), line(2));
   writeFileSync(join(dir, 'app-2026-11-15.log'), line(3));
-  await vi.waitFor(() => expect(follow.texts).toEqual([line(2), line(3)].map(bare)));
+  await eventually(() => expect(follow.texts).toEqual([line(2), line(3)].map(bare)));
   expect(follow.items.filter(({ type }) => type === 'rotated')).toHaveLength(1);
   expect(hub.usage.readers).toBe(1);
   await follow.stop();
@@ -89,9 +90,9 @@ test('filters: level, terms, regex, and continuation lines go with their record'
   await Promise.all([byLevel.ready, byRegex.ready, byTerm.ready]);
   const error = line(9).replace('INFO', 'ERROR');
   appendFileSync(path, `${lines(2, 9).join('')}${error}\tat one\n\tat two\n${line(10)}`);
-  await vi.waitFor(() => expect(byRegex.texts).toEqual([line(3), line(7)].map(bare)));
-  await vi.waitFor(() => expect(byTerm.texts).toEqual([line(5)].map(bare)));
-  await vi.waitFor(() => expect(byLevel.texts).toEqual([`${error}\tat one\n\tat two`]));
+  await eventually(() => expect(byRegex.texts).toEqual([line(3), line(7)].map(bare)));
+  await eventually(() => expect(byTerm.texts).toEqual([line(5)].map(bare)));
+  await eventually(() => expect(byLevel.texts).toEqual([`${error}\tat one\n\tat two`]));
   await Promise.all([byLevel.stop(), byRegex.stop(), byTerm.stop()]);
 });
 
@@ -112,14 +113,14 @@ test('500 followers of one file cost one read per append and share their records
   expect(hub.usage).toEqual({ readers: 1, watchers: 1, openFiles: 1 });
   appendFileSync(path, line(2));
   const first = follows[0];
-  await vi.waitFor(() => expect(first?.texts).toHaveLength(1), { interval: 1 });
+  await eventually(() => expect(first?.texts).toHaveLength(1));
   const before = hub.reads;
   const appends = 20;
   for (let turn = 0; turn < appends; turn++) {
     appendFileSync(path, line(3 + turn));
-    await vi.waitFor(() => expect(first?.texts).toHaveLength(2 + turn), { interval: 1 });
+    await eventually(() => expect(first?.texts).toHaveLength(2 + turn));
   }
-  await vi.waitFor(() => expect(follows.every(({ texts }) => texts.length === 1 + appends)).toBe(true));
+  await eventually(() => expect(follows.every(({ texts }) => texts.length === 1 + appends)).toBe(true));
   expect(hub.reads - before).toBe(appends);
   const told = new Set(follows.map(({ items }) => items[0] as FollowItem));
   expect(told.size).toBe(1);
@@ -134,6 +135,6 @@ test('without events, polling alone finds what was appended', async () => {
   await follow.ready;
   expect(hub.usage.watchers).toBe(0);
   appendFileSync(join(dir, 'a.log'), line(2));
-  await vi.waitFor(() => expect(follow.texts).toEqual([bare(line(2))]));
+  await eventually(() => expect(follow.texts).toEqual([bare(line(2))]));
   await follow.stop();
 });

@@ -1,6 +1,7 @@
 import { appendFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, test, vi } from 'vitest';
+import { expect, test } from 'vitest';
+import { eventually } from '../testing/eventually.ts';
 import { tempDir } from '../testing/temp-dir.ts';
 import { collectFollow, openHub, recordsOf } from './testing/open-hub.ts';
 
@@ -18,18 +19,18 @@ async function scene(options: Parameters<typeof openHub>[1] = {}, text = `${LINE
 test('a half-written line is held until its newline', async () => {
   const { path, follow } = await scene({ times: { idleMs: 60_000 } });
   appendFileSync(path, `${LINE} first\n${LINE} sec`);
-  await vi.waitFor(() => expect(follow.texts).toEqual([`${LINE} first`]));
+  await eventually(() => expect(follow.texts).toEqual([`${LINE} first`]));
   appendFileSync(path, `ond\n`);
-  await vi.waitFor(() => expect(follow.texts).toEqual([`${LINE} first`, `${LINE} second`]));
+  await eventually(() => expect(follow.texts).toEqual([`${LINE} first`, `${LINE} second`]));
   await follow.stop();
 });
 
 test('a line that stays half-written is told so, and its rest continues it', async () => {
   const { path, follow } = await scene({ times: { idleMs: 50 } });
   appendFileSync(path, `${LINE} half`);
-  await vi.waitFor(() => expect(recordsOf(follow.items)).toMatchObject([{ unfinished: true, message: 'one half' }]));
+  await eventually(() => expect(recordsOf(follow.items)).toMatchObject([{ unfinished: true, message: 'one half' }]));
   appendFileSync(path, ' and half\n');
-  await vi.waitFor(() => expect(recordsOf(follow.items)).toHaveLength(2));
+  await eventually(() => expect(recordsOf(follow.items)).toHaveLength(2));
   const [half, rest] = recordsOf(follow.items);
   expect(rest).toMatchObject({ continued: true, raw: ' and half', offset: (half?.offset ?? 0) + (half?.bytes ?? 0) });
   expect(rest).not.toHaveProperty('unfinished');
@@ -39,7 +40,7 @@ test('a line that stays half-written is told so, and its rest continues it', asy
 test('a line that was half-written when the follow began is told whole', async () => {
   const { path, follow } = await scene({}, `${LINE}\n${LINE} half`);
   appendFileSync(path, ' and half\n');
-  await vi.waitFor(() => expect(follow.texts).toEqual([`${LINE} half and half`]));
+  await eventually(() => expect(follow.texts).toEqual([`${LINE} half and half`]));
   await follow.stop();
 });
 
@@ -52,9 +53,9 @@ test('continuation lines that come late are told as continued, under the decisio
   const others = collectFollow(hub, { file: 'a.log', excluded: ['one'] });
   await Promise.all([errors.ready, others.ready]);
   appendFileSync(path, `${LINE}\n`);
-  await vi.waitFor(() => expect(errors.texts).toEqual([LINE]));
+  await eventually(() => expect(errors.texts).toEqual([LINE]));
   appendFileSync(path, '\tat a\n\tat b\n');
-  await vi.waitFor(() => expect(errors.texts).toEqual([LINE, '\tat a\n\tat b']));
+  await eventually(() => expect(errors.texts).toEqual([LINE, '\tat a\n\tat b']));
   expect(recordsOf(errors.items)[1]).toMatchObject({ continued: true });
   expect(others.texts).toEqual([]);
   await Promise.all([errors.stop(), others.stop()]);
@@ -63,7 +64,7 @@ test('continuation lines that come late are told as continued, under the decisio
 test('lines that end in CRLF', async () => {
   const { path, follow } = await scene({}, `${LINE}\r\n`);
   appendFileSync(path, `${LINE} a\r\n${LINE} b\r\n`);
-  await vi.waitFor(() => expect(follow.texts).toEqual([`${LINE} a`, `${LINE} b`]));
+  await eventually(() => expect(follow.texts).toEqual([`${LINE} a`, `${LINE} b`]));
   expect(recordsOf(follow.items).map(({ message }) => message)).toEqual(['one a', 'one b']);
   await follow.stop();
 });
@@ -72,7 +73,7 @@ test('a long record is shown in part, a very long line comes in pieces', async (
   const { path, follow } = await scene();
   const long = 'x'.repeat(700_000);
   appendFileSync(path, `${LINE}${long}\n`);
-  await vi.waitFor(() =>
+  await eventually(() =>
     expect(recordsOf(follow.items).reduce((sum, { bytes }) => sum + bytes, 0)).toBe(LINE.length + 700_001),
   );
   const [first, ...rest] = recordsOf(follow.items);
@@ -86,7 +87,7 @@ test('a long record is shown in part, a very long line comes in pieces', async (
 test('a burst far larger than the ring reaches a follower that keeps up without a gap', async () => {
   const { path, follow } = await scene({ bufferBytes: 64 * 1024 });
   appendFileSync(path, Array.from({ length: 20_000 }, (_, index) => `${LINE} ${index}\n`).join(''));
-  await vi.waitFor(() => expect(recordsOf(follow.items)).toHaveLength(20_000), { timeout: 10_000 });
+  await eventually(() => expect(recordsOf(follow.items)).toHaveLength(20_000));
   expect(follow.items).toHaveLength(20_000);
   await follow.stop();
 });

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { expect, test, vi } from 'vitest';
 import { createZone } from '../parse/zone.ts';
+import { eventually } from '../testing/eventually.ts';
 import { tempDir } from '../testing/temp-dir.ts';
 import type { FollowItem, FollowQuery, FoundRecord } from '../types.ts';
 import { fileSearch } from './testing/file-search.ts';
@@ -18,7 +19,7 @@ const upTo = (from: number, to: number) => Array.from({ length: to - from + 1 },
 const numbersOf = (items: readonly FollowItem[]) =>
   recordsOf(items).map(({ message }) => Number(/number (\d+)/.exec(message)?.[1]));
 const told = (follow: Collected, numbers: number[]) =>
-  vi.waitFor(() => expect(numbersOf(follow.items)).toEqual(numbers), { timeout: 5000 });
+  eventually(() => expect(numbersOf(follow.items)).toEqual(numbers));
 
 /** A family of an archive, a rotated file and a live one, of ten records each. */
 function family(): { dir: string; path: string } {
@@ -113,7 +114,7 @@ test('history that takes so long that the ring moves on is continued with histor
     if (next > 330) continue;
     appendFileSync(path, lines(next, next + 99));
     next += 100;
-    await vi.waitFor(() => expect(numbersOf(other.items).at(-1)).toBe(next - 1));
+    await eventually(() => expect(numbersOf(other.items).at(-1)).toBe(next - 1));
   }
   expect(numbersOf(items)).toEqual(upTo(1, 330));
   await batches.return();
@@ -129,7 +130,7 @@ test('a slow follower gets a gap that a search can load, and others get everythi
   await slow.next();
   for (let start = 31; start < 331; start += 10) {
     appendFileSync(path, lines(start, start + 9));
-    await vi.waitFor(() => expect(numbersOf(fast.items).at(-1)).toBe(start + 9));
+    await eventually(() => expect(numbersOf(fast.items).at(-1)).toBe(start + 9));
   }
   const { value: items = [] } = await slow.next();
   const [gap] = items;
@@ -152,13 +153,13 @@ test('several logs at once: resumes each from its own record', async () => {
   const { dir } = family();
   writeFileSync(join(dir, 'other.log'), lines(101, 105));
   const first = collectFollow(openHub(dir), { start: { timeMs: 0 } });
-  await vi.waitFor(() => expect(recordsOf(first.items)).toHaveLength(35));
+  await eventually(() => expect(recordsOf(first.items)).toHaveLength(35));
   await first.stop();
   const cursorAt = (number: number) => recordsOf(first.items)[numbersOf(first.items).indexOf(number)]?.cursor ?? '';
   const cursor = `${cursorAt(28)}~${cursorAt(103)}`;
   const again = collectFollow(openHub(dir), { start: { cursor } });
   await again.ready;
-  await vi.waitFor(() => expect(numbersOf(again.items).toSorted((a, b) => a - b)).toEqual([29, 30, 104, 105]));
+  await eventually(() => expect(numbersOf(again.items).toSorted((a, b) => a - b)).toEqual([29, 30, 104, 105]));
   await again.stop();
 });
 
@@ -166,12 +167,12 @@ test('of several records of one log in a cursor the last one counts, whatever fi
   const { dir } = family();
   writeFileSync(join(dir, 'other.log'), lines(101, 105));
   const first = collectFollow(openHub(dir), { start: { timeMs: 0 } });
-  await vi.waitFor(() => expect(recordsOf(first.items)).toHaveLength(35));
+  await eventually(() => expect(recordsOf(first.items)).toHaveLength(35));
   await first.stop();
   const cursorAt = (number: number) => recordsOf(first.items)[numbersOf(first.items).indexOf(number)]?.cursor ?? '';
   const joined = (...numbers: number[]) => numbers.map(cursorAt).join('~');
   const all = collectFollow(openHub(dir), { start: { cursor: joined(5, 15, 102, 28, 104) } });
-  await vi.waitFor(() => expect(numbersOf(all.items).toSorted((a, b) => a - b)).toEqual([29, 30, 105]));
+  await eventually(() => expect(numbersOf(all.items).toSorted((a, b) => a - b)).toEqual([29, 30, 105]));
   await all.stop();
   const one = collectFollow(openHub(dir), { family: 'app.log', start: { cursor: joined(5, 104, 15, 28) } });
   await told(one, [29, 30]);
@@ -188,7 +189,7 @@ test('logs that the cursor does not name begin at its time, or at one given that
   const cursor = recordsOf(first.items)[27]?.cursor ?? '';
   const fromB = async (start: FollowQuery['start']) => {
     const follow = collectFollow(openHub(dir), { start });
-    await vi.waitFor(() => expect(numbersOf(follow.items)).toContain(40));
+    await eventually(() => expect(numbersOf(follow.items)).toContain(40));
     await follow.stop();
     return numbersOf(follow.items.filter((item) => item.type === 'record' && item.file === 'b.log'));
   };

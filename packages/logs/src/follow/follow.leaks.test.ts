@@ -1,6 +1,7 @@
 import { appendFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, test, vi } from 'vitest';
+import { expect, test } from 'vitest';
+import { eventually } from '../testing/eventually.ts';
 import { openBelow, tempDir } from '../testing/temp-dir.ts';
 import { collectFollow, openHub } from './testing/open-hub.ts';
 
@@ -9,7 +10,7 @@ const NOTHING = { readers: 0, watchers: 0, openFiles: 0 };
 
 const timers = () => process.getActiveResourcesInfo().filter((name) => name === 'Timeout' || name === 'FSEventWrap');
 
-test('aborted follows leave no descriptor, watcher or timer, however they are left', { timeout: 60_000 }, async () => {
+test('aborted follows leave no descriptor, watcher or timer, however they are left', async () => {
   const dir = tempDir();
   for (const name of ['a.log', 'b.log', 'c.log']) writeFileSync(join(dir, name), LINE.repeat(10));
   const before = timers().length;
@@ -34,9 +35,9 @@ test('aborted follows leave no descriptor, watcher or timer, however they are le
   for (let turn = 0; turn < 1000; turn += 10) {
     await Promise.all(Array.from({ length: 10 }, (_, index) => leave(turn + index)));
   }
-  await vi.waitFor(() => expect(hub.usage).toEqual(NOTHING), { timeout: 10_000 });
-  await vi.waitFor(() => expect(openBelow(dir)).toBe(0), { timeout: 10_000 });
-  await vi.waitFor(() => expect(timers().length).toBeLessThanOrEqual(before), { timeout: 10_000 });
+  await eventually(() => expect(hub.usage).toEqual(NOTHING));
+  await eventually(() => expect(openBelow(dir)).toBe(0));
+  await eventually(() => expect(timers().length).toBeLessThanOrEqual(before));
 });
 
 test('closing in the middle of everything leaves nothing', async () => {
@@ -52,9 +53,9 @@ test('closing in the middle of everything leaves nothing', async () => {
   await hub.close();
   expect(hub.usage).toEqual(NOTHING);
   for (const { items } of follows) {
-    await vi.waitFor(() => expect(items.at(-1)).toEqual({ type: 'end', reason: 'stopping' }));
+    await eventually(() => expect(items.at(-1)).toEqual({ type: 'end', reason: 'stopping' }));
   }
   const late = collectFollow(hub, { file: 'a.log' });
-  await vi.waitFor(() => expect(late.items).toEqual([{ type: 'end', reason: 'stopping' }]));
+  await eventually(() => expect(late.items).toEqual([{ type: 'end', reason: 'stopping' }]));
   expect(hub.usage).toEqual(NOTHING);
 });

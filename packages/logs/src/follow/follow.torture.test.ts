@@ -3,9 +3,12 @@ import { setMaxListeners } from 'node:events';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { expect, test, vi } from 'vitest';
+import { setTimeout as delay } from 'node:timers/promises';
+import { expect, test } from 'vitest';
 import type { LogDir } from '../log-dir.ts';
+import { eventually } from '../testing/eventually.ts';
 import { openDir, tempDir } from '../testing/temp-dir.ts';
+import { scaled } from '../testing/timeout-scale.ts';
 import type { FollowItem, FollowQuery } from '../types.ts';
 
 const KINDS = ['rename', 'gzip', 'copy', 'delete'] as const;
@@ -75,7 +78,7 @@ async function followFast({ logs, query, ledger, signal }: Run): Promise<void> {
 async function followSlowly({ logs, query, ledger, signal }: Run): Promise<void> {
   for await (const items of logs.follow(query, { signal })) {
     ledger.take(items);
-    if (!signal.aborted) await vi.waitFor(() => expect(signal.aborted).toBe(true), { timeout: 700 }).catch(() => {});
+    if (!signal.aborted) await delay(700, undefined, { signal }).catch(() => {});
   }
 }
 
@@ -107,7 +110,7 @@ function run(script: string, args: readonly string[]) {
 }
 
 test('no line is lost, none comes twice, whatever the rotation', {
-  timeout: ROTATIONS * EVERY_MS * 3 + 60_000,
+  timeout: scaled(ROTATIONS * EVERY_MS * 3 + 60_000),
 }, async () => {
   const dir = tempDir();
   for (const kind of KINDS) {
@@ -134,18 +137,15 @@ test('no line is lost, none comes twice, whatever the rotation', {
   });
   const followed = runs.map(({ go, run: one }) => go(one));
   const isReading = ({ run: { logs } }: (typeof runs)[number]) => logs.usage.readers > 0 && logs.usage.openFiles > 0;
-  await vi.waitFor(() => expect(runs.every(isReading)).toBe(true), { timeout: 20_000 });
+  await eventually(() => expect(runs.every(isReading)).toBe(true));
   const writer = run('torture-writer.ts', [dir, String(ROTATIONS), String(EVERY_MS - 5)]);
-  await vi.waitFor(() => expect(runs.every(({ run: { ledger } }) => ledger.last > 0)).toBe(true), { timeout: 20_000 });
+  await eventually(() => expect(runs.every(({ run: { ledger } }) => ledger.last > 0)).toBe(true));
   const rotator = run('torture-rotator.ts', [dir, String(ROTATIONS), String(EVERY_MS)]);
   const done = JSON.parse(await rotator.output) as Record<string, number>;
   writer.child.stdin.end();
   const { last, ends } = JSON.parse(await writer.output) as { last: number; ends: number[] };
   const fast = runs.filter(({ name }) => name !== 'slow');
-  await vi.waitFor(() => expect(fast.map(({ run: { ledger } }) => ledger.last)).toEqual(fast.map(() => last)), {
-    timeout: 20_000,
-    interval: 50,
-  });
+  await eventually(() => expect(fast.map(({ run: { ledger } }) => ledger.last)).toEqual(fast.map(() => last)));
   abort.abort();
   await Promise.all(followed);
 

@@ -1,7 +1,8 @@
 import { appendFileSync, copyFileSync, mkdirSync, renameSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
-import { expect, test, vi } from 'vitest';
+import { expect, test } from 'vitest';
+import { eventually } from '../testing/eventually.ts';
 import { openBelow, tempDir } from '../testing/temp-dir.ts';
 import type { FollowItem } from '../types.ts';
 import type { FollowHubParts } from './follow-hub.ts';
@@ -41,8 +42,7 @@ async function scene(options: Partial<FollowHubParts> = {}): Promise<Scene> {
   const hub = openHub(dir, { events: false, pollMs: 40, ...options });
   const follow = collectFollow(hub, { file: 'app.log' });
   await follow.ready;
-  const told = (numbers: number[]) =>
-    vi.waitFor(() => expect(numbersIn(follow.texts)).toEqual(numbers), { timeout: 5000 });
+  const told = (numbers: number[]) => eventually(() => expect(numbersIn(follow.texts)).toEqual(numbers));
   appendFileSync(path, lines(21, 30));
   await told(upTo(21, 30));
   return { dir, path, follow, told };
@@ -191,7 +191,7 @@ test('a file that was cut and has grown to the very same size is noticed', async
 test('a directory that disappears is told once, and when it returns the follow goes on', async () => {
   const { dir, path, follow, told } = await scene({ events: true });
   rmSync(dir, { recursive: true });
-  await vi.waitFor(() => expect(typesOf(follow)).toEqual(['missing']), { timeout: 5000 });
+  await eventually(() => expect(typesOf(follow)).toEqual(['missing']));
   mkdirSync(dir);
   writeFileSync(path, lines(31, 35));
   await told(upTo(21, 35));
@@ -203,8 +203,8 @@ test('a directory that disappears is told once, and when it returns the follow g
 test('a directory that is moved away and back goes on where it was', async () => {
   const { dir, path, follow, told } = await scene({ times: { lingerMs: 100, missingMs: 50 } });
   renameSync(dir, `${dir}.away`);
-  await vi.waitFor(() => expect(typesOf(follow)).toEqual(['missing']), { timeout: 5000 });
-  await vi.waitFor(() => expect(openBelow(`${dir}.away`)).toBe(0), { timeout: 5000 });
+  await eventually(() => expect(typesOf(follow)).toEqual(['missing']));
+  await eventually(() => expect(openBelow(`${dir}.away`)).toBe(0));
   appendFileSync(join(`${dir}.away`, 'app.log'), lines(31, 35));
   renameSync(`${dir}.away`, dir);
   appendFileSync(path, lines(36, 40));
@@ -217,7 +217,7 @@ test('old descriptors are given back some time after a rotation', async () => {
   renameSync(path, `${path}.1`);
   writeFileSync(path, lines(31, 35));
   await told(upTo(21, 35));
-  await vi.waitFor(() => expect(openBelow(dir)).toBe(1), { timeout: 5000 });
+  await eventually(() => expect(openBelow(dir)).toBe(1));
 });
 
 test('a number given to a new file does not hide it', async () => {

@@ -75,7 +75,7 @@ const step = fc.record({
 });
 
 describe('seeking a time', () => {
-  test('leaves nothing out that matches, and finds the first record that is not older', { timeout: 120_000 }, () => {
+  test('leaves nothing out that matches, and finds the first record that is not older', () => {
     const path = join(tempDir(), 'a.log');
     fc.assert(
       fc.property(

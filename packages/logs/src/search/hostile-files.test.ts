@@ -14,9 +14,10 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
-import { describe, expect, test, vi } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { BLOCK_BYTES } from '../scan/blocks.ts';
 import { ask, fill } from '../testing/ask.ts';
+import { eventually } from '../testing/eventually.ts';
 import { BERLIN } from '../testing/random-logs.ts';
 import { openBelow, openDir, tempDir } from '../testing/temp-dir.ts';
 import type { FoundRecord, SearchEnd } from '../types.ts';
@@ -182,7 +183,7 @@ describe('a line of 200 MB', () => {
     closeSync(fd);
   }
 
-  test('is told in parts, and searched in little memory', { timeout: 120_000 }, async () => {
+  test('is told in parts, and searched in little memory', async () => {
     const dir = tempDir();
     writeLong(dir);
     const logs = openDir(dir, OPTIONS);
@@ -210,7 +211,7 @@ describe('a line of 200 MB', () => {
 });
 
 describe('a file of NULs', () => {
-  test('is gone through quickly, and what stands behind is found', { timeout: 60_000 }, async () => {
+  test('is gone through quickly, and what stands behind is found', async () => {
     const dir = tempDir();
     const path = join(dir, 'a.log');
     const fd = openSync(path, 'w');
@@ -246,7 +247,7 @@ describe('a file of NULs', () => {
 });
 
 describe('after every kind of search', () => {
-  test('no file, thread or question is left', { timeout: 60_000 }, async () => {
+  test('no file, thread or question is left', async () => {
     const dir = tempDir();
     for (let index = 0; index < 3; index++) writeFileSync(join(dir, `a.log.${index + 1}`), lines(8000, 10 - index));
     writeFileSync(join(dir, 'a.log'), '');
@@ -291,14 +292,12 @@ describe('after every kind of search', () => {
     expect(logs.usage).toMatchObject({ questions: 0, lentBuffers: 0 });
     await logs.close();
     expect(logs.usage).toMatchObject({ openFiles: 0, threads: 0, questions: 0 });
-    await vi.waitFor(() => expect(openBelow(dir)).toBe(0), { interval: 5 });
+    await eventually(() => expect(openBelow(dir)).toBe(0));
   });
 });
 
 describe('a compressed file', () => {
-  test('asked about while another question for it is given up is answered all the same', {
-    timeout: 60_000,
-  }, async () => {
+  test('asked about while another question for it is given up is answered all the same', async () => {
     const dir = tempDir();
     writeFileSync(join(dir, 'a.log.gz'), gzipSync(lines(200_000, 1), { level: 1 }));
     const logs = openDir(dir, OPTIONS);
@@ -321,7 +320,7 @@ describe('a compressed file', () => {
 });
 
 describe('a search that may take only so long', () => {
-  test('ends with a cursor from which the rest is told exactly', { timeout: 120_000 }, async () => {
+  test('ends with a cursor from which the rest is told exactly', async () => {
     const dir = tempDir();
     for (let index = 0; index < 4; index++) writeFileSync(join(dir, `a.log.${4 - index}`), lines(50_000, index + 1));
     const logs = openDir(dir, OPTIONS);
@@ -351,7 +350,7 @@ describe('a search that may take only so long', () => {
 });
 
 describe('a search that is aborted', () => {
-  test('ends, with or without a closing record, and its threads are free', { timeout: 60_000 }, async () => {
+  test('ends, with or without a closing record, and its threads are free', async () => {
     const dir = tempDir();
     writeFileSync(join(dir, 'a.log'), Buffer.alloc(120 * MIB, lines(1000, 1)));
     const logs = openDir(dir, OPTIONS);
@@ -371,7 +370,7 @@ describe('a search that is aborted', () => {
       })();
       abort.abort();
       expect(await rest).toBe('end');
-      await vi.waitFor(() => expect(logs.usage.questions).toBe(0), { interval: 5 });
+      await eventually(() => expect(logs.usage.questions).toBe(0));
     }
     expect(logs.usage.lentBuffers).toBe(0);
   });

@@ -1,14 +1,20 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { scaled } from './timeout-scale.ts';
 
-/** Looks again until it holds; a test that waits for nothing else uses it instead of sleeping. Fails with the last throw. */
-export async function eventually(look: () => void | Promise<void>, { withinMs = 10_000 } = {}): Promise<void> {
-  const giveUpAt = Date.now() + withinMs;
+/** Only a failing test waits this long, so it is generous. */
+const WITHIN_MS = 30_000;
+const POLL_MS = 5;
+
+/** Polls until `check` no longer throws; used instead of sleeping. Fails with the last error. */
+export async function eventually(check: () => unknown, { withinMs = WITHIN_MS } = {}): Promise<void> {
+  const giveUpAt = performance.now() + scaled(withinMs);
   for (;;) {
     try {
-      return await look();
+      await check();
+      return;
     } catch (error) {
-      if (Date.now() > giveUpAt) throw error;
-      await delay(5);
+      if (performance.now() > giveUpAt) throw error;
+      await delay(POLL_MS);
     }
   }
 }

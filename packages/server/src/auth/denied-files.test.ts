@@ -3,9 +3,9 @@ import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { MEMBER_ROUTE_IDS, memberRouteOf, ROUTE_IDS, type Route, routeOf } from '@porthole/contract';
 import { describe, expect, it } from 'vitest';
+import { eventually } from '../../../logs/src/testing/eventually.ts';
 import { connect } from '../grpc/testing/connect.ts';
 import { ask, askHead, askProblem } from '../testing/ask.ts';
-import { eventually } from '../testing/eventually.ts';
 import { freePorts } from '../testing/free-ports.ts';
 import { startTestNode, type TestNode } from '../testing/test-node.ts';
 

@@ -2,9 +2,9 @@ import { readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { ClusterConfigDiff, ClusterEnd, ClusterItem, ClusterNodes, ClusterRecord } from '@porthole/contract';
 import { describe, expect, it } from 'vitest';
+import { eventually } from '../../../logs/src/testing/eventually.ts';
 import { createToken } from '../auth/tokens.ts';
 import { askJson, askProblem } from '../testing/ask.ts';
-import { eventually } from '../testing/eventually.ts';
 import { freePorts } from '../testing/free-ports.ts';
 import { startTestNode, type TestNode, tempDir } from '../testing/test-node.ts';
 

@@ -1,8 +1,8 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { eventually } from '../../../logs/src/testing/eventually.ts';
 import { ask } from '../testing/ask.ts';
-import { eventually } from '../testing/eventually.ts';
 import { startTestNode, tempDir } from '../testing/test-node.ts';
 
 const view = async (port: number) => (await ask(port, '/api/v1/log/view?file=a.log')).body.toString();

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { type ClientHttp2Session, connect, constants, createServer, type ServerHttp2Session } from 'node:http2';
 import type { AddressInfo } from 'node:net';
 import { expect, it, onTestFinished } from 'vitest';
-import { eventually } from '../testing/eventually.ts';
+import { eventually } from '../../../logs/src/testing/eventually.ts';
 import { limitResets } from './reset-limit.ts';
 
 /** A client of a server that answers nothing but `/answered`; the time is the test's. */

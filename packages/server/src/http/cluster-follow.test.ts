@@ -1,8 +1,8 @@
 import type { IncomingMessage } from 'node:http';
 import { type ClusterFollowItem, PATHS } from '@porthole/contract';
 import { describe, expect, it } from 'vitest';
+import { eventually } from '../../../logs/src/testing/eventually.ts';
 import { ask, askHead, askProblem } from '../testing/ask.ts';
-import { eventually } from '../testing/eventually.ts';
 import { CLUSTER_END, clusterRecord } from './testing/cluster-answers.ts';
 import { FakeCluster } from './testing/fake-cluster.ts';
 import { schemaProblems } from './testing/schema-problems.ts';

@@ -1,7 +1,7 @@
 import { PATHS, PortholeError, ROUTE_IDS, routeOf } from '@porthole/contract';
 import { describe, expect, it } from 'vitest';
+import { eventually } from '../../../logs/src/testing/eventually.ts';
 import { ask, askHead, askJson, askProblem } from '../testing/ask.ts';
-import { eventually } from '../testing/eventually.ts';
 import { CLUSTER_ANSWERS, CLUSTER_END, clusterRecord } from './testing/cluster-answers.ts';
 import { FakeCluster } from './testing/fake-cluster.ts';
 import { schemaProblems } from './testing/schema-problems.ts';

@@ -3,8 +3,8 @@ import type { IncomingMessage } from 'node:http';
 import { join } from 'node:path';
 import type { FollowItem } from '@porthole/logs';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { eventually } from '../../../logs/src/testing/eventually.ts';
 import { askHead, askProblem } from '../testing/ask.ts';
-import { eventually } from '../testing/eventually.ts';
 import { startTestNode } from '../testing/test-node.ts';
 import { schemaProblems } from './testing/schema-problems.ts';
 

@@ -3,8 +3,8 @@ import { connect } from 'node:net';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { expect, it } from 'vitest';
+import { eventually } from '../../../logs/src/testing/eventually.ts';
 import { ask, askHead } from '../testing/ask.ts';
-import { eventually } from '../testing/eventually.ts';
 import { heldConnections, openBelow, startTestNode } from '../testing/test-node.ts';
 
 /** More than the socket buffers hold, so that the node is stopped midway; and less, so that its last byte is on its way. */
@@ -39,7 +39,7 @@ function heldBytes(): number {
   return heapUsed + arrayBuffers;
 }
 
-it('10,000 answers, half of them dropped midway, leave nothing behind', { timeout: 120_000 }, async () => {
+it('10,000 answers, half of them dropped midway, leave nothing behind', async () => {
   const { port, logDir } = await startTestNode({ files: FILES, settings: { http: { maxStreams: 1000 } } });
   const agent = new Agent({ keepAlive: true, maxSockets: 16 });
   const drop = async (path: string) => {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import { eventually } from '../../../logs/src/testing/eventually.ts';
 import { createRateLimit } from '../doors/rate-limit.ts';
 import { ask, askHead, askJson, askProblem, exchange, openSocket, readToEnd } from '../testing/ask.ts';
-import { eventually } from '../testing/eventually.ts';
 import { heldConnections, startTestNode } from '../testing/test-node.ts';
 
 const BIG = Buffer.alloc(64 * 1024 * 1024, 'a line of a log file\n');

@@ -1,7 +1,7 @@
 import { type ErrorCode, MEMBER_ROUTE_IDS, memberRouteOf, type NodeState, PortholeError } from '@porthole/contract';
 import { describe, expect, it } from 'vitest';
+import { eventually } from '../../../logs/src/testing/eventually.ts';
 import { ask, askHead, askJson, askProblem } from '../testing/ask.ts';
-import { eventually } from '../testing/eventually.ts';
 import { BatchSource } from './testing/batch-source.ts';
 import { FakeCluster } from './testing/fake-cluster.ts';
 import { END, record } from './testing/records.ts';

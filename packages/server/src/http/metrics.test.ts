@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { eventually } from '../../../logs/src/testing/eventually.ts';
 import { ask, exchange } from '../testing/ask.ts';
-import { eventually } from '../testing/eventually.ts';
 import { startTestNode } from '../testing/test-node.ts';
 
 /** The samples of a Prometheus text, by name and labels. Throws at a line that is none. */

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { describe, expect, it } from 'vitest';
+import { eventually } from '../../../logs/src/testing/eventually.ts';
 import { ask, askHead, openSocket, readToEnd } from '../testing/ask.ts';
-import { eventually } from '../testing/eventually.ts';
 import { openBelow, startTestNode } from '../testing/test-node.ts';
 
 /** More than all socket buffers of a loopback connection hold. */

@@ -3,8 +3,8 @@ import type { IncomingMessage } from 'node:http';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
+import { eventually } from '../../../logs/src/testing/eventually.ts';
 import { ask, askHead } from '../testing/ask.ts';
-import { eventually } from '../testing/eventually.ts';
 import { startTestNode, type TestNode } from '../testing/test-node.ts';
 
 /** More than all socket buffers of a loopback connection hold, so that the node is still reading when the test acts. */

@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import { appendFile, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { eventually } from '../../../logs/src/testing/eventually.ts';
 import { linesOf, messagesIn, numbered, openTestLog, tempDir, testClock } from './testing/temp-log.ts';
 
 /** Linux has a device that answers every write as a full disk does. */
@@ -75,9 +76,9 @@ testFullDisk('without any call the retry comes by itself', async () => {
   await symlink('/dev/full', join(dir, 'porthole.log'));
   const log = await openTestLog({ dir });
   log.component('x').info('n', 'patient');
-  await expect.poll(() => log.stats().errors).toBeGreaterThan(0);
+  await eventually(() => expect(log.stats().errors).toBeGreaterThan(0));
   await rm(join(dir, 'porthole.log'));
-  await expect.poll(() => log.stats().written, { timeout: 10_000 }).toBe(1);
+  await eventually(() => expect(log.stats().written).toBe(1));
 });
 
 test('a rename that fails leaves the log in its file and is counted', async () => {
