@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import type { MemberReport } from '@porthole/contract';
 import { describe, expect, it } from 'vitest';
 import { eventually } from '../packages/logs/src/testing/eventually.ts';
 import {
@@ -87,6 +88,20 @@ describe('porthole nodes', () => {
   });
 });
 
+function memberConfig(id: string, port: number, report: Partial<MemberReport> = {}) {
+  const config = { node: NODES.nodes[0]?.node, config: `[http]\nport = ${port}\n` };
+  return { id, role: 'broker', config, report: { ...OK, id, ...report } };
+}
+
+const MEMBER_CONFIGS = {
+  configs: [
+    memberConfig('broker-1', 1),
+    memberConfig('broker-2', 2),
+    memberConfig('broker-3', 1, { outcome: 'gone', detail: 'no longer registered', asOfMs: NODE_TIME }),
+    { ...memberConfig('storage-1', 0, REFUSED), config: null },
+  ],
+};
+
 const RECORDS = [
   clusterRecord('broker-2', 2, 'second', { isUnsure: true }),
   clusterRecord('broker-1', 2, 'also second', { file: 'b.log' }),
@@ -107,6 +122,36 @@ describe('porthole logs of a cluster', () => {
       stderr: WARNING,
     });
     expect(node.asked).toEqual(['/node', '/cluster/log/search?order=newest&limit=200&before=0&after=0&raw=true']);
+  });
+
+  it.each([
+    ['logs', '--all', '-n', '2'],
+    ['logs', '--all', '-n', '1', '-o', 'json'],
+    ['logs', 'search', 'o', '--all', '-n', '2'],
+    ['logs', 'search', 'o', '--all', '--oldest', '-n', '1'],
+  ])('a dead member is reported with exit code 3 also when the limit is reached: %s %s %s %s %s', async (...args) => {
+    const node = await startClusterNode({ answers: { '/cluster/log/search': RECORDS }, members: [REFUSED] });
+    const { code, stderr } = await ask(node, ...args);
+    expect({ code, stderr }).toEqual({ code: 3, stderr: WARNING });
+  });
+
+  it('a record whose member is gone before its bytes are read is printed as received, and the others too', async () => {
+    const invalid = clusterRecord('broker-2', 3, 'not valid UTF-8: \ufffd');
+    const { raw: _raw, ...kept } = clusterRecord('broker-2', 4, 'without its line');
+    const node = await startClusterNode({ answers: { '/cluster/log/search': [kept, invalid, ...RECORDS] } });
+    expect(await ask(node, 'logs', '--all')).toEqual({
+      code: 3,
+      stdout: [
+        '2026-11-15 11:00:01.000\tINFO\ta.go:1\t[A]: first',
+        '2026-11-15 11:00:02.000\tINFO\ta.go:1\t[A]: also second',
+        '2026-11-15 11:00:02.000\tINFO\ta.go:1\t[A]: second',
+        '2026-11-15 11:00:03.000\tINFO\ta.go:1\t[A]: not valid UTF-8: \ufffd',
+        'without its line',
+        '',
+      ].join('\n'),
+      stderr:
+        'porthole: warning: broker-2:a.log: 2 records are printed as received, not byte for byte: the node has no /api/v1/cluster/nodes/broker-2/log/raw: there is no such route\n',
+    });
   });
 
   it('pretty output shows the node in front, and ~ where the order is not sure', async () => {
@@ -437,9 +482,7 @@ describe('porthole config of a cluster', () => {
   });
 
   it('get and diff take members by NODE:', async () => {
-    const config = (port: number) => ({ node: NODES.nodes[0]?.node, config: `[http]\nport = ${port}\n` });
-    const answers = { '/cluster/nodes/broker-1/config': config(1), '/cluster/nodes/broker-2/config': config(2) };
-    const node = await startClusterNode({ answers });
+    const node = await startClusterNode({ answers: { '/cluster/config': MEMBER_CONFIGS } });
     expect(await ask(node, 'config', 'get', 'broker-2:', 'http.port', '-o', 'flat')).toEqual({
       code: 0,
       stdout: 'http.port = 2\n',
@@ -448,5 +491,26 @@ describe('porthole config of a cluster', () => {
     expect((await ask(node, 'config', 'diff', 'broker-1:', 'broker-2:')).stdout).toBe(
       'key        broker-1:  broker-2:\nhttp.port  1          2\n',
     );
+  });
+
+  it('get and diff take what is kept of a member that is gone, say as of when, and exit with 3', async () => {
+    const node = await startClusterNode({ answers: { '/cluster/config': MEMBER_CONFIGS } });
+    const warning =
+      'porthole: warning: broker-3: gone: no longer registered; this is its configuration as of 2026-11-15T12:00:00.000Z\n';
+    expect(await ask(node, 'config', 'get', 'broker-3:', 'http.port', '-o', 'flat')).toEqual({
+      code: 3,
+      stdout: 'http.port = 1\n',
+      stderr: warning,
+    });
+    expect(await ask(node, 'config', 'diff', 'broker-1:', 'broker-3:')).toEqual({
+      code: 3,
+      stdout: '',
+      stderr: warning,
+    });
+    expect(await ask(node, 'config', 'get', 'storage-1:')).toEqual({
+      code: 2,
+      stdout: '',
+      stderr: 'porthole: storage-1: refused: connect ECONNREFUSED 10.8.0.31:7300\n',
+    });
   });
 });

@@ -249,9 +249,9 @@ describe('porthole logs ls, histogram, digest and search', () => {
     expect(await logs(inDir(), 'search', 'nothing', '.')).toEqual({ code: 1, stdout: '', stderr: '' });
   });
 
-  it('search tells who watches what it looked at', async () => {
+  it('search reports what it scanned on a terminal', async () => {
     const { output } = await runOnTerminal(['logs', 'search', 'slow', '.', '-o', 'raw'], { cwd: inDir() });
-    expect(output).toMatch(/^2026.*slow query.*\nporthole: 1 records; 490 B looked at in 0\.\d s\n$/);
+    expect(output).toMatch(/^2026.*slow query.*\nporthole: 1 records; 490 B scanned in 0\.\d s\n$/);
   });
 });
 

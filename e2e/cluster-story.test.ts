@@ -83,7 +83,7 @@ async function isMerged(asked: ClusterProcess, told: readonly Told[]): Promise<v
 }
 
 async function oneIsKilled({ n1, n2, n3, followed }: World): Promise<void> {
-  await isListenedTo(n3);
+  await n3.isSnapshotted();
   await n3.kill();
   const [states, found, config] = await Promise.all([n1.nodes(), n2.search(), configsBy(n1)]);
   const dead = states.nodes.find(({ id }) => id === 'n3');
@@ -107,18 +107,6 @@ async function oneIsKilled({ n1, n2, n3, followed }: World): Promise<void> {
   await eventually(() => expect(followed.outcomesOf('n3').at(-1)).toBe('gone'));
   expect(followed.outcomesOf('n3')).toContain('refused');
   await isHeard(followed, n2, 'after a death');
-}
-
-/** Each of the others searches it for its last words every now and then. */
-async function isListenedTo(node: ClusterProcess): Promise<void> {
-  const searches = async () => {
-    const { body } = await node.ask('/metrics');
-    return Number(
-      /^porthole_http_requests_total\{[^}]*route="logSearch"[^}]*status="200"[^}]*\} (\d+)$/m.exec(body)?.[1],
-    );
-  };
-  const before = await searches();
-  await eventually(async () => expect(await searches()).toBeGreaterThan(before + 8));
 }
 
 /** Also for the next run of this node; nobody else may read them. */

@@ -2,7 +2,8 @@ import { appendFileSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createClient, type NodeClient } from '@porthole/client';
 import type { ClusterEnd, ClusterFollowItem, ClusterNodes, ClusterRecord } from '@porthole/contract';
-import { onTestFinished } from 'vitest';
+import { expect, onTestFinished } from 'vitest';
+import { eventually } from '../../packages/logs/src/testing/eventually.ts';
 import { Program, tempDir } from './program.ts';
 
 /** Short, so that what waits for them is quick; long enough for a machine that does much else. */
@@ -85,6 +86,18 @@ export class ClusterProcess {
   /** Listens to all members until the test ends. Resolves when it does. */
   follow(): Promise<FollowedCluster> {
     return FollowedCluster.open(this.client);
+  }
+
+  /** Resolves once the other members have taken a snapshot of what it has written so far. */
+  async isSnapshotted(): Promise<void> {
+    const searches = async () => {
+      const { body } = await this.ask('/metrics');
+      return Number(
+        /^porthole_http_requests_total\{[^}]*route="logSearch"[^}]*status="200"[^}]*\} (\d+)$/m.exec(body)?.[1] ?? 0,
+      );
+    };
+    const before = await searches();
+    await eventually(async () => expect(await searches()).toBeGreaterThan(before + 8));
   }
 
   async kill(): Promise<void> {

@@ -12,12 +12,20 @@ const NEWLINE = 10;
 /** What a record's text lacks of its bytes tells how its last line ends. */
 const ENDS = ['', '\n', '\r\n'];
 
-/** A record as it stands in its file, byte for byte, with its newline if it has one. */
+/**
+ * A record as it stands in its file, byte for byte, with its newline if it has one. Throws where that takes reading the
+ * file and the file cannot be read.
+ */
 export async function exactText(holder: FileHolder, record: FoundRecord): Promise<ExactText> {
-  const { bytes, cut, raw = '' } = record;
-  const end = cut ? undefined : ENDS[bytes - Buffer.byteLength(raw)];
-  if (end !== undefined && !raw.includes('\ufffd')) return { text: raw + end, isOpen: end === '' };
-  return (await readRecord(holder, record)) ?? { text: `${raw}\n`, isOpen: false };
+  const { bytes, cut, raw } = record;
+  const end = cut || raw === undefined ? undefined : ENDS[bytes - Buffer.byteLength(raw)];
+  if (end !== undefined && !raw?.includes('\ufffd')) return { text: raw + end, isOpen: end === '' };
+  return (await readRecord(holder, record)) ?? receivedText(record);
+}
+
+/** The text as it was received, for a record whose file cannot be read any more: its member may be gone by now. */
+export function receivedText({ raw, message }: FoundRecord): ExactText {
+  return { text: `${raw ?? message}\n`, isOpen: false };
 }
 
 /** Of a long record, or one that is not valid UTF-8, the text is not all. Compressed files cannot be read by place. */

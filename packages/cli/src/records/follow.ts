@@ -56,7 +56,8 @@ async function followOne(
   const cursor = invocation.text('cursor');
   const start = cursor !== undefined ? { cursor } : fromMs !== undefined ? { timeMs: fromMs } : backBy(tail);
   const query: FollowQuery = { ...source.selection, ...filter, start, ...(raw && { raw }) };
-  const printer = new RecordPrinter(invocation.terminal, { style, hasContext: false });
+  const receipt = new Receipt();
+  const printer = new RecordPrinter(invocation.terminal, { style, hasContext: false, signal, receipt });
   for await (const items of source.state.followLogs(query, { signal })) {
     let records: ToldOfRecord[] = [];
     const flush = async () => {

@@ -10,8 +10,10 @@ export interface FindOptions {
   signal: AbortSignal;
   /** Written to as the search goes on. */
   receipt: Receipt;
-  /** How long one question may look before it tells how far it came. */
+  /** How long one request may scan before it reports how far it got. */
   sliceMs?: number | undefined;
+  /** No further page is requested once this holds; the page under way is read to its closing record. */
+  isEnough?: () => boolean;
 }
 
 /** Who is asked, and for what. */
@@ -23,11 +25,11 @@ export interface AskedSource extends Pick<LogSource, 'selection' | 'maxRecords'>
 export async function* findRecords(
   { state, selection, maxRecords }: AskedSource,
   query: Omit<SearchQuery, 'limit'>,
-  { count, signal, receipt, sliceMs }: FindOptions,
+  { count, signal, receipt, sliceMs, isEnough = () => false }: FindOptions,
 ): AsyncGenerator<ToldOfRecord[], void, undefined> {
   let left = count;
   let start = query.start;
-  while (left > 0) {
+  while (left > 0 && !isEnough()) {
     const page: SearchQuery = { ...query, ...selection, limit: Math.min(left, maxRecords), ...(start && { start }) };
     let cursor: string | null = null;
     for await (const items of state.searchLogs(page, { signal, ...(sliceMs !== undefined && { budgetMs: sliceMs }) })) {

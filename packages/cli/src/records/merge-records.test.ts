@@ -22,13 +22,22 @@ function laneOf(name: string, batches: readonly (readonly FoundRecord[])[], onEn
       onEnd();
     }
   }
-  return { source: { label: name } as LogSource, batches: give() };
+  const batchesLeft = give();
+  const finish = async () => {
+    while (!(await batchesLeft.next()).done);
+  };
+  return { source: { label: name } as LogSource, batches: batchesLeft, finish };
 }
 
-async function messages(lanes: readonly Lane[], order: 'newest' | 'oldest' = 'oldest'): Promise<string[]> {
-  const told: string[] = [];
-  for await (const batch of mergeRecords(lanes, order)) told.push(...batch.map((each) => each.record.message));
-  return told;
+async function messages(
+  lanes: readonly Lane[],
+  order: 'newest' | 'oldest' = 'oldest',
+  limit?: number,
+): Promise<string[]> {
+  const merged: string[] = [];
+  const options = { order, ...(limit !== undefined && { limit }) };
+  for await (const batch of mergeRecords(lanes, options)) merged.push(...batch.map((each) => each.record.message));
+  return merged;
 }
 
 describe('records of several sources', () => {
@@ -74,12 +83,22 @@ describe('records of several sources', () => {
     );
   });
 
+  it('a limit is exact, and every lane is still read to its closing record', async () => {
+    const finished: string[] = [];
+    const lanes = ['a', 'b'].map((name) => {
+      const lane = laneOf(name, [[record(1, `${name}1`)], [record(2, `${name}2`)], []]);
+      return { ...lane, finish: () => lane.finish().then(() => void finished.push(name)) };
+    });
+    expect(await messages(lanes, 'oldest', 3)).toEqual(['a1', 'b1', 'a2']);
+    expect(finished).toEqual(['a', 'b']);
+  });
+
   it('are all ended when their reader leaves', async () => {
     const ended: string[] = [];
     const lanes = ['a', 'b'].map((name) =>
       laneOf(name, [[record(1, name)], [record(2, name)]], () => ended.push(name)),
     );
-    for await (const batch of mergeRecords(lanes, 'oldest')) if (batch.length > 0) break;
+    for await (const batch of mergeRecords(lanes, { order: 'oldest' })) if (batch.length > 0) break;
     expect(ended).toEqual(['a', 'b']);
   });
 });

@@ -9,20 +9,28 @@ export interface ToldRecord {
 export interface Lane {
   source: LogSource;
   batches: AsyncGenerator<ToldOfRecord[], void, undefined>;
+  /** Reads the page under way to its closing record and drops the rest: it says what could not be read. */
+  finish(): Promise<void>;
+}
+
+export interface MergeOptions {
+  order: 'newest' | 'oldest';
+  /** Ends after this many records, once every lane has reported what it covered. */
+  limit?: number;
 }
 
 /** Enough to make a write worth while, few enough to be seen at once. */
 const BATCH_RECORDS = 256;
 
-/** The records of all lanes as one, by time. One without a time stays behind the one before it in its lane. */
+/** Merges the records of all lanes by time. One without a timestamp stays behind the one before it in its lane. */
 export async function* mergeRecords(
   lanes: readonly Lane[],
-  order: 'newest' | 'oldest',
+  { order, limit = Number.POSITIVE_INFINITY }: MergeOptions,
 ): AsyncGenerator<ToldRecord[], void, undefined> {
   const heads = lanes.map((lane) => new Head(lane, order));
   try {
     let batch: ToldRecord[] = [];
-    for (;;) {
+    for (let left = limit; left > 0; left--) {
       for (const head of heads) {
         if (head.isFilled) continue;
         if (batch.length > 0) yield batch;
@@ -37,6 +45,8 @@ export async function* mergeRecords(
         batch = [];
       }
     }
+    if (batch.length > 0) yield batch;
+    await Promise.all(lanes.map((lane) => lane.finish()));
   } finally {
     await Promise.all(lanes.map(({ batches }) => batches.return()));
   }

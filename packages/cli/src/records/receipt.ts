@@ -14,10 +14,11 @@ export interface Coverage {
   membership?: MembershipState;
 }
 
-/** What was looked at, over all questions that one command line came to. */
+/** What was scanned, and what could not be read, over all requests of one command line. */
 export class Receipt {
   readonly #startedMs = performance.now();
   readonly #problems = new Map<string, string>();
+  readonly #unread = new Map<string, { count: number; reason: string }>();
   #stale: string | undefined;
   scannedBytes = 0;
 
@@ -28,19 +29,33 @@ export class Receipt {
     if (membership?.state === 'stale') this.#stale = explainStale(membership);
   }
 
+  /** A record whose bytes could not be read from its file; counted per node and file, with the first reason. */
+  addUnread({ node, file }: { node?: string; file: string }, error: unknown): void {
+    const place = node === undefined ? file : `${node}:${file}`;
+    const unread = this.#unread.get(place) ?? {
+      count: 0,
+      reason: error instanceof Error ? error.message : String(error),
+    };
+    this.#unread.set(place, { ...unread, count: unread.count + 1 });
+  }
+
   /** Whether something that was asked for could not be read. */
   get isPartial(): boolean {
-    return this.#problems.size > 0;
+    return this.#problems.size > 0 || this.#unread.size > 0;
   }
 
   /** Tells of every file and member that could not be read, or not wholly. */
   warn(terminal: Terminal): void {
     if (this.#stale !== undefined) terminal.warn(visibleText(this.#stale));
     for (const problem of this.#problems.values()) terminal.warn(visibleText(problem));
+    for (const [place, { count, reason }] of this.#unread) {
+      const records = count === 1 ? '1 record is' : `${count} records are`;
+      terminal.warn(visibleText(`${place}: ${records} printed as received, not byte for byte: ${reason}`));
+    }
   }
 
   toString(): string {
     const seconds = (performance.now() - this.#startedMs) / 1000;
-    return `${showBytes(this.scannedBytes)} looked at in ${seconds.toFixed(seconds < 10 ? 1 : 0)} s`;
+    return `${showBytes(this.scannedBytes)} scanned in ${seconds.toFixed(seconds < 10 ? 1 : 0)} s`;
   }
 }

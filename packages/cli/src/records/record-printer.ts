@@ -2,14 +2,18 @@ import type { Progress } from '../output/progress.ts';
 import { type RecordStyle, recordText } from '../output/record-text.ts';
 import type { Terminal } from '../output/terminal.ts';
 import type { ToldOfRecord } from '../where/log-source.ts';
-import { exactText } from './exact-text.ts';
+import { type ExactText, exactText, receivedText } from './exact-text.ts';
 import type { ToldRecord } from './merge-records.ts';
+import type { Receipt } from './receipt.ts';
 
 export interface PrinterOptions {
   style: RecordStyle;
   /** Whether records come with those around them. */
   hasContext: boolean;
+  signal: AbortSignal;
   progress?: Progress;
+  /** Gets a problem for records that are printed as received because their file could not be read. */
+  receipt: Receipt;
 }
 
 /** Records that were written lately, so that what stands around two of them is written once. */
@@ -64,9 +68,20 @@ export class RecordPrinter {
     const isExact = style.format === 'raw' && !style.isTty && !style.prefix;
     if (!isExact) return void this.#parts.push(recordText(record, style));
     if (this.#openEnd !== undefined && this.#openEnd !== placeOf(record, record.offset)) this.#parts.push('\n');
-    const { text, isOpen } = await exactText(source.holderOf(record.node), record);
+    const { text, isOpen } = await this.#exactText({ source, record });
     this.#parts.push(text);
     this.#openEnd = isOpen ? placeOf(record, record.offset + record.bytes) : undefined;
+  }
+
+  /** A file that cannot be read costs no other record its line, and not even this one. */
+  async #exactText({ source, record }: ToldRecord): Promise<ExactText> {
+    try {
+      return await exactText(source.holderOf(record.node), record);
+    } catch (error) {
+      if (this.#options.signal.aborted) throw error;
+      this.#options.receipt.addUnread(record, error);
+      return receivedText(record);
+    }
   }
 
   /** Text runs as one write. */

@@ -32,16 +32,22 @@ export class RecordRun {
     this.#invocation = invocation;
     this.#signal = signal;
     this.#progress = new Progress(terminal, () => `${this.receipt}, ${this.#count} found; Ctrl-C to stop`);
-    this.#printer = new RecordPrinter(terminal, { style, hasContext, progress: this.#progress });
+    const { receipt } = this;
+    this.#printer = new RecordPrinter(terminal, { style, hasContext, signal, progress: this.#progress, receipt });
   }
 
   /** The records of one source that match, at most so many. */
   lane(source: LogSource, query: Omit<SearchQuery, 'limit'>, count: number): Lane {
     const sliceMs = this.#invocation.terminal.isWatched ? SLICE_MS : undefined;
-    return {
-      source,
-      batches: findRecords(source, query, { count, signal: this.#signal, receipt: this.receipt, sliceMs }),
+    let hasEnough = false;
+    const isEnough = () => hasEnough;
+    const options = { count, signal: this.#signal, receipt: this.receipt, sliceMs, isEnough };
+    const batches = findRecords(source, query, options);
+    const finish = async () => {
+      hasEnough = true;
+      while (!(await batches.next()).done);
     };
+    return { source, batches, finish };
   }
 
   async print(told: readonly ToldRecord[]): Promise<void> {
@@ -62,7 +68,7 @@ export class RecordRun {
     return this.#count > 0 ? EXIT.ok : EXIT.different;
   }
 
-  /** What was found and looked at, for those who watch. */
+  /** What was found and scanned, when stderr is a terminal. */
   tellReceipt(): void {
     this.#progress.clear();
     const { isWatched } = this.#invocation.terminal;

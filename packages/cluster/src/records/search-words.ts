@@ -50,13 +50,18 @@ export async function* searchWords(
   query: SearchQuery,
 ): AsyncGenerator<SearchItem[], void, undefined> {
   yield [];
-  const { order, limit, start } = query;
+  const { order, limit, start, raw = false } = query;
   const timeMs = start && 'timeMs' in start ? start.timeMs : undefined;
   const isInside = (at: number) => timeMs === undefined || (order === 'newest' ? at < timeMs : at >= timeMs);
   // Without a time it stands nowhere: it is told only where no time is asked for.
   const matching = records.filter((record) => matchesRecord(record, query) && isInside(record.timeMs ?? Number.NaN));
   const told = (order === 'newest' ? matching : matching.toReversed()).slice(0, limit);
-  yield [...told, endOf(told)];
+  yield [...told.map((record) => (raw ? record : withoutRaw(record))), endOf(told)];
+}
+
+/** A snapshot keeps the text of each record; responses have it only where it was requested. */
+function withoutRaw({ raw: _raw, ...record }: FoundRecord): FoundRecord {
+  return record;
 }
 
 function endOf(told: readonly FoundRecord[]): SearchEnd {

@@ -64,7 +64,8 @@ async function searchNewest(
   state: NodeState,
   { signal, timeoutMs, maxRecordBytes }: HearOptions,
 ): Promise<FoundRecord[] | undefined> {
-  const question = { order: 'newest', limit: MAX_RECORDS, before: 0, after: 0 } as const;
+  // With their text as it is, so that they can still be printed exactly when the member is gone.
+  const question = { order: 'newest', limit: MAX_RECORDS, before: 0, after: 0, raw: true } as const;
   const budgetMs = Math.max(1, Math.floor(timeoutMs * LOOKING_SHARE));
   const records: FoundRecord[] = [];
   let bytes = 0;

@@ -1,9 +1,10 @@
 import { readFile } from 'node:fs/promises';
-import type { NodeState } from '@porthole/contract';
 import { type FlatSetting, flattenToml, redactToml, TomlError } from '@porthole/server/config';
 import { interruptSignal } from '../../interrupt.ts';
 import type { Invocation } from '../../invocation.ts';
+import { visibleText } from '../../output/visible-text.ts';
 import { ProgramError } from '../../program-error.ts';
+import { explainReport } from '../../records/explain-report.ts';
 import { askCluster } from '../../where/open-cluster.ts';
 import { isUrl, openNode } from '../../where/open-node.ts';
 
@@ -13,6 +14,8 @@ export interface ConfigDocument {
   name: string;
   text: string;
   settings: FlatSetting[];
+  /** Why it is not the present one: its node does not respond, and this is what was known of it. */
+  staleness?: string;
 }
 
 /** `NODE:` is a member of the cluster that the node of `--url` knows. Neither a path nor a key ends with a colon. */
@@ -23,16 +26,30 @@ export function isMember(word: string): boolean {
 /** The configuration of a node or of a file here; without a place, of the node that `--url` names. */
 export async function readConfig(invocation: Invocation, where?: string): Promise<ConfigDocument> {
   if (where !== undefined && !isUrl(where) && !isMember(where)) return mask(where, await readToml(where));
-  const node = await findNode(invocation, where);
+  if (where !== undefined && isMember(where)) return readMember(invocation, where);
+  const node = await openNode(invocation, where);
   const { config } = await node.config({ signal: interruptSignal() });
-  // A Porthole node has masked it already, which is then left as it is. Other nodes of the contract tell their secrets.
+  // A Porthole node has masked it already, which leaves nothing to mask. Other nodes of the contract send their secrets.
   return mask(where ?? 'the node', config);
 }
 
-async function findNode(invocation: Invocation, where: string | undefined): Promise<Pick<NodeState, 'config'>> {
-  if (where === undefined || !isMember(where)) return openNode(invocation, where);
-  const asked = await openNode(invocation);
-  return { config: (options) => askCluster(asked, (cluster) => cluster.member(where.slice(0, -1)).config(options)) };
+/** Of a member that is gone or does not respond, the configuration in its snapshot. */
+async function readMember(invocation: Invocation, where: string): Promise<ConfigDocument> {
+  const id = where.slice(0, -1);
+  const node = await openNode(invocation);
+  const { configs } = await askCluster(node, (cluster) =>
+    cluster.config({ nodes: [id] }, { signal: interruptSignal() }),
+  );
+  const found = configs.find((each) => each.id === id);
+  if (!found?.config) {
+    const why = found ? explainReport(found.report) : `the cluster has no node ${JSON.stringify(id)}`;
+    throw new ProgramError(visibleText(why));
+  }
+  const { config, report } = found;
+  const document = mask(where, config.config);
+  if (report.asOfMs === null) return document;
+  const asOf = new Date(report.asOfMs).toISOString();
+  return { ...document, staleness: `${explainReport(report)}; this is its configuration as of ${asOf}` };
 }
 
 async function readToml(path: string): Promise<string> {

@@ -15,14 +15,18 @@ export async function run(invocation: Invocation): Promise<number> {
   if (a === undefined) return diffCluster(invocation);
   if (b === undefined)
     throw new ProgramError(`with what is ${a} to be compared? Give two, or none for the whole cluster`);
-  const comparison = compareConfigs(...(await Promise.all([readConfig(invocation, a), readConfig(invocation, b)])));
+  const documents = await Promise.all([readConfig(invocation, a), readConfig(invocation, b)]);
+  const comparison = compareConfigs(...documents);
   const { differences, uncomparable } = comparison;
   await terminal.write(render(invocation.text('output') ?? 'table', { names: [a, b], comparison, terminal }));
   if (uncomparable.length > 0) {
     const keys = uncomparable.length === 1 ? '1 key is' : `${uncomparable.length} keys are`;
     terminal.note(`${keys} masked on both sides and could not be compared: ${visibleText(uncomparable.join(', '))}`);
   }
-  return differences.length > 0 ? EXIT.different : EXIT.ok;
+  const stale = documents.flatMap(({ staleness }) => staleness ?? []);
+  for (const staleness of stale) terminal.warn(visibleText(staleness));
+  if (differences.length > 0) return EXIT.different;
+  return stale.length > 0 ? EXIT.partial : EXIT.ok;
 }
 
 interface Rendering {

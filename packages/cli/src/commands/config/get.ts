@@ -25,7 +25,9 @@ export async function run(invocation: Invocation): Promise<number> {
     const hint = near.length > 0 ? `; did you mean ${near.join(' or ')}?` : '';
     terminal.note(`no key or table ${visibleText(key)} in the configuration of ${document.name}${hint}`);
   }
-  return selection.unknown.length > 0 ? EXIT.different : EXIT.ok;
+  if (document.staleness !== undefined) terminal.warn(visibleText(document.staleness));
+  if (selection.unknown.length > 0) return EXIT.different;
+  return document.staleness === undefined ? EXIT.ok : EXIT.partial;
 }
 
 /** A key never holds a slash outside quotes; a name without one is a file only if it ends like one and is there. */

@@ -55,17 +55,14 @@ async function printAll(records: RecordRun, asked: readonly Asked[]): Promise<vo
   const lanes = asked.map(({ source, question }) =>
     records.lane(source, { ...question, order: 'oldest' }, Number.POSITIVE_INFINITY),
   );
-  for await (const told of mergeRecords(lanes, 'oldest')) await records.print(told);
+  for await (const batch of mergeRecords(lanes, { order: 'oldest' })) await records.print(batch);
 }
 
 /** Found from the end on, written the way they were logged. */
 async function printNewest(records: RecordRun, asked: readonly Asked[], count: number): Promise<void> {
   const lanes = asked.map(({ source, question }) => records.lane(source, { ...question, order: 'newest' }, count));
   const newest: ToldRecord[] = [];
-  for await (const told of mergeRecords(lanes, 'newest')) {
-    newest.push(...told.slice(0, count - newest.length));
-    if (newest.length >= count) break;
-  }
+  for await (const batch of mergeRecords(lanes, { order: 'newest', limit: count })) newest.push(...batch);
   await records.print(oldestFirst(newest));
 }
 

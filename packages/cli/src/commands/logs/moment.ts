@@ -36,8 +36,8 @@ export async function run(given: Invocation): Promise<number> {
   const zone = shownZone(invocation, [source]);
   const at = placeOf(invocation, source, zone);
   const style = { ...recordStyle(invocation, [source], zone), ...('node' in at && { anchor: at }) };
-  const printer = new RecordPrinter(terminal, { style, hasContext: false });
   const receipt = new Receipt();
+  const printer = new RecordPrinter(terminal, { style, hasContext: false, signal, receipt });
   let count = 0;
   try {
     for await (const items of node.cluster.moment(requestOf(invocation, at), { signal })) {

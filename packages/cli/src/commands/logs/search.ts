@@ -34,12 +34,7 @@ export async function run(given: Invocation): Promise<number> {
       };
       return records.lane(source, query, limit);
     });
-    let left = limit;
-    for await (const told of mergeRecords(lanes, order)) {
-      await records.print(told.slice(0, left));
-      left -= told.length;
-      if (left <= 0) break;
-    }
+    for await (const batch of mergeRecords(lanes, { order, limit })) await records.print(batch);
     records.tellReceipt();
     return records.exitCode();
   } finally {

@@ -1,0 +1,44 @@
+import { describe, expect, it } from 'vitest';
+import { startTestEtcd } from '../packages/cluster/src/membership/testing/etcd.ts';
+import { eventually } from '../packages/logs/src/testing/eventually.ts';
+import { ClusterProcess } from './testing/cluster-process.ts';
+import { runToEnd, tempDir } from './testing/program.ts';
+
+const LINE = /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d{3}\tINFO\tmain\.go:1\t\[Test\]: /;
+
+describe('what the command line prints while a member of the cluster is dead', () => {
+  it('the lines of the others and the kept lines of the dead one, a warning and exit code 3, whatever the limit', async () => {
+    const etcd = await startTestEtcd();
+    const flags = ['--cluster-etcd', etcd.url];
+    const [n1, n2, n3] = await Promise.all(['n1', 'n2', 'n3'].map((id) => ClusterProcess.start(id, { flags })));
+    for (const node of [n1, n2, n3]) node?.write(`written by ${node.id}`);
+    await n3?.isSnapshotted();
+    const run = async (...args: string[]) => {
+      const { code, stdout, stderr } = await runToEnd([...args, '--url', n1?.url ?? ''], tempDir());
+      return { code, lines: stdout.split('\n').slice(0, -1), stderr };
+    };
+    await n3?.kill();
+
+    // At once, while it is still registered; and when its lease has ended.
+    for (const isRegistered of [true, false]) {
+      if (!isRegistered) await eventually(async () => expect((await n1?.search())?.outcomes.n3).toBe('gone'));
+      const all = await run('logs', '--all', '-S', '5m', '-l', 'info');
+      expect({ ...all, lines: all.lines.map((line) => line.replace(LINE, '')).toSorted() }).toEqual({
+        code: 3,
+        lines: ['written by n1', 'written by n2', 'written by n3'],
+        stderr: expect.stringMatching(/^porthole: warning: n3: /),
+      });
+      for (const args of [['--all', '-n', '1'], ['search', 'written', '--all', '-n', '1'], ['n3:']]) {
+        const { code, lines, stderr } = await run('logs', ...args);
+        expect({ args, code, count: lines.length }).toEqual({ args, code: 3, count: 1 });
+        expect(lines[0]).toMatch(LINE);
+        expect(stderr).toMatch(/^porthole: warning: n3: /);
+      }
+      expect(await run('config', 'get', 'n3:', 'service.name', '-o', 'flat')).toEqual({
+        code: 3,
+        lines: ['service.name = "n3"'],
+        stderr: expect.stringMatching(/^porthole: warning: n3: .* as of \d{4}-/),
+      });
+    }
+  });
+});
