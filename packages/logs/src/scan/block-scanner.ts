@@ -1,7 +1,7 @@
 import type { ScanKernel } from '../kernel/scan-kernel.ts';
 import type { Format, LineHead } from '../parse/format.ts';
 import type { Zone } from '../parse/zone.ts';
-import { BLOCK_BYTES, HEAD_LOOK_BYTES, headLookBytes } from './blocks.ts';
+import { BLOCK_BYTES, HEAD_LOOK_BYTES, headLookBytes, splitOffset } from './blocks.ts';
 import { type RecordTable, TableRoom } from './record-table.ts';
 import type { TextReader } from './text-reader.ts';
 
@@ -92,11 +92,13 @@ export class BlockScanner {
     return isHeadWhole && this.offsetOf(recordsEnd) < this.#text.sizeBytes;
   }
 
-  /** All records that start in the block. */
+  /** All records that start in the block. A last block that is not whole may have none. */
   records(): RecordTable {
     const first = this.#lineStart(1, this.blockEnd);
     const table = this.#format.name === 'contract' ? this.#contractTable(first) : this.#lineTable(first);
-    if (table.count === 0 || (this.#block === 0 && table.starts[0] !== 1)) this.#force(table, first);
+    const isHeadless = this.#block === 0 ? table.starts[0] !== 1 || table.count === 0 : table.count === 0;
+    const start = isHeadless ? this.#headlessStart(first) : undefined;
+    if (start !== undefined) this.#insertFirst(table, start);
     table.end = this.recordsEnd();
     return table;
   }
@@ -115,12 +117,17 @@ export class BlockScanner {
     };
   }
 
-  /** Where the first record starting in the block starts, and whether it was made to. */
-  firstRecord(): { start: number; continues: boolean } {
+  /**
+   * Where the first record starting in the block starts, and whether it is a later part of a longer one. `undefined`
+   * where none does: all of the block belongs to the record before it.
+   */
+  firstRecord(): { start: number; continues: boolean } | undefined {
     if (this.#block === 0) return { start: 1, continues: false };
     const line = this.#lineStart(1, this.blockEnd);
     const head = this.#firstHead(line, this.blockEnd);
-    return head >= 0 ? { start: head, continues: false } : { start: line < this.blockEnd ? line : 1, continues: true };
+    if (head >= 0) return { start: head, continues: false };
+    const start = this.#headlessStart(line);
+    return start === undefined ? undefined : { start, continues: true };
   }
 
   /** Where the last record that starts in the block ends: at the first one of the next block. */
@@ -133,8 +140,7 @@ export class BlockScanner {
     const nextEnd = Math.min(blockEnd + BLOCK_BYTES, this.bytes.length);
     const line = this.#lineStart(blockEnd, nextEnd);
     const head = this.#firstHead(line, nextEnd);
-    if (head >= 0) return head;
-    return line < nextEnd ? line : blockEnd;
+    return head >= 0 ? head : (this.#splitOf(blockEnd, nextEnd, line) ?? nextEnd);
   }
 
   /** Whether a line of the loaded text starts a record; if so, what its head tells. Its end is found unless given. */
@@ -244,13 +250,23 @@ export class BlockScanner {
     return { count, starts: room.starts, times: room.times, ranks: room.ranks, end: 0, firstContinues: false };
   }
 
-  /** Makes the block's first line, or its first byte, start a record. */
-  #force(table: RecordTable, firstLine: number): void {
+  /** Where the first record of a block starts that does not begin with a head: of the text's first, at its first byte. */
+  #headlessStart(firstLine: number): number | undefined {
+    return this.#block === 0 ? 1 : this.#splitOf(1, this.blockEnd, firstLine);
+  }
+
+  /** Where a record is split in the headless block `[start, end)`; `undefined` in a last one that is not whole. */
+  #splitOf(start: number, end: number, firstLine: number): number | undefined {
+    if (end - start < BLOCK_BYTES) return undefined;
+    return start + splitOffset(this.bytes.subarray(start, end), firstLine - start);
+  }
+
+  #insertFirst(table: RecordTable, start: number): void {
     const { count, starts, times, ranks } = table;
     starts.copyWithin(1, 0, count);
     times.copyWithin(1, 0, count);
     ranks.copyWithin(1, 0, count);
-    starts[0] = this.#block > 0 && firstLine < this.blockEnd ? firstLine : 1;
+    starts[0] = start;
     times[0] = Number.NaN;
     ranks[0] = 0;
     table.count = count + 1;

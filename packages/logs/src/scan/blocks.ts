@@ -2,8 +2,10 @@ import type { FormatName } from '../parse/format.ts';
 
 /*
  * A file's text is scanned in blocks that lie at multiples of BLOCK_BYTES. A record belongs to the block it starts in.
- * In a block without any record start, its first line (or, without one, its first byte) is made to start one. So where
- * records start can be told from the bytes of one block alone, in either direction, no record is longer than two
+ * A whole block in which no record starts is full of one that is longer than a block: there it is split, at the first
+ * line start of the block or, without one, near its middle, where it cannot cut off a head. A last block that is not
+ * whole is never split: a record must not be cut in two because a border of blocks is near the end of the text. So the
+ * starts of records are known from the bytes of one block alone, in either direction, no record is longer than two
  * blocks, and a line of gigabytes costs no more memory than any other.
  */
 
@@ -18,6 +20,18 @@ const JSON_LOOK_BYTES = 64 * 1024;
 
 export function headLookBytes(format: FormatName): number {
   return format === 'json' ? JSON_LOOK_BYTES : HEAD_LOOK_BYTES;
+}
+
+/**
+ * Where a record is split that fills a whole block, as an offset in the block: at `lineStart`, the first one in it, if
+ * there is one. Otherwise at the first character from its middle on: whatever starts before the block, or ends behind
+ * it, is half a block long at least.
+ */
+export function splitOffset(block: Uint8Array, lineStart: number): number {
+  if (lineStart < block.length) return lineStart;
+  const middle = BLOCK_BYTES / 2;
+  for (let at = middle; at < middle + 4; at++) if (((block[at] ?? 0) & 0xc0) !== 0x80) return at;
+  return middle;
 }
 
 export function blockOf(offset: number): number {

@@ -89,6 +89,7 @@ export function matchCandidates(
   let hit = candidates.next(1, end);
   if (hit < 0) return matches;
   const first = scanner.firstRecord();
+  if (!first) return matches;
   let from = first.start;
   if (hit < from) hit = candidates.next(from, end);
   while (hit >= 0) {

@@ -72,7 +72,8 @@ export class PartScan {
 
   /** Notes the time of the loaded block's first record, where the others are not looked at. */
   seeFirst(): void {
-    const timeMs = this.scanner.headAt(this.scanner.firstRecord().start)?.timeMs ?? Number.NaN;
+    const first = this.scanner.firstRecord();
+    const timeMs = (first && this.scanner.headAt(first.start)?.timeMs) ?? Number.NaN;
     this.see(timeMs, timeMs);
   }
 

@@ -22,7 +22,8 @@ export function scanRecords(job: RecordsJob, matcher: RecordMatcher, tools: Scan
   // Of the levels below, records are the rule: looking at all of them tells the index more.
   const byLevel = format.name === 'contract' && matcher.minRank >= WARN_RANK;
   const candidates = candidatesOf(job.filter, matcher, { ...tools, textsOnly: byLevel });
-  let lastBlock: number | undefined;
+  let last: number | undefined;
+  let beforeLast: number | undefined;
   const result = (stopped: boolean, reached: RecordsResult['reached'] = null): RecordsResult => {
     return { ...scan.report, found: show.found(), stopped, reached };
   };
@@ -44,25 +45,39 @@ export function scanRecords(job: RecordsJob, matcher: RecordMatcher, tools: Scan
       const { bytes } = scanner;
       show.add({ bytes, start, end, offset: scanner.offsetOf(start) }, { continued, headless });
     }
-    lastBlock = block;
+    beforeLast = last;
+    last = block;
     if (candidates || byLevel) scan.seeFirst();
   }
-  // The last block is still loaded.
-  return result(false, lastBlock === undefined ? null : edgeOf(scan, show, newestFirst));
+  return result(false, edgeOf(scan, show, { last, beforeLast, newestFirst }));
 }
 
 function* inOrder({ count }: Matches, newestFirst: boolean): Generator<number, void, undefined> {
   for (let step = 0; step < count; step++) yield newestFirst ? count - 1 - step : step;
 }
 
-/** The record from which a later scan can go on: the first of the block, or the last one. */
-function edgeOf(scan: PartScan, show: RecordShow, newestFirst: boolean): RecordsResult['reached'] {
+/**
+ * The record from which a later scan can go on: the first one of the last block, or oldest first the last one. The last
+ * block of a text may have none: then the one before it.
+ */
+function edgeOf(
+  scan: PartScan,
+  show: RecordShow,
+  { last, beforeLast, newestFirst }: { last: number | undefined; beforeLast: number | undefined; newestFirst: boolean },
+): RecordsResult['reached'] {
   const { scanner } = scan;
-  scanner.scrub();
-  const first = scanner.firstRecord();
-  const end = scanner.recordsEnd();
-  const { start } = newestFirst ? first : scanner.recordAround(end - 1, first.start);
-  const timeMs = scanner.headAt(start)?.timeMs ?? Number.NaN;
-  scan.see(timeMs, timeMs);
-  return { cursor: show.cursorOf({ bytes: scanner.bytes, start, end, offset: scanner.offsetOf(start) }), timeMs };
+  for (const block of [last, beforeLast]) {
+    if (block === undefined) return null;
+    // The last one is still loaded.
+    if (block === last) scanner.scrub();
+    else scanner.load(block);
+    const first = scanner.firstRecord();
+    if (!first) continue;
+    const end = scanner.recordsEnd();
+    const { start } = newestFirst ? first : scanner.recordAround(end - 1, first.start);
+    const timeMs = scanner.headAt(start)?.timeMs ?? Number.NaN;
+    scan.see(timeMs, timeMs);
+    return { cursor: show.cursorOf({ bytes: scanner.bytes, start, end, offset: scanner.offsetOf(start) }), timeMs };
+  }
+  return null;
 }

@@ -95,9 +95,9 @@ export function alignToRecord(file: ScanFile, offset: number, tools: ScanTools):
   const scanner = new BlockScanner(tools.kernel, text, tools);
   for (let block = blockOf(offset); block >= 0; block--) {
     scanner.load(block);
-    const { start } = scanner.firstRecord();
-    if (scanner.offsetOf(start) <= offset)
-      return scanner.offsetOf(scanner.recordAround(scanner.positionOf(offset), start).start);
+    const first = scanner.firstRecord();
+    if (first && scanner.offsetOf(first.start) <= offset)
+      return scanner.offsetOf(scanner.recordAround(scanner.positionOf(offset), first.start).start);
   }
   return 0;
 }

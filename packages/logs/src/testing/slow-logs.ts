@@ -3,7 +3,7 @@ import { createFormat, detectFormat } from '../parse/detect-format.ts';
 import type { Format, LineHead, RecordFields } from '../parse/format.ts';
 import { LEVELS_BY_RANK, rankOfLevel } from '../parse/level.ts';
 import type { Zone } from '../parse/zone.ts';
-import { BLOCK_BYTES, blockCount, HEAD_LOOK_BYTES } from '../scan/blocks.ts';
+import { BLOCK_BYTES, headLookBytes } from '../scan/blocks.ts';
 import { messageShape } from '../scan/message-shape.ts';
 import { SHOWN_BYTES } from '../scan/show-record.ts';
 import type { DigestGroup, FoundRecord, HistogramBucket, RecordFilter, SearchQuery } from '../types.ts';
@@ -95,22 +95,28 @@ function headsOf(text: Buffer, format: Format, mostBytes: number): Start[] {
   });
 }
 
-/** Records start at heads, at the text's start, and in every block where none starts: see scan/blocks.ts. */
+/** Records start at heads and at the text's start. One that fills a whole block is split in it: see scan/blocks.ts. */
 export function recordStarts(text: Buffer, format: Format): Start[] {
-  const starts = headsOf(text, format, HEAD_LOOK_BYTES);
+  const starts = headsOf(text, format, headLookBytes(format.name));
   const lines = lineStartsOf(text);
   const blocksWithHead = new Set(starts.map(({ offset }) => Math.floor(offset / BLOCK_BYTES)));
   const forced = { timeMs: Number.NaN, rank: 0 };
   if (text.length > 0 && !starts.some(({ offset }) => offset === 0)) {
     starts.push({ offset: 0, ...forced, continued: false });
   }
-  for (let block = 1; block < blockCount(text.length); block++) {
+  for (let block = 1; (block + 1) * BLOCK_BYTES <= text.length; block++) {
     if (blocksWithHead.has(block)) continue;
     const from = block * BLOCK_BYTES;
     const line = lines.find((offset) => offset >= from && offset < from + BLOCK_BYTES);
-    starts.push({ offset: line ?? from, ...forced, continued: true });
+    starts.push({ offset: line ?? characterFrom(text, from + BLOCK_BYTES / 2), ...forced, continued: true });
   }
   return starts.sort((a, b) => a.offset - b.offset);
+}
+
+/** The first UTF-8 character from here on; this very byte where the bytes are no text. */
+function characterFrom(text: Buffer, offset: number): number {
+  const skipped = [...text.subarray(offset, offset + 4)].findIndex((byte) => byte >> 6 !== 2);
+  return offset + Math.max(0, skipped);
 }
 
 function recordsOf({ name, text }: SlowFile, format: Format): SlowRecord[] {
