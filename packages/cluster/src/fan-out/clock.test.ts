@@ -1,4 +1,5 @@
 import type { NodeDescription } from '@porthole/contract';
+import fc from 'fast-check';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { eventually } from '../../../logs/src/testing/eventually.ts';
 import { fakeCluster } from '../testing/fake-cluster.ts';
@@ -25,7 +26,8 @@ describe('the clocks of members', () => {
     const { way, clocks, peer } = oneMember();
     Object.assign(way, { offsetMs: 5000, thereMs: 30, backMs: 10 });
     expect(clocks.of('a')).toBeUndefined();
-    expect(await clocks.measure(peer)).toEqual({ offsetMs: 5010, uncertaintyMs: 21 });
+    // Measured 5010 ± 21: corrected by the roundest offset in there, and as uncertain as that makes it.
+    expect(await clocks.measure(peer)).toEqual({ offsetMs: 5000, uncertaintyMs: 31 });
     expect(clocks.of('self')).toEqual({ offsetMs: 0, uncertaintyMs: 0 });
   });
 
@@ -38,6 +40,46 @@ describe('the clocks of members', () => {
     expect(clocks.of('a')).toEqual({ offsetMs: 0, uncertaintyMs: 2 + 100 * 50e-6 });
     way.nowMs += 3_600_000;
     expect(clocks.of('a')?.uncertaintyMs).toBeGreaterThan(50);
+  });
+
+  it('are not corrected by less than the uncertainty: the same record shows the same time on every visit', async () => {
+    const { way, clocks, peer } = oneMember();
+    for (const [thereMs, backMs] of [
+      [9, 3],
+      [2, 8],
+      [7, 6],
+      [1, 4],
+    ] as const) {
+      Object.assign(way, { offsetMs: 1, thereMs, backMs });
+      await clocks.measure(peer);
+      expect(clocks.of('a')?.offsetMs).toBe(0);
+    }
+  });
+
+  it('keep their correction until a measurement rules it out; the true offset is always within the uncertainty', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.integer({ min: -20_000, max: 20_000 }),
+        fc.array(fc.tuple(fc.integer({ min: 0, max: 60 }), fc.integer({ min: 0, max: 60 })), {
+          minLength: 2,
+          maxLength: 12,
+        }),
+        async (offsetMs, ways) => {
+          const { way, clocks, peer } = oneMember();
+          let applied: number | undefined;
+          for (const [thereMs, backMs] of ways) {
+            Object.assign(way, { offsetMs, thereMs, backMs });
+            const { offsetMs: correctionMs, uncertaintyMs } = await clocks.measure(peer);
+            expect(Math.abs(correctionMs - offsetMs)).toBeLessThanOrEqual(uncertaintyMs);
+            expect(Number.isInteger(correctionMs)).toBe(true);
+            // One that is right is never ruled out.
+            if (correctionMs !== applied) expect(applied).not.toBe(offsetMs);
+            applied = correctionMs;
+          }
+        },
+      ),
+      { seed: 18, numRuns: 100 },
+    );
   });
 
   it('that were set are believed at once', async () => {

@@ -44,18 +44,30 @@ export interface ClockTableOptions {
   source?: ClockSource;
 }
 
+/** One measurement: the true offset lies within `uncertaintyMs` of `offsetMs`. */
 interface Sample extends MemberClock {
   takenMs: number;
 }
 
+/** Corrections are rounded to the coarsest of these that the measurement allows. The last one always does. */
+const STEPS_MS = [100_000, 10_000, 1000, 100, 10, 1] as const;
+
 const SYSTEM: ClockSource = { nowMs: () => Date.now(), runningMs: () => performance.now() };
 const EXACT: MemberClock = { offsetMs: 0, uncertaintyMs: 0 };
 
-/** The members' clocks as the way to them and back tells. Who starts it closes it. */
+/**
+ * The members' clocks, estimated from round trips. Whoever starts it closes it.
+ *
+ * What it returns is a correction, not the latest estimate: every round trip gives a slightly different one, and the
+ * same record must show the same time on every visit. An offset that may be zero is not corrected at all, and a
+ * correction stays until a measurement rules it out.
+ */
 export class ClockTable implements Clocks {
   readonly #options: ClockTableOptions;
   readonly #source: ClockSource;
   readonly #samples = new Map<string, Sample[]>();
+  /** What is taken off the times of each member. */
+  readonly #corrections = new Map<string, number>();
   readonly #leaving = new AbortController();
   #timer: ReturnType<typeof setTimeout> | undefined;
 
@@ -66,13 +78,10 @@ export class ClockTable implements Clocks {
 
   of(id: string): MemberClock | undefined {
     if (id === this.#options.selfId) return EXACT;
-    const nowMs = this.#source.runningMs();
-    let best: MemberClock | undefined;
-    for (const { offsetMs, uncertaintyMs, takenMs } of this.#samples.get(id) ?? []) {
-      const now = uncertaintyMs + (nowMs - takenMs) * DRIFT;
-      if (best === undefined || now < best.uncertaintyMs) best = { offsetMs, uncertaintyMs: now };
-    }
-    return best;
+    const estimate = this.#estimate(id);
+    if (estimate === undefined) return undefined;
+    const offsetMs = this.#corrections.get(id) ?? correctionOf(estimate);
+    return { offsetMs, uncertaintyMs: estimate.uncertaintyMs + Math.abs(estimate.offsetMs - offsetMs) };
   }
 
   /** Asks the member for its time once. Throws what the member throws; what was known stays. */
@@ -111,7 +120,11 @@ export class ClockTable implements Clocks {
     const { signal } = this.#leaving;
     const all = peers.all();
     const ids = new Set(all.map(({ member }) => member.id));
-    for (const id of this.#samples.keys()) if (!ids.has(id)) this.#samples.delete(id);
+    for (const id of this.#samples.keys()) {
+      if (ids.has(id)) continue;
+      this.#samples.delete(id);
+      this.#corrections.delete(id);
+    }
     const isLarge = all.length * EACH_MS > intervalMs;
     await inParallel(all, MEASURED_AT_ONCE, async (peer) => {
       if (signal.aborted) return;
@@ -124,6 +137,17 @@ export class ClockTable implements Clocks {
     });
   }
 
+  /** The most certain of the measurements. */
+  #estimate(id: string): MemberClock | undefined {
+    const nowMs = this.#source.runningMs();
+    let best: MemberClock | undefined;
+    for (const { offsetMs, uncertaintyMs, takenMs } of this.#samples.get(id) ?? []) {
+      const now = uncertaintyMs + (nowMs - takenMs) * DRIFT;
+      if (best === undefined || now < best.uncertaintyMs) best = { offsetMs, uncertaintyMs: now };
+    }
+    return best;
+  }
+
   #add(id: string, sample: Sample): void {
     // One that cannot be true beside the new one was taken before a clock was set.
     const kept = (this.#samples.get(id) ?? []).filter(
@@ -132,5 +156,19 @@ export class ClockTable implements Clocks {
         known.uncertaintyMs + sample.uncertaintyMs + (sample.takenMs - known.takenMs) * DRIFT,
     );
     this.#samples.set(id, [...kept, sample].slice(-KEPT_SAMPLES));
+    const estimate = this.#estimate(id) ?? sample;
+    const applied = this.#corrections.get(id);
+    if (applied === undefined || !isWithin(applied, estimate)) this.#corrections.set(id, correctionOf(estimate));
   }
+}
+
+/** The roundest offset that the measurement allows; none where the clock may be right. */
+function correctionOf(estimate: MemberClock): number {
+  if (isWithin(0, estimate)) return 0;
+  const rounded = STEPS_MS.map((stepMs) => Math.round(estimate.offsetMs / stepMs) * stepMs);
+  return rounded.find((offsetMs) => isWithin(offsetMs, estimate)) ?? Math.round(estimate.offsetMs);
+}
+
+function isWithin(candidateMs: number, { offsetMs, uncertaintyMs }: MemberClock): boolean {
+  return Math.abs(candidateMs - offsetMs) <= uncertaintyMs;
 }
