@@ -84,7 +84,11 @@ export const CLUSTER_SCHEMAS = {
     lastSeenMs: nullableInteger('Epoch milliseconds at which it last answered.'),
   }),
   MemberClock: exact('The clock of a member against that of the node that answers.', {
-    offsetMs: { type: 'number', description: 'Milliseconds to take off its times. 0 while the clock may be right; otherwise the same until a measurement rules it out.' },
+    offsetMs: {
+      type: 'number',
+      description:
+        'Milliseconds to take off its times. 0 while the clock may be right; otherwise the same until a measurement rules it out.',
+    },
     uncertaintyMs: { type: 'number', description: 'The true offset lies within so many milliseconds of it.' },
   }),
   ClusterNodes: exact('The members of the cluster.', {

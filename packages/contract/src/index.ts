@@ -71,6 +71,7 @@ export {
 export { type FileRequest, parseFileRequest } from './file-request.ts';
 export { parseFollowRequest } from './follow-request.ts';
 export { parseHistogramRequest } from './histogram-request.ts';
+export { isPattern, matchesPattern } from './match-pattern.ts';
 export {
   MEMBER_ROUTE_IDS,
   type MemberRouteId,

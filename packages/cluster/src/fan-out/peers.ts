@@ -1,9 +1,15 @@
 import { createClient } from '@porthole/client';
-import { type Member, type MemberSelection, type NodeState, PortholeError } from '@porthole/contract';
+import {
+  isPattern,
+  type Member,
+  type MemberSelection,
+  matchesPattern,
+  type NodeState,
+  PortholeError,
+} from '@porthole/contract';
 import { nearestNames } from '@porthole/logs';
 import type { Membership } from '../membership/membership.ts';
 import { askAgainWhenCut } from './ask-again-when-cut.ts';
-import { isPattern, matchesPattern } from './match-pattern.ts';
 
 /** A follow that lost its member tries again after up to this, doubling; other questions are asked once. */
 const FIRST_WAIT_MS = 500;

@@ -52,6 +52,6 @@ describe('the command of a view', () => {
     ],
     ['a text that is only marked', { text: 'x', isCaseSensitive: true }, 'porthole logs --all'],
   ])('%s', (_name, given, command) => {
-    expect(cliCommand({ ...VIEW, ...given })).toBe(command);
+    expect(cliCommand({ ...VIEW, ...given }, { origin: 'http://n1:9000' })).toBe(`${command} --url http://n1:9000`);
   });
 });

@@ -13,9 +13,10 @@ const UNITS = [
   ['ms', 1],
 ] as const;
 
-/** The command that prints what a view shows. */
-export function cliCommand(view: LogsView): string {
-  const words = ['porthole', 'logs', ...places(view.sources), ...filterWords(view), ...startWords(view)];
+/** The command that prints what a view shows, asking the node this page comes from. */
+export function cliCommand(view: LogsView, { origin }: { origin: string }): string {
+  const asked = [...places(view.sources), ...filterWords(view), ...startWords(view)];
+  const words = ['porthole', 'logs', ...asked, '--url', origin];
   return words.map(quote).join(' ');
 }
 

@@ -1,6 +1,8 @@
 import type { NodeClient } from '@porthole/client';
+import { isPattern } from '@porthole/contract';
 import type { SourceChoice } from '../state/view.ts';
 import { ClusterSource } from './cluster-source.ts';
+import { askDisjoint, mayOverlap } from './disjoint-choices.ts';
 import type { LogSource } from './log-source.ts';
 import { MergedSource } from './merged-source.ts';
 import { NodeSource } from './node-source.ts';
@@ -16,14 +18,21 @@ export interface SourceParts {
 export function createSource(choices: readonly SourceChoice[], { client, clusterNodes }: SourceParts): LogSource {
   const { cluster } = client;
   if (choices.length === 0) return new ClusterSource({ cluster, members: {}, log: null });
-  const sources = groupByLog(choices).map(({ log, nodes }) => {
-    const [id] = nodes;
-    if (log !== null && id !== undefined && nodes.length === 1 && !isPattern(id))
-      return new NodeSource({ id, node: cluster.member(id), log, clusterNodes });
-    return new ClusterSource({ cluster, members: { nodes }, log });
-  });
+  const sourcesOf = (own: readonly SourceChoice[]) =>
+    groupByLog(own).map(({ log, nodes }) => {
+      const [id] = nodes;
+      if (log !== null && id !== undefined && nodes.length === 1 && !isPattern(id))
+        return new NodeSource({ id, node: cluster.member(id), log, clusterNodes });
+      return new ClusterSource({ cluster, members: { nodes }, log });
+    });
+  const nodes = [...new Set(choices.map(({ node }) => node).filter((node) => !isPattern(node)))];
+  if (mayOverlap(choices)) {
+    const open = async (options: { signal?: AbortSignal }) => sourcesOf(await askDisjoint(choices, cluster, options));
+    return new MergedSource({ nodes, open, cluster });
+  }
+  const sources = sourcesOf(choices);
   const [only] = sources;
-  return only && sources.length === 1 ? only : new MergedSource({ sources, cluster });
+  return only && sources.length === 1 ? only : new MergedSource({ nodes, open: async () => sources, cluster });
 }
 
 interface LogOfNodes {
@@ -41,8 +50,4 @@ function groupByLog(choices: readonly SourceChoice[]): LogOfNodes[] {
     groups.set(name, group);
   }
   return [...groups.values()];
-}
-
-function isPattern(node: string): boolean {
-  return /[*?]/.test(node);
 }

@@ -9,6 +9,8 @@ const top = {
   follow: 'off',
   isBounded: false,
   isLoading: false,
+  isOtherDone: true,
+  isPartial: false,
   zone: 'utc',
   nowMs,
 } as const;
@@ -51,7 +53,22 @@ describe('what stands at an end of the rows', () => {
     ['the start of a range', { ...top, isBounded: true }, 'start of the time range'],
     ['an empty log', { ...top, hasRows: false, isFiltered: false }, 'The log is empty'],
     ['not yet', { ...top, hasRows: false, isLoading: true }, ''],
-    ['no match', { ...top, hasRows: false }, 'No record matches in all of it · 500 B scanned'],
+    ['no match', { ...top, hasRows: false }, 'No matches (500 B searched)'],
+    [
+      'no match while the other end was not scanned',
+      { ...top, hasRows: false, isOtherDone: false },
+      'No older matches (500 B searched)',
+    ],
+    [
+      'no match, but a node did not respond',
+      { ...top, hasRows: false, isPartial: true },
+      'No matches (500 B searched) · not every node or file could be searched',
+    ],
+    [
+      'an empty log, but a file could not be read',
+      { ...top, hasRows: false, isFiltered: false, isPartial: true },
+      'No records (500 B searched) · not every node or file could be searched',
+    ],
   ])('where nothing is left it is told: %s', (_, situation, expected) => {
     expect(edgeText({ kind: 'done', scannedBytes: 500 }, situation).text).toBe(expected);
   });

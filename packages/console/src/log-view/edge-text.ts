@@ -23,6 +23,10 @@ export interface EdgeSituation {
   isBounded: boolean;
   /** Something is still being loaded, at either end. */
   isLoading: boolean;
+  /** Nothing is left at the other end either. */
+  isOtherDone: boolean;
+  /** Nodes did not respond, or files could not be read: what they have is not known. */
+  isPartial: boolean;
   zone: ZoneName;
   nowMs: number;
 }
@@ -46,17 +50,22 @@ export function edgeText(edge: Edge, situation: EdgeSituation): EdgeText {
   return { text: found, action: 'go on', label: `scan ${away}`, isProblem: false };
 }
 
-function doneText(
-  scannedBytes: number,
-  { side, hasRows, isFiltered, follow, isBounded, isLoading }: EdgeSituation,
-): string {
+function doneText(scannedBytes: number, situation: EdgeSituation): string {
+  const { side, hasRows, follow, isBounded, isLoading } = situation;
   if (!hasRows && isLoading) return '';
-  if (!hasRows && side === 'top')
-    return isFiltered ? `No record matches in all of it · ${formatBytes(scannedBytes)} scanned` : 'The log is empty';
+  if (!hasRows && side === 'top') return emptyText(scannedBytes, situation);
   if (side === 'bottom' && follow === 'live') return 'following · new lines appear here';
   if (side === 'bottom' && follow === 'paused') return 'paused · new lines wait';
   if (!hasRows) return '';
   return `${side === 'top' ? 'start' : 'end'} of the ${isBounded ? 'time range' : 'log'}`;
+}
+
+/** Only what was really scanned is called empty. */
+function emptyText(scannedBytes: number, { isFiltered, isOtherDone, isPartial }: EdgeSituation): string {
+  const searched = ` (${formatBytes(scannedBytes)} searched)`;
+  const missing = isPartial ? ' · not every node or file could be searched' : '';
+  if (isFiltered) return `${isOtherDone ? 'No matches' : 'No older matches'}${searched}${missing}`;
+  return isPartial || !isOtherDone ? `No records${searched}${missing}` : 'The log is empty';
 }
 
 function noMatch(scannedBytes: number): string {

@@ -12,6 +12,7 @@ import {
   timeAtFraction,
   totalOf,
 } from './chart-scale.ts';
+import { isPartialCount } from './level-counts.ts';
 import type { HistogramAnswer } from './log-source.ts';
 
 /** A drag over less is a click. */
@@ -48,7 +49,8 @@ export function HistogramChart({
   const span = useMemo(() => chartSpan(histogram, { asked, log, nowMs: Date.now() }), [histogram, asked, log]);
   const bars = useMemo(() => chartBars(histogram, minLevel), [histogram, minLevel]);
   const { chosen, begin, move, end, cursor, key } = useChoosing(span, { onZoom, onGo });
-  if (!span) return <p class="chart-empty">{isCounting ? 'Counting…' : 'No records with a time here'}</p>;
+  const isPartial = isPartialCount(histogram);
+  if (!span) return <p class="chart-empty">{isCounting ? 'Counting…' : emptyText(isPartial)}</p>;
   const bar = cursor === null ? undefined : barAt(bars, timeAtFraction(span, cursor));
   const at = cursor === null ? null : formatSecond(timeAtFraction(span, cursor), zone);
   const counts = bar
@@ -56,7 +58,8 @@ export function HistogramChart({
     : 'no records';
   const all = bars.reduce((sum, each) => sum + totalOf(each), 0);
   const errors = bars.reduce((sum, each) => sum + each.errors, 0);
-  const summary = `${formatCount(all)} records, ${formatCount(errors)} of them errors, from ${formatMoment(span.fromMs, zone, nowMs)} to ${formatMoment(span.toMs, zone, nowMs)}`;
+  const total = `${formatCount(all)}${isPartial ? '+' : ''} records`;
+  const summary = `${total}, ${formatCount(errors)} of them errors, from ${formatMoment(span.fromMs, zone, nowMs)} to ${formatMoment(span.toMs, zone, nowMs)}`;
   return (
     <div class={`chart ${isCounting ? 'is-counting' : ''}`}>
       <div
@@ -80,15 +83,17 @@ export function HistogramChart({
       </div>
       <p class="chart-scale">
         <span>{formatMoment(span.fromMs, zone, nowMs)}</span>
-        <span>
-          {at === null
-            ? `${formatCount(all)} records · ${formatSpan(histogram.bucketMs)} per bar`
-            : `${at} · ${counts}`}
+        <span title={isPartial ? 'Not everything has been counted: there may be more' : undefined}>
+          {at === null ? `${total} · ${formatSpan(histogram.bucketMs)} per bar` : `${at} · ${counts}`}
         </span>
         <span>{formatMoment(span.toMs, zone, nowMs)}</span>
       </p>
     </div>
   );
+}
+
+function emptyText(isPartial: boolean): string {
+  return isPartial ? 'No timestamped records in what was counted' : 'No timestamped records';
 }
 
 interface Chosen {

@@ -23,6 +23,11 @@ const LETTERS: Readonly<Record<Level, LevelLetter>> = {
 
 const RISING: readonly Level[] = ['TRACE', 'DEBUG', 'INFO', 'WARN', 'ERROR', 'FATAL'];
 
+/** Whether there may be more records than were counted: the scan was cut short, or a node did not respond. */
+export function isPartialCount({ counted, members }: Pick<HistogramAnswer, 'counted' | 'members'>): boolean {
+  return counted !== null || members.some(({ outcome }) => outcome !== 'ok');
+}
+
 export function levelCounts({ buckets }: Pick<HistogramAnswer, 'buckets'>): LevelCounts {
   const sums = levelSums(buckets);
   const byLetter = { E: 0, W: 0, I: 0, D: 0 };

@@ -90,6 +90,12 @@ export class LiveTail {
     this.#reason = null;
   }
 
+  /** Nothing is followed from now on. */
+  leave(): void {
+    this.end();
+    this.#tell();
+  }
+
   pause(): void {
     if (this.#mode !== 'live') return;
     this.#flush();

@@ -1,4 +1,5 @@
 import type { Level } from '@porthole/client';
+import { Attempt } from './attempt.ts';
 import { ContextRows } from './context-rows.ts';
 import { Finder } from './finder.ts';
 import { FollowRows } from './follow-rows.ts';
@@ -6,6 +7,7 @@ import { GapLoader } from './gap-loader.ts';
 import { LiveTail } from './live-tail.ts';
 import type { Place, RecordKey, RowFilter, ShownRecord } from './log-source.ts';
 import { LogWindow } from './log-window.ts';
+import { createMatcher } from './match-text.ts';
 import { moveFocus } from './move-focus.ts';
 import { Opening } from './opening.ts';
 import { Overview } from './overview.ts';
@@ -29,6 +31,8 @@ export class LogWorkspace implements Workspace {
   readonly #overview: Overview;
   readonly #opening: Opening;
   #setup: OpenWorkspace | undefined;
+  /** A filter that is checked before it is used. */
+  readonly #checking = new Attempt();
 
   constructor({ clock = PAGE_CLOCK }: { clock?: WorkspaceClock } = {}) {
     this.#window = new LogWindow(this.#keeper, clock);
@@ -63,11 +67,12 @@ export class LogWorkspace implements Workspace {
     this.#keeper.reset({ filter: setup.filter, find: FIND_NOTHING });
     this.#window.use(setup.source, setup.filter);
     this.#finder.setQuery(setup.find);
-    if (setup.isLive) void this.#opening.live();
+    if (setup.isLive && !isClosed(setup.filter)) void this.#opening.live();
     else void this.#opening.at(setup.start);
   }
 
   close(): void {
+    this.#checking.end();
     this.#opening.close();
     this.#window.close();
     this.#tail.end();
@@ -110,6 +115,7 @@ export class LogWorkspace implements Workspace {
   }
 
   resume(): void {
+    if (isClosed(this.state.filter)) return;
     this.#context.close();
     if (!this.#tail.resume()) void this.#opening.live();
   }
@@ -148,8 +154,25 @@ export class LogWorkspace implements Workspace {
     void this.#finder.toLevel(level, direction);
   }
 
-  setFilter(filter: RowFilter): void {
-    if (!this.#setup || sameFilter(filter, this.state.filter)) return;
+  setFilter(filter: RowFilter, place?: Place): void {
+    const signal = this.#checking.begin();
+    if (!this.#setup) return;
+    const { regex } = filter;
+    if (regex === undefined || regex === this.state.filter.regex) {
+      this.#applyFilter(filter, place);
+      return;
+    }
+    createMatcher({ text: regex, isRegex: true, isCaseSensitive: filter.caseSensitive ?? false }).then(
+      () => signal.aborted || this.#applyFilter(filter, place),
+      () => {}, // reported by the finder, which is given the same text
+    );
+  }
+
+  #applyFilter(filter: RowFilter, place: Place | undefined): void {
+    if (!this.#setup || sameFilter(filter, this.state.filter)) {
+      if (place !== undefined) this.jump(place);
+      return;
+    }
     const near = this.#recordInView();
     const { bottom, focusedKey } = this.state;
     const wasAtEnd = this.#window.isAtEnd || bottom.kind === 'done';
@@ -157,7 +180,11 @@ export class LogWorkspace implements Workspace {
     this.#keeper.change({ filter, histogram: null });
     this.#window.use(this.#setup.source, filter);
     this.#finder.countAgain();
-    if (this.#tail.mode === 'live') void this.#opening.live();
+    if (isClosed(filter)) this.#tail.leave();
+    if (place !== undefined) {
+      this.#tail.pause();
+      void this.#opening.anew(() => this.#opening.at(place));
+    } else if (this.#tail.mode === 'live') void this.#opening.live();
     else void this.#opening.around(focusedKey === null && wasAtEnd ? undefined : near);
   }
 
@@ -189,7 +216,7 @@ export class LogWorkspace implements Workspace {
   }
 
   #reopen(): void {
-    if (this.#setup?.isLive && this.#tail.mode !== 'paused') void this.#opening.live();
+    if (this.#setup?.isLive && this.#tail.mode !== 'paused' && !isClosed(this.state.filter)) void this.#opening.live();
     else if (this.#setup) void this.#opening.at(this.#setup.start);
   }
 
@@ -213,6 +240,11 @@ export class LogWorkspace implements Workspace {
     const row = this.#window.buffer.get(focusedKey ?? anchor?.key ?? '');
     return row?.kind === 'record' ? row.record : this.#window.buffer.first;
   }
+}
+
+/** A time range with an end: nothing new falls into it. */
+function isClosed({ toMs }: RowFilter): boolean {
+  return toMs !== undefined;
 }
 
 function isSameQuery(a: FindQuery | null, b: FindQuery | null): boolean {

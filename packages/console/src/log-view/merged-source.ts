@@ -18,7 +18,10 @@ import { type Beside, isBeside, resolveRecord, timeBeside } from './resolve-reco
 import { fractionOfTime, timeExtent, timeOfFraction } from './time-extent.ts';
 
 export interface MergedSourceParts {
-  sources: readonly LogSource[];
+  /** Those whose records come from here, as far as known before asking. */
+  nodes: readonly string[];
+  /** The logs, no record in two of them. Called until it succeeds. */
+  open(options: { signal?: AbortSignal }): Promise<readonly LogSource[]>;
   /** For the time of a record that only its name is known of. */
   cluster: ClusterState;
 }
@@ -26,32 +29,34 @@ export interface MergedSourceParts {
 /** Several logs that no node merges: merged here, by corrected time, each going on at its own place. */
 export class MergedSource implements LogSource {
   readonly nodes: readonly string[];
-  readonly #sources: readonly LogSource[];
+  readonly #open: MergedSourceParts['open'];
   readonly #cluster: ClusterState;
+  #sources: Promise<readonly LogSource[]> | undefined;
   #extent: Extent | undefined;
 
-  constructor({ sources, cluster }: MergedSourceParts) {
-    this.#sources = sources;
+  constructor({ nodes, open, cluster }: MergedSourceParts) {
+    this.nodes = nodes;
+    this.#open = open;
     this.#cluster = cluster;
-    this.nodes = [...new Set(sources.flatMap(({ nodes }) => nodes))];
   }
 
   async page(request: PageRequest, options: PageOptions = {}): Promise<Page> {
     const { direction, from } = request;
+    const sources = await this.#opened(options);
     if (typeof from !== 'string' && 'page' in from) {
-      const places = readPlaces(from.page, this.#sources.length);
-      const asked = this.#sources.map((source, index) => ({ source, from: places[index] ?? null }));
+      const places = readPlaces(from.page, sources.length);
+      const asked = sources.map((source, index) => ({ source, from: places[index] ?? null }));
       return mergePages(asked, request, options);
     }
     if (typeof from !== 'string' && ('at' in from || 'next' in from)) {
       const key = 'at' in from ? from.at : from.next;
       const resolved = await resolveRecord(this.#cluster, key, options);
       const beside: Beside = { place: 'at' in from ? 'at' : 'next', direction, key };
-      const page = await mergePages(this.#all({ timeMs: timeBeside(resolved, direction) }), request, options);
+      const page = await mergePages(partsFrom(sources, { timeMs: timeBeside(resolved, direction) }), request, options);
       const records = page.records.filter((record) => isBeside(record, resolved, beside));
       return { ...page, records };
     }
-    return mergePages(this.#all(await this.#placeOf(from, options)), request, options);
+    return mergePages(partsFrom(sources, await this.#placeOf(from, options)), request, options);
   }
 
   async *follow(
@@ -59,8 +64,9 @@ export class MergedSource implements LogSource {
     options: { signal: AbortSignal },
   ): AsyncGenerator<ClusterFollowItem[], void, undefined> {
     const start = from !== 'end' && 'next' in from ? { timeMs: await this.#followTime(from, options) } : from;
+    const sources = await this.#opened(options);
     yield* mergeStreams(
-      (signal) => this.#sources.map((source) => source.follow({ from: start, filter }, { signal })),
+      (signal) => sources.map((source) => source.follow({ from: start, filter }, { signal })),
       options,
     );
   }
@@ -69,10 +75,11 @@ export class MergedSource implements LogSource {
     request: { filter: RowFilter; buckets: number },
     options: PageOptions = {},
   ): Promise<HistogramAnswer> {
-    const answers = await Promise.allSettled(this.#sources.map((source) => source.histogram(request, options)));
+    const sources = await this.#opened(options);
+    const answers = await Promise.allSettled(sources.map((source) => source.histogram(request, options)));
     const counts = answers.flatMap((answer) => (answer.status === 'fulfilled' ? [answer.value] : []));
     const failed = answers.flatMap((answer, index) =>
-      answer.status === 'rejected' ? [{ source: this.#sources[index] ?? this, reason: answer.reason as unknown }] : [],
+      answer.status === 'rejected' ? [{ source: sources[index] ?? this, reason: answer.reason as unknown }] : [],
     );
     if (counts.length === 0 && failed[0]) throw failed[0].reason;
     const merged = mergeHistograms(counts);
@@ -81,7 +88,8 @@ export class MergedSource implements LogSource {
   }
 
   async extent(options: { signal?: AbortSignal } = {}): Promise<Extent> {
-    const answers = await Promise.allSettled(this.#sources.map((source) => source.extent(options)));
+    const sources = await this.#opened(options);
+    const answers = await Promise.allSettled(sources.map((source) => source.extent(options)));
     options.signal?.throwIfAborted();
     const extents = answers.flatMap((answer) => (answer.status === 'fulfilled' ? [answer.value] : []));
     // Without any time in it an extent is 0 to 0, which is no time of a log.
@@ -94,8 +102,15 @@ export class MergedSource implements LogSource {
     return fractionOfTime(record, extent);
   }
 
-  #all(from: Part['from']): Part[] {
-    return this.#sources.map((source) => ({ source, from }));
+  /** Asked once for all who want them; whoever gives up does not give up for the others. */
+  async #opened({ signal }: { signal?: AbortSignal }): Promise<readonly LogSource[]> {
+    this.#sources ??= this.#open({}).catch((error) => {
+      this.#sources = undefined;
+      throw error;
+    });
+    const sources = await this.#sources;
+    signal?.throwIfAborted();
+    return sources;
   }
 
   async #placeOf(from: PageRequest['from'], options: PageOptions): Promise<PageRequest['from']> {
@@ -109,4 +124,8 @@ export class MergedSource implements LogSource {
     const { atMs } = await resolveRecord(this.#cluster, from.next, options);
     return Math.min(atMs, Math.max(atMs - FOLLOW_OVERLAP_MS, from.sinceMs ?? atMs));
   }
+}
+
+function partsFrom(sources: readonly LogSource[], from: Part['from']): Part[] {
+  return sources.map((source) => ({ source, from }));
 }

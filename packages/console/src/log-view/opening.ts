@@ -53,17 +53,25 @@ export class Opening {
 
   /** The record stays in view, or the nearest to it that is let through; without one, it is the end. */
   async around(near: ShownRecord | undefined): Promise<void> {
-    const { tail, keeper } = this.#parts;
-    const isPaused = tail.mode === 'paused';
+    const { keeper } = this.#parts;
     const options: ShowOptions = {
       align: 'center',
       isFocused: keeper.state.focusedKey !== null,
       ...(near && { near }),
     };
+    await this.anew(async () => {
+      const result = near ? await this.show({ at: near }, options) : await this.show('end', { align: 'bottom' });
+      const isGone = result === 'failed' && keeper.state.failure?.code === 'CURSOR_GONE';
+      return isGone && near?.atMs !== undefined ? this.show({ timeMs: near.atMs }, options) : result;
+    });
+  }
+
+  /** Shows other rows; where following is paused, it begins anew behind them, with the filter there is now. */
+  async anew(show: () => Promise<ShowResult>): Promise<void> {
+    const { tail } = this.#parts;
+    const isPaused = tail.mode === 'paused';
     if (isPaused) tail.announce('paused');
-    let result = near ? await this.show({ at: near }, options) : await this.show('end', { align: 'bottom' });
-    if (result === 'failed' && near?.atMs !== undefined && keeper.state.failure?.code === 'CURSOR_GONE')
-      result = await this.show({ timeMs: near.atMs }, options);
+    const result = await show();
     if (isPaused && result !== 'stale') this.#follow();
   }
 

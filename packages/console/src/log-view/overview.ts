@@ -1,4 +1,5 @@
 import { Attempt } from './attempt.ts';
+import { failureOf } from './failure-of.ts';
 import type { WorkspaceParts } from './workspace-parts.ts';
 
 /** Counting may take so long; what was counted by then is shown. */
@@ -41,7 +42,7 @@ export class Overview {
   async count(buckets: number): Promise<void> {
     const { keeper } = this.#parts;
     const signal = this.#counting.begin();
-    keeper.change({ isCounting: true });
+    keeper.change({ isCounting: true, countFailure: null });
     try {
       // All levels: the chips tell how many the least one hides.
       const { minLevel: _, ...filter } = keeper.state.filter;
@@ -50,9 +51,9 @@ export class Overview {
       if (signal.aborted) return;
       const members = keeper.membersAfter('count', histogram?.members ?? []);
       keeper.change({ histogram, members, isCounting: false });
-    } catch {
-      // The chart stays as it was: what is wrong is told by the page of records.
-      if (!signal.aborted) keeper.change({ isCounting: false });
+    } catch (error) {
+      // What was counted before may be of another filter, or long ago.
+      if (!signal.aborted) keeper.change({ isCounting: false, histogram: null, countFailure: failureOf(error).detail });
     }
   }
 }

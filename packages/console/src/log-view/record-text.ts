@@ -51,8 +51,15 @@ export function recordLine(record: ShownRecord, { withNode }: { withNode: boolea
   return parts.filter((part) => part !== '').join(' ');
 }
 
-export function rowLine(row: Row, options: { withNode: boolean }): string {
-  return row.kind === 'record' ? recordLine(row.record, options) : `--- ${row.text} ---`;
+/** A record exactly as it stands in its log: no corrected time, nothing left out. */
+export function rawLine(record: ShownRecord): string {
+  return record.raw ?? recordLine(record, { withNode: false });
+}
+
+/** A row for the clipboard: the raw line, with the node before it where there are several, as the command line has it. */
+export function rowLine(row: Row, { withNode }: { withNode: boolean }): string {
+  if (row.kind !== 'record') return `--- ${row.text} ---`;
+  return withNode ? `${row.record.node}:${rawLine(row.record)}` : rawLine(row.record);
 }
 
 /** What a wrapped row shows, for the estimate of its height. */

@@ -47,6 +47,7 @@ export function RowList({ workspace, state, look, seen, onOpen }: RowListProps) 
   const situation = {
     ...{ hasRows: state.rows.length > 0, isFiltered: isFiltered(state), isLoading },
     ...{ follow: state.follow.state, zone: look.zone },
+    isPartial: state.problems.length > 0 || state.members.some(({ outcome }) => outcome !== 'ok'),
   };
   const pressed = useRef<string | null>(null);
   const readerMoves = () => isLive && workspace.pause();
@@ -70,7 +71,10 @@ export function RowList({ workspace, state, look, seen, onOpen }: RowListProps) 
     >
       <EdgeLine
         edge={state.failure ? QUIET : state.top}
-        situation={{ ...situation, side: 'top', isBounded: state.filter.fromMs !== undefined }}
+        situation={{
+          ...{ ...situation, side: 'top', isBounded: state.filter.fromMs !== undefined },
+          isOtherDone: state.bottom.kind === 'done',
+        }}
         workspace={workspace}
       />
       <div role="presentation" class="rows-space" style={{ height: `${tops.at(-1) ?? 0}px` }}>
@@ -95,7 +99,10 @@ export function RowList({ workspace, state, look, seen, onOpen }: RowListProps) 
       </div>
       <EdgeLine
         edge={state.failure ? QUIET : state.bottom}
-        situation={{ ...situation, side: 'bottom', isBounded: state.filter.toMs !== undefined }}
+        situation={{
+          ...{ ...situation, side: 'bottom', isBounded: state.filter.toMs !== undefined },
+          isOtherDone: state.top.kind === 'done',
+        }}
         workspace={workspace}
       />
     </div>

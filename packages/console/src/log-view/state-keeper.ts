@@ -38,6 +38,7 @@ const EMPTY: WorkspaceState = {
   extent: null,
   histogram: null,
   isCounting: false,
+  countFailure: null,
 };
 
 /** The state all parts of a workspace share. Every change makes a new one and is told at once. */

@@ -77,6 +77,8 @@ export interface WorkspaceState {
   extent: Extent | null;
   histogram: HistogramAnswer | null;
   isCounting: boolean;
+  /** Why nothing could be counted; the counts before it are not of this filter. */
+  countFailure: string | null;
 }
 
 export interface OpenWorkspace {
@@ -119,7 +121,11 @@ export interface Workspace {
   /** The next record of at least this level in the direction, also beyond what is loaded. */
   toLevel(level: Level, direction: 'older' | 'newer'): void;
 
-  setFilter(filter: RowFilter): void;
+  /**
+   * Without a place, what is in view stays. A regex that cannot be used changes nothing: `setFind` reports it. A filter
+   * with an end in time is not followed.
+   */
+  setFilter(filter: RowFilter, place?: Place): void;
   setFind(query: FindQuery | null): void;
   findNext(direction: 'older' | 'newer'): void;
   /** Shows what stands around a filtered record, in place; the second time restores. */

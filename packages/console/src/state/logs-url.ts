@@ -1,8 +1,11 @@
 import type { Level } from '@porthole/client';
 import type { RecordKey } from '../log-view/log-source.ts';
-import { ALL_LOGS, type LogsView, type SourceChoice, type TimeRange } from './view.ts';
+import { queryProblems } from './query-problems.ts';
+import { ALL_LOGS, canFollow, type LogsView, type SourceChoice, type TimeRange } from './view.ts';
 
 const LEVELS: readonly Level[] = ['TRACE', 'DEBUG', 'INFO', 'WARN', 'ERROR', 'FATAL'];
+
+const EXPECTED_TIME = 'expected a time such as 2026-11-15T14:05:00Z';
 
 /** Longest first: a span is written in the largest unit that divides it. */
 const UNITS = { d: 86_400_000, h: 3_600_000, m: 60_000, s: 1000, ms: 1 } as const;
@@ -19,27 +22,55 @@ const SWITCHES = {
 
 const SWITCH_NAMES = Object.keys(SWITCHES) as (keyof typeof SWITCHES)[];
 
-/** The log workspace a query describes; parameters that make no sense are left out of account. */
+/** The log workspace a query describes. Parameters that make no sense are ignored; `logsProblems` names them. */
 export function parseLogs(query: URLSearchParams): LogsView {
   const at = parseKey(query.get('at'));
   const timeMs = parseMoment(query.get('t'));
   const range = parseRange(query);
-  const level = query.get('level')?.toUpperCase();
   const switches = SWITCH_NAMES.map((name) => [name, flag(query.get(SWITCHES[name]), ALL_LOGS[name])]);
   return {
     ...ALL_LOGS,
     ...(Object.fromEntries(switches) as Pick<LogsView, keyof typeof SWITCHES>),
     sources: query.getAll('src').flatMap((text) => parseSource(text) ?? []),
     range,
-    minLevel: LEVELS.find((known) => known === level) ?? null,
+    minLevel: levelOf(query.get('level')),
     text: query.get('q') ?? '',
     excluded: query.getAll('not').filter((text) => text !== ''),
     callSite: query.get('site') || null,
     component: query.get('tag') || null,
     at,
     timeMs,
-    isLive: flag(query.get('live'), isUsuallyLive({ at, timeMs, range })),
+    isLive: canFollow(range) && flag(query.get('live'), isUsuallyLive({ at, timeMs, range })),
   };
+}
+
+/** Parameters of the log workspace and how their values are checked; `null`: any value makes sense. */
+const CHECKS: Readonly<Record<string, ((value: string) => string | null) | null>> = {
+  src: (value) => (parseSource(value) ? null : 'expected NODE, NODE/FAMILY or NODE/=FILE'),
+  last: (value) => (parseSpan(value) === null ? 'expected a span such as 15m or 2h' : null),
+  from: (value) => (value === '' || parseMoment(value) !== null ? null : EXPECTED_TIME),
+  to: (value) => (parseMoment(value) === null ? EXPECTED_TIME : null),
+  t: (value) => (parseMoment(value) === null ? EXPECTED_TIME : null),
+  at: (value) => (parseKey(value) ? null : 'the link to this record is damaged'),
+  level: (value) => (levelOf(value) ? null : 'expected trace, debug, info, warn, error or fatal'),
+  q: null,
+  not: null,
+  site: null,
+  tag: null,
+  live: expectedSwitch,
+  ...Object.fromEntries(Object.values(SWITCHES).map((name) => [name, expectedSwitch])),
+};
+
+/** What of a query `parseLogs` ignores, as sentences. */
+export function logsProblems(query: URLSearchParams): string[] {
+  const problems = queryProblems(query, CHECKS);
+  if (query.has('last') && parseSpan(query.get('last')) !== null && (query.has('from') || query.has('to')))
+    problems.push('from and to are ignored beside last');
+  const range = parseRange(query);
+  if (range?.kind === 'fixed' && range.fromMs !== null && range.toMs !== null && range.fromMs >= range.toMs)
+    problems.push('the time range is empty: from is not before to');
+  if (query.get('live') === '1' && !canFollow(range)) problems.push('live=1 is ignored: the time range has an end');
+  return problems;
 }
 
 export function logsQuery(view: LogsView): URLSearchParams {
@@ -61,6 +92,14 @@ export function logsQuery(view: LogsView): URLSearchParams {
 /** Who goes to a record or a moment wants to read it; who does not wants to see what comes. */
 function isUsuallyLive({ at, timeMs, range }: Pick<LogsView, 'at' | 'timeMs' | 'range'>): boolean {
   return at === null && timeMs === null && range?.kind !== 'fixed';
+}
+
+function levelOf(text: string | null): Level | null {
+  return LEVELS.find((known) => known === text?.toUpperCase()) ?? null;
+}
+
+function expectedSwitch(value: string): string | null {
+  return value === '0' || value === '1' ? null : 'expected 0 or 1';
 }
 
 function flag(text: string | null, usual: boolean): boolean {

@@ -1,6 +1,6 @@
 import { Store } from './store.ts';
 import type { View } from './view.ts';
-import { parseView, viewUrl } from './view-url.ts';
+import { addressProblems, parseView, viewUrl } from './view-url.ts';
 
 export interface GoOptions {
   /** Instead of the entry in the history, not behind it: for what changes while one stays where one is. */
@@ -10,12 +10,17 @@ export interface GoOptions {
 /** What is shown, kept the same as the address of the page. */
 export class Navigation {
   readonly view: Store<View>;
+  /** What of the address that was opened is ignored, as sentences; until another page is opened, or they are dismissed. */
+  readonly problems: Store<readonly string[]>;
   readonly #window: Window | undefined;
+  readonly #leaving = new Set<() => void>();
 
   /** Without a window (in tests of what only builds on it) it is a store and nothing more. */
   constructor(window: Window | undefined) {
     this.#window = window;
-    this.view = new Store<View>(window ? parseView(new URL(window.location.href)) : { page: 'cluster' });
+    const url = window && new URL(window.location.href);
+    this.view = new Store<View>(url ? parseView(url) : { page: 'cluster' });
+    this.problems = new Store<readonly string[]>(url ? addressProblems(url) : []);
   }
 
   /** Takes the back button and clicks on links of this page, from now on. */
@@ -25,9 +30,25 @@ export class Navigation {
   }
 
   go(view: View, { replace = false }: GoOptions = {}): void {
+    // The entry that is left must say what was seen last: Back returns to it.
+    if (!replace) this.settle();
     const url = viewUrl(view);
     this.#write(url, replace);
+    if (!replace) this.problems.set([]);
     this.view.set(view);
+  }
+
+  /** Brings the address up to date with what is seen. */
+  settle(): void {
+    for (const leave of [...this.#leaving]) leave();
+  }
+
+  /** Calls back before another entry of the history is begun; what is returned ends that. */
+  onLeave(leave: () => void): () => void {
+    this.#leaving.add(leave);
+    return () => {
+      this.#leaving.delete(leave);
+    };
   }
 
   #write(url: string, replace: boolean): void {
@@ -45,7 +66,9 @@ export class Navigation {
 
   #read(): void {
     if (!this.#window) return;
-    const view = parseView(new URL(this.#window.location.href));
+    const url = new URL(this.#window.location.href);
+    const view = parseView(url);
+    this.problems.set(addressProblems(url));
     // Only the place within the page may have changed, as the skip link does.
     if (viewUrl(view) !== viewUrl(this.view.value)) this.view.set(view);
   }

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { ALL_CONFIG, ALL_LOGS, type View } from './view.ts';
-import { parseView, viewUrl } from './view-url.ts';
+import { ALL_CONFIG, ALL_LOGS, canFollow, type View } from './view.ts';
+import { addressProblems, parseView, viewUrl } from './view-url.ts';
 
 const ORIGIN = 'http://node.example:9000';
 
@@ -92,8 +92,39 @@ describe('a view and its URL', () => {
     '/logs?from=yesterday',
     '/logs?at=a',
     '/logs?live=maybe&src=',
-  ])('what makes no sense in %s is left out', (url) => {
+  ])('what makes no sense in %s is ignored, and named', (url) => {
     expect(parse(url)).toEqual(ALL_LOGS);
+    expect(addressProblems(new URL(url, ORIGIN))).not.toEqual([]);
+  });
+
+  test.each([
+    ['/logs?level=BANANA', ['level=BANANA is ignored: expected trace, debug, info, warn, error or fatal']],
+    ['/logs?lvl=error', ['lvl is not a parameter of this page']],
+    ['/logs?last=15m&from=2026-11-15T10:00:00Z', ['from and to are ignored beside last']],
+    ['/logs?from=2026-11-15T11:00:00Z&to=2026-11-15T10:00:00Z', ['the time range is empty: from is not before to']],
+    ['/logs?to=2026-11-15T10:00:00Z&live=1', ['live=1 is ignored: the time range has an end']],
+    ['/logs?re=yes', ['re=yes is ignored: expected 0 or 1']],
+    ['/config?expected=yes&as=list', ['expected=yes is ignored: expected 1', 'as=list is ignored: expected table']],
+    ['/nodes/a?as=table', ['as is not a parameter of this page']],
+    ['/?q=x', ['q is not a parameter of this page']],
+    [`/logs?t=${'9'.repeat(80)}`, [`t=${'9'.repeat(60)}… is ignored: expected a time such as 2026-11-15T14:05:00Z`]],
+  ])('%s: what is ignored is named', (url, problems) => {
+    expect(addressProblems(new URL(url, ORIGIN))).toEqual(problems);
+  });
+
+  test('an address that the console wrote has nothing to ignore', () => {
+    fc.assert(
+      fc.property(views(), (view) => {
+        const problems = addressProblems(new URL(viewUrl(view), ORIGIN));
+        expect(problems.filter((problem) => !problem.startsWith('the time range is empty'))).toEqual([]);
+      }),
+      { seed: 18, numRuns: 300 },
+    );
+  });
+
+  test('a time range that has an end is never followed', () => {
+    expect(parse('/logs?to=2026-11-15T10:00:00Z&live=1')).toMatchObject({ isLive: false });
+    expect(parse('/logs?from=2026-11-15T10:00:00Z&live=1')).toMatchObject({ isLive: true });
   });
 });
 
@@ -103,44 +134,46 @@ function views(): fc.Arbitrary<View> {
   const orNull = <T>(value: fc.Arbitrary<T>) => fc.option(value, { nil: null });
   const time = fc.integer({ min: -8.64e15, max: 8.64e15 });
   const id = fc.stringMatching(/^[A-Za-z0-9.:_-]{1,128}$/);
-  const logs = fc.record({
-    page: fc.constant('logs' as const),
-    sources: fc.array(
-      fc.record({
-        node: name,
-        log: orNull(fc.record({ kind: fc.constantFrom('family' as const, 'file' as const), name })),
-      }),
-    ),
-    range: orNull(
-      fc.oneof(
-        fc.record({ kind: fc.constant('last' as const), spanMs: fc.integer({ min: 1, max: 1e14 }) }),
-        fc.record({ kind: fc.constant('fixed' as const), fromMs: orNull(time), toMs: orNull(time) }),
+  const logs = fc
+    .record({
+      page: fc.constant('logs' as const),
+      sources: fc.array(
+        fc.record({
+          node: name,
+          log: orNull(fc.record({ kind: fc.constantFrom('family' as const, 'file' as const), name })),
+        }),
       ),
-    ),
-    minLevel: orNull(
-      fc.constantFrom(
-        'TRACE' as const,
-        'DEBUG' as const,
-        'INFO' as const,
-        'WARN' as const,
-        'ERROR' as const,
-        'FATAL' as const,
+      range: orNull(
+        fc.oneof(
+          fc.record({ kind: fc.constant('last' as const), spanMs: fc.integer({ min: 1, max: 1e14 }) }),
+          fc.record({ kind: fc.constant('fixed' as const), fromMs: orNull(time), toMs: orNull(time) }),
+        ),
       ),
-    ),
-    text,
-    isRegex: fc.boolean(),
-    isCaseSensitive: fc.boolean(),
-    isOnlyMatches: fc.boolean(),
-    excluded: fc.array(fc.string({ unit: 'grapheme', minLength: 1 })),
-    callSite: orNull(fc.string({ unit: 'grapheme', minLength: 1 })),
-    component: orNull(fc.string({ unit: 'grapheme', minLength: 1 })),
-    at: orNull(fc.record({ node: name, cursor: fc.string({ unit: 'grapheme', minLength: 1 }) })),
-    timeMs: orNull(time),
-    isLive: fc.boolean(),
-    isWrapped: fc.boolean(),
-    isPlain: fc.boolean(),
-    hasHistogram: fc.boolean(),
-  });
+      minLevel: orNull(
+        fc.constantFrom(
+          'TRACE' as const,
+          'DEBUG' as const,
+          'INFO' as const,
+          'WARN' as const,
+          'ERROR' as const,
+          'FATAL' as const,
+        ),
+      ),
+      text,
+      isRegex: fc.boolean(),
+      isCaseSensitive: fc.boolean(),
+      isOnlyMatches: fc.boolean(),
+      excluded: fc.array(fc.string({ unit: 'grapheme', minLength: 1 })),
+      callSite: orNull(fc.string({ unit: 'grapheme', minLength: 1 })),
+      component: orNull(fc.string({ unit: 'grapheme', minLength: 1 })),
+      at: orNull(fc.record({ node: name, cursor: fc.string({ unit: 'grapheme', minLength: 1 }) })),
+      timeMs: orNull(time),
+      isLive: fc.boolean(),
+      isWrapped: fc.boolean(),
+      isPlain: fc.boolean(),
+      hasHistogram: fc.boolean(),
+    })
+    .map((view) => ({ ...view, isLive: view.isLive && canFollow(view.range) }));
   const config = fc.record({
     page: fc.constant('config' as const),
     role: orNull(name),

@@ -1,16 +1,39 @@
-import { logsQuery, parseLogs } from './logs-url.ts';
+import { logsProblems, logsQuery, parseLogs } from './logs-url.ts';
+import { type ParameterChecks, queryProblems } from './query-problems.ts';
 import { ALL_CONFIG, type ConfigView, type NodeView, type View } from './view.ts';
 
 /** Tabs by the last part of the path; the overview has none. */
 const TABS: Readonly<Record<string, NodeView['tab']>> = { config: 'config', logs: 'logs' };
 
-/** What a URL shows. Never throws: what is not understood is as if it were not there. */
+/** What a URL shows. Never throws: what is not understood is ignored, and `addressProblems` names it. */
 export function parseView(url: URL): View {
   const path = url.pathname.replace(/(?<=.)\/$/, '');
   if (path === '/') return { page: 'cluster' };
   if (path === '/logs') return parseLogs(url.searchParams);
   if (path === '/config') return parseConfig(url.searchParams);
   return parseNode(path, url.searchParams) ?? { page: 'unknown', path: url.pathname };
+}
+
+/** What of a URL `parseView` ignores, as sentences. */
+export function addressProblems(url: URL): string[] {
+  const view = parseView(url);
+  if (view.page === 'logs') return logsProblems(url.searchParams);
+  return view.page === 'unknown' ? [] : queryProblems(url.searchParams, checksOf(view));
+}
+
+function checksOf(view: Exclude<View, { page: 'logs' | 'unknown' }>): ParameterChecks {
+  if (view.page === 'cluster') return {};
+  if (view.page === 'config')
+    return { role: null, left: null, right: null, q: null, expected: expectedOne, as: expectedTable };
+  return { q: null, ...(view.tab === 'config' && { as: expectedTable }) };
+}
+
+function expectedOne(value: string): string | null {
+  return value === '1' ? null : 'expected 1';
+}
+
+function expectedTable(value: string): string | null {
+  return value === 'table' ? null : 'expected table';
 }
 
 /** Path and query of a view. What is as usual is left out. */

@@ -18,6 +18,11 @@ export type TimeRange =
   | { kind: 'last'; spanMs: number }
   | { kind: 'fixed'; fromMs: number | null; toMs: number | null };
 
+/** Whether new records can fall into it: one that has an end is over. */
+export function canFollow(range: TimeRange | null): boolean {
+  return range?.kind !== 'fixed' || range.toMs === null;
+}
+
 export interface LogsView {
   page: 'logs';
   /** Empty: all logs of all nodes. */

@@ -1,5 +1,6 @@
 import type { ClusterNodes } from '@porthole/client';
 import { cluster } from '../state/cluster.ts';
+import { navigation } from '../state/navigation.ts';
 import { preferences } from '../state/preferences.ts';
 import type { ResourceState } from '../state/resource.ts';
 import { session } from '../state/session.ts';
@@ -9,6 +10,31 @@ import { useStore } from './use-store.ts';
 
 /** What is wrong with all that is shown, whatever the page; each goes by itself when it is over. */
 export function Banners({ nodes }: { nodes: ResourceState<ClusterNodes> }) {
+  return (
+    <>
+      <AddressBanner />
+      <NodeBanner nodes={nodes} />
+    </>
+  );
+}
+
+/** What of the address was ignored: a view that shows more than was asked for must not look like it. */
+function AddressBanner() {
+  const problems = useStore(navigation.problems);
+  if (problems.length === 0) return null;
+  return (
+    <div class="banner" role="alert">
+      <span>
+        <strong>Part of this address is ignored.</strong> {problems.join(' · ')}
+      </span>
+      <button type="button" class="button" onClick={() => navigation.problems.set([])}>
+        Dismiss
+      </button>
+    </div>
+  );
+}
+
+function NodeBanner({ nodes }: { nodes: ResourceState<ClusterNodes> }) {
   const isDeclined = useStore(session.isDeclined);
   if (isDeclined) return <TokenBanner />;
   // An answer that says no is an answer: the page that asked shows it.

@@ -1,6 +1,8 @@
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import type { LogSource } from '../../log-view/log-source.ts';
 import { LogWorkspace } from '../../log-view/log-workspace.ts';
+import { FIRST_MS } from '../../log-view/testing/fake-source.ts';
+import { openTestWorkspace, upTo } from '../../log-view/testing/open-workspace.ts';
 import { ALL_LOGS, type LogsView } from '../../state/view.ts';
 import { applyView, countKey, filterOf, findOf, startOf } from './apply-view.ts';
 
@@ -97,5 +99,47 @@ describe('what a change of the address does', () => {
     applyView({ workspace, source, nowMs: 0 }, first, { ...first, minLevel: 'ERROR' });
     expect(workspace.state.filter).toEqual({ minLevel: 'ERROR' });
     workspace.close();
+  });
+
+  test('Back shows the record that was open, also where the rows before it hold it', async () => {
+    const { workspace, source, draw } = await openTestWorkspace(1000);
+    const at = (number: number) => ({ node: 'n1', cursor: `c${number}` });
+    const open = view({ isLive: false, at: at(909) });
+    applyView({ workspace, source, nowMs: 0 }, view({ isLive: false }), open);
+    await draw();
+    const narrowed = { ...open, minLevel: 'ERROR' as const, at: at(899) };
+    applyView({ workspace, source, nowMs: 0 }, open, narrowed);
+    await draw();
+    expect(workspace.state.focusedKey).toBe('n1 c899');
+    applyView({ workspace, source, nowMs: 0 }, narrowed, open);
+    await draw();
+    expect(workspace.state).toMatchObject({ focusedKey: 'n1 c909', filter: {} });
+  });
+
+  test('a time range with an end, chosen while live, is not live any more', async () => {
+    const { workspace, source, draw, numbers } = await openTestWorkspace(1000, { isLive: true });
+    const range = { kind: 'fixed', fromMs: FIRST_MS, toMs: FIRST_MS + 5000 } as const;
+    applyView({ workspace, source, nowMs: 0 }, view(), view({ range, isLive: false }));
+    await draw();
+    expect(workspace.state.follow.state).toBe('off');
+    expect(source.followers).toBe(0);
+    expect(numbers()).toEqual(upTo(0, 9));
+    workspace.resume();
+    await draw();
+    expect(workspace.state.follow.state).toBe('off');
+  });
+
+  test('a regex that cannot be used leaves the rows, and says why', async () => {
+    const { workspace, source, draw } = await openTestWorkspace(100, { isLive: true });
+    const before = view();
+    const broken = view({ text: 'a(', isRegex: true, isOnlyMatches: true });
+    applyView({ workspace, source, nowMs: 0 }, before, broken);
+    await vi.waitFor(() => expect(workspace.state.find.message).toMatch(/regex/));
+    await draw();
+    expect(workspace.state).toMatchObject({ failure: null, filter: {}, follow: { state: 'live' } });
+    expect(workspace.state.rows).toHaveLength(100);
+    const mended = { ...broken, text: 'record 9.$' };
+    applyView({ workspace, source, nowMs: 0 }, broken, mended);
+    await vi.waitFor(() => expect(workspace.state.filter).toEqual({ regex: 'record 9.$' }));
   });
 });

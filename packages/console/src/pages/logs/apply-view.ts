@@ -40,12 +40,14 @@ export function applyView(
     workspace.open({ source, filter: filterOf(view, nowMs), find: findOf(view), start: startOf(view), isLive });
     return;
   }
-  if (!isSame(filterOf(before, 0), filterOf(view, 0))) workspace.setFilter(filterOf(view, nowMs));
-  if (!isSame(findOf(before), findOf(view))) workspace.setFind(findOf(view));
-  const isElsewhere = !isSame(before.at, view.at) || before.timeMs !== view.timeMs;
-  if (isElsewhere && (view.at || view.timeMs !== null)) workspace.jump(startOf(view));
-  if (view.isLive && !before.isLive) workspace.resume();
   if (!view.isLive && before.isLive && workspace.state.follow.state === 'live') workspace.pause();
+  const isElsewhere = !isSame(before.at, view.at) || before.timeMs !== view.timeMs;
+  const place = isElsewhere && (view.at || view.timeMs !== null) ? startOf(view) : undefined;
+  // Together: the rows of the old filter may hold the record, and are about to be replaced.
+  if (!isSame(filterOf(before, 0), filterOf(view, 0))) workspace.setFilter(filterOf(view, nowMs), place);
+  else if (place !== undefined) workspace.jump(place);
+  if (!isSame(findOf(before), findOf(view))) workspace.setFind(findOf(view));
+  if (view.isLive && !before.isLive) workspace.resume();
 }
 
 /** Whether another view needs other counts. */

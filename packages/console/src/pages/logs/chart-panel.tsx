@@ -16,7 +16,9 @@ type ChartProps = Pick<Parameters<typeof HistogramChart>[0], 'zone' | 'onGo'> & 
 export function ChartPanel({ state, range, histogram, zone, onGo, change }: ChartProps) {
   // A range that moves with the clock moves with every count.
   const asked = useMemo(() => (histogram ? rangeOf(range, Date.now()) : {}), [range, histogram]);
-  if (!histogram) return <p class="chart-empty">{state.isCounting ? 'Counting…' : ''}</p>;
+  const { isCounting, countFailure } = state;
+  if (!histogram)
+    return <p class="chart-empty">{isCounting ? 'Counting…' : countFailure ? `Not counted: ${countFailure}` : ''}</p>;
   return (
     <HistogramChart
       {...{ histogram, asked, zone, onGo }}

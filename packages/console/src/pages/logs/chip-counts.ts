@@ -1,5 +1,5 @@
 import type { Level } from '@porthole/client';
-import { levelCounts } from '../../log-view/level-counts.ts';
+import { isPartialCount, levelCounts } from '../../log-view/level-counts.ts';
 import type { HistogramAnswer } from '../../log-view/log-source.ts';
 
 export interface ChipCount {
@@ -8,6 +8,8 @@ export interface ChipCount {
   minLevel: Level | null;
   /** `null`: not counted yet. */
   count: number | null;
+  /** There may be more. */
+  isPartial: boolean;
   isShown: boolean;
 }
 
@@ -27,6 +29,7 @@ export function chipCounts(histogram: HistogramAnswer | null, minLevel: Level | 
   return CHIPS.map((chip, index) => ({
     ...chip,
     count: counts && counts.byLetter[chip.letter] + (chip.letter === 'D' ? counts.none : 0),
+    isPartial: histogram !== null && isPartialCount(histogram),
     isShown: index <= lowest,
   }));
 }

@@ -24,9 +24,10 @@ export interface FindBarProps {
 
 /** What is looked for, whether only that is shown, and down to which level. */
 export function FindBar({ view, find, histogram, workspace, field, change, onLeave }: FindBarProps) {
-  const { text, write, commit } = useTyping(view, change);
+  const { text, write, commit, forget } = useTyping(view, change);
   const exclude = () => {
     if (text.trim() === '') return;
+    forget();
     change({ text: '', excluded: [...new Set([...view.excluded, text])] });
   };
   const press = (event: KeyboardEvent) => {
@@ -129,20 +130,26 @@ function Toggle({
   );
 }
 
-/** What is in the field at once; the address, and so the search, a moment later. */
+/** What is in the field at once; the address, and so the search, a moment later. `forget` drops what is to come. */
 function useTyping(view: LogsView, change: FindBarProps['change']) {
   const [text, setText] = useState(view.text);
   const timer = useRef<ReturnType<typeof setTimeout>>();
   useEffect(() => setText(view.text), [view.text]);
   useEffect(() => () => clearTimeout(timer.current), []);
+  const forget = () => clearTimeout(timer.current);
   const write = (next: string) => {
     setText(next);
-    clearTimeout(timer.current);
+    forget();
     timer.current = setTimeout(() => change({ text: next }, { replace: true }), TYPING_MS);
   };
+  // What was typed into one view must not change another that Back returned to.
+  useEffect(() => {
+    addEventListener('popstate', forget);
+    return () => removeEventListener('popstate', forget);
+  }, []);
   const commit = () => {
-    clearTimeout(timer.current);
+    forget();
     if (text !== view.text) change({ text }, { replace: true });
   };
-  return { text, write, commit };
+  return { text, write, commit, forget };
 }

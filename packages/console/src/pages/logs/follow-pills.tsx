@@ -1,8 +1,16 @@
 import type { FollowStatus, Workspace } from '../../log-view/workspace-state.ts';
 import { formatCount } from '../../ui/format.ts';
 
+export interface FollowPillsProps {
+  follow: FollowStatus;
+  workspace: Workspace;
+  /** The time range has an end: nothing new falls into it. */
+  isClosed: boolean;
+  onFollow: () => void;
+}
+
 /** Whether new lines appear by themselves, and what waits while they do not. */
-export function FollowPills({ follow, workspace }: { follow: FollowStatus; workspace: Workspace }) {
+export function FollowPills({ follow, workspace, isClosed, onFollow }: FollowPillsProps) {
   const { state, newRecords, newErrors } = follow;
   if (state === 'live' || state === 'reconnecting') {
     const isLost = state === 'reconnecting';
@@ -28,8 +36,12 @@ export function FollowPills({ follow, workspace }: { follow: FollowStatus; works
     <button
       type="button"
       class={`pill ${state === 'paused' ? 'pill-paused' : ''}`}
-      title="Back to the end, and follow (f)"
-      onClick={() => workspace.resume()}
+      title={
+        isClosed
+          ? 'Show the newest records, without an end of the time range, and follow (f)'
+          : 'Back to the end, and follow (f)'
+      }
+      onClick={onFollow}
     >
       {state === 'paused' ? `Paused${waiting}` : 'Follow'}
     </button>

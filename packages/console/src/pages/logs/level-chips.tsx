@@ -22,7 +22,8 @@ export function LevelChips({ histogram, minLevel, onChange }: LevelChipsProps) {
     <fieldset class="level-chips">
       <legend class="sr-only">Levels shown</legend>
       {chipCounts(histogram, minLevel).map((chip) => {
-        const counted = chip.count === null ? '' : formatCount(chip.count);
+        const counted = chip.count === null ? '' : `${formatCount(chip.count)}${chip.isPartial ? '+' : ''}`;
+        const partly = chip.isPartial ? ' · not everything has been counted: there may be more' : '';
         const isLowest = minLevel !== null && chip.minLevel === minLevel;
         return (
           <button
@@ -30,8 +31,8 @@ export function LevelChips({ histogram, minLevel, onChange }: LevelChipsProps) {
             type="button"
             class={`level-chip level-${chip.letter.toLowerCase()}`}
             aria-pressed={chip.isShown}
-            aria-label={`${chip.letter}: show ${NAMES[chip.letter]}${counted && `, ${counted}${chip.isShown ? '' : ' hidden'}`}`}
-            title={`Show ${NAMES[chip.letter]}`}
+            aria-label={`${chip.letter}: show ${NAMES[chip.letter]}${counted && `, ${counted}${chip.isShown ? '' : ' hidden'}`}${partly}`}
+            title={`Show ${NAMES[chip.letter]}${partly}`}
             onClick={() => onChange(isLowest ? null : chip.minLevel)}
           >
             <b>{chip.letter}</b> {counted}

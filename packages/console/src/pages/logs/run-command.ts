@@ -18,6 +18,8 @@ export interface CommandParts {
   openGoToTime: () => void;
   copyLine: (record: ShownRecord) => void;
   copyLink: () => void;
+  /** Shows the newest records and follows. */
+  follow: () => void;
 }
 
 export function focusedRecord({ state }: Workspace): ShownRecord | null {
@@ -52,7 +54,7 @@ const COMMANDS: Readonly<Record<LogCommand, (parts: CommandParts) => unknown>> =
     const { focusedKey } = workspace.state;
     if (focusedKey !== null) workspace.toggleContext(focusedKey);
   },
-  follow: ({ workspace }) => (workspace.state.follow.state === 'live' ? workspace.pause() : workspace.resume()),
+  follow: ({ workspace, follow }) => (workspace.state.follow.state === 'live' ? workspace.pause() : follow()),
   'go-to-time': ({ openGoToTime }) => openGoToTime(),
   details: ({ workspace, openDetails }) => focusedRecord(workspace) !== null && openDetails(),
   'copy-line': ({ workspace, copyLine }) => {

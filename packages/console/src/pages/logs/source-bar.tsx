@@ -1,11 +1,12 @@
 import { useState } from 'preact/hooks';
 import type { FollowStatus, Workspace } from '../../log-view/workspace-state.ts';
 import { colourOf } from '../../state/cluster.ts';
-import type { LogsView, SourceChoice, ZoneName } from '../../state/view.ts';
+import { canFollow, type LogsView, type SourceChoice, type ZoneName } from '../../state/view.ts';
 import { FollowPills } from './follow-pills.tsx';
 import { LogActions, type LogActionsProps } from './log-actions.tsx';
 import { RangeMenu } from './range-menu.tsx';
 import { SourceChooser } from './source-chooser.tsx';
+import { sourceName } from './source-name.ts';
 
 export interface SourceBarProps {
   view: LogsView;
@@ -14,10 +15,12 @@ export interface SourceBarProps {
   workspace: Workspace;
   actions: LogActionsProps;
   change: (change: Partial<LogsView>) => void;
+  /** Shows the newest records and follows. */
+  onFollow: () => void;
 }
 
 /** Which logs, which time, and whether they are followed. */
-export function SourceBar({ view, zone, follow, workspace, actions, change }: SourceBarProps) {
+export function SourceBar({ view, zone, follow, workspace, actions, change, onFollow }: SourceBarProps) {
   const [isChoosing, setChoosing] = useState(false);
   const setSources = (sources: readonly SourceChoice[]) => change({ sources, at: null });
   return (
@@ -44,7 +47,7 @@ export function SourceBar({ view, zone, follow, workspace, actions, change }: So
       <span class="bar-space" />
       <LogActions {...actions} />
       <RangeMenu range={view.range} zone={zone} onChange={(range) => change({ range, at: null, timeMs: null })} />
-      <FollowPills follow={follow} workspace={workspace} />
+      <FollowPills follow={follow} workspace={workspace} isClosed={!canFollow(view.range)} onFollow={onFollow} />
       <SourceChooser
         isOpen={isChoosing}
         chosen={view.sources}
@@ -57,9 +60,4 @@ export function SourceBar({ view, zone, follow, workspace, actions, change }: So
       />
     </div>
   );
-}
-
-/** `broker-1 : lind-broker`. */
-export function sourceName({ node, log }: SourceChoice): string {
-  return log === null ? node : `${node} : ${log.kind === 'family' ? log.name.replace(/\.log$/, '') : log.name}`;
 }

@@ -1,4 +1,5 @@
 import type { ClusterLogFiles } from '@porthole/client';
+import type { ComponentChildren } from 'preact';
 import { useEffect, useMemo, useState } from 'preact/hooks';
 import { colourOf } from '../../state/cluster.ts';
 import { Resource } from '../../state/resource.ts';
@@ -10,6 +11,8 @@ import { formatBytes, formatMoment } from '../../ui/format.ts';
 import { Loading } from '../../ui/loading.tsx';
 import { useResource } from '../../ui/use-resource.ts';
 import { type LogFamily, nodeLogs } from './node-logs.ts';
+import { isFamilyPicked, isNodePicked, pickFamily, pickNode, unlistedChoices } from './picked-sources.ts';
+import { sourceName } from './source-name.ts';
 
 export interface SourceChooserProps {
   isOpen: boolean;
@@ -36,8 +39,7 @@ function Chooser({ chosen, zone, onChoose, onClose }: SourceChooserProps) {
   const { value, failure, asOfMs } = useResource(files);
   const [picked, setPicked] = useState<readonly SourceChoice[]>(chosen);
   useEffect(() => setPicked(chosen), [chosen]);
-  const toggle = (source: SourceChoice, isOn: boolean) =>
-    setPicked(isOn ? [...picked, source] : picked.filter((other) => keyOf(other) !== keyOf(source)));
+  const logs = nodeLogs(value?.files ?? []);
   const silent = value?.members.filter(({ outcome }) => outcome !== 'ok') ?? [];
   return (
     <form
@@ -59,20 +61,36 @@ function Chooser({ chosen, zone, onChoose, onClose }: SourceChooserProps) {
         </p>
       ) : null}
       <div class="chooser-nodes">
-        {nodeLogs(value?.files ?? []).map(({ node, families }) => (
+        <Choice
+          name="All logs of all nodes"
+          isOn={picked.length === 0}
+          onToggle={(isOn) => setPicked(isOn ? [] : logs.map(({ node }) => ({ node, log: null })))}
+        />
+        {value ? (
+          <OtherChoices
+            choices={unlistedChoices(picked, logs)}
+            onRemove={(choice) => setPicked(picked.filter((other) => other !== choice))}
+          />
+        ) : null}
+        {logs.map(({ node, families }) => (
           <fieldset key={node} class={`node-${colourOf(node)}`}>
             <legend>
               <i class="chip-dot" aria-hidden="true" /> <span class="chooser-node">{node}</span>
             </legend>
+            <Choice
+              name={`All logs of ${node}`}
+              isOn={isNodePicked(picked, node)}
+              onToggle={(isOn) => setPicked(pickNode(picked, logs, node, isOn))}
+            />
             {families.map((family) => (
-              <FamilyChoice
+              <Choice
                 key={family.name}
-                node={node}
-                family={family}
-                zone={zone}
-                picked={picked}
-                onToggle={toggle}
-              />
+                name={family.name}
+                isOn={isFamilyPicked(picked, node, family.name)}
+                onToggle={(isOn) => setPicked(pickFamily(picked, logs, { node, family: family.name }, isOn))}
+              >
+                <FamilyFacts family={family} zone={zone} />
+              </Choice>
             ))}
           </fieldset>
         ))}
@@ -89,33 +107,53 @@ function Chooser({ chosen, zone, onChoose, onClose }: SourceChooserProps) {
   );
 }
 
-interface FamilyChoiceProps {
-  node: string;
-  family: LogFamily;
-  zone: ZoneName;
-  picked: readonly SourceChoice[];
-  onToggle: (source: SourceChoice, isOn: boolean) => void;
+interface ChoiceProps {
+  name: string;
+  isOn: boolean;
+  onToggle: (isOn: boolean) => void;
+  children?: ComponentChildren;
 }
 
-function FamilyChoice({ node, family, zone, picked, onToggle }: FamilyChoiceProps) {
-  const { name, rotated, bytes, firstMs, lastMs } = family;
-  const source: SourceChoice = { node, log: { kind: 'family', name } };
-  const isOn = picked.some((other) => keyOf(other) === keyOf(source));
-  const nowMs = Date.now();
-  const times = [firstMs, lastMs].map((timeMs) => (timeMs === null ? '?' : formatMoment(timeMs, zone, nowMs)));
+function Choice({ name, isOn, onToggle, children }: ChoiceProps) {
   return (
     <label class="choice">
-      <input type="checkbox" checked={isOn} onChange={({ currentTarget }) => onToggle(source, currentTarget.checked)} />
-      <span class="choice-name">
-        {name}
-        {rotated > 0 ? <span class="dim"> (+{rotated} rotated)</span> : null}
-      </span>
-      <span class="dim">{formatBytes(bytes)}</span>
-      <span class="dim">{times.join(' – ')}</span>
+      <input type="checkbox" checked={isOn} onChange={({ currentTarget }) => onToggle(currentTarget.checked)} />
+      <span class="choice-name">{name}</span>
+      {children}
     </label>
   );
 }
 
-function keyOf(source: SourceChoice): string {
-  return JSON.stringify([source.node, source.log]);
+/** Single files, and what is chosen but not there: it must be seen to be left out. */
+function OtherChoices({
+  choices,
+  onRemove,
+}: {
+  choices: readonly SourceChoice[];
+  onRemove: (choice: SourceChoice) => void;
+}) {
+  if (choices.length === 0) return null;
+  return (
+    <fieldset>
+      <legend>Also chosen</legend>
+      {choices.map((choice) => (
+        <Choice key={sourceName(choice)} name={sourceName(choice)} isOn={true} onToggle={() => onRemove(choice)}>
+          <span class="dim">{choice.log?.kind === 'file' ? 'one file' : 'not found'}</span>
+        </Choice>
+      ))}
+    </fieldset>
+  );
+}
+
+function FamilyFacts({ family, zone }: { family: LogFamily; zone: ZoneName }) {
+  const { rotated, bytes, firstMs, lastMs } = family;
+  const nowMs = Date.now();
+  const times = [firstMs, lastMs].map((timeMs) => (timeMs === null ? '?' : formatMoment(timeMs, zone, nowMs)));
+  return (
+    <>
+      {rotated > 0 ? <span class="dim">+{rotated} rotated</span> : null}
+      <span class="dim">{formatBytes(bytes)}</span>
+      <span class="dim">{times.join(' – ')}</span>
+    </>
+  );
 }

@@ -17,6 +17,9 @@ const state: StatusInput['state'] = {
   histogram,
   filter: { minLevel: 'INFO' },
   top: { kind: 'more' },
+  bottom: { kind: 'done', scannedBytes: 0 },
+  members: [],
+  problems: [],
 };
 const record = {
   ...{ type: 'record' as const, node: 'n', file: 'f', offset: 0, bytes: 1, cursor: 'c', message: '' },
@@ -45,7 +48,24 @@ describe('the status bar', () => {
     expect(withState({ top: { kind: 'stopped', scannedBytes: 2_100_000_000, reachedMs } }).at(-1)).toBe(
       'scanned 2.1 GB back to 10:26',
     );
-    expect(withState({ top: { kind: 'done', scannedBytes: 500 } }).at(-1)).toBe('scanned 500 B · all of it');
+  });
+
+  test('says that every match is shown only where it is so', () => {
+    const top = { kind: 'done', scannedBytes: 118_000_000 } as const;
+    const scanned = (change: Partial<WorkspaceState>) => withState({ top, ...change }).at(-1);
+    const failed = { id: 'n2', outcome: 'failed' as const, detail: null, elapsedMs: 0, count: 0, asOfMs: null };
+    const gap = { kind: 'gap', key: 'g', node: null, text: '', canLoad: true, isLoading: false } as const;
+    expect(scanned({})).toBe('scanned 118 MB · every match is shown');
+    expect(scanned({ bottom: { kind: 'more' } })).toBe('scanned 118 MB');
+    expect(scanned({ bottom: { kind: 'stopped', scannedBytes: 1, reachedMs: null } })).toBe('scanned 118 MB');
+    expect(scanned({ members: [failed] })).toBe('scanned 118 MB');
+    expect(scanned({ problems: [{ file: 'a', code: 'LOG_FILE_UNREADABLE', detail: '' }] })).toBe('scanned 118 MB');
+    expect(scanned({ rows: [gap] })).toBe('scanned 118 MB');
+  });
+
+  test('counts of a part are marked as such', () => {
+    const counted = { fromMs: 0, toMs: 1 };
+    expect(withState({ histogram: { ...histogram, counted } })).toContain('41,887+ hidden by level');
   });
 
   test('has no rate where nothing is followed', () => {
@@ -61,6 +81,13 @@ describe('level chips', () => {
       { letter: 'I', count: 9204, isShown: false },
       { letter: 'D', count: 41_887, isShown: false },
     ]);
+  });
+
+  test('say that there may be more where not everything was counted', () => {
+    const members = [{ id: 'n2', outcome: 'timeout' as const, detail: null, elapsedMs: 0, count: 0, asOfMs: null }];
+    expect(chipCounts(histogram, null).some(({ isPartial }) => isPartial)).toBe(false);
+    expect(chipCounts({ ...histogram, counted: { fromMs: 0, toMs: 1 } }, null)[0]).toMatchObject({ isPartial: true });
+    expect(chipCounts({ ...histogram, members }, null)[0]).toMatchObject({ isPartial: true });
   });
 
   test('without a lowest level all are', () => {

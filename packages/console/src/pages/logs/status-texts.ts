@@ -1,12 +1,26 @@
-import { hiddenBelow } from '../../log-view/level-counts.ts';
+import { hiddenBelow, isPartialCount } from '../../log-view/level-counts.ts';
 import type { ShownRecord } from '../../log-view/log-source.ts';
 import { timeOf } from '../../log-view/record-text.ts';
 import type { WorkspaceState } from '../../log-view/workspace-state.ts';
 import type { ZoneName } from '../../state/view.ts';
 import { formatBytes, formatCount, formatDate, formatMoment, formatSpan, formatTime } from '../../ui/format.ts';
 
+/** Whether the counts are those of everything that was asked for. */
+function isCounted(histogram: WorkspaceState['histogram']): boolean {
+  return histogram !== null && !isPartialCount(histogram);
+}
+
+/** Whether the rows are all that match: both ends reached, nothing missing between, every node and file read. */
+function isEverything({ top, bottom, rows, members, problems }: StatusInput['state']): boolean {
+  const isRead = problems.length === 0 && members.every(({ outcome }) => outcome === 'ok');
+  return isRead && top.kind === 'done' && bottom.kind === 'done' && rows.every(({ kind }) => kind !== 'gap');
+}
+
 export interface StatusInput {
-  state: Pick<WorkspaceState, 'extent' | 'follow' | 'histogram' | 'filter' | 'top' | 'rows'>;
+  state: Pick<
+    WorkspaceState,
+    'extent' | 'follow' | 'histogram' | 'filter' | 'top' | 'bottom' | 'rows' | 'members' | 'problems'
+  >;
   /** The focused record, or the last one in view. */
   record: ShownRecord | null;
   /** Where it stands in the whole log. */
@@ -22,7 +36,7 @@ export function statusTexts(input: StatusInput): string[] {
   return [
     placeText(input),
     ...rateTexts(state.follow),
-    hidden > 0 ? `${formatCount(hidden)} hidden by level` : '',
+    hidden > 0 ? `${formatCount(hidden)}${isCounted(state.histogram) ? '' : '+'} hidden by level` : '',
     scanText(input),
   ].filter((text) => text !== '');
 }
@@ -44,9 +58,11 @@ function rateTexts({ state, linesPerSecond, lagMs }: WorkspaceState['follow']): 
   return [`${rate} lines/s`, lagMs === null ? '' : `lag ${formatSpan(Math.max(0, lagMs))}`];
 }
 
-/** How far back has been looked, where that is not plain from the rows. */
-function scanText({ state: { top }, zone, nowMs }: StatusInput): string {
-  if (top.kind === 'done') return top.scannedBytes > 0 ? `scanned ${formatBytes(top.scannedBytes)} · all of it` : '';
+/** How far back has been scanned, where that is not plain from the rows. */
+function scanText({ state, zone, nowMs }: StatusInput): string {
+  const { top } = state;
+  if (top.kind === 'done' && top.scannedBytes > 0)
+    return `scanned ${formatBytes(top.scannedBytes)}${isEverything(state) ? ' · every match is shown' : ''}`;
   if (top.kind !== 'stopped' || top.reachedMs === null) return '';
   return `scanned ${formatBytes(top.scannedBytes)} back to ${formatMoment(top.reachedMs, zone, nowMs)}`;
 }

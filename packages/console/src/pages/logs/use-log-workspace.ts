@@ -5,7 +5,7 @@ import type { SeenRows } from '../../log-view/row-list.tsx';
 import type { Workspace } from '../../log-view/workspace-state.ts';
 import { navigation } from '../../state/navigation.ts';
 import { Store } from '../../state/store.ts';
-import type { LogsView } from '../../state/view.ts';
+import { canFollow, type LogsView } from '../../state/view.ts';
 import { viewUrl } from '../../state/view-url.ts';
 import { addressOf } from './address-of.ts';
 import { applyView, countKey } from './apply-view.ts';
@@ -47,8 +47,11 @@ export function useLogWorkspace(view: LogsView): OpenLogs {
   }, [workspace, source, view]);
   useCounts(workspace, view);
   useAddress(workspace, seen, applied);
-  const change = (part: Partial<LogsView>, options: { replace?: boolean } = {}) =>
-    navigation.go({ ...applied.current, ...part }, options);
+  const change = (part: Partial<LogsView>, options: { replace?: boolean } = {}) => {
+    if (!options.replace) navigation.settle();
+    const next = { ...applied.current, ...part };
+    navigation.go({ ...next, isLive: next.isLive && canFollow(next.range) }, options);
+  };
   return { workspace, source, seen, change };
 }
 
@@ -101,7 +104,12 @@ function useAddress(workspace: Workspace, seen: Store<SeenRows>, applied: Mutabl
     const plan = () => {
       timer ??= setTimeout(write, ADDRESS_MS);
     };
-    const ends = [workspace.subscribe(plan), seen.subscribe(plan)];
+    const flush = () => {
+      if (timer === undefined) return;
+      clearTimeout(timer);
+      write();
+    };
+    const ends = [workspace.subscribe(plan), seen.subscribe(plan), navigation.onLeave(flush)];
     return () => {
       clearTimeout(timer);
       for (const end of ends) end();

@@ -1,11 +1,12 @@
 import { cliCommand } from '../../log-view/cli-command.ts';
 import type { LogSource, ShownRecord } from '../../log-view/log-source.ts';
-import { recordLine } from '../../log-view/record-text.ts';
+import { rawLine } from '../../log-view/record-text.ts';
 import type { Workspace } from '../../log-view/workspace-state.ts';
 import { copyText } from '../../state/notice.ts';
 import { session } from '../../state/session.ts';
 import type { LogsView } from '../../state/view.ts';
 import { viewUrl } from '../../state/view-url.ts';
+import { formatBytes } from '../../ui/format.ts';
 import { saveUrl } from '../../ui/save-content.ts';
 import { keyOfRecord } from './address-of.ts';
 import { fileBytes, foundRecords } from './download.ts';
@@ -21,17 +22,16 @@ export interface ViewActions {
 }
 
 /** What can be taken out of the view. */
-export function viewActions(parts: {
-  view: LogsView;
-  source: LogSource;
-  workspace: Workspace;
-  withNode: boolean;
-}): ViewActions {
-  const { view, source, workspace, withNode } = parts;
+export function viewActions(parts: { view: LogsView; source: LogSource; workspace: Workspace }): ViewActions {
+  const { view, source, workspace } = parts;
   return {
-    copyCli: () => void copyText(cliCommand(view), 'Command'),
+    copyCli: () => void copyText(cliCommand(view, { origin: location.origin }), 'Command'),
     copyLink: () => void copyText(location.origin + viewUrl(linkView(view, focusedRecord(workspace))), 'Link'),
-    copyLine: (record) => void copyText(recordLine(record, { withNode }), 'Line'),
+    copyLine: (record) =>
+      void copyText(
+        rawLine(record),
+        record.cut ? `The first part of the line (of ${formatBytes(record.bytes)})` : 'Line',
+      ),
     download: () => {
       const [only, ...others] = view.sources;
       const name = only?.log?.name;

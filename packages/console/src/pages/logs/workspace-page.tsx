@@ -3,9 +3,10 @@ import type { HistogramAnswer, LogSource } from '../../log-view/log-source.ts';
 import { OverviewGutter } from '../../log-view/overview-gutter.tsx';
 import { LIST_ID, RowList } from '../../log-view/row-list.tsx';
 import { useWorkspaceState } from '../../log-view/use-workspace-state.ts';
+import type { WorkspaceState } from '../../log-view/workspace-state.ts';
 import { cluster } from '../../state/cluster.ts';
 import { preferences } from '../../state/preferences.ts';
-import type { LogsView } from '../../state/view.ts';
+import { canFollow, type LogsView, type TimeRange } from '../../state/view.ts';
 import { viewUrl } from '../../state/view-url.ts';
 import { useStore } from '../../ui/use-store.ts';
 import { ChartPanel } from './chart-panel.tsx';
@@ -30,7 +31,7 @@ export function WorkspacePage({ view }: { view: LogsView }) {
   const zone = useStore(preferences.zone);
   const nodeIds = useStore(cluster.state).value?.nodes.map(({ id }) => id) ?? [];
   const hasSeveral = isSeveral(view, source.nodes, nodeIds.length);
-  const histogram = useKeptCounts(state.histogram, source);
+  const histogram = useKeptCounts(state, source);
   const matcher = useMatcher(state.find.query);
   const look = useMemo(
     () => ({ zone, isWrapped: view.isWrapped, withNode: hasSeveral, matcher, colours: nodeIds.join() }),
@@ -39,7 +40,7 @@ export function WorkspacePage({ view }: { view: LogsView }) {
   const field = useRef<HTMLInputElement>(null);
   const [isOpen, setOpen] = useState(false);
   const [isAskingTime, setAskingTime] = useState(false);
-  const actions = viewActions({ view, source, workspace, withNode: hasSeveral });
+  const actions = viewActions({ view, source, workspace });
   const record = isOpen ? focusedRecord(workspace) : null;
   const isLive = state.follow.state === 'live';
 
@@ -53,6 +54,11 @@ export function WorkspacePage({ view }: { view: LogsView }) {
     setOpen(false);
     return isOpen;
   };
+  // A time range that has an end is opened: nothing new would fall into it.
+  const follow = () => {
+    if (canFollow(view.range)) workspace.resume();
+    else change({ range: openEnd(view.range), at: null, timeMs: null, isLive: true });
+  };
   const goTo = (timeMs: number) => change({ timeMs, at: null, isLive: false });
   const parts = {
     ...{ workspace, view, field, change, openDetails, closeDetails },
@@ -60,6 +66,7 @@ export function WorkspacePage({ view }: { view: LogsView }) {
     openGoToTime: () => setAskingTime(true),
     copyLine: actions.copyLine,
     copyLink: actions.copyLink,
+    follow,
   };
   const latest = useRef(parts);
   latest.current = parts;
@@ -81,6 +88,7 @@ export function WorkspacePage({ view }: { view: LogsView }) {
       <SourceBar
         {...{ view, zone, workspace, change }}
         follow={state.follow}
+        onFollow={follow}
         actions={{
           onCopyCli: actions.copyCli,
           onCopyLink: actions.copyLink,
@@ -123,10 +131,14 @@ export function WorkspacePage({ view }: { view: LogsView }) {
 }
 
 /** The last counts of the same logs, until new ones are there: nothing flickers. */
-function useKeptCounts(histogram: HistogramAnswer | null, source: LogSource): HistogramAnswer | null {
+function useKeptCounts({ histogram, countFailure }: WorkspaceState, source: LogSource): HistogramAnswer | null {
   const kept = useRef({ histogram, source });
-  if (histogram || kept.current.source !== source) kept.current = { histogram, source };
+  if (histogram || countFailure !== null || kept.current.source !== source) kept.current = { histogram, source };
   return kept.current.histogram;
+}
+
+function openEnd(range: TimeRange | null): TimeRange | null {
+  return range?.kind === 'fixed' && range.fromMs !== null ? { ...range, toMs: null } : null;
 }
 
 /** Whether records must say who wrote them. */
