@@ -114,7 +114,7 @@ it('a log is paused, followed and copied from, and a time is gone to', async () 
   await keyboard.press('E');
   await inFocus(page, 'the last failure');
   await keyboard.press('y');
-  await eventually(async () => expect(await copied(page)).toMatch(/ERROR .*the last failure$/));
+  await eventually(async () => expect(await copied(page)).toMatch(/ERROR\t.*the last failure$/));
   await keyboard.press('Shift+Y');
   await eventually(async () => expect(await copied(page)).toMatch(/^http.*[?&]at=n1\//));
 

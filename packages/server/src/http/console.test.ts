@@ -43,6 +43,30 @@ function serveFolder(folder: string) {
 const SCRIPT_PATH = '/assets/console-ABCDEFGH.js';
 
 describe('the console', () => {
+  it('says in a browser that there is no such page, with the status that says it to machines', async () => {
+    const { port } = await serveConsole();
+    const browser = { accept: 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8' };
+    const { status, headers, body } = await ask(port, '/nothing', { headers: browser });
+    expect({ status, text: body.toString() }).toEqual({ status: 404, text: PAGE });
+    expect(headers).toMatchObject({ 'content-type': 'text/html; charset=utf-8', vary: 'Accept-Encoding, Accept' });
+    expect(headers['content-security-policy']).toContain("script-src 'self'");
+    const again = await ask(port, '/nothing', { headers: { ...browser, 'if-none-match': `${headers.etag}` } });
+    expect(again.status).toBe(404);
+  });
+
+  it.each([
+    ['/nothing', {}],
+    ['/nothing', { accept: '*/*' }],
+    ['/nothing', { accept: 'application/json, text/plain, */*' }],
+    ['/api/v1/nothing', { accept: 'text/html' }],
+    ['/assets/nothing.js', { accept: 'text/html' }],
+  ])('is not given for %s to one who asks with %o', async (path, headers) => {
+    const { port } = await serveConsole();
+    const { status, headers: told } = await ask(port, path, { headers });
+    expect(status).toBe(404);
+    expect(told['content-type']).toContain('application/problem+json');
+  });
+
   it.each([
     '/',
     '/?x=1',

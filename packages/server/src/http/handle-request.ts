@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders, IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http';
-import { codeOf, type ErrorCode, type MemberRouteId, type RouteId, routeOf } from '@porthole/contract';
+import { codeOf, ERROR_KINDS, type ErrorCode, type MemberRouteId, type RouteId, routeOf } from '@porthole/contract';
 import type { AccessLog } from '../auth/access-log.ts';
 import { plainAddress } from '../auth/client-network.ts';
 import { TooManyFailures } from '../auth/failure-limit.ts';
@@ -36,6 +36,9 @@ export interface RequestHandling {
 const CLIENT_LEFT = 499;
 
 const NO_QUERY = new URLSearchParams();
+
+/** What a page that depends on nothing is asked with. */
+const NO_REQUEST = { query: NO_QUERY, method: 'GET', member: undefined, rest: '' } as const;
 
 /** Their answers end when their reader leaves, or may not read any more. */
 const FOLLOWS: ReadonlySet<RouteId> = new Set(['logFollow', 'clusterLogFollow']);
@@ -131,8 +134,29 @@ class RequestCourse implements RouteRequest, Arrival {
       if (this.#response.closed) throw error; // no one is left to be answered
       this.#explain(error);
       this.#isSuspicious = error instanceof TooManyFailures && error.isFirst;
-      return withHeaders(problemAnswer(error, { accept: this.headers.accept, url: this.#request.url }), extra);
+      const page = this.#isUnknownPage(error) ? await this.#notFoundPage() : undefined;
+      return withHeaders(page ?? problemAnswer(error, { accept: this.headers.accept, url: this.#request.url }), extra);
     }
+  }
+
+  /**
+   * Someone opened an address that is no page of the console: they see a page that says so. Pages are public, so
+   * nothing is revealed by it; which routes the API has is only told to those who are known.
+   */
+  #isUnknownPage(error: unknown): boolean {
+    const code = codeOf(error);
+    if (this.target !== undefined || (code !== 'ROUTE_NOT_FOUND' && code !== 'UNAUTHENTICATED')) return false;
+    const { method, url = '/' } = this.#request;
+    const isRead = method === 'GET' || method === 'HEAD';
+    return isRead && !/^\/(api|metrics)(\/|$|\?)/.test(url) && acceptsPages(this.headers.accept);
+  }
+
+  async #notFoundPage(): Promise<Answer> {
+    this.#code = 'ROUTE_NOT_FOUND';
+    const { 'if-none-match': _tag, 'if-match': _match, ...headers } = this.headers;
+    const { routes } = this.#handling;
+    const answer = await routes.console({ ...NO_REQUEST, signal: this.signal, trusted: this.trusted, headers });
+    return withHeaders({ ...answer, status: ERROR_KINDS.ROUTE_NOT_FOUND.http }, { vary: 'Accept' });
   }
 
   #stay(route: RouteId): void {
@@ -201,6 +225,11 @@ class RequestCourse implements RouteRequest, Arrival {
       });
     }
   }
+}
+
+/** Whether it is a browser that opens a page: scripts and command lines do not name HTML. */
+function acceptsPages(accept = ''): boolean {
+  return accept.split(',').some((part) => part.split(';', 1)[0]?.trim().toLowerCase() === 'text/html');
 }
 
 function withHeaders(answer: Answer, extra: OutgoingHttpHeaders | undefined): Answer {
