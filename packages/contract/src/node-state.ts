@@ -45,6 +45,18 @@ export interface NodeDescription {
   versions: { porthole: string; node: string };
   /** Operations this node answers, by route id. */
   capabilities: string[];
+  /**
+   * Health checks that fail: without its log directory a node answers, and has nothing true to say about its logs. Empty
+   * while all is well; absent where it is not known, as of earlier versions.
+   */
+  problems?: NodeProblem[];
+}
+
+/** A health check that fails. */
+export interface NodeProblem {
+  /** `log directory`, `configuration` ... */
+  check: string;
+  detail: string;
 }
 
 export type SettingSource = 'default' | 'file' | 'env' | 'flag' | 'option';
@@ -70,7 +82,22 @@ export interface NodeSettings {
   file: string | null;
   settings: SettingEntry[];
   /** The file on disk now, against what was read at start. */
-  disk: { state: 'none' | 'same' | 'changed' | 'broken' | 'missing'; differs: string[]; detail: string | null };
+  disk: {
+    state: 'none' | 'same' | 'changed' | 'broken' | 'missing';
+    differs: string[];
+    detail: string | null;
+    /** Both values of each key in `differs`; absent where they are not known. */
+    changes?: SettingChange[];
+    /** TOML, secrets masked: the service's file as it was read at start, where its text is another now. */
+    textAtStart?: string;
+  };
+}
+
+/** A key whose value in the file is not what it was at start. `null` where the key is missing; secrets are masked. */
+export interface SettingChange {
+  key: string;
+  atStart: SettingJson | null;
+  onDisk: SettingJson | null;
 }
 
 export interface CallOptions {

@@ -32,6 +32,10 @@ export const SCHEMAS = {
     uptimeMs: integer('Milliseconds since the node came online.'),
     versions: exact('Software versions.', { porthole: text('Porthole.'), node: text('Node.js.') }),
     capabilities: listOf({ type: 'string' }, 'Ids of the operations it answers.'),
+    problems: listOf(
+      exact('A health check that fails.', { check: text('Its name.'), detail: text('What is wrong.') }),
+      'Health checks that fail now, as in `/health/ready`; empty while all is well.',
+    ),
   }),
   Setting: exact(
     'One configuration key.',
@@ -49,11 +53,27 @@ export const SCHEMAS = {
     observes: oneOf('Whose configuration it is.', ['self', 'service']),
     file: nullableText('The file it comes from.'),
     settings: listOf(ref('Setting')),
-    disk: exact('The file as it is now.', {
-      state: oneOf('How it compares with what was read at start.', ['none', 'same', 'changed', 'broken', 'missing']),
-      differs: listOf({ type: 'string' }, 'Keys whose value differs.'),
-      detail: nullableText('What is wrong with it.'),
-    }),
+    disk: exact(
+      'The file as it is now.',
+      {
+        state: oneOf('How it compares with what was read at start.', ['none', 'same', 'changed', 'broken', 'missing']),
+        differs: listOf({ type: 'string' }, 'Keys whose value differs.'),
+        detail: nullableText('What is wrong with it.'),
+      },
+      {
+        changes: listOf(
+          exact('A key whose value differs.', {
+            key: text('Dotted key.'),
+            atStart: { description: 'Its value at start, null where it was missing. Secrets are masked.' },
+            onDisk: { description: 'Its value in the file now, null where it is missing. Secrets are masked.' },
+          }),
+          'Both values of each key that differs.',
+        ),
+        textAtStart: text(
+          "The service's file as it was read at start, secrets masked; present where its text is another now.",
+        ),
+      },
+    ),
   }),
   Alive: exact('The process runs.', { status: { const: 'ok' } }),
   Readiness: exact('Whether the node can do its work.', {

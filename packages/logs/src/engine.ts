@@ -1,3 +1,4 @@
+import { stat } from 'node:fs/promises';
 import { groupFamilies } from './file/families.ts';
 import { familyNotFound } from './file/family-not-found.ts';
 import type { HandleCache } from './file/handle-cache.ts';
@@ -5,7 +6,7 @@ import type { LogHandle } from './file/log-handle.ts';
 import type { SharedReads } from './file/shared-reads.ts';
 import { FollowHub } from './follow/follow-hub.ts';
 import { BlockIndexes } from './index/block-index.ts';
-import { LogError } from './log-error.ts';
+import { LogError, systemCode } from './log-error.ts';
 import type { Zone } from './parse/zone.ts';
 import type { SeenFile } from './read/list.ts';
 import { CancelFlag } from './scan/cancel-flag.ts';
@@ -185,7 +186,9 @@ export class LogEngine {
     if (file !== undefined) (await this.#parts.acquire(file)).release();
     const families = file === undefined ? await this.#families(selection) : [{ name: file, files: [file] }];
     const { within, problem } = withinLimit(families);
-    const opened: OpenFamily[] = [];
+    // A directory that is missing has no records, which must not look like a quiet one.
+    const missing = families.length === 0 ? await findMissingDir(this.#parts.dir) : undefined;
+    const opened: OpenFamily[] = missing ? [{ name: '', files: [], problems: [missing] }] : [];
     try {
       for (const family of within) opened.push(await openFamily(this.#opener, family, options));
     } catch (error) {
@@ -210,6 +213,16 @@ export class LogEngine {
         families.map(({ name }) => name),
       );
     return found;
+  }
+}
+
+async function findMissingDir(dir: string): Promise<FileProblem | undefined> {
+  try {
+    await stat(dir);
+    return undefined;
+  } catch (error) {
+    const why = systemCode(error) === 'ENOENT' ? 'does not exist' : `cannot be read: ${systemCode(error)}`;
+    return { file: '.', code: 'LOG_DIR_UNREADABLE', detail: `the log directory ${why}` };
   }
 }
 

@@ -263,3 +263,26 @@ describe('an open file', () => {
     expect(() => file.read(0, 1)).toThrow(TypeError);
   });
 });
+
+describe('a directory that is missing', () => {
+  const problem = { file: '.', code: 'LOG_DIR_UNREADABLE', detail: 'the log directory does not exist' };
+  const search = async (dir: LogDir) => {
+    const items = [];
+    for await (const batch of dir.search({ order: 'newest', limit: 10, before: 0, after: 0 })) items.push(...batch);
+    return items.at(-1);
+  };
+
+  test('is reported by every count and search, until it is there', async () => {
+    const path = join(tempDir(), 'missing');
+    const dir = openDir(path);
+    const problems = async () => [
+      (await dir.histogram({ buckets: 10 })).end.problems,
+      (await dir.digest({ limit: 10 })).end.problems,
+    ];
+    expect(await search(dir)).toMatchObject({ type: 'end', reason: 'exhausted', records: 0, problems: [problem] });
+    expect(await problems()).toEqual([[problem], [problem]]);
+    mkdirSync(path);
+    expect(await search(dir)).toMatchObject({ type: 'end', reason: 'exhausted', records: 0, problems: [] });
+    expect(await problems()).toEqual([[], []]);
+  });
+});

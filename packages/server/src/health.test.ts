@@ -1,5 +1,6 @@
 import { mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import type { NodeDescription } from '@porthole/contract';
 import { describe, expect, it } from 'vitest';
 import { eventually } from '../../logs/src/testing/eventually.ts';
 import { createHealth, type Readiness } from './health.ts';
@@ -43,6 +44,10 @@ describe('readiness', () => {
     });
     expect((await ask(port, '/health/ready')).status).toBe(200);
     expect(await askJson(port, '/api/v1/log/list')).toEqual([]);
+    const problems = async () => (await askJson<NodeDescription>(port, '/api/v1/node')).problems;
+    await eventually(async () =>
+      expect(await problems()).toEqual([{ check: 'log directory', detail: `${logDir} does not exist` }]),
+    );
     writeFileSync(logDir, 'a file');
     expect(checkOf(await ready(port), 'log directory')).toMatchObject({
       ok: false,

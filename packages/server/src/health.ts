@@ -1,4 +1,4 @@
-import { toProblem } from '@porthole/contract';
+import { type NodeProblem, toProblem } from '@porthole/contract';
 
 /** One thing the node depends on, as it is found now. */
 export interface HealthCheck {
@@ -14,20 +14,38 @@ export interface Readiness {
 
 export interface Health {
   check(): Promise<Readiness>;
+  /** The checks that fail, at most `RECENT_MS` old: every member asks for them every few seconds. */
+  problems(): Promise<NodeProblem[]>;
 }
 
 /** A check that takes longer is itself the finding: a hanging disk must not make health hang. */
 const CHECK_TIMEOUT_MS = 800;
 
+/** Short enough that nobody notices, long enough that a hundred members cost one check. */
+const RECENT_MS = 1000;
+
 export type Probe = () => Promise<Omit<HealthCheck, 'name'>>;
 
-/** Looks at everything at once when asked. A node that can answer at all is ready; what is wrong is told beside it. */
+/** Runs all checks at once when asked. A node that can answer at all is ready; what is wrong is reported beside it. */
 export function createHealth(probes: Readonly<Record<string, Probe>>, isStopping: () => boolean): Health {
+  const check = async (): Promise<Readiness> => {
+    const checks = await Promise.all(Object.entries(probes).map(([name, probe]) => runProbe(name, probe)));
+    const status = isStopping() ? 'stopping' : checks.every(({ ok }) => ok) ? 'ready' : 'degraded';
+    return { status, checks };
+  };
+  let recent: { startedMs: number; problems: Promise<NodeProblem[]> } | undefined;
   return {
-    async check() {
-      const checks = await Promise.all(Object.entries(probes).map(([name, probe]) => runProbe(name, probe)));
-      const status = isStopping() ? 'stopping' : checks.every(({ ok }) => ok) ? 'ready' : 'degraded';
-      return { status, checks };
+    check,
+    problems() {
+      const nowMs = performance.now();
+      if (!recent || nowMs - recent.startedMs > RECENT_MS) {
+        const failing = check().then(({ checks }) => checks.filter(({ ok }) => !ok));
+        recent = {
+          startedMs: nowMs,
+          problems: failing.then((checks) => checks.map(({ name, detail }) => ({ check: name, detail }))),
+        };
+      }
+      return recent.problems;
     },
   };
 }

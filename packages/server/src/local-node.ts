@@ -4,6 +4,7 @@ import {
   type NodeConfig,
   type NodeDescription,
   type NodeObject,
+  type NodeProblem,
   type NodeSettings,
   type NodeState,
   ROUTE_IDS,
@@ -37,6 +38,8 @@ export interface LocalNodeParts {
   observes: NodeDescription['observes'];
   logs: LogDir;
   zone: Zone;
+  /** Health checks that fail now. */
+  problems(): Promise<NodeProblem[]>;
 }
 
 /** The node of this process. */
@@ -50,6 +53,8 @@ export class LocalNode implements NodeState {
   async describe(): Promise<NodeDescription> {
     const { observes, zone } = this.#parts;
     const node = this.#parts.node();
+    const problems = await this.#parts.problems();
+    // Read last: the one who asks compares it with its own.
     const clockMs = Date.now();
     return {
       node,
@@ -60,6 +65,7 @@ export class LocalNode implements NodeState {
       uptimeMs: Math.max(0, clockMs - node.onlineTime),
       versions: { porthole: node.version, node: process.versions.node },
       capabilities: ROUTE_IDS.filter((id) => routeOf(id).path.startsWith('/api/v1/')),
+      problems,
     };
   }
 

@@ -91,8 +91,18 @@ export async function openNodeParts(loaded: LoadedSettings, options: NodePartsOp
     scrubbing,
   });
   const observes = settings.service.logDir === '' ? config.observes : 'service';
-  const state = new LocalNode({ node: options.node, config, logs, zone, observes });
+  const state = new LocalNode({ node: options.node, config, logs, zone, observes, problems: () => health.problems() });
   const cluster = new NodeCluster({ settings, files: clusterFiles, state, log: ownLog.component('cluster') });
+  const health = createHealth(
+    {
+      'log directory': () => probeLogDir(logPath),
+      configuration: () => config.check(),
+      'own log': async () => checkOwnLog(ownLog),
+      ...(opened.access.isGuarded && { credentials: async () => checkCredentials(opened, reloadedFiles) }),
+      ...(cluster.isConfigured && { cluster: async () => checkCluster(cluster) }),
+    },
+    options.isStopping,
+  );
   return {
     tls,
     access: opened.access,
@@ -105,16 +115,7 @@ export async function openNodeParts(loaded: LoadedSettings, options: NodePartsOp
     warnings,
     state,
     cluster,
-    health: createHealth(
-      {
-        'log directory': () => probeLogDir(logPath),
-        configuration: () => config.check(),
-        'own log': async () => checkOwnLog(ownLog),
-        ...(opened.access.isGuarded && { credentials: async () => checkCredentials(opened, reloadedFiles) }),
-        ...(cluster.isConfigured && { cluster: async () => checkCluster(cluster) }),
-      },
-      options.isStopping,
-    ),
+    health,
     async close() {
       await reloadedFiles.close();
       await logs.close();

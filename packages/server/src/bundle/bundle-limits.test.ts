@@ -137,7 +137,7 @@ describe('the limits of a bundle', () => {
     const [node] = await startBundleCluster({ nodes: [{ files: { 'a.log': longLog(MEBIBYTE) } }] });
     const bundle = await openBundle(
       {
-        health: { check: async () => ({ status: 'ready', checks: [] }) },
+        health: { check: async () => ({ status: 'ready', checks: [] }), problems: async () => [] },
         metrics: { render: async () => '' },
         maxBytes: MEBIBYTE,
         timeoutMs: 1,

@@ -80,13 +80,31 @@ describe("the service's configuration", () => {
       { key: 'user.password', value: '******', default: null, changed: null, source: 'file', secret: true },
     ]);
     writeFileSync(configFile, `# only a comment\n${TEXT}`);
-    expect((await settings()).disk.state).toBe('same');
-    writeFileSync(configFile, TEXT.replace('9000', '9001').replace('hunter2-', 'hunter3-'));
     expect((await settings()).disk).toEqual({
-      state: 'changed',
-      differs: ['http.port', 'user.password'],
+      state: 'same',
+      differs: [],
       detail: null,
+      textAtStart: TEXT.replace('hunter2-hunter2', '******'),
     });
+  });
+
+  it('has both values of each key that was changed, removed or added since start, and the text at start', async () => {
+    const { configFile, settings } = await startBeside(`${TEXT}[old]\nkey = true\n`);
+    writeFileSync(configFile, `${TEXT.replace('9000', '9001').replace('hunter2-', 'hunter3-')}[new]\nkey = [1]\n`);
+    const { disk, settings: now } = await settings();
+    expect(disk).toEqual({
+      state: 'changed',
+      differs: ['http.port', 'user.password', 'old.key', 'new.key'],
+      detail: null,
+      changes: [
+        { key: 'http.port', atStart: 9000, onDisk: 9001 },
+        { key: 'user.password', atStart: '******', onDisk: '******' },
+        { key: 'old.key', atStart: true, onDisk: null },
+        { key: 'new.key', atStart: null, onDisk: [1] },
+      ],
+      textAtStart: `${TEXT.replace('hunter2-hunter2', '******')}[old]\nkey = true\n`,
+    });
+    expect(now.find(({ key }) => key === 'http.port')?.value).toBe(9001);
   });
 });
 
@@ -108,7 +126,12 @@ describe("the node's own settings", () => {
     });
     writeFileSync(file, '[http]\nmax-streams = 6\n');
     const after = await settings();
-    expect(after.disk).toMatchObject({ state: 'changed', differs: ['http.max-streams'] });
+    expect(after.disk).toEqual({
+      state: 'changed',
+      differs: ['http.max-streams'],
+      detail: null,
+      changes: [{ key: 'http.max-streams', atStart: 5, onDisk: 6 }],
+    });
     expect(after.settings).toEqual(before.settings);
     writeFileSync(file, '[http]\nmax-streams = "many"\n');
     expect((await settings()).disk.state).toBe('broken');

@@ -49,8 +49,8 @@ export async function createTextConfig(
     return shown;
   };
   let startProblem: string | undefined;
-  const atStart = await load().then(
-    ({ flat }) => flat,
+  const atStart: Shown | undefined = await load().then(
+    ({ masked, flat }) => ({ masked, flat }),
     (error: unknown) => {
       startProblem = error instanceof Error ? error.message : String(error);
       return undefined;
@@ -61,17 +61,16 @@ export async function createTextConfig(
     startProblem,
     text: async () => (await load()).masked,
     settings: async () => {
-      const { flat } = await load();
+      const now = await load();
       return {
         observes: 'service',
         file,
-        settings: flat.map((setting) => toEntry(setting, ofCluster !== undefined)),
-        disk: compare(atStart, flat),
+        settings: now.flat.map((setting) => toEntry(setting, ofCluster !== undefined)),
+        disk: compare(atStart, now),
       };
     },
     check: async () => {
-      const { flat } = await load();
-      const { state, differs } = compare(atStart, flat);
+      const { state, differs } = compare(atStart, await load());
       return {
         ok: true,
         detail: state === 'changed' ? `${where} changed since start: ${differs.join(', ')}` : `${where} is readable`,
@@ -86,7 +85,13 @@ interface MaskOptions {
   fingerprint: SecretFingerprint;
 }
 
-function mask(raw: string, { where, secretKeys, fingerprint }: MaskOptions): { masked: string; flat: FlatSetting[] } {
+/** A text as it may be shown, whole and by key. */
+interface Shown {
+  masked: string;
+  flat: FlatSetting[];
+}
+
+function mask(raw: string, { where, secretKeys, fingerprint }: MaskOptions): Shown {
   try {
     return { masked: redactToml(raw, { secretKeys }), flat: flattenToml(raw, { secretKeys, fingerprint }) };
   } catch (error) {
@@ -101,14 +106,24 @@ function toEntry({ key, value, secret, fingerprint }: FlatSetting, isTold: boole
   return { key, value, default: null, changed: null, source: 'file', secret, ...told };
 }
 
-/** The file as it was when the node started against the file now. */
-function compare(atStart: FlatSetting[] | undefined, now: FlatSetting[]): NodeSettings['disk'] {
+/** The file as it was when the node started against the file now. The service may run with either. */
+function compare(atStart: Shown | undefined, now: Shown): NodeSettings['disk'] {
   if (!atStart)
-    return { state: 'changed', differs: now.map(({ key }) => key), detail: 'it could not be read at start' };
-  const marks = (settings: FlatSetting[]) => new Map(settings.map((setting) => [setting.key, JSON.stringify(setting)]));
-  const before = marks(atStart);
-  const after = marks(now);
+    return { state: 'changed', differs: now.flat.map(({ key }) => key), detail: 'it could not be read at start' };
+  const byKey = ({ flat }: Shown) => new Map(flat.map((setting) => [setting.key, setting]));
+  const [before, after] = [byKey(atStart), byKey(now)];
   const keys = new Set([...before.keys(), ...after.keys()]);
-  const differs = [...keys].filter((key) => before.get(key) !== after.get(key));
-  return { state: differs.length > 0 ? 'changed' : 'same', differs, detail: null };
+  const differs = [...keys].filter((key) => JSON.stringify(before.get(key)) !== JSON.stringify(after.get(key)));
+  const changes = differs.map((key) => ({
+    key,
+    atStart: before.get(key)?.value ?? null,
+    onDisk: after.get(key)?.value ?? null,
+  }));
+  return {
+    state: differs.length > 0 ? 'changed' : 'same',
+    differs,
+    detail: null,
+    ...(changes.length > 0 && { changes }),
+    ...(atStart.masked !== now.masked && { textAtStart: atStart.masked }),
+  };
 }

@@ -30,13 +30,14 @@ export async function compareWithDisk(loaded: LoadedSettings): Promise<NodeSetti
     const missing = thrown.problems.some(({ code }) => code === 'FILE_MISSING');
     return { state: missing ? 'missing' : 'broken', differs: [], detail: thrown.message };
   }
-  const differs = loaded.values
-    .filter(({ definition, defaultValue }) => {
-      const before = loaded.fileValues.get(definition.key) ?? defaultValue;
-      return !equal(before, now.fileValues.get(definition.key) ?? defaultValue);
-    })
-    .map(({ definition }) => definition.key);
-  return { state: differs.length === 0 ? 'same' : 'changed', differs, detail: null };
+  const changes = loaded.values.flatMap(({ definition, defaultValue }) => {
+    const { key } = definition;
+    const [atStart, onDisk] = [loaded, now].map(({ fileValues }) => fileValues.get(key) ?? defaultValue);
+    if (atStart === undefined || onDisk === undefined || equal(atStart, onDisk)) return [];
+    return [{ key, atStart: toShownJson(definition, atStart), onDisk: toShownJson(definition, onDisk) }];
+  });
+  if (changes.length === 0) return { state: 'same', differs: [], detail: null };
+  return { state: 'changed', differs: changes.map(({ key }) => key), detail: null, changes };
 }
 
 function equal(a: SettingScalar, b: SettingScalar): boolean {

@@ -16,6 +16,7 @@ export function descriptionMessage(description: NodeDescription): DescribeRespon
     uptime_ms: description.uptimeMs,
     versions: description.versions,
     capabilities: description.capabilities,
+    problems: description.problems ?? [],
   };
 }
 
@@ -35,7 +36,19 @@ export function settingsMessage({ observes, file, settings, disk }: NodeSettings
       source,
       secret,
     })),
-    disk,
+    disk: diskMessage(disk),
+  };
+}
+
+function diskMessage({ changes = [], textAtStart, ...disk }: NodeSettings['disk']) {
+  return {
+    ...disk,
+    changes: changes.map(({ key, atStart, onDisk }) => ({
+      key,
+      at_start_json: atStart === null ? null : JSON.stringify(atStart),
+      on_disk_json: onDisk === null ? null : JSON.stringify(onDisk),
+    })),
+    ...(textAtStart !== undefined && { text_at_start: textAtStart }),
   };
 }
 

@@ -39,6 +39,7 @@ export function readDescription(message: DescribeResponseMessage): NodeDescripti
     uptimeMs: message.uptime_ms,
     versions: present(message.versions),
     capabilities: message.capabilities,
+    problems: message.problems.map(({ check, detail }) => ({ check, detail })),
   };
 }
 
@@ -58,7 +59,8 @@ function readNode(node: NodeMessage): NodeObject {
 }
 
 export function readSettings({ observes, file, settings, disk }: GetSettingsResponseMessage): NodeSettings {
-  const { state, differs, detail } = present(disk);
+  const { state, differs, detail, changes, text_at_start } = present(disk);
+  const read = (json: string | null | undefined) => (typeof json === 'string' ? JSON.parse(json) : null);
   return {
     observes: observes as NodeSettings['observes'],
     file: file ?? null,
@@ -70,7 +72,19 @@ export function readSettings({ observes, file, settings, disk }: GetSettingsResp
       source: source as NodeSettings['settings'][number]['source'],
       secret,
     })),
-    disk: { state: state as NodeSettings['disk']['state'], differs, detail: detail ?? null },
+    disk: {
+      state: state as NodeSettings['disk']['state'],
+      differs,
+      detail: detail ?? null,
+      ...(changes.length > 0 && {
+        changes: changes.map(({ key, at_start_json, on_disk_json }) => ({
+          key,
+          atStart: read(at_start_json),
+          onDisk: read(on_disk_json),
+        })),
+      }),
+      ...(typeof text_at_start === 'string' && { textAtStart: text_at_start }),
+    },
   };
 }
 
