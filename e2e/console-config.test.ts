@@ -99,7 +99,7 @@ it('finds a key of one node, marks what is not as usual, and tells that its file
   const { page } = await visit(browser, running.url, { path: '/nodes/n1/config', hasClock: true });
   const text = page.getByRole('region', { name: 'TOML of n1' });
   await see(text);
-  expect(await page.getByText('file on disk differs').count()).toBe(0);
+  expect(await page.getByText('File on disk differs').count()).toBe(0);
   const line = text.locator('.toml-line').filter({ hasText: /^workers = 1/ });
   expect(await line.innerText()).toMatch(/changed, default \S+ · file/);
 
@@ -110,5 +110,23 @@ it('finds a key of one node, marks what is not as usual, and tells that its file
 
   appendFileSync(file, '[http]\nport = 4711\n');
   await page.clock.fastForward(REFRESH_MS);
-  await see(page.getByText('file on disk differs: 1 key, restart needed'));
+  await see(page.getByText('File on disk differs: 1 key · restart needed'));
+  await see(page.getByRole('row', { name: /http\.port .* 4711/ }));
+});
+
+it("shows both values of a service's file that was edited, and its text at start", async () => {
+  const configFile = join(tempDir(), 'service.toml');
+  writeFileSync(configFile, '[http]\nport = 9000\n');
+  const { running } = await startTestNode({ settings: { service: { configFile }, cluster: { nodeId: 'n1' } } });
+  writeFileSync(configFile, '[http]\nport = 9001\n');
+  const { page } = await visit(browser, running.url, { path: '/nodes/n1/config' });
+  await see(page.getByText('File changed since start: 1 key'));
+  await see(page.getByRole('row', { name: 'http.port 9000 9001' }));
+  const text = page.getByRole('region', { name: 'TOML of n1' });
+  await see(text.getByText('port = 9001'));
+  await page.getByRole('button', { name: 'TOML at start' }).click();
+  await see(text.getByText('port = 9000'));
+  expect(new URL(page.url()).search).toBe('?as=start');
+  await page.getByRole('button', { name: 'TOML on disk now' }).click();
+  await see(text.getByText('port = 9001'));
 });

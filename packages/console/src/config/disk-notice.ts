@@ -9,25 +9,30 @@ export interface DiskNotice {
 /** Keys named in a notice before the rest is counted. */
 const MAX_NAMED = 8;
 
-/** What is to be said of the file on disk; `null` where it is what the node runs with, or there is none. */
-export function diskNotice({ file, disk }: Pick<NodeSettings, 'file' | 'disk'>): DiskNotice | null {
+/** What is to be said of the file on disk; `null` where it is as it was at start, or there is none. */
+export function diskNotice({
+  observes,
+  file,
+  disk,
+}: Pick<NodeSettings, 'observes' | 'file' | 'disk'>): DiskNotice | null {
   switch (disk.state) {
     case 'none':
     case 'same':
       return null;
     case 'changed':
-      return { text: `file on disk differs: ${countKeys(disk.differs.length)}restart needed`, detail: nameKeys(disk) };
+      return { text: changedText(observes, disk.differs.length), detail: nameKeys(disk) };
     case 'broken':
-      return { text: 'file on disk is not valid: the node could not start with it', detail: disk.detail };
+      return { text: 'File on disk is not valid: the node could not start with it', detail: disk.detail };
     case 'missing':
-      return { text: 'file on disk is gone', detail: disk.detail ?? file };
+      return { text: 'File on disk is missing', detail: disk.detail ?? file };
   }
 }
 
-/** Changes of a comment, or of what is masked the same, name no key. */
-function countKeys(count: number): string {
-  if (count === 0) return '';
-  return count === 1 ? '1 key, ' : `${count} keys, `;
+/** Whether a service has read its file again is not known; the node itself has not. */
+function changedText(observes: NodeSettings['observes'], count: number): string {
+  const keys = count === 0 ? '' : count === 1 ? ': 1 key' : `: ${count} keys`;
+  if (observes === 'self') return `File on disk differs${keys} · restart needed`;
+  return `File changed since start${keys} · a service that was not restarted runs with the values at start`;
 }
 
 function nameKeys({ differs, detail }: NodeSettings['disk']): string | null {

@@ -1,6 +1,6 @@
 import { logsProblems, logsQuery, parseLogs } from './logs-url.ts';
 import { type ParameterChecks, queryProblems } from './query-problems.ts';
-import { ALL_CONFIG, type ConfigView, type NodeView, type View } from './view.ts';
+import { ALL_CONFIG, type ConfigShape, type ConfigView, type NodeView, type View } from './view.ts';
 
 /** Tabs by the last part of the path; the overview has none. */
 const TABS: Readonly<Record<string, NodeView['tab']>> = { config: 'config', logs: 'logs' };
@@ -65,12 +65,16 @@ function parseNode(path: string, query: URLSearchParams): NodeView | undefined {
   const view = { page: 'node', id: nodeIdOf(id), tab: 'overview', text: query.get('q') ?? '' } as const;
   if (tab === undefined) return view;
   if (!Object.hasOwn(TABS, tab)) return undefined;
-  const isTable = tab === 'config' && query.get('as') === 'table';
-  return { ...view, tab: TABS[tab] ?? 'overview', ...(isTable && { isTable }) };
+  return { ...view, tab: TABS[tab] ?? 'overview', ...(tab === 'config' && parseShape(query)) };
 }
 
-function nodeQuery({ text, isTable }: NodeView): URLSearchParams {
-  return new URLSearchParams({ ...(text && { q: text }), ...(isTable && { as: 'table' }) });
+function nodeQuery({ text, shape }: NodeView): URLSearchParams {
+  return new URLSearchParams({ ...(text && { q: text }), ...(shape && { as: shape }) });
+}
+
+function parseShape(query: URLSearchParams): { shape?: ConfigShape } {
+  const shape = query.get('as');
+  return shape === 'table' || shape === 'start' ? { shape } : {};
 }
 
 function nodePath({ id, tab }: NodeView): string {
@@ -99,17 +103,17 @@ function parseConfig(query: URLSearchParams): ConfigView {
     right: query.get('right') || null,
     text: query.get('q') ?? '',
     showExpected: query.get('expected') === '1',
-    ...(query.get('as') === 'table' && { isTable: true }),
+    ...parseShape(query),
   };
 }
 
-function configQuery({ role, left, right, text, showExpected, isTable }: ConfigView): URLSearchParams {
+function configQuery({ role, left, right, text, showExpected, shape }: ConfigView): URLSearchParams {
   const query = new URLSearchParams();
   if (role) query.set('role', role);
   if (left) query.set('left', left);
   if (right) query.set('right', right);
   if (text) query.set('q', text);
   if (showExpected) query.set('expected', '1');
-  if (isTable) query.set('as', 'table');
+  if (shape) query.set('as', shape);
   return query;
 }

@@ -72,6 +72,9 @@ export const ALL_LOGS: LogsView = {
   hasHistogram: true,
 };
 
+/** A configuration as a table of its settings, or its text as it was when the node started; else its text now. */
+export type ConfigShape = 'table' | 'start';
+
 export interface ConfigView {
   page: 'config';
   /** Of the nodes compared. */
@@ -82,8 +85,8 @@ export interface ConfigView {
   /** Keys that contain this. */
   text: string;
   showExpected: boolean;
-  /** Of a node that is alone, its settings as a table, not as text. */
-  isTable?: true;
+  /** Of a node that is alone. */
+  shape?: ConfigShape;
 }
 
 /** The differences of all nodes. */
@@ -101,8 +104,8 @@ export interface NodeView {
   id: string;
   tab: 'overview' | 'config' | 'logs';
   text: string;
-  /** The configuration as a table of its settings, not as text. */
-  isTable?: true;
+  /** Of the configuration. */
+  shape?: ConfigShape;
 }
 
 export type View = { page: 'cluster' } | NodeView | ConfigView | LogsView | { page: 'unknown'; path: string };

@@ -42,7 +42,7 @@ export function ConfigPage({ view }: { view: ConfigView }) {
 }
 
 function OnlyNode({ id, view }: { id: string; view: ConfigView }) {
-  const { isTable, ...asText } = view;
+  const { shape, ...asText } = view;
   return (
     <>
       <h1>Configuration of {id}</h1>
@@ -51,9 +51,9 @@ function OnlyNode({ id, view }: { id: string; view: ConfigView }) {
         key={id}
         id={id}
         text={view.text}
-        isTable={isTable === true}
+        shape={shape ?? 'text'}
         onText={(text) => navigation.go({ ...view, text }, { replace: true })}
-        onTable={(next) => navigation.go(next ? { ...view, isTable: true } : asText)}
+        onShape={(next) => navigation.go(next === 'text' ? asText : { ...view, shape: next })}
       />
     </>
   );

@@ -5,7 +5,9 @@ import { findInLines, stepPlace } from '../../config/find-lines.ts';
 import type { KnownConfig } from '../../config/load-node-config.ts';
 import { countSettings, settingsByKey } from '../../config/setting-marks.ts';
 import { copyText } from '../../state/notice.ts';
+import type { ConfigShape } from '../../state/view.ts';
 import { saveContent } from '../../ui/save-content.ts';
+import { ChangesTable } from './changes-table.tsx';
 import { AsOf, DiskNote, NoSettingsNote, NoTextNote } from './config-notes.tsx';
 import { FindBox } from './find-box.tsx';
 import { SettingsTable } from './settings-table.tsx';
@@ -15,22 +17,25 @@ import { useToml } from './use-toml.ts';
 interface ConfigPanelProps {
   known: KnownConfig;
   text: string;
-  /** Its settings as a table, where they are known; else the text. */
-  isTable: boolean;
+  /** What it cannot be shown as is shown as text. */
+  shape: ConfigShape | 'text';
   onText: (text: string) => void;
-  onTable: (isTable: boolean) => void;
+  onShape: (shape: ConfigShape | 'text') => void;
   onRetry: () => void;
 }
 
 /** One configuration with all that can be done with it. */
-export function ConfigPanel({ known, text, onText, onTable, onRetry, ...shown }: ConfigPanelProps) {
+export function ConfigPanel({ known, text, onText, onShape, onRetry, ...wanted }: ConfigPanelProps) {
   const { id, settings, report } = known;
-  const toml = useToml(known.text ?? '');
+  const { changes = [], textAtStart } = settings?.disk ?? {};
+  const shapes = shapesOf(known);
+  const shape = shapes.find((one) => one === wanted.shape) ?? 'text';
+  const isTable = shape === 'table';
+  const toml = useToml((shape === 'start' ? textAtStart : known.text) ?? '');
   const [current, setCurrent] = useState(0);
   const found = useMemo(() => findInLines(toml.lines, text), [toml, text]);
   const byKey = useMemo(() => settingsByKey(settings?.settings ?? []), [settings]);
   if (known.text === null) return <NoTextNote report={report} onRetry={onRetry} />;
-  const isTable = shown.isTable && settings !== null;
   const at = Math.min(current, found.places.length - 1);
   const steps = {
     count: found.places.length,
@@ -56,7 +61,7 @@ export function ConfigPanel({ known, text, onText, onTable, onRetry, ...shown }:
           <DiskNote settings={settings} />
         </div>
         <div class="config-tools">
-          {settings && <ShapeSwitch isTable={isTable} onTable={onTable} />}
+          {shapes.length > 1 && <ShapeSwitch shapes={shapes} shape={shape} onShape={onShape} />}
           <FindBox
             label={isTable ? 'Find setting' : 'Find in text'}
             text={text}
@@ -82,28 +87,53 @@ export function ConfigPanel({ known, text, onText, onTable, onRetry, ...shown }:
         </div>
       </div>
       <NoSettingsNote {...known} />
+      {changes.length > 0 && <ChangesTable changes={changes} />}
       {isTable ? (
-        <SettingsTable settings={settings.settings} text={text} />
+        <SettingsTable settings={settings?.settings ?? []} text={text} />
       ) : (
-        <TomlView toml={toml} settings={byKey} found={found} current={text === '' ? -1 : at} label={`TOML of ${id}`} />
+        <TomlView
+          toml={toml}
+          settings={shape === 'start' ? NO_MARKS : byKey}
+          found={found}
+          current={text === '' ? -1 : at}
+          label={`TOML of ${id}`}
+        />
       )}
     </section>
   );
 }
 
-function ShapeSwitch({ isTable, onTable }: { isTable: boolean; onTable: (isTable: boolean) => void }) {
+/** The marks are about the values of now. */
+const NO_MARKS = settingsByKey([]);
+
+const SHAPE_WORDS = { text: 'TOML', start: 'TOML at start', table: 'Settings' } as const;
+
+/** Only those that there is something to show for. */
+function shapesOf({ settings }: KnownConfig): (ConfigShape | 'text')[] {
+  if (settings === null) return ['text'];
+  return settings.disk.textAtStart === undefined ? ['text', 'table'] : ['text', 'start', 'table'];
+}
+
+interface ShapeSwitchProps {
+  shapes: readonly (ConfigShape | 'text')[];
+  shape: ConfigShape | 'text';
+  onShape: (shape: ConfigShape | 'text') => void;
+}
+
+function ShapeSwitch({ shapes, shape, onShape }: ShapeSwitchProps) {
+  const hasStart = shapes.includes('start');
   return (
     <fieldset class="config-segments">
       <legend class="sr-only">Show as</legend>
-      {[false, true].map((one) => (
+      {shapes.map((one) => (
         <button
-          key={String(one)}
+          key={one}
           type="button"
           class="config-segment"
-          aria-pressed={isTable === one}
-          onClick={() => onTable(one)}
+          aria-pressed={shape === one}
+          onClick={() => onShape(one)}
         >
-          {one ? 'Settings' : 'TOML'}
+          {one === 'text' && hasStart ? 'TOML on disk now' : SHAPE_WORDS[one]}
         </button>
       ))}
     </fieldset>

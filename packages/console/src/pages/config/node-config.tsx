@@ -3,7 +3,7 @@ import { loadNodeConfig } from '../../config/load-node-config.ts';
 import { navigation } from '../../state/navigation.ts';
 import { Resource } from '../../state/resource.ts';
 import { session } from '../../state/session.ts';
-import type { NodeView } from '../../state/view.ts';
+import type { ConfigShape, NodeView } from '../../state/view.ts';
 import { FailureNote } from '../../ui/failure-note.tsx';
 import { Loading } from '../../ui/loading.tsx';
 import { useResource } from '../../ui/use-resource.ts';
@@ -14,15 +14,15 @@ const REFRESH_MS = 30_000;
 
 /** The configuration of one node, as a part of its page. */
 export function NodeConfig({ view }: { view: NodeView }) {
-  const { isTable, ...asText } = view;
+  const { shape, ...asText } = view;
   return (
     <LoadedConfig
       key={view.id}
       id={view.id}
       text={view.text}
-      isTable={isTable === true}
+      shape={shape ?? 'text'}
       onText={(text) => navigation.go({ ...view, text }, { replace: true })}
-      onTable={(next) => navigation.go(next ? { ...view, isTable: true } : asText)}
+      onShape={(next) => navigation.go(next === 'text' ? asText : { ...view, shape: next })}
     />
   );
 }
@@ -31,9 +31,9 @@ interface LoadedConfigProps {
   id: string;
   /** What is looked for in it. */
   text: string;
-  isTable: boolean;
+  shape: ConfigShape | 'text';
   onText: (text: string) => void;
-  onTable: (isTable: boolean) => void;
+  onShape: (shape: ConfigShape | 'text') => void;
 }
 
 export function LoadedConfig({ id, ...shown }: LoadedConfigProps) {

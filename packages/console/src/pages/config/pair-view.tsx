@@ -52,7 +52,11 @@ function SideHead({ known }: { known: KnownConfig }) {
     <div class="pair-head">
       <div class="config-facts">
         <strong>{id}</strong>
-        {report.outcome === 'ok' ? <span class="config-sub">running</span> : <AsOf report={report} />}
+        {report.outcome === 'ok' ? (
+          <span class="config-sub">{settings?.observes === 'service' ? 'on disk now' : 'running'}</span>
+        ) : (
+          <AsOf report={report} />
+        )}
         {settings && <span class="config-sub">{countSettings(settings.settings)}</span>}
         <DiskNote settings={settings} />
       </div>
