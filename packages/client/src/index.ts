@@ -41,7 +41,15 @@ export type {
   SettingSource,
   ViewRequest,
 } from '@porthole/contract';
-export { codeOf, ERROR_KINDS, isErrorCode, PortholeError } from '@porthole/contract';
+export {
+  codeOf,
+  contextJson,
+  ERROR_KINDS,
+  exactJson,
+  indentJson,
+  isErrorCode,
+  PortholeError,
+} from '@porthole/contract';
 export type {
   ByteAnswer,
   Digest,

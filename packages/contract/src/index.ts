@@ -68,6 +68,7 @@ export {
   isErrorCode,
   PortholeError,
 } from './errors.ts';
+export { contextJson, exactJson, indentJson, isObjectText } from './exact-json.ts';
 export { type FileRequest, parseFileRequest } from './file-request.ts';
 export { parseFollowRequest } from './follow-request.ts';
 export { parseHistogramRequest } from './histogram-request.ts';

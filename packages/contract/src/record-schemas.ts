@@ -85,7 +85,14 @@ export const RECORD_SCHEMAS = {
       level: oneOf('Severity.', LEVELS),
       source: text('`file:line` of the code that wrote it.'),
       tags: listOf({ type: 'string' }, 'Names of the component that wrote it.'),
-      context: { type: 'object', additionalProperties: true, description: 'Fields of a structured record.' },
+      context: {
+        type: 'object',
+        additionalProperties: true,
+        description: 'Fields of a structured record. Numbers are written as the log has them.',
+      },
+      contextText: text(
+        'The context as text, as the log has it: only where a JSON parser may change it (large numbers, `1.0`, equal or numeric keys).',
+      ),
       cut: mark('The text is longer than what is shown: read the rest by its offset.'),
       continued: mark('Not the start of a record: the next part of one that is too long to be one.'),
       unfinished: mark('Follow: its line has no end yet; the rest comes as a continued record.'),

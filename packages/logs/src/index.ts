@@ -5,6 +5,7 @@ export { LogDir, type LogDirOptions } from './log-dir.ts';
 export { LogError, type LogErrorCode } from './log-error.ts';
 export { editDistance, nearestNames } from './nearest-names.ts';
 export { decodeRecord, type LogRecord } from './parse/decode-record.ts';
+export { readContext, splitMembers } from './parse/exact-context.ts';
 export type { FormatName } from './parse/format.ts';
 export type { Level } from './parse/level.ts';
 export { findColumns, type RecordColumns, type Span } from './parse/record-columns.ts';

@@ -1,4 +1,5 @@
-import type { Level, Zone } from '@porthole/logs';
+import { contextJson, exactJson } from '@porthole/contract';
+import { type Level, splitMembers, type Zone } from '@porthole/logs';
 import type { ToldOfRecord } from '../where/log-source.ts';
 import { nodeColor } from './node-color.ts';
 import { showInstant, showTime } from './show-time.ts';
@@ -24,7 +25,7 @@ export interface RecordStyle {
 /** One record as the user wants to see it, with its newline. */
 export function recordText(record: ToldOfRecord, style: RecordStyle): string {
   const shown = style.isTty ? visibleJson : String;
-  if (style.format === 'json') return `${shown(JSON.stringify(record))}\n`;
+  if (style.format === 'json') return `${shown(exactJson(record))}\n`;
   if (style.format === 'logfmt') return `${shown(logfmtText(record, style))}\n`;
   const prefix = style.prefix ? `${placeText(record, style.colors)}${style.format === 'raw' ? ':' : ' '}` : '';
   return `${prefix}${style.format === 'raw' ? rawText(record, style) : prettyText(record, style)}\n`;
@@ -42,15 +43,16 @@ function rawText({ raw, message }: ToldOfRecord, { isTty }: RecordStyle): string
 }
 
 function prettyText(record: ToldOfRecord, style: RecordStyle): string {
-  const { level, source, tags = [], message, context, cut, bytes } = record;
+  const { level, source, tags = [], message, cut, bytes } = record;
   const { colors } = style;
+  const context = contextJson(record);
   const [firstLine = '', ...lines] = visibleText(message).split('\n');
   const parts = [
     timeText(record, style),
     levelText(level, colors),
     tags.length > 0 ? colors.cyan(visibleText(tags.map((tag) => `[${tag}]`).join(' '))) : undefined,
     marked(firstLine, style),
-    context && marked(visibleText(JSON.stringify(context)), { ...style, plain: colors.dim }),
+    context === undefined ? undefined : marked(visibleText(context), { ...style, plain: colors.dim }),
     source === undefined ? undefined : colors.dim(visibleText(source)),
   ];
   const first = parts.filter((part) => part !== undefined).join(' ');
@@ -92,10 +94,8 @@ export function marksOf(texts: readonly string[], isCaseSensitive: boolean): Reg
   return new RegExp(`(${patterns.join('|')})`, isCaseSensitive ? 'u' : 'iu');
 }
 
-function logfmtText(
-  { timeMs, atMs = timeMs, level, source, tags = [], message, context = {}, node, file, cut }: ToldOfRecord,
-  { zone }: RecordStyle,
-): string {
+function logfmtText(record: ToldOfRecord, { zone }: RecordStyle): string {
+  const { timeMs, atMs = timeMs, level, source, tags = [], message, node, file, cut } = record;
   const pairs: [string, unknown][] = [
     ['time', atMs === undefined ? undefined : showInstant(atMs, zone)],
     ['level', level?.toLowerCase()],
@@ -105,15 +105,32 @@ function logfmtText(
     ['component', tags.length > 0 ? tags.join(' ') : undefined],
     ['msg', message],
     ...(cut ? [['cut', true] satisfies [string, unknown]] : []),
-    ...Object.entries(context),
   ];
   return pairs
     .filter(([, value]) => value !== undefined)
-    .map(([key, value]) => `${key.replace(/[\s="\p{Cc}]/gu, '_')}=${logfmtValue(value)}`)
+    .map(([key, value]) => logfmtPair(key, logfmtValue(value)))
+    .concat(contextPairs(record))
     .join(' ');
 }
 
+/** In the order of the log, with its numbers. */
+function contextPairs({ context = {}, contextText }: Pick<ToldOfRecord, 'context' | 'contextText'>): string[] {
+  if (contextText === undefined)
+    return Object.entries(context).map(([key, value]) => logfmtPair(key, logfmtValue(value)));
+  return splitMembers(contextText).map(({ key, valueText }) => {
+    const isString = valueText.startsWith('"');
+    return logfmtPair(key, isString ? logfmtValue(JSON.parse(valueText)) : quotedWhereNeeded(valueText));
+  });
+}
+
+function logfmtPair(key: string, value: string): string {
+  return `${key.replace(/[\s="\p{Cc}]/gu, '_')}=${value}`;
+}
+
 function logfmtValue(value: unknown): string {
-  const text = typeof value === 'string' ? value : JSON.stringify(value);
+  return quotedWhereNeeded(typeof value === 'string' ? value : JSON.stringify(value));
+}
+
+function quotedWhereNeeded(text: string): string {
   return /^[^\s="\\\p{Cc}]+$/u.test(text) ? text : JSON.stringify(text);
 }

@@ -1,3 +1,4 @@
+import { exactJson } from '@porthole/contract';
 import type { FollowQuery, Zone } from '@porthole/logs';
 import { EXIT } from '../exit-codes.ts';
 import { Interrupted } from '../interrupt.ts';
@@ -97,7 +98,7 @@ async function followOne(
   }
 
   async function tell(item: FollowEvent): Promise<void> {
-    if (style.format === 'json') await invocation.terminal.write(`${JSON.stringify(item)}\n`);
+    if (style.format === 'json') await invocation.terminal.write(`${exactJson(item)}\n`);
     else if (item.type !== 'end') invocation.terminal.note(visibleText(explainItem(item)));
   }
 }

@@ -1,3 +1,4 @@
+import { contextJson } from '@porthole/contract';
 import type { FoundRecord, Level, SearchQuery } from '@porthole/logs/types';
 
 const RANKS: Readonly<Record<Level, number>> = { TRACE: 1, DEBUG: 2, INFO: 3, WARN: 4, ERROR: 5, FATAL: 6 };
@@ -26,8 +27,9 @@ function matchesText(record: FoundRecord, { terms = [], excluded = [], caseSensi
   return terms.every((term) => text.includes(fold(term))) && !excluded.some((term) => text.includes(fold(term)));
 }
 
-function textOf({ level, source, tags = [], message, context }: FoundRecord): string {
-  const parts = [level, source, ...tags.map((tag) => `[${tag}]`), message, context && JSON.stringify(context)];
+function textOf(record: FoundRecord): string {
+  const { level, source, tags = [], message } = record;
+  const parts = [level, source, ...tags.map((tag) => `[${tag}]`), message, contextJson(record)];
   return parts.filter((part) => part !== undefined).join(' ');
 }
 

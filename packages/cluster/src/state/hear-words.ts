@@ -1,4 +1,4 @@
-import { type CallOptions, codeOf, type NodeConfig, type NodeState } from '@porthole/contract';
+import { type CallOptions, codeOf, exactJson, type NodeConfig, type NodeState } from '@porthole/contract';
 import type { FoundRecord } from '@porthole/logs/types';
 import { withDeadline } from '../fan-out/with-deadline.ts';
 import { maskConfig } from './cluster-config.ts';
@@ -94,5 +94,5 @@ function firstThatFit(records: readonly FoundRecord[], { maxRecordBytes }: HearO
 }
 
 function sizeOf(record: FoundRecord): number {
-  return Buffer.byteLength(JSON.stringify(record));
+  return Buffer.byteLength(exactJson(record));
 }

@@ -1,4 +1,5 @@
 import type { Member, MemberClock, NodeConfig } from '@porthole/contract';
+import { exactJson } from '@porthole/contract';
 import type { FoundRecord } from '@porthole/logs/types';
 import { checkMemberId } from '../membership/member-id.ts';
 
@@ -27,7 +28,7 @@ export function parseWords(text: string): MemberWords | undefined {
 }
 
 export function writeWords({ member, asOfMs, clock, config, records }: MemberWords): string {
-  return JSON.stringify({ version: 1, member, asOfMs, clock, config, records });
+  return exactJson({ version: 1, member, asOfMs, clock, config, records });
 }
 
 type Fields = Readonly<Record<string, unknown>>;

@@ -125,6 +125,7 @@ function placeAfter({ part, page, error, records }: Answer, taken: number): Plac
 function shortOf({
   raw: _raw,
   context: _context,
+  contextText: _contextText,
   before: _before,
   after: _after,
   ...record

@@ -1,4 +1,4 @@
-import type { Level } from '@porthole/client';
+import { contextJson, type Level } from '@porthole/client';
 import type { ShownRecord } from './log-source.ts';
 import type { Row } from './workspace-state.ts';
 
@@ -23,8 +23,9 @@ export function oneLine(text: string): string {
   return text.replaceAll('\r\n', '↵').replaceAll('\n', '↵');
 }
 
-export function contextText({ context }: Pick<ShownRecord, 'context'>): string {
-  return context === undefined ? '' : JSON.stringify(context);
+/** With the numbers and keys of the log. */
+export function contextText(record: Pick<ShownRecord, 'context' | 'contextText'>): string {
+  return contextJson(record) ?? '';
 }
 
 export function tagsText({ tags }: Pick<ShownRecord, 'tags'>): string {
@@ -63,13 +64,15 @@ export function rowLine(row: Row, { withNode }: { withNode: boolean }): string {
 }
 
 /** What a wrapped row shows, for the estimate of its height. */
-export function drawnText({ message, ...rest }: Pick<ShownRecord, 'message' | 'context'>): string {
+export function drawnText({ message, ...rest }: Pick<ShownRecord, 'message' | 'context' | 'contextText'>): string {
   const context = contextText(rest);
   return (context ? `${message} ${context}` : message).slice(0, SHOWN_CHARACTERS);
 }
 
 /** Length of the record's text that is not drawn in the list; 0 when all of it is. */
-export function hiddenBytes(record: Pick<ShownRecord, 'message' | 'context' | 'bytes' | 'cut'>): number {
+export function hiddenBytes(
+  record: Pick<ShownRecord, 'message' | 'context' | 'contextText' | 'bytes' | 'cut'>,
+): number {
   const length = record.message.length + contextText(record).length;
   if (record.cut) return Math.max(1, record.bytes - SHOWN_CHARACTERS);
   return length > SHOWN_CHARACTERS + 1 ? length - SHOWN_CHARACTERS : 0;

@@ -1,3 +1,4 @@
+import { type ExactContext, readContext } from './exact-context.ts';
 import type { Level } from './level.ts';
 import { findColumns, type Span } from './record-columns.ts';
 
@@ -10,6 +11,8 @@ export interface LogRecord {
   tags?: string[];
   message: string;
   context?: Record<string, unknown>;
+  /** See `RecordFields`. */
+  contextText?: string;
 }
 
 /**
@@ -20,17 +23,17 @@ export function decodeRecord(bytes: Buffer, start = 0, end = bytes.length): LogR
   const newline = bytes.subarray(start, end).indexOf(10);
   const firstEnd = newline < 0 ? end : start + newline + 1;
   const { localMs, level, source, tags, message, context: json } = findColumns(bytes, start, firstEnd);
-  let context = parseContext(bytes, json);
-  const bodyEnd = context ? message.end : Math.max(message.end, json.end);
+  let found = parseContext(bytes, json);
+  const bodyEnd = found ? message.end : Math.max(message.end, json.end);
   let more = '';
   if (firstEnd < end) {
     const rest = bytes
       .toString('utf8', firstEnd, end)
       .replace(/\r?\n$/, '')
       .replaceAll('\r\n', '\n');
-    const contextAt = context ? -1 : contextStart(rest);
-    if (contextAt >= 0) context = parseJson(rest.slice(contextAt));
-    more = contextAt >= 0 && context ? `\n${rest.slice(0, contextAt - 1)}`.replace(/\n$/, '') : `\n${rest}`;
+    const contextAt = found ? -1 : contextStart(rest);
+    if (contextAt >= 0) found = readContext(rest.slice(contextAt));
+    more = contextAt >= 0 && found ? `\n${rest.slice(0, contextAt - 1)}`.replace(/\n$/, '') : `\n${rest}`;
   }
   const record = {} as LogRecord;
   if (localMs !== undefined) record.localMs = localMs;
@@ -38,7 +41,8 @@ export function decodeRecord(bytes: Buffer, start = 0, end = bytes.length): LogR
   if (source.end > source.start) record.source = bytes.toString('utf8', source.start, source.end);
   if (tags.end > tags.start) record.tags = bytes.toString('utf8', tags.start + 1, tags.end - 1).split(/\] ?\[/);
   record.message = bytes.toString('utf8', message.start, bodyEnd) + more;
-  if (context) record.context = context;
+  if (found) record.context = found.context;
+  if (found?.contextText !== undefined) record.contextText = found.contextText;
   return record;
 }
 
@@ -49,14 +53,6 @@ function contextStart(rest: string): number {
   return tab >= 0 && tab > rest.lastIndexOf('\n') && rest[tab + 1] === '{' ? tab + 1 : -1;
 }
 
-function parseContext(bytes: Buffer, { start, end }: Span): Record<string, unknown> | undefined {
-  return start === end ? undefined : parseJson(bytes.toString('utf8', start, end));
-}
-
-function parseJson(text: string): Record<string, unknown> | undefined {
-  try {
-    return JSON.parse(text) as Record<string, unknown>;
-  } catch {
-    return undefined;
-  }
+function parseContext(bytes: Buffer, { start, end }: Span): ExactContext | undefined {
+  return start === end ? undefined : readContext(bytes.toString('utf8', start, end));
 }

@@ -36,6 +36,11 @@ export interface RecordFields {
   tags?: string[];
   message: string;
   context?: Record<string, unknown>;
+  /**
+   * The context as the log has it, JSON on one line: only where `context` does not give the same tokens again, because
+   * of numbers that are too large or written like `1.0`, two keys of one name, or keys that are numbers.
+   */
+  contextText?: string;
 }
 
 /** What formats need to know of a file to read its times. */

@@ -25,24 +25,27 @@ export async function* withContext(
     return;
   }
   for (let from = 0; from < lines.length; from += BATCH_RECORDS) {
-    const records = lines.slice(from, from + BATCH_RECORDS).map(recordOf);
-    const told = await addContext(shop, families, query, { records, stop });
-    yield Buffer.from(told.map((record) => `${JSON.stringify(record)}\n`).join(''));
+    const batch = lines.slice(from, from + BATCH_RECORDS).map((line) => ({ ...recordOf(line), line: textOf(line) }));
+    const found = await addContext(shop, families, query, { records: batch, stop });
+    yield Buffer.from(found.map((line) => `${line}\n`).join(''));
   }
 }
 
-/** Puts the records before and after each found one beside it, whatever the filter says of them. Not after a stop. */
+/**
+ * Puts the records before and after each found one beside it, whatever the filter says of them. Not after a stop. The
+ * lines are joined as text: parsed and written again, numbers in them would be others.
+ */
 async function addContext(
   shop: ScanShop,
   families: readonly OpenFamily[],
   { before, after, raw = false }: SearchQuery,
-  { records, stop }: { records: FoundRecord[]; stop: StopReason },
-): Promise<FoundRecord[]> {
-  const found: FoundRecord[] = [];
+  { records, stop }: { records: (FoundRecord & { line: string })[]; stop: StopReason },
+): Promise<string[]> {
+  const found: string[] = [];
   for (const record of records) {
     // Those found are told in any case; what stands around them costs a scan each.
     if (stop.reason) {
-      found.push(record);
+      found.push(record.line);
       continue;
     }
     const family = families.find(({ files }) => files.some(({ name }) => name === record.file));
@@ -65,11 +68,11 @@ async function addContext(
       shownBytes,
     };
     const [earlier, later] = await Promise.all([older, newer].map((side) => neighbours(shop, family, side)));
-    found.push({
-      ...record,
-      ...(before > 0 && { before: (earlier ?? []).reverse() }),
-      ...(after > 0 && { after: later ?? [] }),
-    });
+    const sides = [
+      before > 0 ? `,"before":[${(earlier ?? []).reverse().join(',')}]` : '',
+      after > 0 ? `,"after":[${(later ?? []).join(',')}]` : '',
+    ];
+    found.push(`${record.line.slice(0, -1)}${sides.join('')}}`);
   }
   return found;
 }
@@ -82,9 +85,9 @@ interface Side {
   shownBytes: number;
 }
 
-async function neighbours(shop: ScanShop, family: OpenFamily, side: Side): Promise<FoundRecord[]> {
+async function neighbours(shop: ScanShop, family: OpenFamily, side: Side): Promise<string[]> {
   const { range, newestFirst, count, raw, shownBytes } = side;
-  const found: FoundRecord[] = [];
+  const found: string[] = [];
   if (count === 0) return found;
   const task = {
     shop,
@@ -99,9 +102,14 @@ async function neighbours(shop: ScanShop, family: OpenFamily, side: Side): Promi
   const wish = { filter: {}, raw, shownBytes, wanted: () => count - found.length };
   for await (const { found: more } of familyRecords(task, wish)) {
     for (let index = 0; index < more.ends.length && found.length < count; index++) {
-      found.push(recordOf(lineOf(more, index)));
+      found.push(textOf(lineOf(more, index)));
     }
     if (found.length >= count) break;
   }
   return found;
+}
+
+/** A line without its newline. */
+function textOf(line: Buffer): string {
+  return line.toString('utf8', 0, line.length - 1);
 }

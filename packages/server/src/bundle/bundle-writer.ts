@@ -1,4 +1,4 @@
-import { type BundleEntry, MANIFEST_NAME, type MissingEntry } from '@porthole/contract';
+import { type BundleEntry, exactJson, indentJson, MANIFEST_NAME, type MissingEntry } from '@porthole/contract';
 import { reasonOf } from './reason-of.ts';
 import type { ZipStream } from './zip-stream.ts';
 
@@ -54,8 +54,8 @@ export class BundleWriter {
     await this.add(name, content(this.#leftBytes), source);
   }
 
-  async addJson(name: string, make: () => Promise<unknown>, source: EntrySource = {}): Promise<void> {
-    await this.addWhole(name, async () => `${JSON.stringify(await make(), undefined, 2)}\n`, source);
+  async addJson(name: string, make: () => Promise<object>, source: EntrySource = {}): Promise<void> {
+    await this.addWhole(name, async () => `${indentJson(exactJson(await make()))}\n`, source);
   }
 
   /**

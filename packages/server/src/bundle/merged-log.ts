@@ -1,4 +1,5 @@
 import type { ClusterEnd, ClusterRecord, ClusterState, MemberSelection } from '@porthole/contract';
+import { contextJson } from '@porthole/contract';
 import type { SearchQuery } from '@porthole/logs';
 
 export interface MergedLogOptions {
@@ -59,11 +60,12 @@ function problemsOf(end: ClusterEnd | undefined): string[] {
 }
 
 /** Columns that a record has not are left out, as readers of that format allow; node and file stand before its own tags. */
-function recordLines({ node, file, atMs, level, source, tags = [], message, context, cut }: ClusterRecord): string {
+function recordLines(record: ClusterRecord): string {
+  const { node, file, atMs, level, source, tags = [], message, cut } = record;
   const time = atMs === undefined ? undefined : new Date(atMs).toISOString().replace('T', ' ').replace('Z', '');
   const labels = [node, file, ...tags].map((label) => `[${label.replace(/[\p{Cc}[\]]/gu, '_')}]`).join(' ');
   const [firstLine = '', ...lines] = message.split('\n');
-  const columns = [time, level, source, `${labels}: ${firstLine}`, context && JSON.stringify(context)];
+  const columns = [time, level, source, `${labels}: ${firstLine}`, contextJson(record)];
   const first = columns.filter((column) => column !== undefined).join('\t');
   return `${[first, ...lines].join('\n')}${cut ? ' ...' : ''}\n`;
 }

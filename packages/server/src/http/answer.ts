@@ -1,4 +1,5 @@
 import type { IncomingHttpHeaders, OutgoingHttpHeaders } from 'node:http';
+import { exactJson } from '@porthole/contract';
 import type { ByteAnswer } from '@porthole/logs';
 
 /** A request as a route sees it: already allowed in, its target taken apart. */
@@ -39,8 +40,8 @@ export interface StreamBody extends Omit<ByteAnswer, 'sizeBytes'> {
 
 export type RouteHandler = (request: RouteRequest) => Answer | Promise<Answer>;
 
-export function jsonAnswer(value: unknown, status = 200): BodyAnswer {
-  return { status, headers: { 'content-type': 'application/json; charset=utf-8' }, body: JSON.stringify(value) };
+export function jsonAnswer(value: object, status = 200): BodyAnswer {
+  return { status, headers: { 'content-type': 'application/json; charset=utf-8' }, body: exactJson(value) };
 }
 
 export function textAnswer(body: string, contentType: string): BodyAnswer {

@@ -1,4 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
+import { exactJson } from '@porthole/contract';
 import type { FollowItem } from '@porthole/logs';
 
 export const EVENT_STREAM_HEADERS = {
@@ -42,7 +43,7 @@ export class EventEncoder<T extends { type: string }> {
   #frame(item: T): Buffer {
     const id = this.#idOf(item);
     const idLine = id === undefined ? '' : `id: ${id}\n`;
-    return Buffer.from(`event: ${item.type}\n${idLine}data: ${JSON.stringify(item)}\n\n`);
+    return Buffer.from(`event: ${item.type}\n${idLine}data: ${exactJson(item)}\n\n`);
   }
 }
 

@@ -1,4 +1,4 @@
-import type { ClusterDigest } from '@porthole/contract';
+import { type ClusterDigest, exactJson } from '@porthole/contract';
 import type { Digest, DigestQuery, Zone } from '@porthole/logs';
 import { interruptSignal } from '../../interrupt.ts';
 import type { Invocation } from '../../invocation.ts';
@@ -51,7 +51,7 @@ function queryOf(invocation: Invocation, source: LogSource, zone: Zone): DigestQ
 
 function textOf(digest: Digest | ClusterDigest, invocation: Invocation, zone: Zone): string {
   const { groups, totalGroups, ungrouped } = digest;
-  if (invocation.text('output') === 'json') return `${JSON.stringify(digest)}\n`;
+  if (invocation.text('output') === 'json') return `${exactJson(digest)}\n`;
   const time = (timeMs: number | null) => (timeMs === null ? '-' : showTime(timeMs, zone).slice(0, 19));
   const isCluster = 'members' in digest;
   const rows = groups.map(({ level, source, shape, count, firstMs, lastMs, isNew, sample, ...more }) => [

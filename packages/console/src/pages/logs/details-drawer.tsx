@@ -1,7 +1,7 @@
 import { useEffect, useRef } from 'preact/hooks';
 import type { ShownRecord } from '../../log-view/log-source.ts';
 import { MessageText } from '../../log-view/message-text.tsx';
-import { SHOWN_CHARACTERS, tagsText, toneOf, visibleText } from '../../log-view/record-text.ts';
+import { contextText, SHOWN_CHARACTERS, tagsText, toneOf, visibleText } from '../../log-view/record-text.ts';
 import { cluster, colourOf } from '../../state/cluster.ts';
 import type { LogsView, ZoneName } from '../../state/view.ts';
 import { viewUrl } from '../../state/view-url.ts';
@@ -56,7 +56,7 @@ export function DetailsDrawer({ record, view, zone, onClose, onCopyLine, onCopyL
       <pre class="record-message">
         <MessageText text={record.message.slice(0, MESSAGE_CHARACTERS)} matcher={null} />
       </pre>
-      {record.context ? <JsonText value={record.context} /> : null}
+      {record.context ? <JsonText text={contextText(record)} /> : null}
       {isLong ? <RecordRest record={record} /> : null}
       <p class="dim">
         {record.file} · byte {formatCount(record.offset)} · {formatCount(record.bytes)} bytes

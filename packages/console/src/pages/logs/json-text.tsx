@@ -1,11 +1,12 @@
+import { indentJson } from '@porthole/client';
 import { visibleText } from '../../log-view/record-text.ts';
 
 /** More would only make the page slow: all of it is in the copied line. */
 const MAX_LINES = 400;
 
-/** A value as JSON over several lines, keys dimmed. */
-export function JsonText({ value }: { value: unknown }) {
-  const lines = JSON.stringify(value, null, 2).split('\n');
+/** JSON over several lines, keys dimmed. */
+export function JsonText({ text }: { text: string }) {
+  const lines = indentJson(text).split('\n');
   return (
     <pre class="json">
       {lines.slice(0, MAX_LINES).map((line, index) => {

@@ -19,7 +19,7 @@ export function createContractFormat({ zone }: FormatOptions): ShapedFormat {
       return true;
     },
     decode(bytes, start, end) {
-      const { localMs, level, source, tags, message, context } = decodeRecord(bytes, start, end);
+      const { localMs, level, source, tags, message, context, contextText } = decodeRecord(bytes, start, end);
       const fields = {} as RecordFields;
       if (localMs !== undefined) fields.timeMs = zone.toEpochMs(localMs);
       if (level) fields.level = level;
@@ -27,6 +27,7 @@ export function createContractFormat({ zone }: FormatOptions): ShapedFormat {
       if (tags) fields.tags = tags;
       fields.message = message;
       if (context) fields.context = context;
+      if (contextText !== undefined) fields.contextText = contextText;
       return fields;
     },
     isTypical(bytes, start, end) {

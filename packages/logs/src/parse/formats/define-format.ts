@@ -1,3 +1,4 @@
+import { contextOfEntries } from '../exact-context.ts';
 import type { Format, FormatName, LineHead, RecordFields } from '../format.ts';
 import { LEVELS_BY_RANK } from '../level.ts';
 
@@ -93,15 +94,21 @@ export function trimLineEnd(bytes: Buffer, start: number, end: number): number {
   return trimmed;
 }
 
+/** What a reader knows of a first line beside its message. Fields that are `undefined` are left out. */
+export interface OptionalColumns {
+  source?: string;
+  tag?: string;
+  context?: Readonly<Record<string, unknown>> | readonly (readonly [string, unknown])[];
+}
+
 /** Only the columns that are there. */
-export function columns(message: string, optional: Omit<Columns, 'message' | 'tags'> & { tag?: string }): Columns {
-  const { source, tag, context } = optional;
-  const entries = Object.entries(context ?? {}).filter(([, value]) => value !== undefined);
+export function columns(message: string, { source, tag, context = [] }: OptionalColumns): Columns {
+  const given = Array.isArray(context) ? (context as readonly (readonly [string, unknown])[]) : Object.entries(context);
+  const entries = given.filter(([, value]) => value !== undefined);
   return {
     ...(source && { source }),
     ...(tag && { tags: [tag] }),
     message,
-    // Made of entries, a key `__proto__` is a key like any other.
-    ...(entries.length > 0 && { context: Object.fromEntries(entries) }),
+    ...(entries.length > 0 && contextOfEntries(entries)),
   };
 }

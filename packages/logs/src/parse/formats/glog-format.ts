@@ -1,3 +1,4 @@
+import { exactNumber } from '../exact-context.ts';
 import type { FormatOptions } from '../format.ts';
 import { parseFraction, readMsOfDay, twoDigits, wallClockMs } from '../timestamp.ts';
 import { SPACE, skipDigits } from './byte-scan.ts';
@@ -44,7 +45,7 @@ export function createGlogFormat(options: FormatOptions): ShapedFormat {
     readColumns(body) {
       const [, thread, source, message] = BODY.exec(body) ?? [];
       if (!source) return undefined;
-      return columns(message ?? '', { source, context: { thread: Number(thread) } });
+      return columns(message ?? '', { source, context: { thread: exactNumber(thread ?? '') } });
     },
   });
 }

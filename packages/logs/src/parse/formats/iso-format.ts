@@ -1,4 +1,5 @@
 import { decodeRecord } from '../decode-record.ts';
+import { exactNumber } from '../exact-context.ts';
 import type { FormatOptions } from '../format.ts';
 import { isDigit, isLetter, OPEN_BRACKET } from './byte-scan.ts';
 import { type Columns, columns, defineFormat, type ShapedFormat } from './define-format.ts';
@@ -46,7 +47,7 @@ function readPlainColumns(body: string, lead: string): Columns {
     return rest;
   }
   const [, redisPid, role] = REDIS_LEAD.exec(lead) ?? [];
-  if (redisPid) return columns(body.replace(/^ (?:[.*#-] )?/, ''), { context: { pid: Number(redisPid), role } });
+  if (redisPid) return columns(body.replace(/^ (?:[.*#-] )?/, ''), { context: { pid: exactNumber(redisPid), role } });
   const [, goSource, goMessage = ''] = /^ ([\w./-]+\.go:\d+): (.*)$/s.exec(body) ?? [];
   if (goSource) return columns(goMessage, { source: goSource });
   return columns(withoutLevel(body), {});

@@ -1,3 +1,4 @@
+import { type ExactContext, isRestorable, parseJsonObject, readContext, splitMembers } from '../exact-context.ts';
 import type { FormatOptions } from '../format.ts';
 import { type Columns, defineFormat, type ShapedFormat } from './define-format.ts';
 import { readJsonHead } from './json-head.ts';
@@ -20,72 +21,89 @@ export function createJsonFormat({ zone }: FormatOptions): ShapedFormat {
       return true;
     },
     readColumns(body) {
-      const members = parseObject(body);
+      const members = readMembers(body);
       if (!members) return undefined;
-      takeFirst(members, TIME_KEYS, (value) => isScalar(value) && isTime(Buffer.from(String(value))));
-      takeFirst(members, LEVEL_KEYS, (value) => isScalar(value) && isLevel(Buffer.from(String(value))));
+      takeFirst(members, TIME_KEYS, ({ token }) => token !== undefined && isTime(Buffer.from(token)));
+      takeFirst(members, LEVEL_KEYS, ({ token }) => token !== undefined && isLevel(Buffer.from(token)));
       return columnsOf(members);
     },
   });
 }
 
-type Members = Map<string, unknown>;
-
-function parseObject(text: string): Members | undefined {
-  try {
-    return new Map(Object.entries(JSON.parse(text) as object));
-  } catch {
-    return undefined;
-  }
+interface Member {
+  key: string;
+  value: unknown;
+  /** As it is written in the log; only where the value would not write as this again. */
+  text?: string;
+  valueText?: string;
+  /** A string, or a number as it is read for time and level. */
+  token: string | undefined;
 }
 
-function columnsOf(members: Members): Columns {
+/** In the order of the line; `undefined` where it is no JSON object. Only lines that a parser changes are taken apart by hand. */
+function readMembers(line: string): Member[] | undefined {
+  const object = parseJsonObject(line);
+  if (!object) return undefined;
+  if (isRestorable(line, object))
+    return Object.entries(object).map(([key, value]) => ({ key, value, token: tokenOf(value) }));
+  return splitMembers(line).map(({ key, text, valueText }) => {
+    const value: unknown = JSON.parse(valueText);
+    if (isRestorable(valueText, value)) return { key, value, text, token: tokenOf(value) };
+    return { key, value, text, valueText, token: tokenOf(value) };
+  });
+}
+
+function tokenOf(value: unknown): string | undefined {
+  return typeof value === 'string' || typeof value === 'number' ? String(value) : undefined;
+}
+
+function columnsOf(members: Member[]): Columns {
   const message = takeMessage(members);
-  const source = takeFirst(members, SOURCE_KEYS, (value) => sourceOf(value) !== undefined);
+  const source = takeFirst(members, SOURCE_KEYS, (member) => sourceOf(member) !== undefined);
   const tags: string[] = [];
   for (const key of TAG_KEYS) {
-    const tag = takeFirst(members, [key], (value) => typeof value === 'string' && value !== '');
+    const tag = takeFirst(members, [key], ({ value }) => typeof value === 'string' && value !== '')?.value;
     if (typeof tag === 'string') tags.push(tag);
   }
   return {
-    ...(source !== undefined && { source: sourceOf(source) ?? '' }),
+    ...(source && { source: sourceOf(source) ?? '' }),
     ...(tags.length > 0 && { tags }),
     message,
-    // Made of entries, a key `__proto__` is a key like any other.
-    ...(members.size > 0 && { context: Object.fromEntries(members) }),
+    ...(members.length > 0 && contextOf(members)),
   };
 }
 
+/** What is left. Made of entries, a key `__proto__` is a key like any other. */
+function contextOf(members: Member[]): ExactContext {
+  if (members.some(({ text }) => text === undefined))
+    return { context: Object.fromEntries(members.map(({ key, value }) => [key, value])) };
+  const text = `{${members.map((member) => member.text).join(',')}}`;
+  return readContext(text) ?? { context: {}, contextText: text };
+}
+
 /** The best of the members that can be one: `log` holds the line in Docker's files, but an object elsewhere. */
-function takeMessage(members: Members): string {
+function takeMessage(members: Member[]): string {
   for (const key of MESSAGE_KEYS) {
-    const text = takeFirst(members, [key], (value) => typeof value === 'string');
+    const text = takeFirst(members, [key], ({ value }) => typeof value === 'string')?.value;
     // Docker keeps the line's newline.
     if (typeof text === 'string') return text.replace(/\r?\n$/, '');
   }
   const other = takeFirst(members, ['msg', 'message'], () => true);
-  return other === undefined ? '' : JSON.stringify(other);
+  return other === undefined ? '' : (other.valueText ?? JSON.stringify(other.value));
 }
 
 /** Takes the first member that has one of the names, in any case, and a fitting value. */
-function takeFirst(members: Members, names: string[], fits: (value: unknown) => boolean): unknown {
-  for (const [key, value] of members) {
-    if (!names.includes(key) && !names.includes(key.toLowerCase())) continue;
-    if (!fits(value)) continue;
-    members.delete(key);
-    return value;
-  }
-  return undefined;
+function takeFirst(members: Member[], names: string[], fits: (member: Member) => boolean): Member | undefined {
+  const index = members.findIndex(
+    (member) => (names.includes(member.key) || names.includes(member.key.toLowerCase())) && fits(member),
+  );
+  return index < 0 ? undefined : members.splice(index, 1)[0];
 }
 
-function isScalar(value: unknown): value is string | number {
-  return typeof value === 'string' || typeof value === 'number';
-}
-
-/** `file:line`, or slog's `{function, file, line}`. */
-function sourceOf(value: unknown): string | undefined {
+/** `file:line`, or slog's `{function, file, line}`, unless a number in it would be shown as another. */
+function sourceOf({ value, valueText }: Member): string | undefined {
   if (typeof value === 'string') return /:\d+$/.test(value) ? value : undefined;
-  if (typeof value !== 'object' || value === null) return undefined;
+  if (typeof value !== 'object' || value === null || valueText !== undefined) return undefined;
   const { file, line } = value as { file?: unknown; line?: unknown };
   return typeof file === 'string' && typeof line === 'number' ? `${file}:${line}` : undefined;
 }

@@ -1,3 +1,4 @@
+import { exactNumber } from '../exact-context.ts';
 import type { FormatOptions } from '../format.ts';
 import { parseTimestamp } from '../timestamp.ts';
 import { skipWord, TAB } from './byte-scan.ts';
@@ -31,7 +32,7 @@ export function createLindbAccessFormat({ zone }: FormatOptions): ShapedFormat {
       const [, ip, duration, method, uri, status, bytes] = REQUEST.exec(body) ?? [];
       if (!ip) return undefined;
       return columns(body, {
-        context: { ip, duration, method, uri, status: Number(status), bytes: Number(bytes) },
+        context: { ip, duration, method, uri, status: exactNumber(status ?? ''), bytes: exactNumber(bytes ?? '') },
       });
     },
   });

@@ -1,3 +1,4 @@
+import { exactNumber } from '../exact-context.ts';
 import { type Columns, columns } from './define-format.ts';
 
 const LEVEL = '(?:TRACE|DEBUG|INFO|WARN|WARNING|ERROR|FATAL|CRITICAL|SEVERE)';
@@ -25,7 +26,7 @@ const LAYOUTS: Layout[] = [
       columns(message, {
         tag,
         context: {
-          pid: Number(pid),
+          pid: exactNumber(pid ?? ''),
           application,
           thread: thread?.trim(),
           correlation: correlation?.trim() || undefined,

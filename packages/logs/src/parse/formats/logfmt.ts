@@ -45,19 +45,16 @@ function skipValue(bytes: Buffer, start: number, end: number, quoted: boolean): 
 /** The pairs as columns; what does not look like pairs is added to the message. */
 export function readLogfmtColumns(body: string, zone: Zone): Columns | undefined {
   const pair = new RegExp(PAIR);
-  const pairs = new Map<string, string>();
+  const pairs: [string, string][] = [];
   let end = 0;
   for (let match = pair.exec(body); match; match = pair.exec(body)) {
-    pairs.set(match[1] ?? '', unquote(match[2] ?? ''));
+    pairs.push([match[1] ?? '', unquote(match[2] ?? '')]);
     end = pair.lastIndex;
   }
-  if (pairs.size === 0) return undefined;
+  if (pairs.length === 0) return undefined;
   const take = (names: string[], fits = (_: string) => true) => {
-    const key = [...pairs.keys()].find((name) => names.includes(name) && fits(pairs.get(name) ?? ''));
-    if (key === undefined) return undefined;
-    const value = pairs.get(key);
-    pairs.delete(key);
-    return value;
+    const index = pairs.findIndex(([name, value]) => names.includes(name) && fits(value));
+    return index < 0 ? undefined : pairs.splice(index, 1)[0]?.[1];
   };
   const asToken = (value: string) => Buffer.from(value);
   take(TIME_KEYS, (value) => !Number.isNaN(timeOfToken(asToken(value), 0, Buffer.byteLength(value), zone)));
@@ -65,5 +62,5 @@ export function readLogfmtColumns(body: string, zone: Zone): Columns | undefined
   const message = [take(MESSAGE_KEYS), body.slice(end).trim()].filter(Boolean).join(' ');
   const source = take(SOURCE_KEYS, (value) => /:\d+$/.test(value));
   const tag = take(TAG_KEYS);
-  return columns(message, { ...(source && { source }), ...(tag && { tag }), context: Object.fromEntries(pairs) });
+  return columns(message, { ...(source && { source }), ...(tag && { tag }), context: pairs });
 }

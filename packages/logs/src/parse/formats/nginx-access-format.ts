@@ -1,3 +1,4 @@
+import { exactNumber } from '../exact-context.ts';
 import type { FormatOptions } from '../format.ts';
 import { parseFraction, readMsOfDay, twoDigits, wallClockMs } from '../timestamp.ts';
 import type { Zone } from '../zone.ts';
@@ -43,8 +44,12 @@ export function createNginxAccessFormat({ zone }: FormatOptions): ShapedFormat {
       return columns(body, {
         context: {
           ...readLead(lead),
-          ...{ method, uri, status: Number(status) },
-          ...{ bytes: bytes === '-' ? 0 : Number(bytes), referer: present(referer), userAgent: present(userAgent) },
+          ...{ method, uri, status: exactNumber(status ?? '') },
+          ...{
+            bytes: bytes === '-' ? 0 : exactNumber(bytes ?? ''),
+            referer: present(referer),
+            userAgent: present(userAgent),
+          },
         },
       });
     },

@@ -1,3 +1,4 @@
+import { exactNumber } from '../exact-context.ts';
 import type { FormatOptions } from '../format.ts';
 import { CLOSE_BRACKET, OPEN_BRACKET, SPACE, skipLetters } from './byte-scan.ts';
 import { columns, defineFormat, type ShapedFormat } from './define-format.ts';
@@ -24,7 +25,11 @@ export function createNginxErrorFormat({ zone }: FormatOptions): ShapedFormat {
     readColumns(body) {
       const [, pid, tid, connection, message] = BODY.exec(body) ?? [];
       if (!pid) return undefined;
-      const context = { pid: Number(pid), tid: Number(tid), connection: connection && Number(connection) };
+      const context = {
+        pid: exactNumber(pid),
+        tid: exactNumber(tid ?? ''),
+        connection: connection && exactNumber(connection),
+      };
       return columns(message ?? '', { context });
     },
   });

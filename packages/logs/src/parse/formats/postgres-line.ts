@@ -1,3 +1,4 @@
+import { exactNumber } from '../exact-context.ts';
 import {
   COLON,
   closingBracket,
@@ -54,5 +55,5 @@ function severityAt(bytes: Buffer, start: number, end: number): number {
 
 export function readPostgresColumns(body: string): Columns | undefined {
   const [, pid, user, database, , message = ''] = BODY.exec(body) ?? [];
-  return pid ? columns(message, { context: { pid: Number(pid), user, database } }) : undefined;
+  return pid ? columns(message, { context: { pid: exactNumber(pid), user, database } }) : undefined;
 }

@@ -1,3 +1,4 @@
+import { readContext } from '../exact-context.ts';
 import type { FormatOptions } from '../format.ts';
 import { SPACE, startsWith } from './byte-scan.ts';
 import { type Columns, columns, defineFormat, type ShapedFormat } from './define-format.ts';
@@ -36,28 +37,34 @@ function readHeader(body: string): Columns | undefined {
   const { elements, end } = readElements(body, whole.length);
   const message = body.slice(end).replace(/^ ?\ufeff?/, '');
   const tag = present(app);
-  return columns(message, {
-    ...(tag && { tag }),
-    context: { host: present(host), pid: present(procId), msgId: present(msgId), ...elements },
-  });
+  const known = Object.entries({ host: present(host), pid: present(procId), msgId: present(msgId) })
+    .filter(([, value]) => value !== undefined)
+    .map(([key, value]) => `${JSON.stringify(key)}:${JSON.stringify(value)}`);
+  const members = [...known, ...elements];
+  return {
+    ...columns(message, { ...(tag && { tag }) }),
+    ...(members.length > 0 && readContext(`{${members.join(',')}}`)),
+  };
 }
 
-/** The structured data, each element by its id, and where it ends. */
-function readElements(body: string, start: number): { elements: Record<string, unknown>; end: number } {
-  if (body[start] === '-') return { elements: {}, end: start + 1 };
+/**
+ * The structured data, each element by its id, as members of a JSON object, and where it ends. As text, because an
+ * element may have several parameters of one name.
+ */
+function readElements(body: string, start: number): { elements: string[]; end: number } {
+  if (body[start] === '-') return { elements: [], end: start + 1 };
   const element = new RegExp(ELEMENT);
   element.lastIndex = start;
-  const found: [string, unknown][] = [];
+  const elements: string[] = [];
   let end = start;
   for (let match = element.exec(body); match; match = element.exec(body)) {
-    const parameters = [...(match[2] ?? '').matchAll(PARAMETER)].map(([, key = '', value = '']) => [
-      key,
-      value.replace(/\\(["\\\]])/g, '$1'),
-    ]);
-    found.push([match[1] ?? '', Object.fromEntries(parameters)]);
+    const parameters = [...(match[2] ?? '').matchAll(PARAMETER)].map(([, key = '', value = '']) => {
+      return `${JSON.stringify(key)}:${JSON.stringify(value.replace(/\\(["\\\]])/g, '$1'))}`;
+    });
+    elements.push(`${JSON.stringify(match[1] ?? '')}:{${parameters.join(',')}}`);
     end = element.lastIndex;
   }
-  return { elements: Object.fromEntries(found), end };
+  return { elements, end };
 }
 
 /** RFC 5424 writes `-` for what is not known. */

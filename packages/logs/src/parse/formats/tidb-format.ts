@@ -53,6 +53,6 @@ function readFields(body: string, start: number): Columns | undefined {
   const message = text[2] === undefined ? unquote(text[1] ?? '') : text[0].slice(2, -1);
   return columns(message + body.slice(end), {
     ...(source && { source }),
-    context: Object.fromEntries(context),
+    context,
   });
 }

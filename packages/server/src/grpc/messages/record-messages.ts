@@ -1,3 +1,4 @@
+import { contextJson } from '@porthole/contract';
 import type { FollowItem, FoundRecord, SearchEnd, SearchItem } from '@porthole/logs/types';
 import type {
   FollowItemMessage,
@@ -39,7 +40,7 @@ export function followItemMessage(item: FollowItem): FollowItemMessage {
 }
 
 export function recordMessage(record: FoundRecord): RecordMessage {
-  const { file, offset, bytes, cursor, timeMs, level, source, tags, message, context, raw } = record;
+  const { file, offset, bytes, cursor, timeMs, level, source, tags, message, raw } = record;
   return {
     file,
     offset,
@@ -50,7 +51,7 @@ export function recordMessage(record: FoundRecord): RecordMessage {
     source: source === undefined ? undefined : wellFormed(source),
     tags: tags?.map(wellFormed) ?? [],
     message: wellFormed(message),
-    context_json: context && JSON.stringify(context),
+    context_json: contextJson(record),
     cut: record.cut ?? false,
     continued: record.continued ?? false,
     unfinished: record.unfinished ?? false,

@@ -1,4 +1,5 @@
 import type { NodeConfig, NodeDescription, NodeObject, NodeSettings } from '@porthole/contract';
+import { readContext } from '@porthole/logs';
 import type {
   Digest,
   FollowItem,
@@ -116,7 +117,7 @@ export function readRecord(message: RecordMessage): FoundRecord {
     ...(typeof source === 'string' && { source }),
     ...(tags.length > 0 && { tags }),
     message: message.message,
-    ...(typeof context_json === 'string' && { context: JSON.parse(context_json) }),
+    ...(typeof context_json === 'string' && readContext(context_json)),
     ...(cut && { cut }),
     ...(continued && { continued }),
     ...(unfinished && { unfinished }),

@@ -1,0 +1,68 @@
+import type { FoundRecord } from '@porthole/logs/types';
+
+/*
+ * JSON of records. A parser rounds large numbers, drops the first of two equal keys and sorts numeric ones, so a record
+ * whose context would not survive that carries the text of the log (`contextText`). It is written in place of the
+ * object: whatever reads the JSON, `jq` or a program in another language, sees what the log says.
+ */
+
+/** Strings, punctuation, and everything else up to the next of these. */
+const TOKEN = /"(?:[^"\\]|\\.)*"|[{}[\],:]|[^\s{}[\],:"]+/g;
+
+/** The context as JSON text, as the log has it; `undefined` where the record has none. */
+export function contextJson({
+  context,
+  contextText,
+}: Pick<FoundRecord, 'context' | 'contextText'>): string | undefined {
+  return contextText ?? (context && JSON.stringify(context));
+}
+
+/** Like `JSON.stringify`, but the contexts of records in the value, however deep, are written as the log has them. */
+export function exactJson(value: object): string {
+  const text = JSON.stringify(value);
+  // Inside strings the quotes would be escaped: without this, there is no such field.
+  return text.includes('"contextText":"') ? writeExact(value) : text;
+}
+
+function writeExact(value: unknown): string {
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value);
+  if (Array.isArray(value)) return `[${value.map((element) => writeExact(element ?? null)).join(',')}]`;
+  const { type, contextText } = value as Partial<FoundRecord>;
+  const exact = type === 'record' && isObjectText(contextText) ? contextText : undefined;
+  const members = Object.entries(value).flatMap(([key, member]: [string, unknown]) => {
+    if (member === undefined) return [];
+    // A context is the log's own data: nothing in it is a record.
+    if (key !== 'context') return [`${JSON.stringify(key)}:${writeExact(member)}`];
+    return [`"context":${exact ?? JSON.stringify(member)}`];
+  });
+  return `{${members.join(',')}}`;
+}
+
+/** Text from elsewhere must not be able to break the JSON, or the line, that it is put into. */
+export function isObjectText(text: unknown): text is string {
+  if (typeof text !== 'string' || !text.startsWith('{') || /[\r\n]/.test(text)) return false;
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Valid JSON over several lines, laid out as `JSON.stringify` would, every number and string as it is written. */
+export function indentJson(text: string): string {
+  let written = '';
+  let depth = 0;
+  let previous = '';
+  const newLine = () => `\n${'  '.repeat(depth)}`;
+  for (const [token] of text.matchAll(TOKEN)) {
+    const isClosing = token === '}' || token === ']';
+    const wasOpening = previous === '{' || previous === '[';
+    if (isClosing) depth--;
+    if (previous === ',' || (wasOpening && !isClosing) || (isClosing && !wasOpening)) written += newLine();
+    written += token === ':' ? ': ' : token;
+    if (token === '{' || token === '[') depth++;
+    previous = token;
+  }
+  return written;
+}

@@ -1,0 +1,168 @@
+/** A structured record's fields: as an object, and as the text of the log where the object would not give it back. */
+export interface ExactContext {
+  context: Record<string, unknown>;
+  contextText?: string;
+}
+
+/** A member of a JSON object, its value as it is written. */
+export interface JsonMember {
+  key: string;
+  /** `"key":value`, as it is written. */
+  text: string;
+  valueText: string;
+}
+
+/**
+ * Text nested deeper is not taken for JSON but shown as it is: `JSON.parse` has no limit, `JSON.stringify` and the
+ * parsers of other languages have, and a record must not fail any of them.
+ */
+const MAX_DEPTH = 200;
+
+const QUOTE = 34;
+const BACKSLASH = 92;
+
+/** The JSON object a text holds; `undefined` where it is none, or nested too deeply. */
+export function parseJsonObject(text: string): Record<string, unknown> | undefined {
+  if (isTooDeep(text)) return undefined;
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === 'object' && value !== null && !Array.isArray(value)
+      ? (value as Record<string, unknown>)
+      : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** The JSON object a text holds, with its text where numbers, double keys or the order of keys would be lost. */
+export function readContext(text: string): ExactContext | undefined {
+  const context = parseJsonObject(text);
+  if (!context) return undefined;
+  return isRestorable(text, context) ? { context } : { context, contextText: text };
+}
+
+/** Fields that were not JSON in the log. An object keeps neither two fields of one name nor the order of numbered ones. */
+export function contextOfEntries(entries: readonly (readonly [string, unknown])[]): ExactContext {
+  const context: Record<string, unknown> = Object.fromEntries(entries);
+  const names = Object.keys(context);
+  const isSame = names.length === entries.length && entries.every(([name], index) => name === names[index]);
+  if (isSame) return { context };
+  const members = entries.map(([name, value]) => `${JSON.stringify(name)}:${JSON.stringify(value)}`);
+  return { context, contextText: `{${members.join(',')}}` };
+}
+
+/** A number where it has the same text again; otherwise the text itself. */
+export function exactNumber(text: string): number | string {
+  const value = Number(text);
+  return String(value) === text ? value : text;
+}
+
+/**
+ * Whether the value writes as the tokens it was read from. White space and the way characters are escaped do not count.
+ * Most loggers write as `JSON.stringify` does, so that a comparison of two texts is all it takes.
+ */
+export function isRestorable(text: string, value: unknown): boolean {
+  const written = JSON.stringify(value);
+  return written === text || hasSameTokens(text, written);
+}
+
+function hasSameTokens(text: string, written: string): boolean {
+  let at = 0;
+  let writtenAt = 0;
+  for (;;) {
+    at = skipSpace(text, at);
+    if (at >= text.length || writtenAt >= written.length) return at >= text.length && writtenAt >= written.length;
+    if (text.charCodeAt(at) !== written.charCodeAt(writtenAt)) return false;
+    if (text.charCodeAt(at) !== QUOTE) {
+      at++;
+      writtenAt++;
+      continue;
+    }
+    const [end, writtenEnd] = [stringEnd(text, at), stringEnd(written, writtenAt)];
+    const [one, other] = [text.slice(at, end), written.slice(writtenAt, writtenEnd)];
+    if (one !== other && JSON.parse(one) !== JSON.parse(other)) return false;
+    at = end;
+    writtenAt = writtenEnd;
+  }
+}
+
+/** The members of an object in the order of the text, those of the same name too. The text must be valid JSON. */
+export function splitMembers(text: string): JsonMember[] {
+  const members: JsonMember[] = [];
+  let at = skipSpace(text, skipSpace(text, 0) + 1);
+  while (text.charCodeAt(at) === QUOTE) {
+    const keyEnd = stringEnd(text, at);
+    const valueAt = skipSpace(text, skipSpace(text, keyEnd) + 1);
+    const valueEnd = endOfValue(text, valueAt);
+    const valueText = text.slice(valueAt, valueEnd);
+    members.push({
+      key: JSON.parse(text.slice(at, keyEnd)) as string,
+      text: text.slice(at, valueEnd),
+      valueText,
+    });
+    at = skipSpace(text, skipSpace(text, valueEnd) + 1);
+  }
+  return members;
+}
+
+function endOfValue(text: string, start: number): number {
+  let depth = 0;
+  for (let at = start; at < text.length; ) {
+    const code = text.charCodeAt(at);
+    if (code === QUOTE) {
+      at = stringEnd(text, at);
+      if (depth === 0) return at;
+      continue;
+    }
+    if (isOpening(code)) depth++;
+    else if (isClosing(code)) {
+      if (depth === 0) return at;
+      if (--depth === 0) return at + 1;
+    } else if (depth === 0 && (code === 44 || isSpace(code))) return at;
+    at++;
+  }
+  return text.length;
+}
+
+/** Behind the closing quote of the string at `start`. */
+function stringEnd(text: string, start: number): number {
+  let end = text.indexOf('"', start + 1);
+  while (end >= 0 && isEscaped(text, end)) end = text.indexOf('"', end + 1);
+  return end < 0 ? text.length : end + 1;
+}
+
+function isEscaped(text: string, at: number): boolean {
+  let before = at - 1;
+  while (text.charCodeAt(before) === BACKSLASH) before--;
+  return (at - before) % 2 === 0;
+}
+
+function isTooDeep(text: string): boolean {
+  if (text.length < 2 * MAX_DEPTH) return false;
+  let depth = 0;
+  for (let at = 0; at < text.length; at++) {
+    const code = text.charCodeAt(at);
+    if (code === QUOTE) at = stringEnd(text, at) - 1;
+    else if (isOpening(code) && ++depth > MAX_DEPTH) return true;
+    else if (isClosing(code)) depth--;
+  }
+  return false;
+}
+
+function skipSpace(text: string, start: number): number {
+  let at = start;
+  while (isSpace(text.charCodeAt(at))) at++;
+  return at;
+}
+
+function isSpace(code: number): boolean {
+  return code === 32 || code === 9 || code === 10 || code === 13;
+}
+
+function isOpening(code: number): boolean {
+  return code === 123 || code === 91;
+}
+
+function isClosing(code: number): boolean {
+  return code === 125 || code === 93;
+}

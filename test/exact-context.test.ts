@@ -1,0 +1,162 @@
+import { appendFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { type RecordStyle, recordText } from '../packages/cli/src/output/record-text.ts';
+import type { Colors } from '../packages/cli/src/output/terminal.ts';
+import { createClient } from '../packages/client/src/index.ts';
+import { parseWords, writeWords } from '../packages/cluster/src/state/member-words.ts';
+import { recordLine } from '../packages/console/src/log-view/record-text.ts';
+import { contextJson, exactJson, indentJson } from '../packages/contract/src/index.ts';
+import { createZone } from '../packages/logs/src/index.ts';
+import { jsonTokens, randomJsonObject } from '../packages/logs/src/testing/random-json.ts';
+import type { FoundRecord } from '../packages/logs/src/types.ts';
+import { mergedLog } from '../packages/server/src/bundle/merged-log.ts';
+import { connectNode } from '../packages/server/src/grpc/testing/connect.ts';
+import { ask } from '../packages/server/src/testing/ask.ts';
+import { startTestNode } from '../packages/server/src/testing/test-node.ts';
+
+const COUNT = process.env.MORE ? 5000 : 300;
+const ALL = { order: 'oldest', limit: COUNT, before: 0, after: 0 } as const;
+const NUMBER = 12345678901234567890n;
+
+/** The contexts of a log, the same for every run. */
+const contexts = () => fc.sample(randomJsonObject, { seed: 5, numRuns: COUNT });
+
+const contractLine = (text: string, at: number) =>
+  `2026-11-15 00:00:00.${String(at % 1000).padStart(3, '0')}\tINFO\ta.go:1\t[x]: line ${at}\t${text}\n`;
+
+const NO_COLORS = new Proxy({}, { get: (_, name) => (name === 'isColorSupported' ? false : String) }) as Colors;
+
+const style = (format: RecordStyle['format']): RecordStyle => ({
+  format,
+  colors: NO_COLORS,
+  zone: createZone('UTC'),
+  isTty: false,
+  prefix: false,
+  marks: undefined,
+});
+
+/** The text of `"context":{...}` in a line of JSON, as bytes on the wire have it. */
+function wireContext(line: string): string {
+  const start = line.indexOf('"context":{');
+  expect(start).toBeGreaterThan(0);
+  let depth = 0;
+  for (const { 0: token, index } of line.slice(start + 10).matchAll(/"(?:[^"\\]|\\.)*"|[{}]/g)) {
+    if (token === '{') depth++;
+    if (token === '}' && --depth === 0) return line.slice(start + 10, start + 10 + index + 1);
+  }
+  throw new Error(`no end: ${line}`);
+}
+
+const wireLines = (body: Buffer) =>
+  body
+    .toString()
+    .split('\n')
+    .filter((line) => line.includes('"type":"record"'));
+
+describe('every number, key and text of a context', () => {
+  it('comes as the log has it through every interface', async () => {
+    const texts = contexts();
+    const expected = texts.map(jsonTokens);
+    const node = await startTestNode({ files: { 'a.log': texts.map(contractLine).join('') } });
+    const client = createClient({ url: `http://127.0.0.1:${node.port}` });
+    const same = (told: readonly string[]) => expect(told.map(jsonTokens)).toEqual(expected);
+
+    for (const route of ['log', 'cluster/log']) {
+      const query = `order=oldest&limit=${COUNT}&family=a.log`;
+      same(wireLines((await ask(node.port, `/api/v1/${route}/search?${query}`)).body).map(wireContext));
+      const around = wireLines((await ask(node.port, `/api/v1/${route}/search?${query}&before=1&after=1`)).body);
+      same(around.map(wireContext));
+    }
+
+    const records: FoundRecord[] = [];
+    for await (const items of client.searchLogs({ ...ALL, before: 1 }))
+      for (const item of items) if (item.type === 'record') records.push(item);
+    const jsons = (those: readonly FoundRecord[]) => those.map((record) => contextJson(record) ?? '');
+    same(jsons(records));
+    same(jsons(records.map((record, at) => records[at + 1]?.before?.[0] ?? record)));
+
+    const member: FoundRecord[] = [];
+    for await (const items of client.cluster.searchLogs(ALL))
+      for (const item of items) if (item.type === 'record') member.push(item);
+    same(jsons(member));
+
+    const grpc = connectNode(node.running.node.grpcPort);
+    const over: FoundRecord[] = [];
+    for await (const items of grpc.searchLogs(ALL))
+      for (const item of items) if (item.type === 'record') over.push(item);
+    same(jsons(over));
+
+    same(records.map((record) => wireContext(recordText(record, style('json')))));
+    same(records.map((record, at) => recordText(record, style('pretty')).split(`line ${at} `)[1]?.slice(0, -7) ?? ''));
+    same(records.map((record) => recordLine({ ...record, node: 'n' }, { withNode: true }).split(/line \d+ /)[1] ?? ''));
+    same(jsons(records).map(indentJson));
+
+    const member1 = { id: 'n', role: 'node', url: 'http://n', node: node.running.node, isSelf: false };
+    const words = parseWords(writeWords({ member: member1, asOfMs: 1, clock: null, config: null, records }));
+    same(jsons(words?.records ?? []));
+
+    let merged = '';
+    const range = { fromMs: 0, toMs: Date.UTC(2027, 0) };
+    const options = { range, selection: {}, pageRecords: 100, budgetMs: 5000, signal: AbortSignal.timeout(600_000) };
+    for await (const piece of mergedLog(client.cluster, { ...options, tell: () => {} })) merged += Buffer.from(piece);
+    same(
+      merged
+        .trimEnd()
+        .split('\n')
+        .map((line) => line.split('\t').at(-1) ?? ''),
+    );
+  });
+
+  it('comes as the log has it through follow and digest', async () => {
+    const texts = contexts();
+    const node = await startTestNode({ files: { 'a.log': '' } });
+    const client = createClient({ url: `http://127.0.0.1:${node.port}` });
+    const leaving = new AbortController();
+    const told: string[] = [];
+    for await (const items of client.followLogs({ start: 'end' }, { signal: leaving.signal })) {
+      if (items.length === 0 && told.length === 0)
+        appendFileSync(join(node.logDir, 'a.log'), texts.map(contractLine).join(''));
+      for (const item of items) if (item.type === 'record') told.push(exactJson(item));
+      if (told.length === texts.length) leaving.abort();
+    }
+    expect(told.map(wireContext).map(jsonTokens)).toEqual(texts.map(jsonTokens));
+
+    writeFileSync(join(node.logDir, 'a.log'), contractLine(`{"id":${NUMBER},"n":1.0}`, 0));
+    for (const route of ['log', 'cluster/log']) {
+      const { body } = await ask(node.port, `/api/v1/${route}/digest?limit=5`);
+      expect(body.toString()).toContain(`"context":{"id":${NUMBER},"n":1.0}`);
+    }
+    const { groups } = await client.logDigest({ limit: 5 });
+    expect(groups[0]?.sample.contextText).toBe(`{"id":${NUMBER},"n":1.0}`);
+  });
+
+  it('is a pair of logfmt as the log has it', () => {
+    const contextText = `{"id":${NUMBER},"n":1.0,"n":"a b","o":{"x":1e400}}`;
+    const record: FoundRecord = {
+      type: 'record',
+      file: 'a',
+      offset: 0,
+      bytes: 1,
+      cursor: 'c',
+      message: 'm',
+      context: {},
+      contextText,
+    };
+    expect(recordText(record, style('logfmt'))).toBe(`file=a msg=m id=${NUMBER} n=1.0 n="a b" o="{\\"x\\":1e400}"\n`);
+  });
+
+  it('cannot break the JSON it is put into', () => {
+    const hostile = ['', 'x', '{', '{}\n{}', '{"a":1},"b":2', '[1]', '{"a":1}\n'];
+    for (const contextText of hostile) {
+      const text = exactJson({ type: 'record', context: { a: 1 }, contextText });
+      expect(JSON.parse(text)).toEqual({ type: 'record', context: { a: 1 }, contextText });
+      expect(text).not.toContain('\n');
+    }
+    const inner = { type: 'record', context: { b: 2 }, contextText: '{"b":2.0}' };
+    expect(exactJson({ type: 'record', context: { inner } })).toBe(
+      JSON.stringify({ type: 'record', context: { inner } }),
+    );
+  });
+});
