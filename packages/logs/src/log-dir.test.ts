@@ -1,7 +1,7 @@
 import { appendFileSync, mkdirSync, renameSync, rmSync, truncateSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { CHUNK_BYTES } from './file/buffer-pool.ts';
 import type { LogDir } from './log-dir.ts';
 import { createZone } from './parse/zone.ts';
@@ -160,6 +160,9 @@ describe('details', () => {
     const dir = tempDir();
     writeFileSync(join(dir, 'a.log'), contract);
     const logs = openDir(dir, UTC);
+    // Of a file that was written this very moment, a further change might not show.
+    vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 60_000 });
+    onTestFinished(() => void vi.useRealTimers());
     const before = await logs.details();
     await eventually(() => expect(logs.usage.openFiles).toBe(0));
     expect(await logs.details()).toEqual(before);

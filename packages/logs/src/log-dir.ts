@@ -1,4 +1,5 @@
 import type { EngineOptions, EngineUsage, LogEngine } from './engine.ts';
+import { isSettled, stampOf } from './file/file-stamp.ts';
 import { HandleCache } from './file/handle-cache.ts';
 import { createHiddenNames } from './file/hidden-names.ts';
 import type { LogHandle } from './file/log-handle.ts';
@@ -61,8 +62,11 @@ export class LogDir {
   readonly #packed = new PackedSecrets();
   /** Simultaneous listings share one; there is only one thing to list. */
   readonly #listings: SharedLook<SeenFile[]>;
-  /** Details by name, valid while the file's identity, size and time are the same. */
-  readonly #details = new Map<string, { mark: string; details: OwnDetails }>();
+  /**
+   * Details by name, valid while the file's stamp is the same; `isLasting` where every change shows in it. An archive is
+   * written once: what its end tells, which takes long, is not given up for the first seconds.
+   */
+  readonly #details = new Map<string, { mark: string; details: OwnDetails; isLasting: boolean }>();
 
   readonly #options: LogDirOptions;
   #findingEnds: Promise<void> = Promise.resolve();
@@ -205,14 +209,17 @@ export class LogDir {
 
   async #detailsOf({ name, size, stats }: SeenFile, { signal }: ReadOptions): Promise<OwnDetails> {
     signal?.throwIfAborted();
-    const mark = `${stats.dev}:${stats.ino}:${size}:${stats.mtimeNs}`;
+    const { dev, ino, mtimeNs: modifiedNs, ctimeNs: changedNs } = stats;
+    const file = { dev, ino, sizeBytes: size, modifiedNs, changedNs };
+    const mark = stampOf(file);
     const known = this.#details.get(name);
-    if (known?.mark === mark) return known.details;
+    if (known?.mark === mark && known.isLasting) return known.details;
+    const isLasting = isSettled(file) || isGzipName(name);
     const facts = { name, size, modifiedMs: Number(stats.mtimeMs), compressed: isGzipName(name) };
     const details: OwnDetails = { ...facts, ...(await this.#look(name, { signal })) };
     // A failure may pass without the file changing, so it is not remembered.
     if (details.problem === null) {
-      this.#details.set(name, { mark, details });
+      this.#details.set(name, { mark, details, isLasting });
       if (details.compressed && size > 0 && size <= MAX_UNPACKED_BYTES) this.#findEndLater(name, mark);
     }
     return details;

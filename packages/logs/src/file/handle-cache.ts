@@ -104,7 +104,8 @@ export class HandleCache {
       entry.users--;
       if (entry.users === 0) this.#rest(entry, name);
     };
-    return { name, fd: entry.fd, sizeBytes: Number(stats.size), modifiedNs: stats.mtimeNs, ino: stats.ino, release };
+    const { size, mtimeNs: modifiedNs, ctimeNs: changedNs, dev, ino } = stats;
+    return { name, fd: entry.fd, sizeBytes: Number(size), modifiedNs, changedNs, dev, ino, release };
   }
 
   #rest(entry: Entry, name: string): void {

@@ -11,7 +11,8 @@ function sourceOf(path: string): RangeSource {
   const fd = fs.openSync(path, 'r');
   onTestFinished(() => fs.closeSync(fd));
   const sizeBytes = fs.fstatSync(fd).size;
-  return { handle: { name: 'a.log', fd, sizeBytes, modifiedNs: 0n, ino: 0n, release() {} }, reads: new SharedReads() };
+  const handle = { name: 'a.log', fd, sizeBytes, modifiedNs: 0n, changedNs: 0n, dev: 0n, ino: 0n, release() {} };
+  return { handle, reads: new SharedReads() };
 }
 
 function fileOf(text: string | Buffer): RangeSource {

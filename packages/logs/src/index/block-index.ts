@@ -1,31 +1,50 @@
-import type { BlockSummary } from '../scan/jobs.ts';
+import type { BlockCheck, BlockSummary } from '../scan/jobs.ts';
 
 /** Memory of one block's summary, roughly, for the bound. */
 const BLOCK_COST_BYTES = 160;
 const ERROR_COST_BYTES = 8;
 
-/** What earlier scans found in the blocks of one file. Complete blocks only: they do not change any more. */
+/**
+ * What earlier scans found in the blocks of one file. Complete blocks only: as long as a log is appended to, they do not
+ * change any more. Whether that is so is for `CheckedIndex` to check.
+ */
 export class FileIndex {
   readonly #blocks = new Map<number, BlockSummary>();
   costBytes = 0;
-  /** The last block known: the file must still end it like this for any of it to be true. */
-  #last: BlockSummary | undefined;
+  /** Blocks that were read while the file had this stamp, and had been left alone for long enough. */
+  #settled: { stamp: string; blocks: Set<number> } = { stamp: '', blocks: new Set() };
 
   get(block: number): BlockSummary | undefined {
     return this.#blocks.get(block);
   }
 
-  get last(): BlockSummary | undefined {
-    return this.#last;
-  }
-
+  /** One of the same text takes the place of the known one only if it tells more. */
   add(summary: BlockSummary): void {
     const known = this.#blocks.get(summary.block);
-    if (known && (known.all || !summary.all)) return;
+    if (known && isSameText(known.check, summary.check) && (known.all || !summary.all)) return;
     this.#blocks.set(summary.block, summary);
     this.costBytes += costOf(summary) - (known ? costOf(known) : 0);
-    if (!this.#last || summary.block >= this.#last.block) this.#last = summary;
   }
+
+  /** Unless it has become another meanwhile. */
+  remove(summary: BlockSummary): void {
+    if (this.#blocks.get(summary.block) !== summary) return;
+    this.#blocks.delete(summary.block);
+    this.costBytes -= costOf(summary);
+  }
+
+  settle(block: number, stamp: string): void {
+    if (this.#settled.stamp !== stamp) this.#settled = { stamp, blocks: new Set() };
+    this.#settled.blocks.add(block);
+  }
+
+  isSettled(block: number, stamp: string): boolean {
+    return this.#settled.stamp === stamp && this.#settled.blocks.has(block);
+  }
+}
+
+function isSameText(a: BlockCheck, b: BlockCheck): boolean {
+  return a.hash === b.hash && a.bytes === b.bytes && a.scrubbed === b.scrubbed;
 }
 
 function costOf({ errors }: BlockSummary): number {
@@ -56,10 +75,6 @@ export class BlockIndexes {
     this.#files.delete(key);
     this.#files.set(key, index);
     return index;
-  }
-
-  drop(key: string): void {
-    this.#files.delete(key);
   }
 
   trim(): void {

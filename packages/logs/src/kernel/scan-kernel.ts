@@ -6,6 +6,7 @@ interface Exports {
   lineStarts(from: number, to: number): number;
   find(from: number, to: number, length: number, i: number, j: number): number;
   heads(from: number, to: number, limit: number, rank: number, letters: number): number;
+  checksum(from: number, to: number): number;
   walk(from: number, to: number, row: number, firstRow: number): number;
   walkFour(a: number, b: number, c: number, d: number, length: number, firstRow: number): number;
 }
@@ -77,6 +78,11 @@ export class ScanKernel {
   /** The same, but only those with a level of at least this rank: much quicker when these are few. */
   headsAtLeast(from: number, to: number, limit: number, rank: number): number {
     return this.#exports.heads(from, to, limit, rank, FIRST_LETTERS[rank] ?? 0);
+  }
+
+  /** A hash of the text `[from, to)`. */
+  checksum(from: number, to: number): number {
+    return this.#exports.checksum(from, to) >>> 0;
   }
 
   lookFor(needle: Needle): void {

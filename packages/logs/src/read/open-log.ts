@@ -26,7 +26,7 @@ export function openLog({ handle, reads }: RangeSource): OpenLog {
 }
 
 /** With other secrets masked it is another answer. */
-function etagOf({ ino, sizeBytes, modifiedNs }: LogHandle, scrubId: string | undefined): string {
-  const parts = [ino.toString(36), sizeBytes.toString(36), modifiedNs.toString(36)];
+function etagOf({ ino, sizeBytes, modifiedNs, changedNs }: LogHandle, scrubId: string | undefined): string {
+  const parts = [ino, sizeBytes, modifiedNs, changedNs].map((part) => part.toString(36));
   return `"${[...parts, ...(scrubId === undefined ? [] : [scrubId])].join('-')}"`;
 }

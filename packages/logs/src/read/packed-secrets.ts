@@ -1,3 +1,4 @@
+import { isSettled, stampOf } from '../file/file-stamp.ts';
 import { gunzip } from '../file/gunzip.ts';
 import type { RangeSource } from '../file/read-range.ts';
 import { isGzipName } from '../file/text-source.ts';
@@ -17,12 +18,13 @@ export class PackedSecrets {
     const { handle, reads } = file;
     const { scrubber } = reads;
     if (!scrubber || !isGzipName(handle.name) || handle.sizeBytes === 0) return;
-    const key = [handle.ino, handle.sizeBytes, handle.modifiedNs, scrubber.id].join(':');
-    const known = this.#known.get(key) ?? (await this.#look(file, scrubber, options));
+    const key = `${stampOf(handle)}:${scrubber.id}`;
+    const isLasting = isSettled(handle);
+    const hasSecrets = this.#known.get(key) ?? (await this.#look(file, scrubber, options));
     if (this.#known.size >= MAX_REMEMBERED) this.#known.clear();
-    this.#known.set(key, known);
-    if (known)
-      throw hasSecrets(handle.name, 'there are secrets in its text, which cannot be masked in a compressed file');
+    if (isLasting) this.#known.set(key, hasSecrets);
+    if (hasSecrets)
+      throw refusal(handle.name, 'there are secrets in its text, which cannot be masked in a compressed file');
   }
 
   async #look(file: RangeSource, scrubber: Scrubber, options: ReadOptions): Promise<boolean> {
@@ -36,12 +38,12 @@ export class PackedSecrets {
       return false;
     } catch (error) {
       if (!(error instanceof LogError) || error.code !== 'LOG_FILE_CORRUPT') throw error;
-      throw hasSecrets(file.handle.name, 'it is damaged, so that its text cannot be looked through for secrets', error);
+      throw refusal(file.handle.name, 'it is damaged, so that its text cannot be looked through for secrets', error);
     }
   }
 }
 
-function hasSecrets(name: string, reason: string, cause?: unknown): LogError {
+function refusal(name: string, reason: string, cause?: unknown): LogError {
   return new LogError(
     'RAW_HAS_SECRETS',
     `${JSON.stringify(name)} is not given as it is: ${reason}; ask for its text, with a size that is large enough`,

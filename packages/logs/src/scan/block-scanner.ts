@@ -2,6 +2,7 @@ import type { ScanKernel } from '../kernel/scan-kernel.ts';
 import type { Format, LineHead } from '../parse/format.ts';
 import type { Zone } from '../parse/zone.ts';
 import { BLOCK_BYTES, HEAD_LOOK_BYTES, headLookBytes, splitOffset } from './blocks.ts';
+import type { BlockCheck } from './jobs.ts';
 import { type RecordTable, TableRoom } from './record-table.ts';
 import type { TextReader } from './text-reader.ts';
 
@@ -90,6 +91,23 @@ export class BlockScanner {
     const isHeadWhole =
       this.bytes.length >= this.blockEnd + this.#headLook || this.bytes.includes(NEWLINE, this.blockEnd - 1);
     return isHeadWhole && this.offsetOf(recordsEnd) < this.#text.sizeBytes;
+  }
+
+  /** Of a complete block, as it is loaded. */
+  check(): BlockCheck {
+    const newline = this.bytes.indexOf(NEWLINE, this.blockEnd - 1);
+    const mostEnd = this.blockEnd + this.#headLook;
+    const bytes = Math.min(newline < 0 ? mostEnd : newline + 1, mostEnd);
+    return { bytes, hash: this.#kernel.checksum(0, bytes), scrubbed: this.isScrubbed };
+  }
+
+  /** Whether the block is what it was when it had this check. Loads it. */
+  isUnchanged(block: number, { bytes, hash, scrubbed }: BlockCheck): boolean {
+    const endBytes = block * BLOCK_BYTES - 1 + bytes;
+    if (endBytes > this.#scrubbed.sizeBytes) return false;
+    this.load(block, { unscrubbed: !scrubbed });
+    this.#loadUpTo(endBytes);
+    return this.bytes.length >= bytes && this.#kernel.checksum(0, bytes) === hash;
   }
 
   /** All records that start in the block. A last block that is not whole may have none. */

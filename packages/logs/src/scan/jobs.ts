@@ -85,6 +85,13 @@ export interface CheckJob {
   bytes: number;
 }
 
+/** Tells which of the blocks are still what they were when their summaries were made. */
+export interface VerifyJob {
+  kind: 'verify';
+  file: ScanFile;
+  blocks: readonly Pick<BlockSummary, 'block' | 'check'>[];
+}
+
 export interface GzMapJob {
   kind: 'gz-map';
   file: ScanFile;
@@ -105,6 +112,7 @@ export type Job =
   | FirstAtJob
   | AlignJob
   | CheckJob
+  | VerifyJob
   | GzMapJob
   | RegexJob;
 
@@ -128,8 +136,16 @@ export interface BlockSummary {
   all: RecordsSummary | null;
   /** Offsets of its records of level ERROR and above; `null` where they are not known, or too many to keep. */
   errors: number[] | null;
-  /** Hash of the block's last bytes: of a file that was written anew, nothing of this is true. */
-  endCheck: number;
+  /** What all of this was read from: where the text is another now, nothing of it is true. */
+  check: BlockCheck;
+}
+
+/** Hash of a block and of what its records were told by around it: the byte before it, and the rest of its last line. */
+export interface BlockCheck {
+  bytes: number;
+  hash: number;
+  /** Whether secrets were masked in what was hashed. */
+  scrubbed: boolean;
 }
 
 /** Of all records of a block. Times are infinite where it has none. */
@@ -182,6 +198,12 @@ export interface DigestResult extends ScanReport {
   ungrouped: number;
 }
 
+/** Of a job that was cancelled, some blocks are in neither. */
+export interface VerifyResult {
+  valid: number[];
+  stale: number[];
+}
+
 export interface SeekResult {
   startBytes: number;
   endBytes: number;
@@ -196,6 +218,7 @@ export interface JobResults {
   'first-at': number;
   align: number;
   check: number;
+  verify: VerifyResult;
   'gz-map': GzMap;
   regex: boolean[];
 }

@@ -5,7 +5,8 @@ import { createFormat } from '../parse/detect-format.ts';
 import { createZone, type Zone } from '../parse/zone.ts';
 import { Scrubber, type ScrubRules } from '../scrub/scrubber.ts';
 import type { RecordFilter } from '../types.ts';
-import type { CheckJob, Job, JobResults, ScanFile } from './jobs.ts';
+import { BlockScanner } from './block-scanner.ts';
+import type { CheckJob, Job, JobResults, ScanFile, VerifyJob, VerifyResult } from './jobs.ts';
 import { RecordMatcher } from './record-matcher.ts';
 import { compileRegex, type SafeRegex } from './regex.ts';
 import { scanDigest } from './scan-digest.ts';
@@ -39,11 +40,24 @@ export class JobRunner {
         return alignToRecord(job.file, job.offset, this.#tools(job.file, isCancelled));
       case 'check':
         return checkAt(job, { scrubberOf: this.#scrubberOf });
+      case 'verify':
+        return this.#verify(job, isCancelled);
       case 'gz-map':
         return buildGzMap(job.file.fd, job.file.sizeBytes, { isCancelled });
       case 'regex':
         return this.#testAll(job.filter, job.texts);
     }
+  }
+
+  #verify({ file, blocks }: VerifyJob, isCancelled: () => boolean): VerifyResult {
+    const tools = this.#tools(file, isCancelled);
+    const scanner = new BlockScanner(tools.kernel, openTextReader(file, tools), tools);
+    const result: VerifyResult = { valid: [], stale: [] };
+    for (const { block, check } of blocks) {
+      if (isCancelled()) break;
+      (scanner.isUnchanged(block, check) ? result.valid : result.stale).push(block);
+    }
+    return result;
   }
 
   #scrubberOf = (rules: ScrubRules): Scrubber => {

@@ -61,8 +61,9 @@ export class PartScan {
     return found;
   }
 
-  #note(summary: BlockSummary, recordsEnd: number): void {
-    if (this.scanner.isComplete(recordsEnd)) this.report.summaries.push(summary);
+  #note(summary: Omit<BlockSummary, 'check'>, recordsEnd: number): void {
+    if (!this.scanner.isComplete(recordsEnd)) return;
+    this.report.summaries.push({ ...summary, check: this.scanner.check() });
   }
 
   see(minMs: number, maxMs: number): void {

@@ -1,4 +1,3 @@
-import { checkOf } from '../cursor/cursor.ts';
 import { rankOfLevel } from '../parse/level.ts';
 import type { BlockScanner } from './block-scanner.ts';
 import type { BlockSummary } from './jobs.ts';
@@ -7,13 +6,10 @@ import type { RecordTable } from './record-table.ts';
 /** Offsets of errors remembered per block; with more than that, the block is quickly scanned again. */
 const MAX_ERRORS = 256;
 
-/** Bytes at the end of a block that are checked before what is known of it is used. */
-export const END_CHECK_BYTES = 64;
-
 export const ERROR_RANK = rankOfLevel('ERROR');
 
 /** What the index keeps of a block. */
-export function summariseBlock(scanner: BlockScanner, block: number, table: RecordTable): BlockSummary {
+export function summariseBlock(scanner: BlockScanner, block: number, table: RecordTable): Omit<BlockSummary, 'check'> {
   const { count, starts, times, ranks } = table;
   const counts = [0, 0, 0, 0, 0, 0, 0];
   const errors: number[] = [];
@@ -33,16 +29,15 @@ export function summariseBlock(scanner: BlockScanner, block: number, table: Reco
     block,
     all: { minMs, maxMs, counts, untimed },
     errors: errors.length > MAX_ERRORS ? null : errors,
-    endCheck: endCheckOf(scanner),
   };
 }
 
 /** What is known of a block after a look at nothing but its errors. */
-export function summariseErrors(scanner: BlockScanner, block: number, starts: readonly number[]): BlockSummary {
+export function summariseErrors(
+  scanner: BlockScanner,
+  block: number,
+  starts: readonly number[],
+): Omit<BlockSummary, 'check'> {
   const errors = starts.length > MAX_ERRORS ? null : starts.map((start) => scanner.offsetOf(start));
-  return { block, all: null, errors, endCheck: endCheckOf(scanner) };
-}
-
-function endCheckOf({ bytes, blockEnd }: BlockScanner): number {
-  return checkOf(bytes, blockEnd - END_CHECK_BYTES, blockEnd);
+  return { block, all: null, errors };
 }

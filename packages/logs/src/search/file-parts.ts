@@ -1,4 +1,4 @@
-import type { FileIndex } from '../index/block-index.ts';
+import type { CheckedIndex } from '../index/checked-index.ts';
 import { BLOCK_BYTES, blockOf } from '../scan/blocks.ts';
 import type { CancelFlag } from '../scan/cancel-flag.ts';
 import type { BlockSummary, ScanFile, ScanPart } from '../scan/jobs.ts';
@@ -7,7 +7,7 @@ import { disorderNear } from '../scan/seek-time.ts';
 import { noteProblem, noteUntimed, type OpenFamily } from './open-family.ts';
 import type { OpenFile } from './open-file.ts';
 import type { PlaceRange } from './place.ts';
-import { planRuns } from './plan-runs.ts';
+import { isUseful, planRuns } from './plan-runs.ts';
 import type { ScanShop } from './scan-shop.ts';
 import type { ScanTally } from './scan-tally.ts';
 
@@ -20,6 +20,10 @@ const MAX_PART_BLOCKS = 128;
 
 /** Where every record is taken apart, 8 MiB take as long. */
 export const COUNTED_PART_BLOCKS = 32;
+
+/** Blocks of which it is verified at once whether they are what the index knows: at first few, like parts. */
+const VERIFIED_PER_BLOCK = 16;
+const MAX_VERIFIED_BLOCKS = 256;
 
 /** What is to be scanned of a family, and for what. */
 export interface FamilyTask {
@@ -45,7 +49,7 @@ export interface FilePart extends ScanPart {
   opened: OpenFile;
   /** Its number in the family. */
   number: number;
-  index: FileIndex;
+  index: CheckedIndex;
 }
 
 /** The parts of a family that can hold a match, in scan order. A file is prepared only when its turn comes. */
@@ -59,22 +63,26 @@ export async function* fileParts(task: FamilyTask): AsyncGenerator<FilePart, voi
     if (cannotMatch(task, number)) continue;
     const bounds = await boundsOf(task, opened, number);
     if (!bounds) continue;
-    for (const part of partsOf(task, opened, number, bounds)) {
+    for await (const part of partsOf(task, opened, number, bounds)) {
       if (part.runs.length + part.picks.length > 0) yield part;
       blocks = Math.min(blocks * PART_GROWTH, task.mostBlocks ?? MAX_PART_BLOCKS);
     }
   }
 
-  function* partsOf({ matcher, tally }: FamilyTask, opened: OpenFile, number: number, bounds: Bounds) {
+  async function* partsOf({ matcher, tally }: FamilyTask, opened: OpenFile, number: number, bounds: Bounds) {
     const { file, startBytes, endBytes, index } = bounds;
     const takeKnown =
       task.takeKnown && ((known: BlockSummary) => isInside(known, bounds) && task.takeKnown?.(known) === true);
     let first = blockOf(startBytes);
     let end = blockOf(endBytes - 1) + 1;
     while (first < end && !task.flag.isSet) {
+      const most = Math.min(blocks * VERIFIED_PER_BLOCK, MAX_VERIFIED_BLOCKS);
+      const window = newestFirst
+        ? { first: Math.max(first, end - most), end }
+        : { first, end: Math.min(end, first + most) };
+      await verify(task, opened, bounds, window);
       const planned = planRuns(index, matcher, {
-        first,
-        end,
+        ...window,
         newestFirst,
         most: blocks,
         takeKnown,
@@ -90,13 +98,32 @@ export async function* fileParts(task: FamilyTask): AsyncGenerator<FilePart, voi
   }
 }
 
+/** Has the threads compare what the index knows of these blocks with the file, where it may have changed since. */
+async function verify(
+  { shop, matcher, flag, takeKnown, withPicks = false, family }: FamilyTask,
+  opened: OpenFile,
+  { file, index }: Bounds,
+  { first, end }: { first: number; end: number },
+): Promise<void> {
+  const wishes = { takesKnown: takeKnown !== undefined, withPicks };
+  const summaries = index.toVerify(first, end, (known) => isUseful(known, matcher, wishes));
+  if (summaries.length === 0) return;
+  try {
+    const blocks = summaries.map(({ block, check }) => ({ block, check }));
+    index.noteVerified(summaries, await shop.pool.run({ kind: 'verify', file, blocks }, flag));
+  } catch (error) {
+    // What could not be verified is scanned, which meets the same failure if it lasts.
+    if (!flag.isSet) noteProblem(family.problems, opened.name, error);
+  }
+}
+
 function isInside({ block }: BlockSummary, { startBytes, endBytes }: Bounds): boolean {
   return block * BLOCK_BYTES >= startBytes && (block + 1) * BLOCK_BYTES <= endBytes;
 }
 
 interface Bounds {
   file: ScanFile;
-  index: FileIndex;
+  index: CheckedIndex;
   startBytes: number;
   endBytes: number;
 }
@@ -129,7 +156,7 @@ async function boundsOf(task: FamilyTask, opened: OpenFile, number: number): Pro
       endBytes = Math.min(endBytes, sought.endBytes);
     }
     if (startBytes >= endBytes) return undefined;
-    return { file, startBytes, endBytes, index: await shop.indexOf(opened, file, flag) };
+    return { file, startBytes, endBytes, index: shop.indexOf(opened) };
   } catch (error) {
     if (flag.isSet) return undefined;
     return noteProblem(family.problems, opened.name, error);

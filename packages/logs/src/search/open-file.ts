@@ -1,5 +1,7 @@
+import { createHash } from 'node:crypto';
 import { type FileMark, HEAD_BYTES } from '../cursor/cursor.ts';
 import { markFile } from '../cursor/file-mark.ts';
+import { isSettledForWriters, stampOf } from '../file/file-stamp.ts';
 import { readFd } from '../file/fs-calls.ts';
 import { gunzipRange } from '../file/gunzip.ts';
 import type { HandleCache } from '../file/handle-cache.ts';
@@ -8,7 +10,7 @@ import { readStart } from '../file/read-start.ts';
 import type { SharedReads } from '../file/shared-reads.ts';
 import { isGzipName } from '../file/text-source.ts';
 import { LogError } from '../log-error.ts';
-import { detectFormat } from '../parse/detect-format.ts';
+import { createFormat, detectFormat } from '../parse/detect-format.ts';
 import type { FormatName, LineHead } from '../parse/format.ts';
 import type { Zone } from '../parse/zone.ts';
 import type { ReadOptions } from '../types.ts';
@@ -39,12 +41,21 @@ export interface OpenFile extends FileFacts {
   key: string;
 }
 
+/** What was found out about a file. */
+interface KnownFacts {
+  facts: FileFacts;
+  /** Of the file when its start was read; `undefined` where a later change need not show in it. */
+  stamp: string | undefined;
+  /** Hash of the bytes that decided. */
+  sample: string;
+}
+
 /** Opens files and tells what their first bytes say; remembers it for files whose first bytes are the same. */
 export class FileOpener {
   readonly #handles: HandleCache;
   readonly #reads: SharedReads;
   readonly #zone: Zone;
-  readonly #known = new Map<string, { sampleBytes: number; facts: FileFacts }>();
+  readonly #known = new Map<string, KnownFacts>();
 
   constructor(parts: { handles: HandleCache; reads: SharedReads; zone: Zone }) {
     this.#handles = parts.handles;
@@ -75,26 +86,27 @@ export class FileOpener {
   }
 
   /** Of a file in which other secrets are masked now, nothing is known yet. */
-  #keyOf({ ino }: LogHandle, { headHash }: FileMark, compressed: boolean): string {
-    return `${ino}:${headHash}:${compressed}:${this.#reads.scrubber?.id ?? ''}`;
+  #keyOf({ dev, ino }: LogHandle, { headHash }: FileMark, compressed: boolean): string {
+    return `${dev}:${ino}:${headHash}:${compressed}:${this.#reads.scrubber?.id ?? ''}`;
   }
 
   async #facts(handle: LogHandle, compressed: boolean, mark: FileMark, options: ReadOptions): Promise<FileFacts> {
     const key = this.#keyOf(handle, mark, compressed);
     const known = this.#known.get(key);
-    // A short file tells more as it grows.
-    if (known && (known.sampleBytes >= SAMPLE_BYTES || known.sampleBytes === handle.sizeBytes)) return known.facts;
+    const stamp = isSettledForWriters(handle) ? stampOf(handle) : undefined;
+    if (known && stamp !== undefined && known.stamp === stamp) return known.facts;
     const start = await this.#head(handle, compressed, SAMPLE_BYTES, options);
     const isHole = !compressed && start.length === SAMPLE_BYTES && start.every((byte) => byte === 0);
     // A file that was cut under a writer who goes on where he was starts with a hole: its end tells more.
-    const sample = isHole ? await this.#end(handle) : start;
-    const writtenMs = Number(handle.modifiedNs / 1_000_000n);
-    const format = detectFormat(sample, { zone: this.#zone, writtenMs });
-    const firstMs = isHole ? null : firstTime(sample, format.readHead);
+    const bytes = isHole ? await this.#end(handle) : start;
+    const sample = createHash('sha256').update(bytes).digest('base64');
+    const clock = { zone: this.#zone, writtenMs: Number(handle.modifiedNs / 1_000_000n) };
+    // Telling the format takes milliseconds; the same bytes have the same one.
+    const format = known?.sample === sample ? createFormat(known.facts.format, clock) : detectFormat(bytes, clock);
+    const firstMs = isHole ? null : firstTime(bytes, format.readHead);
     const facts = { mark, format: format.name, timed: format.timed, firstMs };
-    if (isHole) return facts;
     if (this.#known.size >= MAX_REMEMBERED) this.#known.clear();
-    this.#known.set(key, { sampleBytes: compressed ? SAMPLE_BYTES : sample.length, facts });
+    this.#known.set(key, { facts, stamp, sample });
     return facts;
   }
 

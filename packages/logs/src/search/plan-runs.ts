@@ -1,4 +1,4 @@
-import type { FileIndex } from '../index/block-index.ts';
+import type { CheckedIndex } from '../index/checked-index.ts';
 import type { BlockSummary } from '../scan/jobs.ts';
 import type { RecordMatcher } from '../scan/record-matcher.ts';
 import { ERROR_RANK } from '../scan/summarise-block.ts';
@@ -13,6 +13,16 @@ export function canMatch({ all, errors }: BlockSummary, matcher: RecordMatcher):
   if (!all) return true;
   if (hasTimes && !(all.maxMs >= fromMs && all.minMs < toMs)) return false;
   return minRank === 0 || all.counts.some((count, rank) => rank >= minRank && count > 0);
+}
+
+/** Whether what is known of a block may spare scanning it. */
+export function isUseful(
+  known: BlockSummary,
+  matcher: RecordMatcher,
+  { takesKnown, withPicks }: { takesKnown: boolean; withPicks: boolean },
+): boolean {
+  if (!canMatch(known, matcher) || (takesKnown && known.all !== null)) return true;
+  return withPicks && matcher.minRank >= ERROR_RANK && known.errors !== null;
 }
 
 export interface PlannedRuns {
@@ -40,7 +50,7 @@ export interface RunsRange {
 }
 
 /** The next blocks, or single records, to scan, without those that cannot match. */
-export function planRuns(index: FileIndex, matcher: RecordMatcher, range: RunsRange): PlannedRuns {
+export function planRuns(index: CheckedIndex, matcher: RecordMatcher, range: RunsRange): PlannedRuns {
   const { first, end, newestFirst, most, takeKnown, withPicks = false } = range;
   const planned = { runs: [] as number[], picks: [] as number[], blocks: 0, skippedBlocks: 0 };
   let step = 0;

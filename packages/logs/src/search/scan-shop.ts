@@ -1,14 +1,18 @@
+import { isSettled, isSettledForWriters, stampOf } from '../file/file-stamp.ts';
+import type { LogHandle } from '../file/log-handle.ts';
 import type { GzMap } from '../gzip/gz-map.ts';
-import type { BlockIndexes, FileIndex } from '../index/block-index.ts';
+import type { BlockIndexes } from '../index/block-index.ts';
+import { CheckedIndex } from '../index/checked-index.ts';
+import { YEARLESS_FORMATS } from '../parse/formats/yearless-time.ts';
 import type { Zone } from '../parse/zone.ts';
-import { BLOCK_BYTES } from '../scan/blocks.ts';
 import { CancelFlag } from '../scan/cancel-flag.ts';
 import type { ScanFile } from '../scan/jobs.ts';
-import { END_CHECK_BYTES } from '../scan/summarise-block.ts';
 import type { WorkerPool } from '../scan/worker-pool.ts';
 import type { Scrubber } from '../scrub/scrubber.ts';
 import type { FileProblem, RecordFilter } from '../types.ts';
 import type { OpenFile } from './open-file.ts';
+
+const DAY_NS = 86_400_000_000_000n;
 
 /** Maps of compressed files kept for the next question; each has a few MiB at most. */
 const MAX_GZ_MAPS = 4;
@@ -26,7 +30,7 @@ export class ScanShop {
   readonly indexes: BlockIndexes;
   readonly zone: Zone;
   readonly #scrubber: () => Scrubber | undefined;
-  readonly #gzMaps = new Map<string, SharedGzMap>();
+  readonly #gzMaps = new Map<string | LogHandle, SharedGzMap>();
 
   constructor(parts: ShopParts) {
     this.pool = parts.pool;
@@ -62,20 +66,16 @@ export class ScanShop {
     return { ...plain, gzMap, textBytes: gzMap.textBytes };
   }
 
-  /** What is known of a file. A file cut and written anew may have the same number and start alike: its text tells. */
-  async indexOf({ key }: OpenFile, file: ScanFile, flag: CancelFlag): Promise<FileIndex> {
-    const index = this.indexes.of(key);
-    const { last } = index;
-    if (!last) return index;
-    const offset = (last.block + 1) * BLOCK_BYTES - END_CHECK_BYTES;
-    const check = await this.pool.run({ kind: 'check', file, offset, bytes: END_CHECK_BYTES }, flag);
-    if (check === last.endCheck) return index;
-    this.indexes.drop(key);
-    return this.indexes.of(key);
+  /** What is known of a file. Its records' times depend on its format, and without a year on when it was written. */
+  indexOf({ key, format, handle }: OpenFile): CheckedIndex {
+    const writtenDay = YEARLESS_FORMATS.has(format) ? handle.modifiedNs / DAY_NS : '';
+    const index = this.indexes.of(`${key}:${format}:${writtenDay}`);
+    return new CheckedIndex(index, isSettledForWriters(handle) ? stampOf(handle) : undefined);
   }
 
   #gzMap({ key, handle }: OpenFile, file: ScanFile, flag: CancelFlag): Promise<GzMap> {
-    const mapKey = `${key}:${handle.sizeBytes}:${handle.modifiedNs}`;
+    // While a change need not show in the stamp, a map is only for those who have the file open with it.
+    const mapKey = isSettled(handle) ? `${key}:${stampOf(handle)}` : handle;
     let making = this.#gzMaps.get(mapKey);
     this.#gzMaps.delete(mapKey);
     if (!making || making.isGivenUp) making = new SharedGzMap(this.pool, file);

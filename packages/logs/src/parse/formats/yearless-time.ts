@@ -1,7 +1,10 @@
-import type { FormatOptions } from '../format.ts';
+import type { FormatName, FormatOptions } from '../format.ts';
 import { wallClockMs } from '../timestamp.ts';
 
 const DAY_MS = 86_400_000;
+
+/** Formats in which times may have no year. */
+export const YEARLESS_FORMATS: ReadonlySet<FormatName> = new Set(['glog', 'syslog']);
 
 /** 29 February comes again after at most 8 years (1896, 1904). */
 const YEARS_TO_LEAP = 8;
