@@ -112,8 +112,8 @@ describe('porthole bundle', () => {
   });
 
   it.each([
-    [['--since', 'soon'], '--since "soon": it must be'],
-    [['--since', '1h', '--until', '2h'], '--since must be before --until'],
+    [['--since', 'soon'], 'invalid --since "soon": expected RFC 3339'],
+    [['--since', '1h', '--until', '2h'], 'must be before --until ('],
     [['absent'], 'no member of the cluster is named "absent"'],
     [['--role', 'a b'], '"role" is "a b"'],
   ])('refuses %j', async (args, message) => {

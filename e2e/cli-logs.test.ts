@@ -259,8 +259,9 @@ describe('porthole logs that cannot', () => {
   it.each([
     { args: ['-n', '0'], says: 'whole number of at least 1, or all' },
     { args: ['-l', 'loud'], says: 'trace, debug, info, warn, error or fatal' },
-    { args: ['-S', 'soon'], says: '--since "soon": it must be' },
-    { args: ['-S', 'now', '-U', '1h'], says: '--since must be before --until' },
+    { args: ['-S', 'soon'], says: 'invalid --since "soon": expected RFC 3339' },
+    { args: ['-S', '25:00'], says: 'invalid --since "25:00": there is no hour 25' },
+    { args: ['-S', 'now', '-U', '1h'], says: 'must be before --until (' },
     { args: ['-E', '(unclosed'], says: 'unclosed' },
     { args: ['-z', 'Mars/Base'], says: 'It must be a time zone like' },
     { args: ['--cursor', 'nonsense'], says: 'not a cursor' },

@@ -127,11 +127,25 @@ it('a log is paused, followed and copied from, and a time is gone to', async () 
 
   await keyboard.press('t');
   await see(page.getByRole('dialog', { name: 'Go to a time' }));
-  await keyboard.type('-1m');
+  await keyboard.type('2026-11-15 14:0');
+  await see(page.getByText('expected a time of day like 14:05 at "14:0"'));
+  await keyboard.type('5');
+  await see(page.getByText('15 Nov 2026 14:05:00.000 UTC'));
+  await page.getByLabel('Time', { exact: true }).fill('-1m');
   await keyboard.press('Enter');
   await page.getByRole('dialog', { name: 'Go to a time' }).waitFor({ state: 'hidden' });
   await eventually(() => expect(queryOf(page).get('live')).not.toBe('1'));
   await see(rowOf(page, /line 6\d/));
+
+  await page.getByLabel(/^Time range/).click();
+  await page.getByLabel('From', { exact: true }).fill('@1790812800');
+  await see(page.getByText('1 Oct 2026 00:00:00.000 UTC'));
+  await page.getByLabel('To', { exact: true }).fill('2026-09-30');
+  await page.getByRole('button', { name: 'Show', exact: true }).click();
+  await see(page.getByText('From (2026-10-01T00:00:00.000Z) must be before To (2026-09-30T00:00:00.000Z)'));
+  await page.getByLabel('To', { exact: true }).fill('2026-10-02 UTC');
+  await page.getByRole('button', { name: 'Show', exact: true }).click();
+  await eventually(() => expect(queryOf(page).get('to')).toBe('2026-10-02T00:00:00.000Z'));
 });
 
 it('the palette goes to another page, and single letters can be turned off', async () => {

@@ -5,7 +5,7 @@ const STEPS = 200_000_000;
 const REFERENCE_MS = 250;
 
 /** Beyond this a hung test would hold up the run for longer than anyone waits. */
-const MAX_SCALE = 16;
+const MAX_SCALE = 8;
 
 /**
  * How many times longer than on a quiet machine things take here and now: what the load average says, and what a short

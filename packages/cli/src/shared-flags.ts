@@ -32,7 +32,8 @@ export const FILTER_FLAGS: readonly FlagDefinition[] = [
     long: 'since',
     short: 'S',
     value: 'time',
-    about: 'from this time on: RFC 3339, a date, 14:00, yesterday 14:00, or 15m for so long ago',
+    about:
+      'from this time on: RFC 3339, 2026-11-15 14:05, 14:05, yesterday 18:00, 15m (15 minutes ago) or epoch seconds',
   },
   { long: 'until', short: 'U', value: 'time', about: 'before this time, written like --since' },
   {

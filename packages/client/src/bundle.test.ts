@@ -17,7 +17,7 @@ it('a bundle comes as it is made', async () => {
   for await (const chunk of bundle.chunks) text += Buffer.from(chunk).toString();
   await bundle.close();
   expect(text).toBe('first, last');
-  expect(odd.requests).toEqual(['GET /api/v1/bundle?since=1&until=2&nodes=a*']);
+  expect(odd.requests).toEqual(['GET /api/v1/bundle?since=%400.001&until=%400.002&nodes=a*']);
 });
 
 it('a bundle that is cut is a failure, not a short one', async () => {

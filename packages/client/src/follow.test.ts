@@ -76,7 +76,7 @@ describe('a follow', () => {
   });
 
   it.each([
-    ['a time', { timeMs: 5000 }, { time: '5000' }, undefined],
+    ['a time', { timeMs: 5000 }, { time: '@5.000' }, undefined],
     ['a cursor', { cursor: 'a0' }, { time: '1200ms' }, 'a0'],
     ['so many back', { back: 7 }, { back: '7' }, undefined],
   ] as const)('one that began at %s and told nothing begins there again', async (_name, start, parameters, id) => {

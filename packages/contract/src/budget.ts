@@ -1,5 +1,5 @@
+import { parseSpan } from './duration-text.ts';
 import { given, parameterInvalid, type Query } from './query.ts';
-import { parseSpan } from './time-text.ts';
 
 /** How long the one who asks wants to wait at most; the node's own limit holds beside it. */
 export function parseBudget(query: Query, { mostMs }: { mostMs: number }): number {

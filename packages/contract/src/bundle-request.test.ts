@@ -4,7 +4,7 @@ import type { RequestClock } from './time-text.ts';
 
 const HOUR_MS = 3_600_000;
 const NOW = Date.parse('2026-11-15T12:00:00Z');
-const CLOCK: RequestClock = { nowMs: NOW, toEpochMs: (localMs) => localMs, offsetMsAt: () => 0 };
+const CLOCK: RequestClock = { nowMs: NOW, offsetMsAt: () => 0 };
 
 const parse = (text: string) => parseBundleRequest(new URLSearchParams(text), CLOCK);
 

@@ -3,7 +3,7 @@ import type { MemberSelection } from './cluster-state.ts';
 import { encodeMembers } from './encode-cluster.ts';
 import { PortholeError } from './errors.ts';
 import type { Query } from './query.ts';
-import { type RequestClock, timeParameter } from './time-text.ts';
+import { type RequestClock, rangeProblem, timeParameter, timeText } from './time-text.ts';
 
 /** What is asked for without a `since`: enough to hold what led to a failure that someone has just seen. */
 const DEFAULT_RANGE_MS = 3_600_000;
@@ -19,11 +19,11 @@ export interface BundleRequest extends MemberSelection {
 export function parseBundleRequest(query: Query, clock: RequestClock): BundleRequest {
   const toMs = timeParameter(query, 'until', clock) ?? clock.nowMs;
   const fromMs = timeParameter(query, 'since', clock) ?? toMs - DEFAULT_RANGE_MS;
-  if (fromMs >= toMs)
-    throw new PortholeError('PARAMETER_INVALID', `"since" (${fromMs}) must be before "until" (${toMs})`);
+  const problem = rangeProblem({ name: '"since"', timeMs: fromMs }, { name: '"until"', timeMs: toMs });
+  if (problem !== undefined) throw new PortholeError('PARAMETER_INVALID', problem);
   return { fromMs, toMs, ...parseMemberSelection(query) };
 }
 
 export function encodeBundle({ fromMs, toMs, ...selection }: BundleRequest): URLSearchParams {
-  return new URLSearchParams([['since', String(fromMs)], ['until', String(toMs)], ...encodeMembers(selection)]);
+  return new URLSearchParams([['since', timeText(fromMs)], ['until', timeText(toMs)], ...encodeMembers(selection)]);
 }

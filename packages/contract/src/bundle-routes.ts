@@ -14,7 +14,7 @@ export const BUNDLE_ROUTES = {
     parameters: [
       text(
         'since',
-        'Logs from this time on: an RFC 3339 time, a date, `14:00`, or `15m` for so long ago; `1h` unless told.',
+        'Logs from this time on: RFC 3339, `2026-11-15 14:05`, `14:05`, `15m` (15 minutes ago), epoch seconds or ms; default `1h`.',
       ),
       text('until', 'Logs before this time, written like `since`; now unless told.'),
       ...SELECTION_PARAMETERS,

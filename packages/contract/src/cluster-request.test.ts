@@ -63,7 +63,7 @@ describe('an id in a path', () => {
 
 describe('a search of the cluster', () => {
   it('takes the conditions of a node, and who is asked', () => {
-    expect(search('nodes=a*&q=x&level=warn&order=oldest&time=1000')).toEqual({
+    expect(search('nodes=a*&q=x&level=warn&order=oldest&time=@1')).toEqual({
       nodes: ['a*'],
       terms: ['x'],
       minLevel: 'WARN',
@@ -81,7 +81,7 @@ describe('a search of the cluster', () => {
   });
 
   it('is read back as it was written', () => {
-    const asked = search('nodes=a*&nodes=b&role=broker&q=x&from=1000&cursor=c1&limit=7');
+    const asked = search('nodes=a*&nodes=b&role=broker&q=x&from=@1&cursor=c1&limit=7');
     expect(parseClusterSearchRequest(encodeClusterSearch(asked), CLOCK, LIMITS)).toEqual(asked);
   });
 });
@@ -90,7 +90,7 @@ describe('a follow of the cluster', () => {
   it('starts at the end, some records back or at a time', () => {
     expect(follow('').start).toBe('end');
     expect(follow('back=5&nodes=a')).toEqual({ start: { back: 5 }, nodes: ['a'] });
-    expect(follow('time=1000').start).toEqual({ timeMs: 1000 });
+    expect(follow('time=@1').start).toEqual({ timeMs: 1000 });
   });
 
   it('goes on five seconds before the last event seen, whatever its parameters say', () => {
@@ -109,7 +109,7 @@ describe('a follow of the cluster', () => {
   });
 
   it('is read back as it was written', () => {
-    const asked = follow('nodes=a*&role=broker&level=warn&time=1000&raw=true');
+    const asked = follow('nodes=a*&role=broker&level=warn&time=@1&raw=true');
     expect(parseClusterFollowRequest(encodeClusterFollow(asked), CLOCK)).toEqual(asked);
   });
 });
@@ -127,7 +127,7 @@ describe('counts of the cluster', () => {
 
 describe('a moment', () => {
   it.each([
-    ['time=1000', { at: { timeMs: 1000 }, beforeMs: 5000, afterMs: 5000, limit: 100 }],
+    ['time=@1', { at: { timeMs: 1000 }, beforeMs: 5000, afterMs: 5000, limit: 100 }],
     [
       'node=a&cursor=c1&before=0&after=1h&limit=7&nodes=b*',
       { at: { node: 'a', cursor: 'c1' }, beforeMs: 0, afterMs: 3_600_000, limit: 7, nodes: ['b*'] },
@@ -136,7 +136,7 @@ describe('a moment', () => {
     expect(moment(text)).toEqual(expected);
   });
 
-  it.each(['', 'node=a', 'cursor=c1', 'node=a&cursor=c1&time=1000', 'node=a&time=1000'])(
+  it.each(['', 'node=a', 'cursor=c1', 'node=a&cursor=c1&time=@1', 'node=a&time=@1'])(
     'that is not one moment (%j) is refused',
     (text) => {
       expect(refusalOf(() => moment(text))).toBe(
@@ -146,11 +146,11 @@ describe('a moment', () => {
   );
 
   it.each(['before=x', 'after=2h', 'before=-1s', 'limit=0', 'limit=1001', 'time=x'])('with %s is refused', (text) => {
-    expect(refusalOf(() => moment(text.startsWith('time') ? text : `time=1000&${text}`))).toMatch(/^PARAMETER_INVALID/);
+    expect(refusalOf(() => moment(text.startsWith('time') ? text : `time=@1&${text}`))).toMatch(/^PARAMETER_INVALID/);
   });
 
   it('is read back as it was written', () => {
-    for (const text of ['time=1000&before=1s', 'node=a&cursor=c1&role=broker&limit=9']) {
+    for (const text of ['time=@1&before=1s', 'node=a&cursor=c1&role=broker&limit=9']) {
       const asked = moment(text);
       expect(parseMomentRequest(encodeMoment(asked), CLOCK, LIMITS)).toEqual(asked);
     }

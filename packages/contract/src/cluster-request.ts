@@ -1,12 +1,13 @@
 import type { DigestQuery, FollowQuery, HistogramQuery, SearchQuery } from '@porthole/logs/types';
 import type { MemberSelection, MomentRequest } from './cluster-state.ts';
 import { parseDigestRequest } from './digest-request.ts';
+import { parseSpan } from './duration-text.ts';
 import { PortholeError } from './errors.ts';
 import { parseFollowRequest } from './follow-request.ts';
 import { parseHistogramRequest } from './histogram-request.ts';
 import { given, parameterInvalid, type Query, wholeNumber } from './query.ts';
 import { parseSearchRequest, type SearchLimits } from './search-request.ts';
-import { parseSpan, type RequestClock, timeParameter } from './time-text.ts';
+import { type RequestClock, timeParameter } from './time-text.ts';
 
 /** Whoever wants more of them than this wants a pattern, or all. */
 export const MAX_NODE_PATTERNS = 64;

@@ -12,7 +12,7 @@ describe('a histogram request', () => {
     ['bucket=1m', { bucketMs: 60_000, buckets: 60 }],
     ['bucket=1', { bucketMs: 1, buckets: 60 }],
     ['bucket=250ms&buckets=1000', { bucketMs: 250, buckets: 1000 }],
-    ['family=a.log&from=1&level=warn', { family: 'a.log', fromMs: 1, minLevel: 'WARN', buckets: 60 }],
+    ['family=a.log&from=@0.001&level=warn', { family: 'a.log', fromMs: 1, minLevel: 'WARN', buckets: 60 }],
   ])('%j', (query, expected) => {
     expect(parse(query)).toEqual(expected);
   });
@@ -21,12 +21,12 @@ describe('a histogram request', () => {
     ['bucket=0', /^PARAMETER_INVALID: "bucket" is "0"; it must be a duration like 1m/],
     ['bucket=0s', /^PARAMETER_INVALID: "bucket"/],
     ['bucket=-1m', /^PARAMETER_INVALID: "bucket"/],
-    ['bucket=1.5h', /^PARAMETER_INVALID: "bucket"/],
+    ['bucket=1.5', /^PARAMETER_INVALID: "bucket"/],
     ['bucket=minute', /^PARAMETER_INVALID: "bucket"/],
     ['buckets=0', /^PARAMETER_INVALID: "buckets" is "0"; it must be a whole number from 1 to 1000$/],
     ['buckets=1001', /^PARAMETER_INVALID: "buckets"/],
     ['bucket=1m&bucket=2m', /^BAD_REQUEST/],
-    ['from=2&to=1', /^PARAMETER_INVALID/],
+    ['from=@2&to=@1', /^PARAMETER_INVALID/],
   ])('%j is refused', (query, refusal) => {
     expect(refusalOf(() => parse(query))).toMatch(refusal);
   });
@@ -48,7 +48,7 @@ describe('a digest request', () => {
   it.each([
     ['limit=0', /^PARAMETER_INVALID: "limit" is "0"; it must be a whole number from 1 to 1000$/],
     ['limit=1001', /^PARAMETER_INVALID: "limit"/],
-    ['newSince=then', /^PARAMETER_INVALID: "newSince"/],
+    ['newSince=then', /^PARAMETER_INVALID: invalid "newSince" "then"/],
     ['onlyNew=1', /^PARAMETER_INVALID: "onlyNew"/],
     ['onlyNew=true', /^PARAMETER_INVALID: "onlyNew" needs "newSince"/],
     ['file=a&family=b', /^PARAMETER_INVALID/],

@@ -2,6 +2,7 @@ import type { DigestQuery, FollowQuery, HistogramQuery, SearchQuery } from '@por
 import type { MemberSelection, MomentRequest } from './cluster-state.ts';
 import { encodeDigest, encodeFollow, encodeHistogram, encodeSearch } from './encode-query.ts';
 import type { SearchOptions } from './node-state.ts';
+import { timeText } from './time-text.ts';
 
 /* Strict requests to the cluster as parameters of a URL: those of a node, and which members are meant. */
 
@@ -28,7 +29,7 @@ export function encodeClusterDigest(query: DigestQuery & MemberSelection, budget
 }
 
 export function encodeMoment({ at, beforeMs, afterMs, limit, ...selection }: MomentRequest): URLSearchParams {
-  const place = 'node' in at ? { node: at.node, cursor: at.cursor } : { time: wholeMs(at.timeMs) };
+  const place = 'node' in at ? { node: at.node, cursor: at.cursor } : { time: timeText(at.timeMs) };
   const query = new URLSearchParams({
     ...place,
     before: wholeMs(beforeMs),

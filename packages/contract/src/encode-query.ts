@@ -10,6 +10,7 @@ import type {
 import { PortholeError } from './errors.ts';
 import type { FileRequest } from './file-request.ts';
 import type { SearchOptions } from './node-state.ts';
+import { timeText } from './time-text.ts';
 import type { ViewRequest } from './view-request.ts';
 
 /* Strict requests as parameters of a URL: what `parse...Request` reads back as the same request. */
@@ -56,7 +57,7 @@ export function encodeDigest(query: DigestQuery, budget: Budget = {}): URLSearch
   return written([
     ...conditions(query),
     ['limit', query.limit],
-    ['newSince', timeText(query.newSinceMs)],
+    ['newSince', timeOf(query.newSinceMs)],
     ['onlyNew', whenTrue(query.onlyNew)],
     ...budgetOf(budget),
   ]);
@@ -72,8 +73,8 @@ function conditions(query: LogSelection & RecordFilter): Parameters {
   return [
     ['file', fileName(query.file)],
     ['family', familyName(query.family)],
-    ['from', timeText(query.fromMs)],
-    ['to', timeText(query.toMs)],
+    ['from', timeOf(query.fromMs)],
+    ['to', timeOf(query.toMs)],
     ['level', query.minLevel?.toLowerCase()],
     ...(query.terms ?? []).map((term) => ['q', term] as const),
     ...(query.excluded ?? []).map((term) => ['not', term] as const),
@@ -87,22 +88,21 @@ function conditions(query: LogSelection & RecordFilter): Parameters {
 function searchStart(start: StartPoint): Parameters[number] {
   if ('cursor' in start) return ['cursor', cursorText(start.cursor)];
   if ('record' in start) return ['record', cursorText(start.record)];
-  return 'timeMs' in start ? ['time', timeText(start.timeMs)] : ['offset', start.offset];
+  return 'timeMs' in start ? ['time', timeOf(start.timeMs)] : ['offset', start.offset];
 }
 
 function followStart(start: FollowQuery['start']): Parameters {
   if (start === 'end') return [];
   if ('back' in start) return [['back', start.back]];
-  if ('timeMs' in start) return [['time', timeText(start.timeMs)]];
+  if ('timeMs' in start) return [['time', timeOf(start.timeMs)]];
   return [
     ['cursor', cursorText(start.cursor)],
-    ['time', timeText(start.sinceMs)],
+    ['time', timeOf(start.sinceMs)],
   ];
 }
 
-/** Records have whole milliseconds, so nothing lies between a part of one and the next. */
-function timeText(timeMs: number | undefined): string | undefined {
-  return timeMs === undefined ? undefined : String(Math.ceil(timeMs));
+function timeOf(timeMs: number | undefined): string | undefined {
+  return timeMs === undefined ? undefined : timeText(timeMs);
 }
 
 /** In a URL an empty name is as good as none, and none means all: refused here, with what the log directory would say. */

@@ -40,7 +40,7 @@ describe('a follow request', () => {
   it.each([
     ['back=10001', /^PARAMETER_INVALID: "back" is "10001"; it must be a whole number from 0 to 10000$/],
     ['back=-1', /^PARAMETER_INVALID: "back"/],
-    ['time=noon', /^PARAMETER_INVALID: "time"/],
+    ['time=noon', /^PARAMETER_INVALID: invalid "time" "noon"/],
     ['back=1&time=now', /^PARAMETER_INVALID: give one of "back", "time" and "cursor"/],
     ['back=1&cursor=a', /^PARAMETER_INVALID: give one of/],
     ['back=1&cursor=a&time=0', /^PARAMETER_INVALID: give one of/],

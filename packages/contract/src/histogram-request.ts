@@ -1,7 +1,8 @@
 import type { HistogramQuery } from '@porthole/logs/types';
+import { parseSpan } from './duration-text.ts';
 import { given, parameterInvalid, type Query, wholeNumber } from './query.ts';
 import { parseRecordFilter, parseSelection } from './record-filter.ts';
-import { parseSpan, type RequestClock } from './time-text.ts';
+import type { RequestClock } from './time-text.ts';
 
 export const DEFAULT_BUCKETS = 60;
 export const MAX_BUCKETS = 1000;

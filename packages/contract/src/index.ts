@@ -43,6 +43,7 @@ export type {
   MomentRequest,
 } from './cluster-state.ts';
 export { parseDigestRequest } from './digest-request.ts';
+export { parseSpan } from './duration-text.ts';
 export {
   encodeClusterDigest,
   encodeClusterFollow,
@@ -105,5 +106,5 @@ export { isSameFile } from './same-file.ts';
 export type { JsonSchema } from './schema-parts.ts';
 export { SCHEMAS, type SchemaName } from './schemas.ts';
 export { parseSearchRequest, type SearchLimits } from './search-request.ts';
-export { parseSpan, parseTime, type RequestClock, TIME_FORMS } from './time-text.ts';
+export { type RequestClock, rangeProblem, readTime, timeText } from './time-text.ts';
 export { DEFAULT_VIEW_BYTES, parseViewRequest, type ViewRequest } from './view-request.ts';

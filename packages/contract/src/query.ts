@@ -54,13 +54,14 @@ export function trueOrFalse(query: Query, name: string): boolean | undefined {
 
 /** Names the parameter, what was given and what is allowed. */
 export function parameterInvalid(name: string, text: string, allowed: string): PortholeError {
-  return new PortholeError('PARAMETER_INVALID', `"${name}" is ${shown(text)}; it must be ${allowed}`);
+  return new PortholeError('PARAMETER_INVALID', `"${name}" is ${quoteInput(text)}; it must be ${allowed}`);
 }
 
 /** The longest part of a refused value that is told back. */
 const SHOWN_CHARACTERS = 60;
 
-function shown(text: string): string {
+/** A refused value as errors quote it. */
+export function quoteInput(text: string): string {
   return text.length > SHOWN_CHARACTERS
     ? `${JSON.stringify(text.slice(0, SHOWN_CHARACTERS))}...`
     : JSON.stringify(text);

@@ -29,7 +29,7 @@ describe('a filter', () => {
     ['', {}],
     ['q=&not=&regex=&source=&component=&level=&case=&from=&to=', {}],
     ['from=15m&to=now', { fromMs: CLOCK.nowMs - 900_000, toMs: CLOCK.nowMs }],
-    ['from=1&to=2', { fromMs: 1, toMs: 2 }],
+    ['from=@0.001&to=@0.002', { fromMs: 1, toMs: 2 }],
     ['to=2026-11-15', { toMs: Date.UTC(2026, 10, 14, 22) }],
     ['level=warn', { minLevel: 'WARN' }],
     ['level=WARNING', { minLevel: 'WARN' }],
@@ -50,16 +50,19 @@ describe('a filter', () => {
   });
 
   it.each([
-    ['from=2&to=1', /^PARAMETER_INVALID: "from" \(2\) must be before "to" \(1\)/],
-    ['from=5&to=5', /^PARAMETER_INVALID: "from"/],
+    [
+      'from=@2&to=@1',
+      /^PARAMETER_INVALID: "from" \(1970-01-01T00:00:02.000Z\) must be before "to" \(1970-01-01T00:00:01.000Z\)/,
+    ],
+    ['from=@5&to=@5', /^PARAMETER_INVALID: "from"/],
     ['from=now&to=1h', /^PARAMETER_INVALID: "from"/],
-    ['from=soon', /^PARAMETER_INVALID: "from" is "soon"/],
-    ['to=soon', /^PARAMETER_INVALID: "to" is "soon"/],
+    ['from=soon', /^PARAMETER_INVALID: invalid "from" "soon"/],
+    ['to=soon', /^PARAMETER_INVALID: invalid "to" "soon"/],
     ['level=loud', /^PARAMETER_INVALID: "level" is "loud"; it must be trace, debug, info, warn, error or fatal/],
     ['level=__proto__', /^PARAMETER_INVALID: "level"/],
     ['level=constructor', /^PARAMETER_INVALID: "level"/],
     ['case=on', /^PARAMETER_INVALID: "case" is "on"; it must be sensitive or insensitive/],
-    ['from=1&from=1', /^BAD_REQUEST/],
+    ['from=@1&from=@1', /^BAD_REQUEST/],
     ['regex=a&regex=b', /^BAD_REQUEST/],
     ['level=info&level=warn', /^BAD_REQUEST/],
     [`level=${'x'.repeat(5000)}%0A`, /^PARAMETER_INVALID: "level" is "x{60}"\.\.\.;/],

@@ -1,7 +1,7 @@
 import type { Level, LogSelection, RecordFilter } from '@porthole/logs/types';
 import { PortholeError } from './errors.ts';
 import { choice, given, parameterInvalid, type Query } from './query.ts';
-import { type RequestClock, timeParameter } from './time-text.ts';
+import { type RequestClock, rangeProblem, timeParameter } from './time-text.ts';
 
 /** Enough for every question a person asks, and little enough that each byte of a log can be held against all of them. */
 export const MAX_TERMS = 32;
@@ -34,8 +34,8 @@ export function parseSelection(query: Query): LogSelection {
 export function parseRecordFilter(query: Query, clock: RequestClock): RecordFilter {
   const fromMs = timeParameter(query, 'from', clock);
   const toMs = timeParameter(query, 'to', clock);
-  if (fromMs !== undefined && toMs !== undefined && fromMs >= toMs)
-    throw new PortholeError('PARAMETER_INVALID', `"from" (${fromMs}) must be before "to" (${toMs})`);
+  const problem = rangeProblem({ name: '"from"', timeMs: fromMs }, { name: '"to"', timeMs: toMs });
+  if (problem !== undefined) throw new PortholeError('PARAMETER_INVALID', problem);
   const minLevel = parseLevel(query);
   const terms = textsOf(query, 'q');
   const excluded = textsOf(query, 'not');

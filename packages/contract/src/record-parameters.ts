@@ -18,7 +18,7 @@ export const FILTER_PARAMETERS: readonly RouteParameter[] = [
   text('family', 'One log: a live file and those it was rotated to, by the name `/api/v1/log/files` tells.'),
   text(
     'from',
-    'The earliest time: epoch ms, RFC 3339, a date, `14:00`, `yesterday 14:00`, `15m` for so long ago, or `now`.',
+    'The earliest time: RFC 3339, `2026-11-15 14:05`, `14:05`, `yesterday 18:00`, `15m` (15 minutes ago), epoch seconds or ms.',
   ),
   text('to', 'The time to stop before, written like `from`.'),
   {

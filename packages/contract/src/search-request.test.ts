@@ -24,7 +24,7 @@ describe('a search request', () => {
     ['raw=true', { raw: true }],
     ['raw=false', {}],
     [
-      'family=a.log&from=1&to=2&level=info&q=x&not=y&regex=z&case=sensitive&source=s&component=c',
+      'family=a.log&from=@0.001&to=@0.002&level=info&q=x&not=y&regex=z&case=sensitive&source=s&component=c',
       {
         family: 'a.log',
         fromMs: 1,
@@ -59,7 +59,7 @@ describe('a search request', () => {
     ['after=101', /^PARAMETER_INVALID: "after"/],
     ['raw=yes', /^PARAMETER_INVALID: "raw" is "yes"; it must be true or false$/],
     ['raw=TRUE', /^PARAMETER_INVALID: "raw"/],
-    ['time=noon', /^PARAMETER_INVALID: "time"/],
+    ['time=noon', /^PARAMETER_INVALID: invalid "time" "noon"/],
     ['offset=5', /^PARAMETER_INVALID: "offset" is a place in one file/],
     ['family=a&offset=5', /^PARAMETER_INVALID: "offset" is a place in one file/],
     ['file=a&offset=-5', /^PARAMETER_INVALID: "offset" is "-5"; it must be a whole number of at least 0$/],
@@ -71,7 +71,7 @@ describe('a search request', () => {
     ['limit=1&limit=1', /^BAD_REQUEST/],
     ['cursor=a&cursor=b', /^BAD_REQUEST/],
     ['file=a&family=b', /^PARAMETER_INVALID/],
-    ['from=2&to=1', /^PARAMETER_INVALID/],
+    ['from=@2&to=@1', /^PARAMETER_INVALID/],
   ])('%j is refused', (query, refusal) => {
     expect(refusalOf(() => parse(query))).toMatch(refusal);
   });

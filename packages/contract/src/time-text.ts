@@ -1,95 +1,200 @@
-import { given, parameterInvalid, type Query } from './query.ts';
+import { readDuration } from './duration-text.ts';
+import { PortholeError } from './errors.ts';
+import { given, type Query, quoteInput } from './query.ts';
 
-/** What the words for times are measured with. */
+/* The one grammar for times that people and programs write: parameters of the API, flags of the program, fields of the console. */
+
+/** What times are read with: those without a date are relative to now, those without a zone are of this one. */
 export interface RequestClock {
   nowMs: number;
-  /** The instant of a wall-clock time in the zone of the node's logs. */
-  toEpochMs(localMs: number): number;
   /** What to add to an instant to get the wall clock there. */
   offsetMsAt(epochMs: number): number;
 }
 
-const UNITS_MS: Readonly<Record<string, number>> = {
-  ms: 1,
-  s: 1000,
-  m: 60_000,
-  h: 3_600_000,
-  d: 86_400_000,
-  w: 7 * 86_400_000,
-};
+/** What was read, or what is wrong with it: which part, and what it could be. */
+export type TimeReading = { timeMs: number } | { problem: string };
+
+export const TIME_FORMS =
+  'RFC 3339, "2026-11-15 14:05", a date, 14:05, "yesterday 18:00", 15m or "2 days ago", epoch seconds or milliseconds, @SECONDS or now';
 
 /** The last instant a JavaScript date can name, in both directions. */
 const MAX_TIME_MS = 8.64e15;
 
-/** RFC 3339 with everything behind the date optional. A `+` that was not escaped in the URL arrives as a space. */
-const DATE_TIME = /^(\d{4})-(\d\d)-(\d\d)(?:[Tt ](\d\d):(\d\d)(?::(\d\d)(?:[.,](\d{1,9}))?)?([Zz]|[-+ ]\d\d:?\d\d)?)?$/;
-
-/** A time of day, today unless told. */
-const TIME_OF_DAY = /^(?:(today|yesterday)(?: (?=\d)|$))?(?:(\d\d?):(\d\d)(?::(\d\d)(?:\.(\d{1,3}))?)?)?$/;
-
 const DAY_MS = 86_400_000;
 
-export const TIME_FORMS =
-  'epoch milliseconds, an RFC 3339 time, a date, a time of day like 14:00 or yesterday 14:00, a time ago like 15m (units ms, s, m, h, d, w) or now';
+/** Longer than any time; what is read and shown of a text is bounded. */
+const MAX_LENGTH = 100;
+
+const NUMBER = /^(-?)(\d+)(?:\.(\d+))?$/;
+const AGO = /^(-?) ?(\d.*?)( ago)?$/i;
+const DATE = /^(\d{4})-(\d\d)-(\d\d)/;
+const DAY_WORD = /^(today|yesterday)(?![a-z])/i;
+const TIME_OF_DAY = /^(\d\d?):(\d\d)(?::(\d\d)(?:[.,](\d{1,9}))?)?/;
+
+const OFFSET = /^ ?([-+])(\d\d)(?::?(\d\d))?$/;
+/** Of an RFC 3339 time whose `+` was not escaped in a URL. */
+const OFFSET_UNESCAPED = /^ ()(\d\d):?(\d\d)$/;
 
 /** A point in time, as epoch ms. */
 export function timeParameter(query: Query, name: string, clock: RequestClock): number | undefined {
   const text = given(query, name);
   if (text === undefined) return undefined;
-  const timeMs = parseTime(text, clock);
-  if (timeMs === undefined) throw parameterInvalid(name, text, TIME_FORMS);
-  return timeMs;
+  const reading = readTime(text, clock);
+  if ('timeMs' in reading) return reading.timeMs;
+  throw new PortholeError('PARAMETER_INVALID', `invalid "${name}" ${quoteInput(text)}: ${reading.problem}`);
 }
 
-/** `undefined` where the text is no time. Without a zone it is one of the node's logs. */
-export function parseTime(text: string, clock: RequestClock): number | undefined {
-  if (text === 'now') return clock.nowMs;
-  const timeMs = /^-?\d{1,17}$/.test(text)
-    ? Number(text)
-    : (parseAgo(text, clock) ?? parseDateTime(text, clock) ?? parseTimeOfDay(text, clock));
-  return timeMs !== undefined && Math.abs(timeMs) <= MAX_TIME_MS ? timeMs : undefined;
+/** What is wrong with a range whose end is not after its start, with the instants that were read; `undefined` if nothing is. */
+export function rangeProblem(from: NamedTime, to: NamedTime): string | undefined {
+  if (from.timeMs === undefined || to.timeMs === undefined || from.timeMs < to.timeMs) return undefined;
+  const [start, end] = [from, to].map(({ name, timeMs = 0 }) => `${name} (${new Date(timeMs).toISOString()})`);
+  return `${start} must be before ${end}`;
 }
 
-/** Milliseconds, or a number with its unit. `undefined` where the text is neither. */
-export function parseSpan(text: string): number | undefined {
-  const [, digits, unit = 'ms'] = /^(\d{1,15})(ms|[smhdw])?$/.exec(text) ?? [];
-  const spanMs = digits === undefined ? undefined : Number(digits) * (UNITS_MS[unit] ?? 1);
-  return Number.isSafeInteger(spanMs) ? spanMs : undefined;
+export interface NamedTime {
+  name: string;
+  timeMs: number | undefined;
 }
 
-function parseAgo(text: string, { nowMs }: RequestClock): number | undefined {
-  const spanMs = parseSpan(text);
-  return spanMs === undefined ? undefined : nowMs - spanMs;
+/** Reads a time. Blanks around it do not count, nor does letter case but in units. docs/times.md has the grammar. */
+export function readTime(text: string, clock: RequestClock): TimeReading {
+  const plain = text.trim().replace(/\s+/g, ' ');
+  if (plain.length > MAX_LENGTH) return unknownTime();
+  const reading = readPlain(plain, clock);
+  const isInRange = !('timeMs' in reading) || Math.abs(reading.timeMs) <= MAX_TIME_MS;
+  return isInRange ? reading : { problem: 'it is beyond the times a date can hold' };
 }
 
-function parseDateTime(text: string, clock: RequestClock): number | undefined {
-  const match = DATE_TIME.exec(text);
-  if (!match) return undefined;
-  const [, year, month, day, hour = 0, minute = 0, second = 0, fraction = '', zone] = match;
+function readPlain(text: string, clock: RequestClock): TimeReading {
+  if (/^now$/i.test(text)) return { timeMs: clock.nowMs };
+  if (text.startsWith('@')) return readEpochSeconds(text.slice(1));
+  if (NUMBER.test(text)) return readEpoch(text);
+  if (DATE.test(text) || DAY_WORD.test(text) || /^\d\d?:/.test(text)) return readCalendar(text, clock);
+  return AGO.test(text) ? readAgo(text, clock) : unknownTime();
+}
+
+function unknownTime(): TimeReading {
+  return { problem: `expected ${TIME_FORMS}` };
+}
+
+function readEpochSeconds(text: string): TimeReading {
+  const [, sign, whole, fraction] = NUMBER.exec(text) ?? [];
+  if (whole === undefined)
+    return { problem: 'expected seconds since 1970 behind the "@", like @1790812800 or @1790812800.5' };
+  return { timeMs: signed(sign, Number(whole) * 1000 + milliseconds(fraction)) };
+}
+
+/** By the number of digits, as in log lines: each unit reaches from 1973 to 5138. */
+function readEpoch(text: string): TimeReading {
+  const [, sign, whole = '', fraction] = NUMBER.exec(text) ?? [];
+  const digits = whole.length;
+  if (Number(whole) === 0) return { timeMs: 0 };
+  if (digits < 9)
+    return {
+      problem: `${text} is too small for an epoch time: add a unit (${text}m is ${text} minutes ago) or write @${text}`,
+    };
+  if (digits > 20) return { problem: `${digits} digits are too many for an epoch time` };
+  if (digits < 12) return { timeMs: signed(sign, Number(whole) * 1000 + milliseconds(fraction)) };
+  if (fraction !== undefined)
+    return { problem: `only epoch seconds have a fraction, and ${whole} has too many digits for seconds` };
+  if (digits < 15) return { timeMs: signed(sign, Number(whole)) };
+  return { timeMs: signed(sign, Number(whole.slice(0, digits < 18 ? -3 : -6))) };
+}
+
+function readAgo(text: string, { nowMs }: RequestClock): TimeReading {
+  const [, minus, duration = '', ago] = AGO.exec(text) ?? [];
+  if (minus && ago) return { problem: 'expected "-" or "ago", not both' };
+  if (!/^[\d.]+ ?[a-z]/i.test(duration)) return unknownTime();
+  const reading = readDuration(duration);
+  return 'problem' in reading ? reading : { timeMs: nowMs - reading.durationMs };
+}
+
+/** A date, `today`, `yesterday` or no day; a time of day or none; a zone or none. */
+function readCalendar(text: string, clock: RequestClock): TimeReading {
+  const date = DATE.exec(text);
+  const word = DAY_WORD.exec(text)?.[1]?.toLowerCase();
+  const afterDay = text.slice((date?.[0] ?? word ?? '').length);
+  const hasTime = afterDay === text || /^[t ]\d\d?:/i.test(afterDay);
+  const time = hasTime ? readTimeOfDay(afterDay.replace(/^[t ]/i, '')) : { ms: 0, rest: afterDay };
+  if ('problem' in time) return time;
+  const zone = readZone(time.rest, clock, { hasTime, hasDate: date !== null });
+  if ('problem' in zone) return zone;
+  if (date) {
+    const day = readDate(date);
+    return 'problem' in day ? day : { timeMs: toEpochMs(day.localMs + time.ms, zone) };
+  }
+  const { nowMs } = clock;
+  const today = Math.floor((nowMs + zone.offsetMsAt(nowMs)) / DAY_MS) * DAY_MS;
+  const timeMs = toEpochMs((word === 'yesterday' ? today - DAY_MS : today) + time.ms, zone);
+  // Logs are of the past: a time of day alone is the last one there was.
+  const isAhead = word === undefined && timeMs > nowMs;
+  return { timeMs: isAhead ? toEpochMs(today - DAY_MS + time.ms, zone) : timeMs };
+}
+
+function readDate([text, year, month, day]: RegExpExecArray): { localMs: number } | { problem: string } {
   const date = new Date(0);
   date.setUTCFullYear(Number(year), Number(month) - 1, Number(day));
-  const isDate = date.getUTCMonth() === Number(month) - 1 && date.getUTCDate() === Number(day);
+  if (Number(month) < 1 || Number(month) > 12) return { problem: `there is no month ${month}` };
+  if (date.getUTCDate() !== Number(day)) return { problem: `${text} is not a day of that month` };
+  return { localMs: date.getTime() };
+}
+
+/** Milliseconds since midnight, and what stands behind. */
+function readTimeOfDay(text: string): { ms: number; rest: string } | { problem: string } {
+  const [whole, hours, minutes, seconds = '0', fraction] = TIME_OF_DAY.exec(text) ?? [];
+  if (whole === undefined) return { problem: `expected a time of day like 14:05 at "${text}"` };
+  if (Number(hours) > 23) return { problem: `there is no hour ${hours}` };
+  if (Number(minutes) > 59) return { problem: `there is no minute ${minutes}` };
   // A leap second is the first instant of the next minute: clocks of computers have no other place for it.
-  if (!isDate || Number(hour) > 23 || Number(minute) > 59 || Number(second) > 60) return undefined;
-  date.setUTCHours(Number(hour), Number(minute), Number(second), Number(fraction.padEnd(3, '0').slice(0, 3)));
-  if (zone === undefined) return clock.toEpochMs(date.getTime());
-  const offsetMs = parseOffset(zone);
-  return offsetMs === undefined ? undefined : date.getTime() - offsetMs;
+  if (Number(seconds) > 60) return { problem: `there is no second ${seconds}` };
+  const ms = ((Number(hours) * 60 + Number(minutes)) * 60 + Number(seconds)) * 1000 + milliseconds(fraction);
+  return { ms, rest: text.slice(whole.length) };
 }
 
-function parseTimeOfDay(text: string, { nowMs, toEpochMs, offsetMsAt }: RequestClock): number | undefined {
-  const [, day, hour = 0, minute = 0, second = 0, fraction = ''] = TIME_OF_DAY.exec(text) ?? [];
-  const [hours, minutes, seconds] = [Number(hour), Number(minute), Number(second)];
-  const isTime = text !== '' && TIME_OF_DAY.test(text) && hours <= 23 && minutes <= 59 && seconds <= 59;
-  if (!isTime) return undefined;
-  const localNowMs = nowMs + offsetMsAt(nowMs);
-  const dayMs = Math.floor(localNowMs / DAY_MS) * DAY_MS - (day === 'yesterday' ? DAY_MS : 0);
-  return toEpochMs(dayMs + ((hours * 60 + minutes) * 60 + seconds) * 1000 + Number(fraction.padEnd(3, '0')));
+type Zone = Pick<RequestClock, 'offsetMsAt'>;
+
+function readZone(text: string, clock: RequestClock, { hasTime = false, hasDate = false }): Zone | { problem: string } {
+  if (text === '') return clock;
+  if (/^ ?(?:z|utc|gmt)$/i.test(text)) return { offsetMsAt: () => 0 };
+  const match = OFFSET.exec(text) ?? (hasTime && hasDate ? OFFSET_UNESCAPED.exec(text) : null);
+  if (!match) {
+    const time = hasTime ? '' : 'a time of day like 14:05, ';
+    return { problem: `expected ${time}UTC or an offset like +02:00 at "${text.trim()}"` };
+  }
+  const [, sign, hours, minutes = '0'] = match;
+  if (Number(hours) > 23 || Number(minutes) > 59) return { problem: `there is no offset "${text.trim()}"` };
+  const offsetMs = (sign === '-' ? -1 : 1) * (Number(hours) * 60 + Number(minutes)) * 60_000;
+  return { offsetMsAt: () => offsetMs };
 }
 
-function parseOffset(zone: string): number | undefined {
-  if (/^z$/i.test(zone)) return 0;
-  const [hours, minutes] = [Number(zone.slice(1, 3)), Number(zone.slice(-2))];
-  if (hours > 23 || minutes > 59) return undefined;
-  return (zone.startsWith('-') ? -1 : 1) * (hours * 60 + minutes) * 60_000;
+/**
+ * The instant of a wall-clock time. Of two, because clocks were set back, the earlier; in a gap, because they were set
+ * forward, as if they had not been.
+ */
+function toEpochMs(localMs: number, { offsetMsAt }: Zone): number {
+  const before = offsetMsAt(localMs - 2 * DAY_MS);
+  const after = offsetMsAt(localMs + 2 * DAY_MS);
+  const fits = [localMs - before, localMs - after].filter((epochMs) => epochMs + offsetMsAt(epochMs) === localMs);
+  return fits.length > 0 ? Math.min(...fits) : localMs - before;
+}
+
+/** Digits behind the point, cut off after the third: a time is never later than written. */
+function milliseconds(fraction = ''): number {
+  return Number(fraction.slice(0, 3).padEnd(3, '0'));
+}
+
+function signed(sign: string | undefined, value: number): number {
+  return sign === '-' ? 0 - value : value;
+}
+
+/**
+ * A time as a parameter that is read back as the same: epoch milliseconds where those are told apart from seconds, as all
+ * since 1973 are. Records have whole milliseconds, so nothing lies between a part of one and the next.
+ */
+export function timeText(timeMs: number): string {
+  const whole = Math.ceil(timeMs);
+  const digits = String(Math.abs(whole)).length;
+  if (whole === 0 || (digits >= 12 && digits < 15)) return String(whole + 0);
+  const text = String(Math.abs(whole)).padStart(4, '0');
+  return `@${whole < 0 ? '-' : ''}${text.slice(0, -3)}.${text.slice(-3)}`;
 }

@@ -1,4 +1,4 @@
-import { parseTime, type RequestClock, TIME_FORMS } from '@porthole/contract';
+import { type RequestClock, rangeProblem, readTime } from '@porthole/contract';
 import { createZone, type RecordFilter, type Zone } from '@porthole/logs';
 import type { Invocation } from '../invocation.ts';
 import { ProgramError } from '../program-error.ts';
@@ -15,8 +15,7 @@ export function recordFilter(invocation: Invocation, source: LogSource, zone: Zo
   const clock = clockOf(source, zone);
   const fromMs = timeFlag(invocation, 'since', clock);
   const toMs = timeFlag(invocation, 'until', clock);
-  if (fromMs !== undefined && toMs !== undefined && fromMs >= toMs)
-    throw new ProgramError('--since must be before --until');
+  requireRange(fromMs, toMs);
   const level = invocation.text('level')?.toUpperCase() as RecordFilter['minLevel'];
   const terms = invocation.texts('grep').filter((text) => text !== '');
   const excluded = invocation.texts('exclude').filter((text) => text !== '');
@@ -37,13 +36,18 @@ export function recordFilter(invocation: Invocation, source: LogSource, zone: Zo
 }
 
 export function clockOf({ clockAheadMs }: LogSource, zone: Zone): RequestClock {
-  return { nowMs: Date.now() + clockAheadMs, toEpochMs: zone.toEpochMs, offsetMsAt: zone.offsetMsAt };
+  return { nowMs: Date.now() + clockAheadMs, offsetMsAt: zone.offsetMsAt };
 }
 
 export function timeFlag(invocation: Invocation, flag: string, clock: RequestClock): number | undefined {
   const text = invocation.text(flag);
   if (text === undefined) return undefined;
-  const timeMs = parseTime(text, clock);
-  if (timeMs === undefined) throw new ProgramError(`--${flag} ${JSON.stringify(text)}: it must be ${TIME_FORMS}`);
-  return timeMs;
+  const reading = readTime(text, clock);
+  if ('timeMs' in reading) return reading.timeMs;
+  throw new ProgramError(`invalid --${flag} ${JSON.stringify(text)}: ${reading.problem}`);
+}
+
+export function requireRange(fromMs: number | undefined, toMs: number | undefined): void {
+  const problem = rangeProblem({ name: '--since', timeMs: fromMs }, { name: '--until', timeMs: toMs });
+  if (problem !== undefined) throw new ProgramError(problem);
 }

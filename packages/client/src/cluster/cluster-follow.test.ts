@@ -84,7 +84,7 @@ describe('the follow of a cluster', () => {
   it.each<[string, FollowQuery, Record<string, string>]>([
     ['at the end begins when it began', { start: 'end' }, { time: '5200ms' }],
     ['back begins as before', { start: { back: 3 } }, { back: '3' }],
-    ['at a time begins as before', { start: { timeMs: 17 } }, { time: '17' }],
+    ['at a time begins as before', { start: { timeMs: 17 } }, { time: '@0.017' }],
   ])('that was told nothing and started %s', async (_name, query, expected) => {
     const { asked } = await followed(['retry: 1\n\n', record('a', '1', NOW)], query, 'a 1');
     expect(asked[1]).toEqual(expected);

@@ -1,4 +1,5 @@
 import type { Level } from '@porthole/client';
+import { parseSpan, readTime, timeText } from '@porthole/contract';
 import type { RecordKey } from '../log-view/log-source.ts';
 import { queryProblems } from './query-problems.ts';
 import { ALL_LOGS, canFollow, type LogsView, type SourceChoice, type TimeRange } from './view.ts';
@@ -133,8 +134,8 @@ function splitOnce(text: string): [string, string] {
 }
 
 function parseRange(query: URLSearchParams): TimeRange | null {
-  const spanMs = parseSpan(query.get('last'));
-  if (spanMs !== null) return { kind: 'last', spanMs };
+  const spanMs = parseSpan(query.get('last') ?? '');
+  if (spanMs) return { kind: 'last', spanMs };
   const [from, to] = [query.get('from'), query.get('to')];
   const [fromMs, toMs] = [parseMoment(from), parseMoment(to)];
   // `from=` alone is a range that is open at both ends.
@@ -150,24 +151,19 @@ function writeRange(query: URLSearchParams, range: TimeRange | null): void {
   if (range.toMs !== null) query.set('to', momentText(range.toMs));
 }
 
-function parseSpan(text: string | null): number | null {
-  const [, amount, unit = ''] = /^(\d+)(ms|[dhms])$/.exec(text ?? '') ?? [];
-  const spanMs = Number(amount) * UNITS[unit as keyof typeof UNITS];
-  return spanMs > 0 && Number.isSafeInteger(spanMs) ? spanMs : null;
-}
-
 function spanText(spanMs: number): string {
   const [unit, unitMs] = Object.entries(UNITS).find(([, ms]) => spanMs % ms === 0) ?? ['ms', 1];
   return `${spanMs / unitMs}${unit}`;
 }
 
-/** RFC 3339, or epoch milliseconds. */
+/** Written as everywhere else; without a zone it is UTC, so that an address means the same wherever it is opened. */
 function parseMoment(text: string | null): number | null {
-  if (!text) return null;
-  const timeMs = /^-?\d{6,}$/.test(text) ? Number(text) : Date.parse(text);
-  return Math.abs(timeMs) <= 8.64e15 ? timeMs : null;
+  const reading = readTime(text ?? '', { nowMs: Date.now(), offsetMsAt: () => 0 });
+  return 'timeMs' in reading ? reading.timeMs : null;
 }
 
 function momentText(timeMs: number): string {
-  return new Date(timeMs).toISOString();
+  const text = new Date(timeMs).toISOString();
+  // Years of more than four digits are not part of the grammar.
+  return text.length === 24 ? text : timeText(timeMs);
 }

@@ -90,7 +90,7 @@ describe('a view and its URL', () => {
     '/logs?level=loud',
     '/logs?last=0m',
     '/logs?last=soon',
-    '/logs?from=yesterday',
+    '/logs?from=then',
     '/logs?at=a',
     '/logs?live=maybe&src=',
   ])('what makes no sense in %s is ignored, and named', (url) => {

@@ -3,7 +3,6 @@ import { codeOf } from '../errors.ts';
 /** Zone two hours east of Greenwich, at a fixed moment. */
 export const CLOCK = {
   nowMs: Date.UTC(2026, 10, 15, 12),
-  toEpochMs: (localMs: number) => localMs - 2 * 3_600_000,
   offsetMsAt: () => 2 * 3_600_000,
 };
 

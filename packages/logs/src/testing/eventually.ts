@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { scaled } from './timeout-scale.ts';
 
 /** Only a failing test waits this long, so it is generous. */
-const WITHIN_MS = 30_000;
+const WITHIN_MS = 20_000;
 const POLL_MS = 5;
 
 /** Polls until `check` no longer throws; used instead of sleeping. Fails with the last error. */

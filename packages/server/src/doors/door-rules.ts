@@ -69,7 +69,7 @@ export function createDoorRules(parts: DoorRuleParts): DoorRules {
       access: () => ({ failures: access.failures, failingFiles: reloadedFiles.failures.length }),
     }),
     checkRate: createRateLimit(http.maxRequestsPerSecond),
-    clock: () => ({ nowMs: Date.now(), toEpochMs: zone.toEpochMs, offsetMsAt: zone.offsetMsAt }),
+    clock: () => ({ nowMs: Date.now(), offsetMsAt: zone.offsetMsAt }),
     maxRecords: search.maxRecords,
     searchBudgetMs: search.budgetMs,
     countBudgetMs: Math.min(search.budgetMs, Math.ceil(http.answerTimeoutMs * COUNT_SHARE)),

@@ -30,7 +30,7 @@ async function startImpatient(arrivalTimeoutMs: number): Promise<number> {
           slots: new StreamSlots(1),
           metrics: { countRequest() {}, countCut() {}, countCall() {}, render: async () => '', close() {} },
           checkRate() {},
-          clock: () => ({ nowMs: Date.now(), toEpochMs: (localMs) => localMs, offsetMsAt: () => 0 }),
+          clock: () => ({ nowMs: Date.now(), offsetMsAt: () => 0 }),
           maxRecords: 1,
           searchBudgetMs: HOUR_MS,
           countBudgetMs: HOUR_MS,

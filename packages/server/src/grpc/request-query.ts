@@ -1,4 +1,4 @@
-import type { Query } from '@porthole/contract';
+import { type Query, timeText } from '@porthole/contract';
 
 /** Fields that have another name than the parameter of the same meaning. */
 const FIELD_BY_PARAMETER: Readonly<Record<string, string>> = {
@@ -14,6 +14,9 @@ const FIELD_BY_PARAMETER: Readonly<Record<string, string>> = {
   newSince: 'new_since_ms',
   onlyNew: 'only_new',
 };
+
+/** Parameters that are times: a number of milliseconds, however small, is written so that it is read as one. */
+const TIMES = new Set(['from', 'to', 'time', 'newSince']);
 
 /**
  * The fields of a message, those of its filter among them, as the parameters of the same question over HTTP: what is
@@ -31,6 +34,7 @@ export function queryOf(message: object & { filter?: object | null | undefined }
 }
 
 function textsOf(name: string, value: unknown): string[] {
+  if (TIMES.has(name)) return [timeText(Number(value))];
   if (name === 'case') return value ? ['sensitive'] : [];
   if (name === 'level') return value === 'LEVEL_UNSPECIFIED' ? [] : [String(value).replace('LEVEL_', '').toLowerCase()];
   return [String(value)];

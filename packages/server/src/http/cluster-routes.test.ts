@@ -9,7 +9,7 @@ import { serveCluster } from './testing/serve-cluster.ts';
 
 const CLUSTER_IDS = ROUTE_IDS.filter((id) => routeOf(id).path.startsWith('/api/v1/cluster/'));
 /** `time` is what a moment cannot do without. */
-const PATHS_TO_ASK = CLUSTER_IDS.map((id) => `${routeOf(id).path}?time=1000`);
+const PATHS_TO_ASK = CLUSTER_IDS.map((id) => `${routeOf(id).path}?time=@1`);
 
 const WHOLE: [string, keyof typeof CLUSTER_ANSWERS, string][] = [
   [PATHS.clusterNodes, 'nodes', 'ClusterNodes'],
@@ -42,7 +42,7 @@ describe('an answer for the cluster', () => {
       cluster.found.give([]);
       cluster.followed.give([]);
       const { port } = await serveCluster(cluster);
-      const { status, headers } = await ask(port, `${path}?time=1000`, { method: 'HEAD' });
+      const { status, headers } = await ask(port, `${path}?time=@1`, { method: 'HEAD' });
       expect({ status, type: headers['content-type'] }).toEqual({ status: 200, type: answer.contentType });
     },
   );
@@ -115,7 +115,7 @@ describe('a search of the cluster', () => {
     await eventually(() => expect([cluster.found.closed, slots.taken]).toEqual([true, 0]));
   });
 
-  it.each([`${SEARCH}?limit=5`, `${PATHS.clusterLogMoment}?time=5`])(
+  it.each([`${SEARCH}?limit=5`, `${PATHS.clusterLogMoment}?time=@5`])(
     '%s is left by a client that goes, and the members are not asked on',
     async (path) => {
       const cluster = new FakeCluster();

@@ -11,7 +11,7 @@ import type { Invocation } from '../../invocation.ts';
 import { Progress } from '../../output/progress.ts';
 import { showBytes } from '../../output/show-bytes.ts';
 import { ProgramError } from '../../program-error.ts';
-import { timeFlag } from '../../records/record-filter.ts';
+import { requireRange, timeFlag } from '../../records/record-filter.ts';
 import { openNode } from '../../where/open-node.ts';
 import { checkBundle } from './check-bundle.ts';
 import { tellManifest } from './tell-manifest.ts';
@@ -48,10 +48,10 @@ export async function run(invocation: Invocation): Promise<number> {
 async function requestOf(invocation: Invocation, node: NodeClient): Promise<BundleRequest> {
   const { timeZone, clockMs: nowMs } = await node.describe();
   const zone = createZone(invocation.text('time-zone') ?? timeZone);
-  const clock = { nowMs, toEpochMs: zone.toEpochMs, offsetMsAt: zone.offsetMsAt };
+  const clock = { nowMs, offsetMsAt: zone.offsetMsAt };
   const toMs = timeFlag(invocation, 'until', clock) ?? nowMs;
   const fromMs = timeFlag(invocation, 'since', clock) ?? toMs - HOUR_MS;
-  if (fromMs >= toMs) throw new ProgramError('--since must be before --until');
+  requireRange(fromMs, toMs);
   const role = invocation.text('role');
   const { args } = invocation;
   return { fromMs, toMs, ...(args.length > 0 && { nodes: args }), ...(role !== undefined && { role }) };

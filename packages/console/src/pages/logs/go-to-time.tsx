@@ -1,9 +1,9 @@
+import { readTime } from '@porthole/contract';
 import { useState } from 'preact/hooks';
-import { parseMoment } from '../../log-view/parse-moment.ts';
 import type { ZoneName } from '../../state/view.ts';
 import { Dialog } from '../../ui/dialog.tsx';
-import { formatDate, formatTime } from '../../ui/format.ts';
 import { momentClock } from './moment-clock.ts';
+import { timePreview } from './time-preview.ts';
 
 export interface GoToTimeProps {
   isOpen: boolean;
@@ -22,7 +22,8 @@ export function GoToTime(props: GoToTimeProps) {
 
 function GoToTimeForm({ zone, onGo, onClose }: GoToTimeProps) {
   const [text, setText] = useState('');
-  const timeMs = parseMoment(text, momentClock(zone, Date.now()));
+  const reading = readTime(text, momentClock(zone, Date.now()));
+  const timeMs = 'timeMs' in reading ? reading.timeMs : undefined;
   const isWrong = text.trim() !== '' && timeMs === undefined;
   return (
     <form
@@ -45,9 +46,8 @@ function GoToTimeForm({ zone, onGo, onClose }: GoToTimeProps) {
         />
       </label>
       <p id="go-to-time-hint" class={isWrong ? 'field-problem' : 'dim'} role="status">
-        {timeMs === undefined
-          ? '14:05 · 14:05:30 · 2026-11-15 14:05 · -15m · ISO 8601'
-          : `${formatDate(timeMs, zone)} ${formatTime(timeMs, zone)}`}
+        {timePreview(text, momentClock(zone, Date.now()), zone) ||
+          '14:05 · yesterday 18:00 · 15m · 2026-11-15 14:05 · RFC 3339'}
       </p>
       <div class="dialog-buttons">
         <button type="button" class="button" onClick={onClose}>

@@ -1,8 +1,9 @@
+import { rangeProblem, readTime } from '@porthole/contract';
 import { useRef, useState } from 'preact/hooks';
-import { parseMoment } from '../../log-view/parse-moment.ts';
 import type { TimeRange, ZoneName } from '../../state/view.ts';
 import { formatMoment, formatSpan } from '../../ui/format.ts';
 import { momentClock, writtenMoment } from './moment-clock.ts';
+import { timePreview } from './time-preview.ts';
 
 const SPANS_MIN = [5, 15, 60, 360, 1440];
 
@@ -66,32 +67,19 @@ function FromTo({
   onChoose: (range: TimeRange) => void;
 }) {
   const fixed = range?.kind === 'fixed' ? range : null;
+  const [from, setFrom] = useState(writtenMoment(fixed?.fromMs ?? null, zone));
+  const [to, setTo] = useState(writtenMoment(fixed?.toMs ?? null, zone));
   const [problem, setProblem] = useState('');
-  const submit = (event: SubmitEvent & { currentTarget: HTMLFormElement }) => {
+  const submit = (event: SubmitEvent) => {
     event.preventDefault();
-    const form = new FormData(event.currentTarget);
-    const [from, to] = ['from', 'to'].map((name) => String(form.get(name) ?? '').trim());
-    const clock = momentClock(zone, Date.now());
-    const [fromMs, toMs] = [from, to].map((text) => (text ? parseMoment(text, clock) : null));
-    if (fromMs === undefined || toMs === undefined) setProblem('Not a time: try 14:05 or 2026-11-15 14:05');
-    else if (fromMs !== null && toMs !== null && toMs <= fromMs) setProblem('The end is not after the start');
-    else onChoose({ kind: 'fixed', fromMs, toMs });
+    const chosen = readRange(from, to, zone);
+    if (typeof chosen === 'string') setProblem(chosen);
+    else onChoose(chosen);
   };
   return (
     <form class="range-form" onSubmit={submit} onInput={() => setProblem('')}>
-      <label>
-        From
-        <input
-          name="from"
-          defaultValue={writtenMoment(fixed?.fromMs ?? null, zone)}
-          placeholder="14:05 or -2h"
-          autocomplete="off"
-        />
-      </label>
-      <label>
-        To
-        <input name="to" defaultValue={writtenMoment(fixed?.toMs ?? null, zone)} placeholder="now" autocomplete="off" />
-      </label>
+      <TimeField label="From" text={from} zone={zone} placeholder="14:05 or 2h" onText={setFrom} />
+      <TimeField label="To" text={to} zone={zone} placeholder="now" onText={setTo} />
       {problem ? (
         <p class="field-problem" role="alert">
           {problem}
@@ -102,6 +90,53 @@ function FromTo({
       </button>
     </form>
   );
+}
+
+interface TimeFieldProps {
+  label: string;
+  text: string;
+  zone: ZoneName;
+  placeholder: string;
+  onText: (text: string) => void;
+}
+
+/** With what the text is read as, while it is written. */
+function TimeField({ label, text, zone, placeholder, onText }: TimeFieldProps) {
+  const name = label.toLowerCase();
+  const preview = timePreview(text, momentClock(zone, Date.now()), zone);
+  return (
+    <>
+      <label>
+        {label}
+        <input
+          name={name}
+          value={text}
+          placeholder={placeholder}
+          autocomplete="off"
+          spellcheck={false}
+          aria-describedby={`range-${name}-preview`}
+          onInput={({ currentTarget }) => onText(currentTarget.value)}
+        />
+      </label>
+      <output id={`range-${name}-preview`} class="time-preview dim">
+        {preview}
+      </output>
+    </>
+  );
+}
+
+/** The range of two written times, either of them empty; or what is wrong. */
+function readRange(from: string, to: string, zone: ZoneName): TimeRange | string {
+  const clock = momentClock(zone, Date.now());
+  const [start, end] = [from, to].map((text) => (text.trim() ? readTime(text, clock) : { timeMs: null }));
+  if (!start || 'problem' in start) return `From: ${start?.problem}`;
+  if (!end || 'problem' in end) return `To: ${end?.problem}`;
+  const [fromMs, toMs] = [start.timeMs, end.timeMs];
+  const problem = rangeProblem(
+    { name: 'From', timeMs: fromMs ?? undefined },
+    { name: 'To', timeMs: toMs ?? undefined },
+  );
+  return problem ?? { kind: 'fixed', fromMs, toMs };
 }
 
 function rangeText(range: TimeRange | null, zone: ZoneName): string {

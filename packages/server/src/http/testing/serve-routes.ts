@@ -42,7 +42,7 @@ export async function serveRoutes(
   const cuts: CutReason[] = [];
   const stopping = new AbortController();
   const { routes = {}, memberRoutes = {} } = createRoutes({
-    clock: () => ({ nowMs: Date.now(), toEpochMs: (localMs) => localMs, offsetMsAt: () => 0 }),
+    clock: () => ({ nowMs: Date.now(), offsetMsAt: () => 0 }),
     maxRecords: 1000,
     searchBudgetMs: HOUR_MS,
     countBudgetMs: HOUR_MS,
