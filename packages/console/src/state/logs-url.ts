@@ -48,7 +48,7 @@ export function parseLogs(query: URLSearchParams): LogsView {
 /** Parameters of the log workspace and how their values are checked; `null`: any value makes sense. */
 const CHECKS: Readonly<Record<string, ((value: string) => string | null) | null>> = {
   src: (value) => (parseSource(value) ? null : 'expected NODE, NODE/FAMILY or NODE/=FILE'),
-  last: (value) => (parseSpan(value) === null ? 'expected a span such as 15m or 2h' : null),
+  last: (value) => (parseSpan(value) ? null : 'expected a span such as 15m or 2h'),
   from: (value) => (value === '' || parseMoment(value) !== null ? null : EXPECTED_TIME),
   to: (value) => (parseMoment(value) === null ? EXPECTED_TIME : null),
   t: (value) => (parseMoment(value) === null ? EXPECTED_TIME : null),
@@ -65,7 +65,7 @@ const CHECKS: Readonly<Record<string, ((value: string) => string | null) | null>
 /** What of a query `parseLogs` ignores, as sentences. */
 export function logsProblems(query: URLSearchParams): string[] {
   const problems = queryProblems(query, CHECKS);
-  if (query.has('last') && parseSpan(query.get('last')) !== null && (query.has('from') || query.has('to')))
+  if (parseSpan(query.get('last') ?? '') && (query.has('from') || query.has('to')))
     problems.push('from and to are ignored beside last');
   const range = parseRange(query);
   if (range?.kind === 'fixed' && range.fromMs !== null && range.toMs !== null && range.fromMs >= range.toMs)

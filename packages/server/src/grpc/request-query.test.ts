@@ -71,7 +71,11 @@ describe('the fields of a message as parameters', () => {
 
   it.each([
     ['a level there is none of', { min_level: 9 as unknown as 'LEVEL_INFO' }, '"level" is "9"'],
-    ['a time that is none', { from_ms: -(2 ** 62) }, 'invalid "from" "@-4611686018427388.000": it is beyond the times a date can hold'],
+    [
+      'a time that is none',
+      { from_ms: -(2 ** 62) },
+      'invalid "from" "@-4611686018427388.000": it is beyond the times a date can hold',
+    ],
   ])('are refused like parameters: %s', (_name, given, words) => {
     expect(() => parseFollowRequest(queryOf({ filter: { ...FILTER, ...given } }), CLOCK)).toThrow(words);
   });
