@@ -2,6 +2,7 @@ import { appendFileSync, mkdirSync, readdirSync, readFileSync, renameSync, write
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { FakeLindb } from '../packages/cluster/src/testing/fake-lindb.ts';
 import { eventually } from '../packages/logs/src/testing/eventually.ts';
 import { startLindbNode } from './testing/lindb-node.ts';
 import { BROKER_LINES, BROKER_RECORDS, writeBrokerLog } from './testing/log-fixture.ts';
@@ -203,16 +204,30 @@ describe('a node that only answers the contract', () => {
     const cwd = tempDir();
     const ask = (...args: string[]) => runToEnd([...args, '--url', url], cwd, ENV);
     const found = await ask('logs', 'lind-broker.log', '-l', 'error');
-    expect(found).toMatchObject({ code: 0, stdout: `${BROKER_RECORDS[3]}\n` });
-    expect(found.stderr).toBe(
-      'porthole: this node only answers the basic contract: asking the last 5.0 MiB of each of 1 files\n',
+    // Not all of the file could be read: its first line is never sent.
+    expect(found).toMatchObject({ code: 3, stdout: `${BROKER_RECORDS[3]}\n` });
+    expect(found.stderr).toMatch(
+      /^porthole: warning: served from the newest \d+ B of \d+ B in 1 file; times read in the zone UTC\n$/,
     );
+    const recent = await ask('logs', 'lind-broker.log', '-n', '1');
+    expect(recent).toMatchObject({ code: 0, stderr: '' });
     expect(await ask('logs', 'ls', '-o', 'names')).toMatchObject({ code: 0, stdout: 'lind-broker.log\n', stderr: '' });
     expect((await ask('config', 'get')).stdout).toContain('report-interval = "10s"');
     expect(await ask('logs', 'absent.log')).toMatchObject({ code: 2 });
-    const followed = await ask('logs', '-f');
-    expect(followed).toMatchObject({ code: 2, stdout: '' });
-    expect(followed.stderr).toContain('cannot be followed');
+  });
+
+  it('is followed, and a file that cannot be read is reported beside the others', async () => {
+    const lindb = await FakeLindb.start({ 'a.log': `cut\n${BROKER_LINES[0]}\n`, 'b.log': 'cut\nx\n' });
+    lindb.unreadable.add('b.log');
+    const all = await runToEnd(['logs', '--url', lindb.url], tempDir(), ENV);
+    expect(all).toMatchObject({ code: 3, stdout: `${BROKER_LINES[0]}\n` });
+    expect(all.stderr).toContain('warning: b.log: LOG_FILE_UNREADABLE: b.log cannot be read: failed to open log file');
+    const following = new Program(['logs', '-f', 'a.log', '--url', lindb.url], { cwd: tempDir(), env: ENV });
+    await eventually(() => expect(following.stdout).toContain(BROKER_LINES[0]));
+    lindb.write('a.log', `${BROKER_LINES[1]}\n`);
+    await eventually(() => expect(following.stdout).toContain(BROKER_LINES[1]));
+    following.kill('SIGINT');
+    await following.end();
   });
 
   it('with no files at all has no records', async () => {

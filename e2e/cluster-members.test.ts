@@ -61,21 +61,23 @@ it('members that cannot be asked are told apart: refused, auth, tls, not support
     closed: `127.0.0.1:${closed}`,
     good: await goodMember(),
     guarded: await guardedMember(),
-    lindb: await startLindbNode({ 'a.log': 'first\nsecond\n' }),
+    lindb: await startLindbNode({
+      'a.log': '2026-11-15 12:00:00.000\tINFO\ta.go:1\tnever sent\n2026-11-15 12:00:01.000\tINFO\ta.go:1\tof lindb\n',
+    }),
     old: await startFakeMember({ behave: isOld }),
     stranger: await strangerWithTls(),
   };
   const asked = await askedNode(members, ['--cluster-token-file', 'token']);
   await eventually(async () => {
     const { outcomes, messages } = await asked.search();
-    expect(messages).toEqual(expect.arrayContaining(['own', 'good 1', 'good 2']));
+    expect(messages).toEqual(expect.arrayContaining(['own', 'good 1', 'good 2', 'of lindb']));
     expect(outcomes).toEqual({
       asked: 'ok',
       closed: 'refused',
       good: 'ok',
       guarded: 'auth',
-      lindb: 'not supported',
-      old: 'not supported',
+      lindb: 'ok',
+      old: 'ok',
       stranger: 'tls',
     });
   });
@@ -93,7 +95,7 @@ it('members that cannot be asked are told apart: refused, auth, tls, not support
   const { configs } = JSON.parse((await asked.ask('/api/v1/cluster/config?nodes=lindb')).body);
   expect(configs[0].config.config).toContain('report-interval');
   const { files } = JSON.parse((await asked.ask('/api/v1/cluster/log/files?nodes=lindb')).body);
-  expect(files).toMatchObject([{ node: 'lindb', name: 'a.log', size: 13, modifiedMs: null }]);
+  expect(files).toMatchObject([{ node: 'lindb', name: 'a.log', format: 'contract' }]);
 });
 
 it('a member that redirects is not followed anywhere', async () => {

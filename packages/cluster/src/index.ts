@@ -1,3 +1,4 @@
+export { ContractNode } from './contract-only/contract-node.ts';
 export { LocalCluster, type LocalClusterOptions } from './local-cluster.ts';
 export { createEtcdMembers, type EtcdMembersOptions } from './membership/etcd-members.ts';
 export { createLindbMembers, type LindbMembersOptions } from './membership/lindb-members.ts';

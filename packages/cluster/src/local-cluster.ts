@@ -14,9 +14,10 @@ import type {
   NodeState,
   SearchOptions,
 } from '@porthole/contract';
+import type { Zone } from '@porthole/logs';
 import type { DigestQuery, FollowQuery, HistogramQuery, SearchQuery } from '@porthole/logs/types';
 import { ClockTable } from './fan-out/clock.ts';
-import { createPeers, type Peers } from './fan-out/peers.ts';
+import { type ClosablePeers, createPeers } from './fan-out/peers.ts';
 import type { Membership } from './membership/membership.ts';
 import { followCluster } from './records/cluster-follow.ts';
 import type { ClusterLimits, ClusterParts } from './records/cluster-parts.ts';
@@ -43,6 +44,8 @@ export interface LocalClusterOptions {
   /** Shown to every other member. */
   token: string | undefined;
   fetch: typeof fetch | undefined;
+  /** In which members that do not say theirs write their times. */
+  zone: Zone;
   limits: ClusterLimits;
   /** How often clocks are measured and members are listened to. */
   refreshMs: number;
@@ -57,13 +60,16 @@ export interface LocalClusterOptions {
 /** The cluster as this node sees it. */
 export class LocalCluster implements ClusterState {
   readonly #membership: Membership;
-  readonly #peers: Peers;
+  readonly #peers: ClosablePeers;
   readonly #clocks: ClockTable;
   readonly #lastWords: LastWords;
   readonly #records: ClusterParts;
   readonly #state: NodesParts & { fingerprint: SecretFingerprint | undefined };
 
-  private constructor(options: LocalClusterOptions, parts: { peers: Peers; clocks: ClockTable; lastWords: LastWords }) {
+  private constructor(
+    options: LocalClusterOptions,
+    parts: { peers: ClosablePeers; clocks: ClockTable; lastWords: LastWords },
+  ) {
     const { name, membership, limits, mask, fingerprint } = options;
     const { peers, clocks, lastWords } = parts;
     this.#membership = membership;
@@ -87,10 +93,10 @@ export class LocalCluster implements ClusterState {
 
   /** Begins to measure clocks and to listen to the other members, if there are any. */
   static async open(options: LocalClusterOptions): Promise<LocalCluster> {
-    const { membership, self, selfId, token, fetch, limits, refreshMs, tell } = options;
+    const { membership, self, selfId, token, fetch, zone, limits, refreshMs, tell } = options;
     const mask = rememberMasked(options.mask);
     const { memberTimeoutMs: timeoutMs } = limits;
-    const peers = createPeers({ membership, self, selfId, token, fetch, timeoutMs });
+    const peers = createPeers({ membership, self, selfId, token, fetch, zone, timeoutMs });
     const clocks = new ClockTable({ peers, selfId, timeoutMs });
     const { dir, maxBytes, keepMs } = options.lastWords;
     const isAlone = membership.state.kind === 'alone';
@@ -126,6 +132,7 @@ export class LocalCluster implements ClusterState {
   async close(): Promise<void> {
     this.#clocks.close();
     await Promise.all([this.#membership.close(), this.#lastWords.close()]);
+    await this.#peers.close();
   }
 
   member(id: string): NodeState {

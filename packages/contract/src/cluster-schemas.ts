@@ -48,14 +48,18 @@ const countsByMember = mapOf(
 
 /** The shapes of what any node answers for all members. */
 export const CLUSTER_SCHEMAS = {
-  MemberReport: exact('Why the part of a member is there, or is not.', {
-    id: text('Id of the member.'),
-    outcome: oneOf('How asking it went.', Object.keys(OUTCOMES)),
-    detail: nullableText('What was wrong, with the code of the error.'),
-    elapsedMs: integer('Milliseconds until it had answered, or was given up.'),
-    count: integer('What it gave: records, groups, files.'),
-    asOfMs: nullableInteger('Epoch milliseconds at which what is shown of it was seen, where that is not now.'),
-  }),
+  MemberReport: exact(
+    'Why the part of a member is there, or is not.',
+    {
+      id: text('Id of the member.'),
+      outcome: oneOf('How asking it went.', Object.keys(OUTCOMES)),
+      detail: nullableText('What was wrong, with the code of the error.'),
+      elapsedMs: integer('Milliseconds until it had answered, or was given up.'),
+      count: integer('What it gave: records, groups, files.'),
+      asOfMs: nullableInteger('Epoch milliseconds at which what is shown of it was seen, where that is not now.'),
+    },
+    { isPartial: mark('What it gave is not all that was asked for: `detail` says why.') },
+  ),
   Membership: exact('How sure the node is of who the members are.', {
     kind: oneOf('Where they are known from.', Object.keys(MEMBERSHIPS)),
     state: oneOf('`stale`: the registry does not answer, these are the last known.', ['ok', 'stale']),

@@ -59,6 +59,8 @@ export interface MemberReport {
   count: number;
   /** When what is shown of it was seen, where that is not now: its last words. */
   asOfMs: number | null;
+  /** What it gave is not all that was asked for: `detail` says why. */
+  isPartial?: true;
 }
 
 /** How sure this node is of who the members are. */

@@ -33,6 +33,13 @@ const covered: Properties = {
   elapsedMs: integer('Milliseconds it took.'),
 };
 
+/** Of a node that serves only the ends of its files. */
+const limited: Properties = {
+  limits: text(
+    'Present when records may be missing because the node serves only the ends of its files: what the response is made from.',
+  ),
+};
+
 /** What a follow tells beside records. */
 export const FOLLOW_EVENTS: readonly JsonSchema[] = [
   exact('The name leads to another file now; what was left of the old one has been told.', {
@@ -106,13 +113,17 @@ export const RECORD_SCHEMAS = {
     code: text('What kind of problem it is.'),
     detail: text('What was wrong.'),
   }),
-  SearchEnd: exact('The last line of every search: why it ended and what it covered.', {
-    type: { const: 'end' },
-    ...covered,
-    cursor: nullableText('Goes on exactly where this answer stopped; null when nothing is left.'),
-  }),
+  SearchEnd: exact(
+    'The last line of every search: why it ended and what it covered.',
+    {
+      type: { const: 'end' },
+      ...covered,
+      cursor: nullableText('Goes on exactly where this answer stopped; null when nothing is left.'),
+    },
+    limited,
+  ),
   SearchItem: { description: 'One line of a search.', oneOf: [ref('FoundRecord'), ref('SearchEnd')] },
-  ScanReport: exact('Why a count ended and what it covered.', covered),
+  ScanReport: exact('Why a count ended and what it covered.', covered, limited),
   HistogramBucket: exact('The records of one stretch of time.', {
     startMs: integer('Epoch milliseconds at which it begins.'),
     counts: exact('Records per level; levels without records are absent.', {}, countsByLevel()),

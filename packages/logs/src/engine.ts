@@ -47,6 +47,8 @@ export interface EngineOptions {
   workers?: number;
   /** The calling thread scans too, before a thread is started: for programs that do nothing else. */
   scansHere?: boolean;
+  /** Threads shared with other directories, instead of `workers` of its own. Whoever made them closes them. */
+  threads?: WorkerPool;
   /** Questions under way at the same time; more are refused. */
   maxQueued?: number;
   /** Memory for what was learnt from scans. */
@@ -88,6 +90,7 @@ export class LogEngine {
   readonly #shop: ScanShop;
   readonly #hub: FollowHub;
   readonly #maxQueued: number;
+  readonly #ownsThreads: boolean;
   #asking = 0;
 
   constructor(parts: EngineParts, options: EngineOptions = {}) {
@@ -95,7 +98,8 @@ export class LogEngine {
     this.#parts = parts;
     this.#opener = new FileOpener(parts);
     this.#maxQueued = maxQueued;
-    const pool = new WorkerPool(workers, { scansHere });
+    this.#ownsThreads = options.threads === undefined;
+    const pool = options.threads ?? new WorkerPool(workers, { scansHere });
     const { zone, scrubbing } = parts;
     const scrubber = () => scrubbing.current;
     this.#shop = new ScanShop({ pool, indexes: new BlockIndexes(maxIndexBytes), zone, scrubber });
@@ -164,7 +168,7 @@ export class LogEngine {
   /** Ends follows and searches. */
   async close(): Promise<void> {
     await this.#hub.close();
-    await this.#shop.pool.close();
+    if (this.#ownsThreads) await this.#shop.pool.close();
   }
 
   #begin(): () => void {

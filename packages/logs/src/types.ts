@@ -153,6 +153,8 @@ export interface SearchEnd {
   coveredToMs: number | null;
   /** Files that could not be read, or not wholly, and why. */
   problems: FileProblem[];
+  /** Present when records may be missing because a node serves only the ends of its files: what the response is made from. */
+  limits?: string;
   /** Goes on exactly where this answer stopped; `null` when there is nothing left. */
   cursor: string | null;
   elapsedMs: number;

@@ -92,7 +92,7 @@ export async function openNodeParts(loaded: LoadedSettings, options: NodePartsOp
   });
   const observes = settings.service.logDir === '' ? config.observes : 'service';
   const state = new LocalNode({ node: options.node, config, logs, zone, observes, problems: () => health.problems() });
-  const cluster = new NodeCluster({ settings, files: clusterFiles, state, log: ownLog.component('cluster') });
+  const cluster = new NodeCluster({ settings, files: clusterFiles, state, zone, log: ownLog.component('cluster') });
   const health = createHealth(
     {
       'log directory': () => probeLogDir(logPath),

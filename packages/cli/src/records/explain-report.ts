@@ -2,6 +2,7 @@ import type { MemberReport, MembershipState } from '@porthole/contract';
 
 /** Why a member's part is not in an answer. */
 export function explainReport({ id, outcome, detail }: MemberReport): string {
+  if (outcome === 'ok') return `${id}: ${detail}`;
   return `${id}: ${outcome}${detail === null ? '' : `: ${detail}`}`;
 }
 

@@ -10,6 +10,7 @@ export interface Coverage {
   scannedBytes?: number;
   skippedBytes?: number;
   problems?: Histogram['end']['problems'];
+  limits?: string;
   members?: readonly MemberReport[];
   membership?: MembershipState;
 }
@@ -22,10 +23,13 @@ export class Receipt {
   #stale: string | undefined;
   scannedBytes = 0;
 
-  add({ scannedBytes = 0, skippedBytes = 0, problems = [], members = [], membership }: Coverage): void {
+  add({ scannedBytes = 0, skippedBytes = 0, problems = [], limits, members = [], membership }: Coverage): void {
     this.scannedBytes += scannedBytes + skippedBytes;
     for (const { file, code, detail } of problems) this.#problems.set(`${file} ${code}`, `${file}: ${code}: ${detail}`);
-    for (const report of members) if (report.outcome !== 'ok') this.#problems.set(report.id, explainReport(report));
+    if (limits !== undefined) this.#problems.set('limits', limits);
+    for (const report of members) {
+      if (report.outcome !== 'ok' || report.isPartial) this.#problems.set(report.id, explainReport(report));
+    }
     if (membership?.state === 'stale') this.#stale = explainStale(membership);
   }
 

@@ -1,11 +1,10 @@
 import { availableParallelism } from 'node:os';
 import type { NodeClient } from '@porthole/client';
 import { codeOf, type MemberSelection } from '@porthole/contract';
-import { createZone, LogDir } from '@porthole/logs';
+import { createZone, LogDir, WorkerPool } from '@porthole/logs';
 import type { Invocation } from '../invocation.ts';
 import { ProgramError } from '../program-error.ts';
 import { ClusterLogs } from './cluster-logs.ts';
-import { copyTails } from './copy-tails.ts';
 import { findPath, type LocalPath } from './find-path.ts';
 import { LocalLogs } from './local-logs.ts';
 import type { FileHolder, LogSource, LogState, OpenSources } from './log-source.ts';
@@ -17,6 +16,9 @@ const OTHER_THREADS = Math.max(1, Math.min(8, availableParallelism()) - 1);
 
 /** What a node lets be asked at once, unless its settings say otherwise; see `search.max-records`. */
 const NODE_RECORDS = 1000;
+
+/** Of a node that serves only the ends of its files, on command: some ten thousand records of each. */
+const CONTRACT_LIMITS = { tailBytes: 5 * 1024 ** 2, maxTotalBytes: 512 * 1024 ** 2, maxFiles: 1000 };
 
 /** Local questions have no limit of their own; what is found is written as it comes. */
 const LOCAL_RECORDS = Number.MAX_SAFE_INTEGER;
@@ -57,7 +59,7 @@ class Opening {
     if (path) return this.#local(where ?? '', path);
     const word = where?.includes(':') ? await findNodeWord(await openNode(this.#invocation), where) : undefined;
     if (word) return this.#members(undefined, { nodes: [word.node], file: word.file });
-    const node = await this.#node(undefined, where);
+    const node = await this.#node(undefined);
     const selection = where === undefined ? {} : await this.#select(node, where);
     return { ...node, label: where ?? '', selection };
   }
@@ -103,14 +105,14 @@ class Opening {
     return { ...source, label, selection };
   }
 
-  #node(url: string | undefined, file?: string) {
-    const key = `${url ?? ''} `;
-    const known = this.#nodes.get(key) ?? this.#ask(url, file);
+  #node(url: string | undefined) {
+    const key = url ?? '';
+    const known = this.#nodes.get(key) ?? this.#ask(url);
     this.#nodes.set(key, known);
     return known;
   }
 
-  async #ask(url: string | undefined, file: string | undefined): Promise<Answerer> {
+  async #ask(url: string | undefined): Promise<Answerer> {
     const client = await openNode(this.#invocation, url);
     try {
       const { timeZone, clockMs } = await client.describe();
@@ -118,21 +120,25 @@ class Opening {
       return { ...answerer(client), zone, clockAheadMs: clockMs - Date.now(), maxRecords: NODE_RECORDS };
     } catch (error) {
       if (codeOf(error) !== 'NOT_SUPPORTED') throw error;
-      return this.#copy(client, file);
+      return this.#contractOnly(client);
     }
   }
 
-  /** A node that only answers the contract gives the ends of its files; what is asked is then asked of those. */
-  async #copy(client: NodeClient, file: string | undefined): Promise<Answerer> {
-    if (this.#invocation.isOn('follow'))
-      throw new ProgramError('this node only answers the basic contract: its logs cannot be followed');
-    const { dir, told, remove } = await copyTails(client, file);
-    this.#leftovers.push(remove);
-    this.#invocation.terminal.note(told);
+  /** A node that only speaks the contract serves the ends of its files; what is asked is then asked of those. */
+  async #contractOnly(client: NodeClient): Promise<Answerer> {
+    const { ContractNode } = await import('@porthole/server/contract-node');
     const zone = createZone(this.#invocation.text('log-zone'));
-    const logs = new LogDir(dir, { zone, scansHere: true, workers: OTHER_THREADS });
-    this.#dirs.set(dir, logs);
-    return { ...answerer(new LocalLogs(logs)), zone, clockAheadMs: 0, maxRecords: LOCAL_RECORDS };
+    const threads = new WorkerPool(OTHER_THREADS, { scansHere: true });
+    const node = new ContractNode({ node: client, zone, threads, limits: CONTRACT_LIMITS });
+    this.#leftovers.push(async () => {
+      await node.close();
+      await threads.close();
+    });
+    const holder: FileHolder = {
+      openLog: (request, options) => node.openTail(request, options),
+      searchLogs: (query, options) => node.searchLogs(query, options),
+    };
+    return { state: node, holderOf: () => holder, isCluster: false, zone, clockAheadMs: 0, maxRecords: LOCAL_RECORDS };
   }
 
   /** One file, or with `--rotated` the log it belongs to. */

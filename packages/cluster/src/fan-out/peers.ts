@@ -7,7 +7,9 @@ import {
   type NodeState,
   PortholeError,
 } from '@porthole/contract';
-import { nearestNames } from '@porthole/logs';
+import { createZone, nearestNames, WorkerPool, type Zone } from '@porthole/logs';
+import { ContractNode } from '../contract-only/contract-node.ts';
+import { MemberNode } from '../contract-only/member-node.ts';
 import type { Membership } from '../membership/membership.ts';
 import { askAgainWhenCut } from './ask-again-when-cut.ts';
 
@@ -17,6 +19,17 @@ const LONGEST_WAIT_MS = 10_000;
 
 /** Names shown when none is near. */
 const SHOWN_NAMES = 5;
+
+/** Threads that scan what was read from the files of members that only speak the contract, of all together. */
+const TAIL_THREADS = 2;
+
+/** On disk, of all such members together, when they are first read; within these bounds for each. */
+const ALL_TAILS_BYTES = 1024 ** 3;
+const MAX_TAILS_BYTES = 32 * 1024 ** 2;
+const MIN_TAILS_BYTES = 1024 ** 2;
+
+/** Of the bytes for a member, what one of its files may take. */
+const FILE_SHARE = 32;
 
 /** A member and how to ask it: the local node for this one, a client for every other. */
 export interface Peer {
@@ -35,6 +48,11 @@ export interface Peers {
   select(selection: MemberSelection): readonly Peer[];
 }
 
+export interface ClosablePeers extends Peers {
+  /** Removes what was copied of members that only speak the contract, and ends what reads it. */
+  close(): Promise<void>;
+}
+
 export interface PeersOptions {
   membership: Pick<Membership, 'members'>;
   /** This node, asked without a detour. */
@@ -46,26 +64,41 @@ export interface PeersOptions {
   fetch?: typeof fetch | undefined;
   /** How long the head of an answer may take. */
   timeoutMs: number;
+  /** In which members that do not say theirs write their times; the system's unless given. */
+  zone?: Zone;
 }
 
-/** Clients are kept as long as their member is the same; they hold nothing open, so nothing is to be closed. */
-export function createPeers({ membership, self, selfId, ...options }: PeersOptions): Peers {
-  let known = new Map<string, Peer>();
+/** Clients are kept as long as their member is the same. Whoever makes them closes them. */
+export function createPeers({ membership, self, selfId, ...options }: PeersOptions): ClosablePeers {
+  let known = new Map<string, MemberPeer>();
+  let threads: WorkerPool | undefined;
 
   const all = (): readonly Peer[] => {
-    const now = new Map<string, Peer>();
+    const now = new Map<string, MemberPeer>();
     for (const member of membership.members) {
       const before = known.get(member.id);
       const isSame = before !== undefined && isSameMember(before.member, member);
       now.set(member.id, isSame ? before : new MemberPeer(member, stateMaker(member)));
     }
+    for (const peer of known.values()) if (now.get(peer.member.id) !== peer) void peer.close();
     known = now;
     return [...now.values()];
   };
 
   const stateMaker = ({ id, url }: Member) => {
     if (id === selfId) return () => self;
-    return () => clientFor(url, { selfId, ...options });
+    return () => {
+      const client = clientFor(url, { selfId, ...options });
+      return new MemberNode({ client, createContractNode: () => contractNodeFor(client) });
+    };
+  };
+
+  const contractNodeFor = (node: NodeState): ContractNode => {
+    threads ??= new WorkerPool(TAIL_THREADS);
+    const { zone = createZone() } = options;
+    const share = Math.floor(ALL_TAILS_BYTES / Math.max(1, membership.members.length));
+    const maxTotalBytes = Math.min(MAX_TAILS_BYTES, Math.max(MIN_TAILS_BYTES, share));
+    return new ContractNode({ node, zone, threads, limits: { maxTotalBytes, tailBytes: maxTotalBytes / FILE_SHARE } });
   };
 
   const get = (id: string): Peer => {
@@ -83,7 +116,12 @@ export function createPeers({ membership, self, selfId, ...options }: PeersOptio
     return peers.filter(({ member }) => isSelected(member, selection));
   };
 
-  return { all, get, select };
+  const close = async (): Promise<void> => {
+    await Promise.all([...known.values()].map((peer) => peer.close()));
+    await threads?.close();
+  };
+
+  return { all, get, select, close };
 }
 
 export function isSelected(member: Member, { nodes, role }: MemberSelection): boolean {
@@ -105,6 +143,10 @@ class MemberPeer implements Peer {
   get state(): NodeState {
     this.#state ??= this.#make();
     return this.#state;
+  }
+
+  async close(): Promise<void> {
+    if (this.#state instanceof MemberNode) await this.#state.close();
   }
 }
 

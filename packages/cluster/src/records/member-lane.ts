@@ -125,11 +125,12 @@ export class MemberLane implements Keyed {
     return { id: this.id, asOfMs: null, ...this.#outcome(), ...this.#options.instead?.(), elapsedMs, count: this.told };
   }
 
-  #outcome(): Pick<MemberReport, 'outcome' | 'detail'> {
+  #outcome(): Pick<MemberReport, 'outcome' | 'detail' | 'isPartial'> {
     if (this.problem !== undefined) return outcomeOf(this.problem);
     if (this.isLate && !this.hasAnswered) return outcomeOf(tooLate(this.#options.firstBatchMs));
     const isCut = this.isLate && this.end === undefined;
-    return { outcome: 'ok', detail: isCut ? 'its records were late: not all of them are here' : null };
+    if (!isCut) return { outcome: 'ok', detail: null };
+    return { outcome: 'ok', detail: 'its records were late: not all of them are here', isPartial: true };
   }
 
   async #read(): Promise<void> {

@@ -1,4 +1,5 @@
 import { codeOf, type ErrorCode, type MemberReport } from '@porthole/contract';
+import { unreadPart } from '../state/counting.ts';
 import type { MemberLane } from './member-lane.ts';
 
 /** What a member says of a question that no member could answer. */
@@ -41,5 +42,7 @@ export function isWithoutLog(problem: unknown): boolean {
 /** To have no such log is an answer. */
 export function reportOf(lane: MemberLane): MemberReport {
   const report = lane.report();
-  return isWithoutLog(lane.problem) ? { ...report, outcome: 'ok', detail: 'it has no such log' } : report;
+  if (isWithoutLog(lane.problem)) return { ...report, outcome: 'ok', detail: 'it has no such log' };
+  const unread = report.outcome === 'ok' && report.detail === null && lane.end ? unreadPart(lane.end) : null;
+  return unread === null ? report : { ...report, detail: unread, isPartial: true };
 }

@@ -37,7 +37,8 @@ function correct(file: LogFileDetails, offsetMs: number): ToldFile {
   const shift = (timeMs: number | null) => (typeof timeMs === 'number' ? timeMs - offsetMs : null);
   return {
     ...file,
-    modifiedMs: shift(file.modifiedMs),
+    // 0: not known.
+    modifiedMs: file.modifiedMs > 0 ? shift(file.modifiedMs) : null,
     firstTimeMs: shift(file.firstTimeMs),
     lastTimeMs: shift(file.lastTimeMs),
   };

@@ -49,8 +49,7 @@ export async function clusterNodes(parts: NodesParts, options: CallOptions = {})
 
 async function lookAt(member: AskedMember, parts: NodesParts, options: CallOptions): Promise<Seen> {
   const startedMs = performance.now();
-  const { seen, isContractOnly } = await whoIs(member, options);
-  if (isContractOnly) return seen;
+  const seen = await whoIs(member, options);
   const timeoutMs = (parts.timeoutMs - (performance.now() - startedMs)) * COUNTING_SHARE;
   const [lastRecordMs, recentErrors] = await Promise.all([
     orNull((signal) => newestTime(member, { signal }), { ...options, timeoutMs }),
@@ -59,14 +58,14 @@ async function lookAt(member: AskedMember, parts: NodesParts, options: CallOptio
   return { ...seen, lastRecordMs, recentErrors };
 }
 
-async function whoIs({ state }: AskedMember, options: CallOptions): Promise<{ seen: Seen; isContractOnly: boolean }> {
+async function whoIs({ state }: AskedMember, options: CallOptions): Promise<Seen> {
   try {
     const { node, timeZone = null, uptimeMs = null } = await state.describe(options);
-    return { seen: { ...UNKNOWN, node, timeZone, uptimeMs }, isContractOnly: false };
+    return { ...UNKNOWN, node, timeZone, uptimeMs };
   } catch (error) {
     if (codeOf(error) !== 'NOT_SUPPORTED') throw error;
   }
-  return { seen: { ...UNKNOWN, node: (await state.config(options)).node }, isContractOnly: true };
+  return { ...UNKNOWN, node: (await state.config(options)).node };
 }
 
 /** The ends of files are looked at anyway and known after that: cheaper than a search for one record. */
@@ -84,7 +83,7 @@ async function countErrors(
   const question = { minLevel: 'ERROR', fromMs: toMs - RECENT_MS, toMs, bucketMs: RECENT_MS, buckets: 1 } as const;
   const { buckets, end } = await state.logHistogram(question, { signal });
   // Part of a count is no count.
-  if (end.reason !== 'exhausted') return null;
+  if (end.reason !== 'exhausted' || end.limits !== undefined) return null;
   const counts = buckets.flatMap((bucket) => Object.values(bucket.counts));
   return counts.reduce((sum, count) => sum + count, 0);
 }

@@ -10,21 +10,32 @@ export function budgetOf({ timeoutMs }: Pick<StateParts, 'timeoutMs'>, { budgetM
   return { budgetMs: Math.max(1, Math.floor(Math.min(budgetMs, timeoutMs * LOOKING_SHARE))) };
 }
 
-/** Says in a member's line that it did not look at everything. */
-export function cutReport(report: MemberReport, end: Pick<SearchEnd, 'reason' | 'problems'> | undefined): MemberReport {
+/** Says in a member's line that it did not scan everything. */
+export function cutReport(
+  report: MemberReport,
+  end: Pick<SearchEnd, 'reason' | 'problems' | 'limits'> | undefined,
+): MemberReport {
   if (end === undefined) return report;
-  if (end.reason !== 'exhausted') return { ...report, detail: `not everything was looked at: ${end.reason}` };
-  const [problem, ...more] = Array.isArray(end.problems) ? end.problems : [];
-  if (problem === undefined) return report;
+  if (end.reason !== 'exhausted')
+    return { ...report, detail: `not everything was looked at: ${end.reason}`, isPartial: true };
+  const unread = unreadPart(end);
+  return unread === null ? report : { ...report, detail: unread, isPartial: true };
+}
+
+/** What a member could not read, in words; `null` where it read everything. Members may send anything. */
+export function unreadPart({ limits, problems }: Pick<SearchEnd, 'problems' | 'limits'>): string | null {
+  const texts = typeof limits === 'string' ? [limits] : [];
+  const [problem, ...more] = Array.isArray(problems) ? problems : [];
   const others = more.length === 0 ? '' : ` and ${more.length} more`;
-  return { ...report, detail: `${problem.file} could not be read${others}: ${problem.detail}` };
+  if (problem) texts.push(`${problem.file} could not be read${others}: ${problem.detail}`);
+  return texts.length === 0 ? null : texts.join('; ');
 }
 
 /** What all of them have looked at, by our clock; `null` where nobody was cut short. */
 export function countedPart(
-  told: readonly { offsetMs: number; end: Pick<SearchEnd, 'reason' | 'coveredFromMs' | 'coveredToMs'> }[],
+  told: readonly { offsetMs: number; end: Pick<SearchEnd, 'reason' | 'coveredFromMs' | 'coveredToMs' | 'limits'> }[],
 ): { fromMs: number; toMs: number } | null {
-  const cut = told.filter(({ end }) => end.reason !== 'exhausted');
+  const cut = told.filter(({ end }) => end.reason !== 'exhausted' || end.limits !== undefined);
   if (cut.length === 0) return null;
   let [fromMs, toMs] = [-Infinity, Infinity];
   for (const { offsetMs, end } of cut) {

@@ -1,8 +1,7 @@
-import { type CallOptions, codeOf, exactJson, type NodeConfig, type NodeState } from '@porthole/contract';
+import { type CallOptions, exactJson, type NodeConfig, type NodeState } from '@porthole/contract';
 import type { FoundRecord } from '@porthole/logs/types';
 import { withDeadline } from '../fan-out/with-deadline.ts';
 import { maskConfig } from './cluster-config.ts';
-import { hearTails } from './hear-tails.ts';
 import { isRecord } from './member-words.ts';
 import type { AskedMember } from './state-parts.ts';
 
@@ -44,13 +43,8 @@ export async function hearWords({ state }: Pick<AskedMember, 'state'>, options: 
 
 /** `undefined`: it had no time to look, so that nothing can be said of what it has. */
 async function hearRecords(state: NodeState, options: HearOptions): Promise<FoundRecord[] | undefined> {
-  try {
-    const newest = await searchNewest(state, options);
-    return newest && firstThatFit(newest, options);
-  } catch (error) {
-    if (codeOf(error) !== 'NOT_SUPPORTED') throw error;
-  }
-  return firstThatFit(await hearTails(state, options), options);
+  const newest = await searchNewest(state, options);
+  return newest && firstThatFit(newest, options);
 }
 
 async function hearConfig(state: NodeState, { mask, maxConfigBytes, signal }: HearOptions): Promise<NodeConfig | null> {

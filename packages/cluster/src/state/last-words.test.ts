@@ -104,36 +104,6 @@ describe('what a member told', () => {
     expect(readdirSync(dir)).toHaveLength(2);
   });
 
-  it('in files only is taken from the ends of those being written', async () => {
-    const texts: Record<string, string> = {
-      'lindb.log':
-        'cut off\n2026-11-15 10:00:00.000\tINFO\ta.go:1\tfirst\n2026-11-15 10:00:02.000\tERROR\ta.go:2\tthird\n\tat x\n',
-      'access.log': '2026-11-15 10:00:01.000\tINFO\tb.go:1\tsecond\n',
-    };
-    let closed = 0;
-    const world = new World();
-    const listLogs = async () => [
-      ...Object.entries(texts).map(([name, text]) => ({ name, size: text.length })),
-      { name: 'lindb-2026-11-15T00-21-26.600.log', size: 7 },
-    ];
-    const viewLog: NodeState['viewLog'] = async ({ file }) => ({
-      sizeBytes: undefined,
-      chunks: (async function* chunks() {
-        yield Buffer.from(texts[file] ?? 'not asked for');
-      })(),
-      close: async () => void closed++,
-    });
-    world.states = { a: fakeNode({ config: async () => ({ config: '', node: NODE }), listLogs, viewLog }) };
-    const lastWords = await world.open();
-    await lastWords.listen();
-    expect(lastWords.of('a')?.records.map(({ file, level, message }) => [file, level, message])).toEqual([
-      ['lindb.log', 'ERROR', 'third\n\tat x'],
-      ['access.log', 'INFO', 'second'],
-      ['lindb.log', 'INFO', 'first'],
-    ]);
-    expect(closed).toBe(2);
-  });
-
   it('is bounded, whatever it tells', async () => {
     const world = new World();
     const endless: NodeState['searchLogs'] = async function* endless() {
@@ -151,23 +121,11 @@ describe('what a member told', () => {
         },
       }),
     };
-    const line = Buffer.from('2026-11-15 10:00:00.000\tINFO\ta.go:1\tagain\n');
-    world.states.tail = fakeNode({
-      listLogs: async () => [{ name: 'a.log', size: 1 }],
-      viewLog: async () => ({
-        sizeBytes: undefined,
-        chunks: (async function* chunks() {
-          for (;;) yield line;
-        })(),
-        close: async () => {},
-      }),
-    });
     const lastWords = await world.open({ maxConfigBytes: 1000, maxRecordBytes: 5000 });
     await lastWords.listen();
     expect(JSON.stringify(lastWords.of('endless')?.records).length).toBeLessThan(6000);
     expect(lastWords.of('endless')?.records.length).toBeGreaterThan(10);
     expect(lastWords.of('huge')).toMatchObject({ config: null, records: [] });
-    expect(JSON.stringify(lastWords.of('tail')?.records).length).toBeLessThan(6000);
     expect(lastWords.of('garbage')?.records).toEqual([record('fine')]);
   });
 

@@ -12,7 +12,7 @@ export interface MemberWords {
   clock: MemberClock | null;
   /** Secrets masked; `null` where it told none, or none that could be masked. */
   config: NodeConfig | null;
-  /** Newest first, times as the member told them. Those of a node that cannot be searched have neither time nor cursor. */
+  /** Newest first, times as the member told them. */
   records: FoundRecord[];
 }
 

@@ -1,11 +1,11 @@
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import type { Member } from '@porthole/contract';
+import { createZone } from '@porthole/logs';
 import { expect, it, onTestFinished } from 'vitest';
 import { flattenToml, redactToml } from '../../../server/src/config/index.ts';
 import { startTestNode } from '../../../server/src/testing/test-node.ts';
 import { ClockTable } from '../fan-out/clock.ts';
 import { createPeers } from '../fan-out/peers.ts';
+import { FakeLindb } from '../testing/fake-lindb.ts';
 import { clusterConfig } from './cluster-config.ts';
 import { clusterDigest } from './cluster-digest.ts';
 import { clusterFiles } from './cluster-files.ts';
@@ -14,7 +14,7 @@ import { clusterNodes } from './cluster-nodes.ts';
 import { configDiff } from './config-diff.ts';
 import { flattenToml as flatten } from './flatten-toml.ts';
 import { LastWords } from './last-words.ts';
-import { fakeNode, NODE } from './testing/fake-node.ts';
+import { fakeNode } from './testing/fake-node.ts';
 import { member } from './testing/fake-parts.ts';
 
 function redact(text: string): string | undefined {
@@ -39,19 +39,13 @@ function logOf(name: string): string {
   ].join('\n');
 }
 
-/** LinDB: the three operations, and a page for everything else. */
-async function startContractOnly(): Promise<string> {
-  const server = createServer((request, response) => {
-    const { pathname } = new URL(request.url ?? '', 'http://node');
-    const json = (value: unknown) =>
-      response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(value));
-    if (pathname === '/api/v1/config') return json({ node: NODE, config: 'password = "hunter2"\nlimit = 1\n' });
-    if (pathname === '/api/v1/log/list') return json([{ name: 'lindb.log', size: 4 }]);
-    return response.writeHead(200, { 'content-type': 'text/html' }).end('<!doctype html>');
+/** Its first line is never sent. */
+async function startLindb(): Promise<string> {
+  const fake = await FakeLindb.start({
+    'lindb.log': `${stamp(NOW_MS - 7_200_000)}\tINFO\ta.go:1\tfirst\n${logOf('lindb')}`,
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  onTestFinished(() => new Promise<void>((resolve) => server.close(() => resolve())));
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  fake.config = 'password = "hunter2"\nlimit = 1\n';
+  return fake.url;
 }
 
 async function startCluster() {
@@ -63,11 +57,18 @@ async function startCluster() {
   });
   const members: Member[] = [
     member('dead', { url: 'http://127.0.0.1:1' }),
-    member('lindb', { url: await startContractOnly(), role: 'storage' }),
+    member('lindb', { url: await startLindb(), role: 'storage' }),
     member('one', { url: `http://127.0.0.1:${one.port}` }),
     member('two', { url: `http://127.0.0.1:${two.port}` }),
   ];
-  const peers = createPeers({ membership: { members }, self: fakeNode(), selfId: 'asking', timeoutMs: 10_000 });
+  const peers = createPeers({
+    membership: { members },
+    self: fakeNode(),
+    selfId: 'asking',
+    timeoutMs: 10_000,
+    zone: createZone('UTC'),
+  });
+  onTestFinished(() => peers.close());
   const clocks = new ClockTable({ peers, selfId: 'asking', timeoutMs: 10_000 });
   for (const id of ['one', 'two']) await clocks.measure(peers.get(id));
   const tell = (problem: string) => expect(problem).toBe('nothing');
@@ -83,7 +84,7 @@ it('a cluster of real nodes, a dead one and one that only speaks the contract', 
   const { nodes } = await clusterNodes({ ...parts, cluster: 'test', membership });
   expect(nodes.map(({ id, state, timeZone, recentErrors }) => [id, state, timeZone, recentErrors])).toEqual([
     ['dead', 'unreachable', null, null],
-    ['lindb', 'up', null, null],
+    ['lindb', 'up', null, 1],
     ['one', 'up', 'UTC', 1],
     ['two', 'up', 'UTC', 1],
   ]);
@@ -105,25 +106,33 @@ it('a cluster of real nodes, a dead one and one that only speaks the contract', 
 
   const { files } = await clusterFiles(parts, {});
   expect(files.map(({ node, name, format }) => [node, name, format])).toEqual([
-    ['lindb', 'lindb.log', 'unreadable'],
+    ['lindb', 'lindb.log', 'contract'],
     ['one', 'a.log', 'contract'],
     ['two', 'a.log', 'contract'],
   ]);
 
   const { groups, members: reports } = await clusterDigest(parts, { limit: 10, minLevel: 'ERROR' });
   expect(groups.map(({ source, count, nodes: shares }) => [source, count, shares])).toEqual([
-    ['broker/runtime.go:172', 2, { one: 1, two: 1 }],
-    ['old/place.go:1', 2, { one: 1, two: 1 }],
+    ['broker/runtime.go:172', 3, { lindb: 1, one: 1, two: 1 }],
+    ['old/place.go:1', 3, { lindb: 1, one: 1, two: 1 }],
   ]);
-  expect(reports.map(({ outcome }) => outcome)).toEqual(['refused', 'not supported', 'ok', 'ok']);
+  expect(reports.map(({ outcome }) => outcome)).toEqual(['refused', 'ok', 'ok', 'ok']);
 
   const { buckets } = await clusterHistogram(parts, { buckets: 60 });
   const sum = buckets.flatMap(({ counts }) => Object.values(counts)).reduce((all, count) => all + count, 0);
-  expect(sum).toBe(6);
+  expect(sum).toBe(9);
 
   await lastWords.listen();
-  members.splice(2, 1);
+  members.splice(1, 2);
   expect(lastWords.gone()).toMatchObject([
+    {
+      member: { id: 'lindb' },
+      records: [
+        { message: 'lindb goes on', level: 'INFO', timeMs: NOW_MS - 50_000, cursor: expect.stringMatching(/./) },
+        { message: 'lindb failed', level: 'ERROR' },
+        { message: 'long ago' },
+      ],
+    },
     {
       member: { id: 'one' },
       records: [{ message: 'one goes on' }, { message: 'one failed' }, { message: 'long ago' }],

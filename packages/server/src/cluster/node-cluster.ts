@@ -10,7 +10,7 @@ import {
   PortholeError,
   type SearchOptions,
 } from '@porthole/contract';
-import type { DigestQuery, FollowQuery, HistogramQuery, SearchQuery } from '@porthole/logs';
+import type { DigestQuery, FollowQuery, HistogramQuery, SearchQuery, Zone } from '@porthole/logs';
 import type { ReloadedGroup } from '../auth/reloaded-files.ts';
 import type { Logger } from '../own-log/logger.ts';
 import type { Settings } from '../settings/settings.ts';
@@ -21,6 +21,8 @@ export interface NodeClusterParts {
   settings: Settings;
   files: ClusterFiles;
   state: NodeState;
+  /** In which members that do not say theirs write their times. */
+  zone: Zone;
   log: Logger;
 }
 
@@ -135,7 +137,7 @@ export class NodeCluster implements ClusterState {
   }
 
   async #load(): Promise<LocalCluster> {
-    const { settings, files, state, log } = this.#parts;
+    const { settings, files, state, zone, log } = this.#parts;
     const { cluster, logging } = settings;
     const self = this.#self;
     if (!self) throw new Error('the cluster is asked before the ports are bound');
@@ -151,6 +153,7 @@ export class NodeCluster implements ClusterState {
       selfId: self.id,
       token: files.token,
       fetch: this.#memberFetch.fetch,
+      zone,
       limits: {
         firstBatchMs: cluster.firstBatchTimeoutMs,
         memberTimeoutMs: cluster.memberTimeoutMs,

@@ -1,0 +1,311 @@
+import { createClient } from '@porthole/client';
+import { codeOf } from '@porthole/contract';
+import { createZone, WorkerPool } from '@porthole/logs';
+import type { FollowItem, FollowQuery, FoundRecord, SearchEnd, SearchItem, SearchQuery } from '@porthole/logs/types';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { eventually } from '../../../logs/src/testing/eventually.ts';
+import { FakeLindb } from '../testing/fake-lindb.ts';
+import { ContractNode, type ContractNodeOptions } from './contract-node.ts';
+
+const NEWEST: SearchQuery = { order: 'newest', limit: 100_000, before: 0, after: 0 };
+const START_MS = Date.UTC(2026, 10, 15, 12);
+
+/** Lines as LinDB writes them; every tenth is an error. */
+function lines(from: number, to: number, stepMs = 1000): string {
+  let text = '';
+  for (let number = from; number < to; number++) text += `${line(number, stepMs)}\n`;
+  return text;
+}
+
+function line(number: number, stepMs = 1000): string {
+  const time = new Date(START_MS + number * stepMs).toISOString().replace('T', ' ').slice(0, -1);
+  return `${time}\t${number % 10 === 9 ? 'ERROR' : 'INFO'}\tbroker/runtime.go:${number % 7}\tline ${number}`;
+}
+
+function contractNode(fake: FakeLindb, limits: ContractNodeOptions['limits'] = {}): ContractNode {
+  const threads = new WorkerPool(1, { scansHere: true });
+  const node = new ContractNode({
+    node: createClient({ url: fake.url, retries: 0 }),
+    zone: createZone('UTC'),
+    threads,
+    limits,
+    pollMs: 100,
+  });
+  onTestFinished(async () => {
+    await node.close();
+    await threads.close();
+  });
+  return node;
+}
+
+async function search(
+  node: ContractNode,
+  query: Partial<SearchQuery> = {},
+): Promise<{ records: FoundRecord[]; end: SearchEnd }> {
+  const items: SearchItem[] = [];
+  for await (const batch of node.searchLogs({ ...NEWEST, ...query })) items.push(...batch);
+  const end = items.pop();
+  if (end?.type !== 'end') throw new Error('a search without an end');
+  return { records: items as FoundRecord[], end };
+}
+
+describe('a node that only speaks the contract', () => {
+  it('is searched with times, levels and every filter, but for the first line, which LinDB never sends', async () => {
+    const node = contractNode(await FakeLindb.start({ 'lind-broker.log': lines(0, 100) }));
+    const { records, end } = await search(node);
+    expect(records.map(({ message }) => message)).toEqual(
+      Array.from({ length: 99 }, (_unused, place) => `line ${99 - place}`),
+    );
+    expect(records[0]).toMatchObject({
+      file: 'lind-broker.log',
+      timeMs: START_MS + 99_000,
+      level: 'ERROR',
+      source: 'broker/runtime.go:1',
+    });
+    expect(end).toMatchObject({ reason: 'exhausted', problems: [], coveredFromMs: START_MS + 1000 });
+    expect(end.limits).toMatch(
+      /^served from the newest [\d.]+ KiB of [\d.]+ KiB in 1 file; times read in the zone UTC$/,
+    );
+    const errors = await search(node, { minLevel: 'ERROR', terms: ['line 4'] });
+    expect(errors.records.map(({ message }) => message)).toEqual(['line 49']);
+  });
+
+  it('has no limits where its tails hold all that was asked for', async () => {
+    const node = contractNode(await FakeLindb.start({ 'a.log': lines(0, 100) }));
+    expect((await search(node, { fromMs: START_MS + 50_000 })).end).not.toHaveProperty('limits');
+    expect((await search(node, { fromMs: START_MS + 500 })).end).toHaveProperty('limits');
+    // The newest of more than there are: the rest is for the next page, which says so.
+    const page = await search(node, { limit: 10 });
+    expect(page.end).toMatchObject({ reason: 'limit' });
+    expect(page.end).not.toHaveProperty('limits');
+    const rest = await search(node, { start: { cursor: page.end.cursor ?? '' } });
+    expect(rest.records).toHaveLength(89);
+    expect(rest.end).toHaveProperty('limits');
+  });
+
+  it('covers a time only as far back as the shortest of its tails', async () => {
+    const fake = await FakeLindb.start({ 'a.log': lines(0, 1000), 'b.log': lines(800, 810) });
+    const { end } = await search(contractNode(fake, { tailBytes: 6000 }));
+    const oldest = await search(contractNode(fake, { tailBytes: 6000 }), { order: 'oldest', file: 'a.log' });
+    expect(end.coveredFromMs).toBe(oldest.records[0]?.timeMs);
+    expect(end.coveredToMs).toBeGreaterThan(START_MS + 999_000);
+    expect((await search(contractNode(fake, { tailBytes: 6000 }), { toMs: START_MS })).end).toMatchObject({
+      coveredFromMs: null,
+      coveredToMs: null,
+    });
+  });
+
+  it('is counted and grouped', async () => {
+    const node = contractNode(await FakeLindb.start({ 'a.log': lines(0, 101) }));
+    const { buckets, end } = await node.logHistogram({ buckets: 1, bucketMs: 3_600_000 });
+    expect(buckets).toEqual([{ startMs: START_MS, counts: { INFO: 90, ERROR: 10 } }]);
+    expect(end.limits).toContain('1 file');
+    const { groups } = await node.logDigest({ limit: 10, minLevel: 'ERROR' });
+    expect(groups.reduce((sum, { count }) => sum + count, 0)).toBe(10);
+  });
+
+  it('lists its files with their real sizes, formats and times', async () => {
+    const fake = await FakeLindb.start({ 'a.log': lines(0, 10), 'bad.log': lines(0, 10), 'none.log': '' });
+    fake.unreadable.add('bad.log');
+    const files = await contractNode(fake).logFiles();
+    expect(files.map(({ name, size, format, lastTimeMs }) => ({ name, size, format, lastTimeMs }))).toEqual([
+      { name: 'a.log', size: lines(0, 10).length, format: 'contract', lastTimeMs: START_MS + 9000 },
+      { name: 'bad.log', size: lines(0, 10).length, format: 'unreadable', lastTimeMs: null },
+      { name: 'none.log', size: 0, format: 'empty', lastTimeMs: null },
+    ]);
+    expect(files[1]?.problem).toContain('failed to open log file: bad.log');
+  });
+
+  it('is asked for a tail once; later for its list and what is new', async () => {
+    const fake = await FakeLindb.start({ 'a.log': lines(0, 100), 'b.log': lines(0, 100) });
+    const node = contractNode(fake);
+    await search(node);
+    await eventually(async () => {
+      await search(node);
+      expect(fake.counts['/api/v1/log/list']).toBeGreaterThan(2);
+    });
+    expect(fake.counts).toMatchObject({ '/api/v1/log/view': 2 });
+    fake.write('a.log', lines(100, 110));
+    await eventually(async () => expect((await search(node)).records).toHaveLength(99 + 99 + 10));
+    expect(fake.counts['/api/v1/log/view']).toBe(3);
+    expect(Object.keys(fake.counts).sort()).toEqual(['/api/v1/log/list', '/api/v1/log/view']);
+  });
+
+  it('has valid cursors, also after more was written', async () => {
+    const fake = await FakeLindb.start({ 'a.log': lines(0, 100) });
+    const node = contractNode(fake);
+    const { records } = await search(node, { limit: 5 });
+    fake.write('a.log', lines(100, 110));
+    await eventually(async () => expect((await search(node)).records).toHaveLength(109));
+    const behind = await search(node, { order: 'oldest', start: { cursor: records[4]?.cursor ?? '' } });
+    expect(behind.records[0]?.message).toBe('line 96');
+    expect(behind.records).toHaveLength(14);
+  });
+
+  it('an empty directory is an answer', async () => {
+    const { records, end } = await search(contractNode(await FakeLindb.start()));
+    expect(records).toEqual([]);
+    expect(end).toMatchObject({ reason: 'exhausted', problems: [] });
+  });
+});
+
+describe('what cannot be read of such a node', () => {
+  it('one unreadable file is reported, and the others are returned', async () => {
+    const fake = await FakeLindb.start({ 'a.log': lines(0, 10), 'bad.log': lines(0, 10) });
+    fake.unreadable.add('bad.log');
+    const node = contractNode(fake);
+    const { records, end } = await search(node);
+    expect(records).toHaveLength(9);
+    expect(end.problems).toEqual([
+      { file: 'bad.log', code: 'LOG_FILE_UNREADABLE', detail: expect.stringContaining('failed to open log file') },
+    ]);
+    const asked = search(node, { file: 'bad.log' });
+    await expect(asked).rejects.toMatchObject({ code: 'LOG_FILE_UNREADABLE' });
+    fake.unreadable.clear();
+    await eventually(async () => expect((await search(node)).end.problems).toEqual([]));
+  });
+
+  it('a file that is not there is LOG_FILE_NOT_FOUND, also for a view', async () => {
+    const node = contractNode(await FakeLindb.start({ 'a.log': lines(0, 10) }));
+    const failures = [search(node, { file: 'no.log' }), node.viewLog({ file: 'no.log', sizeBytes: 100 })];
+    for (const failure of await Promise.allSettled(failures))
+      expect(failure.status === 'rejected' && codeOf(failure.reason)).toBe('LOG_FILE_NOT_FOUND');
+  });
+
+  it('a file that goes missing between list and view costs only itself', async () => {
+    const fake = await FakeLindb.start({ 'a.log': lines(0, 10), 'b.log': lines(0, 10) });
+    fake.beforeView = (file) => void (file === 'a.log' && fake.files.delete('a.log'));
+    const { records, end } = await search(contractNode(fake));
+    expect(records).toHaveLength(9);
+    expect(end.problems).toMatchObject([{ file: 'a.log', code: 'LOG_FILE_NOT_FOUND' }]);
+  });
+
+  it('more than a hundred files are read; those beyond the limits are reported', async () => {
+    const files: Record<string, string> = {};
+    for (let number = 0; number < 110; number++)
+      files[`log${String.fromCharCode(97 + (number % 26))}${'x'.repeat(number)}.log`] = lines(0, 3);
+    const fake = await FakeLindb.start(files);
+    expect((await search(contractNode(fake))).records).toHaveLength(220);
+    const { records, end } = await search(contractNode(fake, { maxFiles: 105 }));
+    expect(records).toHaveLength(210);
+    expect(end.problems).toHaveLength(1);
+    expect(end.problems[0]?.detail).toMatch(/^not read \(also .* and 2 more files\): beyond/);
+  });
+
+  it('nothing is lost behind a line that LinDB does not send, and what is before it is reported', async () => {
+    const long = `${line(100)} ${'x'.repeat(70_000)}\n`;
+    const fake = await FakeLindb.start({ 'a.log': lines(0, 100) + long + lines(101, 400) });
+    const node = contractNode(fake);
+    const { records, end } = await search(node);
+    expect(records.map(({ message }) => message)).toEqual(
+      Array.from({ length: 299 }, (_unused, place) => `line ${399 - place}`),
+    );
+    expect(end.problems).toMatchObject([{ file: 'a.log', code: 'LOG_FILE_UNREADABLE' }]);
+    expect(end.coveredFromMs).toBe(START_MS + 101_000);
+  });
+
+  it('names that are none are reported and never become files', async () => {
+    const fake = await FakeLindb.start({ '../evil.log': 'a\nb\n', 'sub/x.log': 'a\nb\n', 'a.log': lines(0, 3) });
+    const { records, end } = await search(contractNode(fake));
+    expect(records).toHaveLength(2);
+    expect(end.problems).toMatchObject([{ code: 'NOT_SUPPORTED' }]);
+    expect(fake.requests.map(({ file }) => file)).not.toContain('../evil.log');
+  });
+});
+
+/** Collects what a follow emits until the test ends. */
+function follow(node: ContractNode, query: Partial<FollowQuery> = {}) {
+  const items: FollowItem[] = [];
+  const leaving = new AbortController();
+  const state = { items, isOpen: false, error: undefined as unknown, stop: () => leaving.abort() };
+  const run = async () => {
+    for await (const batch of node.followLogs({ start: 'end', ...query }, { signal: leaving.signal })) {
+      state.isOpen = true;
+      items.push(...batch);
+    }
+  };
+  const running = run().catch((error: unknown) => {
+    state.error = error;
+  });
+  onTestFinished(async () => {
+    leaving.abort();
+    await running;
+  });
+  return Object.assign(state, {
+    messages: () => items.flatMap((item) => (item.type === 'record' ? [item.message] : [])),
+    events: () => items.filter(({ type }) => type !== 'record'),
+  });
+}
+
+const numbered = (from: number, to: number) =>
+  Array.from({ length: to - from }, (_unused, place) => `line ${from + place}`);
+
+describe('a follow of such a node', () => {
+  it('emits what is written, once, with times and levels', async () => {
+    const fake = await FakeLindb.start({ 'a.log': lines(0, 10) });
+    const followed = follow(contractNode(fake), { minLevel: 'ERROR' });
+    const all = follow(contractNode(fake), { start: { back: 2 } });
+    await eventually(() => expect([followed.isOpen, all.isOpen]).toEqual([true, true]));
+    for (let number = 10; number < 40; number += 10) {
+      fake.write('a.log', lines(number, number + 10));
+      await eventually(() => expect(all.messages()).toEqual(numbered(8, number + 10)));
+    }
+    await eventually(() => expect(followed.messages()).toEqual(['line 19', 'line 29', 'line 39']));
+    expect(all.items).toContainEqual(expect.objectContaining({ level: 'ERROR', timeMs: START_MS + 39_000 }));
+    expect([...followed.events(), ...all.events()]).toEqual([]);
+  });
+
+  it('goes through a rotation; only the first line of the new file, which LinDB never sends, is a gap', async () => {
+    const fake = await FakeLindb.start({ 'lind-broker.log': lines(0, 10) });
+    const followed = follow(contractNode(fake));
+    await eventually(() => expect(followed.isOpen).toBe(true));
+    fake.write('lind-broker.log', lines(10, 20));
+    await eventually(() => expect(followed.messages()).toEqual(numbered(10, 20)));
+    // Written between the last list and the rotation.
+    fake.write('lind-broker.log', lines(20, 25));
+    fake.rename('lind-broker.log', 'lind-broker-2026-11-15T00-21-26.600.log');
+    fake.write('lind-broker.log', lines(25, 30));
+    await eventually(() => expect(followed.messages()).toEqual([...numbered(10, 25), ...numbered(26, 30)]));
+    fake.write('lind-broker.log', lines(30, 35));
+    await eventually(() => expect(followed.messages()).toEqual([...numbered(10, 25), ...numbered(26, 35)]));
+    expect(followed.events().filter(({ type }) => type === 'gap')).toEqual([
+      { type: 'gap', family: 'lind-broker.log', reason: 'gone', bytes: line(25).length + 1, after: null, until: null },
+    ]);
+    expect(followed.events().filter(({ type }) => type === 'rotated')).toHaveLength(1);
+  });
+
+  it('reports a gap where more was written than a tail holds, and goes on behind it', async () => {
+    const fake = await FakeLindb.start({ 'a.log': lines(0, 100) });
+    const followed = follow(contractNode(fake, { tailBytes: 4000 }));
+    await eventually(() => expect(followed.isOpen).toBe(true));
+    fake.write('a.log', lines(100, 2000));
+    await eventually(() => expect(followed.messages().at(-1)).toBe('line 1999'));
+    const [gap, ...more] = followed.events();
+    expect(more).toEqual([]);
+    expect(gap).toMatchObject({ type: 'gap', family: 'a.log' });
+    const read = followed.messages().length;
+    expect(gap?.type === 'gap' && gap.bytes).toBe(lines(100, 2000 - read).length);
+    expect(followed.messages()).toEqual(numbered(2000 - read, 2000));
+    expect(followed.items.findIndex(({ type }) => type === 'gap')).toBe(0);
+    fake.write('a.log', lines(2000, 2010));
+    await eventually(() => expect(followed.messages()).toEqual(numbered(2000 - read, 2010)));
+  });
+
+  it('goes on where its cursor says', async () => {
+    const fake = await FakeLindb.start({ 'a.log': lines(0, 10) });
+    const node = contractNode(fake);
+    const { records } = await search(node, { limit: 3 });
+    const followed = follow(node, { start: { cursor: records[2]?.cursor ?? '' } });
+    await eventually(() => expect(followed.messages()).toEqual(numbered(8, 10)));
+    fake.write('a.log', lines(10, 12));
+    await eventually(() => expect(followed.messages()).toEqual(numbered(8, 12)));
+  });
+
+  it('fails when the node is gone', async () => {
+    const fake = await FakeLindb.start({ 'a.log': lines(0, 10) });
+    const followed = follow(contractNode(fake));
+    await eventually(() => expect(followed.isOpen).toBe(true));
+    fake.stop();
+    await eventually(() => expect(codeOf(followed.error)).toBe('UNREACHABLE'));
+  });
+});

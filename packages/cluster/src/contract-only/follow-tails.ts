@@ -1,0 +1,105 @@
+import type { CallOptions } from '@porthole/contract';
+import { groupFamilies } from '@porthole/logs';
+import type { FollowItem, FollowQuery } from '@porthole/logs/types';
+import { nameOnNode } from './mirror-dir.ts';
+import type { MissedPart, TailMirror } from './tail-mirror.ts';
+
+/**
+ * How often a followed node is asked for its list of files. Each request is a line in the access log of a LinDB node: with
+ * this pace a follow adds one a second there, and two where something was written.
+ */
+const POLL_MS = 1000;
+
+/** A list fails now and then while files are rotated; so many in a row, and the node counts as gone. */
+const MAX_FAILURES = 3;
+
+/**
+ * Follows the newest parts of a node's files as they are read again and again; a part that was written and not read is a
+ * `gap`. Throws when the node does not answer any more.
+ */
+export async function* followTails(
+  mirror: TailMirror,
+  query: FollowQuery,
+  { signal, pollMs = POLL_MS }: CallOptions & { pollMs?: number } = {},
+): AsyncGenerator<FollowItem[], void, undefined> {
+  const { file, family } = query;
+  const selection = { ...(file !== undefined && { file }), ...(family !== undefined && { family }) };
+  await mirror.refresh(selection, signal ? { signal } : {});
+  const { dir, release } = mirror.use();
+  const leaving = new AbortController();
+  const leave = () => leaving.abort(signal?.reason);
+  signal?.addEventListener('abort', leave, { once: true });
+  if (signal?.aborted) leave();
+  const gaps: FollowItem[] = [];
+  const forget = mirror.onMissed((missed) => {
+    if (isFollowed(missed, query)) gaps.push(gapOf(missed));
+  });
+  const polling = new Polling(() => mirror.refresh(selection), { signal: leaving.signal, pollMs });
+  const batches = dir.logs.follow(query, { signal: leaving.signal })[Symbol.asyncIterator]();
+  try {
+    for (;;) {
+      const next = await polling.orFailure(batches.next());
+      if (gaps.length > 0) yield gaps.splice(0);
+      if (next.done) return;
+      const items = next.value.flatMap(toNode);
+      if (items.length > 0 || next.value.length === 0) yield items;
+    }
+  } finally {
+    forget();
+    signal?.removeEventListener('abort', leave);
+    leaving.abort();
+    await batches.return?.();
+    release();
+  }
+}
+
+/** Reads the node's files again and again until the signal fires. */
+class Polling {
+  readonly #failed: Promise<never>;
+
+  constructor(refresh: () => Promise<void>, { signal, pollMs }: { signal: AbortSignal; pollMs: number }) {
+    this.#failed = new Promise<never>((_resolve, reject) => {
+      let failures = 0;
+      const poll = async () => {
+        try {
+          await refresh();
+          failures = 0;
+        } catch (error) {
+          failures++;
+          if (failures >= MAX_FAILURES) return reject(error);
+        }
+        if (!signal.aborted) timer = setTimeout(poll, pollMs);
+      };
+      let timer = setTimeout(poll, pollMs);
+      signal.addEventListener('abort', () => clearTimeout(timer), { once: true });
+    });
+    this.#failed.catch(() => {}); // told to who waits for more
+  }
+
+  orFailure<T>(promise: Promise<T>): Promise<T> {
+    return Promise.race([promise, this.#failed]);
+  }
+}
+
+/** What happened here and not on the node is left out. */
+function toNode(item: FollowItem): FollowItem[] {
+  if (item.type === 'record') {
+    const file = nameOnNode(item.file);
+    return [file === item.file ? item : { ...item, file }];
+  }
+  if (item.type !== 'rotated') return [item];
+  return nameOnNode(item.from) === nameOnNode(item.to) ? [] : [item];
+}
+
+function isFollowed({ file }: MissedPart, { file: wanted, family }: FollowQuery): boolean {
+  if (wanted !== undefined) return file === wanted;
+  return family === undefined || familyOf(file) === family;
+}
+
+function gapOf({ file, bytes }: MissedPart): FollowItem {
+  return { type: 'gap', family: familyOf(file), reason: 'gone', bytes, after: null, until: null };
+}
+
+function familyOf(file: string): string {
+  return groupFamilies([file])[0]?.name ?? file;
+}

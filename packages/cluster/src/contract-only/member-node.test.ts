@@ -1,0 +1,138 @@
+import { createClient } from '@porthole/client';
+import { codeOf, type NodeDescription, type NodeState, PortholeError } from '@porthole/contract';
+import { createZone, WorkerPool } from '@porthole/logs';
+import { expect, it, onTestFinished } from 'vitest';
+import { FakeLindb } from '../testing/fake-lindb.ts';
+import { FakeNode, notSupported } from '../testing/fake-node.ts';
+import { ContractNode } from './contract-node.ts';
+import { MemberNode } from './member-node.ts';
+
+const SEARCH = { order: 'newest', limit: 10, before: 0, after: 0 } as const;
+const LOG = '2026-11-15 12:00:00.000\tINFO\ta.go:1\tfirst\n2026-11-15 12:00:01.000\tERROR\ta.go:2\tsecond\n';
+
+const BEYOND: [string, (node: NodeState) => Promise<unknown>][] = [
+  ['describe', (node) => node.describe()],
+  ['settings', (node) => node.settings()],
+  ['logFiles', (node) => node.logFiles()],
+  ['openLog', (node) => node.openLog({ file: 'a.log' })],
+  ['searchLogs', (node) => itemsOf(node.searchLogs(SEARCH))],
+  ['searchLogLines', (node) => itemsOf(node.searchLogLines(SEARCH))],
+  ['followLogs', (node) => firstBatch(node)],
+  ['logHistogram', (node) => node.logHistogram({ buckets: 1 })],
+  ['logDigest', (node) => node.logDigest({ limit: 1 })],
+];
+
+async function itemsOf<T>(stream: AsyncIterable<T>): Promise<T[]> {
+  const items: T[] = [];
+  for await (const item of stream) items.push(item);
+  return items;
+}
+
+async function firstBatch(node: NodeState): Promise<unknown> {
+  for await (const batch of node.followLogs({ start: 'end' })) return batch;
+  return undefined;
+}
+
+function memberNode(client: NodeState): MemberNode {
+  const threads = new WorkerPool(0, { scansHere: true });
+  const createContractNode = () => new ContractNode({ node: client, zone: createZone('UTC'), threads });
+  const member = new MemberNode({ client, createContractNode });
+  onTestFinished(async () => {
+    await member.close();
+    await threads.close();
+  });
+  return member;
+}
+
+async function codesOf(member: MemberNode): Promise<Record<string, string>> {
+  const codes: Record<string, string> = {};
+  for (const [name, ask] of BEYOND) {
+    codes[name] = await ask(member).then(
+      () => 'ok',
+      (error: unknown) => codeOf(error),
+    );
+  }
+  return codes;
+}
+
+const SERVED = {
+  describe: 'NOT_SUPPORTED',
+  settings: 'NOT_SUPPORTED',
+  logFiles: 'ok',
+  openLog: 'NOT_SUPPORTED',
+  searchLogs: 'ok',
+  searchLogLines: 'ok',
+  followLogs: 'ok',
+  logHistogram: 'ok',
+  logDigest: 'ok',
+};
+
+it.each(BEYOND.map(([name]) => name))(
+  'a LinDB node asked for %s first gets one request for a route it lacks',
+  async (first) => {
+    const fake = await FakeLindb.start({ 'a.log': LOG });
+    const member = memberNode(createClient({ url: fake.url, retries: 0 }));
+    await BEYOND.find(([name]) => name === first)?.[1](member).catch(() => {});
+    for (let round = 0; round < 3; round++) expect(await codesOf(member)).toEqual(SERVED);
+    const missing = fake.requests.filter(({ status }) => status === 404).map(({ path }) => path);
+    expect(missing).toEqual(['/api/v1/node']);
+  },
+);
+
+it('a LinDB node that was started anew is looked at again, once', async () => {
+  const fake = await FakeLindb.start({ 'a.log': LOG });
+  const member = memberNode(createClient({ url: fake.url, retries: 0 }));
+  const ask = async () => {
+    await member.describe().catch(() => {});
+    await member.config();
+  };
+  for (let round = 0; round < 3; round++) await ask();
+  expect(fake.counts['/api/v1/node']).toBe(1);
+  fake.node = { ...fake.node, onlineTime: 2 };
+  for (let round = 0; round < 3; round++) await ask();
+  expect(fake.counts['/api/v1/node']).toBe(2);
+});
+
+it('an older Porthole node is not asked again for what it lacks, and is not read by its tails', async () => {
+  let asked = 0;
+  const client = new FakeNode();
+  Object.assign(client, {
+    logDigest: async () => {
+      asked++;
+      throw notSupported();
+    },
+  });
+  const member = memberNode(client);
+  await member.describe();
+  for (let round = 0; round < 3; round++)
+    await expect(member.logDigest({ limit: 1 })).rejects.toMatchObject({ code: 'NOT_SUPPORTED' });
+  expect(asked).toBe(1);
+});
+
+it('what answers 404 to everything is not taken for a node of the contract', async () => {
+  const isUp = { describe: false };
+  const client = new FakeNode({
+    describe: async () => {
+      if (isUp.describe) return { clockMs: 1 } as NodeDescription;
+      throw notSupported();
+    },
+  });
+  const member = memberNode(client);
+  await expect(member.describe()).rejects.toMatchObject({ code: 'NOT_SUPPORTED' });
+  isUp.describe = true;
+  expect(await member.describe()).toMatchObject({ clockMs: 1 });
+});
+
+it('one that does not answer is asked again', async () => {
+  let asked = 0;
+  const client = new FakeNode({
+    describe: async () => {
+      asked++;
+      throw new PortholeError('UNREACHABLE', 'no connection');
+    },
+  });
+  const member = memberNode(client);
+  for (let round = 0; round < 2; round++)
+    await expect(member.describe()).rejects.toMatchObject({ code: 'UNREACHABLE' });
+  expect(asked).toBe(2);
+});

@@ -1,0 +1,206 @@
+import {
+  type CallOptions,
+  codeOf,
+  type ErrorCode,
+  type FileRequest,
+  type NodeConfig,
+  type NodeDescription,
+  type NodeObject,
+  type NodeSettings,
+  type NodeState,
+  type SearchOptions,
+  type ViewRequest,
+} from '@porthole/contract';
+import type {
+  ByteAnswer,
+  Digest,
+  DigestQuery,
+  FollowItem,
+  FollowQuery,
+  Histogram,
+  HistogramQuery,
+  LogEntry,
+  LogFileDetails,
+  OpenLog,
+  SearchItem,
+  SearchQuery,
+} from '@porthole/logs/types';
+import { orAborted } from '../fan-out/or-aborted.ts';
+import type { ContractNode } from './contract-node.ts';
+import { viewFailure } from './fetch-tail.ts';
+
+/** Operations beyond the contract. */
+type Operation = Exclude<keyof NodeState, 'config' | 'listLogs' | 'viewLog'>;
+
+/** What is said of a member that gave no answer. */
+const NOT_THERE: ReadonlySet<ErrorCode> = new Set<ErrorCode>(['UNREACHABLE', 'DEADLINE_EXCEEDED']);
+
+export interface MemberNodeOptions {
+  client: NodeState;
+  /** The same member when it only speaks the contract; made when that is known. */
+  createContractNode(): ContractNode;
+}
+
+/**
+ * A member, whatever it supports. One without `/api/v1/node` that does answer `/api/v1/config` only speaks the contract:
+ * its records come from the newest part of its files. What a member does not support is remembered, because a request for
+ * a route it lacks is an error in its log; until it is registered anew, which makes another `MemberNode`, or its
+ * configuration names another version or start.
+ */
+export class MemberNode implements NodeState {
+  readonly #options: MemberNodeOptions;
+  readonly #lacking = new Map<Operation, unknown>();
+  /** It has described itself. */
+  #isPorthole = false;
+  /** It has answered, if only with an error of its own: it is no node of the contract alone. */
+  #isKnown = false;
+  #contract: { node: ContractNode; as: NodeObject; reason: unknown } | undefined;
+  #describing: Promise<NodeDescription> | undefined;
+
+  constructor(options: MemberNodeOptions) {
+    this.#options = options;
+  }
+
+  /** Ends what is read from its files. */
+  async close(): Promise<void> {
+    const contract = this.#contract;
+    this.#contract = undefined;
+    await contract?.node.close();
+  }
+
+  async describe(options: CallOptions = {}): Promise<NodeDescription> {
+    if (this.#contract) throw this.#contract.reason;
+    if (this.#isKnown) return this.#options.client.describe(options);
+    // The first request says what the member is. Not shared: the answer has a time, which must be of this request.
+    if (this.#describing !== undefined) {
+      await orAborted(
+        this.#describing.catch(() => {}), // told to who asked
+        options.signal,
+      );
+      return this.describe(options);
+    }
+    const describing = this.#describeFirst(options).finally(() => {
+      this.#describing = undefined;
+    });
+    this.#describing = describing;
+    return describing;
+  }
+
+  async config(options: CallOptions = {}): Promise<NodeConfig> {
+    const config = await this.#options.client.config(options);
+    const { as } = this.#contract ?? {};
+    const isRestarted = as && (as.onlineTime !== config.node.onlineTime || as.version !== config.node.version);
+    if (isRestarted) void this.close();
+    return config;
+  }
+
+  listLogs(options?: CallOptions): Promise<LogEntry[]> {
+    return this.#options.client.listLogs(options);
+  }
+
+  async viewLog(request: ViewRequest, options: CallOptions = {}): Promise<ByteAnswer> {
+    const { client } = this.#options;
+    try {
+      return await client.viewLog(request, options);
+    } catch (error) {
+      throw this.#isPorthole ? error : await viewFailure(client, { file: request.file, error, ...options });
+    }
+  }
+
+  settings(options?: CallOptions): Promise<NodeSettings> {
+    return this.#ask('settings', options, (node) => node.settings(options));
+  }
+
+  logFiles(options?: CallOptions): Promise<LogFileDetails[]> {
+    return this.#ask('logFiles', options, (node) => node.logFiles(options));
+  }
+
+  openLog(request: FileRequest, options?: CallOptions): Promise<OpenLog> {
+    return this.#ask('openLog', options, (node) => node.openLog(request, options));
+  }
+
+  searchLogs(request: SearchQuery, options?: SearchOptions): AsyncIterable<SearchItem[]> {
+    return this.#stream('searchLogs', options, (node) => node.searchLogs(request, options));
+  }
+
+  searchLogLines(request: SearchQuery, options?: SearchOptions): AsyncIterable<Uint8Array> {
+    return this.#stream('searchLogLines', options, (node) => node.searchLogLines(request, options));
+  }
+
+  followLogs(request: FollowQuery, options?: CallOptions): AsyncIterable<FollowItem[]> {
+    return this.#stream('followLogs', options, (node) => node.followLogs(request, options));
+  }
+
+  logHistogram(request: HistogramQuery, options?: SearchOptions): Promise<Histogram> {
+    return this.#ask('logHistogram', options, (node) => node.logHistogram(request, options));
+  }
+
+  logDigest(request: DigestQuery, options?: SearchOptions): Promise<Digest> {
+    return this.#ask('logDigest', options, (node) => node.logDigest(request, options));
+  }
+
+  async #describeFirst(options: CallOptions): Promise<NodeDescription> {
+    const { client, createContractNode } = this.#options;
+    try {
+      const description = await client.describe(options);
+      this.#isPorthole = true;
+      this.#isKnown = true;
+      return description;
+    } catch (reason) {
+      if (codeOf(reason) !== 'NOT_SUPPORTED') {
+        options.signal?.throwIfAborted();
+        this.#isKnown = !NOT_THERE.has(codeOf(reason));
+        throw reason;
+      }
+      // A proxy in front of a node that is just down answers 404 to everything: then nothing is known.
+      const config = await client.config(options).catch(() => undefined);
+      if (config) this.#contract = { node: createContractNode(), as: config.node, reason };
+      throw reason;
+    }
+  }
+
+  async #ask<T>(operation: Operation, options: CallOptions = {}, ask: (node: NodeState) => Promise<T>): Promise<T> {
+    const node = await this.#whoServes(operation, options);
+    try {
+      return await ask(node);
+    } catch (error) {
+      throw this.#noted(operation, error);
+    }
+  }
+
+  async *#stream<T>(
+    operation: Operation,
+    options: CallOptions = {},
+    open: (node: NodeState) => AsyncIterable<T>,
+  ): AsyncGenerator<T, void, undefined> {
+    const node = await this.#whoServes(operation, options);
+    try {
+      yield* open(node);
+    } catch (error) {
+      throw this.#noted(operation, error);
+    }
+  }
+
+  /** Who is asked. What the member is, is found out first; throws what it is known to lack, or that it is not there. */
+  async #whoServes(operation: Operation, options: CallOptions): Promise<NodeState> {
+    if (!this.#isKnown && !this.#contract) await this.#findOut(options);
+    if (this.#contract) return this.#contract.node;
+    if (this.#lacking.has(operation)) throw this.#lacking.get(operation);
+    return this.#options.client;
+  }
+
+  async #findOut(options: CallOptions): Promise<void> {
+    try {
+      await this.describe(options);
+    } catch (error) {
+      options.signal?.throwIfAborted();
+      // Asked once more it would only fail later.
+      if (NOT_THERE.has(codeOf(error))) throw error;
+    }
+  }
+
+  #noted(operation: Operation, error: unknown): unknown {
+    if (this.#isPorthole && codeOf(error) === 'NOT_SUPPORTED') this.#lacking.set(operation, error);
+    return error;
+  }
+}

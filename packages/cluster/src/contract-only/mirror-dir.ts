@@ -1,0 +1,145 @@
+import { appendFile, mkdir, mkdtemp, open, rename, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { LogDir, type WorkerPool, type Zone } from '@porthole/logs';
+
+/** Behind the name of a file that was moved aside here and not on the node; groups with it as its oldest rotated file. */
+const ASIDE = '.999';
+
+const NEWLINE = 10;
+
+/** Bytes copied at a time. */
+const COPY_BYTES = 1024 ** 2;
+
+export interface MirrorDirOptions {
+  zone: Zone;
+  /** That scan; shared with other directories. */
+  threads: WorkerPool;
+}
+
+/**
+ * A directory with the newest part of each file of a node, written as a logger would write it, so that the engine reads
+ * and follows it like any log directory. Below the system's directory for temporary files, for this user alone; removed
+ * once it is retired and nobody uses it.
+ */
+export class MirrorDir {
+  readonly logs: LogDir;
+  readonly #path: string;
+  readonly #staging: string;
+  #staged = 0;
+  #users = 0;
+  #isRetired = false;
+  #closing: Promise<void> | undefined;
+
+  private constructor(path: string, { zone, threads }: MirrorDirOptions) {
+    this.#path = join(path, 'logs');
+    this.#staging = path;
+    this.logs = new LogDir(this.#path, { zone, threads });
+  }
+
+  static async create(options: MirrorDirOptions): Promise<MirrorDir> {
+    const path = await mkdtemp(join(tmpdir(), 'porthole-tails-'));
+    await mkdir(join(path, 'logs'), { mode: 0o700 });
+    return new MirrorDir(path, options);
+  }
+
+  get isUsed(): boolean {
+    return this.#users > 0;
+  }
+
+  /** Keeps it until the returned function is called. */
+  use(): () => void {
+    this.#users++;
+    let isReleased = false;
+    return () => {
+      if (isReleased) return;
+      isReleased = true;
+      this.#users--;
+      if (this.#isRetired && this.#users === 0) void this.close();
+    };
+  }
+
+  /** No new users come; it is closed with the last one. */
+  async retire(): Promise<void> {
+    this.#isRetired = true;
+    if (this.#users === 0) await this.close();
+  }
+
+  close(): Promise<void> {
+    this.#closing ??= this.#close();
+    return this.#closing;
+  }
+
+  async append(name: string, bytes: Buffer): Promise<void> {
+    await appendFile(this.#at(name), bytes);
+  }
+
+  /** The name leads to another file afterwards, as behind a rotation. */
+  async put(name: string, bytes: Buffer): Promise<void> {
+    const staged = join(this.#staging, String(this.#staged++));
+    await writeFile(staged, bytes);
+    await rename(staged, this.#at(name));
+  }
+
+  /** As a rotation does: `put` of the old name comes next. */
+  async move(from: string, to: string): Promise<void> {
+    await rename(this.#at(from), this.#at(to));
+  }
+
+  async remove(name: string): Promise<void> {
+    await rm(this.#at(name), { force: true });
+    await rm(this.#at(name + ASIDE), { force: true });
+  }
+
+  /** Begins the file anew and keeps what was there for those who have not read it yet. */
+  async moveAside(name: string): Promise<void> {
+    await this.move(name, name + ASIDE);
+    await this.put(name, Buffer.alloc(0));
+  }
+
+  /** Copies the last so many bytes of a file into another directory, from the start of a line. Returns how many. */
+  async copyTo(other: MirrorDir, { name, maxBytes }: { name: string; maxBytes: number }): Promise<number> {
+    const file = await open(this.#at(name));
+    try {
+      const { size } = await file.stat();
+      // One byte more: where it is a newline, the next one starts a line.
+      let at = Math.max(0, size - maxBytes - 1);
+      let isInLine = at > 0;
+      let copied = 0;
+      await other.put(name, Buffer.alloc(0));
+      while (at < size) {
+        const chunk = Buffer.allocUnsafe(Math.min(COPY_BYTES, size - at));
+        const { bytesRead } = await file.read(chunk, 0, chunk.length, at);
+        if (bytesRead === 0) break;
+        at += bytesRead;
+        let bytes = chunk.subarray(0, bytesRead);
+        if (isInLine) {
+          const newline = bytes.indexOf(NEWLINE);
+          if (newline < 0) continue;
+          bytes = bytes.subarray(newline + 1);
+          isInLine = false;
+        }
+        copied += bytes.length;
+        await other.append(name, bytes);
+      }
+      return copied;
+    } finally {
+      await file.close();
+    }
+  }
+
+  #at(name: string): string {
+    return join(this.#path, name);
+  }
+
+  async #close(): Promise<void> {
+    this.#isRetired = true;
+    await this.logs.close();
+    await rm(this.#staging, { recursive: true, force: true });
+  }
+}
+
+/** The name on the node of a file of the directory. */
+export function nameOnNode(file: string): string {
+  return file.endsWith(ASIDE) ? file.slice(0, -ASIDE.length) : file;
+}

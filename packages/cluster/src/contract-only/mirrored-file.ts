@@ -1,0 +1,36 @@
+/** Of what is known of a file, so much is kept in memory: what comes next is recognised by it. */
+export const KNOWN_BYTES = 16 * 1024;
+
+const NEWLINE = 10;
+
+/** What was read of a file of a node. */
+export interface MirroredFile {
+  /** As it was listed when it was read. */
+  size: number;
+  /** Bytes at hand. */
+  heldBytes: number;
+  /** The newest of them, from the start of a line. */
+  known: Buffer;
+  /** Nothing is missing at its start. */
+  isWhole: boolean;
+  /** A line that the node does not send stands before what is at hand. */
+  isCut: boolean;
+}
+
+export function firstRead(bytes: Buffer, { size, isCut }: { size: number; isCut: boolean }): MirroredFile {
+  return { size, heldBytes: bytes.length, known: lastLines(bytes), isWhole: bytes.length >= size, isCut };
+}
+
+export function afterAppend(file: MirroredFile, bytes: Buffer, size: number): MirroredFile {
+  const known = bytes.length === 0 ? file.known : lastLines(Buffer.concat([file.known, bytes]));
+  return { ...file, size, heldBytes: file.heldBytes + bytes.length, known };
+}
+
+/** A copy, so that a tail of megabytes is not kept for its last lines. */
+function lastLines(bytes: Buffer): Buffer {
+  if (bytes.length <= KNOWN_BYTES) return Buffer.from(bytes);
+  const cut = bytes.subarray(-KNOWN_BYTES);
+  const newline = cut.subarray(0, -1).indexOf(NEWLINE);
+  // One line that is longer than all of it: recognised as a whole, or not at all.
+  return Buffer.from(newline < 0 ? bytes.subarray(bytes.lastIndexOf(NEWLINE, -2) + 1) : cut.subarray(newline + 1));
+}

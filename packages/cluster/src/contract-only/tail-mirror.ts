@@ -1,0 +1,275 @@
+import { type CallOptions, codeOf, type NodeState } from '@porthole/contract';
+import { groupFamilies, type WorkerPool, type Zone } from '@porthole/logs';
+import type { FileProblem, LogEntry, LogSelection } from '@porthole/logs/types';
+import { inParallel } from '../fan-out/in-parallel.ts';
+import { orAborted } from '../fan-out/or-aborted.ts';
+import { fetchTail, LONGEST_LINE_BYTES, viewFailure } from './fetch-tail.ts';
+import { joinTail } from './join-tail.ts';
+import { MirrorDir } from './mirror-dir.ts';
+import { afterAppend, firstRead, KNOWN_BYTES, type MirroredFile } from './mirrored-file.ts';
+import { planFiles, type TailLimits } from './plan-files.ts';
+
+/** Files that are read from the node at the same time. */
+const FILES_AT_ONCE = 4;
+
+/** A page of a console asks several questions at once: what was listed so lately is not listed again. */
+const FRESH_MS = 500;
+
+/** A file that grew to so much here is cut to half of it: enough for what a person looks back at. */
+const MAX_FILE_BYTES = 16 * 1024 ** 2;
+
+/** Cut when all files together are this many times what is read at first. */
+const MAX_GROWTH = 2;
+
+/** The files a log that was rotated may have become; more are not tried. */
+const MAX_CANDIDATES = 3;
+
+export interface TailMirrorOptions {
+  node: Pick<NodeState, 'listLogs' | 'viewLog'>;
+  zone: Zone;
+  limits: TailLimits;
+  threads: WorkerPool;
+}
+
+/** Something was written to a log that was not read: more than the newest part that the node serves. */
+export interface MissedPart {
+  file: string;
+  bytes: number | null;
+}
+
+/** The newest part of each file of a node that serves nothing else, kept up to date by what it lists. */
+export class TailMirror {
+  readonly #options: TailMirrorOptions;
+  readonly #files = new Map<string, MirroredFile>();
+  readonly #listeners = new Set<(missed: MissedPart) => void>();
+  /** The one for new questions is the last; the others have followers. */
+  #dirs: MirrorDir[] = [];
+  #listed: LogEntry[] = [];
+  #planProblems: FileProblem[] = [];
+  readonly #problems = new Map<string, FileProblem>();
+  #refreshing: Promise<void> | undefined;
+  /** When which part was read, by `partOf`. */
+  readonly #refreshedMs = new Map<string, number>();
+  /** Wall clock of the last listing. */
+  asOfMs = 0;
+  readonly #leaving = new AbortController();
+
+  constructor(options: TailMirrorOptions) {
+    this.#options = options;
+  }
+
+  /** As the node listed them, those included that were not read. */
+  get listed(): readonly LogEntry[] {
+    return this.#listed;
+  }
+
+  get files(): ReadonlyMap<string, Readonly<MirroredFile>> {
+    return this.#files;
+  }
+
+  get problems(): readonly FileProblem[] {
+    return [...this.#problems.values(), ...this.#planProblems];
+  }
+
+  /** Called for what could not be read, before what was written behind it is there. */
+  onMissed(listener: (missed: MissedPart) => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  /** The directory with what is known, in use until released. Only after a refresh. */
+  use(): { dir: MirrorDir; release: () => void } {
+    const dir = this.#dirs.at(-1);
+    if (dir === undefined) throw new Error('the tails are used before they are read');
+    return { dir, release: dir.use() };
+  }
+
+  /**
+   * Reads what the listed sizes say is new in the selected files; others are as they were. One at a time and shared, so a
+   * caller's signal ends only its own waiting. Rejects when the node does not list its files; a file that cannot be read
+   * is a problem of that file.
+   */
+  async refresh(selection: LogSelection = {}, { signal }: CallOptions = {}): Promise<void> {
+    while (!this.#isFresh(selection)) {
+      this.#refreshing ??= this.#refresh(selection).finally(() => {
+        this.#refreshing = undefined;
+      });
+      await orAborted(this.#refreshing, signal);
+    }
+  }
+
+  /** Ends everything that uses it and removes what was kept. */
+  async close(): Promise<void> {
+    this.#leaving.abort(new Error('the tails are closed'));
+    await this.#refreshing?.catch(() => {}); // who asked for it was told
+    await Promise.all(this.#dirs.map((dir) => dir.close()));
+    this.#dirs = [];
+  }
+
+  #isFresh(selection: LogSelection): boolean {
+    const readMs = Math.max(...[partOf({}), partOf(selection)].map((part) => this.#refreshedMs.get(part) ?? -Infinity));
+    return performance.now() - readMs < FRESH_MS;
+  }
+
+  async #refresh(selection: LogSelection): Promise<void> {
+    const { node, limits } = this.#options;
+    const startedMs = performance.now();
+    const { signal } = this.#leaving;
+    signal.throwIfAborted();
+    const entries = await node.listLogs({ signal });
+    const atMs = Date.now();
+    if (this.#dirs.length === 0) this.#dirs = [await this.#createDir()];
+    this.#dirs = this.#dirs.filter((dir, place) => place === this.#dirs.length - 1 || dir.isUsed);
+    this.#listed = entries;
+    const plan = planFiles(entries, { ...limits, selection });
+    this.#planProblems = plan.problems;
+    await this.#followRotations(plan.files);
+    await inParallel(plan.files, FILES_AT_ONCE, (entry) => this.#readFile(entry));
+    await this.#dropGone(new Set(entries.map(({ name }) => name)));
+    await this.#cutLarge();
+    for (const [part, readMs] of this.#refreshedMs) if (startedMs - readMs > FRESH_MS) this.#refreshedMs.delete(part);
+    this.#refreshedMs.set(partOf(selection), performance.now());
+    this.asOfMs = atMs;
+  }
+
+  async #createDir(): Promise<MirrorDir> {
+    const { zone, threads } = this.#options;
+    return MirrorDir.create({ zone, threads });
+  }
+
+  /** A log that was moved aside on the node is moved aside here, once all of it is read: its records stay the same ones. */
+  async #followRotations(entries: readonly LogEntry[]): Promise<void> {
+    const sizes = new Map(entries.map(({ name, size }) => [name, size]));
+    for (const { files } of groupFamilies([...sizes.keys()])) {
+      const live = files.at(-1);
+      const known = live?.state === 'live' ? this.#files.get(live.name) : undefined;
+      if (live === undefined || known === undefined) continue;
+      const candidates = files
+        .slice(0, -1)
+        .filter(({ name }) => (sizes.get(name) ?? 0) >= known.size && this.#files.get(name)?.size !== sizes.get(name))
+        .slice(-MAX_CANDIDATES);
+      for (const { name } of candidates.toReversed()) {
+        if (await this.#adopt(live.name, { name, size: sizes.get(name) ?? 0 })) break;
+      }
+    }
+  }
+
+  /** Whether `entry` is the file that was `live` before; then it has its copy from now on, and `live` is a new one. */
+  async #adopt(live: string, entry: LogEntry): Promise<boolean> {
+    const known = this.#files.get(live);
+    if (known === undefined || known.known.length === 0) return false;
+    const rest = await this.#restOf(known, entry).catch(() => undefined); // then it is read like any other file
+    if (rest === undefined) return false;
+    await this.#append(live, known, { bytes: rest, size: entry.size });
+    for (const dir of this.#dirs) await dir.move(live, entry.name);
+    this.#files.set(entry.name, this.#files.get(live) ?? known);
+    this.#files.delete(live);
+    return true;
+  }
+
+  async #readFile(entry: LogEntry): Promise<void> {
+    const known = this.#files.get(entry.name);
+    if (known?.size === entry.size && !this.#problems.has(entry.name)) return;
+    try {
+      this.#problems.delete(entry.name);
+      if (known === undefined) await this.#readFirst(entry);
+      else await this.#readMore(known, entry);
+    } catch (thrown) {
+      const { signal } = this.#leaving;
+      signal.throwIfAborted();
+      const error = await viewFailure(this.#options.node, { file: entry.name, error: thrown, signal });
+      const detail = error instanceof Error ? error.message : String(error);
+      this.#problems.set(entry.name, { file: entry.name, code: codeOf(error), detail });
+    }
+  }
+
+  /** Reads a file of which nothing is known that joins what it has now. `lost`: there was something before. */
+  async #readFirst({ name, size }: LogEntry, { lost }: { lost?: MirroredFile } = {}): Promise<void> {
+    const { bytes, isCut } = await this.#fetch({ name, size }, this.#options.limits.tailBytes);
+    const isGrown = lost !== undefined && size >= lost.size;
+    const missing = size - (isGrown ? lost.size : 0) - bytes.length;
+    // Before it is there: who follows is told of the gap before what comes behind it.
+    if (missing > 0 || (lost && !isGrown)) this.#tellMissed({ file: name, bytes: lost && !isGrown ? null : missing });
+    for (const dir of this.#dirs) await dir.put(name, bytes);
+    this.#files.set(name, firstRead(bytes, { size, isCut }));
+    this.#noteCut(name, isCut);
+  }
+
+  async #readMore(known: MirroredFile, entry: LogEntry): Promise<void> {
+    // Of an empty one nothing can be recognised: LinDB drops the first line of what it sends.
+    if (known.size === 0 && known.heldBytes === 0) return this.#readFirst(entry);
+    const rest = entry.size < known.size ? undefined : await this.#restOf(known, entry);
+    if (rest !== undefined) return this.#append(entry.name, known, { bytes: rest, size: entry.size });
+    // Truncated, replaced, or more was written than the node serves: what is there now is all that is known.
+    await this.#readFirst(entry, { lost: known });
+  }
+
+  #tellMissed(missed: MissedPart): void {
+    for (const listener of this.#listeners) listener(missed);
+  }
+
+  /** What was appended since; `undefined` where the newest part does not join what is known. */
+  async #restOf(known: MirroredFile, entry: LogEntry): Promise<Buffer | undefined> {
+    const grownBytes = entry.size - known.size;
+    const { tailBytes } = this.#options.limits;
+    const wishes = [grownBytes + KNOWN_BYTES, tailBytes].filter((bytes) => bytes <= tailBytes);
+    for (const wantedBytes of new Set(wishes)) {
+      const { bytes } = await this.#fetch(entry, wantedBytes);
+      const joined = joinTail(known.known, bytes, { grownBytes });
+      if (joined === undefined) continue;
+      const rest = bytes.subarray(joined);
+      // One byte more than was written is a newline that the node added to a line that is not finished.
+      return rest.length === grownBytes + 1 ? rest.subarray(0, -1) : rest;
+    }
+    return undefined;
+  }
+
+  async #append(name: string, known: MirroredFile, { bytes, size }: { bytes: Buffer; size: number }): Promise<void> {
+    if (bytes.length > 0) for (const dir of this.#dirs) await dir.append(name, bytes);
+    this.#files.set(name, afterAppend(known, bytes, size));
+    this.#noteCut(name, known.isCut);
+  }
+
+  #fetch({ name, size }: LogEntry, wantedBytes: number) {
+    return fetchTail(this.#options.node, { file: name, size, wantedBytes, signal: this.#leaving.signal });
+  }
+
+  #noteCut(file: string, isCut: boolean): void {
+    if (!isCut) return;
+    const detail = `the node sends nothing before a line of ${LONGEST_LINE_BYTES} bytes or more, and not that line`;
+    this.#problems.set(file, { file, code: 'LOG_FILE_UNREADABLE', detail });
+  }
+
+  async #dropGone(wanted: ReadonlySet<string>): Promise<void> {
+    for (const name of this.#problems.keys()) if (!wanted.has(name)) this.#problems.delete(name);
+    for (const name of this.#files.keys()) {
+      if (wanted.has(name)) continue;
+      this.#files.delete(name);
+      for (const dir of this.#dirs) await dir.remove(name);
+    }
+  }
+
+  /** Copies the newest half of what is too large into a new directory. Who follows stays where it is, with less behind it. */
+  async #cutLarge(): Promise<void> {
+    const { maxTotalBytes } = this.#options.limits;
+    const held = [...this.#files].map(([name, { heldBytes }]) => ({ name, heldBytes }));
+    const totalBytes = held.reduce((sum, { heldBytes }) => sum + heldBytes, 0);
+    const isLarge = held.some(({ heldBytes }) => heldBytes > MAX_FILE_BYTES);
+    if (!isLarge && totalBytes <= maxTotalBytes * MAX_GROWTH) return;
+    const maxBytes = Math.min(MAX_FILE_BYTES / 2, Math.floor(maxTotalBytes / held.length));
+    const before = this.#dirs.at(-1);
+    const next = await this.#createDir();
+    for (const { name, heldBytes } of held) {
+      const file = this.#files.get(name);
+      const copied = (await before?.copyTo(next, { name, maxBytes })) ?? 0;
+      if (file) this.#files.set(name, { ...file, heldBytes: copied, isWhole: file.isWhole && copied === heldBytes });
+      for (const dir of this.#dirs) if (heldBytes > maxBytes) await dir.moveAside(name);
+    }
+    await before?.retire();
+    this.#dirs = [...this.#dirs.filter((dir) => dir.isUsed), next];
+  }
+}
+
+function partOf({ file, family }: LogSelection): string {
+  return JSON.stringify([file, family]);
+}

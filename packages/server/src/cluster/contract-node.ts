@@ -1,0 +1,2 @@
+/** For programs that read such a node without a cluster around it. */
+export { ContractNode } from '@porthole/cluster';
