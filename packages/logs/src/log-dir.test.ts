@@ -161,7 +161,7 @@ describe('details', () => {
     writeFileSync(join(dir, 'a.log'), contract);
     const logs = openDir(dir, UTC);
     // Of a file that was written this very moment, a further change might not show.
-    vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 60_000 });
+    vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 60_000, shouldAdvanceTime: true });
     onTestFinished(() => void vi.useRealTimers());
     const before = await logs.details();
     await eventually(() => expect(logs.usage.openFiles).toBe(0));
