@@ -33,11 +33,12 @@ const covered: Properties = {
   elapsedMs: integer('Milliseconds it took.'),
 };
 
-/** Of a node that serves only the ends of its files. */
-const limited: Properties = {
+/** Absent where there is nothing to report. */
+const coveredOptionally: Properties = {
   limits: text(
     'Present when records may be missing because the node serves only the ends of its files: what the response is made from.',
   ),
+  duplicates: listOf(ref('DuplicateFile'), 'Files that were left out because another one has all of their text.'),
 };
 
 /** What a follow tells beside records. */
@@ -108,6 +109,10 @@ export const RECORD_SCHEMAS = {
       after: listOf(ref('FoundRecord'), 'Records after it.'),
     },
   ),
+  DuplicateFile: exact('A file that was left out because another one has all of its text.', {
+    file: text('File name.'),
+    sameAs: text('The file that was read instead.'),
+  }),
   FileProblem: exact('A file that could not be read, or not wholly.', {
     file: text('File name.'),
     code: text('What kind of problem it is.'),
@@ -120,10 +125,10 @@ export const RECORD_SCHEMAS = {
       ...covered,
       cursor: nullableText('Goes on exactly where this answer stopped; null when nothing is left.'),
     },
-    limited,
+    coveredOptionally,
   ),
   SearchItem: { description: 'One line of a search.', oneOf: [ref('FoundRecord'), ref('SearchEnd')] },
-  ScanReport: exact('Why a count ended and what it covered.', covered, limited),
+  ScanReport: exact('Why a count ended and what it covered.', covered, coveredOptionally),
   HistogramBucket: exact('The records of one stretch of time.', {
     startMs: integer('Epoch milliseconds at which it begins.'),
     counts: exact('Records per level; levels without records are absent.', {}, countsByLevel()),

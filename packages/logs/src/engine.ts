@@ -192,7 +192,7 @@ export class LogEngine {
     const { within, problem } = withinLimit(families);
     // A directory that is missing has no records, which must not look like a quiet one.
     const missing = families.length === 0 ? await findMissingDir(this.#parts.dir) : undefined;
-    const opened: OpenFamily[] = missing ? [{ name: '', files: [], problems: [missing] }] : [];
+    const opened: OpenFamily[] = missing ? [{ name: '', files: [], duplicates: [], problems: [missing] }] : [];
     try {
       for (const family of within) opened.push(await openFamily(this.#opener, family, options));
     } catch (error) {

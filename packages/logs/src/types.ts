@@ -139,6 +139,13 @@ export interface FileProblem {
   detail: string;
 }
 
+/** A file that was not read because another one has all of its text: it is being copied or compressed. */
+export interface DuplicateFile {
+  file: string;
+  /** The file that was read instead. */
+  sameAs: string;
+}
+
 /** The last item of every search: why it ended and what it covered. */
 export interface SearchEnd {
   type: 'end';
@@ -155,6 +162,8 @@ export interface SearchEnd {
   problems: FileProblem[];
   /** Present when records may be missing because a node serves only the ends of its files: what the response is made from. */
   limits?: string;
+  /** Files that were left out because another one has all of their text; absent where there are none. */
+  duplicates?: DuplicateFile[];
   /** Goes on exactly where this answer stopped; `null` when there is nothing left. */
   cursor: string | null;
   elapsedMs: number;

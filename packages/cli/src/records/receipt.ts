@@ -11,6 +11,7 @@ export interface Coverage {
   skippedBytes?: number;
   problems?: Histogram['end']['problems'];
   limits?: string;
+  duplicates?: Histogram['end']['duplicates'];
   members?: readonly MemberReport[];
   membership?: MembershipState;
 }
@@ -19,13 +20,24 @@ export interface Coverage {
 export class Receipt {
   readonly #startedMs = performance.now();
   readonly #problems = new Map<string, string>();
+  /** Files left out because another one has all of their text: nothing is missing. */
+  readonly #duplicates = new Map<string, string>();
   readonly #unread = new Map<string, { count: number; reason: string }>();
   #stale: string | undefined;
   scannedBytes = 0;
 
-  add({ scannedBytes = 0, skippedBytes = 0, problems = [], limits, members = [], membership }: Coverage): void {
+  add({
+    scannedBytes = 0,
+    skippedBytes = 0,
+    problems = [],
+    duplicates = [],
+    limits,
+    members = [],
+    membership,
+  }: Coverage): void {
     this.scannedBytes += scannedBytes + skippedBytes;
     for (const { file, code, detail } of problems) this.#problems.set(`${file} ${code}`, `${file}: ${code}: ${detail}`);
+    for (const { file, sameAs } of duplicates) this.#duplicates.set(file, `${file} not read: same text as ${sameAs}`);
     if (limits !== undefined) this.#problems.set('limits', limits);
     for (const report of members) {
       if (report.outcome !== 'ok' || report.isPartial) this.#problems.set(report.id, explainReport(report));
@@ -52,6 +64,7 @@ export class Receipt {
   warn(terminal: Terminal): void {
     if (this.#stale !== undefined) terminal.warn(visibleText(this.#stale));
     for (const problem of this.#problems.values()) terminal.warn(visibleText(problem));
+    for (const duplicate of this.#duplicates.values()) terminal.warn(visibleText(duplicate));
     for (const [place, { count, reason }] of this.#unread) {
       const records = count === 1 ? '1 record is' : `${count} records are`;
       terminal.warn(visibleText(`${place}: ${records} printed as received, not byte for byte: ${reason}`));

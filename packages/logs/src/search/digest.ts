@@ -6,7 +6,7 @@ import { shareOf } from '../scan/show-record.ts';
 import type { Digest, DigestGroup, DigestQuery, FoundRecord } from '../types.ts';
 import { familyRecords, lineOf, recordOf } from './family-records.ts';
 import { COUNTED_PART_BLOCKS, type FilePart } from './file-parts.ts';
-import { type OpenFamily, releaseFamily } from './open-family.ts';
+import { duplicatesOf, type OpenFamily, releaseFamily } from './open-family.ts';
 import { FIRST_PLACE, LAST_PLACE } from './place.ts';
 import { runParts } from './run-parts.ts';
 import type { ScanShop } from './scan-shop.ts';
@@ -59,7 +59,10 @@ export async function digest(
       if (sample) groups.push(tellGroup(group, sample, isNew(group)));
     }
     const problems = families.flatMap((family) => family.problems);
-    const end = tally.receipt(stop.reason ?? 'exhausted', gathering.records, problems);
+    const end = {
+      ...tally.receipt(stop.reason ?? 'exhausted', gathering.records, problems),
+      ...duplicatesOf(families),
+    };
     return { groups, totalGroups: all.length, ungrouped: gathering.ungrouped, end };
   } finally {
     stop.end();

@@ -5,7 +5,7 @@ import { RANKS } from '../scan/scan-histogram.ts';
 import type { Histogram, HistogramBucket, HistogramQuery } from '../types.ts';
 import { bucketWidth } from './bucket-width.ts';
 import { COUNTED_PART_BLOCKS, type FilePart } from './file-parts.ts';
-import { type OpenFamily, releaseFamily } from './open-family.ts';
+import { duplicatesOf, type OpenFamily, releaseFamily } from './open-family.ts';
 import { FIRST_PLACE, LAST_PLACE } from './place.ts';
 import { runParts } from './run-parts.ts';
 import type { ScanShop } from './scan-shop.ts';
@@ -40,7 +40,7 @@ export async function histogram(
       for await (const { result } of runParts(task, jobFor)) counts.add(result);
     }
     const problems = families.flatMap((family) => family.problems);
-    const end = tally.receipt(stop.reason ?? 'exhausted', counts.total, problems);
+    const end = { ...tally.receipt(stop.reason ?? 'exhausted', counts.total, problems), ...duplicatesOf(families) };
     return { bucketMs, buckets: counts.buckets(), untimed: counts.untimed, end };
   } finally {
     stop.end();

@@ -1,17 +1,16 @@
-import { readFd } from '../file/fs-calls.ts';
 import { LogError } from '../log-error.ts';
-import type { FileProblem, ReadOptions } from '../types.ts';
+import type { DuplicateFile, FileProblem, ReadOptions } from '../types.ts';
 import type { FileOpener, OpenFile } from './open-file.ts';
+import type { CopyFinder } from './same-text.ts';
 
 /** The files of one log, held open, oldest first. */
 export interface OpenFamily {
   name: string;
   files: OpenFile[];
   problems: FileProblem[];
+  /** Files left out because another one has all of their text. */
+  duplicates: DuplicateFile[];
 }
-
-/** Compared to tell whether two files that start alike are the same text. */
-const COMPARED_BYTES = 1024;
 
 /** Opens all files of a family. One that cannot be opened is told among the problems; one that is gone is left out. */
 export async function openFamily(
@@ -29,11 +28,17 @@ export async function openFamily(
     }
     const filled = files.filter(({ handle }) => handle.sizeBytes > 0);
     for (const { handle } of files) if (handle.sizeBytes === 0) handle.release();
-    return { name, files: await withoutCopies(inTimeOrder(filled)), problems };
+    return { name, problems, ...(await withoutCopies(inTimeOrder(filled), opener, options)) };
   } catch (error) {
     for (const { handle } of files) handle.release();
     throw error;
   }
+}
+
+/** As the closing record has it: only where there are any. */
+export function duplicatesOf(families: readonly OpenFamily[]): { duplicates?: DuplicateFile[] } {
+  const duplicates = families.flatMap((family) => family.duplicates);
+  return duplicates.length === 0 ? {} : { duplicates };
 }
 
 export function releaseFamily({ files }: OpenFamily): void {
@@ -64,51 +69,38 @@ function inTimeOrder(files: OpenFile[]): OpenFile[] {
   return files.sort((a, b) => (a.firstMs ?? 0) - (b.firstMs ?? 0));
 }
 
-/** While a file is compressed or copied away it is there twice: the text is taken once, from the longer one. */
-async function withoutCopies(files: OpenFile[]): Promise<OpenFile[]> {
+/** While a file is compressed or copied away it is there twice: the text is read once, from the longer one. */
+async function withoutCopies(
+  files: OpenFile[],
+  { copies }: FileOpener,
+  options: ReadOptions,
+): Promise<Pick<OpenFamily, 'files' | 'duplicates'>> {
   const kept: OpenFile[] = [];
+  const duplicates: DuplicateFile[] = [];
   for (const file of files) {
-    const twin = kept.findIndex((other) => other.mark.headHash === file.mark.headHash);
-    const other = kept[twin];
-    if (!other || !(await isSameText(other, file))) {
+    const pair = await findCopy(kept, file, { copies, options });
+    if (!pair) {
       kept.push(file);
       continue;
     }
-    const [better, worse] = preferred(other, file);
-    worse.handle.release();
-    kept[twin] = better;
+    const { other, longer } = pair;
+    const shorter = longer === file ? other : file;
+    kept[kept.indexOf(other)] = longer;
+    shorter.handle.release();
+    // Two names of one file, as of a link, are nothing to report.
+    if (shorter.handle.ino !== longer.handle.ino) duplicates.push({ file: shorter.name, sameAs: longer.name });
   }
-  return kept;
+  return { files: kept, duplicates };
 }
 
-async function isSameText(a: OpenFile, b: OpenFile): Promise<boolean> {
-  if (a.handle.ino === b.handle.ino) return true;
-  if (a.compressed && b.compressed) return false;
-  if (a.compressed) return isPacked(b, a);
-  if (b.compressed) return isPacked(a, b);
-  const shorter = Math.min(a.handle.sizeBytes, b.handle.sizeBytes);
-  const length = Math.min(COMPARED_BYTES, shorter);
-  const [first, second] = await Promise.all([a, b].map(({ handle }) => readPart(handle.fd, shorter - length, length)));
-  return first !== undefined && second !== undefined && first.equals(second);
-}
-
-/**
- * Whether a compressed file holds a text that starts as it does. Logs of one program may start alike for long, so it
- * must bear the text's name, as it does while it is written, or tell the same length, as it does when it is done.
- */
-async function isPacked(plain: OpenFile, packed: OpenFile): Promise<boolean> {
-  if (packed.name.slice(0, -'.gz'.length) === plain.name) return true;
-  const { fd, sizeBytes } = packed.handle;
-  const trailer = await readPart(fd, Math.max(0, sizeBytes - 4), 4);
-  return trailer.length === 4 && trailer.readUInt32LE() === plain.handle.sizeBytes % 2 ** 32;
-}
-
-async function readPart(fd: number, position: number, length: number): Promise<Buffer> {
-  const buffer = Buffer.alloc(length);
-  return buffer.subarray(0, await readFd(fd, buffer, { position, length }));
-}
-
-function preferred(a: OpenFile, b: OpenFile): [OpenFile, OpenFile] {
-  if (a.compressed !== b.compressed) return a.compressed ? [b, a] : [a, b];
-  return a.handle.sizeBytes >= b.handle.sizeBytes ? [a, b] : [b, a];
+async function findCopy(
+  kept: readonly OpenFile[],
+  file: OpenFile,
+  { copies, options }: { copies: CopyFinder; options: ReadOptions },
+): Promise<{ other: OpenFile; longer: OpenFile } | undefined> {
+  for (const other of kept) {
+    const longer = await copies.longerOf(other, file, options);
+    if (longer) return { other, longer };
+  }
+  return undefined;
 }

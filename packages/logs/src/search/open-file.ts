@@ -14,6 +14,7 @@ import { createFormat, detectFormat } from '../parse/detect-format.ts';
 import type { FormatName, LineHead } from '../parse/format.ts';
 import type { Zone } from '../parse/zone.ts';
 import type { ReadOptions } from '../types.ts';
+import { CopyFinder } from './same-text.ts';
 
 /** The start of a text that tells its format. */
 const SAMPLE_BYTES = 64 * 1024;
@@ -52,6 +53,8 @@ interface KnownFacts {
 
 /** Opens files and tells what their first bytes say; remembers it for files whose first bytes are the same. */
 export class FileOpener {
+  /** Tells which of the files it opened hold the same text. */
+  readonly copies = new CopyFinder();
   readonly #handles: HandleCache;
   readonly #reads: SharedReads;
   readonly #zone: Zone;

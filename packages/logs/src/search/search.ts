@@ -5,7 +5,7 @@ import { withContext } from './context.ts';
 import { familyRecords } from './family-records.ts';
 import { recordGone } from './find-record.ts';
 import { Lane, leadingLane } from './lane.ts';
-import { type OpenFamily, releaseFamily } from './open-family.ts';
+import { duplicatesOf, type OpenFamily, releaseFamily } from './open-family.ts';
 import { type FamilyPart, rangeOf } from './place.ts';
 import type { ScanShop } from './scan-shop.ts';
 import { ScanTally } from './scan-tally.ts';
@@ -68,7 +68,7 @@ export async function* searchLines(
     const reason = stop.reason ?? (lanes.every(({ isDone }) => isDone) ? 'exhausted' : 'limit');
     const problems = families.flatMap((family) => family.problems);
     const end = endItem(tally, lanes, { reason, told, problems, asked: query.start });
-    yield Buffer.from(`${JSON.stringify(end)}\n`);
+    yield Buffer.from(`${JSON.stringify({ ...end, ...duplicatesOf(families) })}\n`);
   } finally {
     stop.end();
     await Promise.all(lanes.map((lane) => lane.close()));

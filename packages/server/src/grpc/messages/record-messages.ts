@@ -69,6 +69,7 @@ export function endMessage(end: Omit<SearchEnd, 'type' | 'cursor'> & { cursor?: 
     covered_from_ms: end.coveredFromMs,
     covered_to_ms: end.coveredToMs,
     problems: end.problems,
+    duplicates: end.duplicates?.map(({ file, sameAs }) => ({ file, same_as: sameAs })) ?? [],
     cursor: end.cursor,
     elapsed_ms: end.elapsedMs,
   };
