@@ -32,6 +32,7 @@ export function clusterNode(id: string, given: Partial<ClusterNode> = {}): Clust
     url: `http://${id}:7300`,
     isSelf: false,
     state: 'up',
+    sinceMs: null,
     report: { ...OK, id },
     clock: { offsetMs: 0, uncertaintyMs: 2 },
     timeZone: 'UTC',

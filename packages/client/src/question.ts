@@ -5,7 +5,7 @@ import type { Clock } from './clock.ts';
 export interface Question {
   /** Path of the route, below the base address. */
   path: string;
-  method?: 'GET' | 'HEAD';
+  method?: 'GET' | 'HEAD' | 'DELETE';
   query?: URLSearchParams;
   headers?: Readonly<Record<string, string>>;
   signal?: AbortSignal | undefined;

@@ -9,15 +9,20 @@ import type {
   ClusterLogFiles,
   ClusterNodes,
   ClusterState,
+  ForgetOptions,
+  ForgottenMember,
   MemberSelection,
   MomentRequest,
+  NodeDescription,
   NodeState,
   SearchOptions,
 } from '@porthole/contract';
 import type { Zone } from '@porthole/logs';
 import type { DigestQuery, FollowQuery, HistogramQuery, SearchQuery } from '@porthole/logs/types';
 import { ClockTable } from './fan-out/clock.ts';
+import { Introductions } from './fan-out/introductions.ts';
 import { type ClosablePeers, createPeers } from './fan-out/peers.ts';
+import { MemberDirectory } from './membership/member-directory.ts';
 import type { Membership } from './membership/membership.ts';
 import { followCluster } from './records/cluster-follow.ts';
 import type { ClusterLimits, ClusterParts } from './records/cluster-parts.ts';
@@ -29,9 +34,12 @@ import { clusterFiles } from './state/cluster-files.ts';
 import { clusterHistogram } from './state/cluster-histogram.ts';
 import { clusterNodes, type NodesParts } from './state/cluster-nodes.ts';
 import { configDiff } from './state/config-diff.ts';
+import { forgetMember } from './state/forget-member.ts';
+import { KeptWords } from './state/kept-words.ts';
 import { LastWords } from './state/last-words.ts';
 import { rememberMasked } from './state/remember-masked.ts';
 import type { SecretFingerprint } from './state/secret-fingerprint.ts';
+import { SnapshotNode } from './state/snapshot-node.ts';
 import { createWordsStore } from './state/words-store.ts';
 
 export interface LocalClusterOptions {
@@ -57,32 +65,37 @@ export interface LocalClusterOptions {
   tell(problem: string): void;
 }
 
+/** Marks of members that departed are kept even where snapshots are not: some hundred bytes each. */
+const LEAST_KEPT_BYTES = 1024 * 1024;
+
+interface ClusterDeps {
+  kept: KeptWords;
+  directory: MemberDirectory;
+  peers: ClosablePeers;
+  clocks: ClockTable;
+  lastWords: LastWords;
+  introductions: Introductions;
+}
+
 /** The cluster as this node sees it. */
 export class LocalCluster implements ClusterState {
   readonly #membership: Membership;
-  readonly #peers: ClosablePeers;
-  readonly #clocks: ClockTable;
-  readonly #lastWords: LastWords;
+  readonly #deps: ClusterDeps;
   readonly #records: ClusterParts;
   readonly #state: NodesParts & { fingerprint: SecretFingerprint | undefined };
 
-  private constructor(
-    options: LocalClusterOptions,
-    parts: { peers: ClosablePeers; clocks: ClockTable; lastWords: LastWords },
-  ) {
+  private constructor(options: LocalClusterOptions, deps: ClusterDeps) {
     const { name, membership, limits, mask, fingerprint } = options;
-    const { peers, clocks, lastWords } = parts;
+    const { directory, peers, clocks } = deps;
     this.#membership = membership;
-    this.#peers = peers;
-    this.#clocks = clocks;
-    this.#lastWords = lastWords;
-    this.#records = { peers, clocks, membership, lastWords, limits };
+    this.#deps = deps;
+    this.#records = { peers, clocks, membership: directory, directory, limits };
     this.#state = {
       cluster: name,
       membership,
       peers,
       clocks,
-      lastWords,
+      directory,
       mask,
       fingerprint,
       timeoutMs: limits.memberTimeoutMs,
@@ -91,87 +104,114 @@ export class LocalCluster implements ClusterState {
     };
   }
 
-  /** Begins to measure clocks and to listen to the other members, if there are any. */
+  /** Begins to measure clocks and to take snapshots of the other members, if there are any. */
   static async open(options: LocalClusterOptions): Promise<LocalCluster> {
     const { membership, self, selfId, token, fetch, zone, limits, refreshMs, tell } = options;
     const mask = rememberMasked(options.mask);
     const { memberTimeoutMs: timeoutMs } = limits;
-    const peers = createPeers({ membership, self, selfId, token, fetch, zone, timeoutMs });
-    const clocks = new ClockTable({ peers, selfId, timeoutMs });
     const { dir, maxBytes, keepMs } = options.lastWords;
     const isAlone = membership.state.kind === 'alone';
-    const lastWords = await LastWords.open({
-      peers,
-      clocks,
-      mask,
-      tell,
-      // A node that is alone has nobody to listen to, and leaves no empty directory behind.
+    const kept = new KeptWords({
+      // A node that is alone has no other members, and leaves no empty directory behind.
       store: isAlone || maxBytes === 0 ? null : createWordsStore(dir),
-      listenMs: refreshMs,
-      timeoutMs,
-      maxTotalBytes: maxBytes,
+      tell,
+      maxTotalBytes: Math.max(maxBytes, LEAST_KEPT_BYTES),
       maxAgeMs: keepMs,
     });
+    await kept.load();
+    const directory = new MemberDirectory({ membership, kept });
+    const peers = createPeers({ membership: directory, self, selfId, token, fetch, zone, timeoutMs });
+    const onDescription = (id: string, description: NodeDescription) => directory.learn(id, description);
+    const clocks = new ClockTable({ peers, selfId, timeoutMs, onDescription });
+    const lastWords = new LastWords({ kept, peers, clocks, mask, listenMs: refreshMs, timeoutMs });
+    const introductions = new Introductions({ peers, clocks, directory, timeoutMs, againMs: refreshMs });
     if (!isAlone) {
-      clocks.start(refreshMs);
+      clocks.start(refreshMs, directory);
       if (maxBytes > 0) lastWords.start();
     }
-    return new LocalCluster({ ...options, mask }, { peers, clocks, lastWords });
+    return new LocalCluster({ ...options, mask }, { kept, directory, peers, clocks, lastWords, introductions });
   }
 
   get membership(): Membership {
     return this.#membership;
   }
 
-  /** Why last words are kept in memory only; `null` while all is well. */
+  /** Why snapshots are kept in memory only; `null` while all is well. */
   get lastWordsProblem(): string | null {
-    return this.#lastWords.problem;
+    return this.#deps.kept.problem;
   }
 
   /** Deregisters and ends what runs in the background. */
   async close(): Promise<void> {
-    this.#clocks.close();
-    await Promise.all([this.#membership.close(), this.#lastWords.close()]);
-    await this.#peers.close();
+    const { clocks, directory, lastWords, peers } = this.#deps;
+    clocks.close();
+    directory.close();
+    await Promise.all([this.#membership.close(), lastWords.close()]);
+    await peers.close();
   }
 
   member(id: string): NodeState {
-    return this.#peers.get(id).state;
+    const { directory, peers } = this.#deps;
+    const departed = directory.departed().find(({ member }) => member.id === id);
+    return departed ? new SnapshotNode(departed) : peers.get(id).state;
+  }
+
+  forget(id: string, options?: ForgetOptions): Promise<ForgottenMember> {
+    return forgetMember(this.#state, this.#deps.directory, { id, ...options });
   }
 
   nodes(options?: CallOptions): Promise<ClusterNodes> {
     return clusterNodes(this.#state, options);
   }
 
-  config(request: MemberSelection, options?: CallOptions): Promise<ClusterConfig> {
+  async config(request: MemberSelection, options?: CallOptions): Promise<ClusterConfig> {
+    await this.#deps.introductions.make(options);
     return clusterConfig(this.#state, request, options);
   }
 
-  configDiff(request: MemberSelection, options?: CallOptions): Promise<ClusterConfigDiff> {
+  async configDiff(request: MemberSelection, options?: CallOptions): Promise<ClusterConfigDiff> {
+    await this.#deps.introductions.make(options);
     return configDiff(this.#state, request, options);
   }
 
-  logFiles(request: MemberSelection, options?: CallOptions): Promise<ClusterLogFiles> {
+  async logFiles(request: MemberSelection, options?: CallOptions): Promise<ClusterLogFiles> {
+    await this.#introduceFor(request, options);
     return clusterFiles(this.#state, request, options);
   }
 
-  searchLogs(request: SearchQuery & MemberSelection, options?: SearchOptions): AsyncIterable<ClusterItem[]> {
-    return searchCluster(this.#records, request, options);
+  async *searchLogs(
+    request: SearchQuery & MemberSelection,
+    options?: SearchOptions,
+  ): AsyncGenerator<ClusterItem[], void, undefined> {
+    await this.#introduceFor(request, options);
+    yield* searchCluster(this.#records, request, options);
   }
 
-  followLogs(request: FollowQuery & MemberSelection, options?: CallOptions): AsyncIterable<ClusterFollowItem[]> {
-    return followCluster(this.#records, request, options);
+  async *followLogs(
+    request: FollowQuery & MemberSelection,
+    options?: CallOptions,
+  ): AsyncGenerator<ClusterFollowItem[], void, undefined> {
+    await this.#introduceFor(request, options);
+    yield* followCluster(this.#records, request, options);
   }
 
-  logHistogram(request: HistogramQuery & MemberSelection, options?: SearchOptions): Promise<ClusterHistogram> {
+  async logHistogram(request: HistogramQuery & MemberSelection, options?: SearchOptions): Promise<ClusterHistogram> {
+    await this.#introduceFor(request, options);
     return clusterHistogram(this.#state, request, options);
   }
 
-  logDigest(request: DigestQuery & MemberSelection, options?: SearchOptions): Promise<ClusterDigest> {
+  async logDigest(request: DigestQuery & MemberSelection, options?: SearchOptions): Promise<ClusterDigest> {
+    await this.#introduceFor(request, options);
     return clusterDigest(this.#state, request, options);
   }
 
-  moment(request: MomentRequest, options?: CallOptions): AsyncIterable<ClusterItem[]> {
-    return momentOf(this.#records, request, options);
+  async *moment(request: MomentRequest, options?: CallOptions): AsyncGenerator<ClusterItem[], void, undefined> {
+    await this.#introduceFor(request, options);
+    yield* momentOf(this.#records, request, options);
+  }
+
+  /** Roles count only where members are chosen by them. */
+  async #introduceFor({ role }: MemberSelection, options?: CallOptions): Promise<void> {
+    if (role !== undefined) await this.#deps.introductions.make(options);
   }
 }

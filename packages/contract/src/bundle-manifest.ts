@@ -85,6 +85,7 @@ export const BUNDLE_MANIFEST_SCHEMA: JsonSchema = exact('What the files of a sup
         'version',
         'failed',
         'gone',
+        'left',
       ]),
       detail: nullableText('What was wrong.'),
     }),

@@ -2,6 +2,7 @@ import {
   DEFAULT_MOMENT_RECORDS,
   DEFAULT_MOMENT_SPAN,
   MAX_NODE_PATTERNS,
+  MEMBER_ID,
   RESUME_OVERLAP_MS,
 } from './cluster-request.ts';
 import { number, text } from './parameter-parts.ts';
@@ -65,3 +66,12 @@ export const MOMENT_PARAMETERS: readonly RouteParameter[] = [
     `At most so many records of each member, those next to the moment; ${DEFAULT_MOMENT_RECORDS} unless told.`,
   ),
 ];
+
+export const MEMBER_ID_PARAMETER: RouteParameter = {
+  name: 'id',
+  in: 'path',
+  required: true,
+  type: 'string',
+  pattern: MEMBER_ID.source,
+  description: 'Id of the member, as `/api/v1/cluster/nodes` tells it.',
+};

@@ -3,6 +3,7 @@ import {
   CLUSTER_FOLLOW_PARAMETERS,
   CLUSTER_HISTOGRAM_PARAMETERS,
   CLUSTER_SEARCH_PARAMETERS,
+  MEMBER_ID_PARAMETER,
   MOMENT_PARAMETERS,
   SELECTION_PARAMETERS,
 } from './cluster-parameters.ts';
@@ -24,6 +25,17 @@ export const CLUSTER_ROUTES = {
     parameters: [],
     answer: { contentType: JSON_TYPE, schema: 'ClusterNodes' },
     errors: ['REQUEST_LOOP'],
+  },
+  clusterForget: {
+    path: PATHS.clusterForget,
+    method: 'DELETE',
+    role: 'admin',
+    summary: 'Forget a member',
+    description:
+      'Drops the snapshot of a member that has left or failed, on this node and on every other member that responds, so that it is no longer listed. Asked by a member, only on this node.',
+    parameters: [MEMBER_ID_PARAMETER],
+    answer: { contentType: JSON_TYPE, schema: 'ForgottenMember' },
+    errors: ['MEMBER_NOT_FOUND', 'MEMBER_REGISTERED', 'NOT_SUPPORTED'],
   },
   clusterConfig: {
     path: PATHS.clusterConfig,

@@ -1,4 +1,4 @@
-import type { ClusterNode, MemberOutcome, MembershipState } from './cluster-state.ts';
+import type { MemberOutcome, MemberState, MembershipState } from './cluster-state.ts';
 import { LOG_SCHEMAS } from './log-schemas.ts';
 import { END_REASON, FOLLOW_EVENTS, mark, RECORD_SCHEMAS } from './record-schemas.ts';
 import {
@@ -28,6 +28,7 @@ const OUTCOMES: Readonly<Record<MemberOutcome, true>> = {
   version: true,
   failed: true,
   gone: true,
+  left: true,
 };
 const MEMBERSHIPS: Readonly<Record<MembershipState['kind'], true>> = {
   alone: true,
@@ -35,7 +36,21 @@ const MEMBERSHIPS: Readonly<Record<MembershipState['kind'], true>> = {
   etcd: true,
   lindb: true,
 };
-const NODE_STATES: Readonly<Record<ClusterNode['state'], true>> = { up: true, unreachable: true, gone: true };
+const MEMBER_STATES: Readonly<Record<MemberState, true>> = {
+  up: true,
+  unreachable: true,
+  left: true,
+  failed: true,
+  unknown: true,
+};
+
+const memberState = oneOf(
+  '`unreachable`: registered, but it does not respond. `left`: it deregistered when it stopped. `failed`: its registration ended without that. `unknown`: it does not respond, and the registry is away.',
+  Object.keys(MEMBER_STATES),
+);
+const sinceMs = nullableInteger(
+  'Epoch milliseconds at which it came into this state, as far as the node that answers has seen it.',
+);
 
 const node: Properties = { node: text('Id of the member it comes from.') };
 
@@ -57,6 +72,8 @@ export const CLUSTER_SCHEMAS = {
       elapsedMs: integer('Milliseconds until it had answered, or was given up.'),
       count: integer('What it gave: records, groups, files.'),
       asOfMs: nullableInteger('Epoch milliseconds at which what is shown of it was seen, where that is not now.'),
+      state: memberState,
+      sinceMs,
     },
     { isPartial: mark('What it gave is not all that was asked for: `detail` says why.') },
   ),
@@ -68,14 +85,12 @@ export const CLUSTER_SCHEMAS = {
   }),
   ClusterNode: exact('A member and how it is.', {
     id: text('Names it within the cluster.'),
-    role: text('What it does in its cluster.'),
+    role: text('What it does in its cluster; `unknown` until a member of a static list has said it.'),
     node: ref('Node'),
     url: text('Where it is asked.'),
     isSelf: truth('Whether it is the node that answers.'),
-    state: oneOf(
-      '`unreachable`: registered, but without an answer. `gone`: no longer registered.',
-      Object.keys(NODE_STATES),
-    ),
+    state: memberState,
+    sinceMs,
     report: ref('MemberReport'),
     clock: {
       description: 'Its clock against that of the node that answers; null where it was never measured.',
@@ -98,7 +113,14 @@ export const CLUSTER_SCHEMAS = {
   ClusterNodes: exact('The members of the cluster.', {
     cluster: text('Name of the cluster.'),
     membership: ref('Membership'),
-    nodes: listOf(ref('ClusterNode'), 'Every member, ordered by id.'),
+    nodes: listOf(ref('ClusterNode'), 'Every member, those included that have left or failed; ordered by id.'),
+  }),
+  ForgottenMember: exact('What became of the order to forget a member.', {
+    id: text('Id of the member.'),
+    members: listOf(
+      ref('MemberReport'),
+      'One for each node that was asked to forget it; `count` is 1 where it had something to forget.',
+    ),
   }),
   ClusterConfig: exact('The configuration of each member.', {
     configs: listOf(

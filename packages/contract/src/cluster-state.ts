@@ -16,7 +16,7 @@ import type { CallOptions, NodeConfig, NodeObject, NodeState, SearchOptions, Set
 export interface Member {
   /** Names it within the cluster, and only that: letters, digits and `.:_-`, at most 128. */
   id: string;
-  /** What it does in its cluster: `node` unless the registry tells another. */
+  /** What it does in its cluster, as it says itself: `node` unless set; `unknown` until a member of a static list has said it. */
   role: string;
   node: NodeObject;
   /** Where it is asked. Never taken from a request. */
@@ -30,6 +30,14 @@ export interface MemberSelection {
   nodes?: readonly string[];
   role?: string;
 }
+
+/**
+ * What a member is to this node. Every operation and every report uses this one state.
+ * `up`: it responds. `unreachable`: registered, but it does not respond. `left`: it deregistered when it stopped.
+ * `failed`: its registration ended without that. `unknown`: it does not respond, and the registry is away, so nobody can
+ * say whether it still is a member.
+ */
+export type MemberState = 'up' | 'unreachable' | 'left' | 'failed' | 'unknown';
 
 /** Why a member's part of an answer is there, or is not. */
 export type MemberOutcome =
@@ -46,8 +54,10 @@ export type MemberOutcome =
   | 'version'
   /** It said no, or broke off; `detail` has its code. */
   | 'failed'
-  /** No longer registered. */
-  | 'gone';
+  /** It has failed: it is no longer registered. What is shown is its snapshot. */
+  | 'gone'
+  /** It stopped in order. What is shown is its snapshot, and nothing is wrong with that. */
+  | 'left';
 
 /** One line per member that was asked, in every answer of the cluster. */
 export interface MemberReport {
@@ -57,10 +67,14 @@ export interface MemberReport {
   elapsedMs: number;
   /** What it gave: records, groups, files. */
   count: number;
-  /** When what is shown of it was seen, where that is not now: its last words. */
+  /** When what is shown of it was seen, where that is not now: its snapshot. */
   asOfMs: number | null;
   /** What it gave is not all that was asked for: `detail` says why. */
   isPartial?: true;
+  /** Absent where the answer comes from an earlier version. */
+  state?: MemberState;
+  /** When it came into this state, as far as the node that answers has seen it; `null`: not known. */
+  sinceMs?: number | null;
 }
 
 /** How sure this node is of who the members are. */
@@ -81,7 +95,9 @@ export interface MemberClock {
 }
 
 export interface ClusterNode extends Member {
-  state: 'up' | 'unreachable' | 'gone';
+  state: MemberState;
+  /** When it came into this state, as far as the node that answers has seen it; `null`: not known. */
+  sinceMs: number | null;
   report: MemberReport;
   clock: MemberClock | null;
   timeZone: string | null;
@@ -199,6 +215,18 @@ export interface MomentRequest extends MemberSelection {
   limit: number;
 }
 
+export interface ForgetOptions extends CallOptions {
+  /** Only on this node: a member passes the order on. */
+  onlyHere?: boolean;
+}
+
+/** What became of the order to forget a member. */
+export interface ForgottenMember {
+  id: string;
+  /** Of each node that was asked to forget it. `count` is 1 where it had something to forget. */
+  members: MemberReport[];
+}
+
 /** What any node answers for all. */
 export interface ClusterState {
   nodes(options?: CallOptions): Promise<ClusterNodes>;
@@ -212,6 +240,11 @@ export interface ClusterState {
   logDigest(request: DigestQuery & MemberSelection, options?: SearchOptions): Promise<ClusterDigest>;
   /** Oldest first. */
   moment(request: MomentRequest, options?: CallOptions): AsyncIterable<ClusterItem[]>;
-  /** One member. Throws MEMBER_NOT_FOUND for what is none. */
+  /** One member; its snapshot where it has left or failed. Throws MEMBER_NOT_FOUND for what is none. */
   member(id: string): NodeState;
+  /**
+   * Drops what is kept of a member that has left or failed, on every node that responds. Throws MEMBER_REGISTERED for one
+   * that is still registered, MEMBER_NOT_FOUND for one that nothing is kept of.
+   */
+  forget(id: string, options?: ForgetOptions): Promise<ForgottenMember>;
 }

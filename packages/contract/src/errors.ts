@@ -39,6 +39,7 @@ type DoorErrorCode =
   | 'HEADERS_TOO_LARGE'
   | 'CONFIG_UNAVAILABLE'
   | 'MEMBER_NOT_FOUND'
+  | 'MEMBER_REGISTERED'
   | 'REQUEST_LOOP'
   | 'TOO_MANY_STREAMS'
   | 'BUNDLE_UNDER_WAY'
@@ -67,6 +68,12 @@ export const ERROR_KINDS: Readonly<Record<ErrorCode, ErrorKind>> = {
   LOG_FILE_NOT_FOUND: { http: 404, grpc: 'NOT_FOUND', retryable: false, title: 'No such log file' },
   LOG_FAMILY_NOT_FOUND: { http: 404, grpc: 'NOT_FOUND', retryable: false, title: 'No such family of log files' },
   MEMBER_NOT_FOUND: { http: 404, grpc: 'NOT_FOUND', retryable: false, title: 'No such member of the cluster' },
+  MEMBER_REGISTERED: {
+    http: 409,
+    grpc: 'FAILED_PRECONDITION',
+    retryable: false,
+    title: 'The member is still registered',
+  },
   REQUEST_LOOP: {
     http: 400,
     grpc: 'INVALID_ARGUMENT',

@@ -1,6 +1,6 @@
-import { MEMBER_ID } from './cluster-request.ts';
+import { MEMBER_ID_PARAMETER } from './cluster-parameters.ts';
 import { PATHS } from './paths.ts';
-import type { Route, RouteParameter } from './route.ts';
+import type { Route } from './route.ts';
 import { type RouteId, routeOf } from './routes.ts';
 
 /** What any node answers for one member: all that a node tells of itself. */
@@ -22,15 +22,6 @@ export type MemberRouteId = (typeof MEMBER_ROUTE_IDS)[number];
 
 const NODE_ROUTES_BEGIN = '/api/v1';
 
-const ID: RouteParameter = {
-  name: 'id',
-  in: 'path',
-  required: true,
-  type: 'string',
-  pattern: MEMBER_ID.source,
-  description: 'Id of the member, as `/api/v1/cluster/nodes` tells it.',
-};
-
 /** What stands behind the id in the path of a member's route. */
 export function memberPathOf(id: MemberRouteId): string {
   return routeOf(id).path.slice(NODE_ROUTES_BEGIN.length);
@@ -41,10 +32,10 @@ export function memberRouteOf(id: MemberRouteId): Route {
   const { summary, description, parameters, errors, ...rest } = routeOf(id);
   return {
     ...rest,
-    path: `${PATHS.clusterNodes}/{${ID.name}}${memberPathOf(id)}`,
+    path: `${PATHS.clusterNodes}/{${MEMBER_ID_PARAMETER.name}}${memberPathOf(id)}`,
     summary: `${summary} of a member`,
     description: `Of one member, through this node. ${description}`,
-    parameters: [ID, ...parameters],
+    parameters: [MEMBER_ID_PARAMETER, ...parameters],
     errors: [...errors, 'MEMBER_NOT_FOUND', 'REQUEST_LOOP', 'NOT_SUPPORTED', 'UNREACHABLE', 'BAD_ANSWER'],
   };
 }

@@ -50,6 +50,8 @@ export interface NodeDescription {
    * while all is well; absent where it is not known, as of earlier versions.
    */
   problems?: NodeProblem[];
+  /** What it does in its cluster. Absent from earlier versions. */
+  role?: string;
 }
 
 /** A health check that fails. */

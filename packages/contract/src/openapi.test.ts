@@ -17,7 +17,7 @@ interface Operation {
 }
 
 const document = buildOpenApi({ version: '1.2.3' }) as unknown as {
-  paths: Record<string, { get: Operation }>;
+  paths: Record<string, { get: Operation; delete: Operation }>;
   components: { schemas: object };
 };
 
@@ -41,14 +41,16 @@ describe('the OpenAPI document', () => {
 
   it('has every route that is not part of a page, and nothing else', () => {
     const wanted = [...ROUTE_IDS.filter((id) => !routeOf(id).page), ...MEMBER_ROUTE_IDS.map(memberOperationOf)];
-    expect(Object.values(document.paths).map(({ get }) => get.operationId)).toEqual(wanted);
+    expect(
+      Object.values(document.paths).flatMap((path) => Object.values(path).map(({ operationId }) => operationId)),
+    ).toEqual(wanted);
   });
 
   it('documents each error of a route under its status, by its code', () => {
     for (const id of ROUTE_IDS) {
-      const { path, page, errors, alsoAnswers = {} } = routeOf(id);
+      const { path, page, errors, alsoAnswers = {}, method } = routeOf(id);
       if (page) continue;
-      const responses = document.paths[path]?.get.responses ?? {};
+      const responses = document.paths[path]?.[method === 'DELETE' ? 'delete' : 'get'].responses ?? {};
       for (const code of errors) {
         const { http } = ERROR_KINDS[code];
         if (!(http in alsoAnswers)) expect(responses[http]?.description).toContain(code);

@@ -10,7 +10,7 @@ export function buildOpenApi({ version }: { version: string }): JsonSchema {
   const paths: Record<string, unknown> = {};
   for (const id of ROUTE_IDS) {
     const route = routeOf(id);
-    if (!route.page) paths[route.path] = { get: operation(id, route) };
+    if (!route.page) paths[route.path] = { [route.method?.toLowerCase() ?? 'get']: operation(id, route) };
   }
   for (const id of MEMBER_ROUTE_IDS) {
     const route = memberRouteOf(id);

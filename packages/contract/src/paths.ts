@@ -21,6 +21,7 @@ export const PATHS = {
   logHistogram: '/api/v1/log/histogram',
   logDigest: '/api/v1/log/digest',
   clusterNodes: '/api/v1/cluster/nodes',
+  clusterForget: '/api/v1/cluster/nodes/{id}',
   clusterConfig: '/api/v1/cluster/config',
   clusterConfigDiff: '/api/v1/cluster/config/diff',
   clusterLogFiles: '/api/v1/cluster/log/files',

@@ -36,6 +36,8 @@ export interface Route {
   errors: readonly ErrorCode[];
   /** Who is answered, once a node asks who they are. Not optional: no route is added without deciding it. */
   role: RouteRole;
+  /** What it is asked with where that is not GET (or HEAD): it changes something. */
+  method?: 'DELETE';
   /** Counts against the limit of concurrent streams. */
   stream?: true;
   /** A part of a page, not of the interface: not in the OpenAPI document. */

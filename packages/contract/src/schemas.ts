@@ -36,6 +36,7 @@ export const SCHEMAS = {
       exact('A health check that fails.', { check: text('Its name.'), detail: text('What is wrong.') }),
       'Health checks that fail now, as in `/health/ready`; empty while all is well.',
     ),
+    role: text('What it does in its cluster, by its setting `cluster.role`.'),
   }),
   Setting: exact(
     'One configuration key.',

@@ -10,6 +10,7 @@ export type { FormatName } from './parse/format.ts';
 export type { Level } from './parse/level.ts';
 export { findColumns, type RecordColumns, type Span } from './parse/record-columns.ts';
 export { createZone, type Zone } from './parse/zone.ts';
+export { messageShape } from './scan/message-shape.ts';
 export { WorkerPool } from './scan/worker-pool.ts';
 export { PATTERN_NAMES } from './scrub/patterns.ts';
 export { Scrubbing } from './scrub/scrubbing.ts';

@@ -40,6 +40,8 @@ export interface LocalNodeParts {
   zone: Zone;
   /** Health checks that fail now. */
   problems(): Promise<NodeProblem[]>;
+  /** What it does in its cluster. */
+  role: string;
 }
 
 /** The node of this process. */
@@ -51,7 +53,7 @@ export class LocalNode implements NodeState {
   }
 
   async describe(): Promise<NodeDescription> {
-    const { observes, zone } = this.#parts;
+    const { observes, zone, role } = this.#parts;
     const node = this.#parts.node();
     const problems = await this.#parts.problems();
     // Read last: the one who asks compares it with its own.
@@ -66,6 +68,7 @@ export class LocalNode implements NodeState {
       versions: { porthole: node.version, node: process.versions.node },
       capabilities: ROUTE_IDS.filter((id) => routeOf(id).path.startsWith('/api/v1/')),
       problems,
+      role,
     };
   }
 

@@ -91,7 +91,15 @@ export async function openNodeParts(loaded: LoadedSettings, options: NodePartsOp
     scrubbing,
   });
   const observes = settings.service.logDir === '' ? config.observes : 'service';
-  const state = new LocalNode({ node: options.node, config, logs, zone, observes, problems: () => health.problems() });
+  const state = new LocalNode({
+    node: options.node,
+    config,
+    logs,
+    zone,
+    observes,
+    role: settings.cluster.role,
+    problems: () => health.problems(),
+  });
   const cluster = new NodeCluster({ settings, files: clusterFiles, state, zone, log: ownLog.component('cluster') });
   const health = createHealth(
     {

@@ -13,7 +13,10 @@ export function explainItem(item: FollowEvent): string {
 }
 
 function explainMember({ node, report }: Extract<FollowEvent, { type: 'member' }>): string {
-  return report.outcome === 'ok' ? `${node} is followed` : `${explainReport(report)}; it comes back by itself`;
+  if (report.outcome === 'ok') return `${node} is followed`;
+  // One that has departed is followed again when it is registered again, which nobody can promise.
+  const hasDeparted = report.outcome === 'gone' || report.outcome === 'left';
+  return hasDeparted ? explainReport(report) : `${explainReport(report)}; it comes back by itself`;
 }
 
 function explainEvent(item: Exclude<FollowEvent, { type: 'member' }>): string {

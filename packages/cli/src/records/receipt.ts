@@ -3,7 +3,7 @@ import type { Histogram } from '@porthole/logs';
 import { showBytes } from '../output/show-bytes.ts';
 import type { Terminal } from '../output/terminal.ts';
 import { visibleText } from '../output/visible-text.ts';
-import { explainReport, explainStale } from './explain-report.ts';
+import { explainReport, explainStale, isMissing } from './explain-report.ts';
 
 /** What an answer says of itself: files of a node, or members of a cluster, that are not in it. */
 export interface Coverage {
@@ -40,7 +40,7 @@ export class Receipt {
     for (const { file, sameAs } of duplicates) this.#duplicates.set(file, `${file} not read: same text as ${sameAs}`);
     if (limits !== undefined) this.#problems.set('limits', limits);
     for (const report of members) {
-      if (report.outcome !== 'ok' || report.isPartial) this.#problems.set(report.id, explainReport(report));
+      if (isMissing(report) || report.isPartial) this.#problems.set(report.id, explainReport(report));
     }
     if (membership?.state === 'stale') this.#stale = explainStale(membership);
   }

@@ -14,6 +14,7 @@ import {
   encodeClusterSearch,
   encodeMembers,
   encodeMoment,
+  type ForgottenMember,
   MEMBER_ID,
   type MemberSelection,
   type MomentRequest,
@@ -96,8 +97,18 @@ export class HttpCluster implements ClusterState {
 
   /** Whether there is such a member shows when it is asked. */
   member(id: string): NodeState {
-    if (!MEMBER_ID.test(id) || NO_IDS.includes(id))
-      throw new PortholeError('MEMBER_NOT_FOUND', `${JSON.stringify(id)} cannot be the id of a member`);
-    return this.#nodeBelow(`${PATHS.clusterNodes}/${id}`);
+    return this.#nodeBelow(pathOf(id));
   }
+
+  /** Who passes an order on says so in its headers. */
+  async forget(id: string, options: CallOptions = {}): Promise<ForgottenMember> {
+    const question = { path: pathOf(id), method: 'DELETE', ...options } as const;
+    return askJson(question, this.#parts, hasList<ForgottenMember>('members'));
+  }
+}
+
+function pathOf(id: string): string {
+  if (!MEMBER_ID.test(id) || NO_IDS.includes(id))
+    throw new PortholeError('MEMBER_NOT_FOUND', `${JSON.stringify(id)} cannot be the id of a member`);
+  return `${PATHS.clusterNodes}/${id}`;
 }

@@ -1,12 +1,13 @@
 import type { AddressInfo } from 'node:net';
 import { createServer } from 'node:net';
 import { createClient } from '@porthole/client';
-import { type NodeState, PortholeError } from '@porthole/contract';
+import { PortholeError } from '@porthole/contract';
 import { describe, expect, it } from 'vitest';
 import { fakeCluster } from '../testing/fake-cluster.ts';
 import { FakeNode } from '../testing/fake-node.ts';
 import { askAll } from './ask-all.ts';
 import { outcomeOf } from './outcome-of.ts';
+import type { Peer } from './peers.ts';
 
 const OPTIONS = { timeoutMs: 1000, maxParallel: 8, countOf: () => 1 };
 
@@ -33,7 +34,7 @@ describe('asking all', () => {
 
   it('reports who fails and who is deaf, and never fails itself', async () => {
     const peers = peersOf(3);
-    const ask = async (state: NodeState) => {
+    const ask = async ({ state }: Peer) => {
       if (state === peers[0]?.state) throw new PortholeError('INTERNAL', 'it broke');
       return state === peers[1]?.state ? new Promise<number>(() => {}) : 3;
     };

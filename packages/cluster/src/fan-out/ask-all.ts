@@ -1,4 +1,4 @@
-import type { CallOptions, MemberReport, NodeState } from '@porthole/contract';
+import type { CallOptions, MemberReport } from '@porthole/contract';
 import { inParallel } from './in-parallel.ts';
 import { outcomeOf } from './outcome-of.ts';
 import type { Peer } from './peers.ts';
@@ -13,35 +13,39 @@ export interface AskAllOptions<T> extends CallOptions {
   countOf(value: T): number;
 }
 
-export interface MemberAnswer<T> {
-  peer: Peer;
+export interface MemberAnswer<T, P extends Peer = Peer> {
+  peer: P;
   /** `undefined` where there is none; the report says why. */
   value: T | undefined;
   report: MemberReport;
 }
 
-export type AskMember<T> = (state: NodeState, options: CallOptions) => Promise<T>;
+type AskMember<T, P extends Peer> = (peer: P, options: CallOptions) => Promise<T>;
 
 /**
  * Asks every one of them, each with its own deadline, and gives the answers in the order of the members. A member that
  * fails is in its report; only the caller's signal makes it reject.
  */
-export function askAll<T>(
-  peers: readonly Peer[],
-  ask: AskMember<T>,
+export function askAll<T, P extends Peer = Peer>(
+  peers: readonly P[],
+  ask: AskMember<T, P>,
   options: AskAllOptions<T>,
-): Promise<MemberAnswer<T>[]> {
+): Promise<MemberAnswer<T, P>[]> {
   return inParallel(peers, options.maxParallel, (peer) => askOne(peer, ask, options));
 }
 
-async function askOne<T>(peer: Peer, ask: AskMember<T>, options: AskAllOptions<T>): Promise<MemberAnswer<T>> {
+async function askOne<T, P extends Peer>(
+  peer: P,
+  ask: AskMember<T, P>,
+  options: AskAllOptions<T>,
+): Promise<MemberAnswer<T, P>> {
   const { signal, timeoutMs, countOf } = options;
   const startedMs = performance.now();
   const reportOf = (facts: Pick<MemberReport, 'outcome' | 'detail' | 'count'>): MemberReport => {
     return { id: peer.member.id, ...facts, elapsedMs: Math.round(performance.now() - startedMs), asOfMs: null };
   };
   try {
-    const value = await withDeadline(async (leaving) => ask(peer.state, { signal: leaving }), {
+    const value = await withDeadline(async (leaving) => ask(peer, { signal: leaving }), {
       timeoutMs,
       ...(signal && { signal }),
     });

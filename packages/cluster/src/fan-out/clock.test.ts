@@ -93,10 +93,10 @@ describe('the clocks of members', () => {
 
   it('are measured in the background; a member that cannot tell its time has none', async () => {
     const odd = new FakeNode({ describe: async () => ({}) as NodeDescription });
-    const { peers } = fakeCluster({ a: new FakeNode({ clockOffsetMs: -7000 }), odd });
+    const { peers, membership } = fakeCluster({ a: new FakeNode({ clockOffsetMs: -7000 }), odd });
     const clocks = new ClockTable({ peers, selfId: 'self', timeoutMs: 1000 });
     onTestFinished(() => clocks.close());
-    clocks.start(5);
+    clocks.start(5, membership);
     await eventually(() => expect(Math.round((clocks.of('a')?.offsetMs ?? 0) / 100)).toBe(-70));
     expect(clocks.of('odd')).toBeUndefined();
     await expect(clocks.measure(peers.get('odd'))).rejects.toMatchObject({ code: 'BAD_ANSWER' });

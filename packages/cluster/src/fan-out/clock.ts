@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type CallOptions, type MemberClock, PortholeError } from '@porthole/contract';
+import { type CallOptions, type MemberClock, type NodeDescription, PortholeError } from '@porthole/contract';
+import type { Membership } from '../membership/membership.ts';
 import { inParallel } from './in-parallel.ts';
 import type { Peer, Peers } from './peers.ts';
 import { withDeadline } from './with-deadline.ts';
@@ -41,6 +42,8 @@ export interface ClockTableOptions {
   selfId: string;
   /** Of one measurement. */
   timeoutMs: number;
+  /** Hears what a member says of itself beside its time. */
+  onDescription?(id: string, description: NodeDescription): void;
   source?: ClockSource;
 }
 
@@ -69,7 +72,10 @@ export class ClockTable implements Clocks {
   /** What is taken off the times of each member. */
   readonly #corrections = new Map<string, number>();
   readonly #leaving = new AbortController();
+  /** Being measured since they joined. */
+  readonly #joining = new Set<string>();
   #timer: ReturnType<typeof setTimeout> | undefined;
+  #endListening: () => void = () => {};
 
   constructor(options: ClockTableOptions) {
     this.#options = options;
@@ -89,17 +95,23 @@ export class ClockTable implements Clocks {
     if (member.id === this.#options.selfId) return EXACT;
     const askedMs = this.#source.nowMs();
     const leftMs = this.#source.runningMs();
-    const { clockMs } = await state.describe(options);
+    const description = await state.describe(options);
+    const { clockMs } = description;
     const takenMs = this.#source.runningMs();
     if (!Number.isFinite(clockMs)) throw new PortholeError('BAD_ANSWER', `"${member.id}" does not tell its time`);
     const halfMs = (takenMs - leftMs) / 2;
     const sample = { offsetMs: clockMs - (askedMs + halfMs), uncertaintyMs: halfMs + ROUNDING_MS, takenMs };
     this.#add(member.id, sample);
+    this.#options.onDescription?.(member.id, description);
     return this.of(member.id) ?? sample;
   }
 
-  /** Measures all members now and again after every interval, without keeping the process alive. */
-  start(intervalMs: number): void {
+  /**
+   * Measures all members now and again after every interval, and those that join at once; without keeping the process
+   * alive.
+   */
+  start(intervalMs: number, members: Pick<Membership, 'onChange'>): void {
+    this.#endListening = members.onChange(() => void this.#measureNew());
     const round = async () => {
       await this.#measureAll(intervalMs);
       if (this.#leaving.signal.aborted) return;
@@ -112,7 +124,22 @@ export class ClockTable implements Clocks {
 
   close(): void {
     clearTimeout(this.#timer);
+    this.#endListening();
     this.#leaving.abort();
+  }
+
+  /** Those that were never measured: until then their times cannot be corrected. */
+  async #measureNew(): Promise<void> {
+    const { peers, timeoutMs } = this.#options;
+    const { signal } = this.#leaving;
+    const isNew = ({ member: { id } }: Peer) => this.of(id) === undefined && !this.#joining.has(id);
+    const joining = peers.all().filter(isNew);
+    for (const { member } of joining) this.#joining.add(member.id);
+    await inParallel(joining, MEASURED_AT_ONCE, async (peer) => {
+      const measure = (leaving: AbortSignal) => this.measure(peer, { signal: leaving });
+      await withDeadline(measure, { timeoutMs, signal }).catch(() => {});
+      this.#joining.delete(peer.member.id);
+    });
   }
 
   async #measureAll(intervalMs: number): Promise<void> {

@@ -1,5 +1,7 @@
-import { createClient } from '@porthole/client';
+import { createClient, type NodeClient } from '@porthole/client';
 import {
+  type CallOptions,
+  codeOf,
   isPattern,
   type Member,
   type MemberSelection,
@@ -11,6 +13,7 @@ import { createZone, nearestNames, WorkerPool, type Zone } from '@porthole/logs'
 import { ContractNode } from '../contract-only/contract-node.ts';
 import { MemberNode } from '../contract-only/member-node.ts';
 import type { Membership } from '../membership/membership.ts';
+import { UNKNOWN_ROLE } from '../membership/static-members.ts';
 import { askAgainWhenCut } from './ask-again-when-cut.ts';
 
 /** A follow that lost its member tries again after up to this, doubling; other questions are asked once. */
@@ -38,14 +41,20 @@ export interface Peer {
   state: NodeState;
 }
 
+/** A member that is registered. */
+export interface RegisteredPeer extends Peer {
+  /** Has it forget what it keeps of another member; gives how much that was: 0 or 1. */
+  forget(id: string, options: CallOptions): Promise<number>;
+}
+
 /** The members as they can be asked. Only members are ever contacted: no address comes from a request. */
 export interface Peers {
   /** All members now, ordered by id. */
-  all(): readonly Peer[];
+  all(): readonly RegisteredPeer[];
   /** Throws MEMBER_NOT_FOUND. */
-  get(id: string): Peer;
+  get(id: string): RegisteredPeer;
   /** Throws MEMBER_NOT_FOUND for an id without a pattern that is none. */
-  select(selection: MemberSelection): readonly Peer[];
+  select(selection: MemberSelection): readonly RegisteredPeer[];
 }
 
 export interface ClosablePeers extends Peers {
@@ -73,12 +82,13 @@ export function createPeers({ membership, self, selfId, ...options }: PeersOptio
   let known = new Map<string, MemberPeer>();
   let threads: WorkerPool | undefined;
 
-  const all = (): readonly Peer[] => {
+  const all = (): readonly RegisteredPeer[] => {
     const now = new Map<string, MemberPeer>();
     for (const member of membership.members) {
       const before = known.get(member.id);
-      const isSame = before !== undefined && isSameMember(before.member, member);
-      now.set(member.id, isSame ? before : new MemberPeer(member, stateMaker(member)));
+      const isSame = before !== undefined && isSameRun(before.member, member);
+      if (isSame) before.member = member;
+      now.set(member.id, isSame ? before : new MemberPeer(member, { make: stateMaker(member), forget: forgetOn(member) }));
     }
     for (const peer of known.values()) if (now.get(peer.member.id) !== peer) void peer.close();
     known = now;
@@ -93,6 +103,11 @@ export function createPeers({ membership, self, selfId, ...options }: PeersOptio
     };
   };
 
+  const forgetOn = ({ url }: Member) => async (id: string, asking: CallOptions) => {
+    const { members } = await clientFor(url, { selfId, ...options }).cluster.forget(id, asking);
+    return members.reduce((sum, { count }) => sum + count, 0);
+  };
+
   const contractNodeFor = (node: NodeState): ContractNode => {
     threads ??= new WorkerPool(TAIL_THREADS);
     const { zone = createZone() } = options;
@@ -101,14 +116,14 @@ export function createPeers({ membership, self, selfId, ...options }: PeersOptio
     return new ContractNode({ node, zone, threads, limits: { maxTotalBytes, tailBytes: maxTotalBytes / FILE_SHARE } });
   };
 
-  const get = (id: string): Peer => {
+  const get = (id: string): RegisteredPeer => {
     const peers = all();
     const peer = known.get(id);
     if (peer === undefined) throw memberNotFound(id, peers);
     return peer;
   };
 
-  const select = (selection: MemberSelection): readonly Peer[] => {
+  const select = (selection: MemberSelection): readonly RegisteredPeer[] => {
     const peers = all();
     for (const name of selection.nodes ?? []) {
       if (!isPattern(name) && !known.has(name)) throw memberNotFound(name, peers);
@@ -125,32 +140,46 @@ export function createPeers({ membership, self, selfId, ...options }: PeersOptio
 }
 
 export function isSelected(member: Member, { nodes, role }: MemberSelection): boolean {
-  if (role !== undefined && member.role !== role) return false;
+  // One that has not said its role may be of this one: then it takes part, and is reported.
+  if (role !== undefined && member.role !== role && member.role !== UNKNOWN_ROLE) return false;
   return nodes === undefined || nodes.some((name) => name === member.id || matchesPattern(member.id, name));
 }
 
+interface PeerParts extends Pick<RegisteredPeer, 'forget'> {
+  make(): NodeState;
+}
+
 /** Makes what asks the member when it is first asked. */
-class MemberPeer implements Peer {
-  readonly member: Member;
-  readonly #make: () => NodeState;
+class MemberPeer implements RegisteredPeer {
+  member: Member;
+  readonly #parts: PeerParts;
   #state: NodeState | undefined;
 
-  constructor(member: Member, make: () => NodeState) {
+  constructor(member: Member, parts: PeerParts) {
     this.member = member;
-    this.#make = make;
+    this.#parts = parts;
   }
 
   get state(): NodeState {
-    this.#state ??= this.#make();
+    this.#state ??= this.#parts.make();
     return this.#state;
   }
 
   async close(): Promise<void> {
     if (this.#state instanceof MemberNode) await this.#state.close();
   }
+
+  async forget(id: string, options: CallOptions): Promise<number> {
+    try {
+      return await this.#parts.forget(id, options);
+    } catch (error) {
+      if (codeOf(error) === 'MEMBER_NOT_FOUND') return 0;
+      throw error;
+    }
+  }
 }
 
-function clientFor(url: string, options: Omit<PeersOptions, 'membership' | 'self'>): NodeState {
+function clientFor(url: string, options: Omit<PeersOptions, 'membership' | 'self'>): NodeClient {
   const { selfId, token, fetch: ask = globalThis.fetch, timeoutMs } = options;
   return createClient({
     url,
@@ -164,11 +193,10 @@ function clientFor(url: string, options: Omit<PeersOptions, 'membership' | 'self
   });
 }
 
-/** A node that was started anew is another one. */
-function isSameMember(a: Member, b: Member): boolean {
-  if (a === b) return true;
-  const isSamePlace = a.url === b.url && a.role === b.role && a.isSelf === b.isSelf;
-  return isSamePlace && JSON.stringify(a.node) === JSON.stringify(b.node);
+/** A node that was started anew is another one; one of which more is known than before is not. */
+function isSameRun(a: Member, b: Member): boolean {
+  const isSamePlace = a.url === b.url && a.isSelf === b.isSelf;
+  return isSamePlace && (a.node.onlineTime === b.node.onlineTime || a.node.onlineTime === 0);
 }
 
 function memberNotFound(id: string, peers: readonly Peer[]): PortholeError {

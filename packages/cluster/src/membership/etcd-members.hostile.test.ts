@@ -118,7 +118,7 @@ describe('what others wrote to etcd', () => {
     );
     const late = await joinEtcd('b', etcd.url, { maxMembers: 500, log });
     expect(idsOf(late)).toEqual(['b']);
-    expect(log.warnings.at(-2)).toContain('there are more than 1000 keys');
+    expect(log.warnings.at(-2)).toContain('there are more than 1500 keys');
   });
 
   it('may be ten thousand members', async () => {

@@ -23,7 +23,25 @@ describe('members that register in etcd', () => {
     expect(first.state).toMatchObject({ kind: 'etcd', state: 'ok', detail: null });
     await second.close();
     await eventually(() => expect(idsOf(first)).toEqual(['a']));
-    expect(await etcd.leases()).toHaveLength(1);
+    expect(first.departureOf?.('b')).toEqual({ onlineTime: testSelf('b').node.onlineTime, leftMs: expect.any(Number) });
+    // Its own, and that of the departure.
+    expect(await etcd.leases()).toHaveLength(2);
+  });
+
+  it('say that they leave, for those that come later too, with one lease however often', async () => {
+    const etcd = await startTestEtcd();
+    for (let run = 1; run <= 3; run++) {
+      const self = testSelf('b', { node: { ...testSelf('b').node, onlineTime: run } });
+      await (await joinEtcd('b', etcd.url, { self, keepDeparturesSeconds: 600 })).close();
+    }
+    const late = await joinEtcd('a', etcd.url);
+    expect(idsOf(late)).toEqual(['a']);
+    expect(late.departureOf?.('b')).toMatchObject({ onlineTime: 3 });
+    expect(late.departureOf?.('a')).toBeUndefined();
+    expect(late.state.detail).toBeNull();
+    expect(await etcd.leases()).toHaveLength(2);
+    await etcd.delete(`${PREFIX}b/left`);
+    await eventually(() => expect(late.departureOf?.('b')).toBeUndefined());
   });
 
   it('write what docs/cluster.md says, bound to a lease', async () => {
@@ -149,7 +167,7 @@ describe('members that register in etcd', () => {
     const member = await joinEtcd('a', etcd.url);
     await Promise.all([member.close(), member.close()]);
     await member.start();
-    expect(await etcd.list(PREFIX)).toEqual([]);
+    expect((await etcd.list(PREFIX)).map(({ key }) => key)).toEqual([`${PREFIX}a/left`]);
   });
 
   it.each([

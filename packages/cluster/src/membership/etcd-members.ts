@@ -1,4 +1,5 @@
 import { PortholeError } from '@porthole/contract';
+import { departureName, encodeDeparture, readDeparture } from './departure-value.ts';
 import type { EtcdTls } from './etcd/etcd-connection.ts';
 import { encodeEtcdValue, readEtcdValue } from './etcd-value.ts';
 import { quote } from './member-id.ts';
@@ -6,6 +7,8 @@ import type { Membership } from './membership.ts';
 import type { MembershipLog } from './membership-log.ts';
 import { RegistryMembers } from './registry-members.ts';
 import { type SelfMember, selfMember } from './self-member.ts';
+
+const WEEK_SECONDS = 7 * 24 * 3600;
 
 const CLUSTER_NAME = /^[A-Za-z0-9._-]{1,128}$/;
 
@@ -17,6 +20,8 @@ export interface EtcdMembersOptions {
   cluster: string;
   /** How long a node that was killed stays listed. etcd makes it longer where it is below its own minimum (about 2 s). */
   leaseSeconds: number;
+  /** How long the registry keeps that a node has left. A week unless given. */
+  keepDeparturesSeconds?: number;
   user?: string;
   password?: string;
   /** For endpoints with https. */
@@ -27,7 +32,12 @@ export interface EtcdMembersOptions {
 }
 
 /** Members that register themselves in etcd. Throws PARAMETER_INVALID for options that can never work. */
-export function createEtcdMembers({ cluster, leaseSeconds, ...options }: EtcdMembersOptions): Membership {
+export function createEtcdMembers({
+  cluster,
+  leaseSeconds,
+  keepDeparturesSeconds = WEEK_SECONDS,
+  ...options
+}: EtcdMembersOptions): Membership {
   if (!CLUSTER_NAME.test(cluster)) {
     throw new PortholeError('PARAMETER_INVALID', `${quote(cluster)} is no name of a cluster: letters, digits and ._-`);
   }
@@ -42,6 +52,16 @@ export function createEtcdMembers({ cluster, leaseSeconds, ...options }: EtcdMem
     self,
     prefixes: [prefix],
     read: (key, value) => readEtcdValue(key.slice(prefix.length), value),
-    registration: { key: `${prefix}${self.id}`, value: encodeEtcdValue(self), leaseSeconds },
+    readDeparture: (key, value) => readDeparture(key.slice(prefix.length), value),
+    registration: {
+      key: `${prefix}${self.id}`,
+      value: encodeEtcdValue(self),
+      leaseSeconds,
+      departure: {
+        key: `${prefix}${departureName(self.id)}`,
+        value: () => encodeDeparture({ onlineTime: self.node.onlineTime, leftMs: Date.now() }),
+        keepSeconds: keepDeparturesSeconds,
+      },
+    },
   });
 }

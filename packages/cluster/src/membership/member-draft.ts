@@ -1,5 +1,6 @@
 import type { Member } from '@porthole/contract';
 import { quote } from './member-id.ts';
+import type { Departure } from './membership.ts';
 
 /** So many refusals are told by name; the rest is counted. */
 const MAX_TOLD = 3;
@@ -7,12 +8,23 @@ const MAX_TOLD = 3;
 /** Finds the member in a value, or throws what is wrong with it. */
 export type ReadMember = (key: string, value: Uint8Array) => Member;
 
+/**
+ * The departure that a key and its value stand for. `undefined` where the key is none of a departure; without a
+ * `departure` where its value makes no sense, or it was removed.
+ */
+export type ReadDeparture = (
+  key: string,
+  value: Uint8Array | undefined,
+) => { id: string; departure: Departure | undefined } | undefined;
+
 /** The next list of members while it is put together from what the registry says. */
 export class MemberDraft {
   /** By key, in the order of the keys as they came. */
   readonly known: Map<string, Member>;
   /** Keys that are no members. */
   readonly refused: Set<string>;
+  /** How members stopped that deregistered themselves, by id. */
+  readonly departures: Map<string, Departure>;
   /** What is wrong with those that are new. */
   readonly complaints: string[] = [];
   #complaintCount = 0;
@@ -23,6 +35,7 @@ export class MemberDraft {
     this.#refusedBefore = before?.refused;
     this.known = new Map(isEmpty ? [] : before?.known);
     this.refused = new Set(isEmpty ? [] : before?.refused);
+    this.departures = new Map(isEmpty ? [] : before?.departures);
     this.#isOverfull = !isEmpty && before?.isOverfull === true;
   }
 
@@ -64,6 +77,12 @@ export class MemberDraft {
       this.known.delete(key);
       this.#refuse(key, thrown instanceof Error ? thrown.message : String(thrown), maxMembers);
     }
+  }
+
+  /** As many as members at most: a registry full of rubbish must not fill the memory. */
+  putDeparture(id: string, departure: Departure | undefined, { maxMembers }: { maxMembers: number }): void {
+    this.departures.delete(id);
+    if (departure !== undefined && this.departures.size < maxMembers) this.departures.set(id, departure);
   }
 
   /** One place is this node's own. */

@@ -1,5 +1,6 @@
 import type { Member, MembershipState } from '@porthole/contract';
 import type { MemberDraft } from './member-draft.ts';
+import type { Departure } from './membership.ts';
 import type { MembershipLog } from './membership-log.ts';
 import { byId } from './self-member.ts';
 
@@ -17,6 +18,7 @@ export class MemberList {
   #state: 'ok' | 'stale' = 'stale';
   #detail: string | null = 'the registry was not asked yet';
   #asOfMs = Date.now();
+  #departures: ReadonlyMap<string, Departure> = new Map();
 
   constructor(options: MemberListOptions) {
     this.#options = options;
@@ -29,6 +31,10 @@ export class MemberList {
 
   get state(): MembershipState {
     return { kind: this.#options.kind, state: this.#state, detail: this.#detail, asOfMs: this.#asOfMs };
+  }
+
+  departureOf(id: string): Departure | undefined {
+    return this.#departures.get(id);
   }
 
   onChange(listener: () => void): () => void {
@@ -51,6 +57,7 @@ export class MemberList {
       else found.set(member.id, member);
     }
     this.confirm();
+    this.#departures = draft.departures;
     this.#publish([...found.values()].sort(byId), 'ok', describeUnused(draft.refused.size + taken));
   }
 

@@ -3,10 +3,10 @@ import { type Member, type MembershipState, PortholeError } from '@porthole/cont
 import type { EtcdAccess } from './etcd/etcd-connection.ts';
 import type { RegistrationOptions } from './etcd/registration.ts';
 import type { RegistrySession } from './etcd/registry-session.ts';
-import type { MemberDraft, ReadMember } from './member-draft.ts';
+import type { MemberDraft, ReadDeparture, ReadMember } from './member-draft.ts';
 import { MemberList } from './member-list.ts';
 import { type Address, readAddress } from './member-url.ts';
-import type { Membership } from './membership.ts';
+import type { Departure, Membership } from './membership.ts';
 import type { MembershipLog } from './membership-log.ts';
 
 /** A node starts without its registry rather than late. */
@@ -30,6 +30,7 @@ export interface RegistryMembersOptions extends EtcdAccess {
   /** Each ends with "/". */
   prefixes: readonly string[];
   read: ReadMember;
+  readDeparture?: ReadDeparture;
   registration?: RegistrationOptions;
   maxMembers?: number | undefined;
   log: MembershipLog;
@@ -61,6 +62,10 @@ export class RegistryMembers implements Membership {
 
   get state(): MembershipState {
     return this.#list.state;
+  }
+
+  departureOf(id: string): Departure | undefined {
+    return this.#list.departureOf(id);
   }
 
   onChange(listener: () => void): () => void {
@@ -109,9 +114,9 @@ export class RegistryMembers implements Membership {
 
   /** Never throws: also options that gRPC does not like are only a reason to be without the registry. */
   async #runSession(address: Address, before: MemberDraft | undefined): Promise<SessionEnd> {
-    const { registration, maxMembers = DEFAULT_MAX_MEMBERS, prefixes, read, log } = this.#options;
+    const { registration, maxMembers = DEFAULT_MAX_MEMBERS, prefixes, read, readDeparture, log } = this.#options;
     const { signal } = this.#closing;
-    const shared = { prefixes, read, maxMembers, registration, list: this.#list, before, log, signal };
+    const shared = { prefixes, read, readDeparture, maxMembers, registration, list: this.#list, before, log, signal };
     let session: RegistrySession | undefined;
     try {
       // Loaded here: a node without a registry does not pay for gRPC.

@@ -20,12 +20,12 @@ describe('a fixed list of members', () => {
     expect(members.filter(({ isSelf }) => !isSelf)).toEqual([
       {
         id: 'a',
-        role: 'node',
+        role: 'unknown',
         url: 'https://x.example',
         node: { ...blank, hostIp: 'x.example', httpPort: 443 },
         isSelf: false,
       },
-      { id: 'b:2', role: 'node', url: 'http://b:2', node: { ...blank, hostIp: 'b', httpPort: 2 }, isSelf: false },
+      { id: 'b:2', role: 'unknown', url: 'http://b:2', node: { ...blank, hostIp: 'b', httpPort: 2 }, isSelf: false },
     ]);
   });
 

@@ -4,6 +4,9 @@ import { type Address, readAddress } from './member-url.ts';
 import type { Membership } from './membership.ts';
 import { byId, type SelfMember, selfMember } from './self-member.ts';
 
+/** Of a member that has not said its role yet. */
+export const UNKNOWN_ROLE = 'unknown';
+
 export interface StaticMembersOptions {
   self: SelfMember;
   /**
@@ -13,12 +16,13 @@ export interface StaticMembersOptions {
   members: readonly string[];
 }
 
-/** A list that never changes. Nobody is contacted; throws PARAMETER_INVALID for a list that makes no sense. */
+/** A fixed list of addresses; who the members are is learned from themselves. Nobody is contacted from here; throws PARAMETER_INVALID for a list that makes no sense. */
 export function createStaticMembers(options: StaticMembersOptions): Membership {
   const self = selfMember(options.self);
+  const listeners = new Set<() => void>();
   const found = new Map([[self.id, self]]);
   for (const text of options.members) {
-    const member = readEntry(text, self.role);
+    const member = readEntry(text);
     if (member.id === self.id || member.url === self.url) continue;
     const other = found.get(member.id);
     if (other !== undefined && other.url !== member.url) {
@@ -32,28 +36,44 @@ export function createStaticMembers(options: StaticMembersOptions): Membership {
     detail: null,
     asOfMs: Date.now(),
   };
+  let members = [...found.values()].sort(byId);
   return {
-    members: [...found.values()].sort(byId),
+    get members() {
+      return members;
+    },
     state,
-    onChange: () => () => {},
+    onChange(listener) {
+      const own = (): void => listener();
+      listeners.add(own);
+      return () => listeners.delete(own);
+    },
+    learn(id, { role, node }) {
+      const known = found.get(id);
+      if (known === undefined || known.isSelf) return;
+      const isKnown = known.role === role && JSON.stringify(known.node) === JSON.stringify(node);
+      if (isKnown) return;
+      found.set(id, { ...known, role, node });
+      members = [...found.values()].sort(byId);
+      for (const listener of [...listeners]) listener();
+    },
     start: () => Promise.resolve(),
     close: () => Promise.resolve(),
   };
 }
 
-function readEntry(text: string, role: string): Member {
+function readEntry(text: string): Member {
   const [, id, url = ''] = /^(?:([^=/]*)=)?(.*)$/s.exec(text) ?? [];
   const address = readAddress(url);
   return {
     id: checkMemberId(id ?? `${address.host}:${address.port}`),
-    role, // the list tells no other: nodes that name each other are of one kind
+    role: UNKNOWN_ROLE,
     node: unknownNode(address),
     url: address.url,
     isSelf: false,
   };
 }
 
-/** Who it is, it says when it is asked. */
+/** Who it is, it says itself. */
 function unknownNode({ host, port }: Address): Member['node'] {
   return { hostIp: host, hostName: '', grpcPort: 0, httpPort: port, version: '', onlineTime: 0 };
 }

@@ -1,7 +1,9 @@
-import type { CallOptions, ClusterFollowItem, MemberSelection } from '@porthole/contract';
+import type { CallOptions, ClusterFollowItem, MemberReport, MemberSelection } from '@porthole/contract';
 import type { FollowQuery } from '@porthole/logs/types';
 import { inParallel } from '../fan-out/in-parallel.ts';
 import { isSelected, type Peer } from '../fan-out/peers.ts';
+import { chooseMembers } from '../state/choose-members.ts';
+import { departedReport } from '../state/state-parts.ts';
 import { Bell } from './bell.ts';
 import { decodeClusterCursor, type MemberPlace } from './cluster-cursor.ts';
 import { type ClusterParts, clockOf, limitsOf } from './cluster-parts.ts';
@@ -77,7 +79,8 @@ class ClusterFollow {
 
   async open(): Promise<void> {
     const { signal } = this.#options;
-    const peers = this.#parts.peers.select(this.#request);
+    const chosen = chooseMembers(this.#parts, this.#request);
+    const peers = chosen.filter(({ departed }) => !departed);
     const starts = startsOf(this.#request);
     signal?.addEventListener('abort', this.#onAbort, { once: true });
     if (signal?.aborted) return this.#end('cancelled');
@@ -85,7 +88,10 @@ class ClusterFollow {
     const members = peers.map((peer) => this.#add(peer, starts(peer.member.id, this.#offsetOf(peer))));
     this.#forgetMembership = this.#parts.membership.onChange(() => this.#followMembership());
     await inParallel(members, maxParallel, (member) => member.start(firstBatchMs));
-    if (!this.ending) throwIfRefused(members, { isFirst: true });
+    if (this.ending) return;
+    throwIfRefused(members, { isFirst: true });
+    for (const { departed } of chosen)
+      if (departed) this.#tell({ type: 'member', node: departed.member.id, report: departedReport(departed, 0) });
   }
 
   /** What can be told now. At the end nothing is held back any more. */
@@ -159,8 +165,7 @@ class ClusterFollow {
       this.#members.delete(id);
       this.#stop(member);
       this.#remember(member);
-      const report = { id, outcome: 'gone', detail: null, elapsedMs: 0, count: 0, asOfMs: null } as const;
-      this.#tell({ type: 'member', node: id, report });
+      this.#tell({ type: 'member', node: id, report: this.#departedReport(id) });
     }
     const { firstBatchMs } = limitsOf(this.#parts);
     for (const peer of peers) {
@@ -172,6 +177,13 @@ class ClusterFollow {
       const joined = { isJoining: !known, ...(place && { place }) };
       void this.#add(peer, this.#startOfNew(peer), joined).start(firstBatchMs);
     }
+  }
+
+  /** How a member that is not listed any more departed. */
+  #departedReport(id: string): MemberReport {
+    const departed = this.#parts.directory.departed().find(({ member }) => member.id === id);
+    if (departed) return departedReport(departed, 0);
+    return { id, outcome: 'gone', detail: null, elapsedMs: 0, count: 0, asOfMs: null, state: 'failed', sinceMs: null };
   }
 
   #remember({ id, place }: FollowedMember): void {

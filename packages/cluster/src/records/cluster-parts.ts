@@ -2,15 +2,16 @@ import type { MemberClock } from '@porthole/contract';
 import type { Clocks } from '../fan-out/clock.ts';
 import type { Peers } from '../fan-out/peers.ts';
 import type { Membership } from '../membership/membership.ts';
-import type { KnownWords } from '../state/state-parts.ts';
+import type { ChosenMember } from '../state/choose-members.ts';
+import type { KnownMembers } from '../state/state-parts.ts';
 
 /** What a question about records of all members needs. */
 export interface ClusterParts {
   peers: Peers;
   clocks: Clocks;
   membership: Pick<Membership, 'state' | 'onChange'>;
-  /** Stand for members that do not answer, and for those that are gone. */
-  lastWords?: KnownWords;
+  /** Snapshots stand for members that do not respond, and for those that have left or failed. */
+  directory: KnownMembers;
   limits?: Partial<ClusterLimits>;
 }
 
@@ -37,8 +38,17 @@ export function clockOf(clocks: Clocks, id: string): MemberClock {
   return wholeClock(clocks.of(id) ?? null);
 }
 
+/** Of a member that takes part: one that cannot be measured had this clock when its snapshot was taken. */
+export function clockOfChosen(
+  { clocks, directory }: ClusterParts,
+  { member: { id }, departed }: ChosenMember,
+): MemberClock {
+  if (departed) return wholeClock(departed.clock);
+  return wholeClock(clocks.of(id) ?? directory.of(id)?.clock ?? null);
+}
+
 /** `null` is one that was never measured. */
-export function wholeClock(clock: MemberClock | null): MemberClock {
+function wholeClock(clock: MemberClock | null): MemberClock {
   const { offsetMs, uncertaintyMs } = clock ?? UNMEASURED;
   return { offsetMs: Math.round(offsetMs), uncertaintyMs };
 }

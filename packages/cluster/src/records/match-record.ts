@@ -1,5 +1,5 @@
 import { contextJson } from '@porthole/contract';
-import type { FoundRecord, Level, SearchQuery } from '@porthole/logs/types';
+import type { FoundRecord, Level, LogSelection, RecordFilter } from '@porthole/logs/types';
 
 const RANKS: Readonly<Record<Level, number>> = { TRACE: 1, DEBUG: 2, INFO: 3, WARN: 4, ERROR: 5, FATAL: 6 };
 
@@ -7,7 +7,7 @@ const RANKS: Readonly<Record<Level, number>> = { TRACE: 1, DEBUG: 2, INFO: 3, WA
  * Whether a record that is only known as it was told meets the conditions: for last words, of which there is no file any
  * more. A regular expression never does: it is not tried on what is not the record's own text.
  */
-export function matchesRecord(record: FoundRecord, query: SearchQuery): boolean {
+export function matchesRecord(record: FoundRecord, query: LogSelection & RecordFilter): boolean {
   const { timeMs, level, source, tags = [] } = record;
   if (query.regex !== undefined) return false;
   if (query.file !== undefined && record.file !== query.file) return false;
@@ -20,7 +20,7 @@ export function matchesRecord(record: FoundRecord, query: SearchQuery): boolean 
   return matchesText(record, query);
 }
 
-function matchesText(record: FoundRecord, { terms = [], excluded = [], caseSensitive = false }: SearchQuery): boolean {
+function matchesText(record: FoundRecord, { terms = [], excluded = [], caseSensitive = false }: RecordFilter): boolean {
   if (terms.length + excluded.length === 0) return true;
   const fold = caseSensitive ? String : lower;
   const text = fold(textOf(record));

@@ -2,8 +2,9 @@ import { type ClusterRecord, type MemberClock, type MemberReport, PortholeError 
 import type { FoundRecord, SearchEnd, SearchItem } from '@porthole/logs/types';
 import { outcomeOf } from '../fan-out/outcome-of.ts';
 import { tooLate } from '../fan-out/with-deadline.ts';
+import type { MemberWords } from '../state/member-words.ts';
 import type { Keyed } from './lane-heap.ts';
-import type { InsteadOf } from './search-words.ts';
+import type { InsteadOf } from './open-or-kept.ts';
 import { isTime, ownFields, tellRecord } from './tell-record.ts';
 
 export interface LaneOptions {
@@ -16,7 +17,7 @@ export interface LaneOptions {
   firstBatchMs: number;
   /** All waiting for it together. */
   timeoutMs: number;
-  /** What is said of it where its last words are told in its place. */
+  /** What is said of it where its snapshot is searched in its place. */
   instead?: () => InsteadOf | undefined;
 }
 
@@ -67,9 +68,14 @@ export class MemberLane implements Keyed {
     this.#leftMs = options.timeoutMs;
   }
 
-  /** Its last words are told in its place: they end where they end. */
-  get isInstead(): boolean {
-    return this.#options.instead?.() !== undefined;
+  /** The snapshot that is searched in its place. */
+  get snapshot(): MemberWords | undefined {
+    return this.#options.instead?.()?.snapshot;
+  }
+
+  /** The last one told. */
+  get last(): Pick<FoundRecord, 'file' | 'offset'> | undefined {
+    return this.#last;
   }
 
   get hasNext(): boolean {
@@ -122,7 +128,8 @@ export class MemberLane implements Keyed {
 
   report(): MemberReport {
     const elapsedMs = Math.round(this.#elapsedMs ?? performance.now() - this.#openedMs);
-    return { id: this.id, asOfMs: null, ...this.#outcome(), ...this.#options.instead?.(), elapsedMs, count: this.told };
+    const { snapshot: _snapshot, ...instead } = this.#options.instead?.() ?? {};
+    return { id: this.id, asOfMs: null, ...this.#outcome(), ...instead, elapsedMs, count: this.told };
   }
 
   #outcome(): Pick<MemberReport, 'outcome' | 'detail' | 'isPartial'> {

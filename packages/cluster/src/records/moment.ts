@@ -10,9 +10,12 @@ import {
 import { decodeCursor, groupFamilies } from '@porthole/logs';
 import type { FoundRecord, SearchEnd, SearchItem, SearchQuery } from '@porthole/logs/types';
 import { withDeadline } from '../fan-out/with-deadline.ts';
-import { type ClusterParts, clockOf, limitsOf } from './cluster-parts.ts';
+import { chooseMembers } from '../state/choose-members.ts';
+import { SnapshotNode } from '../state/snapshot-node.ts';
+import { type ClusterParts, clockOfChosen, limitsOf } from './cluster-parts.ts';
 import { MemberLane } from './member-lane.ts';
 import { mergeByTime } from './merge-by-time.ts';
+import { openOrKept } from './open-or-kept.ts';
 import { reportOf, throwIfRefused } from './refusals.ts';
 
 /** A record without a time has that of the first one before it that has one; no more are looked at. */
@@ -34,15 +37,18 @@ export async function* momentOf(
 ): AsyncGenerator<ClusterItem[], void, undefined> {
   const startedMs = performance.now();
   const { firstBatchMs, memberTimeoutMs: timeoutMs, maxParallel } = limitsOf(parts);
-  const peers = parts.peers.select(request);
+  const members = chooseMembers(parts, request);
   const atMs = 'timeMs' in request.at ? request.at.timeMs : await timeOfRecord(parts, request.at, options);
-  const lanes = peers.map((peer, place) => {
-    const { id } = peer.member;
-    const clock = clockOf(parts.clocks, id);
+  const budgetMs = timeoutMs * LOOKING_SHARE;
+  const lanes = members.map((chosen, place) => {
+    const { id } = chosen.member;
+    const clock = clockOfChosen(parts, chosen);
     const moment = { ...request, atMs: atMs + clock.offsetMs };
-    const open = (signal: AbortSignal) =>
-      recordsAround(peer.state, moment, { signal, budgetMs: timeoutMs * LOOKING_SHARE });
-    return new MemberLane({ place, id, clock, newestFirst: false, open, firstBatchMs, timeoutMs });
+    const opened = openOrKept(parts, chosen, {
+      ask: (signal) => recordsAround(chosen.state, moment, { signal, budgetMs }),
+      askKept: (snapshot) => recordsAround(new SnapshotNode(snapshot), moment, {}),
+    });
+    return new MemberLane({ place, id, clock, newestFirst: false, firstBatchMs, timeoutMs, ...opened });
   });
   for await (const records of mergeByTime(lanes, { limit: Infinity, maxParallel, ...options })) {
     if (records.length === 0) throwIfRefused(lanes, { isFirst: true });
@@ -111,7 +117,9 @@ async function timeOfRecord(
   { node, cursor }: { node: string; cursor: string },
   options: CallOptions,
 ): Promise<number> {
-  const { state } = parts.peers.get(node);
+  const [chosen] = chooseMembers(parts, { nodes: [node] });
+  if (!chosen) throw new PortholeError('MEMBER_NOT_FOUND', `no member of the cluster is named ${JSON.stringify(node)}`);
+  const { state } = chosen;
   const timeoutMs = limitsOf(parts).memberTimeoutMs;
   // Its log alone, rotated files included: the others have no place in such a cursor and would begin at their start.
   const log = logOf(cursor);
@@ -123,7 +131,7 @@ async function timeOfRecord(
   const timed = [record, ...earlier.filter(({ file }) => file === record.file)].find(isTimed);
   if (timed === undefined)
     throw new PortholeError('PARAMETER_INVALID', 'neither the record nor one before it has a time');
-  return timed.timeMs - clockOf(parts.clocks, node).offsetMs;
+  return timed.timeMs - clockOfChosen(parts, chosen).offsetMs;
 }
 
 /** The log of the record a cursor names; what is no cursor of ours is for the member to judge. */
@@ -161,7 +169,7 @@ function endOf(parts: ClusterParts, lanes: readonly MemberLane[], elapsedMs: num
     scannedBytes: sum(({ end }) => end?.scannedBytes ?? 0),
     skippedBytes: sum(({ end }) => end?.skippedBytes ?? 0),
     elapsedMs: Math.round(elapsedMs),
-    members: lanes.map(reportOf),
+    members: lanes.map((lane) => reportOf(lane, parts)),
     membership: parts.membership.state,
     cursor: null,
   };

@@ -1,5 +1,6 @@
 import { codeOf, type ErrorCode, type MemberReport } from '@porthole/contract';
 import { unreadPart } from '../state/counting.ts';
+import type { ClusterParts } from './cluster-parts.ts';
 import type { MemberLane } from './member-lane.ts';
 
 /** What a member says of a question that no member could answer. */
@@ -40,7 +41,12 @@ export function isWithoutLog(problem: unknown): boolean {
 }
 
 /** To have no such log is an answer. */
-export function reportOf(lane: MemberLane): MemberReport {
+export function reportOf(lane: MemberLane, { directory }: Pick<ClusterParts, 'directory'>): MemberReport {
+  const report = partialReport(lane);
+  return { ...report, ...directory.standingOf(report.id, report.outcome) };
+}
+
+function partialReport(lane: MemberLane): MemberReport {
   const report = lane.report();
   if (isWithoutLog(lane.problem)) return { ...report, outcome: 'ok', detail: 'it has no such log' };
   const unread = report.outcome === 'ok' && report.detail === null && lane.end ? unreadPart(lane.end) : null;

@@ -3,9 +3,11 @@ import { inParallel } from '../fan-out/in-parallel.ts';
 import { withDeadline } from '../fan-out/with-deadline.ts';
 import { encodeClusterCursor, type MemberPlace } from './cluster-cursor.ts';
 import { type ClusterParts, limitsOf } from './cluster-parts.ts';
+import type { MemberLane } from './member-lane.ts';
 import { type AskedMember, placeAfter } from './place-after.ts';
 import { isWithoutLog, reportOf } from './refusals.ts';
 import { type ClusterSearch, placeAt } from './search-members.ts';
+import { positionAfter } from './snapshot-position.ts';
 
 export interface SearchFacts extends CallOptions {
   request: ClusterSearch;
@@ -20,7 +22,7 @@ export interface SearchFacts extends CallOptions {
 export async function endOf(parts: ClusterParts, facts: SearchFacts): Promise<ClusterEnd> {
   const { asked, startedMs } = facts;
   const places = await placesAfter(parts, facts);
-  const reports = [...facts.reports, ...asked.map(({ lane }) => reportOf(lane))];
+  const reports = [...facts.reports, ...asked.map(({ lane }) => reportOf(lane, parts))];
   const sum = (count: (member: AskedMember) => number) => asked.reduce((total, member) => total + count(member), 0);
   return {
     type: 'end',
@@ -39,7 +41,8 @@ function placesAfter(parts: ClusterParts, { asked, request, signal }: SearchFact
   const { memberTimeoutMs: timeoutMs, maxParallel } = limitsOf(parts);
   return inParallel(asked, maxParallel, async (member) => {
     const { lane, began } = member;
-    if (isWithoutLog(lane.problem) || lane.isInstead) return 'done';
+    if (isWithoutLog(lane.problem)) return 'done';
+    if (lane.snapshot) return placeInSnapshot(lane, began);
     try {
       return await withDeadline((leaving) => placeAfter(member, { signal: leaving }), {
         timeoutMs,
@@ -51,6 +54,13 @@ function placesAfter(parts: ClusterParts, { asked, request, signal }: SearchFact
       return lane.lastAtMs === undefined ? began : placeAt(lane.lastAtMs, request.order);
     }
   });
+}
+
+/** A snapshot ends where it ends; what is not told yet of it comes with the next page. */
+function placeInSnapshot({ snapshot, last, end, hasNext }: MemberLane, began: MemberPlace): MemberPlace {
+  if (!snapshot) return 'done';
+  if (end && !hasNext) return end.cursor === null ? 'done' : { cursor: end.cursor };
+  return last ? { cursor: positionAfter(snapshot, last) } : began;
 }
 
 function reasonOf({ asked, request }: SearchFacts, places: readonly MemberPlace[]): ClusterEnd['reason'] {

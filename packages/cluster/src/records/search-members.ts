@@ -1,23 +1,19 @@
-import { type Member, type MemberReport, type MemberSelection, PortholeError } from '@porthole/contract';
+import { type MemberClock, type MemberReport, type MemberSelection, PortholeError } from '@porthole/contract';
 import type { SearchQuery } from '@porthole/logs/types';
-import type { Peer } from '../fan-out/peers.ts';
-import { chooseMembers } from '../state/choose-members.ts';
+import { type ChosenMember, chooseMembers } from '../state/choose-members.ts';
 import type { MemberWords } from '../state/member-words.ts';
-import type { KnownWords } from '../state/state-parts.ts';
+import { departedReport } from '../state/state-parts.ts';
 import { type ClusterPlace, decodeClusterCursor, type MemberPlace } from './cluster-cursor.ts';
-import { type ClusterParts, clockOf, limitsOf, wholeClock } from './cluster-parts.ts';
-import { MemberLane } from './member-lane.ts';
+import { type ClusterParts, clockOfChosen, limitsOf } from './cluster-parts.ts';
+import { type LaneOptions, MemberLane } from './member-lane.ts';
 import { memberSearch } from './member-query.ts';
+import { openOrKept } from './open-or-kept.ts';
 import type { AskedMember } from './place-after.ts';
-import { type InsteadOf, searchOrWords, searchWords } from './search-words.ts';
+import { searchWords } from './search-words.ts';
+import { givenBefore, isSnapshotPosition } from './snapshot-position.ts';
 
 /** Of the time a member is waited for, what it may look at its logs; the rest is for the way. */
 const LOOKING_SHARE = 0.8;
-
-/** Of the time for first records, how long a member of which words are known is waited for. */
-const WORDS_SHARE = 0.75;
-
-const NO_WORDS: KnownWords = { of: () => undefined, gone: () => [] };
 
 /** The longest time a timer takes; a longer one would fire at once. */
 const MAX_TIMER_MS = 2 ** 31 - 1;
@@ -61,82 +57,74 @@ export function membersToAsk(
   const options = { budgetMs: budgetMs ?? memberTimeoutMs * LOOKING_SHARE };
   const asked: AskedMember[] = [];
   const reports: MemberReport[] = [];
-  const isFirstPage = began.members.size === 0;
-  const { peers, gone } = chooseMembers({ peers: parts.peers, lastWords: parts.lastWords ?? NO_WORDS }, request);
-  for (const peer of peers) {
-    const { id } = peer.member;
+  const chosen = chooseMembers(parts, request);
+  for (const member of chosen) {
+    const { id } = member.member;
     const place = began.members.get(id) ?? began.others;
     if (place === 'done') {
-      reports.push(unasked(id, 'ok'));
+      reports.push(member.departed ? departedReport(member.departed, 0) : unasked(parts, id, 'ok'));
       continue;
     }
-    const clock = clockOf(parts.clocks, id);
-    const query = memberSearch(request, clock.offsetMs, place);
+    const clock = clockOfChosen(parts, member);
+    // A member that responds again does not know the positions in its snapshot.
+    const from = isSnapshotPosition(place) && !member.departed ? began.others : place;
+    const query = memberSearch(request, clock.offsetMs, from);
+    const opened = openMember(parts, member, { query, clock, others: began.others, request, place, ...options });
     const lane = new MemberLane({
       place: asked.length,
       id,
       clock,
       newestFirst: request.order === 'newest',
-      open: (signal) => askMember(signal),
       firstBatchMs,
       timeoutMs,
-      instead: () => instead,
+      ...opened,
     });
-    let instead: InsteadOf | undefined;
-    // Only where it begins: who goes on would be told the same words again.
-    const words = isFirstPage ? parts.lastWords?.of(id) : undefined;
-    const askMember = (signal: AbortSignal) => {
-      const ask = () => peer.state.searchLogs(query, { ...options, signal });
-      if (!words) return ask();
-      const onSilence = (said: InsteadOf) => {
-        instead = said;
-      };
-      return searchOrWords(ask, { words, query, timeoutMs: firstBatchMs * WORDS_SHARE, signal, onSilence });
-    };
-    asked.push({ lane, peer, query, began: place });
+    asked.push({ lane, peer: member, query, began: place });
   }
-  if (isFirstPage) asked.push(...goneMembers(gone, { parts, request, began, place: asked.length }));
-  const ids = new Set(peers.map(({ member }) => member.id));
-  for (const [id, place] of began.members) if (!ids.has(id) && place !== 'done') reports.push(unasked(id, 'gone'));
+  const ids = new Set(chosen.map(({ member }) => member.id));
+  for (const [id, place] of began.members)
+    if (!ids.has(id) && place !== 'done') reports.push(unasked(parts, id, 'gone'));
   return { asked, reports };
 }
 
-/** Members that are no longer registered, as far as something is known of them. */
-function goneMembers(
-  gone: readonly MemberWords[],
-  { parts, request, began, place }: { parts: ClusterParts; request: ClusterSearch; began: Beginning; place: number },
-): AskedMember[] {
-  const { firstBatchMs, memberTimeoutMs } = limitsOf(parts);
-  return gone.map((words, index) => {
-    const { member, asOfMs } = words;
-    const clock = wholeClock(words.clock);
-    const query = memberSearch(request, clock.offsetMs, began.others);
-    const lane = new MemberLane({
-      place: place + index,
-      id: member.id,
-      clock,
-      newestFirst: request.order === 'newest',
-      open: () => searchWords(words, query),
-      firstBatchMs,
-      timeoutMs: memberTimeoutMs,
-      instead: () => ({ outcome: 'gone', detail: 'no longer registered', asOfMs }),
-    });
-    return { lane, peer: gonePeer(member), query, began: began.others };
+interface OpenOptions {
+  request: ClusterSearch;
+  query: SearchQuery;
+  clock: MemberClock;
+  /** Where it goes on, and where to begin by time if its snapshot does not know that. */
+  place: MemberPlace;
+  others: MemberPlace;
+  budgetMs: number;
+}
+
+/** How a member is searched: itself, or by its snapshot where it has departed or does not respond. */
+function openMember(
+  parts: ClusterParts,
+  chosen: ChosenMember,
+  { request, query, clock, place, others, budgetMs }: OpenOptions,
+): Pick<LaneOptions, 'open' | 'instead'> {
+  return openOrKept(parts, chosen, {
+    ask: (signal) => chosen.state.searchLogs(query, { budgetMs, signal }),
+    askKept: (snapshot) => {
+      const from = placeInSnapshot(snapshot, { request, place, others });
+      return searchWords(snapshot, memberSearch(request, clock.offsetMs, from));
+    },
   });
 }
 
-function gonePeer(member: Member): Peer {
-  return {
-    member,
-    get state(): never {
-      throw new PortholeError('MEMBER_NOT_FOUND', `${JSON.stringify(member.id)} is gone`);
-    },
-  };
+/** Behind what was given of it before, by the snapshot or by the member itself; by time where that is not in it. */
+function placeInSnapshot(
+  snapshot: MemberWords,
+  { request, place, others }: Pick<OpenOptions, 'request' | 'place' | 'others'>,
+): MemberPlace {
+  if (typeof place === 'string' || 'timeMs' in place) return place;
+  return givenBefore(snapshot, place.cursor, request.order) === undefined ? others : place;
 }
 
-function unasked(id: string, outcome: 'ok' | 'gone'): MemberReport {
-  const detail = outcome === 'gone' ? 'it was a member when the answer began' : null;
-  return { id, outcome, detail, elapsedMs: 0, count: 0, asOfMs: null };
+function unasked({ directory }: ClusterParts, id: string, outcome: 'ok' | 'gone'): MemberReport {
+  const detail = outcome === 'gone' ? 'it was a member when the answer began, and nothing is kept of it' : null;
+  const standing = outcome === 'gone' ? ({ state: 'failed', sinceMs: null } as const) : directory.standingOf(id, 'ok');
+  return { id, outcome, detail, elapsedMs: 0, count: 0, asOfMs: null, ...standing };
 }
 
 function invalid(message: string): PortholeError {

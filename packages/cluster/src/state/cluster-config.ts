@@ -1,35 +1,25 @@
 import type { CallOptions, ClusterConfig, MemberSelection, NodeConfig } from '@porthole/contract';
 import { chooseMembers } from './choose-members.ts';
-import { askEach, goneReport, type StateParts } from './state-parts.ts';
+import { askEach, type StateParts } from './state-parts.ts';
 
-/** The configuration of each member; of one that is gone or does not answer, the last known, with its age in the report. */
+/** The configuration of each member; of one that has left, failed or does not respond, that of its snapshot, with its age in the report. */
 export async function clusterConfig(
   parts: StateParts,
   request: MemberSelection,
   options: CallOptions = {},
 ): Promise<ClusterConfig> {
-  const { peers, gone } = chooseMembers(parts, request);
-  const answers = await askEach(parts, peers, ({ state }, asking) => state.config(asking), {
+  const chosen = chooseMembers(parts, request);
+  const answers = await askEach(parts, chosen, ({ state }, asking) => state.config(asking), {
     ...options,
     countOf: () => 1,
   });
-  const told = answers.map(({ peer: { member }, value, report }) => {
+  const configs = answers.map(({ peer: { member }, value, report }) => {
     const { id, role } = member;
-    if (value !== undefined) {
-      const config = maskConfig(value, parts);
-      return { id, role, config, report: config ? report : { ...report, count: 0, detail: NOT_MASKABLE } };
-    }
-    const words = parts.lastWords.of(id);
-    if (!words?.config) return { id, role, config: null, report };
-    return { id, role, config: words.config, report: { ...report, count: 1, asOfMs: words.asOfMs } };
+    if (value === undefined) return { id, role, config: null, report: { ...report, count: 0 } };
+    const config = maskConfig(value, parts);
+    return { id, role, config, report: config ? report : { ...report, count: 0, detail: NOT_MASKABLE } };
   });
-  const left = gone.map((words) => ({
-    id: words.member.id,
-    role: words.member.role,
-    config: words.config,
-    report: goneReport(words, words.config ? 1 : 0),
-  }));
-  return { configs: [...told, ...left].sort((a, b) => (a.id < b.id ? -1 : 1)) };
+  return { configs };
 }
 
 export const NOT_MASKABLE = 'its configuration is not shown: its secrets cannot be masked, because it is no TOML';

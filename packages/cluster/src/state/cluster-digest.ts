@@ -1,5 +1,6 @@
 import { type ClusterDigest, type MemberSelection, PortholeError, type SearchOptions } from '@porthole/contract';
 import type { Digest, DigestGroup, DigestQuery } from '@porthole/logs/types';
+import { chooseMembers } from './choose-members.ts';
 import { correctedQuery } from './corrected-query.ts';
 import { budgetOf, cutReport } from './counting.ts';
 import { isRecord } from './member-words.ts';
@@ -20,7 +21,7 @@ export async function clusterDigest(
   request: Request,
   options: SearchOptions = {},
 ): Promise<ClusterDigest> {
-  const peers = parts.peers.select(request);
+  const peers = chooseMembers(parts, request);
   const ask = async (member: AskedMember, { signal }: SearchOptions) => {
     // It may be asked twice.
     const timeoutMs = request.onlyNew ? parts.timeoutMs / 2 : parts.timeoutMs;

@@ -1,6 +1,7 @@
 import { type CallOptions, type ClusterLogFiles, codeOf, type MemberSelection } from '@porthole/contract';
 import { groupFamilies } from '@porthole/logs';
 import type { LogEntry, LogFileDetails } from '@porthole/logs/types';
+import { chooseMembers } from './choose-members.ts';
 import { type AskedMember, askEach, type StateParts } from './state-parts.ts';
 
 type ClusterFile = ClusterLogFiles['files'][number];
@@ -15,7 +16,7 @@ export async function clusterFiles(
   request: MemberSelection,
   options: CallOptions = {},
 ): Promise<ClusterLogFiles> {
-  const peers = parts.peers.select(request);
+  const peers = chooseMembers(parts, request);
   const answers = await askEach(parts, peers, askFiles, { ...options, countOf: (files) => files.length });
   return {
     files: answers.flatMap(({ peer, value = [] }) => value.map((file) => ({ ...file, node: peer.member.id }))),

@@ -1,7 +1,7 @@
 import { type ClusterHistogram, type MemberSelection, PortholeError, type SearchOptions } from '@porthole/contract';
 import { bucketWidth } from '@porthole/logs';
 import type { Histogram, HistogramQuery, LogFileDetails } from '@porthole/logs/types';
-import type { Peer } from '../fan-out/peers.ts';
+import { type ChosenMember, chooseMembers } from './choose-members.ts';
 import { correctedQuery } from './corrected-query.ts';
 import { budgetOf, countedPart, cutReport } from './counting.ts';
 import { mergeHistograms } from './merge-histograms.ts';
@@ -32,7 +32,7 @@ export async function clusterHistogram(
   request: Request,
   options: SearchOptions = {},
 ): Promise<ClusterHistogram> {
-  const peers = parts.peers.select(request);
+  const peers = chooseMembers(parts, request);
   const isSpanKnown = request.fromMs !== undefined && request.toMs !== undefined;
   const spanShare = isSpanKnown ? 0 : SPAN_SHARE;
   const spanMs = await spanOf({ ...parts, timeoutMs: parts.timeoutMs * spanShare }, peers, { request, options });
@@ -60,7 +60,7 @@ export async function clusterHistogram(
 /** How long a time the answer covers: what was asked for, else what the members' files cover. */
 async function spanOf(
   parts: StateParts,
-  peers: readonly Peer[],
+  peers: readonly ChosenMember[],
   { request, options }: { request: Request; options: SearchOptions },
 ): Promise<number> {
   let { fromMs, toMs } = request;

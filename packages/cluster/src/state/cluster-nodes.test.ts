@@ -108,7 +108,7 @@ describe('a member', () => {
   it('that is gone is listed as long as its words are kept', async () => {
     const { nodes } = await ask({ states: { b: healthy() }, words: [words('a')] });
     expect(nodes).toMatchObject([
-      { id: 'a', state: 'gone', report: { outcome: 'gone', asOfMs: NOW_MS - 60_000 }, lastSeenMs: NOW_MS - 60_000 },
+      { id: 'a', state: 'failed', report: { outcome: 'gone', asOfMs: NOW_MS - 60_000 }, lastSeenMs: NOW_MS - 60_000 },
       { id: 'b', state: 'up' },
     ]);
   });

@@ -1,16 +1,10 @@
-import {
-  type CallOptions,
-  type ClusterNode,
-  type ClusterNodes,
-  codeOf,
-  type MemberReport,
-  type NodeObject,
-} from '@porthole/contract';
-import type { MemberAnswer } from '../fan-out/ask-all.ts';
+import { type CallOptions, type ClusterNode, type ClusterNodes, codeOf, type NodeObject } from '@porthole/contract';
+import { askAll, type MemberAnswer } from '../fan-out/ask-all.ts';
 import { type Deadline, withDeadline } from '../fan-out/with-deadline.ts';
 import type { Membership } from '../membership/membership.ts';
+import { type ChosenMember, chooseMembers } from './choose-members.ts';
 import type { MemberWords } from './member-words.ts';
-import { type AskedMember, askEach, goneReport, type StateParts } from './state-parts.ts';
+import { type AskedMember, departedReport, type StateParts, wholeClock } from './state-parts.ts';
 
 /** Long enough to see what just went wrong, short enough that it is about now. */
 const RECENT_MS = 15 * 60_000;
@@ -35,15 +29,18 @@ interface Seen {
 
 const UNKNOWN = { timeZone: null, uptimeMs: null, lastRecordMs: null, recentErrors: null };
 
-/** Every member and how it is, those that are gone included as long as something is known of them. */
+/** Every member and how it is, those included that have left or failed. */
 export async function clusterNodes(parts: NodesParts, options: CallOptions = {}): Promise<ClusterNodes> {
-  const { cluster, membership, peers, lastWords } = parts;
-  const look = (member: AskedMember, asking: CallOptions) => lookAt(member, parts, asking);
-  const answers = await askEach<Seen>(parts, peers.all(), look, { ...options, countOf: () => 1 });
-  const nodes = [
-    ...answers.map((answer) => toNode(answer, parts)),
-    ...lastWords.gone().map((words) => goneNode(words, goneReport(words, words.records.length))),
-  ];
+  const { cluster, membership, clocks, timeoutMs, maxParallel } = parts;
+  // Chosen once: a member whose registration ends while the others answer must not be listed twice.
+  const chosen = chooseMembers(parts);
+  const departed = chosen.flatMap(({ departed: words }) => (words ? [departedNode(words)] : []));
+  const answers = await askAll<Seen, ChosenMember>(
+    chosen.filter((member) => !member.departed),
+    ({ member: { id }, state }, asking) => lookAt({ id, state, clock: wholeClock(clocks.of(id)) }, parts, asking),
+    { ...options, timeoutMs, maxParallel, countOf: () => 1 },
+  );
+  const nodes = [...answers.map((answer) => toNode(answer, parts)), ...departed];
   return { cluster, membership: membership.state, nodes: nodes.sort((a, b) => (a.id < b.id ? -1 : 1)) };
 }
 
@@ -99,25 +96,29 @@ async function orNull<T>(ask: (signal: AbortSignal) => Promise<T>, deadline: Dea
 
 function toNode({ peer, value, report }: MemberAnswer<Seen>, parts: NodesParts): ClusterNode {
   const { member } = peer;
-  const words = parts.lastWords.of(member.id);
-  if (report.outcome === 'gone' && words) return goneNode(words, { ...report, asOfMs: words.asOfMs });
+  const words = parts.directory.of(member.id);
   const clock = parts.clocks.of(member.id) ?? null;
-  if (value !== undefined) return { ...member, ...value, state: 'up', report, clock, lastSeenMs: parts.nowMs() };
-  const state = report.outcome === 'gone' ? 'gone' : 'unreachable';
+  // Whoever cannot say who it is does not respond, whatever it says instead.
+  const standing = parts.directory.standingOf(member.id, value === undefined ? 'refused' : 'ok');
+  if (value !== undefined)
+    return { ...member, ...value, ...standing, report: { ...report, ...standing }, clock, lastSeenMs: parts.nowMs() };
   return {
     ...member,
     ...UNKNOWN,
-    state,
-    report: { ...report, asOfMs: words?.asOfMs ?? null },
+    ...standing,
+    report: { ...report, ...standing, asOfMs: words?.asOfMs ?? null },
     clock,
     lastRecordMs: words ? newestWord(words) : null,
     lastSeenMs: words?.asOfMs ?? null,
   };
 }
 
-function goneNode(words: MemberWords, report: MemberReport): ClusterNode {
+function departedNode(words: MemberWords): ClusterNode {
   const { member, clock, asOfMs } = words;
-  return { ...member, ...UNKNOWN, state: 'gone', report, clock, lastRecordMs: newestWord(words), lastSeenMs: asOfMs };
+  const report = departedReport(words, words.records.length);
+  const { state = 'failed', sinceMs = null } = report;
+  const lastRecordMs = newestWord(words);
+  return { ...member, ...UNKNOWN, state, sinceMs, report, clock, lastRecordMs, lastSeenMs: asOfMs };
 }
 
 function newestWord({ records, clock }: MemberWords): number | null {

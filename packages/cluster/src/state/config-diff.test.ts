@@ -92,11 +92,23 @@ describe('members without an answer', () => {
     expect(members[1]).toMatchObject({ id: 'b', outcome: 'timeout', asOfMs: NOW_MS - 60_000, count: 1 });
   });
 
-  it('that are gone take part only when they are named', async () => {
+  it('that have failed are compared by their snapshot: drift does not disappear with them', async () => {
     const parts = fakeParts({ states: { a: contractOnly('limit = 10\n') }, words: [words('b', { config })] });
-    expect((await configDiff(parts, {})).members.map(({ id }) => id)).toEqual(['a']);
+    const { members, roles } = await configDiff(parts, {});
+    expect(members).toMatchObject([
+      { id: 'a', state: 'up' },
+      { id: 'b', outcome: 'gone', state: 'failed', asOfMs: NOW_MS - 60_000 },
+    ]);
+    expect(roles[0]?.differences).toHaveLength(1);
+  });
+
+  it('that have left in order are reported, and compared only when they are named', async () => {
+    const departed = { state: 'left', sinceMs: NOW_MS - 30_000 } as const;
+    const parts = fakeParts({ states: { a: contractOnly('limit = 10\n') }, words: [words('b', { config, departed })] });
+    const all = await configDiff(parts, {});
+    expect(all.members).toMatchObject([{ id: 'a' }, { id: 'b', outcome: 'left', sinceMs: NOW_MS - 30_000 }]);
+    expect(all.roles[0]?.differences).toEqual([]);
     const named = await configDiff(parts, { nodes: ['a', 'b'] });
-    expect(named.members).toMatchObject([{ id: 'a' }, { id: 'b', outcome: 'gone' }]);
     expect(named.roles[0]?.differences).toHaveLength(1);
   });
 

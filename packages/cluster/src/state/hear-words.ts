@@ -1,8 +1,8 @@
 import { type CallOptions, exactJson, type NodeConfig, type NodeState } from '@porthole/contract';
-import type { FoundRecord } from '@porthole/logs/types';
+import type { FoundRecord, LogFileDetails } from '@porthole/logs/types';
 import { withDeadline } from '../fan-out/with-deadline.ts';
 import { maskConfig } from './cluster-config.ts';
-import { isRecord } from './member-words.ts';
+import { isFile, isRecord } from './member-words.ts';
 import type { AskedMember } from './state-parts.ts';
 
 /** Records asked for at most, however short they are. */
@@ -19,26 +19,43 @@ export interface HearOptions extends CallOptions {
   timeoutMs: number;
   maxConfigBytes: number;
   maxRecordBytes: number;
+  maxFileBytes: number;
 }
 
 export interface HeardWords {
   /** `undefined`: it did not tell, so that what was known stays. `null`: it must not be kept. */
   config: NodeConfig | null | undefined;
   records: FoundRecord[] | undefined;
+  /** `undefined`: it did not list them. */
+  files: LogFileDetails[] | undefined;
 }
 
 /** Its configuration and newest records, each as far as it tells them. Throws when it tells neither. */
 export async function hearWords({ state }: Pick<AskedMember, 'state'>, options: HearOptions): Promise<HeardWords> {
   const deadline = { timeoutMs: options.timeoutMs * PART_SHARE, ...(options.signal && { signal: options.signal }) };
-  const [config, records] = await Promise.allSettled([
+  const [config, records, files] = await Promise.allSettled([
     withDeadline((signal) => hearConfig(state, { ...options, signal }), deadline),
     withDeadline((signal) => hearRecords(state, { ...options, signal }), deadline),
+    withDeadline((signal) => hearFiles(state, { ...options, signal }), deadline),
   ]);
   if (config.status === 'rejected' && records.status === 'rejected') throw config.reason;
   return {
     config: config.status === 'fulfilled' ? config.value : undefined,
     records: records.status === 'fulfilled' ? records.value : undefined,
+    files: files.status === 'fulfilled' ? files.value : undefined,
   };
+}
+
+/** Those written last, as many as fit. */
+async function hearFiles(state: NodeState, { signal, maxFileBytes }: HearOptions): Promise<LogFileDetails[]> {
+  const files = await state.logFiles(signal ? { signal } : {});
+  const newest = files.filter(isFile).sort((a, b) => b.modifiedMs - a.modifiedMs);
+  let bytes = 0;
+  const tooMuch = newest.findIndex((file) => {
+    bytes += Buffer.byteLength(JSON.stringify(file));
+    return bytes > maxFileBytes;
+  });
+  return newest.slice(0, tooMuch < 0 ? newest.length : tooMuch).sort((a, b) => (a.name < b.name ? -1 : 1));
 }
 
 /** `undefined`: it had no time to look, so that nothing can be said of what it has. */

@@ -1,5 +1,6 @@
 import { deflateRawSync, inflateRawSync } from 'node:zlib';
-import { type MemberWords, parseWords, writeWords } from './member-words.ts';
+import type { Member } from '@porthole/contract';
+import { type DepartedState, type MemberWords, parseWords, writeWords } from './member-words.ts';
 import { reasonOf, type WordsStore } from './words-store.ts';
 
 /** More is loaded than is kept, since only later it is known who is gone; far more was never written. */
@@ -8,21 +9,34 @@ const LOADED_SHARE = 2;
 /** Quick rather than small: most of what can be had comes with the first. */
 const PACK_LEVEL = 1;
 
-export interface KeptWordsParts {
+const DEFAULTS = {
+  nowMs: () => Date.now(),
+  writeMs: 2 * 60_000,
+  maxTotalBytes: 64 * 1024 * 1024,
+  maxAgeMs: 7 * 24 * 3_600_000,
+};
+
+export interface KeptWordsParts extends Partial<typeof DEFAULTS> {
   /** `null`: kept in memory only. */
   store: WordsStore | null;
   /** Told whenever something is not kept or was not read, in words for the log. */
   tell(problem: string): void;
-  nowMs(): number;
   /** Of one member, about this often: a disk is not for every line. */
-  writeMs: number;
-  maxTotalBytes: number;
-  maxAgeMs: number;
+  writeMs?: number;
+  /** Of all members together; of those that departed the one seen longest ago is forgotten first. */
+  maxTotalBytes?: number;
+  /** Of members that have left or failed. */
+  maxAgeMs?: number;
 }
+
+/** Of a member that departed before anything of it was kept. */
+const NOTHING_KEPT = { asOfMs: undefined, clock: null, config: null, records: [], files: null };
 
 interface Entry {
   id: string;
   asOfMs: number;
+  member: Member;
+  departed: DepartedState | null;
   /** As it is written, packed: of a thousand members one is read now and then. */
   packed: Buffer;
   bytes: number;
@@ -32,16 +46,21 @@ interface Entry {
 
 /** Words in memory and, as far as the disk takes them, on disk; within their limits. */
 export class KeptWords {
-  readonly #parts: KeptWordsParts;
+  readonly #parts: KeptWordsParts & typeof DEFAULTS;
   readonly #entries = new Map<string, Entry>();
   /** Writes one after the other. */
   #writing: Promise<void> = Promise.resolve();
   #problem: string | null = null;
 
   constructor(parts: KeptWordsParts) {
-    this.#parts = parts;
+    this.#parts = { ...DEFAULTS, ...parts };
   }
 
+  get maxTotalBytes(): number {
+    return this.#parts.maxTotalBytes;
+  }
+
+  /** Why snapshots are kept in memory only; `null` while all is well. */
   get problem(): string | null {
     return this.#problem;
   }
@@ -51,13 +70,53 @@ export class KeptWords {
     return entry && wordsOf(entry);
   }
 
-  /** Of those that are not here, and not for too long; ordered by id. */
-  gone(here: ReadonlySet<string>): MemberWords[] {
+  /** When it was last seen. */
+  asOfMs(id: string): number | undefined {
+    return this.#entries.get(id)?.asOfMs;
+  }
+
+  departedOf(id: string): DepartedState | null | undefined {
+    return this.#entries.get(id)?.departed;
+  }
+
+  /** Members of which something is kept, in no order. */
+  all(): readonly Pick<Entry, 'member' | 'asOfMs' | 'departed'>[] {
+    return [...this.#entries.values()];
+  }
+
+  /** Of members that have left or failed, and not too long ago; ordered by id. */
+  departed(): MemberWords[] {
     const oldestMs = this.#parts.nowMs() - this.#parts.maxAgeMs;
-    return this.#goneEntries(here)
+    return this.#departedEntries()
       .filter(({ asOfMs }) => asOfMs >= oldestMs)
       .sort((a, b) => (a.id < b.id ? -1 : 1))
       .flatMap((entry) => wordsOf(entry) ?? []);
+  }
+
+  /** Marks a member as departed, also one of which nothing was kept so far: it must not vanish without a word. */
+  depart(member: Member, departed: DepartedState): void {
+    const { nowMs } = this.#parts;
+    const known = this.of(member.id);
+    const { asOfMs, clock, config, records, files } = known ?? NOTHING_KEPT;
+    this.#replace({
+      member: { ...member, isSelf: false },
+      asOfMs: asOfMs ?? nowMs(),
+      ...{ clock, config, records, files, departed },
+    });
+  }
+
+  /** The member is registered again. */
+  rejoin(id: string): void {
+    if (!this.departedOf(id)) return;
+    const known = this.of(id);
+    if (known) this.#replace({ ...known, departed: null });
+  }
+
+  /** Whether there was something to drop. */
+  drop(id: string): boolean {
+    if (!this.#entries.delete(id)) return false;
+    this.#onDisk({ act: (store) => store.remove(id) });
+    return true;
   }
 
   /** What earlier runs left. Never throws for what is on disk: then there is less to show, and it is told. */
@@ -79,7 +138,10 @@ export class KeptWords {
 
   keep(words: MemberWords): void {
     const { nowMs, writeMs } = this.#parts;
-    const writtenMs = this.#entries.get(words.member.id)?.writtenMs ?? -Infinity;
+    const known = this.#entries.get(words.member.id);
+    // Which run of a member is the last must be on disk: only of that run it counts whether it left.
+    const isSameRun = known?.member.node.onlineTime === words.member.node.onlineTime;
+    const writtenMs = (isSameRun && known?.writtenMs) || -Infinity;
     const entry = { ...pack(words), writtenMs, isWritten: false };
     this.#entries.set(words.member.id, entry);
     if (nowMs() - writtenMs >= writeMs) this.#write(entry);
@@ -91,15 +153,14 @@ export class KeptWords {
     if (entry) this.#write(entry);
   }
 
-  /** Drops those that are gone too long; then, while it is too much, those that are gone longest. */
-  forget(here: ReadonlySet<string>): void {
+  /** Drops those that departed too long ago; then, while it is too much, those seen longest ago. */
+  expire(): void {
     const { nowMs, maxAgeMs, maxTotalBytes } = this.#parts;
     let total = [...this.#entries.values()].reduce((sum, { bytes }) => sum + bytes, 0);
-    for (const { id, asOfMs, bytes } of this.#goneEntries(here).sort((a, b) => a.asOfMs - b.asOfMs)) {
+    for (const { id, asOfMs, bytes } of this.#departedEntries().sort((a, b) => a.asOfMs - b.asOfMs)) {
       if (asOfMs >= nowMs() - maxAgeMs && total <= maxTotalBytes) return;
       total -= bytes;
-      this.#entries.delete(id);
-      this.#onDisk({ act: (store) => store.remove(id) });
+      this.drop(id);
     }
   }
 
@@ -114,8 +175,14 @@ export class KeptWords {
     await this.#writing;
   }
 
-  #goneEntries(here: ReadonlySet<string>): Entry[] {
-    return [...this.#entries.values()].filter(({ id }) => !here.has(id));
+  #departedEntries(): Entry[] {
+    return [...this.#entries.values()].filter(({ departed }) => departed !== null);
+  }
+
+  #replace(words: MemberWords): void {
+    const entry = { ...pack(words), writtenMs: -Infinity, isWritten: false };
+    this.#entries.set(words.member.id, entry);
+    this.#write(entry);
   }
 
   #write(entry: Entry): void {
@@ -151,10 +218,17 @@ export class KeptWords {
   }
 }
 
-function pack(words: MemberWords): Pick<Entry, 'id' | 'asOfMs' | 'packed' | 'bytes'> {
+function pack(words: MemberWords): Pick<Entry, 'id' | 'asOfMs' | 'member' | 'departed' | 'packed' | 'bytes'> {
   const text = Buffer.from(writeWords(words));
-  const { member, asOfMs } = words;
-  return { id: member.id, asOfMs, packed: deflateRawSync(text, { level: PACK_LEVEL }), bytes: text.length };
+  const { member, asOfMs, departed } = words;
+  return {
+    id: member.id,
+    asOfMs,
+    member,
+    departed,
+    packed: deflateRawSync(text, { level: PACK_LEVEL }),
+    bytes: text.length,
+  };
 }
 
 function wordsOf({ packed }: Entry): MemberWords | undefined {

@@ -2,9 +2,7 @@ import type { Clocks } from '../fan-out/clock.ts';
 import type { Peer, Peers } from '../fan-out/peers.ts';
 import { withDeadline } from '../fan-out/with-deadline.ts';
 import { type HeardWords, hearWords } from './hear-words.ts';
-import { KeptWords, type KeptWordsParts } from './kept-words.ts';
-import type { MemberWords } from './member-words.ts';
-import type { KnownWords } from './state-parts.ts';
+import type { KeptWords } from './kept-words.ts';
 
 /**
  * Between two members: with dozens of them each is listened to less often, because listening to a thousand every half
@@ -15,25 +13,26 @@ const LEAST_BETWEEN_MS = 2000;
 /** The same while there are members that were not listened to since they came. */
 const LEAST_BETWEEN_NEW_MS = 100;
 
-/** Beside the two texts: member, clock and the signs between them. */
+/** Beside configuration, records and files: member, clock and the signs between them. */
 const FRAME_BYTES = 4096;
+
+/** Of a member's part, what its configuration and its records may take each; and what its list of files may. */
+const TEXT_SHARE = 0.45;
+const FILES_SHARE = 0.1;
 
 const DEFAULTS = {
   nowMs: () => Date.now(),
   random: () => Math.random(),
   listenMs: 30_000,
-  writeMs: 2 * 60_000,
   timeoutMs: 10_000,
   maxConfigBytes: 256 * 1024,
   maxRecordBytes: 256 * 1024,
-  maxTotalBytes: 64 * 1024 * 1024,
-  maxAgeMs: 7 * 24 * 3_600_000,
+  maxFileBytes: 64 * 1024,
 };
 
-export interface LastWordsParts
-  extends Pick<KeptWordsParts, 'store' | 'tell'>,
-    Partial<Pick<KeptWordsParts, 'nowMs' | 'writeMs'>> {
-  /** Known before words are opened: who is not among them counts as gone. */
+export interface LastWordsParts {
+  /** Where snapshots are kept; loaded before. */
+  kept: KeptWords;
   peers: Pick<Peers, 'all'>;
   clocks: Clocks;
   /** The text with its secrets masked; `undefined` where that cannot be done: then it is not kept. */
@@ -46,16 +45,13 @@ export interface LastWordsParts
   /** Of one member; a larger configuration is not kept, since part of one is none. */
   maxConfigBytes?: number;
   maxRecordBytes?: number;
-  /** Of all members together; those that are gone longest are forgotten first. */
-  maxTotalBytes?: number;
-  /** Of members that are gone. */
-  maxAgeMs?: number;
+  maxFileBytes?: number;
+  nowMs?: () => number;
 }
 
-/** A bounded copy of what each other member told last, on disk too, so that a dead node can still be read. */
-export class LastWords implements KnownWords {
+/** Keeps a bounded snapshot of each other member up to date, so that a dead node can still be read. */
+export class LastWords {
   readonly #parts: LastWordsParts & typeof DEFAULTS;
-  readonly #kept: KeptWords;
   readonly #leaving = new AbortController();
   #timer: ReturnType<typeof setTimeout> | undefined;
   #listening: Promise<void> = Promise.resolve();
@@ -63,30 +59,12 @@ export class LastWords implements KnownWords {
   /** Listened to since they came, whether they told something or not. */
   readonly #tried = new Set<string>();
 
-  private constructor(parts: LastWordsParts) {
+  constructor(parts: LastWordsParts) {
     this.#parts = { ...DEFAULTS, ...parts };
-    this.#kept = new KeptWords(this.#parts);
   }
 
-  /** Reads what earlier runs left. Never throws for what is on disk: then there is less to show, and it is told. */
-  static async open(parts: LastWordsParts): Promise<LastWords> {
-    const lastWords = new LastWords(parts);
-    await lastWords.#kept.load();
-    await lastWords.#forget();
-    return lastWords;
-  }
-
-  /** Why words are kept in memory only; `null` while all is well. */
-  get problem(): string | null {
-    return this.#kept.problem;
-  }
-
-  of(id: string): MemberWords | undefined {
-    return this.#kept.of(id);
-  }
-
-  gone(): readonly MemberWords[] {
-    return this.#kept.gone(this.#here());
+  get #kept(): KeptWords {
+    return this.#parts.kept;
   }
 
   /** Begins to listen, one member after the other, without keeping the process alive. */
@@ -119,10 +97,6 @@ export class LastWords implements KnownWords {
     await this.#kept.flush();
   }
 
-  #here(): Set<string> {
-    return new Set(this.#parts.peers.all().map(({ member }) => member.id));
-  }
-
   #others(): Peer[] {
     return this.#parts.peers.all().filter(({ member }) => !member.isSelf);
   }
@@ -141,8 +115,12 @@ export class LastWords implements KnownWords {
   }
 
   async #listenTo(peer: Peer): Promise<void> {
-    const { mask, timeoutMs, maxConfigBytes, maxRecordBytes } = this.#parts;
-    const limits = { maxConfigBytes: this.#share(maxConfigBytes), maxRecordBytes: this.#share(maxRecordBytes) };
+    const { mask, timeoutMs, maxConfigBytes, maxRecordBytes, maxFileBytes } = this.#parts;
+    const limits = {
+      maxConfigBytes: this.#share(maxConfigBytes, TEXT_SHARE),
+      maxRecordBytes: this.#share(maxRecordBytes, TEXT_SHARE),
+      maxFileBytes: this.#share(maxFileBytes, FILES_SHARE),
+    };
     this.#tried.add(peer.member.id);
     try {
       const heard = await withDeadline((signal) => hearWords(peer, { mask, timeoutMs, signal, ...limits }), {
@@ -156,7 +134,7 @@ export class LastWords implements KnownWords {
     await this.#kept.written();
   }
 
-  #keep({ member }: Peer, { config, records }: HeardWords): void {
+  #keep({ member }: Peer, { config, records, files }: HeardWords): void {
     const { clocks, nowMs } = this.#parts;
     const known = this.#kept.of(member.id);
     this.#kept.keep({
@@ -165,19 +143,22 @@ export class LastWords implements KnownWords {
       clock: clocks.of(member.id) ?? null,
       config: config === undefined ? (known?.config ?? null) : config,
       records: records ?? known?.records ?? [],
+      files: files ?? known?.files ?? null,
+      // It may have ceased to be a member while it was asked.
+      departed: known?.departed ?? null,
     });
   }
 
   /** What fits of all, so that members that are there never push each other out. */
-  #share(bytes: number): number {
-    const each = this.#parts.maxTotalBytes / Math.max(1, this.#others().length);
-    return Math.min(bytes, Math.max(0, Math.floor((each - FRAME_BYTES) / 2)));
+  #share(bytes: number, share: number): number {
+    const each = this.#kept.maxTotalBytes / Math.max(1, this.#others().length);
+    return Math.min(bytes, Math.max(0, Math.floor((each - FRAME_BYTES) * share)));
   }
 
   async #forget(): Promise<void> {
-    const here = this.#here();
+    const here = new Set(this.#parts.peers.all().map(({ member }) => member.id));
     for (const id of this.#tried) if (!here.has(id)) this.#tried.delete(id);
-    this.#kept.forget(here);
+    this.#kept.expire();
     await this.#kept.written();
   }
 }

@@ -1,6 +1,6 @@
 import type { Member, MemberClock, NodeConfig } from '@porthole/contract';
 import { exactJson } from '@porthole/contract';
-import type { FoundRecord } from '@porthole/logs/types';
+import type { FoundRecord, LogFileDetails } from '@porthole/logs/types';
 import { checkMemberId } from '../membership/member-id.ts';
 
 /** What was last seen of a member. */
@@ -14,21 +14,33 @@ export interface MemberWords {
   config: NodeConfig | null;
   /** Newest first, times as the member told them. */
   records: FoundRecord[];
+  /** Its log files then, times by its clock; `null` where it did not list them. */
+  files: LogFileDetails[] | null;
+  /** How and when it ceased to be a member; `null` while it is one. */
+  departed: DepartedState | null;
+}
+
+export interface DepartedState {
+  state: 'left' | 'failed';
+  /** By this node's clock. */
+  sinceMs: number;
 }
 
 /** Words as they were written by an earlier run; `undefined` for anything else, since others may write to a disk. */
 export function parseWords(text: string): MemberWords | undefined {
   const value = parseJson(text);
   if (!isObject(value) || value.version !== 1) return undefined;
-  const { member, asOfMs, clock, config, records } = value;
+  const { member, asOfMs, clock, config, records, files = null, departed = null } = value;
   if (!isMember(member) || !isTime(asOfMs) || !Array.isArray(records) || !records.every(isRecord)) return undefined;
   if (clock !== null && !isClock(clock)) return undefined;
   if (config !== null && !isConfig(config)) return undefined;
-  return { member: { ...member, isSelf: false }, asOfMs, clock, config, records };
+  if (files !== null && !(Array.isArray(files) && files.every(isFile))) return undefined;
+  if (departed !== null && !isDeparted(departed)) return undefined;
+  return { member: { ...member, isSelf: false }, asOfMs, clock, config, records, files, departed };
 }
 
-export function writeWords({ member, asOfMs, clock, config, records }: MemberWords): string {
-  return exactJson({ version: 1, member, asOfMs, clock, config, records });
+export function writeWords({ member, asOfMs, clock, config, records, files, departed }: MemberWords): string {
+  return exactJson({ version: 1, member, asOfMs, clock, config, records, files, departed });
 }
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -89,6 +101,23 @@ export function isRecord(value: unknown): value is FoundRecord {
     typeof value.cursor === 'string' &&
     (value.timeMs === undefined || isTime(value.timeMs))
   );
+}
+
+function isDeparted(value: unknown): value is DepartedState {
+  return isObject(value) && (value.state === 'left' || value.state === 'failed') && isTime(value.sinceMs);
+}
+
+/** What a member lists as a log file. */
+export function isFile(value: unknown): value is LogFileDetails {
+  if (!isObject(value)) return false;
+  const { name, size, family, state, compressed, format, problem } = value;
+  const areTexts = [name, family, format].every((text) => typeof text === 'string');
+  const areTimes = [value.modifiedMs, value.firstTimeMs, value.lastTimeMs].every(
+    (time) => time === null || isTime(time),
+  );
+  const isState = state === 'live' || state === 'rotated';
+  const isProblem = problem === null || typeof problem === 'string';
+  return areTexts && areTimes && isState && isProblem && Number.isFinite(size) && typeof compressed === 'boolean';
 }
 
 function isTime(value: unknown): value is number {

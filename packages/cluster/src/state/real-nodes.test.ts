@@ -5,6 +5,8 @@ import { flattenToml, redactToml } from '../../../server/src/config/index.ts';
 import { startTestNode } from '../../../server/src/testing/test-node.ts';
 import { ClockTable } from '../fan-out/clock.ts';
 import { createPeers } from '../fan-out/peers.ts';
+import { MemberDirectory } from '../membership/member-directory.ts';
+import type { Membership } from '../membership/membership.ts';
 import { FakeLindb } from '../testing/fake-lindb.ts';
 import { clusterConfig } from './cluster-config.ts';
 import { clusterDigest } from './cluster-digest.ts';
@@ -13,6 +15,7 @@ import { clusterHistogram } from './cluster-histogram.ts';
 import { clusterNodes } from './cluster-nodes.ts';
 import { configDiff } from './config-diff.ts';
 import { flattenToml as flatten } from './flatten-toml.ts';
+import { KeptWords } from './kept-words.ts';
 import { LastWords } from './last-words.ts';
 import { fakeNode } from './testing/fake-node.ts';
 import { member } from './testing/fake-parts.ts';
@@ -72,14 +75,31 @@ async function startCluster() {
   const clocks = new ClockTable({ peers, selfId: 'asking', timeoutMs: 10_000 });
   for (const id of ['one', 'two']) await clocks.measure(peers.get(id));
   const tell = (problem: string) => expect(problem).toBe('nothing');
-  const lastWords = await LastWords.open({ peers, clocks, store: null, mask: redact, tell });
+  const kept = new KeptWords({ store: null, tell });
+  const lastWords = new LastWords({ kept, peers, clocks, mask: redact });
   onTestFinished(() => lastWords.close());
-  const parts = { peers, clocks, lastWords, mask: redact, timeoutMs: 10_000, maxParallel: 8, nowMs: () => Date.now() };
-  return { parts, members, lastWords };
+  let listener = () => {};
+  const membership: Membership = {
+    members,
+    state: { kind: 'etcd', state: 'ok', detail: null, asOfMs: 0 },
+    onChange(changed) {
+      listener = changed;
+      return () => {};
+    },
+    start: () => Promise.resolve(),
+    close: () => Promise.resolve(),
+  };
+  const directory = new MemberDirectory({ membership, kept });
+  const parts = { peers, clocks, directory, mask: redact, timeoutMs: 10_000, maxParallel: 8, nowMs: () => Date.now() };
+  const remove = (at: number, count: number) => {
+    members.splice(at, count);
+    listener();
+  };
+  return { parts, remove, lastWords };
 }
 
 it('a cluster of real nodes, a dead one and one that only speaks the contract', async () => {
-  const { parts, members, lastWords } = await startCluster();
+  const { parts, remove, lastWords } = await startCluster();
   const membership = { state: { kind: 'static', state: 'ok', detail: null, asOfMs: 0 } } as const;
   const { nodes } = await clusterNodes({ ...parts, cluster: 'test', membership });
   expect(nodes.map(({ id, state, timeZone, recentErrors }) => [id, state, timeZone, recentErrors])).toEqual([
@@ -123,8 +143,8 @@ it('a cluster of real nodes, a dead one and one that only speaks the contract', 
   expect(sum).toBe(9);
 
   await lastWords.listen();
-  members.splice(1, 2);
-  expect(lastWords.gone()).toMatchObject([
+  remove(1, 2);
+  expect(parts.directory.departed()).toMatchObject([
     {
       member: { id: 'lindb' },
       records: [

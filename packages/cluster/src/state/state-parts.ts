@@ -1,21 +1,20 @@
 import type { CallOptions, MemberClock, MemberReport, NodeState } from '@porthole/contract';
 import { askAll, type MemberAnswer } from '../fan-out/ask-all.ts';
 import type { Clocks } from '../fan-out/clock.ts';
-import type { Peer, Peers } from '../fan-out/peers.ts';
+import type { Peers } from '../fan-out/peers.ts';
+import type { MemberDirectory } from '../membership/member-directory.ts';
+import type { ChosenMember } from './choose-members.ts';
 import type { MemberWords } from './member-words.ts';
+import { SnapshotNode } from './snapshot-node.ts';
 
-/** What was last seen of members; `LastWords` is one. */
-export interface KnownWords {
-  of(id: string): MemberWords | undefined;
-  /** Members that are no longer registered, ordered by id. */
-  gone(): readonly MemberWords[];
-}
+/** What is known of members beside how to ask them. */
+export type KnownMembers = Pick<MemberDirectory, 'of' | 'has' | 'departed' | 'standingOf'>;
 
 /** What the answers of a cluster are made of. */
 export interface StateParts {
   peers: Peers;
   clocks: Clocks;
-  lastWords: KnownWords;
+  directory: KnownMembers;
   /** The text with its secrets masked; `undefined` where that cannot be done. For nodes that do not mask their own. */
   mask(configText: string): string | undefined;
   /** Of each member, for a whole answer. */
@@ -35,45 +34,67 @@ export interface AskEachOptions<T> extends CallOptions {
   countOf(value: T): number;
 }
 
+type Ask<T> = (member: AskedMember, options: CallOptions) => Promise<T>;
+
 const RIGHT_CLOCK: MemberClock = { offsetMs: 0, uncertaintyMs: 0 };
 
-/** Asks each with its clock at hand: what is asked, and what it answers, is in its own time. */
-export function askEach<T>(
+/**
+ * Asks each with its clock at hand: what is asked, and what it answers, is in its own time. For a member that has left or
+ * failed, and for one that does not respond, its snapshot answers, and the report says from when it is.
+ */
+export async function askEach<T>(
   parts: StateParts,
-  peers: readonly Peer[],
-  ask: (member: AskedMember, options: CallOptions) => Promise<T>,
+  chosen: readonly ChosenMember[],
+  ask: Ask<T>,
   { countOf, signal }: AskEachOptions<T>,
 ): Promise<MemberAnswer<T>[]> {
-  const ids = idsByState(peers);
-  const { timeoutMs, maxParallel } = parts;
-  return askAll<T>(
-    peers,
-    (state, options) => {
-      const id = ids.get(state) ?? '';
-      return ask({ id, state, clock: wholeMs(parts.clocks.of(id) ?? RIGHT_CLOCK) }, options);
-    },
+  const { timeoutMs, maxParallel, directory, clocks } = parts;
+  const answers = await askAll<T, ChosenMember>(
+    chosen,
+    ({ member: { id }, state, departed }, options) =>
+      ask({ id, state, clock: wholeClock(departed ? departed.clock : clocks.of(id)) }, options),
     { timeoutMs, maxParallel, countOf, ...(signal !== undefined && { signal }) },
+  );
+  return Promise.all(
+    answers.map(async ({ peer, value, report }) => {
+      const { departed } = peer;
+      if (departed) return { peer, value, report: departedReport(departed, report.count) };
+      const standing = directory.standingOf(report.id, report.outcome);
+      const snapshot = needsSnapshot(report) ? directory.of(report.id) : undefined;
+      const kept = snapshot && (await askSnapshot(snapshot, ask));
+      if (kept === undefined) return { peer, value, report: { ...report, ...standing } };
+      const { asOfMs } = snapshot as MemberWords;
+      return { peer, value: kept, report: { ...report, ...standing, count: countOf(kept), asOfMs } };
+    }),
   );
 }
 
-function idsByState(peers: readonly Peer[]): Map<NodeState, string> {
-  const ids = new Map<NodeState, string>();
-  for (const peer of peers) {
-    try {
-      ids.set(peer.state, peer.member.id);
-    } catch {
-      // Its address is none: the report will tell.
-    }
+/** A member that cannot do something answers for itself; of one that failed, what was seen last is better than nothing. */
+function needsSnapshot({ outcome }: MemberReport): boolean {
+  return outcome !== 'ok' && outcome !== 'not supported';
+}
+
+/** `undefined` where the snapshot does not hold what is asked for. */
+async function askSnapshot<T>(snapshot: MemberWords, ask: Ask<T>): Promise<T | undefined> {
+  const { member, clock } = snapshot;
+  try {
+    return await ask({ id: member.id, state: new SnapshotNode(snapshot), clock: wholeClock(clock) }, {});
+  } catch {
+    return undefined; // the report has the failure of the member itself
   }
-  return ids;
 }
 
 /** Times are asked for in whole milliseconds. */
-function wholeMs({ offsetMs, uncertaintyMs }: MemberClock): MemberClock {
+export function wholeClock(clock: MemberClock | null | undefined): MemberClock {
+  const { offsetMs, uncertaintyMs } = clock ?? RIGHT_CLOCK;
   return { offsetMs: Math.round(offsetMs), uncertaintyMs };
 }
 
-/** The line of a member of which only the last words are left. */
-export function goneReport({ member, asOfMs }: MemberWords, count: number): MemberReport {
-  return { id: member.id, outcome: 'gone', detail: 'no longer registered', elapsedMs: 0, count, asOfMs };
+/** The report of a member of which only the snapshot is left. */
+export function departedReport({ member, asOfMs, departed }: MemberWords, count: number): MemberReport {
+  const { state, sinceMs } = departed ?? { state: 'failed', sinceMs: asOfMs };
+  const since = new Date(sinceMs).toISOString();
+  const facts = { id: member.id, elapsedMs: 0, count, asOfMs, state, sinceMs };
+  if (state === 'left') return { ...facts, outcome: 'left', detail: `it left the cluster at ${since}` };
+  return { ...facts, outcome: 'gone', detail: `it is no longer registered since ${since}` };
 }

@@ -1,6 +1,6 @@
 import type { Member, MemberClock, NodeState } from '@porthole/contract';
 import type { Clocks } from '../fan-out/clock.ts';
-import { createPeers } from '../fan-out/peers.ts';
+import { createPeers, type RegisteredPeer } from '../fan-out/peers.ts';
 import type { ClusterLimits, ClusterParts } from '../records/cluster-parts.ts';
 
 export interface FakeCluster extends ClusterParts {
@@ -34,6 +34,12 @@ export function fakeCluster(
     peers: fakePeers(membership, known),
     clocks: exact,
     membership,
+    directory: {
+      of: () => undefined,
+      has: () => false,
+      departed: () => [],
+      standingOf: (_id, outcome) => ({ state: outcome === 'ok' ? 'up' : 'unreachable', sinceMs: null }),
+    },
     limits: { firstBatchMs: 2000, memberTimeoutMs: 5000, maxParallel: 64, ...limits },
     set(id, state) {
       if (state) known.set(id, state);
@@ -49,11 +55,11 @@ export function fakeCluster(
 function fakePeers(membership: { members: readonly Member[] }, known: ReadonlyMap<string, NodeState>) {
   const self = {} as NodeState;
   const peers = createPeers({ membership, self, selfId: '', timeoutMs: 1000 });
-  const kept = new WeakMap<object, { member: Member; state: NodeState }>();
+  const kept = new WeakMap<object, RegisteredPeer>();
   const withState = (peer: { member: Member }) => {
     const state = known.get(peer.member.id);
     if (!state) throw new Error(`no such member: ${peer.member.id}`);
-    const seen = kept.get(peer) ?? { member: peer.member, state };
+    const seen = kept.get(peer) ?? { member: peer.member, state, forget: async () => 0 };
     kept.set(peer, seen);
     return seen;
   };

@@ -23,6 +23,7 @@ const OUTCOME_WORDS: Readonly<Record<MemberOutcome, string>> = {
   version: 'answer not understood',
   failed: 'failed',
   gone: 'gone',
+  left: 'left the cluster',
 };
 
 /** `3 keys differ among 3 storage nodes` */

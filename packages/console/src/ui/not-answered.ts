@@ -10,6 +10,7 @@ const OUTCOMES: Readonly<Record<MemberOutcome, string>> = {
   version: 'its answer makes no sense',
   failed: 'it failed',
   gone: 'no longer registered',
+  left: 'left the cluster',
 };
 
 /** Why a member's part is not there, in a few words. */
@@ -20,6 +21,6 @@ export function outcomeText(outcome: MemberOutcome): string {
 /** Those whose part is missing or cut, and why; the detail is for who wants to know more. */
 export function notAnswered(members: readonly MemberReport[]): { id: string; why: string; detail: string | null }[] {
   return members
-    .filter(({ outcome, detail }) => outcome !== 'ok' || detail !== null)
+    .filter(({ outcome, detail }) => outcome !== 'left' && (outcome !== 'ok' || detail !== null))
     .map(({ id, outcome, detail }) => ({ id, why: outcome === 'ok' ? (detail ?? '') : outcomeText(outcome), detail }));
 }

@@ -32,7 +32,14 @@ export interface BundleParts {
 }
 
 /** Of these nothing can be had; of a member that says no to one question, maybe to others. */
-const SILENT: ReadonlySet<MemberOutcome> = new Set<MemberOutcome>(['refused', 'timeout', 'tls', 'auth', 'gone']);
+const SILENT: ReadonlySet<MemberOutcome> = new Set<MemberOutcome>([
+  'refused',
+  'timeout',
+  'tls',
+  'auth',
+  'gone',
+  'left',
+]);
 
 export function isSilent({ report }: ClusterConfig['configs'][number]): boolean {
   return SILENT.has(report.outcome);

@@ -35,8 +35,12 @@ async function planParts({ cluster, request, nodes, writer, signal }: BundlePart
   };
   const { files, members } = await cluster.logFiles(selection, { signal });
   for (const { id, outcome, detail } of members)
-    if (outcome !== 'ok') planning.miss({ node: id }, detail === null ? outcome : `${outcome}: ${detail}`);
-  return fitParts(await planLogs(files, planning), Math.floor(writer.leftBytes * FILES_SHARE), planning);
+    if (outcome !== 'ok' && outcome !== 'left')
+      planning.miss({ node: id }, detail === null ? outcome : `${outcome}: ${detail}`);
+  // Of a member that does not respond there is the list of its files, but not their text.
+  const responding = new Set(members.filter(({ outcome }) => outcome === 'ok').map(({ id }) => id));
+  const readable = files.filter(({ node }) => responding.has(node));
+  return fitParts(await planLogs(readable, planning), Math.floor(writer.leftBytes * FILES_SHARE), planning);
 }
 
 /** Begins where every file is still there: before that, some would seem to have been silent. */

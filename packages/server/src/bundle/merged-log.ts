@@ -52,10 +52,11 @@ export async function* mergedLog(
 }
 
 function problemsOf(end: ClusterEnd | undefined): string[] {
-  const failed = (end?.members ?? []).filter(({ outcome }) => outcome !== 'ok');
+  const failed = (end?.members ?? []).filter(({ outcome }) => outcome !== 'ok' && outcome !== 'left');
   return failed.map(({ id, outcome, detail, asOfMs }) => {
-    const words = asOfMs === null ? '' : `; its last words of ${new Date(asOfMs).toISOString()} are told`;
-    return `${id}: ${outcome}${detail === null ? '' : `: ${detail}`}${words}`;
+    const snapshot =
+      asOfMs === null ? '' : `; its records are those of its snapshot of ${new Date(asOfMs).toISOString()}`;
+    return `${id}: ${outcome}${detail === null ? '' : `: ${detail}`}${snapshot}`;
   });
 }
 

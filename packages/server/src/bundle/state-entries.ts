@@ -46,12 +46,16 @@ async function addConfigs({ writer, names, configs, cluster, signal }: BundlePar
     const { id: node, config, report } = told;
     const [tomlName, settingsName] = ['.toml', '.settings.json'].map((ending) => names.take(['config', node], ending));
     const reason = report.detail === null ? report.outcome : `${report.outcome}: ${report.detail}`;
-    if (config === null) writer.miss(tomlName ?? '', reason, node);
-    else {
+    // Nothing is missing of a member that left in order; its line in the manifest says so.
+    const hasLeft = report.outcome === 'left';
+    if (config === null) {
+      if (!hasLeft) writer.miss(tomlName ?? '', reason, node);
+    } else {
       const asOf = report.asOfMs === null ? '' : new Date(report.asOfMs).toISOString();
-      const problems = asOf === '' ? [] : [`as it was at ${asOf}: ${reason}`];
+      const problems = asOf === '' || hasLeft ? [] : [`as it was at ${asOf}: ${reason}`];
       await writer.addWhole(tomlName ?? '', async () => config.config, { node, problems });
     }
+    if (hasLeft) continue;
     if (isSilent(told)) writer.miss(settingsName ?? '', reason, node);
     else await writer.addJson(settingsName ?? '', () => cluster.member(node).settings({ signal }), { node });
   }

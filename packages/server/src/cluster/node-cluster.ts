@@ -3,6 +3,7 @@ import type { LocalCluster, Membership, SelfMember } from '@porthole/cluster';
 import {
   type CallOptions,
   type ClusterState,
+  type ForgetOptions,
   type MemberSelection,
   type MomentRequest,
   type NodeObject,
@@ -92,6 +93,10 @@ export class NodeCluster implements ClusterState {
     throw new PortholeError('MEMBER_NOT_FOUND', `no member named ${JSON.stringify(id)}; this node is alone`);
   }
 
+  async forget(id: string, options?: ForgetOptions) {
+    return (await this.#open()).forget(id, options);
+  }
+
   async nodes(options?: CallOptions) {
     return (await this.#open()).nodes(options);
   }
@@ -167,13 +172,13 @@ export class NodeCluster implements ClusterState {
       },
       fingerprint: files.token === undefined ? undefined : secretFingerprint(files.token),
       mask: (text) => masked(redactToml, text),
-      tell: (problem) => log.warn('last words', problem),
+      tell: (problem) => log.warn('snapshots', problem),
     });
   }
 
   async #membership(self: SelfMember): Promise<Membership> {
     const { settings, files, log } = this.#parts;
-    const { name, members, etcd, etcdUser, lindbNamespace, leaseMs } = settings.cluster;
+    const { name, members, etcd, etcdUser, lindbNamespace, leaseMs, lastWordsKeepMs } = settings.cluster;
     const { createEtcdMembers, createLindbMembers, createStaticMembers } = await import('@porthole/cluster');
     if (etcd.length === 0) return createStaticMembers({ self, members });
     const access = {
@@ -184,7 +189,12 @@ export class NodeCluster implements ClusterState {
       ...(etcdUser && { user: etcdUser, password: files.etcdPassword ?? '' }),
     };
     if (lindbNamespace) return createLindbMembers({ ...access, namespace: lindbNamespace });
-    return createEtcdMembers({ ...access, cluster: name, leaseSeconds: Math.ceil(leaseMs / 1000) });
+    return createEtcdMembers({
+      ...access,
+      cluster: name,
+      leaseSeconds: Math.ceil(leaseMs / 1000),
+      keepDeparturesSeconds: Math.ceil(lastWordsKeepMs / 1000),
+    });
   }
 }
 

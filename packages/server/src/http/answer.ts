@@ -6,7 +6,7 @@ import type { ByteAnswer } from '@porthole/logs';
 export interface RouteRequest {
   query: URLSearchParams;
   headers: IncomingHttpHeaders;
-  method: 'GET' | 'HEAD';
+  method: 'GET' | 'HEAD' | 'DELETE';
   /** Whose route it is where that is a member of the cluster: its id as it is written in the path. */
   member: string | undefined;
   /** What stands in the path where the route leaves it open, as it is written. */

@@ -2,6 +2,8 @@ import {
   type ClusterFollowItem,
   type ClusterItem,
   type ClusterState,
+  decodeMemberId,
+  PortholeError,
   parseBudget,
   parseClusterDigestRequest,
   parseClusterFollowRequest,
@@ -11,7 +13,7 @@ import {
   parseMomentRequest,
 } from '@porthole/contract';
 import { type Answer, jsonAnswer, type RouteHandler, type RouteRequest } from './answer.ts';
-import { clusterDoor } from './cluster-door.ts';
+import { clusterDoor, VIA_HEADER } from './cluster-door.ts';
 import { EVENT_STREAM_HEADERS, EventEncoder, lastEventId } from './event-encoder.ts';
 import { openFollowStream } from './follow-stream.ts';
 import { jsonLines } from './json-lines.ts';
@@ -20,6 +22,7 @@ import type { RecordRouteOptions } from './record-routes.ts';
 
 type ClusterRouteId =
   | 'clusterNodes'
+  | 'clusterForget'
   | 'clusterConfig'
   | 'clusterConfigDiff'
   | 'clusterLogFiles'
@@ -45,6 +48,12 @@ export function createClusterRoutes(
       handler(door(request), request);
   return {
     clusterNodes: route(async (all, { signal }) => jsonAnswer(await all.nodes({ signal }))),
+    // A member passes the order on: it is carried out here, and goes no further.
+    clusterForget: async ({ headers, rest, signal }) => {
+      if (!cluster) throw new PortholeError('NOT_SUPPORTED', 'this node answers only for itself');
+      const onlyHere = headers[VIA_HEADER] !== undefined;
+      return jsonAnswer(await cluster.forget(decodeMemberId(rest), { signal, onlyHere }));
+    },
     clusterConfig: route(async (all, { query, signal }) =>
       jsonAnswer(await all.config(parseMemberSelection(query), { signal })),
     ),

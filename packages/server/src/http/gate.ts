@@ -3,6 +3,7 @@ import { PortholeError, type RouteRole, routeOf } from '@porthole/contract';
 import type { Access, Visitor } from '../auth/access.ts';
 import { plainAddress } from '../auth/client-network.ts';
 import type { Identity } from '../auth/identity.ts';
+import type { RouteRequest } from './answer.ts';
 import { findRoute, type RouteTarget } from './find-route.ts';
 import { HttpRefusal } from './http-refusal.ts';
 import { parseTarget } from './request-target.ts';
@@ -30,7 +31,7 @@ export interface Arrival {
 /** A request that was let in. */
 export interface Admitted {
   target: RouteTarget;
-  method: 'GET' | 'HEAD';
+  method: RouteRequest['method'];
 }
 
 /** Decides, in this order: size, rate, host, route, credentials, role, method. Throws what the client is told. */
@@ -55,12 +56,20 @@ export async function admit(request: IncomingMessage, gate: GateOptions, arrival
   const role = roleOf(target, gate);
   await identify(request, role, { gate, arrival });
   if (target === undefined) throw new PortholeError('ROUTE_NOT_FOUND', 'no such route; /docs lists them');
-  if (request.method !== 'GET' && request.method !== 'HEAD') {
-    throw new HttpRefusal('METHOD_NOT_ALLOWED', 'this interface is read-only: use GET or HEAD', { allow: 'GET, HEAD' });
-  }
+  const method = methodOf(request, target);
   if (gate.isStopping() && routeOf(target.route).role !== 'none')
     throw new PortholeError('SHUTTING_DOWN', 'the node is stopping');
-  return { target, method: request.method };
+  return { target, method };
+}
+
+function methodOf({ method = '' }: IncomingMessage, { route }: RouteTarget): RouteRequest['method'] {
+  const { method: only } = routeOf(route);
+  if (only !== undefined) {
+    if (method === only) return only;
+    throw new HttpRefusal('METHOD_NOT_ALLOWED', `this route takes ${only} only`, { allow: only });
+  }
+  if (method === 'GET' || method === 'HEAD') return method;
+  throw new HttpRefusal('METHOD_NOT_ALLOWED', 'this route is read-only: use GET or HEAD', { allow: 'GET, HEAD' });
 }
 
 /** Node takes the first and a proxy before it may have taken the last. Names and values stand in turns. */

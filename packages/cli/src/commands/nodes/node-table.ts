@@ -24,16 +24,15 @@ export interface NodeTableOptions {
   terminal: Terminal;
 }
 
-/** One row per node; `!` in front of those that do not answer, because not everyone sees colours. */
+/** One row per node; `!` in front of those that are missing, because not everyone sees colours. */
 export function nodeTable(nodes: readonly ClusterNode[], { zone, nowMs, terminal }: NodeTableOptions): string {
   const { colors } = terminal;
-  const rows = nodes.map(({ id, role, url, node, state, clock, lastRecordMs, recentErrors, lastSeenMs, isSelf }) => {
-    const isUp = state === 'up';
-    const name = `${isUp ? ' ' : '!'} ${visibleText(id)}${isSelf ? ' *' : ''}`;
-    const seen = isUp || lastSeenMs === null ? '' : `, seen ${age(nowMs - lastSeenMs)}`;
+  const rows = nodes.map(({ id, role, url, node, state, clock, lastRecordMs, recentErrors, isSelf, ...times }) => {
+    const isFine = state === 'up' || state === 'left';
+    const name = `${isFine ? ' ' : '!'} ${visibleText(id)}${isSelf ? ' *' : ''}`;
     const errors = recentErrors === null ? '-' : String(recentErrors);
     return [
-      isUp ? name : colors.red(name),
+      isFine ? name : colors.red(name),
       visibleText(role),
       visibleText(url.replace(/^https?:\/\//, '').replace(/\/$/, '')),
       visibleText(node.version || '-'),
@@ -41,10 +40,20 @@ export function nodeTable(nodes: readonly ClusterNode[], { zone, nowMs, terminal
       clock === null ? '-' : clockText(clock),
       lastRecordMs === null ? '-' : age(nowMs - lastRecordMs),
       recentErrors ? colors.red(errors) : errors,
-      `${isUp ? state : colors.red(state)}${seen}`,
+      `${isFine ? state : colors.red(state)}${lastSeen({ state, ...times }, nowMs)}`,
     ];
   });
   return tableText(COLUMNS, rows, terminal);
+}
+
+/** A member that departed did so at a known time; of the others it is known when they were last seen. */
+function lastSeen(
+  { state, sinceMs, lastSeenMs }: Pick<ClusterNode, 'state' | 'sinceMs' | 'lastSeenMs'>,
+  nowMs: number,
+) {
+  if (state === 'up') return '';
+  if ((state === 'left' || state === 'failed') && sinceMs !== null) return ` ${age(nowMs - sinceMs)}`;
+  return lastSeenMs === null ? '' : `, seen ${age(nowMs - lastSeenMs)}`;
 }
 
 /** How far ahead, and how sure. */

@@ -18,7 +18,8 @@ export async function run(invocation: Invocation): Promise<number> {
   else if (format === 'names') await terminal.write(nodes.map(({ id }) => `${id}\n`).join(''));
   else await terminal.write(nodeTable(nodes, { zone: createZone(invocation.text('time-zone')), nowMs, terminal }));
   if (membership?.state === 'stale') terminal.warn(visibleText(explainStale(membership)));
-  const silent = nodes.filter(({ state }) => state !== 'up');
+  // One that stopped in order is missed by nobody.
+  const silent = nodes.filter(({ state }) => state !== 'up' && state !== 'left');
   for (const { report } of silent) terminal.warn(visibleText(explainReport(report)));
   return silent.length > 0 ? EXIT.partial : EXIT.ok;
 }
@@ -52,6 +53,7 @@ async function itself(client: NodeClient): Promise<ClusterNode> {
     url: client.url,
     isSelf: true,
     state: 'up',
+    sinceMs: null,
     report: { id, outcome: 'ok', detail: null, elapsedMs, count: 1, asOfMs: null },
     clock: null,
     timeZone: null,

@@ -12,6 +12,8 @@ export interface RegistrationOptions {
   key: string;
   value: string;
   leaseSeconds: number;
+  /** Written when the node stops in order, so that the others know it has left rather than failed. */
+  departure: { key: string; value(): string; keepSeconds: number };
 }
 
 /** This node's key in etcd, bound to a lease: it vanishes when nobody prolongs it. */
@@ -59,9 +61,22 @@ export class Registration {
     throw new Error('etcd ended the stream that prolongs the lease');
   }
 
-  /** Gives the lease back, and the key with it if it is still this node's. */
-  async revoke(timeoutMs: number): Promise<void> {
-    if (this.#leaseId !== undefined) await this.#connection.call('LeaseRevoke', { ID: this.#leaseId }, { timeoutMs });
+  /** Says that this node leaves, then gives the lease back, and the key with it if it is still this node's. */
+  async leave(timeoutMs: number): Promise<void> {
+    if (this.#leaseId === undefined) return;
+    // Without it the others take this node for failed; that is no reason to stay registered.
+    await this.#sayLeft(AbortSignal.timeout(timeoutMs)).catch(() => {});
+    await this.#connection.call('LeaseRevoke', { ID: this.#leaseId }, { timeoutMs });
+  }
+
+  /** Bound to a lease of its own, so that the registry forgets it by itself. */
+  async #sayLeft(signal: AbortSignal): Promise<void> {
+    const { key, value, keepSeconds } = this.#options.departure;
+    const { ID: lease } = await this.#connection.call('LeaseGrant', { TTL: String(keepSeconds) }, { signal });
+    const request = { key: Buffer.from(key), value: Buffer.from(value()), lease, prev_kv: true };
+    const before = (await this.#connection.call('Put', request, { signal })).prev_kv?.lease ?? '0';
+    // That of the departure before: a node that is restarted often must not leave a lease behind each time.
+    if (before !== '0') await this.#connection.call('LeaseRevoke', { ID: before }, { signal });
   }
 
   async #write(signal: AbortSignal): Promise<Uint8Array | undefined> {

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Member } from '@porthole/contract';
-import { MemberDraft, type ReadMember } from '../member-draft.ts';
+import { MemberDraft, type ReadDeparture, type ReadMember } from '../member-draft.ts';
 import { quote } from '../member-id.ts';
 import type { MemberList } from '../member-list.ts';
 import type { Address } from '../member-url.ts';
@@ -14,7 +14,7 @@ import { type KeyChange, watchPrefixes } from './watch-prefixes.ts';
 const CHECK_MS = 5000;
 
 /** A node that stops does not wait longer for etcd; the lease ends by itself. */
-const REVOKE_TIMEOUT_MS = 1000;
+const LEAVE_TIMEOUT_MS = 1000;
 
 export interface RegistrySessionOptions {
   address: Address;
@@ -22,6 +22,7 @@ export interface RegistrySessionOptions {
   /** Each ends with "/". */
   prefixes: readonly string[];
   read: ReadMember;
+  readDeparture: ReadDeparture | undefined;
   maxMembers: number;
   /** This node's own key; `undefined` where it only reads. */
   registration: RegistrationOptions | undefined;
@@ -71,7 +72,7 @@ export class RegistrySession {
     } finally {
       signal.removeEventListener('abort', stop);
       ending.abort();
-      if (signal.aborted) await this.#registration?.revoke(REVOKE_TIMEOUT_MS).catch(() => {});
+      if (signal.aborted) await this.#registration?.leave(LEAVE_TIMEOUT_MS).catch(() => {});
       this.#connection.close();
     }
   }
@@ -91,7 +92,7 @@ export class RegistrySession {
   async #readList(signal: AbortSignal): Promise<string> {
     const { address, prefixes, maxMembers, list, log } = this.#options;
     const draft = MemberDraft.fresh(this.#draft ?? this.#options.before);
-    const maxKeys = 2 * maxMembers; // there may be rubbish between the members
+    const maxKeys = 3 * maxMembers; // departures and rubbish stand between the members
     let revision = '0';
     for await (const page of listPrefixes(this.#connection, { prefixes, maxKeys, signal })) {
       revision = page.revision;
@@ -119,7 +120,7 @@ export class RegistrySession {
   async #apply(changes: readonly KeyChange[], signal: AbortSignal): Promise<MemberDraft> {
     const draft = MemberDraft.from(this.#draft ?? MemberDraft.fresh());
     for (const { key, value } of changes) {
-      if (value === undefined) draft.remove(key);
+      if (value === undefined) this.#remove(draft, key);
       else this.#put(draft, key, value);
     }
     this.#draft = draft;
@@ -132,8 +133,17 @@ export class RegistrySession {
 
   /** This node is always in the list as it knows itself; its own key is only looked at. */
   #put(draft: MemberDraft, key: string, value: Uint8Array | undefined): void {
-    if (key === this.#options.registration?.key) this.#tellOther(value);
-    else draft.put(key, value, this.#options);
+    const { registration, readDeparture } = this.#options;
+    if (key === registration?.key) return this.#tellOther(value);
+    const departed = readDeparture?.(key, value);
+    if (departed === undefined) draft.put(key, value, this.#options);
+    else draft.putDeparture(departed.id, departed.departure, this.#options);
+  }
+
+  #remove(draft: MemberDraft, key: string): void {
+    const departure = this.#options.readDeparture?.(key, undefined);
+    if (departure === undefined) draft.remove(key);
+    else draft.departures.delete(departure.id);
   }
 
   #tellOther(value: Uint8Array | undefined): void {

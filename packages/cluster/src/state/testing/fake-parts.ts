@@ -1,5 +1,5 @@
 import type { Member, MemberClock, NodeState } from '@porthole/contract';
-import { createPeers, isSelected, type Peer, type Peers } from '../../fan-out/peers.ts';
+import { createPeers, isSelected, type Peers, type RegisteredPeer } from '../../fan-out/peers.ts';
 import type { MemberWords } from '../member-words.ts';
 import type { StateParts } from '../state-parts.ts';
 import { NODE } from './fake-node.ts';
@@ -11,7 +11,8 @@ export function member(id: string, given: Partial<Member> = {}): Member {
 }
 
 export function words(id: string, given: Partial<MemberWords> = {}): MemberWords {
-  return { member: member(id), asOfMs: NOW_MS - 60_000, clock: null, config: null, records: [], ...given };
+  const nothing = { clock: null, config: null, records: [], files: null, departed: null };
+  return { member: member(id), asOfMs: NOW_MS - 60_000, ...nothing, ...given };
 }
 
 export interface FakeCluster {
@@ -24,8 +25,14 @@ export interface FakeCluster {
 }
 
 export function peersOf({ states, roles = {} }: Pick<FakeCluster, 'states' | 'roles'>): Peers {
-  const all: Peer[] = Object.entries(states)
-    .map(([id, state]) => ({ member: member(id, { role: roles[id] ?? 'node' }), state }))
+  const all = Object.entries(states)
+    .map(
+      ([id, state]): RegisteredPeer => ({
+        member: member(id, { role: roles[id] ?? 'node' }),
+        state,
+        forget: async () => 0,
+      }),
+    )
     .sort((a, b) => (a.member.id < b.member.id ? -1 : 1));
   const real = createPeers({
     membership: { members: all.map((peer) => peer.member) },
@@ -58,9 +65,14 @@ export function fakeParts({
   return {
     peers: peersOf({ states, ...(roles && { roles }) }),
     clocks: { of: (id) => (Object.hasOwn(clocks, id) ? clocks[id] : undefined) },
-    lastWords: {
+    directory: {
       of: (id) => known.find((heard) => heard.member.id === id),
-      gone: () => known.filter((heard) => !Object.hasOwn(states, heard.member.id)),
+      has: (id) => known.some((heard) => heard.member.id === id),
+      departed: () =>
+        known
+          .filter((heard) => !Object.hasOwn(states, heard.member.id))
+          .map((heard) => ({ ...heard, departed: heard.departed ?? { state: 'failed', sinceMs: heard.asOfMs } })),
+      standingOf: (_id, outcome) => ({ state: outcome === 'ok' ? 'up' : 'unreachable', sinceMs: null }),
     },
     mask,
     timeoutMs,

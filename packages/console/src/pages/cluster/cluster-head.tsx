@@ -32,14 +32,13 @@ export function ClusterHead({ nodes, counts, nowMs }: ClusterHeadProps) {
 
 function MissingNode({ node, nowMs }: { node: ClusterNode; nowMs: number }) {
   const zone = useStore(preferences.zone);
-  const { id, state, lastSeenMs } = node;
-  const verb = state === 'gone' ? 'left the cluster; it answered last' : 'has not answered for';
+  const { id, state, sinceMs, lastSeenMs } = node;
   const since =
-    lastSeenMs === null
-      ? 'has not answered since this node runs'
-      : state === 'gone'
-        ? `${verb} ${formatMoment(lastSeenMs, zone, nowMs)}`
-        : `${verb} ${formatSpan(nowMs - lastSeenMs)}`;
+    state === 'failed' && sinceMs !== null
+      ? `gone since ${formatMoment(sinceMs, zone, nowMs)}`
+      : lastSeenMs === null
+        ? 'has not responded since this node started'
+        : `has not responded for ${formatSpan(nowMs - lastSeenMs)}`;
   return (
     <p class="missing-node">
       <a class="problem" href={viewUrl({ page: 'node', id, tab: 'overview', text: '' })}>

@@ -8,14 +8,16 @@ const down = clusterNode('down', {
   state: 'unreachable',
   report: { ...clusterNode('down').report, outcome: 'timeout' },
 });
-const gone = clusterNode('gone', { state: 'gone' });
+const gone = clusterNode('gone', { state: 'failed' });
+const left = clusterNode('left', { state: 'left' });
 
 describe('the headline', () => {
   test.each([
     [[clusterNode('a')], 'This node answers'],
     [[clusterNode('a'), clusterNode('b')], 'All 2 nodes answer'],
     [[clusterNode('a'), clusterNode('b'), down], '2 of 3 nodes answer'],
-    [[clusterNode('a'), clusterNode('b'), gone], 'All 2 nodes answer'],
+    [[clusterNode('a'), clusterNode('b'), left], 'All 2 nodes answer'],
+    [[clusterNode('a'), clusterNode('b'), gone], '2 of 3 nodes answer'],
   ])('counts those that are expected to answer', (nodes, text) => {
     expect(headline(nodes)).toBe(text);
   });
@@ -27,7 +29,12 @@ describe('the headline', () => {
 });
 
 test('a node that does not answer says why', () => {
-  expect([clusterNode('a'), down, gone].map(stateText)).toEqual(['up', 'not answering: timed out', 'left the cluster']);
+  expect([clusterNode('a'), down, gone, left].map(stateText)).toEqual([
+    'up',
+    'not answering: timed out',
+    'failed: no longer registered',
+    'left the cluster',
+  ]);
 });
 
 describe('a clock', () => {
@@ -63,5 +70,5 @@ describe('a silent node', () => {
 test('the usual version is that of more than half of those that are up', () => {
   expect(usualVersion([version('a', '2'), version('b', '2'), version('c', '1')])).toBe('2');
   expect(usualVersion([version('a', '2'), version('b', '1')])).toBeNull();
-  expect(usualVersion([version('a', '2'), { ...version('b', '1'), state: 'gone' }])).toBe('2');
+  expect(usualVersion([version('a', '2'), { ...version('b', '1'), state: 'failed' }])).toBe('2');
 });

@@ -12,7 +12,9 @@ const SILENT_FACTOR = 10;
 
 export function stateText({ state, report }: Pick<ClusterNode, 'state' | 'report'>): string {
   if (state === 'up') return 'up';
-  if (state === 'gone') return 'left the cluster';
+  if (state === 'left') return 'left the cluster';
+  if (state === 'failed') return 'failed: no longer registered';
+  if (state === 'unknown') return `unknown (the registry is away): ${outcomeText(report.outcome)}`;
   return `not answering: ${outcomeText(report.outcome)}`;
 }
 
@@ -47,9 +49,9 @@ export function usualVersion(nodes: readonly ClusterNode[]): string | null {
   return versions.find((version) => versions.filter((other) => other === version).length * 2 > versions.length) ?? null;
 }
 
-/** `5 of 6 nodes answer`. Those that left are not expected to. */
+/** `5 of 6 nodes answer`. Those that left in order are not expected to; those that failed are. */
 export function headline(nodes: readonly ClusterNode[]): string {
-  const members = nodes.filter(({ state }) => state !== 'gone');
+  const members = nodes.filter(({ state }) => state !== 'left');
   const up = members.filter(({ state }) => state === 'up').length;
   if (members.length === 1) return up === 1 ? 'This node answers' : 'This node does not answer';
   return up === members.length ? `All ${up} nodes answer` : `${up} of ${members.length} nodes answer`;
@@ -57,5 +59,7 @@ export function headline(nodes: readonly ClusterNode[]): string {
 
 /** Those that do not answer, those that never did last. */
 export function missingNodes(nodes: readonly ClusterNode[]): ClusterNode[] {
-  return nodes.filter(({ state }) => state !== 'up').sort((a, b) => (b.lastSeenMs ?? 0) - (a.lastSeenMs ?? 0));
+  return nodes
+    .filter(({ state }) => state !== 'up' && state !== 'left')
+    .sort((a, b) => (b.lastSeenMs ?? 0) - (a.lastSeenMs ?? 0));
 }

@@ -10,8 +10,8 @@ export const NODE_CASES: readonly NodeStateCase[] = [
   nodeCase({
     name: 'a description tells the node, its clock and what it can do',
     ask: (node) => node.describe(),
-    check: ({ observes, timeZone, utcOffsetMinutes, capabilities, versions }) => {
-      expect({ observes, timeZone }).toEqual({ observes: 'service', timeZone: 'Europe/Berlin' });
+    check: ({ observes, timeZone, utcOffsetMinutes, capabilities, versions, role }) => {
+      expect({ observes, timeZone, role }).toEqual({ observes: 'service', timeZone: 'Europe/Berlin', role: 'node' });
       expect([60, 120]).toContain(utcOffsetMinutes);
       expect(capabilities).toContain('logSearch');
       expect(versions.node).toBe(process.versions.node);

@@ -17,6 +17,7 @@ export function descriptionMessage(description: NodeDescription): DescribeRespon
     versions: description.versions,
     capabilities: description.capabilities,
     problems: description.problems ?? [],
+    role: description.role ?? '',
   };
 }
 

@@ -41,6 +41,7 @@ export function readDescription(message: DescribeResponseMessage): NodeDescripti
     versions: present(message.versions),
     capabilities: message.capabilities,
     problems: message.problems.map(({ check, detail }) => ({ check, detail })),
+    role: message.role,
   };
 }
 

@@ -7,6 +7,7 @@ import type {
   ClusterLogFiles,
   ClusterNodes,
   ClusterRecord,
+  ForgottenMember,
   MemberReport,
   MembershipState,
   NodeObject,
@@ -22,7 +23,16 @@ const NODE: NodeObject = {
   onlineTime: 1_794_740_000_000,
 };
 
-const OK: MemberReport = { id: 'a', outcome: 'ok', detail: null, elapsedMs: 3, count: 1, asOfMs: null };
+const OK: MemberReport = {
+  id: 'a',
+  outcome: 'ok',
+  detail: null,
+  elapsedMs: 3,
+  count: 1,
+  asOfMs: null,
+  state: 'up',
+  sinceMs: null,
+};
 const DEAD: MemberReport = {
   id: 'b',
   outcome: 'refused',
@@ -30,6 +40,8 @@ const DEAD: MemberReport = {
   elapsedMs: 1,
   count: 0,
   asOfMs: 1_794_740_000_500,
+  state: 'unreachable',
+  sinceMs: 1_794_740_000_400,
 };
 const MEMBERSHIP: MembershipState = { kind: 'static', state: 'ok', detail: null, asOfMs: 1_794_740_000_000 };
 
@@ -52,6 +64,7 @@ export const CLUSTER_END: ClusterEnd = {
 /** One of each answer, with every optional part and every `null` in it somewhere. */
 export const CLUSTER_ANSWERS: {
   nodes: ClusterNodes;
+  forget: ForgottenMember;
   config: ClusterConfig;
   configDiff: ClusterConfigDiff;
   logFiles: ClusterLogFiles;
@@ -69,6 +82,7 @@ export const CLUSTER_ANSWERS: {
         url: 'http://10.0.0.7:7300',
         isSelf: true,
         state: 'up',
+        sinceMs: 1_794_740_000_300,
         report: OK,
         clock: { offsetMs: 1.5, uncertaintyMs: 0.5 },
         timeZone: 'UTC',
@@ -84,6 +98,7 @@ export const CLUSTER_ANSWERS: {
         url: 'http://10.0.0.8:7300',
         isSelf: false,
         state: 'unreachable',
+        sinceMs: null,
         report: DEAD,
         clock: null,
         timeZone: null,
@@ -94,6 +109,7 @@ export const CLUSTER_ANSWERS: {
       },
     ],
   },
+  forget: { id: 'b', members: [OK] },
   config: {
     configs: [
       { id: 'a', role: 'broker', config: { config: 'a = 1\n', node: NODE }, report: OK },

@@ -36,6 +36,7 @@ export class FakeCluster implements ClusterState {
     return this.asked.at(-1);
   }
 
+  forget = (id: string, options?: SearchOptions) => this.#told('forget', id, options);
   nodes = (options?: SearchOptions) => this.#told('nodes', undefined, options);
   config = (request: object, options?: SearchOptions) => this.#told('config', request, options);
   configDiff = (request: object, options?: SearchOptions) => this.#told('configDiff', request, options);

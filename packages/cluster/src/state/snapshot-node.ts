@@ -1,0 +1,143 @@
+import {
+  type CallOptions,
+  type NodeConfig,
+  type NodeDescription,
+  type NodeSettings,
+  type NodeState,
+  PortholeError,
+} from '@porthole/contract';
+import { bucketWidth } from '@porthole/logs';
+import type {
+  ByteAnswer,
+  Digest,
+  DigestQuery,
+  FollowItem,
+  FoundRecord,
+  Histogram,
+  HistogramQuery,
+  LogEntry,
+  LogFileDetails,
+  LogSelection,
+  OpenLog,
+  RecordFilter,
+  SearchEnd,
+  SearchItem,
+  SearchQuery,
+} from '@porthole/logs/types';
+import { matchesRecord } from '../records/match-record.ts';
+import { searchWords, snapshotEnd } from '../records/search-words.ts';
+import { groupRecords } from './group-records.ts';
+import type { MemberWords } from './member-words.ts';
+
+/**
+ * A member that does not respond, as far as its snapshot goes: whoever asks all members asks it like any other. Times are
+ * by the member's clock, as if it answered itself. What a snapshot does not hold is UNREACHABLE.
+ */
+export class SnapshotNode implements NodeState {
+  readonly #snapshot: MemberWords;
+
+  constructor(snapshot: MemberWords) {
+    this.#snapshot = snapshot;
+  }
+
+  async describe(_options?: CallOptions): Promise<NodeDescription> {
+    throw this.#notKept('its description');
+  }
+
+  async config(_options?: CallOptions): Promise<NodeConfig> {
+    const { config } = this.#snapshot;
+    if (config === null) throw this.#notKept('its configuration');
+    return config;
+  }
+
+  /** Read from its configuration by whoever compares it. */
+  async settings(_options?: CallOptions): Promise<NodeSettings> {
+    throw new PortholeError('NOT_SUPPORTED', 'a snapshot holds the configuration, not the settings');
+  }
+
+  async listLogs(options?: CallOptions): Promise<LogEntry[]> {
+    return (await this.logFiles(options)).map(({ name, size }) => ({ name, size }));
+  }
+
+  async logFiles(_options?: CallOptions): Promise<LogFileDetails[]> {
+    const { files } = this.#snapshot;
+    if (files === null) throw this.#notKept('its list of files');
+    return files;
+  }
+
+  async viewLog(): Promise<ByteAnswer> {
+    throw this.#notKept('the bytes of its files');
+  }
+
+  async openLog(): Promise<OpenLog> {
+    throw this.#notKept('the bytes of its files');
+  }
+
+  searchLogs(query: SearchQuery): AsyncIterable<SearchItem[]> {
+    return searchWords(this.#snapshot, query);
+  }
+
+  async *searchLogLines(query: SearchQuery): AsyncGenerator<Uint8Array, void, undefined> {
+    for await (const items of this.searchLogs(query))
+      yield Buffer.from(items.map((item) => `${JSON.stringify(item)}\n`).join(''));
+  }
+
+  async *followLogs(): AsyncGenerator<FollowItem[], void, undefined> {
+    yield* [];
+    throw this.#notKept('what it writes now');
+  }
+
+  async logHistogram(query: HistogramQuery): Promise<Histogram> {
+    const records = this.#matching(query);
+    const times = records.flatMap(({ timeMs }) => timeMs ?? []);
+    const { fromMs = least(times), toMs = most(times) } = query;
+    // There are few records: a width that is asked for never gives too many buckets.
+    const {
+      buckets: wished,
+      bucketMs = bucketWidth({ spanMs: Math.max(0, toMs - fromMs), bucketMs: undefined, buckets: wished }),
+    } = query;
+    const counts = new Map<number, Histogram['buckets'][number]['counts']>();
+    for (const { timeMs, level = 'NONE' } of records) {
+      if (timeMs === undefined) continue;
+      const bucket = Math.floor(timeMs / bucketMs);
+      const known = counts.get(bucket) ?? {};
+      counts.set(bucket, { ...known, [level]: (known[level] ?? 0) + 1 });
+    }
+    const buckets = [...counts].sort(([a], [b]) => a - b);
+    return {
+      bucketMs,
+      buckets: buckets.map(([bucket, each]) => ({ startMs: bucket * bucketMs, counts: each })),
+      untimed: records.length - times.length,
+      end: countEnd(records),
+    };
+  }
+
+  async logDigest(query: DigestQuery): Promise<Digest> {
+    const records = this.#matching(query);
+    return { ...groupRecords(records, query), ungrouped: 0, end: countEnd(records) };
+  }
+
+  #matching(query: LogSelection & RecordFilter): FoundRecord[] {
+    return this.#snapshot.records.filter((record) => matchesRecord(record, query));
+  }
+
+  #notKept(what: string): PortholeError {
+    const { member, asOfMs } = this.#snapshot;
+    const asOf = new Date(asOfMs).toISOString();
+    const message = `the member "${member.id}" does not respond, and its snapshot of ${asOf} does not hold ${what}`;
+    return new PortholeError('UNREACHABLE', message);
+  }
+}
+
+function countEnd(records: readonly FoundRecord[]): Omit<SearchEnd, 'type' | 'cursor'> {
+  const { type: _type, cursor: _cursor, ...end } = snapshotEnd(records);
+  return end;
+}
+
+function least(times: readonly number[]): number {
+  return times.reduce((a, b) => Math.min(a, b), times[0] ?? 0);
+}
+
+function most(times: readonly number[]): number {
+  return times.reduce((a, b) => Math.max(a, b), times[0] ?? 0);
+}
