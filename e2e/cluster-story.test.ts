@@ -91,7 +91,7 @@ async function oneIsKilled({ n1, n2, n3, followed }: World): Promise<void> {
   expect(found.outcomes).toEqual({ n1: 'ok', n2: 'ok', n3: 'refused' });
   expect(found.messages).toEqual(expect.arrayContaining(['n1 starts', 'n2 starts', 'word 3']));
   expect(config).toMatchObject({ n3: { outcome: 'refused', asOfMs: expect.any(Number) } });
-  await eventually(async () => expect(await statesBy(n1)).toEqual({ ...ALL_UP, n3: 'gone' }));
+  await eventually(async () => expect(await statesBy(n1)).toEqual({ ...ALL_UP, n3: 'failed' }));
 
   const gone = (await n1.nodes()).nodes.find(({ id }) => id === 'n3');
   expect(gone).toMatchObject({ report: { outcome: 'gone', asOfMs: expect.any(Number) }, uptimeMs: null });
@@ -210,7 +210,8 @@ async function theRegistryForgets({ etcd, n1, n2, n3, followed }: World): Promis
 }
 
 async function registered(etcd: TestEtcd): Promise<string[]> {
-  return (await etcd.list(REGISTRATIONS)).map(({ key }) => key.slice(REGISTRATIONS.length)).sort();
+  const names = (await etcd.list(REGISTRATIONS)).map(({ key }) => key.slice(REGISTRATIONS.length));
+  return names.filter((name) => !name.endsWith('/left')).sort();
 }
 
 /** Its connection breaks while it sleeps, one leaves, and the history of that is gone when it wakes up. */
@@ -227,7 +228,7 @@ async function theRegistryMovesOnWhileOneSleeps({ etcd, n1, n2, n3, followed }: 
   await etcd.compact();
   n2.program.kill('SIGCONT');
   for (const node of [n1, n2]) {
-    await eventually(async () => expect(await statesBy(node)).toEqual({ ...ALL_UP, n3: 'gone' }));
+    await eventually(async () => expect(await statesBy(node)).toEqual({ ...ALL_UP, n3: 'left' }));
     await eventually(async () => expect((await node.nodes()).membership.state).toBe('ok'));
     await isHeard(followed, node, 'after a sleep');
   }

@@ -1,10 +1,10 @@
-import { appendFileSync, mkdirSync, writeFileSync } from 'node:fs';
+import { appendFileSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createClient, type NodeClient } from '@porthole/client';
 import type { ClusterEnd, ClusterFollowItem, ClusterNodes, ClusterRecord } from '@porthole/contract';
 import { expect, onTestFinished } from 'vitest';
 import { eventually } from '../../packages/logs/src/testing/eventually.ts';
-import { Program, tempDir } from './program.ts';
+import { Program, runToEnd, tempDir } from './program.ts';
 
 /** Short, so that what waits for them is quick; long enough for a machine that does much else. */
 const SHORT_LIMITS = [
@@ -83,6 +83,31 @@ export class ClusterProcess {
     return { status: answer.status, body: await answer.text() };
   }
 
+  /** The answer of a route of the cluster. */
+  async json<T>(path: string): Promise<T> {
+    const { status, body } = await this.ask(`/api/v1/cluster${path}`);
+    if (status !== 200) throw new Error(`${path}: ${status} ${body}`);
+    return JSON.parse(body) as T;
+  }
+
+  /** The same where it is one line for each. */
+  async lines<T>(path: string): Promise<T[]> {
+    const { body } = await this.ask(`/api/v1/cluster${path}`);
+    return body.split('\n').flatMap((line) => (line === '' ? [] : [JSON.parse(line) as T]));
+  }
+
+  /** Runs the command line against it. */
+  cli(...args: string[]) {
+    return runToEnd([...args, '--url', this.#url], this.cwd);
+  }
+
+  /** What it keeps of the other members on its disk. */
+  snapshots(): Snapshot[] {
+    const dir = join(this.cwd, 'data', 'last-words');
+    const names = existsSync(dir) ? readdirSync(dir).filter((name) => name.endsWith('.json')) : [];
+    return names.map((name) => JSON.parse(readFileSync(join(dir, name), 'utf8')) as Snapshot);
+  }
+
   /** Listens to all members until the test ends. Resolves when it does. */
   follow(): Promise<FollowedCluster> {
     return FollowedCluster.open(this.client);
@@ -106,11 +131,19 @@ export class ClusterProcess {
   }
 }
 
+interface Snapshot {
+  member: { id: string };
+  config: unknown;
+  records: unknown[];
+  files: unknown;
+}
+
 interface SearchWish {
   order?: 'newest' | 'oldest';
   limit?: number;
   nodes?: readonly string[];
   cursor?: string;
+  role?: string;
 }
 
 interface FoundInCluster {
@@ -122,10 +155,10 @@ interface FoundInCluster {
   outcomes: Record<string, string>;
 }
 
-async function foundIn(client: NodeClient, { order = 'oldest', cursor, nodes, limit = 1000 }: SearchWish) {
+async function foundIn(client: NodeClient, { order = 'oldest', cursor, nodes, role, limit = 1000 }: SearchWish) {
   const records: ClusterRecord[] = [];
   let end: ClusterEnd | undefined;
-  const place = { ...(cursor !== undefined && { start: { cursor } }), ...(nodes && { nodes }) };
+  const place = { ...(cursor !== undefined && { start: { cursor } }), ...(nodes && { nodes }), ...(role && { role }) };
   const wish = { order, limit, before: 0, after: 0, ...place };
   for await (const items of client.cluster.searchLogs(wish, { budgetMs: BUDGET_MS })) {
     for (const item of items) {

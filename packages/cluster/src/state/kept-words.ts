@@ -88,7 +88,7 @@ export class KeptWords {
   departed(): MemberWords[] {
     const oldestMs = this.#parts.nowMs() - this.#parts.maxAgeMs;
     return this.#departedEntries()
-      .filter(({ asOfMs }) => asOfMs >= oldestMs)
+      .filter((entry) => departedMs(entry) >= oldestMs)
       .sort((a, b) => (a.id < b.id ? -1 : 1))
       .flatMap((entry) => wordsOf(entry) ?? []);
   }
@@ -128,7 +128,12 @@ export class KeptWords {
       for (const problem of skipped) tell(`last words were not read: ${problem}`);
       for (const words of all) {
         // From the future only if a clock was set back: it would never be old.
-        const told = { ...words, asOfMs: Math.min(words.asOfMs, nowMs()) };
+        const { departed } = words;
+        const told = {
+          ...words,
+          asOfMs: Math.min(words.asOfMs, nowMs()),
+          departed: departed && { ...departed, sinceMs: Math.min(departed.sinceMs, nowMs()) },
+        };
         this.#entries.set(words.member.id, { ...pack(told), writtenMs: nowMs(), isWritten: true });
       }
     } catch (error) {
@@ -153,12 +158,13 @@ export class KeptWords {
     if (entry) this.#write(entry);
   }
 
-  /** Drops those that departed too long ago; then, while it is too much, those seen longest ago. */
+  /** Drops those that departed too long ago; then, while it is too much, those that departed first. */
   expire(): void {
     const { nowMs, maxAgeMs, maxTotalBytes } = this.#parts;
     let total = [...this.#entries.values()].reduce((sum, { bytes }) => sum + bytes, 0);
-    for (const { id, asOfMs, bytes } of this.#departedEntries().sort((a, b) => a.asOfMs - b.asOfMs)) {
-      if (asOfMs >= nowMs() - maxAgeMs && total <= maxTotalBytes) return;
+    for (const entry of this.#departedEntries().sort((a, b) => departedMs(a) - departedMs(b))) {
+      const { id, bytes } = entry;
+      if (departedMs(entry) >= nowMs() - maxAgeMs && total <= maxTotalBytes) return;
       total -= bytes;
       this.drop(id);
     }
@@ -216,6 +222,11 @@ export class KeptWords {
     if (this.#problem === null) this.#parts.tell(problem);
     this.#problem = problem;
   }
+}
+
+/** When it departed, or was seen after that. */
+function departedMs({ asOfMs, departed }: Pick<Entry, 'asOfMs' | 'departed'>): number {
+  return Math.max(asOfMs, departed?.sinceMs ?? -Infinity);
 }
 
 function pack(words: MemberWords): Pick<Entry, 'id' | 'asOfMs' | 'member' | 'departed' | 'packed' | 'bytes'> {

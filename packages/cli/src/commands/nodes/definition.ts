@@ -22,12 +22,26 @@ export const NODES_COMMAND: CommandDefinition = {
     COLOR_FLAG,
   ],
   notes: [
-    'A node that does not answer has a ! in front of it, and stderr says why. CLOCK is how far a clock is ahead of the clock of the node that is asked, and how sure that is. ERRORS are records of level error and above in the last 15 minutes.\n' +
-      'Exit codes: 0 all nodes answer, 2 error, 3 some do not.',
+    'A node that is missing has a ! in front of it, and stderr says why. STATE is up, unreachable (registered, but it does not respond), failed (its registration ended, and it did not say that it stops), left (it stopped in order), or unknown (it does not respond, and the registry is away). CLOCK is how far a clock is ahead of the clock of the node that is asked, and how sure that is. ERRORS are records of level error and above in the last 15 minutes.\n' +
+      'Exit codes: 0 all nodes that have not left are up, 2 error, 3 some are not.',
   ],
   examples: [
     ['porthole nodes', 'the cluster of the local node'],
     ['porthole nodes --url http://10.8.0.21:7300 -o names', 'only the ids'],
+  ],
+  commands: [
+    {
+      name: 'forget',
+      about: 'remove a node that has left or failed from the list, with its snapshot, on every node of the cluster',
+      args: [{ name: 'node', about: 'the id of the node' }],
+      flags: [...NODE_FLAGS, COLOR_FLAG],
+      notes: [
+        'Needs the role admin where the nodes ask for credentials. A node that is still registered is not forgotten; one that is registered again is back. Nodes are forgotten by themselves after cluster.last-words-keep.\n' +
+          'Exit codes: 0 forgotten, 2 error, 3 some nodes do not respond and may still list it.',
+      ],
+      examples: [['porthole nodes forget storage-3', 'it will not come back']],
+      load: () => import('./forget.ts'),
+    },
   ],
   load: () => import('./nodes.ts'),
 };

@@ -1,0 +1,231 @@
+import type { ClusterConfigDiff, ClusterDigest, ClusterHistogram, ClusterLogFiles, MemberReport } from '@porthole/contract';
+import { describe, expect, it } from 'vitest';
+import { startTestEtcd, type TestEtcd } from '../packages/cluster/src/membership/testing/etcd.ts';
+import { eventually } from '../packages/logs/src/testing/eventually.ts';
+import { freePorts } from '../packages/server/src/testing/free-ports.ts';
+import { ClusterProcess, writeRecord } from './testing/cluster-process.ts';
+import { tempDir } from './testing/program.ts';
+
+const LONG = { timeout: 90_000 };
+
+const TEXT = 'written before the end';
+
+describe('a member that departs', () => {
+  it('by being killed is in every operation, once, from its snapshot, until it is forgotten', LONG, async () => {
+    const { n1, n2, n3 } = await startThree(await startTestEtcd());
+    await isKept(n1, 'n3');
+    await isKept(n2, 'n3');
+    const states = watchStates(n1);
+    await n3.kill();
+    await eventually(async () => expect(await statesBy(n1)).toEqual({ n1: 'up', n2: 'up', n3: 'failed' }));
+    // Not listed twice at any time, and never left.
+    for (const seen of await states.stop()) expect(seen).toMatch(/^n1 n2 n3:(?:up|unreachable|failed)$/);
+
+    const { nodes } = await n1.nodes();
+    expect(nodes[2]).toMatchObject({ id: 'n3', sinceMs: expect.any(Number), lastSeenMs: expect.any(Number) });
+    for (const [operation, members] of Object.entries(await reportsBy(n1)))
+      expect({ operation, report: members.filter(({ id }) => id === 'n3') }).toEqual({
+        operation,
+        report: [
+          expect.objectContaining({
+            outcome: 'gone',
+            state: 'failed',
+            sinceMs: nodes[2]?.sinceMs,
+            asOfMs: expect.any(Number),
+            count: expect.any(Number),
+          }),
+        ],
+      });
+    await hasItsPart(n1);
+    expect((await n1.cli('nodes')).code).toBe(3);
+    expect((await n1.cli('logs', '--all', '-o', 'json')).code).toBe(3);
+
+    // Forgotten through one node, it is on none.
+    expect(await n2.cli('nodes', 'forget', 'n1')).toMatchObject({ code: 2, stderr: expect.stringContaining('member') });
+    expect(await n2.cli('nodes', 'forget', 'n3')).toMatchObject({ code: 0, stderr: '' });
+    for (const node of [n1, n2]) expect(await statesBy(node)).toEqual({ n1: 'up', n2: 'up' });
+    expect((await n1.cli('nodes')).code).toBe(0);
+    expect(await n2.cli('nodes', 'forget', 'n3')).toMatchObject({ code: 2 });
+  });
+
+  it('by stopping in order has left, which is no failure', LONG, async () => {
+    const { n1, n3 } = await startThree(await startTestEtcd());
+    await isKept(n1, 'n3');
+    const followed = await n1.follow();
+    n3.program.kill('SIGTERM');
+    expect(await n3.program.end()).toMatchObject({ code: 0 });
+    await eventually(async () => expect(await statesBy(n1)).toEqual({ n1: 'up', n2: 'up', n3: 'left' }));
+    for (const [operation, members] of Object.entries(await reportsBy(n1)))
+      expect({ operation, report: members.find(({ id }) => id === 'n3') }).toMatchObject({
+        operation,
+        report: { outcome: 'left', state: 'left', sinceMs: expect.any(Number) },
+      });
+    await hasItsPart(n1);
+    await eventually(() => expect(followed.outcomesOf('n3').at(-1)).toBe('left'));
+    for (const words of [['nodes'], ['logs', '--all', '-o', 'json'], ['logs', 'ls', '--all'], ['logs', 'histogram', '--all']])
+      expect({ words, ...(await n1.cli(...words)) }).toMatchObject({ words, code: 0, stderr: '' });
+  });
+
+  it('nobody can say of a member whether it did while the registry is away', LONG, async () => {
+    const etcd = await startTestEtcd();
+    const { n1, n2, n3 } = await startThree(etcd);
+    await isKept(n1, 'n2');
+    await isKept(n1, 'n3');
+    await n1.kill();
+    await etcd.stop();
+    await n3.kill();
+    const again = await ClusterProcess.start('n1', { cwd: n1.cwd, flags: ['--cluster-etcd', etcd.url] });
+    const { nodes, membership } = await again.nodes();
+    expect(membership.state).toBe('stale');
+    expect(nodes.map(({ id, state, report }) => [id, state, report.outcome])).toEqual([
+      ['n1', 'up', 'ok'],
+      ['n2', 'up', 'ok'],
+      ['n3', 'unknown', 'refused'],
+    ]);
+    n2.write('written while the registry is away');
+    const { messages, outcomes } = await again.search();
+    expect(outcomes).toEqual({ n1: 'ok', n2: 'ok', n3: 'refused' });
+    expect(messages).toEqual(expect.arrayContaining([`${TEXT} by n3`, 'written while the registry is away']));
+    expect(await again.cli('nodes', 'forget', 'n3')).toMatchObject({ code: 2 });
+    await etcd.start();
+    await eventually(async () => expect(await statesBy(again)).toEqual({ n1: 'up', n2: 'up', n3: 'failed' }));
+  });
+});
+
+it('a member of a static list has the role it says, not that of the node that asks', LONG, async () => {
+  const ports = await freePorts(3);
+  const roles = ['broker', 'storage', 'storage'];
+  const members = ports.map((port, index) => `n${index + 1}=http://127.0.0.1:${port}`).join(',');
+  const flags = (index: number) => ['--cluster-members', members, '--cluster-role', roles[index] ?? ''];
+  const start = (index: number, cwd = dirWithRecords(`n${index + 1}`)) =>
+    ClusterProcess.start(`n${index + 1}`, {
+      cwd,
+      flags: [...flags(index), '--http-port', String(ports[index])],
+    });
+  const n1 = await start(0);
+  expect((await n1.nodes()).nodes.map(({ role }) => role)).toEqual(['broker', 'unknown', 'unknown']);
+  const [n2, n3] = await Promise.all([start(1), start(2)]);
+  await eventually(async () => {
+    const { nodes } = await n1.nodes();
+    expect(nodes.map(({ id, role }) => `${id} ${role}`)).toEqual(['n1 broker', 'n2 storage', 'n3 storage']);
+  });
+  const diff = await n1.json<ClusterConfigDiff>('/config/diff');
+  expect(diff.roles.map(({ role, nodes }) => ({ role, nodes }))).toEqual([
+    { role: 'broker', nodes: ['n1'] },
+    { role: 'storage', nodes: ['n2', 'n3'] },
+  ]);
+  n2.write('from storage');
+  expect((await n1.search({ role: 'storage' })).outcomes).toEqual({ n2: 'ok', n3: 'ok' });
+  // What it said is known to the next run of this node, although the member does not respond to that.
+  await isKept(n1, 'n3');
+  await n3.kill();
+  n1.program.kill('SIGTERM');
+  await n1.program.end();
+  const again = await start(0, n1.cwd);
+  expect((await again.nodes()).nodes.map(({ id, role, state }) => `${id} ${role} ${state}`)).toEqual([
+    'n1 broker up',
+    'n2 storage up',
+    'n3 storage unreachable',
+  ]);
+});
+
+async function startThree(etcd: TestEtcd) {
+  const start = async (id: string) => {
+    const cwd = dirWithRecords(id);
+    return ClusterProcess.start(id, { cwd, flags: ['--cluster-etcd', etcd.url] });
+  };
+  const [n1, n2, n3] = await Promise.all([start('n1'), start('n2'), start('n3')]);
+  for (const node of [n1, n2])
+    await eventually(async () => expect(await statesBy(node)).toEqual({ n1: 'up', n2: 'up', n3: 'up' }));
+  return { n1, n2, n3 };
+}
+
+/** Snapshots are written to disk now and then only: what they are to hold is there before the first. */
+function dirWithRecords(id: string): string {
+  const cwd = tempDir();
+  for (const count of [3, 2, 1]) writeRecord(cwd, `${TEXT} by ${id}`, { timeMs: Date.now() - count });
+  return cwd;
+}
+
+async function statesBy(node: ClusterProcess): Promise<Record<string, string>> {
+  return Object.fromEntries((await node.nodes()).nodes.map(({ id, state }) => [id, state]));
+}
+
+/** Its snapshot on disk has configuration, records and files. */
+async function isKept(node: ClusterProcess, id: string): Promise<void> {
+  await eventually(() => {
+    const kept = node.snapshots().find(({ member }) => member.id === id);
+    expect(kept).toMatchObject({
+      config: { config: expect.stringContaining(`name = "${id}"`) },
+      files: [{ name: 'service.log' }],
+    });
+    expect(kept?.records.length).toBeGreaterThanOrEqual(3);
+  });
+}
+
+/** Which members were listed, and what the last of them was, at any time until it is stopped. */
+function watchStates(node: ClusterProcess) {
+  const seen = new Set<string>();
+  let isOver = false;
+  const watching = (async () => {
+    while (!isOver) {
+      const { nodes } = await node.nodes();
+      seen.add(`${nodes.map(({ id }) => id).join(' ')}:${nodes.at(-1)?.state}`);
+    }
+  })();
+  return {
+    async stop() {
+      isOver = true;
+      await watching;
+      return seen;
+    },
+  };
+}
+
+/** The reports of every operation that has them. */
+async function reportsBy(node: ClusterProcess): Promise<Record<string, MemberReport[]>> {
+  const { nodes } = await node.nodes();
+  const { configs } = await node.json<{ configs: { report: MemberReport }[] }>('/config');
+  const timeMs = Date.now();
+  const around = await node.lines<{ members: MemberReport[] }>(`/log/moment?time=${timeMs}&before=60s`);
+  return {
+    nodes: nodes.map(({ report }) => report),
+    config: configs.map(({ report }) => report),
+    diff: (await node.json<ClusterConfigDiff>('/config/diff')).members,
+    files: (await node.json<ClusterLogFiles>('/log/files')).members,
+    histogram: (await node.json<ClusterHistogram>('/log/histogram')).members,
+    digest: (await node.json<ClusterDigest>('/log/digest')).members,
+    search: (await node.search()).end.members,
+    around: around.at(-1)?.members ?? [],
+  };
+}
+
+/** What a member that departed wrote and was configured to do is in every operation. */
+async function hasItsPart(node: ClusterProcess): Promise<void> {
+  const { configs } = await node.json<{ configs: { id: string; config: { config: string } }[] }>('/config?nodes=n3');
+  expect(configs[0]?.config.config).toContain('name = "n3"');
+  const diff = await node.json<ClusterConfigDiff>('/config/diff?nodes=n1&nodes=n3');
+  expect(diff.roles[0]?.nodes).toEqual(['n1', 'n3']);
+  const { files } = await node.json<ClusterLogFiles>('/log/files');
+  expect(files.find((file) => file.node === 'n3')).toMatchObject({ name: 'service.log' });
+  const { buckets } = await node.json<ClusterHistogram>('/log/histogram');
+  expect(buckets.reduce((sum, { nodes }) => sum + (nodes.n3 ?? 0), 0)).toBe(3);
+  const { groups } = await node.json<ClusterDigest>('/log/digest');
+  expect(groups.find(({ source }) => source === 'main.go:1')?.nodes).toEqual({ n1: 3, n2: 3, n3: 3 });
+  const around = await node.lines<{ node?: string }>(`/log/moment?time=${Date.now()}&before=60s`);
+  expect(around.filter((item) => item.node === 'n3')).toHaveLength(3);
+  // Page by page as well: what does not fit on the first comes with the next.
+  let cursor: string | undefined;
+  const found: string[] = [];
+  do {
+    const page = await node.search({ limit: 2, ...(cursor !== undefined && { cursor }) });
+    found.push(...page.records.map((record) => `${record.node} ${record.offset}`));
+    cursor = page.end.cursor ?? undefined;
+  } while (cursor !== undefined);
+  expect(found.filter((each) => each.startsWith('n3'))).toHaveLength(3);
+  expect(found).toEqual([...new Set(found)]);
+  // And asked for by itself.
+  const kept = await node.client.cluster.member('n3').config();
+  expect(kept.config).toContain('name = "n3"');
+}
+

@@ -1,0 +1,19 @@
+import { EXIT } from '../../exit-codes.ts';
+import { interruptSignal } from '../../interrupt.ts';
+import type { Invocation } from '../../invocation.ts';
+import { visibleText } from '../../output/visible-text.ts';
+import { explainReport, isMissing } from '../../records/explain-report.ts';
+import { askCluster } from '../../where/open-cluster.ts';
+import { openNode } from '../../where/open-node.ts';
+
+/** Has all nodes of the cluster forget one that has left or failed. */
+export async function run(invocation: Invocation): Promise<number> {
+  const { terminal, args } = invocation;
+  const [id = ''] = args;
+  const node = await openNode(invocation);
+  const signal = interruptSignal();
+  const { members } = await askCluster(node, (cluster) => cluster.forget(id, { signal }));
+  const missing = members.filter(isMissing);
+  for (const report of missing) terminal.warn(visibleText(`${explainReport(report)}; it may still list ${id}`));
+  return missing.length > 0 ? EXIT.partial : EXIT.ok;
+}
