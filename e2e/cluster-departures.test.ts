@@ -1,4 +1,10 @@
-import type { ClusterConfigDiff, ClusterDigest, ClusterHistogram, ClusterLogFiles, MemberReport } from '@porthole/contract';
+import type {
+  ClusterConfigDiff,
+  ClusterDigest,
+  ClusterHistogram,
+  ClusterLogFiles,
+  MemberReport,
+} from '@porthole/contract';
 import { describe, expect, it } from 'vitest';
 import { startTestEtcd, type TestEtcd } from '../packages/cluster/src/membership/testing/etcd.ts';
 import { eventually } from '../packages/logs/src/testing/eventually.ts';
@@ -62,7 +68,12 @@ describe('a member that departs', () => {
       });
     await hasItsPart(n1);
     await eventually(() => expect(followed.outcomesOf('n3').at(-1)).toBe('left'));
-    for (const words of [['nodes'], ['logs', '--all', '-o', 'json'], ['logs', 'ls', '--all'], ['logs', 'histogram', '--all']])
+    for (const words of [
+      ['nodes'],
+      ['logs', '--all', '-o', 'json'],
+      ['logs', 'ls', '--all'],
+      ['logs', 'histogram', '--all'],
+    ])
       expect({ words, ...(await n1.cli(...words)) }).toMatchObject({ words, code: 0, stderr: '' });
   });
 
@@ -228,4 +239,3 @@ async function hasItsPart(node: ClusterProcess): Promise<void> {
   const kept = await node.client.cluster.member('n3').config();
   expect(kept.config).toContain('name = "n3"');
 }
-

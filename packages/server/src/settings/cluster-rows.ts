@@ -144,7 +144,7 @@ export const CLUSTER_ROWS = {
     name: 'last-words-keep',
     kind: duration({ min: '1s', max: '3650d' }),
     default: 7 * 86_400_000,
-    about: 'Last words older than this are removed.',
+    about: 'How long the snapshot of a member that has left or failed is kept, and the member listed.',
   }),
   refreshMs: setting({
     name: 'refresh',
