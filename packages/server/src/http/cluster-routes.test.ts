@@ -7,7 +7,10 @@ import { FakeCluster } from './testing/fake-cluster.ts';
 import { schemaProblems } from './testing/schema-problems.ts';
 import { serveCluster } from './testing/serve-cluster.ts';
 
-const CLUSTER_IDS = ROUTE_IDS.filter((id) => routeOf(id).path.startsWith('/api/v1/cluster/'));
+const CLUSTER_IDS = ROUTE_IDS.filter((id) => {
+  const { path, method } = routeOf(id);
+  return path.startsWith('/api/v1/cluster/') && method === undefined;
+});
 /** `time` is what a moment cannot do without. */
 const PATHS_TO_ASK = CLUSTER_IDS.map((id) => `${routeOf(id).path}?time=@1`);
 
@@ -19,6 +22,41 @@ const WHOLE: [string, keyof typeof CLUSTER_ANSWERS, string][] = [
   [PATHS.clusterLogHistogram, 'logHistogram', 'ClusterHistogram'],
   [PATHS.clusterLogDigest, 'logDigest', 'ClusterDigest'],
 ];
+
+describe('the order to forget a member', () => {
+  const path = `${PATHS.clusterNodes}/db-7%3A7300`;
+
+  it('is passed to the cluster, and from a member only for this node', async () => {
+    const cluster = new FakeCluster();
+    const { port } = await serveCluster(cluster);
+    expect(await askJson(port, path, { method: 'DELETE' })).toEqual(CLUSTER_ANSWERS.forget);
+    expect(schemaProblems(CLUSTER_ANSWERS.forget, 'ForgottenMember')).toEqual([]);
+    await ask(port, path, { method: 'DELETE', headers: { 'Porthole-Via': 'broker-1' } });
+    const orders = cluster.asked.map(({ verb, request, options }) => ({
+      verb,
+      request,
+      onlyHere: 'onlyHere' in options && options.onlyHere,
+    }));
+    expect(orders).toEqual([
+      { verb: 'forget', request: 'db-7:7300', onlyHere: false },
+      { verb: 'forget', request: 'db-7:7300', onlyHere: true },
+    ]);
+  });
+
+  it.each(['GET', 'HEAD', 'POST', 'PUT'])('is not given by %s', async (method) => {
+    const cluster = new FakeCluster();
+    const { port } = await serveCluster(cluster);
+    const { status, headers } = await ask(port, path, { method });
+    expect({ status, allow: headers.allow }).toEqual({ status: 405, allow: 'DELETE' });
+    expect(cluster.asked).toEqual([]);
+  });
+
+  it('is not taken by any other route', async () => {
+    const { port } = await serveCluster(new FakeCluster());
+    const { status, headers } = await ask(port, PATHS.clusterNodes, { method: 'DELETE' });
+    expect({ status, allow: headers.allow }).toEqual({ status: 405, allow: 'GET, HEAD' });
+  });
+});
 
 describe('an answer for the cluster', () => {
   it.each(WHOLE)('of %s is what the cluster says', async (path, verb) => {

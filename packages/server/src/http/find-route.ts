@@ -56,6 +56,7 @@ function findOpenRoute(path: string): RouteTarget | undefined {
 
 function findMemberRoute(path: string): RouteTarget | undefined {
   const idEnd = path.indexOf('/', MEMBERS_BEGIN.length);
+  if (path.length === MEMBERS_BEGIN.length) return undefined;
   if (idEnd < 0) return { route: 'clusterForget', member: undefined, rest: path.slice(MEMBERS_BEGIN.length) };
   const route = MEMBER_ROUTES.get(path.slice(idEnd));
   return route && { route, member: path.slice(MEMBERS_BEGIN.length, idEnd), rest: '' };

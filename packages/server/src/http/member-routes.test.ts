@@ -78,7 +78,6 @@ describe('the id of a member in a path', () => {
 
   it.each([
     '/',
-    '/b',
     '/b/',
     '/b/nothing',
     '/b/metrics',

@@ -134,9 +134,9 @@ export class RegistrySession {
   /** This node is always in the list as it knows itself; its own key is only looked at. */
   #put(draft: MemberDraft, key: string, value: Uint8Array | undefined): void {
     const { registration, readDeparture } = this.#options;
-    if (key === registration?.key) return this.#tellOther(value);
     const departed = readDeparture?.(key, value);
-    if (departed === undefined) draft.put(key, value, this.#options);
+    if (key === registration?.key) this.#tellOther(value);
+    else if (departed === undefined) draft.put(key, value, this.#options);
     else draft.putDeparture(departed.id, departed.departure, this.#options);
   }
 
