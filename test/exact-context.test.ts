@@ -94,7 +94,9 @@ describe('every number, key and text of a context', () => {
     same(jsons(records).map(indentJson));
 
     const member1 = { id: 'n', role: 'node', url: 'http://n', node: node.running.node, isSelf: false };
-    const words = parseWords(writeWords({ member: member1, asOfMs: 1, clock: null, config: null, records }));
+    const words = parseWords(
+      writeWords({ member: member1, asOfMs: 1, clock: null, config: null, records, files: null, departed: null }),
+    );
     same(jsons(words?.records ?? []));
 
     let merged = '';

@@ -1,5 +1,6 @@
 import {
   type CallOptions,
+  exactJson,
   type NodeConfig,
   type NodeDescription,
   type NodeSettings,
@@ -79,7 +80,7 @@ export class SnapshotNode implements NodeState {
 
   async *searchLogLines(query: SearchQuery): AsyncGenerator<Uint8Array, void, undefined> {
     for await (const items of this.searchLogs(query))
-      yield Buffer.from(items.map((item) => `${JSON.stringify(item)}\n`).join(''));
+      yield Buffer.from(items.map((item) => `${exactJson(item)}\n`).join(''));
   }
 
   async *followLogs(): AsyncGenerator<FollowItem[], void, undefined> {
