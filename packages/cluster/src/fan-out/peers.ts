@@ -88,7 +88,10 @@ export function createPeers({ membership, self, selfId, ...options }: PeersOptio
       const before = known.get(member.id);
       const isSame = before !== undefined && isSameRun(before.member, member);
       if (isSame) before.member = member;
-      now.set(member.id, isSame ? before : new MemberPeer(member, { make: stateMaker(member), forget: forgetOn(member) }));
+      now.set(
+        member.id,
+        isSame ? before : new MemberPeer(member, { make: stateMaker(member), forget: forgetOn(member) }),
+      );
     }
     for (const peer of known.values()) if (now.get(peer.member.id) !== peer) void peer.close();
     known = now;
@@ -103,10 +106,12 @@ export function createPeers({ membership, self, selfId, ...options }: PeersOptio
     };
   };
 
-  const forgetOn = ({ url }: Member) => async (id: string, asking: CallOptions) => {
-    const { members } = await clientFor(url, { selfId, ...options }).cluster.forget(id, asking);
-    return members.reduce((sum, { count }) => sum + count, 0);
-  };
+  const forgetOn =
+    ({ url }: Member) =>
+    async (id: string, asking: CallOptions) => {
+      const { members } = await clientFor(url, { selfId, ...options }).cluster.forget(id, asking);
+      return members.reduce((sum, { count }) => sum + count, 0);
+    };
 
   const contractNodeFor = (node: NodeState): ContractNode => {
     threads ??= new WorkerPool(TAIL_THREADS);
