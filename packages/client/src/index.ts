@@ -22,6 +22,7 @@ export type {
   FileRequest,
   Member,
   MemberClock,
+  MemberFileProblem,
   MemberOutcome,
   MemberReport,
   MemberSelection,

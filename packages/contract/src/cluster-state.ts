@@ -1,6 +1,7 @@
 import type {
   DigestGroup,
   DigestQuery,
+  FileProblem,
   FollowItem,
   FollowQuery,
   FoundRecord,
@@ -172,8 +173,14 @@ export interface ClusterEnd
   type: 'end';
   members: MemberReport[];
   membership: MembershipState;
+  /** Files of members that were not read, or not wholly; absent where there are none. */
+  problems?: MemberFileProblem[];
   /** Goes on where this answer stopped; `null` when nothing is left. */
   cursor: string | null;
+}
+
+export interface MemberFileProblem extends FileProblem {
+  node: string;
 }
 
 export type ClusterItem = ClusterRecord | ClusterEnd;

@@ -38,6 +38,7 @@ export type {
   ForgottenMember,
   Member,
   MemberClock,
+  MemberFileProblem,
   MemberOutcome,
   MemberReport,
   MemberSelection,

@@ -14,6 +14,7 @@ import { WorkerPool } from './scan/worker-pool.ts';
 import type { Scrubbing } from './scrub/scrubbing.ts';
 import { digest } from './search/digest.ts';
 import { histogram } from './search/histogram.ts';
+import { leaveOutUntimed } from './search/leave-out-untimed.ts';
 import { type OpenFamily, openFamily, releaseFamily } from './search/open-family.ts';
 import { FileOpener } from './search/open-file.ts';
 import { ScanShop } from './search/scan-shop.ts';
@@ -105,6 +106,7 @@ export class LogEngine {
     this.#shop = new ScanShop({ pool, indexes: new BlockIndexes(maxIndexBytes), zone, scrubber });
     this.#hub = new FollowHub({
       ...parts,
+      isTimed: (target) => this.#isTimed(target),
       search: (query, askOptions) => this.search(query, askOptions),
       matchRegex: (filter, texts, askOptions) => this.#matchRegex(filter, texts, askOptions),
       ...(options.pollMs !== undefined && { pollMs: options.pollMs }),
@@ -153,6 +155,27 @@ export class LogEngine {
     return this.#hub.follow(query, options);
   }
 
+  /** Whether a file of the log has timestamps near its start: the live one may have just been rotated. */
+  async #isTimed({ name, family }: { name: string; family: string | undefined }): Promise<boolean> {
+    if (await this.#hasTimes(name)) return true;
+    const families = family === undefined ? [] : await this.#families({});
+    const rotated = families.find((found) => found.name === family)?.files.toReversed() ?? [];
+    for (const file of rotated) if (file !== name && (await this.#hasTimes(file))) return true;
+    return false;
+  }
+
+  /** Not for one that cannot be read. */
+  async #hasTimes(name: string): Promise<boolean> {
+    try {
+      const { handle, timed, firstMs } = await this.#opener.open(name);
+      handle.release();
+      return timed || firstMs !== null;
+    } catch (error) {
+      if (!(error instanceof LogError)) throw error;
+      return false;
+    }
+  }
+
   /** Which of the texts the filter's regex matches; worked out by a thread. */
   async #matchRegex(filter: RecordFilter, texts: readonly Buffer[], { signal }: AskOptions = {}): Promise<boolean[]> {
     const flag = new CancelFlag();
@@ -194,7 +217,11 @@ export class LogEngine {
     const missing = families.length === 0 ? await findMissingDir(this.#parts.dir) : undefined;
     const opened: OpenFamily[] = missing ? [{ name: '', files: [], duplicates: [], problems: [missing] }] : [];
     try {
-      for (const family of within) opened.push(await openFamily(this.#opener, family, options));
+      const isAll = file === undefined && selection.family === undefined;
+      for (const family of within) {
+        const all = await openFamily(this.#opener, family, options);
+        opened.push(isAll ? leaveOutUntimed(all) : all);
+      }
     } catch (error) {
       opened.forEach(releaseFamily);
       throw error;

@@ -5,11 +5,16 @@ import type { Terminal } from '../output/terminal.ts';
 import { visibleText } from '../output/visible-text.ts';
 import { explainReport, explainStale, isMissing } from './explain-report.ts';
 
+type FileProblem = Histogram['end']['problems'][number];
+
+/** Files named in one line. */
+const MAX_NAMED = 5;
+
 /** What an answer says of itself: files of a node, or members of a cluster, that are not in it. */
 export interface Coverage {
   scannedBytes?: number;
   skippedBytes?: number;
-  problems?: Histogram['end']['problems'];
+  problems?: readonly (FileProblem & { node?: string })[];
   limits?: string;
   duplicates?: Histogram['end']['duplicates'];
   members?: readonly MemberReport[];
@@ -22,6 +27,8 @@ export class Receipt {
   readonly #problems = new Map<string, string>();
   /** Files left out because another one has all of their text: nothing is missing. */
   readonly #duplicates = new Map<string, string>();
+  /** Files that take part only when they are chosen by name. */
+  readonly #leftOut = new Set<string>();
   readonly #unread = new Map<string, { count: number; reason: string }>();
   #stale: string | undefined;
   scannedBytes = 0;
@@ -36,13 +43,21 @@ export class Receipt {
     membership,
   }: Coverage): void {
     this.scannedBytes += scannedBytes + skippedBytes;
-    for (const { file, code, detail } of problems) this.#problems.set(`${file} ${code}`, `${file}: ${code}: ${detail}`);
     for (const { file, sameAs } of duplicates) this.#duplicates.set(file, `${file} not read: same text as ${sameAs}`);
+    for (const problem of problems) this.#addProblem(problem);
     if (limits !== undefined) this.#problems.set('limits', limits);
     for (const report of members) {
       if (isMissing(report) || report.isPartial) this.#problems.set(report.id, explainReport(report));
     }
     if (membership?.state === 'stale') this.#stale = explainStale(membership);
+  }
+
+  #addProblem({ node, file, code, detail }: FileProblem & { node?: string }): void {
+    const place = node === undefined ? file : `${node}:${file}`;
+    // Nobody asked for it, so nothing that was asked for is missing.
+    if (code === 'LEFT_OUT') this.#leftOut.add(place);
+    // Of a member, its report says it.
+    else if (node === undefined) this.#problems.set(`${place} ${code}`, `${place}: ${code}: ${detail}`);
   }
 
   /** A record whose bytes could not be read from its file; counted per node and file, with the first reason. */
@@ -65,10 +80,22 @@ export class Receipt {
     if (this.#stale !== undefined) terminal.warn(visibleText(this.#stale));
     for (const problem of this.#problems.values()) terminal.warn(visibleText(problem));
     for (const duplicate of this.#duplicates.values()) terminal.warn(visibleText(duplicate));
+    this.#warnLeftOut(terminal);
     for (const [place, { count, reason }] of this.#unread) {
       const records = count === 1 ? '1 record is' : `${count} records are`;
       terminal.warn(visibleText(`${place}: ${records} printed as received, not byte for byte: ${reason}`));
     }
+  }
+
+  #warnLeftOut(terminal: Terminal): void {
+    const count = this.#leftOut.size;
+    if (count === 0) return;
+    const named = [...this.#leftOut].slice(0, MAX_NAMED).join(', ');
+    const more = count > MAX_NAMED ? ` and ${count - MAX_NAMED} more` : '';
+    const files = count === 1 ? '1 file is' : `${count} files are`;
+    terminal.warn(
+      visibleText(`${files} left out, being binary or without timestamps; name it to read it: ${named}${more}`),
+    );
   }
 
   toString(): string {

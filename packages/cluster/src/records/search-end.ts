@@ -1,4 +1,5 @@
 import type { CallOptions, ClusterEnd, MemberReport } from '@porthole/contract';
+import type { FileProblem } from '@porthole/logs/types';
 import { inParallel } from '../fan-out/in-parallel.ts';
 import { withDeadline } from '../fan-out/with-deadline.ts';
 import { encodeClusterCursor, type MemberPlace } from './cluster-cursor.ts';
@@ -33,8 +34,30 @@ export async function endOf(parts: ClusterParts, facts: SearchFacts): Promise<Cl
     elapsedMs: Math.round(performance.now() - startedMs),
     members: reports.sort((a, b) => (a.id < b.id ? -1 : 1)),
     membership: parts.membership.state,
+    ...problemsOf(asked),
     cursor: cursorOf(facts, places),
   };
+}
+
+/** Of one member: what a broken one makes up must not fill the response. */
+const MAX_PROBLEMS = 100;
+
+/** What every member says of files it did not read. Members may send anything. */
+function problemsOf(asked: readonly AskedMember[]): Pick<ClusterEnd, 'problems'> {
+  const problems = asked.flatMap(({ lane }) => {
+    const own: unknown = lane.end?.problems;
+    return (Array.isArray(own) ? own : [])
+      .filter(isFileProblem)
+      .slice(0, MAX_PROBLEMS)
+      .map(({ file, code, detail }) => ({ node: lane.id, file, code, detail }));
+  });
+  return problems.length === 0 ? {} : { problems };
+}
+
+function isFileProblem(value: unknown): value is FileProblem {
+  if (typeof value !== 'object' || value === null) return false;
+  const { file, code, detail } = value as Partial<Record<keyof FileProblem, unknown>>;
+  return [file, code, detail].every((part) => typeof part === 'string');
 }
 
 function placesAfter(parts: ClusterParts, { asked, request, signal }: SearchFacts): Promise<MemberPlace[]> {

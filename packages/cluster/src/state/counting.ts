@@ -25,7 +25,9 @@ export function cutReport(
 /** What a member could not read, in words; `null` where it read everything. Members may send anything. */
 export function unreadPart({ limits, problems }: Pick<SearchEnd, 'problems' | 'limits'>): string | null {
   const texts = typeof limits === 'string' ? [limits] : [];
-  const [problem, ...more] = Array.isArray(problems) ? problems : [];
+  // One that takes part only by its name was not asked for.
+  const unread = (Array.isArray(problems) ? problems : []).filter((problem) => problem?.code !== 'LEFT_OUT');
+  const [problem, ...more] = unread;
   const others = more.length === 0 ? '' : ` and ${more.length} more`;
   if (problem) texts.push(`${problem.file} could not be read${others}: ${problem.detail}`);
   return texts.length === 0 ? null : texts.join('; ');

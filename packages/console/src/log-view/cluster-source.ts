@@ -72,7 +72,7 @@ export class ClusterSource implements LogSource {
       isOutOfTime: end.reason === 'time budget',
       scannedBytes: end.scannedBytes,
       reachedMs: records.at(-1)?.atMs ?? null,
-      problems: [],
+      problems: end.problems ?? [],
       members: end.members,
     };
   }

@@ -1,4 +1,4 @@
-import { type ClusterFollowItem, codeOf } from '@porthole/client';
+import { type ClusterFollowItem, codeOf, ERROR_KINDS } from '@porthole/client';
 import type { FollowFrom, LogSource, RowFilter, ShownRecord } from './log-source.ts';
 import { keyOf } from './record-key.ts';
 import type { WorkspaceClock } from './workspace-clock.ts';
@@ -79,8 +79,9 @@ export class FollowRun {
       }
       return { reason: 'the stream ended', hasStood };
     } catch (error) {
-      if (!signal.aborted && codeOf(error) === 'CURSOR_GONE') {
-        this.#sinceMs = this.#last?.atMs ?? this.#sinceMs;
+      // Asked again the same, it would be refused for ever: a record that is gone, or one without a time.
+      if (!signal.aborted && this.#last !== undefined && isRefused(error)) {
+        this.#sinceMs = this.#last.atMs ?? this.#sinceMs;
         this.#last = undefined;
         onGone();
       }
@@ -99,10 +100,16 @@ export class FollowRun {
     if (this.#told.has(key) || this.#toldBefore.has(key)) return false;
     // Its rest may be forgotten by the node: then it is told once more, whole.
     if (record.unfinished) return true;
-    this.#last = record;
+    if (record.cursor !== '') this.#last = record;
     this.#told.add(key);
     // All at once: a set of which the first is taken out again and again gets slower and slower.
     if (this.#told.size >= REMEMBERED) [this.#toldBefore, this.#told] = [this.#told, new Set()];
     return true;
   }
+}
+
+/** Whether the request itself was refused, and would be again. Without credentials it is asked again: they may come. */
+function isRefused(error: unknown): boolean {
+  const { http, retryable } = ERROR_KINDS[codeOf(error)];
+  return http >= 400 && http < 500 && !retryable && http !== 401 && http !== 403;
 }

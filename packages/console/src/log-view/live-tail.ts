@@ -73,7 +73,13 @@ export class LiveTail {
         this.#take(items);
       },
       onLost: (reason) => this.#lost(reason),
-      onGone: () => this.#add([this.#parts.followRows.gap('Records may be missing: the log was replaced', null)]),
+      onGone: () =>
+        this.#add([
+          this.#parts.followRows.gap(
+            'Records may be missing here: following could not continue behind the last record',
+            null,
+          ),
+        ]),
     });
     void this.#tick();
   }

@@ -1,11 +1,5 @@
-import type {
-  ClusterFollowItem,
-  ClusterRecord,
-  FileProblem,
-  HistogramBucket,
-  MemberReport,
-  RecordFilter,
-} from '@porthole/client';
+import type { ClusterFollowItem, ClusterRecord, HistogramBucket, MemberReport, RecordFilter } from '@porthole/client';
+import type { ShownProblem } from './file-problems.ts';
 
 /** A record as it is shown: always with who said it and, where it has a time, when by the clock of the node asked. */
 export type ShownRecord = ClusterRecord;
@@ -65,7 +59,7 @@ export interface Page {
   scannedBytes: number;
   /** How far it looked: of the part it covered the end that lies in the direction asked for; `null` where unknown. */
   reachedMs: number | null;
-  problems: FileProblem[];
+  problems: ShownProblem[];
   /** Of every member asked; one for a single node. */
   members: MemberReport[];
 }

@@ -1,9 +1,9 @@
 import { Attempt } from './attempt.ts';
 import { bringIntoView, type ShowOptions } from './bring-into-view.ts';
 import { failureOf } from './failure-of.ts';
+import { mergeProblems } from './file-problems.ts';
 import { FIRST_RECORDS, loadPages, PAGE_RECORDS, SLICE_MS } from './load-pages.ts';
 import type { LogSource, Page, Place, RowFilter, ShownRecord } from './log-source.ts';
-import { mergeProblems } from './merge-problems.ts';
 import { keyOf } from './record-key.ts';
 import { RowBuffer, recordRow } from './row-buffer.ts';
 import { ScanNotes } from './scan-notes.ts';

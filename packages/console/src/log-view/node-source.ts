@@ -68,7 +68,7 @@ export class NodeSource implements LogSource {
       isOutOfTime: end.reason === 'time budget',
       scannedBytes: end.scannedBytes,
       reachedMs: reachedMs === null ? null : reachedMs - offsetMs,
-      problems: end.problems,
+      problems: end.problems.map((problem) => ({ ...problem, node: this.#parts.id })),
       members: [okReport(this.#parts.id, { elapsedMs: end.elapsedMs, count: end.records })],
     };
   }

@@ -2,6 +2,7 @@ import { useLayoutEffect, useRef } from 'preact/hooks';
 import type { Store } from '../state/store.ts';
 import { formatDate } from '../ui/format.ts';
 import { EdgeLine } from './edge-line.tsx';
+import { failedFiles } from './file-problems.ts';
 import { gridRole } from './grid-roles.ts';
 import type { ShownRecord } from './log-source.ts';
 import { EventLine, GapLine } from './notice-rows.tsx';
@@ -47,7 +48,7 @@ export function RowList({ workspace, state, look, seen, onOpen }: RowListProps) 
   const situation = {
     ...{ hasRows: state.rows.length > 0, isFiltered: isFiltered(state), isLoading },
     ...{ follow: state.follow.state, zone: look.zone },
-    isPartial: state.problems.length > 0 || state.members.some(({ outcome }) => outcome !== 'ok'),
+    isPartial: failedFiles(state.problems).length > 0 || state.members.some(({ outcome }) => outcome !== 'ok'),
   };
   const pressed = useRef<string | null>(null);
   const readerMoves = () => isLive && workspace.pause();

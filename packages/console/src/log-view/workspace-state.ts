@@ -1,4 +1,5 @@
-import type { FileProblem, Level, MemberReport } from '@porthole/client';
+import type { Level, MemberReport } from '@porthole/client';
+import type { ShownProblem } from './file-problems.ts';
 import type { Extent, HistogramAnswer, LogSource, Place, RecordKey, RowFilter, ShownRecord } from './log-source.ts';
 
 /* What the workspace is at a moment, and what can be done with it: the border between logic and view. */
@@ -73,7 +74,7 @@ export interface WorkspaceState {
   failure: { code: string; detail: string; status: number | null } | null;
   /** The last report of each member asked. */
   members: readonly MemberReport[];
-  problems: readonly FileProblem[];
+  problems: readonly ShownProblem[];
   extent: Extent | null;
   histogram: HistogramAnswer | null;
   isCounting: boolean;

@@ -37,6 +37,8 @@ export interface FollowHubParts {
   list(): Promise<SeenFile[]>;
   /** What is in the files already. */
   search: Search;
+  /** Whether a file of the log has timestamps near its start. */
+  isTimed(target: TailTarget): Promise<boolean>;
   /** Runs in a worker thread: a user's regex never runs on the main thread. */
   matchRegex: MatchRegex;
   pollMs?: number;
@@ -130,8 +132,9 @@ export class FollowHub {
   }
 
   #sessionParts(): SessionParts {
-    const { search, matchRegex } = this.#parts;
+    const { search, matchRegex, isTimed } = this.#parts;
     return {
+      isTimed: (target) => isTimed(target),
       search: (query, options) => search(query, options),
       matchRegex: (filter, texts, options) => matchRegex(filter, texts, options),
       targetsOf: (query) => this.#targetsOf(query),

@@ -5,6 +5,7 @@ import type { LogTail, TailTarget } from './log-tail.ts';
 import { filterOf, type MatchRegex, type SharedFilter } from './shared-filter.ts';
 import { startFollow } from './start-follow.ts';
 import { TailReader } from './tail-reader.ts';
+import { TimedOnly } from './timed-only.ts';
 
 /** What a follow needs of its hub. */
 export interface SessionParts {
@@ -17,6 +18,8 @@ export interface SessionParts {
   takeTail(target: TailTarget, options: { fromStart: boolean }): Promise<LogTail>;
   leaveTail(tail: LogTail): void;
   filterFor(filter: ReturnType<typeof filterOf>): SharedFilter;
+  /** Whether a file of the log has timestamps near its start. */
+  isTimed(target: TailTarget): Promise<boolean>;
 }
 
 /** One follow, from its query to its end. */
@@ -26,6 +29,8 @@ export class FollowSession {
   readonly #query: FollowQuery;
   readonly #parts: SessionParts;
   readonly #readers = new Map<string, TailReader>();
+  /** Of a follow of all logs. */
+  readonly #timedOnly = new Map<TailReader, TimedOnly>();
   readonly #stop = new AbortController();
   #seenVersion = -1;
   #endReason: 'cancelled' | 'stopping' | undefined;
@@ -48,7 +53,8 @@ export class FollowSession {
   async *items(): AsyncGenerator<FollowItem[], void, undefined> {
     try {
       await this.#open();
-      const history = startFollow(this.#query.start, [...this.#readers.values()], this.#historyParts());
+      const timed = [...this.#readers.values()].filter((reader) => this.#timedOnly.get(reader)?.isTimed ?? true);
+      const history = startFollow(this.#query.start, timed, this.#historyParts());
       // Before the first batch, so that a cursor that leads nowhere fails the request and not the stream.
       const first = await history.next();
       yield [];
@@ -70,6 +76,7 @@ export class FollowSession {
 
   async #join(target: TailTarget, { fromStart }: { fromStart: boolean }): Promise<TailReader | undefined> {
     if (this.#endReason !== undefined) return undefined;
+    const isTimed = this.followsAll ? await this.#parts.isTimed(target) : true;
     const tail = await this.#parts.takeTail(target, { fromStart });
     if (this.#endReason !== undefined) {
       this.#parts.leaveTail(tail);
@@ -78,6 +85,7 @@ export class FollowSession {
     const filter = this.#parts.filterFor(filterOf(this.#query));
     const reader = new TailReader(tail, { filter, raw: this.#query.raw ?? false });
     this.#readers.set(tail.family, reader);
+    if (this.followsAll) this.#timedOnly.set(reader, new TimedOnly(isTimed));
     tail.ring.listen(this.bell);
     return reader;
   }
@@ -92,7 +100,8 @@ export class FollowSession {
       if (this.followsAll) yield* this.#joinNew();
       let more = false;
       for (const reader of this.#readers.values()) {
-        const items = await reader.take();
+        const taken = await reader.take();
+        const items = this.#timedOnly.get(reader)?.take(taken) ?? taken;
         if (items.length > 0) yield items;
         more ||= reader.hasMore;
       }
@@ -106,9 +115,11 @@ export class FollowSession {
     if (version === this.#seenVersion) return;
     this.#seenVersion = version;
     const present = new Set(targets.map(({ name, family }) => family ?? name));
-    for (const [family, { tail, hasMore }] of this.#readers) {
+    for (const [family, reader] of this.#readers) {
+      const { tail, hasMore } = reader;
       if (present.has(family) || hasMore || !tail.isGone) continue;
       this.#readers.delete(family);
+      this.#timedOnly.delete(reader);
       this.#leave(tail);
     }
     for (const target of targets) {
@@ -116,7 +127,7 @@ export class FollowSession {
       const reader = await this.#join(target, { fromStart: true });
       if (!reader) return;
       if (reader.tail.fromStart && reader.tail.ring.firstSeq === 0) reader.moveTo(0);
-      else yield* tellSince(reader, undefined, this.#historyParts());
+      else if (this.#timedOnly.get(reader)?.isTimed ?? true) yield* tellSince(reader, undefined, this.#historyParts());
     }
   }
 

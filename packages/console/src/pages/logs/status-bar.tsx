@@ -1,3 +1,4 @@
+import { failedFiles } from '../../log-view/file-problems.ts';
 import type { LogSource } from '../../log-view/log-source.ts';
 import type { SeenRows } from '../../log-view/row-list.tsx';
 import type { WorkspaceState } from '../../log-view/workspace-state.ts';
@@ -22,15 +23,19 @@ export function StatusBar({ state, source, seen, zone, onRetry }: StatusBarProps
   const focused = state.rows.find(({ key }) => key === state.focusedKey);
   const record = focused?.kind === 'record' ? focused.record : last;
   const fraction = record && state.extent ? source.fractionOf(record, state.extent) : undefined;
+  const failed = failedFiles(state.problems);
   const silent = state.members.filter(({ outcome }) => outcome !== 'ok');
   return (
     <footer class="status-bar">
       {statusTexts({ state, record, fraction, zone, nowMs }).map((text) => (
         <span key={text}>{text}</span>
       ))}
-      {state.problems.length > 0 ? (
-        <span class="is-problem" title={state.problems.map(({ file, detail }) => `${file}: ${detail}`).join('\n')}>
-          {state.problems.length} {state.problems.length === 1 ? 'file was' : 'files were'} not read wholly
+      {failed.length > 0 ? (
+        <span
+          class="is-problem"
+          title={failed.map(({ node, file, detail }) => `${node} ${file}: ${detail}`).join('\n')}
+        >
+          {failed.length} {failed.length === 1 ? 'file was' : 'files were'} not read completely
         </span>
       ) : null}
       {silent.length > 0 ? (

@@ -59,7 +59,11 @@ describe('the status bar', () => {
     expect(scanned({ bottom: { kind: 'more' } })).toBe('scanned 118 MB');
     expect(scanned({ bottom: { kind: 'stopped', scannedBytes: 1, reachedMs: null } })).toBe('scanned 118 MB');
     expect(scanned({ members: [failed] })).toBe('scanned 118 MB');
-    expect(scanned({ problems: [{ file: 'a', code: 'LOG_FILE_UNREADABLE', detail: '' }] })).toBe('scanned 118 MB');
+    expect(scanned({ problems: [{ node: 'n', file: 'a', code: 'LOG_FILE_UNREADABLE', detail: '' }] })).toBe(
+      'scanned 118 MB',
+    );
+    const leftOut = { node: 'n', file: 'core', code: 'LEFT_OUT', detail: 'binary' };
+    expect(scanned({ problems: [leftOut] })).toBe('scanned 118 MB · every match is shown');
     expect(scanned({ rows: [gap] })).toBe('scanned 118 MB');
   });
 

@@ -1,3 +1,4 @@
+import { failedFiles } from '../../log-view/file-problems.ts';
 import { hiddenBelow, isPartialCount } from '../../log-view/level-counts.ts';
 import type { ShownRecord } from '../../log-view/log-source.ts';
 import { timeOf } from '../../log-view/record-text.ts';
@@ -12,7 +13,7 @@ function isCounted(histogram: WorkspaceState['histogram']): boolean {
 
 /** Whether the rows are all that match: both ends reached, nothing missing between, every node and file read. */
 function isEverything({ top, bottom, rows, members, problems }: StatusInput['state']): boolean {
-  const isRead = problems.length === 0 && members.every(({ outcome }) => outcome === 'ok');
+  const isRead = failedFiles(problems).length === 0 && members.every(({ outcome }) => outcome === 'ok');
   return isRead && top.kind === 'done' && bottom.kind === 'done' && rows.every(({ kind }) => kind !== 'gap');
 }
 

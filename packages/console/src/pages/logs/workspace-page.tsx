@@ -13,6 +13,7 @@ import { ChartPanel } from './chart-panel.tsx';
 import { DetailsDrawer } from './details-drawer.tsx';
 import { FindBar } from './find-bar.tsx';
 import { GoToTime } from './go-to-time.tsx';
+import { LeftOutNote } from './left-out-note.tsx';
 import { LiveSummary } from './live-summary.tsx';
 import { loadedMatches } from './loaded-matches.ts';
 import { focusedRecord } from './run-command.ts';
@@ -100,6 +101,7 @@ export function WorkspacePage({ view }: { view: LogsView }) {
       {view.hasHistogram ? (
         <ChartPanel state={state} range={view.range} histogram={histogram} zone={zone} onGo={goTo} change={change} />
       ) : null}
+      <LeftOutNote problems={state.problems} />
       <div class="workspace-body">
         <WorkspaceFailure failure={state.failure} onRetry={() => workspace.retry()} />
         <RowList {...{ workspace, state, look, seen }} onOpen={open} />

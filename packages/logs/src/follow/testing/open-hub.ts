@@ -17,6 +17,7 @@ export function openHub(dir: string, options: Partial<FollowHubParts> = {}): Fol
     zone,
     list: () => listFiles(dir),
     search: fileSearch(dir, zone),
+    isTimed: async () => true,
     matchRegex: async ({ regex = '', caseSensitive = false }, texts) => {
       const compiled = await compileRegex(regex, { caseSensitive });
       return texts.map((text) => compiled.test(text.toString()));
