@@ -21,7 +21,7 @@ const MAX_MOMENT_SPAN_MS = 3_600_000;
 export const RESUME_OVERLAP_MS = 5000;
 
 export const MEMBER_ID = /^[A-Za-z0-9.:_-]{1,128}$/;
-const NODE_PATTERN = /^[A-Za-z0-9.:_*?-]{1,128}$/;
+export const NODE_PATTERN = /^[A-Za-z0-9.:_*?-]{1,128}$/;
 export const MEMBER_ROLE = /^[A-Za-z0-9_-]{1,32}$/;
 
 /** The id in a path, which may be written with percent signs; decoded once. What cannot be an id is no member. */

@@ -171,26 +171,18 @@ export const CLUSTER_SCHEMAS = {
     atMs: { type: 'number', description: 'Its time by the clock of the node that answers, epoch milliseconds.' },
     isUnsure: mark('Whether it or the record before it was first cannot be known: the clocks are not that sure.'),
   }),
-  ClusterEnd: exact(
-    'The last line: why it ended, what it covered, and how each member did.',
-    {
-      type: { const: 'end' },
-      reason: END_REASON,
-      records: integer('Records that were told.'),
-      scannedBytes: integer('Bytes of text looked at.'),
-      skippedBytes: integer('Bytes known from earlier scans to hold nothing asked for.'),
-      elapsedMs: integer('Milliseconds it took.'),
-      ...members,
-      membership: ref('Membership'),
-      cursor: nullableText('Goes on where this answer stopped; null when nothing is left.'),
-    },
-    {
-      problems: listOf(
-        ref('MemberFileProblem'),
-        'Files that were not read, or not wholly; absent where there are none.',
-      ),
-    },
-  ),
+  ClusterEnd: exact('The last line: why it ended, what it covered, and how each member did.', {
+    type: { const: 'end' },
+    reason: END_REASON,
+    records: integer('Records that were told.'),
+    scannedBytes: integer('Bytes of text looked at.'),
+    skippedBytes: integer('Bytes known from earlier scans to hold nothing asked for.'),
+    elapsedMs: integer('Milliseconds it took.'),
+    ...members,
+    membership: ref('Membership'),
+    problems: listOf(ref('MemberFileProblem'), 'Files of members that were not read, or not wholly.'),
+    cursor: nullableText('Goes on where this answer stopped; null when nothing is left.'),
+  }),
   MemberFileProblem: exact('A file of a member that was not read, or not wholly.', {
     node: text('Id of the member.'),
     file: text('File name.'),

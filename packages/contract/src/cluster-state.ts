@@ -173,7 +173,7 @@ export interface ClusterEnd
   type: 'end';
   members: MemberReport[];
   membership: MembershipState;
-  /** Files of members that were not read, or not wholly; absent where there are none. */
+  /** Files of members that were not read, or not wholly; absent from nodes of earlier versions. */
   problems?: MemberFileProblem[];
   /** Goes on where this answer stopped; `null` when nothing is left. */
   cursor: string | null;

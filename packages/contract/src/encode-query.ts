@@ -45,6 +45,11 @@ export function encodeSearch(query: SearchQuery, budget: Budget = {}): URLSearch
   ]);
 }
 
+/** The conditions alone. */
+export function encodeFilter(filter: RecordFilter): URLSearchParams {
+  return written(conditions(filter));
+}
+
 export function encodeFollow(query: FollowQuery): URLSearchParams {
   return written([...conditions(query), ...followStart(query.start), ['raw', whenTrue(query.raw)]]);
 }

@@ -47,6 +47,7 @@ export type {
   MomentRequest,
 } from './cluster-state.ts';
 export { parseDigestRequest } from './digest-request.ts';
+export { type DownloadRequest, parseDownloadRequest } from './download-request.ts';
 export { parseSpan } from './duration-text.ts';
 export {
   encodeClusterDigest,
@@ -59,6 +60,7 @@ export {
 export {
   encodeDigest,
   encodeFile,
+  encodeFilter,
   encodeFollow,
   encodeHistogram,
   encodeSearch,
@@ -103,6 +105,7 @@ export { buildOpenApi } from './openapi.ts';
 export { PATHS } from './paths.ts';
 export { type Problem, toProblem } from './problem.ts';
 export type { Query } from './query.ts';
+export { given } from './query.ts';
 export { isRole, mayUse, ROLES, type Role, type RouteRole } from './roles.ts';
 export type { Route, RouteParameter } from './route.ts';
 export { COMMON_ERRORS, ROUTE_IDS, ROUTES, type RouteId, routeOf } from './routes.ts';
@@ -110,5 +113,6 @@ export { isSameFile } from './same-file.ts';
 export type { JsonSchema } from './schema-parts.ts';
 export { SCHEMAS, type SchemaName } from './schemas.ts';
 export { parseSearchRequest, type SearchLimits } from './search-request.ts';
+export { type LogSourceText, parseSourceText, writeSourceText } from './source-text.ts';
 export { type RequestClock, rangeProblem, readTime, timeText } from './time-text.ts';
 export { DEFAULT_VIEW_BYTES, parseViewRequest, type ViewRequest } from './view-request.ts';

@@ -30,5 +30,7 @@ export const PATHS = {
   clusterLogHistogram: '/api/v1/cluster/log/histogram',
   clusterLogDigest: '/api/v1/cluster/log/digest',
   clusterLogMoment: '/api/v1/cluster/log/moment',
+  clusterLogDownload: '/api/v1/cluster/log/download',
+  downloadTicket: '/api/v1/download/ticket',
   bundle: '/api/v1/bundle',
 } as const;

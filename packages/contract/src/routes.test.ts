@@ -46,7 +46,12 @@ describe('the route table', () => {
   it('tells configurations only to those with the role for it', () => {
     const roles = ROUTE_IDS.filter((id) => /config|setting/i.test(id)).map((id) => routeOf(id).role);
     expect(new Set(roles)).toEqual(new Set(['config']));
-    expect(ROUTE_IDS.filter((id) => routeOf(id).role === 'any')).toEqual(['metrics', 'openapi', 'docs']);
+    expect(ROUTE_IDS.filter((id) => routeOf(id).role === 'any')).toEqual([
+      'downloadTicket',
+      'metrics',
+      'openapi',
+      'docs',
+    ]);
   });
 
   it('counts every answer that reads a log file as a stream', () => {

@@ -1,5 +1,6 @@
 import { BUNDLE_ROUTES } from './bundle-routes.ts';
 import { CLUSTER_ROUTES } from './cluster-routes.ts';
+import { DOWNLOAD_ROUTES } from './download-routes.ts';
 import type { ErrorCode } from './errors.ts';
 import { LOG_ROUTES } from './log-routes.ts';
 import { PATHS } from './paths.ts';
@@ -40,6 +41,7 @@ export const ROUTES = {
     errors: [],
   },
   ...CLUSTER_ROUTES,
+  ...DOWNLOAD_ROUTES,
   ...BUNDLE_ROUTES,
   live: {
     path: PATHS.live,

@@ -23,6 +23,10 @@ export const SCHEMAS = {
   ...LOG_SCHEMAS,
   ...RECORD_SCHEMAS,
   ...CLUSTER_SCHEMAS,
+  DownloadTicket: exact('Stands for the credentials of whoever got it, for one download.', {
+    ticket: text('The value of the parameter `ticket`, to be added as the last one.'),
+    expiresInMs: integer('Milliseconds for which it can be used.'),
+  }),
   NodeDescription: exact('Who the node is, beyond the fields of Node.', {
     node: ref('Node'),
     observes: oneOf("Whose state it shows: its own, or a service's beside it.", ['self', 'service']),

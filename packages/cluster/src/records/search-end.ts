@@ -1,4 +1,4 @@
-import type { CallOptions, ClusterEnd, MemberReport } from '@porthole/contract';
+import type { CallOptions, ClusterEnd, MemberFileProblem, MemberReport } from '@porthole/contract';
 import type { FileProblem } from '@porthole/logs/types';
 import { inParallel } from '../fan-out/in-parallel.ts';
 import { withDeadline } from '../fan-out/with-deadline.ts';
@@ -34,7 +34,7 @@ export async function endOf(parts: ClusterParts, facts: SearchFacts): Promise<Cl
     elapsedMs: Math.round(performance.now() - startedMs),
     members: reports.sort((a, b) => (a.id < b.id ? -1 : 1)),
     membership: parts.membership.state,
-    ...problemsOf(asked),
+    problems: problemsOf(asked),
     cursor: cursorOf(facts, places),
   };
 }
@@ -43,15 +43,14 @@ export async function endOf(parts: ClusterParts, facts: SearchFacts): Promise<Cl
 const MAX_PROBLEMS = 100;
 
 /** What every member says of files it did not read. Members may send anything. */
-function problemsOf(asked: readonly AskedMember[]): Pick<ClusterEnd, 'problems'> {
-  const problems = asked.flatMap(({ lane }) => {
+function problemsOf(asked: readonly AskedMember[]): MemberFileProblem[] {
+  return asked.flatMap(({ lane }) => {
     const own: unknown = lane.end?.problems;
     return (Array.isArray(own) ? own : [])
       .filter(isFileProblem)
       .slice(0, MAX_PROBLEMS)
       .map(({ file, code, detail }) => ({ node: lane.id, file, code, detail }));
   });
-  return problems.length === 0 ? {} : { problems };
 }
 
 function isFileProblem(value: unknown): value is FileProblem {

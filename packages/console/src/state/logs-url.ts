@@ -1,8 +1,8 @@
 import type { Level } from '@porthole/client';
-import { parseSpan, readTime, timeText } from '@porthole/contract';
+import { parseSourceText, parseSpan, readTime, timeText, writeSourceText } from '@porthole/contract';
 import type { RecordKey } from '../log-view/log-source.ts';
 import { queryProblems } from './query-problems.ts';
-import { ALL_LOGS, canFollow, type LogsView, type SourceChoice, type TimeRange } from './view.ts';
+import { ALL_LOGS, canFollow, type LogsView, type TimeRange } from './view.ts';
 
 const LEVELS: readonly Level[] = ['TRACE', 'DEBUG', 'INFO', 'WARN', 'ERROR', 'FATAL'];
 
@@ -32,7 +32,7 @@ export function parseLogs(query: URLSearchParams): LogsView {
   return {
     ...ALL_LOGS,
     ...(Object.fromEntries(switches) as Pick<LogsView, keyof typeof SWITCHES>),
-    sources: query.getAll('src').flatMap((text) => parseSource(text) ?? []),
+    sources: query.getAll('src').flatMap((text) => parseSourceText(text) ?? []),
     range,
     minLevel: levelOf(query.get('level')),
     text: query.get('q') ?? '',
@@ -47,7 +47,7 @@ export function parseLogs(query: URLSearchParams): LogsView {
 
 /** Parameters of the log workspace and how their values are checked; `null`: any value makes sense. */
 const CHECKS: Readonly<Record<string, ((value: string) => string | null) | null>> = {
-  src: (value) => (parseSource(value) ? null : 'expected NODE, NODE/FAMILY or NODE/=FILE'),
+  src: (value) => (parseSourceText(value) ? null : 'expected NODE, NODE/FAMILY or NODE/=FILE'),
   last: (value) => (parseSpan(value) ? null : 'expected a span such as 15m or 2h'),
   from: (value) => (value === '' || parseMoment(value) !== null ? null : EXPECTED_TIME),
   to: (value) => (parseMoment(value) === null ? EXPECTED_TIME : null),
@@ -76,7 +76,7 @@ export function logsProblems(query: URLSearchParams): string[] {
 
 export function logsQuery(view: LogsView): URLSearchParams {
   const query = new URLSearchParams();
-  for (const source of view.sources) query.append('src', sourceText(source));
+  for (const source of view.sources) query.append('src', writeSourceText(source));
   writeRange(query, view.range);
   if (view.minLevel) query.set('level', view.minLevel);
   if (view.text) query.set('q', view.text);
@@ -105,21 +105,6 @@ function expectedSwitch(value: string): string | null {
 
 function flag(text: string | null, usual: boolean): boolean {
   return text === '1' ? true : text === '0' ? false : usual;
-}
-
-/** `NODE`, `NODE/FAMILY`, `NODE/=FILE`; a family whose name begins with `=` has a second slash before it. */
-function parseSource(text: string): SourceChoice | undefined {
-  const [node, name] = splitOnce(text);
-  if (!node) return undefined;
-  if (!name || name === '=' || name === '/') return { node, log: null };
-  if (name.startsWith('=')) return { node, log: { kind: 'file', name: name.slice(1) } };
-  return { node, log: { kind: 'family', name: name.startsWith('/') ? name.slice(1) : name } };
-}
-
-function sourceText({ node, log }: SourceChoice): string {
-  if (!log) return node;
-  if (log.kind === 'file') return `${node}/=${log.name}`;
-  return `${node}/${log.name.startsWith('=') ? '/' : ''}${log.name}`;
 }
 
 function parseKey(text: string | null): RecordKey | null {

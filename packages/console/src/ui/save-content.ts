@@ -9,8 +9,8 @@ export function saveContent(content: Blob, name: string): void {
   setTimeout(() => URL.revokeObjectURL(url), KEEP_MS);
 }
 
-/** Lets the browser fetch it, or take it from memory, under a name. */
-export function saveUrl(url: string, name: string): void {
+/** Lets the browser fetch it, or take it from memory; without a name, under the one that the node gives it. */
+export function saveUrl(url: string, name = ''): void {
   const link = document.createElement('a');
   link.href = url;
   link.download = name;

@@ -20,10 +20,13 @@ const jsonRoutes = ROUTE_IDS.flatMap((id) => {
   return answer.schema && !answer.each && !method ? [{ path, schema: answer.schema }] : [];
 });
 
+/** What some cannot do without. */
+const ASKED = '?file=a.log&time=0&for=/api/v1/log/raw';
+
 describe('the answer of', () => {
   it.each(jsonRoutes)('$path is exactly a $schema', async ({ path, schema }) => {
     const { port } = await startTestNode({ files: FILES });
-    expect(schemaProblems(await askJson(port, path), schema)).toEqual([]);
+    expect(schemaProblems(await askJson(port, `${path}${ASKED}`), schema)).toEqual([]);
   });
 
   it.each(jsonRoutes)('$path is exactly a $schema beside a service too', async ({ path, schema }) => {
@@ -33,7 +36,7 @@ describe('the answer of', () => {
       'text = "x"\nnumber = 1.5\nlist = [1, { a = true }]\npassword = "p"\n[table]\nwhen = 2026-01-02\n',
     );
     const { port } = await startTestNode({ files: FILES, settings: { service: { configFile } } });
-    expect(schemaProblems(await askJson(port, path), schema)).toEqual([]);
+    expect(schemaProblems(await askJson(port, `${path}${ASKED}`), schema)).toEqual([]);
   });
 
   it.each(['/api/v1/log/view', '/api/v1/log/raw?file=no', '/none'])(
@@ -49,7 +52,7 @@ describe('the answer of', () => {
     async ({ path, answer }) => {
       const { port } = await startTestNode({ files: FILES });
       // The head alone: not every answer ends by itself.
-      const { status, headers } = await ask(port, `${path}?file=a.log&time=0`, { method: 'HEAD' });
+      const { status, headers } = await ask(port, `${path}${ASKED}`, { method: 'HEAD' });
       expect({ status, type: headers['content-type'] }).toEqual({ status: 200, type: answer.contentType });
     },
   );

@@ -1,7 +1,8 @@
 import type { IncomingMessage } from 'node:http';
-import { PortholeError, type RouteRole, routeOf } from '@porthole/contract';
+import { PortholeError, type RouteId, type RouteRole, routeOf } from '@porthole/contract';
 import type { Access, Visitor } from '../auth/access.ts';
 import { plainAddress } from '../auth/client-network.ts';
+import type { DownloadTickets } from '../auth/download-tickets.ts';
 import type { Identity } from '../auth/identity.ts';
 import type { RouteRequest } from './answer.ts';
 import { findRoute, type RouteTarget } from './find-route.ts';
@@ -10,10 +11,14 @@ import { parseTarget } from './request-target.ts';
 
 const CHALLENGE = { 'www-authenticate': 'Bearer realm="porthole"' };
 
+/** What a browser saves to disk by a link, which carries no token: a ticket may stand for it. */
+export const TICKETED: ReadonlySet<RouteId> = new Set(['logRaw', 'clusterLogDownload']);
+
 /** Bounds on what is let in; settings give the numbers. */
 export interface GateOptions {
   maxUrlBytes: number;
   access: Access;
+  tickets: DownloadTickets;
   /** Whether metrics need credentials. */
   protectsMetrics: boolean;
   checkHost(host: string | undefined): void;
@@ -54,7 +59,13 @@ export async function admit(request: IncomingMessage, gate: GateOptions, arrival
   const target = findRoute(path);
   arrival.target = target;
   const role = roleOf(target, gate);
-  await identify(request, role, { gate, arrival });
+  const visitor = visitorOf(request);
+  // Only where one is taken; the header counts where there is both.
+  if (visitor.authorization === undefined && target && TICKETED.has(target.route) && query.has('ticket')) {
+    visitor.authorization = gate.tickets.redeem(url, Date.now());
+    query.delete('ticket');
+  }
+  await identify(visitor, role, { gate, arrival });
   if (target === undefined) throw new PortholeError('ROUTE_NOT_FOUND', 'no such route; /docs lists them');
   const method = methodOf(request, target);
   if (gate.isStopping() && routeOf(target.route).role !== 'none')
@@ -93,11 +104,10 @@ export function visitorOf({ headers, socket }: IncomingMessage): Visitor {
 }
 
 async function identify(
-  request: IncomingMessage,
+  visitor: Visitor,
   role: RouteRole,
   { gate, arrival }: { gate: GateOptions; arrival: Arrival },
 ): Promise<void> {
-  const visitor = visitorOf(request);
   const found = gate.access.identify(visitor);
   const verdict = found instanceof Promise ? await found : found;
   if ('identity' in verdict) arrival.identity = verdict.identity;

@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { ClusterState, NodeState } from '@porthole/contract';
+import { DownloadTickets } from '../auth/download-tickets.ts';
 import type { DoorRules } from '../doors/door-rules.ts';
 import type { Health } from '../health.ts';
 import type { OwnLog } from '../own-log/own-log.ts';
@@ -8,6 +9,7 @@ import { createBundleRoutes } from './bundle-routes.ts';
 import { createClusterRoutes } from './cluster-routes.ts';
 import { ConsoleFiles } from './console-files.ts';
 import { createCors } from './cors.ts';
+import { createDownloadRoutes } from './download-routes.ts';
 import { createRequestHandler } from './handle-request.ts';
 import { createHealthRoutes } from './health-routes.ts';
 import { createHostCheck } from './host-check.ts';
@@ -35,8 +37,10 @@ export function createHttpDoor(parts: HttpDoorParts): (request: IncomingMessage,
   const { http, node, follow, auth } = settings;
   const { access, accessLog, slots, metrics, checkRate, isStopping, answerTimeoutMs } = rules;
   const recordOptions = { ...rules, heartbeatMs: follow.heartbeatMs };
+  const tickets = new DownloadTickets();
   return createRequestHandler({
     gate: {
+      tickets,
       maxUrlBytes: http.maxUrlBytes,
       access,
       protectsMetrics: auth.protectMetrics,
@@ -50,6 +54,7 @@ export function createHttpDoor(parts: HttpDoorParts): (request: IncomingMessage,
       ...createLogRoutes(state),
       ...createRecordRoutes(state, recordOptions),
       ...createClusterRoutes(cluster, recordOptions),
+      ...createDownloadRoutes(cluster, { ...recordOptions, tickets }),
       ...createBundleRoutes(cluster, { ...rules, ...settings.bundle, health }),
       ...createPageRoutes({ consoleFiles: new ConsoleFiles(), version }),
     },

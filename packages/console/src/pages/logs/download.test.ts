@@ -1,38 +1,7 @@
 import { expect, test } from 'vitest';
-import type { LogSource, PageRequest, ShownRecord } from '../../log-view/log-source.ts';
-import { fileBytes, foundRecords } from './download.ts';
+import type { SourceChoice } from '../../state/view.ts';
+import { bytesAround, downloadUrl } from './download.ts';
 import { readPart } from './read-part.ts';
-
-const recordOf = (message: string): ShownRecord => ({
-  ...{ type: 'record', node: 'n', file: 'f', offset: 0, bytes: 1, cursor: message, message },
-});
-
-/** Pages of one record each. */
-function sourceOf(messages: readonly string[]): LogSource {
-  const page = ({ from }: PageRequest) => {
-    const index = typeof from === 'object' && 'page' in from ? Number(from.page) : 0;
-    const next = index + 1 < messages.length ? String(index + 1) : null;
-    const records = [recordOf(messages[index] ?? '')];
-    return Promise.resolve({
-      records,
-      next,
-      isOutOfTime: false,
-      scannedBytes: 0,
-      reachedMs: null,
-      problems: [],
-      members: [],
-    });
-  };
-  const never = () => new Promise<never>(() => undefined);
-  return {
-    nodes: ['n'],
-    page,
-    follow: async function* () {},
-    histogram: never,
-    extent: never,
-    fractionOf: () => undefined,
-  };
-}
 
 /** A file in memory, told in small chunks whose memory is used again. */
 function nodeWith(text: string) {
@@ -58,16 +27,24 @@ function nodeWith(text: string) {
 
 const { signal } = new AbortController();
 
-test('found records are fetched page by page, to the last', async () => {
-  const { content, isCut } = await foundRecords(sourceOf(['one', 'two', 'three']), {}, signal);
-  expect(await content.text()).toBe('one\ntwo\nthree\n');
-  expect(isCut).toBe(false);
+test('a single file is fetched as it is, everything else as records', () => {
+  const family = { node: 'n', log: { kind: 'family', name: 'x.log' } } as const;
+  const file = { node: 'n:1', log: { kind: 'file', name: 'x.log.1' } } as const;
+  const url = (sources: readonly SourceChoice[], filter = {}, withNode = false) =>
+    downloadUrl({ sources, filter, withNode });
+  expect(url([file])).toBe('/api/v1/cluster/nodes/n%3A1/log/raw?file=x.log.1');
+  expect(url([])).toBe('/api/v1/cluster/log/download');
+  // A log is more than its live file.
+  expect(url([family])).toBe('/api/v1/cluster/log/download?src=n%2Fx.log');
+  expect(url([file, family], { minLevel: 'WARN', terms: ['a b'] }, true)).toBe(
+    '/api/v1/cluster/log/download?src=n%3A1%2F%3Dx.log.1&src=n%2Fx.log&level=warn&q=a+b&prefix=true',
+  );
 });
 
-test('a file is copied out of chunks that are used again, and closed', async () => {
+test('what is around a record is copied out of chunks that are used again, and the file closed', async () => {
   const node = nodeWith('hello, world');
-  const { content, name } = await fileBytes(node, { file: 'x.log' }, signal);
-  expect([name, await content.text()]).toEqual(['x.log', 'hello, world']);
+  const content = await bytesAround(node, { file: 'x.log', offset: 3, bytes: 2 }, signal);
+  expect(await content.text()).toBe('hello, world');
   expect(node.isClosed()).toBe(true);
 });
 

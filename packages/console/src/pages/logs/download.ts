@@ -1,61 +1,48 @@
 import type { NodeState } from '@porthole/client';
-import type { LogSource, RowFilter } from '../../log-view/log-source.ts';
-import { recordLine } from '../../log-view/record-text.ts';
-
-/** A page of records asked at once. */
-const PAGE_RECORDS = 1000;
-
-/** A file in the memory of the browser should not be larger; the command line has no such limit. */
-const MAX_RECORDS = 100_000;
-const MAX_CHARACTERS = 64_000_000;
+import { encodeFilter, PATHS, writeSourceText } from '@porthole/contract';
+import type { RowFilter } from '../../log-view/log-source.ts';
+import type { SourceChoice } from '../../state/view.ts';
 
 /** Of a file, on each side of a record. */
 const AROUND_BYTES = 512 * 1024;
 
-export interface Download {
-  name: string;
-  content: Blob;
-  /** Not all of it: there was more than a page can hold. */
-  isCut: boolean;
+export interface Wanted {
+  sources: readonly SourceChoice[];
+  filter: RowFilter;
+  /** Records say which node they are from. */
+  withNode: boolean;
 }
 
-/** The records that the filter finds, oldest first, as lines of text. */
-export async function foundRecords(source: LogSource, filter: RowFilter, signal: AbortSignal): Promise<Download> {
-  const parts: string[] = [];
-  const withNode = source.nodes.length !== 1;
-  let records = 0;
-  let characters = 0;
-  let from: Parameters<LogSource['page']>[0]['from'] | null = 'start';
-  while (from !== null && records < MAX_RECORDS && characters < MAX_CHARACTERS) {
-    const page = await source.page({ direction: 'newer', from, limit: PAGE_RECORDS, filter }, { signal });
-    for (const record of page.records) {
-      const line = `${recordLine(record, { withNode })}\n`;
-      parts.push(line);
-      characters += line.length;
-    }
-    records += page.records.length;
-    from = page.next === null ? null : { page: page.next };
-  }
-  return { name: 'records.log', content: new Blob(parts, { type: 'text/plain' }), isCut: from !== null };
+/** Where everything that is wanted can be had, of any size: a single file as it is, otherwise the records found. */
+export function downloadUrl({ sources, filter, withNode }: Wanted): string {
+  const [only, ...others] = sources;
+  const isWhole = Object.keys(filter).length === 0;
+  if (only?.log?.kind === 'file' && others.length === 0 && isWhole) return rawUrl(only.node, only.log.name);
+  const query = new URLSearchParams();
+  for (const source of sources) query.append('src', writeSourceText(source));
+  for (const [name, value] of encodeFilter(filter)) query.append(name, value);
+  if (withNode) query.set('prefix', 'true');
+  return query.size === 0 ? PATHS.clusterLogDownload : `${PATHS.clusterLogDownload}?${query}`;
 }
 
-/** Bytes of a file as they are; without a place the whole file, as far as a page can hold it. */
-export async function fileBytes(
+function rawUrl(node: string, file: string): string {
+  return `${PATHS.clusterNodes}/${encodeURIComponent(node)}/log/raw?${new URLSearchParams({ file })}`;
+}
+
+/** A megabyte of a file around a record. */
+export async function bytesAround(
   node: Pick<NodeState, 'openLog'>,
-  { file, around }: { file: string; around?: { offset: number; bytes: number } },
+  { file, offset, bytes }: { file: string; offset: number; bytes: number },
   signal: AbortSignal,
-): Promise<Download> {
+): Promise<Blob> {
   const log = await node.openLog({ file }, { signal });
   try {
-    const start = around ? Math.max(0, around.offset - AROUND_BYTES) : Math.max(0, log.sizeBytes - MAX_CHARACTERS);
-    const end = around
-      ? Math.min(log.sizeBytes, around.offset + Math.min(around.bytes, AROUND_BYTES) + AROUND_BYTES)
-      : log.sizeBytes;
+    const start = Math.max(0, offset - AROUND_BYTES);
+    const end = Math.min(log.sizeBytes, offset + Math.min(bytes, AROUND_BYTES) + AROUND_BYTES);
     const chunks: BlobPart[] = [];
     // Chunks are used again: what is kept is a copy.
     for await (const chunk of log.read(start, end, { signal })) chunks.push(chunk.slice());
-    const isCut = around === undefined && start > 0;
-    return { name: file, content: new Blob(chunks, { type: 'application/octet-stream' }), isCut };
+    return new Blob(chunks, { type: 'application/octet-stream' });
   } finally {
     await log.close();
   }

@@ -18,7 +18,7 @@ export function LogActions({ onCopyCli, onCopyLink, onDownload, plainUrl }: LogA
       <button
         type="button"
         class="button"
-        title="The file of a single log, otherwise the records found, as text"
+        title="Every record of this view, as text, of any size; a single file as it is. The last line says whether it is complete"
         onClick={onDownload}
       >
         Download

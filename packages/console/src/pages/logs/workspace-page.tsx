@@ -41,7 +41,7 @@ export function WorkspacePage({ view }: { view: LogsView }) {
   const field = useRef<HTMLInputElement>(null);
   const [isOpen, setOpen] = useState(false);
   const [isAskingTime, setAskingTime] = useState(false);
-  const actions = viewActions({ view, source, workspace });
+  const actions = viewActions({ view, workspace, withNode: hasSeveral });
   const record = isOpen ? focusedRecord(workspace) : null;
   const isLive = state.follow.state === 'live';
 

@@ -58,6 +58,7 @@ export const CLUSTER_END: ClusterEnd = {
   elapsedMs: 4,
   members: [OK, DEAD],
   membership: MEMBERSHIP,
+  problems: [],
   cursor: null,
 };
 

@@ -1,12 +1,20 @@
 import type { ClusterState } from '@porthole/contract';
+import { DownloadTickets } from '../../auth/download-tickets.ts';
 import { createClusterRoutes } from '../cluster-routes.ts';
+import { createDownloadRoutes } from '../download-routes.ts';
 import { createMemberRoutes } from '../member-routes.ts';
 import { type Served, type ServeOptions, serveRoutes } from './serve-routes.ts';
 
 /** The routes of a cluster and of its members on a port of their own; stopped when the test ends. */
 export function serveCluster(cluster: ClusterState | undefined, options?: ServeOptions): Promise<Served> {
   return serveRoutes(
-    (rules) => ({ routes: createClusterRoutes(cluster, rules), memberRoutes: createMemberRoutes(cluster, rules) }),
+    (rules) => ({
+      routes: {
+        ...createClusterRoutes(cluster, rules),
+        ...createDownloadRoutes(cluster, { ...rules, tickets: new DownloadTickets() }),
+      },
+      memberRoutes: createMemberRoutes(cluster, rules),
+    }),
     options,
   );
 }

@@ -1,5 +1,6 @@
 import type { MemberRouteId, RouteId } from '@porthole/contract';
 import { onTestFinished } from 'vitest';
+import { DownloadTickets } from '../../auth/download-tickets.ts';
 import { openToAll, QUIET_ACCESS_LOG } from '../../auth/testing/open-to-all.ts';
 import { StreamSlots } from '../../doors/stream-slots.ts';
 import type { CutReason } from '../../metrics/request-counts.ts';
@@ -53,6 +54,7 @@ export async function serveRoutes(
     gate: {
       maxUrlBytes: 8192,
       access: openToAll(),
+      tickets: new DownloadTickets(),
       protectsMetrics: true,
       checkHost() {},
       checkRate() {},
