@@ -1,4 +1,4 @@
-import { ClientError, codeOf } from '@porthole/client';
+import { ClientError, codeOf, ERROR_KINDS, isErrorCode } from '@porthole/client';
 import { session } from './session.ts';
 import { Store } from './store.ts';
 
@@ -112,8 +112,9 @@ export class Resource<Value> {
   }
 
   #waitMs(): number | undefined {
-    if (this.state.value.failure) return Math.min(this.#everyMs ?? RETRY_MS, RETRY_MS);
-    return this.#everyMs;
+    const { failure } = this.state.value;
+    if (failure && !mayPass(failure)) return this.#everyMs;
+    return failure ? Math.min(this.#everyMs ?? RETRY_MS, RETRY_MS) : this.#everyMs;
   }
 
   #loadIfDue(): void {
@@ -139,6 +140,11 @@ export class Resource<Value> {
   #failureOf(thrown: unknown): Failure {
     return { ...problemOf(thrown), sinceMs: this.state.value.failure?.sinceMs ?? this.#around.now() };
   }
+}
+
+/** Whether a failure may be over soon; a request that was refused as such is refused again. */
+function mayPass({ code, status }: Failure): boolean {
+  return status === null || (isErrorCode(code) && ERROR_KINDS[code].retryable) || status >= 500;
 }
 
 /** Anything thrown, as it is told: the API's code and detail where it has them. */

@@ -8,9 +8,6 @@ import {
 } from '@porthole/contract';
 import type { LogSelection } from '@porthole/logs/types';
 
-/** Records asked for at once of each source: what is held in memory, whatever is downloaded. */
-const PAGE_RECORDS = 1000;
-
 /** Text sent at once. */
 const PIECE_CHARACTERS = 64 * 1024;
 
@@ -83,8 +80,15 @@ async function* pagesOf(
   { source, request, account }: PagesParts,
   { signal, maxRecords, budgetMs }: DownloadOptions,
 ): AsyncGenerator<ClusterRecord[], void, undefined> {
-  const limit = Math.min(PAGE_RECORDS, maxRecords);
-  const query = { ...source, ...request.filter, order: 'oldest', limit, before: 0, after: 0, raw: true } as const;
+  const query = {
+    ...source,
+    ...request.filter,
+    order: 'oldest',
+    limit: maxRecords,
+    before: 0,
+    after: 0,
+    raw: true,
+  } as const;
   let start: { start?: { cursor: string } } = {};
   for (;;) {
     let end: ClusterEnd | undefined;

@@ -60,6 +60,11 @@ export function DriftSection({ view, nodes, diff, isLoading, onRetry }: DriftSec
       </div>
       <RoleSwitch view={view} diff={diff} role={role.role} />
       {partial}
+      {view.role !== null && view.role !== role.role ? (
+        <p class="config-sub" role="alert">
+          No nodes of the role "{view.role}" can be compared: these have the role "{role.role}".
+        </p>
+      ) : null}
       <DriftTable view={view} matrix={matrix} nodeCount={role.nodes.length} />
       <PairSection key={role.role} view={view} nodes={ids} proposed={firstPair(matrix)} />
     </>

@@ -31,6 +31,8 @@ export function PairSection({ view, nodes, proposed }: PairSectionProps) {
     heading.current?.focus({ preventScroll: true });
   }, [chosen]);
   const ids = [...new Set([...nodes, ...[left ?? [], right ?? []].flat()])].sort();
+  // Asking for one would be asking for ever.
+  const unknown = [left, right].filter((id) => id !== null && !nodes.includes(id));
   const go = (pair: { left: string | null; right: string | null }) => {
     last.current = `${pair.left} ${pair.right}`;
     navigation.go({ ...view, ...pair }, { replace: true });
@@ -57,7 +59,11 @@ export function PairSection({ view, nodes, proposed }: PairSectionProps) {
           {left !== null && right !== null && <CopyPair left={left} right={right} />}
         </div>
       </div>
-      {left !== null && right !== null ? (
+      {unknown.length > 0 ? (
+        <p class="config-empty" role="alert">
+          {unknown.map((id) => `No node named "${id}"`).join(' · ')}: choose another.
+        </p>
+      ) : left !== null && right !== null ? (
         <LoadedPair key={`${left} ${right}`} left={left} right={right} />
       ) : (
         <p class="config-empty">Choose two nodes to see their configurations side by side.</p>

@@ -1,0 +1,147 @@
+import { createReadStream, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { createToken } from '@porthole/server/tokens';
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { eventually } from '../packages/logs/src/testing/eventually.ts';
+import { tempDir } from '../packages/server/src/testing/test-node.ts';
+import { startBrowser } from './testing/browser-page.ts';
+import { countedLines, line, startCluster } from './testing/console-cluster.ts';
+import { see, visit } from './testing/console-page.ts';
+
+let browser: Browser;
+
+beforeAll(async () => {
+  browser = await startBrowser();
+});
+
+afterAll(() => browser.close());
+
+const pillOf = (page: Page) => page.locator('.source-bar .pill');
+const rowsOf = (page: Page) => page.locator('.row-record, .rows-block [role="row"]');
+const findOf = (page: Page) => page.getByRole('searchbox', { name: 'Find in the logs' });
+
+/** Lines of a file, without holding it. */
+async function linesOf(path: string): Promise<{ count: number; last: string }> {
+  let [count, last] = [0, ''];
+  for await (const text of createInterface({ input: createReadStream(path) })) {
+    count++;
+    last = text;
+  }
+  return { count, last };
+}
+
+describe('what the console says is so', () => {
+  it('a file without timestamps and a binary one are named, and the log page is live', async () => {
+    const [{ url }] = await startCluster([
+      { files: { 'a.log': countedLines(30), 'notes.log': 'only text\n'.repeat(40), 'core.log': '\0'.repeat(4000) } },
+    ]);
+    const { page } = await visit(browser, url, { path: '/logs' });
+    await see(page.getByText('line 30', { exact: true }));
+    await see(page.getByText('2 files are not shown, being binary or without timestamps'));
+    expect(await pillOf(page).textContent()).toBe('Live');
+    expect(await page.getByText('only text').count()).toBe(0);
+    await page.getByRole('link', { name: 'notes.log' }).click();
+    await see(page.getByText('only text').first());
+    await eventually(async () => expect(await pillOf(page).textContent()).toBe('Live'));
+  });
+
+  it('an address that is no page says so, and one that is ignored in part names the part', async () => {
+    const [{ url }] = await startCluster([{ files: { 'a.log': line(5, 'one') } }]);
+    const { page } = await visit(browser, url, { path: '/logs?level=BANANA&lvl=error' });
+    await see(page.getByText(/level=BANANA is ignored: expected trace/));
+    await see(page.getByText(/lvl is not a parameter of this page/));
+    const answer = await page.goto(`${url}/nothing`);
+    expect(answer?.status()).toBe(404);
+    await see(page.getByRole('heading', { name: 'Nothing is here' }));
+  });
+
+  it('typing and then "not" leaves the text out, and does not look for it too', async () => {
+    const [{ url }] = await startCluster([{ files: { 'a.log': countedLines(30) } }]);
+    const { page } = await visit(browser, url, { path: '/logs?only=1', hasClock: true });
+    await see(page.getByText('line 30', { exact: true }));
+    await findOf(page).pressSequentially('line 2');
+    await page.getByRole('button', { name: 'Leave out records with this text' }).click();
+    await eventually(async () => expect(page.url()).toContain('not=line+2'));
+    await see(page.getByText('line 19', { exact: true }));
+    // What was typed would be looked for by now.
+    await page.clock.fastForward(5000);
+    expect(new URL(page.url()).searchParams.get('q')).toBeNull();
+    await eventually(async () => expect(await page.getByText('line 29', { exact: true }).count()).toBe(0));
+    expect(await page.getByText('line 30', { exact: true }).count()).toBe(1);
+  });
+
+  it('a regex that is not finished leaves the rows, the nodes and the pill as they are', async () => {
+    const [{ url }] = await startCluster([
+      { files: { 'a.log': countedLines(30) } },
+      { files: { 'b.log': countedLines(5, { name: 'other' }) } },
+    ]);
+    const { page } = await visit(browser, url, { path: '/logs?only=1&re=1' });
+    await see(page.getByText('line 30', { exact: true }));
+    await findOf(page).pressSequentially('line (');
+    await see(page.locator('#find-message'));
+    expect(await page.getByText('nodes answered').count()).toBe(0);
+    await see(page.getByText('line 30', { exact: true }));
+    expect(await pillOf(page).textContent()).toBe('Live');
+    await findOf(page).pressSequentially('29|30)');
+    await see(page.getByText('line 30', { exact: true }));
+    await eventually(async () => expect(await page.getByText('line 28', { exact: true }).count()).toBe(0));
+  });
+
+  it('a time range with an end, chosen while live, is not live; what is chosen is ticked', async () => {
+    const [{ url }] = await startCluster([{ files: { 'a.log': countedLines(30), 'b.log': line(1, 'b') } }, {}]);
+    const { page } = await visit(browser, url, { path: '/logs?src=n1' });
+    await eventually(async () => expect(await pillOf(page).textContent()).toBe('Live'));
+    await page.getByRole('button', { name: '+ source' }).click();
+    for (const name of ['All logs of n1', 'a.log', 'b.log']) expect(await page.getByLabel(name).isChecked()).toBe(true);
+    expect(await page.getByLabel('All logs of all nodes').isChecked()).toBe(false);
+    await page.getByLabel('b.log').uncheck();
+    expect(await page.getByLabel('All logs of n1').isChecked()).toBe(false);
+    await page.getByRole('button', { name: 'Show 1 log' }).click();
+    await eventually(async () => expect(page.url()).toContain('src=n1/a.log'));
+    await page.locator('.range-menu summary').click();
+    await page.getByLabel('To', { exact: true }).fill('2099-01-01 00:00');
+    await page.locator('.range-menu form button').click();
+    await eventually(async () => expect(await pillOf(page).textContent()).toBe('Follow'));
+  });
+
+  it('two nodes to compare, of which one does not exist, are asked for once', async () => {
+    const [{ url }] = await startCluster([{ config: 'a = 1\n' }, { config: 'a = 2\n' }]);
+    const { page, requested } = await visit(browser, url, { path: '/config?left=x&right=n2' });
+    await see(page.getByText('No node named "x"'));
+    expect(requested.filter((address) => address.includes('nodes=x') || address.includes('/nodes/x/'))).toEqual([]);
+  });
+});
+
+describe('a download', () => {
+  const RECORDS = 101_000;
+
+  async function startGuarded() {
+    const tokenFile = join(tempDir(), 'tokens');
+    const { token, line: stored } = createToken('operator');
+    writeFileSync(tokenFile, `${stored}\n`, { mode: 0o600 });
+    const files = { 'a.log': countedLines(RECORDS) };
+    const [node] = await startCluster([{ files, settings: { auth: { tokenFile } } }]);
+    return { node, token };
+  }
+
+  it('has every record, also with a token, and says at its end that it is complete', async () => {
+    const { node, token } = await startGuarded();
+    const { page, requested } = await visit(browser, node.url, { path: '/logs', acceptDownloads: true });
+    await page.getByLabel('Token', { exact: true }).fill(token);
+    await page.getByRole('button', { name: 'Use token' }).click();
+    await see(rowsOf(page).first());
+    const [download] = await Promise.all([
+      page.waitForEvent('download'),
+      page.getByRole('button', { name: 'Download' }).click(),
+    ]);
+    const { count, last } = await linesOf(await download.path());
+    expect(last).toBe(`# porthole: complete · ${RECORDS} records · 1 nodes`);
+    expect(count).toBe(RECORDS + 1);
+    expect(download.url()).toMatch(/ticket=/);
+    expect(requested.filter((address) => address.includes(token))).toEqual([]);
+    const again = await fetch(download.url());
+    expect(again.status).toBe(401);
+  });
+});
