@@ -1,5 +1,6 @@
 import type { Level } from '@porthole/client';
 import type { HistogramAnswer } from './log-source.ts';
+import { isWhole } from './member-reports.ts';
 
 /** The levels that have a chip. */
 export type LevelLetter = 'E' | 'W' | 'I' | 'D';
@@ -25,7 +26,7 @@ const RISING: readonly Level[] = ['TRACE', 'DEBUG', 'INFO', 'WARN', 'ERROR', 'FA
 
 /** Whether there may be more records than were counted: the scan was cut short, or a node did not respond. */
 export function isPartialCount({ counted, members }: Pick<HistogramAnswer, 'counted' | 'members'>): boolean {
-  return counted !== null || members.some(({ outcome }) => outcome !== 'ok');
+  return counted !== null || !members.every(isWhole);
 }
 
 export function levelCounts({ buckets }: Pick<HistogramAnswer, 'buckets'>): LevelCounts {

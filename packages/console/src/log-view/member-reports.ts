@@ -1,5 +1,10 @@
 import type { MemberReport } from '@porthole/client';
 
+/** Whether a member gave everything that was asked of it. */
+export function isWhole({ outcome, isPartial }: MemberReport): boolean {
+  return outcome === 'ok' && !isPartial;
+}
+
 /** What a member was asked for. */
 export type AskedFor = 'page' | 'follow' | 'count';
 

@@ -5,6 +5,7 @@ import { EdgeLine } from './edge-line.tsx';
 import { failedFiles } from './file-problems.ts';
 import { gridRole } from './grid-roles.ts';
 import type { ShownRecord } from './log-source.ts';
+import { isWhole } from './member-reports.ts';
 import { EventLine, GapLine } from './notice-rows.tsx';
 import { RecordRow } from './record-row.tsx';
 import { timeOf } from './record-text.ts';
@@ -48,7 +49,7 @@ export function RowList({ workspace, state, look, seen, onOpen }: RowListProps) 
   const situation = {
     ...{ hasRows: state.rows.length > 0, isFiltered: isFiltered(state), isLoading },
     ...{ follow: state.follow.state, zone: look.zone },
-    isPartial: failedFiles(state.problems).length > 0 || state.members.some(({ outcome }) => outcome !== 'ok'),
+    isPartial: failedFiles(state.problems).length > 0 || !state.members.every(isWhole),
   };
   const pressed = useRef<string | null>(null);
   const readerMoves = () => isLive && workspace.pause();

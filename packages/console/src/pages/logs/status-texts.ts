@@ -1,6 +1,7 @@
 import { failedFiles } from '../../log-view/file-problems.ts';
 import { hiddenBelow, isPartialCount } from '../../log-view/level-counts.ts';
 import type { ShownRecord } from '../../log-view/log-source.ts';
+import { isWhole } from '../../log-view/member-reports.ts';
 import { timeOf } from '../../log-view/record-text.ts';
 import type { WorkspaceState } from '../../log-view/workspace-state.ts';
 import type { ZoneName } from '../../state/view.ts';
@@ -13,7 +14,7 @@ function isCounted(histogram: WorkspaceState['histogram']): boolean {
 
 /** Whether the rows are all that match: both ends reached, nothing missing between, every node and file read. */
 function isEverything({ top, bottom, rows, members, problems }: StatusInput['state']): boolean {
-  const isRead = failedFiles(problems).length === 0 && members.every(({ outcome }) => outcome === 'ok');
+  const isRead = failedFiles(problems).length === 0 && members.every(isWhole);
   return isRead && top.kind === 'done' && bottom.kind === 'done' && rows.every(({ kind }) => kind !== 'gap');
 }
 
