@@ -2,7 +2,8 @@ import type { MemberReport } from '@porthole/client';
 
 /** Whether a member gave everything that was asked of it. */
 export function isWhole({ outcome, isPartial }: MemberReport): boolean {
-  return outcome === 'ok' && !isPartial;
+  // One that stopped in order is not missing.
+  return (outcome === 'ok' || outcome === 'left') && !isPartial;
 }
 
 /** What a member was asked for. */
