@@ -97,8 +97,8 @@ export class HttpNode implements NodeClient {
     return bodyBytes(await askStream(question, this.#parts));
   }
 
-  openLog({ file }: FileRequest, { signal }: CallOptions = {}): Promise<OpenLog> {
-    return openRemoteLog(file, this.#parts, signal);
+  openLog(request: FileRequest, { signal }: CallOptions = {}): Promise<OpenLog> {
+    return openRemoteLog(request, this.#parts, signal);
   }
 
   async *searchLogs(request: SearchQuery, options: SearchOptions = {}): AsyncGenerator<SearchItem[], void, undefined> {

@@ -1,4 +1,4 @@
-import { encodeFile, isSameFile, PATHS } from '@porthole/contract';
+import { encodeFile, type FileRequest, isSameFile, PATHS } from '@porthole/contract';
 import type { OpenLog, ReadOptions } from '@porthole/logs/types';
 import { askStream, refusePage } from './ask.ts';
 import { announcedBytes, bodyBytes } from './body-bytes.ts';
@@ -12,8 +12,9 @@ const PATH = PATHS.logRaw;
 export const AS_IT_IS = { 'accept-encoding': 'identity' } as const;
 
 /** A file of a node. Nothing is held open there: each reading looks whether the name still leads to the same file. */
-export async function openRemoteLog(file: string, parts: AskParts, signal?: AbortSignal): Promise<OpenLog> {
-  const head = await askHead(file, parts, signal);
+export async function openRemoteLog(request: FileRequest, parts: AskParts, signal?: AbortSignal): Promise<OpenLog> {
+  const { file } = request;
+  const head = await askHead(request, parts, signal);
   head.close(); // it has no body
   refusePage(head);
   const sizeBytes = announcedBytes(head);
@@ -29,7 +30,7 @@ export async function openRemoteLog(file: string, parts: AskParts, signal?: Abor
     read(start, end, options = {}) {
       if (leaving.signal.aborted) throw new TypeError(`${JSON.stringify(file)} is closed`);
       const range = { start: Math.max(0, start), end: Math.min(end, sizeBytes) };
-      const reading = readRange({ file, etag, ...range }, parts, { ...options, closing: leaving.signal });
+      const reading = readRange({ ...request, etag, ...range }, parts, { ...options, closing: leaving.signal });
       readings.add(reading);
       return reading;
     },
@@ -41,8 +42,8 @@ export async function openRemoteLog(file: string, parts: AskParts, signal?: Abor
 }
 
 /** An error that answers HEAD has no body and so no code: GET is asked for it. */
-async function askHead(file: string, parts: AskParts, signal: AbortSignal | undefined): Promise<Exchange> {
-  const question = { path: PATH, query: encodeFile({ file }), headers: AS_IT_IS, signal };
+async function askHead(request: FileRequest, parts: AskParts, signal: AbortSignal | undefined): Promise<Exchange> {
+  const question = { path: PATH, query: encodeFile(request), headers: AS_IT_IS, signal };
   try {
     return await askStream({ ...question, method: 'HEAD' }, parts);
   } catch (error) {
@@ -53,19 +54,19 @@ async function askHead(file: string, parts: AskParts, signal: AbortSignal | unde
   }
 }
 
-interface Part {
-  file: string;
+interface Part extends FileRequest {
   etag: string;
   start: number;
   end: number;
 }
 
 async function* readRange(
-  { file, etag, start, end }: Part,
+  { etag, start, end, ...request }: Part,
   parts: AskParts,
   { signal, closing }: ReadOptions & { closing: AbortSignal },
 ): AsyncGenerator<Uint8Array, void, undefined> {
   if (start >= end) return;
+  const { file } = request;
   // Both end it; one that is listened to by hand, because a signal made of several outlives its readings.
   const leaving = new AbortController();
   const leave = () => leaving.abort(signal?.aborted ? signal.reason : closing.reason);
@@ -74,11 +75,11 @@ async function* readRange(
   closing.addEventListener('abort', leave);
   try {
     const headers = { ...AS_IT_IS, range: `bytes=${start}-${end - 1}` };
-    const question = { path: PATH, query: encodeFile({ file }), headers, signal: leaving.signal };
+    const question = { path: PATH, query: encodeFile(request), headers, signal: leaving.signal };
     const exchange = await askStream(question, parts).catch(async (error: unknown) => {
       if (!(error instanceof ClientError) || error.status !== 416) throw error;
       // The refusal does not tell of which file.
-      const head = await askHead(file, parts, leaving.signal);
+      const head = await askHead(request, parts, leaving.signal);
       head.close();
       throw isSameFile(etag, strong(head.header('etag'))) ? truncated(file, error) : replaced(file, error);
     });

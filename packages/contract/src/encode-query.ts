@@ -20,8 +20,11 @@ type Budget = Pick<SearchOptions, 'budgetMs'>;
 /** Names and values in the order they are written; what is `undefined` is left out. */
 type Parameters = readonly (readonly [name: string, value: string | number | undefined])[];
 
-export function encodeFile({ file }: FileRequest): URLSearchParams {
-  return written([['file', fileName(file)]]);
+export function encodeFile({ file, text }: FileRequest): URLSearchParams {
+  return written([
+    ['file', fileName(file)],
+    ['text', whenTrue(text)],
+  ]);
 }
 
 export function encodeView({ file, sizeBytes }: ViewRequest): URLSearchParams {

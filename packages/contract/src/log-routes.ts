@@ -67,6 +67,13 @@ export const LOG_ROUTES = {
     parameters: [
       FILE,
       {
+        name: 'text',
+        in: 'query',
+        required: false,
+        type: 'boolean',
+        description: 'Of a `.gz` file, its uncompressed text: byte ranges count in it, as the offsets of records do.',
+      },
+      {
         name: 'Range',
         in: 'header',
         required: false,
@@ -84,7 +91,7 @@ export const LOG_ROUTES = {
     ],
     answer: { contentType: 'application/octet-stream' },
     alsoAnswers: { 206: 'The part asked for.', 304: 'The file has not changed.' },
-    errors: ['RANGE_NOT_SATISFIABLE', 'PRECONDITION_FAILED', 'RAW_HAS_SECRETS', ...FILE_ERRORS],
+    errors: ['RANGE_NOT_SATISFIABLE', 'PRECONDITION_FAILED', 'RAW_HAS_SECRETS', 'LOG_FILE_CORRUPT', ...FILE_ERRORS],
     stream: true,
   },
 } as const satisfies Record<string, Route>;

@@ -4,6 +4,7 @@ import { familyNotFound } from './file/family-not-found.ts';
 import type { HandleCache } from './file/handle-cache.ts';
 import type { LogHandle } from './file/log-handle.ts';
 import type { SharedReads } from './file/shared-reads.ts';
+import type { TextSource } from './file/text-source.ts';
 import { FollowHub } from './follow/follow-hub.ts';
 import { BlockIndexes } from './index/block-index.ts';
 import { LogError, systemCode } from './log-error.ts';
@@ -17,6 +18,7 @@ import { histogram } from './search/histogram.ts';
 import { leaveOutUntimed } from './search/leave-out-untimed.ts';
 import { type OpenFamily, openFamily, releaseFamily } from './search/open-family.ts';
 import { FileOpener } from './search/open-file.ts';
+import { packedText } from './search/packed-text.ts';
 import { ScanShop } from './search/scan-shop.ts';
 import { searchLines } from './search/search.ts';
 import type { AskOptions } from './search/stop-reason.ts';
@@ -173,6 +175,18 @@ export class LogEngine {
     } catch (error) {
       if (!(error instanceof LogError)) throw error;
       return false;
+    }
+  }
+
+  /** The text of a compressed file, to be read at any offset. The caller releases the handle. */
+  async openText(name: string, options: ReadOptions): Promise<{ handle: LogHandle; text: TextSource }> {
+    (await this.#parts.acquire(name)).release();
+    const file = await this.#opener.open(name, options);
+    try {
+      return { handle: file.handle, text: await packedText(this.#shop, file, options) };
+    } catch (error) {
+      file.handle.release();
+      throw error;
     }
   }
 

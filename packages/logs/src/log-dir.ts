@@ -123,9 +123,14 @@ export class LogDir {
 
   /**
    * A file as it is on disk, but for masked secrets. The caller closes it. A compressed file in whose text there are
-   * secrets is refused: they cannot be masked in it.
+   * secrets is refused: they cannot be masked in it. With `text`, a compressed file is given as its uncompressed text:
+   * what the offsets of its records count in.
    */
-  async open(name: string, options: ReadOptions = {}): Promise<OpenLog> {
+  async open(name: string, { text = false, ...options }: ReadOptions & { text?: boolean } = {}): Promise<OpenLog> {
+    if (text && isGzipName(name)) {
+      const packed = await (await this.#loadEngine()).openText(name, options);
+      return openLog({ handle: packed.handle, reads: this.#reads }, packed.text);
+    }
     const file = { handle: await this.#acquire(name), reads: this.#reads };
     try {
       await this.#packed.refuse(file, options);

@@ -92,8 +92,8 @@ export class LocalNode implements NodeState {
     return this.#parts.logs.tail(file, sizeBytes, options);
   }
 
-  openLog({ file }: FileRequest, options: CallOptions = {}): Promise<OpenLog> {
-    return this.#parts.logs.open(file, options);
+  openLog({ file, text = false }: FileRequest, { signal }: CallOptions = {}): Promise<OpenLog> {
+    return this.#parts.logs.open(file, { signal, text });
   }
 
   searchLogs(request: SearchQuery, options: SearchOptions = {}): AsyncIterable<SearchItem[]> {

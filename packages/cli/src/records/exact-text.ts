@@ -28,10 +28,9 @@ export function receivedText({ raw, message }: FoundRecord): ExactText {
   return { text: `${raw ?? message}\n`, isOpen: false };
 }
 
-/** Of a long record, or one that is not valid UTF-8, the text is not all. Compressed files cannot be read by place. */
+/** Of a long record, or one that is not valid UTF-8, the text is not all. */
 async function readRecord(holder: FileHolder, { file, offset, bytes }: FoundRecord): Promise<ExactText | undefined> {
-  if (file.endsWith('.gz')) return undefined;
-  const log = await holder.openLog({ file });
+  const log = await holder.openLog({ file, text: true });
   try {
     const chunks: Buffer[] = [];
     for await (const chunk of log.read(offset, offset + bytes)) chunks.push(Buffer.from(chunk));

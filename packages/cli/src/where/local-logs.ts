@@ -14,8 +14,8 @@ export class LocalLogs implements LogState, FileHolder {
     return this.#dir.details(options);
   }
 
-  openLog({ file }: FileRequest) {
-    return this.#dir.open(file);
+  openLog({ file, text = false }: FileRequest) {
+    return this.#dir.open(file, { text });
   }
 
   searchLogs(query: SearchQuery, options?: SearchOptions) {

@@ -1,19 +1,22 @@
 import type { LogHandle } from '../file/log-handle.ts';
 import { type RangeSource, readRange } from '../file/read-range.ts';
-import type { OpenLog } from '../types.ts';
+import type { TextSource } from '../file/text-source.ts';
+import type { OpenLog, ReadOptions } from '../types.ts';
 
-/** A held file as callers outside see it. Closing ends its readings first: none may go on with a closed descriptor. */
-export function openLog({ handle, reads }: RangeSource): OpenLog {
+/** A held file, or its text, as callers outside see it. Closing ends its readings first: none may go on with a closed descriptor. */
+export function openLog({ handle, reads }: RangeSource, text?: TextSource): OpenLog {
+  const sizeBytes = text?.sizeBytes ?? handle.sizeBytes;
+  const read = text?.read ?? ((start, end, options) => readRange({ handle, reads }, start, end, options));
   const readings = new Set<AsyncGenerator<Buffer, void, undefined>>();
   let closed = false;
   return {
     name: handle.name,
-    sizeBytes: handle.sizeBytes,
+    sizeBytes,
     modifiedMs: Number(handle.modifiedNs / 1_000_000n),
-    etag: etagOf(handle, reads.scrubber?.id),
-    read(start, end, options) {
+    etag: etagOf(handle, `${text ? 'text' : ''}${reads.scrubber?.id ?? ''}`),
+    read(start: number, end: number, options?: ReadOptions) {
       if (closed) throw new TypeError(`${JSON.stringify(handle.name)} is closed`);
-      const reading = readRange({ handle, reads }, Math.max(0, start), Math.min(end, handle.sizeBytes), options);
+      const reading = read(Math.max(0, start), Math.min(end, sizeBytes), options);
       readings.add(reading);
       return reading;
     },
@@ -25,8 +28,11 @@ export function openLog({ handle, reads }: RangeSource): OpenLog {
   };
 }
 
-/** With other secrets masked it is another answer. */
-function etagOf({ ino, sizeBytes, modifiedNs, changedNs }: LogHandle, scrubId: string | undefined): string {
+/**
+ * With other secrets masked it is another answer, and so is its text. Clients read the time of modification from the
+ * third part, so all that has been added stands in the fourth.
+ */
+function etagOf({ ino, sizeBytes, modifiedNs, changedNs }: LogHandle, variant: string): string {
   const parts = [ino, sizeBytes, modifiedNs, changedNs].map((part) => part.toString(36));
-  return `"${[...parts, ...(scrubId === undefined ? [] : [scrubId])].join('-')}"`;
+  return `"${parts.join('-')}${variant}"`;
 }

@@ -85,6 +85,14 @@ export interface CheckJob {
   bytes: number;
 }
 
+/** Bytes of the text, secrets masked. */
+export interface TextJob {
+  kind: 'text';
+  file: ScanFile;
+  offset: number;
+  bytes: number;
+}
+
 /** Tells which of the blocks are still what they were when their summaries were made. */
 export interface VerifyJob {
   kind: 'verify';
@@ -113,6 +121,7 @@ export type Job =
   | AlignJob
   | CheckJob
   | VerifyJob
+  | TextJob
   | GzMapJob
   | RegexJob;
 
@@ -219,6 +228,7 @@ export interface JobResults {
   align: number;
   check: number;
   verify: VerifyResult;
+  text: Uint8Array<ArrayBuffer>;
   'gz-map': GzMap;
   regex: boolean[];
 }

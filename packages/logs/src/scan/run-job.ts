@@ -6,7 +6,7 @@ import { createZone, type Zone } from '../parse/zone.ts';
 import { Scrubber, type ScrubRules } from '../scrub/scrubber.ts';
 import type { RecordFilter } from '../types.ts';
 import { BlockScanner } from './block-scanner.ts';
-import type { CheckJob, Job, JobResults, ScanFile, VerifyJob, VerifyResult } from './jobs.ts';
+import type { CheckJob, Job, JobResults, ScanFile, TextJob, VerifyJob, VerifyResult } from './jobs.ts';
 import { RecordMatcher } from './record-matcher.ts';
 import { compileRegex, type SafeRegex } from './regex.ts';
 import { scanDigest } from './scan-digest.ts';
@@ -42,6 +42,8 @@ export class JobRunner {
         return checkAt(job, { scrubberOf: this.#scrubberOf });
       case 'verify':
         return this.#verify(job, isCancelled);
+      case 'text':
+        return readText(job, { scrubberOf: this.#scrubberOf });
       case 'gz-map':
         return buildGzMap(job.file.fd, job.file.sizeBytes, { isCancelled });
       case 'regex':
@@ -95,4 +97,10 @@ function checkAt({ file, offset, bytes }: CheckJob, scrubbers: ScrubberSource): 
   const buffer = Buffer.alloc(bytes);
   text.read(buffer, 0, offset, bytes);
   return checkOf(buffer, 0, bytes);
+}
+
+function readText({ file, offset, bytes }: TextJob, scrubbers: ScrubberSource): Uint8Array<ArrayBuffer> {
+  const target = new Uint8Array(bytes);
+  const got = openTextReader(file, scrubbers).read(Buffer.from(target.buffer), 0, offset, bytes);
+  return target.subarray(0, got);
 }

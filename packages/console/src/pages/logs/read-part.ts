@@ -1,12 +1,12 @@
 import type { NodeState } from '@porthole/client';
 
-/** Part of a file as text; what is not text shows as such. A character that is cut at an end is left out. */
+/** Part of a file's text, uncompressed; what is not text shows as such. A character that is cut at an end is left out. */
 export async function readPart(
   node: Pick<NodeState, 'openLog'>,
   { file, start, end }: { file: string; start: number; end: number },
   signal: AbortSignal,
 ): Promise<string> {
-  const log = await node.openLog({ file }, { signal });
+  const log = await node.openLog({ file, text: true }, { signal });
   try {
     const decoder = new TextDecoder();
     let text = '';

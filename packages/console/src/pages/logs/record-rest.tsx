@@ -41,7 +41,6 @@ export function RecordRest({ record }: { record: ShownRecord }) {
       if (!signal.aborted) setFailure(`${code}: ${detail}`);
     }
   };
-  if (/\.gz$/.test(record.file)) return <p class="dim">The rest is in a compressed file: download it to read on.</p>;
   return (
     <>
       {pieces.map((piece, index) => (

@@ -36,6 +36,21 @@ export const OPEN_CASES: readonly NodeStateCase[] = [
     },
   }),
   nodeCase({
+    name: 'the text of an archive is read by offset',
+    ask: async (node) => {
+      const log = await node.openLog({ file: 'broker.log.2.gz', text: true });
+      const all = await bytesOf(log.read(0, log.sizeBytes));
+      const part = await bytesOf(log.read(3, 9));
+      await log.close();
+      return { name: log.name, sizeBytes: log.sizeBytes, modifiedMs: log.modifiedMs, etag: log.etag, all, part };
+    },
+    check: ({ all, part, sizeBytes }) => {
+      expect(all.length).toBe(sizeBytes);
+      expect(part).toBe(all.slice(3, 9));
+      expect(all).toContain('\n');
+    },
+  }),
+  nodeCase({
     name: 'an archive that cannot be looked through for secrets is not given as it is',
     ask: (node) => node.openLog({ file: 'damaged.log.1.gz' }).then(() => 'opened', codeOf),
     check: (answer) => expect(answer).toBe('RAW_HAS_SECRETS'),

@@ -80,9 +80,9 @@ export class GrpcNode implements NodeState {
     return { sizeBytes: size_bytes ?? undefined, chunks: chunksOf(messages), close: () => closeStream(messages) };
   }
 
-  async openLog({ file }: FileRequest, options: CallOptions = {}): Promise<OpenLog> {
+  async openLog({ file, text }: FileRequest, options: CallOptions = {}): Promise<OpenLog> {
     encodeFile({ file });
-    const { name, size_bytes, modified_ms, etag } = await this.#connection.ask('StatLog', { file }, options);
+    const { name, size_bytes, modified_ms, etag } = await this.#connection.ask('StatLog', { file, text }, options);
     const leaving = new AbortController();
     return {
       name,
@@ -93,7 +93,7 @@ export class GrpcNode implements NodeState {
         if (leaving.signal.aborted) throw new TypeError(`${JSON.stringify(name)} is closed`);
         const range = { start: Math.max(0, start), end: Math.min(end, size_bytes) };
         const ending = signal ? AbortSignal.any([signal, leaving.signal]) : leaving.signal;
-        return this.#readRange({ file, etag, ...range }, ending);
+        return this.#readRange({ file, text, etag, ...range }, ending);
       },
       close: async () => leaving.abort(),
     };
