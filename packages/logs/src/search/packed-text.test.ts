@@ -9,7 +9,7 @@ import { openDir, tempDir } from '../testing/temp-dir.ts';
 
 const HEAD = '2026-06-01 10:00:00.000\tINFO\ta.go:1\t';
 const LONG = `${HEAD}${Array.from({ length: 20_000 }, (_, index) => `word-${index}`).join(' ')}\n`;
-const TEXT = `${HEAD}first\n`.repeat(9000) + LONG + `${HEAD}last\n`;
+const TEXT = [`${HEAD}first\n`.repeat(9000), LONG, `${HEAD}last\n`].join('');
 
 test('the rest of a long record in an archive is read by its offset', async () => {
   const dir = tempDir();

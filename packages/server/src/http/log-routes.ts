@@ -17,9 +17,10 @@ export function createLogRoutes(node: NodeState): Record<LogRouteId, RouteHandle
       return { status: 200, headers: { 'content-type': 'text/plain; charset=utf-8' }, stream };
     },
     logRaw: async (request) => {
-      const log = await node.openLog(parseFileRequest(request.query), request);
+      const { file, text = false } = parseFileRequest(request.query);
+      const log = await node.openLog({ file, text }, request);
       try {
-        return await rawAnswer(log, request);
+        return await rawAnswer(log, request, text ? log.name.replace(/\.gz$/i, '') : log.name);
       } catch (error) {
         await log.close();
         throw error;
@@ -28,7 +29,7 @@ export function createLogRoutes(node: NodeState): Record<LogRouteId, RouteHandle
   };
 }
 
-async function rawAnswer(log: OpenLog, request: RouteRequest): Promise<Answer> {
+async function rawAnswer(log: OpenLog, request: RouteRequest, savedAs: string): Promise<Answer> {
   const { headers, method } = request;
   const validators = {
     etag: log.etag,
@@ -57,7 +58,7 @@ async function rawAnswer(log: OpenLog, request: RouteRequest): Promise<Answer> {
       ...validators,
       'accept-ranges': 'bytes',
       'content-type': 'application/octet-stream',
-      'content-disposition': attachment(log.name),
+      'content-disposition': attachment(savedAs),
       ...(range && { 'content-range': `bytes ${start}-${end - 1}/${log.sizeBytes}` }),
     },
     stream: partOf(log, { start, end }, request),
