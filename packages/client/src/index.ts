@@ -50,6 +50,7 @@ export {
   indentJson,
   isErrorCode,
   PortholeError,
+  showHidden,
 } from '@porthole/contract';
 export type {
   ByteAnswer,

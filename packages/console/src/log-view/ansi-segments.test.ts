@@ -12,11 +12,37 @@ describe('text for terminals', () => {
     ]);
   });
 
-  it('colours by number are left out, and what follows is not taken for a colour', () => {
-    expect(ansiSegments('\u001b[38;5;31mx\u001b[38;2;1;31;4my\u001b[4mz')).toEqual([
-      { text: 'x', look: [] },
-      { text: 'y', look: [] },
-      { text: 'z', look: ['ansi-underline'] },
+  it.each([
+    ['38;5;208', { '--ansi': '#ff8700' }],
+    ['38;5;16', { '--ansi': '#000000' }],
+    ['38;5;231', { '--ansi': '#ffffff' }],
+    ['38;5;232', { '--ansi': '#080808' }],
+    ['38;5;255', { '--ansi': '#eeeeee' }],
+    ['38;2;1;31;4', { '--ansi': '#011f04' }],
+    ['38:2::1:31:4', { '--ansi': '#011f04' }],
+    ['38:2:1:31:4', { '--ansi': '#011f04' }],
+    ['38:5:208', { '--ansi': '#ff8700' }],
+    ['48;5;208', { '--ansi-fill': '#ff8700' }],
+    ['48;2;1;2;3;38;2;4;5;6', { '--ansi': '#040506', '--ansi-fill': '#010203' }],
+    ['41', { '--ansi-fill': '#cd3131' }],
+    ['48;5;1', { '--ansi-fill': '#cd3131' }],
+    ['38;5;300', undefined],
+    ['38;2;1;2', undefined],
+    ['38;2;1;2;256', undefined],
+    ['38;5;208;39', undefined],
+    ['48;5;208;49', undefined],
+    ['58;5;208', undefined],
+  ])('the colours of %s are %j', (parameters, colours) => {
+    expect(ansiSegments(`\u001b[${parameters}mx`)[0]?.colours).toEqual(colours);
+  });
+
+  it('one of the first sixteen is a colour of the page, and what follows a colour is read for itself', () => {
+    expect(ansiSegments('\u001b[38;5;9mx\u001b[38;2;1;31;4;4my\u001b[0mz\u001b[4:3mu\u001b[4:0mv')).toEqual([
+      { text: 'x', look: ['ansi-red'] },
+      { text: 'y', look: ['ansi-rgb', 'ansi-underline'], colours: { '--ansi': '#011f04' } },
+      { text: 'z', look: [] },
+      { text: 'u', look: ['ansi-underline'] },
+      { text: 'v', look: [] },
     ]);
   });
 
@@ -31,14 +57,17 @@ describe('text for terminals', () => {
   it('whatever it is, classes come from the page only and no other text is lost', () => {
     const piece = fc.oneof(
       fc.string(),
-      fc.constantFrom('\u001b', '\u001b[', '31m', ';', '\u009b', '\u001b]', '\u0007'),
+      fc.constantFrom('\u001b', '\u001b[', '31m', ';', ':', '38;2;', '48;5;', '7', '\u009b', '\u001b]', '\u0007'),
     );
     fc.assert(
       fc.property(fc.array(piece), (pieces) => {
         const text = pieces.join('');
         const segments = ansiSegments(text);
         expect(segments.map((segment) => segment.text).join('')).toBe(stripAnsi(text));
-        for (const { look } of segments) for (const name of look) expect(name).toMatch(/^ansi-[a-z]+$/);
+        for (const { look, colours = {} } of segments) {
+          for (const name of look) expect(name).toMatch(/^ansi-[a-z]+$/);
+          for (const value of Object.values(colours)) expect(value).toMatch(/^#[0-9a-f]{6}$/);
+        }
       }),
     );
   });

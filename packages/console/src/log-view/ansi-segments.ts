@@ -1,7 +1,17 @@
-/** A run of text that looks the same. `look` has class names of the page's own style, never anything from the text. */
+/**
+ * A run of text that looks the same. `look` has class names of the page's own style, never anything from the text;
+ * `colours` are the values of the custom properties that `ansi-rgb` and `ansi-fill` use, made from numbers.
+ */
 export interface AnsiSegment {
   text: string;
   look: readonly string[];
+  colours?: Readonly<AnsiColours>;
+}
+
+/** `#rrggbb` each. */
+export interface AnsiColours {
+  '--ansi'?: string;
+  '--ansi-fill'?: string;
 }
 
 /**
@@ -14,15 +24,30 @@ const ESCAPES =
 
 const COLOURS = ['black', 'red', 'green', 'yellow', 'blue', 'magenta', 'cyan', 'white'];
 
+/** Behind text only a tint is drawn, so that these need not be the page's own. */
+const FILLS: Readonly<Record<string, string>> = {
+  black: '#000000',
+  red: '#cd3131',
+  green: '#0dbc79',
+  yellow: '#e5e510',
+  blue: '#2472c8',
+  magenta: '#bc3fbc',
+  cyan: '#11a8cd',
+  white: '#e5e5e5',
+};
+
 interface Look {
+  /** One of the eight by name, another as `#rrggbb`. */
   colour: string | null;
+  /** Behind the text, always as `#rrggbb`. */
+  fill: string | null;
   isBold: boolean;
   isDim: boolean;
   isItalic: boolean;
   isUnderlined: boolean;
 }
 
-const PLAIN: Look = { colour: null, isBold: false, isDim: false, isItalic: false, isUnderlined: false };
+const PLAIN: Look = { colour: null, fill: null, isBold: false, isDim: false, isItalic: false, isUnderlined: false };
 
 /** The text without what only a terminal understands. */
 export function stripAnsi(text: string): string {
@@ -40,7 +65,7 @@ export function ansiSegments(text: string): AnsiSegment[] {
   let look = PLAIN;
   let done = 0;
   const add = (end: number) => {
-    if (end > done) segments.push({ text: text.slice(done, end), look: classesOf(look) });
+    if (end > done) segments.push({ text: text.slice(done, end), look: classesOf(look), ...coloursOf(look) });
   };
   for (const { 0: whole, 1: parameters, 2: command, index } of text.matchAll(ESCAPES)) {
     add(index);
@@ -51,16 +76,44 @@ export function ansiSegments(text: string): AnsiSegment[] {
   return segments;
 }
 
+/** Parameters of one command; one with colons has its own arguments, one with semicolons takes those that follow. */
 function changed(look: Look, parameters: string): Look {
   let next = look;
-  const codes = parameters.split(/[;:]/).map((code) => (code === '' ? 0 : Number(code)));
-  for (let index = 0; index < codes.length; index++) {
-    const code = codes[index] ?? 0;
-    // What follows names a colour out of 256 or by its parts, which the page has no class for.
-    if (code === 38 || code === 48) index += codes[index + 1] === 5 ? 2 : 4;
-    else next = withCode(next, code);
+  const groups = parameters.split(';');
+  for (let index = 0; index < groups.length; index++) {
+    const [code = 0, ...own] = (groups[index] ?? '').split(':').map(Number);
+    if (code !== 38 && code !== 48 && code !== 58) {
+      next = withCode(next, code === 4 && own[0] === 0 ? 24 : code);
+      continue;
+    }
+    const isOwn = own.length > 0;
+    // `38:2::r:g:b` names a colour space, which is empty.
+    const given = isOwn ? (own.length > 4 ? [own[0], ...own.slice(2)] : own) : groups.slice(index + 1).map(Number);
+    const [kind, ...numbers] = given;
+    const colour = kind === 5 ? paletteColour(numbers[0]) : kind === 2 ? rgbText(numbers.slice(0, 3)) : null;
+    if (!isOwn) index += kind === 5 ? 2 : kind === 2 ? 4 : 0;
+    if (code === 38) next = { ...next, colour };
+    if (code === 48) next = { ...next, fill: COLOURS.includes(colour ?? '') ? (FILLS[colour ?? ''] ?? null) : colour };
   }
   return next;
+}
+
+/** One of 256: the eight, the eight bright ones, a cube of 6 x 6 x 6, shades of grey. */
+function paletteColour(number = Number.NaN): string | null {
+  if (!isByte(number)) return null;
+  if (number < 16) return COLOURS[number % 8] ?? null;
+  if (number >= 232) return rgbText(Array<number>(3).fill(8 + (number - 232) * 10));
+  const cube = number - 16;
+  return rgbText([Math.floor(cube / 36), Math.floor(cube / 6) % 6, cube % 6].map((step) => step && 55 + step * 40));
+}
+
+function rgbText(parts: readonly (number | undefined)[]): string | null {
+  if (parts.length !== 3 || !parts.every(isByte)) return null;
+  return `#${parts.map((part) => part.toString(16).padStart(2, '0')).join('')}`;
+}
+
+function isByte(value: number | undefined): value is number {
+  return value !== undefined && Number.isInteger(value) && value >= 0 && value <= 255;
 }
 
 function withCode(look: Look, code: number): Look {
@@ -73,13 +126,23 @@ function withCode(look: Look, code: number): Look {
   if (code === 23) return { ...look, isItalic: false };
   if (code === 24) return { ...look, isUnderlined: false };
   if (code === 39) return { ...look, colour: null };
+  if (code === 49) return { ...look, fill: null };
   const colour = COLOURS[code >= 90 ? code - 90 : code - 30];
-  return colour === undefined ? look : { ...look, colour };
+  if (colour !== undefined) return { ...look, colour };
+  const fill = FILLS[COLOURS[code >= 100 ? code - 100 : code - 40] ?? ''];
+  return fill === undefined ? look : { ...look, fill };
 }
 
-function classesOf({ colour, isBold, isDim, isItalic, isUnderlined }: Look): string[] {
+function coloursOf({ colour, fill }: Look): Pick<AnsiSegment, 'colours'> {
+  const text = colour?.startsWith('#') ? colour : undefined;
+  if (text === undefined && fill === null) return {};
+  return { colours: { ...(text !== undefined && { '--ansi': text }), ...(fill !== null && { '--ansi-fill': fill }) } };
+}
+
+function classesOf({ colour, fill, isBold, isDim, isItalic, isUnderlined }: Look): string[] {
   return [
-    ...(colour === null ? [] : [`ansi-${colour}`]),
+    ...(colour === null ? [] : [colour.startsWith('#') ? 'ansi-rgb' : `ansi-${colour}`]),
+    ...(fill === null ? [] : ['ansi-fill']),
     ...(isBold ? ['ansi-bold'] : []),
     ...(isDim ? ['ansi-dim'] : []),
     ...(isItalic ? ['ansi-italic'] : []),

@@ -4,12 +4,13 @@ import { type TextMatcher, textPieces } from './text-pieces.ts';
 export function MessageText({ text, matcher }: { text: string; matcher: TextMatcher | null }) {
   return (
     <>
-      {textPieces(text, matcher).map(({ text: piece, look, isMatch }, index) => {
+      {textPieces(text, matcher).map(({ text: piece, look, colours, isMatch }, index) => {
         const inner = isMatch ? <mark key={index}>{piece}</mark> : piece;
         return look === '' ? (
           inner
         ) : (
-          <span key={index} class={look}>
+          // An object sets properties one by one, which the content security policy allows; an attribute it would not.
+          <span key={index} class={look} {...(colours && { style: { ...colours } })}>
             {inner}
           </span>
         );

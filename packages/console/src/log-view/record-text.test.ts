@@ -27,6 +27,12 @@ describe('text that is drawn', () => {
     expect(visibleText('user\u202etxt.exe\u2066')).toBe('user⇄txt.exe⇄');
   });
 
+  test('characters without width are seen, those of an emoji stay', () => {
+    expect(visibleText('a\u200bb\ufeffc\u00add\u2060e\u{e0041}f\u3164g')).toBe('a◌b◌c◌d◌e◌◌f◌g');
+    expect(visibleText('\u2028\u2029\ud800')).toBe('◌◌�');
+    expect(visibleText('👨\u200d👩\u200d👧 ❤\ufe0f x\ufe0f \u200d')).toBe('👨\u200d👩\u200d👧 ❤\ufe0f x◌ ◌');
+  });
+
   test('every character stays one, so that places stay the same', () => {
     const odd = '\u0001\u202e\u200fü\u0085x';
     expect(visibleText(odd)).toHaveLength(odd.length);

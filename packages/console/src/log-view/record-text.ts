@@ -1,4 +1,4 @@
-import { contextJson, type Level } from '@porthole/client';
+import { contextJson, type Level, showHidden } from '@porthole/client';
 import type { ShownRecord } from './log-source.ts';
 import type { Row } from './workspace-state.ts';
 
@@ -7,15 +7,12 @@ import type { Row } from './workspace-state.ts';
 /** Characters of one record that are drawn in the list. The whole of it is in the details. */
 export const SHOWN_CHARACTERS = 2048;
 
-/** What turns the direction of text around: invisible, and able to make a line say something else. */
-const BIDI = /[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
+/** What turns the direction of text around: able to make a line say something else. */
+const BIDI = /[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/;
 
-// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
-const CONTROLS = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g;
-
-/** Every character that could hide something becomes one symbol, so that places in the text stay the same. */
+/** Every character that could hide something becomes a symbol of the same length, so that positions stay the same. */
 export function visibleText(text: string): string {
-  return text.replace(CONTROLS, symbolOf).replace(BIDI, '⇄');
+  return showHidden(text, symbolOf);
 }
 
 /** For a row of one line. */
@@ -92,5 +89,7 @@ export function toneOf(level: Level | undefined): 'error' | 'warning' | 'plain' 
 function symbolOf(character: string): string {
   const code = character.charCodeAt(0);
   if (code < 0x20) return String.fromCharCode(0x2400 + code);
-  return code === 0x7f ? '␡' : '�';
+  if (code === 0x7f) return '␡';
+  if (code < 0xa0 || (code >= 0xd800 && character.length === 1 && code < 0xe000)) return '�';
+  return BIDI.test(character) ? '⇄' : '◌'.repeat(character.length);
 }

@@ -1,4 +1,4 @@
-import { ansiSegments } from './ansi-segments.ts';
+import { type AnsiColours, ansiSegments } from './ansi-segments.ts';
 import { visibleText } from './record-text.ts';
 
 /* A text cut into pieces that each look the same. */
@@ -16,6 +16,8 @@ export interface TextPiece {
   text: string;
   /** Classes of the colours a terminal would show. */
   look: string;
+  /** Custom properties for those that are no class. */
+  colours?: AnsiColours;
   isMatch: boolean;
 }
 
@@ -34,7 +36,12 @@ export function textPieces(text: string, matcher: TextMatcher | null): TextPiece
     const end = start + segment.text.length;
     for (const part of cut({ start, end }, marks)) {
       const shown = visibleText(whole.slice(part.start, part.end));
-      pieces.push({ text: shown, look: segment.look.join(' '), isMatch: part.isMatch });
+      pieces.push({
+        text: shown,
+        look: segment.look.join(' '),
+        isMatch: part.isMatch,
+        ...(segment.colours && { colours: segment.colours }),
+      });
     }
     start = end;
   }
