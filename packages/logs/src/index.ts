@@ -11,6 +11,7 @@ export type { Level } from './parse/level.ts';
 export { findColumns, type RecordColumns, type Span } from './parse/record-columns.ts';
 export { createZone, type Zone } from './parse/zone.ts';
 export { messageShape } from './scan/message-shape.ts';
+export { createRecordFilter } from './scan/record-filter.ts';
 export { WorkerPool } from './scan/worker-pool.ts';
 export { PATTERN_NAMES } from './scrub/patterns.ts';
 export { Scrubbing } from './scrub/scrubbing.ts';

@@ -1,7 +1,7 @@
 import { PortholeError } from '@porthole/contract';
-import type { FoundRecord, SearchEnd, SearchItem, SearchQuery } from '@porthole/logs/types';
+import { createRecordFilter } from '@porthole/logs';
+import type { FoundRecord, LogSelection, RecordFilter, SearchEnd, SearchItem, SearchQuery } from '@porthole/logs/types';
 import type { MemberWords } from '../state/member-words.ts';
-import { matchesRecord } from './match-record.ts';
 import { givenBefore, positionAfter } from './snapshot-position.ts';
 
 /** The snapshot of a member as the answer to a search. */
@@ -9,6 +9,7 @@ export async function* searchWords(
   words: MemberWords,
   query: SearchQuery,
 ): AsyncGenerator<SearchItem[], void, undefined> {
+  const matches = await snapshotFilter(words, query);
   yield [];
   const { order, limit, start, raw = false } = query;
   const timeMs = start && 'timeMs' in start ? start.timeMs : undefined;
@@ -17,7 +18,7 @@ export async function* searchWords(
   // Without a time it stands nowhere: it is told only where no time is asked for.
   const matching = inOrder
     .slice(beginOf(words, query))
-    .filter((record) => matchesRecord(record, query) && isInside(record.timeMs ?? Number.NaN));
+    .filter((record) => matches(record) && isInside(record.timeMs ?? Number.NaN));
   const told = matching.slice(0, limit);
   const last = told.at(-1);
   const isCut = matching.length > told.length && last !== undefined;
@@ -31,6 +32,15 @@ export async function* searchWords(
 /** A snapshot keeps the text of each record; responses have it only where it was requested. */
 function withoutRaw({ raw: _raw, ...record }: FoundRecord): FoundRecord {
   return record;
+}
+
+/** The filter of the engine; which files are one log is decided by all names that are known of the member. */
+export function snapshotFilter(
+  { records, files }: MemberWords,
+  query: LogSelection & RecordFilter,
+): Promise<(record: FoundRecord) => boolean> {
+  const names = [...(files ?? []).map(({ name }) => name), ...records.map(({ file }) => file)];
+  return createRecordFilter(query, names);
 }
 
 /** How many records, in the order of the query, stand before those it begins with. */

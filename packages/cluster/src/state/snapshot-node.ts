@@ -25,8 +25,7 @@ import type {
   SearchItem,
   SearchQuery,
 } from '@porthole/logs/types';
-import { matchesRecord } from '../records/match-record.ts';
-import { searchWords, snapshotEnd } from '../records/search-words.ts';
+import { searchWords, snapshotEnd, snapshotFilter } from '../records/search-words.ts';
 import { groupRecords } from './group-records.ts';
 import type { MemberWords } from './member-words.ts';
 
@@ -89,7 +88,7 @@ export class SnapshotNode implements NodeState {
   }
 
   async logHistogram(query: HistogramQuery): Promise<Histogram> {
-    const records = this.#matching(query);
+    const records = await this.#matching(query);
     const times = records.flatMap(({ timeMs }) => timeMs ?? []);
     const { fromMs = least(times), toMs = most(times) } = query;
     // There are few records: a width that is asked for never gives too many buckets.
@@ -114,12 +113,12 @@ export class SnapshotNode implements NodeState {
   }
 
   async logDigest(query: DigestQuery): Promise<Digest> {
-    const records = this.#matching(query);
+    const records = await this.#matching(query);
     return { ...groupRecords(records, query), ungrouped: 0, end: countEnd(records) };
   }
 
-  #matching(query: LogSelection & RecordFilter): FoundRecord[] {
-    return this.#snapshot.records.filter((record) => matchesRecord(record, query));
+  async #matching(query: LogSelection & RecordFilter): Promise<FoundRecord[]> {
+    return this.#snapshot.records.filter(await snapshotFilter(this.#snapshot, query));
   }
 
   #notKept(what: string): PortholeError {

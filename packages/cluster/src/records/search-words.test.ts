@@ -1,0 +1,30 @@
+import type { FoundRecord, SearchItem, SearchQuery } from '@porthole/logs/types';
+import { describe, expect, it } from 'vitest';
+import { FILTER_CASES, FILTERED_FILES, secondOf } from '../../../logs/src/testing/filter-cases.ts';
+import { LogDirNode } from '../testing/log-dir-node.ts';
+import { searchWords } from './search-words.ts';
+
+const ALL = { order: 'oldest', limit: 100, before: 0, after: 0 } as const;
+
+async function recordsOf(items: AsyncIterable<SearchItem[]>): Promise<FoundRecord[]> {
+  const records: FoundRecord[] = [];
+  for await (const batch of items) for (const item of batch) if (item.type === 'record') records.push(item);
+  return records;
+}
+
+describe('the snapshot of a member', () => {
+  it('gives what the member gave, whatever the conditions', async () => {
+    const node = new LogDirNode();
+    for (const [name, text] of Object.entries(FILTERED_FILES)) node.write(name, text);
+    const records = await recordsOf(node.answer({ ...ALL, order: 'newest', raw: true }));
+    const ports = { hostIp: '', hostName: '', grpcPort: 0, httpPort: 0, version: '', onlineTime: 0 };
+    const member = { id: 'n', role: 'node', url: 'http://n', node: ports, isSelf: false };
+    const words = { member, asOfMs: 1, clock: null, config: null, files: null, departed: null, records };
+    for (const [conditions, seconds] of FILTER_CASES) {
+      const query: SearchQuery = { ...ALL, ...conditions };
+      const kept = await recordsOf(searchWords(words, query));
+      expect({ conditions, kept: kept.map(secondOf) }).toEqual({ conditions, kept: seconds });
+      expect(kept).toEqual(await recordsOf(node.answer(query)));
+    }
+  });
+});

@@ -1,0 +1,48 @@
+import { groupFamilies } from '../file/families.ts';
+import type { Format } from '../parse/format.ts';
+import { rankOfLevel } from '../parse/level.ts';
+import type { FoundRecord, LogSelection, RecordFilter } from '../types.ts';
+import { RecordMatcher } from './record-matcher.ts';
+import { compileRegex } from './regex.ts';
+
+/**
+ * The conditions of a search for records that are no longer in a file, by the engine's own matcher, so that a snapshot
+ * of a log gives what the log gave. `files` are all names the records may have: they decide what is one family. Text is
+ * looked for in `raw`; in the columns of a record that was kept without it. Rejects with REGEX_INVALID.
+ */
+export async function createRecordFilter(
+  { file, family, ...filter }: LogSelection & RecordFilter,
+  files: readonly string[],
+): Promise<(record: FoundRecord) => boolean> {
+  const { regex, caseSensitive = false } = filter;
+  const matcher = new RecordMatcher(
+    filter,
+    regex === undefined ? undefined : await compileRegex(regex, { caseSensitive }),
+  );
+  const wanted = family === undefined ? undefined : filesOf(family, files);
+  return (record) => {
+    if (file !== undefined && record.file !== file) return false;
+    if (wanted && !wanted.has(record.file)) return false;
+    if (!matcher.matchesHead({ timeMs: record.timeMs ?? Number.NaN, rank: rankOfLevel(record.level) })) return false;
+    if (matcher.headOnly) return true;
+    const bytes = Buffer.from(`${record.raw ?? textOf(record)}\n`);
+    return matcher.matchesText(bytes, 0, bytes.length, decoded(record));
+  };
+}
+
+/** The names that form this log; the live file may hold none of the records. */
+function filesOf(family: string, files: readonly string[]): ReadonlySet<string> {
+  const found = groupFamilies([...new Set([...files, family])]).find(({ name }) => name === family);
+  return new Set(found?.files.map(({ name }) => name));
+}
+
+/** A format that has only this record. */
+function decoded(record: FoundRecord): Format {
+  return { name: 'text', timed: true, readHead: () => false, decode: () => record };
+}
+
+function textOf({ level, source, tags = [], message, context, contextText }: FoundRecord): string {
+  const fields = contextText ?? (context && JSON.stringify(context));
+  const parts = [level, source, ...tags.map((tag) => `[${tag}]`), message, fields];
+  return parts.filter((part) => part !== undefined).join(' ');
+}

@@ -1,0 +1,52 @@
+import type { LogSelection, RecordFilter } from '../types.ts';
+
+/** Files whose names begin alike, and records that every condition tells apart. */
+export const FILTERED_FILES: Readonly<Record<string, string>> = {
+  'broker.log': [
+    '2026-11-15 10:00:03.000\tINFO\tquery/leaf.go:61\t[Query] [Leaf]: new Timeout of client\t{"took":3.50}\n',
+    '2026-11-15 10:00:04.000\tERROR\tquery/myleaf.go:7\t[Query]: failed\ngoroutine 1 [running]\n',
+  ].join(''),
+  'broker.log.1': '2026-11-15 10:00:01.000\tWARN\tkv/job.go:9\t[KV]: rotated ÄRGER\n',
+  'broker-access.log': '2026-11-15 10:00:02.000\tINFO\ta/b.go:1\t[HTTP]: access of client\n',
+  'broker2.log': '2026-11-15 10:00:05.000\tDEBUG\ta/b.go:2\t[HTTP]: second broker\n',
+  'brokers.log': '2026-11-15 10:00:06.000\tFATAL\ta/b.go:3\t[X]: other\n',
+};
+
+const BASE_MS = Date.UTC(2026, 10, 15, 10);
+
+/** Conditions, and the seconds of the records that meet them. What is true for one reader of records is for all. */
+export const FILTER_CASES: readonly [LogSelection & RecordFilter, number[]][] = [
+  [{}, [1, 2, 3, 4, 5, 6]],
+  [{ family: 'broker.log' }, [1, 3, 4]],
+  [{ family: 'broker-access.log' }, [2]],
+  [{ family: 'brokers.log' }, [6]],
+  [{ file: 'broker.log' }, [3, 4]],
+  [{ file: 'broker.log.1' }, [1]],
+  [{ fromMs: BASE_MS + 2000, toMs: BASE_MS + 4000 }, [2, 3]],
+  [{ minLevel: 'WARN' }, [1, 4, 6]],
+  [{ minLevel: 'TRACE' }, [1, 2, 3, 4, 5, 6]],
+  [{ terms: ['CLIENT'] }, [2, 3]],
+  [{ terms: ['CLIENT'], caseSensitive: true }, []],
+  [{ terms: ['client', 'timeout'] }, [3]],
+  [{ terms: ['ärger'] }, [1]],
+  [{ terms: ['3.50'] }, [3]],
+  [{ terms: ['"took":3.5}'] }, []],
+  [{ terms: ['\tINFO\t'] }, [2, 3]],
+  [{ terms: ['running'] }, [4]],
+  [{ excluded: ['client'] }, [1, 4, 5, 6]],
+  [{ regex: '^goroutine \\d' }, [4]],
+  [{ regex: 'timeout.*client' }, [3]],
+  [{ regex: 'timeout.*client', caseSensitive: true }, []],
+  [{ regex: 'client$' }, [2]],
+  [{ source: 'leaf.go' }, [3]],
+  [{ source: 'leaf.go:61' }, [3]],
+  [{ source: 'b.go' }, [2, 5, 6]],
+  [{ component: 'query' }, [3, 4]],
+  [{ component: 'leaf' }, [3]],
+  [{ family: 'broker.log', minLevel: 'ERROR', excluded: ['client'] }, [4]],
+];
+
+/** The second of a record's time, by which the cases name it. */
+export function secondOf({ timeMs = Number.NaN }: { timeMs?: number }): number {
+  return (timeMs - BASE_MS) / 1000;
+}
