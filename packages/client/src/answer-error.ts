@@ -35,13 +35,26 @@ const SHOWN_CHARACTERS = 300;
 /** The error that an answer with an error status tells. */
 export function answerError(facts: AnswerFacts, body: string, nowMs: number): ClientError {
   const { method, url, status, headers, path } = facts;
-  const { code, detail } = readProblem(body);
+  const { code, detail, remoteCode } = readProblem(body);
   const told = { method, url, status, retryAfterMs: retryAfter(headers.get('retry-after'), nowMs) };
   if (code === 'ROUTE_NOT_FOUND' || code === 'METHOD_NOT_ALLOWED') return lacks(path, told, detail);
   if (code !== undefined) return new ClientError(code, detail ?? `the node answers ${status}`, told);
+  if (remoteCode !== undefined) {
+    const message = `${remoteCode}: ${detail ?? `the node answers ${status}`}`;
+    return new ClientError(codeOfUnknown(status), message, { ...told, remoteCode });
+  }
   const byStatus = CODES_BY_STATUS[status] ?? (status >= 500 ? 'INTERNAL' : 'BAD_REQUEST');
   if (byStatus === 'NOT_SUPPORTED') return lacks(path, told, `it answers ${status}`);
   return new ClientError(byStatus, detail ?? `the node answers ${status}`, told);
+}
+
+/**
+ * What an error means whose code only a later version knows. It has its reason, so that a 404 is not a missing route,
+ * and nothing is known to be wrong with the request.
+ */
+function codeOfUnknown(status: number): ErrorCode {
+  const code = status === 404 || status === 405 ? undefined : CODES_BY_STATUS[status];
+  return code ?? (status >= 500 ? 'INTERNAL' : 'BAD_ANSWER');
 }
 
 /** The node does not have the route: it only knows the contract, or the address is not one of a node. */
@@ -55,13 +68,19 @@ export function lacks(
 }
 
 /** Ours is an object with a code, a foreign one perhaps a JSON string, or any text. */
-function readProblem(body: string): { code?: ErrorCode; detail?: string } {
+function readProblem(body: string): { code?: ErrorCode; detail?: string; remoteCode?: string } {
   const value = parsed(body);
   if (typeof value === 'string') return value === '' ? {} : { detail: value.slice(0, SHOWN_CHARACTERS) };
   if (typeof value !== 'object' || value === null) return {};
   const { code, detail, message } = value as Record<string, unknown>;
   const text = [detail, message].find((candidate) => typeof candidate === 'string');
-  return { ...(isErrorCode(code) && { code }), ...(text !== undefined && { detail: text }) };
+  const named = isErrorCode(code) ? { code } : isCodeLike(code) ? { remoteCode: code } : {};
+  return { ...named, ...(text !== undefined && { detail: text }) };
+}
+
+/** As our codes are written, and no longer than one could be. */
+function isCodeLike(code: unknown): code is string {
+  return typeof code === 'string' && /^[A-Z][A-Z0-9_]{2,63}$/.test(code);
 }
 
 function parsed(body: string): unknown {

@@ -1,8 +1,7 @@
 import { createParser } from 'eventsource-parser';
 import { lacks } from './answer-error.ts';
-import { parseJson } from './ask.ts';
+import { decodeFollowItem, SkippedItems } from './decode-records.ts';
 import type { Exchange } from './exchange.ts';
-import { isItem } from './shapes.ts';
 
 /** What a chunk of an event stream told. */
 export interface HeardEvents<T> {
@@ -13,12 +12,18 @@ export interface HeardEvents<T> {
   retryMs: number | undefined;
 }
 
-export async function* readEvents<T>(exchange: Exchange): AsyncGenerator<HeardEvents<T>, void, undefined> {
+export async function* readEvents<T extends { type: string }>(
+  exchange: Exchange,
+): AsyncGenerator<HeardEvents<T>, void, undefined> {
   const { maxItemBytes } = exchange.options;
   let heard = nothingHeard<T>();
+  let skipped = new SkippedItems();
   const parser = createParser({
     maxBufferSize: maxItemBytes,
-    onEvent: ({ data }) => heard.items.push(readItem<T>(exchange, data)),
+    onEvent: ({ data }) => {
+      const item = decodeFollowItem(data, skipped);
+      if (item) heard.items.push(item as T);
+    },
     onComment: () => {
       heard.heartbeat = true;
     },
@@ -34,6 +39,11 @@ export async function* readEvents<T>(exchange: Exchange): AsyncGenerator<HeardEv
   try {
     for (let chunk = await exchange.read(); chunk; chunk = await exchange.read()) {
       parser.feed(decoder.decode(chunk, { stream: true }));
+      if (skipped.count > 0) {
+        const detail = `${exchange.path}: ${skipped.detail}`;
+        heard.items.push({ type: 'skipped', count: skipped.count, detail } as unknown as T);
+        skipped = new SkippedItems();
+      }
       yield heard;
       heard = nothingHeard();
     }
@@ -52,11 +62,4 @@ export function checkEventStream(exchange: Exchange): void {
   if (contentType === 'text/event-stream') return;
   if (contentType === 'text/html') throw lacks(path, exchange, 'it answers with a web page');
   throw exchange.badAnswer(`${path} answers ${contentType || 'something without a type'} instead of events`);
-}
-
-/** Of what it is, only that it says so is known. */
-function readItem<T>(exchange: Exchange, data: string): T {
-  const item = parseJson(exchange, data);
-  if (isItem(item)) return item as T;
-  throw exchange.badAnswer(`an event of ${exchange.path} does not say what it is`);
 }

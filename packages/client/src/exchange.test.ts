@@ -154,7 +154,7 @@ describe('an error that is answered', () => {
   it.each([
     [400, '{"code":"PARAMETER_INVALID","detail":"no such level"}', 'PARAMETER_INVALID', 'no such level'],
     [404, '{"code":"LOG_FILE_NOT_FOUND","detail":"no log file"}', 'LOG_FILE_NOT_FOUND', 'no log file'],
-    [400, '{"code":"OF_A_LATER_VERSION","detail":"new"}', 'BAD_REQUEST', 'new'],
+    [400, '{"code":"OF_A_LATER_VERSION","detail":"new"}', 'BAD_ANSWER', 'OF_A_LATER_VERSION: new'],
     [401, 'who are you?', 'UNAUTHENTICATED', 'who are you?'],
     [403, '<html>no</html>', 'UNAUTHENTICATED', 'the node answers 403'],
     [404, 'gone', 'NOT_SUPPORTED', 'the node has no /api/v1/config: it answers 404'],

@@ -170,8 +170,6 @@ describe('a follow', () => {
     ],
     ['a page', answering(200, '<html>', { 'content-type': 'text/html' }), 'NOT_SUPPORTED'],
     ['something else', answering(200, '[]', { 'content-type': 'application/json' }), 'BAD_ANSWER'],
-    ['an event that is no JSON', events('data: hello\n\n'), 'BAD_ANSWER'],
-    ['an event that does not say what it is', events('data: {}\n\n'), 'BAD_ANSWER'],
   ] as const)('%s cannot get better: thrown at once, at first and later', async (_name, handler, code) => {
     const atFirst = await startOddServer(handler);
     expect(await failureOf(testClient({ url: atFirst.url }).followLogs({ start: 'end' }))).toMatchObject({ code });

@@ -7,7 +7,7 @@ import { answering, NDJSON_HEADERS, startOddServer } from './testing/odd-server.
 import { testClient } from './testing/test-client.ts';
 
 const QUERY: SearchQuery = { order: 'newest', limit: 10, before: 0, after: 0 };
-const RECORD = '{"type":"record","message":"grüße 日本"}\n';
+const RECORD = '{"type":"record","file":"a.log","cursor":"c","message":"grüße 日本"}\n';
 const END = '{"type":"end","reason":"exhausted"}\n';
 
 async function allOf<T>(batches: AsyncIterable<T[]>): Promise<T[]> {

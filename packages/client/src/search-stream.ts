@@ -1,4 +1,6 @@
+import type { SearchEnd, SearchItem } from '@porthole/logs/types';
 import { parseJson } from './ask.ts';
+import { decodeEnd, decodeItem, decodeRecords, SkippedItems } from './decode-records.ts';
 import type { Exchange } from './exchange.ts';
 import { isItem } from './shapes.ts';
 
@@ -22,34 +24,55 @@ export async function* searchLines(exchange: Exchange): AsyncGenerator<Uint8Arra
   }
 }
 
-/** The same, taken apart: a batch for each chunk that came. */
+/** The same, parsed: a batch for each chunk that came. What makes no sense is left out, and reported by the end. */
 export async function* searchItems<T extends { type: string }>(
   exchange: Exchange,
 ): AsyncGenerator<T[], void, undefined> {
   const decoder = new TextDecoder();
+  const skipped = new SkippedItems();
   let ended = false;
   try {
     yield [];
     for await (const lines of wholeLines(exchange)) {
-      const items = parseLines<T>(exchange, decoder.decode(lines));
+      const items = parseLines(exchange, decoder.decode(lines), skipped);
       ended = items.at(-1)?.type === 'end';
-      yield items;
+      yield items as unknown as T[];
     }
-    if (!ended) throw noEnd(exchange);
+    if (ended) return;
+    throw skipped.count > 0 ? exchange.badAnswer(`${exchange.path}: ${skipped.detail}`) : noEnd(exchange);
   } finally {
     exchange.close();
   }
 }
 
-function parseLines<T>(exchange: Exchange, text: string): T[] {
-  const items: T[] = [];
+function parseLines(exchange: Exchange, text: string, skipped: SkippedItems): SearchItem[] {
+  const items: SearchItem[] = [];
   for (let start = 0, end = text.indexOf('\n'); end >= 0; start = end + 1, end = text.indexOf('\n', start)) {
     if (end === start) continue;
-    const item = parseJson(exchange, text.slice(start, end));
-    if (!isItem(item)) throw exchange.badAnswer(`a line of ${exchange.path} does not say what it is`);
-    items.push(item as T);
+    const item = decodeItem(text.slice(start, end), skipped);
+    if (item?.type === 'record') items.push(...decodeRecords([item], skipped));
+    else if (item?.type === 'end') items.push(withReport(decodeEnd(item, skipped), exchange, skipped));
+    else if (item) skipped.note('an unknown item', item);
   }
   return items;
+}
+
+/** The end says what was left out before it. */
+function withReport<T extends SearchEnd>(end: T, { path, options }: Exchange, { count, detail }: SkippedItems): T {
+  if (count === 0) return end;
+  const text = `${path}: ${detail}`;
+  if (!('members' in end)) {
+    return { ...end, problems: [...(end.problems ?? []), { file: '', code: 'BAD_ANSWER', detail: text }] };
+  }
+  const report = {
+    id: new URL(options.base).host,
+    outcome: 'version',
+    detail: text,
+    elapsedMs: 0,
+    count: 0,
+    asOfMs: null,
+  };
+  return { ...end, members: [...(end.members as object[]), report] };
 }
 
 /** Chunks cut behind their last newline; what is behind it waits for the next. */

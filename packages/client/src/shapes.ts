@@ -1,5 +1,13 @@
-import type { NodeConfig, NodeDescription, NodeObject, NodeSettings } from '@porthole/contract';
-import type { Digest, Histogram, LogEntry, LogFileDetails } from '@porthole/logs/types';
+import type {
+  ClusterDigest,
+  ClusterHistogram,
+  NodeConfig,
+  NodeDescription,
+  NodeObject,
+  NodeSettings,
+} from '@porthole/contract';
+import type { Digest, Histogram, LogEntry, LogFileDetails, SearchEnd } from '@porthole/logs/types';
+import { decodeBuckets, decodeEnd, decodeGroups, decodeReports, isObject, SkippedItems } from './decode-records.ts';
 
 /*
  * Whether an answer is the right kind of thing: not each field, which would refuse the answers of later versions.
@@ -45,15 +53,44 @@ export function readSettings(value: unknown): NodeSettings | undefined {
 }
 
 export function readHistogram(value: unknown): Histogram | undefined {
-  return isObject(value) && Array.isArray(value.buckets) && isObject(value.end)
-    ? (value as unknown as Histogram)
-    : undefined;
+  if (!isObject(value) || !Array.isArray(value.buckets) || !isObject(value.end)) return undefined;
+  const skipped = new SkippedItems();
+  const buckets = decodeBuckets(value.buckets, skipped);
+  return { ...value, buckets, end: endWith(decodeEnd(value.end, skipped), skipped) } as unknown as Histogram;
 }
 
 export function readDigest(value: unknown): Digest | undefined {
-  return isObject(value) && Array.isArray(value.groups) && isObject(value.end)
-    ? (value as unknown as Digest)
-    : undefined;
+  if (!isObject(value) || !Array.isArray(value.groups) || !isObject(value.end)) return undefined;
+  const skipped = new SkippedItems();
+  const groups = decodeGroups(value.groups, skipped);
+  return { ...value, groups, end: endWith(decodeEnd(value.end, skipped), skipped) } as unknown as Digest;
+}
+
+export function readClusterHistogram(value: unknown): ClusterHistogram | undefined {
+  if (!isObject(value) || !Array.isArray(value.buckets) || !Array.isArray(value.members)) return undefined;
+  const skipped = new SkippedItems();
+  const buckets = decodeBuckets(value.buckets, skipped);
+  return { ...value, buckets, members: membersWith(value.members, skipped) } as unknown as ClusterHistogram;
+}
+
+export function readClusterDigest(value: unknown): ClusterDigest | undefined {
+  if (!isObject(value) || !Array.isArray(value.groups) || !Array.isArray(value.members)) return undefined;
+  const skipped = new SkippedItems();
+  const groups = decodeGroups(value.groups, skipped);
+  return { ...value, groups, members: membersWith(value.members, skipped) } as unknown as ClusterDigest;
+}
+
+/** What was left out is a problem of the response. */
+function endWith(end: Partial<SearchEnd>, { count, detail }: SkippedItems): Partial<SearchEnd> {
+  if (count === 0) return end;
+  return { ...end, problems: [...(end.problems ?? []), { file: '', code: 'BAD_ANSWER', detail }] };
+}
+
+function membersWith(value: unknown, skipped: SkippedItems): unknown[] {
+  const members = decodeReports(value, skipped);
+  if (skipped.count === 0) return members;
+  const { detail } = skipped;
+  return [...members, { id: 'response', outcome: 'version', detail, elapsedMs: 0, count: 0, asOfMs: null }];
 }
 
 /** Reads what has these lists. */
@@ -69,10 +106,6 @@ export function isItem(value: unknown): value is { type: string } {
 
 function isEntry(value: unknown): value is LogEntry {
   return isObject(value) && typeof value.name === 'string' && typeof value.size === 'number';
-}
-
-function isObject(value: unknown): value is Fields {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function textOf(value: unknown): string {

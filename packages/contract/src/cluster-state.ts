@@ -192,7 +192,7 @@ export type ClusterFollowItem =
   /** A member cannot be followed now, or again; new members join by themselves. */
   | { type: 'member'; node: string; report: MemberReport }
   /** Told by a client, without a node: its connection to the node it asks was lost. */
-  | Extract<FollowItem, { type: 'reconnecting' }>
+  | Extract<FollowItem, { type: 'reconnecting' | 'skipped' }>
   | { type: 'end'; reason: 'cancelled' | 'stopping' };
 
 export interface ClusterHistogram extends Pick<Histogram, 'bucketMs' | 'untimed'> {

@@ -80,6 +80,7 @@ export { type FileRequest, parseFileRequest } from './file-request.ts';
 export { parseFollowRequest } from './follow-request.ts';
 export { showHidden } from './hidden-characters.ts';
 export { parseHistogramRequest } from './histogram-request.ts';
+export { LEVELS } from './levels.ts';
 export { isPattern, matchesPattern } from './match-pattern.ts';
 export {
   MEMBER_ROUTE_IDS,

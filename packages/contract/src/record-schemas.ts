@@ -1,4 +1,4 @@
-import type { Level } from '@porthole/logs/types';
+import { LEVELS } from './levels.ts';
 import {
   exact,
   integer,
@@ -12,8 +12,6 @@ import {
   text,
   truth,
 } from './schema-parts.ts';
-
-const LEVELS: readonly Level[] = ['TRACE', 'DEBUG', 'INFO', 'WARN', 'ERROR', 'FATAL'];
 
 /** Present and true, or absent. */
 export const mark = (description: string): JsonSchema => ({ const: true, description });
@@ -74,6 +72,11 @@ export const FOLLOW_EVENTS: readonly JsonSchema[] = [
       waitMs: integer('Milliseconds until it tries again.'),
     },
   ),
+  exact('A member sent items that make no sense to the node that follows it: they were left out.', {
+    type: { const: 'skipped' },
+    count: integer('Items left out.'),
+    detail: text('What they were, with the first of them.'),
+  }),
 ];
 
 /** The shapes of what is told about records. */

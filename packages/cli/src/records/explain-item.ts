@@ -31,6 +31,8 @@ function explainEvent(item: Exclude<FollowEvent, { type: 'member' }>): string {
       return `${item.family} is not there at the moment`;
     case 'reconnecting':
       return `${item.reason}; trying again in ${(item.waitMs / 1000).toFixed(1)} s`;
+    case 'skipped':
+      return item.detail;
     case 'end':
       return item.reason === 'stopping' ? 'the node is stopping' : 'ended';
   }

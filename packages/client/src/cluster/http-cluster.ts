@@ -29,7 +29,7 @@ import { follow } from '../follow.ts';
 import { countLimits, openSearch } from '../looking.ts';
 import type { AskParts } from '../question.ts';
 import { searchItems } from '../search-stream.ts';
-import { hasList } from '../shapes.ts';
+import { hasList, readClusterDigest, readClusterHistogram } from '../shapes.ts';
 import { ClusterFollowPlace } from './cluster-follow-place.ts';
 
 /** In a path these two would lead elsewhere; whatever else an id may hold stands for itself. */
@@ -81,13 +81,13 @@ export class HttpCluster implements ClusterState {
   logHistogram(request: HistogramQuery & MemberSelection, options: SearchOptions = {}): Promise<ClusterHistogram> {
     const { budget, ...limits } = countLimits(options, this.#parts);
     const question = { path: PATHS.clusterLogHistogram, query: encodeClusterHistogram(request, budget), ...limits };
-    return askJson(question, this.#parts, hasList<ClusterHistogram>('buckets', 'members'));
+    return askJson(question, this.#parts, readClusterHistogram);
   }
 
   logDigest(request: DigestQuery & MemberSelection, options: SearchOptions = {}): Promise<ClusterDigest> {
     const { budget, ...limits } = countLimits(options, this.#parts);
     const question = { path: PATHS.clusterLogDigest, query: encodeClusterDigest(request, budget), ...limits };
-    return askJson(question, this.#parts, hasList<ClusterDigest>('groups', 'members'));
+    return askJson(question, this.#parts, readClusterDigest);
   }
 
   async *moment(request: MomentRequest, options: CallOptions = {}): AsyncGenerator<ClusterItem[], void, undefined> {

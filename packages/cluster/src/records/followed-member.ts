@@ -140,7 +140,9 @@ export class FollowedMember implements HeldMember {
         return false;
       }
       if (isUp) this.#report({ outcome: 'ok', detail: null });
-      timed.push(item.type === 'record' ? this.#record(item, nowMs) : this.#event(item, nowMs));
+      if (item.type !== 'record') timed.push(this.#event(item, nowMs));
+      else if (isNamed(item)) timed.push(this.#record(item, nowMs));
+      else timed.push(this.#event({ type: 'skipped', count: 1, detail: 'an invalid record was left out' }, nowMs));
     }
     if (isUp) this.#report({ outcome: 'ok', detail: null });
     if (timed.length > 0) await this.#options.pass(this, timed);
@@ -148,9 +150,7 @@ export class FollowedMember implements HeldMember {
   }
 
   #record(record: FoundRecord, nowMs: number): TimedItem {
-    const { timeMs, file, cursor } = record;
-    if (typeof file !== 'string' || typeof cursor !== 'string')
-      throw new PortholeError('BAD_ANSWER', 'it tells something that is no record');
+    const { timeMs, file } = record;
     this.place.note(record);
     this.#count++;
     const hasTime = isTime(timeMs);
@@ -202,4 +202,9 @@ export class FollowedMember implements HeldMember {
 /** Whether asking again cannot help. */
 function isFinal(error: unknown): boolean {
   return codeOf(error) === 'NOT_SUPPORTED' || isWrongQuestion(error);
+}
+
+/** What comes over HTTP is decoded by the client; without these two it has no place in a follow. */
+function isNamed({ file, cursor }: FoundRecord): boolean {
+  return typeof file === 'string' && typeof cursor === 'string';
 }

@@ -54,6 +54,8 @@ export class MemberLane implements Keyed {
   #batches: AsyncIterator<SearchItem[]> | undefined;
   #batch = NOTHING;
   #at = 0;
+  /** Items that are no records. */
+  #skipped = 0;
   #leftMs: number;
   #firstTimer: ReturnType<typeof setTimeout> | undefined;
   readonly #madeMs = performance.now();
@@ -136,8 +138,22 @@ export class MemberLane implements Keyed {
     if (this.problem !== undefined) return outcomeOf(this.problem);
     if (this.isLate && !this.hasAnswered) return outcomeOf(tooLate(this.#options.firstBatchMs));
     const isCut = this.isLate && this.end === undefined;
-    if (!isCut) return { outcome: 'ok', detail: null };
-    return { outcome: 'ok', detail: 'its records were late: not all of them are here', isPartial: true };
+    if (isCut) return { outcome: 'ok', detail: 'its records were late: not all of them are here', isPartial: true };
+    const left = this.#leftOut();
+    return left === undefined ? { outcome: 'ok', detail: null } : { outcome: 'version', detail: left, isPartial: true };
+  }
+
+  #brokenOff(): PortholeError {
+    const left = this.#leftOut();
+    if (left !== undefined) return new PortholeError('BAD_ANSWER', left);
+    return new PortholeError('UNREACHABLE', 'its answer broke off before its end');
+  }
+
+  /** What of its response made no sense: it may come from a later version. */
+  #leftOut(): string | undefined {
+    if (this.#skipped > 0) return `${this.#skipped} invalid items in its response were left out`;
+    const problems = Array.isArray(this.end?.problems) ? this.end.problems : [];
+    return problems.find(({ code }) => code === 'BAD_ANSWER')?.detail;
   }
 
   async #read(): Promise<void> {
@@ -148,7 +164,7 @@ export class MemberLane implements Keyed {
       while (!this.isOver && !this.hasNext) {
         const { done, value } = await this.#batches.next();
         if (this.isOver) return;
-        if (done) throw new PortholeError('UNREACHABLE', 'its answer broke off before its end');
+        if (done) throw this.#brokenOff();
         this.#take(value);
         if (!this.hasAnswered) this.#answered();
       }
@@ -174,8 +190,11 @@ export class MemberLane implements Keyed {
         this.end = item;
         break;
       }
-      if (item?.type !== 'record' || typeof item.file !== 'string' || typeof item.cursor !== 'string')
-        throw new PortholeError('BAD_ANSWER', 'it tells something that is no record');
+      // What comes over HTTP is decoded by the client, which says at the end what it left out.
+      if (item?.type !== 'record' || typeof item.file !== 'string' || typeof item.cursor !== 'string') {
+        this.#skipped++;
+        continue;
+      }
       records.push(ownFields(item));
     }
     this.#batch = records;

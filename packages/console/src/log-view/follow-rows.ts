@@ -49,6 +49,8 @@ export class FollowRows {
       case 'reconnecting':
         if (!('node' in item)) return undefined;
         return this.event(item.node, `the connection to ${item.node} was lost: ${item.reason}`, { isProblem: true });
+      case 'skipped':
+        return this.event('node' in item ? item.node : null, item.detail, { isProblem: true });
       case 'end':
         return undefined;
     }

@@ -35,7 +35,8 @@ export function followItemMessage(item: FollowItem): FollowItemMessage {
     case 'end':
       return { end: item };
     case 'reconnecting':
-      throw new Error('only clients reconnect: no node tells this');
+    case 'skipped':
+      throw new Error('only clients emit this');
   }
 }
 

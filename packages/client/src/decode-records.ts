@@ -1,0 +1,288 @@
+import { isObjectText, LEVELS } from '@porthole/contract';
+import type { FoundRecord, SearchEnd } from '@porthole/logs/types';
+
+/*
+ * Items of a stream as they come from another node, which may be newer, older, or broken. An item that makes no sense is
+ * left out, and so is a field; both are counted, because nothing may be missing without a word. What this version does
+ * not know of a record is passed on.
+ */
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/** The longest part of something left out that goes into a report. */
+const SHOWN_CHARACTERS = 120;
+
+/** What is nested deeper fails `JSON.stringify`, and with it whoever passes it on; nodes do not send it. */
+const MAX_DEPTH = 250;
+
+/** The latest time a `Date` can have. */
+const MAX_TIME_MS = 8.64e15;
+
+/** What was left out of a response. */
+export class SkippedItems {
+  count = 0;
+  #first = '';
+
+  note(what: string, value: unknown): void {
+    if (this.count++ > 0) return;
+    const text = shortText(value);
+    this.#first = `${what}: ${text}`;
+  }
+
+  /** For a report: how many, and the first of them. */
+  get detail(): string {
+    const items = this.count === 1 ? '1 item was' : `${this.count} items were`;
+    return `${items} left out, the first: ${this.#first}`;
+  }
+}
+
+/** The record, with all its fields where they make sense; `undefined` where it is none. */
+function decodeRecord(value: unknown, skipped: SkippedItems): FoundRecord | undefined {
+  if (!isObject(value) || !isText(value.message) || !isText(value.file) || !isText(value.cursor)) {
+    skipped.note('an invalid record', value);
+    return undefined;
+  }
+  // Parsed for this call alone, so that it may be mended in place: a copy of each record would be felt.
+  const record = value as unknown as FoundRecord & Record<string, unknown>;
+  for (const name in record) {
+    const field = record[name];
+    if (FIELDS.get(name)?.(field) !== false) continue;
+    skipped.note(`an invalid "${name}" of a record`, field);
+    if (name === 'offset' || name === 'bytes') record[name] = 0;
+    else delete record[name];
+  }
+  // The two are one: whoever reads the object must not read something else than whoever reads the text.
+  if (record.contextText !== undefined) record.context = JSON.parse(record.contextText) as Record<string, unknown>;
+  if (record.before) record.before = decodeRecords(record.before, skipped);
+  if (record.after) record.after = decodeRecords(record.after, skipped);
+  return record;
+}
+
+export function decodeRecords(values: readonly unknown[], skipped: SkippedItems): FoundRecord[] {
+  return values.flatMap((value) => decodeRecord(value, skipped) ?? []);
+}
+
+/** An item of a stream; `undefined` where the text is none. */
+export function decodeItem(text: string, skipped: SkippedItems): ({ type: string } & Fields) | undefined {
+  let item: unknown;
+  try {
+    item = JSON.parse(text);
+  } catch {
+    skipped.note('no JSON', text);
+    return undefined;
+  }
+  if (isObject(item) && isText(item.type)) return item as { type: string } & Fields;
+  skipped.note('no item', item);
+  return undefined;
+}
+
+/** An item of a follow, as far as it makes sense. */
+export function decodeFollowItem(text: string, skipped: SkippedItems): { type: string } | undefined {
+  const item = decodeItem(text, skipped);
+  if (item?.type === 'record') return decodeRecords([item], skipped)[0];
+  const fields = item && FOLLOW_FIELDS.get(item.type);
+  if (item && fields?.every(([name, isRight]) => isRight(item[name]))) return item;
+  if (item) skipped.note(fields ? `an invalid "${item.type}"` : 'an unknown item', item);
+  return undefined;
+}
+
+const isTextOrNull = (field: unknown) => field === null || isText(field);
+const isCountOrNull = (field: unknown) => field === null || isCount(field);
+
+/** What whoever reads an item relies on. */
+const FOLLOW_FIELDS: ReadonlyMap<string, readonly [string, (field: unknown) => boolean][]> = new Map([
+  [
+    'rotated',
+    [
+      ['family', isText],
+      ['from', isText],
+      ['to', isText],
+    ],
+  ],
+  [
+    'truncated',
+    [
+      ['file', isText],
+      ['lostBytes', isCountOrNull],
+    ],
+  ],
+  [
+    'gap',
+    [
+      ['family', isText],
+      ['reason', isText],
+      ['bytes', isCountOrNull],
+      ['after', isTextOrNull],
+      ['until', isTextOrNull],
+    ],
+  ],
+  ['missing', [['family', isText]]],
+  [
+    'reconnecting',
+    [
+      ['reason', isText],
+      ['waitMs', isCount],
+    ],
+  ],
+  [
+    'skipped',
+    [
+      ['count', isCount],
+      ['detail', isText],
+    ],
+  ],
+  [
+    'member',
+    [
+      ['node', isText],
+      ['report', isReport],
+    ],
+  ],
+  ['end', []],
+]);
+
+/** The end of a search. What it does not say stays unsaid; what makes no sense becomes nothing. */
+export function decodeEnd(value: Fields, skipped: SkippedItems): SearchEnd {
+  const end: Record<string, unknown> = { ...value };
+  for (const [name, isRight, nothing] of END_FIELDS) {
+    if (end[name] === undefined || isRight(end[name])) continue;
+    skipped.note(`an invalid "${name}" of the end`, end[name]);
+    end[name] = nothing;
+  }
+  if (end.problems !== undefined) end.problems = decodeList(end.problems, isProblem, 'an invalid problem', skipped);
+  if (end.members !== undefined) end.members = decodeReports(end.members, skipped);
+  return end as unknown as SearchEnd;
+}
+
+/** What is no reason it knows is not the whole. */
+const END_FIELDS: readonly [string, (field: unknown) => boolean, unknown][] = [
+  ['reason', isText, 'cancelled'],
+  ['records', isCount, 0],
+  ['scannedBytes', isCount, 0],
+  ['skippedBytes', isCount, 0],
+  ['scannedFiles', isCount, 0],
+  ['elapsedMs', isCount, 0],
+  ['coveredFromMs', (field) => field === null || isTime(field), null],
+  ['coveredToMs', (field) => field === null || isTime(field), null],
+  ['cursor', isTextOrNull, null],
+];
+
+export function decodeReports(value: unknown, skipped: SkippedItems): unknown[] {
+  return decodeList(value, isReport, 'an invalid report of a member', skipped);
+}
+
+/** Those of a list that make sense. */
+function decodeList<T>(value: unknown, isOne: (item: unknown) => item is T, what: string, skipped: SkippedItems): T[] {
+  if (value === undefined || value === null) return [];
+  if (!Array.isArray(value)) {
+    skipped.note(what, value);
+    return [];
+  }
+  return value.filter((item: unknown): item is T => {
+    if (isOne(item)) return true;
+    skipped.note(what, item);
+    return false;
+  });
+}
+
+/** The groups of a digest that make sense. */
+export function decodeGroups(value: unknown, skipped: SkippedItems): unknown[] {
+  return decodeList(value, isGroup, 'an invalid group', skipped).flatMap((group) => {
+    const [sample] = decodeRecords([group.sample], skipped);
+    return sample ? [{ ...group, sample }] : [];
+  });
+}
+
+/** The buckets of a histogram that make sense. */
+export function decodeBuckets(value: unknown, skipped: SkippedItems): unknown[] {
+  return decodeList(value, isBucket, 'an invalid bucket', skipped);
+}
+
+function isGroup(value: unknown): value is Fields {
+  return isObject(value) && isCount(value.count) && [value.level, value.source, value.shape].every(isTextOrNull);
+}
+
+function isBucket(value: unknown): value is Fields {
+  return (
+    isObject(value) && isTime(value.startMs) && isObject(value.counts) && Object.values(value.counts).every(isCount)
+  );
+}
+
+/** Whether a field of a record is what it should be. */
+const FIELDS: ReadonlyMap<string, (field: unknown) => boolean> = new Map<string, (field: unknown) => boolean>([
+  ['type', (field) => field === 'record'],
+  ['offset', isCount],
+  ['bytes', isCount],
+  ['timeMs', isTime],
+  ['atMs', isTime],
+  ['level', (field) => (LEVELS as readonly unknown[]).includes(field)],
+  ['source', isText],
+  ['raw', isText],
+  ['node', isText],
+  ['tags', (field) => Array.isArray(field) && field.every(isText)],
+  ['context', (field) => isObject(field) && isShallow(field, MAX_DEPTH)],
+  ['contextText', isObjectText],
+  ['cut', isTrue],
+  ['continued', isTrue],
+  ['unfinished', isTrue],
+  ['isUnsure', isTrue],
+  ['before', Array.isArray],
+  ['after', Array.isArray],
+]);
+
+interface FileProblem {
+  file: string;
+  code: string;
+  detail: string;
+}
+
+function isProblem(value: unknown): value is FileProblem {
+  return isObject(value) && isText(value.file) && isText(value.code) && isText(value.detail);
+}
+
+function isReport(value: unknown): value is Fields {
+  return (
+    isObject(value) &&
+    isText(value.id) &&
+    isText(value.outcome) &&
+    (value.detail === null || isText(value.detail)) &&
+    (value.asOfMs === null || isTime(value.asOfMs))
+  );
+}
+
+function isShallow(value: unknown, left: number): boolean {
+  if (typeof value !== 'object' || value === null) return true;
+  if (left === 0) return false;
+  for (const key in value) if (!isShallow((value as Fields)[key], left - 1)) return false;
+  return true;
+}
+
+export function isObject(value: unknown): value is Fields {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function isText(value: unknown): value is string {
+  return typeof value === 'string';
+}
+
+function isTrue(value: unknown): boolean {
+  return value === true;
+}
+
+function isTime(value: unknown): value is number {
+  return typeof value === 'number' && Math.abs(value) <= MAX_TIME_MS;
+}
+
+function isCount(value: unknown): value is number {
+  return typeof value === 'number' && Number.isFinite(value) && value >= 0;
+}
+
+function shortText(value: unknown): string {
+  let text: string | undefined;
+  try {
+    text = JSON.stringify(value);
+  } catch {
+    text = '(nested too deeply)';
+  }
+  return (text ?? String(value)).slice(0, SHOWN_CHARACTERS);
+}
