@@ -238,6 +238,8 @@ export class LogEngine {
       }
     } catch (error) {
       opened.forEach(releaseFamily);
+      // Cancelled while files were being opened: it ends like one that is cancelled later, with nothing scanned.
+      if (options.signal?.aborted && !(error instanceof LogError)) return [];
       throw error;
     }
     if (problem) opened[0]?.problems.push(problem);

@@ -146,16 +146,24 @@ export interface DuplicateFile {
   sameAs: string;
 }
 
-/** The last item of every search: why it ended and what it covered. */
+/** The closing record of every search: why it ended and its coverage. */
 export interface SearchEnd {
   type: 'end';
   reason: 'exhausted' | 'limit' | 'time budget' | 'cancelled';
   records: number;
-  /** Bytes of text looked at, and bytes known from earlier scans to hold nothing. */
+  /** Bytes of text scanned, each counted once, and bytes known from earlier scans to hold no match. */
   scannedBytes: number;
   skippedBytes: number;
+  /**
+   * Bytes neither scanned nor known: the time range lies elsewhere, going by times at a few places. A record there that
+   * is more than a minute out of order would be missing. Absent in the responses of older nodes.
+   */
+  unreadBytes?: number;
   scannedFiles: number;
-  /** Times of the part that was covered; `null` where it has none. */
+  /**
+   * The time range, both ends included, of which the response has every matching record of the files that are not among
+   * the problems. `null`: there is none. Records without a time are in no range.
+   */
   coveredFromMs: number | null;
   coveredToMs: number | null;
   /** Files that could not be read, or not wholly, and why. */

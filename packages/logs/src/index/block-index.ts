@@ -13,9 +13,34 @@ export class FileIndex {
   costBytes = 0;
   /** Blocks that were read while the file had this stamp, and had been left alone for long enough. */
   #settled: { stamp: string; blocks: Set<number> } = { stamp: '', blocks: new Set() };
+  /** Behind the last block that was ever known. */
+  #end = 0;
+  #times: KnownTimes | undefined;
 
   get(block: number): BlockSummary | undefined {
     return this.#blocks.get(block);
+  }
+
+  /**
+   * What all blocks together say about times, whether or not they were verified: enough to be careful. `slackAt`: how
+   * much out of order is usual at a time.
+   */
+  times(slackAt: (timeMs: number) => number): KnownTimes {
+    this.#times ??= this.#collectTimes(slackAt);
+    return this.#times;
+  }
+
+  #collectTimes(slackAt: (timeMs: number) => number): KnownTimes {
+    const times = { minMs: Infinity, maxMs: -Infinity, isInOrder: true };
+    for (let block = 0; block < this.#end; block++) {
+      const all = this.#blocks.get(block)?.all;
+      if (!all || all.minMs > all.maxMs) continue;
+      const lateMs = Math.max(all.lateMs, times.maxMs - all.minMs);
+      if (lateMs > slackAt(all.minMs)) times.isInOrder = false;
+      times.minMs = Math.min(times.minMs, all.minMs);
+      times.maxMs = Math.max(times.maxMs, all.maxMs);
+    }
+    return times;
   }
 
   /** One of the same text takes the place of the known one only if it tells more. */
@@ -23,6 +48,8 @@ export class FileIndex {
     const known = this.#blocks.get(summary.block);
     if (known && isSameText(known.check, summary.check) && (known.all || !summary.all)) return;
     this.#blocks.set(summary.block, summary);
+    this.#end = Math.max(this.#end, summary.block + 1);
+    this.#times = undefined;
     this.costBytes += costOf(summary) - (known ? costOf(known) : 0);
   }
 
@@ -30,6 +57,7 @@ export class FileIndex {
   remove(summary: BlockSummary): void {
     if (this.#blocks.get(summary.block) !== summary) return;
     this.#blocks.delete(summary.block);
+    this.#times = undefined;
     this.costBytes -= costOf(summary);
   }
 
@@ -45,6 +73,14 @@ export class FileIndex {
 
 function isSameText(a: BlockCheck, b: BlockCheck): boolean {
   return a.hash === b.hash && a.bytes === b.bytes && a.scrubbed === b.scrubbed;
+}
+
+/** Times are infinite where none is known. */
+export interface KnownTimes {
+  minMs: number;
+  maxMs: number;
+  /** No record is known to be further out of order than usual. */
+  isInOrder: boolean;
 }
 
 function costOf({ errors }: BlockSummary): number {

@@ -1,5 +1,5 @@
 import type { BlockSummary, VerifyResult } from '../scan/jobs.ts';
-import type { FileIndex } from './block-index.ts';
+import type { FileIndex, KnownTimes } from './block-index.ts';
 
 /**
  * What is known of a file, for one query: only what is still true. A block is taken for what it was if the file has had
@@ -20,6 +20,16 @@ export class CheckedIndex {
 
   get(block: number): BlockSummary | undefined {
     return this.#isValid(block) ? this.#index.get(block) : undefined;
+  }
+
+  /** What was known of a block, true or not. */
+  peek(block: number): BlockSummary | undefined {
+    return this.#index.get(block);
+  }
+
+  /** See `FileIndex`: not verified. */
+  times(slackAt: (timeMs: number) => number): KnownTimes {
+    return this.#index.times(slackAt);
   }
 
   /** What is known of the blocks `[first, end)`, would be of use, and must be verified first. */

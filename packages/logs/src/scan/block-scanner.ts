@@ -80,11 +80,6 @@ export class BlockScanner {
     return offset - this.#block * BLOCK_BYTES + 1;
   }
 
-  /** Bytes of the block itself. */
-  get blockBytes(): number {
-    return this.blockEnd - 1;
-  }
-
   /** Whether the block, and the last record in it, are followed by more: they will not change any more. */
   isComplete(recordsEnd: number): boolean {
     // A line that reaches beyond the block may still turn out to start a record.

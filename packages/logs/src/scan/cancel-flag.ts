@@ -2,9 +2,16 @@
 export class CancelFlag {
   readonly shared = new SharedArrayBuffer(4);
   readonly #listeners: (() => void)[] = [];
+  readonly #isDue: (() => boolean) | undefined;
   #isSet = false;
 
+  /** `isDue` is polled whenever this thread looks at the flag. */
+  constructor(isDue?: () => boolean) {
+    this.#isDue = isDue;
+  }
+
   get isSet(): boolean {
+    if (!this.#isSet && this.#isDue?.()) this.set();
     return this.#isSet;
   }
 

@@ -68,6 +68,13 @@ export interface FirstAtJob {
   kind: 'first-at';
   file: ScanFile;
   timeMs: number;
+  /** Scan from this offset on instead of seeking: for a file that is known not to be in time order. */
+  scanFrom?: number | undefined;
+}
+
+/** The earliest and the latest time of the records of a part. */
+export interface TimesJob extends ScanPart {
+  kind: 'times';
 }
 
 /** The start of the record that covers the offset. */
@@ -116,6 +123,7 @@ export type Job =
   | RecordsJob
   | HistogramJob
   | DigestJob
+  | TimesJob
   | SeekJob
   | FirstAtJob
   | AlignJob
@@ -161,6 +169,8 @@ export interface BlockCheck {
 export interface RecordsSummary {
   minMs: number;
   maxMs: number;
+  /** How much older a record is than one before it in the block, at most. */
+  lateMs: number;
   /** Records per level rank; 0: without a level. */
   counts: number[];
   /** Records without a time. */
@@ -169,7 +179,10 @@ export interface RecordsSummary {
 
 /** What every scan tells beside its findings. */
 export interface ScanReport {
-  scannedBytes: number;
+  /** Blocks scanned, in the order of the scan. */
+  blocks: number[];
+  /** Bytes of single records that were read instead of their blocks. */
+  pickedBytes: number;
   /** Times seen in the part that was scanned. */
   minMs: number;
   maxMs: number;
@@ -181,7 +194,7 @@ export interface RecordsResult extends ScanReport {
   /** It stopped at its last record, before its part was done. */
   stopped: boolean;
   /** The record at which the scanned part begins (oldest first: the last one in it), to go on from. */
-  reached: { cursor: string; timeMs: number } | null;
+  reached: { cursor: string; offset: number; timeMs: number } | null;
 }
 
 export interface HistogramResult extends ScanReport {
@@ -213,6 +226,7 @@ export interface VerifyResult {
   stale: number[];
 }
 
+/** Offsets between which all records of a time range start. The whole text where it is not in time order. */
 export interface SeekResult {
   startBytes: number;
   endBytes: number;
@@ -223,6 +237,7 @@ export interface JobResults {
   records: RecordsResult;
   histogram: HistogramResult;
   digest: DigestResult;
+  times: ScanReport;
   seek: SeekResult;
   'first-at': number;
   align: number;

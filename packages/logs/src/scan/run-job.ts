@@ -13,6 +13,7 @@ import { scanDigest } from './scan-digest.ts';
 import { scanHistogram } from './scan-histogram.ts';
 import type { ScanTools } from './scan-part.ts';
 import { scanRecords } from './scan-records.ts';
+import { scanTimes } from './scan-times.ts';
 import { alignToRecord, firstAt, seekTime } from './seek-time.ts';
 import { openTextReader, type ScrubberSource } from './text-reader.ts';
 
@@ -32,10 +33,12 @@ export class JobRunner {
         return scanHistogram(job, await this.#matcher(job.filter), this.#tools(job.file, isCancelled));
       case 'digest':
         return scanDigest(job, await this.#matcher(job.filter), this.#tools(job.file, isCancelled));
+      case 'times':
+        return scanTimes(job, this.#tools(job.file, isCancelled));
       case 'seek':
         return seekTime(job.file, job, this.#tools(job.file, isCancelled));
       case 'first-at':
-        return firstAt(job.file, job.timeMs, this.#tools(job.file, isCancelled));
+        return firstAt(job.file, job, this.#tools(job.file, isCancelled));
       case 'align':
         return alignToRecord(job.file, job.offset, this.#tools(job.file, isCancelled));
       case 'check':

@@ -19,7 +19,7 @@ export interface ScanTools extends ScrubberSource {
 /** Loads the blocks of a part one after the other, in the order given, and keeps count of them. */
 export class PartScan {
   readonly scanner: BlockScanner;
-  readonly report: ScanReport = { scannedBytes: 0, minMs: Infinity, maxMs: -Infinity, summaries: [] };
+  readonly report: ScanReport = { blocks: [], pickedBytes: 0, minMs: Infinity, maxMs: -Infinity, summaries: [] };
   readonly #part: ScanPart;
   readonly #tools: ScanTools;
 
@@ -38,7 +38,7 @@ export class PartScan {
         if (this.#tools.isCancelled()) return;
         const block = newestFirst ? end - 1 - step : first + step;
         this.scanner.load(block, { unscrubbed });
-        this.report.scannedBytes += this.scanner.blockBytes;
+        this.report.blocks.push(block);
         yield block;
       }
     }

@@ -14,18 +14,24 @@ export function scanPicks(job: RecordsJob, matcher: RecordMatcher, tools: ScanTo
   const { format } = tools;
   const picker = new RecordPicker(openTextReader(job.file, tools), tools);
   const show = new RecordShow(job, format);
-  const report: ScanReport = { scannedBytes: 0, minMs: Infinity, maxMs: -Infinity, summaries: [] };
+  const report: ScanReport = { blocks: [], pickedBytes: 0, minMs: Infinity, maxMs: -Infinity, summaries: [] };
   let last: number | undefined;
+  /** Up to the last record shown: a scan that goes on from there reads the rest again, and counts it. */
+  let shownBytes = 0;
   for (const offset of job.picks) {
     if (tools.isCancelled()) break;
     if (offset < job.startBytes || offset >= job.endBytes) continue;
     const { bytes, start, end, head } = picker.pick(offset);
-    report.scannedBytes += end - start;
+    // What reaches into the next block counts there, if that is scanned.
+    const ownBytes = Math.min(end - start, (blockOf(offset) + 1) * BLOCK_BYTES - offset);
     const span = { bytes, start, end, offset };
     if (matcher.matchesHead(head) && matcher.matchesText(bytes, start, end, format)) {
-      if (show.count >= job.limit) return { ...report, found: show.found(), stopped: true, reached: null };
+      if (show.count >= job.limit)
+        return { ...report, pickedBytes: shownBytes, found: show.found(), stopped: true, reached: null };
       show.add(span, { continued: false, headless: false });
+      shownBytes = report.pickedBytes + ownBytes;
     }
+    report.pickedBytes += ownBytes;
     last = offset;
     if (head.timeMs < report.minMs) report.minMs = head.timeMs;
     if (head.timeMs > report.maxMs) report.maxMs = head.timeMs;
@@ -34,7 +40,7 @@ export function scanPicks(job: RecordsJob, matcher: RecordMatcher, tools: ScanTo
 
   function reachedAt(offset: number): RecordsResult['reached'] {
     const { head, ...span } = picker.pick(offset);
-    return { cursor: show.cursorOf({ ...span, offset }), timeMs: head.timeMs };
+    return { cursor: show.cursorOf({ ...span, offset }), offset, timeMs: head.timeMs };
   }
 }
 

@@ -77,7 +77,8 @@ function edgeOf(
     const { start } = newestFirst ? first : scanner.recordAround(end - 1, first.start);
     const timeMs = scanner.headAt(start)?.timeMs ?? Number.NaN;
     scan.see(timeMs, timeMs);
-    return { cursor: show.cursorOf({ bytes: scanner.bytes, start, end, offset: scanner.offsetOf(start) }), timeMs };
+    const offset = scanner.offsetOf(start);
+    return { cursor: show.cursorOf({ bytes: scanner.bytes, start, end, offset }), offset, timeMs };
   }
   return null;
 }

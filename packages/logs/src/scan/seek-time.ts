@@ -8,7 +8,7 @@ import { openTextReader, type TextReader } from './text-reader.ts';
 
 /**
  * How much older a record may be than one before it in the file. Threads write milliseconds apart, buffered writers
- * seconds; times further apart than this are found only if the search range happens to cover them.
+ * seconds. A file in which more than that was seen is scanned instead of seeking in it.
  */
 export const DISORDER_MS = 60_000;
 
@@ -31,14 +31,27 @@ export function disorderNear(zone: Zone, timeMs: number): number {
   return DISORDER_MS + Math.abs(before - after);
 }
 
-/** By halving: a few dozen small reads in a file of any size. Nothing that matches lies outside the result. */
+/** Beside those of halving: places at which times are looked at to see whether the file is in time order at all. */
+const ORDER_PROBES = 8;
+
+/** Smaller files are scanned in no time: a look at their order is not worth the reads. */
+const MIN_PROBED_BYTES = 16 * BLOCK_BYTES;
+
+/**
+ * By halving: a few dozen small reads in a file of any size. In a file whose records are at most `DISORDER_MS` out of
+ * order nothing that matches lies outside the result; where the times that were read show more than that, it is the
+ * whole text.
+ */
 export function seekTime(
   file: ScanFile,
   { fromMs, toMs }: { fromMs: number; toMs: number },
   tools: ScanTools,
 ): SeekResult {
   const probe = new TimeProbe(openTextReader(file, tools), tools);
-  return { startBytes: lowerBound(probe, tools.zone, fromMs), endBytes: upperBound(probe, tools.zone, toMs) };
+  const startBytes = lowerBound(probe, tools.zone, fromMs);
+  const endBytes = upperBound(probe, tools.zone, toMs);
+  probe.spread();
+  return probe.isInOrder ? { startBytes, endBytes } : { startBytes: 0, endBytes: probe.sizeBytes };
 }
 
 /** Everything before it is older than `fromMs`. */
@@ -72,9 +85,13 @@ function upperBound(probe: TimeProbe, zone: Zone, toMs: number): number {
 }
 
 /** The offset of the first record, in file order, that is not older than `timeMs`; the text's size where none is. */
-export function firstAt(file: ScanFile, timeMs: number, tools: ScanTools): number {
+export function firstAt(
+  file: ScanFile,
+  { timeMs, scanFrom }: { timeMs: number; scanFrom?: number | undefined },
+  tools: ScanTools,
+): number {
   const text = openTextReader(file, tools);
-  const low = lowerBound(new TimeProbe(text, tools), tools.zone, timeMs);
+  const low = scanFrom ?? seekFirst(text, timeMs, tools);
   const scanner = new BlockScanner(tools.kernel, text, tools);
   for (let block = blockOf(low); block < blockCount(text.sizeBytes); block++) {
     if (tools.isCancelled()) break;
@@ -86,6 +103,13 @@ export function firstAt(file: ScanFile, timeMs: number, tools: ScanTools): numbe
     }
   }
   return text.sizeBytes;
+}
+
+function seekFirst(text: TextReader, timeMs: number, tools: ScanTools): number {
+  const probe = new TimeProbe(text, tools);
+  const low = lowerBound(probe, tools.zone, timeMs);
+  probe.spread();
+  return probe.isInOrder ? low : 0;
 }
 
 /** The start of the record that covers the offset; the text's size where it lies behind. */
@@ -110,6 +134,7 @@ class TimeProbe {
   readonly #headLook: number;
   readonly #buffer: Buffer;
   readonly #head: LineHead = { timeMs: Number.NaN, rank: 0 };
+  readonly #seen: { offset: number; timeMs: number }[] = [];
 
   constructor(text: TextReader, tools: ScanTools) {
     this.#text = text;
@@ -117,6 +142,26 @@ class TimeProbe {
     this.#headLook = headLookBytes(tools.format.name);
     this.#buffer = Buffer.allocUnsafe(Math.max(LOOK_BYTES, 2 * this.#headLook));
     this.sizeBytes = text.sizeBytes;
+  }
+
+  /** Looks at times all over the text. */
+  spread(): void {
+    if (this.sizeBytes < MIN_PROBED_BYTES) return;
+    for (let probe = 0; probe < ORDER_PROBES; probe++) {
+      const offset = Math.floor((this.sizeBytes * probe) / ORDER_PROBES);
+      this.#note(this.#look(offset, this.sizeBytes));
+    }
+  }
+
+  /** Whether all times that were looked at are in order, but for what is usual. */
+  get isInOrder(): boolean {
+    let latestMs = -Infinity;
+    return this.#seen
+      .sort((a, b) => a.offset - b.offset)
+      .every(({ timeMs }) => {
+        latestMs = Math.max(latestMs, timeMs);
+        return latestMs - timeMs <= DISORDER_MS || latestMs - timeMs <= disorderNear(this.#tools.zone, timeMs);
+      });
   }
 
   /**
@@ -127,10 +172,15 @@ class TimeProbe {
     let step = 0;
     for (let at = offset; at < end; at += step) {
       const seen = this.#look(at, end);
-      if (seen) return seen;
+      if (seen) return this.#note(seen);
       step = step === 0 ? this.#buffer.length - this.#headLook : Math.min(step * 2, MAX_STEP_BYTES);
     }
     return undefined;
+  }
+
+  #note<T extends { offset: number; timeMs: number } | undefined>(seen: T): T {
+    if (seen) this.#seen.push(seen);
+    return seen;
   }
 
   #look(offset: number, end: number): { offset: number; timeMs: number } | undefined {

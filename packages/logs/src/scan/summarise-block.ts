@@ -15,6 +15,7 @@ export function summariseBlock(scanner: BlockScanner, block: number, table: Reco
   const errors: number[] = [];
   let minMs = Infinity;
   let maxMs = -Infinity;
+  let lateMs = 0;
   let untimed = 0;
   for (let index = 0; index < count; index++) {
     const rank = ranks[index] ?? 0;
@@ -23,11 +24,12 @@ export function summariseBlock(scanner: BlockScanner, block: number, table: Reco
     if (rank >= ERROR_RANK && errors.length <= MAX_ERRORS) errors.push(scanner.offsetOf(starts[index] ?? 0));
     if (time < minMs) minMs = time;
     if (time > maxMs) maxMs = time;
+    else if (maxMs - time > lateMs) lateMs = maxMs - time;
     if (Number.isNaN(time)) untimed++;
   }
   return {
     block,
-    all: { minMs, maxMs, counts, untimed },
+    all: { minMs, maxMs, lateMs, counts, untimed },
     errors: errors.length > MAX_ERRORS ? null : errors,
   };
 }

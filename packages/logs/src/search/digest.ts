@@ -4,11 +4,10 @@ import type { DigestJob, ScannedGroup } from '../scan/jobs.ts';
 import { RecordMatcher } from '../scan/record-matcher.ts';
 import { shareOf } from '../scan/show-record.ts';
 import type { Digest, DigestGroup, DigestQuery, FoundRecord } from '../types.ts';
+import { FamilyCount } from './count-families.ts';
 import { familyRecords, lineOf, recordOf } from './family-records.ts';
-import { COUNTED_PART_BLOCKS, type FilePart } from './file-parts.ts';
-import { duplicatesOf, type OpenFamily, releaseFamily } from './open-family.ts';
-import { FIRST_PLACE, LAST_PLACE } from './place.ts';
-import { runParts } from './run-parts.ts';
+import type { FilePart } from './file-parts.ts';
+import { type OpenFamily, releaseFamily } from './open-family.ts';
 import type { ScanShop } from './scan-shop.ts';
 import { ScanTally } from './scan-tally.ts';
 import { type AskOptions, StopReason } from './stop-reason.ts';
@@ -30,24 +29,17 @@ export async function digest(
   query: DigestQuery,
   options: AskOptions = {},
 ): Promise<Digest> {
-  const tally = new ScanTally();
   const stop = new StopReason(options);
   try {
     await shop.checkRegex(query);
     const gathering = new Gathering();
-    const matcher = new RecordMatcher(query);
-    for (const family of families) {
-      const range = { from: FIRST_PLACE, to: LAST_PLACE };
-      const flag = stop.newFlag();
-      const mostBlocks = COUNTED_PART_BLOCKS;
-      const task = { shop, family, range, matcher, newestFirst: false, flag, tally, mostBlocks };
-      const jobFor = ({ file, runs, startBytes, endBytes }: FilePart): DigestJob => {
-        return { kind: 'digest', file, runs, startBytes, endBytes, filter: query };
-      };
-      for await (const { part, result } of runParts(task, jobFor)) {
-        gathering.ungrouped += result.ungrouped;
-        for (const group of result.groups) gathering.add({ ...group, family, file: part.number });
-      }
+    const jobFor = ({ file, runs, startBytes, endBytes }: FilePart): DigestJob => {
+      return { kind: 'digest', file, runs, startBytes, endBytes, filter: query };
+    };
+    const count = new FamilyCount(shop, families, { filter: query, stop, jobFor });
+    for await (const { family, part, result } of count.results()) {
+      gathering.ungrouped += result.ungrouped;
+      for (const group of result.groups) gathering.add({ ...group, family, file: part.number });
     }
     const { newSinceMs = Infinity, onlyNew = false, limit } = query;
     const isNew = ({ firstMs }: Gathered) => firstMs >= newSinceMs;
@@ -58,11 +50,7 @@ export async function digest(
       const sample = await sampleOf(shop, group, shareOf(told.length));
       if (sample) groups.push(tellGroup(group, sample, isNew(group)));
     }
-    const problems = families.flatMap((family) => family.problems);
-    const end = {
-      ...tally.receipt(stop.reason ?? 'exhausted', gathering.records, problems),
-      ...duplicatesOf(families),
-    };
+    const end = await count.end(gathering.records);
     return { groups, totalGroups: all.length, ungrouped: gathering.ungrouped, end };
   } finally {
     stop.end();

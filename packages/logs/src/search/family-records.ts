@@ -20,13 +20,17 @@ export interface FoundStep {
   reached: string | undefined;
   /** Newest first: nothing that is still to come is newer. Oldest first: older. `NaN`: cannot be told. */
   boundMs: number;
+  /** Number of the file in the family. */
+  file: number;
+  /** Newest first: all records at or behind this offset have been scanned. Oldest first: all before it. */
+  scannedTo: number | undefined;
 }
 
 /** The matching records of a family in order, step by step as they are found. */
 export async function* familyRecords(task: FamilyTask, wish: RecordsWish): AsyncGenerator<FoundStep, void, undefined> {
   const jobFor = (part: FilePart): RecordsJob => recordsJob(part, task, wish);
   for await (const { part, result } of runParts({ ...task, withPicks: true }, jobFor)) {
-    yield stepOf(result);
+    yield stepOf(part, result, task);
     for (let last = result; last.stopped && wish.wanted() > 0; ) {
       const rest = restOf(part, last, task.newestFirst);
       const next = await task.shop.pool.run(recordsJob(rest, task, wish), task.flag).catch((error: unknown) => {
@@ -35,8 +39,8 @@ export async function* familyRecords(task: FamilyTask, wish: RecordsWish): Async
       });
       if (!next) break;
       last = next;
-      task.tally.add(part.opened.name, last);
-      yield stepOf(last);
+      task.tally.add(part, last);
+      yield stepOf(part, last, task);
     }
   }
 }
@@ -77,10 +81,16 @@ function restOf(part: FilePart, { found }: RecordsResult, newestFirst: boolean):
   return newestFirst ? { ...part, runs, picks, endBytes: offset } : { ...part, runs, picks, startBytes: offset + 1 };
 }
 
-function stepOf({ found, reached, stopped }: RecordsResult): FoundStep {
+function stepOf(
+  { number: file }: FilePart,
+  { found, reached, stopped }: RecordsResult,
+  { newestFirst }: Pick<FamilyTask, 'newestFirst'>,
+): FoundStep {
   // A part that stopped early has come no further than its last record.
-  if (stopped) return { found, reached: undefined, boundMs: found.times.at(-1) ?? Number.NaN };
-  return { found, reached: reached?.cursor, boundMs: reached?.timeMs ?? Number.NaN };
+  const last = stopped ? found.offsets.at(-1) : reached?.offset;
+  const scannedTo = last === undefined || newestFirst ? last : last + 1;
+  if (stopped) return { found, reached: undefined, boundMs: found.times.at(-1) ?? Number.NaN, file, scannedTo };
+  return { found, reached: reached?.cursor, boundMs: reached?.timeMs ?? Number.NaN, file, scannedTo };
 }
 
 /** The line of a record, its newline included. */

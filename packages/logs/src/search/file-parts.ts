@@ -4,10 +4,10 @@ import type { CancelFlag } from '../scan/cancel-flag.ts';
 import type { BlockSummary, ScanFile, ScanPart } from '../scan/jobs.ts';
 import type { RecordMatcher } from '../scan/record-matcher.ts';
 import { disorderNear } from '../scan/seek-time.ts';
-import { noteProblem, noteUntimed, type OpenFamily } from './open-family.ts';
+import { noteOutOfOrder, noteProblem, noteUntimed, type OpenFamily } from './open-family.ts';
 import type { OpenFile } from './open-file.ts';
-import type { PlaceRange } from './place.ts';
-import { isUseful, planRuns } from './plan-runs.ts';
+import type { Place, PlaceRange } from './place.ts';
+import { canMatch, isUseful, planRuns } from './plan-runs.ts';
 import type { ScanShop } from './scan-shop.ts';
 import type { ScanTally } from './scan-tally.ts';
 
@@ -42,6 +42,16 @@ export interface FamilyTask {
   mostBlocks?: number;
   /** Whether single records can be scanned instead of blocks, where those in question are known. */
   withPicks?: boolean;
+  /** Kept up to date by the scan. */
+  progress?: FamilyProgress;
+}
+
+/** How far the scan of a family has come, oldest first. */
+export interface FamilyProgress {
+  /** All of the range before it has been scanned. */
+  reached: Place;
+  /** All of the range has been scanned. */
+  isComplete: boolean;
 }
 
 export interface FilePart extends ScanPart {
@@ -88,7 +98,7 @@ export async function* fileParts(task: FamilyTask): AsyncGenerator<FilePart, voi
         takeKnown,
         withPicks: task.withPicks,
       });
-      if (planned.skippedBlocks > 0) tally.skip(opened.name, planned.skippedBlocks * BLOCK_BYTES);
+      tally.skip({ opened, file }, planned.skipped);
       if (newestFirst) end = planned.next;
       else first = planned.next;
       const { runs, picks } = planned;
@@ -128,8 +138,9 @@ interface Bounds {
   endBytes: number;
 }
 
-/** By the first times of a file and of the one behind it, without looking any further. */
-function cannotMatch({ family, matcher, shop }: FamilyTask, number: number): boolean {
+/** By the first times of a file and of the one behind it, and by what is known of it, without looking any further. */
+function cannotMatch(task: FamilyTask, number: number): boolean {
+  const { family, matcher, shop, tally } = task;
   const { hasTimes, fromMs, toMs } = matcher;
   const file = family.files[number];
   if (!hasTimes || !file) return false;
@@ -138,27 +149,64 @@ function cannotMatch({ family, matcher, shop }: FamilyTask, number: number): boo
     return true;
   }
   const next = family.files[number + 1]?.firstMs ?? null;
-  if (next !== null && next < fromMs - disorderNear(shop.zone, fromMs)) return true;
-  return file.firstMs !== null && file.firstMs > toMs + disorderNear(shop.zone, toMs);
+  const isBefore = next !== null && next < fromMs - disorderNear(shop.zone, fromMs);
+  const isBehind = file.firstMs !== null && file.firstMs > toMs + disorderNear(shop.zone, toMs);
+  if (!isBefore && !isBehind) return false;
+  // A file that overlaps the next one, or is not in order, does not begin and end where these times say.
+  const known = shop.indexOf(file).times((timeMs) => disorderNear(shop.zone, timeMs));
+  if (!known.isInOrder || (known.maxMs >= fromMs && known.minMs < toMs)) return false;
+  tally.leaveUnread(file.handle.sizeBytes);
+  return true;
 }
 
 /** The bytes in which a match can start: the range asked for, narrowed by times. */
 async function boundsOf(task: FamilyTask, opened: OpenFile, number: number): Promise<Bounds | undefined> {
-  const { shop, family, range, matcher, flag } = task;
+  const { shop, family, range, flag } = task;
   try {
     const file = await shop.prepare(opened, flag, family.problems);
-    let startBytes = number === range.from.file ? range.from.offset : 0;
-    let endBytes = number === range.to.file ? Math.min(range.to.offset, file.textBytes) : file.textBytes;
-    if (matcher.hasTimes && startBytes < endBytes) {
-      const { fromMs, toMs } = matcher;
-      const sought = await shop.pool.run({ kind: 'seek', file, fromMs, toMs }, flag);
-      startBytes = Math.max(startBytes, sought.startBytes);
-      endBytes = Math.min(endBytes, sought.endBytes);
-    }
+    const startBytes = number === range.from.file ? range.from.offset : 0;
+    const endBytes = number === range.to.file ? Math.min(range.to.offset, file.textBytes) : file.textBytes;
     if (startBytes >= endBytes) return undefined;
-    return { file, startBytes, endBytes, index: shop.indexOf(opened) };
+    const index = shop.indexOf(opened);
+    const bounds = await narrowed(task, opened, { file, index, startBytes, endBytes });
+    return bounds.startBytes < bounds.endBytes ? bounds : undefined;
   } catch (error) {
     if (flag.isSet) return undefined;
     return noteProblem(family.problems, opened.name, error);
   }
+}
+
+/**
+ * Without the blocks that lie outside the time range, going by times at a few places. Only of a file in which nothing
+ * is known to be out of order.
+ */
+async function narrowed({ shop, family, matcher, flag, tally }: FamilyTask, opened: OpenFile, whole: Bounds) {
+  const { file, index, startBytes, endBytes } = whole;
+  const { hasTimes, fromMs, toMs } = matcher;
+  const slackAt = (timeMs: number) => disorderNear(shop.zone, timeMs);
+  if (!hasTimes || !index.times(slackAt).isInOrder) return whole;
+  const sought = await shop.pool.run({ kind: 'seek', file, fromMs, toMs }, flag);
+  // Whole blocks: they are read in any case, and then nothing in them is missed.
+  const first = Math.max(blockOf(startBytes), blockOf(sought.startBytes));
+  const end = Math.min(blockOf(endBytes - 1), blockOf(Math.max(0, sought.endBytes - 1))) + 1;
+  const skipped: number[] = [];
+  let unreadBytes = 0;
+  for (let block = blockOf(startBytes); block * BLOCK_BYTES < endBytes; block++) {
+    if (block >= first && block < end) continue;
+    const known = index.peek(block);
+    if (known?.all && canMatch(known, matcher)) return whole;
+    if (known?.all && index.get(block)) skipped.push(block);
+    else unreadBytes += Math.min(BLOCK_BYTES, file.textBytes - block * BLOCK_BYTES);
+  }
+  tally.skip({ opened, file }, skipped);
+  if (unreadBytes > 0) {
+    tally.leaveUnread(unreadBytes, () => {
+      if (!index.times(slackAt).isInOrder) noteOutOfOrder(family.problems, opened.name);
+    });
+  }
+  return {
+    ...whole,
+    startBytes: Math.max(startBytes, first * BLOCK_BYTES),
+    endBytes: Math.min(endBytes, end * BLOCK_BYTES),
+  };
 }

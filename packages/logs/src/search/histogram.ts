@@ -4,12 +4,10 @@ import { RecordMatcher } from '../scan/record-matcher.ts';
 import { RANKS } from '../scan/scan-histogram.ts';
 import type { Histogram, HistogramBucket, HistogramQuery } from '../types.ts';
 import { bucketWidth } from './bucket-width.ts';
-import { COUNTED_PART_BLOCKS, type FilePart } from './file-parts.ts';
-import { duplicatesOf, type OpenFamily, releaseFamily } from './open-family.ts';
-import { FIRST_PLACE, LAST_PLACE } from './place.ts';
-import { runParts } from './run-parts.ts';
+import { FamilyCount } from './count-families.ts';
+import type { FilePart } from './file-parts.ts';
+import { type OpenFamily, releaseFamily } from './open-family.ts';
 import type { ScanShop } from './scan-shop.ts';
-import { ScanTally } from './scan-tally.ts';
 import { type AskOptions, StopReason } from './stop-reason.ts';
 import { timeSpan } from './time-span.ts';
 
@@ -20,27 +18,20 @@ export async function histogram(
   query: HistogramQuery,
   options: AskOptions = {},
 ): Promise<Histogram> {
-  const tally = new ScanTally();
   const stop = new StopReason(options);
   try {
     await shop.checkRegex(query);
     const bucketMs = await chooseWidth(shop, families, query);
     const matcher = new RecordMatcher(query);
     const counts = new LevelCounts(bucketMs, matcher);
-    for (const family of families) {
-      const range = { from: FIRST_PLACE, to: LAST_PLACE };
-      const takeKnown =
-        matcher.headOnly && query.regex === undefined ? (summary: BlockSummary) => counts.take(summary) : undefined;
-      const flag = stop.newFlag();
-      const mostBlocks = COUNTED_PART_BLOCKS;
-      const task = { shop, family, range, matcher, newestFirst: false, flag, tally, takeKnown, mostBlocks };
-      const jobFor = ({ file, runs, startBytes, endBytes }: FilePart): HistogramJob => {
-        return { kind: 'histogram', file, runs, startBytes, endBytes, filter: query, bucketMs };
-      };
-      for await (const { result } of runParts(task, jobFor)) counts.add(result);
-    }
-    const problems = families.flatMap((family) => family.problems);
-    const end = { ...tally.receipt(stop.reason ?? 'exhausted', counts.total, problems), ...duplicatesOf(families) };
+    const takeKnown =
+      matcher.headOnly && query.regex === undefined ? (summary: BlockSummary) => counts.take(summary) : undefined;
+    const jobFor = ({ file, runs, startBytes, endBytes }: FilePart): HistogramJob => {
+      return { kind: 'histogram', file, runs, startBytes, endBytes, filter: query, bucketMs };
+    };
+    const count = new FamilyCount(shop, families, { filter: query, stop, takeKnown, jobFor });
+    for await (const { result } of count.results()) counts.add(result);
+    const end = await count.end(counts.total);
     return { bucketMs, buckets: counts.buckets(), untimed: counts.untimed, end };
   } finally {
     stop.end();

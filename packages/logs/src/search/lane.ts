@@ -1,15 +1,20 @@
 import { type FoundStep, lineOf, recordOf } from './family-records.ts';
+import type { Place } from './place.ts';
 
 export interface LaneOptions {
   newestFirst: boolean;
   /** Where the scan begins, if at a record. */
   cursor: string | undefined;
+  /** Where the scan begins. */
+  start: Place;
 }
 
 const NOTHING: FoundStep = {
   found: { text: new Uint8Array(), ends: new Uint32Array(), offsets: new Float64Array(), times: new Float64Array() },
   reached: undefined,
   boundMs: Number.NaN,
+  file: 0,
+  scannedTo: undefined,
 };
 
 /** One log among those told together: what was found and not told yet, and how far its scan has come. */
@@ -22,11 +27,14 @@ export class Lane {
   /** A cursor, or the line of a record that has one: most are never asked for. */
   #cursor: string | Buffer | undefined;
   #done = false;
+  /** Of the steps that were told wholly. */
+  #scannedTo: Place;
 
-  constructor(steps: AsyncGenerator<FoundStep, void, undefined>, { newestFirst, cursor }: LaneOptions) {
+  constructor(steps: AsyncGenerator<FoundStep, void, undefined>, { newestFirst, cursor, start }: LaneOptions) {
     this.#steps = steps;
     this.#newestFirst = newestFirst;
     this.#cursor = cursor;
+    this.#scannedTo = start;
     this.#boundMs = newestFirst ? Infinity : -Infinity;
   }
 
@@ -42,6 +50,19 @@ export class Lane {
   /** Nothing that comes from here is newer (oldest first: older). A record without a time keeps its place. */
   get boundMs(): number {
     return this.#closer(this.#step.found.times[this.#told]);
+  }
+
+  /** Newest first: everything that matches and stands at or behind it was told. Oldest first: before it. */
+  get toldTo(): Place {
+    const { found, file } = this.#step;
+    const next = found.offsets[this.#told];
+    if (next === undefined) return this.#scannedTo;
+    return { file, offset: this.#newestFirst ? next + 1 : next };
+  }
+
+  /** The time of the record that is to be told next, if it is at hand. */
+  get nextMs(): number {
+    return this.#step.found.times[this.#told] ?? Number.NaN;
   }
 
   /** Going on next to it tells what was not told yet, and nothing twice. */
@@ -93,6 +114,8 @@ export class Lane {
   #endStep(): void {
     this.#cursor = this.#step.reached ?? this.#cursor;
     this.#boundMs = this.#closer(this.#step.boundMs);
+    const { file, scannedTo } = this.#step;
+    if (scannedTo !== undefined) this.#scannedTo = { file, offset: scannedTo };
   }
 
   #closer(timeMs: number | undefined): number {

@@ -63,6 +63,17 @@ export function noteUntimed(problems: FileProblem[], file: string): void {
   });
 }
 
+/** Found only while it was scanned: of what had been left out by then, something may match. */
+export function noteOutOfOrder(problems: FileProblem[], file: string): void {
+  if (problems.some((problem) => problem.file === file)) return;
+  problems.push({
+    file,
+    code: 'OUT_OF_ORDER',
+    detail:
+      'records are more than a minute out of order, and parts of the file were not read: search again to read all of it',
+  });
+}
+
 /** By the first time in each; by their names, which is how they come, where one has none. */
 function inTimeOrder(files: OpenFile[]): OpenFile[] {
   if (files.some(({ firstMs }) => firstMs === null)) return files;

@@ -1,4 +1,6 @@
 import { checkOf, decodeCursor, encodeMark } from '../cursor/cursor.ts';
+import type { CheckedIndex } from '../index/checked-index.ts';
+import { BLOCK_BYTES } from '../scan/blocks.ts';
 import type { CancelFlag } from '../scan/cancel-flag.ts';
 import { disorderNear } from '../scan/seek-time.ts';
 import type { SearchQuery, StartPoint } from '../types.ts';
@@ -131,10 +133,21 @@ async function placeAt({ shop, flag }: PlaceFinder, { files, problems }: OpenFam
       noteUntimed(problems, file.name);
       continue;
     }
-    if (typeof next === 'number' && next < timeMs - slackMs) continue;
+    const index = shop.indexOf(file);
+    const known = index.times((at) => disorderNear(shop.zone, at));
+    if (typeof next === 'number' && next < timeMs - slackMs && known.isInOrder && known.maxMs < timeMs) continue;
     const scanFile = await shop.prepare(file, flag, problems);
-    const offset = await shop.pool.run({ kind: 'first-at', file: scanFile, timeMs }, flag);
+    const scanFrom = scanStart(index, timeMs, (at) => disorderNear(shop.zone, at));
+    const offset = await shop.pool.run({ kind: 'first-at', file: scanFile, timeMs, scanFrom }, flag);
     if (offset < scanFile.textBytes) return { file: number, offset };
   }
   return LAST_PLACE;
+}
+
+/** Where to look for a time in a file that is known not to be in order: at its first block that may hold it. */
+function scanStart(index: CheckedIndex, timeMs: number, slackAt: (timeMs: number) => number): number | undefined {
+  if (index.times(slackAt).isInOrder) return undefined;
+  let block = 0;
+  for (let known = index.get(block)?.all; known && !(known.maxMs >= timeMs); known = index.get(block)?.all) block++;
+  return block * BLOCK_BYTES;
 }

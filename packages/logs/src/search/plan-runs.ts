@@ -31,7 +31,8 @@ export interface PlannedRuns {
   /** Or offsets of records, where it is known which ones come into question. */
   picks: number[];
   blocks: number;
-  skippedBlocks: number;
+  /** Blocks that need no scan, by what is known of them. */
+  skipped: number[];
   /** Where planning goes on; the range's end when all is planned. */
   next: number;
 }
@@ -52,13 +53,13 @@ export interface RunsRange {
 /** The next blocks, or single records, to scan, without those that cannot match. */
 export function planRuns(index: CheckedIndex, matcher: RecordMatcher, range: RunsRange): PlannedRuns {
   const { first, end, newestFirst, most, takeKnown, withPicks = false } = range;
-  const planned = { runs: [] as number[], picks: [] as number[], blocks: 0, skippedBlocks: 0 };
+  const planned = { runs: [] as number[], picks: [] as number[], blocks: 0, skipped: [] as number[] };
   let step = 0;
   for (; step < end - first && planned.blocks < most && planned.picks.length < MAX_PICKS; step++) {
     const block = newestFirst ? end - 1 - step : first + step;
     const known = index.get(block);
     if (known && (!canMatch(known, matcher) || takeKnown?.(known))) {
-      planned.skippedBlocks++;
+      planned.skipped.push(block);
       continue;
     }
     const picks = withPicks && matcher.minRank >= ERROR_RANK ? known?.errors : undefined;

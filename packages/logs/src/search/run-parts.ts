@@ -1,3 +1,4 @@
+import { BLOCK_BYTES } from '../scan/blocks.ts';
 import type { Job, JobResults, ScanReport } from '../scan/jobs.ts';
 import type { FamilyTask, FilePart } from './file-parts.ts';
 import { fileParts } from './file-parts.ts';
@@ -18,7 +19,7 @@ export async function* runParts<J extends ReportingJob>(
   task: FamilyTask,
   jobFor: (part: FilePart) => J,
 ): AsyncGenerator<PartOutcome<J['kind']>, void, undefined> {
-  const { shop, flag, family, tally, ahead = shop.pool.width } = task;
+  const { shop, flag, family, tally, progress, ahead = shop.pool.width } = task;
   const parts = fileParts(task);
   const running: { part: FilePart; result: Promise<JobResults[J['kind']]> }[] = [];
   let more = true;
@@ -50,15 +51,22 @@ export async function* runParts<J extends ReportingJob>(
       else ready.catch(() => {}); // fails again when it is waited for
       const first = running.shift();
       if (!first && more) continue;
-      if (!first) return;
+      if (!first) {
+        // Parts end early where it was stopped.
+        if (progress && !flag.isSet) progress.isComplete = true;
+        return;
+      }
       const result = await first.result.catch((error: unknown) => {
         if (flag.isSet) return undefined;
         return noteProblem(family.problems, first.part.opened.name, error);
       });
       if (result === undefined) continue;
       const report = result as ScanReport;
-      tally.add(first.part.opened.name, report);
+      tally.add(first.part, report);
       remember(first.part, report);
+      const lastBlock = report.blocks.at(-1);
+      if (progress && lastBlock !== undefined)
+        progress.reached = { file: first.part.number, offset: (lastBlock + 1) * BLOCK_BYTES };
       yield { part: first.part, result };
       depth = ahead;
     }

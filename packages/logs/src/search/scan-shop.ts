@@ -66,6 +66,11 @@ export class ScanShop {
     return { ...plain, gzMap, textBytes: gzMap.textBytes };
   }
 
+  /** Whether `prepare` is quick: a compressed file need not be unpacked first. */
+  isReady(file: OpenFile): boolean {
+    return !file.compressed || this.#gzMaps.has(gzMapKey(file));
+  }
+
   /** What is known of a file. Its records' times depend on its format, and without a year on when it was written. */
   indexOf({ key, format, handle }: OpenFile): CheckedIndex {
     const writtenDay = YEARLESS_FORMATS.has(format) ? handle.modifiedNs / DAY_NS : '';
@@ -73,9 +78,8 @@ export class ScanShop {
     return new CheckedIndex(index, isSettledForWriters(handle) ? stampOf(handle) : undefined);
   }
 
-  #gzMap({ key, handle }: OpenFile, file: ScanFile, flag: CancelFlag): Promise<GzMap> {
-    // While a change need not show in the stamp, a map is only for those who have the file open with it.
-    const mapKey = isSettled(handle) ? `${key}:${stampOf(handle)}` : handle;
+  #gzMap(opened: OpenFile, file: ScanFile, flag: CancelFlag): Promise<GzMap> {
+    const mapKey = gzMapKey(opened);
     let making = this.#gzMaps.get(mapKey);
     this.#gzMaps.delete(mapKey);
     if (!making || making.isGivenUp) making = new SharedGzMap(this.pool, file);
@@ -89,6 +93,11 @@ export class ScanShop {
     }
     return making.waitFor(flag);
   }
+}
+
+/** While a change need not show in the stamp, a map is only for those who have the file open with it. */
+function gzMapKey({ key, handle }: OpenFile): string | LogHandle {
+  return isSettled(handle) ? `${key}:${stampOf(handle)}` : handle;
 }
 
 /** A map that several may wait for. It is given up when all of them have. */

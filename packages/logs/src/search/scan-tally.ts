@@ -1,42 +1,81 @@
+import { BLOCK_BYTES, blockCount } from '../scan/blocks.ts';
 import type { ScanReport } from '../scan/jobs.ts';
 import type { FileProblem, SearchEnd } from '../types.ts';
+import type { TimeRange } from './coverage.ts';
+import type { FilePart } from './file-parts.ts';
 
-/** What an answer has covered so far; becomes its receipt. */
+/** What is to be said of a response, beside its bytes. */
+export interface EndFacts {
+  reason: SearchEnd['reason'];
+  records: number;
+  problems: FileProblem[];
+  covered: TimeRange | null;
+}
+
+/** What was scanned for a response; becomes its closing record. Every byte counts once. */
 export class ScanTally {
   readonly #startedMs = performance.now();
   readonly #files = new Set<string>();
+  /** Blocks scanned, by file: parts that stop early are begun again in the middle. */
+  readonly #blocks = new Map<string, Uint8Array>();
   #scannedBytes = 0;
   #skippedBytes = 0;
-  #minMs = Infinity;
-  #maxMs = -Infinity;
+  #unreadBytes = 0;
+  readonly #unreadChecks: (() => void)[] = [];
+  /** Times seen anywhere. */
+  minMs = Infinity;
+  maxMs = -Infinity;
 
-  add(file: string, { scannedBytes, minMs, maxMs }: Omit<ScanReport, 'summaries'>): void {
-    this.#files.add(file);
-    this.#scannedBytes += scannedBytes;
+  add({ opened, file }: Pick<FilePart, 'opened' | 'file'>, { blocks, pickedBytes, minMs, maxMs }: ScanReport): void {
+    this.#files.add(opened.name);
+    this.#scannedBytes += pickedBytes;
+    const known = this.#blocks.get(opened.name) ?? new Uint8Array(blockCount(file.textBytes));
+    this.#blocks.set(opened.name, known);
+    for (const block of blocks) {
+      if (known[block] === 0) this.#scannedBytes += bytesOf(block, file.textBytes);
+      known[block] = 1;
+    }
     this.see(minMs, maxMs);
   }
 
-  skip(file: string, bytes: number): void {
-    this.#files.add(file);
-    this.#skippedBytes += bytes;
+  /** Blocks that are known to hold nothing asked for. */
+  skip({ opened, file }: Pick<FilePart, 'opened' | 'file'>, blocks: readonly number[]): void {
+    if (blocks.length > 0) this.#files.add(opened.name);
+    for (const block of blocks) this.#skippedBytes += bytesOf(block, file.textBytes);
+  }
+
+  /** Bytes of which only the times around them say that they hold nothing asked for. `check` is called at the end. */
+  leaveUnread(bytes: number, check?: () => void): void {
+    this.#unreadBytes += bytes;
+    if (check) this.#unreadChecks.push(check);
+  }
+
+  /** Has those who left something unread look whether that was right, by what is known now. */
+  checkUnread(): void {
+    for (const check of this.#unreadChecks) check();
   }
 
   see(minMs: number, maxMs: number): void {
-    if (minMs < this.#minMs) this.#minMs = minMs;
-    if (maxMs > this.#maxMs) this.#maxMs = maxMs;
+    if (minMs < this.minMs) this.minMs = minMs;
+    if (maxMs > this.maxMs) this.maxMs = maxMs;
   }
 
-  receipt(reason: SearchEnd['reason'], records: number, problems: FileProblem[]): Omit<SearchEnd, 'type' | 'cursor'> {
+  end({ reason, records, problems, covered }: EndFacts): Omit<SearchEnd, 'type' | 'cursor'> {
     return {
       reason,
       records,
       scannedBytes: this.#scannedBytes,
       skippedBytes: this.#skippedBytes,
+      unreadBytes: this.#unreadBytes,
       scannedFiles: this.#files.size,
-      coveredFromMs: Number.isFinite(this.#minMs) ? this.#minMs : null,
-      coveredToMs: Number.isFinite(this.#maxMs) ? this.#maxMs : null,
+      coveredFromMs: covered?.fromMs ?? null,
+      coveredToMs: covered?.toMs ?? null,
       problems,
       elapsedMs: Math.round(performance.now() - this.#startedMs),
     };
   }
+}
+
+function bytesOf(block: number, textBytes: number): number {
+  return Math.min(BLOCK_BYTES, textBytes - block * BLOCK_BYTES);
 }

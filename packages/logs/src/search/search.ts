@@ -1,12 +1,14 @@
 import { BEGINNING, decodeCursor } from '../cursor/cursor.ts';
 import { RecordMatcher } from '../scan/record-matcher.ts';
-import type { FileProblem, SearchEnd, SearchQuery } from '../types.ts';
+import type { SearchEnd, SearchQuery } from '../types.ts';
 import { withContext } from './context.ts';
+import { type CoveredPart, coverageOf, type TimeRange } from './coverage.ts';
 import { familyRecords } from './family-records.ts';
+import type { FamilyProgress } from './file-parts.ts';
 import { recordGone } from './find-record.ts';
 import { Lane, leadingLane } from './lane.ts';
 import { duplicatesOf, type OpenFamily, releaseFamily } from './open-family.ts';
-import { type FamilyPart, rangeOf } from './place.ts';
+import { type FamilyPart, FIRST_PLACE, type PlaceRange, rangeOf } from './place.ts';
 import type { ScanShop } from './scan-shop.ts';
 import { ScanTally } from './scan-tally.ts';
 import { type AskOptions, StopReason } from './stop-reason.ts';
@@ -24,18 +26,10 @@ export async function* searchLines(
   const query = fromBeginning(asked);
   const tally = new ScanTally();
   const stop = new StopReason(options);
-  const lanes: Lane[] = [];
+  const scans: FamilyScan[] = [];
   try {
     await shop.checkRegex(query);
-    const finder = { shop, flag: stop.newSeekFlag() };
-    const places = allSettled(families.map((family) => rangeOf(finder, family, query)));
-    const found = await places.catch((error: unknown) => {
-      if (stop.reason === 'cancelled') return undefined;
-      throw error;
-    });
-    // Given up while places were looked for: nothing was covered.
-    const parts = stop.reason === 'cancelled' ? undefined : found;
-    if (parts) assertFound(parts, query);
+    const parts = await findParts(shop, families, { query, stop });
     yield Buffer.alloc(0);
     let told = 0;
     const wish = { filter: query, raw: query.raw ?? false, wanted: () => query.limit - told };
@@ -43,13 +37,17 @@ export async function* searchLines(
     const matcher = new RecordMatcher(query);
     parts?.forEach(({ range, cursor }, number) => {
       const family = families[number] as OpenFamily;
-      const task = { shop, family, range, matcher, newestFirst, flag: stop.newFlag(), tally };
-      lanes.push(new Lane(familyRecords(task, wish), { newestFirst, cursor }));
+      const progress = { reached: FIRST_PLACE, isComplete: false };
+      const task = { shop, family, range, matcher, newestFirst, flag: stop.newFlag(), tally, progress };
+      const start = newestFirst ? range.to : range.from;
+      const lane = new Lane(familyRecords(task, wish), { newestFirst, cursor, start });
+      scans.push({ family, range, progress, lane });
     });
+    const lanes = scans.map(({ lane }) => lane);
 
     const hasContext = query.before > 0 || query.after > 0;
     let batch: Buffer[] = [];
-    while (!stop.reason && told < query.limit) {
+    while (!stop.poll() && told < query.limit) {
       const lane = leadingLane(lanes, newestFirst);
       if (!lane) break;
       const isAlone = !hasContext && lanes.every((other) => other === lane || other.isDone);
@@ -66,14 +64,64 @@ export async function* searchLines(
     }
     yield* withContext(shop, families, query, { lines: batch, stop });
     const reason = stop.reason ?? (lanes.every(({ isDone }) => isDone) ? 'exhausted' : 'limit');
+    const covered = await coverageOfSearch(shop, scans, { query, stop, tally });
+    tally.checkUnread();
     const problems = families.flatMap((family) => family.problems);
-    const end = endItem(tally, lanes, { reason, told, problems, asked: query.start });
-    yield Buffer.from(`${JSON.stringify({ ...end, ...duplicatesOf(families) })}\n`);
+    const end = tally.end({ reason, records: told, problems, covered });
+    const cursor = cursorOf(reason, lanes, query);
+    yield Buffer.from(`${JSON.stringify({ type: 'end', ...end, cursor, ...duplicatesOf(families) })}\n`);
   } finally {
     stop.end();
-    await Promise.all(lanes.map((lane) => lane.close()));
+    await Promise.all(scans.map(({ lane }) => lane.close()));
     for (const family of families) releaseFamily(family);
   }
+}
+
+/** The scan of one family for a search. */
+interface FamilyScan {
+  family: OpenFamily;
+  range: PlaceRange;
+  progress: FamilyProgress;
+  lane: Lane;
+}
+
+/** The part of each family the query is about; `undefined` where it was cancelled meanwhile: nothing is scanned then. */
+async function findParts(
+  shop: ScanShop,
+  families: readonly OpenFamily[],
+  { query, stop }: { query: SearchQuery; stop: StopReason },
+): Promise<FamilyPart[] | undefined> {
+  const finder = { shop, flag: stop.newSeekFlag() };
+  try {
+    const parts = await allSettled(families.map((family) => rangeOf(finder, family, query)));
+    if (stop.reason === 'cancelled') return undefined;
+    assertFound(parts, query);
+    return parts;
+  } catch (error) {
+    if (stop.reason === 'cancelled') return undefined;
+    throw error;
+  }
+}
+
+async function coverageOfSearch(
+  shop: ScanShop,
+  scans: readonly FamilyScan[],
+  { query, stop, tally }: { query: SearchQuery; stop: StopReason; tally: ScanTally },
+): Promise<TimeRange | null> {
+  if (stop.reason === 'cancelled') return null;
+  const parts = scans.map((scan) => coveredPart(scan, query.order === 'newest'));
+  const { fromMs, toMs } = query;
+  const covered = await coverageOf({ shop, flag: stop.newSeekFlag() }, parts, { fromMs, toMs, tally });
+  // What was read after that was read by halves.
+  return (stop.reason as StopReason['reason']) === 'cancelled' ? null : covered;
+}
+
+function coveredPart({ family, range, progress, lane }: FamilyScan, newestFirst: boolean): CoveredPart {
+  if (progress.isComplete && !lane.hasNext) return { family, ...range };
+  const known = { insideMs: lane.nextMs, outsideMs: lane.boundMs };
+  return newestFirst
+    ? { family, from: lane.toldTo, to: range.to, knownFrom: known }
+    : { family, from: range.from, to: lane.toldTo, knownTo: known };
 }
 
 /** A cursor of an answer that ended before it had come anywhere means no place at all. */
@@ -103,17 +151,11 @@ function assertFound(parts: readonly FamilyPart[], { file, family, start, until 
   }
 }
 
-interface EndFacts {
-  reason: SearchEnd['reason'];
-  told: number;
-  problems: FileProblem[];
-  asked: SearchQuery['start'];
-}
-
-function endItem(tally: ScanTally, lanes: readonly Lane[], { reason, told, problems, asked }: EndFacts): SearchEnd {
+/** Goes on exactly where a search stopped; `null` where nothing is left. */
+function cursorOf(reason: SearchEnd['reason'], lanes: readonly Lane[], { start }: SearchQuery): string | null {
+  if (reason === 'exhausted') return null;
   const cursors = lanes.flatMap(({ cursor }) => (cursor === undefined ? [] : [cursor]));
-  // Nothing was covered yet: to go on is to begin where this one did.
-  const again = asked && 'cursor' in asked ? asked.cursor : BEGINNING;
-  const cursor = reason === 'exhausted' ? null : cursors.length === 0 ? again : cursors.join('~');
-  return { type: 'end', ...tally.receipt(reason, told, problems), cursor };
+  if (cursors.length > 0) return cursors.join('~');
+  // Nothing was scanned yet: to go on is to begin where this one did.
+  return start && 'cursor' in start ? start.cursor : BEGINNING;
 }

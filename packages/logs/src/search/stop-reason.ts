@@ -7,20 +7,22 @@ const MAX_TIMER_MS = 2 ** 31 - 1;
 export class StopReason {
   reason: 'cancelled' | 'time budget' | undefined;
   readonly #signal: AbortSignal | undefined;
+  readonly #isOver: (() => boolean) | undefined;
   readonly #timer: NodeJS.Timeout | undefined;
   readonly #flags: CancelFlag[] = [];
   readonly #seekFlags: CancelFlag[] = [];
   readonly #onAbort = () => this.#stop('cancelled');
 
-  constructor({ signal, budgetMs = Infinity }: AskOptions) {
+  constructor({ signal, budgetMs = Infinity, isOver }: AskOptions) {
     this.#signal = signal;
+    this.#isOver = isOver;
     if (signal?.aborted) this.reason = 'cancelled';
     signal?.addEventListener('abort', this.#onAbort);
     if (budgetMs <= MAX_TIMER_MS) this.#timer = setTimeout(() => this.#stop('time budget'), budgetMs).unref();
   }
 
   newFlag(): CancelFlag {
-    const flag = new CancelFlag();
+    const flag = new CancelFlag(this.#isOver && (() => this.poll() !== undefined));
     this.#flags.push(flag);
     if (this.reason) flag.set();
     return flag;
@@ -35,6 +37,12 @@ export class StopReason {
     this.#seekFlags.push(flag);
     if (this.reason === 'cancelled') flag.set();
     return flag;
+  }
+
+  /** Why to stop, if so by now. */
+  poll(): StopReason['reason'] {
+    if (!this.reason && this.#isOver?.()) this.#stop('time budget');
+    return this.reason;
   }
 
   end(): void {
@@ -53,4 +61,6 @@ export interface AskOptions {
   signal?: AbortSignal | undefined;
   /** It ends by itself after so long, and tells how far it came. */
   budgetMs?: number | undefined;
+  /** Polled while it runs: `true` ends it like a budget that is used up, at a point the caller decides. */
+  isOver?: (() => boolean) | undefined;
 }

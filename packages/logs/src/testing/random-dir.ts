@@ -11,6 +11,8 @@ import { openDir, tempDir } from './temp-dir.ts';
 export interface RandomDir {
   dir: string;
   logs: LogDir;
+  /** The same directory, scanned by the calling thread: what it is stopped by is looked at before every block. */
+  here: LogDir;
   /** Families of these contents, in place of what was there. */
   write(specs: readonly LogSpec[]): [WrittenFamily, ...WrittenFamily[]];
 }
@@ -22,6 +24,7 @@ export function randomDir(): RandomDir {
   return {
     dir,
     logs: openDir(dir, { zone: BERLIN }),
+    here: openDir(dir, { zone: BERLIN, scansHere: true, workers: 1 }),
     write(specs) {
       const families = specs.map((spec, index) => writer.family(`log${String.fromCharCode(97 + index)}`, spec));
       writeFamilies(dir, families);
