@@ -1,4 +1,4 @@
-import type { BlockCheck, BlockSummary } from '../scan/jobs.ts';
+import type { BlockCheck, BlockSummary, TailSummary } from '../scan/jobs.ts';
 
 /** Memory of one block's summary, roughly, for the bound. */
 const BLOCK_COST_BYTES = 160;
@@ -16,6 +16,8 @@ export class FileIndex {
   /** Behind the last block that was ever known. */
   #end = 0;
   #times: KnownTimes | undefined;
+  /** Of the last block as it was: its records are still there, whatever has been written since. */
+  #tail: TailSummary | undefined;
 
   get(block: number): BlockSummary | undefined {
     return this.#blocks.get(block);
@@ -32,8 +34,8 @@ export class FileIndex {
 
   #collectTimes(slackAt: (timeMs: number) => number): KnownTimes {
     const times = { minMs: Infinity, maxMs: -Infinity, isInOrder: true };
-    for (let block = 0; block < this.#end; block++) {
-      const all = this.#blocks.get(block)?.all;
+    for (let block = 0; block < Math.max(this.#end, (this.#tail?.block ?? -1) + 1); block++) {
+      const all = this.#blocks.get(block)?.all ?? (block === this.#tail?.block ? this.#tail.all : undefined);
       if (!all || all.minMs > all.maxMs) continue;
       const lateMs = Math.max(all.lateMs, times.maxMs - all.minMs);
       if (lateMs > slackAt(all.minMs)) times.isInOrder = false;
@@ -41,6 +43,11 @@ export class FileIndex {
       times.maxMs = Math.max(times.maxMs, all.maxMs);
     }
     return times;
+  }
+
+  noteTail(tail: TailSummary): void {
+    this.#tail = tail;
+    this.#times = undefined;
   }
 
   /** One of the same text takes the place of the known one only if it tells more. */

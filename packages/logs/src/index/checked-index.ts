@@ -1,4 +1,4 @@
-import type { BlockSummary, VerifyResult } from '../scan/jobs.ts';
+import type { BlockSummary, TailSummary, VerifyResult } from '../scan/jobs.ts';
 import type { FileIndex, KnownTimes } from './block-index.ts';
 
 /**
@@ -47,6 +47,10 @@ export class CheckedIndex {
     const isStale = new Set(stale);
     for (const summary of summaries) if (isStale.has(summary.block)) this.#index.remove(summary);
     for (const block of valid) this.#noteValid(block);
+  }
+
+  noteTail(tail: TailSummary): void {
+    this.#index.noteTail(tail);
   }
 
   /** Of a block as it was just read. */

@@ -177,6 +177,12 @@ export interface RecordsSummary {
   untimed: number;
 }
 
+/** Of a last block, which can still change. */
+export interface TailSummary {
+  block: number;
+  all: RecordsSummary;
+}
+
 /** What every scan tells beside its findings. */
 export interface ScanReport {
   /** Blocks scanned, in the order of the scan. */
@@ -187,6 +193,8 @@ export interface ScanReport {
   minMs: number;
   maxMs: number;
   summaries: BlockSummary[];
+  /** Of a last block that can still change: nothing but the order of its times is remembered. */
+  tail?: TailSummary;
 }
 
 export interface RecordsResult extends ScanReport {

@@ -49,7 +49,8 @@ export class PartScan {
     const table = this.scanner.records();
     const summary = summariseBlock(this.scanner, block, table);
     if (summary.all) this.see(summary.all.minMs, summary.all.maxMs);
-    this.#note(summary, table.end);
+    const isNoted = this.#note(summary, table.end);
+    if (summary.all && !isNoted) this.report.tail = { block, all: summary.all };
     return table;
   }
 
@@ -61,9 +62,10 @@ export class PartScan {
     return found;
   }
 
-  #note(summary: Omit<BlockSummary, 'check'>, recordsEnd: number): void {
-    if (!this.scanner.isComplete(recordsEnd)) return;
+  #note(summary: Omit<BlockSummary, 'check'>, recordsEnd: number): boolean {
+    if (!this.scanner.isComplete(recordsEnd)) return false;
     this.report.summaries.push({ ...summary, check: this.scanner.check() });
+    return true;
   }
 
   see(minMs: number, maxMs: number): void {

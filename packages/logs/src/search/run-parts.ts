@@ -79,6 +79,7 @@ export async function* runParts<J extends ReportingJob>(
   }
 }
 
-function remember({ index }: FilePart, { summaries }: ScanReport): void {
+function remember({ index }: FilePart, { summaries, tail }: ScanReport): void {
   for (const summary of summaries) index.add(summary);
+  if (tail) index.noteTail(tail);
 }

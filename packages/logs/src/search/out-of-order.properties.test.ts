@@ -1,0 +1,127 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { createZone } from '../parse/zone.ts';
+import { ask } from '../testing/ask.ts';
+import { openDir, tempDir } from '../testing/temp-dir.ts';
+
+/** `MORE=20 SEED=random` looks for new cases. */
+const MORE = Number(process.env.MORE ?? 1);
+
+const UTC = createZone('UTC');
+const START = Date.parse('2026-06-01T00:00:00Z');
+const HOUR_MS = 3_600_000;
+
+interface Stretch {
+  lines: number;
+  stepMs: number;
+  /** The clock of the writer is set by so much before it. */
+  jumpMs: number;
+  /** Every so many records, one is so much older. */
+  every: number;
+  lateMs: number;
+}
+
+const stretch: fc.Arbitrary<Stretch> = fc.record({
+  lines: fc.oneof(fc.nat(50), fc.integer({ min: 1000, max: 5000 })),
+  stepMs: fc.constantFrom(0, 10, 700),
+  jumpMs: fc.constantFrom(0, 0, 0, 30_000, -30_000, -90_000, -2 * HOUR_MS, 5 * HOUR_MS),
+  every: fc.constantFrom(1, 7, 2500),
+  lateMs: fc.constantFrom(0, 0, 0, 59_000, 61_000, 10 * 60_000, 3 * HOUR_MS),
+});
+
+/** Records of a minute and more out of order, and the time of each. */
+function render(stretches: readonly Stretch[], name: string): { text: Buffer; times: number[] } {
+  const times: number[] = [];
+  const lines: string[] = [];
+  let nowMs = START;
+  for (const { lines: count, stepMs, jumpMs, every, lateMs } of stretches) {
+    nowMs += jumpMs;
+    for (let index = 0; index < count; index++) {
+      nowMs += stepMs;
+      const timeMs = nowMs - (index % every === every - 1 ? lateMs : 0);
+      times.push(timeMs);
+      const wall = new Date(timeMs).toISOString().slice(0, -1).replace('T', ' ');
+      lines.push(`${wall}\tINFO\t${name}.go:1\trecord ${times.length} ${'-'.repeat(60)}\n`);
+    }
+  }
+  return { text: Buffer.from(lines.join('')), times };
+}
+
+describe('records more than a minute out of order', () => {
+  test('are found by a time range once the file was read, and before that said to be possible', {
+    timeout: 600_000,
+  }, async () => {
+    const dir = tempDir();
+    const logs = openDir(dir, { zone: UTC });
+    let made = 0;
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(stretch, { minLength: 1, maxLength: 6 }),
+        fc.array(fc.tuple(fc.nat(100_000), fc.constantFrom(0, 1000, 20_000, 4 * HOUR_MS)), {
+          minLength: 1,
+          maxLength: 4,
+        }),
+        fc.boolean(),
+        fc.constantFrom('newest' as const, 'oldest' as const),
+        async (stretches, ranges, gz, order) => {
+          const name = `f${made++}`;
+          const file = `${name}.log${gz ? '.1.gz' : ''}`;
+          const { text, times } = render(stretches, name);
+          writeFileSync(join(dir, file), gz ? gzipSync(text, { level: 1 }) : text);
+          const asked = ranges.map(([at, width]) => {
+            const fromMs = times[at % times.length] ?? 0;
+            const inRange = times.filter((time) => time >= fromMs && time < fromMs + width + 1);
+            return { fromMs, toMs: fromMs + width + 1, count: inRange.length };
+          });
+          for (const { count, ...range } of asked) {
+            const { records, end } = await ask(logs, { file, order, ...range });
+            expect(records.length).toBeLessThanOrEqual(count);
+            if (records.length < count) expect(end.unreadBytes).toBeGreaterThan(0);
+          }
+          expect((await logs.histogram({ file, buckets: 3 })).end.records).toBe(times.length);
+          for (const { count, ...range } of asked) {
+            const { records, end } = await ask(logs, { file, order, ...range });
+            expect(records.length).toBe(count);
+            expect([end.coveredFromMs, end.coveredToMs]).toEqual([range.fromMs, range.toMs - 1]);
+            expect(end.problems).toEqual([]);
+            const counted = await logs.histogram({ file, ...range, buckets: 3 });
+            expect(counted.end.records).toBe(count);
+            const [first] = (await ask(logs, { file, start: { timeMs: range.fromMs }, limit: 1 })).records;
+            expect(first?.message).toContain(`record ${times.findIndex((time) => time >= range.fromMs) + 1} `);
+          }
+        },
+      ),
+      { numRuns: 12 * MORE },
+    );
+  });
+
+  test('are found at once where the file as a whole is not in order', async () => {
+    const dir = tempDir();
+    const hour = { lines: 36_000, stepMs: 100, jumpMs: 0, every: 1, lateMs: 0 };
+    const { text, times } = render([hour, { ...hour, jumpMs: -HOUR_MS / 2 }], 'a');
+    writeFileSync(join(dir, 'a.log'), text);
+    const logs = openDir(dir, { zone: UTC });
+    for (const fromMs of [START + HOUR_MS / 2, START + 0.75 * HOUR_MS, START + 1.25 * HOUR_MS]) {
+      const { records, end } = await ask(logs, { file: 'a.log', fromMs, toMs: fromMs + 60_000 });
+      expect(records.length).toBe(times.filter((time) => time >= fromMs && time < fromMs + 60_000).length);
+      expect(end.unreadBytes).toBe(0);
+    }
+  });
+
+  test('that a scan comes upon are reported where parts of the file were left unread', async () => {
+    const dir = tempDir();
+    const hour = { lines: 36_000, stepMs: 100, jumpMs: 0, every: 9_999_999, lateMs: 0 };
+    const { text } = render([hour, { ...hour, lines: 9_000, every: 1000, lateMs: HOUR_MS / 2 }], 'a');
+    writeFileSync(join(dir, 'a.log'), text);
+    const logs = openDir(dir, { zone: UTC });
+    const range = { fromMs: START + HOUR_MS, toMs: START + HOUR_MS + 60_000 };
+    const { end } = await ask(logs, { file: 'a.log', ...range });
+    expect(end.problems).toMatchObject([{ file: 'a.log', code: 'OUT_OF_ORDER' }]);
+    expect(end.unreadBytes).toBeGreaterThan(0);
+    const again = await ask(logs, { file: 'a.log', ...range });
+    expect([again.end.problems, again.end.unreadBytes]).toEqual([[], 0]);
+  });
+});
