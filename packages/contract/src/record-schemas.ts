@@ -18,21 +18,26 @@ export const mark = (description: string): JsonSchema => ({ const: true, descrip
 
 export const END_REASON = oneOf('Why it ended.', ['exhausted', 'limit', 'time budget', 'cancelled']);
 
-/** What was looked at; the end of every answer about records tells it. */
+/** Coverage: what was scanned and found. The closing record of every response about records has it. */
 const covered: Properties = {
   reason: END_REASON,
   records: integer('Records that match and were told or counted.'),
-  scannedBytes: integer('Bytes of text looked at.'),
+  scannedBytes: integer('Bytes of text scanned; each counts once.'),
   skippedBytes: integer('Bytes known from earlier scans to hold nothing asked for.'),
-  scannedFiles: integer('Files looked at.'),
-  coveredFromMs: nullableInteger('Epoch milliseconds at which the part covered begins.'),
-  coveredToMs: nullableInteger('Epoch milliseconds at which the part covered ends.'),
+  scannedFiles: integer('Files scanned.'),
+  coveredFromMs: nullableInteger(
+    'Epoch milliseconds of the start of the time range, both ends included, of which every matching record is in the response. Null: there is none.',
+  ),
+  coveredToMs: nullableInteger('Epoch milliseconds of the end of that time range, which is included.'),
   problems: listOf(ref('FileProblem'), 'Files that could not be read, or not wholly.'),
   elapsedMs: integer('Milliseconds it took.'),
 };
 
-/** Absent where there is nothing to report. */
+/** Absent where there is nothing to report, or from an older node. */
 const coveredOptionally: Properties = {
+  unreadBytes: integer(
+    'Bytes not read because the time range lies elsewhere in the files. A record there that is more than a minute out of order would be missing.',
+  ),
   limits: text(
     'Present when records may be missing because the node serves only the ends of its files: what the response is made from.',
   ),
@@ -122,7 +127,7 @@ export const RECORD_SCHEMAS = {
     detail: text('What was wrong.'),
   }),
   SearchEnd: exact(
-    'The last line of every search: why it ended and what it covered.',
+    'The closing record of every search: why it ended and its coverage.',
     {
       type: { const: 'end' },
       ...covered,
@@ -131,7 +136,7 @@ export const RECORD_SCHEMAS = {
     coveredOptionally,
   ),
   SearchItem: { description: 'One line of a search.', oneOf: [ref('FoundRecord'), ref('SearchEnd')] },
-  ScanReport: exact('Why a count ended and what it covered.', covered, coveredOptionally),
+  ScanReport: exact('Why a count ended and its coverage.', covered, coveredOptionally),
   HistogramBucket: exact('The records of one stretch of time.', {
     startMs: integer('Epoch milliseconds at which it begins.'),
     counts: exact('Records per level; levels without records are absent.', {}, countsByLevel()),

@@ -73,6 +73,7 @@ export function endMessage(end: Omit<SearchEnd, 'type' | 'cursor'> & { cursor?: 
     duplicates: end.duplicates?.map(({ file, sameAs }) => ({ file, same_as: sameAs })) ?? [],
     cursor: end.cursor,
     elapsed_ms: end.elapsedMs,
+    unread_bytes: end.unreadBytes,
   };
 }
 

@@ -137,6 +137,7 @@ export function readEnd(end: SearchEndMessage): Omit<SearchEnd, 'type' | 'cursor
     coveredToMs: end.covered_to_ms ?? null,
     problems: end.problems,
     elapsedMs: end.elapsed_ms,
+    ...(typeof end.unread_bytes === 'number' && { unreadBytes: end.unread_bytes }),
   };
 }
 
