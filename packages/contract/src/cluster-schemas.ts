@@ -56,6 +56,14 @@ const node: Properties = { node: text('Id of the member it comes from.') };
 
 const members: Properties = { members: listOf(ref('MemberReport'), 'One for each member that was asked.') };
 
+/** Of a search of all members, by the clock of the node that answers. */
+const coverage: Properties = {
+  coveredFromMs: nullableInteger(
+    'Epoch milliseconds of the start of the time range, both ends included, of which every matching record is in the response. Null: there is none.',
+  ),
+  coveredToMs: nullableInteger('Epoch milliseconds of the end of that time range, which is included.'),
+};
+
 const countsByMember = mapOf(
   { type: 'integer' },
   'How many records each member has, by id; members without are absent.',
@@ -75,7 +83,7 @@ export const CLUSTER_SCHEMAS = {
       state: memberState,
       sinceMs,
     },
-    { isPartial: mark('What it gave is not all that was asked for: `detail` says why.') },
+    { isPartial: mark('What it gave is not all that was asked for: `detail` says why.'), ...coverage },
   ),
   Membership: exact('How sure the node is of who the members are.', {
     kind: oneOf('Where they are known from.', Object.keys(MEMBERSHIPS)),
@@ -171,12 +179,13 @@ export const CLUSTER_SCHEMAS = {
     atMs: { type: 'number', description: 'Its time by the clock of the node that answers, epoch milliseconds.' },
     isUnsure: mark('Whether it or the record before it was first cannot be known: the clocks are not that sure.'),
   }),
-  ClusterEnd: exact('The last line: why it ended, what it covered, and how each member did.', {
+  ClusterEnd: exact('The closing record: why it ended, its coverage, and how each member did.', {
     type: { const: 'end' },
     reason: END_REASON,
-    records: integer('Records that were told.'),
-    scannedBytes: integer('Bytes of text looked at.'),
+    records: integer('Records in the response.'),
+    scannedBytes: integer('Bytes of text scanned.'),
     skippedBytes: integer('Bytes known from earlier scans to hold nothing asked for.'),
+    ...coverage,
     elapsedMs: integer('Milliseconds it took.'),
     ...members,
     membership: ref('Membership'),

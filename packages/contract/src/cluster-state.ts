@@ -76,6 +76,9 @@ export interface MemberReport {
   state?: MemberState;
   /** When it came into this state, as far as the node that answers has seen it; `null`: not known. */
   sinceMs?: number | null;
+  /** Of a search: the time range of which the response has all its matching records, by the clock of the node that answers. */
+  coveredFromMs?: number | null;
+  coveredToMs?: number | null;
 }
 
 /** How sure this node is of who the members are. */
@@ -171,6 +174,12 @@ export interface ClusterRecord extends FoundRecord {
 export interface ClusterEnd
   extends Pick<SearchEnd, 'reason' | 'records' | 'scannedBytes' | 'skippedBytes' | 'elapsedMs'> {
   type: 'end';
+  /**
+   * The time range, both ends included and by the clock of the node that answers, of which the response has every
+   * matching record of the members whose outcome is `ok`. `null`: none is known. Absent in the responses of older nodes.
+   */
+  coveredFromMs?: number | null;
+  coveredToMs?: number | null;
   members: MemberReport[];
   membership: MembershipState;
   /** Files of members that were not read, or not wholly; absent from nodes of earlier versions. */

@@ -31,5 +31,6 @@ export async function* searchCluster(
     yield records;
   }
   throwIfRefused(lanes, { isFirst: reports.length === 0 });
-  yield [await endOf(parts, { request, asked, reports, reachedMs, startedMs, ...(signal && { signal }) })];
+  const { reachedMs: beganMs } = began;
+  yield [await endOf(parts, { request, asked, reports, reachedMs, beganMs, startedMs, ...(signal && { signal }) })];
 }

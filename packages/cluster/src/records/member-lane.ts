@@ -3,6 +3,7 @@ import type { FoundRecord, SearchEnd, SearchItem } from '@porthole/logs/types';
 import { outcomeOf } from '../fan-out/outcome-of.ts';
 import { tooLate } from '../fan-out/with-deadline.ts';
 import type { MemberWords } from '../state/member-words.ts';
+import { rangeOf } from './cluster-coverage.ts';
 import type { Keyed } from './lane-heap.ts';
 import type { InsteadOf } from './open-or-kept.ts';
 import { isTime, ownFields, tellRecord } from './tell-record.ts';
@@ -88,6 +89,17 @@ export class MemberLane implements Keyed {
   get toldCursors(): ReadonlyMap<string, string> {
     this.#noteLast();
     return this.#cursors;
+  }
+
+  /** What its closing record says it covered, by this node's clock; `null`: nothing, `undefined`: it has not come. */
+  get ownCoverage(): { fromMs: number; toMs: number } | null | undefined {
+    return this.end && rangeOf(this.end, this.#options.clock.offsetMs);
+  }
+
+  /** Times, by this node's clock, of the records that it gave and that were not taken. */
+  leftTimes(): number[] {
+    const { offsetMs } = this.#options.clock;
+    return this.#batch.slice(this.#at).flatMap(({ timeMs }) => (isTime(timeMs) ? [timeMs - offsetMs] : []));
   }
 
   /** Asks the member. `onChange` is called whenever records have come, nothing will come, or it is late. */

@@ -168,6 +168,9 @@ function endOf(parts: ClusterParts, lanes: readonly MemberLane[], elapsedMs: num
     records: sum(({ told }) => told),
     scannedBytes: sum(({ end }) => end?.scannedBytes ?? 0),
     skippedBytes: sum(({ end }) => end?.skippedBytes ?? 0),
+    // Of two searches of each member, around a time: not worked out.
+    coveredFromMs: null,
+    coveredToMs: null,
     elapsedMs: Math.round(elapsedMs),
     members: lanes.map((lane) => reportOf(lane, parts)),
     membership: parts.membership.state,

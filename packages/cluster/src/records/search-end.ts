@@ -2,6 +2,7 @@ import type { CallOptions, ClusterEnd, MemberFileProblem, MemberReport } from '@
 import type { FileProblem } from '@porthole/logs/types';
 import { inParallel } from '../fan-out/in-parallel.ts';
 import { withDeadline } from '../fan-out/with-deadline.ts';
+import { clusterCoverage, memberCoverage } from './cluster-coverage.ts';
 import { encodeClusterCursor, type MemberPlace } from './cluster-cursor.ts';
 import { type ClusterParts, limitsOf } from './cluster-parts.ts';
 import type { MemberLane } from './member-lane.ts';
@@ -16,6 +17,8 @@ export interface SearchFacts extends CallOptions {
   /** On members that were not asked. */
   reports: readonly MemberReport[];
   reachedMs: number | null;
+  /** Where an earlier page stopped, or the time it begins at. */
+  beganMs: number | null;
   startedMs: number;
 }
 
@@ -23,7 +26,11 @@ export interface SearchFacts extends CallOptions {
 export async function endOf(parts: ClusterParts, facts: SearchFacts): Promise<ClusterEnd> {
   const { asked, startedMs } = facts;
   const places = await placesAfter(parts, facts);
-  const reports = [...facts.reports, ...asked.map(({ lane }) => reportOf(lane, parts))];
+  const { order } = facts.request;
+  const reports = [
+    ...facts.reports,
+    ...asked.map((member) => ({ ...reportOf(member.lane, parts), ...memberCoverage(member, order) })),
+  ];
   const sum = (count: (member: AskedMember) => number) => asked.reduce((total, member) => total + count(member), 0);
   return {
     type: 'end',
@@ -31,6 +38,7 @@ export async function endOf(parts: ClusterParts, facts: SearchFacts): Promise<Cl
     records: sum(({ lane }) => lane.told),
     scannedBytes: sum(({ lane }) => lane.end?.scannedBytes ?? 0),
     skippedBytes: sum(({ lane }) => lane.end?.skippedBytes ?? 0),
+    ...clusterCoverage({ ...facts, order }),
     elapsedMs: Math.round(performance.now() - startedMs),
     members: reports.sort((a, b) => (a.id < b.id ? -1 : 1)),
     membership: parts.membership.state,

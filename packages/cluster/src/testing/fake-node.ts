@@ -64,7 +64,8 @@ export class FakeNode implements NodeState {
     const told = rest.slice(0, limit);
     yield [];
     for (let at = 0; at < told.length; at += batchRecords) yield told.slice(at, at + batchRecords);
-    yield [endItem({ records: told.length, cursor: rest.length > told.length ? (told.at(-1)?.cursor ?? null) : null })];
+    const cursor = rest.length > told.length ? (told.at(-1)?.cursor ?? null) : null;
+    yield [endItem({ records: told.length, cursor, ...coverageOf(records.filter(isIn), told) })];
   }
 
   async *followLogs(query: FollowQuery, options: CallOptions = {}): AsyncGenerator<FollowItem[], void, undefined> {
@@ -114,6 +115,19 @@ function beginOf(inOrder: readonly FoundRecord[], { start, order }: SearchQuery)
   const isReached = ({ timeMs = 0 }: FoundRecord) => (order === 'newest' ? timeMs < startMs : timeMs >= startMs);
   const begin = inOrder.findIndex(isReached);
   return begin < 0 ? inOrder.length : begin;
+}
+
+/** Of records in the order of their times: what lies between those that were not told. */
+function coverageOf(records: readonly FoundRecord[], told: readonly FoundRecord[]): Partial<SearchEnd> {
+  const times = (some: readonly FoundRecord[]) => some.flatMap(({ timeMs }) => timeMs ?? []);
+  const own = new Set(told);
+  const first = records.findIndex((candidate) => own.has(candidate));
+  if (first < 0) return {};
+  const before = times(records.slice(0, first));
+  const behind = times(records.slice(first + told.length));
+  const fromMs = before.length > 0 ? Math.max(...before) + 1 : Math.min(...times(records));
+  const toMs = behind.length > 0 ? Math.min(...behind) - 1 : Math.max(...times(records));
+  return fromMs <= toMs ? { coveredFromMs: fromMs, coveredToMs: toMs } : {};
 }
 
 export function endItem(facts: Partial<SearchEnd> = {}): SearchEnd {

@@ -36,6 +36,7 @@ export async function coverageOf(
   parts: readonly CoveredPart[],
   { fromMs, toMs, tally }: { fromMs: number | undefined; toMs: number | undefined; tally: ScanTally },
 ): Promise<TimeRange | null> {
+  if (parts.every(({ family }) => family.files.length === 0)) return null;
   const edgesOf = (side: 'before' | 'from') => parts.flatMap((part) => edgeOf({ shop, flag }, part, side));
   const lowMs = (await latestOf(edgesOf('before'), MAX_READ_BLOCKS)) + 1;
   const highMs = -(await latestOf(edgesOf('from'), MAX_READ_BLOCKS)) - 1;

@@ -55,6 +55,8 @@ export const CLUSTER_END: ClusterEnd = {
   records: 2,
   scannedBytes: 10,
   skippedBytes: 0,
+  coveredFromMs: 1_794_740_000_000,
+  coveredToMs: 1_794_740_009_000,
   elapsedMs: 4,
   members: [OK, DEAD],
   membership: MEMBERSHIP,

@@ -11,6 +11,7 @@ export const END: SearchItem = {
   records: 0,
   scannedBytes: 0,
   skippedBytes: 0,
+  unreadBytes: 0,
   scannedFiles: 1,
   coveredFromMs: null,
   coveredToMs: null,
