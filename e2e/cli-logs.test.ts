@@ -251,7 +251,7 @@ describe('porthole logs ls, histogram, digest and search', () => {
 
   it('search reports what it scanned on a terminal', async () => {
     const { output } = await runOnTerminal(['logs', 'search', 'slow', '.', '-o', 'raw'], { cwd: inDir() });
-    expect(output).toMatch(/^2026.*slow query.*\nporthole: 1 records; 490 B scanned in 0\.\d s\n$/);
+    expect(output).toMatch(/^2026.*slow query.*\nporthole: 1 records; 490 B searched in 0\.\d s\n$/);
   });
 });
 

@@ -100,6 +100,6 @@ export class Receipt {
 
   toString(): string {
     const seconds = (performance.now() - this.#startedMs) / 1000;
-    return `${showBytes(this.scannedBytes)} scanned in ${seconds.toFixed(seconds < 10 ? 1 : 0)} s`;
+    return `${showBytes(this.scannedBytes)} searched in ${seconds.toFixed(seconds < 10 ? 1 : 0)} s`;
   }
 }

@@ -71,7 +71,7 @@ export class ClusterSource implements LogSource {
       next: end.cursor,
       isOutOfTime: end.reason === 'time budget',
       scannedBytes: end.scannedBytes,
-      reachedMs: records.at(-1)?.atMs ?? null,
+      reachedMs: (direction === 'older' ? end.coveredFromMs : end.coveredToMs) ?? null,
       problems: end.problems ?? [],
       members: end.members,
     };

@@ -57,7 +57,7 @@ export interface Page {
   /** `true` when it ended because its time was over. */
   isOutOfTime: boolean;
   scannedBytes: number;
-  /** How far it looked: of the part it covered the end that lies in the direction asked for; `null` where unknown. */
+  /** How far it has every matching record: the end of its coverage in the direction asked for; `null` where unknown. */
   reachedMs: number | null;
   problems: ShownProblem[];
   /** Of every member asked; one for a single node. */

@@ -30,12 +30,29 @@ export async function mergePages(parts: readonly Part[], request: PageRequest, o
     next: isLeft ? JSON.stringify(places) : null,
     isOutOfTime: pages.some(({ isOutOfTime }) => isOutOfTime),
     scannedBytes: pages.reduce((sum, { scannedBytes }) => sum + scannedBytes, 0),
-    reachedMs: told.at(-1)?.atMs ?? null,
+    reachedMs: reachedMs(answers, taken, request.direction),
     problems: pages.flatMap(({ problems }) => problems),
     members: answers.flatMap(
       ({ page, part, error }) => page?.members ?? (part.from === null ? [] : failedReports(part.source, error)),
     ),
   };
+}
+
+/** Up to where nothing of any part is missing: neither what it has not given yet, nor what was not taken of it. */
+function reachedMs(
+  answers: readonly Answer[],
+  taken: readonly number[],
+  direction: PageRequest['direction'],
+): number | null {
+  const sign = direction === 'older' ? 1 : -1;
+  let reached = -Infinity;
+  answers.forEach(({ page, records }, index) => {
+    if (page === undefined) return;
+    for (const { atMs } of records.slice(taken[index]))
+      if (atMs !== undefined) reached = Math.max(reached, sign * atMs + 1);
+    if (page.next !== null) reached = Math.max(reached, page.reachedMs === null ? Infinity : sign * page.reachedMs);
+  });
+  return Number.isFinite(reached) ? sign * reached : null;
 }
 
 /** The places a page of `mergePages` told. */
