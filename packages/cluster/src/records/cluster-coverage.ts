@@ -69,9 +69,9 @@ export function clusterCoverage({ order, beganMs, asked, reports }: CoverageFact
   return isRange ? { coveredFromMs: fromMs, coveredToMs: toMs } : NONE;
 }
 
-/** Whether all that a member has is in the response. */
+/** Whether all that a member has is in the response: not of one that serves only the ends of its files. */
 function isExhausted({ end, hasNext }: MemberLane): boolean {
-  return end?.reason === 'exhausted' && !hasNext;
+  return end?.reason === 'exhausted' && end.limits === undefined && !hasNext;
 }
 
 /** A member may say anything: what is no time range covers nothing. */
