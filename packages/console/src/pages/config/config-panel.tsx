@@ -12,6 +12,7 @@ import { AsOf, DiskNote, NoSettingsNote, NoTextNote } from './config-notes.tsx';
 import { FindBox } from './find-box.tsx';
 import { SettingsTable } from './settings-table.tsx';
 import { TomlView } from './toml-view.tsx';
+import { useSettledText } from './use-settled-text.ts';
 import { useToml } from './use-toml.ts';
 
 interface ConfigPanelProps {
@@ -33,7 +34,8 @@ export function ConfigPanel({ known, text, onText, onShape, onRetry, ...wanted }
   const isTable = shape === 'table';
   const toml = useToml((shape === 'start' ? textAtStart : known.text) ?? '');
   const [current, setCurrent] = useState(0);
-  const found = useMemo(() => findInLines(toml.lines, text), [toml, text]);
+  const wanted = useSettledText(text, toml.text);
+  const found = useMemo(() => findInLines(toml.lines, wanted), [toml, wanted]);
   const byKey = useMemo(() => settingsByKey(settings?.settings ?? []), [settings]);
   if (known.text === null) return <NoTextNote report={report} onRetry={onRetry} />;
   const at = Math.min(current, found.places.length - 1);
