@@ -105,7 +105,10 @@ describe('a view and its URL', () => {
     ['/logs?from=2026-11-15T11:00:00Z&to=2026-11-15T10:00:00Z', ['the time range is empty: from is not before to']],
     ['/logs?to=2026-11-15T10:00:00Z&live=1', ['live=1 is ignored: the time range has an end']],
     ['/logs?re=yes', ['re=yes is ignored: expected 0 or 1']],
-    ['/config?expected=yes&as=list', ['expected=yes is ignored: expected 1', 'as=list is ignored: expected table']],
+    [
+      '/config?expected=yes&as=list',
+      ['expected=yes is ignored: expected 1', 'as=list is ignored: expected table or start'],
+    ],
     ['/nodes/a?as=table', ['as is not a parameter of this page']],
     ['/?q=x', ['q is not a parameter of this page']],
     [`/logs?t=${'9'.repeat(80)}`, [`t=${'9'.repeat(60)}… is ignored: expected a time such as 2026-11-15T14:05:00Z`]],
@@ -122,6 +125,13 @@ describe('a view and its URL', () => {
       { seed: 18, numRuns: 300 },
     );
   });
+
+  test.each(['/config?as=start', '/nodes/a/config?as=start', '/nodes/a/config?as=table'])(
+    '%s has nothing to ignore',
+    (url) => {
+      expect(addressProblems(new URL(url, ORIGIN))).toEqual([]);
+    },
+  );
 
   test('a time range that has an end is never followed', () => {
     expect(parse('/logs?to=2026-11-15T10:00:00Z&live=1')).toMatchObject({ isLive: false });

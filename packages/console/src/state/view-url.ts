@@ -24,16 +24,16 @@ export function addressProblems(url: URL): string[] {
 function checksOf(view: Exclude<View, { page: 'logs' | 'unknown' }>): ParameterChecks {
   if (view.page === 'cluster') return {};
   if (view.page === 'config')
-    return { role: null, left: null, right: null, q: null, expected: expectedOne, as: expectedTable };
-  return { q: null, ...(view.tab === 'config' && { as: expectedTable }) };
+    return { role: null, left: null, right: null, q: null, expected: expectedOne, as: expectedShape };
+  return { q: null, ...(view.tab === 'config' && { as: expectedShape }) };
 }
 
 function expectedOne(value: string): string | null {
   return value === '1' ? null : 'expected 1';
 }
 
-function expectedTable(value: string): string | null {
-  return value === 'table' ? null : 'expected table';
+function expectedShape(value: string): string | null {
+  return value === 'table' || value === 'start' ? null : 'expected table or start';
 }
 
 /** Path and query of a view. What is as usual is left out. */

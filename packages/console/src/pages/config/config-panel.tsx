@@ -34,8 +34,8 @@ export function ConfigPanel({ known, text, onText, onShape, onRetry, ...wanted }
   const isTable = shape === 'table';
   const toml = useToml((shape === 'start' ? textAtStart : known.text) ?? '');
   const [current, setCurrent] = useState(0);
-  const wanted = useSettledText(text, toml.text);
-  const found = useMemo(() => findInLines(toml.lines, wanted), [toml, wanted]);
+  const sought = useSettledText(text, toml.text);
+  const found = useMemo(() => findInLines(toml.lines, sought), [toml, sought]);
   const byKey = useMemo(() => settingsByKey(settings?.settings ?? []), [settings]);
   if (known.text === null) return <NoTextNote report={report} onRetry={onRetry} />;
   const at = Math.min(current, found.places.length - 1);

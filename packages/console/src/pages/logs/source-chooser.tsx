@@ -86,6 +86,7 @@ function Chooser({ chosen, zone, onChoose, onClose }: SourceChooserProps) {
               <Choice
                 key={family.name}
                 name={family.name}
+                note={family.rotated > 0 ? `(+${family.rotated} rotated)` : undefined}
                 isOn={isFamilyPicked(picked, node, family.name)}
                 onToggle={(isOn) => setPicked(pickFamily(picked, logs, { node, family: family.name }, isOn))}
               >
@@ -109,16 +110,21 @@ function Chooser({ chosen, zone, onChoose, onClose }: SourceChooserProps) {
 
 interface ChoiceProps {
   name: string;
+  /** Behind the name. */
+  note?: string | undefined;
   isOn: boolean;
   onToggle: (isOn: boolean) => void;
   children?: ComponentChildren;
 }
 
-function Choice({ name, isOn, onToggle, children }: ChoiceProps) {
+function Choice({ name, note, isOn, onToggle, children }: ChoiceProps) {
   return (
     <label class="choice">
       <input type="checkbox" checked={isOn} onChange={({ currentTarget }) => onToggle(currentTarget.checked)} />
-      <span class="choice-name">{name}</span>
+      <span class="choice-name">
+        {name}
+        {note ? <span class="dim"> {note}</span> : null}
+      </span>
       {children}
     </label>
   );
@@ -146,12 +152,11 @@ function OtherChoices({
 }
 
 function FamilyFacts({ family, zone }: { family: LogFamily; zone: ZoneName }) {
-  const { rotated, bytes, firstMs, lastMs } = family;
+  const { bytes, firstMs, lastMs } = family;
   const nowMs = Date.now();
   const times = [firstMs, lastMs].map((timeMs) => (timeMs === null ? '?' : formatMoment(timeMs, zone, nowMs)));
   return (
     <>
-      {rotated > 0 ? <span class="dim">+{rotated} rotated</span> : null}
       <span class="dim">{formatBytes(bytes)}</span>
       <span class="dim">{times.join(' – ')}</span>
     </>
