@@ -6,6 +6,7 @@ type ProgramName =
   | 'git'
   | 'grep'
   | 'lnav'
+  | 'logrotate'
   | 'nginx'
   | 'openssl'
   | 'python3-grpcio'

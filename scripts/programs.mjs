@@ -14,6 +14,7 @@ const PACKAGES = {
   git: 'git',
   grep: 'grep',
   lnav: 'lnav',
+  logrotate: 'logrotate',
   nginx: 'nginx-light',
   openssl: 'openssl',
   prlimit: 'util-linux',

@@ -18,6 +18,7 @@ try {
     'faketime',
     'git',
     'lnav',
+    'logrotate',
     'openssl',
     'prlimit',
     'python3-grpcio',

@@ -6,6 +6,8 @@ import type { Exchange } from './exchange.ts';
 /** What a chunk of an event stream told. */
 export interface HeardEvents<T> {
   items: T[];
+  /** Of each item; continues after it when sent back. */
+  ids: (string | undefined)[];
   /** A sign of life that tells nothing. */
   heartbeat: boolean;
   /** The node asks to wait at least so long before coming back. */
@@ -20,9 +22,11 @@ export async function* readEvents<T extends { type: string }>(
   let skipped = new SkippedItems();
   const parser = createParser({
     maxBufferSize: maxItemBytes,
-    onEvent: ({ data }) => {
+    onEvent: ({ data, id }) => {
       const item = decodeFollowItem(data, skipped);
-      if (item) heard.items.push(item as T);
+      if (!item) return;
+      heard.items.push(item as T);
+      heard.ids.push(id);
     },
     onComment: () => {
       heard.heartbeat = true;
@@ -53,7 +57,7 @@ export async function* readEvents<T extends { type: string }>(
 }
 
 function nothingHeard<T>(): HeardEvents<T> {
-  return { items: [], heartbeat: false, retryMs: undefined };
+  return { items: [], ids: [], heartbeat: false, retryMs: undefined };
 }
 
 /** Not every answer with a good status is a stream of events. */

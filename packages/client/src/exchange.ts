@@ -1,3 +1,4 @@
+import { encodeBodyParameters, PATHS } from '@porthole/contract';
 import { answerError } from './answer-error.ts';
 import { ClientError } from './client-error.ts';
 import { MAX_TIMER_MS, type StrictOptions } from './client-options.ts';
@@ -9,12 +10,26 @@ const MAX_PROBLEM_BYTES = 64 * 1024;
 
 const EMPTY = new URLSearchParams();
 
+/** Below what a node takes for a URL, and for all headers, unless its settings say otherwise. */
+const MAX_URL_CHARACTERS = 6 * 1024;
+
+/** Routes that take their parameters in a body, too. */
+const POST_PATHS: ReadonlySet<string> = new Set([
+  PATHS.logSearch,
+  PATHS.logFollow,
+  PATHS.clusterLogSearch,
+  PATHS.clusterLogFollow,
+]);
+
+const LAST_EVENT_ID = 'last-event-id';
+
 /** One request and its answer, from asking to the last byte. Whoever opens one reads it to its end or closes it. */
 export class Exchange {
   readonly path: string;
   readonly method: string;
   readonly url: string;
   readonly options: StrictOptions;
+  readonly #body: string | undefined;
   readonly #signal: AbortSignal | undefined;
   readonly #stallMs: number;
   readonly #timeoutMs: number;
@@ -30,8 +45,10 @@ export class Exchange {
   #isWhole = false;
 
   private constructor(question: Question, { options, below }: AskParts) {
-    const { path: route, method = 'GET', query = EMPTY, signal, lookingMs = 0 } = question;
-    const search = query.toString();
+    const { path: route, query = EMPTY, signal, lookingMs = 0 } = question;
+    const { method, body } = bodyFor(question);
+    this.#body = body;
+    const search = body === undefined ? query.toString() : '';
     const path = below === undefined ? route : route.replace('/api/v1', below);
     this.path = path;
     this.method = method;
@@ -123,11 +140,15 @@ export class Exchange {
     const { options } = this;
     this.#late();
     const token = await options.token();
+    const { [LAST_EVENT_ID]: lastEventId, ...others } = question.headers ?? {};
     const init = {
       method: this.method,
+      ...(this.#body !== undefined && { body: this.#body }),
       headers: {
         ...options.headers,
-        ...question.headers,
+        ...others,
+        ...(this.#body !== undefined && { 'content-type': 'application/json' }),
+        ...(this.#body === undefined && lastEventId !== undefined && { [LAST_EVENT_ID]: lastEventId }),
         ...(token !== undefined && { authorization: `Bearer ${token}` }),
       },
       signal: this.#leaving.signal,
@@ -197,6 +218,16 @@ export class Exchange {
       throw this.cut(`${what} (${this.options.base}): ${reasonOf(error)}`, error);
     }
   }
+}
+
+/** The parameters, and the id to continue after, as a body where they are too long for a URL and a header. */
+function bodyFor({ path, method = 'GET', query = EMPTY, headers }: Question): { method: string; body?: string } {
+  const id = headers?.[LAST_EVENT_ID];
+  const length = query.toString().length + (id?.length ?? 0);
+  if (method !== 'GET' || length <= MAX_URL_CHARACTERS || !POST_PATHS.has(path)) return { method };
+  const all = new URLSearchParams(query);
+  if (id !== undefined) all.set('Last-Event-ID', id);
+  return { method: 'POST', body: encodeBodyParameters(all) };
 }
 
 /** What lies beneath the "fetch failed" of Node. */

@@ -2,8 +2,8 @@ import { encodeFollow } from '@porthole/contract';
 import type { FollowItem, FollowQuery } from '@porthole/logs/types';
 import type { Place } from './follow.ts';
 
-/** Half of what a node takes for all headers. One cursor has about 60 characters. */
-const MAX_ID_CHARACTERS = 8 * 1024;
+/** What goes into a header, for nodes that take no parameters in a body. */
+const SHORT_ID_CHARACTERS = 5 * 1024;
 
 /**
  * A follow that was lost before a log told anything begins that log when the follow began, and a little before: what is
@@ -14,8 +14,12 @@ const MARGIN_MS = 1000;
 /** Where a follow has come to, so that it goes on there: nothing lost, nothing twice. */
 export class FollowPlace implements Place<FollowItem> {
   readonly #query: FollowQuery;
-  /** The newest cursor of each file, in the order in which they were told. */
+  /** The newest event of each file, by its id, in the order in which they came. */
   readonly #told = new Map<string, string>();
+  /** Of the newest record. */
+  #newestMs: number | undefined;
+  #isForgotten = false;
+  #maxCharacters = Number.POSITIVE_INFINITY;
   #beganMs: number | undefined;
   #wasQuiet = false;
 
@@ -27,20 +31,33 @@ export class FollowPlace implements Place<FollowItem> {
     this.#beganMs ??= atMs;
   }
 
-  note(items: FollowItem[], { heartbeat }: { heartbeat: boolean }): FollowItem[] {
+  note(items: FollowItem[], { heartbeat, ids }: Parameters<Place<FollowItem>['note']>[1]): FollowItem[] {
     this.#wasQuiet ||= heartbeat;
-    for (const item of items) {
+    for (const [index, item] of items.entries()) {
       // Behind an unfinished line its rest would be lost if the node has forgotten it: it is told once more, whole.
       if (item.type !== 'record' || item.unfinished) continue;
       this.#told.delete(item.file);
-      this.#told.set(item.file, item.cursor);
+      this.#told.set(item.file, ids[index] ?? item.cursor);
+      if (item.timeMs !== undefined) this.#newestMs = Math.max(item.timeMs, this.#newestMs ?? item.timeMs);
     }
     return items;
+  }
+
+  shorten(): void {
+    this.#maxCharacters = SHORT_ID_CHARACTERS;
+  }
+
+  forget(): FollowItem[] {
+    this.#told.clear();
+    this.#isForgotten = true;
+    const family = this.#query.family ?? this.#query.file ?? '';
+    return [{ type: 'gap', family, reason: 'gone', bytes: null, after: null, until: null }];
   }
 
   question(nowMs: number): { query: URLSearchParams; headers: Record<string, string> } {
     const { start } = this.#query;
     if (this.#beganMs === undefined) return { query: encodeFollow(this.#query), headers: {} };
+    if (this.#isForgotten && this.#told.size === 0) return { query: this.#byTime(nowMs), headers: {} };
     const { id, isWhole } = this.#lastEventId();
     const headers: Record<string, string> = id === '' ? {} : { 'last-event-id': id };
     // What it goes back to comes first of all: where it has not come, nothing has been told.
@@ -52,6 +69,14 @@ export class FollowPlace implements Place<FollowItem> {
     return { query, headers };
   }
 
+  /** Without a position: with what is newer than the newest record. */
+  #byTime(nowMs: number): URLSearchParams {
+    const query = encodeFollow({ ...this.#query, start: 'end' });
+    const isTimed = this.#newestMs !== undefined;
+    query.set('time', isTimed ? String(this.#newestMs) : this.#since(nowMs - (this.#beganMs ?? nowMs)));
+    return query;
+  }
+
   /** Where logs begin of which nothing was told. As a time ago: the node's clock may be another one. */
   #since(elapsedMs: number): string {
     const { start } = this.#query;
@@ -60,13 +85,16 @@ export class FollowPlace implements Place<FollowItem> {
     return `${Math.max(0, Math.round(elapsedMs)) + MARGIN_MS}ms`;
   }
 
-  /** The newest cursors, as many as fit; the last one of a log counts. Not whole where older ones had to be left out. */
+  /**
+   * Where it came to in each log; the last one of a log counts. A node that takes no long ones gets the newest, as many as
+   * fit: then it is not whole.
+   */
   #lastEventId(): { id: string; isWhole: boolean } {
     const { start } = this.#query;
-    const first = start !== 'end' && 'cursor' in start ? [start.cursor] : [];
+    const first = start !== 'end' && 'cursor' in start && !this.#isForgotten ? [start.cursor] : [];
     const cursors = [...first, ...this.#told.values()];
     let from = cursors.length;
-    for (let left = MAX_ID_CHARACTERS; from > 0; from--) {
+    for (let left = this.#maxCharacters; from > 0; from--) {
       left -= (cursors[from - 1]?.length ?? 0) + 1;
       if (left < 0) break;
     }

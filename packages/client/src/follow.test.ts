@@ -101,16 +101,36 @@ describe('a follow', () => {
     expect(odd.headers[1]?.['last-event-id']).toBe('a0~b0~b9');
   });
 
-  it('of more logs than a header can name the newest are named', async () => {
+  it('of more logs than a header can name all are named, in the body of a POST', async () => {
     const many = Array.from({ length: 300 }, (_, index) => record(`${index}.log`, `${index}`.padStart(60, '0')));
-    const odd = await startOddServer(inTurn(cutEvents(many.join('')), events('')));
+    let body = '';
+    const read: Handler = (request, response, number) => {
+      request.on('data', (part: Buffer) => {
+        body += part.toString();
+      });
+      events('')(request, response, number);
+    };
+    const odd = await startOddServer(inTurn(cutEvents(many.join('')), read));
+    collectFollow(testClient({ url: odd.url }), { start: 'end', family: 'x', terms: ['a', 'b'] });
+    await eventually(() => expect(body).toContain('}'));
+    expect(odd.requests[1]).toBe('POST /api/v1/log/follow');
+    expect(odd.headers[1]).toMatchObject({ 'content-type': 'application/json' });
+    const { 'Last-Event-ID': id, ...others } = JSON.parse(body) as Record<string, string>;
+    expect(id?.split('~').map(Number)).toEqual(Array.from({ length: 300 }, (_, index) => index));
+    expect(others).toEqual({ family: 'x', q: ['a', 'b'], time: expect.stringMatching(/ms$/) });
+  });
+
+  it('of more logs than a header can name the newest are named to a node that takes no POST', async () => {
+    const many = Array.from({ length: 300 }, (_, index) => record(`${index}.log`, `${index}`.padStart(60, '0')));
+    const refusal = answering(405, '{"code":"METHOD_NOT_ALLOWED","detail":"use GET"}');
+    const odd = await startOddServer(inTurn(cutEvents(many.join('')), refusal, events('')));
     collectFollow(testClient({ url: odd.url }), { start: 'end' });
-    await eventually(() => expect(odd.requests).toHaveLength(2));
-    const id = String(odd.headers[1]?.['last-event-id']);
-    expect(id.length).toBeLessThanOrEqual(8192);
-    expect(id.split('~').map(Number)).toEqual(Array.from({ length: 134 }, (_, index) => 166 + index));
+    await eventually(() => expect(odd.requests).toHaveLength(3));
+    const named = String(odd.headers[2]?.['last-event-id']).split('~').map(Number);
+    expect(named).toEqual(Array.from({ length: named.length }, (_, index) => 300 - named.length + index));
+    expect(named.length).toBeGreaterThan(50);
     // Those left out would be told again from a time that early.
-    expect(asked(odd.requests[1])).toEqual({});
+    expect(asked(odd.requests[2])).toEqual({});
   });
 
   it('a node that stops, or ends the answer, is asked again', async () => {
@@ -161,24 +181,50 @@ describe('a follow', () => {
     expect(odd.requests).toHaveLength(3);
   });
 
+  it('a token that is not valid any more ends it', async () => {
+    const handler = answering(401, '{"code":"UNAUTHENTICATED","detail":"no"}');
+    const later = await startOddServer(inTurn(cutEvents(record('a.log', 'a1')), handler));
+    const follow = collectFollow(testClient({ url: later.url }), { start: 'end' });
+    expect(await failureOf(follow.done)).toMatchObject({ code: 'UNAUTHENTICATED' });
+    expect(later.requests).toHaveLength(2);
+  });
+
+  it.each(['CURSOR_GONE', 'CURSOR_INVALID'])(
+    'a position that the node does not know any more (%s) is a gap: it continues by the time of the newest record',
+    async (code) => {
+      const timed = `id: a1\ndata: ${JSON.stringify({ type: 'record', file: 'a.log', cursor: 'a1', timeMs: 5000 })}\n\n`;
+      const refusal = answering(code === 'CURSOR_GONE' ? 410 : 400, JSON.stringify({ code, detail: 'gone' }));
+      const odd = await startOddServer(inTurn(cutEvents(timed), refusal, events(record('a.log', 'a2'))));
+      const follow = collectFollow(testClient({ url: odd.url }), { family: 'a.log', start: 'end' });
+      await eventually(() => expect(follow.messages('a.log')).toContain('a2'));
+      expect(follow.count('gap')).toBe(1);
+      expect(asked(odd.requests[2])).toEqual({ family: 'a.log', time: '5000' });
+      expect(odd.headers[2]?.['last-event-id']).toBeUndefined();
+    },
+  );
+
   it.each([
-    ['a refusal', answering(404, '{"code":"LOG_FAMILY_NOT_FOUND","detail":"gone"}'), 'LOG_FAMILY_NOT_FOUND'],
     [
-      'a token that is not valid any more',
-      answering(401, '{"code":"UNAUTHENTICATED","detail":"no"}'),
-      'UNAUTHENTICATED',
+      'a log that is missing',
+      answering(404, '{"code":"LOG_FAMILY_NOT_FOUND","detail":"gone"}'),
+      'LOG_FAMILY_NOT_FOUND',
     ],
     ['a page', answering(200, '<html>', { 'content-type': 'text/html' }), 'NOT_SUPPORTED'],
     ['something else', answering(200, '[]', { 'content-type': 'application/json' }), 'BAD_ANSWER'],
-  ] as const)('%s cannot get better: thrown at once, at first and later', async (_name, handler, code) => {
-    const atFirst = await startOddServer(handler);
-    expect(await failureOf(testClient({ url: atFirst.url }).followLogs({ start: 'end' }))).toMatchObject({ code });
-    expect(atFirst.requests).toHaveLength(1);
-    const later = await startOddServer(inTurn(cutEvents(record('a.log', 'a1')), handler));
-    const follow = collectFollow(testClient({ url: later.url }), { start: 'end' });
-    expect(await failureOf(follow.done)).toMatchObject({ code });
-    expect(later.requests).toHaveLength(2);
-  });
+  ] as const)(
+    '%s is thrown at first; later it is tried again for as long as it takes',
+    async (_name, handler, code) => {
+      const atFirst = await startOddServer(handler);
+      expect(await failureOf(testClient({ url: atFirst.url }).followLogs({ start: 'end' }))).toMatchObject({ code });
+      expect(atFirst.requests).toHaveLength(1);
+      const later = await startOddServer(
+        inTurn(cutEvents(record('a.log', 'a1')), handler, cutEvents(record('a.log', 'a2')), events('')),
+      );
+      const follow = collectFollow(testClient({ url: later.url }), { start: 'end' });
+      await eventually(() => expect(follow.messages('a.log')).toEqual(['a1', 'a2']));
+      await follow.stop();
+    },
+  );
 
   it('an event without end is not collected for ever', async () => {
     const odd = await startOddServer((_request, response) => {

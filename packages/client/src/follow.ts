@@ -1,4 +1,4 @@
-import { type CallOptions, ERROR_KINDS } from '@porthole/contract';
+import type { CallOptions, ErrorCode } from '@porthole/contract';
 import type { FollowItem } from '@porthole/logs/types';
 import { askStream } from './ask.ts';
 import { ClientError } from './client-error.ts';
@@ -9,6 +9,9 @@ import { askedWait, backoff } from './retry.ts';
 
 /** A node that asks for a longer wait than this is not believed. */
 const MAX_ASKED_WAIT_MS = 60_000;
+
+/** Of nodes that are older than parameters in a body. */
+const METHOD_NOT_ALLOWED = 405;
 
 /** What a follow tells of itself. */
 type OwnItem = Extract<FollowItem, { type: 'end' | 'reconnecting' }>;
@@ -22,7 +25,11 @@ export interface Place<T> {
   /** A connection stands; it was asked for at this time. */
   began(atMs: number): void;
   /** What came; a heartbeat is sent when there is nothing to tell. Returns what has not been told before. */
-  note(items: T[], told: { heartbeat: boolean }): T[];
+  note(items: T[], told: { heartbeat: boolean; ids: readonly (string | undefined)[] }): T[];
+  /** The node takes no long requests. */
+  shorten(): void;
+  /** The node does not know the position any more: continues without it. Returns what is to be said of that. */
+  forget(): T[];
 }
 
 export interface Followed<T> {
@@ -54,6 +61,7 @@ async function* followOn<T extends { type: string }>(
   parts: AskParts,
   signal: AbortSignal | undefined,
 ): AsyncGenerator<(T | OwnItem)[], void, undefined> {
+  let hasWorked = false;
   for (let failures = 0; ; failures++) {
     let lost: unknown;
     try {
@@ -64,15 +72,18 @@ async function* followOn<T extends { type: string }>(
       }
       for await (const items of connection.items()) {
         failures = 0;
+        hasWorked = true;
         if (items.length > 0) yield items;
         signal?.throwIfAborted();
       }
       lost = connection.ending;
     } catch (error) {
-      if (signal?.aborted || isFinal(error)) throw error;
+      if (signal?.aborted || isFinal(error, hasWorked)) throw error;
       lost = error;
     }
     connection.close();
+    if (lost instanceof ClientError && lost.status === METHOD_NOT_ALLOWED) connection.shortenPosition();
+    if (isPositionLost(lost)) yield connection.forgetPosition();
     const reason = lost instanceof Error ? lost.message : String(lost);
     const leastMs = Math.max(connection.retryMs, askedWait(lost, parts.options) ?? 0);
     const waitMs = Math.max(leastMs, backoff(failures, parts));
@@ -126,15 +137,23 @@ class Connection<T extends { type: string }> {
   /** Ends when the node says so or breaks off; a node's own end is not passed on, because it goes on elsewhere. */
   async *items(): AsyncGenerator<T[], void, undefined> {
     if (!this.#exchange) return;
-    for await (const { items, heartbeat, retryMs } of readEvents<T>(this.#exchange)) {
+    for await (const { items, ids, heartbeat, retryMs } of readEvents<T>(this.#exchange)) {
       this.retryMs = Math.min(retryMs ?? this.retryMs, MAX_ASKED_WAIT_MS);
       const end = items.findIndex(({ type }) => type === 'end');
       const came = end < 0 ? items : items.slice(0, end);
-      const told = this.#followed.place.note(came, { heartbeat });
+      const told = this.#followed.place.note(came, { heartbeat, ids });
       if (came.length > 0 || heartbeat) yield told;
       this.#stopping = end >= 0;
       if (end >= 0) return;
     }
+  }
+
+  shortenPosition(): void {
+    this.#followed.place.shorten();
+  }
+
+  forgetPosition(): T[] {
+    return this.#followed.place.forget();
   }
 
   close(): void {
@@ -143,10 +162,16 @@ class Connection<T extends { type: string }> {
   }
 }
 
-/** Whether asking again cannot help, however long one waits. */
-function isFinal(error: unknown): boolean {
-  if (!(error instanceof ClientError)) return true;
-  const { code, status = 0 } = error;
-  if (code === 'NOT_SUPPORTED' || code === 'BAD_ANSWER') return true;
-  return status >= 400 && status < 500 && !ERROR_KINDS[code].retryable;
+/** What ends a follow that once worked: whoever reads may not any more. All else may pass, however long it takes. */
+const FINAL: ReadonlySet<ErrorCode> = new Set(['UNAUTHENTICATED', 'FORBIDDEN', 'HOST_NOT_ALLOWED']);
+
+/** Of an address that never gave anything of use. */
+const NO_NODE: ReadonlySet<ErrorCode> = new Set([...FINAL, 'NOT_SUPPORTED', 'BAD_ANSWER']);
+
+function isFinal(error: unknown, hasWorked: boolean): boolean {
+  return !(error instanceof ClientError) || (hasWorked ? FINAL : NO_NODE).has(error.code);
+}
+
+function isPositionLost(error: unknown): boolean {
+  return error instanceof ClientError && (error.code === 'CURSOR_GONE' || error.code === 'CURSOR_INVALID');
 }

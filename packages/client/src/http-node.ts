@@ -8,6 +8,8 @@ import {
   encodeSearch,
   encodeView,
   type FileRequest,
+  type FollowOptions,
+  loadGaps,
   type NodeConfig,
   type NodeDescription,
   type NodeSettings,
@@ -112,8 +114,12 @@ export class HttpNode implements NodeClient {
     yield* searchLines(await this.#search(request, options));
   }
 
-  followLogs(request: FollowQuery, options: CallOptions = {}): AsyncIterable<FollowItem[]> {
-    return follow({ path: PATHS.logFollow, place: new FollowPlace(request) }, this.#parts, options);
+  followLogs(request: FollowQuery, { signal, gaps = 'load' }: FollowOptions = {}): AsyncIterable<FollowItem[]> {
+    const options = signal ? { signal } : {};
+    const followed = follow({ path: PATHS.logFollow, place: new FollowPlace(request) }, this.#parts, options);
+    if (gaps === 'report') return followed;
+    const { wait } = this.#parts.clock;
+    return loadGaps(followed, request, { wait, ...options, search: (_, query) => this.searchLogs(query, options) });
   }
 
   async logHistogram(request: HistogramQuery, options: SearchOptions = {}): Promise<Histogram> {

@@ -20,6 +20,7 @@ export type {
   ErrorCode,
   ErrorKind,
   FileRequest,
+  FollowOptions,
   Member,
   MemberClock,
   MemberFileProblem,

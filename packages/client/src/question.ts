@@ -5,6 +5,7 @@ import type { Clock } from './clock.ts';
 export interface Question {
   /** Path of the route, below the base address. */
   path: string;
+  /** A GET whose parameters are too long for a URL is sent as a POST, where the route takes one. */
   method?: 'GET' | 'HEAD' | 'DELETE';
   query?: URLSearchParams;
   headers?: Readonly<Record<string, string>>;

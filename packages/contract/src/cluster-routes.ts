@@ -12,6 +12,8 @@ import { JSON_TYPE, type Route } from './route.ts';
 
 const SELECTION_ERRORS = ['PARAMETER_INVALID', 'MEMBER_NOT_FOUND', 'REQUEST_LOOP'] as const;
 const RECORD_ERRORS = [...SELECTION_ERRORS, 'REGEX_INVALID', 'TOO_MANY_STREAMS'] as const;
+const BODY_ERRORS = ['BODY_TOO_LARGE', 'CONTENT_TYPE_UNSUPPORTED'] as const;
+
 const CURSOR_ERRORS = ['CURSOR_INVALID', 'CURSOR_GONE'] as const;
 
 /** What any node answers for all members. Each answer has a report of every member that was asked. */
@@ -72,7 +74,8 @@ export const CLUSTER_ROUTES = {
       'Records of all members that meet all conditions, merged by time, corrected by what is known of their clocks: one JSON object per line, the last an `end` with a report of each member.',
     parameters: CLUSTER_SEARCH_PARAMETERS,
     answer: { contentType: 'application/x-ndjson', schema: 'ClusterItem', each: 'line' },
-    errors: [...RECORD_ERRORS, ...CURSOR_ERRORS, 'TOO_MANY_SEARCHES'],
+    errors: [...RECORD_ERRORS, ...CURSOR_ERRORS, ...BODY_ERRORS, 'TOO_MANY_SEARCHES'],
+    post: true,
     stream: true,
   },
   clusterLogFollow: {
@@ -83,7 +86,8 @@ export const CLUSTER_ROUTES = {
       'Records of all members as they are written, as server-sent events. New members join by themselves; what happens to a member is an event too.',
     parameters: CLUSTER_FOLLOW_PARAMETERS,
     answer: { contentType: 'text/event-stream', schema: 'ClusterFollowItem', each: 'event' },
-    errors: [...RECORD_ERRORS, 'CURSOR_INVALID'],
+    errors: [...RECORD_ERRORS, ...BODY_ERRORS, 'CURSOR_INVALID'],
+    post: true,
     stream: true,
   },
   clusterLogHistogram: {

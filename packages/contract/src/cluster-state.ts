@@ -11,7 +11,15 @@ import type {
   SearchEnd,
   SearchQuery,
 } from '@porthole/logs/types';
-import type { CallOptions, NodeConfig, NodeObject, NodeState, SearchOptions, SettingJson } from './node-state.ts';
+import type {
+  CallOptions,
+  FollowOptions,
+  NodeConfig,
+  NodeObject,
+  NodeState,
+  SearchOptions,
+  SettingJson,
+} from './node-state.ts';
 
 /** A node as the registry lists it. */
 export interface Member {
@@ -251,7 +259,7 @@ export interface ClusterState {
   logFiles(request: MemberSelection, options?: CallOptions): Promise<ClusterLogFiles>;
   /** Merged by corrected time; batches as they come, an empty one first, the `end` last. `start` takes only a cluster's cursor or a time. */
   searchLogs(request: SearchQuery & MemberSelection, options?: SearchOptions): AsyncIterable<ClusterItem[]>;
-  followLogs(request: FollowQuery & MemberSelection, options?: CallOptions): AsyncIterable<ClusterFollowItem[]>;
+  followLogs(request: FollowQuery & MemberSelection, options?: FollowOptions): AsyncIterable<ClusterFollowItem[]>;
   logHistogram(request: HistogramQuery & MemberSelection, options?: SearchOptions): Promise<ClusterHistogram>;
   logDigest(request: DigestQuery & MemberSelection, options?: SearchOptions): Promise<ClusterDigest>;
   /** Oldest first. */

@@ -33,7 +33,9 @@ type DoorErrorCode =
   | 'METHOD_NOT_ALLOWED'
   | 'REQUEST_TIMEOUT'
   | 'PRECONDITION_FAILED'
+  | 'BODY_TOO_LARGE'
   | 'URL_TOO_LONG'
+  | 'CONTENT_TYPE_UNSUPPORTED'
   | 'RANGE_NOT_SATISFIABLE'
   | 'RATE_LIMITED'
   | 'HEADERS_TOO_LARGE'
@@ -85,7 +87,14 @@ export const ERROR_KINDS: Readonly<Record<ErrorCode, ErrorKind>> = {
   CURSOR_GONE: { http: 410, grpc: 'NOT_FOUND', retryable: false, title: 'The record a cursor names is gone' },
   RAW_HAS_SECRETS: { http: 403, grpc: 'PERMISSION_DENIED', retryable: false, title: 'Compressed file holds secrets' },
   PRECONDITION_FAILED: { http: 412, grpc: 'FAILED_PRECONDITION', retryable: false, title: 'The file has changed' },
+  BODY_TOO_LARGE: { http: 413, grpc: 'INVALID_ARGUMENT', retryable: false, title: 'Request body too large' },
   URL_TOO_LONG: { http: 414, grpc: 'INVALID_ARGUMENT', retryable: false, title: 'URL too long' },
+  CONTENT_TYPE_UNSUPPORTED: {
+    http: 415,
+    grpc: 'INVALID_ARGUMENT',
+    retryable: false,
+    title: 'Request body is not JSON',
+  },
   RANGE_NOT_SATISFIABLE: { http: 416, grpc: 'OUT_OF_RANGE', retryable: false, title: 'Range outside the file' },
   LOG_FILE_CORRUPT: { http: 422, grpc: 'DATA_LOSS', retryable: false, title: 'Log file is damaged' },
   RATE_LIMITED: { http: 429, grpc: 'RESOURCE_EXHAUSTED', retryable: true, title: 'Too many requests' },

@@ -1,3 +1,4 @@
+export { encodeBodyParameters, MAX_BODY_BYTES, parseBodyParameters } from './body-parameters.ts';
 export { parseBudget } from './budget.ts';
 export {
   BUNDLE_MANIFEST_SCHEMA,
@@ -81,6 +82,7 @@ export { parseFollowRequest } from './follow-request.ts';
 export { showHidden } from './hidden-characters.ts';
 export { parseHistogramRequest } from './histogram-request.ts';
 export { LEVELS } from './levels.ts';
+export { loadGaps } from './load-gaps.ts';
 export { isPattern, matchesPattern } from './match-pattern.ts';
 export {
   MEMBER_ROUTE_IDS,
@@ -91,6 +93,7 @@ export {
 } from './member-routes.ts';
 export type {
   CallOptions,
+  FollowOptions,
   NodeConfig,
   NodeDescription,
   NodeObject,
@@ -106,8 +109,7 @@ export type {
 export { buildOpenApi } from './openapi.ts';
 export { PATHS } from './paths.ts';
 export { type Problem, toProblem } from './problem.ts';
-export type { Query } from './query.ts';
-export { given } from './query.ts';
+export { given, type Query } from './query.ts';
 export { isRole, mayUse, ROLES, type Role, type RouteRole } from './roles.ts';
 export type { Route, RouteParameter } from './route.ts';
 export { COMMON_ERRORS, ROUTE_IDS, ROUTES, type RouteId, routeOf } from './routes.ts';

@@ -111,6 +111,14 @@ export interface SearchOptions extends CallOptions {
   budgetMs?: number;
 }
 
+export interface FollowOptions extends CallOptions {
+  /**
+   * What a client does where its reader was too slow: `load` the records it missed by search, in their place, or `report`
+   * a `gap` that can be loaded later. A client loads unless told otherwise; the node itself always reports.
+   */
+  gaps?: 'load' | 'report';
+}
+
 /**
  * What one node answers, whoever asks and over whatever transport: the local node, a client and a test fake
  * implement it; HTTP, gRPC, CLI and fan-out only adapt it.
@@ -138,7 +146,7 @@ export interface NodeState {
    */
   searchLogLines(request: SearchQuery, options?: SearchOptions): AsyncIterable<Uint8Array>;
   /** Records in batches as they are written, after an empty batch; without end unless the signal fires, which gives an `end`. */
-  followLogs(request: FollowQuery, options?: CallOptions): AsyncIterable<FollowItem[]>;
+  followLogs(request: FollowQuery, options?: FollowOptions): AsyncIterable<FollowItem[]>;
   /** Counts per stretch of time and level. */
   logHistogram(request: HistogramQuery, options?: SearchOptions): Promise<Histogram>;
   /** Records grouped by level and place in the code. */

@@ -10,18 +10,18 @@ export function buildOpenApi({ version }: { version: string }): JsonSchema {
   const paths: Record<string, unknown> = {};
   for (const id of ROUTE_IDS) {
     const route = routeOf(id);
-    if (!route.page) paths[route.path] = { [route.method?.toLowerCase() ?? 'get']: operation(id, route) };
+    if (!route.page) paths[route.path] = operations(id, route);
   }
   for (const id of MEMBER_ROUTE_IDS) {
     const route = memberRouteOf(id);
-    paths[route.path] = { get: operation(memberOperationOf(id), route) };
+    paths[route.path] = operations(memberOperationOf(id), route);
   }
   return {
     openapi: '3.1.0',
     info: {
       title: 'Porthole node state interface',
       version,
-      description: 'What a node is configured to do, and what it is saying. Every operation also answers HEAD.',
+      description: 'What a node is configured to do, and what it is saying. Every GET also answers HEAD.',
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
     servers: [{ url: '/', description: 'The node that serves this document.' }],
@@ -40,6 +40,28 @@ export function buildOpenApi({ version }: { version: string }): JsonSchema {
           description: 'A certificate of the authority that the node trusts for its clients.',
         },
       },
+    },
+  };
+}
+
+/** A route that takes its parameters in a body has them once more, as a schema. */
+function operations(id: string, route: Route): JsonSchema {
+  const get = operation(id, route);
+  if (!route.post) return { [route.method?.toLowerCase() ?? 'get']: get };
+  const { parameters: _parameters, ...others } = get;
+  const path = route.parameters.filter((each) => each.in === 'path').map(parameter);
+  const body = route.parameters.filter((each) => each.in !== 'path').map(parameter);
+  const properties = Object.fromEntries(
+    body.map(({ name, description, schema }) => [name, { ...(schema as JsonSchema), description }]),
+  );
+  return {
+    get,
+    post: {
+      ...others,
+      operationId: `${id}ByPost`,
+      description: `The same as GET, with the parameters in the body: for cursors that are too long for a URL. ${get.description}`,
+      parameters: path,
+      requestBody: { required: true, content: { 'application/json': { schema: { type: 'object', properties } } } },
     },
   };
 }

@@ -12,7 +12,7 @@ const FILTER_ERRORS = [
   'TOO_MANY_STREAMS',
 ] as const;
 
-const CURSOR_ERRORS = ['CURSOR_INVALID', 'CURSOR_GONE'] as const;
+const CURSOR_ERRORS = ['CURSOR_INVALID', 'CURSOR_GONE', 'BODY_TOO_LARGE', 'CONTENT_TYPE_UNSUPPORTED'] as const;
 
 /** What the files say, record by record. */
 export const RECORD_ROUTES = {
@@ -25,6 +25,7 @@ export const RECORD_ROUTES = {
     parameters: SEARCH_PARAMETERS,
     answer: { contentType: 'application/x-ndjson', schema: 'SearchItem', each: 'line' },
     errors: [...FILTER_ERRORS, ...CURSOR_ERRORS, 'TOO_MANY_SEARCHES'],
+    post: true,
     stream: true,
   },
   logFollow: {
@@ -36,6 +37,7 @@ export const RECORD_ROUTES = {
     parameters: FOLLOW_PARAMETERS,
     answer: { contentType: 'text/event-stream', schema: 'FollowItem', each: 'event' },
     errors: [...FILTER_ERRORS, ...CURSOR_ERRORS],
+    post: true,
     stream: true,
   },
   logHistogram: {

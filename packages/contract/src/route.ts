@@ -38,6 +38,8 @@ export interface Route {
   role: RouteRole;
   /** What it is asked with where that is not GET (or HEAD): it changes something. */
   method?: 'DELETE';
+  /** Also answers POST with the parameters as a JSON object, for cursors that are too long for a URL. */
+  post?: true;
   /** Counts against the limit of concurrent streams. */
   stream?: true;
   /** A part of a page, not of the interface: not in the OpenAPI document. */

@@ -1,4 +1,4 @@
-export { decodeCursor } from './cursor/cursor.ts';
+export { decodeCursor, resumeCursor } from './cursor/cursor.ts';
 export { groupFamilies } from './file/families.ts';
 export { createHiddenNames } from './file/hidden-names.ts';
 export { LogDir, type LogDirOptions } from './log-dir.ts';

@@ -38,9 +38,14 @@ function explainEvent(item: Exclude<FollowEvent, { type: 'member' }>): string {
   }
 }
 
-function explainGap({ family, reason, bytes, after, until }: Extract<FollowItem, { type: 'gap' }>): string {
-  const amount = bytes === null ? '' : ` of ${showBytes(bytes)}`;
-  if (after !== null || until !== null) return `a gap${amount} in ${family} was filled from the file`;
-  const why = { slow: 'this reader was too slow', truncated: 'the file was cut short', gone: 'the file is gone' };
-  return `a gap${amount} in ${family}: ${why[reason]}`;
+const GAP_REASONS = {
+  slow: 'this reader was too slow',
+  truncated: 'the file was truncated',
+  gone: 'a file was removed before it could be read',
+} as const;
+
+function explainGap({ family, reason, bytes }: Extract<FollowItem, { type: 'gap' }>): string {
+  const log = family === '' ? 'the logs' : family;
+  const amount = bytes === null ? 'records' : `up to ${showBytes(bytes)}`;
+  return `${amount} of ${log} may be missing here: ${GAP_REASONS[reason]}`;
 }

@@ -8,7 +8,6 @@ import { visibleText } from '../output/visible-text.ts';
 import { ProgramError } from '../program-error.ts';
 import type { LogSource, ToldOfRecord } from '../where/log-source.ts';
 import { explainItem, type FollowEvent } from './explain-item.ts';
-import { findRecords } from './found-records.ts';
 import { Receipt } from './receipt.ts';
 import { recordFilter } from './record-filter.ts';
 import { RecordPrinter } from './record-printer.ts';
@@ -21,8 +20,6 @@ export interface FollowOptions {
   /** So many records of the past come first. */
   tail: number;
 }
-
-type Gap = Extract<FollowEvent, { type: 'gap' }>;
 
 /** A node does not look further back than this when it starts a follow. */
 const MAX_BACK = 10_000;
@@ -71,30 +68,9 @@ async function followOne(
         continue;
       }
       await flush();
-      if (item.type === 'gap') await fillGap(item, query);
       await tell(item);
     }
     await flush();
-  }
-
-  /** Who was too slow to see some records gets them from the file. */
-  async function fillGap(gap: Gap, { start: _start, ...wanted }: FollowQuery): Promise<void> {
-    const { after, until, family } = gap;
-    if (after === null && until === null) return;
-    const missed = {
-      ...wanted,
-      order: 'oldest',
-      before: 0,
-      after: 0,
-      ...(after && { start: { cursor: after } }),
-      ...(until && { until }),
-    } as const;
-    // Its cursors are those of one node.
-    const node = 'node' in gap ? { node: gap.node } : {};
-    const lane = { ...source, state: source.holderOf(node.node), selection: { family } };
-    const found = findRecords(lane, missed, { count: Number.POSITIVE_INFINITY, signal, receipt: new Receipt() });
-    for await (const records of found)
-      await printer.print(records.map((record) => ({ source, record: { ...record, ...node } })));
   }
 
   async function tell(item: FollowEvent): Promise<void> {

@@ -1,5 +1,6 @@
-import type { CallOptions, FileRequest, SearchOptions } from '@porthole/contract';
-import type { DigestQuery, FollowQuery, HistogramQuery, LogDir, SearchQuery } from '@porthole/logs';
+import { setTimeout as wait } from 'node:timers/promises';
+import { type CallOptions, type FileRequest, loadGaps, type SearchOptions } from '@porthole/contract';
+import type { DigestQuery, FollowItem, FollowQuery, HistogramQuery, LogDir, SearchQuery } from '@porthole/logs';
 import type { FileHolder, LogState } from './log-source.ts';
 
 /** A directory here, asked like a node. */
@@ -22,8 +23,12 @@ export class LocalLogs implements LogState, FileHolder {
     return this.#dir.search(query, options);
   }
 
-  followLogs(query: FollowQuery, options?: CallOptions) {
-    return this.#dir.follow(query, options);
+  followLogs(query: FollowQuery, options: CallOptions = {}) {
+    return loadGaps<FollowItem>(this.#dir.follow(query, options), query, {
+      ...options,
+      search: (_, missed) => this.#dir.search(missed, options),
+      wait: (ms, signal) => wait(ms, undefined, signal && { signal }),
+    });
   }
 
   logHistogram(query: HistogramQuery, options?: SearchOptions) {

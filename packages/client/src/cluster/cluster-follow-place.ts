@@ -44,6 +44,14 @@ export class ClusterFollowPlace implements Place<ClusterFollowItem> {
     });
   }
 
+  /** What it sends is short. */
+  shorten(): void {}
+
+  /** It continues by time: there is no position to forget. */
+  forget(): ClusterFollowItem[] {
+    return [];
+  }
+
   question(nowMs: number): { query: URLSearchParams } {
     const { start } = this.#query;
     // What it goes back to comes first of all: where it has not come, nothing has been told.

@@ -14,7 +14,9 @@ import {
   encodeClusterSearch,
   encodeMembers,
   encodeMoment,
+  type FollowOptions,
   type ForgottenMember,
+  loadGaps,
   MEMBER_ID,
   type MemberSelection,
   type MomentRequest,
@@ -73,9 +75,22 @@ export class HttpCluster implements ClusterState {
     yield* searchItems<ClusterItem>(await openSearch(question, options, this.#parts));
   }
 
-  followLogs(request: FollowQuery & MemberSelection, options: CallOptions = {}): AsyncIterable<ClusterFollowItem[]> {
-    const place = new ClusterFollowPlace(request, this.#parts.clock);
-    return follow<ClusterFollowItem>({ path: PATHS.clusterLogFollow, place }, this.#parts, options);
+  followLogs(
+    request: FollowQuery & MemberSelection,
+    { signal, gaps = 'load' }: FollowOptions = {},
+  ): AsyncIterable<ClusterFollowItem[]> {
+    const options = signal ? { signal } : {};
+    const { clock } = this.#parts;
+    const place = new ClusterFollowPlace(request, clock);
+    const followed = follow<ClusterFollowItem>({ path: PATHS.clusterLogFollow, place }, this.#parts, options);
+    if (gaps === 'report') return followed;
+    const { nodes: _nodes, role: _role, ...wanted } = request;
+    return loadGaps<ClusterFollowItem>(followed, wanted, {
+      wait: clock.wait,
+      ...options,
+      // Its cursors are those of the member.
+      search: (gap, query) => this.member('node' in gap ? gap.node : '').searchLogs(query, options),
+    });
   }
 
   logHistogram(request: HistogramQuery & MemberSelection, options: SearchOptions = {}): Promise<ClusterHistogram> {

@@ -25,7 +25,7 @@ const VERSION = 1;
 /** A thousand members with a few logs each; beyond it the cursor is not one of ours. */
 const MAX_TEXT_CHARACTERS = 512 * 1024;
 const MAX_JSON_BYTES = 2 * 1024 ** 2;
-const MAX_MEMBER_CURSOR = 64 * 1024;
+const MAX_MEMBER_CURSOR = 256 * 1024;
 const MAX_MEMBERS = 10_000;
 const MAX_ID_CHARACTERS = 128;
 

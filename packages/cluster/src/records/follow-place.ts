@@ -4,7 +4,7 @@ import type { FollowQuery, FoundRecord } from '@porthole/logs/types';
 const MARGIN_MS = 1000;
 
 /** Files whose place is remembered; a log has one that is written. */
-const MAX_FILES = 64;
+const MAX_FILES = 2048;
 
 /** Where the follow of a member has come to, so that it can be asked again behind what it told. */
 export class FollowPlace {

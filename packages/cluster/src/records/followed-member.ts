@@ -114,7 +114,11 @@ export class FollowedMember implements HeldMember {
     this.uncertaintyMs = uncertaintyMs;
     const query = memberFollow(this.#options.request, offsetMs, this.place.start());
     const askedMs = Date.now() + offsetMs;
-    for await (const items of this.peer.state.followLogs(query, { signal: this.#leaving.signal })) {
+    for await (const items of this.peer.state.followLogs(query, {
+      signal: this.#leaving.signal,
+      // For whoever reads the merged follow to load: it may not want to.
+      gaps: 'report',
+    })) {
       this.hasAnswered = true;
       this.place.began(askedMs);
       this.#settled();

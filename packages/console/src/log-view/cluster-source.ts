@@ -82,7 +82,8 @@ export class ClusterSource implements LogSource {
     options: { signal: AbortSignal },
   ): AsyncGenerator<ClusterFollowItem[], void, undefined> {
     const start = from === 'end' ? from : { timeMs: await this.#followTime(from, options) };
-    yield* this.#parts.cluster.followLogs({ ...this.#selection, ...filter, start, raw: true }, options);
+    const query = { ...this.#selection, ...filter, start, raw: true };
+    yield* this.#parts.cluster.followLogs(query, { ...options, gaps: 'report' });
   }
 
   async histogram(

@@ -82,7 +82,7 @@ export class NodeSource implements LogSource {
     const start =
       from === 'end' ? from : 'next' in from ? { cursor: from.next.cursor } : { timeMs: from.timeMs + offsetMs };
     const query = { ...this.#selection, ...shiftFilter(filter, offsetMs), start, raw: true };
-    for await (const items of node.followLogs(query, options))
+    for await (const items of node.followLogs(query, { ...options, gaps: 'report' }))
       yield items.map((item) => tell(item, id, this.#offsetMs));
   }
 

@@ -19,10 +19,18 @@ export interface RecordPlace {
   checkBytes: number;
 }
 
+/** How much of a record a follower has: lines may be added to it later. */
+export interface Delivered {
+  bytes: number;
+  /** Of the record; where its file is gone, following continues there. */
+  timeMs: number | undefined;
+}
+
 /** Names a record. */
 export interface RecordMark extends FileMark, RecordPlace {
   /** Name of the file when the mark was made: the first one to look at. */
   file: string;
+  delivered?: Delivered | undefined;
 }
 
 /** The cursor of an answer that has not come anywhere yet. */
@@ -30,7 +38,24 @@ export const BEGINNING = 'start';
 
 /** A mark as one word that is safe in a URL. Several joined by `~` stand for a place in several logs at once. */
 export function encodeMark(mark: RecordMark): string {
-  return markEncoder(mark)(mark);
+  const cursor = markEncoder(mark)(mark);
+  return mark.delivered ? `${cursor}.${encodeDelivered(mark.offset, mark.delivered)}` : cursor;
+}
+
+/**
+ * The cursor of a record that was delivered as it is now: continuing after it also gives lines that are added to the
+ * record later, and a record that is gone does not end the follow.
+ */
+export function resumeCursor({ cursor, offset, bytes, timeMs }: ResumedRecord): string {
+  return `${cursor}.${encodeDelivered(offset, { bytes, timeMs })}`;
+}
+
+/** What of a record names how far it was delivered. */
+export interface ResumedRecord {
+  cursor: string;
+  offset: number;
+  bytes: number;
+  timeMs?: number | undefined;
 }
 
 /** Encodes marks of one file; what they have in common is worked out once. */
@@ -49,7 +74,27 @@ export function decodeCursor(text: string): RecordMark[] {
   return text.split('~').map(decodeMark);
 }
 
-const MARK = /^([0-9a-f]{16})\.([0-9a-z]{1,4})\.([0-9a-z]{1,11})\.([0-9a-z]{1,7})\.([0-9a-z]{1,2})\.([\w-]{1,344})$/;
+const MARK =
+  /^([0-9a-f]{16})\.([0-9a-z]{1,4})\.([0-9a-z]{1,11})\.([0-9a-z]{1,7})\.([0-9a-z]{1,2})\.([\w-]{1,344})(?:\.([\w.-]{1,40}))?$/;
+
+const DELIVERED = /^([0-9a-z]{1,10})\.(-?[0-9a-z]{0,11})\.([0-9a-z]{1,3})$/;
+
+function encodeDelivered(offset: number, { bytes, timeMs }: Delivered): string {
+  const text = `${to36(bytes)}.${timeMs === undefined ? '' : to36(Math.trunc(timeMs))}`;
+  return `${text}.${to36(sumOf(offset, text))}`;
+}
+
+/** `undefined` for a text that is none, or has a digit gone wrong. */
+function decodeDelivered(offset: number, text: string): Delivered | undefined {
+  const [, bytes = '', timeMs = '', sum] = DELIVERED.exec(text) ?? [];
+  if (sum === undefined || from36(sum) !== sumOf(offset, `${bytes}.${timeMs}`)) return undefined;
+  return { bytes: from36(bytes), timeMs: timeMs === '' || timeMs === '-' ? undefined : from36(timeMs) };
+}
+
+function sumOf(offset: number, text: string): number {
+  const bytes = Buffer.from(`${to36(offset)}.${text}`);
+  return checkOf(bytes, 0, bytes.length) % 36 ** 3;
+}
 
 function decodeMark(text: string): RecordMark {
   const [, headHash, ...rest] = MARK.exec(text) ?? [];
@@ -59,13 +104,23 @@ function decodeMark(text: string): RecordMark {
   // Bytes that are no text would become another name than the one that stands there.
   const isOtherName = Buffer.from(file).toString('base64url') !== rest[4];
   const isForged = (checkBytes === 0 && tied(check, offset) !== NOTHING_CHECKED) || isOtherName;
-  if (headHash === undefined || !isGood || isForged || !Number.isSafeInteger(offset) || check > 0xffff_ffff) {
+  const delivered = rest[5] === undefined ? undefined : decodeDelivered(offset, rest[5]);
+  const isDamaged = rest[5] !== undefined && !delivered;
+  if (
+    headHash === undefined ||
+    !isGood ||
+    isForged ||
+    isDamaged ||
+    !Number.isSafeInteger(offset) ||
+    check > 0xffff_ffff
+  ) {
     throw new LogError(
       'CURSOR_INVALID',
       'this is not a cursor of this interface: use one exactly as an answer gave it',
     );
   }
-  return { headHash, headBytes, offset, check: tied(check, offset), checkBytes, file };
+  const mark = { headHash, headBytes, offset, check: tied(check, offset), checkBytes, file };
+  return delivered ? { ...mark, delivered } : mark;
 }
 
 /**

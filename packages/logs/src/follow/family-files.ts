@@ -44,6 +44,8 @@ export interface OpenedMember extends FileStart {
   handle: LogHandle;
   compressed: boolean;
   modifiedNs: bigint;
+  /** Number of the look at the directory that found it first. */
+  look: number;
 }
 
 /** What the names of a family led to, oldest first as far as names tell. */
@@ -60,8 +62,8 @@ export interface SeenMember {
 export interface FamilyLook {
   members: SeenMember[];
   opened: OpenedMember[];
-  /** One was seen that was gone before it could be opened. */
-  missed: boolean;
+  /** Files that were seen, and gone before they could be opened: by the look at the directory, the latest first. */
+  missed: number[];
 }
 
 /** The files of the family as they stand in one listing. */
@@ -86,7 +88,7 @@ export async function openFamily(
   isWanted: (member: SeenMember) => boolean,
 ): Promise<FamilyLook> {
   const opened = new Map<string, OpenedMember>();
-  const seen = new Set<string>();
+  const seen = new Map<string, number>();
   const isNew = (member: SeenMember) => isWanted(member) && !opened.has(member.id);
   let members: SeenMember[] = [];
   let before = '';
@@ -99,15 +101,16 @@ export async function openFamily(
     const wanted = members.filter((member) => isNew(member) && !isHalf(member));
     let failed = false;
     for (const member of wanted) {
-      seen.add(member.id);
+      if (!seen.has(member.id)) seen.set(member.id, look);
       const found = await openMember(member, parts, isNew);
-      if (found) opened.set(found.id, found);
+      if (found) opened.set(found.id, { ...found, look: seen.get(found.id) ?? look });
       failed ||= found?.id !== member.id;
     }
     if (now === before && !failed) break;
     before = now;
   }
-  return { members, opened: [...opened.values()], missed: [...seen].some((id) => !opened.has(id)) };
+  const missed = [...seen].flatMap(([id, look]) => (opened.has(id) ? [] : [look]));
+  return { members, opened: [...opened.values()], missed: missed.sort((a, b) => b - a) };
 }
 
 /** Opens what the name leads to by now; `undefined` where that is nothing, or nothing new. */
@@ -115,7 +118,7 @@ async function openMember(
   member: SeenMember,
   parts: FamilyParts,
   isNew: (member: SeenMember) => boolean,
-): Promise<OpenedMember | undefined> {
+): Promise<Omit<OpenedMember, 'look'> | undefined> {
   const { name, compressed } = member;
   const handle = await parts.handles.acquire(name).catch(() => undefined);
   if (!handle) return undefined;

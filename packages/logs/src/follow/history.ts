@@ -1,3 +1,4 @@
+import { resumeCursor } from '../cursor/cursor.ts';
 import { LogError } from '../log-error.ts';
 import type {
   FollowItem,
@@ -45,19 +46,19 @@ export async function* tellSince(
     // A file of which nothing was told yet comes wholly from the ring.
     const untold = reader.tail.current?.text.toldOffset === 0 ? reader.tail.name : undefined;
     try {
-      for await (const records of searchAll(reader, { from, until }, parts)) {
+      for await (const { records, isGone: isPartGone } of searchAll(reader, { from, until }, parts)) {
+        if (isPartGone) yield [goneGap(reader)];
         const told = untold === undefined ? records : records.filter(({ file }) => file !== untold);
         for (const record of told) reader.told.note(record);
-        last = told.at(-1)?.cursor ?? last;
+        const newest = told.at(-1);
+        if (newest) last = resumeCursor(newest);
         if (told.length > 0) yield told;
       }
     } catch (error) {
       if (!isGone(error) || (round > 0 && last === undefined)) throw error;
       // The end of this stretch may have been cut away while it was looked for: once more, with where it ends now.
       if (round === 0 && last === undefined) continue;
-      yield [
-        { type: 'gap', family: reader.tail.family, reason: 'gone', bytes: null, after: last ?? null, until: null },
-      ];
+      yield [goneGap(reader, last)];
     }
     reader.moveTo(seq, last);
     if (seq >= ring.firstSeq) return;
@@ -66,8 +67,18 @@ export async function* tellSince(
   }
 }
 
+/** How much is missing is not known, and there is nowhere left to load it from. */
+export function goneGap({ tail }: TailReader, after: string | null = null): FollowItem {
+  return { type: 'gap', family: tail.family, reason: 'gone', bytes: null, after, until: null };
+}
+
 export function isGone(thrown: unknown): boolean {
   return thrown instanceof LogError && thrown.code === 'CURSOR_GONE';
+}
+
+/** All files of the log are gone at the moment. */
+export function isMissing(thrown: unknown): boolean {
+  return thrown instanceof LogError && MISSING.has(thrown.code);
 }
 
 /** The newest `count` records before the reader's place, oldest first. */
@@ -104,20 +115,28 @@ export function* inBatches(items: readonly FollowItem[]): Generator<FollowItem[]
   for (let start = 0; start < items.length; start += BATCH_RECORDS) yield items.slice(start, start + BATCH_RECORDS);
 }
 
+/** Some records in order; or that what was to come before them is gone. */
+interface HistoryPart {
+  records: FoundRecord[];
+  isGone: boolean;
+}
+
 /** Goes on where a search stopped before it was done. */
 async function* searchAll(
   reader: TailReader,
   { from, until }: { from: StartPoint | undefined; until: string | undefined },
   parts: HistoryParts,
-): AsyncGenerator<FoundRecord[], void, undefined> {
+): AsyncGenerator<HistoryPart, void, undefined> {
   let start = from;
   for (let done = false; !done && !parts.signal.aborted; ) {
     done = true;
     const range = { ...(start && { start }), ...(until !== undefined && { until }) };
     const query = queryFor(reader, parts, { order: 'oldest', limit: HISTORY_LIMIT, ...range });
     for await (const items of searchWhatIsThere(query, parts)) {
-      yield items.filter((item) => item.type === 'record');
+      const records = items.filter((item) => item.type === 'record');
       const end = items.find((item) => item.type === 'end');
+      const isPartGone = end?.problems.some(({ code }) => code === 'CURSOR_GONE') ?? false;
+      if (records.length > 0 || isPartGone) yield { records, isGone: isPartGone };
       if (!end?.cursor || end.reason === 'exhausted' || end.reason === 'cancelled') continue;
       start = { cursor: end.cursor };
       done = false;
@@ -130,7 +149,7 @@ async function* searchWhatIsThere(query: SearchQuery, { search, signal }: Histor
   try {
     yield* search(query, { signal });
   } catch (error) {
-    if (!(error instanceof LogError) || !MISSING.has(error.code)) throw error;
+    if (!isMissing(error)) throw error;
     if (query.start && !('timeMs' in query.start)) {
       throw new LogError('CURSOR_GONE', 'the files that the cursor points into are gone', { cause: error });
     }

@@ -8,7 +8,7 @@ import { OpenFiles } from './open-files.ts';
 import type { AssemblerTimes } from './record-assembler.ts';
 import { RecordRing } from './record-ring.ts';
 import { RecordTeller } from './record-teller.ts';
-import { passCut, passReplaced } from './rotation.ts';
+import { passCut, passReplaced, passUnseenCuts } from './rotation.ts';
 import { scrubRing } from './scrub-ring.ts';
 import { idOf, type TailFile } from './tail-file.ts';
 
@@ -204,7 +204,13 @@ export class LogTail {
 
   async #readOn(file: TailFile, { sizeBytes, modifiedNs }: LogHandle): Promise<void> {
     // Whatever the writer wrote to the old file before the first line of this one is there by now: it comes first.
-    if (file.position === 0 && sizeBytes > 0) await this.left.look();
+    if (file.position === 0 && sizeBytes > 0) {
+      await this.left.look();
+      if (file.isRestarted) {
+        if (!(await file.expectStart())) return;
+        await passUnseenCuts(this, file);
+      }
+    }
     if (sizeBytes < file.position) return this.#cut(file);
     if (sizeBytes === file.position && modifiedNs === file.quietNs) return;
     do {

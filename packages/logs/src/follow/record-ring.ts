@@ -1,11 +1,24 @@
 import type { Bell } from './bell.ts';
-import type { RingEntry } from './ring-entry.ts';
+import type { FollowEvent, RecordEntry, RingEntry } from './ring-entry.ts';
 
 /** What an entry costs beside its text, so that many short lines are counted as what they take. */
 const ENTRY_BYTES = 256;
 
 /** Entries given away before the array is moved up: moving it for each would cost more than all else. */
 const MOVE_AFTER = 4096;
+
+/** Losses among the entries given away that are remembered; beyond it one stands for several. */
+const MAX_LOSSES = 32;
+
+/** An event that says that records are lost, and the records on both sides of it. */
+export interface Loss {
+  seq: number;
+  event: FollowEvent;
+  /** Cursor of the place behind the record before it. */
+  end: string | null;
+  /** Continues with the record behind it. */
+  next: string | null;
+}
 
 export interface RingOptions {
   /** Asked at every push: rings share what there is. */
@@ -27,6 +40,11 @@ export class RecordRing {
   #firstSeq = 0;
   #costBytes = 0;
   #textBytes = 0;
+  #newest: RecordEntry | undefined;
+  #newestMs: number | undefined;
+  /** The record given away last. */
+  #lastDropped: RecordEntry | undefined;
+  readonly #losses: Loss[] = [];
 
   constructor({ limitBytes }: RingOptions) {
     this.#limitBytes = limitBytes;
@@ -46,7 +64,22 @@ export class RecordRing {
     return this.#costBytes;
   }
 
+  /** The record pushed last, held or not. */
+  get newest(): RecordEntry | undefined {
+    return this.#newest;
+  }
+
+  /** The latest time of a record. */
+  get newestMs(): number | undefined {
+    return this.#newestMs;
+  }
+
   push(entry: RingEntry): void {
+    if (entry.kind === 'record') {
+      this.#newest = entry;
+      const { timeMs } = entry.piece.head;
+      if (timeMs > (this.#newestMs ?? Number.NEGATIVE_INFINITY)) this.#newestMs = timeMs;
+    }
     this.#entries.push(entry);
     this.#startBytes.push(this.#textBytes);
     this.#textBytes += textBytesOf(entry);
@@ -60,6 +93,8 @@ export class RecordRing {
     while (this.#costBytes > limit && this.#entries.length - this.#dropped > 1) {
       const oldest = this.#entries[this.#dropped];
       if (oldest) this.#costBytes -= costOf(oldest);
+      if (oldest?.kind === 'record') this.#lastDropped = oldest;
+      else if (oldest && isLoss(oldest.event)) this.#rememberLoss(oldest.event);
       this.#entries[this.#dropped] = undefined;
       this.#dropped++;
       this.#firstSeq++;
@@ -68,6 +103,20 @@ export class RecordRing {
     this.#entries = this.#entries.slice(this.#dropped);
     this.#startBytes = this.#startBytes.slice(this.#dropped);
     this.#dropped = 0;
+  }
+
+  /** Those among the entries given away, from this one on. */
+  lossesFrom(seq: number): Loss[] {
+    return this.#losses.filter((loss) => loss.seq >= seq);
+  }
+
+  #rememberLoss(event: FollowEvent): void {
+    let next: RingEntry | undefined;
+    for (let index = this.#dropped + 1; index < this.#entries.length && next?.kind !== 'record'; index++)
+      next = this.#entries[index];
+    const behind = next?.kind === 'record' ? next.before : null;
+    this.#losses.push({ seq: this.#firstSeq, event, end: this.#lastDropped?.end ?? null, next: behind });
+    if (this.#losses.length > MAX_LOSSES) this.#losses.shift();
   }
 
   /** `undefined` for one that is not held, or not yet. */
@@ -102,6 +151,10 @@ export class RecordRing {
   leave(bell: Bell): void {
     this.#bells.delete(bell);
   }
+}
+
+function isLoss({ type }: FollowEvent): boolean {
+  return type === 'gap' || type === 'truncated';
 }
 
 function textBytesOf(entry: RingEntry): number {

@@ -1,3 +1,4 @@
+import { resumeCursor } from '../cursor/cursor.ts';
 import type { Format } from '../parse/format.ts';
 import { shownFields } from '../scan/show-record.ts';
 import type { FollowItem, FoundRecord } from '../types.ts';
@@ -55,6 +56,17 @@ export class RecordEntry {
 
   get cursor(): string {
     return this.found({ raw: false }).cursor;
+  }
+
+  /** Continues with this record itself. */
+  get before(): string {
+    return resumeCursor({ cursor: this.cursor, offset: this.piece.offset, bytes: 0 });
+  }
+
+  /** Cursor of the place behind it. */
+  get end(): string {
+    const { offset, bytes } = this.piece;
+    return this.#place.cursors.at(offset + bytes.length, Buffer.alloc(0));
   }
 
   found({ raw }: { raw: boolean }): FoundRecord {

@@ -243,3 +243,30 @@ test('items carry a cursor each and no event names a file outside the family', a
   const cursors = follow.items.flatMap((item: FollowItem) => (item.type === 'record' ? item.cursor : []));
   expect(new Set(cursors).size).toBe(12);
 });
+
+test('a text that was truncated again before anything of it was read is read from its copy', async () => {
+  const { path, follow, told } = await scene();
+  copyFileSync(path, `${path}.1`);
+  truncateSync(path, 0);
+  await eventually(() => expect(typesOf(follow)).toEqual(['truncated', 'gap']));
+  appendFileSync(path, lines(31, 35));
+  renameSync(`${path}.1`, `${path}.2`);
+  copyFileSync(path, `${path}.1`);
+  truncateSync(path, 0);
+  appendFileSync(path, lines(36, 38));
+  await told(upTo(21, 38));
+  expect(typesOf(follow)).toEqual(['truncated', 'gap', 'truncated', 'gap']);
+});
+
+test('a copy of the text that is live now, made before the truncation is noticed, is not read twice', async () => {
+  const { path, told } = await scene();
+  appendFileSync(path, lines(31, 35));
+  copyFileSync(path, `${path}.2`);
+  truncateSync(path, 0);
+  appendFileSync(path, lines(36, 40));
+  copyFileSync(path, `${path}.1`);
+  await told(upTo(21, 40));
+  truncateSync(path, 0);
+  appendFileSync(path, lines(41, 45));
+  await told(upTo(21, 45));
+});

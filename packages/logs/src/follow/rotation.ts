@@ -13,8 +13,16 @@ export interface Replacement {
 
 /** The name leads to another file now: tells the rest of the old one and of those that were live in between. */
 export async function passReplaced(tail: LogTail, old: TailFile, { next, atLeast }: Replacement): Promise<void> {
-  const { oldName, copies, between, mayLack, missed: couldNotOpen, members } = await successorsOf(tail, old, next);
-  const missed = couldNotOpen || between.length + 1 < atLeast;
+  const {
+    oldName,
+    copies,
+    between,
+    empty,
+    mayLack,
+    missed: couldNotOpen,
+    members,
+  } = await successorsOf(tail, old, next);
+  const missed = couldNotOpen || between.length + empty + 1 < atLeast;
   releaseAll(copies);
   // Only now: while we looked, the writer may have gone on with it.
   await tail.open.drain(old);
@@ -54,10 +62,24 @@ export async function passCut(tail: LogTail, file: TailFile): Promise<void> {
   file.restart();
 }
 
+/**
+ * A text that begins anew may have been replaced again before anything of it was read: there is nothing to compare then,
+ * only copies that nobody knows.
+ */
+export async function passUnseenCuts(tail: LogTail, file: TailFile): Promise<void> {
+  const { copies, between, members } = await successorsOf(tail, file);
+  releaseAll(copies);
+  for (const member of between) {
+    await tellWhole(tail, member);
+    tellCut(tail);
+  }
+  tail.known.remember(members);
+}
+
 async function successorsOf(tail: LogTail, old: TailFile, next?: TailFile): Promise<Successors> {
   const { family } = tail.target;
   if (family === undefined)
-    return { oldName: undefined, copies: [], between: [], mayLack: false, missed: false, members: [] };
+    return { oldName: undefined, copies: [], between: [], empty: 0, mayLack: false, missed: false, members: [] };
   try {
     const modifiedNs = await tail.open.modifiedNsOf(old);
     const modifiedNsOf = (file: TailFile) => tail.open.modifiedNsOf(file);
@@ -66,11 +88,12 @@ async function successorsOf(tail: LogTail, old: TailFile, next?: TailFile): Prom
       await tail.left.look();
       if (next) await tail.open.drain(old);
     };
-    const succession = { old, next, modifiedNs, known: tail.known, left: tail.left.all, catchUp };
+    const { newestMs } = tail.ring;
+    const succession = { old, next, modifiedNs, newestMs, known: tail.known, left: tail.left.all, catchUp };
     return await findSuccessors(family, succession, parts);
   } catch {
     // The directory cannot be listed: nothing is known but the two files we have.
-    return { oldName: old.name, copies: [], between: [], mayLack: true, missed: false, members: [] };
+    return { oldName: old.name, copies: [], between: [], empty: 0, mayLack: true, missed: false, members: [] };
   }
 }
 

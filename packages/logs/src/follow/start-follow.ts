@@ -1,7 +1,7 @@
 import { decodeCursor, encodeMark, type RecordMark } from '../cursor/cursor.ts';
 import { groupFamilies } from '../file/families.ts';
 import type { FollowItem, FollowQuery, FoundRecord } from '../types.ts';
-import { type HistoryParts, inBatches, isGone, lastRecords, tellSince } from './history.ts';
+import { goneGap, type HistoryParts, inBatches, isGone, isMissing, lastRecords, tellSince } from './history.ts';
 import type { TailReader } from './tail-reader.ts';
 
 /** What came before a follow's first live record, as its start says; moves each reader to where that ends. */
@@ -39,44 +39,55 @@ async function* resume(
   parts: HistoryParts,
 ): AsyncGenerator<FollowItem[], void, undefined> {
   const marks = decodeCursor(cursor);
-  const placeIn = (reader: TailReader) => {
-    const last = marks.findLast((mark) => isOf(reader, mark));
-    return last && encodeMark(last);
-  };
+  const markIn = (reader: TailReader) => marks.findLast((mark) => isOf(reader, mark));
+  // A single cursor that a user gave is refused where its record is gone; whoever resumes is told of a gap.
+  const isStrict = marks.length === 1 && marks[0]?.delivered === undefined;
   const [only] = readers;
   if (only && readers.length === 1) {
     // Where no mark has a name of this log, the text may still be known: the file was renamed.
-    const place = placeIn(only) ?? cursor;
-    if (!only.moveBehind(place)) yield* tellSince(only, { cursor: place }, parts);
+    const mark = markIn(only) ?? marks.at(-1);
+    const place = markIn(only) ? encodeMark(mark as RecordMark) : cursor;
+    if (!only.moveBehind(place)) yield* tellAfter(only, { place, mark, isStrict: isStrict || !mark?.delivered }, parts);
     return;
   }
   let newestMs: number | undefined;
   const unnamed: TailReader[] = [];
   for (const reader of readers) {
-    const place = placeIn(reader);
-    if (place === undefined) {
+    const mark = markIn(reader);
+    if (mark === undefined) {
       unnamed.push(reader);
       continue;
     }
-    newestMs = laterOf(newestMs, await timeOf(place, reader, parts));
-    if (!reader.moveBehind(place)) yield* tellOrGap(reader, place, { ...parts, isOnly: marks.length === 1 });
+    const place = encodeMark(mark);
+    const timeMs = mark.delivered?.timeMs ?? (await find(place, reader, parts)).timeMs;
+    newestMs = laterOf(newestMs, timeMs);
+    if (!reader.moveBehind(place)) yield* tellAfter(reader, { place, mark, isStrict }, parts);
   }
   // A log that the cursor does not name was quiet until then, or new: what it said since is told.
   const fromMs = newestMs === undefined ? sinceMs : Math.min(newestMs, sinceMs ?? newestMs);
   for (const reader of unnamed) if (fromMs !== undefined) yield* tellSince(reader, { timeMs: fromMs }, parts);
 }
 
-async function* tellOrGap(
+interface After {
+  place: string;
+  mark: RecordMark | undefined;
+  /** Throws where the record is gone. */
+  isStrict: boolean;
+}
+
+/** Where the record is gone, that is reported first, and then whatever is left that is not older. */
+async function* tellAfter(
   reader: TailReader,
-  cursor: string,
-  { isOnly, ...parts }: HistoryParts & { isOnly: boolean },
+  { place, mark, isStrict }: After,
+  parts: HistoryParts,
 ): AsyncGenerator<FollowItem[], void, undefined> {
-  try {
-    yield* tellSince(reader, { cursor }, parts);
-  } catch (error) {
-    if (isOnly || !isGone(error)) throw error;
-    yield [{ type: 'gap', family: reader.tail.family, reason: 'gone', bytes: null, after: null, until: null }];
+  if (!isStrict && (await find(place, reader, parts)).isGone) {
+    yield [goneGap(reader)];
+    const timeMs = mark?.delivered?.timeMs;
+    if (timeMs !== undefined) yield* tellSince(reader, { timeMs }, parts);
+    return;
   }
+  yield* tellSince(reader, { cursor: place }, parts);
 }
 
 function isOf({ tail }: TailReader, { file }: RecordMark): boolean {
@@ -85,16 +96,24 @@ function isOf({ tail }: TailReader, { file }: RecordMark): boolean {
   return groupFamilies([file, tail.name]).some((found) => found.name === family && found.files.length === 2);
 }
 
-async function timeOf(cursor: string, reader: TailReader, parts: HistoryParts): Promise<number | undefined> {
-  const query = { family: reader.tail.family, order: 'oldest', limit: 1, before: 0, after: 0 } as const;
+/** Whether the record of a cursor is still in the files, and its time. */
+async function find(
+  cursor: string,
+  { tail }: TailReader,
+  { search, signal }: HistoryParts,
+): Promise<{ isGone: boolean; timeMs?: number | undefined }> {
+  const { name, family } = tail.target;
+  const selection = family === undefined ? { file: name } : { family };
+  const query = { ...selection, order: 'oldest', limit: 1, before: 0, after: 0, start: { record: cursor } } as const;
   try {
-    for await (const items of parts.search({ ...query, start: { record: cursor } }, { signal: parts.signal })) {
-      for (const item of items) if (item.type === 'record') return item.timeMs;
+    for await (const items of search(query, { signal })) {
+      for (const item of items) if (item.type === 'record') return { isGone: false, timeMs: item.timeMs };
     }
+    return { isGone: false };
   } catch (error) {
-    if (!isGone(error)) throw error;
+    if (!isGone(error) && !isMissing(error)) throw error;
+    return { isGone: true };
   }
-  return undefined;
 }
 
 function laterOf(a: number | undefined, b: number | undefined): number | undefined {

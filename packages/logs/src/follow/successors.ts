@@ -10,6 +10,8 @@ export interface Succession {
   /** The file the name leads to; without one, it is the old one still, with another text. */
   next: TailFile | undefined;
   modifiedNs: bigint;
+  /** Of the newest record read. */
+  newestMs: number | undefined;
   known: KnownFiles;
   /** Files before it that are still looked at. */
   left: readonly TailFile[];
@@ -24,6 +26,8 @@ export interface Successors {
   copies: OpenedMember[];
   /** Files that came and went unseen after the old one, in order. */
   between: OpenedMember[];
+  /** Archives of files that came and went without a line in them. */
+  empty: number;
   /** The family has dropped the old file, and perhaps some of those that came after it. */
   mayLack: boolean;
   /** One of those that came after it was seen, and was gone before it could be opened. */
@@ -57,25 +61,27 @@ export async function findSuccessors(
   const standing = (member: OpenedMember): Standing => ({ ...member, index: indexOf(member.id) });
 
   const copies = opened.filter((member) => isTextOf(succession, member));
-  const nextStart = next && (await startOf(next.handle, parts));
-  // It was compressed while we looked: told from what we have open, not from there.
+  const nextStart = await startOf((next ?? old).handle, parts);
+  // It was compressed, or copied to be truncated again, while we looked: read from what we have open, not from there.
   const nextCopies = opened.filter(
-    ({ head, compressed }) => compressed && nextStart && haveSameStart(head, nextStart.head),
+    ({ head, compressed }) => (compressed || !next) && haveSameStart(head, nextStart.head),
   );
   const others = opened.filter((member) => {
     const { head, compressed } = member;
     if (copies.includes(member) || nextCopies.includes(member) || known.isCopy(member)) return false;
     if (succession.left.some(({ text }) => isCopyOf(text.mark, member))) return false;
-    // One that is still empty counts: its writer may just have opened it.
-    return head.length > 0 || !compressed;
+    // One that is still empty counts: its writer may just have opened it. But not a copy that is being made.
+    return head.length > 0 || (!compressed && next !== undefined);
   });
   const oldIndex = Math.max(next ? indexOf(old.id) : -1, ...copies.map(({ id }) => indexOf(id)));
-  const oldStanding = { index: oldIndex, firstTimeMs: old.text.firstTimeMs, modifiedNs: succession.modifiedNs };
+  const oldStanding = standingOf(succession, oldIndex);
   const nextIndex = Math.max(indexOf(nextId), ...nextCopies.map(({ id }) => indexOf(id)));
-  const nextStanding = nextStart && { ...nextStart, index: nextIndex, modifiedNs: await parts.modifiedNsOf(next) };
+  const nextStanding = next && { ...nextStart, index: nextIndex, modifiedNs: await parts.modifiedNsOf(next) };
   // The family may have gone on while we looked: those are told when it is their turn.
   const newer = new Set(others.filter((member) => nextStanding && isAfter(standing(member), nextStanding)));
-  const between = others.filter((member) => !newer.has(member) && isAfter(standing(member), oldStanding));
+  const between = others.filter(
+    (member) => !newer.has(member) && isAfter(standing(member), oldStanding) && (next || !isOlder(succession, member)),
+  );
   const kept = new Set([...copies, ...between]);
   for (const member of opened) if (!kept.has(member)) member.handle.release();
   const settled = new Set([old.id, nextId, ...others.filter((member) => !newer.has(member)).map(({ id }) => id)]);
@@ -84,10 +90,26 @@ export async function findSuccessors(
     oldName: members[oldIndex]?.name,
     copies: copies.sort((a, b) => Number(a.compressed) - Number(b.compressed) || indexOf(b.id) - indexOf(a.id)),
     between: withoutTwins(between.sort((a, b) => compare(standing(a), standing(b)))),
-    missed,
+    empty: opened.filter(({ head, compressed }) => compressed && head.length === 0).length,
+    // One that was compressed before it could be opened is read from its archive, which was not there when it was seen.
+    missed: missed.some(
+      (look, index) => others.filter((member) => member.compressed && member.look > look).length <= index,
+    ),
     mayLack: oldIndex < 0 && (others.length > 0 || !members.some(({ id, live }) => live && id === nextId)),
     members: members.filter((member) => settled.has(member.id) || known.has(member)),
   };
+}
+
+/** Of a text of which nothing was read, only that it is not older than what was read before it is known. */
+function standingOf({ old, modifiedNs, newestMs }: Succession, index: number): Standing {
+  if (old.text.mark.headBytes > 0 || newestMs === undefined)
+    return { index, firstTimeMs: old.text.firstTimeMs, modifiedNs };
+  return { index, firstTimeMs: newestMs, modifiedNs: 0n };
+}
+
+/** A text that was written after a truncation begins with nothing that is older than what was read before. */
+function isOlder({ newestMs }: Succession, { firstTimeMs }: OpenedMember): boolean {
+  return newestMs !== undefined && firstTimeMs !== undefined && firstTimeMs < newestMs;
 }
 
 function isTextOf({ old, next }: Succession, member: OpenedMember): boolean {

@@ -58,6 +58,9 @@ export class TailFile {
   formatMs: number;
   #before: Buffer = Buffer.alloc(0);
   #sampleBytes = 0;
+  #expected: Buffer = Buffer.alloc(0);
+  /** Its text has begun anew, and nothing of it was looked at. */
+  isRestarted = false;
 
   private constructor(handle: LogHandle, id: string, options: TailFileOptions) {
     this.handle = handle;
@@ -94,7 +97,8 @@ export class TailFile {
     const buffer = Buffer.allocUnsafeSlow(checked + wanted);
     this.#options.onRead?.();
     const got = await readFd(this.handle.fd, buffer, { position: position - checked, length: buffer.length });
-    if (got < checked || !buffer.subarray(0, checked).equals(this.#before)) {
+    const isOther = position === 0 && !startsWith(buffer.subarray(0, got), this.#expected);
+    if (isOther || got < checked || !buffer.subarray(0, checked).equals(this.#before)) {
       return { entries: [], truncated: true, bytes: 0 };
     }
     const data = buffer.subarray(checked, got);
@@ -113,6 +117,17 @@ export class TailFile {
     this.#before = Buffer.alloc(0);
     this.#sampleBytes = 0;
     this.quietNs = -1n;
+    this.#expected = Buffer.alloc(0);
+    this.isRestarted = true;
+  }
+
+  /** Remembers how the text begins now: it is read only if it still does. Whether it has begun. */
+  async expectStart(): Promise<boolean> {
+    const start = Buffer.alloc(BEFORE_BYTES);
+    const got = await readFd(this.handle.fd, start, { position: 0, length: start.length });
+    this.#expected = start.subarray(0, got);
+    this.isRestarted = got === 0;
+    return got > 0;
   }
 
   #emptyText(format?: Format): TailText {
@@ -167,6 +182,10 @@ export class TailFile {
     this.formatMs = nowMs;
     this.text.format = detectFormat(sample, { zone, writtenMs: Date.now() });
   }
+}
+
+function startsWith(data: Buffer, start: Buffer): boolean {
+  return data.subarray(0, start.length).equals(start);
 }
 
 function rulesOf({ holdMs, idleMs, scrubber }: TailFileOptions): AssemblerTimes & Pick<TailFileOptions, 'scrubber'> {

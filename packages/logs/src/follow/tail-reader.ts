@@ -1,4 +1,4 @@
-import { checkOf, decodeCursor, encodeMark } from '../cursor/cursor.ts';
+import { checkOf, decodeCursor, encodeMark, resumeCursor } from '../cursor/cursor.ts';
 import { isMarked } from '../cursor/file-mark.ts';
 import type { FollowItem } from '../types.ts';
 import type { LogTail } from './log-tail.ts';
@@ -48,14 +48,18 @@ export class TailReader {
     this.#lastCursor = after;
   }
 
-  /** Goes on right behind the record, if the ring still has it. */
+  /** Continues right behind the record, if the ring still has it; with the rest of one that has grown since. */
   moveBehind(cursor: string): boolean {
     const marks = decodeCursor(cursor);
     const seq = this.tail.ring.findLast(
       (entry) => entry.kind === 'record' && marks.some((mark) => isRecord(entry, mark)),
     );
-    if (seq === undefined) return false;
-    this.moveTo(seq + 1, cursor);
+    const entry = seq === undefined ? undefined : this.tail.ring.at(seq);
+    if (seq === undefined || entry?.kind !== 'record') return false;
+    const { delivered } = marks.find((mark) => isRecord(entry, mark)) ?? {};
+    const hasGrown = delivered !== undefined && delivered.bytes < entry.piece.bytes.length;
+    if (hasGrown) this.told.note({ ...entry.found({ raw: false }), bytes: delivered.bytes });
+    this.moveTo(hasGrown ? seq : seq + 1, cursor);
     return true;
   }
 
@@ -67,7 +71,7 @@ export class TailReader {
   async take(): Promise<FollowItem[]> {
     const { ring } = this.tail;
     const items: FollowItem[] = [];
-    if (this.#seq < ring.firstSeq) items.push(this.#passGap());
+    if (this.#seq < ring.firstSeq) items.push(...this.#passGap());
     const entries: RingEntry[] = [];
     for (let bytes = 0; entries.length < BATCH_ENTRIES && bytes < BATCH_BYTES; ) {
       const entry = ring.at(this.#seq + entries.length);
@@ -87,16 +91,29 @@ export class TailReader {
     return items;
   }
 
-  #passGap(): FollowItem {
+  /** Up to the first record of the ring that is not the rest of one: a search gives records whole. */
+  #passGap(): FollowItem[] {
     const { ring, family } = this.tail;
-    const after = this.#last?.cursor ?? this.#lastCursor;
-    const bytes = ring.bytesBefore(ring.firstSeq) - this.#bytes;
+    const after = this.#last ? resumeCursor(this.#last.found({ raw: false })) : this.#lastCursor;
+    const events: FollowItem[] = [];
     let next = ring.firstSeq;
-    while (next < ring.nextSeq && ring.at(next)?.kind !== 'record') next++;
-    const first = ring.at(next);
-    const until = first?.kind === 'record' ? first.cursor : null;
-    this.#seq = ring.firstSeq;
-    return { type: 'gap', family, reason: 'slow', bytes, after, until };
+    let entry = ring.at(next);
+    for (; entry && (entry.kind !== 'record' || entry.piece.continued); entry = ring.at(++next))
+      if (entry.kind === 'event') events.push(entry.event);
+    const until = entry?.kind === 'record' ? entry.cursor : (ring.newest?.end ?? null);
+    const bytes = ring.bytesBefore(next) - this.#bytes;
+    const gap = { type: 'gap', family, reason: 'slow' } as const;
+    const items: FollowItem[] = [];
+    let [from, last] = [after, after];
+    // What was lost within the gap cannot be loaded: it is reported where it was.
+    for (const { event, end, next: behind } of ring.lossesFrom(this.#seq)) {
+      if (end !== null && end !== last) items.push({ ...gap, bytes: null, after: from, until: end });
+      items.push(event);
+      from = behind ?? from;
+      last = end;
+    }
+    this.#seq = next;
+    return [...items, { ...gap, bytes, after: from, until }, ...events];
   }
 }
 
@@ -107,8 +124,9 @@ function isRecord({ piece, source }: RecordEntry, mark: Mark): boolean {
   return checkOf(piece.bytes, 0, mark.checkBytes) === mark.check && isMarked(mark, source.head);
 }
 
-/** What starts at the place is next to the byte before it. */
+/** What starts at the place is next to the byte before it, up to which everything was delivered. */
 function beforePlace(cursor: string | undefined): string | null {
   const [mark] = cursor === undefined ? [] : decodeCursor(cursor);
-  return mark && mark.offset > 0 ? encodeMark({ ...mark, offset: mark.offset - 1 }) : null;
+  if (!mark || mark.offset === 0) return null;
+  return encodeMark({ ...mark, offset: mark.offset - 1, delivered: { bytes: 1, timeMs: undefined } });
 }

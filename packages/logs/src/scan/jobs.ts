@@ -40,6 +40,8 @@ export interface RecordsJob extends ScanPart {
   shownBytes?: number | undefined;
   /** Of the file, for cursors. */
   mark: FileMark;
+  /** Of a record that starts before this offset only the bytes from there on are shown. */
+  restFrom?: number | undefined;
   /** Instead of blocks: records that start at these offsets, in the order of the scan. */
   picks: readonly number[];
 }

@@ -36,14 +36,16 @@ export class RecordShow {
   readonly #lineStart: string;
   readonly #raw: boolean;
   readonly #shownBytes: number | undefined;
+  readonly #restFrom: number;
   readonly #encode: ReturnType<typeof markEncoder>;
   readonly #lines: string[] = [];
   readonly #offsets: number[] = [];
   readonly #times: number[] = [];
   #toldBytes = 0;
 
-  constructor({ file, mark, raw, shownBytes }: RecordsJob, format: Format) {
+  constructor({ file, mark, raw, shownBytes, restFrom = 0 }: RecordsJob, format: Format) {
     this.#shownBytes = shownBytes;
+    this.#restFrom = restFrom;
     this.#format = format;
     this.#lineStart = `{"type":"record","file":${JSON.stringify(file.name)},`;
     this.#raw = raw;
@@ -64,7 +66,10 @@ export class RecordShow {
     return this.#encode({ offset, check: checkOf(bytes, start, start + checkBytes), checkBytes });
   }
 
-  add(span: RecordSpan, shownAs: ShownAs): void {
+  add(record: RecordSpan, shownAsRecord: ShownAs): void {
+    const isRest = record.offset < this.#restFrom;
+    const span = isRest ? spanFrom(record, this.#restFrom) : record;
+    const shownAs = isRest ? { continued: true, headless: true } : shownAsRecord;
     const fields = shownFields(span, this.#format, {
       ...shownAs,
       raw: this.#raw,
@@ -100,6 +105,10 @@ export class RecordShow {
 }
 
 const NEWLINE = 10;
+
+function spanFrom({ bytes, start, end, offset }: RecordSpan, from: number): RecordSpan {
+  return { bytes, start: Math.min(end, start + from - offset), end, offset: from };
+}
 
 export type ShownFields = RecordFields & Pick<FoundRecord, 'cut' | 'continued' | 'raw'>;
 

@@ -9,6 +9,8 @@ export interface RecordsWish {
   filter: RecordFilter;
   raw: boolean;
   shownBytes?: number;
+  /** See `RecordsJob`. */
+  restFrom?: number;
   /** How many more are wanted; asked when a part begins. */
   wanted(): number;
 }
@@ -48,7 +50,7 @@ export async function* familyRecords(task: FamilyTask, wish: RecordsWish): Async
 function recordsJob(
   part: FilePart,
   { newestFirst }: FamilyTask,
-  { filter, raw, shownBytes, wanted }: RecordsWish,
+  { filter, raw, shownBytes, restFrom, wanted }: RecordsWish,
 ): RecordsJob {
   const { file, runs, picks, startBytes, endBytes, opened } = part;
   return {
@@ -62,6 +64,7 @@ function recordsJob(
     newestFirst,
     raw,
     shownBytes,
+    restFrom,
     mark: opened.mark,
     limit: Math.max(1, wanted()),
   };

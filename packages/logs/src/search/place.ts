@@ -4,7 +4,7 @@ import { BLOCK_BYTES } from '../scan/blocks.ts';
 import type { CancelFlag } from '../scan/cancel-flag.ts';
 import { disorderNear } from '../scan/seek-time.ts';
 import type { SearchQuery, StartPoint } from '../types.ts';
-import { findRecord } from './find-record.ts';
+import { findRecord, recordGone } from './find-record.ts';
 import { noteUntimed, type OpenFamily } from './open-family.ts';
 import type { ScanShop } from './scan-shop.ts';
 
@@ -35,7 +35,8 @@ export async function rangeOf(finder: PlaceFinder, family: OpenFamily, query: Se
   const newestFirst = query.order === 'newest';
   const range: PlaceRange = { from: FIRST_PLACE, to: LAST_PLACE };
   const found = { start: query.start === undefined, until: query.until === undefined };
-  const start = query.start && (await startPlace(finder, family, query.start));
+  const start =
+    query.start && ((await startPlace(finder, family, query.start)) ?? (await byTime(finder, family, query)));
   if (start) {
     found.start = true;
     if (newestFirst) range.to = start.place;
@@ -47,7 +48,12 @@ export async function rangeOf(finder: PlaceFinder, family: OpenFamily, query: Se
     if (newestFirst) range.from = behind(until.place);
     else range.to = until.place;
   }
-  return { range, found, cursor: start && (start.cursor ?? (await edgeCursor(finder, family, range, newestFirst))) };
+  return {
+    range,
+    found,
+    cursor: start && (start.cursor ?? (await edgeCursor(finder, family, range, newestFirst))),
+    restFrom: newestFirst ? undefined : start?.restFrom,
+  };
 }
 
 export interface FamilyPart {
@@ -56,6 +62,8 @@ export interface FamilyPart {
   found: { start: boolean; until: boolean };
   /** Of the record, or the place, the scan begins next to. */
   cursor: string | undefined;
+  /** The first byte behind what was delivered of the record that the scan begins next to. */
+  restFrom: Place | undefined;
 }
 
 /**
@@ -93,6 +101,7 @@ interface Start {
   place: Place;
   inclusive: boolean;
   cursor?: string;
+  restFrom?: Place | undefined;
 }
 
 async function startPlace(finder: PlaceFinder, family: OpenFamily, start: StartPoint): Promise<Start | undefined> {
@@ -100,7 +109,26 @@ async function startPlace(finder: PlaceFinder, family: OpenFamily, start: StartP
   if ('offset' in start) return { place: await placeOf(finder, family, start.offset), inclusive: true };
   const found = await findAny(finder, family, 'cursor' in start ? start.cursor : start.record);
   if (!found) return undefined;
-  return { place: found.place, inclusive: 'record' in start, ...('cursor' in start && { cursor: found.cursor }) };
+  if ('record' in start) return { place: found.place, inclusive: true };
+  // Of a record of which nothing was delivered the record itself is next.
+  return { ...found, inclusive: found.restFrom?.offset === found.place.offset };
+}
+
+/**
+ * A cursor that says how far its record was delivered continues by time when the record is gone, and that is reported: the
+ * files that are left are newer as a rule. Of one log only, and not without a time.
+ */
+async function byTime(
+  finder: PlaceFinder,
+  family: OpenFamily,
+  { file, family: wanted, start, order }: SearchQuery,
+): Promise<Start | undefined> {
+  if (order === 'newest' || !start || !('cursor' in start) || (file === undefined && wanted === undefined)) return;
+  const gone = decodeCursor(start.cursor).findLast(({ delivered }) => delivered?.timeMs !== undefined);
+  if (gone?.delivered?.timeMs === undefined) return;
+  const { code, message: detail } = recordGone();
+  family.problems.push({ file: gone.file, code, detail });
+  return { place: await placeAt(finder, family, gone.delivered.timeMs), inclusive: true };
 }
 
 /** A cursor may name records of several logs: the one of this family counts. */
@@ -108,10 +136,13 @@ async function findAny(
   finder: PlaceFinder,
   family: OpenFamily,
   cursor: string,
-): Promise<{ place: Place; cursor: string } | undefined> {
+): Promise<{ place: Place; cursor: string; restFrom: Place | undefined } | undefined> {
   for (const mark of decodeCursor(cursor)) {
     const place = await findRecord(finder, family, mark);
-    if (place) return { place, cursor: encodeMark(mark) };
+    if (!place) continue;
+    const { delivered } = mark;
+    const restFrom = delivered && { file: place.file, offset: place.offset + delivered.bytes };
+    return { place, cursor: encodeMark(mark), restFrom };
   }
   return undefined;
 }

@@ -9,6 +9,7 @@ import { recordGone } from './find-record.ts';
 import { Lane, leadingLane } from './lane.ts';
 import { duplicatesOf, type OpenFamily, releaseFamily } from './open-family.ts';
 import { type FamilyPart, FIRST_PLACE, type PlaceRange, rangeOf } from './place.ts';
+import { recordRest } from './record-rest.ts';
 import type { ScanShop } from './scan-shop.ts';
 import { ScanTally } from './scan-tally.ts';
 import { type AskOptions, StopReason } from './stop-reason.ts';
@@ -35,18 +36,24 @@ export async function* searchLines(
     const wish = { filter: query, raw: query.raw ?? false, wanted: () => query.limit - told };
     const newestFirst = query.order === 'newest';
     const matcher = new RecordMatcher(query);
-    parts?.forEach(({ range, cursor }, number) => {
+    let batch: Buffer[] = [];
+    for (const [number, { range, cursor, restFrom }] of (parts ?? []).entries()) {
       const family = families[number] as OpenFamily;
       const progress = { reached: FIRST_PLACE, isComplete: false };
-      const task = { shop, family, range, matcher, newestFirst, flag: stop.newFlag(), tally, progress };
+      const task = { shop, family, range, matcher, newestFirst, flag: stop.newFlag(), tally };
       const start = newestFirst ? range.to : range.from;
-      const lane = new Lane(familyRecords(task, wish), { newestFirst, cursor, start });
+      const rest = restFrom && (await recordRest(task, { filter: query, raw: wish.raw, place: restFrom }));
+      if (rest) {
+        batch.push(rest.line);
+        told++;
+      }
+      const records = familyRecords({ ...task, progress }, wish);
+      const lane = new Lane(records, { newestFirst, cursor: rest?.cursor ?? cursor, start });
       scans.push({ family, range, progress, lane });
-    });
+    }
     const lanes = scans.map(({ lane }) => lane);
 
     const hasContext = query.before > 0 || query.after > 0;
-    let batch: Buffer[] = [];
     while (!stop.poll() && told < query.limit) {
       const lane = leadingLane(lanes, newestFirst);
       if (!lane) break;

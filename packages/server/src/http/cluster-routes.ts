@@ -69,7 +69,7 @@ export function createClusterRoutes(
       return linesAnswer(all.searchLogs(request, { signal, budgetMs }));
     }),
     clusterLogFollow: route(async (all, { query, headers, signal }) => {
-      const request = parseClusterFollowRequest(query, clock(), lastEventId(headers));
+      const request = parseClusterFollowRequest(query, clock(), lastEventId({ headers, query }));
       const follow = (leaving: AbortSignal) => all.followLogs(request, { signal: leaving });
       const stream = await openFollowStream(follow, { encoder, heartbeatMs, signal, stopping });
       return { status: 200, headers: EVENT_STREAM_HEADERS, stream };

@@ -23,8 +23,8 @@ export function createCors(origins: readonly string[]): {
       const headers = headersFor(request);
       if (!asked || !headers?.['access-control-allow-origin']) return undefined;
       const grants = {
-        'access-control-allow-methods': 'GET, HEAD',
-        'access-control-allow-headers': 'Authorization, If-None-Match, If-Range, Last-Event-ID, Range',
+        'access-control-allow-methods': 'GET, HEAD, POST',
+        'access-control-allow-headers': 'Authorization, Content-Type, If-None-Match, If-Range, Last-Event-ID, Range',
         'access-control-max-age': '600',
       };
       return { status: 204, headers: { ...headers, ...grants }, body: '' };

@@ -1,4 +1,4 @@
-import type { FollowItem } from '@porthole/logs';
+import { type FollowItem, resumeCursor } from '@porthole/logs';
 import { describe, expect, it } from 'vitest';
 import { cursorIdOf, EventEncoder } from './event-encoder.ts';
 import { record } from './testing/records.ts';
@@ -12,10 +12,10 @@ describe('server-sent events', () => {
     { type: 'end', reason: 'stopping' },
   ];
 
-  it('of a record carry its cursor as their id', () => {
+  it('of a record carry as their id its cursor, and how far it was delivered', () => {
     const item = record(7, { message: 'a\nb\r\n\nid: forged' });
     const text = new EventEncoder(cursorIdOf).encode([item]).toString();
-    expect(text).toBe(`event: record\nid: c7\ndata: ${JSON.stringify(item)}\n\n`);
+    expect(text).toBe(`event: record\nid: ${resumeCursor(item)}\ndata: ${JSON.stringify(item)}\n\n`);
     expect(text.split('\n')).toHaveLength(5);
   });
 

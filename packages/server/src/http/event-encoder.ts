@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import { exactJson } from '@porthole/contract';
-import type { FollowItem } from '@porthole/logs';
+import { exactJson, given, type Query } from '@porthole/contract';
+import { type FollowItem, resumeCursor } from '@porthole/logs';
 
 export const EVENT_STREAM_HEADERS = {
   'content-type': 'text/event-stream',
@@ -47,12 +47,13 @@ export class EventEncoder<T extends { type: string }> {
   }
 }
 
-/** Only records have an id: what a client resumes after is always a record. */
+/** Only records have an id: what a client resumes after is always a record. A line without its end is sent again, whole. */
 export function cursorIdOf(item: FollowItem): string | undefined {
-  return item.type === 'record' ? item.cursor : undefined;
+  return item.type === 'record' && !item.unfinished ? resumeCursor(item) : undefined;
 }
 
-/** The id of the last event that a client which comes back has seen. */
-export function lastEventId({ 'last-event-id': id }: IncomingHttpHeaders): string | undefined {
-  return Array.isArray(id) ? id[0] : id;
+/** The id of the last event that a client which comes back has seen; one that is too long for a header is a parameter. */
+export function lastEventId({ headers, query }: { headers: IncomingHttpHeaders; query: Query }): string | undefined {
+  const { 'last-event-id': id } = headers;
+  return (Array.isArray(id) ? id[0] : id) ?? given(query, 'Last-Event-ID');
 }

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { type CallOptions, PortholeError } from '@porthole/contract';
-import type { FollowItem, FollowQuery } from '@porthole/logs';
+import { type FollowItem, type FollowQuery, resumeCursor } from '@porthole/logs';
 import { describe, expect, it } from 'vitest';
 import { eventually } from '../../../logs/src/testing/eventually.ts';
 import { ask, askHead, askProblem } from '../testing/ask.ts';
@@ -37,7 +37,7 @@ function readText(response: IncomingMessage): { text: string; ended: boolean } {
 }
 
 const frameOf = (item: FollowItem) =>
-  `event: ${item.type}\n${item.type === 'record' ? `id: ${item.cursor}\n` : ''}data: ${JSON.stringify(item)}\n\n`;
+  `event: ${item.type}\n${item.type === 'record' ? `id: ${resumeCursor(item)}\n` : ''}data: ${JSON.stringify(item)}\n\n`;
 
 describe('a follow', () => {
   it('begins with the time to come back after, then tells each item as an event', async () => {
@@ -64,9 +64,9 @@ describe('a follow', () => {
     await eventually(() => expect(read.text.match(/^: still here$/gm)?.length).toBeGreaterThan(2));
     for (let number = 1; number <= 20; number++) {
       source.give([record(number)]);
-      await eventually(() => expect(read.text).toContain(`id: c${number}\n`));
+      await eventually(() => expect(read.text).toContain(`id: c${number}.`));
     }
-    const ids = [...read.text.matchAll(/^id: c(\d+)$/gm)].map(([, id]) => Number(id));
+    const ids = [...read.text.matchAll(/^id: c(\d+)\./gm)].map(([, id]) => Number(id));
     expect(ids).toEqual(Array.from({ length: 20 }, (_, index) => index + 1));
     expect(read.text.replaceAll(': still here\n\n', '')).toMatch(/^retry: 1000\n\n(event: record\n.*\n.*\n\n)+$/);
   });
@@ -146,7 +146,7 @@ describe('a follower that', () => {
     for (const number of [1, 2]) {
       await new Promise((resolve) => setTimeout(resolve, 100)); // it is the silence itself that is looked at
       source.give([record(number)]);
-      await eventually(() => expect(read.text).toContain(`id: c${number}\n`));
+      await eventually(() => expect(read.text).toContain(`id: c${number}.`));
     }
     expect(cuts).toEqual([]);
   });

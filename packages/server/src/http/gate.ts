@@ -36,7 +36,7 @@ export interface Arrival {
 /** A request that was let in. */
 export interface Admitted {
   target: RouteTarget;
-  method: RouteRequest['method'];
+  method: RouteRequest['method'] | 'POST';
 }
 
 /** Decides, in this order: size, rate, host, route, credentials, role, method. Throws what the client is told. */
@@ -73,14 +73,15 @@ export async function admit(request: IncomingMessage, gate: GateOptions, arrival
   return { target, method };
 }
 
-function methodOf({ method = '' }: IncomingMessage, { route }: RouteTarget): RouteRequest['method'] {
-  const { method: only } = routeOf(route);
+function methodOf({ method = '' }: IncomingMessage, { route }: RouteTarget): Admitted['method'] {
+  const { method: only, post } = routeOf(route);
   if (only !== undefined) {
     if (method === only) return only;
     throw new HttpRefusal('METHOD_NOT_ALLOWED', `this route takes ${only} only`, { allow: only });
   }
-  if (method === 'GET' || method === 'HEAD') return method;
-  throw new HttpRefusal('METHOD_NOT_ALLOWED', 'this route is read-only: use GET or HEAD', { allow: 'GET, HEAD' });
+  if (method === 'GET' || method === 'HEAD' || (post && method === 'POST')) return method;
+  const allow = post ? 'GET, HEAD, POST' : 'GET, HEAD';
+  throw new HttpRefusal('METHOD_NOT_ALLOWED', `this route is read-only: use ${allow}`, { allow });
 }
 
 /** Node takes the first and a proxy before it may have taken the last. Names and values stand in turns. */

@@ -16,6 +16,7 @@ import type { createCors } from './cors.ts';
 import { operationOf, type RouteTarget } from './find-route.ts';
 import { type Arrival, admit, type GateOptions, visitorOf } from './gate.ts';
 import { problemAnswer } from './problem-answer.ts';
+import { readBody } from './read-body.ts';
 import { RecordCount } from './record-count.ts';
 import { AnswerWriter, sendAnswer } from './send-answer.ts';
 
@@ -122,10 +123,11 @@ class RequestCourse implements RouteRequest, Arrival {
       if (preflight) return preflight;
       const { target, method } = await admit(this.#request, gate, this);
       this.#operation = operationOf(target);
-      this.method = method;
+      this.method = method === 'POST' ? 'GET' : method;
       this.member = target.member;
       this.rest = target.rest;
       if (routeOf(target.route).stream) this.#giveSlot = slots.take();
+      if (method === 'POST') await this.#deadline.race(readBody(this.#request, this.query), () => {});
       if (FOLLOWS.has(target.route)) this.#stay(target.route);
       const handler = target.member === undefined ? routes[target.route] : memberRoutes[target.route];
       this.#answer = await this.#deadline.race(Promise.resolve(handler(this)), closeStream);

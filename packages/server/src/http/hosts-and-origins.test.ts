@@ -118,7 +118,7 @@ describe('pages of other origins', () => {
     const granted = await ask(port, '/api/v1/config', { method: 'OPTIONS', headers });
     expect(granted).toMatchObject({
       status: 204,
-      headers: { 'access-control-allow-origin': origin, 'access-control-allow-methods': 'GET, HEAD' },
+      headers: { 'access-control-allow-origin': origin, 'access-control-allow-methods': 'GET, HEAD, POST' },
     });
     expect(granted.headers['access-control-allow-headers']).toContain('Authorization');
     const refused = await ask(port, '/api/v1/config', { method: 'OPTIONS', headers: { ...headers, origin: 'null' } });

@@ -39,7 +39,7 @@ export function createRecordRoutes(node: NodeState, options: RecordRouteOptions)
       return { status: 200, headers: { 'content-type': 'application/x-ndjson' }, stream };
     },
     logFollow: async ({ query, headers, signal }) => {
-      const lastId = lastEventId(headers);
+      const lastId = lastEventId({ headers, query });
       const request = parseFollowRequest(query, clock(), lastId);
       const follow = (leaving: AbortSignal) =>
         lastId ? resumeFollow(node, request, leaving) : node.followLogs(request, { signal: leaving });

@@ -1,0 +1,145 @@
+import { appendFileSync, renameSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
+import { expect, test } from 'vitest';
+import { resumeCursor } from '../cursor/cursor.ts';
+import type { LogDir } from '../log-dir.ts';
+import { eventually } from '../testing/eventually.ts';
+import { openDir, tempDir } from '../testing/temp-dir.ts';
+import type { FollowItem, FollowQuery, FoundRecord } from '../types.ts';
+
+const FIRST_MS = Date.UTC(2026, 10, 15, 10);
+
+function line(number: number): string {
+  const time = new Date(FIRST_MS + number * 1000).toISOString().replace('T', ' ').replace('Z', '');
+  return `${time}\tINFO\ta/b.go:1\t[x]: number ${number}\n`;
+}
+
+const lines = (from: number, to: number) =>
+  Array.from({ length: to - from + 1 }, (_, index) => line(from + index)).join('');
+
+function log(content: string): { dir: string; path: string } {
+  const dir = tempDir();
+  const path = join(dir, 'app.log');
+  writeFileSync(path, content);
+  return { dir, path };
+}
+
+/** Items of a follow until there are so many; the follow is left then. */
+async function take(logs: LogDir, query: Partial<FollowQuery>, count: number): Promise<FollowItem[]> {
+  const abort = new AbortController();
+  const items: FollowItem[] = [];
+  const all = { family: 'app.log', raw: true, start: 'end', ...query } as const;
+  for await (const batch of logs.follow(all, { signal: abort.signal })) {
+    items.push(...batch);
+    if (items.length >= count) abort.abort();
+  }
+  return items.filter(({ type }) => type !== 'end');
+}
+
+const textsOf = (items: readonly FollowItem[]) => items.map((item) => (item.type === 'record' ? item.raw : item.type));
+
+async function newestOf(dir: string): Promise<FoundRecord> {
+  const logs = openDir(dir);
+  const [record] = await take(logs, { start: { back: 1 } }, 1);
+  await logs.close();
+  return record as FoundRecord;
+}
+
+test('lines added to the last record before a resume come as a continued record', async () => {
+  const { dir, path } = log(lines(1, 3));
+  const record = await newestOf(dir);
+  appendFileSync(path, `\tat one\n\tat two\n${line(4)}`);
+  const items = await take(openDir(dir), { start: { cursor: resumeCursor(record) } }, 2);
+  expect(textsOf(items)).toEqual(['\tat one\n\tat two', line(4).trimEnd()]);
+  expect(items[0]).toMatchObject({ continued: true, offset: record.offset + record.bytes });
+});
+
+test('the same after the file was compressed, and only where the record matches', async () => {
+  const { dir, path } = log(lines(1, 3));
+  const record = await newestOf(dir);
+  writeFileSync(`${path}.1.gz`, gzipSync(`${lines(1, 3)}\tat one\n`));
+  writeFileSync(path, line(4));
+  const cursor = resumeCursor(record);
+  expect(textsOf(await take(openDir(dir), { start: { cursor } }, 2))).toEqual(['\tat one', line(4).trimEnd()]);
+  const filtered = await take(openDir(dir), { start: { cursor }, terms: ['number 4'] }, 1);
+  expect(textsOf(filtered)).toEqual([line(4).trimEnd()]);
+});
+
+test('a record that the reader of the log has whole is not sent again from its start', async () => {
+  const { dir, path } = log('');
+  const logs = openDir(dir);
+  const other = take(logs, {}, 1);
+  await eventually(() => expect(logs.usage.openFiles).toBe(1));
+  appendFileSync(path, `${line(1)}\tat one\n`);
+  const [whole] = (await other) as FoundRecord[];
+  const told = { ...(whole as FoundRecord), bytes: line(1).length };
+  expect(textsOf(await take(logs, { start: { cursor: resumeCursor(told) } }, 1))).toEqual(['\tat one']);
+});
+
+test('after a record that is gone: a gap, then what is left and not older', async () => {
+  const { dir, path } = log(lines(1, 3));
+  const cursor = resumeCursor(await newestOf(dir));
+  renameSync(path, `${path}.1`);
+  writeFileSync(path, lines(4, 6));
+  rmSync(`${path}.1`);
+  const items = await take(openDir(dir), { start: { cursor } }, 4);
+  expect(textsOf(items)).toEqual(['gap', ...lines(4, 6).trimEnd().split('\n')]);
+  expect(items[0]).toMatchObject({ reason: 'gone' });
+});
+
+test('after a record that is gone: what is older is not sent again', async () => {
+  const { dir, path } = log(lines(4, 6));
+  writeFileSync(`${path}.1`, lines(1, 3));
+  const cursor = resumeCursor(await newestOf(dir));
+  truncateSync(path, 0);
+  appendFileSync(path, line(7));
+  expect(textsOf(await take(openDir(dir), { start: { cursor } }, 2))).toEqual(['gap', line(7).trimEnd()]);
+});
+
+test('what a slow follower missed is all that its gap names, lines of records that were cut off included', async () => {
+  const { dir, path } = log(lines(1, 2));
+  const logs = openDir(dir, { followBytes: 4000 });
+  const fast: FollowItem[] = [];
+  const stop = new AbortController();
+  const following = (async () => {
+    const query = { family: 'app.log', raw: true, start: 'end' } as const;
+    for await (const batch of logs.follow(query, { signal: stop.signal })) fast.push(...batch);
+  })();
+  const slow = logs.follow({ family: 'app.log', raw: true, start: { back: 1 } })[Symbol.asyncIterator]();
+  await slow.next();
+  const items: FollowItem[] = [...((await slow.next()).value ?? [])];
+  let written = '';
+  for (let number = 3; number < 120; number++) {
+    const text = number % 3 === 0 ? `\tat ${number}\n` : line(number);
+    appendFileSync(path, text);
+    written += text;
+    if (number % 10 === 0) await eventually(() => expect(bytesOf(fast)).toBe(written.length));
+  }
+  await eventually(() => expect(bytesOf(fast)).toBe(written.length));
+  appendFileSync(path, line(120));
+  for (let isLast = false; !isLast; ) {
+    for (const item of (await slow.next()).value ?? []) {
+      if (item.type === 'gap') items.push(...(await loaded(logs, item)));
+      else items.push(item);
+      isLast = item.type === 'record' && item.raw === line(120).trimEnd();
+    }
+  }
+  const texts = items.flatMap((item) => (item.type === 'record' ? [item.raw] : []));
+  expect(`${texts.join('\n')}\n`).toBe(line(2) + written + line(120));
+  stop.abort();
+  await Promise.all([following, slow.return?.()]);
+});
+
+const bytesOf = (items: readonly FollowItem[]) =>
+  items.reduce((sum, item) => sum + (item.type === 'record' ? item.bytes : 0), 0);
+
+async function loaded(logs: LogDir, gap: Extract<FollowItem, { type: 'gap' }>): Promise<FoundRecord[]> {
+  const { family, after, until } = gap;
+  if (after === null || until === null) throw new Error('a gap that cannot be loaded');
+  const range = { family, start: { cursor: after }, until, order: 'oldest', limit: 1000, before: 0, after: 0 } as const;
+  const records: FoundRecord[] = [];
+  for await (const items of logs.search({ ...range, raw: true }))
+    for (const item of items) if (item.type === 'record') records.push(item);
+  return records;
+}
