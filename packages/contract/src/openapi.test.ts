@@ -7,7 +7,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { ERROR_KINDS } from './errors.ts';
 import { MEMBER_ROUTE_IDS, memberOperationOf } from './member-routes.ts';
 import { buildOpenApi } from './openapi.ts';
-import { ROUTE_IDS, routeOf } from './routes.ts';
+import { ROUTE_IDS, type RouteId, routeOf } from './routes.ts';
 import { SCHEMAS } from './schemas.ts';
 
 interface Operation {
@@ -40,7 +40,11 @@ describe('the OpenAPI document', () => {
   });
 
   it('has every route that is not part of a page, and nothing else', () => {
-    const wanted = [...ROUTE_IDS.filter((id) => !routeOf(id).page), ...MEMBER_ROUTE_IDS.map(memberOperationOf)];
+    const withPost = (id: RouteId, name: string) => (routeOf(id).post ? [name, `${name}ByPost`] : [name]);
+    const wanted = [
+      ...ROUTE_IDS.filter((id) => !routeOf(id).page).flatMap((id) => withPost(id, id)),
+      ...MEMBER_ROUTE_IDS.flatMap((id) => withPost(id, memberOperationOf(id))),
+    ];
     expect(
       Object.values(document.paths).flatMap((path) => Object.values(path).map(({ operationId }) => operationId)),
     ).toEqual(wanted);
