@@ -18,7 +18,12 @@ const OTHER_THREADS = Math.max(1, Math.min(8, availableParallelism()) - 1);
 const NODE_RECORDS = 1000;
 
 /** Of a node that serves only the ends of its files, on command: some ten thousand records of each. */
-const CONTRACT_LIMITS = { tailBytes: 5 * 1024 ** 2, maxTotalBytes: 512 * 1024 ** 2, maxFiles: 1000 };
+const CONTRACT_LIMITS = {
+  tailBytes: 5 * 1024 ** 2,
+  maxTotalBytes: 512 * 1024 ** 2,
+  maxFiles: 1000,
+  maxFileBytes: 64 * 1024 ** 2,
+};
 
 /** Local questions have no limit of their own; what is found is written as it comes. */
 const LOCAL_RECORDS = Number.MAX_SAFE_INTEGER;

@@ -46,10 +46,20 @@ export interface ContractNodeOptions {
   threads: WorkerPool;
   /** How often a followed node is asked what is new; a second unless given. */
   pollMs?: number;
+  /** What was listed so lately is not listed again; half a second unless given. */
+  freshMs?: number;
 }
 
 /** Some ten thousand records of each file; 32 files of that length, or more that are shorter. */
-const LIMITS: TailLimits = { tailBytes: 1024 ** 2, maxTotalBytes: 32 * 1024 ** 2, maxFiles: 500 };
+const LIMITS: TailLimits = {
+  tailBytes: 1024 ** 2,
+  maxTotalBytes: 32 * 1024 ** 2,
+  maxFiles: 500,
+  maxFileBytes: 16 * 1024 ** 2,
+};
+
+/** A page of a console asks several questions at once: they share a list. */
+const FRESH_MS = 500;
 
 type Asked = LogSelection & Pick<RecordFilter, 'fromMs' | 'toMs'> & Partial<Pick<SearchQuery, 'order' | 'start'>>;
 type EndFacts = Omit<SearchEnd, 'type' | 'cursor'>;
@@ -64,11 +74,11 @@ export class ContractNode implements NodeState {
   readonly #mirror: TailMirror;
   readonly #pollMs: number | undefined;
 
-  constructor({ node, zone, limits = {}, threads, pollMs }: ContractNodeOptions) {
+  constructor({ node, zone, limits = {}, threads, pollMs, freshMs = FRESH_MS }: ContractNodeOptions) {
     this.#node = node;
     this.#pollMs = pollMs;
     this.#zone = zone;
-    this.#mirror = new TailMirror({ node, zone, limits: { ...LIMITS, ...limits }, threads });
+    this.#mirror = new TailMirror({ node, zone, limits: { ...LIMITS, ...limits }, threads, freshMs });
   }
 
   /** Ends what uses it and removes what was copied. */

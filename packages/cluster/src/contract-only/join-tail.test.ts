@@ -5,8 +5,8 @@ import { joinTail } from './join-tail.ts';
 
 const join = (known: string, tail: string, grownBytes: number): string | undefined => {
   const bytes = Buffer.from(tail);
-  const at = joinTail(Buffer.from(known), bytes, { grownBytes });
-  return at === undefined ? undefined : bytes.subarray(at).toString();
+  const joined = joinTail(Buffer.from(known), bytes, { grownBytes });
+  return joined && bytes.subarray(joined.at).toString();
 };
 
 describe('what follows what is known', () => {
@@ -19,11 +19,21 @@ describe('what follows what is known', () => {
     ['the node had ended a line that was not finished', 'a\nbe\n', 'a\nbegin\nc\n', 5, 'gin\nc\n'],
     ['lines repeat: the sizes say how many are new', 'x\nx\nx\n', 'x\nx\nx\nx\n', 4, 'x\nx\n'],
     ['lines repeat and the node added a newline', 'x\nx\n', 'x\nx\nx\n', 1, 'x\n'],
+    ['the tail starts before what is known', 'b\nc\n', 'a\nb\nc\nd\n', 2, 'd\n'],
+    ['it starts before, and more was written since', 'b\nc\n', 'a\nb\nc\nd\ne\n', 2, 'd\ne\n'],
+    ['what is known is only the end of another line', 'b\n', 'ab\nc\n', 4, undefined],
+    ['lines begin alike: part of one is no proof', 'q\n10:00 ', '10:00 a\n10:00 b\n10:00 c\n', 3, undefined],
     ['it ends within a line that goes on', 'a\nb\n', 'b\nb\n', 2, 'b\n'],
   ])('%s', (_name, known, tail, grown, rest) => {
     expect(join(known, tail, grown)).toBe(rest);
   });
 });
+
+/** At least the last line. */
+function lastLines(known: Buffer, bytes: number): Buffer {
+  const from = Math.min(known.length - bytes, known.lastIndexOf(10, -2) + 1);
+  return from <= 0 ? known : known.subarray(known.indexOf(10, from - 1) + 1);
+}
 
 /** A log is read by what LinDB sends of it, again and again; every line must arrive once. */
 it('a log that grows is put together again, whatever is written between a list and a view', () => {
@@ -36,6 +46,7 @@ it('a log that grows is put together again, whatever is written between a list a
     listed: text,
     raced: fc.option(text, { nil: [] }),
     overlap: fc.integer({ min: 40, max: 400 }),
+    keptBytes: fc.integer({ min: 1, max: 400 }),
   });
   fc.assert(
     fc.property(text, fc.array(step, { maxLength: 6 }), fc.boolean(), (first, steps, isNumbered) => {
@@ -45,20 +56,20 @@ it('a log that grows is put together again, whatever is written between a list a
       let disk = Buffer.from(['head\n', ...linesOf(first)].join(''));
       let known = viewOf(disk, disk.length);
       let size = disk.length;
-      for (const { listed, raced, overlap } of steps) {
+      for (const { listed, raced, overlap, keptBytes } of steps) {
         disk = Buffer.concat([disk, Buffer.from(linesOf(listed).join(''))]);
         const listedSize = disk.length;
         // Without anything to tell lines apart, a race cannot be told from a repetition.
         if (isNumbered) disk = Buffer.concat([disk, Buffer.from(linesOf(raced).join(''))]);
         const grownBytes = listedSize - size;
         const tail = viewOf(disk, grownBytes + overlap);
-        const at = joinTail(known, tail, { grownBytes });
-        if (at === undefined) {
+        const joined = joinTail(lastLines(known, keptBytes), tail, { grownBytes });
+        if (joined === undefined) {
           // Only where the view does not reach back to a known line.
           expect(grownBytes + overlap - (disk.length - size)).toBeLessThan(40);
           return;
         }
-        known = Buffer.concat([known, tail.subarray(at)]);
+        known = Buffer.concat([known, tail.subarray(joined.at)]);
         size = listedSize;
       }
       const all = disk.subarray('head\n'.length).toString();

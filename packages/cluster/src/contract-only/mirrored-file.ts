@@ -7,6 +7,8 @@ const NEWLINE = 10;
 export interface MirroredFile {
   /** As it was listed when it was read. */
   size: number;
+  /** Where in the file what is at hand ends: behind the listed size where more had been written when it was read. */
+  endBytes: number;
   /** Bytes at hand. */
   heldBytes: number;
   /** The newest of them, from the start of a line. */
@@ -17,13 +19,19 @@ export interface MirroredFile {
   isCut: boolean;
 }
 
-export function firstRead(bytes: Buffer, { size, isCut }: { size: number; isCut: boolean }): MirroredFile {
-  return { size, heldBytes: bytes.length, known: lastLines(bytes), isWhole: bytes.length >= size, isCut };
+export function firstRead(bytes: Buffer, facts: Pick<MirroredFile, 'size' | 'isCut' | 'isWhole'>): MirroredFile {
+  return { ...facts, endBytes: facts.size, heldBytes: bytes.length, known: lastLines(bytes) };
 }
 
-export function afterAppend(file: MirroredFile, bytes: Buffer, size: number): MirroredFile {
-  const known = bytes.length === 0 ? file.known : lastLines(Buffer.concat([file.known, bytes]));
-  return { ...file, size, heldBytes: file.heldBytes + bytes.length, known };
+/** `before`: what was known until now, as the file has it. */
+export function afterAppend(
+  file: MirroredFile,
+  { bytes, before }: { bytes: Buffer; before: Buffer },
+  size: number,
+): MirroredFile {
+  const known = lastLines(Buffer.concat([before, bytes]));
+  const endBytes = Math.max(size, file.endBytes + bytes.length);
+  return { ...file, size, endBytes, heldBytes: file.heldBytes + bytes.length, known };
 }
 
 /** A copy, so that a tail of megabytes is not kept for its last lines. */

@@ -8,6 +8,8 @@ export interface TailLimits {
   maxTotalBytes: number;
   /** Each costs a request. */
   maxFiles: number;
+  /** A copy that grew to so much is cut to half of it: enough for what a person looks back at. */
+  maxFileBytes: number;
 }
 
 export interface FilePlan {
@@ -25,7 +27,12 @@ const MAX_NAME_BYTES = 255;
 /** Which files are read: those being written first, then rotated ones, newest first, as far as the limits allow. */
 export function planFiles(
   entries: readonly LogEntry[],
-  { tailBytes, maxTotalBytes, maxFiles, selection = {} }: TailLimits & { selection?: LogSelection },
+  {
+    tailBytes,
+    maxTotalBytes,
+    maxFiles,
+    selection = {},
+  }: Omit<TailLimits, 'maxFileBytes'> & { selection?: LogSelection },
 ): FilePlan {
   const sizes = new Map<string, number>();
   const odd: string[] = [];

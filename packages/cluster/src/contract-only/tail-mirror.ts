@@ -3,23 +3,22 @@ import { groupFamilies, type WorkerPool, type Zone } from '@porthole/logs';
 import type { FileProblem, LogEntry, LogSelection } from '@porthole/logs/types';
 import { inParallel } from '../fan-out/in-parallel.ts';
 import { orAborted } from '../fan-out/or-aborted.ts';
-import { fetchTail, LONGEST_LINE_BYTES, viewFailure } from './fetch-tail.ts';
+import { fetchTail, LONGEST_LINE_BYTES, type Tail, viewFailure } from './fetch-tail.ts';
 import { joinTail } from './join-tail.ts';
 import { MirrorDir } from './mirror-dir.ts';
 import { afterAppend, firstRead, KNOWN_BYTES, type MirroredFile } from './mirrored-file.ts';
 import { planFiles, type TailLimits } from './plan-files.ts';
 
+const NEWLINE = 10;
+
 /** Files that are read from the node at the same time. */
 const FILES_AT_ONCE = 4;
 
-/** A page of a console asks several questions at once: what was listed so lately is not listed again. */
-const FRESH_MS = 500;
-
-/** A file that grew to so much here is cut to half of it: enough for what a person looks back at. */
-const MAX_FILE_BYTES = 16 * 1024 ** 2;
-
 /** Cut when all files together are this many times what is read at first. */
 const MAX_GROWTH = 2;
+
+/** Views of a file that is written all the while. */
+const MAX_TRIES = 3;
 
 /** The files a log that was rotated may have become; more are not tried. */
 const MAX_CANDIDATES = 3;
@@ -29,6 +28,15 @@ export interface TailMirrorOptions {
   zone: Zone;
   limits: TailLimits;
   threads: WorkerPool;
+  /** What was listed so lately is not listed again. */
+  freshMs: number;
+}
+
+/** What follows what is known of a file. */
+interface Rest {
+  bytes: Buffer;
+  /** What is known, as the file has it. */
+  before: Buffer;
 }
 
 /** Something was written to a log that was not read: more than the newest part that the node serves. */
@@ -53,9 +61,11 @@ export class TailMirror {
   /** Wall clock of the last listing. */
   asOfMs = 0;
   readonly #leaving = new AbortController();
+  readonly #freshMs: number;
 
   constructor(options: TailMirrorOptions) {
     this.#options = options;
+    this.#freshMs = options.freshMs;
   }
 
   /** As the node listed them, those included that were not read. */
@@ -108,7 +118,7 @@ export class TailMirror {
 
   #isFresh(selection: LogSelection): boolean {
     const readMs = Math.max(...[partOf({}), partOf(selection)].map((part) => this.#refreshedMs.get(part) ?? -Infinity));
-    return performance.now() - readMs < FRESH_MS;
+    return performance.now() - readMs < this.#freshMs;
   }
 
   async #refresh(selection: LogSelection): Promise<void> {
@@ -127,7 +137,8 @@ export class TailMirror {
     await inParallel(plan.files, FILES_AT_ONCE, (entry) => this.#readFile(entry));
     await this.#dropGone(new Set(entries.map(({ name }) => name)));
     await this.#cutLarge();
-    for (const [part, readMs] of this.#refreshedMs) if (startedMs - readMs > FRESH_MS) this.#refreshedMs.delete(part);
+    for (const [part, readMs] of this.#refreshedMs)
+      if (startedMs - readMs > this.#freshMs) this.#refreshedMs.delete(part);
     this.#refreshedMs.set(partOf(selection), performance.now());
     this.asOfMs = atMs;
   }
@@ -160,7 +171,7 @@ export class TailMirror {
     if (known === undefined || known.known.length === 0) return false;
     const rest = await this.#restOf(known, entry).catch(() => undefined); // then it is read like any other file
     if (rest === undefined) return false;
-    await this.#append(live, known, { bytes: rest, size: entry.size });
+    await this.#append(live, known, { ...rest, size: entry.size });
     for (const dir of this.#dirs) await dir.move(live, entry.name);
     this.#files.set(entry.name, this.#files.get(live) ?? known);
     this.#files.delete(live);
@@ -184,22 +195,25 @@ export class TailMirror {
   }
 
   /** Reads a file of which nothing is known that joins what it has now. `lost`: there was something before. */
-  async #readFirst({ name, size }: LogEntry, { lost }: { lost?: MirroredFile } = {}): Promise<void> {
-    const { bytes, isCut } = await this.#fetch({ name, size }, this.#options.limits.tailBytes);
-    const isGrown = lost !== undefined && size >= lost.size;
-    const missing = size - (isGrown ? lost.size : 0) - bytes.length;
+  async #readFirst(entry: LogEntry, { lost }: { lost?: MirroredFile } = {}): Promise<void> {
+    const { name, size, bytes, isCut, isWhole } = await this.#fetchFirst(entry);
+    const isGrown = lost !== undefined && size >= lost.endBytes;
+    const missing = size - (isGrown ? lost.endBytes : 0) - bytes.length;
     // Before it is there: who follows is told of the gap before what comes behind it.
-    if (missing > 0 || (lost && !isGrown)) this.#tellMissed({ file: name, bytes: lost && !isGrown ? null : missing });
+    const isKnown = missing > 0 && (isGrown || !lost);
+    if (lost || !isWhole) this.#tellMissed({ file: name, bytes: isKnown ? missing : null });
     for (const dir of this.#dirs) await dir.put(name, bytes);
-    this.#files.set(name, firstRead(bytes, { size, isCut }));
+    this.#files.set(name, firstRead(bytes, { size, isCut, isWhole }));
     this.#noteCut(name, isCut);
   }
 
   async #readMore(known: MirroredFile, entry: LogEntry): Promise<void> {
     // Of an empty one nothing can be recognised: LinDB drops the first line of what it sends.
     if (known.size === 0 && known.heldBytes === 0) return this.#readFirst(entry);
-    const rest = entry.size < known.size ? undefined : await this.#restOf(known, entry);
-    if (rest !== undefined) return this.#append(entry.name, known, { bytes: rest, size: entry.size });
+    // By one byte less at most: a newline that the node had added.
+    const isShorter = entry.size < known.endBytes - 1;
+    const rest = isShorter ? undefined : await this.#restOf(known, entry);
+    if (rest !== undefined) return this.#append(entry.name, known, { ...rest, size: entry.size });
     // Truncated, replaced, or more was written than the node serves: what is there now is all that is known.
     await this.#readFirst(entry, { lost: known });
   }
@@ -209,25 +223,46 @@ export class TailMirror {
   }
 
   /** What was appended since; `undefined` where the newest part does not join what is known. */
-  async #restOf(known: MirroredFile, entry: LogEntry): Promise<Buffer | undefined> {
-    const grownBytes = entry.size - known.size;
+  async #restOf(known: MirroredFile, entry: LogEntry): Promise<Rest | undefined> {
+    const grownBytes = Math.max(0, entry.size - known.endBytes);
     const { tailBytes } = this.#options.limits;
     const wishes = [grownBytes + KNOWN_BYTES, tailBytes].filter((bytes) => bytes <= tailBytes);
     for (const wantedBytes of new Set(wishes)) {
       const { bytes } = await this.#fetch(entry, wantedBytes);
       const joined = joinTail(known.known, bytes, { grownBytes });
       if (joined === undefined) continue;
-      const rest = bytes.subarray(joined);
-      // One byte more than was written is a newline that the node added to a line that is not finished.
-      return rest.length === grownBytes + 1 ? rest.subarray(0, -1) : rest;
+      const rest = bytes.subarray(joined.at);
+      const before = joined.known;
+      // One byte more than was written is a newline that the node added to a line that is not finished. More was written
+      // since the list: then the last line may be such a one, and is read again.
+      if (rest.length === grownBytes + 1) return { bytes: rest.subarray(0, -1), before };
+      return { bytes: rest.length > grownBytes ? withoutLastLine(rest) : rest, before };
     }
     return undefined;
   }
 
-  async #append(name: string, known: MirroredFile, { bytes, size }: { bytes: Buffer; size: number }): Promise<void> {
+  async #append(name: string, known: MirroredFile, { bytes, before, size }: Rest & { size: number }): Promise<void> {
     if (bytes.length > 0) for (const dir of this.#dirs) await dir.append(name, bytes);
-    this.#files.set(name, afterAppend(known, bytes, size));
+    this.#files.set(name, afterAppend(known, { bytes, before }, size));
     this.#noteCut(name, known.isCut);
+  }
+
+  /**
+   * The newest part of a file whose size is the same before and after: only then it is known that its last line is whole,
+   * and whether the first one is missing. Of a file that is written all the while, without its last line.
+   */
+  async #fetchFirst(entry: LogEntry): Promise<LogEntry & Tail & { isWhole: boolean }> {
+    const { node, limits } = this.#options;
+    let { size } = entry;
+    for (let tries = 1; ; tries++) {
+      const tail = await this.#fetch({ name: entry.name, size }, limits.tailBytes);
+      const entries = size === 0 ? [] : await node.listLogs({ signal: this.#leaving.signal });
+      const sizeNow = entries.find(({ name }) => name === entry.name)?.size ?? size;
+      if (sizeNow === size) return { ...entry, size, ...tail, isWhole: tail.bytes.length >= size };
+      // With the size of before: the next list has another, and the rest is read.
+      if (tries === MAX_TRIES) return { ...entry, size, ...tail, bytes: withoutLastLine(tail.bytes), isWhole: false };
+      size = sizeNow;
+    }
   }
 
   #fetch({ name, size }: LogEntry, wantedBytes: number) {
@@ -251,12 +286,12 @@ export class TailMirror {
 
   /** Copies the newest half of what is too large into a new directory. Who follows stays where it is, with less behind it. */
   async #cutLarge(): Promise<void> {
-    const { maxTotalBytes } = this.#options.limits;
+    const { maxTotalBytes, maxFileBytes } = this.#options.limits;
     const held = [...this.#files].map(([name, { heldBytes }]) => ({ name, heldBytes }));
     const totalBytes = held.reduce((sum, { heldBytes }) => sum + heldBytes, 0);
-    const isLarge = held.some(({ heldBytes }) => heldBytes > MAX_FILE_BYTES);
+    const isLarge = held.some(({ heldBytes }) => heldBytes > maxFileBytes);
     if (!isLarge && totalBytes <= maxTotalBytes * MAX_GROWTH) return;
-    const maxBytes = Math.min(MAX_FILE_BYTES / 2, Math.floor(maxTotalBytes / held.length));
+    const maxBytes = Math.min(maxFileBytes / 2, Math.floor(maxTotalBytes / held.length));
     const before = this.#dirs.at(-1);
     const next = await this.#createDir();
     for (const { name, heldBytes } of held) {
@@ -272,4 +307,8 @@ export class TailMirror {
 
 function partOf({ file, family }: LogSelection): string {
   return JSON.stringify([file, family]);
+}
+
+function withoutLastLine(bytes: Buffer): Buffer {
+  return bytes.subarray(0, bytes.lastIndexOf(NEWLINE, -2) + 1);
 }
