@@ -128,7 +128,7 @@ describe.each([
       const [width, room] = await page.evaluate<[number, number]>('[document.documentElement.scrollWidth, innerWidth]');
       expect(width, page.url()).toBeLessThanOrEqual(room);
     };
-    await see(page.getByRole('heading', { name: 'All 2 nodes answer' }));
+    await see(page.getByRole('heading', { name: 'All 2 nodes up' }));
     await see(page.getByRole('heading', { name: '1 configuration key differs' }));
     await fits();
     await page.getByRole('link', { name: 'n1', exact: true }).first().click();

@@ -1,7 +1,8 @@
-import { appendFileSync, mkdirSync } from 'node:fs';
+import { appendFileSync, mkdirSync, renameSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { startTestEtcd } from '../packages/cluster/src/membership/testing/etcd.ts';
 import { eventually } from '../packages/logs/src/testing/eventually.ts';
 import { startBrowser } from './testing/browser-page.ts';
 import { ClusterProcess } from './testing/cluster-process.ts';
@@ -46,9 +47,9 @@ it('tells of a cluster at once who is missing, and leads to the newest error in 
   await n3.kill();
   appendFileSync(join(n2.cwd, 'logs', 'service.log'), line(0, 'the newest failure', 'ERROR'));
   const { page } = await visit(browser, n1.url);
-  await see(page.getByRole('heading', { name: '2 of 3 nodes answer' }));
-  await see(page.getByText(/n3 has not answered/));
-  expect(await page.getByRole('row', { name: /n3/ }).innerText()).toMatch(/not answering/);
+  await see(page.getByRole('heading', { name: '2 of 3 nodes up' }));
+  await see(page.getByText(/n3 has not responded/));
+  expect(await page.getByRole('row', { name: /n3/ }).innerText()).toMatch(/not responding/);
   await toNewestError(page);
   expect(await detailsOf(page).innerText()).toContain('n2');
 });
@@ -57,7 +58,53 @@ it('tells the same of a node that is alone', async () => {
   const files = { 'a.log': line(60, 'an old failure', 'ERROR') + line(2, 'the newest failure', 'ERROR') };
   const [node] = await startCluster([{ files }]);
   const { page } = await visit(browser, node.url);
-  await see(page.getByRole('heading', { name: 'This node answers' }));
+  await see(page.getByRole('heading', { name: '1 node up' }));
   await see(page.getByRole('link', { name: '2 errors on this node, last 15 min' }));
   await toNewestError(page);
+});
+
+it('a log directory that is missing is no all-clear: headline, row, count and log page say so', async () => {
+  const [n1, n2] = await startCluster([{ files: { 'a.log': line(2, 'fine') } }, {}]);
+  renameSync(n2?.logDir ?? '', `${n2?.logDir}.away`);
+  const { page } = await visit(browser, n1.url);
+  await see(page.getByRole('heading', { name: 'All 2 nodes up · 1 degraded' }));
+  await see(page.getByText(/^n2 log directory: .* does not exist$/));
+  const row = page.getByRole('row', { name: /n2/ });
+  expect(await row.innerText()).toMatch(/degraded: log directory: .* does not exist/);
+  await see(page.getByRole('link', { name: 'No errors on 1 of 2 nodes, last 15 min' }));
+  await page.getByRole('link', { name: 'No errors on 1 of 2 nodes, last 15 min' }).click();
+  await see(page.getByText(/n2 is degraded: log directory: .* does not exist/));
+});
+
+it('the same of a node that is alone', async () => {
+  const [n1] = await startCluster([{}]);
+  renameSync(n1.logDir, `${n1.logDir}.away`);
+  const { page } = await visit(browser, n1.url);
+  await see(page.getByRole('heading', { name: '1 node degraded' }));
+  await see(page.getByRole('link', { name: 'Errors not counted, last 15 min' }));
+});
+
+it('a killed node stays on the page, with its end among the lines and its snapshot, until it is dismissed', async () => {
+  const etcd = await startTestEtcd();
+  const flags = ['--cluster-etcd', etcd.url];
+  const [n1, n2] = await Promise.all([startProcess('n1', flags), startProcess('n2', flags)]);
+  n2.write('the last words of n2');
+  await n2.isSnapshotted();
+  await n2.kill();
+  await eventually(async () => expect((await n1.search()).outcomes.n2).toBe('gone'));
+  n1.write('written after that');
+  const { page } = await visit(browser, n1.url, { path: '/logs' });
+  const texts = async () => (await page.getByRole('row').allInnerTexts()).join('\n');
+  await see(page.getByText(/^n2 gone since .* · its lines after .* are missing/));
+  expect(await texts()).toMatch(/the last words of n2[^]*n2 gone since[^]*written after that/);
+
+  await page.getByRole('link', { name: 'Cluster', exact: true }).click();
+  await see(page.getByRole('heading', { name: '1 of 2 nodes up' }));
+  await see(page.getByText(/n2 gone since .* · snapshot as of/));
+  await see(page.getByRole('link', { name: /on 1 of 2 nodes, last 15 min/ }));
+  await page.getByRole('button', { name: 'dismiss' }).click();
+  await see(page.getByText('1 gone, dismissed'));
+  await page.reload();
+  await see(page.getByText('1 gone, dismissed'));
+  await see(page.getByRole('heading', { name: '1 node up' }));
 });

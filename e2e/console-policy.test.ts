@@ -27,7 +27,7 @@ afterAll(() => browser.close());
 it('what is put into the page does not run, load or ask elsewhere', async () => {
   const [node] = await startCluster([{}]);
   const { page, violations } = await visit(browser, node.url, { expectsViolations: true });
-  await see(page.getByRole('heading', { name: 'This node answers' }));
+  await see(page.getByRole('heading', { name: '1 node up' }));
   await page.evaluate(`{
     const script = document.createElement('script');
     script.textContent = 'globalThis.hasRun = true';

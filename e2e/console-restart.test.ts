@@ -45,7 +45,7 @@ it('the page of the cluster keeps what it has while the node is away, and goes o
   await see(errors);
   await node.stop();
   await waitUntilOffline(page);
-  await see(page.getByRole('heading', { name: 'This node answers' }));
+  await see(page.getByRole('heading', { name: '1 node up' }));
   await see(errors);
   await node.start();
   node.append('a.log', line(0, 'two', 'ERROR'));

@@ -36,7 +36,7 @@ async function startGuarded() {
 
 const dialogOf = (page: Page) => page.getByRole('dialog', { name: 'A token is needed' });
 
-const shownOf = (page: Page) => page.getByRole('heading', { name: 'This node answers' });
+const shownOf = (page: Page) => page.getByRole('heading', { name: '1 node up' });
 
 async function give(page: Page, token: string, { keep = false } = {}): Promise<void> {
   await page.getByLabel('Token', { exact: true }).fill(token);

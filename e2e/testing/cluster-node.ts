@@ -40,6 +40,7 @@ export function clusterNode(id: string, given: Partial<ClusterNode> = {}): Clust
     lastRecordMs: NODE_TIME - 3000,
     recentErrors: 0,
     lastSeenMs: NODE_TIME,
+    problems: [],
     ...given,
   };
 }

@@ -109,6 +109,7 @@ export const CLUSTER_SCHEMAS = {
     lastRecordMs: nullableInteger('Epoch milliseconds of its newest record, corrected.'),
     recentErrors: nullableInteger('Records of level ERROR and above in the last 15 minutes.'),
     lastSeenMs: nullableInteger('Epoch milliseconds at which it last answered.'),
+    problems: listOf(ref('NodeProblem'), 'Its health checks that fail: it is up, but degraded.'),
   }),
   MemberClock: exact('The clock of a member against that of the node that answers.', {
     offsetMs: {

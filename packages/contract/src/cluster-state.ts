@@ -16,6 +16,7 @@ import type {
   FollowOptions,
   NodeConfig,
   NodeObject,
+  NodeProblem,
   NodeState,
   SearchOptions,
   SettingJson,
@@ -120,6 +121,8 @@ export interface ClusterNode extends Member {
   recentErrors: number | null;
   /** When it was last seen to answer. */
   lastSeenMs: number | null;
+  /** Its health checks that fail: it is up, but degraded. Empty where none fails, or it is not known. */
+  problems: NodeProblem[];
 }
 
 export interface ClusterNodes {

@@ -37,11 +37,12 @@ export const SCHEMAS = {
     versions: exact('Software versions.', { porthole: text('Porthole.'), node: text('Node.js.') }),
     capabilities: listOf({ type: 'string' }, 'Ids of the operations it answers.'),
     problems: listOf(
-      exact('A health check that fails.', { check: text('Its name.'), detail: text('What is wrong.') }),
+      ref('NodeProblem'),
       'Health checks that fail now, as in `/health/ready`; empty while all is well.',
     ),
     role: text('What it does in its cluster, by its setting `cluster.role`.'),
   }),
+  NodeProblem: exact('A health check that fails.', { check: text('Its name.'), detail: text('What is wrong.') }),
   Setting: exact(
     'One configuration key.',
     {

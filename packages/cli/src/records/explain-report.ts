@@ -1,8 +1,8 @@
 import type { MemberReport, MembershipState } from '@porthole/contract';
 
 /** Whether something that should be there is not: a member that left in order is not expected to respond. */
-export function isMissing({ outcome }: Pick<MemberReport, 'outcome'>): boolean {
-  return outcome !== 'ok' && outcome !== 'left';
+export function isMissing({ outcome, isPartial }: Pick<MemberReport, 'outcome' | 'isPartial'>): boolean {
+  return isPartial === true || (outcome !== 'ok' && outcome !== 'left');
 }
 
 /** Why a member's part is not in an answer. */

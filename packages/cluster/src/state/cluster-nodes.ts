@@ -1,8 +1,16 @@
-import { type CallOptions, type ClusterNode, type ClusterNodes, codeOf, type NodeObject } from '@porthole/contract';
+import {
+  type CallOptions,
+  type ClusterNode,
+  type ClusterNodes,
+  codeOf,
+  type NodeObject,
+  type NodeProblem,
+} from '@porthole/contract';
 import { askAll, type MemberAnswer } from '../fan-out/ask-all.ts';
 import { type Deadline, withDeadline } from '../fan-out/with-deadline.ts';
 import type { Membership } from '../membership/membership.ts';
 import { type ChosenMember, chooseMembers } from './choose-members.ts';
+import { failuresOf } from './counting.ts';
 import type { MemberWords } from './member-words.ts';
 import { type AskedMember, departedReport, type StateParts, wholeClock } from './state-parts.ts';
 
@@ -11,6 +19,9 @@ const RECENT_MS = 15 * 60_000;
 
 /** Of the time that is left, what counting may take: who a member is, is told even if it cannot count in time. */
 const COUNTING_SHARE = 0.8;
+
+/** A node has a handful of checks. */
+const MAX_PROBLEMS = 20;
 
 export interface NodesParts extends StateParts {
   /** Name of the cluster. */
@@ -25,9 +36,10 @@ interface Seen {
   uptimeMs: number | null;
   lastRecordMs: number | null;
   recentErrors: number | null;
+  problems: NodeProblem[];
 }
 
-const UNKNOWN = { timeZone: null, uptimeMs: null, lastRecordMs: null, recentErrors: null };
+const UNKNOWN = { timeZone: null, uptimeMs: null, lastRecordMs: null, recentErrors: null, problems: [] };
 
 /** Every member and how it is, those included that have left or failed. */
 export async function clusterNodes(parts: NodesParts, options: CallOptions = {}): Promise<ClusterNodes> {
@@ -57,12 +69,21 @@ async function lookAt(member: AskedMember, parts: NodesParts, options: CallOptio
 
 async function whoIs({ state }: AskedMember, options: CallOptions): Promise<Seen> {
   try {
-    const { node, timeZone = null, uptimeMs = null } = await state.describe(options);
-    return { ...UNKNOWN, node, timeZone, uptimeMs };
+    const { node, timeZone = null, uptimeMs = null, problems } = await state.describe(options);
+    return { ...UNKNOWN, node, timeZone, uptimeMs, problems: readProblems(problems) };
   } catch (error) {
     if (codeOf(error) !== 'NOT_SUPPORTED') throw error;
   }
   return { ...UNKNOWN, node: (await state.config(options)).node };
+}
+
+/** Members may send anything. */
+function readProblems(problems: unknown): NodeProblem[] {
+  if (!Array.isArray(problems)) return [];
+  return problems
+    .filter((each) => typeof each?.check === 'string' && typeof each.detail === 'string')
+    .slice(0, MAX_PROBLEMS)
+    .map(({ check, detail }) => ({ check, detail }));
 }
 
 /** The ends of files are looked at anyway and known after that: cheaper than a search for one record. */
@@ -79,8 +100,8 @@ async function countErrors(
   const toMs = nowMs + clock.offsetMs;
   const question = { minLevel: 'ERROR', fromMs: toMs - RECENT_MS, toMs, bucketMs: RECENT_MS, buckets: 1 } as const;
   const { buckets, end } = await state.logHistogram(question, { signal });
-  // Part of a count is no count.
-  if (end.reason !== 'exhausted' || end.limits !== undefined) return null;
+  // Part of a count is no count; nor is a count without the files that could not be read.
+  if (end.reason !== 'exhausted' || end.limits !== undefined || failuresOf(end).length > 0) return null;
   const counts = buckets.flatMap((bucket) => Object.values(bucket.counts));
   return counts.reduce((sum, count) => sum + count, 0);
 }

@@ -1,5 +1,5 @@
 import type { MemberReport, SearchOptions } from '@porthole/contract';
-import type { SearchEnd } from '@porthole/logs/types';
+import type { FileProblem, SearchEnd } from '@porthole/logs/types';
 import type { StateParts } from './state-parts.ts';
 
 /** Of a member's time, what it may look; the rest is for the way. A count that is cut short is still told. */
@@ -25,12 +25,24 @@ export function cutReport(
 /** What a member could not read, in words; `null` where it read everything. Members may send anything. */
 export function unreadPart({ limits, problems }: Pick<SearchEnd, 'problems' | 'limits'>): string | null {
   const texts = typeof limits === 'string' ? [limits] : [];
-  // One that takes part only by its name was not asked for.
-  const unread = (Array.isArray(problems) ? problems : []).filter((problem) => problem?.code !== 'LEFT_OUT');
-  const [problem, ...more] = unread;
+  const [problem, ...more] = failuresOf({ problems });
   const others = more.length === 0 ? '' : ` and ${more.length} more`;
   if (problem) texts.push(`${problem.file} could not be read${others}: ${problem.detail}`);
   return texts.length === 0 ? null : texts.join('; ');
+}
+
+/** What is said of files although nothing that was asked for is missing. */
+const NOTICES: ReadonlySet<string> = new Set(['NO_TIMES', 'LEFT_OUT']);
+
+/** Files that should have been read and were not. Members may send anything. */
+export function failuresOf({ problems }: Pick<SearchEnd, 'problems'>): FileProblem[] {
+  return (Array.isArray(problems) ? problems : []).filter(isFailure);
+}
+
+function isFailure(value: unknown): value is FileProblem {
+  if (typeof value !== 'object' || value === null) return false;
+  const { file, code, detail } = value as Partial<Record<keyof FileProblem, unknown>>;
+  return [file, code, detail].every((text) => typeof text === 'string') && !NOTICES.has(code as string);
 }
 
 /** What all of them have looked at, by our clock; `null` where nobody was cut short. */

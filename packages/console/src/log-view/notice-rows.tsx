@@ -1,4 +1,8 @@
 import { colourOf } from '../state/cluster.ts';
+import { preferences } from '../state/preferences.ts';
+import { formatMoment, formatSecond } from '../ui/format.ts';
+import { useNow } from '../ui/use-now.ts';
+import { useStore } from '../ui/use-store.ts';
 import { CELL, ROW } from './grid-roles.ts';
 import type { Row } from './workspace-state.ts';
 
@@ -10,7 +14,7 @@ export function GapLine({ row, onLoad }: { row: GapRow; onLoad: (key: string) =>
   return (
     <div class="row row-gap" {...ROW}>
       <span {...CELL}>
-        <b>{row.text}</b>
+        {row.snapshot ? <SnapshotText {...row} snapshot={row.snapshot} /> : <b>{row.text}</b>}
         {row.isLoading ? <b> · loading…</b> : null}
         {row.canLoad && !row.isLoading ? (
           <button type="button" onClick={() => onLoad(row.key)}>
@@ -19,6 +23,21 @@ export function GapLine({ row, onLoad }: { row: GapRow; onLoad: (key: string) =>
         ) : null}
       </span>
     </div>
+  );
+}
+
+/** `storage-3 gone since 17:06 · its lines after 17:05:58 are missing, those before are from its snapshot` */
+function SnapshotText({ node, text, snapshot }: Pick<GapRow, 'node' | 'text'> & Required<Pick<GapRow, 'snapshot'>>) {
+  const zone = useStore(preferences.zone);
+  const nowMs = useNow(60_000);
+  const { asOfMs, sinceMs } = snapshot;
+  const since = sinceMs === null ? '' : ` since ${formatMoment(sinceMs, zone, nowMs)}`;
+  const asOf = formatSecond(asOfMs, zone);
+  return (
+    <b>
+      {node} {text}
+      {since} · its lines after {asOf} are missing, those before are from its snapshot as of then
+    </b>
   );
 }
 

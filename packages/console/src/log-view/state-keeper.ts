@@ -1,6 +1,7 @@
 import type { MemberReport } from '@porthole/client';
 import { type AskedFor, MemberReports } from './member-reports.ts';
-import type { WorkspaceState } from './workspace-state.ts';
+import { withSnapshotRows } from './snapshot-rows.ts';
+import type { Row, WorkspaceState } from './workspace-state.ts';
 
 const MORE = { kind: 'more' } as const;
 
@@ -44,6 +45,8 @@ const EMPTY: WorkspaceState = {
 /** The state all parts of a workspace share. Every change makes a new one and is told at once. */
 export class StateKeeper {
   #state = EMPTY;
+  /** As they were given: those of the state also say whose lines end where. */
+  #rows: readonly Row[] = EMPTY.rows;
   #reports = new MemberReports();
   readonly #listeners = new Set<() => void>();
 
@@ -53,6 +56,11 @@ export class StateKeeper {
 
   change(part: Partial<WorkspaceState>): void {
     this.#state = { ...this.#state, ...part };
+    if (part.rows) this.#rows = part.rows;
+    if (part.rows || part.members || part.bottom) {
+      const { members, bottom } = this.#state;
+      this.#state.rows = withSnapshotRows(this.#rows, members, bottom.kind);
+    }
     for (const listener of [...this.#listeners]) listener();
   }
 

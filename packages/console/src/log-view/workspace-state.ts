@@ -13,7 +13,16 @@ export type Row =
       isContext?: true;
     }
   /** Records that are not here: skipped, lost, or let go while paused. `canLoad`: they can be had. */
-  | { kind: 'gap'; key: string; node: string | null; text: string; canLoad: boolean; isLoading: boolean }
+  | {
+      kind: 'gap';
+      key: string;
+      node: string | null;
+      text: string;
+      canLoad: boolean;
+      isLoading: boolean;
+      /** The lines of a node end here, because it does not respond; those above are from its snapshot of this time. */
+      snapshot?: { asOfMs: number; sinceMs: number | null };
+    }
   /** Rotated, truncated, a member that stopped answering, a lost connection: one line of text. */
   | { kind: 'event'; key: string; node: string | null; text: string; isProblem: boolean };
 

@@ -3,6 +3,11 @@ import type { ZoneName } from './view.ts';
 
 export type Theme = 'system' | 'light' | 'dark';
 
+const DISMISSED_KEY = 'porthole.dismissed';
+
+/** Nodes forget a departure after a week; a browser need not remember more of them than that. */
+const MAX_DISMISSED = 100;
+
 type Shelf = Pick<Storage, 'getItem' | 'setItem'>;
 
 /** What a user wants of every page, kept in the browser where it allows that. */
@@ -12,6 +17,8 @@ export class Preferences {
   readonly zone: Store<ZoneName>;
   /** Single keys do something. */
   readonly hasKeys: Store<boolean>;
+  /** Departures of nodes that need not be shown any more, newest last. */
+  readonly dismissed: Store<readonly string[]>;
 
   constructor(shelf: Shelf | undefined) {
     this.theme = kept(shelf, 'theme', ['system', 'light', 'dark']);
@@ -19,6 +26,12 @@ export class Preferences {
     const keys = kept(shelf, 'keys', ['on', 'off']);
     this.hasKeys = new Store(keys.value === 'on');
     this.hasKeys.subscribe(() => keys.set(this.hasKeys.value ? 'on' : 'off'));
+    this.dismissed = new Store(readList(quietly(() => shelf?.getItem(DISMISSED_KEY))));
+    this.dismissed.subscribe(() => quietly(() => shelf?.setItem(DISMISSED_KEY, JSON.stringify(this.dismissed.value))));
+  }
+
+  dismiss(departure: string): void {
+    this.dismissed.set([...this.dismissed.value, departure].slice(-MAX_DISMISSED));
   }
 }
 
@@ -33,6 +46,11 @@ function kept<Choice extends string>(
   const store = new Store<Choice>(choices.find((choice) => choice === found) ?? choices[0]);
   store.subscribe(() => quietly(() => shelf?.setItem(key, store.value)));
   return store;
+}
+
+function readList(text: string | null | undefined): string[] {
+  const value = quietly(() => JSON.parse(text ?? '[]') as unknown);
+  return Array.isArray(value) ? value.filter((each) => typeof each === 'string') : [];
 }
 
 /** Storage may be full, or forbidden: then a choice lasts as long as the page. */

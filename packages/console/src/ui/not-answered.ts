@@ -21,6 +21,6 @@ export function outcomeText(outcome: MemberOutcome): string {
 /** Those whose part is missing or cut, and why; the detail is for who wants to know more. */
 export function notAnswered(members: readonly MemberReport[]): { id: string; why: string; detail: string | null }[] {
   return members
-    .filter(({ outcome, detail }) => outcome !== 'left' && (outcome !== 'ok' || detail !== null))
+    .filter(({ outcome, isPartial }) => isPartial || (outcome !== 'ok' && outcome !== 'left'))
     .map(({ id, outcome, detail }) => ({ id, why: outcome === 'ok' ? (detail ?? '') : outcomeText(outcome), detail }));
 }

@@ -22,8 +22,8 @@ export const NODES_COMMAND: CommandDefinition = {
     COLOR_FLAG,
   ],
   notes: [
-    'A node that is missing has a ! in front of it, and stderr says why. STATE is up, unreachable (registered, but it does not respond), failed (its registration ended, and it did not say that it stops), left (it stopped in order), or unknown (it does not respond, and the registry is away). CLOCK is how far a clock is ahead of the clock of the node that is asked, and how sure that is. ERRORS are records of level error and above in the last 15 minutes.\n' +
-      'Exit codes: 0 all nodes that have not left are up, 2 error, 3 some are not.',
+    'A node that is missing has a ! in front of it, and stderr says why. STATE is up, unreachable (registered, but it does not respond), failed (its registration ended, and it did not say that it stops), left (it stopped in order), degraded (up, but a health check fails), or unknown (it does not respond, and the registry is away). CLOCK is how far a clock is ahead of the clock of the node that is asked, and how sure that is. ERRORS are records of level error and above in the last 15 minutes.\n' +
+      'Exit codes: 0 all nodes that have not left are up and healthy, 2 error, 3 some are not.',
   ],
   examples: [
     ['porthole nodes', 'the cluster of the local node'],

@@ -27,23 +27,34 @@ export interface NodeTableOptions {
 /** One row per node; `!` in front of those that are missing, because not everyone sees colours. */
 export function nodeTable(nodes: readonly ClusterNode[], { zone, nowMs, terminal }: NodeTableOptions): string {
   const { colors } = terminal;
-  const rows = nodes.map(({ id, role, url, node, state, clock, lastRecordMs, recentErrors, isSelf, ...times }) => {
-    const isFine = state === 'up' || state === 'left';
-    const name = `${isFine ? ' ' : '!'} ${visibleText(id)}${isSelf ? ' *' : ''}`;
-    const errors = recentErrors === null ? '-' : String(recentErrors);
-    return [
-      isFine ? name : colors.red(name),
-      visibleText(role),
-      visibleText(url.replace(/^https?:\/\//, '').replace(/\/$/, '')),
-      visibleText(node.version || '-'),
-      node.onlineTime > 0 ? showTime(node.onlineTime - (clock?.offsetMs ?? 0), zone).slice(0, 19) : '-',
-      clock === null ? '-' : clockText(clock),
-      lastRecordMs === null ? '-' : age(nowMs - lastRecordMs),
-      recentErrors ? colors.red(errors) : errors,
-      `${isFine ? state : colors.red(state)}${lastSeen({ state, ...times }, nowMs)}`,
-    ];
-  });
+  const rows = nodes.map(
+    ({ id, role, url, node, state, clock, lastRecordMs, recentErrors, isSelf, problems, ...times }) => {
+      const isSick = isDegraded({ state, problems });
+      const isFine = (state === 'up' && !isSick) || state === 'left';
+      const name = `${isFine ? ' ' : '!'} ${visibleText(id)}${isSelf ? ' *' : ''}`;
+      const errors = recentErrors === null ? '-' : String(recentErrors);
+      return [
+        isFine ? name : colors.red(name),
+        visibleText(role),
+        visibleText(url.replace(/^https?:\/\//, '').replace(/\/$/, '')),
+        visibleText(node.version || '-'),
+        node.onlineTime > 0 ? showTime(node.onlineTime - (clock?.offsetMs ?? 0), zone).slice(0, 19) : '-',
+        clock === null ? '-' : clockText(clock),
+        lastRecordMs === null ? '-' : age(nowMs - lastRecordMs),
+        recentErrors ? colors.red(errors) : errors,
+        `${isFine ? state : colors.red(isSick ? 'degraded' : state)}${lastSeen({ state, ...times }, nowMs)}`,
+      ];
+    },
+  );
   return tableText(COLUMNS, rows, terminal);
+}
+
+/** It responds, but a health check fails: what it says of its logs may not be all. */
+export function isDegraded({
+  state,
+  problems = [],
+}: Pick<ClusterNode, 'state'> & Partial<Pick<ClusterNode, 'problems'>>): boolean {
+  return state === 'up' && problems.length > 0;
 }
 
 /** A member that departed did so at a known time; of the others it is known when they were last seen. */

@@ -6,7 +6,7 @@ import type { Invocation } from '../../invocation.ts';
 import { visibleText } from '../../output/visible-text.ts';
 import { explainReport, explainStale } from '../../records/explain-report.ts';
 import { openNode } from '../../where/open-node.ts';
-import { nodeTable } from './node-table.ts';
+import { isDegraded, nodeTable } from './node-table.ts';
 
 /** Who is in the cluster, and how each of them is. */
 export async function run(invocation: Invocation): Promise<number> {
@@ -21,7 +21,10 @@ export async function run(invocation: Invocation): Promise<number> {
   // One that stopped in order is missed by nobody.
   const silent = nodes.filter(({ state }) => state !== 'up' && state !== 'left');
   for (const { report } of silent) terminal.warn(visibleText(explainReport(report)));
-  return silent.length > 0 ? EXIT.partial : EXIT.ok;
+  const degraded = nodes.filter(isDegraded);
+  for (const { id, problems } of degraded)
+    for (const { check, detail } of problems) terminal.warn(visibleText(`${id}: ${check}: ${detail}`));
+  return silent.length + degraded.length > 0 ? EXIT.partial : EXIT.ok;
 }
 
 interface AskedNodes extends Pick<ClusterNodes, 'nodes'> {
@@ -61,5 +64,6 @@ async function itself(client: NodeClient): Promise<ClusterNode> {
     lastRecordMs: null,
     recentErrors: null,
     lastSeenMs: null,
+    problems: [],
   };
 }

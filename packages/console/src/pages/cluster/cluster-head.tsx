@@ -3,9 +3,10 @@ import { preferences } from '../../state/preferences.ts';
 import { ALL_LOGS, type View } from '../../state/view.ts';
 import { viewUrl } from '../../state/view-url.ts';
 import { totalsOf } from '../../ui/count-columns.ts';
-import { formatCount, formatMoment, formatSpan } from '../../ui/format.ts';
+import { formatMoment, formatSpan } from '../../ui/format.ts';
 import { useStore } from '../../ui/use-store.ts';
-import { headline, missingNodes } from './node-health.ts';
+import { errorsText } from './errors-text.ts';
+import { departureKey, headline, isDegraded, missingNodes, problemText } from './node-health.ts';
 import { RECENT_MS, type RecentCounts } from './recent-counts.ts';
 
 interface ClusterHeadProps {
@@ -15,17 +16,38 @@ interface ClusterHeadProps {
 }
 
 export function ClusterHead({ nodes, counts, nowMs }: ClusterHeadProps) {
-  const missing = missingNodes(nodes);
+  const dismissed = useStore(preferences.dismissed);
+  const isDismissed = (node: ClusterNode) => node.state === 'failed' && dismissed.includes(departureKey(node));
+  const expected = nodes.filter((node) => !isDismissed(node));
+  const missing = missingNodes(expected);
+  const degraded = nodes.filter(isDegraded);
+  const ended = nodes.length - expected.length;
   return (
     <div class="cluster-head">
       <div>
-        <h1>{headline(nodes)}</h1>
+        <h1>{headline(expected)}</h1>
         {missing.map((node) => (
           <MissingNode key={node.id} node={node} nowMs={nowMs} />
         ))}
-        {missing.length === 0 && <p class="dim">{calmText(nodes)}</p>}
+        {degraded.map(({ id, problems }) => (
+          <p key={id} class="missing-node">
+            <a class="problem" href={viewUrl({ page: 'node', id, tab: 'overview', text: '' })}>
+              {id}
+            </a>{' '}
+            <span class="problem">{problemText(problems)}</span>
+          </p>
+        ))}
+        {missing.length + degraded.length === 0 && <p class="dim">{calmText(expected)}</p>}
+        {ended > 0 && (
+          <p class="dim">
+            {ended} gone, dismissed ·{' '}
+            <button type="button" class="link-button" onClick={() => preferences.dismissed.set([])}>
+              show
+            </button>
+          </p>
+        )}
       </div>
-      <ErrorsLink errors={counts ? totalsOf(counts.columns).errors : null} isAlone={nodes.length === 1} />
+      <ErrorsLink nodes={expected} counts={counts} />
     </div>
   );
 }
@@ -48,39 +70,40 @@ function MissingNode({ node, nowMs }: { node: ClusterNode; nowMs: number }) {
       {lastSeenMs !== null && (
         <>
           <span class="dim"> · </span>
-          <a href={viewUrl(lastWords(id))}>last words kept, as of {formatMoment(lastSeenMs, zone, nowMs)}</a>
+          <a href={viewUrl(snapshotView(id))}>snapshot as of {formatMoment(lastSeenMs, zone, nowMs)}</a>
+        </>
+      )}
+      {state === 'failed' && (
+        <>
+          <span class="dim"> · </span>
+          <button type="button" class="link-button" onClick={() => preferences.dismiss(departureKey(node))}>
+            dismiss
+          </button>
         </>
       )}
     </p>
   );
 }
 
-/** What is still known of a node that does not answer. */
-export function lastWords(id: string): View {
+/** What is still known of a node that does not respond. */
+export function snapshotView(id: string): View {
   return { ...ALL_LOGS, sources: [{ node: id, log: null }], isLive: false };
 }
 
-/** The one button of the page: where to look first. */
-function ErrorsLink({ errors, isAlone }: { errors: number | null; isAlone: boolean }) {
+/** The one button of the page: where to look first. It says of how many nodes it speaks. */
+function ErrorsLink({ nodes, counts }: Pick<ClusterHeadProps, 'nodes' | 'counts'>) {
   const href = viewUrl({ ...ALL_LOGS, range: { kind: 'last', spanMs: RECENT_MS }, minLevel: 'ERROR' });
-  const where = isAlone ? 'on this node' : 'across the cluster';
-  if (errors === 0)
-    return (
-      <a class="button" href={href}>
-        No errors {where}, last 15 min →
-      </a>
-    );
-  const count = errors === null ? 'Errors' : `${formatCount(errors)} ${errors === 1 ? 'error' : 'errors'}`;
+  const { text, isAlarm } = errorsText(nodes, counts && { ...totalsOf(counts.columns), counted: counts.byNode.size });
   return (
-    <a class={errors === null ? 'button' : 'button button-alarm'} href={href}>
-      {count} {where}, last 15 min →
+    <a class={isAlarm ? 'button button-alarm' : 'button'} href={href}>
+      {text}, last 15 min →
     </a>
   );
 }
 
 function calmText(nodes: readonly ClusterNode[]): string {
   const roles = [...new Set(nodes.map(({ role }) => role))].sort();
-  if (nodes.length === 1) return 'It is alone: no other nodes are registered';
-  if (roles.length === 1) return 'Every registered node was heard';
+  if (nodes.length === 1) return 'Not part of a cluster';
+  if (roles.length === 1) return 'All registered nodes responded';
   return roles.map((role) => `${nodes.filter((node) => node.role === role).length} ${role}`).join(' · ');
 }

@@ -11,27 +11,32 @@ const down = clusterNode('down', {
 const gone = clusterNode('gone', { state: 'failed' });
 const left = clusterNode('left', { state: 'left' });
 
+const sick = clusterNode('sick', { problems: [{ check: 'log directory', detail: '/logs does not exist' }] });
+
 describe('the headline', () => {
   test.each([
-    [[clusterNode('a')], 'This node answers'],
-    [[clusterNode('a'), clusterNode('b')], 'All 2 nodes answer'],
-    [[clusterNode('a'), clusterNode('b'), down], '2 of 3 nodes answer'],
-    [[clusterNode('a'), clusterNode('b'), left], 'All 2 nodes answer'],
-    [[clusterNode('a'), clusterNode('b'), gone], '2 of 3 nodes answer'],
-  ])('counts those that are expected to answer', (nodes, text) => {
+    [[clusterNode('a')], '1 node up'],
+    [[sick], '1 node degraded'],
+    [[clusterNode('a'), clusterNode('b')], 'All 2 nodes up'],
+    [[clusterNode('a'), sick], 'All 2 nodes up · 1 degraded'],
+    [[clusterNode('a'), clusterNode('b'), down], '2 of 3 nodes up'],
+    [[clusterNode('a'), clusterNode('b'), left], 'All 2 nodes up'],
+    [[clusterNode('a'), sick, gone], '2 of 3 nodes up · 1 degraded'],
+  ])('counts those that are expected to be up, and those that are degraded', (nodes, text) => {
     expect(headline(nodes)).toBe(text);
   });
 
-  test('is followed by those that do not, the last seen first', () => {
-    const late = { ...down, id: 'late', lastSeenMs: 5 };
-    expect(missingNodes([clusterNode('a'), down, late]).map(({ id }) => id)).toEqual(['late', 'down']);
+  test('is followed by those that are missing, the last seen first', () => {
+    const nodes = [clusterNode('a'), { ...down, lastSeenMs: 1 }, { ...gone, lastSeenMs: 2 }, left];
+    expect(missingNodes(nodes).map(({ id }) => id)).toEqual(['gone', 'down']);
   });
 });
 
-test('a node that does not answer says why', () => {
-  expect([clusterNode('a'), down, gone, left].map(stateText)).toEqual([
+test('a node that is not up, or not well, says why', () => {
+  expect([clusterNode('a'), sick, down, gone, left].map(stateText)).toEqual([
     'up',
-    'not answering: timed out',
+    'degraded: log directory: /logs does not exist',
+    'not responding: timed out',
     'failed: no longer registered',
     'left the cluster',
   ]);

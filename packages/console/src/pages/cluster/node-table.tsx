@@ -6,9 +6,9 @@ import { formatAge, formatMoment, formatSecond } from '../../ui/format.ts';
 import { NodeName } from '../../ui/node-name.tsx';
 import { Unknown } from '../../ui/unknown.tsx';
 import { useStore } from '../../ui/use-store.ts';
-import { lastWords } from './cluster-head.tsx';
+import { snapshotView } from './cluster-head.tsx';
 import { NodeCount } from './node-count.tsx';
-import { clockText, isClockOff, isSilent, stateText, usualVersion } from './node-health.ts';
+import { clockText, isClockOff, isDegraded, isSilent, stateText, usualVersion } from './node-health.ts';
 import type { RecentCounts } from './recent-counts.ts';
 
 interface NodeTableProps {
@@ -74,7 +74,11 @@ function NodeRow({ node, counts, nowMs, isQuiet, isOddVersion }: NodeRowProps) {
         <NodeName id={node.id} isDim={!isUp} /> <span class="address">{addressOf(node)}</span>
       </th>
       <td data-name="Role">{node.role}</td>
-      <td data-name="State" class={isUp ? 'ok' : 'problem'} title={node.report.detail ?? undefined}>
+      <td
+        data-name="State"
+        class={isUp && !isDegraded(node) ? 'ok' : 'problem'}
+        title={node.report.detail ?? undefined}
+      >
         {stateText(node)}
       </td>
       <td data-name="Errors 15 min" class="number">
@@ -125,7 +129,7 @@ function UpSince({ node, nowMs }: { node: ClusterNode; nowMs: number }) {
 }
 
 function Clock({ node: { clock, isSelf, state } }: { node: ClusterNode }) {
-  if (isSelf) return <span title="all others are compared with the clock of this node">reference</span>;
+  if (isSelf) return <span title="all others are compared with the clock of this node">this node's clock</span>;
   if (!clock || state !== 'up') return <Unknown why="its clock cannot be compared: it does not answer" />;
   return (
     <span class={isClockOff(clock) ? 'warning' : undefined} title="ahead (+) or behind (−); its times are corrected">
@@ -137,8 +141,8 @@ function Clock({ node: { clock, isSelf, state } }: { node: ClusterNode }) {
 function RowLinks({ node: { id, state } }: { node: ClusterNode }) {
   if (state !== 'up')
     return (
-      <a class="problem" href={viewUrl(lastWords(id))}>
-        last words →
+      <a class="problem" href={viewUrl(snapshotView(id))}>
+        snapshot →
       </a>
     );
   const logs: View = { ...ALL_LOGS, sources: [{ node: id, log: null }] };

@@ -40,7 +40,8 @@ export function recentCounts(given: {
   errors: ClusterHistogram;
 }): RecentCounts {
   const { range, all, errors } = given;
-  const counted = all.members.filter(({ outcome }) => outcome === 'ok');
+  // What is left of a count when a file could not be read is no count.
+  const counted = all.members.filter(({ outcome, isPartial }) => outcome === 'ok' && !isPartial);
   const byNode = counted.map(({ id }): [string, NodeCounts] => {
     const nodeErrors = countOf(errors, id);
     // Between the two answers a record may have been written.

@@ -35,7 +35,7 @@ export function DriftSection({ view, nodes, diff, isLoading, onRetry }: DriftSec
       }),
     [role, diff, nodes, settings, view.text],
   );
-  // Nodes that are gone are not compared, but their last words can be looked at.
+  // Nodes that are gone are not compared, but their snapshots can be read.
   const ids = [...diff.members, ...nodes].map(({ id }) => id);
   const partial = <PartialNote members={diff.members} isLoading={isLoading} onRetry={onRetry} />;
   if (!role || !matrix)

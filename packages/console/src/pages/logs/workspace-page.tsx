@@ -10,6 +10,7 @@ import { canFollow, type LogsView, type TimeRange } from '../../state/view.ts';
 import { viewUrl } from '../../state/view-url.ts';
 import { useStore } from '../../ui/use-store.ts';
 import { ChartPanel } from './chart-panel.tsx';
+import { DegradedNote } from './degraded-note.tsx';
 import { DetailsDrawer } from './details-drawer.tsx';
 import { FindBar } from './find-bar.tsx';
 import { GoToTime } from './go-to-time.tsx';
@@ -97,6 +98,7 @@ export function WorkspacePage({ view }: { view: LogsView }) {
           plainUrl: viewUrl({ ...view, isPlain: true, isLive: false }),
         }}
       />
+      <DegradedNote sources={view.sources} />
       <FindBar {...{ view, workspace, field, change }} find={state.find} histogram={histogram} onLeave={focusList} />
       {view.hasHistogram ? (
         <ChartPanel state={state} range={view.range} histogram={histogram} zone={zone} onGo={goTo} change={change} />

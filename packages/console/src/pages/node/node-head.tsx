@@ -5,8 +5,8 @@ import { viewUrl } from '../../state/view-url.ts';
 import { formatMoment, formatSpan } from '../../ui/format.ts';
 import { useNow } from '../../ui/use-now.ts';
 import { useStore } from '../../ui/use-store.ts';
-import { lastWords } from '../cluster/cluster-head.tsx';
-import { stateText } from '../cluster/node-health.ts';
+import { snapshotView } from '../cluster/cluster-head.tsx';
+import { isDegraded, stateText } from '../cluster/node-health.ts';
 
 export function NodeHead({ node }: { node: ClusterNode }) {
   const nowMs = useNow();
@@ -19,14 +19,14 @@ export function NodeHead({ node }: { node: ClusterNode }) {
         {node.id}
       </h1>
       <p>
-        <span class={isUp ? 'ok' : 'problem'}>{stateText(node)}</span>
+        <span class={isUp && !isDegraded(node) ? 'ok' : 'problem'}>{stateText(node)}</span>
         <span class="dim"> · {node.role}</span>
         {isUp && <span class="dim"> · up for {formatSpan(nowMs - node.node.onlineTime)}</span>}
-        {node.isSelf && <span class="dim"> · this page came from it</span>}
+        {node.isSelf && <span class="dim"> · serving this page</span>}
         {!isUp && node.lastSeenMs !== null && (
           <>
-            <span class="dim"> · answered last at {formatMoment(node.lastSeenMs, zone, nowMs)} · </span>
-            <a href={viewUrl(lastWords(node.id))}>last words →</a>
+            <span class="dim"> · last responded at {formatMoment(node.lastSeenMs, zone, nowMs)} · </span>
+            <a href={viewUrl(snapshotView(node.id))}>snapshot →</a>
           </>
         )}
         {!isUp && node.report.detail && <span class="dim"> · {node.report.detail}</span>}

@@ -13,7 +13,7 @@ export function ReportNote({ report }: { report: MemberReport | null }) {
       <span title={report.detail ?? undefined}>
         {report.outcome === 'ok' ? `Not complete: ${report.detail}` : `No answer: ${outcomeText(report.outcome)}`}
       </span>
-      {report.asOfMs !== null && ` · what is shown are its last words, as of ${formatSecond(report.asOfMs, zone)}`}
+      {report.asOfMs !== null && ` · this is its snapshot as of ${formatSecond(report.asOfMs, zone)}`}
     </p>
   );
 }

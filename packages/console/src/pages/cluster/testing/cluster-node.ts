@@ -9,6 +9,7 @@ export function clusterNode(id: string, given: Partial<ClusterNode> = {}): Clust
     isSelf: false,
     node: { hostIp: '10.0.0.1', hostName: id, grpcPort: 9001, httpPort: 9000, version: '1.0', onlineTime: 0 },
     state: 'up',
+    problems: [],
     sinceMs: null,
     report: { id, outcome: 'ok', detail: null, elapsedMs: 1, count: 1, asOfMs: null },
     clock: { offsetMs: 0, uncertaintyMs: 1 },
