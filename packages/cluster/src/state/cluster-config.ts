@@ -17,7 +17,8 @@ export async function clusterConfig(
     const { id, role } = member;
     if (value === undefined) return { id, role, config: null, report: { ...report, count: 0 } };
     const config = maskConfig(value, parts);
-    return { id, role, config, report: config ? report : { ...report, count: 0, detail: NOT_MASKABLE } };
+    if (config) return { id, role, config, report };
+    return { id, role, config, report: { ...report, count: 0, detail: NOT_MASKABLE, isPartial: true as const } };
   });
   return { configs };
 }

@@ -83,7 +83,7 @@ describe('a member that', () => {
   it('could not look at everything says so', async () => {
     const parts = fakeParts({ states: { a: odd({ end: { ...END, reason: 'time budget' } }) } });
     expect((await clusterHistogram(parts, RANGE)).members).toMatchObject([
-      { outcome: 'ok', detail: 'not everything was looked at: time budget' },
+      { outcome: 'ok', detail: 'scan stopped: time budget' },
     ]);
   });
 

@@ -16,8 +16,7 @@ export function cutReport(
   end: Pick<SearchEnd, 'reason' | 'problems' | 'limits'> | undefined,
 ): MemberReport {
   if (end === undefined) return report;
-  if (end.reason !== 'exhausted')
-    return { ...report, detail: `not everything was looked at: ${end.reason}`, isPartial: true };
+  if (end.reason !== 'exhausted') return { ...report, detail: `scan stopped: ${end.reason}`, isPartial: true };
   const unread = unreadPart(end);
   return unread === null ? report : { ...report, detail: unread, isPartial: true };
 }

@@ -12,14 +12,15 @@ const report = (id: string, given: Partial<MemberReport> = {}): MemberReport => 
   ...given,
 });
 
-test('members that failed or did not look at everything are told with the reason, the others not', () => {
+test('members that failed or whose part is not whole are reported with the reason, the others not', () => {
   const members = [
     report('a'),
     report('b', { outcome: 'refused', detail: 'connect ECONNREFUSED' }),
-    report('c', { detail: 'not everything was looked at' }),
+    report('c', { detail: 'scan stopped: time budget', isPartial: true }),
+    report('d', { detail: 'it has no such log' }),
   ];
   expect(notAnswered(members)).toEqual([
     { id: 'b', why: 'no connection', detail: 'connect ECONNREFUSED' },
-    { id: 'c', why: 'not everything was looked at', detail: 'not everything was looked at' },
+    { id: 'c', why: 'scan stopped: time budget', detail: 'scan stopped: time budget' },
   ]);
 });

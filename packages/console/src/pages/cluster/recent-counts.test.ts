@@ -38,7 +38,11 @@ test('the warnings of a node are what is left of its records without its errors'
 });
 
 test('a node that did not count has no counts, not even none', () => {
-  const members = [report('a', { outcome: 'timeout' }), report('b', { detail: 'not everything was looked at' })];
+  const members = [
+    report('a', { outcome: 'timeout' }),
+    report('b'),
+    report('c', { detail: 'a.log could not be read', isPartial: true }),
+  ];
   const { byNode } = recentCounts({
     range: RANGE,
     all: histogram([], members),
