@@ -15,7 +15,7 @@ const NODE_ENDS = { 20: '2026-04-30', 22: '2027-04-30', 24: '2028-04-30', 25: '2
 const offline = process.argv.includes('--offline');
 const online = process.argv.includes('--online');
 
-install();
+await install();
 const rows = [await installedRow(), deprecatedRow(), nodeRow()];
 if (!offline) rows.push(row('advisories', await askAdvisories(ROOT)), row('signatures', await askSignatures(ROOT)));
 for (const { name, good, problems, notices } of rows) {

@@ -1,6 +1,6 @@
 import { build, install } from './steps.mjs';
 
-install();
+await install();
 await build();
 // In this process, so that Ctrl-C and signals reach the one that ends the measured servers: npm run bench -- --quick
 const { register } = await import('tsx/esm/api');

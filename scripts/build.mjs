@@ -1,4 +1,4 @@
 import { build, install } from './steps.mjs';
 
-install();
+await install();
 await build();

@@ -2,7 +2,7 @@ import { CHECKS, runChecks } from './checks.mjs';
 import { generateProto } from './proto.mjs';
 import { install } from './steps.mjs';
 
-install();
+await install();
 generateProto();
 const passed = await runChecks(CHECKS);
 const failed = CHECKS.filter((_check, index) => !passed[index]);

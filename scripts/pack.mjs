@@ -17,7 +17,7 @@ const PACKAGES = ['packages/cli', 'packages/client'];
 /** What earlier builds left. It may be of another commit, and whether it is stale is told by times. */
 const BUILT = ['dist', 'lib', 'web', 'src/grpc/generated', 'src/membership/etcd/generated'];
 
-install();
+await install();
 for (const name of readdirSync(join(ROOT, 'packages')))
   for (const folder of BUILT) rmSync(join(ROOT, 'packages', name, folder), { recursive: true, force: true });
 rmSync(RELEASE, { recursive: true, force: true });

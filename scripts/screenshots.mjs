@@ -65,7 +65,7 @@ const PICTURES = [
   },
 ];
 
-install();
+await install();
 await build();
 const demo = await startDemo();
 const browser = await launchChromium();

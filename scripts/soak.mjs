@@ -1,6 +1,6 @@
 import { build, install } from './steps.mjs';
 
-install();
+await install();
 await build();
 // In this process, so that Ctrl-C and signals reach the one that ends the nodes: npm run soak -- --minutes 5
 const { register } = await import('tsx/esm/api');

@@ -1,6 +1,6 @@
 import { build, install, ROOT } from './steps.mjs';
 
-install();
+await install();
 await build();
 // In this process, so that signals reach the node itself: npm start -- --http-port 0
 const { run } = await import(`${ROOT}packages/cli/lib/main.js`);

@@ -1,7 +1,7 @@
-import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
+import { runGroup } from './run-group.mjs';
 
 /* What start, test and build share. Plain JavaScript without dependencies: it runs before anything is installed. */
 
@@ -10,7 +10,7 @@ export const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const STAMP = `${ROOT}node_modules/.porthole-lock`;
 
 /** Installs exactly what the lockfile says, unless that is what is there. Quick when nothing is to do. */
-export function install() {
+export async function install() {
   const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
   if (major < 20 || (major === 20 && minor < 19)) {
     fail(`Node.js 20.19 or newer is needed, this is ${process.versions.node}`);
@@ -20,7 +20,7 @@ export function install() {
     .digest('hex');
   if (existsSync(STAMP) && readFileSync(STAMP, 'utf8') === wanted) return;
   console.error('installing dependencies (first run, or they have changed) ...');
-  run('npm', ['ci', '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error']);
+  await run('npm', ['ci', '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error']);
   writeFileSync(STAMP, wanted);
 }
 
@@ -29,7 +29,7 @@ export async function build() {
   // Loaded only now: they need what was just installed.
   const { generateProto } = await import('./proto.mjs');
   generateProto();
-  run('node', ['node_modules/typescript/bin/tsc', '-b']);
+  await run('node', ['node_modules/typescript/bin/tsc', '-b']);
   const { buildConsole } = await import('./console.mjs');
   await buildConsole();
   const { bundle } = await import('./bundle.mjs');
@@ -37,9 +37,10 @@ export async function build() {
 }
 
 /** Runs a program in the checkout with our terminal; ends this process if it fails. */
-export function run(command, args) {
-  const { status, error } = spawnSync(command, args, { cwd: ROOT, stdio: 'inherit' });
-  if (error) fail(`${command} cannot be run: ${error.message}`);
+async function run(command, args) {
+  const status = await runGroup(command, args, { cwd: ROOT }).catch((error) =>
+    fail(`${command} cannot be run: ${error.message}`),
+  );
   if (status !== 0) process.exit(status ?? 1);
 }
 

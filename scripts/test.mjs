@@ -1,14 +1,14 @@
-import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { CHECKS, runChecks } from './checks.mjs';
 import { ensurePrograms } from './programs.mjs';
+import { runGroup } from './run-group.mjs';
 import { build, fail, install, ROOT } from './steps.mjs';
 
 // npm test            everything: checks, then all suites
 // npm test -- FILTER  only test files whose path holds FILTER, without the checks
-install();
+await install();
 await build();
 try {
   ensurePrograms([
@@ -31,13 +31,13 @@ try {
 const filters = process.argv.slice(2);
 // A check that is a test runs with the suites.
 const checks = filters.length === 0 ? await runChecks(CHECKS.filter(({ isTest }) => !isTest)) : [];
-const suites = runSuites(filters);
+const suites = await runSuites(filters);
 const passed = checks.filter(Boolean).length + suites.passed;
 const failed = checks.filter((ok) => !ok).length + suites.failed;
 console.log(`${passed} passed, ${failed} failed`);
 process.exitCode = failed === 0 && passed > 0 && suites.ok ? 0 : 1;
 
-function runSuites(paths) {
+async function runSuites(paths) {
   const folder = mkdtempSync(join(tmpdir(), 'porthole-test-'));
   const report = join(folder, 'report.json');
   try {
@@ -50,7 +50,7 @@ function runSuites(paths) {
       '--reporter=json',
       `--outputFile.json=${report}`,
     ];
-    const { status } = spawnSync(process.execPath, [...vitest, ...paths], { cwd: ROOT, stdio: 'inherit' });
+    const status = await runGroup(process.execPath, [...vitest, ...paths], { cwd: ROOT });
     const { numPassedTests, numFailedTests, numFailedTestSuites } = JSON.parse(readFileSync(report, 'utf8'));
     // A suite that fails to load has no failed test of its own; it still counts.
     const failedTests = numFailedTests > 0 || status === 0 ? numFailedTests : Math.max(1, numFailedTestSuites);

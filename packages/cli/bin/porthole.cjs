@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-const { existsSync } = require('node:fs');
+const { existsSync, writeSync } = require('node:fs');
 const { join } = require('node:path');
 
 // The most frequent question of scripts is answered here, in CommonJS: loading modules takes longer than all of it.
@@ -7,7 +7,14 @@ const isVersion = process.argv.length === 3 && ['version', '--version', '-V'].in
 
 if (isVersion) {
   const { version } = require('../package.json');
-  console.log(`porthole ${version} (node ${process.versions.node})`);
+  try {
+    writeSync(1, `porthole ${version} (node ${process.versions.node})\n`);
+  } catch (error) {
+    if (error.code !== 'EPIPE') {
+      console.error(`porthole: cannot write the output: ${error.message}`);
+      process.exitCode = 2;
+    }
+  }
 } else if (existsSync(join(__dirname, '../lib/main.js'))) {
   void import('../lib/main.js').then(({ run }) => run(process.argv));
 } else {

@@ -12,7 +12,7 @@ import { tokenOwner, tokenRoles } from './flag-checks.ts';
 export const COMMAND_TREE: CommandDefinition = {
   name: 'porthole',
   about: 'A window into every node of a cluster: what it is configured to do, and what it is saying.',
-  notes: ['Exit codes: 0 ok, 1 no match or a difference, 2 error, 3 partial, 130 interrupted.'],
+  notes: ['Exit codes: 0 ok, 1 no match or a difference, 2 error, 3 partial, 130 interrupted, 143 terminated.'],
   commands: [
     SERVE_COMMAND,
     DEMO_COMMAND,

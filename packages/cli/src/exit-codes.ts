@@ -6,5 +6,8 @@ export const EXIT = {
   error: 2,
   /** Some of what was asked for could not be read. */
   partial: 3,
+  /** By SIGINT. */
   interrupted: 130,
+  /** By SIGTERM. */
+  terminated: 143,
 } as const;

@@ -3,14 +3,14 @@ import { COMMAND_TREE } from './command-tree.ts';
 import type { CommandDefinition } from './definition.ts';
 import { EXIT } from './exit-codes.ts';
 import { explain } from './explain.ts';
-import { Interrupted } from './interrupt.ts';
+import { interruptionIn } from './interrupt.ts';
 import { type FlagValue, Invocation } from './invocation.ts';
 import { type ColorChoice, Terminal } from './output/terminal.ts';
 import { buildProgram } from './program.ts';
 
 /** Runs one command line. Sets the exit code; the process ends when the command's work is done. */
 export async function run(argv: readonly string[]): Promise<void> {
-  endQuietlyWithReader();
+  endWithOutput();
   try {
     const program = await buildProgram(COMMAND_TREE, argv, runCommand);
     // Not as the program's action: with one, a mistyped command would count as its argument.
@@ -31,18 +31,25 @@ async function runCommand(
   process.exitCode = await command?.run(new Invocation(args, flags, new Terminal(color as ColorChoice | undefined)));
 }
 
-/** Who stops reading (`| head`) has seen enough: that is a success, and nothing to talk about. */
-function endQuietlyWithReader(): void {
+/**
+ * Output that cannot be written ends the program: nothing that follows would reach anyone. Who stops reading (`| head`) has
+ * seen enough, which is a success.
+ */
+function endWithOutput(): void {
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
     if (error.code === 'EPIPE') process.exit(EXIT.ok);
-    throw error;
+    console.error(`porthole: cannot write the output: ${error.message}`);
+    process.exit(EXIT.error);
   });
+  // Notes that cannot be written cost no output.
+  process.stderr.on('error', () => {});
 }
 
 /** Commander has printed what was wrong already; anything else is told here. */
 function exitCodeOf(error: unknown): number {
   if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.ok : EXIT.error;
-  if (error instanceof Interrupted) return EXIT.interrupted;
+  const interruption = interruptionIn(error);
+  if (interruption) return interruption.exitCode;
   console.error(`porthole: ${explain(error)}`);
   return EXIT.error;
 }

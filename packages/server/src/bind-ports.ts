@@ -1,8 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { type GrpcDoor, startGrpcServer } from './grpc/grpc-server.ts';
 import { type BoundHttpServer, startHttpServer } from './http/http-server.ts';
+import { explainBindError, PortConflict } from './port-conflict.ts';
 import type { Settings } from './settings/settings.ts';
-import { StartError } from './start-error.ts';
 import { type TlsFiles, tlsServerOptions } from './tls-files.ts';
 
 /** Slower requests are attacks or broken; every client we know of sends its few hundred bytes at once. */
@@ -29,29 +29,28 @@ export interface PortOptions {
 }
 
 /** Binds gRPC, then HTTP: whoever is answered over HTTP is told a gRPC port that is already there. */
-export async function bindPorts({ http, grpc }: Settings, options: PortOptions): Promise<BoundPorts> {
+async function bindPorts(settings: Settings, options: PortOptions): Promise<BoundPorts> {
+  const { http, grpc } = settings;
   const { onRequest, openGrpcDoor: openDoor, onGrpcFailure: onFailure } = options;
   const tls = options.tls && tlsServerOptions(options.tls);
   const { host, maxHeaderBytes, stallTimeoutMs } = http;
-  const rpc = await told('grpc.port', grpc.port, startGrpcServer({ host, port: grpc.port, tls, openDoor, onFailure }));
+  const rpc = await startGrpcServer({ host, port: grpc.port, tls, openDoor, onFailure }).catch(async (error) => {
+    throw await explainBindError(error, 'grpc.port', settings);
+  });
   let web: BoundHttpServer;
   try {
-    web = await told(
-      'http.port',
-      http.port,
-      startHttpServer({
-        host,
-        port: http.port,
-        maxHeaderBytes,
-        arrivalTimeoutMs: ARRIVAL_TIMEOUT_MS,
-        stallTimeoutMs,
-        tls,
-        onRequest,
-      }),
-    );
+    web = await startHttpServer({
+      host,
+      port: http.port,
+      maxHeaderBytes,
+      arrivalTimeoutMs: ARRIVAL_TIMEOUT_MS,
+      stallTimeoutMs,
+      tls,
+      onRequest,
+    });
   } catch (error) {
     await rpc.stop(0);
-    throw error;
+    throw await explainBindError(error, 'http.port', settings);
   }
   return {
     host: web.host,
@@ -66,16 +65,38 @@ export async function bindPorts({ http, grpc }: Settings, options: PortOptions):
   };
 }
 
-/** Turns the system's refusal of an address into what to do about it. */
-async function told<T>(setting: string, port: number, starting: Promise<T>): Promise<T> {
-  try {
-    return await starting;
-  } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
-    if (!(error instanceof Error && 'code' in error && error.code === 'EADDRINUSE'))
-      throw new StartError(`${setting} ${port} cannot be bound: ${reason}`, { cause: error });
-    const flag = `--${setting.replace('.', '-')}`;
-    const message = `port ${port} is taken by another program: choose another with ${flag} N (0 takes any free one)`;
-    throw new StartError(message, { cause: error });
+/** Pairs of ports that are tried where both are the default and another node has them. */
+const MAX_PAIRS = 16;
+
+export interface DefaultPorts {
+  /** Which ports nobody chose: where another Porthole node has them, the next pair is taken. */
+  http: boolean;
+  grpc: boolean;
+}
+
+/** Like `bindPorts`; where a Porthole node has a port that nobody chose, the next free pair, with a warning that says so. */
+export async function bindFreePorts(
+  settings: Settings,
+  options: PortOptions,
+  isDefault: DefaultPorts,
+): Promise<BoundPorts & { warning?: string }> {
+  const taken: PortConflict[] = [];
+  for (;;) {
+    const step = 2 * taken.length;
+    const http = { ...settings.http, port: settings.http.port + (isDefault.http ? step : 0) };
+    const grpc = { ...settings.grpc, port: settings.grpc.port + (isDefault.grpc ? step : 0) };
+    try {
+      const bound = await bindPorts({ ...settings, http, grpc }, options);
+      return taken.length === 0 ? bound : { ...bound, warning: warnOf(taken, bound) };
+    } catch (error) {
+      const isOurs = error instanceof PortConflict && (error.port === http.port ? isDefault.http : isDefault.grpc);
+      if (!isOurs || (taken.length === 0 && !error.isPorthole) || taken.length >= MAX_PAIRS) throw error;
+      taken.push(error);
+    }
   }
+}
+
+function warnOf([first]: readonly PortConflict[], { httpPort, grpcPort }: BoundPorts): string {
+  const [reason = ''] = first?.message.split(': choose') ?? [];
+  return `${reason}: listening on ${httpPort} (gRPC ${grpcPort}) instead; --http-port and --grpc-port choose others`;
 }

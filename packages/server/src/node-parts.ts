@@ -6,6 +6,7 @@ import { type AccessLog, createAccessLog } from './auth/access-log.ts';
 import { ACCESS_LOG, hiddenLogs } from './auth/hidden-logs.ts';
 import { type OpenedAccess, openAccess } from './auth/open-access.ts';
 import { ReloadedFiles, type ReloadedGroup } from './auth/reloaded-files.ts';
+import { openByOthers } from './checkup/open-by-others.ts';
 import { type ClusterFiles, readClusterFiles } from './cluster/cluster-files.ts';
 import { NodeCluster } from './cluster/node-cluster.ts';
 import type { ConfigSource } from './config/config-source.ts';
@@ -71,6 +72,8 @@ export async function openNodeParts(loaded: LoadedSettings, options: NodePartsOp
       `logging.dir: the own log cannot be written to ${ownLog.file}: ${ownLog.stats().lastError}; trying on`,
     );
   }
+  const others = await openByOthers(ownLog.file);
+  if (others.length > 0) warnings.push(sharedLogDir(settings.logging.dir, others));
   const { search, follow } = settings;
   const hidden = await hiddenLogs(settings, logPath);
   const reloadedFiles = new ReloadedFiles(ownLog.component('auth'));
@@ -131,6 +134,12 @@ export async function openNodeParts(loaded: LoadedSettings, options: NodePartsOp
       await ownLog.close();
     },
   };
+}
+
+/** Rotation and the limit on files would be applied by both, and the log shows the records of both. */
+function sharedLogDir(dir: string, others: readonly number[]): string {
+  const who = `process${others.length === 1 ? '' : 'es'} ${others.join(', ')}`;
+  return `logging.dir: another node (${who}) writes its own log to ${dir} too: give each its own with --logging-dir DIR`;
 }
 
 /** An unreadable directory stops the start; one that is missing may still come. */

@@ -110,7 +110,9 @@ describe('a node that cannot start', () => {
           : { http: { port: free }, grpc: { port: taken } };
       const starting = startNode({ settings: testSettings(dir, ports) });
       await expect(starting).rejects.toThrow(
-        `port ${taken} is taken by another program: choose another with --${which}-port N`,
+        new RegExp(
+          `^port ${taken} is taken by node .*\\(process ${process.pid}\\): choose another with --${which}-port N`,
+        ),
       );
       expect(await canBind(free)).toBe(true);
       expect(openBelow(dir)).toBe(0);

@@ -1,7 +1,7 @@
 import { hostname } from 'node:os';
 import type { NodeObject, NodeState } from '@porthole/contract';
 import type { ReloadedGroup } from './auth/reloaded-files.ts';
-import { ARRIVAL_TIMEOUT_MS, type BoundPorts, bindPorts } from './bind-ports.ts';
+import { ARRIVAL_TIMEOUT_MS, type BoundPorts, bindFreePorts, type PortOptions } from './bind-ports.ts';
 import { createDoorRules } from './doors/door-rules.ts';
 import { startHeartbeat } from './heartbeat.ts';
 import { hostAddress } from './host-address.ts';
@@ -59,7 +59,9 @@ export async function startNode(options: StartNodeOptions = {}): Promise<Running
     rules.metrics.close();
     await parts.close();
   };
-  const ports = await bindPorts(settings, {
+  const isDefault = (key: string) =>
+    loaded.values.some(({ definition, source }) => definition.key === key && source === 'default');
+  const portOptions: PortOptions = {
     tls: parts.tls,
     onRequest: createHttpDoor({ ...parts, rules, settings, version, hostName }),
     openGrpcDoor: async () => {
@@ -69,11 +71,14 @@ export async function startNode(options: StartNodeOptions = {}): Promise<Running
       return createGrpcDoor({ ...parts, rules, log: grpcLog, arrivalTimeoutMs: ARRIVAL_TIMEOUT_MS, maxRequestBytes });
     },
     onGrpcFailure: (error) => log.error('grpc', 'the gRPC service cannot be opened', { error }),
-  }).catch(async (error) => {
+  };
+  const defaults = { http: isDefault('http.port'), grpc: isDefault('grpc.port') };
+  const ports = await bindFreePorts(settings, portOptions, defaults).catch(async (error) => {
     log.error('start', 'the node cannot start', { error });
     await close();
     throw error;
   });
+  if (ports.warning) parts.warnings.push(ports.warning);
   node.hostIp = hostAddress(settings.node.hostIp, ports.host);
   node.httpPort = ports.httpPort;
   node.grpcPort = ports.grpcPort;

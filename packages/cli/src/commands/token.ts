@@ -6,6 +6,6 @@ export async function run(invocation: Invocation): Promise<number> {
   const [name = ''] = invocation.args;
   const { token, line } = createToken(name, invocation.text('roles')?.split(',') ?? []);
   console.error(`token for ${name}, shown only now: ${token}`);
-  console.log(line);
+  await invocation.terminal.write(`${line}\n`);
   return EXIT.ok;
 }

@@ -1,7 +1,6 @@
 import type { MemberReport } from '@porthole/contract';
 import type { Histogram, Zone } from '@porthole/logs';
 import { EXIT } from '../exit-codes.ts';
-import { Interrupted } from '../interrupt.ts';
 import type { Invocation } from '../invocation.ts';
 import { Progress } from '../output/progress.ts';
 import type { LogSource } from '../where/log-source.ts';
@@ -38,7 +37,7 @@ export async function countRecords<T extends Count>(
     let isCut = false;
     for (const source of sources) {
       const answer = await ask(source, zone);
-      if (signal.aborted) throw new Interrupted();
+      signal.throwIfAborted();
       progress.clear();
       receipt.add('end' in answer ? answer.end : answer);
       isNothing &&= isEmpty(answer);
@@ -53,7 +52,7 @@ export async function countRecords<T extends Count>(
     if (receipt.isPartial || isCut) return EXIT.partial;
     return isNothing ? EXIT.different : EXIT.ok;
   } catch (error) {
-    throw signal.aborted ? new Interrupted() : error;
+    throw signal.aborted ? signal.reason : error;
   } finally {
     progress.end();
     await close();

@@ -1,7 +1,6 @@
 import { exactJson } from '@porthole/contract';
 import type { FollowQuery, Zone } from '@porthole/logs';
 import { EXIT } from '../exit-codes.ts';
-import { Interrupted } from '../interrupt.ts';
 import type { Invocation } from '../invocation.ts';
 import type { RecordStyle } from '../output/record-text.ts';
 import { visibleText } from '../output/visible-text.ts';
@@ -36,7 +35,7 @@ export async function follow(invocation: Invocation, options: FollowOptions): Pr
     others.abort();
     if (!signal.aborted) throw error;
   }
-  if (signal.aborted) throw new Interrupted();
+  signal.throwIfAborted();
   return EXIT.ok;
 }
 

@@ -1,6 +1,5 @@
 import { PortholeError } from '@porthole/contract';
 import type { SearchQuery } from '@porthole/logs';
-import { Interrupted } from '../interrupt.ts';
 import type { LogSource, LogState, ToldOfRecord } from '../where/log-source.ts';
 import type { Receipt } from './receipt.ts';
 
@@ -39,7 +38,7 @@ export async function* findRecords(
       const end = items.at(-1);
       if (end?.type !== 'end') continue;
       receipt.add(end);
-      if (end.reason === 'cancelled') throw signal.aborted ? new Interrupted() : endedEarly();
+      if (end.reason === 'cancelled') throw signal.aborted ? signal.reason : endedEarly();
       cursor = end.reason === 'exhausted' ? null : end.cursor;
     }
     if (cursor === null) return;

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { open, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { type Look, ok, problem, warning } from './finding.ts';
+import { openByOthers } from './open-by-others.ts';
 import type { Subject } from './subject.ts';
 
 const MIB = 1024 ** 2;
@@ -15,7 +16,7 @@ export async function lookAtOwnLog({ settings: { logging }, system }: Subject): 
     const existing = await nearestDir(logging.dir);
     await probeWriting(existing);
     const where = existing === logging.dir ? `${logging.dir} can be written` : `${logging.dir} can be made`;
-    return [ok(where), lookAtSpace(await system.freeBytes(existing), logging)];
+    return [ok(where), lookAtSpace(await system.freeBytes(existing), logging), ...(await lookAtWriters(logging.dir))];
   } catch (error) {
     const reason = error instanceof Error && 'code' in error ? error.code : error;
     return [
@@ -25,6 +26,14 @@ export async function lookAtOwnLog({ settings: { logging }, system }: Subject): 
       ),
     ];
   }
+}
+
+/** One is the node that runs; more than one write over each other's rotation. */
+async function lookAtWriters(dir: string): Promise<Look[]> {
+  const writers = await openByOthers(join(dir, 'porthole.log'));
+  if (writers.length < 2) return [];
+  const told = `${writers.length} nodes write their own log to ${dir} (processes ${writers.join(', ')})`;
+  return [warning(told, 'give each its own directory with logging.dir (--logging-dir DIR)')];
 }
 
 /** The directory itself, or the one it would be made in. */

@@ -1,12 +1,12 @@
-import { createReadStream, createWriteStream } from 'node:fs';
-import { mkdtemp, rename, rm, stat } from 'node:fs/promises';
+import { createReadStream, createWriteStream, rmSync } from 'node:fs';
+import { mkdtemp, rename, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import type { NodeClient } from '@porthole/client';
 import { type BundleManifest, type BundleRequest, bundleFileName } from '@porthole/contract';
 import { createZone } from '@porthole/logs';
-import { Interrupted, interruptSignal } from '../../interrupt.ts';
+import { interruptSignal } from '../../interrupt.ts';
 import type { Invocation } from '../../invocation.ts';
 import { Progress } from '../../output/progress.ts';
 import { showBytes } from '../../output/show-bytes.ts';
@@ -31,6 +31,9 @@ export async function run(invocation: Invocation): Promise<number> {
   const request = await requestOf(invocation, node);
   const scratch = target === '-' ? await mkdtemp(join(tmpdir(), 'porthole-bundle-')) : undefined;
   const part = scratch === undefined ? `${target ?? 'porthole-bundle'}.${process.pid}.part` : join(scratch, 'bundle');
+  const remove = () => rmSync(scratch ?? part, { recursive: true, force: true });
+  // Also when output that cannot be written ends the process at once.
+  process.once('exit', remove);
   try {
     await fetchTo(part, { invocation, node, request, signal });
     const manifest = await checkBundle(part);
@@ -38,9 +41,9 @@ export async function run(invocation: Invocation): Promise<number> {
     else for await (const chunk of createReadStream(part)) await terminal.write(chunk as Buffer);
     return tellManifest(manifest, terminal);
   } catch (error) {
-    throw signal.aborted ? new Interrupted() : error;
+    throw signal.aborted ? signal.reason : error;
   } finally {
-    await rm(scratch ?? part, { recursive: true, force: true });
+    remove();
   }
 }
 

@@ -13,7 +13,7 @@ const DEFAULT_NODES = 3;
 const DEFAULT_RATE = 20;
 
 export async function run(invocation: Invocation): Promise<number> {
-  const interrupted = interruptSignal();
+  const interrupted = interruptSignal({ graceMs: Number.POSITIVE_INFINITY });
   const dir = mkdtempSync(join(tmpdir(), 'porthole-demo-'));
   const remove = () => rmSync(dir, { recursive: true, force: true });
   // Also when a second signal ends the process at once.

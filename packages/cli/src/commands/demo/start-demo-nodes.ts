@@ -4,7 +4,7 @@ import { type PartialSettings, type RunningNode, startNode } from '@porthole/ser
 import type { Invocation } from '../../invocation.ts';
 import { demoConfig } from './demo-config.ts';
 import type { DemoNode } from './demo-nodes.ts';
-import { freePorts } from './free-ports.ts';
+import { freePorts, isFree } from './free-ports.ts';
 import { type WrittenLog, writeHistory } from './write-records.ts';
 
 const DEFAULT_PORT = '7300';
@@ -45,10 +45,20 @@ export async function startDemoNodes(
 
 /** All must be known before the first node starts, which is told where the others will be. */
 async function portsFor(invocation: Invocation, count: number): Promise<string[]> {
-  const first = invocation.text('http-port') ?? DEFAULT_PORT;
+  const first = invocation.text('http-port') ?? (await defaultPort(invocation));
   if (count === 1) return [first];
   const free = (await freePorts(count)).map(String);
   return Number(first) === 0 ? free : [first, ...free.slice(1)];
+}
+
+/** The usual one, or any free one where it is taken: `npm start` may be running. */
+async function defaultPort({ terminal }: Invocation): Promise<string> {
+  if (await isFree(Number(DEFAULT_PORT))) return DEFAULT_PORT;
+  const [free = 0] = await freePorts(1);
+  terminal.note(
+    `port ${DEFAULT_PORT} is taken, by a node that runs already perhaps: using ${free} instead (--http-port chooses another)`,
+  );
+  return String(free);
 }
 
 function writeFiles(dir: string, { seed, trouble, config }: DemoNode): WrittenLog[] {

@@ -34,7 +34,7 @@ export const LOGS_COMMAND: CommandDefinition = {
     ...END_FLAGS,
   ],
   notes: [
-    'Exit codes: 0 records were found, 1 none matches, 2 error, 3 some files or nodes could not be read, 130 interrupted.',
+    'Exit codes: 0 records were found, 1 none matches, 2 error, 3 some files or nodes could not be read, 130 interrupted, 143 terminated.',
   ],
   examples: [
     ['porthole logs', 'the newest 200 records of the local node'],

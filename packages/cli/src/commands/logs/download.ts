@@ -5,7 +5,7 @@ import { pipeline } from 'node:stream/promises';
 import type { NodeClient } from '@porthole/client';
 import type { OpenLog } from '@porthole/logs';
 import { EXIT } from '../../exit-codes.ts';
-import { Interrupted, interruptSignal } from '../../interrupt.ts';
+import { interruptSignal } from '../../interrupt.ts';
 import type { Invocation } from '../../invocation.ts';
 import { Progress, progressBar } from '../../output/progress.ts';
 import { showBytes } from '../../output/show-bytes.ts';
@@ -33,7 +33,7 @@ export async function run(invocation: Invocation): Promise<number> {
     }
     return EXIT.ok;
   } catch (error) {
-    throw signal.aborted ? new Interrupted() : error;
+    throw signal.aborted ? signal.reason : error;
   }
 }
 

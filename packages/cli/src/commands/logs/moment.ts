@@ -1,7 +1,7 @@
 import { type ClusterRecord, type MomentRequest, parseSpan } from '@porthole/contract';
 import { createZone, type Zone } from '@porthole/logs';
 import { EXIT } from '../../exit-codes.ts';
-import { Interrupted, interruptSignal } from '../../interrupt.ts';
+import { interruptSignal } from '../../interrupt.ts';
 import type { Invocation } from '../../invocation.ts';
 import { ProgramError } from '../../program-error.ts';
 import { Receipt } from '../../records/receipt.ts';
@@ -48,7 +48,7 @@ export async function run(given: Invocation): Promise<number> {
       if (end?.type === 'end') receipt.add(end);
     }
   } catch (error) {
-    throw signal.aborted ? new Interrupted() : error;
+    throw signal.aborted ? signal.reason : error;
   }
   receipt.warn(terminal);
   if (receipt.isPartial) return EXIT.partial;

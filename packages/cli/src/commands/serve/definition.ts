@@ -6,7 +6,7 @@ export const SERVE_COMMAND: CommandDefinition = {
   flags: async () => (await import('./setting-flags.ts')).SERVE_FLAGS,
   notes: [
     'Flags win over environment variables (PORTHOLE_HTTP_PORT, ...), these over the settings file.\n' +
-      'Exit codes: 0 stopped by SIGTERM or SIGINT, 2 could not start, 130 a second signal ended it at once.',
+      'Exit codes: 0 stopped by SIGTERM or SIGINT, 2 could not start, 130 or 143 a second signal ended it at once.',
   ],
   examples: [
     ['porthole serve', 'show this node itself'],

@@ -13,7 +13,7 @@ export async function runNode({ file, flags }: RunNodeOptions): Promise<number> 
   const node = await startNode({ file, flags, env: process.env });
   for (const warning of node.warnings) console.error(`porthole: ${warning}`);
   process.on('uncaughtException', (error) => die(node, error));
-  console.log(`porthole is ready at ${node.url}`);
+  process.stdout.write(`porthole is ready at ${node.url}\n`);
   // In a terminal it means that the terminal is gone. The own log tells what came of it.
   if (!process.stdout.isTTY) process.on('SIGHUP', () => void node.reload());
   await stopOnSignal(node);
@@ -24,10 +24,10 @@ export async function runNode({ file, flags }: RunNodeOptions): Promise<number> 
 function stopOnSignal(node: RunningNode): Promise<void> {
   return new Promise((resolve, reject) => {
     let stopping = false;
-    const onSignal = () => {
+    const onSignal = (signal: NodeJS.Signals) => {
       if (stopping) {
         node.flushLogSync();
-        process.exit(EXIT.interrupted);
+        process.exit(signal === 'SIGTERM' ? EXIT.terminated : EXIT.interrupted);
       }
       stopping = true;
       node.stop().then(resolve, reject);

@@ -1,0 +1,131 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { expect, it, onTestFinished } from 'vitest';
+import { eventually } from '../packages/logs/src/testing/eventually.ts';
+import { Program, runToEnd, serve, tempDir } from './testing/program.ts';
+
+const root = join(import.meta.dirname, '..');
+
+/** The defaults of the program; what holds them on this machine may also be another run of these tests. */
+const DEFAULT_PORT = 7300;
+
+it('a second node on the default ports says who has them and takes the next free ones', async () => {
+  const first = new Program(['serve'], { cwd: tempDir() });
+  const firstUrl = await first.ready();
+  const second = new Program(['serve'], { cwd: tempDir() });
+  const secondUrl = await second.ready();
+  expect(secondUrl).not.toBe(firstUrl);
+  await eventually(() =>
+    expect(second.stderr).toMatch(
+      new RegExp(`port ${DEFAULT_PORT}|port ${DEFAULT_PORT + 1} is taken by a Porthole node that runs already`),
+    ),
+  );
+  expect((await fetch(`${secondUrl}health/live`)).status).toBe(200);
+  const { node } = (await (await fetch(`${secondUrl}api/v1/config`)).json()) as {
+    node: { grpcPort: number; httpPort: number };
+  };
+  expect(new URL(secondUrl).port).toBe(String(node.httpPort));
+  const demo = new Program(['demo', '--nodes', '1', '--rate', '0'], { cwd: tempDir() });
+  const demoUrl = await demo.ready();
+  expect([firstUrl, secondUrl]).not.toContain(demoUrl);
+  expect(demo.stderr).toContain(`port ${DEFAULT_PORT} is taken`);
+});
+
+it('a port that was asked for and is taken by a node is refused, and says so', async () => {
+  const url = await serve(tempDir()).ready();
+  const { port } = new URL(url);
+  const { code, stderr } = await runToEnd(['serve', '--http-port', port, '--grpc-port', '0'], tempDir());
+  expect(code).toBe(2);
+  expect(stderr).toMatch(
+    new RegExp(
+      `^porthole: port ${port} is taken by a Porthole node that runs already \\(version \\S+\\): choose another`,
+    ),
+  );
+});
+
+it('the default port taken by another program is an error that names it', async () => {
+  const server = createServer((socket) => socket.destroy());
+  const isOurs = await new Promise<boolean>((resolve) => {
+    server.once('error', () => resolve(false));
+    server.listen(DEFAULT_PORT, '127.0.0.1', () => resolve(true));
+  });
+  if (!isOurs) return; // someone else has it, who may be a node
+  onTestFinished(() => void server.close());
+  const { code, stderr } = await runToEnd(['serve', '--grpc-port', '0'], tempDir());
+  expect(code).toBe(2);
+  expect(stderr).toContain(`port ${DEFAULT_PORT} is taken by `);
+  expect(stderr).toContain(`(process ${process.pid})`);
+});
+
+it('two nodes with one logging.dir: the second warns, in its log and on stderr, and so does the doctor', async () => {
+  const cwd = tempDir();
+  const first = serve(cwd);
+  await first.ready();
+  expect(first.stderr).not.toContain('logging.dir');
+  const second = serve(cwd);
+  await second.ready();
+  const warning = `logging.dir: another node (process ${first.pid}) writes its own log to ${join(cwd, 'data/log')} too`;
+  await eventually(() => expect(second.stderr).toContain(warning));
+  await eventually(() => expect(readFileSync(join(cwd, 'data/log/porthole.log'), 'utf8')).toContain(warning));
+  const { stdout } = await runToEnd(['doctor', '--http-port', '0', '--grpc-port', '0'], cwd);
+  expect(stdout).toContain('2 nodes write their own log to');
+});
+
+it('SIGTERM to npm start stops the node: nothing is left running', async () => {
+  const cwd = tempDir();
+  const env = { ...(process.env as Record<string, string>), PORTHOLE_LOGGING_DIR: join(cwd, 'log') };
+  const npm = new Program(['start', '--prefix', root, '--', '--http-port', '0', '--grpc-port', '0'], {
+    cwd,
+    env,
+    command: 'npm',
+  });
+  await npm.ready();
+  const started = descendantsOf(npm.pid);
+  expect(started.length).toBeGreaterThan(0);
+  process.kill(npm.pid, 'SIGTERM');
+  await npm.end();
+  await eventually(() => expect(started.filter(isRunning)).toEqual([]));
+});
+
+it('SIGTERM to npm test ends its suites: nothing is left running', async () => {
+  const env = process.env as Record<string, string>;
+  const npm = new Program(['test', '--prefix', root, '--', 'packages/logs/src/follow/follow.torture.test.ts'], {
+    cwd: root,
+    env,
+    command: 'npm',
+  });
+  await eventually(() => expect(npm.stdout).toContain('RUN'), { withinMs: 60_000 });
+  const started = descendantsOf(npm.pid);
+  expect(started.length).toBeGreaterThan(1);
+  process.kill(npm.pid, 'SIGTERM');
+  await npm.end();
+  await eventually(() => expect(started.filter(isRunning)).toEqual([]));
+});
+
+function descendantsOf(pid: number): number[] {
+  const parents = readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .map((name) => [Number(name), parentOf(Number(name))] as const);
+  const below = (id: number): number[] =>
+    parents.filter(([, parent]) => parent === id).flatMap(([child]) => [child, ...below(child)]);
+  return below(pid);
+}
+
+function parentOf(pid: number): number {
+  return Number(statOf(pid)?.[1] ?? 0);
+}
+
+function isRunning(pid: number): boolean {
+  const state = statOf(pid)?.[0];
+  return state !== undefined && state !== 'Z';
+}
+
+/** State and parent, behind the name in brackets. */
+function statOf(pid: number): string[] | undefined {
+  try {
+    return readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ').at(-1)?.split(' ');
+  } catch {
+    return undefined; // it has ended
+  }
+}

@@ -1,0 +1,57 @@
+import { askNode } from './checkup/ask-node.ts';
+import { portOwner } from './checkup/port-owner.ts';
+import type { Settings } from './settings/settings.ts';
+import { StartError } from './start-error.ts';
+
+/** A port that is taken, and by whom. */
+export class PortConflict extends StartError {
+  readonly port: number;
+  readonly isPorthole: boolean;
+
+  constructor(port: number, message: string, { isPorthole = false, cause = undefined as unknown } = {}) {
+    super(message, { cause });
+    this.port = port;
+    this.isPorthole = isPorthole;
+  }
+}
+
+/** What the system's refusal of an address means, and what to do about it. */
+export async function explainBindError(
+  error: unknown,
+  setting: 'http.port' | 'grpc.port',
+  { http, grpc, tls }: Settings,
+): Promise<StartError> {
+  const port = setting === 'http.port' ? http.port : grpc.port;
+  const reason = error instanceof Error ? error.message : String(error);
+  if (!(error instanceof Error && 'code' in error && error.code === 'EADDRINUSE'))
+    return new StartError(`${setting} ${port} cannot be bound: ${reason}`, { cause: error });
+  const isTls = tls.certFile !== '';
+  // A gRPC port belongs to the node whose HTTP port is the one before, or the one we want ourselves.
+  const candidates = setting === 'http.port' ? [port] : [http.port, port - 1];
+  const node = await findNode(
+    candidates.filter((at) => at > 0),
+    { host: http.host, isTls, grpcPort: setting === 'grpc.port' ? port : undefined },
+  );
+  const owner = node ?? (await portOwner(port)) ?? 'another program';
+  const flag = `--${setting.replace('.', '-')}`;
+  const message = `port ${port} is taken by ${owner}: choose another with ${flag} N (0 takes any free one)`;
+  return new PortConflict(port, message, { isPorthole: node !== undefined, cause: error });
+}
+
+interface NodeSearch {
+  host: string;
+  isTls: boolean;
+  /** The node must have this gRPC port; one that tells nothing without a token may have it. */
+  grpcPort: number | undefined;
+}
+
+async function findNode(ports: readonly number[], { host, isTls, grpcPort }: NodeSearch): Promise<string | undefined> {
+  for (const port of new Set(ports)) {
+    const node = await askNode({ host, port, isTls, nowMs: Date.now });
+    if (!node || (grpcPort !== undefined && (node.grpcPort ?? grpcPort) !== grpcPort)) continue;
+    return node.version === undefined
+      ? 'a Porthole node that runs already'
+      : `a Porthole node that runs already (version ${node.version})`;
+  }
+  return undefined;
+}
