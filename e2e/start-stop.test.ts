@@ -18,7 +18,7 @@ it('a second node on the default ports says who has them and takes the next free
   expect(secondUrl).not.toBe(firstUrl);
   await eventually(() =>
     expect(second.stderr).toMatch(
-      new RegExp(`port ${DEFAULT_PORT}|port ${DEFAULT_PORT + 1} is taken by a Porthole node that runs already`),
+      new RegExp(`port (${DEFAULT_PORT}|${DEFAULT_PORT + 1}) is taken by a Porthole node that runs already`),
     ),
   );
   expect((await fetch(`${secondUrl}health/live`)).status).toBe(200);
