@@ -192,7 +192,7 @@ describe('a follow', () => {
   it.each(['CURSOR_GONE', 'CURSOR_INVALID'])(
     'a position that the node does not know any more (%s) is a gap: it continues by the time of the newest record',
     async (code) => {
-      const timed = `id: a1\ndata: ${JSON.stringify({ type: 'record', file: 'a.log', cursor: 'a1', timeMs: 5000 })}\n\n`;
+      const timed = `id: a1\ndata: ${JSON.stringify({ type: 'record', file: 'a.log', cursor: 'a1', message: 'a1', timeMs: 5000 })}\n\n`;
       const refusal = answering(code === 'CURSOR_GONE' ? 410 : 400, JSON.stringify({ code, detail: 'gone' }));
       const odd = await startOddServer(inTurn(cutEvents(timed), refusal, events(record('a.log', 'a2'))));
       const follow = collectFollow(testClient({ url: odd.url }), { family: 'a.log', start: 'end' });
