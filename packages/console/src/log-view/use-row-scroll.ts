@@ -63,11 +63,13 @@ export function useRowScroll(workspace: Workspace, state: WorkspaceState, isWrap
   useEffect(() => askForMore(workspace, state, scroller, tops));
 
   const onScroll = () => {
-    const top = box.current?.scrollTop ?? 0;
+    const { scrollTop: top = 0, scrollHeight = 0, clientHeight = 0 } = box.current ?? {};
     if (Math.abs(top - scroller.view.scrollTop) < 1) return;
     const isUp = top < scroller.view.scrollTop;
+    // A list that became higher, because a note above it went away, moves up by itself, and is still at its end.
+    const isAtEnd = scrollHeight - clientHeight - top < 2;
     scroller.moveTo(state.rows, tops, top);
-    if (input.isLive && isUp) workspace.pause();
+    if (input.isLive && isUp && !isAtEnd) workspace.pause();
     redraw();
   };
   return { box, block, tops, drawn, seen: scroller.seen(tops, scrollTop), onScroll };
