@@ -12,12 +12,10 @@ import { freePorts } from '../packages/server/src/testing/free-ports.ts';
 import { ClusterProcess, writeRecord } from './testing/cluster-process.ts';
 import { tempDir } from './testing/program.ts';
 
-const LONG = { timeout: 90_000 };
-
 const TEXT = 'written before the end';
 
 describe('a member that departs', () => {
-  it('by being killed is in every operation, once, from its snapshot, until it is forgotten', LONG, async () => {
+  it('by being killed is in every operation, once, from its snapshot, until it is forgotten', async () => {
     const { n1, n2, n3 } = await startThree(await startTestEtcd());
     await isKept(n1, 'n3');
     await isKept(n2, 'n3');
@@ -54,7 +52,7 @@ describe('a member that departs', () => {
     expect(await n2.cli('nodes', 'forget', 'n3')).toMatchObject({ code: 2 });
   });
 
-  it('by stopping in order has left, which is no failure', LONG, async () => {
+  it('by stopping in order has left, which is no failure', async () => {
     const { n1, n3 } = await startThree(await startTestEtcd());
     await isKept(n1, 'n3');
     const followed = await n1.follow();
@@ -77,7 +75,7 @@ describe('a member that departs', () => {
       expect({ words, ...(await n1.cli(...words)) }).toMatchObject({ words, code: 0, stderr: '' });
   });
 
-  it('nobody can say of a member whether it did while the registry is away', LONG, async () => {
+  it('nobody can say of a member whether it did while the registry is away', async () => {
     const etcd = await startTestEtcd();
     const { n1, n2, n3 } = await startThree(etcd);
     await isKept(n1, 'n2');
@@ -103,7 +101,7 @@ describe('a member that departs', () => {
   });
 });
 
-it('a member of a static list has the role it says, not that of the node that asks', LONG, async () => {
+it('a member of a static list has the role it says, not that of the node that asks', async () => {
   const ports = await freePorts(3);
   const roles = ['broker', 'storage', 'storage'];
   const members = ports.map((port, index) => `n${index + 1}=http://127.0.0.1:${port}`).join(',');

@@ -241,7 +241,7 @@ describe.each([
   { when: 'just now', laterMs: 0 },
   { when: 'an hour ago', laterMs: 3_600_000 },
 ])('a file that was edited $when', ({ laterMs }) => {
-  test('is answered for as it is, whatever was learnt from it before', { timeout: 600_000 }, async () => {
+  test('is answered for as it is, whatever was learnt from it before', async () => {
     const dir = join(tempDir());
     const logs = openDir(dir, { zone: UTC });
     let made = 0;

@@ -14,8 +14,6 @@ import { createRecordFilter } from './record-filter.ts';
 /** `MORE=20` looks for new cases. */
 const MORE = Number(process.env.MORE ?? 1);
 
-const LONG = { timeout: 600_000 };
-
 const inOrder = (records: readonly FoundRecord[]) => records.map(secondOf).sort((a, b) => a - b);
 
 /** Records of a snapshot that meet the conditions. */
@@ -31,7 +29,7 @@ describe('a filter', () => {
     return openDir(dir);
   };
 
-  it('finds the same in files and in a snapshot of them', LONG, async () => {
+  it('finds the same in files and in a snapshot of them', async () => {
     const logs = open();
     const { records } = await ask(logs, { raw: true });
     for (const [query, seconds] of FILTER_CASES) {
@@ -40,7 +38,7 @@ describe('a filter', () => {
     }
   });
 
-  it('finds the same while following', LONG, async () => {
+  it('finds the same while following', async () => {
     const logs = open();
     for (const [query, seconds] of FILTER_CASES) {
       const leaving = new AbortController();
@@ -69,7 +67,7 @@ describe('a filter', () => {
     await expect(createRecordFilter({ regex: '(' }, [])).rejects.toMatchObject({ code: 'REGEX_INVALID' });
   });
 
-  test('finds the same in files and in a snapshot, whatever the log and the conditions', LONG, async () => {
+  test('finds the same in files and in a snapshot, whatever the log and the conditions', async () => {
     const { logs, write } = randomDir();
     await fc.assert(
       fc.asyncProperty(logSpec, fc.array(filterSpec, { minLength: 1, maxLength: 5 }), async (spec, wanted) => {

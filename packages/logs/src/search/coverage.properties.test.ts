@@ -28,7 +28,7 @@ const request = fc.record({
 });
 
 describe('the coverage of a search', () => {
-  test('is a time range of which no matching record is missing', { timeout: 600_000 }, async () => {
+  test('is a time range of which no matching record is missing', async () => {
     const { logs, here, write } = randomDir();
     const requests = fc.array(request, { minLength: 2, maxLength: 8 });
     await fc.assert(
@@ -55,7 +55,7 @@ describe('the coverage of a search', () => {
 });
 
 describe('the coverage of a count', () => {
-  test('is a time range of which every matching record is counted', { timeout: 600_000 }, async () => {
+  test('is a time range of which every matching record is counted', async () => {
     const { logs, here, write } = randomDir();
     const count = fc.record({
       filter: filterSpec,

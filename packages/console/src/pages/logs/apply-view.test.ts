@@ -1,4 +1,5 @@
-import { describe, expect, test, vi } from 'vitest';
+import { describe, expect, test } from 'vitest';
+import { eventually } from '../../../../logs/src/testing/eventually.ts';
 import type { LogSource } from '../../log-view/log-source.ts';
 import { LogWorkspace } from '../../log-view/log-workspace.ts';
 import { FIRST_MS } from '../../log-view/testing/fake-source.ts';
@@ -134,12 +135,12 @@ describe('what a change of the address does', () => {
     const before = view();
     const broken = view({ text: 'a(', isRegex: true, isOnlyMatches: true });
     applyView({ workspace, source, nowMs: 0 }, before, broken);
-    await vi.waitFor(() => expect(workspace.state.find.message).toMatch(/regex/));
+    await eventually(() => expect(workspace.state.find.message).toMatch(/regex/));
     await draw();
     expect(workspace.state).toMatchObject({ failure: null, filter: {}, follow: { state: 'live' } });
     expect(workspace.state.rows).toHaveLength(100);
     const mended = { ...broken, text: 'record 9.$' };
     applyView({ workspace, source, nowMs: 0 }, broken, mended);
-    await vi.waitFor(() => expect(workspace.state.filter).toEqual({ regex: 'record 9.$' }));
+    await eventually(() => expect(workspace.state.filter).toEqual({ regex: 'record 9.$' }));
   });
 });
