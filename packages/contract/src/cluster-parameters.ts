@@ -37,6 +37,10 @@ export const CLUSTER_FOLLOW_PARAMETERS: readonly RouteParameter[] = [
   ...SELECTION_PARAMETERS,
   ...FOLLOW_PARAMETERS.filter(({ in: place, name }) => place === 'query' && name !== 'cursor' && name !== 'time'),
   text('time', 'Start at this time, written like `from`.'),
+  text(
+    'positions',
+    'Continue behind these records: `@`, then `id=cursor` of each member, joined by `|`; a cursor is that of the last record of a log, several logs joined by `~`, written with percent signs. What is not named starts at `time`.',
+  ),
   {
     ...text(
       'Last-Event-ID',

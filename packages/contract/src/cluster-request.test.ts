@@ -9,6 +9,7 @@ import {
   parseMomentRequest,
 } from './cluster-request.ts';
 import { encodeClusterFollow, encodeClusterSearch, encodeMoment } from './encode-cluster.ts';
+import { decodeFollowPositions, encodeFollowPositions } from './follow-positions.ts';
 import { CLOCK, refusalOf } from './testing/refusal-of.ts';
 
 const LIMITS = { maxRecords: 1000 };
@@ -102,9 +103,31 @@ describe('a follow of the cluster', () => {
     expect(refusalOf(() => follow('', id))).toMatch(/^CURSOR_INVALID/);
   });
 
+  it('continues at positions, and what these do not name at a time', () => {
+    const positions = encodeFollowPositions(
+      new Map([
+        ['a', 'x~y'],
+        ['db-7:7300', 'z=|'],
+      ]),
+    );
+    expect(follow(`positions=${encodeURIComponent(positions)}&time=1794743987000`).start).toEqual({
+      cursor: positions,
+      sinceMs: 1_794_743_987_000,
+    });
+    expect(decodeFollowPositions(positions)).toEqual(
+      new Map([
+        ['a', 'x~y'],
+        ['db-7:7300', 'z=|'],
+      ]),
+    );
+    expect(decodeFollowPositions('something else')).toBeUndefined();
+    for (const text of ['@', '@a', '@a=', '@sp ace=x', '@a=%', 'a=x'])
+      expect(refusalOf(() => follow(`positions=${encodeURIComponent(text)}`))).toMatch(/^CURSOR_INVALID/);
+  });
+
   it('takes no cursor', () => {
     expect(refusalOf(() => follow('cursor=c1'))).toBe(
-      'PARAMETER_INVALID: "cursor" is a place in the logs of one node, and all are asked: begin at a "time"',
+      'PARAMETER_INVALID: "cursor" is a place in the logs of one node, and all are asked: begin at a "time", or at "positions"',
     );
   });
 

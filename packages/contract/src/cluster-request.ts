@@ -3,6 +3,7 @@ import type { MemberSelection, MomentRequest } from './cluster-state.ts';
 import { parseDigestRequest } from './digest-request.ts';
 import { parseSpan } from './duration-text.ts';
 import { PortholeError } from './errors.ts';
+import { decodeFollowPositions } from './follow-positions.ts';
 import { parseFollowRequest } from './follow-request.ts';
 import { parseHistogramRequest } from './histogram-request.ts';
 import { given, parameterInvalid, type Query, wholeNumber } from './query.ts';
@@ -66,10 +67,21 @@ export function parseClusterFollowRequest(
   clock: RequestClock,
   lastEventId?: string,
 ): FollowQuery & MemberSelection {
-  refuseOfOneNode(query, 'cursor', 'begin at a "time"');
+  const positions = given(query, 'positions');
+  refuseOfOneNode(query, 'cursor', 'begin at a "time", or at "positions"');
   const request = parseFollowRequest(query, clock);
+  if (positions !== undefined)
+    return { ...request, start: startAt(positions, request), ...parseMemberSelection(query) };
   const start = lastEventId ? { timeMs: resumeTime(lastEventId) } : request.start;
   return { ...request, start, ...parseMemberSelection(query) };
+}
+
+/** Members and logs without a position begin at the time. */
+function startAt(positions: string, { start }: FollowQuery): FollowQuery['start'] {
+  if (decodeFollowPositions(positions) === undefined)
+    throw new PortholeError('CURSOR_INVALID', '"positions" are not those of a follow of the cluster');
+  const sinceMs = typeof start === 'object' && 'timeMs' in start ? start.timeMs : undefined;
+  return { cursor: positions, ...(sinceMs !== undefined && { sinceMs }) };
 }
 
 export function parseClusterHistogramRequest(query: Query, clock: RequestClock): HistogramQuery & MemberSelection {

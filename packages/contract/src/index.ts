@@ -78,6 +78,7 @@ export {
 } from './errors.ts';
 export { contextJson, exactJson, indentJson, isObjectText } from './exact-json.ts';
 export { type FileRequest, parseFileRequest } from './file-request.ts';
+export { decodeFollowPositions, encodeFollowPositions } from './follow-positions.ts';
 export { parseFollowRequest } from './follow-request.ts';
 export { showHidden } from './hidden-characters.ts';
 export { parseHistogramRequest } from './histogram-request.ts';

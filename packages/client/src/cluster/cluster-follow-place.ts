@@ -1,4 +1,10 @@
-import { type ClusterFollowItem, encodeClusterFollow, type MemberSelection } from '@porthole/contract';
+import {
+  type ClusterFollowItem,
+  type ClusterRecord,
+  encodeClusterFollow,
+  encodeFollowPositions,
+  type MemberSelection,
+} from '@porthole/contract';
 import type { FollowQuery } from '@porthole/logs/types';
 import type { Clock } from '../clock.ts';
 import type { Place } from '../follow.ts';
@@ -12,13 +18,24 @@ const MARGIN_MS = 5000;
 /** Records of which it is remembered that they were told, at least: a margin of some thousand records per second. */
 const REMEMBERED = 10_000;
 
-/** Where the follow of a cluster has come to. It goes on by time; what was told in that time already is dropped. */
+/** Of a URL, what positions may take; a node takes 8 KiB in all. Beyond it, a follow continues by time. */
+const MAX_POSITIONS_CHARACTERS = 6 * 1024;
+
+/** Files of a member whose position is remembered; a log has one that is written. */
+const MAX_FILES = 64;
+
+/**
+ * Where the follow of a cluster has come to. It continues behind the last record of each log of each member, whatever
+ * their clocks said; in a cluster too large for that, by time. What came before is dropped.
+ */
 export class ClusterFollowPlace implements Place<ClusterFollowItem> {
   readonly #query: FollowQuery & MemberSelection;
   readonly #clock: Clock;
   /** The newest that were told, and those before them. */
   #told = new Set<string>();
   #toldBefore = new Set<string>();
+  /** The last cursor of each file, by member. */
+  readonly #positions = new Map<string, Map<string, string>>();
   #beganMs: number | undefined;
   #newestMs: number | undefined;
   #wasQuiet = false;
@@ -40,7 +57,9 @@ export class ClusterFollowPlace implements Place<ClusterFollowItem> {
       // A time that is still to come would skip all that is written until then.
       const atMs = Math.min(item.atMs ?? -Infinity, nowMs);
       if (item.atMs !== undefined) this.#newestMs = Math.max(this.#newestMs ?? atMs, atMs);
-      return this.#isNews(`${item.node} ${item.cursor}`, item.unfinished);
+      const isNews = this.#isNews(`${item.node} ${item.cursor}`, item.unfinished);
+      if (isNews) this.#keepPosition(item);
+      return isNews;
     });
   }
 
@@ -59,13 +78,37 @@ export class ClusterFollowPlace implements Place<ClusterFollowItem> {
     if (this.#beganMs === undefined || (this.#newestMs === undefined && isBack))
       return { query: encodeClusterFollow(this.#query) };
     const query = encodeClusterFollow({ ...this.#query, start: 'end' });
-    query.set('time', this.#since(nowMs));
+    const positions = this.#encodedPositions();
+    if (positions !== undefined) query.set('positions', positions);
+    query.set('time', positions === undefined ? this.#since(nowMs) : this.#sinceBegan(nowMs));
     return { query };
   }
 
-  /** As a time ago where nothing was told: the node's clock may be another one. */
+  #keepPosition({ node, file, cursor, unfinished }: ClusterRecord): void {
+    // Behind an unfinished line its rest would be lost: it comes once more, whole.
+    if (unfinished || cursor === '') return;
+    const files = this.#positions.get(node) ?? new Map<string, string>();
+    this.#positions.set(node, files);
+    files.delete(file);
+    files.set(file, cursor);
+    const [oldest = file] = files.keys();
+    if (files.size > MAX_FILES) files.delete(oldest);
+  }
+
+  #encodedPositions(): string | undefined {
+    if (this.#positions.size === 0) return undefined;
+    const members = new Map([...this.#positions].map(([id, files]) => [id, [...files.values()].join('~')]));
+    const text = encodeFollowPositions(members);
+    return text.length > MAX_POSITIONS_CHARACTERS ? undefined : text;
+  }
+
   #since(nowMs: number): string {
     if (this.#newestMs !== undefined) return String(Math.ceil(this.#newestMs) - MARGIN_MS);
+    return this.#sinceBegan(nowMs);
+  }
+
+  /** For what nothing came of yet. As a time ago: the node's clock may be another one. */
+  #sinceBegan(nowMs: number): string {
     return `${Math.max(0, Math.round(nowMs - (this.#beganMs ?? nowMs))) + MARGIN_MS}ms`;
   }
 

@@ -38,7 +38,7 @@ async function followed(texts: string[], query: FollowQuery, last: string) {
 }
 
 describe('the follow of a cluster', () => {
-  it('goes on by time after a lost connection, and tells nothing twice', async () => {
+  it('continues behind the last record of each member after a lost connection, and gives nothing twice', async () => {
     const { asked, said } = await followed(
       [
         record('b', '1', NOW - 9000) +
@@ -53,8 +53,8 @@ describe('the follow of a cluster', () => {
     expect(said).toEqual(['b 1', 'a 1', 'missing', 'reconnecting', 'b 2', 'reconnecting', 'a 2', 'end']);
     expect(asked).toEqual([
       { family: 'a.log', back: '2' },
-      { family: 'a.log', time: String(NOW - 13_000) },
-      { family: 'a.log', time: String(NOW - 12_500) },
+      { family: 'a.log', positions: '@b=1|a=1', time: '5200ms' },
+      { family: 'a.log', positions: '@b=2|a=1', time: '5400ms' },
     ]);
   });
 
@@ -63,13 +63,21 @@ describe('the follow of a cluster', () => {
     expect(said).toEqual(['a 1', 'b 1', 'end']);
   });
 
-  it('a time that is still to come does not skip what is written until then', async () => {
+  it('continues at the record, whatever time its member says it is', async () => {
     const { asked } = await followed(
       [record('a', '1', NOW + 86_400_000), record('a', '2', NOW)],
       { start: 'end' },
       'a 2',
     );
-    expect(asked).toEqual([{}, { time: String(NOW - 5000) }]);
+    expect(asked).toEqual([{}, { positions: '@a=1', time: '5200ms' }]);
+  });
+
+  it('continues by time where there are too many members to name', async () => {
+    const many = Array.from({ length: 200 }, (_, place) => record(`member-${place}`, 'c'.repeat(40), NOW - 9000)).join(
+      '',
+    );
+    const { asked } = await followed([many, record('a', '2', NOW)], { start: 'end' }, 'a 2');
+    expect(asked).toEqual([{}, { time: String(NOW - 14_000) }]);
   });
 
   it('an unfinished line is told again, whole', async () => {

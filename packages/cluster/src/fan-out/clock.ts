@@ -9,6 +9,8 @@ import { withDeadline } from './with-deadline.ts';
 export interface Clocks {
   /** This node's own is exact; `undefined` where one was never measured. */
   of(id: string): MemberClock | undefined;
+  /** Asks the member for its time once; throws what it throws. */
+  measure?(peer: Peer, options: CallOptions): Promise<MemberClock>;
 }
 
 /** Measurements kept of each member; the most certain one counts. */

@@ -18,6 +18,8 @@ export interface ClusterPlace {
   /** Time of the last record told, by this node's clock: members that are new begin there. `null`: nothing was told. */
   reachedMs: number | null;
   members: ReadonlyMap<string, MemberPlace>;
+  /** The member of the last record; absent where nothing was given, or an earlier version made the cursor. */
+  lastNode?: string;
 }
 
 const VERSION = 1;
@@ -30,14 +32,18 @@ const MAX_MEMBERS = 10_000;
 const MAX_ID_CHARACTERS = 128;
 
 /** A word that is safe in a URL. */
-export function encodeClusterCursor({ order, reachedMs, members }: ClusterPlace): string {
+export function encodeClusterCursor({ order, reachedMs, members, lastNode }: ClusterPlace): string {
   const places = [...members].map(([id, place]) => [id, writePlace(place)]);
-  return deflateRawSync(JSON.stringify([VERSION, order, reachedMs, places])).toString('base64url');
+  return deflateRawSync(
+    JSON.stringify([VERSION, order, reachedMs, places, ...(lastNode === undefined ? [] : [lastNode])]),
+  ).toString('base64url');
 }
 
 /** Throws CURSOR_INVALID for whatever `encodeClusterCursor` did not make. What it names is not known to exist. */
 export function decodeClusterCursor(text: string): ClusterPlace {
-  const [version, order, reachedMs, places] = arrayOf(unpacked(text), 4);
+  const written = unpacked(text);
+  const hasLast = Array.isArray(written) && written.length === 5;
+  const [version, order, reachedMs, places, lastNode] = arrayOf(written, hasLast ? 5 : 4);
   if (version !== VERSION) throw invalid();
   if (order !== 'newest' && order !== 'oldest') throw invalid();
   if (!Array.isArray(places) || places.length > MAX_MEMBERS) throw invalid();
@@ -47,7 +53,13 @@ export function decodeClusterCursor(text: string): ClusterPlace {
     if (typeof id !== 'string' || id === '' || id.length > MAX_ID_CHARACTERS || members.has(id)) throw invalid();
     members.set(id, readPlace(place));
   }
-  return { order, reachedMs: reachedMs === null ? null : timeOf(reachedMs), members };
+  if (hasLast && typeof lastNode !== 'string') throw invalid();
+  return {
+    order,
+    reachedMs: reachedMs === null ? null : timeOf(reachedMs),
+    members,
+    ...(typeof lastNode === 'string' && { lastNode }),
+  };
 }
 
 /** Most places are cursors, so these are written as they are. */

@@ -1,6 +1,7 @@
-import { PortholeError } from '@porthole/contract';
+import { encodeFollowPositions, type MemberClock, PortholeError } from '@porthole/contract';
 import { describe, expect, it } from 'vitest';
 import { eventually } from '../../../logs/src/testing/eventually.ts';
+import type { Peer } from '../fan-out/peers.ts';
 import { collectFollow } from '../testing/collect-follow.ts';
 import { fakeCluster } from '../testing/fake-cluster.ts';
 import { FakeNode, notSupported, record, silence } from '../testing/fake-node.ts';
@@ -10,7 +11,111 @@ import { followCluster } from './cluster-follow.ts';
 
 const MINUTE = 60_000;
 
+describe('the clocks of members that are followed', () => {
+  /** Clocks that can be set while members are followed. */
+  function settable(measured: Record<string, MemberClock>) {
+    const known: Record<string, MemberClock> = {};
+    return {
+      known,
+      of: (id: string) => known[id],
+      async measure({ member }: Peer) {
+        const clock = measured[member.id];
+        if (!clock) throw new PortholeError('UNREACHABLE', 'no connection');
+        known[member.id] = clock;
+        return clock;
+      },
+    };
+  }
+
+  it('are measured before the first record of a member that joins', async () => {
+    const [a, b] = [new LiveLog(), new LiveLog()];
+    const clocks = settable({ a: { offsetMs: 0, uncertaintyMs: 1 }, b: { offsetMs: 7000, uncertaintyMs: 1 } });
+    const cluster = fakeCluster({ a });
+    const follow = collectFollow({ ...cluster, clocks }, { windowMs: 0 });
+    await follow.ready;
+    cluster.set('b', b);
+    const nowMs = Date.now();
+    b.say(record('from the future', nowMs + 7000));
+    await eventually(() => expect(follow.told).toContain('b from the future'));
+    expect(follow.items.find(({ type }) => type === 'record')).toMatchObject({ atMs: nowMs });
+  });
+
+  it('that become known later correct what comes after that, and the change is not hidden', async () => {
+    const a = new LiveLog();
+    const clocks = settable({});
+    const follow = collectFollow({ ...fakeCluster({ a }), clocks }, { windowMs: 0 });
+    await follow.ready;
+    const nowMs = Date.now() - 1000;
+    a.say(record('before', nowMs + 7000, 1));
+    await eventually(() => expect(follow.items).toHaveLength(1));
+    clocks.known.a = { offsetMs: 7000, uncertaintyMs: 2 };
+    a.say(record('after', nowMs + 7001, 2), record('more', nowMs + 7002, 3));
+    await eventually(() => expect(follow.told).toEqual(['a before', 'a after?', 'a more']));
+    expect(follow.items.map((item) => item.type === 'record' && item.atMs)).toEqual([
+      nowMs + 7000,
+      nowMs + 1,
+      nowMs + 2,
+    ]);
+  });
+
+  it('that are measured again a little differently change nothing', async () => {
+    const a = new LiveLog();
+    const clocks = settable({});
+    clocks.known.a = { offsetMs: 10, uncertaintyMs: 3 };
+    const follow = collectFollow({ ...fakeCluster({ a }), clocks }, { windowMs: 0 });
+    a.say(record('one', 10_010, 1));
+    await eventually(() => expect(follow.items).toHaveLength(1));
+    clocks.known.a = { offsetMs: 12, uncertaintyMs: 4 };
+    a.say(record('two', 10_011, 2));
+    await eventually(() => expect(follow.told).toEqual(['a one', 'a two']));
+    expect(follow.items[1]).toMatchObject({ atMs: 10_001 });
+  });
+});
+
 describe('a follow of the cluster', () => {
+  it('reports a member that was restarted as followed again after it was reported as failing', async () => {
+    const failing = new FakeNode({
+      // biome-ignore lint/correctness/useYield: it has nothing to give
+      async *follow() {
+        throw new PortholeError('UNREACHABLE', 'no connection');
+      },
+    });
+    const cluster = fakeCluster({ a: failing, b: new LiveLog() });
+    const follow = collectFollow(cluster, { windowMs: 0, firstWaitMs: 60_000 });
+    await eventually(() => expect(follow.told).toEqual(['a failed']));
+    cluster.set('a', new LiveLog());
+    await eventually(() => expect(follow.told).toEqual(['a failed', 'a ok']));
+    expect(follow.items.at(-1)).toMatchObject({ report: { state: 'up' } });
+  });
+
+  it('continues each member at its own record, whatever the times are', async () => {
+    const [a, b] = [new LiveLog(), new LiveLog()];
+    const cursor = encodeFollowPositions(new Map([['a', 'c7~c8']]));
+    const query = { start: { cursor, sinceMs: 5000 } };
+    const clocks = { a: { offsetMs: 100, uncertaintyMs: 1 }, b: { offsetMs: -100, uncertaintyMs: 1 } };
+    await collectFollow(fakeCluster({ a, b }, { clocks }), { query }).ready;
+    expect([...a.followed, ...b.followed].map(({ start }) => start)).toEqual([
+      { cursor: 'c7~c8', sinceMs: 5100 },
+      { timeMs: 4900 },
+    ]);
+  });
+
+  it('says so where the record to continue behind is gone, and goes on with what is new', async () => {
+    const a: FakeNode = new FakeNode({
+      async *follow({ start }) {
+        yield* [];
+        if (typeof start === 'object' && 'cursor' in start) throw new PortholeError('CURSOR_GONE', 'it is gone');
+        yield [];
+        yield [record('new', 1000)];
+        await new Promise(() => {});
+      },
+    });
+    const query = { start: { cursor: encodeFollowPositions(new Map([['a', 'c7']])), sinceMs: 5000 } };
+    const follow = collectFollow(fakeCluster({ a }), { query, windowMs: 0 });
+    await eventually(() => expect(follow.told).toEqual(['gap', 'a new']));
+    expect(a.followed.map(({ start }) => start)).toEqual([{ cursor: 'c7', sinceMs: 5000 }, { timeMs: 5000 }]);
+  });
+
   it('tells what members say within the window in the order it happened, whatever their clocks', async () => {
     const [a, b] = [new LiveLog(), new LiveLog()];
     const clocks = { a: { offsetMs: 5 * MINUTE, uncertaintyMs: 1 }, b: { offsetMs: -3 * MINUTE, uncertaintyMs: 1 } };

@@ -1,4 +1,10 @@
-import type { CallOptions, ClusterFollowItem, MemberReport, MemberSelection } from '@porthole/contract';
+import {
+  type CallOptions,
+  type ClusterFollowItem,
+  decodeFollowPositions,
+  type MemberReport,
+  type MemberSelection,
+} from '@porthole/contract';
 import type { FollowQuery } from '@porthole/logs/types';
 import { inParallel } from '../fan-out/in-parallel.ts';
 import { isSelected, type Peer } from '../fan-out/peers.ts';
@@ -23,6 +29,9 @@ export interface ClusterFollowOptions extends CallOptions {
 
 /** Members that left whose place is remembered; the first to leave is forgotten first. */
 const MAX_LEFT = 1000;
+
+/** Of the time for first records, what measuring the clock of a member may take that was not measured yet. */
+const MEASURE_SHARE = 0.5;
 
 /** Followers that do not end when they are told to are not waited for any longer. */
 const CLOSING_MS = 250;
@@ -137,17 +146,23 @@ class ClusterFollow {
       request: this.#request,
       start,
       firstWaitMs: this.#options.firstWaitMs ?? 500,
+      measureMs: limitsOf(this.#parts).firstBatchMs * MEASURE_SHARE,
       pass: async (from, items) => {
         this.#window.add(from, items, Date.now());
         this.#came.ring();
         while (this.#window.isFull(from) && !this.ending) await this.#taken.wait();
       },
-      tell: (item) => this.#tell(item),
+      tell: (item) => this.#tell(item.type === 'member' ? this.#withState(item) : item),
       onStopping: () => this.#end('stopping'),
       ...joined,
     });
     this.#members.set(member.id, member);
     return member;
+  }
+
+  #withState(item: Extract<ClusterFollowItem, { type: 'member' }>): ClusterFollowItem {
+    const { report } = item;
+    return { ...item, report: { ...report, ...this.#parts.directory.standingOf(report.id, report.outcome) } };
   }
 
   #tell(item: ClusterFollowItem): void {
@@ -174,7 +189,8 @@ class ClusterFollow {
       if (known) this.#stop(known);
       const place = known?.place ?? this.#left.get(peer.member.id);
       this.#left.delete(peer.member.id);
-      const joined = { isJoining: !known, ...(place && { place }) };
+      // One that was reported as failing is reported again when it is followed.
+      const joined = { isJoining: !known?.isFollowed, ...(place && { place }) };
       void this.#add(peer, this.#startOfNew(peer), joined).start(firstBatchMs);
     }
   }
@@ -208,6 +224,8 @@ class ClusterFollow {
 function startsOf({ start }: ClusterFollowQuery): (id: string, offsetMs: number) => FollowQuery['start'] {
   if (start === 'end' || 'back' in start) return () => start;
   if ('timeMs' in start) return (_id, offsetMs) => ({ timeMs: start.timeMs + offsetMs });
+  const positions = decodeFollowPositions(start.cursor);
+  if (positions) return startsAt(positions, start.sinceMs);
   const { members, reachedMs } = decodeClusterCursor(start.cursor);
   const sinceMs = start.sinceMs ?? reachedMs ?? undefined;
   return (id, offsetMs) => {
@@ -216,5 +234,18 @@ function startsOf({ start }: ClusterFollowQuery): (id: string, offsetMs: number)
     if (typeof place === 'string') return since === undefined ? 'end' : { timeMs: since };
     if ('timeMs' in place) return { timeMs: place.timeMs + offsetMs };
     return { cursor: place.cursor, ...(since !== undefined && { sinceMs: since }) };
+  };
+}
+
+/** Each member behind what was given of it last; one of which nothing was given since the time, by its own clock. */
+function startsAt(
+  positions: ReadonlyMap<string, string>,
+  sinceMs: number | undefined,
+): (id: string, offsetMs: number) => FollowQuery['start'] {
+  return (id, offsetMs) => {
+    const cursor = positions.get(id);
+    const since = sinceMs === undefined ? undefined : sinceMs + offsetMs;
+    if (cursor !== undefined) return { cursor, ...(since !== undefined && { sinceMs: since }) };
+    return since === undefined ? 'end' : { timeMs: since };
   };
 }

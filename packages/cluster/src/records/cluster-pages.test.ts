@@ -59,6 +59,21 @@ function twoNodes() {
   return { a, b, parts };
 }
 
+it('the first record of a page is unsure where it would be in one page', async () => {
+  const times = [1000, 2000, 3000, 4000];
+  const [a, b] = [new FakeNode({ records: recordsAt('a', times) }), new FakeNode({ records: recordsAt('b', times) })];
+  const clock = { offsetMs: 0, uncertaintyMs: 5 };
+  const parts = fakeCluster({ a, b }, { clocks: { a: clock, b: clock } });
+  for (const order of ['newest', 'oldest'] as const) {
+    const whole = await allPages(parts, { ...ASKED, order });
+    expect(whole.records.filter(({ isUnsure }) => isUnsure)).not.toEqual([]);
+    for (const limit of [1, 2, 3]) {
+      const { records } = await allPages(parts, { ...ASKED, order, limit });
+      expect(records.map(({ isUnsure }) => isUnsure)).toEqual(whole.records.map(({ isUnsure }) => isUnsure));
+    }
+  }
+});
+
 describe('the pages of a search of the cluster', () => {
   it('tell every record of every member exactly once and in order, whatever their size', async () => {
     const { parts } = twoNodes();

@@ -1,9 +1,9 @@
 import type { ClusterItem, SearchOptions } from '@porthole/contract';
-import { type ClusterParts, limitsOf } from './cluster-parts.ts';
-import { mergeByTime } from './merge-by-time.ts';
+import { type ClusterParts, clockOf, limitsOf } from './cluster-parts.ts';
+import { type MergedBefore, mergeByTime } from './merge-by-time.ts';
 import { throwIfRefused } from './refusals.ts';
 import { endOf } from './search-end.ts';
-import { type ClusterSearch, membersToAsk, placeOf } from './search-members.ts';
+import { type Beginning, type ClusterSearch, membersToAsk, placeOf } from './search-members.ts';
 
 /**
  * Searches all selected members and tells their records merged by time, in batches as they are known: an empty one first,
@@ -22,15 +22,24 @@ export async function* searchCluster(
   const began = placeOf(request);
   const { asked, reports } = membersToAsk(parts, request, { began, budgetMs: options.budgetMs });
   const lanes = asked.map(({ lane }) => lane);
-  let { reachedMs } = began;
+  let { reachedMs, lastNode } = began;
   const { maxParallel } = limits;
-  for await (const records of mergeByTime(lanes, { limit: request.limit, maxParallel, ...(signal && { signal }) })) {
+  const merging = { limit: request.limit, maxParallel, after: mergedBefore(parts, began), ...(signal && { signal }) };
+  for await (const records of mergeByTime(lanes, merging)) {
     if (records.length === 0) throwIfRefused(lanes, { isFirst: reports.length === 0 });
     // A time out of order would bring those who join to where others have been.
     for (const { atMs } of records) reachedMs = atMs ?? reachedMs;
+    lastNode = records.at(-1)?.node ?? lastNode;
     yield records;
   }
   throwIfRefused(lanes, { isFirst: reports.length === 0 });
   const { reachedMs: beganMs } = began;
-  yield [await endOf(parts, { request, asked, reports, reachedMs, beganMs, startedMs, ...(signal && { signal }) })];
+  yield [await endOf(parts, { request, asked, reports, reachedMs, lastNode, beganMs, startedMs, ...(signal && { signal }) })];
+}
+
+/** The last record of the page before, as far as its cursor says. */
+function mergedBefore(parts: ClusterParts, { lastNode, reachedMs, order }: Beginning): MergedBefore | undefined {
+  if (lastNode === undefined || reachedMs === null) return undefined;
+  const { uncertaintyMs } = clockOf(parts.clocks, lastNode);
+  return { id: lastNode, key: order === 'newest' ? -reachedMs : reachedMs, uncertaintyMs };
 }

@@ -11,6 +11,7 @@ export class FollowPlace {
   readonly #start: FollowQuery['start'];
   readonly #told = new Map<string, string>();
   #beganMs: number | undefined;
+  #isForgotten = false;
 
   constructor(start: FollowQuery['start']) {
     this.#start = start;
@@ -19,6 +20,12 @@ export class FollowPlace {
   /** The member follows since this time, by its own clock. */
   began(atMs: number): void {
     this.#beganMs ??= atMs;
+  }
+
+  /** Without the record to begin behind: what is newer than the time given with it, or only what is new. */
+  #since(): FollowQuery['start'] {
+    const sinceMs = typeof this.#start === 'object' && 'cursor' in this.#start ? this.#start.sinceMs : undefined;
+    return sinceMs === undefined ? 'end' : { timeMs: sinceMs };
   }
 
   note({ file, cursor, unfinished }: FoundRecord): void {
@@ -31,10 +38,22 @@ export class FollowPlace {
     this.#told.delete(oldest);
   }
 
+  /** The record it would go on behind is gone: goes on with what is written since it was followed. Whether there was one. */
+  forget(): boolean {
+    const hadPosition = this.#told.size > 0 || (typeof this.#start === 'object' && 'cursor' in this.#start);
+    if (!hadPosition || this.#isForgotten) return false;
+    this.#told.clear();
+    this.#isForgotten = true;
+    return true;
+  }
+
   /** Where to begin, or to go on. */
   start(): FollowQuery['start'] {
+    if (this.#isForgotten && this.#told.size === 0)
+      return this.#beganMs === undefined ? this.#since() : { timeMs: this.#beganMs - MARGIN_MS };
     if (this.#beganMs === undefined) return this.#start;
-    const first = typeof this.#start === 'object' && 'cursor' in this.#start ? [this.#start.cursor] : [];
+    const first =
+      typeof this.#start === 'object' && 'cursor' in this.#start && !this.#isForgotten ? [this.#start.cursor] : [];
     const cursors = [...first, ...this.#told.values()];
     const isAsked = this.#start !== 'end' && this.#told.size === 0;
     if (isAsked) return this.#start;

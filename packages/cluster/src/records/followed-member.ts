@@ -8,7 +8,7 @@ import {
 import type { FollowItem, FollowQuery, FoundRecord } from '@porthole/logs/types';
 import { outcomeOf } from '../fan-out/outcome-of.ts';
 import type { Peer } from '../fan-out/peers.ts';
-import { tooLate } from '../fan-out/with-deadline.ts';
+import { tooLate, withDeadline } from '../fan-out/with-deadline.ts';
 import { type ClusterParts, clockOf } from './cluster-parts.ts';
 import { FollowPlace } from './follow-place.ts';
 import { memberFollow } from './member-query.ts';
@@ -31,8 +31,10 @@ export interface FollowedMemberOptions {
   onStopping(): void;
   /** Where it was when it left, or was asked elsewhere. */
   place?: FollowPlace;
-  /** Came while others were followed already: that is told. */
+  /** Came while others were followed already, or was reported as failing before: that it is followed is reported. */
   isJoining?: boolean;
+  /** How long measuring its clock may take before it is followed. */
+  measureMs: number;
 }
 
 /** One member as it is followed, over as many attempts as it takes. */
@@ -51,6 +53,8 @@ export class FollowedMember implements HeldMember {
   readonly #lastMs = new Map<string, number>();
   #newestMs = -Infinity;
   #offsetMs = 0;
+  /** Its times are corrected otherwise than those of the record before. */
+  #isCorrected = false;
   #state = 'ok';
   #startedMs = 0;
   #count = 0;
@@ -81,6 +85,11 @@ export class FollowedMember implements HeldMember {
     clearTimeout(timer);
   }
 
+  /** Whether it is followed, as far as was reported. */
+  get isFollowed(): boolean {
+    return this.#state === 'ok';
+  }
+
   /** Ends it; what does not listen is not waited for. */
   async stop(): Promise<void> {
     this.#leaving.abort();
@@ -100,6 +109,12 @@ export class FollowedMember implements HeldMember {
         if (signal.aborted) return;
         if (this.#count > countBefore) failures = 0;
         this.problem = error;
+        if (codeOf(error) === 'CURSOR_GONE' && this.place.forget()) {
+          // What is missing cannot be known; what it writes from now on is.
+          const gap = { type: 'gap', family: '', reason: 'gone', bytes: null, after: null, until: null } as const;
+          this.#options.tell({ ...gap, node: this.id });
+          continue;
+        }
         this.#report(outcomeOf(error));
         this.#settled();
         if (isFinal(error)) return;
@@ -109,11 +124,10 @@ export class FollowedMember implements HeldMember {
   }
 
   async #followOnce(): Promise<void> {
-    const { offsetMs, uncertaintyMs } = clockOf(this.#clocks, this.id);
-    this.#offsetMs = offsetMs;
-    this.uncertaintyMs = uncertaintyMs;
-    const query = memberFollow(this.#options.request, offsetMs, this.place.start());
-    const askedMs = Date.now() + offsetMs;
+    await this.#measure();
+    this.#correct();
+    const query = memberFollow(this.#options.request, this.#offsetMs, this.place.start());
+    const askedMs = Date.now() + this.#offsetMs;
     for await (const items of this.peer.state.followLogs(query, {
       signal: this.#leaving.signal,
       // For whoever reads the merged follow to load: it may not want to.
@@ -127,9 +141,35 @@ export class FollowedMember implements HeldMember {
     }
   }
 
+  /** Before its first record, so that none is emitted with a time that is off; one that cannot be measured is followed all the same. */
+  async #measure(): Promise<void> {
+    if (this.#clocks.of(this.id) !== undefined || !this.#clocks.measure) return;
+    const deadline = { timeoutMs: this.#options.measureMs, signal: this.#leaving.signal };
+    const measure = (signal: AbortSignal) => this.#clocks.measure?.(this.peer, { signal }) ?? Promise.resolve();
+    await withDeadline<unknown>(measure, deadline).catch(() => {});
+  }
+
+  /**
+   * Takes what is known of its clock now: where it is known better than before, or was set. What comes after that is in
+   * another time than what came before, so which was first cannot be told by the times.
+   */
+  #correct(): void {
+    const { offsetMs, uncertaintyMs } = clockOf(this.#clocks, this.id);
+    const changeMs = offsetMs - this.#offsetMs;
+    const isFirst = this.#count === 0;
+    const isBetter = uncertaintyMs < this.uncertaintyMs;
+    const wasSet = Math.abs(changeMs) > uncertaintyMs + this.uncertaintyMs;
+    if (!isFirst && !isBetter && !wasSet) return;
+    this.#offsetMs = offsetMs;
+    this.uncertaintyMs = uncertaintyMs;
+    if (isFirst || changeMs === 0) return;
+    this.#isCorrected = true;
+  }
+
   /** Whether it goes on. */
   async #take(items: readonly FollowItem[]): Promise<boolean> {
     const nowMs = Date.now();
+    this.#correct();
     const timed: TimedItem[] = [];
     let isUp = true;
     for (const item of items) {
@@ -159,7 +199,8 @@ export class FollowedMember implements HeldMember {
     this.#count++;
     const hasTime = isTime(timeMs);
     const correctedMs = hasTime ? timeMs - this.#offsetMs : undefined;
-    const item = tellRecord(ownFields(record), { node: this.id, atMs: correctedMs, isUnsure: false });
+    const item = tellRecord(ownFields(record), { node: this.id, atMs: correctedMs, isUnsure: this.#isCorrected });
+    this.#isCorrected = false;
     // Nothing is written later than it comes: a time that says so must not hold up the others.
     const ownMs = Math.min(correctedMs ?? -Infinity, nowMs);
     const known = this.#lastMs.get(file);

@@ -9,6 +9,14 @@ const BATCH_RECORDS = 1024;
 export interface MergeOptions extends LaneDeskOptions {
   /** At most this many records. */
   limit: number;
+  /** The last record of the page before: who wrote it, its key, and how sure its clock is. */
+  after?: MergedBefore | undefined;
+}
+
+export interface MergedBefore {
+  id: string;
+  key: number;
+  uncertaintyMs: number;
 }
 
 /**
@@ -17,10 +25,10 @@ export interface MergeOptions extends LaneDeskOptions {
  */
 export async function* mergeByTime(
   lanes: readonly MemberLane[],
-  { limit, ...options }: MergeOptions,
+  { limit, after, ...options }: MergeOptions,
 ): AsyncGenerator<ClusterRecord[], void, undefined> {
   const desk = new LaneDesk(lanes, options);
-  const merge = new Merge(desk, limit);
+  const merge = new Merge(desk, limit, after);
   try {
     desk.openAll();
     while (!desk.hasSign) await desk.change();
@@ -41,12 +49,12 @@ class Merge {
   readonly #desk: LaneDesk;
   readonly #heap = new LaneHeap<MemberLane>();
   #left: number;
-  #lastLane: MemberLane | undefined;
-  #lastKey = -Infinity;
+  #last: MergedBefore | undefined;
 
-  constructor(desk: LaneDesk, limit: number) {
+  constructor(desk: LaneDesk, limit: number, after: MergedBefore | undefined) {
     this.#desk = desk;
     this.#left = limit;
+    this.#last = after;
   }
 
   get isFull(): boolean {
@@ -83,8 +91,7 @@ class Merge {
     do {
       const { key } = lane;
       batch.push(lane.take(this.#isUnsure(lane, key)));
-      this.#lastLane = lane;
-      this.#lastKey = key;
+      this.#last = { id: lane.id, key, uncertaintyMs: lane.uncertaintyMs };
       count++;
     } while (count < most && lane.hasNext && (second === undefined || isBefore(lane, second)));
     this.#left -= count;
@@ -92,7 +99,8 @@ class Merge {
 
   /** Of two members' neighbours: closer than their clocks are known, or the wrong way round because one came late. */
   #isUnsure(lane: MemberLane, key: number): boolean {
-    if (this.#lastLane === undefined || this.#lastLane === lane) return false;
-    return key - this.#lastKey < lane.uncertaintyMs + this.#lastLane.uncertaintyMs;
+    const last = this.#last;
+    if (last === undefined || last.id === lane.id) return false;
+    return key - last.key < lane.uncertaintyMs + last.uncertaintyMs;
   }
 }

@@ -34,6 +34,33 @@ describe('the window in which records wait for earlier ones', () => {
     expect(takeAll(window)).toHaveLength(1);
   });
 
+  it('gives late records of several members in the order of their times, not of their coming, and as unsure', () => {
+    const window = new ReorderWindow(100);
+    const [a, b, c] = [member('a'), member('b'), member('c')];
+    window.add(a, [{ item: record('a', 1000), atMs: 1000 }], 0);
+    expect(window.take(100)).toHaveLength(1);
+    window.add(b, [{ item: record('b', 500), atMs: 500 }], 110);
+    window.add(c, [{ item: record('c', 300), atMs: 300 }], 150);
+    window.add(b, [{ item: record('b', 600), atMs: 600 }], 160);
+    expect(window.take(170)).toEqual([]);
+    const late = takeAll(window).map((item) => item.type === 'record' && [item.node, item.atMs, item.isUnsure]);
+    expect(late).toEqual([
+      ['c', 300, true],
+      ['b', 500, undefined],
+      ['b', 600, undefined],
+    ]);
+  });
+
+  it('hides no inversion: a time that is shown before an earlier one of another member makes that unsure', () => {
+    const window = new ReorderWindow(0);
+    const [a, b] = [member('a'), member('b')];
+    // Ordered by when it came, because its own time is still to come.
+    window.add(a, [{ item: record('a', 9000), atMs: 1000 }], 0);
+    window.add(b, [{ item: record('b', 2000), atMs: 2000 }], 0);
+    const [, second] = takeAll(window);
+    expect(second).toMatchObject({ node: 'b', isUnsure: true });
+  });
+
   it('gives every record once, and those that wait together in order', () => {
     const coming = fc.array(fc.tuple(fc.constantFrom('a', 'b'), fc.nat(50)), { maxLength: 200 });
     fc.assert(

@@ -1,18 +1,18 @@
 import type { ClusterFollowItem, ClusterRecord } from '@porthole/contract';
 import { type Keyed, LaneHeap } from './lane-heap.ts';
 
-/** A member may have so many items here, and all together so many; then they must wait until some are told. */
+/** A member may have so many items here, and all together so many; then they must wait until some are emitted. */
 const MAX_HELD_OF_MEMBER = 4096;
 const MAX_HELD = 65_536;
 
-/** Told at once at most. */
+/** Emitted at once at most. */
 const BATCH_ITEMS = 1024;
 
 /** What the window knows of a member. */
 export interface HeldMember {
   id: string;
   uncertaintyMs: number;
-  /** Items of it that are not told yet. */
+  /** Items of it that are not emitted yet. */
   held: number;
 }
 
@@ -27,16 +27,65 @@ export interface TimedItem {
   atMs: number;
 }
 
-/** Holds what comes for a moment, so that what another member said before it, but told later, is still told before it. */
-export class ReorderWindow {
-  readonly #windowMs: number;
+/** Items in the order of their times; those that came together are due together, with all that is before them. */
+class Lane {
   readonly #heap = new LaneHeap<Held>();
   /** When what came together is due, and up to which time; in the order of coming. */
   readonly #due: { dueMs: number; upToMs: number }[] = [];
-  #late: ClusterFollowItem[] = [];
-  #count = 0;
   #releasedMs = -Infinity;
-  #last: { member: HeldMember; atMs: number } | undefined;
+
+  get size(): number {
+    return this.#heap.size;
+  }
+
+  /** Of the first that is due; `undefined` where none is. */
+  get topMs(): number | undefined {
+    const { top } = this.#heap;
+    return top !== undefined && top.key <= this.#releasedMs ? top.key : undefined;
+  }
+
+  get nextDueMs(): number | undefined {
+    return this.topMs === undefined ? this.#due[0]?.dueMs : -Infinity;
+  }
+
+  push(held: readonly Held[], dueMs: number): void {
+    let upToMs = -Infinity;
+    for (const each of held) {
+      this.#heap.push(each);
+      upToMs = Math.max(upToMs, each.key);
+    }
+    if (held.length > 0) this.#due.push({ dueMs, upToMs });
+  }
+
+  release(nowMs: number): void {
+    const isLater = this.#due.findIndex(({ dueMs }) => dueMs > nowMs);
+    for (const { upToMs } of this.#due.splice(0, isLater < 0 ? this.#due.length : isLater))
+      this.#releasedMs = Math.max(this.#releasedMs, upToMs);
+  }
+
+  pop(): Held | undefined {
+    return this.topMs === undefined ? undefined : this.#heap.pop();
+  }
+
+  /** What comes later is held as long as what came before. */
+  hold(): void {
+    if (this.topMs === undefined) this.#releasedMs = -Infinity;
+  }
+}
+
+/**
+ * Holds what comes for a short time, so that what another member wrote before it, but sent later, is still emitted before
+ * it. What comes later than that is emitted behind its time, but in order with others that do, and as unsure.
+ */
+export class ReorderWindow {
+  readonly #windowMs: number;
+  readonly #live = new Lane();
+  readonly #late = new Lane();
+  #urgent: ClusterFollowItem[] = [];
+  #count = 0;
+  #last: { member: HeldMember; key: number; shownMs: number | undefined } | undefined;
+  /** The last time that was emitted in order: what is before it is late. */
+  #reachedMs = -Infinity;
 
   constructor(windowMs: number) {
     this.#windowMs = windowMs;
@@ -44,64 +93,62 @@ export class ReorderWindow {
 
   /** When something is due next; `undefined` while nothing is held. */
   get nextDueMs(): number | undefined {
-    if (this.#hasReleased) return -Infinity;
-    return this.#due[0]?.dueMs;
+    if (this.#urgent.length > 0) return -Infinity;
+    const due = [this.#live.nextDueMs, this.#late.nextDueMs].filter((dueMs) => dueMs !== undefined);
+    return due.length === 0 ? undefined : Math.min(...due);
   }
 
   isFull({ held }: HeldMember): boolean {
-    return held >= MAX_HELD_OF_MEMBER || (this.#heap.size >= MAX_HELD && held > 0);
+    return held >= MAX_HELD_OF_MEMBER || (this.#live.size + this.#late.size >= MAX_HELD && held > 0);
   }
 
-  /** What belongs before something that was told already is not held: it is told at once, and as unsure. */
   add(member: HeldMember, items: readonly TimedItem[], nowMs: number): void {
-    let upToMs = -Infinity;
-    for (const { item, atMs } of items) {
-      if (this.#last && atMs < this.#last.atMs) {
-        this.#late.push(item.type === 'record' && member !== this.#last.member ? { ...item, isUnsure: true } : item);
-        continue;
-      }
-      this.#heap.push({ key: atMs, place: this.#count++, item, member });
-      member.held++;
-      upToMs = Math.max(upToMs, atMs);
-    }
-    if (upToMs > -Infinity) this.#due.push({ dueMs: nowMs + this.#windowMs, upToMs });
+    const held = items.map(({ item, atMs }): Held => ({ key: atMs, place: this.#count++, item, member }));
+    member.held += held.length;
+    const isLate = ({ key }: Held) => key < this.#reachedMs;
+    this.#live.push(
+      held.filter((each) => !isLate(each)),
+      nowMs + this.#windowMs,
+    );
+    this.#late.push(held.filter(isLate), nowMs + this.#windowMs);
   }
 
-  /** Tells an item out of all order. */
+  /** Emits an item out of all order. */
   addUrgent(item: ClusterFollowItem): void {
-    this.#late.push(item);
+    this.#urgent.push(item);
   }
 
   /** What is due by now, in order; not more than a batch of it. */
   take(nowMs: number): ClusterFollowItem[] {
-    const batch = this.#late;
-    this.#late = [];
-    const isLater = this.#due.findIndex(({ dueMs }) => dueMs > nowMs);
-    for (const { upToMs } of this.#due.splice(0, isLater < 0 ? this.#due.length : isLater)) {
-      if (upToMs > this.#releasedMs) this.#releasedMs = upToMs;
+    const batch = this.#urgent;
+    this.#urgent = [];
+    this.#live.release(nowMs);
+    this.#late.release(nowMs);
+    while (batch.length < BATCH_ITEMS) {
+      // Late ones first: they belong before everything else.
+      const late = this.#late.pop();
+      const held = late ?? this.#live.pop();
+      if (held === undefined) break;
+      if (late === undefined) this.#reachedMs = Math.max(this.#reachedMs, held.key);
+      batch.push(this.#emitted(held));
     }
-    while (batch.length < BATCH_ITEMS && this.#hasReleased) {
-      const held = this.#heap.pop();
-      if (held) batch.push(this.#told(held));
-    }
+    this.#late.hold();
     return batch;
   }
 
-  get #hasReleased(): boolean {
-    const { top } = this.#heap;
-    return this.#late.length > 0 || (top !== undefined && top.key <= this.#releasedMs);
-  }
-
-  #told({ item, member, key }: Held): ClusterFollowItem {
+  #emitted({ item, member, key }: Held): ClusterFollowItem {
     member.held--;
     if (item.type !== 'record') return item;
-    const isUnsure = this.#isUnsure(member, key);
-    this.#last = { member, atMs: key };
+    const isUnsure = this.#isUnsure(member, key, item.atMs);
+    this.#last = { member, key, shownMs: item.atMs };
     return isUnsure ? { ...item, isUnsure: true } : (item satisfies ClusterRecord);
   }
 
-  #isUnsure(member: HeldMember, atMs: number): boolean {
-    if (this.#last === undefined || this.#last.member === member) return false;
-    return atMs - this.#last.atMs < member.uncertaintyMs + this.#last.member.uncertaintyMs;
+  /** Of two members' neighbours: closer than their clocks are known, or the wrong way round, also by the times that are shown. */
+  #isUnsure(member: HeldMember, key: number, shownMs: number | undefined): boolean {
+    const last = this.#last;
+    if (last === undefined || last.member === member) return false;
+    if (key - last.key < member.uncertaintyMs + last.member.uncertaintyMs) return true;
+    return shownMs !== undefined && last.shownMs !== undefined && shownMs < last.shownMs;
   }
 }

@@ -19,6 +19,7 @@ export interface SearchFacts extends CallOptions {
   reachedMs: number | null;
   /** Where an earlier page stopped, or the time it begins at. */
   beganMs: number | null;
+  lastNode: string | undefined;
   startedMs: number;
 }
 
@@ -106,14 +107,17 @@ function reasonOf({ asked, request }: SearchFacts, places: readonly MemberPlace[
  * Only where something is left of a member that has given something: who asks until there is no cursor must come to an
  * end, also where a member never answers. Such a member is asked again as long as there are others.
  */
-function cursorOf({ asked, request, reachedMs, reports }: SearchFacts, places: readonly MemberPlace[]): string | null {
+function cursorOf(
+  { asked, request, reachedMs, lastNode, reports }: SearchFacts,
+  places: readonly MemberPlace[],
+): string | null {
   const goesOn = asked.some(
     ({ lane }, index) => lane.hasAnswered && !hasFailedAtOnce(lane) && places[index] !== 'done',
   );
   if (!goesOn) return null;
   const members = new Map(asked.map(({ lane }, index) => [lane.id, places[index] ?? 'done']));
   for (const { id, outcome } of reports) if (outcome === 'ok') members.set(id, 'done');
-  return encodeClusterCursor({ order: request.order, reachedMs, members });
+  return encodeClusterCursor({ order: request.order, reachedMs, members, ...(lastNode !== undefined && { lastNode }) });
 }
 
 function hasFailedAtOnce({ problem, told }: AskedMember['lane']): boolean {

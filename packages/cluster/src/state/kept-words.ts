@@ -37,6 +37,8 @@ interface Entry {
   asOfMs: number;
   member: Member;
   departed: DepartedState | null;
+  /** Of configuration, records and files, how many there are. */
+  parts: number;
   /** As it is written, packed: of a thousand members one is read now and then. */
   packed: Buffer;
   bytes: number;
@@ -146,7 +148,9 @@ export class KeptWords {
     const known = this.#entries.get(words.member.id);
     // Which run of a member is the last must be on disk: only of that run it counts whether it left.
     const isSameRun = known?.member.node.onlineTime === words.member.node.onlineTime;
-    const writtenMs = (isSameRun && known?.writtenMs) || -Infinity;
+    // What was missing from the first is not left to the next write, which is minutes away.
+    const isFuller = partsOf(words) > (known?.parts ?? 0);
+    const writtenMs = (isSameRun && !isFuller && known?.writtenMs) || -Infinity;
     const entry = { ...pack(words), writtenMs, isWritten: false };
     this.#entries.set(words.member.id, entry);
     if (nowMs() - writtenMs >= writeMs) this.#write(entry);
@@ -229,7 +233,7 @@ function departedMs({ asOfMs, departed }: Pick<Entry, 'asOfMs' | 'departed'>): n
   return Math.max(asOfMs, departed?.sinceMs ?? -Infinity);
 }
 
-function pack(words: MemberWords): Pick<Entry, 'id' | 'asOfMs' | 'member' | 'departed' | 'packed' | 'bytes'> {
+function pack(words: MemberWords): Pick<Entry, 'id' | 'asOfMs' | 'member' | 'departed' | 'parts' | 'packed' | 'bytes'> {
   const text = Buffer.from(writeWords(words));
   const { member, asOfMs, departed } = words;
   return {
@@ -237,9 +241,14 @@ function pack(words: MemberWords): Pick<Entry, 'id' | 'asOfMs' | 'member' | 'dep
     asOfMs,
     member,
     departed,
+    parts: partsOf(words),
     packed: deflateRawSync(text, { level: PACK_LEVEL }),
     bytes: text.length,
   };
+}
+
+function partsOf({ config, records, files }: MemberWords): number {
+  return [config !== null, records.length > 0, files !== null].filter(Boolean).length;
 }
 
 function wordsOf({ packed }: Entry): MemberWords | undefined {

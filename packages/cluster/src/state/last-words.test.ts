@@ -129,7 +129,7 @@ describe('what a member told', () => {
       await hang();
     };
     world.states = { a: telling('a', { searchLogs: silent }), b: telling('b', { config: hang }) };
-    const snapshots = await world.open({ timeoutMs: 50 });
+    const snapshots = await world.open({ timeoutMs: 500 });
     await snapshots.lastWords.listen();
     expect(snapshots.kept.of('a')).toMatchObject({ config: { config: 'name = "a"\n' }, records: [] });
     expect(snapshots.kept.of('b')).toMatchObject({

@@ -17,6 +17,7 @@ export function fakeCluster(
   }: { clocks?: Readonly<Record<string, MemberClock>>; limits?: Partial<ClusterLimits> } = {},
 ): FakeCluster {
   const known = new Map(Object.entries(states));
+  let runs = 0;
   const members = new Map([...known.keys()].map((id) => [id, memberOf(id)]));
   const listeners = new Set<() => void>();
   const membership = {
@@ -44,7 +45,7 @@ export function fakeCluster(
     set(id, state) {
       if (state) known.set(id, state);
       else known.delete(id);
-      if (state) members.set(id, memberOf(id));
+      if (state) members.set(id, memberOf(id, ++runs));
       else members.delete(id);
       for (const listener of listeners) listener();
     },
@@ -59,7 +60,9 @@ function fakePeers(membership: { members: readonly Member[] }, known: ReadonlyMa
   const withState = (peer: { member: Member }) => {
     const state = known.get(peer.member.id);
     if (!state) throw new Error(`no such member: ${peer.member.id}`);
-    const seen = kept.get(peer) ?? { member: peer.member, state, forget: async () => 0 };
+    const before = kept.get(peer);
+    // A member that was started anew is asked anew.
+    const seen = before?.state === state ? before : { member: peer.member, state, forget: async () => 0 };
     kept.set(peer, seen);
     return seen;
   };
@@ -70,7 +73,7 @@ function fakePeers(membership: { members: readonly Member[] }, known: ReadonlyMa
   };
 }
 
-function memberOf(id: string): Member {
-  const node = { hostIp: '127.0.0.1', hostName: id, grpcPort: 0, httpPort: 0, version: '', onlineTime: 0 };
+function memberOf(id: string, onlineTime = 0): Member {
+  const node = { hostIp: '127.0.0.1', hostName: id, grpcPort: 0, httpPort: 0, version: '', onlineTime };
   return { id, role: 'node', node, url: `http://${id}.invalid`, isSelf: false };
 }
