@@ -18,8 +18,8 @@ const MARGIN_MS = 5000;
 /** Records of which it is remembered that they were told, at least: a margin of some thousand records per second. */
 const REMEMBERED = 10_000;
 
-/** Of a URL, what positions may take; a node takes 8 KiB in all. Beyond it, a follow continues by time. */
-const MAX_POSITIONS_CHARACTERS = 6 * 1024;
+/** What positions may take of a URL, for nodes that take no parameters in a body. Beyond it, a follow continues by time. */
+const SHORT_POSITIONS_CHARACTERS = 6 * 1024;
 
 /** Files of a member whose position is remembered; a log has one that is written. */
 const MAX_FILES = 64;
@@ -39,6 +39,7 @@ export class ClusterFollowPlace implements Place<ClusterFollowItem> {
   #beganMs: number | undefined;
   #newestMs: number | undefined;
   #wasQuiet = false;
+  #maxCharacters = Number.POSITIVE_INFINITY;
 
   constructor(query: FollowQuery & MemberSelection, clock: Clock) {
     this.#query = query;
@@ -63,11 +64,13 @@ export class ClusterFollowPlace implements Place<ClusterFollowItem> {
     });
   }
 
-  /** What it sends is short. */
-  shorten(): void {}
+  shorten(): void {
+    this.#maxCharacters = SHORT_POSITIONS_CHARACTERS;
+  }
 
-  /** It continues by time: there is no position to forget. */
+  /** Continues by time; what a member lacks it reports itself. */
   forget(): ClusterFollowItem[] {
+    this.#positions.clear();
     return [];
   }
 
@@ -99,7 +102,7 @@ export class ClusterFollowPlace implements Place<ClusterFollowItem> {
     if (this.#positions.size === 0) return undefined;
     const members = new Map([...this.#positions].map(([id, files]) => [id, [...files.values()].join('~')]));
     const text = encodeFollowPositions(members);
-    return text.length > MAX_POSITIONS_CHARACTERS ? undefined : text;
+    return text.length > this.#maxCharacters ? undefined : text;
   }
 
   #since(nowMs: number): string {

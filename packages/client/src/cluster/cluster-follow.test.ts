@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { failureOf } from '../testing/failure-of.ts';
 import { answering, type Handler, JSON_HEADERS, SSE_HEADERS, startOddServer } from '../testing/odd-server.ts';
 import { testClient, testClock } from '../testing/test-client.ts';
+import { ClusterFollowPlace } from './cluster-follow-place.ts';
 
 const NOW = Date.UTC(2026, 10, 15, 12);
 
@@ -72,12 +73,25 @@ describe('the follow of a cluster', () => {
     expect(asked).toEqual([{}, { positions: '@a=1', time: '5200ms' }]);
   });
 
-  it('continues by time where there are too many members to name', async () => {
-    const many = Array.from({ length: 200 }, (_, place) => record(`member-${place}`, 'c'.repeat(40), NOW - 9000)).join(
-      '',
-    );
-    const { asked } = await followed([many, record('a', '2', NOW)], { start: 'end' }, 'a 2');
-    expect(asked).toEqual([{}, { time: String(NOW - 14_000) }]);
+  it('continues by time where a node takes no long requests and there are too many members to name', () => {
+    const place = new ClusterFollowPlace({ start: 'end' }, testClock());
+    place.began(NOW);
+    const records = Array.from({ length: 200 }, (_, index) => ({
+      type: 'record' as const,
+      ...{
+        node: `member-${index}`,
+        file: 'a.log',
+        offset: 0,
+        bytes: 1,
+        cursor: 'c'.repeat(40),
+        message: '',
+        atMs: 9000,
+      },
+    }));
+    place.note(records, { heartbeat: false });
+    expect(place.question(NOW).query.get('positions')?.split('|')).toHaveLength(200);
+    place.shorten();
+    expect(Object.fromEntries(place.question(NOW).query)).toEqual({ time: '4000' });
   });
 
   it('an unfinished line is told again, whole', async () => {

@@ -34,7 +34,9 @@ export async function* searchCluster(
   }
   throwIfRefused(lanes, { isFirst: reports.length === 0 });
   const { reachedMs: beganMs } = began;
-  yield [await endOf(parts, { request, asked, reports, reachedMs, lastNode, beganMs, startedMs, ...(signal && { signal }) })];
+  yield [
+    await endOf(parts, { request, asked, reports, reachedMs, lastNode, beganMs, startedMs, ...(signal && { signal }) }),
+  ];
 }
 
 /** The last record of the page before, as far as its cursor says. */
