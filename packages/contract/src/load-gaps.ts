@@ -18,6 +18,9 @@ const LOSSES: ReadonlySet<string> = new Set([
   'LOG_FILE_UNREADABLE',
 ]);
 
+/** Searches of one gap that find a file truncated while they read it; beyond it something is wrong with the file. */
+const MAX_TRUNCATIONS = 5;
+
 /** Waits between attempts to load a gap from a node that is away. */
 const FIRST_WAIT_MS = 250;
 const LONGEST_WAIT_MS = 5000;
@@ -86,6 +89,7 @@ class GapLoad {
   #start: StartPoint | undefined;
   #limit = PAGE_RECORDS;
   #isReported = false;
+  #truncations = 0;
   /** Of the newest record loaded. */
   #lastMs: number | undefined;
   #failures = 0;
@@ -150,6 +154,9 @@ class GapLoad {
       }
       const end = items.at(-1);
       if (end?.type !== 'end') continue;
+      const isTruncated = end.problems.some(({ code }) => code === 'LOG_FILE_TRUNCATED');
+      // It was truncated while it was read: what it held stands in a copy, which the next search finds.
+      if (isTruncated && ++this.#truncations <= MAX_TRUNCATIONS) return false;
       if (end.problems.some(({ code }) => LOSSES.has(code))) yield this.#report();
       if (end.reason === 'exhausted' || end.cursor === null) return true;
       this.#start = { cursor: end.cursor };

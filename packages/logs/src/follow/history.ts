@@ -17,6 +17,9 @@ const HISTORY_LIMIT = 100_000;
 /** Records of a batch when they are given from memory. */
 const BATCH_RECORDS = 1000;
 
+/** Searches of one history that find a file truncated while they read it; beyond it something is wrong with the file. */
+const MAX_TRUNCATIONS = 5;
+
 const MISSING: ReadonlySet<string> = new Set(['LOG_FAMILY_NOT_FOUND', 'LOG_FILE_NOT_FOUND']);
 
 export type Search = (query: SearchQuery, options: { signal?: AbortSignal }) => AsyncGenerator<SearchItem[]>;
@@ -128,6 +131,8 @@ async function* searchAll(
   parts: HistoryParts,
 ): AsyncGenerator<HistoryPart, void, undefined> {
   let start = from;
+  let last: string | undefined;
+  let truncations = 0;
   for (let done = false; !done && !parts.signal.aborted; ) {
     done = true;
     const range = { ...(start && { start }), ...(until !== undefined && { until }) };
@@ -135,8 +140,18 @@ async function* searchAll(
     for await (const items of searchWhatIsThere(query, parts)) {
       const records = items.filter((item) => item.type === 'record');
       const end = items.find((item) => item.type === 'end');
-      const isPartGone = end?.problems.some(({ code }) => code === 'CURSOR_GONE') ?? false;
+      const newest = records.at(-1);
+      if (newest) last = resumeCursor(newest);
+      const hasProblem = (wanted: string) => end?.problems.some(({ code }) => code === wanted) ?? false;
+      // A file was truncated while it was read: what it held stands in a copy, which the next search finds.
+      const isTruncated = hasProblem('LOG_FILE_TRUNCATED') && ++truncations <= MAX_TRUNCATIONS;
+      const isPartGone = hasProblem('CURSOR_GONE') || (hasProblem('LOG_FILE_TRUNCATED') && !isTruncated);
       if (records.length > 0 || isPartGone) yield { records, isGone: isPartGone };
+      if (isTruncated) {
+        if (last !== undefined) start = { cursor: last };
+        done = false;
+        continue;
+      }
       if (!end?.cursor || end.reason === 'exhausted' || end.reason === 'cancelled') continue;
       start = { cursor: end.cursor };
       done = false;

@@ -147,6 +147,8 @@ test('copy-truncate: the rest stands in the copy, and a gap is told', async () =
   expect(typesOf(follow)).toEqual(['truncated', 'gap']);
   const gap = follow.items.find(({ type }) => type === 'gap');
   expect(gap).toMatchObject({ family: 'app.log', reason: 'truncated', bytes: null, until: null });
+  const files = follow.items.flatMap((item) => (item.type === 'record' ? [item.file] : []));
+  expect(files.slice(-8)).toEqual([...Array(5).fill('app.log.1'), ...Array(3).fill('app.log')]);
 });
 
 test('copy-truncate with the copy compressed at once', async () => {

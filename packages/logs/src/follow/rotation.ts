@@ -59,6 +59,8 @@ export async function passCut(tail: LogTail, file: TailFile): Promise<void> {
   }
   tellCut(tail);
   tail.known.remember(members);
+  // The rest of the old text was read from its copy; the new one is in the live file.
+  file.text.name = tail.name;
   file.restart();
 }
 
