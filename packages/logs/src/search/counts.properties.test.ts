@@ -4,7 +4,7 @@ import { toldOf } from '../testing/ask.ts';
 import { randomDir } from '../testing/random-dir.ts';
 import { BERLIN, logSpec } from '../testing/random-logs.ts';
 import { filterOf, filterSpec } from '../testing/random-queries.ts';
-import { familyRecordsOf, slowDigest, slowHistogram } from '../testing/slow-logs.ts';
+import { familyRecordsOf, slowDigest, slowHistogram, timedOnly } from '../testing/slow-logs.ts';
 
 /** `MORE=20 SEED=random` looks for new cases. */
 const MORE = Number(process.env.MORE ?? 1);
@@ -21,7 +21,7 @@ describe('a histogram', () => {
     });
     await fc.assert(
       fc.asyncProperty(specs, fc.array(question, { minLength: 1, maxLength: 4 }), async (logSpecs, questions) => {
-        const records = write(logSpecs).flatMap((family) => familyRecordsOf(family, BERLIN));
+        const records = write(logSpecs).flatMap((family) => timedOnly(familyRecordsOf(family, BERLIN)));
         for (const { filter: wanted, bucketMs, buckets } of [...questions, ...questions]) {
           const filter = filterOf(wanted, records);
           const found = await logs.histogram({ ...filter, buckets, ...(bucketMs !== undefined && { bucketMs }) });
@@ -51,7 +51,7 @@ describe('a digest', () => {
     });
     await fc.assert(
       fc.asyncProperty(specs, fc.array(question, { minLength: 1, maxLength: 3 }), async (logSpecs, questions) => {
-        const records = write(logSpecs).flatMap((family) => familyRecordsOf(family, BERLIN));
+        const records = write(logSpecs).flatMap((family) => timedOnly(familyRecordsOf(family, BERLIN)));
         for (const { filter: wanted, newSince, onlyNew, limit } of [...questions, ...questions]) {
           const filter = filterOf(wanted, records);
           const newSinceMs = filterOf({ from: newSince }, records).fromMs ?? 0;

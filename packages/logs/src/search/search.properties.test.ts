@@ -11,6 +11,7 @@ import {
   slowMerge,
   slowSearch,
   tell,
+  timedOnly,
 } from '../testing/slow-logs.ts';
 import type { FoundRecord, StartPoint } from '../types.ts';
 
@@ -204,9 +205,4 @@ function expectLanes(
     expectSame(own, lanes[index] ?? []);
   });
   expect(found.length).toBe(lanes.flat().length);
-}
-
-/** A log without a timestamp takes no part among all logs. */
-function timedOnly<T extends { timeMs: number }>(records: T[]): T[] {
-  return records.every(({ timeMs }) => Number.isNaN(timeMs)) ? [] : records;
 }

@@ -264,3 +264,8 @@ export function slowDigest(records: readonly SlowRecord[], filter: RecordFilter,
     return { level, source, shape, count: members.length, firstMs, lastMs, isNew, sample: tell(sample) };
   });
 }
+
+/** A log without a timestamp takes no part among all logs. */
+export function timedOnly<T extends { timeMs: number }>(records: T[]): T[] {
+  return records.every(({ timeMs }) => Number.isNaN(timeMs)) ? [] : records;
+}
