@@ -8,9 +8,7 @@ import { BINARY, tempDir } from './testing/program.ts';
 /** How far the clock of the member that joins is ahead. */
 const AHEAD_MS = 7000;
 
-it('a member whose clock is ahead joins a running follow, is restarted, and the node that is asked is killed: no line is lost or given twice', {
-  timeout: 90_000,
-}, async () => {
+it('a member whose clock is ahead joins a running follow, is restarted, and the node that is asked is killed: no line is lost or given twice', async () => {
   const etcd = await startTestEtcd();
   const [port = 0] = await freePorts(1);
   const flags = ['--cluster-etcd', etcd.url];

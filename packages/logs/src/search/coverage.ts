@@ -41,14 +41,16 @@ export async function coverageOf(
   const lowMs = (await latestOf(edgesOf('before'), MAX_READ_BLOCKS)) + 1;
   const highMs = -(await latestOf(edgesOf('from'), MAX_READ_BLOCKS)) - 1;
   const isWhole = lowMs === -Infinity && highMs === Infinity;
-  const lastMs = toMs === undefined ? Infinity : toMs - 1;
-  const range = { fromMs: Math.max(lowMs, fromMs ?? -Infinity), toMs: Math.min(highMs, lastMs) };
+  // Records have whole milliseconds; what is asked for need not.
+  const startMs = fromMs === undefined ? -Infinity : Math.ceil(fromMs);
+  const lastMs = toMs === undefined ? Infinity : Math.ceil(toMs) - 1;
+  const range = { fromMs: Math.max(lowMs, startMs), toMs: Math.min(highMs, lastMs) };
   // Nothing is left out beyond the first and the last record: they are where it ends.
   const ends = { shop, flag, families: parts.map(({ family }) => family), tally };
   if (range.fromMs === -Infinity) range.fromMs = await firstTime(ends);
   if (range.toMs === Infinity) range.toMs = await lastTime(ends);
   if (isWhole && fromMs === undefined) range.fromMs = Math.min(range.fromMs, lastMs);
-  if (isWhole && toMs === undefined) range.toMs = Math.max(range.toMs, fromMs ?? -Infinity);
+  if (isWhole && toMs === undefined) range.toMs = Math.max(range.toMs, startMs);
   const isRange = Number.isFinite(range.fromMs) && Number.isFinite(range.toMs) && range.fromMs <= range.toMs;
   return isRange ? range : null;
 }

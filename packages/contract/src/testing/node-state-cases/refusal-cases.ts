@@ -152,7 +152,7 @@ const OTHERS: readonly NodeStateCase[] = [
   }),
   nodeCase({
     name: 'more questions at a time than the node takes are refused, and taken again later',
-    files: { 'a.log': 'one\n' },
+    files: { 'a.log': '2026-06-01 10:00:00.000\tINFO\ta.go:1\tone\n' },
     settings: { search: { maxQueued: 1 } },
     ask: async (node, dir) => {
       await dir.holdSearch();

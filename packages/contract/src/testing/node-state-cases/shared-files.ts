@@ -81,7 +81,7 @@ export function sharedFiles(): CaseFiles {
     'bytes.log': NOT_TEXT,
     'long.log': [
       line(0, 'INFO', `l.go:1\tlong ${'ä'.repeat(50_000)} tail`),
-      line(1, 'INFO', `l.go:2\tlonger ${'0123456789'.repeat(40_000)} tail`),
+      line(1, 'INFO', `l.go:2\tlonger ${'0123456789'.repeat(60_000)} tail`),
     ].join(''),
     'many.log': manyRecords(),
     'empty.log': '',
