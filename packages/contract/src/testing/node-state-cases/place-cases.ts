@@ -1,7 +1,7 @@
 import type { FoundRecord } from '@porthole/logs/types';
 import { expect } from 'vitest';
 import type { NodeState } from '../../node-state.ts';
-import { failureOf, messagesOf, placesOf, search, searchPages, searchQuery } from './answers.ts';
+import { messagesOf, placesOf, search, searchPages, searchQuery } from './answers.ts';
 import { type NodeStateCase, nodeCase } from './node-state-case.ts';
 import { BEGAN_MS, line, MANY } from './shared-files.ts';
 
