@@ -1,4 +1,4 @@
-import { appendFileSync, writeFileSync } from 'node:fs';
+import { appendFileSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { eventually } from '../testing/eventually.ts';
@@ -50,6 +50,26 @@ test('closing the hub ends every follow with the reason', async () => {
   for (const { items } of follows) {
     await eventually(() => expect(items).toEqual([{ type: 'end', reason: 'stopping' }]));
   }
+});
+
+test.each([
+  ['empty', true],
+  ['missing', false],
+])('a follow of all logs in a directory that is %s at first emits logs created later', async (_state, exists) => {
+  const dir = join(tempDir(), 'logs');
+  if (exists) mkdirSync(dir);
+  const hub = openHub(dir);
+  const follow = collectFollow(hub, {});
+  const other = collectFollow(hub, {});
+  await Promise.all([follow.ready, other.ready]);
+  await other.stop();
+  mkdirSync(dir, { recursive: true });
+  writeFileSync(join(dir, 'a.log'), '');
+  await eventually(() => expect(hub.usage.readers).toBe(1));
+  appendFileSync(join(dir, 'a.log'), line(1));
+  await eventually(() => expect(follow.texts).toEqual([bare(line(1))]));
+  await follow.stop();
+  await eventually(() => expect(hub.usage).toEqual({ readers: 0, watchers: 0, openFiles: 0 }));
 });
 
 test('all logs of the directory are followed, those that appear later from their start', async () => {

@@ -109,7 +109,10 @@ export class FollowHub {
    */
   async *follow(query: FollowQuery, { signal }: ReadOptions = {}): AsyncGenerator<FollowItem[], void, undefined> {
     const session = new FollowSession(query, this.#sessionParts());
-    const onAbort = () => session.end('cancelled');
+    const onAbort = () => {
+      session.end('cancelled');
+      this.#rest();
+    };
     signal?.addEventListener('abort', onAbort);
     this.#sessions.add(session);
     if (signal?.aborted) onAbort();
@@ -120,6 +123,7 @@ export class FollowHub {
       signal?.removeEventListener('abort', onAbort);
       session.end('cancelled');
       this.#sessions.delete(session);
+      this.#rest();
     }
   }
 
@@ -127,8 +131,8 @@ export class FollowHub {
   async close(): Promise<void> {
     this.#closed = true;
     for (const session of this.#sessions) session.end('stopping');
-    this.#rest();
     await this.#tails.close();
+    this.#rest();
   }
 
   #sessionParts(): SessionParts {
@@ -151,6 +155,8 @@ export class FollowHub {
 
   async #targetsOf({ file, family }: FollowQuery): Promise<TailTarget[]> {
     if (file !== undefined) return [await this.#fileTarget(file)];
+    // Before the listing: a directory without logs has no tail that would start it, and the first log may come any time.
+    if (family === undefined && !this.#closed) await this.#watch.start();
     const targets = targetsIn(await this.#parts.list());
     if (family === undefined) {
       this.#setSeen(targets);
@@ -224,7 +230,10 @@ export class FollowHub {
     for (const session of this.#sessions) if (session.followsAll) session.bell.ring();
   }
 
+  /** Stops watching when no log is read and nobody waits for new ones. */
   #rest(): void {
+    const isWaiting = [...this.#sessions].some(({ followsAll, isEnded }) => followsAll && !isEnded);
+    if (this.#tails.size > 0 || (isWaiting && !this.#closed)) return;
     clearTimeout(this.#listTimer);
     this.#listTimer = undefined;
     this.#watch.stop();

@@ -41,6 +41,10 @@ export class FollowSession {
     this.followsAll = query.file === undefined && query.family === undefined;
   }
 
+  get isEnded(): boolean {
+    return this.#endReason !== undefined;
+  }
+
   /** Gives everything back at once, even if nobody asks for the last item. */
   end(reason: 'cancelled' | 'stopping'): void {
     this.#endReason ??= reason;
@@ -76,7 +80,6 @@ export class FollowSession {
 
   async #join(target: TailTarget, { fromStart }: { fromStart: boolean }): Promise<TailReader | undefined> {
     if (this.#endReason !== undefined) return undefined;
-    const isTimed = this.followsAll ? await this.#parts.isTimed(target) : true;
     const tail = await this.#parts.takeTail(target, { fromStart });
     if (this.#endReason !== undefined) {
       this.#parts.leaveTail(tail);
@@ -85,9 +88,10 @@ export class FollowSession {
     const filter = this.#parts.filterFor(filterOf(this.#query));
     const reader = new TailReader(tail, { filter, raw: this.#query.raw ?? false });
     this.#readers.set(tail.family, reader);
-    if (this.followsAll) this.#timedOnly.set(reader, new TimedOnly(isTimed));
     tail.ring.listen(this.bell);
-    return reader;
+    // Only now: what is written between the two looks is in the ring, behind the reader's position.
+    if (this.followsAll) this.#timedOnly.set(reader, new TimedOnly(await this.#parts.isTimed(target)));
+    return this.isEnded ? undefined : reader;
   }
 
   #leave(tail: LogTail): void {
