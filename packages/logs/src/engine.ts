@@ -1,6 +1,6 @@
 import { stat } from 'node:fs/promises';
-import { groupFamilies } from './file/families.ts';
-import { familyNotFound } from './file/family-not-found.ts';
+import { setTimeout as delay } from 'node:timers/promises';
+import { DirStamp } from './file/dir-stamp.ts';
 import type { HandleCache } from './file/handle-cache.ts';
 import type { LogHandle } from './file/log-handle.ts';
 import type { SharedReads } from './file/shared-reads.ts';
@@ -21,6 +21,7 @@ import { FileOpener } from './search/open-file.ts';
 import { packedText } from './search/packed-text.ts';
 import { ScanShop } from './search/scan-shop.ts';
 import { searchLines } from './search/search.ts';
+import { familiesIn, namesIn, withinLimit } from './search/selected-families.ts';
 import type { AskOptions } from './search/stop-reason.ts';
 import type {
   Digest,
@@ -37,13 +38,11 @@ import type {
   SearchQuery,
 } from './types.ts';
 
-/** Each holds a descriptor while it is asked. */
-const MAX_OPEN_FILES = 1000;
+/** Openings of the files of a family, because they were renamed meanwhile; then those that were opened will do. */
+const MAX_ATTEMPTS = 10;
 
-interface FamilyNames {
-  name: string;
-  files: string[];
-}
+/** Between two of them, times their number: a rotation takes a moment. */
+const ATTEMPT_MS = 2;
 
 export interface EngineOptions {
   /** Threads that scan. */
@@ -160,7 +159,7 @@ export class LogEngine {
   /** Whether a file of the log has timestamps near its start: the live one may have just been rotated. */
   async #isTimed({ name, family }: { name: string; family: string | undefined }): Promise<boolean> {
     if (await this.#hasTimes(name)) return true;
-    const families = family === undefined ? [] : await this.#families({});
+    const families = family === undefined ? [] : familiesIn(await this.#parts.list(), {});
     const rotated = families.find((found) => found.name === family)?.files.toReversed() ?? [];
     for (const file of rotated) if (file !== name && (await this.#hasTimes(file))) return true;
     return false;
@@ -221,11 +220,31 @@ export class LogEngine {
     };
   }
 
+  /** Files are renamed one after the other in a rotation: opened by their names, one of them may be missed. */
   async #open(selection: LogSelection, options: AskOptions): Promise<OpenFamily[]> {
+    if (selection.file !== undefined) return this.#openSeen([], selection, options);
+    for (let attempt = 1; ; attempt++) {
+      const quiet = await DirStamp.take(this.#parts.dir);
+      const seen = await this.#parts.list();
+      const opened = await this.#openSeen(seen, selection, options);
+      if (attempt === MAX_ATTEMPTS || options.signal?.aborted || (await quiet.isSame())) return opened;
+      try {
+        const family = selection.family;
+        if (namesIn(seen, family) === namesIn(await this.#parts.list(), family)) return opened;
+      } catch (error) {
+        opened.forEach(releaseFamily);
+        throw error;
+      }
+      opened.forEach(releaseFamily);
+      await delay(ATTEMPT_MS * (attempt - 1));
+    }
+  }
+
+  async #openSeen(seen: readonly SeenFile[], selection: LogSelection, options: AskOptions): Promise<OpenFamily[]> {
     const { file } = selection;
     // A family leaves out what is gone; a file that was asked for by name must be there.
     if (file !== undefined) (await this.#parts.acquire(file)).release();
-    const families = file === undefined ? await this.#families(selection) : [{ name: file, files: [file] }];
+    const families = file === undefined ? familiesIn(seen, selection) : [{ name: file, files: [file] }];
     const { within, problem } = withinLimit(families);
     // A directory that is missing has no records, which must not look like a quiet one.
     const missing = families.length === 0 ? await findMissingDir(this.#parts.dir) : undefined;
@@ -245,22 +264,6 @@ export class LogEngine {
     if (problem) opened[0]?.problems.push(problem);
     return opened;
   }
-
-  async #families({ family: wanted }: LogSelection): Promise<FamilyNames[]> {
-    const seen = await this.#parts.list();
-    const families = groupFamilies(seen.map(({ name }) => name)).map(({ name, files }) => ({
-      name,
-      files: files.map((file) => file.name),
-    }));
-    if (wanted === undefined) return families;
-    const found = families.filter(({ name }) => name === wanted);
-    if (found.length === 0)
-      throw familyNotFound(
-        wanted,
-        families.map(({ name }) => name),
-      );
-    return found;
-  }
 }
 
 async function findMissingDir(dir: string): Promise<FileProblem | undefined> {
@@ -276,18 +279,4 @@ async function findMissingDir(dir: string): Promise<FileProblem | undefined> {
 function parseLines(lines: Buffer): SearchItem[] {
   const texts = lines.toString().split('\n').slice(0, -1);
   return texts.map((text) => JSON.parse(text) as SearchItem);
-}
-
-/** Whole families, as many as may be open at a time. */
-function withinLimit(families: FamilyNames[]): { within: FamilyNames[]; problem: FileProblem | undefined } {
-  let files = 0;
-  const within = families.filter((family, index) => {
-    files += family.files.length;
-    return files <= MAX_OPEN_FILES || index === 0;
-  });
-  const left = families.length - within.length;
-  if (left === 0) return { within, problem: undefined };
-  const first = families.find((family) => !within.includes(family))?.name ?? '';
-  const detail = `${left} families were left out: at most ${MAX_OPEN_FILES} files are searched at once; ask by family`;
-  return { within, problem: { file: first, code: 'TOO_MANY_FILES', detail } };
 }

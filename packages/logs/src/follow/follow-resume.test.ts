@@ -143,3 +143,35 @@ async function loaded(logs: LogDir, gap: Extract<FollowItem, { type: 'gap' }>): 
     for (const item of items) if (item.type === 'record') records.push(item);
   return records;
 }
+
+test('after a record that is gone: a continuation line at the start of what is left is sent', async () => {
+  const { dir, path } = log(lines(1, 3));
+  const record = await newestOf(dir);
+  rmSync(path);
+  writeFileSync(path, `\tat one\n${line(4)}`);
+  const items = await take(openDir(dir), { start: { cursor: resumeCursor(record) } }, 3);
+  expect(textsOf(items)).toEqual(['gap', '\tat one', line(4).trimEnd()]);
+});
+
+test('what is written after a follow began is sent although its file was removed before the history came to it', async () => {
+  const { dir, path } = log(line(1));
+  writeFileSync(join(dir, 'a.log'), line(1));
+  const logs = openDir(dir);
+  const abort = new AbortController();
+  const batches = logs.follow({ start: { timeMs: 0 }, raw: true }, { signal: abort.signal });
+  await batches.next();
+  const items = [...((await batches.next()).value ?? [])];
+  // Whoever gets it shows that it was read.
+  const read = take(logs, {}, 1);
+  const timer = setInterval(() => appendFileSync(path, line(2)), 20);
+  await read;
+  clearInterval(timer);
+  rmSync(path);
+  writeFileSync(path, line(3));
+  for await (const batch of batches) {
+    items.push(...batch);
+    if (textsOf(items).includes(line(3).trimEnd())) abort.abort();
+  }
+  const texts = [...new Set(textsOf(items))];
+  expect(texts).toEqual([line(1).trimEnd(), 'gap', line(2).trimEnd(), 'rotated', line(3).trimEnd(), 'end']);
+});

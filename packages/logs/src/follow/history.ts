@@ -9,7 +9,8 @@ import type {
   SearchQuery,
   StartPoint,
 } from '../types.ts';
-import type { TailReader } from './tail-reader.ts';
+import type { RecordRing } from './record-ring.ts';
+import { junctionOf, type TailReader } from './tail-reader.ts';
 
 /** Records of one search; then it goes on with the next. Only so that a search has an end. */
 const HISTORY_LIMIT = 100_000;
@@ -43,32 +44,54 @@ export async function* tellSince(
   const { ring } = reader.tail;
   let from = start;
   let last: string | undefined;
+  let limits: HistoryEnd | undefined;
   for (let round = 0; !parts.signal.aborted; round++) {
-    const seq = ring.nextSeq;
-    const until = reader.tail.placeCursor;
-    // A file of which nothing was told yet comes wholly from the ring.
-    const untold = reader.tail.current?.text.toldOffset === 0 ? reader.tail.name : undefined;
+    const isHeld = (round < 2 || limits !== undefined) && reader.joined.seq >= ring.firstSeq;
+    const { seq, until, unread } = isHeld ? reader.joined : junctionOf(reader.tail);
     try {
-      for await (const { records, isGone: isPartGone } of searchAll(reader, { from, until }, parts)) {
+      for await (const { records, isGone: isPartGone } of searchAll(
+        reader,
+        { from, ...(limits ?? { until }) },
+        parts,
+      )) {
         if (isPartGone) yield [goneGap(reader)];
-        const told = untold === undefined ? records : records.filter(({ file }) => file !== untold);
+        const told = unread === undefined ? records : records.filter(({ file }) => file !== unread);
         for (const record of told) reader.told.note(record);
         const newest = told.at(-1);
         if (newest) last = resumeCursor(newest);
         if (told.length > 0) yield told;
       }
+      // The position the ring continues at is on no disk any more.
+      if (limits) yield [goneGap(reader, last)];
     } catch (error) {
-      if (!isGone(error) || (round > 0 && last === undefined)) throw error;
-      // The end of this stretch may have been cut away while it was looked for: once more, with where it ends now.
-      if (round === 0 && last === undefined) continue;
+      if (!isGone(error) || (round > 1 && last === undefined)) throw error;
+      if (last === undefined) {
+        // The end of this stretch may have been cut away while it was looked for: once more, then up to a time.
+        const toMs = round === 0 || !isHeld ? undefined : firstMsFrom(ring, seq);
+        limits = toMs === undefined ? undefined : { toMs };
+        continue;
+      }
       yield [goneGap(reader, last)];
     }
+    limits = undefined;
     reader.moveTo(seq, last);
     if (seq >= ring.firstSeq) return;
     if (until !== undefined) from = { record: until };
     else if (last !== undefined) from = { cursor: last };
   }
 }
+
+/** Behind the first timestamp among the entries from this one on: records of the same time are recognised. */
+function firstMsFrom(ring: RecordRing, seq: number): number | undefined {
+  for (let at = seq; at < ring.nextSeq; at++) {
+    const entry = ring.at(at);
+    if (entry?.kind === 'record' && !Number.isNaN(entry.piece.head.timeMs)) return entry.piece.head.timeMs + 1;
+  }
+  return undefined;
+}
+
+/** Where a stretch of the history ends: at a record, or before a time. */
+type HistoryEnd = Pick<SearchQuery, 'until' | 'toMs'>;
 
 /** How much is missing is not known, and there is nowhere left to load it from. */
 export function goneGap({ tail }: TailReader, after: string | null = null): FollowItem {
@@ -127,7 +150,7 @@ interface HistoryPart {
 /** Goes on where a search stopped before it was done. */
 async function* searchAll(
   reader: TailReader,
-  { from, until }: { from: StartPoint | undefined; until: string | undefined },
+  { from, until, toMs }: { from: StartPoint | undefined; until?: string | undefined; toMs?: number | undefined },
   parts: HistoryParts,
 ): AsyncGenerator<HistoryPart, void, undefined> {
   let start = from;
@@ -135,7 +158,8 @@ async function* searchAll(
   let truncations = 0;
   for (let done = false; !done && !parts.signal.aborted; ) {
     done = true;
-    const range = { ...(start && { start }), ...(until !== undefined && { until }) };
+    const end = { ...(until !== undefined && { until }), ...(toMs !== undefined && { toMs }) };
+    const range = { ...(start && { start }), ...end };
     const query = queryFor(reader, parts, { order: 'oldest', limit: HISTORY_LIMIT, ...range });
     for await (const items of searchWhatIsThere(query, parts)) {
       const records = items.filter((item) => item.type === 'record');
@@ -174,7 +198,7 @@ async function* searchWhatIsThere(query: SearchQuery, { search, signal }: Histor
 function queryFor(
   { tail }: TailReader,
   { filter, raw }: HistoryParts,
-  range: Pick<SearchQuery, 'order' | 'limit' | 'start' | 'until'>,
+  range: Pick<SearchQuery, 'order' | 'limit' | 'start' | 'until' | 'toMs'>,
 ): SearchQuery {
   const { name, family } = tail.target;
   // With a family: what was told under this name stands in rotated files by now.

@@ -17,10 +17,25 @@ export interface ReaderOptions {
   raw: boolean;
 }
 
+/** Where the ring continues what is in the files. */
+export interface Junction {
+  /** The ring's next entry, and the position at which it begins; `undefined` where nothing of the file was read. */
+  seq: number;
+  until: string | undefined;
+  /** A file of which nothing was emitted yet: it comes wholly from the ring. */
+  unread: string | undefined;
+}
+
+export function junctionOf({ ring, placeCursor: until, current, name }: LogTail): Junction {
+  return { seq: ring.nextSeq, until, unread: current?.text.toldOffset === 0 ? name : undefined };
+}
+
 /** One follower's place in one log. It holds a number, not a queue. */
 export class TailReader {
   readonly tail: LogTail;
   readonly told = new ToldPlaces();
+  /** When the follower came: the ring has what was written since, even if the files are gone by now. */
+  readonly joined: Junction;
   readonly #filter: SharedFilter;
   readonly #raw: boolean;
   #seq: number;
@@ -34,6 +49,7 @@ export class TailReader {
     this.tail = tail;
     this.#filter = filter;
     this.#raw = raw;
+    this.joined = junctionOf(tail);
     this.#seq = tail.ring.nextSeq;
     this.#bytes = tail.ring.bytesBefore(this.#seq);
     this.#lastCursor = beforePlace(tail.placeCursor);

@@ -164,6 +164,8 @@ async function placeAt({ shop, flag }: PlaceFinder, { files, problems }: OpenFam
       noteUntimed(problems, file.name);
       continue;
     }
+    // Lines in front of its first timestamp continue what the file before it ended with: they are not older either.
+    if (file.firstMs !== null && file.firstMs >= timeMs) return { file: number, offset: 0 };
     const index = shop.indexOf(file);
     const known = index.times((at) => disorderNear(shop.zone, at));
     if (typeof next === 'number' && next < timeMs - slackMs && known.isInOrder && known.maxMs < timeMs) continue;
