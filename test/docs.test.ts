@@ -27,6 +27,14 @@ describe('the documentation says what the code does', () => {
     expect(documented.sort()).toEqual(ROUTE_IDS.map((id) => routeOf(id).path).sort());
   });
 
+  it('every decision record has a number of its own, which its title repeats', () => {
+    const records = readdirSync(join(root, 'docs/adr')).sort();
+    const numbers = records.map((name) => Number(name.slice(0, 4)));
+    expect(numbers).toEqual(records.map((_, index) => index + 1));
+    const titles = records.map((name) => Number(/^# (\d+)\./.exec(read(`docs/adr/${name}`))?.[1]));
+    expect(titles).toEqual(numbers);
+  });
+
   it('every route of a member is named in docs/http-api.md', () => {
     const documented = firstCells(read('docs/http-api.md')).filter((cell) => cell.includes('/{id}/'));
     expect(documented).toEqual(MEMBER_ROUTE_IDS.map((id) => memberRouteOf(id).path));
