@@ -140,7 +140,7 @@ describe('porthole logs --follow', () => {
     await eventually(() => expect(program.stdout).toContain(record(3)));
     program.kill('SIGTERM');
     const { code, stdout } = await program.end();
-    expect(code).toBe(130);
+    expect(code).toBe(143);
     const lines = stdout.split('\n').filter((line) => line.includes('[A]'));
     expect(lines).toEqual([record(1), record(2), record(3)]);
   });

@@ -145,7 +145,7 @@ describe.each([
     await see(page.getByRole('table', { name: 'Lines of n1 and n2' }));
     await fits();
     await page.getByRole('navigation', { name: 'Pages' }).getByRole('link', { name: 'Cluster' }).click();
-    await page.getByRole('link', { name: /errors across the cluster/ }).click();
+    await page.getByRole('link', { name: /errors on all 2 nodes/ }).click();
     await rowOf(page, 'broken').click();
     await see(detailsOf(page).getByText('broken'));
     await fits();

@@ -50,8 +50,8 @@ it('the errors are reached, read and left with keys alone', async () => {
   const { url } = await startTwo();
   const { page } = await visit(browser, url);
   const { keyboard } = page;
-  await see(page.getByRole('link', { name: /errors across the cluster/ }));
-  await tabTo(page, /errors across the cluster/);
+  await see(page.getByRole('link', { name: /errors on all 2 nodes/ }));
+  await tabTo(page, /errors on all 2 nodes/);
   await keyboard.press('Enter');
   await see(rowOf(page, 'the last failure'));
   await keyboard.press('ArrowUp');
