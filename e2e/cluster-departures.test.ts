@@ -127,6 +127,9 @@ it('a member of a static list has the role it says, not that of the node that as
   expect((await n1.search({ role: 'storage' })).outcomes).toEqual({ n2: 'ok', n3: 'ok' });
   // What it said is known to the next run of this node, although the member does not respond to that.
   await isKept(n1, 'n3');
+  await eventually(() =>
+    expect(n1.snapshots().find(({ member }) => member.id === 'n3')?.member).toMatchObject({ role: 'storage' }),
+  );
   await n3.kill();
   n1.program.kill('SIGTERM');
   await n1.program.end();

@@ -134,8 +134,10 @@ export class LastWords {
     await this.#kept.written();
   }
 
-  #keep({ member }: Peer, { config, records, files }: HeardWords): void {
+  #keep(asked: Peer, { config, records, files }: HeardWords): void {
     const { clocks, nowMs } = this.#parts;
+    // Its role may have become known while it was asked.
+    const { member } = this.#others().find((peer) => peer.member.id === asked.member.id) ?? asked;
     const known = this.#kept.of(member.id);
     this.#kept.keep({
       member: { ...member, isSelf: false },
