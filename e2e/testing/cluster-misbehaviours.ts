@@ -69,7 +69,7 @@ export const MISBEHAVIOURS: Readonly<Record<string, Misbehaviour>> = {
       const times = [null, 'yesterday', {}, 1e300, -1e300].map((timeMs) => recordLine('when?', 0, { timeMs }));
       response.end(times.join('') + endLine(times.length));
     }),
-    search: 'ok',
+    search: 'version',
     state: 'ok',
   },
   'errors of its own': {

@@ -85,7 +85,7 @@ describe('a node behind another', () => {
       text += part.toString();
     });
     response.once('error', () => {});
-    await eventually(() => expect(text).toContain(`id: ${items[0].cursor}\n`));
+    await eventually(() => expect(text).toContain(`id: ${items[0].cursor}.`));
     appendFileSync(join(behind.logDir, 'a.log'), LINE.replace('ready', 'written now'));
     await eventually(() => expect(text).toContain('written now'));
     response.destroy();
