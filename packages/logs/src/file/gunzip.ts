@@ -4,6 +4,7 @@ import { LogError } from '../log-error.ts';
 import { scrubRange } from '../scrub/scrub-feed.ts';
 import type { ReadOptions } from '../types.ts';
 import { type RangeSource, readRange } from './read-range.ts';
+import { countNuls } from './read-start.ts';
 
 /** Output of one step of the inflater; fewer steps, fewer trips through the event loop. */
 const INFLATE_BYTES = 128 * 1024;
@@ -54,6 +55,21 @@ export function gunzipRange(
 ): AsyncGenerator<Buffer, void, undefined> {
   const read = (from: number, to: number) => unpackedRange(file, from, to, options);
   return scrubRange(read, start, end, file.reads.scrubber);
+}
+
+/** The first bytes of the uncompressed text behind the NULs it starts with; of a damaged file, what can be unpacked. */
+export async function packedHead(file: RangeSource, most: number, options: ReadOptions = {}): Promise<Buffer> {
+  let head: Buffer = Buffer.alloc(0);
+  try {
+    for await (const chunk of gunzipRange(file, 0, Infinity, options)) {
+      const nuls = head.length === 0 ? countNuls(chunk) : 0;
+      head = Buffer.concat([head, chunk.subarray(nuls, nuls + most - head.length)]);
+      if (head.length >= most) break;
+    }
+  } catch (error) {
+    if (!(error instanceof LogError) || error.code !== 'LOG_FILE_CORRUPT') throw error;
+  }
+  return head;
 }
 
 async function* unpackedRange(

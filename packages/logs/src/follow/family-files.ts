@@ -1,10 +1,10 @@
 import { HEAD_BYTES } from '../cursor/cursor.ts';
 import { groupFamilies } from '../file/families.ts';
 import { statFd } from '../file/fs-calls.ts';
-import { gunzipRange } from '../file/gunzip.ts';
+import { gunzipRange, packedHead } from '../file/gunzip.ts';
 import type { HandleCache } from '../file/handle-cache.ts';
 import type { LogHandle } from '../file/log-handle.ts';
-import { maskStart, readStart } from '../file/read-start.ts';
+import { findTextStart, maskStart, readStart } from '../file/read-start.ts';
 import { SharedReads } from '../file/shared-reads.ts';
 import { isGzipName } from '../file/text-source.ts';
 import { detectFormat } from '../parse/detect-format.ts';
@@ -137,7 +137,7 @@ async function openMember(
 
 export async function startOf(handle: LogHandle, { zone, scrubber, format: likely }: FamilyParts): Promise<FileStart> {
   const start = await startOfText(handle, scrubber());
-  const head = start.subarray(0, HEAD_BYTES);
+  const head = start[0] === 0 ? await headBehindHole(handle, scrubber()) : start.subarray(0, HEAD_BYTES);
   const likelyMs = likely && firstTimeOf(start, likely);
   if (likely && likelyMs !== undefined) return { format: likely, head, firstTimeMs: likelyMs };
   const format = detectFormat(start, { zone, writtenMs: Number(handle.modifiedNs / 1_000_000n) });
@@ -156,6 +156,16 @@ async function startOfText(handle: LogHandle, scrubber: Scrubber | undefined): P
     // Half of an archive: its plain form is still there, or it is damaged and says so when it is read.
   }
   return maskStart(Buffer.concat(chunks), START_BYTES, scrubber);
+}
+
+/** What names a file that starts with a hole. */
+async function headBehindHole(handle: LogHandle, scrubber: Scrubber | undefined): Promise<Buffer> {
+  if (isGzipName(handle.name)) {
+    const head = await packedHead({ handle, reads: new SharedReads() }, HEAD_BYTES + (scrubber?.rightBytes ?? 0));
+    return maskStart(head, HEAD_BYTES, scrubber);
+  }
+  const from = await findTextStart(handle.fd, Number((await statFd(handle.fd)).size));
+  return readStart(handle.fd, HEAD_BYTES, scrubber, from);
 }
 
 /** As it is: secrets are not masked. */

@@ -1,12 +1,25 @@
-import { appendFileSync, renameSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
+import {
+  appendFileSync,
+  closeSync,
+  copyFileSync,
+  existsSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  truncateSync,
+  writeFileSync,
+  writeSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { resumeCursor } from '../cursor/cursor.ts';
 import type { LogDir } from '../log-dir.ts';
 import { eventually } from '../testing/eventually.ts';
 import { openDir, tempDir } from '../testing/temp-dir.ts';
 import type { FollowItem, FollowQuery, FoundRecord } from '../types.ts';
+import { collectFollow, openHub } from './testing/open-hub.ts';
 
 const FIRST_MS = Date.UTC(2026, 10, 15, 10);
 
@@ -174,4 +187,60 @@ test('what is written after a follow began is sent although its file was removed
   }
   const texts = [...new Set(textsOf(items))];
   expect(texts).toEqual([line(1).trimEnd(), 'gap', line(2).trimEnd(), 'rotated', line(3).trimEnd(), 'end']);
+});
+
+test.each([false, true])(
+  'after a file that starts with a hole, because its writer does not append (compressed: %s)',
+  async (isPacked) => {
+    const { dir, path } = log('');
+    const fd = openSync(path, 'r+');
+    onTestFinished(() => closeSync(fd));
+    let position = 0;
+    const write = (text: string) => {
+      position += writeSync(fd, text, position);
+    };
+    const rotate = () => {
+      if (existsSync(`${path}.1`)) renameSync(`${path}.1`, `${path}.2`);
+      copyFileSync(path, `${path}.1`);
+      truncateSync(path);
+    };
+    write(lines(1, 30));
+    rotate();
+    write(lines(31, 60));
+    const record = await newestOf(dir);
+    write(lines(61, 90));
+    rotate();
+    write(lines(91, 120));
+    if (isPacked) {
+      writeFileSync(`${path}.1.gz`, gzipSync(readFileSync(`${path}.1`)));
+      rmSync(`${path}.1`);
+    }
+    const items = await take(openDir(dir), { start: { cursor: resumeCursor(record) } }, 60);
+    const numbers = textsOf(items).map((text) => Number(/number (\d+)$/.exec(text ?? '')?.[1]));
+    expect(numbers).toEqual(Array.from({ length: 60 }, (_, index) => 61 + index));
+  },
+);
+
+test('a file that is replaced while the history is read ends no follow: a gap, then what is written since', async () => {
+  const { dir, path } = log(lines(1, 2));
+  const record = await newestOf(dir);
+  rmSync(path);
+  writeFileSync(path, lines(3, 4));
+  const logs = openDir(dir);
+  let searches = 0;
+  const hub = openHub(dir, {
+    search: (query, options) => {
+      // The first one looks for the record, the second one reads.
+      if (++searches === 2) {
+        rmSync(path);
+        writeFileSync(path, `\tat one\n${line(5)}`);
+      }
+      return logs.search(query, options);
+    },
+  });
+  const follow = collectFollow(hub, { family: 'app.log', start: { cursor: resumeCursor(record) } });
+  await follow.ready;
+  await eventually(() => expect(follow.texts.at(-1)).toBe(line(5).trimEnd()));
+  await follow.stop();
+  expect(textsOf(follow.items)).toEqual(['gap', 'gap', 'rotated', '\tat one', line(5).trimEnd(), 'end']);
 });

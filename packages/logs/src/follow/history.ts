@@ -1,4 +1,4 @@
-import { resumeCursor } from '../cursor/cursor.ts';
+import { decodeCursor, resumeCursor } from '../cursor/cursor.ts';
 import { LogError } from '../log-error.ts';
 import type {
   FollowItem,
@@ -45,6 +45,7 @@ export async function* tellSince(
   let from = start;
   let last: string | undefined;
   let limits: HistoryEnd | undefined;
+  let isEndGone = false;
   for (let round = 0; !parts.signal.aborted; round++) {
     const isHeld = (round < 2 || limits !== undefined) && reader.joined.seq >= ring.firstSeq;
     const { seq, until, unread } = isHeld ? reader.joined : junctionOf(reader.tail);
@@ -64,21 +65,32 @@ export async function* tellSince(
       // The position the ring continues at is on no disk any more.
       if (limits) yield [goneGap(reader, last)];
     } catch (error) {
-      if (!isGone(error) || (round > 1 && last === undefined)) throw error;
-      if (last === undefined) {
-        // The end of this stretch may have been cut away while it was looked for: once more, then up to a time.
-        const toMs = round === 0 || !isHeld ? undefined : firstMsFrom(ring, seq);
-        limits = toMs === undefined ? undefined : { toMs };
+      if (!isGone(error)) throw error;
+      // The end of this stretch may have been cut away while it was looked for: once more, then up to a time.
+      if (last === undefined && round === 0) continue;
+      const toMs = last === undefined && isHeld && !limits ? firstMsFrom(ring, seq) : undefined;
+      if (toMs !== undefined) {
+        limits = { toMs };
         continue;
       }
+      if (last === undefined && isStrict(start)) throw error;
       yield [goneGap(reader, last)];
+      if (last === undefined && isHeld && !limits) isEndGone = true;
     }
-    limits = undefined;
     reader.moveTo(seq, last);
     if (seq >= ring.firstSeq) return;
-    if (until !== undefined) from = { record: until };
-    else if (last !== undefined) from = { cursor: last };
+    // Where the end of the stretch is gone, nothing was emitted from there on.
+    if (last !== undefined && (limits || isEndGone || until === undefined)) from = { cursor: last };
+    else if (until !== undefined && !limits && !isEndGone) from = { record: until };
+    limits = undefined;
+    isEndGone = false;
   }
+}
+
+/** Whoever gave a cursor must hear that its record is gone; whoever resumes gets a gap. */
+function isStrict(start: StartPoint | undefined): boolean {
+  if (!start || 'timeMs' in start) return false;
+  return !('cursor' in start) || decodeCursor(start.cursor).every(({ delivered }) => delivered === undefined);
 }
 
 /** Behind the first timestamp among the entries from this one on: records of the same time are recognised. */

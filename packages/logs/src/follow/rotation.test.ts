@@ -1,7 +1,19 @@
-import { appendFileSync, copyFileSync, mkdirSync, renameSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
+import {
+  appendFileSync,
+  closeSync,
+  copyFileSync,
+  mkdirSync,
+  openSync,
+  renameSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+  writeSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { eventually } from '../testing/eventually.ts';
 import { openBelow, tempDir } from '../testing/temp-dir.ts';
 import type { FollowItem } from '../types.ts';
@@ -271,4 +283,29 @@ test('a copy of the text that is live now, made before the truncation is noticed
   truncateSync(path, 0);
   appendFileSync(path, lines(41, 45));
   await told(upTo(21, 45));
+});
+
+test('copy-truncate of a writer that does not append: every file starts with a hole, and none is taken for another', async () => {
+  const { path, follow, told } = await scene();
+  const fd = openSync(path, 'r+');
+  onTestFinished(() => closeSync(fd));
+  let position = statSync(path).size;
+  const write = (text: string) => {
+    position += writeSync(fd, text, position);
+  };
+  let copies = 0;
+  const rotate = () => {
+    for (let number = copies++; number > 0; number--) renameSync(`${path}.${number}`, `${path}.${number + 1}`);
+    copyFileSync(path, `${path}.1`);
+    truncateSync(path);
+  };
+  for (let turn = 1; turn <= 4; turn++) {
+    write(lines(90 * turn - 59, 90 * turn - 30));
+    rotate();
+    write(lines(90 * turn - 29, 90 * turn));
+    rotate();
+    write(lines(90 * turn + 1, 90 * turn + 30));
+    await told(upTo(21, 90 * turn + 30));
+  }
+  expect(typesOf(follow)).toEqual(Array.from({ length: 8 }, () => ['truncated', 'gap']).flat());
 });

@@ -126,9 +126,9 @@ async function tellWhole(tail: LogTail, member: OpenedMember): Promise<void> {
     tail.left.add(file);
     return;
   }
-  const { head, name, format } = member;
+  const { name, format } = member;
   const { scrubber } = tail.parts;
-  const text = new TailText({ name, offset: 0, head, format, scrubber });
+  const text = new TailText({ name, offset: 0, head: Buffer.alloc(0), format, scrubber });
   try {
     for await (const data of readMember(member, 0)) await tail.teller.tellAll(text.push(data, performance.now()));
   } catch {

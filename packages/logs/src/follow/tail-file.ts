@@ -1,7 +1,7 @@
 import { HEAD_BYTES } from '../cursor/cursor.ts';
 import { readFd, statFd } from '../file/fs-calls.ts';
 import type { LogHandle } from '../file/log-handle.ts';
-import { maskStart } from '../file/read-start.ts';
+import { findTextStart, maskStart, readStart } from '../file/read-start.ts';
 import { detectFormat } from '../parse/detect-format.ts';
 import type { Format } from '../parse/format.ts';
 import type { Zone } from '../parse/zone.ts';
@@ -152,12 +152,26 @@ export class TailFile {
     const format = detectFormat(known, { zone: this.#options.zone, writtenMs: Date.now() });
     this.#sampleBytes = sampled;
     const firstTimeMs = firstTimeOf(known, format);
-    const head = maskStart(known, HEAD_BYTES, this.#options.scrubber());
     const before = ending.subarray(0, position - from);
-    const start = { name: this.handle.name, offset: position, head, format, before };
+    const start = {
+      name: this.handle.name,
+      offset: position,
+      format,
+      before,
+      ...(await this.#headOf(known, position)),
+    };
     this.text = new TailText({ ...start, ...rulesOf(this.#options) });
     this.text.firstTimeMs = firstTimeMs;
     this.#before = Buffer.from(before.subarray(-BEFORE_BYTES));
+  }
+
+  /** What names the file, and where that begins: behind a hole. Of what is read later, `TailText` takes it. */
+  async #headOf(start: Buffer, end: number): Promise<{ head: Buffer; headFrom: number }> {
+    const scrubber = this.#options.scrubber();
+    if (start[0] !== 0) return { head: maskStart(start, HEAD_BYTES, scrubber), headFrom: 0 };
+    const headFrom = await findTextStart(this.handle.fd, end);
+    const most = Math.min(HEAD_BYTES, end - headFrom);
+    return { head: await readStart(this.handle.fd, most, scrubber, headFrom), headFrom };
   }
 
   /** The format by the file's start, again when there is much more of it, and when the year may be another. */

@@ -1,5 +1,6 @@
 import { type FileMark, HEAD_BYTES } from '../cursor/cursor.ts';
 import { markFile } from '../cursor/file-mark.ts';
+import { countNuls } from '../file/read-start.ts';
 import type { Format } from '../parse/format.ts';
 import { ScrubFeed } from '../scrub/scrub-feed.ts';
 import type { Scrubber } from '../scrub/scrubber.ts';
@@ -13,6 +14,8 @@ export interface TailTextOptions extends AssemblerTimes {
   offset: number;
   /** What is known of the text's first bytes; the rest of them is taken from what comes. */
   head: Buffer;
+  /** Where they stand: behind a hole, if the file starts with one. */
+  headFrom?: number;
   format: Format;
   /** What masks secrets at the moment. */
   scrubber(): Scrubber | undefined;
@@ -31,6 +34,7 @@ export class TailText implements EntrySource {
   /** When something was held back by the feed. */
   #heldMs = 0;
   #head: Buffer;
+  #headFrom: number;
   #name: string;
   #mark: FileMark | undefined;
   #place: SourcePlace | undefined;
@@ -41,9 +45,10 @@ export class TailText implements EntrySource {
   /** Of its first record; `undefined` until there is one with a time, or where the text was not read from its start. */
   firstTimeMs: number | undefined;
 
-  constructor({ name, offset, head, format, scrubber, before, ...times }: TailTextOptions) {
+  constructor({ name, offset, head, headFrom = 0, format, scrubber, before, ...times }: TailTextOptions) {
     this.#name = name;
     this.#head = head.subarray(0, HEAD_BYTES);
+    this.#headFrom = headFrom;
     this.#settled = offset;
     this.#feed = new ScrubFeed(scrubber, before);
     this.#idleMs = times.idleMs ?? IDLE_MS;
@@ -132,9 +137,11 @@ export class TailText implements EntrySource {
   }
 
   #extendHead(data: Buffer): void {
-    const known = this.#head.length;
-    if (known >= HEAD_BYTES || this.#settled > known || this.#settled + data.length <= known) return;
-    const more = data.subarray(known - this.#settled, HEAD_BYTES - this.#settled);
+    if (this.#head.length === 0 && this.#settled === this.#headFrom) this.#headFrom += countNuls(data);
+    const known = this.#headFrom + this.#head.length;
+    const isKnown = this.#head.length >= HEAD_BYTES || this.#settled + data.length <= known;
+    if (isKnown || this.#settled > known) return;
+    const more = data.subarray(known - this.#settled, this.#headFrom + HEAD_BYTES - this.#settled);
     this.#head = Buffer.concat([this.#head, more]);
     this.#mark = undefined;
     this.#place = undefined;

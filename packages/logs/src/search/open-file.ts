@@ -3,10 +3,10 @@ import { type FileMark, HEAD_BYTES } from '../cursor/cursor.ts';
 import { markFile } from '../cursor/file-mark.ts';
 import { isSettledForWriters, stampOf } from '../file/file-stamp.ts';
 import { readFd } from '../file/fs-calls.ts';
-import { gunzipRange } from '../file/gunzip.ts';
+import { gunzipRange, packedHead } from '../file/gunzip.ts';
 import type { HandleCache } from '../file/handle-cache.ts';
 import type { LogHandle } from '../file/log-handle.ts';
-import { readStart } from '../file/read-start.ts';
+import { findTextStart, readStart } from '../file/read-start.ts';
 import type { SharedReads } from '../file/shared-reads.ts';
 import { isGzipName } from '../file/text-source.ts';
 import { LogError } from '../log-error.ts';
@@ -70,7 +70,7 @@ export class FileOpener {
     const handle = await this.#handles.acquire(name);
     try {
       const compressed = isGzipName(name);
-      const head = await this.#head(handle, compressed, HEAD_BYTES, options);
+      const head = await this.#headBehindHole(handle, compressed, options);
       const mark = markFile(head);
       const facts = await this.#facts(handle, compressed, mark, options);
       return {
@@ -119,6 +119,15 @@ export class FileOpener {
     const position = handle.sizeBytes - buffer.length;
     const end = buffer.subarray(0, await readFd(handle.fd, buffer, { position, length: buffer.length }));
     return end.subarray(end.indexOf(10) + 1);
+  }
+
+  /** The first bytes of the text: behind the hole where the file starts with one. */
+  async #headBehindHole(handle: LogHandle, compressed: boolean, options: ReadOptions): Promise<Buffer> {
+    const start = await this.#head(handle, compressed, HEAD_BYTES, options);
+    if (start[0] !== 0) return start;
+    if (compressed) return packedHead({ handle, reads: this.#reads }, HEAD_BYTES, options);
+    const from = await findTextStart(handle.fd, handle.sizeBytes);
+    return readStart(handle.fd, Math.min(HEAD_BYTES, handle.sizeBytes - from), this.#reads.scrubber, from);
   }
 
   async #head(handle: LogHandle, compressed: boolean, most: number, options: ReadOptions): Promise<Buffer> {
