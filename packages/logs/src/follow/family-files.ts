@@ -136,8 +136,9 @@ async function openMember(
 }
 
 export async function startOf(handle: LogHandle, { zone, scrubber, format: likely }: FamilyParts): Promise<FileStart> {
-  const start = await startOfText(handle, scrubber());
-  const head = start[0] === 0 ? await headBehindHole(handle, scrubber()) : start.subarray(0, HEAD_BYTES);
+  const first = await startOfText(handle, scrubber());
+  const start = first[0] === 0 ? await startBehindHole(handle, scrubber()) : first;
+  const head = start.subarray(0, HEAD_BYTES);
   const likelyMs = likely && firstTimeOf(start, likely);
   if (likely && likelyMs !== undefined) return { format: likely, head, firstTimeMs: likelyMs };
   const format = detectFormat(start, { zone, writtenMs: Number(handle.modifiedNs / 1_000_000n) });
@@ -158,14 +159,13 @@ async function startOfText(handle: LogHandle, scrubber: Scrubber | undefined): P
   return maskStart(Buffer.concat(chunks), START_BYTES, scrubber);
 }
 
-/** What names a file that starts with a hole. */
-async function headBehindHole(handle: LogHandle, scrubber: Scrubber | undefined): Promise<Buffer> {
+async function startBehindHole(handle: LogHandle, scrubber: Scrubber | undefined): Promise<Buffer> {
   if (isGzipName(handle.name)) {
-    const head = await packedHead({ handle, reads: new SharedReads() }, HEAD_BYTES + (scrubber?.rightBytes ?? 0));
-    return maskStart(head, HEAD_BYTES, scrubber);
+    const head = await packedHead({ handle, reads: new SharedReads() }, START_BYTES + (scrubber?.rightBytes ?? 0));
+    return maskStart(head, START_BYTES, scrubber);
   }
   const from = await findTextStart(handle.fd, Number((await statFd(handle.fd)).size));
-  return readStart(handle.fd, HEAD_BYTES, scrubber, from);
+  return readStart(handle.fd, START_BYTES, scrubber, from);
 }
 
 /** As it is: secrets are not masked. */

@@ -21,6 +21,9 @@ const BATCH_RECORDS = 1000;
 /** Searches of one history that find a file truncated while they read it; beyond it something is wrong with the file. */
 const MAX_TRUNCATIONS = 5;
 
+/** Stretches of one history whose end is gone before it is found; then the follow continues with the newest. */
+const MAX_ROUNDS = 10;
+
 const MISSING: ReadonlySet<string> = new Set(['LOG_FAMILY_NOT_FOUND', 'LOG_FILE_NOT_FOUND']);
 
 export type Search = (query: SearchQuery, options: { signal?: AbortSignal }) => AsyncGenerator<SearchItem[]>;
@@ -68,6 +71,10 @@ export async function* tellSince(
       if (!isGone(error)) throw error;
       // The end of this stretch may have been cut away while it was looked for: once more, then up to a time.
       if (last === undefined && round === 0) continue;
+      if (last !== undefined && round < MAX_ROUNDS) {
+        from = { cursor: last };
+        continue;
+      }
       const toMs = last === undefined && isHeld && !limits ? firstMsFrom(ring, seq) : undefined;
       if (toMs !== undefined) {
         limits = { toMs };
@@ -79,8 +86,8 @@ export async function* tellSince(
     }
     reader.moveTo(seq, last);
     if (seq >= ring.firstSeq) return;
-    // Where the end of the stretch is gone, nothing was emitted from there on.
-    if (last !== undefined && (limits || isEndGone || until === undefined)) from = { cursor: last };
+    // Where the end of the stretch is gone, nothing was emitted from there on. Behind a record it is known by its time, too.
+    if (last !== undefined) from = { cursor: last };
     else if (until !== undefined && !limits && !isEndGone) from = { record: until };
     limits = undefined;
     isEndGone = false;

@@ -1,7 +1,7 @@
 import { HEAD_BYTES } from '../cursor/cursor.ts';
 import { readFd, statFd } from '../file/fs-calls.ts';
 import type { LogHandle } from '../file/log-handle.ts';
-import { findTextStart, maskStart, readStart } from '../file/read-start.ts';
+import { countNuls, findTextStart, maskStart, readStart } from '../file/read-start.ts';
 import { detectFormat } from '../parse/detect-format.ts';
 import type { Format } from '../parse/format.ts';
 import type { Zone } from '../parse/zone.ts';
@@ -186,6 +186,9 @@ export class TailFile {
       const got = await readFd(this.handle.fd, sample, { position: 0, length });
       sample = sample.subarray(0, got);
     }
+    // Behind a hole; as long as there is nothing but a hole, nothing is known.
+    sample = sample.subarray(countNuls(sample));
+    if (sample.length === 0) return;
     const { zone, format: expected } = this.#options;
     if (!isOld && expected && firstTimeOf(sample, expected) !== undefined) {
       this.#sampleBytes = SAMPLE_BYTES;
