@@ -110,7 +110,7 @@ export class TailReader {
   /** Up to the first record of the ring that is not the rest of one: a search gives records whole. */
   #passGap(): FollowItem[] {
     const { ring, family } = this.tail;
-    const after = this.#last ? resumeCursor(this.#last.found({ raw: false })) : this.#lastCursor;
+    const after = this.#last ? endOf(this.#last) : this.#lastCursor;
     const events: FollowItem[] = [];
     let next = ring.firstSeq;
     let entry = ring.at(next);
@@ -131,6 +131,12 @@ export class TailReader {
     this.#seq = next;
     return [...items, { ...gap, bytes, after: from, until }, ...events];
   }
+}
+
+/** With the time of the record it continues: where its file is gone, what is left is loaded by time. */
+function endOf(entry: RecordEntry): string {
+  const { timeMs } = entry.first.piece.head;
+  return resumeCursor({ ...entry.found({ raw: false }), timeMs: Number.isNaN(timeMs) ? undefined : timeMs });
 }
 
 type Mark = ReturnType<typeof decodeCursor>[number];
