@@ -1,5 +1,6 @@
 import type { FileProblem } from '../types.ts';
 import { type OpenFamily, releaseFamily } from './open-family.ts';
+import type { OpenFile } from './open-file.ts';
 
 /** The code of a file that takes part only when it is chosen by its name. Not a failure. */
 const LEFT_OUT = 'LEFT_OUT';
@@ -12,10 +13,12 @@ const LEFT_OUT = 'LEFT_OUT';
 export function leaveOutUntimed(family: OpenFamily): OpenFamily {
   const { files, problems } = family;
   if (files.some(({ timed, firstMs }) => timed || firstMs !== null)) return family;
-  const damaged = files.filter(({ head }) => head.length === 0);
-  const untimed = files.filter(({ head }) => head.length > 0);
+  const isDamaged = ({ compressed, head }: OpenFile) => compressed && head.length === 0;
+  const damaged = files.filter(isDamaged);
+  const untimed = files.filter((file) => !isDamaged(file));
   const leftOut = untimed.map(({ name, head }): FileProblem => {
-    const reason = head.includes(0) ? 'binary' : 'no timestamps';
+    // The head of a file is what stands behind a hole of NULs: none where it is nothing but that.
+    const reason = head.length === 0 || head.includes(0) ? 'binary' : 'no timestamps';
     return { file: name, code: LEFT_OUT, detail: `${reason}: not part of all logs; choose it by name to read it` };
   });
   releaseFamily({ ...family, files: untimed });
