@@ -22,6 +22,9 @@ export const SAMPLE_BYTES = 64 * 1024;
 /** It is looked at again when there is so much more. Telling the format of 64 KiB takes milliseconds. */
 const SAMPLE_STEP = 16;
 
+/** The same while no timestamps are known: a follow of all logs waits for the first. Some hundred times in all. */
+const UNTIMED_STEP = 1.1;
+
 /** Formats without a year take it from when they were told; a file may be written to for years. */
 const FORMAT_MS = 24 * 3_600_000;
 
@@ -178,7 +181,8 @@ export class TailFile {
   async #learnFormat(end: number, start: Buffer | undefined): Promise<void> {
     const nowMs = performance.now();
     const isOld = nowMs - this.formatMs > FORMAT_MS;
-    if (!isOld && (this.#sampleBytes >= SAMPLE_BYTES || end < this.#sampleBytes * SAMPLE_STEP)) return;
+    const step = this.text.format.timed ? SAMPLE_STEP : UNTIMED_STEP;
+    if (!isOld && (this.#sampleBytes >= SAMPLE_BYTES || end < this.#sampleBytes * step)) return;
     const length = Math.min(end, SAMPLE_BYTES);
     let sample = start?.subarray(0, length);
     if (!sample || sample.length < length) {
