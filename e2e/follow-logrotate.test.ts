@@ -1,0 +1,116 @@
+import { setMaxListeners } from 'node:events';
+import { setTimeout as delay } from 'node:timers/promises';
+import { expect, test } from 'vitest';
+import { startCuttingProxy } from '../packages/client/src/testing/cutting-proxy.ts';
+import { eventually } from '../packages/logs/src/testing/eventually.ts';
+import { FollowingClient, followByCli, followByEvents, followBySdk } from './testing/following-clients.ts';
+import { Program, tempDir } from './testing/program.ts';
+import { RotatedLogs } from './testing/rotated-logs.ts';
+
+/** FOLLOW_MINUTES makes it longer. */
+const { FOLLOW_MINUTES } = process.env;
+const ROUNDS = FOLLOW_MINUTES ? Math.ceil(Number(FOLLOW_MINUTES) * 50) : 8;
+const ROUND_MS = 1200;
+
+/** Lines a second, in each log. */
+const RATE = 60;
+
+/** Of one connection that is cut again and again. */
+const CUT_BYTES = 1_000_000;
+
+function serveLogs(cwd: string, port: number): Program {
+  const flags = ['--http-port', String(port), '--grpc-port', '0', '--log-dir', 'logs', '--follow-buffer', '64KiB'];
+  return new Program(['serve', ...flags], { cwd });
+}
+
+test('whatever logrotate does, every client gets every line that is on disk once, and is told of others', {
+  timeout: ROUNDS * ROUND_MS * 4 + 180_000,
+}, async () => {
+  const cwd = tempDir();
+  const logs = new RotatedLogs(cwd);
+  let node = serveLogs(cwd, 0);
+  const url = await node.ready();
+  const port = Number(new URL(url).port);
+  const proxy = await startCuttingProxy(port, () => CUT_BYTES);
+  const stop = new AbortController();
+  const { signal } = stop;
+  setMaxListeners(100, signal);
+  const clients: FollowingClient[] = [];
+  const client = (name: string, names = logs.names) => {
+    const made = new FollowingClient(name, names);
+    clients.push(made);
+    return made;
+  };
+  const start = { timeMs: 0 } as const;
+  let isSlow = true;
+  const running = [
+    ...logs.names.map((name) =>
+      followBySdk(url, { family: name, start }, { client: client(`SDK ${name}`, [name]), signal }),
+    ),
+    followBySdk(url, { start }, { client: client('SDK all'), signal }),
+    followBySdk(proxy.url, { start }, { client: client('SDK all, cut'), signal }),
+    followBySdk(
+      url,
+      { start },
+      {
+        client: client('SDK all, slow'),
+        signal,
+        pause: async () => {
+          if (isSlow) await delay(2000, undefined, { signal }).catch(() => {});
+        },
+      },
+    ),
+    followByEvents(url, { client: client('events'), signal }),
+  ];
+  const programs = [
+    followByCli(url, [], { client: client('CLI all'), cwd }),
+    followByCli(url, logs.names, { client: client('CLI names'), cwd }),
+  ];
+
+  await logs.write(RATE);
+  for (let round = 1; round <= ROUNDS; round++) {
+    await delay(ROUND_MS);
+    if (round % 6 === 5) {
+      node.kill('SIGTERM');
+      await node.end();
+      await logs.rotate();
+      node = serveLogs(cwd, port);
+      await node.ready();
+    } else {
+      await logs.rotate();
+    }
+    isSlow = round < ROUNDS - 3;
+  }
+  const written = await logs.stop();
+  const isDone = ({ failure, ledgers }: FollowingClient) =>
+    failure !== undefined || [...ledgers].every(([name, { last }]) => last === written[name]);
+  // Whoever does not get there is reported below, with all others.
+  await eventually(() => expect(clients.every(isDone)).toBe(true), { withinMs: 60_000 }).catch(() => {});
+  stop.abort();
+  for (const program of programs) program.kill('SIGTERM');
+  await Promise.all(running);
+
+  const faults: string[] = [];
+  for (const each of clients) {
+    if (each.failure !== undefined) faults.push(`${each.name}: ${String(each.failure)}`);
+    for (const [name, ledger] of each.ledgers) {
+      if (ledger.last !== written[name])
+        faults.push(`${each.name}: ${name} ends at ${ledger.last} of ${written[name]}`);
+      for (const fault of ledger.faults(logs.onDisk(name))) faults.push(`${each.name}: ${name} ${fault}`);
+    }
+  }
+  const summary = clients.map((each) => {
+    const all = [...each.ledgers.values()];
+    const sum = (of: (ledger: (typeof all)[number]) => number) => all.reduce((total, ledger) => total + of(ledger), 0);
+    const lost = sum(({ missing }) => missing.reduce((total, { from, to }) => total + to - from + 1, 0));
+    return {
+      client: each.name,
+      lines: sum(({ count }) => count),
+      lost,
+      reports: sum(({ reports }) => reports),
+      reconnects: each.reconnects,
+    };
+  });
+  if (FOLLOW_MINUTES) console.table(summary);
+  expect(faults, `${faults.length} faults after ${logs.rotations} rotations`).toEqual([]);
+});
