@@ -9,7 +9,7 @@ import { onTestFinished } from 'vitest';
 import { ensurePrograms } from '../../scripts/programs.mjs';
 
 /** How a log is rotated by logrotate, and how its writer takes it. */
-export interface Variant {
+interface Variant {
   directives: readonly string[];
   /** Its writer opens it with O_APPEND. */
   appends?: boolean;
@@ -22,7 +22,7 @@ const HUP = 'HUP';
 /** Names have a second in them: more than one rotation in a second would find its file taken. */
 const DATED = ['dateext', 'dateformat -%Y%m%d-%s'];
 
-export const VARIANTS: Readonly<Record<string, Variant>> = {
+const VARIANTS: Readonly<Record<string, Variant>> = {
   'create.log': { directives: [KEPT, 'create', HUP] },
   'dateext.log': { directives: [KEPT, 'create', ...DATED, HUP] },
   'compress.log': { directives: [KEPT, 'create', 'compress', HUP] },
