@@ -23,9 +23,7 @@ function serveLogs(cwd: string, port: number): Program {
   return new Program(['serve', ...flags], { cwd });
 }
 
-test('whatever logrotate does, every client gets every line that is on disk once, and is told of others', {
-  timeout: ROUNDS * ROUND_MS * 4 + 180_000,
-}, async () => {
+test('whatever logrotate does, every client gets every line that is on disk once, and is told of others', async () => {
   const cwd = tempDir();
   const logs = new RotatedLogs(cwd);
   let node = serveLogs(cwd, 0);
