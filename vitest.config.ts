@@ -1,5 +1,6 @@
 import { fileURLToPath } from 'node:url';
 import { defineConfig, type ViteUserConfig } from 'vitest/config';
+import { LongestFirst } from './test/longest-first.ts';
 import { measureTimeoutScale } from './test/measure-timeout-scale.ts';
 import tsconfig from './tsconfig.check.json' with { type: 'json' };
 
@@ -48,6 +49,7 @@ export default defineConfig({
     // Only here: what stands in a project is done once for each of them.
     globalSetup: ['test/build-logs.ts'],
     maxWorkers: 2,
+    sequence: { sequencer: LongestFirst },
     projects: [
       { resolve: { alias }, test: { ...COMMON, name: 'alone', include: ALONE, sequence: { groupOrder: 0 } } },
       {
@@ -58,6 +60,8 @@ export default defineConfig({
           include: TOGETHER,
           exclude: [LEAKS],
           isolate: false,
+          // One more than there are cores: browsers and programs are waited for, about half of the time.
+          maxWorkers: 3,
           sequence: { groupOrder: 1 },
         },
       },

@@ -256,7 +256,7 @@ describe('after every kind of search', () => {
     writeFileSync(join(dir, 'a.log'), '');
     writeFileSync(join(dir, 'b.log.gz'), gzipSync(lines(8000, 1)));
     writeFileSync(join(dir, 'broken.log.gz'), 'no archive');
-    const logs = openDir(dir, OPTIONS);
+    const logs = openDir(dir, { ...OPTIONS, workers: 2 });
     const ways: (() => Promise<unknown>)[] = [
       () => ask(logs, {}),
       () => ask(logs, { regex: '(' }).catch(() => {}),

@@ -3,6 +3,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import { LogDir, type LogDirOptions } from '../log-dir.ts';
+import { WorkerPool } from '../scan/worker-pool.ts';
+
+/** One for all tests of a file: starting threads, and compiling their code anew, took longer than most scans. */
+const SHARED_THREADS = new WorkerPool(2);
 
 /** A fresh directory, by its real path, removed when the test ends. */
 export function tempDir(): string {
@@ -12,10 +16,14 @@ export function tempDir(): string {
 }
 
 /** A door to the directory that is closed when the test ends. */
-export function openDir(path: string, options?: LogDirOptions): LogDir {
-  const logs = new LogDir(path, options);
+export function openDir(path: string, options: LogDirOptions = {}): LogDir {
+  const logs = new LogDir(path, { ...sharedThreads(options), ...options });
   onTestFinished(() => logs.close());
   return logs;
+}
+
+function sharedThreads({ workers, scansHere }: LogDirOptions): Pick<LogDirOptions, 'threads'> {
+  return workers === undefined && scansHere === undefined ? { threads: SHARED_THREADS } : {};
 }
 
 /** Descriptors of this process that are open on something below the path. */
