@@ -34,6 +34,7 @@ describe('deploy/docker/Dockerfile', () => {
     expect(textsOf(last, 'EXPOSE')).toEqual([`${settings.http.port} ${settings.grpc.port}`]);
     expect(IMAGE_ENV.HEALTH_URL).toBe(`http://127.0.0.1:${settings.http.port}${routeOf('live').path}`);
     expect(wordsOf('VOLUME').some((path) => settings.logging.dir.startsWith(`${path}/`))).toBe(true);
+    expect(wordsOf('VOLUME')).toContain(IMAGE_ENV.TMPDIR);
   });
 
   it('keeps what was built and installed here out of the image', () => {
