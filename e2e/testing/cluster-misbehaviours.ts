@@ -56,7 +56,7 @@ export const MISBEHAVIOURS: Readonly<Record<string, Misbehaviour>> = {
       json(response, 200, [null, { type: 'record' }, 42]);
       return true;
     },
-    search: 'failed',
+    search: 'version',
     state: 'version',
   },
   'huge records': {

@@ -1,5 +1,6 @@
-import { type ErrorCode, isErrorCode } from '@porthole/contract';
+import { ERROR_KINDS, type ErrorCode, isErrorCode } from '@porthole/contract';
 import { ClientError } from './client-error.ts';
+import { isCodeLike, remoteText } from './remote-text.ts';
 
 /** What is known of the one who answered, for the error's facts. */
 export interface AnswerFacts {
@@ -29,13 +30,17 @@ const CODES_BY_STATUS: Readonly<Record<number, ErrorCode>> = {
   504: 'DEADLINE_EXCEEDED',
 };
 
-/** The longest part of a foreign body that goes into a message. */
-const SHOWN_CHARACTERS = 300;
+export interface ProblemBody {
+  body: string;
+  nowMs: number;
+  /** Of the body only the code counts, where it is one of ours. */
+  hidesTexts: boolean;
+}
 
 /** The error that an answer with an error status tells. */
-export function answerError(facts: AnswerFacts, body: string, nowMs: number): ClientError {
+export function answerError(facts: AnswerFacts, { body, nowMs, hidesTexts }: ProblemBody): ClientError {
   const { method, url, status, headers, path } = facts;
-  const { code, detail, remoteCode } = readProblem(body);
+  const { code, detail, remoteCode } = hidesTexts ? withoutTexts(readProblem(body)) : readProblem(body);
   const told = { method, url, status, retryAfterMs: retryAfter(headers.get('retry-after'), nowMs) };
   if (code === 'ROUTE_NOT_FOUND' || code === 'METHOD_NOT_ALLOWED') return lacks(path, told, detail);
   if (code !== undefined) return new ClientError(code, detail ?? `the node answers ${status}`, told);
@@ -67,20 +72,26 @@ export function lacks(
   return new ClientError('NOT_SUPPORTED', `the node has no ${path}${why}`, told);
 }
 
+/** Our words for a code, whatever stands beside it. A code that is none of ours is a text like any other. */
+function withoutTexts({ code }: Problem): Problem {
+  return code === undefined ? {} : { code, detail: ERROR_KINDS[code].title };
+}
+
+interface Problem {
+  code?: ErrorCode;
+  detail?: string;
+  remoteCode?: string;
+}
+
 /** Ours is an object with a code, a foreign one perhaps a JSON string, or any text. */
-function readProblem(body: string): { code?: ErrorCode; detail?: string; remoteCode?: string } {
+function readProblem(body: string): Problem {
   const value = parsed(body);
-  if (typeof value === 'string') return value === '' ? {} : { detail: value.slice(0, SHOWN_CHARACTERS) };
+  if (typeof value === 'string') return value === '' ? {} : { detail: remoteText(value) };
   if (typeof value !== 'object' || value === null) return {};
   const { code, detail, message } = value as Record<string, unknown>;
   const text = [detail, message].find((candidate) => typeof candidate === 'string');
   const named = isErrorCode(code) ? { code } : isCodeLike(code) ? { remoteCode: code } : {};
-  return { ...named, ...(text !== undefined && { detail: text }) };
-}
-
-/** As our codes are written, and no longer than one could be. */
-function isCodeLike(code: unknown): code is string {
-  return typeof code === 'string' && /^[A-Z][A-Z0-9_]{2,63}$/.test(code);
+  return { ...named, ...(text !== undefined && { detail: remoteText(text as string) }) };
 }
 
 function parsed(body: string): unknown {

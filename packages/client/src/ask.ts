@@ -1,4 +1,5 @@
 import { lacks } from './answer-error.ts';
+import { JsonTooLarge, parseBoundedJson } from './bounded-json.ts';
 import { Exchange } from './exchange.ts';
 import type { AskParts, Question } from './question.ts';
 import { withRetries } from './retry.ts';
@@ -14,7 +15,7 @@ export function askJson<T>(question: Question, parts: AskParts, read: (value: un
     const exchange = await Exchange.open(question, parts);
     try {
       refusePage(exchange);
-      const value = parseJson(exchange, await exchange.readWhole({ maxBytes: parts.options.maxItemBytes }));
+      const value = parseJson(exchange, await exchange.readWhole({ maxBytes: maxBytesOf(question, parts) }));
       const answer = read(value);
       if (answer === undefined) throw exchange.badAnswer(`the answer of ${exchange.path} has another shape`);
       return answer;
@@ -30,11 +31,18 @@ export function refusePage(exchange: Exchange): void {
   if (exchange.contentType === 'text/html') throw lacks(exchange.path, exchange, 'it answers with a web page');
 }
 
-export function parseJson(exchange: Exchange, text: string): unknown {
+function maxBytesOf({ maxBytes = Infinity }: Question, { options }: AskParts): number {
+  return Math.min(maxBytes, options.maxItemBytes);
+}
+
+function parseJson(exchange: Exchange, text: string): unknown {
   try {
-    return JSON.parse(text);
+    return parseBoundedJson(text);
   } catch (cause) {
+    if (cause instanceof JsonTooLarge)
+      throw exchange.badAnswer(`the response of ${exchange.path} is too large: ${cause.message}`, cause);
     const shown = text.length > 60 ? `${text.slice(0, 60)}...` : text;
-    throw exchange.badAnswer(`the answer of ${exchange.path} is not JSON: ${JSON.stringify(shown)}`, cause);
+    const beginning = exchange.options.hidesTexts ? '' : `: ${JSON.stringify(shown)}`;
+    throw exchange.badAnswer(`the answer of ${exchange.path} is not JSON${beginning}`, cause);
   }
 }

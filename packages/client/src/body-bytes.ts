@@ -1,10 +1,16 @@
 import type { ByteAnswer } from '@porthole/logs/types';
 import type { Exchange } from './exchange.ts';
 
+export interface BodyBounds {
+  /** What was asked for; a body that is longer fails. */
+  maxBytes?: number;
+}
+
 /** The body of an answer as it is. One that is shorter than announced fails: it must not look whole. */
-export function bodyBytes(exchange: Exchange): ByteAnswer {
+export function bodyBytes(exchange: Exchange, { maxBytes = Infinity }: BodyBounds = {}): ByteAnswer {
   const sizeBytes = announcedBytes(exchange);
-  return { sizeBytes, chunks: readBody(exchange, sizeBytes), close: async () => exchange.close() };
+  if (sizeBytes !== undefined && sizeBytes > maxBytes) throw tooLong(exchange, maxBytes);
+  return { sizeBytes, chunks: readBody(exchange, { sizeBytes, maxBytes }), close: async () => exchange.close() };
 }
 
 /** `undefined` where it is not told, or told of what was sent compressed. */
@@ -16,12 +22,13 @@ export function announcedBytes(exchange: Exchange): number | undefined {
 
 async function* readBody(
   exchange: Exchange,
-  sizeBytes: number | undefined,
+  { sizeBytes, maxBytes }: { sizeBytes: number | undefined; maxBytes: number },
 ): AsyncGenerator<Uint8Array, void, undefined> {
   let received = 0;
   try {
     for (let chunk = await exchange.read(); chunk; chunk = await exchange.read()) {
       received += chunk.length;
+      if (received > maxBytes) throw tooLong(exchange, maxBytes);
       if (chunk.length > 0) yield chunk;
     }
     if (sizeBytes !== undefined && received < sizeBytes)
@@ -29,4 +36,9 @@ async function* readBody(
   } finally {
     exchange.close();
   }
+}
+
+function tooLong(exchange: Exchange, maxBytes: number): Error {
+  exchange.close();
+  return exchange.badAnswer(`${exchange.path} sends more than the ${maxBytes} bytes asked for`);
 }

@@ -21,6 +21,11 @@ export interface ClientOptions {
   maxBackoffMs?: number;
   /** What must be held as a whole (a line, an event, a JSON answer) may be so long. 16 MiB unless given. */
   maxItemBytes?: number;
+  /**
+   * Whether errors repeat what the node says. `show` unless given; `hide` for programs that pass errors on to others:
+   * then only the node's code counts, and what is said of it is ours.
+   */
+  remoteTexts?: 'show' | 'hide';
 }
 
 /** The options with everything decided. */
@@ -36,6 +41,7 @@ export interface StrictOptions {
   backoffMs: number;
   maxBackoffMs: number;
   maxItemBytes: number;
+  hidesTexts: boolean;
 }
 
 /** The longest time a timer takes; a longer one would fire at once. */
@@ -55,6 +61,7 @@ export function strictOptions(options: ClientOptions): StrictOptions {
     backoffMs: amount('backoffMs', options.backoffMs, 200),
     maxBackoffMs: amount('maxBackoffMs', options.maxBackoffMs, 5_000),
     maxItemBytes: amount('maxItemBytes', options.maxItemBytes, 16 * 1024 ** 2),
+    hidesTexts: options.remoteTexts === 'hide',
   };
 }
 

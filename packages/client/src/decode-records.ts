@@ -1,5 +1,7 @@
 import { isObjectText, LEVELS } from '@porthole/contract';
 import type { FoundRecord, SearchEnd } from '@porthole/logs/types';
+import { parseBoundedJson } from './bounded-json.ts';
+import { isCodeLike, isFileName, remoteText } from './remote-text.ts';
 
 /*
  * Items of a stream as they come from another node, which may be newer, older, or broken. An item that makes no sense is
@@ -9,11 +11,23 @@ import type { FoundRecord, SearchEnd } from '@porthole/logs/types';
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** The longest part of something left out that goes into a report. */
-const SHOWN_CHARACTERS = 120;
-
 /** What is nested deeper fails `JSON.stringify`, and with it whoever passes it on; nodes do not send it. */
 const MAX_DEPTH = 250;
+
+/** The longest cursor of one record; real ones have some hundred characters. */
+const MAX_CURSOR_CHARACTERS = 2048;
+
+/** The longest cursor of a whole response, which names a position in every log. */
+const MAX_END_CURSOR_CHARACTERS = 1024 ** 2;
+
+/** The longest path of a file in a report; most are names. */
+const MAX_PATH_CHARACTERS = 1024;
+
+/** Of a member; ids have at most 128, outcomes are words. */
+const MAX_ID_CHARACTERS = 256;
+
+/** Files, members and the like in one report. */
+const MAX_LISTED = 10_000;
 
 /** The latest time a `Date` can have. */
 const MAX_TIME_MS = 8.64e15;
@@ -23,10 +37,9 @@ export class SkippedItems {
   count = 0;
   #first = '';
 
-  note(what: string, value: unknown): void {
-    if (this.count++ > 0) return;
-    const text = shortText(value);
-    this.#first = `${what}: ${text}`;
+  /** Of what it was, only the kind is kept: the text is the node's, and may be anything. */
+  note(what: string): void {
+    if (this.count++ === 0) this.#first = what;
   }
 
   /** For a report: how many, and the first of them. */
@@ -38,8 +51,8 @@ export class SkippedItems {
 
 /** The record, with all its fields where they make sense; `undefined` where it is none. */
 function decodeRecord(value: unknown, skipped: SkippedItems): FoundRecord | undefined {
-  if (!isObject(value) || !isText(value.message) || !isText(value.file) || !isText(value.cursor)) {
-    skipped.note('an invalid record', value);
+  if (!isObject(value) || !isText(value.message) || !isFileName(value.file) || !isCursor(value.cursor)) {
+    skipped.note('an invalid record');
     return undefined;
   }
   // Parsed for this call alone, so that it may be mended in place: a copy of each record would be felt.
@@ -47,7 +60,7 @@ function decodeRecord(value: unknown, skipped: SkippedItems): FoundRecord | unde
   for (const name in record) {
     const field = record[name];
     if (FIELDS.get(name)?.(field) !== false) continue;
-    skipped.note(`an invalid "${name}" of a record`, field);
+    skipped.note(`an invalid "${name}" of a record`);
     if (name === 'offset' || name === 'bytes') record[name] = 0;
     else delete record[name];
   }
@@ -66,13 +79,13 @@ export function decodeRecords(values: readonly unknown[], skipped: SkippedItems)
 export function decodeItem(text: string, skipped: SkippedItems): ({ type: string } & Fields) | undefined {
   let item: unknown;
   try {
-    item = JSON.parse(text);
-  } catch {
-    skipped.note('no JSON', text);
+    item = parseBoundedJson(text);
+  } catch (error) {
+    skipped.note(error instanceof RangeError ? 'an item that is too large' : 'no JSON');
     return undefined;
   }
   if (isObject(item) && isText(item.type)) return item as { type: string } & Fields;
-  skipped.note('no item', item);
+  skipped.note('no item');
   return undefined;
 }
 
@@ -81,9 +94,19 @@ export function decodeFollowItem(text: string, skipped: SkippedItems): { type: s
   const item = decodeItem(text, skipped);
   if (item?.type === 'record') return decodeRecords([item], skipped)[0];
   const fields = item && FOLLOW_FIELDS.get(item.type);
-  if (item && fields?.every(([name, isRight]) => isRight(item[name]))) return item;
-  if (item) skipped.note(fields ? `an invalid "${item.type}"` : 'an unknown item', item);
+  if (item && fields?.every(([name, isRight]) => isRight(item[name]))) return withShortTexts(item);
+  if (item) skipped.note(fields ? `an invalid "${item.type}"` : 'an unknown item');
   return undefined;
+}
+
+/** What a node says in its own words is cut, and of one line. */
+function withShortTexts<T extends Fields>(item: T): T {
+  const texts: Record<string, string> = {};
+  for (const name of ['reason', 'detail']) {
+    const text = item[name];
+    if (isText(text)) texts[name] = remoteText(text);
+  }
+  return { ...item, ...texts, ...(isObject(item.report) && { report: withShortTexts(item.report) }) };
 }
 
 const isTextOrNull = (field: unknown) => field === null || isText(field);
@@ -94,29 +117,29 @@ const FOLLOW_FIELDS: ReadonlyMap<string, readonly [string, (field: unknown) => b
   [
     'rotated',
     [
-      ['family', isText],
-      ['from', isText],
-      ['to', isText],
+      ['family', isFileName],
+      ['from', isFileName],
+      ['to', isFileName],
     ],
   ],
   [
     'truncated',
     [
-      ['file', isText],
+      ['file', isFileName],
       ['lostBytes', isCountOrNull],
     ],
   ],
   [
     'gap',
     [
-      ['family', isText],
+      ['family', isFileName],
       ['reason', isText],
       ['bytes', isCountOrNull],
-      ['after', isTextOrNull],
-      ['until', isTextOrNull],
+      ['after', isEndCursor],
+      ['until', isEndCursor],
     ],
   ],
-  ['missing', [['family', isText]]],
+  ['missing', [['family', isFileName]]],
   [
     'reconnecting',
     [
@@ -146,17 +169,23 @@ export function decodeEnd(value: Fields, skipped: SkippedItems): SearchEnd {
   const end: Record<string, unknown> = { ...value };
   for (const [name, isRight, nothing] of END_FIELDS) {
     if (end[name] === undefined || isRight(end[name])) continue;
-    skipped.note(`an invalid "${name}" of the end`, end[name]);
+    skipped.note(`an invalid "${name}" of the end`);
     end[name] = nothing;
   }
-  if (end.problems !== undefined) end.problems = decodeList(end.problems, isProblem, 'an invalid problem', skipped);
+  if (end.problems !== undefined) {
+    const problems = decodeList(end.problems, isProblem, 'an invalid problem', skipped);
+    end.problems = problems.map((problem) => ({ ...problem, detail: remoteText(problem.detail) }));
+  }
+  if (end.duplicates !== undefined)
+    end.duplicates = decodeList(end.duplicates, isDuplicate, 'an invalid duplicate', skipped);
+  if (isText(end.limits)) end.limits = remoteText(end.limits);
   if (end.members !== undefined) end.members = decodeReports(end.members, skipped);
   return end as unknown as SearchEnd;
 }
 
 /** What is no reason it knows is not the whole. */
 const END_FIELDS: readonly [string, (field: unknown) => boolean, unknown][] = [
-  ['reason', isText, 'cancelled'],
+  ['reason', (field) => REASONS.has(field), 'cancelled'],
   ['records', isCount, 0],
   ['scannedBytes', isCount, 0],
   ['skippedBytes', isCount, 0],
@@ -164,23 +193,27 @@ const END_FIELDS: readonly [string, (field: unknown) => boolean, unknown][] = [
   ['elapsedMs', isCount, 0],
   ['coveredFromMs', (field) => field === null || isTime(field), null],
   ['coveredToMs', (field) => field === null || isTime(field), null],
-  ['cursor', isTextOrNull, null],
+  ['cursor', isEndCursor, null],
+  ['limits', isText, undefined],
 ];
 
+const REASONS: ReadonlySet<unknown> = new Set(['exhausted', 'limit', 'time budget', 'cancelled']);
+
 export function decodeReports(value: unknown, skipped: SkippedItems): unknown[] {
-  return decodeList(value, isReport, 'an invalid report of a member', skipped);
+  return decodeList(value, isReport, 'an invalid report of a member', skipped).map(withShortTexts);
 }
 
 /** Those of a list that make sense. */
 function decodeList<T>(value: unknown, isOne: (item: unknown) => item is T, what: string, skipped: SkippedItems): T[] {
   if (value === undefined || value === null) return [];
   if (!Array.isArray(value)) {
-    skipped.note(what, value);
+    skipped.note(what);
     return [];
   }
-  return value.filter((item: unknown): item is T => {
+  if (value.length > MAX_LISTED) skipped.note(`more than ${MAX_LISTED} entries in one list`);
+  return value.slice(0, MAX_LISTED).filter((item: unknown): item is T => {
     if (isOne(item)) return true;
-    skipped.note(what, item);
+    skipped.note(what);
     return false;
   });
 }
@@ -237,14 +270,32 @@ interface FileProblem {
 }
 
 function isProblem(value: unknown): value is FileProblem {
-  return isObject(value) && isText(value.file) && isText(value.code) && isText(value.detail);
+  return isObject(value) && isPath(value.file) && isCodeLike(value.code) && isText(value.detail);
+}
+
+function isDuplicate(value: unknown): value is Fields {
+  return isObject(value) && isPath(value.file) && isPath(value.sameAs);
+}
+
+function isPath(value: unknown): value is string {
+  return isText(value) && value.length <= MAX_PATH_CHARACTERS;
+}
+
+function isCursor(value: unknown): value is string {
+  return isText(value) && value.length <= MAX_CURSOR_CHARACTERS;
+}
+
+function isEndCursor(value: unknown): boolean {
+  return value === null || (isText(value) && value.length <= MAX_END_CURSOR_CHARACTERS);
 }
 
 function isReport(value: unknown): value is Fields {
   return (
     isObject(value) &&
     isText(value.id) &&
+    value.id.length <= MAX_ID_CHARACTERS &&
     isText(value.outcome) &&
+    value.outcome.length <= MAX_ID_CHARACTERS &&
     (value.detail === null || isText(value.detail)) &&
     (value.asOfMs === null || isTime(value.asOfMs))
   );
@@ -275,14 +326,4 @@ function isTime(value: unknown): value is number {
 
 function isCount(value: unknown): value is number {
   return typeof value === 'number' && Number.isFinite(value) && value >= 0;
-}
-
-function shortText(value: unknown): string {
-  let text: string | undefined;
-  try {
-    text = JSON.stringify(value);
-  } catch {
-    text = '(nested too deeply)';
-  }
-  return (text ?? String(value)).slice(0, SHOWN_CHARACTERS);
 }

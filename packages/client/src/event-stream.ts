@@ -2,6 +2,7 @@ import { createParser } from 'eventsource-parser';
 import { lacks } from './answer-error.ts';
 import { decodeFollowItem, SkippedItems } from './decode-records.ts';
 import type { Exchange } from './exchange.ts';
+import { remoteText } from './remote-text.ts';
 
 /** What a chunk of an event stream told. */
 export interface HeardEvents<T> {
@@ -65,5 +66,6 @@ export function checkEventStream(exchange: Exchange): void {
   const { contentType, path } = exchange;
   if (contentType === 'text/event-stream') return;
   if (contentType === 'text/html') throw lacks(path, exchange, 'it answers with a web page');
-  throw exchange.badAnswer(`${path} answers ${contentType || 'something without a type'} instead of events`);
+  const given = exchange.options.hidesTexts ? 'something else' : remoteText(contentType || 'something without a type');
+  throw exchange.badAnswer(`${path} answers ${given} instead of events`);
 }

@@ -1,14 +1,18 @@
-import { encodeBodyParameters, PATHS } from '@porthole/contract';
+import { encodeBodyParameters, PATHS, PortholeError } from '@porthole/contract';
 import { answerError } from './answer-error.ts';
 import { ClientError } from './client-error.ts';
 import { MAX_TIMER_MS, type StrictOptions } from './client-options.ts';
 import type { Clock } from './clock.ts';
 import type { AskParts, Question } from './question.ts';
+import { remoteText } from './remote-text.ts';
 
 /** More of an error's body is not looked at. */
 const MAX_PROBLEM_BYTES = 64 * 1024;
 
 const EMPTY = new URLSearchParams();
+
+/** Failures of a connection whose message repeats what the other side sent. */
+const REMOTE_MESSAGES: ReadonlySet<string> = new Set(['ERR_TLS_CERT_ALTNAME_INVALID']);
 
 /** Below what a node takes for a URL, and for all headers, unless its settings say otherwise. */
 const MAX_URL_CHARACTERS = 6 * 1024;
@@ -23,6 +27,14 @@ const POST_PATHS: ReadonlySet<string> = new Set([
 
 const LAST_EVENT_ID = 'last-event-id';
 
+/**
+ * How long a response that comes in pieces may be waited for in all: so many times what one piece may take, and a
+ * millisecond more for each byte. Networks are faster, and a node that sends a byte now and then does not hold its reader
+ * for ever.
+ */
+const PATIENCE = 10;
+const MS_PER_BYTE = 1;
+
 /** One request and its answer, from asking to the last byte. Whoever opens one reads it to its end or closes it. */
 export class Exchange {
   readonly path: string;
@@ -36,6 +48,8 @@ export class Exchange {
   readonly #leaving = new AbortController();
   readonly #onAbort = () => this.#leaving.abort(this.#signal?.reason);
   readonly #deadline: number;
+  /** Of waiting for pieces, all together; each byte that comes adds to it. */
+  #allowanceMs: number;
   #timer: ReturnType<typeof setTimeout> | undefined;
   /** What our own clock ended it with. */
   #timedOut: ClientError | undefined;
@@ -45,7 +59,7 @@ export class Exchange {
   #isWhole = false;
 
   private constructor(question: Question, { options, below }: AskParts) {
-    const { path: route, query = EMPTY, signal, lookingMs = 0 } = question;
+    const { path: route, query = EMPTY, signal, lookingMs = 0, isPaced = false } = question;
     const { method, body } = bodyFor(question);
     this.#body = body;
     const search = body === undefined ? query.toString() : '';
@@ -59,6 +73,7 @@ export class Exchange {
     this.#stallMs = withLooking(options.stallMs);
     this.#timeoutMs = withLooking(options.timeoutMs);
     this.#deadline = performance.now() + this.#timeoutMs;
+    this.#allowanceMs = isPaced ? this.#stallMs * PATIENCE : Number.POSITIVE_INFINITY;
     signal?.addEventListener('abort', this.#onAbort, { once: true });
   }
 
@@ -89,8 +104,11 @@ export class Exchange {
   }
 
   /** The next bytes of the body, `undefined` at its end. Fails when none come for too long, or the body is cut. */
-  read(): Promise<Uint8Array | undefined> {
-    return this.#read(() => this.#silent());
+  async read(): Promise<Uint8Array | undefined> {
+    const startedMs = performance.now();
+    const chunk = await this.#read(() => this.#silent());
+    this.#allowanceMs += (chunk?.length ?? 0) * MS_PER_BYTE - (performance.now() - startedMs);
+    return chunk;
   }
 
   /** The whole body, which must be there in time. Longer than `maxBytes`: cut there, or refused. */
@@ -102,7 +120,7 @@ export class Exchange {
       const chunk = await this.#read(() => this.#late());
       if (!chunk) return text + decoder.decode();
       left -= chunk.length;
-      if (left < 0 && !orCut) throw this.badAnswer(`the answer is longer than maxItemBytes (${maxBytes})`);
+      if (left < 0 && !orCut) throw this.badAnswer(`the response is longer than ${this.#limitName(maxBytes)}`);
       text += decoder.decode(chunk, { stream: true });
       if (left < 0) return text;
     }
@@ -162,7 +180,9 @@ export class Exchange {
     clearTimeout(this.#timer);
     const { status, headers, type } = response;
     if (type === 'opaqueredirect' || (status >= 300 && status < 400))
-      throw this.badAnswer(`the node redirects to ${headers.get('location') ?? 'another address'}: give that address`);
+      throw this.badAnswer(
+        `the node redirects to ${this.#shown(headers.get('location'), 'another address')}: give that address`,
+      );
     if (response.ok) return;
     const body = await this.readWhole({ maxBytes: MAX_PROBLEM_BYTES, orCut: true }).catch((error: unknown) => {
       this.#signal?.throwIfAborted();
@@ -170,7 +190,8 @@ export class Exchange {
       return ''; // the status says enough
     });
     const { method, url, path } = this;
-    throw answerError({ method, url, path, status, headers }, body, clock.now());
+    const facts = { method, url, path, status, headers };
+    throw answerError(facts, { body, nowMs: clock.now(), hidesTexts: options.hidesTexts });
   }
 
   async #read(limit: () => void): Promise<Uint8Array | undefined> {
@@ -193,8 +214,10 @@ export class Exchange {
 
   /** Ends it when nothing comes for too long. */
   #silent(): void {
-    const message = `${this.options.base} gave no byte for ${this.#stallMs} ms`;
-    this.#endAfter(this.#stallMs, () => this.error('UNREACHABLE', message));
+    const { base } = this.options;
+    const isLate = this.#allowanceMs < this.#stallMs;
+    const message = isLate ? `${base} sends too slowly` : `${base} gave no byte for ${this.#stallMs} ms`;
+    this.#endAfter(Math.max(0, Math.min(this.#stallMs, this.#allowanceMs)), () => this.cut(message));
   }
 
   #endAfter(ms: number, why: () => ClientError): void {
@@ -203,6 +226,22 @@ export class Exchange {
       this.#timedOut = why();
       this.#leaving.abort(this.#timedOut);
     }, ms);
+  }
+
+  #limitName(maxBytes: number): string {
+    return maxBytes === this.options.maxItemBytes ? `maxItemBytes (${maxBytes})` : `${maxBytes} bytes`;
+  }
+
+  /** What the node wrote, where it may be shown. */
+  #shown(text: string | null, otherwise: string): string {
+    return text === null || this.options.hidesTexts ? otherwise : remoteText(text);
+  }
+
+  /** Where texts are hidden, the code alone: names in a certificate would stand in the message. */
+  #reasonOf(error: unknown): string {
+    const cause = error instanceof Error ? error.cause : undefined;
+    const isRemote = cause instanceof Error && 'code' in cause && REMOTE_MESSAGES.has(String(cause.code));
+    return isRemote && this.options.hidesTexts ? String(cause.code) : reasonOf(error);
   }
 
   /** Tells apart who ended it: the caller, our clock, or the other side. */
@@ -214,8 +253,10 @@ export class Exchange {
       this.#signal?.throwIfAborted();
       if (this.#timedOut) throw this.#timedOut;
       if (this.#leaving.signal.aborted) throw error; // closed by whoever holds it
+      const own = ownErrorIn(error);
+      if (own) throw own;
       const what = this.#response ? 'the connection was lost' : 'no connection';
-      throw this.cut(`${what} (${this.options.base}): ${reasonOf(error)}`, error);
+      throw this.cut(`${what} (${this.options.base}): ${this.#reasonOf(error)}`, error);
     }
   }
 }
@@ -228,6 +269,12 @@ function bodyFor({ path, method = 'GET', query = EMPTY, headers }: Question): { 
   const all = new URLSearchParams(query);
   if (id !== undefined) all.set('Last-Event-ID', id);
   return { method: 'POST', body: encodeBodyParameters(all) };
+}
+
+/** What a `fetch` that was given decided itself, such as not to connect. */
+function ownErrorIn(error: unknown): PortholeError | undefined {
+  const candidates = [error, error instanceof Error ? error.cause : undefined];
+  return candidates.find((candidate): candidate is PortholeError => candidate instanceof PortholeError);
 }
 
 /** What lies beneath the "fetch failed" of Node. */

@@ -11,6 +11,12 @@ const SHORT_ID_CHARACTERS = 5 * 1024;
  */
 const MARGIN_MS = 1000;
 
+/** The longest id of an event that is kept. */
+const MAX_ID_CHARACTERS = 4096;
+
+/** Files whose position is remembered, those with the newest records; a log has one that is written. */
+const MAX_FILES = 2048;
+
 /** Where a follow has come to, so that it goes on there: nothing lost, nothing twice. */
 export class FollowPlace implements Place<FollowItem> {
   readonly #query: FollowQuery;
@@ -37,7 +43,8 @@ export class FollowPlace implements Place<FollowItem> {
       // Behind an unfinished line its rest would be lost if the node has forgotten it: it is told once more, whole.
       if (item.type !== 'record' || item.unfinished) continue;
       this.#told.delete(item.file);
-      this.#told.set(item.file, ids[index] ?? item.cursor);
+      this.#told.set(item.file, idOf(item, ids[index]));
+      if (this.#told.size > MAX_FILES) this.#told.delete(this.#told.keys().next().value ?? '');
       if (item.timeMs !== undefined) this.#newestMs = Math.max(item.timeMs, this.#newestMs ?? item.timeMs);
     }
     return items;
@@ -100,4 +107,9 @@ export class FollowPlace implements Place<FollowItem> {
     }
     return { id: cursors.slice(from).join('~'), isWhole: from === 0 };
   }
+}
+
+/** The id of an event begins with the cursor of its record, and may name other logs after it; it is no longer than that. */
+function idOf({ cursor }: { cursor: string }, id: string | undefined): string {
+  return id === undefined || id.length > MAX_ID_CHARACTERS ? cursor : id;
 }

@@ -7,6 +7,7 @@ import {
   encodeHistogram,
   encodeSearch,
   encodeView,
+  exactJson,
   type FileRequest,
   type FollowOptions,
   loadGaps,
@@ -41,11 +42,19 @@ import { FollowPlace } from './follow-place.ts';
 import { countLimits, openSearch } from './looking.ts';
 import type { AskParts } from './question.ts';
 import { AS_IT_IS, openRemoteLog } from './remote-log.ts';
-import { searchItems, searchLines } from './search-stream.ts';
+import { searchItems } from './search-stream.ts';
 import { readConfig, readDescription, readDigest, readFiles, readHistogram, readList, readSettings } from './shapes.ts';
 
 /** Beside the usual silence: a node that makes a bundle may wait for its members before it goes on. */
 const BUNDLE_PAUSE_MS = 60_000;
+
+/** Who a node is takes some hundred bytes, and is asked for in the background. */
+const MAX_DESCRIPTION_BYTES = 256 * 1024;
+
+/** Ten thousand buckets, and what could not be read. */
+const MAX_HISTOGRAM_BYTES = 4 * 1024 ** 2;
+
+const ENCODER = new TextEncoder();
 
 /** A node, asked over HTTP. */
 export interface NodeClient extends NodeState {
@@ -75,7 +84,7 @@ export class HttpNode implements NodeClient {
   }
 
   describe(options: CallOptions = {}): Promise<NodeDescription> {
-    return askJson({ path: PATHS.node, ...options }, this.#parts, readDescription);
+    return askJson({ path: PATHS.node, maxBytes: MAX_DESCRIPTION_BYTES, ...options }, this.#parts, readDescription);
   }
 
   config(options: CallOptions = {}): Promise<NodeConfig> {
@@ -95,8 +104,9 @@ export class HttpNode implements NodeClient {
   }
 
   async viewLog(request: ViewRequest, options: CallOptions = {}): Promise<ByteAnswer> {
-    const question = { path: PATHS.logView, query: encodeView(request), headers: AS_IT_IS, ...options };
-    return bodyBytes(await askStream(question, this.#parts));
+    const question = { path: PATHS.logView, query: encodeView(request), headers: AS_IT_IS, isPaced: true, ...options };
+    // A newline may be added to a last line without.
+    return bodyBytes(await askStream(question, this.#parts), { maxBytes: request.sizeBytes + 1 });
   }
 
   openLog(request: FileRequest, { signal }: CallOptions = {}): Promise<OpenLog> {
@@ -104,14 +114,17 @@ export class HttpNode implements NodeClient {
   }
 
   async *searchLogs(request: SearchQuery, options: SearchOptions = {}): AsyncGenerator<SearchItem[], void, undefined> {
-    yield* searchItems(await this.#search(request, options));
+    yield* searchItems(await this.#search(request, options), request);
   }
 
   async *searchLogLines(
     request: SearchQuery,
     options: SearchOptions = {},
   ): AsyncGenerator<Uint8Array, void, undefined> {
-    yield* searchLines(await this.#search(request, options));
+    // Decoded and written anew: what a node sends is passed on only as far as it is understood.
+    for await (const items of this.searchLogs(request, options)) {
+      yield ENCODER.encode(items.map((item) => `${exactJson(item)}\n`).join(''));
+    }
   }
 
   followLogs(request: FollowQuery, { signal, gaps = 'load' }: FollowOptions = {}): AsyncIterable<FollowItem[]> {
@@ -125,13 +138,15 @@ export class HttpNode implements NodeClient {
   async logHistogram(request: HistogramQuery, options: SearchOptions = {}): Promise<Histogram> {
     const { budget, ...limits } = countLimits(options, this.#parts);
     const query = encodeHistogram(request, budget);
-    return askJson({ path: PATHS.logHistogram, query, ...limits }, this.#parts, readHistogram);
+    const question = { path: PATHS.logHistogram, query, maxBytes: MAX_HISTOGRAM_BYTES, ...limits };
+    return askJson(question, this.#parts, readHistogram);
   }
 
   async logDigest(request: DigestQuery, options: SearchOptions = {}): Promise<Digest> {
     const { budget, ...limits } = countLimits(options, this.#parts);
     const query = encodeDigest(request, budget);
-    return askJson({ path: PATHS.logDigest, query, ...limits }, this.#parts, readDigest);
+    const question = { path: PATHS.logDigest, query, ...limits };
+    return askJson(question, this.#parts, (value) => readDigest(value, request));
   }
 
   async bundle(request: BundleRequest, options: CallOptions = {}): Promise<ByteAnswer> {

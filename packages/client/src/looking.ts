@@ -11,13 +11,16 @@ const LOOKING_SHARE = 0.8;
 /** An answer that comes line by line. */
 export async function openSearch(
   question: Pick<Question, 'path' | 'query'>,
-  { signal, budgetMs: lookingMs = 0 }: SearchOptions,
+  { signal, budgetMs }: SearchOptions,
   parts: AskParts,
 ): Promise<Exchange> {
   // It may look all that time without finding anything to tell.
-  const exchange = await askStream({ ...question, signal, lookingMs }, parts);
+  const limits = budgetMs === undefined ? {} : { lookingMs: budgetMs, isPaced: true };
+  const exchange = await askStream({ ...question, signal, ...limits }, parts);
   try {
     refusePage(exchange);
+    if (exchange.contentType !== 'application/x-ndjson')
+      throw exchange.badAnswer(`the response of ${exchange.path} is not a stream of records`);
     return exchange;
   } catch (error) {
     exchange.close();

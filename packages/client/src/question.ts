@@ -12,6 +12,10 @@ export interface Question {
   signal?: AbortSignal | undefined;
   /** Beside the usual times: how long the node was told it may look at logs before it says anything. */
   lookingMs?: number;
+  /** A whole response may be so long; as long as any item unless given. */
+  maxBytes?: number;
+  /** Whether what comes in pieces must come at a pace; a follow, or a search without a budget, may take its time. */
+  isPaced?: boolean;
 }
 
 /** What every question is asked with. */

@@ -75,7 +75,7 @@ async function* readRange(
   closing.addEventListener('abort', leave);
   try {
     const headers = { ...AS_IT_IS, range: `bytes=${start}-${end - 1}` };
-    const question = { path: PATH, query: encodeFile(request), headers, signal: leaving.signal };
+    const question = { path: PATH, query: encodeFile(request), headers, signal: leaving.signal, isPaced: true };
     const exchange = await askStream(question, parts).catch(async (error: unknown) => {
       if (!(error instanceof ClientError) || error.status !== 416) throw error;
       // The refusal does not tell of which file.
@@ -83,12 +83,11 @@ async function* readRange(
       head.close();
       throw isSameFile(etag, strong(head.header('etag'))) ? truncated(file, error) : replaced(file, error);
     });
-    const { chunks, close } = bodyBytes(exchange);
     try {
       checkPart(exchange, { file, etag, start, end });
-      yield* chunks;
+      yield* bodyBytes(exchange, { maxBytes: end - start }).chunks;
     } finally {
-      await close();
+      exchange.close();
     }
   } finally {
     signal?.removeEventListener('abort', leave);
@@ -102,7 +101,7 @@ function checkPart(exchange: Exchange, { file, etag, start, end }: Part): void {
   const given = exchange.header('content-range') ?? '';
   if (given.startsWith(`bytes ${start}-${end - 1}/`)) return;
   if (given.startsWith(`bytes ${start}-`)) throw truncated(file, exchange);
-  throw exchange.badAnswer(`${PATH} gives ${given} where bytes ${start}-${end - 1} were asked for`);
+  throw exchange.badAnswer(`${PATH} gives another range than bytes ${start}-${end - 1}, which were asked for`);
 }
 
 function replaced(file: string, { method, url, status }: Exchange | ClientError): ClientError {

@@ -1,40 +1,40 @@
-import type { SearchEnd, SearchItem } from '@porthole/logs/types';
-import { parseJson } from './ask.ts';
+import type { FoundRecord, SearchEnd, SearchItem } from '@porthole/logs/types';
 import { decodeEnd, decodeItem, decodeRecords, SkippedItems } from './decode-records.ts';
 import type { Exchange } from './exchange.ts';
-import { isItem } from './shapes.ts';
 
 const NEWLINE = 10;
 
 const NOTHING = new Uint8Array(0);
 
-/** The lines of an answer as they come, whole ones; an empty piece first. Fails where the last one is not the end. */
-export async function* searchLines(exchange: Exchange): AsyncGenerator<Uint8Array, void, undefined> {
-  let last: Uint8Array = NOTHING;
-  try {
-    yield NOTHING;
-    for await (const lines of wholeLines(exchange)) {
-      last = lines.subarray(lines.lastIndexOf(NEWLINE, -2) + 1);
-      yield lines;
-    }
-    const item = last.length === 0 ? undefined : parseJson(exchange, new TextDecoder().decode(last));
-    if (!isItem(item) || item.type !== 'end') throw noEnd(exchange);
-  } finally {
-    exchange.close();
-  }
+/** What was asked for, and no more is taken. */
+export interface SearchBounds {
+  /** Records at most. */
+  limit: number;
+  /** Neighbours of each at most. */
+  before?: number | undefined;
+  after?: number | undefined;
 }
 
-/** The same, parsed: a batch for each chunk that came. What makes no sense is left out, and reported by the end. */
+/**
+ * The items of a response, parsed: a batch for each chunk that came, an empty one first. What makes no sense is left out,
+ * and reported by the end. Fails where the last one is not the end, or the node sends more than was asked for.
+ */
 export async function* searchItems<T extends { type: string }>(
   exchange: Exchange,
+  bounds: SearchBounds,
 ): AsyncGenerator<T[], void, undefined> {
   const decoder = new TextDecoder();
   const skipped = new SkippedItems();
+  let left = bounds.limit;
   let ended = false;
   try {
     yield [];
     for await (const lines of wholeLines(exchange)) {
-      const items = parseLines(exchange, decoder.decode(lines), skipped);
+      if (ended) throw exchange.badAnswer(`${exchange.path}: more lines after the end`);
+      const items = parseLines(exchange, { text: decoder.decode(lines), bounds }, skipped);
+      const surplus = items.findIndex(({ type }) => type === 'record' && left-- === 0);
+      if (surplus > 0) yield items.slice(0, surplus) as unknown as T[];
+      if (surplus >= 0) throw exchange.badAnswer(`${exchange.path}: more than the ${bounds.limit} records asked for`);
       ended = items.at(-1)?.type === 'end';
       yield items as unknown as T[];
     }
@@ -45,16 +45,37 @@ export async function* searchItems<T extends { type: string }>(
   }
 }
 
-function parseLines(exchange: Exchange, text: string, skipped: SkippedItems): SearchItem[] {
+interface LinesOf {
+  text: string;
+  bounds: SearchBounds;
+}
+
+function parseLines(exchange: Exchange, { text, bounds }: LinesOf, skipped: SkippedItems): SearchItem[] {
   const items: SearchItem[] = [];
   for (let start = 0, end = text.indexOf('\n'); end >= 0; start = end + 1, end = text.indexOf('\n', start)) {
     if (end === start) continue;
     const item = decodeItem(text.slice(start, end), skipped);
-    if (item?.type === 'record') items.push(...decodeRecords([item], skipped));
-    else if (item?.type === 'end') items.push(withReport(decodeEnd(item, skipped), exchange, skipped));
-    else if (item) skipped.note('an unknown item', item);
+    if (item?.type === 'record') {
+      for (const record of decodeRecords([item], skipped)) items.push(boundedRecord(record, bounds, skipped));
+    } else if (item?.type === 'end') {
+      items.push(withReport(decodeEnd(item, skipped), exchange, skipped));
+      break; // nothing comes after it
+    } else if (item) skipped.note('an unknown item');
   }
   return items;
+}
+
+/** Without neighbours that nobody asked for. */
+function boundedRecord(record: FoundRecord, bounds: SearchBounds, skipped: SkippedItems): FoundRecord {
+  for (const side of ['before', 'after'] as const) {
+    const most = bounds[side] ?? Infinity;
+    const given = record[side];
+    if (given === undefined || given.length <= most) continue;
+    skipped.note('records beside another that were not asked for');
+    // Those next to it: before it, they are the last ones.
+    record[side] = side === 'before' ? given.slice(given.length - most) : given.slice(0, most);
+  }
+  return record;
 }
 
 /** The end says what was left out before it. */

@@ -4,10 +4,12 @@ import type {
   NodeConfig,
   NodeDescription,
   NodeObject,
+  NodeProblem,
   NodeSettings,
 } from '@porthole/contract';
 import type { Digest, Histogram, LogEntry, LogFileDetails, SearchEnd } from '@porthole/logs/types';
 import { decodeBuckets, decodeEnd, decodeGroups, decodeReports, isObject, SkippedItems } from './decode-records.ts';
+import { isFileName, remoteText } from './remote-text.ts';
 
 /*
  * Whether an answer is the right kind of thing: not each field, which would refuse the answers of later versions.
@@ -15,6 +17,9 @@ import { decodeBuckets, decodeEnd, decodeGroups, decodeReports, isObject, Skippe
  */
 
 type Fields = Readonly<Record<string, unknown>>;
+
+/** A node has a handful of checks. */
+const MAX_PROBLEMS = 32;
 
 export function readConfig(value: unknown): NodeConfig | undefined {
   if (!isObject(value) || typeof value.config !== 'string' || !isObject(value.node)) return undefined;
@@ -33,6 +38,15 @@ function readNode(node: Fields): NodeObject {
   };
 }
 
+/** Checks that fail, as the node names them. */
+function readProblems(value: unknown): NodeProblem[] {
+  if (!Array.isArray(value)) return [];
+  return value.slice(0, MAX_PROBLEMS).flatMap((problem) => {
+    if (!isObject(problem) || typeof problem.check !== 'string' || typeof problem.detail !== 'string') return [];
+    return [{ check: remoteText(problem.check), detail: remoteText(problem.detail) }];
+  });
+}
+
 /** A list made in Go is `null` when it is empty. */
 export function readList(value: unknown): LogEntry[] | undefined {
   if (value === null) return [];
@@ -41,11 +55,15 @@ export function readList(value: unknown): LogEntry[] | undefined {
 }
 
 export function readFiles(value: unknown): LogFileDetails[] | undefined {
-  return Array.isArray(value) && value.every(isEntry) ? (value as LogFileDetails[]) : undefined;
+  if (!Array.isArray(value) || !value.every(isDetails)) return undefined;
+  const files = value as LogFileDetails[];
+  return files.map((file) => (file.problem ? { ...file, problem: remoteText(file.problem) } : file));
 }
 
 export function readDescription(value: unknown): NodeDescription | undefined {
-  return isObject(value) && isObject(value.node) ? (value as unknown as NodeDescription) : undefined;
+  if (!isObject(value) || !isObject(value.node)) return undefined;
+  const description = value as unknown as NodeDescription;
+  return value.problems === undefined ? description : { ...description, problems: readProblems(value.problems) };
 }
 
 export function readSettings(value: unknown): NodeSettings | undefined {
@@ -59,8 +77,9 @@ export function readHistogram(value: unknown): Histogram | undefined {
   return { ...value, buckets, end: endWith(decodeEnd(value.end, skipped), skipped) } as unknown as Histogram;
 }
 
-export function readDigest(value: unknown): Digest | undefined {
+export function readDigest(value: unknown, { limit }: { limit: number }): Digest | undefined {
   if (!isObject(value) || !Array.isArray(value.groups) || !isObject(value.end)) return undefined;
+  if (value.groups.length > limit) return undefined;
   const skipped = new SkippedItems();
   const groups = decodeGroups(value.groups, skipped);
   return { ...value, groups, end: endWith(decodeEnd(value.end, skipped), skipped) } as unknown as Digest;
@@ -99,17 +118,18 @@ export function hasList<T>(...names: readonly (keyof T & string)[]): (value: unk
     isObject(value) && names.every((name) => Array.isArray(value[name])) ? (value as unknown as T) : undefined;
 }
 
-/** An item of a stream: something that says what it is. */
-export function isItem(value: unknown): value is { type: string } {
-  return isObject(value) && typeof value.type === 'string';
+function isEntry(value: unknown): value is LogEntry {
+  return isObject(value) && isFileName(value.name) && typeof value.size === 'number';
 }
 
-function isEntry(value: unknown): value is LogEntry {
-  return isObject(value) && typeof value.name === 'string' && typeof value.size === 'number';
+function isDetails(value: unknown): boolean {
+  if (!isEntry(value)) return false;
+  const { family, problem } = value as LogEntry & Fields;
+  return (family === undefined || isFileName(family)) && (problem == null || typeof problem === 'string');
 }
 
 function textOf(value: unknown): string {
-  return typeof value === 'string' ? value : '';
+  return typeof value === 'string' ? remoteText(value) : '';
 }
 
 function numberOf(value: unknown): number {

@@ -1,7 +1,9 @@
 export { ContractNode } from './contract-only/contract-node.ts';
+export type { MemberAccessOptions } from './fan-out/member-access.ts';
 export { LocalCluster, type LocalClusterOptions } from './local-cluster.ts';
 export { createEtcdMembers, type EtcdMembersOptions } from './membership/etcd-members.ts';
 export { createLindbMembers, type LindbMembersOptions } from './membership/lindb-members.ts';
+export { createMemberNetworks, type MemberNetworks } from './membership/member-networks.ts';
 export type { Membership } from './membership/membership.ts';
 export type { MembershipLog } from './membership/membership-log.ts';
 export type { SelfMember } from './membership/self-member.ts';

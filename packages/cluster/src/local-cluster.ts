@@ -21,6 +21,7 @@ import type { Zone } from '@porthole/logs';
 import type { DigestQuery, FollowQuery, HistogramQuery, SearchQuery } from '@porthole/logs/types';
 import { ClockTable } from './fan-out/clock.ts';
 import { Introductions } from './fan-out/introductions.ts';
+import type { MemberAccessOptions } from './fan-out/member-access.ts';
 import { type ClosablePeers, createPeers } from './fan-out/peers.ts';
 import { MemberDirectory } from './membership/member-directory.ts';
 import type { Membership } from './membership/membership.ts';
@@ -49,9 +50,8 @@ export interface LocalClusterOptions {
   membership: Membership;
   self: NodeState;
   selfId: string;
-  /** Shown to every other member. */
-  token: string | undefined;
-  fetch: typeof fetch | undefined;
+  /** Which members are contacted, and with what credentials. */
+  access: MemberAccessOptions;
   /** In which members that do not say theirs write their times. */
   zone: Zone;
   limits: ClusterLimits;
@@ -106,7 +106,7 @@ export class LocalCluster implements ClusterState {
 
   /** Begins to measure clocks and to take snapshots of the other members, if there are any. */
   static async open(options: LocalClusterOptions): Promise<LocalCluster> {
-    const { membership, self, selfId, token, fetch, zone, limits, refreshMs, tell } = options;
+    const { membership, self, selfId, access, zone, limits, refreshMs, tell } = options;
     const mask = rememberMasked(options.mask);
     const { memberTimeoutMs: timeoutMs } = limits;
     const { dir, maxBytes, keepMs } = options.lastWords;
@@ -120,7 +120,7 @@ export class LocalCluster implements ClusterState {
     });
     await kept.load();
     const directory = new MemberDirectory({ membership, kept });
-    const peers = createPeers({ membership: directory, self, selfId, token, fetch, zone, timeoutMs });
+    const peers = createPeers({ membership: directory, self, selfId, access, zone, timeoutMs });
     const onDescription = (id: string, description: NodeDescription) => directory.learn(id, description);
     const clocks = new ClockTable({ peers, selfId, timeoutMs, onDescription });
     const lastWords = new LastWords({ kept, peers, clocks, mask, listenMs: refreshMs, timeoutMs });

@@ -42,6 +42,7 @@ type DoorErrorCode =
   | 'CONFIG_UNAVAILABLE'
   | 'MEMBER_NOT_FOUND'
   | 'MEMBER_REGISTERED'
+  | 'MEMBER_REFUSED'
   | 'REQUEST_LOOP'
   | 'TOO_MANY_STREAMS'
   | 'BUNDLE_UNDER_WAY'
@@ -75,6 +76,12 @@ export const ERROR_KINDS: Readonly<Record<ErrorCode, ErrorKind>> = {
     grpc: 'FAILED_PRECONDITION',
     retryable: false,
     title: 'The member is still registered',
+  },
+  MEMBER_REFUSED: {
+    http: 502,
+    grpc: 'FAILED_PRECONDITION',
+    retryable: false,
+    title: 'Members at this address are not contacted',
   },
   REQUEST_LOOP: {
     http: 400,

@@ -36,7 +36,15 @@ export function memberRouteOf(id: MemberRouteId): Route {
     summary: `${summary} of a member`,
     description: `Of one member, through this node. ${description}`,
     parameters: [MEMBER_ID_PARAMETER, ...parameters],
-    errors: [...errors, 'MEMBER_NOT_FOUND', 'REQUEST_LOOP', 'NOT_SUPPORTED', 'UNREACHABLE', 'BAD_ANSWER'],
+    errors: [
+      ...errors,
+      'MEMBER_NOT_FOUND',
+      'MEMBER_REFUSED',
+      'REQUEST_LOOP',
+      'NOT_SUPPORTED',
+      'UNREACHABLE',
+      'BAD_ANSWER',
+    ],
   };
 }
 

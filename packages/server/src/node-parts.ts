@@ -7,7 +7,7 @@ import { ACCESS_LOG, hiddenLogs } from './auth/hidden-logs.ts';
 import { type OpenedAccess, openAccess } from './auth/open-access.ts';
 import { ReloadedFiles, type ReloadedGroup } from './auth/reloaded-files.ts';
 import { openByOthers } from './checkup/open-by-others.ts';
-import { type ClusterFiles, readClusterFiles } from './cluster/cluster-files.ts';
+import { ClusterFiles } from './cluster/cluster-files.ts';
 import { NodeCluster } from './cluster/node-cluster.ts';
 import type { ConfigSource } from './config/config-source.ts';
 import { NodeSecrets } from './config/node-secrets.ts';
@@ -54,10 +54,10 @@ export async function openNodeParts(loaded: LoadedSettings, options: NodePartsOp
   const zone = createZone(settings.node.timeZone);
   const tls = await readTlsFiles(settings);
   const opened = await openAccess(settings, () => ownLog.component('auth'));
-  const clusterFiles = await readClusterFiles(settings);
+  const clusterFiles = await ClusterFiles.open(settings);
   const logPath = settings.service.logDir || settings.logging.dir;
   const warnings = [...loaded.warnings, ...(await warnOfLogDir(logPath, settings))];
-  const fingerprint = await clusterFingerprint(clusterFiles);
+  const fingerprint = await clusterFiles.fingerprint();
   const { scrub, scrubPatterns } = settings.logs;
   const scrubbing = new Scrubbing({ patterns: PATTERN_NAMES.filter((name) => scrub && scrubPatterns.includes(name)) });
   const secrets = new NodeSecrets(loaded, scrubbing);
@@ -165,11 +165,6 @@ async function openConfig(loaded: LoadedSettings, { text, ...open }: OpenConfigO
   const { secretKeys, maxBytes } = config;
   if (text) return createTextConfig(text, { file: null, secretKeys, ...open });
   return openServiceConfig({ file: service.configFile, secretKeys, maxBytes, ...open });
-}
-
-/** Nodes with the same token can tell whether they have the same secrets. */
-async function clusterFingerprint({ token }: ClusterFiles): Promise<SecretFingerprint | undefined> {
-  return token === undefined ? undefined : (await import('@porthole/cluster')).secretFingerprint(token);
 }
 
 /** Opens the own log and waits for its first record, so that a disk that refuses is known at once. */

@@ -21,6 +21,9 @@ const REMEMBERED = 10_000;
 /** What positions may take of a URL, for nodes that take no parameters in a body. Beyond it, a follow continues by time. */
 const SHORT_POSITIONS_CHARACTERS = 6 * 1024;
 
+/** Members whose position is remembered: as many as a cluster can have. */
+const MAX_MEMBERS = 10_000;
+
 /** Files of a member whose position is remembered; a log has one that is written. */
 const MAX_FILES = 64;
 
@@ -92,6 +95,7 @@ export class ClusterFollowPlace implements Place<ClusterFollowItem> {
     if (unfinished || cursor === '') return;
     const files = this.#positions.get(node) ?? new Map<string, string>();
     this.#positions.set(node, files);
+    if (this.#positions.size > MAX_MEMBERS) this.#positions.delete(this.#positions.keys().next().value ?? '');
     files.delete(file);
     files.set(file, cursor);
     const [oldest = file] = files.keys();

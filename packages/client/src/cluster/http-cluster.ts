@@ -72,7 +72,7 @@ export class HttpCluster implements ClusterState {
     options: SearchOptions = {},
   ): AsyncGenerator<ClusterItem[], void, undefined> {
     const question = { path: PATHS.clusterLogSearch, query: encodeClusterSearch(request, options) };
-    yield* searchItems<ClusterItem>(await openSearch(question, options, this.#parts));
+    yield* searchItems<ClusterItem>(await openSearch(question, options, this.#parts), request);
   }
 
   followLogs(
@@ -107,7 +107,8 @@ export class HttpCluster implements ClusterState {
 
   async *moment(request: MomentRequest, options: CallOptions = {}): AsyncGenerator<ClusterItem[], void, undefined> {
     const question = { path: PATHS.clusterLogMoment, query: encodeMoment(request) };
-    yield* searchItems<ClusterItem>(await openSearch(question, options, this.#parts));
+    // Its limit counts for each member.
+    yield* searchItems<ClusterItem>(await openSearch(question, options, this.#parts), { limit: Infinity });
   }
 
   /** Whether there is such a member shows when it is asked. */

@@ -40,8 +40,7 @@ async function startCluster(lindb: FakeLindb): Promise<LocalCluster> {
     membership: createStaticMembers({ self, members: [`lindb=${lindb.url}`] }),
     self: node,
     selfId: 'self',
-    token: undefined,
-    fetch: undefined,
+    access: {},
     zone: createZone('UTC'),
     limits: { firstBatchMs: 20_000, memberTimeoutMs: 20_000, maxParallel: 8 },
     // Clocks are measured, and snapshots taken, in rounds of this length.

@@ -33,7 +33,7 @@ import { viewFailure } from './fetch-tail.ts';
 type Operation = Exclude<keyof NodeState, 'config' | 'listLogs' | 'viewLog'>;
 
 /** What is said of a member that gave no answer. */
-const NOT_THERE: ReadonlySet<ErrorCode> = new Set<ErrorCode>(['UNREACHABLE', 'DEADLINE_EXCEEDED']);
+const NOT_THERE: ReadonlySet<ErrorCode> = new Set<ErrorCode>(['UNREACHABLE', 'DEADLINE_EXCEEDED', 'MEMBER_REFUSED']);
 
 export interface MemberNodeOptions {
   client: NodeState;

@@ -24,6 +24,7 @@ export function outcomeOf(error: unknown): Pick<MemberReport, 'outcome' | 'detai
 }
 
 const OUTCOMES: Readonly<Record<string, MemberOutcome>> = {
+  MEMBER_REFUSED: 'refused',
   UNAUTHENTICATED: 'auth',
   FORBIDDEN: 'auth',
   NOT_SUPPORTED: 'not supported',

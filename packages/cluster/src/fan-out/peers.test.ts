@@ -14,7 +14,7 @@ const self: NodeState = new FakeNode();
 
 function peersOf(...members: Member[]) {
   const membership = { members };
-  const peers = createPeers({ membership, self, selfId: 'self', token: 'secret', timeoutMs: 1000 });
+  const peers = createPeers({ membership, self, selfId: 'self', access: { token: () => 'secret' }, timeoutMs: 1000 });
   return { membership, peers };
 }
 
@@ -22,15 +22,19 @@ describe('the peers', () => {
   it('are asked with the name and the token of this node; this node itself is asked without a detour', async () => {
     const seen: unknown[] = [];
     const server = createServer((request, response) => {
-      seen.push([request.headers['porthole-via'], request.headers.authorization]);
-      response.setHeader('content-type', 'application/json').end('[]');
+      seen.push([request.url, request.headers['porthole-via'], request.headers.authorization]);
+      response.setHeader('content-type', 'application/json');
+      response.end(request.url === '/health/live' ? '{"status":"ok"}' : '[]');
     });
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     onTestFinished(() => void server.close());
     const { port } = server.address() as AddressInfo;
     const { peers } = peersOf(member('b', { url: `http://127.0.0.1:${port}` }), member('self'));
     expect(await peers.get('b').state.listLogs()).toEqual([]);
-    expect(seen).toEqual([['self', 'Bearer secret']]);
+    expect(await peers.get('b').state.listLogs()).toEqual([]);
+    const asked = ['/api/v1/log/list', 'self', 'Bearer secret'];
+    // Of this one only an address is known: what it is shows before it gets a token.
+    expect(seen).toEqual([['/health/live', undefined, undefined], asked, asked]);
     expect(peers.get('self').state).toBe(self);
   });
 
@@ -74,6 +78,6 @@ describe('the peers', () => {
   it('with an address that is none fail when they are asked, not before', () => {
     const { peers } = peersOf(member('a', { url: 'nowhere' }), member('b'));
     const [broken] = peers.all();
-    expect(() => broken?.state).toThrow('address of a node');
+    expect(() => broken?.state).toThrow('is not of the form http://host:port');
   });
 });

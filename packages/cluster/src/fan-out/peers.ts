@@ -14,7 +14,7 @@ import { ContractNode } from '../contract-only/contract-node.ts';
 import { MemberNode } from '../contract-only/member-node.ts';
 import type { Membership } from '../membership/membership.ts';
 import { UNKNOWN_ROLE } from '../membership/static-members.ts';
-import { askAgainWhenCut } from './ask-again-when-cut.ts';
+import { MemberAccess, type MemberAccessOptions } from './member-access.ts';
 
 /** A follow that lost its member tries again after up to this, doubling; other questions are asked once. */
 const FIRST_WAIT_MS = 500;
@@ -37,7 +37,7 @@ const FILE_SHARE = 32;
 /** A member and how to ask it: the local node for this one, a client for every other. */
 export interface Peer {
   member: Member;
-  /** Throws for a member that is registered with an address that is none. */
+  /** Throws for a member that is registered with an address that is none, or that is not contacted. */
   state: NodeState;
 }
 
@@ -63,14 +63,12 @@ export interface ClosablePeers extends Peers {
 }
 
 export interface PeersOptions {
-  membership: Pick<Membership, 'members'>;
+  membership: Pick<Membership, 'members'> & Partial<Pick<Membership, 'state'>>;
   /** This node, asked without a detour. */
   self: NodeState;
   selfId: string;
-  /** Sent to every other member. */
-  token?: string | (() => string | Promise<string>) | undefined;
-  /** Used instead of the global one, for own certificate authorities and tests. */
-  fetch?: typeof fetch | undefined;
+  /** Which members are contacted, and with what credentials. */
+  access?: MemberAccessOptions;
   /** How long the head of an answer may take. */
   timeoutMs: number;
   /** In which members that do not say theirs write their times; the system's unless given. */
@@ -79,6 +77,7 @@ export interface PeersOptions {
 
 /** Clients are kept as long as their member is the same. Whoever makes them closes them. */
 export function createPeers({ membership, self, selfId, ...options }: PeersOptions): ClosablePeers {
+  const access = new MemberAccess(options.access ?? {}, () => membership.state?.kind ?? 'static');
   let known = new Map<string, MemberPeer>();
   let threads: WorkerPool | undefined;
 
@@ -88,30 +87,28 @@ export function createPeers({ membership, self, selfId, ...options }: PeersOptio
       const before = known.get(member.id);
       const isSame = before !== undefined && isSameRun(before.member, member);
       if (isSame) before.member = member;
-      now.set(
-        member.id,
-        isSame ? before : new MemberPeer(member, { make: stateMaker(member), forget: forgetOn(member) }),
-      );
+      now.set(member.id, isSame ? before : createPeer(member));
     }
     for (const peer of known.values()) if (now.get(peer.member.id) !== peer) void peer.close();
     known = now;
     return [...now.values()];
   };
 
-  const stateMaker = ({ id, url }: Member) => {
-    if (id === selfId) return () => self;
-    return () => {
-      const client = clientFor(url, { selfId, ...options });
-      return new MemberNode({ client, createContractNode: () => contractNodeFor(client) });
+  const createPeer = (member: Member): MemberPeer => {
+    let made: NodeClient | undefined;
+    const client = () => {
+      made ??= clientFor(member.url, access.fetchFor(member), { selfId, timeoutMs: options.timeoutMs });
+      return made;
     };
+    const createState = () => new MemberNode({ client: client(), createContractNode: () => contractNodeFor(client()) });
+    return new MemberPeer(member, {
+      make: member.id === selfId ? () => self : createState,
+      async forget(id, asking) {
+        const { members } = await client().cluster.forget(id, asking);
+        return members.reduce((sum, { count }) => sum + count, 0);
+      },
+    });
   };
-
-  const forgetOn =
-    ({ url }: Member) =>
-    async (id: string, asking: CallOptions) => {
-      const { members } = await clientFor(url, { selfId, ...options }).cluster.forget(id, asking);
-      return members.reduce((sum, { count }) => sum + count, 0);
-    };
 
   const contractNodeFor = (node: NodeState): ContractNode => {
     threads ??= new WorkerPool(TAIL_THREADS);
@@ -184,13 +181,16 @@ class MemberPeer implements RegisteredPeer {
   }
 }
 
-function clientFor(url: string, options: Omit<PeersOptions, 'membership' | 'self'>): NodeClient {
-  const { selfId, token, fetch: ask = globalThis.fetch, timeoutMs } = options;
+function clientFor(
+  url: string,
+  fetch: typeof globalThis.fetch,
+  { selfId, timeoutMs }: Pick<PeersOptions, 'selfId' | 'timeoutMs'>,
+): NodeClient {
   return createClient({
     url,
-    ...(token !== undefined && { token }),
     headers: { 'porthole-via': selfId },
-    fetch: askAgainWhenCut(ask),
+    fetch,
+    remoteTexts: 'hide',
     timeoutMs,
     retries: 0,
     backoffMs: FIRST_WAIT_MS,

@@ -1,6 +1,6 @@
 import { PortholeError } from '@porthole/contract';
 import { departureName, encodeDeparture, readDeparture } from './departure-value.ts';
-import type { EtcdTls } from './etcd/etcd-connection.ts';
+import type { EtcdAccess } from './etcd/etcd-connection.ts';
 import { encodeEtcdValue, readEtcdValue } from './etcd-value.ts';
 import { quote } from './member-id.ts';
 import type { Membership } from './membership.ts';
@@ -12,7 +12,7 @@ const WEEK_SECONDS = 7 * 24 * 3600;
 
 const CLUSTER_NAME = /^[A-Za-z0-9._-]{1,128}$/;
 
-export interface EtcdMembersOptions {
+export interface EtcdMembersOptions extends EtcdAccess {
   self: SelfMember;
   /** `http://host:port`, `https://host:port` or `host:port`; tried in this order, again and again. */
   endpoints: readonly string[];
@@ -22,10 +22,6 @@ export interface EtcdMembersOptions {
   leaseSeconds: number;
   /** How long the registry keeps that a node has left. A week unless given. */
   keepDeparturesSeconds?: number;
-  user?: string;
-  password?: string;
-  /** For endpoints with https. */
-  tls?: EtcdTls;
   /** This node included; what is beyond is not listed. */
   maxMembers?: number;
   log: MembershipLog;

@@ -1,5 +1,5 @@
 import { PortholeError } from '@porthole/contract';
-import type { EtcdTls } from './etcd/etcd-connection.ts';
+import type { EtcdAccess } from './etcd/etcd-connection.ts';
 import { readLindbValue } from './lindb-value.ts';
 import { quote } from './member-id.ts';
 import type { Membership } from './membership.ts';
@@ -16,16 +16,12 @@ const ROLES = [
   { role: 'root', path: '/root/live/nodes/' },
 ];
 
-export interface LindbMembersOptions {
+export interface LindbMembersOptions extends EtcdAccess {
   self: SelfMember;
   /** LinDB's own etcd: `http://host:port`, `https://host:port` or `host:port`. */
   endpoints: readonly string[];
   /** LinDB's setting `namespace`. */
   namespace?: string;
-  user?: string;
-  password?: string;
-  /** For endpoints with https. */
-  tls?: EtcdTls;
   /** This node included; what is beyond is not listed. */
   maxMembers?: number;
   log: MembershipLog;

@@ -16,6 +16,9 @@ import { isWrongQuestion } from './refusals.ts';
 import type { HeldMember, TimedItem } from './reorder-window.ts';
 import { isTime, ownFields, tellRecord } from './tell-record.ts';
 
+/** Files of which the time of the last record is remembered; a log has one that is written. */
+const MAX_FILES = 2048;
+
 /** The wait before a member is tried again doubles from the first to the longest. */
 const LONGEST_WAIT_MS = 30_000;
 
@@ -43,6 +46,7 @@ export class FollowedMember implements HeldMember {
   readonly id: string;
   readonly place: FollowPlace;
   held = 0;
+  heldBytes = 0;
   uncertaintyMs = 0;
   hasAnswered = false;
   problem: unknown;
@@ -205,7 +209,9 @@ export class FollowedMember implements HeldMember {
     const ownMs = Math.min(correctedMs ?? -Infinity, nowMs);
     const known = this.#lastMs.get(file);
     const atMs = hasTime || known !== undefined ? Math.max(ownMs, known ?? -Infinity) : nowMs;
+    this.#lastMs.delete(file);
     this.#lastMs.set(file, atMs);
+    if (this.#lastMs.size > MAX_FILES) this.#lastMs.delete(this.#lastMs.keys().next().value ?? '');
     this.#newestMs = Math.max(this.#newestMs, atMs);
     return { item, atMs };
   }

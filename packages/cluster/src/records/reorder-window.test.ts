@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { type HeldMember, ReorderWindow } from './reorder-window.ts';
 
-const member = (id: string): HeldMember => ({ id, uncertaintyMs: 0, held: 0 });
+const member = (id: string): HeldMember => ({ id, uncertaintyMs: 0, held: 0, heldBytes: 0 });
 const record = (node: string, atMs: number): ClusterFollowItem => ({
   type: 'record',
   node,

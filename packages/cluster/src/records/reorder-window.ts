@@ -1,9 +1,14 @@
 import type { ClusterFollowItem, ClusterRecord } from '@porthole/contract';
 import { type Keyed, LaneHeap } from './lane-heap.ts';
+import { roughBytes } from './rough-bytes.ts';
 
 /** A member may have so many items here, and all together so many; then they must wait until some are emitted. */
 const MAX_HELD_OF_MEMBER = 4096;
 const MAX_HELD = 65_536;
+
+/** The same in bytes, roughly: some of a member's records may be long. */
+const MAX_BYTES_OF_MEMBER = 8 * 1024 ** 2;
+const MAX_BYTES = 64 * 1024 ** 2;
 
 /** Emitted at once at most. */
 const BATCH_ITEMS = 1024;
@@ -12,13 +17,15 @@ const BATCH_ITEMS = 1024;
 export interface HeldMember {
   id: string;
   uncertaintyMs: number;
-  /** Items of it that are not emitted yet. */
+  /** Items of it that are not emitted yet, and about how many bytes they take. */
   held: number;
+  heldBytes: number;
 }
 
 interface Held extends Keyed {
   item: ClusterFollowItem;
   member: HeldMember;
+  bytes: number;
 }
 
 /** An item with the time it is ordered by, in this node's clock. */
@@ -83,6 +90,7 @@ export class ReorderWindow {
   readonly #late = new Lane();
   #urgent: ClusterFollowItem[] = [];
   #count = 0;
+  #bytes = 0;
   #last: { member: HeldMember; key: number; shownMs: number | undefined } | undefined;
   /** The last time that was emitted in order: what is before it is late. */
   #reachedMs = -Infinity;
@@ -98,12 +106,18 @@ export class ReorderWindow {
     return due.length === 0 ? undefined : Math.min(...due);
   }
 
-  isFull({ held }: HeldMember): boolean {
-    return held >= MAX_HELD_OF_MEMBER || (this.#live.size + this.#late.size >= MAX_HELD && held > 0);
+  isFull({ held, heldBytes }: HeldMember): boolean {
+    if (held >= MAX_HELD_OF_MEMBER || heldBytes >= MAX_BYTES_OF_MEMBER) return true;
+    return held > 0 && (this.#live.size + this.#late.size >= MAX_HELD || this.#bytes >= MAX_BYTES);
   }
 
   add(member: HeldMember, items: readonly TimedItem[], nowMs: number): void {
-    const held = items.map(({ item, atMs }): Held => ({ key: atMs, place: this.#count++, item, member }));
+    const held = items.map(({ item, atMs }): Held => {
+      const bytes = roughBytes(item);
+      member.heldBytes += bytes;
+      this.#bytes += bytes;
+      return { key: atMs, place: this.#count++, item, member, bytes };
+    });
     member.held += held.length;
     const isLate = ({ key }: Held) => key < this.#reachedMs;
     this.#live.push(
@@ -136,8 +150,10 @@ export class ReorderWindow {
     return batch;
   }
 
-  #emitted({ item, member, key }: Held): ClusterFollowItem {
+  #emitted({ item, member, key, bytes }: Held): ClusterFollowItem {
     member.held--;
+    member.heldBytes -= bytes;
+    this.#bytes -= bytes;
     if (item.type !== 'record') return item;
     const isUnsure = this.#isUnsure(member, key, item.atMs);
     this.#last = { member, key, shownMs: item.atMs };

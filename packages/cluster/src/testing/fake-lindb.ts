@@ -24,6 +24,8 @@ export class FakeLindb {
   /** Files that cannot be opened although they are listed. */
   readonly unreadable = new Set<string>();
   readonly requests: LindbRequest[] = [];
+  /** Credentials that it was sent. */
+  readonly authorizations: string[] = [];
   config = '[monitor]\n## Default: "10s"\nreport-interval = "10s"\n';
   node = { hostIp: '10.8.0.21', hostName: 'lindb-root-0', version: '0.4.1', onlineTime: 1, httpPort: 3000 };
   /** Called before a view is answered: what is written between a list and a view. */
@@ -33,6 +35,7 @@ export class FakeLindb {
   private constructor() {
     this.#server = createServer((request, response) => {
       const { pathname, searchParams } = new URL(request.url ?? '/', 'http://node');
+      if (request.headers.authorization !== undefined) this.authorizations.push(request.headers.authorization);
       this.#answer(pathname, searchParams, response);
       this.requests.push({ path: pathname, file: searchParams.get('file'), status: response.statusCode });
     });

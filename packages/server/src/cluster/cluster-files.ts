@@ -1,35 +1,120 @@
 import { readFile } from 'node:fs/promises';
 import { createSecureContext } from 'node:tls';
+import type { SecretFingerprint } from '@porthole/cluster';
+import type { ReloadedGroup } from '../auth/reloaded-files.ts';
 import type { Settings } from '../settings/settings.ts';
 import { StartError } from '../start-error.ts';
 import type { MemberTls } from './member-fetch.ts';
 
-/** What the settings of the cluster only name. */
-export interface ClusterFiles {
-  /** Shown to the other members. */
-  token: string | undefined;
-  /** How members with https are asked. */
-  memberTls: MemberTls;
-  etcdPassword: string | undefined;
+/** How etcd is contacted. */
+interface EtcdFiles {
+  password: string | undefined;
   /** PEM texts. */
-  etcdTls: { ca?: string; cert?: string; key?: string };
+  tls: { ca?: string; cert?: string; key?: string };
 }
 
-export async function readClusterFiles({ cluster }: Pick<Settings, 'cluster'>): Promise<ClusterFiles> {
-  const [token, memberTls, password, etcdCa, cert, key] = await Promise.all([
-    readIf('cluster.token-file', cluster.tokenFile),
-    readMemberTls({ cluster }),
+type ClusterSettings = Pick<Settings, 'cluster'>;
+
+/** What the settings of the cluster only name: credentials, which are read again when their files change. */
+export class ClusterFiles {
+  readonly #settings: ClusterSettings;
+  #token: string | undefined;
+  #memberTls: MemberTls;
+  #etcd: EtcdFiles;
+  #fingerprint: { of: string; make: SecretFingerprint } | undefined;
+  readonly #onMemberTls = new Set<(tls: MemberTls) => void>();
+
+  private constructor(settings: ClusterSettings, read: { token?: string; memberTls: MemberTls; etcd: EtcdFiles }) {
+    this.#settings = settings;
+    this.#token = read.token;
+    this.#memberTls = read.memberTls;
+    this.#etcd = read.etcd;
+  }
+
+  static async open(settings: ClusterSettings): Promise<ClusterFiles> {
+    const [token, memberTls, etcd] = await Promise.all([
+      readToken(settings),
+      readMemberTls(settings),
+      readEtcdFiles(settings),
+    ]);
+    return new ClusterFiles(settings, { ...(token !== undefined && { token }), memberTls, etcd });
+  }
+
+  /** Shown to the other members. */
+  get token(): string | undefined {
+    return this.#token;
+  }
+
+  /** How members with https are contacted. */
+  get memberTls(): MemberTls {
+    return this.#memberTls;
+  }
+
+  get etcd(): EtcdFiles {
+    return this.#etcd;
+  }
+
+  /** Called with what was read again. */
+  onMemberTls(listener: (tls: MemberTls) => void): void {
+    this.#onMemberTls.add(listener);
+  }
+
+  /** Nodes with the same token can tell whether they have the same secrets. `undefined` without a token. */
+  async fingerprint(): Promise<SecretFingerprint | undefined> {
+    if (this.#token === undefined) return undefined;
+    const { secretFingerprint } = await import('@porthole/cluster');
+    return (key, value) => {
+      const token = this.#token ?? '';
+      if (this.#fingerprint?.of !== token) this.#fingerprint = { of: token, make: secretFingerprint(token) };
+      return this.#fingerprint.make(key, value);
+    };
+  }
+
+  /** Those that belong together are taken together. */
+  get groups(): ReloadedGroup[] {
+    const { tokenFile, caFile, certFile, keyFile, ...cluster } = this.#settings.cluster;
+    const group = (setting: string, paths: readonly string[], reload: () => Promise<void>): ReloadedGroup[] => {
+      const given = paths.filter((path) => path !== '');
+      return given.length === 0 ? [] : [{ setting, paths: given, reload }];
+    };
+    const etcdPaths = [cluster.etcdPasswordFile, cluster.etcdCaFile, cluster.etcdCertFile, cluster.etcdKeyFile];
+    return [
+      ...group('cluster.token-file', [tokenFile], async () => {
+        this.#token = await readToken(this.#settings);
+      }),
+      ...group(certFile === '' ? 'cluster.ca-file' : 'cluster.cert-file', [certFile, keyFile, caFile], async () => {
+        this.#memberTls = await readMemberTls(this.#settings);
+        for (const listener of this.#onMemberTls) listener(this.#memberTls);
+      }),
+      ...group('cluster.etcd-password-file, cluster.etcd-cert-file', etcdPaths, async () => {
+        this.#etcd = await readEtcdFiles(this.#settings);
+      }),
+    ];
+  }
+}
+
+async function readToken({ cluster }: ClusterSettings): Promise<string | undefined> {
+  const bytes = await readIf('cluster.token-file', cluster.tokenFile);
+  return bytes && oneWord('cluster.token-file', bytes);
+}
+
+async function readEtcdFiles({ cluster }: ClusterSettings): Promise<EtcdFiles> {
+  const [password, ca, cert, key] = await Promise.all([
     readIf('cluster.etcd-password-file', cluster.etcdPasswordFile),
     readIf('cluster.etcd-ca-file', cluster.etcdCaFile),
     readIf('cluster.etcd-cert-file', cluster.etcdCertFile),
     readIf('cluster.etcd-key-file', cluster.etcdKeyFile),
   ]);
+  checkPair({ cert, key }, [
+    'cluster.etcd-cert-file',
+    cluster.etcdCertFile,
+    'cluster.etcd-key-file',
+    cluster.etcdKeyFile,
+  ]);
   return {
-    token: token && oneWord('cluster.token-file', token),
-    memberTls,
-    etcdPassword: password?.toString('utf8').replace(/\r?\n$/, ''),
-    etcdTls: {
-      ...(etcdCa && { ca: etcdCa.toString() }),
+    password: password?.toString('utf8').replace(/\r?\n$/, ''),
+    tls: {
+      ...(ca && { ca: ca.toString() }),
       ...(cert && { cert: cert.toString() }),
       ...(key && { key: key.toString() }),
     },
@@ -37,22 +122,28 @@ export async function readClusterFiles({ cluster }: Pick<Settings, 'cluster'>): 
 }
 
 /** The certificate that members are shown is proven to fit its key. */
-export async function readMemberTls({ cluster }: Pick<Settings, 'cluster'>): Promise<MemberTls> {
+async function readMemberTls({ cluster }: ClusterSettings): Promise<MemberTls> {
   const [ca, cert, key] = await Promise.all([
     readIf('cluster.ca-file', cluster.caFile),
     readIf('cluster.cert-file', cluster.certFile),
     readIf('cluster.key-file', cluster.keyFile),
   ]);
+  checkPair({ cert, key }, ['cluster.cert-file', cluster.certFile, 'cluster.key-file', cluster.keyFile]);
+  return { ca, cert, key };
+}
+
+function checkPair(
+  { cert, key }: Partial<Record<'cert' | 'key', Buffer | undefined>>,
+  [certSetting, certFile, keySetting, keyFile]: readonly [string, string, string, string],
+): void {
   try {
     if (cert && key) createSecureContext({ cert, key });
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
-    throw new StartError(
-      `cluster.cert-file ${cluster.certFile} and cluster.key-file ${cluster.keyFile} cannot be used together: ${reason}`,
-      { cause: error },
-    );
+    throw new StartError(`${certSetting} ${certFile} and ${keySetting} ${keyFile} cannot be used together: ${reason}`, {
+      cause: error,
+    });
   }
-  return { ca, cert, key };
 }
 
 async function readIf(setting: string, path: string): Promise<Buffer | undefined> {

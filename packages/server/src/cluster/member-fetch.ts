@@ -1,6 +1,7 @@
+import type { LookupFunction } from 'node:net';
 import type { Agent } from 'undici';
 
-/** What members with https are asked with. */
+/** What members with https are contacted with. */
 export interface MemberTls {
   /** Who signed their certificates. */
   ca: Buffer | undefined;
@@ -10,17 +11,22 @@ export interface MemberTls {
 }
 
 export interface MemberFetch {
-  fetch: typeof fetch | undefined;
-  /** For connections from now on; questions under way go on. */
+  fetch: typeof fetch;
+  /** For connections from now on; requests under way go on. */
   renew(tls: MemberTls): void;
 }
 
-/** A `fetch` for members whose certificates an authority of one's own has signed, or that want one of this node. */
-export async function memberFetch(tls: MemberTls): Promise<MemberFetch> {
-  if (!tls.ca && !tls.cert) return { fetch: undefined, renew() {} };
+/** A member sends a handful of short headers. */
+const MAX_HEADER_BYTES = 16 * 1024;
+
+/** A `fetch` for members, with this node's certificate and authorities, to addresses that `lookup` lets pass. */
+export async function memberFetch(tls: MemberTls, lookup: LookupFunction): Promise<MemberFetch> {
   const { Agent: DialAgent, fetch: ask } = await import('undici');
   const dial = ({ ca, cert, key }: MemberTls) =>
-    new DialAgent({ connect: { ...(ca && { ca }), ...(cert && { cert }), ...(key && { key }) } });
+    new DialAgent({
+      connect: { lookup, ...(ca && { ca }), ...(cert && { cert }), ...(key && { key }) },
+      maxHeaderSize: MAX_HEADER_BYTES,
+    });
   let dispatcher: Agent = dial(tls);
   type Asked = Parameters<typeof ask>;
   // The same thing by another name: Node's own fetch is an undici too, but of another version and with other types.
@@ -30,7 +36,7 @@ export async function memberFetch(tls: MemberTls): Promise<MemberFetch> {
     renew(renewed) {
       const old = dispatcher;
       dispatcher = dial(renewed);
-      old.close().catch(() => {}); // answers that are cut tell it themselves
+      old.close().catch(() => {}); // responses that are cut say so themselves
     },
   };
 }

@@ -1,5 +1,5 @@
 import { dirname, join } from 'node:path';
-import type { LocalCluster, Membership, SelfMember } from '@porthole/cluster';
+import type { LocalCluster, MemberAccessOptions, Membership, SelfMember } from '@porthole/cluster';
 import {
   type CallOptions,
   type ClusterState,
@@ -15,8 +15,8 @@ import type { DigestQuery, FollowQuery, HistogramQuery, SearchQuery, Zone } from
 import type { ReloadedGroup } from '../auth/reloaded-files.ts';
 import type { Logger } from '../own-log/logger.ts';
 import type { Settings } from '../settings/settings.ts';
-import { type ClusterFiles, readMemberTls } from './cluster-files.ts';
-import { type MemberFetch, type MemberTls, memberFetch } from './member-fetch.ts';
+import type { ClusterFiles } from './cluster-files.ts';
+import { memberFetch } from './member-fetch.ts';
 
 export interface NodeClusterParts {
   settings: Settings;
@@ -36,24 +36,14 @@ export class NodeCluster implements ClusterState {
   #self: SelfMember | undefined;
   #opening: Promise<LocalCluster> | undefined;
   #opened: LocalCluster | undefined;
-  #memberTls: MemberTls;
-  #memberFetch: MemberFetch | undefined;
 
   constructor(parts: NodeClusterParts) {
     this.#parts = parts;
-    this.#memberTls = parts.files.memberTls;
   }
 
   /** Files that are taken again when they change. */
   get files(): ReloadedGroup[] {
-    const { caFile, certFile, keyFile } = this.#parts.settings.cluster;
-    const paths = [certFile, keyFile, caFile].filter((path) => path !== '');
-    if (paths.length === 0) return [];
-    const reload = async () => {
-      this.#memberTls = await readMemberTls(this.#parts.settings);
-      this.#memberFetch?.renew(this.#memberTls);
-    };
-    return [{ setting: certFile === '' ? 'cluster.ca-file' : 'cluster.cert-file', paths, reload }];
+    return this.#parts.files.groups;
   }
 
   /** Whether the settings name other members, or a registry of them. */
@@ -146,9 +136,8 @@ export class NodeCluster implements ClusterState {
     const { cluster, logging } = settings;
     const self = this.#self;
     if (!self) throw new Error('the cluster is asked before the ports are bound');
-    const { LocalCluster: Local, secretFingerprint } = await import('@porthole/cluster');
+    const { LocalCluster: Local } = await import('@porthole/cluster');
     const { redactToml } = await import('../config/redact-toml.ts');
-    this.#memberFetch = await memberFetch(this.#memberTls);
     const membership = await this.#membership(self);
     await membership.start();
     return Local.open({
@@ -156,8 +145,7 @@ export class NodeCluster implements ClusterState {
       membership,
       self: state,
       selfId: self.id,
-      token: files.token,
-      fetch: this.#memberFetch.fetch,
+      access: this.isConfigured ? await this.#access() : {},
       zone,
       limits: {
         firstBatchMs: cluster.firstBatchTimeoutMs,
@@ -170,10 +158,26 @@ export class NodeCluster implements ClusterState {
         maxBytes: cluster.lastWordsMaxBytes,
         keepMs: cluster.lastWordsKeepMs,
       },
-      fingerprint: files.token === undefined ? undefined : secretFingerprint(files.token),
+      fingerprint: await files.fingerprint(),
       mask: (text) => masked(redactToml, text),
       tell: (problem) => log.warn('snapshots', problem),
     });
+  }
+
+  /** How members are contacted. Without any, the code for it is not loaded. */
+  async #access(): Promise<MemberAccessOptions> {
+    const { settings, files } = this.#parts;
+    const { tls, cluster } = settings;
+    const { createMemberNetworks } = await import('@porthole/cluster');
+    const networks = createMemberNetworks(cluster.memberNetworks);
+    const contact = await memberFetch(files.memberTls, networks.lookup);
+    files.onMemberTls(contact.renew);
+    const [tlsSetting] = [
+      ...(tls.certFile === '' ? [] : ['tls.cert-file']),
+      ...(cluster.caFile === '' ? [] : ['cluster.ca-file']),
+      ...(cluster.certFile === '' ? [] : ['cluster.cert-file']),
+    ];
+    return { fetch: contact.fetch, token: () => files.token, networks, httpsOnly: cluster.httpsOnly, tlsSetting };
   }
 
   async #membership(self: SelfMember): Promise<Membership> {
@@ -184,9 +188,9 @@ export class NodeCluster implements ClusterState {
     const access = {
       self,
       endpoints: etcd,
-      tls: files.etcdTls,
+      tls: () => files.etcd.tls,
       log,
-      ...(etcdUser && { user: etcdUser, password: files.etcdPassword ?? '' }),
+      ...(etcdUser && { user: etcdUser, password: () => files.etcd.password ?? '' }),
     };
     if (lindbNamespace) return createLindbMembers({ ...access, namespace: lindbNamespace });
     return createEtcdMembers({

@@ -37,16 +37,25 @@ export async function createTextConfig(
     createHmac('sha256', key)
       .update(JSON.stringify([name, value]))
       .digest('base64');
-  const fingerprint = ofCluster ?? ownFingerprint;
   /** The last text that was masked: masking costs far more than reading, and files rarely change. */
   let last: { raw: string; masked: string; flat: FlatSetting[] } | undefined;
   const load = async () => {
     const raw = await read();
     if (last?.raw === raw) return last;
-    const shown = { raw, ...mask(raw, { where, secretKeys, fingerprint }) };
+    const shown = { raw, ...mask(raw, { where, secretKeys, fingerprint: ownFingerprint }) };
     await onText?.(raw);
     last = shown;
     return shown;
+  };
+  /** With fingerprints by the cluster's token, which may have become another since the text was masked. */
+  let lastComparable: { raw: string; mark: string; entries: SettingEntry[] } | undefined;
+  const comparable = (raw: string, fingerprint: SecretFingerprint): SettingEntry[] => {
+    const mark = fingerprint('', '');
+    if (lastComparable?.raw !== raw || lastComparable.mark !== mark) {
+      const { flat } = mask(raw, { where, secretKeys, fingerprint });
+      lastComparable = { raw, mark, entries: flat.map((setting) => toEntry(setting, true)) };
+    }
+    return lastComparable.entries;
   };
   let startProblem: string | undefined;
   const atStart: Shown | undefined = await load().then(
@@ -65,7 +74,7 @@ export async function createTextConfig(
       return {
         observes: 'service',
         file,
-        settings: now.flat.map((setting) => toEntry(setting, ofCluster !== undefined)),
+        settings: ofCluster ? comparable(now.raw, ofCluster) : now.flat.map((setting) => toEntry(setting, false)),
         disk: compare(atStart, now),
       };
     },

@@ -1,4 +1,4 @@
-import { clusterName, endpoint, memberAddress, memberId, role } from './cluster-kinds.ts';
+import { clusterName, endpoint, memberAddress, memberId, network, role } from './cluster-kinds.ts';
 import { describeKind } from './testing/describe-kind.ts';
 
 const ENDPOINTS: [string, string][] = [
@@ -70,4 +70,27 @@ describeKind('member address', {
   toml: [...ENDPOINTS, ['b:1=https://b', 'b:1=https://b']],
   refusedText: [...NO_ENDPOINTS, '=http://a:1', '..=http://a:1', 'a/b=http://a:1', 'a=b=http://a:1', 'a='],
   refusedToml: [1n, ['http://a:1']],
+});
+
+describeKind('network', {
+  kind: network(),
+  text: [
+    ['10.0.0.0/8', '10.0.0.0/8'],
+    ['FD00::/8', 'fd00::/8'],
+    ['127.0.0.1', '127.0.0.1'],
+    ['0.0.0.0/0', '0.0.0.0/0'],
+  ],
+  toml: [['::1/128', '::1/128']],
+  refusedText: [
+    '',
+    'db-7',
+    '10.0.0.0/33',
+    '10.0.0.0/',
+    '10.0.0.0/-1',
+    '10.0/8',
+    'fd00::/129',
+    '10.0.0.0/8/8',
+    '10.0.0.0/ 8',
+  ],
+  refusedToml: [8n, true, ['10.0.0.0/8']],
 });

@@ -1,3 +1,4 @@
+import { isIP } from 'node:net';
 import { MEMBER_ID, MEMBER_ROLE } from '@porthole/contract';
 import type { SettingKind } from './setting-kind.ts';
 import { parseOrigin, textKind } from './text-kinds.ts';
@@ -40,6 +41,24 @@ export function endpoint(): SettingKind<string> {
     accepted: 'like "http://10.0.0.7:2379", without a path, a user and a password',
     parse: parseEndpoint,
   });
+}
+
+/** Addresses that members may have. */
+export function network(): SettingKind<string> {
+  return textKind({
+    name: 'network',
+    noun: 'a network',
+    accepted: 'an address and a prefix length, like "10.0.0.0/8" or "fd00::/8"',
+    parse: (text) => (isNetwork(text) ? text.toLowerCase() : undefined),
+  });
+}
+
+function isNetwork(text: string): boolean {
+  const [address = '', length, ...rest] = text.split('/');
+  const family = isIP(address);
+  if (family === 0 || rest.length > 0) return false;
+  if (length === undefined) return true;
+  return /^\d{1,3}$/.test(length) && Number(length) <= (family === 4 ? 32 : 128);
 }
 
 /** Where a member is, and perhaps what it is called: `broker-1=https://10.0.0.7:7300`. */

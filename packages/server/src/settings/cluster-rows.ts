@@ -1,6 +1,7 @@
-import { clusterName, endpoint, memberAddress, memberId, role } from './cluster-kinds.ts';
+import { clusterName, endpoint, memberAddress, memberId, network, role } from './cluster-kinds.ts';
 import { listOf } from './list-of.ts';
 import { duration, integer, size } from './number-kinds.ts';
+import { onOff } from './on-off.ts';
 import { setting } from './setting-row.ts';
 import { path, string } from './text-kinds.ts';
 
@@ -33,6 +34,20 @@ export const CLUSTER_ROWS = {
     default: [],
     about:
       'The other nodes, where there is no registry: URLs, or ID=URL. This node may be among them, so that all can have the same list. Not beside `cluster.etcd`.',
+  }),
+  memberNetworks: setting({
+    name: 'member-networks',
+    kind: listOf(network(), { plural: 'networks' }),
+    default: [],
+    about:
+      'Networks (CIDR, like `10.0.0.0/8`) that members may be in, whatever a registry says; names are checked when they are resolved. Empty: any but link-local, unspecified, multicast and cloud metadata addresses.',
+  }),
+  httpsOnly: setting({
+    name: 'https-only',
+    kind: onOff(),
+    default: false,
+    about:
+      'Do not contact members whose address is not https. Without it they are contacted, but get no token where `tls.cert-file`, `cluster.ca-file` or `cluster.cert-file` is set.',
   }),
   etcd: setting({
     name: 'etcd',
@@ -81,7 +96,8 @@ export const CLUSTER_ROWS = {
     name: 'token-file',
     kind: path(),
     default: '',
-    about: 'A file with the token this node shows to the other members. Empty: none.',
+    about:
+      'A file with the token this node shows to the other members, read again when it changes. LinDB nodes never get it. Empty: none.',
   }),
   caFile: setting({
     name: 'ca-file',

@@ -75,6 +75,8 @@ test('without any source every setting has its default', async () => {
       role: 'node',
       nodeId: '',
       members: [],
+      memberNetworks: [],
+      httpsOnly: false,
       etcd: [],
       etcdUser: '',
       etcdPasswordFile: '',

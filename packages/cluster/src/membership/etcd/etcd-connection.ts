@@ -42,10 +42,11 @@ export interface EtcdTls {
   key?: string;
 }
 
+/** Functions are called for each session, and each time etcd wants the password: files may have changed. */
 export interface EtcdAccess {
   user?: string;
-  password?: string;
-  tls?: EtcdTls;
+  password?: string | (() => string);
+  tls?: EtcdTls | (() => EtcdTls);
 }
 
 interface CallOptions {
@@ -84,8 +85,9 @@ export class EtcdConnection {
 
   /** Before the first call. Does nothing where there is no user, or etcd wants none. */
   async authenticate(options: CallOptions = {}): Promise<void> {
-    const { user, password = '' } = this.#access;
+    const { user, password: given = '' } = this.#access;
     if (user === undefined) return;
+    const password = typeof given === 'function' ? given() : given;
     try {
       const { token } = await this.#call('Authenticate', { name: user, password }, options);
       this.#metadata = metadataWith(token);
@@ -134,8 +136,9 @@ export function codeOfCall(error: unknown): unknown {
   return error instanceof Error && 'code' in error ? error.code : undefined;
 }
 
-function credentialsOf({ isTls }: Address, { tls }: EtcdAccess): ChannelCredentials {
+function credentialsOf({ isTls }: Address, { tls: given }: EtcdAccess): ChannelCredentials {
   if (!isTls) return credentials.createInsecure();
+  const tls = typeof given === 'function' ? given() : given;
   const bytes = (pem: string | undefined): Buffer | null => (pem === undefined ? null : Buffer.from(pem));
   return credentials.createSsl(bytes(tls?.ca), bytes(tls?.key), bytes(tls?.cert));
 }

@@ -1,0 +1,83 @@
+import { lookup as systemLookup } from 'node:dns';
+import { BlockList, isIP, isIPv4, type LookupFunction } from 'node:net';
+import { PortholeError } from '@porthole/contract';
+
+/**
+ * Where no member can be: addresses that mean no machine, or every machine, or whatever is on the same cable; and the
+ * metadata services of clouds, which hand credentials to whoever on the machine asks.
+ */
+const NEVER_MEMBERS = [
+  '0.0.0.0/8',
+  '169.254.0.0/16',
+  '224.0.0.0/4',
+  '240.0.0.0/4',
+  '100.100.100.200/32',
+  '168.63.129.16/32',
+  '192.0.0.192/32',
+  '::/128',
+  'fe80::/10',
+  'fec0::/10',
+  'ff00::/8',
+  'fd00:ec2::254/128',
+  // The same through translators from IPv6 to IPv4 (NAT64, 6to4).
+  '64:ff9b::a9fe:0/112',
+  '::a9fe:0/112',
+  '64:ff9b::/112',
+  '2002:a9fe::/32',
+];
+
+/** The setting that decides it, for errors. */
+const SETTING = 'cluster.member-networks';
+
+/** Which addresses members may have. */
+export interface MemberNetworks {
+  /** Throws MEMBER_REFUSED for an address that no member may have. Names pass: they are checked when they are resolved. */
+  check(host: string): void;
+  /** For connections: resolves a name to those of its addresses that members may have, or fails. */
+  lookup: LookupFunction;
+}
+
+/** Networks in CIDR notation; without any, members may be anywhere but where no machine is. Throws for what is none. */
+export function createMemberNetworks(allowed: readonly string[] = []): MemberNetworks {
+  const list = blockListOf(allowed.length > 0 ? allowed : NEVER_MEMBERS);
+  const isAllowed = (address: string): boolean => contains(list, address) === allowed.length > 0;
+  const refusal = (address: string): PortholeError => {
+    const why =
+      allowed.length > 0
+        ? `it is in none of the networks of ${SETTING}`
+        : `it is link-local, unspecified, multicast or a cloud's metadata service; ${SETTING} can allow it`;
+    return new PortholeError('MEMBER_REFUSED', `members at ${address} are not contacted: ${why}`);
+  };
+  return {
+    check(host) {
+      const bare = host.replace(/^\[|\]$/g, '');
+      if (isIP(bare) !== 0 && !isAllowed(bare)) throw refusal(bare);
+    },
+    lookup(hostname, options, callback) {
+      systemLookup(hostname, { ...options, all: true }, (error, addresses) => {
+        if (error) return callback(error, '');
+        const usable = addresses.filter(({ address }) => isAllowed(address));
+        const [first] = usable;
+        if (first === undefined) return callback(refusal(addresses[0]?.address ?? hostname), '');
+        if (options.all) callback(null, usable);
+        else callback(null, first.address, first.family);
+      });
+    },
+  };
+}
+
+function blockListOf(networks: readonly string[]): BlockList {
+  const list = new BlockList();
+  for (const network of networks) {
+    const [address = '', length] = network.split('/');
+    const family = isIPv4(address) ? 'ipv4' : 'ipv6';
+    list.addSubnet(address, length === undefined ? (family === 'ipv4' ? 32 : 128) : Number(length), family);
+  }
+  return list;
+}
+
+/** An IPv4 address that is written as one of IPv6 (`::ffff:10.0.0.1`) counts as what it is. */
+function contains(list: BlockList, address: string): boolean {
+  const [bare = ''] = address.split('%');
+  return list.check(bare, isIPv4(bare) ? 'ipv4' : 'ipv6');
+}
