@@ -1,4 +1,5 @@
 import { readCommentedToml, readCommentedValue, readContinuation } from './commented-toml.ts';
+import { findCommentedTomlSecrets } from './find-commented-toml-secrets.ts';
 import { findCredentials } from './find-credentials.ts';
 import type { MaskRange } from './mask-ranges.ts';
 import type { PlacedComment } from './placed-comments.ts';
@@ -25,7 +26,8 @@ export function findCommentSecrets(
   secrets: SecretValues,
 ): MaskRange[][] {
   const scan = new CommentScan(secretKeys, secrets);
-  return comments.map((comment) => scan.next(comment));
+  const inToml = findCommentedTomlSecrets(comments, secretKeys);
+  return comments.map((comment) => [...scan.next(comment), ...(inToml.get(comment) ?? [])]);
 }
 
 /** Whether a comment speaks of secrets: a word in it names one. */
@@ -52,7 +54,8 @@ class CommentScan {
     const toml = readCommentedToml(comment.text);
     if (toml?.kind === 'header') this.#header = { path: toml.path, place: comment.place };
     const credentials = this.#findCredentials(comment);
-    if (toml?.kind !== 'assignment' || !this.#isSecret(toml.path, comment)) return credentials;
+    if (toml?.kind !== 'assignment') return credentials;
+    if (!this.#isSecret(toml.path, comment)) return credentials;
     // What the assignment says of its own value is more exact: it knows brackets and values of several words.
     return [
       ...this.#findAssigned(comment, toml.valueStart),
@@ -90,6 +93,6 @@ class CommentScan {
     if (/-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY/.test(text) && !text.includes('-----END')) {
       this.#open = { closer: '-----END', nextLine: line + 1 };
     }
-    return findCredentials(text, isSecretName);
+    return findCredentials(text, { path: comment.table, secretKeys: this.#secretKeys, isSecretName, isComment: true });
   }
 }

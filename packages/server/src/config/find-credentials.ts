@@ -1,5 +1,8 @@
 import type { Credential } from './credential.ts';
-import { findPairSecrets, type SecretName } from './find-pair-secrets.ts';
+import { findDirectiveSecrets } from './find-directive-secrets.ts';
+import { type FragmentOptions, findFragmentSecrets } from './find-fragment-secrets.ts';
+import { findKnownTokens } from './find-known-tokens.ts';
+import { findPairSecrets } from './find-pair-secrets.ts';
 import { findUserInfoSecrets } from './find-user-info-secrets.ts';
 
 /** Long enough, or with a digit and this long: then what follows a scheme is no word of a sentence ("Basic auth"). */
@@ -7,15 +10,21 @@ const TOKEN_LENGTH = 16;
 const TOKEN_WITH_DIGIT_LENGTH = 8;
 
 /**
- * Secrets within a text that as a whole is none: passwords in URLs and connection strings, secret query parameters,
- * `Bearer` and `Basic` tokens, private keys. One pass each, linear in the length of the text.
+ * Secrets within a text that as a whole is none: passwords in URLs, connection strings and command lines, secret query
+ * parameters, tokens, private keys, and configurations in other languages. One pass each, linear in the length of the
+ * text.
  */
-export function findCredentials(text: string, isSecretName: SecretName): Credential[] {
+export function findCredentials(text: string, options: FragmentOptions): Credential[] {
+  // Of the shortest secret and what tells it: nothing is found in less.
+  if (text.length < 3) return [];
   return [
     ...findUserInfoSecrets(text),
-    ...findPairSecrets(text, isSecretName),
+    ...findPairSecrets(text, options.isSecretName),
     ...findSchemeTokens(text),
     ...findPrivateKeys(text),
+    ...findKnownTokens(text),
+    ...findDirectiveSecrets(text, options.isSecretName),
+    ...findFragmentSecrets(text, options),
   ];
 }
 

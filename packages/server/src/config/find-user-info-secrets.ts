@@ -3,6 +3,9 @@ import type { Credential } from './credential.ts';
 /** Longest scheme looked for before `://`; `jdbc:sqlserver` and the like end in a plain one. */
 const MAX_SCHEME = 32;
 
+/** How far into a word its scheme is looked for. */
+const MAX_WORD_HEAD = 64;
+
 /** What stands before an `@` after these is an address, not a password. */
 const ADDRESS_SCHEMES = /(?:^|[^a-z])(?:mailto|sip|sips|xmpp|acct|im|image)$/i;
 
@@ -93,11 +96,13 @@ function findInBareAddresses(text: string): Credential[] {
   const found: Credential[] = [];
   for (const match of text.matchAll(/\S+/g)) {
     const word = match[0];
+    // `jdbc:oracle:thin:user/password@host` has colons of its own.
+    if (/(?:^|[^a-z])jdbc:oracle:/i.test(word.slice(0, MAX_WORD_HEAD))) continue;
     const at = word.lastIndexOf('@');
     const colon = word.search(/:(?!["'`])/);
-    if (colon < 0 || colon + 1 >= at || word.startsWith('://', colon)) continue;
+    if (colon < 0 || colon + 1 >= at || word.slice(0, at).includes('://')) continue;
     if (ADDRESS_SCHEMES.test(word.slice(Math.max(0, colon - MAX_SCHEME), colon))) continue;
-    if (!/^@[\w[]/.test(word.slice(at, at + 2)) || word.startsWith('@sha', at)) continue;
+    if (!/^@[\w[/(]/.test(word.slice(at, at + 2)) || word.startsWith('@sha', at)) continue;
     found.push({ start: match.index + colon + 1, end: match.index + at, certain: true });
   }
   return found;

@@ -127,7 +127,7 @@ function secretsOfSettings({ values: settings }: LoadedSettings): KnownSecrets {
       if (typeof text !== 'string' || text === '') continue;
       const secrets = definition.secret
         ? [text]
-        : findCredentials(text, isSecretName)
+        : findCredentials(text, { path: [], secretKeys: [], isSecretName })
             .filter(({ certain }) => certain)
             .map(({ start, end }) => text.slice(start, end));
       for (const secret of secrets) found.add(secret);

@@ -41,6 +41,16 @@ function parseRanges(text: string): AST.TOMLProgram {
   }
 }
 
+/** Of a text that may be anything: `undefined` where it is not TOML. */
+export function parseLoosely(text: string): AST.TOMLProgram | undefined {
+  try {
+    return parseTOML(text, { tomlVersion: '1.1' });
+  } catch (thrown) {
+    if (thrown instanceof ParseError || thrown instanceof RangeError) return undefined;
+    throw thrown;
+  }
+}
+
 /** The stack ended: the position parser spreads each string over it, and fails at some 100,000 characters. */
 function tooLarge(thrown: unknown): unknown {
   if (!(thrown instanceof RangeError)) return thrown;

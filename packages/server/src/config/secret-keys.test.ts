@@ -18,6 +18,7 @@ describe('a key is secret', () => {
     ...['token', 'tokens', 'authToken', 'auth_token', 'refresh-token', 'x-auth-token', 'authtoken', 'JWTToken'],
     ...['api-key', 'apikey', 'api_key', 'apiKey', 'APIKey', 'API_KEYS', 'access-key', 'access-key-id', 'private-key'],
     ...['auth-key', 'encryption-key', 'signingKey', 'master-key', 'AccountKey', 'SharedAccessKey', 'license-key'],
+    ...['secret-keys', 'secretKeys', 'secret_keys', 'unseal-keys', 'community', 'pin', 'hmac'],
     ...['credential', 'credentials', 'creds', 'salt', 'cookie', 'bearer', 'jwt', 'dsn', 'connection-string'],
     ...['connectionString', 'authorization', 'password-hash', 'requirepass', 'masterauth', 'bindpw', 'dbpass', 'psk'],
     ...['secret-id', 'token-secret', 'webhook-url', 'passwordvalue', 'pass.word', 'client.secret', 'token_file_token'],
@@ -30,6 +31,10 @@ describe('a key is secret', () => {
     [['api', 'key']],
     [['encryption', 'key']],
     [['encryption', 'key', 'value']],
+    [['session', 'key']],
+    [['signing', 'keys', 'current']],
+    [['encryption', 'at_rest', 'data_key']],
+    [['sessions', 'cookie', 'hash-key']],
     [['secrets', 'mysql']],
     [['secrets', 'file']],
     [['credentials', 'db', 'host']],
@@ -55,7 +60,7 @@ describe('a key is not secret', () => {
     ],
     ...['token-ttl', 'tokenTTL', 'token-ttl-seconds', 'max-tokens', 'maxTokens', 'token-count', 'password-min-length'],
     ...['passthrough', 'pass-through', 'compass', 'bypass', 'encompass', 'tokenizer', 'tokenized', 'secretary'],
-    ...['secret-keys', 'secretKeys', 'secret_keys', 'public-key', 'primary-key', 'partition-key', 'key', 'keys'],
+    ...['public-key', 'primary-key', 'partition-key', 'key', 'keys'],
     ...[
       'password-policy',
       'token-bucket',
@@ -70,12 +75,18 @@ describe('a key is not secret', () => {
     expect(isSecretKey([key], [])).toBe(false);
   });
 
-  it.each([[['token', 'ttl']], [['password', 'policy', 'rule']], [['row', 'key']], [['jwt', 'issuer']], [[]]])(
-    'by the names around it: %j',
-    (path) => {
-      expect(isSecretKey(path, [])).toBe(false);
-    },
-  );
+  it.each([
+    [['token', 'ttl']],
+    [['password', 'policy', 'rule']],
+    [['row', 'key']],
+    [['imagePullSecrets']],
+    [['valueFrom', 'secretKeyRef', 'key']],
+    [['table', 'hash_key']],
+    [['jwt', 'issuer']],
+    [[]],
+  ])('by the names around it: %j', (path) => {
+    expect(isSecretKey(path, [])).toBe(false);
+  });
 });
 
 describe('further patterns', () => {

@@ -1,12 +1,15 @@
 import { matchesPattern } from './key-pattern.ts';
 import {
   COUNTING_WORDS,
+  CRYPTO_TABLES,
   NOT_PASS,
   QUALIFIERS,
   SECRET_KEY_KINDS,
   SECRET_KEY_TABLES,
   SECRET_PHRASES,
+  SECRET_REFERENCES,
   SECRET_WORDS,
+  WHICH_KEY,
 } from './secret-words.ts';
 
 /** Stems so telling that they count inside a longer word too: `dbpassword`, `authtoken`, `secretsfile`. */
@@ -30,7 +33,7 @@ export function isSecretKey(path: readonly string[], extra: readonly string[]): 
   let inherits = false;
   for (const [index, name] of path.entries()) {
     const words = splitWords(name);
-    const secrecy = isKeyOfTable(words, path[index - 1]) ? 'one' : secrecyOf(words);
+    const secrecy = isKeyOfTable(words, path.slice(0, index)) ? 'one' : secrecyOf(words);
     const isLast = index === path.length - 1;
     if (secrecy === 'group' || (isLast && secrecy === 'one')) return true;
     if (secrecy === 'one') inherits = true;
@@ -55,8 +58,7 @@ export function splitWords(name: string): string[] {
 }
 
 function secrecyOf(words: readonly string[]): Secrecy {
-  // The name of our own setting, which holds patterns of key names.
-  if (words.join('') === 'secretkeys') return 'none';
+  if (SECRET_REFERENCES.has(words.join(' '))) return 'none';
   for (let index = words.length - 1; index >= 0; index--) {
     const word = words[index] ?? '';
     const first = isSecretWord(word) ? index : isSecretPair(words[index - 1], word) ? index - 1 : -1;
@@ -101,7 +103,14 @@ function isQualified(words: readonly string[]): boolean {
   return QUALIFIERS.has(last) || COUNTING_WORDS.has(words[0] ?? '');
 }
 
-function isKeyOfTable(words: readonly string[], table: string | undefined): boolean {
-  if (table === undefined || words.length !== 1 || (words[0] !== 'key' && words[0] !== 'keys')) return false;
-  return SECRET_KEY_TABLES.has(splitWords(table).at(-1) ?? '');
+function isKeyOfTable(words: readonly string[], tables: readonly string[]): boolean {
+  const last = words.at(-1);
+  if (tables.length === 0 || (last !== 'key' && last !== 'keys')) return false;
+  if (words.length === 1 && SECRET_KEY_TABLES.has(splitWords(tables.at(-1) ?? '').at(-1) ?? '')) return true;
+  return (words.length === 1 || WHICH_KEY.has(words.at(-2) ?? '')) && hasKeyTable(tables);
+}
+
+/** Whether one of the names is that of a table about keys: of encryption, signatures or sessions. */
+export function hasKeyTable(path: readonly string[]): boolean {
+  return path.some((name) => CRYPTO_TABLES.has(splitWords(name).at(-1) ?? ''));
 }

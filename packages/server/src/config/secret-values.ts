@@ -5,6 +5,9 @@ import { SECRET_WORDS } from './secret-words.ts';
 /** From this length on a copy is masked anywhere in a text; shorter values occur in ordinary words. */
 const MIN_LENGTH = 6;
 
+/** Of a number, which stands in other numbers by chance: sizes, ids, times. */
+const MIN_DIGITS = 8;
+
 /** Long enough, but ordinary in a configuration file: as a password it is no secret, and masking each use ruins the text. */
 const PLAIN_WORDS: ReadonlySet<string> = new Set([
   ...[...SECRET_WORDS].filter((word) => word.length >= 4),
@@ -63,7 +66,15 @@ export class SecretValues {
 }
 
 function isLong(value: string): boolean {
-  return value.length >= MIN_LENGTH && !PLAIN_WORDS.has(value.toLowerCase());
+  if (value.length < MIN_LENGTH || PLAIN_WORDS.has(value.toLowerCase())) return false;
+  return !/^[\d.,:/_TZ+ -]+$/i.test(value) || isRareNumber(value);
+}
+
+/** Not a date or a time, which stand in every line of a log. */
+function isRareNumber(value: string): boolean {
+  const digits = value.replace(/\D/g, '');
+  if (digits.length < MIN_DIGITS || /^\d{1,2}:\d\d|^\d{4}-\d\d-\d\d/.test(value)) return false;
+  return digits !== value || !/^(?:19|20)\d\d(?:0[1-9]|1[0-2])(?:0[1-9]|[12]\d|3[01])/.test(value);
 }
 
 function encodedForUrl(value: string): string {

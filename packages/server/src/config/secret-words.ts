@@ -3,6 +3,8 @@ export const SECRET_WORDS: ReadonlySet<string> = new Set([
   ...['password', 'passwords', 'passwd', 'pwd', 'pass', 'passphrase', 'passcode', 'pw', 'requirepass', 'masterauth'],
   ...['secret', 'secrets', 'token', 'tokens', 'credential', 'credentials', 'cred', 'creds', 'authorization'],
   ...['cookie', 'cookies', 'bearer', 'jwt', 'jwts', 'otp', 'totp', 'psk', 'salt', 'pepper', 'dsn', 'dsns'],
+  // SNMP's password; a PIN of a token; the start of a key pair; a key exchanged before.
+  ...['community', 'pin', 'pins', 'seed', 'mnemonic', 'hmac', 'htpasswd'],
 ]);
 
 /** `<kind> key` is a secret; `key` alone, `public-key`, `primary-key` and `partition-key` are not. */
@@ -11,12 +13,24 @@ export const SECRET_KEY_KINDS: ReadonlySet<string> = new Set([
   ...['cipher', 'symmetric', 'aes', 'hmac', 'signing', 'sign', 'signature', 'master', 'root', 'account', 'shared'],
   ...['preshared', 'session', 'storage', 'service', 'ssh', 'license', 'licence', 'app', 'application', 'webhook'],
   ...['jwt', 'cookie', 'consumer', 'subscription', 'integration', 'ingest', 'ingestion', 'write', 'admin', 'deploy'],
+  ...['unseal', 'recovery', 'instrumentation', 'fernet', 'tsig', 'rndc', 'csrf', 'gossip', 'function', 'sas'],
 ]);
 
 /** Tables in which a bare `key` is that kind of key: `[encryption] key = ...`. Narrower: `[storage] key` may be a name. */
 export const SECRET_KEY_TABLES: ReadonlySet<string> = new Set([
-  ...['api', 'access', 'secret', 'private', 'auth', 'authentication', 'encryption', 'crypto', 'hmac', 'signing'],
-  ...['jwt', 'license', 'licence', 'webhook'],
+  ...['api', 'access', 'secret', 'private', 'auth', 'authentication', 'license', 'licence', 'webhook'],
+]);
+
+/** The same, also for tables further above and for `<which> key`: `[encryption.at_rest] data_key`. */
+export const CRYPTO_TABLES: ReadonlySet<string> = new Set([
+  ...['encryption', 'crypto', 'cryptography', 'cipher', 'hmac', 'signing', 'signer', 'signature', 'jwt'],
+  ...['session', 'sessions', 'cookie', 'cookies', 'csrf'],
+]);
+
+/** Words that say which of the keys of such a table it is. */
+export const WHICH_KEY: ReadonlySet<string> = new Set([
+  ...['primary', 'secondary', 'current', 'previous', 'old', 'new', 'active', 'next', 'main', 'default', 'first'],
+  ...['second', 'data', 'hash', 'block', 'first', 'base', 'kek', 'dek', 'rotation', 'local', 'server', 'client'],
 ]);
 
 /** A secret word followed by one of these names something about the secret: where it is, how long it lives, its form. */
@@ -39,7 +53,16 @@ export const QUALIFIERS: ReadonlySet<string> = new Set([
     'policy',
     'version',
     'scheme',
+    'attribute',
+    'attr',
+    'column',
+    'ref',
+    'reference',
+    'protocol',
+    'arn',
+    'encryption',
   ],
+  ...['minute', 'second', 'hour', 'day', 'per'],
   ...['provider', 'providers', 'manager', 'store', 'backend', 'engine', 'service', 'server', 'cache', 'bucket'],
   ...[
     'enabled',
@@ -92,7 +115,11 @@ export const COUNTING_WORDS: ReadonlySet<string> = new Set(['max', 'min', 'maxim
 /** Qualified, and secret all the same. */
 export const SECRET_PHRASES: ReadonlySet<string> = new Set([
   ...['access key id', 'secret id', 'connection string', 'conn string', 'conn str', 'connection str', 'webhook url'],
+  ...['access signature', 'honeycomb team'],
 ]);
+
+/** Lists of names under which secrets are kept elsewhere. */
+export const SECRET_REFERENCES: ReadonlySet<string> = new Set(['image pull secret', 'image pull secrets']);
 
 /** Ordinary words that end like `pass`. */
 export const NOT_PASS: ReadonlySet<string> = new Set([

@@ -56,10 +56,11 @@ function collectFromLeaves(
 ): Map<TomlLeaf, Credential[]> {
   const credentials = new Map<TomlLeaf, Credential[]>();
   const isSecretName = (name: string) => isSecretKey([name], secretKeys);
+  const parts = (leaf: TomlLeaf) => leaf.parts.map((part) => ({ ...part, certain: true }));
   for (const leaf of leaves) {
     const raw = text.slice(...leaf.node.range);
     if (leaf.node.kind !== 'string') {
-      if (leaf.secret) values.add(raw);
+      if (leaf.secret) values.add(plainNumber(raw), raw);
       continue;
     }
     const { value } = leaf.node;
@@ -67,11 +68,18 @@ function collectFromLeaves(
       const { length } = quotesOf(raw);
       values.add(value, raw.slice(length, raw.length - length));
     }
-    const found = findCredentials(value, isSecretName);
+    const found = leaf.secret
+      ? findCredentials(value, { path: [], secretKeys, isSecretName })
+      : [...parts(leaf), ...findCredentials(value, { path: leaf.path, secretKeys, isSecretName })];
     if (found.length > 0) credentials.set(leaf, found);
     for (const { start, end, certain } of found) if (certain) addCredential(values, value.slice(start, end));
   }
   return credentials;
+}
+
+/** As it is written elsewhere: `1_000` is 1000. */
+function plainNumber(raw: string): string {
+  return /^[+-]?\d[\d_]*$/.test(raw) ? raw.replace(/[+_]/g, '') : raw;
 }
 
 /** Passwords in URLs are percent-encoded; elsewhere the same one stands in clear. */

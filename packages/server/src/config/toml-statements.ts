@@ -1,4 +1,6 @@
 import type { AST } from 'toml-eslint-parser';
+import { type ConfigTree, findTreeSecrets, type TreeEntry } from './config-tree.ts';
+import type { MaskRange } from './mask-ranges.ts';
 import { MAX_DEPTH } from './parse-toml.ts';
 import { isSecretKey } from './secret-keys.ts';
 import { TomlError } from './toml-error.ts';
@@ -6,8 +8,11 @@ import { TomlError } from './toml-error.ts';
 /** A single value: everything that is neither array nor table. */
 export interface TomlLeaf {
   node: AST.TOMLValue;
-  /** By its key: the value as a whole is a secret. Never true of a boolean, which can tell nothing. */
+  path: readonly string[];
+  /** By where it stands, the value as a whole is a secret. Never true of a boolean, which can tell nothing. */
   secret: boolean;
+  /** Parts of its string that are secret by where it stands. */
+  parts: MaskRange[];
 }
 
 /** A table header, or a key with its value. */
@@ -20,17 +25,27 @@ export interface TomlStatement {
   leaves: TomlLeaf[];
 }
 
-/** All statements in the order of the text. Throws `TomlError` when a key path is deeper than we follow. */
-export function listStatements(ast: AST.TOMLProgram, secretKeys: readonly string[]): TomlStatement[] {
-  const statements: TomlStatement[] = [];
-  for (const node of ast.body[0].body) {
-    if (node.type === 'TOMLKeyValue') {
-      statements.push(readKeyValue(node, [], secretKeys));
-      continue;
-    }
-    const table = extendPath([], node.key);
+/**
+ * All statements in the order of the text; `around` are the names of tables it stands in. Throws `TomlError` when a key
+ * path is deeper than we follow.
+ */
+export function listStatements(
+  ast: AST.TOMLProgram,
+  secretKeys: readonly string[],
+  around: readonly string[] = [],
+): TomlStatement[] {
+  const { body } = ast.body[0];
+  // Keys without a table stand before all tables.
+  const statements = readTable(
+    body.filter((node) => node.type === 'TOMLKeyValue'),
+    [...around],
+    secretKeys,
+  );
+  for (const node of body) {
+    if (node.type === 'TOMLKeyValue') continue;
+    const table = extendPath([...around], node.key);
     statements.push({ node, table, secret: isSecretKey(table, secretKeys), leaves: [] });
-    for (const keyValue of node.body) statements.push(readKeyValue(keyValue, table, secretKeys));
+    for (const statement of readTable(node.body, table, secretKeys)) statements.push(statement);
   }
   return statements;
 }
@@ -40,27 +55,37 @@ export function namesOf(key: AST.TOMLKey): string[] {
   return key.keys.map((part) => (part.type === 'TOMLBare' ? part.name : part.value));
 }
 
-function readKeyValue(node: AST.TOMLKeyValue, table: string[], secretKeys: readonly string[]): TomlStatement {
-  const leaves: TomlLeaf[] = [];
-  collectLeaves(node, { path: table, secretKeys, leaves });
-  return { node, table, secret: leaves.some((leaf) => leaf.secret), leaves };
+/** The statements of one table: what is secret in one may be told by its neighbour. */
+function readTable(body: readonly AST.TOMLKeyValue[], table: string[], secretKeys: readonly string[]): TomlStatement[] {
+  const leavesOf = new Map<AST.TOMLKeyValue, TomlLeaf[]>();
+  const entries = body.map((node): TreeEntry<TomlLeaf> => {
+    const leaves: TomlLeaf[] = [];
+    leavesOf.set(node, leaves);
+    return entryOf(node, table, leaves);
+  });
+  findTreeSecrets({ kind: 'table', entries }, { path: table, secretKeys, onSecret: noteSecret });
+  return body.map((node) => {
+    const leaves = leavesOf.get(node) ?? [];
+    return { node, table, secret: leaves.some(({ secret }) => secret), leaves };
+  });
 }
 
-interface Collecting {
-  path: string[];
-  secretKeys: readonly string[];
-  leaves: TomlLeaf[];
-}
-
-function collectLeaves(keyValue: AST.TOMLKeyValue, outer: Collecting): void {
-  const path = extendPath(outer.path, keyValue.key);
-  const secret = isSecretKey(path, outer.secretKeys);
-  const visit = (node: AST.TOMLContentNode): void => {
-    if (node.type === 'TOMLArray') node.elements.forEach(visit);
-    else if (node.type === 'TOMLInlineTable') for (const inner of node.body) collectLeaves(inner, { ...outer, path });
-    else outer.leaves.push({ node, secret: secret && node.kind !== 'boolean' });
+function entryOf({ key, value }: AST.TOMLKeyValue, table: string[], leaves: TomlLeaf[]): TreeEntry<TomlLeaf> {
+  const path = extendPath(table, key);
+  const treeOf = (node: AST.TOMLContentNode): ConfigTree<TomlLeaf> => {
+    if (node.type === 'TOMLArray') return { kind: 'list', items: node.elements.map(treeOf) };
+    if (node.type === 'TOMLInlineTable')
+      return { kind: 'table', entries: node.body.map((inner) => entryOf(inner, path, leaves)) };
+    const leaf: TomlLeaf = { node, path, secret: false, parts: [] };
+    leaves.push(leaf);
+    return { kind: 'leaf', leaf, text: node.kind === 'string' ? node.value : undefined };
   };
-  visit(keyValue.value);
+  return { names: namesOf(key), node: treeOf(value) };
+}
+
+function noteSecret(leaf: TomlLeaf, part: 'whole' | MaskRange): void {
+  if (part !== 'whole') leaf.parts.push(part);
+  else if (leaf.node.kind !== 'boolean') leaf.secret = true;
 }
 
 function extendPath(table: string[], key: AST.TOMLKey): string[] {

@@ -7,6 +7,6 @@ export function redactText(text: string, options: { secretKeys?: readonly string
   const { secretKeys = [] } = options;
   return maskRanges(
     text,
-    findCredentials(text, (name) => isSecretKey([name], secretKeys)),
+    findCredentials(text, { path: [], secretKeys, isSecretName: (name) => isSecretKey([name], secretKeys) }),
   );
 }

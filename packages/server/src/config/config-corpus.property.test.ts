@@ -1,0 +1,117 @@
+import { PortholeError } from '@porthole/contract';
+import fc from 'fast-check';
+import { expect, it } from 'vitest';
+import { flattenToml } from './flatten-toml.ts';
+import { redactToml } from './redact-toml.ts';
+import { secretsOfToml } from './secrets-of-toml.ts';
+import { CONFIG_CORPUS } from './testing/config-corpus.ts';
+import { TomlError } from './toml-error.ts';
+
+const RUNS = 60 * Number(process.env.MORE ?? 1);
+
+/** What tells a token by its look, and must stay for it to be one; and a value that is what it is in base64 only. */
+const KEPT =
+  /^(?:gh[oprsu]_|glpat-|xox\w-|AKIA|sk_live_|SG\.made-up-|npm_|hvs\.|AIza|ya29\.|pypi-|eyJ\w+\.eyJ|LS0tLS1CRUdJTi|SU|\$\w+\$|\{\w+\}|-----BEGIN [A-Z ]+-----|Y2k6RDBja2VyLWF1dGg=|base64:|key-|[?]sv=)/;
+
+it('a random secret in a random shape never survives, be it in use or commented out', () => {
+  const shape = fc.constantFrom(...CONFIG_CORPUS);
+  fc.assert(
+    fc.property(
+      shape,
+      fc.array(fc.nat(), { minLength: 64, maxLength: 64 }),
+      fc.boolean(),
+      ({ marked }, random, commented) => {
+        const planted: string[] = [];
+        let at = 0;
+        const toml = marked.replace(/[«‹]([^»›]*)[»›]/g, (mark, secret: string) => {
+          const value = mark.startsWith('‹') ? secret : replant(secret, () => random[at++ % random.length] ?? 0);
+          if (isTelling(value)) planted.push(value);
+          return value;
+        });
+        const text = commented ? `x = 1\n${toml.replace(/^/gm, '# ')}` : toml;
+        const redacted = redactToml(text);
+        const shown = redacted + JSON.stringify(flattenToml(text).map(({ value }) => value));
+        expect(
+          planted.flatMap((secret) => secret.split('\n')).filter((line) => isTelling(line) && shown.includes(line)),
+        ).toEqual([]);
+        expect(redactToml(redacted)).toBe(redacted);
+      },
+    ),
+    { numRuns: RUNS },
+  );
+});
+
+it('a string of any kind is masked or shown, and never fails', () => {
+  const words = [
+    ...['password', 'token', 'name', 'value', 'key', 'DB_PASSWORD', 'secret', 'auth', 'user', 'x', 'pw1234', '4711'],
+    ...['=', ': ', ':', ' ', '\n', '\n  ', '\n- ', '- ', '"', "'", '\\"', '\\', '{', '}', '[', ']', ',', ';', '&', '?'],
+    ...[
+      '--password ',
+      '-p ',
+      'mysql ',
+      'redis-cli -a ',
+      '<',
+      '</',
+      '>',
+      '<password>',
+      '<name>',
+      '://',
+      '@',
+      '@tcp(',
+      '@/',
+    ],
+    ...[
+      '|\n',
+      '#',
+      '=>',
+      '$2a$',
+      'ghp_',
+      'Bearer ',
+      'IDENTIFIED BY ',
+      'machine x ',
+      'user a on >',
+      '******',
+      '\u0000',
+      '😀',
+    ],
+  ];
+  const text = fc.array(fc.constantFrom(...words), { maxLength: 40 }).map((parts) => parts.join(''));
+  fc.assert(
+    fc.property(
+      text,
+      fc.constantFrom('a', 'args', 'env', 'basic_auth', 'encryption.x', 'session.key'),
+      (value, key) => {
+        const string = JSON.stringify(value).replaceAll('\u007f', '\\u007f');
+        const toml = `${key} = ${string}\nlist = [${string}, "--password", ${string}]\n# ${key} = ${string}\n`;
+        try {
+          const redacted = redactToml(toml);
+          expect(redactToml(redacted)).toBe(redacted);
+          flattenToml(toml);
+          secretsOfToml(toml, []);
+        } catch (thrown) {
+          if (!(thrown instanceof TomlError) && !(thrown instanceof PortholeError)) throw thrown;
+        }
+      },
+    ),
+    { numRuns: RUNS * 4 },
+  );
+});
+
+/** The same shape with other letters and digits. */
+function replant(secret: string, next: () => number): string {
+  const [kept = ''] = KEPT.exec(secret) ?? [];
+  return (
+    kept +
+    secret.slice(kept.length).replace(/-----END.*|[A-Za-z0-9]/g, (sign) => {
+      if (sign.startsWith('-----')) return sign;
+      if (/\d/.test(sign)) return String(next() % 10);
+      const letter = String.fromCharCode(97 + (next() % 26));
+      return /[A-Z]/.test(sign) ? letter.toUpperCase() : letter;
+    })
+  );
+}
+
+/** Short ones stand in other words by chance, and numbers in others. */
+function isTelling(secret: string): boolean {
+  return secret.trim().length >= 6 && !/^[\d._:x-]+$|^-----|^\[/.test(secret);
+}
