@@ -32,6 +32,7 @@ export const DOWNLOAD_ROUTES = {
       'MEMBER_NOT_FOUND',
       'REQUEST_LOOP',
       'REGEX_INVALID',
+      'REGEX_TOO_COMPLEX',
       'TOO_MANY_STREAMS',
       'TOO_MANY_SEARCHES',
     ],

@@ -63,6 +63,7 @@ export const ERROR_KINDS: Readonly<Record<ErrorCode, ErrorKind>> = {
   SIZE_INVALID: { http: 400, grpc: 'INVALID_ARGUMENT', retryable: false, title: 'Size not valid' },
   PARAMETER_INVALID: { http: 400, grpc: 'INVALID_ARGUMENT', retryable: false, title: 'Parameter not valid' },
   REGEX_INVALID: { http: 400, grpc: 'INVALID_ARGUMENT', retryable: false, title: 'Regular expression not valid' },
+  REGEX_TOO_COMPLEX: { http: 400, grpc: 'INVALID_ARGUMENT', retryable: false, title: 'Regular expression too complex' },
   CURSOR_INVALID: { http: 400, grpc: 'INVALID_ARGUMENT', retryable: false, title: 'Not a cursor' },
   UNAUTHENTICATED: { http: 401, grpc: 'UNAUTHENTICATED', retryable: false, title: 'Valid credentials are needed' },
   FORBIDDEN: { http: 403, grpc: 'PERMISSION_DENIED', retryable: false, title: 'Not allowed to those known as this' },

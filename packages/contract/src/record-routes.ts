@@ -5,6 +5,7 @@ import { JSON_TYPE, type Route } from './route.ts';
 const FILTER_ERRORS = [
   'PARAMETER_INVALID',
   'REGEX_INVALID',
+  'REGEX_TOO_COMPLEX',
   'FILE_NAME_INVALID',
   'LOG_FILE_NOT_FOUND',
   'LOG_FAMILY_NOT_FOUND',

@@ -10,7 +10,6 @@ import { BlockIndexes } from './index/block-index.ts';
 import { LogError, systemCode } from './log-error.ts';
 import type { Zone } from './parse/zone.ts';
 import type { SeenFile } from './read/list.ts';
-import { CancelFlag } from './scan/cancel-flag.ts';
 import { WorkerPool } from './scan/worker-pool.ts';
 import type { Scrubbing } from './scrub/scrubbing.ts';
 import { digest } from './search/digest.ts';
@@ -22,7 +21,7 @@ import { packedText } from './search/packed-text.ts';
 import { ScanShop } from './search/scan-shop.ts';
 import { searchLines } from './search/search.ts';
 import { familiesIn, namesIn, withinLimit } from './search/selected-families.ts';
-import type { AskOptions } from './search/stop-reason.ts';
+import { type AskOptions, StopReason } from './search/stop-reason.ts';
 import type {
   Digest,
   DigestQuery,
@@ -43,6 +42,12 @@ const MAX_ATTEMPTS = 10;
 
 /** Between two of them, times their number: a rotation takes a moment. */
 const ATTEMPT_MS = 2;
+
+/** Of a followed log, what a thread tests a regex on at a time. */
+const TESTED_BYTES = 64 * 1024;
+
+/** That takes a millisecond as a rule. A regex that takes so long could not keep up with any log. */
+const TEST_BUDGET_MS = 5000;
 
 export interface EngineOptions {
   /** Threads that scan. */
@@ -77,6 +82,8 @@ export interface EngineUsage {
   /** Scanning threads, and jobs they have or wait for. */
   threads: number;
   jobs: number;
+  /** Threads so far that died or did not stop when told to. */
+  replacedThreads: number;
   /** Searches, histograms and digests under way. */
   questions: number;
   indexBytes: number;
@@ -189,16 +196,24 @@ export class LogEngine {
     }
   }
 
-  /** Which of the texts the filter's regex matches; worked out by a thread. */
+  /** Which of the texts the filter's regex matches; worked out by threads, some at a time, so that others get their turn. */
   async #matchRegex(filter: RecordFilter, texts: readonly Buffer[], { signal }: AskOptions = {}): Promise<boolean[]> {
-    const flag = new CancelFlag();
-    const cancel = () => flag.set();
-    signal?.addEventListener('abort', cancel, { once: true });
-    try {
-      return await this.#shop.pool.run({ kind: 'regex', filter, texts }, flag);
-    } finally {
-      signal?.removeEventListener('abort', cancel);
+    const matches: boolean[] = [];
+    while (matches.length < texts.length) {
+      let end = matches.length;
+      for (let bytes = 0; end < texts.length && bytes < TESTED_BYTES; end++) bytes += texts[end]?.length ?? 0;
+      const some = texts.slice(matches.length, end);
+      const stop = new StopReason({ signal, budgetMs: TEST_BUDGET_MS });
+      const flag = stop.newFlag();
+      try {
+        matches.push(...(await this.#shop.pool.run({ kind: 'regex', filter, texts: some }, flag)));
+      } catch (error) {
+        throw stop.reason === 'time budget' ? tooSlow(some.length) : error;
+      } finally {
+        stop.end();
+      }
     }
+    return matches;
   }
 
   /** Ends follows and searches. */
@@ -264,6 +279,11 @@ export class LogEngine {
     if (problem) opened[0]?.problems.push(problem);
     return opened;
   }
+}
+
+function tooSlow(records: number): LogError {
+  const detail = `the regex took longer than ${TEST_BUDGET_MS} ms to test on ${records} of the followed records`;
+  return new LogError('REGEX_TOO_COMPLEX', detail);
 }
 
 async function findMissingDir(dir: string): Promise<FileProblem | undefined> {

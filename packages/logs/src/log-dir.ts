@@ -40,7 +40,15 @@ export interface LogDirOptions extends EngineOptions {
   scrubbing?: Scrubbing;
 }
 
-const NO_ENGINE: EngineUsage = { threads: 0, jobs: 0, questions: 0, indexBytes: 0, readers: 0, watchers: 0 };
+const NO_ENGINE: EngineUsage = {
+  threads: 0,
+  jobs: 0,
+  replacedThreads: 0,
+  questions: 0,
+  indexBytes: 0,
+  readers: 0,
+  watchers: 0,
+};
 
 /** Larger compressed files are not unpacked only to tell when they end. */
 const MAX_UNPACKED_BYTES = 256 * 1024 ** 2;

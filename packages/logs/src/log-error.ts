@@ -9,6 +9,7 @@ export type LogErrorCode =
   | 'LOG_DIR_UNREADABLE'
   | 'LOG_FAMILY_NOT_FOUND'
   | 'REGEX_INVALID'
+  | 'REGEX_TOO_COMPLEX'
   | 'CURSOR_INVALID'
   | 'CURSOR_GONE'
   | 'TOO_MANY_SEARCHES';

@@ -8,6 +8,7 @@ const WRONG_QUESTIONS: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
   'BAD_REQUEST',
   'PARAMETER_INVALID',
   'REGEX_INVALID',
+  'REGEX_TOO_COMPLEX',
   'CURSOR_INVALID',
   'CURSOR_GONE',
   'FILE_NAME_MISSING',

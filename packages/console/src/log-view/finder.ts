@@ -150,7 +150,8 @@ export class Finder {
       return answer.buckets.flatMap(({ counts }) => Object.values(counts)).reduce((sum, count) => sum + count, 0);
     } catch (error) {
       const { code, detail } = failureOf(error);
-      if (!signal.aborted && code === 'REGEX_INVALID') this.#tell({ message: detail });
+      if (!signal.aborted && (code === 'REGEX_INVALID' || code === 'REGEX_TOO_COMPLEX'))
+        this.#tell({ message: detail });
       return undefined;
     }
   }

@@ -73,7 +73,8 @@ export class FollowSession {
 
   async #open(): Promise<void> {
     const filter = filterOf(this.#query);
-    if (filter.regex !== undefined) await this.#parts.matchRegex(filter, [Buffer.alloc(0)], {});
+    if (filter.regex !== undefined)
+      await this.#parts.matchRegex(filter, [Buffer.alloc(0)], { signal: this.#stop.signal });
     this.#seenVersion = this.#parts.seen().version;
     for (const target of await this.#parts.targetsOf(this.#query)) await this.#join(target, { fromStart: false });
   }

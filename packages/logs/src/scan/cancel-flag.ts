@@ -1,7 +1,9 @@
-/** Marks jobs as no longer wanted. Threads look at the shared number before every block. */
+/** Marks jobs as no longer wanted. Threads look at the shared number before every block, and before every record they test a regex on. */
 export class CancelFlag {
   readonly shared = new SharedArrayBuffer(4);
-  readonly #listeners: (() => void)[] = [];
+  /** A job under it had to give way to others: its next ones wait behind theirs. Set by the pool. */
+  isSlow = false;
+  readonly #listeners = new Set<() => void>();
   readonly #isDue: (() => boolean) | undefined;
   #isSet = false;
 
@@ -19,11 +21,15 @@ export class CancelFlag {
     if (this.#isSet) return;
     this.#isSet = true;
     Atomics.store(new Int32Array(this.shared), 0, 1);
-    for (const listener of this.#listeners.splice(0)) listener();
+    const listeners = [...this.#listeners];
+    this.#listeners.clear();
+    for (const listener of listeners) listener();
   }
 
-  whenSet(listener: () => void): void {
+  /** Returns what takes the listener back. */
+  whenSet(listener: () => void): () => void {
     if (this.#isSet) listener();
-    else this.#listeners.push(listener);
+    else this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
   }
 }

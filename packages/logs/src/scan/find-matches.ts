@@ -1,6 +1,6 @@
 import { makeNeedle } from '../kernel/needle.ts';
 import type { Needle } from '../kernel/scan-kernel.ts';
-import type { Format, FormatName, LineHead } from '../parse/format.ts';
+import type { FormatName, LineHead } from '../parse/format.ts';
 import { Candidates } from '../regex/candidates.ts';
 import type { RegexPrefilter } from '../regex/prefilter.ts';
 import { rarityOfTexts } from '../regex/required-texts.ts';
@@ -10,9 +10,8 @@ import { isAscii, type RecordMatcher } from './record-matcher.ts';
 import type { RecordTable } from './record-table.ts';
 import type { PartScan, ScanTools } from './scan-part.ts';
 
-/** Where matching records of a block stand, as positions in the loaded text, in file order. */
-export interface Matches {
-  count: number;
+/** Records of a block that may match, as positions in the loaded text, in file order: their heads do, their text is not tested yet. */
+export interface Spans {
   starts: number[];
   ends: number[];
   /** Whether the first record of the block is among them and is a part of a longer one. */
@@ -50,46 +49,37 @@ function needleSetsOf(filter: RecordFilter, format: FormatName, prefilter: Regex
     .map(({ texts, caseSensitive: exactly }) => texts.map((text) => makeNeedle(text, { caseSensitive: exactly })));
 }
 
-/** Matches among all records of the block. */
-export function matchTable(scanner: BlockScanner, table: RecordTable, matcher: RecordMatcher, format: Format): Matches {
-  const matches: Matches = { count: 0, starts: [], ends: [], firstContinues: false };
+/** All records of the block whose heads match. */
+export function tableSpans(table: RecordTable, matcher: RecordMatcher): Spans {
+  const spans: Spans = { starts: [], ends: [], firstContinues: false };
   const { count, starts, times, ranks, end } = table;
-  const { minRank, fromMs, toMs, hasTimes, headOnly } = matcher;
+  const { minRank, fromMs, toMs, hasTimes } = matcher;
   for (let index = 0; index < count; index++) {
     if ((ranks[index] ?? 0) < minRank) continue;
     if (hasTimes) {
       const time = times[index] ?? Number.NaN;
       if (!(time >= fromMs && time < toMs)) continue;
     }
-    const start = starts[index] ?? 0;
-    const stop = index + 1 < count ? (starts[index + 1] ?? end) : end;
-    if (!headOnly && !matcher.matchesText(scanner.bytes, start, stop, format)) continue;
-    if (index === 0) matches.firstContinues = table.firstContinues;
-    matches.starts.push(start);
-    matches.ends.push(stop);
+    if (index === 0) spans.firstContinues = table.firstContinues;
+    spans.starts.push(starts[index] ?? 0);
+    spans.ends.push(index + 1 < count ? (starts[index + 1] ?? end) : end);
   }
-  matches.count = matches.starts.length;
-  return matches;
+  return spans;
 }
 
 const NO_HEAD: LineHead = { timeMs: Number.NaN, rank: 0 };
 
-/** Matches among the records that come into question; the others are not even taken apart. */
-export function matchCandidates(
-  scanner: BlockScanner,
-  candidates: Candidates,
-  matcher: RecordMatcher,
-  format: Format,
-): Matches {
-  const matches: Matches = { count: 0, starts: [], ends: [], firstContinues: false };
-  if (!scanner.isScrubbed && !candidates.mayBeIn(1, scanner.recordsEnd())) return matches;
+/** The records that come into question; the others are not even taken apart. */
+export function candidateSpans(scanner: BlockScanner, candidates: Candidates, matcher: RecordMatcher): Spans {
+  const spans: Spans = { starts: [], ends: [], firstContinues: false };
+  if (!scanner.isScrubbed && !candidates.mayBeIn(1, scanner.recordsEnd())) return spans;
   scanner.scrub();
   const end = scanner.recordsEnd();
   candidates.begin();
   let hit = candidates.next(1, end);
-  if (hit < 0) return matches;
+  if (hit < 0) return spans;
   const first = scanner.firstRecord();
-  if (!first) return matches;
+  if (!first) return spans;
   let from = first.start;
   if (hit < from) hit = candidates.next(from, end);
   while (hit >= 0) {
@@ -97,31 +87,27 @@ export function matchCandidates(
     // Decided before the end is looked for: the head is filled again by the next line that is looked at.
     const headMatches = matcher.matchesHead(head);
     const stop = scanner.recordEnd(hit, end);
-    if (headMatches && candidates.confirm(start, stop) && matcher.matchesText(scanner.bytes, start, stop, format)) {
-      if (start === first.start) matches.firstContinues = first.continues;
-      matches.starts.push(start);
-      matches.ends.push(stop);
+    if (headMatches && candidates.confirm(start, stop)) {
+      if (start === first.start) spans.firstContinues = first.continues;
+      spans.starts.push(start);
+      spans.ends.push(stop);
     }
     from = stop;
     hit = from < end ? candidates.next(from, end) : -1;
   }
-  matches.count = matches.starts.length;
-  return matches;
+  return spans;
 }
 
-/** Matches among the records that have at least the level asked for; the others are passed over. */
-export function matchLevels(scan: PartScan, block: number, matcher: RecordMatcher, format: Format): Matches {
-  const matches: Matches = { count: 0, starts: [], ends: [], firstContinues: false };
+/** The records that have at least the level asked for; the others are passed over. */
+export function levelSpans(scan: PartScan, block: number, matcher: RecordMatcher): Spans {
+  const spans: Spans = { starts: [], ends: [], firstContinues: false };
   const { scanner } = scan;
   const { starts, times, ranks, end } = scan.recordsAtLeast(block, matcher.minRank);
   if (starts.length > 0) scanner.scrub();
   starts.forEach((start, index) => {
     if (!matcher.matchesHead({ timeMs: times[index] ?? Number.NaN, rank: ranks[index] ?? 0 })) return;
-    const stop = scanner.recordEnd(start, end);
-    if (!matcher.matchesText(scanner.bytes, start, stop, format)) return;
-    matches.starts.push(start);
-    matches.ends.push(stop);
+    spans.starts.push(start);
+    spans.ends.push(scanner.recordEnd(start, end));
   });
-  matches.count = matches.starts.length;
-  return matches;
+  return spans;
 }

@@ -197,6 +197,11 @@ export interface ScanReport {
   summaries: BlockSummary[];
   /** Of a last block that can still change: nothing but the order of its times is remembered. */
   tail?: TailSummary;
+  /**
+   * It paused, to let others run, or was cancelled within a block. Oldest first: records that start at or behind this
+   * offset are left. Newest first: those that start before it.
+   */
+  pausedAt?: number;
 }
 
 export interface RecordsResult extends ScanReport {

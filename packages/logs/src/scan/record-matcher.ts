@@ -33,6 +33,11 @@ export class RecordMatcher {
     return this.#terms.length + this.#excluded.length === 0 && !this.#columns && !this.#regex;
   }
 
+  /** Whether a record may take long to decide. */
+  get hasRegex(): boolean {
+    return this.#regex !== undefined;
+  }
+
   get prefilter(): RegexPrefilter | undefined {
     return this.#regex?.prefilter;
   }

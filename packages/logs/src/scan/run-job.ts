@@ -6,7 +6,18 @@ import { createZone, type Zone } from '../parse/zone.ts';
 import { Scrubber, type ScrubRules } from '../scrub/scrubber.ts';
 import type { RecordFilter } from '../types.ts';
 import { BlockScanner } from './block-scanner.ts';
-import type { CheckJob, Job, JobResults, ScanFile, TextJob, VerifyJob, VerifyResult } from './jobs.ts';
+import { JobCancelled } from './job-cancelled.ts';
+import type {
+  CheckJob,
+  Job,
+  JobResults,
+  RecordsJob,
+  RegexJob,
+  ScanFile,
+  TextJob,
+  VerifyJob,
+  VerifyResult,
+} from './jobs.ts';
 import { RecordMatcher } from './record-matcher.ts';
 import { compileRegex, type SafeRegex } from './regex.ts';
 import { scanDigest } from './scan-digest.ts';
@@ -16,6 +27,9 @@ import { scanRecords } from './scan-records.ts';
 import { scanTimes } from './scan-times.ts';
 import { alignToRecord, firstAt, seekTime } from './seek-time.ts';
 import { openTextReader, type ScrubberSource } from './text-reader.ts';
+
+/** A job with a regex may take its thread for so long; what is left of it is a job of its own, behind those of others. */
+const TURN_MS = 100;
 
 /** Does the jobs of one thread, one at a time. Keeps what is costly to make for the next one. */
 export class JobRunner {
@@ -28,11 +42,11 @@ export class JobRunner {
   async run(job: Job, isCancelled: () => boolean): Promise<JobResults[Job['kind']]> {
     switch (job.kind) {
       case 'records':
-        return scanRecords(job, await this.#matcher(job.filter), this.#tools(job.file, isCancelled));
+        return scanRecords(job, await this.#matcher(job.filter), this.#turn(job, isCancelled));
       case 'histogram':
-        return scanHistogram(job, await this.#matcher(job.filter), this.#tools(job.file, isCancelled));
+        return scanHistogram(job, await this.#matcher(job.filter), this.#turn(job, isCancelled));
       case 'digest':
-        return scanDigest(job, await this.#matcher(job.filter), this.#tools(job.file, isCancelled));
+        return scanDigest(job, await this.#matcher(job.filter), this.#turn(job, isCancelled));
       case 'times':
         return scanTimes(job, this.#tools(job.file, isCancelled));
       case 'seek':
@@ -50,7 +64,7 @@ export class JobRunner {
       case 'gz-map':
         return buildGzMap(job.file.fd, job.file.sizeBytes, { isCancelled });
       case 'regex':
-        return this.#testAll(job.filter, job.texts);
+        return this.#testAll(job, isCancelled);
     }
   }
 
@@ -70,11 +84,20 @@ export class JobRunner {
     return this.#scrubber;
   };
 
+  /** For a job that looks for records. Without a regex every part is short; with one, a single block may not be. */
+  #turn({ file, filter }: Pick<RecordsJob, 'file' | 'filter'>, isCancelled: () => boolean): ScanTools {
+    const tools = this.#tools(file, isCancelled);
+    if (filter.regex === undefined) return tools;
+    const endMs = performance.now() + TURN_MS;
+    return { ...tools, isDue: () => performance.now() >= endMs };
+  }
+
   #tools({ format, zone: zoneName, writtenMs }: ScanFile, isCancelled: () => boolean): ScanTools {
     const zone = this.#zones.get(zoneName) ?? createZone(zoneName);
     this.#zones.set(zoneName, zone);
     const made = createFormat(format, { zone, writtenMs });
-    return { kernel: this.#kernel, format: made, zone, isCancelled, scrubberOf: this.#scrubberOf };
+    const isDue = () => false;
+    return { kernel: this.#kernel, format: made, zone, isCancelled, isDue, scrubberOf: this.#scrubberOf };
   }
 
   async #matcher(filter: RecordFilter): Promise<RecordMatcher> {
@@ -88,9 +111,12 @@ export class JobRunner {
     return this.#regex.regex;
   }
 
-  async #testAll(filter: RecordFilter, texts: readonly Uint8Array[]): Promise<boolean[]> {
+  async #testAll({ filter, texts }: RegexJob, isCancelled: () => boolean): Promise<boolean[]> {
     const regex = await this.#compile(filter);
-    return texts.map((text) => regex?.test(Buffer.from(text.buffer, text.byteOffset, text.length).toString()) ?? true);
+    return texts.map((text) => {
+      if (isCancelled()) throw new JobCancelled();
+      return regex?.test(Buffer.from(text.buffer, text.byteOffset, text.length).toString()) ?? true;
+    });
   }
 }
 

@@ -1,6 +1,6 @@
 import { rankOfLevel } from '../parse/level.ts';
 import { findColumns } from '../parse/record-columns.ts';
-import { candidatesOf, matchCandidates, matchTable } from './find-matches.ts';
+import { candidateSpans, candidatesOf, tableSpans } from './find-matches.ts';
 import type { DigestJob, DigestResult, ScannedGroup } from './jobs.ts';
 import { messageShape } from './message-shape.ts';
 import type { RecordMatcher } from './record-matcher.ts';
@@ -18,15 +18,13 @@ export function scanDigest(job: DigestJob, matcher: RecordMatcher, tools: ScanTo
   const candidates = candidatesOf(job.filter, matcher, tools);
 
   for (const block of scan.blocks()) {
-    const { count, starts, ends } = candidates
-      ? matchCandidates(scanner, candidates, matcher, tools.format)
-      : matchTable(scanner, scan.records(block), matcher, tools.format);
-    for (let index = 0; index < count; index++) {
-      const start = starts[index] ?? 0;
-      if (!scan.isInside(start)) continue;
-      const end = Math.min(ends[index] ?? start, start + SHOWN_BYTES);
+    const spans = candidates ? candidateSpans(scanner, candidates, matcher) : tableSpans(scan.records(block), matcher);
+    for (const index of scan.matching(spans, matcher)) {
+      const start = spans.starts[index] ?? 0;
+      const end = Math.min(spans.ends[index] ?? start, start + SHOWN_BYTES);
       groups.count(kindOf(tools, scanner.bytes, start, end), scanner.offsetOf(start));
     }
+    if (report.pausedAt !== undefined) break;
   }
   return { ...report, groups: groups.all, ungrouped: groups.ungrouped };
 }

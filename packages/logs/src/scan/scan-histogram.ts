@@ -1,4 +1,4 @@
-import { candidatesOf, matchCandidates, matchTable } from './find-matches.ts';
+import { candidateSpans, candidatesOf, tableSpans } from './find-matches.ts';
 import type { HistogramJob, HistogramResult } from './jobs.ts';
 import type { RecordMatcher } from './record-matcher.ts';
 import type { RecordTable } from './record-table.ts';
@@ -47,15 +47,13 @@ export function scanHistogram(job: HistogramJob, matcher: RecordMatcher, tools: 
       untimed += countTable(scan, scan.records(block), matcher, { found, bucketMs });
       continue;
     }
-    const matches = candidates
-      ? matchCandidates(scanner, candidates, matcher, tools.format)
-      : matchTable(scanner, scan.records(block), matcher, tools.format);
-    for (const start of matches.starts) {
-      if (!scan.isInside(start)) continue;
-      const { timeMs, rank } = scanner.headAt(start) ?? { timeMs: Number.NaN, rank: 0 };
+    const spans = candidates ? candidateSpans(scanner, candidates, matcher) : tableSpans(scan.records(block), matcher);
+    for (const index of scan.matching(spans, matcher)) {
+      const { timeMs, rank } = scanner.headAt(spans.starts[index] ?? 0) ?? { timeMs: Number.NaN, rank: 0 };
       if (Number.isNaN(timeMs)) untimed++;
       else found.add(Math.floor(timeMs / bucketMs), rank);
     }
+    if (report.pausedAt !== undefined) break;
   }
   return { ...report, buckets: found.buckets, counts: found.counts, untimed };
 }

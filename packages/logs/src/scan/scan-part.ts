@@ -2,7 +2,10 @@ import type { ScanKernel } from '../kernel/scan-kernel.ts';
 import type { Format } from '../parse/format.ts';
 import type { Zone } from '../parse/zone.ts';
 import { BlockScanner, type LevelRecords } from './block-scanner.ts';
+import { BLOCK_BYTES } from './blocks.ts';
+import type { Spans } from './find-matches.ts';
 import type { BlockSummary, ScanPart, ScanReport } from './jobs.ts';
+import type { RecordMatcher } from './record-matcher.ts';
 import type { RecordTable } from './record-table.ts';
 import { ERROR_RANK, summariseBlock, summariseErrors } from './summarise-block.ts';
 import { openTextReader, type ScrubberSource } from './text-reader.ts';
@@ -12,14 +15,18 @@ export interface ScanTools extends ScrubberSource {
   kernel: ScanKernel;
   format: Format;
   zone: Zone;
-  /** Asked before every block: an unwanted scan ends within a millisecond. */
+  /** Asked before every block, and every record a regex is tested on: an unwanted scan ends within milliseconds. */
   isCancelled(): boolean;
+  /** Asked at the same places: whether the scan has had its time for now, and is to pause so that others can run. */
+  isDue(): boolean;
 }
 
 /** Loads the blocks of a part one after the other, in the order given, and keeps count of them. */
 export class PartScan {
   readonly scanner: BlockScanner;
   readonly report: ScanReport = { blocks: [], pickedBytes: 0, minMs: Infinity, maxMs: -Infinity, summaries: [] };
+  /** The last record of the loaded block whose text was tested. */
+  tested: { start: number; end: number } | undefined;
   readonly #part: ScanPart;
   readonly #tools: ScanTools;
 
@@ -37,11 +44,44 @@ export class PartScan {
       for (let step = 0; step < end - first; step++) {
         if (this.#tools.isCancelled()) return;
         const block = newestFirst ? end - 1 - step : first + step;
+        if (this.report.blocks.length > 0 && this.#tools.isDue()) {
+          this.report.pausedAt = (newestFirst ? block + 1 : block) * BLOCK_BYTES;
+          return;
+        }
+        this.tested = undefined;
         this.scanner.load(block, { unscrubbed });
         this.report.blocks.push(block);
         yield block;
       }
     }
+  }
+
+  /**
+   * The numbers of those spans of the loaded block whose text matches, in the order of the scan. Ends early where the scan
+   * was cancelled or is to pause: then `report.pausedAt` says where a later one continues, and the block is not among
+   * those scanned.
+   */
+  *matching(spans: Spans, matcher: RecordMatcher, { newestFirst = false } = {}): Generator<number, void, undefined> {
+    const { starts, ends } = spans;
+    const { format } = this.#tools;
+    for (let step = 0; step < starts.length; step++) {
+      const index = newestFirst ? starts.length - 1 - step : step;
+      const [start = 0, end = 0] = [starts[index], ends[index]];
+      if (!this.isInside(start)) continue;
+      if (matcher.hasRegex && this.#mustPause()) {
+        this.report.pausedAt = this.scanner.offsetOf(start) + (newestFirst ? 1 : 0);
+        this.report.blocks.pop();
+        return;
+      }
+      if (matcher.matchesText(this.scanner.bytes, start, end, format)) yield index;
+      this.tested = { start, end };
+    }
+  }
+
+  /** A record is tested in any case: a search that is continued again and again must get on. */
+  #mustPause(): boolean {
+    const hasProgress = this.tested !== undefined || this.report.blocks.length > 1;
+    return hasProgress && (this.#tools.isCancelled() || this.#tools.isDue());
   }
 
   /** All records of the loaded block, noted for the index unless the block can still change. */

@@ -21,6 +21,10 @@ export function scanPicks(job: RecordsJob, matcher: RecordMatcher, tools: ScanTo
   for (const offset of job.picks) {
     if (tools.isCancelled()) break;
     if (offset < job.startBytes || offset >= job.endBytes) continue;
+    if (last !== undefined && tools.isDue()) {
+      report.pausedAt = job.newestFirst ? offset + 1 : offset;
+      break;
+    }
     const { bytes, start, end, head } = picker.pick(offset);
     // What reaches into the next block counts there, if that is scanned.
     const ownBytes = Math.min(end - start, (blockOf(offset) + 1) * BLOCK_BYTES - offset);

@@ -1,5 +1,5 @@
 import { rankOfLevel } from '../parse/level.ts';
-import { candidatesOf, type Matches, matchCandidates, matchLevels, matchTable } from './find-matches.ts';
+import { candidateSpans, candidatesOf, levelSpans, tableSpans } from './find-matches.ts';
 import type { RecordsJob, RecordsResult } from './jobs.ts';
 import type { RecordMatcher } from './record-matcher.ts';
 import { PartScan, type ScanTools } from './scan-part.ts';
@@ -30,30 +30,47 @@ export function scanRecords(job: RecordsJob, matcher: RecordMatcher, tools: Scan
 
   // Most blocks hold nothing that is asked for: only in others secrets are masked.
   for (const block of scan.blocks({ newestFirst, unscrubbed: candidates !== undefined || byLevel })) {
-    const matches = candidates
-      ? matchCandidates(scanner, candidates, matcher, format)
+    const spans = candidates
+      ? candidateSpans(scanner, candidates, matcher)
       : byLevel
-        ? matchLevels(scan, block, matcher, format)
-        : matchTable(scanner, scan.records(block), matcher, format);
-    for (const index of inOrder(matches, newestFirst)) {
-      const [start = 0, end = 0] = [matches.starts[index], matches.ends[index]];
-      if (!scan.isInside(start)) continue;
+        ? levelSpans(scan, block, matcher)
+        : tableSpans(scan.records(block), matcher);
+    for (const index of scan.matching(spans, matcher, { newestFirst })) {
+      const [start = 0, end = 0] = [spans.starts[index], spans.ends[index]];
       if (show.count >= limit || show.toldBytes >= MAX_TOLD_BYTES) return result(true);
-      const continued = index === 0 && matches.firstContinues;
+      const continued = index === 0 && spans.firstContinues;
       // What stands before the first head of a file has no columns, whatever it looks like.
       const headless = continued || (index === 0 && block === 0 && !scanner.headAt(start));
       const { bytes } = scanner;
       show.add({ bytes, start, end, offset: scanner.offsetOf(start) }, { continued, headless });
     }
+    if (scan.report.blocks.at(-1) !== block)
+      return result(
+        false,
+        testedEdge(scan, show) ?? edgeOf(scan, show, { last, beforeLast, newestFirst, loaded: block }),
+      );
     beforeLast = last;
     last = block;
     if (candidates || byLevel) scan.seeFirst();
   }
-  return result(false, edgeOf(scan, show, { last, beforeLast, newestFirst }));
+  return result(false, edgeOf(scan, show, { last, beforeLast, newestFirst, loaded: last }));
 }
 
-function* inOrder({ count }: Matches, newestFirst: boolean): Generator<number, void, undefined> {
-  for (let step = 0; step < count; step++) yield newestFirst ? count - 1 - step : step;
+/** The last record that was tested in a block that was not finished. */
+function testedEdge({ scanner, tested }: PartScan, show: RecordShow): RecordsResult['reached'] {
+  if (!tested) return null;
+  const { start, end } = tested;
+  const timeMs = scanner.headAt(start)?.timeMs ?? Number.NaN;
+  const offset = scanner.offsetOf(start);
+  return { cursor: show.cursorOf({ bytes: scanner.bytes, start, end, offset }), offset, timeMs };
+}
+
+interface Scanned {
+  last: number | undefined;
+  beforeLast: number | undefined;
+  /** The block that is loaded. */
+  loaded: number | undefined;
+  newestFirst: boolean;
 }
 
 /**
@@ -63,13 +80,12 @@ function* inOrder({ count }: Matches, newestFirst: boolean): Generator<number, v
 function edgeOf(
   scan: PartScan,
   show: RecordShow,
-  { last, beforeLast, newestFirst }: { last: number | undefined; beforeLast: number | undefined; newestFirst: boolean },
+  { last, beforeLast, loaded, newestFirst }: Scanned,
 ): RecordsResult['reached'] {
   const { scanner } = scan;
   for (const block of [last, beforeLast]) {
     if (block === undefined) return null;
-    // The last one is still loaded.
-    if (block === last) scanner.scrub();
+    if (block === loaded) scanner.scrub();
     else scanner.load(block);
     const first = scanner.firstRecord();
     if (!first) continue;

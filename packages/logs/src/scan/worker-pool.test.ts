@@ -1,12 +1,24 @@
 import { closeSync, openSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { eventually } from '../testing/eventually.ts';
+import { SLOW_REGEX, slowText } from '../testing/slow-regex.ts';
 import { tempDir } from '../testing/temp-dir.ts';
-import type { HistogramJob, ScanFile } from './jobs.ts';
+import { CancelFlag } from './cancel-flag.ts';
+import type { HistogramJob, RegexJob, ScanFile } from './jobs.ts';
 import { WorkerPool } from './worker-pool.ts';
 
 const LINE = '2026-11-15 05:00:00.000\tINFO\ta.go:1\t[A]: line\n';
 const SECOND_MS = 1000;
+
+/** Takes a thread minutes. */
+const SLOW_RECORD = Buffer.from(slowText(2 * 1024 ** 2));
+
+function openPool(most: number): WorkerPool {
+  const pool = new WorkerPool(most);
+  onTestFinished(() => pool.close());
+  return pool;
+}
 
 function openFile(lines: number): ScanFile {
   const path = join(tempDir(), 'a.log');
@@ -20,12 +32,19 @@ function openFile(lines: number): ScanFile {
   };
 }
 
-it('a short job does not wait for long ones that came before it', async () => {
-  const pool = new WorkerPool(1);
-  onTestFinished(() => pool.close());
-  const file = openFile(100);
+function countJob(file: ScanFile, runs: number[]): HistogramJob {
   const part = { file, startBytes: 0, endBytes: file.textBytes };
-  const long: HistogramJob = { kind: 'histogram', ...part, runs: [0, 100], filter: {}, bucketMs: SECOND_MS };
+  return { kind: 'histogram', ...part, runs, filter: {}, bucketMs: SECOND_MS };
+}
+
+function slowJob(): RegexJob {
+  return { kind: 'regex', filter: { regex: SLOW_REGEX }, texts: [SLOW_RECORD] };
+}
+
+it('a short job does not wait for long ones that came before it', async () => {
+  const pool = openPool(1);
+  const file = openFile(100);
+  const long = countJob(file, [0, 100]);
   const ended: string[] = [];
   await Promise.all([
     ...['first', 'second', 'third'].map((name) => pool.run(long).then(() => ended.push(name))),
@@ -34,4 +53,79 @@ it('a short job does not wait for long ones that came before it', async () => {
   ]);
   // The first had begun.
   expect(ended).toEqual(['first', 'short', 'also short', 'second', 'third']);
+});
+
+describe('a job that is cancelled', () => {
+  it('while it waits is dropped at once', async () => {
+    const pool = openPool(1);
+    const [running, waiting] = [new CancelFlag(), new CancelFlag()];
+    const held = pool.run(slowJob(), running);
+    const dropped = pool.run(countJob(openFile(1), [0, 1]), waiting);
+    expect(pool.usage.jobs).toBe(2);
+    waiting.set();
+    await expect(dropped).rejects.toMatchObject({ name: 'JobCancelled' });
+    expect(pool.usage.jobs).toBe(1);
+    running.set();
+    await expect(held).rejects.toThrow();
+  });
+
+  it('before it is given is never begun', async () => {
+    const pool = openPool(1);
+    const flag = new CancelFlag();
+    flag.set();
+    await expect(pool.run(slowJob(), flag)).rejects.toMatchObject({ name: 'JobCancelled' });
+    expect(pool.usage).toEqual({ threads: 0, jobs: 0, replacedThreads: 0 });
+  });
+
+  it('and does not stop is ended with its thread, and the next job gets another', async () => {
+    const pool = openPool(1);
+    const file = openFile(10);
+    const flag = new CancelFlag();
+    const stuck = pool.run(slowJob(), flag);
+    const next = pool.run({ ...slowJob(), filter: { regex: 'a' } });
+    // Done by another thread, once the only one is known to be stuck.
+    expect(await pool.run({ kind: 'align', file, offset: LINE.length })).toBe(LINE.length);
+    expect(pool.usage).toEqual({ threads: 2, jobs: 2, replacedThreads: 0 });
+    flag.set();
+    await expect(stuck).rejects.toMatchObject({ code: 'REGEX_TOO_COMPLEX' });
+    expect(await next).toEqual([true]);
+    expect(pool.usage).toMatchObject({ jobs: 0, replacedThreads: 1 });
+  });
+});
+
+describe('a thread that dies', () => {
+  /** What a thread cannot take: it fails outside of any job. */
+  class DeadlyFlag extends CancelFlag {
+    override readonly shared = -1 as never;
+    override get isSet(): boolean {
+      return false;
+    }
+  }
+
+  it('fails its own job, and is replaced for those that wait', async () => {
+    const pool = openPool(1);
+    const file = openFile(10);
+    const died = pool.run({ kind: 'align', file, offset: 0 }, new DeadlyFlag());
+    const others = [1, 2].map((line) => pool.run({ kind: 'align', file, offset: line * LINE.length }));
+    await expect(died).rejects.toThrow();
+    expect(await Promise.all(others)).toEqual([LINE.length, 2 * LINE.length]);
+    expect(pool.usage).toEqual({ threads: 1, jobs: 0, replacedThreads: 1 });
+  });
+});
+
+describe('threads that are all stuck in a regex', () => {
+  it('do not keep jobs without one waiting', async () => {
+    const pool = openPool(2);
+    const file = openFile(10);
+    const flags = Array.from({ length: 5 }, () => new CancelFlag());
+    const stuck = flags.map((flag) => pool.run(slowJob(), flag));
+    const settled = Promise.allSettled(stuck);
+    // Until none of the slow ones has ended, more than once.
+    for (let turn = 1; turn <= 3; turn++)
+      expect(await pool.run({ kind: 'align', file, offset: LINE.length })).toBe(LINE.length);
+    expect(pool.usage).toMatchObject({ threads: 3, jobs: 5 });
+    for (const flag of flags) flag.set();
+    expect((await settled).every(({ status }) => status === 'rejected')).toBe(true);
+    await eventually(() => expect(pool.usage.jobs).toBe(0));
+  });
 });

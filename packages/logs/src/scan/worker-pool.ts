@@ -1,12 +1,19 @@
 import { Worker } from 'node:worker_threads';
 import { LogError, type LogErrorCode } from '../log-error.ts';
 import { CancelFlag } from './cancel-flag.ts';
+import { JobCancelled } from './job-cancelled.ts';
 import type { Job, JobResults } from './jobs.ts';
 import { ScanHere } from './scan-here.ts';
 import type { WorkerAnswer, WorkerTask } from './worker-messages.ts';
 
 /** A thread without work gives its memory back after this long. */
 const IDLE_MS = 30_000;
+
+/** Threads stop within milliseconds of being told to. One that has not after so long never may: it is ended and replaced. */
+const STOP_MS = 1000;
+
+/** A job with a regex pauses after a tenth of a second. One that has not after so long is stuck in a single record. */
+const STUCK_MS = 1000;
 
 /** A scan works on buffers outside the heap; what it makes besides is short-lived, and costs memory only if kept for long. */
 const RESOURCE_LIMITS = { maxOldGenerationSizeMb: 64, maxYoungGenerationSizeMb: 2 };
@@ -32,12 +39,25 @@ interface Thread {
   /** Its code has been loaded. */
   isReady: boolean;
   current: Waiting | undefined;
-  idleTimer: NodeJS.Timeout | undefined;
+  /** Its job has a regex and should have paused long ago. */
+  isStuck: boolean;
+  /** Of its work: runs out when it is stuck. Without work: when it has had none for a while. */
+  timer: NodeJS.Timeout | undefined;
+  /** Of a job that was cancelled. */
+  stopTimer: NodeJS.Timeout | undefined;
 }
 
 export interface PoolOptions {
   /** Whether the calling thread takes jobs too, before any other is started. */
   scansHere?: boolean;
+}
+
+export interface PoolUsage {
+  threads: number;
+  /** Under way or waiting. */
+  jobs: number;
+  /** Threads so far that died or did not stop when told to. */
+  replacedThreads: number;
 }
 
 /** Threads that scan. Started when there is work, ended when there has been none for a while. */
@@ -49,6 +69,7 @@ export class WorkerPool {
   readonly #queue: Waiting[] = [];
   #nextId = 1;
   #closed = false;
+  #replacedThreads = 0;
 
   constructor(most: number, { scansHere = false }: PoolOptions = {}) {
     this.#most = most;
@@ -60,16 +81,39 @@ export class WorkerPool {
     return this.#most + (this.#here ? 1 : 0);
   }
 
-  get usage(): { threads: number; jobs: number } {
+  get usage(): PoolUsage {
     const busy = [...this.#threads].filter(({ current }) => current).length + (this.#here?.isBusy ? 1 : 0);
-    return { threads: this.#threads.size, jobs: busy + this.#queue.length };
+    return {
+      threads: this.#threads.size,
+      jobs: busy + this.#queue.length,
+      replacedThreads: this.#replacedThreads,
+    };
   }
 
+  /**
+   * Rejects with `JobCancelled` as soon as the flag is set, if the job has not begun; if it has, it ends by itself or is
+   * ended with its thread after a second. Once it settles, nothing of what it was given is in use any more.
+   */
   run<J extends Job>(job: J, flag = new CancelFlag()): Promise<JobResults[J['kind']]> {
     return new Promise((resolve, reject) => {
       if (this.#closed) return reject(new Error('the scanning threads have ended'));
+      if (flag.isSet) return reject(new JobCancelled());
       const task: WorkerTask = { id: this.#nextId++, job, cancelled: flag.shared };
-      this.#enqueue({ task, flag, resolve: resolve as Waiting['resolve'], reject });
+      const waiting: Waiting = {
+        task,
+        flag,
+        resolve: (result) => {
+          forget();
+          if (typeof result === 'object' && 'pausedAt' in result) flag.isSlow = true;
+          resolve(result as JobResults[J['kind']]);
+        },
+        reject: (error) => {
+          forget();
+          reject(error);
+        },
+      };
+      const forget = flag.whenSet(() => this.#cancel(waiting));
+      this.#enqueue(waiting);
       this.#dispatch();
     });
   }
@@ -82,23 +126,52 @@ export class WorkerPool {
   }
 
   #enqueue(waiting: Waiting): void {
-    const index = isLong(waiting.task.job) ? -1 : this.#queue.findIndex(({ task }) => isLong(task.job));
+    const index = isLong(waiting) ? -1 : this.#queue.findIndex(isLong);
     this.#queue.splice(index < 0 ? this.#queue.length : index, 0, waiting);
+  }
+
+  /** Drops a job that waits; has one that runs ended with its thread, unless it ends by itself. */
+  #cancel(waiting: Waiting): void {
+    const index = this.#queue.indexOf(waiting);
+    if (index >= 0) {
+      this.#queue.splice(index, 1);
+      waiting.reject(new JobCancelled());
+      return;
+    }
+    const thread = [...this.#threads].find(({ current }) => current === waiting);
+    if (thread) thread.stopTimer = setTimeout(() => void thread.worker.terminate(), STOP_MS);
   }
 
   #dispatch(): void {
     while (this.#queue.length > 0) {
       if (this.#takeHere()) continue;
+      const index = this.#nextJob();
+      const next = this.#queue[index];
+      if (!next) return;
       const free = [...this.#threads].find(({ current }) => !current) ?? this.#start();
       // While it starts, the calling thread may have done the job already.
-      if (!free || (this.#here && !free.isReady && this.#queue[0]?.task.job.kind !== 'gz-map')) return;
-      const next = this.#queue.shift();
-      if (!next) return;
-      clearTimeout(free.idleTimer);
-      free.current = next;
-      free.worker.ref();
-      free.worker.postMessage(next.task);
+      if (!free || (this.#here && !free.isReady && next.task.job.kind !== 'gz-map')) return;
+      this.#queue.splice(index, 1);
+      this.#give(free, next);
     }
+  }
+
+  /** A thread beyond the usual number is never for a regex: it is there because all others are stuck in one. */
+  #nextJob(): number {
+    const regexes = [...this.#threads].filter(({ current }) => current && hasRegex(current)).length;
+    return regexes < this.#most ? 0 : this.#queue.findIndex((waiting) => !hasRegex(waiting));
+  }
+
+  #give(thread: Thread, waiting: Waiting): void {
+    clearTimeout(thread.timer);
+    thread.current = waiting;
+    thread.worker.ref();
+    thread.worker.postMessage(waiting.task);
+    if (!hasRegex(waiting)) return;
+    thread.timer = setTimeout(() => {
+      thread.isStuck = true;
+      this.#dispatch();
+    }, STUCK_MS).unref();
   }
 
   /** Whether the next job is now done by the calling thread. Unpacking a whole file is not: it would be away for too long. */
@@ -111,10 +184,13 @@ export class WorkerPool {
     return true;
   }
 
+  /** One more than usual where all are stuck: whoever asks for something simple need not wait for them. */
   #start(): Thread | undefined {
-    if (this.#threads.size >= this.#most) return undefined;
+    const stuck = [...this.#threads].filter(({ isStuck }) => isStuck).length;
+    if (this.#threads.size >= this.#most + (stuck >= this.#most ? 1 : 0)) return undefined;
     const worker = new Worker(WORKER_URL, { resourceLimits: RESOURCE_LIMITS, execArgv: [] });
-    const thread: Thread = { worker, isReady: false, current: undefined, idleTimer: undefined };
+    const timers = { timer: undefined, stopTimer: undefined };
+    const thread: Thread = { worker, isReady: false, isStuck: false, current: undefined, ...timers };
     this.#threads.add(thread);
     worker.unref();
     worker.on('message', (answer: WorkerAnswer | 'ready') => {
@@ -124,13 +200,15 @@ export class WorkerPool {
       this.#dispatch();
     });
     worker.on('error', (error) => this.#lose(thread, error));
-    worker.on('exit', () => this.#lose(thread, new Error('a scanning thread ended')));
+    worker.on('exit', () => this.#lose(thread, lostError(thread)));
     return thread;
   }
 
   #finish(thread: Thread, answer: WorkerAnswer): void {
     const { current } = thread;
+    clearTimeout(thread.stopTimer);
     thread.current = undefined;
+    thread.isStuck = false;
     this.#rest(thread);
     if (current && 'result' in answer) current.resolve(answer.result);
     else if (current && 'failure' in answer) current.reject(asError(answer.failure));
@@ -138,14 +216,17 @@ export class WorkerPool {
   }
 
   #rest(thread: Thread): void {
+    clearTimeout(thread.timer);
     thread.worker.unref();
-    thread.idleTimer = setTimeout(() => this.#end(thread), IDLE_MS).unref();
+    thread.timer = setTimeout(() => this.#end(thread), IDLE_MS).unref();
   }
 
   /** A thread that died (out of memory, say) takes its job with it; the next job gets a new one. */
   #lose(thread: Thread, error: unknown): void {
     if (!this.#threads.delete(thread)) return;
-    clearTimeout(thread.idleTimer);
+    clearTimeout(thread.timer);
+    clearTimeout(thread.stopTimer);
+    if (thread.current) this.#replacedThreads++;
     thread.current?.reject(error instanceof Error ? error : new Error(String(error)));
     if (!this.#closed) this.#dispatch();
   }
@@ -157,12 +238,25 @@ export class WorkerPool {
   }
 }
 
-function isLong(job: Job): boolean {
-  if (job.kind === 'gz-map') return true;
+function hasRegex({ task: { job } }: Waiting): boolean {
+  return 'filter' in job && job.filter.regex !== undefined;
+}
+
+function isLong({ task: { job }, flag }: Waiting): boolean {
+  if (flag.isSlow || job.kind === 'gz-map') return true;
   if (!('runs' in job)) return false;
   let blocks = 0;
   for (let run = 0; run < job.runs.length; run += 2) blocks += (job.runs[run + 1] ?? 0) - (job.runs[run] ?? 0);
   return blocks > SHORT_BLOCKS;
+}
+
+/** Why a thread ended: of one that did not stop, the regex is to blame. */
+function lostError({ current }: Thread): Error {
+  if (!current?.flag.isSet || !hasRegex(current)) return new Error('a scanning thread ended');
+  return new LogError(
+    'REGEX_TOO_COMPLEX',
+    `the regex was still being tested on one record ${STOP_MS} ms after the search was to end; the scan was ended`,
+  );
 }
 
 function asError({ code, message }: { code: string | null; message: string }): Error {

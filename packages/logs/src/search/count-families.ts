@@ -71,7 +71,9 @@ export class FamilyCount<J extends CountJob> {
     const { fromMs, toMs } = filter;
     const reader = { shop: this.#shop, flag: stop.newSeekFlag() };
     const covered =
-      reason === 'cancelled' ? null : await coverageOf(reader, parts, { fromMs, toMs, tally: this.#tally });
+      reason === 'cancelled'
+        ? null
+        : await stop.unlessCancelled(coverageOf(reader, parts, { fromMs, toMs, tally: this.#tally }));
     this.#tally.checkUnread();
     const problems = this.#families.flatMap((family) => family.problems);
     return { ...this.#tally.end({ reason, records, problems, covered }), ...duplicatesOf(this.#families) };

@@ -31,7 +31,7 @@ export async function digest(
 ): Promise<Digest> {
   const stop = new StopReason(options);
   try {
-    await shop.checkRegex(query);
+    await shop.checkRegex(query, stop.newFlag());
     const gathering = new Gathering();
     const jobFor = ({ file, runs, startBytes, endBytes }: FilePart): DigestJob => {
       return { kind: 'digest', file, runs, startBytes, endBytes, filter: query };

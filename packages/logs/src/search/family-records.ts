@@ -1,9 +1,7 @@
-import { blockOf } from '../scan/blocks.ts';
 import type { FoundLines, RecordsJob, RecordsResult } from '../scan/jobs.ts';
 import type { FoundRecord, RecordFilter } from '../types.ts';
 import type { FamilyTask, FilePart } from './file-parts.ts';
-import { noteProblem } from './open-family.ts';
-import { runParts } from './run-parts.ts';
+import { noteFailure, partFrom, runParts } from './run-parts.ts';
 
 export interface RecordsWish {
   filter: RecordFilter;
@@ -33,16 +31,17 @@ export async function* familyRecords(task: FamilyTask, wish: RecordsWish): Async
   const jobFor = (part: FilePart): RecordsJob => recordsJob(part, task, wish);
   for await (const { part, result } of runParts({ ...task, withPicks: true }, jobFor)) {
     yield stepOf(part, result, task);
-    for (let last = result; last.stopped && wish.wanted() > 0; ) {
-      const rest = restOf(part, last, task.newestFirst);
-      const next = await task.shop.pool.run(recordsJob(rest, task, wish), task.flag).catch((error: unknown) => {
-        if (task.flag.isSet) return undefined;
-        return noteProblem(task.family.problems, part.opened.name, error);
-      });
+    // One that paused is continued by whoever runs the parts.
+    if (!result.stopped) continue;
+    for (let rest = restOf(part, result, task.newestFirst); rest !== undefined && wish.wanted() > 0; ) {
+      const scanned = rest;
+      const next = await task.shop.pool
+        .run(jobFor(scanned), task.flag)
+        .catch((error: unknown) => noteFailure(task, scanned, error));
       if (!next) break;
-      last = next;
-      task.tally.add(part, last);
-      yield stepOf(part, last, task);
+      task.tally.add(part, next);
+      yield stepOf(part, next, task);
+      rest = restOf(part, next, task.newestFirst);
     }
   }
 }
@@ -70,18 +69,12 @@ function recordsJob(
   };
 }
 
-/** What is left of a part that stopped at its last record. */
-function restOf(part: FilePart, { found }: RecordsResult, newestFirst: boolean): FilePart {
-  const offset = found.offsets.at(-1) ?? (newestFirst ? 0 : Number.MAX_SAFE_INTEGER);
-  const block = blockOf(offset);
-  const runs: number[] = [];
-  for (let pair = 0; pair + 1 < part.runs.length; pair += 2) {
-    const [first = 0, end = 0] = [part.runs[pair], part.runs[pair + 1]];
-    const [from, to] = newestFirst ? [first, Math.min(end, block + 1)] : [Math.max(first, block), end];
-    if (from < to) runs.push(from, to);
-  }
-  const picks = part.picks.filter((pick) => (newestFirst ? pick < offset : pick > offset));
-  return newestFirst ? { ...part, runs, picks, endBytes: offset } : { ...part, runs, picks, startBytes: offset + 1 };
+/** What is left of a part that stopped at its last record, or paused. */
+function restOf(part: FilePart, result: RecordsResult, newestFirst: boolean): FilePart | undefined {
+  const { found, stopped, pausedAt } = result;
+  const last = found.offsets.at(-1);
+  if (stopped && last !== undefined) return partFrom(part, newestFirst ? last : last + 1, newestFirst);
+  return pausedAt === undefined ? undefined : partFrom(part, pausedAt, newestFirst);
 }
 
 function stepOf(

@@ -20,7 +20,7 @@ export async function histogram(
 ): Promise<Histogram> {
   const stop = new StopReason(options);
   try {
-    await shop.checkRegex(query);
+    await shop.checkRegex(query, stop.newFlag());
     const bucketMs = await chooseWidth(shop, families, query);
     const matcher = new RecordMatcher(query);
     const counts = new LevelCounts(bucketMs, matcher);

@@ -1,6 +1,7 @@
-import { BLOCK_BYTES } from '../scan/blocks.ts';
+import { LogError } from '../log-error.ts';
+import { BLOCK_BYTES, blockOf } from '../scan/blocks.ts';
 import type { Job, JobResults, ScanReport } from '../scan/jobs.ts';
-import type { FamilyTask, FilePart } from './file-parts.ts';
+import type { FamilyProgress, FamilyTask, FilePart } from './file-parts.ts';
 import { fileParts } from './file-parts.ts';
 import { noteProblem } from './open-family.ts';
 
@@ -19,7 +20,7 @@ export async function* runParts<J extends ReportingJob>(
   task: FamilyTask,
   jobFor: (part: FilePart) => J,
 ): AsyncGenerator<PartOutcome<J['kind']>, void, undefined> {
-  const { shop, flag, family, tally, progress, ahead = shop.pool.width } = task;
+  const { shop, flag, tally, progress, newestFirst, ahead = shop.pool.width } = task;
   const parts = fileParts(task);
   const running: { part: FilePart; result: Promise<JobResults[J['kind']]> }[] = [];
   let more = true;
@@ -56,19 +57,20 @@ export async function* runParts<J extends ReportingJob>(
         if (progress && !flag.isSet) progress.isComplete = true;
         return;
       }
-      const result = await first.result.catch((error: unknown) => {
-        if (flag.isSet) return undefined;
-        return noteProblem(family.problems, first.part.opened.name, error);
-      });
-      if (result === undefined) continue;
-      const report = result as ScanReport;
-      tally.add(first.part, report);
-      remember(first.part, report);
-      const lastBlock = report.blocks.at(-1);
-      if (progress && lastBlock !== undefined)
-        progress.reached = { file: first.part.number, offset: (lastBlock + 1) * BLOCK_BYTES };
-      yield { part: first.part, result };
-      depth = ahead;
+      let { part, result: scanning } = first;
+      for (;;) {
+        const result = await scanning.catch((error: unknown) => noteFailure(task, part, error));
+        if (result === undefined) break;
+        const report = result as ScanReport;
+        tally.add(part, report);
+        remember(part, report);
+        if (progress) noteProgress(progress, part, report);
+        yield { part, result };
+        depth = ahead;
+        if (report.pausedAt === undefined) break;
+        part = partFrom(part, report.pausedAt, newestFirst);
+        scanning = shop.pool.run(jobFor(part), flag);
+      }
     }
   } finally {
     flag.set();
@@ -77,6 +79,32 @@ export async function* runParts<J extends ReportingJob>(
     await Promise.allSettled(running.map(({ result }) => result));
     shop.indexes.trim();
   }
+}
+
+/** A file that cannot be scanned is noted; so is a regex that had to be ended. What was cancelled is nothing to note. */
+export function noteFailure({ flag, family }: FamilyTask, { opened }: FilePart, error: unknown): undefined {
+  const isTooComplex = error instanceof LogError && error.code === 'REGEX_TOO_COMPLEX';
+  if (flag.isSet && !isTooComplex) return;
+  noteProblem(family.problems, opened.name, error);
+}
+
+/** What is left of a part, given the offset at which its scan paused. */
+export function partFrom(part: FilePart, offset: number, newestFirst: boolean): FilePart {
+  const block = blockOf(newestFirst ? Math.max(0, offset - 1) : offset);
+  const runs: number[] = [];
+  for (let pair = 0; pair + 1 < part.runs.length; pair += 2) {
+    const [first = 0, end = 0] = [part.runs[pair], part.runs[pair + 1]];
+    const [from, to] = newestFirst ? [first, Math.min(end, block + 1)] : [Math.max(first, block), end];
+    if (from < to) runs.push(from, to);
+  }
+  const picks = part.picks.filter((pick) => (newestFirst ? pick < offset : pick >= offset));
+  return newestFirst ? { ...part, runs, picks, endBytes: offset } : { ...part, runs, picks, startBytes: offset };
+}
+
+function noteProgress(progress: FamilyProgress, { number: file }: FilePart, { blocks, pausedAt }: ScanReport): void {
+  const lastBlock = blocks.at(-1);
+  if (pausedAt !== undefined) progress.reached = { file, offset: pausedAt };
+  else if (lastBlock !== undefined) progress.reached = { file, offset: (lastBlock + 1) * BLOCK_BYTES };
 }
 
 function remember({ index }: FilePart, { summaries, tail }: ScanReport): void {

@@ -39,9 +39,17 @@ export class ScanShop {
     this.#scrubber = parts.scrubber;
   }
 
-  /** Throws REGEX_INVALID for a pattern that cannot be used. Threads compile it, as they will use it. */
-  async checkRegex(filter: RecordFilter): Promise<void> {
-    if (filter.regex !== undefined) await this.pool.run({ kind: 'regex', filter, texts: [] });
+  /**
+   * Throws REGEX_INVALID or REGEX_TOO_COMPLEX for a pattern that cannot be used. Threads compile it, as they will use it.
+   * Once the flag is set nothing is scanned with it: then it is not of interest any more.
+   */
+  async checkRegex(filter: RecordFilter, flag: CancelFlag): Promise<void> {
+    if (filter.regex === undefined) return;
+    try {
+      await this.pool.run({ kind: 'regex', filter, texts: [] }, flag);
+    } catch (error) {
+      if (!flag.isSet) throw error;
+    }
   }
 
   /** The file as threads need it. A compressed one is unpacked once to learn where what is; damage is told. */
@@ -124,11 +132,12 @@ class SharedGzMap {
       this.#waiting--;
       if (this.#waiting === 0) this.#flag.set();
     };
-    flag.whenSet(leave);
+    const forget = flag.whenSet(leave);
     try {
       return await this.map;
     } finally {
       leaves = true;
+      forget();
     }
   }
 }

@@ -29,7 +29,7 @@ export async function* searchLines(
   const stop = new StopReason(options);
   const scans: FamilyScan[] = [];
   try {
-    await shop.checkRegex(query);
+    await shop.checkRegex(query, stop.newFlag());
     const parts = await findParts(shop, families, { query, stop });
     yield Buffer.alloc(0);
     let told = 0;
@@ -118,9 +118,7 @@ async function coverageOfSearch(
   if (stop.reason === 'cancelled') return null;
   const parts = scans.map((scan) => coveredPart(scan, query.order === 'newest'));
   const { fromMs, toMs } = query;
-  const covered = await coverageOf({ shop, flag: stop.newSeekFlag() }, parts, { fromMs, toMs, tally });
-  // What was read after that was read by halves.
-  return (stop.reason as StopReason['reason']) === 'cancelled' ? null : covered;
+  return stop.unlessCancelled(coverageOf({ shop, flag: stop.newSeekFlag() }, parts, { fromMs, toMs, tally }));
 }
 
 function coveredPart({ family, range, progress, lane }: FamilyScan, newestFirst: boolean): CoveredPart {

@@ -45,6 +45,17 @@ export class StopReason {
     return this.reason;
   }
 
+  /** What seeks gave; `null` where they were cancelled meanwhile: then they failed, or found half of it. */
+  async unlessCancelled<T>(sought: Promise<T>): Promise<T | null> {
+    try {
+      const found = await sought;
+      return this.reason === 'cancelled' ? null : found;
+    } catch (error) {
+      if (this.reason === 'cancelled') return null;
+      throw error;
+    }
+  }
+
   end(): void {
     clearTimeout(this.#timer);
     this.#signal?.removeEventListener('abort', this.#onAbort);

@@ -42,7 +42,7 @@ function nodeMetrics({ openStreams, logs, ownLog, cluster, access }: MetricSourc
   const { failures, failingFiles } = access();
   const { members, isFresh } = cluster();
   const { written, dropped, errors } = ownLog();
-  const { openFiles, threads, jobs, questions, indexBytes, readers } = logs();
+  const { openFiles, threads, jobs, replacedThreads, questions, indexBytes, readers } = logs();
   const metric = (type: Metric['type'], name: string, help: string, value: number): Metric => ({
     name: `porthole_${name}`,
     type,
@@ -54,6 +54,12 @@ function nodeMetrics({ openStreams, logs, ownLog, cluster, access }: MetricSourc
     metric('gauge', 'open_log_files', 'Descriptors of log files open now.', openFiles),
     metric('gauge', 'scan_threads', 'Threads that scan logs, running now.', threads),
     metric('gauge', 'scan_jobs', 'Parts of files being scanned or waiting for a thread.', jobs),
+    metric(
+      'counter',
+      'scan_threads_replaced_total',
+      'Scanning threads that died or did not stop when told to.',
+      replacedThreads,
+    ),
     metric('gauge', 'searches', 'Searches, histograms and digests under way.', questions),
     metric('gauge', 'index_bytes', 'Memory of what earlier scans have seen.', indexBytes),
     metric('gauge', 'followed_logs', 'Logs being followed.', readers),

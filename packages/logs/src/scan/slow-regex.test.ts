@@ -1,0 +1,169 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { describe, expect, it } from 'vitest';
+import { ask, askPages, fill } from '../testing/ask.ts';
+import { eventually } from '../testing/eventually.ts';
+import { SLOW_REGEX, slowText } from '../testing/slow-regex.ts';
+import { openDir, tempDir } from '../testing/temp-dir.ts';
+
+const HEAD = '2026-06-01 10:00:00.000\tINFO\ta.go:1\t';
+
+/** A log of which every record takes the slow regex a while, and one that an ordinary search is about. */
+function writeSlowLog({ records, characters }: { records: number; characters: number }): string {
+  const dir = tempDir();
+  const text = slowText(characters + records);
+  const lines = Array.from({ length: records }, (_, n) => `${HEAD}${unmatched(text.slice(n, n + characters))}Q\n`);
+  writeFileSync(join(dir, 'slow.log'), lines.join(''));
+  writeFileSync(join(dir, 'plain.log'), `${HEAD}needle\n`);
+  return dir;
+}
+
+/** Matches the slow regex but for one letter, which nothing can tell but the regex itself. */
+function unmatched(text: string): string {
+  return `${text.slice(0, -901)}b${text.slice(-900)}`;
+}
+
+const slow = { file: 'slow.log', regex: SLOW_REGEX };
+const plain = { file: 'plain.log', terms: ['needle'] };
+
+describe('searches with a regex that takes long', () => {
+  it('let others have their turn, before they have ended', async () => {
+    const logs = openDir(writeSlowLog({ records: 4000, characters: 2000 }), { workers: 1 });
+    const leaving = new AbortController();
+    const ended: string[] = [];
+    const options = { signal: leaving.signal };
+    const questions = [
+      ask(logs, slow, options).then(({ end }) => ended.push(end.reason)),
+      logs.histogram({ ...slow, buckets: 1 }, options).then(({ end }) => ended.push(end.reason)),
+      logs.digest({ ...slow, limit: 1 }, options).then(({ end }) => ended.push(end.reason)),
+    ];
+    for (let turn = 0; turn < 3; turn++) expect((await ask(logs, plain)).records).toHaveLength(1);
+    expect(ended).toEqual([]);
+    leaving.abort();
+    await Promise.all(questions);
+    expect(ended).toEqual(['cancelled', 'cancelled', 'cancelled']);
+    expect(logs.usage).toMatchObject({ jobs: 0, questions: 0, replacedThreads: 0 });
+  });
+
+  it('end when their budget does, in the middle of a block', async () => {
+    const logs = openDir(writeSlowLog({ records: 4000, characters: 2000 }), { workers: 2 });
+    const answers = await Promise.all([
+      ask(logs, slow, { budgetMs: 1 }),
+      ask(logs, { ...slow, order: 'newest' }, { budgetMs: 300 }),
+      logs.histogram({ ...slow, buckets: 1 }, { budgetMs: 300 }),
+      logs.digest({ ...slow, limit: 1 }, { budgetMs: 300 }),
+    ]);
+    expect(answers.map(({ end }) => end.reason)).toEqual(Array(4).fill('time budget'));
+    expect(logs.usage).toMatchObject({ jobs: 0, replacedThreads: 0 });
+  });
+
+  it('end when they are stuck in a single record, and say so', async () => {
+    const logs = openDir(writeSlowLog({ records: 1, characters: 200_000 }), { workers: 1 });
+    await ask(logs, { ...plain, regex: slow.regex }); // the thread has started and has compiled it
+    const [{ end }, found] = await Promise.all([ask(logs, slow, { budgetMs: 1000 }), ask(logs, plain)]);
+    expect(end.reason).toBe('time budget');
+    expect(end.problems).toMatchObject([{ file: 'slow.log', code: 'REGEX_TOO_COMPLEX' }]);
+    expect(found.records).toHaveLength(1);
+    expect(logs.usage).toMatchObject({ jobs: 0, replacedThreads: 1 });
+    expect((await ask(logs, { ...plain, regex: 'n.*dle' })).records).toHaveLength(1);
+  });
+
+  it('leave nothing behind when their reader leaves, whenever that is', async () => {
+    const logs = openDir(writeSlowLog({ records: 500, characters: 500 }), { workers: 1 });
+    for (const turns of [0, 1, 3, 10, 30, 100]) {
+      const leaving = new AbortController();
+      const answer = ask(logs, slow, { signal: leaving.signal });
+      for (let turn = 0; turn < turns; turn++) await nextTurn();
+      leaving.abort();
+      expect((await answer).end).toMatchObject({ records: 0 });
+    }
+    expect(logs.usage).toMatchObject({ jobs: 0, questions: 0, replacedThreads: 0 });
+  });
+});
+
+describe('a search that pauses in the middle of blocks', () => {
+  it.each(['oldest', 'newest'] as const)('finds every record once, %s first, page by page', async (order) => {
+    const dir = tempDir();
+    const text = slowText(3000);
+    const lines = Array.from(
+      { length: 600 },
+      (_, n) => `${HEAD}${text.slice(n, n + 700)}${n % 100 === 0 ? 'Q' : ''}\n`,
+    );
+    writeFileSync(join(dir, 'a.log'), lines.join(''));
+    const logs = openDir(dir, { workers: 2 });
+    const query = { file: 'a.log', regex: '[ab]*a[ab]{300}Q', order };
+    const wanted = lines.flatMap((line, n) => (/a[ab]{300}Q/.test(line) ? [n] : []));
+    expect(wanted.length).toBeGreaterThan(2);
+    if (order === 'newest') wanted.reverse();
+    const bytes = lines.map((line) => line.length);
+    const offsets = bytes.map((_, n) => bytes.slice(0, n).reduce((sum, more) => sum + more, 0));
+    const whole = await ask(logs, query);
+    expect(whole.records.map(({ offset }) => offsets.indexOf(offset))).toEqual(wanted);
+    expect(whole.end).toMatchObject({ reason: 'exhausted', scannedBytes: bytes.reduce((sum, more) => sum + more, 0) });
+    const paged = await askPages(logs, query, [1, 3]);
+    expect(paged.map(({ offset }) => offsets.indexOf(offset))).toEqual(wanted);
+    const { end } = await logs.histogram({ ...query, buckets: 1 });
+    expect(end).toMatchObject({ reason: 'exhausted', records: wanted.length });
+    expect((await logs.digest({ ...query, limit: 5 })).end.records).toBe(wanted.length);
+  });
+
+  it('continues from its cursor when its budget ended it, and misses nothing', async () => {
+    const dir = tempDir();
+    const text = slowText(1000);
+    const lines = Array.from({ length: 12 }, (_, n) => `${HEAD}${text.slice(n, n + 950)}Q\n`);
+    writeFileSync(join(dir, 'slow.log'), lines.join(''));
+    const logs = openDir(dir, { workers: 1 });
+    const query = { file: 'slow.log', regex: SLOW_REGEX };
+    const { records: every } = await ask(logs, { file: 'slow.log' });
+    const all = every.filter(({ message }) => /a[ab]{900}Q/.test(message)).map(({ offset }) => offset);
+    expect(all.length).toBeGreaterThan(2);
+    const found: number[] = [];
+    let pages = 0;
+    for (let cursor: string | null | undefined; cursor !== null; pages++) {
+      const start = cursor === undefined ? {} : { start: { cursor } };
+      const { records, end } = await ask(logs, { ...query, ...start }, { budgetMs: 200 });
+      found.push(...records.map(({ offset }) => offset));
+      cursor = end.cursor;
+    }
+    expect(found).toEqual(all);
+    expect(pages).toBeGreaterThan(1);
+  });
+});
+
+describe('a follow with a regex that takes long', () => {
+  it('ends with an error instead of holding a thread, and others go on', async () => {
+    const dir = writeSlowLog({ records: 0, characters: 0 });
+    const logs = openDir(dir, { workers: 1 });
+    const follow = logs.follow({ ...slow, start: 'end' });
+    await follow.next();
+    writeFileSync(join(dir, 'slow.log'), `${HEAD}${slowText(1024 ** 2)}Q\n${HEAD}\n`);
+    const failed = expect(follow.next()).rejects.toMatchObject({ code: 'REGEX_TOO_COMPLEX' });
+    await eventually(() => expect(logs.usage.jobs).toBe(1));
+    expect((await ask(logs, plain)).records).toHaveLength(1);
+    await failed;
+    expect(logs.usage).toMatchObject({ jobs: 0, replacedThreads: 1 });
+  });
+
+  it('of which the reader leaves while it is compiled ends', async () => {
+    const logs = openDir(writeSlowLog({ records: 1, characters: 1 }), { workers: 1 });
+    const leaving = new AbortController();
+    const follow = logs.follow({ ...slow, start: 'end' }, { signal: leaving.signal });
+    const first = follow.next();
+    leaving.abort();
+    expect(await first).toMatchObject({ value: [{ type: 'end', reason: 'cancelled' }] });
+    expect((await ask(logs, plain)).records).toHaveLength(1);
+  });
+});
+
+it('the plain search that waits is one of many blocks too', async () => {
+  const dir = writeSlowLog({ records: 4000, characters: 2000 });
+  writeFileSync(join(dir, 'plain.log'), `${HEAD}a plain line\n`.repeat(200_000));
+  const logs = openDir(dir, { workers: 1 });
+  const leaving = new AbortController();
+  const slowOnes = [1, 2, 3].map(() => ask(logs, slow, { signal: leaving.signal }));
+  const { end } = await ask(logs, fill({ file: 'plain.log', terms: ['nowhere'] }));
+  expect(end).toMatchObject({ reason: 'exhausted', records: 0 });
+  leaving.abort();
+  expect((await Promise.all(slowOnes)).map((answer) => answer.end.reason)).toEqual(Array(3).fill('cancelled'));
+});
