@@ -6,6 +6,8 @@ const READY_MS = 30_000;
 
 const READY_LINE = /^porthole is ready at (http\S+)\/$/m;
 
+const CLIENT_SHARE = '--http-max-streams-per-client';
+
 export interface PortholeServer {
   /** Without a slash at the end. */
   url: string;
@@ -22,7 +24,10 @@ export async function startPorthole(
   flags: readonly string[] = [],
 ): Promise<PortholeServer> {
   const places = ['--log-dir', logDir, '--logging-dir', context.tempDir()];
-  const args = ['packages/cli/bin/porthole.cjs', 'serve', ...places, '--http-port', '0', '--grpc-port', '0', ...flags];
+  // All load comes from one address, as if it were one client.
+  const shares = flags.includes(CLIENT_SHARE) ? [] : [CLIENT_SHARE, '100000'];
+  const ports = ['--http-port', '0', '--grpc-port', '0'];
+  const args = ['packages/cli/bin/porthole.cjs', 'serve', ...places, ...ports, ...shares, ...flags];
   context.recordCommand(['node', ...args]);
   const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('PORTHOLE_')));
   const startedAt = performance.now();

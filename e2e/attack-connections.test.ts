@@ -37,7 +37,7 @@ describe('requests that come byte by byte', () => {
 
 describe('readers that stop reading', () => {
   it('take no more streams than allowed, are cut in numbers, and leave nothing open', async () => {
-    const flags = ['--http-max-streams', '200', '--http-stall-timeout', '1s'];
+    const flags = ['--http-max-streams', '200', '--http-max-streams-per-client', '200', '--http-stall-timeout', '1s'];
     const node = await AttackedNode.start({ files: FILES, flags });
     const [memory, files] = [node.residentMib, node.openFiles];
     const sockets = await openMany(node.port, 300);

@@ -30,6 +30,7 @@ const MEMORY_MS = 500;
 
 const SETTINGS = [
   ['--http-max-streams', '1000'],
+  ['--http-max-streams-per-client', '1000'],
   ['--http-stall-timeout', '3s'],
   ['--cluster-member-timeout', '10s'],
   ['--search-workers', '1'],

@@ -3,8 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect } from 'vitest';
 import { JwtCheck } from '../../packages/server/src/auth/jwt-check.ts';
+import { hashOf } from '../../packages/server/src/auth/same-secret.ts';
 import { AUDIENCE, createSigner, ISSUER, keySetOf, signJwt } from '../../packages/server/src/auth/testing/jwt-maker.ts';
-import { createToken, hashOf, readTokenFile } from '../../packages/server/src/auth/tokens.ts';
+import { createToken, readTokenFile } from '../../packages/server/src/auth/tokens.ts';
 import { fuzz } from './testing/fuzz.ts';
 
 const dir = mkdtempSync(join(tmpdir(), 'porthole-fuzz-'));

@@ -53,7 +53,10 @@ export async function openNodeParts(loaded: LoadedSettings, options: NodePartsOp
   const { settings } = loaded;
   const zone = createZone(settings.node.timeZone);
   const tls = await readTlsFiles(settings);
-  const opened = await openAccess(settings, () => ownLog.component('auth'));
+  const opened = await openAccess(settings, {
+    log: () => ownLog.component('auth'),
+    memberToken: () => clusterFiles.token,
+  });
   const clusterFiles = await ClusterFiles.open(settings);
   const logPath = settings.service.logDir || settings.logging.dir;
   const warnings = [...loaded.warnings, ...(await warnOfLogDir(logPath, settings))];

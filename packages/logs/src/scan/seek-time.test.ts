@@ -33,7 +33,7 @@ function scanFile(path: string, textBytes: number) {
     writtenMs,
   };
   const format = createFormat('contract', { zone: BERLIN, writtenMs });
-  return { file, tools: { kernel, format, zone: BERLIN, isCancelled: () => false, scrubberOf } };
+  return { file, tools: { kernel, format, zone: BERLIN, isCancelled: () => false, isDue: () => false, scrubberOf } };
 }
 
 interface Line {

@@ -4,9 +4,10 @@ import { bearerToken } from './bearer.ts';
 import type { CertificateCheck } from './certificate-check.ts';
 import { ANONYMOUS, type Identity, type Verdict } from './identity.ts';
 import { JwtCheck } from './jwt-check.ts';
+import { hashOf, isSameHash } from './same-secret.ts';
 import { ShownTokens } from './shown-tokens.ts';
 import { CredentialsEnded, StandingVisits, type Visit } from './standing-visits.ts';
-import { hashOf, type TokenCheck } from './tokens.ts';
+import type { TokenCheck } from './tokens.ts';
 
 const NOT_KNOWN = 'the token is not known to this node';
 
@@ -23,6 +24,8 @@ export interface AccessParts {
   tokens?: (() => TokenCheck) | undefined;
   jwt?: JwtCheck | undefined;
   certificates?: CertificateCheck | undefined;
+  /** The cluster token, as its file has it now. */
+  memberToken?: (() => string | undefined) | undefined;
   /** Counts one and throws for too many. */
   countFailure(address: string): void;
 }
@@ -99,11 +102,18 @@ export class Access {
     const token = bearerToken(authorization);
     if (token === undefined) return { refusal: NOT_KNOWN };
     const hash = hashOf(token);
-    const owner = tokens?.ownerOf(hash);
+    const owner = this.#asMember(tokens?.ownerOf(hash), hash);
     if (owner && shown) this.#shown.remember(socket, shown, owner);
     const identity = owner ?? jwt?.known(hash);
     if (identity) return { identity };
     return jwt && JwtCheck.looksLike(token) ? jwt.check(token, hash) : { refusal: NOT_KNOWN };
+  }
+
+  /** Other nodes come with the token that this one shows to them. */
+  #asMember(owner: Identity | undefined, shown: Buffer): Identity | undefined {
+    const token = this.#parts.memberToken?.();
+    if (!owner || token === undefined || !isSameHash(hashOf(token), shown)) return owner;
+    return { ...owner, isMember: true };
   }
 
   #whatToShow(where: string): string {

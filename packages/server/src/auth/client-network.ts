@@ -1,4 +1,5 @@
 import { isIPv6 } from 'node:net';
+import type { Identity } from './identity.ts';
 
 /** Groups of an IPv6 address that are one customer's: whoever has one address has all of its /64. */
 const NETWORK_GROUPS = 4;
@@ -8,9 +9,9 @@ export function plainAddress(address: string | undefined): string {
   return (address ?? '').replace(/^\[|\]$/g, '').replace(/^::ffff:(?=\d+\.)/i, '');
 }
 
-/** Whom failures are counted for: the address, or the /64 of an IPv6 address. */
-export function clientNetwork(address: string): string {
-  const bare = address.replace(/%.*$/, '');
+/** Whom rates and failures are counted for: the address, or the /64 of an IPv6 address. */
+export function clientNetwork(address: string | undefined): string {
+  const bare = plainAddress(address).replace(/%.*$/, '');
   if (!isIPv6(bare)) return bare;
   const [front = '', back] = bare.split('::');
   const groups = front === '' ? [] : front.split(':');
@@ -18,4 +19,11 @@ export function clientNetwork(address: string): string {
   const full = [...groups, ...Array<string>(missing).fill('0'), ...(back ? back.split(':') : [])];
   const network = full.slice(0, NETWORK_GROUPS).map((group) => Number.parseInt(group, 16).toString(16));
   return `${network.join(':')}::/64`;
+}
+
+/** Whom streams are counted for: who it is, where that is known; else where it comes from. */
+export function clientKey({ identity, address }: { identity: Identity | undefined; address: string }): string {
+  return identity === undefined || identity.kind === 'anonymous'
+    ? clientNetwork(address)
+    : `${identity.kind}:${identity.name}`;
 }

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { hashOf } from './same-secret.ts';
 
 /** Long enough for a browser to follow a link, short enough that one in a log or a history is worth nothing. */
 const LIFE_MS = 30_000;
@@ -20,25 +21,34 @@ interface Ticket {
  * where it is decided for every request.
  */
 export class DownloadTickets {
+  /** By hash: what is compared on the way to one tells nothing about the ticket. */
   readonly #tickets = new Map<string, Ticket>();
+  readonly #now: () => number;
 
-  issue(
-    { authorization, target }: Pick<Ticket, 'authorization' | 'target'>,
-    nowMs: number,
-  ): { ticket: string; expiresInMs: number } {
+  /** The clock is one that does not jump. */
+  constructor(now: () => number = () => performance.now()) {
+    this.#now = now;
+  }
+
+  issue({ authorization, target }: Pick<Ticket, 'authorization' | 'target'>): { ticket: string; expiresInMs: number } {
     const [oldest] = this.#tickets.keys();
     if (this.#tickets.size >= MAX_TICKETS && oldest !== undefined) this.#tickets.delete(oldest);
     const ticket = randomBytes(TICKET_BYTES).toString('base64url');
-    this.#tickets.set(ticket, { authorization, target, expiresMs: nowMs + LIFE_MS });
+    this.#tickets.set(keyOf(ticket), { authorization, target, expiresMs: this.#now() + LIFE_MS });
     return { ticket, expiresInMs: LIFE_MS };
   }
 
   /** The header that a URL with a ticket stands for; `undefined` for one that is used, expired or of another URL. */
-  redeem(url: string, nowMs: number): string | undefined {
+  redeem(url: string): string | undefined {
     const [, target = '', ticket = ''] = /^(.*)[?&]ticket=([\w-]+)$/.exec(url) ?? [];
-    const found = this.#tickets.get(ticket);
-    this.#tickets.delete(ticket);
-    if (found === undefined || found.target !== target || nowMs >= found.expiresMs) return undefined;
+    const key = keyOf(ticket);
+    const found = this.#tickets.get(key);
+    this.#tickets.delete(key);
+    if (found === undefined || found.target !== target || this.#now() >= found.expiresMs) return undefined;
     return found.authorization;
   }
+}
+
+function keyOf(ticket: string): string {
+  return hashOf(ticket).toString('latin1');
 }

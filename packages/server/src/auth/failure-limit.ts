@@ -13,22 +13,28 @@ export class TooManyFailures extends PortholeError {
   readonly isFirst: boolean;
 
   constructor(perMinute: number, { retryAfterSeconds, isFirst }: { retryAfterSeconds: number; isFirst: boolean }) {
-    const message = `more than ${perMinute} requests a minute without valid credentials from one address; see auth.max-failures-per-minute`;
+    const message = `more than ${perMinute} requests a minute without valid credentials from one address (IPv6: one /64); see auth.max-failures-per-minute`;
     super('RATE_LIMITED', message);
     this.retryAfterSeconds = retryAfterSeconds;
     this.isFirst = isFirst;
   }
 }
 
-/** Counts a failure of a client; throws when there were more in a minute than allowed. 0 is no limit. */
-export function createFailureLimit(perMinute: number, now: () => number = Date.now): (address: string) => void {
+/**
+ * Counts a failure of a client; throws when there were more in a minute than allowed. 0 is no limit. The clock is one that
+ * does not jump.
+ */
+export function createFailureLimit(
+  perMinute: number,
+  now: () => number = () => performance.now(),
+): (address: string) => void {
   if (perMinute === 0) return () => {};
   const networks = new Map<string, { failures: number; sinceMs: number }>();
   return (address) => {
     const network = clientNetwork(address);
     const timeMs = now();
     let seen = networks.get(network);
-    if (!seen || Math.abs(timeMs - seen.sinceMs) >= MINUTE_MS) {
+    if (!seen || timeMs - seen.sinceMs >= MINUTE_MS) {
       networks.delete(network); // inserted anew as the newest
       seen = { failures: 0, sinceMs: timeMs };
       networks.set(network, seen);

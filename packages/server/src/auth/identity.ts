@@ -8,6 +8,8 @@ export interface Identity {
   name: string;
   kind: CredentialKind;
   roles: readonly Role[];
+  /** It showed the cluster token of this node: another node, or whoever shares its token. */
+  isMember?: true;
 }
 
 /** Everyone, where no credentials are asked for. */

@@ -2,8 +2,8 @@ import { createHmac } from 'node:crypto';
 import type { JSONWebKeySet } from 'jose';
 import { describe, expect, it } from 'vitest';
 import { JwtCheck, type KeySource } from './jwt-check.ts';
+import { hashOf } from './same-secret.ts';
 import { AUDIENCE, createSigner, ISSUER, keySetOf, signJwt } from './testing/jwt-maker.ts';
-import { hashOf } from './tokens.ts';
 
 const signer = createSigner('key-1');
 const stranger = createSigner('key-1');

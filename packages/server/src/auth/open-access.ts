@@ -20,7 +20,10 @@ export interface OpenedAccess {
 }
 
 /** Sets up the kinds of credentials that the settings name. Throws what keeps the node from starting. */
-export async function openAccess({ auth }: Pick<Settings, 'auth'>, log: () => Logger): Promise<OpenedAccess> {
+export async function openAccess(
+  { auth }: Pick<Settings, 'auth'>,
+  { log, memberToken }: { log: () => Logger; memberToken?: () => string | undefined },
+): Promise<OpenedAccess> {
   const files: ReloadedGroup[] = [];
   const tokens = await openTokens(auth.tokenFile, files);
   const { keys, failure } = await openKeys(auth, { files, log });
@@ -28,6 +31,7 @@ export async function openAccess({ auth }: Pick<Settings, 'auth'>, log: () => Lo
     tokens,
     jwt: keys && createJwtCheck(auth, keys),
     certificates: auth.clientCaFile === '' ? undefined : new CertificateCheck(auth.clientRoles),
+    memberToken,
     countFailure: createFailureLimit(auth.maxFailuresPerMinute),
   });
   return { access, files, keyFailure: failure };

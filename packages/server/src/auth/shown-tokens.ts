@@ -1,5 +1,6 @@
 import type { Socket } from 'node:net';
 import type { Identity } from './identity.ts';
+import { isSameText } from './same-secret.ts';
 import type { TokenCheck } from './tokens.ts';
 
 /** What was shown, and the tokens that counted then: what is read anew is another object. */
@@ -11,7 +12,8 @@ export interface Shown {
 /**
  * Remembers, for every connection, the token that was last found good on it, so that most requests need no hash of
  * theirs: it took three in a hundred of the time for a small answer. Only what was found good by these very tokens counts, on
- * the connection where it was shown. JWTs are not remembered here: they end.
+ * the connection where it was shown. A proxy sends the requests of many over one connection: none of them must be able to find
+ * out what another has shown. JWTs are not remembered here: they end.
  */
 export class ShownTokens {
   readonly #last = new WeakMap<Socket, Shown & { identity: Identity }>();
@@ -19,21 +21,10 @@ export class ShownTokens {
   /** Whose it is, if it is the one that was last good on this connection. */
   ownerOf(socket: Socket, { authorization, tokens }: Shown): Identity | undefined {
     const last = this.#last.get(socket);
-    return last?.tokens === tokens && isSame(last.authorization, authorization) ? last.identity : undefined;
+    return last?.tokens === tokens && isSameText(last.authorization, authorization) ? last.identity : undefined;
   }
 
   remember(socket: Socket, { authorization, tokens }: Shown, identity: Identity): void {
     this.#last.set(socket, { authorization, tokens, identity });
   }
-}
-
-/**
- * Takes the same time whatever differs. A proxy sends the requests of many over one connection: none of them must be able
- * to find out, sign by sign, what another has shown.
- */
-function isSame(known: string, shown: string): boolean {
-  if (known.length !== shown.length) return false;
-  let difference = 0;
-  for (let at = 0; at < known.length; at++) difference |= known.charCodeAt(at) ^ shown.charCodeAt(at);
-  return difference === 0;
 }

@@ -5,7 +5,8 @@ import { ROLES } from '@porthole/contract';
 import { describe, expect, it } from 'vitest';
 import { tempDir } from '../testing/test-node.ts';
 import { bearerToken } from './bearer.ts';
-import { createToken, hashOf, readTokenFile } from './tokens.ts';
+import { hashOf } from './same-secret.ts';
+import { createToken, readTokenFile } from './tokens.ts';
 
 function tokenFile(text: string): string {
   const path = join(tempDir(), 'tokens');

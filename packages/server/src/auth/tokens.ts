@@ -1,7 +1,8 @@
-import { hash, randomBytes, timingSafeEqual } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { isRole, ROLES, type Role } from '@porthole/contract';
 import type { Identity } from './identity.ts';
+import { hashOf, isSameHash } from './same-secret.ts';
 
 /** In a line: known, but with no role at all, as for who only reads the metrics. */
 const NO_ROLES = 'none';
@@ -35,7 +36,7 @@ export async function readTokenFile(path: string): Promise<TokenFile> {
     owners: stored.map(({ identity }) => identity),
     ownerOf(wanted) {
       // Every token is compared, in constant time each: the time tells neither which matched nor how far.
-      const matches = stored.filter((candidate) => timingSafeEqual(candidate.hash, wanted));
+      const matches = stored.filter((candidate) => isSameHash(candidate.hash, wanted));
       return matches[0]?.identity;
     },
   };
@@ -46,12 +47,6 @@ export function createToken(name: string, roles: readonly string[] = []): { toke
   const token = randomBytes(32).toString('base64url');
   const limited = roles.length === 0 ? '' : ` roles=${roles.join(',')}`;
   return { token, line: `${name} sha256:${hashOf(token).toString('hex')}${limited}` };
-}
-
-/** How a token is stored and looked up. */
-export function hashOf(token: string): Buffer {
-  // In one go: every request pays for it, and an object for it costs more than the hash.
-  return hash('sha256', token, 'buffer');
 }
 
 /** The roles in `viewer,config` or `none`; `undefined` where a word is none. */

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
 import { Deadline } from './deadline.ts';
-import { StreamSlots } from './stream-slots.ts';
 
 const HOUR_MS = 3_600_000;
 
@@ -32,18 +31,5 @@ describe('a deadline', () => {
   it('fires by itself, naming the setting', async () => {
     const deadline = new Deadline(1);
     await expect(deadline.race(new Promise(() => {}), () => {})).rejects.toThrow('http.answer-timeout');
-  });
-});
-
-describe('stream slots', () => {
-  it('are given back once, however often that is said', () => {
-    const slots = new StreamSlots(2);
-    const [giveFirst] = [slots.take(), slots.take()];
-    expect(() => slots.take()).toThrow('http.max-streams');
-    giveFirst();
-    giveFirst();
-    expect(slots.taken).toBe(1);
-    slots.take();
-    expect(() => slots.take()).toThrow('http.max-streams');
   });
 });

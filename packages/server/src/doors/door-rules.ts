@@ -21,7 +21,7 @@ export interface DoorRules {
   slots: StreamSlots;
   metrics: NodeMetrics;
   /** Throws for a client that asks too often. */
-  checkRate(client: string): void;
+  checkRate(address: string | undefined): void;
   /** Read anew for every request. */
   clock(): RequestClock;
   maxRecords: number;
@@ -52,7 +52,11 @@ export interface DoorRuleParts {
 export function createDoorRules(parts: DoorRuleParts): DoorRules {
   const { settings, access, accessLog, reloadedFiles, logs, ownLog, cluster, isStopping } = parts;
   const { http, node, search } = settings;
-  const slots = new StreamSlots(http.maxStreams);
+  const slots = new StreamSlots({
+    most: http.maxStreams,
+    perClient: http.maxStreamsPerClient,
+    hasMembers: settings.cluster.tokenFile !== '',
+  });
   const stopping = new AbortController();
   // Each follower listens to it, and there may be as many as streams are allowed.
   setMaxListeners(0, stopping.signal);

@@ -1,4 +1,5 @@
 import { PortholeError } from '@porthole/contract';
+import { clientNetwork } from '../auth/client-network.ts';
 
 /** Clients remembered at once. The one not seen for longest makes room: forgetting only ever lets requests through. */
 const MAX_CLIENTS = 10_000;
@@ -8,11 +9,18 @@ interface Bucket {
   filledAtMs: number;
 }
 
-/** Lets each client make `perSecond` requests a second, with one second's worth saved up. 0 is no limit. */
-export function createRateLimit(perSecond: number, now: () => number = Date.now): (client: string) => void {
+/**
+ * Lets each client make `perSecond` requests a second, with one second's worth saved up. 0 is no limit. A client is an
+ * address, or the /64 of an IPv6 address. The clock is one that does not jump.
+ */
+export function createRateLimit(
+  perSecond: number,
+  now: () => number = () => performance.now(),
+): (address: string | undefined) => void {
   if (perSecond === 0) return () => {};
   const buckets = new Map<string, Bucket>();
-  return (client) => {
+  return (address) => {
+    const client = clientNetwork(address);
     const time = now();
     const bucket = buckets.get(client) ?? { tokens: perSecond, filledAtMs: time };
     const elapsedMs = Math.max(0, time - bucket.filledAtMs);
@@ -22,7 +30,7 @@ export function createRateLimit(perSecond: number, now: () => number = Date.now)
     buckets.set(client, bucket);
     if (buckets.size > MAX_CLIENTS) buckets.delete(buckets.keys().next().value ?? '');
     if (bucket.tokens < 1) {
-      const message = `more than ${perSecond} requests a second from one address; see http.max-requests-per-second`;
+      const message = `more than ${perSecond} requests a second from one address (IPv6: one /64); see http.max-requests-per-second`;
       throw new PortholeError('RATE_LIMITED', message);
     }
     bucket.tokens--;

@@ -9,6 +9,7 @@ import type { CredentialsEnded } from '../auth/standing-visits.ts';
 import { ClientGone, ReaderStalled } from '../doors/client-gone.ts';
 import { Deadline } from '../doors/deadline.ts';
 import type { DoorRules } from '../doors/door-rules.ts';
+import type { StreamUser } from '../doors/stream-slots.ts';
 import type { Logger } from '../own-log/logger.ts';
 import type { StreamCall, UnaryCall } from './calls/calls.ts';
 import { statusOf } from './errors.ts';
@@ -20,6 +21,8 @@ export interface Answering {
   method: string;
   /** Whether it counts as a stream. */
   takesSlot: boolean;
+  /** Whom the call is of. */
+  userOf(metadata: Metadata): StreamUser;
   /** Calls back when the credentials of a call that does not end by itself count no longer. Others have none. */
   stay?: ((metadata: Metadata, end: (reason: CredentialsEnded) => void) => void) | undefined;
   /** Ends a call at once that can be told nothing any more. */
@@ -38,7 +41,7 @@ export function answerOnce<Request, Response>(
     const run = async () => {
       let giveSlot: (() => void) | undefined;
       try {
-        if (answering.takesSlot) giveSlot = slots.take();
+        if (answering.takesSlot) giveSlot = slots.take(answering.userOf(call.metadata));
         respond(null, await deadline.race(answer(call.request, deadline), () => {}));
       } catch (error) {
         explain(error, answering);
@@ -64,7 +67,7 @@ export function answerInPieces<Request, Response>(
     const run = async () => {
       let giveSlot: (() => void) | undefined;
       try {
-        giveSlot = slots.take();
+        giveSlot = slots.take(answering.userOf(call.metadata));
         answering.stay?.(call.metadata, (reason) => deadline.abort(reason));
         await send(call, open(call.request, deadline), { deadline, answering });
         call.end();

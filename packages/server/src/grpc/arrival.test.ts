@@ -27,7 +27,7 @@ async function startImpatient(arrivalTimeoutMs: number): Promise<number> {
         rules: {
           access: openToAll(),
           accessLog: QUIET_ACCESS_LOG,
-          slots: new StreamSlots(1),
+          slots: new StreamSlots({ most: 1 }),
           metrics: { countRequest() {}, countCut() {}, countCall() {}, render: async () => '', close() {} },
           checkRate() {},
           clock: () => ({ nowMs: Date.now(), offsetMsAt: () => 0 }),

@@ -2,10 +2,11 @@ import { constants } from 'node:http2';
 import { type Metadata, type ServerInterceptingCallInterface, status } from '@grpc/grpc-js';
 import { type ErrorCode, isErrorCode, PortholeError, type Query } from '@porthole/contract';
 import type { Visitor } from '../auth/access.ts';
-import { plainAddress } from '../auth/client-network.ts';
+import { clientKey, plainAddress } from '../auth/client-network.ts';
 import { TooManyFailures } from '../auth/failure-limit.ts';
 import type { Identity, Verdict } from '../auth/identity.ts';
 import type { CredentialsEnded } from '../auth/standing-visits.ts';
+import type { StreamUser } from '../doors/stream-slots.ts';
 import { type ChunkCall, http2StreamOf } from './chunk-call.ts';
 import { statusOf } from './errors.ts';
 import type { GateOptions } from './gate.ts';
@@ -90,6 +91,12 @@ export class CallCourse {
     } catch (error) {
       this.#refuse(error);
     }
+  }
+
+  get user(): Omit<StreamUser, 'isEndless'> {
+    const identity = this.#identity;
+    const address = plainAddress(addressOf(this.#call));
+    return { client: clientKey({ identity, address }), isMember: identity?.isMember ?? false };
   }
 
   /** Until the call has ended. */

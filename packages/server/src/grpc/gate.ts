@@ -6,6 +6,7 @@ import {
 } from '@grpc/grpc-js';
 import type { CredentialsEnded } from '../auth/standing-visits.ts';
 import type { DoorRules } from '../doors/door-rules.ts';
+import type { StreamUser } from '../doors/stream-slots.ts';
 import type { Logger } from '../own-log/logger.ts';
 import { CallCourse, stopping } from './call-course.ts';
 import { ChunkCall } from './chunk-call.ts';
@@ -73,6 +74,11 @@ export class Gate {
   /** Ends a call whose reader takes nothing: a status would wait behind the messages it does not read. */
   reset(metadata: Metadata): void {
     this.#courses.get(metadata)?.reset();
+  }
+
+  /** Whom a call is of that was let in. */
+  userOf(metadata: Metadata): Omit<StreamUser, 'isEndless'> {
+    return this.#courses.get(metadata)?.user ?? { client: '', isMember: false };
   }
 
   /** For a call that does not end by itself: `end` is called when its credentials count no longer. */

@@ -86,6 +86,7 @@ function implementation(
       log,
       method,
       takesSlot,
+      userOf: (metadata) => ({ ...gate.userOf(metadata), isEndless: method === 'FollowLogs' }),
       stay: method === 'FollowLogs' ? stay : undefined,
       reset: (metadata) => gate.reset(metadata),
     };

@@ -38,7 +38,7 @@ export function createDownloadRoutes(
           'PARAMETER_INVALID',
           '"for" must be the path and query of a download: /api/v1/log/raw, that of a member, or /api/v1/cluster/log/download',
         );
-      return jsonAnswer(tickets.issue({ authorization: headers.authorization, target }, Date.now()));
+      return jsonAnswer(tickets.issue({ authorization: headers.authorization, target }));
     },
   };
 }

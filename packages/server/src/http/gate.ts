@@ -22,7 +22,7 @@ export interface GateOptions {
   /** Whether metrics need credentials. */
   protectsMetrics: boolean;
   checkHost(host: string | undefined): void;
-  checkRate(client: string): void;
+  checkRate(address: string | undefined): void;
   isStopping(): boolean;
 }
 
@@ -48,7 +48,7 @@ export async function admit(request: IncomingMessage, gate: GateOptions, arrival
       `the URL is longer than ${gate.maxUrlBytes} bytes, the limit set by http.max-url-bytes`,
     );
   }
-  gate.checkRate(request.socket.remoteAddress ?? '');
+  gate.checkRate(request.socket.remoteAddress);
   const { path, query, authority } = parseTarget(url);
   arrival.query = query;
   if (headers.host === undefined && request.httpVersion === '1.1') {
@@ -62,7 +62,7 @@ export async function admit(request: IncomingMessage, gate: GateOptions, arrival
   const visitor = visitorOf(request);
   // Only where one is taken; the header counts where there is both.
   if (visitor.authorization === undefined && target && TICKETED.has(target.route) && query.has('ticket')) {
-    visitor.authorization = gate.tickets.redeem(url, Date.now());
+    visitor.authorization = gate.tickets.redeem(url);
     query.delete('ticket');
   }
   await identify(visitor, role, { gate, arrival });

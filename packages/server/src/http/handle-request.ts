@@ -1,13 +1,13 @@
 import type { IncomingHttpHeaders, IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import { codeOf, ERROR_KINDS, type ErrorCode, type MemberRouteId, type RouteId, routeOf } from '@porthole/contract';
 import type { AccessLog } from '../auth/access-log.ts';
-import { plainAddress } from '../auth/client-network.ts';
+import { clientKey, plainAddress } from '../auth/client-network.ts';
 import { TooManyFailures } from '../auth/failure-limit.ts';
 import type { Identity } from '../auth/identity.ts';
 import { CredentialsEnded } from '../auth/standing-visits.ts';
 import { ClientGone, ReaderStalled } from '../doors/client-gone.ts';
 import { Deadline } from '../doors/deadline.ts';
-import type { StreamSlots } from '../doors/stream-slots.ts';
+import type { StreamSlots, StreamUser } from '../doors/stream-slots.ts';
 import type { NodeMetrics } from '../metrics/metrics.ts';
 import type { Logger } from '../own-log/logger.ts';
 import type { Answer, RouteHandler, RouteRequest } from './answer.ts';
@@ -126,7 +126,7 @@ class RequestCourse implements RouteRequest, Arrival {
       this.method = method === 'POST' ? 'GET' : method;
       this.member = target.member;
       this.rest = target.rest;
-      if (routeOf(target.route).stream) this.#giveSlot = slots.take();
+      if (routeOf(target.route).stream) this.#giveSlot = slots.take(this.#streamUser(target.route));
       if (method === 'POST') await this.#deadline.race(readBody(this.#request, this.query), () => {});
       if (FOLLOWS.has(target.route)) this.#stay(target.route);
       const handler = target.member === undefined ? routes[target.route] : memberRoutes[target.route];
@@ -159,6 +159,16 @@ class RequestCourse implements RouteRequest, Arrival {
     const { routes } = this.#handling;
     const answer = await routes.console({ ...NO_REQUEST, signal: this.signal, trusted: this.trusted, headers });
     return withHeaders({ ...answer, status: ERROR_KINDS.ROUTE_NOT_FOUND.http }, { vary: 'Accept' });
+  }
+
+  #streamUser(route: RouteId): StreamUser {
+    const { identity } = this;
+    const address = plainAddress(this.#request.socket.remoteAddress);
+    return {
+      client: clientKey({ identity, address }),
+      isMember: identity?.isMember ?? false,
+      isEndless: FOLLOWS.has(route),
+    };
   }
 
   #stay(route: RouteId): void {

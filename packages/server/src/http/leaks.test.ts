@@ -40,7 +40,10 @@ function heldBytes(): number {
 }
 
 it('10,000 answers, half of them dropped midway, leave nothing behind', async () => {
-  const { port, logDir } = await startTestNode({ files: FILES, settings: { http: { maxStreams: 1000 } } });
+  const { port, logDir } = await startTestNode({
+    files: FILES,
+    settings: { http: { maxStreams: 1000, maxStreamsPerClient: 1000 } },
+  });
   const agent = new Agent({ keepAlive: true, maxSockets: 16 });
   const drop = async (path: string) => {
     const response = await askHead(port, `/api/v1/${path}`);

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { eventually } from '../../../logs/src/testing/eventually.ts';
 import { createRateLimit } from '../doors/rate-limit.ts';
+import { connect } from '../grpc/testing/connect.ts';
 import { ask, askHead, askJson, askProblem, exchange, openSocket, readToEnd } from '../testing/ask.ts';
 import { heldConnections, startTestNode } from '../testing/test-node.ts';
 
@@ -8,7 +9,10 @@ const BIG = Buffer.alloc(64 * 1024 * 1024, 'a line of a log file\n');
 
 describe('each limit is told with the setting that changes it', () => {
   it('more streams than http.max-streams are refused, and let in again once one has ended', async () => {
-    const { port } = await startTestNode({ files: { 'a.log': BIG }, settings: { http: { maxStreams: 2 } } });
+    const { port } = await startTestNode({
+      files: { 'a.log': BIG },
+      settings: { http: { maxStreams: 2, maxStreamsPerClient: 2 } },
+    });
     const held = await Promise.all([1, 2].map(() => askHead(port, '/api/v1/log/raw?file=a.log')));
     const { status, code, detail, headers } = await askProblem(port, '/api/v1/log/view?file=a.log&size=10');
     expect({ status, code, retry: headers['retry-after'] }).toEqual({
@@ -21,6 +25,24 @@ describe('each limit is told with the setting that changes it', () => {
     held[0]?.destroy();
     await eventually(async () => expect((await ask(port, '/api/v1/log/view?file=a.log&size=10')).status).toBe(200));
     held[1]?.destroy();
+  });
+
+  it('more streams than http.max-streams-per-client are refused over both transports, and others are served', async () => {
+    const settings = { http: { maxStreams: 8 } };
+    const { port, running } = await startTestNode({ files: { 'a.log': 'text\n' }, settings });
+    const grpc = connect(running.node.grpcPort);
+    const follow = grpc.stream('FollowLogs', { cursor: '', raw: false });
+    await follow.next();
+    const held = await askHead(port, '/api/v1/log/follow');
+    const { status, code, detail } = await askProblem(port, '/api/v1/log/view?file=a.log');
+    expect({ status, code }).toEqual({ status: 503, code: 'TOO_MANY_STREAMS' });
+    expect(detail).toContain('http.max-streams-per-client');
+    await expect(grpc.stream('ViewLog', { file: 'a.log' }).next()).rejects.toMatchObject({ code: 'TOO_MANY_STREAMS' });
+    expect((await ask(port, '/api/v1/log/view?file=a.log', { localAddress: '127.0.0.9' })).status).toBe(200);
+    expect((await ask(port, '/health/live')).status).toBe(200);
+    held.destroy();
+    await follow.return(undefined);
+    await eventually(async () => expect((await ask(port, '/api/v1/log/view?file=a.log')).status).toBe(200));
   });
 
   it('requests beyond http.max-requests-per-second are refused', async () => {
@@ -66,6 +88,15 @@ describe('each limit is told with the setting that changes it', () => {
 });
 
 describe('the rate limit', () => {
+  it('counts an IPv6 address with its whole /64, and one address alike however it is written', () => {
+    const check = createRateLimit(1, () => 0);
+    check('2001:db8:1:2::1');
+    expect(() => check('2001:db8:1:2:ffff::9')).toThrow('http.max-requests-per-second');
+    check('2001:db8:1:3::1');
+    check('::ffff:10.0.0.1');
+    expect(() => check('10.0.0.1')).toThrow('http.max-requests-per-second');
+  });
+
   it('gives each client its own allowance, refilled by the second', () => {
     let timeMs = 0;
     const check = createRateLimit(2, () => timeMs);

@@ -38,7 +38,7 @@ describe('a reader that takes no byte for http.stall-timeout', () => {
   it('is cut in numbers, while others are answered', async () => {
     const { port } = await startTestNode({
       files: { 'big.log': BIG, 'a.log': 'text\n' },
-      settings: { http: { stallTimeoutMs: 300 } },
+      settings: { http: { stallTimeoutMs: 300, maxStreamsPerClient: 128 } },
     });
     const stalled = await Promise.all(Array.from({ length: 40 }, () => askHead(port, RAW)));
     expect((await ask(port, '/api/v1/log/view?file=a.log')).body.toString()).toBe('text\n');

@@ -30,6 +30,7 @@ test('without any source every setting has its default', async () => {
       maxHeaderBytes: 16_384,
       maxUrlBytes: 8192,
       maxStreams: 128,
+      maxStreamsPerClient: 0,
       maxRequestsPerSecond: 0,
       stallTimeoutMs: 30_000,
       answerTimeoutMs: 60_000,

@@ -82,13 +82,21 @@ export const SETTING_ROWS = {
       name: 'max-streams',
       kind: integer({ min: 1, max: 100_000 }),
       default: 128,
-      about: 'How many answers that read logs may run at the same time.',
+      about:
+        'How many responses that read logs may run at the same time. A quarter is kept for those that end by themselves, and, with `cluster.token-file`, a quarter for other nodes.',
+    }),
+    maxStreamsPerClient: setting({
+      name: 'max-streams-per-client',
+      kind: integer({ min: 0, max: 100_000 }),
+      default: 0,
+      about:
+        'How many of them one client may have: an identity, or where none is known an address (IPv6: a /64). 0: a quarter of `http.max-streams`. Raise it where all clients come through one proxy without credentials of their own.',
     }),
     maxRequestsPerSecond: setting({
       name: 'max-requests-per-second',
       kind: integer({ min: 0, max: 1_000_000 }),
       default: 0,
-      about: 'Requests per second and client address. 0: no limit.',
+      about: 'Requests per second and client address (IPv6: /64). 0: no limit.',
     }),
     stallTimeoutMs: setting({
       name: 'stall-timeout',

@@ -18,6 +18,8 @@ export interface AskOptions {
   method?: string;
   headers?: OutgoingHttpHeaders;
   agent?: Agent;
+  /** Where the request comes from. */
+  localAddress?: string;
 }
 
 /** One request with its whole answer; rejects when the answer ends before its last byte. The path is sent as it is. */
@@ -32,10 +34,10 @@ export async function ask(port: number, path: string, options: AskOptions = {}):
 export function askHead(
   port: number,
   path: string,
-  { method = 'GET', headers = {}, agent }: AskOptions = {},
+  { method = 'GET', headers = {}, agent, localAddress }: AskOptions = {},
 ): Promise<IncomingMessage> {
   return new Promise((resolve, reject) => {
-    const asking = request({ host: '127.0.0.1', port, path, method, headers, agent: agent ?? false });
+    const asking = request({ host: '127.0.0.1', port, path, method, headers, agent: agent ?? false, localAddress });
     asking.once('response', resolve);
     asking.once('error', reject);
     asking.end();

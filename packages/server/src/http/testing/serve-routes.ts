@@ -39,7 +39,7 @@ export async function serveRoutes(
   createRoutes: (options: RecordRouteOptions) => ServedRoutes,
   { heartbeatMs = HOUR_MS, stallTimeoutMs = HOUR_MS, answerTimeoutMs = HOUR_MS, maxStreams = 100 }: ServeOptions = {},
 ): Promise<Served> {
-  const slots = new StreamSlots(maxStreams);
+  const slots = new StreamSlots({ most: maxStreams, perClient: maxStreams });
   const cuts: CutReason[] = [];
   const stopping = new AbortController();
   const { routes = {}, memberRoutes = {} } = createRoutes({
