@@ -94,12 +94,14 @@ export class MemberNode implements NodeState {
     return config;
   }
 
-  listLogs(options?: CallOptions): Promise<LogEntry[]> {
+  async listLogs(options: CallOptions = {}): Promise<LogEntry[]> {
+    await this.#identify(options);
     return this.#options.client.listLogs(options);
   }
 
   async viewLog(request: ViewRequest, options: CallOptions = {}): Promise<ByteAnswer> {
     const { client } = this.#options;
+    await this.#identify(options);
     try {
       return await client.viewLog(request, options);
     } catch (error) {
@@ -187,6 +189,17 @@ export class MemberNode implements NodeState {
     if (this.#contract) return this.#contract.node;
     if (this.#lacking.has(operation)) throw this.#lacking.get(operation);
     return this.#options.client;
+  }
+
+  /** Throws for what does not say that it is a node: its texts may be those of any service. */
+  async #identify(options: CallOptions): Promise<void> {
+    if (this.#isPorthole || this.#contract) return;
+    try {
+      await this.describe(options);
+      this.#isPorthole = true;
+    } catch (error) {
+      if (!this.#contract) throw error;
+    }
   }
 
   async #findOut(options: CallOptions): Promise<void> {

@@ -12,6 +12,8 @@ function member(id: string, { url = `http://${id}.invalid`, role = 'node', onlin
 
 const self: NodeState = new FakeNode();
 
+const BODIES: Readonly<Record<string, string>> = { '/health/live': '{"status":"ok"}', '/api/v1/node': '{"node":{}}' };
+
 function peersOf(...members: Member[]) {
   const membership = { members };
   const peers = createPeers({ membership, self, selfId: 'self', access: { token: () => 'secret' }, timeoutMs: 1000 });
@@ -24,7 +26,7 @@ describe('the peers', () => {
     const server = createServer((request, response) => {
       seen.push([request.url, request.headers['porthole-via'], request.headers.authorization]);
       response.setHeader('content-type', 'application/json');
-      response.end(request.url === '/health/live' ? '{"status":"ok"}' : '[]');
+      response.end(BODIES[request.url ?? ''] ?? '[]');
     });
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     onTestFinished(() => void server.close());
@@ -34,7 +36,11 @@ describe('the peers', () => {
     expect(await peers.get('b').state.listLogs()).toEqual([]);
     const asked = ['/api/v1/log/list', 'self', 'Bearer secret'];
     // Of this one only an address is known: what it is shows before it gets a token.
-    expect(seen).toEqual([['/health/live', undefined, undefined], asked, asked]);
+    const first = [
+      ['/health/live', undefined, undefined],
+      ['/api/v1/node', 'self', 'Bearer secret'],
+    ];
+    expect(seen).toEqual([...first, asked, asked]);
     expect(peers.get('self').state).toBe(self);
   });
 

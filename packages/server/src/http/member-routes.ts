@@ -1,3 +1,4 @@
+import { ClientError } from '@porthole/client';
 import {
   type ClusterState,
   decodeMemberId,
@@ -54,6 +55,10 @@ const SAID_TO_US: Partial<Record<ErrorCode, ErrorCode>> = {
 function saidOfMember(id: string, error: unknown): unknown {
   if (!(error instanceof PortholeError)) return error;
   const code = SAID_TO_US[error.code];
-  if (code === undefined) return error;
-  return new PortholeError(code, `the member "${id}" says ${error.code}: ${error.message}`, { cause: error });
+  if (code !== undefined)
+    return new PortholeError(code, `the member "${id}" says ${error.code}: ${error.message}`, { cause: error });
+  // What is said of a response of its own is not said by this node.
+  return error instanceof ClientError
+    ? new PortholeError(error.code, `the member "${id}": ${error.message}`, { cause: error })
+    : error;
 }
