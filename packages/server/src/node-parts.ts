@@ -59,7 +59,7 @@ export async function openNodeParts(loaded: LoadedSettings, options: NodePartsOp
   });
   const clusterFiles = await ClusterFiles.open(settings);
   const logPath = settings.service.logDir || settings.logging.dir;
-  const warnings = [...loaded.warnings, ...(await warnOfLogDir(logPath, settings))];
+  const warnings = [...loaded.warnings, ...opened.warnings, ...(await warnOfLogDir(logPath, settings))];
   const fingerprint = await clusterFiles.fingerprint();
   const { scrub, scrubPatterns } = settings.logs;
   const scrubbing = new Scrubbing({ patterns: PATTERN_NAMES.filter((name) => scrub && scrubPatterns.includes(name)) });

@@ -11,6 +11,9 @@ import type { TokenCheck } from './tokens.ts';
 
 const NOT_KNOWN = 'the token is not known to this node';
 
+/** Fails closed: whoever cannot be identified is refused, and counts as one who failed. */
+const NOT_CHECKED = 'the credentials could not be checked';
+
 /** What someone shows who asks. */
 export interface Visitor {
   authorization: string | undefined;
@@ -28,6 +31,8 @@ export interface AccessParts {
   memberToken?: (() => string | undefined) | undefined;
   /** Counts one and throws for too many. */
   countFailure(address: string): void;
+  /** Is given what nobody expected while credentials were checked. */
+  onError?(error: unknown): void;
 }
 
 /** Who may come in: the same at every door. */
@@ -52,8 +57,24 @@ export class Access {
     return this.#failures;
   }
 
-  /** Who asks. A promise only for a JWT that was not seen lately: all others are known at once. */
-  identify({ authorization, socket }: Visitor): Verdict | Promise<Verdict> {
+  /**
+   * Who asks. A promise only for a JWT that was not seen lately: all others are known at once. Never throws: whatever goes
+   * wrong on the way is a refusal.
+   */
+  identify(visitor: Visitor): Verdict | Promise<Verdict> {
+    const refuse = (error: unknown): Verdict => {
+      this.#parts.onError?.(error);
+      return { refusal: NOT_CHECKED };
+    };
+    try {
+      const found = this.#identify(visitor);
+      return found instanceof Promise ? found.catch(refuse) : found;
+    } catch (error) {
+      return refuse(error);
+    }
+  }
+
+  #identify({ authorization, socket }: Visitor): Verdict | Promise<Verdict> {
     const { tokens, jwt, certificates } = this.#parts;
     if (!this.isGuarded) return { identity: ANONYMOUS };
     // A token that is wrong is not made good by a certificate: who shows one means it.

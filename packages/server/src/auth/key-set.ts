@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import type { JSONWebKeySet } from 'jose';
+import { usableKeys } from './usable-keys.ts';
 
 /** A set of keys of an identity provider has a few KiB. */
 const MAX_BYTES = 256 * 1024;
@@ -7,13 +8,16 @@ const MAX_BYTES = 256 * 1024;
 /** Providers answer in milliseconds; who logs in waits for it. */
 const FETCH_TIMEOUT_MS = 5000;
 
-/** Reads a JWKS. Throws what is wrong with it. */
-export async function readKeyFile(path: string): Promise<JSONWebKeySet> {
-  return parseKeySet((await readFile(path)).toString('utf8'), path);
+/** Is given the keys that cannot be used, each with the reason; none if all can. */
+export type OnUnusable = (unusable: readonly string[]) => void;
+
+/** Reads a JWKS without the keys that cannot be used. Throws what is wrong with it. */
+export async function readKeyFile(path: string, onUnusable: OnUnusable = () => {}): Promise<JSONWebKeySet> {
+  return parseKeySet((await readFile(path)).toString('utf8'), path, onUnusable);
 }
 
 /** Fetches a JWKS from this very address: a redirect is a failure, and so are too many bytes or too much time. */
-export async function fetchKeySet(url: string): Promise<JSONWebKeySet> {
+export async function fetchKeySet(url: string, onUnusable: OnUnusable = () => {}): Promise<JSONWebKeySet> {
   const response = await fetch(url, {
     redirect: 'error',
     credentials: 'omit',
@@ -31,10 +35,10 @@ export async function fetchKeySet(url: string): Promise<JSONWebKeySet> {
     if (bytes > MAX_BYTES) throw new Error(`${url} sends more than ${MAX_BYTES} bytes`);
     parts.push(part);
   }
-  return parseKeySet(Buffer.concat(parts).toString('utf8'), url);
+  return parseKeySet(Buffer.concat(parts).toString('utf8'), url, onUnusable);
 }
 
-function parseKeySet(text: string, where: string): JSONWebKeySet {
+async function parseKeySet(text: string, where: string, onUnusable: OnUnusable): Promise<JSONWebKeySet> {
   let value: unknown;
   try {
     value = JSON.parse(text);
@@ -46,7 +50,10 @@ function parseKeySet(text: string, where: string): JSONWebKeySet {
   // Shared secrets could be used by no algorithm that is accepted; they have no place among public keys at all.
   const open = keys.filter(({ kty }) => kty !== 'oct');
   if (open.length === 0) throw new Error(`${where}: holds no public key`);
-  return { keys: open };
+  const { set, unusable } = await usableKeys(open);
+  if (set.keys.length === 0) throw new Error(`${where}: holds no usable key (${unusable.join('; ')})`);
+  onUnusable(unusable);
+  return set;
 }
 
 function isKey(value: unknown): value is { kty: string } {

@@ -15,6 +15,8 @@ export interface OpenedAccess {
   access: Access;
   /** Files that are taken again when they change. */
   files: ReloadedGroup[];
+  /** What an operator should know although nothing keeps the node from starting. */
+  warnings: readonly string[];
   /** Why keys could not be fetched the last time; `undefined` where all is well. */
   keyFailure(): string | undefined;
 }
@@ -25,16 +27,18 @@ export async function openAccess(
   { log, memberToken }: { log: () => Logger; memberToken?: () => string | undefined },
 ): Promise<OpenedAccess> {
   const files: ReloadedGroup[] = [];
+  const warnings: string[] = [];
   const tokens = await openTokens(auth.tokenFile, files);
-  const { keys, failure } = await openKeys(auth, { files, log });
+  const { keys, failure } = await openKeys(auth, { files, log, warnings });
   const access = new Access({
     tokens,
     jwt: keys && createJwtCheck(auth, keys),
     certificates: auth.clientCaFile === '' ? undefined : new CertificateCheck(auth.clientRoles),
     memberToken,
     countFailure: createFailureLimit(auth.maxFailuresPerMinute),
+    onError: warnOnce((error) => log().error('auth', 'credentials could not be checked and were refused', { error })),
   });
-  return { access, files, keyFailure: failure };
+  return { access, files, warnings, keyFailure: failure };
 }
 
 async function openTokens(path: string, files: ReloadedGroup[]) {
@@ -57,16 +61,28 @@ interface OpenKeys {
 
 async function openKeys(
   { jwksFile, jwksUrl, jwksRefetchMs, jwksKeepMs }: Settings['auth'],
-  { files, log }: { files: ReloadedGroup[]; log: () => Logger },
+  { files, log, warnings }: { files: ReloadedGroup[]; log: () => Logger; warnings: string[] },
 ): Promise<OpenKeys> {
+  let isStarting = true;
+  let reported = '';
+  const onUnusable = (unusable: readonly string[]) => {
+    const text = unusable.join('; ');
+    const isNew = text !== reported;
+    reported = text;
+    if (text === '' || !isNew) return;
+    if (isStarting) warnings.push(`keys of JWTs that cannot be used are left out: ${text}`);
+    else log().warn('jwks', 'keys of JWTs that cannot be used are left out', { keys: unusable });
+  };
   if (jwksFile !== '') {
-    const keys = await told('auth.jwks-file', KeyFile.open(jwksFile));
+    const keys = await told('auth.jwks-file', KeyFile.open(jwksFile, onUnusable));
+    isStarting = false;
     files.push({ setting: 'auth.jwks-file', paths: [jwksFile], reload: () => keys.reload() });
     return { keys, failure: () => undefined };
   }
+  isStarting = false;
   if (jwksUrl === '') return { failure: () => undefined };
   const keys = new JwtKeys({
-    fetchKeys: () => fetchKeySet(jwksUrl),
+    fetchKeys: () => fetchKeySet(jwksUrl, onUnusable),
     refetchMs: jwksRefetchMs,
     keepMs: jwksKeepMs,
     onFailure: (error) => log().warn('jwks', 'the keys of JWTs cannot be fetched', { url: jwksUrl, error }),
@@ -85,6 +101,17 @@ function createJwtCheck(auth: Settings['auth'], keys: KeySource): JwtCheck {
     rolesClaim: auth.jwtRolesClaim,
     roles: auth.jwtRoles,
   });
+}
+
+/** The first error of each kind: whoever causes one can cause it a thousand times a second. */
+function warnOnce(warn: (error: unknown) => void): (error: unknown) => void {
+  const seen = new Set<string>();
+  return (error) => {
+    const kind = error instanceof Error ? error.name : typeof error;
+    if (seen.has(kind)) return;
+    seen.add(kind);
+    warn(error);
+  };
 }
 
 async function told<T>(setting: string, reading: Promise<T>): Promise<T> {

@@ -8,13 +8,24 @@ export async function lookAtJwtKeys({ settings: { auth } }: Subject): Promise<Lo
   const { jwksUrl, jwksFile } = auth;
   if (jwksUrl === '' && jwksFile === '') return [];
   try {
-    const { keys } = await (jwksFile === '' ? fetchKeySet(jwksUrl) : readKeyFile(jwksFile));
+    let unusable: readonly string[] = [];
+    const onUnusable = (found: readonly string[]) => {
+      unusable = found;
+    };
+    const { keys } = await (jwksFile === '' ? fetchKeySet(jwksUrl, onUnusable) : readKeyFile(jwksFile, onUnusable));
     const counted = `${jwksFile || jwksUrl} has ${keys.length} public ${keys.length === 1 ? 'key' : 'keys'}`;
     if (jwksFile === '' && isInClear(jwksUrl))
       return [
         warning(
           `${counted}, but over plain HTTP: who is on the way can put others there`,
           'set auth.jwks-url to https',
+        ),
+      ];
+    if (unusable.length > 0)
+      return [
+        warning(
+          `${counted}, and others that cannot be used: ${unusable.join('; ')}`,
+          'have your identity provider remove or replace them',
         ),
       ];
     return [ok(counted)];
