@@ -6,13 +6,15 @@ import { explain } from './explain.ts';
 import { interruptionIn } from './interrupt.ts';
 import { type FlagValue, Invocation } from './invocation.ts';
 import { type ColorChoice, Terminal } from './output/terminal.ts';
+import { TerminalFilter } from './output/terminal-filter.ts';
 import { buildProgram } from './program.ts';
 
 /** Runs one command line. Sets the exit code; the process ends when the command's work is done. */
 export async function run(argv: readonly string[]): Promise<void> {
+  const filter = new TerminalFilter().install();
   endWithOutput();
   try {
-    const program = await buildProgram(COMMAND_TREE, argv, runCommand);
+    const program = await buildProgram(COMMAND_TREE, argv, (...command) => runCommand(filter, ...command));
     // Not as the program's action: with one, a mistyped command would count as its argument.
     if (argv.length <= 2) program.help();
     await program.parseAsync(argv);
@@ -22,13 +24,16 @@ export async function run(argv: readonly string[]): Promise<void> {
 }
 
 async function runCommand(
+  filter: TerminalFilter,
   definition: CommandDefinition,
   args: string[],
   flags: Record<string, FlagValue>,
 ): Promise<void> {
   const command = await definition.load?.();
   const { color } = flags;
-  process.exitCode = await command?.run(new Invocation(args, flags, new Terminal(color as ColorChoice | undefined)));
+  process.exitCode = await command?.run(
+    new Invocation(args, flags, new Terminal(filter, color as ColorChoice | undefined)),
+  );
 }
 
 /**
@@ -39,6 +44,12 @@ function endWithOutput(): void {
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
     if (error.code === 'EPIPE') process.exit(EXIT.ok);
     console.error(`porthole: cannot write the output: ${error.message}`);
+    process.exit(EXIT.error);
+  });
+  // Node itself would write it past the filter, with whatever its message holds. A node that runs here has its own way.
+  process.on('uncaughtException', (error) => {
+    if (process.listenerCount('uncaughtException') > 1) return;
+    console.error(`porthole: ${explain(error)}`);
     process.exit(EXIT.error);
   });
   // Notes that cannot be written cost no output.

@@ -21,7 +21,7 @@ export class Progress {
 
   /** Takes the line away, so that something else can be written; it comes back by itself. */
   clear(): void {
-    if (this.#isShown) process.stderr.write('\r\u001b[K');
+    if (this.#isShown) this.#terminal.status('');
     this.#isShown = false;
   }
 
@@ -33,7 +33,7 @@ export class Progress {
   #draw(): void {
     if (performance.now() - this.#startedMs < PATIENCE_MS) return;
     const { dim } = this.#terminal.noteColors;
-    process.stderr.write(`\r\u001b[K${dim(this.#text().slice(0, (process.stderr.columns || 80) - 1))}`);
+    this.#terminal.status(dim(this.#text().slice(0, (process.stderr.columns || 80) - 1)));
     this.#isShown = true;
   }
 }

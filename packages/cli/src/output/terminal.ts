@@ -1,4 +1,5 @@
 import pico from 'picocolors';
+import type { TerminalFilter } from './terminal-filter.ts';
 
 export type Colors = ReturnType<typeof pico.createColors>;
 
@@ -15,9 +16,15 @@ export class Terminal {
   /** Whether someone looks at stderr: only then is progress shown. */
   readonly isWatched = process.stderr.isTTY === true;
 
-  constructor(choice: ColorChoice = 'auto') {
-    this.colors = pico.createColors(wantsColor(choice, this.isTty));
-    this.noteColors = pico.createColors(wantsColor(choice, this.isWatched));
+  readonly #filter: TerminalFilter;
+
+  /** All output passes the filter, whoever writes it; here it learns whether the program uses colours. */
+  constructor(filter: TerminalFilter, choice: ColorChoice = 'auto') {
+    this.#filter = filter;
+    const painted = { stdout: wantsColor(choice, this.isTty), stderr: wantsColor(choice, this.isWatched) };
+    filter.paint(painted);
+    this.colors = pico.createColors(painted.stdout);
+    this.noteColors = pico.createColors(painted.stderr);
   }
 
   /** Of the terminal; what is piped is not cut. */
@@ -29,6 +36,11 @@ export class Terminal {
   async write(text: string | Uint8Array): Promise<void> {
     if (text.length === 0 || process.stdout.write(text)) return;
     await new Promise<void>((resolve) => process.stdout.once('drain', resolve));
+  }
+
+  /** Shows how far the work is, over what was shown before; an empty text takes it away. */
+  status(text: string): void {
+    this.#filter.drawOver(text);
   }
 
   /** Anything about the work that is not its result. */

@@ -17,7 +17,7 @@ export function visibleJson(json: string): string {
 }
 
 /** As JSON writes it: a character beyond the first 65,536 is two. */
-function unicodeEscape(character: string): string {
+export function unicodeEscape(character: string): string {
   return Array.from({ length: character.length }, (_, index) => {
     return `\\u${character.charCodeAt(index).toString(16).padStart(4, '0')}`;
   }).join('');
