@@ -5,6 +5,8 @@
  */
 
 export { walk, walkFour } from './scan/walk';
+export { escapes } from './scrub/escapes';
+export { look } from './scrub/look';
 
 const NEWLINE: u8 = 10;
 
@@ -30,7 +32,16 @@ export const ROWS: u32 = LINES + MAX_LINES * 4;
 export const ROWS_BYTES: u32 = 262144;
 /** The row `walk` has come to, or the four of `walkFour`. */
 export const REACHED: u32 = ROWS + ROWS_BYTES;
-export const MEMORY_BYTES: u32 = REACHED + 64;
+/** What is looked for to mask secrets, and where it was found: see grams.ts. */
+export const GRAMS: u32 = REACHED + 64;
+export const GRAM_HASHES: u32 = 65536;
+export const INTRODUCERS: u32 = GRAMS + GRAM_HASHES;
+export const FOLLOW: u32 = INTRODUCERS + 16;
+export const PAIRS: u32 = FOLLOW + 256;
+export const FIRSTS: u32 = PAIRS + 8192;
+export const HITS: u32 = FIRSTS + 256;
+export const MAX_HITS: u32 = 65536;
+export const MEMORY_BYTES: u32 = HITS + MAX_HITS * 4;
 
 const INFO_RANK: u8 = 3;
 

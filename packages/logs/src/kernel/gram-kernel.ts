@@ -1,32 +1,92 @@
 import { WASM_BASE64 } from './grams-wasm.ts';
-import { loadWasm } from './load-wasm.ts';
+import { type LoadedWasm, loadWasm } from './load-wasm.ts';
 
-/** The compiled inner loop of looking for many texts at once, and the memory it works on. */
-export class GramKernel {
-  /** Of the last look: where grams may have been found, counted from its start. */
-  readonly hits: Uint32Array;
-  /** As much text as is looked through at a time. */
-  readonly partBytes: number;
-  readonly #text: Uint8Array;
-  readonly #look: (to: number, step: number) => number;
+interface Exports {
+  look(grams: number, text: number, length: number, step: number, hits: number): number;
+  escapes(introducers: number, text: number, length: number, hits: number): number;
+}
 
+/** What is looked for. */
+export interface GramTables {
   /** For each hash a byte, with a bit for every tag of a gram that is looked for. */
-  constructor(grams: Uint8Array) {
-    const { buffer, exports, constant: at } = loadWasm(WASM_BASE64);
-    new Uint8Array(buffer, at('GRAMS'), at('GRAM_HASHES')).set(grams);
-    this.hits = new Uint32Array(buffer, at('HITS'), at('MAX_HITS'));
-    this.partBytes = at('TEXT_BYTES');
-    // Where a gram begins at the last position, the rest of it lies behind.
-    this.#text = new Uint8Array(buffer, at('TEXT'), at('TEXT_BYTES') + READS_BEYOND);
-    this.#look = exports.look as (to: number, step: number) => number;
+  grams: Uint8Array;
+  /** By the low four bits of a byte: the one that begins an escape sequence. */
+  introducers: Uint8Array;
+  /** By the byte behind an introducer: a bit for each introducer with which it may be a part of a secret. */
+  follow: Uint8Array;
+  /** A bit for each pair of bytes in what is looked for. */
+  pairs: Uint8Array;
+  /** By byte: whether something that is looked for begins with it. */
+  firsts: Uint8Array;
+}
+
+export interface LookedAt {
+  /** Beginnings of grams and of escape sequences; what follows them may reach beyond. */
+  from: number;
+  to: number;
+}
+
+/** The compiled inner loops of looking for many texts at once, and the memory they work on. */
+export class GramKernel {
+  /** Of the last look: positions that were found, counted from `from`. */
+  readonly hits: Uint32Array;
+  /** As much text as may be looked through at a time. */
+  readonly partBytes: number;
+  readonly #buffer: ArrayBuffer;
+  readonly #exports: Exports;
+  readonly #at: (name: string) => number;
+  /** Where text is copied to; absent in the memory of a kernel whose text lies there already. */
+  readonly #text: Uint8Array | undefined;
+  #tables: GramTables | undefined;
+
+  /** `loaded` has the loops of scrubbing beside others; without, memory of its own is made. */
+  constructor(loaded?: LoadedWasm) {
+    const { buffer, exports, constant } = loaded ?? loadWasm(WASM_BASE64);
+    this.#buffer = buffer;
+    this.#exports = exports as unknown as Exports;
+    this.#at = constant;
+    this.hits = new Uint32Array(buffer, constant('HITS'), constant('MAX_HITS'));
+    this.partBytes = constant('MAX_HITS');
+    this.#text = loaded ? undefined : new Uint8Array(buffer, constant('TEXT'), this.partBytes + REST_BYTES);
   }
 
-  /** Looks at every so many positions of `[from, to)`, four at least; grams may reach beyond. Tells how many hits there are. */
-  look(bytes: Uint8Array, { from, to, step }: { from: number; to: number; step: number }): number {
-    this.#text.set(bytes.subarray(from, to + READS_BEYOND));
-    return this.#look(to - from, step);
+  /** Whether these bytes can be looked at where they are. */
+  holds(bytes: Uint8Array): boolean {
+    return bytes.buffer === this.#buffer;
+  }
+
+  use(tables: GramTables): void {
+    if (tables === this.#tables) return;
+    const set = (name: string, table: Uint8Array) =>
+      new Uint8Array(this.#buffer, this.#at(name), table.length).set(table);
+    set('GRAMS', tables.grams);
+    set('INTRODUCERS', tables.introducers);
+    set('FOLLOW', tables.follow);
+    set('PAIRS', tables.pairs);
+    set('FIRSTS', tables.firsts);
+    this.#tables = tables;
+  }
+
+  /** Looks up the grams at every so many positions, four at least. Returns how many hits there are. */
+  look(bytes: Uint8Array, { from, to, step }: LookedAt & { step: number }): number {
+    const at = this.#at;
+    return this.#exports.look(at('GRAMS'), this.#place(bytes, from, to), to - from, step, at('HITS'));
+  }
+
+  /** Looks for escape sequences in what `look` has looked at last. Returns how many hits there are. */
+  escapes(bytes: Uint8Array, { from, to }: LookedAt): number {
+    const at = this.#at;
+    const text = this.#text ? at('TEXT') : bytes.byteOffset + from;
+    return this.#exports.escapes(at('INTRODUCERS'), text, to - from, at('HITS'));
+  }
+
+  /** The address of the text. */
+  #place(bytes: Uint8Array, from: number, to: number): number {
+    if (!this.#text) return bytes.byteOffset + from;
+    this.#text.set(bytes.subarray(from, to + REST_BYTES));
+    return this.#at('TEXT');
   }
 }
 
-/** Grams are three bytes long. */
-const READS_BEYOND = 2;
+/** A gram, or what is read here of an escape, that begins at the last position ends within so many bytes behind it. */
+const REST_BYTES = 64;

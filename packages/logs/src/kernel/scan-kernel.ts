@@ -1,4 +1,5 @@
 import { LEVEL_WORDS, LEVELS_BY_RANK, rankOfLevel } from '../parse/level.ts';
+import { GramKernel } from './gram-kernel.ts';
 import { loadWasm } from './load-wasm.ts';
 import { WASM_BASE64 } from './scan-wasm.ts';
 
@@ -39,6 +40,8 @@ export class ScanKernel {
   readonly rowsAddress: number;
   /** Rows that were come to. */
   readonly reached: Uint32Array;
+  /** Looks for secrets in `text`. */
+  readonly grams: GramKernel;
   /** Whose automaton it is. */
   rowsOwner: object | undefined;
   readonly #exports: Exports;
@@ -49,7 +52,9 @@ export class ScanKernel {
   #needleBytes = 0;
 
   constructor() {
-    const { buffer, exports, constant: at } = loadWasm(WASM_BASE64);
+    const loaded = loadWasm(WASM_BASE64);
+    const { buffer, exports, constant: at } = loaded;
+    this.grams = new GramKernel(loaded);
     this.#exports = exports as unknown as Exports;
     this.text = Buffer.from(buffer, at('TEXT'), at('TEXT_CAPACITY') - READS_BEYOND);
     this.positions = new Uint32Array(buffer, at('POSITIONS'), at('MAX_HEADS'));

@@ -1,5 +1,4 @@
 import type { Needle, ScanKernel } from '../kernel/scan-kernel.ts';
-import { MASK_BYTE } from '../scrub/scrubber.ts';
 import type { RegexPrefilter } from './prefilter.ts';
 
 /** Where texts find so many records in vain, going through everything with the automaton is quicker. */
@@ -34,16 +33,6 @@ export class Candidates {
   /** To be called when other text has been loaded. */
   begin(): void {
     this.#hits.fill(-1);
-  }
-
-  /**
-   * Of text in which secrets are not masked yet: whether it may hold a match once they are. A text without `*` that does
-   * not stand there before does not stand there afterwards.
-   */
-  mayBeIn(from: number, end: number): boolean {
-    if (!this.#needles || this.#needles.some(({ bytes }) => bytes.includes(MASK_BYTE))) return true;
-    this.begin();
-    return this.#nextText(this.#needles, from, end) >= 0;
   }
 
   /** The first such position in `[from, end)`, or -1. A position tells about the whole record it is in. */

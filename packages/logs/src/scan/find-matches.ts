@@ -72,8 +72,6 @@ const NO_HEAD: LineHead = { timeMs: Number.NaN, rank: 0 };
 /** The records that come into question; the others are not even taken apart. */
 export function candidateSpans(scanner: BlockScanner, candidates: Candidates, matcher: RecordMatcher): Spans {
   const spans: Spans = { starts: [], ends: [], firstContinues: false };
-  if (!scanner.isScrubbed && !candidates.mayBeIn(1, scanner.recordsEnd())) return spans;
-  scanner.scrub();
   const end = scanner.recordsEnd();
   candidates.begin();
   let hit = candidates.next(1, end);

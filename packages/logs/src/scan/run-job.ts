@@ -80,7 +80,7 @@ export class JobRunner {
   }
 
   #scrubberOf = (rules: ScrubRules): Scrubber => {
-    if (this.#scrubber?.id !== rules.id) this.#scrubber = new Scrubber(rules);
+    if (this.#scrubber?.id !== rules.id) this.#scrubber = new Scrubber(rules, this.#kernel.grams);
     return this.#scrubber;
   };
 

@@ -42,7 +42,7 @@ export function scanHistogram(job: HistogramJob, matcher: RecordMatcher, tools: 
   let untimed = 0;
   const candidates = candidatesOf(job.filter, matcher, tools);
 
-  for (const block of scan.blocks({ unscrubbed: candidates !== undefined })) {
+  for (const block of scan.blocks()) {
     if (!candidates && matcher.headOnly) {
       untimed += countTable(scan, scan.records(block), matcher, { found, bucketMs });
       continue;

@@ -28,8 +28,9 @@ export function scanRecords(job: RecordsJob, matcher: RecordMatcher, tools: Scan
     return { ...scan.report, found: show.found(), stopped, reached };
   };
 
-  // Most blocks hold nothing that is asked for: only in others secrets are masked.
-  for (const block of scan.blocks({ newestFirst, unscrubbed: candidates !== undefined || byLevel })) {
+  // Most blocks have no record of such a level: only in others secrets are masked. A text that is asked for must not
+  // decide that: how long it takes would tell whether it stands in a secret.
+  for (const block of scan.blocks({ newestFirst, unscrubbed: byLevel && !candidates })) {
     const spans = candidates
       ? candidateSpans(scanner, candidates, matcher)
       : byLevel

@@ -5,47 +5,14 @@ export const MIN_NEEDLE_BYTES = 6;
 export const MAX_NEEDLE_BYTES = 64;
 
 /**
- * The texts a secret value is known by in a log: as it is, encoded for a URL once and twice, as base64 of a text it is a
- * part of, escaped as in JSON once and twice. None holds a line end, none is longer than `MAX_NEEDLE_BYTES`.
+ * The texts a secret value is known by in a log: as it is, line by line where it has several, and as base64 of a text it
+ * is a part of. Each is recognised with any of its signs escaped, too (`EscapedNeedles`): one with line ends only so.
+ * None is longer than `MAX_NEEDLE_BYTES`.
  */
 export function formsOf(value: string): Buffer[] {
   if (Buffer.byteLength(value) < MIN_NEEDLE_BYTES) return [];
-  const texts = new Set<string>();
-  for (const text of [value, ...urlForms(value), ...jsonForms(value), ...base64Forms(Buffer.from(value))]) {
-    for (const line of linesOf(text)) texts.add(line);
-  }
+  const texts = new Set([value, ...linesOf(value), ...base64Forms(Buffer.from(value))]);
   return [...texts].flatMap((text) => piecesOf(Buffer.from(text)));
-}
-
-/** Both cases of the digits, the blank as `+` too, and what browsers and form encoders leave as it is or not. */
-function urlForms(value: string): string[] {
-  // A lone surrogate cannot be encoded, and cannot stand in a URL either.
-  if (/\p{Surrogate}/u.test(value)) return [];
-  const plain = encodeURIComponent(value);
-  const strict = plain.replace(/[!'()*~]/g, (sign) => `%${sign.charCodeAt(0).toString(16).toUpperCase()}`);
-  const once = [plain, strict, ...[plain, strict].map((form) => form.replaceAll('%20', '+'))];
-  const both = once.flatMap((form) => [form, withLowerDigits(form)]);
-  return [...both, ...both.map((form) => form.replaceAll('%', '%25'))];
-}
-
-function withLowerDigits(form: string): string {
-  return form.replace(/%[0-9A-F]{2}/g, (code) => code.toLowerCase());
-}
-
-/** As browsers and Node write it, as Go does (`<`, `>` and `&` as codes), with slashes escaped, and in plain ASCII. */
-function jsonForms(value: string): string[] {
-  const plain = inJson(value);
-  const once = [plain, plain.replaceAll('/', '\\/'), plain.replace(/[<>&\u2028\u2029]/g, asCode)];
-  const all = [...once, ...once.map((form) => form.replace(/[^\0-\x7e]/g, asCode))];
-  return [...all, ...all.map(inJson)];
-}
-
-function inJson(text: string): string {
-  return JSON.stringify(text).slice(1, -1);
-}
-
-function asCode(sign: string): string {
-  return `\\u${sign.charCodeAt(0).toString(16).padStart(4, '0')}`;
 }
 
 /** A text in base64 looks different by how many bytes stand before it; signs that hold bits of those are left out. */
@@ -71,9 +38,21 @@ function linesOf(text: string): string[] {
 function piecesOf(bytes: Buffer): Buffer[] {
   if (bytes.length < MIN_NEEDLE_BYTES) return [];
   const pieces: Buffer[] = [];
-  for (let start = 0; start + MAX_NEEDLE_BYTES < bytes.length; start += MAX_NEEDLE_BYTES) {
-    pieces.push(bytes.subarray(start, start + MAX_NEEDLE_BYTES));
+  let start = 0;
+  while (bytes.length - start > MAX_NEEDLE_BYTES) {
+    const end = characterStart(bytes, start + MAX_NEEDLE_BYTES);
+    pieces.push(bytes.subarray(start, end));
+    start = end;
   }
-  pieces.push(bytes.subarray(-MAX_NEEDLE_BYTES));
+  // The last one is about as long as the others: what is left may be too short.
+  const last = start > 0 ? Math.min(start, characterStart(bytes, bytes.length - MAX_NEEDLE_BYTES + 3)) : 0;
+  pieces.push(bytes.subarray(last));
   return pieces;
+}
+
+/** At or before a position: an escape stands for a whole character. */
+function characterStart(bytes: Buffer, position: number): number {
+  let start = position;
+  while (start > position - 3 && ((bytes[start] ?? 0) & 0xc0) === 0x80) start--;
+  return start;
 }

@@ -1,44 +1,72 @@
 import { GramKernel } from '../kernel/gram-kernel.ts';
+import { MAX_BYTES_PER_BYTE } from './escape-reader.ts';
+import { EscapedNeedles } from './escaped-needles.ts';
 import { CANDIDATE_INTS, GRAM_BYTES, hashOf, type NeedleTable } from './needle-table.ts';
 import type { Ranges } from './ranges.ts';
 
-/** Finds all needles of a table in a text. */
+const LINE_FEED = 10;
+
+/** Finds all needles of a table in a text, as they are and with signs escaped. */
 export class NeedleSearch {
   readonly #table: NeedleTable;
-  /** Made with the first text: not every scrubber gets one. */
-  #kernel: GramKernel | undefined;
+  /** In whose memory some texts lie already. */
+  readonly #nearKernel: GramKernel | undefined;
+  /** Made with the first text that lies elsewhere: not every scrubber gets one. */
+  #ownKernel: GramKernel | undefined;
 
-  constructor(table: NeedleTable) {
+  constructor(table: NeedleTable, nearKernel?: GramKernel) {
     this.#table = table;
+    this.#nearKernel = nearKernel;
+  }
+
+  /** Bytes of the longest text that a needle is recognised in. */
+  get longest(): number {
+    return this.#table.longest * MAX_BYTES_PER_BYTE;
   }
 
   /** Notes where in the text needles stand. Linear, unless the text was made to look like the needles. */
   find(bytes: Buffer, found: Ranges): void {
-    const { step, grams } = this.#table;
-    this.#kernel ??= new GramKernel(grams);
-    const { hits, partBytes } = this.#kernel;
+    const { step } = this.#table;
+    const kernel = this.#kernelFor(bytes);
+    kernel.use(this.#table);
+    const { hits, partBytes } = kernel;
     const end = bytes.length - GRAM_BYTES + 1;
-    const stride = partBytes - (partBytes % step);
+    const most = partBytes - GRAM_BYTES;
+    const stride = most - (most % step);
+    let escaped: EscapedNeedles | undefined;
     for (let from = 0; from < end; from += stride) {
-      const count = this.#kernel.look(bytes, { from, to: Math.min(from + stride, end), step });
+      const isLast = from + stride >= end;
+      const count = kernel.look(bytes, { from, to: isLast ? end : from + stride, step });
       for (let hit = 0; hit < count; hit++) this.#lookUp(bytes, from + (hits[hit] ?? 0), found);
+      const escapes = kernel.escapes(bytes, { from, to: isLast ? bytes.length : from + stride });
+      if (escapes > 0) escaped ??= new EscapedNeedles(this.#table, bytes);
+      for (let hit = 0; hit < escapes; hit++) {
+        const at = from + (hits[hit] ?? 0);
+        escaped?.findAt(at, found);
+        if (escaped?.isGivenUp) {
+          found.add(at, bytes.length);
+          return;
+        }
+      }
     }
   }
 
   /** How many bytes at the end of the text are the beginning, not the whole, of a needle: the most that are. */
   openBytes(bytes: Buffer): number {
-    const { longest, byFirst } = this.#table;
-    for (let start = Math.max(0, bytes.length - longest + 1); start < bytes.length; start++) {
-      const first = bytes[start] ?? 0;
-      const end = byFirst[first + 1] ?? 0;
-      for (let needle = byFirst[first] ?? 0; needle < end; needle++) {
-        const length = this.#lengthOf(needle);
-        if (length > bytes.length - start && this.#equals(bytes, start, needle, bytes.length - start)) {
-          return bytes.length - start;
-        }
-      }
+    // No needle reaches across a line end.
+    const line = bytes.lastIndexOf(LINE_FEED) + 1;
+    const first = Math.max(line, bytes.length - this.longest + 1);
+    const escaped = first < bytes.length ? new EscapedNeedles(this.#table, bytes) : undefined;
+    for (let start = first; start < bytes.length; start++) {
+      if (escaped?.isOpenAt(start) || escaped?.isGivenUp) return bytes.length - start;
     }
     return 0;
+  }
+
+  #kernelFor(bytes: Buffer): GramKernel {
+    if (this.#nearKernel?.holds(bytes)) return this.#nearKernel;
+    this.#ownKernel ??= new GramKernel();
+    return this.#ownKernel;
   }
 
   #lookUp(bytes: Buffer, position: number, found: Ranges): void {

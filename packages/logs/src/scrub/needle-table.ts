@@ -1,4 +1,6 @@
+import type { GramTables } from '../kernel/gram-kernel.ts';
 import { rarityOf } from '../kernel/needle.ts';
+import { buildEscapeIndex, type EscapeIndex, holdsLineEnd } from './escape-index.ts';
 import { MAX_NEEDLE_BYTES, MIN_NEEDLE_BYTES } from './needle-forms.ts';
 
 /** Grams of three bytes are looked up: with two, ordinary text would hit too often; with four, steps would be shorter. */
@@ -10,7 +12,7 @@ const GRAM_HASHES = 65_536;
 /** Longer steps are hardly quicker, and every needle then has more grams that ordinary text may hit. */
 const MAX_STEP = 32;
 
-/** Those of `kernel/grams.ts`: shifted by a byte, for it loads four. */
+/** Those of `kernel/scrub/look.ts`: shifted by a byte, for it loads four. */
 const MULTIPLIER = 0x3779b100;
 const TAG_MULTIPLIER = 0xebca6b00;
 
@@ -19,15 +21,14 @@ export const CANDIDATE_INTS = 3;
 
 /**
  * What finds many texts in one pass. Of every needle a window is chosen, as long as the shortest needle. Grams are looked
- * up only at every so many positions: wherever a needle stands, one of its window's first grams is met. All in shared
- * memory: threads use it without copies.
+ * up only at every so many positions: wherever a needle stands as it is, one of its window's first grams is met. Where it
+ * is written with escapes, the first of them is met, and looked up by what it stands for. All in shared memory: threads
+ * use it without copies.
  */
-export interface NeedleTable {
+export interface NeedleTable extends GramTables, EscapeIndex {
   /** Positions from one look to the next. */
   step: number;
   longest: number;
-  /** By the hash of a gram: a bit for every tag that grams of some needle with this hash have. */
-  grams: Uint8Array;
   /** Open addressing: a gram plus one, or 0, and its first candidate. */
   slots: Int32Array;
   candidates: Int32Array;
@@ -50,11 +51,13 @@ function tagOf(gram: number): number {
 export function buildNeedleTable(given: readonly Buffer[]): NeedleTable {
   const needles = [...given].sort((a, b) => Buffer.compare(a, b));
   const lengths = needles.map(({ length }) => length);
-  const shortest = Math.max(Math.min(...lengths), MIN_NEEDLE_BYTES);
+  // Lines of a log have no line ends in them: a needle that has is only found where they are escaped.
+  const plain = needles.filter((needle) => !holdsLineEnd(needle)).map(({ length }) => length);
+  const shortest = Math.max(Math.min(MAX_NEEDLE_BYTES, ...plain), MIN_NEEDLE_BYTES);
   const step = Math.min(shortest - GRAM_BYTES + 1, MAX_STEP);
   const byGram = chooseGrams(needles, step);
   const grams = new Uint8Array(shared(GRAM_HASHES));
-  const slots = new Int32Array(shared(8 * 2 ** Math.ceil(Math.log2(4 * byGram.size))));
+  const slots = new Int32Array(shared(8 * 2 ** Math.ceil(Math.log2(4 * Math.max(1, byGram.size)))));
   const candidates = new Int32Array(shared(4 * CANDIDATE_INTS * needles.length * step));
   let used = 0;
   for (const [gram, found] of byGram) {
@@ -72,7 +75,9 @@ export function buildNeedleTable(given: readonly Buffer[]): NeedleTable {
     bytes.set(needle, starts[index] ?? 0);
     starts[index + 1] = (starts[index] ?? 0) + needle.length;
   });
-  return { step, longest: Math.max(...lengths), grams, slots, candidates, starts, bytes, byFirst: firstsOf(needles) };
+  const longest = Math.max(...lengths);
+  const index = buildEscapeIndex(needles, { starts, bytes });
+  return { step, longest, grams, slots, candidates, starts, bytes, byFirst: firstsOf(needles), ...index };
 }
 
 type ByGram = Map<number, { needle: number; place: number }[]>;
@@ -81,6 +86,7 @@ type ByGram = Map<number, { needle: number; place: number }[]>;
 function chooseGrams(needles: readonly Buffer[], step: number): ByGram {
   const byGram: ByGram = new Map();
   for (const [needle, bytes] of needles.entries()) {
+    if (holdsLineEnd(bytes)) continue;
     let best = { start: 0, cost: Infinity };
     for (let start = 0; start + step + GRAM_BYTES - 1 <= bytes.length; start++) {
       let cost = 0;

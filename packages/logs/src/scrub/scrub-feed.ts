@@ -1,7 +1,9 @@
+import { MAX_BYTES_PER_BYTE } from './escape-reader.ts';
+import { MAX_NEEDLE_BYTES } from './needle-forms.ts';
 import type { Scrubber } from './scrubber.ts';
 
 /** Kept of what was passed on, so that a secret that becomes known later is still seen where it began. */
-const LEAST_KEPT_BYTES = 64;
+const LEAST_KEPT_BYTES = MAX_NEEDLE_BYTES * MAX_BYTES_PER_BYTE;
 
 const NOTHING: Buffer = Buffer.alloc(0);
 

@@ -1,3 +1,4 @@
+import type { GramKernel } from '../kernel/gram-kernel.ts';
 import { NeedleSearch } from './needle-search.ts';
 import type { NeedleTable } from './needle-table.ts';
 import { findPatterns, PATTERN_LEFT_BYTES, PATTERN_RIGHT_BYTES, type PatternName } from './patterns.ts';
@@ -39,13 +40,14 @@ export class Scrubber {
   readonly #search: NeedleSearch | undefined;
   readonly #found = new Ranges();
 
-  constructor(rules: ScrubRules) {
+  /** `nearKernel`: in whose memory some of the texts lie already. */
+  constructor(rules: ScrubRules, nearKernel?: GramKernel) {
     const { table, patterns } = rules;
-    const around = (table?.longest ?? 1) - 1;
+    this.#search = table && new NeedleSearch(table, nearKernel);
+    const around = (this.#search?.longest ?? 1) - 1;
     this.rules = rules;
     this.leftBytes = Math.max(around, patterns.length > 0 ? PATTERN_LEFT_BYTES : 0);
     this.rightBytes = Math.max(around, patterns.length > 0 ? PATTERN_RIGHT_BYTES : 0);
-    this.#search = table && new NeedleSearch(table);
   }
 
   get id(): string {

@@ -1,0 +1,102 @@
+import { closeSync, openSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import { markFile } from '../cursor/file-mark.ts';
+import { Scrubbing } from '../scrub/scrubbing.ts';
+import { tempDir } from '../testing/temp-dir.ts';
+import type { RecordFilter } from '../types.ts';
+import { BLOCK_BYTES, blockCount } from './blocks.ts';
+import type { Job, ScanFile } from './jobs.ts';
+import { JobRunner } from './run-job.ts';
+
+const SECRET = 'Zx7!Zx7!Qw';
+const WRONG = 'Zx7!Zx7!Qv';
+
+/** What this thread has read: work that shows in how long a request takes, whatever the machine does beside it. */
+function bytesRead(): number {
+  return Number(/^rchar: (\d+)/m.exec(readFileSync('/proc/thread-self/io', 'utf8'))?.[1]);
+}
+
+/** A log with the secret in every block. */
+function plantedFile(): ScanFile {
+  const dir = tempDir();
+  const line = (index: number, text: string) =>
+    `2026-11-15 10:00:${String(index % 60).padStart(2, '0')}.000\tINFO\ta.go:1\t${text}\n`;
+  const block = line(1, 'ordinary text of no interest')
+    .repeat(Math.floor(BLOCK_BYTES / 60))
+    .slice(0, BLOCK_BYTES - 100);
+  const path = join(dir, 'a.log');
+  writeFileSync(path, `${`${block}\n${line(2, `login with ${SECRET}`)}`.repeat(6)}`);
+  const fd = openSync(path, 'r');
+  onTestFinished(() => closeSync(fd));
+  const scrubbing = new Scrubbing();
+  scrubbing.add([SECRET]);
+  const { size } = statSync(path);
+  const scrub = scrubbing.current?.rules;
+  return {
+    name: 'a.log',
+    fd,
+    sizeBytes: size,
+    textBytes: size,
+    gzMap: undefined,
+    scrub,
+    format: 'contract',
+    zone: 'UTC',
+    writtenMs: 0,
+  };
+}
+
+/** Every verb that takes a text to look for. */
+function jobsFor(file: ScanFile, filter: RecordFilter): Job[] {
+  const part = { file, runs: [0, blockCount(file.textBytes)], startBytes: 0, endBytes: file.textBytes, filter };
+  const mark = markFile(Buffer.alloc(0));
+  const records = { ...part, kind: 'records', limit: 100, raw: true, mark, picks: [] } as const;
+  return [
+    { ...records, newestFirst: true },
+    { ...records, newestFirst: false },
+    { ...part, kind: 'histogram', bucketMs: 1000 },
+    { ...part, kind: 'digest' },
+  ];
+}
+
+/** Filters that ask for a text, each in another way. */
+function filtersFor(text: string): RecordFilter[] {
+  const pattern = text.replace(/[!]/g, '\\$&');
+  return [
+    { terms: [text] },
+    { terms: [text], caseSensitive: true },
+    { terms: ['login', text] },
+    { terms: ['login'], excluded: [text] },
+    { excluded: [text] },
+    { regex: pattern },
+    { regex: `with ${pattern}`, caseSensitive: true },
+    { regex: `(${pattern}|nothing)[0-9]*` },
+    { minLevel: 'WARN', terms: [text] },
+    { minLevel: 'WARN', excluded: [text] },
+    { source: text },
+    { component: text },
+  ];
+}
+
+test('a right guess at a secret takes the same reads as a wrong one, whatever is asked and however long the guess is', async () => {
+  const file = plantedFile();
+  const runner = new JobRunner();
+  const measure = async (filter: RecordFilter) => {
+    const reads: number[] = [];
+    for (const job of jobsFor(file, filter)) {
+      const before = bytesRead();
+      await runner.run(job, () => false);
+      // In KiB: reading the counter counts, too.
+      reads.push(Math.round((bytesRead() - before) / 1024));
+    }
+    return reads;
+  };
+  // What is loaded with the first of a kind is not counted.
+  for (const filter of filtersFor('warm-up')) await measure(filter);
+  for (let length = 1; length <= SECRET.length; length++) {
+    const wrong = filtersFor(WRONG.slice(WRONG.length - length));
+    for (const [index, right] of filtersFor(SECRET.slice(SECRET.length - length)).entries()) {
+      expect(await measure(right), JSON.stringify(right)).toEqual(await measure(wrong[index] ?? {}));
+    }
+  }
+});
