@@ -26,7 +26,7 @@ function plantedFile(): ScanFile {
     .repeat(Math.floor(BLOCK_BYTES / 60))
     .slice(0, BLOCK_BYTES - 100);
   const path = join(dir, 'a.log');
-  writeFileSync(path, `${`${block}\n${line(2, `login with ${SECRET}`)}`.repeat(6)}`);
+  writeFileSync(path, `${`${block}\n${line(2, `login with ${SECRET}`)}`.repeat(3)}`);
   const fd = openSync(path, 'r');
   onTestFinished(() => closeSync(fd));
   const scrubbing = new Scrubbing();
@@ -81,14 +81,19 @@ function filtersFor(text: string): RecordFilter[] {
 test('a right guess at a secret takes the same reads as a wrong one, whatever is asked and however long the guess is', async () => {
   const file = plantedFile();
   const runner = new JobRunner();
+  /** A job that had to give way to others is measured again: on a busy machine that says nothing of the guess. */
+  const readsOf = async (job: Job): Promise<number> => {
+    for (;;) {
+      const before = bytesRead();
+      const result = await runner.run(job, () => false);
+      // In KiB: reading the counter counts, too.
+      const reads = Math.round((bytesRead() - before) / 1024);
+      if (typeof result !== 'object' || !('pausedAt' in result) || result.pausedAt === undefined) return reads;
+    }
+  };
   const measure = async (filter: RecordFilter) => {
     const reads: number[] = [];
-    for (const job of jobsFor(file, filter)) {
-      const before = bytesRead();
-      await runner.run(job, () => false);
-      // In KiB: reading the counter counts, too.
-      reads.push(Math.round((bytesRead() - before) / 1024));
-    }
+    for (const job of jobsFor(file, filter)) reads.push(await readsOf(job));
     return reads;
   };
   // What is loaded with the first of a kind is not counted.
