@@ -1,9 +1,25 @@
+import { appendFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { createClient, type FollowItem, type FollowQuery, type SearchItem } from '@porthole/client';
 import { groupFamilies } from '@porthole/logs';
 import { onTestFinished } from 'vitest';
 import { Program } from './program.ts';
 import { Ledger } from './rotated-logs.ts';
+
+/** FOLLOW_TRACE, a directory, gets a file for each client with everything it got: for looking into a fault. */
+const { FOLLOW_TRACE } = process.env;
+
+function trace(client: string, item: FollowItem): void {
+  if (FOLLOW_TRACE === undefined) return;
+  const { type } = item;
+  const shown = type === 'record' ? { file: item.file, offset: item.offset, lines: numbersIn(item.message) } : item;
+  appendFileSync(join(FOLLOW_TRACE, client), `${performance.now().toFixed(0)} ${JSON.stringify(shown)}\n`);
+}
+
+function numbersIn(content: string): string {
+  return Array.from(content.matchAll(/#(\d+)#/g), ([, digits]) => digits).join(',');
+}
 
 /** A client that follows some logs, and what it got of each. */
 export class FollowingClient {
@@ -21,6 +37,7 @@ export class FollowingClient {
 
   take(items: readonly FollowItem[]): void {
     for (const item of items) {
+      trace(this.name, item);
       if (item.type === 'record') this.ledgerOf(item.file)?.take(item.message);
       else if (item.type === 'gap') this.report(item.family);
       else if (item.type === 'truncated') this.report(item.file);
@@ -30,7 +47,6 @@ export class FollowingClient {
 
   lost(): void {
     this.reconnects++;
-    for (const ledger of this.ledgers.values()) ledger.away();
   }
 
   /** An empty name stands for all logs. */

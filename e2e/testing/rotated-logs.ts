@@ -46,7 +46,12 @@ const LOSSY: Readonly<Record<string, Variant>> = {
   'no-append.log': { directives: [KEPT, 'copytruncate'], appends: false },
 };
 
-const VARIANTS = process.env.FOLLOW_MINUTES ? { ...LOSSLESS, ...LOSSY } : LOSSLESS;
+const ALL = process.env.FOLLOW_MINUTES ? { ...LOSSLESS, ...LOSSY } : LOSSLESS;
+
+/** FOLLOW_VARIANTS, a regular expression, chooses among them by their names. */
+const VARIANTS = Object.fromEntries(
+  Object.entries(ALL).filter(([name]) => new RegExp(process.env.FOLLOW_VARIANTS ?? '').test(name)),
+);
 
 /** A directory of logs that a process writes and logrotate rotates. */
 export class RotatedLogs {
@@ -123,15 +128,8 @@ export class Ledger {
   count = 0;
   reports = 0;
   readonly twice: string[] = [];
-  readonly missing: { from: number; to: number; isReported: boolean; isHole: boolean }[] = [];
+  readonly missing: { from: number; to: number; isReported: boolean }[] = [];
   #isReported = false;
-  #isHole = false;
-  #wasAway = false;
-
-  /** Nobody followed for a while: what a truncation lost meanwhile cannot be known by anyone. */
-  away(): void {
-    this.#wasAway = true;
-  }
 
   /** Something said that lines may be missing here. */
   report(): void {
@@ -140,8 +138,6 @@ export class Ledger {
   }
 
   take(content: string): void {
-    // A known limit: truncated under a writer without O_APPEND while it was read, a file has NULs where its text was.
-    if (/^\0+$/.test(content)) this.#isHole = true;
     for (const [, digits] of content.matchAll(/#(\d+)#/g)) this.#number(Number(digits));
   }
 
@@ -151,22 +147,21 @@ export class Ledger {
       return;
     }
     this.count++;
-    if (number > this.last + 1) {
-      const isReported = this.#isReported || this.#wasAway || this.#isHole;
-      this.missing.push({ from: this.last + 1, to: number - 1, isReported, isHole: this.#isHole });
-    }
+    if (number > this.last + 1)
+      this.missing.push({ from: this.last + 1, to: number - 1, isReported: this.#isReported });
     this.#isReported = false;
-    this.#isHole = false;
     this.last = number;
   }
 
   /** Lines that are missing although they can be read, or without a word. */
   faults(onDisk: ReadonlySet<number>): string[] {
-    const faults = this.twice.map((each) => `twice: ${each}`);
-    for (const { from, to, isReported, isHole } of this.missing) {
+    const faults =
+      this.twice.length > 3
+        ? [`twice: ${this.twice.length}: ${this.twice[0]} ... ${this.twice.at(-1)}`]
+        : this.twice.map((each) => `twice: ${each}`);
+    for (const { from, to, isReported } of this.missing) {
       const kept = numbers(from, to).filter((number) => onDisk.has(number));
-      if (kept.length > 0 && !isHole)
-        faults.push(`lost ${from}-${to}: ${kept.length} of them are on disk (${kept[0]}...)`);
+      if (kept.length > 0) faults.push(`lost ${from}-${to}: ${kept.length} of them are on disk (${kept[0]}...)`);
       else if (!isReported) faults.push(`lost ${from}-${to} without a word`);
     }
     return faults;

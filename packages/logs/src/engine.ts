@@ -72,7 +72,8 @@ export interface EngineParts {
   reads: SharedReads;
   scrubbing: Scrubbing;
   zone: Zone;
-  list(): Promise<SeenFile[]>;
+  /** Of all files; or of one log, and perhaps of others. */
+  list(family?: string): Promise<SeenFile[]>;
   /** Opens by name; the error for a name that is none has a hint. */
   acquire(name: string): Promise<LogHandle>;
 }
@@ -166,7 +167,7 @@ export class LogEngine {
   /** Whether a file of the log has timestamps near its start: the live one may have just been rotated. */
   async #isTimed({ name, family }: { name: string; family: string | undefined }): Promise<boolean> {
     if (await this.#hasTimes(name)) return true;
-    const families = family === undefined ? [] : familiesIn(await this.#parts.list(), {});
+    const families = family === undefined ? [] : familiesIn(await this.#parts.list(family), {});
     const rotated = families.find((found) => found.name === family)?.files.toReversed() ?? [];
     for (const file of rotated) if (file !== name && (await this.#hasTimes(file))) return true;
     return false;
@@ -240,12 +241,12 @@ export class LogEngine {
     if (selection.file !== undefined) return this.#openSeen([], selection, options);
     for (let attempt = 1; ; attempt++) {
       const quiet = await DirStamp.take(this.#parts.dir);
-      const seen = await this.#parts.list();
+      const seen = await this.#parts.list(selection.family);
       const opened = await this.#openSeen(seen, selection, options);
       if (attempt === MAX_ATTEMPTS || options.signal?.aborted || (await quiet.isSame())) return opened;
       try {
         const family = selection.family;
-        if (namesIn(seen, family) === namesIn(await this.#parts.list(), family)) return opened;
+        if (namesIn(seen, family) === namesIn(await this.#parts.list(family), family)) return opened;
       } catch (error) {
         opened.forEach(releaseFamily);
         throw error;

@@ -9,7 +9,7 @@ import { isGzipName } from './file/text-source.ts';
 import { LogError } from './log-error.ts';
 import { isNear, nearestNames } from './nearest-names.ts';
 import { createZone, type Zone } from './parse/zone.ts';
-import { listFiles, type SeenFile } from './read/list.ts';
+import { type ListedNames, listFamily, listFiles, listNames, type SeenFile } from './read/list.ts';
 import { openLog } from './read/open-log.ts';
 import { PackedSecrets } from './read/packed-secrets.ts';
 import { tail } from './read/tail.ts';
@@ -70,6 +70,7 @@ export class LogDir {
   readonly #packed = new PackedSecrets();
   /** Simultaneous listings share one; there is only one thing to list. */
   readonly #listings: SharedLook<SeenFile[]>;
+  readonly #names: SharedLook<ListedNames>;
   /**
    * Details by name, valid while the file's stamp is the same; `isLasting` where every change shows in it. An archive is
    * written once: what its end tells, which takes long, is not given up for the first seconds.
@@ -92,6 +93,7 @@ export class LogDir {
     this.#isHidden = createHiddenNames(hidden);
     this.#handles = new HandleCache(path, this.#isHidden);
     this.#listings = new SharedLook(() => listFiles(path, { isHidden: this.#isHidden }));
+    this.#names = new SharedLook(() => listNames(path, { isHidden: this.#isHidden }));
   }
 
   /** Resources in use: what the leak tests watch. */
@@ -188,13 +190,21 @@ export class LogDir {
         reads: this.#reads,
         scrubbing: this.#scrubbing,
         zone: this.#zone,
-        list: () => this.#listings.look(''),
+        list: (family?: string) => this.#list(family),
         acquire: (name: string) => this.#acquire(name),
       };
       this.#started = new LogEngine(parts, this.#options);
       return this.#started;
     });
     return this.#engine;
+  }
+
+  /** Of all files; or of one log, and perhaps of others. */
+  async #list(family: string | undefined): Promise<SeenFile[]> {
+    const names = family === undefined ? undefined : await this.#names.look('');
+    const found =
+      names && family !== undefined && (await listFamily(this.path, family, names, { isHidden: this.#isHidden }));
+    return found || this.#listings.look('');
   }
 
   async #acquire(name: string): Promise<LogHandle> {

@@ -57,19 +57,28 @@ export function gunzipRange(
   return scrubRange(read, start, end, file.reads.scrubber);
 }
 
-/** The first bytes of the uncompressed text behind the NULs it starts with; of a damaged file, what can be unpacked. */
-export async function packedHead(file: RangeSource, most: number, options: ReadOptions = {}): Promise<Buffer> {
+/**
+ * The first bytes of the uncompressed text behind the NULs it starts with, and where they stand; of a damaged file, what
+ * can be uncompressed.
+ */
+export async function packedHead(
+  file: RangeSource,
+  most: number,
+  options: ReadOptions = {},
+): Promise<{ head: Buffer; start: number }> {
   let head: Buffer = Buffer.alloc(0);
+  let start = 0;
   try {
     for await (const chunk of gunzipRange(file, 0, Infinity, options)) {
       const nuls = head.length === 0 ? countNuls(chunk) : 0;
+      start += nuls;
       head = Buffer.concat([head, chunk.subarray(nuls, nuls + most - head.length)]);
       if (head.length >= most) break;
     }
   } catch (error) {
     if (!(error instanceof LogError) || error.code !== 'LOG_FILE_CORRUPT') throw error;
   }
-  return head;
+  return { head, start };
 }
 
 async function* unpackedRange(

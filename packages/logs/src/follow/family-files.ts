@@ -27,7 +27,8 @@ export interface FamilyParts {
   scrubber(): Scrubber | undefined;
   /** Of the file before: the likeliest, and telling it anew takes long. */
   format?: Format;
-  list(): Promise<SeenFile[]>;
+  /** Of all files; or of one log, and perhaps of others. */
+  list(family?: string): Promise<SeenFile[]>;
 }
 
 /** What the first bytes of a file tell. */
@@ -93,7 +94,7 @@ export async function openFamily(
   let members: SeenMember[] = [];
   let before = '';
   for (let look = 0; look < MAX_LOOKS; look++) {
-    members = membersOf(await parts.list(), family);
+    members = membersOf(await parts.list(family), family);
     const now = members.map(({ name, id }) => `${name}=${id}`).join('/');
     const names = new Set(members.map(({ name }) => name));
     // While a file is being compressed both are there, and only the plain one is whole.
@@ -161,7 +162,7 @@ async function startOfText(handle: LogHandle, scrubber: Scrubber | undefined): P
 
 async function startBehindHole(handle: LogHandle, scrubber: Scrubber | undefined): Promise<Buffer> {
   if (isGzipName(handle.name)) {
-    const head = await packedHead({ handle, reads: new SharedReads() }, START_BYTES + (scrubber?.rightBytes ?? 0));
+    const { head } = await packedHead({ handle, reads: new SharedReads() }, START_BYTES + (scrubber?.rightBytes ?? 0));
     return maskStart(head, START_BYTES, scrubber);
   }
   const from = await findTextStart(handle.fd, Number((await statFd(handle.fd)).size));

@@ -10,6 +10,7 @@ import { DirWatch } from './dir-watch.ts';
 import { FollowSession, type SessionParts } from './follow-session.ts';
 import type { Search } from './history.ts';
 import type { TailParts, TailTarget } from './log-tail.ts';
+import { Permits } from './merge-streams.ts';
 import { type MatchRegex, SharedFilter } from './shared-filter.ts';
 import { TailShelf } from './tail-shelf.ts';
 
@@ -28,13 +29,17 @@ const LIST_POLLS = 4;
 /** Rotations change names many times in a row: one look for all of them. */
 const LIST_DELAY_MS = 50;
 
+/** Logs whose history is searched at the same time, for all follows together, beside one for each follow. */
+const PARALLEL_HISTORIES = 8;
+
 export interface FollowHubParts {
   dir: string;
   handles: HandleCache;
   zone: Zone;
   /** Left out, nothing is masked. */
   scrubbing?: Scrubbing;
-  list(): Promise<SeenFile[]>;
+  /** Of all files; or of one log, and perhaps of others. */
+  list(family?: string): Promise<SeenFile[]>;
   /** What is in the files already. */
   search: Search;
   /** Whether a file of the log has timestamps near its start. */
@@ -61,6 +66,7 @@ export class FollowHub {
   readonly #tails: TailShelf;
   readonly #watch: DirWatch;
   readonly #sessions = new Set<FollowSession>();
+  readonly #permits = new Permits(PARALLEL_HISTORIES);
   readonly #filters = new Map<string, WeakRef<SharedFilter>>();
   #seen: { version: number; targets: readonly TailTarget[] } = { version: 0, targets: [] };
   #listTimer: NodeJS.Timeout | undefined;
@@ -76,7 +82,7 @@ export class FollowHub {
       zone,
       times,
       scrubber: () => parts.scrubbing?.current,
-      list: () => parts.list(),
+      list: (family) => parts.list(family),
       limitBytes: () => Math.min(bufferBytes, TOTAL_BUFFER_BYTES / Math.max(1, this.#tails.size)),
       onRead: () => {
         this.#reads++;
@@ -141,6 +147,7 @@ export class FollowHub {
       isTimed: (target) => isTimed(target),
       search: (query, options) => search(query, options),
       matchRegex: (filter, texts, options) => matchRegex(filter, texts, options),
+      permits: this.#permits,
       targetsOf: (query) => this.#targetsOf(query),
       seen: () => this.#seen,
       takeTail: async (target, options) => {

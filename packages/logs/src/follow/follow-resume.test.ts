@@ -217,7 +217,10 @@ test.each([false, true])(
     }
     const items = await take(openDir(dir), { start: { cursor: resumeCursor(record) } }, 60);
     const numbers = textsOf(items).map((text) => Number(/number (\d+)$/.exec(text ?? '')?.[1]));
-    expect(numbers).toEqual(Array.from({ length: 60 }, (_, index) => 61 + index));
+    const wanted = Array.from({ length: 60 }, (_, index) => 61 + index);
+    // An archive is younger than the live file in any case: that this one is of a copy, only its times could tell.
+    expect(numbers).toEqual(isPacked ? wanted : wanted.toSpliced(30, 0, Number.NaN));
+    if (!isPacked) expect(items[30]).toMatchObject({ type: 'gap', reason: 'truncated' });
   },
 );
 
@@ -230,8 +233,8 @@ test('a file that is replaced while the history is read ends no follow: a gap, t
   let searches = 0;
   const hub = openHub(dir, {
     search: (query, options) => {
-      // The first one looks for the record, the second one reads.
-      if (++searches === 2) {
+      // The first three look for the record, the fourth one reads what is left.
+      if (++searches === 4) {
         rmSync(path);
         writeFileSync(path, `\tat one\n${line(5)}`);
       }

@@ -2,6 +2,7 @@ import type { FollowItem, FollowQuery } from '../types.ts';
 import { Bell } from './bell.ts';
 import { type Search, tellSince } from './history.ts';
 import type { LogTail, TailTarget } from './log-tail.ts';
+import type { Permits } from './merge-streams.ts';
 import { filterOf, type MatchRegex, type SharedFilter } from './shared-filter.ts';
 import { startFollow } from './start-follow.ts';
 import { TailReader } from './tail-reader.ts';
@@ -10,6 +11,7 @@ import { TimedOnly } from './timed-only.ts';
 /** What a follow needs of its hub. */
 export interface SessionParts {
   search: Search;
+  permits: Permits;
   matchRegex: MatchRegex;
   /** What the query asks for; rejects where there is no such log. */
   targetsOf(query: FollowQuery): Promise<TailTarget[]>;
@@ -137,7 +139,7 @@ export class FollowSession {
   }
 
   #historyParts() {
-    const { search } = this.#parts;
-    return { search, filter: filterOf(this.#query), raw: this.#query.raw ?? false, signal: this.#stop.signal };
+    const { search, permits } = this.#parts;
+    return { search, permits, filter: filterOf(this.#query), raw: this.#query.raw ?? false, signal: this.#stop.signal };
   }
 }

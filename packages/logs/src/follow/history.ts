@@ -1,4 +1,5 @@
-import { decodeCursor, resumeCursor } from '../cursor/cursor.ts';
+import { setTimeout as delay } from 'node:timers/promises';
+import { BEGINNING, decodeCursor, encodeMark, resumeCursor } from '../cursor/cursor.ts';
 import { LogError } from '../log-error.ts';
 import type {
   FollowItem,
@@ -9,8 +10,10 @@ import type {
   SearchQuery,
   StartPoint,
 } from '../types.ts';
+import type { Permits } from './merge-streams.ts';
 import type { RecordRing } from './record-ring.ts';
 import { junctionOf, type TailReader } from './tail-reader.ts';
+import { TextChanges } from './text-changes.ts';
 
 /** Records of one search; then it goes on with the next. Only so that a search has an end. */
 const HISTORY_LIMIT = 100_000;
@@ -24,6 +27,10 @@ const MAX_TRUNCATIONS = 5;
 /** Stretches of one history whose end is gone before it is found; then the follow continues with the newest. */
 const MAX_ROUNDS = 10;
 
+/** Waits between attempts to search while too many searches are under way. */
+const FIRST_WAIT_MS = 50;
+const LONGEST_WAIT_MS = 1000;
+
 const MISSING: ReadonlySet<string> = new Set(['LOG_FAMILY_NOT_FOUND', 'LOG_FILE_NOT_FOUND']);
 
 export type Search = (query: SearchQuery, options: { signal?: AbortSignal }) => AsyncGenerator<SearchItem[]>;
@@ -33,6 +40,8 @@ export interface HistoryParts {
   filter: RecordFilter;
   raw: boolean;
   signal: AbortSignal;
+  /** For histories of several logs at once, beside the first. */
+  permits: Permits;
 }
 
 /**
@@ -45,6 +54,7 @@ export async function* tellSince(
   parts: HistoryParts,
 ): AsyncGenerator<FollowItem[], void, undefined> {
   const { ring } = reader.tail;
+  const changes = new TextChanges(reader.tail, start && 'cursor' in start ? start.cursor : undefined);
   let from = start;
   let last: string | undefined;
   let limits: HistoryEnd | undefined;
@@ -58,40 +68,95 @@ export async function* tellSince(
         { from, ...(limits ?? { until }) },
         parts,
       )) {
-        if (isPartGone) yield [goneGap(reader)];
-        const told = unread === undefined ? records : records.filter(({ file }) => file !== unread);
+        if (isPartGone) yield [goneGap(reader, last)];
+        const told = records.filter((record) => record.file !== unread && !reader.told.has(record));
         for (const record of told) reader.told.note(record);
         const newest = told.at(-1);
         if (newest) last = resumeCursor(newest);
-        if (told.length > 0) yield told;
+        yield* changes.pass(told);
       }
       // The position the ring continues at is on no disk any more.
       if (limits) yield [goneGap(reader, last)];
     } catch (error) {
       if (!isGone(error)) throw error;
-      // The end of this stretch may have been cut away while it was looked for: once more, then up to a time.
+      // One end of this stretch may have been renamed or cut away while it was looked for: once more.
       if (last === undefined && round === 0) continue;
-      if (last !== undefined && round < MAX_ROUNDS) {
-        from = { cursor: last };
+      if (last !== undefined) from = { cursor: last };
+      const lost = await findLost(from, reader, parts);
+      if (lost && last === undefined && isStrict(start)) throw error;
+      if (lost && round < MAX_ROUNDS) {
+        // The record before the gap is gone: that is reported first, and then whatever is left that is not older.
+        yield [goneGap(reader, last)];
+        changes.forget();
+        from = lost.timeMs === undefined ? undefined : { timeMs: lost.timeMs };
+        last = undefined;
+        if (from) continue;
+      } else if (last !== undefined && round < MAX_ROUNDS) {
         continue;
+      } else {
+        const toMs = last === undefined && isHeld && !limits ? firstMsFrom(ring, seq) : undefined;
+        if (toMs !== undefined) {
+          limits = { toMs };
+          continue;
+        }
+        if (last === undefined && isStrict(start)) throw error;
+        yield [goneGap(reader, last)];
+        if (last === undefined && isHeld && !limits) isEndGone = true;
       }
-      const toMs = last === undefined && isHeld && !limits ? firstMsFrom(ring, seq) : undefined;
-      if (toMs !== undefined) {
-        limits = { toMs };
-        continue;
-      }
-      if (last === undefined && isStrict(start)) throw error;
-      yield [goneGap(reader, last)];
-      if (last === undefined && isHeld && !limits) isEndGone = true;
     }
     reader.moveTo(seq, last);
-    if (seq >= ring.firstSeq) return;
+    if (seq >= ring.firstSeq) return yield* changes.passEnd(until);
     // Where the end of the stretch is gone, nothing was emitted from there on. Behind a record it is known by its time, too.
     if (last !== undefined) from = { cursor: last };
     else if (until !== undefined && !limits && !isEndGone) from = { record: until };
     limits = undefined;
     isEndGone = false;
   }
+}
+
+/** Where the record at which a stretch begins is gone: when that was, if it is known. */
+async function findLost(
+  from: StartPoint | undefined,
+  reader: TailReader,
+  parts: HistoryParts,
+): Promise<{ timeMs: number | undefined } | undefined> {
+  const cursor = from && ('cursor' in from ? from.cursor : 'record' in from ? from.record : undefined);
+  if (cursor === undefined || !(await findRecord(cursor, reader, parts)).isGone) return undefined;
+  return {
+    timeMs: decodeCursor(cursor).findLast(({ delivered }) => delivered?.timeMs !== undefined)?.delivered?.timeMs,
+  };
+}
+
+/** Whether the record of a cursor is still in the files, and its time. */
+export async function findRecord(
+  cursor: string,
+  reader: TailReader,
+  parts: HistoryParts,
+): Promise<{ isGone: boolean; timeMs?: number | undefined }> {
+  const { name, family } = reader.tail.target;
+  const selection = family === undefined ? { file: name } : { family };
+  const query = { ...selection, order: 'oldest', limit: 1, before: 0, after: 0, start: { record: cursor } } as const;
+  try {
+    for await (const items of searchWhatIsThere(query, parts)) {
+      for (const item of items) if (item.type === 'record') return { isGone: false, timeMs: item.timeMs };
+    }
+    return { isGone: false };
+  } catch (error) {
+    if (!isGone(error)) throw error;
+    return { isGone: true };
+  }
+}
+
+/**
+ * Without the time of its record: a search that does not find the record would continue by that time, and report what is
+ * gone only at its end.
+ */
+function exactly(start: StartPoint | undefined): StartPoint | undefined {
+  if (!start || !('cursor' in start) || start.cursor === BEGINNING) return start;
+  const marks = decodeCursor(start.cursor).map(({ delivered, ...mark }) =>
+    encodeMark({ ...mark, ...(delivered && { delivered: { bytes: delivered.bytes, timeMs: undefined } }) }),
+  );
+  return { ...start, cursor: marks.join('~') };
 }
 
 /** Whoever gave a cursor must hear that its record is gone; whoever resumes gets a gap. */
@@ -122,7 +187,7 @@ export function isGone(thrown: unknown): boolean {
 }
 
 /** All files of the log are gone at the moment. */
-export function isMissing(thrown: unknown): boolean {
+function isMissing(thrown: unknown): boolean {
   return thrown instanceof LogError && MISSING.has(thrown.code);
 }
 
@@ -130,7 +195,7 @@ export function isMissing(thrown: unknown): boolean {
 export async function lastRecords(reader: TailReader, count: number, parts: HistoryParts): Promise<FoundRecord[]> {
   const { tail } = reader;
   const seq = tail.ring.nextSeq;
-  const untold = tail.current?.text.toldOffset === 0 ? tail.name : undefined;
+  const untold = tail.current?.text.isUntold ? tail.name : undefined;
   const found = await newestBefore(reader, { cursor: tail.placeCursor, count }, parts).catch((error: unknown) => {
     // The live file was deleted: what is left of the log is told, and what the ring has of that is known by then.
     if (!isGone(error)) throw error;
@@ -178,7 +243,8 @@ async function* searchAll(
   for (let done = false; !done && !parts.signal.aborted; ) {
     done = true;
     const end = { ...(until !== undefined && { until }), ...(toMs !== undefined && { toMs }) };
-    const range = { ...(start && { start }), ...end };
+    const exact = exactly(start);
+    const range = { ...(exact && { start: exact }), ...end };
     const query = queryFor(reader, parts, { order: 'oldest', limit: HISTORY_LIMIT, ...range });
     for await (const items of searchWhatIsThere(query, parts)) {
       const records = items.filter((item) => item.type === 'record');
@@ -202,16 +268,26 @@ async function* searchAll(
   }
 }
 
-/** A log whose files are all gone for the moment has no history. */
-async function* searchWhatIsThere(query: SearchQuery, { search, signal }: HistoryParts): AsyncGenerator<SearchItem[]> {
-  try {
-    yield* search(query, { signal });
-  } catch (error) {
-    if (!isMissing(error)) throw error;
-    if (query.start && !('timeMs' in query.start)) {
-      throw new LogError('CURSOR_GONE', 'the files that the cursor points into are gone', { cause: error });
+/** A log whose files are all gone for the moment has no history. A search that finds no room is tried again. */
+async function* searchWhatIsThere(query: SearchQuery, parts: HistoryParts): AsyncGenerator<SearchItem[]> {
+  const { search, signal } = parts;
+  for (let waitMs = FIRST_WAIT_MS; ; waitMs = Math.min(waitMs * 2, LONGEST_WAIT_MS)) {
+    try {
+      return yield* search(query, { signal });
+    } catch (error) {
+      if (!isBusy(error) || signal.aborted) {
+        if (!isMissing(error)) throw error;
+        if (!query.start || 'timeMs' in query.start) return;
+        throw new LogError('CURSOR_GONE', 'the files that the cursor points into are gone', { cause: error });
+      }
     }
+    await delay(waitMs, undefined, { signal });
   }
+}
+
+/** As many searches are under way as may be: thrown before anything was given. */
+function isBusy(thrown: unknown): boolean {
+  return thrown instanceof LogError && thrown.code === 'TOO_MANY_SEARCHES';
 }
 
 function queryFor(

@@ -90,7 +90,7 @@ export class LogTail {
   /** A file that is not there, or cannot be read, is waited for. */
   async start(): Promise<void> {
     const { family } = this.target;
-    if (family !== undefined) this.known.remember(membersOf(await this.parts.list().catch(() => []), family));
+    if (family !== undefined) this.known.remember(membersOf(await this.parts.list(family).catch(() => []), family));
     try {
       const handle = await this.parts.handles.acquire(this.#name);
       this.current = await this.open.open(handle, this.fromStart ? 'start' : 'end');
@@ -204,7 +204,7 @@ export class LogTail {
 
   async #readOn(file: TailFile, { sizeBytes, modifiedNs }: LogHandle): Promise<void> {
     // Whatever the writer wrote to the old file before the first line of this one is there by now: it comes first.
-    if (file.position === 0 && sizeBytes > 0) {
+    if (file.text.isUnread && sizeBytes > 0) {
       await this.left.look();
       if (file.isRestarted) {
         if (!(await file.expectStart())) return;

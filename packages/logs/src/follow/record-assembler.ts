@@ -69,6 +69,11 @@ export class RecordAssembler {
     return this.#offset;
   }
 
+  /** Passes over bytes that are no text, while nothing is held. */
+  skip(bytes: number): void {
+    this.#offset += bytes;
+  }
+
   /** When something held has to be told; `Infinity` where nothing is held. */
   get dueMs(): number {
     const lines = Math.min(this.#lastLineMs + this.#holdMs, this.#linesSinceMs + Math.max(MAX_HOLD_MS, this.#holdMs));

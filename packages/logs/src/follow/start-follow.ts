@@ -1,7 +1,8 @@
 import { decodeCursor, encodeMark, type RecordMark } from '../cursor/cursor.ts';
 import { groupFamilies } from '../file/families.ts';
 import type { FollowItem, FollowQuery, FoundRecord } from '../types.ts';
-import { goneGap, type HistoryParts, inBatches, isGone, isMissing, lastRecords, tellSince } from './history.ts';
+import { findRecord, goneGap, type HistoryParts, inBatches, isGone, lastRecords, tellSince } from './history.ts';
+import { mergeStreams } from './merge-streams.ts';
 import type { TailReader } from './tail-reader.ts';
 
 /** What came before a follow's first live record, as its start says; moves each reader to where that ends. */
@@ -52,6 +53,7 @@ async function* resume(
   }
   let newestMs: number | undefined;
   const unnamed: TailReader[] = [];
+  const named: (() => AsyncGenerator<FollowItem[], void, undefined>)[] = [];
   for (const reader of readers) {
     const mark = markIn(reader);
     if (mark === undefined) {
@@ -59,13 +61,18 @@ async function* resume(
       continue;
     }
     const place = encodeMark(mark);
-    const timeMs = mark.delivered?.timeMs ?? (await find(place, reader, parts)).timeMs;
+    const timeMs = mark.delivered?.timeMs ?? (await findRecord(place, reader, parts)).timeMs;
     newestMs = laterOf(newestMs, timeMs);
-    if (!reader.moveBehind(place)) yield* tellAfter(reader, { place, mark, isStrict }, parts);
+    if (!reader.moveBehind(place)) named.push(() => tellAfter(reader, { place, mark, isStrict }, parts));
   }
+  yield* mergeStreams(named, parts.permits);
   // A log that the cursor does not name was quiet until then, or new: what it said since is told.
   const fromMs = newestMs === undefined ? sinceMs : Math.min(newestMs, sinceMs ?? newestMs);
-  for (const reader of unnamed) if (fromMs !== undefined) yield* tellSince(reader, { timeMs: fromMs }, parts);
+  if (fromMs === undefined) return;
+  yield* mergeStreams(
+    unnamed.map((reader) => () => tellSince(reader, { timeMs: fromMs }, parts)),
+    parts.permits,
+  );
 }
 
 interface After {
@@ -75,45 +82,25 @@ interface After {
   isStrict: boolean;
 }
 
-/** Where the record is gone, that is reported first, and then whatever is left that is not older. */
+/** What comes behind a record. Where it is gone, that is reported first, and then whatever is left that is not older. */
 async function* tellAfter(
   reader: TailReader,
   { place, mark, isStrict }: After,
   parts: HistoryParts,
 ): AsyncGenerator<FollowItem[], void, undefined> {
-  if (!isStrict && (await find(place, reader, parts)).isGone) {
+  if (mark?.delivered) reader.told.note({ cursor: place, offset: mark.offset, bytes: mark.delivered.bytes });
+  try {
+    yield* tellSince(reader, { cursor: place }, parts);
+  } catch (error) {
+    if (isStrict || !isGone(error)) throw error;
     yield [goneGap(reader)];
-    const timeMs = mark?.delivered?.timeMs;
-    if (timeMs !== undefined) yield* tellSince(reader, { timeMs }, parts);
-    return;
   }
-  yield* tellSince(reader, { cursor: place }, parts);
 }
 
 function isOf({ tail }: TailReader, { file }: RecordMark): boolean {
   const { name, family } = tail.target;
   if (file === name) return true;
   return groupFamilies([file, tail.name]).some((found) => found.name === family && found.files.length === 2);
-}
-
-/** Whether the record of a cursor is still in the files, and its time. */
-async function find(
-  cursor: string,
-  { tail }: TailReader,
-  { search, signal }: HistoryParts,
-): Promise<{ isGone: boolean; timeMs?: number | undefined }> {
-  const { name, family } = tail.target;
-  const selection = family === undefined ? { file: name } : { family };
-  const query = { ...selection, order: 'oldest', limit: 1, before: 0, after: 0, start: { record: cursor } } as const;
-  try {
-    for await (const items of search(query, { signal })) {
-      for (const item of items) if (item.type === 'record') return { isGone: false, timeMs: item.timeMs };
-    }
-    return { isGone: false };
-  } catch (error) {
-    if (!isGone(error) && !isMissing(error)) throw error;
-    return { isGone: true };
-  }
 }
 
 function laterOf(a: number | undefined, b: number | undefined): number | undefined {

@@ -1,7 +1,7 @@
 import { HEAD_BYTES } from '../cursor/cursor.ts';
 import { readFd, statFd } from '../file/fs-calls.ts';
 import type { LogHandle } from '../file/log-handle.ts';
-import { countNuls, findTextStart, maskStart, readStart } from '../file/read-start.ts';
+import { countNuls, findTextStart, maskStart } from '../file/read-start.ts';
 import { detectFormat } from '../parse/detect-format.ts';
 import type { Format } from '../parse/format.ts';
 import type { Zone } from '../parse/zone.ts';
@@ -100,15 +100,26 @@ export class TailFile {
     const buffer = Buffer.allocUnsafeSlow(checked + wanted);
     this.#options.onRead?.();
     const got = await readFd(this.handle.fd, buffer, { position: position - checked, length: buffer.length });
-    const isOther = position === 0 && !startsWith(buffer.subarray(0, got), this.#expected);
-    if (isOther || got < checked || !buffer.subarray(0, checked).equals(this.#before)) {
-      return { entries: [], truncated: true, bytes: 0 };
-    }
-    const data = buffer.subarray(checked, got);
+    const data = buffer.subarray(Math.min(checked, got), got);
+    const isOther = this.text.isUnread && !startsWith(data, this.#expected);
+    if (isOther || !buffer.subarray(0, Math.min(checked, got)).equals(this.#before)) return TRUNCATED;
+    // Truncated while it was read, a file ends early, or has a hole where its text was.
+    const isDoubtful = got < buffer.length || data.includes(0);
+    if (isDoubtful && !(await this.#hasBefore(position))) return TRUNCATED;
     if (data.length === 0) return { entries: [], truncated: false, bytes: 0 };
-    await this.#learnFormat(position + data.length, position === 0 ? data : undefined);
-    this.#before = Buffer.from(buffer.subarray(Math.max(0, got - BEFORE_BYTES), got));
-    return { entries: this.text.push(data, performance.now()), truncated: false, bytes: data.length };
+    await this.#learnFormat(position + data.length, position === this.text.start ? data : undefined);
+    const entries = this.text.push(data, performance.now());
+    // Before a text that begins with a hole there is nothing to compare.
+    if (!this.text.isUnread) this.#before = Buffer.from(buffer.subarray(Math.max(0, got - BEFORE_BYTES), got));
+    return { entries, truncated: false, bytes: data.length };
+  }
+
+  /** Whether what stands before the position is still there. */
+  async #hasBefore(position: number): Promise<boolean> {
+    const { length } = this.#before;
+    const bytes = Buffer.alloc(length);
+    const got = await readFd(this.handle.fd, bytes, { position: position - length, length });
+    return got === length && bytes.equals(this.#before);
   }
 
   /** The file was cut: its text begins anew. */
@@ -126,10 +137,13 @@ export class TailFile {
 
   /** Remembers how the text begins now: it is read only if it still does. Whether it has begun. */
   async expectStart(): Promise<boolean> {
+    const { fd } = this.handle;
+    const textStart = await findTextStart(fd, Number((await statFd(fd)).size));
     const start = Buffer.alloc(BEFORE_BYTES);
-    const got = await readFd(this.handle.fd, start, { position: 0, length: start.length });
+    const got = await readFd(fd, start, { position: textStart, length: start.length });
     this.#expected = start.subarray(0, got);
     this.isRestarted = got === 0;
+    if (got > 0) this.text.skipTo(textStart);
     return got > 0;
   }
 
@@ -143,38 +157,37 @@ export class TailFile {
 
   async #skipToEnd(sizeBytes: number): Promise<void> {
     const { fd } = this.handle;
-    const sample = Buffer.alloc(Math.min(SAMPLE_BYTES, sizeBytes));
-    const sampled = await readFd(fd, sample, { position: 0, length: sample.length });
     const ending = Buffer.alloc(Math.min(SAMPLE_BYTES, sizeBytes));
     const from = sizeBytes - ending.length;
     const got = await readFd(fd, ending, { position: from, length: ending.length });
+    // It was truncated just now, and there is a hole where its end was: all of its new text is still to come.
+    if (ending[got - 1] === 0) return;
     // A last line without end is not passed over: it will be told when it is whole.
     const lineStart = ending.subarray(0, got).lastIndexOf(10) + 1;
     const position = lineStart === 0 && from > 0 ? from + got : from + lineStart;
-    const known = sample.subarray(0, sampled);
-    const format = detectFormat(known, { zone: this.#options.zone, writtenMs: Date.now() });
-    this.#sampleBytes = sampled;
-    const firstTimeMs = firstTimeOf(known, format);
+    const { sample, headFrom } = await this.#sampleOf(position);
+    const scrubber = this.#options.scrubber();
+    const format = detectFormat(sample, { zone: this.#options.zone, writtenMs: Date.now() });
+    const firstTimeMs = firstTimeOf(sample, format);
+    this.#sampleBytes = sample.length;
     const before = ending.subarray(0, position - from);
-    const start = {
-      name: this.handle.name,
-      offset: position,
-      format,
-      before,
-      ...(await this.#headOf(known, position)),
-    };
+    const head = maskStart(sample, HEAD_BYTES, scrubber);
+    const start = { name: this.handle.name, offset: position, format, before, head, headFrom };
     this.text = new TailText({ ...start, ...rulesOf(this.#options) });
     this.text.firstTimeMs = firstTimeMs;
     this.#before = Buffer.from(before.subarray(-BEFORE_BYTES));
   }
 
-  /** What names the file, and where that begins: behind a hole. Of what is read later, `TailText` takes it. */
-  async #headOf(start: Buffer, end: number): Promise<{ head: Buffer; headFrom: number }> {
-    const scrubber = this.#options.scrubber();
-    if (start[0] !== 0) return { head: maskStart(start, HEAD_BYTES, scrubber), headFrom: 0 };
+  /** The start of the text, by which its format and the file are known, and where it stands: behind a hole. */
+  async #sampleOf(end: number): Promise<{ sample: Buffer; headFrom: number }> {
+    const read = async (position: number) => {
+      const bytes = Buffer.alloc(Math.min(SAMPLE_BYTES, end - position));
+      return bytes.subarray(0, await readFd(this.handle.fd, bytes, { position, length: bytes.length }));
+    };
+    const sample = await read(0);
+    if (sample[0] !== 0) return { sample, headFrom: 0 };
     const headFrom = await findTextStart(this.handle.fd, end);
-    const most = Math.min(HEAD_BYTES, end - headFrom);
-    return { head: await readStart(this.handle.fd, most, scrubber, headFrom), headFrom };
+    return { sample: await read(headFrom), headFrom };
   }
 
   /** The format by the file's start, again when there is much more of it, and when the year may be another. */
@@ -183,11 +196,12 @@ export class TailFile {
     const isOld = nowMs - this.formatMs > FORMAT_MS;
     const step = this.text.format.timed ? SAMPLE_STEP : UNTIMED_STEP;
     if (!isOld && (this.#sampleBytes >= SAMPLE_BYTES || end < this.#sampleBytes * step)) return;
-    const length = Math.min(end, SAMPLE_BYTES);
+    const position = this.text.start;
+    const length = Math.min(end - position, SAMPLE_BYTES);
     let sample = start?.subarray(0, length);
     if (!sample || sample.length < length) {
       sample = Buffer.alloc(length);
-      const got = await readFd(this.handle.fd, sample, { position: 0, length });
+      const got = await readFd(this.handle.fd, sample, { position, length });
       sample = sample.subarray(0, got);
     }
     // Behind a hole; as long as there is nothing but a hole, nothing is known.
@@ -204,6 +218,8 @@ export class TailFile {
     this.text.format = detectFormat(sample, { zone, writtenMs: Date.now() });
   }
 }
+
+const TRUNCATED: ReadStep = { entries: [], truncated: true, bytes: 0 };
 
 function startsWith(data: Buffer, start: Buffer): boolean {
   return data.subarray(0, start.length).equals(start);

@@ -27,7 +27,7 @@ export interface Junction {
 }
 
 export function junctionOf({ ring, placeCursor: until, current, name }: LogTail): Junction {
-  return { seq: ring.nextSeq, until, unread: current?.text.toldOffset === 0 ? name : undefined };
+  return { seq: ring.nextSeq, until, unread: current?.text.isUntold ? name : undefined };
 }
 
 /** One follower's place in one log. It holds a number, not a queue. */

@@ -52,7 +52,7 @@ export class TailText implements EntrySource {
     this.#settled = offset;
     this.#feed = new ScrubFeed(scrubber, before);
     this.#idleMs = times.idleMs ?? IDLE_MS;
-    this.#assembler = new RecordAssembler(format, offset, { ...times, continues: offset > 0 });
+    this.#assembler = new RecordAssembler(format, offset, { ...times, continues: offset > headFrom });
   }
 
   get name(): string {
@@ -72,6 +72,28 @@ export class TailText implements EntrySource {
 
   get head(): Buffer {
     return this.#head;
+  }
+
+  /** Where the text begins: behind a hole, if the file starts with one. */
+  get start(): number {
+    return this.#headFrom;
+  }
+
+  /** Nothing of it was read yet. */
+  get isUnread(): boolean {
+    return this.#head.length === 0 && this.position === this.#headFrom;
+  }
+
+  /** Nothing of it was emitted yet. */
+  get isUntold(): boolean {
+    return this.toldOffset <= this.#headFrom;
+  }
+
+  /** Passes over the hole that the file begins with. */
+  skipTo(start: number): void {
+    this.#assembler.skip(start - this.#settled);
+    this.#settled = start;
+    this.#headFrom = start;
   }
 
   get mark(): FileMark {
@@ -101,7 +123,9 @@ export class TailText implements EntrySource {
   }
 
   push(data: Buffer, nowMs: number): RecordEntry[] {
-    const settled = this.#feed.push(data);
+    const nuls = this.isUnread ? countNuls(data) : 0;
+    if (nuls > 0) this.skipTo(this.#settled + nuls);
+    const settled = this.#feed.push(data.subarray(nuls));
     this.#heldMs = nowMs;
     return this.#entries(this.#take(settled, nowMs));
   }
@@ -137,7 +161,6 @@ export class TailText implements EntrySource {
   }
 
   #extendHead(data: Buffer): void {
-    if (this.#head.length === 0 && this.#settled === this.#headFrom) this.#headFrom += countNuls(data);
     const known = this.#headFrom + this.#head.length;
     const isKnown = this.#head.length >= HEAD_BYTES || this.#settled + data.length <= known;
     if (isKnown || this.#settled > known) return;

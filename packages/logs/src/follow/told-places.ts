@@ -11,9 +11,9 @@ export class ToldPlaces {
   #places: { hash: string; mark: FileMark; end: number }[] = [];
   #ends = new WeakMap<EntrySource, number>();
 
-  note({ cursor, offset, bytes }: FoundRecord): void {
+  note({ cursor, offset, bytes }: Pick<FoundRecord, 'cursor' | 'offset' | 'bytes'>): void {
     const last = this.#places.at(-1);
-    const hash = cursor.slice(0, cursor.indexOf('.'));
+    const hash = hashOf(cursor);
     if (last?.hash === hash) {
       last.end = offset + bytes;
       return;
@@ -23,6 +23,12 @@ export class ToldPlaces {
     this.#places.push({ hash, mark, end: offset + bytes });
     if (this.#places.length > MAX_PLACES) this.#places.shift();
     this.#ends = new WeakMap();
+  }
+
+  /** Whether a record of the history was emitted before: where its start is gone, the history continues by time. */
+  has({ cursor, offset }: FoundRecord): boolean {
+    const hash = hashOf(cursor);
+    return this.#places.some((place) => place.hash === hash && offset < place.end);
   }
 
   /** What of the record is still to be told, or `undefined`. */
@@ -43,4 +49,9 @@ export class ToldPlaces {
     if (source.head.length >= HEAD_BYTES) this.#ends.set(source, end);
     return end;
   }
+}
+
+/** Of the file's first bytes. */
+function hashOf(cursor: string): string {
+  return cursor.slice(0, cursor.indexOf('.'));
 }

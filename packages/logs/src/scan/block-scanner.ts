@@ -1,7 +1,7 @@
 import type { ScanKernel } from '../kernel/scan-kernel.ts';
 import type { Format, LineHead } from '../parse/format.ts';
 import type { Zone } from '../parse/zone.ts';
-import { BLOCK_BYTES, HEAD_LOOK_BYTES, headLookBytes, splitOffset } from './blocks.ts';
+import { BLOCK_BYTES, blockOf, HEAD_LOOK_BYTES, headLookBytes, splitOffset } from './blocks.ts';
 import type { BlockCheck } from './jobs.ts';
 import { type RecordTable, TableRoom } from './record-table.ts';
 import type { TextReader } from './text-reader.ts';
@@ -61,6 +61,16 @@ export class BlockScanner {
     this.blockEnd = Math.min(1 + BLOCK_BYTES, loaded);
   }
 
+  /** Whether the text begins in the block. */
+  get isFirst(): boolean {
+    return this.#block === blockOf(this.#scrubbed.start ?? 0);
+  }
+
+  /** Where the text begins in the block that is the first of it. */
+  get #textStart(): number {
+    return this.positionOf(this.#scrubbed.start ?? 0);
+  }
+
   /** Whether secrets are masked in what is loaded, if any are at all. */
   get isScrubbed(): boolean {
     return this.#text === this.#scrubbed;
@@ -109,7 +119,7 @@ export class BlockScanner {
   records(): RecordTable {
     const first = this.#lineStart(1, this.blockEnd);
     const table = this.#format.name === 'contract' ? this.#contractTable(first) : this.#lineTable(first);
-    const isHeadless = this.#block === 0 ? table.starts[0] !== 1 || table.count === 0 : table.count === 0;
+    const isHeadless = table.count === 0 || (this.isFirst && table.starts[0] !== this.#textStart);
     const start = isHeadless ? this.#headlessStart(first) : undefined;
     if (start !== undefined) this.#insertFirst(table, start);
     table.end = this.recordsEnd();
@@ -135,7 +145,7 @@ export class BlockScanner {
    * where none does: all of the block belongs to the record before it.
    */
   firstRecord(): { start: number; continues: boolean } | undefined {
-    if (this.#block === 0) return { start: 1, continues: false };
+    if (this.isFirst) return { start: this.#textStart, continues: false };
     const line = this.#lineStart(1, this.blockEnd);
     const head = this.#firstHead(line, this.blockEnd);
     if (head >= 0) return { start: head, continues: false };
@@ -265,7 +275,7 @@ export class BlockScanner {
 
   /** Where the first record of a block starts that does not begin with a head: of the text's first, at its first byte. */
   #headlessStart(firstLine: number): number | undefined {
-    return this.#block === 0 ? 1 : this.#splitOf(1, this.blockEnd, firstLine);
+    return this.isFirst ? this.#textStart : this.#splitOf(1, this.blockEnd, firstLine);
   }
 
   /** Where a record is split in the headless block `[start, end)`; `undefined` in a last one that is not whole. */
@@ -283,7 +293,7 @@ export class BlockScanner {
     times[0] = Number.NaN;
     ranks[0] = 0;
     table.count = count + 1;
-    table.firstContinues = this.#block > 0;
+    table.firstContinues = !this.isFirst;
   }
 }
 

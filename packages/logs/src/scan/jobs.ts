@@ -13,6 +13,10 @@ export interface ScanFile {
   /** Of the text: the same, unless it is compressed. */
   textBytes: number;
   gzMap: GzMap | undefined;
+  /** Where its text begins; only NULs stand before it. */
+  textStart: number;
+  /** Of a plain file: length and hash of the first bytes of its text. Where they differ, the file was truncated. */
+  start: { bytes: number; hash: number } | undefined;
   /** What is masked in its text. */
   scrub: ScrubRules | undefined;
   format: FormatName;

@@ -26,7 +26,7 @@ import type { ScanTools } from './scan-part.ts';
 import { scanRecords } from './scan-records.ts';
 import { scanTimes } from './scan-times.ts';
 import { alignToRecord, firstAt, seekTime } from './seek-time.ts';
-import { openTextReader, type ScrubberSource } from './text-reader.ts';
+import { assertNotTruncated, openTextReader, type ScrubberSource } from './text-reader.ts';
 
 /** A job with a regex may take its thread for so long; what is left of it is a job of its own, behind those of others. */
 const TURN_MS = 100;
@@ -40,6 +40,13 @@ export class JobRunner {
   #scrubber: Scrubber | undefined;
 
   async run(job: Job, isCancelled: () => boolean): Promise<JobResults[Job['kind']]> {
+    const result = await this.#run(job, isCancelled);
+    // Only now: what was read before it was truncated is as good as what is read from its copy.
+    if ('file' in job) assertNotTruncated(job.file);
+    return result;
+  }
+
+  async #run(job: Job, isCancelled: () => boolean): Promise<JobResults[Job['kind']]> {
     switch (job.kind) {
       case 'records':
         return scanRecords(job, await this.#matcher(job.filter), this.#turn(job, isCancelled));

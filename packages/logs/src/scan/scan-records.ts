@@ -41,7 +41,7 @@ export function scanRecords(job: RecordsJob, matcher: RecordMatcher, tools: Scan
       if (show.count >= limit || show.toldBytes >= MAX_TOLD_BYTES) return result(true);
       const continued = index === 0 && spans.firstContinues;
       // What stands before the first head of a file has no columns, whatever it looks like.
-      const headless = continued || (index === 0 && block === 0 && !scanner.headAt(start));
+      const headless = continued || (index === 0 && scanner.isFirst && !scanner.headAt(start));
       const { bytes } = scanner;
       show.add({ bytes, start, end, offset: scanner.offsetOf(start) }, { continued, headless });
     }

@@ -27,6 +27,8 @@ function scanFile(path: string, textBytes: number) {
     sizeBytes: textBytes,
     textBytes,
     gzMap: undefined,
+    textStart: 0,
+    start: undefined,
     scrub: undefined,
     format: 'contract' as const,
     zone: BERLIN.name,

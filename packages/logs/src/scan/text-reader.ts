@@ -1,13 +1,18 @@
 import { readSync } from 'node:fs';
+import { checkOf } from '../cursor/cursor.ts';
 import { GzText } from '../gzip/gz-text.ts';
 import { truncated, unreadable } from '../log-error.ts';
 import { ScrubbedText } from '../scrub/scrubbed-text.ts';
 import type { Scrubber, ScrubRules } from '../scrub/scrubber.ts';
 import type { ScanFile } from './jobs.ts';
 
+const NEWLINE = 10;
+
 /** The text of a file, uncompressed, read where a thread may wait. */
 export interface TextReader {
   readonly sizeBytes: number;
+  /** Where the text begins; absent: at 0. What stands before it is a hole, read as one line. */
+  readonly start?: number;
   /** Reads `[position, position + length)` to `target` from `at` on. */
   read(target: Buffer, at: number, position: number, length: number): number;
   /** The same without secrets masked, where they are. Only for telling what need not be looked at. */
@@ -25,7 +30,45 @@ export function openTextReader(file: ScanFile, { scrubberOf }: ScrubberSource): 
   return file.scrub ? new ScrubbedText(text, scrubberOf(file.scrub)) : text;
 }
 
-function openUnscrubbed({ name, fd, sizeBytes, textBytes, gzMap }: ScanFile): TextReader {
+function openUnscrubbed(file: ScanFile): TextReader {
+  const text = openWithHole(file);
+  return file.textStart > 0 ? new TextBehindHole(text, file.textStart) : text;
+}
+
+/** A text that begins with a hole. The hole is read as a line of its own, so that the first line of the text is one, too. */
+class TextBehindHole implements TextReader {
+  readonly sizeBytes: number;
+  readonly start: number;
+  readonly #text: TextReader;
+
+  constructor(text: TextReader, start: number) {
+    this.sizeBytes = text.sizeBytes;
+    this.start = start;
+    this.#text = text;
+  }
+
+  read(target: Buffer, at: number, position: number, length: number): number {
+    const got = this.#text.read(target, at, position, length);
+    const end = this.start - 1 - position;
+    if (end >= 0 && end < got) target[at + end] = NEWLINE;
+    return got;
+  }
+}
+
+/**
+ * Throws where the file was truncated since it was opened. One that has grown again since reads like any other: as NULs
+ * where its writer does not append, or as another text.
+ */
+export function assertNotTruncated({ name, fd, textStart, start }: ScanFile): void {
+  if (!start || start.bytes === 0) return;
+  const bytes = Buffer.allocUnsafe(start.bytes);
+  let filled = 0;
+  for (let got = -1; got !== 0 && filled < start.bytes; filled += got)
+    got = readSome(name, fd, bytes, filled, start.bytes - filled, textStart + filled);
+  if (filled < start.bytes || checkOf(bytes, 0, filled) !== start.hash) throw truncated(name);
+}
+
+function openWithHole({ name, fd, sizeBytes, textBytes, gzMap }: ScanFile): TextReader {
   if (gzMap) return new GzText(fd, sizeBytes, gzMap, { name });
   return {
     sizeBytes: textBytes,

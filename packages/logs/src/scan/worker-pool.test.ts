@@ -27,7 +27,16 @@ function openFile(lines: number): ScanFile {
   onTestFinished(() => closeSync(fd));
   const sizeBytes = lines * LINE.length;
   return {
-    ...{ name: 'a.log', fd, sizeBytes, textBytes: sizeBytes, gzMap: undefined, scrub: undefined },
+    ...{
+      name: 'a.log',
+      fd,
+      sizeBytes,
+      textBytes: sizeBytes,
+      gzMap: undefined,
+      textStart: 0,
+      start: undefined,
+      scrub: undefined,
+    },
     ...{ format: 'contract', zone: 'UTC', writtenMs: 0 },
   };
 }

@@ -7,12 +7,14 @@ const MIN_IN_PLACE_BYTES = 64 * 1024;
 /** A text whose secrets are masked wherever it is read, by looking at what stands around. */
 export class ScrubbedText implements TextReader {
   readonly sizeBytes: number;
+  readonly start: number;
   readonly unscrubbed: TextReader;
   readonly #scrubber: Scrubber;
   #room: Buffer = Buffer.alloc(0);
 
   constructor(text: TextReader, scrubber: Scrubber) {
     this.sizeBytes = text.sizeBytes;
+    this.start = text.start ?? 0;
     this.unscrubbed = text;
     this.#scrubber = scrubber;
   }

@@ -164,7 +164,8 @@ async function boundsOf(task: FamilyTask, opened: OpenFile, number: number): Pro
   const { shop, family, range, flag } = task;
   try {
     const file = await shop.prepare(opened, flag, family.problems);
-    const startBytes = number === range.from.file ? range.from.offset : 0;
+    const from = number === range.from.file ? range.from.offset : 0;
+    const startBytes = Math.max(from, opened.textStart);
     const endBytes = number === range.to.file ? Math.min(range.to.offset, file.textBytes) : file.textBytes;
     if (startBytes >= endBytes) return undefined;
     const index = shop.indexOf(opened);

@@ -24,6 +24,23 @@ export async function findRecord(
   return undefined;
 }
 
+/**
+ * The end of the text in which the marked record stood behind all that is left: it was written between the copying and
+ * the truncation of its file. What is left comes before it.
+ */
+export async function findShortened(
+  { shop, flag }: PlaceFinder,
+  family: OpenFamily,
+  mark: RecordMark,
+): Promise<Place | undefined> {
+  for (const [file, candidate] of family.files.entries()) {
+    if (mark.headBytes === 0 || !isSameHead(candidate, mark)) continue;
+    const { textBytes } = await shop.prepare(candidate, flag, family.problems);
+    if (mark.offset + mark.checkBytes > textBytes) return { file, offset: textBytes };
+  }
+  return undefined;
+}
+
 async function holds(
   { shop, flag }: PlaceFinder,
   file: OpenFile,

@@ -218,18 +218,30 @@ describe('a file of NULs', () => {
     ftruncateSync(fd, 64 * MIB);
     closeSync(fd);
     const logs = openDir(dir, OPTIONS);
-    const all = await ask(logs, { file: 'a.log', limit: 3 });
-    // Split in the middle of every block.
+    expect((await ask(logs, { file: 'a.log', limit: 3 })).records).toEqual([]);
+    expect((await ask(logs, { file: 'a.log', terms: ['x'] })).records).toEqual([]);
+    expect((await logs.histogram({ file: 'a.log', buckets: 10 })).untimed).toBe(0);
+    truncateSync(path, 63 * MIB);
+    appendFileSync(path, lines(100, 5));
+    for (const order of ['newest', 'oldest'] as const) {
+      const behind = await ask(logs, { file: 'a.log', order, limit: 100 });
+      expect(behind.records.every(({ timeMs }) => timeMs !== undefined)).toBe(true);
+      const wanted = numbered(100, 5);
+      expect(messages(behind.records)).toEqual(order === 'newest' ? wanted.reverse() : wanted);
+    }
+  });
+
+  test('longer than 64 MiB is split in the middle of every block', async () => {
+    const dir = tempDir();
+    const fd = openSync(join(dir, 'a.log'), 'w');
+    ftruncateSync(fd, 65 * MIB);
+    closeSync(fd);
+    const all = await ask(openDir(dir, OPTIONS), { file: 'a.log', limit: 3 });
     expect(all.records.map(({ offset, bytes }) => [offset / BLOCK_BYTES, bytes / BLOCK_BYTES])).toEqual([
       [0, 1.5],
       [1.5, 1],
       [2.5, 1],
     ]);
-    expect((await ask(logs, { file: 'a.log', terms: ['x'] })).records).toEqual([]);
-    expect((await logs.histogram({ file: 'a.log', buckets: 10 })).untimed).toBe((64 * MIB) / BLOCK_BYTES);
-    appendFileSync(path, `\n${lines(100, 5)}`);
-    const behind = await ask(logs, { file: 'a.log', order: 'newest', limit: 100 });
-    expect(messages(behind.records)).toEqual(numbered(100, 5).reverse());
   });
 
   test('in front of a log, as copy and truncate leaves them, hides nothing of it', async () => {

@@ -21,13 +21,15 @@ export async function openFamily(
   const files: OpenFile[] = [];
   const problems: FileProblem[] = [];
   try {
-    for (const file of names) {
+    // The newest first: once the live file is seen truncated, the copy of its text is whole.
+    for (const file of names.toReversed()) {
       options.signal?.throwIfAborted();
       const opened = await opener.open(file, options).catch((error: unknown) => noteProblem(problems, file, error));
-      if (opened) files.push(opened);
+      if (opened) files.unshift(opened);
     }
-    const filled = files.filter(({ handle }) => handle.sizeBytes > 0);
-    for (const { handle } of files) if (handle.sizeBytes === 0) handle.release();
+    const isFilled = ({ handle, compressed, textStart }: OpenFile) => handle.sizeBytes > (compressed ? 0 : textStart);
+    const filled = files.filter(isFilled);
+    for (const file of files) if (!isFilled(file)) file.handle.release();
     return { name, problems, ...(await withoutCopies(inTimeOrder(filled), opener, options)) };
   } catch (error) {
     for (const { handle } of files) handle.release();

@@ -6,7 +6,7 @@ import { readFd } from '../file/fs-calls.ts';
 import { gunzipRange, packedHead } from '../file/gunzip.ts';
 import type { HandleCache } from '../file/handle-cache.ts';
 import type { LogHandle } from '../file/log-handle.ts';
-import { findTextStart, readStart } from '../file/read-start.ts';
+import { findTextStart, maskStart, readStart } from '../file/read-start.ts';
 import type { SharedReads } from '../file/shared-reads.ts';
 import { isGzipName } from '../file/text-source.ts';
 import { LogError } from '../log-error.ts';
@@ -38,6 +38,10 @@ export interface OpenFile extends FileFacts {
   compressed: boolean;
   /** The first bytes of its text. */
   head: Buffer;
+  /** Where its text begins: behind a hole, if the file was truncated under a writer without O_APPEND. */
+  textStart: number;
+  /** Of a plain file: its first bytes as they are. Where they differ later, the file was truncated since. */
+  firstBytes: Buffer;
   /** Names the very file, for what is remembered of it. */
   key: string;
 }
@@ -70,14 +74,16 @@ export class FileOpener {
     const handle = await this.#handles.acquire(name);
     try {
       const compressed = isGzipName(name);
-      const head = await this.#headBehindHole(handle, compressed, options);
+      const { head, textStart, firstBytes } = await this.#start(handle, compressed, options);
       const mark = markFile(head);
-      const facts = await this.#facts(handle, compressed, mark, options);
+      const facts = await this.#facts({ handle, compressed, mark, textStart }, options);
       return {
         name,
         handle,
         compressed,
         head,
+        textStart,
+        firstBytes,
         key: this.#keyOf(handle, facts.mark, compressed),
         ...facts,
         mark,
@@ -93,55 +99,70 @@ export class FileOpener {
     return `${dev}:${ino}:${headHash}:${compressed}:${this.#reads.scrubber?.id ?? ''}`;
   }
 
-  async #facts(handle: LogHandle, compressed: boolean, mark: FileMark, options: ReadOptions): Promise<FileFacts> {
+  async #facts(file: StartedFile, options: ReadOptions): Promise<FileFacts> {
+    const { handle, compressed, mark } = file;
     const key = this.#keyOf(handle, mark, compressed);
     const known = this.#known.get(key);
     const stamp = isSettledForWriters(handle) ? stampOf(handle) : undefined;
     if (known && stamp !== undefined && known.stamp === stamp) return known.facts;
-    const start = await this.#head(handle, compressed, SAMPLE_BYTES, options);
-    const isHole = !compressed && start.length === SAMPLE_BYTES && start.every((byte) => byte === 0);
-    // A file that was cut under a writer who goes on where he was starts with a hole: its end tells more.
-    const bytes = isHole ? await this.#end(handle) : start;
+    const bytes = await this.#sample(file, options);
     const sample = createHash('sha256').update(bytes).digest('base64');
     const clock = { zone: this.#zone, writtenMs: Number(handle.modifiedNs / 1_000_000n) };
     // Telling the format takes milliseconds; the same bytes have the same one.
     const format = known?.sample === sample ? createFormat(known.facts.format, clock) : detectFormat(bytes, clock);
-    const firstMs = isHole ? null : firstTime(bytes, format.readHead);
+    const firstMs = firstTime(bytes, format.readHead);
     const facts = { mark, format: format.name, timed: format.timed, firstMs };
     if (this.#known.size >= MAX_REMEMBERED) this.#known.clear();
     this.#known.set(key, { facts, stamp, sample });
     return facts;
   }
 
-  /** The last whole lines of a plain file. */
-  async #end(handle: LogHandle): Promise<Buffer> {
-    const buffer = Buffer.allocUnsafe(SAMPLE_BYTES);
-    const position = handle.sizeBytes - buffer.length;
-    const end = buffer.subarray(0, await readFd(handle.fd, buffer, { position, length: buffer.length }));
-    return end.subarray(end.indexOf(10) + 1);
+  /** Where the text begins, and its first bytes: masked, and of a plain file as they are, too. */
+  async #start(handle: LogHandle, compressed: boolean, options: ReadOptions): Promise<FileStart> {
+    const { scrubber } = this.#reads;
+    if (compressed) {
+      const head = await this.#unpacked(handle, 0, HEAD_BYTES, options);
+      if (head[0] !== 0) return { head, textStart: 0, firstBytes: NOTHING };
+      const behind = await packedHead({ handle, reads: this.#reads }, HEAD_BYTES, options);
+      return { head: behind.head, textStart: behind.start, firstBytes: NOTHING };
+    }
+    const most = HEAD_BYTES + (scrubber?.rightBytes ?? 0);
+    let bytes = await readPart(handle, 0, most);
+    const textStart = bytes[0] === 0 ? await findTextStart(handle.fd, handle.sizeBytes) : 0;
+    if (textStart > 0) bytes = await readPart(handle, textStart, most);
+    const firstBytes = Buffer.from(bytes.subarray(0, HEAD_BYTES));
+    return { head: maskStart(bytes, HEAD_BYTES, scrubber), textStart, firstBytes };
   }
 
-  /** The first bytes of the text: behind the hole where the file starts with one. */
-  async #headBehindHole(handle: LogHandle, compressed: boolean, options: ReadOptions): Promise<Buffer> {
-    const start = await this.#head(handle, compressed, HEAD_BYTES, options);
-    if (start[0] !== 0) return start;
-    if (compressed) return packedHead({ handle, reads: this.#reads }, HEAD_BYTES, options);
-    const from = await findTextStart(handle.fd, handle.sizeBytes);
-    return readStart(handle.fd, Math.min(HEAD_BYTES, handle.sizeBytes - from), this.#reads.scrubber, from);
+  /** The start of the text, which tells its format. */
+  async #sample({ handle, compressed, textStart }: StartedFile, options: ReadOptions): Promise<Buffer> {
+    if (compressed) return this.#unpacked(handle, textStart, textStart + SAMPLE_BYTES, options);
+    const most = Math.min(SAMPLE_BYTES, handle.sizeBytes - textStart);
+    return readStart(handle.fd, most, this.#reads.scrubber, textStart);
   }
 
-  async #head(handle: LogHandle, compressed: boolean, most: number, options: ReadOptions): Promise<Buffer> {
-    if (!compressed) return readStart(handle.fd, Math.min(most, handle.sizeBytes), this.#reads.scrubber);
+  async #unpacked(handle: LogHandle, start: number, end: number, options: ReadOptions): Promise<Buffer> {
     const parts: Buffer[] = [];
     try {
-      const text = gunzipRange({ handle, reads: this.#reads }, 0, most, options);
+      const text = gunzipRange({ handle, reads: this.#reads }, start, end, options);
       for await (const chunk of text) parts.push(Buffer.from(chunk));
     } catch (error) {
-      // What stands before the damage can be read; the scan will tell of it.
+      // What stands before the damage can be read; the scan reports it.
       if (!(error instanceof LogError) || error.code !== 'LOG_FILE_CORRUPT') throw error;
     }
     return Buffer.concat(parts);
   }
+}
+
+const NOTHING = Buffer.alloc(0);
+
+type FileStart = Pick<OpenFile, 'head' | 'textStart' | 'firstBytes'>;
+type StartedFile = Pick<OpenFile, 'handle' | 'compressed' | 'mark' | 'textStart'>;
+
+/** Of a plain file, nothing beyond its size when it was opened. */
+async function readPart({ fd, sizeBytes }: LogHandle, position: number, most: number): Promise<Buffer> {
+  const buffer = Buffer.allocUnsafe(Math.max(0, Math.min(most, sizeBytes - position)));
+  return buffer.subarray(0, await readFd(fd, buffer, { position, length: buffer.length }));
 }
 
 type ReadHead = (bytes: Buffer, start: number, end: number, head: LineHead) => boolean;

@@ -4,7 +4,7 @@ import { BLOCK_BYTES } from '../scan/blocks.ts';
 import type { CancelFlag } from '../scan/cancel-flag.ts';
 import { disorderNear } from '../scan/seek-time.ts';
 import type { SearchQuery, StartPoint } from '../types.ts';
-import { findRecord, recordGone } from './find-record.ts';
+import { findRecord, findShortened, recordGone } from './find-record.ts';
 import { noteUntimed, type OpenFamily } from './open-family.ts';
 import type { ScanShop } from './scan-shop.ts';
 
@@ -42,7 +42,10 @@ export async function rangeOf(finder: PlaceFinder, family: OpenFamily, query: Se
     if (newestFirst) range.to = start.place;
     else range.from = start.inclusive ? start.place : behind(start.place);
   }
-  const until = query.until === undefined ? undefined : await findAny(finder, family, query.until);
+  const until =
+    query.until === undefined
+      ? undefined
+      : ((await findAny(finder, family, query.until)) ?? (await endOfRest(finder, family, query)));
   if (until) {
     found.until = true;
     if (newestFirst) range.from = behind(until.place);
@@ -129,6 +132,23 @@ async function byTime(
   const { code, message: detail } = recordGone();
   family.problems.push({ file: gone.file, code, detail });
   return { place: await placeAt(finder, family, gone.delivered.timeMs), inclusive: true };
+}
+
+/** Where the end of a range is gone, but not the text it stood in: what is left of that, and that some is gone is reported. */
+async function endOfRest(
+  finder: PlaceFinder,
+  family: OpenFamily,
+  { until, order }: SearchQuery,
+): Promise<{ place: Place } | undefined> {
+  if (until === undefined || order === 'newest') return undefined;
+  for (const mark of decodeCursor(until)) {
+    const place = await findShortened(finder, family, mark);
+    if (!place) continue;
+    const { code, message: detail } = recordGone();
+    family.problems.push({ file: mark.file, code, detail });
+    return { place };
+  }
+  return undefined;
 }
 
 /** A cursor may name records of several logs: the one of this family counts. */

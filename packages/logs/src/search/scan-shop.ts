@@ -1,3 +1,4 @@
+import { checkOf } from '../cursor/cursor.ts';
 import { isSettled, isSettledForWriters, stampOf } from '../file/file-stamp.ts';
 import type { LogHandle } from '../file/log-handle.ts';
 import type { GzMap } from '../gzip/gz-map.ts';
@@ -61,6 +62,8 @@ export class ScanShop {
       sizeBytes: handle.sizeBytes,
       textBytes: handle.sizeBytes,
       gzMap: undefined,
+      textStart: file.textStart,
+      start: file.compressed ? undefined : startOf(file),
       scrub: this.#scrubber()?.rules,
       format,
       zone: this.zone.id,
@@ -101,6 +104,10 @@ export class ScanShop {
     }
     return making.waitFor(flag);
   }
+}
+
+function startOf({ firstBytes }: OpenFile): ScanFile['start'] {
+  return { bytes: firstBytes.length, hash: checkOf(firstBytes, 0, firstBytes.length) };
 }
 
 /** While a change need not show in the stamp, a map is only for those who have the file open with it. */
