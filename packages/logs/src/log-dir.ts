@@ -9,7 +9,8 @@ import { isGzipName } from './file/text-source.ts';
 import { LogError } from './log-error.ts';
 import { isNear, nearestNames } from './nearest-names.ts';
 import { createZone, type Zone } from './parse/zone.ts';
-import { type ListedNames, listFamily, listFiles, listNames, type SeenFile } from './read/list.ts';
+import { listFiles, type SeenFile } from './read/list.ts';
+import type { ListedNames } from './read/list-family.ts';
 import { openLog } from './read/open-log.ts';
 import { PackedSecrets } from './read/packed-secrets.ts';
 import { tail } from './read/tail.ts';
@@ -93,7 +94,10 @@ export class LogDir {
     this.#isHidden = createHiddenNames(hidden);
     this.#handles = new HandleCache(path, this.#isHidden);
     this.#listings = new SharedLook(() => listFiles(path, { isHidden: this.#isHidden }));
-    this.#names = new SharedLook(() => listNames(path, { isHidden: this.#isHidden }));
+    this.#names = new SharedLook(async () => {
+      const { listNames } = await import('./read/list-family.ts');
+      return listNames(path, { isHidden: this.#isHidden });
+    });
   }
 
   /** Resources in use: what the leak tests watch. */
@@ -201,10 +205,10 @@ export class LogDir {
 
   /** Of all files; or of one log, and perhaps of others. */
   async #list(family: string | undefined): Promise<SeenFile[]> {
-    const names = family === undefined ? undefined : await this.#names.look('');
-    const found =
-      names && family !== undefined && (await listFamily(this.path, family, names, { isHidden: this.#isHidden }));
-    return found || this.#listings.look('');
+    if (family === undefined) return this.#listings.look('');
+    const names = await this.#names.look('');
+    const { listFamily } = await import('./read/list-family.ts');
+    return (await listFamily(this.path, family, names, { isHidden: this.#isHidden })) ?? this.#listings.look('');
   }
 
   async #acquire(name: string): Promise<LogHandle> {

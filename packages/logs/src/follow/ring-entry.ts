@@ -58,9 +58,11 @@ export class RecordEntry {
     return this.found({ raw: false }).cursor;
   }
 
-  /** Continues with this record itself. */
+  /** Continues with this record itself; where its file is gone, with what is not older. */
   get before(): string {
-    return resumeCursor({ cursor: this.cursor, offset: this.piece.offset, bytes: 0 });
+    const { timeMs } = this.first.piece.head;
+    const at = { cursor: this.cursor, offset: this.piece.offset, bytes: 0 };
+    return resumeCursor({ ...at, timeMs: Number.isNaN(timeMs) ? undefined : timeMs });
   }
 
   /** Cursor of the place behind it. */

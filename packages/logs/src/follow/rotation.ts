@@ -11,8 +11,19 @@ export interface Replacement {
   atLeast: number;
 }
 
-/** The name leads to another file now: tells the rest of the old one and of those that were live in between. */
-export async function passReplaced(tail: LogTail, old: TailFile, { next, atLeast }: Replacement): Promise<void> {
+/**
+ * The name leads to another file now: emits the rest of the old one and of those that were live in between. Whatever
+ * fails meanwhile, the follow continues with the next file: what could not be read is reported.
+ */
+export async function passReplaced(tail: LogTail, old: TailFile, replacement: Replacement): Promise<void> {
+  try {
+    await passFiles(tail, old, replacement);
+  } catch {
+    tellGap(tail, 'gone');
+  }
+}
+
+async function passFiles(tail: LogTail, old: TailFile, { next, atLeast }: Replacement): Promise<void> {
   const {
     oldName,
     copies,

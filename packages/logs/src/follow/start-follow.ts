@@ -13,7 +13,7 @@ export async function* startFollow(
 ): AsyncGenerator<FollowItem[], void, undefined> {
   if (start === 'end') return;
   if ('back' in start) yield* tellLast(start.back, readers, parts);
-  else if ('timeMs' in start) for (const reader of readers) yield* tellSince(reader, start, parts);
+  else if ('timeMs' in start) yield* sinceTime(start.timeMs, readers, parts);
   else yield* resume(start, readers, parts);
 }
 
@@ -68,11 +68,17 @@ async function* resume(
   yield* mergeStreams(named, parts.permits);
   // A log that the cursor does not name was quiet until then, or new: what it said since is told.
   const fromMs = newestMs === undefined ? sinceMs : Math.min(newestMs, sinceMs ?? newestMs);
-  if (fromMs === undefined) return;
-  yield* mergeStreams(
-    unnamed.map((reader) => () => tellSince(reader, { timeMs: fromMs }, parts)),
-    parts.permits,
-  );
+  if (fromMs !== undefined) yield* sinceTime(fromMs, unnamed, parts);
+}
+
+/** Several logs at a time: the sooner a history is read, the less of it can be removed before. */
+function sinceTime(
+  timeMs: number,
+  readers: readonly TailReader[],
+  parts: HistoryParts,
+): AsyncGenerator<FollowItem[], void, undefined> {
+  const histories = readers.map((reader) => () => tellSince(reader, { timeMs }, parts));
+  return mergeStreams(histories, parts.permits);
 }
 
 interface After {

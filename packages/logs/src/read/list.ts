@@ -1,7 +1,6 @@
 import type { BigIntStats } from 'node:fs';
 import { readdir, realpath, stat } from 'node:fs/promises';
 import { basename } from 'node:path';
-import { groupFamilies } from '../file/families.ts';
 import { entryPath } from '../file/find-entry.ts';
 import { statEntry } from '../file/fs-calls.ts';
 import { isWithin } from '../file/open-inside.ts';
@@ -40,7 +39,7 @@ export async function listFiles(
 }
 
 /** Those of the entries that are files, by name. */
-async function statFiles(
+export async function statFiles(
   dir: string,
   names: readonly Buffer[],
   { isHidden = () => false }: Pick<ListOptions, 'isHidden'>,
@@ -57,49 +56,11 @@ async function statFiles(
   return files.sort((a, b) => (a.name < b.name ? -1 : a.name > b.name ? 1 : 0));
 }
 
-/** The logs of a directory by the names of its entries alone. */
-export interface ListedNames {
-  /** The names of the files of each log. */
-  families: ReadonlyMap<string, readonly string[]>;
-  /** As they stand in the directory. */
-  bytes: ReadonlyMap<string, Buffer>;
-}
-
-export async function listNames(dir: string, { isHidden = () => false }: ListOptions = {}): Promise<ListedNames> {
-  const all = (await readNames(dir)).map((bytes) => [bytes.toString(), bytes] as const);
-  const bytes = new Map(all.filter(([name]) => !isHidden(name)));
-  const families = new Map(
-    groupFamilies([...bytes.keys()]).map(({ name, files }) => [name, files.map((file) => file.name)]),
-  );
-  return { families, bytes };
-}
-
-/**
- * The files of one log: of the others only the names are read. `undefined` where these do not tell, because one of them
- * is no file, or has gone meanwhile.
- */
-export async function listFamily(
-  dir: string,
-  family: string,
-  { families, bytes }: ListedNames,
-  options: ListOptions = {},
-): Promise<SeenFile[] | undefined> {
-  const names = families.get(family) ?? [];
-  const files = await statFiles(
-    dir,
-    names.flatMap((name) => bytes.get(name) ?? []),
-    options,
-  );
-  const found = groupFamilies(files.map(({ name }) => name));
-  const isWhole = names.length > 0 && files.length === names.length && found.length === 1 && found[0]?.name === family;
-  return isWhole ? files : undefined;
-}
-
 /**
  * Names only, as bytes. Asked for types too, Node looks at each entry itself where the file system does not tell
  * them, and fails altogether when one of them has gone meanwhile.
  */
-async function readNames(dir: string): Promise<Buffer[]> {
+export async function readNames(dir: string): Promise<Buffer[]> {
   try {
     return await readdir(dir, 'buffer');
   } catch (error) {
