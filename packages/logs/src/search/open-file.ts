@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { type FileMark, HEAD_BYTES } from '../cursor/cursor.ts';
 import { markFile } from '../cursor/file-mark.ts';
 import { isSettledForWriters, stampOf } from '../file/file-stamp.ts';
-import { readFd } from '../file/fs-calls.ts';
+import { readFd, statFd } from '../file/fs-calls.ts';
 import { gunzipRange, packedHead } from '../file/gunzip.ts';
 import type { HandleCache } from '../file/handle-cache.ts';
 import type { LogHandle } from '../file/log-handle.ts';
@@ -128,7 +128,7 @@ export class FileOpener {
     }
     const most = HEAD_BYTES + (scrubber?.rightBytes ?? 0);
     let bytes = await readPart(handle, 0, most);
-    const textStart = bytes[0] === 0 ? await findTextStart(handle.fd, handle.sizeBytes) : 0;
+    const textStart = bytes[0] === 0 ? await textStartOf(handle) : 0;
     if (textStart > 0) bytes = await readPart(handle, textStart, most);
     const firstBytes = Buffer.from(bytes.subarray(0, HEAD_BYTES));
     return { head: maskStart(bytes, HEAD_BYTES, scrubber), textStart, firstBytes };
@@ -158,6 +158,16 @@ const NOTHING = Buffer.alloc(0);
 
 type FileStart = Pick<OpenFile, 'head' | 'textStart' | 'firstBytes'>;
 type StartedFile = Pick<OpenFile, 'handle' | 'compressed' | 'mark' | 'textStart'>;
+
+/**
+ * A file of nothing but NULs is no log that was truncated, and read as it is; unless it has grown: then its text begins
+ * behind what was seen of it.
+ */
+async function textStartOf({ fd, sizeBytes }: LogHandle): Promise<number> {
+  const start = await findTextStart(fd, sizeBytes);
+  if (start < sizeBytes) return start;
+  return (await statFd(fd)).size > sizeBytes ? sizeBytes : 0;
+}
 
 /** Of a plain file, nothing beyond its size when it was opened. */
 async function readPart({ fd, sizeBytes }: LogHandle, position: number, most: number): Promise<Buffer> {
