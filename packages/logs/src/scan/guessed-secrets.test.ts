@@ -39,6 +39,8 @@ function plantedFile(): ScanFile {
     sizeBytes: size,
     textBytes: size,
     gzMap: undefined,
+    textStart: 0,
+    start: undefined,
     scrub,
     format: 'contract',
     zone: 'UTC',
