@@ -11,6 +11,9 @@ const REFUSALS: ReadonlySet<ErrorCode> = new Set(['UNAUTHENTICATED', 'FORBIDDEN'
 /** A question is told, an attempt to fill the log with one is not. */
 const MAX_VALUE_CHARS = 256;
 
+/** Of what the node could not do. */
+const MAX_FAILURE_CHARS = 2048;
+
 /** Of a parameter that is given many times. */
 const MAX_VALUES = 8;
 
@@ -34,6 +37,10 @@ export interface AccessEntry {
   code: ErrorCode | undefined;
   /** Told although its code alone is none of those that are. */
   isSuspicious: boolean;
+  /** The same as in the own log, which says nothing else of the request. */
+  id: string;
+  /** What the node could not do; `undefined` where nothing failed. */
+  failure: string | undefined;
   bytes: number | undefined;
   records: number | undefined;
   ms: number;
@@ -67,6 +74,7 @@ export function createAccessLog({ mode, isGuarded, isDenied, open }: AccessLogPa
   const isOfInterest = (entry: AccessEntry) =>
     mode === 'all' ||
     entry.isSuspicious ||
+    entry.failure !== undefined ||
     (entry.code !== undefined && REFUSALS.has(entry.code)) ||
     (isGuarded && entry.route !== undefined && SENSITIVE.has(entry.route)) ||
     asksForDenied(entry, isDenied);
@@ -95,7 +103,7 @@ function asksForDenied({ query }: AccessEntry, isDenied: (file: string) => boole
 }
 
 function tell(log: Logger, entry: AccessEntry): void {
-  const { identity, address, transport, operation, status, code, bytes, records, ms, via } = entry;
+  const { identity, address, transport, operation, status, code, bytes, records, ms, via, id, failure } = entry;
   const context = {
     who: identity?.name,
     kind: identity?.kind,
@@ -109,8 +117,11 @@ function tell(log: Logger, entry: AccessEntry): void {
     bytes,
     records,
     ms: Math.round(ms),
+    id,
+    failure: failure?.slice(0, MAX_FAILURE_CHARS),
   };
-  if (code === undefined) log.info('', 'answered', context);
+  if (failure !== undefined) log.error('', 'failed', context);
+  else if (code === undefined) log.info('', 'answered', context);
   else log.warn('', 'refused', context);
 }
 

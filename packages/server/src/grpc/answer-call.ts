@@ -9,22 +9,25 @@ import type { CredentialsEnded } from '../auth/standing-visits.ts';
 import { ClientGone, ReaderStalled } from '../doors/client-gone.ts';
 import { Deadline } from '../doors/deadline.ts';
 import type { DoorRules } from '../doors/door-rules.ts';
+import type { LoggedRequest, RequestLog } from '../doors/request-log.ts';
 import type { StreamUser } from '../doors/stream-slots.ts';
-import type { Logger } from '../own-log/logger.ts';
 import type { StreamCall, UnaryCall } from './calls/calls.ts';
 import { statusOf } from './errors.ts';
 import { MessageWriter } from './message-writer.ts';
 
 export interface Answering {
   rules: Pick<DoorRules, 'slots' | 'answerTimeoutMs' | 'stallTimeoutMs'>;
-  log: Logger;
-  method: string;
+  log: RequestLog;
   /** Whether it counts as a stream. */
   takesSlot: boolean;
   /** Whom the call is of. */
   userOf(metadata: Metadata): StreamUser;
   /** Calls back when the credentials of a call that does not end by itself count no longer. Others have none. */
   stay?: ((metadata: Metadata, end: (reason: CredentialsEnded) => void) => void) | undefined;
+  /** What the own log may say of a call. */
+  loggedOf(metadata: Metadata): LoggedRequest;
+  /** What the node could not do, for the access log. */
+  failed(metadata: Metadata, error: unknown): void;
   /** Ends a call at once that can be told nothing any more. */
   reset(metadata: Metadata): void;
 }
@@ -44,14 +47,14 @@ export function answerOnce<Request, Response>(
         if (answering.takesSlot) giveSlot = slots.take(answering.userOf(call.metadata));
         respond(null, await deadline.race(answer(call.request, deadline), () => {}));
       } catch (error) {
-        explain(error, answering);
+        explain(error, call.metadata, answering);
         respond(statusOf(error));
       } finally {
         deadline.met();
         giveSlot?.();
       }
     };
-    run().catch((error) => answering.log.error('call', 'a call could not be finished', { error }));
+    run().catch((error) => answering.log.unfinished(error));
   };
 }
 
@@ -78,7 +81,7 @@ export function answerInPieces<Request, Response>(
         giveSlot?.();
       }
     };
-    run().catch((error) => answering.log.error('call', 'a call could not be finished', { error }));
+    run().catch((error) => answering.log.unfinished(error));
   };
 }
 
@@ -112,16 +115,18 @@ function endEarly<Request, Response>(
   error: unknown,
   answering: Answering,
 ): void {
-  explain(error, answering);
+  explain(error, call.metadata, answering);
   if (error instanceof ReaderStalled) answering.reset(call.metadata);
   else if (!call.cancelled) call.emit('error', statusOf(error));
 }
 
 /** Tells the own log of failures that are the node's, not the client's. */
-function explain(error: unknown, { log, method }: Answering): void {
+function explain(error: unknown, metadata: Metadata, { log, loggedOf, failed }: Answering): void {
   if (error instanceof ClientGone) return;
   const code = codeOf(error);
-  if (error instanceof ReaderStalled) log.warn('call', 'an answer was cut', { method, error });
-  else if (code === 'INTERNAL') log.error('call', 'a call failed', { method, error });
-  else log.debug('call', 'a call was refused', { method, code });
+  const isCut = error instanceof ReaderStalled;
+  if (isCut || code === 'INTERNAL') failed(metadata, error);
+  if (isCut) log.cut(loggedOf(metadata), error);
+  else if (code === 'INTERNAL') log.failed(loggedOf(metadata), error);
+  else log.refused(loggedOf(metadata), code);
 }

@@ -6,13 +6,14 @@ import { clientKey, plainAddress } from '../auth/client-network.ts';
 import { TooManyFailures } from '../auth/failure-limit.ts';
 import type { Identity, Verdict } from '../auth/identity.ts';
 import type { CredentialsEnded } from '../auth/standing-visits.ts';
+import { type LoggedRequest, messageOf } from '../doors/request-log.ts';
 import type { StreamUser } from '../doors/stream-slots.ts';
 import { type ChunkCall, http2StreamOf } from './chunk-call.ts';
 import { statusOf } from './errors.ts';
 import type { GateOptions } from './gate.ts';
 import type { OversizedRequest } from './oversized-request.ts';
 import { queryOf } from './request-query.ts';
-import { roleOfCall, routeOfCall } from './route-of-method.ts';
+import { isKnownCall, roleOfCall, routeOfCall } from './route-of-method.ts';
 
 /** What a call ends with, as far as it is told. */
 interface ToldStatus {
@@ -50,6 +51,8 @@ export class CallCourse {
   #via: string | undefined;
   #code: ErrorCode | undefined;
   #isSuspicious = false;
+  #failure: string | undefined;
+  readonly logged: LoggedRequest;
   #hasEnded = false;
 
   constructor(path: string, call: ServerInterceptingCallInterface, options: GateOptions) {
@@ -57,6 +60,7 @@ export class CallCourse {
     this.#call = call;
     this.#options = options;
     this.#method = path.slice(path.lastIndexOf('.') + 1);
+    this.logged = { id: options.log.newId(), method: 'gRPC', route: isKnownCall(path) ? this.#method : 'none' };
   }
 
   limitArrival(): NodeJS.Timeout {
@@ -112,6 +116,10 @@ export class CallCourse {
     if (isErrorCode(told)) this.#code ??= told;
   }
 
+  failed(error: unknown): void {
+    this.#failure = messageOf(error);
+  }
+
   refuseOversized({ bytes }: OversizedRequest): void {
     this.status = status.RESOURCE_EXHAUSTED;
     const details = `the request has ${bytes} bytes, more than the ${this.#options.maxRequestBytes} of grpc.max-request-bytes`;
@@ -142,20 +150,14 @@ export class CallCourse {
       status: status[code],
       code: this.#code,
       isSuspicious: this.#isSuspicious,
+      id: this.logged.id,
+      failure: this.#failure,
       bytes: this.answer?.sent.bytes,
       records: this.answer?.sent.records,
       ms: seconds * 1000,
       via: this.#via,
     });
-    if (log.isEnabled('debug')) {
-      const ms = Math.round(seconds * 1000);
-      log.debug('access', 'answered', {
-        method: this.#method,
-        status: status[code],
-        ms,
-        client: addressOf(this.#call),
-      });
-    }
+    log.answered(this.logged, { status: status[code], bytes: this.answer?.sent.bytes, ms: seconds * 1000 });
   }
 
   #refuse(error: unknown): void {

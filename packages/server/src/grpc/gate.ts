@@ -6,8 +6,8 @@ import {
 } from '@grpc/grpc-js';
 import type { CredentialsEnded } from '../auth/standing-visits.ts';
 import type { DoorRules } from '../doors/door-rules.ts';
+import type { LoggedRequest, RequestLog } from '../doors/request-log.ts';
 import type { StreamUser } from '../doors/stream-slots.ts';
-import type { Logger } from '../own-log/logger.ts';
 import { CallCourse, stopping } from './call-course.ts';
 import { ChunkCall } from './chunk-call.ts';
 import { statusOf } from './errors.ts';
@@ -19,7 +19,7 @@ export interface GateOptions {
   /** A request must arrive whole in this time. */
   arrivalTimeoutMs: number;
   maxRequestBytes: number;
-  log: Logger;
+  log: RequestLog;
 }
 
 /**
@@ -70,6 +70,16 @@ export class Gate {
     });
     return course.answer;
   };
+
+  /** What the own log may say of a call. */
+  loggedOf(metadata: Metadata): LoggedRequest {
+    return this.#courses.get(metadata)?.logged ?? { id: '', method: 'gRPC', route: 'none' };
+  }
+
+  /** Keeps what the node could not do for the access log. */
+  failed(metadata: Metadata, error: unknown): void {
+    this.#courses.get(metadata)?.failed(error);
+  }
 
   /** Ends a call whose reader takes nothing: a status would wait behind the messages it does not read. */
   reset(metadata: Metadata): void {

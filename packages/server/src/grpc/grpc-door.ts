@@ -5,6 +5,7 @@ import { ReflectionService } from '@grpc/reflection';
 import { type NodeState, routeOf } from '@porthole/contract';
 import { HealthImplementation, protoPath } from 'grpc-health-check';
 import type { DoorRules } from '../doors/door-rules.ts';
+import { RequestLog } from '../doors/request-log.ts';
 import type { Logger } from '../own-log/logger.ts';
 import { type Answering, answerInPieces, answerOnce } from './answer-call.ts';
 import type { Calls, MethodName, StreamCall, UnaryCall } from './calls/calls.ts';
@@ -35,7 +36,8 @@ export interface GrpcDoorParts {
 
 /** Everything between an accepted connection and the node: the service, health and reflection. */
 export function createGrpcDoor(parts: GrpcDoorParts): GrpcDoor {
-  const gate = new Gate(parts);
+  const log = new RequestLog(parts.log);
+  const gate = new Gate({ ...parts, log });
   const server = new Server({
     ...KEEP_ALIVE,
     'grpc.max_concurrent_streams': Math.max(LEAST_CALLS_AT_ONCE, parts.rules.slots.most),
@@ -43,7 +45,7 @@ export function createGrpcDoor(parts: GrpcDoorParts): GrpcDoor {
     interceptors: [gate.interceptor],
   });
   const definition = loadServiceDefinition();
-  server.addService(limited(definition, parts), implementation(definition, parts, gate));
+  server.addService(limited(definition, parts), implementation(definition, { ...parts, log }, gate));
   const health = new HealthImplementation({ '': 'SERVING', [SERVICE_NAME]: 'SERVING' });
   health.addToServer(server);
   new ReflectionService({ ...loadSync(protoPath, { keepCase: true }), ...reflectedPackage() }).addToServer(server);
@@ -73,7 +75,7 @@ function limited(definition: NodeStateDefinition, { maxRequestBytes }: GrpcDoorP
 
 function implementation(
   definition: NodeStateDefinition,
-  { state, rules, log }: GrpcDoorParts,
+  { state, rules, log }: Pick<GrpcDoorParts, 'state' | 'rules'> & { log: RequestLog },
   gate: Gate,
 ): UntypedServiceImplementation {
   const calls: Calls = { ...createNodeCalls(state), ...createLogCalls(state), ...createRecordCalls(state, rules) };
@@ -84,10 +86,11 @@ function implementation(
     const answering: Answering = {
       rules,
       log,
-      method,
       takesSlot,
       userOf: (metadata) => ({ ...gate.userOf(metadata), isEndless: method === 'FollowLogs' }),
       stay: method === 'FollowLogs' ? stay : undefined,
+      loggedOf: (metadata) => gate.loggedOf(metadata),
+      failed: (metadata, error) => gate.failed(metadata, error),
       reset: (metadata) => gate.reset(metadata),
     };
     const call: StreamCall<never, object> | UnaryCall<never, object> = calls[method];

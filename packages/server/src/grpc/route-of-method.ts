@@ -31,6 +31,11 @@ export function routeOfCall(path: string): RouteId | undefined {
   return Object.hasOwn(ROUTE_OF_METHOD, method) ? ROUTE_OF_METHOD[method as MethodName] : undefined;
 }
 
+/** Whether the path is that of a method there is: anything else is what a client made up. */
+export function isKnownCall(path: string): boolean {
+  return routeOfCall(path) !== undefined || /^\/grpc\.health\.v1\.Health\/(?:Check|Watch)$/.test(path);
+}
+
 /** What a call asks for. The interface itself, which reflection tells, is for everyone who is known. */
 export function roleOfCall(path: string): RouteRole {
   if (isHealthCall(path)) return 'none';

@@ -3,6 +3,7 @@ import {
   type MemberRouteId,
   memberOperationOf,
   memberPathOf,
+  memberRouteOf,
   PATHS,
   ROUTE_IDS,
   type RouteId,
@@ -47,6 +48,11 @@ export function findRoute(path: string): RouteTarget | undefined {
 /** Its name in the metrics and logs. */
 export function operationOf(target: RouteTarget): string {
   return target.member === undefined ? target.route : memberOperationOf(target.route);
+}
+
+/** Its path as the documentation writes it, with the names of what stands in it. */
+export function templateOf({ route, member }: RouteTarget): string {
+  return member === undefined ? routeOf(route).path : memberRouteOf(route).path;
 }
 
 function findOpenRoute(path: string): RouteTarget | undefined {

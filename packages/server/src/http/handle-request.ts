@@ -7,13 +7,13 @@ import type { Identity } from '../auth/identity.ts';
 import { CredentialsEnded } from '../auth/standing-visits.ts';
 import { ClientGone, ReaderStalled } from '../doors/client-gone.ts';
 import { Deadline } from '../doors/deadline.ts';
+import { type LoggedRequest, messageOf, type RequestLog } from '../doors/request-log.ts';
 import type { StreamSlots, StreamUser } from '../doors/stream-slots.ts';
 import type { NodeMetrics } from '../metrics/metrics.ts';
-import type { Logger } from '../own-log/logger.ts';
 import type { Answer, RouteHandler, RouteRequest } from './answer.ts';
 import { VIA_HEADER } from './cluster-door.ts';
 import type { createCors } from './cors.ts';
-import { operationOf, type RouteTarget } from './find-route.ts';
+import { operationOf, type RouteTarget, templateOf } from './find-route.ts';
 import { type Arrival, admit, type GateOptions, visitorOf } from './gate.ts';
 import { problemAnswer } from './problem-answer.ts';
 import { readBody } from './read-body.ts';
@@ -29,7 +29,7 @@ export interface RequestHandling {
   slots: StreamSlots;
   metrics: NodeMetrics;
   accessLog: AccessLog;
-  log: Logger;
+  log: RequestLog;
   answerTimeoutMs: number;
 }
 
@@ -50,7 +50,7 @@ export function createRequestHandler(
 ): (request: IncomingMessage, response: ServerResponse) => void {
   return (request, response) => {
     const course = new RequestCourse(handling, request, response);
-    course.run().catch((error) => handling.log.error('request', 'a request could not be finished', { error }));
+    course.run().catch((error) => handling.log.unfinished(error));
   };
 }
 
@@ -72,12 +72,16 @@ class RequestCourse implements RouteRequest, Arrival {
   #operation = 'none';
   #code: ErrorCode | undefined;
   #isSuspicious = false;
+  /** What the node could not do, in its own words; for the access log. */
+  #failure: string | undefined;
+  readonly #id: string;
   #recordCount: RecordCount | undefined;
   #giveSlot: (() => void) | undefined;
   #leave: (() => void) | undefined;
   #answer: Answer | undefined;
 
   constructor(handling: RequestHandling, request: IncomingMessage, response: ServerResponse) {
+    this.#id = handling.log.newId();
     this.headers = request.headers;
     this.#handling = handling;
     this.#request = request;
@@ -92,6 +96,10 @@ class RequestCourse implements RouteRequest, Arrival {
 
   get signal(): AbortSignal {
     return this.#deadline.signal;
+  }
+
+  get #logged(): LoggedRequest {
+    return { id: this.#id, method: this.#request.method ?? '', route: this.target ? templateOf(this.target) : 'none' };
   }
 
   get trusted(): boolean {
@@ -186,8 +194,10 @@ class RequestCourse implements RouteRequest, Arrival {
   #explain(error: unknown): void {
     const code = codeOf(error);
     this.#code = code;
-    if (code === 'INTERNAL') this.#handling.log.error('request', 'a request failed', { url: this.#request.url, error });
-    else this.#handling.log.debug('request', 'a request was refused', { url: this.#request.url, code });
+    if (code === 'INTERNAL') {
+      this.#failure = messageOf(error);
+      this.#handling.log.failed(this.#logged, error);
+    } else this.#handling.log.refused(this.#logged, code);
   }
 
   /** After the head has gone out there is only one honest way to tell a failure: the connection ends too early. */
@@ -199,13 +209,15 @@ class RequestCourse implements RouteRequest, Arrival {
     this.#response.destroy();
     metrics.countCut(stalled ? 'stalled' : clientLeft ? 'client' : refused ? 'credentials' : 'source');
     if (refused) this.#explain(error);
-    else if (!clientLeft)
-      log.warn('request', 'an answer was cut', { url: this.#request.url, bytes: this.#writer.sentBytes, error });
+    else if (!clientLeft) {
+      this.#failure = messageOf(error);
+      log.cut(this.#logged, error, this.#writer.sentBytes);
+    }
   }
 
   #count(): void {
     const { metrics, accessLog, log } = this.#handling;
-    const { method = '', url } = this.#request;
+    const { method = '' } = this.#request;
     const seconds = (performance.now() - this.#startedMs) / 1000;
     const { headersSent, statusCode } = this.#response;
     const status = headersSent ? statusCode : CLIENT_LEFT;
@@ -220,22 +232,14 @@ class RequestCourse implements RouteRequest, Arrival {
       status,
       code: this.#code,
       isSuspicious: this.#isSuspicious,
+      id: this.#id,
+      failure: this.#failure,
       bytes: this.#writer.sentBytes,
       records: this.#recordCount?.records,
       ms: seconds * 1000,
       via: this.headers[VIA_HEADER]?.toString(),
     });
-    if (log.isEnabled('debug')) {
-      const client = this.#request.socket.remoteAddress;
-      log.debug('access', 'answered', {
-        method,
-        url,
-        status,
-        bytes: this.#writer.sentBytes,
-        ms: Math.round(seconds * 1000),
-        client,
-      });
-    }
+    log.answered(this.#logged, { status, bytes: this.#writer.sentBytes, ms: seconds * 1000 });
   }
 }
 

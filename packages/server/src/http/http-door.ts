@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { ClusterState, NodeState } from '@porthole/contract';
 import { DownloadTickets } from '../auth/download-tickets.ts';
 import type { DoorRules } from '../doors/door-rules.ts';
+import { RequestLog } from '../doors/request-log.ts';
 import type { Health } from '../health.ts';
 import type { OwnLog } from '../own-log/own-log.ts';
 import type { Settings } from '../settings/settings.ts';
@@ -63,7 +64,7 @@ export function createHttpDoor(parts: HttpDoorParts): (request: IncomingMessage,
     slots,
     metrics,
     accessLog,
-    log: ownLog.component('http'),
+    log: new RequestLog(ownLog.component('http')),
     answerTimeoutMs,
   });
 }

@@ -2,6 +2,7 @@ import type { MemberRouteId, RouteId } from '@porthole/contract';
 import { onTestFinished } from 'vitest';
 import { DownloadTickets } from '../../auth/download-tickets.ts';
 import { openToAll, QUIET_ACCESS_LOG } from '../../auth/testing/open-to-all.ts';
+import { RequestLog } from '../../doors/request-log.ts';
 import { StreamSlots } from '../../doors/stream-slots.ts';
 import type { CutReason } from '../../metrics/request-counts.ts';
 import type { Logger } from '../../own-log/logger.ts';
@@ -72,7 +73,7 @@ export async function serveRoutes(
       render: async () => '',
       close() {},
     },
-    log: QUIET,
+    log: new RequestLog(QUIET),
     answerTimeoutMs,
   });
   const server = await startHttpServer({
