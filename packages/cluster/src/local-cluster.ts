@@ -17,8 +17,9 @@ import type {
   NodeState,
   SearchOptions,
 } from '@porthole/contract';
-import type { Zone } from '@porthole/logs';
+import type { Scrubbing, Zone } from '@porthole/logs';
 import type { DigestQuery, FollowQuery, HistogramQuery, SearchQuery } from '@porthole/logs/types';
+import { MemberMasking } from './contract-only/member-masking.ts';
 import { ClockTable } from './fan-out/clock.ts';
 import { Introductions } from './fan-out/introductions.ts';
 import type { MemberAccessOptions } from './fan-out/member-access.ts';
@@ -41,6 +42,7 @@ import { LastWords } from './state/last-words.ts';
 import { rememberMasked } from './state/remember-masked.ts';
 import type { SecretFingerprint } from './state/secret-fingerprint.ts';
 import { SnapshotNode } from './state/snapshot-node.ts';
+import type { SettingsParts } from './state/told-settings.ts';
 import { createWordsStore } from './state/words-store.ts';
 
 export interface LocalClusterOptions {
@@ -61,6 +63,10 @@ export interface LocalClusterOptions {
   fingerprint: SecretFingerprint | undefined;
   /** The text with its secrets masked; `undefined` where that cannot be done. */
   mask(configText: string): string | undefined;
+  /** Values in a configuration that are secret, to be masked in the logs of its member. Throws for what is not TOML. */
+  secretsOf(configText: string): readonly string[];
+  /** What this node masks in the text of logs. */
+  scrubbing: Scrubbing;
   /** What an operator should know, in words for the log. */
   tell(problem: string): void;
 }
@@ -75,6 +81,7 @@ interface ClusterDeps {
   clocks: ClockTable;
   lastWords: LastWords;
   introductions: Introductions;
+  masking: MemberMasking;
 }
 
 /** The cluster as this node sees it. */
@@ -82,11 +89,11 @@ export class LocalCluster implements ClusterState {
   readonly #membership: Membership;
   readonly #deps: ClusterDeps;
   readonly #records: ClusterParts;
-  readonly #state: NodesParts & { fingerprint: SecretFingerprint | undefined };
+  readonly #state: NodesParts & SettingsParts;
 
   private constructor(options: LocalClusterOptions, deps: ClusterDeps) {
     const { name, membership, limits, mask, fingerprint } = options;
-    const { directory, peers, clocks } = deps;
+    const { directory, peers, clocks, masking } = deps;
     this.#membership = membership;
     this.#deps = deps;
     this.#records = { peers, clocks, membership: directory, directory, limits };
@@ -98,6 +105,7 @@ export class LocalCluster implements ClusterState {
       directory,
       mask,
       fingerprint,
+      settingsOf: (config) => masking.settingsOf(config),
       timeoutMs: limits.memberTimeoutMs,
       maxParallel: limits.maxParallel,
       nowMs: () => Date.now(),
@@ -120,7 +128,9 @@ export class LocalCluster implements ClusterState {
     });
     await kept.load();
     const directory = new MemberDirectory({ membership, kept });
-    const peers = createPeers({ membership: directory, self, selfId, access, zone, timeoutMs });
+    const { fingerprint, secretsOf, scrubbing } = options;
+    const masking = new MemberMasking({ mask, fingerprint, secretsOf, scrubbing });
+    const peers = createPeers({ membership: directory, self, selfId, access, masking, zone, timeoutMs });
     const onDescription = (id: string, description: NodeDescription) => directory.learn(id, description);
     const clocks = new ClockTable({ peers, selfId, timeoutMs, onDescription });
     const lastWords = new LastWords({ kept, peers, clocks, mask, listenMs: refreshMs, timeoutMs });
@@ -129,7 +139,18 @@ export class LocalCluster implements ClusterState {
       clocks.start(refreshMs, directory);
       if (maxBytes > 0) lastWords.start();
     }
-    return new LocalCluster({ ...options, mask }, { kept, directory, peers, clocks, lastWords, introductions });
+    return new LocalCluster(
+      { ...options, mask },
+      {
+        kept,
+        directory,
+        peers,
+        clocks,
+        lastWords,
+        introductions,
+        masking,
+      },
+    );
   }
 
   get membership(): Membership {

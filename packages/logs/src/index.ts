@@ -14,6 +14,7 @@ export { messageShape } from './scan/message-shape.ts';
 export { createRecordFilter } from './scan/record-filter.ts';
 export { WorkerPool } from './scan/worker-pool.ts';
 export { PATTERN_NAMES } from './scrub/patterns.ts';
+export { scrubTail } from './scrub/scrub-feed.ts';
 export { Scrubbing } from './scrub/scrubbing.ts';
 export { bucketWidth } from './search/bucket-width.ts';
 export type {

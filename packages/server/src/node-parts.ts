@@ -106,7 +106,14 @@ export async function openNodeParts(loaded: LoadedSettings, options: NodePartsOp
     role: settings.cluster.role,
     problems: () => health.problems(),
   });
-  const cluster = new NodeCluster({ settings, files: clusterFiles, state, zone, log: ownLog.component('cluster') });
+  const cluster = new NodeCluster({
+    settings,
+    files: clusterFiles,
+    state,
+    zone,
+    scrubbing,
+    log: ownLog.component('cluster'),
+  });
   const health = createHealth(
     {
       'log directory': () => probeLogDir(logPath),

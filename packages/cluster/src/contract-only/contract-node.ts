@@ -9,7 +9,7 @@ import {
   type SearchOptions,
   type ViewRequest,
 } from '@porthole/contract';
-import { groupFamilies, type WorkerPool, type Zone } from '@porthole/logs';
+import { groupFamilies, Scrubbing, type WorkerPool, type Zone } from '@porthole/logs';
 import type {
   ByteAnswer,
   Digest,
@@ -39,6 +39,10 @@ export type ContractState = Pick<NodeState, 'config' | 'listLogs' | 'viewLog'>;
 
 export interface ContractNodeOptions {
   node: ContractState;
+  /** Where the files it searches are read from, as they are; `node` unless given. */
+  tails?: Pick<NodeState, 'listLogs' | 'viewLog'>;
+  /** What is masked in their text; nothing unless given. */
+  scrubbing?: Scrubbing;
   /** In which the node writes its times: it does not say. */
   zone: Zone;
   limits?: Partial<TailLimits>;
@@ -74,11 +78,13 @@ export class ContractNode implements NodeState {
   readonly #mirror: TailMirror;
   readonly #pollMs: number | undefined;
 
-  constructor({ node, zone, limits = {}, threads, pollMs, freshMs = FRESH_MS }: ContractNodeOptions) {
+  constructor({ node, zone, limits = {}, threads, pollMs, freshMs = FRESH_MS, ...masking }: ContractNodeOptions) {
+    const { tails = node, scrubbing = new Scrubbing() } = masking;
     this.#node = node;
     this.#pollMs = pollMs;
     this.#zone = zone;
-    this.#mirror = new TailMirror({ node, zone, limits: { ...LIMITS, ...limits }, threads, freshMs });
+    const merged = { ...LIMITS, ...limits };
+    this.#mirror = new TailMirror({ node: tails, zone, limits: merged, threads, freshMs, scrubbing });
   }
 
   /** Ends what uses it and removes what was copied. */

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { ClusterEnd, ClusterFollowItem, ClusterItem, ClusterRecord } from '@porthole/contract';
-import { createZone } from '@porthole/logs';
+import { createZone, Scrubbing } from '@porthole/logs';
 import { expect, it, onTestFinished } from 'vitest';
 import { eventually } from '../../../logs/src/testing/eventually.ts';
 import { LocalCluster } from '../local-cluster.ts';
@@ -48,6 +48,8 @@ async function startCluster(lindb: FakeLindb): Promise<LocalCluster> {
     lastWords: { dir: tempDir(), maxBytes: 1024 ** 2, keepMs: 3_600_000 },
     fingerprint: undefined,
     mask: (text) => text,
+    secretsOf: () => [],
+    scrubbing: new Scrubbing(),
     tell: () => {},
   });
   onTestFinished(() => cluster.close());

@@ -39,6 +39,7 @@ export interface MemberNodeOptions {
   client: NodeState;
   /** The same member when it only speaks the contract; made when that is known. */
   createContractNode(): ContractNode;
+  onClose?(): void;
 }
 
 /**
@@ -66,6 +67,12 @@ export class MemberNode implements NodeState {
     const contract = this.#contract;
     this.#contract = undefined;
     await contract?.node.close();
+  }
+
+  /** The member is not asked any more. */
+  async end(): Promise<void> {
+    await this.close();
+    this.#options.onClose?.();
   }
 
   async describe(options: CallOptions = {}): Promise<NodeDescription> {
@@ -154,8 +161,12 @@ export class MemberNode implements NodeState {
         this.#isKnown = !NOT_THERE.has(codeOf(reason));
         throw reason;
       }
-      // A proxy in front of a node that is just down answers 404 to everything: then nothing is known.
-      const config = await client.config(options).catch(() => undefined);
+      // A proxy in front of a node that is just down answers 404 to everything: then nothing is known. A configuration
+      // that cannot be masked is the reason why the member is not read at all.
+      const config = await client.config(options).catch((error: unknown) => {
+        if (codeOf(error) === 'BAD_ANSWER') throw error;
+        return undefined;
+      });
       if (config) this.#contract = { node: createContractNode(), as: config.node, reason };
       throw reason;
     }
@@ -208,7 +219,7 @@ export class MemberNode implements NodeState {
     } catch (error) {
       options.signal?.throwIfAborted();
       // Asked once more it would only fail later.
-      if (NOT_THERE.has(codeOf(error))) throw error;
+      if (NOT_THERE.has(codeOf(error)) || codeOf(error) === 'BAD_ANSWER') throw error;
     }
   }
 

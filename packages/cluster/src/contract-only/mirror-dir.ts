@@ -1,7 +1,7 @@
 import { appendFile, mkdir, mkdtemp, open, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { LogDir, type WorkerPool, type Zone } from '@porthole/logs';
+import { LogDir, type Scrubbing, type WorkerPool, type Zone } from '@porthole/logs';
 
 /** Behind the name of a file that was moved aside here and not on the node; groups with it as its oldest rotated file. */
 const ASIDE = '.999';
@@ -15,6 +15,7 @@ export interface MirrorDirOptions {
   zone: Zone;
   /** That scan; shared with other directories. */
   threads: WorkerPool;
+  scrubbing: Scrubbing;
 }
 
 /**
@@ -31,10 +32,10 @@ export class MirrorDir {
   #isRetired = false;
   #closing: Promise<void> | undefined;
 
-  private constructor(path: string, { zone, threads }: MirrorDirOptions) {
+  private constructor(path: string, { zone, threads, scrubbing }: MirrorDirOptions) {
     this.#path = join(path, 'logs');
     this.#staging = path;
-    this.logs = new LogDir(this.#path, { zone, threads });
+    this.logs = new LogDir(this.#path, { zone, threads, scrubbing });
   }
 
   static async create(options: MirrorDirOptions): Promise<MirrorDir> {

@@ -1,5 +1,5 @@
 import { type CallOptions, codeOf, type NodeState } from '@porthole/contract';
-import { groupFamilies, type WorkerPool, type Zone } from '@porthole/logs';
+import { groupFamilies, type Scrubbing, type WorkerPool, type Zone } from '@porthole/logs';
 import type { FileProblem, LogEntry, LogSelection } from '@porthole/logs/types';
 import { inParallel } from '../fan-out/in-parallel.ts';
 import { orAborted } from '../fan-out/or-aborted.ts';
@@ -28,6 +28,8 @@ export interface TailMirrorOptions {
   zone: Zone;
   limits: TailLimits;
   threads: WorkerPool;
+  /** What is masked in what is read from them. */
+  scrubbing: Scrubbing;
   /** What was listed so lately is not listed again. */
   freshMs: number;
 }
@@ -144,8 +146,8 @@ export class TailMirror {
   }
 
   async #createDir(): Promise<MirrorDir> {
-    const { zone, threads } = this.#options;
-    return MirrorDir.create({ zone, threads });
+    const { zone, threads, scrubbing } = this.#options;
+    return MirrorDir.create({ zone, threads, scrubbing });
   }
 
   /** A log that was moved aside on the node is moved aside here, once all of it is read: its records stay the same ones. */

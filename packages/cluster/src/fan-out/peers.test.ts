@@ -2,6 +2,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { codeOf, type Member, type NodeState } from '@porthole/contract';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { fakeMasking } from '../testing/fake-masking.ts';
 import { FakeNode } from '../testing/fake-node.ts';
 import { createPeers } from './peers.ts';
 
@@ -16,7 +17,14 @@ const BODIES: Readonly<Record<string, string>> = { '/health/live': '{"status":"o
 
 function peersOf(...members: Member[]) {
   const membership = { members };
-  const peers = createPeers({ membership, self, selfId: 'self', access: { token: () => 'secret' }, timeoutMs: 1000 });
+  const peers = createPeers({
+    membership,
+    self,
+    selfId: 'self',
+    access: { token: () => 'secret' },
+    masking: fakeMasking(),
+    timeoutMs: 1000,
+  });
   return { membership, peers };
 }
 

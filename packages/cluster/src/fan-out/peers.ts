@@ -11,6 +11,8 @@ import {
 } from '@porthole/contract';
 import { createZone, nearestNames, WorkerPool, type Zone } from '@porthole/logs';
 import { ContractNode } from '../contract-only/contract-node.ts';
+import { MaskedNode } from '../contract-only/masked-node.ts';
+import type { MemberMasking, OneMemberMasking } from '../contract-only/member-masking.ts';
 import { MemberNode } from '../contract-only/member-node.ts';
 import type { Membership } from '../membership/membership.ts';
 import { UNKNOWN_ROLE } from '../membership/static-members.ts';
@@ -69,6 +71,8 @@ export interface PeersOptions {
   selfId: string;
   /** Which members are contacted, and with what credentials. */
   access?: MemberAccessOptions;
+  /** Hides the secrets of members that do not do it themselves. */
+  masking: MemberMasking;
   /** How long the head of an answer may take. */
   timeoutMs: number;
   /** In which members that do not say theirs write their times; the system's unless given. */
@@ -100,7 +104,13 @@ export function createPeers({ membership, self, selfId, ...options }: PeersOptio
       made ??= clientFor(member.url, access.fetchFor(member), { selfId, timeoutMs: options.timeoutMs });
       return made;
     };
-    const createState = () => new MemberNode({ client: client(), createContractNode: () => contractNodeFor(client()) });
+    // The one place where a member becomes a node that others read: nothing is passed on that is not masked.
+    const createState = () => {
+      const masking = options.masking.forMember();
+      const masked = new MaskedNode(client(), masking);
+      const createContractNode = () => contractNodeFor(client(), { masked, masking });
+      return new MemberNode({ client: masked, createContractNode, onClose: () => masking.close() });
+    };
     return new MemberPeer(member, {
       make: member.id === selfId ? () => self : createState,
       async forget(id, asking) {
@@ -110,12 +120,24 @@ export function createPeers({ membership, self, selfId, ...options }: PeersOptio
     });
   };
 
-  const contractNodeFor = (node: NodeState): ContractNode => {
+  const contractNodeFor = (
+    client: NodeState,
+    { masked, masking }: { masked: MaskedNode; masking: OneMemberMasking },
+  ): ContractNode => {
     threads ??= new WorkerPool(TAIL_THREADS);
     const { zone = createZone() } = options;
     const share = Math.floor(ALL_TAILS_BYTES / Math.max(1, membership.members.length));
     const maxTotalBytes = Math.min(MAX_TAILS_BYTES, Math.max(MIN_TAILS_BYTES, share));
-    return new ContractNode({ node, zone, threads, limits: { maxTotalBytes, tailBytes: maxTotalBytes / FILE_SHARE } });
+    const limits = { maxTotalBytes, tailBytes: maxTotalBytes / FILE_SHARE };
+    const tails: Pick<NodeState, 'listLogs' | 'viewLog'> = {
+      // Asked before anything is read: what is secret in its text must be known by then.
+      async listLogs(asking) {
+        await masked.learnSecrets(asking);
+        return client.listLogs(asking);
+      },
+      viewLog: (request, asking) => client.viewLog(request, asking),
+    };
+    return new ContractNode({ node: masked, tails, scrubbing: masking.scrubbing, zone, threads, limits });
   };
 
   const get = (id: string): RegisteredPeer => {
@@ -168,7 +190,7 @@ class MemberPeer implements RegisteredPeer {
   }
 
   async close(): Promise<void> {
-    if (this.#state instanceof MemberNode) await this.#state.close();
+    if (this.#state instanceof MemberNode) await this.#state.end();
   }
 
   async forget(id: string, options: CallOptions): Promise<number> {

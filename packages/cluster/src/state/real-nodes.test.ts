@@ -8,6 +8,7 @@ import { createPeers } from '../fan-out/peers.ts';
 import { MemberDirectory } from '../membership/member-directory.ts';
 import type { Membership } from '../membership/membership.ts';
 import { FakeLindb } from '../testing/fake-lindb.ts';
+import { fakeMasking } from '../testing/fake-masking.ts';
 import { clusterConfig } from './cluster-config.ts';
 import { clusterDigest } from './cluster-digest.ts';
 import { clusterFiles } from './cluster-files.ts';
@@ -68,6 +69,7 @@ async function startCluster() {
     membership: { members },
     self: fakeNode(),
     selfId: 'asking',
+    masking: fakeMasking({ mask: redact }),
     timeoutMs: 10_000,
     zone: createZone('UTC'),
   });

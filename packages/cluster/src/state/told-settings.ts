@@ -10,6 +10,8 @@ export interface SettingsParts {
   mask(configText: string): string | undefined;
   /** For members that tell their secrets in clear; absent in a cluster without a credential. */
   fingerprint?: SecretFingerprint | undefined;
+  /** What a configuration said before its secrets were masked here. */
+  settingsOf?(config: NodeConfig): Settings;
 }
 
 /** A configuration has hundreds of settings; a member that tells more costs its own answer, not our memory. */
@@ -27,7 +29,8 @@ export async function askSettings(
   } catch (error) {
     if (codeOf(error) !== 'NOT_SUPPORTED') throw error;
   }
-  return settingsOfText(await state.config(options), parts);
+  const config = await state.config(options);
+  return parts.settingsOf?.(config) ?? settingsOfText(config, parts);
 }
 
 /** Secrets are found by what the masking changes. */

@@ -2,6 +2,7 @@ import type { Member, MemberClock, NodeState } from '@porthole/contract';
 import type { Clocks } from '../fan-out/clock.ts';
 import { createPeers, type RegisteredPeer } from '../fan-out/peers.ts';
 import type { ClusterLimits, ClusterParts } from '../records/cluster-parts.ts';
+import { fakeMasking } from './fake-masking.ts';
 
 export interface FakeCluster extends ClusterParts {
   /** Adds, replaces or (with `undefined`) removes a member, and tells who listens. */
@@ -55,7 +56,7 @@ export function fakeCluster(
 /** Real ones, but for what asks the members. */
 function fakePeers(membership: { members: readonly Member[] }, known: ReadonlyMap<string, NodeState>) {
   const self = {} as NodeState;
-  const peers = createPeers({ membership, self, selfId: '', timeoutMs: 1000 });
+  const peers = createPeers({ membership, self, selfId: '', masking: fakeMasking(), timeoutMs: 1000 });
   const kept = new WeakMap<object, RegisteredPeer>();
   const withState = (peer: { member: Member }) => {
     const state = known.get(peer.member.id);

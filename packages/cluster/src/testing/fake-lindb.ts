@@ -30,6 +30,8 @@ export class FakeLindb {
   node = { hostIp: '10.8.0.21', hostName: 'lindb-root-0', version: '0.4.1', onlineTime: 1, httpPort: 3000 };
   /** Called before a view is answered: what is written between a list and a view. */
   beforeView: (file: string) => void = () => {};
+  /** Views begin anywhere in a line, as those of other nodes than LinDB may. */
+  viewAsIs = false;
   readonly #server: Server;
 
   private constructor() {
@@ -96,7 +98,8 @@ export class FakeLindb {
     }
     // Chunked and sniffed.
     response.writeHead(200, { 'content-type': 'text/html; charset=utf-8' });
-    response.write(viewOf(bytes, Number(query.get('size') ?? DEFAULT_SIZE)));
+    const size = Number(query.get('size') ?? DEFAULT_SIZE);
+    response.write(this.viewAsIs ? bytes.subarray(Math.max(0, bytes.length - size)) : viewOf(bytes, size));
     response.end();
   }
 }

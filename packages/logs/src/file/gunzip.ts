@@ -97,8 +97,11 @@ async function* unpackedRange(
   }
 }
 
-/** All of the text, as it is: secrets are not masked. */
-export async function* gunzip(file: RangeSource, { signal }: ReadOptions): AsyncGenerator<Buffer, void, undefined> {
+/** All of the text, as it is: secrets are not masked. `onEnd` is told how many bytes of the file it took. */
+export async function* gunzip(
+  file: RangeSource,
+  { signal, onEnd }: ReadOptions & { onEnd?: (packedBytes: number) => void },
+): AsyncGenerator<Buffer, void, undefined> {
   const inflater = createGunzip({ chunkSize: INFLATE_BYTES });
   // Failures of either side surface while iterating the inflater.
   const feeding = pipeline(copies(file, signal), inflater).catch(() => {});
@@ -108,6 +111,7 @@ export async function* gunzip(file: RangeSource, { signal }: ReadOptions): Async
       signal?.throwIfAborted();
       yield chunk as Buffer;
     }
+    onEnd?.(inflater.bytesWritten);
   } catch (error) {
     throw asGzipError(error, file.handle.name);
   } finally {

@@ -1,6 +1,6 @@
 import { isSettled, stampOf } from '../file/file-stamp.ts';
 import { gunzip } from '../file/gunzip.ts';
-import type { RangeSource } from '../file/read-range.ts';
+import { type RangeSource, readRange } from '../file/read-range.ts';
 import { isGzipName } from '../file/text-source.ts';
 import { LogError } from '../log-error.ts';
 import type { Scrubber } from '../scrub/scrubber.ts';
@@ -27,20 +27,55 @@ export class PackedSecrets {
       throw refusal(handle.name, 'there are secrets in its text, which cannot be masked in a compressed file');
   }
 
+  /** Throws for one of which something was not looked at: behind padding there may be anything, and gzip unpacks it. */
   async #look(file: RangeSource, scrubber: Scrubber, options: ReadOptions): Promise<boolean> {
-    let before: Buffer = Buffer.alloc(0);
+    const { name } = file.handle;
+    let packedBytes = 0;
     try {
-      for await (const chunk of gunzip(file, options)) {
-        const bytes = Buffer.concat([before, chunk]);
-        before = Buffer.from(bytes.subarray(Math.max(0, bytes.length - scrubber.leftBytes)));
-        if (scrubber.mask(bytes)) return true;
-      }
-      return false;
+      const onEnd = (bytes: number) => {
+        packedBytes = bytes;
+      };
+      if (await holdsSecrets(gunzip(file, { ...options, onEnd }), scrubber)) return true;
     } catch (error) {
       if (!(error instanceof LogError) || error.code !== 'LOG_FILE_CORRUPT') throw error;
-      throw refusal(file.handle.name, 'it is damaged, so that its text cannot be looked through for secrets', error);
+      throw refusal(name, 'it is damaged, so that its text cannot be looked through for secrets', error);
+    }
+    // The names and comments of its members are not compressed.
+    const raw = new RawLook(readRange(file, 0, file.handle.sizeBytes, { ...options, packed: true }));
+    if (await holdsSecrets(raw.chunks(), scrubber)) return true;
+    if (raw.usedBytes <= packedBytes) return false;
+    throw refusal(name, 'what follows its compressed text cannot be looked through for secrets');
+  }
+}
+
+/** Notes where what is read ends, but for zeros that fill it up. */
+class RawLook {
+  usedBytes = 0;
+  readonly #chunks: AsyncIterable<Buffer>;
+
+  constructor(chunks: AsyncIterable<Buffer>) {
+    this.#chunks = chunks;
+  }
+
+  async *chunks(): AsyncGenerator<Buffer, void, undefined> {
+    let position = 0;
+    for await (const chunk of this.#chunks) {
+      const last = chunk.findLastIndex((byte) => byte !== 0);
+      if (last >= 0) this.usedBytes = position + last + 1;
+      position += chunk.length;
+      yield chunk;
     }
   }
+}
+
+async function holdsSecrets(chunks: AsyncIterable<Buffer>, scrubber: Scrubber): Promise<boolean> {
+  let before: Buffer = Buffer.alloc(0);
+  for await (const chunk of chunks) {
+    const bytes = Buffer.concat([before, chunk]);
+    before = Buffer.from(bytes.subarray(Math.max(0, bytes.length - scrubber.leftBytes)));
+    if (scrubber.mask(bytes)) return true;
+  }
+  return false;
 }
 
 function refusal(name: string, reason: string, cause?: unknown): LogError {

@@ -7,6 +7,9 @@ import type { Ranges } from './ranges.ts';
 const LINE_FEED = 10;
 const CARRIAGE_RETURN = 13;
 
+/** Of a secret whose beginning was cut off: what is shorter tells next to nothing. */
+const MIN_CUT_BYTES = 3;
+
 /** A needle matched up to `position`, in the text up to `at`. */
 interface Branch {
   position: number;
@@ -67,6 +70,26 @@ export class EscapedNeedles {
       }
       return false;
     });
+  }
+
+  /**
+   * How many bytes at the start of the text are the end, not the whole, of a needle, of which what comes before was cut
+   * off: the most that are. It may have been cut within an escape.
+   */
+  cutBytes(): number {
+    const { starts } = this.#table;
+    let longest = 0;
+    for (let needle = 0; needle + 1 < starts.length; needle++) {
+      const length = (starts[needle + 1] ?? 0) - (starts[needle] ?? 0);
+      for (let position = 1; position <= length - MIN_CUT_BYTES; position++) {
+        for (let at = 0; at < MAX_BYTES_PER_BYTE; at++) {
+          if (at > 0 && !isEscapeRest(this.#bytes[at - 1] ?? 0)) break;
+          this.#match(needle, position, at);
+          longest = Math.max(longest, this.#matchEnd);
+        }
+      }
+    }
+    return longest;
   }
 
   #findFirst(first: number, at: number, found: Ranges): void {
@@ -190,6 +213,11 @@ export class EscapedNeedles {
     const isEqual = character.every((byte, index) => byte === needles[start + position + index]);
     if (isEqual && position + character.length <= length) this.#open.push(position + character.length, end);
   }
+}
+
+/** Whether an escape may end with this byte. */
+function isEscapeRest(byte: number): boolean {
+  return /[0-9a-fA-Fux;#/]/.test(String.fromCharCode(byte));
 }
 
 /** Introducers are left to who reads escapes; line ends are never masked. */

@@ -163,6 +163,30 @@ test('a compressed file that holds a secret is not given as it is; one that hold
   expect(logs.usage.lentBuffers).toBe(0);
 });
 
+test.each([
+  ['a member behind zeros', (hidden: Buffer) => [gzipSync('nothing\n'), Buffer.alloc(40), hidden]],
+  ['a member behind many zeros', (hidden: Buffer) => [gzipSync('nothing\n'), Buffer.alloc(3_000_000), hidden]],
+  ['a member behind garbage', (hidden: Buffer) => [gzipSync('nothing\n'), Buffer.from([0, 7]), hidden]],
+  ['a second member', (hidden: Buffer) => [gzipSync('nothing\n'), hidden]],
+  ['something else behind it', () => [gzipSync('nothing\n'), Buffer.alloc(1), Buffer.from('plain text')]],
+])('a compressed file with %s is not given as it is', async (_name, partsOf) => {
+  const { dir, logs } = scrubbedDir();
+  writeFileSync(join(dir, 'a.log.gz'), Buffer.concat(partsOf(gzipSync(plantedText()))));
+  await expect(logs.open('a.log.gz')).rejects.toMatchObject({ code: 'RAW_HAS_SECRETS' });
+  expect(logs.usage.lentBuffers).toBe(0);
+});
+
+test('a compressed file whose name in its header is a secret is not given as it is; one filled up with zeros is', async () => {
+  const { dir, logs } = scrubbedDir(['correct-horse']);
+  const packed = gzipSync('nothing\n');
+  const named = Buffer.concat([packed.subarray(0, 10), Buffer.from('correct-horse\0'), packed.subarray(10)]);
+  named[3] = 8;
+  writeFileSync(join(dir, 'a.log.gz'), named);
+  writeFileSync(join(dir, 'b.log.gz'), Buffer.concat([packed, gzipSync('more\n'), Buffer.alloc(200_000)]));
+  await expect(logs.open('a.log.gz')).rejects.toMatchObject({ code: 'RAW_HAS_SECRETS' });
+  expect(gunzipSync(await raw(logs, 'b.log.gz', 0, 1_000_000)).toString()).toBe('nothing\nmore\n');
+});
+
 describe('a growing file', () => {
   test('shows no more than two bytes of a secret that is half written', async () => {
     const { dir, logs } = scrubbedDir(['correct-horse']);

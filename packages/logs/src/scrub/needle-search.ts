@@ -63,6 +63,11 @@ export class NeedleSearch {
     return 0;
   }
 
+  /** How many bytes at the start of the text are the end of a needle, of which what comes before was cut off. */
+  cutBytes(bytes: Buffer): number {
+    return new EscapedNeedles(this.#table, bytes.subarray(0, this.longest)).cutBytes();
+  }
+
   #kernelFor(bytes: Buffer): GramKernel {
     if (this.#nearKernel?.holds(bytes)) return this.#nearKernel;
     this.#ownKernel ??= new GramKernel();

@@ -80,6 +80,37 @@ export async function* scrubRange(
   }
 }
 
+/**
+ * The end of a text that was cut anywhere, scrubbed, where what stands before it cannot be had: what may be the end of a
+ * secret at its start is masked, too.
+ */
+export async function* scrubTail(
+  chunks: AsyncIterable<Uint8Array>,
+  scrubber: Scrubber | undefined,
+): AsyncGenerator<Uint8Array, void, undefined> {
+  if (!scrubber) {
+    yield* chunks;
+    return;
+  }
+  const feed = new ScrubFeed(() => scrubber);
+  let first: Buffer | undefined = NOTHING;
+  const pass = (start: Buffer): Buffer => {
+    first = undefined;
+    scrubber.maskCut(start);
+    return feed.push(start);
+  };
+  for await (const chunk of chunks) {
+    if (!first) {
+      yield feed.push(Buffer.from(chunk));
+      continue;
+    }
+    first = Buffer.concat([first, chunk]);
+    if (first.length > scrubber.rightBytes) yield pass(first);
+  }
+  if (first) yield pass(first);
+  yield feed.end();
+}
+
 async function* scrubChunks(
   chunks: AsyncIterable<Buffer>,
   scrubber: Scrubber,

@@ -66,6 +66,11 @@ export class Scrubber {
     return found.count > 0;
   }
 
+  /** Masks in place what may be the end of a secret at the start of a text that was cut anywhere. */
+  maskCut(bytes: Buffer): void {
+    bytes.fill(MASK_BYTE, 0, this.#search?.cutBytes(bytes) ?? 0);
+  }
+
   /** How many bytes at the end, of which more is to come, cannot be told yet: they may be the beginning of a secret. */
   openBytes(bytes: Buffer): number {
     const open = this.#search?.openBytes(bytes) ?? 0;

@@ -18,6 +18,8 @@ export class Scrubbing {
   /** Every value since the start, the latest last: old ones still stand in old logs. */
   readonly #values = new Set<string>();
   #current: Scrubber | undefined;
+  #parent: Scrubbing | undefined;
+  #leaveParent: () => void = () => {};
 
   constructor({ patterns = [] }: ScrubbingOptions = {}) {
     this.#patterns = patterns;
@@ -26,12 +28,31 @@ export class Scrubbing {
 
   /** `undefined` while there is nothing to scrub, which then costs nothing. */
   get current(): Scrubber | undefined {
-    return this.#current;
+    return this.#parent && this.#values.size === 0 ? this.#parent.current : this.#current;
   }
 
-  /** Is called after every change, before anyone else reads. */
-  onChange(listener: (scrubber: Scrubber) => void): void {
+  /** Is called after every change, before anyone else reads. Returns what ends that. */
+  onChange(listener: (scrubber: Scrubber) => void): () => void {
     this.#onChange.add(listener);
+    return () => this.#onChange.delete(listener);
+  }
+
+  /**
+   * Scrubs all that this does, whatever becomes known, and values of its own, which this does not learn. Those of its
+   * own are left out first where there are too many. Whoever makes it closes it.
+   */
+  derive(): Scrubbing {
+    const derived = new Scrubbing({ patterns: this.#patterns });
+    derived.#parent = this;
+    derived.#leaveParent = this.onChange((scrubber) => {
+      if (derived.#values.size > 0) derived.#build([]);
+      else for (const listener of derived.#onChange) listener(scrubber);
+    });
+    return derived;
+  }
+
+  close(): void {
+    this.#leaveParent();
   }
 
   /**
@@ -41,8 +62,14 @@ export class Scrubbing {
   add(values: Iterable<string>): number {
     const given = [...new Set(values)];
     if (given.every((value) => this.#values.has(value))) return 0;
+    return this.#build(given);
+  }
+
+  #build(given: readonly string[]): number {
     const kept = [...this.#values].filter((value) => !given.includes(value));
     const needles = new Map<string, Buffer>();
+    const inherited = this.#parent ? [...this.#parent.#values] : [];
+    for (const form of inherited.flatMap(formsOf)) needles.set(form.toString('latin1'), form);
     const taken = new Set<string>();
     for (const value of [...given, ...kept.reverse()]) {
       const fresh = formsOf(value).filter((form) => !needles.has(form.toString('latin1')));

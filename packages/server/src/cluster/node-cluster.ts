@@ -11,8 +11,9 @@ import {
   PortholeError,
   type SearchOptions,
 } from '@porthole/contract';
-import type { DigestQuery, FollowQuery, HistogramQuery, SearchQuery, Zone } from '@porthole/logs';
+import type { DigestQuery, FollowQuery, HistogramQuery, Scrubbing, SearchQuery, Zone } from '@porthole/logs';
 import type { ReloadedGroup } from '../auth/reloaded-files.ts';
+import type { redactToml } from '../config/redact-toml.ts';
 import type { Logger } from '../own-log/logger.ts';
 import type { Settings } from '../settings/settings.ts';
 import type { ClusterFiles } from './cluster-files.ts';
@@ -24,6 +25,8 @@ export interface NodeClusterParts {
   state: NodeState;
   /** In which members that do not say theirs write their times. */
   zone: Zone;
+  /** What this node masks in the text of logs. */
+  scrubbing: Scrubbing;
   log: Logger;
 }
 
@@ -132,12 +135,14 @@ export class NodeCluster implements ClusterState {
   }
 
   async #load(): Promise<LocalCluster> {
-    const { settings, files, state, zone, log } = this.#parts;
+    const { settings, files, state, zone, scrubbing, log } = this.#parts;
     const { cluster, logging } = settings;
     const self = this.#self;
     if (!self) throw new Error('the cluster is asked before the ports are bound');
     const { LocalCluster: Local } = await import('@porthole/cluster');
     const { redactToml } = await import('../config/redact-toml.ts');
+    const { secretsOfToml } = await import('../config/secrets-of-toml.ts');
+    const { secretKeys } = settings.config;
     const membership = await this.#membership(self);
     await membership.start();
     return Local.open({
@@ -159,7 +164,9 @@ export class NodeCluster implements ClusterState {
         keepMs: cluster.lastWordsKeepMs,
       },
       fingerprint: await files.fingerprint(),
-      mask: (text) => masked(redactToml, text),
+      mask: (text) => maskToml(redactToml, text, secretKeys),
+      secretsOf: (text) => (settings.logs.scrub ? secretsOfToml(text, secretKeys).values : []),
+      scrubbing,
       tell: (problem) => log.warn('snapshots', problem),
     });
   }
@@ -203,9 +210,9 @@ export class NodeCluster implements ClusterState {
 }
 
 /** What is no TOML cannot be masked. */
-function masked(redact: (text: string) => string, text: string): string | undefined {
+function maskToml(redact: typeof redactToml, text: string, secretKeys: readonly string[]): string | undefined {
   try {
-    return redact(text);
+    return redact(text, { secretKeys });
   } catch {
     return undefined;
   }

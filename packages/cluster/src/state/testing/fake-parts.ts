@@ -1,5 +1,6 @@
 import type { Member, MemberClock, NodeState } from '@porthole/contract';
 import { createPeers, isSelected, type Peers, type RegisteredPeer } from '../../fan-out/peers.ts';
+import { fakeMasking } from '../../testing/fake-masking.ts';
 import type { MemberWords } from '../member-words.ts';
 import type { StateParts } from '../state-parts.ts';
 import { NODE } from './fake-node.ts';
@@ -38,6 +39,7 @@ export function peersOf({ states, roles = {} }: Pick<FakeCluster, 'states' | 'ro
     membership: { members: all.map((peer) => peer.member) },
     self: Object.values(states)[0] as NodeState,
     selfId: '',
+    masking: fakeMasking(),
     timeoutMs: 1,
   });
   return {

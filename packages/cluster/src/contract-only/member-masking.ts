@@ -1,0 +1,77 @@
+import { createHash } from 'node:crypto';
+import { type NodeConfig, PortholeError } from '@porthole/contract';
+import type { Scrubbing } from '@porthole/logs';
+import { type Settings, type SettingsParts, settingsOfText } from '../state/told-settings.ts';
+
+/** A configuration has some dozens; one with more must not keep us busy with looking for them. */
+const MAX_SECRETS = 512;
+
+export interface MaskingOptions extends SettingsParts {
+  /** Values in a configuration that are secret; empty where log text is not masked. Throws for what is not TOML. */
+  secretsOf(configText: string): readonly string[];
+  /** What this node masks in the text of logs. */
+  scrubbing: Scrubbing;
+}
+
+/** Hides the secrets of members that do not do it themselves: by the rules of this node, and what it knows to be secret. */
+export class MemberMasking {
+  readonly #options: MaskingOptions;
+  /** What a configuration says before it was masked, for those who compare it: fingerprints of its secrets. */
+  readonly #settings = new WeakMap<NodeConfig, () => Settings>();
+
+  constructor(options: MaskingOptions) {
+    this.#options = options;
+  }
+
+  /** For one member: its secrets are masked in its own text alone, so that none can hide what another logs. */
+  forMember(): OneMemberMasking {
+    return new OneMemberMasking(this.#options, (config, settings) => this.#settings.set(config, settings));
+  }
+
+  /** The settings of a configuration, with fingerprints of the secrets that were masked in it. */
+  settingsOf(config: NodeConfig): Settings {
+    return this.#settings.get(config)?.() ?? settingsOfText(config, this.#options);
+  }
+}
+
+export class OneMemberMasking {
+  readonly scrubbing: Scrubbing;
+  readonly #options: MaskingOptions;
+  readonly #remember: (config: NodeConfig, settings: () => Settings) => void;
+  /** Hash of the configuration whose secrets are known. */
+  #learned = '';
+
+  constructor(options: MaskingOptions, remember: (config: NodeConfig, settings: () => Settings) => void) {
+    this.#options = options;
+    this.#remember = remember;
+    this.scrubbing = options.scrubbing.derive();
+  }
+
+  close(): void {
+    this.scrubbing.close();
+  }
+
+  /** The configuration with its secrets masked, which are masked in the member's log text from then on. */
+  maskConfig(clear: NodeConfig): NodeConfig {
+    const config = this.#options.mask(clear.config);
+    if (config === undefined) throw notToml();
+    this.#learn(clear.config);
+    const masked = { ...clear, config };
+    this.#remember(masked, () => settingsOfText(clear, this.#options));
+    return masked;
+  }
+
+  #learn(text: string): void {
+    const hash = createHash('sha256').update(text).digest('base64');
+    if (hash === this.#learned) return;
+    this.scrubbing.add(this.#options.secretsOf(text).slice(0, MAX_SECRETS));
+    this.#learned = hash;
+  }
+}
+
+function notToml(): PortholeError {
+  return new PortholeError(
+    'BAD_ANSWER',
+    'its configuration is not TOML: its secrets cannot be masked, so it is not shown',
+  );
+}

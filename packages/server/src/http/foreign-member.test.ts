@@ -1,0 +1,168 @@
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import type { IncomingMessage } from 'node:http';
+import { join } from 'node:path';
+import { createClient } from '@porthole/client';
+import { MEMBER_ROUTE_IDS, memberRouteOf, ROUTE_IDS, type Route, routeOf } from '@porthole/contract';
+import { expect, it } from 'vitest';
+import { FakeLindb } from '../../../cluster/src/testing/fake-lindb.ts';
+import { ENCODERS } from '../../../logs/src/scrub/testing/encoders.ts';
+import { eventually } from '../../../logs/src/testing/eventually.ts';
+import { readZip } from '../bundle/testing/read-zip.ts';
+import { ask, askHead } from '../testing/ask.ts';
+import { freePorts } from '../testing/free-ports.ts';
+import { startTestNode, tempDir } from '../testing/test-node.ts';
+
+/** By a rule of ours; by `config.secret-keys`; of this node, which the member does not know to be secret. */
+const SECRETS = ['L1nd/B&pw=9+x', 'Zx81-spectrum', 'own/Hunter 2&3'];
+
+const CONFIG = `[broker]\npassword = "${SECRETS[0]}"\npin = "${SECRETS[1]}"\nport = 9000\n`;
+
+const FORMS = SECRETS.flatMap((secret) => ENCODERS.map(({ encode }) => encode(secret)));
+
+function lindbLog(): string {
+  const time = (index: number) =>
+    new Date(Date.now() - 600_000 + index * 1000).toISOString().replace('T', ' ').slice(0, -1);
+  const lines = FORMS.map(
+    (form, index) =>
+      `${time(index)}\tERROR\t[Auth]\tauth/${index % 5}.go:7\tlogin ${form}\t{"key":"${form.replaceAll('"', '')}"}\n`,
+  );
+  return [`${time(0)}\tINFO\tx.go:1\tthe first line of a view is dropped\n`, ...lines].join('');
+}
+
+async function startWithLindb() {
+  const lindb = await FakeLindb.start({ 'lind.log': lindbLog() });
+  lindb.config = CONFIG;
+  const [port = 0] = await freePorts(1);
+  const configFile = join(tempDir(), 'service.toml');
+  writeFileSync(configFile, `[db]\npassword = ${JSON.stringify(SECRETS[2])}\n`);
+  const lastWordsDir = tempDir();
+  const node = await startTestNode({
+    settings: {
+      http: { port },
+      service: { configFile },
+      node: { timeZone: 'UTC' },
+      config: { secretKeys: ['pin'] },
+      cluster: {
+        nodeId: 'n1',
+        members: [`n1=http://127.0.0.1:${port}`, `lindb=${lindb.url}`],
+        refreshMs: 200,
+        lastWordsDir,
+      },
+    },
+    files: { 'a.log': `2026-11-15 10:00:00.000\tINFO\tx.go:1\tlogin ${SECRETS[2]}\n` },
+  });
+  return { ...node, lindb, lastWordsDir };
+}
+
+const QUERIES: Readonly<Record<string, readonly string[]>> = {
+  logView: ['file=lind.log&size=1000000', 'file=lind.log&size=333'],
+  logRaw: ['file=lind.log', 'file=lind.log&text=true'],
+  logSearch: ['limit=1000&raw=true', 'q=login&order=oldest&before=2&after=2', 'regex=login.*'],
+  logFollow: ['back=50&raw=true'],
+  logHistogram: ['buckets=10', 'q=login'],
+  logDigest: ['limit=1000'],
+  clusterLogSearch: ['limit=1000&raw=true'],
+  clusterLogFollow: ['back=50&raw=true'],
+  clusterLogMoment: [`time=${new Date(Date.now() - 590_000).toISOString()}`],
+  bundle: ['since=2026-01-01', 'since=2026-01-01&nodes=*'],
+};
+
+function urlsOf(id: string, { path }: Route): string[] {
+  const at = path.replace('{id}', 'lindb').replace('{name}', 'porthole.svg');
+  return (QUERIES[id] ?? ['']).map((query) => `${at}?${query}`);
+}
+
+async function readText(port: number, url: string): Promise<string> {
+  if (!url.includes('/follow')) {
+    const { body, headers } = await ask(port, url);
+    if (headers['content-type'] !== 'application/zip') return body.toString();
+    return readZip(body)
+      .map(({ name, content }) => `${name}\n${content.toString()}`)
+      .join('\n');
+  }
+  const answer: IncomingMessage = await askHead(port, url);
+  let text = '';
+  for await (const part of answer) {
+    text += String(part);
+    if (text.includes('*****')) break;
+  }
+  return text;
+}
+
+/** As it is, and as it is when the JSON around it is parsed. */
+function expectClean(text: string, where: string): void {
+  for (const form of FORMS) {
+    for (const found of [form, JSON.stringify(form).slice(1, -1)]) {
+      expect(text.includes(found), `${found} in ${where}`).toBe(false);
+    }
+  }
+}
+
+it('secrets of a member that masks nothing itself are in no answer of any route, nor in its snapshot', async () => {
+  const { port, lindb, lastWordsDir } = await startWithLindb();
+  const masked: string[] = [];
+  const askAll = async () => {
+    const routes = [
+      ...ROUTE_IDS.map((id) => [id, routeOf(id)] as const),
+      ...MEMBER_ROUTE_IDS.map((id) => [`member ${id}`, memberRouteOf(id), id] as const),
+    ];
+    for (const [name, route, id = name] of routes) {
+      if (route.method === 'DELETE') continue;
+      for (const url of urlsOf(id, route)) {
+        const text = await readText(port, url);
+        expectClean(text, url);
+        if (text.includes('*****')) masked.push(name);
+      }
+    }
+  };
+  await askAll();
+  expect(masked).toEqual(
+    expect.arrayContaining([
+      ...['member config', 'member logView', 'member logSearch', 'member logFollow', 'member logDigest'],
+      ...['clusterConfig', 'clusterConfigDiff', 'clusterLogSearch', 'clusterLogFollow', 'clusterLogMoment'],
+    ]),
+  );
+  const client = createClient({ url: `http://127.0.0.1:${port}` });
+  const { config } = await client.cluster.member('lindb').config();
+  expect(config).toContain('password = "*');
+  expect(config).toContain('port = 9000');
+  expectClean(config, 'the SDK');
+  const found = await ask(port, `/api/v1/cluster/nodes/lindb/log/search?q=${encodeURIComponent(SECRETS[0] ?? '')}`);
+  expect(found.body.toString()).not.toContain('"type":"record"');
+
+  const kept = () =>
+    readdirSync(lastWordsDir)
+      .map((name) => readFileSync(join(lastWordsDir, name), 'latin1'))
+      .join('\n');
+  await eventually(() => expect(kept()).toContain('login'));
+  expectClean(kept(), 'the snapshot on disk');
+  lindb.stop();
+  masked.length = 0;
+  await askAll();
+  expect(masked).toEqual(expect.arrayContaining(['clusterConfig', 'clusterLogSearch']));
+});
+
+it('a member whose configuration is not TOML is not shown, and says why', async () => {
+  const { port, lindb } = await startWithLindb();
+  lindb.config = `password: ${SECRETS[0]}\n`;
+  for (const path of ['config', 'log/view?file=lind.log', 'log/search']) {
+    const { status, body } = await ask(port, `/api/v1/cluster/nodes/lindb/${path}`);
+    expect(status).toBe(502);
+    expectClean(body.toString(), path);
+    expect(body.toString()).toContain('not TOML');
+  }
+});
+
+it('any window of its text, cut anywhere, shows no more than two bytes of a secret', async () => {
+  const { port, lindb } = await startWithLindb();
+  // One line, and a node that cuts within it, as LinDB does not.
+  const secret = SECRETS[0] ?? '';
+  const text = `${'x'.repeat(50)}\n${'y'.repeat(40)}${secret}${'z'.repeat(30)}`;
+  lindb.files.set('lind.log', Buffer.from(text));
+  lindb.viewAsIs = true;
+  for (let size = 25; size < 60; size++) {
+    const { body } = await ask(port, `/api/v1/cluster/nodes/lindb/log/view?file=lind.log&size=${size}`);
+    const shown = body.toString();
+    for (let at = 0; at + 3 <= secret.length; at++) expect(shown).not.toContain(secret.slice(at, at + 3));
+  }
+});
