@@ -61,7 +61,7 @@ describe('what passes over text a regex cannot match in', () => {
       }),
       { numRuns: 600 * MORE },
     );
-    expect(matched).toBeGreaterThan(1500);
+    expect(matched).toBeGreaterThan(1400);
     expect(refused).toBeGreaterThan(500);
   });
 
