@@ -77,11 +77,14 @@ export const FOLLOW_EVENTS: readonly JsonSchema[] = [
       waitMs: integer('Milliseconds until it tries again.'),
     },
   ),
-  exact('A member sent items that make no sense to the node that follows it: they were left out.', {
-    type: { const: 'skipped' },
-    count: integer('Items left out.'),
-    detail: text('What they were, with the first of them.'),
-  }),
+  exact(
+    'Logs were left out, because as many as the node follows at the same time are followed (`follow.max-logs`); or a member sent items that make no sense to the node that follows it.',
+    {
+      type: { const: 'skipped' },
+      count: integer('Logs, or items, left out.'),
+      detail: text('Which, with the first of them, and why.'),
+    },
+  ),
 ];
 
 /** The shapes of what is told about records. */

@@ -6,6 +6,7 @@ import type { LogHandle } from './file/log-handle.ts';
 import type { SharedReads } from './file/shared-reads.ts';
 import type { TextSource } from './file/text-source.ts';
 import { FollowHub } from './follow/follow-hub.ts';
+import { followLimit } from './follow/follow-limit.ts';
 import { BlockIndexes } from './index/block-index.ts';
 import { LogError, systemCode } from './log-error.ts';
 import type { Zone } from './parse/zone.ts';
@@ -62,6 +63,9 @@ export interface EngineOptions {
   maxIndexBytes?: number;
   /** Text of each followed log that is kept for those who lag. */
   followBytes?: number;
+  /** Logs that are followed at the same time, and descriptors of the process that are kept for other things. */
+  followLogs?: number;
+  reservedFiles?: number;
   /** How often followed files are looked at, in case no event tells of a change. */
   pollMs?: number;
 }
@@ -115,7 +119,8 @@ export class LogEngine {
     this.#shop = new ScanShop({ pool, indexes: new BlockIndexes(maxIndexBytes), zone, scrubber });
     this.#hub = new FollowHub({
       ...parts,
-      isTimed: (target) => this.#isTimed(target),
+      limit: followLimit({ maxLogs: options.followLogs, reservedFiles: options.reservedFiles }),
+      isTimed: (target, files) => this.#isTimed(target.name, files),
       search: (query, askOptions) => this.search(query, askOptions),
       matchRegex: (filter, texts, askOptions) => this.#matchRegex(filter, texts, askOptions),
       ...(options.pollMs !== undefined && { pollMs: options.pollMs }),
@@ -164,12 +169,10 @@ export class LogEngine {
     return this.#hub.follow(query, options);
   }
 
-  /** Whether a file of the log has timestamps near its start: the live one may have just been rotated. */
-  async #isTimed({ name, family }: { name: string; family: string | undefined }): Promise<boolean> {
-    if (await this.#hasTimes(name)) return true;
-    const families = family === undefined ? [] : familiesIn(await this.#parts.list(family), {});
-    const rotated = families.find((found) => found.name === family)?.files.toReversed() ?? [];
-    for (const file of rotated) if (file !== name && (await this.#hasTimes(file))) return true;
+  /** Whether one of the files of the log has timestamps near its start: the live one may have just been rotated. */
+  async #isTimed(live: string, files: readonly string[]): Promise<boolean> {
+    const others = files.filter((name) => name !== live).toReversed();
+    for (const name of [live, ...others]) if (await this.#hasTimes(name)) return true;
     return false;
   }
 

@@ -260,7 +260,7 @@ export type FollowItem =
   | { type: 'missing'; family: string }
   /** Told by a client: the connection was lost. After so long it goes on behind the last record it told. */
   | { type: 'reconnecting'; reason: string; waitMs: number }
-  /** Emitted by a client: items of the node that make no sense to it were left out. */
+  /** Logs beyond what may be followed at a time were left out; by a client: items of the node that make no sense to it. */
   | { type: 'skipped'; count: number; detail: string }
   /** The last item. */
   | { type: 'end'; reason: 'cancelled' | 'stopping' };

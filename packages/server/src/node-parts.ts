@@ -7,6 +7,7 @@ import { ACCESS_LOG, hiddenLogs } from './auth/hidden-logs.ts';
 import { type OpenedAccess, openAccess } from './auth/open-access.ts';
 import { ReloadedFiles, type ReloadedGroup } from './auth/reloaded-files.ts';
 import { openByOthers } from './checkup/open-by-others.ts';
+import { openFilesNeeded } from './checkup/open-files.ts';
 import { ClusterFiles } from './cluster/cluster-files.ts';
 import { NodeCluster } from './cluster/node-cluster.ts';
 import type { ConfigSource } from './config/config-source.ts';
@@ -92,6 +93,8 @@ export async function openNodeParts(loaded: LoadedSettings, options: NodePartsOp
     maxQueued: search.maxQueued,
     maxIndexBytes: search.maxIndexBytes,
     followBytes: follow.bufferBytes,
+    followLogs: follow.maxLogs,
+    reservedFiles: openFilesNeeded(settings.http),
     pollMs: follow.pollMs,
     hidden,
     scrubbing,

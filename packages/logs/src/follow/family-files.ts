@@ -1,5 +1,5 @@
 import { HEAD_BYTES } from '../cursor/cursor.ts';
-import { groupFamilies } from '../file/families.ts';
+import { type FamilyFile, groupFamilies } from '../file/families.ts';
 import { statFd } from '../file/fs-calls.ts';
 import { gunzipRange, packedHead } from '../file/gunzip.ts';
 import type { HandleCache } from '../file/handle-cache.ts';
@@ -67,16 +67,23 @@ export interface FamilyLook {
   missed: number[];
 }
 
-/** The files of the family as they stand in one listing. */
-export function membersOf(files: readonly SeenFile[], family: string): SeenMember[] {
-  const found = groupFamilies(files.map(({ name }) => name)).find(({ name }) => name === family);
+/** The files of every family as they stand in one listing. */
+export function groupMembers(files: readonly SeenFile[]): Map<string, SeenMember[]> {
   const byName = new Map(files.map((file) => [file.name, file]));
-  return (found?.files ?? []).flatMap(({ name, state, compressed }) => {
+  const toMember = ({ name, state, compressed }: FamilyFile): SeenMember[] => {
     const stats = byName.get(name)?.stats;
     if (!stats) return [];
     const { birthtimeNs: birthNs, mtimeNs: modifiedNs, size } = stats;
     return [{ id: `${stats.dev}:${stats.ino}`, name, compressed, live: state === 'live', birthNs, modifiedNs, size }];
-  });
+  };
+  return new Map(
+    groupFamilies([...byName.keys()]).map(({ name, files: members }) => [name, members.flatMap(toMember)]),
+  );
+}
+
+/** The files of one of them. */
+export function membersOf(files: readonly SeenFile[], family: string): SeenMember[] {
+  return groupMembers(files).get(family) ?? [];
 }
 
 /**

@@ -1,4 +1,3 @@
-import { groupFamilies } from '../file/families.ts';
 import { familyNotFound } from '../file/family-not-found.ts';
 import type { HandleCache } from '../file/handle-cache.ts';
 import { LogError, systemCode } from '../log-error.ts';
@@ -7,6 +6,8 @@ import type { SeenFile } from '../read/list.ts';
 import type { Scrubbing } from '../scrub/scrubbing.ts';
 import type { FollowItem, FollowQuery, ReadOptions } from '../types.ts';
 import { DirWatch } from './dir-watch.ts';
+import { groupMembers, type SeenMember } from './family-files.ts';
+import { type FollowLimit, followLimit } from './follow-limit.ts';
 import { FollowSession, type SessionParts } from './follow-session.ts';
 import type { Search } from './history.ts';
 import type { TailParts, TailTarget } from './log-tail.ts';
@@ -29,6 +30,9 @@ const LIST_POLLS = 4;
 /** Rotations change names many times in a row: one look for all of them. */
 const LIST_DELAY_MS = 50;
 
+/** A large directory takes long to list: it is left alone for so many times as long. */
+const LIST_REST = 10;
+
 /** Logs whose history is searched at the same time, for all follows together, beside one for each follow. */
 const PARALLEL_HISTORIES = 8;
 
@@ -42,8 +46,8 @@ export interface FollowHubParts {
   list(family?: string): Promise<SeenFile[]>;
   /** What is in the files already. */
   search: Search;
-  /** Whether a file of the log has timestamps near its start. */
-  isTimed(target: TailTarget): Promise<boolean>;
+  /** Whether one of the files of the log has timestamps near its start. */
+  isTimed(target: TailTarget, files: readonly string[]): Promise<boolean>;
   /** Runs in a worker thread: a user's regex never runs on the main thread. */
   matchRegex: MatchRegex;
   pollMs?: number;
@@ -51,6 +55,8 @@ export interface FollowHubParts {
   /** Off: as on a file system that tells no changes. */
   events?: boolean;
   times?: TailParts['times'];
+  /** How many logs are followed at a time; left out, as many as `followLimit` allows. */
+  limit?: FollowLimit;
 }
 
 export interface FollowUsage {
@@ -68,7 +74,11 @@ export class FollowHub {
   readonly #sessions = new Set<FollowSession>();
   readonly #permits = new Permits(PARALLEL_HISTORIES);
   readonly #filters = new Map<string, WeakRef<SharedFilter>>();
+  readonly #limit: FollowLimit;
   #seen: { version: number; targets: readonly TailTarget[] } = { version: 0, targets: [] };
+  /** The files of all logs as last listed: one listing for all logs that are followed with it. */
+  #members: ReadonlyMap<string, readonly SeenMember[]> = new Map();
+  #listDelayMs = LIST_DELAY_MS;
   #listTimer: NodeJS.Timeout | undefined;
   #pollsToList = LIST_POLLS;
   #reads = 0;
@@ -77,12 +87,14 @@ export class FollowHub {
   constructor(parts: FollowHubParts) {
     const { dir, handles, zone, pollMs = POLL_MS, bufferBytes = BUFFER_BYTES, events = true, times = {} } = parts;
     this.#parts = parts;
+    this.#limit = parts.limit ?? followLimit({});
     this.#tails = new TailShelf({
       handles,
       zone,
       times,
       scrubber: () => parts.scrubbing?.current,
       list: (family) => parts.list(family),
+      maxLogs: this.#limit.most,
       limitBytes: () => Math.min(bufferBytes, TOTAL_BUFFER_BYTES / Math.max(1, this.#tails.size)),
       onRead: () => {
         this.#reads++;
@@ -144,14 +156,20 @@ export class FollowHub {
   #sessionParts(): SessionParts {
     const { search, matchRegex, isTimed } = this.#parts;
     return {
-      isTimed: (target) => isTimed(target),
+      limit: this.#limit,
+      isTimed: (target) =>
+        isTimed(
+          target,
+          (this.#members.get(target.family ?? '') ?? []).map(({ name }) => name),
+        ),
       search: (query, options) => search(query, options),
       matchRegex: (filter, texts, options) => matchRegex(filter, texts, options),
       permits: this.#permits,
       targetsOf: (query) => this.#targetsOf(query),
       seen: () => this.#seen,
-      takeTail: async (target, options) => {
-        const tail = await this.#tails.take(target, options);
+      takeTail: async (target, { fromStart, isListed }) => {
+        const members = isListed ? this.#members.get(target.family ?? target.name) : undefined;
+        const tail = await this.#tails.take(target, { fromStart, members, isOptional: isListed });
         if (!this.#closed) await this.#watch.start();
         return tail;
       },
@@ -164,11 +182,8 @@ export class FollowHub {
     if (file !== undefined) return [await this.#fileTarget(file)];
     // Before the listing: a directory without logs has no tail that would start it, and the first log may come any time.
     if (family === undefined && !this.#closed) await this.#watch.start();
-    const targets = targetsIn(await this.#parts.list());
-    if (family === undefined) {
-      this.#setSeen(targets);
-      return targets;
-    }
+    if (family === undefined) return this.#listAll();
+    const targets = targetsIn(groupMembers(await this.#parts.list(family)));
     const found = targets.find((target) => target.family === family) ?? this.#tails.targetOf({ name: family, family });
     if (found) return [found];
     throw familyNotFound(
@@ -186,8 +201,19 @@ export class FollowHub {
       // One that cannot be read now is waited for.
       if (!(error instanceof LogError) || error.code !== 'LOG_FILE_UNREADABLE') throw error;
     }
-    const targets = targetsIn(await this.#parts.list());
+    const targets = targetsIn(groupMembers(await this.#parts.list(name)));
     return targets.find((target) => target.family === name) ?? { name, family: undefined };
+  }
+
+  /** Every log; where they are too many to follow, those that were written to last come first. */
+  async #listAll(): Promise<TailTarget[]> {
+    const members = groupMembers(await this.#parts.list());
+    const targets = targetsIn(members);
+    this.#setSeen(targets, members);
+    if (targets.length <= this.#limit.most) return targets;
+    const newest = ({ name, family }: TailTarget) =>
+      Number((members.get(family ?? name) ?? []).find((member) => member.name === name)?.modifiedNs ?? 0n);
+    return targets.toSorted((a, b) => newest(b) - newest(a));
   }
 
   #filterFor(filter: Parameters<SessionParts['filterFor']>[0]): SharedFilter {
@@ -207,7 +233,7 @@ export class FollowHub {
   }
 
   #onPoll(): void {
-    this.#tails.wakeAll();
+    this.#tails.poll();
     if (--this.#pollsToList <= 0) this.#listSoon();
   }
 
@@ -215,22 +241,26 @@ export class FollowHub {
   #listSoon(): void {
     const matters = this.#tails.hasMovingNames || [...this.#sessions].some(({ followsAll }) => followsAll);
     if (!matters || this.#closed) return;
-    this.#listTimer ??= setTimeout(() => void this.#look(), LIST_DELAY_MS);
+    this.#listTimer ??= setTimeout(() => void this.#look(), this.#listDelayMs);
   }
 
   async #look(): Promise<void> {
     this.#pollsToList = LIST_POLLS;
+    const startedMs = performance.now();
     try {
-      this.#setSeen(targetsIn(await this.#parts.list()));
+      const members = groupMembers(await this.#parts.list());
+      this.#setSeen(targetsIn(members), members);
     } catch (error) {
       // Tried again with a later poll.
       if (!(error instanceof LogError) && systemCode(error) === undefined) throw error;
     } finally {
       this.#listTimer = undefined;
+      this.#listDelayMs = Math.max(LIST_DELAY_MS, (performance.now() - startedMs) * LIST_REST);
     }
   }
 
-  #setSeen(targets: readonly TailTarget[]): void {
+  #setSeen(targets: readonly TailTarget[], members: ReadonlyMap<string, readonly SeenMember[]>): void {
+    this.#members = members;
     this.#tails.rename(targets);
     if (JSON.stringify(targets) === JSON.stringify(this.#seen.targets)) return;
     this.#seen = { version: this.#seen.version + 1, targets };
@@ -248,9 +278,9 @@ export class FollowHub {
 }
 
 /** Every log of the directory by its family, and the name that leads to its live file. */
-function targetsIn(files: readonly SeenFile[]): TailTarget[] {
-  return groupFamilies(files.map(({ name }) => name)).map(({ name, files: members }) => {
-    const live = members.find((member) => member.name === name) ?? members.findLast(({ state }) => state === 'live');
-    return { name: live?.name ?? name, family: name };
+function targetsIn(families: ReadonlyMap<string, readonly SeenMember[]>): TailTarget[] {
+  return Array.from(families, ([family, members]) => {
+    const live = members.find((member) => member.name === family) ?? members.findLast((member) => member.live);
+    return { name: live?.name ?? family, family };
   });
 }

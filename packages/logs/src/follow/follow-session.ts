@@ -1,12 +1,20 @@
 import type { FollowItem, FollowQuery } from '../types.ts';
 import { Bell } from './bell.ts';
+import type { FollowLimit } from './follow-limit.ts';
 import { type Search, tellSince } from './history.ts';
 import type { LogTail, TailTarget } from './log-tail.ts';
 import type { Permits } from './merge-streams.ts';
+import type { RingListener } from './record-ring.ts';
 import { filterOf, type MatchRegex, type SharedFilter } from './shared-filter.ts';
 import { startFollow } from './start-follow.ts';
 import { TailReader } from './tail-reader.ts';
 import { TimedOnly } from './timed-only.ts';
+
+/** Logs joined at the same time: each takes some reads. */
+const PARALLEL_JOINS = 16;
+
+/** Names of logs in a report of those that are not followed. */
+const NAMES_SHOWN = 10;
 
 /** What a follow needs of its hub. */
 export interface SessionParts {
@@ -17,7 +25,12 @@ export interface SessionParts {
   targetsOf(query: FollowQuery): Promise<TailTarget[]>;
   /** All logs of the directory as last seen, and a number that changes with them. */
   seen(): { version: number; targets: readonly TailTarget[] };
-  takeTail(target: TailTarget, options: { fromStart: boolean }): Promise<LogTail>;
+  /**
+   * `isListed`: one of all logs, which were listed just now. Of these, `undefined` for one that is beyond what may be
+   * followed at a time.
+   */
+  takeTail(target: TailTarget, options: { fromStart: boolean; isListed: boolean }): Promise<LogTail | undefined>;
+  limit: FollowLimit;
   leaveTail(tail: LogTail): void;
   filterFor(filter: ReturnType<typeof filterOf>): SharedFilter;
   /** Whether a file of the log has timestamps near its start. */
@@ -33,6 +46,12 @@ export class FollowSession {
   readonly #readers = new Map<string, TailReader>();
   /** Of a follow of all logs. */
   readonly #timedOnly = new Map<TailReader, TimedOnly>();
+  /** Those with entries that were not looked at yet: of many logs, most are quiet. */
+  readonly #ready = new Set<TailReader>();
+  readonly #listeners = new Map<LogTail, RingListener>();
+  /** Logs beyond what may be followed at a time. */
+  readonly #leftOut = new Set<string>();
+  #reportedLeftOut = 0;
   readonly #stop = new AbortController();
   #seenVersion = -1;
   #endReason: 'cancelled' | 'stopping' | undefined;
@@ -64,6 +83,7 @@ export class FollowSession {
       // Before the first batch, so that a cursor that leads nowhere fails the request and not the stream.
       const first = await history.next();
       yield [];
+      yield* this.#reportLeftOut();
       if (!first.done) yield first.value;
       yield* history;
       yield* this.#live();
@@ -78,12 +98,26 @@ export class FollowSession {
     if (filter.regex !== undefined)
       await this.#parts.matchRegex(filter, [Buffer.alloc(0)], { signal: this.#stop.signal });
     this.#seenVersion = this.#parts.seen().version;
-    for (const target of await this.#parts.targetsOf(this.#query)) await this.#join(target, { fromStart: false });
+    const targets = await this.#parts.targetsOf(this.#query);
+    const queue = targets.values();
+    const joinNext = async () => {
+      for (const target of queue) await this.#join(target, { fromStart: false });
+    };
+    await Promise.all(Array.from({ length: PARALLEL_JOINS }, joinNext));
+    // In the order of the logs, not in that of their joining.
+    for (const { family, name } of targets) {
+      const reader = this.#readers.get(family ?? name);
+      if (!reader) continue;
+      this.#readers.delete(family ?? name);
+      this.#readers.set(family ?? name, reader);
+    }
   }
 
   async #join(target: TailTarget, { fromStart }: { fromStart: boolean }): Promise<TailReader | undefined> {
     if (this.#endReason !== undefined) return undefined;
-    const tail = await this.#parts.takeTail(target, { fromStart });
+    const tail = await this.#parts.takeTail(target, { fromStart, isListed: this.followsAll });
+    if (!tail) this.#leftOut.add(target.family ?? target.name);
+    if (!tail) return undefined;
     if (this.#endReason !== undefined) {
       this.#parts.leaveTail(tail);
       return undefined;
@@ -91,29 +125,53 @@ export class FollowSession {
     const filter = this.#parts.filterFor(filterOf(this.#query));
     const reader = new TailReader(tail, { filter, raw: this.#query.raw ?? false });
     this.#readers.set(tail.family, reader);
-    tail.ring.listen(this.bell);
+    const listener = {
+      ring: () => {
+        this.#ready.add(reader);
+        this.bell.ring();
+      },
+    };
+    this.#listeners.set(tail, listener);
+    tail.ring.listen(listener);
+    this.#ready.add(reader);
     // Only now: what is written between the two looks is in the ring, behind the reader's position.
-    if (this.followsAll) this.#timedOnly.set(reader, new TimedOnly(await this.#parts.isTimed(target)));
+    if (this.followsAll)
+      this.#timedOnly.set(reader, new TimedOnly(tail.isTimed || (await this.#parts.isTimed(target))));
     return this.isEnded ? undefined : reader;
   }
 
   #leave(tail: LogTail): void {
-    tail.ring.leave(this.bell);
+    const listener = this.#listeners.get(tail);
+    if (listener) tail.ring.leave(listener);
+    this.#listeners.delete(tail);
     this.#parts.leaveTail(tail);
   }
 
   async *#live(): AsyncGenerator<FollowItem[], void, undefined> {
     while (this.#endReason === undefined) {
       if (this.followsAll) yield* this.#joinNew();
-      let more = false;
-      for (const reader of this.#readers.values()) {
+      const ready = [...this.#ready];
+      this.#ready.clear();
+      for (const reader of ready) {
+        if (this.#readers.get(reader.tail.family) !== reader) continue;
         const taken = await reader.take();
         const items = this.#timedOnly.get(reader)?.take(taken) ?? taken;
         if (items.length > 0) yield items;
-        more ||= reader.hasMore;
+        if (reader.hasMore) this.#ready.add(reader);
       }
-      if (!more && this.#endReason === undefined) await this.bell.wait();
+      if (this.#ready.size === 0 && this.#endReason === undefined) await this.bell.wait();
     }
+  }
+
+  /** Which logs are not followed, and why: once for each that was left out. */
+  *#reportLeftOut(): Generator<FollowItem[], void, undefined> {
+    const count = this.#leftOut.size;
+    if (count <= this.#reportedLeftOut) return;
+    this.#reportedLeftOut = count;
+    const names = [...this.#leftOut].slice(0, NAMES_SHOWN).map((name) => JSON.stringify(name));
+    const more = count > names.length ? ` and ${count - names.length} more` : '';
+    const detail = `${count} logs are not followed (${names.join(', ')}${more}): ${this.#parts.limit.reason}`;
+    yield [{ type: 'skipped', count, detail }];
   }
 
   /** Logs that appeared since are told from their start; those that are gone for long are left. */
@@ -130,12 +188,17 @@ export class FollowSession {
       this.#leave(tail);
     }
     for (const target of targets) {
-      if (this.#readers.has(target.family ?? target.name)) continue;
+      const family = target.family ?? target.name;
+      if (this.#readers.has(family) || this.#leftOut.has(family)) continue;
       const reader = await this.#join(target, { fromStart: true });
-      if (!reader) return;
+      if (this.isEnded) return;
+      if (!reader) continue;
       if (reader.tail.fromStart && reader.tail.ring.firstSeq === 0) reader.moveTo(0);
       else if (this.#timedOnly.get(reader)?.isTimed ?? true) yield* tellSince(reader, undefined, this.#historyParts());
     }
+    for (const family of this.#leftOut) if (!present.has(family)) this.#leftOut.delete(family);
+    this.#reportedLeftOut = Math.min(this.#reportedLeftOut, this.#leftOut.size);
+    yield* this.#reportLeftOut();
   }
 
   #historyParts() {

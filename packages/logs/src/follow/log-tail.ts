@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import type { LogHandle } from '../file/log-handle.ts';
 import type { Scrubber } from '../scrub/scrubber.ts';
-import { type FamilyParts, membersOf } from './family-files.ts';
+import { type FamilyParts, membersOf, type SeenMember } from './family-files.ts';
 import { KnownFiles } from './known-files.ts';
 import { LeftFiles, LINGER_MS } from './left-files.ts';
 import { OpenFiles } from './open-files.ts';
@@ -87,10 +87,11 @@ export class LogTail {
     return !this.current || !this.open.has(this.current);
   }
 
-  /** A file that is not there, or cannot be read, is waited for. */
-  async start(): Promise<void> {
+  /** A file that is not there, or cannot be read, is waited for. `members`: its files, where they were listed just now. */
+  async start(members?: readonly SeenMember[]): Promise<void> {
     const { family } = this.target;
-    if (family !== undefined) this.known.remember(membersOf(await this.parts.list(family).catch(() => []), family));
+    if (family !== undefined)
+      this.known.remember(members ?? membersOf(await this.parts.list(family).catch(() => []), family));
     try {
       const handle = await this.parts.handles.acquire(this.#name);
       this.current = await this.open.open(handle, this.fromStart ? 'start' : 'end');
@@ -99,6 +100,12 @@ export class LogTail {
     }
     this.#started = true;
     this.wake();
+  }
+
+  /** Whether the live file is known to have timestamps: otherwise older ones may. */
+  get isTimed(): boolean {
+    const text = this.current?.text;
+    return text !== undefined && (text.format.timed || text.firstTimeMs !== undefined);
   }
 
   /** Where the ring's next entry begins: a place, not a record. */

@@ -1,4 +1,3 @@
-import type { Bell } from './bell.ts';
 import type { FollowEvent, RecordEntry, RingEntry } from './ring-entry.ts';
 
 /** What an entry costs beside its text, so that many short lines are counted as what they take. */
@@ -20,6 +19,11 @@ export interface Loss {
   next: string | null;
 }
 
+/** Called when there is something new. */
+export interface RingListener {
+  ring(): void;
+}
+
 export interface RingOptions {
   /** Asked at every push: rings share what there is. */
   limitBytes(): number;
@@ -31,7 +35,7 @@ export interface RingOptions {
  */
 export class RecordRing {
   readonly #limitBytes: () => number;
-  readonly #bells = new Set<Bell>();
+  readonly #listeners = new Set<RingListener>();
   #entries: (RingEntry | undefined)[] = [];
   /** Bytes of text before each entry, since the beginning: differences tell the size of a gap. */
   #startBytes: number[] = [];
@@ -141,15 +145,15 @@ export class RecordRing {
 
   /** Tells the followers that there is something new: once for many entries. */
   announce(): void {
-    for (const bell of this.#bells) bell.ring();
+    for (const listener of this.#listeners) listener.ring();
   }
 
-  listen(bell: Bell): void {
-    this.#bells.add(bell);
+  listen(listener: RingListener): void {
+    this.#listeners.add(listener);
   }
 
-  leave(bell: Bell): void {
-    this.#bells.delete(bell);
+  leave(listener: RingListener): void {
+    this.#listeners.delete(listener);
   }
 }
 

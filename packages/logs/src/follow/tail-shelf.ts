@@ -1,10 +1,16 @@
 import type { Scrubber } from '../scrub/scrubber.ts';
+import type { SeenMember } from './family-files.ts';
 import { LogTail, type TailParts, type TailTarget } from './log-tail.ts';
 
 /** A log nobody follows is read a little longer: whoever reconnects at once finds it going on. */
 const KEEP_MS = 1000;
 
+/** Logs looked at in one poll, one after the other in turns: what many logs cost is bounded. */
+const MAX_POLLED = 256;
+
 export interface ShelfParts extends TailParts {
+  /** Logs that may be read at the same time. */
+  maxLogs: number;
   /** The last one was stopped. */
   onEmpty(): void;
 }
@@ -20,6 +26,10 @@ interface Shelved {
 export class TailShelf {
   readonly #parts: ShelfParts;
   readonly #tails = new Map<string, Shelved>();
+  /** By the name that leads to the live file; made anew when one of them changes. */
+  #byName: Map<string, LogTail[]> | undefined;
+  #trimming: NodeJS.Immediate | undefined;
+  #polled = 0;
 
   constructor(parts: ShelfParts) {
     this.#parts = parts;
@@ -43,19 +53,37 @@ export class TailShelf {
     return this.#tails.get(keyOf(wanted))?.tail.target;
   }
 
-  async take(target: TailTarget, { fromStart }: { fromStart: boolean }): Promise<LogTail> {
+  /** `undefined` where as many as may be are read already, and the log can be left out. */
+  async take(
+    target: TailTarget,
+    {
+      fromStart,
+      members,
+      isOptional,
+    }: { fromStart: boolean; members?: readonly SeenMember[] | undefined; isOptional: boolean },
+  ): Promise<LogTail | undefined> {
     const key = keyOf(target);
     let shelved = this.#tails.get(key);
     if (!shelved) {
+      if (isOptional && this.#tails.size >= this.#parts.maxLogs) return undefined;
       const tail = new LogTail(target, this.#parts, { fromStart });
-      shelved = { tail, started: tail.start(), users: 0, timer: undefined };
+      shelved = { tail, started: tail.start(members), users: 0, timer: undefined };
       this.#tails.set(key, shelved);
-      for (const other of this.#tails.values()) other.tail.ring.trim();
+      this.#byName = undefined;
+      this.#trimSoon();
     }
     shelved.users++;
     clearTimeout(shelved.timer);
     await shelved.started;
     return shelved.tail;
+  }
+
+  /** What is kept for all logs together is shared by one more. */
+  #trimSoon(): void {
+    this.#trimming ??= setImmediate(() => {
+      this.#trimming = undefined;
+      for (const { tail } of this.#tails.values()) tail.ring.trim();
+    });
   }
 
   leave(tail: LogTail): void {
@@ -71,15 +99,36 @@ export class TailShelf {
 
   /** Something happened to this name, or to one that is not known. */
   wake(name: string | undefined, { entries = false } = {}): void {
+    const named = name === undefined ? undefined : this.#named(name);
+    if (named) {
+      for (const tail of named) {
+        if (entries) tail.noteNameEvent();
+        tail.wake();
+      }
+      return;
+    }
+    // The name of a file that was renamed away, perhaps.
     for (const { tail } of this.#tails.values()) {
-      if (entries && tail.name === name) tail.noteNameEvent();
-      if (name === undefined || tail.name === name) tail.wake();
+      if (name === undefined) tail.wake();
       else if (tail.left.all.length > 0) tail.wake({ all: true });
     }
   }
 
-  wakeAll(): void {
-    for (const { tail } of this.#tails.values()) tail.wake({ all: true });
+  #named(name: string): readonly LogTail[] | undefined {
+    if (!this.#byName) {
+      this.#byName = new Map();
+      for (const { tail } of this.#tails.values())
+        this.#byName.set(tail.name, [...(this.#byName.get(tail.name) ?? []), tail]);
+    }
+    return this.#byName.get(name);
+  }
+
+  /** In case no event tells of a change. */
+  poll(): void {
+    const tails = [...this.#tails.values()];
+    const count = Math.min(MAX_POLLED, tails.length);
+    for (let step = 0; step < count; step++) tails[(this.#polled + step) % tails.length]?.tail.wake({ all: true });
+    this.#polled = tails.length === 0 ? 0 : (this.#polled + count) % tails.length;
   }
 
   rescrub(scrubber: Scrubber): void {
@@ -90,7 +139,9 @@ export class TailShelf {
   rename(targets: readonly TailTarget[]): void {
     for (const { family, name } of targets) {
       const tail = this.#tails.get(keyOf({ family, name }))?.tail;
-      if (tail && (tail.name !== family || name === family || !tail.current)) tail.name = name;
+      if (!tail || tail.name === name || (tail.name === family && name !== family && tail.current)) continue;
+      tail.name = name;
+      this.#byName = undefined;
     }
   }
 
@@ -101,6 +152,7 @@ export class TailShelf {
   async #stop(key: string, { tail, started, timer }: Shelved): Promise<void> {
     clearTimeout(timer);
     this.#tails.delete(key);
+    this.#byName = undefined;
     if (this.#tails.size === 0) this.#parts.onEmpty();
     await started;
     await tail.stop();

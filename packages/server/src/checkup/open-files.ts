@@ -7,11 +7,16 @@ const PER_STREAM = 2;
 /** What a node holds without anyone asking: its own log, its ports, kept descriptors, threads and their pipes. */
 const BESIDES = 128;
 
+/** Descriptors that as many answers as the settings allow need, and all else but follows. */
+export function openFilesNeeded({ maxStreams }: { maxStreams: number }): number {
+  return maxStreams * PER_STREAM + BESIDES;
+}
+
 /** Whether as many answers as the settings allow can run at once. */
 export async function lookAtOpenFiles({ settings: { http }, system }: Subject): Promise<Look[]> {
   const limit = await system.maxOpenFiles();
   if (limit === undefined) return [];
-  const needed = http.maxStreams * PER_STREAM + BESIDES;
+  const needed = openFilesNeeded(http);
   const shown = Number.isFinite(limit) ? `${limit} files may be open` : 'any number of files may be open';
   if (limit >= needed) return [ok(`${shown}, http.max-streams = ${http.maxStreams} needs about ${needed}`)];
   return [

@@ -45,6 +45,13 @@ export const FOLLOW_ROWS = {
     about:
       'What is kept per log for followers that read slowly. One that falls behind further is told of the gap and goes on at the end.',
   }),
+  maxLogs: setting({
+    name: 'max-logs',
+    kind: integer({ min: 1, max: 100_000 }),
+    default: 2000,
+    about:
+      'How many logs are followed at the same time, by all clients together; each holds a file open. A follow of all logs reports those that it leaves out. Fewer where the process may not open as many files beside its connections.',
+  }),
   heartbeatMs: setting({
     name: 'heartbeat',
     kind: duration({ min: '100ms', max: '1h' }),

@@ -34,8 +34,9 @@ export function followItemMessage(item: FollowItem): FollowItemMessage {
       return { missing: item };
     case 'end':
       return { end: item };
-    case 'reconnecting':
     case 'skipped':
+      return { skipped: { count: item.count, detail: item.detail } };
+    case 'reconnecting':
       throw new Error('only clients emit this');
   }
 }

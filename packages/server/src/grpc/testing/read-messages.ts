@@ -141,7 +141,15 @@ export function readEnd(end: SearchEndMessage): Omit<SearchEnd, 'type' | 'cursor
   };
 }
 
-export function readFollowItem({ record, rotated, truncated, gap, missing, end }: FollowItemMessage): FollowItem {
+export function readFollowItem({
+  record,
+  rotated,
+  truncated,
+  gap,
+  missing,
+  skipped,
+  end,
+}: FollowItemMessage): FollowItem {
   if (record) return readRecord(record);
   if (rotated) return { type: 'rotated', ...rotated };
   if (truncated) return { type: 'truncated', file: truncated.file, lostBytes: truncated.lost_bytes ?? null };
@@ -150,6 +158,7 @@ export function readFollowItem({ record, rotated, truncated, gap, missing, end }
     return { type: 'gap', family, reason: reason as 'slow', bytes, after, until };
   }
   if (missing) return { type: 'missing', ...missing };
+  if (skipped) return { type: 'skipped', ...skipped };
   return { type: 'end', reason: present(end).reason as 'cancelled' };
 }
 
