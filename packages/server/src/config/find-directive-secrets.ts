@@ -35,11 +35,21 @@ const DIRECTIVES: readonly Directive[] = [
   },
   // A name and one value on a line of its own: Redis, Fluent Bit
   { needs: /\n/, pattern: /^[ \t]{0,64}([\w.-]{2,128})[ \t]{1,32}([^\s;=:]\S{0,511}?);?[ \t\r]{0,8}$/gm, name: 1 },
+  // Apache, Dockerfiles, FastCGI: variables of the environment; nginx: its own
+  {
+    needs: /\n/,
+    pattern:
+      /^[ \t]{0,64}(?:SetEnv|ENV|env|(?:fastcgi|uwsgi|scgi)_param)[ \t]{1,8}([\w.-]{1,128})[ \t]{1,8}["']?([^\s;"']{1,512})/gm,
+    name: 1,
+  },
+  { needs: /\$/, pattern: /^[ \t]{0,64}set[ \t]{1,8}\$([\w]{1,128})[ \t]{1,8}["']?([^\s;"']{1,512})/gm, name: 1 },
+  // .pgpass: host, port, database, user, password
+  { needs: /:/, pattern: /^[^\s:#]{1,255}:(?:\d{1,5}|\*):[^\s:]{1,128}:[^\s:]{1,128}:(\S{1,512})$/gm },
   // SQL
   {
     needs: /'/,
     pattern:
-      /\b(?:identified(?:[ \t]+with[ \t]+\S{1,64})?[ \t]+(?:by|as)|password)[ \t]{1,8}(?:password[ \t]{1,8})?'((?:[^'\r\n]|''){1,512})'/gi,
+      /\b(?:identified(?:[ \t]+with[ \t]+\S{1,64})?[ \t]+(?:by|as)|password|secret|token)[ \t]{1,8}(?:password[ \t]{1,8})?'((?:[^'\r\n]|''){1,512})'/gi,
   },
   // Oracle
   { needs: /@/, pattern: /(?:^|:thin:|:oci:)[A-Za-z][\w$#]{0,63}\/([^\s@/"']{1,128})@(?=\/\/|[\w.-]{1,255}:\d)/g },

@@ -39,6 +39,8 @@ const HOOKS = [
   'outlook\\.office(?:365)?\\.com/webhook/',
   'hooks\\.zapier\\.com/hooks/catch/',
   'api\\.telegram\\.org/bot',
+  // Mattermost, Rocket.Chat and others
+  '[^\\s/"\']{1,255}/hooks/(?=[\\w-]{20,255}(?:[/?\\s"\'<]|$))',
 ];
 
 /** In front of a token: what would make it the middle of another word. */

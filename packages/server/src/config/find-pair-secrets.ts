@@ -67,6 +67,7 @@ function queryNameAtEnd(before: string, sign: string | undefined): RegExpExecArr
 function isColonPair(text: string, at: number, pair: { start: number; name: string }): boolean {
   if (text.startsWith('://', at)) return false;
   if (pair.start > at + 1 || /^\\*["'`]/.test(text.slice(at + 1, at + 1 + MAX_NAME))) return true;
+  if (/^[A-Z][A-Z\d]*(?:_[A-Z\d]+)+$/.test(pair.name)) return true;
   return /pass|pwd/i.test(pair.name) && !/\d/.test(text[at + 1] ?? '');
 }
 

@@ -13,6 +13,8 @@ const OPEN_KEY_KINDS: ReadonlySet<string> = new Set([
 
 /** A value that is no word: this long, with digits among letters. Shorter ones are names as often as keys. */
 const MATERIAL_CHARS = 20;
+/** With dashes in it, which part the words of a name. */
+const BASE64URL_CHARS = 32;
 /** Changes between letters and digits in it: names with a year or a number at the end have one or two. */
 const MATERIAL_CHANGES = 3;
 
@@ -25,10 +27,10 @@ const UUID = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/i;
 export function findKeyMaterial(path: readonly string[], text: string): 'whole' | MaskRange | undefined {
   const names = path.map(splitWords);
   const words = names.at(-1) ?? [];
-  if (isUserInfoKey(names)) return userInfoPart(text);
+  if (isUserInfoKey(names)) return userInfoPart(path.at(-1) ?? '', text);
   const last = words.at(-1) ?? '';
   const isKey = /^keys?$/.test(last) && !OPEN_KEY_KINDS.has(words.at(-2) ?? '');
-  const isEncrypt = last === 'encrypt' || last === 'encryption';
+  const isEncrypt = /^(?:encrypt|encryption|private)$/.test(last) || /^key (?:hex|base|raw|bin)$/.test(words.join(' '));
   if (!isKey && !isEncrypt && !hasKeyTable(path.slice(0, -1))) return undefined;
   if (OPEN_KEY_KINDS.has(words.at(-2) ?? '')) return undefined;
   return isMaterial(text, isKey) ? 'whole' : undefined;
@@ -41,13 +43,23 @@ function isUserInfoKey(names: readonly string[][]): boolean {
   return (last === 'users' || last === 'user') && /(?:basic|digest) ?auth$/.test(above.join(' '));
 }
 
-function userInfoPart(text: string): 'whole' | MaskRange | undefined {
+function userInfoPart(key: string, text: string): 'whole' | MaskRange | undefined {
   if (isEncodedUserInfo(text)) return 'whole';
-  const [head] = /^[^\s:/@]{1,128}:(?!\/\/)/.exec(text) ?? [];
+  if (key.toLowerCase() === 'auth' && isPassword(text)) return 'whole';
+  // Neo4j takes NEO4J_AUTH=user/password.
+  const [head] = (/neo4j/i.test(key) ? /^[^\s:/@]{1,128}[:/]/ : /^[^\s:/@]{1,128}:(?!\/\/)/).exec(text) ?? [];
   if (head === undefined || text.length === head.length) return undefined;
   // An address with its port.
   if (/^(?:localhost|[\w-]+(?:\.[\w-]+)+):\d{1,5}$/.test(text)) return undefined;
   return { start: head.length, end: text.trimEnd().length };
+}
+
+/** `auth = "..."` names a method or is the password of one: a word with digits or signs that is no known method. */
+function isPassword(text: string): boolean {
+  if (!/^[^\s:/]{6,128}$/.test(text) || !/[^A-Za-z]/.test(text)) return false;
+  return !/^(?:oauth|sha|md|aws|sig|ntlm|scram|saml|ldap|jwt|mtls|tls|oidc|x-?509|api|http|basic|digest|\$)/i.test(
+    text,
+  );
 }
 
 /** `user:password` in base64, as in Docker's configuration. */
@@ -59,7 +71,11 @@ function isEncodedUserInfo(text: string): boolean {
 function isMaterial(text: string, isKey: boolean): boolean {
   if (UUID.test(text)) return isKey;
   if (!/^[\w+/=:.-]+$/.test(text) || /^[./~]|\.\w{2,4}$/.test(text)) return false;
-  return text.split(/[-_.:]/).some((part) => part.length >= MATERIAL_CHARS && changesOf(part) >= MATERIAL_CHANGES);
+  const isLong = (part: string, chars: number) => part.length >= chars && changesOf(part) >= MATERIAL_CHANGES;
+  if (text.split(/[-_.:]/).some((part) => isLong(part, MATERIAL_CHARS))) return true;
+  // base64url has dashes of its own.
+  const joined = text.replace(/[-_]/g, '');
+  return isLong(joined, BASE64URL_CHARS) && /[A-Z]/.test(joined) && /[a-z]/.test(joined);
 }
 
 function changesOf(text: string): number {

@@ -11,8 +11,9 @@ interface Program {
   flags?: string;
   /** Flags with the password right behind them, as in `-pSECRET`. */
   glued?: string;
-  /** Flags whose value is `user:password`. */
+  /** Flags of one letter whose value is `user:password`, and those with it right behind them. */
   userInfo?: readonly string[];
+  gluedUserInfo?: string;
 }
 
 const MYSQL: Program = { glued: 'p' };
@@ -44,10 +45,14 @@ const PROGRAMS: Readonly<Record<string, Program>> = {
   ),
   'docker login': { flags: 'p' },
   'podman login': { flags: 'p' },
-  curl: { userInfo: ['-u', '-U', '--user', '--proxy-user'] },
-  etcdctl: { userInfo: ['--user'] },
-  http: { userInfo: ['-a', '--auth'] },
+  curl: { userInfo: ['-u', '-U'], gluedUserInfo: 'uU' },
+  http: { userInfo: ['-a'] },
+  ...Object.fromEntries(['check_mysql', 'check_mysql_query', 'check_pgsql'].map((name) => [name, MONGO])),
 };
+
+/** Whatever the program: `--user name:password`. Not `--user 1000:1000`. */
+const USER_INFO_FLAG = /^--?(?:[\w.-]{0,64}?(?:basic-?auth|http-?auth|proxy-?user)|auth|user|userpwd)(?:$|=)/i;
+const USER_INFO = /^[^\s:/@=]{1,128}:(?!\d+$)./;
 
 /**
  * Passwords in a list of arguments: behind a flag that names one (`--password X`), and behind the flags of one letter of
@@ -69,7 +74,8 @@ export function secretArguments(
       continue;
     }
     if (value === undefined || value === '' || !isFlag(text)) continue;
-    const userInfo = program?.userInfo?.includes(text) ? value.indexOf(':') : -1;
+    const isUserInfo = program?.userInfo?.includes(text) || (USER_INFO_FLAG.test(text) && USER_INFO.test(value));
+    const userInfo = isUserInfo ? value.indexOf(':') : -1;
     if (userInfo >= 0) {
       if (userInfo + 1 < value.length)
         found.push({ index: index + 1, part: { start: userInfo + 1, end: value.length } });
@@ -91,6 +97,11 @@ function isPasswordFlag(text: string, program: Program | undefined, isSecretName
 }
 
 function gluedPassword(text: string, program: Program | undefined): MaskRange | undefined {
+  const [head] = USER_INFO_FLAG.exec(text) ?? [];
+  if (head?.endsWith('=') && USER_INFO.test(text.slice(head.length)))
+    return { start: text.indexOf(':', head.length) + 1, end: text.length };
+  const glue = program?.gluedUserInfo?.includes(text[1] ?? '-') && /^-[A-Za-z][^-\s:]{1,128}:./.test(text);
+  if (glue) return { start: text.indexOf(':') + 1, end: text.length };
   const flag = /^-([A-Za-z])./.exec(text)?.[1];
   return flag !== undefined && program?.glued?.includes(flag) ? { start: 2, end: text.length } : undefined;
 }

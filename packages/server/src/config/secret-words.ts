@@ -4,7 +4,7 @@ export const SECRET_WORDS: ReadonlySet<string> = new Set([
   ...['secret', 'secrets', 'token', 'tokens', 'credential', 'credentials', 'cred', 'creds', 'authorization'],
   ...['cookie', 'cookies', 'bearer', 'jwt', 'jwts', 'otp', 'totp', 'psk', 'salt', 'pepper', 'dsn', 'dsns'],
   // SNMP's password; a PIN of a token; the start of a key pair; a key exchanged before.
-  ...['community', 'pin', 'pins', 'seed', 'mnemonic', 'hmac', 'htpasswd'],
+  ...['community', 'pin', 'pins', 'seed', 'mnemonic', 'hmac', 'htpasswd', 'kek', 'dek'],
 ]);
 
 /** `<kind> key` is a secret; `key` alone, `public-key`, `primary-key` and `partition-key` are not. */
@@ -60,6 +60,7 @@ export const QUALIFIERS: ReadonlySet<string> = new Set([
     'reference',
     'protocol',
     'arn',
+    'identity',
     'encryption',
   ],
   ...['minute', 'second', 'hour', 'day', 'per'],
@@ -115,7 +116,8 @@ export const COUNTING_WORDS: ReadonlySet<string> = new Set(['max', 'min', 'maxim
 /** Qualified, and secret all the same. */
 export const SECRET_PHRASES: ReadonlySet<string> = new Set([
   ...['access key id', 'secret id', 'connection string', 'conn string', 'conn str', 'connection str', 'webhook url'],
-  ...['access signature', 'honeycomb team'],
+  ...['access signature', 'honeycomb team', 'recovery code', 'recovery codes', 'backup code', 'backup codes'],
+  ...['access code', 'auth code', 'authorization code', 'verification code', 'activation code'],
 ]);
 
 /** Lists of names under which secrets are kept elsewhere. */
