@@ -3,6 +3,7 @@ import { Agent, get } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { eventually } from '../packages/logs/src/testing/eventually.ts';
+import { scaled } from '../packages/logs/src/testing/timeout-scale.ts';
 import { AttackedNode } from './testing/attacked-node.ts';
 import { openMany } from './testing/raw-http.ts';
 
@@ -37,7 +38,14 @@ describe('requests that come byte by byte', () => {
 
 describe('readers that stop reading', () => {
   it('take no more streams than allowed, are cut in numbers, and leave nothing open', async () => {
-    const flags = ['--http-max-streams', '200', '--http-max-streams-per-client', '200', '--http-stall-timeout', '1s'];
+    const flags = [
+      '--http-max-streams',
+      '200',
+      '--http-max-streams-per-client',
+      '200',
+      '--http-stall-timeout',
+      `${scaled(1000)}ms`,
+    ];
     const node = await AttackedNode.start({ files: FILES, flags });
     const [memory, files] = [node.residentMib, node.openFiles];
     const sockets = await openMany(node.port, 300);

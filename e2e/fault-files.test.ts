@@ -32,6 +32,13 @@ describe('a directory of 100,000 files', () => {
     const files = node.openFiles;
     const list = JSON.parse((await node.ask('api/v1/log/list')).text) as unknown[];
     expect(list).toHaveLength(100_000);
+    const wrong = Array.from({ length: 10 }, (_, n) => node.ask(`api/v1/log/view?file=servce-1234${n}.log`));
+    for (const { status, text } of await Promise.all(wrong)) {
+      expect([status, JSON.parse(text)]).toMatchObject([404, { code: 'LOG_FILE_NOT_FOUND' }]);
+      expect(text).not.toContain('did you mean');
+    }
+    const details = await Promise.all([1, 2, 3].map(() => node.ask('api/v1/log/files')));
+    for (const { text } of details) expect(JSON.parse(text)).toHaveLength(100_000);
     const answers = await Promise.all(['search?q=line', 'histogram?'].map((path) => node.ask(`api/v1/log/${path}`)));
     for (const { status } of answers) expect(status).toBeLessThan(500);
     await eventually(() => expect(node.openFiles).toBeLessThan(files + 100));

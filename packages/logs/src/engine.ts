@@ -11,6 +11,9 @@ import { BlockIndexes } from './index/block-index.ts';
 import { LogError, systemCode } from './log-error.ts';
 import type { Zone } from './parse/zone.ts';
 import type { SeenFile } from './read/list.ts';
+import { CancelFlag } from './scan/cancel-flag.ts';
+import type { DescribeResult, StatResult } from './scan/jobs.ts';
+import { joinNames } from './scan/stat-entries.ts';
 import { WorkerPool } from './scan/worker-pool.ts';
 import type { Scrubbing } from './scrub/scrubbing.ts';
 import { digest } from './search/digest.ts';
@@ -186,6 +189,20 @@ export class LogEngine {
       if (!(error instanceof LogError)) throw error;
       return false;
     }
+  }
+
+  /** What these entries of the directory are. */
+  stat(names: readonly Buffer[]): Promise<StatResult> {
+    return this.#shop.pool.run({ kind: 'stat', dir: this.#parts.dir, names: joinNames(names) });
+  }
+
+  /** What both ends of these files tell; `null` for those that must be looked at one by one. */
+  describe(names: readonly string[]): Promise<DescribeResult> {
+    const { dir, zone } = this.#parts;
+    const flag = new CancelFlag();
+    // There may be hundreds of these: searches that came before them come first.
+    flag.isSlow = true;
+    return this.#shop.pool.run({ kind: 'describe', dir, names, zone: zone.id }, flag);
   }
 
   /** The text of a compressed file, to be read at any offset. The caller releases the handle. */

@@ -1,5 +1,4 @@
 import type { EngineOptions, EngineUsage, LogEngine } from './engine.ts';
-import { isSettled, stampOf } from './file/file-stamp.ts';
 import { HandleCache } from './file/handle-cache.ts';
 import { createHiddenNames } from './file/hidden-names.ts';
 import type { LogHandle } from './file/log-handle.ts';
@@ -7,9 +6,10 @@ import { SharedLook } from './file/shared-look.ts';
 import { SharedReads } from './file/shared-reads.ts';
 import { isGzipName } from './file/text-source.ts';
 import { LogError } from './log-error.ts';
-import { isNear, nearestNames } from './nearest-names.ts';
+import { MAX_COMPARED_NAMES, nearestNames } from './nearest-names.ts';
 import { createZone, type Zone } from './parse/zone.ts';
-import { listFiles, type SeenFile } from './read/list.ts';
+import { FileDetails, type FileLook } from './read/file-details.ts';
+import { listFiles, readSomeNames, type SeenFile } from './read/list.ts';
 import type { ListedNames } from './read/list-family.ts';
 import { openLog } from './read/open-log.ts';
 import { PackedSecrets } from './read/packed-secrets.ts';
@@ -51,14 +51,8 @@ const NO_ENGINE: EngineUsage = {
   watchers: 0,
 };
 
-/** Larger compressed files are not unpacked only to tell when they end. */
-const MAX_UNPACKED_BYTES = 256 * 1024 ** 2;
-
 /** Records at the end of a file looked at for a time. */
 const LAST_RECORDS = 100;
-
-/** What a file tells by itself; the family is told by all names together. */
-type OwnDetails = Omit<LogFileDetails, 'family' | 'state'>;
 
 /** The door to a directory of logs. Nothing outside the directory is ever read through it. */
 export class LogDir {
@@ -72,15 +66,9 @@ export class LogDir {
   /** Simultaneous listings share one; there is only one thing to list. */
   readonly #listings: SharedLook<SeenFile[]>;
   readonly #names: SharedLook<ListedNames>;
-  /**
-   * Details by name, valid while the file's stamp is the same; `isLasting` where every change shows in it. An archive is
-   * written once: what its end tells, which takes long, is not given up for the first seconds.
-   */
-  readonly #details = new Map<string, { mark: string; details: OwnDetails; isLasting: boolean }>();
+  readonly #details: FileDetails;
 
   readonly #options: LogDirOptions;
-  #findingEnds: Promise<void> = Promise.resolve();
-  #closed = false;
   #engine: Promise<LogEngine> | undefined;
   #started: LogEngine | undefined;
 
@@ -93,10 +81,17 @@ export class LogDir {
     this.#reads = new SharedReads(() => scrubbing.current);
     this.#isHidden = createHiddenNames(hidden);
     this.#handles = new HandleCache(path, this.#isHidden);
-    this.#listings = new SharedLook(() => listFiles(path, { isHidden: this.#isHidden }));
+    const statMany = async (names: readonly Buffer[]) => (await this.#loadEngine()).stat(names);
+    this.#listings = new SharedLook(() => listFiles(path, { isHidden: this.#isHidden, statMany }));
     this.#names = new SharedLook(async () => {
       const { listNames } = await import('./read/list-family.ts');
       return listNames(path, { isHidden: this.#isHidden });
+    });
+    this.#details = new FileDetails({
+      list: () => this.#listings.look(''),
+      look: (name) => this.#look(name),
+      lookAtMany: async (names) => (await this.#loadEngine()).describe(names),
+      lastTime: (name) => this.#lastTime(name),
     });
   }
 
@@ -111,22 +106,9 @@ export class LogDir {
   }
 
   /** The listing with what a look at both ends of each file tells. A file that cannot be read says so in its entry. */
-  async details(options: ReadOptions = {}): Promise<LogFileDetails[]> {
-    const files = await this.#listings.look('');
-    const { groupFamilies } = await import('./file/families.ts');
-    const places = new Map<string, Pick<LogFileDetails, 'family' | 'state'>>();
-    for (const { name: family, files: members } of groupFamilies(files.map(({ name }) => name))) {
-      for (const { name, state } of members) places.set(name, { family, state });
-    }
-    const answer: LogFileDetails[] = [];
-    // One after the other: a directory of thousands of files must not crowd out other requests.
-    for (const file of files) {
-      const place = places.get(file.name) ?? { family: file.name, state: 'live' };
-      answer.push({ ...(await this.#detailsOf(file, options)), ...place });
-    }
-    const names = new Set(files.map(({ name }) => name));
-    for (const name of this.#details.keys()) if (!names.has(name)) this.#details.delete(name);
-    return answer;
+  async details({ signal }: ReadOptions = {}): Promise<LogFileDetails[]> {
+    signal?.throwIfAborted();
+    return [...(await this.#details.all())];
   }
 
   /** The last `size` bytes of a file's text, cut to whole lines. The caller closes the answer. */
@@ -180,7 +162,7 @@ export class LogDir {
 
   /** Closes what is kept open. Tails under way end by themselves, searches are cut. */
   async close(): Promise<void> {
-    this.#closed = true;
+    this.#details.close();
     this.#handles.close();
     await (await this.#engine)?.close();
   }
@@ -221,46 +203,18 @@ export class LogDir {
   }
 
   async #withHint(error: LogError, name: string): Promise<LogError> {
-    const near = await listFiles(this.path, {
-      wanted: (candidate) => isNear(name, candidate),
-      isHidden: this.#isHidden,
-    }).catch(() => []);
-    const names = nearestNames(
+    const seen = await readSomeNames(this.path, MAX_COMPARED_NAMES + 1);
+    const near = nearestNames(
       name,
-      near.map((entry) => entry.name),
+      seen.filter((candidate) => !this.#isHidden(candidate)),
     );
+    const isNear = (candidate: string) => near.includes(candidate);
+    const files =
+      near.length > 0 ? await listFiles(this.path, { wanted: isNear, isHidden: this.#isHidden }).catch(() => []) : [];
+    const names = near.filter((candidate) => files.some((file) => file.name === candidate));
     if (names.length === 0) return error;
     const hint = names.map((candidate) => JSON.stringify(candidate)).join(' or ');
     return new LogError(error.code, `${error.message}; did you mean ${hint}?`, { cause: error });
-  }
-
-  async #detailsOf({ name, size, stats }: SeenFile, { signal }: ReadOptions): Promise<OwnDetails> {
-    signal?.throwIfAborted();
-    const { dev, ino, mtimeNs: modifiedNs, ctimeNs: changedNs } = stats;
-    const file = { dev, ino, sizeBytes: size, modifiedNs, changedNs };
-    const mark = stampOf(file);
-    const known = this.#details.get(name);
-    if (known?.mark === mark && known.isLasting) return known.details;
-    const isLasting = isSettled(file) || isGzipName(name);
-    const facts = { name, size, modifiedMs: Number(stats.mtimeMs), compressed: isGzipName(name) };
-    const details: OwnDetails = { ...facts, ...(await this.#look(name, { signal })) };
-    // A failure may pass without the file changing, so it is not remembered.
-    if (details.problem === null) {
-      this.#details.set(name, { mark, details, isLasting });
-      if (details.compressed && size > 0 && size <= MAX_UNPACKED_BYTES) this.#findEndLater(name, mark);
-    }
-    return details;
-  }
-
-  /** The end of a compressed file is looked for in the background, one file at a time: all of it must be unpacked. */
-  #findEndLater(name: string, mark: string): void {
-    const find = async () => {
-      const known = this.#details.get(name);
-      const lastTimeMs = known?.mark === mark && !this.#closed ? await this.#lastTime(name) : null;
-      if (known && lastTimeMs !== null) known.details = { ...known.details, lastTimeMs };
-    };
-    // A file that has gone or is damaged keeps its end to itself.
-    this.#findingEnds = this.#findingEnds.then(find).catch(() => {});
   }
 
   async #lastTime(name: string): Promise<number | null> {
@@ -271,15 +225,12 @@ export class LogDir {
     return null;
   }
 
-  async #look(
-    name: string,
-    options: ReadOptions,
-  ): Promise<Omit<OwnDetails, keyof LogEntry | 'modifiedMs' | 'compressed'>> {
+  async #look(name: string): Promise<FileLook> {
     try {
       const handle = await this.#handles.acquire(name);
       try {
         const { describeFile } = await import('./read/describe-file.ts');
-        return { ...(await describeFile({ handle, reads: this.#reads }, this.#zone, options)), problem: null };
+        return { ...(await describeFile({ handle, reads: this.#reads }, this.#zone, {})), problem: null };
       } finally {
         handle.release();
       }

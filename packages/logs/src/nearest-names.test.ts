@@ -1,5 +1,6 @@
+import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { editDistance, nearestNames } from './nearest-names.ts';
+import { editDistance, MAX_COMPARED_NAMES, nearestNames } from './nearest-names.ts';
 
 test.each([
   ['', '', 0],
@@ -14,6 +15,28 @@ test.each([
 ])('from %j to %j it is %d edits', (a, b, distance) => {
   expect(editDistance(a, b)).toBe(distance);
   expect(editDistance(b, a)).toBe(distance);
+});
+
+/** By every way there is: slow, and obviously right. */
+function slowDistance(a: string, b: string): number {
+  if (a === '' || b === '') return a.length + b.length;
+  const [restA, restB] = [a.slice(1), b.slice(1)];
+  if (a[0] === b[0]) return slowDistance(restA, restB);
+  const ways = [slowDistance(restA, b), slowDistance(a, restB), slowDistance(restA, restB)];
+  if (a.length > 1 && b.length > 1 && a[0] === b[1] && a[1] === b[0]) ways.push(slowDistance(a.slice(2), b.slice(2)));
+  return 1 + Math.min(...ways);
+}
+
+test('a distance that is only of interest up to a bound is exact up to there, and infinite beyond', () => {
+  const word = fc.string({ unit: fc.constantFrom('a', 'b', 'c'), maxLength: 7 });
+  fc.assert(
+    fc.property(word, word, fc.nat({ max: 5 }), (a, b, most) => {
+      const distance = slowDistance(a, b);
+      expect(editDistance(a, b)).toBe(distance);
+      expect(editDistance(a, b, most)).toBe(distance <= most ? distance : Number.POSITIVE_INFINITY);
+    }),
+    { seed: 20261115, numRuns: 2000 },
+  );
 });
 
 describe('the names a wrong one may have meant', () => {
@@ -33,5 +56,17 @@ describe('the names a wrong one may have meant', () => {
   test('are at most as many as asked for', () => {
     expect(nearestNames('lind', names)).toHaveLength(3);
     expect(nearestNames('lind', names, { most: 1 })).toHaveLength(1);
+  });
+
+  test('are none where there are too many names to compare', () => {
+    const many = Array.from({ length: MAX_COMPARED_NAMES }, (_, number) => `service-${number}.log`);
+    expect(nearestNames('servce-7.log', many)[0]).toBe('service-7.log');
+    expect(nearestNames('servce-7.log', [...many, 'one-more.log'])).toEqual([]);
+  });
+
+  test('differ in a few letters, however long the wrong one is', () => {
+    const long = 'x'.repeat(240);
+    expect(nearestNames(`${long}12345678`, [long])).toEqual([long]);
+    expect(nearestNames(`${long}123456789`, [long])).toEqual([]);
   });
 });

@@ -9,7 +9,7 @@ import { closeFd, openFd, statEntry, statFd } from './fs-calls.ts';
  * `O_NONBLOCK`: opening a FIFO without a writer must not wait. `O_NOCTTY`: a terminal must not become ours.
  * `O_NOFOLLOW`: what became a link since it was looked at fails instead of leading out of the directory.
  */
-const READ_FLAGS = constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOCTTY | constants.O_NOFOLLOW;
+export const READ_FLAGS = constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOCTTY | constants.O_NOFOLLOW;
 
 const SEPARATOR = Buffer.from(sep);
 

@@ -62,7 +62,8 @@ export function detectFormat(sample: Buffer, options: FormatOptions): Format {
   const formats = Object.values(CREATORS).map((create) => create(options));
   const first = bestOf(formats, sample, lines.slice(0, FIRST_LINES));
   // With a long preface, or few lines that start records, all there is decides.
-  const best = first && first.timed >= ENOUGH_TIMED ? first : bestOf(formats, sample, lines);
+  const isEnough = lines.length <= FIRST_LINES || (first && first.timed >= ENOUGH_TIMED);
+  const best = isEnough ? first : bestOf(formats, sample, lines);
   return best?.format ?? createFormat(isUntimedJson(sample, lines) ? 'json' : 'text', options);
 }
 

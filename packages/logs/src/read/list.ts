@@ -1,18 +1,38 @@
 import type { BigIntStats } from 'node:fs';
-import { readdir, realpath, stat } from 'node:fs/promises';
+import { opendir, readdir, realpath, stat } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { entryPath } from '../file/find-entry.ts';
 import { statEntry } from '../file/fs-calls.ts';
 import { isWithin } from '../file/open-inside.ts';
 import { LogError, systemCode } from '../log-error.ts';
+import type { StatResult } from '../scan/jobs.ts';
+import { ENTRY_KINDS, STAT_NUMBERS } from '../scan/stat-entries.ts';
 import type { LogEntry } from '../types.ts';
 
 /** Looks at entries under way at once: more do not help four threads of the pool, and would queue before other requests. */
 const PARALLEL_LOOKS = 16;
 
+/**
+ * From so many entries on, threads look at them. They cost a third, but run at a low priority: of an ordinary directory the
+ * listing must not wait for them on a busy machine.
+ */
+const MIN_MANY = 10_000;
+
+/** A thread takes some milliseconds for these. */
+const NAMES_PER_JOB = 500;
+const JOBS_AT_ONCE = 4;
+
+/** Names read with one call where few are needed. */
+const NAMES_AT_ONCE = 256;
+
+/** What the system knows of a file, as far as it is needed: all of it takes a kilobyte, and there may be many files. */
+export type SeenStats = Pick<BigIntStats, 'dev' | 'ino' | 'size' | 'mtimeNs' | 'ctimeNs' | 'birthtimeNs'>;
+
 /** A listed file and what the system knows of it. */
 export interface SeenFile extends LogEntry {
-  stats: BigIntStats;
+  stats: SeenStats;
+  /** The entry is a link; the rest is about what it leads to. */
+  isLink: boolean;
 }
 
 export interface ListOptions {
@@ -20,6 +40,9 @@ export interface ListOptions {
   wanted?(name: string): boolean;
   /** Neither files of such names nor links to them are there. */
   isHidden?(name: string): boolean;
+  /** Looks at many entries at once, in other threads; used where there are as many as `manyFrom`. */
+  manyFrom?: number;
+  statMany?(names: readonly Buffer[]): Promise<StatResult>;
 }
 
 /**
@@ -28,13 +51,13 @@ export interface ListOptions {
  */
 export async function listFiles(
   dir: string,
-  { wanted = () => true, isHidden = () => false }: ListOptions = {},
+  { wanted = () => true, isHidden = () => false, statMany, manyFrom = MIN_MANY }: ListOptions = {},
 ): Promise<SeenFile[]> {
   const names = await readNames(dir);
   return statFiles(
     dir,
     names.filter((name) => wanted(name.toString()) && !isHidden(name.toString())),
-    { isHidden },
+    { isHidden, statMany, manyFrom },
   );
 }
 
@@ -42,14 +65,18 @@ export async function listFiles(
 export async function statFiles(
   dir: string,
   names: readonly Buffer[],
-  { isHidden = () => false }: Pick<ListOptions, 'isHidden'>,
+  { isHidden = () => false, statMany, manyFrom = MIN_MANY }: Omit<ListOptions, 'wanted'>,
 ): Promise<SeenFile[]> {
-  const queue = names.values();
   const files: SeenFile[] = [];
+  const many = statMany && names.length >= manyFrom ? await lookAtMany(names, { statMany, files }) : names;
+  const queue = many.values();
   const worker = async () => {
     for (const name of queue) {
-      const stats = await lookAt(dir, entryPath(dir, name), isHidden);
-      if (stats?.isFile()) files.push({ name: name.toString(), size: Number(stats.size), stats });
+      const found = await lookAt(dir, entryPath(dir, name), isHidden);
+      if (!found?.stats.isFile()) continue;
+      const { dev, ino, size, mtimeNs, ctimeNs, birthtimeNs } = found.stats;
+      const stats = { dev, ino, size, mtimeNs, ctimeNs, birthtimeNs };
+      files.push({ name: name.toString(), size: Number(size), stats, isLink: found.isLink });
     }
   };
   await Promise.all(Array.from({ length: PARALLEL_LOOKS }, worker));
@@ -69,15 +96,64 @@ export async function readNames(dir: string): Promise<Buffer[]> {
   }
 }
 
+/** Adds the files among many entries; gives those that are links, which must be followed one by one. */
+async function lookAtMany(
+  names: readonly Buffer[],
+  { statMany, files }: { statMany: NonNullable<ListOptions['statMany']>; files: SeenFile[] },
+): Promise<Buffer[]> {
+  const links: Buffer[] = [];
+  const chunks = Array.from({ length: Math.ceil(names.length / NAMES_PER_JOB) }, (_, chunk) =>
+    names.slice(chunk * NAMES_PER_JOB, (chunk + 1) * NAMES_PER_JOB),
+  ).values();
+  const work = async () => {
+    for (const some of chunks) {
+      const { kinds, numbers } = await statMany(some);
+      for (const [index, name] of some.entries()) {
+        const kind = kinds[index];
+        if (kind === ENTRY_KINDS.denied) throw dirUnreadable(Object.assign(new Error('denied'), { code: 'EACCES' }));
+        if (kind === ENTRY_KINDS.link) links.push(name);
+        if (kind === ENTRY_KINDS.file) files.push(seenFile(name.toString(), numbers, index));
+      }
+    }
+  };
+  await Promise.all(Array.from({ length: JOBS_AT_ONCE }, work));
+  return links;
+}
+
+function seenFile(name: string, numbers: BigInt64Array, index: number): SeenFile {
+  const first = index * STAT_NUMBERS;
+  const [dev = 0n, ino = 0n, size = 0n, mtimeNs = 0n, ctimeNs = 0n, birthtimeNs = 0n] = numbers.subarray(
+    first,
+    first + STAT_NUMBERS,
+  );
+  return { name, size: Number(size), stats: { dev, ino, size, mtimeNs, ctimeNs, birthtimeNs }, isLink: false };
+}
+
+/** Up to so many names, in no order: how many more there are costs nothing. Empty where the directory cannot be read. */
+export async function readSomeNames(dir: string, most: number): Promise<string[]> {
+  const names: string[] = [];
+  try {
+    for await (const { name } of await opendir(dir, { bufferSize: NAMES_AT_ONCE })) {
+      names.push(name);
+      if (names.length === most) break;
+    }
+  } catch {
+    // It is only for a hint.
+  }
+  return names;
+}
+
 /** What an entry is, or `undefined` for one that leads out of the directory, nowhere, or has gone meanwhile. */
 async function lookAt(
   dir: string,
   path: Buffer,
   isHidden: (name: string) => boolean,
-): Promise<BigIntStats | undefined> {
+): Promise<{ stats: BigIntStats; isLink: boolean } | undefined> {
   try {
     const stats = await statEntry(path);
-    return stats.isSymbolicLink() ? await lookBehind(dir, path, isHidden) : stats;
+    if (!stats.isSymbolicLink()) return { stats, isLink: false };
+    const target = await lookBehind(dir, path, isHidden);
+    return target && { stats: target, isLink: true };
   } catch (error) {
     // Only the directory itself can deny a look at its entries; no entry must not look like an empty directory.
     if (systemCode(error) === 'EACCES') throw dirUnreadable(error);

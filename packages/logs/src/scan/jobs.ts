@@ -1,6 +1,7 @@
 import type { FileMark } from '../cursor/cursor.ts';
 import type { GzMap } from '../gzip/gz-map.ts';
 import type { FormatName } from '../parse/format.ts';
+import type { EndsLook } from '../read/look-at-ends.ts';
 import type { ScrubRules } from '../scrub/scrubber.ts';
 import type { RecordFilter } from '../types.ts';
 
@@ -118,6 +119,31 @@ export interface GzMapJob {
   file: ScanFile;
 }
 
+/** What the entries of a directory are. */
+export interface StatJob {
+  kind: 'stat';
+  dir: string;
+  /** Made by `joinNames`. */
+  names: Uint8Array;
+}
+
+export interface StatResult {
+  /** One of `ENTRY_KINDS` for each name. */
+  kinds: Uint8Array<ArrayBuffer>;
+  /** `STAT_NUMBERS` for each name. */
+  numbers: BigInt64Array<ArrayBuffer>;
+}
+
+/** What both ends of plain files of a directory tell; `null` for what must be looked at otherwise. */
+export interface DescribeJob {
+  kind: 'describe';
+  dir: string;
+  names: readonly string[];
+  zone: string;
+}
+
+export type DescribeResult = (EndsLook | null)[];
+
 /** Which of the texts a filter's regex matches. */
 export interface RegexJob {
   kind: 'regex';
@@ -137,6 +163,8 @@ export type Job =
   | VerifyJob
   | TextJob
   | GzMapJob
+  | DescribeJob
+  | StatJob
   | RegexJob;
 
 /**
@@ -264,5 +292,7 @@ export interface JobResults {
   verify: VerifyResult;
   text: Uint8Array<ArrayBuffer>;
   'gz-map': GzMap;
+  describe: DescribeResult;
+  stat: StatResult;
   regex: boolean[];
 }

@@ -6,6 +6,7 @@ import { createZone, type Zone } from '../parse/zone.ts';
 import { Scrubber, type ScrubRules } from '../scrub/scrubber.ts';
 import type { RecordFilter } from '../types.ts';
 import { BlockScanner } from './block-scanner.ts';
+import { describeFiles } from './describe-files.ts';
 import { JobCancelled } from './job-cancelled.ts';
 import type {
   CheckJob,
@@ -26,6 +27,7 @@ import type { ScanTools } from './scan-part.ts';
 import { scanRecords } from './scan-records.ts';
 import { scanTimes } from './scan-times.ts';
 import { alignToRecord, firstAt, seekTime } from './seek-time.ts';
+import { statEntries } from './stat-entries.ts';
 import { assertNotTruncated, openTextReader, type ScrubberSource } from './text-reader.ts';
 
 /** A job with a regex may take its thread for so long; what is left of it is a job of its own, behind those of others. */
@@ -70,6 +72,10 @@ export class JobRunner {
         return readText(job, { scrubberOf: this.#scrubberOf });
       case 'gz-map':
         return buildGzMap(job.file.fd, job.file.sizeBytes, { isCancelled });
+      case 'describe':
+        return describeFiles(job, { zone: this.#zoneOf(job.zone), isCancelled });
+      case 'stat':
+        return statEntries(job, isCancelled);
       case 'regex':
         return this.#testAll(job, isCancelled);
     }
@@ -100,11 +106,16 @@ export class JobRunner {
   }
 
   #tools({ format, zone: zoneName, writtenMs }: ScanFile, isCancelled: () => boolean): ScanTools {
-    const zone = this.#zones.get(zoneName) ?? createZone(zoneName);
-    this.#zones.set(zoneName, zone);
+    const zone = this.#zoneOf(zoneName);
     const made = createFormat(format, { zone, writtenMs });
     const isDue = () => false;
     return { kernel: this.#kernel, format: made, zone, isCancelled, isDue, scrubberOf: this.#scrubberOf };
+  }
+
+  #zoneOf(name: string): Zone {
+    const zone = this.#zones.get(name) ?? createZone(name);
+    this.#zones.set(name, zone);
+    return zone;
   }
 
   async #matcher(filter: RecordFilter): Promise<RecordMatcher> {

@@ -1,4 +1,5 @@
 import type { IncomingHttpHeaders, OutgoingHttpHeaders } from 'node:http';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { exactJson } from '@porthole/contract';
 import type { ByteAnswer } from '@porthole/logs';
 
@@ -43,6 +44,27 @@ export type RouteHandler = (request: RouteRequest) => Answer | Promise<Answer>;
 export function jsonAnswer(value: object, status = 200): BodyAnswer {
   return { status, headers: { 'content-type': 'application/json; charset=utf-8' }, body: exactJson(value) };
 }
+
+/**
+ * A list as JSON. One of many entries is written piece by piece, with others served in between: a hundred thousand files would
+ * keep them waiting, and their text would take as much memory again.
+ */
+export function jsonListAnswer(entries: readonly object[]): Answer {
+  if (entries.length <= ENTRIES_PER_PIECE) return jsonAnswer(entries);
+  const headers = { 'content-type': 'application/json; charset=utf-8' };
+  return { status: 200, headers, stream: { sizeBytes: undefined, chunks: listPieces(entries), close: async () => {} } };
+}
+
+async function* listPieces(entries: readonly object[]): AsyncGenerator<Uint8Array> {
+  for (let first = 0; first < entries.length; first += ENTRIES_PER_PIECE) {
+    const piece = exactJson(entries.slice(first, first + ENTRIES_PER_PIECE)).slice(1, -1);
+    const isLast = first + ENTRIES_PER_PIECE >= entries.length;
+    yield Buffer.from(`${first === 0 ? '[' : ','}${piece}${isLast ? ']' : ''}`);
+    await nextTurn();
+  }
+}
+
+const ENTRIES_PER_PIECE = 2000;
 
 export function textAnswer(body: string, contentType: string): BodyAnswer {
   return { status: 200, headers: { 'content-type': contentType }, body };

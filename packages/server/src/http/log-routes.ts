@@ -1,6 +1,6 @@
 import { type CallOptions, type NodeState, parseFileRequest, parseViewRequest } from '@porthole/contract';
 import type { ByteAnswer, OpenLog } from '@porthole/logs';
-import { type Answer, jsonAnswer, type RouteHandler, type RouteRequest } from './answer.ts';
+import { type Answer, jsonListAnswer, type RouteHandler, type RouteRequest } from './answer.ts';
 import { type ByteRange, parseByteRange } from './byte-range.ts';
 import { evaluateConditions, rangeStillHolds } from './conditions.ts';
 import { HttpRefusal } from './http-refusal.ts';
@@ -9,8 +9,8 @@ type LogRouteId = 'logList' | 'logFiles' | 'logView' | 'logRaw';
 
 export function createLogRoutes(node: NodeState): Record<LogRouteId, RouteHandler> {
   return {
-    logList: async ({ signal }) => jsonAnswer(await node.listLogs({ signal })),
-    logFiles: async ({ signal }) => jsonAnswer(await node.logFiles({ signal })),
+    logList: async ({ signal }) => jsonListAnswer(await node.listLogs({ signal })),
+    logFiles: async ({ signal }) => jsonListAnswer(await node.logFiles({ signal })),
     logView: async (request) => {
       // The request itself as the options: its signal is only made if someone looks at it.
       const stream = await node.viewLog(parseViewRequest(request.query), request);

@@ -1,0 +1,119 @@
+import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { gzipSync } from 'node:zlib';
+import { describe, expect, it } from 'vitest';
+import { createZone } from '../parse/zone.ts';
+import { describeFiles } from '../scan/describe-files.ts';
+import { joinNames, statEntries } from '../scan/stat-entries.ts';
+import { openDir, tempDir } from '../testing/temp-dir.ts';
+import { FileDetails } from './file-details.ts';
+import { listFiles, type SeenFile } from './list.ts';
+
+const zone = createZone('UTC');
+const isCancelled = () => false;
+const CONTRACT = '2026-11-15 05:00:00.000\tINFO\ta.go:1\tline\n';
+
+/** Files of every kind, and what is none. */
+const KINDS: Readonly<Record<string, string | Buffer>> = {
+  'contract.log': CONTRACT.repeat(3),
+  'large.log': CONTRACT.repeat(5000),
+  'unended.log': `${CONTRACT}no newline`,
+  'json.log': '{"time":"2026-11-15T05:00:00Z","level":"info","msg":"a"}\n',
+  'nginx.log': '10.0.0.1 - - [15/Nov/2026:05:00:00 +0000] "GET / HTTP/1.1" 200 5 "-" "-"\n',
+  'text.log': 'nothing but text\n',
+  'binary.log': Buffer.from([0, 1, 2, 3, 10, 0]),
+  'empty.log': '',
+  'packed.log.gz': gzipSync(CONTRACT),
+  'a b ü.log': CONTRACT,
+};
+
+function writeKinds(): string {
+  const dir = tempDir();
+  for (const [name, text] of Object.entries(KINDS)) writeFileSync(join(dir, name), text);
+  mkdirSync(join(dir, 'folder'));
+  symlinkSync('contract.log', join(dir, 'link.log'));
+  symlinkSync('/etc/passwd', join(dir, 'outside.log'));
+  writeFileSync(Buffer.concat([Buffer.from(`${dir}/`), Buffer.from([0xff, 0x2e, 0x6c])]), CONTRACT);
+  return dir;
+}
+
+describe('looks of threads at many files', () => {
+  it('tell what a look at each of them tells', async () => {
+    const dir = writeKinds();
+    const details = await openDir(dir, { zone }).details();
+    const plain = details.filter(({ name, compressed }) => !compressed && Object.hasOwn(KINDS, name));
+    expect(plain.length).toBeGreaterThan(7);
+    const looks = describeFiles(
+      { kind: 'describe', dir, names: plain.map(({ name }) => name), zone: 'UTC' },
+      { zone, isCancelled },
+    );
+    expect(looks).toEqual(plain.map(({ format, firstTimeMs, lastTimeMs }) => ({ format, firstTimeMs, lastTimeMs })));
+  });
+
+  it('follow no link and open nothing but files', () => {
+    const dir = writeKinds();
+    const names = ['link.log', 'outside.log', 'folder', 'gone.log', '../etc'];
+    const looks = describeFiles({ kind: 'describe', dir, names, zone: 'UTC' }, { zone, isCancelled });
+    expect(looks).toEqual(names.map(() => null));
+  });
+
+  it('list the same files', async () => {
+    const dir = writeKinds();
+    const statMany = async (names: readonly Buffer[]) =>
+      statEntries({ kind: 'stat', dir, names: joinNames(names) }, isCancelled);
+    const [one, many] = await Promise.all([listFiles(dir), listFiles(dir, { statMany, manyFrom: 1 })]);
+    expect(many).toEqual(one);
+    expect(many.map(({ name }) => name)).toContain('link.log');
+    expect(many.map(({ name }) => name)).not.toContain('outside.log');
+  });
+
+  it('of a directory of thousands give all of it', async () => {
+    const dir = writeKinds();
+    for (let number = 0; number < 1200; number++) writeFileSync(join(dir, `s-${number}.log`), CONTRACT);
+    const logs = openDir(dir, { zone });
+    const details = await logs.details();
+    expect(details).toEqual(await logs.details());
+    expect(details).toHaveLength(1200 + Object.keys(KINDS).length + 2);
+    const timeMs = Date.UTC(2026, 10, 15, 5);
+    const found = details.filter(({ name }) => name.startsWith('s-'));
+    expect(found.every(({ format, lastTimeMs }) => format === 'contract' && lastTimeMs === timeMs)).toBe(true);
+    expect(details.find(({ name }) => name === 'link.log')).toMatchObject({ format: 'contract', problem: null });
+  });
+});
+
+describe('details of many files', () => {
+  const stats = { dev: 1n, ino: 1n, size: 1n, mtimeNs: 0n, ctimeNs: 0n, birthtimeNs: 0n };
+  const files = Array.from(
+    { length: 20_000 },
+    (_, n): SeenFile => ({ name: `${n}.log`, size: 1, stats, isLink: false }),
+  );
+  const look = { format: 'text', firstTimeMs: null, lastTimeMs: null } as const;
+
+  it('are shared by requests at the same time, and let others have their turn', async () => {
+    const seen = { lists: 0, looks: 0, turns: 0 };
+    const details = new FileDetails({
+      list: async () => {
+        seen.lists++;
+        return files;
+      },
+      look: async () => ({ ...look, problem: null }),
+      lookAtMany: async (names) => {
+        seen.looks += names.length;
+        return names.map(() => look);
+      },
+      lastTime: async () => null,
+    });
+    let isDone = false;
+    const turns = (async () => {
+      for (; !isDone; seen.turns++) await nextTurn();
+    })();
+    const answers = await Promise.all(Array.from({ length: 10 }, () => details.all()));
+    isDone = true;
+    await turns;
+    for (const answer of answers) expect(answer).toHaveLength(files.length);
+    // One is under way when the others come: they share the next.
+    expect(seen).toMatchObject({ lists: 2, looks: files.length });
+    expect(seen.turns).toBeGreaterThan(10);
+  });
+});
