@@ -1,5 +1,5 @@
 import { encodeFollowPositions, type MemberClock, PortholeError } from '@porthole/contract';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { eventually } from '../../../logs/src/testing/eventually.ts';
 import type { Peer } from '../fan-out/peers.ts';
 import { collectFollow } from '../testing/collect-follow.ts';
@@ -73,6 +73,18 @@ describe('the clocks of members that are followed', () => {
 });
 
 describe('a follow of the cluster', () => {
+  it.each([-86_400_000, 86_400_000])('goes on when the clock of this node jumps by %d ms', async (byMs) => {
+    vi.useFakeTimers({ toFake: ['Date'], now: 1_700_000_000_000 });
+    onTestFinished(() => void vi.useRealTimers());
+    const a = new LiveLog();
+    const follow = collectFollow(fakeCluster({ a }), { windowMs: 20 });
+    await follow.ready;
+    a.say(record('before', 10_000, 1));
+    vi.setSystemTime(Date.now() + byMs);
+    a.say(record('after', 10_001, 2));
+    await eventually(() => expect(follow.told).toEqual(['a before', 'a after']));
+  });
+
   it('reports a member that was restarted as followed again after it was reported as failing', async () => {
     const failing = new FakeNode({
       // biome-ignore lint/correctness/useYield: it has nothing to give

@@ -105,7 +105,7 @@ class ClusterFollow {
 
   /** What can be told now. At the end nothing is held back any more. */
   take(): ClusterFollowItem[] {
-    const items = this.#window.take(this.ending ? Infinity : Date.now());
+    const items = this.#window.take(this.ending ? Infinity : performance.now());
     if (items.length > 0) this.#taken.ring();
     return items;
   }
@@ -113,7 +113,7 @@ class ClusterFollow {
   /** Resolves when there may be something to tell. */
   change(): Promise<void> {
     const { nextDueMs } = this.#window;
-    return this.#came.wait(nextDueMs === undefined ? undefined : Math.max(0, nextDueMs - Date.now()));
+    return this.#came.wait(nextDueMs === undefined ? undefined : Math.max(0, nextDueMs - performance.now()));
   }
 
   async close(): Promise<void> {
@@ -148,7 +148,7 @@ class ClusterFollow {
       firstWaitMs: this.#options.firstWaitMs ?? 500,
       measureMs: limitsOf(this.#parts).firstBatchMs * MEASURE_SHARE,
       pass: async (from, items) => {
-        this.#window.add(from, items, Date.now());
+        this.#window.add(from, items, performance.now());
         this.#came.ring();
         while (this.#window.isFull(from) && !this.ending) await this.#taken.wait();
       },

@@ -153,7 +153,8 @@ export class KeptWords {
     const writtenMs = (isSameRun && !isFuller && known?.writtenMs) || -Infinity;
     const entry = { ...pack(words), writtenMs, isWritten: false };
     this.#entries.set(words.member.id, entry);
-    if (nowMs() - writtenMs >= writeMs) this.#write(entry);
+    // Also after a clock was set back.
+    if (Math.abs(nowMs() - writtenMs) >= writeMs) this.#write(entry);
   }
 
   /** Writes what a member said last, if that is not written: it may be the last. */

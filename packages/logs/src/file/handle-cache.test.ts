@@ -93,7 +93,7 @@ describe('an unused descriptor', () => {
     const dir = tempDir();
     writeFileSync(join(dir, 'a.log'), 'text\n');
     const cache = cacheOf(dir);
-    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'Date'] });
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'Date', 'performance'] });
     (await cache.acquire('a.log')).release();
     vi.advanceTimersByTime(900);
     expect(cache.openCount).toBe(1);
@@ -109,7 +109,7 @@ describe('an unused descriptor', () => {
     writeFileSync(join(dir, 'busy.log'), 'text\n');
     writeFileSync(join(dir, 'long.log'), 'text\n');
     const cache = cacheOf(dir);
-    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'Date'] });
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'Date', 'performance'] });
     const long = await cache.acquire('long.log');
     const { fd } = long;
     for (let turn = 0; turn < 20; turn++) {
@@ -130,7 +130,7 @@ describe('an unused descriptor', () => {
     const dir = tempDir();
     writeFileSync(join(dir, 'a.log'), 'text\n');
     const cache = cacheOf(dir);
-    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'Date'] });
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'Date', 'performance'] });
     (await cache.acquire('a.log')).release();
     vi.setSystemTime(Date.now() - 3_600_000);
     vi.advanceTimersByTime(2000);

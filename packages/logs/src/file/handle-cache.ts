@@ -114,19 +114,18 @@ export class HandleCache {
     } else if (this.#entries.size > MAX_IDLE) {
       this.#forget(name);
     } else {
-      entry.idleSince = Date.now();
+      entry.idleSince = performance.now();
       this.#sweeper ??= setTimeout(() => this.#sweep(), IDLE_MS).unref();
     }
   }
 
   #sweep(): void {
     this.#sweeper = undefined;
-    const now = Date.now();
+    const now = performance.now();
     let resting = 0;
     for (const [name, entry] of this.#entries) {
       if (entry.users > 0) continue;
-      // A clock set back must not keep it for ever.
-      if (Math.abs(now - entry.idleSince) >= IDLE_MS) this.#forget(name);
+      if (now - entry.idleSince >= IDLE_MS) this.#forget(name);
       else resting++;
     }
     if (resting > 0) this.#sweeper = setTimeout(() => this.#sweep(), IDLE_MS).unref();

@@ -24,6 +24,7 @@ function createCheck({ keys = fixedKeys(keySetOf(signer)), now = () => NOW_MS, a
     rolesClaim: 'groups',
     roles: ['ops=viewer', 'ops-admins=admin', 'team-*=viewer+config'],
     now,
+    running: now,
   });
 }
 

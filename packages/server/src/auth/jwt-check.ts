@@ -24,6 +24,7 @@ export interface KeySource {
   current(): Promise<JSONWebKeySet | undefined>;
   /** After a key was not found. */
   renew(): Promise<JSONWebKeySet | undefined>;
+  /** By a clock that does not jump. */
   usableUntilMs: number;
 }
 
@@ -37,7 +38,10 @@ export interface JwtCheckOptions {
   rolesClaim: string;
   /** `VALUE=ROLE+ROLE` */
   roles: readonly string[];
+  /** What the ends of JWTs are held against. */
   now?: () => number;
+  /** A clock that does not jump, for what lasts some time. */
+  running?: () => number;
 }
 
 interface Verified {
@@ -49,12 +53,13 @@ interface Verified {
 export class JwtCheck {
   readonly #options: Required<JwtCheckOptions>;
   readonly #rolesOf: (values: readonly string[]) => Identity['roles'];
-  readonly #known = new Map<string, { identity: Identity; untilMs: number }>();
+  /** `expiresMs` is a time of day, `untilMs` one of the clock that does not jump. */
+  readonly #known = new Map<string, { identity: Identity; expiresMs: number; untilMs: number }>();
   /** Those that the remembered ones were checked with, made ready once. */
   #ready: { keySet: JSONWebKeySet; getKey: JWTVerifyGetKey } | undefined;
 
   constructor(options: JwtCheckOptions) {
-    this.#options = { now: Date.now, ...options };
+    this.#options = { now: Date.now, running: () => performance.now(), ...options };
     this.#rolesOf = createRoleRules(options.roles);
   }
 
@@ -68,7 +73,8 @@ export class JwtCheck {
     const key = hash.toString('latin1');
     const known = this.#known.get(key);
     if (!known) return undefined;
-    if (this.#options.now() < known.untilMs) return known.identity;
+    const { now, running } = this.#options;
+    if (now() < known.expiresMs && running() < known.untilMs) return known.identity;
     this.#known.delete(key);
     return undefined;
   }
@@ -136,11 +142,12 @@ export class JwtCheck {
   }
 
   #remember(hash: Buffer, identity: Identity, { exp = 0 }: JWTPayload): void {
-    const { now, clockToleranceMs, keys } = this.#options;
-    const untilMs = Math.min(now() + KNOWN_MS, exp * 1000 + clockToleranceMs, keys.usableUntilMs);
+    const { running, clockToleranceMs, keys } = this.#options;
+    const expiresMs = exp * 1000 + clockToleranceMs;
+    const untilMs = Math.min(running() + KNOWN_MS, keys.usableUntilMs);
     const key = hash.toString('latin1');
     this.#known.delete(key);
-    this.#known.set(key, { identity, untilMs });
+    this.#known.set(key, { identity, expiresMs, untilMs });
     if (this.#known.size > MAX_KNOWN) this.#known.delete(this.#known.keys().next().value ?? '');
   }
 }

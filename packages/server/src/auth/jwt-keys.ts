@@ -23,7 +23,7 @@ export class JwtKeys {
   #failure: string | undefined;
 
   constructor(options: JwtKeysOptions) {
-    this.#options = { now: Date.now, ...options };
+    this.#options = { now: () => performance.now(), ...options };
   }
 
   /** Why the last fetch failed; `undefined` when it did not. */
@@ -31,7 +31,7 @@ export class JwtKeys {
     return this.#failure;
   }
 
-  /** Until when the present keys count, if nothing new is fetched. */
+  /** Until when the present keys count, if nothing new is fetched; by a clock that does not jump. */
   get usableUntilMs(): number {
     return this.#keys ? this.#keys.fetchedMs + this.#options.keepMs : 0;
   }
@@ -57,7 +57,7 @@ export class JwtKeys {
   #fetchSoon(): Promise<void> {
     if (this.#fetching !== undefined) return this.#fetching;
     const { now, refetchMs } = this.#options;
-    if (Math.abs(now() - this.#triedMs) < refetchMs) return Promise.resolve();
+    if (now() - this.#triedMs < refetchMs) return Promise.resolve();
     this.#triedMs = now();
     this.#fetching = this.#fetch().finally(() => {
       this.#fetching = undefined;

@@ -1,0 +1,52 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+
+const ROOT = join(import.meta.dirname, '..');
+
+/**
+ * Where the time of day is read, and why it is meant there. Everything else that lasts some time (limits, caches, deadlines,
+ * waits) uses `performance.now()`, which does not jump.
+ */
+const TIMES_OF_DAY: Readonly<Record<string, string>> = {
+  'client/src/clock.ts': 'the time of day next to a clock that does not jump',
+  'cluster/src/contract-only/tail-mirror.ts': 'as of when a copy is shown',
+  'cluster/src/fan-out/clock.ts': 'clocks of members are compared with it',
+  'cluster/src/local-cluster.ts': 'time ranges of questions',
+  'cluster/src/membership/etcd-members.ts': 'when a node left',
+  'cluster/src/membership/etcd/etcd-connection.ts': 'the deadline of a call, as the library wants it',
+  'cluster/src/membership/member-directory.ts': 'since when a member is in its state',
+  'cluster/src/membership/member-list.ts': 'as of when a list is shown',
+  'cluster/src/membership/static-members.ts': 'as of when a list is shown',
+  'cluster/src/records/cluster-follow.ts': 'where records begin that are followed',
+  'cluster/src/records/followed-member.ts': 'where records begin that are followed',
+  'cluster/src/state/kept-words.ts': 'ages of snapshots, which outlive the process',
+  'cluster/src/state/last-words.ts': 'as of when a snapshot is shown',
+  'logs/src/file/dir-stamp.ts': 'compared with times of the file system',
+  'logs/src/file/file-stamp.ts': 'compared with times of the file system',
+  'logs/src/follow/tail-file.ts': 'the year of timestamps that have none',
+  'server/src/auth/certificate-check.ts': 'ends of certificates',
+  'server/src/auth/jwt-check.ts': 'ends of JWTs',
+  'server/src/bundle/open-bundle.ts': 'when a bundle was made',
+  'server/src/checkup/system-facts.ts': 'the clock of the machine is what is checked',
+  'server/src/doors/door-rules.ts': 'relative times in requests',
+  'server/src/grpc/call-course.ts': 'the deadline of a call, as the library has it',
+  'server/src/http/download-routes.ts': 'the name a download is saved by',
+  'server/src/local-node.ts': 'the clock that is shown to others',
+  'server/src/own-log/own-log.ts': 'timestamps, and ages of files, which outlive the process',
+  'server/src/own-log/rotated-files.ts': 'compared with times of the file system',
+  'server/src/port-conflict.ts': 'compared with the start of another process',
+  'server/src/start-node.ts': 'when the node came online',
+};
+
+it('what lasts some time is measured by a clock that does not jump', () => {
+  const found = ['client', 'cluster', 'contract', 'logs', 'server']
+    .flatMap((name) =>
+      readdirSync(join(ROOT, 'packages', name, 'src'), { recursive: true, encoding: 'utf8' }).map(
+        (file) => `${name}/src/${file}`,
+      ),
+    )
+    .filter((file) => /\.ts$/.test(file) && !/\.test\.ts$|\/testing\/|\/generated\//.test(file))
+    .filter((file) => /\bDate\.now\b|\bnew Date\(\)/.test(readFileSync(join(ROOT, 'packages', file), 'utf8')));
+  expect(found.sort()).toEqual(Object.keys(TIMES_OF_DAY).sort());
+});
