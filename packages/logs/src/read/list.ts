@@ -41,8 +41,8 @@ export interface ListOptions {
   /** Neither files of such names nor links to them are there. */
   isHidden?(name: string): boolean;
   /** Looks at many entries at once, in other threads; used where there are as many as `manyFrom`. */
-  manyFrom?: number;
-  statMany?(names: readonly Buffer[]): Promise<StatResult>;
+  manyFrom?: number | undefined;
+  statMany?: ((names: readonly Buffer[]) => Promise<StatResult>) | undefined;
 }
 
 /**
@@ -51,7 +51,7 @@ export interface ListOptions {
  */
 export async function listFiles(
   dir: string,
-  { wanted = () => true, isHidden = () => false, statMany, manyFrom = MIN_MANY }: ListOptions = {},
+  { wanted = () => true, isHidden = () => false, statMany, manyFrom }: ListOptions = {},
 ): Promise<SeenFile[]> {
   const names = await readNames(dir);
   return statFiles(

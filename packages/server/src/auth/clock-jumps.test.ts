@@ -74,7 +74,7 @@ describe.each([
   });
 
   it('changes nothing about a JWT but whether it has ended', async () => {
-    const signer = await createSigner();
+    const signer = await createSigner('key');
     const set = keySetOf(signer);
     const keys = { current: async () => set, renew: async () => set, usableUntilMs: Number.POSITIVE_INFINITY };
     const options = {
