@@ -15,6 +15,8 @@ export interface BoundPorts {
   grpcPort: number;
   /** Other certificates, for connections from now on; those that stand stay. Only where there were some at the start. */
   renewTls(files: TlsFiles): void;
+  /** Has clients connect again: what they showed when they did may not count any more. */
+  retireConnections(): void;
   /** Stops accepting, lets answers end for `drainMs`, then cuts what is left. */
   stop(drainMs: number): Promise<void>;
 }
@@ -58,6 +60,9 @@ async function bindPorts(settings: Settings, options: PortOptions): Promise<Boun
     grpcPort: rpc.port,
     renewTls(files) {
       for (const server of [web, rpc]) server.renewTls(tlsServerOptions(files));
+    },
+    retireConnections() {
+      for (const server of [web, rpc]) server.retireConnections();
     },
     async stop(drainMs) {
       await Promise.all([web.stop(drainMs), rpc.stop(drainMs)]);

@@ -6,7 +6,7 @@ import { createDoorRules } from './doors/door-rules.ts';
 import { startHeartbeat } from './heartbeat.ts';
 import { hostAddress } from './host-address.ts';
 import { createHttpDoor } from './http/http-door.ts';
-import { openNodeParts } from './node-parts.ts';
+import { type NodeParts, openNodeParts } from './node-parts.ts';
 import type { Logger } from './own-log/logger.ts';
 import { loadSettings, type SettingsSources } from './settings/load-settings.ts';
 import type { PartialSettings, Settings } from './settings/settings.ts';
@@ -83,7 +83,11 @@ export async function startNode(options: StartNodeOptions = {}): Promise<Running
   node.httpPort = ports.httpPort;
   node.grpcPort = ports.grpcPort;
 
-  await parts.reloadedFiles.start([...parts.credentialFiles, ...tlsGroup(settings, ports), ...cluster.files]);
+  await parts.reloadedFiles.start([
+    ...parts.credentialFiles,
+    ...tlsGroup(settings, { ports, parts }),
+    ...cluster.files,
+  ]);
 
   const url = urlOf(node, parts.tls ? 'https' : 'http');
   await cluster.start(node, url).catch(async (error) => {
@@ -129,13 +133,23 @@ export async function startNode(options: StartNodeOptions = {}): Promise<Running
 }
 
 /** Certificates are taken together: a new one with the old key would be none. */
-function tlsGroup(settings: Settings, ports: BoundPorts): ReloadedGroup[] {
+function tlsGroup(
+  settings: Settings,
+  { ports, parts }: { ports: BoundPorts; parts: Pick<NodeParts, 'tls' | 'access'> },
+): ReloadedGroup[] {
   const { certFile, keyFile } = settings.tls;
   if (certFile === '') return [];
-  const paths = [certFile, keyFile, settings.auth.clientCaFile].filter((path) => path !== '');
+  const { clientCaFile, clientCrlFile } = settings.auth;
+  const paths = [certFile, keyFile, clientCaFile, clientCrlFile].filter((path) => path !== '');
+  let lists = parts.tls?.clientCrl;
   const reload = async () => {
     const files = await readTlsFiles(settings);
-    if (files) ports.renewTls(files);
+    if (!files) return;
+    ports.renewTls(files);
+    if (!files.clientCrl || (lists && files.clientCrl.equals(lists))) return;
+    lists = files.clientCrl;
+    parts.access.renewRevocations();
+    ports.retireConnections();
   };
   return [{ setting: 'tls.cert-file', paths, reload }];
 }

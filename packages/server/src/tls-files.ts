@@ -9,10 +9,14 @@ export interface TlsFiles {
   key: Buffer;
   /** Who signs the certificates of clients; without it they are not asked for one. */
   clientCa: Buffer | undefined;
+  /** Which of those certificates are revoked. */
+  clientCrl: Buffer | undefined;
 }
 
 /** The certificates in a PEM text. */
 export const CERTIFICATE_BLOCKS = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g;
+
+const CRL_BLOCKS = /-----BEGIN X509 CRL-----[^-]+-----END X509 CRL-----/g;
 
 type TlsSettings = Pick<Settings, 'tls' | 'auth'>;
 
@@ -29,13 +33,21 @@ export async function readTlsFiles({ tls, auth }: TlsSettings): Promise<TlsFiles
       cause: error,
     });
   }
-  return { cert, key, clientCa: await readClientCa(auth.clientCaFile) };
+  const [clientCa, clientCrl] = await Promise.all([readClientCa(auth.clientCaFile), readClientCrl(auth.clientCrlFile)]);
+  return { cert, key, clientCa, clientCrl };
 }
 
 /** What a server over TLS is made with, and made anew with. Who has no good certificate is told so per request. */
-export function tlsServerOptions({ cert, key, clientCa }: TlsFiles): TlsOptions {
+export function tlsServerOptions({ cert, key, clientCa, clientCrl }: TlsFiles): TlsOptions {
   const options: TlsOptions = { cert, key, minVersion: 'TLSv1.2' };
-  return clientCa ? { ...options, ca: clientCa, requestCert: true, rejectUnauthorized: false } : options;
+  if (!clientCa) return options;
+  return {
+    ...options,
+    ca: clientCa,
+    ...(clientCrl && { crl: listsIn(clientCrl) }),
+    requestCert: true,
+    rejectUnauthorized: false,
+  };
 }
 
 async function readClientCa(path: string): Promise<Buffer | undefined> {
@@ -52,6 +64,25 @@ async function readClientCa(path: string): Promise<Buffer | undefined> {
     });
   }
   return pem;
+}
+
+async function readClientCrl(path: string): Promise<Buffer | undefined> {
+  if (path === '') return undefined;
+  const pem = await readSecret('auth.client-crl-file', path);
+  const blocks = listsIn(pem);
+  if (blocks.length === 0) throw new StartError(`auth.client-crl-file: ${path} holds no revocation list (PEM)`);
+  try {
+    createSecureContext({ crl: blocks });
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new StartError(`auth.client-crl-file: ${path} holds a list that cannot be read: ${reason}`, { cause: error });
+  }
+  return pem;
+}
+
+/** One of each authority: Node.js reads only the first of a text. */
+function listsIn(pem: Buffer): string[] {
+  return pem.toString('latin1').match(CRL_BLOCKS) ?? [];
 }
 
 async function readSecret(setting: string, path: string): Promise<Buffer> {

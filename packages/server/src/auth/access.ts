@@ -99,6 +99,11 @@ export class Access {
     throw new PortholeError('FORBIDDEN', tooLittle(identity, wanted));
   }
 
+  /** Revocation lists have changed: who showed a certificate before connects again. */
+  renewRevocations(): void {
+    this.#parts.certificates?.renewLists();
+  }
+
   /**
    * For an answer that does not end by itself: `end` is called when its reader would not be let in any more. Returns what is
    * to be called when the answer is over.

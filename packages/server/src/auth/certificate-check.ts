@@ -10,6 +10,8 @@ interface Seen {
   verdict: Verdict | undefined;
   /** A connection may outlive its certificate. */
   untilMs: number;
+  /** With which revocation lists it was checked. */
+  lists: number;
 }
 
 /** Tells who a connection is of, by the certificate that was shown when it was made. */
@@ -17,6 +19,8 @@ export class CertificateCheck {
   readonly #rolesOf: (names: readonly string[]) => Identity['roles'];
   readonly #now: () => number;
   readonly #seen = new WeakMap<object, Seen>();
+  /** Counts the revocation lists so far. */
+  #lists = 0;
 
   /** Rules like `CN:ops-*=viewer`. */
   constructor(rules: readonly string[], now: () => number = Date.now) {
@@ -31,20 +35,28 @@ export class CertificateCheck {
       seen = this.#look(socket);
       this.#seen.set(socket, seen);
     }
-    return this.#now() < seen.untilMs ? seen.verdict : { refusal: 'the certificate has expired' };
+    if (this.#now() >= seen.untilMs) return { refusal: 'the certificate has expired' };
+    if (seen.lists !== this.#lists && seen.verdict) return { refusal: 'revocation lists have changed: connect again' };
+    return seen.verdict;
+  }
+
+  /** There are new revocation lists: a certificate counts only on connections that are made with them. */
+  renewLists(): void {
+    this.#lists++;
   }
 
   #look(socket: Socket): Seen {
     const certificate = isTls(socket) ? socket.getPeerCertificate() : undefined;
-    if (!isTls(socket) || !certificate?.subject) return { verdict: undefined, untilMs: Number.POSITIVE_INFINITY };
+    if (!isTls(socket) || !certificate?.subject)
+      return { verdict: undefined, untilMs: Number.POSITIVE_INFINITY, lists: this.#lists };
     if (!socket.authorized) {
       const refusal = `the certificate is not accepted: ${reasonOf(socket.authorizationError)}`;
-      return { verdict: { refusal }, untilMs: Number.POSITIVE_INFINITY };
+      return { verdict: { refusal }, untilMs: Number.POSITIVE_INFINITY, lists: this.#lists };
     }
     const names = certificateNames(certificate);
     const name = (names[0] ?? 'nameless').replace(/^CN:/, '').slice(0, MAX_NAME_CHARS);
     const identity: Identity = { name, kind: 'certificate', roles: this.#rolesOf(names) };
-    return { verdict: { identity }, untilMs: Date.parse(certificate.valid_to) };
+    return { verdict: { identity }, untilMs: Date.parse(certificate.valid_to), lists: this.#lists };
   }
 }
 

@@ -14,6 +14,7 @@ import { createNodeCalls } from './calls/node-calls.ts';
 import { createRecordCalls } from './calls/record-calls.ts';
 import { Gate } from './gate.ts';
 import type { GrpcDoor } from './grpc-server.ts';
+import { guardStreams } from './guard-streams.ts';
 import { boundingRequests } from './oversized-request.ts';
 import { limitResets } from './reset-limit.ts';
 import { ROUTE_OF_METHOD } from './route-of-method.ts';
@@ -51,7 +52,10 @@ export function createGrpcDoor(parts: GrpcDoorParts): GrpcDoor {
   new ReflectionService({ ...loadSync(protoPath, { keepCase: true }), ...reflectedPackage() }).addToServer(server);
   // Connections are encrypted before they come here: a certificate can then be renewed while the service runs.
   const connections = server.createConnectionInjector(ServerCredentials.createInsecure());
-  for (const http2Server of http2ServersOf(server)) http2Server.on('session', (session) => limitResets(session));
+  for (const http2Server of http2ServersOf(server)) {
+    http2Server.on('session', (session) => limitResets(session));
+    guardStreams(http2Server, (error) => parts.log.error('call', 'a call failed before it began', { error }));
+  }
   return {
     accept: (socket) => connections.injectConnection(socket),
     stop() {
@@ -62,9 +66,15 @@ export function createGrpcDoor(parts: GrpcDoorParts): GrpcDoor {
   };
 }
 
-/** The library does not show the sessions of its connections. */
-function http2ServersOf(server: Server): Iterable<Http2Server> {
-  return (server as unknown as { http2Servers: Map<Http2Server, unknown> }).http2Servers.keys();
+/**
+ * The library does not show the sessions of its connections: this is a private field of it. Without it nothing would limit
+ * resets, so a version that has it no more is an error rather than a service without the limit.
+ */
+function http2ServersOf(server: Server): Http2Server[] {
+  const { http2Servers } = server as unknown as { http2Servers?: unknown };
+  const servers = http2Servers instanceof Map ? [...(http2Servers as Map<Http2Server, unknown>).keys()] : [];
+  if (servers.length === 0) throw new Error('@grpc/grpc-js does not show its HTTP/2 servers: resets cannot be limited');
+  return servers;
 }
 
 function limited(definition: NodeStateDefinition, { maxRequestBytes }: GrpcDoorParts): NodeStateDefinition {

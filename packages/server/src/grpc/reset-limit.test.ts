@@ -1,9 +1,18 @@
 import { once } from 'node:events';
-import { type ClientHttp2Session, connect, constants, createServer, type ServerHttp2Session } from 'node:http2';
+import {
+  type ClientHttp2Session,
+  type ClientHttp2Stream,
+  connect,
+  constants,
+  createServer,
+  type ServerHttp2Session,
+} from 'node:http2';
 import type { AddressInfo } from 'node:net';
 import { expect, it, onTestFinished } from 'vitest';
 import { eventually } from '../../../logs/src/testing/eventually.ts';
+import { startTestNode } from '../testing/test-node.ts';
 import { limitResets } from './reset-limit.ts';
+import { connect as call } from './testing/connect.ts';
 
 /** A client of a server that answers nothing but `/answered`; the time is the test's. */
 async function openSession(time: { ms: number }): Promise<{ client: ClientHttp2Session; session: ServerHttp2Session }> {
@@ -61,3 +70,42 @@ it('leaving a call that is being answered is no taking back', async () => {
   }
   expect(session.destroyed).toBe(false);
 });
+
+/** Calls that the library refuses by itself, and one that it knows. */
+const CALLS: Readonly<Record<string, Record<string, string>>> = {
+  'of a method': { ':path': '/porthole.v1.NodeStateService/FollowLogs', 'content-type': 'application/grpc' },
+  'without a content type': { ':path': '/porthole.v1.NodeStateService/FollowLogs' },
+  'of no method': { ':path': '/none', 'content-type': 'application/grpc' },
+};
+
+it.each(Object.entries(CALLS))(
+  'limits the connections of a running node, which survives: calls %s, taken back at once',
+  async (_name, headers) => {
+    const { running } = await startTestNode();
+    const client = connect(`http://127.0.0.1:${running.node.grpcPort}`);
+    client.on('error', () => {});
+    onTestFinished(() => client.destroy());
+    await once(client, 'connect');
+    const closed = new Promise((resolve) => client.once('close', resolve));
+    // Many at a time: some more are allowed each second.
+    for (let count = 1; !client.closed && !client.destroyed; count++) {
+      const stream = openCall(client, { ':method': 'POST', ...headers });
+      if (!stream) break;
+      stream.on('error', () => {});
+      stream.close(constants.NGHTTP2_CANCEL);
+      if (count % 50 === 0) await new Promise((resolve) => stream.once('close', resolve));
+    }
+    await closed;
+    // Without the private field of the library that the limit needs, there is no service.
+    await call(running.node.grpcPort).ask('ListLogs', {});
+  },
+);
+
+/** `undefined` where the server has just said that it takes no more. */
+function openCall(client: ClientHttp2Session, headers: Record<string, string>): ClientHttp2Stream | undefined {
+  try {
+    return client.request(headers);
+  } catch {
+    return undefined;
+  }
+}

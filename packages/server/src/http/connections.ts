@@ -7,7 +7,21 @@ import type { Socket } from 'node:net';
  */
 const MOST_WAITING = 100;
 
+/** TLS handshakes under way: each costs some ten kilobytes, and who only begins them has twenty seconds. */
+const MOST_HANDSHAKES = 1024;
+
+/** How often connections are looked at that are to be closed. */
+const SWEEP_MS = 20;
+
 type OnRequest = (request: IncomingMessage, response: ServerResponse) => void;
+
+export interface ConnectionsOptions {
+  /** Whether connections are encrypted. */
+  secure: boolean;
+  onRequest: OnRequest;
+  /** More connections that are being encrypted are closed. */
+  mostHandshakes?: number | undefined;
+}
 
 /** What is known of a connection that requests can come on. */
 interface Connection {
@@ -25,10 +39,11 @@ export class Connections {
   readonly #accepted = new Set<Socket>();
   readonly #established = new Map<Socket, Connection>();
 
-  constructor(server: Server, { secure, onRequest }: { secure: boolean; onRequest: OnRequest }) {
+  constructor(server: Server, { secure, onRequest, mostHandshakes = MOST_HANDSHAKES }: ConnectionsOptions) {
     server.on('connection', (socket: Socket) => {
       this.#accepted.add(socket);
       socket.once('close', () => this.#accepted.delete(socket));
+      if (secure && this.#accepted.size - this.#established.size > mostHandshakes) socket.destroy();
     });
     server.on(secure ? 'secureConnection' : 'connection', (socket: Socket) => {
       this.#established.set(socket, { answer: undefined, waiting: [], bytesRead: socket.bytesRead });
@@ -61,9 +76,26 @@ export class Connections {
    * idle connections also takes those whose last bytes still wait for a slow reader.
    */
   closeResting(): void {
-    for (const [socket, { bytesRead }] of this.#established) {
-      if (!this.unfinishedAnswer(socket) && socket.bytesRead === bytesRead) socket.destroy();
-    }
+    for (const [socket, connection] of this.#established) if (this.#isResting(socket, connection)) socket.destroy();
+  }
+
+  /** Closes the connections that are open now, each as soon as no answer is under way on it. */
+  retire(): void {
+    const retired = new Set(this.#established.keys());
+    const sweep = () => {
+      for (const socket of retired) {
+        const connection = this.#established.get(socket);
+        if (connection && !this.#isResting(socket, connection)) continue;
+        socket.destroy();
+        retired.delete(socket);
+      }
+      if (retired.size > 0) setTimeout(sweep, SWEEP_MS).unref();
+    };
+    sweep();
+  }
+
+  #isResting(socket: Socket, { bytesRead }: Connection): boolean {
+    return !this.unfinishedAnswer(socket) && socket.bytesRead === bytesRead;
   }
 
   closeAll(): void {

@@ -28,6 +28,8 @@ export interface HttpServerOptions {
   /** A reader that takes no byte for so long is cut. */
   stallTimeoutMs: number;
   tls: TlsOptions | undefined;
+  /** TLS handshakes under way at once; 1,024 unless given. */
+  mostHandshakes?: number;
   onRequest(request: IncomingMessage, response: ServerResponse): void;
 }
 
@@ -36,6 +38,8 @@ export interface BoundHttpServer {
   port: number;
   /** For connections from now on. */
   renewTls(tls: TlsOptions): void;
+  /** Closes connections that stand, when no answer is under way on them: clients connect again. */
+  retireConnections(): void;
   /** Stops accepting, lets answers end for `drainMs`, then cuts what is left. */
   stop(drainMs: number): Promise<void>;
 }
@@ -54,7 +58,11 @@ export async function startHttpServer(options: HttpServerOptions): Promise<Bound
   const server = tls
     ? createTlsServer({ handshakeTimeout: arrivalTimeoutMs, ...limits, ...tls })
     : createServer(limits);
-  const connections = new Connections(server, { secure: tls !== undefined, onRequest });
+  const connections = new Connections(server, {
+    secure: tls !== undefined,
+    onRequest,
+    mostHandshakes: options.mostHandshakes,
+  });
   server.setTimeout(stallTimeoutMs, (socket) => endIdle(socket, connections.unfinishedAnswer(socket)));
   server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => {
     // Within an unfinished answer the refusal would be taken for a part of it.
@@ -67,6 +75,7 @@ export async function startHttpServer(options: HttpServerOptions): Promise<Bound
     host: address.address,
     port: address.port,
     renewTls: (renewed) => (server as unknown as TlsServer).setSecureContext(renewed),
+    retireConnections: () => connections.retire(),
     stop: (drainMs) => stopServer(server, connections, drainMs),
   };
 }

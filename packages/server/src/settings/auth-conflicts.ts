@@ -62,6 +62,13 @@ export const AUTH_RULES: readonly Rule[] = [
         : undefined,
   },
   {
+    keys: ['auth.client-crl-file', 'auth.client-ca-file'],
+    check: ({ auth }) =>
+      auth.clientCrlFile !== '' && auth.clientCaFile === ''
+        ? 'auth.client-crl-file is set, but no authority of client certificates - set auth.client-ca-file as well'
+        : undefined,
+  },
+  {
     keys: ['auth.client-roles', 'auth.client-ca-file'],
     check: ({ auth }) => {
       if ((auth.clientCaFile === '') === (auth.clientRoles.length === 0)) return undefined;

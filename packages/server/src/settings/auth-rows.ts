@@ -94,6 +94,13 @@ export const AUTH_ROWS = {
     about:
       'The authorities (PEM) whose client certificates are credentials, read again when it changes. Needs `tls.cert-file` and `auth.client-roles`.',
   }),
+  clientCrlFile: setting({
+    name: 'client-crl-file',
+    kind: path(),
+    default: '',
+    about:
+      'Revocation lists (PEM) of the authorities of `auth.client-ca-file`, one of each, read again when they change. A certificate on one is refused; where a list is missing or has ended, all certificates of its authority are. Empty: nothing is revoked.',
+  }),
   clientRoles: setting({
     name: 'client-roles',
     kind: listOf(certificateRule(), { plural: 'certificate rules' }),

@@ -51,6 +51,7 @@ test('without any source every setting has its default', async () => {
       jwksRefetchMs: 30_000,
       jwksKeepMs: 86_400_000,
       clientCaFile: '',
+      clientCrlFile: '',
       clientRoles: [],
       protectMetrics: true,
       deniedFiles: [],

@@ -102,7 +102,15 @@ function anySettings(): fc.Arbitrary<PartialSettings> {
     };
     const known = options.cluster?.members;
     Object.assign(options.cluster ?? {}, cluster, Array.isArray(known) && known.length > 0 && { etcd: [] });
-    const auth = { allowAnonymous: true, jwksUrl: '', jwksFile: '', jwtRoles: [], clientCaFile: '', clientRoles: [] };
+    const auth = {
+      allowAnonymous: true,
+      jwksUrl: '',
+      jwksFile: '',
+      jwtRoles: [],
+      clientCaFile: '',
+      clientCrlFile: '',
+      clientRoles: [],
+    };
     return { ...options, auth: { ...options.auth, ...auth } };
   });
 }

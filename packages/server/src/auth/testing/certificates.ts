@@ -1,5 +1,6 @@
 import { execFileSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { X509Certificate } from 'node:crypto';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 export interface Certificate {
@@ -55,4 +56,45 @@ function made(dir: string, name: string, options: readonly string[]): Certificat
 
 function run(args: readonly string[]): void {
   execFileSync('openssl', args, { stdio: ['ignore', 'ignore', 'pipe'] });
+}
+
+/** One that ends at this time, to the second. */
+export function issueUntil(authority: Certificate, dir: string, name: string, endMs: number): Certificate {
+  const [request, ownCert, ownKey] = [join(dir, `${name}.csr`), join(dir, `${name}.crt`), join(dir, `${name}.key`)];
+  run(['req', '-new', ...NEW_KEY, '-subj', `/CN=${name}`, '-keyout', ownKey, '-out', request]);
+  const times = ['-startdate', timeText(Date.now() - 60_000), '-enddate', timeText(endMs)];
+  run(['ca', '-batch', '-notext', '-config', caConfig(authority, dir), ...times, '-in', request, '-out', ownCert]);
+  return { certFile: ownCert, keyFile: ownKey, cert: readFileSync(ownCert), key: readFileSync(ownKey) };
+}
+
+/** The revocation list of an authority with these certificates on it. */
+export function revocationList(authority: Certificate, dir: string, revoked: readonly Certificate[]): Buffer {
+  const config = caConfig(authority, dir);
+  const [ends, since] = [timeText(Date.now() + 86_400_000), timeText(Date.now() - 60_000)].map((text) => text.slice(2));
+  const lines = revoked.map(({ cert }) => {
+    const { serialNumber } = new X509Certificate(cert);
+    return ['R', ends, since, serialNumber, 'unknown', '/CN=revoked'].join('\t');
+  });
+  writeFileSync(join(dir, 'index.txt'), lines.map((line) => `${line}\n`).join(''));
+  run(['ca', '-gencrl', '-config', config, '-out', join(dir, 'list.pem')]);
+  return readFileSync(join(dir, 'list.pem'));
+}
+
+/** What `openssl ca` needs: these two commands have no other way. */
+function caConfig({ certFile, keyFile }: Certificate, dir: string): string {
+  const path = join(dir, 'ca.cnf');
+  writeFileSync(join(dir, 'index.txt'), '');
+  writeFileSync(join(dir, 'index.txt.attr'), 'unique_subject = no\n');
+  const policy = '[any]\ncommonName = supplied\n';
+  const files = `database = ${join(dir, 'index.txt')}\nnew_certs_dir = ${dir}\ncertificate = ${certFile}\nprivate_key = ${keyFile}\n`;
+  writeFileSync(
+    path,
+    `[ca]\ndefault_ca = own\n[own]\n${files}rand_serial = yes\ndefault_md = sha256\ndefault_crl_days = 1\npolicy = any\n${policy}`,
+  );
+  return path;
+}
+
+/** As openssl reads it: 20261115050000Z. */
+function timeText(ms: number): string {
+  return `${new Date(ms).toISOString().replace(/[-:T]/g, '').slice(0, 14)}Z`;
 }
