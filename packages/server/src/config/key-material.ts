@@ -18,6 +18,10 @@ const BASE64URL_CHARS = 32;
 /** Changes between letters and digits in it: names with a year or a number at the end have one or two. */
 const MATERIAL_CHANGES = 3;
 
+/** Methods of authentication whose names have digits or signs. */
+const METHODS =
+  /^(?:oauth-?(?:[12](?:\.0)?|bearer)|sha-?\d{1,3}|(?:aws-)?sigv4|aws-iam|ntlmv\d|scram-sha-\d{1,3}(?:-plus)?|saml-?2(?:\.0)?|x-?509|(?:api|basic|http|client|digest|mutual)[-_](?:key|auth|basic|cert|certificate|md5|tls))$/i;
+
 const UUID = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/i;
 
 /**
@@ -57,9 +61,7 @@ function userInfoPart(key: string, text: string): 'whole' | MaskRange | undefine
 /** `auth = "..."` names a method or is the password of one: a word with digits or signs that is no known method. */
 function isPassword(text: string): boolean {
   if (!/^[^\s:/]{6,128}$/.test(text) || !/[^A-Za-z]/.test(text)) return false;
-  return !/^(?:oauth|sha|md|aws|sig|ntlm|scram|saml|ldap|jwt|mtls|tls|oidc|x-?509|api|http|basic|digest|\$)/i.test(
-    text,
-  );
+  return !METHODS.test(text);
 }
 
 /** `user:password` in base64, as in Docker's configuration. */
