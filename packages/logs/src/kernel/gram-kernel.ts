@@ -1,6 +1,10 @@
 import { WASM_BASE64 } from './grams-wasm.ts';
 import { type LoadedWasm, loadWasm } from './load-wasm.ts';
 
+const ADDRESSES = ['GRAMS', 'INTRODUCERS', 'FOLLOW', 'PAIRS', 'FIRSTS', 'HITS', 'TEXT'] as const;
+
+type Addresses = Readonly<Record<(typeof ADDRESSES)[number], number>>;
+
 interface Exports {
   look(grams: number, text: number, length: number, step: number, hits: number): number;
   escapes(introducers: number, text: number, length: number, hits: number): number;
@@ -34,7 +38,8 @@ export class GramKernel {
   readonly partBytes: number;
   readonly #buffer: ArrayBuffer;
   readonly #exports: Exports;
-  readonly #at: (name: string) => number;
+  /** Addresses in its memory: reading them is slower than a look at a short text. */
+  readonly #at: Addresses;
   /** Where text is copied to; absent in the memory of a kernel whose text lies there already. */
   readonly #text: Uint8Array | undefined;
   #tables: GramTables | undefined;
@@ -44,7 +49,9 @@ export class GramKernel {
     const { buffer, exports, constant } = loaded ?? loadWasm(WASM_BASE64);
     this.#buffer = buffer;
     this.#exports = exports as unknown as Exports;
-    this.#at = constant;
+    this.#at = Object.fromEntries(
+      ADDRESSES.map((name) => [name, name === 'TEXT' && loaded ? 0 : constant(name)]),
+    ) as Addresses;
     this.hits = new Uint32Array(buffer, constant('HITS'), constant('MAX_HITS'));
     this.partBytes = constant('MAX_HITS');
     this.#text = loaded ? undefined : new Uint8Array(buffer, constant('TEXT'), this.partBytes + REST_BYTES);
@@ -57,34 +64,34 @@ export class GramKernel {
 
   use(tables: GramTables): void {
     if (tables === this.#tables) return;
-    const set = (name: string, table: Uint8Array) =>
-      new Uint8Array(this.#buffer, this.#at(name), table.length).set(table);
-    set('GRAMS', tables.grams);
-    set('INTRODUCERS', tables.introducers);
-    set('FOLLOW', tables.follow);
-    set('PAIRS', tables.pairs);
-    set('FIRSTS', tables.firsts);
+    const { GRAMS, INTRODUCERS, FOLLOW, PAIRS, FIRSTS } = this.#at;
+    const set = (at: number, table: Uint8Array) => new Uint8Array(this.#buffer, at, table.length).set(table);
+    set(GRAMS, tables.grams);
+    set(INTRODUCERS, tables.introducers);
+    set(FOLLOW, tables.follow);
+    set(PAIRS, tables.pairs);
+    set(FIRSTS, tables.firsts);
     this.#tables = tables;
   }
 
   /** Looks up the grams at every so many positions, four at least. Returns how many hits there are. */
   look(bytes: Uint8Array, { from, to, step }: LookedAt & { step: number }): number {
-    const at = this.#at;
-    return this.#exports.look(at('GRAMS'), this.#place(bytes, from, to), to - from, step, at('HITS'));
+    const { GRAMS, HITS } = this.#at;
+    return this.#exports.look(GRAMS, this.#place(bytes, from, to), to - from, step, HITS);
   }
 
   /** Looks for escape sequences in what `look` has looked at last. Returns how many hits there are. */
   escapes(bytes: Uint8Array, { from, to }: LookedAt): number {
-    const at = this.#at;
-    const text = this.#text ? at('TEXT') : bytes.byteOffset + from;
-    return this.#exports.escapes(at('INTRODUCERS'), text, to - from, at('HITS'));
+    const { INTRODUCERS, HITS, TEXT } = this.#at;
+    const text = this.#text ? TEXT : bytes.byteOffset + from;
+    return this.#exports.escapes(INTRODUCERS, text, to - from, HITS);
   }
 
   /** The address of the text. */
   #place(bytes: Uint8Array, from: number, to: number): number {
     if (!this.#text) return bytes.byteOffset + from;
     this.#text.set(bytes.subarray(from, to + REST_BYTES));
-    return this.#at('TEXT');
+    return this.#at.TEXT;
   }
 }
 

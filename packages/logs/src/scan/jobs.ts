@@ -8,6 +8,10 @@ import type { RecordFilter } from '../types.ts';
 /** A file as a scanning thread needs it. The descriptor stays open until the job has ended. */
 export interface ScanFile {
   name: string;
+  /** Names it for what threads remember of it; nothing is remembered without. */
+  key?: string;
+  /** Changes with every change of the file; absent where a change need not show in it. */
+  stamp?: string | undefined;
   fd: number;
   /** On disk. */
   sizeBytes: number;

@@ -3,6 +3,7 @@ import { buildGzMap } from '../gzip/gz-map.ts';
 import { ScanKernel } from '../kernel/scan-kernel.ts';
 import { createFormat } from '../parse/detect-format.ts';
 import { createZone, type Zone } from '../parse/zone.ts';
+import { CleanParts } from '../scrub/clean-parts.ts';
 import { Scrubber, type ScrubRules } from '../scrub/scrubber.ts';
 import type { RecordFilter } from '../types.ts';
 import { BlockScanner } from './block-scanner.ts';
@@ -40,6 +41,7 @@ export class JobRunner {
   /** The last pattern used: all jobs of a search have the same. */
   #regex: { key: string; regex: SafeRegex } | undefined;
   #scrubber: Scrubber | undefined;
+  readonly #clean = new CleanParts(this.#kernel);
 
   async run(job: Job, isCancelled: () => boolean): Promise<JobResults[Job['kind']]> {
     const result = await this.#run(job, isCancelled);
@@ -109,7 +111,15 @@ export class JobRunner {
     const zone = this.#zoneOf(zoneName);
     const made = createFormat(format, { zone, writtenMs });
     const isDue = () => false;
-    return { kernel: this.#kernel, format: made, zone, isCancelled, isDue, scrubberOf: this.#scrubberOf };
+    return {
+      kernel: this.#kernel,
+      format: made,
+      zone,
+      isCancelled,
+      isDue,
+      scrubberOf: this.#scrubberOf,
+      clean: this.#clean,
+    };
   }
 
   #zoneOf(name: string): Zone {

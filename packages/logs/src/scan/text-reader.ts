@@ -2,6 +2,7 @@ import { readSync } from 'node:fs';
 import { checkOf } from '../cursor/cursor.ts';
 import { GzText } from '../gzip/gz-text.ts';
 import { truncated, unreadable } from '../log-error.ts';
+import type { CleanParts } from '../scrub/clean-parts.ts';
 import { ScrubbedText } from '../scrub/scrubbed-text.ts';
 import type { Scrubber, ScrubRules } from '../scrub/scrubber.ts';
 import type { ScanFile } from './jobs.ts';
@@ -22,12 +23,16 @@ export interface TextReader {
 /** Has one scrubber for all files with the same rules: the memory it works on is costly to make. */
 export interface ScrubberSource {
   scrubberOf(rules: ScrubRules): Scrubber;
+  /** What is known to hold no secrets; nothing unless given. */
+  clean?: CleanParts;
 }
 
 /** Secrets are masked in what it reads. */
-export function openTextReader(file: ScanFile, { scrubberOf }: ScrubberSource): TextReader {
+export function openTextReader(file: ScanFile, { scrubberOf, clean }: ScrubberSource): TextReader {
   const text = openUnscrubbed(file);
-  return file.scrub ? new ScrubbedText(text, scrubberOf(file.scrub)) : text;
+  if (!file.scrub) return text;
+  const cleanText = file.key === undefined ? undefined : clean?.of(`${file.key}:${file.scrub.id}`, file.stamp);
+  return new ScrubbedText(text, scrubberOf(file.scrub), cleanText);
 }
 
 function openUnscrubbed(file: ScanFile): TextReader {

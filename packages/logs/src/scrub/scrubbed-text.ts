@@ -1,4 +1,5 @@
 import type { TextReader } from '../scan/text-reader.ts';
+import type { CleanText } from './clean-parts.ts';
 import type { Scrubber } from './scrubber.ts';
 
 /** Longer parts are masked where they are, and only what stands around their ends is looked at beside. */
@@ -10,13 +11,18 @@ export class ScrubbedText implements TextReader {
   readonly start: number;
   readonly unscrubbed: TextReader;
   readonly #scrubber: Scrubber;
+  readonly #clean: CleanText | undefined;
   #room: Buffer = Buffer.alloc(0);
+  /** Of the last `#readMasked`. */
+  #hadSecrets = false;
 
-  constructor(text: TextReader, scrubber: Scrubber) {
+  /** `clean`: parts in which nothing is to be masked. */
+  constructor(text: TextReader, scrubber: Scrubber, clean?: CleanText) {
     this.sizeBytes = text.sizeBytes;
     this.start = text.start ?? 0;
     this.unscrubbed = text;
     this.#scrubber = scrubber;
+    this.#clean = clean;
   }
 
   read(target: Buffer, at: number, position: number, length: number): number {
@@ -24,13 +30,30 @@ export class ScrubbedText implements TextReader {
     if (stop <= position) return 0;
     if (stop - position < MIN_IN_PLACE_BYTES) return this.#readMasked(target, at, { position, stop });
     const got = this.unscrubbed.read(target, at, position, stop - position);
-    this.#scrubber.mask(target.subarray(at, at + got), { atEnd: stop >= this.sizeBytes });
-    // A secret may begin before it, or end behind it.
-    const { leftBytes, rightBytes } = this.#scrubber;
-    if (position > 0) this.#readMasked(target, at, { position, stop: Math.min(position + leftBytes, stop) });
-    const last = Math.max(position, stop - rightBytes);
-    if (stop < this.sizeBytes) this.#readMasked(target, at + (last - position), { position: last, stop });
+    const bytes = target.subarray(at, at + got);
+    const atEnd = stop >= this.sizeBytes;
+    const hash = atEnd ? undefined : this.#clean?.hashOf(bytes);
+    const isClean = hash !== undefined && this.#clean?.has(position, hash) === true;
+    // By its stamp, what stands around it is known to be the same, too.
+    if (isClean && this.#clean?.isStamped) return got;
+    let hasSecrets = !isClean && this.#scrubber.mask(bytes, { atEnd });
+    hasSecrets = this.#maskEnds(target, at, { position, stop }) || hasSecrets;
+    if (hash !== undefined && !hasSecrets) this.#clean?.add(position, hash);
     return got;
+  }
+
+  /** A secret may begin before a part, or end behind it. Returns whether there is any near. */
+  #maskEnds(target: Buffer, at: number, { position, stop }: { position: number; stop: number }): boolean {
+    const { leftBytes, rightBytes } = this.#scrubber;
+    let hasSecrets = false;
+    if (position > 0) {
+      this.#readMasked(target, at, { position, stop: Math.min(position + leftBytes, stop) });
+      hasSecrets = this.#hadSecrets;
+    }
+    if (stop >= this.sizeBytes) return hasSecrets;
+    const last = Math.max(position, stop - rightBytes);
+    this.#readMasked(target, at + (last - position), { position: last, stop });
+    return hasSecrets || this.#hadSecrets;
   }
 
   #readMasked(target: Buffer, at: number, { position, stop }: { position: number; stop: number }): number {
@@ -40,7 +63,7 @@ export class ScrubbedText implements TextReader {
     if (this.#room.length < end - start) this.#room = Buffer.allocUnsafeSlow(end - start);
     const bytes = this.#room.subarray(0, this.unscrubbed.read(this.#room, 0, start, end - start));
     const range = { from: position - start, to: Math.min(stop - start, bytes.length) };
-    this.#scrubber.mask(bytes, { ...range, atEnd: start + bytes.length >= this.sizeBytes });
+    this.#hadSecrets = this.#scrubber.mask(bytes, { ...range, atEnd: start + bytes.length >= this.sizeBytes });
     return bytes.copy(target, at, range.from, range.to);
   }
 }

@@ -58,6 +58,8 @@ export class ScanShop {
     const { name, handle, format } = file;
     const plain: ScanFile = {
       name,
+      key: file.key,
+      stamp: isSettledForWriters(handle) ? stampOf(handle) : undefined,
       fd: handle.fd,
       sizeBytes: handle.sizeBytes,
       textBytes: handle.sizeBytes,
