@@ -87,8 +87,10 @@ export async function startClusterNode(given: ClusterAnswers): Promise<FakeClust
     if (text !== undefined) return raw(request, response, text);
     const answer = path === '/node' ? DESCRIPTION : given.answers?.[path];
     if (answer === undefined) return json(response, 404, { code: 'ROUTE_NOT_FOUND', detail: 'there is no such route' });
-    if (path === '/cluster/log/search' || path === '/cluster/log/moment')
-      return lines(response, answer as ClusterItem[], given.members ?? []);
+    if (path === '/cluster/log/search' || path === '/cluster/log/moment') {
+      const limit = Number(searchParams.get('limit') ?? Infinity);
+      return lines(response, (answer as ClusterItem[]).slice(0, limit), given.members ?? []);
+    }
     return json(response, 200, answer);
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
