@@ -1,3 +1,4 @@
+import { describeFailure } from '../doors/request-log.ts';
 import type { Logger } from '../own-log/logger.ts';
 import type { Settings } from '../settings/settings.ts';
 import { StartError } from '../start-error.ts';
@@ -36,7 +37,9 @@ export async function openAccess(
     certificates: auth.clientCaFile === '' ? undefined : new CertificateCheck(auth.clientRoles),
     memberToken,
     countFailure: createFailureLimit(auth.maxFailuresPerMinute),
-    onError: warnOnce((error) => log().error('auth', 'credentials could not be checked and were refused', { error })),
+    onError: warnOnce((error) =>
+      log().error('auth', 'credentials could not be checked and were refused', { error: describeFailure(error) }),
+    ),
   });
   return { access, files, warnings, keyFailure: failure };
 }

@@ -46,18 +46,18 @@ export class RequestLog {
   failed(request: LoggedRequest, error: unknown): void {
     this.#log.error('request', 'failed; the access log has the message', {
       ...factsOf(request),
-      error: failureOf(error),
+      error: describeFailure(error),
     });
   }
 
   /** The response ended early. */
   cut(request: LoggedRequest, error: unknown, bytes?: number): void {
-    this.#log.warn('request', 'the response was cut', { ...factsOf(request), bytes, error: failureOf(error) });
+    this.#log.warn('request', 'the response was cut', { ...factsOf(request), bytes, error: describeFailure(error) });
   }
 
   /** A bug: what is left to do after a response failed. */
   unfinished(error: unknown): void {
-    this.#log.error('request', 'could not be finished', { error: failureOf(error) });
+    this.#log.error('request', 'could not be finished', { error: describeFailure(error) });
   }
 }
 
@@ -79,7 +79,8 @@ interface Failure {
   stack: string[];
 }
 
-function failureOf(error: unknown, depth = 0): Failure {
+/** An error without its message, which may quote what a client has sent. */
+export function describeFailure(error: unknown, depth = 0): Failure {
   if (!(error instanceof Error))
     return { name: typeof error, code: undefined, syscall: undefined, cause: undefined, stack: [] };
   const { code, syscall } = error as NodeJS.ErrnoException;
@@ -89,7 +90,7 @@ function failureOf(error: unknown, depth = 0): Failure {
     name: error.name,
     code: typeof code === 'string' && /^[A-Z][A-Z\d_]{0,63}$/.test(code) ? code : undefined,
     syscall: typeof syscall === 'string' && /^[a-z]{1,32}$/.test(syscall) ? syscall : undefined,
-    cause: error.cause !== undefined && depth < MAX_CAUSES ? failureOf(error.cause, depth + 1) : undefined,
+    cause: error.cause !== undefined && depth < MAX_CAUSES ? describeFailure(error.cause, depth + 1) : undefined,
     // One whose message was changed later begins with another one.
     stack: at < 0 ? [] : framesOf(stack.slice(at + message.length)),
   };
