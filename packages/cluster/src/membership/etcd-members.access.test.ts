@@ -65,6 +65,31 @@ describe('an etcd that does not let everyone in', () => {
     expect(member.state.detail).not.toContain('horse');
   });
 
+  it('is entered again with the credentials of now, without a restart of the node', async () => {
+    const { file, ca, cert, key } = makeCertificates();
+    const server = { certFile: file('server.crt'), keyFile: file('server.key'), clientCaFile: file('ca.crt') };
+    const etcd = await startTestEtcd({ tls: server });
+    const now = { password: 'of yesterday', tls: { ca } as { ca: string; cert?: string; key?: string } };
+    const member = await joinEtcd('a', etcd.url, {
+      user: 'porthole',
+      password: () => now.password,
+      tls: () => now.tls,
+    });
+    expect(member.state.state).toBe('stale');
+    now.tls = { ca, cert, key };
+    await eventually(() => expect(member.state.state).toBe('ok'));
+  });
+
+  it('takes the password of now', async () => {
+    const etcd = await startTestEtcd();
+    await etcd.requireUser(USER.user, USER.password, MAY);
+    const now = { password: 'of yesterday' };
+    const member = await joinEtcd('a', etcd.url, { user: USER.user, password: () => now.password });
+    expect(member.state.state).toBe('stale');
+    now.password = USER.password;
+    await eventually(() => expect(member.state.state).toBe('ok'));
+  });
+
   it('does not mind a user where it wants none', async () => {
     const etcd = await startTestEtcd();
     expect((await joinEtcd('a', etcd.url, USER)).state.state).toBe('ok');

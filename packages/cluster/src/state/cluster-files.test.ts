@@ -36,3 +36,18 @@ it('a member that only speaks the contract gives names and sizes, and what names
   );
   expect(members).toMatchObject([{ outcome: 'ok', count: 3 }]);
 });
+
+it('members with more files than fit are reported as partial', async () => {
+  const many = Array.from({ length: 100_001 }, (_, at) => ({ ...file(), name: `${at}.log` }));
+  const state = fakeNode({ logFiles: async () => many });
+  const { files, members } = await clusterFiles(
+    fakeParts({ states: { a: state, b: state, c: state, d: state, e: state } }),
+    {},
+  );
+  expect(files).toHaveLength(400_000);
+  expect(members.map(({ count, isPartial }) => [count, isPartial])).toEqual([
+    ...Array(4).fill([100_000, true]),
+    [0, true],
+  ]);
+  expect(members[4]?.detail).toBe('only 0 of its 100001 files are listed');
+});

@@ -1,4 +1,10 @@
-import { type CallOptions, type ClusterLogFiles, codeOf, type MemberSelection } from '@porthole/contract';
+import {
+  type CallOptions,
+  type ClusterLogFiles,
+  codeOf,
+  type MemberReport,
+  type MemberSelection,
+} from '@porthole/contract';
 import { groupFamilies } from '@porthole/logs';
 import type { LogEntry, LogFileDetails } from '@porthole/logs/types';
 import { chooseMembers } from './choose-members.ts';
@@ -7,8 +13,15 @@ import { type AskedMember, askEach, type StateParts } from './state-parts.ts';
 type ClusterFile = ClusterLogFiles['files'][number];
 type ToldFile = Omit<ClusterFile, 'node'>;
 
-/** A directory listing beyond this is not told: no log directory is that full. */
+/** Files of one member, and of all together: whoever registers members must not fill the memory with their lists. */
 const MAX_FILES = 100_000;
+const MAX_ALL_FILES = 400_000;
+
+interface ListedFiles {
+  files: ToldFile[];
+  /** How many it has. */
+  total: number;
+}
 
 /** The log files of all, by member and name. */
 export async function clusterFiles(
@@ -17,21 +30,34 @@ export async function clusterFiles(
   options: CallOptions = {},
 ): Promise<ClusterLogFiles> {
   const peers = chooseMembers(parts, request);
-  const answers = await askEach(parts, peers, askFiles, { ...options, countOf: (files) => files.length });
-  return {
-    files: answers.flatMap(({ peer, value = [] }) => value.map((file) => ({ ...file, node: peer.member.id }))),
-    members: answers.map(({ report }) => report),
+  let left = MAX_ALL_FILES;
+  const ask = async (member: AskedMember, asking: CallOptions): Promise<ListedFiles> => {
+    const all = await askFiles(member, asking);
+    const files = all.slice(0, Math.min(left, MAX_FILES));
+    left -= files.length;
+    return { files, total: all.length };
   };
+  const answers = await askEach(parts, peers, ask, { ...options, countOf: ({ files }) => files.length });
+  return {
+    files: answers.flatMap(({ peer, value }) => value?.files.map((file) => ({ ...file, node: peer.member.id })) ?? []),
+    members: answers.map(({ value, report }) => withRest(report, value)),
+  };
+}
+
+/** Says where a list is not whole. */
+function withRest(report: MemberReport, listed: ListedFiles | undefined): MemberReport {
+  if (listed === undefined || listed.files.length === listed.total) return report;
+  return { ...report, detail: `only ${listed.files.length} of its ${listed.total} files are listed`, isPartial: true };
 }
 
 async function askFiles({ state, clock }: AskedMember, options: CallOptions): Promise<ToldFile[]> {
   try {
     const files = await state.logFiles(options);
-    return files.slice(0, MAX_FILES).map((file) => correct(file, clock.offsetMs));
+    return files.map((file) => correct(file, clock.offsetMs));
   } catch (error) {
     if (codeOf(error) !== 'NOT_SUPPORTED') throw error;
   }
-  return describeByName((await state.listLogs(options)).slice(0, MAX_FILES));
+  return describeByName(await state.listLogs(options));
 }
 
 function correct(file: LogFileDetails, offsetMs: number): ToldFile {
