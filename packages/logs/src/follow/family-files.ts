@@ -63,8 +63,15 @@ export interface SeenMember {
 export interface FamilyLook {
   members: SeenMember[];
   opened: OpenedMember[];
-  /** Files that were seen, and gone before they could be opened: by the look at the directory, the latest first. */
-  missed: number[];
+  /** Files that were seen, and gone before they could be opened, those of the latest look at the directory first. */
+  missed: MissedFile[];
+}
+
+export interface MissedFile {
+  /** Number of the look that found it first. */
+  look: number;
+  /** The file that was next to it and older; `undefined` where it was the oldest. */
+  after: string | undefined;
 }
 
 /** The files of every family as they stand in one listing. */
@@ -96,7 +103,7 @@ export async function openFamily(
   isWanted: (member: SeenMember) => boolean,
 ): Promise<FamilyLook> {
   const opened = new Map<string, OpenedMember>();
-  const seen = new Map<string, number>();
+  const seen = new Map<string, MissedFile>();
   const isNew = (member: SeenMember) => isWanted(member) && !opened.has(member.id);
   let members: SeenMember[] = [];
   let before = '';
@@ -109,16 +116,16 @@ export async function openFamily(
     const wanted = members.filter((member) => isNew(member) && !isHalf(member));
     let failed = false;
     for (const member of wanted) {
-      if (!seen.has(member.id)) seen.set(member.id, look);
+      if (!seen.has(member.id)) seen.set(member.id, { look, after: members[members.indexOf(member) - 1]?.id });
       const found = await openMember(member, parts, isNew);
-      if (found) opened.set(found.id, { ...found, look: seen.get(found.id) ?? look });
+      if (found) opened.set(found.id, { ...found, look: seen.get(found.id)?.look ?? look });
       failed ||= found?.id !== member.id;
     }
     if (now === before && !failed) break;
     before = now;
   }
-  const missed = [...seen].flatMap(([id, look]) => (opened.has(id) ? [] : [look]));
-  return { members, opened: [...opened.values()], missed: missed.sort((a, b) => b - a) };
+  const missed = [...seen].flatMap(([id, file]) => (opened.has(id) ? [] : [file]));
+  return { members, opened: [...opened.values()], missed: missed.sort((a, b) => b.look - a.look) };
 }
 
 /** Opens what the name leads to by now; `undefined` where that is nothing, or nothing new. */

@@ -24,16 +24,8 @@ export async function passReplaced(tail: LogTail, old: TailFile, replacement: Re
 }
 
 async function passFiles(tail: LogTail, old: TailFile, { next, atLeast }: Replacement): Promise<void> {
-  const {
-    oldName,
-    copies,
-    between,
-    empty,
-    mayLack,
-    missed: couldNotOpen,
-    members,
-  } = await successorsOf(tail, old, next);
-  const missed = couldNotOpen || between.length + empty + 1 < atLeast;
+  const { oldName, copies, between, empty, mayLack, missed, members } = await successorsOf(tail, old, next);
+  const gaps = gapsAfter(missed, { old, between, isCountShort: between.length + empty + 1 < atLeast });
   releaseAll(copies);
   // Only now: while we looked, the writer may have gone on with it.
   await tail.open.drain(old);
@@ -43,13 +35,12 @@ async function passFiles(tail: LogTail, old: TailFile, { next, atLeast }: Replac
   old.text.name = from;
   tail.known.addMark(old.text.mark);
   tail.left.add(old);
-  if (mayLack || missed) tellGap(tail, 'gone');
+  if (mayLack || gaps.has(old.id)) tellGap(tail, 'gone');
   for (const member of between) {
     tail.teller.tellEvent({ type: 'rotated', family, from, to: member.name });
     await tellWhole(tail, member);
     from = member.name;
-    // Where it belonged is not known.
-    if (missed) tellGap(tail, 'gone');
+    if (gaps.has(member.id)) tellGap(tail, 'gone');
   }
   tail.teller.tellEvent({ type: 'rotated', family, from, to: next.name });
   tail.known.remember(members);
@@ -89,10 +80,20 @@ export async function passUnseenCuts(tail: LogTail, file: TailFile): Promise<voi
   tail.known.remember(members);
 }
 
+/** The files behind which one is missing: behind each of them where it is not known where that was. */
+function gapsAfter(
+  missed: readonly (string | undefined)[],
+  { old, between, isCountShort }: { old: TailFile; between: readonly OpenedMember[]; isCountShort: boolean },
+): ReadonlySet<string> {
+  const files = new Set([old.id, ...between.map(({ id }) => id)]);
+  const isKnown = missed.every((after) => after !== undefined && files.has(after));
+  return isKnown && !isCountShort ? new Set(missed.flatMap((after) => after ?? [])) : files;
+}
+
 async function successorsOf(tail: LogTail, old: TailFile, next?: TailFile): Promise<Successors> {
   const { family } = tail.target;
   if (family === undefined)
-    return { oldName: undefined, copies: [], between: [], empty: 0, mayLack: false, missed: false, members: [] };
+    return { oldName: undefined, copies: [], between: [], empty: 0, mayLack: false, missed: [], members: [] };
   try {
     const modifiedNs = await tail.open.modifiedNsOf(old);
     const modifiedNsOf = (file: TailFile) => tail.open.modifiedNsOf(file);
@@ -106,7 +107,7 @@ async function successorsOf(tail: LogTail, old: TailFile, next?: TailFile): Prom
     return await findSuccessors(family, succession, parts);
   } catch {
     // The directory cannot be listed: nothing is known but the two files we have.
-    return { oldName: old.name, copies: [], between: [], empty: 0, mayLack: true, missed: false, members: [] };
+    return { oldName: old.name, copies: [], between: [], empty: 0, mayLack: true, missed: [], members: [] };
   }
 }
 

@@ -30,8 +30,8 @@ export interface Successors {
   empty: number;
   /** The family has dropped the old file, and perhaps some of those that came after it. */
   mayLack: boolean;
-  /** One of those that came after it was seen, and was gone before it could be opened. */
-  missed: boolean;
+  /** Some of those that came after it were seen, and gone before they could be opened: the files they came after. */
+  missed: (string | undefined)[];
   /** The files of which it is known that they are not newer than the next one. */
   members: SeenMember[];
 }
@@ -93,8 +93,10 @@ export async function findSuccessors(
     empty: opened.filter(({ head, compressed }) => compressed && head.length === 0).length,
     // One that was compressed before it could be opened is read from its archive, which was not there when it was seen.
     missed: missed.some(
-      (look, index) => others.filter((member) => member.compressed && member.look > look).length <= index,
-    ),
+      ({ look }, index) => others.filter((member) => member.compressed && member.look > look).length <= index,
+    )
+      ? missed.map(({ after }) => after)
+      : [],
     mayLack: oldIndex < 0 && (others.length > 0 || !members.some(({ id, live }) => live && id === nextId)),
     members: members.filter((member) => settled.has(member.id) || known.has(member)),
   };

@@ -19,8 +19,8 @@ export async function listNames(dir: string, { isHidden = () => false }: ListOpt
 }
 
 /**
- * The files of one log: of the others only the names are read. `undefined` where these do not tell, because one of them
- * is no file, or has gone meanwhile.
+ * The files of one log: of the others only the names are read. One that has gone meanwhile is left out, as in a listing
+ * of all. `undefined` where the names alone do not tell which files are of the log, because some are no files.
  */
 export async function listFamily(
   dir: string,
@@ -35,6 +35,5 @@ export async function listFamily(
     options,
   );
   const found = groupFamilies(files.map(({ name }) => name));
-  const isWhole = names.length > 0 && files.length === names.length && found.length === 1 && found[0]?.name === family;
-  return isWhole ? files : undefined;
+  return found.length === 1 && found[0]?.name === family ? files : undefined;
 }
