@@ -3,6 +3,7 @@ import { writeFileSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { createToken } from '../../packages/server/src/auth/tokens.ts';
+import { attackRows } from '../attack-rows.ts';
 import type { BenchContext } from '../context.ts';
 import type { Group } from '../group.ts';
 import { ensureLogFolder } from '../input-files.ts';
@@ -28,11 +29,11 @@ const VIEWS = [
 
 const REQUEST = 'GET /health/live HTTP/1.1\r\nHost: localhost\r\n\r\n';
 
-/** What it costs to be exposed: connections that nobody uses, and asking everybody who they are. */
+/** What it costs to be exposed: connections that nobody uses, asking everybody who they are, and attacks. */
 export const trustGroup: Group = {
   name: 'trust',
   needs: ['wrk'],
-  run: async (context) => [await idleRow(context), ...(await tokenRows(context))],
+  run: async (context) => [await idleRow(context), ...(await tokenRows(context)), ...(await attackRows(context))],
 };
 
 /** Each has asked once; then nothing happens on it. */
