@@ -21,8 +21,11 @@ const FILES_PER_JOB = 200;
 /** Files looked at before others get their turn; ten jobs for threads. */
 const FILES_PER_TURN = 2000;
 
-/** What a file tells by itself; the family is told by all names together. */
-type OwnDetails = Omit<LogFileDetails, 'family' | 'state'>;
+interface Known {
+  mark: string;
+  details: LogFileDetails;
+  isLasting: boolean;
+}
 
 /** What a look into a file tells. */
 export type FileLook = EndsLook & Pick<LogFileDetails, 'problem'>;
@@ -45,7 +48,7 @@ export class FileDetails {
    * By name, valid while the file's stamp is the same; `isLasting` where every change shows in it. An archive is
    * written once: what its end tells, which takes long, is not given up for the first seconds.
    */
-  readonly #known = new Map<string, { mark: string; details: OwnDetails; isLasting: boolean }>();
+  readonly #known = new Map<string, Known>();
   #findingEnds: Promise<void> = Promise.resolve();
   #closed = false;
 
@@ -71,9 +74,11 @@ export class FileDetails {
       const looks = await this.#lookIntoMany(some.flatMap(({ file, known }) => (known ? [] : [file])));
       for (const { file, known } of some) {
         const place = places.get(file.name) ?? { family: file.name, state: 'live' };
+        const look = looks.get(file.name);
         // Not waited for where it is at hand: a turn of the event loop for each of many files is what takes the time.
-        const details = known ?? this.#noteMany(file, looks.get(file.name)) ?? (await this.#lookInto(file));
-        answer.push({ ...details, ...place });
+        if (known) answer.push(placed(known, place));
+        else if (look) answer.push(this.#note(file, { ...look, problem: null }, place));
+        else answer.push(this.#note(file, await this.#deps.look(file.name), place));
       }
       await nextTurn();
     }
@@ -97,23 +102,14 @@ export class FileDetails {
     return looks;
   }
 
-  #knownOf({ name, size, stats }: SeenFile): OwnDetails | undefined {
+  #knownOf({ name, size, stats }: SeenFile): Known | undefined {
     const known = this.#known.get(name);
-    return known?.isLasting && known.mark === stampOf(stampedOf({ size, stats })) ? known.details : undefined;
+    return known?.isLasting && known.mark === stampOf(stampedOf({ size, stats })) ? known : undefined;
   }
 
-  #noteMany(file: SeenFile, look: EndsLook | undefined): OwnDetails | undefined {
-    return look && this.#note(file, { ...look, problem: null });
-  }
-
-  /** One after the other: a directory of thousands of files must not crowd out other requests. */
-  async #lookInto(file: SeenFile): Promise<OwnDetails> {
-    return this.#note(file, await this.#deps.look(file.name));
-  }
-
-  #note({ name, size, stats }: SeenFile, look: FileLook): OwnDetails {
+  #note({ name, size, stats }: SeenFile, look: FileLook, place: Place): LogFileDetails {
     const compressed = isGzipName(name);
-    const details = { name, size, modifiedMs: Number(stats.mtimeNs / 1_000_000n), compressed, ...look };
+    const details = { name, size, modifiedMs: Number(stats.mtimeNs / 1_000_000n), compressed, ...look, ...place };
     // A failure may pass without the file changing, so it is not remembered.
     if (details.problem !== null) return details;
     const stamped = stampedOf({ size, stats });
@@ -136,6 +132,13 @@ export class FileDetails {
 }
 
 type Place = Pick<LogFileDetails, 'family' | 'state'>;
+
+/** All names together tell the family, so it may have changed while the file has not. */
+function placed(known: Known, { family, state }: Place): LogFileDetails {
+  const { details } = known;
+  if (details.family !== family || details.state !== state) known.details = { ...details, family, state };
+  return known.details;
+}
 
 async function placesOf(files: readonly LogEntry[]): Promise<ReadonlyMap<string, Place>> {
   const { groupFamilies } = await import('../file/families.ts');
