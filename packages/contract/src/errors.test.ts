@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { CLIENT_ERRORS, codeOf, ERROR_KINDS, type ErrorCode, isErrorCode, PortholeError } from './errors.ts';
+import { MEMBER_ROUTE_IDS, memberRouteOf } from './member-routes.ts';
 import { toProblem } from './problem.ts';
 import { COMMON_ERRORS, ROUTE_IDS, routeOf } from './routes.ts';
 
@@ -21,6 +22,7 @@ describe('the closed list of errors', () => {
       ...COMMON_ERRORS,
       'ROUTE_NOT_FOUND',
       ...ROUTE_IDS.flatMap((id) => routeOf(id).errors),
+      ...MEMBER_ROUTE_IDS.flatMap((id) => memberRouteOf(id).errors),
     ]);
     expect(codes.filter((code) => !given.has(code))).toEqual([]);
   });

@@ -87,7 +87,7 @@ describe('the limits of a node', () => {
     await ask(port, '/health/live');
     expect(await failureOf(connection.ask('Describe', {}))).toEqual({
       status: 'RESOURCE_EXHAUSTED',
-      details: 'more than 2 requests a second from one address; see http.max-requests-per-second',
+      details: 'more than 2 requests a second from one address (IPv6: one /64); see http.max-requests-per-second',
       metadata: { portholeCode: 'RATE_LIMITED', retryAfter: '1' },
     });
   });
