@@ -24,6 +24,16 @@ export function parseBoundedJson(text: string): unknown {
   return JSON.parse(text);
 }
 
+/** Whether a parser may be given this text, JSON or not. */
+export function isBoundedJson(text: string): boolean {
+  try {
+    checkJsonBounds(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
 function checkJsonBounds(text: string): void {
   if (text.length < FEW_VALUES_CHARACTERS && hasFewContainers(text)) return;
   measure(text);

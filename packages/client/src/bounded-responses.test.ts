@@ -74,6 +74,14 @@ describe('what was asked for is what is taken', () => {
     expect(items).toMatchObject([record(), { problems: [{ detail: expect.stringContaining('an invalid record') }] }]);
   });
 
+  it('no context that is nested in a text, deeper than one may be', async () => {
+    const context = `{"a":${'['.repeat(100_000)}${']'.repeat(100_000)}}`;
+    const { items } = await search(lines(record({ contextText: context }), record({ contextText: '{"a":1}' }), END));
+    expect(items[0]).toEqual(record());
+    expect(items[1]).toMatchObject({ contextText: '{"a":1}', context: { a: 1 } });
+    expect(items[2]).toMatchObject({ problems: [{ detail: expect.stringContaining('an invalid "contextText"') }] });
+  });
+
   it('as many bytes of a view, and a newline', async () => {
     const view = async (body: string, headers = {}) => {
       const { url } = await startOddServer((_request, response) => response.writeHead(200, headers).end(body));

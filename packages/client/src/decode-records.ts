@@ -1,6 +1,6 @@
 import { isObjectText, LEVELS } from '@porthole/contract';
 import type { FoundRecord, SearchEnd } from '@porthole/logs/types';
-import { parseBoundedJson } from './bounded-json.ts';
+import { isBoundedJson, parseBoundedJson } from './bounded-json.ts';
 import { isCodeLike, isFileName, remoteText } from './remote-text.ts';
 
 /*
@@ -254,7 +254,7 @@ const FIELDS: ReadonlyMap<string, (field: unknown) => boolean> = new Map<string,
   ['node', isText],
   ['tags', (field) => Array.isArray(field) && field.every(isText)],
   ['context', (field) => isObject(field) && isShallow(field, MAX_DEPTH)],
-  ['contextText', isObjectText],
+  ['contextText', isContextText],
   ['cut', isTrue],
   ['continued', isTrue],
   ['unfinished', isTrue],
@@ -262,6 +262,11 @@ const FIELDS: ReadonlyMap<string, (field: unknown) => boolean> = new Map<string,
   ['before', Array.isArray],
   ['after', Array.isArray],
 ]);
+
+/** JSON within a string: it is measured like the JSON around it. */
+function isContextText(value: unknown): boolean {
+  return isText(value) && isBoundedJson(value) && isObjectText(value);
+}
 
 interface FileProblem {
   file: string;
