@@ -1,8 +1,12 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { PortholeError } from '@porthole/contract';
 import { createRecordFilter } from '@porthole/logs';
 import type { FoundRecord, LogSelection, RecordFilter, SearchEnd, SearchItem, SearchQuery } from '@porthole/logs/types';
 import type { MemberWords } from '../state/member-words.ts';
 import { givenBefore, positionAfter } from './snapshot-position.ts';
+
+/** Work before others get their turn. */
+const TURN_MS = 10;
 
 /** The snapshot of a member as the answer to a search. */
 export async function* searchWords(
@@ -16,9 +20,8 @@ export async function* searchWords(
   const isInside = (at: number) => timeMs === undefined || (order === 'newest' ? at < timeMs : at >= timeMs);
   const inOrder = order === 'newest' ? words.records : words.records.toReversed();
   // Without a time it stands nowhere: it is told only where no time is asked for.
-  const matching = inOrder
-    .slice(beginOf(words, query))
-    .filter((record) => matches(record) && isInside(record.timeMs ?? Number.NaN));
+  const inside = inOrder.slice(beginOf(words, query)).filter(({ timeMs: at = Number.NaN }) => isInside(at));
+  const matching = await filterInTurns(inside, matches);
   const told = matching.slice(0, limit);
   const last = told.at(-1);
   const isCut = matching.length > told.length && last !== undefined;
@@ -32,6 +35,22 @@ export async function* searchWords(
 /** A snapshot keeps the text of each record; responses have it only where it was requested. */
 function withoutRaw({ raw: _raw, ...record }: FoundRecord): FoundRecord {
   return record;
+}
+
+/** Those that match. A regex may take long, and this thread serves others too: they get their turn in between. */
+export async function filterInTurns(
+  records: readonly FoundRecord[],
+  matches: (record: FoundRecord) => boolean,
+): Promise<FoundRecord[]> {
+  const found: FoundRecord[] = [];
+  let turnMs = performance.now();
+  for (const record of records) {
+    if (matches(record)) found.push(record);
+    if (performance.now() - turnMs < TURN_MS) continue;
+    await nextTurn();
+    turnMs = performance.now();
+  }
+  return found;
 }
 
 /** The filter of the engine; which files are one log is decided by all names that are known of the member. */

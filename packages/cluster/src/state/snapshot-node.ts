@@ -25,7 +25,7 @@ import type {
   SearchItem,
   SearchQuery,
 } from '@porthole/logs/types';
-import { searchWords, snapshotEnd, snapshotFilter } from '../records/search-words.ts';
+import { filterInTurns, searchWords, snapshotEnd, snapshotFilter } from '../records/search-words.ts';
 import { groupRecords } from './group-records.ts';
 import type { MemberWords } from './member-words.ts';
 
@@ -118,7 +118,7 @@ export class SnapshotNode implements NodeState {
   }
 
   async #matching(query: LogSelection & RecordFilter): Promise<FoundRecord[]> {
-    return this.#snapshot.records.filter(await snapshotFilter(this.#snapshot, query));
+    return filterInTurns(this.#snapshot.records, await snapshotFilter(this.#snapshot, query));
   }
 
   #notKept(what: string): PortholeError {
