@@ -103,7 +103,7 @@ export async function followByEvents(url: string, { client, signal }: Running): 
         buffered = frames.pop() ?? '';
         for (const frame of frames) {
           const item = dataOf<FollowItem>(frame);
-          if (item?.type === 'gap' && item.reason === 'slow') await loadGap(url, item, { client, signal });
+          if (item?.type === 'gap' && item.reason === 'slow') await loadGap(url, item, { client, signal, ids });
           else if (item) client.take([item]);
           const id = /^id: (.*)$/m.exec(frame)?.[1];
           if (item?.type === 'record' && id !== undefined) {
@@ -127,7 +127,7 @@ export async function followByEvents(url: string, { client, signal }: Running): 
 async function loadGap(
   url: string,
   { family, after, until }: Extract<FollowItem, { type: 'gap' }>,
-  { client, signal }: Running,
+  { client, signal, ids }: Running & { ids: Map<string, string> },
 ): Promise<void> {
   for (let cursor = after; ; ) {
     const query = new URLSearchParams({ family, order: 'oldest', limit: '10000', ...(until && { until }) });
@@ -141,7 +141,13 @@ async function loadGap(
     const end = items.at(-1);
     if (end?.type !== 'end') throw new Error('it broke off');
     if (end.problems.length > 0) client.report(family);
-    client.take(items.filter((item) => item.type === 'record'));
+    const records = items.filter((item) => item.type === 'record');
+    client.take(records);
+    // It continues behind what was loaded, too.
+    for (const { file, cursor: id } of records) {
+      ids.delete(file);
+      ids.set(file, id);
+    }
     cursor = end.cursor;
     if (cursor === null) return;
   }

@@ -25,6 +25,7 @@ import type {
   DigestQuery,
   FollowItem,
   FollowQuery,
+  FoundRecord,
   Histogram,
   HistogramQuery,
   LogEntry,
@@ -129,10 +130,15 @@ export class HttpNode implements NodeClient {
 
   followLogs(request: FollowQuery, { signal, gaps = 'load' }: FollowOptions = {}): AsyncIterable<FollowItem[]> {
     const options = signal ? { signal } : {};
-    const followed = follow({ path: PATHS.logFollow, place: new FollowPlace(request) }, this.#parts, options);
+    const place = new FollowPlace(request);
+    const followed = follow({ path: PATHS.logFollow, place }, this.#parts, options);
+    const onLoaded = (records: readonly FoundRecord[]) => {
+      place.note([...records], { heartbeat: false, ids: [] });
+    };
     if (gaps === 'report') return followed;
     const { wait } = this.#parts.clock;
-    return loadGaps(followed, request, { wait, ...options, search: (_, query) => this.searchLogs(query, options) });
+    const search = (_: unknown, query: SearchQuery) => this.searchLogs(query, options);
+    return loadGaps(followed, request, { wait, ...options, search, onLoaded });
   }
 
   async logHistogram(request: HistogramQuery, options: SearchOptions = {}): Promise<Histogram> {

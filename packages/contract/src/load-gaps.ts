@@ -28,6 +28,8 @@ const LONGEST_WAIT_MS = 5000;
 export interface GapLoading extends CallOptions {
   /** Searches the log that has the gap: of the node itself, or of the member that the gap names. */
   search(gap: Gap, query: SearchQuery): AsyncIterable<SearchItem[]>;
+  /** What was loaded and is the newest of its log: a follow whose connection is lost then must not get it again. */
+  onLoaded?(records: readonly FoundRecord[]): void;
   /** Rejects with the signal's reason as soon as it fires. */
   wait(ms: number, signal?: AbortSignal): Promise<void>;
 }
@@ -50,8 +52,12 @@ export async function* loadGaps<T extends AnyFollowItem>(
       if (item.type !== 'gap' || !isLoadable(item)) continue;
       if (index > start) yield items.slice(start, index);
       start = index + 1;
+      const { onLoaded, ...rest } = loading;
+      // Where records of the same batch come behind it, the follow has come further already.
+      const isLast = !items.slice(index + 1).some(({ type }) => type === 'record');
+      const parts = { ...rest, clocks, ...(isLast && onLoaded && { onLoaded }) };
       // Items of the same kind as the gap: of one node, or of a member.
-      for await (const loaded of new GapLoad(item, request, { ...loading, clocks }).run()) yield loaded as T[];
+      for await (const loaded of new GapLoad(item, request, parts).run()) yield loaded as T[];
     }
     const rest = start === 0 ? items : items.slice(start);
     if (rest.length > 0 || items.length === 0) yield rest;
@@ -141,7 +147,7 @@ class GapLoad {
 
   /** Whether that was the last one. */
   async *#page(): AsyncGenerator<AnyFollowItem[], boolean, undefined> {
-    const { search, clocks } = this.#loading;
+    const { search, clocks, onLoaded } = this.#loading;
     const gap = this.#gap;
     for await (const items of search(gap, this.#query())) {
       const records = items.filter((item) => item.type === 'record');
@@ -151,6 +157,7 @@ class GapLoad {
         this.#start = { cursor: last.cursor };
         this.#lastMs = last.timeMs ?? this.#lastMs;
         yield records.map((record) => clocks.applied(record, gap)) as AnyFollowItem[];
+        onLoaded?.(records);
       }
       const end = items.at(-1);
       if (end?.type !== 'end') continue;
