@@ -7,6 +7,7 @@ import { createZone } from '../parse/zone.ts';
 import { describeFiles } from '../scan/describe-files.ts';
 import { joinNames, statEntries } from '../scan/stat-entries.ts';
 import { openDir, tempDir } from '../testing/temp-dir.ts';
+import type { LogFileDetails } from '../types.ts';
 import { FileDetails } from './file-details.ts';
 import { listFiles, type SeenFile } from './list.ts';
 
@@ -73,7 +74,10 @@ describe('looks of threads at many files', () => {
     for (let number = 0; number < 1200; number++) writeFileSync(join(dir, `s-${number}.log`), CONTRACT);
     const logs = openDir(dir, { zone });
     const details = await logs.details();
-    expect(details).toEqual(await logs.details());
+    // The end of an archive is found after the response.
+    const known = (all: LogFileDetails[]) =>
+      all.map(({ lastTimeMs, ...rest }) => ({ ...rest, lastTimeMs: rest.compressed ? null : lastTimeMs }));
+    expect(known(details)).toEqual(known(await logs.details()));
     expect(details).toHaveLength(1200 + Object.keys(KINDS).length + 2);
     const timeMs = Date.UTC(2026, 10, 15, 5);
     const found = details.filter(({ name }) => name.startsWith('s-'));
