@@ -10,16 +10,17 @@ import { canMount, mountSmallDisk, remount } from './testing/small-disk.ts';
 const RECORD =
   /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d{3}\t(DEBUG|INFO|WARN|ERROR)\t[^\t]+:\d+\t\[[^\]]+\] \[[^\]]+\]: [^\t]+(\t\{.*\})?$/;
 
-/** Every request becomes a record of the own log; its number stands in it. */
+/** Every request becomes a record of the own log, with an id of its own. */
 const DEBUG = ['--log-level', 'debug'];
 
-async function askNumbered(node: AttackedNode, from: number, to: number): Promise<void> {
-  for (let number = from; number < to; number++) await node.ask(`api/v1/log/list?number=${number}.`);
+async function ask(node: AttackedNode, times: number): Promise<void> {
+  for (let number = 0; number < times; number++) await node.ask('api/v1/log/list');
 }
 
-function numbersIn(lines: readonly string[]): number[] {
-  const found = lines.flatMap((line) => (line.includes('answered') ? [/number=(\d+)\./.exec(line)?.[1]] : []));
-  return [...new Set(found.map(Number))].filter((number) => !Number.isNaN(number));
+/** Of the requests that `ask` has sent. */
+function idsIn(lines: readonly string[]): string[] {
+  const found = lines.filter((line) => line.includes('answered') && line.includes('"route":"/api/v1/log/list"'));
+  return [...new Set(found.map((line) => /"id":"([^"]+)"/.exec(line)?.[1] ?? ''))];
 }
 
 async function readiness(node: AttackedNode): Promise<string> {
@@ -32,14 +33,14 @@ describe.skipIf(!canMount())('a disk for the own log', () => {
     const cwd = tempDir();
     mountSmallDisk(join(cwd, 'data'), '256k');
     const node = await AttackedNode.start({ cwd, flags: DEBUG });
-    await askNumbered(node, 0, 20);
-    await eventually(() => expect(numbersIn(node.ownLines)).toHaveLength(20));
+    await ask(node, 20);
+    await eventually(() => expect(idsIn(node.ownLines)).toHaveLength(20));
     fill(join(cwd, 'data', 'filler'));
-    await askNumbered(node, 20, 60);
+    await ask(node, 40);
     await eventually(async () => expect(await readiness(node)).toBe('degraded'));
     rmSync(join(cwd, 'data', 'filler'));
     await eventually(async () => expect(await readiness(node)).toBe('ready'));
-    await eventually(() => expect(numbersIn(node.ownLines)).toEqual(Array.from({ length: 60 }, (_, n) => n)));
+    await eventually(() => expect(idsIn(node.ownLines)).toHaveLength(60));
     for (const line of node.ownLines) expect(line).toMatch(RECORD);
     await node.hasBeenWell();
   });
@@ -51,11 +52,11 @@ describe.skipIf(!canMount())('a disk for the own log', () => {
     remount(disk, 'ro');
     const node = await AttackedNode.start({ cwd, flags: DEBUG });
     expect(node.program.stderr).toContain('the own log cannot be written');
-    await askNumbered(node, 0, 40);
+    await ask(node, 40);
     expect(await readiness(node)).toBe('degraded');
     remount(disk, 'rw');
     await eventually(async () => expect(await readiness(node)).toBe('ready'));
-    await eventually(() => expect(numbersIn(node.ownLines)).toEqual(Array.from({ length: 40 }, (_, n) => n)));
+    await eventually(() => expect(idsIn(node.ownLines)).toHaveLength(40));
     expect(node.ownLines[0]).toContain('the node is starting');
     await node.hasBeenWell();
   });
@@ -74,17 +75,17 @@ function fill(path: string): void {
 describe('a node that is killed at any moment', () => {
   it('has every record in its log that was there when somebody looked, and no half one is left in the way', async () => {
     const cwd = tempDir();
-    let known: number[] = [];
+    let known: string[] = [];
     for (let life = 0; life < 5; life++) {
       const node = await AttackedNode.start({ cwd, flags: DEBUG });
-      const asking = askNumbered(node, life * 1000, life * 1000 + 1000).catch(() => {});
-      await eventually(() => expect(numbersIn(node.ownLines).length).toBeGreaterThan(known.length + 10 * life + 3));
-      known = numbersIn(node.ownLines);
+      const asking = ask(node, 1000).catch(() => {});
+      await eventually(() => expect(idsIn(node.ownLines).length).toBeGreaterThan(known.length + 10 * life + 3));
+      known = idsIn(node.ownLines);
       node.program.kill('SIGKILL');
       await Promise.all([asking, node.program.end()]);
     }
     const last = await AttackedNode.start({ cwd, flags: ['--log-dir', 'data/log'] });
-    expect(numbersIn(last.ownLines)).toEqual(expect.arrayContaining(known));
+    expect(idsIn(last.ownLines)).toEqual(expect.arrayContaining(known));
     const torn = last.ownLines.filter((line) => !RECORD.test(line));
     expect(torn.length).toBeLessThanOrEqual(5); // at most the one that was being written, each time
     const found = await last.ask('api/v1/log/search?file=porthole.log&order=oldest&limit=10000');
@@ -94,7 +95,7 @@ describe('a node that is killed at any moment', () => {
 
   it.each(['SIGHUP', 'SIGTERM'] as const)('takes %s in the middle of its work', async (signal) => {
     const node = await AttackedNode.start({ flags: DEBUG });
-    const asking = askNumbered(node, 0, 500).catch(() => {});
+    const asking = ask(node, 500).catch(() => {});
     for (let times = 0; times < 5; times++) {
       await delay(20); // any moment will do
       if (signal === 'SIGHUP') node.program.kill(signal);

@@ -1,5 +1,6 @@
 import { createConnection } from 'node:net';
 import { describe, expect, it } from 'vitest';
+import { eventually } from '../../../logs/src/testing/eventually.ts';
 import { startTestNode } from '../testing/test-node.ts';
 import { type GrpcDoor, startGrpcServer } from './grpc-server.ts';
 import { checkHealth, healthClient, openReflection, reflect } from './testing/standard-services.ts';
@@ -29,9 +30,12 @@ describe('the gRPC port a node tells', () => {
     const { grpcPort } = running.node;
     await checkHealth(grpcPort);
     await running.stop();
-    const next = await startGrpcServer({ tls: undefined, host: '127.0.0.1', port: grpcPort, ...CLOSED });
-    expect(next.port).toBe(grpcPort);
-    await next.stop(0);
+    // A connection of another test may have it for a moment.
+    await eventually(async () => {
+      const next = await startGrpcServer({ tls: undefined, host: '127.0.0.1', port: grpcPort, ...CLOSED });
+      expect(next.port).toBe(grpcPort);
+      await next.stop(0);
+    });
   });
 });
 
