@@ -9,7 +9,7 @@ import {
   type SearchOptions,
   type ViewRequest,
 } from '@porthole/contract';
-import { groupFamilies, Scrubbing, type WorkerPool, type Zone } from '@porthole/logs';
+import { Scrubbing, type WorkerPool, type Zone } from '@porthole/logs';
 import type {
   ByteAnswer,
   Digest,
@@ -21,17 +21,16 @@ import type {
   HistogramQuery,
   LogEntry,
   LogFileDetails,
-  LogSelection,
   OpenLog,
-  RecordFilter,
-  SearchEnd,
   SearchItem,
   SearchQuery,
 } from '@porthole/logs/types';
-import { viewFailure } from './fetch-tail.ts';
+import { type TailNode, viewFailure } from './fetch-tail.ts';
 import { followTails } from './follow-tails.ts';
-import { type MirrorDir, nameOnNode } from './mirror-dir.ts';
+import { type EndFacts, limitEnd, type TailQuery } from './limit-end.ts';
+import type { MirrorDir } from './mirror-dir.ts';
 import type { TailLimits } from './plan-files.ts';
+import { tailDetails } from './tail-details.ts';
 import { TailMirror } from './tail-mirror.ts';
 
 /** The three operations of the contract. */
@@ -40,7 +39,7 @@ export type ContractState = Pick<NodeState, 'config' | 'listLogs' | 'viewLog'>;
 export interface ContractNodeOptions {
   node: ContractState;
   /** Where the files it searches are read from, as they are; `node` unless given. */
-  tails?: Pick<NodeState, 'listLogs' | 'viewLog'>;
+  tails?: TailNode;
   /** What is masked in their text; nothing unless given. */
   scrubbing?: Scrubbing;
   /** In which the node writes its times: it does not say. */
@@ -64,9 +63,6 @@ const LIMITS: TailLimits = {
 
 /** A page of a console asks several questions at once: they share a list. */
 const FRESH_MS = 500;
-
-type Asked = LogSelection & Pick<RecordFilter, 'fromMs' | 'toMs'> & Partial<Pick<SearchQuery, 'order' | 'start'>>;
-type EndFacts = Omit<SearchEnd, 'type' | 'cursor'>;
 
 /**
  * A node that only speaks the contract, with every question about its records answered from the newest part of its
@@ -133,31 +129,9 @@ export class ContractNode implements NodeState {
     }
   }
 
-  /** Times are those of the part that is known. When a file was changed shows in its newest record, else it is 0: not known. */
+  /** Times are those of the part that is known. */
   async logFiles(options: CallOptions = {}): Promise<LogFileDetails[]> {
-    return this.#ask({}, options, async (dir) => {
-      const known = new Map((await dir.logs.details(options)).map((file) => [file.name, file]));
-      const problems = new Map(this.#mirror.problems.map(({ file, detail }) => [file, detail]));
-      const families = groupFamilies(this.#mirror.listed.map(({ name }) => name));
-      const sizes = new Map(this.#mirror.listed.map(({ name, size }) => [name, size]));
-      return families.flatMap((family) =>
-        family.files.map(({ name, state, compressed }): LogFileDetails => {
-          const { format, firstTimeMs, lastTimeMs, problem } = known.get(name) ?? UNREAD;
-          const why = problems.get(name) ?? problem;
-          const times = { modifiedMs: lastTimeMs ?? 0, firstTimeMs, lastTimeMs };
-          return {
-            name,
-            size: sizes.get(name) ?? 0,
-            family: family.name,
-            state,
-            compressed,
-            format,
-            ...times,
-            problem: why,
-          };
-        }),
-      );
-    });
+    return this.#ask({}, options, (dir) => tailDetails(this.#mirror, dir, options));
   }
 
   async *searchLogs(query: SearchQuery, options: SearchOptions = {}): AsyncGenerator<SearchItem[], void, undefined> {
@@ -202,29 +176,29 @@ export class ContractNode implements NodeState {
     });
   }
 
-  async #ask<T>(asked: Asked, options: CallOptions, act: (dir: MirrorDir, fix: FixEnd) => Promise<T>): Promise<T> {
-    const { dir, release } = await this.#open(asked, options);
+  async #ask<T>(query: TailQuery, options: CallOptions, act: (dir: MirrorDir, fix: FixEnd) => Promise<T>): Promise<T> {
+    const { dir, release } = await this.#open(query, options);
     try {
-      return await act(dir, (end) => this.#limited(end, { dir, asked }));
+      return await act(dir, this.#fixEnd(dir, query));
     } finally {
       release();
     }
   }
 
   async *#stream<T>(
-    asked: Asked,
+    query: TailQuery,
     options: CallOptions,
     act: (dir: MirrorDir, fix: FixEnd) => AsyncGenerator<T, void, undefined>,
   ): AsyncGenerator<T, void, undefined> {
-    const { dir, release } = await this.#open(asked, options);
+    const { dir, release } = await this.#open(query, options);
     try {
-      yield* act(dir, (end) => this.#limited(end, { dir, asked }));
+      yield* act(dir, this.#fixEnd(dir, query));
     } finally {
       release();
     }
   }
 
-  async #open({ file, family }: Asked, options: CallOptions): Promise<{ dir: MirrorDir; release: () => void }> {
+  async #open({ file, family }: TailQuery, options: CallOptions): Promise<{ dir: MirrorDir; release: () => void }> {
     const selection = { ...(file !== undefined && { file }), ...(family !== undefined && { family }) };
     await this.#mirror.refresh(selection, options);
     const problem = this.#mirror.problems.find((known) => known.file === file);
@@ -232,80 +206,12 @@ export class ContractNode implements NodeState {
     return this.#mirror.use();
   }
 
-  /** The end of a response with what this node could not read. */
-  async #limited<E extends EndFacts>(end: E, { dir, asked }: { dir: MirrorDir; asked: Asked }): Promise<E> {
-    const isAsked = this.#selected(asked);
-    const problems = [...end.problems, ...this.#mirror.problems.filter(({ file }) => isAsked(file))].map((problem) => ({
-      ...problem,
-      file: nameOnNode(problem.file),
-    }));
-    const files = [...this.#mirror.files].filter(([name]) => isAsked(name));
-    const cut = new Set(files.filter(([, { isWhole }]) => !isWhole).map(([name]) => name));
-    if (cut.size === 0) return { ...end, problems };
-    const details = (await dir.logs.details()).filter(({ name }) => cut.has(name));
-    const begin = beginOf(details);
-    const covered = coverage(end, { begin, asked, asOfMs: this.#mirror.asOfMs });
-    return {
-      ...end,
-      problems,
-      ...covered,
-      ...(isLimited(end, { begin, asked }) && { limits: this.#limitsText(files) }),
-    };
-  }
-
-  #limitsText(files: readonly (readonly [string, { heldBytes: number }])[]): string {
-    const held = files.reduce((sum, [, { heldBytes }]) => sum + heldBytes, 0);
-    const sizes = new Map(this.#mirror.listed.map(({ name, size }) => [name, size]));
-    const total = files.reduce((sum, [name]) => sum + (sizes.get(name) ?? 0), 0);
-    const count = files.length === 1 ? '1 file' : `${files.length} files`;
-    return `served from the newest ${showBytes(held)} of ${showBytes(total)} in ${count}; times read in the zone ${this.#zone.name}`;
-  }
-
-  #selected({ file, family }: Asked): (name: string) => boolean {
-    if (file !== undefined) return (name) => name === file;
-    if (family === undefined) return () => true;
-    const families = groupFamilies(this.#mirror.listed.map(({ name }) => name));
-    const names = new Set(families.find(({ name }) => name === family)?.files.map(({ name }) => name));
-    return (name) => names.has(name);
+  #fixEnd(dir: MirrorDir, query: TailQuery): FixEnd {
+    return (end) => limitEnd(end, { mirror: this.#mirror, dir, query, zoneName: this.#zone.name });
   }
 }
 
 type FixEnd = <E extends EndFacts>(end: E) => Promise<E>;
-
-const UNREAD = {
-  format: 'unreadable',
-  firstTimeMs: null,
-  lastTimeMs: null,
-  problem: 'the node serves only the ends of its files, and this one was not read',
-} as const;
-
-interface LimitFacts {
-  /** Of the part of all logs that is known. */
-  begin: number;
-  asked: Asked;
-}
-
-/** Nothing is known of the time before the latest beginning of a file that is not whole; one without times has none. */
-function beginOf(details: readonly LogFileDetails[]): number {
-  return details.reduce((latest, { firstTimeMs }) => Math.max(latest, firstTimeMs ?? Infinity), -Infinity);
-}
-
-/** Whether records may be missing. Not where none were wanted from before, or the newest were and there are more. */
-function isLimited({ reason }: EndFacts, { begin, asked }: LimitFacts): boolean {
-  const isNewestPage = asked.order === 'newest' && reason === 'limit';
-  return !isNewestPage && begin > (asked.fromMs ?? -Infinity);
-}
-
-function coverage(
-  end: EndFacts,
-  { begin, asked, asOfMs }: LimitFacts & { asOfMs: number },
-): Pick<EndFacts, 'coveredFromMs' | 'coveredToMs'> {
-  const isAll = end.reason === 'exhausted' && asked.start === undefined;
-  const fromMs = Math.max(begin, (isAll ? asked.fromMs : end.coveredFromMs) ?? -Infinity);
-  const toMs = (isAll ? Math.min(asked.toMs ?? Infinity, Math.max(asOfMs, fromMs)) : end.coveredToMs) ?? -Infinity;
-  const isCovered = Number.isFinite(fromMs) && Number.isFinite(toMs) && fromMs <= toMs;
-  return isCovered ? { coveredFromMs: fromMs, coveredToMs: toMs } : { coveredFromMs: null, coveredToMs: null };
-}
 
 function asError({ code, detail }: FileProblem): PortholeError {
   return new PortholeError(code === 'LOG_FILE_NOT_FOUND' ? code : 'LOG_FILE_UNREADABLE', detail);
@@ -313,10 +219,4 @@ function asError({ code, detail }: FileProblem): PortholeError {
 
 async function lacks(path: string): Promise<never> {
   throw new PortholeError('NOT_SUPPORTED', `the node has no ${path}: it only speaks the contract`);
-}
-
-function showBytes(bytes: number): string {
-  if (bytes < 1024) return `${bytes} B`;
-  const [unit, scale] = bytes < 1024 ** 2 ? ['KiB', 1024] : ['MiB', 1024 ** 2];
-  return `${(bytes / Number(scale)).toFixed(1)} ${unit}`;
 }

@@ -18,13 +18,14 @@ export interface TailRequest extends CallOptions {
   wantedBytes: number;
 }
 
-type Viewer = Pick<NodeState, 'listLogs' | 'viewLog'>;
+/** The operations that the tails of files are read with. */
+export type TailNode = Pick<NodeState, 'listLogs' | 'viewLog'>;
 
 /**
  * The newest lines of a file. LinDB sends nothing from a very long line on, with status 200: what arrives then ends before
  * the end of the file, which shows in its length. The largest part that does reach the end is found by bisection.
  */
-export async function fetchTail(node: Viewer, { file, size, wantedBytes, ...options }: TailRequest): Promise<Tail> {
+export async function fetchTail(node: TailNode, { file, size, wantedBytes, ...options }: TailRequest): Promise<Tail> {
   let windowBytes = Math.min(size, wantedBytes);
   const first = await view(node, { file, windowBytes, wantedBytes, ...options });
   if (isWhole(first, windowBytes)) return { bytes: first, isCut: false };
@@ -57,7 +58,7 @@ interface ViewOptions extends CallOptions {
 }
 
 /** Never more than was asked for, whatever the node sends; a newline may be added. */
-async function view(node: Viewer, { file, windowBytes, wantedBytes, ...options }: ViewOptions): Promise<Buffer> {
+async function view(node: TailNode, { file, windowBytes, wantedBytes, ...options }: ViewOptions): Promise<Buffer> {
   if (windowBytes < 1) return Buffer.alloc(0);
   const answer = await node.viewLog({ file, sizeBytes: wantedBytes }, options);
   try {

@@ -1,29 +1,8 @@
-import type {
-  CallOptions,
-  FileRequest,
-  NodeConfig,
-  NodeDescription,
-  NodeSettings,
-  NodeState,
-  SearchOptions,
-  ViewRequest,
-} from '@porthole/contract';
+import type { CallOptions, NodeConfig, NodeDescription, NodeState, ViewRequest } from '@porthole/contract';
 import { scrubTail } from '@porthole/logs';
-import type {
-  ByteAnswer,
-  Digest,
-  DigestQuery,
-  FollowItem,
-  FollowQuery,
-  Histogram,
-  HistogramQuery,
-  LogEntry,
-  LogFileDetails,
-  OpenLog,
-  SearchItem,
-  SearchQuery,
-} from '@porthole/logs/types';
+import type { ByteAnswer, LogEntry } from '@porthole/logs/types';
 import { orAborted } from '../fan-out/or-aborted.ts';
+import { DelegatedNode, type Operation } from './delegated-node.ts';
 import type { OneMemberMasking } from './member-masking.ts';
 
 /**
@@ -32,13 +11,14 @@ import type { OneMemberMasking } from './member-masking.ts';
  * one of us, masks its own text, and matches queries against what it has masked. One that has not is asked for nothing
  * but the operations of the contract; all others are answered by `ContractNode`, from text that is masked as well.
  */
-export class MaskedNode implements NodeState {
+export class MaskedNode extends DelegatedNode implements NodeState {
   readonly #node: NodeState;
   readonly #masking: OneMemberMasking;
   #isPorthole = false;
   #learning: Promise<void> | undefined;
 
   constructor(node: NodeState, masking: OneMemberMasking) {
+    super();
     this.#node = node;
     this.#masking = masking;
   }
@@ -77,40 +57,8 @@ export class MaskedNode implements NodeState {
     await orAborted(this.#learning, signal);
   }
 
-  async settings(options?: CallOptions): Promise<NodeSettings> {
-    return (await this.#described(options)).settings(options);
-  }
-
-  async logFiles(options?: CallOptions): Promise<LogFileDetails[]> {
-    return (await this.#described(options)).logFiles(options);
-  }
-
-  async openLog(request: FileRequest, options?: CallOptions): Promise<OpenLog> {
-    return (await this.#described(options)).openLog(request, options);
-  }
-
-  async *searchLogs(request: SearchQuery, options?: SearchOptions): AsyncGenerator<SearchItem[], void, undefined> {
-    yield* (await this.#described(options)).searchLogs(request, options);
-  }
-
-  async *searchLogLines(request: SearchQuery, options?: SearchOptions): AsyncGenerator<Uint8Array, void, undefined> {
-    yield* (await this.#described(options)).searchLogLines(request, options);
-  }
-
-  async *followLogs(request: FollowQuery, options?: CallOptions): AsyncGenerator<FollowItem[], void, undefined> {
-    yield* (await this.#described(options)).followLogs(request, options);
-  }
-
-  async logHistogram(request: HistogramQuery, options?: SearchOptions): Promise<Histogram> {
-    return (await this.#described(options)).logHistogram(request, options);
-  }
-
-  async logDigest(request: DigestQuery, options?: SearchOptions): Promise<Digest> {
-    return (await this.#described(options)).logDigest(request, options);
-  }
-
   /** The member, once it has described itself; throws why it has not. */
-  async #described(options?: CallOptions): Promise<NodeState> {
+  protected async nodeFor(_operation: Operation, options: CallOptions): Promise<NodeState> {
     if (!this.#isPorthole) await this.describe(options);
     return this.#node;
   }

@@ -2,35 +2,17 @@ import {
   type CallOptions,
   codeOf,
   type ErrorCode,
-  type FileRequest,
   type NodeConfig,
   type NodeDescription,
   type NodeObject,
-  type NodeSettings,
   type NodeState,
-  type SearchOptions,
   type ViewRequest,
 } from '@porthole/contract';
-import type {
-  ByteAnswer,
-  Digest,
-  DigestQuery,
-  FollowItem,
-  FollowQuery,
-  Histogram,
-  HistogramQuery,
-  LogEntry,
-  LogFileDetails,
-  OpenLog,
-  SearchItem,
-  SearchQuery,
-} from '@porthole/logs/types';
+import type { ByteAnswer, LogEntry } from '@porthole/logs/types';
 import { orAborted } from '../fan-out/or-aborted.ts';
 import type { ContractNode } from './contract-node.ts';
+import { DelegatedNode, type Operation } from './delegated-node.ts';
 import { viewFailure } from './fetch-tail.ts';
-
-/** Operations beyond the contract. */
-type Operation = Exclude<keyof NodeState, 'config' | 'listLogs' | 'viewLog'>;
 
 /** What is said of a member that gave no answer. */
 const NOT_THERE: ReadonlySet<ErrorCode> = new Set<ErrorCode>(['UNREACHABLE', 'DEADLINE_EXCEEDED', 'MEMBER_REFUSED']);
@@ -48,7 +30,7 @@ export interface MemberNodeOptions {
  * a route it lacks is an error in its log; until it is registered anew, which makes another `MemberNode`, or its
  * configuration names another version or start.
  */
-export class MemberNode implements NodeState {
+export class MemberNode extends DelegatedNode implements NodeState {
   readonly #options: MemberNodeOptions;
   readonly #lacking = new Map<Operation, unknown>();
   /** It has described itself. */
@@ -59,6 +41,7 @@ export class MemberNode implements NodeState {
   #describing: Promise<NodeDescription> | undefined;
 
   constructor(options: MemberNodeOptions) {
+    super();
     this.#options = options;
   }
 
@@ -116,36 +99,17 @@ export class MemberNode implements NodeState {
     }
   }
 
-  settings(options?: CallOptions): Promise<NodeSettings> {
-    return this.#ask('settings', options, (node) => node.settings(options));
+  /** Who is asked. What the member is, is found out first; throws what it is known to lack, or that it is not there. */
+  protected async nodeFor(operation: Operation, options: CallOptions): Promise<NodeState> {
+    if (!this.#isKnown && !this.#contract) await this.#findOut(options);
+    if (this.#contract) return this.#contract.node;
+    if (this.#lacking.has(operation)) throw this.#lacking.get(operation);
+    return this.#options.client;
   }
 
-  logFiles(options?: CallOptions): Promise<LogFileDetails[]> {
-    return this.#ask('logFiles', options, (node) => node.logFiles(options));
-  }
-
-  openLog(request: FileRequest, options?: CallOptions): Promise<OpenLog> {
-    return this.#ask('openLog', options, (node) => node.openLog(request, options));
-  }
-
-  searchLogs(request: SearchQuery, options?: SearchOptions): AsyncIterable<SearchItem[]> {
-    return this.#stream('searchLogs', options, (node) => node.searchLogs(request, options));
-  }
-
-  searchLogLines(request: SearchQuery, options?: SearchOptions): AsyncIterable<Uint8Array> {
-    return this.#stream('searchLogLines', options, (node) => node.searchLogLines(request, options));
-  }
-
-  followLogs(request: FollowQuery, options?: CallOptions): AsyncIterable<FollowItem[]> {
-    return this.#stream('followLogs', options, (node) => node.followLogs(request, options));
-  }
-
-  logHistogram(request: HistogramQuery, options?: SearchOptions): Promise<Histogram> {
-    return this.#ask('logHistogram', options, (node) => node.logHistogram(request, options));
-  }
-
-  logDigest(request: DigestQuery, options?: SearchOptions): Promise<Digest> {
-    return this.#ask('logDigest', options, (node) => node.logDigest(request, options));
+  protected override toThrown(operation: Operation, error: unknown): unknown {
+    if (this.#isPorthole && codeOf(error) === 'NOT_SUPPORTED') this.#lacking.set(operation, error);
+    return error;
   }
 
   async #describeFirst(options: CallOptions): Promise<NodeDescription> {
@@ -172,36 +136,6 @@ export class MemberNode implements NodeState {
     }
   }
 
-  async #ask<T>(operation: Operation, options: CallOptions = {}, ask: (node: NodeState) => Promise<T>): Promise<T> {
-    const node = await this.#whoServes(operation, options);
-    try {
-      return await ask(node);
-    } catch (error) {
-      throw this.#noted(operation, error);
-    }
-  }
-
-  async *#stream<T>(
-    operation: Operation,
-    options: CallOptions = {},
-    open: (node: NodeState) => AsyncIterable<T>,
-  ): AsyncGenerator<T, void, undefined> {
-    const node = await this.#whoServes(operation, options);
-    try {
-      yield* open(node);
-    } catch (error) {
-      throw this.#noted(operation, error);
-    }
-  }
-
-  /** Who is asked. What the member is, is found out first; throws what it is known to lack, or that it is not there. */
-  async #whoServes(operation: Operation, options: CallOptions): Promise<NodeState> {
-    if (!this.#isKnown && !this.#contract) await this.#findOut(options);
-    if (this.#contract) return this.#contract.node;
-    if (this.#lacking.has(operation)) throw this.#lacking.get(operation);
-    return this.#options.client;
-  }
-
   /** Throws for what does not say that it is a node: its texts may be those of any service. */
   async #identify(options: CallOptions): Promise<void> {
     if (this.#isPorthole || this.#contract) return;
@@ -221,10 +155,5 @@ export class MemberNode implements NodeState {
       // Asked once more it would only fail later.
       if (NOT_THERE.has(codeOf(error)) || codeOf(error) === 'BAD_ANSWER') throw error;
     }
-  }
-
-  #noted(operation: Operation, error: unknown): unknown {
-    if (this.#isPorthole && codeOf(error) === 'NOT_SUPPORTED') this.#lacking.set(operation, error);
-    return error;
   }
 }

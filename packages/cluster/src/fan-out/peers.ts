@@ -11,6 +11,7 @@ import {
 } from '@porthole/contract';
 import { createZone, nearestNames, WorkerPool, type Zone } from '@porthole/logs';
 import { ContractNode } from '../contract-only/contract-node.ts';
+import type { TailNode } from '../contract-only/fetch-tail.ts';
 import { MaskedNode } from '../contract-only/masked-node.ts';
 import type { MemberMasking, OneMemberMasking } from '../contract-only/member-masking.ts';
 import { MemberNode } from '../contract-only/member-node.ts';
@@ -129,7 +130,7 @@ export function createPeers({ membership, self, selfId, ...options }: PeersOptio
     const share = Math.floor(ALL_TAILS_BYTES / Math.max(1, membership.members.length));
     const maxTotalBytes = Math.min(MAX_TAILS_BYTES, Math.max(MIN_TAILS_BYTES, share));
     const limits = { maxTotalBytes, tailBytes: maxTotalBytes / FILE_SHARE };
-    const tails: Pick<NodeState, 'listLogs' | 'viewLog'> = {
+    const tails: TailNode = {
       // Asked before anything is read: what is secret in its text must be known by then.
       async listLogs(asking) {
         await masked.learnSecrets(asking);

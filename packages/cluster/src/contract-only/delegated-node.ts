@@ -1,0 +1,88 @@
+import type {
+  CallOptions,
+  FileRequest,
+  FollowOptions,
+  NodeSettings,
+  NodeState,
+  SearchOptions,
+} from '@porthole/contract';
+import type {
+  Digest,
+  DigestQuery,
+  FollowItem,
+  FollowQuery,
+  Histogram,
+  HistogramQuery,
+  LogFileDetails,
+  OpenLog,
+  SearchItem,
+  SearchQuery,
+} from '@porthole/logs/types';
+
+/** Operations that the contract does not have. */
+export type Operation = Exclude<keyof NodeState, 'describe' | 'config' | 'listLogs' | 'viewLog'>;
+
+/** Passes operations beyond the contract on to the node that serves them. Which one that is, a subclass decides. */
+export abstract class DelegatedNode implements Pick<NodeState, Operation> {
+  /** The node to send a request to; rejects where there is none. */
+  protected abstract nodeFor(operation: Operation, options: CallOptions): Promise<NodeState>;
+
+  /** What is thrown for an error of that node. */
+  protected toThrown(_operation: Operation, error: unknown): unknown {
+    return error;
+  }
+
+  settings(options?: CallOptions): Promise<NodeSettings> {
+    return this.#ask('settings', options, (node) => node.settings(options));
+  }
+
+  logFiles(options?: CallOptions): Promise<LogFileDetails[]> {
+    return this.#ask('logFiles', options, (node) => node.logFiles(options));
+  }
+
+  openLog(request: FileRequest, options?: CallOptions): Promise<OpenLog> {
+    return this.#ask('openLog', options, (node) => node.openLog(request, options));
+  }
+
+  searchLogs(request: SearchQuery, options?: SearchOptions): AsyncIterable<SearchItem[]> {
+    return this.#stream('searchLogs', options, (node) => node.searchLogs(request, options));
+  }
+
+  searchLogLines(request: SearchQuery, options?: SearchOptions): AsyncIterable<Uint8Array> {
+    return this.#stream('searchLogLines', options, (node) => node.searchLogLines(request, options));
+  }
+
+  followLogs(request: FollowQuery, options?: FollowOptions): AsyncIterable<FollowItem[]> {
+    return this.#stream('followLogs', options, (node) => node.followLogs(request, options));
+  }
+
+  logHistogram(request: HistogramQuery, options?: SearchOptions): Promise<Histogram> {
+    return this.#ask('logHistogram', options, (node) => node.logHistogram(request, options));
+  }
+
+  logDigest(request: DigestQuery, options?: SearchOptions): Promise<Digest> {
+    return this.#ask('logDigest', options, (node) => node.logDigest(request, options));
+  }
+
+  async #ask<T>(operation: Operation, options: CallOptions = {}, ask: (node: NodeState) => Promise<T>): Promise<T> {
+    const node = await this.nodeFor(operation, options);
+    try {
+      return await ask(node);
+    } catch (error) {
+      throw this.toThrown(operation, error);
+    }
+  }
+
+  async *#stream<T>(
+    operation: Operation,
+    options: CallOptions = {},
+    open: (node: NodeState) => AsyncIterable<T>,
+  ): AsyncGenerator<T, void, undefined> {
+    const node = await this.nodeFor(operation, options);
+    try {
+      yield* open(node);
+    } catch (error) {
+      throw this.toThrown(operation, error);
+    }
+  }
+}

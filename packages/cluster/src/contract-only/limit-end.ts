@@ -1,0 +1,96 @@
+import { groupFamilies } from '@porthole/logs';
+import type { LogFileDetails, LogSelection, RecordFilter, SearchEnd, SearchQuery } from '@porthole/logs/types';
+import { type MirrorDir, nameOnNode } from './mirror-dir.ts';
+import type { TailMirror } from './tail-mirror.ts';
+
+/** What a request selects, as far as it decides what may be missing in the response. */
+export type TailQuery = LogSelection &
+  Pick<RecordFilter, 'fromMs' | 'toMs'> &
+  Partial<Pick<SearchQuery, 'order' | 'start'>>;
+
+export type EndFacts = Omit<SearchEnd, 'type' | 'cursor'>;
+
+export interface LimitEndOptions {
+  mirror: TailMirror;
+  /** The one that was searched. */
+  dir: MirrorDir;
+  query: TailQuery;
+  /** In which timestamps were read. */
+  zoneName: string;
+}
+
+/** The end of a response from the tails of files, with what they do not have: problems, times covered, and `limits`. */
+export async function limitEnd<E extends EndFacts>(
+  end: E,
+  { mirror, dir, query, zoneName }: LimitEndOptions,
+): Promise<E> {
+  const isSelected = selectionOf(query, mirror);
+  const problems = [...end.problems, ...mirror.problems.filter(({ file }) => isSelected(file))].map((problem) => ({
+    ...problem,
+    file: nameOnNode(problem.file),
+  }));
+  const files = [...mirror.files].filter(([name]) => isSelected(name));
+  const cut = new Set(files.filter(([, { isWhole }]) => !isWhole).map(([name]) => name));
+  if (cut.size === 0) return { ...end, problems };
+  const begin = beginOf((await dir.logs.details()).filter(({ name }) => cut.has(name)));
+  const held = files.map(([name, { heldBytes }]) => ({ name, heldBytes }));
+  return {
+    ...end,
+    problems,
+    ...coverage(end, { begin, query, asOfMs: mirror.asOfMs }),
+    ...(isLimited(end, { begin, query }) && { limits: limitsText(held, { mirror, zoneName }) }),
+  };
+}
+
+function selectionOf({ file, family }: TailQuery, { listed }: TailMirror): (name: string) => boolean {
+  if (file !== undefined) return (name) => name === file;
+  if (family === undefined) return () => true;
+  const families = groupFamilies(listed.map(({ name }) => name));
+  const names = new Set(families.find(({ name }) => name === family)?.files.map(({ name }) => name));
+  return (name) => names.has(name);
+}
+
+interface LimitFacts {
+  /** Of the part of all logs that is known. */
+  begin: number;
+  query: TailQuery;
+}
+
+/** Nothing is known of the time before the latest beginning of a file that is not whole; one without times has none. */
+function beginOf(details: readonly LogFileDetails[]): number {
+  return details.reduce((latest, { firstTimeMs }) => Math.max(latest, firstTimeMs ?? Infinity), -Infinity);
+}
+
+/** Whether records may be missing. Not where none were wanted from before, or the newest were and there are more. */
+function isLimited({ reason }: EndFacts, { begin, query }: LimitFacts): boolean {
+  const isNewestPage = query.order === 'newest' && reason === 'limit';
+  return !isNewestPage && begin > (query.fromMs ?? -Infinity);
+}
+
+function coverage(
+  end: EndFacts,
+  { begin, query, asOfMs }: LimitFacts & { asOfMs: number },
+): Pick<EndFacts, 'coveredFromMs' | 'coveredToMs'> {
+  const isAll = end.reason === 'exhausted' && query.start === undefined;
+  const fromMs = Math.max(begin, (isAll ? query.fromMs : end.coveredFromMs) ?? -Infinity);
+  const toMs = (isAll ? Math.min(query.toMs ?? Infinity, Math.max(asOfMs, fromMs)) : end.coveredToMs) ?? -Infinity;
+  const isCovered = Number.isFinite(fromMs) && Number.isFinite(toMs) && fromMs <= toMs;
+  return isCovered ? { coveredFromMs: fromMs, coveredToMs: toMs } : { coveredFromMs: null, coveredToMs: null };
+}
+
+function limitsText(
+  files: readonly { name: string; heldBytes: number }[],
+  { mirror, zoneName }: Pick<LimitEndOptions, 'mirror' | 'zoneName'>,
+): string {
+  const held = files.reduce((sum, { heldBytes }) => sum + heldBytes, 0);
+  const sizes = new Map(mirror.listed.map(({ name, size }) => [name, size]));
+  const total = files.reduce((sum, { name }) => sum + (sizes.get(name) ?? 0), 0);
+  const count = files.length === 1 ? '1 file' : `${files.length} files`;
+  return `served from the newest ${showBytes(held)} of ${showBytes(total)} in ${count}; times read in the zone ${zoneName}`;
+}
+
+function showBytes(bytes: number): string {
+  if (bytes < 1024) return `${bytes} B`;
+  const [unit, scale] = bytes < 1024 ** 2 ? ['KiB', 1024] : ['MiB', 1024 ** 2];
+  return `${(bytes / Number(scale)).toFixed(1)} ${unit}`;
+}
