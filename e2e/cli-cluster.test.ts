@@ -124,6 +124,16 @@ describe('porthole logs of a cluster', () => {
     expect(node.asked).toEqual(['/node', '/cluster/log/search?order=newest&limit=200&before=0&after=0&raw=true']);
   });
 
+  it('names the copies that were not read; nothing is missing', async () => {
+    const duplicates = [{ node: 'broker-2', file: 'a.log.1.gz', sameAs: 'a.log.1' }];
+    const node = await startClusterNode({ answers: { '/cluster/log/search': RECORDS }, duplicates });
+    const { code, stderr } = await ask(node, 'logs', '--all');
+    expect({ code, stderr }).toEqual({
+      code: 0,
+      stderr: 'porthole: warning: broker-2:a.log.1.gz not read: same text as a.log.1\n',
+    });
+  });
+
   it.each([
     ['logs', '--all', '-n', '2'],
     ['logs', '--all', '-n', '1', '-o', 'json'],

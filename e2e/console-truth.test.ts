@@ -1,6 +1,7 @@
-import { createReadStream, writeFileSync } from 'node:fs';
+import { createReadStream, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import { gzipSync } from 'node:zlib';
 import { createToken } from '@porthole/server/tokens';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -45,6 +46,27 @@ describe('what the console says is so', () => {
     await page.getByRole('link', { name: 'notes.log' }).click();
     await see(page.getByText('only text').first());
     await eventually(async () => expect(await pillOf(page).textContent()).toBe('Live'));
+  });
+
+  it('a copy of a log is counted, with its name and its node in the title', async () => {
+    const [{ url, logDir }, other] = await startCluster([
+      { files: { 'a.log': countedLines(3), 'a.log.1': countedLines(30, { name: 'old' }) } },
+      { files: { 'b.log': countedLines(5), 'b.log.1': countedLines(30, { name: 'other' }) } },
+    ]);
+    const copy = (dir: string, name: string) =>
+      writeFileSync(join(dir, `${name}.gz`), gzipSync(readFileSync(join(dir, name))));
+    copy(logDir, 'a.log.1');
+    copy(other?.logDir ?? '', 'b.log.1');
+    const { page } = await visit(browser, url, { path: '/logs' });
+    await see(page.getByText('line 3', { exact: true }));
+    const note = page.getByText('2 copies skipped');
+    await see(note);
+    expect(await note.getAttribute('title')).toBe(
+      'n1 a.log.1.gz: same text as a.log.1\nn2 b.log.1.gz: same text as b.log.1',
+    );
+    expect(await page.getByText('old 30', { exact: true }).count()).toBe(1);
+    await page.goto(`${url}/logs?src=n1`);
+    await see(page.getByText('1 copy skipped'));
   });
 
   it('an address that is no page says so, and one that is ignored in part names the part', async () => {

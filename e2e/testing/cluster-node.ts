@@ -1,6 +1,13 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { ClusterFollowItem, ClusterItem, ClusterNode, ClusterRecord, MemberReport } from '@porthole/contract';
+import type {
+  ClusterEnd,
+  ClusterFollowItem,
+  ClusterItem,
+  ClusterNode,
+  ClusterRecord,
+  MemberReport,
+} from '@porthole/contract';
 import { onTestFinished } from 'vitest';
 
 /** When the node says it is. */
@@ -63,6 +70,7 @@ export interface ClusterAnswers {
   answers?: Readonly<Record<string, unknown>>;
   /** The end of each stream; its reports. */
   members?: readonly MemberReport[];
+  duplicates?: ClusterEnd['duplicates'];
   follow?: readonly ClusterFollowItem[];
   /** Files as members have them, by `NODE/FILE`. */
   files?: Readonly<Record<string, string>>;
@@ -89,7 +97,7 @@ export async function startClusterNode(given: ClusterAnswers): Promise<FakeClust
     if (answer === undefined) return json(response, 404, { code: 'ROUTE_NOT_FOUND', detail: 'there is no such route' });
     if (path === '/cluster/log/search' || path === '/cluster/log/moment') {
       const limit = Number(searchParams.get('limit') ?? Infinity);
-      return lines(response, (answer as ClusterItem[]).slice(0, limit), given.members ?? []);
+      return lines(response, (answer as ClusterItem[]).slice(0, limit), given);
     }
     return json(response, 200, answer);
   });
@@ -108,7 +116,7 @@ function json(response: ServerResponse, status: number, value: unknown): void {
   response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(value));
 }
 
-function lines(response: ServerResponse, records: readonly ClusterItem[], members: readonly MemberReport[]): void {
+function lines(response: ServerResponse, records: readonly ClusterItem[], given: ClusterAnswers): void {
   const end = {
     type: 'end',
     reason: 'exhausted',
@@ -116,8 +124,9 @@ function lines(response: ServerResponse, records: readonly ClusterItem[], member
     scannedBytes: 100,
     skippedBytes: 0,
     elapsedMs: 1,
-    members,
+    members: given.members ?? [],
     membership: { kind: 'static', state: 'ok', detail: null, asOfMs: NODE_TIME },
+    ...(given.duplicates && { duplicates: given.duplicates }),
     cursor: null,
   };
   const text = [...records, end].map((item) => `${JSON.stringify(item)}\n`).join('');

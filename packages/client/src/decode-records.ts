@@ -279,7 +279,8 @@ function isProblem(value: unknown): value is FileProblem {
 }
 
 function isDuplicate(value: unknown): value is Fields {
-  return isObject(value) && isPath(value.file) && isPath(value.sameAs);
+  const isNode = (node: unknown) => node === undefined || isText(node); // in the end of a cluster's search
+  return isObject(value) && isPath(value.file) && isPath(value.sameAs) && isNode(value.node);
 }
 
 function isPath(value: unknown): value is string {

@@ -23,6 +23,7 @@ export type {
   FollowOptions,
   Member,
   MemberClock,
+  MemberDuplicateFile,
   MemberFileProblem,
   MemberOutcome,
   MemberReport,

@@ -1,6 +1,7 @@
 import type {
   DigestGroup,
   DigestQuery,
+  DuplicateFile,
   FileProblem,
   FollowItem,
   FollowQuery,
@@ -195,11 +196,17 @@ export interface ClusterEnd
   membership: MembershipState;
   /** Files of members that were not read, or not wholly; absent from nodes of earlier versions. */
   problems?: MemberFileProblem[];
+  /** Files of members that were left out because another one has all of their text; absent where there are none. */
+  duplicates?: MemberDuplicateFile[];
   /** Goes on where this answer stopped; `null` when nothing is left. */
   cursor: string | null;
 }
 
 export interface MemberFileProblem extends FileProblem {
+  node: string;
+}
+
+export interface MemberDuplicateFile extends DuplicateFile {
   node: string;
 }
 

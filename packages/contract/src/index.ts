@@ -39,6 +39,7 @@ export type {
   ForgottenMember,
   Member,
   MemberClock,
+  MemberDuplicateFile,
   MemberFileProblem,
   MemberOutcome,
   MemberReport,

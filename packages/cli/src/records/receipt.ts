@@ -6,6 +6,7 @@ import { visibleText } from '../output/visible-text.ts';
 import { explainReport, explainStale, isMissing } from './explain-report.ts';
 
 type FileProblem = Histogram['end']['problems'][number];
+type DuplicateFile = NonNullable<Histogram['end']['duplicates']>[number];
 
 /** Files named in one line. */
 const MAX_NAMED = 5;
@@ -16,7 +17,7 @@ export interface Coverage {
   skippedBytes?: number;
   problems?: readonly (FileProblem & { node?: string })[];
   limits?: string;
-  duplicates?: Histogram['end']['duplicates'];
+  duplicates?: readonly (DuplicateFile & { node?: string })[];
   members?: readonly MemberReport[];
   membership?: MembershipState;
 }
@@ -43,7 +44,10 @@ export class Receipt {
     membership,
   }: Coverage): void {
     this.scannedBytes += scannedBytes + skippedBytes;
-    for (const { file, sameAs } of duplicates) this.#duplicates.set(file, `${file} not read: same text as ${sameAs}`);
+    for (const duplicate of duplicates) {
+      const place = placeOf(duplicate);
+      this.#duplicates.set(place, `${place} not read: same text as ${duplicate.sameAs}`);
+    }
     for (const problem of problems) this.#addProblem(problem);
     if (limits !== undefined) this.#problems.set('limits', limits);
     for (const report of members) {
@@ -53,7 +57,7 @@ export class Receipt {
   }
 
   #addProblem({ node, file, code, detail }: FileProblem & { node?: string }): void {
-    const place = node === undefined ? file : `${node}:${file}`;
+    const place = placeOf({ node, file });
     // Nobody asked for it, so nothing that was asked for is missing.
     if (code === 'LEFT_OUT') this.#leftOut.add(place);
     // Of a member, its report says it.
@@ -62,7 +66,7 @@ export class Receipt {
 
   /** A record whose bytes could not be read from its file; counted per node and file, with the first reason. */
   addUnread({ node, file }: { node?: string; file: string }, error: unknown): void {
-    const place = node === undefined ? file : `${node}:${file}`;
+    const place = placeOf({ node, file });
     const unread = this.#unread.get(place) ?? {
       count: 0,
       reason: error instanceof Error ? error.message : String(error),
@@ -102,4 +106,8 @@ export class Receipt {
     const seconds = (performance.now() - this.#startedMs) / 1000;
     return `${showBytes(this.scannedBytes)} searched in ${seconds.toFixed(seconds < 10 ? 1 : 0)} s`;
   }
+}
+
+function placeOf({ node, file }: { node?: string | undefined; file: string }): string {
+  return node === undefined ? file : `${node}:${file}`;
 }

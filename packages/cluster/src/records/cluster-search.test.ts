@@ -47,6 +47,30 @@ describe('a search of the cluster', () => {
     },
   );
 
+  it('lists the files that members left out as copies, and nothing else that they send there', async () => {
+    const copy = { file: 'a.log.1.gz', sameAs: 'a.log.1' };
+    const sending = (duplicates: unknown) =>
+      new FakeNode({
+        async *search() {
+          yield [endItem({ duplicates } as Parameters<typeof endItem>[0])];
+        },
+      });
+    const many = Array.from({ length: 1000 }, (_, number) => ({ file: `${number}`, sameAs: 'a.log' }));
+    const states = {
+      a: sending([{ ...copy, node: 'b', more: 1 }]),
+      b: new FakeNode(),
+      c: sending([null, 1, { file: 1 }]),
+    };
+    const { end } = await wholeAnswer(searchCluster(fakeCluster({ ...states, d: sending('x') }), ASKED));
+    expect(end.duplicates).toEqual([{ node: 'a', ...copy }]);
+    expect((await wholeAnswer(searchCluster(fakeCluster({ a: sending(many) }), ASKED))).end.duplicates).toHaveLength(
+      100,
+    );
+    expect((await wholeAnswer(searchCluster(fakeCluster({ b: states.b }), ASKED))).end).not.toHaveProperty(
+      'duplicates',
+    );
+  });
+
   it('asks each member for the times as its own clock shows them', async () => {
     const node = new FakeNode();
     const parts = fakeCluster({ a: node }, { clocks: { a: { offsetMs: 5000.4, uncertaintyMs: 1 } } });

@@ -1,5 +1,4 @@
-import type { CallOptions, ClusterEnd, MemberFileProblem, MemberReport } from '@porthole/contract';
-import type { FileProblem } from '@porthole/logs/types';
+import type { CallOptions, ClusterEnd, MemberDuplicateFile, MemberFileProblem, MemberReport } from '@porthole/contract';
 import { inParallel } from '../fan-out/in-parallel.ts';
 import { withDeadline } from '../fan-out/with-deadline.ts';
 import { clusterCoverage, memberCoverage } from './cluster-coverage.ts';
@@ -44,28 +43,48 @@ export async function endOf(parts: ClusterParts, facts: SearchFacts): Promise<Cl
     members: reports.sort((a, b) => (a.id < b.id ? -1 : 1)),
     membership: parts.membership.state,
     problems: problemsOf(asked),
+    ...duplicatesOf(asked),
     cursor: cursorOf(facts, places),
   };
 }
 
 /** Of one member: what a broken one makes up must not fill the response. */
-const MAX_PROBLEMS = 100;
+const MAX_LISTED = 100;
 
-/** What every member says of files it did not read. Members may send anything. */
+/** What every member says of files it did not read. */
 function problemsOf(asked: readonly AskedMember[]): MemberFileProblem[] {
+  return listed(asked, 'problems', ['file', 'code', 'detail']);
+}
+
+/** What every member says of files it left out as copies of others. */
+function duplicatesOf(asked: readonly AskedMember[]): { duplicates?: MemberDuplicateFile[] } {
+  const duplicates = listed(asked, 'duplicates', ['file', 'sameAs']);
+  return duplicates.length === 0 ? {} : { duplicates };
+}
+
+/** A list in the ends of all members, by member: of each entry the named texts. Members may send anything. */
+function listed<K extends string>(
+  asked: readonly AskedMember[],
+  list: 'problems' | 'duplicates',
+  names: readonly K[],
+): (Record<K, string> & { node: string })[] {
   return asked.flatMap(({ lane }) => {
-    const own: unknown = lane.end?.problems;
+    const own: unknown = lane.end?.[list];
     return (Array.isArray(own) ? own : [])
-      .filter(isFileProblem)
-      .slice(0, MAX_PROBLEMS)
-      .map(({ file, code, detail }) => ({ node: lane.id, file, code, detail }));
+      .filter((entry): entry is Record<K, string> => hasTexts(entry, names))
+      .slice(0, MAX_LISTED)
+      .map((entry) => ({ ...pick(entry, names), node: lane.id }));
   });
 }
 
-function isFileProblem(value: unknown): value is FileProblem {
+function hasTexts(value: unknown, names: readonly string[]): boolean {
   if (typeof value !== 'object' || value === null) return false;
-  const { file, code, detail } = value as Partial<Record<keyof FileProblem, unknown>>;
-  return [file, code, detail].every((part) => typeof part === 'string');
+  const fields = value as Record<string, unknown>;
+  return names.every((name) => typeof fields[name] === 'string');
+}
+
+function pick<K extends string>(entry: Record<K, string>, names: readonly K[]): Record<K, string> {
+  return Object.fromEntries(names.map((name) => [name, entry[name]])) as Record<K, string>;
 }
 
 function placesAfter(parts: ClusterParts, { asked, request, signal }: SearchFacts): Promise<MemberPlace[]> {

@@ -73,6 +73,7 @@ export class ClusterSource implements LogSource {
       scannedBytes: end.scannedBytes,
       reachedMs: (direction === 'older' ? end.coveredFromMs : end.coveredToMs) ?? null,
       problems: end.problems ?? [],
+      duplicates: end.duplicates ?? [],
       members: end.members,
     };
   }
@@ -143,5 +144,6 @@ const NOTHING: Page = {
   scannedBytes: 0,
   reachedMs: null,
   problems: [],
+  duplicates: [],
   members: [],
 };

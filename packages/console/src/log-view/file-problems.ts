@@ -1,4 +1,4 @@
-import type { FileProblem } from '@porthole/client';
+import type { FileProblem, MemberDuplicateFile } from '@porthole/client';
 
 /** A file that was not read, or not wholly, and of which node it is. */
 export interface ShownProblem extends FileProblem {
@@ -19,9 +19,18 @@ export function leftOutFiles(problems: readonly ShownProblem[]): ShownProblem[] 
 
 /** Each problem of each file once. */
 export function mergeProblems(known: readonly ShownProblem[], more: readonly ShownProblem[]): readonly ShownProblem[] {
+  return mergeBy(({ node, file, code }) => [node, file, code], known, more);
+}
+
+/** Each copy once. */
+export function mergeDuplicates(
+  known: readonly MemberDuplicateFile[],
+  more: readonly MemberDuplicateFile[],
+): readonly MemberDuplicateFile[] {
+  return mergeBy(({ node, file }) => [node, file], known, more);
+}
+
+function mergeBy<T>(keyOf: (item: T) => readonly string[], known: readonly T[], more: readonly T[]): readonly T[] {
   if (more.length === 0) return known;
-  const problems = new Map(
-    [...known, ...more].map((problem) => [JSON.stringify([problem.node, problem.file, problem.code]), problem]),
-  );
-  return [...problems.values()];
+  return [...new Map([...known, ...more].map((item) => [JSON.stringify(keyOf(item)), item])).values()];
 }

@@ -1,4 +1,11 @@
-import type { ClusterFollowItem, ClusterRecord, HistogramBucket, MemberReport, RecordFilter } from '@porthole/client';
+import type {
+  ClusterFollowItem,
+  ClusterRecord,
+  HistogramBucket,
+  MemberDuplicateFile,
+  MemberReport,
+  RecordFilter,
+} from '@porthole/client';
 import type { ShownProblem } from './file-problems.ts';
 
 /** A record as it is shown: always with who said it and, where it has a time, when by the clock of the node asked. */
@@ -60,6 +67,8 @@ export interface Page {
   /** How far it has every matching record: the end of its coverage in the direction asked for; `null` where unknown. */
   reachedMs: number | null;
   problems: ShownProblem[];
+  /** Files left out because another one has all of their text: nothing is missing. */
+  duplicates: MemberDuplicateFile[];
   /** Of every member asked; one for a single node. */
   members: MemberReport[];
 }

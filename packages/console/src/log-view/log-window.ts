@@ -1,7 +1,7 @@
 import { Attempt } from './attempt.ts';
 import { bringIntoView, type ShowOptions } from './bring-into-view.ts';
 import { failureOf } from './failure-of.ts';
-import { mergeProblems } from './file-problems.ts';
+import { mergeDuplicates, mergeProblems } from './file-problems.ts';
 import { FIRST_RECORDS, loadPages, PAGE_RECORDS, SLICE_MS } from './load-pages.ts';
 import type { LogSource, Page, Place, RowFilter, ShownRecord } from './log-source.ts';
 import { keyOf } from './record-key.ts';
@@ -245,7 +245,11 @@ export class LogWindow {
       this.#keeper.state.problems,
       told.flatMap((page) => page.problems),
     );
-    return { members, problems };
+    const duplicates = mergeDuplicates(
+      this.#keeper.state.duplicates,
+      told.flatMap((page) => page.duplicates),
+    );
+    return { members, problems, duplicates };
   }
 
   #fail(error: unknown): void {

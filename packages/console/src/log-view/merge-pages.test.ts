@@ -73,7 +73,15 @@ describe('pages of several logs', () => {
     const source: LogSource = Object.assign(new FakeSource(0), {
       page: () =>
         Promise.resolve({
-          ...{ next: null, isOutOfTime: false, scannedBytes: 0, reachedMs: null, problems: [], members: [] },
+          ...{
+            next: null,
+            isOutOfTime: false,
+            scannedBytes: 0,
+            reachedMs: null,
+            problems: [],
+            duplicates: [],
+            members: [],
+          },
           records: [long, fakeRecord(1), fakeRecord(2)],
         }),
     });

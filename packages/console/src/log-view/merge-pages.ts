@@ -32,6 +32,7 @@ export async function mergePages(parts: readonly Part[], request: PageRequest, o
     scannedBytes: pages.reduce((sum, { scannedBytes }) => sum + scannedBytes, 0),
     reachedMs: reachedMs(answers, taken, request.direction),
     problems: pages.flatMap(({ problems }) => problems),
+    duplicates: pages.flatMap(({ duplicates }) => duplicates),
     members: answers.flatMap(
       ({ page, part, error }) => page?.members ?? (part.from === null ? [] : failedReports(part.source, error)),
     ),

@@ -69,6 +69,7 @@ export class NodeSource implements LogSource {
       scannedBytes: end.scannedBytes,
       reachedMs: reachedMs === null ? null : reachedMs - offsetMs,
       problems: end.problems.map((problem) => ({ ...problem, node: this.#parts.id })),
+      duplicates: (end.duplicates ?? []).map((duplicate) => ({ ...duplicate, node: this.#parts.id })),
       members: [okReport(this.#parts.id, { elapsedMs: end.elapsedMs, count: end.records })],
     };
   }
@@ -180,5 +181,6 @@ function tell(item: FollowItem, node: string, offsetMs: number): ClusterFollowIt
 
 function nothing(id: string): Page {
   const members = [okReport(id, { elapsedMs: 0, count: 0 })];
-  return { records: [], next: null, isOutOfTime: false, scannedBytes: 0, reachedMs: null, problems: [], members };
+  const found = { records: [], problems: [], duplicates: [], members };
+  return { ...found, next: null, isOutOfTime: false, scannedBytes: 0, reachedMs: null };
 }

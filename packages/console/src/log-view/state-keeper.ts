@@ -36,6 +36,7 @@ const EMPTY: WorkspaceState = {
   failure: null,
   members: [],
   problems: [],
+  duplicates: [],
   extent: null,
   histogram: null,
   isCounting: false,

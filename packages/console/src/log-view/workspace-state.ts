@@ -1,4 +1,4 @@
-import type { Level, MemberReport } from '@porthole/client';
+import type { Level, MemberDuplicateFile, MemberReport } from '@porthole/client';
 import type { ShownProblem } from './file-problems.ts';
 import type { Extent, HistogramAnswer, LogSource, Place, RecordKey, RowFilter, ShownRecord } from './log-source.ts';
 
@@ -84,6 +84,8 @@ export interface WorkspaceState {
   /** The last report of each member asked. */
   members: readonly MemberReport[];
   problems: readonly ShownProblem[];
+  /** Files left out because another one has all of their text: nothing is missing. */
+  duplicates: readonly MemberDuplicateFile[];
   extent: Extent | null;
   histogram: HistogramAnswer | null;
   isCounting: boolean;

@@ -127,6 +127,7 @@ export class FakeSource implements LogSource {
       scannedBytes: scanned * 100,
       reachedMs: reached?.atMs ?? null,
       problems: [],
+      duplicates: [],
       members: [{ id: NODE, outcome: 'ok', detail: null, elapsedMs: 1, count: records.length, asOfMs: null }],
     };
   }

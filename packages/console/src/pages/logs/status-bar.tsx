@@ -38,6 +38,13 @@ export function StatusBar({ state, source, seen, zone, onRetry }: StatusBarProps
           {failed.length} {failed.length === 1 ? 'file was' : 'files were'} not read completely
         </span>
       ) : null}
+      {state.duplicates.length > 0 ? (
+        <span
+          title={state.duplicates.map(({ node, file, sameAs }) => `${node} ${file}: same text as ${sameAs}`).join('\n')}
+        >
+          {state.duplicates.length} {state.duplicates.length === 1 ? 'copy' : 'copies'} skipped
+        </span>
+      ) : null}
       {silent.length > 0 ? (
         <span
           class="is-problem"

@@ -61,6 +61,7 @@ export const CLUSTER_END: ClusterEnd = {
   members: [OK, DEAD],
   membership: MEMBERSHIP,
   problems: [],
+  duplicates: [{ node: 'broker-1', file: 'a.log.1.gz', sameAs: 'a.log.1' }],
   cursor: null,
 };
 
