@@ -25,6 +25,7 @@ const TIMES_OF_DAY: Readonly<Record<string, string>> = {
   'logs/src/file/dir-stamp.ts': 'compared with times of the file system',
   'logs/src/file/file-stamp.ts': 'compared with times of the file system',
   'logs/src/follow/tail-file.ts': 'the year of timestamps that have none',
+  'logs/src/read/file-details.ts': 'compared with times of the file system',
   'server/src/auth/certificate-check.ts': 'ends of certificates',
   'server/src/auth/jwt-check.ts': 'ends of JWTs',
   'server/src/bundle/open-bundle.ts': 'when a bundle was made',

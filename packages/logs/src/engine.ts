@@ -13,7 +13,6 @@ import type { Zone } from './parse/zone.ts';
 import type { SeenFile } from './read/list.ts';
 import { CancelFlag } from './scan/cancel-flag.ts';
 import type { DescribeResult, StatResult } from './scan/jobs.ts';
-import { joinNames } from './scan/stat-entries.ts';
 import { WorkerPool } from './scan/worker-pool.ts';
 import type { Scrubbing } from './scrub/scrubbing.ts';
 import { digest } from './search/digest.ts';
@@ -24,7 +23,7 @@ import { FileOpener } from './search/open-file.ts';
 import { packedText } from './search/packed-text.ts';
 import { ScanShop } from './search/scan-shop.ts';
 import { searchLines } from './search/search.ts';
-import { familiesIn, namesIn, withinLimit } from './search/selected-families.ts';
+import { familiesIn, haveSameFiles, withinLimit } from './search/selected-families.ts';
 import { type AskOptions, StopReason } from './search/stop-reason.ts';
 import type {
   Digest,
@@ -192,11 +191,11 @@ export class LogEngine {
   }
 
   /** What these entries of the directory are. */
-  stat(names: readonly Buffer[]): Promise<StatResult> {
-    return this.#shop.pool.run({ kind: 'stat', dir: this.#parts.dir, names: joinNames(names) });
+  stat(names: readonly string[]): Promise<StatResult> {
+    return this.#shop.pool.run({ kind: 'stat', dir: this.#parts.dir, names });
   }
 
-  /** What both ends of these files tell; `null` for those that must be looked at one by one. */
+  /** What both ends of these files tell. */
   describe(names: readonly string[]): Promise<DescribeResult> {
     const { dir, zone } = this.#parts;
     const flag = new CancelFlag();
@@ -266,7 +265,7 @@ export class LogEngine {
       if (attempt === MAX_ATTEMPTS || options.signal?.aborted || (await quiet.isSame())) return opened;
       try {
         const family = selection.family;
-        if (namesIn(seen, family) === namesIn(await this.#parts.list(family), family)) return opened;
+        if (await haveSameFiles(seen, await this.#parts.list(family), family)) return opened;
       } catch (error) {
         opened.forEach(releaseFamily);
         throw error;
@@ -280,7 +279,7 @@ export class LogEngine {
     const { file } = selection;
     // A family leaves out what is gone; a file that was asked for by name must be there.
     if (file !== undefined) (await this.#parts.acquire(file)).release();
-    const families = file === undefined ? familiesIn(seen, selection) : [{ name: file, files: [file] }];
+    const families = file === undefined ? await familiesIn(seen, selection) : [{ name: file, files: [file] }];
     const { within, problem } = withinLimit(families);
     // A directory that is missing has no records, which must not look like a quiet one.
     const missing = families.length === 0 ? await findMissingDir(this.#parts.dir) : undefined;

@@ -81,7 +81,7 @@ export class LogDir {
     this.#reads = new SharedReads(() => scrubbing.current);
     this.#isHidden = createHiddenNames(hidden);
     this.#handles = new HandleCache(path, this.#isHidden);
-    const statMany = async (names: readonly Buffer[]) => (await this.#loadEngine()).stat(names);
+    const statMany = async (names: readonly string[]) => (await this.#loadEngine()).stat(names);
     this.#listings = new SharedLook(() => listFiles(path, { isHidden: this.#isHidden, statMany }));
     this.#names = new SharedLook(async () => {
       const { listNames } = await import('./read/list-family.ts');

@@ -1,6 +1,7 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import fc from 'fast-check';
 import { describe, expect, test, vi } from 'vitest';
-import { groupFamilies } from './families.ts';
+import { type Family, groupFamilies, groupManyFamilies, groupRotatedFamilies } from './families.ts';
 
 /** Renders a day of 2026 and an index within it; a later day, and a larger index of one day, is newer. */
 const STYLES: Record<string, (stem: string, date: string, index: number) => string> = {
@@ -161,4 +162,30 @@ describe('the work', () => {
     expect(lookedAt([long]).maxChars).toBeLessThanOrEqual(64);
     expect(groupFamilies([long])[0]?.files.map((file) => file.name)).toEqual([long]);
   });
+});
+
+test('the names of a whole directory are grouped alike, and others get their turn meanwhile', async () => {
+  const names = Array.from({ length: 4000 }, (_, log) => [
+    `svc${log}.log`,
+    `svc${log}.log.1`,
+    `svc${log}-2026-11-15.log.gz`,
+    `lone${log}.log`,
+    `prog${log}.INFO`,
+    `prog${log}.host.user.log.INFO.20261115-002126.${log}`,
+  ]).flat();
+  let turns = 0;
+  let isDone = false;
+  const counting = (async () => {
+    for (; !isDone; turns++) await nextTurn();
+  })();
+  const [all, rotated] = [await groupManyFamilies(names), await groupRotatedFamilies(names)];
+  isDone = true;
+  await counting;
+  expect(all).toEqual(groupFamilies(names));
+  const isLone = ({ name, files }: Family) =>
+    files.length === 1 && files[0]?.name === name && files[0].state === 'live';
+  expect(new Map(rotated.map(({ name, files }) => [name, files]))).toEqual(
+    new Map(all.filter((family) => !isLone(family)).map(({ name, files }) => [name, files])),
+  );
+  expect(turns).toBeGreaterThan(8);
 });

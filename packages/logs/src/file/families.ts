@@ -1,5 +1,9 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { parseRotatedName, ROTATION_STYLES, type RotatedName } from './rotated-name.ts';
 import { isGzipName } from './text-source.ts';
+
+/** Names read without a pause: some milliseconds of work. */
+const NAMES_PER_STEP = 4000;
 
 /** One log: the file being written and those it was rotated to. */
 export interface Family {
@@ -34,27 +38,77 @@ interface Member {
  * (`app.log.1`, `app.log-20261115`, lumberjack's milliseconds) or is compressed is never live.
  */
 export function groupFamilies(names: readonly string[]): Family[] {
+  const steps = groupInSteps(names);
+  for (;;) {
+    const step = steps.next();
+    if (step.done) return allFamilies(step.value);
+  }
+}
+
+/** The same for the names of a whole directory: others are served in between. */
+export async function groupManyFamilies(names: readonly string[]): Promise<Family[]> {
+  return allFamilies(await groupInTurns(names));
+}
+
+/** Only those that are more than a live file, in no order: of 100,000 files the others are most. */
+export async function groupRotatedFamilies(names: readonly string[]): Promise<Family[]> {
+  return Array.from((await groupInTurns(names)).groups, toFamily);
+}
+
+interface Grouped {
+  /** Every log of which there is a rotated or compressed file. */
+  groups: Map<string, Member[]>;
+  /** The logs that are nothing but a live file. */
+  lone: string[];
+}
+
+function allFamilies({ groups, lone }: Grouped): Family[] {
+  const families = lone.map((name): Family => ({ name, files: [{ name, state: 'live', compressed: false }] }));
+  for (const group of groups) families.push(toFamily(group));
+  return families.sort((a, b) => compareText(a.name, b.name));
+}
+
+async function groupInTurns(names: readonly string[]): Promise<Grouped> {
+  const steps = groupInSteps(names);
+  for (;;) {
+    const step = steps.next();
+    if (step.done) return step.value;
+    await nextTurn();
+  }
+}
+
+/** Yields whenever it has worked for some milliseconds. */
+function* groupInSteps(names: readonly string[]): Generator<void, Grouped> {
   const present = new Set(names);
   const groups = new Map<string, Member[]>();
+  const live: string[] = [];
+  let left = NAMES_PER_STEP;
   for (const name of present) {
+    if (left-- === 0) {
+      yield;
+      left = NAMES_PER_STEP;
+    }
     const rotated = parseRotatedName(name, present);
+    if (!rotated && !isGzipName(name)) {
+      live.push(name);
+      continue;
+    }
     const family = rotated?.family ?? name;
     const members = groups.get(family);
     if (members) members.push({ name, rotated });
     else groups.set(family, [{ name, rotated }]);
   }
-  for (const members of groups.values()) members.sort(compareMembers);
-  adoptLinks(groups);
-  return Array.from(groups, ([name, members]) => ({ name, files: toFiles(members) })).sort((a, b) =>
-    compareText(a.name, b.name),
-  );
+  if (present.size > NAMES_PER_STEP) yield;
+  const lone = live.filter((name) => groups.get(name)?.push({ name, rotated: undefined }) === undefined);
+  for (const members of groups.values()) if (members.length > 1) members.sort(compareMembers);
+  return { groups, lone: adoptLinks(groups, lone) };
 }
 
 /**
  * Puts glog's `program.INFO` at the end of the family it leads to, so that the text behind it is not a log of its own.
- * Every process that starts turns the link to itself: it belongs to the family with the newest file.
+ * Every process that starts turns the link to itself: it belongs to the family with the newest file. Returns the rest.
  */
-function adoptLinks(groups: Map<string, Member[]>): void {
+function adoptLinks(groups: ReadonlyMap<string, Member[]>, lone: string[]): string[] {
   const targets = new Map<string, { newest: Member; members: Member[] }>();
   for (const members of groups.values()) {
     const newest = members.at(-1);
@@ -63,18 +117,18 @@ function adoptLinks(groups: Map<string, Member[]>): void {
     const rival = targets.get(link);
     if (!rival || compareMembers(rival.newest, newest) < 0) targets.set(link, { newest, members });
   }
-  for (const [link, { members }] of targets) {
-    const own = groups.get(link);
-    // With rotated files of its own it is no link.
-    if (own?.length !== 1 || own[0]?.name !== link) continue;
-    members.push(...own);
-    groups.delete(link);
-  }
+  if (targets.size === 0) return lone;
+  // With rotated files of its own it is no link.
+  return lone.filter((name) => targets.get(name)?.members.push({ name, rotated: undefined }) === undefined);
+}
+
+function toFamily([name, members]: readonly [string, readonly Member[]]): Family {
+  return { name, files: toFiles(members) };
 }
 
 function toFiles(members: readonly Member[]): FamilyFile[] {
   return members.map(({ name, rotated }, index) => {
-    const compressed = isGzipName(name);
+    const compressed = rotated?.compressed ?? isGzipName(name);
     const canBeLive = rotated?.canBeLive ?? !compressed;
     return { name, state: canBeLive && index === members.length - 1 ? 'live' : 'rotated', compressed };
   });

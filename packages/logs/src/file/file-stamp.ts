@@ -12,6 +12,8 @@ const TICK_MS = 2000;
  */
 const MAPPED_MS = 60_000;
 
+type Times = Pick<LogHandle, 'modifiedNs' | 'changedNs'>;
+
 export type Stamped = Pick<LogHandle, 'dev' | 'ino' | 'sizeBytes' | 'modifiedNs' | 'changedNs'>;
 
 /** Changes with every change of the file, except as `isSettled` and `isSettledForWriters` say. */
@@ -20,17 +22,17 @@ export function stampOf({ dev, ino, sizeBytes, modifiedNs, changedNs }: Stamped)
 }
 
 /** Whether a change from now on shows in the stamp. What is remembered by a stamp must have been read when this held. */
-export function isSettled(file: Stamped): boolean {
-  return quietMs(file) >= TICK_MS;
+export function isSettled(file: Times, nowMs = Date.now()): boolean {
+  return quietMs(file, nowMs) >= TICK_MS;
 }
 
 /** The same for files that a program may be writing to, by mapped memory too. */
-export function isSettledForWriters(file: Stamped): boolean {
-  return quietMs(file) >= MAPPED_MS;
+export function isSettledForWriters(file: Times): boolean {
+  return quietMs(file, Date.now()) >= MAPPED_MS;
 }
 
 /** Negative for a file from the future: nothing can be said of it. */
-function quietMs({ modifiedNs, changedNs }: Stamped): number {
+function quietMs({ modifiedNs, changedNs }: Times, nowMs: number): number {
   const latestNs = modifiedNs > changedNs ? modifiedNs : changedNs;
-  return Date.now() - Number(latestNs / 1_000_000n);
+  return nowMs - Number(latestNs / 1_000_000n);
 }

@@ -30,8 +30,12 @@ export interface Stamp {
   hasMilliseconds: boolean;
 }
 
+/** A date has as many digits: year, month and day. */
+const MIN_DIGITS = 8;
+
 /** `undefined` where the text does not end in a date that exists, or is nothing but one. */
 export function findStamp(text: string): Stamp | undefined {
+  if (!canEndInStamp(text)) return undefined;
   const ending = endingOf(text);
   const extended = EXTENDED.exec(ending);
   const match = extended ?? COMPACT.exec(ending);
@@ -49,6 +53,23 @@ export function findStamp(text: string): Stamp | undefined {
     hasMilliseconds: ms !== undefined,
   };
 }
+
+/** Spares nearly all names the patterns, which take most of the time of grouping 100,000. */
+function canEndInStamp(text: string): boolean {
+  let digits = 0;
+  for (let index = text.length - 1; index > 0 && digits < MIN_DIGITS; index--) {
+    const code = text.charCodeAt(index);
+    if (code >= ZERO && code <= NINE) digits++;
+    else if (!STAMP_SIGNS.includes(text.charAt(index))) return false;
+    if (text.length - index > ENDING_CHARS) return false;
+  }
+  return digits >= MIN_DIGITS;
+}
+
+const ZERO = 48;
+const NINE = 57;
+/** What may stand in a date beside digits. */
+const STAMP_SIGNS = '-._:,TZ';
 
 /** The part of a name where rotation leaves its mark. Patterns look at nothing else. */
 export function endingOf(text: string): string {

@@ -10,7 +10,7 @@ export interface TextSource {
 }
 
 export function isGzipName(name: string): boolean {
-  return name.toLowerCase().endsWith('.gz');
+  return name.slice(-3).toLowerCase() === '.gz';
 }
 
 /** A plain file is its own text. A `.gz` is unpacked once to learn how long its text is. */

@@ -1,5 +1,5 @@
 import { HEAD_BYTES } from '../cursor/cursor.ts';
-import { type FamilyFile, groupFamilies } from '../file/families.ts';
+import { type FamilyFile, groupManyFamilies } from '../file/families.ts';
 import { statFd } from '../file/fs-calls.ts';
 import { gunzipRange, packedHead } from '../file/gunzip.ts';
 import type { HandleCache } from '../file/handle-cache.ts';
@@ -75,7 +75,7 @@ export interface MissedFile {
 }
 
 /** The files of every family as they stand in one listing. */
-export function groupMembers(files: readonly SeenFile[]): Map<string, SeenMember[]> {
+export async function groupMembers(files: readonly SeenFile[]): Promise<Map<string, SeenMember[]>> {
   const byName = new Map(files.map((file) => [file.name, file]));
   const toMember = ({ name, state, compressed }: FamilyFile): SeenMember[] => {
     const stats = byName.get(name)?.stats;
@@ -83,14 +83,13 @@ export function groupMembers(files: readonly SeenFile[]): Map<string, SeenMember
     const { birthtimeNs: birthNs, mtimeNs: modifiedNs, size } = stats;
     return [{ id: `${stats.dev}:${stats.ino}`, name, compressed, live: state === 'live', birthNs, modifiedNs, size }];
   };
-  return new Map(
-    groupFamilies([...byName.keys()]).map(({ name, files: members }) => [name, members.flatMap(toMember)]),
-  );
+  const families = await groupManyFamilies([...byName.keys()]);
+  return new Map(families.map(({ name, files: members }) => [name, members.flatMap(toMember)]));
 }
 
 /** The files of one of them. */
-export function membersOf(files: readonly SeenFile[], family: string): SeenMember[] {
-  return groupMembers(files).get(family) ?? [];
+export async function membersOf(files: readonly SeenFile[], family: string): Promise<SeenMember[]> {
+  return (await groupMembers(files)).get(family) ?? [];
 }
 
 /**
@@ -108,7 +107,7 @@ export async function openFamily(
   let members: SeenMember[] = [];
   let before = '';
   for (let look = 0; look < MAX_LOOKS; look++) {
-    members = membersOf(await parts.list(family), family);
+    members = await membersOf(await parts.list(family), family);
     const now = members.map(({ name, id }) => `${name}=${id}`).join('/');
     const names = new Set(members.map(({ name }) => name));
     // While a file is being compressed both are there, and only the plain one is whole.

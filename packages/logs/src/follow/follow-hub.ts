@@ -183,7 +183,7 @@ export class FollowHub {
     // Before the listing: a directory without logs has no tail that would start it, and the first log may come any time.
     if (family === undefined && !this.#closed) await this.#watch.start();
     if (family === undefined) return this.#listAll();
-    const targets = targetsIn(groupMembers(await this.#parts.list(family)));
+    const targets = targetsIn(await groupMembers(await this.#parts.list(family)));
     const found = targets.find((target) => target.family === family) ?? this.#tails.targetOf({ name: family, family });
     if (found) return [found];
     throw familyNotFound(
@@ -201,19 +201,20 @@ export class FollowHub {
       // One that cannot be read now is waited for.
       if (!(error instanceof LogError) || error.code !== 'LOG_FILE_UNREADABLE') throw error;
     }
-    const targets = targetsIn(groupMembers(await this.#parts.list(name)));
+    const targets = targetsIn(await groupMembers(await this.#parts.list(name)));
     return targets.find((target) => target.family === name) ?? { name, family: undefined };
   }
 
   /** Every log; where they are too many to follow, those that were written to last come first. */
   async #listAll(): Promise<TailTarget[]> {
-    const members = groupMembers(await this.#parts.list());
+    const members = await groupMembers(await this.#parts.list());
     const targets = targetsIn(members);
     this.#setSeen(targets, members);
     if (targets.length <= this.#limit.most) return targets;
-    const newest = ({ name, family }: TailTarget) =>
-      Number((members.get(family ?? name) ?? []).find((member) => member.name === name)?.modifiedNs ?? 0n);
-    return targets.toSorted((a, b) => newest(b) - newest(a));
+    const modifiedMs = ({ name, family }: TailTarget) =>
+      Number((members.get(family ?? name) ?? []).find((member) => member.name === name)?.modifiedNs ?? 0n) / 1e6;
+    const dated = targets.map((target) => ({ target, timeMs: modifiedMs(target) }));
+    return dated.sort((a, b) => b.timeMs - a.timeMs).map(({ target }) => target);
   }
 
   #filterFor(filter: Parameters<SessionParts['filterFor']>[0]): SharedFilter {
@@ -248,7 +249,7 @@ export class FollowHub {
     this.#pollsToList = LIST_POLLS;
     const startedMs = performance.now();
     try {
-      const members = groupMembers(await this.#parts.list());
+      const members = await groupMembers(await this.#parts.list());
       this.#setSeen(targetsIn(members), members);
     } catch (error) {
       // Tried again with a later poll.

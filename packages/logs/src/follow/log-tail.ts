@@ -91,7 +91,7 @@ export class LogTail {
   async start(members?: readonly SeenMember[]): Promise<void> {
     const { family } = this.target;
     if (family !== undefined)
-      this.known.remember(members ?? membersOf(await this.parts.list(family).catch(() => []), family));
+      this.known.remember(members ?? (await membersOf(await this.parts.list(family).catch(() => []), family)));
     try {
       const handle = await this.parts.handles.acquire(this.#name);
       this.current = await this.open.open(handle, this.fromStart ? 'start' : 'end');

@@ -87,9 +87,8 @@ export class TextChanges {
 
   async #find(mark: RecordMark): Promise<RotatedText | undefined> {
     const { parts, target } = this.#tail;
-    const members = membersOf(await parts.list(target.family), target.family ?? target.name).filter(
-      ({ live }) => !live,
-    );
+    const all = await membersOf(await parts.list(target.family), target.family ?? target.name);
+    const members = all.filter(({ live }) => !live);
     // The name that it had is the likeliest; then the newest.
     members.reverse().sort((a, b) => Number(b.name === mark.file) - Number(a.name === mark.file));
     for (const member of members) {

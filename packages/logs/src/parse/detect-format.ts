@@ -14,6 +14,8 @@ import { createSyslog5424Format } from './formats/syslog-5424-format.ts';
 import { createSyslogFormat } from './formats/syslog-format.ts';
 import { createTextFormat } from './formats/text-format.ts';
 import { createTidbFormat } from './formats/tidb-format.ts';
+import { YEARLESS_FORMATS } from './formats/yearless-time.ts';
+import type { Zone } from './zone.ts';
 
 /** More of a file tells nothing new about its format. */
 const MAX_SAMPLE_BYTES = 64 * 1024;
@@ -57,23 +59,66 @@ export function createFormat(name: FormatName, options: FormatOptions): Format {
  * The format in which most lines of a sample, the start of a file, start records with times. Lines in front that
  * belong to no record do not matter. Where no line has a time, it is JSON or plain text.
  */
-export function detectFormat(sample: Buffer, options: FormatOptions): Format {
-  const lines = completeLines(sample.subarray(0, MAX_SAMPLE_BYTES));
-  const formats = Object.values(CREATORS).map((create) => create(options));
-  const first = bestOf(formats, sample, lines.slice(0, FIRST_LINES));
-  // With a long preface, or few lines that start records, all there is decides.
-  const isEnough = lines.length <= FIRST_LINES || (first && first.timed >= ENOUGH_TIMED);
-  const best = isEnough ? first : bestOf(formats, sample, lines);
-  return best?.format ?? createFormat(isUntimedJson(sample, lines) ? 'json' : 'text', options);
+export function detectFormat(sample: Buffer, { zone, writtenMs }: FormatOptions): Format {
+  return new FormatDetector(zone).detect(sample, writtenMs);
 }
 
-function bestOf(formats: ShapedFormat[], sample: Buffer, lines: Line[]) {
-  const candidates = formats
-    .filter(({ timed }) => timed)
-    .map((format) => ({ format, ...countLines(format, sample, lines) }))
-    .filter(({ timed, typical }) => timed > 0 && typical >= timed * TYPICAL_SHARE);
-  const most = Math.max(...candidates.map(({ timed }) => timed));
-  return candidates.find(({ timed }) => timed >= most * NEARLY_AS_MANY);
+/** Detects the formats of many files: those it tries are made once, which takes longer than to try them on a short file. */
+export class FormatDetector {
+  readonly #zone: Zone;
+  readonly #formats: ShapedFormat[];
+  #writtenMs = Number.NaN;
+
+  constructor(zone: Zone) {
+    this.#zone = zone;
+    this.#formats = FORMAT_NAMES.map((name) => CREATORS[name]({ zone, writtenMs: 0 }));
+  }
+
+  detect(sample: Buffer, writtenMs: number): Format {
+    this.#setWritten(writtenMs);
+    const bytes = sample.subarray(0, MAX_SAMPLE_BYTES);
+    const some = completeLines(bytes, FIRST_LINES + 1);
+    const first = bestOf(this.#formats, sample, some.slice(0, FIRST_LINES));
+    // With a long preface, or few lines that start records, all there is decides.
+    const isEnough = some.length <= FIRST_LINES || (first && first.timed >= ENOUGH_TIMED);
+    const lines = isEnough ? some : completeLines(bytes, Number.POSITIVE_INFINITY);
+    const best = isEnough ? first : bestOf(this.#formats, sample, lines);
+    return (
+      best?.format ?? createFormat(isUntimedJson(sample, lines) ? 'json' : 'text', { zone: this.#zone, writtenMs })
+    );
+  }
+
+  /** Only times without a year depend on it. */
+  #setWritten(writtenMs: number): void {
+    if (writtenMs === this.#writtenMs) return;
+    this.#writtenMs = writtenMs;
+    for (const [index, name] of FORMAT_NAMES.entries()) {
+      if (YEARLESS_FORMATS.has(name)) this.#formats[index] = CREATORS[name]({ zone: this.#zone, writtenMs });
+    }
+  }
+}
+
+interface Candidate {
+  format: ShapedFormat;
+  /** Lines that start a record with a time. */
+  timed: number;
+  /** Whether enough of these can hardly be of another format; found out where it decides, for that makes strings. */
+  isTypical: boolean | undefined;
+}
+
+function bestOf(formats: readonly ShapedFormat[], sample: Buffer, lines: readonly Line[]): Candidate | undefined {
+  const candidates: Candidate[] = [];
+  for (const format of formats) {
+    const timed = format.timed ? countTimed(format, sample, lines) : 0;
+    if (timed > 0) candidates.push({ format, timed, isTypical: undefined });
+  }
+  const isTypical = (candidate: Candidate) => {
+    candidate.isTypical ??= hasTypicalLines(candidate, sample, lines);
+    return candidate.isTypical;
+  };
+  let most = 0;
+  for (const candidate of candidates) if (candidate.timed > most && isTypical(candidate)) most = candidate.timed;
+  return candidates.find((candidate) => candidate.timed >= most * NEARLY_AS_MANY && isTypical(candidate));
 }
 
 interface Line {
@@ -82,9 +127,9 @@ interface Line {
 }
 
 /** A last line that has no end yet is left out, unless it is the only one. */
-function completeLines(bytes: Buffer): Line[] {
+function completeLines(bytes: Buffer, most: number): Line[] {
   const lines: Line[] = [];
-  for (let start = 0; start < bytes.length; ) {
+  for (let start = 0; start < bytes.length && lines.length < most; ) {
     const newline = bytes.indexOf(10, start);
     if (newline < 0 && lines.length > 0) break;
     const end = newline < 0 ? bytes.length : newline + 1;
@@ -94,17 +139,24 @@ function completeLines(bytes: Buffer): Line[] {
   return lines;
 }
 
-/** Lines that start a record with a time, and those among them that can hardly be of another format. */
-function countLines(format: ShapedFormat, bytes: Buffer, lines: Line[]): { timed: number; typical: number } {
+function countTimed(format: ShapedFormat, bytes: Buffer, lines: readonly Line[]): number {
   const head: LineHead = { timeMs: Number.NaN, rank: 0 };
   let timed = 0;
+  for (const { start, end } of lines) {
+    if (format.readHead(bytes, start, end, head) && !Number.isNaN(head.timeMs)) timed++;
+  }
+  return timed;
+}
+
+function hasTypicalLines({ format, timed }: Candidate, bytes: Buffer, lines: readonly Line[]): boolean {
+  const head: LineHead = { timeMs: Number.NaN, rank: 0 };
   let typical = 0;
   for (const { start, end } of lines) {
-    if (!format.readHead(bytes, start, end, head) || Number.isNaN(head.timeMs)) continue;
-    timed++;
-    if (format.isTypical(bytes, start, end)) typical++;
+    const isTimed = format.readHead(bytes, start, end, head) && !Number.isNaN(head.timeMs);
+    if (isTimed && format.isTypical(bytes, start, end)) typical++;
+    if (typical >= timed * TYPICAL_SHARE) return true;
   }
-  return { timed, typical };
+  return false;
 }
 
 function isUntimedJson(bytes: Buffer, lines: Line[]): boolean {

@@ -1,6 +1,7 @@
 import { gunzipRange } from '../file/gunzip.ts';
 import { type RangeSource, readRange } from '../file/read-range.ts';
 import { isGzipName } from '../file/text-source.ts';
+import { FormatDetector } from '../parse/detect-format.ts';
 import type { Zone } from '../parse/zone.ts';
 import type { ReadOptions } from '../types.ts';
 import { type EndsLook, HeadLook, LOOK_BYTES, NOTHING_SEEN } from './look-at-ends.ts';
@@ -14,7 +15,10 @@ export async function describeFile(file: RangeSource, zone: Zone, options: ReadO
     ? await collect(gunzipRange(file, 0, LOOK_BYTES, options))
     : await collect(readRange(file, 0, Math.min(LOOK_BYTES, handle.sizeBytes), options));
   if (head.length === 0) return NOTHING_SEEN;
-  const look = new HeadLook(head, { zone, writtenMs: Number(handle.modifiedNs / 1_000_000n) });
+  const look = new HeadLook(head, {
+    detector: new FormatDetector(zone),
+    writtenMs: Number(handle.modifiedNs / 1_000_000n),
+  });
   if (compressed) return look.withoutTail();
   const from = Math.max(0, handle.sizeBytes - LOOK_BYTES);
   return look.withTail(await collect(readRange(file, from, handle.sizeBytes, options)), { isWhole: from === 0 });

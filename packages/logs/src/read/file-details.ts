@@ -1,10 +1,12 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { isSettled, stampOf } from '../file/file-stamp.ts';
+import { isSettled } from '../file/file-stamp.ts';
 import { SharedLook } from '../file/shared-look.ts';
 import { isGzipName } from '../file/text-source.ts';
+import type { DescribeResult } from '../scan/jobs.ts';
 import type { LogEntry, LogFileDetails } from '../types.ts';
 import type { SeenFile } from './list.ts';
 import type { EndsLook } from './look-at-ends.ts';
+import type { SeenStats } from './seen-stats.ts';
 
 /** Larger compressed files are not unpacked only to tell when they end. */
 const MAX_UNPACKED_BYTES = 256 * 1024 ** 2;
@@ -18,11 +20,14 @@ const MIN_MANY = 1000;
 /** A thread looks at these in some milliseconds. */
 const FILES_PER_JOB = 200;
 
-/** Files looked at before others get their turn; ten jobs for threads. */
+/** Enough that no thread waits for this one to prepare its next job; searches that come get their turn soon. */
+const JOBS_AT_ONCE = 4;
+
+/** Files that this thread works on before others get their turn. */
 const FILES_PER_TURN = 2000;
 
 interface Known {
-  mark: string;
+  stats: SeenStats;
   details: LogFileDetails;
   isLasting: boolean;
 }
@@ -34,8 +39,8 @@ export interface FileDetailsDeps {
   list(): Promise<SeenFile[]>;
   /** Looks into one file, whatever it is. */
   look(name: string): Promise<FileLook>;
-  /** Looks into many plain files; `null` for those that `look` has to. */
-  lookAtMany(names: readonly string[]): Promise<readonly (EndsLook | null)[]>;
+  /** Looks into many plain files; leaves out those that `look` has to. */
+  lookAtMany(names: readonly string[]): Promise<DescribeResult>;
   /** The last time in a compressed file, all of which must be unpacked for that. */
   lastTime(name: string): Promise<number | null>;
 }
@@ -67,63 +72,98 @@ export class FileDetails {
 
   async #lookAtAll(): Promise<LogFileDetails[]> {
     const files = await this.#deps.list();
-    const places = await placesOf(files);
-    const answer: LogFileDetails[] = [];
-    for (let first = 0; first < files.length; first += FILES_PER_TURN) {
-      const some = files.slice(first, first + FILES_PER_TURN).map((file) => ({ file, known: this.#knownOf(file) }));
-      const looks = await this.#lookIntoMany(some.flatMap(({ file, known }) => (known ? [] : [file])));
-      for (const { file, known } of some) {
-        const place = places.get(file.name) ?? { family: file.name, state: 'live' };
-        const look = looks.get(file.name);
-        // Not waited for where it is at hand: a turn of the event loop for each of many files is what takes the time.
-        if (known) answer.push(placed(known, place));
-        else if (look) answer.push(this.#note(file, { ...look, problem: null }, place));
-        else answer.push(this.#note(file, await this.#deps.look(file.name), place));
-      }
-      await nextTurn();
+    // Before any of them is read: what is read later, of a file that has just been written, may be older than its stamp.
+    const listedMs = Date.now();
+    const known: (Known | undefined)[] = [];
+    const plain: number[] = [];
+    for (const [index, file] of files.entries()) {
+      known.push(this.#knownOf(file));
+      if (!known[index] && isPlain(file)) plain.push(index);
+      if (isLastOfTurn(index)) await nextTurn();
     }
-    const names = new Set(files.map(({ name }) => name));
-    for (const name of this.#known.keys()) if (!names.has(name)) this.#known.delete(name);
+    const [lookAt, places] = await Promise.all([this.#lookIntoMany(files, plain), placesOf(files)]);
+    const answer: LogFileDetails[] = [];
+    for (const [index, file] of files.entries()) {
+      const place = places.get(file.name) ?? { family: file.name, state: 'live' };
+      const at = known[index];
+      // Not waited for where it is at hand: a turn of the event loop for each of many files is what takes the time.
+      if (at) answer.push(placed(at, place));
+      else answer.push(this.#note(file, lookAt(index) ?? (await this.#deps.look(file.name)), { place, listedMs }));
+      if (isLastOfTurn(index)) await nextTurn();
+    }
+    this.#forgetOthers(files);
     return answer;
   }
 
-  /** Of those that are plain, where they are many; the others are looked at one after the other. */
-  async #lookIntoMany(files: readonly SeenFile[]): Promise<ReadonlyMap<string, EndsLook>> {
-    const names = files.filter(isPlain).map(({ name }) => name);
-    const looks = new Map<string, EndsLook>();
-    if (names.length < MIN_MANY) return looks;
-    const look = async (some: readonly string[]) => {
-      for (const [index, found] of (await this.#deps.lookAtMany(some)).entries()) {
-        const name = some[index];
-        if (found && name !== undefined) looks.set(name, found);
+  /** Has threads look at the plain files, where they are many. Each is asked for once, in the order of the listing. */
+  async #lookIntoMany(
+    files: readonly SeenFile[],
+    plain: readonly number[],
+  ): Promise<(index: number) => FileLook | undefined> {
+    if (plain.length < MIN_MANY) return () => undefined;
+    const { describedAt } = await import('../scan/describe-files.ts');
+    const results: DescribeResult[] = [];
+    let started = 0;
+    const work = async () => {
+      while (started * FILES_PER_JOB < plain.length) {
+        const job = started++;
+        const some = plain.slice(job * FILES_PER_JOB, (job + 1) * FILES_PER_JOB);
+        results[job] = await this.#deps.lookAtMany(some.map((index) => files[index]?.name ?? ''));
       }
     };
-    await Promise.all(chunksOf(names, FILES_PER_JOB).map(look));
-    return looks;
+    await Promise.all(Array.from({ length: JOBS_AT_ONCE }, work));
+    let next = 0;
+    return (index) => {
+      if (plain[next] !== index) return undefined;
+      const result = results[Math.floor(next / FILES_PER_JOB)];
+      return result && describedAt(result, next++ % FILES_PER_JOB);
+    };
   }
 
-  #knownOf({ name, size, stats }: SeenFile): Known | undefined {
+  #knownOf({ name, stats }: SeenFile): Known | undefined {
     const known = this.#known.get(name);
-    return known?.isLasting && known.mark === stampOf(stampedOf({ size, stats })) ? known : undefined;
+    return known?.isLasting && known.stats.hasSameStamp(stats) ? known : undefined;
   }
 
-  #note({ name, size, stats }: SeenFile, look: FileLook, place: Place): LogFileDetails {
+  #note(
+    { name, size, stats }: SeenFile,
+    look: FileLook,
+    { place, listedMs }: { place: Place; listedMs: number },
+  ): LogFileDetails {
     const compressed = isGzipName(name);
-    const details = { name, size, modifiedMs: Number(stats.mtimeNs / 1_000_000n), compressed, ...look, ...place };
+    const { mtimeNs: modifiedNs, ctimeNs: changedNs } = stats;
+    // Not put together of parts: there may be 100,000 of these.
+    const details: LogFileDetails = {
+      name,
+      size,
+      modifiedMs: Number(modifiedNs / 1_000_000n),
+      compressed,
+      format: look.format,
+      firstTimeMs: look.firstTimeMs,
+      lastTimeMs: look.lastTimeMs,
+      problem: look.problem,
+      family: place.family,
+      state: place.state,
+    };
     // A failure may pass without the file changing, so it is not remembered.
-    if (details.problem !== null) return details;
-    const stamped = stampedOf({ size, stats });
-    const mark = stampOf(stamped);
-    this.#known.set(name, { mark, details, isLasting: isSettled(stamped) || compressed });
-    if (compressed && size > 0 && size <= MAX_UNPACKED_BYTES) this.#findEndLater(name, mark);
+    if (look.problem !== null) return details;
+    const isLasting = compressed || isSettled({ modifiedNs, changedNs }, listedMs);
+    this.#known.set(name, { stats, details, isLasting });
+    if (compressed && size > 0 && size <= MAX_UNPACKED_BYTES) this.#findEndLater(name, stats);
     return details;
   }
 
+  #forgetOthers(files: readonly SeenFile[]): void {
+    const names = new Set(files.map(({ name }) => name));
+    for (const name of this.#known.keys()) if (!names.has(name)) this.#known.delete(name);
+  }
+
   /** The end of a compressed file is looked for in the background, one file at a time: all of it must be unpacked. */
-  #findEndLater(name: string, mark: string): void {
+  #findEndLater(name: string, stats: SeenStats): void {
     const find = async () => {
       const known = this.#known.get(name);
-      const lastTimeMs = known?.mark === mark && !this.#closed ? await this.#deps.lastTime(name) : null;
+      const isSame = known?.stats.hasSameStamp(stats) && !this.#closed;
+      const lastTimeMs = isSame ? await this.#deps.lastTime(name) : null;
       if (known && lastTimeMs !== null) known.details = { ...known.details, lastTimeMs };
     };
     // A file that has gone or is damaged keeps its end to itself.
@@ -140,10 +180,11 @@ function placed(known: Known, { family, state }: Place): LogFileDetails {
   return known.details;
 }
 
+/** Of all files but those that are a log of their own. */
 async function placesOf(files: readonly LogEntry[]): Promise<ReadonlyMap<string, Place>> {
-  const { groupFamilies } = await import('../file/families.ts');
+  const { groupRotatedFamilies } = await import('../file/families.ts');
   const places = new Map<string, Place>();
-  for (const { name: family, files: members } of groupFamilies(files.map(({ name }) => name))) {
+  for (const { name: family, files: members } of await groupRotatedFamilies(files.map(({ name }) => name))) {
     for (const { name, state } of members) places.set(name, { family, state });
   }
   return places;
@@ -154,13 +195,6 @@ function isPlain({ name, isLink }: SeenFile): boolean {
   return !isLink && !isGzipName(name) && !name.includes('\uFFFD');
 }
 
-function stampedOf({ size, stats }: Pick<SeenFile, 'size' | 'stats'>) {
-  const { dev, ino, mtimeNs: modifiedNs, ctimeNs: changedNs } = stats;
-  return { dev, ino, sizeBytes: size, modifiedNs, changedNs };
-}
-
-function chunksOf(names: readonly string[], most: number): string[][] {
-  return Array.from({ length: Math.ceil(names.length / most) }, (_, chunk) =>
-    names.slice(chunk * most, (chunk + 1) * most),
-  );
+function isLastOfTurn(index: number): boolean {
+  return index % FILES_PER_TURN === FILES_PER_TURN - 1;
 }

@@ -1,21 +1,25 @@
-import { groupFamilies } from '../file/families.ts';
-import { type ListOptions, readNames, type SeenFile, statFiles } from './list.ts';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { groupFamilies, groupManyFamilies } from '../file/families.ts';
+import { shownName } from '../file/raw-name.ts';
+import { type ListOptions, NAMES_PER_TURN, readNames, type SeenFile, statFiles } from './list.ts';
 
 /** The logs of a directory by the names of its entries alone. */
 export interface ListedNames {
   /** The names of the files of each log. */
   families: ReadonlyMap<string, readonly string[]>;
-  /** As they stand in the directory. */
-  bytes: ReadonlyMap<string, Buffer>;
+  /** As they stand in the directory, by the name that is shown. */
+  raw: ReadonlyMap<string, string>;
 }
 
 export async function listNames(dir: string, { isHidden = () => false }: ListOptions = {}): Promise<ListedNames> {
-  const all = (await readNames(dir)).map((bytes) => [bytes.toString(), bytes] as const);
-  const bytes = new Map(all.filter(([name]) => !isHidden(name)));
-  const families = new Map(
-    groupFamilies([...bytes.keys()]).map(({ name, files }) => [name, files.map((file) => file.name)]),
-  );
-  return { families, bytes };
+  const raw = new Map<string, string>();
+  for (const [index, bytes] of (await readNames(dir)).entries()) {
+    const name = shownName(bytes);
+    if (!isHidden(name)) raw.set(name, bytes);
+    if (index % NAMES_PER_TURN === NAMES_PER_TURN - 1) await nextTurn();
+  }
+  const families = await groupManyFamilies([...raw.keys()]);
+  return { families: new Map(families.map(({ name, files }) => [name, files.map((file) => file.name)])), raw };
 }
 
 /**
@@ -25,13 +29,13 @@ export async function listNames(dir: string, { isHidden = () => false }: ListOpt
 export async function listFamily(
   dir: string,
   family: string,
-  { families, bytes }: ListedNames,
+  { families, raw }: ListedNames,
   options: ListOptions = {},
 ): Promise<SeenFile[] | undefined> {
   const names = families.get(family) ?? [];
   const files = await statFiles(
     dir,
-    names.flatMap((name) => bytes.get(name) ?? []),
+    names.flatMap((name) => raw.get(name) ?? []),
     options,
   );
   const found = groupFamilies(files.map(({ name }) => name));

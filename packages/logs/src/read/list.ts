@@ -1,13 +1,15 @@
 import type { BigIntStats } from 'node:fs';
 import { opendir, readdir, realpath, stat } from 'node:fs/promises';
 import { basename } from 'node:path';
-import { entryPath } from '../file/find-entry.ts';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { statEntry } from '../file/fs-calls.ts';
 import { isWithin } from '../file/open-inside.ts';
+import { rawPath, shownName } from '../file/raw-name.ts';
 import { LogError, systemCode } from '../log-error.ts';
 import type { StatResult } from '../scan/jobs.ts';
 import { ENTRY_KINDS, STAT_NUMBERS } from '../scan/stat-entries.ts';
 import type { LogEntry } from '../types.ts';
+import { SeenStats } from './seen-stats.ts';
 
 /** Looks at entries under way at once: more do not help four threads of the pool, and would queue before other requests. */
 const PARALLEL_LOOKS = 16;
@@ -22,11 +24,11 @@ const MIN_MANY = 10_000;
 const NAMES_PER_JOB = 500;
 const JOBS_AT_ONCE = 4;
 
+/** Names looked through before others get their turn. */
+export const NAMES_PER_TURN = 2000;
+
 /** Names read with one call where few are needed. */
 const NAMES_AT_ONCE = 256;
-
-/** What the system knows of a file, as far as it is needed: all of it takes a kilobyte, and there may be many files. */
-export type SeenStats = Pick<BigIntStats, 'dev' | 'ino' | 'size' | 'mtimeNs' | 'ctimeNs' | 'birthtimeNs'>;
 
 /** A listed file and what the system knows of it. */
 export interface SeenFile extends LogEntry {
@@ -42,7 +44,7 @@ export interface ListOptions {
   isHidden?(name: string): boolean;
   /** Looks at many entries at once, in other threads; used where there are as many as `manyFrom`. */
   manyFrom?: number | undefined;
-  statMany?: ((names: readonly Buffer[]) => Promise<StatResult>) | undefined;
+  statMany?: ((names: readonly string[]) => Promise<StatResult>) | undefined;
 }
 
 /**
@@ -54,29 +56,32 @@ export async function listFiles(
   { wanted = () => true, isHidden = () => false, statMany, manyFrom }: ListOptions = {},
 ): Promise<SeenFile[]> {
   const names = await readNames(dir);
-  return statFiles(
-    dir,
-    names.filter((name) => wanted(name.toString()) && !isHidden(name.toString())),
-    { isHidden, statMany, manyFrom },
-  );
+  const some: string[] = [];
+  for (const [index, raw] of names.entries()) {
+    const name = shownName(raw);
+    if (wanted(name) && !isHidden(name)) some.push(raw);
+    // To tell hidden names takes several patterns for each.
+    if (index % NAMES_PER_TURN === NAMES_PER_TURN - 1) await nextTurn();
+  }
+  return statFiles(dir, some, { isHidden, statMany, manyFrom });
 }
 
-/** Those of the entries that are files, by name. */
+/** Those of the entries that are files, by name. The names are raw. */
 export async function statFiles(
   dir: string,
-  names: readonly Buffer[],
+  names: readonly string[],
   { isHidden = () => false, statMany, manyFrom = MIN_MANY }: Omit<ListOptions, 'wanted'>,
 ): Promise<SeenFile[]> {
   const files: SeenFile[] = [];
   const many = statMany && names.length >= manyFrom ? await lookAtMany(names, { statMany, files }) : names;
   const queue = many.values();
   const worker = async () => {
-    for (const name of queue) {
-      const found = await lookAt(dir, entryPath(dir, name), isHidden);
+    for (const raw of queue) {
+      const found = await lookAt(dir, rawPath(dir, raw), isHidden);
       if (!found?.stats.isFile()) continue;
       const { dev, ino, size, mtimeNs, ctimeNs, birthtimeNs } = found.stats;
-      const stats = { dev, ino, size, mtimeNs, ctimeNs, birthtimeNs };
-      files.push({ name: name.toString(), size: Number(size), stats, isLink: found.isLink });
+      const stats = new SeenStats(BigInt64Array.of(dev, ino, size, mtimeNs, ctimeNs, birthtimeNs), 0);
+      files.push({ name: shownName(raw), size: Number(size), stats, isLink: found.isLink });
     }
   };
   await Promise.all(Array.from({ length: PARALLEL_LOOKS }, worker));
@@ -84,12 +89,12 @@ export async function statFiles(
 }
 
 /**
- * Names only, as bytes. Asked for types too, Node looks at each entry itself where the file system does not tell
+ * Names only, raw: each byte a character. Asked for types too, Node looks at each entry itself where the file system does not tell
  * them, and fails altogether when one of them has gone meanwhile.
  */
-export async function readNames(dir: string): Promise<Buffer[]> {
+export async function readNames(dir: string): Promise<string[]> {
   try {
-    return await readdir(dir, 'buffer');
+    return await readdir(dir, 'latin1');
   } catch (error) {
     if (systemCode(error) === 'ENOENT') return [];
     throw dirUnreadable(error);
@@ -98,35 +103,28 @@ export async function readNames(dir: string): Promise<Buffer[]> {
 
 /** Adds the files among many entries; gives those that are links, which must be followed one by one. */
 async function lookAtMany(
-  names: readonly Buffer[],
+  names: readonly string[],
   { statMany, files }: { statMany: NonNullable<ListOptions['statMany']>; files: SeenFile[] },
-): Promise<Buffer[]> {
-  const links: Buffer[] = [];
+): Promise<string[]> {
+  const links: string[] = [];
   const chunks = Array.from({ length: Math.ceil(names.length / NAMES_PER_JOB) }, (_, chunk) =>
     names.slice(chunk * NAMES_PER_JOB, (chunk + 1) * NAMES_PER_JOB),
   ).values();
   const work = async () => {
     for (const some of chunks) {
       const { kinds, numbers } = await statMany(some);
-      for (const [index, name] of some.entries()) {
+      for (const [index, raw] of some.entries()) {
         const kind = kinds[index];
         if (kind === ENTRY_KINDS.denied) throw dirUnreadable(Object.assign(new Error('denied'), { code: 'EACCES' }));
-        if (kind === ENTRY_KINDS.link) links.push(name);
-        if (kind === ENTRY_KINDS.file) files.push(seenFile(name.toString(), numbers, index));
+        if (kind === ENTRY_KINDS.link) links.push(raw);
+        if (kind !== ENTRY_KINDS.file) continue;
+        const stats = new SeenStats(numbers, index * STAT_NUMBERS);
+        files.push({ name: shownName(raw), size: Number(stats.size), stats, isLink: false });
       }
     }
   };
   await Promise.all(Array.from({ length: JOBS_AT_ONCE }, work));
   return links;
-}
-
-function seenFile(name: string, numbers: BigInt64Array, index: number): SeenFile {
-  const first = index * STAT_NUMBERS;
-  const [dev = 0n, ino = 0n, size = 0n, mtimeNs = 0n, ctimeNs = 0n, birthtimeNs = 0n] = numbers.subarray(
-    first,
-    first + STAT_NUMBERS,
-  );
-  return { name, size: Number(size), stats: { dev, ino, size, mtimeNs, ctimeNs, birthtimeNs }, isLink: false };
 }
 
 /** Up to so many names, in no order: how many more there are costs nothing. Empty where the directory cannot be read. */
@@ -146,7 +144,7 @@ export async function readSomeNames(dir: string, most: number): Promise<string[]
 /** What an entry is, or `undefined` for one that leads out of the directory, nowhere, or has gone meanwhile. */
 async function lookAt(
   dir: string,
-  path: Buffer,
+  path: string | Buffer,
   isHidden: (name: string) => boolean,
 ): Promise<{ stats: BigIntStats; isLink: boolean } | undefined> {
   try {
@@ -163,7 +161,7 @@ async function lookAt(
 
 async function lookBehind(
   dir: string,
-  link: Buffer,
+  link: string | Buffer,
   isHidden: (name: string) => boolean,
 ): Promise<BigIntStats | undefined> {
   try {

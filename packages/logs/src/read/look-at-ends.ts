@@ -1,6 +1,5 @@
-import { detectFormat } from '../parse/detect-format.ts';
+import type { FormatDetector } from '../parse/detect-format.ts';
 import type { Format, LineHead } from '../parse/format.ts';
-import type { Zone } from '../parse/zone.ts';
 import type { LogFileDetails } from '../types.ts';
 
 /** Looked at from each end: enough for a stack trace before the first timestamp, little enough for a directory of files. */
@@ -15,43 +14,49 @@ export class HeadLook {
   readonly #head: Buffer;
   readonly #format: Format;
 
-  constructor(head: Buffer, options: { zone: Zone; writtenMs: number }) {
+  constructor(head: Buffer, { detector, writtenMs }: { detector: FormatDetector; writtenMs: number }) {
     this.#head = head;
-    this.#format = detectFormat(head, options);
+    this.#format = detector.detect(head, writtenMs);
   }
 
   withoutTail(): EndsLook {
-    const isText = this.#format.name !== 'text' || !this.#head.includes(0);
-    return {
-      format: isText ? this.#format.name : 'binary',
-      firstTimeMs: firstTime(this.#format, this.#head, linesOf(this.#head)),
-      lastTimeMs: null,
-    };
+    return { format: this.#shownFormat(), firstTimeMs: firstTime(this.#format, this.#head), lastTimeMs: null };
   }
 
   /** `isWhole`: it is all of the text. */
   withTail(tail: Buffer, { isWhole }: { isWhole: boolean }): EndsLook {
-    // What stands first in a part of the file is hardly the start of a line.
-    const lines = isWhole ? [...linesOf(tail)] : [...linesOf(tail)].slice(1);
-    return { ...this.withoutTail(), lastTimeMs: firstTime(this.#format, tail, lines.reverse()) };
+    return {
+      format: this.#shownFormat(),
+      firstTimeMs: firstTime(this.#format, this.#head),
+      lastTimeMs: lastTime(this.#format, tail, { isWhole }),
+    };
+  }
+
+  #shownFormat(): EndsLook['format'] {
+    const isText = this.#format.name !== 'text' || !this.#head.includes(0);
+    return isText ? this.#format.name : 'binary';
   }
 }
 
-type Lines = Iterable<{ start: number; end: number }>;
-
-function firstTime(format: Format, bytes: Buffer, lines: Lines): number | null {
+function firstTime(format: Format, bytes: Buffer): number | null {
   const head: LineHead = { timeMs: Number.NaN, rank: 0 };
-  for (const { start, end } of lines) {
+  for (let start = 0; start < bytes.length; ) {
+    const newline = bytes.indexOf(10, start);
+    const end = newline < 0 ? bytes.length : newline + 1;
     if (format.readHead(bytes, start, end, head) && !Number.isNaN(head.timeMs)) return head.timeMs;
+    start = end;
   }
   return null;
 }
 
-function* linesOf(bytes: Buffer): Generator<{ start: number; end: number }> {
-  for (let start = 0; start < bytes.length; ) {
-    const newline = bytes.indexOf(10, start);
-    const end = newline < 0 ? bytes.length : newline + 1;
-    yield { start, end };
-    start = end;
+function lastTime(format: Format, bytes: Buffer, { isWhole }: { isWhole: boolean }): number | null {
+  const head: LineHead = { timeMs: Number.NaN, rank: 0 };
+  for (let end = bytes.length; end > 0; ) {
+    const start = end > 1 ? bytes.lastIndexOf(10, end - 2) + 1 : 0;
+    // What stands first in a part of the file is hardly the start of a line.
+    if (start === 0 && !isWhole) return null;
+    if (format.readHead(bytes, start, end, head) && !Number.isNaN(head.timeMs)) return head.timeMs;
+    end = start;
   }
+  return null;
 }

@@ -1,7 +1,6 @@
 import type { FileMark } from '../cursor/cursor.ts';
 import type { GzMap } from '../gzip/gz-map.ts';
 import type { FormatName } from '../parse/format.ts';
-import type { EndsLook } from '../read/look-at-ends.ts';
 import type { ScrubRules } from '../scrub/scrubber.ts';
 import type { RecordFilter } from '../types.ts';
 
@@ -127,8 +126,8 @@ export interface GzMapJob {
 export interface StatJob {
   kind: 'stat';
   dir: string;
-  /** Made by `joinNames`. */
-  names: Uint8Array;
+  /** Raw, as `readNames` gives them. */
+  names: readonly string[];
 }
 
 export interface StatResult {
@@ -138,7 +137,7 @@ export interface StatResult {
   numbers: BigInt64Array<ArrayBuffer>;
 }
 
-/** What both ends of plain files of a directory tell; `null` for what must be looked at otherwise. */
+/** What both ends of plain files of a directory tell. */
 export interface DescribeJob {
   kind: 'describe';
   dir: string;
@@ -146,7 +145,13 @@ export interface DescribeJob {
   zone: string;
 }
 
-export type DescribeResult = (EndsLook | null)[];
+/** Packed, for there may be 100,000: to be read with `describedAt`. */
+export interface DescribeResult {
+  /** One byte for each name. */
+  formats: Uint8Array<ArrayBuffer>;
+  /** For each name the first and the last time, `NaN` where there is none. */
+  times: Float64Array<ArrayBuffer>;
+}
 
 /** Which of the texts a filter's regex matches. */
 export interface RegexJob {

@@ -1,5 +1,5 @@
-import { lstatSync } from 'node:fs';
-import { entryPath } from '../file/find-entry.ts';
+import { type BigIntStats, lstatSync } from 'node:fs';
+import { rawPath } from '../file/raw-name.ts';
 import { systemCode } from '../log-error.ts';
 import { JobCancelled } from './job-cancelled.ts';
 import type { StatJob, StatResult } from './jobs.ts';
@@ -10,35 +10,33 @@ export const ENTRY_KINDS = { other: 0, file: 1, link: 2, denied: 3 } as const;
 /** Numbers for each entry: dev, ino, size, times of its change, of that of its entry, and of its birth. */
 export const STAT_NUMBERS = 6;
 
-const SEPARATOR = 0;
-
-/** Many names as one piece of memory, which is handed over at once. */
-export function joinNames(names: readonly Buffer[]): Uint8Array {
-  const separator = Buffer.from([SEPARATOR]);
-  return Buffer.concat(names.flatMap((name) => [name, separator]));
-}
-
 /** Looks at many entries of a directory, with calls that wait: a fifth of what it costs to have each done for itself. */
 export function statEntries({ dir, names }: StatJob, isCancelled: () => boolean): StatResult {
-  const kinds: number[] = [];
-  const numbers: bigint[] = [];
-  const bytes = Buffer.from(names.buffer, names.byteOffset, names.length);
-  for (let start = 0; start < bytes.length; ) {
+  const kinds = new Uint8Array(names.length);
+  const numbers = new BigInt64Array(names.length * STAT_NUMBERS);
+  for (const [index, name] of names.entries()) {
     if (isCancelled()) throw new JobCancelled();
-    const end = bytes.indexOf(SEPARATOR, start);
-    kinds.push(statEntry(entryPath(dir, bytes.subarray(start, end)), numbers));
-    start = end + 1;
+    const found = statEntry(rawPath(dir, name));
+    if (typeof found === 'number') {
+      kinds[index] = found;
+      continue;
+    }
+    kinds[index] = kindOf(found.mode);
+    const first = index * STAT_NUMBERS;
+    numbers[first] = found.dev;
+    numbers[first + 1] = found.ino;
+    numbers[first + 2] = found.size;
+    numbers[first + 3] = found.mtimeNs;
+    numbers[first + 4] = found.ctimeNs;
+    numbers[first + 5] = found.birthtimeNs;
   }
-  return { kinds: Uint8Array.from(kinds), numbers: BigInt64Array.from(numbers) };
+  return { kinds, numbers };
 }
 
-function statEntry(path: Buffer, numbers: bigint[]): number {
+function statEntry(path: string | Buffer): BigIntStats | number {
   try {
-    const { dev, ino, size, mtimeNs, ctimeNs, birthtimeNs, mode } = lstatSync(path, { bigint: true });
-    numbers.push(dev, ino, size, mtimeNs, ctimeNs, birthtimeNs);
-    return kindOf(mode);
+    return lstatSync(path, { bigint: true, throwIfNoEntry: false }) ?? ENTRY_KINDS.other;
   } catch (error) {
-    numbers.push(0n, 0n, 0n, 0n, 0n, 0n);
     return systemCode(error) === 'EACCES' ? ENTRY_KINDS.denied : ENTRY_KINDS.other;
   }
 }

@@ -1,4 +1,4 @@
-import { groupFamilies } from '../file/families.ts';
+import { groupManyFamilies } from '../file/families.ts';
 import { familyNotFound } from '../file/family-not-found.ts';
 import type { SeenFile } from '../read/list.ts';
 import type { FileProblem, LogSelection } from '../types.ts';
@@ -12,8 +12,11 @@ export interface FamilyNames {
 }
 
 /** The families of a listing that are selected; throws where there is none of the name. */
-export function familiesIn(seen: readonly SeenFile[], { family: wanted }: LogSelection): FamilyNames[] {
-  const families = groupFamilies(seen.map(({ name }) => name)).map(({ name, files }) => ({
+export async function familiesIn(
+  seen: readonly SeenFile[],
+  { family: wanted }: LogSelection,
+): Promise<readonly FamilyNames[]> {
+  const families = (await groupManyFamilies(seen.map(({ name }) => name))).map(({ name, files }) => ({
     name,
     files: files.map((file) => file.name),
   }));
@@ -27,25 +30,44 @@ export function familiesIn(seen: readonly SeenFile[], { family: wanted }: LogSel
   return found;
 }
 
-/** Which files the names of a family, or of all, lead to. */
-export function namesIn(seen: readonly SeenFile[], family: string | undefined): string {
-  const names = family && groupFamilies(seen.map(({ name }) => name)).find(({ name }) => name === family)?.files;
-  const wanted = names && new Set(names.map(({ name }) => name));
-  return seen
-    .flatMap(({ name, stats }) => (!wanted || wanted.has(name) ? `${name}=${stats.dev}:${stats.ino}` : []))
-    .join('/');
+/** Whether the names of a family, or of all, lead to the same files in two listings. */
+export async function haveSameFiles(
+  before: readonly SeenFile[],
+  after: readonly SeenFile[],
+  family: string | undefined,
+): Promise<boolean> {
+  const [first, second] = [await filesOf(before, family), await filesOf(after, family)];
+  return first.length === second.length && first.every((file, index) => isSameFile(file, second[index]));
+}
+
+async function filesOf(seen: readonly SeenFile[], family: string | undefined): Promise<readonly SeenFile[]> {
+  if (family === undefined) return seen;
+  const families = await groupManyFamilies(seen.map(({ name }) => name));
+  const members = families.find(({ name }) => name === family)?.files;
+  // Without files of the family, all of them decide.
+  if (!members) return seen;
+  const names = new Set(members.map(({ name }) => name));
+  return seen.filter(({ name }) => names.has(name));
+}
+
+function isSameFile(a: SeenFile, b: SeenFile | undefined): boolean {
+  return a.name === b?.name && a.stats.dev === b.stats.dev && a.stats.ino === b.stats.ino;
 }
 
 /** Whole families, as many as may be open at a time. */
-export function withinLimit(families: FamilyNames[]): { within: FamilyNames[]; problem: FileProblem | undefined } {
+export function withinLimit(families: readonly FamilyNames[]): {
+  within: readonly FamilyNames[];
+  problem: FileProblem | undefined;
+} {
   let files = 0;
-  const within = families.filter((family, index) => {
+  const firstOut = families.findIndex((family, index) => {
     files += family.files.length;
-    return files <= MAX_OPEN_FILES || index === 0;
+    return files > MAX_OPEN_FILES && index > 0;
   });
+  if (firstOut < 0) return { within: families, problem: undefined };
+  const within = families.slice(0, firstOut);
   const left = families.length - within.length;
-  if (left === 0) return { within, problem: undefined };
-  const first = families.find((family) => !within.includes(family))?.name ?? '';
+  const first = families[firstOut]?.name ?? '';
   const detail = `${left} families were left out: at most ${MAX_OPEN_FILES} files are searched at once; ask by family`;
   return { within, problem: { file: first, code: 'TOO_MANY_FILES', detail } };
 }

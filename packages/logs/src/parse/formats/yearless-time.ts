@@ -1,5 +1,6 @@
 import type { FormatName, FormatOptions } from '../format.ts';
 import { wallClockMs } from '../timestamp.ts';
+import type { Zone } from '../zone.ts';
 
 const DAY_MS = 86_400_000;
 
@@ -17,14 +18,19 @@ export type YearlessClock = (month: number, day: number, msOfDay: number) => num
  * differ, and a file that is read while it grows is already older than its last line.
  */
 export function createYearlessClock({ zone, writtenMs }: FormatOptions): YearlessClock {
-  const latestMs = writtenMs + DAY_MS;
-  const latestLocalMs = latestMs + zone.offsetMsAt(latestMs);
-  const latestYear = new Date(latestLocalMs).getUTCFullYear();
+  let latest: { localMs: number; year: number } | undefined;
   return (month, day, msOfDay) => {
-    for (let year = latestYear; year >= latestYear - YEARS_TO_LEAP; year--) {
+    latest ??= latestTime(zone, writtenMs);
+    for (let year = latest.year; year >= latest.year - YEARS_TO_LEAP; year--) {
       const localMs = wallClockMs({ year, month, day }, msOfDay);
-      if (localMs <= latestLocalMs) return zone.toEpochMs(localMs);
+      if (localMs <= latest.localMs) return zone.toEpochMs(localMs);
     }
     return Number.NaN;
   };
+}
+
+function latestTime(zone: Zone, writtenMs: number): { localMs: number; year: number } {
+  const latestMs = writtenMs + DAY_MS;
+  const localMs = latestMs + zone.offsetMsAt(latestMs);
+  return { localMs, year: new Date(localMs).getUTCFullYear() };
 }
