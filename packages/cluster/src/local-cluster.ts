@@ -20,6 +20,7 @@ import type {
 import type { Scrubbing, Zone } from '@porthole/logs';
 import type { DigestQuery, FollowQuery, HistogramQuery, SearchQuery } from '@porthole/logs/types';
 import { MemberMasking } from './contract-only/member-masking.ts';
+import { removeStaleTails } from './contract-only/tails-dir.ts';
 import { ClockTable } from './fan-out/clock.ts';
 import { Introductions } from './fan-out/introductions.ts';
 import type { MemberAccessOptions } from './fan-out/member-access.ts';
@@ -82,6 +83,8 @@ interface ClusterDeps {
   lastWords: LastWords;
   introductions: Introductions;
   masking: MemberMasking;
+  /** What processes that were killed have left is being removed. */
+  cleaning: Promise<void>;
 }
 
 /** The cluster as this node sees it. */
@@ -135,6 +138,7 @@ export class LocalCluster implements ClusterState {
     const clocks = new ClockTable({ peers, selfId, timeoutMs, onDescription });
     const lastWords = new LastWords({ kept, peers, clocks, mask, listenMs: refreshMs, timeoutMs });
     const introductions = new Introductions({ peers, clocks, directory, timeoutMs, againMs: refreshMs });
+    const cleaning = isAlone ? Promise.resolve() : cleanUp(tell);
     if (!isAlone) {
       clocks.start(refreshMs, directory);
       if (maxBytes > 0) lastWords.start();
@@ -149,6 +153,7 @@ export class LocalCluster implements ClusterState {
         lastWords,
         introductions,
         masking,
+        cleaning,
       },
     );
   }
@@ -164,10 +169,10 @@ export class LocalCluster implements ClusterState {
 
   /** Deregisters and ends what runs in the background. */
   async close(): Promise<void> {
-    const { clocks, directory, lastWords, peers } = this.#deps;
+    const { clocks, directory, lastWords, peers, cleaning } = this.#deps;
     clocks.close();
     directory.close();
-    await Promise.all([this.#membership.close(), lastWords.close()]);
+    await Promise.all([this.#membership.close(), lastWords.close(), cleaning]);
     await peers.close();
   }
 
@@ -234,5 +239,13 @@ export class LocalCluster implements ClusterState {
   /** Roles count only where members are chosen by them. */
   async #introduceFor({ role }: MemberSelection, options?: CallOptions): Promise<void> {
     if (role !== undefined) await this.#deps.introductions.make(options);
+  }
+}
+
+async function cleanUp(tell: LocalClusterOptions['tell']): Promise<void> {
+  try {
+    await removeStaleTails();
+  } catch (error) {
+    tell(`copies of logs that an earlier process left are not removed: ${(error as NodeJS.ErrnoException).code}`);
   }
 }

@@ -1,7 +1,7 @@
-import { appendFile, mkdir, mkdtemp, open, rename, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { appendFile, mkdir, open, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { LogDir, type Scrubbing, type WorkerPool, type Zone } from '@porthole/logs';
+import { createTailsDir } from './tails-dir.ts';
 
 /** Behind the name of a file that was moved aside here and not on the node; groups with it as its oldest rotated file. */
 const ASIDE = '.999';
@@ -39,7 +39,7 @@ export class MirrorDir {
   }
 
   static async create(options: MirrorDirOptions): Promise<MirrorDir> {
-    const path = await mkdtemp(join(tmpdir(), 'porthole-tails-'));
+    const path = await createTailsDir();
     await mkdir(join(path, 'logs'), { mode: 0o700 });
     return new MirrorDir(path, options);
   }
