@@ -3,7 +3,7 @@ import { get, type IncomingMessage } from 'node:http';
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { serve, tempDir } from './testing/program.ts';
+import { Program, serve, tempDir } from './testing/program.ts';
 
 interface ConfigAnswer {
   config: string;
@@ -53,6 +53,27 @@ describe('a node started from the command line', () => {
     const text = await (await fetch(`${url}api/v1/log/view?file=porthole.log`)).text();
     expect(text).toMatch(/^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d{3}\tINFO\t[^\t]+:\d+\t\[node\] \[start\]: /);
     expect((await fetch(url)).headers.get('content-type')).toContain('text/html');
+  });
+
+  it('that crashes notes where in its own log, without the message, which goes to stderr', async () => {
+    const cwd = tempDir();
+    const crash = join(cwd, 'crash.mjs');
+    writeFileSync(
+      crash,
+      `process.on('SIGUSR2', () => { throw Object.assign(new TypeError('pw is hunter2-x'), { code: 'EBUG' }); });`,
+    );
+    const program = new Program(['serve', '--http-port', '0', '--grpc-port', '0'], {
+      cwd,
+      env: { NODE_OPTIONS: `--import=${crash}` },
+    });
+    await program.ready();
+    program.kill('SIGUSR2');
+    expect((await program.end()).code).toBe(2);
+    expect(program.stderr).toContain('hunter2-x');
+    const log = readFileSync(join(cwd, 'data/log/porthole.log'), 'utf8');
+    expect(log).toContain('an unexpected error ends the process');
+    expect(log).toMatch(/"name":"TypeError","code":"EBUG".*"stack":\["at /);
+    expect(log).not.toContain('hunter2');
   });
 
   it.each(['SIGTERM', 'SIGINT'] as const)(

@@ -3,6 +3,7 @@ import type { NodeObject, NodeState } from '@porthole/contract';
 import type { ReloadedGroup } from './auth/reloaded-files.ts';
 import { ARRIVAL_TIMEOUT_MS, type BoundPorts, bindFreePorts, type PortOptions } from './bind-ports.ts';
 import { createDoorRules } from './doors/door-rules.ts';
+import { describeFailure } from './doors/request-log.ts';
 import { startHeartbeat } from './heartbeat.ts';
 import { hostAddress } from './host-address.ts';
 import { createHttpDoor } from './http/http-door.ts';
@@ -37,6 +38,11 @@ export interface RunningNode {
   reload(): Promise<void>;
   /** Writes out what the own log still holds, for a process that is about to end at once. */
   flushLogSync(): void;
+  /**
+   * Notes in the own log that an unexpected error ends the process, and writes it out. Without the error's message, which
+   * may hold a secret or what a client has sent: whoever may read logs can read that one.
+   */
+  logCrash(error: unknown): void;
 }
 
 /** The life of a node: settings, own log, gRPC and HTTP bound, ready; and all of it backwards when it stops. */
@@ -70,7 +76,7 @@ export async function startNode(options: StartNodeOptions = {}): Promise<Running
       const grpcLog = ownLog.component('grpc');
       return createGrpcDoor({ ...parts, rules, log: grpcLog, arrivalTimeoutMs: ARRIVAL_TIMEOUT_MS, maxRequestBytes });
     },
-    onGrpcFailure: (error) => log.error('grpc', 'the gRPC service cannot be opened', { error }),
+    onGrpcFailure: (error) => log.error('grpc', 'the gRPC service cannot be opened', { error: describeFailure(error) }),
   };
   const defaults = { http: isDefault('http.port'), grpc: isDefault('grpc.port') };
   const ports = await bindFreePorts(settings, portOptions, defaults).catch(async (error) => {
@@ -114,6 +120,10 @@ export async function startNode(options: StartNodeOptions = {}): Promise<Running
     log.info('stop', 'the node has stopped');
     await close();
   };
+  const flushLogSync = () => {
+    parts.accessLog.flushSync();
+    ownLog.flushSync();
+  };
   return {
     url,
     node,
@@ -125,9 +135,12 @@ export async function startNode(options: StartNodeOptions = {}): Promise<Running
       return stopped;
     },
     reload: () => parts.reloadedFiles.look({ all: true }),
-    flushLogSync() {
-      parts.accessLog.flushSync();
-      ownLog.flushSync();
+    flushLogSync,
+    logCrash(error) {
+      log.error('crash', 'an unexpected error ends the process; stderr has the message', {
+        error: describeFailure(error),
+      });
+      flushLogSync();
     },
   };
 }

@@ -5,7 +5,7 @@ import { ReflectionService } from '@grpc/reflection';
 import { type NodeState, routeOf } from '@porthole/contract';
 import { HealthImplementation, protoPath } from 'grpc-health-check';
 import type { DoorRules } from '../doors/door-rules.ts';
-import { RequestLog } from '../doors/request-log.ts';
+import { describeFailure, RequestLog } from '../doors/request-log.ts';
 import type { Logger } from '../own-log/logger.ts';
 import { type Answering, answerInPieces, answerOnce } from './answer-call.ts';
 import type { Calls, MethodName, StreamCall, UnaryCall } from './calls/calls.ts';
@@ -54,7 +54,9 @@ export function createGrpcDoor(parts: GrpcDoorParts): GrpcDoor {
   const connections = server.createConnectionInjector(ServerCredentials.createInsecure());
   for (const http2Server of http2ServersOf(server)) {
     http2Server.on('session', (session) => limitResets(session));
-    guardStreams(http2Server, (error) => parts.log.error('call', 'a call failed before it began', { error }));
+    guardStreams(http2Server, (error) =>
+      parts.log.error('call', 'a call failed before it began', { error: describeFailure(error) }),
+    );
   }
   return {
     accept: (socket) => connections.injectConnection(socket),

@@ -37,10 +37,9 @@ function stopOnSignal(node: RunningNode): Promise<void> {
   });
 }
 
-/** A bug took the process down: leave its trace in the own log and on stderr. */
+/** A bug took the process down: where in the code is noted in the own log, and the message goes to stderr. */
 function die(node: RunningNode, error: Error): void {
-  node.logger('node').error('crash', 'an unexpected error ends the process', { error });
-  node.flushLogSync();
+  node.logCrash(error);
   console.error(error);
   process.exit(EXIT.error);
 }
