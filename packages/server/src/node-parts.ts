@@ -1,6 +1,14 @@
 import type { SecretFingerprint } from '@porthole/cluster';
 import type { NodeObject } from '@porthole/contract';
-import { createHiddenNames, createZone, LogDir, PATTERN_NAMES, Scrubbing, type Zone } from '@porthole/logs';
+import {
+  createHiddenNames,
+  createZone,
+  LogDir,
+  PATTERN_NAMES,
+  Scrubbing,
+  type WorkerPool,
+  type Zone,
+} from '@porthole/logs';
 import type { Access } from './auth/access.ts';
 import { type AccessLog, createAccessLog } from './auth/access-log.ts';
 import { ACCESS_LOG, hiddenLogs } from './auth/hidden-logs.ts';
@@ -47,6 +55,8 @@ export interface NodePartsOptions {
   configText: (() => string | Promise<string>) | undefined;
   node(): NodeObject;
   isStopping(): boolean;
+  /** Scanning threads shared with other nodes of this process, instead of `search.workers` of its own. */
+  threads: WorkerPool | undefined;
 }
 
 /** Opens everything that needs no port. Throws what keeps the node from starting, with nothing left open. */
@@ -76,7 +86,8 @@ export async function openNodeParts(loaded: LoadedSettings, options: NodePartsOp
       `logging.dir: the own log cannot be written to ${ownLog.file}: ${ownLog.stats().lastError}; trying on`,
     );
   }
-  const others = await openByOthers(ownLog.file);
+  // Reading the open files of every process takes longer than the rest of a start.
+  const others = ownLog.isNew ? [] : await openByOthers(ownLog.file);
   if (others.length > 0) warnings.push(sharedLogDir(settings.logging.dir, others));
   const { search, follow } = settings;
   const hidden = await hiddenLogs(settings, logPath);
@@ -98,6 +109,7 @@ export async function openNodeParts(loaded: LoadedSettings, options: NodePartsOp
     pollMs: follow.pollMs,
     hidden,
     scrubbing,
+    ...(options.threads && { threads: options.threads }),
   });
   const observes = settings.service.logDir === '' ? config.observes : 'service';
   const state = new LocalNode({

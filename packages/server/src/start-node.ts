@@ -1,5 +1,6 @@
 import { hostname } from 'node:os';
 import type { NodeObject, NodeState } from '@porthole/contract';
+import type { WorkerPool } from '@porthole/logs';
 import type { ReloadedGroup } from './auth/reloaded-files.ts';
 import { ARRIVAL_TIMEOUT_MS, type BoundPorts, bindFreePorts, type PortOptions } from './bind-ports.ts';
 import { createDoorRules } from './doors/door-rules.ts';
@@ -21,6 +22,8 @@ export interface StartNodeOptions extends Omit<SettingsSources, 'options'> {
   config?: () => string | Promise<string>;
   /** What the node object tells as the version of the node software; Porthole's own unless given. */
   version?: string;
+  /** Scanning threads shared with other nodes of this process, instead of `search.workers` of its own. Whoever made them closes them. */
+  threads?: WorkerPool;
 }
 
 export interface RunningNode {
@@ -47,7 +50,7 @@ export interface RunningNode {
 
 /** The life of a node: settings, own log, gRPC and HTTP bound, ready; and all of it backwards when it stops. */
 export async function startNode(options: StartNodeOptions = {}): Promise<RunningNode> {
-  const { settings: given, config: configText, version = ownVersion(), ...sources } = options;
+  const { settings: given, config: configText, version = ownVersion(), threads, ...sources } = options;
   const loaded = await loadSettings({ ...sources, ...(given && { options: given }) });
   const { settings } = loaded;
   const hostName = settings.node.hostName || hostname();
@@ -56,7 +59,7 @@ export async function startNode(options: StartNodeOptions = {}): Promise<Running
   // Complete when the ports are bound, which is before anyone can ask.
   const node: NodeObject = { hostIp: '', hostName, grpcPort: 0, httpPort: 0, version, onlineTime: Date.now() };
 
-  const parts = await openNodeParts(loaded, { configText, node: () => node, isStopping });
+  const parts = await openNodeParts(loaded, { configText, node: () => node, isStopping, threads });
   const { ownLog, logs, state, cluster } = parts;
   const log = ownLog.component('node');
   const rules = createDoorRules({ ...parts, settings, isStopping });

@@ -1,8 +1,8 @@
 import { appendFileSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
-import { type PartialSettings, type RunningNode, startNode } from '../../../server/src/index.ts';
-import { tempDir, testSettings } from '../../../server/src/testing/test-node.ts';
+import type { PartialSettings, RunningNode } from '../../../server/src/index.ts';
+import { startSharing, tempDir, testSettings } from '../../../server/src/testing/test-node.ts';
 
 /** A real node that can be stopped and started again on the same port, over the same logs. */
 export class RestartableNode {
@@ -30,7 +30,7 @@ export class RestartableNode {
 
   async start(): Promise<void> {
     const { http, node, ...settings } = this.#settings;
-    this.#running = await startNode({
+    this.#running = await startSharing({
       settings: testSettings(this.#dir, {
         ...settings,
         node: { timeZone: 'UTC', ...node },

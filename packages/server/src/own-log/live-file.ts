@@ -32,6 +32,7 @@ export class LiveFile {
   readonly path: string;
   readonly #options: LiveFileOptions;
   #handle: FileHandle | undefined;
+  #wasCreated: boolean | undefined;
   #dev = 0;
   #ino = 0;
   #bytes = 0;
@@ -47,6 +48,11 @@ export class LiveFile {
   constructor(options: LiveFileOptions) {
     this.#options = options;
     this.path = join(options.dir, options.fileName);
+  }
+
+  /** The file did not exist when it was first opened. */
+  get wasCreated(): boolean {
+    return this.#wasCreated ?? false;
   }
 
   /** The write that is with the system now: it is done when the file has that many bytes. */
@@ -122,8 +128,9 @@ export class LiveFile {
     }
   }
 
-  #adopt({ handle, stats, firstTime, isTorn }: OpenedLogFile): FileHandle {
+  #adopt({ handle, isNew, stats, firstTime, isTorn }: OpenedLogFile): FileHandle {
     this.#handle = handle;
+    this.#wasCreated ??= isNew;
     this.#isDistrusted = false;
     this.#dev = stats.dev;
     this.#ino = stats.ino;

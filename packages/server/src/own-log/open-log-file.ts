@@ -1,6 +1,7 @@
 import { closeSync, constants, fstatSync, mkdirSync, openSync, readSync, type Stats } from 'node:fs';
 import { type FileHandle, mkdir, open } from 'node:fs/promises';
 import { dirname } from 'node:path';
+import { hasCode } from './has-code.ts';
 
 const LINE_FEED = 0x0a;
 
@@ -19,6 +20,8 @@ const TIME_BYTES = 23;
 
 export interface OpenedLogFile {
   readonly handle: FileHandle;
+  /** Created by this call: no other process can have had it open. */
+  readonly isNew: boolean;
   readonly stats: Stats;
   /** What the first record's time column holds, as far as there is one. */
   readonly firstTime: string;
@@ -29,17 +32,27 @@ export interface OpenedLogFile {
 /** Creates the directory and the file where missing. The caller closes the handle. */
 export async function openLogFile(path: string): Promise<OpenedLogFile> {
   await mkdir(dirname(path), { recursive: true, mode: DIR_MODE });
-  const handle = await open(path, OPEN_FLAGS, FILE_MODE);
+  const { handle, isNew } = await openOrCreate(path);
   try {
     const stats = await handle.stat();
-    if (!stats.isFile() || stats.size === 0) return { handle, stats, firstTime: '', isTorn: false };
+    if (!stats.isFile() || stats.size === 0) return { handle, isNew, stats, firstTime: '', isTorn: false };
     const head = await handle.read(Buffer.alloc(TIME_BYTES), 0, TIME_BYTES, 0);
     const tail = await handle.read(Buffer.alloc(1), 0, 1, stats.size - 1);
     const firstTime = head.buffer.toString('latin1', 0, head.bytesRead);
-    return { handle, stats, firstTime, isTorn: tail.bytesRead === 1 && tail.buffer[0] !== LINE_FEED };
+    return { handle, isNew, stats, firstTime, isTorn: tail.bytesRead === 1 && tail.buffer[0] !== LINE_FEED };
   } catch (thrown) {
     await handle.close();
     throw thrown;
+  }
+}
+
+/** Exclusively at first: of two processes that start at the same moment, exactly one has created the file. */
+async function openOrCreate(path: string): Promise<Pick<OpenedLogFile, 'handle' | 'isNew'>> {
+  try {
+    return { handle: await open(path, OPEN_FLAGS | constants.O_EXCL, FILE_MODE), isNew: true };
+  } catch (error) {
+    if (!hasCode(error, 'EEXIST')) throw error;
+    return { handle: await open(path, OPEN_FLAGS, FILE_MODE), isNew: false };
   }
 }
 

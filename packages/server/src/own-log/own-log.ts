@@ -59,6 +59,8 @@ export interface OwnLog {
   component(name: string): Logger;
   /** Absolute path of the file being written. */
   readonly file: string;
+  /** The file did not exist when the log was opened: no other process can be writing to it. */
+  readonly isNew: boolean;
   stats(): OwnLogStats;
   /** Resolves when the records so far are written, or an attempt to write them failed (see `stats`). */
   flush(): Promise<void>;
@@ -96,6 +98,7 @@ export async function openOwnLog(options: OwnLogOptions): Promise<OwnLog> {
   return {
     component,
     file: join(dir, fileName),
+    isNew: file.wasCreated,
     stats: () => ({ ...writer.counts, dropped: queue.dropped, queuedBytes: queue.queuedBytes }),
     flush: () => closing ?? writer.flush(),
     close: () => {

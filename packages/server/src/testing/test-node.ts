@@ -10,6 +10,7 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { WorkerPool } from '@porthole/logs';
 import { onTestFinished } from 'vitest';
 import type { PartialSettings } from '../settings/settings.ts';
 import { type RunningNode, type StartNodeOptions, startNode } from '../start-node.ts';
@@ -26,6 +27,14 @@ export interface TestNode {
   dir: string;
   /** The directory that is shown. */
   logDir: string;
+}
+
+/** One pool for the nodes of all tests in this thread: starting threads takes longer than most tests. */
+const SHARED_THREADS = new WorkerPool(2);
+
+/** A node as `startNode` starts it, with shared scanning threads unless the test sets how many it has. */
+export function startSharing(options: StartNodeOptions): Promise<RunningNode> {
+  return startNode({ ...(options.settings?.search?.workers === undefined && { threads: SHARED_THREADS }), ...options });
 }
 
 /** A fresh directory, by its real path, removed when the test ends. */
@@ -52,7 +61,7 @@ export async function startTestNode({ files = {}, settings = {}, ...rest }: Test
   const logDir = join(dir, 'logs');
   mkdirSync(logDir);
   for (const [name, content] of Object.entries(files)) writeFileSync(join(logDir, name), content);
-  const running = await startNode({ ...rest, settings: testSettings(dir, settings) });
+  const running = await startSharing({ ...rest, settings: testSettings(dir, settings) });
   onTestFinished(() => running.stop());
   return { running, port: running.node.httpPort, dir, logDir };
 }
