@@ -15,7 +15,7 @@ const WHOLE = ['node', 'config', 'config/settings', 'log/list', 'log/files', 'lo
 /** A node that looks at its member all the time. */
 function startAsking(address: string): Promise<AttackedNode> {
   const flags = ['--cluster-members', `liar=http://${address}`, '--cluster-refresh', '200ms'];
-  return AttackedNode.start({ flags: [...flags, '--cluster-member-timeout', '5s'] });
+  return AttackedNode.start({ flags: [...flags, '--cluster-member-timeout', '2s'] });
 }
 
 it('a member that responds with brackets alone costs no more than their bytes', async () => {

@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import type {
   ClusterConfigDiff,
   ClusterDigest,
@@ -183,6 +184,7 @@ function watchStates(node: ClusterProcess) {
     while (!isOver) {
       const { nodes } = await node.nodes();
       seen.add(`${nodes.map(({ id }) => id).join(' ')}:${nodes.at(-1)?.state}`);
+      await delay(20);
     }
   })();
   return {
