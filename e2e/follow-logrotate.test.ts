@@ -9,7 +9,7 @@ import { RotatedLogs } from './testing/rotated-logs.ts';
 
 /** FOLLOW_MINUTES makes it longer. */
 const { FOLLOW_MINUTES } = process.env;
-const ROUNDS = FOLLOW_MINUTES ? Math.ceil(Number(FOLLOW_MINUTES) * 50) : 8;
+const ROUNDS = FOLLOW_MINUTES ? Math.ceil(Number(FOLLOW_MINUTES) * 50) : 6;
 const ROUND_MS = 1200;
 
 /** Lines a second, in each log. */

@@ -49,7 +49,7 @@ const PIECES = ['/', '\\', '..', '.', '\0', '%2f', '%2F', '%5c', '%2e%2e', '%252
   .concat(['etc', 'passwd', 'proc', 'self', 'fd', 'environ', 'root', 'canary.txt', 'sibling', 'a.log', 'inside', 'sub'])
   .concat(['x'.repeat(255), 'x'.repeat(5000), '\ud800', '\udc00', '\udbff', '\udfff']);
 
-test('no byte from outside the directory is served for 100,000 hostile names', async () => {
+test('no byte from outside the directory is served for tens of thousands of hostile names', async () => {
   const { dir, outside } = directoryAmongSecrets();
   const logs = openDir(dir);
   const reads = new SharedReads();
@@ -73,7 +73,7 @@ test('no byte from outside the directory is served for 100,000 hostile names', a
     fc.array(piece, { minLength: 1, maxLength: 6 }).map((pieces) => pieces.join('')),
     fc.tuple(fc.constantFrom(...ways), fc.constantFrom(...ENCODINGS)).map(([way, encode]) => encode(way)),
   );
-  const names = fc.sample(name, 100_000);
+  const names = fc.sample(name, 30_000 * Number(process.env.MORE ?? 1));
   let served = 0;
   let refused = 0;
   for (let start = 0; start < names.length; start += 64) {

@@ -14,9 +14,9 @@ import type { FollowItem, FollowQuery } from '../types.ts';
 const KINDS = ['rename', 'gzip', 'copy', 'delete'] as const;
 const EVERY_MS = 60;
 
-/** Of each log, a thousand in all. FOLLOW_MINUTES makes it longer. */
+/** Of each log, hundreds in all. FOLLOW_MINUTES makes it longer. */
 const { FOLLOW_MINUTES } = process.env;
-const ROTATIONS = FOLLOW_MINUTES ? Math.ceil((Number(FOLLOW_MINUTES) * 60_000) / EVERY_MS) : 250;
+const ROTATIONS = FOLLOW_MINUTES ? Math.ceil((Number(FOLLOW_MINUTES) * 60_000) / EVERY_MS) : 150;
 
 /** Checks numbers as they come: rising, and where some are missing, something told so. */
 class Ledger {

@@ -98,12 +98,15 @@ async function workInParallel(count: number, work: (index: number) => Promise<vo
   await Promise.all(Array.from({ length: 16 }, worker));
 }
 
+/** The environment variable MORE makes it a longer run. */
+const MORE = Number(process.env.MORE ?? 1);
+
 // Five times as many go to the directory itself, in `packages/logs/src/file/safe-name.test.ts`; here it is the way there.
-it('20,000 hostile names read nothing outside the directory', async () => {
+it('thousands of hostile names read nothing outside the directory', async () => {
   const { running } = await startWithCanary();
   const nextName = createNames(1, PARTS);
   const outcomes = new Map<string, number>();
-  await workInParallel(20_000, async () => {
+  await workInParallel(6000 * MORE, async () => {
     const file = nextName();
     const outcome = await view(running.state, new URLSearchParams({ file, size: '100' }));
     outcomes.set(outcome, (outcomes.get(outcome) ?? 0) + 1);
@@ -124,7 +127,7 @@ async function view(state: TestNode['running']['state'], query: URLSearchParams)
   }
 }
 
-it('3,000 hostile queries over a kept connection show nothing outside the directory', async () => {
+it('hostile queries over a kept connection show nothing outside the directory', async () => {
   const { port } = await startWithCanary();
   const agent = new Agent({ keepAlive: true, maxSockets: 4 });
   const tricks = PARTS.flatMap((part) => [
@@ -133,7 +136,7 @@ it('3,000 hostile queries over a kept connection show nothing outside the direct
   ]);
   const nextName = createNames(2, [...tricks, '%', '%2', '%zz', '%ff', '%80', ';', '&file=', '&size=', '[]', '\xff']);
   const statuses = new Set<number>();
-  await workInParallel(3000, async (index) => {
+  await workInParallel(1500 * MORE, async (index) => {
     const route = index % 2 === 0 ? 'view' : 'raw';
     const { status, body } = await ask(port, `/api/v1/log/${route}?file=${nextName()}`, { agent });
     statuses.add(status);

@@ -39,7 +39,7 @@ function heldBytes(): number {
   return heapUsed + arrayBuffers;
 }
 
-it('10,000 answers, half of them dropped midway, leave nothing behind', async () => {
+it('5,000 answers, half of them dropped midway, leave nothing behind', async () => {
   const { port, logDir } = await startTestNode({
     files: FILES,
     settings: { http: { maxStreams: 1000, maxStreamsPerClient: 1000 } },
@@ -64,7 +64,7 @@ it('10,000 answers, half of them dropped midway, leave nothing behind', async ()
 
   await rounds(100); // fills caches and pools, whose size is bounded
   const before = heldBytes();
-  await rounds(900);
+  await rounds(400);
 
   await eventually(async () => {
     const text = (await ask(port, '/metrics')).body.toString();
@@ -72,7 +72,7 @@ it('10,000 answers, half of them dropped midway, leave nothing behind', async ()
     expect(text).toMatch(/^porthole_open_log_files 0$/m);
     expect(text).not.toMatch(/status="5\d\d"|reason="source"\} [1-9]/);
     const cut = Number(/^porthole_http_cut_answers_total\{reason="client"\} (\d+)$/m.exec(text)?.[1]);
-    expect(cut).toBeGreaterThan(1000); // of the others the last byte was with the system already
+    expect(cut).toBeGreaterThan(400); // of the others the last byte was with the system already
   });
   agent.destroy();
   await eventually(() => expect(heldConnections(port)).toBe(0));

@@ -54,13 +54,13 @@ test('logging never throws, whatever it is given', async () => {
   expect(log.stats()).toMatchObject({ written: 0, errors: 1 });
 });
 
-test('a hundred thousand records arrive whole and in order', async () => {
+test('tens of thousands of records arrive whole and in order', async () => {
   const dir = await tempDir();
   const log = await openTestLog({ dir, maxQueueBytes: 64 * 1024 * 1024 });
   const logger = log.component('bulk');
-  for (const message of numbered(0, 100_000)) logger.info('n', message);
+  for (const message of numbered(0, 30_000)) logger.info('n', message);
   await log.close();
-  expect(await messagesIn(log.file)).toEqual(numbered(0, 100_000));
+  expect(await messagesIn(log.file)).toEqual(numbered(0, 30_000));
 });
 
 test('rotation by size loses, splits and reorders nothing, and keeps every file within the limit', async () => {
