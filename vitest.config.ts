@@ -26,23 +26,24 @@ const COMMON: ViteUserConfig['test'] = {
   env: { TEST_TIMEOUT_SCALE: String(SCALE) },
 };
 
-/**
- * A thread for each of hundreds of files, and the same imports again in each, took longer than most of their tests: these
- * share one. Not those that look at all that a thread holds.
- */
-const TOGETHER = [
-  'packages/{cli,client,cluster,console,contract,server}/src/**/*.test.ts',
-  'e2e/{browser,cli,cluster,command,console}-*.test.ts',
-];
-const LEAKS = 'packages/*/src/**/*leaks.test.ts';
-
-/** Not the engine either: some of its tests replace calls of the system, others measure what they leave behind. */
+/** These replace calls of the system, or measure what the thread holds: each has a thread of its own. */
 const ALONE = [
-  'packages/logs/src/**/*.test.ts',
-  LEAKS,
+  'packages/*/src/**/*leaks.test.ts',
+  'packages/logs/src/log-dir.test.ts',
+  'packages/logs/src/file/{families.properties,gunzip,handle-cache,open-inside}.test.ts',
+  'packages/logs/src/follow/rotation.test.ts',
+  'packages/logs/src/gzip/gz-text.test.ts',
+  'packages/logs/src/index/edited-files.properties.test.ts',
+  'packages/logs/src/search/hostile-files.test.ts',
   'test/**/*.test.ts',
   'e2e/!(browser-*|cli-*|cluster-*|command-*|console-*).test.ts',
 ];
+
+/**
+ * A thread for each of hundreds of files, and the same imports and scanning threads again in each, took longer than most
+ * of their tests: all others share one.
+ */
+const TOGETHER = ['packages/*/src/**/*.test.ts', 'e2e/*.test.ts'];
 
 export default defineConfig({
   test: {
@@ -58,7 +59,7 @@ export default defineConfig({
           ...COMMON,
           name: 'together',
           include: TOGETHER,
-          exclude: [LEAKS],
+          exclude: ALONE,
           isolate: false,
           // One more than there are cores: browsers and programs are waited for, about half of the time.
           maxWorkers: 3,
