@@ -69,7 +69,12 @@ async function startPlanted(): Promise<TestNode> {
 const QUERIES: Readonly<Record<string, readonly string[]>> = {
   logView: ['file=a.log&size=1000000', 'file=a.log.2.gz&size=1000000', 'file=half.log', 'file=a.log&size=33'],
   logRaw: ['file=a.log', 'file=b.json.log', 'file=half.log'],
-  logSearch: ['limit=1000&raw=true', 'file=a.log.2.gz&before=3&after=3&limit=20', 'q=login&order=oldest', 'regex=login.with'],
+  logSearch: [
+    'limit=1000&raw=true',
+    'file=a.log.2.gz&before=3&after=3&limit=20',
+    'q=login&order=oldest',
+    'regex=login.with',
+  ],
   logFollow: ['back=50&raw=true', 'file=a.log&back=5'],
   logHistogram: ['buckets=10'],
   logDigest: ['limit=1000'],
