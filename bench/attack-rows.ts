@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import { linkSync, writeFileSync } from 'node:fs';
 import { Agent, get, type RequestOptions } from 'node:http';
 import { join } from 'node:path';
@@ -15,6 +16,8 @@ const MOST_HEALTH_MS = 1000;
 
 /** Not the address that attacks come from: what is counted by address is not this. */
 const HEALTH_FROM = '127.0.0.2';
+
+const FOLLOWS = 200;
 
 const FILES = 100_000;
 const MOST_FILES_MS = 5000;
@@ -69,7 +72,9 @@ async function streamRows(context: BenchContext): Promise<Row[]> {
   let statuses: number[] = [];
   const health = await healthDuring(server, async () => {
     const leaving = new AbortController();
-    const follows = Array.from({ length: 200 }, () => send(server, '/api/v1/log/follow', { signal: leaving.signal }));
+    // One listener for each request that it aborts.
+    setMaxListeners(FOLLOWS, leaving.signal);
+    const follows = Array.from({ length: FOLLOWS }, () => send(server, '/api/v1/log/follow', { signal: leaving.signal }));
     await delay(2000);
     const views = Array.from({ length: 20 }, () =>
       send(server, '/api/v1/log/view?file=a.log', { localAddress: HEALTH_FROM }),
@@ -81,7 +86,7 @@ async function streamRows(context: BenchContext): Promise<Row[]> {
   await server.stop();
   const served = statuses.filter((status) => status === 200).length;
   return [
-    healthRow('200 follows of one address', health),
+    healthRow(`${FOLLOWS} follows of one address`, health),
     {
       figure: 'views of another address served meanwhile, of 20',
       porthole: String(served),
