@@ -74,7 +74,9 @@ async function streamRows(context: BenchContext): Promise<Row[]> {
     const leaving = new AbortController();
     // One listener for each request that it aborts.
     setMaxListeners(FOLLOWS, leaving.signal);
-    const follows = Array.from({ length: FOLLOWS }, () => send(server, '/api/v1/log/follow', { signal: leaving.signal }));
+    const follows = Array.from({ length: FOLLOWS }, () =>
+      send(server, '/api/v1/log/follow', { signal: leaving.signal }),
+    );
     await delay(2000);
     const views = Array.from({ length: 20 }, () =>
       send(server, '/api/v1/log/view?file=a.log', { localAddress: HEALTH_FROM }),

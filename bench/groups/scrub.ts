@@ -1,12 +1,14 @@
 import { createHash } from 'node:crypto';
-import { writeFileSync } from 'node:fs';
+import { appendFileSync, copyFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { BenchContext } from '../context.ts';
 import type { Group } from '../group.ts';
 import { ensureLogFolder } from '../input-files.ts';
-import { startPorthole } from '../porthole.ts';
+import { type PortholeServer, startPorthole } from '../porthole.ts';
 import { compareLoads, median, showNumber } from '../rounds.ts';
 import { atLeast, type Row } from '../row.ts';
+import { ensureSearchFolder } from '../search-files.ts';
+import { WARM_UP_FILE } from '../warm-node.ts';
 
 /** Many readers at once, and one alone, who waits for all that is done. */
 const READERS = [16, 1];
@@ -25,6 +27,11 @@ const LEAST_RATIO = 0.7;
 /** Threads share the blocks of a log as it comes: after some, each has seen nearly all. */
 const WARM_UP_SEARCHES = 4;
 
+/** Of another log: until threads have compiled their code. */
+const COLD_WARM_UP_SEARCHES = 8;
+
+const LIVE_LINE = '2026-01-01 00:00:00.000\tINFO\ta.go:1\tanother line\n';
+
 /** What it costs to mask secrets in log text: the same answers of the same node with and without any to mask. */
 export const scrubGroup: Group = {
   name: 'scrub',
@@ -39,8 +46,8 @@ export const scrubGroup: Group = {
 async function rowsOf(context: BenchContext, shortest: number): Promise<Row[]> {
   const { dir, file, sizeBytes: size } = await ensureLogFolder(context);
   const configFile = writeConfig(context, shortest);
-  const ours = await startPorthole(context, dir, ['--service-config', configFile]);
-  const theirs = await startPorthole(context, dir, ['--service-config', configFile, '--logs-scrub=false']);
+  const ours = await startNode(context, dir, configFile, 'ours');
+  const theirs = await startNode(context, dir, configFile, 'theirs');
   const secrets = `${SECRETS} secrets of ${shortest} signs and more masked`;
   const rows: Row[] = [];
   for (const sizeBytes of [MEBIBYTE, 16 * MEBIBYTE]) {
@@ -54,7 +61,64 @@ async function rowsOf(context: BenchContext, shortest: number): Promise<Row[]> {
   rows.push(await searchRow(context, `search, ${secrets}`, { ours, theirs, file, sizeBytes: size }));
   await ours.stop();
   await theirs.stop();
+  rows.push(await coldSearchRow(context, `first search of a log, ${secrets}`, configFile));
+  rows.push(...(await liveRows(context, secrets, configFile)));
   return rows;
+}
+
+/** A node that was never asked about the log, but whose threads have compiled their code: each round has new ones. */
+async function coldSearchRow(context: BenchContext, name: string, configFile: string): Promise<Row> {
+  context.tell(`  ${name}`);
+  const { dir, file, sizeBytes } = await ensureSearchFolder(context);
+  const rates: SearchRates = { ours: [], theirs: [] };
+  for (let round = 0; round < context.effort.rounds; round++) {
+    for (const side of inTurn(round)) {
+      const node = await startNode(context, dir, configFile, side);
+      for (let warmUp = 0; warmUp < COLD_WARM_UP_SEARCHES; warmUp++) await search(node.url, WARM_UP_FILE);
+      rates[side].push(rateOf(sizeBytes, await search(node.url, file)));
+      await node.stop();
+    }
+  }
+  return searchRatioRow(name, rates);
+}
+
+/** A log that has just been written to, and is appended to before every request: nothing can be known by its stamp. */
+async function liveRows(context: BenchContext, secrets: string, configFile: string): Promise<Row[]> {
+  const log = await ensureLogFolder(context);
+  const dir = context.tempDir();
+  const path = join(dir, log.file);
+  copyFileSync(join(log.dir, log.file), path);
+  const ours = await startNode(context, dir, configFile, 'ours');
+  const theirs = await startNode(context, dir, configFile, 'theirs');
+  const name = `search of a log that is written to, ${secrets}`;
+  const append = () => appendFileSync(path, LIVE_LINE);
+  const nodes = { ours, theirs, file: log.file, sizeBytes: log.sizeBytes, append };
+  const rows = [await searchRow(context, name, nodes)];
+  append();
+  for (const sizeBytes of [MEBIBYTE, 16 * MEBIBYTE]) {
+    const view = `view ${sizeBytes / MEBIBYTE} MiB of a log that is written to, one reader, ${secrets}`;
+    const path = `/api/v1/log/view?file=${log.file}&size=${sizeBytes}`;
+    rows.push(await ratioRow(context, view, { path, ours, theirs, connections: 1, least: LEAST_RATIO }));
+    append();
+  }
+  await ours.stop();
+  await theirs.stop();
+  return rows;
+}
+
+function startNode(
+  context: BenchContext,
+  dir: string,
+  configFile: string,
+  side: keyof SearchRates,
+): Promise<PortholeServer> {
+  const flags = ['--service-config', configFile];
+  return startPorthole(context, dir, side === 'ours' ? flags : [...flags, '--logs-scrub=false']);
+}
+
+/** Which is first: the other one every other round. */
+function inTurn(round: number): (keyof SearchRates)[] {
+  return round % 2 === 0 ? ['ours', 'theirs'] : ['theirs', 'ours'];
 }
 
 interface Nodes {
@@ -89,37 +153,64 @@ async function ratioRow(
   };
 }
 
-/** A text that is nowhere: all of the log is looked through, and nothing is shown. The first of all, which look for secrets, count as warm-up. */
+/** MiB/s of a node with secrets, and of one without. */
+interface SearchRates {
+  ours: number[];
+  theirs: number[];
+}
+
+interface SearchedNodes extends Nodes {
+  file: string;
+  sizeBytes: number;
+  /** Before every search. */
+  append?: () => void;
+}
+
+/** All of the log is searched, and nothing is found. The first searches, which look for secrets, count as warm-up. */
 async function searchRow(
   context: BenchContext,
   name: string,
-  { ours, theirs, file, sizeBytes }: Nodes & { file: string; sizeBytes: number },
+  { ours, theirs, file, sizeBytes, append = () => {} }: SearchedNodes,
 ): Promise<Row> {
   context.tell(`  ${name}`);
-  const rates = new Map<string, number[]>([
-    [ours.url, []],
-    [theirs.url, []],
-  ]);
-  const search = async (url: string) => {
-    const started = performance.now();
-    const response = await fetch(`${url}/api/v1/log/search?file=${file}&q=no+such+text&limit=10&budget=60s`);
-    const end = (await response.text()).trim().split('\n').at(-1) ?? '';
-    if (!end.includes('"reason":"exhausted"')) throw new Error(`the search did not see all of the log: ${end}`);
-    return sizeBytes / MEBIBYTE / ((performance.now() - started) / 1000);
-  };
-  for (const url of rates.keys()) for (let warmUp = 0; warmUp < WARM_UP_SEARCHES; warmUp++) await search(url);
-  for (let round = 0; round < 2 * context.effort.rounds; round++) {
-    const [first, second] = round % 2 === 0 ? [ours.url, theirs.url] : [theirs.url, ours.url];
-    for (const url of [first, second]) rates.get(url)?.push(await search(url));
+  const rates: SearchRates = { ours: [], theirs: [] };
+  const nodes = { ours, theirs };
+  for (const { url } of [ours, theirs]) {
+    for (let warmUp = 0; warmUp < WARM_UP_SEARCHES; warmUp++) {
+      append();
+      await search(url, file);
+    }
   }
-  const [our = [], their = []] = rates.values();
-  const ratio = median(our) / median(their);
+  for (let round = 0; round < 2 * context.effort.rounds; round++) {
+    for (const side of inTurn(round)) {
+      append();
+      rates[side].push(rateOf(sizeBytes, await search(nodes[side].url, file)));
+    }
+  }
+  return searchRatioRow(name, rates);
+}
+
+/** For a text that is nowhere. Returns how long it took. */
+async function search(url: string, file: string): Promise<number> {
+  const started = performance.now();
+  const response = await fetch(`${url}/api/v1/log/search?file=${file}&q=no+such+text&limit=10&budget=60s`);
+  const end = (await response.text()).trim().split('\n').at(-1) ?? '';
+  if (!end.includes('"reason":"exhausted"')) throw new Error(`the search did not see all of the log: ${end}`);
+  return performance.now() - started;
+}
+
+function rateOf(sizeBytes: number, tookMs: number): number {
+  return sizeBytes / MEBIBYTE / (tookMs / 1000);
+}
+
+function searchRatioRow(name: string, { ours, theirs }: SearchRates): Row {
+  const ratio = median(ours) / median(theirs);
   return {
     figure: `${name}, MiB/s`,
-    porthole: showNumber(median(our)),
-    against: `none masked ${showNumber(median(their))}`,
+    porthole: showNumber(median(ours)),
+    against: `none masked ${showNumber(median(theirs))}`,
     ratio,
-    rounds: `${our.map(showNumber).join(', ')} against ${their.map(showNumber).join(', ')}`,
+    rounds: `${ours.map(showNumber).join(', ')} against ${theirs.map(showNumber).join(', ')}`,
     bar: atLeast(ratio, LEAST_RATIO),
   };
 }
