@@ -20,7 +20,17 @@ async function compile(name) {
   const dir = mkdtempSync(join(tmpdir(), 'porthole-kernel-'));
   try {
     const output = join(dir, 'kernel.wasm');
-    const options = ['--runtime', 'stub', '--enable', 'simd', '-O3', '--noAssert', '--importMemory'];
+    const options = [
+      '--runtime',
+      'stub',
+      '--enable',
+      'simd',
+      '-O3',
+      '--noAssert',
+      '--importMemory',
+      '--initialMemory',
+      '1',
+    ];
     const { error, stderr } = await asc.main([new URL(name, SOURCES).pathname, '-o', output, ...options]);
     if (error) throw new Error(`${name}: ${error.message}\n${stderr}`);
     return readFileSync(output);

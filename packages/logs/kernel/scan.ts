@@ -21,6 +21,8 @@ export const TIMES: u32 = POSITIONS + MAX_HEADS * 4;
 export const LEVELS: u32 = TIMES + MAX_HEADS * 8;
 /** All positions given and returned count from here. */
 export const TEXT: u32 = 262144;
+/** Free before the text: what stands before a part is read there, to tell what is to be masked at its start. */
+export const TEXT_ROOM: u32 = 32768;
 /** The text region: two blocks and a look beyond. */
 export const TEXT_CAPACITY: u32 = 655360;
 /** Line starts, as many as a block has bytes. */

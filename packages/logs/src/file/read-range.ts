@@ -1,5 +1,6 @@
 import { truncated, unreadable } from '../log-error.ts';
 import type { ReadOptions } from '../types.ts';
+import { isSettledForWriters, stampOf } from './file-stamp.ts';
 import type { LogHandle } from './log-handle.ts';
 import type { SharedReads } from './shared-reads.ts';
 
@@ -22,11 +23,13 @@ export async function* readRange(
 ): AsyncGenerator<Buffer, void, undefined> {
   const { packed = false } = options;
   const since = reads.moment;
+  const stamp = isSettledForWriters(handle) ? stampOf(handle) : undefined;
   let position = start;
   while (position < end) {
     // Only from the second chunk on: making a signal costs more than reading one.
     if (position > start) options.signal?.throwIfAborted();
-    const chunk = await reads.read(handle.fd, position, end - position, { packed, since }).catch((error: unknown) => {
+    const wanted = { packed, since, stamp };
+    const chunk = await reads.read(handle.fd, position, end - position, wanted).catch((error: unknown) => {
       throw unreadable(handle.name, error);
     });
     try {

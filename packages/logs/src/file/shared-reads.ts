@@ -1,6 +1,8 @@
+import { CleanRanges } from '../scrub/clean-ranges.ts';
 import type { Scrubber } from '../scrub/scrubber.ts';
 import { BufferPool, CHUNK_BYTES } from './buffer-pool.ts';
-import { readFd } from './fs-calls.ts';
+import { stampOfStats } from './file-stamp.ts';
+import { readFd, statFd } from './fs-calls.ts';
 
 /** Bytes that others may be looking at too: they are never written to, and given back when they are done with. */
 export interface LentChunk {
@@ -33,6 +35,8 @@ interface Reading {
 export class SharedReads {
   readonly #scrubber: () => Scrubber | undefined;
   readonly #pool = new BufferPool();
+  /** Where nothing is masked in files that were left alone for long enough. */
+  readonly #clean = new CleanRanges();
   /** The last to begin of those under way or still lent. */
   readonly #latest = new Map<string, Reading>();
   readonly #next = new Map<string, Reading>();
@@ -61,15 +65,16 @@ export class SharedReads {
   /**
    * Up to `most` bytes from `position` on: as many as fit into a chunk. The descriptor stays open until it settles.
    * `packed` bytes are given as they are: secrets are masked in what becomes of them. They are as they were at some time
-   * after the moment `since`, which is now unless given.
+   * after the moment `since`, which is now unless given. With a `stamp` of the file that changes with every change of it,
+   * bytes known to hold no secrets are not looked through again.
    */
   async read(
     fd: number,
     position: number,
     most: number,
-    { packed = false, since = this.#begun } = {},
+    { packed = false, since = this.#begun, stamp }: ReadChunkOptions = {},
   ): Promise<LentChunk> {
-    const wanted = { fd, position, most: Math.min(most, CHUNK_BYTES), since };
+    const wanted = { fd, position, most: Math.min(most, CHUNK_BYTES), since, stamp };
     const reading = this.#join(wanted, packed ? undefined : this.#scrubber());
     reading.users++;
     const release = () => this.#leave(reading);
@@ -94,12 +99,33 @@ export class SharedReads {
       this.#latest.set(key, reading);
       reading.number = ++this.#begun;
       reading.buffer = this.#pool.take();
-      return fill(reading.buffer, wanted, scrubber);
+      return this.#fill(reading.buffer, wanted, scrubber);
     };
     const before: Promise<unknown> = latest?.filled ?? Promise.resolve();
     const reading: Reading = { key, users: 0, buffer: undefined, number: 0, filled: before.then(start, start) };
     this.#next.set(key, reading);
     return reading;
+  }
+
+  /** Reads a little more on both sides where secrets are masked: they may lie across the borders. */
+  async #fill(buffer: Buffer, wanted: Wanted, scrubber: Scrubber | undefined): Promise<Filled> {
+    const { fd, position, most, stamp } = wanted;
+    const before = Math.min(scrubber?.leftBytes ?? 0, position);
+    const behind = scrubber?.rightBytes ?? 0;
+    const length = Math.min(most, buffer.length - before - behind);
+    const read = { position: position - before, length: before + length + behind };
+    const got = await readFd(fd, buffer, read);
+    const end = Math.max(before, Math.min(got, before + length));
+    const filled = { bytes: buffer.subarray(before, end), short: end - before < length };
+    if (!scrubber) return filled;
+    const range = { from: position, to: position + filled.bytes.length };
+    const key = `${scrubber.id}:${stamp}`;
+    // The stamp is looked at behind the read: only then the bytes are known to be those it stands for.
+    const isKnown = stamp !== undefined && this.#clean.covers(key, range.from, range.to);
+    if (isKnown && (await hasStamp(fd, stamp))) return filled;
+    const hadSecrets = scrubber.mask(buffer.subarray(0, got), { from: before, to: end, atEnd: got < read.length });
+    if (stamp !== undefined && !hadSecrets && (await hasStamp(fd, stamp))) this.#clean.add(key, range);
+    return filled;
   }
 
   #leave(reading: Reading): void {
@@ -110,21 +136,20 @@ export class SharedReads {
   }
 }
 
+interface ReadChunkOptions {
+  packed?: boolean;
+  since?: number;
+  stamp?: string | undefined;
+}
+
+async function hasStamp(fd: number, stamp: string): Promise<boolean> {
+  return stampOfStats(await statFd(fd)) === stamp;
+}
+
 interface Wanted {
   fd: number;
   position: number;
   most: number;
   since: number;
-}
-
-/** Reads a little more on both sides where secrets are masked: they may lie across the borders. */
-async function fill(buffer: Buffer, { fd, position, most }: Wanted, scrubber: Scrubber | undefined): Promise<Filled> {
-  const before = Math.min(scrubber?.leftBytes ?? 0, position);
-  const behind = scrubber?.rightBytes ?? 0;
-  const length = Math.min(most, buffer.length - before - behind);
-  const read = { position: position - before, length: before + length + behind };
-  const got = await readFd(fd, buffer, read);
-  const end = Math.max(before, Math.min(got, before + length));
-  scrubber?.mask(buffer.subarray(0, got), { from: before, to: end, atEnd: got < read.length });
-  return { bytes: buffer.subarray(before, end), short: end - before < length };
+  stamp: string | undefined;
 }

@@ -20,6 +20,11 @@ export interface Needle {
   rarest: readonly [number, number];
 }
 
+interface MemoryAround {
+  before: number;
+  length: number;
+}
+
 /** Longest part of a text the kernel looks for. */
 export const MAX_NEEDLE_BYTES = 1024;
 
@@ -45,6 +50,8 @@ export class ScanKernel {
   /** Whose automaton it is. */
   rowsOwner: object | undefined;
   readonly #exports: Exports;
+  /** Bytes before `text` that nothing else is kept in. */
+  readonly #roomBefore: number;
   readonly #needle: Uint8Array;
   readonly #mask: Uint8Array;
   #lookedFor: Needle | undefined;
@@ -57,6 +64,7 @@ export class ScanKernel {
     this.grams = new GramKernel(loaded);
     this.#exports = exports as unknown as Exports;
     this.text = Buffer.from(buffer, at('TEXT'), at('TEXT_CAPACITY') - READS_BEYOND);
+    this.#roomBefore = at('TEXT_ROOM');
     this.positions = new Uint32Array(buffer, at('POSITIONS'), at('MAX_HEADS'));
     this.times = new Float64Array(buffer, at('TIMES'), at('MAX_HEADS'));
     this.ranks = new Uint8Array(buffer, at('LEVELS'), at('MAX_HEADS'));
@@ -69,6 +77,16 @@ export class ScanKernel {
     this.reached = new Uint32Array(buffer, at('REACHED'), 4);
     fillLevelWords(new DataView(buffer, at('LEVEL_WORDS')));
   }
+
+  /**
+   * Memory around a position of `text`, where what stands before and behind a part can be read together with it. Only from
+   * its start: elsewhere, what stands before is in use. `undefined` where there is not as much.
+   */
+  readonly memoryAround = (target: Buffer, at: number, { before, length }: MemoryAround): Buffer | undefined => {
+    const isFree = before === 0 || (at === 0 && before <= this.#roomBefore);
+    if (target !== this.text || !isFree || at - before + length > target.length) return undefined;
+    return Buffer.from(target.buffer, target.byteOffset + at - before, length);
+  };
 
   /** Lines starting after a newline in `[from, to)`. */
   lineStarts(from: number, to: number): number {

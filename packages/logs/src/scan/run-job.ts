@@ -4,6 +4,7 @@ import { ScanKernel } from '../kernel/scan-kernel.ts';
 import { createFormat } from '../parse/detect-format.ts';
 import { createZone, type Zone } from '../parse/zone.ts';
 import { CleanParts } from '../scrub/clean-parts.ts';
+import { CleanRanges, CleanReads } from '../scrub/clean-ranges.ts';
 import { Scrubber, type ScrubRules } from '../scrub/scrubber.ts';
 import type { RecordFilter } from '../types.ts';
 import { BlockScanner } from './block-scanner.ts';
@@ -29,10 +30,15 @@ import { scanRecords } from './scan-records.ts';
 import { scanTimes } from './scan-times.ts';
 import { alignToRecord, firstAt, seekTime } from './seek-time.ts';
 import { statEntries } from './stat-entries.ts';
-import { assertNotTruncated, openTextReader, type ScrubberSource } from './text-reader.ts';
+import { assertNotTruncated, hasStamp, openTextReader, type ScrubberSource } from './text-reader.ts';
 
 /** A job with a regex may take its thread for so long; what is left of it is a job of its own, behind those of others. */
 const TURN_MS = 100;
+
+interface Run {
+  isCancelled(): boolean;
+  clean?: CleanReads;
+}
 
 /** Does the jobs of one thread, one at a time. Keeps what is costly to make for the next one. */
 export class JobRunner {
@@ -41,54 +47,65 @@ export class JobRunner {
   /** The last pattern used: all jobs of a search have the same. */
   #regex: { key: string; regex: SafeRegex } | undefined;
   #scrubber: Scrubber | undefined;
-  readonly #clean = new CleanParts(this.#kernel);
+  readonly #clean = new CleanRanges();
+  readonly #cleanParts = new CleanParts(this.#kernel);
 
   async run(job: Job, isCancelled: () => boolean): Promise<JobResults[Job['kind']]> {
-    const result = await this.#run(job, isCancelled);
+    const result = await this.#runProven(job, isCancelled);
     // Only now: what was read before it was truncated is as good as what is read from its copy.
     if ('file' in job) assertNotTruncated(job.file);
     return result;
   }
 
-  async #run(job: Job, isCancelled: () => boolean): Promise<JobResults[Job['kind']]> {
+  /** What was taken as known to hold no secrets is only used if the file has not changed meanwhile. */
+  async #runProven(job: Job, isCancelled: () => boolean): Promise<JobResults[Job['kind']]> {
+    const reads = new CleanReads(this.#clean);
+    const result = await this.#run(job, { isCancelled, clean: reads });
+    if (!('file' in job) || !reads.isUsed) return result;
+    if (hasStamp(job.file)) reads.keep();
+    else if (reads.reliedOn) return this.#run({ ...job, file: { ...job.file, stamp: undefined } }, { isCancelled });
+    return result;
+  }
+
+  async #run(job: Job, run: Run): Promise<JobResults[Job['kind']]> {
     switch (job.kind) {
       case 'records':
-        return scanRecords(job, await this.#matcher(job.filter), this.#turn(job, isCancelled));
+        return scanRecords(job, await this.#matcher(job.filter), this.#turn(job, run));
       case 'histogram':
-        return scanHistogram(job, await this.#matcher(job.filter), this.#turn(job, isCancelled));
+        return scanHistogram(job, await this.#matcher(job.filter), this.#turn(job, run));
       case 'digest':
-        return scanDigest(job, await this.#matcher(job.filter), this.#turn(job, isCancelled));
+        return scanDigest(job, await this.#matcher(job.filter), this.#turn(job, run));
       case 'times':
-        return scanTimes(job, this.#tools(job.file, isCancelled));
+        return scanTimes(job, this.#tools(job.file, run));
       case 'seek':
-        return seekTime(job.file, job, this.#tools(job.file, isCancelled));
+        return seekTime(job.file, job, this.#tools(job.file, run));
       case 'first-at':
-        return firstAt(job.file, job, this.#tools(job.file, isCancelled));
+        return firstAt(job.file, job, this.#tools(job.file, run));
       case 'align':
-        return alignToRecord(job.file, job.offset, this.#tools(job.file, isCancelled));
+        return alignToRecord(job.file, job.offset, this.#tools(job.file, run));
       case 'check':
         return checkAt(job, { scrubberOf: this.#scrubberOf });
       case 'verify':
-        return this.#verify(job, isCancelled);
+        return this.#verify(job, run);
       case 'text':
         return readText(job, { scrubberOf: this.#scrubberOf });
       case 'gz-map':
-        return buildGzMap(job.file.fd, job.file.sizeBytes, { isCancelled });
+        return buildGzMap(job.file.fd, job.file.sizeBytes, { isCancelled: run.isCancelled });
       case 'describe':
-        return describeFiles(job, { zone: this.#zoneOf(job.zone), isCancelled });
+        return describeFiles(job, { zone: this.#zoneOf(job.zone), isCancelled: run.isCancelled });
       case 'stat':
-        return statEntries(job, isCancelled);
+        return statEntries(job, run.isCancelled);
       case 'regex':
-        return this.#testAll(job, isCancelled);
+        return this.#testAll(job, run.isCancelled);
     }
   }
 
-  #verify({ file, blocks }: VerifyJob, isCancelled: () => boolean): VerifyResult {
-    const tools = this.#tools(file, isCancelled);
+  #verify({ file, blocks }: VerifyJob, run: Run): VerifyResult {
+    const tools = this.#tools(file, run);
     const scanner = new BlockScanner(tools.kernel, openTextReader(file, tools), tools);
     const result: VerifyResult = { valid: [], stale: [] };
     for (const { block, check } of blocks) {
-      if (isCancelled()) break;
+      if (run.isCancelled()) break;
       (scanner.isUnchanged(block, check) ? result.valid : result.stale).push(block);
     }
     return result;
@@ -100,14 +117,14 @@ export class JobRunner {
   };
 
   /** For a job that looks for records. Without a regex every part is short; with one, a single block may not be. */
-  #turn({ file, filter }: Pick<RecordsJob, 'file' | 'filter'>, isCancelled: () => boolean): ScanTools {
-    const tools = this.#tools(file, isCancelled);
+  #turn({ file, filter }: Pick<RecordsJob, 'file' | 'filter'>, run: Run): ScanTools {
+    const tools = this.#tools(file, run);
     if (filter.regex === undefined) return tools;
     const endMs = performance.now() + TURN_MS;
     return { ...tools, isDue: () => performance.now() >= endMs };
   }
 
-  #tools({ format, zone: zoneName, writtenMs }: ScanFile, isCancelled: () => boolean): ScanTools {
+  #tools({ format, zone: zoneName, writtenMs }: ScanFile, { isCancelled, clean }: Run): ScanTools {
     const zone = this.#zoneOf(zoneName);
     const made = createFormat(format, { zone, writtenMs });
     const isDue = () => false;
@@ -118,7 +135,9 @@ export class JobRunner {
       isCancelled,
       isDue,
       scrubberOf: this.#scrubberOf,
-      clean: this.#clean,
+      ...(clean && { clean }),
+      cleanParts: this.#cleanParts,
+      memoryAround: this.#kernel.memoryAround,
     };
   }
 

@@ -1,9 +1,11 @@
-import { readSync } from 'node:fs';
+import { fstatSync, readSync } from 'node:fs';
 import { checkOf } from '../cursor/cursor.ts';
+import { stampOfStats } from '../file/file-stamp.ts';
 import { GzText } from '../gzip/gz-text.ts';
 import { truncated, unreadable } from '../log-error.ts';
 import type { CleanParts } from '../scrub/clean-parts.ts';
-import { ScrubbedText } from '../scrub/scrubbed-text.ts';
+import type { CleanReads } from '../scrub/clean-ranges.ts';
+import { ScrubbedText, type ScrubbedTextOptions } from '../scrub/scrubbed-text.ts';
 import type { Scrubber, ScrubRules } from '../scrub/scrubber.ts';
 import type { ScanFile } from './jobs.ts';
 
@@ -23,16 +25,33 @@ export interface TextReader {
 /** Has one scrubber for all files with the same rules: the memory it works on is costly to make. */
 export interface ScrubberSource {
   scrubberOf(rules: ScrubRules): Scrubber;
-  /** What is known to hold no secrets; nothing unless given. */
-  clean?: CleanParts;
+  /** Where nothing is masked; nothing is remembered unless given. */
+  clean?: CleanReads;
+  cleanParts?: CleanParts;
+  memoryAround?: ScrubbedTextOptions['memoryAround'];
 }
 
 /** Secrets are masked in what it reads. */
-export function openTextReader(file: ScanFile, { scrubberOf, clean }: ScrubberSource): TextReader {
+export function openTextReader(file: ScanFile, source: ScrubberSource): TextReader {
   const text = openUnscrubbed(file);
   if (!file.scrub) return text;
-  const cleanText = file.key === undefined ? undefined : clean?.of(`${file.key}:${file.scrub.id}`, file.stamp);
-  return new ScrubbedText(text, scrubberOf(file.scrub), cleanText);
+  const scrubber = source.scrubberOf(file.scrub);
+  return new ScrubbedText(text, scrubber, { ...knownClean(file, source), memoryAround: source.memoryAround });
+}
+
+function knownClean({ key, stamp, scrub }: ScanFile, { clean, cleanParts }: ScrubberSource): ScrubbedTextOptions {
+  if (key === undefined) return {};
+  if (stamp === undefined) return { hashed: cleanParts?.of(`${key}:${scrub?.id}`) };
+  return { clean: clean?.of(`${key}:${scrub?.id}:${stamp}`) };
+}
+
+/** Whether the file is what it was when it was opened. */
+export function hasStamp({ name, fd, stamp }: ScanFile): boolean {
+  try {
+    return stampOfStats(fstatSync(fd, { bigint: true })) === stamp;
+  } catch (error) {
+    throw unreadable(name, error);
+  }
 }
 
 function openUnscrubbed(file: ScanFile): TextReader {

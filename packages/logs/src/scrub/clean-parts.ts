@@ -7,31 +7,29 @@ const MAX_PARTS = 65_536;
 const LENGTHS = 2 ** 20;
 
 /**
- * Parts of texts in which no secret was found, by the stamp of their file, or by the hash of what they were where it is
- * still written to: to compute that takes a fraction of looking for secrets again. What is looked for in a text has no part in it, so that it tells nothing about that.
+ * Parts of texts that are still written to in which nothing is masked, by the hash of what they and their surroundings
+ * are: to compute that takes half as long as looking for secrets again. What is searched for has no part in it, so that it
+ * tells nothing about that.
  */
 export class CleanParts {
   readonly #kernel: ScanKernel;
-  /** By file and the secrets it was searched for, then by position. */
-  readonly #files = new Map<string, Map<number, number>>();
+  /** By text and the secrets that are masked in it, then by position. */
+  readonly #texts = new Map<string, Map<number, number>>();
   #count = 0;
 
   constructor(kernel: ScanKernel) {
     this.#kernel = kernel;
   }
 
-  /** Those of one text. With a stamp that changes with every change of it, its bytes need not be looked at. */
-  of(key: string, stamp?: string): CleanText {
-    const stamped = stamp === undefined ? key : `${key}:${stamp}`;
+  of(key: string): HashedParts {
     return {
-      isStamped: stamp !== undefined,
-      hashOf: (bytes) => (stamp === undefined ? this.#hashOf(bytes) : bytes.length),
-      has: (position, hash) => this.#files.get(stamped)?.get(position) === hash,
-      add: (position, hash) => this.#add(stamped, position, hash),
+      hashOf: (bytes) => this.#hashOf(bytes),
+      has: (position, hash) => this.#texts.get(key)?.get(position) === hash,
+      add: (position, hash) => this.#add(key, position, hash),
     };
   }
 
-  /** Of bytes in the kernel's text; they are looked at where they are. */
+  /** Only of bytes in the kernel's memory: they are hashed where they are. */
   #hashOf(bytes: Buffer): number | undefined {
     const from = bytes.byteOffset - this.#kernel.text.byteOffset;
     if (bytes.buffer !== this.#kernel.text.buffer || bytes.length >= LENGTHS) return undefined;
@@ -40,19 +38,17 @@ export class CleanParts {
 
   #add(key: string, position: number, hash: number): void {
     if (this.#count >= MAX_PARTS) {
-      this.#files.clear();
+      this.#texts.clear();
       this.#count = 0;
     }
-    const parts = this.#files.get(key) ?? new Map<number, number>();
-    this.#files.set(key, parts);
+    const parts = this.#texts.get(key) ?? new Map<number, number>();
+    this.#texts.set(key, parts);
     if (!parts.has(position)) this.#count++;
     parts.set(position, hash);
   }
 }
 
-export interface CleanText {
-  /** What is known is known of what stands around it, too. */
-  isStamped: boolean;
+export interface HashedParts {
   /** `undefined` for bytes that are not remembered. */
   hashOf(bytes: Buffer): number | undefined;
   has(position: number, hash: number): boolean;

@@ -1,9 +1,32 @@
 import type { TextReader } from '../scan/text-reader.ts';
-import type { CleanText } from './clean-parts.ts';
+import type { HashedParts } from './clean-parts.ts';
+import type { CleanText } from './clean-ranges.ts';
 import type { Scrubber } from './scrubber.ts';
 
-/** Longer parts are masked where they are, and only what stands around their ends is looked at beside. */
+/** Longer parts are masked where they are; shorter ones are copied together with what stands around them. */
 const MIN_IN_PLACE_BYTES = 64 * 1024;
+
+/** A part of a text. */
+interface Part {
+  position: number;
+  stop: number;
+}
+
+export interface ScrubbedTextOptions {
+  /** Where nothing is masked. Whoever gives it looks at the stamp of the file afterwards: see `CleanReads`. */
+  clean?: CleanText | undefined;
+  /** The same for a text that is still written to: by what it is. */
+  hashed?: HashedParts | undefined;
+  /** See `ScanKernel.memoryAround`. */
+  memoryAround?: ((target: Buffer, at: number, around: Around) => Buffer | undefined) | undefined;
+}
+
+export interface Around {
+  /** Bytes before the position. */
+  before: number;
+  /** Bytes in all. */
+  length: number;
+}
 
 /** A text whose secrets are masked wherever it is read, by looking at what stands around. */
 export class ScrubbedText implements TextReader {
@@ -11,59 +34,87 @@ export class ScrubbedText implements TextReader {
   readonly start: number;
   readonly unscrubbed: TextReader;
   readonly #scrubber: Scrubber;
-  readonly #clean: CleanText | undefined;
+  readonly #options: ScrubbedTextOptions;
   #room: Buffer = Buffer.alloc(0);
-  /** Of the last `#readMasked`. */
+  /** Of the last read: whether there was anything to mask in it or near. */
   #hadSecrets = false;
 
-  /** `clean`: parts in which nothing is to be masked. */
-  constructor(text: TextReader, scrubber: Scrubber, clean?: CleanText) {
+  constructor(text: TextReader, scrubber: Scrubber, options: ScrubbedTextOptions = {}) {
     this.sizeBytes = text.sizeBytes;
     this.start = text.start ?? 0;
     this.unscrubbed = text;
     this.#scrubber = scrubber;
-    this.#clean = clean;
+    this.#options = options;
   }
 
   read(target: Buffer, at: number, position: number, length: number): number {
     const stop = Math.min(position + Math.min(length, target.length - at), this.sizeBytes);
     if (stop <= position) return 0;
-    if (stop - position < MIN_IN_PLACE_BYTES) return this.#readMasked(target, at, { position, stop });
-    const got = this.unscrubbed.read(target, at, position, stop - position);
-    const bytes = target.subarray(at, at + got);
-    const atEnd = stop >= this.sizeBytes;
-    const hash = atEnd ? undefined : this.#clean?.hashOf(bytes);
-    const isClean = hash !== undefined && this.#clean?.has(position, hash) === true;
-    // By its stamp, what stands around it is known to be the same, too.
-    if (isClean && this.#clean?.isStamped) return got;
-    let hasSecrets = !isClean && this.#scrubber.mask(bytes, { atEnd });
-    hasSecrets = this.#maskEnds(target, at, { position, stop }) || hasSecrets;
-    if (hash !== undefined && !hasSecrets) this.#clean?.add(position, hash);
+    if (stop - position < MIN_IN_PLACE_BYTES) return this.#readCopy(target, at, { position, stop });
+    const { clean } = this.#options;
+    if (clean?.covers(position, stop)) return this.unscrubbed.read(target, at, position, stop - position);
+    const got = this.#readInPlace(target, at, { position, stop });
+    if (!this.#hadSecrets) clean?.add(position, stop);
     return got;
   }
 
-  /** A secret may begin before a part, or end behind it. Returns whether there is any near. */
-  #maskEnds(target: Buffer, at: number, { position, stop }: { position: number; stop: number }): boolean {
-    const { leftBytes, rightBytes } = this.#scrubber;
-    let hasSecrets = false;
-    if (position > 0) {
-      this.#readMasked(target, at, { position, stop: Math.min(position + leftBytes, stop) });
-      hasSecrets = this.#hadSecrets;
+  #readInPlace(target: Buffer, at: number, part: Part): number {
+    const { position } = part;
+    const { start, end } = this.#withSurroundings(part);
+    const around = { before: position - start, length: end - start };
+    const memory = this.#options.memoryAround?.(target, at, around);
+    if (memory) {
+      const { from, to } = this.#readMasked(memory, part);
+      return to - from;
     }
-    if (stop >= this.sizeBytes) return hasSecrets;
-    const last = Math.max(position, stop - rightBytes);
-    this.#readMasked(target, at + (last - position), { position: last, stop });
-    return hasSecrets || this.#hadSecrets;
+    const got = this.unscrubbed.read(target, at, position, part.stop - position);
+    this.#hadSecrets = this.#scrubber.mask(target.subarray(at, at + got), { atEnd: part.stop >= this.sizeBytes });
+    this.#maskEnds(target, at, part);
+    return got;
   }
 
-  #readMasked(target: Buffer, at: number, { position, stop }: { position: number; stop: number }): number {
+  /** A secret may begin before a part, or end behind it. */
+  #maskEnds(target: Buffer, at: number, { position, stop }: Part): void {
     const { leftBytes, rightBytes } = this.#scrubber;
-    const start = Math.max(0, position - leftBytes);
-    const end = Math.min(stop + rightBytes, this.sizeBytes);
+    let hadSecrets = this.#hadSecrets;
+    if (position > 0) {
+      this.#readCopy(target, at, { position, stop: Math.min(position + leftBytes, stop) });
+      hadSecrets ||= this.#hadSecrets;
+    }
+    if (stop < this.sizeBytes) {
+      const last = Math.max(position, stop - rightBytes);
+      this.#readCopy(target, at + (last - position), { position: last, stop });
+      hadSecrets ||= this.#hadSecrets;
+    }
+    this.#hadSecrets = hadSecrets;
+  }
+
+  #readCopy(target: Buffer, at: number, part: Part): number {
+    const { start, end } = this.#withSurroundings(part);
     if (this.#room.length < end - start) this.#room = Buffer.allocUnsafeSlow(end - start);
-    const bytes = this.#room.subarray(0, this.unscrubbed.read(this.#room, 0, start, end - start));
-    const range = { from: position - start, to: Math.min(stop - start, bytes.length) };
-    this.#hadSecrets = this.#scrubber.mask(bytes, { ...range, atEnd: start + bytes.length >= this.sizeBytes });
-    return bytes.copy(target, at, range.from, range.to);
+    const { from, to } = this.#readMasked(this.#room, part);
+    return this.#room.copy(target, at, from, to);
+  }
+
+  /** Reads a part and what stands around it to the start of a buffer, and masks the part. Returns where it is. */
+  #readMasked(buffer: Buffer, part: Part): { from: number; to: number } {
+    const { start, end } = this.#withSurroundings(part);
+    const bytes = buffer.subarray(0, this.unscrubbed.read(buffer, 0, start, end - start));
+    const range = { from: part.position - start, to: Math.min(part.stop - start, bytes.length) };
+    const atEnd = start + bytes.length >= this.sizeBytes;
+    const { hashed } = this.#options;
+    const hash = atEnd ? undefined : hashed?.hashOf(bytes);
+    if (hash !== undefined && hashed?.has(start, hash)) {
+      this.#hadSecrets = false;
+      return range;
+    }
+    this.#hadSecrets = this.#scrubber.mask(bytes, { ...range, atEnd });
+    if (hash !== undefined && !this.#hadSecrets) hashed?.add(start, hash);
+    return range;
+  }
+
+  #withSurroundings({ position, stop }: Part): { start: number; end: number } {
+    const { leftBytes, rightBytes } = this.#scrubber;
+    return { start: Math.max(0, position - leftBytes), end: Math.min(stop + rightBytes, this.sizeBytes) };
   }
 }
