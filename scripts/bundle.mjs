@@ -21,8 +21,13 @@ const BUNDLES = [
   {
     name: 'cli',
     platform: 'node',
-    // The scanning threads find their code beside the code that starts them.
-    entries: { main: 'cli/dist/main.js', index: 'server/dist/index.js', worker: 'logs/dist/scan/worker.js' },
+    // Threads find their code beside the code that starts them.
+    entries: {
+      main: 'cli/dist/main.js',
+      index: 'server/dist/index.js',
+      worker: 'logs/dist/scan/worker.js',
+      'config-worker': 'server/dist/config/config-worker.js',
+    },
     types: 'server/dist/index.d.ts',
     inside: ['eventsource-parser'],
     files: { proto: 'proto/porthole' },

@@ -40,7 +40,7 @@ import { configDiff } from './state/config-diff.ts';
 import { forgetMember } from './state/forget-member.ts';
 import { KeptWords } from './state/kept-words.ts';
 import { LastWords } from './state/last-words.ts';
-import { rememberMasked } from './state/remember-masked.ts';
+import { type Masked, rememberMasked } from './state/remember-masked.ts';
 import type { SecretFingerprint } from './state/secret-fingerprint.ts';
 import { SnapshotNode } from './state/snapshot-node.ts';
 import type { SettingsParts } from './state/told-settings.ts';
@@ -63,9 +63,11 @@ export interface LocalClusterOptions {
   lastWords: { dir: string; maxBytes: number; keepMs: number };
   fingerprint: SecretFingerprint | undefined;
   /** The text with its secrets masked; `undefined` where that cannot be done. */
-  mask(configText: string): string | undefined;
+  mask(configText: string): Masked;
+  /** Of another member; a larger one is refused before it is masked. */
+  maxConfigBytes?: number;
   /** Values in a configuration that are secret, to be masked in the logs of its member. Throws for what is not TOML. */
-  secretsOf(configText: string): readonly string[];
+  secretsOf(configText: string): readonly string[] | Promise<readonly string[]>;
   /** What this node masks in the text of logs. */
   scrubbing: Scrubbing;
   /** What an operator should know, in words for the log. */
@@ -131,8 +133,8 @@ export class LocalCluster implements ClusterState {
     });
     await kept.load();
     const directory = new MemberDirectory({ membership, kept });
-    const { fingerprint, secretsOf, scrubbing } = options;
-    const masking = new MemberMasking({ mask, fingerprint, secretsOf, scrubbing });
+    const { fingerprint, secretsOf, scrubbing, maxConfigBytes } = options;
+    const masking = new MemberMasking({ mask, fingerprint, secretsOf, scrubbing, maxConfigBytes });
     const peers = createPeers({ membership: directory, self, selfId, access, masking, zone, timeoutMs });
     const onDescription = (id: string, description: NodeDescription) => directory.learn(id, description);
     const clocks = new ClockTable({ peers, selfId, timeoutMs, onDescription });

@@ -19,6 +19,7 @@ import { openFilesNeeded } from './checkup/open-files.ts';
 import { ClusterFiles } from './cluster/cluster-files.ts';
 import { NodeCluster } from './cluster/node-cluster.ts';
 import type { ConfigSource } from './config/config-source.ts';
+import { ConfigThread } from './config/config-thread.ts';
 import { NodeSecrets } from './config/node-secrets.ts';
 import { createOwnConfig } from './config/own-config.ts';
 import { createHealth, type Health } from './health.ts';
@@ -76,8 +77,9 @@ export async function openNodeParts(loaded: LoadedSettings, options: NodePartsOp
   const scrubbing = new Scrubbing({ patterns: PATTERN_NAMES.filter((name) => scrub && scrubPatterns.includes(name)) });
   const secrets = new NodeSecrets(loaded, scrubbing);
   await secrets.takeOwn();
-  const onText = (text: string) => secrets.takeText(text);
-  const config = await openConfig(loaded, { text: options.configText, fingerprint, onText });
+  const thread = new ConfigThread(settings.config.secretKeys);
+  const onText = (text: string) => secrets.takeText(text, thread);
+  const config = await openConfig(loaded, { text: options.configText, fingerprint, onText, thread });
   const ownLog = await startOwnLog(settings, zone);
   secrets.tellTo(ownLog.component('logs'));
   warnings.push(...secrets.warnOf(config));
@@ -180,6 +182,7 @@ interface OpenConfigOptions {
   text: NodePartsOptions['configText'];
   fingerprint: SecretFingerprint | undefined;
   onText(text: string): Promise<void>;
+  thread: ConfigThread;
 }
 
 async function openConfig(loaded: LoadedSettings, { text, ...open }: OpenConfigOptions): Promise<ConfigSource> {

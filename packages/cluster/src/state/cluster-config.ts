@@ -13,20 +13,23 @@ export async function clusterConfig(
     ...options,
     countOf: () => 1,
   });
-  const configs = answers.map(({ peer: { member }, value, report }) => {
+  const masking = answers.map(async ({ peer: { member }, value, report }) => {
     const { id, role } = member;
     if (value === undefined) return { id, role, config: null, report: { ...report, count: 0 } };
-    const config = maskConfig(value, parts);
+    const config = await maskConfig(value, parts);
     if (config) return { id, role, config, report };
     return { id, role, config, report: { ...report, count: 0, detail: NOT_MASKABLE, isPartial: true as const } };
   });
-  return { configs };
+  return { configs: await Promise.all(masking) };
 }
 
 export const NOT_MASKABLE = 'its configuration is not shown: its secrets cannot be masked, because it is no TOML';
 
 /** Nodes that only speak the contract tell their secrets; masking what is masked already changes nothing. */
-export function maskConfig({ config, node }: NodeConfig, { mask }: Pick<StateParts, 'mask'>): NodeConfig | null {
-  const masked = mask(config);
+export async function maskConfig(
+  { config, node }: NodeConfig,
+  { mask }: Pick<StateParts, 'mask'>,
+): Promise<NodeConfig | null> {
+  const masked = await mask(config);
   return masked === undefined ? null : { config: masked, node };
 }

@@ -3,6 +3,7 @@ import type { FoundRecord, LogFileDetails } from '@porthole/logs/types';
 import { withDeadline } from '../fan-out/with-deadline.ts';
 import { maskConfig } from './cluster-config.ts';
 import { isFile, isRecord } from './member-words.ts';
+import type { Masked } from './remember-masked.ts';
 import type { AskedMember } from './state-parts.ts';
 
 /** Records asked for at most, however short they are. */
@@ -15,7 +16,7 @@ const LOOKING_SHARE = 0.6;
 const PART_SHARE = 0.9;
 
 export interface HearOptions extends CallOptions {
-  mask(configText: string): string | undefined;
+  mask(configText: string): Masked;
   timeoutMs: number;
   maxConfigBytes: number;
   maxRecordBytes: number;

@@ -3,6 +3,7 @@ import type { Peer, Peers } from '../fan-out/peers.ts';
 import { withDeadline } from '../fan-out/with-deadline.ts';
 import { type HeardWords, hearWords } from './hear-words.ts';
 import type { KeptWords } from './kept-words.ts';
+import type { Masked } from './remember-masked.ts';
 
 /**
  * Between two members: with dozens of them each is listened to less often, because listening to a thousand every half
@@ -36,7 +37,7 @@ export interface LastWordsParts {
   peers: Pick<Peers, 'all'>;
   clocks: Clocks;
   /** The text with its secrets masked; `undefined` where that cannot be done: then it is not kept. */
-  mask(configText: string): string | undefined;
+  mask(configText: string): Masked;
   /** From 0 to 1, so that the nodes of a cluster do not ask at the same moment. */
   random?: () => number;
   /** Each member is listened to about this often; less often where there are hundreds. */

@@ -5,6 +5,7 @@ import type { Peers } from '../fan-out/peers.ts';
 import type { MemberDirectory } from '../membership/member-directory.ts';
 import type { ChosenMember } from './choose-members.ts';
 import type { MemberWords } from './member-words.ts';
+import type { Masked } from './remember-masked.ts';
 import { SnapshotNode } from './snapshot-node.ts';
 
 /** What is known of members beside how to ask them. */
@@ -16,7 +17,7 @@ export interface StateParts {
   clocks: Clocks;
   directory: KnownMembers;
   /** The text with its secrets masked; `undefined` where that cannot be done. For nodes that do not mask their own. */
-  mask(configText: string): string | undefined;
+  mask(configText: string): Masked;
   /** Of each member, for a whole answer. */
   timeoutMs: number;
   maxParallel: number;

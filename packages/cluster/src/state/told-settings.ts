@@ -1,17 +1,18 @@
 import { type CallOptions, codeOf, type NodeConfig, PortholeError, type SettingJson } from '@porthole/contract';
 import { holdsMask, type ToldSetting } from './diff-settings.ts';
 import { flattenToml } from './flatten-toml.ts';
+import type { Masked } from './remember-masked.ts';
 import type { SecretFingerprint } from './secret-fingerprint.ts';
 import type { AskedMember } from './state-parts.ts';
 
 export type Settings = ReadonlyMap<string, ToldSetting>;
 
 export interface SettingsParts {
-  mask(configText: string): string | undefined;
+  mask(configText: string): Masked;
   /** For members that tell their secrets in clear; absent in a cluster without a credential. */
   fingerprint?: SecretFingerprint | undefined;
   /** What a configuration said before its secrets were masked here. */
-  settingsOf?(config: NodeConfig): Settings;
+  settingsOf?(config: NodeConfig): Promise<Settings>;
 }
 
 /** A configuration has hundreds of settings; a member that tells more costs its own answer, not our memory. */
@@ -34,8 +35,11 @@ export async function askSettings(
 }
 
 /** Secrets are found by what the masking changes. */
-export function settingsOfText({ config }: Pick<NodeConfig, 'config'>, { mask, fingerprint }: SettingsParts): Settings {
-  const masked = mask(config);
+export async function settingsOfText(
+  { config }: Pick<NodeConfig, 'config'>,
+  { mask, fingerprint }: SettingsParts,
+): Promise<Settings> {
+  const masked = await mask(config);
   if (masked === undefined) throw new PortholeError('BAD_ANSWER', 'its configuration is no TOML');
   const clear = flatten(config);
   const settings = new Map<string, ToldSetting>();

@@ -13,7 +13,7 @@ import {
 } from '@porthole/contract';
 import type { DigestQuery, FollowQuery, HistogramQuery, Scrubbing, SearchQuery, Zone } from '@porthole/logs';
 import type { ReloadedGroup } from '../auth/reloaded-files.ts';
-import type { redactToml } from '../config/redact-toml.ts';
+import { ConfigThread } from '../config/config-thread.ts';
 import type { Logger } from '../own-log/logger.ts';
 import type { Settings } from '../settings/settings.ts';
 import type { ClusterFiles } from './cluster-files.ts';
@@ -140,9 +140,8 @@ export class NodeCluster implements ClusterState {
     const self = this.#self;
     if (!self) throw new Error('the cluster is asked before the ports are bound');
     const { LocalCluster: Local } = await import('@porthole/cluster');
-    const { redactToml } = await import('../config/redact-toml.ts');
-    const { secretsOfToml } = await import('../config/secrets-of-toml.ts');
-    const { secretKeys } = settings.config;
+    const { secretKeys, maxBytes } = settings.config;
+    const thread = new ConfigThread(secretKeys);
     const membership = await this.#membership(self);
     await membership.start();
     return Local.open({
@@ -164,8 +163,9 @@ export class NodeCluster implements ClusterState {
         keepMs: cluster.lastWordsKeepMs,
       },
       fingerprint: await files.fingerprint(),
-      mask: (text) => maskToml(redactToml, text, secretKeys),
-      secretsOf: (text) => (settings.logs.scrub ? secretsOfToml(text, secretKeys).values : []),
+      mask: (text) => maskToml(text, thread),
+      maxConfigBytes: maxBytes,
+      secretsOf: async (text) => (settings.logs.scrub ? (await thread.run('secrets', text)).values : []),
       scrubbing,
       tell: (problem) => log.warn('snapshots', problem),
     });
@@ -209,10 +209,10 @@ export class NodeCluster implements ClusterState {
   }
 }
 
-/** What is no TOML cannot be masked. */
-function maskToml(redact: typeof redactToml, text: string, secretKeys: readonly string[]): string | undefined {
+/** What is no TOML cannot be masked, nor what takes too long. */
+async function maskToml(text: string, thread: ConfigThread): Promise<string | undefined> {
   try {
-    return redact(text, { secretKeys });
+    return await thread.run('mask', text);
   } catch {
     return undefined;
   }

@@ -5,6 +5,7 @@ import type { Logger } from '../own-log/logger.ts';
 import type { LoadedSettings } from '../settings/load-settings.ts';
 import type { Settings } from '../settings/settings.ts';
 import type { ConfigSource } from './config-source.ts';
+import type { ConfigThread } from './config-thread.ts';
 import { findCredentials } from './find-credentials.ts';
 import { isSecretKey } from './secret-keys.ts';
 import { SecretValues } from './secret-values.ts';
@@ -36,10 +37,8 @@ export class NodeSecrets {
   }
 
   /** Takes the secrets of a service's configuration, which is valid TOML. */
-  async takeText(text: string): Promise<void> {
-    if (!this.#isOn) return;
-    const { secretsOfToml } = await import('./secrets-of-toml.ts');
-    this.#take(secretsOfToml(text, this.#loaded.settings.config.secretKeys));
+  async takeText(text: string, thread: ConfigThread): Promise<void> {
+    if (this.#isOn) this.#take(await thread.run('secrets', text));
   }
 
   /** From now on the own log is there. */

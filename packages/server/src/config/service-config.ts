@@ -2,13 +2,16 @@ import { createHmac, randomBytes } from 'node:crypto';
 import type { SecretFingerprint } from '@porthole/cluster';
 import { type NodeSettings, PortholeError, type SettingEntry } from '@porthole/contract';
 import type { ConfigSource } from './config-source.ts';
-import { type FlatSetting, flattenToml } from './flatten-toml.ts';
+import { ConfigThread } from './config-thread.ts';
+import type { FlatSetting } from './flatten-toml.ts';
 import { readConfigFile } from './read-config-file.ts';
-import { redactToml } from './redact-toml.ts';
+import type { FlattenedConfig } from './run-config-task.ts';
 import { TomlError } from './toml-error.ts';
 
 export interface TextConfigOptions {
   secretKeys: readonly string[];
+  /** Masks with the same secret keys. */
+  thread?: ConfigThread;
   /** Of the cluster: told with every masked value, so that members can be compared. */
   fingerprint?: SecretFingerprint | undefined;
   /** Is given every text that can be shown before it is, the first one and whenever it is another. */
@@ -29,8 +32,9 @@ export async function openServiceConfig({ file, maxBytes, ...options }: ServiceC
 /** A configuration whose TOML text is asked for whenever it is needed. */
 export async function createTextConfig(
   read: () => string | Promise<string>,
-  { file, secretKeys, fingerprint: ofCluster, onText }: TextConfigOptions & { file: string | null },
+  { file, secretKeys, thread: given, fingerprint: ofCluster, onText }: TextConfigOptions & { file: string | null },
 ): Promise<ConfigSource> {
+  const thread = given ?? new ConfigThread(secretKeys);
   const where = file ?? 'the configuration text';
   const key = randomBytes(32);
   const ownFingerprint: SecretFingerprint = (name, value) =>
@@ -38,21 +42,22 @@ export async function createTextConfig(
       .update(JSON.stringify([name, value]))
       .digest('base64');
   /** The last text that was masked: masking costs far more than reading, and files rarely change. */
-  let last: { raw: string; masked: string; flat: FlatSetting[] } | undefined;
+  let last: { raw: string; masked: string; flattened: FlattenedConfig; flat: FlatSetting[] } | undefined;
   const load = async () => {
     const raw = await read();
     if (last?.raw === raw) return last;
-    const shown = { raw, ...mask(raw, { where, secretKeys, fingerprint: ownFingerprint }) };
+    const { masked, flattened } = await mask(raw, { where, thread });
+    const shown = { raw, masked, flattened, flat: withFingerprints(flattened, ownFingerprint) };
     await onText?.(raw);
     last = shown;
     return shown;
   };
   /** With fingerprints by the cluster's token, which may have become another since the text was masked. */
   let lastComparable: { raw: string; mark: string; entries: SettingEntry[] } | undefined;
-  const comparable = (raw: string, fingerprint: SecretFingerprint): SettingEntry[] => {
+  const comparable = (raw: string, flattened: FlattenedConfig, fingerprint: SecretFingerprint): SettingEntry[] => {
     const mark = fingerprint('', '');
     if (lastComparable?.raw !== raw || lastComparable.mark !== mark) {
-      const { flat } = mask(raw, { where, secretKeys, fingerprint });
+      const flat = withFingerprints(flattened, fingerprint);
       lastComparable = { raw, mark, entries: flat.map((setting) => toEntry(setting, true)) };
     }
     return lastComparable.entries;
@@ -74,7 +79,9 @@ export async function createTextConfig(
       return {
         observes: 'service',
         file,
-        settings: ofCluster ? comparable(now.raw, ofCluster) : now.flat.map((setting) => toEntry(setting, false)),
+        settings: ofCluster
+          ? comparable(now.raw, now.flattened, ofCluster)
+          : now.flat.map((setting) => toEntry(setting, false)),
         disk: compare(atStart, now),
       };
     },
@@ -88,25 +95,26 @@ export async function createTextConfig(
   };
 }
 
-interface MaskOptions {
-  where: string;
-  secretKeys: readonly string[];
-  fingerprint: SecretFingerprint;
-}
-
 /** A text as it may be shown, whole and by key. */
 interface Shown {
   masked: string;
   flat: FlatSetting[];
 }
 
-function mask(raw: string, { where, secretKeys, fingerprint }: MaskOptions): Shown {
+async function mask(raw: string, { where, thread }: { where: string; thread: ConfigThread }) {
   try {
-    return { masked: redactToml(raw, { secretKeys }), flat: flattenToml(raw, { secretKeys, fingerprint }) };
+    return { masked: await thread.run('mask', raw), flattened: await thread.run('settings', raw) };
   } catch (error) {
     if (!(error instanceof TomlError)) throw error;
     throw new PortholeError('CONFIG_UNAVAILABLE', `${where} cannot be shown: ${error.message}`, { cause: error });
   }
+}
+
+function withFingerprints({ flat, clear }: FlattenedConfig, fingerprint: SecretFingerprint): FlatSetting[] {
+  return flat.map((setting) => {
+    const [key, value] = setting.fingerprint === undefined ? [] : (clear[Number(setting.fingerprint)] ?? []);
+    return key === undefined || value === undefined ? setting : { ...setting, fingerprint: fingerprint(key, value) };
+  });
 }
 
 /** What the service would fall back to is not known, nor whether it read the file: only what the file says. */

@@ -4,12 +4,14 @@
  */
 export class TomlError extends Error {
   override readonly name = 'TomlError';
+  readonly reason: string;
   readonly line: number;
   readonly column: number;
 
   /** Line and column count from 1. No `cause` is kept, because the cause would carry the text after all. */
   constructor(reason: string, at: { line: number; column: number }) {
     super(`${reason} (line ${at.line}, column ${at.column})`);
+    this.reason = reason;
     this.line = at.line;
     this.column = at.column;
   }

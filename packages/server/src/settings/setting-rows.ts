@@ -221,7 +221,7 @@ export const SETTING_ROWS = {
       name: 'max-bytes',
       kind: size({ min: '1KiB', max: '256MiB' }),
       default: 1024 ** 2,
-      about: 'The largest configuration file that is read.',
+      about: 'The largest configuration that is read: of the file, and of another member.',
     }),
   },
 } as const;

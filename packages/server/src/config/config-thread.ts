@@ -1,0 +1,114 @@
+import { Worker } from 'node:worker_threads';
+import { type ErrorCode, PortholeError } from '@porthole/contract';
+import type { ConfigResults, ConfigTask } from './run-config-task.ts';
+import { TomlError } from './toml-error.ts';
+
+/** Shorter texts are worked on where they are: that takes some 20 ms at most, a thread as long to start. */
+const SHORT_CHARACTERS = 8 * 1024;
+
+/** A megabyte takes some seconds on a busy machine. */
+const MAX_MS = 60_000;
+
+/** A thread without work gives its memory back after this long. */
+const IDLE_MS = 5000;
+
+/** A configuration of a megabyte takes about a hundred. */
+const RESOURCE_LIMITS = { maxOldGenerationSizeMb: 512 };
+
+/** Node runs no TypeScript in threads: tests, which run the source, take the built one. */
+const WORKER_URL = new URL(
+  import.meta.url.endsWith('.ts') ? '../../dist/config/config-worker.js' : './config-worker.js',
+  import.meta.url,
+);
+
+export type ConfigWorkerAnswer =
+  | { result: ConfigResults[ConfigTask['kind']] }
+  | { toml: { reason: string; line: number; column: number } }
+  | { problem: { code: ErrorCode; message: string } };
+
+/**
+ * Masks configurations without holding up the node: a megabyte takes a second or more. Long ones are worked on by a thread, one
+ * at a time, that is ended when one takes too long.
+ */
+export class ConfigThread {
+  readonly #secretKeys: readonly string[];
+  readonly #shortCharacters: number;
+  #worker: Worker | undefined;
+  #idle: NodeJS.Timeout | undefined;
+  #last: Promise<unknown> = Promise.resolve();
+  #waiting = 0;
+
+  constructor(secretKeys: readonly string[], { shortCharacters = SHORT_CHARACTERS } = {}) {
+    this.#secretKeys = secretKeys;
+    this.#shortCharacters = shortCharacters;
+  }
+
+  /** Throws `TomlError` for what is not TOML, and `PortholeError` for what cannot be masked. */
+  async run<K extends ConfigTask['kind']>(kind: K, text: string): Promise<ConfigResults[K]> {
+    const task: ConfigTask = { kind, text, secretKeys: this.#secretKeys };
+    if (text.length <= this.#shortCharacters) {
+      const { runConfigTask } = await import('./run-config-task.ts');
+      return runConfigTask(task) as ConfigResults[K];
+    }
+    this.#waiting++;
+    const result = this.#last.then(() => this.#runInThread(task));
+    this.#last = result
+      .catch(() => {})
+      .finally(() => {
+        if (--this.#waiting === 0) this.#rest();
+      });
+    return (await result) as ConfigResults[K];
+  }
+
+  #runInThread(task: ConfigTask): Promise<ConfigResults[ConfigTask['kind']]> {
+    clearTimeout(this.#idle);
+    this.#worker ??= this.#start();
+    const worker = this.#worker;
+    worker.ref();
+    return new Promise((resolve, reject) => {
+      const end = () => {
+        clearTimeout(timer);
+        worker.off('message', onMessage).off('error', onError).off('exit', onExit);
+      };
+      const lose = (reason: string) => {
+        end();
+        this.#worker = undefined;
+        void worker.terminate();
+        reject(new PortholeError('CONFIG_UNAVAILABLE', `the configuration could not be masked: ${reason}`));
+      };
+      const onMessage = (answer: ConfigWorkerAnswer) => {
+        end();
+        if ('result' in answer) resolve(answer.result);
+        else reject(errorOf(answer));
+      };
+      const onError = () => lose('its thread failed');
+      const onExit = () => lose('its thread ended');
+      const timer = setTimeout(() => lose(`it took longer than ${MAX_MS} ms`), MAX_MS);
+      worker.on('message', onMessage).on('error', onError).on('exit', onExit);
+      worker.postMessage(task);
+    });
+  }
+
+  #start(): Worker {
+    const worker = new Worker(WORKER_URL, { resourceLimits: RESOURCE_LIMITS, execArgv: [] });
+    // What fails while it works is reported by its task; without work, the next task gets another.
+    worker.on('error', () => {});
+    worker.on('exit', () => {
+      if (this.#worker === worker) this.#worker = undefined;
+    });
+    return worker;
+  }
+
+  #rest(): void {
+    this.#worker?.unref();
+    this.#idle = setTimeout(() => {
+      void this.#worker?.terminate();
+      this.#worker = undefined;
+    }, IDLE_MS).unref();
+  }
+}
+
+function errorOf(answer: Exclude<ConfigWorkerAnswer, { result: unknown }>): Error {
+  if ('toml' in answer) return new TomlError(answer.toml.reason, answer.toml);
+  return new PortholeError(answer.problem.code, answer.problem.message);
+}

@@ -1,0 +1,22 @@
+/* The thread that masks large configurations: takes tasks from its port, one after the other. */
+import { parentPort } from 'node:worker_threads';
+import { PortholeError } from '@porthole/contract';
+import type { ConfigWorkerAnswer } from './config-thread.ts';
+import { type ConfigTask, runConfigTask } from './run-config-task.ts';
+import { TomlError } from './toml-error.ts';
+
+const port = parentPort;
+if (!port) throw new Error('this module runs in a worker thread');
+
+port.on('message', (task: ConfigTask) => port.postMessage(answerTo(task)));
+
+function answerTo(task: ConfigTask): ConfigWorkerAnswer {
+  try {
+    return { result: runConfigTask(task) };
+  } catch (error) {
+    if (error instanceof TomlError) return { toml: { reason: error.reason, line: error.line, column: error.column } };
+    if (error instanceof PortholeError) return { problem: { code: error.code, message: error.message } };
+    // Nothing of it: it may quote the text.
+    return { problem: { code: 'INTERNAL', message: 'the configuration could not be masked' } };
+  }
+}

@@ -1,0 +1,41 @@
+import type { SettingJson } from '@porthole/contract';
+import { type FlatSetting, flattenToml } from './flatten-toml.ts';
+import { redactToml } from './redact-toml.ts';
+import { type KnownSecrets, secretsOfToml } from './secrets-of-toml.ts';
+
+/** Work on the text of a configuration, as data: it is done by this thread or another. */
+export interface ConfigTask {
+  kind: keyof ConfigResults;
+  text: string;
+  secretKeys: readonly string[];
+}
+
+export interface ConfigResults {
+  /** The text with its secrets masked. */
+  mask: string;
+  settings: FlattenedConfig;
+  secrets: KnownSecrets;
+}
+
+/** Every value by its key, and what was masked of them as it is: the fingerprint of each is the number of its clear value. */
+export interface FlattenedConfig {
+  flat: FlatSetting[];
+  clear: (readonly [key: string, value: SettingJson])[];
+}
+
+export function runConfigTask({ kind, text, secretKeys }: ConfigTask): ConfigResults[ConfigTask['kind']] {
+  switch (kind) {
+    case 'mask':
+      return redactToml(text, { secretKeys });
+    case 'settings':
+      return flatten(text, secretKeys);
+    case 'secrets':
+      return secretsOfToml(text, secretKeys);
+  }
+}
+
+function flatten(text: string, secretKeys: readonly string[]): FlattenedConfig {
+  const clear: FlattenedConfig['clear'] = [];
+  const fingerprint = (key: string, value: SettingJson) => String(clear.push([key, value]) - 1);
+  return { flat: flattenToml(text, { secretKeys, fingerprint }), clear };
+}
