@@ -52,6 +52,7 @@ it('docs/sdk.md lists exactly the options', () => {
     backoffMs: true,
     maxBackoffMs: true,
     maxItemBytes: true,
+    responseBudget: true,
     remoteTexts: true,
   };
   expect(documented).toEqual(Object.keys(options));

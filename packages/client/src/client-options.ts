@@ -1,4 +1,4 @@
-import { PortholeError } from '@porthole/contract';
+import { PortholeError, type ResponseBudget } from '@porthole/contract';
 
 export interface ClientOptions {
   /** Base address of the node. A path is kept, for nodes behind a proxy. Credentials in it are refused: give a token. */
@@ -21,6 +21,8 @@ export interface ClientOptions {
   maxBackoffMs?: number;
   /** What must be held as a whole (a line, an event, a JSON answer) may be so long. 16 MiB unless given. */
   maxItemBytes?: number;
+  /** What the responses to several clients may hold together; none unless given. The first 256 KiB of each are not counted. */
+  responseBudget?: ResponseBudget;
   /**
    * Whether errors repeat what the node says. `show` unless given; `hide` for programs that pass errors on to others:
    * then only the node's code counts, and what is said of it is ours.
@@ -41,6 +43,7 @@ export interface StrictOptions {
   backoffMs: number;
   maxBackoffMs: number;
   maxItemBytes: number;
+  responseBudget: ResponseBudget | undefined;
   hidesTexts: boolean;
 }
 
@@ -61,6 +64,7 @@ export function strictOptions(options: ClientOptions): StrictOptions {
     backoffMs: amount('backoffMs', options.backoffMs, 200),
     maxBackoffMs: amount('maxBackoffMs', options.maxBackoffMs, 5_000),
     maxItemBytes: amount('maxItemBytes', options.maxItemBytes, 16 * 1024 ** 2),
+    responseBudget: options.responseBudget,
     hidesTexts: options.remoteTexts === 'hide',
   };
 }

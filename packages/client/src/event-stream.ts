@@ -43,6 +43,7 @@ export async function* readEvents<T extends { type: string }>(
   const decoder = new TextDecoder();
   try {
     for (let chunk = await exchange.read(); chunk; chunk = await exchange.read()) {
+      exchange.hold(chunk.length);
       parser.feed(decoder.decode(chunk, { stream: true }));
       if (skipped.count > 0) {
         const detail = `${exchange.path}: ${skipped.detail}`;
@@ -50,6 +51,8 @@ export async function* readEvents<T extends { type: string }>(
         skipped = new SkippedItems();
       }
       yield heard;
+      // The rest of an event that has not come in full is no longer than what came last.
+      if (heard.items.length > 0 || heard.heartbeat) exchange.holdOnly(chunk.length);
       heard = nothingHeard();
     }
   } finally {

@@ -1,4 +1,4 @@
-import { encodeBodyParameters, PATHS, PortholeError } from '@porthole/contract';
+import { encodeBodyParameters, PATHS, PortholeError, type ResponseBudget } from '@porthole/contract';
 import { answerError } from './answer-error.ts';
 import { ClientError } from './client-error.ts';
 import { MAX_TIMER_MS, type StrictOptions } from './client-options.ts';
@@ -35,6 +35,9 @@ const LAST_EVENT_ID = 'last-event-id';
 const PATIENCE = 10;
 const MS_PER_BYTE = 1;
 
+/** Of each response so much is not counted: while others hold all there is, a short one is still read. */
+const UNCOUNTED_BYTES = 256 * 1024;
+
 /** One request and its answer, from asking to the last byte. Whoever opens one reads it to its end or closes it. */
 export class Exchange {
   readonly path: string;
@@ -55,6 +58,10 @@ export class Exchange {
   #timedOut: ClientError | undefined;
   #response: Response | undefined;
   #reader: ReadableStreamDefaultReader<Uint8Array> | undefined;
+  readonly #budget: ResponseBudget | undefined;
+  /** Bytes of the response that are held, and those of them that are counted by the budget. */
+  #heldBytes = 0;
+  #countedBytes = 0;
   /** All of the answer was read: nothing is left to give up. */
   #isWhole = false;
 
@@ -69,6 +76,7 @@ export class Exchange {
     this.url = `${options.base}${path}${search && `?${search}`}`;
     this.options = options;
     this.#signal = signal;
+    this.#budget = question.responseBudget ?? options.responseBudget;
     const withLooking = (ms: number) => Math.min(ms + (lookingMs > 0 ? lookingMs : 0), MAX_TIMER_MS);
     this.#stallMs = withLooking(options.stallMs);
     this.#timeoutMs = withLooking(options.timeoutMs);
@@ -121,9 +129,30 @@ export class Exchange {
       if (!chunk) return text + decoder.decode();
       left -= chunk.length;
       if (left < 0 && !orCut) throw this.badAnswer(`the response is longer than ${this.#limitName(maxBytes)}`);
+      this.hold(chunk.length);
       text += decoder.decode(chunk, { stream: true });
       if (left < 0) return text;
     }
+  }
+
+  /** So many bytes more are held. Fails where that is more than all responses together may. */
+  hold(bytes: number): void {
+    this.#heldBytes += bytes;
+    const more = Math.max(0, this.#heldBytes - UNCOUNTED_BYTES) - this.#countedBytes;
+    if (!this.#budget || more <= 0) return;
+    if (!this.#budget.hold(more)) {
+      const limit = `the ${this.#budget.maxBytes} bytes that all responses together may hold`;
+      throw this.badAnswer(`the response of ${this.path} exceeds ${limit}: ask fewer members at once`);
+    }
+    this.#countedBytes += more;
+  }
+
+  /** Of what was held, only so many bytes still are. */
+  holdOnly(bytes: number): void {
+    this.#heldBytes = bytes;
+    const counted = Math.min(this.#countedBytes, Math.max(0, bytes - UNCOUNTED_BYTES));
+    this.#budget?.release(this.#countedBytes - counted);
+    this.#countedBytes = counted;
   }
 
   badAnswer(message: string, cause?: unknown): ClientError {
@@ -147,6 +176,7 @@ export class Exchange {
   /** Gives the connection back, or up where the answer has not ended. May be called at any time and more than once. */
   close(): void {
     clearTimeout(this.#timer);
+    this.holdOnly(0);
     this.#signal?.removeEventListener('abort', this.#onAbort);
     if (this.#isWhole) return;
     this.#leaving.abort();

@@ -1,3 +1,4 @@
+import type { ResponseBudget } from '@porthole/contract';
 import type { StrictOptions } from './client-options.ts';
 import type { Clock } from './clock.ts';
 
@@ -10,6 +11,8 @@ export interface Question {
   query?: URLSearchParams;
   headers?: Readonly<Record<string, string>>;
   signal?: AbortSignal | undefined;
+  /** Instead of that of the client. */
+  responseBudget?: ResponseBudget | undefined;
   /** Beside the usual times: how long the node was told it may look at logs before it says anything. */
   lookingMs?: number;
   /** A whole response may be so long; as long as any item unless given. */

@@ -104,6 +104,7 @@ async function* wholeLines(exchange: Exchange): AsyncGenerator<Uint8Array, void,
   for (let chunk = await exchange.read(); chunk; chunk = await exchange.read()) {
     const end = chunk.lastIndexOf(NEWLINE) + 1;
     const firstEnd = end === 0 ? chunk.length : chunk.indexOf(NEWLINE);
+    exchange.hold(chunk.length);
     if (restBytes + firstEnd > maxItemBytes)
       throw exchange.badAnswer(`a line of ${exchange.path} is longer than maxItemBytes (${maxItemBytes})`);
     if (end > 0) {
@@ -113,6 +114,7 @@ async function* wholeLines(exchange: Exchange): AsyncGenerator<Uint8Array, void,
     }
     if (end < chunk.length) rest.push(chunk.subarray(end));
     restBytes += chunk.length - end;
+    exchange.holdOnly(restBytes);
   }
   if (restBytes > 0) throw exchange.cut(`the answer of ${exchange.path} broke off within a line`);
 }

@@ -181,7 +181,7 @@ export class LocalCluster implements ClusterState {
   member(id: string): NodeState {
     const { directory, peers } = this.#deps;
     const departed = directory.departed().find(({ member }) => member.id === id);
-    return departed ? new SnapshotNode(departed) : peers.get(id).state;
+    return departed ? new SnapshotNode(departed, peers.matchRegex) : peers.get(id).state;
   }
 
   forget(id: string, options?: ForgetOptions): Promise<ForgottenMember> {

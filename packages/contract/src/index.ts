@@ -102,6 +102,7 @@ export type {
   NodeProblem,
   NodeSettings,
   NodeState,
+  ResponseBudget,
   SearchOptions,
   SettingChange,
   SettingEntry,

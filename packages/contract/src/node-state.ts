@@ -104,6 +104,17 @@ export interface SettingChange {
 
 export interface CallOptions {
   signal?: AbortSignal;
+  /** Counts what the response holds in memory; only for nodes that are elsewhere. */
+  responseBudget?: ResponseBudget;
+}
+
+/** What several responses may hold in memory, all together. */
+export interface ResponseBudget {
+  readonly maxBytes: number;
+  /** Whether so many bytes more may be held. */
+  hold(bytes: number): boolean;
+  /** So many are no longer held. */
+  release(bytes: number): void;
 }
 
 export interface SearchOptions extends CallOptions {

@@ -13,6 +13,7 @@ import type { Zone } from './parse/zone.ts';
 import type { SeenFile } from './read/list.ts';
 import { CancelFlag } from './scan/cancel-flag.ts';
 import type { DescribeResult, StatResult } from './scan/jobs.ts';
+import { matchRegex } from './scan/match-regex.ts';
 import { WorkerPool } from './scan/worker-pool.ts';
 import type { Scrubbing } from './scrub/scrubbing.ts';
 import { digest } from './search/digest.ts';
@@ -24,7 +25,7 @@ import { packedText } from './search/packed-text.ts';
 import { ScanShop } from './search/scan-shop.ts';
 import { searchLines } from './search/search.ts';
 import { familiesIn, haveSameFiles, withinLimit } from './search/selected-families.ts';
-import { type AskOptions, StopReason } from './search/stop-reason.ts';
+import type { AskOptions } from './search/stop-reason.ts';
 import type {
   Digest,
   DigestQuery,
@@ -35,7 +36,6 @@ import type {
   HistogramQuery,
   LogSelection,
   ReadOptions,
-  RecordFilter,
   SearchItem,
   SearchQuery,
 } from './types.ts';
@@ -45,12 +45,6 @@ const MAX_ATTEMPTS = 10;
 
 /** Between two of them, times their number: a rotation takes a moment. */
 const ATTEMPT_MS = 2;
-
-/** Of a followed log, what a thread tests a regex on at a time. */
-const TESTED_BYTES = 64 * 1024;
-
-/** That takes a millisecond as a rule. A regex that takes so long could not keep up with any log. */
-const TEST_BUDGET_MS = 5000;
 
 export interface EngineOptions {
   /** Threads that scan. */
@@ -124,7 +118,7 @@ export class LogEngine {
       limit: followLimit({ maxLogs: options.followLogs, reservedFiles: options.reservedFiles }),
       isTimed: (target, files) => this.#isTimed(target.name, files),
       search: (query, askOptions) => this.search(query, askOptions),
-      matchRegex: (filter, texts, askOptions) => this.#matchRegex(filter, texts, askOptions),
+      matchRegex: (filter, texts, askOptions) => matchRegex(pool, { filter, texts }, askOptions),
       ...(options.pollMs !== undefined && { pollMs: options.pollMs }),
       ...(options.followBytes !== undefined && { bufferBytes: options.followBytes }),
     });
@@ -216,26 +210,6 @@ export class LogEngine {
     }
   }
 
-  /** Which of the texts the filter's regex matches; worked out by threads, some at a time, so that others get their turn. */
-  async #matchRegex(filter: RecordFilter, texts: readonly Buffer[], { signal }: AskOptions = {}): Promise<boolean[]> {
-    const matches: boolean[] = [];
-    while (matches.length < texts.length) {
-      let end = matches.length;
-      for (let bytes = 0; end < texts.length && bytes < TESTED_BYTES; end++) bytes += texts[end]?.length ?? 0;
-      const some = texts.slice(matches.length, end);
-      const stop = new StopReason({ signal, budgetMs: TEST_BUDGET_MS });
-      const flag = stop.newFlag();
-      try {
-        matches.push(...(await this.#shop.pool.run({ kind: 'regex', filter, texts: some }, flag)));
-      } catch (error) {
-        throw stop.reason === 'time budget' ? tooSlow(some.length) : error;
-      } finally {
-        stop.end();
-      }
-    }
-    return matches;
-  }
-
   /** Ends follows and searches. */
   async close(): Promise<void> {
     await this.#hub.close();
@@ -299,11 +273,6 @@ export class LogEngine {
     if (problem) opened[0]?.problems.push(problem);
     return opened;
   }
-}
-
-function tooSlow(records: number): LogError {
-  const detail = `the regex took longer than ${TEST_BUDGET_MS} ms to test on ${records} of the followed records`;
-  return new LogError('REGEX_TOO_COMPLEX', detail);
 }
 
 async function findMissingDir(dir: string): Promise<FileProblem | undefined> {

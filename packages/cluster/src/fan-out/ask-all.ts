@@ -2,6 +2,7 @@ import type { CallOptions, MemberReport } from '@porthole/contract';
 import { inParallel } from './in-parallel.ts';
 import { outcomeOf } from './outcome-of.ts';
 import type { Peer } from './peers.ts';
+import type { SharedBudget } from './response-budget.ts';
 import { withDeadline } from './with-deadline.ts';
 
 export interface AskAllOptions<T> extends CallOptions {
@@ -11,6 +12,8 @@ export interface AskAllOptions<T> extends CallOptions {
   maxParallel: number;
   /** For the report. */
   countOf(value: T): number;
+  /** Of the responses of all members. */
+  responses?: SharedBudget | undefined;
 }
 
 export interface MemberAnswer<T, P extends Peer = Peer> {
@@ -26,12 +29,18 @@ type AskMember<T, P extends Peer> = (peer: P, options: CallOptions) => Promise<T
  * Asks every one of them, each with its own deadline, and gives the answers in the order of the members. A member that
  * fails is in its report; only the caller's signal makes it reject.
  */
-export function askAll<T, P extends Peer = Peer>(
+export async function askAll<T, P extends Peer = Peer>(
   peers: readonly P[],
   ask: AskMember<T, P>,
-  options: AskAllOptions<T>,
+  { responses, ...options }: AskAllOptions<T>,
 ): Promise<MemberAnswer<T, P>[]> {
-  return inParallel(peers, options.maxParallel, (peer) => askOne(peer, ask, options));
+  const budget = responses?.share();
+  const asking = { ...options, ...(budget && { responseBudget: budget }) };
+  try {
+    return await inParallel(peers, options.maxParallel, (peer) => askOne(peer, ask, asking));
+  } finally {
+    budget?.close();
+  }
 }
 
 async function askOne<T, P extends Peer>(
@@ -39,16 +48,19 @@ async function askOne<T, P extends Peer>(
   ask: AskMember<T, P>,
   options: AskAllOptions<T>,
 ): Promise<MemberAnswer<T, P>> {
-  const { signal, timeoutMs, countOf } = options;
+  const { signal, timeoutMs, countOf, responseBudget } = options;
   const startedMs = performance.now();
   const reportOf = (facts: Pick<MemberReport, 'outcome' | 'detail' | 'count'>): MemberReport => {
     return { id: peer.member.id, ...facts, elapsedMs: Math.round(performance.now() - startedMs), asOfMs: null };
   };
   try {
-    const value = await withDeadline(async (leaving) => ask(peer, { signal: leaving }), {
-      timeoutMs,
-      ...(signal && { signal }),
-    });
+    const value = await withDeadline(
+      async (leaving) => ask(peer, { signal: leaving, ...(responseBudget && { responseBudget }) }),
+      {
+        timeoutMs,
+        ...(signal && { signal }),
+      },
+    );
     return { peer, value, report: reportOf({ outcome: 'ok', detail: null, count: countOf(value) }) };
   } catch (error) {
     signal?.throwIfAborted();

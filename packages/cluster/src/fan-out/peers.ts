@@ -9,7 +9,7 @@ import {
   type NodeState,
   PortholeError,
 } from '@porthole/contract';
-import { createZone, nearestNames, WorkerPool, type Zone } from '@porthole/logs';
+import { createZone, matchRegex, nearestNames, WorkerPool, type Zone } from '@porthole/logs';
 import { ContractNode } from '../contract-only/contract-node.ts';
 import type { TailNode } from '../contract-only/fetch-tail.ts';
 import { MaskedNode } from '../contract-only/masked-node.ts';
@@ -17,7 +17,9 @@ import type { MemberMasking, OneMemberMasking } from '../contract-only/member-ma
 import { MemberNode } from '../contract-only/member-node.ts';
 import type { Membership } from '../membership/membership.ts';
 import { UNKNOWN_ROLE } from '../membership/static-members.ts';
+import type { MatchRegex } from '../records/search-words.ts';
 import { MemberAccess, type MemberAccessOptions } from './member-access.ts';
+import { SharedBudget } from './response-budget.ts';
 
 /** A follow that lost its member tries again after up to this, doubling; other questions are asked once. */
 const FIRST_WAIT_MS = 500;
@@ -58,6 +60,10 @@ export interface Peers {
   get(id: string): RegisteredPeer;
   /** Throws MEMBER_NOT_FOUND for an id without a pattern that is none. */
   select(selection: MemberSelection): readonly RegisteredPeer[];
+  /** What the responses of all of them may hold at once. */
+  readonly responses?: SharedBudget;
+  /** For snapshots of them, which are searched by this node. */
+  readonly matchRegex?: MatchRegex;
 }
 
 export interface ClosablePeers extends Peers {
@@ -76,6 +82,8 @@ export interface PeersOptions {
   masking: MemberMasking;
   /** How long the head of an answer may take. */
   timeoutMs: number;
+  /** Of the responses of all members. */
+  responses?: SharedBudget;
   /** In which members that do not say theirs write their times; the system's unless given. */
   zone?: Zone;
 }
@@ -83,6 +91,7 @@ export interface PeersOptions {
 /** Clients are kept as long as their member is the same. Whoever makes them closes them. */
 export function createPeers({ membership, self, selfId, ...options }: PeersOptions): ClosablePeers {
   const access = new MemberAccess(options.access ?? {}, () => membership.state?.kind ?? 'static');
+  const responses = options.responses ?? new SharedBudget();
   let known = new Map<string, MemberPeer>();
   let threads: WorkerPool | undefined;
 
@@ -102,7 +111,7 @@ export function createPeers({ membership, self, selfId, ...options }: PeersOptio
   const createPeer = (member: Member): MemberPeer => {
     let made: NodeClient | undefined;
     const client = () => {
-      made ??= clientFor(member.url, access.fetchFor(member), { selfId, timeoutMs: options.timeoutMs });
+      made ??= clientFor(member.url, access.fetchFor(member), { selfId, timeoutMs: options.timeoutMs, responses });
       return made;
     };
     // The one place where a member becomes a node that others read: nothing is passed on that is not masked.
@@ -161,7 +170,12 @@ export function createPeers({ membership, self, selfId, ...options }: PeersOptio
     await threads?.close();
   };
 
-  return { all, get, select, close };
+  const matchInThreads: MatchRegex = (filter, texts) => {
+    threads ??= new WorkerPool(TAIL_THREADS);
+    return matchRegex(threads, { filter, texts });
+  };
+
+  return { all, get, select, close, responses, matchRegex: matchInThreads };
 }
 
 export function isSelected(member: Member, { nodes, role }: MemberSelection): boolean {
@@ -207,7 +221,7 @@ class MemberPeer implements RegisteredPeer {
 function clientFor(
   url: string,
   fetch: typeof globalThis.fetch,
-  { selfId, timeoutMs }: Pick<PeersOptions, 'selfId' | 'timeoutMs'>,
+  { selfId, timeoutMs, responses }: Pick<PeersOptions, 'selfId' | 'timeoutMs'> & { responses: SharedBudget },
 ): NodeClient {
   return createClient({
     url,
@@ -215,6 +229,7 @@ function clientFor(
     fetch,
     remoteTexts: 'hide',
     timeoutMs,
+    responseBudget: responses,
     retries: 0,
     backoffMs: FIRST_WAIT_MS,
     maxBackoffMs: LONGEST_WAIT_MS,

@@ -46,7 +46,7 @@ export async function* momentOf(
     const moment = { ...request, atMs: atMs + clock.offsetMs };
     const opened = openOrKept(parts, chosen, {
       ask: (signal) => recordsAround(chosen.state, moment, { signal, budgetMs }),
-      askKept: (snapshot) => recordsAround(new SnapshotNode(snapshot), moment, {}),
+      askKept: (snapshot) => recordsAround(new SnapshotNode(snapshot, parts.peers.matchRegex), moment, {}),
     });
     return new MemberLane({ place, id, clock, newestFirst: false, firstBatchMs, timeoutMs, ...opened });
   });

@@ -107,7 +107,7 @@ function openMember(
     ask: (signal) => chosen.state.searchLogs(query, { budgetMs, signal }),
     askKept: (snapshot) => {
       const from = placeInSnapshot(snapshot, { request, place, others });
-      return searchWords(snapshot, memberSearch(request, clock.offsetMs, from));
+      return searchWords(snapshot, memberSearch(request, clock.offsetMs, from), parts.peers.matchRegex);
     },
   });
 }

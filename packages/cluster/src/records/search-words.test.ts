@@ -1,13 +1,16 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { createRecordFilter } from '@porthole/logs';
+import { matchRegex, WorkerPool } from '@porthole/logs';
 import type { FoundRecord, SearchItem, SearchQuery } from '@porthole/logs/types';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { FILTER_CASES, FILTERED_FILES, secondOf } from '../../../logs/src/testing/filter-cases.ts';
 import { SLOW_REGEX, slowText } from '../../../logs/src/testing/slow-regex.ts';
 import { LogDirNode } from '../testing/log-dir-node.ts';
-import { filterInTurns, searchWords } from './search-words.ts';
+import { type MatchRegex, searchWords } from './search-words.ts';
 
 const ALL = { order: 'oldest', limit: 100, before: 0, after: 0 } as const;
+
+const PORTS = { hostIp: '', hostName: '', grpcPort: 0, httpPort: 0, version: '', onlineTime: 0 };
+const MEMBER = { id: 'n', role: 'node', url: 'http://n', node: PORTS, isSelf: false };
 
 async function recordsOf(items: AsyncIterable<SearchItem[]>): Promise<FoundRecord[]> {
   const records: FoundRecord[] = [];
@@ -20,30 +23,44 @@ describe('the snapshot of a member', () => {
     const node = new LogDirNode();
     for (const [name, text] of Object.entries(FILTERED_FILES)) node.write(name, text);
     const records = await recordsOf(node.answer({ ...ALL, order: 'newest', raw: true }));
-    const ports = { hostIp: '', hostName: '', grpcPort: 0, httpPort: 0, version: '', onlineTime: 0 };
-    const member = { id: 'n', role: 'node', url: 'http://n', node: ports, isSelf: false };
-    const words = { member, asOfMs: 1, clock: null, config: null, files: null, departed: null, records };
+    const words = { member: MEMBER, asOfMs: 1, clock: null, config: null, files: null, departed: null, records };
+    const pool = new WorkerPool(1);
+    onTestFinished(() => pool.close());
+    const matchInThread: MatchRegex = (filter, texts) => matchRegex(pool, { filter, texts });
     for (const [conditions, seconds] of FILTER_CASES) {
       const query: SearchQuery = { ...ALL, ...conditions };
       const kept = await recordsOf(searchWords(words, query));
       expect({ conditions, kept: kept.map(secondOf) }).toEqual({ conditions, kept: seconds });
       expect(kept).toEqual(await recordsOf(node.answer(query)));
+      expect(await recordsOf(searchWords(words, query, matchInThread))).toEqual(kept);
     }
   });
 
-  it('is searched in turns with what else there is to do, however slow the regex is', async () => {
-    const text = slowText(1000);
-    const records = Array.from({ length: 40 }, (_, n) => ({ raw: `${text.slice(n, n + 950)}Q` }) as FoundRecord);
-    const matches = await createRecordFilter({ regex: SLOW_REGEX }, []);
-    let turns = 0;
+  it('lets others have their turn while a slow regex is tested, on a single long record too', async () => {
+    const text = slowText(1500);
+    const long = { type: 'record', file: 'a.log', timeMs: 1, message: '', raw: `${text}Q` } as FoundRecord;
+    const short = Array.from({ length: 3 }, (_, n) => ({ ...long, timeMs: 2 + n, raw: `${text.slice(n, n + 950)}Q` }));
+    const records = [long, ...short];
+    const words = { member: MEMBER, asOfMs: 1, clock: null, config: null, files: null, departed: null, records };
+    const pool = new WorkerPool(1);
+    onTestFinished(() => pool.close());
+    const turnsMs: number[] = [];
     let isDone = false;
     const others = (async () => {
-      for (; !isDone; turns++) await nextTurn();
+      for (let at = performance.now(); !isDone; at = performance.now()) {
+        await nextTurn();
+        turnsMs.push(performance.now() - at);
+      }
     })();
-    const found = await filterInTurns(records, matches);
+    const matchInThread: MatchRegex = (filter, texts) => matchRegex(pool, { filter, texts });
+    const query: SearchQuery = { ...ALL, order: 'newest', regex: SLOW_REGEX, caseSensitive: true };
+    const found = await recordsOf(searchWords(words, query, matchInThread));
     isDone = true;
     await others;
-    expect(found).toEqual(records.filter(({ raw = '' }) => /a[ab]{900}Q/.test(raw)));
-    expect(turns).toBeGreaterThan(5);
+    expect(found.map(({ timeMs }) => timeMs)).toEqual(
+      records.flatMap(({ timeMs, raw = '' }) => (/a[ab]{900}Q/.test(raw) ? timeMs : [])),
+    );
+    // One turn would be all, were they tested by this thread.
+    expect(turnsMs.length).toBeGreaterThan(50);
   });
 });

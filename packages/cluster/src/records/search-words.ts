@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { PortholeError } from '@porthole/contract';
-import { createRecordFilter } from '@porthole/logs';
+import { createRecordFilter, textOfRecord } from '@porthole/logs';
 import type { FoundRecord, LogSelection, RecordFilter, SearchEnd, SearchItem, SearchQuery } from '@porthole/logs/types';
 import type { MemberWords } from '../state/member-words.ts';
 import { givenBefore, positionAfter } from './snapshot-position.ts';
@@ -8,12 +8,19 @@ import { givenBefore, positionAfter } from './snapshot-position.ts';
 /** Work before others get their turn. */
 const TURN_MS = 10;
 
+/** Tests the regex of a filter on texts, in other threads: a single long one may take seconds. */
+export type MatchRegex = (filter: RecordFilter, texts: readonly Buffer[]) => Promise<boolean[]>;
+
+/** Those of the records of a snapshot that match. */
+export type SnapshotFilter = (records: readonly FoundRecord[]) => Promise<FoundRecord[]>;
+
 /** The snapshot of a member as the answer to a search. */
 export async function* searchWords(
   words: MemberWords,
   query: SearchQuery,
+  matchRegex?: MatchRegex,
 ): AsyncGenerator<SearchItem[], void, undefined> {
-  const matches = await snapshotFilter(words, query);
+  const filter = await snapshotFilter(words, query, matchRegex);
   yield [];
   const { order, limit, start, raw = false } = query;
   const timeMs = start && 'timeMs' in start ? start.timeMs : undefined;
@@ -21,7 +28,7 @@ export async function* searchWords(
   const inOrder = order === 'newest' ? words.records : words.records.toReversed();
   // Without a time it stands nowhere: it is told only where no time is asked for.
   const inside = inOrder.slice(beginOf(words, query)).filter(({ timeMs: at = Number.NaN }) => isInside(at));
-  const matching = await filterInTurns(inside, matches);
+  const matching = await filter(inside);
   const told = matching.slice(0, limit);
   const last = told.at(-1);
   const isCut = matching.length > told.length && last !== undefined;
@@ -37,7 +44,7 @@ function withoutRaw({ raw: _raw, ...record }: FoundRecord): FoundRecord {
   return record;
 }
 
-/** Those that match. A regex may take long, and this thread serves others too: they get their turn in between. */
+/** Those that match. There may be many, and this thread serves others too: they get their turn in between. */
 export async function filterInTurns(
   records: readonly FoundRecord[],
   matches: (record: FoundRecord) => boolean,
@@ -54,12 +61,22 @@ export async function filterInTurns(
 }
 
 /** The filter of the engine; which files are one log is decided by all names that are known of the member. */
-export function snapshotFilter(
+export async function snapshotFilter(
   { records, files }: MemberWords,
   query: LogSelection & RecordFilter,
-): Promise<(record: FoundRecord) => boolean> {
+  matchRegex?: MatchRegex,
+): Promise<SnapshotFilter> {
   const names = [...(files ?? []).map(({ name }) => name), ...records.map(({ file }) => file)];
-  return createRecordFilter(query, names);
+  // Rejects a regex that is none, whatever there is to test it on.
+  const matches = await createRecordFilter(query, names);
+  const { regex, caseSensitive = false, ...others } = query;
+  if (regex === undefined || !matchRegex) return (some) => filterInTurns(some, matches);
+  const matchesOthers = await createRecordFilter({ ...others, caseSensitive }, names);
+  return async (some) => {
+    const candidates = await filterInTurns(some, matchesOthers);
+    const isMatch = await matchRegex({ regex, caseSensitive }, candidates.map(textOfRecord));
+    return candidates.filter((_, index) => isMatch[index]);
+  };
 }
 
 /** How many records, in the order of the query, stand before those it begins with. */

@@ -24,6 +24,6 @@ export function chooseMembers(
   const askedIds = new Set(asked.map(({ member }) => member.id));
   const kept = departed
     .filter(({ member }) => isSelected(member, selection) && !askedIds.has(member.id))
-    .map((words) => ({ member: words.member, state: new SnapshotNode(words), departed: words }));
+    .map((words) => ({ member: words.member, state: new SnapshotNode(words, peers.matchRegex), departed: words }));
   return [...asked, ...kept].sort((a, b) => (a.member.id < b.member.id ? -1 : 1));
 }

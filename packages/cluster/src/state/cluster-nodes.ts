@@ -50,7 +50,7 @@ export async function clusterNodes(parts: NodesParts, options: CallOptions = {})
   const answers = await askAll<Seen, ChosenMember>(
     chosen.filter((member) => !member.departed),
     ({ member: { id }, state }, asking) => lookAt({ id, state, clock: wholeClock(clocks.of(id)) }, parts, asking),
-    { ...options, timeoutMs, maxParallel, countOf: () => 1 },
+    { ...options, timeoutMs, maxParallel, countOf: () => 1, responses: parts.peers.responses },
   );
   const nodes = [...answers.map((answer) => toNode(answer, parts)), ...departed];
   return { cluster, membership: membership.state, nodes: nodes.sort((a, b) => (a.id < b.id ? -1 : 1)) };

@@ -16,7 +16,7 @@ export function rememberMasked(mask: (text: string) => Masked): (text: string) =
   return (text) => {
     const key = createHash('sha256').update(text).digest('base64');
     const found = known.get(key);
-    if (found) return found;
+    if (found !== undefined) return found;
     // What is masked is about as long.
     kept += text.length;
     if (kept > KEPT_CHARACTERS) {

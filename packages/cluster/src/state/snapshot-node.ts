@@ -25,7 +25,7 @@ import type {
   SearchItem,
   SearchQuery,
 } from '@porthole/logs/types';
-import { filterInTurns, searchWords, snapshotEnd, snapshotFilter } from '../records/search-words.ts';
+import { type MatchRegex, searchWords, snapshotEnd, snapshotFilter } from '../records/search-words.ts';
 import { groupRecords } from './group-records.ts';
 import type { MemberWords } from './member-words.ts';
 
@@ -35,9 +35,12 @@ import type { MemberWords } from './member-words.ts';
  */
 export class SnapshotNode implements NodeState {
   readonly #snapshot: MemberWords;
+  readonly #matchRegex: MatchRegex | undefined;
 
-  constructor(snapshot: MemberWords) {
+  /** Without `matchRegex`, patterns are tested by this thread. */
+  constructor(snapshot: MemberWords, matchRegex?: MatchRegex) {
     this.#snapshot = snapshot;
+    this.#matchRegex = matchRegex;
   }
 
   async describe(_options?: CallOptions): Promise<NodeDescription> {
@@ -74,7 +77,7 @@ export class SnapshotNode implements NodeState {
   }
 
   searchLogs(query: SearchQuery): AsyncIterable<SearchItem[]> {
-    return searchWords(this.#snapshot, query);
+    return searchWords(this.#snapshot, query, this.#matchRegex);
   }
 
   async *searchLogLines(query: SearchQuery): AsyncGenerator<Uint8Array, void, undefined> {
@@ -118,7 +121,8 @@ export class SnapshotNode implements NodeState {
   }
 
   async #matching(query: LogSelection & RecordFilter): Promise<FoundRecord[]> {
-    return filterInTurns(this.#snapshot.records, await snapshotFilter(this.#snapshot, query));
+    const filter = await snapshotFilter(this.#snapshot, query, this.#matchRegex);
+    return filter(this.#snapshot.records);
   }
 
   #notKept(what: string): PortholeError {

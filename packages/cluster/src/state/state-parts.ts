@@ -3,6 +3,7 @@ import { askAll, type MemberAnswer } from '../fan-out/ask-all.ts';
 import type { Clocks } from '../fan-out/clock.ts';
 import type { Peers } from '../fan-out/peers.ts';
 import type { MemberDirectory } from '../membership/member-directory.ts';
+import type { MatchRegex } from '../records/search-words.ts';
 import type { ChosenMember } from './choose-members.ts';
 import type { MemberWords } from './member-words.ts';
 import type { Masked } from './remember-masked.ts';
@@ -54,7 +55,7 @@ export async function askEach<T>(
     chosen,
     ({ member: { id }, state, departed }, options) =>
       ask({ id, state, clock: wholeClock(departed ? departed.clock : clocks.of(id)) }, options),
-    { timeoutMs, maxParallel, countOf, ...(signal !== undefined && { signal }) },
+    { timeoutMs, maxParallel, countOf, responses: parts.peers.responses, ...(signal !== undefined && { signal }) },
   );
   return Promise.all(
     answers.map(async ({ peer, value, report }) => {
@@ -62,7 +63,7 @@ export async function askEach<T>(
       if (departed) return { peer, value, report: departedReport(departed, report.count) };
       const standing = directory.standingOf(report.id, report.outcome);
       const snapshot = needsSnapshot(report) ? directory.of(report.id) : undefined;
-      const kept = snapshot && (await askSnapshot(snapshot, ask));
+      const kept = snapshot && (await askSnapshot(snapshot, { ask, matchRegex: parts.peers.matchRegex }));
       if (kept === undefined) return { peer, value, report: { ...report, ...standing } };
       const { asOfMs } = snapshot as MemberWords;
       return { peer, value: kept, report: { ...report, ...standing, count: countOf(kept), asOfMs } };
@@ -76,10 +77,13 @@ function needsSnapshot({ outcome }: MemberReport): boolean {
 }
 
 /** `undefined` where the snapshot does not hold what is asked for. */
-async function askSnapshot<T>(snapshot: MemberWords, ask: Ask<T>): Promise<T | undefined> {
+async function askSnapshot<T>(
+  snapshot: MemberWords,
+  { ask, matchRegex }: { ask: Ask<T>; matchRegex: MatchRegex | undefined },
+): Promise<T | undefined> {
   const { member, clock } = snapshot;
   try {
-    return await ask({ id: member.id, state: new SnapshotNode(snapshot), clock: wholeClock(clock) }, {});
+    return await ask({ id: member.id, state: new SnapshotNode(snapshot, matchRegex), clock: wholeClock(clock) }, {});
   } catch {
     return undefined; // the report has the failure of the member itself
   }

@@ -25,9 +25,14 @@ export async function createRecordFilter(
     if (wanted && !wanted.has(record.file)) return false;
     if (!matcher.matchesHead({ timeMs: record.timeMs ?? Number.NaN, rank: rankOfLevel(record.level) })) return false;
     if (matcher.headOnly) return true;
-    const bytes = Buffer.from(`${record.raw ?? textOf(record)}\n`);
+    const bytes = textOfRecord(record);
     return matcher.matchesText(bytes, 0, bytes.length, decoded(record));
   };
+}
+
+/** What conditions on the text of a record are about. */
+export function textOfRecord(record: FoundRecord): Buffer {
+  return Buffer.from(`${record.raw ?? textOf(record)}\n`);
 }
 
 /** The names that form this log; the live file may hold none of the records. */
