@@ -20,12 +20,12 @@ function openPool(most: number): WorkerPool {
   return pool;
 }
 
-function openFile(lines: number): ScanFile {
+function openFile(lines: number, line = LINE): ScanFile {
   const path = join(tempDir(), 'a.log');
-  writeFileSync(path, LINE.repeat(lines));
+  writeFileSync(path, line.repeat(lines));
   const fd = openSync(path, 'r');
   onTestFinished(() => closeSync(fd));
-  const sizeBytes = lines * LINE.length;
+  const sizeBytes = lines * line.length;
   return {
     ...{
       name: 'a.log',
@@ -62,6 +62,33 @@ it('a short job does not wait for long ones that came before it', async () => {
   ]);
   // The first had begun.
   expect(ended).toEqual(['first', 'short', 'also short', 'second', 'third']);
+});
+
+describe('a job with a regex that takes long', () => {
+  it('pauses in the middle of a block', async () => {
+    const slow = openFile(500, LINE.replace('line', `${slowText(2000)}bQ`));
+    const flag = new CancelFlag();
+    const job = { ...countJob(slow, [0, 4]), filter: { regex: SLOW_REGEX } };
+    const { pausedAt } = await openPool(1).run(job, flag);
+    expect(pausedAt).toBeGreaterThan(0);
+    expect(pausedAt).toBeLessThan(slow.sizeBytes);
+    expect(flag.isSlow).toBe(true);
+  });
+
+  it('goes on behind jobs of others that wait', async () => {
+    const pool = openPool(1);
+    const file = openFile(100);
+    const ended: string[] = [];
+    const slow = new CancelFlag();
+    slow.isSlow = true;
+    const job = countJob(file, [0, 1]);
+    await Promise.all([
+      pool.run(job).then(() => ended.push('first')),
+      pool.run(job, slow).then(() => ended.push('slow')),
+      pool.run(job).then(() => ended.push('other')),
+    ]);
+    expect(ended).toEqual(['first', 'other', 'slow']);
+  });
 });
 
 describe('a job that is cancelled', () => {
