@@ -8,7 +8,7 @@ const PER_SECOND = 32;
 
 /**
  * Closes a connection that opens calls only to take them back ("rapid reset"): each costs the client a few bytes and the
- * node a whole call. HTTP/2 in Node.js has a limit of its own, which is higher and leaves the connection open.
+ * node a whole call. Calls that the node has begun to respond to are left to the limit of HTTP/2 in Node.js: 1,000 at once.
  */
 export function limitResets(session: ServerHttp2Session, now: () => number = () => performance.now()): void {
   let left = BURST;
