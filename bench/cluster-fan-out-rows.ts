@@ -16,6 +16,9 @@ const QUERY = { order: 'oldest', limit: LIMIT } as const;
 const FIRST_BATCH_MS = 2000;
 const MOST_ADDED_MS = 100;
 
+/** Where every member must answer, none is given up because the machine is busy. */
+const PATIENT = ['--cluster-first-batch-timeout', '1m', '--cluster-member-timeout', '1m'];
+
 const SAMPLE_MS = 10;
 
 /** Clocks are measured once at the start, and then not again while something else is measured. */
@@ -57,7 +60,7 @@ async function deadRow(context: BenchContext, fakes: FakeMembers): Promise<Row> 
 
 async function searchRows(context: BenchContext, { answering: members }: FakeMembers): Promise<Row[]> {
   context.tell(`  search of ${members.length} members`);
-  const { replies, grownBytes, nextPage } = await searchTimes(context, members);
+  const { replies, grownBytes, nextPage } = await searchTimes(context, members, PATIENT);
   for (const { end } of replies) {
     if (failedOf(end).length > 0) throw new Error(`these members failed: ${failedOf(end).join()}`);
   }
@@ -82,8 +85,12 @@ interface SearchTimes {
 }
 
 /** The first question is not counted, but for what memory it takes. */
-async function searchTimes(context: BenchContext, members: readonly string[]): Promise<SearchTimes> {
-  const node = await startQuietNode(context, members);
+async function searchTimes(
+  context: BenchContext,
+  members: readonly string[],
+  flags: readonly string[] = [],
+): Promise<SearchTimes> {
+  const node = await startQuietNode(context, members, flags);
   const before = residentBytes(node.pid);
   const resident = watchResident(node.pid, SAMPLE_MS);
   await askCluster(node.url, QUERY);
@@ -108,7 +115,7 @@ async function askNextPage({ url }: AskedNode, cursor: string | null): Promise<s
 
 async function nodesRows(context: BenchContext, { answering: members }: FakeMembers): Promise<Row[]> {
   context.tell(`  /cluster/nodes of ${members.length} members`);
-  const node = await startQuietNode(context, members);
+  const node = await startQuietNode(context, members, PATIENT);
   const before = residentBytes(node.pid);
   const resident = watchResident(node.pid, SAMPLE_MS);
   const times: number[] = [];
@@ -133,8 +140,12 @@ async function nodesRows(context: BenchContext, { answering: members }: FakeMemb
   ];
 }
 
-async function startQuietNode(context: BenchContext, members: readonly string[]): Promise<AskedNode> {
-  const node = await startAskedNode(context, { logDir: context.tempDir(), members, refresh: REFRESH });
+async function startQuietNode(
+  context: BenchContext,
+  members: readonly string[],
+  flags: readonly string[],
+): Promise<AskedNode> {
+  const node = await startAskedNode(context, { logDir: context.tempDir(), members, refresh: REFRESH, flags });
   await sleep(SETTLE_MS);
   return node;
 }
