@@ -49,10 +49,11 @@ export default defineConfig({
   test: {
     // Only here: what stands in a project is done once for each of them.
     globalSetup: ['test/build-logs.ts'],
-    maxWorkers: 2,
+    // One more than there are cores: browsers and programs are waited for, about half of the time.
+    maxWorkers: 3,
     sequence: { sequencer: LongestFirst },
     projects: [
-      { resolve: { alias }, test: { ...COMMON, name: 'alone', include: ALONE, sequence: { groupOrder: 0 } } },
+      { resolve: { alias }, test: { ...COMMON, name: 'alone', include: ALONE } },
       {
         resolve: { alias },
         test: {
@@ -61,9 +62,6 @@ export default defineConfig({
           include: TOGETHER,
           exclude: ALONE,
           isolate: false,
-          // One more than there are cores: browsers and programs are waited for, about half of the time.
-          maxWorkers: 3,
-          sequence: { groupOrder: 1 },
         },
       },
     ],

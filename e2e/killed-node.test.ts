@@ -26,7 +26,7 @@ it('copies of logs of members that a killed node leaves are removed when a node 
   const next = start();
   await search(await next.ready());
   await eventually(() => expect(copies().filter((name) => left.includes(name))).toEqual([]));
-  expect(copies()).not.toEqual([]);
+  await eventually(() => expect(copies()).not.toEqual([]));
   next.kill('SIGTERM');
   await next.end();
   expect(copies()).toEqual([]);

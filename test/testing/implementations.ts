@@ -38,7 +38,7 @@ const MEMBER: Implementation = {
   // The same client and the same differences.
   id: 'http',
   name: 'the HTTP client, through the routes of a member',
-  every: 5,
+  every: 9,
   connect: async ({ url }) => {
     const { cluster } = createClient({ url, retries: 0 });
     const { nodes } = await cluster.nodes();
@@ -50,7 +50,7 @@ const GRPC: Implementation = {
   id: 'grpc',
   name: 'the gRPC client',
   // Behind its encoding it is the local node; test/node-state.properties.test.ts compares any searches.
-  every: 2,
+  every: 4,
   connect: async (running) => {
     const node = new GrpcNode(running.node.grpcPort);
     return { node, close: async () => node.close() };

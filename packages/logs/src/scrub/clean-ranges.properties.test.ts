@@ -122,9 +122,7 @@ function pretendLater(): void {
   onTestFinished(() => void vi.useRealTimers());
 }
 
-test('whatever is remembered of a file at rest, a changed one is masked as the whole text is', {
-  timeout: 120_000,
-}, async () => {
+test('whatever is remembered of a file at rest, a changed one is masked as the whole text is', async () => {
   pretendLater();
   await fc.assert(
     fc.asyncProperty(fc.array(change, { minLength: 1, maxLength: 6 }), async (changes) => {
