@@ -24,7 +24,7 @@ const TIMES_OF_DAY: Readonly<Record<string, string>> = {
   'cluster/src/state/last-words.ts': 'as of when a snapshot is shown',
   'logs/src/file/dir-stamp.ts': 'compared with times of the file system',
   'logs/src/file/file-stamp.ts': 'compared with times of the file system',
-  'logs/src/follow/tail-file.ts': 'the year of timestamps that have none',
+  'logs/src/follow/tail/tail-file.ts': 'the year of timestamps that have none',
   'logs/src/read/file-details.ts': 'compared with times of the file system',
   'server/src/auth/certificate-check.ts': 'ends of certificates',
   'server/src/auth/jwt-check.ts': 'ends of JWTs',

@@ -1,4 +1,4 @@
-import type { ByteAnswer } from '@porthole/logs/types';
+import type { ByteStream } from '@porthole/logs/types';
 import type { Exchange } from './exchange.ts';
 
 export interface BodyBounds {
@@ -7,7 +7,7 @@ export interface BodyBounds {
 }
 
 /** The body of an answer as it is. One that is shorter than announced fails: it must not look whole. */
-export function bodyBytes(exchange: Exchange, { maxBytes = Infinity }: BodyBounds = {}): ByteAnswer {
+export function bodyBytes(exchange: Exchange, { maxBytes = Infinity }: BodyBounds = {}): ByteStream {
   const sizeBytes = announcedBytes(exchange);
   if (sizeBytes !== undefined && sizeBytes > maxBytes) throw tooLong(exchange, maxBytes);
   return { sizeBytes, chunks: readBody(exchange, { sizeBytes, maxBytes }), close: async () => exchange.close() };

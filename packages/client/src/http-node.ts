@@ -20,7 +20,7 @@ import {
   type ViewRequest,
 } from '@porthole/contract';
 import type {
-  ByteAnswer,
+  ByteStream,
   Digest,
   DigestQuery,
   FollowItem,
@@ -67,7 +67,7 @@ export interface NodeClient extends NodeState {
    * A support bundle of all nodes of its cluster: a ZIP archive, while it is made. Its last file is a `BundleManifest`.
    * The caller closes the answer.
    */
-  bundle(request: BundleRequest, options?: CallOptions): Promise<ByteAnswer>;
+  bundle(request: BundleRequest, options?: CallOptions): Promise<ByteStream>;
 }
 
 export class HttpNode implements NodeClient {
@@ -104,7 +104,7 @@ export class HttpNode implements NodeClient {
     return askJson({ path: PATHS.logFiles, ...options }, this.#parts, readFiles);
   }
 
-  async viewLog(request: ViewRequest, options: CallOptions = {}): Promise<ByteAnswer> {
+  async viewLog(request: ViewRequest, options: CallOptions = {}): Promise<ByteStream> {
     const question = { path: PATHS.logView, query: encodeView(request), headers: AS_IT_IS, isPaced: true, ...options };
     // A newline may be added to a last line without.
     return bodyBytes(await askStream(question, this.#parts), { maxBytes: request.sizeBytes + 1 });
@@ -155,7 +155,7 @@ export class HttpNode implements NodeClient {
     return askJson(question, this.#parts, (value) => readDigest(value, request));
   }
 
-  async bundle(request: BundleRequest, options: CallOptions = {}): Promise<ByteAnswer> {
+  async bundle(request: BundleRequest, options: CallOptions = {}): Promise<ByteStream> {
     const asked = { path: PATHS.bundle, query: encodeBundle(request), headers: AS_IT_IS, lookingMs: BUNDLE_PAUSE_MS };
     const exchange = await askStream({ ...asked, ...options }, this.#parts);
     try {

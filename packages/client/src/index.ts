@@ -55,7 +55,7 @@ export {
   showHidden,
 } from '@porthole/contract';
 export type {
-  ByteAnswer,
+  ByteStream,
   Digest,
   DigestGroup,
   DigestQuery,

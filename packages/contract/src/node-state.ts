@@ -1,5 +1,5 @@
 import type {
-  ByteAnswer,
+  ByteStream,
   Digest,
   DigestQuery,
   FollowItem,
@@ -141,7 +141,7 @@ export interface NodeState {
   listLogs(options?: CallOptions): Promise<LogEntry[]>;
   logFiles(options?: CallOptions): Promise<LogFileDetails[]>;
   /** The most recent part of one file. The caller closes the answer. */
-  viewLog(request: ViewRequest, options?: CallOptions): Promise<ByteAnswer>;
+  viewLog(request: ViewRequest, options?: CallOptions): Promise<ByteStream>;
   /** One file as it is on disk, for ranges. The caller closes it. */
   openLog(request: FileRequest, options?: CallOptions): Promise<OpenLog>;
   /**

@@ -1,5 +1,6 @@
 import { stat } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
+import { BlockIndexes } from './block-index/block-index.ts';
 import { DirStamp } from './file/dir-stamp.ts';
 import type { HandleCache } from './file/handle-cache.ts';
 import type { LogHandle } from './file/log-handle.ts';
@@ -7,7 +8,6 @@ import type { SharedReads } from './file/shared-reads.ts';
 import type { TextSource } from './file/text-source.ts';
 import { FollowHub } from './follow/follow-hub.ts';
 import { followLimit } from './follow/follow-limit.ts';
-import { BlockIndexes } from './index/block-index.ts';
 import { LogError, systemCode } from './log-error.ts';
 import type { Zone } from './parse/zone.ts';
 import type { SeenFile } from './read/list.ts';
@@ -17,15 +17,15 @@ import { matchRegex } from './scan/match-regex.ts';
 import { WorkerPool } from './scan/worker-pool.ts';
 import type { Scrubbing } from './scrub/scrubbing.ts';
 import { digest } from './search/digest.ts';
+import { leaveOutUntimed } from './search/files/leave-out-untimed.ts';
+import { type OpenFamily, openFamily, releaseFamily } from './search/files/open-family.ts';
+import { FileOpener } from './search/files/open-file.ts';
+import { packedText } from './search/files/packed-text.ts';
+import { haveSameFiles, selectFamilies, withinLimit } from './search/files/selected-families.ts';
 import { histogram } from './search/histogram.ts';
-import { leaveOutUntimed } from './search/leave-out-untimed.ts';
-import { type OpenFamily, openFamily, releaseFamily } from './search/open-family.ts';
-import { FileOpener } from './search/open-file.ts';
-import { packedText } from './search/packed-text.ts';
-import { ScanShop } from './search/scan-shop.ts';
+import { ScanContext } from './search/scan-context.ts';
 import { searchLines } from './search/search.ts';
-import { familiesIn, haveSameFiles, withinLimit } from './search/selected-families.ts';
-import type { AskOptions } from './search/stop-reason.ts';
+import type { SearchOptions } from './search/stop-reason.ts';
 import type {
   Digest,
   DigestQuery,
@@ -66,7 +66,7 @@ export interface EngineOptions {
   pollMs?: number;
 }
 
-export interface EngineParts {
+export interface EngineDeps {
   dir: string;
   handles: HandleCache;
   reads: SharedReads;
@@ -86,7 +86,7 @@ export interface EngineUsage {
   /** Threads so far that died or did not stop when told to. */
   replacedThreads: number;
   /** Searches, histograms and digests under way. */
-  questions: number;
+  searches: number;
   indexBytes: number;
   /** Logs being followed, and watchers of the directory. */
   readers: number;
@@ -95,30 +95,30 @@ export interface EngineUsage {
 
 /** Answers questions about a directory of logs. Loaded with the first question: a node that is not asked does without. */
 export class LogEngine {
-  readonly #parts: EngineParts;
+  readonly #deps: EngineDeps;
   readonly #opener: FileOpener;
-  readonly #shop: ScanShop;
+  readonly #scanContext: ScanContext;
   readonly #hub: FollowHub;
   readonly #maxQueued: number;
   readonly #ownsThreads: boolean;
-  #asking = 0;
+  #searching = 0;
 
-  constructor(parts: EngineParts, options: EngineOptions = {}) {
+  constructor(deps: EngineDeps, options: EngineOptions = {}) {
     const { workers = 2, scansHere = false, maxQueued = 64, maxIndexBytes = 16 * 1024 ** 2 } = options;
-    this.#parts = parts;
-    this.#opener = new FileOpener(parts);
+    this.#deps = deps;
+    this.#opener = new FileOpener(deps);
     this.#maxQueued = maxQueued;
     this.#ownsThreads = options.threads === undefined;
     const pool = options.threads ?? new WorkerPool(workers, { scansHere });
-    const { zone, scrubbing } = parts;
+    const { zone, scrubbing } = deps;
     const scrubber = () => scrubbing.current;
-    this.#shop = new ScanShop({ pool, indexes: new BlockIndexes(maxIndexBytes), zone, scrubber });
+    this.#scanContext = new ScanContext({ pool, indexes: new BlockIndexes(maxIndexBytes), zone, scrubber });
     this.#hub = new FollowHub({
-      ...parts,
+      ...deps,
       limit: followLimit({ maxLogs: options.followLogs, reservedFiles: options.reservedFiles }),
       isTimed: (target, files) => this.#isTimed(target.name, files),
-      search: (query, askOptions) => this.search(query, askOptions),
-      matchRegex: (filter, texts, askOptions) => matchRegex(pool, { filter, texts }, askOptions),
+      search: (query, searchOptions) => this.search(query, searchOptions),
+      matchRegex: (filter, texts, searchOptions) => matchRegex(pool, { filter, texts }, searchOptions),
       ...(options.pollMs !== undefined && { pollMs: options.pollMs }),
       ...(options.followBytes !== undefined && { bufferBytes: options.followBytes }),
     });
@@ -126,36 +126,36 @@ export class LogEngine {
 
   get usage(): EngineUsage {
     const { readers, watchers } = this.#hub.usage;
-    const { pool, indexes } = this.#shop;
-    return { ...pool.usage, indexBytes: indexes.costBytes, questions: this.#asking, readers, watchers };
+    const { pool, indexes } = this.#scanContext;
+    return { ...pool.usage, indexBytes: indexes.costBytes, searches: this.#searching, readers, watchers };
   }
 
-  async *search(query: SearchQuery, options: AskOptions): AsyncGenerator<SearchItem[], void, undefined> {
+  async *search(query: SearchQuery, options: SearchOptions): AsyncGenerator<SearchItem[], void, undefined> {
     for await (const lines of this.searchLines(query, options)) yield parseLines(lines);
   }
 
-  async *searchLines(query: SearchQuery, options: AskOptions): AsyncGenerator<Buffer, void, undefined> {
+  async *searchLines(query: SearchQuery, options: SearchOptions): AsyncGenerator<Buffer, void, undefined> {
     const done = this.#begin();
     try {
-      yield* searchLines(this.#shop, await this.#open(query, options), query, options);
+      yield* searchLines(this.#scanContext, await this.#open(query, options), query, options);
     } finally {
       done();
     }
   }
 
-  async histogram(query: HistogramQuery, options: AskOptions): Promise<Histogram> {
+  async histogram(query: HistogramQuery, options: SearchOptions): Promise<Histogram> {
     const done = this.#begin();
     try {
-      return await histogram(this.#shop, await this.#open(query, options), query, options);
+      return await histogram(this.#scanContext, await this.#open(query, options), query, options);
     } finally {
       done();
     }
   }
 
-  async digest(query: DigestQuery, options: AskOptions): Promise<Digest> {
+  async digest(query: DigestQuery, options: SearchOptions): Promise<Digest> {
     const done = this.#begin();
     try {
-      return await digest(this.#shop, await this.#open(query, options), query, options);
+      return await digest(this.#scanContext, await this.#open(query, options), query, options);
     } finally {
       done();
     }
@@ -186,24 +186,24 @@ export class LogEngine {
 
   /** What these entries of the directory are. */
   stat(names: readonly string[]): Promise<StatResult> {
-    return this.#shop.pool.run({ kind: 'stat', dir: this.#parts.dir, names });
+    return this.#scanContext.pool.run({ kind: 'stat', dir: this.#deps.dir, names });
   }
 
   /** What both ends of these files tell. */
   describe(names: readonly string[]): Promise<DescribeResult> {
-    const { dir, zone } = this.#parts;
+    const { dir, zone } = this.#deps;
     const flag = new CancelFlag();
     // There may be hundreds of these: searches that came before them come first.
     flag.isSlow = true;
-    return this.#shop.pool.run({ kind: 'describe', dir, names, zone: zone.id }, flag);
+    return this.#scanContext.pool.run({ kind: 'describe', dir, names, zone: zone.id }, flag);
   }
 
   /** The text of a compressed file, to be read at any offset. The caller releases the handle. */
   async openText(name: string, options: ReadOptions): Promise<{ handle: LogHandle; text: TextSource }> {
-    (await this.#parts.acquire(name)).release();
+    (await this.#deps.acquire(name)).release();
     const file = await this.#opener.open(name, options);
     try {
-      return { handle: file.handle, text: await packedText(this.#shop, file, options) };
+      return { handle: file.handle, text: await packedText(this.#scanContext, file, options) };
     } catch (error) {
       file.handle.release();
       throw error;
@@ -213,33 +213,33 @@ export class LogEngine {
   /** Ends follows and searches. */
   async close(): Promise<void> {
     await this.#hub.close();
-    if (this.#ownsThreads) await this.#shop.pool.close();
+    if (this.#ownsThreads) await this.#scanContext.pool.close();
   }
 
   #begin(): () => void {
-    if (this.#asking >= this.#maxQueued) {
+    if (this.#searching >= this.#maxQueued) {
       throw new LogError(
         'TOO_MANY_SEARCHES',
-        `${this.#asking} searches are under way, as many as search.max-queued allows`,
+        `${this.#searching} searches are under way, as many as search.max-queued allows`,
       );
     }
-    this.#asking++;
+    this.#searching++;
     return () => {
-      this.#asking--;
+      this.#searching--;
     };
   }
 
   /** Files are renamed one after the other in a rotation: opened by their names, one of them may be missed. */
-  async #open(selection: LogSelection, options: AskOptions): Promise<OpenFamily[]> {
-    if (selection.file !== undefined) return this.#openSeen([], selection, options);
+  async #open(selection: LogSelection, options: SearchOptions): Promise<OpenFamily[]> {
+    if (selection.file !== undefined) return this.#openListed([], selection, options);
     for (let attempt = 1; ; attempt++) {
-      const quiet = await DirStamp.take(this.#parts.dir);
-      const seen = await this.#parts.list(selection.family);
-      const opened = await this.#openSeen(seen, selection, options);
+      const quiet = await DirStamp.take(this.#deps.dir);
+      const seen = await this.#deps.list(selection.family);
+      const opened = await this.#openListed(seen, selection, options);
       if (attempt === MAX_ATTEMPTS || options.signal?.aborted || (await quiet.isSame())) return opened;
       try {
         const family = selection.family;
-        if (await haveSameFiles(seen, await this.#parts.list(family), family)) return opened;
+        if (await haveSameFiles(seen, await this.#deps.list(family), family)) return opened;
       } catch (error) {
         opened.forEach(releaseFamily);
         throw error;
@@ -249,14 +249,14 @@ export class LogEngine {
     }
   }
 
-  async #openSeen(seen: readonly SeenFile[], selection: LogSelection, options: AskOptions): Promise<OpenFamily[]> {
+  async #openListed(seen: readonly SeenFile[], selection: LogSelection, options: SearchOptions): Promise<OpenFamily[]> {
     const { file } = selection;
     // A family leaves out what is gone; a file that was asked for by name must be there.
-    if (file !== undefined) (await this.#parts.acquire(file)).release();
-    const families = file === undefined ? await familiesIn(seen, selection) : [{ name: file, files: [file] }];
+    if (file !== undefined) (await this.#deps.acquire(file)).release();
+    const families = file === undefined ? await selectFamilies(seen, selection) : [{ name: file, files: [file] }];
     const { within, problem } = withinLimit(families);
     // A directory that is missing has no records, which must not look like a quiet one.
-    const missing = families.length === 0 ? await findMissingDir(this.#parts.dir) : undefined;
+    const missing = families.length === 0 ? await findMissingDir(this.#deps.dir) : undefined;
     const opened: OpenFamily[] = missing ? [{ name: '', files: [], duplicates: [], problems: [missing] }] : [];
     try {
       const isAll = file === undefined && selection.family === undefined;

@@ -10,16 +10,16 @@ export type { FormatName } from './parse/format.ts';
 export type { Level } from './parse/level.ts';
 export { findColumns, type RecordColumns, type Span } from './parse/record-columns.ts';
 export { createZone, type Zone } from './parse/zone.ts';
+export { messageShape } from './scan/match/message-shape.ts';
+export { createRecordFilter, searchableText } from './scan/match/record-filter.ts';
 export { matchRegex } from './scan/match-regex.ts';
-export { messageShape } from './scan/message-shape.ts';
-export { createRecordFilter, textOfRecord } from './scan/record-filter.ts';
 export { WorkerPool } from './scan/worker-pool.ts';
 export { PATTERN_NAMES } from './scrub/patterns.ts';
 export { scrubTail } from './scrub/scrub-feed.ts';
 export { Scrubbing } from './scrub/scrubbing.ts';
 export { bucketWidth } from './search/bucket-width.ts';
 export type {
-  ByteAnswer,
+  ByteStream,
   Digest,
   DigestQuery,
   FollowItem,

@@ -5,7 +5,7 @@ import { describe, expect, test } from 'vitest';
 import { CHUNK_BYTES } from './file/buffer-pool.ts';
 import type { LogDir } from './log-dir.ts';
 import { eventually } from './testing/eventually.ts';
-import { readTail } from './testing/read-answer.ts';
+import { readTail } from './testing/read-bytes.ts';
 import { openBelow, openDir, tempDir } from './testing/temp-dir.ts';
 
 describe('nothing leaks', () => {

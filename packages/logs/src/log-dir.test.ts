@@ -6,7 +6,7 @@ import { CHUNK_BYTES } from './file/buffer-pool.ts';
 import type { LogDir } from './log-dir.ts';
 import { createZone } from './parse/zone.ts';
 import { eventually } from './testing/eventually.ts';
-import { collect } from './testing/read-answer.ts';
+import { collect } from './testing/read-bytes.ts';
 import { openDir, tempDir } from './testing/temp-dir.ts';
 
 const at = (iso: string) => Date.parse(iso);

@@ -2,22 +2,22 @@ import type { EngineOptions, EngineUsage, LogEngine } from './engine.ts';
 import { HandleCache } from './file/handle-cache.ts';
 import { createHiddenNames } from './file/hidden-names.ts';
 import type { LogHandle } from './file/log-handle.ts';
-import { SharedLook } from './file/shared-look.ts';
+import { SharedLookup } from './file/shared-lookup.ts';
 import { SharedReads } from './file/shared-reads.ts';
 import { isGzipName } from './file/text-source.ts';
 import { LogError } from './log-error.ts';
 import { MAX_COMPARED_NAMES, nearestNames } from './nearest-names.ts';
 import { createZone, type Zone } from './parse/zone.ts';
-import { FileDetails, type FileLook } from './read/file-details.ts';
+import { FileDetails, type FileSummary } from './read/file-details.ts';
 import { listFiles, readSomeNames, type SeenFile } from './read/list.ts';
 import type { ListedNames } from './read/list-family.ts';
 import { openLog } from './read/open-log.ts';
 import { PackedSecrets } from './read/packed-secrets.ts';
 import { tail } from './read/tail.ts';
 import { Scrubbing } from './scrub/scrubbing.ts';
-import type { AskOptions } from './search/stop-reason.ts';
+import type { SearchOptions } from './search/stop-reason.ts';
 import type {
-  ByteAnswer,
+  ByteStream,
   Digest,
   DigestQuery,
   FollowItem,
@@ -45,7 +45,7 @@ const NO_ENGINE: EngineUsage = {
   threads: 0,
   jobs: 0,
   replacedThreads: 0,
-  questions: 0,
+  searches: 0,
   indexBytes: 0,
   readers: 0,
   watchers: 0,
@@ -64,8 +64,8 @@ export class LogDir {
   readonly #reads: SharedReads;
   readonly #packed = new PackedSecrets();
   /** Simultaneous listings share one; there is only one thing to list. */
-  readonly #listings: SharedLook<SeenFile[]>;
-  readonly #names: SharedLook<ListedNames>;
+  readonly #listings: SharedLookup<SeenFile[]>;
+  readonly #names: SharedLookup<ListedNames>;
   readonly #details: FileDetails;
 
   readonly #options: LogDirOptions;
@@ -82,15 +82,15 @@ export class LogDir {
     this.#isHidden = createHiddenNames(hidden);
     this.#handles = new HandleCache(path, this.#isHidden);
     const statMany = async (names: readonly string[]) => (await this.#loadEngine()).stat(names);
-    this.#listings = new SharedLook(() => listFiles(path, { isHidden: this.#isHidden, statMany }));
-    this.#names = new SharedLook(async () => {
+    this.#listings = new SharedLookup(() => listFiles(path, { isHidden: this.#isHidden, statMany }));
+    this.#names = new SharedLookup(async () => {
       const { listNames } = await import('./read/list-family.ts');
       return listNames(path, { isHidden: this.#isHidden });
     });
     this.#details = new FileDetails({
-      list: () => this.#listings.look(''),
-      look: (name) => this.#look(name),
-      lookAtMany: async (names) => (await this.#loadEngine()).describe(names),
+      list: () => this.#listings.get(''),
+      describe: (name) => this.#describe(name),
+      describeMany: async (names) => (await this.#loadEngine()).describe(names),
       lastTime: (name) => this.#lastTime(name),
     });
   }
@@ -102,7 +102,7 @@ export class LogDir {
   }
 
   async list(): Promise<LogEntry[]> {
-    return (await this.#listings.look('')).map(({ name, size }) => ({ name, size }));
+    return (await this.#listings.get('')).map(({ name, size }) => ({ name, size }));
   }
 
   /** The listing with what a look at both ends of each file tells. A file that cannot be read says so in its entry. */
@@ -112,7 +112,7 @@ export class LogDir {
   }
 
   /** The last `size` bytes of a file's text, cut to whole lines. The caller closes the answer. */
-  async tail(name: string, size: number, options: ReadOptions = {}): Promise<ByteAnswer> {
+  async tail(name: string, size: number, options: ReadOptions = {}): Promise<ByteStream> {
     if (!Number.isInteger(size) || size < 1) throw new RangeError(`size is a positive whole number, not ${size}`);
     return tail({ handle: await this.#acquire(name), reads: this.#reads }, size, options);
   }
@@ -138,20 +138,20 @@ export class LogDir {
   }
 
   /** Records that match, batch by batch; the last item of the last batch is the end. The first batch is empty. */
-  async *search(query: SearchQuery, options: AskOptions = {}): AsyncGenerator<SearchItem[], void, undefined> {
+  async *search(query: SearchQuery, options: SearchOptions = {}): AsyncGenerator<SearchItem[], void, undefined> {
     yield* (await this.#loadEngine()).search(query, options);
   }
 
   /** The same as lines of JSON, whole lines at a time: for who passes them on without looking into them. */
-  async *searchLines(query: SearchQuery, options: AskOptions = {}): AsyncGenerator<Buffer, void, undefined> {
+  async *searchLines(query: SearchQuery, options: SearchOptions = {}): AsyncGenerator<Buffer, void, undefined> {
     yield* (await this.#loadEngine()).searchLines(query, options);
   }
 
-  async histogram(query: HistogramQuery, options: AskOptions = {}): Promise<Histogram> {
+  async histogram(query: HistogramQuery, options: SearchOptions = {}): Promise<Histogram> {
     return (await this.#loadEngine()).histogram(query, options);
   }
 
-  async digest(query: DigestQuery, options: AskOptions = {}): Promise<Digest> {
+  async digest(query: DigestQuery, options: SearchOptions = {}): Promise<Digest> {
     return (await this.#loadEngine()).digest(query, options);
   }
 
@@ -170,7 +170,7 @@ export class LogDir {
   /** The engine is a third of the code: it is loaded when the first question comes. */
   #loadEngine(): Promise<LogEngine> {
     this.#engine ??= import('./engine.ts').then(({ LogEngine }) => {
-      const parts = {
+      const deps = {
         dir: this.path,
         handles: this.#handles,
         reads: this.#reads,
@@ -179,7 +179,7 @@ export class LogDir {
         list: (family?: string) => this.#list(family),
         acquire: (name: string) => this.#acquire(name),
       };
-      this.#started = new LogEngine(parts, this.#options);
+      this.#started = new LogEngine(deps, this.#options);
       return this.#started;
     });
     return this.#engine;
@@ -187,10 +187,10 @@ export class LogDir {
 
   /** Of all files; or of one log, and perhaps of others. */
   async #list(family: string | undefined): Promise<SeenFile[]> {
-    if (family === undefined) return this.#listings.look('');
-    const names = await this.#names.look('');
+    if (family === undefined) return this.#listings.get('');
+    const names = await this.#names.get('');
     const { listFamily } = await import('./read/list-family.ts');
-    return (await listFamily(this.path, family, names, { isHidden: this.#isHidden })) ?? this.#listings.look('');
+    return (await listFamily(this.path, family, names, { isHidden: this.#isHidden })) ?? this.#listings.get('');
   }
 
   async #acquire(name: string): Promise<LogHandle> {
@@ -225,7 +225,7 @@ export class LogDir {
     return null;
   }
 
-  async #look(name: string): Promise<FileLook> {
+  async #describe(name: string): Promise<FileSummary> {
     try {
       const handle = await this.#handles.acquire(name);
       try {

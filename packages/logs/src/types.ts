@@ -34,7 +34,7 @@ export interface ReadOptions {
 }
 
 /** A finite run of bytes. */
-export interface ByteAnswer {
+export interface ByteStream {
   /** `undefined` only where a remote node does not tell it. */
   sizeBytes: number | undefined;
   /** A chunk's bytes are valid until the next chunk is asked for: its memory is used again. Iterate at most once. */
@@ -53,7 +53,7 @@ export interface OpenLog {
    * before its first `-` names the file, and stays the same while the file only grows.
    */
   etag: string;
-  /** Bytes from `start` up to, not including, `end`. The same rule for chunks as in `ByteAnswer`. */
+  /** Bytes from `start` up to, not including, `end`. The same rule for chunks as in `ByteStream`. */
   read(start: number, end: number, options?: ReadOptions): AsyncIterable<Uint8Array>;
   close(): Promise<void>;
 }

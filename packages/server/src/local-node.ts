@@ -13,7 +13,7 @@ import {
   type ViewRequest,
 } from '@porthole/contract';
 import type {
-  ByteAnswer,
+  ByteStream,
   Digest,
   DigestQuery,
   FollowItem,
@@ -88,7 +88,7 @@ export class LocalNode implements NodeState {
     return this.#parts.logs.details(options);
   }
 
-  viewLog({ file, sizeBytes }: ViewRequest, options: CallOptions = {}): Promise<ByteAnswer> {
+  viewLog({ file, sizeBytes }: ViewRequest, options: CallOptions = {}): Promise<ByteStream> {
     return this.#parts.logs.tail(file, sizeBytes, options);
   }
 

@@ -11,7 +11,7 @@ import {
 } from '@porthole/contract';
 import { Scrubbing, type WorkerPool, type Zone } from '@porthole/logs';
 import type {
-  ByteAnswer,
+  ByteStream,
   Digest,
   DigestQuery,
   FileProblem,
@@ -96,7 +96,7 @@ export class ContractNode implements NodeState {
     return this.#node.listLogs(options);
   }
 
-  async viewLog(request: ViewRequest, options: CallOptions = {}): Promise<ByteAnswer> {
+  async viewLog(request: ViewRequest, options: CallOptions = {}): Promise<ByteStream> {
     try {
       return await this.#node.viewLog(request, options);
     } catch (error) {

@@ -1,6 +1,6 @@
 import type { CallOptions, NodeConfig, NodeDescription, NodeState, ViewRequest } from '@porthole/contract';
 import { scrubTail } from '@porthole/logs';
-import type { ByteAnswer, LogEntry } from '@porthole/logs/types';
+import type { ByteStream, LogEntry } from '@porthole/logs/types';
 import { orAborted } from '../fan-out/or-aborted.ts';
 import { DelegatedNode, type Operation } from './delegated-node.ts';
 import type { OneMemberMasking } from './member-masking.ts';
@@ -37,7 +37,7 @@ export class MaskedNode extends DelegatedNode implements NodeState {
     return this.#node.listLogs(options);
   }
 
-  async viewLog(request: ViewRequest, options?: CallOptions): Promise<ByteAnswer> {
+  async viewLog(request: ViewRequest, options?: CallOptions): Promise<ByteStream> {
     if (this.#isPorthole) return this.#node.viewLog(request, options);
     await this.learnSecrets(options);
     const answer = await this.#node.viewLog(request, options);

@@ -8,7 +8,7 @@ import {
   type NodeState,
   type ViewRequest,
 } from '@porthole/contract';
-import type { ByteAnswer, LogEntry } from '@porthole/logs/types';
+import type { ByteStream, LogEntry } from '@porthole/logs/types';
 import { orAborted } from '../fan-out/or-aborted.ts';
 import type { ContractNode } from './contract-node.ts';
 import { DelegatedNode, type Operation } from './delegated-node.ts';
@@ -89,7 +89,7 @@ export class MemberNode extends DelegatedNode implements NodeState {
     return this.#options.client.listLogs(options);
   }
 
-  async viewLog(request: ViewRequest, options: CallOptions = {}): Promise<ByteAnswer> {
+  async viewLog(request: ViewRequest, options: CallOptions = {}): Promise<ByteStream> {
     const { client } = this.#options;
     await this.#identify(options);
     try {

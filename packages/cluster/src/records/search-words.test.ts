@@ -2,7 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { matchRegex, WorkerPool } from '@porthole/logs';
 import type { FoundRecord, SearchItem, SearchQuery } from '@porthole/logs/types';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { FILTER_CASES, FILTERED_FILES, secondOf } from '../../../logs/src/testing/filter-cases.ts';
+import { FILTER_CASES, FILTERED_FILES, recordSecond } from '../../../logs/src/testing/filter-cases.ts';
 import { SLOW_REGEX, slowText } from '../../../logs/src/testing/slow-regex.ts';
 import { LogDirNode } from '../testing/log-dir-node.ts';
 import { type MatchRegex, searchWords } from './search-words.ts';
@@ -30,7 +30,7 @@ describe('the snapshot of a member', () => {
     for (const [conditions, seconds] of FILTER_CASES) {
       const query: SearchQuery = { ...ALL, ...conditions };
       const kept = await recordsOf(searchWords(words, query));
-      expect({ conditions, kept: kept.map(secondOf) }).toEqual({ conditions, kept: seconds });
+      expect({ conditions, kept: kept.map(recordSecond) }).toEqual({ conditions, kept: seconds });
       expect(kept).toEqual(await recordsOf(node.answer(query)));
       expect(await recordsOf(searchWords(words, query, matchInThread))).toEqual(kept);
     }

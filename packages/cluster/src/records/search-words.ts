@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { PortholeError } from '@porthole/contract';
-import { createRecordFilter, textOfRecord } from '@porthole/logs';
+import { createRecordFilter, searchableText } from '@porthole/logs';
 import type { FoundRecord, LogSelection, RecordFilter, SearchEnd, SearchItem, SearchQuery } from '@porthole/logs/types';
 import type { MemberWords } from '../state/member-words.ts';
 import { givenBefore, positionAfter } from './snapshot-position.ts';
@@ -74,7 +74,7 @@ export async function snapshotFilter(
   const matchesOthers = await createRecordFilter({ ...others, caseSensitive }, names);
   return async (some) => {
     const candidates = await filterInTurns(some, matchesOthers);
-    const isMatch = await matchRegex({ regex, caseSensitive }, candidates.map(textOfRecord));
+    const isMatch = await matchRegex({ regex, caseSensitive }, candidates.map(searchableText));
     return candidates.filter((_, index) => isMatch[index]);
   };
 }

@@ -9,7 +9,7 @@ import {
 } from '@porthole/contract';
 import { bucketWidth } from '@porthole/logs';
 import type {
-  ByteAnswer,
+  ByteStream,
   Digest,
   DigestQuery,
   FollowItem,
@@ -68,7 +68,7 @@ export class SnapshotNode implements NodeState {
     return files;
   }
 
-  async viewLog(): Promise<ByteAnswer> {
+  async viewLog(): Promise<ByteStream> {
     throw this.#notKept('the bytes of its files');
   }
 

@@ -4,8 +4,8 @@ import { gzipSync } from 'node:zlib';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { LogDir } from '../log-dir.ts';
-import { ask, toldOf } from '../testing/ask.ts';
 import { BERLIN, LogWriter, logSpec } from '../testing/random-logs.ts';
+import { runSearch, withoutCursor } from '../testing/run-search.ts';
 import { openDir, tempDir } from '../testing/temp-dir.ts';
 import type { FoundRecord } from '../types.ts';
 
@@ -21,15 +21,15 @@ function setting(): { dir: string; path: string; logs: LogDir } {
   return { dir, path: join(dir, 'a.log'), logs: openDir(dir, { zone: BERLIN }) };
 }
 
-async function recordOf(logs: LogDir, cursor: string): Promise<FoundRecord | undefined> {
-  const { records } = await ask(logs, { family: 'a.log', start: { record: cursor }, limit: 1 });
+async function recordAtCursor(logs: LogDir, cursor: string): Promise<FoundRecord | undefined> {
+  const { records } = await runSearch(logs, { family: 'a.log', start: { record: cursor }, limit: 1 });
   return records[0];
 }
 
 /** What is told of a record wherever it lies. */
 function essence(record: FoundRecord | undefined): object | undefined {
   if (!record) return undefined;
-  const { file: _file, ...rest } = toldOf(record);
+  const { file: _file, ...rest } = withoutCursor(record);
   return rest;
 }
 
@@ -78,32 +78,32 @@ describe('a cursor still finds its record', () => {
   test.each(changes)('%s', async (_, change) => {
     const { dir, path, logs } = setting();
     writeFileSync(path, lines(3000));
-    const { records } = await ask(logs, { file: 'a.log' });
+    const { records } = await runSearch(logs, { file: 'a.log' });
     change(dir, path);
     for (const index of [0, 1, 1499, 2998, 2999]) {
       const record = records[index] as FoundRecord;
-      expect(essence(await recordOf(logs, record.cursor))).toEqual(essence(record));
+      expect(essence(await recordAtCursor(logs, record.cursor))).toEqual(essence(record));
     }
   });
 
   test('when the file was still shorter than what names it', async () => {
     const { path, logs } = setting();
     writeFileSync(path, line(0));
-    const [first] = (await ask(logs, { file: 'a.log' })).records;
+    const [first] = (await runSearch(logs, { file: 'a.log' })).records;
     appendFileSync(path, lines(3000, 1));
-    expect(essence(await recordOf(logs, first?.cursor ?? ''))).toEqual(essence(first));
+    expect(essence(await recordAtCursor(logs, first?.cursor ?? ''))).toEqual(essence(first));
     renameSync(path, `${path}.1`);
     writeFileSync(path, lines(3000, 7000));
-    expect(essence(await recordOf(logs, first?.cursor ?? ''))).toEqual(essence(first));
+    expect(essence(await recordAtCursor(logs, first?.cursor ?? ''))).toEqual(essence(first));
   });
 
   test('when its last line had no end yet', async () => {
     const { path, logs } = setting();
     writeFileSync(path, lines(3) + line(3).slice(0, 40));
-    const last = (await ask(logs, { file: 'a.log' })).records.at(-1);
+    const last = (await runSearch(logs, { file: 'a.log' })).records.at(-1);
     appendFileSync(path, `${line(3).slice(40)}${lines(5, 4)}`);
-    expect(await recordOf(logs, last?.cursor ?? '')).toMatchObject({ offset: last?.offset, message: 'line 3' });
-    const after = await ask(logs, { file: 'a.log', start: { cursor: last?.cursor ?? '' } });
+    expect(await recordAtCursor(logs, last?.cursor ?? '')).toMatchObject({ offset: last?.offset, message: 'line 3' });
+    const after = await runSearch(logs, { file: 'a.log', start: { cursor: last?.cursor ?? '' } });
     expect(after.records.map(({ message }) => message)).toEqual([4, 5, 6, 7, 8].map((index) => `line ${index}`));
   });
 });
@@ -119,12 +119,12 @@ describe('a cursor whose record is gone', () => {
     const { dir, path, logs } = setting();
     writeFileSync(path, lines(3000));
     writeFileSync(join(dir, 'a.log.1'), '2026-05-01 10:00:00.000\tINFO\tanother\n');
-    const record = (await ask(logs, { family: 'a.log' })).records.at(-2);
+    const record = (await runSearch(logs, { family: 'a.log' })).records.at(-2);
     change(path);
     for (const start of [{ cursor: record?.cursor ?? '' }, { record: record?.cursor ?? '' }]) {
-      await expect(ask(logs, { family: 'a.log', start })).rejects.toMatchObject({ code: 'CURSOR_GONE' });
+      await expect(runSearch(logs, { family: 'a.log', start })).rejects.toMatchObject({ code: 'CURSOR_GONE' });
     }
-    const upTo = ask(logs, { family: 'a.log', until: record?.cursor ?? '' });
+    const upTo = runSearch(logs, { family: 'a.log', until: record?.cursor ?? '' });
     // Of a text that was cut short, what is left comes before the end that is gone.
     if (name === 'with the end of its file')
       await expect(upTo).resolves.toMatchObject({ end: { problems: [{ file: 'a.log', code: 'CURSOR_GONE' }] } });
@@ -137,10 +137,10 @@ describe('a cursor whose record is gone', () => {
       const text = Array.from({ length: 20 }, (_, index) => line(index).replace('line', `${name} line`));
       writeFileSync(join(dir, name), text.join('').replaceAll('10:00', `1${number}:00`));
     }
-    const page = await ask(logs, { order: 'newest', limit: 25 });
+    const page = await runSearch(logs, { order: 'newest', limit: 25 });
     rmSync(join(dir, 'b.log'));
     writeFileSync(join(dir, 'b.log'), lines(20, 700).replaceAll('10:00', '12:00'));
-    const next = ask(logs, { order: 'newest', limit: 25, start: { cursor: page.end.cursor ?? '' } });
+    const next = runSearch(logs, { order: 'newest', limit: 25, start: { cursor: page.end.cursor ?? '' } });
     await expect(next).rejects.toMatchObject({ code: 'CURSOR_GONE' });
   });
 });
@@ -155,8 +155,8 @@ describe('what is no cursor', () => {
     );
     await fc.assert(
       fc.asyncProperty(text, async (cursor) => {
-        await expect(ask(logs, { start: { cursor } })).rejects.toMatchObject({ code: 'CURSOR_INVALID' });
-        await expect(ask(logs, { until: cursor })).rejects.toMatchObject({ code: 'CURSOR_INVALID' });
+        await expect(runSearch(logs, { start: { cursor } })).rejects.toMatchObject({ code: 'CURSOR_INVALID' });
+        await expect(runSearch(logs, { until: cursor })).rejects.toMatchObject({ code: 'CURSOR_INVALID' });
       }),
       { numRuns: 50 * MORE },
     );
@@ -171,7 +171,7 @@ describe('what is no cursor', () => {
         .replace('line', 'line'.padEnd(72 - line(7).length + 4, '-'))
         .repeat(2000),
     );
-    const { records } = await ask(logs, { file: 'a.log' });
+    const { records } = await runSearch(logs, { file: 'a.log' });
     const record = records[1234] as FoundRecord;
     const { cursor } = record;
     const characters = '0159afkwzA.~- ';
@@ -179,7 +179,7 @@ describe('what is no cursor', () => {
     for (let at = 0; at < cursor.length; at++) {
       for (const character of characters) {
         const mutated = cursor.slice(0, at) + character + cursor.slice(at + 1);
-        const answer = await recordOf(logs, mutated).catch((error: unknown) => error as { code?: string });
+        const answer = await recordAtCursor(logs, mutated).catch((error: unknown) => error as { code?: string });
         if (answer && 'offset' in answer) {
           expect({ mutated, offset: answer.offset }).toEqual({ mutated, offset: record.offset });
           found++;
@@ -204,12 +204,12 @@ describe('what is no cursor', () => {
         async (spec, which, edits) => {
           const { files } = writer.family('a', { ...spec, files: spec.files.slice(0, 1) });
           writeFileSync(join(dir, 'a.log'), files[0]?.text ?? '');
-          const { records } = await ask(logs, { file: 'a.log', limit: 500 });
+          const { records } = await runSearch(logs, { file: 'a.log', limit: 500 });
           const record = records[which % records.length] as FoundRecord;
           for (const { at, cut, put } of edits) {
             const place = at % (record.cursor.length + 1);
             const mutated = record.cursor.slice(0, place) + put + record.cursor.slice(place + cut);
-            const answer = await recordOf(logs, mutated).catch((error: { code?: string }) => error.code);
+            const answer = await recordAtCursor(logs, mutated).catch((error: { code?: string }) => error.code);
             if (typeof answer === 'object') expect(answer.offset).toBe(record.offset);
             else expect(answer).toMatch(/^CURSOR_(INVALID|GONE)$/);
           }

@@ -13,7 +13,7 @@ export interface FileMark {
 }
 
 /** A record within a file: its offset in the text, and a hash of its first bytes. */
-export interface RecordPlace {
+export interface RecordAnchor {
   offset: number;
   check: number;
   checkBytes: number;
@@ -27,14 +27,14 @@ export interface Delivered {
 }
 
 /** Names a record. */
-export interface RecordMark extends FileMark, RecordPlace {
+export interface RecordMark extends FileMark, RecordAnchor {
   /** Name of the file when the mark was made: the first one to look at. */
   file: string;
   delivered?: Delivered | undefined;
 }
 
 /** The cursor of an answer that has not come anywhere yet. */
-export const BEGINNING = 'start';
+export const START_CURSOR = 'start';
 
 /** A mark as one word that is safe in a URL. Several joined by `~` stand for a place in several logs at once. */
 export function encodeMark(mark: RecordMark): string {
@@ -63,7 +63,7 @@ export function markEncoder({
   headHash,
   headBytes,
   file,
-}: FileMark & { file: string }): (place: RecordPlace) => string {
+}: FileMark & { file: string }): (place: RecordAnchor) => string {
   const head = `${headHash}.${to36(headBytes)}`;
   const name = Buffer.from(file).toString('base64url');
   return ({ offset, check, checkBytes }) =>
@@ -81,19 +81,19 @@ const DELIVERED = /^([0-9a-z]{1,10})\.(-?[0-9a-z]{0,11})\.([0-9a-z]{1,3})$/;
 
 function encodeDelivered(offset: number, { bytes, timeMs }: Delivered): string {
   const text = `${to36(bytes)}.${timeMs === undefined ? '' : to36(Math.trunc(timeMs))}`;
-  return `${text}.${to36(sumOf(offset, text))}`;
+  return `${text}.${to36(deliveredSum(offset, text))}`;
 }
 
 /** `undefined` for a text that is none, or has a digit gone wrong. */
 function decodeDelivered(offset: number, text: string): Delivered | undefined {
   const [, bytes = '', timeMs = '', sum] = DELIVERED.exec(text) ?? [];
-  if (sum === undefined || from36(sum) !== sumOf(offset, `${bytes}.${timeMs}`)) return undefined;
+  if (sum === undefined || from36(sum) !== deliveredSum(offset, `${bytes}.${timeMs}`)) return undefined;
   return { bytes: from36(bytes), timeMs: timeMs === '' || timeMs === '-' ? undefined : from36(timeMs) };
 }
 
-function sumOf(offset: number, text: string): number {
+function deliveredSum(offset: number, text: string): number {
   const bytes = Buffer.from(`${to36(offset)}.${text}`);
-  return checkOf(bytes, 0, bytes.length) % 36 ** 3;
+  return fnv1a(bytes, 0, bytes.length) % 36 ** 3;
 }
 
 function decodeMark(text: string): RecordMark {
@@ -136,7 +136,7 @@ function tied(check: number, offset: number): number {
 const NOTHING_CHECKED = 0x811c9dc5;
 
 /** FNV-1a over the first bytes of a record: quick for a few bytes, and nobody gains by forging it. */
-export function checkOf(bytes: Uint8Array, start: number, end: number): number {
+export function fnv1a(bytes: Uint8Array, start: number, end: number): number {
   let hash = NOTHING_CHECKED;
   for (let index = start; index < end; index++) hash = Math.imul(hash ^ (bytes[index] ?? 0), 0x01000193);
   return hash >>> 0;

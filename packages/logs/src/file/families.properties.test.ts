@@ -16,7 +16,7 @@ const stem = fc.stringMatching(/^[a-z]{1,8}$/);
 const day = fc
   .integer({ min: 0, max: 364 })
   .map((days) => new Date(Date.UTC(2026, 0, 1 + days)).toISOString().slice(0, 10));
-const moments = fc.uniqueArray(fc.tuple(day, fc.integer({ min: 0, max: 59 })), { selector: String, minLength: 1 });
+const timestamps = fc.uniqueArray(fc.tuple(day, fc.integer({ min: 0, max: 59 })), { selector: String, minLength: 1 });
 
 /** Names made of the parts that mean something, in any order: most of them nonsense. */
 const part = fc.constantFrom(
@@ -100,7 +100,7 @@ describe('whatever the names are', () => {
 
 test.each(Object.entries(STYLES))('files named by %s are put in the order of their dates', (_style, render) => {
   fc.assert(
-    fc.property(stem, moments, fc.func(fc.boolean()), (log, unordered, isCompressed) => {
+    fc.property(stem, timestamps, fc.func(fc.boolean()), (log, unordered, isCompressed) => {
       const ordered = unordered.toSorted(([a, i], [b, j]) => (a === b ? i - j : a < b ? -1 : 1));
       const files = ordered.map(([date, index]) => {
         const plain = render(log, date, index);

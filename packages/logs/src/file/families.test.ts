@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { groupFamilies } from './families.ts';
 
 /** One line per family: `name: oldest ... newest`, the live file marked with a star. */
-function told(names: readonly string[]): string[] {
+function describeFamilies(names: readonly string[]): string[] {
   return groupFamilies(names).map(({ name, files }) =>
     [`${name}:`, ...files.map((file) => `${file.name}${file.state === 'live' ? '*' : ''}`)].join(' '),
   );
@@ -11,7 +11,7 @@ function told(names: readonly string[]): string[] {
 /** The files as expected, oldest first; given to the grouping in the opposite order. */
 function expectFamily(name: string, files: string): void {
   const names = files.split(' ').map((file) => file.replace('*', ''));
-  expect(told(names.toReversed())).toEqual([`${name}: ${files}`]);
+  expect(describeFamilies(names.toReversed())).toEqual([`${name}: ${files}`]);
 }
 
 describe('rotated files stand before the live one, oldest first', () => {
@@ -85,14 +85,14 @@ describe("glog's files", () => {
   const errors = 'etcd.h1.root.log.ERROR.20261115-002126.7';
 
   test('form a family per severity, whose newest is live', () => {
-    expect(told([second, errors, first])).toEqual([
+    expect(describeFamilies([second, errors, first])).toEqual([
       `etcd.h1.root.log.ERROR: ${errors}*`,
       `etcd.h1.root.log.INFO: ${first} ${second}*`,
     ]);
   });
 
   test('take in the link to the newest, which is then the live one', () => {
-    expect(told(['etcd.INFO', second, first, 'etcd.FATAL'])).toEqual([
+    expect(describeFamilies(['etcd.INFO', second, first, 'etcd.FATAL'])).toEqual([
       'etcd.FATAL: etcd.FATAL*',
       `etcd.h1.root.log.INFO: ${first} ${second} etcd.INFO*`,
     ]);
@@ -103,7 +103,7 @@ describe("glog's files", () => {
       ['etcd.INFO', first, second, other],
       [other, second, first, 'etcd.INFO'],
     ]) {
-      expect(told(names)).toEqual([
+      expect(describeFamilies(names)).toEqual([
         `etcd.h1.root.log.INFO: ${first} ${second}*`,
         `etcd.h2.root.log.INFO: ${other} etcd.INFO*`,
       ]);
@@ -111,7 +111,7 @@ describe("glog's files", () => {
   });
 
   test('leave a log that happens to have the name of the link, and rotated files, alone', () => {
-    expect(told(['etcd.INFO', 'etcd.INFO.1', first])).toEqual([
+    expect(describeFamilies(['etcd.INFO', 'etcd.INFO.1', first])).toEqual([
       'etcd.INFO: etcd.INFO.1 etcd.INFO*',
       `etcd.h1.root.log.INFO: ${first}*`,
     ]);
@@ -134,11 +134,11 @@ describe('logs whose names have digits are each their own', () => {
     ['-20261115.log .log'],
   ])('%s', (files) => {
     const names = files.split(' ');
-    expect(told(names)).toEqual(names.map((name) => `${name}: ${name}*`).sort());
+    expect(describeFamilies(names)).toEqual(names.map((name) => `${name}: ${name}*`).sort());
   });
 
   test('and have rotated files of their own', () => {
-    expect(told(['node-01.log', 'node-01.log.1', 'node-02.log.1.gz', 'node-02.log'])).toEqual([
+    expect(describeFamilies(['node-01.log', 'node-01.log.1', 'node-02.log.1.gz', 'node-02.log'])).toEqual([
       'node-01.log: node-01.log.1 node-01.log*',
       'node-02.log: node-02.log.1.gz node-02.log*',
     ]);
@@ -147,7 +147,7 @@ describe('logs whose names have digits are each their own', () => {
 
 test("LinDB's directory", () => {
   expect(
-    told([
+    describeFamilies([
       ...['access.log', 'lind-broker-2026-11-14T09-00-00.001.log', 'lind-broker-2026-11-15T00-21-26.600.log'],
       ...['lind-broker.log', 'lind-storage.log', 'show_sql.log', 'access-2026-11-15T00-21-26.600.log.gz'],
     ]),
@@ -160,7 +160,7 @@ test("LinDB's directory", () => {
 });
 
 test('a name given twice is one file', () => {
-  expect(told(['a\uFFFD.log', 'a\uFFFD.log'])).toEqual(['a\uFFFD.log: a\uFFFD.log*']);
+  expect(describeFamilies(['a\uFFFD.log', 'a\uFFFD.log'])).toEqual(['a\uFFFD.log: a\uFFFD.log*']);
 });
 
 test('no names, no families', () => expect(groupFamilies([])).toEqual([]));

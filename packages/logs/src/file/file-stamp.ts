@@ -18,12 +18,12 @@ type Times = Pick<LogHandle, 'modifiedNs' | 'changedNs'>;
 export type Stamped = Pick<LogHandle, 'dev' | 'ino' | 'sizeBytes' | 'modifiedNs' | 'changedNs'>;
 
 /** Changes with every change of the file, except as `isSettled` and `isSettledForWriters` say. */
-export function stampOf({ dev, ino, sizeBytes, modifiedNs, changedNs }: Stamped): string {
+export function fileStamp({ dev, ino, sizeBytes, modifiedNs, changedNs }: Stamped): string {
   return `${dev}:${ino}:${sizeBytes}:${modifiedNs}:${changedNs}`;
 }
 
-export function stampOfStats({ dev, ino, size, mtimeNs, ctimeNs }: BigIntStats): string {
-  return stampOf({ dev, ino, sizeBytes: Number(size), modifiedNs: mtimeNs, changedNs: ctimeNs });
+export function statsStamp({ dev, ino, size, mtimeNs, ctimeNs }: BigIntStats): string {
+  return fileStamp({ dev, ino, sizeBytes: Number(size), modifiedNs: mtimeNs, changedNs: ctimeNs });
 }
 
 /** Whether a change from now on shows in the stamp. What is remembered by a stamp must have been read when this held. */

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
 import { eventually } from '../testing/eventually.ts';
-import { readAnswer, readTail } from '../testing/read-answer.ts';
+import { readBytes, readTail } from '../testing/read-bytes.ts';
 import { openBelow, openDir, tempDir } from '../testing/temp-dir.ts';
 
 const MIB = 1024 * 1024;
@@ -128,5 +128,5 @@ test('an archive written over between the two unpackings of a large tail is told
   // Shorter text in just as many bytes: padded with zeros.
   const other = gzipSync('short\n');
   writeFileSync(join(dir, 'a.gz'), Buffer.concat([other, Buffer.alloc(PACKED.length - other.length)]));
-  await expect(readAnswer(answer)).rejects.toMatchObject({ code: 'LOG_FILE_TRUNCATED' });
+  await expect(readBytes(answer)).rejects.toMatchObject({ code: 'LOG_FILE_TRUNCATED' });
 });

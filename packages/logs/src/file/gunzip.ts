@@ -10,7 +10,7 @@ import { countNuls } from './read-start.ts';
 const INFLATE_BYTES = 128 * 1024;
 
 /** The end of the text kept while it is measured, so that a usual tail needs one pass instead of two. */
-const MAX_KEPT_BYTES = 1024 * 1024 + 1;
+const MAX_BUFFERED_BYTES = 1024 * 1024 + 1;
 
 export interface MeasuredGzip {
   sizeBytes: number;
@@ -23,22 +23,22 @@ export async function measureGzip(
   file: RangeSource,
   { signal, keepBytes }: ReadOptions & { keepBytes: number },
 ): Promise<MeasuredGzip> {
-  const wanted = Math.min(keepBytes, MAX_KEPT_BYTES);
+  const wanted = Math.min(keepBytes, MAX_BUFFERED_BYTES);
   const { scrubber } = file.reads;
   // What stands before it may be the beginning of a secret.
   const most = wanted + (scrubber?.leftBytes ?? 0);
   let sizeBytes = 0;
-  let keptBytes = 0;
-  const kept: Buffer[] = [];
+  let bufferedBytes = 0;
+  const buffered: Buffer[] = [];
   for await (const chunk of gunzip(file, { signal })) {
     sizeBytes += chunk.length;
-    keptBytes += chunk.length;
-    kept.push(chunk);
-    while (keptBytes - (kept[0]?.length ?? 0) >= most) keptBytes -= kept.shift()?.length ?? 0;
+    bufferedBytes += chunk.length;
+    buffered.push(chunk);
+    while (bufferedBytes - (buffered[0]?.length ?? 0) >= most) bufferedBytes -= buffered.shift()?.length ?? 0;
   }
   // A wish larger than what may be kept is answered from a second pass: nothing is kept for it.
-  if (keepBytes > MAX_KEPT_BYTES && sizeBytes > MAX_KEPT_BYTES) return { sizeBytes, ending: Buffer.alloc(0) };
-  const ending = Buffer.concat(kept);
+  if (keepBytes > MAX_BUFFERED_BYTES && sizeBytes > MAX_BUFFERED_BYTES) return { sizeBytes, ending: Buffer.alloc(0) };
+  const ending = Buffer.concat(buffered);
   scrubber?.mask(ending, { atEnd: true });
   return { sizeBytes, ending: ending.subarray(-wanted) };
 }

@@ -2,18 +2,18 @@ import { mkdirSync, readSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path';
 import { afterEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { eventually } from '../testing/eventually.ts';
-import { readTail } from '../testing/read-answer.ts';
+import { readTail } from '../testing/read-bytes.ts';
 import { openBelow, openDir, tempDir } from '../testing/temp-dir.ts';
 import { HandleCache } from './handle-cache.ts';
 import type { LogHandle } from './log-handle.ts';
 
-function cacheOf(dir: string): HandleCache {
+function openCache(dir: string): HandleCache {
   const cache = new HandleCache(dir);
   onTestFinished(() => cache.close());
   return cache;
 }
 
-function textOf({ fd, sizeBytes }: LogHandle): string {
+function readText({ fd, sizeBytes }: LogHandle): string {
   const buffer = Buffer.alloc(sizeBytes);
   return buffer.toString('utf8', 0, readSync(fd, buffer, 0, sizeBytes, 0));
 }
@@ -36,7 +36,7 @@ describe('a busy file', () => {
   test('is open once, however many ask for it at the same time', async () => {
     const dir = tempDir();
     writeFileSync(join(dir, 'a.log'), 'text\n');
-    const cache = cacheOf(dir);
+    const cache = openCache(dir);
     const handles = await Promise.all(Array.from({ length: 50 }, () => cache.acquire('a.log')));
     expect(cache.openCount).toBe(1);
     expect(new Set(handles.map(({ fd }) => fd)).size).toBe(1);
@@ -48,13 +48,13 @@ describe('a busy file', () => {
   test('is served fresh at once after another took its name, and the old one to those who hold it', async () => {
     const dir = tempDir();
     writeFileSync(join(dir, 'a.log'), 'old\n');
-    const cache = cacheOf(dir);
+    const cache = openCache(dir);
     const old = await cache.acquire('a.log');
     writeFileSync(join(dir, 'next'), 'new file\n');
     renameSync(join(dir, 'next'), join(dir, 'a.log'));
     const fresh = await cache.acquire('a.log');
-    expect(textOf(fresh)).toBe('new file\n');
-    expect(textOf(old)).toBe('old\n');
+    expect(readText(fresh)).toBe('new file\n');
+    expect(readText(old)).toBe('old\n');
     expect(cache.openCount).toBe(2);
     old.release();
     expect(cache.openCount).toBe(1);
@@ -65,7 +65,7 @@ describe('a busy file', () => {
   test('is not found any more once it is removed, although it is still open', async () => {
     const dir = tempDir();
     writeFileSync(join(dir, 'a.log'), 'old\n');
-    const cache = cacheOf(dir);
+    const cache = openCache(dir);
     (await cache.acquire('a.log')).release();
     rmSync(join(dir, 'a.log'));
     await expect(cache.acquire('a.log')).rejects.toMatchObject({ code: 'LOG_FILE_NOT_FOUND' });
@@ -75,7 +75,7 @@ describe('a busy file', () => {
 
   test('has the size it has at each opening', async () => {
     const dir = tempDir();
-    const cache = cacheOf(dir);
+    const cache = openCache(dir);
     for (const size of [5, 0, 100, 7]) {
       writeFileSync(join(dir, 'a.log'), 'x'.repeat(size));
       const handle = await cache.acquire('a.log');
@@ -92,7 +92,7 @@ describe('an unused descriptor', () => {
   test('is closed after a second', async () => {
     const dir = tempDir();
     writeFileSync(join(dir, 'a.log'), 'text\n');
-    const cache = cacheOf(dir);
+    const cache = openCache(dir);
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'Date', 'performance'] });
     (await cache.acquire('a.log')).release();
     vi.advanceTimersByTime(900);
@@ -108,7 +108,7 @@ describe('an unused descriptor', () => {
     const dir = tempDir();
     writeFileSync(join(dir, 'busy.log'), 'text\n');
     writeFileSync(join(dir, 'long.log'), 'text\n');
-    const cache = cacheOf(dir);
+    const cache = openCache(dir);
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'Date', 'performance'] });
     const long = await cache.acquire('long.log');
     const { fd } = long;
@@ -117,7 +117,7 @@ describe('an unused descriptor', () => {
       vi.advanceTimersByTime(400);
     }
     expect(cache.openCount).toBe(2);
-    expect(textOf(long)).toBe('text\n');
+    expect(readText(long)).toBe('text\n');
     expect(long.fd).toBe(fd);
     vi.advanceTimersByTime(2000);
     expect(cache.openCount).toBe(1);
@@ -129,7 +129,7 @@ describe('an unused descriptor', () => {
   test('is closed in time also when the clock was set back', async () => {
     const dir = tempDir();
     writeFileSync(join(dir, 'a.log'), 'text\n');
-    const cache = cacheOf(dir);
+    const cache = openCache(dir);
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'Date', 'performance'] });
     (await cache.acquire('a.log')).release();
     vi.setSystemTime(Date.now() - 3_600_000);
@@ -139,7 +139,7 @@ describe('an unused descriptor', () => {
 
   test('is not kept when there are many already', async () => {
     const dir = tempDir();
-    const cache = cacheOf(dir);
+    const cache = openCache(dir);
     for (let file = 0; file < 100; file++) {
       writeFileSync(join(dir, `${file}.log`), 'text\n');
       (await cache.acquire(`${file}.log`)).release();
@@ -152,14 +152,14 @@ describe('giving back', () => {
   test('twice is harmless', async () => {
     const dir = tempDir();
     writeFileSync(join(dir, 'a.log'), 'text\n');
-    const cache = cacheOf(dir);
+    const cache = openCache(dir);
     const first = await cache.acquire('a.log');
     const second = await cache.acquire('a.log');
     first.release();
     first.release();
     cache.close();
     expect(cache.openCount).toBe(1);
-    expect(textOf(second)).toBe('text\n');
+    expect(readText(second)).toBe('text\n');
     second.release();
     second.release();
     expect(cache.openCount).toBe(0);
@@ -169,12 +169,12 @@ describe('giving back', () => {
   test('close closes what is not used, and what is used when it is given back', async () => {
     const dir = tempDir();
     for (const name of ['a.log', 'b.log']) writeFileSync(join(dir, name), 'text\n');
-    const cache = cacheOf(dir);
+    const cache = openCache(dir);
     (await cache.acquire('a.log')).release();
     const used = await cache.acquire('b.log');
     cache.close();
     expect(cache.openCount).toBe(1);
-    expect(textOf(used)).toBe('text\n');
+    expect(readText(used)).toBe('text\n');
     used.release();
     cache.close();
     expect(cache.openCount).toBe(0);

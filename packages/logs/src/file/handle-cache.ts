@@ -6,7 +6,7 @@ import { closeFd } from './fs-calls.ts';
 import type { LogHandle } from './log-handle.ts';
 import { notALog, openInside } from './open-inside.ts';
 import { assertSafeName } from './safe-name.ts';
-import { SharedLook } from './shared-look.ts';
+import { SharedLookup } from './shared-lookup.ts';
 
 /** An unused descriptor is closed after this long: a deleted file must not hold its disk space for our sake. */
 const IDLE_MS = 1000;
@@ -32,7 +32,7 @@ export class HandleCache {
   readonly #dir: string;
   readonly #isHidden: (name: string) => boolean;
   readonly #entries = new Map<string, Entry>();
-  readonly #looks: SharedLook<FoundEntry>;
+  readonly #lookups: SharedLookup<FoundEntry>;
   #open = 0;
   #sweeper: NodeJS.Timeout | undefined;
 
@@ -40,7 +40,7 @@ export class HandleCache {
   constructor(dir: string, isHidden: (name: string) => boolean = () => false) {
     this.#dir = dir;
     this.#isHidden = isHidden;
-    this.#looks = new SharedLook((name) => findEntry(dir, name));
+    this.#lookups = new SharedLookup((name) => findEntry(dir, name));
   }
 
   /** Descriptors open now, in use or kept. */
@@ -52,9 +52,9 @@ export class HandleCache {
     assertSafeName(name);
     if (this.#isHidden(name)) throw notALog(name);
     try {
-      const found = await this.#looks.look(name);
-      const kept = this.#keptFor(name, found.stats);
-      return kept ? this.#lend(kept, name, found.stats) : await this.#openFresh(name, found);
+      const found = await this.#lookups.get(name);
+      const cached = this.#cachedFor(name, found.stats);
+      return cached ? this.#lend(cached, name, found.stats) : await this.#openFresh(name, found);
     } catch (error) {
       throw toLogError(error, name);
     }
@@ -68,9 +68,9 @@ export class HandleCache {
   }
 
   /** The kept descriptor, if it is of this very file. */
-  #keptFor(name: string, { ino, dev }: BigIntStats): Entry | undefined {
-    const kept = this.#entries.get(name);
-    return kept && kept.ino === ino && kept.dev === dev ? kept : undefined;
+  #cachedFor(name: string, { ino, dev }: BigIntStats): Entry | undefined {
+    const cached = this.#entries.get(name);
+    return cached && cached.ino === ino && cached.dev === dev ? cached : undefined;
   }
 
   async #openFresh(name: string, found: FoundEntry): Promise<LogHandle> {
@@ -83,11 +83,11 @@ export class HandleCache {
     }
     // A link is verified anew for every request, so its descriptor is not kept.
     if (target) return this.#lend(entry, name, stats);
-    const kept = this.#keptFor(name, stats);
-    if (kept) {
+    const cached = this.#cachedFor(name, stats);
+    if (cached) {
       // Another request was opening the same file and came first.
       this.#closeEntry(entry);
-      return this.#lend(kept, name, stats);
+      return this.#lend(cached, name, stats);
     }
     this.#forget(name);
     entry.current = true;
@@ -102,13 +102,13 @@ export class HandleCache {
       if (released) return;
       released = true;
       entry.users--;
-      if (entry.users === 0) this.#rest(entry, name);
+      if (entry.users === 0) this.#park(entry, name);
     };
     const { size, mtimeNs: modifiedNs, ctimeNs: changedNs, dev, ino } = stats;
     return { name, fd: entry.fd, sizeBytes: Number(size), modifiedNs, changedNs, dev, ino, release };
   }
 
-  #rest(entry: Entry, name: string): void {
+  #park(entry: Entry, name: string): void {
     if (!entry.current) {
       this.#closeEntry(entry);
     } else if (this.#entries.size > MAX_IDLE) {

@@ -33,7 +33,7 @@ export function createHiddenNames(patterns: readonly string[]): (name: string) =
   if (patterns.length === 0) return () => false;
   const forms = patterns.map(toForm);
   const isHidden = (name: string) => forms.some((form) => form.test(name));
-  return (name) => name.length <= MAX_NAME_CHARS && logsOf(name.normalize('NFKC')).some(isHidden);
+  return (name) => name.length <= MAX_NAME_CHARS && possibleLogs(name.normalize('NFKC')).some(isHidden);
 }
 
 /**
@@ -58,7 +58,7 @@ function toSource(pattern: string): string {
 }
 
 /** The name and those of the logs it may belong to. */
-function logsOf(name: string): string[] {
+function possibleLogs(name: string): string[] {
   const names = [name];
   // Compressed by us or another: `.app.log.1.gz.4711-0a0b0c0d.tmp` is `app.log.1.gz` that is not finished.
   let rest = name.replace(/^\./, '').replace(/(\.gz)\..*$/s, '$1');

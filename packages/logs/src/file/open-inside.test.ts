@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { LogError } from '../log-error.ts';
-import { readTail } from '../testing/read-answer.ts';
+import { readTail } from '../testing/read-bytes.ts';
 import { openBelow, openDir, tempDir } from '../testing/temp-dir.ts';
 import { isWithin } from './open-inside.ts';
 

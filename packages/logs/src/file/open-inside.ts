@@ -44,7 +44,7 @@ async function openLink(dir: string, path: string | Buffer, name: string): Promi
   const opened = await openRegular(target, name);
   try {
     // A directory on the way may have been turned into a link since the check: ask where the opened file really is.
-    const real = await whereIs(opened, target);
+    const real = await resolveTarget(opened, target);
     if (!isWithin(home, real)) throw notALog(name);
     return { ...opened, target: real };
   } catch (error) {
@@ -66,7 +66,7 @@ async function openRegular(path: string | Buffer, name: string): Promise<Omit<Op
 }
 
 /** The real path of what was opened, asked from the kernel; elsewhere, a path that leads to the very same file. */
-async function whereIs({ fd, stats }: Omit<OpenedFile, 'target'>, path: Buffer): Promise<Buffer> {
+async function resolveTarget({ fd, stats }: Omit<OpenedFile, 'target'>, path: Buffer): Promise<Buffer> {
   if (process.platform === 'linux') return readlink(`/proc/self/fd/${fd}`, 'buffer');
   const target = await realpath(path, 'buffer');
   const there = await statEntry(target);

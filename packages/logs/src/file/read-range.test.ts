@@ -1,13 +1,13 @@
 import fs, { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { collect } from '../testing/read-answer.ts';
+import { collect } from '../testing/read-bytes.ts';
 import { tempDir } from '../testing/temp-dir.ts';
 import { BufferPool, CHUNK_BYTES, MAX_LARGE_LENT } from './buffer-pool.ts';
 import { type RangeSource, readRange } from './read-range.ts';
 import { SharedReads } from './shared-reads.ts';
 
-function sourceOf(path: string): RangeSource {
+function openSource(path: string): RangeSource {
   const fd = fs.openSync(path, 'r');
   onTestFinished(() => fs.closeSync(fd));
   const sizeBytes = fs.fstatSync(fd).size;
@@ -15,10 +15,10 @@ function sourceOf(path: string): RangeSource {
   return { handle, reads: new SharedReads() };
 }
 
-function fileOf(text: string | Buffer): RangeSource {
+function writeText(text: string | Buffer): RangeSource {
   const path = join(tempDir(), 'a.log');
   writeFileSync(path, text);
-  return sourceOf(path);
+  return openSource(path);
 }
 
 test.each([
@@ -34,13 +34,13 @@ test.each([
   [0, 3 * CHUNK_BYTES],
 ])('reads the bytes from %d to %d', async (start, end) => {
   const text = Buffer.alloc(3 * CHUNK_BYTES, 'some text to tell the places apart, 41 b\n');
-  const source = fileOf(text);
+  const source = writeText(text);
   expect((await collect(readRange(source, start, end))).equals(text.subarray(start, Math.max(start, end)))).toBe(true);
   expect(source.reads.lentBuffers).toBe(0);
 });
 
 test('a slow reader has one chunk in memory', async () => {
-  const source = fileOf(Buffer.alloc(6 * CHUNK_BYTES));
+  const source = writeText(Buffer.alloc(6 * CHUNK_BYTES));
   let most = 0;
   for await (const chunk of readRange(source, 0, 6 * CHUNK_BYTES)) {
     await new Promise(setImmediate);
@@ -52,13 +52,13 @@ test('a slow reader has one chunk in memory', async () => {
 });
 
 test('a reading that is left gives its memory back', async () => {
-  const source = fileOf(Buffer.alloc(6 * CHUNK_BYTES));
+  const source = writeText(Buffer.alloc(6 * CHUNK_BYTES));
   for await (const _ of readRange(source, 0, 6 * CHUNK_BYTES)) break;
   expect(source.reads.lentBuffers).toBe(0);
 });
 
 test('an abort ends the reading with the reason given', async () => {
-  const source = fileOf(Buffer.alloc(6 * CHUNK_BYTES));
+  const source = writeText(Buffer.alloc(6 * CHUNK_BYTES));
   const abort = new AbortController();
   const reading = readRange(source, 0, 6 * CHUNK_BYTES, { signal: abort.signal });
   await reading.next();
@@ -68,13 +68,13 @@ test('an abort ends the reading with the reason given', async () => {
 });
 
 test('bytes that are not there are told as a file that became shorter', async () => {
-  const source = fileOf('short');
+  const source = writeText('short');
   await expect(collect(readRange(source, 0, 6))).rejects.toMatchObject({ code: 'LOG_FILE_TRUNCATED' });
   expect(source.reads.lentBuffers).toBe(0);
 });
 
 test('a read that the system refuses is told with the name of the file', async () => {
-  const source = sourceOf(tempDir());
+  const source = openSource(tempDir());
   const reading = collect(readRange(source, 0, 10));
   await expect(reading).rejects.toMatchObject({
     code: 'LOG_FILE_UNREADABLE',

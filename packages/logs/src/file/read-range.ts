@@ -1,6 +1,6 @@
 import { truncated, unreadable } from '../log-error.ts';
 import type { ReadOptions } from '../types.ts';
-import { isSettledForWriters, stampOf } from './file-stamp.ts';
+import { fileStamp, isSettledForWriters } from './file-stamp.ts';
 import type { LogHandle } from './log-handle.ts';
 import type { SharedReads } from './shared-reads.ts';
 
@@ -22,8 +22,8 @@ export async function* readRange(
   options: ReadOptions & { packed?: boolean } = {},
 ): AsyncGenerator<Buffer, void, undefined> {
   const { packed = false } = options;
-  const since = reads.moment;
-  const stamp = isSettledForWriters(handle) ? stampOf(handle) : undefined;
+  const since = reads.sequence;
+  const stamp = isSettledForWriters(handle) ? fileStamp(handle) : undefined;
   let position = start;
   while (position < end) {
     // Only from the second chunk on: making a signal costs more than reading one.

@@ -1,4 +1,4 @@
-import { canPrecede, endingOf, findStamp, type Stamp } from './rotated-stamp.ts';
+import { canPrecede, findStamp, nameEnding, type Stamp } from './rotated-stamp.ts';
 import { isGzipName } from './text-source.ts';
 
 const GZIP_CHARS = '.gz'.length;
@@ -71,7 +71,7 @@ export function parseRotatedName(name: string, names: ReadonlySet<string>): Rota
 function readEnding(plain: string, names: ReadonlySet<string>): Reading | undefined {
   const stamp = findStamp(plain);
   if (stamp) return readDatedFile(stamp.before, [OLDER, ...stamp.numbers]) ?? readStampEnding(stamp);
-  const ending = endingOf(plain);
+  const ending = nameEnding(plain);
   const copy = COPY.exec(ending)?.[0];
   if (copy) {
     const family = plain.slice(0, -copy.length);
@@ -99,7 +99,7 @@ function readDatedFile(plain: string, mark: readonly number[]): Reading | undefi
 
 function readStampEnding({ before, separator, numbers, isExtended, hasMilliseconds }: Stamp): Reading {
   const dated = { family: before, style: 'dated', rank: numbers } as const;
-  const severity = GLOG.exec(endingOf(before))?.[1];
+  const severity = GLOG.exec(nameEnding(before))?.[1];
   if (severity && separator === '.' && !isExtended && numbers.length === 3) {
     return { ...dated, canBeLive: true, link: `${before.slice(0, before.indexOf('.'))}.${severity}` };
   }
@@ -119,7 +119,7 @@ function readMiddle(
     const { before, numbers, hasMilliseconds } = stamp;
     return { family: before + extension, style: 'dated', rank: numbers, canBeLive: !hasMilliseconds };
   }
-  const ending = endingOf(stem);
+  const ending = nameEnding(stem);
   const copy = COPY.exec(ending)?.[0];
   if (copy) {
     const before = stem.slice(0, -copy.length);

@@ -36,7 +36,7 @@ const MIN_DIGITS = 8;
 /** `undefined` where the text does not end in a date that exists, or is nothing but one. */
 export function findStamp(text: string): Stamp | undefined {
   if (!canEndInStamp(text)) return undefined;
-  const ending = endingOf(text);
+  const ending = nameEnding(text);
   const extended = EXTENDED.exec(ending);
   const match = extended ?? COMPACT.exec(ending);
   if (!match) return undefined;
@@ -72,7 +72,7 @@ const NINE = 57;
 const STAMP_SIGNS = '-._:,TZ';
 
 /** The part of a name where rotation leaves its mark. Patterns look at nothing else. */
-export function endingOf(text: string): string {
+export function nameEnding(text: string): string {
   return text.slice(-ENDING_CHARS);
 }
 

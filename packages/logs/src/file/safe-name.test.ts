@@ -3,7 +3,7 @@ import { basename, join, relative } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { LogError } from '../log-error.ts';
-import { collect, readTail } from '../testing/read-answer.ts';
+import { collect, readTail } from '../testing/read-bytes.ts';
 import { openDir, tempDir } from '../testing/temp-dir.ts';
 import { HandleCache } from './handle-cache.ts';
 import { readRange } from './read-range.ts';

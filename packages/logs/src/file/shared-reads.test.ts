@@ -63,7 +63,7 @@ test('who asks while a read is under way never gets bytes from before the questi
 test('who has been reading takes what others have read meanwhile, while they hold it', async () => {
   const { fd, path } = openFile('some text');
   const reads = new SharedReads();
-  const since = reads.moment;
+  const since = reads.sequence;
   const first = await reads.read(fd, 0, 9);
   writeFileSync(path, 'OTHER TEXT');
   const second = await reads.read(fd, 0, 9, { since });
@@ -81,7 +81,7 @@ test('who has been reading takes nothing from before it began, and nothing that 
   const { fd, path } = openFile('some text');
   const reads = new SharedReads();
   const before = await reads.read(fd, 0, 9);
-  const since = reads.moment;
+  const since = reads.sequence;
   writeFileSync(path, 'OTHER TEXT');
   const mine = await reads.read(fd, 0, 9, { since });
   expect(mine.bytes.toString()).toBe('OTHER TEX');
@@ -98,7 +98,7 @@ test('who has been reading takes nothing from before it began, and nothing that 
 test('a read under way is joined by who began before it', async () => {
   const { fd } = openFile('some text');
   const reads = new SharedReads();
-  const since = reads.moment;
+  const since = reads.sequence;
   const early = reads.read(fd, 0, 9);
   await Promise.resolve();
   await Promise.resolve();

@@ -1,7 +1,7 @@
 import { CleanRanges } from '../scrub/clean-ranges.ts';
 import type { Scrubber } from '../scrub/scrubber.ts';
 import { BufferPool, CHUNK_BYTES } from './buffer-pool.ts';
-import { stampOfStats } from './file-stamp.ts';
+import { statsStamp } from './file-stamp.ts';
 import { readFd, statFd } from './fs-calls.ts';
 
 /** Bytes that others may be looking at too: they are never written to, and given back when they are done with. */
@@ -53,7 +53,7 @@ export class SharedReads {
   }
 
   /** This moment, among the reads: for those who read several chunks, before the first of them. */
-  get moment(): number {
+  get sequence(): number {
     return this.#begun;
   }
 
@@ -77,7 +77,7 @@ export class SharedReads {
     const wanted = { fd, position, most: Math.min(most, CHUNK_BYTES), since, stamp };
     const reading = this.#join(wanted, packed ? undefined : this.#scrubber());
     reading.users++;
-    const release = () => this.#leave(reading);
+    const release = () => this.#release(reading);
     try {
       const filled = await reading.filled;
       return { bytes: filled.bytes, short: filled.short, release };
@@ -128,7 +128,7 @@ export class SharedReads {
     return filled;
   }
 
-  #leave(reading: Reading): void {
+  #release(reading: Reading): void {
     reading.users--;
     if (reading.users > 0) return;
     if (this.#latest.get(reading.key) === reading) this.#latest.delete(reading.key);
@@ -143,7 +143,7 @@ interface ReadChunkOptions {
 }
 
 async function hasStamp(fd: number, stamp: string): Promise<boolean> {
-  return stampOfStats(await statFd(fd)) === stamp;
+  return statsStamp(await statFd(fd)) === stamp;
 }
 
 interface Wanted {

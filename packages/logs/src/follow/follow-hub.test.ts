@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { eventually } from '../testing/eventually.ts';
 import { tempDir } from '../testing/temp-dir.ts';
 import type { FollowItem } from '../types.ts';
-import { collectFollow, openHub, recordsOf } from './testing/open-hub.ts';
+import { collectFollow, onlyRecords, openHub } from './testing/open-hub.ts';
 
 const line = (number: number, text = 'line') =>
   `2026-11-15 10:00:${String(number % 60).padStart(2, '0')}.000\tINFO\ta/b.go:1\t[x]: ${text} ${number}\n`;
@@ -23,7 +23,7 @@ test('what is appended is told, what was there before is not', async () => {
   await eventually(() => expect(follow.texts).toHaveLength(3));
   await follow.stop();
   expect(follow.items.at(-1)).toEqual({ type: 'end', reason: 'cancelled' });
-  expect(recordsOf(follow.items)[0]).toMatchObject({
+  expect(onlyRecords(follow.items)[0]).toMatchObject({
     file: 'a.log',
     level: 'INFO',
     offset: line(1).length,

@@ -5,15 +5,15 @@ import type { Zone } from '../parse/zone.ts';
 import type { SeenFile } from '../read/list.ts';
 import type { Scrubbing } from '../scrub/scrubbing.ts';
 import type { FollowItem, FollowQuery, ReadOptions } from '../types.ts';
-import { DirWatch } from './dir-watch.ts';
-import { groupMembers, type SeenMember } from './family-files.ts';
 import { type FollowLimit, followLimit } from './follow-limit.ts';
-import { FollowSession, type SessionParts } from './follow-session.ts';
-import type { Search } from './history.ts';
-import type { TailParts, TailTarget } from './log-tail.ts';
-import { Permits } from './merge-streams.ts';
+import { FollowSession, type SessionDeps } from './follow-session.ts';
+import type { Search } from './history/history.ts';
+import { Permits } from './history/merge-streams.ts';
 import { type MatchRegex, SharedFilter } from './shared-filter.ts';
-import { TailShelf } from './tail-shelf.ts';
+import { DirWatch } from './tail/dir-watch.ts';
+import { groupMembers, type SeenMember } from './tail/family-files.ts';
+import type { TailDeps, TailTarget } from './tail/log-tail.ts';
+import { TailRegistry } from './tail/tail-registry.ts';
 
 /** fs.watch tells nothing on network file systems; look again this often. */
 const POLL_MS = 250;
@@ -36,7 +36,7 @@ const LIST_REST = 10;
 /** Logs whose history is searched at the same time, for all follows together, beside one for each follow. */
 const PARALLEL_HISTORIES = 8;
 
-export interface FollowHubParts {
+export interface FollowHubDeps {
   dir: string;
   handles: HandleCache;
   zone: Zone;
@@ -54,7 +54,7 @@ export interface FollowHubParts {
   bufferBytes?: number;
   /** Off: as on a file system that tells no changes. */
   events?: boolean;
-  times?: TailParts['times'];
+  times?: TailDeps['times'];
   /** How many logs are followed at a time; left out, as many as `followLimit` allows. */
   limit?: FollowLimit;
 }
@@ -68,8 +68,8 @@ export interface FollowUsage {
 
 /** Follows the logs of a directory: one reader for each log, however many follow it. */
 export class FollowHub {
-  readonly #parts: FollowHubParts;
-  readonly #tails: TailShelf;
+  readonly #deps: FollowHubDeps;
+  readonly #tails: TailRegistry;
   readonly #watch: DirWatch;
   readonly #sessions = new Set<FollowSession>();
   readonly #permits = new Permits(PARALLEL_HISTORIES);
@@ -84,24 +84,24 @@ export class FollowHub {
   #reads = 0;
   #closed = false;
 
-  constructor(parts: FollowHubParts) {
-    const { dir, handles, zone, pollMs = POLL_MS, bufferBytes = BUFFER_BYTES, events = true, times = {} } = parts;
-    this.#parts = parts;
-    this.#limit = parts.limit ?? followLimit({});
-    this.#tails = new TailShelf({
+  constructor(deps: FollowHubDeps) {
+    const { dir, handles, zone, pollMs = POLL_MS, bufferBytes = BUFFER_BYTES, events = true, times = {} } = deps;
+    this.#deps = deps;
+    this.#limit = deps.limit ?? followLimit({});
+    this.#tails = new TailRegistry({
       handles,
       zone,
       times,
-      scrubber: () => parts.scrubbing?.current,
-      list: (family) => parts.list(family),
+      scrubber: () => deps.scrubbing?.current,
+      list: (family) => deps.list(family),
       maxLogs: this.#limit.most,
       limitBytes: () => Math.min(bufferBytes, TOTAL_BUFFER_BYTES / Math.max(1, this.#tails.size)),
       onRead: () => {
         this.#reads++;
       },
-      onEmpty: () => this.#rest(),
+      onEmpty: () => this.#stopIfIdle(),
     });
-    parts.scrubbing?.onChange((scrubber) => this.#tails.rescrub(scrubber));
+    deps.scrubbing?.onChange((scrubber) => this.#tails.rescrub(scrubber));
     const onPoll = () => this.#onPoll();
     this.#watch = new DirWatch({
       dir,
@@ -126,10 +126,10 @@ export class FollowHub {
    * the signal aborts or the hub is closed. Pulls: who does not ask for a batch gets a gap, and costs nothing.
    */
   async *follow(query: FollowQuery, { signal }: ReadOptions = {}): AsyncGenerator<FollowItem[], void, undefined> {
-    const session = new FollowSession(query, this.#sessionParts());
+    const session = new FollowSession(query, this.#sessionDeps());
     const onAbort = () => {
       session.end('cancelled');
-      this.#rest();
+      this.#stopIfIdle();
     };
     signal?.addEventListener('abort', onAbort);
     this.#sessions.add(session);
@@ -141,7 +141,7 @@ export class FollowHub {
       signal?.removeEventListener('abort', onAbort);
       session.end('cancelled');
       this.#sessions.delete(session);
-      this.#rest();
+      this.#stopIfIdle();
     }
   }
 
@@ -150,11 +150,11 @@ export class FollowHub {
     this.#closed = true;
     for (const session of this.#sessions) session.end('stopping');
     await this.#tails.close();
-    this.#rest();
+    this.#stopIfIdle();
   }
 
-  #sessionParts(): SessionParts {
-    const { search, matchRegex, isTimed } = this.#parts;
+  #sessionDeps(): SessionDeps {
+    const { search, matchRegex, isTimed } = this.#deps;
     return {
       limit: this.#limit,
       isTimed: (target) =>
@@ -165,26 +165,27 @@ export class FollowHub {
       search: (query, options) => search(query, options),
       matchRegex: (filter, texts, options) => matchRegex(filter, texts, options),
       permits: this.#permits,
-      targetsOf: (query) => this.#targetsOf(query),
+      findTargets: (query) => this.#findTargets(query),
       seen: () => this.#seen,
-      takeTail: async (target, { fromStart, isListed }) => {
+      acquireTail: async (target, { fromStart, isListed }) => {
         const members = isListed ? this.#members.get(target.family ?? target.name) : undefined;
-        const tail = await this.#tails.take(target, { fromStart, members, isOptional: isListed });
+        const tail = await this.#tails.acquire(target, { fromStart, members, isOptional: isListed });
         if (!this.#closed) await this.#watch.start();
         return tail;
       },
-      leaveTail: (tail) => this.#tails.leave(tail),
+      releaseTail: (tail) => this.#tails.release(tail),
       filterFor: (filter) => this.#filterFor(filter),
     };
   }
 
-  async #targetsOf({ file, family }: FollowQuery): Promise<TailTarget[]> {
+  async #findTargets({ file, family }: FollowQuery): Promise<TailTarget[]> {
     if (file !== undefined) return [await this.#fileTarget(file)];
     // Before the listing: a directory without logs has no tail that would start it, and the first log may come any time.
     if (family === undefined && !this.#closed) await this.#watch.start();
     if (family === undefined) return this.#listAll();
-    const targets = targetsIn(await groupMembers(await this.#parts.list(family)));
-    const found = targets.find((target) => target.family === family) ?? this.#tails.targetOf({ name: family, family });
+    const targets = toTargets(await groupMembers(await this.#deps.list(family)));
+    const found =
+      targets.find((target) => target.family === family) ?? this.#tails.findTarget({ name: family, family });
     if (found) return [found];
     throw familyNotFound(
       family,
@@ -193,22 +194,22 @@ export class FollowHub {
   }
 
   async #fileTarget(name: string): Promise<TailTarget> {
-    const known = this.#tails.targetOf({ name, family: name }) ?? this.#tails.targetOf({ name, family: undefined });
+    const known = this.#tails.findTarget({ name, family: name }) ?? this.#tails.findTarget({ name, family: undefined });
     if (known?.name === name) return known;
     try {
-      (await this.#parts.handles.acquire(name)).release();
+      (await this.#deps.handles.acquire(name)).release();
     } catch (error) {
       // One that cannot be read now is waited for.
       if (!(error instanceof LogError) || error.code !== 'LOG_FILE_UNREADABLE') throw error;
     }
-    const targets = targetsIn(await groupMembers(await this.#parts.list(name)));
+    const targets = toTargets(await groupMembers(await this.#deps.list(name)));
     return targets.find((target) => target.family === name) ?? { name, family: undefined };
   }
 
   /** Every log; where they are too many to follow, those that were written to last come first. */
   async #listAll(): Promise<TailTarget[]> {
-    const members = await groupMembers(await this.#parts.list());
-    const targets = targetsIn(members);
+    const members = await groupMembers(await this.#deps.list());
+    const targets = toTargets(members);
     this.#setSeen(targets, members);
     if (targets.length <= this.#limit.most) return targets;
     const modifiedMs = ({ name, family }: TailTarget) =>
@@ -217,12 +218,12 @@ export class FollowHub {
     return dated.sort((a, b) => b.timeMs - a.timeMs).map(({ target }) => target);
   }
 
-  #filterFor(filter: Parameters<SessionParts['filterFor']>[0]): SharedFilter {
+  #filterFor(filter: Parameters<SessionDeps['filterFor']>[0]): SharedFilter {
     const key = JSON.stringify(filter);
     const known = this.#filters.get(key)?.deref();
     if (known) return known;
     for (const [other, reference] of this.#filters) if (!reference.deref()) this.#filters.delete(other);
-    const { matchRegex } = this.#parts;
+    const { matchRegex } = this.#deps;
     const made = new SharedFilter(filter, (...args) => matchRegex(...args));
     this.#filters.set(key, new WeakRef(made));
     return made;
@@ -242,15 +243,15 @@ export class FollowHub {
   #listSoon(): void {
     const matters = this.#tails.hasMovingNames || [...this.#sessions].some(({ followsAll }) => followsAll);
     if (!matters || this.#closed) return;
-    this.#listTimer ??= setTimeout(() => void this.#look(), this.#listDelayMs);
+    this.#listTimer ??= setTimeout(() => void this.#relist(), this.#listDelayMs);
   }
 
-  async #look(): Promise<void> {
+  async #relist(): Promise<void> {
     this.#pollsToList = LIST_POLLS;
     const startedMs = performance.now();
     try {
-      const members = await groupMembers(await this.#parts.list());
-      this.#setSeen(targetsIn(members), members);
+      const members = await groupMembers(await this.#deps.list());
+      this.#setSeen(toTargets(members), members);
     } catch (error) {
       // Tried again with a later poll.
       if (!(error instanceof LogError) && systemCode(error) === undefined) throw error;
@@ -265,11 +266,11 @@ export class FollowHub {
     this.#tails.rename(targets);
     if (JSON.stringify(targets) === JSON.stringify(this.#seen.targets)) return;
     this.#seen = { version: this.#seen.version + 1, targets };
-    for (const session of this.#sessions) if (session.followsAll) session.bell.ring();
+    for (const session of this.#sessions) if (session.followsAll) session.latch.signal();
   }
 
   /** Stops watching when no log is read and nobody waits for new ones. */
-  #rest(): void {
+  #stopIfIdle(): void {
     const isWaiting = [...this.#sessions].some(({ followsAll, isEnded }) => followsAll && !isEnded);
     if (this.#tails.size > 0 || (isWaiting && !this.#closed)) return;
     clearTimeout(this.#listTimer);
@@ -279,7 +280,7 @@ export class FollowHub {
 }
 
 /** Every log of the directory by its family, and the name that leads to its live file. */
-function targetsIn(families: ReadonlyMap<string, readonly SeenMember[]>): TailTarget[] {
+function toTargets(families: ReadonlyMap<string, readonly SeenMember[]>): TailTarget[] {
   return Array.from(families, ([family, members]) => {
     const live = members.find((member) => member.name === family) ?? members.findLast((member) => member.live);
     return { name: live?.name ?? family, family };

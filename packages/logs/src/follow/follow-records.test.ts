@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { eventually } from '../testing/eventually.ts';
 import { tempDir } from '../testing/temp-dir.ts';
-import { collectFollow, openHub, recordsOf } from './testing/open-hub.ts';
+import { collectFollow, onlyRecords, openHub } from './testing/open-hub.ts';
 
 const LINE = '2026-11-15 10:00:00.000\tERROR\ta/b.go:1\tone';
 
@@ -28,10 +28,10 @@ test('a half-written line is held until its newline', async () => {
 test('a line that stays half-written is told so, and its rest continues it', async () => {
   const { path, follow } = await scene({ times: { idleMs: 50 } });
   appendFileSync(path, `${LINE} half`);
-  await eventually(() => expect(recordsOf(follow.items)).toMatchObject([{ unfinished: true, message: 'one half' }]));
+  await eventually(() => expect(onlyRecords(follow.items)).toMatchObject([{ unfinished: true, message: 'one half' }]));
   appendFileSync(path, ' and half\n');
-  await eventually(() => expect(recordsOf(follow.items)).toHaveLength(2));
-  const [half, rest] = recordsOf(follow.items);
+  await eventually(() => expect(onlyRecords(follow.items)).toHaveLength(2));
+  const [half, rest] = onlyRecords(follow.items);
   expect(rest).toMatchObject({ continued: true, raw: ' and half', offset: (half?.offset ?? 0) + (half?.bytes ?? 0) });
   expect(rest).not.toHaveProperty('unfinished');
   await follow.stop();
@@ -56,7 +56,7 @@ test('continuation lines that come late are told as continued, under the decisio
   await eventually(() => expect(errors.texts).toEqual([LINE]));
   appendFileSync(path, '\tat a\n\tat b\n');
   await eventually(() => expect(errors.texts).toEqual([LINE, '\tat a\n\tat b']));
-  expect(recordsOf(errors.items)[1]).toMatchObject({ continued: true });
+  expect(onlyRecords(errors.items)[1]).toMatchObject({ continued: true });
   expect(others.texts).toEqual([]);
   await Promise.all([errors.stop(), others.stop()]);
 });
@@ -65,7 +65,7 @@ test('lines that end in CRLF', async () => {
   const { path, follow } = await scene({}, `${LINE}\r\n`);
   appendFileSync(path, `${LINE} a\r\n${LINE} b\r\n`);
   await eventually(() => expect(follow.texts).toEqual([`${LINE} a`, `${LINE} b`]));
-  expect(recordsOf(follow.items).map(({ message }) => message)).toEqual(['one a', 'one b']);
+  expect(onlyRecords(follow.items).map(({ message }) => message)).toEqual(['one a', 'one b']);
   await follow.stop();
 });
 
@@ -74,9 +74,9 @@ test('a long record is shown in part, a very long line comes in pieces', async (
   const long = 'x'.repeat(700_000);
   appendFileSync(path, `${LINE}${long}\n`);
   await eventually(() =>
-    expect(recordsOf(follow.items).reduce((sum, { bytes }) => sum + bytes, 0)).toBe(LINE.length + 700_001),
+    expect(onlyRecords(follow.items).reduce((sum, { bytes }) => sum + bytes, 0)).toBe(LINE.length + 700_001),
   );
-  const [first, ...rest] = recordsOf(follow.items);
+  const [first, ...rest] = onlyRecords(follow.items);
   expect(first).toMatchObject({ cut: true, unfinished: true });
   expect(first).not.toHaveProperty('continued');
   expect(rest.every(({ continued }) => continued)).toBe(true);
@@ -87,7 +87,7 @@ test('a long record is shown in part, a very long line comes in pieces', async (
 test('a burst far larger than the ring reaches a follower that keeps up without a gap', async () => {
   const { path, follow } = await scene({ bufferBytes: 64 * 1024 });
   appendFileSync(path, Array.from({ length: 20_000 }, (_, index) => `${LINE} ${index}\n`).join(''));
-  await eventually(() => expect(recordsOf(follow.items)).toHaveLength(20_000));
+  await eventually(() => expect(onlyRecords(follow.items)).toHaveLength(20_000));
   expect(follow.items).toHaveLength(20_000);
   await follow.stop();
 });

@@ -50,9 +50,10 @@ async function take(logs: LogDir, query: Partial<FollowQuery>, count: number): P
   return items.filter(({ type }) => type !== 'end');
 }
 
-const textsOf = (items: readonly FollowItem[]) => items.map((item) => (item.type === 'record' ? item.raw : item.type));
+const itemTexts = (items: readonly FollowItem[]) =>
+  items.map((item) => (item.type === 'record' ? item.raw : item.type));
 
-async function newestOf(dir: string): Promise<FoundRecord> {
+async function newestRecord(dir: string): Promise<FoundRecord> {
   const logs = openDir(dir);
   const [record] = await take(logs, { start: { back: 1 } }, 1);
   await logs.close();
@@ -61,22 +62,22 @@ async function newestOf(dir: string): Promise<FoundRecord> {
 
 test('lines added to the last record before a resume come as a continued record', async () => {
   const { dir, path } = log(lines(1, 3));
-  const record = await newestOf(dir);
+  const record = await newestRecord(dir);
   appendFileSync(path, `\tat one\n\tat two\n${line(4)}`);
   const items = await take(openDir(dir), { start: { cursor: resumeCursor(record) } }, 2);
-  expect(textsOf(items)).toEqual(['\tat one\n\tat two', line(4).trimEnd()]);
+  expect(itemTexts(items)).toEqual(['\tat one\n\tat two', line(4).trimEnd()]);
   expect(items[0]).toMatchObject({ continued: true, offset: record.offset + record.bytes });
 });
 
 test('the same after the file was compressed, and only where the record matches', async () => {
   const { dir, path } = log(lines(1, 3));
-  const record = await newestOf(dir);
+  const record = await newestRecord(dir);
   writeFileSync(`${path}.1.gz`, gzipSync(`${lines(1, 3)}\tat one\n`));
   writeFileSync(path, line(4));
   const cursor = resumeCursor(record);
-  expect(textsOf(await take(openDir(dir), { start: { cursor } }, 2))).toEqual(['\tat one', line(4).trimEnd()]);
+  expect(itemTexts(await take(openDir(dir), { start: { cursor } }, 2))).toEqual(['\tat one', line(4).trimEnd()]);
   const filtered = await take(openDir(dir), { start: { cursor }, terms: ['number 4'] }, 1);
-  expect(textsOf(filtered)).toEqual([line(4).trimEnd()]);
+  expect(itemTexts(filtered)).toEqual([line(4).trimEnd()]);
 });
 
 test('a record that the reader of the log has whole is not sent again from its start', async () => {
@@ -87,27 +88,27 @@ test('a record that the reader of the log has whole is not sent again from its s
   appendFileSync(path, `${line(1)}\tat one\n`);
   const [whole] = (await other) as FoundRecord[];
   const told = { ...(whole as FoundRecord), bytes: line(1).length };
-  expect(textsOf(await take(logs, { start: { cursor: resumeCursor(told) } }, 1))).toEqual(['\tat one']);
+  expect(itemTexts(await take(logs, { start: { cursor: resumeCursor(told) } }, 1))).toEqual(['\tat one']);
 });
 
 test('after a record that is gone: a gap, then what is left and not older', async () => {
   const { dir, path } = log(lines(1, 3));
-  const cursor = resumeCursor(await newestOf(dir));
+  const cursor = resumeCursor(await newestRecord(dir));
   renameSync(path, `${path}.1`);
   writeFileSync(path, lines(4, 6));
   rmSync(`${path}.1`);
   const items = await take(openDir(dir), { start: { cursor } }, 4);
-  expect(textsOf(items)).toEqual(['gap', ...lines(4, 6).trimEnd().split('\n')]);
+  expect(itemTexts(items)).toEqual(['gap', ...lines(4, 6).trimEnd().split('\n')]);
   expect(items[0]).toMatchObject({ reason: 'gone' });
 });
 
 test('after a record that is gone: what is older is not sent again', async () => {
   const { dir, path } = log(lines(4, 6));
   writeFileSync(`${path}.1`, lines(1, 3));
-  const cursor = resumeCursor(await newestOf(dir));
+  const cursor = resumeCursor(await newestRecord(dir));
   truncateSync(path, 0);
   appendFileSync(path, line(7));
-  expect(textsOf(await take(openDir(dir), { start: { cursor } }, 2))).toEqual(['gap', line(7).trimEnd()]);
+  expect(itemTexts(await take(openDir(dir), { start: { cursor } }, 2))).toEqual(['gap', line(7).trimEnd()]);
 });
 
 test('what a slow follower missed is all that its gap names, lines of records that were cut off included', async () => {
@@ -127,9 +128,9 @@ test('what a slow follower missed is all that its gap names, lines of records th
     const text = number % 3 === 0 ? `\tat ${number}\n` : line(number);
     appendFileSync(path, text);
     written += text;
-    if (number % 10 === 0) await eventually(() => expect(bytesOf(fast)).toBe(written.length));
+    if (number % 10 === 0) await eventually(() => expect(itemBytes(fast)).toBe(written.length));
   }
-  await eventually(() => expect(bytesOf(fast)).toBe(written.length));
+  await eventually(() => expect(itemBytes(fast)).toBe(written.length));
   appendFileSync(path, line(120));
   for (let isLast = false; !isLast; ) {
     for (const item of (await slow.next()).value ?? []) {
@@ -144,7 +145,7 @@ test('what a slow follower missed is all that its gap names, lines of records th
   await Promise.all([following, slow.return?.()]);
 });
 
-const bytesOf = (items: readonly FollowItem[]) =>
+const itemBytes = (items: readonly FollowItem[]) =>
   items.reduce((sum, item) => sum + (item.type === 'record' ? item.bytes : 0), 0);
 
 async function loaded(logs: LogDir, gap: Extract<FollowItem, { type: 'gap' }>): Promise<FoundRecord[]> {
@@ -159,11 +160,11 @@ async function loaded(logs: LogDir, gap: Extract<FollowItem, { type: 'gap' }>): 
 
 test('after a record that is gone: a continuation line at the start of what is left is sent', async () => {
   const { dir, path } = log(lines(1, 3));
-  const record = await newestOf(dir);
+  const record = await newestRecord(dir);
   rmSync(path);
   writeFileSync(path, `\tat one\n${line(4)}`);
   const items = await take(openDir(dir), { start: { cursor: resumeCursor(record) } }, 3);
-  expect(textsOf(items)).toEqual(['gap', '\tat one', line(4).trimEnd()]);
+  expect(itemTexts(items)).toEqual(['gap', '\tat one', line(4).trimEnd()]);
 });
 
 test('what is written after a follow began is sent although its file was removed before the history came to it', async () => {
@@ -194,9 +195,9 @@ test('what is written after a follow began is sent although its file was removed
   const items: FollowItem[] = [];
   for await (const batch of batches) {
     items.push(...batch);
-    if (textsOf(items).includes(line(3).trimEnd())) abort.abort();
+    if (itemTexts(items).includes(line(3).trimEnd())) abort.abort();
   }
-  const texts = [...new Set(textsOf(items))].filter((text) => text !== 'gap');
+  const texts = [...new Set(itemTexts(items))].filter((text) => text !== 'gap');
   expect(texts).toEqual([line(2).trimEnd(), 'rotated', line(3).trimEnd(), 'end']);
 });
 
@@ -218,7 +219,7 @@ test.each([false, true])(
     write(lines(1, 30));
     rotate();
     write(lines(31, 60));
-    const record = await newestOf(dir);
+    const record = await newestRecord(dir);
     write(lines(61, 90));
     rotate();
     write(lines(91, 120));
@@ -227,7 +228,7 @@ test.each([false, true])(
       rmSync(`${path}.1`);
     }
     const items = await take(openDir(dir), { start: { cursor: resumeCursor(record) } }, 60);
-    const numbers = textsOf(items).map((text) => Number(/number (\d+)$/.exec(text ?? '')?.[1]));
+    const numbers = itemTexts(items).map((text) => Number(/number (\d+)$/.exec(text ?? '')?.[1]));
     const wanted = Array.from({ length: 60 }, (_, index) => 61 + index);
     // An archive is younger than the live file in any case: that this one is of a copy, only its times could tell.
     expect(numbers).toEqual(isPacked ? wanted : wanted.toSpliced(30, 0, Number.NaN));
@@ -237,7 +238,7 @@ test.each([false, true])(
 
 test('a file that is replaced while the history is read ends no follow: a gap, then what is written since', async () => {
   const { dir, path } = log(lines(1, 2));
-  const record = await newestOf(dir);
+  const record = await newestRecord(dir);
   rmSync(path);
   writeFileSync(path, lines(3, 4));
   const logs = openDir(dir);
@@ -256,5 +257,5 @@ test('a file that is replaced while the history is read ends no follow: a gap, t
   await follow.ready;
   await eventually(() => expect(follow.texts.at(-1)).toBe(line(5).trimEnd()));
   await follow.stop();
-  expect(textsOf(follow.items)).toEqual(['gap', 'gap', 'rotated', '\tat one', line(5).trimEnd(), 'end']);
+  expect(itemTexts(follow.items)).toEqual(['gap', 'gap', 'rotated', '\tat one', line(5).trimEnd(), 'end']);
 });

@@ -1,12 +1,12 @@
 import type { FollowItem, FollowQuery } from '../types.ts';
-import { Bell } from './bell.ts';
 import type { FollowLimit } from './follow-limit.ts';
-import { type Search, tellSince } from './history.ts';
-import type { LogTail, TailTarget } from './log-tail.ts';
-import type { Permits } from './merge-streams.ts';
-import type { RingListener } from './record-ring.ts';
-import { filterOf, type MatchRegex, type SharedFilter } from './shared-filter.ts';
-import { startFollow } from './start-follow.ts';
+import { emitSince, type Search } from './history/history.ts';
+import type { Permits } from './history/merge-streams.ts';
+import { startFollow } from './history/start-follow.ts';
+import { Latch } from './latch.ts';
+import type { RingListener } from './ring/record-ring.ts';
+import { type MatchRegex, pickFilter, type SharedFilter } from './shared-filter.ts';
+import type { LogTail, TailTarget } from './tail/log-tail.ts';
 import { TailReader } from './tail-reader.ts';
 import { TimedOnly } from './timed-only.ts';
 
@@ -17,32 +17,32 @@ const PARALLEL_JOINS = 16;
 const NAMES_SHOWN = 10;
 
 /** What a follow needs of its hub. */
-export interface SessionParts {
+export interface SessionDeps {
   search: Search;
   permits: Permits;
   matchRegex: MatchRegex;
   /** What the query asks for; rejects where there is no such log. */
-  targetsOf(query: FollowQuery): Promise<TailTarget[]>;
+  findTargets(query: FollowQuery): Promise<TailTarget[]>;
   /** All logs of the directory as last seen, and a number that changes with them. */
   seen(): { version: number; targets: readonly TailTarget[] };
   /**
    * `isListed`: one of all logs, which were listed just now. Of these, `undefined` for one that is beyond what may be
    * followed at a time.
    */
-  takeTail(target: TailTarget, options: { fromStart: boolean; isListed: boolean }): Promise<LogTail | undefined>;
+  acquireTail(target: TailTarget, options: { fromStart: boolean; isListed: boolean }): Promise<LogTail | undefined>;
   limit: FollowLimit;
-  leaveTail(tail: LogTail): void;
-  filterFor(filter: ReturnType<typeof filterOf>): SharedFilter;
+  releaseTail(tail: LogTail): void;
+  filterFor(filter: ReturnType<typeof pickFilter>): SharedFilter;
   /** Whether a file of the log has timestamps near its start. */
   isTimed(target: TailTarget): Promise<boolean>;
 }
 
 /** One follow, from its query to its end. */
 export class FollowSession {
-  readonly bell = new Bell();
+  readonly latch = new Latch();
   readonly followsAll: boolean;
   readonly #query: FollowQuery;
-  readonly #parts: SessionParts;
+  readonly #deps: SessionDeps;
   readonly #readers = new Map<string, TailReader>();
   /** Of a follow of all logs. */
   readonly #timedOnly = new Map<TailReader, TimedOnly>();
@@ -56,9 +56,9 @@ export class FollowSession {
   #seenVersion = -1;
   #endReason: 'cancelled' | 'stopping' | undefined;
 
-  constructor(query: FollowQuery, parts: SessionParts) {
+  constructor(query: FollowQuery, deps: SessionDeps) {
     this.#query = query;
-    this.#parts = parts;
+    this.#deps = deps;
     this.followsAll = query.file === undefined && query.family === undefined;
   }
 
@@ -72,14 +72,14 @@ export class FollowSession {
     this.#stop.abort();
     for (const { tail } of this.#readers.values()) this.#leave(tail);
     this.#readers.clear();
-    this.bell.ring();
+    this.latch.signal();
   }
 
   async *items(): AsyncGenerator<FollowItem[], void, undefined> {
     try {
       await this.#open();
       const timed = [...this.#readers.values()].filter((reader) => this.#timedOnly.get(reader)?.isTimed ?? true);
-      const history = startFollow(this.#query.start, timed, this.#historyParts());
+      const history = startFollow(this.#query.start, timed, this.#historyDeps());
       // Before the first batch, so that a cursor that leads nowhere fails the request and not the stream.
       const first = await history.next();
       yield [];
@@ -94,11 +94,11 @@ export class FollowSession {
   }
 
   async #open(): Promise<void> {
-    const filter = filterOf(this.#query);
+    const filter = pickFilter(this.#query);
     if (filter.regex !== undefined)
-      await this.#parts.matchRegex(filter, [Buffer.alloc(0)], { signal: this.#stop.signal });
-    this.#seenVersion = this.#parts.seen().version;
-    const targets = await this.#parts.targetsOf(this.#query);
+      await this.#deps.matchRegex(filter, [Buffer.alloc(0)], { signal: this.#stop.signal });
+    this.#seenVersion = this.#deps.seen().version;
+    const targets = await this.#deps.findTargets(this.#query);
     const queue = targets.values();
     const joinNext = async () => {
       for (const target of queue) await this.#join(target, { fromStart: false });
@@ -115,36 +115,35 @@ export class FollowSession {
 
   async #join(target: TailTarget, { fromStart }: { fromStart: boolean }): Promise<TailReader | undefined> {
     if (this.#endReason !== undefined) return undefined;
-    const tail = await this.#parts.takeTail(target, { fromStart, isListed: this.followsAll });
+    const tail = await this.#deps.acquireTail(target, { fromStart, isListed: this.followsAll });
     if (!tail) this.#leftOut.add(target.family ?? target.name);
     if (!tail) return undefined;
     if (this.#endReason !== undefined) {
-      this.#parts.leaveTail(tail);
+      this.#deps.releaseTail(tail);
       return undefined;
     }
-    const filter = this.#parts.filterFor(filterOf(this.#query));
+    const filter = this.#deps.filterFor(pickFilter(this.#query));
     const reader = new TailReader(tail, { filter, raw: this.#query.raw ?? false });
     this.#readers.set(tail.family, reader);
     const listener = {
-      ring: () => {
+      signal: () => {
         this.#ready.add(reader);
-        this.bell.ring();
+        this.latch.signal();
       },
     };
     this.#listeners.set(tail, listener);
-    tail.ring.listen(listener);
+    tail.ring.addListener(listener);
     this.#ready.add(reader);
     // Only now: what is written between the two looks is in the ring, behind the reader's position.
-    if (this.followsAll)
-      this.#timedOnly.set(reader, new TimedOnly(tail.isTimed || (await this.#parts.isTimed(target))));
+    if (this.followsAll) this.#timedOnly.set(reader, new TimedOnly(tail.isTimed || (await this.#deps.isTimed(target))));
     return this.isEnded ? undefined : reader;
   }
 
   #leave(tail: LogTail): void {
     const listener = this.#listeners.get(tail);
-    if (listener) tail.ring.leave(listener);
+    if (listener) tail.ring.removeListener(listener);
     this.#listeners.delete(tail);
-    this.#parts.leaveTail(tail);
+    this.#deps.releaseTail(tail);
   }
 
   async *#live(): AsyncGenerator<FollowItem[], void, undefined> {
@@ -159,7 +158,7 @@ export class FollowSession {
         if (items.length > 0) yield items;
         if (reader.hasMore) this.#ready.add(reader);
       }
-      if (this.#ready.size === 0 && this.#endReason === undefined) await this.bell.wait();
+      if (this.#ready.size === 0 && this.#endReason === undefined) await this.latch.wait();
     }
   }
 
@@ -170,13 +169,13 @@ export class FollowSession {
     this.#reportedLeftOut = count;
     const names = [...this.#leftOut].slice(0, NAMES_SHOWN).map((name) => JSON.stringify(name));
     const more = count > names.length ? ` and ${count - names.length} more` : '';
-    const detail = `${count} logs are not followed (${names.join(', ')}${more}): ${this.#parts.limit.reason}`;
+    const detail = `${count} logs are not followed (${names.join(', ')}${more}): ${this.#deps.limit.reason}`;
     yield [{ type: 'skipped', count, detail }];
   }
 
   /** Logs that appeared since are told from their start; those that are gone for long are left. */
   async *#joinNew(): AsyncGenerator<FollowItem[], void, undefined> {
-    const { version, targets } = this.#parts.seen();
+    const { version, targets } = this.#deps.seen();
     if (version === this.#seenVersion) return;
     this.#seenVersion = version;
     const present = new Set(targets.map(({ name, family }) => family ?? name));
@@ -194,15 +193,21 @@ export class FollowSession {
       if (this.isEnded) return;
       if (!reader) continue;
       if (reader.tail.fromStart && reader.tail.ring.firstSeq === 0) reader.moveTo(0);
-      else if (this.#timedOnly.get(reader)?.isTimed ?? true) yield* tellSince(reader, undefined, this.#historyParts());
+      else if (this.#timedOnly.get(reader)?.isTimed ?? true) yield* emitSince(reader, undefined, this.#historyDeps());
     }
     for (const family of this.#leftOut) if (!present.has(family)) this.#leftOut.delete(family);
     this.#reportedLeftOut = Math.min(this.#reportedLeftOut, this.#leftOut.size);
     yield* this.#reportLeftOut();
   }
 
-  #historyParts() {
-    const { search, permits } = this.#parts;
-    return { search, permits, filter: filterOf(this.#query), raw: this.#query.raw ?? false, signal: this.#stop.signal };
+  #historyDeps() {
+    const { search, permits } = this.#deps;
+    return {
+      search,
+      permits,
+      filter: pickFilter(this.#query),
+      raw: this.#query.raw ?? false,
+      signal: this.#stop.signal,
+    };
   }
 }

@@ -7,7 +7,7 @@ import { eventually } from '../testing/eventually.ts';
 import { tempDir } from '../testing/temp-dir.ts';
 import type { FollowItem, FollowQuery, FoundRecord } from '../types.ts';
 import { fileSearch } from './testing/file-search.ts';
-import { type Collected, collectFollow, openHub, recordsOf } from './testing/open-hub.ts';
+import { type Collected, collectFollow, onlyRecords, openHub } from './testing/open-hub.ts';
 
 const FIRST_MS = Date.UTC(2026, 10, 15, 10);
 const line = (number: number) => {
@@ -16,10 +16,10 @@ const line = (number: number) => {
 };
 const lines = (from: number, to: number) => upTo(from, to).map(line).join('');
 const upTo = (from: number, to: number) => Array.from({ length: to - from + 1 }, (_, index) => from + index);
-const numbersOf = (items: readonly FollowItem[]) =>
-  recordsOf(items).map(({ message }) => Number(/number (\d+)/.exec(message)?.[1]));
-const told = (follow: Collected, numbers: number[]) =>
-  eventually(() => expect(numbersOf(follow.items)).toEqual(numbers));
+const recordNumbers = (items: readonly FollowItem[]) =>
+  onlyRecords(items).map(({ message }) => Number(/number (\d+)/.exec(message)?.[1]));
+const expectNumbers = (follow: Collected, numbers: number[]) =>
+  eventually(() => expect(recordNumbers(follow.items)).toEqual(numbers));
 
 /** A family of an archive, a rotated file and a live one, of ten records each. */
 function family(): { dir: string; path: string } {
@@ -36,7 +36,7 @@ test.each([0, 1, 5, 15, 30, 100])('%d records back, then live', async (back) => 
   const follow = collectFollow(openHub(dir), { family: 'app.log', start: { back } });
   await follow.ready;
   appendFileSync(path, lines(31, 33));
-  await told(follow, upTo(Math.max(1, 31 - back), 33));
+  await expectNumbers(follow, upTo(Math.max(1, 31 - back), 33));
   await follow.stop();
 });
 
@@ -45,16 +45,16 @@ test('from a time, through rotated and compressed files, then live', async () =>
   const follow = collectFollow(openHub(dir), { family: 'app.log', start: { timeMs: FIRST_MS + 7000 } });
   await follow.ready;
   appendFileSync(path, lines(31, 33));
-  await told(follow, upTo(7, 33));
+  await expectNumbers(follow, upTo(7, 33));
   await follow.stop();
 });
 
 test('after a cursor that is only in the files', async () => {
   const { dir, path } = family();
   const first = collectFollow(openHub(dir), { family: 'app.log', start: { back: 25 } });
-  await told(first, upTo(6, 30));
+  await expectNumbers(first, upTo(6, 30));
   await first.stop();
-  const { cursor } = recordsOf(first.items)[2] as FoundRecord;
+  const { cursor } = onlyRecords(first.items)[2] as FoundRecord;
   renameSync(`${path}.2.gz`, `${path}.3.gz`);
   writeFileSync(`${path}.2.gz`, gzipSync(lines(11, 20)));
   rmSync(`${path}.1`);
@@ -62,7 +62,7 @@ test('after a cursor that is only in the files', async () => {
   const follow = collectFollow(hub, { family: 'app.log', start: { cursor } });
   await follow.ready;
   appendFileSync(path, lines(31, 33));
-  await told(follow, upTo(9, 33));
+  await expectNumbers(follow, upTo(9, 33));
   await follow.stop();
 });
 
@@ -73,11 +73,11 @@ test('after a cursor that the ring still has: no search is made', async () => {
   const first = collectFollow(hub, { file: 'app.log' });
   await first.ready;
   appendFileSync(path, lines(31, 40));
-  await told(first, upTo(31, 40));
-  for (const [index, record] of recordsOf(first.items).entries()) {
+  await expectNumbers(first, upTo(31, 40));
+  for (const [index, record] of onlyRecords(first.items).entries()) {
     const again = collectFollow(hub, { file: 'app.log', start: { cursor: record.cursor } });
     await again.ready;
-    await told(again, upTo(32 + index, 40));
+    await expectNumbers(again, upTo(32 + index, 40));
     await again.stop();
   }
   expect(search).not.toHaveBeenCalled();
@@ -88,11 +88,11 @@ test('after a cursor whose record is gone: refused before the first batch', asyn
   const { dir, path } = family();
   const hub = openHub(dir);
   const first = collectFollow(hub, { file: 'app.log', start: { back: 1 } });
-  await told(first, [30]);
+  await expectNumbers(first, [30]);
   await first.stop();
   await hub.close();
   truncateSync(path, 0);
-  const { cursor } = recordsOf(first.items)[0] as FoundRecord;
+  const { cursor } = onlyRecords(first.items)[0] as FoundRecord;
   const again = openHub(dir).follow({ file: 'app.log', start: { cursor } });
   await expect(again.next()).rejects.toMatchObject({ code: 'CURSOR_GONE' });
   const invalid = openHub(dir).follow({ file: 'app.log', start: { cursor: 'x' } });
@@ -108,15 +108,15 @@ test('history that takes so long that the ring moves on is continued with histor
   const batches = hub.follow({ family: 'app.log', start: { timeMs: 0 } });
   const items: FollowItem[] = [];
   let next = 31;
-  while (numbersOf(items).length < 330) {
+  while (recordNumbers(items).length < 330) {
     const { value } = await batches.next();
     items.push(...(value ?? []));
     if (next > 330) continue;
     appendFileSync(path, lines(next, next + 99));
     next += 100;
-    await eventually(() => expect(numbersOf(other.items).at(-1)).toBe(next - 1));
+    await eventually(() => expect(recordNumbers(other.items).at(-1)).toBe(next - 1));
   }
-  expect(numbersOf(items)).toEqual(upTo(1, 330));
+  expect(recordNumbers(items)).toEqual(upTo(1, 330));
   await batches.return();
   await other.stop();
 });
@@ -130,7 +130,7 @@ test('a slow follower gets a gap that a search can load, and others get everythi
   await slow.next();
   for (let start = 31; start < 331; start += 10) {
     appendFileSync(path, lines(start, start + 9));
-    await eventually(() => expect(numbersOf(fast.items).at(-1)).toBe(start + 9));
+    await eventually(() => expect(recordNumbers(fast.items).at(-1)).toBe(start + 9));
   }
   const { value: items = [] } = await slow.next();
   const [gap] = items;
@@ -141,10 +141,10 @@ test('a slow follower gets a gap that a search can load, and others get everythi
   for await (const found of fileSearch(dir, createZone('UTC'))({ ...query, start: { cursor: gap.after } }, {})) {
     for (const item of found) if (item.type === 'record') loaded.push(item);
   }
-  const bytes = recordsOf(loaded).reduce((sum, record) => sum + record.bytes, 0);
+  const bytes = onlyRecords(loaded).reduce((sum, record) => sum + record.bytes, 0);
   expect(gap.bytes).toBe(bytes);
-  expect([...numbersOf(loaded), ...numbersOf(items)]).toEqual(upTo(31, 330));
-  expect(numbersOf(fast.items)).toEqual(upTo(31, 330));
+  expect([...recordNumbers(loaded), ...recordNumbers(items)]).toEqual(upTo(31, 330));
+  expect(recordNumbers(fast.items)).toEqual(upTo(31, 330));
   await slow.return();
   await fast.stop();
 });
@@ -153,13 +153,14 @@ test('several logs at once: resumes each from its own record', async () => {
   const { dir } = family();
   writeFileSync(join(dir, 'other.log'), lines(101, 105));
   const first = collectFollow(openHub(dir), { start: { timeMs: 0 } });
-  await eventually(() => expect(recordsOf(first.items)).toHaveLength(35));
+  await eventually(() => expect(onlyRecords(first.items)).toHaveLength(35));
   await first.stop();
-  const cursorAt = (number: number) => recordsOf(first.items)[numbersOf(first.items).indexOf(number)]?.cursor ?? '';
+  const cursorAt = (number: number) =>
+    onlyRecords(first.items)[recordNumbers(first.items).indexOf(number)]?.cursor ?? '';
   const cursor = `${cursorAt(28)}~${cursorAt(103)}`;
   const again = collectFollow(openHub(dir), { start: { cursor } });
   await again.ready;
-  await eventually(() => expect(numbersOf(again.items).toSorted((a, b) => a - b)).toEqual([29, 30, 104, 105]));
+  await eventually(() => expect(recordNumbers(again.items).toSorted((a, b) => a - b)).toEqual([29, 30, 104, 105]));
   await again.stop();
 });
 
@@ -167,15 +168,16 @@ test('of several records of one log in a cursor the last one counts, whatever fi
   const { dir } = family();
   writeFileSync(join(dir, 'other.log'), lines(101, 105));
   const first = collectFollow(openHub(dir), { start: { timeMs: 0 } });
-  await eventually(() => expect(recordsOf(first.items)).toHaveLength(35));
+  await eventually(() => expect(onlyRecords(first.items)).toHaveLength(35));
   await first.stop();
-  const cursorAt = (number: number) => recordsOf(first.items)[numbersOf(first.items).indexOf(number)]?.cursor ?? '';
+  const cursorAt = (number: number) =>
+    onlyRecords(first.items)[recordNumbers(first.items).indexOf(number)]?.cursor ?? '';
   const joined = (...numbers: number[]) => numbers.map(cursorAt).join('~');
   const all = collectFollow(openHub(dir), { start: { cursor: joined(5, 15, 102, 28, 104) } });
-  await eventually(() => expect(numbersOf(all.items).toSorted((a, b) => a - b)).toEqual([29, 30, 105]));
+  await eventually(() => expect(recordNumbers(all.items).toSorted((a, b) => a - b)).toEqual([29, 30, 105]));
   await all.stop();
   const one = collectFollow(openHub(dir), { family: 'app.log', start: { cursor: joined(5, 104, 15, 28) } });
-  await told(one, [29, 30]);
+  await expectNumbers(one, [29, 30]);
   await one.stop();
 });
 
@@ -184,14 +186,14 @@ test('logs that the cursor does not name begin at its time, or at one given that
   writeFileSync(join(dir, 'a.log'), lines(1, 30));
   writeFileSync(join(dir, 'b.log'), lines(10, 40));
   const first = collectFollow(openHub(dir), { family: 'a.log', start: { timeMs: 0 } });
-  await told(first, upTo(1, 30));
+  await expectNumbers(first, upTo(1, 30));
   await first.stop();
-  const cursor = recordsOf(first.items)[27]?.cursor ?? '';
+  const cursor = onlyRecords(first.items)[27]?.cursor ?? '';
   const fromB = async (start: FollowQuery['start']) => {
     const follow = collectFollow(openHub(dir), { start });
-    await eventually(() => expect(numbersOf(follow.items)).toContain(40));
+    await eventually(() => expect(recordNumbers(follow.items)).toContain(40));
     await follow.stop();
-    return numbersOf(follow.items.filter((item) => item.type === 'record' && item.file === 'b.log'));
+    return recordNumbers(follow.items.filter((item) => item.type === 'record' && item.file === 'b.log'));
   };
   expect(await fromB({ cursor })).toEqual(upTo(28, 40));
   expect(await fromB({ cursor, sinceMs: FIRST_MS + 20_000 })).toEqual(upTo(20, 40));
@@ -207,8 +209,8 @@ test.each<[string, Partial<FollowQuery>]>([
   writeFileSync(path, lines(1, 3));
   const hub = openHub(dir);
   const first = collectFollow(hub, { ...selection, start: { back: 3 } });
-  await told(first, [1, 2, 3]);
-  const { cursor } = recordsOf(first.items)[0] as FoundRecord;
+  await expectNumbers(first, [1, 2, 3]);
+  const { cursor } = onlyRecords(first.items)[0] as FoundRecord;
   rmSync(path);
   const second = collectFollow(hub, { ...selection, start: 'end' });
   const third = collectFollow(hub, { ...selection, start: { back: 5 } });
@@ -217,8 +219,8 @@ test.each<[string, Partial<FollowQuery>]>([
     code: 'CURSOR_GONE',
   });
   writeFileSync(path, lines(4, 5));
-  await told(first, upTo(1, 5));
-  await told(second, [4, 5]);
-  await told(third, [4, 5]);
+  await expectNumbers(first, upTo(1, 5));
+  await expectNumbers(second, [4, 5]);
+  await expectNumbers(third, [4, 5]);
   await Promise.all([first.stop(), second.stop(), third.stop()]);
 });

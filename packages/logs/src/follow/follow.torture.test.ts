@@ -21,13 +21,13 @@ const ROTATIONS = FOLLOW_MINUTES ? Math.ceil((Number(FOLLOW_MINUTES) * 60_000) /
 /** Checks numbers as they come: rising, and where some are missing, something told so. */
 class Ledger {
   last = 0;
-  told = 0;
+  emitted = 0;
   gaps = 0;
   slowGaps = 0;
   /** Stretches missing where it was told. */
   readonly lost: [from: number, to: number][] = [];
   /** Stretches missing where nothing was told. */
-  readonly untold: [from: number, to: number][] = [];
+  readonly missing: [from: number, to: number][] = [];
   readonly disorder: string[] = [];
   rotations = 0;
   cursor: string | undefined;
@@ -52,12 +52,12 @@ class Ledger {
   }
 
   #number(number: number, file: string): void {
-    this.told++;
+    this.emitted++;
     if (number <= this.last) {
       this.disorder.push(`${number} after ${this.last} from ${file}`);
       return;
     }
-    if (number > this.last + 1) (this.#excused ? this.lost : this.untold).push([this.last + 1, number - 1]);
+    if (number > this.last + 1) (this.#excused ? this.lost : this.missing).push([this.last + 1, number - 1]);
     this.#excused = false;
     this.last = number;
   }
@@ -150,18 +150,18 @@ test('no line is lost, none comes twice, whatever the rotation', {
   await Promise.all(followed);
 
   const report = runs.map(({ kind, name, run: { ledger } }) => {
-    const { told, rotations, gaps, slowGaps, lost, untold, disorder } = ledger;
+    const { emitted, rotations, gaps, slowGaps, lost, missing, disorder } = ledger;
     const count = (ranges: [number, number][]) => ranges.reduce((sum, [from, to]) => sum + to - from + 1, 0);
     return {
       kind,
       name,
       last,
-      told,
+      emitted,
       rotations,
       gaps,
       slowGaps,
       lost: count(lost),
-      untold: count(untold),
+      missing: count(missing),
       disorder: disorder.length,
     };
   });
@@ -176,8 +176,8 @@ test('no line is lost, none comes twice, whatever the rotation', {
     // A file that came and went between two looks leaves no trace but events of the system, which may come too late to
     // tell before the next line: it can only be missing as a whole.
     const whole = new Set(ends);
-    const untold = ledger.untold.filter(([from, to]) => kind !== 'delete' || !whole.has(from - 1) || !whole.has(to));
-    expect(untold.slice(0, 3), `${kind} ${name}`).toEqual([]);
+    const missing = ledger.missing.filter(([from, to]) => kind !== 'delete' || !whole.has(from - 1) || !whole.has(to));
+    expect(missing.slice(0, 3), `${kind} ${name}`).toEqual([]);
     // Nothing need be lost where files are kept for a while.
     if (name !== 'slow' && (kind === 'rename' || kind === 'gzip')) {
       expect(ledger.lost.slice(0, 3), `${kind} ${name}`).toEqual([]);

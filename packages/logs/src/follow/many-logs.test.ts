@@ -11,14 +11,14 @@ const LOGS = 1300;
 const MOST = 400;
 const CLIENTS = 4;
 
-const nameOf = (number: number) => `log-of-service-${String.fromCharCode(97 + (number % 26))}-${number}x.log`;
+const logName = (number: number) => `log-of-service-${String.fromCharCode(97 + (number % 26))}-${number}x.log`;
 const line = (text: string) => `2026-11-15 10:00:00.000\tINFO\ta/b.go:1\t[x]: ${text}\n`;
 
 test('1,300 logs followed by several clients: few listings, bounded descriptors, and a report of what is left out', async () => {
   const dir = join(tempDir(), 'logs');
   mkdirSync(dir);
   for (let number = 0; number < LOGS; number++) {
-    const path = join(dir, nameOf(number));
+    const path = join(dir, logName(number));
     writeFileSync(path, line('first'));
     // The later, the newer.
     utimesSync(path, 1_700_000_000 + number, 1_700_000_000 + number);
@@ -43,14 +43,14 @@ test('1,300 logs followed by several clients: few listings, bounded descriptors,
 
   // An event of one log is looked at by nobody but its reader.
   const reads = hub.reads;
-  appendFileSync(join(dir, nameOf(LOGS - 1)), line('second'));
+  appendFileSync(join(dir, logName(LOGS - 1)), line('second'));
   for (const follow of follows) await eventually(() => expect(follow.texts).toEqual([line('second').trimEnd()]));
   expect(hub.reads - reads).toBeLessThan(MOST / 8);
 
   // By its name, one that is left out is followed; and a new one is left out, which is reported.
-  const named = collectFollow(hub, { family: nameOf(0) });
+  const named = collectFollow(hub, { family: logName(0) });
   await named.ready;
-  appendFileSync(join(dir, nameOf(0)), line('third'));
+  appendFileSync(join(dir, logName(0)), line('third'));
   await eventually(() => expect(named.texts).toEqual([line('third').trimEnd()]));
   writeFileSync(join(dir, 'new.log'), line('fourth'));
   for (const { items } of follows)

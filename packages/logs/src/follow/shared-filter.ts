@@ -1,6 +1,6 @@
-import { RecordMatcher } from '../scan/record-matcher.ts';
+import { RecordMatcher } from '../scan/match/record-matcher.ts';
 import type { RecordFilter } from '../types.ts';
-import type { RecordEntry } from './ring-entry.ts';
+import type { RecordEntry } from './ring/ring-entry.ts';
 
 /** Runs a filter's regex somewhere it cannot stall anyone. */
 export type MatchRegex = (
@@ -50,9 +50,9 @@ export class SharedFilter {
     }
     if (open.length === 0) return;
     const texts = open.map(({ piece }) => piece.bytes);
-    const answers = this.#matchRegex(this.#filter, texts, {});
+    const results = this.#matchRegex(this.#filter, texts, {});
     for (const [index, entry] of open.entries()) {
-      const decision = answers.then((matches) => {
+      const decision = results.then((matches) => {
         this.#decisions.set(entry, matches[index] ?? false);
         return matches[index] ?? false;
       });
@@ -69,7 +69,7 @@ export class SharedFilter {
 }
 
 /** The conditions of a query, without anything else. */
-export function filterOf(query: RecordFilter): RecordFilter {
+export function pickFilter(query: RecordFilter): RecordFilter {
   const { fromMs, toMs, minLevel, terms, excluded, caseSensitive, regex, source, component } = query;
   const given = Object.entries({ fromMs, toMs, minLevel, terms, excluded, caseSensitive, regex, source, component });
   return Object.fromEntries(given.filter(([, value]) => value !== undefined));

@@ -1,10 +1,10 @@
-import { checkOf, decodeCursor, encodeMark, resumeCursor } from '../cursor/cursor.ts';
+import { decodeCursor, encodeMark, fnv1a, resumeCursor } from '../cursor/cursor.ts';
 import { isMarked } from '../cursor/file-mark.ts';
 import type { FollowItem } from '../types.ts';
-import type { LogTail } from './log-tail.ts';
-import type { RecordEntry, RingEntry } from './ring-entry.ts';
+import { DeliveredOffsets } from './history/delivered-offsets.ts';
+import type { RecordEntry, RingEntry } from './ring/ring-entry.ts';
 import type { SharedFilter } from './shared-filter.ts';
-import { ToldPlaces } from './told-places.ts';
+import type { LogTail } from './tail/log-tail.ts';
 
 /** Entries looked at for one batch: a filter that lets nothing through must not hold up the others. */
 const BATCH_ENTRIES = 1000;
@@ -26,14 +26,14 @@ export interface Junction {
   unread: string | undefined;
 }
 
-export function junctionOf({ ring, placeCursor: until, current, name }: LogTail): Junction {
-  return { seq: ring.nextSeq, until, unread: current?.text.isUntold ? name : undefined };
+export function currentJunction({ ring, positionCursor: until, current, name }: LogTail): Junction {
+  return { seq: ring.nextSeq, until, unread: current?.text.isUnemitted ? name : undefined };
 }
 
 /** One follower's place in one log. It holds a number, not a queue. */
 export class TailReader {
   readonly tail: LogTail;
-  readonly told = new ToldPlaces();
+  readonly delivered = new DeliveredOffsets();
   /** When the follower came: the ring has what was written since, even if the files are gone by now. */
   readonly joined: Junction;
   readonly #filter: SharedFilter;
@@ -49,10 +49,10 @@ export class TailReader {
     this.tail = tail;
     this.#filter = filter;
     this.#raw = raw;
-    this.joined = junctionOf(tail);
+    this.joined = currentJunction(tail);
     this.#seq = tail.ring.nextSeq;
     this.#bytes = tail.ring.bytesBefore(this.#seq);
-    this.#lastCursor = beforePlace(tail.placeCursor);
+    this.#lastCursor = cursorBefore(tail.positionCursor);
   }
 
   /** Goes on with this entry of the ring; `after` is the record that was told last. */
@@ -65,7 +65,7 @@ export class TailReader {
   }
 
   /** Continues right behind the record, if the ring still has it; with the rest of one that has grown since. */
-  moveBehind(cursor: string): boolean {
+  moveAfter(cursor: string): boolean {
     const marks = decodeCursor(cursor);
     const seq = this.tail.ring.findLast(
       (entry) => entry.kind === 'record' && marks.some((mark) => isRecord(entry, mark)),
@@ -74,7 +74,7 @@ export class TailReader {
     if (seq === undefined || entry?.kind !== 'record') return false;
     const { delivered } = marks.find((mark) => isRecord(entry, mark)) ?? {};
     const hasGrown = delivered !== undefined && delivered.bytes < entry.piece.bytes.length;
-    if (hasGrown) this.told.note({ ...entry.found({ raw: false }), bytes: delivered.bytes });
+    if (hasGrown) this.delivered.note({ ...entry.found({ raw: false }), bytes: delivered.bytes });
     this.moveTo(hasGrown ? seq : seq + 1, cursor);
     return true;
   }
@@ -98,7 +98,9 @@ export class TailReader {
     this.#seq += entries.length;
     this.#bytes = ring.bytesBefore(this.#seq);
     this.#last = entries.findLast((entry) => entry.kind === 'record') ?? this.#last;
-    const fresh = entries.flatMap((entry) => (entry.kind === 'event' ? entry : (this.told.untold(entry) ?? [])));
+    const fresh = entries.flatMap((entry) =>
+      entry.kind === 'event' ? entry : (this.delivered.undelivered(entry) ?? []),
+    );
     const wanted = await this.#filter.choose(fresh.filter((entry) => entry.kind === 'record'));
     for (const entry of fresh) {
       if (entry.kind === 'event') items.push(entry.event);
@@ -110,7 +112,7 @@ export class TailReader {
   /** Up to the first record of the ring that is not the rest of one: a search gives records whole. */
   #passGap(): FollowItem[] {
     const { ring, family } = this.tail;
-    const after = this.#last ? endOf(this.#last) : this.#lastCursor;
+    const after = this.#last ? cursorAfter(this.#last) : this.#lastCursor;
     const events: FollowItem[] = [];
     let next = ring.firstSeq;
     let entry = ring.at(next);
@@ -134,7 +136,7 @@ export class TailReader {
 }
 
 /** With the time of the record it continues: where its file is gone, what is left is loaded by time. */
-function endOf(entry: RecordEntry): string {
+function cursorAfter(entry: RecordEntry): string {
   const { timeMs } = entry.first.piece.head;
   return resumeCursor({ ...entry.found({ raw: false }), timeMs: Number.isNaN(timeMs) ? undefined : timeMs });
 }
@@ -143,11 +145,11 @@ type Mark = ReturnType<typeof decodeCursor>[number];
 
 function isRecord({ piece, source }: RecordEntry, mark: Mark): boolean {
   if (piece.offset !== mark.offset || piece.bytes.length < mark.checkBytes || mark.checkBytes === 0) return false;
-  return checkOf(piece.bytes, 0, mark.checkBytes) === mark.check && isMarked(mark, source.head);
+  return fnv1a(piece.bytes, 0, mark.checkBytes) === mark.check && isMarked(mark, source.head);
 }
 
 /** What starts at the place is next to the byte before it, up to which everything was delivered. */
-function beforePlace(cursor: string | undefined): string | null {
+function cursorBefore(cursor: string | undefined): string | null {
   const [mark] = cursor === undefined ? [] : decodeCursor(cursor);
   if (!mark || mark.offset === 0) return null;
   return encodeMark({ ...mark, offset: mark.offset - 1, delivered: { bytes: 1, timeMs: undefined } });

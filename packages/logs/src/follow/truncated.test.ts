@@ -74,7 +74,7 @@ async function resumed(logs: LogDir, record: FoundRecord, last: number): Promise
 }
 
 /** A file without O_APPEND: its writer stays where it was. */
-function writerOf(path: string): (text: string) => void {
+function openWriter(path: string): (text: string) => void {
   const fd = openSync(path, 'r+');
   onTestFinished(() => closeSync(fd));
   let position = 0;
@@ -174,7 +174,7 @@ describe('a reader that was away while the file was rotated', () => {
 describe('a file truncated under a writer that does not append', () => {
   test('the first line behind the hole is a record with its time, searched and followed', async () => {
     const { dir, path } = log('');
-    const write = writerOf(path);
+    const write = openWriter(path);
     const logs = openDir(dir);
     const hub = openHub(dir);
     const follow = collectFollow(hub, { family: 'app.log' });
@@ -214,7 +214,7 @@ describe('a file truncated under a writer that does not append', () => {
     'while it is searched: a problem is reported, and no NULs are returned (appends: %s)',
     async (appends) => {
       const { dir, path } = log('');
-      const write = appends ? (text: string) => appendFileSync(path, text) : writerOf(path);
+      const write = appends ? (text: string) => appendFileSync(path, text) : openWriter(path);
       write(lines(1, 200));
       const search = openDir(dir).search({ family: 'app.log', order: 'oldest', limit: 1000, before: 0, after: 0 });
       await search.next();

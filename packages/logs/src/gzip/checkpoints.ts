@@ -1,8 +1,8 @@
 import { deflateRawSync, inflateRawSync } from 'node:zlib';
-import type { GzPlace } from './gz-stream.ts';
+import type { GzResumePoint } from './gz-stream.ts';
 
 /** A place and what matches behind it may reach back to. */
-export interface Checkpoint extends GzPlace {
+export interface Checkpoint extends GzResumePoint {
   window: Uint8Array;
 }
 

@@ -102,9 +102,9 @@ export class GzInput {
   lend(work: (end: number, ended: boolean) => number): number {
     const kernel = this.#kernel;
     kernel.seat(this.#at, this.#used, this.#fileAt - this.#end);
-    const answer = work(this.#end, this.#ended);
+    const result = work(this.#end, this.#ended);
     this.#at = kernel.next.value;
     this.#used = kernel.used.value;
-    return answer;
+    return result;
   }
 }

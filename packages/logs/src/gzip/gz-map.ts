@@ -83,9 +83,9 @@ class SpacedCheckpoints {
   }
 
   noteWhenDue(stream: GzStream): void {
-    const { place } = stream;
-    if (stream.textAt < this.#dueAt || place === undefined) return;
-    this.all.push({ ...place, window: stream.copyWindow() });
+    const { resumePoint } = stream;
+    if (stream.textAt < this.#dueAt || resumePoint === undefined) return;
+    this.all.push({ ...resumePoint, window: stream.copyWindow() });
     if (this.all.length > MAX_CHECKPOINTS) {
       this.all = this.all.filter((_, index) => index % 2 === 0);
       this.#spacingBytes *= 2;

@@ -1,10 +1,10 @@
 import { GzInput, type GzInputOptions } from './gz-input.ts';
-import { type InflateKernel, loadInflateKernel, type Meaning } from './inflate-kernel.ts';
+import { type InflateKernel, type InflateOutcome, loadInflateKernel } from './inflate-kernel.ts';
 import { MemberCheck } from './member-check.ts';
 import { type HeaderOutcome, readMemberHeader } from './member-header.ts';
 
 /** A place in a gzip file from which its text can be unpacked on. */
-export interface GzPlace {
+export interface GzResumePoint {
   textAt: number;
   /** Bit of the file that is taken next. */
   bitAt: number;
@@ -22,7 +22,7 @@ export interface GzFault {
 const WINDOW_BYTES = 32_768;
 const TRAILER_BYTES = 8;
 
-const FAULTS: Partial<Record<Meaning | HeaderOutcome, string>> = {
+const FAULTS: Partial<Record<InflateOutcome | HeaderOutcome, string>> = {
   BAD_BLOCK_TYPE: 'a block of unknown type',
   BAD_STORED_LENGTH: 'a stored block whose length is in doubt',
   BAD_CODES: 'codes that cannot be',
@@ -68,7 +68,7 @@ export class GzStream {
   }
 
   /** Where it stands, unless it is between a member's text and its end. */
-  get place(): GzPlace | undefined {
+  get resumePoint(): GzResumePoint | undefined {
     const { bitAt } = this.#input;
     if (this.#state === 'header') return { textAt: this.#textAt, bitAt, blockAt: -1 };
     if (this.#state === 'body') return { textAt: this.#textAt, bitAt, blockAt: this.#kernel.blockAt.value };
@@ -91,19 +91,19 @@ export class GzStream {
   }
 
   /** Goes on from a place noted before. False, with `fault` set, when the file is not what it was. */
-  restore(place: GzPlace, window: Uint8Array): boolean {
+  restore(resumePoint: GzResumePoint, window: Uint8Array): boolean {
     const kernel = this.#kernel;
     this.#check.giveUp();
     this.fault = undefined;
     this.#members = 1;
     kernel.bytes.set(window, kernel.OUTPUT);
     kernel.out.value = kernel.OUTPUT + window.length;
-    this.#textAt = place.textAt;
-    this.#state = place.blockAt < 0 ? 'header' : 'body';
+    this.#textAt = resumePoint.textAt;
+    this.#state = resumePoint.blockAt < 0 ? 'header' : 'body';
     kernel.begin();
     kernel.oldest.value = kernel.OUTPUT;
-    if (place.blockAt < 0 || place.blockAt === place.bitAt) return this.#seek(place.bitAt);
-    return this.#seek(place.blockAt) && this.#openBlock() && this.#enterBlock(place.bitAt);
+    if (resumePoint.blockAt < 0 || resumePoint.blockAt === resumePoint.bitAt) return this.#seek(resumePoint.bitAt);
+    return this.#seek(resumePoint.blockAt) && this.#openBlock() && this.#enterBlock(resumePoint.bitAt);
   }
 
   /** Does one step of at most about `maxBytes` of text, perhaps none. False when it cannot go on. */
@@ -139,13 +139,13 @@ export class GzStream {
     if (kernel.out.value >= kernel.OUTPUT_END) kernel.slide();
     const from = kernel.out.value;
     const limit = Math.min(kernel.OUTPUT_END, from + maxBytes);
-    const answer = kernel.meaning(this.#input.lend((end, ended) => kernel.run(end, ended ? 1 : 0, limit)));
+    const outcome = kernel.meaning(this.#input.lend((end, ended) => kernel.run(end, ended ? 1 : 0, limit)));
     const to = kernel.out.value;
     this.#textAt += to - from;
     this.#check.add(kernel.bytes, from, to);
-    if (answer === 'FULL') return true;
-    if (answer === 'NEEDS_INPUT') return this.#input.fill() || this.#stopCut();
-    if (answer !== 'DONE') return this.#stopDamaged(answer, this.#input.byteAt);
+    if (outcome === 'FULL') return true;
+    if (outcome === 'NEEDS_INPUT') return this.#input.fill() || this.#stopCut();
+    if (outcome !== 'DONE') return this.#stopDamaged(outcome, this.#input.byteAt);
     this.#input.alignToByte();
     this.#state = 'trailer';
     return true;
@@ -182,9 +182,9 @@ export class GzStream {
   /** Brings back the codes of a block in whose middle unpacking goes on. */
   #openBlock(): boolean {
     const { openBlock, meaning } = this.#kernel;
-    const answer = meaning(this.#input.lend((end) => openBlock(end)));
-    if (answer === 'NEEDS_INPUT') return this.#input.fill() ? this.#openBlock() : this.#stopCut();
-    return answer === 'DONE' || this.#stopDamaged(answer, this.#input.byteAt);
+    const outcome = meaning(this.#input.lend((end) => openBlock(end)));
+    if (outcome === 'NEEDS_INPUT') return this.#input.fill() ? this.#openBlock() : this.#stopCut();
+    return outcome === 'DONE' || this.#stopDamaged(outcome, this.#input.byteAt);
   }
 
   #enterBlock(bitAt: number): boolean {
@@ -199,7 +199,7 @@ export class GzStream {
     return this.#stop({ kind: 'cut', detail: `it ends too early, at byte ${this.#input.byteAt}` });
   }
 
-  #stopDamaged(what: Meaning | HeaderOutcome, byteAt: number): false {
+  #stopDamaged(what: InflateOutcome | HeaderOutcome, byteAt: number): false {
     return this.#stop({ kind: 'damaged', detail: `${FAULTS[what] ?? what} at byte ${byteAt}` });
   }
 

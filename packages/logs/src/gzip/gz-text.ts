@@ -51,8 +51,8 @@ export class GzText {
     if (!isNearer && !isStopped) return;
     // Reading backwards comes to the same checkpoint several times.
     if (this.#last?.index !== index) this.#last = { index, checkpoint: this.#checkpoints.at(index) };
-    const { window, ...place } = this.#last.checkpoint;
-    if (!this.#stream.restore(place, window)) throw this.#changed();
+    const { window, ...resumePoint } = this.#last.checkpoint;
+    if (!this.#stream.restore(resumePoint, window)) throw this.#changed();
   }
 
   /** The map was made of the same file: whatever is in the way of its text came later. */

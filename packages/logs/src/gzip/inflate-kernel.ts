@@ -28,12 +28,12 @@ export interface InflateKernel extends Exports {
   OUTPUT: number;
   OUTPUT_END: number;
   /** What an answer of `run` or `openBlock` means. */
-  meaning(answer: number): Meaning;
+  meaning(answer: number): InflateOutcome;
 }
 
-export type Meaning = (typeof ANSWERS)[number];
+export type InflateOutcome = (typeof OUTCOMES)[number];
 
-const ANSWERS = [
+const OUTCOMES = [
   'DONE',
   'NEEDS_INPUT',
   'FULL',
@@ -47,7 +47,7 @@ const ANSWERS = [
 /** An inflater with memory of its own (some 450 KiB). */
 export function loadInflateKernel(): InflateKernel {
   const { buffer, exports, constant } = loadWasm(WASM_BASE64);
-  const meanings = new Map(ANSWERS.map((name) => [constant(name), name]));
+  const meanings = new Map(OUTCOMES.map((name) => [constant(name), name]));
   return {
     ...(exports as unknown as Exports),
     bytes: Buffer.from(buffer),

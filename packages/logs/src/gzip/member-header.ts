@@ -35,9 +35,9 @@ export function readMemberHeader(input: GzInput): HeaderOutcome {
   if ((flags & HAS_COMMENT) !== 0) header.skipText();
   if ((flags & HAS_HEADER_SUM) === 0) return header.isCut ? 'cut' : 'good';
   const sum = header.sum & 0xffff;
-  const told = header.nextU16();
+  const expectedSum = header.nextU16();
   if (header.isCut) return 'cut';
-  return sum === told ? 'good' : 'badSum';
+  return sum === expectedSum ? 'good' : 'badSum';
 }
 
 /** Longer stretches are summed in pieces: a header may be longer than memory. */

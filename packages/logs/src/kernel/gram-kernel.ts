@@ -24,7 +24,7 @@ export interface GramTables {
   firsts: Uint8Array;
 }
 
-export interface LookedAt {
+export interface ScannedRange {
   /** Beginnings of grams and of escape sequences; what follows them may reach beyond. */
   from: number;
   to: number;
@@ -75,20 +75,20 @@ export class GramKernel {
   }
 
   /** Looks up the grams at every so many positions, four at least. Returns how many hits there are. */
-  look(bytes: Uint8Array, { from, to, step }: LookedAt & { step: number }): number {
+  findGrams(bytes: Uint8Array, { from, to, step }: ScannedRange & { step: number }): number {
     const { GRAMS, HITS } = this.#at;
-    return this.#exports.look(GRAMS, this.#place(bytes, from, to), to - from, step, HITS);
+    return this.#exports.look(GRAMS, this.#textAddress(bytes, from, to), to - from, step, HITS);
   }
 
   /** Looks for escape sequences in what `look` has looked at last. Returns how many hits there are. */
-  escapes(bytes: Uint8Array, { from, to }: LookedAt): number {
+  escapes(bytes: Uint8Array, { from, to }: ScannedRange): number {
     const { INTRODUCERS, HITS, TEXT } = this.#at;
     const text = this.#text ? TEXT : bytes.byteOffset + from;
     return this.#exports.escapes(INTRODUCERS, text, to - from, HITS);
   }
 
   /** The address of the text. */
-  #place(bytes: Uint8Array, from: number, to: number): number {
+  #textAddress(bytes: Uint8Array, from: number, to: number): number {
     if (!this.#text) return bytes.byteOffset + from;
     this.#text.set(bytes.subarray(from, to + REST_BYTES));
     return this.#at.TEXT;

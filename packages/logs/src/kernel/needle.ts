@@ -20,7 +20,7 @@ function isLetter(byte: number): boolean {
 }
 
 function rarestTwo(bytes: Uint8Array): [number, number] {
-  const byRarity = Array.from(bytes, (byte, index) => ({ index, rarity: rarityOf(byte) })).sort(
+  const byRarity = Array.from(bytes, (byte, index) => ({ index, rarity: byteRarity(byte) })).sort(
     (a, b) => b.rarity - a.rarity,
   );
   const first = byRarity[0]?.index ?? 0;
@@ -30,7 +30,7 @@ function rarestTwo(bytes: Uint8Array): [number, number] {
 }
 
 /** The rarer a byte is in logs, the higher. */
-export function rarityOf(byte: number): number {
-  const place = FREQUENT.indexOf(String.fromCharCode(byte));
-  return place < 0 ? FREQUENT.length : place;
+export function byteRarity(byte: number): number {
+  const position = FREQUENT.indexOf(String.fromCharCode(byte));
+  return position < 0 ? FREQUENT.length : position;
 }

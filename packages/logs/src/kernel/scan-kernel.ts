@@ -1,4 +1,4 @@
-import { LEVEL_WORDS, LEVELS_BY_RANK, rankOfLevel } from '../parse/level.ts';
+import { LEVEL_WORDS, LEVELS_BY_RANK, levelRank } from '../parse/level.ts';
 import { GramKernel } from './gram-kernel.ts';
 import { loadWasm } from './load-wasm.ts';
 import { WASM_BASE64 } from './scan-wasm.ts';
@@ -54,7 +54,7 @@ export class ScanKernel {
   readonly #roomBefore: number;
   readonly #needle: Uint8Array;
   readonly #mask: Uint8Array;
-  #lookedFor: Needle | undefined;
+  #currentNeedle: Needle | undefined;
   #rarest: readonly [number, number] = [0, 0];
   #needleBytes = 0;
 
@@ -108,10 +108,10 @@ export class ScanKernel {
     return this.#exports.checksum(from, to) >>> 0;
   }
 
-  lookFor(needle: Needle): void {
-    if (needle === this.#lookedFor) return;
+  setNeedle(needle: Needle): void {
+    if (needle === this.#currentNeedle) return;
     const { bytes, mask, rarest } = needle;
-    this.#lookedFor = needle;
+    this.#currentNeedle = needle;
     this.#needle.set(bytes);
     this.#mask.set(mask);
     this.#needleBytes = bytes.length;
@@ -149,7 +149,7 @@ function fillLevelWords(table: DataView): void {
   for (const [word, level] of Object.entries(LEVEL_WORDS)) {
     const key = [...word.toLowerCase()].reduce((sum, letter) => sum * 32n + BigInt(letter.charCodeAt(0) - 96), 0n);
     table.setBigUint64(row, key, true);
-    table.setBigUint64(row + 8, BigInt(rankOfLevel(level)), true);
+    table.setBigUint64(row + 8, BigInt(levelRank(level)), true);
     row += 16;
   }
   table.setBigUint64(row, 0n, true);
@@ -157,6 +157,6 @@ function fillLevelWords(table: DataView): void {
 
 /** By rank: a bit for each letter that a word for a level of at least this rank starts with. */
 const FIRST_LETTERS = LEVELS_BY_RANK.map((_, rank) => {
-  const words = Object.entries(LEVEL_WORDS).filter(([, level]) => rankOfLevel(level) >= rank);
+  const words = Object.entries(LEVEL_WORDS).filter(([, level]) => levelRank(level) >= rank);
   return words.reduce((bits, [word]) => bits | (1 << (word.toLowerCase().charCodeAt(0) - 96)), 0);
 });

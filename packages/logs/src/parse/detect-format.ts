@@ -14,7 +14,7 @@ import { createSyslog5424Format } from './formats/syslog-5424-format.ts';
 import { createSyslogFormat } from './formats/syslog-format.ts';
 import { createTextFormat } from './formats/text-format.ts';
 import { createTidbFormat } from './formats/tidb-format.ts';
-import { YEARLESS_FORMATS } from './formats/yearless-time.ts';
+import { YEARLESS_FORMATS } from './formats/tokens/yearless-time.ts';
 import type { Zone } from './zone.ts';
 
 /** More of a file tells nothing new about its format. */
@@ -78,11 +78,11 @@ export class FormatDetector {
     this.#setWritten(writtenMs);
     const bytes = sample.subarray(0, MAX_SAMPLE_BYTES);
     const some = completeLines(bytes, FIRST_LINES + 1);
-    const first = bestOf(this.#formats, sample, some.slice(0, FIRST_LINES));
+    const first = pickBest(this.#formats, sample, some.slice(0, FIRST_LINES));
     // With a long preface, or few lines that start records, all there is decides.
     const isEnough = some.length <= FIRST_LINES || (first && first.timed >= ENOUGH_TIMED);
     const lines = isEnough ? some : completeLines(bytes, Number.POSITIVE_INFINITY);
-    const best = isEnough ? first : bestOf(this.#formats, sample, lines);
+    const best = isEnough ? first : pickBest(this.#formats, sample, lines);
     return (
       best?.format ?? createFormat(isUntimedJson(sample, lines) ? 'json' : 'text', { zone: this.#zone, writtenMs })
     );
@@ -106,7 +106,7 @@ interface Candidate {
   isTypical: boolean | undefined;
 }
 
-function bestOf(formats: readonly ShapedFormat[], sample: Buffer, lines: readonly Line[]): Candidate | undefined {
+function pickBest(formats: readonly ShapedFormat[], sample: Buffer, lines: readonly Line[]): Candidate | undefined {
   const candidates: Candidate[] = [];
   for (const format of formats) {
     const timed = format.timed ? countTimed(format, sample, lines) : 0;

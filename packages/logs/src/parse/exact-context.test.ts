@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { jsonTokens, randomJsonObject } from '../testing/random-json.ts';
-import { contextOfEntries, exactNumber, readContext, splitMembers } from './exact-context.ts';
+import { contextFromEntries, exactNumber, readContext, splitMembers } from './exact-context.ts';
 import type { FormatOptions, RecordFields } from './format.ts';
 import { createContractFormat } from './formats/contract-format.ts';
 import { createGlogFormat } from './formats/glog-format.ts';
@@ -153,7 +153,7 @@ describe('numbers and keys in other formats', () => {
 
   it('fields are an object where that keeps them all in order', () => {
     expect(
-      contextOfEntries([
+      contextFromEntries([
         ['a', 1],
         ['b', '2'],
       ]),

@@ -42,7 +42,7 @@ export function readContext(text: string): ExactContext | undefined {
 }
 
 /** Fields that were not JSON in the log. An object keeps neither two fields of one name nor the order of numbered ones. */
-export function contextOfEntries(entries: readonly (readonly [string, unknown])[]): ExactContext {
+export function contextFromEntries(entries: readonly (readonly [string, unknown])[]): ExactContext {
   const context: Record<string, unknown> = Object.fromEntries(entries);
   const names = Object.keys(context);
   const isSame = names.length === entries.length && entries.every(([name], index) => name === names[index]);
@@ -93,7 +93,7 @@ export function splitMembers(text: string): JsonMember[] {
   while (text.charCodeAt(at) === QUOTE) {
     const keyEnd = stringEnd(text, at);
     const valueAt = skipSpace(text, skipSpace(text, keyEnd) + 1);
-    const valueEnd = endOfValue(text, valueAt);
+    const valueEnd = findValueEnd(text, valueAt);
     const valueText = text.slice(valueAt, valueEnd);
     members.push({
       key: JSON.parse(text.slice(at, keyEnd)) as string,
@@ -105,7 +105,7 @@ export function splitMembers(text: string): JsonMember[] {
   return members;
 }
 
-function endOfValue(text: string, start: number): number {
+function findValueEnd(text: string, start: number): number {
   let depth = 0;
   for (let at = start; at < text.length; ) {
     const code = text.charCodeAt(at);

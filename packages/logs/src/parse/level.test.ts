@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { LONGEST_LEVEL, parseLevel } from './level.ts';
 
-const levelOf = (word: string) => parseLevel(Buffer.from(word), 0, Buffer.byteLength(word));
+const readLevel = (word: string) => parseLevel(Buffer.from(word), 0, Buffer.byteLength(word));
 
 const words: [string, string][] = [
   ['TRACE', 'TRACE'],
@@ -19,9 +19,9 @@ const words: [string, string][] = [
 ];
 
 test.each(words)('%s means %s, in any case', (word, level) => {
-  expect(levelOf(word)).toBe(level);
-  expect(levelOf(word.toLowerCase())).toBe(level);
-  expect(levelOf(`${word.slice(0, 1)}${word.slice(1).toLowerCase()}`)).toBe(level);
+  expect(readLevel(word)).toBe(level);
+  expect(readLevel(word.toLowerCase())).toBe(level);
+  expect(readLevel(`${word.slice(0, 1)}${word.slice(1).toLowerCase()}`)).toBe(level);
   expect(word.length).toBeLessThanOrEqual(LONGEST_LEVEL);
 });
 
@@ -42,7 +42,7 @@ test.each([
   'INFO\0',
   ')nfo',
 ])('%j is no level', (word) => {
-  expect(levelOf(word)).toBeUndefined();
+  expect(readLevel(word)).toBeUndefined();
 });
 
 test('a level stands anywhere in a buffer', () => {

@@ -12,7 +12,7 @@ export const LEVELS_BY_RANK: readonly (Level | undefined)[] = [
   'FATAL',
 ];
 
-export function rankOfLevel(level: Level | undefined): number {
+export function levelRank(level: Level | undefined): number {
   return level === undefined ? 0 : LEVELS_BY_RANK.indexOf(level);
 }
 

@@ -5,7 +5,7 @@ import { findColumns, type RecordColumns } from './record-columns.ts';
 const TIME = '2024-08-16 09:48:23.118';
 
 /** The columns as text; what is absent is left out. */
-function columnsOf(line: string): Record<string, string> {
+function parseColumns(line: string): Record<string, string> {
   const bytes = Buffer.from(line);
   const { localMs, level, ...spans } = findColumns(bytes, 0, bytes.length);
   const texts = Object.entries(spans).map(([column, { start, end }]) => [column, bytes.toString('utf8', start, end)]);
@@ -113,7 +113,7 @@ describe('the columns of a line', () => {
     ['a slow query', '# Time: 2024-08-16 09:50:02 ', { message: '# Time: 2024-08-16 09:50:02 ' }],
   ];
   test.each(lines)('%s', (_, line, expected) => {
-    expect(columnsOf(line)).toEqual(expected);
+    expect(parseColumns(line)).toEqual(expected);
   });
 
   const tags: [string, Record<string, string>][] = [
@@ -140,7 +140,12 @@ describe('the columns of a line', () => {
     ['[a\t{"k": "]: x"}', { message: '[a', context: '{"k": "]: x"}' }],
   ];
   test.each(tags)('tags: %j', (body, expected) => {
-    expect(columnsOf(`${TIME}\tINFO\ta.go:1\t${body}`)).toEqual({ time, level: 'INFO', source: 'a.go:1', ...expected });
+    expect(parseColumns(`${TIME}\tINFO\ta.go:1\t${body}`)).toEqual({
+      time,
+      level: 'INFO',
+      source: 'a.go:1',
+      ...expected,
+    });
   });
 });
 
@@ -177,7 +182,7 @@ const anyBytes = fc.oneof(
   fc.uint8Array({ maxLength: 80 }).map((bytes) => Buffer.from(bytes)),
 );
 
-function spansOf({ source, tags, message, context }: RecordColumns) {
+function spanTexts({ source, tags, message, context }: RecordColumns) {
   return [source, tags, message, context];
 }
 
@@ -188,7 +193,7 @@ describe('of any bytes', () => {
         const start = Math.min(before, bytes.length);
         const end = Math.max(start, bytes.length - after);
         let at = start;
-        for (const span of spansOf(findColumns(bytes, start, end)).filter((one) => one.end > one.start)) {
+        for (const span of spanTexts(findColumns(bytes, start, end)).filter((one) => one.end > one.start)) {
           expect(span.start).toBeGreaterThanOrEqual(at);
           expect(span.end).toBeLessThanOrEqual(end);
           at = span.end;
@@ -204,11 +209,11 @@ describe('of any bytes', () => {
         const moved = findColumns(Buffer.concat([before, line, after]), before.length, before.length + line.length);
         const alone = findColumns(line, 0, line.length);
         expect([moved.localMs, moved.level]).toEqual([alone.localMs, alone.level]);
-        const back = spansOf(moved).map(({ start, end }) => ({
+        const back = spanTexts(moved).map(({ start, end }) => ({
           start: start - before.length,
           end: end - before.length,
         }));
-        expect(back).toEqual(spansOf(alone));
+        expect(back).toEqual(spanTexts(alone));
       }),
       { numRuns: 5000 },
     );

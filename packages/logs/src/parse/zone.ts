@@ -23,7 +23,7 @@ export interface Zone {
 
 /** `''` is the system's zone. Throws a RangeError for a name that is none. */
 export function createZone(name = ''): Zone {
-  const offsetAt = offsetsOf(name);
+  const offsetAt = createOffsetLookup(name);
   const lookUp = (epochMs: number) => offsetAt(Math.max(-LAST_KNOWN_MS, Math.min(LAST_KNOWN_MS, epochMs)));
   const quarterOffset = remember((quarter) => {
     const first = lookUp(quarter * QUARTER_MS);
@@ -58,7 +58,7 @@ export function createZone(name = ''): Zone {
  * How offsets are looked up. `Intl` knows every zone, but the first use of it takes longer than all else a short program
  * does; the two zones that most logs are written in do without.
  */
-function offsetsOf(name: string): (epochMs: number) => number {
+function createOffsetLookup(name: string): (epochMs: number) => number {
   if (name === '') return (epochMs) => -60_000 * new Date(epochMs).getTimezoneOffset();
   if (name === 'UTC') return () => 0;
   const format = new Intl.DateTimeFormat('en-US', { ...zoneOption(name), ...WALL_CLOCK });

@@ -4,8 +4,8 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { createZone } from '../parse/zone.ts';
-import { describedAt, describeFiles } from '../scan/describe-files.ts';
-import { statEntries } from '../scan/stat-entries.ts';
+import { describedAt, describeFiles } from '../scan/tasks/describe-files.ts';
+import { statEntries } from '../scan/tasks/stat-entries.ts';
 import { openDir, tempDir } from '../testing/temp-dir.ts';
 import type { LogFileDetails } from '../types.ts';
 import { FileDetails } from './file-details.ts';
@@ -112,8 +112,8 @@ describe('details of many files', () => {
         seen.lists++;
         return files;
       },
-      look: async () => ({ ...look, problem: null }),
-      lookAtMany: async (names) => {
+      describe: async () => ({ ...look, problem: null }),
+      describeMany: async (names) => {
         seen.looks += names.length;
         return packed(names);
       },

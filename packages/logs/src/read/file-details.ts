@@ -1,11 +1,11 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { isSettled } from '../file/file-stamp.ts';
-import { SharedLook } from '../file/shared-look.ts';
+import { SharedLookup } from '../file/shared-lookup.ts';
 import { isGzipName } from '../file/text-source.ts';
 import type { DescribeResult } from '../scan/jobs.ts';
 import type { LogEntry, LogFileDetails } from '../types.ts';
+import type { EndsSummary } from './head-summary.ts';
 import type { SeenFile } from './list.ts';
-import type { EndsLook } from './look-at-ends.ts';
 import type { SeenStats } from './seen-stats.ts';
 
 /** Larger compressed files are not unpacked only to tell when they end. */
@@ -33,14 +33,14 @@ interface Known {
 }
 
 /** What a look into a file tells. */
-export type FileLook = EndsLook & Pick<LogFileDetails, 'problem'>;
+export type FileSummary = EndsSummary & Pick<LogFileDetails, 'problem'>;
 
 export interface FileDetailsDeps {
   list(): Promise<SeenFile[]>;
   /** Looks into one file, whatever it is. */
-  look(name: string): Promise<FileLook>;
+  describe(name: string): Promise<FileSummary>;
   /** Looks into many plain files; leaves out those that `look` has to. */
-  lookAtMany(names: readonly string[]): Promise<DescribeResult>;
+  describeMany(names: readonly string[]): Promise<DescribeResult>;
   /** The last time in a compressed file, all of which must be unpacked for that. */
   lastTime(name: string): Promise<number | null>;
 }
@@ -48,7 +48,7 @@ export interface FileDetailsDeps {
 /** The listing with what a look at both ends of each file tells. Requests at the same time share it. */
 export class FileDetails {
   readonly #deps: FileDetailsDeps;
-  readonly #all: SharedLook<LogFileDetails[]>;
+  readonly #all: SharedLookup<LogFileDetails[]>;
   /**
    * By name, valid while the file's stamp is the same; `isLasting` where every change shows in it. An archive is
    * written once: what its end tells, which takes long, is not given up for the first seconds.
@@ -59,56 +59,59 @@ export class FileDetails {
 
   constructor(deps: FileDetailsDeps) {
     this.#deps = deps;
-    this.#all = new SharedLook(() => this.#lookAtAll());
+    this.#all = new SharedLookup(() => this.#describeAll());
   }
 
   all(): Promise<LogFileDetails[]> {
-    return this.#all.look('');
+    return this.#all.get('');
   }
 
   close(): void {
     this.#closed = true;
   }
 
-  async #lookAtAll(): Promise<LogFileDetails[]> {
+  async #describeAll(): Promise<LogFileDetails[]> {
     const files = await this.#deps.list();
     // Before any of them is read: what is read later, of a file that has just been written, may be older than its stamp.
     const listedMs = Date.now();
     const known: (Known | undefined)[] = [];
     const plain: number[] = [];
     for (const [index, file] of files.entries()) {
-      known.push(this.#knownOf(file));
+      known.push(this.#findKnown(file));
       if (!known[index] && isPlain(file)) plain.push(index);
-      if (isLastOfTurn(index)) await nextTurn();
+      if (isTurnEnd(index)) await nextTurn();
     }
-    const [lookAt, places] = await Promise.all([this.#lookIntoMany(files, plain), placesOf(files)]);
-    const answer: LogFileDetails[] = [];
+    const [lookAt, memberships] = await Promise.all([this.#describeMany(files, plain), findMemberships(files)]);
+    const listing: LogFileDetails[] = [];
     for (const [index, file] of files.entries()) {
-      const place = places.get(file.name) ?? { family: file.name, state: 'live' };
+      const membership = memberships.get(file.name) ?? { family: file.name, state: 'live' };
       const at = known[index];
       // Not waited for where it is at hand: a turn of the event loop for each of many files is what takes the time.
-      if (at) answer.push(placed(at, place));
-      else answer.push(this.#note(file, lookAt(index) ?? (await this.#deps.look(file.name)), { place, listedMs }));
-      if (isLastOfTurn(index)) await nextTurn();
+      if (at) listing.push(withMembership(at, membership));
+      else
+        listing.push(
+          this.#note(file, lookAt(index) ?? (await this.#deps.describe(file.name)), { membership, listedMs }),
+        );
+      if (isTurnEnd(index)) await nextTurn();
     }
     this.#forgetOthers(files);
-    return answer;
+    return listing;
   }
 
   /** Has threads look at the plain files, where they are many. Each is asked for once, in the order of the listing. */
-  async #lookIntoMany(
+  async #describeMany(
     files: readonly SeenFile[],
     plain: readonly number[],
-  ): Promise<(index: number) => FileLook | undefined> {
+  ): Promise<(index: number) => FileSummary | undefined> {
     if (plain.length < MIN_MANY) return () => undefined;
-    const { describedAt } = await import('../scan/describe-files.ts');
+    const { describedAt } = await import('../scan/tasks/describe-files.ts');
     const results: DescribeResult[] = [];
     let started = 0;
     const work = async () => {
       while (started * FILES_PER_JOB < plain.length) {
         const job = started++;
         const some = plain.slice(job * FILES_PER_JOB, (job + 1) * FILES_PER_JOB);
-        results[job] = await this.#deps.lookAtMany(some.map((index) => files[index]?.name ?? ''));
+        results[job] = await this.#deps.describeMany(some.map((index) => files[index]?.name ?? ''));
       }
     };
     await Promise.all(Array.from({ length: JOBS_AT_ONCE }, work));
@@ -120,15 +123,15 @@ export class FileDetails {
     };
   }
 
-  #knownOf({ name, stats }: SeenFile): Known | undefined {
+  #findKnown({ name, stats }: SeenFile): Known | undefined {
     const known = this.#known.get(name);
     return known?.isLasting && known.stats.hasSameStamp(stats) ? known : undefined;
   }
 
   #note(
     { name, size, stats }: SeenFile,
-    look: FileLook,
-    { place, listedMs }: { place: Place; listedMs: number },
+    summary: FileSummary,
+    { membership, listedMs }: { membership: Membership; listedMs: number },
   ): LogFileDetails {
     const compressed = isGzipName(name);
     const { mtimeNs: modifiedNs, ctimeNs: changedNs } = stats;
@@ -138,15 +141,15 @@ export class FileDetails {
       size,
       modifiedMs: Number(modifiedNs / 1_000_000n),
       compressed,
-      format: look.format,
-      firstTimeMs: look.firstTimeMs,
-      lastTimeMs: look.lastTimeMs,
-      problem: look.problem,
-      family: place.family,
-      state: place.state,
+      format: summary.format,
+      firstTimeMs: summary.firstTimeMs,
+      lastTimeMs: summary.lastTimeMs,
+      problem: summary.problem,
+      family: membership.family,
+      state: membership.state,
     };
     // A failure may pass without the file changing, so it is not remembered.
-    if (look.problem !== null) return details;
+    if (summary.problem !== null) return details;
     const isLasting = compressed || isSettled({ modifiedNs, changedNs }, listedMs);
     this.#known.set(name, { stats, details, isLasting });
     if (compressed && size > 0 && size <= MAX_UNPACKED_BYTES) this.#findEndLater(name, stats);
@@ -171,23 +174,23 @@ export class FileDetails {
   }
 }
 
-type Place = Pick<LogFileDetails, 'family' | 'state'>;
+type Membership = Pick<LogFileDetails, 'family' | 'state'>;
 
 /** All names together tell the family, so it may have changed while the file has not. */
-function placed(known: Known, { family, state }: Place): LogFileDetails {
+function withMembership(known: Known, { family, state }: Membership): LogFileDetails {
   const { details } = known;
   if (details.family !== family || details.state !== state) known.details = { ...details, family, state };
   return known.details;
 }
 
 /** Of all files but those that are a log of their own. */
-async function placesOf(files: readonly LogEntry[]): Promise<ReadonlyMap<string, Place>> {
+async function findMemberships(files: readonly LogEntry[]): Promise<ReadonlyMap<string, Membership>> {
   const { groupRotatedFamilies } = await import('../file/families.ts');
-  const places = new Map<string, Place>();
+  const memberships = new Map<string, Membership>();
   for (const { name: family, files: members } of await groupRotatedFamilies(files.map(({ name }) => name))) {
-    for (const { name, state } of members) places.set(name, { family, state });
+    for (const { name, state } of members) memberships.set(name, { family, state });
   }
-  return places;
+  return memberships;
 }
 
 /** A name that is not UTF-8 on disk leads nowhere as it is shown; a link must be proven to stay inside. */
@@ -195,6 +198,6 @@ function isPlain({ name, isLink }: SeenFile): boolean {
   return !isLink && !isGzipName(name) && !name.includes('\uFFFD');
 }
 
-function isLastOfTurn(index: number): boolean {
+function isTurnEnd(index: number): boolean {
   return index % FILES_PER_TURN === FILES_PER_TURN - 1;
 }

@@ -4,7 +4,7 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { readTail } from '../testing/read-answer.ts';
+import { readTail } from '../testing/read-bytes.ts';
 import { openDir, tempDir } from '../testing/temp-dir.ts';
 
 async function namesIn(dir: string): Promise<string[]> {
@@ -181,8 +181,8 @@ describe('a directory that is not there or not to be read', () => {
 });
 
 /** What an ordinary user gets. */
-function lookAround(dir: string, name: string): { list: unknown; details: unknown; tail: unknown } {
-  const script = join(import.meta.dirname, '../testing/look-around.ts');
+function viewAsNobody(dir: string, name: string): { list: unknown; details: unknown; tail: unknown } {
+  const script = join(import.meta.dirname, '../testing/view-as-nobody.ts');
   const run = spawnSync(process.execPath, ['--import', 'tsx', script, dir, name], { cwd: import.meta.dirname });
   expect(run.stderr.toString()).toBe('');
   return JSON.parse(run.stdout.toString());
@@ -200,7 +200,7 @@ describe('without the right to read', () => {
   }
 
   test('a file is listed, and says why it cannot be read', () => {
-    const { list, details, tail } = lookAround(dirWithFiles(), 'closed.log');
+    const { list, details, tail } = viewAsNobody(dirWithFiles(), 'closed.log');
     expect(list).toEqual([
       { name: 'a.log', size: 1 },
       { name: 'closed.log', size: 1 },
@@ -222,6 +222,6 @@ describe('without the right to read', () => {
     const dir = dirWithFiles();
     chmodSync(dir, mode);
     const error = { code: 'LOG_DIR_UNREADABLE', message: 'the log directory cannot be read: EACCES' };
-    expect(lookAround(dir, 'a.log')).toMatchObject({ list: error, details: error });
+    expect(viewAsNobody(dir, 'a.log')).toMatchObject({ list: error, details: error });
   });
 });

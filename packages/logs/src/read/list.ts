@@ -7,12 +7,12 @@ import { isWithin } from '../file/open-inside.ts';
 import { rawPath, shownName } from '../file/raw-name.ts';
 import { LogError, systemCode } from '../log-error.ts';
 import type { StatResult } from '../scan/jobs.ts';
-import { ENTRY_KINDS, STAT_NUMBERS } from '../scan/stat-entries.ts';
+import { ENTRY_KINDS, STAT_NUMBERS } from '../scan/tasks/stat-entries.ts';
 import type { LogEntry } from '../types.ts';
 import { SeenStats } from './seen-stats.ts';
 
 /** Looks at entries under way at once: more do not help four threads of the pool, and would queue before other requests. */
-const PARALLEL_LOOKS = 16;
+const PARALLEL_STATS = 16;
 
 /**
  * From so many entries on, threads look at them. They cost a third, but run at a low priority: of an ordinary directory the
@@ -73,18 +73,18 @@ export async function statFiles(
   { isHidden = () => false, statMany, manyFrom = MIN_MANY }: Omit<ListOptions, 'wanted'>,
 ): Promise<SeenFile[]> {
   const files: SeenFile[] = [];
-  const many = statMany && names.length >= manyFrom ? await lookAtMany(names, { statMany, files }) : names;
+  const many = statMany && names.length >= manyFrom ? await statInWorkers(names, { statMany, files }) : names;
   const queue = many.values();
   const worker = async () => {
     for (const raw of queue) {
-      const found = await lookAt(dir, rawPath(dir, raw), isHidden);
+      const found = await statInside(dir, rawPath(dir, raw), isHidden);
       if (!found?.stats.isFile()) continue;
       const { dev, ino, size, mtimeNs, ctimeNs, birthtimeNs } = found.stats;
       const stats = new SeenStats(BigInt64Array.of(dev, ino, size, mtimeNs, ctimeNs, birthtimeNs), 0);
       files.push({ name: shownName(raw), size: Number(size), stats, isLink: found.isLink });
     }
   };
-  await Promise.all(Array.from({ length: PARALLEL_LOOKS }, worker));
+  await Promise.all(Array.from({ length: PARALLEL_STATS }, worker));
   return files.sort((a, b) => (a.name < b.name ? -1 : a.name > b.name ? 1 : 0));
 }
 
@@ -102,7 +102,7 @@ export async function readNames(dir: string): Promise<string[]> {
 }
 
 /** Adds the files among many entries; gives those that are links, which must be followed one by one. */
-async function lookAtMany(
+async function statInWorkers(
   names: readonly string[],
   { statMany, files }: { statMany: NonNullable<ListOptions['statMany']>; files: SeenFile[] },
 ): Promise<string[]> {
@@ -142,7 +142,7 @@ export async function readSomeNames(dir: string, most: number): Promise<string[]
 }
 
 /** What an entry is, or `undefined` for one that leads out of the directory, nowhere, or has gone meanwhile. */
-async function lookAt(
+async function statInside(
   dir: string,
   path: string | Buffer,
   isHidden: (name: string) => boolean,
@@ -150,7 +150,7 @@ async function lookAt(
   try {
     const stats = await statEntry(path);
     if (!stats.isSymbolicLink()) return { stats, isLink: false };
-    const target = await lookBehind(dir, path, isHidden);
+    const target = await statLinkTarget(dir, path, isHidden);
     return target && { stats: target, isLink: true };
   } catch (error) {
     // Only the directory itself can deny a look at its entries; no entry must not look like an empty directory.
@@ -159,7 +159,7 @@ async function lookAt(
   }
 }
 
-async function lookBehind(
+async function statLinkTarget(
   dir: string,
   link: string | Buffer,
   isHidden: (name: string) => boolean,

@@ -13,7 +13,7 @@ export function openLog({ handle, reads }: RangeSource, text?: TextSource): Open
     name: handle.name,
     sizeBytes,
     modifiedMs: Number(handle.modifiedNs / 1_000_000n),
-    etag: etagOf(handle, `${text ? 'text' : ''}${reads.scrubber?.id ?? ''}`),
+    etag: fileEtag(handle, `${text ? 'text' : ''}${reads.scrubber?.id ?? ''}`),
     read(start: number, end: number, options?: ReadOptions) {
       if (closed) throw new TypeError(`${JSON.stringify(handle.name)} is closed`);
       const reading = read(Math.max(0, start), Math.min(end, sizeBytes), options);
@@ -32,7 +32,7 @@ export function openLog({ handle, reads }: RangeSource, text?: TextSource): Open
  * With other secrets masked it is another answer, and so is its text. Clients read the time of modification from the
  * third part, so all that has been added stands in the fourth.
  */
-function etagOf({ ino, sizeBytes, modifiedNs, changedNs }: LogHandle, variant: string): string {
+function fileEtag({ ino, sizeBytes, modifiedNs, changedNs }: LogHandle, variant: string): string {
   const parts = [ino, sizeBytes, modifiedNs, changedNs].map((part) => part.toString(36));
   return `"${parts.join('-')}${variant}"`;
 }

@@ -1,4 +1,4 @@
-import { isSettled, stampOf } from '../file/file-stamp.ts';
+import { fileStamp, isSettled } from '../file/file-stamp.ts';
 import { gunzip } from '../file/gunzip.ts';
 import { type RangeSource, readRange } from '../file/read-range.ts';
 import { isGzipName } from '../file/text-source.ts';
@@ -18,9 +18,9 @@ export class PackedSecrets {
     const { handle, reads } = file;
     const { scrubber } = reads;
     if (!scrubber || !isGzipName(handle.name) || handle.sizeBytes === 0) return;
-    const key = `${stampOf(handle)}:${scrubber.id}`;
+    const key = `${fileStamp(handle)}:${scrubber.id}`;
     const isLasting = isSettled(handle);
-    const hasSecrets = this.#known.get(key) ?? (await this.#look(file, scrubber, options));
+    const hasSecrets = this.#known.get(key) ?? (await this.#inspect(file, scrubber, options));
     if (this.#known.size >= MAX_REMEMBERED) this.#known.clear();
     if (isLasting) this.#known.set(key, hasSecrets);
     if (hasSecrets)
@@ -28,7 +28,7 @@ export class PackedSecrets {
   }
 
   /** Throws for one of which something was not looked at: behind padding there may be anything, and gzip unpacks it. */
-  async #look(file: RangeSource, scrubber: Scrubber, options: ReadOptions): Promise<boolean> {
+  async #inspect(file: RangeSource, scrubber: Scrubber, options: ReadOptions): Promise<boolean> {
     const { name } = file.handle;
     let packedBytes = 0;
     try {
@@ -41,7 +41,7 @@ export class PackedSecrets {
       throw refusal(name, 'it is damaged, so that its text cannot be looked through for secrets', error);
     }
     // The names and comments of its members are not compressed.
-    const raw = new RawLook(readRange(file, 0, file.handle.sizeBytes, { ...options, packed: true }));
+    const raw = new UsedByteCounter(readRange(file, 0, file.handle.sizeBytes, { ...options, packed: true }));
     if (await holdsSecrets(raw.chunks(), scrubber)) return true;
     if (raw.usedBytes <= packedBytes) return false;
     throw refusal(name, 'what follows its compressed text cannot be looked through for secrets');
@@ -49,7 +49,7 @@ export class PackedSecrets {
 }
 
 /** Notes where what is read ends, but for zeros that fill it up. */
-class RawLook {
+class UsedByteCounter {
   usedBytes = 0;
   readonly #chunks: AsyncIterable<Buffer>;
 

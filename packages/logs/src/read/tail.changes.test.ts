@@ -2,7 +2,7 @@ import { appendFileSync, renameSync, rmSync, truncateSync, writeFileSync } from 
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
-import { collect, readTail } from '../testing/read-answer.ts';
+import { collect, readTail } from '../testing/read-bytes.ts';
 import { openDir, tempDir } from '../testing/temp-dir.ts';
 
 const LINE = '2024-08-16 09:48:23.118\tINFO\tbroker/runtime.go:172\tstarting broker\n';

@@ -5,7 +5,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { CHUNK_BYTES } from '../file/buffer-pool.ts';
 import type { LogDir } from '../log-dir.ts';
-import { readAnswer, readTail } from '../testing/read-answer.ts';
+import { readBytes, readTail } from '../testing/read-bytes.ts';
 import { openDir, tempDir } from '../testing/temp-dir.ts';
 
 /** `MORE=20 SEED=random` looks for new cases. */
@@ -32,7 +32,7 @@ async function expectTail(logs: LogDir, { name, text, size }: { name: string; te
   const expected = expectedTail(text, size);
   const answer = await logs.tail(name, size);
   const { sizeBytes } = answer;
-  const got = await readAnswer(answer);
+  const got = await readBytes(answer);
   expect(got.equals(expected), `${name}: tail of ${size} from ${text.length} bytes`).toBe(true);
   expect(sizeBytes).toBe(got.length);
   expect(got.length).toBeLessThanOrEqual(size);

@@ -1,6 +1,6 @@
 import type { RangeSource } from '../file/read-range.ts';
 import { openText, type TextSource } from '../file/text-source.ts';
-import type { ByteAnswer, ReadOptions } from '../types.ts';
+import type { ByteStream, ReadOptions } from '../types.ts';
 
 const NEWLINE = 10;
 
@@ -8,10 +8,10 @@ const NEWLINE = 10;
  * The last `size` bytes of a file's text, from the first whole line on. A window that holds no line start at all is
  * given as it is, from a UTF-8 boundary: a file with content never gives an empty answer.
  */
-export async function tail(file: RangeSource, size: number, options: ReadOptions = {}): Promise<ByteAnswer> {
+export async function tail(file: RangeSource, size: number, options: ReadOptions = {}): Promise<ByteStream> {
   try {
     const text = await openText(file, size, options);
-    return answerWith(file, await cutWindow(text, size, options));
+    return toByteStream(file, await cutWindow(text, size, options));
   } catch (error) {
     file.handle.release();
     throw error;
@@ -70,7 +70,7 @@ async function characterStart(text: TextSource, from: number, options: ReadOptio
   return skip > 0 ? from + skip : from;
 }
 
-function answerWith({ handle }: RangeSource, { sizeBytes, chunks, begun }: Window): ByteAnswer {
+function toByteStream({ handle }: RangeSource, { sizeBytes, chunks, begun }: Window): ByteStream {
   return {
     sizeBytes,
     chunks,

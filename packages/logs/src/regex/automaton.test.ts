@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { ScanKernel } from '../kernel/scan-kernel.ts';
-import { compileRegex } from '../scan/regex.ts';
+import { compileRegex } from '../scan/match/regex.ts';
 
 const kernel = new ScanKernel();
 

@@ -4,7 +4,7 @@ import type { Nfa } from './nfa.ts';
 /** Bytes that no place of a pattern tells apart are of one class. */
 export interface ByteClasses {
   /** By byte. */
-  classOf: Uint16Array;
+  classByByte: Uint16Array;
   /** A byte of each class. */
   samples: number[];
 }
@@ -15,24 +15,24 @@ export function byteClasses({ nodes }: Nfa): ByteClasses {
   const tests = [isNewline, isContinuation, (byte: number) => byte >= 0x80];
   if (nodes.some((node) => node.kind === 'assertion' && node.assertion !== 'line-start')) tests.push(isWord);
   for (const set of sets) tests.push((byte) => holds(set, byte));
-  const classOf = new Uint16Array(256);
+  const classByByte = new Uint16Array(256);
   let count = 1;
   for (const test of tests) {
     // Where a class has bytes of both kinds, those of the second kind become a class of their own.
     const split = new Map<string, number>();
     const first = new Set<number>();
-    classOf.forEach((known, byte) => {
+    classByByte.forEach((known, byte) => {
       const key = `${known}:${test(byte)}`;
       if (!split.has(key)) split.set(key, first.has(known) ? count++ : known);
       first.add(known);
-      classOf[byte] = split.get(key) ?? 0;
+      classByByte[byte] = split.get(key) ?? 0;
     });
   }
   const samples: number[] = [];
-  classOf.forEach((known, byte) => {
+  classByByte.forEach((known, byte) => {
     samples[known] ??= byte;
   });
-  return { classOf, samples };
+  return { classByByte, samples };
 }
 
 /** Any byte beyond ASCII may begin a character that is in the set, broken ones included. */

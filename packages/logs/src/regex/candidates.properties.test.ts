@@ -2,8 +2,8 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { compileRegex } from '../scan/regex.ts';
-import { ask } from '../testing/ask.ts';
+import { compileRegex } from '../scan/match/regex.ts';
+import { runSearch } from '../testing/run-search.ts';
 import { openDir, tempDir } from '../testing/temp-dir.ts';
 import { HARD_PATTERNS, LETTERS, sample } from './testing/random-patterns.ts';
 
@@ -16,7 +16,7 @@ const piece = fc.oneof(
   fc.array(fc.constantFrom(...LETTERS, '\n', 'ſ', '\r\n')).map((parts) => Buffer.from(parts.join(''))),
   fc.array(fc.constantFrom(0x80, 0xc3, 0xe2, 0xff, 10, 32, 97)).map((codes) => Buffer.from(codes)),
 );
-const question = fc.record({
+const searchCase = fc.record({
   made: fc.oneof(
     { arbitrary: sample, weight: 3 },
     fc.constantFrom(...HARD_PATTERNS).map((pattern) => ({ pattern, text: 'a7' })),
@@ -34,7 +34,7 @@ test('a regex finds the records that trying it on each finds', async () => {
   const logs = openDir(dir);
   let found = 0;
   await fc.assert(
-    fc.asyncProperty(question, async ({ made, pieces, caseSensitive, filler, term, endsOpen }) => {
+    fc.asyncProperty(searchCase, async ({ made, pieces, caseSensitive, filler, term, endsOpen }) => {
       const { pattern: regex, text } = made;
       const compiled = await compileRegex(regex, { caseSensitive }).catch(() => undefined);
       if (!compiled) return;
@@ -52,7 +52,7 @@ test('a regex finds the records that trying it on each finds', async () => {
         if (compiled.test(record.toString())) expected.push(offset);
         offset += record.length;
       }
-      const answer = await ask(logs, {
+      const answer = await runSearch(logs, {
         regex,
         caseSensitive,
         ...(term !== undefined && !caseSensitive && { terms: [term] }),

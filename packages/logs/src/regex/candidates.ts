@@ -72,7 +72,7 @@ export class Candidates {
     let nearest = end;
     needles.forEach((needle, index) => {
       if ((this.#hits[index] ?? -1) < from) {
-        this.#kernel.lookFor(needle);
+        this.#kernel.setNeedle(needle);
         const hit = this.#kernel.find(from, end);
         this.#hits[index] = hit < 0 ? end : hit;
       }

@@ -32,7 +32,7 @@ describe('the steps of a regex, counted without compiling it', () => {
     let compiled = 0;
     fc.assert(
       fc.property(pattern, fc.boolean(), (text, fold) => {
-        const size = sizeOf(text, fold);
+        const size = compiledSize(text, fold);
         if (size === undefined) return;
         compiled++;
         const steps = countSteps(text);
@@ -79,7 +79,7 @@ describe('the steps of a regex, counted without compiling it', () => {
 });
 
 /** Instructions it compiles to; `undefined` for what is no pattern, or too large for the engine. */
-function sizeOf(text: string, fold: boolean): number | undefined {
+function compiledSize(text: string, fold: boolean): number | undefined {
   try {
     return RE2JS.compile(text, RE2JS.MULTILINE | (fold ? RE2JS.CASE_INSENSITIVE : 0)).programSize();
   } catch {

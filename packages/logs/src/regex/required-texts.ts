@@ -1,4 +1,4 @@
-import { rarityOf } from '../kernel/needle.ts';
+import { byteRarity } from '../kernel/needle.ts';
 import type { CharSet } from './char-set.ts';
 import type { Syntax } from './syntax.ts';
 
@@ -32,11 +32,11 @@ interface Known {
  * looked for in either.
  */
 export function requiredTexts(syntax: Syntax, { caseSensitive = false } = {}): readonly TextSet[] {
-  return requiredOf(known(syntax, caseSensitive));
+  return requiredSets(known(syntax, caseSensitive));
 }
 
 /** How rare the most frequent of them is in logs, roughly, in bits; each further one costs a pass. */
-export function rarityOfTexts(texts: TextSet): number {
+export function textsRarity(texts: TextSet): number {
   return Math.min(...texts.map(bits)) - Math.log2(texts.length) * 2;
 }
 
@@ -45,7 +45,7 @@ function known(syntax: Syntax, exactly: boolean): Known {
     case 'assertion':
       return { exact: [''] };
     case 'set':
-      return { exact: textsOf(syntax.set, exactly) };
+      return { exact: charTexts(syntax.set, exactly) };
     case 'sequence':
       return sequence(syntax.parts.map((part) => known(part, exactly)));
     case 'choice':
@@ -55,7 +55,7 @@ function known(syntax: Syntax, exactly: boolean): Known {
   }
 }
 
-function textsOf({ may, beyondAscii }: CharSet, exactly: boolean): string[] | undefined {
+function charTexts({ may, beyondAscii }: CharSet, exactly: boolean): string[] | undefined {
   if (beyondAscii) return undefined;
   const letters = new Set<string>();
   may.forEach((bit, code) => {
@@ -76,13 +76,13 @@ function sequence(parts: readonly Known[]): Known {
       continue;
     }
     isWhole = false;
-    sets.push(...requiredOf({ exact: run }), ...(part.required ?? []));
+    sets.push(...requiredSets({ exact: run }), ...(part.required ?? []));
     // What could not be joined may begin a run of its own.
     run = part.exact ?? [''];
   }
   if (isWhole) return { exact: run };
-  sets.push(...requiredOf({ exact: run }));
-  return { required: sets.sort((a, b) => rarityOfTexts(b) - rarityOfTexts(a)).slice(0, MAX_SETS) };
+  sets.push(...requiredSets({ exact: run }));
+  return { required: sets.sort((a, b) => textsRarity(b) - textsRarity(a)).slice(0, MAX_SETS) };
 }
 
 function joined(heads: readonly string[], tails: readonly string[]): string[] | undefined {
@@ -94,7 +94,7 @@ function joined(heads: readonly string[], tails: readonly string[]): string[] | 
 function choice(choices: readonly Known[]): Known {
   const exact = union(choices.map((known) => known.exact));
   if (exact) return { exact };
-  const required = union(choices.map((known) => requiredOf(known)[0]));
+  const required = union(choices.map((known) => requiredSets(known)[0]));
   return { required: required ? [required] : [] };
 }
 
@@ -110,17 +110,17 @@ function union(sets: readonly (TextSet | undefined)[]): TextSet | undefined {
 function repeat(of: Known, { min, max }: { min: number; max: number }): Known {
   if (max === 0) return { exact: [''] };
   if (min === 0) return max === 1 && of.exact ? choice([{ exact: [''] }, of]) : {};
-  const once: Known = { required: requiredOf(of) };
+  const once: Known = { required: requiredSets(of) };
   if (min !== max || !of.exact || min > MAX_LENGTH) return once;
   const whole = sequence(Array.from({ length: min }, () => of));
   return whole.exact ? whole : once;
 }
 
 /** A set with an empty text says nothing. */
-function requiredOf({ exact, required = [] }: Known): readonly TextSet[] {
+function requiredSets({ exact, required = [] }: Known): readonly TextSet[] {
   return exact && exact.length > 0 && exact.every((text) => text !== '') ? [exact] : required;
 }
 
 function bits(text: string): number {
-  return Buffer.from(text).reduce((sum, byte) => sum + LEAST_BITS + rarityOf(byte) / RARITY_PER_BIT, 0);
+  return Buffer.from(text).reduce((sum, byte) => sum + LEAST_BITS + byteRarity(byte) / RARITY_PER_BIT, 0);
 }

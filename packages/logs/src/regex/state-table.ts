@@ -1,7 +1,7 @@
 import type { ScanKernel } from '../kernel/scan-kernel.ts';
 import { type ByteClasses, byteClasses } from './byte-classes.ts';
 import type { Nfa } from './nfa.ts';
-import { PlaceStepper, type Places } from './places.ts';
+import { NfaStepper, type StateSet } from './nfa-stepper.ts';
 
 /** Rows that lead to themselves: what follows from here is not known yet; a match. */
 const UNKNOWN = 0;
@@ -29,15 +29,15 @@ export class StateTable {
   /** Where the last walk has come to. */
   row = 0;
   readonly #classes: ByteClasses;
-  readonly #stepper: PlaceStepper;
-  readonly #start: Places | undefined;
-  #states: Places[] = [];
-  #rowOf = new Map<string, number>();
+  readonly #stepper: NfaStepper;
+  readonly #start: StateSet | undefined;
+  #states: StateSet[] = [];
+  #rowsByKey = new Map<string, number>();
   #walkedBytes = 0;
 
   constructor(nfa: Nfa) {
     this.#classes = byteClasses(nfa);
-    this.#stepper = new PlaceStepper(nfa);
+    this.#stepper = new NfaStepper(nfa);
     this.#start = this.#stepper.start();
   }
 
@@ -86,19 +86,19 @@ export class StateTable {
 
   /** Goes on by one byte, of which the row knows nothing or that it is a match: false then. */
   #step(kernel: ScanKernel, at: number): boolean {
-    const column = this.#classes.classOf[kernel.text[at] ?? 0] ?? 0;
+    const column = this.#classes.classByByte[kernel.text[at] ?? 0] ?? 0;
     const cell = (this.row - kernel.rowsAddress) / 4 + column;
     if (kernel.rows[cell] === this.#address(kernel, MATCH)) return false;
     const state = this.#state(kernel);
-    const places = state && this.#stepper.step(state, this.#classes.samples[column] ?? 0);
+    const states = state && this.#stepper.step(state, this.#classes.samples[column] ?? 0);
     this.isTooCostly = this.#stepper.visited > FREE_VISITS + this.#walkedBytes / BYTES_PER_VISIT;
-    if (!places) {
+    if (!states) {
       kernel.rows[cell] = this.#address(kernel, MATCH);
       return false;
     }
     const isFull = (this.#states.length + 1) * this.#width > kernel.rows.length;
     if (isFull) this.#empty(kernel);
-    this.row = this.#rowFor(kernel, places);
+    this.row = this.#rowFor(kernel, states);
     if (!isFull) kernel.rows[cell] = this.row;
     return true;
   }
@@ -111,28 +111,28 @@ export class StateTable {
     return kernel.rowsAddress + index * this.#width * 4;
   }
 
-  #state(kernel: ScanKernel): Places | undefined {
+  #state(kernel: ScanKernel): StateSet | undefined {
     return this.#states[(this.row - kernel.rowsAddress) / (this.#width * 4)];
   }
 
-  #rowFor(kernel: ScanKernel, places: Places): number {
-    const key = `${places.wordBefore ? 'w' : ''}${places.nodes.join()}`;
-    const known = this.#rowOf.get(key);
+  #rowFor(kernel: ScanKernel, states: StateSet): number {
+    const key = `${states.wordBefore ? 'w' : ''}${states.nodes.join()}`;
+    const known = this.#rowsByKey.get(key);
     if (known !== undefined) return known;
-    const index = this.#states.push(places) - 1;
+    const index = this.#states.push(states) - 1;
     const row = this.#address(kernel, index);
     this.#fill(kernel, index, UNKNOWN);
-    this.#rowOf.set(key, row);
+    this.#rowsByKey.set(key, row);
     return row;
   }
 
   #empty(kernel: ScanKernel): void {
-    const nowhere: Places = { nodes: [], wordBefore: false };
+    const nowhere: StateSet = { nodes: [], wordBefore: false };
     kernel.rowsOwner = this;
-    kernel.byteClasses.set(this.#classes.classOf.map((column) => column * 4));
+    kernel.byteClasses.set(this.#classes.classByByte.map((column) => column * 4));
     this.emptied++;
     this.#states = [nowhere, nowhere];
-    this.#rowOf = new Map();
+    this.#rowsByKey = new Map();
     this.#fill(kernel, UNKNOWN, UNKNOWN);
     this.#fill(kernel, MATCH, MATCH);
     if (this.#start) this.#rowFor(kernel, this.#start);

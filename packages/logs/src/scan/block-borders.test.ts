@@ -4,11 +4,11 @@ import { gzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
 import type { LogDir } from '../log-dir.ts';
 import { createZone } from '../parse/zone.ts';
-import { ask } from '../testing/ask.ts';
-import { readTail } from '../testing/read-answer.ts';
+import { readTail } from '../testing/read-bytes.ts';
+import { runSearch } from '../testing/run-search.ts';
 import { openDir, tempDir } from '../testing/temp-dir.ts';
 import type { FoundRecord } from '../types.ts';
-import { BLOCK_BYTES } from './blocks.ts';
+import { BLOCK_BYTES } from './block/blocks.ts';
 
 /*
  * Loggers that rotate after a round size leave files that end a few bytes behind a border of blocks. The reference is
@@ -90,15 +90,15 @@ const toShown = ({ raw, ...rest }: Expected) => ({ ...rest, raw: raw.slice(0, 64
 /** The last `count` of the records, in both orders. */
 async function expectRecords(logs: LogDir, file: string, records: readonly Expected[], count: number): Promise<void> {
   const expected = records.slice(-count).map(toShown);
-  const { records: oldest } = await ask(logs, { file, raw: true, start: { offset: expected[0]?.offset ?? 0 } });
+  const { records: oldest } = await runSearch(logs, { file, raw: true, start: { offset: expected[0]?.offset ?? 0 } });
   expect(oldest.map(shown)).toEqual(expected);
   expect(oldest.some(({ continued }) => continued)).toBe(false);
-  const { records: newest } = await ask(logs, { file, raw: true, order: 'newest', limit: expected.length });
+  const { records: newest } = await runSearch(logs, { file, raw: true, order: 'newest', limit: expected.length });
   expect(newest.map(shown)).toEqual(expected.reverse());
 }
 
 /** Questions that take other ways through a block. */
-async function expectAnswers(logs: LogDir, file: string, records: readonly Expected[]): Promise<void> {
+async function expectResults(logs: LogDir, file: string, records: readonly Expected[]): Promise<void> {
   const last = records.at(-1) as Expected;
   const errors = records.filter(({ level }) => level === 'ERROR');
   for (const order of ['oldest', 'newest'] as const) {
@@ -106,28 +106,28 @@ async function expectAnswers(logs: LogDir, file: string, records: readonly Expec
       const offsets = expected.map(({ offset }) => offset);
       return order === 'oldest' ? offsets : offsets.reverse();
     };
-    const offsetsOf = async (query: Parameters<typeof ask>[1]) =>
-      (await ask(logs, { file, order, ...query })).records.map(({ offset }) => offset);
-    expect(await offsetsOf({ terms: ['y end'] })).toEqual([last.offset]);
-    expect(await offsetsOf({ regex: 'message y+ end' })).toEqual([last.offset]);
-    expect(await offsetsOf({ minLevel: 'ERROR' })).toEqual(inOrder(errors));
-    expect(await offsetsOf({ minLevel: 'ERROR', terms: ['message y'] })).toEqual([last.offset]);
-    expect(await offsetsOf({ fromMs: last.timeMs })).toEqual([last.offset]);
+    const findOffsets = async (query: Parameters<typeof runSearch>[1]) =>
+      (await runSearch(logs, { file, order, ...query })).records.map(({ offset }) => offset);
+    expect(await findOffsets({ terms: ['y end'] })).toEqual([last.offset]);
+    expect(await findOffsets({ regex: 'message y+ end' })).toEqual([last.offset]);
+    expect(await findOffsets({ minLevel: 'ERROR' })).toEqual(inOrder(errors));
+    expect(await findOffsets({ minLevel: 'ERROR', terms: ['message y'] })).toEqual([last.offset]);
+    expect(await findOffsets({ fromMs: last.timeMs })).toEqual([last.offset]);
     // Pages: the first one may end in a block without a record.
-    const { records: page, end } = await ask(logs, { file, order, limit: 1, minLevel: 'ERROR' });
-    const rest = await offsetsOf({ minLevel: 'ERROR', start: { cursor: end.cursor ?? page[0]?.cursor ?? '' } });
+    const { records: page, end } = await runSearch(logs, { file, order, limit: 1, minLevel: 'ERROR' });
+    const rest = await findOffsets({ minLevel: 'ERROR', start: { cursor: end.cursor ?? page[0]?.cursor ?? '' } });
     expect([...page.map(({ offset }) => offset), ...rest]).toEqual(inOrder(errors));
   }
   // A view around any byte of the record, also those behind the border.
   for (const offset of [last.offset, last.offset + last.bytes - 1]) {
-    const { records: from } = await ask(logs, { file, start: { offset }, after: 2, before: 1, limit: 1 });
+    const { records: from } = await runSearch(logs, { file, start: { offset }, after: 2, before: 1, limit: 1 });
     expect(from.map((record) => [record.offset, record.before?.[0]?.offset, record.after])).toEqual([
       [last.offset, records.at(-2)?.offset, []],
     ]);
-    const { records: until } = await ask(logs, { file, start: { offset }, order: 'newest', limit: 1 });
+    const { records: until } = await runSearch(logs, { file, start: { offset }, order: 'newest', limit: 1 });
     expect(until.map((record) => record.offset)).toEqual([records.at(-2)?.offset]);
   }
-  const { records: at } = await ask(logs, { file, start: { timeMs: last.timeMs } });
+  const { records: at } = await runSearch(logs, { file, start: { timeMs: last.timeMs } });
   expect(at.map((record) => record.offset)).toEqual([last.offset]);
   for (let turn = 0; turn < 2; turn++) {
     const { untimed, end } = await logs.histogram({ file, buckets: 10 });
@@ -165,7 +165,7 @@ describe.each(SHAPES)('a file of $name that ends a little behind a border of blo
       const isPacked = index % 3 === 2;
       const file = isPacked ? `${behind}.log.gz` : `${behind}.log`;
       writeFileSync(join(dir, file), isPacked ? gzipSync(text, { level: 1 }) : text);
-      await expectAnswers(logs, file, records);
+      await expectResults(logs, file, records);
     }
   });
 
@@ -215,15 +215,17 @@ describe('a line that is longer than a block', () => {
     const pad = LINE.replace('short', 'short'.padEnd(BLOCK_BYTES - before - lead.length - LINE.length + 5, '-'));
     const long = `${NOW}begin ${'é'.repeat(200 * 1024)} finish\n`;
     writeFileSync(join(dir, 'a.log'), lead + pad + long + LINE);
-    const { records } = await ask(logs, { file: 'a.log', minLevel: 'ERROR' });
+    const { records } = await runSearch(logs, { file: 'a.log', minLevel: 'ERROR' });
     expect(records).toMatchObject([{ offset: BLOCK_BYTES - before, level: 'ERROR', cut: true }]);
     expect(records[0]?.message.startsWith('begin é')).toBe(true);
-    expect((await ask(logs, { file: 'a.log', terms: ['begin é'] })).records).toHaveLength(1);
-    const { records: all } = await ask(logs, { file: 'a.log', order: 'newest', limit: 3, raw: true });
+    expect((await runSearch(logs, { file: 'a.log', terms: ['begin é'] })).records).toHaveLength(1);
+    const { records: all } = await runSearch(logs, { file: 'a.log', order: 'newest', limit: 3, raw: true });
     // The second part starts with a whole character.
     expect(all.map(({ continued }) => continued)).toEqual([undefined, true, undefined]);
     expect(all[1]?.message).toMatch(/^é+$/);
     expect((all[1]?.bytes ?? 0) + (all[2]?.bytes ?? 0)).toBe(Buffer.byteLength(long));
-    expect((await ask(logs, { file: 'a.log', terms: ['é finish'] })).records).toMatchObject([{ continued: true }]);
+    expect((await runSearch(logs, { file: 'a.log', terms: ['é finish'] })).records).toMatchObject([
+      { continued: true },
+    ]);
   });
 });

@@ -5,9 +5,9 @@ import { markFile } from '../cursor/file-mark.ts';
 import { Scrubbing } from '../scrub/scrubbing.ts';
 import { tempDir } from '../testing/temp-dir.ts';
 import type { RecordFilter } from '../types.ts';
-import { BLOCK_BYTES, blockCount } from './blocks.ts';
+import { BLOCK_BYTES, blockCount } from './block/blocks.ts';
+import { JobRunner } from './job-runner.ts';
 import type { Job, ScanFile } from './jobs.ts';
-import { JobRunner } from './run-job.ts';
 
 const SECRET = 'Zx7!Zx7!Qw';
 const WRONG = 'Zx7!Zx7!Qv';
@@ -84,7 +84,7 @@ test('a right guess at a secret takes the same reads as a wrong one, whatever is
   const file = plantedFile();
   const runner = new JobRunner();
   /** A job that had to give way to others is measured again: on a busy machine that says nothing of the guess. */
-  const readsOf = async (job: Job): Promise<number> => {
+  const countReads = async (job: Job): Promise<number> => {
     for (;;) {
       const before = bytesRead();
       const result = await runner.run(job, () => false);
@@ -95,7 +95,7 @@ test('a right guess at a secret takes the same reads as a wrong one, whatever is
   };
   const measure = async (filter: RecordFilter) => {
     const reads: number[] = [];
-    for (const job of jobsFor(file, filter)) reads.push(await readsOf(job));
+    for (const job of jobsFor(file, filter)) reads.push(await countReads(job));
     return reads;
   };
   // What is loaded with the first of a kind is not counted.

@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { ask, fill } from '../testing/ask.ts';
+import { fillQuery, runSearch } from '../testing/run-search.ts';
 import { openDir, tempDir } from '../testing/temp-dir.ts';
 import type { SearchItem } from '../types.ts';
 
@@ -17,7 +17,7 @@ function writeLog(): string {
 describe('a program that scans in its own thread', () => {
   it('needs no other for what lies at the end of a log', async () => {
     const logs = openDir(writeLog(), { scansHere: true });
-    const { records } = await ask(logs, { order: 'newest', limit: 2, minLevel: 'ERROR' });
+    const { records } = await runSearch(logs, { order: 'newest', limit: 2, minLevel: 'ERROR' });
     expect(records.map(({ message }) => message)).toEqual(['line 59500', 'line 59000']);
     expect(logs.usage).toMatchObject({ threads: 0, jobs: 0 });
   });
@@ -30,7 +30,7 @@ describe('a program that scans in its own thread', () => {
       { terms: ['line 12345'] },
       { regex: '7{3}$', order: 'newest' },
     ] as const)
-      expect((await ask(here, query)).records).toEqual((await ask(threads, query)).records);
+      expect((await runSearch(here, query)).records).toEqual((await runSearch(threads, query)).records);
     const counts = { buckets: 10 };
     expect({ ...(await here.histogram(counts)), end: null }).toEqual({
       ...(await threads.histogram(counts)),
@@ -42,7 +42,7 @@ describe('a program that scans in its own thread', () => {
     const logs = openDir(writeLog(), { scansHere: true, workers: 1 });
     const leaving = new AbortController();
     const told: SearchItem[] = [];
-    for await (const items of logs.search(fill({ terms: ['nowhere'] }), { signal: leaving.signal })) {
+    for await (const items of logs.search(fillQuery({ terms: ['nowhere'] }), { signal: leaving.signal })) {
       leaving.abort();
       told.push(...items);
     }

@@ -1,6 +1,6 @@
 import type { CancelFlag } from './cancel-flag.ts';
+import type { JobRunner } from './job-runner.ts';
 import type { Job, JobResults } from './jobs.ts';
-import type { JobRunner } from './run-job.ts';
 
 /**
  * Does jobs in the calling thread: for a program that has nothing else to do, and whose question is often answered
@@ -17,7 +17,7 @@ export class ScanHere {
   async run(job: Job, flag: CancelFlag): Promise<JobResults[Job['kind']]> {
     this.#isBusy = true;
     try {
-      this.#runner ??= import('./run-job.ts').then(({ JobRunner }) => new JobRunner());
+      this.#runner ??= import('./job-runner.ts').then(({ JobRunner }) => new JobRunner());
       const runner = await this.#runner;
       // What other threads found, and signals, come in between.
       await new Promise((resolve) => setImmediate(resolve));

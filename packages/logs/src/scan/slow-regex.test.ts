@@ -2,8 +2,8 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
-import { ask, askPages, fill } from '../testing/ask.ts';
 import { eventually } from '../testing/eventually.ts';
+import { fillQuery, runSearch, searchPages } from '../testing/run-search.ts';
 import { SLOW_REGEX, slowText } from '../testing/slow-regex.ts';
 import { openDir, tempDir } from '../testing/temp-dir.ts';
 
@@ -34,23 +34,23 @@ describe('searches with a regex that takes long', () => {
     const ended: string[] = [];
     const options = { signal: leaving.signal };
     const questions = [
-      ask(logs, slow, options).then(({ end }) => ended.push(end.reason)),
+      runSearch(logs, slow, options).then(({ end }) => ended.push(end.reason)),
       logs.histogram({ ...slow, buckets: 1 }, options).then(({ end }) => ended.push(end.reason)),
       logs.digest({ ...slow, limit: 1 }, options).then(({ end }) => ended.push(end.reason)),
     ];
-    for (let turn = 0; turn < 3; turn++) expect((await ask(logs, plain)).records).toHaveLength(1);
+    for (let turn = 0; turn < 3; turn++) expect((await runSearch(logs, plain)).records).toHaveLength(1);
     expect(ended).toEqual([]);
     leaving.abort();
     await Promise.all(questions);
     expect(ended).toEqual(['cancelled', 'cancelled', 'cancelled']);
-    expect(logs.usage).toMatchObject({ jobs: 0, questions: 0 });
+    expect(logs.usage).toMatchObject({ jobs: 0, searches: 0 });
   });
 
   it('end when their budget does, in the middle of a block', async () => {
     const logs = openDir(writeSlowLog({ records: 4000, characters: 2000 }), { workers: 2 });
     const answers = await Promise.all([
-      ask(logs, slow, { budgetMs: 1 }),
-      ask(logs, { ...slow, order: 'newest' }, { budgetMs: 300 }),
+      runSearch(logs, slow, { budgetMs: 1 }),
+      runSearch(logs, { ...slow, order: 'newest' }, { budgetMs: 300 }),
       logs.histogram({ ...slow, buckets: 1 }, { budgetMs: 300 }),
       logs.digest({ ...slow, limit: 1 }, { budgetMs: 300 }),
     ]);
@@ -60,25 +60,25 @@ describe('searches with a regex that takes long', () => {
 
   it('end when they are stuck in a single record, and say so', async () => {
     const logs = openDir(writeSlowLog({ records: 1, characters: 200_000 }), { workers: 1 });
-    await ask(logs, { ...plain, regex: slow.regex }); // the thread has started and has compiled it
-    const [{ end }, found] = await Promise.all([ask(logs, slow, { budgetMs: 1000 }), ask(logs, plain)]);
+    await runSearch(logs, { ...plain, regex: slow.regex }); // the thread has started and has compiled it
+    const [{ end }, found] = await Promise.all([runSearch(logs, slow, { budgetMs: 1000 }), runSearch(logs, plain)]);
     expect(end.reason).toBe('time budget');
     expect(end.problems).toMatchObject([{ file: 'slow.log', code: 'REGEX_TOO_COMPLEX' }]);
     expect(found.records).toHaveLength(1);
     expect(logs.usage).toMatchObject({ jobs: 0, replacedThreads: 1 });
-    expect((await ask(logs, { ...plain, regex: 'n.*dle' })).records).toHaveLength(1);
+    expect((await runSearch(logs, { ...plain, regex: 'n.*dle' })).records).toHaveLength(1);
   });
 
   it('leave nothing behind when their reader leaves, whenever that is', async () => {
     const logs = openDir(writeSlowLog({ records: 500, characters: 500 }), { workers: 1 });
     for (const turns of [0, 1, 3, 10, 30, 100]) {
       const leaving = new AbortController();
-      const answer = ask(logs, slow, { signal: leaving.signal });
+      const answer = runSearch(logs, slow, { signal: leaving.signal });
       for (let turn = 0; turn < turns; turn++) await nextTurn();
       leaving.abort();
       expect((await answer).end).toMatchObject({ records: 0 });
     }
-    expect(logs.usage).toMatchObject({ jobs: 0, questions: 0 });
+    expect(logs.usage).toMatchObject({ jobs: 0, searches: 0 });
   });
 });
 
@@ -98,10 +98,10 @@ describe('a search that pauses in the middle of blocks', () => {
     if (order === 'newest') wanted.reverse();
     const bytes = lines.map((line) => line.length);
     const offsets = bytes.map((_, n) => bytes.slice(0, n).reduce((sum, more) => sum + more, 0));
-    const whole = await ask(logs, query);
+    const whole = await runSearch(logs, query);
     expect(whole.records.map(({ offset }) => offsets.indexOf(offset))).toEqual(wanted);
     expect(whole.end).toMatchObject({ reason: 'exhausted', scannedBytes: bytes.reduce((sum, more) => sum + more, 0) });
-    const paged = await askPages(logs, query, [1, 3]);
+    const paged = await searchPages(logs, query, [1, 3]);
     expect(paged.map(({ offset }) => offsets.indexOf(offset))).toEqual(wanted);
     const { end } = await logs.histogram({ ...query, buckets: 1 });
     expect(end).toMatchObject({ reason: 'exhausted', records: wanted.length });
@@ -115,14 +115,14 @@ describe('a search that pauses in the middle of blocks', () => {
     writeFileSync(join(dir, 'slow.log'), lines.join(''));
     const logs = openDir(dir, { workers: 1 });
     const query = { file: 'slow.log', regex: SLOW_REGEX };
-    const { records: every } = await ask(logs, { file: 'slow.log' });
+    const { records: every } = await runSearch(logs, { file: 'slow.log' });
     const all = every.filter(({ message }) => /a[ab]{900}Q/.test(message)).map(({ offset }) => offset);
     expect(all.length).toBeGreaterThan(2);
     const found: number[] = [];
     let pages = 0;
     for (let cursor: string | null | undefined; cursor !== null; pages++) {
       const start = cursor === undefined ? {} : { start: { cursor } };
-      const { records, end } = await ask(logs, { ...query, ...start }, { budgetMs: 200 });
+      const { records, end } = await runSearch(logs, { ...query, ...start }, { budgetMs: 200 });
       found.push(...records.map(({ offset }) => offset));
       cursor = end.cursor;
     }
@@ -140,7 +140,7 @@ describe('a follow with a regex that takes long', () => {
     writeFileSync(join(dir, 'slow.log'), `${HEAD}${slowText(1024 ** 2)}Q\n${HEAD}\n`);
     const failed = expect(follow.next()).rejects.toMatchObject({ code: 'REGEX_TOO_COMPLEX' });
     await eventually(() => expect(logs.usage.jobs).toBe(1));
-    expect((await ask(logs, plain)).records).toHaveLength(1);
+    expect((await runSearch(logs, plain)).records).toHaveLength(1);
     await failed;
     expect(logs.usage).toMatchObject({ jobs: 0, replacedThreads: 1 });
   });
@@ -152,7 +152,7 @@ describe('a follow with a regex that takes long', () => {
     const first = follow.next();
     leaving.abort();
     expect(await first).toMatchObject({ value: [{ type: 'end', reason: 'cancelled' }] });
-    expect((await ask(logs, plain)).records).toHaveLength(1);
+    expect((await runSearch(logs, plain)).records).toHaveLength(1);
   });
 });
 
@@ -161,8 +161,8 @@ it('the plain search that waits is one of many blocks too', async () => {
   writeFileSync(join(dir, 'plain.log'), `${HEAD}a plain line\n`.repeat(200_000));
   const logs = openDir(dir, { workers: 1 });
   const leaving = new AbortController();
-  const slowOnes = [1, 2, 3].map(() => ask(logs, slow, { signal: leaving.signal }));
-  const { end } = await ask(logs, fill({ file: 'plain.log', terms: ['nowhere'] }));
+  const slowOnes = [1, 2, 3].map(() => runSearch(logs, slow, { signal: leaving.signal }));
+  const { end } = await runSearch(logs, fillQuery({ file: 'plain.log', terms: ['nowhere'] }));
   expect(end).toMatchObject({ reason: 'exhausted', records: 0 });
   leaving.abort();
   expect((await Promise.all(slowOnes)).map((answer) => answer.end.reason)).toEqual(Array(3).fill('cancelled'));

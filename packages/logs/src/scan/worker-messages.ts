@@ -7,6 +7,6 @@ export interface WorkerTask {
   cancelled: SharedArrayBuffer;
 }
 
-export type WorkerAnswer =
+export type WorkerResponse =
   | { id: number; result: JobResults[Job['kind']] }
   | { id: number; failure: { code: string | null; message: string } };

@@ -4,7 +4,7 @@ import { CancelFlag } from './cancel-flag.ts';
 import { JobCancelled } from './job-cancelled.ts';
 import type { Job, JobResults } from './jobs.ts';
 import { ScanHere } from './scan-here.ts';
-import type { WorkerAnswer, WorkerTask } from './worker-messages.ts';
+import type { WorkerResponse, WorkerTask } from './worker-messages.ts';
 
 /** A thread without work gives its memory back after this long. */
 const IDLE_MS = 30_000;
@@ -193,8 +193,8 @@ export class WorkerPool {
     const thread: Thread = { worker, isReady: false, isStuck: false, current: undefined, ...timers };
     this.#threads.add(thread);
     worker.unref();
-    worker.on('message', (answer: WorkerAnswer | 'ready') => {
-      if (answer !== 'ready') return this.#finish(thread, answer);
+    worker.on('message', (response: WorkerResponse | 'ready') => {
+      if (response !== 'ready') return this.#finish(thread, response);
       thread.isReady = true;
       if (!thread.current) this.#rest(thread);
       this.#dispatch();
@@ -204,14 +204,14 @@ export class WorkerPool {
     return thread;
   }
 
-  #finish(thread: Thread, answer: WorkerAnswer): void {
+  #finish(thread: Thread, response: WorkerResponse): void {
     const { current } = thread;
     clearTimeout(thread.stopTimer);
     thread.current = undefined;
     thread.isStuck = false;
     this.#rest(thread);
-    if (current && 'result' in answer) current.resolve(answer.result);
-    else if (current && 'failure' in answer) current.reject(asError(answer.failure));
+    if (current && 'result' in response) current.resolve(response.result);
+    else if (current && 'failure' in response) current.reject(asError(response.failure));
     this.#dispatch();
   }
 

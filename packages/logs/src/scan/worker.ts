@@ -3,13 +3,13 @@ import { readlinkSync } from 'node:fs';
 import { setPriority } from 'node:os';
 import { parentPort } from 'node:worker_threads';
 import { LogError } from '../log-error.ts';
+import { JobRunner } from './job-runner.ts';
 import type { Job, JobResults } from './jobs.ts';
-import { JobRunner } from './run-job.ts';
-import type { WorkerAnswer, WorkerTask } from './worker-messages.ts';
+import type { WorkerResponse, WorkerTask } from './worker-messages.ts';
 
 const BACKGROUND_PRIORITY = 19;
 
-stepBack();
+lowerPriority();
 const runner = new JobRunner();
 const port = parentPort;
 if (!port) throw new Error('this module runs in a worker thread');
@@ -18,10 +18,10 @@ port.on('message', (task: WorkerTask) => {
   const { id, job, cancelled } = task;
   const flag = new Int32Array(cancelled);
   const isCancelled = () => Atomics.load(flag, 0) !== 0;
-  const answer = (message: WorkerAnswer) => port.postMessage(message);
+  const respond = (message: WorkerResponse) => port.postMessage(message);
   runner.run(job, isCancelled).then(
-    (result) => port.postMessage({ id, result } satisfies WorkerAnswer, handedOver(result)),
-    (error: unknown) => answer({ id, failure: describe(error) }),
+    (result) => port.postMessage({ id, result } satisfies WorkerResponse, handedOver(result)),
+    (error: unknown) => respond({ id, failure: describe(error) }),
   );
 });
 
@@ -35,7 +35,7 @@ function handedOver(result: JobResults[Job['kind']]): ArrayBuffer[] {
 }
 
 /** Its priority is lowered: whatever the node does for others comes first. Only Linux has priorities for threads. */
-function stepBack(): void {
+function lowerPriority(): void {
   try {
     const threadId = Number(readlinkSync('/proc/thread-self').split('/').at(-1));
     if (Number.isInteger(threadId)) setPriority(threadId, BACKGROUND_PRIORITY);

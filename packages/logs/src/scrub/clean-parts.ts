@@ -23,14 +23,14 @@ export class CleanParts {
 
   of(key: string): HashedParts {
     return {
-      hashOf: (bytes) => this.#hashOf(bytes),
+      hash: (bytes) => this.#hash(bytes),
       has: (position, hash) => this.#texts.get(key)?.get(position) === hash,
       add: (position, hash) => this.#add(key, position, hash),
     };
   }
 
   /** Only of bytes in the kernel's memory: they are hashed where they are. */
-  #hashOf(bytes: Buffer): number | undefined {
+  #hash(bytes: Buffer): number | undefined {
     const from = bytes.byteOffset - this.#kernel.text.byteOffset;
     if (bytes.buffer !== this.#kernel.text.buffer || bytes.length >= LENGTHS) return undefined;
     return this.#kernel.checksum(from, from + bytes.length) * LENGTHS + bytes.length;
@@ -50,7 +50,7 @@ export class CleanParts {
 
 export interface HashedParts {
   /** `undefined` for bytes that are not remembered. */
-  hashOf(bytes: Buffer): number | undefined;
+  hash(bytes: Buffer): number | undefined;
   has(position: number, hash: number): boolean;
   add(position: number, hash: number): void;
 }

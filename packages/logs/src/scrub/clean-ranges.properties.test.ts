@@ -15,12 +15,12 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { markFile } from '../cursor/file-mark.ts';
-import { stampOfStats } from '../file/file-stamp.ts';
+import { statsStamp } from '../file/file-stamp.ts';
 import { SharedReads } from '../file/shared-reads.ts';
 import type { LogDir } from '../log-dir.ts';
-import { BLOCK_BYTES, blockCount } from '../scan/blocks.ts';
+import { BLOCK_BYTES, blockCount } from '../scan/block/blocks.ts';
+import { JobRunner } from '../scan/job-runner.ts';
 import type { RecordsJob, RecordsResult, ScanFile } from '../scan/jobs.ts';
-import { JobRunner } from '../scan/run-job.ts';
 import { openDir, tempDir } from '../testing/temp-dir.ts';
 import { Scrubbing } from './scrubbing.ts';
 
@@ -157,7 +157,7 @@ test('a file that changes between being opened and being read is masked, though 
   const fd = openSync(path, 'r');
   onTestFinished(() => closeSync(fd));
   const { size } = fstatSync(fd);
-  const stamp = stampOfStats(fstatSync(fd, { bigint: true }));
+  const stamp = statsStamp(fstatSync(fd, { bigint: true }));
   const runner = new JobRunner();
   const reads = new SharedReads(() => scrubbing.current);
   const file: ScanFile = {
@@ -172,7 +172,7 @@ test('a file that changes between being opened and being read is masked, though 
     const { found } = (await runner.run(job, () => false)) as RecordsResult;
     return Buffer.from(found.text).toString();
   };
-  const viewOf = async () => {
+  const readView = async () => {
     const { bytes, release } = await reads.read(fd, 0, size, { stamp });
     const text = bytes.toString();
     release();
@@ -180,11 +180,11 @@ test('a file that changes between being opened and being read is masked, though 
   };
   for (const _ of [1, 2]) {
     expect(await foundText()).toBe('');
-    expect(await viewOf()).toBe(LINE.repeat(LINES));
+    expect(await readView()).toBe(LINE.repeat(LINES));
   }
   await nextTick(tempDir());
   editLine(path, 10, SECRET_LINE);
   expect(await foundText()).toBe('');
-  expect(await viewOf()).not.toContain(SECRET);
-  expect(await viewOf()).toContain(MASKED);
+  expect(await readView()).not.toContain(SECRET);
+  expect(await readView()).toContain(MASKED);
 });

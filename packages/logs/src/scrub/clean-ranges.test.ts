@@ -2,7 +2,7 @@ import { appendFileSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { LogDir } from '../log-dir.ts';
-import { BLOCK_BYTES } from '../scan/blocks.ts';
+import { BLOCK_BYTES } from '../scan/block/blocks.ts';
 import { openDir, tempDir } from '../testing/temp-dir.ts';
 import { Scrubbing } from './scrubbing.ts';
 

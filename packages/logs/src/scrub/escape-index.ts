@@ -77,7 +77,7 @@ export function firstSpot(index: EscapeIndex & PackedNeedles, pair: number): num
   let high = index.spots.length;
   while (low < high) {
     const middle = (low + high) >> 1;
-    if (pairOfSpot(index, index.spots[middle] ?? 0) < pair) low = middle + 1;
+    if (pairAtSpot(index, index.spots[middle] ?? 0) < pair) low = middle + 1;
     else high = middle;
   }
   return low;
@@ -87,7 +87,7 @@ export function unpackSpot(spot: number): { needle: number; position: number } {
   return { needle: spot >> POSITION_BITS, position: spot & ((1 << POSITION_BITS) - 1) };
 }
 
-export function pairOfSpot(packed: PackedNeedles, spot: number): number {
+export function pairAtSpot(packed: PackedNeedles, spot: number): number {
   return pairAt(packed, spot >> POSITION_BITS, spot & ((1 << POSITION_BITS) - 1));
 }
 

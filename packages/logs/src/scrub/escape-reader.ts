@@ -132,7 +132,7 @@ export class EscapeReader {
     let value = 0;
     for (let position = at; position < at + digits; position++) {
       if (position >= this.#limit) return 'open';
-      const digit = digitOf(this.#bytes[position] ?? 0);
+      const digit = hexDigit(this.#bytes[position] ?? 0);
       if (digit < 0 || digit >= base) return 'none';
       value = value * base + digit;
     }
@@ -160,7 +160,7 @@ function isWord(code: number): boolean {
   return (lower >= 0x61 && lower <= 0x7a) || (code >= 0x30 && code <= 0x39) || code === 0x5f;
 }
 
-function digitOf(code: number): number {
+function hexDigit(code: number): number {
   if (code >= 0x30 && code <= 0x39) return code - 0x30;
   const lower = code | 0x20;
   return lower >= 0x61 && lower <= 0x66 ? lower - 0x57 : -1;

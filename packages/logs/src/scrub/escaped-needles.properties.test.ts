@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { formsOf } from './needle-forms.ts';
+import { needleForms } from './needle-forms.ts';
 import { buildNeedleTable } from './needle-table.ts';
 import { ScrubFeed } from './scrub-feed.ts';
 import { Scrubber } from './scrubber.ts';
@@ -22,13 +22,13 @@ const secrets = fc.oneof(
 /** What stands around it may look like a part of it, or of an escape. */
 const around = fc.string({ unit: fc.constantFrom('a', '/', '=', 'u', '2', ' ', '"', ':', 'F'), maxLength: 12 });
 
-function scrubberOf(needles: readonly Buffer[]): Scrubber {
+function createScrubber(needles: readonly Buffer[]): Scrubber {
   return new Scrubber({ id: '', table: buildNeedleTable(needles), patterns: [] });
 }
 
 function scrubbed(secret: string, text: string): string {
   const bytes = Buffer.from(text);
-  scrubberOf(formsOf(secret)).mask(bytes);
+  createScrubber(needleForms(secret)).mask(bytes);
   return bytes.toString();
 }
 
@@ -120,7 +120,7 @@ const pieces = fc.oneof(
 const cases = fc
   .uniqueArray(fc.string({ unit: signs, minLength: 6, maxLength: 9 }), { minLength: 1, maxLength: 4 })
   .chain((texts) => {
-    const needles = [...new Map(texts.flatMap(formsOf).map((form) => [form.toString('latin1'), form])).values()];
+    const needles = [...new Map(texts.flatMap(needleForms).map((form) => [form.toString('latin1'), form])).values()];
     const planted = fc
       .tuple(fc.constantFrom(...texts), fc.array(fc.nat(3), { maxLength: 6 }), fc.nat(40), fc.boolean())
       .map(([text, choice, cut, isHead]) => {
@@ -141,7 +141,7 @@ describe('escapes', () => {
     fc.assert(
       fc.property(cases, ({ needles, text }) => {
         const masked = Buffer.from(text);
-        scrubberOf(needles).mask(masked);
+        createScrubber(needles).mask(masked);
         expect(masked.toString('latin1')).toBe(slowScrub(text, needles).toString('latin1'));
       }),
       { numRuns: 5 * NUM_RUNS },
@@ -151,7 +151,7 @@ describe('escapes', () => {
   test('make no difference to how a text is cut into pieces', () => {
     fc.assert(
       fc.property(cases, fc.array(fc.integer({ min: 1, max: 30 })), ({ needles, text }, lengths) => {
-        const scrubber = scrubberOf(needles);
+        const scrubber = createScrubber(needles);
         const feed = new ScrubFeed(() => scrubber);
         const passed: Buffer[] = [];
         let at = 0;
@@ -169,7 +169,7 @@ describe('escapes', () => {
   test('make no difference to a part that is read with what stands around it', () => {
     fc.assert(
       fc.property(cases, fc.nat(), fc.nat(40), ({ needles, text }, at, length) => {
-        const scrubber = scrubberOf(needles);
+        const scrubber = createScrubber(needles);
         const start = at % (text.length + 1);
         const end = Math.min(start + length, text.length);
         const first = Math.max(0, start - scrubber.leftBytes);
@@ -185,7 +185,7 @@ describe('escapes', () => {
   test('of a text that is still written show no more than two bytes of a secret', () => {
     fc.assert(
       fc.property(cases, ({ needles, text }) => {
-        const scrubber = scrubberOf(needles);
+        const scrubber = createScrubber(needles);
         const known = slowScrub(text, needles);
         for (let length = 0; length <= text.length; length++) {
           const seen = Buffer.from(text.subarray(0, length));
@@ -206,14 +206,14 @@ describe('escapes', () => {
       ).join(''),
     );
     const masked = Buffer.from(text);
-    expect(scrubberOf(formsOf('a"b/c d&e=é')).mask(masked)).toBe(false);
+    expect(createScrubber(needleForms('a"b/c d&e=é')).mask(masked)).toBe(false);
     expect(masked.equals(text)).toBe(true);
   });
 
   test('that were made to be read in very many ways are masked without trying each', () => {
     const needle = '%25'.repeat(21);
     const text = Buffer.from(`${'%25'.repeat(20_000)} and more\n`);
-    scrubberOf(formsOf(needle)).mask(text);
+    createScrubber(needleForms(needle)).mask(text);
     expect(text.includes('%25')).toBe(false);
     // It was not looked through to its end: nothing of the rest is shown, be it a secret or not.
     expect(text.includes('and more')).toBe(false);

@@ -1,4 +1,4 @@
-import { firstSpot, hasPair, pairOfSpot, unpackSpot } from './escape-index.ts';
+import { firstSpot, hasPair, pairAtSpot, unpackSpot } from './escape-index.ts';
 import { EscapeReader, isIntroducer, MAX_BYTES_PER_BYTE, MAX_DEPTH } from './escape-reader.ts';
 import { MAX_NEEDLE_BYTES } from './needle-forms.ts';
 import type { NeedleTable } from './needle-table.ts';
@@ -105,7 +105,7 @@ export class EscapedNeedles {
     if (!hasPair(table, pair)) return;
     for (let index = firstSpot(table, pair); index < table.spots.length; index++) {
       const spot = table.spots[index] ?? 0;
-      if (pairOfSpot(table, spot) !== pair) return;
+      if (pairAtSpot(table, spot) !== pair) return;
       const { needle, position } = unpackSpot(spot);
       const start = at - position;
       if (start < 0 || !this.#isPlain(needle, position, start)) continue;

@@ -4,17 +4,17 @@ import { gunzipSync, gzipSync } from 'node:zlib';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { LogDir } from '../log-dir.ts';
-import { BLOCK_BYTES } from '../scan/blocks.ts';
+import { BLOCK_BYTES } from '../scan/block/blocks.ts';
 import { eventually } from '../testing/eventually.ts';
 import { openDir, tempDir } from '../testing/temp-dir.ts';
 import type { FollowItem, RecordFilter, SearchItem, SearchQuery } from '../types.ts';
-import { formsOf } from './needle-forms.ts';
+import { needleForms } from './needle-forms.ts';
 import { Scrubbing } from './scrubbing.ts';
 import { ENCODERS } from './testing/encoders.ts';
 import { slowScrub } from './testing/slow-scrub.ts';
 
 const SECRET = 'hunter2/ä&"x y';
-const NEEDLES = formsOf(SECRET);
+const NEEDLES = needleForms(SECRET);
 const FORMS = [...new Set([...ENCODERS.map(({ encode }) => encode(SECRET)), ...NEEDLES.map(String)])];
 
 function scrubbedDir(values: readonly string[] = [SECRET]): { dir: string; logs: LogDir; scrubbing: Scrubbing } {
@@ -66,7 +66,7 @@ async function search(logs: LogDir, query: Partial<SearchQuery>): Promise<Search
   return items;
 }
 
-function recordsOf(items: readonly (SearchItem | FollowItem)[]) {
+function onlyRecords(items: readonly (SearchItem | FollowItem)[]) {
   return items.filter((item) => item.type === 'record');
 }
 
@@ -87,7 +87,7 @@ test('every form of a secret is masked with as many bytes as it has, in plain an
   expect(FORMS.length).toBeGreaterThan(15);
   for (const name of ['a.log', 'a.log.1.gz']) {
     expect((await view(logs, name, 10_000_000)).toString()).toBe(expected);
-    const records = recordsOf(await search(logs, { file: name }));
+    const records = onlyRecords(await search(logs, { file: name }));
     expect(records.map((record) => `${record.raw}\n`).join('')).toBe(expected);
     expectNoSecret(await logs.digest({ file: name, limit: 100 }));
   }
@@ -133,7 +133,7 @@ test('a secret across the borders of chunks and blocks is masked', async () => {
   const expected = slowScrub(text, NEEDLES);
   for (const name of ['a.log', 'b.log.gz']) {
     expect((await view(logs, name, text.length)).equals(expected)).toBe(true);
-    expectNoSecret(recordsOf(await search(logs, { file: name, terms: ['*****'] })));
+    expectNoSecret(onlyRecords(await search(logs, { file: name, terms: ['*****'] })));
   }
   expect((await raw(logs, 'a.log', 0, text.length)).equals(expected)).toBe(true);
 });
@@ -143,12 +143,12 @@ test('who looks for a secret finds nothing, who looks for the mask finds it', as
   writeFileSync(join(dir, 'a.log'), line(1, 'password=correct-horse') + line(2, 'password=wrong'));
   const filters: RecordFilter[] = [{ terms: ['correct-horse'] }, { terms: ['rrect'] }, { regex: 'correct.*' }];
   for (const filter of filters) {
-    expect(recordsOf(await search(logs, filter))).toEqual([]);
+    expect(onlyRecords(await search(logs, filter))).toEqual([]);
     const { buckets } = await logs.histogram({ ...filter, buckets: 10 });
     expect(buckets).toEqual([]);
   }
-  expect(recordsOf(await search(logs, { terms: ['password=*************'] }))).toHaveLength(1);
-  expect(recordsOf(await search(logs, { excluded: ['horse'] }))).toHaveLength(2);
+  expect(onlyRecords(await search(logs, { terms: ['password=*************'] }))).toHaveLength(1);
+  expect(onlyRecords(await search(logs, { excluded: ['horse'] }))).toHaveLength(2);
 });
 
 test('a compressed file that holds a secret is not given as it is; one that holds none is', async () => {
@@ -196,7 +196,7 @@ describe('a growing file', () => {
       appendFileSync(file, sign);
       expect((await view(logs, 'a.log', 100)).toString()).toMatch(/^password=(co?|\*{3,13})$/);
       expect((await raw(logs, 'a.log', 9, 100)).toString()).toMatch(/^(co?|\*{3,13})$/);
-      expect(recordsOf(await search(logs, { file: 'a.log' }))[0]?.raw).toMatch(/^password=(co?|\*{3,13})$/);
+      expect(onlyRecords(await search(logs, { file: 'a.log' }))[0]?.raw).toMatch(/^password=(co?|\*{3,13})$/);
     }
   });
 
@@ -210,7 +210,7 @@ describe('a growing file', () => {
     const done = (async () => {
       for await (const batch of follow) items.push(...batch);
     })();
-    const texts = () => recordsOf(items).map((record) => record.raw ?? '');
+    const texts = () => onlyRecords(items).map((record) => record.raw ?? '');
     await eventually(() => expect(texts()).toHaveLength(1));
     const second = line(2, 'password=correct-horse, corrected');
     for (let at = 0; at < second.length; at += 3) {
@@ -246,16 +246,16 @@ describe('a secret that becomes known later', () => {
       for await (const batch of follow) first.push(...batch);
     })();
     appendFileSync(file, line(1, 'with a new-password in it'));
-    await eventually(() => expect(recordsOf(first)).toHaveLength(1));
+    await eventually(() => expect(onlyRecords(first)).toHaveLength(1));
     expect(scrubbing.add(['new-password'])).toBe(0);
-    const cursor = recordsOf(first)[0]?.cursor ?? '';
+    const cursor = onlyRecords(first)[0]?.cursor ?? '';
     const again = logs.follow({ start: { back: 1 }, raw: true }, { signal: abort.signal });
     const seen: FollowItem[] = [];
     for await (const batch of again) {
       seen.push(...batch);
-      if (recordsOf(seen).length > 0) break;
+      if (onlyRecords(seen).length > 0) break;
     }
-    expect(recordsOf(seen)[0]?.raw).toContain('with a ************ in it');
+    expect(onlyRecords(seen)[0]?.raw).toContain('with a ************ in it');
     abort.abort();
     await done;
     expectNoSecret(await view(logs, 'a.log', 1000));
@@ -269,9 +269,9 @@ describe('a secret that becomes known later', () => {
       line(index, index === 3000 ? 'late-secret' : `n ${index}`),
     );
     writeFileSync(join(dir, 'a.log'), lines.join(''));
-    const before = recordsOf(await search(logs, {}));
+    const before = onlyRecords(await search(logs, {}));
     scrubbing.add(['late-secret']);
-    const found = recordsOf(await search(logs, { start: { record: before[2999]?.cursor ?? '' }, limit: 2 }));
+    const found = onlyRecords(await search(logs, { start: { record: before[2999]?.cursor ?? '' }, limit: 2 }));
     expect(found[0]?.offset).toBe(before[2999]?.offset);
     expect(found[1]?.raw).toContain('***********');
   });
@@ -279,7 +279,7 @@ describe('a secret that becomes known later', () => {
 
 test('what is read in any way is the same scrubbed text', async () => {
   const { dir, logs } = scrubbedDir(['aabbaab', 'abcabcabc', 'secret with blanks']);
-  const needles = ['aabbaab', 'abcabcabc', 'secret with blanks'].flatMap(formsOf);
+  const needles = ['aabbaab', 'abcabcabc', 'secret with blanks'].flatMap(needleForms);
   const piece = fc.constantFrom('aabb', 'aab', 'abc', '\n', 'secret ', 'with blanks', 'YWFiYmFhYg', 'x', '%20', '+');
   let count = 0;
   await fc.assert(
@@ -297,7 +297,7 @@ test('what is read in any way is the same scrubbed text', async () => {
         expect((await view(logs, `${name}.gz`, 10_000)).toString()).toBe(expected);
         expect((await raw(logs, name, at, at + length)).toString()).toBe(expected.slice(at, at + length));
         for (const file of [name, `${name}.gz`]) {
-          const records = recordsOf(await search(logs, { file }));
+          const records = onlyRecords(await search(logs, { file }));
           expect(
             records
               .map((record) => record.raw)

@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { formsOf, MAX_NEEDLE_BYTES, MIN_NEEDLE_BYTES } from './needle-forms.ts';
+import { MAX_NEEDLE_BYTES, MIN_NEEDLE_BYTES, needleForms } from './needle-forms.ts';
 import { Scrubbing } from './scrubbing.ts';
 
 function texts(value: string): string[] {
-  return formsOf(value).map((form) => form.toString());
+  return needleForms(value).map((form) => form.toString());
 }
 
 /** Whether the text, scrubbed, still has what is left of the value in a row. */
@@ -82,7 +82,7 @@ describe('the forms of a secret', () => {
   test('none is longer than needles may be, and none of a short value is looked for', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary', maxLength: 300 }), (value) => {
-        for (const form of formsOf(value)) {
+        for (const form of needleForms(value)) {
           expect(form.length).toBeLessThanOrEqual(MAX_NEEDLE_BYTES);
           expect(form.length).toBeGreaterThanOrEqual(MIN_NEEDLE_BYTES);
           // One with line ends is recognised where they are escaped.

@@ -9,10 +9,10 @@ export const MAX_NEEDLE_BYTES = 64;
  * is a part of. Each is recognised with any of its signs escaped, too (`EscapedNeedles`): one with line ends only so.
  * None is longer than `MAX_NEEDLE_BYTES`.
  */
-export function formsOf(value: string): Buffer[] {
+export function needleForms(value: string): Buffer[] {
   if (Buffer.byteLength(value) < MIN_NEEDLE_BYTES) return [];
-  const texts = new Set([value, ...linesOf(value), ...base64Forms(Buffer.from(value))]);
-  return [...texts].flatMap((text) => piecesOf(Buffer.from(text)));
+  const texts = new Set([value, ...splitLines(value), ...base64Forms(Buffer.from(value))]);
+  return [...texts].flatMap((text) => splitPieces(Buffer.from(text)));
 }
 
 /** A text in base64 looks different by how many bytes stand before it; signs that hold bits of those are left out. */
@@ -27,7 +27,7 @@ function base64Forms(bytes: Buffer): string[] {
 }
 
 /** A value of several lines is written line by line. The first and last line of every PEM text are the same. */
-function linesOf(text: string): string[] {
+function splitLines(text: string): string[] {
   if (!/[\r\n]/.test(text)) return [text];
   return text
     .split(/[\r\n]+/)
@@ -35,7 +35,7 @@ function linesOf(text: string): string[] {
     .filter((line) => !line.startsWith('-----'));
 }
 
-function piecesOf(bytes: Buffer): Buffer[] {
+function splitPieces(bytes: Buffer): Buffer[] {
   if (bytes.length < MIN_NEEDLE_BYTES) return [];
   const pieces: Buffer[] = [];
   let start = 0;

@@ -1,7 +1,7 @@
 import { GramKernel } from '../kernel/gram-kernel.ts';
 import { MAX_BYTES_PER_BYTE } from './escape-reader.ts';
 import { EscapedNeedles } from './escaped-needles.ts';
-import { CANDIDATE_INTS, GRAM_BYTES, hashOf, type NeedleTable } from './needle-table.ts';
+import { CANDIDATE_INTS, GRAM_BYTES, gramHash, type NeedleTable } from './needle-table.ts';
 import type { Ranges } from './ranges.ts';
 
 const LINE_FEED = 10;
@@ -36,7 +36,7 @@ export class NeedleSearch {
     let escaped: EscapedNeedles | undefined;
     for (let from = 0; from < end; from += stride) {
       const isLast = from + stride >= end;
-      const count = kernel.look(bytes, { from, to: isLast ? end : from + stride, step });
+      const count = kernel.findGrams(bytes, { from, to: isLast ? end : from + stride, step });
       for (let hit = 0; hit < count; hit++) this.#lookUp(bytes, from + (hits[hit] ?? 0), found);
       const escapes = kernel.escapes(bytes, { from, to: isLast ? bytes.length : from + stride });
       if (escapes > 0) escaped ??= new EscapedNeedles(this.#table, bytes);
@@ -78,7 +78,7 @@ export class NeedleSearch {
     const gram = (bytes[position] ?? 0) | ((bytes[position + 1] ?? 0) << 8) | ((bytes[position + 2] ?? 0) << 16);
     const { slots, candidates } = this.#table;
     const mask = slots.length / 2 - 1;
-    let slot = hashOf(gram) & mask;
+    let slot = gramHash(gram) & mask;
     while (slots[2 * slot] !== gram + 1) {
       if (slots[2 * slot] === 0) return;
       slot = (slot + 1) & mask;
@@ -87,7 +87,7 @@ export class NeedleSearch {
     while (true) {
       const needle = candidates[candidate] ?? 0;
       const start = position - (candidates[candidate + 1] ?? 0);
-      const length = this.#lengthOf(needle);
+      const length = this.#needleLength(needle);
       if (start >= 0 && start + length <= bytes.length && this.#equals(bytes, start, needle, length)) {
         found.add(start, start + length);
       }
@@ -96,7 +96,7 @@ export class NeedleSearch {
     }
   }
 
-  #lengthOf(needle: number): number {
+  #needleLength(needle: number): number {
     const { starts } = this.#table;
     return (starts[needle + 1] ?? 0) - (starts[needle] ?? 0);
   }

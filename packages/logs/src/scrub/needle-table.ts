@@ -1,5 +1,5 @@
 import type { GramTables } from '../kernel/gram-kernel.ts';
-import { rarityOf } from '../kernel/needle.ts';
+import { byteRarity } from '../kernel/needle.ts';
 import { buildEscapeIndex, type EscapeIndex, holdsLineEnd } from './escape-index.ts';
 import { MAX_NEEDLE_BYTES, MIN_NEEDLE_BYTES } from './needle-forms.ts';
 
@@ -39,11 +39,11 @@ export interface NeedleTable extends GramTables, EscapeIndex {
   byFirst: Int32Array;
 }
 
-export function hashOf(gram: number): number {
+export function gramHash(gram: number): number {
   return Math.imul(gram, MULTIPLIER) >>> 16;
 }
 
-function tagOf(gram: number): number {
+function gramTag(gram: number): number {
   return Math.imul(gram, TAG_MULTIPLIER) >>> 29;
 }
 
@@ -61,11 +61,11 @@ export function buildNeedleTable(given: readonly Buffer[]): NeedleTable {
   const candidates = new Int32Array(shared(4 * CANDIDATE_INTS * needles.length * step));
   let used = 0;
   for (const [gram, found] of byGram) {
-    const hash = hashOf(gram);
-    grams[hash] = (grams[hash] ?? 0) | (1 << tagOf(gram));
+    const hash = gramHash(gram);
+    grams[hash] = (grams[hash] ?? 0) | (1 << gramTag(gram));
     insert(slots, gram, used);
-    found.forEach(({ needle, place }, index) => {
-      candidates.set([needle, place, index + 1 < found.length ? 1 : 0], used);
+    found.forEach(({ needle, offset }, index) => {
+      candidates.set([needle, offset, index + 1 < found.length ? 1 : 0], used);
       used += CANDIDATE_INTS;
     });
   }
@@ -77,10 +77,10 @@ export function buildNeedleTable(given: readonly Buffer[]): NeedleTable {
   });
   const longest = Math.max(...lengths);
   const index = buildEscapeIndex(needles, { starts, bytes });
-  return { step, longest, grams, slots, candidates, starts, bytes, byFirst: firstsOf(needles), ...index };
+  return { step, longest, grams, slots, candidates, starts, bytes, byFirst: needlesByFirst(needles), ...index };
 }
 
-type ByGram = Map<number, { needle: number; place: number }[]>;
+type ByGram = Map<number, { needle: number; offset: number }[]>;
 
 /** The window of a needle is where it has least in common with the others, then where ordinary text has least with it. */
 function chooseGrams(needles: readonly Buffer[], step: number): ByGram {
@@ -90,15 +90,16 @@ function chooseGrams(needles: readonly Buffer[], step: number): ByGram {
     let best = { start: 0, cost: Infinity };
     for (let start = 0; start + step + GRAM_BYTES - 1 <= bytes.length; start++) {
       let cost = 0;
-      for (let place = start; place < start + step; place++) {
-        cost += MAX_NEEDLE_BYTES * 1000 * (byGram.get(gramAt(bytes, place))?.length ?? 0) - rarityOf(bytes[place] ?? 0);
+      for (let offset = start; offset < start + step; offset++) {
+        cost +=
+          MAX_NEEDLE_BYTES * 1000 * (byGram.get(gramAt(bytes, offset))?.length ?? 0) - byteRarity(bytes[offset] ?? 0);
       }
       if (cost < best.cost) best = { start, cost };
     }
-    for (let place = best.start; place < best.start + step; place++) {
-      const gram = gramAt(bytes, place);
+    for (let offset = best.start; offset < best.start + step; offset++) {
+      const gram = gramAt(bytes, offset);
       const found = byGram.get(gram) ?? [];
-      found.push({ needle, place });
+      found.push({ needle, offset });
       byGram.set(gram, found);
     }
   }
@@ -111,13 +112,13 @@ function gramAt(bytes: Uint8Array, at: number): number {
 
 function insert(slots: Int32Array, gram: number, candidate: number): void {
   const mask = slots.length / 2 - 1;
-  let slot = hashOf(gram) & mask;
+  let slot = gramHash(gram) & mask;
   while (slots[2 * slot] !== 0) slot = (slot + 1) & mask;
   slots[2 * slot] = gram + 1;
   slots[2 * slot + 1] = candidate;
 }
 
-function firstsOf(needles: readonly Buffer[]): Int32Array {
+function needlesByFirst(needles: readonly Buffer[]): Int32Array {
   const byFirst = new Int32Array(shared(4 * 257));
   let needle = 0;
   for (let byte = 0; byte <= 256; byte++) {

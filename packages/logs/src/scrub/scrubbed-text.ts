@@ -1,4 +1,4 @@
-import type { TextReader } from '../scan/text-reader.ts';
+import type { TextReader } from '../scan/block/text-reader.ts';
 import type { HashedParts } from './clean-parts.ts';
 import type { CleanText } from './clean-ranges.ts';
 import type { Scrubber } from './scrubber.ts';
@@ -103,7 +103,7 @@ export class ScrubbedText implements TextReader {
     const range = { from: part.position - start, to: Math.min(part.stop - start, bytes.length) };
     const atEnd = start + bytes.length >= this.sizeBytes;
     const { hashed } = this.#options;
-    const hash = atEnd ? undefined : hashed?.hashOf(bytes);
+    const hash = atEnd ? undefined : hashed?.hash(bytes);
     if (hash !== undefined && hashed?.has(start, hash)) {
       this.#hadSecrets = false;
       return range;

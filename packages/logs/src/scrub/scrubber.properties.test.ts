@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { formsOf } from './needle-forms.ts';
+import { needleForms } from './needle-forms.ts';
 import { buildNeedleTable } from './needle-table.ts';
 import { ScrubFeed } from './scrub-feed.ts';
 import { Scrubber } from './scrubber.ts';
@@ -37,7 +37,7 @@ function distinct(needles: readonly Buffer[]): Buffer[] {
   return [...new Map(needles.map((needle) => [needle.toString('latin1'), needle])).values()];
 }
 
-function scrubberOf(needles: readonly Buffer[]): Scrubber {
+function createScrubber(needles: readonly Buffer[]): Scrubber {
   return new Scrubber({ id: '', table: buildNeedleTable(needles), patterns: [] });
 }
 
@@ -47,7 +47,7 @@ describe('a scrubber', () => {
       fc.property(cases, ({ needles, text, lead }) => {
         const memory = Buffer.concat([Buffer.alloc(lead, 'a'), text, Buffer.alloc(7, 'b')]);
         const bytes = memory.subarray(lead, lead + text.length);
-        scrubberOf(needles).mask(bytes, { atEnd: true });
+        createScrubber(needles).mask(bytes, { atEnd: true });
         expect(bytes.toString('latin1')).toBe(slowScrub(text, needles).toString('latin1'));
         expect(memory.subarray(0, lead).toString()).toBe('a'.repeat(lead));
         expect(memory.subarray(lead + text.length).toString()).toBe('b'.repeat(7));
@@ -58,7 +58,7 @@ describe('a scrubber', () => {
   test('tells of every part, from what stands around it, what it tells of the whole', () => {
     fc.assert(
       fc.property(cases, fc.nat(), fc.nat(100), ({ needles, text }, at, length) => {
-        const scrubber = scrubberOf(needles);
+        const scrubber = createScrubber(needles);
         const start = Math.min(at, text.length) % (text.length + 1);
         const end = Math.min(start + length, text.length);
         const first = Math.max(0, start - scrubber.leftBytes);
@@ -77,7 +77,7 @@ describe('a scrubber', () => {
   test('tells the same of a text that comes in pieces', () => {
     fc.assert(
       fc.property(cases, fc.array(fc.integer({ min: 1, max: 40 })), ({ needles, text }, lengths) => {
-        const scrubber = scrubberOf(needles);
+        const scrubber = createScrubber(needles);
         const feed = new ScrubFeed(() => scrubber);
         const told: Buffer[] = [];
         let at = 0;
@@ -94,7 +94,7 @@ describe('a scrubber', () => {
   test('never tells of the beginning of a secret more than two bytes, however the text grows', () => {
     fc.assert(
       fc.property(cases, ({ needles, text }) => {
-        const scrubber = scrubberOf(needles);
+        const scrubber = createScrubber(needles);
         const known = slowScrub(text, needles);
         for (let length = 0; length <= text.length; length++) {
           const seen = Buffer.from(text.subarray(0, length));
@@ -125,7 +125,7 @@ describe('a scrubber', () => {
         }
         const memory = Buffer.concat([Buffer.alloc(lead), text]);
         const bytes = memory.subarray(lead);
-        scrubberOf(needles).mask(bytes, { atEnd: true });
+        createScrubber(needles).mask(bytes, { atEnd: true });
         expect(bytes.equals(slowScrub(text, needles))).toBe(true);
       }),
       { numRuns: 60 },
@@ -135,7 +135,7 @@ describe('a scrubber', () => {
   test('finds a secret at every position of the border between two parts', () => {
     for (const length of [6, 7, 8, 12, 16, 33, 64]) {
       const needle = Buffer.from('Zq7'.padEnd(length, 'xY9')).subarray(0, length);
-      const scrubber = scrubberOf([needle]);
+      const scrubber = createScrubber([needle]);
       for (let at = 65_536 - 2 * length - 40; at <= 65_536 + 4; at++) {
         const bytes = Buffer.alloc(70_000, '.');
         needle.copy(bytes, at);
@@ -153,7 +153,7 @@ describe('a scrubber', () => {
         const needles = distinct(some.map((each) => Buffer.from(each)));
         const text = Buffer.concat([...needles, Buffer.from(noise), ...needles.reverse(), Buffer.from('\n')]);
         const masked = Buffer.from(text);
-        scrubberOf(needles).mask(masked, { atEnd: true });
+        createScrubber(needles).mask(masked, { atEnd: true });
         expect(masked.equals(slowScrub(text, needles))).toBe(true);
       }),
     );
@@ -165,7 +165,7 @@ describe('a scrubber', () => {
     );
     const text = Buffer.from('a hunter2-hunter2-and-more-of-it, hunter2-hunt, unter2-hunter, r2-and-mor\n');
     const masked = Buffer.from(text);
-    scrubberOf(needles).mask(masked);
+    createScrubber(needles).mask(masked);
     expect(masked.toString()).toBe(slowScrub(text, needles).toString());
     expect(masked.toString()).toBe(`a ${'*'.repeat(30)}, ${'*'.repeat(12)}, unter${'*'.repeat(6)}er, r2-and-mor\n`);
   });
@@ -175,11 +175,11 @@ describe('a scrubber', () => {
       const random = createHash('sha256').update(`secret ${index}`).digest('base64');
       return random.slice(0, 8 + (index % 24));
     });
-    const needles = distinct(secrets.flatMap((secret) => formsOf(secret)));
+    const needles = distinct(secrets.flatMap((secret) => needleForms(secret)));
     const pieces = needles.map((needle, index) => Buffer.concat([needle, Buffer.from(` ordinary text ${index}\n`)]));
     const text = Buffer.concat(pieces);
     const masked = Buffer.from(text);
-    scrubberOf(needles).mask(masked);
+    createScrubber(needles).mask(masked);
     expect(needles.some((needle) => masked.includes(needle))).toBe(false);
     expect(masked.toString().replace(/^\S*\*\S* /gm, '')).toBe(
       needles.map((_, index) => `ordinary text ${index}\n`).join(''),

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { formsOf } from './needle-forms.ts';
+import { needleForms } from './needle-forms.ts';
 import { buildNeedleTable } from './needle-table.ts';
 import type { PatternName } from './patterns.ts';
 import { Scrubber } from './scrubber.ts';
@@ -69,10 +69,10 @@ export class Scrubbing {
     const kept = [...this.#values].filter((value) => !given.includes(value));
     const needles = new Map<string, Buffer>();
     const inherited = this.#parent ? [...this.#parent.#values] : [];
-    for (const form of inherited.flatMap(formsOf)) needles.set(form.toString('latin1'), form);
+    for (const form of inherited.flatMap(needleForms)) needles.set(form.toString('latin1'), form);
     const taken = new Set<string>();
     for (const value of [...given, ...kept.reverse()]) {
-      const fresh = formsOf(value).filter((form) => !needles.has(form.toString('latin1')));
+      const fresh = needleForms(value).filter((form) => !needles.has(form.toString('latin1')));
       if (needles.size + fresh.length > MAX_NEEDLES) break;
       for (const form of fresh) needles.set(form.toString('latin1'), form);
       taken.add(value);

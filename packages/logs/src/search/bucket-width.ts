@@ -15,14 +15,14 @@ const WIDTHS = [
 /** Buckets of one answer, whatever was asked for. */
 const MAX_BUCKETS = 10_000;
 
-export interface WidthWish {
+export interface BucketOptions {
   spanMs: number;
   /** Asked for; made wider where it would give too many buckets. */
   bucketMs: number | undefined;
   buckets: number;
 }
 
-export function bucketWidth({ spanMs, bucketMs, buckets }: WidthWish): number {
+export function bucketWidth({ spanMs, bucketMs, buckets }: BucketOptions): number {
   const least = bucketMs === undefined ? spanMs / buckets : Math.max(bucketMs, spanMs / MAX_BUCKETS);
   if (bucketMs !== undefined && least <= bucketMs) return bucketMs;
   return WIDTHS.find((width) => width >= least) ?? Math.ceil(least / DAY) * DAY;

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
-import { fill } from '../testing/ask.ts';
+import { fillQuery } from '../testing/run-search.ts';
 import { openDir, tempDir } from '../testing/temp-dir.ts';
 import type { SearchItem } from '../types.ts';
 
@@ -29,7 +29,7 @@ describe('a search that is cancelled', () => {
       const leaving = new AbortController();
       const aborted = turnsLater(turns, leaving);
       const items: SearchItem[] = [];
-      for await (const batch of logs.search(fill({ terms: ['nowhere'] }), { signal: leaving.signal }))
+      for await (const batch of logs.search(fillQuery({ terms: ['nowhere'] }), { signal: leaving.signal }))
         items.push(...batch);
       await aborted;
       expect(items.length).toBe(1);
@@ -55,7 +55,7 @@ describe('a search that is cancelled', () => {
       await aborted;
       for (const { end } of [counted, groups]) expect(['cancelled', 'exhausted']).toContain(end.reason);
     }
-    expect(logs.usage).toMatchObject({ questions: 0, jobs: 0 });
+    expect(logs.usage).toMatchObject({ searches: 0, jobs: 0 });
   });
 });
 

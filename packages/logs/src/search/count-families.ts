@@ -1,12 +1,12 @@
 import type { DigestJob, HistogramJob, JobResults } from '../scan/jobs.ts';
-import { RecordMatcher } from '../scan/record-matcher.ts';
+import { RecordMatcher } from '../scan/match/record-matcher.ts';
 import type { RecordFilter, SearchEnd } from '../types.ts';
-import { coverageOf } from './coverage.ts';
-import { COUNTED_PART_BLOCKS, type FamilyProgress, type FamilyTask, type FilePart } from './file-parts.ts';
-import { duplicatesOf, type OpenFamily } from './open-family.ts';
-import { FIRST_PLACE, LAST_PLACE } from './place.ts';
-import { type PartOutcome, runParts } from './run-parts.ts';
-import type { ScanShop } from './scan-shop.ts';
+import { computeCoverage } from './coverage/coverage.ts';
+import { listDuplicates, type OpenFamily } from './files/open-family.ts';
+import { COUNTED_PART_BLOCKS, type FamilyProgress, type FamilyTask, type FilePart } from './plan/file-parts.ts';
+import { type PartOutcome, runParts } from './plan/run-parts.ts';
+import { FIRST_POSITION, LAST_POSITION } from './position.ts';
+import type { ScanContext } from './scan-context.ts';
 import { ScanTally } from './scan-tally.ts';
 import type { StopReason } from './stop-reason.ts';
 
@@ -27,25 +27,25 @@ interface CountOptions<J extends CountJob> {
 
 /** Scans whole families, oldest first and side by side, so that a count that is cut short is whole up to some time. */
 export class FamilyCount<J extends CountJob> {
-  readonly #shop: ScanShop;
+  readonly #scanContext: ScanContext;
   readonly #families: readonly OpenFamily[];
   readonly #options: CountOptions<J>;
   readonly #tally = new ScanTally();
   readonly #progress: FamilyProgress[];
 
-  constructor(shop: ScanShop, families: readonly OpenFamily[], options: CountOptions<J>) {
-    this.#shop = shop;
+  constructor(scanContext: ScanContext, families: readonly OpenFamily[], options: CountOptions<J>) {
+    this.#scanContext = scanContext;
     this.#families = families;
     this.#options = options;
-    this.#progress = families.map(() => ({ reached: FIRST_PLACE, isComplete: false }));
+    this.#progress = families.map(() => ({ reached: FIRST_POSITION, isComplete: false }));
   }
 
   /** What the scans found, part by part. */
   async *results(): AsyncGenerator<Counted<J>, void, undefined> {
-    const lines = this.#families.map((family, number) => this.#lineOf(family, number));
+    const lines = this.#families.map((family, number) => this.#openStream(family, number));
     try {
       for (;;) {
-        const next = lines.reduce<Line<J> | undefined>((first, line) => {
+        const next = lines.reduce<FamilyStream<J> | undefined>((first, line) => {
           return line.isDone || (first && first.reachedMs <= line.reachedMs) ? first : line;
         }, undefined);
         if (!next) return;
@@ -66,25 +66,29 @@ export class FamilyCount<J extends CountJob> {
     const reason = stop.reason ?? 'exhausted';
     const parts = this.#families.map((family, number) => {
       const progress = this.#progress[number];
-      return { family, from: FIRST_PLACE, to: progress?.isComplete ? LAST_PLACE : (progress?.reached ?? FIRST_PLACE) };
+      return {
+        family,
+        from: FIRST_POSITION,
+        to: progress?.isComplete ? LAST_POSITION : (progress?.reached ?? FIRST_POSITION),
+      };
     });
     const { fromMs, toMs } = filter;
-    const reader = { shop: this.#shop, flag: stop.newSeekFlag() };
+    const reader = { scanContext: this.#scanContext, flag: stop.newSeekFlag() };
     const covered =
       reason === 'cancelled'
         ? null
-        : await stop.unlessCancelled(coverageOf(reader, parts, { fromMs, toMs, tally: this.#tally }));
+        : await stop.unlessCancelled(computeCoverage(reader, parts, { fromMs, toMs, tally: this.#tally }));
     this.#tally.checkUnread();
     const problems = this.#families.flatMap((family) => family.problems);
-    return { ...this.#tally.end({ reason, records, problems, covered }), ...duplicatesOf(this.#families) };
+    return { ...this.#tally.end({ reason, records, problems, covered }), ...listDuplicates(this.#families) };
   }
 
-  #lineOf(family: OpenFamily, number: number): Line<J> {
+  #openStream(family: OpenFamily, number: number): FamilyStream<J> {
     const { filter, stop, takeKnown, jobFor } = this.#options;
     const task: FamilyTask = {
-      shop: this.#shop,
+      scanContext: this.#scanContext,
       family,
-      range: { from: FIRST_PLACE, to: LAST_PLACE },
+      range: { from: FIRST_POSITION, to: LAST_POSITION },
       matcher: new RecordMatcher(filter),
       newestFirst: false,
       flag: stop.newFlag(),
@@ -98,7 +102,7 @@ export class FamilyCount<J extends CountJob> {
 }
 
 /** One family among those that are scanned side by side. */
-interface Line<J extends CountJob> {
+interface FamilyStream<J extends CountJob> {
   family: OpenFamily;
   parts: AsyncGenerator<PartOutcome<J['kind']>, void, undefined>;
   reachedMs: number;

@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { toldOf } from '../testing/ask.ts';
 import { randomDir } from '../testing/random-dir.ts';
 import { BERLIN, logSpec } from '../testing/random-logs.ts';
-import { filterOf, filterSpec } from '../testing/random-queries.ts';
-import { familyRecordsOf, slowDigest, slowHistogram, timedOnly } from '../testing/slow-logs.ts';
+import { filterSpec, toFilter } from '../testing/random-queries.ts';
+import { withoutCursor } from '../testing/run-search.ts';
+import { readFamilyRecords, slowDigest, slowHistogram, timedOnly } from '../testing/slow-logs.ts';
 
 /** `MORE=20 SEED=random` looks for new cases. */
 const MORE = Number(process.env.MORE ?? 1);
@@ -21,9 +21,9 @@ describe('a histogram', () => {
     });
     await fc.assert(
       fc.asyncProperty(specs, fc.array(question, { minLength: 1, maxLength: 4 }), async (logSpecs, questions) => {
-        const records = write(logSpecs).flatMap((family) => timedOnly(familyRecordsOf(family, BERLIN)));
+        const records = write(logSpecs).flatMap((family) => timedOnly(readFamilyRecords(family, BERLIN)));
         for (const { filter: wanted, bucketMs, buckets } of [...questions, ...questions]) {
-          const filter = filterOf(wanted, records);
+          const filter = toFilter(wanted, records);
           const found = await logs.histogram({ ...filter, buckets, ...(bucketMs !== undefined && { bucketMs }) });
           const expected = slowHistogram(records, filter, found.bucketMs);
           expect({ buckets: found.buckets, untimed: found.untimed }).toEqual(expected);
@@ -51,10 +51,10 @@ describe('a digest', () => {
     });
     await fc.assert(
       fc.asyncProperty(specs, fc.array(question, { minLength: 1, maxLength: 3 }), async (logSpecs, questions) => {
-        const records = write(logSpecs).flatMap((family) => timedOnly(familyRecordsOf(family, BERLIN)));
+        const records = write(logSpecs).flatMap((family) => timedOnly(readFamilyRecords(family, BERLIN)));
         for (const { filter: wanted, newSince, onlyNew, limit } of [...questions, ...questions]) {
-          const filter = filterOf(wanted, records);
-          const newSinceMs = filterOf({ from: newSince }, records).fromMs ?? 0;
+          const filter = toFilter(wanted, records);
+          const newSinceMs = toFilter({ from: newSince }, records).fromMs ?? 0;
           const found = await logs.digest({ ...filter, newSinceMs, onlyNew, limit });
           const all = slowDigest(records, filter, newSinceMs);
           const expected = all.filter(({ isNew }) => isNew || !onlyNew);
@@ -71,7 +71,7 @@ describe('a digest', () => {
             JSON.stringify([group.level, group.source, group.shape]);
           const known = new Map(expected.map((group) => [byKey(group), group]));
           for (const { sample, ...group } of found.groups) {
-            expect({ ...group, sample: toldOf(sample) }).toEqual(known.get(byKey(group)));
+            expect({ ...group, sample: withoutCursor(sample) }).toEqual(known.get(byKey(group)));
           }
           expect([found.ungrouped, found.end.reason]).toEqual([0, 'exhausted']);
           expect(found.end.records).toBe(all.reduce((sum, { count }) => sum + count, 0));

@@ -1,9 +1,9 @@
 import type { FoundLines, RecordsJob, RecordsResult } from '../scan/jobs.ts';
 import type { FoundRecord, RecordFilter } from '../types.ts';
-import type { FamilyTask, FilePart } from './file-parts.ts';
-import { noteFailure, partFrom, runParts } from './run-parts.ts';
+import type { FamilyTask, FilePart } from './plan/file-parts.ts';
+import { noteFailure, partFrom, runParts } from './plan/run-parts.ts';
 
-export interface RecordsWish {
+export interface RecordsOptions {
   filter: RecordFilter;
   raw: boolean;
   shownBytes?: number;
@@ -27,21 +27,27 @@ export interface FoundStep {
 }
 
 /** The matching records of a family in order, step by step as they are found. */
-export async function* familyRecords(task: FamilyTask, wish: RecordsWish): AsyncGenerator<FoundStep, void, undefined> {
-  const jobFor = (part: FilePart): RecordsJob => recordsJob(part, task, wish);
+export async function* familyRecords(
+  task: FamilyTask,
+  recordsOptions: RecordsOptions,
+): AsyncGenerator<FoundStep, void, undefined> {
+  const jobFor = (part: FilePart): RecordsJob => recordsJob(part, task, recordsOptions);
   for await (const { part, result } of runParts({ ...task, withPicks: true }, jobFor)) {
-    yield stepOf(part, result, task);
+    yield toStep(part, result, task);
     // One that paused is continued by whoever runs the parts.
     if (!result.stopped) continue;
-    for (let rest = restOf(part, result, task.newestFirst); rest !== undefined && wish.wanted() > 0; ) {
+    for (
+      let rest = remainingPart(part, result, task.newestFirst);
+      rest !== undefined && recordsOptions.wanted() > 0;
+    ) {
       const scanned = rest;
-      const next = await task.shop.pool
+      const next = await task.scanContext.pool
         .run(jobFor(scanned), task.flag)
         .catch((error: unknown) => noteFailure(task, scanned, error));
       if (!next) break;
       task.tally.add(part, next);
-      yield stepOf(part, next, task);
-      rest = restOf(part, next, task.newestFirst);
+      yield toStep(part, next, task);
+      rest = remainingPart(part, next, task.newestFirst);
     }
   }
 }
@@ -49,7 +55,7 @@ export async function* familyRecords(task: FamilyTask, wish: RecordsWish): Async
 function recordsJob(
   part: FilePart,
   { newestFirst }: FamilyTask,
-  { filter, raw, shownBytes, restFrom, wanted }: RecordsWish,
+  { filter, raw, shownBytes, restFrom, wanted }: RecordsOptions,
 ): RecordsJob {
   const { file, runs, picks, startBytes, endBytes, opened } = part;
   return {
@@ -70,14 +76,14 @@ function recordsJob(
 }
 
 /** What is left of a part that stopped at its last record, or paused. */
-function restOf(part: FilePart, result: RecordsResult, newestFirst: boolean): FilePart | undefined {
+function remainingPart(part: FilePart, result: RecordsResult, newestFirst: boolean): FilePart | undefined {
   const { found, stopped, pausedAt } = result;
   const last = found.offsets.at(-1);
   if (stopped && last !== undefined) return partFrom(part, newestFirst ? last : last + 1, newestFirst);
   return pausedAt === undefined ? undefined : partFrom(part, pausedAt, newestFirst);
 }
 
-function stepOf(
+function toStep(
   { number: file }: FilePart,
   { found, reached, stopped }: RecordsResult,
   { newestFirst }: Pick<FamilyTask, 'newestFirst'>,
@@ -90,11 +96,11 @@ function stepOf(
 }
 
 /** The line of a record, its newline included. */
-export function lineOf({ text, ends }: FoundLines, index: number): Buffer {
+export function lineAt({ text, ends }: FoundLines, index: number): Buffer {
   const start = index === 0 ? 0 : (ends[index - 1] ?? 0);
   return Buffer.from(text.buffer, text.byteOffset + start, (ends[index] ?? start) - start);
 }
 
-export function recordOf(line: Buffer): FoundRecord {
+export function parseRecord(line: Buffer): FoundRecord {
   return JSON.parse(line.toString()) as FoundRecord;
 }

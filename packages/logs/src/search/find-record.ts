@@ -1,19 +1,19 @@
 import { HEAD_BYTES, type RecordMark } from '../cursor/cursor.ts';
 import { isMarked } from '../cursor/file-mark.ts';
 import { LogError } from '../log-error.ts';
-import type { OpenFamily } from './open-family.ts';
-import type { OpenFile } from './open-file.ts';
-import type { Place, PlaceFinder } from './place.ts';
+import type { OpenFamily } from './files/open-family.ts';
+import type { OpenFile } from './files/open-file.ts';
+import type { PositionFinder, RecordPosition } from './position.ts';
 
 /**
  * Where the marked record stands now: the file is known by how its text starts, whatever its name has become, and the
  * record by its own first bytes. `undefined` where none of the files has it.
  */
 export async function findRecord(
-  finder: PlaceFinder,
+  finder: PositionFinder,
   family: OpenFamily,
   mark: RecordMark,
-): Promise<Place | undefined> {
+): Promise<RecordPosition | undefined> {
   const numbers = family.files.map((_, index) => index);
   // The name it had is the likeliest.
   numbers.sort((a, b) => Number(family.files[b]?.name === mark.file) - Number(family.files[a]?.name === mark.file));
@@ -29,30 +29,30 @@ export async function findRecord(
  * the truncation of its file. What is left comes before it.
  */
 export async function findShortened(
-  { shop, flag }: PlaceFinder,
+  { scanContext, flag }: PositionFinder,
   family: OpenFamily,
   mark: RecordMark,
-): Promise<Place | undefined> {
+): Promise<RecordPosition | undefined> {
   for (const [file, candidate] of family.files.entries()) {
     if (mark.headBytes === 0 || !isSameHead(candidate, mark)) continue;
-    const { textBytes } = await shop.prepare(candidate, flag, family.problems);
+    const { textBytes } = await scanContext.prepare(candidate, flag, family.problems);
     if (mark.offset + mark.checkBytes > textBytes) return { file, offset: textBytes };
   }
   return undefined;
 }
 
 async function holds(
-  { shop, flag }: PlaceFinder,
+  { scanContext, flag }: PositionFinder,
   file: OpenFile,
   mark: RecordMark,
   family: OpenFamily,
 ): Promise<boolean> {
   if (!isSameHead(file, mark)) return false;
-  const scanFile = await shop.prepare(file, flag, family.problems);
+  const scanFile = await scanContext.prepare(file, flag, family.problems);
   if (mark.offset + mark.checkBytes > scanFile.textBytes) return false;
   if (mark.checkBytes === 0) return true;
   const { offset, checkBytes: bytes, check } = mark;
-  return (await shop.pool.run({ kind: 'check', file: scanFile, offset, bytes }, flag)) === check;
+  return (await scanContext.pool.run({ kind: 'check', file: scanFile, offset, bytes }, flag)) === check;
 }
 
 /** A mark made when the file was shorter than what usually names it is compared with just as much. */

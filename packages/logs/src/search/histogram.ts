@@ -1,27 +1,27 @@
 import { LEVELS_BY_RANK } from '../parse/level.ts';
 import type { BlockSummary, HistogramJob, HistogramResult } from '../scan/jobs.ts';
-import { RecordMatcher } from '../scan/record-matcher.ts';
-import { RANKS } from '../scan/scan-histogram.ts';
+import { RecordMatcher } from '../scan/match/record-matcher.ts';
+import { RANKS } from '../scan/tasks/scan-histogram.ts';
 import type { Histogram, HistogramBucket, HistogramQuery } from '../types.ts';
 import { bucketWidth } from './bucket-width.ts';
 import { FamilyCount } from './count-families.ts';
-import type { FilePart } from './file-parts.ts';
-import { type OpenFamily, releaseFamily } from './open-family.ts';
-import type { ScanShop } from './scan-shop.ts';
-import { type AskOptions, StopReason } from './stop-reason.ts';
-import { timeSpan } from './time-span.ts';
+import { timeSpan } from './coverage/time-span.ts';
+import { type OpenFamily, releaseFamily } from './files/open-family.ts';
+import type { FilePart } from './plan/file-parts.ts';
+import type { ScanContext } from './scan-context.ts';
+import { type SearchOptions, StopReason } from './stop-reason.ts';
 
 /** Counts matching records per bucket of time and level. Takes over the families and releases them. */
 export async function histogram(
-  shop: ScanShop,
+  scanContext: ScanContext,
   families: readonly OpenFamily[],
   query: HistogramQuery,
-  options: AskOptions = {},
+  options: SearchOptions = {},
 ): Promise<Histogram> {
   const stop = new StopReason(options);
   try {
-    await shop.checkRegex(query, stop.newFlag());
-    const bucketMs = await chooseWidth(shop, families, query);
+    await scanContext.checkRegex(query, stop.newFlag());
+    const bucketMs = await chooseWidth(scanContext, families, query);
     const matcher = new RecordMatcher(query);
     const counts = new LevelCounts(bucketMs, matcher);
     const takeKnown =
@@ -29,7 +29,7 @@ export async function histogram(
     const jobFor = ({ file, runs, startBytes, endBytes }: FilePart): HistogramJob => {
       return { kind: 'histogram', file, runs, startBytes, endBytes, filter: query, bucketMs };
     };
-    const count = new FamilyCount(shop, families, { filter: query, stop, takeKnown, jobFor });
+    const count = new FamilyCount(scanContext, families, { filter: query, stop, takeKnown, jobFor });
     for await (const { result } of count.results()) counts.add(result);
     const end = await count.end(counts.total);
     return { bucketMs, buckets: counts.buckets(), untimed: counts.untimed, end };
@@ -40,11 +40,11 @@ export async function histogram(
 }
 
 async function chooseWidth(
-  shop: ScanShop,
+  scanContext: ScanContext,
   families: readonly OpenFamily[],
   { fromMs, toMs, bucketMs, buckets }: HistogramQuery,
 ): Promise<number> {
-  const span = fromMs === undefined || toMs === undefined ? await timeSpan(shop, families) : undefined;
+  const span = fromMs === undefined || toMs === undefined ? await timeSpan(scanContext, families) : undefined;
   const first = fromMs ?? span?.firstMs ?? 0;
   const last = toMs ?? span?.lastMs ?? first;
   return bucketWidth({ spanMs: Math.max(0, last - first), bucketMs, buckets });

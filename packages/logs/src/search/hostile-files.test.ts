@@ -15,10 +15,10 @@ import {
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
-import { BLOCK_BYTES } from '../scan/blocks.ts';
-import { ask, fill } from '../testing/ask.ts';
+import { BLOCK_BYTES } from '../scan/block/blocks.ts';
 import { eventually } from '../testing/eventually.ts';
 import { BERLIN } from '../testing/random-logs.ts';
+import { fillQuery, runSearch } from '../testing/run-search.ts';
 import { openBelow, openDir, tempDir } from '../testing/temp-dir.ts';
 import type { FoundRecord, SearchEnd } from '../types.ts';
 
@@ -64,7 +64,7 @@ describe('a family with a file that is', () => {
   test.each(damages)('%s tells of it, and of the others everything', async (_, middle, sound) => {
     const { logs } = family(middle);
     for (const order of ['oldest', 'newest'] as const) {
-      const { records, end } = await ask(logs, { family: 'a.log', order });
+      const { records, end } = await runSearch(logs, { family: 'a.log', order });
       const told = messages(order === 'oldest' ? records : [...records].reverse());
       expect(told.slice(0, 100)).toEqual(numbered(100, 1));
       expect(told.slice(-100)).toEqual(numbered(100, 3));
@@ -82,7 +82,7 @@ describe('a family with a file that is', () => {
   test('an archive of nothing, or nothing at all, tells the others', async () => {
     for (const middle of [gzipSync(''), Buffer.alloc(0)]) {
       const { logs } = family(middle);
-      const { records, end } = await ask(logs, { family: 'a.log' });
+      const { records, end } = await runSearch(logs, { family: 'a.log' });
       expect(messages(records)).toEqual([...numbered(100, 1), ...numbered(100, 3)]);
       expect(end.problems).toEqual([]);
     }
@@ -104,7 +104,7 @@ describe('a family with a file that is', () => {
   test('gone between the listing and the opening leaves the others', async () => {
     const { dir, logs } = family(Buffer.from(lines(100, 2)), 'a.log.1');
     // Listed as a file, and gone when it is opened.
-    const search = logs.search(fill({ family: 'a.log' }));
+    const search = logs.search(fillQuery({ family: 'a.log' }));
     await logs.list();
     const first = search.next();
     rmSync(join(dir, 'a.log.1'));
@@ -121,7 +121,7 @@ describe('a family with a file that is', () => {
     const { dir, logs } = family(Buffer.from(lines(100, 2)), 'a.log.1');
     rmSync(join(dir, 'a.log.1'));
     symlinkSync('missing', join(dir, 'a.log.1'));
-    const { records } = await ask(logs, { family: 'a.log' });
+    const { records } = await runSearch(logs, { family: 'a.log' });
     expect(messages(records)).toEqual([...numbered(100, 1), ...numbered(100, 3)]);
   });
 });
@@ -139,7 +139,7 @@ describe('a file that becomes shorter while it is scanned', () => {
     const logs = openDir(dir, OPTIONS);
     const told: FoundRecord[] = [];
     let end: SearchEnd | undefined;
-    for await (const batch of logs.search(fill({ family: 'a.log', order, excluded: ['filler'] }))) {
+    for await (const batch of logs.search(fillQuery({ family: 'a.log', order, excluded: ['filler'] }))) {
       for (const item of batch) {
         if (item.type === 'record') told.push(item);
         else end = item;
@@ -159,7 +159,7 @@ describe('a file that becomes shorter while it is scanned', () => {
     writeFileSync(path, lines(150_000, 2));
     const logs = openDir(dir, OPTIONS);
     let end: SearchEnd | undefined;
-    for await (const batch of logs.search(fill({ file: 'a.log', raw: true }))) {
+    for await (const batch of logs.search(fillQuery({ file: 'a.log', raw: true }))) {
       const last = batch.at(-1);
       if (last?.type === 'end') end = last;
       // Parts from here on are so large that they are told in several steps.
@@ -187,24 +187,24 @@ describe('a line of 200 MB', () => {
     const dir = tempDir();
     writeLong(dir);
     const logs = openDir(dir, OPTIONS);
-    const warmUp = await ask(logs, { file: 'a.log', limit: 1 });
+    const warmUp = await runSearch(logs, { file: 'a.log', limit: 1 });
     expect(messages(warmUp.records)).toEqual(['hour 1 line 0']);
     const before = process.memoryUsage.rss();
 
-    const newest = await ask(logs, { file: 'a.log', order: 'newest', limit: 12 });
+    const newest = await runSearch(logs, { file: 'a.log', order: 'newest', limit: 12 });
     expect(messages(newest.records).slice(0, 10)).toEqual(numbered(10, 3).reverse());
     expect(newest.records[10]).toMatchObject({ continued: true });
     expect(newest.records[11]).toMatchObject({ continued: true, bytes: BLOCK_BYTES, cut: true });
 
-    const errors = await ask(logs, { file: 'a.log', minLevel: 'ERROR' });
+    const errors = await runSearch(logs, { file: 'a.log', minLevel: 'ERROR' });
     expect(errors.records).toMatchObject([{ level: 'ERROR', cut: true }]);
 
-    const found = await ask(logs, { file: 'a.log', terms: ['Needle'] });
+    const found = await runSearch(logs, { file: 'a.log', terms: ['Needle'] });
     expect(found.records).toMatchObject([{ continued: true }]);
     const part = found.records[0] as FoundRecord;
     expect(part.bytes).toBeLessThanOrEqual(2 * BLOCK_BYTES);
 
-    const { records } = await ask(logs, { file: 'a.log', regex: 'x needle', order: 'newest' });
+    const { records } = await runSearch(logs, { file: 'a.log', regex: 'x needle', order: 'newest' });
     expect(records.map(({ offset }) => offset)).toEqual([part.offset]);
     expect(process.memoryUsage.rss() - before).toBeLessThan(100 * MIB);
   });
@@ -218,19 +218,19 @@ describe('a file of NULs', () => {
     ftruncateSync(fd, 64 * MIB);
     closeSync(fd);
     const logs = openDir(dir, OPTIONS);
-    const all = await ask(logs, { file: 'a.log', limit: 3 });
+    const all = await runSearch(logs, { file: 'a.log', limit: 3 });
     // Split in the middle of every block.
     expect(all.records.map(({ offset, bytes }) => [offset / BLOCK_BYTES, bytes / BLOCK_BYTES])).toEqual([
       [0, 1.5],
       [1.5, 1],
       [2.5, 1],
     ]);
-    expect((await ask(logs, { file: 'a.log', terms: ['x'] })).records).toEqual([]);
+    expect((await runSearch(logs, { file: 'a.log', terms: ['x'] })).records).toEqual([]);
     expect((await logs.histogram({ file: 'a.log', buckets: 10 })).untimed).toBe((64 * MIB) / BLOCK_BYTES);
     truncateSync(path, 63 * MIB);
     appendFileSync(path, lines(100, 5));
     for (const order of ['newest', 'oldest'] as const) {
-      const behind = await ask(logs, { file: 'a.log', order, limit: 100 });
+      const behind = await runSearch(logs, { file: 'a.log', order, limit: 100 });
       expect(behind.records.every(({ timeMs }) => timeMs !== undefined)).toBe(true);
       const wanted = numbered(100, 5);
       expect(messages(behind.records)).toEqual(order === 'newest' ? wanted.reverse() : wanted);
@@ -247,9 +247,9 @@ describe('a file of NULs', () => {
     closeSync(fd);
     const logs = openDir(dir, OPTIONS);
     const fromMs = Date.parse('2026-06-01T00:00:01Z');
-    const { records } = await ask(logs, { file: 'a.log', fromMs, toMs: fromMs + 100 });
+    const { records } = await runSearch(logs, { file: 'a.log', fromMs, toMs: fromMs + 100 });
     expect(messages(records)).toEqual(numbered(2000, 2).slice(1000, 1100));
-    const { records: first } = await ask(logs, { file: 'a.log', start: { timeMs: fromMs }, limit: 1 });
+    const { records: first } = await runSearch(logs, { file: 'a.log', start: { timeMs: fromMs }, limit: 1 });
     expect(messages(first)).toEqual(['hour 2 line 1000']);
   });
 });
@@ -263,43 +263,43 @@ describe('after every kind of search', () => {
     writeFileSync(join(dir, 'broken.log.gz'), 'no archive');
     const logs = openDir(dir, { ...OPTIONS, workers: 2 });
     const ways: (() => Promise<unknown>)[] = [
-      () => ask(logs, {}),
-      () => ask(logs, { regex: '(' }).catch(() => {}),
-      () => ask(logs, { start: { cursor: 'nonsense' } }).catch(() => {}),
-      () => ask(logs, { family: 'nowhere' }).catch(() => {}),
-      () => ask(logs, { file: 'nowhere' }).catch(() => {}),
+      () => runSearch(logs, {}),
+      () => runSearch(logs, { regex: '(' }).catch(() => {}),
+      () => runSearch(logs, { start: { cursor: 'nonsense' } }).catch(() => {}),
+      () => runSearch(logs, { family: 'nowhere' }).catch(() => {}),
+      () => runSearch(logs, { file: 'nowhere' }).catch(() => {}),
       () => logs.histogram({ buckets: 3, regex: '(' }).catch(() => {}),
       () => logs.digest({ limit: 3, minLevel: 'INFO' }),
       // Begun and left: before the first batch, after it, in the middle.
-      async () => void (await logs.search(fill({})).return()),
+      async () => void (await logs.search(fillQuery({})).return()),
       async () => {
-        const search = logs.search(fill({}));
+        const search = logs.search(fillQuery({}));
         await search.next();
         await search.return();
       },
       async () => {
-        const search = logs.search(fill({ before: 1, after: 1 }));
+        const search = logs.search(fillQuery({ before: 1, after: 1 }));
         for (let turn = 0; turn < 3; turn++) await search.next();
         await search.return();
       },
       async () => {
         const abort = new AbortController();
-        const search = ask(logs, {}, { signal: abort.signal }).catch(() => {});
+        const search = runSearch(logs, {}, { signal: abort.signal }).catch(() => {});
         abort.abort();
         await search;
       },
       async () => {
         const abort = new AbortController();
-        for await (const _ of logs.search(fill({ before: 2 }), { signal: abort.signal })) abort.abort();
+        for await (const _ of logs.search(fillQuery({ before: 2 }), { signal: abort.signal })) abort.abort();
       },
-      () => ask(logs, {}, { budgetMs: 1 }),
+      () => runSearch(logs, {}, { budgetMs: 1 }),
       () => logs.histogram({ buckets: 3 }, { budgetMs: 0 }),
       () => logs.digest({ limit: 3 }, { signal: AbortSignal.timeout(1) }).catch(() => {}),
     ];
     for (let turn = 0; turn < 2; turn++) await Promise.all(ways.map((way) => way()));
-    expect(logs.usage).toMatchObject({ questions: 0, lentBuffers: 0 });
+    expect(logs.usage).toMatchObject({ searches: 0, lentBuffers: 0 });
     await logs.close();
-    expect(logs.usage).toMatchObject({ openFiles: 0, threads: 0, questions: 0 });
+    expect(logs.usage).toMatchObject({ openFiles: 0, threads: 0, searches: 0 });
     await eventually(() => expect(openBelow(dir)).toBe(0));
   });
 });
@@ -314,12 +314,12 @@ describe('a compressed file', () => {
       writeFileSync(join(dir, 'b.log.gz'), gzipSync(lines(200_000, turn + 2), { level: 1 }));
       renameSync(join(dir, 'b.log.gz'), join(dir, 'a.log.gz'));
       const abort = new AbortController();
-      const first = logs.search(fill({ file: 'a.log.gz', limit: 1 }), { signal: abort.signal });
+      const first = logs.search(fillQuery({ file: 'a.log.gz', limit: 1 }), { signal: abort.signal });
       await first.next();
       const left = first.next().catch(() => {});
       await new Promise((resolve) => setImmediate(resolve));
       abort.abort();
-      const second = await ask(logs, { file: 'a.log.gz', limit: 1 });
+      const second = await runSearch(logs, { file: 'a.log.gz', limit: 1 });
       expect(second.records).toHaveLength(1);
       await left;
       await first.return();
@@ -334,7 +334,7 @@ describe('a search that may take only so long', () => {
     const logs = openDir(dir, OPTIONS);
     for (const order of ['oldest', 'newest'] as const) {
       const query = { family: 'a.log', order, terms: ['7'], regex: 'line [0-9]*77' };
-      const whole = await ask(logs, query);
+      const whole = await runSearch(logs, query);
       expect(whole.end.reason).toBe('exhausted');
       const found: FoundRecord[] = [];
       let stops = 0;
@@ -342,7 +342,7 @@ describe('a search that may take only so long', () => {
       let cursor: string | null | undefined;
       while (cursor !== null) {
         const start = cursor === undefined ? {} : { start: { cursor } };
-        const { records, end } = await ask(logs, { ...query, ...start }, { budgetMs });
+        const { records, end } = await runSearch(logs, { ...query, ...start }, { budgetMs });
         found.push(...records);
         if (end.reason === 'time budget') stops++;
         // One that has come nowhere can only be asked again, for longer.
@@ -369,7 +369,7 @@ describe('a search that is aborted', () => {
       { minLevel: 'FATAL' as const },
     ]) {
       const abort = new AbortController();
-      const search = logs.search(fill({ file: 'a.log', ...query }), { signal: abort.signal });
+      const search = logs.search(fillQuery({ file: 'a.log', ...query }), { signal: abort.signal });
       await search.next();
       const rest = (async () => {
         let last: string | undefined;
@@ -378,7 +378,7 @@ describe('a search that is aborted', () => {
       })();
       abort.abort();
       expect(await rest).toBe('end');
-      await eventually(() => expect(logs.usage.questions).toBe(0));
+      await eventually(() => expect(logs.usage.searches).toBe(0));
     }
     expect(logs.usage.lentBuffers).toBe(0);
   });

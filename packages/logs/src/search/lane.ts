@@ -1,12 +1,12 @@
-import { type FoundStep, lineOf, recordOf } from './family-records.ts';
-import type { Place } from './place.ts';
+import { type FoundStep, lineAt, parseRecord } from './family-records.ts';
+import type { RecordPosition } from './position.ts';
 
 export interface LaneOptions {
   newestFirst: boolean;
   /** Where the scan begins, if at a record. */
   cursor: string | undefined;
   /** Where the scan begins. */
-  start: Place;
+  start: RecordPosition;
 }
 
 const NOTHING: FoundStep = {
@@ -22,13 +22,13 @@ export class Lane {
   readonly #steps: AsyncGenerator<FoundStep, void, undefined>;
   readonly #newestFirst: boolean;
   #step = NOTHING;
-  #told = 0;
+  #emitted = 0;
   #boundMs: number;
   /** A cursor, or the line of a record that has one: most are never asked for. */
   #cursor: string | Buffer | undefined;
   #done = false;
   /** Of the steps that were told wholly. */
-  #scannedTo: Place;
+  #scannedTo: RecordPosition;
 
   constructor(steps: AsyncGenerator<FoundStep, void, undefined>, { newestFirst, cursor, start }: LaneOptions) {
     this.#steps = steps;
@@ -44,38 +44,38 @@ export class Lane {
 
   /** Whether the record to be told next is at hand. */
   get hasNext(): boolean {
-    return this.#told < this.#step.found.ends.length;
+    return this.#emitted < this.#step.found.ends.length;
   }
 
   /** Nothing that comes from here is newer (oldest first: older). A record without a time keeps its place. */
   get boundMs(): number {
-    return this.#closer(this.#step.found.times[this.#told]);
+    return this.#closer(this.#step.found.times[this.#emitted]);
   }
 
   /** Newest first: everything that matches and stands at or behind it was told. Oldest first: before it. */
-  get toldTo(): Place {
+  get emittedTo(): RecordPosition {
     const { found, file } = this.#step;
-    const next = found.offsets[this.#told];
+    const next = found.offsets[this.#emitted];
     if (next === undefined) return this.#scannedTo;
     return { file, offset: this.#newestFirst ? next + 1 : next };
   }
 
   /** The time of the record that is to be told next, if it is at hand. */
   get nextMs(): number {
-    return this.#step.found.times[this.#told] ?? Number.NaN;
+    return this.#step.found.times[this.#emitted] ?? Number.NaN;
   }
 
   /** Going on next to it tells what was not told yet, and nothing twice. */
   get cursor(): string | undefined {
-    return Buffer.isBuffer(this.#cursor) ? recordOf(this.#cursor).cursor : this.#cursor;
+    return Buffer.isBuffer(this.#cursor) ? parseRecord(this.#cursor).cursor : this.#cursor;
   }
 
   /** The record to be told next, as a line of JSON; `undefined` where the scan must go on first. */
   take(): Buffer | undefined {
     if (!this.hasNext) return undefined;
-    const line = lineOf(this.#step.found, this.#told);
+    const line = lineAt(this.#step.found, this.#emitted);
     this.#boundMs = this.boundMs;
-    this.#tell(1, line);
+    this.#advance(1, line);
     return line;
   }
 
@@ -83,11 +83,11 @@ export class Lane {
   takeMany(most: number): { lines: Buffer; count: number } | undefined {
     if (!this.hasNext) return undefined;
     const { text, ends } = this.#step.found;
-    const count = Math.min(most, ends.length - this.#told);
-    const start = this.#told === 0 ? 0 : (ends[this.#told - 1] ?? 0);
-    const end = ends[this.#told + count - 1] ?? start;
+    const count = Math.min(most, ends.length - this.#emitted);
+    const start = this.#emitted === 0 ? 0 : (ends[this.#emitted - 1] ?? 0);
+    const end = ends[this.#emitted + count - 1] ?? start;
     const lines = Buffer.from(text.buffer, text.byteOffset + start, end - start);
-    this.#tell(count, lineOf(this.#step.found, this.#told + count - 1));
+    this.#advance(count, lineAt(this.#step.found, this.#emitted + count - 1));
     return { lines, count };
   }
 
@@ -96,7 +96,7 @@ export class Lane {
     const { value: step } = await this.#steps.next();
     this.#done = step === undefined;
     this.#step = step ?? NOTHING;
-    this.#told = 0;
+    this.#emitted = 0;
     if (!this.hasNext) this.#endStep();
   }
 
@@ -104,8 +104,8 @@ export class Lane {
     await this.#steps.return();
   }
 
-  #tell(count: number, lastLine: Buffer): void {
-    this.#told += count;
+  #advance(count: number, lastLine: Buffer): void {
+    this.#emitted += count;
     this.#cursor = lastLine;
     if (!this.hasNext) this.#endStep();
   }

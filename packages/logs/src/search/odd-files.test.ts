@@ -1,7 +1,7 @@
 import { appendFileSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { ask } from '../testing/ask.ts';
+import { runSearch } from '../testing/run-search.ts';
 import { openDir, tempDir } from '../testing/temp-dir.ts';
 
 const START = Date.parse('2026-06-01T10:00:00Z');
@@ -12,8 +12,8 @@ test('a JSON record whose time stands behind 4 KiB is found by its time', async 
   // As Docker writes it.
   writeFileSync(join(dir, 'a.log'), `${JSON.stringify({ log: 'z'.repeat(5000), stream: 'stdout', time })}\n`.repeat(3));
   const logs = openDir(dir);
-  expect((await ask(logs, {})).records.map(({ timeMs }) => timeMs)).toEqual([START, START, START]);
-  expect((await ask(logs, { fromMs: START })).records).toHaveLength(3);
+  expect((await runSearch(logs, {})).records.map(({ timeMs }) => timeMs)).toEqual([START, START, START]);
+  expect((await runSearch(logs, { fromMs: START })).records).toHaveLength(3);
 });
 
 test('a JSON record longer than 4 KiB is grouped by its source', async () => {
@@ -31,21 +31,21 @@ test('what is known of a file does not outlive its text, if the next one starts 
     'a banner without a time\n'.repeat(60) + `2026-06-01 10:00:00.000\t${level}\ta.go:1\tline\n`.repeat(20_000);
   writeFileSync(path, text('INFO'));
   const logs = openDir(dir);
-  expect((await ask(logs, { minLevel: 'ERROR' })).records).toEqual([]);
+  expect((await runSearch(logs, { minLevel: 'ERROR' })).records).toEqual([]);
   truncateSync(path, 0);
   appendFileSync(path, text('ERROR'));
-  expect((await ask(logs, { minLevel: 'ERROR' })).records).toHaveLength(20_000);
+  expect((await runSearch(logs, { minLevel: 'ERROR' })).records).toHaveLength(20_000);
 });
 
 test('a search whose time is up before it has come anywhere does not look as if nothing were left', async () => {
   const dir = tempDir();
   writeFileSync(join(dir, 'a.log'), '2026-06-01 10:00:00.000\tINFO\ta.go:1\tline\n'.repeat(100_000));
   const logs = openDir(dir);
-  await ask(logs, { limit: 1 });
-  const { end, records } = await ask(logs, {}, { budgetMs: 0 });
+  await runSearch(logs, { limit: 1 });
+  const { end, records } = await runSearch(logs, {}, { budgetMs: 0 });
   // However far it came, going on tells all of it.
   expect(end.reason).toBe('time budget');
-  const rest = await ask(logs, { start: { cursor: end.cursor ?? '' } });
+  const rest = await runSearch(logs, { start: { cursor: end.cursor ?? '' } });
   expect(records.length + rest.records.length).toBe(100_000);
 });
 
@@ -60,9 +60,9 @@ test.each(['oldest', 'newest'] as const)(
     truncateSync(path, 48 * 1024 ** 2);
     appendFileSync(path, `\n${line(2)}${line(3)}${line(4)}`);
     const logs = openDir(dir);
-    const first = await ask(logs, { order, start: { timeMs: START + 3000 }, limit: 2 }, { budgetMs: 1 });
+    const first = await runSearch(logs, { order, start: { timeMs: START + 3000 }, limit: 2 }, { budgetMs: 1 });
     const rest =
-      first.end.cursor === null ? [] : (await ask(logs, { order, start: { cursor: first.end.cursor } })).records;
+      first.end.cursor === null ? [] : (await runSearch(logs, { order, start: { cursor: first.end.cursor } })).records;
     const messages = [...first.records, ...rest]
       .map(({ message }) => message.slice(0, 6))
       .filter((text) => text.startsWith('line'));

@@ -4,7 +4,7 @@ import { gzipSync } from 'node:zlib';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { createZone } from '../parse/zone.ts';
-import { ask } from '../testing/ask.ts';
+import { runSearch } from '../testing/run-search.ts';
 import { openDir, tempDir } from '../testing/temp-dir.ts';
 
 /** `MORE=20 SEED=random` looks for new cases. */
@@ -75,19 +75,19 @@ describe('records more than a minute out of order', () => {
             return { fromMs, toMs: fromMs + width + 1, count: inRange.length };
           });
           for (const { count, ...range } of asked) {
-            const { records, end } = await ask(logs, { file, order, ...range });
+            const { records, end } = await runSearch(logs, { file, order, ...range });
             expect(records.length).toBeLessThanOrEqual(count);
             if (records.length < count) expect(end.unreadBytes).toBeGreaterThan(0);
           }
           expect((await logs.histogram({ file, buckets: 3 })).end.records).toBe(times.length);
           for (const { count, ...range } of asked) {
-            const { records, end } = await ask(logs, { file, order, ...range });
+            const { records, end } = await runSearch(logs, { file, order, ...range });
             expect(records.length).toBe(count);
             expect([end.coveredFromMs, end.coveredToMs]).toEqual([range.fromMs, range.toMs - 1]);
             expect(end.problems).toEqual([]);
             const counted = await logs.histogram({ file, ...range, buckets: 3 });
             expect(counted.end.records).toBe(count);
-            const [first] = (await ask(logs, { file, start: { timeMs: range.fromMs }, limit: 1 })).records;
+            const [first] = (await runSearch(logs, { file, start: { timeMs: range.fromMs }, limit: 1 })).records;
             expect(first?.message).toContain(`record ${times.findIndex((time) => time >= range.fromMs) + 1} `);
           }
         },
@@ -103,7 +103,7 @@ describe('records more than a minute out of order', () => {
     writeFileSync(join(dir, 'a.log'), text);
     const logs = openDir(dir, { zone: UTC });
     for (const fromMs of [START + HOUR_MS / 2, START + 0.75 * HOUR_MS, START + 1.25 * HOUR_MS]) {
-      const { records, end } = await ask(logs, { file: 'a.log', fromMs, toMs: fromMs + 60_000 });
+      const { records, end } = await runSearch(logs, { file: 'a.log', fromMs, toMs: fromMs + 60_000 });
       expect(records.length).toBe(times.filter((time) => time >= fromMs && time < fromMs + 60_000).length);
       expect(end.unreadBytes).toBe(0);
     }
@@ -116,10 +116,10 @@ describe('records more than a minute out of order', () => {
     writeFileSync(join(dir, 'a.log'), text);
     const logs = openDir(dir, { zone: UTC });
     const range = { fromMs: START + HOUR_MS, toMs: START + HOUR_MS + 60_000 };
-    const { end } = await ask(logs, { file: 'a.log', ...range });
+    const { end } = await runSearch(logs, { file: 'a.log', ...range });
     expect(end.problems).toMatchObject([{ file: 'a.log', code: 'OUT_OF_ORDER' }]);
     expect(end.unreadBytes).toBeGreaterThan(0);
-    const again = await ask(logs, { file: 'a.log', ...range });
+    const again = await runSearch(logs, { file: 'a.log', ...range });
     expect([again.end.problems, again.end.unreadBytes]).toEqual([[], 0]);
   });
 });

@@ -1,10 +1,10 @@
 import { resumeCursor } from '../cursor/cursor.ts';
 import { CancelFlag } from '../scan/cancel-flag.ts';
-import { familyRecords, lineOf, recordOf } from './family-records.ts';
-import type { FamilyTask } from './file-parts.ts';
-import { noteProblem } from './open-family.ts';
-import type { OpenFile } from './open-file.ts';
-import type { Place } from './place.ts';
+import { familyRecords, lineAt, parseRecord } from './family-records.ts';
+import { noteProblem } from './files/open-family.ts';
+import type { OpenFile } from './files/open-file.ts';
+import type { FamilyTask } from './plan/file-parts.ts';
+import type { RecordPosition } from './position.ts';
 import { ScanTally } from './scan-tally.ts';
 
 export interface RecordRest {
@@ -20,13 +20,18 @@ export interface RecordRest {
  */
 export async function recordRest(
   task: FamilyTask,
-  { filter, raw, place }: { filter: Parameters<typeof familyRecords>[1]['filter']; raw: boolean; place: Place },
+  {
+    filter,
+    raw,
+    position,
+  }: { filter: Parameters<typeof familyRecords>[1]['filter']; raw: boolean; position: RecordPosition },
 ): Promise<RecordRest | undefined> {
-  const { family, flag, range: asked } = task;
-  const file = family.files[place.file];
-  if (!file || flag.isSet || (asked.to.file === place.file && asked.to.offset <= place.offset)) return undefined;
+  const { family, flag, range: requested } = task;
+  const file = family.files[position.file];
+  if (!file || flag.isSet || (requested.to.file === position.file && requested.to.offset <= position.offset))
+    return undefined;
   try {
-    return await readRest(task, { filter, raw, place, file });
+    return await readRest(task, { filter, raw, position, file });
   } catch (error) {
     return flag.isSet ? undefined : noteProblem(family.problems, file.name, error);
   }
@@ -34,21 +39,21 @@ export async function recordRest(
 
 async function readRest(
   task: FamilyTask,
-  { filter, raw, place, file }: Parameters<typeof recordRest>[1] & { file: OpenFile },
+  { filter, raw, position, file }: Parameters<typeof recordRest>[1] & { file: OpenFile },
 ): Promise<RecordRest | undefined> {
-  const { shop, family, flag } = task;
-  const scanFile = await shop.prepare(file, flag, family.problems);
-  if (place.offset >= scanFile.textBytes) return undefined;
-  const offset = await shop.pool.run({ kind: 'align', file: scanFile, offset: place.offset }, flag);
-  if (offset >= place.offset) return undefined;
-  const range = { from: { file: place.file, offset }, to: { file: place.file, offset: offset + 1 } };
-  const wish = { filter, raw, restFrom: place.offset, wanted: () => 1 };
+  const { scanContext, family, flag } = task;
+  const scanFile = await scanContext.prepare(file, flag, family.problems);
+  if (position.offset >= scanFile.textBytes) return undefined;
+  const offset = await scanContext.pool.run({ kind: 'align', file: scanFile, offset: position.offset }, flag);
+  if (offset >= position.offset) return undefined;
+  const range = { from: { file: position.file, offset }, to: { file: position.file, offset: offset + 1 } };
+  const recordsOptions = { filter, raw, restFrom: position.offset, wanted: () => 1 };
   // A flag and a tally of its own: leaving the loop ends the scan, and the record is scanned again with the others.
   const own = { flag: new CancelFlag(), tally: new ScanTally(), ahead: 0 };
-  for await (const { found } of familyRecords({ ...task, ...own, range }, wish)) {
+  for await (const { found } of familyRecords({ ...task, ...own, range }, recordsOptions)) {
     if (found.ends.length === 0) continue;
-    const line = lineOf(found, 0);
-    return { line, cursor: resumeCursor(recordOf(line)) };
+    const line = lineAt(found, 0);
+    return { line, cursor: resumeCursor(parseRecord(line)) };
   }
   return undefined;
 }

@@ -1,8 +1,8 @@
-import { BLOCK_BYTES, blockCount } from '../scan/blocks.ts';
+import { BLOCK_BYTES, blockCount } from '../scan/block/blocks.ts';
 import type { ScanReport } from '../scan/jobs.ts';
 import type { FileProblem, SearchEnd } from '../types.ts';
-import type { TimeRange } from './coverage.ts';
-import type { FilePart } from './file-parts.ts';
+import type { TimeRange } from './coverage/coverage.ts';
+import type { FilePart } from './plan/file-parts.ts';
 
 /** What is to be said of a response, beside its bytes. */
 export interface EndFacts {
@@ -32,7 +32,7 @@ export class ScanTally {
     const known = this.#blocks.get(opened.name) ?? new Uint8Array(blockCount(file.textBytes));
     this.#blocks.set(opened.name, known);
     for (const block of blocks) {
-      if (known[block] === 0) this.#scannedBytes += bytesOf(block, file.textBytes);
+      if (known[block] === 0) this.#scannedBytes += blockBytes(block, file.textBytes);
       known[block] = 1;
     }
     this.see(minMs, maxMs);
@@ -41,7 +41,7 @@ export class ScanTally {
   /** Blocks that are known to hold nothing asked for. */
   skip({ opened, file }: Pick<FilePart, 'opened' | 'file'>, blocks: readonly number[]): void {
     if (blocks.length > 0) this.#files.add(opened.name);
-    for (const block of blocks) this.#skippedBytes += bytesOf(block, file.textBytes);
+    for (const block of blocks) this.#skippedBytes += blockBytes(block, file.textBytes);
   }
 
   /** Bytes of which only the times around them say that they hold nothing asked for. `check` is called at the end. */
@@ -76,6 +76,6 @@ export class ScanTally {
   }
 }
 
-function bytesOf(block: number, textBytes: number): number {
+function blockBytes(block: number, textBytes: number): number {
   return Math.min(BLOCK_BYTES, textBytes - block * BLOCK_BYTES);
 }

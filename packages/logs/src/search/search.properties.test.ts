@@ -1,24 +1,24 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { ask, askPages, toldOf } from '../testing/ask.ts';
 import { expectSame, randomDir } from '../testing/random-dir.ts';
 import { BERLIN, logSpec } from '../testing/random-logs.ts';
-import { filterOf, filterSpec, slowStartOf, startSpec } from '../testing/random-queries.ts';
+import { filterSpec, startSpec, toFilter, toSlowStart } from '../testing/random-queries.ts';
+import { runSearch, searchPages, withoutCursor } from '../testing/run-search.ts';
 import {
-  familyRecordsOf,
+  readFamilyRecords,
   type SlowFamily,
   type SlowRecord,
   slowMerge,
   slowSearch,
-  tell,
   timedOnly,
+  toComparable,
 } from '../testing/slow-logs.ts';
 import type { FoundRecord, StartPoint } from '../types.ts';
 
 /** `MORE=20 SEED=random` looks for new cases. */
 const MORE = Number(process.env.MORE ?? 1);
 
-const question = fc.record({
+const searchCase = fc.record({
   filter: filterSpec,
   start: startSpec,
   until: fc.option(fc.nat(1_000_000), { freq: 5, nil: undefined }),
@@ -32,7 +32,7 @@ describe('a search', () => {
   test('tells what the reference tells, whatever the log and the question', async () => {
     const { logs, write } = randomDir();
     await fc.assert(
-      fc.asyncProperty(logSpec, fc.array(question, { minLength: 1, maxLength: 6 }), async (spec, questions) => {
+      fc.asyncProperty(logSpec, fc.array(searchCase, { minLength: 1, maxLength: 6 }), async (spec, questions) => {
         const [family] = write([spec]);
         const lists = new Map<string, { records: SlowRecord[]; all: FoundRecord[] }>();
         for (const { filter: wanted, start, until, order, limit: most, context, oneFile } of questions) {
@@ -42,16 +42,16 @@ describe('a search', () => {
           const asksFile = (oneFile || start.kind === 'offset') && file !== undefined;
           const selection = asksFile ? { file: file.name } : { family: family.name };
           const known = lists.get(asksFile ? file.name : '') ?? {
-            records: familyRecordsOf(asksFile ? { name: '', files: [file] } : family, BERLIN),
-            all: (await ask(logs, selection)).records,
+            records: readFamilyRecords(asksFile ? { name: '', files: [file] } : family, BERLIN),
+            all: (await runSearch(logs, selection)).records,
           };
           lists.set(asksFile ? file.name : '', known);
           const { records, all } = known;
           expectSame(all, records);
 
-          const slowStart = slowStartOf(start, records);
+          const slowStart = toSlowStart(start, records);
           const stop = until === undefined ? undefined : until % records.length;
-          const filter = filterOf(wanted, records);
+          const filter = toFilter(wanted, records);
           const expected = slowSearch(records, {
             ...filter,
             order,
@@ -60,7 +60,7 @@ describe('a search', () => {
           }).slice(0, limit);
           const [before, after] = context;
           const point = startPoint(slowStart, records, all);
-          const { records: found, end } = await ask(logs, {
+          const { records: found, end } = await runSearch(logs, {
             ...selection,
             ...filter,
             order,
@@ -95,12 +95,12 @@ describe('a search', () => {
         sizes,
         async (spec, wanted, order, pages) => {
           const [family] = write([spec]);
-          const records = familyRecordsOf(family, BERLIN);
-          const filter = filterOf(wanted, records);
+          const records = readFamilyRecords(family, BERLIN);
+          const filter = toFilter(wanted, records);
           const expected = slowSearch(records, { ...filter, order });
           const usable =
             expected.length > 200 ? pages.map((size) => Math.max(size, Math.ceil(expected.length / 40))) : pages;
-          const found = await askPages(logs, { family: family.name, ...filter, order }, usable);
+          const found = await searchPages(logs, { family: family.name, ...filter, order }, usable);
           expectSame(found, expected);
         },
       ),
@@ -119,15 +119,15 @@ describe('a search', () => {
         fc.nat(30),
         async (logSpecs, wanted, order, size) => {
           const families = write(logSpecs);
-          const byFamily = families.map((family) => timedOnly(familyRecordsOf(family, BERLIN)));
-          const filter = filterOf(wanted, byFamily.flat());
+          const byFamily = families.map((family) => timedOnly(readFamilyRecords(family, BERLIN)));
+          const filter = toFilter(wanted, byFamily.flat());
           const lanes = byFamily.map((records) => slowSearch(records, { ...filter, order }));
-          const { records: found } = await ask(logs, { ...filter, order });
+          const { records: found } = await runSearch(logs, { ...filter, order });
           expectLanes(found, lanes, families);
           if (Object.keys(filter).length === 0) expectSame(found, slowMerge(lanes, order));
 
           const pages = [1 + size, 1 + Math.ceil(found.length / 10)];
-          expectLanes(await askPages(logs, { ...filter, order }, pages), lanes, families);
+          expectLanes(await searchPages(logs, { ...filter, order }, pages), lanes, families);
         },
       ),
       { numRuns: 8 * MORE },
@@ -152,12 +152,12 @@ describe('pages of all logs', () => {
               files: spec.files.map((file) => ({ ...file, pieces: file.pieces.slice(0, 4) })),
             })),
           );
-          const byFamily = families.map((family) => timedOnly(familyRecordsOf(family, BERLIN)));
+          const byFamily = families.map((family) => timedOnly(readFamilyRecords(family, BERLIN)));
           const times = byFamily.flat().flatMap(({ timeMs }) => (Number.isNaN(timeMs) ? [] : [timeMs]));
           const start = { timeMs: times[at % times.length] ?? 0 };
           const lanes = byFamily.map((records) => slowSearch(records, { order, start }));
           const pages = [1, 1 + size, 20_000];
-          expectLanes(await askPages(logs, { order, start }, pages), lanes, families);
+          expectLanes(await searchPages(logs, { order, start }, pages), lanes, families);
         },
       ),
       { numRuns: 8 * MORE },
@@ -166,14 +166,14 @@ describe('pages of all logs', () => {
 });
 
 function startPoint(
-  start: ReturnType<typeof slowStartOf>,
+  start: ReturnType<typeof toSlowStart>,
   records: readonly SlowRecord[],
   all: readonly FoundRecord[],
 ): StartPoint | undefined {
-  const cursorOf = (record: SlowRecord) => all[records.indexOf(record)]?.cursor ?? '';
+  const cursorFor = (record: SlowRecord) => all[records.indexOf(record)]?.cursor ?? '';
   if (!start) return undefined;
-  if ('after' in start) return { cursor: cursorOf(start.after) };
-  if ('at' in start) return { record: cursorOf(start.at) };
+  if ('after' in start) return { cursor: cursorFor(start.after) };
+  if ('at' in start) return { record: cursorFor(start.at) };
   return start;
 }
 
@@ -186,10 +186,11 @@ function expectContext(
   // Of a few only: the reference is slow.
   for (const [index, record] of found.slice(0, 5).entries()) {
     const place = records.indexOf(expected[index] as SlowRecord);
-    const told = (part: readonly SlowRecord[]) => part.map(tell);
-    if (before > 0) expect(record.before?.map(toldOf)).toEqual(told(records.slice(Math.max(0, place - before), place)));
+    const told = (part: readonly SlowRecord[]) => part.map(toComparable);
+    if (before > 0)
+      expect(record.before?.map(withoutCursor)).toEqual(told(records.slice(Math.max(0, place - before), place)));
     else expect(record.before).toBeUndefined();
-    if (after > 0) expect(record.after?.map(toldOf)).toEqual(told(records.slice(place + 1, place + 1 + after)));
+    if (after > 0) expect(record.after?.map(withoutCursor)).toEqual(told(records.slice(place + 1, place + 1 + after)));
     else expect(record.after).toBeUndefined();
   }
 }

@@ -1,82 +1,82 @@
-import { BEGINNING, decodeCursor } from '../cursor/cursor.ts';
-import { RecordMatcher } from '../scan/record-matcher.ts';
+import { decodeCursor, START_CURSOR } from '../cursor/cursor.ts';
+import { RecordMatcher } from '../scan/match/record-matcher.ts';
 import type { SearchEnd, SearchQuery } from '../types.ts';
-import { withContext } from './context.ts';
-import { type CoveredPart, coverageOf, type TimeRange } from './coverage.ts';
+import { type CoveredPart, computeCoverage, type TimeRange } from './coverage/coverage.ts';
 import { familyRecords } from './family-records.ts';
-import type { FamilyProgress } from './file-parts.ts';
+import { listDuplicates, type OpenFamily, releaseFamily } from './files/open-family.ts';
 import { recordGone } from './find-record.ts';
 import { Lane, leadingLane } from './lane.ts';
-import { duplicatesOf, type OpenFamily, releaseFamily } from './open-family.ts';
-import { type FamilyPart, FIRST_PLACE, type PlaceRange, rangeOf } from './place.ts';
+import type { FamilyProgress } from './plan/file-parts.ts';
+import { type FamilyPart, FIRST_POSITION, findRange, type PositionRange } from './position.ts';
 import { recordRest } from './record-rest.ts';
-import type { ScanShop } from './scan-shop.ts';
+import type { ScanContext } from './scan-context.ts';
 import { ScanTally } from './scan-tally.ts';
-import { type AskOptions, StopReason } from './stop-reason.ts';
+import { type SearchOptions, StopReason } from './stop-reason.ts';
+import { withContext } from './with-context.ts';
 
 /**
  * Tells the records of some families that match, as lines of JSON, some at a time as they are found; the last line is
  * the end. An empty piece comes first, as soon as the query has proven sound. Takes over the families and releases them.
  */
 export async function* searchLines(
-  shop: ScanShop,
+  scanContext: ScanContext,
   families: readonly OpenFamily[],
-  asked: SearchQuery,
-  options: AskOptions = {},
+  requested: SearchQuery,
+  options: SearchOptions = {},
 ): AsyncGenerator<Buffer, void, undefined> {
-  const query = fromBeginning(asked);
+  const query = fromBeginning(requested);
   const tally = new ScanTally();
   const stop = new StopReason(options);
   const scans: FamilyScan[] = [];
   try {
-    await shop.checkRegex(query, stop.newFlag());
-    const parts = await findParts(shop, families, { query, stop });
+    await scanContext.checkRegex(query, stop.newFlag());
+    const parts = await findParts(scanContext, families, { query, stop });
     yield Buffer.alloc(0);
-    let told = 0;
-    const wish = { filter: query, raw: query.raw ?? false, wanted: () => query.limit - told };
+    let emitted = 0;
+    const recordsOptions = { filter: query, raw: query.raw ?? false, wanted: () => query.limit - emitted };
     const newestFirst = query.order === 'newest';
     const matcher = new RecordMatcher(query);
     let batch: Buffer[] = [];
     for (const [number, { range, cursor, restFrom }] of (parts ?? []).entries()) {
       const family = families[number] as OpenFamily;
-      const progress = { reached: FIRST_PLACE, isComplete: false };
-      const task = { shop, family, range, matcher, newestFirst, flag: stop.newFlag(), tally };
+      const progress = { reached: FIRST_POSITION, isComplete: false };
+      const task = { scanContext, family, range, matcher, newestFirst, flag: stop.newFlag(), tally };
       const start = newestFirst ? range.to : range.from;
-      const rest = restFrom && (await recordRest(task, { filter: query, raw: wish.raw, place: restFrom }));
+      const rest = restFrom && (await recordRest(task, { filter: query, raw: recordsOptions.raw, position: restFrom }));
       if (rest) {
         batch.push(rest.line);
-        told++;
+        emitted++;
       }
-      const records = familyRecords({ ...task, progress }, wish);
+      const records = familyRecords({ ...task, progress }, recordsOptions);
       const lane = new Lane(records, { newestFirst, cursor: rest?.cursor ?? cursor, start });
       scans.push({ family, range, progress, lane });
     }
     const lanes = scans.map(({ lane }) => lane);
 
     const hasContext = query.before > 0 || query.after > 0;
-    while (!stop.poll() && told < query.limit) {
+    while (!stop.poll() && emitted < query.limit) {
       const lane = leadingLane(lanes, newestFirst);
       if (!lane) break;
       const isAlone = !hasContext && lanes.every((other) => other === lane || other.isDone);
-      const many = isAlone ? lane.takeMany(query.limit - told) : undefined;
+      const many = isAlone ? lane.takeMany(query.limit - emitted) : undefined;
       const lines = many?.lines ?? lane.take();
       if (lines) {
         batch.push(lines);
-        told += many?.count ?? 1;
+        emitted += many?.count ?? 1;
         continue;
       }
-      yield* withContext(shop, families, query, { lines: batch, stop });
+      yield* withContext(scanContext, families, query, { lines: batch, stop });
       batch = [];
       await lane.pull();
     }
-    yield* withContext(shop, families, query, { lines: batch, stop });
+    yield* withContext(scanContext, families, query, { lines: batch, stop });
     const reason = stop.reason ?? (lanes.every(({ isDone }) => isDone) ? 'exhausted' : 'limit');
-    const covered = await coverageOfSearch(shop, scans, { query, stop, tally });
+    const covered = await searchCoverage(scanContext, scans, { query, stop, tally });
     tally.checkUnread();
     const problems = families.flatMap((family) => family.problems);
-    const end = tally.end({ reason, records: told, problems, covered });
-    const cursor = cursorOf(reason, lanes, query);
-    yield Buffer.from(`${JSON.stringify({ type: 'end', ...end, cursor, ...duplicatesOf(families) })}\n`);
+    const end = tally.end({ reason, records: emitted, problems, covered });
+    const cursor = nextCursor(reason, lanes, query);
+    yield Buffer.from(`${JSON.stringify({ type: 'end', ...end, cursor, ...listDuplicates(families) })}\n`);
   } finally {
     stop.end();
     await Promise.all(scans.map(({ lane }) => lane.close()));
@@ -87,20 +87,20 @@ export async function* searchLines(
 /** The scan of one family for a search. */
 interface FamilyScan {
   family: OpenFamily;
-  range: PlaceRange;
+  range: PositionRange;
   progress: FamilyProgress;
   lane: Lane;
 }
 
 /** The part of each family the query is about; `undefined` where it was cancelled meanwhile: nothing is scanned then. */
 async function findParts(
-  shop: ScanShop,
+  scanContext: ScanContext,
   families: readonly OpenFamily[],
   { query, stop }: { query: SearchQuery; stop: StopReason },
 ): Promise<FamilyPart[] | undefined> {
-  const finder = { shop, flag: stop.newSeekFlag() };
+  const finder = { scanContext, flag: stop.newSeekFlag() };
   try {
-    const parts = await allSettled(families.map((family) => rangeOf(finder, family, query)));
+    const parts = await allSettled(families.map((family) => findRange(finder, family, query)));
     if (stop.reason === 'cancelled') return undefined;
     assertFound(parts, query);
     return parts;
@@ -110,29 +110,31 @@ async function findParts(
   }
 }
 
-async function coverageOfSearch(
-  shop: ScanShop,
+async function searchCoverage(
+  scanContext: ScanContext,
   scans: readonly FamilyScan[],
   { query, stop, tally }: { query: SearchQuery; stop: StopReason; tally: ScanTally },
 ): Promise<TimeRange | null> {
   if (stop.reason === 'cancelled') return null;
   const parts = scans.map((scan) => coveredPart(scan, query.order === 'newest'));
   const { fromMs, toMs } = query;
-  return stop.unlessCancelled(coverageOf({ shop, flag: stop.newSeekFlag() }, parts, { fromMs, toMs, tally }));
+  return stop.unlessCancelled(
+    computeCoverage({ scanContext, flag: stop.newSeekFlag() }, parts, { fromMs, toMs, tally }),
+  );
 }
 
 function coveredPart({ family, range, progress, lane }: FamilyScan, newestFirst: boolean): CoveredPart {
   if (progress.isComplete && !lane.hasNext) return { family, ...range };
   const known = { insideMs: lane.nextMs, outsideMs: lane.boundMs };
   return newestFirst
-    ? { family, from: lane.toldTo, to: range.to, knownFrom: known }
-    : { family, from: range.from, to: lane.toldTo, knownTo: known };
+    ? { family, from: lane.emittedTo, to: range.to, knownFrom: known }
+    : { family, from: range.from, to: lane.emittedTo, knownTo: known };
 }
 
 /** A cursor of an answer that ended before it had come anywhere means no place at all. */
 function fromBeginning(query: SearchQuery): SearchQuery {
   const { start, ...rest } = query;
-  return start && 'cursor' in start && start.cursor === BEGINNING ? rest : query;
+  return start && 'cursor' in start && start.cursor === START_CURSOR ? rest : query;
 }
 
 /** Like `Promise.all`, but fails only when none is under way any more: they use the files, which are released then. */
@@ -157,10 +159,10 @@ function assertFound(parts: readonly FamilyPart[], { file, family, start, until 
 }
 
 /** Goes on exactly where a search stopped; `null` where nothing is left. */
-function cursorOf(reason: SearchEnd['reason'], lanes: readonly Lane[], { start }: SearchQuery): string | null {
+function nextCursor(reason: SearchEnd['reason'], lanes: readonly Lane[], { start }: SearchQuery): string | null {
   if (reason === 'exhausted') return null;
   const cursors = lanes.flatMap(({ cursor }) => (cursor === undefined ? [] : [cursor]));
   if (cursors.length > 0) return cursors.join('~');
   // Nothing was scanned yet: to go on is to begin where this one did.
-  return start && 'cursor' in start ? start.cursor : BEGINNING;
+  return start && 'cursor' in start ? start.cursor : START_CURSOR;
 }

@@ -13,7 +13,7 @@ export class StopReason {
   readonly #seekFlags: CancelFlag[] = [];
   readonly #onAbort = () => this.#stop('cancelled');
 
-  constructor({ signal, budgetMs = Infinity, isOver }: AskOptions) {
+  constructor({ signal, budgetMs = Infinity, isOver }: SearchOptions) {
     this.#signal = signal;
     this.#isOver = isOver;
     if (signal?.aborted) this.reason = 'cancelled';
@@ -68,7 +68,7 @@ export class StopReason {
   }
 }
 
-export interface AskOptions {
+export interface SearchOptions {
   signal?: AbortSignal | undefined;
   /** It ends by itself after so long, and tells how far it came. */
   budgetMs?: number | undefined;

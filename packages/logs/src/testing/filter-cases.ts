@@ -47,6 +47,6 @@ export const FILTER_CASES: readonly [LogSelection & RecordFilter, number[]][] = 
 ];
 
 /** The second of a record's time, by which the cases name it. */
-export function secondOf({ timeMs = Number.NaN }: { timeMs?: number }): number {
+export function recordSecond({ timeMs = Number.NaN }: { timeMs?: number }): number {
   return (timeMs - BASE_MS) / 1000;
 }

@@ -3,9 +3,9 @@ import { isDeepStrictEqual } from 'node:util';
 import { expect } from 'vitest';
 import type { LogDir } from '../log-dir.ts';
 import type { FoundRecord } from '../types.ts';
-import { toldOf } from './ask.ts';
 import { BERLIN, type LogSpec, LogWriter, type WrittenFamily, writeFamilies } from './random-logs.ts';
-import { type SlowRecord, tell } from './slow-logs.ts';
+import { withoutCursor } from './run-search.ts';
+import { type SlowRecord, toComparable } from './slow-logs.ts';
 import { openDir, tempDir } from './temp-dir.ts';
 
 export interface RandomDir {
@@ -35,7 +35,7 @@ export function randomDir(): RandomDir {
 
 /** Told to the last field, and in the same order. */
 export function expectSame(found: readonly FoundRecord[], expected: readonly SlowRecord[]): void {
-  const [told, wanted] = [found.map(toldOf), expected.map(tell)];
+  const [actual, wanted] = [found.map(withoutCursor), expected.map(toComparable)];
   // Much quicker than the comparison that can also say what differs.
-  if (!isDeepStrictEqual(told, wanted)) expect(told).toEqual(wanted);
+  if (!isDeepStrictEqual(actual, wanted)) expect(actual).toEqual(wanted);
 }

@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import fc from 'fast-check';
 import { createZone, type Zone } from '../parse/zone.ts';
-import { BLOCK_BYTES } from '../scan/blocks.ts';
-import { DISORDER_MS } from '../scan/seek-time.ts';
+import { BLOCK_BYTES } from '../scan/block/blocks.ts';
+import { DISORDER_MS } from '../scan/tasks/seek-time.ts';
 import type { SlowFamily, SlowFile } from './slow-logs.ts';
 
 export const BERLIN = createZone('Europe/Berlin');

@@ -58,7 +58,7 @@ export const filterSpec: fc.Arbitrary<FilterSpec> = fc.oneof(
 );
 
 /** The times of records, spread over a thousand parts. */
-export function filterOf({ from, to, ...rest }: FilterSpec, records: readonly SlowRecord[]): RecordFilter {
+export function toFilter({ from, to, ...rest }: FilterSpec, records: readonly SlowRecord[]): RecordFilter {
   const times = records.map(({ timeMs }) => timeMs).filter((timeMs) => !Number.isNaN(timeMs));
   const first = times.reduce((a, b) => Math.min(a, b), Infinity);
   const last = times.reduce((a, b) => Math.max(a, b), -Infinity);
@@ -78,7 +78,7 @@ export const startSpec: fc.Arbitrary<StartSpec> = fc.record({
 });
 
 /** The same place for the reference; the cursor, if it is to be one, is that of the given record. */
-export function slowStartOf({ kind, at }: StartSpec, records: readonly SlowRecord[]): SlowStart | undefined {
+export function toSlowStart({ kind, at }: StartSpec, records: readonly SlowRecord[]): SlowStart | undefined {
   const record = records[at % Math.max(1, records.length)];
   if (!record || kind === 'none') return undefined;
   if (kind === 'offset') return { offset: at % (record.end + 3) };

@@ -1,6 +1,6 @@
 /* Prints what a search of a family tells an ordinary user. */
 import { LogDir } from '../log-dir.ts';
-import { ask } from './ask.ts';
+import { runSearch } from './run-search.ts';
 
 /** Debian's "nobody". */
 const NOBODY = 65534;
@@ -8,11 +8,11 @@ const NOBODY = 65534;
 const [, , dir = '', readable = '', family = ''] = process.argv;
 const logs = new LogDir(dir);
 // Threads load their code when they start: that must have happened before there is little left to be read.
-await ask(logs, { file: readable });
+await runSearch(logs, { file: readable });
 if (process.getuid?.() === 0) {
   process.setgroups?.([]);
   process.setgid?.(NOBODY);
   process.setuid?.(NOBODY);
 }
-process.stdout.write(JSON.stringify(await ask(logs, { family })));
+process.stdout.write(JSON.stringify(await runSearch(logs, { family })));
 await logs.close();

@@ -1,11 +1,11 @@
 /* What questions about logs must be answered, worked out the slow and obvious way: all text in memory, no index. */
 import { createFormat, detectFormat } from '../parse/detect-format.ts';
 import type { Format, LineHead, RecordFields } from '../parse/format.ts';
-import { LEVELS_BY_RANK, rankOfLevel } from '../parse/level.ts';
+import { LEVELS_BY_RANK, levelRank } from '../parse/level.ts';
 import type { Zone } from '../parse/zone.ts';
-import { BLOCK_BYTES, headLookBytes } from '../scan/blocks.ts';
-import { messageShape } from '../scan/message-shape.ts';
-import { SHOWN_BYTES } from '../scan/show-record.ts';
+import { BLOCK_BYTES, headScanBytes } from '../scan/block/blocks.ts';
+import { SHOWN_BYTES } from '../scan/block/record-formatter.ts';
+import { messageShape } from '../scan/match/message-shape.ts';
 import type { DigestGroup, FoundRecord, HistogramBucket, RecordFilter, SearchQuery } from '../types.ts';
 
 /** Of a file's text, so much tells its format and its first time. */
@@ -41,9 +41,9 @@ export interface SlowRecord {
 }
 
 /** What an answer tells of a record, but for its cursor and what stands around it. */
-export type ToldRecord = Omit<FoundRecord, 'cursor' | 'before' | 'after'>;
+export type ComparableRecord = Omit<FoundRecord, 'cursor' | 'before' | 'after'>;
 
-export function tell({ file, offset, end, continued, shown }: SlowRecord): ToldRecord {
+export function toComparable({ file, offset, end, continued, shown }: SlowRecord): ComparableRecord {
   return {
     type: 'record',
     file,
@@ -56,7 +56,7 @@ export function tell({ file, offset, end, continued, shown }: SlowRecord): ToldR
 }
 
 /** All records of a family, oldest file first. */
-export function familyRecordsOf({ files }: SlowFamily, zone: Zone): SlowRecord[] {
+export function readFamilyRecords({ files }: SlowFamily, zone: Zone): SlowRecord[] {
   const read = files.filter(({ text }) => text.length > 0).map((file) => readFile(file, zone));
   const byTime = read.every(({ firstMs }) => firstMs !== null);
   if (byTime) read.sort((a, b) => (a.firstMs ?? 0) - (b.firstMs ?? 0));
@@ -67,9 +67,9 @@ function readFile(file: SlowFile, zone: Zone): { firstMs: number | null; records
   const { text, writtenMs } = file;
   const { name } = detectFormat(text.subarray(0, SAMPLE_BYTES), { zone, writtenMs });
   const format = createFormat(name, { zone, writtenMs });
-  const heads = headsOf(text.subarray(0, SAMPLE_BYTES), format, Infinity);
+  const heads = findHeads(text.subarray(0, SAMPLE_BYTES), format, Infinity);
   const firstMs = heads.map(({ timeMs }) => timeMs).find((timeMs) => !Number.isNaN(timeMs)) ?? null;
-  return { firstMs, records: recordsOf(file, format) };
+  return { firstMs, records: readRecords(file, format) };
 }
 
 interface Start {
@@ -79,14 +79,14 @@ interface Start {
   continued: boolean;
 }
 
-function lineStartsOf(text: Buffer): number[] {
+function findLineStarts(text: Buffer): number[] {
   const starts = [0];
   for (let at = text.indexOf(10); at >= 0; at = text.indexOf(10, at + 1)) starts.push(at + 1);
   return starts.filter((start) => start < text.length);
 }
 
-function headsOf(text: Buffer, format: Format, mostBytes: number): Start[] {
-  const lines = lineStartsOf(text);
+function findHeads(text: Buffer, format: Format, mostBytes: number): Start[] {
+  const lines = findLineStarts(text);
   return lines.flatMap((offset, index) => {
     const lineEnd = lines[index + 1] ?? text.length;
     const head: LineHead = { timeMs: Number.NaN, rank: 0 };
@@ -97,8 +97,8 @@ function headsOf(text: Buffer, format: Format, mostBytes: number): Start[] {
 
 /** Records start at heads and at the text's start. One that fills a whole block is split in it: see scan/blocks.ts. */
 export function recordStarts(text: Buffer, format: Format): Start[] {
-  const starts = headsOf(text, format, headLookBytes(format.name));
-  const lines = lineStartsOf(text);
+  const starts = findHeads(text, format, headScanBytes(format.name));
+  const lines = findLineStarts(text);
   const blocksWithHead = new Set(starts.map(({ offset }) => Math.floor(offset / BLOCK_BYTES)));
   const forced = { timeMs: Number.NaN, rank: 0 };
   if (text.length > 0 && !starts.some(({ offset }) => offset === 0)) {
@@ -119,7 +119,7 @@ function characterFrom(text: Buffer, offset: number): number {
   return offset + Math.max(0, skipped);
 }
 
-function recordsOf({ name, text }: SlowFile, format: Format): SlowRecord[] {
+function readRecords({ name, text }: SlowFile, format: Format): SlowRecord[] {
   const starts = recordStarts(text, format);
   return starts.map(({ offset, timeMs, rank, continued }, index) => {
     const end = starts[index + 1]?.offset ?? text.length;
@@ -127,9 +127,17 @@ function recordsOf({ name, text }: SlowFile, format: Format): SlowRecord[] {
       continued
         ? { message: text.toString('utf8', offset, to).replace(/\r?\n$/, '') }
         : format.decode(text, offset, to);
-    const place = { file: name, timedFile: format.timed, offset, end };
+    const position = { file: name, timedFile: format.timed, offset, end };
     const shown = decode(shownEnd(text, offset, end));
-    return { ...place, timeMs, rank, continued, text: text.toString('utf8', offset, end), shown, whole: decode(end) };
+    return {
+      ...position,
+      timeMs,
+      rank,
+      continued,
+      text: text.toString('utf8', offset, end),
+      shown,
+      whole: decode(end),
+    };
   });
 }
 
@@ -144,7 +152,7 @@ export function matches(record: SlowRecord, filter: RecordFilter): boolean {
   const { fromMs = -Infinity, toMs = Infinity, terms = [], excluded = [], caseSensitive = false } = filter;
   const asksTimes = filter.fromMs !== undefined || filter.toMs !== undefined;
   if (asksTimes && !(record.timeMs >= fromMs && record.timeMs < toMs)) return false;
-  if (record.rank < rankOfLevel(filter.minLevel)) return false;
+  if (record.rank < levelRank(filter.minLevel)) return false;
   const fold = (text: string) => (caseSensitive ? text : text.toLowerCase());
   if (!terms.every((term) => fold(record.text).includes(fold(term)))) return false;
   if (excluded.some((term) => fold(record.text).includes(fold(term)))) return false;
@@ -177,27 +185,27 @@ export function slowSearch(records: readonly SlowRecord[], search: SlowSearch): 
   let from = 0;
   let to = records.length;
   if (search.start) {
-    const place = placeOf(records, search.start);
-    if (newest) to = place;
-    else from = 'after' in search.start ? place + 1 : place;
+    const position = startIndex(records, search.start);
+    if (newest) to = position;
+    else from = 'after' in search.start ? position + 1 : position;
   }
   if (search.until) {
-    const place = records.indexOf(search.until);
-    if (newest) from = place + 1;
-    else to = place;
+    const position = records.indexOf(search.until);
+    if (newest) from = position + 1;
+    else to = position;
   }
   const found = records.slice(from, Math.max(from, to)).filter((record) => matches(record, search));
   return newest ? found.reverse() : found;
 }
 
-function placeOf(records: readonly SlowRecord[], start: SlowStart): number {
+function startIndex(records: readonly SlowRecord[], start: SlowStart): number {
   if ('after' in start) return records.indexOf(start.after);
   if ('at' in start) return records.indexOf(start.at);
-  const place =
+  const position =
     'timeMs' in start
       ? records.findIndex(({ timeMs, timedFile }) => timedFile && timeMs >= start.timeMs)
       : records.findIndex(({ end }) => end > start.offset);
-  return place < 0 ? records.length : place;
+  return position < 0 ? records.length : position;
 }
 
 /** Records of several logs told together: always of the one that stands at the newest (oldest) time, the first of equal ones. */
@@ -205,14 +213,14 @@ export function slowMerge(lanes: readonly (readonly SlowRecord[])[], order: Sear
   const sign = order === 'newest' ? 1 : -1;
   const left = lanes.map((records) => ({ records: [...records], bound: Infinity }));
   const told: SlowRecord[] = [];
-  const boundOf = ({ records, bound }: { records: SlowRecord[]; bound: number }) => {
+  const laneBound = ({ records, bound }: { records: SlowRecord[]; bound: number }) => {
     const timeMs = records[0]?.timeMs ?? Number.NaN;
     return Number.isNaN(timeMs) ? bound : Math.min(bound, timeMs * sign);
   };
   for (;;) {
     const ready = left.filter(({ records }) => records.length > 0);
-    const best = Math.max(...ready.map(boundOf));
-    const lane = ready.find((candidate) => boundOf(candidate) === best);
+    const best = Math.max(...ready.map(laneBound));
+    const lane = ready.find((candidate) => laneBound(candidate) === best);
     const record = lane?.records[0];
     if (!lane || !record) return told;
     lane.bound = best;
@@ -243,7 +251,7 @@ export function slowHistogram(
   return { buckets: sorted.map(([startMs, counts]) => ({ startMs, counts })), untimed };
 }
 
-export type SlowGroup = Omit<DigestGroup, 'sample'> & { sample: ToldRecord };
+export type SlowGroup = Omit<DigestGroup, 'sample'> & { sample: ComparableRecord };
 
 /** All groups, in no particular order. */
 export function slowDigest(records: readonly SlowRecord[], filter: RecordFilter, newSinceMs = Infinity): SlowGroup[] {
@@ -261,7 +269,7 @@ export function slowDigest(records: readonly SlowRecord[], filter: RecordFilter,
     const sample = members.findLast(({ timeMs }) => lastMs === null || timeMs === lastMs) as SlowRecord;
     const level = LEVELS_BY_RANK[rank] ?? null;
     const isNew = firstMs !== null && firstMs >= newSinceMs;
-    return { level, source, shape, count: members.length, firstMs, lastMs, isNew, sample: tell(sample) };
+    return { level, source, shape, count: members.length, firstMs, lastMs, isNew, sample: toComparable(sample) };
   });
 }
 

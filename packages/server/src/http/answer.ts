@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders, OutgoingHttpHeaders } from 'node:http';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { exactJson } from '@porthole/contract';
-import type { ByteAnswer } from '@porthole/logs';
+import type { ByteStream } from '@porthole/logs';
 
 /** A request as a route sees it: already allowed in, its target taken apart. */
 export interface RouteRequest {
@@ -35,7 +35,7 @@ export interface StreamAnswer extends AnswerHead {
 }
 
 /** A run of bytes. One whose length is not known beforehand is sent in pieces, and its head before the first of them. */
-export interface StreamBody extends Omit<ByteAnswer, 'sizeBytes'> {
+export interface StreamBody extends Omit<ByteStream, 'sizeBytes'> {
   sizeBytes: number | undefined;
 }
 

@@ -1,5 +1,5 @@
 import { type CallOptions, type NodeState, parseFileRequest, parseViewRequest } from '@porthole/contract';
-import type { ByteAnswer, OpenLog } from '@porthole/logs';
+import type { ByteStream, OpenLog } from '@porthole/logs';
 import { type Answer, jsonListAnswer, type RouteHandler, type RouteRequest } from './answer.ts';
 import { type ByteRange, parseByteRange } from './byte-range.ts';
 import { evaluateConditions, rangeStillHolds } from './conditions.ts';
@@ -65,7 +65,7 @@ async function rawAnswer(log: OpenLog, request: RouteRequest, savedAs: string): 
   };
 }
 
-function partOf(log: OpenLog, { start, end }: ByteRange, options: CallOptions): ByteAnswer {
+function partOf(log: OpenLog, { start, end }: ByteRange, options: CallOptions): ByteStream {
   const chunks = log.read(start, end, options);
   return { sizeBytes: end - start, chunks, close: () => log.close() };
 }

@@ -42,7 +42,7 @@ function nodeMetrics({ openStreams, logs, ownLog, cluster, access }: MetricSourc
   const { failures, failingFiles } = access();
   const { members, isFresh } = cluster();
   const { written, dropped, errors } = ownLog();
-  const { openFiles, threads, jobs, replacedThreads, questions, indexBytes, readers } = logs();
+  const { openFiles, threads, jobs, replacedThreads, searches: questions, indexBytes, readers } = logs();
   const metric = (type: Metric['type'], name: string, help: string, value: number): Metric => ({
     name: `porthole_${name}`,
     type,

@@ -1,6 +1,6 @@
 /* Answers as plain values, which can be compared. */
 import type {
-  ByteAnswer,
+  ByteStream,
   FollowItem,
   FollowQuery,
   FoundRecord,
@@ -24,7 +24,7 @@ export interface ReadBytes {
 }
 
 /** The whole of an answer, which is closed. */
-export async function readBytes(answer: ByteAnswer): Promise<ReadBytes> {
+export async function readBytes(answer: ByteStream): Promise<ReadBytes> {
   try {
     return { sizeBytes: answer.sizeBytes, bytes: await bytesOf(answer.chunks) };
   } finally {

@@ -1,16 +1,16 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
-import { CHECK_BYTES, checkOf, decodeCursor, encodeMark, type RecordMark } from '../../cursor/cursor.ts';
+import { CHECK_BYTES, decodeCursor, encodeMark, fnv1a, type RecordMark } from '../../cursor/cursor.ts';
 import { isMarked, markFile } from '../../cursor/file-mark.ts';
 import { groupFamilies } from '../../file/families.ts';
 import { LogError } from '../../log-error.ts';
 import { detectFormat } from '../../parse/detect-format.ts';
 import type { Zone } from '../../parse/zone.ts';
 import { listFiles } from '../../read/list.ts';
-import { RecordMatcher } from '../../scan/record-matcher.ts';
+import { RecordMatcher } from '../../scan/match/record-matcher.ts';
 import type { FoundRecord, SearchItem, SearchQuery } from '../../types.ts';
-import type { Search } from '../history.ts';
+import type { Search } from '../history/history.ts';
 
 interface Text {
   name: string;
@@ -21,23 +21,23 @@ interface Text {
 export function fileSearch(dir: string, zone: Zone): Search {
   return async function* search(query: SearchQuery): AsyncGenerator<SearchItem[]> {
     const texts = await readTexts(dir, query);
-    const all = texts.flatMap((text, file) => recordsOf(text, zone, query).map((record) => ({ ...record, file })));
-    const place = (cursor: string) => findMark(texts, cursor);
+    const all = texts.flatMap((text, file) => parseRecords(text, zone, query).map((record) => ({ ...record, file })));
+    const findPosition = (cursor: string) => findMark(texts, cursor);
     const { start, until, order } = query;
     let chosen = all;
-    const compare = (a: Place, b: Place) => a.file - b.file || a.offset - b.offset;
+    const compare = (a: TextPosition, b: TextPosition) => a.file - b.file || a.offset - b.offset;
     if (start && 'cursor' in start) {
-      const at = place(start.cursor);
+      const at = findPosition(start.cursor);
       chosen = chosen.filter((record) => (order === 'newest' ? compare(record, at) < 0 : compare(record, at) > 0));
     } else if (start && 'record' in start) {
-      const at = place(start.record);
+      const at = findPosition(start.record);
       chosen = chosen.filter((record) => compare(record, at) >= 0);
     } else if (start && 'timeMs' in start) {
       const first = chosen.findIndex(({ timeMs }) => timeMs >= start.timeMs);
       chosen = first < 0 ? [] : chosen.slice(first);
     }
     if (until !== undefined) {
-      const at = place(until);
+      const at = findPosition(until);
       chosen = chosen.filter((record) => compare(record, at) < 0);
     }
     const matching = chosen.filter(({ matches }) => matches).map(({ show }) => show());
@@ -45,11 +45,11 @@ export function fileSearch(dir: string, zone: Zone): Search {
     for (let from = 0; from < Math.min(matching.length, query.limit); from += 500) {
       yield matching.slice(from, Math.min(from + 500, query.limit));
     }
-    yield [endOf(Math.min(matching.length, query.limit))];
+    yield [searchEnd(Math.min(matching.length, query.limit))];
   };
 }
 
-interface Place {
+interface TextPosition {
   file: number;
   offset: number;
 }
@@ -68,7 +68,7 @@ async function readTexts(dir: string, { file, family }: SearchQuery): Promise<Te
   });
 }
 
-function findMark(texts: readonly Text[], cursor: string): Place {
+function findMark(texts: readonly Text[], cursor: string): TextPosition {
   for (const mark of decodeCursor(cursor)) {
     const file = texts.findIndex(({ bytes }) => holds(bytes, mark));
     if (file >= 0) return { file, offset: mark.offset };
@@ -79,7 +79,7 @@ function findMark(texts: readonly Text[], cursor: string): Place {
 function holds(bytes: Buffer, mark: RecordMark): boolean {
   const { offset, check, checkBytes } = mark;
   if (!isMarked(mark, bytes.subarray(0, 1024)) || offset + checkBytes > bytes.length) return false;
-  return checkBytes === 0 || checkOf(bytes, offset, offset + checkBytes) === check;
+  return checkBytes === 0 || fnv1a(bytes, offset, offset + checkBytes) === check;
 }
 
 interface Found {
@@ -89,7 +89,7 @@ interface Found {
   show(): FoundRecord;
 }
 
-function recordsOf({ name, bytes }: Text, zone: Zone, query: SearchQuery): Found[] {
+function parseRecords({ name, bytes }: Text, zone: Zone, query: SearchQuery): Found[] {
   const format = detectFormat(bytes.subarray(0, 64 * 1024), { zone, writtenMs: Date.now() });
   const matcher = new RecordMatcher(query);
   const mark = markFile(bytes);
@@ -106,7 +106,7 @@ function recordsOf({ name, bytes }: Text, zone: Zone, query: SearchQuery): Found
     const matches = matcher.matchesHead({ timeMs, rank }) && matcher.matchesText(bytes, offset, end, format);
     const show = (): FoundRecord => {
       const checkBytes = Math.min(CHECK_BYTES, end - offset);
-      const check = checkOf(bytes, offset, offset + checkBytes);
+      const check = fnv1a(bytes, offset, offset + checkBytes);
       return {
         type: 'record',
         ...format.decode(bytes, offset, end),
@@ -121,7 +121,7 @@ function recordsOf({ name, bytes }: Text, zone: Zone, query: SearchQuery): Found
   });
 }
 
-function endOf(records: number): SearchItem {
+function searchEnd(records: number): SearchItem {
   const counts = { scannedBytes: 0, skippedBytes: 0, scannedFiles: 0, elapsedMs: 0 };
   const covered = { coveredFromMs: null, coveredToMs: null, problems: [], cursor: null };
   return { type: 'end', reason: 'exhausted', records, ...counts, ...covered };

@@ -2,13 +2,13 @@ import { onTestFinished } from 'vitest';
 import { HandleCache } from '../../file/handle-cache.ts';
 import { createZone } from '../../parse/zone.ts';
 import { listFiles } from '../../read/list.ts';
-import { compileRegex } from '../../scan/regex.ts';
+import { compileRegex } from '../../scan/match/regex.ts';
 import type { FollowItem, FollowQuery, FoundRecord } from '../../types.ts';
-import { FollowHub, type FollowHubParts } from '../follow-hub.ts';
+import { FollowHub, type FollowHubDeps } from '../follow-hub.ts';
 import { fileSearch } from './file-search.ts';
 
 /** A hub over the directory with the obvious search; closed when the test ends. */
-export function openHub(dir: string, options: Partial<FollowHubParts> = {}): FollowHub {
+export function openHub(dir: string, options: Partial<FollowHubDeps> = {}): FollowHub {
   const zone = createZone('UTC');
   const handles = new HandleCache(dir);
   const hub = new FollowHub({
@@ -55,7 +55,7 @@ export function collectFollow(hub: FollowHub, query: Partial<FollowQuery>): Coll
     items,
     ready,
     get texts() {
-      return textsOf(items);
+      return recordTexts(items);
     },
     async stop() {
       abort.abort();
@@ -64,10 +64,10 @@ export function collectFollow(hub: FollowHub, query: Partial<FollowQuery>): Coll
   };
 }
 
-export function textsOf(items: readonly FollowItem[]): string[] {
-  return recordsOf(items).map(({ raw = '' }) => raw);
+export function recordTexts(items: readonly FollowItem[]): string[] {
+  return onlyRecords(items).map(({ raw = '' }) => raw);
 }
 
-export function recordsOf(items: readonly FollowItem[]): FoundRecord[] {
+export function onlyRecords(items: readonly FollowItem[]): FoundRecord[] {
   return items.filter((item) => item.type === 'record');
 }

@@ -55,7 +55,7 @@ const logs = Object.fromEntries(
 const ends: number[] = [];
 const startedMs = performance.now();
 let deletedMs = startedMs;
-let isAskedToEnd = false;
+let isEnding = false;
 
 const timer = setInterval(() => {
   const nowMs = performance.now();
@@ -64,7 +64,7 @@ const timer = setInterval(() => {
   logs.rename?.reopenIfMoved();
   logs.gzip?.reopenIfMoved();
   // A busy machine delays this process more than the one that rotates the other logs.
-  if (isAskedToEnd && ends.length >= Number(rotations)) return end();
+  if (isEnding && ends.length >= Number(rotations)) return end();
   if (nowMs - deletedMs < Number(deleteEvery) || !existsSync(join(dir, 'started'))) return;
   deletedMs = nowMs;
   ends.push(logs.delete?.number ?? 0);
@@ -73,7 +73,7 @@ const timer = setInterval(() => {
 
 process.stdin.resume();
 process.stdin.on('end', () => {
-  isAskedToEnd = true;
+  isEnding = true;
 });
 
 function end(): void {

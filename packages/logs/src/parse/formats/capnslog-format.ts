@@ -1,9 +1,9 @@
 import type { FormatOptions } from '../format.ts';
 import { parseTimestamp } from '../timestamp.ts';
-import { startsWith } from './byte-scan.ts';
 import { columns, defineFormat, type ShapedFormat } from './define-format.ts';
-import { findLevel } from './find-level.ts';
-import { readIsoTime } from './iso-time.ts';
+import { startsWith } from './tokens/byte-scan.ts';
+import { findLevel } from './tokens/find-level.ts';
+import { readIsoTime } from './tokens/iso-time.ts';
 
 /** Ranks of critical, error, warning, notice, info, debug and trace. */
 const RANKS_BY_LETTER = new Map(

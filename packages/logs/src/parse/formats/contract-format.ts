@@ -1,9 +1,9 @@
 import { decodeRecord } from '../decode-record.ts';
 import type { FormatOptions, RecordFields } from '../format.ts';
-import { LONGEST_LEVEL, parseLevel, rankOfLevel } from '../level.ts';
+import { LONGEST_LEVEL, levelRank, parseLevel } from '../level.ts';
 import { parseTimestamp } from '../timestamp.ts';
-import { SPACE, TAB } from './byte-scan.ts';
 import { type ShapedFormat, trimLineEnd } from './define-format.ts';
+import { SPACE, TAB } from './tokens/byte-scan.ts';
 
 /** The line format of the contract, as `findColumns` reads it: time⇥LEVEL⇥file:line⇥[tags]: message⇥{json}. */
 export function createContractFormat({ zone }: FormatOptions): ShapedFormat {
@@ -44,5 +44,5 @@ function rankBehind(bytes: Buffer, timeEnd: number, lineEnd: number): number {
   const limit = Math.min(start + LONGEST_LEVEL + 1, lineEnd);
   let at = start;
   while (at < limit && bytes[at] !== TAB) at++;
-  return rankOfLevel(parseLevel(bytes, start, at));
+  return levelRank(parseLevel(bytes, start, at));
 }

@@ -1,4 +1,4 @@
-import { contextOfEntries } from '../exact-context.ts';
+import { contextFromEntries } from '../exact-context.ts';
 import type { Format, FormatName, LineHead, RecordFields } from '../format.ts';
 import { LEVELS_BY_RANK } from '../level.ts';
 
@@ -18,7 +18,7 @@ export interface ShapedFormat extends Format {
   isTypical(bytes: Buffer, start: number, end: number): boolean;
 }
 
-export interface FormatParts {
+export interface FormatDefinition {
   name: FormatName;
   timed?: boolean;
   maxHeadBytes?: number;
@@ -35,21 +35,21 @@ export interface FormatParts {
  * the two cannot disagree about time and level. It is lenient: a line that has a time starts a record even when the
  * rest has another shape than usual; that rest is the message then.
  */
-export function defineFormat(parts: FormatParts): ShapedFormat {
-  const { name, timed = true, maxHeadBytes = MAX_HEAD_BYTES, readColumns } = parts;
+export function defineFormat(definition: FormatDefinition): ShapedFormat {
+  const { name, timed = true, maxHeadBytes = MAX_HEAD_BYTES, readColumns } = definition;
   const found: LineStart = { timeMs: Number.NaN, rank: 0, bodyAt: 0 };
 
   const readStart = (bytes: Buffer, start: number, lineEnd: number) => {
     found.timeMs = Number.NaN;
     found.rank = 0;
     found.bodyAt = start;
-    return parts.readStart(bytes, start, Math.min(lineEnd, start + maxHeadBytes), found);
+    return definition.readStart(bytes, start, Math.min(lineEnd, start + maxHeadBytes), found);
   };
-  const columnsOf = (bytes: Buffer, start: number, lineEnd: number) =>
+  const decodeColumns = (bytes: Buffer, start: number, lineEnd: number) =>
     readColumns(bytes.toString('utf8', found.bodyAt, lineEnd), bytes.toString('utf8', start, found.bodyAt));
   const otherColumns = (bytes: Buffer, start: number, lineEnd: number): Columns => {
     const body = bytes.toString('utf8', found.bodyAt, lineEnd).replace(/^[ \t]/, '');
-    return parts.readOther?.(body, bytes.toString('utf8', start, found.bodyAt)) ?? { message: body };
+    return definition.readOther?.(body, bytes.toString('utf8', start, found.bodyAt)) ?? { message: body };
   };
 
   return {
@@ -64,12 +64,12 @@ export function defineFormat(parts: FormatParts): ShapedFormat {
     decode(bytes, start, end) {
       const { lineEnd, more } = splitRecord(bytes, start, end);
       if (!readStart(bytes, start, lineEnd)) return { message: bytes.toString('utf8', start, lineEnd) + more };
-      const columns = columnsOf(bytes, start, lineEnd) ?? otherColumns(bytes, start, lineEnd);
+      const columns = decodeColumns(bytes, start, lineEnd) ?? otherColumns(bytes, start, lineEnd);
       return { ...headFields(found), ...columns, message: columns.message + more };
     },
     isTypical(bytes, start, end) {
       const lineEnd = trimLineEnd(bytes, start, end);
-      return readStart(bytes, start, lineEnd) && columnsOf(bytes, start, lineEnd) !== undefined;
+      return readStart(bytes, start, lineEnd) && decodeColumns(bytes, start, lineEnd) !== undefined;
     },
   };
 }
@@ -109,6 +109,6 @@ export function columns(message: string, { source, tag, context = [] }: Optional
     ...(source && { source }),
     ...(tag && { tags: [tag] }),
     message,
-    ...(entries.length > 0 && contextOfEntries(entries)),
+    ...(entries.length > 0 && contextFromEntries(entries)),
   };
 }

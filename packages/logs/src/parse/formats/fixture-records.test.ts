@@ -15,7 +15,7 @@ interface Expected {
 }
 
 /** The records of a file, told as the expectations tell them: the time in UTC, and how many lines a record has. */
-function recordsOf(bytes: Buffer, format: Format): unknown[] {
+function parseRecords(bytes: Buffer, format: Format): unknown[] {
   const starts: number[] = [];
   for (let start = 0; start < bytes.length; start = bytes.indexOf(10, start) + 1 || bytes.length) {
     const end = bytes.indexOf(10, start) + 1 || bytes.length;
@@ -39,6 +39,6 @@ test.each(names)('the records of %s', (name) => {
   const format = detectFormat(bytes, OPTIONS);
   expect(format.name).toBe(expected.format);
   // Through JSON, so that a key `__proto__` is compared like any other.
-  expect(JSON.parse(JSON.stringify(recordsOf(bytes, format)))).toEqual(expected.records);
-  expect(recordsOf(bytes, createFormat(format.name, OPTIONS))).toEqual(recordsOf(bytes, format));
+  expect(JSON.parse(JSON.stringify(parseRecords(bytes, format)))).toEqual(expected.records);
+  expect(parseRecords(bytes, createFormat(format.name, OPTIONS))).toEqual(parseRecords(bytes, format));
 });

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { createFormat, FORMAT_NAMES } from '../detect-format.ts';
-import { rankOfLevel } from '../level.ts';
+import { levelRank } from '../level.ts';
 import { createZone } from '../zone.ts';
 
 /** `MORE=20 SEED=random` looks for new cases. */
@@ -73,7 +73,7 @@ describe.each(FORMAT_NAMES)('%s', (name) => {
         const longer = format.decode(Buffer.concat([line, more]), 0, line.length + more.length);
         if (!starts) return;
         expect(record.timeMs ?? Number.NaN).toBe(head.timeMs);
-        expect(rankOfLevel(record.level)).toBe(head.rank);
+        expect(levelRank(record.level)).toBe(head.rank);
         if (line.at(-1) === 10) expect([longer.timeMs, longer.level]).toEqual([record.timeMs, record.level]);
       }),
       { numRuns: 500 * MORE },

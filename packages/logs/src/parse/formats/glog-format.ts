@@ -1,9 +1,9 @@
 import { exactNumber } from '../exact-context.ts';
 import type { FormatOptions } from '../format.ts';
 import { parseFraction, readMsOfDay, twoDigits, wallClockMs } from '../timestamp.ts';
-import { SPACE, skipDigits } from './byte-scan.ts';
 import { columns, defineFormat, type ShapedFormat } from './define-format.ts';
-import { createYearlessClock } from './yearless-time.ts';
+import { SPACE, skipDigits } from './tokens/byte-scan.ts';
+import { createYearlessClock } from './tokens/yearless-time.ts';
 
 const BODY = /^ +(\d+) ([^\s\]]+:\d+)(?:\]| ⋮) ?(.*)$/s;
 
@@ -27,7 +27,7 @@ export function createGlogFormat(options: FormatOptions): ShapedFormat {
   return defineFormat({
     name: 'glog',
     readStart(bytes, start, end, found) {
-      const rank = rankOfLetter(bytes[start]);
+      const rank = letterRank(bytes[start]);
       // `I1115 00:21:26`
       if (rank === 0 || end - start < 14) return false;
       const digits = skipDigits(bytes, start + 1, Math.min(end, start + 10)) - start - 1;
@@ -51,7 +51,7 @@ export function createGlogFormat(options: FormatOptions): ShapedFormat {
 }
 
 /** I, W, E, F; D of those who add one. */
-function rankOfLetter(byte: number | undefined): number {
+function letterRank(byte: number | undefined): number {
   if (byte === 73) return 3;
   if (byte === 87) return 4;
   if (byte === 69) return 5;

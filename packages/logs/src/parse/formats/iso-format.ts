@@ -1,14 +1,14 @@
 import { decodeRecord } from '../decode-record.ts';
 import { exactNumber } from '../exact-context.ts';
 import type { FormatOptions } from '../format.ts';
-import { isDigit, isLetter, OPEN_BRACKET } from './byte-scan.ts';
 import { type Columns, columns, defineFormat, type ShapedFormat } from './define-format.ts';
-import { findLevel } from './find-level.ts';
-import { readLeadingTime } from './leading-time.ts';
-import { readLevelWord } from './level-word.ts';
-import { readLogfmtColumns, readLogfmtStart } from './logfmt.ts';
-import { REMARK, rankOfPostgres, readPostgresColumns } from './postgres-line.ts';
-import { readRedisStart } from './redis-line.ts';
+import { readLogfmtColumns, readLogfmtStart } from './lines/logfmt.ts';
+import { REMARK, readPostgresColumns, readPostgresRank } from './lines/postgres-line.ts';
+import { readRedisStart } from './lines/redis-line.ts';
+import { isDigit, isLetter, OPEN_BRACKET } from './tokens/byte-scan.ts';
+import { findLevel } from './tokens/find-level.ts';
+import { readLeadingTime } from './tokens/leading-time.ts';
+import { readLevelWord } from './tokens/level-word.ts';
 
 /** `[info] `, `<Error> `, `Error: ` or `INFO `. */
 const LEVEL_IN_FRONT = /^(?:(?=\W|\w+[:|])[[<(]? ?([A-Za-z]{3,11}) ?[\])>:|]{1,2}|([A-Z]{3,11}))(?:\s+|$)/;
@@ -26,7 +26,7 @@ export function createIsoFormat({ zone }: FormatOptions): ShapedFormat {
       if (isLetter(bytes[start])) return readLogfmtStart(bytes, start, end, zone, found);
       if (bytes[start] !== OPEN_BRACKET && !isDigit(bytes[start])) return false;
       if (!readLeadingTime(bytes, start, end, zone, time)) return readRedisStart(bytes, start, end, zone, found);
-      const rank = rankOfPostgres(bytes, time.end, end);
+      const rank = readPostgresRank(bytes, time.end, end);
       if (rank === REMARK) return false;
       found.timeMs = time.timeMs;
       found.bodyAt = time.end;

@@ -1,16 +1,16 @@
 import { type ExactContext, isRestorable, parseJsonObject, readContext, splitMembers } from '../exact-context.ts';
 import type { FormatOptions } from '../format.ts';
 import { type Columns, defineFormat, type ShapedFormat } from './define-format.ts';
-import { readJsonHead } from './json-head.ts';
-import { LEVEL_KEYS, MESSAGE_KEYS, SOURCE_KEYS, TAG_KEYS, TIME_KEYS } from './known-keys.ts';
-import { readLevelToken, timeOfToken } from './value-tokens.ts';
+import { readJsonHead } from './lines/json-head.ts';
+import { LEVEL_KEYS, MESSAGE_KEYS, SOURCE_KEYS, TAG_KEYS, TIME_KEYS } from './lines/known-keys.ts';
+import { readLevelToken, readTimeToken } from './tokens/value-tokens.ts';
 
 /** Time and level may stand behind a stack or a request's body; further away they are not looked for. */
 const MAX_HEAD_BYTES = 64 * 1024;
 
 /** One JSON object per line, as zap, pino, bunyan, logrus, slog, etcd, serilog and Docker write it. */
 export function createJsonFormat({ zone }: FormatOptions): ShapedFormat {
-  const isTime = (text: Buffer) => !Number.isNaN(timeOfToken(text, 0, text.length, zone));
+  const isTime = (text: Buffer) => !Number.isNaN(readTimeToken(text, 0, text.length, zone));
   const isLevel = (text: Buffer) => readLevelToken(text, 0, text.length) > 0;
   return defineFormat({
     name: 'json',
@@ -25,7 +25,7 @@ export function createJsonFormat({ zone }: FormatOptions): ShapedFormat {
       if (!members) return undefined;
       takeFirst(members, TIME_KEYS, ({ token }) => token !== undefined && isTime(Buffer.from(token)));
       takeFirst(members, LEVEL_KEYS, ({ token }) => token !== undefined && isLevel(Buffer.from(token)));
-      return columnsOf(members);
+      return toColumns(members);
     },
   });
 }
@@ -45,36 +45,36 @@ function readMembers(line: string): Member[] | undefined {
   const object = parseJsonObject(line);
   if (!object) return undefined;
   if (isRestorable(line, object))
-    return Object.entries(object).map(([key, value]) => ({ key, value, token: tokenOf(value) }));
+    return Object.entries(object).map(([key, value]) => ({ key, value, token: toToken(value) }));
   return splitMembers(line).map(({ key, text, valueText }) => {
     const value: unknown = JSON.parse(valueText);
-    if (isRestorable(valueText, value)) return { key, value, text, token: tokenOf(value) };
-    return { key, value, text, valueText, token: tokenOf(value) };
+    if (isRestorable(valueText, value)) return { key, value, text, token: toToken(value) };
+    return { key, value, text, valueText, token: toToken(value) };
   });
 }
 
-function tokenOf(value: unknown): string | undefined {
+function toToken(value: unknown): string | undefined {
   return typeof value === 'string' || typeof value === 'number' ? String(value) : undefined;
 }
 
-function columnsOf(members: Member[]): Columns {
+function toColumns(members: Member[]): Columns {
   const message = takeMessage(members);
-  const source = takeFirst(members, SOURCE_KEYS, (member) => sourceOf(member) !== undefined);
+  const source = takeFirst(members, SOURCE_KEYS, (member) => toSource(member) !== undefined);
   const tags: string[] = [];
   for (const key of TAG_KEYS) {
     const tag = takeFirst(members, [key], ({ value }) => typeof value === 'string' && value !== '')?.value;
     if (typeof tag === 'string') tags.push(tag);
   }
   return {
-    ...(source && { source: sourceOf(source) ?? '' }),
+    ...(source && { source: toSource(source) ?? '' }),
     ...(tags.length > 0 && { tags }),
     message,
-    ...(members.length > 0 && contextOf(members)),
+    ...(members.length > 0 && toContext(members)),
   };
 }
 
 /** What is left. Made of entries, a key `__proto__` is a key like any other. */
-function contextOf(members: Member[]): ExactContext {
+function toContext(members: Member[]): ExactContext {
   if (members.some(({ text }) => text === undefined))
     return { context: Object.fromEntries(members.map(({ key, value }) => [key, value])) };
   const text = `{${members.map((member) => member.text).join(',')}}`;
@@ -101,7 +101,7 @@ function takeFirst(members: Member[], names: string[], fits: (member: Member) =>
 }
 
 /** `file:line`, or slog's `{function, file, line}`, unless a number in it would be shown as another. */
-function sourceOf({ value, valueText }: Member): string | undefined {
+function toSource({ value, valueText }: Member): string | undefined {
   if (typeof value === 'string') return /:\d+$/.test(value) ? value : undefined;
   if (typeof value !== 'object' || value === null || valueText !== undefined) return undefined;
   const { file, line } = value as { file?: unknown; line?: unknown };

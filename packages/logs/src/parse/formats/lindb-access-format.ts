@@ -1,10 +1,10 @@
 import { exactNumber } from '../exact-context.ts';
 import type { FormatOptions } from '../format.ts';
 import { parseTimestamp } from '../timestamp.ts';
-import { skipWord, TAB } from './byte-scan.ts';
 import { columns, defineFormat, type ShapedFormat } from './define-format.ts';
-import { readStatus } from './http-status.ts';
-import { rankOfStatus } from './level-word.ts';
+import { skipWord, TAB } from './tokens/byte-scan.ts';
+import { readStatus } from './tokens/http-status.ts';
+import { statusRank } from './tokens/level-word.ts';
 
 /** Room for a long URI before the status. */
 const MAX_HEAD_BYTES = 16 * 1024;
@@ -25,7 +25,7 @@ export function createLindbAccessFormat({ zone }: FormatOptions): ShapedFormat {
       found.bodyAt = time.end + 1;
       const durationAt = skipWord(bytes, found.bodyAt, end) + 1;
       const status = readStatus(bytes, skipWord(bytes, durationAt, end) + 1, end);
-      if (status > 0) found.rank = rankOfStatus(status);
+      if (status > 0) found.rank = statusRank(status);
       return true;
     },
     readColumns(body) {

@@ -1,7 +1,7 @@
 import type { FormatOptions } from '../format.ts';
 import { parseTimestamp } from '../timestamp.ts';
-import { startsWith } from './byte-scan.ts';
 import { columns, defineFormat, type ShapedFormat } from './define-format.ts';
+import { startsWith } from './tokens/byte-scan.ts';
 
 const LEAD = '# Time: ';
 

@@ -1,10 +1,10 @@
 import type { FormatOptions } from '../format.ts';
-import { closingBracket, isLetter, OPEN_BRACKET, skipLetters, skipSpaces } from './byte-scan.ts';
 import { defineFormat, type ShapedFormat } from './define-format.ts';
-import { findLevel } from './find-level.ts';
-import { readLeadingTime } from './leading-time.ts';
-import { readLevelWord } from './level-word.ts';
-import { readLog4jColumns } from './log4j-layouts.ts';
+import { readLog4jColumns } from './lines/log4j-layouts.ts';
+import { closingBracket, isLetter, OPEN_BRACKET, skipLetters, skipSpaces } from './tokens/byte-scan.ts';
+import { findLevel } from './tokens/find-level.ts';
+import { readLeadingTime } from './tokens/leading-time.ts';
+import { readLevelWord } from './tokens/level-word.ts';
 
 /** The usual layouts of log4j, logback and Spring, of Cassandra, Kafka and Elasticsearch, and of Python's logging. */
 export function createLog4jFormat({ zone }: FormatOptions): ShapedFormat {

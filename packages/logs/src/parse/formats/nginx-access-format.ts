@@ -2,12 +2,12 @@ import { exactNumber } from '../exact-context.ts';
 import type { FormatOptions } from '../format.ts';
 import { parseFraction, readMsOfDay, twoDigits, wallClockMs } from '../timestamp.ts';
 import type { Zone } from '../zone.ts';
-import { CLOSE_BRACKET, COLON, OPEN_BRACKET, SPACE, startsWith } from './byte-scan.ts';
 import { columns, defineFormat, type ShapedFormat } from './define-format.ts';
-import { readStatus } from './http-status.ts';
-import { offsetMs, offsetWidth, type ReadTime } from './iso-time.ts';
-import { rankOfStatus } from './level-word.ts';
-import { readMonthName } from './month-name.ts';
+import { CLOSE_BRACKET, COLON, OPEN_BRACKET, SPACE, startsWith } from './tokens/byte-scan.ts';
+import { readStatus } from './tokens/http-status.ts';
+import { offsetMs, offsetWidth, type ReadTime } from './tokens/iso-time.ts';
+import { statusRank } from './tokens/level-word.ts';
+import { readMonthName } from './tokens/month-name.ts';
 
 /** Room for a long URI before the status. */
 const MAX_HEAD_BYTES = 16 * 1024;
@@ -34,7 +34,7 @@ export function createNginxAccessFormat({ zone }: FormatOptions): ShapedFormat {
       found.timeMs = time.timeMs;
       found.bodyAt = startsWith(bytes, time.end, end, '] ') ? time.end + 2 : time.end;
       const status = readStatus(bytes, found.bodyAt, end);
-      if (status > 0) found.rank = rankOfStatus(status);
+      if (status > 0) found.rank = statusRank(status);
       return true;
     },
     readColumns(body, lead) {

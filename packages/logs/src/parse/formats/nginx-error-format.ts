@@ -1,9 +1,9 @@
 import { exactNumber } from '../exact-context.ts';
 import type { FormatOptions } from '../format.ts';
-import { CLOSE_BRACKET, OPEN_BRACKET, SPACE, skipLetters } from './byte-scan.ts';
 import { columns, defineFormat, type ShapedFormat } from './define-format.ts';
-import { readIsoTime } from './iso-time.ts';
-import { readLevelWord } from './level-word.ts';
+import { CLOSE_BRACKET, OPEN_BRACKET, SPACE, skipLetters } from './tokens/byte-scan.ts';
+import { readIsoTime } from './tokens/iso-time.ts';
+import { readLevelWord } from './tokens/level-word.ts';
 
 const BODY = /^ \[[a-z]+\] (\d+)#(\d+): (?:\*(\d+) )?(.*)$/s;
 

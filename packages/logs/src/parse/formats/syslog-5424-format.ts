@@ -1,10 +1,10 @@
 import { readContext } from '../exact-context.ts';
 import type { FormatOptions } from '../format.ts';
-import { SPACE, startsWith } from './byte-scan.ts';
 import { type Columns, columns, defineFormat, type ShapedFormat } from './define-format.ts';
-import { readIsoTime } from './iso-time.ts';
-import { rankOfPriority } from './level-word.ts';
-import { readPriority } from './syslog-priority.ts';
+import { SPACE, startsWith } from './tokens/byte-scan.ts';
+import { readIsoTime } from './tokens/iso-time.ts';
+import { priorityRank } from './tokens/level-word.ts';
+import { readPriority } from './tokens/syslog-priority.ts';
 
 const HEADER = /^ (\S+) (\S+) (\S+) (\S+) ?/;
 const ELEMENT = /\[([^\s\]="]+)((?: [^\s\]="]+="[^"\\]*(?:\\.[^"\\]*)*")*)\]/sy;
@@ -24,7 +24,7 @@ export function createSyslog5424Format({ zone }: FormatOptions): ShapedFormat {
         found.timeMs = time.timeMs;
         found.bodyAt = time.end;
       } else return false;
-      found.rank = rankOfPriority(priority.value);
+      found.rank = priorityRank(priority.value);
       return true;
     },
     readColumns: readHeader,

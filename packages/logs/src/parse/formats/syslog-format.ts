@@ -1,13 +1,13 @@
 import type { FormatOptions } from '../format.ts';
 import { parseFraction, readMsOfDay, twoDigits } from '../timestamp.ts';
-import { COLON, isDigit, SPACE, skipWord } from './byte-scan.ts';
 import { columns, defineFormat, type ShapedFormat } from './define-format.ts';
-import { findLevel } from './find-level.ts';
-import { type ReadTime, readIsoTime } from './iso-time.ts';
-import { rankOfPriority } from './level-word.ts';
-import { readMonthName } from './month-name.ts';
-import { readPriority } from './syslog-priority.ts';
-import { createYearlessClock } from './yearless-time.ts';
+import { COLON, isDigit, SPACE, skipWord } from './tokens/byte-scan.ts';
+import { findLevel } from './tokens/find-level.ts';
+import { type ReadTime, readIsoTime } from './tokens/iso-time.ts';
+import { priorityRank } from './tokens/level-word.ts';
+import { readMonthName } from './tokens/month-name.ts';
+import { readPriority } from './tokens/syslog-priority.ts';
+import { createYearlessClock } from './tokens/yearless-time.ts';
 
 const LETTER_T = 84;
 
@@ -43,7 +43,7 @@ export function createSyslogFormat(options: FormatOptions): ShapedFormat {
   return defineFormat({
     name: 'syslog',
     readStart(bytes, start, end, found) {
-      if (readPriority(bytes, start, end, priority)) found.rank = rankOfPriority(priority.value);
+      if (readPriority(bytes, start, end, priority)) found.rank = priorityRank(priority.value);
       const at = priority.end;
       if (!readMonthTime(bytes, at, end, time) && !readRsyslogTime(bytes, at, end, time)) return false;
       found.timeMs = time.timeMs;

@@ -1,7 +1,7 @@
 import type { FormatOptions } from '../format.ts';
-import { SPACE, TAB } from './byte-scan.ts';
 import { columns, defineFormat, type ShapedFormat } from './define-format.ts';
-import { findLevel } from './find-level.ts';
+import { SPACE, TAB } from './tokens/byte-scan.ts';
+import { findLevel } from './tokens/find-level.ts';
 
 /** Text without times: every line is a record, but for indented and empty ones. Takes the options all formats take. */
 export function createTextFormat(_options: FormatOptions): ShapedFormat {

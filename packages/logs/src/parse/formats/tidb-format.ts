@@ -1,9 +1,9 @@
 import type { FormatOptions } from '../format.ts';
-import { CLOSE_BRACKET, OPEN_BRACKET, skipLetters, startsWith } from './byte-scan.ts';
 import { type Columns, columns, defineFormat, type ShapedFormat } from './define-format.ts';
-import { readIsoTime } from './iso-time.ts';
-import { readLevelWord } from './level-word.ts';
-import { unquote } from './unquote.ts';
+import { CLOSE_BRACKET, OPEN_BRACKET, skipLetters, startsWith } from './tokens/byte-scan.ts';
+import { readIsoTime } from './tokens/iso-time.ts';
+import { readLevelWord } from './tokens/level-word.ts';
+import { unquote } from './tokens/unquote.ts';
 
 const LEVEL = /^ \[[A-Za-z]+\]/;
 

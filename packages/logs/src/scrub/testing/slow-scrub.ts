@@ -18,7 +18,7 @@ export function slowScrub(text: Buffer, needles: readonly Buffer[]): Buffer {
     for (let at = text.indexOf(needle); at >= 0; at = text.indexOf(needle, at + 1)) {
       if (!/[\r\n]/.test(needle.toString('latin1'))) masked.fill('*', at, at + needle.length);
     }
-    for (const start of startsOfEscaped(text, needle)) {
+    for (const start of escapedStarts(text, needle)) {
       const end = slow.matchEnd(start, needle);
       if (end > start) masked.fill('*', start, end);
     }
@@ -27,7 +27,7 @@ export function slowScrub(text: Buffer, needles: readonly Buffer[]): Buffer {
 }
 
 /** Where one with escapes may start: its first one is no further away than it is long. */
-function startsOfEscaped(text: Buffer, needle: Buffer): Set<number> {
+function escapedStarts(text: Buffer, needle: Buffer): Set<number> {
   const starts = new Set<number>();
   for (const { index } of text.toString('latin1').matchAll(/[%&+\\]/g)) {
     for (let start = Math.max(0, index - needle.length); start <= index; start++) starts.add(start);
@@ -66,11 +66,11 @@ class SlowText {
   #waysOn(at: number): { bytes: Buffer; end: number }[] {
     if ([undefined, 10, 13].includes(this.#text[at])) return [];
     return Array.from({ length: DEPTH + 1 }, (_, depth) => this.#signAt(at, depth)).flatMap((sign, depth) =>
-      (sign?.ways ?? []).flatMap((way) => this.#bytesOf(way, { end: sign?.end ?? 0, depth })),
+      (sign?.ways ?? []).flatMap((way) => this.#wayBytes(way, { end: sign?.end ?? 0, depth })),
     );
   }
 
-  #bytesOf(way: Way, { end, depth }: { end: number; depth: number }): { bytes: Buffer; end: number }[] {
+  #wayBytes(way: Way, { end, depth }: { end: number; depth: number }): { bytes: Buffer; end: number }[] {
     if ('byte' in way) return [{ bytes: Buffer.from([way.byte]), end }];
     const { unit } = way;
     if (unit < 0xd800 || unit > 0xdbff) return [{ bytes: Buffer.from(String.fromCodePoint(unit)), end }];
@@ -103,7 +103,7 @@ class SlowText {
       ends.push(sign.end);
     }
     const found = ESCAPE.exec(plain) ?? /^\\(?<sign>[ -/:-@[-^`{-~])/.exec(signs);
-    const ways = found?.groups && waysOf(found.groups);
+    const ways = found?.groups && parseWays(found.groups);
     return ways ? { ways, end: ends[found[0].length - 1] ?? at } : this.#signAt(at, depth - 1);
   }
 }
@@ -114,7 +114,7 @@ const ESCAPE =
 const LETTERS = { a: 7, b: 8, e: 27, f: 12, n: 10, r: 13, t: 9, v: 11 } as const;
 const NAMES = { amp: '&', lt: '<', gt: '>', quot: '"', apos: "'" } as const;
 
-function waysOf(groups: Record<string, string | undefined>): Way[] | undefined {
+function parseWays(groups: Record<string, string | undefined>): Way[] | undefined {
   const { unit, byte, point, either, octal, letter, sign, decimal, hex, name, plus } = groups;
   if (plus) return [{ byte: 32 }];
   if (sign) return [{ byte: sign.charCodeAt(0) }];

@@ -10,7 +10,7 @@ import type {
 } from '@porthole/contract';
 import { codeOf, encodeFile, PortholeError } from '@porthole/contract';
 import type {
-  ByteAnswer,
+  ByteStream,
   Digest,
   DigestQuery,
   FollowItem,
@@ -72,7 +72,7 @@ export class GrpcNode implements NodeState {
     return (await this.#connection.ask('DescribeLogs', {}, options)).logs.map(readFileDetails);
   }
 
-  async viewLog({ file, sizeBytes }: ViewRequest, options: CallOptions = {}): Promise<ByteAnswer> {
+  async viewLog({ file, sizeBytes }: ViewRequest, options: CallOptions = {}): Promise<ByteStream> {
     encodeFile({ file });
     const messages = this.#connection.stream('ViewLog', { file, size: sizeBytes }, options);
     await messages.next();

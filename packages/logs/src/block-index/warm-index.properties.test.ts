@@ -1,0 +1,93 @@
+import { appendFileSync, mkdirSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { BLOCK_BYTES } from '../scan/block/blocks.ts';
+import { expectSame, randomDir } from '../testing/random-dir.ts';
+import { BERLIN, logSpec } from '../testing/random-logs.ts';
+import { filterSpec, toFilter } from '../testing/random-queries.ts';
+import { runSearch } from '../testing/run-search.ts';
+import { readFamilyRecords, slowHistogram, slowSearch } from '../testing/slow-logs.ts';
+import { openDir, tempDir } from '../testing/temp-dir.ts';
+
+/** `MORE=20 SEED=random` looks for new cases. */
+const MORE = Number(process.env.MORE ?? 1);
+
+const LINE = '2026-06-01 10:00:00.000\tINFO\ta.go:1\ta line of usual length\n';
+
+describe('what was learnt from earlier scans', () => {
+  test('changes no answer, in whatever order questions come and however the file grows', async () => {
+    const { dir, logs, write } = randomDir();
+    const order = fc.constantFrom('newest' as const, 'oldest' as const);
+    const questions = fc.array(fc.tuple(filterSpec, order, fc.constantFrom(3, 100_000)), {
+      minLength: 2,
+      maxLength: 4,
+    });
+    const steps = fc.array(fc.oneof(fc.nat(400), fc.nat(3 * BLOCK_BYTES)), { maxLength: 3 });
+    await fc.assert(
+      fc.asyncProperty(logSpec, questions, steps, async (spec, asked, cuts) => {
+        const [family] = write([{ ...spec, files: spec.files.slice(0, 1) }]);
+        const [whole] = family.files;
+        if (!whole) return;
+        const path = join(dir, whole.name);
+        // From some bytes before its end the file is written piece by piece, cut anywhere.
+        const { text } = whole;
+        const lengths = [...new Set(cuts.map((cut) => Math.max(1, text.length - cut)))].sort((a, b) => a - b);
+        writeFileSync(path, text.subarray(0, lengths[0] ?? text.length));
+        let written = lengths[0] ?? text.length;
+        for (const length of [...lengths, text.length]) {
+          appendFileSync(path, text.subarray(written, length));
+          written = length;
+          const writtenMs = Number(statSync(path, { bigint: true }).mtimeNs / 1_000_000n);
+          const files = [{ name: whole.name, text: text.subarray(0, length), writtenMs }];
+          const records = readFamilyRecords({ name: '', files }, BERLIN);
+          for (const [wanted, direction, limit] of asked) {
+            const filter = toFilter(wanted, records);
+            const { records: found } = await runSearch(logs, { file: whole.name, ...filter, order: direction, limit });
+            expectSame(found, slowSearch(records, { ...filter, order: direction }).slice(0, limit));
+            const { bucketMs, buckets, untimed } = await logs.histogram({ file: whole.name, ...filter, buckets: 5 });
+            expect({ buckets, untimed }).toEqual(slowHistogram(records, filter, bucketMs));
+          }
+        }
+      }),
+      { numRuns: 12 * MORE },
+    );
+  });
+
+  test('does not hold for a block whose last line was cut in its head when it was scanned', async () => {
+    const dir = tempDir();
+    const path = join(dir, 'a.log');
+    const before = LINE.repeat(Math.floor((BLOCK_BYTES - 5) / LINE.length));
+    const lead = `${before.slice(0, -1)}${'-'.repeat(BLOCK_BYTES - 5 - before.length)}\n`;
+    const error = '2026-06-01 10:00:01.000\tERROR\ta.go:1\tacross the border\n';
+    writeFileSync(path, lead + error.slice(0, 9));
+    const logs = openDir(dir, { zone: BERLIN });
+    expect((await runSearch(logs, { file: 'a.log', minLevel: 'ERROR' })).records).toEqual([]);
+    appendFileSync(path, error.slice(9) + LINE.repeat(10_000));
+    const { records } = await runSearch(logs, { file: 'a.log', minLevel: 'ERROR' });
+    expect(records).toMatchObject([{ offset: BLOCK_BYTES - 5, message: 'across the border' }]);
+  });
+
+  test('makes a level question pass over blocks that hold none of it', async () => {
+    const dir = tempDir();
+    writeFileSync(join(dir, 'a.log'), LINE.repeat(30_000));
+    const logs = openDir(dir, { zone: BERLIN });
+    const cold = await runSearch(logs, { file: 'a.log', minLevel: 'ERROR' });
+    const warm = await runSearch(logs, { file: 'a.log', minLevel: 'ERROR' });
+    expect(warm.records).toEqual(cold.records);
+    expect(warm.end.scannedBytes).toBeLessThanOrEqual(2 * BLOCK_BYTES);
+    expect(warm.end.skippedBytes + warm.end.scannedBytes).toBeGreaterThanOrEqual(30_000 * LINE.length);
+  });
+
+  test('takes no more memory than it may, and answers are the same without it', async () => {
+    const dir = join(tempDir(), 'logs');
+    mkdirSync(dir);
+    for (let index = 0; index < 5; index++)
+      writeFileSync(join(dir, `f${index}.log`), `${index} ${LINE}`.repeat(20_000));
+    const logs = openDir(dir, { zone: BERLIN, maxIndexBytes: 2000 });
+    const first = await logs.histogram({ buckets: 5 });
+    const again = await logs.histogram({ buckets: 5 });
+    expect(again.buckets).toEqual(first.buckets);
+    expect(logs.usage.indexBytes).toBeLessThanOrEqual(2000);
+  });
+});

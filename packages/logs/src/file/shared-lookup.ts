@@ -1,0 +1,37 @@
+/**
+ * Looks a thing up by name so that requests at the same time share the trip to the disk, yet none gets an answer older
+ * than its question: who asks while a look is under way waits for the next one, together with all others who do.
+ */
+export class SharedLookup<T> {
+  readonly #find: (name: string) => Promise<T>;
+  readonly #running = new Map<string, Promise<T>>();
+  readonly #next = new Map<string, Promise<T>>();
+
+  constructor(find: (name: string) => Promise<T>) {
+    this.#find = find;
+  }
+
+  get(name: string): Promise<T> {
+    const running = this.#running.get(name);
+    if (running === undefined) return this.#start(name);
+    const waiting = this.#next.get(name);
+    if (waiting !== undefined) return waiting;
+    const restart = () => {
+      this.#next.delete(name);
+      return this.#start(name);
+    };
+    const next = running.then(restart, restart);
+    this.#next.set(name, next);
+    return next;
+  }
+
+  #start(name: string): Promise<T> {
+    const lookup = this.#find(name);
+    this.#running.set(name, lookup);
+    const done = () => {
+      if (this.#running.get(name) === lookup) this.#running.delete(name);
+    };
+    lookup.then(done, done);
+    return lookup;
+  }
+}

@@ -1,0 +1,57 @@
+import { decodeCursor, type FileMark, HEAD_BYTES } from '../../cursor/cursor.ts';
+import { isMarked } from '../../cursor/file-mark.ts';
+import type { FoundRecord } from '../../types.ts';
+import type { EntrySource, RecordEntry } from '../ring/ring-entry.ts';
+
+/** Files whose end of the history is remembered: the last ones are the only ones still being read. */
+const MAX_FILES = 16;
+
+/** How far the history has told each file: the records of the ring that are known from it are not told again. */
+export class DeliveredOffsets {
+  #files: { hash: string; mark: FileMark; end: number }[] = [];
+  #ends = new WeakMap<EntrySource, number>();
+
+  note({ cursor, offset, bytes }: Pick<FoundRecord, 'cursor' | 'offset' | 'bytes'>): void {
+    const last = this.#files.at(-1);
+    const hash = fileHash(cursor);
+    if (last?.hash === hash) {
+      last.end = offset + bytes;
+      return;
+    }
+    const [mark] = decodeCursor(cursor);
+    if (!mark) return;
+    this.#files.push({ hash, mark, end: offset + bytes });
+    if (this.#files.length > MAX_FILES) this.#files.shift();
+    this.#ends = new WeakMap();
+  }
+
+  /** Whether a record of the history was emitted before: where its start is gone, the history continues by time. */
+  has({ cursor, offset }: FoundRecord): boolean {
+    const hash = fileHash(cursor);
+    return this.#files.some((file) => file.hash === hash && offset < file.end);
+  }
+
+  /** What of the record is still to be told, or `undefined`. */
+  undelivered(entry: RecordEntry): RecordEntry | undefined {
+    if (this.#files.length === 0) return entry;
+    const { offset, bytes } = entry.piece;
+    const end = this.#endIn(entry.source);
+    if (offset >= end) return entry;
+    return offset + bytes.length <= end ? undefined : entry.from(end);
+  }
+
+  #endIn(source: EntrySource): number {
+    const known = this.#ends.get(source);
+    if (known !== undefined) return known;
+    const ends = this.#files.filter(({ mark }) => mark.headBytes > 0 && isMarked(mark, source.head));
+    const end = Math.max(0, ...ends.map((file) => file.end));
+    // The start of a short file is still to come: it may turn out to be one of them.
+    if (source.head.length >= HEAD_BYTES) this.#ends.set(source, end);
+    return end;
+  }
+}
+
+/** Of the file's first bytes. */
+function fileHash(cursor: string): string {
+  return cursor.slice(0, cursor.indexOf('.'));
+}

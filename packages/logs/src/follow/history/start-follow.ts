@@ -1,0 +1,115 @@
+import { decodeCursor, encodeMark, type RecordMark } from '../../cursor/cursor.ts';
+import { groupFamilies } from '../../file/families.ts';
+import type { FollowItem, FollowQuery, FoundRecord } from '../../types.ts';
+import type { TailReader } from '../tail-reader.ts';
+import { emitSince, findRecord, goneGap, type HistoryDeps, inBatches, isGone, lastRecords } from './history.ts';
+import { mergeStreams } from './merge-streams.ts';
+
+/** What came before a follow's first live record, as its start says; moves each reader to where that ends. */
+export async function* startFollow(
+  start: FollowQuery['start'],
+  readers: readonly TailReader[],
+  deps: HistoryDeps,
+): AsyncGenerator<FollowItem[], void, undefined> {
+  if (start === 'end') return;
+  if ('back' in start) yield* emitLast(start.back, readers, deps);
+  else if ('timeMs' in start) yield* emitSinceTime(start.timeMs, readers, deps);
+  else yield* resume(start, readers, deps);
+}
+
+async function* emitLast(
+  count: number,
+  readers: readonly TailReader[],
+  deps: HistoryDeps,
+): AsyncGenerator<FollowItem[], void, undefined> {
+  let newest: FoundRecord[] = [];
+  if (count === 0) return;
+  for (const reader of readers) {
+    newest.push(...(await lastRecords(reader, count, deps)));
+    // Within one log the order is that of the file; between logs only time can tell.
+    if (readers.length > 1) newest.sort((a, b) => (a.timeMs ?? 0) - (b.timeMs ?? 0));
+    newest = newest.slice(-count);
+  }
+  yield* inBatches(newest);
+}
+
+/** A cursor of one log, or one that names a record in each of several; of several in one log the last one counts. */
+async function* resume(
+  { cursor, sinceMs }: { cursor: string; sinceMs?: number },
+  readers: readonly TailReader[],
+  deps: HistoryDeps,
+): AsyncGenerator<FollowItem[], void, undefined> {
+  const marks = decodeCursor(cursor);
+  const markIn = (reader: TailReader) => marks.findLast((mark) => isInLog(reader, mark));
+  // A single cursor that a user gave is refused where its record is gone; whoever resumes is told of a gap.
+  const isStrict = marks.length === 1 && marks[0]?.delivered === undefined;
+  const [only] = readers;
+  if (only && readers.length === 1) {
+    // Where no mark has a name of this log, the text may still be known: the file was renamed.
+    const mark = markIn(only) ?? marks.at(-1);
+    const resumePoint = markIn(only) ? encodeMark(mark as RecordMark) : cursor;
+    if (!only.moveAfter(resumePoint))
+      yield* emitAfter(only, { resumePoint, mark, isStrict: isStrict || !mark?.delivered }, deps);
+    return;
+  }
+  let newestMs: number | undefined;
+  const unnamed: TailReader[] = [];
+  const named: (() => AsyncGenerator<FollowItem[], void, undefined>)[] = [];
+  for (const reader of readers) {
+    const mark = markIn(reader);
+    if (mark === undefined) {
+      unnamed.push(reader);
+      continue;
+    }
+    const resumePoint = encodeMark(mark);
+    const timeMs = mark.delivered?.timeMs ?? (await findRecord(resumePoint, reader, deps)).timeMs;
+    newestMs = laterTime(newestMs, timeMs);
+    if (!reader.moveAfter(resumePoint)) named.push(() => emitAfter(reader, { resumePoint, mark, isStrict }, deps));
+  }
+  yield* mergeStreams(named, deps.permits);
+  // A log that the cursor does not name was quiet until then, or new: what it said since is told.
+  const fromMs = newestMs === undefined ? sinceMs : Math.min(newestMs, sinceMs ?? newestMs);
+  if (fromMs !== undefined) yield* emitSinceTime(fromMs, unnamed, deps);
+}
+
+/** Several logs at a time: the sooner a history is read, the less of it can be removed before. */
+function emitSinceTime(
+  timeMs: number,
+  readers: readonly TailReader[],
+  deps: HistoryDeps,
+): AsyncGenerator<FollowItem[], void, undefined> {
+  const histories = readers.map((reader) => () => emitSince(reader, { timeMs }, deps));
+  return mergeStreams(histories, deps.permits);
+}
+
+interface ResumeOptions {
+  resumePoint: string;
+  mark: RecordMark | undefined;
+  /** Throws where the record is gone. */
+  isStrict: boolean;
+}
+
+/** What comes behind a record. Where it is gone, that is reported first, and then whatever is left that is not older. */
+async function* emitAfter(
+  reader: TailReader,
+  { resumePoint, mark, isStrict }: ResumeOptions,
+  deps: HistoryDeps,
+): AsyncGenerator<FollowItem[], void, undefined> {
+  if (mark?.delivered) reader.delivered.note({ cursor: resumePoint, offset: mark.offset, bytes: mark.delivered.bytes });
+  try {
+    yield* emitSince(reader, { cursor: resumePoint }, deps);
+  } catch (error) {
+    if (isStrict || !isGone(error)) throw error;
+    yield [goneGap(reader)];
+  }
+}
+
+function isInLog({ tail }: TailReader, { file }: RecordMark): boolean {
+  const { name, family } = tail.target;
+  if (file === name) return true;
+  return groupFamilies([file, tail.name]).some((found) => found.name === family && found.files.length === 2);
+}
+
+function laterTime(a: number | undefined, b: number | undefined): number | undefined {
+  return a === undefined || b === undefined ? (a ?? b) : Math.max(a, b);
+}

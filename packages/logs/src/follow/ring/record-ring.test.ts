@@ -1,0 +1,62 @@
+import { expect, test } from 'vitest';
+import { Latch } from '../latch.ts';
+import { RecordRing } from './record-ring.ts';
+import type { EventEntry } from './ring-entry.ts';
+
+const entry = (file: string): EventEntry => ({ kind: 'event', event: { type: 'truncated', file, lostBytes: null } });
+
+test('holds the newest entries within its limit, under rising numbers', () => {
+  const ring = new RecordRing({ limitBytes: () => 10 * 256 });
+  for (let number = 0; number < 10_000; number++) ring.push(entry(String(number)));
+  expect(ring.nextSeq).toBe(10_000);
+  expect(ring.firstSeq).toBe(9990);
+  expect(ring.costBytes).toBe(10 * 256);
+  expect(ring.at(9989)).toBeUndefined();
+  expect(ring.at(9990)).toEqual(entry('9990'));
+  expect(ring.at(9999)).toEqual(entry('9999'));
+  expect(ring.at(10_000)).toBeUndefined();
+});
+
+test('the newest entry stays, however small the limit', () => {
+  const ring = new RecordRing({ limitBytes: () => 0 });
+  ring.push(entry('a'));
+  ring.push(entry('b'));
+  expect(ring.firstSeq).toBe(1);
+  expect(ring.at(1)).toEqual(entry('b'));
+});
+
+test('a limit that became smaller holds from the next trim on', () => {
+  let limit = 1_000_000;
+  const ring = new RecordRing({ limitBytes: () => limit });
+  for (let number = 0; number < 100; number++) ring.push(entry(String(number)));
+  expect(ring.firstSeq).toBe(0);
+  limit = 2560;
+  ring.trim();
+  expect(ring.firstSeq).toBe(90);
+});
+
+test('finds the newest entry that fits', () => {
+  const ring = new RecordRing({ limitBytes: () => 1_000_000 });
+  for (const name of ['a', 'b', 'a', 'c']) ring.push(entry(name));
+  expect(ring.findLast((found) => found.kind === 'event' && JSON.stringify(found).includes('"a"'))).toBe(2);
+  expect(ring.findLast(({ kind }) => kind === 'record')).toBeUndefined();
+});
+
+test('a ring while nobody waits is not lost, and wakes once', async () => {
+  const bell = new Latch();
+  const ring = new RecordRing({ limitBytes: () => 1000 });
+  ring.addListener(bell);
+  ring.notify();
+  ring.notify();
+  await bell.wait();
+  let woken = false;
+  const waiting = bell.wait().then(() => {
+    woken = true;
+  });
+  await Promise.resolve();
+  expect(woken).toBe(false);
+  ring.notify();
+  await waiting;
+  ring.removeListener(bell);
+  expect(woken).toBe(true);
+});

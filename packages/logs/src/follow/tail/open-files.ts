@@ -1,0 +1,84 @@
+import { statFd } from '../../file/fs-calls.ts';
+import type { LogHandle } from '../../file/log-handle.ts';
+import type { Zone } from '../../parse/zone.ts';
+import type { Scrubber } from '../../scrub/scrubber.ts';
+import type { RingWriter } from '../ring/ring-writer.ts';
+import type { AssemblerTimes } from './record-assembler.ts';
+import { TailFile } from './tail-file.ts';
+
+export interface OpenFilesDeps {
+  zone: Zone;
+  scrubber(): Scrubber | undefined;
+  times: AssemblerTimes;
+  writer: RingWriter;
+  onRead(): void;
+}
+
+/** The descriptors one log has in use. What is not among them must not be read: its number may be another file's. */
+export class OpenFiles {
+  readonly #deps: OpenFilesDeps;
+  readonly #handles = new Set<LogHandle>();
+  #isClosed = false;
+
+  constructor(deps: OpenFilesDeps) {
+    this.#deps = deps;
+  }
+
+  get size(): number {
+    return this.#handles.size;
+  }
+
+  /** Takes the handle over. `before` is the file before it in the same log. */
+  async open(handle: LogHandle, from: 'start' | 'end', before?: TailFile): Promise<TailFile> {
+    this.#handles.add(handle);
+    const { zone, times, scrubber, onRead } = this.#deps;
+    const { holdMs, idleMs } = times;
+    const taken = { format: before?.text.format, formatMs: before?.formatMs };
+    return TailFile.open(handle, from, { zone, holdMs, idleMs, ...taken, scrubber, onRead });
+  }
+
+  /** A file whose descriptor was given back has come back. */
+  reopen(file: TailFile, handle: LogHandle): void {
+    this.#handles.add(handle);
+    file.handle = handle;
+  }
+
+  has({ handle }: TailFile): boolean {
+    return this.#handles.has(handle);
+  }
+
+  release({ handle }: TailFile): void {
+    if (this.#handles.delete(handle)) handle.release();
+  }
+
+  /** When it was last written to, as far as is known. */
+  async readModifiedNs(file: TailFile): Promise<bigint> {
+    return this.has(file) ? (await statFd(file.handle.fd)).mtimeNs : file.handle.modifiedNs;
+  }
+
+  /** Reads a file that is no longer live to its end, or as far as it can be read. */
+  async drain(file: TailFile): Promise<void> {
+    try {
+      while (this.has(file) && !this.#isClosed) {
+        const size = Number((await statFd(file.handle.fd)).size);
+        if (size <= file.position) return;
+        const { entries, bytes } = await file.readNext(size);
+        await this.#deps.writer.writeAll(entries);
+        if (bytes === 0) return;
+      }
+    } catch {
+      // It is tried again as long as it is looked at.
+    }
+  }
+
+  /** Readings under way end soon; then `close` gives everything back. */
+  stop(): void {
+    this.#isClosed = true;
+  }
+
+  close(): void {
+    this.stop();
+    for (const handle of this.#handles) handle.release();
+    this.#handles.clear();
+  }
+}

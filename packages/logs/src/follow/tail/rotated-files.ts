@@ -1,0 +1,62 @@
+import type { RingWriter } from '../ring/ring-writer.ts';
+import type { KnownFiles } from './known-files.ts';
+import type { OpenFiles } from './open-files.ts';
+import type { TailFile } from './tail-file.ts';
+
+/** A writer notices late that its file was renamed: for so long it is looked at. Then its disk space is given back. */
+export const LINGER_MS = 5000;
+
+/** Files renamed away that are still looked at; with more, rotation is so quick that the oldest are surely left. */
+const MAX_ROTATED = 8;
+
+export interface RotatedFilesDeps {
+  open: OpenFiles;
+  writer: RingWriter;
+  known: KnownFiles;
+  lingerMs: number;
+}
+
+/** Files that were live and may still be written to, oldest first. */
+export class RotatedFiles {
+  readonly #deps: RotatedFilesDeps;
+  readonly #files: TailFile[] = [];
+
+  constructor(deps: RotatedFilesDeps) {
+    this.#deps = deps;
+  }
+
+  get all(): readonly TailFile[] {
+    return this.#files;
+  }
+
+  add(file: TailFile): void {
+    file.rotatedMs = performance.now();
+    this.#files.push(file);
+    while (this.#files.length > MAX_ROTATED) this.#retireOldest();
+  }
+
+  /** One that is live again. */
+  takeBack(id: string): TailFile | undefined {
+    const index = this.#files.findIndex((file) => file.id === id);
+    return index < 0 ? undefined : this.#files.splice(index, 1)[0];
+  }
+
+  /** Tells what was added to them. */
+  async drainAll(): Promise<void> {
+    const { open, writer, lingerMs } = this.#deps;
+    for (const file of this.#files) {
+      await open.drain(file);
+      writer.write(file.text.flushLines());
+    }
+    while (this.#files[0] && performance.now() - this.#files[0].rotatedMs >= lingerMs) this.#retireOldest();
+  }
+
+  #retireOldest(): void {
+    const { open, writer, known } = this.#deps;
+    const file = this.#files.shift();
+    if (!file) return;
+    writer.write(file.text.flushAll());
+    known.addMark(file.text.mark);
+    open.release(file);
+  }
+}

@@ -1,0 +1,164 @@
+import type { Scrubber } from '../../scrub/scrubber.ts';
+import type { SeenMember } from './family-files.ts';
+import { LogTail, type TailDeps, type TailTarget } from './log-tail.ts';
+
+/** A log nobody follows is read a little longer: whoever reconnects at once finds it going on. */
+const KEEP_MS = 1000;
+
+/** Logs looked at in one poll, one after the other in turns: what many logs cost is bounded. */
+const MAX_POLLED = 256;
+
+export interface TailRegistryDeps extends TailDeps {
+  /** Logs that may be read at the same time. */
+  maxLogs: number;
+  /** The last one was stopped. */
+  onEmpty(): void;
+}
+
+interface RegisteredTail {
+  tail: LogTail;
+  started: Promise<void>;
+  users: number;
+  timer: NodeJS.Timeout | undefined;
+}
+
+/** The logs being read: each once, from its first follower until shortly after its last. */
+export class TailRegistry {
+  readonly #deps: TailRegistryDeps;
+  readonly #tails = new Map<string, RegisteredTail>();
+  /** By the name that leads to the live file; made anew when one of them changes. */
+  #byName: Map<string, LogTail[]> | undefined;
+  #trimming: NodeJS.Immediate | undefined;
+  #polled = 0;
+
+  constructor(deps: TailRegistryDeps) {
+    this.#deps = deps;
+  }
+
+  get size(): number {
+    return this.#tails.size;
+  }
+
+  get openFiles(): number {
+    return [...this.#tails.values()].reduce((sum, { tail }) => sum + tail.open.size, 0);
+  }
+
+  /** Whether a live file may come under a name other than that of its log. */
+  get hasMovingNames(): boolean {
+    return [...this.#tails.values()].some(({ tail }) => tail.name !== tail.family || !tail.current);
+  }
+
+  /** A log being read, also while its file is missing for a moment: between the deletion of one and the next. */
+  findTarget(wanted: TailTarget): TailTarget | undefined {
+    return this.#tails.get(tailKey(wanted))?.tail.target;
+  }
+
+  /** `undefined` where as many as may be are read already, and the log can be left out. */
+  async acquire(
+    target: TailTarget,
+    {
+      fromStart,
+      members,
+      isOptional,
+    }: { fromStart: boolean; members?: readonly SeenMember[] | undefined; isOptional: boolean },
+  ): Promise<LogTail | undefined> {
+    const key = tailKey(target);
+    let entry = this.#tails.get(key);
+    if (!entry) {
+      if (isOptional && this.#tails.size >= this.#deps.maxLogs) return undefined;
+      const tail = new LogTail(target, this.#deps, { fromStart });
+      entry = { tail, started: tail.start(members), users: 0, timer: undefined };
+      this.#tails.set(key, entry);
+      this.#byName = undefined;
+      this.#trimSoon();
+    }
+    entry.users++;
+    clearTimeout(entry.timer);
+    await entry.started;
+    return entry.tail;
+  }
+
+  /** What is kept for all logs together is shared by one more. */
+  #trimSoon(): void {
+    this.#trimming ??= setImmediate(() => {
+      this.#trimming = undefined;
+      for (const { tail } of this.#tails.values()) tail.ring.trim();
+    });
+  }
+
+  release(tail: LogTail): void {
+    const key = tailKey(tail.target);
+    const entry = this.#tails.get(key);
+    if (entry?.tail !== tail) return;
+    entry.users--;
+    if (entry.users > 0) return;
+    entry.timer = setTimeout(() => void this.#stop(key, entry), KEEP_MS);
+    // Nobody waits for it: a process that wants to end may.
+    entry.timer.unref();
+  }
+
+  /** Something happened to this name, or to one that is not known. */
+  wake(name: string | undefined, { entries = false } = {}): void {
+    const named = name === undefined ? undefined : this.#named(name);
+    if (named) {
+      for (const tail of named) {
+        if (entries) tail.noteNameEvent();
+        tail.wake();
+      }
+      return;
+    }
+    // The name of a file that was renamed away, perhaps.
+    for (const { tail } of this.#tails.values()) {
+      if (name === undefined) tail.wake();
+      else if (tail.rotated.all.length > 0) tail.wake({ all: true });
+    }
+  }
+
+  #named(name: string): readonly LogTail[] | undefined {
+    if (!this.#byName) {
+      this.#byName = new Map();
+      for (const { tail } of this.#tails.values())
+        this.#byName.set(tail.name, [...(this.#byName.get(tail.name) ?? []), tail]);
+    }
+    return this.#byName.get(name);
+  }
+
+  /** In case no event tells of a change. */
+  poll(): void {
+    const tails = [...this.#tails.values()];
+    const count = Math.min(MAX_POLLED, tails.length);
+    for (let step = 0; step < count; step++) tails[(this.#polled + step) % tails.length]?.tail.wake({ all: true });
+    this.#polled = tails.length === 0 ? 0 : (this.#polled + count) % tails.length;
+  }
+
+  rescrub(scrubber: Scrubber): void {
+    for (const { tail } of this.#tails.values()) tail.rescrub(scrubber);
+  }
+
+  /** Which name leads to the live file of each log now. */
+  rename(targets: readonly TailTarget[]): void {
+    for (const { family, name } of targets) {
+      const tail = this.#tails.get(tailKey({ family, name }))?.tail;
+      if (!tail || tail.name === name || (tail.name === family && name !== family && tail.current)) continue;
+      tail.name = name;
+      this.#byName = undefined;
+    }
+  }
+
+  async close(): Promise<void> {
+    await Promise.all(Array.from(this.#tails, ([key, entry]) => this.#stop(key, entry)));
+  }
+
+  async #stop(key: string, { tail, started, timer }: RegisteredTail): Promise<void> {
+    clearTimeout(timer);
+    this.#tails.delete(key);
+    this.#byName = undefined;
+    if (this.#tails.size === 0) this.#deps.onEmpty();
+    await started;
+    await tail.stop();
+  }
+}
+
+function tailKey({ name, family }: TailTarget): string {
+  return family === undefined ? `file ${name}` : `family ${family}`;
+}

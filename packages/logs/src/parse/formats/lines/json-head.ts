@@ -1,0 +1,145 @@
+import type { Zone } from '../../zone.ts';
+import type { LineStart } from '../define-format.ts';
+import { BACKSLASH, isDigit, QUOTE } from '../tokens/byte-scan.ts';
+import { readLevelToken, readTimeToken } from '../tokens/value-tokens.ts';
+import { type KeyKind, keyKind } from './known-keys.ts';
+
+/** A known key has at most ten letters; each may be written as `\u0074`. */
+const MAX_ESCAPED_KEY = 2 + 10 * 6;
+
+/**
+ * Finds time and level among the members of a JSON object without parsing it: the first member named like a time that
+ * is one, and the first named like a level that is one. Goes over the members once, and only until it has both.
+ */
+export function readJsonHead(bytes: Buffer, start: number, end: number, zone: Zone, found: LineStart): void {
+  let at = skipBlank(bytes, start + 1, end);
+  while (at < end && bytes[at] === QUOTE) {
+    const keyEnd = skipString(bytes, at, end);
+    if (keyEnd < 0) return;
+    const colon = skipBlank(bytes, keyEnd, end);
+    if (colon >= end || bytes[colon] !== 58) return;
+    const valueAt = skipBlank(bytes, colon + 1, end);
+    const valueEnd = skipValue(bytes, valueAt, end);
+    if (valueEnd < 0) return;
+    const kind = memberKind(bytes, at, keyEnd);
+    if (kind !== undefined && readMember(bytes, valueAt, valueEnd, kind, zone, found)) return;
+    const comma = skipBlank(bytes, valueEnd, end);
+    if (comma >= end || bytes[comma] !== 44) return;
+    at = skipBlank(bytes, comma + 1, end);
+  }
+}
+
+/** What the key means whose quotes are at `start` and before `end`. One with an escape is rare enough to be made a string. */
+function memberKind(bytes: Buffer, start: number, end: number): KeyKind {
+  const kind = keyKind(bytes, start + 1, end - 1);
+  if (kind !== undefined || end - start > MAX_ESCAPED_KEY || !hasEscape(bytes, start, end)) return kind;
+  const key = unescaped(bytes, start, end);
+  return keyKind(key, 0, key.length);
+}
+
+/** Takes over a time or level that is still missing; true when both are known. */
+function readMember(
+  bytes: Buffer,
+  start: number,
+  end: number,
+  kind: 'time' | 'level',
+  zone: Zone,
+  found: LineStart,
+): boolean {
+  if (bytes[start] !== QUOTE) {
+    if (!isDigit(bytes[start])) return false;
+    if (readToken(bytes, start, end, kind, zone, found)) return true;
+    if (!hasExponent(bytes, start, end)) return false;
+    const text = Buffer.from(String(Number(bytes.toString('latin1', start, end))));
+    return readToken(text, 0, text.length, kind, zone, found);
+  }
+  if (!hasEscape(bytes, start, end)) return readToken(bytes, start + 1, end - 1, kind, zone, found);
+  const text = unescaped(bytes, start, end);
+  return readToken(text, 0, text.length, kind, zone, found);
+}
+
+function readToken(
+  text: Buffer,
+  start: number,
+  end: number,
+  kind: 'time' | 'level',
+  zone: Zone,
+  found: LineStart,
+): boolean {
+  if (kind === 'level') {
+    if (found.rank === 0) found.rank = readLevelToken(text, start, end);
+  } else if (Number.isNaN(found.timeMs)) {
+    found.timeMs = readTimeToken(text, start, end, zone);
+  }
+  return isComplete(found);
+}
+
+function isComplete({ timeMs, rank }: LineStart): boolean {
+  return rank > 0 && !Number.isNaN(timeMs);
+}
+
+function hasEscape(bytes: Buffer, start: number, end: number): boolean {
+  for (let at = start; at < end; at++) if (bytes[at] === BACKSLASH) return true;
+  return false;
+}
+
+function hasExponent(bytes: Buffer, start: number, end: number): boolean {
+  for (let at = start; at < end; at++) if (((bytes[at] ?? 0) | 0x20) === 101) return true;
+  return false;
+}
+
+function unescaped(bytes: Buffer, start: number, end: number): Buffer {
+  try {
+    return Buffer.from(String(JSON.parse(bytes.toString('utf8', start, end))));
+  } catch {
+    return Buffer.alloc(0);
+  }
+}
+
+function skipBlank(bytes: Buffer, start: number, end: number): number {
+  let at = start;
+  while (at < end && (bytes[at] === 32 || bytes[at] === 9)) at++;
+  return at;
+}
+
+/** Behind the closing quote of the string at `start`; negative where there is none. */
+function skipString(bytes: Buffer, start: number, end: number): number {
+  for (let at = start + 1; at < end; at++) {
+    const byte = bytes[at];
+    if (byte === QUOTE) return at + 1;
+    if (byte === BACKSLASH) at++;
+  }
+  return -1;
+}
+
+/** Behind the value at `start`, whatever it is; negative where it has no end. */
+function skipValue(bytes: Buffer, start: number, end: number): number {
+  const first = bytes[start];
+  if (start >= end) return -1;
+  if (first === QUOTE) return skipString(bytes, start, end);
+  if (first === 123 || first === 91) return skipNested(bytes, start, end);
+  let at = start;
+  while (at < end) {
+    const byte = bytes[at] ?? 0;
+    if (byte === 44 || byte === 125 || byte <= 32) break;
+    at++;
+  }
+  return at > start && at < end ? at : -1;
+}
+
+function skipNested(bytes: Buffer, start: number, end: number): number {
+  let depth = 0;
+  let at = start;
+  while (at < end) {
+    const byte = bytes[at];
+    if (byte === QUOTE) {
+      at = skipString(bytes, at, end);
+      if (at < 0) return -1;
+      continue;
+    }
+    at++;
+    if (byte === 123 || byte === 91) depth++;
+    else if ((byte === 125 || byte === 93) && --depth === 0) return at;
+  }
+  return -1;
+}

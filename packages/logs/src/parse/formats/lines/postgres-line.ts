@@ -1,0 +1,59 @@
+import { exactNumber } from '../../exact-context.ts';
+import { type Columns, columns } from '../define-format.ts';
+import {
+  COLON,
+  closingBracket,
+  isCapital,
+  isDigit,
+  isLetter,
+  OPEN_BRACKET,
+  SPACE,
+  skipLetters,
+  skipSpaces,
+  skipWord,
+  startsWith,
+} from '../tokens/byte-scan.ts';
+import { readLevelWord } from '../tokens/level-word.ts';
+
+const BODY = /^ (?:[A-Z]{2,5} )?\[(\d+)(?:-\d+)?\] (?:([^\s@]+)@(\S+) )?([A-Z]+\d?): {2}(.*)$/s;
+
+/** Each remark has a time of its own, but is always written together with the report it belongs to. */
+const REMARKS = ['DETAIL:', 'HINT:', 'QUERY:', 'CONTEXT:', 'STATEMENT:', 'LOCATION:'];
+
+/** The rank of a line that only adds to the record above. */
+export const REMARK = -1;
+const INFO_RANK = 3;
+
+/** The rank of PostgreSQL's severity behind the time, which ends at `at`; `REMARK`, or 0 where the line is none of its. */
+export function readPostgresRank(bytes: Buffer, at: number, end: number): number {
+  const word = severityAt(bytes, at, end);
+  if (word < 0 || !isCapital(bytes[word])) return 0;
+  const colon = skipWord(bytes, word, end) - 1;
+  if (bytes[colon] !== COLON) return 0;
+  if (startsWith(bytes, word, end, 'LOG:')) return INFO_RANK;
+  const rank = readLevelWord(bytes, word, colon);
+  if (rank > 0) return rank;
+  for (let index = 0; index < REMARKS.length; index++) {
+    if (startsWith(bytes, word, end, REMARKS[index] ?? '')) return REMARK;
+  }
+  return 0;
+}
+
+/** Where the severity stands in ` UTC [123] user@db LOG:  `; negative where the line is not like that. */
+function severityAt(bytes: Buffer, start: number, end: number): number {
+  let at = start;
+  if (at + 1 < end && bytes[at] === SPACE && isLetter(bytes[at + 1])) at = skipLetters(bytes, at + 1, end);
+  at = skipSpaces(bytes, at, end);
+  if (at + 1 >= end || bytes[at] !== OPEN_BRACKET || !isDigit(bytes[at + 1])) return -1;
+  at = skipSpaces(bytes, closingBracket(bytes, at, end) + 1, end);
+  const wordEnd = skipWord(bytes, at, end);
+  if (at >= end) return -1;
+  if (bytes[wordEnd - 1] === COLON) return at;
+  const next = skipSpaces(bytes, wordEnd, end);
+  return next < end ? next : -1;
+}
+
+export function readPostgresColumns(body: string): Columns | undefined {
+  const [, pid, user, database, , message = ''] = BODY.exec(body) ?? [];
+  return pid ? columns(message, { context: { pid: exactNumber(pid), user, database } }) : undefined;
+}

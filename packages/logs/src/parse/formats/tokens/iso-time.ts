@@ -1,0 +1,92 @@
+import { parseFraction, readMsOfDay, twoDigits, wallClockMs } from '../../timestamp.ts';
+import type { Zone } from '../../zone.ts';
+import { COLON, isDigit, isLetter, SPACE, startsWith } from './byte-scan.ts';
+
+const PLUS = 43;
+const MINUS = 45;
+
+/** A time and where its text ends. One object is filled again and again. */
+export interface ReadTime {
+  timeMs: number;
+  end: number;
+}
+
+/**
+ * Reads `YYYY-MM-DD[T ]hh:mm:ss[.,fraction][zone]` at `start`; `/` and `.` separate dates, too. The zone is `Z`, `±hh`,
+ * `±hhmm` or `±hh:mm`, or behind a space ` ±hhmm`, ` ±hh:mm`, ` UTC`, ` GMT`; a time without one is in `zone`.
+ */
+export function readIsoTime(bytes: Buffer, start: number, end: number, zone: Zone, time: ReadTime): boolean {
+  if (end - start < 19) return false;
+  const separator = bytes[start + 4];
+  if ((separator !== MINUS && separator !== 47 && separator !== 46) || bytes[start + 7] !== separator) return false;
+  const between = bytes[start + 10];
+  if (between !== SPACE && between !== 84) return false;
+  const century = twoDigits(bytes, start);
+  const yearOfCentury = twoDigits(bytes, start + 2);
+  if ((century | yearOfCentury) < 0) return false;
+  const date = {
+    year: century * 100 + yearOfCentury,
+    month: twoDigits(bytes, start + 5),
+    day: twoDigits(bytes, start + 8),
+  };
+  const localMs = wallClockMs(date, readMsOfDay(bytes, start + 11));
+  if (Number.isNaN(localMs)) return false;
+  const fraction = parseFraction(bytes, start + 19, end);
+  applyZone(bytes, fraction.end, end, { localMs: localMs + fraction.ms, zone, time });
+  return true;
+}
+
+/** Fills in the instant of a local time, by the zone that stands at `at` or else the file's. */
+function applyZone(
+  bytes: Buffer,
+  at: number,
+  end: number,
+  { localMs, zone, time }: { localMs: number; zone: Zone; time: ReadTime },
+): void {
+  const width = zoneWidth(bytes, at, end);
+  time.end = at + width;
+  if (width === 0) time.timeMs = zone.toEpochMs(localMs);
+  else time.timeMs = localMs - offsetMs(bytes, bytes[at] === SPACE ? at + 1 : at, time.end);
+}
+
+/** Bytes the zone takes, a space before it included; 0 where there is none. */
+function zoneWidth(bytes: Buffer, at: number, end: number): number {
+  if (at >= end) return 0;
+  const first = bytes[at];
+  if (first === 90) return isWordEnd(bytes, at + 1, end) ? 1 : 0;
+  if (first === PLUS || first === MINUS) return offsetWidth(bytes, at, end);
+  if (first !== SPACE) return 0;
+  if (startsWith(bytes, at + 1, end, 'UTC') || startsWith(bytes, at + 1, end, 'GMT')) {
+    return isWordEnd(bytes, at + 4, end) ? 4 : 0;
+  }
+  const width = offsetWidth(bytes, at + 1, end);
+  // ` -03` alone could be a number of the message; before ` [` it is what PostgreSQL writes for zones without a name.
+  if (width === 3) return startsWith(bytes, at + 4, end, ' [') ? 4 : 0;
+  return width > 0 ? width + 1 : 0;
+}
+
+/** Bytes of `±hh`, `±hhmm` or `±hh:mm` at `at`, or 0. */
+export function offsetWidth(bytes: Buffer, at: number, end: number): number {
+  if (end - at < 3 || (bytes[at] !== PLUS && bytes[at] !== MINUS)) return 0;
+  const hours = twoDigits(bytes, at + 1);
+  if (hours < 0 || hours > 14) return 0;
+  const minutesAt = bytes[at + 3] === COLON && at + 3 < end ? at + 4 : at + 3;
+  if (minutesAt + 2 <= end) {
+    const minutes = twoDigits(bytes, minutesAt);
+    if (minutes >= 0 && minutes < 60 && isWordEnd(bytes, minutesAt + 2, end)) return minutesAt + 2 - at;
+  }
+  return isWordEnd(bytes, at + 3, end) ? 3 : 0;
+}
+
+/** The offset that stands at `at` and ends at `end`; names of no offset are UTC. */
+export function offsetMs(bytes: Buffer, at: number, end: number): number {
+  const sign = bytes[at];
+  if (sign !== PLUS && sign !== MINUS) return 0;
+  const minutes = end - at > 3 ? twoDigits(bytes, end - 2) : 0;
+  const offset = twoDigits(bytes, at + 1) * 3_600_000 + minutes * 60_000;
+  return sign === MINUS ? -offset : offset;
+}
+
+function isWordEnd(bytes: Buffer, at: number, end: number): boolean {
+  return at >= end || !(isDigit(bytes[at]) || isLetter(bytes[at]));
+}

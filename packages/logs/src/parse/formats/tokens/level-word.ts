@@ -1,0 +1,68 @@
+import { type Level, LONGEST_LEVEL, levelRank, parseLevel } from '../../level.ts';
+
+/** Words of programs other than our own, beside those `parseLevel` knows. */
+const MORE_WORDS: Readonly<Record<string, Level>> = {
+  TRC: 'TRACE',
+  VERBOSE: 'TRACE',
+  FINEST: 'TRACE',
+  FINER: 'TRACE',
+  DBG: 'DEBUG',
+  DBUG: 'DEBUG',
+  FINE: 'DEBUG',
+  INF: 'INFO',
+  INFORMATION: 'INFO',
+  WRN: 'WARN',
+  EROR: 'ERROR',
+  SEVERE: 'ERROR',
+  CRIT: 'FATAL',
+  ALERT: 'FATAL',
+  EMERG: 'FATAL',
+  EMERGENCY: 'FATAL',
+  FTL: 'FATAL',
+};
+
+/** Letters that tell a word from the others: five bits each must fit into a double. */
+const KEY_LETTERS = 10;
+const LONGEST_WORD = 11;
+
+const RANKS_BY_KEY = new Map(
+  Object.entries(MORE_WORDS).map(([word, level]) => [wordKey(Buffer.from(word), 0, word.length), levelRank(level)]),
+);
+
+/** The rank of the level a word names, in any case; 0 where it names none. */
+export function readLevelWord(bytes: Buffer, start: number, end: number): number {
+  const length = end - start;
+  if (length < 3 || length > LONGEST_WORD) return 0;
+  if (length <= LONGEST_LEVEL) {
+    const level = parseLevel(bytes, start, end);
+    if (level) return levelRank(level);
+  }
+  const rank = RANKS_BY_KEY.get(wordKey(bytes, start, end));
+  if (rank !== undefined) return rank;
+  // DEBUG1 to DEBUG5 of PostgreSQL.
+  const last = bytes[end - 1] ?? 0;
+  return length === 6 && last >= 49 && last <= 53 && parseLevel(bytes, start, end - 1) === 'DEBUG' ? 2 : 0;
+}
+
+function wordKey(bytes: Uint8Array, start: number, end: number): number {
+  let key = 0;
+  for (let index = start; index < Math.min(end, start + KEY_LETTERS); index++) {
+    const letter = (bytes[index] ?? 0) | 0x20;
+    if (letter < 97 || letter > 122) return -1;
+    key = key * 32 + (letter - 96);
+  }
+  return key;
+}
+
+/** Level of an HTTP status: the server's failures are errors, the client's are warnings. */
+export function statusRank(status: number): number {
+  return status >= 500 ? 5 : status >= 400 ? 4 : 3;
+}
+
+/** Ranks of syslog's severities, emergency (0) to debug (7). */
+const RANKS_BY_SEVERITY = [6, 6, 6, 5, 4, 3, 3, 2];
+
+/** The level within a syslog priority, which is facility × 8 + severity. */
+export function priorityRank(priority: number): number {
+  return RANKS_BY_SEVERITY[priority & 7] ?? 0;
+}

@@ -1,0 +1,47 @@
+import type { Zone } from '../../zone.ts';
+import { isDigit, skipDigits } from './byte-scan.ts';
+import { readIsoTime } from './iso-time.ts';
+import { readLevelWord } from './level-word.ts';
+
+/** A time given as a value: ISO text, or a number of seconds, ms, µs or ns since 1970. `NaN` where it is none. */
+export function readTimeToken(bytes: Buffer, start: number, end: number, zone: Zone): number {
+  const digitsEnd = skipDigits(bytes, start, end);
+  // The fifth byte of ISO text is no digit.
+  if (digitsEnd !== start + 4) return epochMs(bytes, start, digitsEnd, end);
+  const time = { timeMs: 0, end: 0 };
+  return readIsoTime(bytes, start, end, zone, time) ? time.timeMs : Number.NaN;
+}
+
+/**
+ * By the number of digits, which leaves each unit the years 1973 to 5138: shorter numbers are durations and counters
+ * rather than times. Digits below milliseconds are cut off before they could be rounded.
+ */
+function epochMs(bytes: Buffer, start: number, digitsEnd: number, end: number): number {
+  const digits = digitsEnd - start;
+  if (digits < 9 || digits > 20) return Number.NaN;
+  const fractionAt = digitsEnd + 1;
+  if (digitsEnd < end && (bytes[digitsEnd] !== 46 || skipDigits(bytes, fractionAt, end) !== end)) return Number.NaN;
+  if (digits < 12) return number(bytes, start, digitsEnd) * 1000 + milliseconds(bytes, fractionAt, end);
+  if (digits < 15) return number(bytes, start, digitsEnd);
+  return number(bytes, start, digits < 18 ? digitsEnd - 3 : digitsEnd - 6);
+}
+
+function number(bytes: Buffer, start: number, end: number): number {
+  let value = 0;
+  for (let at = start; at < end; at++) value = value * 10 + (bytes[at] ?? 48) - 48;
+  return value;
+}
+
+function milliseconds(bytes: Buffer, start: number, end: number): number {
+  let value = 0;
+  for (let at = start; at < start + 3; at++) value = value * 10 + (at < end ? (bytes[at] ?? 48) - 48 : 0);
+  return value;
+}
+
+/** The rank a level given as a value names: a word, or 10 (trace) to 60 (fatal) as pino and bunyan write it. */
+export function readLevelToken(bytes: Buffer, start: number, end: number): number {
+  if (start >= end || !isDigit(bytes[start])) return readLevelWord(bytes, start, end);
+  if (end - start !== 2 || !isDigit(bytes[start + 1])) return 0;
+  const tens = (bytes[start] ?? 48) - 48;
+  return tens <= 6 ? tens : 0;
+}

@@ -1,0 +1,36 @@
+import type { FormatName, FormatOptions } from '../../format.ts';
+import { wallClockMs } from '../../timestamp.ts';
+import type { Zone } from '../../zone.ts';
+
+const DAY_MS = 86_400_000;
+
+/** Formats in which times may have no year. */
+export const YEARLESS_FORMATS: ReadonlySet<FormatName> = new Set(['glog', 'syslog']);
+
+/** 29 February comes again after at most 8 years (1896, 1904). */
+const YEARS_TO_LEAP = 8;
+
+/** The instant of a month, day and time of day; `NaN` where there is none. */
+export type YearlessClock = (month: number, day: number, msOfDay: number) => number;
+
+/**
+ * Gives times without a year the latest year in which they are no later than a day after the file was written: clocks
+ * differ, and a file that is read while it grows is already older than its last line.
+ */
+export function createYearlessClock({ zone, writtenMs }: FormatOptions): YearlessClock {
+  let latest: { localMs: number; year: number } | undefined;
+  return (month, day, msOfDay) => {
+    latest ??= latestTime(zone, writtenMs);
+    for (let year = latest.year; year >= latest.year - YEARS_TO_LEAP; year--) {
+      const localMs = wallClockMs({ year, month, day }, msOfDay);
+      if (localMs <= latest.localMs) return zone.toEpochMs(localMs);
+    }
+    return Number.NaN;
+  };
+}
+
+function latestTime(zone: Zone, writtenMs: number): { localMs: number; year: number } {
+  const latestMs = writtenMs + DAY_MS;
+  const localMs = latestMs + zone.offsetMsAt(latestMs);
+  return { localMs, year: new Date(localMs).getUTCFullYear() };
+}

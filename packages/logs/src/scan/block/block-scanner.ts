@@ -1,0 +1,301 @@
+import type { ScanKernel } from '../../kernel/scan-kernel.ts';
+import type { Format, LineHead } from '../../parse/format.ts';
+import type { Zone } from '../../parse/zone.ts';
+import type { BlockCheck } from '../jobs.ts';
+import { BLOCK_BYTES, blockAt, HEAD_SCAN_BYTES, headScanBytes, splitOffset } from './blocks.ts';
+import { type RecordTable, TableRoom } from './record-table.ts';
+import type { TextReader } from './text-reader.ts';
+
+const NEWLINE = 10;
+
+/** Read beyond a block at first: most last records end there, and every line's head is within reach. */
+const LOOKAHEAD_BYTES = 2 * HEAD_SCAN_BYTES;
+
+/** Some records of a block: where they start, their times, and where the last record of the block ends. */
+export interface LevelRecords {
+  starts: number[];
+  times: number[];
+  ranks: number[];
+  end: number;
+}
+
+/** Loads blocks of one file, one at a time, and tells which records start in them. */
+export class BlockScanner {
+  /** The loaded text: one byte before the block, the block, and some of what follows. */
+  bytes: Buffer = Buffer.alloc(0);
+  /** Where the block's own bytes end within it. They start at 1. */
+  blockEnd = 1;
+  readonly #kernel: ScanKernel;
+  readonly #scrubbed: TextReader;
+  /** Where what is loaded comes from. */
+  #text: TextReader;
+  readonly #format: Format;
+  readonly #zone: Zone;
+  readonly #headScanBytes: number;
+  readonly #head: LineHead = { timeMs: Number.NaN, rank: 0 };
+  readonly #room = new TableRoom();
+  #block = 0;
+
+  constructor(kernel: ScanKernel, text: TextReader, { format, zone }: { format: Format; zone: Zone }) {
+    this.#kernel = kernel;
+    this.#scrubbed = text;
+    this.#text = text;
+    this.#format = format;
+    this.#headScanBytes = headScanBytes(format.name);
+    this.#zone = zone;
+  }
+
+  /** `unscrubbed`: with secrets, where it is to be seen whether the block need be looked at; then `scrub` follows. */
+  load(block: number, { unscrubbed = false } = {}): void {
+    this.#text = (unscrubbed && this.#scrubbed.unscrubbed) || this.#scrubbed;
+    const start = block * BLOCK_BYTES;
+    const { text } = this.#kernel;
+    this.#block = block;
+    const end = Math.min(start + BLOCK_BYTES + LOOKAHEAD_BYTES, this.#text.sizeBytes);
+    // Nothing stands before the first block, as if a line had ended there.
+    if (block === 0) text[0] = NEWLINE;
+    const from = block === 0 ? 0 : start - 1;
+    const got = this.#text.read(text, block === 0 ? 1 : 0, from, end - from);
+    const loaded = got + (block === 0 ? 1 : 0);
+    this.bytes = text.subarray(0, loaded);
+    this.blockEnd = Math.min(1 + BLOCK_BYTES, loaded);
+  }
+
+  /** Whether the text begins in the block. */
+  get isFirst(): boolean {
+    return this.#block === blockAt(this.#scrubbed.start ?? 0);
+  }
+
+  /** Where the text begins in the block that is the first of it. */
+  get #textStart(): number {
+    return this.toPosition(this.#scrubbed.start ?? 0);
+  }
+
+  /** Whether secrets are masked in what is loaded, if any are at all. */
+  get isScrubbed(): boolean {
+    return this.#text === this.#scrubbed;
+  }
+
+  /** Masks secrets in what is loaded. To be called before any of it is told, or compared with what someone asks for. */
+  scrub(): void {
+    if (!this.isScrubbed) this.load(this.#block);
+  }
+
+  /** The file offset of a position in the loaded text. */
+  toOffset(position: number): number {
+    return this.#block * BLOCK_BYTES - 1 + position;
+  }
+
+  toPosition(offset: number): number {
+    return offset - this.#block * BLOCK_BYTES + 1;
+  }
+
+  /** Whether the block, and the last record in it, are followed by more: they will not change any more. */
+  isComplete(recordsEnd: number): boolean {
+    // A line that reaches beyond the block may still turn out to start a record.
+    const isHeadWhole =
+      this.bytes.length >= this.blockEnd + this.#headScanBytes || this.bytes.includes(NEWLINE, this.blockEnd - 1);
+    return isHeadWhole && this.toOffset(recordsEnd) < this.#text.sizeBytes;
+  }
+
+  /** Of a complete block, as it is loaded. */
+  check(): BlockCheck {
+    const newline = this.bytes.indexOf(NEWLINE, this.blockEnd - 1);
+    const mostEnd = this.blockEnd + this.#headScanBytes;
+    const bytes = Math.min(newline < 0 ? mostEnd : newline + 1, mostEnd);
+    return { bytes, hash: this.#kernel.checksum(0, bytes), scrubbed: this.isScrubbed };
+  }
+
+  /** Whether the block is what it was when it had this check. Loads it. */
+  isUnchanged(block: number, { bytes, hash, scrubbed }: BlockCheck): boolean {
+    const endBytes = block * BLOCK_BYTES - 1 + bytes;
+    if (endBytes > this.#scrubbed.sizeBytes) return false;
+    this.load(block, { unscrubbed: !scrubbed });
+    this.#loadUpTo(endBytes);
+    return this.bytes.length >= bytes && this.#kernel.checksum(0, bytes) === hash;
+  }
+
+  /** All records that start in the block. A last block that is not whole may have none. */
+  records(): RecordTable {
+    const first = this.#lineStart(1, this.blockEnd);
+    const table = this.#format.name === 'contract' ? this.#contractTable(first) : this.#lineTable(first);
+    const isHeadless = table.count === 0 || (this.isFirst && table.starts[0] !== this.#textStart);
+    const start = isHeadless ? this.#headlessStart(first) : undefined;
+    if (start !== undefined) this.#insertFirst(table, start);
+    table.end = this.recordsEnd();
+    return table;
+  }
+
+  /** Records of the block with at least this level, told by the kernel alone. */
+  recordsAtLeast(rank: number): LevelRecords {
+    const first = this.#lineStart(1, this.blockEnd);
+    const { positions, times, ranks } = this.#kernel;
+    const count = first < this.blockEnd ? this.#kernel.headsAtLeast(first, this.blockEnd, this.bytes.length, rank) : 0;
+    this.#toEpoch(times, count);
+    return {
+      starts: [...positions.subarray(0, count)],
+      times: [...times.subarray(0, count)],
+      ranks: [...ranks.subarray(0, count)],
+      end: this.recordsEnd(),
+    };
+  }
+
+  /**
+   * Where the first record starting in the block starts, and whether it is a later part of a longer one. `undefined`
+   * where none does: all of the block belongs to the record before it.
+   */
+  firstRecord(): { start: number; continues: boolean } | undefined {
+    if (this.isFirst) return { start: this.#textStart, continues: false };
+    const line = this.#lineStart(1, this.blockEnd);
+    const head = this.#firstHead(line, this.blockEnd);
+    if (head >= 0) return { start: head, continues: false };
+    const start = this.#headlessStart(line);
+    return start === undefined ? undefined : { start, continues: true };
+  }
+
+  /** Where the last record that starts in the block ends: at the first one of the next block. */
+  recordsEnd(): number {
+    const { blockEnd } = this;
+    if (this.#atTextEnd && this.bytes.length === blockEnd) return blockEnd;
+    const near = this.#firstHead(this.#lineStart(blockEnd, this.bytes.length), blockEnd + HEAD_SCAN_BYTES);
+    if (near >= 0) return near;
+    this.#loadUpTo((this.#block + 2) * BLOCK_BYTES + LOOKAHEAD_BYTES);
+    const nextEnd = Math.min(blockEnd + BLOCK_BYTES, this.bytes.length);
+    const line = this.#lineStart(blockEnd, nextEnd);
+    const head = this.#firstHead(line, nextEnd);
+    return head >= 0 ? head : (this.#splitAt(blockEnd, nextEnd, line) ?? nextEnd);
+  }
+
+  /** Whether a line of the loaded text starts a record; if so, what its head tells. Its end is found unless given. */
+  headAt(line: number, lineEnd = this.#lineStart(line + 1, this.bytes.length)): LineHead | undefined {
+    // A part of a line that is longer than a block starts nowhere near a head, whatever it looks like.
+    if (this.bytes[line - 1] !== NEWLINE) return undefined;
+    const headEnd = line + this.#headScanBytes;
+    if (lineEnd === this.bytes.length && lineEnd < headEnd && !this.#atTextEnd) {
+      this.#loadUpTo(this.toOffset(headEnd));
+      return this.headAt(line);
+    }
+    return this.#format.readHead(this.bytes, line, Math.min(lineEnd, headEnd), this.#head) ? this.#head : undefined;
+  }
+
+  /** The record that covers a position at or behind `first`, itself a record start. */
+  recordAround(position: number, first: number): { start: number; head: LineHead | undefined } {
+    let line = this.bytes.lastIndexOf(NEWLINE, position - 1) + 1;
+    while (line > first) {
+      const head = this.headAt(line);
+      if (head) return { start: line, head };
+      line = this.bytes.lastIndexOf(NEWLINE, line - 2) + 1;
+    }
+    return { start: first, head: this.headAt(first) };
+  }
+
+  /** Where the record that covers `position` ends, at the latest at `end`. */
+  recordEnd(position: number, end: number): number {
+    const head = this.#firstHead(this.#lineStart(position + 1, end), end);
+    return head < 0 ? end : head;
+  }
+
+  get #atTextEnd(): boolean {
+    return this.toOffset(this.bytes.length) >= this.#text.sizeBytes;
+  }
+
+  /** The first line start in `[from, to)`, or `to`. */
+  #lineStart(from: number, to: number): number {
+    const newline = this.bytes.indexOf(NEWLINE, from - 1);
+    return newline < 0 || newline + 1 > to ? to : newline + 1;
+  }
+
+  /** The first line from `line` on, itself a line start, that starts a record before `to`; -1: none. */
+  #firstHead(line: number, to: number): number {
+    const stop = Math.min(to, this.bytes.length);
+    let at = line;
+    while (at < stop) {
+      if (this.headAt(at)) return at;
+      at = this.#lineStart(at + 1, stop);
+    }
+    return -1;
+  }
+
+  /** Loads more of what follows the block. */
+  #loadUpTo(offset: number): void {
+    const { text } = this.#kernel;
+    const loaded = this.bytes.length;
+    const end = Math.min(offset, this.#text.sizeBytes);
+    const more = end - this.toOffset(loaded);
+    if (more <= 0) return;
+    const got = this.#text.read(text, loaded, this.toOffset(loaded), more);
+    this.bytes = text.subarray(0, loaded + got);
+  }
+
+  #contractTable(first: number): RecordTable {
+    const { positions: starts, times, ranks } = this.#kernel;
+    const count = first < this.blockEnd ? this.#kernel.heads(first, this.blockEnd, this.bytes.length) : 0;
+    this.#toEpoch(times, count);
+    return { count, starts, times, ranks, end: 0, firstContinues: false };
+  }
+
+  /** Wall clock to instants. All at once where the clocks were not changed between the earliest and the latest. */
+  #toEpoch(times: Float64Array, count: number): void {
+    let min = Infinity;
+    let max = -Infinity;
+    for (let index = 0; index < count; index++) {
+      const time = times[index] ?? 0;
+      if (time < min) min = time;
+      if (time > max) max = time;
+    }
+    const shift = count > 0 ? min - this.#zone.toEpochMs(min) : 0;
+    const steady = count > 0 && max - this.#zone.toEpochMs(max) === shift && max - min < MAX_STEADY_MS;
+    for (let index = 0; index < count; index++) {
+      const time = times[index] ?? 0;
+      times[index] = steady ? time - shift : this.#zone.toEpochMs(time);
+    }
+  }
+
+  #lineTable(first: number): RecordTable {
+    const room = this.#room;
+    let count = 0;
+    const add = (line: number, end?: number) => {
+      const head = this.headAt(line, end);
+      if (!head) return;
+      room.ensure(count + 1);
+      room.starts[count] = line;
+      room.times[count] = head.timeMs;
+      room.ranks[count] = head.rank;
+      count++;
+    };
+    const lines = this.#kernel.lineStarts(first, this.blockEnd);
+    let line = first;
+    for (let index = 0; index <= lines && line < this.blockEnd; index++) {
+      const next = index < lines ? this.#kernel.lines[index] : undefined;
+      add(line, next);
+      line = next ?? this.blockEnd;
+    }
+    return { count, starts: room.starts, times: room.times, ranks: room.ranks, end: 0, firstContinues: false };
+  }
+
+  /** Where the first record of a block starts that does not begin with a head: of the text's first, at its first byte. */
+  #headlessStart(firstLine: number): number | undefined {
+    return this.isFirst ? this.#textStart : this.#splitAt(1, this.blockEnd, firstLine);
+  }
+
+  /** Where a record is split in the headless block `[start, end)`; `undefined` in a last one that is not whole. */
+  #splitAt(start: number, end: number, firstLine: number): number | undefined {
+    if (end - start < BLOCK_BYTES) return undefined;
+    return start + splitOffset(this.bytes.subarray(start, end), firstLine - start);
+  }
+
+  #insertFirst(table: RecordTable, start: number): void {
+    const { count, starts, times, ranks } = table;
+    starts.copyWithin(1, 0, count);
+    times.copyWithin(1, 0, count);
+    ranks.copyWithin(1, 0, count);
+    starts[0] = start;
+    times[0] = Number.NaN;
+    ranks[0] = 0;
+    table.count = count + 1;
+    table.firstContinues = !this.isFirst;
+  }
+}
+
+/** Clocks are set forward and back again within months, not days. */
+const MAX_STEADY_MS = 30 * 86_400_000;

@@ -1,0 +1,146 @@
+import { CHECK_BYTES, fnv1a, markEncoder } from '../../cursor/cursor.ts';
+import type { Format, RecordFields } from '../../parse/format.ts';
+import type { FoundRecord } from '../../types.ts';
+import type { FoundLines, RecordsJob } from '../jobs.ts';
+
+/** Of a longer record only the start is shown: an answer of many records must not become gigabytes. */
+export const SHOWN_BYTES = 64 * 1024;
+
+/** What many records that are told as one answer may show together. */
+const SHARED_BYTES = 2 * 1024 ** 2;
+
+/** Of each of so many, so that clients who take an answer whole, and bound it, can take it. */
+export function shownBytesEach(count: number): number {
+  return Math.max(1024, Math.min(SHOWN_BYTES, Math.floor(SHARED_BYTES / Math.max(1, count))));
+}
+
+/** A record in loaded text. */
+export interface RecordSpan {
+  bytes: Buffer;
+  start: number;
+  end: number;
+  /** Of its start in the file. */
+  offset: number;
+}
+
+export interface ShownAs {
+  /** A later part of a record that was too long to be one. */
+  continued: boolean;
+  /** It has no columns: all of it is message. */
+  headless: boolean;
+}
+
+/** Makes the lines of an answer from the records of one file. */
+export class RecordFormatter {
+  readonly #format: Format;
+  readonly #lineStart: string;
+  readonly #raw: boolean;
+  readonly #shownBytes: number | undefined;
+  readonly #restFrom: number;
+  readonly #encode: ReturnType<typeof markEncoder>;
+  readonly #lines: string[] = [];
+  readonly #offsets: number[] = [];
+  readonly #times: number[] = [];
+  #resultBytes = 0;
+
+  constructor({ file, mark, raw, shownBytes, restFrom = 0 }: RecordsJob, format: Format) {
+    this.#shownBytes = shownBytes;
+    this.#restFrom = restFrom;
+    this.#format = format;
+    this.#lineStart = `{"type":"record","file":${JSON.stringify(file.name)},`;
+    this.#raw = raw;
+    this.#encode = markEncoder({ ...mark, file: file.name });
+  }
+
+  get count(): number {
+    return this.#lines.length;
+  }
+
+  /** Characters of all lines so far. */
+  get resultBytes(): number {
+    return this.#resultBytes;
+  }
+
+  cursorFor({ bytes, start, end, offset }: RecordSpan): string {
+    const checkBytes = Math.min(CHECK_BYTES, end - start);
+    return this.#encode({ offset, check: fnv1a(bytes, start, start + checkBytes), checkBytes });
+  }
+
+  add(record: RecordSpan, shownAsRecord: ShownAs): void {
+    const isRest = record.offset < this.#restFrom;
+    const span = isRest ? spanFrom(record, this.#restFrom) : record;
+    const shownAs = isRest ? { continued: true, headless: true } : shownAsRecord;
+    const fields = shownFields(span, this.#format, {
+      ...shownAs,
+      raw: this.#raw,
+      shownBytes: this.#shownBytes,
+    });
+    const { offset, start, end } = span;
+    const location = `"offset":${offset},"bytes":${end - start},"cursor":"${this.cursorFor(span)}"`;
+    // A `FoundRecord`. Put together as text, it takes half as long as by way of an object with all of it.
+    const line = `${this.#lineStart}${location},${fieldsJson(fields).slice(1)}`;
+    this.#lines.push(line);
+    this.#offsets.push(offset);
+    this.#times.push(fields.timeMs ?? Number.NaN);
+    this.#resultBytes += line.length;
+  }
+
+  found(): FoundLines {
+    const lines = this.#lines;
+    const ends = new Uint32Array(lines.length);
+    let end = 0;
+    for (const [index, line] of lines.entries()) {
+      end += Buffer.byteLength(line) + 1;
+      ends[index] = end;
+    }
+    const text = new Uint8Array(end);
+    const target = Buffer.from(text.buffer);
+    let at = 0;
+    for (const line of lines) {
+      at += target.write(line, at);
+      target[at++] = NEWLINE;
+    }
+    return { text, ends, offsets: Float64Array.from(this.#offsets), times: Float64Array.from(this.#times) };
+  }
+}
+
+const NEWLINE = 10;
+
+function spanFrom({ bytes, start, end, offset }: RecordSpan, from: number): RecordSpan {
+  return { bytes, start: Math.min(end, start + from - offset), end, offset: from };
+}
+
+export type ShownFields = RecordFields & Pick<FoundRecord, 'cut' | 'continued' | 'raw'>;
+
+/** What is shown of a record, wherever it was read. */
+export function shownFields(
+  { bytes, start, end }: Omit<RecordSpan, 'offset'>,
+  format: Format,
+  { raw, continued, headless, shownBytes = SHOWN_BYTES }: ShownAs & { raw: boolean; shownBytes?: number | undefined },
+): ShownFields {
+  const shownEnd = end - start > shownBytes ? characterEnd(bytes, start, start + shownBytes) : end;
+  const fields: ShownFields = headless
+    ? { message: spanText(bytes, start, shownEnd) }
+    : format.decode(bytes, start, shownEnd);
+  if (shownEnd < end) fields.cut = true;
+  if (continued) fields.continued = true;
+  if (raw) fields.raw = spanText(bytes, start, shownEnd);
+  return fields;
+}
+
+/** The fields as JSON, the context as the log has it. */
+function fieldsJson(fields: ShownFields): string {
+  if (fields.contextText === undefined) return JSON.stringify(fields);
+  return `${JSON.stringify({ ...fields, context: undefined }).slice(0, -1)},"context":${fields.contextText}}`;
+}
+
+function spanText(bytes: Buffer, start: number, end: number): string {
+  return bytes.toString('utf8', start, end).replace(/\r?\n$/, '');
+}
+
+/** At most three bytes before `end`: where a character would be cut in two. */
+export function characterEnd(bytes: Buffer, start: number, end: number): number {
+  let cut = end;
+  while (cut > start && cut > end - 4 && ((bytes[cut] ?? 0) & 0xc0) === 0x80) cut--;
+  return cut;
+}

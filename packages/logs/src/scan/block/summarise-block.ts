@@ -1,0 +1,45 @@
+import { levelRank } from '../../parse/level.ts';
+import type { BlockSummary } from '../jobs.ts';
+import type { BlockScanner } from './block-scanner.ts';
+import type { RecordTable } from './record-table.ts';
+
+/** Offsets of errors remembered per block; with more than that, the block is quickly scanned again. */
+const MAX_ERRORS = 256;
+
+export const ERROR_RANK = levelRank('ERROR');
+
+/** What the index keeps of a block. */
+export function summariseBlock(scanner: BlockScanner, block: number, table: RecordTable): Omit<BlockSummary, 'check'> {
+  const { count, starts, times, ranks } = table;
+  const counts = [0, 0, 0, 0, 0, 0, 0];
+  const errors: number[] = [];
+  let minMs = Infinity;
+  let maxMs = -Infinity;
+  let lateMs = 0;
+  let untimed = 0;
+  for (let index = 0; index < count; index++) {
+    const rank = ranks[index] ?? 0;
+    const time = times[index] ?? Number.NaN;
+    counts[rank] = (counts[rank] ?? 0) + 1;
+    if (rank >= ERROR_RANK && errors.length <= MAX_ERRORS) errors.push(scanner.toOffset(starts[index] ?? 0));
+    if (time < minMs) minMs = time;
+    if (time > maxMs) maxMs = time;
+    else if (maxMs - time > lateMs) lateMs = maxMs - time;
+    if (Number.isNaN(time)) untimed++;
+  }
+  return {
+    block,
+    all: { minMs, maxMs, lateMs, counts, untimed },
+    errors: errors.length > MAX_ERRORS ? null : errors,
+  };
+}
+
+/** What is known of a block after a look at nothing but its errors. */
+export function summariseErrors(
+  scanner: BlockScanner,
+  block: number,
+  starts: readonly number[],
+): Omit<BlockSummary, 'check'> {
+  const errors = starts.length > MAX_ERRORS ? null : starts.map((start) => scanner.toOffset(start));
+  return { block, all: null, errors };
+}

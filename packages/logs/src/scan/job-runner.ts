@@ -1,0 +1,182 @@
+import { fnv1a } from '../cursor/cursor.ts';
+import { buildGzMap } from '../gzip/gz-map.ts';
+import { ScanKernel } from '../kernel/scan-kernel.ts';
+import { createFormat } from '../parse/detect-format.ts';
+import { createZone, type Zone } from '../parse/zone.ts';
+import { CleanParts } from '../scrub/clean-parts.ts';
+import { CleanRanges, CleanReads } from '../scrub/clean-ranges.ts';
+import { Scrubber, type ScrubRules } from '../scrub/scrubber.ts';
+import type { RecordFilter } from '../types.ts';
+import { BlockScanner } from './block/block-scanner.ts';
+import { assertNotTruncated, hasStamp, openTextReader, type ScrubberSource } from './block/text-reader.ts';
+import { JobCancelled } from './job-cancelled.ts';
+import type {
+  CheckJob,
+  Job,
+  JobResults,
+  RecordsJob,
+  RegexJob,
+  ScanFile,
+  TextJob,
+  VerifyJob,
+  VerifyResult,
+} from './jobs.ts';
+import { RecordMatcher } from './match/record-matcher.ts';
+import { compileRegex, type SafeRegex } from './match/regex.ts';
+import { describeFiles } from './tasks/describe-files.ts';
+import { scanDigest } from './tasks/scan-digest.ts';
+import { scanHistogram } from './tasks/scan-histogram.ts';
+import type { ScanTools } from './tasks/scan-part.ts';
+import { scanRecords } from './tasks/scan-records.ts';
+import { scanTimes } from './tasks/scan-times.ts';
+import { alignToRecord, firstAt, seekTime } from './tasks/seek-time.ts';
+import { statEntries } from './tasks/stat-entries.ts';
+
+/** A job with a regex may take its thread for so long; what is left of it is a job of its own, behind those of others. */
+const TURN_MS = 100;
+
+interface Run {
+  isCancelled(): boolean;
+  clean?: CleanReads;
+}
+
+/** Does the jobs of one thread, one at a time. Keeps what is costly to make for the next one. */
+export class JobRunner {
+  readonly #kernel = new ScanKernel();
+  readonly #zones = new Map<string, Zone>();
+  /** The last pattern used: all jobs of a search have the same. */
+  #regex: { key: string; regex: SafeRegex } | undefined;
+  #scrubber: Scrubber | undefined;
+  readonly #clean = new CleanRanges();
+  readonly #cleanParts = new CleanParts(this.#kernel);
+
+  async run(job: Job, isCancelled: () => boolean): Promise<JobResults[Job['kind']]> {
+    const result = await this.#runProven(job, isCancelled);
+    // Only now: what was read before it was truncated is as good as what is read from its copy.
+    if ('file' in job) assertNotTruncated(job.file);
+    return result;
+  }
+
+  /** What was taken as known to hold no secrets is only used if the file has not changed meanwhile. */
+  async #runProven(job: Job, isCancelled: () => boolean): Promise<JobResults[Job['kind']]> {
+    const reads = new CleanReads(this.#clean);
+    const result = await this.#run(job, { isCancelled, clean: reads });
+    if (!('file' in job) || !reads.isUsed) return result;
+    if (hasStamp(job.file)) reads.keep();
+    else if (reads.reliedOn) return this.#run({ ...job, file: { ...job.file, stamp: undefined } }, { isCancelled });
+    return result;
+  }
+
+  async #run(job: Job, run: Run): Promise<JobResults[Job['kind']]> {
+    switch (job.kind) {
+      case 'records':
+        return scanRecords(job, await this.#matcher(job.filter), this.#turn(job, run));
+      case 'histogram':
+        return scanHistogram(job, await this.#matcher(job.filter), this.#turn(job, run));
+      case 'digest':
+        return scanDigest(job, await this.#matcher(job.filter), this.#turn(job, run));
+      case 'times':
+        return scanTimes(job, this.#tools(job.file, run));
+      case 'seek':
+        return seekTime(job.file, job, this.#tools(job.file, run));
+      case 'first-at':
+        return firstAt(job.file, job, this.#tools(job.file, run));
+      case 'align':
+        return alignToRecord(job.file, job.offset, this.#tools(job.file, run));
+      case 'check':
+        return checkAt(job, { scrubberFor: this.#scrubberFor });
+      case 'verify':
+        return this.#verify(job, run);
+      case 'text':
+        return readText(job, { scrubberFor: this.#scrubberFor });
+      case 'gz-map':
+        return buildGzMap(job.file.fd, job.file.sizeBytes, { isCancelled: run.isCancelled });
+      case 'describe':
+        return describeFiles(job, { zone: this.#zoneFor(job.zone), isCancelled: run.isCancelled });
+      case 'stat':
+        return statEntries(job, run.isCancelled);
+      case 'regex':
+        return this.#testAll(job, run.isCancelled);
+    }
+  }
+
+  #verify({ file, blocks }: VerifyJob, run: Run): VerifyResult {
+    const tools = this.#tools(file, run);
+    const scanner = new BlockScanner(tools.kernel, openTextReader(file, tools), tools);
+    const result: VerifyResult = { valid: [], stale: [] };
+    for (const { block, check } of blocks) {
+      if (run.isCancelled()) break;
+      (scanner.isUnchanged(block, check) ? result.valid : result.stale).push(block);
+    }
+    return result;
+  }
+
+  #scrubberFor = (rules: ScrubRules): Scrubber => {
+    if (this.#scrubber?.id !== rules.id) this.#scrubber = new Scrubber(rules, this.#kernel.grams);
+    return this.#scrubber;
+  };
+
+  /** For a job that looks for records. Without a regex every part is short; with one, a single block may not be. */
+  #turn({ file, filter }: Pick<RecordsJob, 'file' | 'filter'>, run: Run): ScanTools {
+    const tools = this.#tools(file, run);
+    if (filter.regex === undefined) return tools;
+    const endMs = performance.now() + TURN_MS;
+    return { ...tools, isDue: () => performance.now() >= endMs };
+  }
+
+  #tools({ format, zone: zoneName, writtenMs }: ScanFile, { isCancelled, clean }: Run): ScanTools {
+    const zone = this.#zoneFor(zoneName);
+    const made = createFormat(format, { zone, writtenMs });
+    const isDue = () => false;
+    return {
+      kernel: this.#kernel,
+      format: made,
+      zone,
+      isCancelled,
+      isDue,
+      scrubberFor: this.#scrubberFor,
+      ...(clean && { clean }),
+      cleanParts: this.#cleanParts,
+      memoryAround: this.#kernel.memoryAround,
+    };
+  }
+
+  #zoneFor(name: string): Zone {
+    const zone = this.#zones.get(name) ?? createZone(name);
+    this.#zones.set(name, zone);
+    return zone;
+  }
+
+  async #matcher(filter: RecordFilter): Promise<RecordMatcher> {
+    return new RecordMatcher(filter, await this.#compile(filter));
+  }
+
+  async #compile({ regex: pattern, caseSensitive = false }: RecordFilter): Promise<SafeRegex | undefined> {
+    if (pattern === undefined) return undefined;
+    const key = `${caseSensitive}:${pattern}`;
+    if (this.#regex?.key !== key) this.#regex = { key, regex: await compileRegex(pattern, { caseSensitive }) };
+    return this.#regex.regex;
+  }
+
+  async #testAll({ filter, texts }: RegexJob, isCancelled: () => boolean): Promise<boolean[]> {
+    const regex = await this.#compile(filter);
+    return texts.map((text) => {
+      if (isCancelled()) throw new JobCancelled();
+      return regex?.test(Buffer.from(text.buffer, text.byteOffset, text.length).toString()) ?? true;
+    });
+  }
+}
+
+function checkAt({ file, offset, bytes }: CheckJob, scrubbers: ScrubberSource): number {
+  const text = openTextReader(file, scrubbers);
+  if (offset + bytes > text.sizeBytes) return -1;
+  const buffer = Buffer.alloc(bytes);
+  text.read(buffer, 0, offset, bytes);
+  return fnv1a(buffer, 0, bytes);
+}
+
+function readText({ file, offset, bytes }: TextJob, scrubbers: ScrubberSource): Uint8Array<ArrayBuffer> {
+  const target = new Uint8Array(bytes);
+  const got = openTextReader(file, scrubbers).read(Buffer.from(target.buffer), 0, offset, bytes);
+  return target.subarray(0, got);
+}

@@ -1,0 +1,111 @@
+import { makeNeedle } from '../../kernel/needle.ts';
+import type { Needle } from '../../kernel/scan-kernel.ts';
+import type { FormatName, LineHead } from '../../parse/format.ts';
+import { Candidates } from '../../regex/candidates.ts';
+import type { RegexPrefilter } from '../../regex/prefilter.ts';
+import { textsRarity } from '../../regex/required-texts.ts';
+import type { RecordFilter } from '../../types.ts';
+import type { BlockScanner } from '../block/block-scanner.ts';
+import type { RecordTable } from '../block/record-table.ts';
+import type { PartScan, ScanTools } from '../tasks/scan-part.ts';
+import { isAscii, type RecordMatcher } from './record-matcher.ts';
+
+/** Records of a block that may match, as positions in the loaded text, in file order: their heads do, their text is not tested yet. */
+export interface Spans {
+  starts: number[];
+  ends: number[];
+  /** Whether the first record of the block is among them and is a part of a longer one. */
+  firstContinues: boolean;
+}
+
+/**
+ * What finds the records that come into question without taking all others apart; `undefined` where nothing can.
+ * With `textsOnly`, only what does it at the speed of memory.
+ */
+export function createCandidates(
+  filter: RecordFilter,
+  { prefilter }: RecordMatcher,
+  { kernel, format, textsOnly = false }: Pick<ScanTools, 'kernel' | 'format'> & { textsOnly?: boolean },
+): Candidates | undefined {
+  const needleSets = requiredNeedles(filter, format.name, prefilter);
+  const canWalk = !textsOnly && prefilter?.automaton !== undefined;
+  return needleSets.length > 0 || canWalk ? new Candidates(kernel, needleSets, prefilter) : undefined;
+}
+
+/** Sets of texts, of each of which every matching record must hold one; likely the rarest first. */
+function requiredNeedles(filter: RecordFilter, format: FormatName, prefilter: RegexPrefilter | undefined): Needle[][] {
+  const { terms = [], caseSensitive = false } = filter;
+  // In JSON and logfmt, columns may be written with escapes or put together from several.
+  const { source, component }: RecordFilter = format === 'json' || format === 'iso' ? {} : filter;
+  const conditions = [
+    ...(source === undefined ? [] : [{ texts: [source], caseSensitive: true }]),
+    ...terms.map((term) => ({ texts: [term], caseSensitive })),
+    ...(component === undefined ? [] : [{ texts: [component], caseSensitive: false }]),
+    ...(prefilter?.textSets ?? []).map((texts) => ({ texts, caseSensitive })),
+  ];
+  return conditions
+    .filter(({ texts, caseSensitive: exactly }) => texts.every((text) => text !== '' && (exactly || isAscii(text))))
+    .sort((a, b) => textsRarity(b.texts) - textsRarity(a.texts))
+    .map(({ texts, caseSensitive: exactly }) => texts.map((text) => makeNeedle(text, { caseSensitive: exactly })));
+}
+
+/** All records of the block whose heads match. */
+export function tableSpans(table: RecordTable, matcher: RecordMatcher): Spans {
+  const spans: Spans = { starts: [], ends: [], firstContinues: false };
+  const { count, starts, times, ranks, end } = table;
+  const { minRank, fromMs, toMs, hasTimes } = matcher;
+  for (let index = 0; index < count; index++) {
+    if ((ranks[index] ?? 0) < minRank) continue;
+    if (hasTimes) {
+      const time = times[index] ?? Number.NaN;
+      if (!(time >= fromMs && time < toMs)) continue;
+    }
+    if (index === 0) spans.firstContinues = table.firstContinues;
+    spans.starts.push(starts[index] ?? 0);
+    spans.ends.push(index + 1 < count ? (starts[index + 1] ?? end) : end);
+  }
+  return spans;
+}
+
+const NO_HEAD: LineHead = { timeMs: Number.NaN, rank: 0 };
+
+/** The records that come into question; the others are not even taken apart. */
+export function candidateSpans(scanner: BlockScanner, candidates: Candidates, matcher: RecordMatcher): Spans {
+  const spans: Spans = { starts: [], ends: [], firstContinues: false };
+  const end = scanner.recordsEnd();
+  candidates.begin();
+  let hit = candidates.next(1, end);
+  if (hit < 0) return spans;
+  const first = scanner.firstRecord();
+  if (!first) return spans;
+  let from = first.start;
+  if (hit < from) hit = candidates.next(from, end);
+  while (hit >= 0) {
+    const { start, head = NO_HEAD } = scanner.recordAround(hit, from);
+    // Decided before the end is looked for: the head is filled again by the next line that is looked at.
+    const headMatches = matcher.matchesHead(head);
+    const stop = scanner.recordEnd(hit, end);
+    if (headMatches && candidates.confirm(start, stop)) {
+      if (start === first.start) spans.firstContinues = first.continues;
+      spans.starts.push(start);
+      spans.ends.push(stop);
+    }
+    from = stop;
+    hit = from < end ? candidates.next(from, end) : -1;
+  }
+  return spans;
+}
+
+/** The records that have at least the level asked for; the others are passed over. */
+export function levelSpans(scan: PartScan, block: number, matcher: RecordMatcher): Spans {
+  const spans: Spans = { starts: [], ends: [], firstContinues: false };
+  const { scanner } = scan;
+  const { starts, times, ranks, end } = scan.recordsAtLeast(block, matcher.minRank);
+  if (starts.length > 0) scanner.scrub();
+  starts.forEach((start, index) => {
+    if (!matcher.matchesHead({ timeMs: times[index] ?? Number.NaN, rank: ranks[index] ?? 0 })) return;
+    spans.starts.push(start);
+    spans.ends.push(scanner.recordEnd(start, end));
+  });
+  return spans;
+}

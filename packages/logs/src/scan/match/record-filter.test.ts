@@ -1,0 +1,91 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import fc from 'fast-check';
+import { describe, expect, it, test } from 'vitest';
+import { FILTER_CASES, FILTERED_FILES, recordSecond } from '../../testing/filter-cases.ts';
+import { randomDir } from '../../testing/random-dir.ts';
+import { logSpec } from '../../testing/random-logs.ts';
+import { filterSpec, toFilter } from '../../testing/random-queries.ts';
+import { runSearch } from '../../testing/run-search.ts';
+import { openDir, tempDir } from '../../testing/temp-dir.ts';
+import type { FoundRecord, LogSelection, RecordFilter } from '../../types.ts';
+import { createRecordFilter } from './record-filter.ts';
+
+/** `MORE=20` looks for new cases. */
+const MORE = Number(process.env.MORE ?? 1);
+
+const inOrder = (records: readonly FoundRecord[]) => records.map(recordSecond).sort((a, b) => a - b);
+
+/** Records of a snapshot that meet the conditions. */
+async function filterRecords(
+  records: readonly FoundRecord[],
+  query: LogSelection & RecordFilter,
+): Promise<FoundRecord[]> {
+  const files = records.map(({ file }) => file);
+  return records.filter(await createRecordFilter(query, files));
+}
+
+describe('a filter', () => {
+  const open = () => {
+    const dir = tempDir();
+    for (const [name, text] of Object.entries(FILTERED_FILES)) writeFileSync(join(dir, name), text);
+    return openDir(dir);
+  };
+
+  it('finds the same in files and in a snapshot of them', async () => {
+    const logs = open();
+    const { records } = await runSearch(logs, { raw: true });
+    for (const [query, seconds] of FILTER_CASES) {
+      expect({ query, found: inOrder((await runSearch(logs, query)).records) }).toEqual({ query, found: seconds });
+      expect({ query, kept: inOrder(await filterRecords(records, query)) }).toEqual({ query, kept: seconds });
+    }
+  });
+
+  it('finds the same while following', async () => {
+    const logs = open();
+    for (const [query, seconds] of FILTER_CASES) {
+      const leaving = new AbortController();
+      const found: FoundRecord[] = [];
+      // A follow without matches has no end to wait for; one of a file goes through its rotated ones, too.
+      if (seconds.length === 0 || query.file !== undefined) continue;
+      const start = { timeMs: Date.UTC(2026, 10, 15) } as const;
+      for await (const items of logs.follow({ ...query, start }, { signal: leaving.signal })) {
+        for (const item of items) if (item.type === 'record') found.push(item);
+        if (found.length >= seconds.length) leaving.abort();
+      }
+      expect({ query, found: inOrder(found) }).toEqual({ query, found: seconds });
+    }
+  });
+
+  it('a record that was kept without its text is filtered by its columns', async () => {
+    const [record] = (await runSearch(open(), { terms: ['timeout'] })).records;
+    expect(record?.raw).toBeUndefined();
+    const records = record ? [record] : [];
+    for (const query of [{ terms: ['client', '3.50'] }, { regex: 'new timeout' }, { component: 'leaf' }])
+      expect(await filterRecords(records, query)).toHaveLength(1);
+    expect(await filterRecords(records, { excluded: ['[leaf]'] })).toEqual([]);
+  });
+
+  it('refuses what is no regex', async () => {
+    await expect(createRecordFilter({ regex: '(' }, [])).rejects.toMatchObject({ code: 'REGEX_INVALID' });
+  });
+
+  test('finds the same in files and in a snapshot, whatever the log and the conditions', async () => {
+    const { logs, write } = randomDir();
+    await fc.assert(
+      fc.asyncProperty(logSpec, fc.array(filterSpec, { minLength: 1, maxLength: 5 }), async (spec, wanted) => {
+        write([spec]);
+        const { records } = await runSearch(logs, { raw: true });
+        // Of what is cut, or continues another, a snapshot does not have the whole text.
+        const whole = (those: readonly FoundRecord[]) =>
+          those.filter(({ cut, continued }) => !cut && !continued).map(({ file, offset }) => `${file} ${offset}`);
+        for (const each of wanted) {
+          const filter = toFilter(each, records as never);
+          const found = (await runSearch(logs, filter)).records;
+          expect({ filter, kept: whole(await filterRecords(records, filter)) }).toEqual({ filter, kept: whole(found) });
+        }
+      }),
+      { seed: 7, numRuns: 30 * MORE },
+    );
+  });
+});

@@ -1,0 +1,80 @@
+import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
+import { sep } from 'node:path';
+import { READ_FLAGS } from '../../file/open-inside.ts';
+import { FORMAT_NAMES, FormatDetector } from '../../parse/detect-format.ts';
+import type { Zone } from '../../parse/zone.ts';
+import type { FileSummary } from '../../read/file-details.ts';
+import { EMPTY_SUMMARY, type EndsSummary, HeadSummary, INSPECTED_BYTES } from '../../read/head-summary.ts';
+import { JobCancelled } from '../job-cancelled.ts';
+import type { DescribeJob, DescribeResult } from '../jobs.ts';
+
+/** What a file may be found to be, as numbers of one byte. */
+const FORMATS: readonly EndsSummary['format'][] = [...FORMAT_NAMES, 'empty', 'binary'];
+const NOT_DESCRIBED = 255;
+
+/**
+ * Looks at both ends of many plain files, with calls that wait: a tenth of what it costs to have each of them done one after
+ * the other from the calling thread. What cannot be read so is not described: a link, a file that is gone or is none.
+ */
+export function describeFiles(
+  { dir, names }: DescribeJob,
+  { zone, isCancelled }: { zone: Zone; isCancelled(): boolean },
+): DescribeResult {
+  const buffer = Buffer.allocUnsafe(2 * INSPECTED_BYTES);
+  const detector = new FormatDetector(zone);
+  const formats = new Uint8Array(names.length).fill(NOT_DESCRIBED);
+  const times = new Float64Array(2 * names.length);
+  for (const [index, name] of names.entries()) {
+    if (isCancelled()) throw new JobCancelled();
+    const summary = describeOne(dir + sep + name, buffer, detector);
+    if (!summary) continue;
+    formats[index] = FORMATS.indexOf(summary.format);
+    times[2 * index] = summary.firstTimeMs ?? Number.NaN;
+    times[2 * index + 1] = summary.lastTimeMs ?? Number.NaN;
+  }
+  return { formats, times };
+}
+
+/** What was found of one of the files; `undefined` where it must be looked at otherwise. */
+export function describedAt({ formats, times }: DescribeResult, index: number): FileSummary | undefined {
+  const format = FORMATS[formats[index] ?? NOT_DESCRIBED];
+  if (!format) return undefined;
+  const [firstTimeMs, lastTimeMs] = [timeAt(times, 2 * index), timeAt(times, 2 * index + 1)];
+  return { format, firstTimeMs, lastTimeMs, problem: null };
+}
+
+function timeAt(times: Float64Array, index: number): number | null {
+  const timeMs = times[index] ?? Number.NaN;
+  return Number.isNaN(timeMs) ? null : timeMs;
+}
+
+function describeOne(path: string, buffer: Buffer, detector: FormatDetector): EndsSummary | undefined {
+  let fd: number | undefined;
+  try {
+    // A link is not followed, and what was opened is examined, as wherever a log is opened.
+    fd = openSync(path, READ_FLAGS);
+    const stats = fstatSync(fd);
+    if (!stats.isFile()) return undefined;
+    if (stats.size === 0) return EMPTY_SUMMARY;
+    const head = readPart(fd, buffer.subarray(0, Math.min(INSPECTED_BYTES, stats.size)), 0);
+    if (head.length === 0) return EMPTY_SUMMARY;
+    const look = new HeadSummary(head, { detector, writtenMs: Math.floor(stats.mtimeMs) });
+    const isWhole = stats.size <= INSPECTED_BYTES;
+    const tail = isWhole ? head : readPart(fd, buffer.subarray(INSPECTED_BYTES), stats.size - INSPECTED_BYTES);
+    return look.withTail(tail, { isWhole });
+  } catch {
+    return undefined; // looked at again, in a way that says what is wrong
+  } finally {
+    if (fd !== undefined) closeSync(fd);
+  }
+}
+
+function readPart(fd: number, target: Buffer, position: number): Buffer {
+  let filled = 0;
+  while (filled < target.length) {
+    const got = readSync(fd, target, filled, target.length - filled, position + filled);
+    if (got === 0) break;
+    filled += got;
+  }
+  return target.subarray(0, filled);
+}

@@ -1,0 +1,128 @@
+import type { ScanKernel } from '../../kernel/scan-kernel.ts';
+import type { Format } from '../../parse/format.ts';
+import type { Zone } from '../../parse/zone.ts';
+import { BlockScanner, type LevelRecords } from '../block/block-scanner.ts';
+import { BLOCK_BYTES } from '../block/blocks.ts';
+import type { RecordTable } from '../block/record-table.ts';
+import { ERROR_RANK, summariseBlock, summariseErrors } from '../block/summarise-block.ts';
+import { openTextReader, type ScrubberSource } from '../block/text-reader.ts';
+import type { BlockSummary, ScanPart, ScanReport } from '../jobs.ts';
+import type { Spans } from '../match/find-matches.ts';
+import type { RecordMatcher } from '../match/record-matcher.ts';
+
+/** What a scan works with, beside its job. */
+export interface ScanTools extends ScrubberSource {
+  kernel: ScanKernel;
+  format: Format;
+  zone: Zone;
+  /** Asked before every block, and every record a regex is tested on: an unwanted scan ends within milliseconds. */
+  isCancelled(): boolean;
+  /** Asked at the same places: whether the scan has had its time for now, and is to pause so that others can run. */
+  isDue(): boolean;
+}
+
+/** Loads the blocks of a part one after the other, in the order given, and keeps count of them. */
+export class PartScan {
+  readonly scanner: BlockScanner;
+  readonly report: ScanReport = { blocks: [], pickedBytes: 0, minMs: Infinity, maxMs: -Infinity, summaries: [] };
+  /** The last record of the loaded block whose text was tested. */
+  tested: { start: number; end: number } | undefined;
+  readonly #part: ScanPart;
+  readonly #tools: ScanTools;
+
+  constructor(part: ScanPart, tools: ScanTools) {
+    this.#part = part;
+    this.#tools = tools;
+    this.scanner = new BlockScanner(tools.kernel, openTextReader(part.file, tools), tools);
+  }
+
+  /** `unscrubbed`: see `BlockScanner.load`. */
+  *blocks({ newestFirst = false, unscrubbed = false } = {}): Generator<number, void, undefined> {
+    const { runs } = this.#part;
+    for (let pair = 0; pair + 1 < runs.length; pair += 2) {
+      const [first = 0, end = 0] = [runs[pair], runs[pair + 1]];
+      for (let step = 0; step < end - first; step++) {
+        if (this.#tools.isCancelled()) return;
+        const block = newestFirst ? end - 1 - step : first + step;
+        if (this.report.blocks.length > 0 && this.#tools.isDue()) {
+          this.report.pausedAt = (newestFirst ? block + 1 : block) * BLOCK_BYTES;
+          return;
+        }
+        this.tested = undefined;
+        this.scanner.load(block, { unscrubbed });
+        this.report.blocks.push(block);
+        yield block;
+      }
+    }
+  }
+
+  /**
+   * The numbers of those spans of the loaded block whose text matches, in the order of the scan. Ends early where the scan
+   * was cancelled or is to pause: then `report.pausedAt` says where a later one continues, and the block is not among
+   * those scanned.
+   */
+  *matching(spans: Spans, matcher: RecordMatcher, { newestFirst = false } = {}): Generator<number, void, undefined> {
+    const { starts, ends } = spans;
+    const { format } = this.#tools;
+    for (let step = 0; step < starts.length; step++) {
+      const index = newestFirst ? starts.length - 1 - step : step;
+      const [start = 0, end = 0] = [starts[index], ends[index]];
+      if (!this.isInside(start)) continue;
+      if (matcher.hasRegex && this.#mustPause()) {
+        this.report.pausedAt = this.scanner.toOffset(start) + (newestFirst ? 1 : 0);
+        this.report.blocks.pop();
+        return;
+      }
+      if (matcher.matchesText(this.scanner.bytes, start, end, format)) yield index;
+      this.tested = { start, end };
+    }
+  }
+
+  /** A record is tested in any case: a search that is continued again and again must get on. */
+  #mustPause(): boolean {
+    const hasProgress = this.tested !== undefined || this.report.blocks.length > 1;
+    return hasProgress && (this.#tools.isCancelled() || this.#tools.isDue());
+  }
+
+  /** All records of the loaded block, noted for the index unless the block can still change. */
+  records(block: number): RecordTable {
+    const table = this.scanner.records();
+    const summary = summariseBlock(this.scanner, block, table);
+    if (summary.all) this.see(summary.all.minMs, summary.all.maxMs);
+    const isNoted = this.#note(summary, table.end);
+    if (summary.all && !isNoted) this.report.tail = { block, all: summary.all };
+    return table;
+  }
+
+  /** Records with at least this level, or errors too; the format must be one the kernel reads. Errors are noted. */
+  recordsAtLeast(block: number, rank: number): LevelRecords {
+    const found = this.scanner.recordsAtLeast(Math.min(rank, ERROR_RANK));
+    const errors = found.starts.filter((_, index) => (found.ranks[index] ?? 0) >= ERROR_RANK);
+    this.#note(summariseErrors(this.scanner, block, errors), found.end);
+    return found;
+  }
+
+  #note(summary: Omit<BlockSummary, 'check'>, recordsEnd: number): boolean {
+    if (!this.scanner.isComplete(recordsEnd)) return false;
+    this.report.summaries.push({ ...summary, check: this.scanner.check() });
+    return true;
+  }
+
+  see(minMs: number, maxMs: number): void {
+    if (minMs < this.report.minMs) this.report.minMs = minMs;
+    if (maxMs > this.report.maxMs) this.report.maxMs = maxMs;
+  }
+
+  /** Notes the time of the loaded block's first record, where the others are not looked at. */
+  seeFirst(): void {
+    const first = this.scanner.firstRecord();
+    const timeMs = (first && this.scanner.headAt(first.start)?.timeMs) ?? Number.NaN;
+    this.see(timeMs, timeMs);
+  }
+
+  /** Whether a record that starts at this position is in the part's range. */
+  isInside(position: number): boolean {
+    const offset = this.scanner.toOffset(position);
+    return offset >= this.#part.startBytes && offset < this.#part.endBytes;
+  }
+}

@@ -1,0 +1,123 @@
+import type { LineHead } from '../../parse/format.ts';
+import { BlockScanner } from '../block/block-scanner.ts';
+import { BLOCK_BYTES, blockAt, headScanBytes } from '../block/blocks.ts';
+import { RecordFormatter } from '../block/record-formatter.ts';
+import { openTextReader, type TextReader } from '../block/text-reader.ts';
+import type { RecordsJob, RecordsResult, ScanReport } from '../jobs.ts';
+import type { RecordMatcher } from '../match/record-matcher.ts';
+import type { ScanTools } from './scan-part.ts';
+
+const NEWLINE = 10;
+
+/** Looks at single records, of which earlier scans have told where they start: a small read for each. */
+export function scanPicks(job: RecordsJob, matcher: RecordMatcher, tools: ScanTools): RecordsResult {
+  const { format } = tools;
+  const picker = new RecordPicker(openTextReader(job.file, tools), tools);
+  const show = new RecordFormatter(job, format);
+  const report: ScanReport = { blocks: [], pickedBytes: 0, minMs: Infinity, maxMs: -Infinity, summaries: [] };
+  let last: number | undefined;
+  /** Up to the last record shown: a scan that goes on from there reads the rest again, and counts it. */
+  let shownBytes = 0;
+  for (const offset of job.picks) {
+    if (tools.isCancelled()) break;
+    if (offset < job.startBytes || offset >= job.endBytes) continue;
+    if (last !== undefined && tools.isDue()) {
+      report.pausedAt = job.newestFirst ? offset + 1 : offset;
+      break;
+    }
+    const { bytes, start, end, head } = picker.pick(offset);
+    // What reaches into the next block counts there, if that is scanned.
+    const ownBytes = Math.min(end - start, (blockAt(offset) + 1) * BLOCK_BYTES - offset);
+    const span = { bytes, start, end, offset };
+    if (matcher.matchesHead(head) && matcher.matchesText(bytes, start, end, format)) {
+      if (show.count >= job.limit)
+        return { ...report, pickedBytes: shownBytes, found: show.found(), stopped: true, reached: null };
+      show.add(span, { continued: false, headless: false });
+      shownBytes = report.pickedBytes + ownBytes;
+    }
+    report.pickedBytes += ownBytes;
+    last = offset;
+    if (head.timeMs < report.minMs) report.minMs = head.timeMs;
+    if (head.timeMs > report.maxMs) report.maxMs = head.timeMs;
+  }
+  return { ...report, found: show.found(), stopped: false, reached: last === undefined ? null : reachedAt(last) };
+
+  function reachedAt(offset: number): RecordsResult['reached'] {
+    const { head, ...span } = picker.pick(offset);
+    return { cursor: show.cursorFor({ ...span, offset }), offset, timeMs: head.timeMs };
+  }
+}
+
+interface Picked {
+  bytes: Buffer;
+  start: number;
+  end: number;
+  head: LineHead;
+}
+
+class RecordPicker {
+  readonly #text: TextReader;
+  readonly #tools: ScanTools;
+  readonly #headScanBytes: number;
+  /** Some text, kept because errors come in bursts: those near the last one are in it already. */
+  readonly #window: Buffer;
+  #windowAt = 0;
+  #windowBytes = 0;
+  readonly #head: LineHead = { timeMs: Number.NaN, rank: 0 };
+  readonly #next: LineHead = { timeMs: Number.NaN, rank: 0 };
+
+  constructor(text: TextReader, tools: ScanTools) {
+    this.#text = text;
+    this.#tools = tools;
+    this.#headScanBytes = headScanBytes(tools.format.name);
+    this.#window = Buffer.allocUnsafe(8 * this.#headScanBytes);
+  }
+
+  pick(offset: number): Picked {
+    this.#slideTo(offset);
+    const bytes = this.#window.subarray(0, this.#windowBytes);
+    const start = offset - this.#windowAt;
+    const end = this.#recordEnd(bytes, start);
+    return end === undefined ? this.#pickFromBlock(offset) : { bytes, start, end, head: this.#head };
+  }
+
+  /** Reads around the offset, unless what there is of the text reaches a good way beyond it. */
+  #slideTo(offset: number): void {
+    const { sizeBytes } = this.#text;
+    const needed = Math.min(offset + 2 * this.#headScanBytes, sizeBytes);
+    if (offset >= this.#windowAt && needed <= this.#windowAt + this.#windowBytes) return;
+    this.#windowAt = Math.max(0, offset - this.#window.length / 2);
+    const length = Math.min(this.#window.length, sizeBytes - this.#windowAt);
+    this.#windowBytes = 0; // until it has been read
+    this.#windowBytes = this.#text.read(this.#window, 0, this.#windowAt, length);
+  }
+
+  /** Where the next record starts; `undefined` where that cannot be told from the window. */
+  #recordEnd(bytes: Buffer, start: number): number | undefined {
+    const { format } = this.#tools;
+    const reachesEnd = this.#windowAt + bytes.length >= this.#text.sizeBytes;
+    let line = start;
+    while (line < bytes.length) {
+      const newline = bytes.indexOf(NEWLINE, line);
+      // A head may be cut by the window's end.
+      if (newline < 0 && bytes.length - line < this.#headScanBytes && !reachesEnd) return undefined;
+      const lineEnd = newline < 0 ? bytes.length : newline + 1;
+      const headEnd = Math.min(lineEnd, line + this.#headScanBytes);
+      const isHead = format.readHead(bytes, line, headEnd, line === start ? this.#head : this.#next);
+      // Beyond the next block's start the cut may be another: the block tells.
+      if (line - start > BLOCK_BYTES) return undefined;
+      if (isHead && line > start) return line;
+      line = lineEnd;
+    }
+    return undefined;
+  }
+
+  /** The way all records are cut: long ones may end where the next block begins. */
+  #pickFromBlock(offset: number): Picked {
+    const scanner = new BlockScanner(this.#tools.kernel, this.#text, this.#tools);
+    scanner.load(blockAt(offset));
+    const start = scanner.toPosition(offset);
+    const end = scanner.recordEnd(start, scanner.recordsEnd());
+    return { bytes: scanner.bytes, start, end, head: { ...(scanner.headAt(start) ?? this.#head) } };
+  }
+}

@@ -1,0 +1,209 @@
+import type { LineHead } from '../../parse/format.ts';
+import type { Zone } from '../../parse/zone.ts';
+import { BlockScanner } from '../block/block-scanner.ts';
+import { BLOCK_BYTES, blockAt, blockCount, headScanBytes } from '../block/blocks.ts';
+import { openTextReader, type TextReader } from '../block/text-reader.ts';
+import type { ScanFile, SeekResult } from '../jobs.ts';
+import type { ScanTools } from './scan-part.ts';
+
+/**
+ * How much older a record may be than one before it in the file. Threads write milliseconds apart, buffered writers
+ * seconds. A file in which more than that was seen is scanned instead of seeking in it.
+ */
+export const DISORDER_MS = 60_000;
+
+/** Where halving ends: reading on from there is as quick as another look. */
+const NEAR_BYTES = 64 * 1024;
+
+/** One look. Most records are shorter, so the first line that starts in it is seen too. */
+const PROBE_BYTES = 16 * 1024;
+
+const NEWLINE = 10;
+
+/**
+ * The wall clock repeats an hour when it is set back: times near that may be as much out of order. So may times in the
+ * hour that is left out when it is set forward, which a host that does not follow the zone writes.
+ */
+export function disorderNear(zone: Zone, timeMs: number): number {
+  if (!Number.isFinite(timeMs)) return DISORDER_MS;
+  const before = zone.offsetMsAt(timeMs - 4 * 3_600_000);
+  const after = zone.offsetMsAt(timeMs + 4 * 3_600_000);
+  return DISORDER_MS + Math.abs(before - after);
+}
+
+/** Beside those of halving: places at which times are looked at to see whether the file is in time order at all. */
+const ORDER_PROBES = 8;
+
+/** Smaller files are scanned in no time: a look at their order is not worth the reads. */
+const MIN_PROBED_BYTES = 16 * BLOCK_BYTES;
+
+/**
+ * By halving: a few dozen small reads in a file of any size. In a file whose records are at most `DISORDER_MS` out of
+ * order nothing that matches lies outside the result; where the times that were read show more than that, it is the
+ * whole text.
+ */
+export function seekTime(
+  file: ScanFile,
+  { fromMs, toMs }: { fromMs: number; toMs: number },
+  tools: ScanTools,
+): SeekResult {
+  const probe = new TimeProbe(openTextReader(file, tools), tools);
+  const startBytes = lowerBound(probe, tools.zone, fromMs);
+  const endBytes = upperBound(probe, tools.zone, toMs);
+  probe.spread();
+  return probe.isInOrder ? { startBytes, endBytes } : { startBytes: 0, endBytes: probe.sizeBytes };
+}
+
+/** Everything before it is older than `fromMs`. */
+function lowerBound(probe: TimeProbe, zone: Zone, fromMs: number): number {
+  if (fromMs === -Infinity) return 0;
+  const edge = fromMs - disorderNear(zone, fromMs);
+  let low = 0;
+  let high = probe.sizeBytes;
+  while (high - low > NEAR_BYTES) {
+    const middle = Math.floor((low + high) / 2);
+    const seen = probe.firstTimeFrom(middle, high);
+    if (seen && seen.timeMs < edge) low = seen.offset;
+    else high = middle;
+  }
+  return low;
+}
+
+/** Everything from it on is not older than `toMs`. */
+function upperBound(probe: TimeProbe, zone: Zone, toMs: number): number {
+  if (toMs === Infinity) return probe.sizeBytes;
+  const edge = toMs + disorderNear(zone, toMs);
+  let low = 0;
+  let high = probe.sizeBytes;
+  while (high - low > NEAR_BYTES) {
+    const middle = Math.floor((low + high) / 2);
+    const seen = probe.firstTimeFrom(middle, high);
+    if (seen && seen.timeMs > edge) high = seen.offset;
+    else low = middle;
+  }
+  return high;
+}
+
+/** The offset of the first record, in file order, that is not older than `timeMs`; the text's size where none is. */
+export function firstAt(
+  file: ScanFile,
+  { timeMs, scanFrom }: { timeMs: number; scanFrom?: number | undefined },
+  tools: ScanTools,
+): number {
+  const text = openTextReader(file, tools);
+  const low = scanFrom ?? seekFirst(text, timeMs, tools);
+  const scanner = new BlockScanner(tools.kernel, text, tools);
+  for (let block = blockAt(low); block < blockCount(text.sizeBytes); block++) {
+    if (tools.isCancelled()) break;
+    scanner.load(block);
+    const { count, starts, times } = scanner.records();
+    for (let index = 0; index < count; index++) {
+      const offset = scanner.toOffset(starts[index] ?? 0);
+      if (offset >= low && (times[index] ?? Number.NaN) >= timeMs) return offset;
+    }
+  }
+  return text.sizeBytes;
+}
+
+function seekFirst(text: TextReader, timeMs: number, tools: ScanTools): number {
+  const probe = new TimeProbe(text, tools);
+  const low = lowerBound(probe, tools.zone, timeMs);
+  probe.spread();
+  return probe.isInOrder ? low : 0;
+}
+
+/** The start of the record that covers the offset; the text's size where it lies behind. */
+export function alignToRecord(file: ScanFile, offset: number, tools: ScanTools): number {
+  const text = openTextReader(file, tools);
+  if (offset >= text.sizeBytes) return text.sizeBytes;
+  const scanner = new BlockScanner(tools.kernel, text, tools);
+  for (let block = blockAt(offset); block >= 0; block--) {
+    scanner.load(block);
+    const first = scanner.firstRecord();
+    if (first && scanner.toOffset(first.start) <= offset)
+      return scanner.toOffset(scanner.recordAround(scanner.toPosition(offset), first.start).start);
+  }
+  return 0;
+}
+
+/** Small looks at times in a text. */
+class TimeProbe {
+  readonly sizeBytes: number;
+  readonly #text: TextReader;
+  readonly #tools: ScanTools;
+  readonly #headScanBytes: number;
+  readonly #buffer: Buffer;
+  readonly #head: LineHead = { timeMs: Number.NaN, rank: 0 };
+  readonly #seen: { offset: number; timeMs: number }[] = [];
+
+  constructor(text: TextReader, tools: ScanTools) {
+    this.#text = text;
+    this.#tools = tools;
+    this.#headScanBytes = headScanBytes(tools.format.name);
+    this.#buffer = Buffer.allocUnsafe(Math.max(PROBE_BYTES, 2 * this.#headScanBytes));
+    this.sizeBytes = text.sizeBytes;
+  }
+
+  /** Looks at times all over the text. */
+  spread(): void {
+    if (this.sizeBytes < MIN_PROBED_BYTES) return;
+    for (let probe = 0; probe < ORDER_PROBES; probe++) {
+      const offset = Math.floor((this.sizeBytes * probe) / ORDER_PROBES);
+      this.#note(this.#probe(offset, this.sizeBytes));
+    }
+  }
+
+  /** Whether all times that were looked at are in order, but for what is usual. */
+  get isInOrder(): boolean {
+    let latestMs = -Infinity;
+    return this.#seen
+      .sort((a, b) => a.offset - b.offset)
+      .every(({ timeMs }) => {
+        latestMs = Math.max(latestMs, timeMs);
+        return latestMs - timeMs <= DISORDER_MS || latestMs - timeMs <= disorderNear(this.#tools.zone, timeMs);
+      });
+  }
+
+  /**
+   * The first time on a line that starts at or behind `offset`, before `end`, if it can be seen with few looks: through
+   * garbage the steps double, so what is seen need not be the very first one.
+   */
+  firstTimeFrom(offset: number, end: number): { offset: number; timeMs: number } | undefined {
+    let step = 0;
+    for (let at = offset; at < end; at += step) {
+      const seen = this.#probe(at, end);
+      if (seen) return this.#note(seen);
+      step = step === 0 ? this.#buffer.length - this.#headScanBytes : Math.min(step * 2, MAX_STEP_BYTES);
+    }
+    return undefined;
+  }
+
+  #note<T extends { offset: number; timeMs: number } | undefined>(seen: T): T {
+    if (seen) this.#seen.push(seen);
+    return seen;
+  }
+
+  #probe(offset: number, end: number): { offset: number; timeMs: number } | undefined {
+    const from = Math.max(0, offset - 1);
+    const length = Math.min(this.#buffer.length, this.#text.sizeBytes - from);
+    const bytes = this.#buffer.subarray(0, this.#text.read(this.#buffer, 0, from, length));
+    let line = offset === 0 ? 0 : bytes.indexOf(NEWLINE) + 1;
+    if (line === 0 && offset > 0) return undefined;
+    const reachesEnd = from + length >= this.#text.sizeBytes;
+    while (line < bytes.length && from + line < end) {
+      const newline = bytes.indexOf(NEWLINE, line);
+      const lineEnd = newline < 0 ? bytes.length : newline + 1;
+      // A head that is cut might read as another time.
+      if (newline < 0 && !reachesEnd && lineEnd - line < this.#headScanBytes) return undefined;
+      const stop = Math.min(lineEnd, line + this.#headScanBytes);
+      if (this.#tools.format.readHead(bytes, line, stop, this.#head) && !Number.isNaN(this.#head.timeMs)) {
+        return { offset: from + line, timeMs: this.#head.timeMs };
+      }
+      line = lineEnd;
+    }
+    return undefined;
+  }
+}
+
+/** Steps do not grow for ever, lest a whole day between two holes is stepped over. */
+const MAX_STEP_BYTES = 64 * BLOCK_BYTES;

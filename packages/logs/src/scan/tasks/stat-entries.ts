@@ -1,0 +1,52 @@
+import { type BigIntStats, lstatSync } from 'node:fs';
+import { rawPath } from '../../file/raw-name.ts';
+import { systemCode } from '../../log-error.ts';
+import { JobCancelled } from '../job-cancelled.ts';
+import type { StatJob, StatResult } from '../jobs.ts';
+
+/** What an entry is: gone or something else, a file, a link, or not to be looked at. */
+export const ENTRY_KINDS = { other: 0, file: 1, link: 2, denied: 3 } as const;
+
+/** Numbers for each entry: dev, ino, size, times of its change, of that of its entry, and of its birth. */
+export const STAT_NUMBERS = 6;
+
+/** Looks at many entries of a directory, with calls that wait: a fifth of what it costs to have each done for itself. */
+export function statEntries({ dir, names }: StatJob, isCancelled: () => boolean): StatResult {
+  const kinds = new Uint8Array(names.length);
+  const numbers = new BigInt64Array(names.length * STAT_NUMBERS);
+  for (const [index, name] of names.entries()) {
+    if (isCancelled()) throw new JobCancelled();
+    const found = statEntry(rawPath(dir, name));
+    if (typeof found === 'number') {
+      kinds[index] = found;
+      continue;
+    }
+    kinds[index] = entryKind(found.mode);
+    const first = index * STAT_NUMBERS;
+    numbers[first] = found.dev;
+    numbers[first + 1] = found.ino;
+    numbers[first + 2] = found.size;
+    numbers[first + 3] = found.mtimeNs;
+    numbers[first + 4] = found.ctimeNs;
+    numbers[first + 5] = found.birthtimeNs;
+  }
+  return { kinds, numbers };
+}
+
+function statEntry(path: string | Buffer): BigIntStats | number {
+  try {
+    return lstatSync(path, { bigint: true, throwIfNoEntry: false }) ?? ENTRY_KINDS.other;
+  } catch (error) {
+    return systemCode(error) === 'EACCES' ? ENTRY_KINDS.denied : ENTRY_KINDS.other;
+  }
+}
+
+function entryKind(mode: bigint): number {
+  const format = Number(mode) & FORMAT_BITS;
+  if (format === REGULAR) return ENTRY_KINDS.file;
+  return format === LINK ? ENTRY_KINDS.link : ENTRY_KINDS.other;
+}
+
+const FORMAT_BITS = 0o170000;
+const REGULAR = 0o100000;
+const LINK = 0o120000;

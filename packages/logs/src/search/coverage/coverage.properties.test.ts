@@ -1,0 +1,238 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import type { LogDir } from '../../log-dir.ts';
+import { type SearchResult, runSearch } from '../../testing/run-search.ts';
+import { randomDir } from '../../testing/random-dir.ts';
+import { BERLIN, logSpec, type WrittenFamily } from '../../testing/random-logs.ts';
+import { toFilter, filterSpec } from '../../testing/random-queries.ts';
+import { readFamilyRecords, matches, type SlowRecord } from '../../testing/slow-logs.ts';
+import type { RecordFilter, SearchEnd, SearchQuery } from '../../types.ts';
+
+/** `MORE=20 SEED=random` looks for new cases. */
+const MORE = Number(process.env.MORE ?? 1);
+
+const specs = fc.array(logSpec, { minLength: 1, maxLength: 3 });
+
+const request = fc.record({
+  filter: filterSpec,
+  order: fc.constantFrom('newest' as const, 'oldest' as const),
+  limit: fc.oneof(fc.integer({ min: 1, max: 5 }), fc.integer({ min: 6, max: 500 }), fc.constant(1_000_000)),
+  select: fc.constantFrom('all', 'family', 'file'),
+  start: fc.constantFrom('none', 'none', 'cursor', 'record', 'time', 'offset'),
+  until: fc.constantFrom(false, false, true),
+  at: fc.nat(1_000_000),
+  end: fc.nat(1_000_000),
+  /** Polls after which the time budget is used up. */
+  polls: fc.oneof(fc.constant(Infinity), fc.nat(8), fc.nat(60)),
+  isHere: fc.boolean(),
+});
+
+describe('the coverage of a search', () => {
+  test('is a time range of which no matching record is missing', async () => {
+    const { logs, here, write } = randomDir();
+    const requests = fc.array(request, { minLength: 2, maxLength: 8 });
+    await fc.assert(
+      fc.asyncProperty(specs, requests, async (logSpecs, asked) => {
+        const families = write(logSpecs);
+        const byFile = await familyNames(logs, families);
+        for (const one of [...asked, ...asked]) {
+          const { filter: wanted, order, limit, polls, isHere } = one;
+          const { records, query } = byFile.select(one);
+          const filter = toFilter(wanted, records);
+          let left = polls;
+          const options = { isOver: () => left-- <= 0 };
+          const answer = await runSearch(isHere ? here : logs, { ...query, ...filter, order, limit }, options);
+          expectCovered(answer, records, filter);
+          expectBytes(answer.end, query, families);
+          const isWhole = query.start === undefined && query.until === undefined;
+          if (answer.end.reason === 'exhausted' && isWhole) expectWhole(answer.end, records, filter);
+          if (query.family !== undefined && isWhole) expectCoveredToEnd(answer, records, { order, filter });
+        }
+      }),
+      { numRuns: 10 * MORE },
+    );
+  });
+});
+
+describe('the coverage of a count', () => {
+  test('is a time range of which every matching record is counted', async () => {
+    const { logs, here, write } = randomDir();
+    const count = fc.record({
+      filter: filterSpec,
+      bucketMs: fc.constantFrom(1, 1000, 60_000),
+      polls: fc.oneof(fc.constant(Infinity), fc.nat(8), fc.nat(60)),
+      isHere: fc.boolean(),
+    });
+    await fc.assert(
+      fc.asyncProperty(specs, fc.array(count, { minLength: 1, maxLength: 4 }), async (logSpecs, asked) => {
+        const families = write(logSpecs);
+        const records = families.flatMap((family) => readFamilyRecords(family, BERLIN));
+        for (const { filter: wanted, bucketMs: width, polls, isHere } of [...asked, ...asked]) {
+          const filter = toFilter(wanted, records);
+          let left = polls;
+          const options = { isOver: () => left-- <= 0 };
+          const dir = isHere ? here : logs;
+          const query = { ...filter, buckets: 10, bucketMs: width };
+          const { buckets, bucketMs, end } = await dir.histogram(query, options);
+          expectBytes(end, {}, families);
+          if (end.reason === 'exhausted') expectWhole(end, records, filter);
+          const covered = coveredRange(end);
+          const wantedCounts = new Map<number, number>();
+          for (const { timeMs } of records.filter((record) => matches(record, filter) && isIn(record, covered))) {
+            const startMs = Math.floor(timeMs / bucketMs) * bucketMs;
+            wantedCounts.set(startMs, (wantedCounts.get(startMs) ?? 0) + 1);
+          }
+          const found = new Map(buckets.map(({ startMs, counts }) => [startMs, sum(Object.values(counts))]));
+          for (const [startMs, expected] of wantedCounts) {
+            const isInside = covered && startMs >= covered.fromMs && startMs + bucketMs - 1 <= covered.toMs;
+            const counted = found.get(startMs) ?? 0;
+            if (isInside) expect(counted).toBe(expected);
+            else expect(counted).toBeGreaterThanOrEqual(expected);
+          }
+
+          left = polls;
+          const digest = await dir.digest({ ...filter, limit: 1000 }, options);
+          expectBytes(digest.end, {}, families);
+          if (digest.end.reason === 'exhausted') expectWhole(digest.end, records, filter);
+          const inRange = records.filter((record) => matches(record, filter) && isIn(record, coveredRange(digest.end)));
+          expect(digest.end.records).toBeGreaterThanOrEqual(inRange.length);
+        }
+      }),
+      { numRuns: 5 * MORE },
+    );
+  });
+});
+
+/** What can be asked about the files, and the records each question is about. */
+async function familyNames(logs: LogDir, families: readonly WrittenFamily[]) {
+  const lists = new Map<string, { records: SlowRecord[]; cursors: string[] }>();
+  const add = async (key: string, query: Partial<SearchQuery>, records: SlowRecord[]) => {
+    const { records: found } = await runSearch(logs, query);
+    const cursorsByPosition = new Map(found.map(({ file, offset, cursor }) => [`${file}:${offset}`, cursor]));
+    lists.set(key, { records, cursors: records.map(({ file, offset }) => cursorsByPosition.get(`${file}:${offset}`) ?? '') });
+  };
+  for (const family of families) {
+    await add(`family ${family.name}`, { family: family.name }, readFamilyRecords(family, BERLIN));
+    for (const file of family.files)
+      await add(`file ${file.name}`, { file: file.name }, readFamilyRecords({ name: '', files: [file] }, BERLIN));
+  }
+  const all = families.flatMap(({ name }) => lists.get(`family ${name}`)?.records ?? []);
+  return {
+    select({
+      select,
+      start,
+      until,
+      at,
+      end,
+    }: {
+      select: string;
+      start: string;
+      until: boolean;
+      at: number;
+      end: number;
+    }) {
+      const family = families[at % families.length] as WrittenFamily;
+      const file = family.files[at % family.files.length]?.name ?? '';
+      if (select === 'all') {
+        const { timeMs = 0 } = all[at % all.length] ?? {};
+        const query: Partial<SearchQuery> = start === 'time' && timeMs > 0 ? { start: { timeMs } } : {};
+        return { records: all, query };
+      }
+      const isFile = select === 'file' || start === 'offset';
+      const { records, cursors } = lists.get(isFile ? `file ${file}` : `family ${family.name}`) ?? {
+        records: [],
+        cursors: [],
+      };
+      const record = records[at % records.length];
+      const cursor = cursors[at % records.length] ?? '';
+      const query: Partial<SearchQuery> = isFile ? { file } : { family: family.name };
+      if (start === 'cursor') query.start = { cursor };
+      if (start === 'record') query.start = { record: cursor };
+      if (start === 'offset') query.start = { offset: record?.offset ?? 0 };
+      if (start === 'time' && record && record.timeMs > 0) query.start = { timeMs: record.timeMs };
+      if (until) query.until = cursors[end % records.length] ?? '';
+      return { records, query };
+    },
+  };
+}
+
+type Covered = Pick<SearchEnd, 'coveredFromMs' | 'coveredToMs'>;
+
+function coveredRange({ coveredFromMs, coveredToMs }: Covered): { fromMs: number; toMs: number } | null {
+  expect(coveredFromMs === null).toBe(coveredToMs === null);
+  if (coveredFromMs === null || coveredToMs === null) return null;
+  expect(coveredFromMs).toBeLessThanOrEqual(coveredToMs);
+  return { fromMs: coveredFromMs, toMs: coveredToMs };
+}
+
+function isIn({ timeMs }: { timeMs: number }, range: { fromMs: number; toMs: number } | null): boolean {
+  return range !== null && timeMs >= range.fromMs && timeMs <= range.toMs;
+}
+
+function expectCovered({ records: found, end }: SearchResult, records: readonly SlowRecord[], filter: RecordFilter): void {
+  const covered = coveredRange(end);
+  if (!covered) return;
+  if (filter.fromMs !== undefined) expect(covered.fromMs).toBeGreaterThanOrEqual(filter.fromMs);
+  if (filter.toMs !== undefined) expect(covered.toMs).toBeLessThan(filter.toMs);
+  const told = new Set(found.map(({ file, offset }) => `${file}:${offset}`));
+  const missing = records.filter(
+    (record) => isIn(record, covered) && matches(record, filter) && !told.has(`${record.file}:${record.offset}`),
+  );
+  expect(missing.map(({ file, offset, timeMs }) => ({ file, offset, timeMs, covered }))).toEqual([]);
+}
+
+/** Of a response that left nothing out: from the first to the last record, or all of the time range asked for. */
+function expectWhole(end: Covered, records: readonly SlowRecord[], { fromMs, toMs }: RecordFilter): void {
+  if (fromMs !== undefined && toMs !== undefined && fromMs >= toMs) return;
+  const times = records.map(({ timeMs }) => timeMs).filter((timeMs) => !Number.isNaN(timeMs));
+  if (times.length === 0) return;
+  const covered = coveredRange(end);
+  expect(covered).not.toBeNull();
+  const first = times.reduce((a, b) => Math.min(a, b));
+  const last = times.reduce((a, b) => Math.max(a, b));
+  if (fromMs !== undefined) expect(covered?.fromMs).toBe(fromMs);
+  else expect(covered?.fromMs).toBeLessThanOrEqual(first);
+  if (toMs !== undefined) expect(covered?.toMs).toBe(toMs - 1);
+  else expect(covered?.toMs).toBeGreaterThanOrEqual(last);
+}
+
+/** Of one log: up to the last record told, but for times that occur before and behind it. */
+function expectCoveredToEnd(
+  { records: found, end }: SearchResult,
+  records: readonly SlowRecord[],
+  { order, filter }: { order: SearchQuery['order']; filter: RecordFilter },
+): void {
+  const last = found.at(-1);
+  if (!last || end.reason !== 'limit' || filter.fromMs !== undefined || filter.toMs !== undefined) return;
+  const place = records.findIndex(({ file, offset }) => file === last.file && offset === last.offset);
+  const left = order === 'newest' ? records.slice(0, place) : records.slice(place + 1);
+  const recordTimes = (some: readonly SlowRecord[]) =>
+    some.map(({ timeMs }) => timeMs).filter((timeMs) => !Number.isNaN(timeMs));
+  const [times, all] = [recordTimes(left), recordTimes(records)];
+  if (times.length === 0) return;
+  const expected =
+    order === 'newest'
+      ? { fromMs: Math.max(...times.map((time) => time + 1)), toMs: Math.max(...all) }
+      : { fromMs: Math.min(...all), toMs: Math.min(...times.map((time) => time - 1)) };
+  if (expected.fromMs > expected.toMs) return;
+  const covered = coveredRange(end);
+  expect(covered).not.toBeNull();
+  expect(covered?.fromMs).toBeLessThanOrEqual(expected.fromMs);
+  expect(covered?.toMs).toBeGreaterThanOrEqual(expected.toMs);
+}
+
+/** Every byte counts once, and none that is not there. */
+function expectBytes(
+  { scannedBytes, skippedBytes, unreadBytes = 0 }: Pick<SearchEnd, 'scannedBytes' | 'skippedBytes' | 'unreadBytes'>,
+  { family, file }: Partial<SearchQuery>,
+  families: readonly WrittenFamily[],
+): void {
+  const files = families.flatMap((one) => (family === undefined || one.name === family ? one.files : []));
+  const total = sum(files.filter(({ name }) => file === undefined || name === file).map(({ text }) => text.length));
+  expect(Math.min(scannedBytes, skippedBytes, unreadBytes)).toBeGreaterThanOrEqual(0);
+  expect(scannedBytes + skippedBytes).toBeLessThanOrEqual(total);
+}
+
+function sum(numbers: readonly number[]): number {
+  return numbers.reduce((total, number) => total + number, 0);
+}

@@ -1,0 +1,101 @@
+import type { CancelFlag } from '../../scan/cancel-flag.ts';
+import type { OpenFamily } from '../files/open-family.ts';
+import { FIRST_POSITION, LAST_POSITION, type RecordPosition } from '../position.ts';
+import type { ScanContext } from '../scan-context.ts';
+import type { ScanTally } from '../scan-tally.ts';
+import { TimeEdge, type TimeEdgeOptions } from './time-edge.ts';
+
+/** Both ends included. */
+export interface TimeRange {
+  fromMs: number;
+  toMs: number;
+}
+
+/** What was scanned of a family: of the records that start at or behind `from` and before `to`, all that match were told. */
+export interface CoveredPart {
+  family: OpenFamily;
+  from: RecordPosition;
+  to: RecordPosition;
+  /** What is known of the times at an end, where that is not the family's own. */
+  knownFrom?: TimeEdgeOptions['known'];
+  knownTo?: TimeEdgeOptions['known'];
+}
+
+/** 8 MiB, some 10 ms: as much is read at each end to learn for sure where it lies. Busier logs are covered less far. */
+const MAX_READ_BLOCKS = 32;
+
+/** Where an end is only to be named, not proven. */
+const NAMED_READ_BLOCKS = 4;
+
+/**
+ * The time range of which a response has every matching record of the files that could be read. `null` where there is
+ * none. A record without a time is in no range.
+ */
+export async function computeCoverage(
+  { scanContext, flag }: { scanContext: ScanContext; flag: CancelFlag },
+  parts: readonly CoveredPart[],
+  { fromMs, toMs, tally }: { fromMs: number | undefined; toMs: number | undefined; tally: ScanTally },
+): Promise<TimeRange | null> {
+  if (parts.every(({ family }) => family.files.length === 0)) return null;
+  const edgesOn = (side: 'before' | 'from') => parts.flatMap((part) => timeEdges({ scanContext, flag }, part, side));
+  const lowMs = (await findLatest(edgesOn('before'), MAX_READ_BLOCKS)) + 1;
+  const highMs = -(await findLatest(edgesOn('from'), MAX_READ_BLOCKS)) - 1;
+  const isWhole = lowMs === -Infinity && highMs === Infinity;
+  // Records have whole milliseconds; what is asked for need not.
+  const startMs = fromMs === undefined ? -Infinity : Math.ceil(fromMs);
+  const lastMs = toMs === undefined ? Infinity : Math.ceil(toMs) - 1;
+  const range = { fromMs: Math.max(lowMs, startMs), toMs: Math.min(highMs, lastMs) };
+  // Nothing is left out beyond the first and the last record: they are where it ends.
+  const ends = { scanContext, flag, families: parts.map(({ family }) => family), tally };
+  if (range.fromMs === -Infinity) range.fromMs = await firstTime(ends);
+  if (range.toMs === Infinity) range.toMs = await lastTime(ends);
+  if (isWhole && fromMs === undefined) range.fromMs = Math.min(range.fromMs, lastMs);
+  if (isWhole && toMs === undefined) range.toMs = Math.max(range.toMs, startMs);
+  const isRange = Number.isFinite(range.fromMs) && Number.isFinite(range.toMs) && range.fromMs <= range.toMs;
+  return isRange ? range : null;
+}
+
+/** The records that are left out on one side of a part; none where it goes as far as the family does. */
+function timeEdges(reader: Reader, part: CoveredPart, side: 'before' | 'from'): TimeEdge[] {
+  const { family } = part;
+  const [position, known] = side === 'before' ? [part.from, part.knownFrom] : [part.to, part.knownTo];
+  const isOpen = side === 'before' ? position.file === 0 && position.offset === 0 : position.file >= family.files.length;
+  return isOpen ? [] : [new TimeEdge({ ...reader, family, side, position, known })];
+}
+
+interface Reader {
+  scanContext: ScanContext;
+  flag: CancelFlag;
+}
+
+interface Ends extends Reader {
+  families: readonly OpenFamily[];
+  tally: ScanTally;
+}
+
+async function firstTime({ families, tally, ...reader }: Ends): Promise<number> {
+  const edges = families.map((family) => new TimeEdge({ ...reader, family, side: 'from', position: FIRST_POSITION }));
+  await findLatest(edges, NAMED_READ_BLOCKS * edges.length);
+  return edges.reduce((first, { seenMs }) => Math.min(first, -seenMs), tally.minMs);
+}
+
+async function lastTime({ families, tally, ...reader }: Ends): Promise<number> {
+  const edges = families.map((family) => new TimeEdge({ ...reader, family, side: 'before', position: LAST_POSITION }));
+  await findLatest(edges, NAMED_READ_BLOCKS * edges.length);
+  const firsts = families.flatMap(({ files }) => files.map(({ firstMs }) => firstMs ?? -Infinity));
+  return [...edges.map(({ seenMs }) => seenMs), ...firsts].reduce((a, b) => Math.max(a, b), tally.maxMs);
+}
+
+/** The latest time of all edges, for sure. Only those are read that could still be the latest. */
+async function findLatest(edges: readonly TimeEdge[], mostBlocks: number): Promise<number> {
+  let left = mostBlocks;
+  for (let blocks = 1; left > 0; blocks *= 2) {
+    const seenMs = edges.reduce((latest, edge) => Math.max(latest, edge.seenMs), -Infinity);
+    const open = edges.filter((edge) => !edge.isOver && edge.latestMs > seenMs);
+    if (open.length === 0) break;
+    const share = Math.max(1, Math.min(blocks, Math.floor(left / open.length)));
+    const read = await Promise.all(open.slice(0, left).map((edge) => edge.advance(share)));
+    left -= read.reduce((sum, count) => sum + Math.max(1, count), 0);
+  }
+  return edges.reduce((latest, edge) => Math.max(latest, edge.latestMs), -Infinity);
+}

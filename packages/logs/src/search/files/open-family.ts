@@ -1,0 +1,119 @@
+import { LogError } from '../../log-error.ts';
+import type { DuplicateFile, FileProblem, ReadOptions } from '../../types.ts';
+import type { FileOpener, OpenFile } from './open-file.ts';
+import type { CopyFinder } from './same-text.ts';
+
+/** The files of one log, held open, oldest first. */
+export interface OpenFamily {
+  name: string;
+  files: OpenFile[];
+  problems: FileProblem[];
+  /** Files left out because another one has all of their text. */
+  duplicates: DuplicateFile[];
+}
+
+/** Opens all files of a family. One that cannot be opened is told among the problems; one that is gone is left out. */
+export async function openFamily(
+  opener: FileOpener,
+  { name, files: names }: { name: string; files: readonly string[] },
+  options: ReadOptions,
+): Promise<OpenFamily> {
+  const files: OpenFile[] = [];
+  const problems: FileProblem[] = [];
+  try {
+    // The newest first: once the live file is seen truncated, the copy of its text is whole.
+    for (const file of names.toReversed()) {
+      options.signal?.throwIfAborted();
+      const opened = await opener.open(file, options).catch((error: unknown) => noteProblem(problems, file, error));
+      if (opened) files.unshift(opened);
+    }
+    const isFilled = ({ handle, compressed, textStart }: OpenFile) => handle.sizeBytes > (compressed ? 0 : textStart);
+    const filled = files.filter(isFilled);
+    for (const file of files) if (!isFilled(file)) file.handle.release();
+    return { name, problems, ...(await withoutCopies(inTimeOrder(filled), opener, options)) };
+  } catch (error) {
+    for (const { handle } of files) handle.release();
+    throw error;
+  }
+}
+
+/** As the closing record has it: only where there are any. */
+export function listDuplicates(families: readonly OpenFamily[]): { duplicates?: DuplicateFile[] } {
+  const duplicates = families.flatMap((family) => family.duplicates);
+  return duplicates.length === 0 ? {} : { duplicates };
+}
+
+export function releaseFamily({ files }: OpenFamily): void {
+  for (const { handle } of files) handle.release();
+}
+
+/** Keeps a failure of one file from being one of the whole question. */
+export function noteProblem(problems: FileProblem[], file: string, error: unknown): undefined {
+  if (!(error instanceof LogError)) throw error;
+  if (error.code !== 'LOG_FILE_NOT_FOUND' && !problems.some((problem) => problem.file === file)) {
+    problems.push({ file, code: error.code, detail: error.message });
+  }
+}
+
+/** A question about times cannot be put to a file that has none. */
+export function noteUntimed(problems: FileProblem[], file: string): void {
+  if (problems.some((problem) => problem.file === file)) return;
+  problems.push({
+    file,
+    code: 'NO_TIMES',
+    detail: 'there are no times in this file, so a time range says nothing of it',
+  });
+}
+
+/** Found only while it was scanned: of what had been left out by then, something may match. */
+export function noteOutOfOrder(problems: FileProblem[], file: string): void {
+  if (problems.some((problem) => problem.file === file)) return;
+  problems.push({
+    file,
+    code: 'OUT_OF_ORDER',
+    detail:
+      'records are more than a minute out of order, and parts of the file were not read: search again to read all of it',
+  });
+}
+
+/** By the first time in each; by their names, which is how they come, where one has none. */
+function inTimeOrder(files: OpenFile[]): OpenFile[] {
+  if (files.some(({ firstMs }) => firstMs === null)) return files;
+  return files.sort((a, b) => (a.firstMs ?? 0) - (b.firstMs ?? 0));
+}
+
+/** While a file is compressed or copied away it is there twice: the text is read once, from the longer one. */
+async function withoutCopies(
+  files: OpenFile[],
+  { copies }: FileOpener,
+  options: ReadOptions,
+): Promise<Pick<OpenFamily, 'files' | 'duplicates'>> {
+  const kept: OpenFile[] = [];
+  const duplicates: DuplicateFile[] = [];
+  for (const file of files) {
+    const pair = await findCopy(kept, file, { copies, options });
+    if (!pair) {
+      kept.push(file);
+      continue;
+    }
+    const { other, longer } = pair;
+    const shorter = longer === file ? other : file;
+    kept[kept.indexOf(other)] = longer;
+    shorter.handle.release();
+    // Two names of one file, as of a link, are nothing to report.
+    if (shorter.handle.ino !== longer.handle.ino) duplicates.push({ file: shorter.name, sameAs: longer.name });
+  }
+  return { files: kept, duplicates };
+}
+
+async function findCopy(
+  kept: readonly OpenFile[],
+  file: OpenFile,
+  { copies, options }: { copies: CopyFinder; options: ReadOptions },
+): Promise<{ other: OpenFile; longer: OpenFile } | undefined> {
+  for (const other of kept) {
+    const longer = await copies.findLonger(other, file, options);
+    if (longer) return { other, longer };
+  }
+  return undefined;
+}

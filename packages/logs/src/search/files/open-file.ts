@@ -1,0 +1,189 @@
+import { createHash } from 'node:crypto';
+import { type FileMark, HEAD_BYTES } from '../../cursor/cursor.ts';
+import { markFile } from '../../cursor/file-mark.ts';
+import { fileStamp, isSettledForWriters } from '../../file/file-stamp.ts';
+import { readFd, statFd } from '../../file/fs-calls.ts';
+import { gunzipRange, packedHead } from '../../file/gunzip.ts';
+import type { HandleCache } from '../../file/handle-cache.ts';
+import type { LogHandle } from '../../file/log-handle.ts';
+import { findTextStart, maskStart, readStart } from '../../file/read-start.ts';
+import type { SharedReads } from '../../file/shared-reads.ts';
+import { isGzipName } from '../../file/text-source.ts';
+import { LogError } from '../../log-error.ts';
+import { createFormat, detectFormat } from '../../parse/detect-format.ts';
+import type { FormatName, LineHead } from '../../parse/format.ts';
+import type { Zone } from '../../parse/zone.ts';
+import type { ReadOptions } from '../../types.ts';
+import { CopyFinder } from './same-text.ts';
+
+/** The start of a text that tells its format. */
+const SAMPLE_BYTES = 64 * 1024;
+
+/** Files whose facts are remembered. */
+const MAX_REMEMBERED = 4096;
+
+/** What the start of a file tells, and stays true while it grows. */
+export interface FileFacts {
+  mark: FileMark;
+  format: FormatName;
+  timed: boolean;
+  /** Epoch ms of the first time in it; `null`: none near its start. */
+  firstMs: number | null;
+}
+
+/** A file held open for a question. Whoever opened it releases it. */
+export interface OpenFile extends FileFacts {
+  name: string;
+  handle: LogHandle;
+  compressed: boolean;
+  /** The first bytes of its text. */
+  head: Buffer;
+  /** Where its text begins: behind a hole, if the file was truncated under a writer without O_APPEND. */
+  textStart: number;
+  /** Of a plain file: its first bytes as they are. Where they differ later, the file was truncated since. */
+  firstBytes: Buffer;
+  /** Names the very file, for what is remembered of it. */
+  key: string;
+}
+
+/** What was found out about a file. */
+interface KnownFacts {
+  facts: FileFacts;
+  /** Of the file when its start was read; `undefined` where a later change need not show in it. */
+  stamp: string | undefined;
+  /** Hash of the bytes that decided. */
+  sample: string;
+}
+
+/** Opens files and tells what their first bytes say; remembers it for files whose first bytes are the same. */
+export class FileOpener {
+  /** Tells which of the files it opened hold the same text. */
+  readonly copies = new CopyFinder();
+  readonly #handles: HandleCache;
+  readonly #reads: SharedReads;
+  readonly #zone: Zone;
+  readonly #known = new Map<string, KnownFacts>();
+
+  constructor(parts: { handles: HandleCache; reads: SharedReads; zone: Zone }) {
+    this.#handles = parts.handles;
+    this.#reads = parts.reads;
+    this.#zone = parts.zone;
+  }
+
+  async open(name: string, options: ReadOptions = {}): Promise<OpenFile> {
+    const handle = await this.#handles.acquire(name);
+    try {
+      const compressed = isGzipName(name);
+      const { head, textStart, firstBytes } = await this.#start(handle, compressed, options);
+      const mark = markFile(head);
+      const facts = await this.#facts({ handle, compressed, mark, textStart }, options);
+      return {
+        name,
+        handle,
+        compressed,
+        head,
+        textStart,
+        firstBytes,
+        key: this.#fileKey(handle, facts.mark, compressed),
+        ...facts,
+        mark,
+      };
+    } catch (error) {
+      handle.release();
+      throw error;
+    }
+  }
+
+  /** Of a file in which other secrets are masked now, nothing is known yet. */
+  #fileKey({ dev, ino }: LogHandle, { headHash }: FileMark, compressed: boolean): string {
+    return `${dev}:${ino}:${headHash}:${compressed}:${this.#reads.scrubber?.id ?? ''}`;
+  }
+
+  async #facts(file: StartedFile, options: ReadOptions): Promise<FileFacts> {
+    const { handle, compressed, mark } = file;
+    const key = this.#fileKey(handle, mark, compressed);
+    const known = this.#known.get(key);
+    const stamp = isSettledForWriters(handle) ? fileStamp(handle) : undefined;
+    if (known && stamp !== undefined && known.stamp === stamp) return known.facts;
+    const bytes = await this.#sample(file, options);
+    const sample = createHash('sha256').update(bytes).digest('base64');
+    const clock = { zone: this.#zone, writtenMs: Number(handle.modifiedNs / 1_000_000n) };
+    // Telling the format takes milliseconds; the same bytes have the same one.
+    const format = known?.sample === sample ? createFormat(known.facts.format, clock) : detectFormat(bytes, clock);
+    const firstMs = firstTime(bytes, format.readHead);
+    const facts = { mark, format: format.name, timed: format.timed, firstMs };
+    if (this.#known.size >= MAX_REMEMBERED) this.#known.clear();
+    this.#known.set(key, { facts, stamp, sample });
+    return facts;
+  }
+
+  /** Where the text begins, and its first bytes: masked, and of a plain file as they are, too. */
+  async #start(handle: LogHandle, compressed: boolean, options: ReadOptions): Promise<FileStart> {
+    const { scrubber } = this.#reads;
+    if (compressed) {
+      const head = await this.#unpacked(handle, 0, HEAD_BYTES, options);
+      if (head[0] !== 0) return { head, textStart: 0, firstBytes: NOTHING };
+      const behind = await packedHead({ handle, reads: this.#reads }, HEAD_BYTES, options);
+      return { head: behind.head, textStart: behind.start, firstBytes: NOTHING };
+    }
+    const most = HEAD_BYTES + (scrubber?.rightBytes ?? 0);
+    let bytes = await readPart(handle, 0, most);
+    const textStart = bytes[0] === 0 ? await readTextStart(handle) : 0;
+    if (textStart > 0) bytes = await readPart(handle, textStart, most);
+    const firstBytes = Buffer.from(bytes.subarray(0, HEAD_BYTES));
+    return { head: maskStart(bytes, HEAD_BYTES, scrubber), textStart, firstBytes };
+  }
+
+  /** The start of the text, which tells its format. */
+  async #sample({ handle, compressed, textStart }: StartedFile, options: ReadOptions): Promise<Buffer> {
+    if (compressed) return this.#unpacked(handle, textStart, textStart + SAMPLE_BYTES, options);
+    const most = Math.min(SAMPLE_BYTES, handle.sizeBytes - textStart);
+    return readStart(handle.fd, most, this.#reads.scrubber, textStart);
+  }
+
+  async #unpacked(handle: LogHandle, start: number, end: number, options: ReadOptions): Promise<Buffer> {
+    const parts: Buffer[] = [];
+    try {
+      const text = gunzipRange({ handle, reads: this.#reads }, start, end, options);
+      for await (const chunk of text) parts.push(Buffer.from(chunk));
+    } catch (error) {
+      // What stands before the damage can be read; the scan reports it.
+      if (!(error instanceof LogError) || error.code !== 'LOG_FILE_CORRUPT') throw error;
+    }
+    return Buffer.concat(parts);
+  }
+}
+
+const NOTHING = Buffer.alloc(0);
+
+type FileStart = Pick<OpenFile, 'head' | 'textStart' | 'firstBytes'>;
+type StartedFile = Pick<OpenFile, 'handle' | 'compressed' | 'mark' | 'textStart'>;
+
+/**
+ * A file of nothing but NULs is no log that was truncated, and read as it is; unless it has grown: then its text begins
+ * behind what was seen of it.
+ */
+async function readTextStart({ fd, sizeBytes }: LogHandle): Promise<number> {
+  const start = await findTextStart(fd, sizeBytes);
+  if (start < sizeBytes) return start;
+  return (await statFd(fd)).size > sizeBytes ? sizeBytes : 0;
+}
+
+/** Of a plain file, nothing beyond its size when it was opened. */
+async function readPart({ fd, sizeBytes }: LogHandle, position: number, most: number): Promise<Buffer> {
+  const buffer = Buffer.allocUnsafe(Math.max(0, Math.min(most, sizeBytes - position)));
+  return buffer.subarray(0, await readFd(fd, buffer, { position, length: buffer.length }));
+}
+
+type ReadHead = (bytes: Buffer, start: number, end: number, head: LineHead) => boolean;
+
+function firstTime(sample: Buffer, readHead: ReadHead): number | null {
+  const head: LineHead = { timeMs: Number.NaN, rank: 0 };
+  for (let start = 0; start < sample.length; ) {
+    const newline = sample.indexOf(10, start);
+    const end = newline < 0 ? sample.length : newline + 1;
+    if (readHead(sample, start, end, head) && !Number.isNaN(head.timeMs)) return head.timeMs;
+    start = end;
+  }
+  return null;
+}

@@ -1,0 +1,50 @@
+import type { TextSource } from '../../file/text-source.ts';
+import { LogError } from '../../log-error.ts';
+import { CancelFlag } from '../../scan/cancel-flag.ts';
+import type { FileProblem, ReadOptions } from '../../types.ts';
+import type { ScanContext } from '../scan-context.ts';
+import type { OpenFile } from './open-file.ts';
+
+/** What one job reads: little enough to be copied between threads, and to stop soon. */
+const CHUNK_BYTES = 256 * 1024;
+
+/**
+ * The text of an archive, with secrets masked, readable from any offset by way of its map. An archive that cannot be
+ * unpacked to its end is an error: what there is of its text must not look whole.
+ */
+export async function packedText(
+  scanContext: ScanContext,
+  file: OpenFile,
+  { signal }: ReadOptions,
+): Promise<TextSource> {
+  const problems: FileProblem[] = [];
+  const scanFile = await cancellable(signal, (flag) => scanContext.prepare(file, flag, problems));
+  const [problem] = problems;
+  if (problem) {
+    const detail = `${JSON.stringify(file.name)} cannot be unpacked to its end: ${problem.detail}`;
+    throw new LogError('LOG_FILE_CORRUPT', detail);
+  }
+  return {
+    sizeBytes: scanFile.textBytes,
+    async *read(start, end, options = {}) {
+      for (let offset = start; offset < end; offset += CHUNK_BYTES) {
+        const bytes = Math.min(CHUNK_BYTES, end - offset);
+        const job = { kind: 'text', file: scanFile, offset, bytes } as const;
+        const chunk = await cancellable(options.signal, (flag) => scanContext.pool.run(job, flag));
+        yield Buffer.from(chunk.buffer, chunk.byteOffset, chunk.length);
+      }
+    },
+  };
+}
+
+async function cancellable<T>(signal: AbortSignal | undefined, run: (flag: CancelFlag) => Promise<T>): Promise<T> {
+  signal?.throwIfAborted();
+  const flag = new CancelFlag();
+  const cancel = () => flag.set();
+  signal?.addEventListener('abort', cancel, { once: true });
+  try {
+    return await run(flag);
+  } finally {
+    signal?.removeEventListener('abort', cancel);
+  }
+}

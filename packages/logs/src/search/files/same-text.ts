@@ -1,0 +1,139 @@
+import { crc32 } from 'node:zlib';
+import { fileStamp, isSettled } from '../../file/file-stamp.ts';
+import { readFd } from '../../file/fs-calls.ts';
+import { gunzip } from '../../file/gunzip.ts';
+import { SharedReads } from '../../file/shared-reads.ts';
+import { LogError, systemCode } from '../../log-error.ts';
+import type { ReadOptions } from '../../types.ts';
+import type { OpenFile } from './open-file.ts';
+
+/** Two plain files are compared as a whole up to this size, which takes less than a tenth of a second; larger ones by samples. */
+const MAX_COMPARED_BYTES = 64 * 1024 ** 2;
+
+/** Of larger files: so many samples, evenly over the whole length, both ends included. */
+const SAMPLES = 256;
+const SAMPLE_BYTES = 4096;
+
+const CHUNK_BYTES = 256 * 1024;
+
+/** A text without times may well be the same in two runs of a program: so much of it is no coincidence any more. */
+const LEAST_UNTIMED_BYTES = 16 * 1024;
+
+/** Pairs of files at rest whose verdict is remembered. */
+const MAX_REMEMBERED = 1024;
+
+/** Finds out which files hold the same text; remembers it of files at rest. */
+export class CopyFinder {
+  readonly #known = new Map<string, 'a' | 'b' | 'neither'>();
+
+  /**
+   * Which of two files holds all of the text of the other, as it does while one is copied or compressed; `undefined`
+   * where neither is known to. In doubt they are two: a line that is returned twice for a moment does less harm than one
+   * that is not returned at all.
+   */
+  async findLonger(a: OpenFile, b: OpenFile, options: ReadOptions): Promise<OpenFile | undefined> {
+    if (a.handle.dev === b.handle.dev && a.handle.ino === b.handle.ino) return a;
+    if (!haveSameStart(a, b)) return undefined;
+    const key = `${a.name}/${b.name}/${fileStamp(a.handle)}/${fileStamp(b.handle)}`;
+    const isLasting = isSettled(a.handle) && isSettled(b.handle);
+    const known = isLasting ? this.#known.get(key) : undefined;
+    if (known) return known === 'neither' ? undefined : known === 'a' ? a : b;
+    const longer = await compare(a, b, options);
+    if (this.#known.size >= MAX_REMEMBERED) this.#known.clear();
+    if (isLasting) this.#known.set(key, longer === undefined ? 'neither' : longer === a ? 'a' : 'b');
+    return longer;
+  }
+}
+
+async function compare(a: OpenFile, b: OpenFile, options: ReadOptions): Promise<OpenFile | undefined> {
+  if (a.compressed && b.compressed) return undefined;
+  if (a.compressed) return comparePacked(b, a, options);
+  if (b.compressed) return comparePacked(a, b, options);
+  return comparePlain(a, b, options);
+}
+
+/** Files whose first bytes are the same, as far as both have any. */
+function haveSameStart(a: OpenFile, b: OpenFile): boolean {
+  if (a.mark.headBytes === b.mark.headBytes) return a.mark.headHash === b.mark.headHash;
+  const length = Math.min(a.head.length, b.head.length);
+  return a.head.subarray(0, length).equals(b.head.subarray(0, length));
+}
+
+/** The longer one, or the first of two that are as long. */
+async function comparePlain(a: OpenFile, b: OpenFile, options: ReadOptions): Promise<OpenFile | undefined> {
+  const shared = Math.min(a.handle.sizeBytes, b.handle.sizeBytes);
+  if (a.firstMs === null && shared < LEAST_UNTIMED_BYTES) return undefined;
+  const step = shared <= MAX_COMPARED_BYTES ? CHUNK_BYTES : (shared - SAMPLE_BYTES) / (SAMPLES - 1);
+  const length = shared <= MAX_COMPARED_BYTES ? CHUNK_BYTES : SAMPLE_BYTES;
+  for (let at = 0; at < shared; at += step) {
+    options.signal?.throwIfAborted();
+    const part = { position: Math.floor(at), length: Math.min(length, shared - Math.floor(at)) };
+    const [first, second] = await Promise.all([readPart(a, part), readPart(b, part)]);
+    if (first.length < part.length || !first.equals(second)) return undefined;
+  }
+  return a.handle.sizeBytes >= b.handle.sizeBytes ? a : b;
+}
+
+/**
+ * A plain text and an archive. One that is done ends with the length and the checksum of its text; of one that is still
+ * being written, or that holds more than the plain file, the text itself is compared.
+ */
+async function comparePacked(plain: OpenFile, packed: OpenFile, options: ReadOptions): Promise<OpenFile | undefined> {
+  const isNamedAlike = packed.name.slice(0, -'.gz'.length) === plain.name;
+  if (plain.firstMs === null && plain.handle.sizeBytes < LEAST_UNTIMED_BYTES && !isNamedAlike) return undefined;
+  const { sizeBytes } = packed.handle;
+  const trailer = await readPart(packed, { position: Math.max(0, sizeBytes - 8), length: Math.min(8, sizeBytes) });
+  const textBytes = trailer.length === 8 ? trailer.readUInt32LE(4) : 0;
+  // The writer of a live file goes on while its archive is made; while one is written, its end means nothing.
+  const isPlausible = isNamedAlike ? textBytes === plain.handle.sizeBytes : textBytes <= plain.handle.sizeBytes;
+  if (textBytes > 0 && isPlausible) {
+    if ((await fileChecksum(plain, textBytes, options)) === trailer.readUInt32LE(0)) return plain;
+  }
+  return compareUnpacked(plain, packed, { ...options, isNamedAlike });
+}
+
+async function fileChecksum(file: OpenFile, endBytes: number, { signal }: ReadOptions): Promise<number | undefined> {
+  let sum = 0;
+  for (let position = 0; position < endBytes; position += CHUNK_BYTES) {
+    signal?.throwIfAborted();
+    const length = Math.min(CHUNK_BYTES, endBytes - position);
+    const bytes = await readPart(file, { position, length });
+    if (bytes.length < length) return undefined;
+    sum = crc32(bytes, sum);
+  }
+  return sum;
+}
+
+async function compareUnpacked(
+  plain: OpenFile,
+  packed: OpenFile,
+  { signal, isNamedAlike }: ReadOptions & { isNamedAlike: boolean },
+): Promise<OpenFile | undefined> {
+  const shared = plain.handle.sizeBytes;
+  let position = 0;
+  try {
+    for await (const chunk of gunzip({ handle: packed.handle, reads: new SharedReads() }, { signal })) {
+      const length = Math.min(chunk.length, shared - position);
+      const bytes = await readPart(plain, { position, length });
+      if (!bytes.equals(chunk.subarray(0, length))) return undefined;
+      // Everything the plain file has stands in the archive, and more.
+      if (chunk.length > length) return packed;
+      position += length;
+      // So far it is the beginning of the plain text, whose archive it is by its name.
+      if (position >= MAX_COMPARED_BYTES) return isNamedAlike ? plain : undefined;
+    }
+    return position > 0 || isNamedAlike ? plain : undefined;
+  } catch (error) {
+    if (!(error instanceof LogError) || error.code !== 'LOG_FILE_CORRUPT') throw error;
+    // Cut off, as it is while it is written: what there is of it is the beginning of the plain text. Damage is reported.
+    return systemCode(error.cause) === 'Z_BUF_ERROR' && (isNamedAlike || position > 0) ? plain : undefined;
+  }
+}
+
+async function readPart(
+  { handle: { fd } }: OpenFile,
+  { position, length }: { position: number; length: number },
+): Promise<Buffer> {
+  const buffer = Buffer.allocUnsafe(length);
+  return buffer.subarray(0, await readFd(fd, buffer, { position, length }));
+}

@@ -1,0 +1,37 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { runSearch } from '../testing/run-search.ts';
+import { openDir, tempDir } from '../testing/temp-dir.ts';
+
+/** Long records, each of another place in the code. */
+function writeLong(count: number): string {
+  const dir = tempDir();
+  const record = (n: number) => `2026-11-15 05:00:00.000\tINFO\ta.go:${n}\t[A]: ${'x'.repeat(70_000)}\n`;
+  writeFileSync(join(dir, 'a.log'), Array.from({ length: count }, (_, n) => record(n)).join(''));
+  return dir;
+}
+
+/** What clients take of one message unless told otherwise. */
+const GRPC_BYTES = 4 * 1024 ** 2;
+
+describe('answers that are told as a whole', () => {
+  it('a digest of many long records shows less of each, and says so', async () => {
+    const logs = openDir(writeLong(200));
+    const { groups } = await logs.digest({ limit: 200 });
+    expect(groups).toHaveLength(200);
+    expect(groups.every(({ sample }) => sample.cut)).toBe(true);
+    expect(JSON.stringify(groups).length).toBeLessThan(GRPC_BYTES);
+  });
+
+  it('so does a record with many around it; the record itself and a few others are shown as ever', async () => {
+    const logs = openDir(writeLong(120));
+    const query = { start: { timeMs: 0 }, limit: 1, order: 'oldest', raw: true } as const;
+    const [many] = (await runSearch(logs, { ...query, after: 100 })).records;
+    expect(many?.raw).toHaveLength(64 * 1024);
+    expect(many?.after).toHaveLength(100);
+    expect(JSON.stringify(many).length).toBeLessThan(2 * GRPC_BYTES);
+    const [few] = (await runSearch(logs, { ...query, after: 3 })).records;
+    expect(few?.after?.map(({ raw }) => raw?.length)).toEqual([65_536, 65_536, 65_536]);
+  });
+});

@@ -1,0 +1,80 @@
+import type { CheckedIndex } from '../../block-index/checked-index.ts';
+import { ERROR_RANK } from '../../scan/block/summarise-block.ts';
+import type { BlockSummary } from '../../scan/jobs.ts';
+import type { RecordMatcher } from '../../scan/match/record-matcher.ts';
+
+/** Single records of one part. */
+const MAX_PICKS = 256;
+
+/** Whether a block can hold a match, by what an earlier scan found in it. */
+export function canMatch({ all, errors }: BlockSummary, matcher: RecordMatcher): boolean {
+  const { minRank, hasTimes, fromMs, toMs } = matcher;
+  if (minRank >= ERROR_RANK && errors?.length === 0) return false;
+  if (!all) return true;
+  if (hasTimes && !(all.maxMs >= fromMs && all.minMs < toMs)) return false;
+  return minRank === 0 || all.counts.some((count, rank) => rank >= minRank && count > 0);
+}
+
+/** Whether what is known of a block may spare scanning it. */
+export function isUseful(
+  known: BlockSummary,
+  matcher: RecordMatcher,
+  { takesKnown, withPicks }: { takesKnown: boolean; withPicks: boolean },
+): boolean {
+  if (!canMatch(known, matcher) || (takesKnown && known.all !== null)) return true;
+  return withPicks && matcher.minRank >= ERROR_RANK && known.errors !== null;
+}
+
+export interface PlannedRuns {
+  /** Pairs of first block and the one behind the last, in scan order. */
+  runs: number[];
+  /** Or offsets of records, where it is known which ones come into question. */
+  picks: number[];
+  blocks: number;
+  /** Blocks that need no scan, by what is known of them. */
+  skipped: number[];
+  /** Where planning goes on; the range's end when all is planned. */
+  next: number;
+}
+
+export interface RunsRange {
+  /** Blocks `[first, end)` that are still to be planned. */
+  first: number;
+  end: number;
+  newestFirst: boolean;
+  /** Plan at most so many blocks. */
+  most: number;
+  /** Whether what is known of a block makes scanning it needless. */
+  takeKnown?: ((summary: BlockSummary) => boolean) | undefined;
+  /** Whether single records may be planned. */
+  withPicks?: boolean | undefined;
+}
+
+/** The next blocks, or single records, to scan, without those that cannot match. */
+export function planRuns(index: CheckedIndex, matcher: RecordMatcher, range: RunsRange): PlannedRuns {
+  const { first, end, newestFirst, most, takeKnown, withPicks = false } = range;
+  const planned = { runs: [] as number[], picks: [] as number[], blocks: 0, skipped: [] as number[] };
+  let step = 0;
+  for (; step < end - first && planned.blocks < most && planned.picks.length < MAX_PICKS; step++) {
+    const block = newestFirst ? end - 1 - step : first + step;
+    const known = index.get(block);
+    if (known && (!canMatch(known, matcher) || takeKnown?.(known))) {
+      planned.skipped.push(block);
+      continue;
+    }
+    const picks = withPicks && matcher.minRank >= ERROR_RANK ? known?.errors : undefined;
+    // One kind at a time: what is found must come in order.
+    if (picks ? planned.blocks > 0 : planned.picks.length > 0) break;
+    if (picks) planned.picks.push(...(newestFirst ? [...picks].reverse() : picks));
+    else extend(planned.runs, block, newestFirst);
+    if (!picks) planned.blocks++;
+  }
+  return { ...planned, next: newestFirst ? end - step : first + step };
+}
+
+function extend(runs: number[], block: number, newestFirst: boolean): void {
+  const last = runs.length - 2;
+  if (last >= 0 && !newestFirst && runs[last + 1] === block) runs[last + 1] = block + 1;
+  else if (last >= 0 && newestFirst && runs[last] === block + 1) runs[last] = block;
+  else runs.push(block, block + 1);
+}

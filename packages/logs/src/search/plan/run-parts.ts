@@ -1,0 +1,113 @@
+import { LogError } from '../../log-error.ts';
+import { BLOCK_BYTES, blockAt } from '../../scan/block/blocks.ts';
+import type { Job, JobResults, ScanReport } from '../../scan/jobs.ts';
+import { noteProblem } from '../files/open-family.ts';
+import type { FamilyProgress, FamilyTask, FilePart } from './file-parts.ts';
+import { fileParts } from './file-parts.ts';
+
+export interface PartOutcome<K extends Job['kind']> {
+  part: FilePart;
+  result: JobResults[K];
+}
+
+type ReportingJob = Extract<Job, { runs: readonly number[] }>;
+
+/**
+ * Scans the parts of a family in several threads at once and gives what they found in scan order. A file that fails is
+ * noted and the others go on. Ends, when cancelled, only after all threads have let go of the files.
+ */
+export async function* runParts<J extends ReportingJob>(
+  task: FamilyTask,
+  jobFor: (part: FilePart) => J,
+): AsyncGenerator<PartOutcome<J['kind']>, void, undefined> {
+  const { scanContext, flag, tally, progress, newestFirst, ahead = scanContext.pool.width } = task;
+  const parts = fileParts(task);
+  const running: { part: FilePart; result: Promise<JobResults[J['kind']]> }[] = [];
+  let more = true;
+  // Only when the first part did not suffice is it worth while to scan ahead.
+  let depth = 0;
+  let filling: Promise<void> | undefined;
+  /** One more than there are threads: the next job lies ready when one of them becomes free. */
+  const fill = async () => {
+    while (more && running.length <= depth) {
+      const next = await parts.next();
+      more = !next.done;
+      if (next.done) return;
+      const result = scanContext.pool.run(jobFor(next.value), flag);
+      result.catch(() => {}); // looked at when its turn comes, which may be never
+      running.push({ part: next.value, result });
+    }
+  };
+  const keepFilling = () => {
+    filling ??= fill().finally(() => {
+      filling = undefined;
+    });
+    return filling;
+  };
+  try {
+    while (!flag.isSet) {
+      // Making the next file ready may take long: what is found meanwhile must not wait for it.
+      const ready = keepFilling();
+      if (running.length === 0) await ready;
+      else ready.catch(() => {}); // fails again when it is waited for
+      const first = running.shift();
+      if (!first && more) continue;
+      if (!first) {
+        // Parts end early where it was stopped.
+        if (progress && !flag.isSet) progress.isComplete = true;
+        return;
+      }
+      let { part, result: scanning } = first;
+      for (;;) {
+        const result = await scanning.catch((error: unknown) => noteFailure(task, part, error));
+        if (result === undefined) break;
+        const report = result as ScanReport;
+        tally.add(part, report);
+        remember(part, report);
+        if (progress) noteProgress(progress, part, report);
+        yield { part, result };
+        depth = ahead;
+        if (report.pausedAt === undefined) break;
+        part = partFrom(part, report.pausedAt, newestFirst);
+        scanning = scanContext.pool.run(jobFor(part), flag);
+      }
+    }
+  } finally {
+    flag.set();
+    await filling?.catch(() => {});
+    await parts.return();
+    await Promise.allSettled(running.map(({ result }) => result));
+    scanContext.indexes.trim();
+  }
+}
+
+/** A file that cannot be scanned is noted; so is a regex that had to be ended. What was cancelled is nothing to note. */
+export function noteFailure({ flag, family }: FamilyTask, { opened }: FilePart, error: unknown): undefined {
+  const isTooComplex = error instanceof LogError && error.code === 'REGEX_TOO_COMPLEX';
+  if (flag.isSet && !isTooComplex) return;
+  noteProblem(family.problems, opened.name, error);
+}
+
+/** What is left of a part, given the offset at which its scan paused. */
+export function partFrom(part: FilePart, offset: number, newestFirst: boolean): FilePart {
+  const block = blockAt(newestFirst ? Math.max(0, offset - 1) : offset);
+  const runs: number[] = [];
+  for (let pair = 0; pair + 1 < part.runs.length; pair += 2) {
+    const [first = 0, end = 0] = [part.runs[pair], part.runs[pair + 1]];
+    const [from, to] = newestFirst ? [first, Math.min(end, block + 1)] : [Math.max(first, block), end];
+    if (from < to) runs.push(from, to);
+  }
+  const picks = part.picks.filter((pick) => (newestFirst ? pick < offset : pick >= offset));
+  return newestFirst ? { ...part, runs, picks, endBytes: offset } : { ...part, runs, picks, startBytes: offset };
+}
+
+function noteProgress(progress: FamilyProgress, { number: file }: FilePart, { blocks, pausedAt }: ScanReport): void {
+  const lastBlock = blocks.at(-1);
+  if (pausedAt !== undefined) progress.reached = { file, offset: pausedAt };
+  else if (lastBlock !== undefined) progress.reached = { file, offset: (lastBlock + 1) * BLOCK_BYTES };
+}
+
+function remember({ index }: FilePart, { summaries, tail }: ScanReport): void {
+  for (const summary of summaries) index.add(summary);
+  if (tail) index.noteTail(tail);
+}

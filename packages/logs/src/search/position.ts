@@ -1,0 +1,218 @@
+import type { CheckedIndex } from '../block-index/checked-index.ts';
+import { decodeCursor, encodeMark, fnv1a } from '../cursor/cursor.ts';
+import { BLOCK_BYTES } from '../scan/block/blocks.ts';
+import type { CancelFlag } from '../scan/cancel-flag.ts';
+import { disorderNear } from '../scan/tasks/seek-time.ts';
+import type { SearchQuery, StartPoint } from '../types.ts';
+import { noteUntimed, type OpenFamily } from './files/open-family.ts';
+import { findRecord, findShortened, recordGone } from './find-record.ts';
+import type { ScanContext } from './scan-context.ts';
+
+/** A place in a family: a file, by its number, and an offset in its text. */
+export interface RecordPosition {
+  file: number;
+  offset: number;
+}
+
+/** Records are looked at whose start is at or behind `from` and before `to`. */
+export interface PositionRange {
+  from: RecordPosition;
+  to: RecordPosition;
+}
+
+/** Before everything, and behind everything. */
+export const FIRST_POSITION: RecordPosition = { file: 0, offset: 0 };
+export const LAST_POSITION: RecordPosition = { file: Number.MAX_SAFE_INTEGER, offset: 0 };
+
+/** What places are looked for with, and what gives the looking up. */
+export interface PositionFinder {
+  scanContext: ScanContext;
+  flag: CancelFlag;
+}
+
+/** The part of a family a query is about. */
+export async function findRange(finder: PositionFinder, family: OpenFamily, query: SearchQuery): Promise<FamilyPart> {
+  const newestFirst = query.order === 'newest';
+  const range: PositionRange = { from: FIRST_POSITION, to: LAST_POSITION };
+  const found = { start: query.start === undefined, until: query.until === undefined };
+  const start =
+    query.start && ((await startPosition(finder, family, query.start)) ?? (await startByTime(finder, family, query)));
+  if (start) {
+    found.start = true;
+    if (newestFirst) range.to = start.position;
+    else range.from = start.inclusive ? start.position : after(start.position);
+  }
+  const until =
+    query.until === undefined
+      ? undefined
+      : ((await findAny(finder, family, query.until)) ?? (await findShortenedEnd(finder, family, query)));
+  if (until) {
+    found.until = true;
+    if (newestFirst) range.from = after(until.position);
+    else range.to = until.position;
+  }
+  return {
+    range,
+    found,
+    cursor: start && (start.cursor ?? (await edgeCursor(finder, family, range, newestFirst))),
+    restFrom: newestFirst ? undefined : start?.restFrom,
+  };
+}
+
+export interface FamilyPart {
+  range: PositionRange;
+  /** Whether the records the query names are of this family. */
+  found: { start: boolean; until: boolean };
+  /** Of the record, or the place, the scan begins next to. */
+  cursor: string | undefined;
+  /** The first byte behind what was delivered of the record that the scan begins next to. */
+  restFrom: RecordPosition | undefined;
+}
+
+/**
+ * Names the place where a scan begins that was not begun at a record: it may end before it has told anything of this
+ * family. `undefined` where it begins at the family's first (newest first: last) record, as it does without a cursor.
+ */
+async function edgeCursor(
+  { scanContext, flag }: PositionFinder,
+  { files, problems }: OpenFamily,
+  { from, to }: PositionRange,
+  newestFirst: boolean,
+): Promise<string | undefined> {
+  const position = newestFirst ? to : from;
+  const isWhole = newestFirst ? position === LAST_POSITION : position.file === 0 && position.offset === 0;
+  if (isWhole) return undefined;
+  const encode = async (number: number, offset: number | undefined) => {
+    const file = files[number];
+    if (!file) return undefined;
+    const end = offset ?? (await scanContext.prepare(file, flag, problems)).textBytes;
+    return encodeMark({ ...file.mark, file: file.name, offset: end, check: fnv1a(NO_BYTES, 0, 0), checkBytes: 0 });
+  };
+  if (newestFirst) return encode(position.file, position.offset);
+  // What starts at a place is next to the byte before it, which may be the last one of the file before.
+  if (position.file >= files.length) return encode(files.length - 1, undefined);
+  return position.offset > 0 ? encode(position.file, position.offset - 1) : encode(position.file - 1, undefined);
+}
+
+const NO_BYTES = new Uint8Array(0);
+
+function after({ file, offset }: RecordPosition): RecordPosition {
+  return { file, offset: offset + 1 };
+}
+
+interface Start {
+  position: RecordPosition;
+  inclusive: boolean;
+  cursor?: string;
+  restFrom?: RecordPosition | undefined;
+}
+
+async function startPosition(
+  finder: PositionFinder,
+  family: OpenFamily,
+  start: StartPoint,
+): Promise<Start | undefined> {
+  if ('timeMs' in start) return { position: await positionAtTime(finder, family, start.timeMs), inclusive: true };
+  if ('offset' in start) return { position: await positionAtOffset(finder, family, start.offset), inclusive: true };
+  const found = await findAny(finder, family, 'cursor' in start ? start.cursor : start.record);
+  if (!found) return undefined;
+  if ('record' in start) return { position: found.position, inclusive: true };
+  // Of a record of which nothing was delivered the record itself is next.
+  return { ...found, inclusive: found.restFrom?.offset === found.position.offset };
+}
+
+/**
+ * A cursor that says how far its record was delivered continues by time when the record is gone, and that is reported: the
+ * files that are left are newer as a rule. Of one log only, and not without a time.
+ */
+async function startByTime(
+  finder: PositionFinder,
+  family: OpenFamily,
+  { file, family: wanted, start, order }: SearchQuery,
+): Promise<Start | undefined> {
+  if (order === 'newest' || !start || !('cursor' in start) || (file === undefined && wanted === undefined)) return;
+  const gone = decodeCursor(start.cursor).findLast(({ delivered }) => delivered?.timeMs !== undefined);
+  if (gone?.delivered?.timeMs === undefined) return;
+  const { code, message: detail } = recordGone();
+  family.problems.push({ file: gone.file, code, detail });
+  return { position: await positionAtTime(finder, family, gone.delivered.timeMs), inclusive: true };
+}
+
+/** Where the end of a range is gone, but not the text it stood in: what is left of that, and that some is gone is reported. */
+async function findShortenedEnd(
+  finder: PositionFinder,
+  family: OpenFamily,
+  { until, order }: SearchQuery,
+): Promise<{ position: RecordPosition } | undefined> {
+  if (until === undefined || order === 'newest') return undefined;
+  for (const mark of decodeCursor(until)) {
+    const position = await findShortened(finder, family, mark);
+    if (!position) continue;
+    const { code, message: detail } = recordGone();
+    family.problems.push({ file: mark.file, code, detail });
+    return { position };
+  }
+  return undefined;
+}
+
+/** A cursor may name records of several logs: the one of this family counts. */
+async function findAny(
+  finder: PositionFinder,
+  family: OpenFamily,
+  cursor: string,
+): Promise<{ position: RecordPosition; cursor: string; restFrom: RecordPosition | undefined } | undefined> {
+  for (const mark of decodeCursor(cursor)) {
+    const position = await findRecord(finder, family, mark);
+    if (!position) continue;
+    const { delivered } = mark;
+    const restFrom = delivered && { file: position.file, offset: position.offset + delivered.bytes };
+    return { position, cursor: encodeMark(mark), restFrom };
+  }
+  return undefined;
+}
+
+async function positionAtOffset(
+  { scanContext, flag }: PositionFinder,
+  { files, problems }: OpenFamily,
+  offset: number,
+): Promise<RecordPosition> {
+  const [file] = files;
+  if (!file) return LAST_POSITION;
+  const scanFile = await scanContext.prepare(file, flag, problems);
+  return { file: 0, offset: await scanContext.pool.run({ kind: 'align', file: scanFile, offset }, flag) };
+}
+
+/** The first record, in the family's order, that is not older. */
+async function positionAtTime(
+  { scanContext, flag }: PositionFinder,
+  { files, problems }: OpenFamily,
+  timeMs: number,
+): Promise<RecordPosition> {
+  const slackMs = disorderNear(scanContext.zone, timeMs);
+  for (const [number, file] of files.entries()) {
+    const next = files[number + 1]?.firstMs;
+    // All of it is older than what the next one starts with.
+    if (!file.timed) {
+      noteUntimed(problems, file.name);
+      continue;
+    }
+    // Lines in front of its first timestamp continue what the file before it ended with: they are not older either.
+    if (file.firstMs !== null && file.firstMs >= timeMs) return { file: number, offset: 0 };
+    const index = scanContext.indexFor(file);
+    const known = index.times((at) => disorderNear(scanContext.zone, at));
+    if (typeof next === 'number' && next < timeMs - slackMs && known.isInOrder && known.maxMs < timeMs) continue;
+    const scanFile = await scanContext.prepare(file, flag, problems);
+    const scanFrom = scanStart(index, timeMs, (at) => disorderNear(scanContext.zone, at));
+    const offset = await scanContext.pool.run({ kind: 'first-at', file: scanFile, timeMs, scanFrom }, flag);
+    if (offset < scanFile.textBytes) return { file: number, offset };
+  }
+  return LAST_POSITION;
+}
+
+/** Where to look for a time in a file that is known not to be in order: at its first block that may hold it. */
+function scanStart(index: CheckedIndex, timeMs: number, slackAt: (timeMs: number) => number): number | undefined {
+  if (index.times(slackAt).isInOrder) return undefined;
+  let block = 0;
+  for (let known = index.get(block)?.all; known && !(known.maxMs >= timeMs); known = index.get(block)?.all) block++;
+  return block * BLOCK_BYTES;
+}

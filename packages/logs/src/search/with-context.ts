@@ -1,0 +1,117 @@
+import { shownBytesEach } from '../scan/block/record-formatter.ts';
+import { CancelFlag } from '../scan/cancel-flag.ts';
+import { RecordMatcher } from '../scan/match/record-matcher.ts';
+import type { FoundRecord, SearchQuery } from '../types.ts';
+import { familyRecords, lineAt, parseRecord } from './family-records.ts';
+import type { OpenFamily } from './files/open-family.ts';
+import { FIRST_POSITION, LAST_POSITION, type PositionRange } from './position.ts';
+import type { ScanContext } from './scan-context.ts';
+import { ScanTally } from './scan-tally.ts';
+import type { StopReason } from './stop-reason.ts';
+
+/** What stands around a record costs two scans: told in small batches, the first ones come at once. */
+const BATCH_RECORDS = 16;
+
+/** The lines found, batch by batch, with the records before and after each where they are asked for. */
+export async function* withContext(
+  scanContext: ScanContext,
+  families: readonly OpenFamily[],
+  query: SearchQuery,
+  { lines, stop }: { lines: readonly Buffer[]; stop: StopReason },
+): AsyncGenerator<Buffer, void, undefined> {
+  if (lines.length === 0) return;
+  if (query.before === 0 && query.after === 0) {
+    yield lines.length === 1 && lines[0] ? lines[0] : Buffer.concat(lines);
+    return;
+  }
+  for (let from = 0; from < lines.length; from += BATCH_RECORDS) {
+    const batch = lines
+      .slice(from, from + BATCH_RECORDS)
+      .map((line) => ({ ...parseRecord(line), line: lineText(line) }));
+    const found = await addContext(scanContext, families, query, { records: batch, stop });
+    yield Buffer.from(found.map((line) => `${line}\n`).join(''));
+  }
+}
+
+/**
+ * Puts the records before and after each found one beside it, whatever the filter says of them. Not after a stop. The
+ * lines are joined as text: parsed and written again, numbers in them would be others.
+ */
+async function addContext(
+  scanContext: ScanContext,
+  families: readonly OpenFamily[],
+  { before, after, raw = false }: SearchQuery,
+  { records, stop }: { records: (FoundRecord & { line: string })[]; stop: StopReason },
+): Promise<string[]> {
+  const found: string[] = [];
+  for (const record of records) {
+    // Those found are told in any case; what stands around them costs a scan each.
+    if (stop.reason) {
+      found.push(record.line);
+      continue;
+    }
+    const family = families.find(({ files }) => files.some(({ name }) => name === record.file));
+    if (!family) continue;
+    const file = family.files.findIndex(({ name }) => name === record.file);
+    const { offset } = record;
+    const shownBytes = shownBytesEach(before + after);
+    const older = {
+      range: { from: FIRST_POSITION, to: { file, offset } },
+      newestFirst: true,
+      count: before,
+      raw,
+      shownBytes,
+    };
+    const newer = {
+      range: { from: { file, offset: offset + 1 }, to: LAST_POSITION },
+      newestFirst: false,
+      count: after,
+      raw,
+      shownBytes,
+    };
+    const [earlier, later] = await Promise.all([older, newer].map((side) => neighbours(scanContext, family, side)));
+    const sides = [
+      before > 0 ? `,"before":[${(earlier ?? []).reverse().join(',')}]` : '',
+      after > 0 ? `,"after":[${(later ?? []).join(',')}]` : '',
+    ];
+    found.push(`${record.line.slice(0, -1)}${sides.join('')}}`);
+  }
+  return found;
+}
+
+interface Side {
+  range: PositionRange;
+  newestFirst: boolean;
+  count: number;
+  raw: boolean;
+  shownBytes: number;
+}
+
+async function neighbours(scanContext: ScanContext, family: OpenFamily, side: Side): Promise<string[]> {
+  const { range, newestFirst, count, raw, shownBytes } = side;
+  const found: string[] = [];
+  if (count === 0) return found;
+  const task = {
+    scanContext,
+    family,
+    range,
+    newestFirst,
+    matcher: new RecordMatcher({}),
+    flag: new CancelFlag(),
+    tally: new ScanTally(),
+    ahead: 0,
+  };
+  const recordsOptions = { filter: {}, raw, shownBytes, wanted: () => count - found.length };
+  for await (const { found: more } of familyRecords(task, recordsOptions)) {
+    for (let index = 0; index < more.ends.length && found.length < count; index++) {
+      found.push(lineText(lineAt(more, index)));
+    }
+    if (found.length >= count) break;
+  }
+  return found;
+}
+
+/** A line without its newline. */
+function lineText(line: Buffer): string {
+  return line.toString('utf8', 0, line.length - 1);
+}

@@ -1,0 +1,21 @@
+import type { LogDir } from '../log-dir.ts';
+import type { ByteStream, ReadOptions } from '../types.ts';
+
+/** Copies the chunks together: their memory is used again. */
+export async function collect(chunks: AsyncIterable<Uint8Array>): Promise<Buffer> {
+  const parts: Buffer[] = [];
+  for await (const chunk of chunks) parts.push(Buffer.from(chunk));
+  return Buffer.concat(parts);
+}
+
+export async function readBytes(answer: ByteStream): Promise<Buffer> {
+  try {
+    return await collect(answer.chunks);
+  } finally {
+    await answer.close();
+  }
+}
+
+export async function readTail(logs: LogDir, name: string, size: number, options?: ReadOptions): Promise<Buffer> {
+  return readBytes(await logs.tail(name, size, options));
+}

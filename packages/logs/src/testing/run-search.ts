@@ -1,0 +1,53 @@
+import type { LogDir } from '../log-dir.ts';
+import type { SearchOptions } from '../search/stop-reason.ts';
+import type { FoundRecord, SearchEnd, SearchQuery } from '../types.ts';
+import type { ComparableRecord } from './slow-logs.ts';
+
+export interface SearchResult {
+  records: FoundRecord[];
+  end: SearchEnd;
+}
+
+type PartialQuery = Partial<SearchQuery>;
+
+/** A whole answer. Everything is asked for unless the query says otherwise. */
+export async function runSearch(logs: LogDir, query: PartialQuery, options: SearchOptions = {}): Promise<SearchResult> {
+  const records: FoundRecord[] = [];
+  let end: SearchEnd | undefined;
+  for await (const batch of logs.search(fillQuery(query), options)) {
+    for (const item of batch) {
+      if (end) throw new Error('something comes behind the end');
+      if (item.type === 'record') records.push(item);
+      else end = item;
+    }
+  }
+  if (!end) throw new Error('the answer has no end');
+  return { records, end };
+}
+
+export function fillQuery(query: PartialQuery): SearchQuery {
+  return { order: 'oldest', limit: 1_000_000, before: 0, after: 0, ...query };
+}
+
+/** All pages of an answer, each begun at the cursor of the one before. */
+export async function searchPages(logs: LogDir, query: PartialQuery, sizes: readonly number[]): Promise<FoundRecord[]> {
+  const records: FoundRecord[] = [];
+  let page: PartialQuery = query;
+  for (let turn = 0; ; turn++) {
+    const { records: more, end } = await runSearch(logs, { ...page, limit: sizes[turn % sizes.length] ?? 1 });
+    records.push(...more);
+    if (end.cursor === null) return records;
+    if (end.reason === 'exhausted') throw new Error('an exhausted answer has a cursor');
+    const { start: _start, ...rest } = query;
+    page = { ...rest, start: { cursor: end.cursor } };
+  }
+}
+
+export function withoutCursor({
+  cursor: _cursor,
+  before: _before,
+  after: _after,
+  ...told
+}: FoundRecord): ComparableRecord {
+  return told;
+}

@@ -1,0 +1,22 @@
+/* Prints what a directory, and one file of it, look like to an ordinary user. */
+import { LogDir } from '../log-dir.ts';
+
+/** Debian's "nobody". */
+const NOBODY = 65534;
+
+// Only now that everything is loaded: Node.js or the checkout may stand where an ordinary user cannot look.
+if (process.getuid?.() === 0) {
+  process.setgroups?.([]);
+  process.setgid?.(NOBODY);
+  process.setuid?.(NOBODY);
+}
+
+const [, , dir = '', name = ''] = process.argv;
+const logs = new LogDir(dir);
+const toFailure = (error: { code?: string; message: string }) => ({ code: error.code, message: error.message });
+const views = {
+  list: await logs.list().catch(toFailure),
+  details: await logs.details().catch(toFailure),
+  tail: await logs.tail(name, 10).then(() => 'readable', toFailure),
+};
+process.stdout.write(JSON.stringify(views));
