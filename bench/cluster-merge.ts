@@ -1,7 +1,7 @@
 import type { FoundRecord, SearchEnd, SearchItem } from '@porthole/logs/types';
 
-type Merging = typeof import('../packages/cluster/src/records/merge-by-time.ts');
-type Lanes = typeof import('../packages/cluster/src/records/member-lane.ts');
+type Merging = typeof import('../packages/cluster/src/records/merge/merge-by-time.ts');
+type Lanes = typeof import('../packages/cluster/src/records/merge/member-lane.ts');
 
 /** About what a chunk of an answer holds. */
 const BATCH_RECORDS = 128;
@@ -29,7 +29,14 @@ export async function mergeRate(
   const lanes = Array.from({ length: laneCount }, (_, place) => {
     const clock = { offsetMs: -place, uncertaintyMs: 1 };
     const waiting = { firstBatchMs: 60_000, timeoutMs: 60_000 };
-    return new MemberLane({ place, id: `n${place}`, clock, newestFirst: false, open: () => tell(batches), ...waiting });
+    return new MemberLane({
+      index: place,
+      id: `n${place}`,
+      clock,
+      newestFirst: false,
+      open: () => tell(batches),
+      ...waiting,
+    });
   });
   let told = 0;
   let lastMs = -Infinity;

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { routeOf } from '@porthole/contract';
+import { getRoute } from '@porthole/contract';
 import { describe, expect, it } from 'vitest';
 import { readDeployed, settingsOf } from './testing/deployed-settings.ts';
 import { IMAGE_ENV, STAGES, textsOf, wordsOf } from './testing/dockerfile.ts';
@@ -32,7 +32,7 @@ describe('deploy/docker/Dockerfile', () => {
     await expect(settingsOf(words, IMAGE_ENV)).rejects.toThrow('auth.token-file');
     const { settings } = await settingsOf(words, { ...IMAGE_ENV, PORTHOLE_AUTH_TOKEN_FILE: '/tokens' });
     expect(textsOf(last, 'EXPOSE')).toEqual([`${settings.http.port} ${settings.grpc.port}`]);
-    expect(IMAGE_ENV.HEALTH_URL).toBe(`http://127.0.0.1:${settings.http.port}${routeOf('live').path}`);
+    expect(IMAGE_ENV.HEALTH_URL).toBe(`http://127.0.0.1:${settings.http.port}${getRoute('live').path}`);
     expect(wordsOf('VOLUME').some((path) => settings.logging.dir.startsWith(`${path}/`))).toBe(true);
     expect(wordsOf('VOLUME')).toContain(IMAGE_ENV.TMPDIR);
   });

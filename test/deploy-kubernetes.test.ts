@@ -1,5 +1,5 @@
 import { createRequire } from 'node:module';
-import { routeOf } from '@porthole/contract';
+import { getRoute } from '@porthole/contract';
 import { describe, expect, it } from 'vitest';
 import manifest from '../package.json' with { type: 'json' };
 import { readDeployed, settingsOf } from './testing/deployed-settings.ts';
@@ -72,9 +72,9 @@ describe.each(['sidecar', 'daemonset'])('deploy/kubernetes/%s.yaml', (name) => {
 
   it('asks for health at routes that need no token', () => {
     const scheme = 'HTTPS';
-    expect(container.livenessProbe.httpGet).toEqual({ path: routeOf('live').path, port: 'http', scheme });
-    expect(container.readinessProbe.httpGet).toEqual({ path: routeOf('ready').path, port: 'http', scheme });
-    expect([routeOf('live').role, routeOf('ready').role]).toEqual(['none', 'none']);
+    expect(container.livenessProbe.httpGet).toEqual({ path: getRoute('live').path, port: 'http', scheme });
+    expect(container.readinessProbe.httpGet).toEqual({ path: getRoute('ready').path, port: 'http', scheme });
+    expect([getRoute('live').role, getRoute('ready').role]).toEqual(['none', 'none']);
   });
 
   it('gives the program no rights', () => {

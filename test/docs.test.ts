@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { ERROR_KINDS, type ErrorCode, MEMBER_ROUTE_IDS, memberRouteOf, ROUTE_IDS, routeOf } from '@porthole/contract';
+import { ERROR_KINDS, type ErrorCode, getMemberRoute, getRoute, MEMBER_ROUTE_IDS, ROUTE_IDS } from '@porthole/contract';
 import { describe, expect, it } from 'vitest';
 import { startTestNode } from '../packages/server/src/testing/test-node.ts';
 
@@ -24,7 +24,7 @@ function firstCells(markdown: string): string[] {
 describe('the documentation says what the code does', () => {
   it('every route has a heading in docs/http-api.md, and no heading is of a route that does not exist', () => {
     const documented = [...read('docs/http-api.md').matchAll(/^### (?:GET|DELETE) (\S+)$/gm)].map(([, path]) => path);
-    expect(documented.sort()).toEqual(ROUTE_IDS.map((id) => routeOf(id).path).sort());
+    expect(documented.sort()).toEqual(ROUTE_IDS.map((id) => getRoute(id).path).sort());
   });
 
   it('every decision record has a number of its own, which its title repeats', () => {
@@ -37,12 +37,12 @@ describe('the documentation says what the code does', () => {
 
   it('every route of a member is named in docs/http-api.md', () => {
     const documented = firstCells(read('docs/http-api.md')).filter((cell) => cell.includes('/{id}/'));
-    expect(documented).toEqual(MEMBER_ROUTE_IDS.map((id) => memberRouteOf(id).path));
+    expect(documented).toEqual(MEMBER_ROUTE_IDS.map((id) => getMemberRoute(id).path));
   });
 
   it('every query parameter of a route is named in docs/http-api.md', () => {
     const text = read('docs/http-api.md');
-    const names = ROUTE_IDS.flatMap((id) => routeOf(id).parameters.map(({ name }) => `\`${name}\``));
+    const names = ROUTE_IDS.flatMap((id) => getRoute(id).parameters.map(({ name }) => `\`${name}\``));
     expect(names.filter((name) => !text.includes(name))).toEqual([]);
   });
 

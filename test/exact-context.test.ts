@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { type RecordStyle, recordText } from '../packages/cli/src/output/record-text.ts';
 import type { Colors } from '../packages/cli/src/output/terminal.ts';
 import { createClient } from '../packages/client/src/index.ts';
-import { parseWords, writeWords } from '../packages/cluster/src/state/member-words.ts';
+import { parseSnapshot, serializeSnapshot } from '../packages/cluster/src/state/snapshots/member-snapshot.ts';
 import { recordLine } from '../packages/console/src/log-view/record-text.ts';
 import { contextJson, exactJson, indentJson } from '../packages/contract/src/index.ts';
 import { createZone } from '../packages/logs/src/index.ts';
@@ -94,8 +94,16 @@ describe('every number, key and text of a context', () => {
     same(jsons(records).map(indentJson));
 
     const member1 = { id: 'n', role: 'node', url: 'http://n', node: node.running.node, isSelf: false };
-    const words = parseWords(
-      writeWords({ member: member1, asOfMs: 1, clock: null, config: null, records, files: null, departed: null }),
+    const words = parseSnapshot(
+      serializeSnapshot({
+        member: member1,
+        asOfMs: 1,
+        clock: null,
+        config: null,
+        records,
+        files: null,
+        departed: null,
+      }),
     );
     same(jsons(words?.records ?? []));
 

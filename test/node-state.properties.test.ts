@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { FoundRecord, SearchQuery, StartPoint } from '@porthole/logs';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { failureOf, maskMoments, search } from '../packages/contract/src/testing/node-state-cases.ts';
+import { catchFailure, maskTimings, search } from '../packages/contract/src/testing/node-state-cases.ts';
 import { LogWriter, logSpec, writeFamilies } from '../packages/logs/src/testing/random-logs.ts';
 import { type FilterSpec, filterSpec } from '../packages/logs/src/testing/random-queries.ts';
 import { type CaseWorld, openWorld } from './testing/case-world.ts';
@@ -116,10 +116,10 @@ function familyOf(file: string): string {
 async function expectAlike(query: SearchQuery): Promise<void> {
   let model: unknown;
   // What a search learns about the files spares the next one work, and its closing record says so: all find the same.
-  await failureOf(() => search(world.running.state, query));
+  await catchFailure(() => search(world.running.state, query));
   // One after the other, for the same reason.
   for (const [index, { node }] of connected.entries()) {
-    const answer = maskMoments(await failureOf(() => search(node, query)));
+    const answer = maskTimings(await catchFailure(() => search(node, query)));
     const by = IMPLEMENTATIONS[index]?.name;
     model ??= answer;
     // Much quicker than the comparison that can also say what differs.

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { NodeStateCase } from '../packages/contract/src/testing/node-state-cases.ts';
-import { maskMoments, NODE_STATE_CASES, SHARED } from '../packages/contract/src/testing/node-state-cases.ts';
+import { maskTimings, NODE_STATE_CASES, SHARED } from '../packages/contract/src/testing/node-state-cases.ts';
 import { type CaseWorld, openWorld } from './testing/case-world.ts';
 import { type Connected, IMPLEMENTATIONS, type Implementation, LOCAL } from './testing/implementations.ts';
 
@@ -27,20 +27,20 @@ for (const implementation of IMPLEMENTATIONS) {
         const answer = modelOf(given) === implementation ? model : await askAlone(given, implementation);
         given.check?.(answer);
         const isSame = given.differs?.[implementation.id] === undefined;
-        if (isSame) expect(maskMoments(answer)).toStrictEqual(maskMoments(model));
-        else expect(maskMoments(answer), 'needs its reason no more').not.toStrictEqual(maskMoments(model));
+        if (isSame) expect(maskTimings(answer)).toStrictEqual(maskTimings(model));
+        else expect(maskTimings(answer), 'needs its reason no more').not.toStrictEqual(maskTimings(model));
       });
     }
   });
 }
 
 function casesOf({ id, every = 1 }: Implementation): readonly NodeStateCase[] {
-  return NODE_STATE_CASES.filter(({ notAsked }, index) => notAsked?.[id] === undefined && index % every === 0);
+  return NODE_STATE_CASES.filter(({ notRun: notAsked }, index) => notAsked?.[id] === undefined && index % every === 0);
 }
 
 /** The local node, or the first remote one where that cannot be asked. */
 function modelOf(given: NodeStateCase): Implementation {
-  return IMPLEMENTATIONS.find(({ id }) => given.notAsked?.[id] === undefined) ?? LOCAL;
+  return IMPLEMENTATIONS.find(({ id }) => given.notRun?.[id] === undefined) ?? LOCAL;
 }
 
 const modelAnswers = new Map<NodeStateCase, Promise<unknown>>();
@@ -55,11 +55,11 @@ function modelAnswer(given: NodeStateCase): Promise<unknown> {
 /** Asks in the shared world, or in one of its own. */
 async function askAlone(given: NodeStateCase, implementation: Implementation): Promise<unknown> {
   const inShared = connected.get(implementation);
-  if (!given.files && inShared) return given.ask(inShared.node, shared.dir);
+  if (!given.files && inShared) return given.run(inShared.node, shared.dir);
   const world = await openWorld(given);
   const { node, close } = await implementation.connect(world.running);
   try {
-    return await given.ask(node, world.dir);
+    return await given.run(node, world.dir);
   } finally {
     await close();
     await world.close();

@@ -4,18 +4,18 @@ import { type RecordStyle, recordText } from '../packages/cli/src/output/record-
 import type { Colors } from '../packages/cli/src/output/terminal.ts';
 import { explainItem } from '../packages/cli/src/records/explain-item.ts';
 import {
-  answering,
   type Handler,
   JSON_HEADERS,
   NDJSON_HEADERS,
+  respondWith,
   SSE_HEADERS,
   startOddServer,
 } from '../packages/client/src/testing/odd-server.ts';
 import { testClient } from '../packages/client/src/testing/test-client.ts';
-import { searchCluster } from '../packages/cluster/src/records/cluster-search.ts';
+import { searchCluster } from '../packages/cluster/src/records/search/cluster-search.ts';
+import { collectResponse } from '../packages/cluster/src/testing/collect-response.ts';
 import { fakeCluster } from '../packages/cluster/src/testing/fake-cluster.ts';
 import { endItem, FakeNode, record } from '../packages/cluster/src/testing/fake-node.ts';
-import { wholeAnswer } from '../packages/cluster/src/testing/whole-answer.ts';
 import { recordLine } from '../packages/console/src/log-view/record-text.ts';
 import { exactJson, isErrorCode } from '../packages/contract/src/index.ts';
 import { createZone, type FollowItem, type FoundRecord } from '../packages/logs/src/index.ts';
@@ -133,7 +133,7 @@ describe('a member that sends what makes no sense', () => {
           .map((line) => `${line}\n`)
           .join('');
         const parts = fakeCluster({ a: new FakeNode({ records: own }), b: odd });
-        const { records, end } = await wholeAnswer(searchCluster(parts, ALL));
+        const { records, end } = await collectResponse(searchCluster(parts, ALL));
         const ofOwn = records.filter(({ node }) => node === 'a').map(({ message }) => message);
         expect(ofOwn).toEqual(own.map(({ message }) => message));
         const theirs = records.filter(({ node }) => node === 'b');
@@ -192,7 +192,7 @@ describe('a member that sends what makes no sense', () => {
       ungrouped: 0,
       end: endItem(),
     };
-    const asked = await (await member(answering(200, JSON.stringify(digest), JSON_HEADERS))).logDigest({ limit: 5 });
+    const asked = await (await member(respondWith(200, JSON.stringify(digest), JSON_HEADERS))).logDigest({ limit: 5 });
     expect(asked.groups).toHaveLength(1);
     expect(asked.end.problems).toEqual([
       { file: '', code: 'BAD_ANSWER', detail: expect.stringMatching(/^2 items were left out/) },
@@ -203,7 +203,7 @@ describe('a member that sends what makes no sense', () => {
       untimed: 0,
       end: endItem(),
     };
-    const counted = await (await member(answering(200, JSON.stringify(histogram), JSON_HEADERS))).logHistogram({
+    const counted = await (await member(respondWith(200, JSON.stringify(histogram), JSON_HEADERS))).logHistogram({
       buckets: 5,
     });
     expect(counted.buckets).toEqual([{ startMs: 1, counts: { INFO: 1 } }]);
@@ -217,13 +217,13 @@ describe('a member that sends what makes no sense', () => {
     [500, 'DISK_ON_FIRE', 'INTERNAL'],
   ])('an error %s with the unknown code %s keeps it', async (status, remoteCode, code) => {
     const odd = await member(
-      answering(status, JSON.stringify({ code: remoteCode, detail: 'no more today' }), JSON_HEADERS),
+      respondWith(status, JSON.stringify({ code: remoteCode, detail: 'no more today' }), JSON_HEADERS),
     );
     const error: unknown = await odd.listLogs().catch((thrown: unknown) => thrown);
     expect(error).toMatchObject({ code, remoteCode, status, message: `${remoteCode}: no more today` });
     expect(isErrorCode((error as { code: string }).code)).toBe(true);
     const parts = fakeCluster({ a: new FakeNode({ records: own }), b: odd });
-    const { records, end } = await wholeAnswer(searchCluster(parts, ALL));
+    const { records, end } = await collectResponse(searchCluster(parts, ALL));
     expect(records).toHaveLength(own.length);
     expect(end.members.find(({ id }) => id === 'b')?.detail).toContain(`${remoteCode}: no more today`);
   });

@@ -3,8 +3,8 @@ import { expect } from 'vitest';
 import {
   decodeClusterCursor,
   encodeClusterCursor,
-  type MemberPlace,
-} from '../../packages/cluster/src/records/cluster-cursor.ts';
+  type MemberPosition,
+} from '../../packages/cluster/src/records/search/cluster-cursor.ts';
 import { encodeMark } from '../../packages/logs/src/cursor/cursor.ts';
 import { fuzz } from './testing/fuzz.ts';
 import { resultOf } from './testing/refusal.ts';
@@ -17,7 +17,7 @@ const MARK = {
   checkBytes: 64,
   file: 'a.log',
 };
-const PLACES: readonly (readonly [string, MemberPlace])[] = [
+const PLACES: readonly (readonly [string, MemberPosition])[] = [
   ['n1', 'beginning'],
   ['n2', 'done'],
   ['n3', { timeMs: 1_794_702_000_000 }],

@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
 import { encodeEtcdValue, readEtcdValue } from '../../packages/cluster/src/membership/etcd-value.ts';
-import { readLindbValue } from '../../packages/cluster/src/membership/lindb-value.ts';
+import { readLindbValue } from '../../packages/cluster/src/membership/lindb/lindb-value.ts';
 import { fuzz } from './testing/fuzz.ts';
 import { resultOf } from './testing/refusal.ts';
 

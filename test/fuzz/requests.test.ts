@@ -1,13 +1,13 @@
 import { isIP } from 'node:net';
 import {
   decodeMemberId,
+  parseAroundRequest,
   parseClusterFollowRequest,
   parseClusterSearchRequest,
   parseDigestRequest,
   parseFileRequest,
   parseFollowRequest,
   parseHistogramRequest,
-  parseMomentRequest,
   parseSearchRequest,
   parseViewRequest,
 } from '@porthole/contract';
@@ -46,7 +46,7 @@ fuzz('queries', {
       () => parseFollowRequest(query, CLOCK, query.get('cursor') ?? undefined),
       () => parseHistogramRequest(query, CLOCK),
       () => parseDigestRequest(query, CLOCK),
-      () => parseMomentRequest(query, CLOCK, MOST),
+      () => parseAroundRequest(query, CLOCK, MOST),
       () => parseClusterSearchRequest(query, CLOCK, MOST),
       () => parseClusterFollowRequest(query, CLOCK),
       () => decodeMemberId(query.get('node') ?? ''),

@@ -8,13 +8,13 @@ export interface BodyBounds {
 
 /** The body of an answer as it is. One that is shorter than announced fails: it must not look whole. */
 export function bodyBytes(exchange: Exchange, { maxBytes = Infinity }: BodyBounds = {}): ByteStream {
-  const sizeBytes = announcedBytes(exchange);
+  const sizeBytes = contentLength(exchange);
   if (sizeBytes !== undefined && sizeBytes > maxBytes) throw tooLong(exchange, maxBytes);
   return { sizeBytes, chunks: readBody(exchange, { sizeBytes, maxBytes }), close: async () => exchange.close() };
 }
 
 /** `undefined` where it is not told, or told of what was sent compressed. */
-export function announcedBytes(exchange: Exchange): number | undefined {
+export function contentLength(exchange: Exchange): number | undefined {
   const text = exchange.header('content-length') ?? '';
   const encoding = exchange.header('content-encoding') ?? 'identity';
   return /^\d+$/.test(text) && encoding === 'identity' ? Number(text) : undefined;
@@ -40,5 +40,5 @@ async function* readBody(
 
 function tooLong(exchange: Exchange, maxBytes: number): Error {
   exchange.close();
-  return exchange.badAnswer(`${exchange.path} sends more than the ${maxBytes} bytes asked for`);
+  return exchange.badResponse(`${exchange.path} sends more than the ${maxBytes} bytes asked for`);
 }

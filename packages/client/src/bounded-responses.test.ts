@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { FollowPlace } from './follow-place.ts';
+import { NodeFollowPosition } from './node-follow-position.ts';
 import { JSON_HEADERS, NDJSON_HEADERS, SSE_HEADERS, startOddServer } from './testing/odd-server.ts';
 import { testClient } from './testing/test-client.ts';
 
@@ -144,11 +144,11 @@ describe('a node that is slow on purpose', () => {
 
 describe('the position of a follow', () => {
   it('is that of the newest files, however many a node makes up', () => {
-    const place = new FollowPlace({ start: 'end' });
-    place.began(0);
+    const place = new NodeFollowPosition({ start: 'end' });
+    place.started(0);
     const items = Array.from({ length: 5000 }, (_, at) => ({ ...record({ file: `${at}`, cursor: `c${at}` }) }));
-    place.note(items as Parameters<typeof place.note>[0], { heartbeat: false, ids: [] });
-    const cursors = place.question(0).headers['last-event-id']?.split('~') ?? [];
+    place.track(items as Parameters<typeof place.track>[0], { heartbeat: false, ids: [] });
+    const cursors = place.request(0).headers['last-event-id']?.split('~') ?? [];
     expect(cursors).toHaveLength(2048);
     expect(cursors.at(-1)).toBe('c4999');
   });
@@ -158,12 +158,12 @@ describe('the position of a follow', () => {
     const { url } = await startOddServer((_request, response) =>
       response.writeHead(200, SSE_HEADERS).write(`data: ${JSON.stringify(item)}\n\n`),
     );
-    const leaving = new AbortController();
-    for await (const items of testClient({ url }).followLogs({ start: 'end' }, { signal: leaving.signal })) {
+    const controller = new AbortController();
+    for await (const items of testClient({ url }).followLogs({ start: 'end' }, { signal: controller.signal })) {
       if (items.length === 0) continue;
       expect(items).toMatchObject([{ type: 'skipped', count: 1 }]);
       break;
     }
-    leaving.abort();
+    controller.abort();
   });
 });

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { createClient } from './create-client.ts';
-import { failureOf } from './testing/failure-of.ts';
-import { answering, HTML_HEADERS, JSON_HEADERS, startOddServer } from './testing/odd-server.ts';
+import { catchFailure } from './testing/catch-failure.ts';
+import { HTML_HEADERS, JSON_HEADERS, respondWith, startOddServer } from './testing/odd-server.ts';
 
 const REQUEST = { fromMs: 1, toMs: 2, nodes: ['a*'] };
 const ZIP_HEADERS = { 'content-type': 'application/zip' };
@@ -29,15 +29,15 @@ it('a bundle that is cut is a failure, not a short one', async () => {
   const reading = (async () => {
     for await (const _ of chunks);
   })();
-  expect(await failureOf(reading)).toMatchObject({ code: 'UNREACHABLE' });
+  expect(await catchFailure(reading)).toMatchObject({ code: 'UNREACHABLE' });
 });
 
 it('a node that is making another one is asked again', async () => {
   const busy = JSON.stringify({ code: 'BUNDLE_UNDER_WAY', detail: 'one at a time' });
   const odd = await startOddServer((request, response, number) =>
     number === 1
-      ? answering(503, busy, { ...JSON_HEADERS, 'retry-after': '0' })(request, response, number)
-      : answering(200, 'zip', ZIP_HEADERS)(request, response, number),
+      ? respondWith(503, busy, { ...JSON_HEADERS, 'retry-after': '0' })(request, response, number)
+      : respondWith(200, 'zip', ZIP_HEADERS)(request, response, number),
   );
   const bundle = await createClient({ url: odd.url }).bundle(REQUEST);
   await bundle.close();
@@ -45,7 +45,7 @@ it('a node that is making another one is asked again', async () => {
 });
 
 it('a server that has none says so', async () => {
-  const odd = await startOddServer(answering(200, '<html>', HTML_HEADERS));
-  expect(await failureOf(createClient({ url: odd.url }).bundle(REQUEST))).toMatchObject({ code: 'NOT_SUPPORTED' });
-  expect(odd.left).toBe(0);
+  const odd = await startOddServer(respondWith(200, '<html>', HTML_HEADERS));
+  expect(await catchFailure(createClient({ url: odd.url }).bundle(REQUEST))).toMatchObject({ code: 'NOT_SUPPORTED' });
+  expect(odd.aborted).toBe(0);
 });

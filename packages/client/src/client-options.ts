@@ -53,23 +53,23 @@ export const MAX_TIMER_MS = 2 ** 31 - 1;
 export function strictOptions(options: ClientOptions): StrictOptions {
   const { token, headers = {}, fetch: ask = globalThis.fetch } = options;
   return {
-    base: baseOf(options.url),
+    base: normalizeBaseUrl(options.url),
     token: async () => checkedToken(typeof token === 'function' ? await token() : token),
     headers: checkedHeaders(headers),
     // Browsers refuse to run it as a method of anything but the window.
     fetch: (...args) => ask(...args),
-    timeoutMs: amount('timeoutMs', options.timeoutMs, 30_000),
-    stallMs: amount('stallMs', options.stallMs, 45_000),
-    retries: amount('retries', options.retries, 3),
-    backoffMs: amount('backoffMs', options.backoffMs, 200),
-    maxBackoffMs: amount('maxBackoffMs', options.maxBackoffMs, 5_000),
-    maxItemBytes: amount('maxItemBytes', options.maxItemBytes, 16 * 1024 ** 2),
+    timeoutMs: checkedNumber('timeoutMs', options.timeoutMs, 30_000),
+    stallMs: checkedNumber('stallMs', options.stallMs, 45_000),
+    retries: checkedNumber('retries', options.retries, 3),
+    backoffMs: checkedNumber('backoffMs', options.backoffMs, 200),
+    maxBackoffMs: checkedNumber('maxBackoffMs', options.maxBackoffMs, 5_000),
+    maxItemBytes: checkedNumber('maxItemBytes', options.maxItemBytes, 16 * 1024 ** 2),
     responseBudget: options.responseBudget,
     hidesTexts: options.remoteTexts === 'hide',
   };
 }
 
-function baseOf(given: string | URL): string {
+function normalizeBaseUrl(given: string | URL): string {
   const url = URL.canParse(String(given)) ? new URL(given) : undefined;
   if (url === undefined || !/^https?:$/.test(url.protocol))
     throw invalid('"url" must be the http or https address of a node');
@@ -80,7 +80,7 @@ function baseOf(given: string | URL): string {
   return url.href.replace(/\/+$/, '');
 }
 
-function amount(name: string, given: number | undefined, otherwise: number): number {
+function checkedNumber(name: string, given: number | undefined, otherwise: number): number {
   const value = given ?? otherwise;
   if (!(value >= 0)) throw invalid(`"${name}" must be a number of at least 0, not ${value}`);
   return name.endsWith('Ms') ? Math.min(value, MAX_TIMER_MS) : value;

@@ -1,8 +1,8 @@
 import { inspect } from 'node:util';
 import { expect, it } from 'vitest';
 import { createClient } from './create-client.ts';
-import { failureOf } from './testing/failure-of.ts';
-import { answering, JSON_HEADERS, startOddServer } from './testing/odd-server.ts';
+import { catchFailure } from './testing/catch-failure.ts';
+import { JSON_HEADERS, respondWith, startOddServer } from './testing/odd-server.ts';
 
 it.each([
   ['http://127.0.0.1:7300', 'http://127.0.0.1:7300'],
@@ -31,7 +31,7 @@ it.each([{ timeoutMs: -1 }, { stallMs: Number.NaN }, { retries: -1 }, { maxItemB
 );
 
 it('keeps the path of a proxy, and sends token and headers', async () => {
-  const odd = await startOddServer(answering(200, '[]', JSON_HEADERS));
+  const odd = await startOddServer(respondWith(200, '[]', JSON_HEADERS));
   const headers = { 'x-tenant': 'blue' };
   const client = createClient({ url: `${odd.url}/nodes/a`, token: 'hush', headers });
   expect(await client.listLogs()).toEqual([]);
@@ -40,7 +40,7 @@ it('keeps the path of a proxy, and sends token and headers', async () => {
 });
 
 it('asks for the token before every request', async () => {
-  const odd = await startOddServer(answering(200, '[]', JSON_HEADERS));
+  const odd = await startOddServer(respondWith(200, '[]', JSON_HEADERS));
   let count = 0;
   const client = createClient({ url: odd.url, token: async () => `token-${++count}` });
   await client.listLogs();
@@ -50,7 +50,7 @@ it('asks for the token before every request', async () => {
 
 it('a token that cannot be sent is refused without being shown', async () => {
   const client = createClient({ url: 'http://127.0.0.1:1', token: 'hush\nhush' });
-  const error = await failureOf(client.listLogs());
+  const error = await catchFailure(client.listLogs());
   expect(error).toMatchObject({ code: 'PARAMETER_INVALID' });
   expect(inspect(error)).not.toContain('hush');
 });
@@ -61,8 +61,8 @@ it.each([{ 'x-key': 'hush\r\nhush' }, { 'x key': 'hush' }])('so is a header: %j'
 });
 
 it('errors show the question, but never the token', async () => {
-  const odd = await startOddServer(answering(401, '{"code":"UNAUTHENTICATED","detail":"a token is needed"}'));
-  const error = await failureOf(createClient({ url: odd.url, token: 'hush-hush' }).config());
+  const odd = await startOddServer(respondWith(401, '{"code":"UNAUTHENTICATED","detail":"a token is needed"}'));
+  const error = await catchFailure(createClient({ url: odd.url, token: 'hush-hush' }).config());
   const expected = { code: 'UNAUTHENTICATED', status: 401, method: 'GET', url: `${odd.url}/api/v1/config` };
   expect(error).toMatchObject({ name: 'ClientError', message: 'a token is needed', ...expected });
   expect(inspect(error, { depth: 10 })).not.toContain('hush-hush');

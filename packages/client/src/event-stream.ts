@@ -1,11 +1,11 @@
 import { createParser } from 'eventsource-parser';
-import { lacks } from './answer-error.ts';
 import { decodeFollowItem, SkippedItems } from './decode-records.ts';
 import type { Exchange } from './exchange.ts';
 import { remoteText } from './remote-text.ts';
+import { notSupported } from './response-error.ts';
 
 /** What a chunk of an event stream told. */
-export interface HeardEvents<T> {
+export interface EventBatch<T> {
   items: T[];
   /** Of each item; continues after it when sent back. */
   ids: (string | undefined)[];
@@ -17,27 +17,27 @@ export interface HeardEvents<T> {
 
 export async function* readEvents<T extends { type: string }>(
   exchange: Exchange,
-): AsyncGenerator<HeardEvents<T>, void, undefined> {
+): AsyncGenerator<EventBatch<T>, void, undefined> {
   const { maxItemBytes } = exchange.options;
-  let heard = nothingHeard<T>();
+  let batch = emptyBatch<T>();
   let skipped = new SkippedItems();
   const parser = createParser({
     maxBufferSize: maxItemBytes,
     onEvent: ({ data, id }) => {
       const item = decodeFollowItem(data, skipped);
       if (!item) return;
-      heard.items.push(item as T);
-      heard.ids.push(id);
+      batch.items.push(item as T);
+      batch.ids.push(id);
     },
     onComment: () => {
-      heard.heartbeat = true;
+      batch.heartbeat = true;
     },
     onRetry: (retryMs) => {
-      heard.retryMs = retryMs;
+      batch.retryMs = retryMs;
     },
     onError: ({ type }) => {
       if (type === 'max-buffer-size-exceeded')
-        throw exchange.badAnswer(`an event of ${exchange.path} is longer than maxItemBytes (${maxItemBytes})`);
+        throw exchange.badResponse(`an event of ${exchange.path} is longer than maxItemBytes (${maxItemBytes})`);
     },
   });
   const decoder = new TextDecoder();
@@ -47,20 +47,20 @@ export async function* readEvents<T extends { type: string }>(
       parser.feed(decoder.decode(chunk, { stream: true }));
       if (skipped.count > 0) {
         const detail = `${exchange.path}: ${skipped.detail}`;
-        heard.items.push({ type: 'skipped', count: skipped.count, detail } as unknown as T);
+        batch.items.push({ type: 'skipped', count: skipped.count, detail } as unknown as T);
         skipped = new SkippedItems();
       }
-      yield heard;
+      yield batch;
       // The rest of an event that has not come in full is no longer than what came last.
-      if (heard.items.length > 0 || heard.heartbeat) exchange.holdOnly(chunk.length);
-      heard = nothingHeard();
+      if (batch.items.length > 0 || batch.heartbeat) exchange.holdOnly(chunk.length);
+      batch = emptyBatch();
     }
   } finally {
     exchange.close();
   }
 }
 
-function nothingHeard<T>(): HeardEvents<T> {
+function emptyBatch<T>(): EventBatch<T> {
   return { items: [], ids: [], heartbeat: false, retryMs: undefined };
 }
 
@@ -68,7 +68,7 @@ function nothingHeard<T>(): HeardEvents<T> {
 export function checkEventStream(exchange: Exchange): void {
   const { contentType, path } = exchange;
   if (contentType === 'text/event-stream') return;
-  if (contentType === 'text/html') throw lacks(path, exchange, 'it answers with a web page');
+  if (contentType === 'text/html') throw notSupported(path, exchange, 'it answers with a web page');
   const given = exchange.options.hidesTexts ? 'something else' : remoteText(contentType || 'something without a type');
-  throw exchange.badAnswer(`${path} answers ${given} instead of events`);
+  throw exchange.badResponse(`${path} answers ${given} instead of events`);
 }

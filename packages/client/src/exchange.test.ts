@@ -2,8 +2,8 @@ import { createServer } from 'node:net';
 import { describe, expect, it } from 'vitest';
 import { eventually } from '../../logs/src/testing/eventually.ts';
 import { byteByByte } from './testing/byte-by-byte.ts';
-import { failureOf } from './testing/failure-of.ts';
-import { answering, JSON_HEADERS, startOddServer } from './testing/odd-server.ts';
+import { catchFailure } from './testing/catch-failure.ts';
+import { JSON_HEADERS, respondWith, startOddServer } from './testing/odd-server.ts';
 import { testClient, testClock } from './testing/test-client.ts';
 
 /** Soon enough for a test, and long enough that a busy machine answers what it should answer before. */
@@ -12,11 +12,11 @@ const SOON = { timeoutMs: 300, stallMs: 300, retries: 0 };
 describe('a node that is slow', () => {
   it('never answers: the time for an answer ends it, and the connection', async () => {
     const odd = await startOddServer(() => {});
-    const error = await failureOf(testClient({ url: odd.url, timeoutMs: 300, retries: 2 }).config());
+    const error = await catchFailure(testClient({ url: odd.url, timeoutMs: 300, retries: 2 }).config());
     expect(error).toMatchObject({ code: 'DEADLINE_EXCEEDED', status: undefined });
     expect(String(error)).toContain('did not answer within 300 ms');
     expect(odd.requests).toHaveLength(1);
-    await eventually(() => expect(odd.left).toBe(1));
+    await eventually(() => expect(odd.aborted).toBe(1));
   });
 
   it('gives a head but never the whole of a short answer: the same time ends it', async () => {
@@ -26,9 +26,9 @@ describe('a node that is slow', () => {
       const drip = setInterval(() => response.write(' '), 20);
       response.once('close', () => clearInterval(drip));
     });
-    const error = await failureOf(testClient({ url: odd.url, ...SOON }).listLogs());
+    const error = await catchFailure(testClient({ url: odd.url, ...SOON }).listLogs());
     expect(error).toMatchObject({ code: 'DEADLINE_EXCEEDED', status: 200 });
-    await eventually(() => expect(odd.left).toBe(1));
+    await eventually(() => expect(odd.aborted).toBe(1));
   });
 
   it('gives a stream slowly: as long as bytes come, it may take longer than that', async () => {
@@ -50,9 +50,9 @@ describe('a node that is slow', () => {
     });
     const { chunks, sizeBytes } = await testClient({ url: odd.url, ...SOON }).viewLog({ file: 'a', sizeBytes: 100 });
     expect(sizeBytes).toBe(100);
-    const error = await failureOf(chunks);
+    const error = await catchFailure(chunks);
     expect(error).toMatchObject({ code: 'UNREACHABLE', message: expect.stringContaining('no byte for 300 ms') });
-    await eventually(() => expect(odd.left).toBe(1));
+    await eventually(() => expect(odd.aborted).toBe(1));
   });
 });
 
@@ -61,7 +61,7 @@ describe('a node that breaks off', () => {
     const odd = await startOddServer((_request, response) => {
       response.writeHead(200, { ...JSON_HEADERS, 'content-length': '100' }).write('[{"na', () => response.destroy());
     });
-    const error = await failureOf(testClient({ url: odd.url, retries: 2 }).listLogs());
+    const error = await catchFailure(testClient({ url: odd.url, retries: 2 }).listLogs());
     expect(error).toMatchObject({ code: 'UNREACHABLE', status: 200 });
     expect(odd.requests).toHaveLength(3);
   });
@@ -80,14 +80,14 @@ describe('a node that breaks off', () => {
       response.writeHead(200, { 'content-length': '100' }).write('half', () => response.destroy());
     });
     const { chunks } = await testClient({ url: odd.url }).viewLog({ file: 'a', sizeBytes: 100 });
-    expect(await failureOf(chunks)).toMatchObject({ code: 'UNREACHABLE' });
+    expect(await catchFailure(chunks)).toMatchObject({ code: 'UNREACHABLE' });
     expect(odd.requests).toHaveLength(1);
   });
 
   it('a body that its fetch lets end early is held against its length', async () => {
     const own: typeof fetch = async () => new Response('half', { headers: { 'content-length': '100' } });
     const { chunks } = await testClient({ url: 'http://nowhere', fetch: own }).viewLog({ file: 'a', sizeBytes: 100 });
-    expect(await failureOf(chunks)).toMatchObject({ message: 'the answer ended after 4 of 100 bytes' });
+    expect(await catchFailure(chunks)).toMatchObject({ message: 'the answer ended after 4 of 100 bytes' });
   });
 
   it('is not there at all', async () => {
@@ -96,7 +96,7 @@ describe('a node that breaks off', () => {
     const { port } = server.address() as { port: number };
     await new Promise((resolve) => server.close(resolve));
     const clock = testClock();
-    const error = await failureOf(testClient({ url: `http://127.0.0.1:${port}` }, clock).config());
+    const error = await catchFailure(testClient({ url: `http://127.0.0.1:${port}` }, clock).config());
     expect(error).toMatchObject({ code: 'UNREACHABLE', status: undefined, cause: expect.any(TypeError) });
     expect(String(error)).toContain('ECONNREFUSED');
     expect(clock.waits).toEqual([200, 400, 800]);
@@ -115,8 +115,8 @@ describe('an answer that makes no sense', () => {
     ['settings that are none', '{"settings":{}}', 'settings'],
     ['null for details', 'null', 'logFiles'],
   ] as const)('%s', async (_name, body, operation) => {
-    const odd = await startOddServer(answering(200, body, JSON_HEADERS));
-    const error = await failureOf(testClient({ url: odd.url })[operation]());
+    const odd = await startOddServer(respondWith(200, body, JSON_HEADERS));
+    const error = await catchFailure(testClient({ url: odd.url })[operation]());
     expect(error).toMatchObject({ code: 'BAD_ANSWER', status: 200 });
     expect(odd.requests).toHaveLength(1);
   });
@@ -130,15 +130,15 @@ describe('an answer that makes no sense', () => {
       response.on('drain', pour);
       pour();
     });
-    const error = await failureOf(testClient({ url: odd.url, maxItemBytes: 100_000 }).listLogs());
+    const error = await catchFailure(testClient({ url: odd.url, maxItemBytes: 100_000 }).listLogs());
     expect(error).toMatchObject({ code: 'BAD_ANSWER', message: expect.stringContaining('maxItemBytes (100000)') });
-    await eventually(() => expect(odd.left).toBe(1));
+    await eventually(() => expect(odd.aborted).toBe(1));
   });
 
   it('a redirect is told, not followed: the token goes nowhere else', async () => {
-    const elsewhere = await startOddServer(answering(200, '[]', JSON_HEADERS));
-    const odd = await startOddServer(answering(302, '', { location: `${elsewhere.url}/login` }));
-    const error = await failureOf(testClient({ url: odd.url, token: 'hush' }).listLogs());
+    const elsewhere = await startOddServer(respondWith(200, '[]', JSON_HEADERS));
+    const odd = await startOddServer(respondWith(302, '', { location: `${elsewhere.url}/login` }));
+    const error = await catchFailure(testClient({ url: odd.url, token: 'hush' }).listLogs());
     expect(error).toMatchObject({ code: 'BAD_ANSWER', status: 302, message: expect.stringContaining('/login') });
     expect(elsewhere.requests).toEqual([]);
   });
@@ -163,8 +163,8 @@ describe('an error that is answered', () => {
     [418, '', 'BAD_REQUEST', 'the node answers 418'],
     [599, 'null', 'INTERNAL', 'the node answers 599'],
   ])('%i %s is %s', async (status, body, code, message) => {
-    const odd = await startOddServer(answering(status, body));
-    expect(await failureOf(testClient({ url: odd.url }).config())).toMatchObject({ code, message, status });
+    const odd = await startOddServer(respondWith(status, body));
+    expect(await catchFailure(testClient({ url: odd.url }).config())).toMatchObject({ code, message, status });
     expect(odd.requests).toHaveLength(1);
   });
 
@@ -177,8 +177,8 @@ describe('an error that is answered', () => {
       response.on('drain', pour);
       pour();
     });
-    const error = await failureOf(testClient({ url: odd.url }).config());
+    const error = await catchFailure(testClient({ url: odd.url }).config());
     expect(error).toMatchObject({ code: 'INTERNAL', message: `${'x'.repeat(300)}...` });
-    await eventually(() => expect(odd.left).toBe(1));
+    await eventually(() => expect(odd.aborted).toBe(1));
   });
 });

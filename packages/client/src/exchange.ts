@@ -1,10 +1,10 @@
 import { encodeBodyParameters, PATHS, PortholeError, type ResponseBudget } from '@porthole/contract';
-import { answerError } from './answer-error.ts';
 import { ClientError } from './client-error.ts';
 import { MAX_TIMER_MS, type StrictOptions } from './client-options.ts';
 import type { Clock } from './clock.ts';
-import type { AskParts, Question } from './question.ts';
 import { remoteText } from './remote-text.ts';
+import type { ClientDeps, ClientRequest } from './request.ts';
+import { responseError } from './response-error.ts';
 
 /** More of an error's body is not looked at. */
 const MAX_PROBLEM_BYTES = 64 * 1024;
@@ -48,8 +48,8 @@ export class Exchange {
   readonly #signal: AbortSignal | undefined;
   readonly #stallMs: number;
   readonly #timeoutMs: number;
-  readonly #leaving = new AbortController();
-  readonly #onAbort = () => this.#leaving.abort(this.#signal?.reason);
+  readonly #abortController = new AbortController();
+  readonly #onAbort = () => this.#abortController.abort(this.#signal?.reason);
   readonly #deadline: number;
   /** Of waiting for pieces, all together; each byte that comes adds to it. */
   #allowanceMs: number;
@@ -65,9 +65,9 @@ export class Exchange {
   /** All of the answer was read: nothing is left to give up. */
   #isWhole = false;
 
-  private constructor(question: Question, { options, below }: AskParts) {
-    const { path: route, query = EMPTY, signal, lookingMs = 0, isPaced = false } = question;
-    const { method, body } = bodyFor(question);
+  private constructor(request: ClientRequest, { options, pathPrefix: below }: ClientDeps) {
+    const { path: route, query = EMPTY, signal, lookingMs = 0, isPaced = false } = request;
+    const { method, body } = bodyFor(request);
     this.#body = body;
     const search = body === undefined ? query.toString() : '';
     const path = below === undefined ? route : route.replace('/api/v1', below);
@@ -76,21 +76,21 @@ export class Exchange {
     this.url = `${options.base}${path}${search && `?${search}`}`;
     this.options = options;
     this.#signal = signal;
-    this.#budget = question.responseBudget ?? options.responseBudget;
-    const withLooking = (ms: number) => Math.min(ms + (lookingMs > 0 ? lookingMs : 0), MAX_TIMER_MS);
-    this.#stallMs = withLooking(options.stallMs);
-    this.#timeoutMs = withLooking(options.timeoutMs);
+    this.#budget = request.responseBudget ?? options.responseBudget;
+    const withScanTime = (ms: number) => Math.min(ms + (lookingMs > 0 ? lookingMs : 0), MAX_TIMER_MS);
+    this.#stallMs = withScanTime(options.stallMs);
+    this.#timeoutMs = withScanTime(options.timeoutMs);
     this.#deadline = performance.now() + this.#timeoutMs;
     this.#allowanceMs = isPaced ? this.#stallMs * PATIENCE : Number.POSITIVE_INFINITY;
     signal?.addEventListener('abort', this.#onAbort, { once: true });
   }
 
   /** Resolves with the head of a good answer; any other one is thrown as the error it tells. */
-  static async open(question: Question, parts: AskParts): Promise<Exchange> {
-    question.signal?.throwIfAborted();
-    const exchange = new Exchange(question, parts);
+  static async open(request: ClientRequest, deps: ClientDeps): Promise<Exchange> {
+    request.signal?.throwIfAborted();
+    const exchange = new Exchange(request, deps);
     try {
-      await exchange.#ask(question, parts.clock);
+      await exchange.#send(request, deps.clock);
       return exchange;
     } catch (error) {
       exchange.close();
@@ -114,7 +114,7 @@ export class Exchange {
   /** The next bytes of the body, `undefined` at its end. Fails when none come for too long, or the body is cut. */
   async read(): Promise<Uint8Array | undefined> {
     const startedMs = performance.now();
-    const chunk = await this.#read(() => this.#silent());
+    const chunk = await this.#read(() => this.#startStallTimer());
     this.#allowanceMs += (chunk?.length ?? 0) * MS_PER_BYTE - (performance.now() - startedMs);
     return chunk;
   }
@@ -125,10 +125,10 @@ export class Exchange {
     let text = '';
     let left = maxBytes;
     for (;;) {
-      const chunk = await this.#read(() => this.#late());
+      const chunk = await this.#read(() => this.#startDeadline());
       if (!chunk) return text + decoder.decode();
       left -= chunk.length;
-      if (left < 0 && !orCut) throw this.badAnswer(`the response is longer than ${this.#limitName(maxBytes)}`);
+      if (left < 0 && !orCut) throw this.badResponse(`the response is longer than ${this.#limitName(maxBytes)}`);
       this.hold(chunk.length);
       text += decoder.decode(chunk, { stream: true });
       if (left < 0) return text;
@@ -142,7 +142,7 @@ export class Exchange {
     if (!this.#budget || more <= 0) return;
     if (!this.#budget.hold(more)) {
       const limit = `the ${this.#budget.maxBytes} bytes that all responses together may hold`;
-      throw this.badAnswer(`the response of ${this.path} exceeds ${limit}: ask fewer members at once`);
+      throw this.badResponse(`the response of ${this.path} exceeds ${limit}: ask fewer members at once`);
     }
     this.#countedBytes += more;
   }
@@ -155,7 +155,7 @@ export class Exchange {
     this.#countedBytes = counted;
   }
 
-  badAnswer(message: string, cause?: unknown): ClientError {
+  badResponse(message: string, cause?: unknown): ClientError {
     return this.error('BAD_ANSWER', message, cause);
   }
 
@@ -179,16 +179,16 @@ export class Exchange {
     this.holdOnly(0);
     this.#signal?.removeEventListener('abort', this.#onAbort);
     if (this.#isWhole) return;
-    this.#leaving.abort();
+    this.#abortController.abort();
     // What it rejects with is what the abort before was told.
     this.#reader?.cancel().catch(() => {});
   }
 
-  async #ask(question: Question, clock: Clock): Promise<void> {
+  async #send(request: ClientRequest, clock: Clock): Promise<void> {
     const { options } = this;
-    this.#late();
+    this.#startDeadline();
     const token = await options.token();
-    const { [LAST_EVENT_ID]: lastEventId, ...others } = question.headers ?? {};
+    const { [LAST_EVENT_ID]: lastEventId, ...others } = request.headers ?? {};
     const init = {
       method: this.method,
       ...(this.#body !== undefined && { body: this.#body }),
@@ -199,7 +199,7 @@ export class Exchange {
         ...(this.#body === undefined && lastEventId !== undefined && { [LAST_EVENT_ID]: lastEventId }),
         ...(token !== undefined && { authorization: `Bearer ${token}` }),
       },
-      signal: this.#leaving.signal,
+      signal: this.#abortController.signal,
       // Not followed: a redirect would take the token and other headers to an address that nobody gave.
       redirect: 'manual',
       cache: 'no-store',
@@ -210,7 +210,7 @@ export class Exchange {
     clearTimeout(this.#timer);
     const { status, headers, type } = response;
     if (type === 'opaqueredirect' || (status >= 300 && status < 400))
-      throw this.badAnswer(
+      throw this.badResponse(
         `the node redirects to ${this.#shown(headers.get('location'), 'another address')}: give that address`,
       );
     if (response.ok) return;
@@ -221,7 +221,7 @@ export class Exchange {
     });
     const { method, url, path } = this;
     const facts = { method, url, path, status, headers };
-    throw answerError(facts, { body, nowMs: clock.now(), hidesTexts: options.hidesTexts });
+    throw responseError(facts, { body, nowMs: clock.now(), hidesTexts: options.hidesTexts });
   }
 
   async #read(limit: () => void): Promise<Uint8Array | undefined> {
@@ -237,13 +237,13 @@ export class Exchange {
   }
 
   /** Ends it when the time for the whole is over. */
-  #late(): void {
+  #startDeadline(): void {
     const message = `${this.options.base} did not answer within ${this.#timeoutMs} ms`;
     this.#endAfter(this.#deadline - performance.now(), () => this.error('DEADLINE_EXCEEDED', message));
   }
 
   /** Ends it when nothing comes for too long. */
-  #silent(): void {
+  #startStallTimer(): void {
     const { base } = this.options;
     const isLate = this.#allowanceMs < this.#stallMs;
     const message = isLate ? `${base} sends too slowly` : `${base} gave no byte for ${this.#stallMs} ms`;
@@ -254,7 +254,7 @@ export class Exchange {
     clearTimeout(this.#timer);
     this.#timer = setTimeout(() => {
       this.#timedOut = why();
-      this.#leaving.abort(this.#timedOut);
+      this.#abortController.abort(this.#timedOut);
     }, ms);
   }
 
@@ -268,10 +268,10 @@ export class Exchange {
   }
 
   /** Where texts are hidden, the code alone: names in a certificate would stand in the message. */
-  #reasonOf(error: unknown): string {
+  #describeFailure(error: unknown): string {
     const cause = error instanceof Error ? error.cause : undefined;
     const isRemote = cause instanceof Error && 'code' in cause && REMOTE_MESSAGES.has(String(cause.code));
-    return isRemote && this.options.hidesTexts ? String(cause.code) : reasonOf(error);
+    return isRemote && this.options.hidesTexts ? String(cause.code) : errorMessage(error);
   }
 
   /** Tells apart who ended it: the caller, our clock, or the other side. */
@@ -282,17 +282,17 @@ export class Exchange {
       clearTimeout(this.#timer);
       this.#signal?.throwIfAborted();
       if (this.#timedOut) throw this.#timedOut;
-      if (this.#leaving.signal.aborted) throw error; // closed by whoever holds it
-      const own = ownErrorIn(error);
+      if (this.#abortController.signal.aborted) throw error; // closed by whoever holds it
+      const own = findPortholeError(error);
       if (own) throw own;
       const what = this.#response ? 'the connection was lost' : 'no connection';
-      throw this.cut(`${what} (${this.options.base}): ${this.#reasonOf(error)}`, error);
+      throw this.cut(`${what} (${this.options.base}): ${this.#describeFailure(error)}`, error);
     }
   }
 }
 
 /** The parameters, and the id to continue after, as a body where they are too long for a URL and a header. */
-function bodyFor({ path, method = 'GET', query = EMPTY, headers }: Question): { method: string; body?: string } {
+function bodyFor({ path, method = 'GET', query = EMPTY, headers }: ClientRequest): { method: string; body?: string } {
   const id = headers?.[LAST_EVENT_ID];
   const length = query.toString().length + (id?.length ?? 0);
   if (method !== 'GET' || length <= MAX_URL_CHARACTERS || !POST_PATHS.has(path)) return { method };
@@ -302,13 +302,13 @@ function bodyFor({ path, method = 'GET', query = EMPTY, headers }: Question): { 
 }
 
 /** What a `fetch` that was given decided itself, such as not to connect. */
-function ownErrorIn(error: unknown): PortholeError | undefined {
+function findPortholeError(error: unknown): PortholeError | undefined {
   const candidates = [error, error instanceof Error ? error.cause : undefined];
   return candidates.find((candidate): candidate is PortholeError => candidate instanceof PortholeError);
 }
 
 /** What lies beneath the "fetch failed" of Node. */
-function reasonOf(error: unknown): string {
+function errorMessage(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   const { cause } = error;
   if (!(cause instanceof Error)) return error.message;

@@ -2,9 +2,9 @@ import type { FollowItem } from '@porthole/logs/types';
 import { describe, expect, it } from 'vitest';
 import { eventually } from '../../logs/src/testing/eventually.ts';
 import { byteByByte } from './testing/byte-by-byte.ts';
+import { catchFailure } from './testing/catch-failure.ts';
 import { collectFollow } from './testing/collect-follow.ts';
-import { failureOf } from './testing/failure-of.ts';
-import { answering, type Handler, SSE_HEADERS, startOddServer } from './testing/odd-server.ts';
+import { type Handler, respondWith, SSE_HEADERS, startOddServer } from './testing/odd-server.ts';
 import { testClient, testClock } from './testing/test-client.ts';
 
 const record = (file: string, cursor: string, message = cursor) =>
@@ -39,7 +39,7 @@ describe('a follow', () => {
     }
     expect(got).toEqual([[], [{ type: 'record', file: 'a.log', cursor: 'a1', message: 'a1' }]]);
     expect(odd.requests).toEqual(['GET /api/v1/log/follow?family=a.log&back=1']);
-    await eventually(() => expect(odd.left).toBe(1));
+    await eventually(() => expect(odd.aborted).toBe(1));
   });
 
   it('events and letters that are cut between chunks stay whole', async () => {
@@ -122,7 +122,7 @@ describe('a follow', () => {
 
   it('of more logs than a header can name the newest are named to a node that takes no POST', async () => {
     const many = Array.from({ length: 300 }, (_, index) => record(`${index}.log`, `${index}`.padStart(60, '0')));
-    const refusal = answering(405, '{"code":"METHOD_NOT_ALLOWED","detail":"use GET"}');
+    const refusal = respondWith(405, '{"code":"METHOD_NOT_ALLOWED","detail":"use GET"}');
     const odd = await startOddServer(inTurn(cutEvents(many.join('')), refusal, events('')));
     collectFollow(testClient({ url: odd.url }), { start: 'end' });
     await eventually(() => expect(odd.requests).toHaveLength(3));
@@ -144,7 +144,7 @@ describe('a follow', () => {
   });
 
   it('comes back however often it fails, with longer and longer waits, until something is told again', async () => {
-    const refuse = answering(503, '');
+    const refuse = respondWith(503, '');
     const odd = await startOddServer(
       inTurn(cutEvents(record('a.log', 'a1')), refuse, refuse, refuse, cutEvents(record('a.log', 'a2')), events('')),
     );
@@ -176,16 +176,16 @@ describe('a follow', () => {
 
   it('the first connection is tried only so often', async () => {
     const odd = await startOddServer((_request, response) => response.destroy());
-    const error = await failureOf(testClient({ url: odd.url, retries: 2 }).followLogs({ start: 'end' }));
+    const error = await catchFailure(testClient({ url: odd.url, retries: 2 }).followLogs({ start: 'end' }));
     expect(error).toMatchObject({ code: 'UNREACHABLE' });
     expect(odd.requests).toHaveLength(3);
   });
 
   it('a token that is not valid any more ends it', async () => {
-    const handler = answering(401, '{"code":"UNAUTHENTICATED","detail":"no"}');
+    const handler = respondWith(401, '{"code":"UNAUTHENTICATED","detail":"no"}');
     const later = await startOddServer(inTurn(cutEvents(record('a.log', 'a1')), handler));
     const follow = collectFollow(testClient({ url: later.url }), { start: 'end' });
-    expect(await failureOf(follow.done)).toMatchObject({ code: 'UNAUTHENTICATED' });
+    expect(await catchFailure(follow.done)).toMatchObject({ code: 'UNAUTHENTICATED' });
     expect(later.requests).toHaveLength(2);
   });
 
@@ -193,7 +193,7 @@ describe('a follow', () => {
     'a position that the node does not know any more (%s) is a gap: it continues by the time of the newest record',
     async (code) => {
       const timed = `id: a1\ndata: ${JSON.stringify({ type: 'record', file: 'a.log', cursor: 'a1', message: 'a1', timeMs: 5000 })}\n\n`;
-      const refusal = answering(code === 'CURSOR_GONE' ? 410 : 400, JSON.stringify({ code, detail: 'gone' }));
+      const refusal = respondWith(code === 'CURSOR_GONE' ? 410 : 400, JSON.stringify({ code, detail: 'gone' }));
       const odd = await startOddServer(inTurn(cutEvents(timed), refusal, events(record('a.log', 'a2'))));
       const follow = collectFollow(testClient({ url: odd.url }), { family: 'a.log', start: 'end' });
       await eventually(() => expect(follow.messages('a.log')).toContain('a2'));
@@ -206,16 +206,16 @@ describe('a follow', () => {
   it.each([
     [
       'a log that is missing',
-      answering(404, '{"code":"LOG_FAMILY_NOT_FOUND","detail":"gone"}'),
+      respondWith(404, '{"code":"LOG_FAMILY_NOT_FOUND","detail":"gone"}'),
       'LOG_FAMILY_NOT_FOUND',
     ],
-    ['a page', answering(200, '<html>', { 'content-type': 'text/html' }), 'NOT_SUPPORTED'],
-    ['something else', answering(200, '[]', { 'content-type': 'application/json' }), 'BAD_ANSWER'],
+    ['a page', respondWith(200, '<html>', { 'content-type': 'text/html' }), 'NOT_SUPPORTED'],
+    ['something else', respondWith(200, '[]', { 'content-type': 'application/json' }), 'BAD_ANSWER'],
   ] as const)(
     '%s is thrown at first; later it is tried again for as long as it takes',
     async (_name, handler, code) => {
       const atFirst = await startOddServer(handler);
-      expect(await failureOf(testClient({ url: atFirst.url }).followLogs({ start: 'end' }))).toMatchObject({ code });
+      expect(await catchFailure(testClient({ url: atFirst.url }).followLogs({ start: 'end' }))).toMatchObject({ code });
       expect(atFirst.requests).toHaveLength(1);
       const later = await startOddServer(
         inTurn(cutEvents(record('a.log', 'a1')), handler, cutEvents(record('a.log', 'a2')), events('')),
@@ -236,9 +236,9 @@ describe('a follow', () => {
       pour();
     });
     const client = testClient({ url: odd.url, maxItemBytes: 100_000 });
-    const error = await failureOf(client.followLogs({ start: 'end' }));
+    const error = await catchFailure(client.followLogs({ start: 'end' }));
     expect(error).toMatchObject({ code: 'BAD_ANSWER', message: expect.stringContaining('maxItemBytes (100000)') });
-    await eventually(() => expect(odd.left).toBe(1));
+    await eventually(() => expect(odd.aborted).toBe(1));
   });
 });
 
@@ -260,11 +260,11 @@ describe('the signal ends a follow with an end', () => {
     await eventually(() => expect(follow.items).toHaveLength(1));
     await follow.stop();
     expect(follow.items.at(-1)).toEqual(CANCELLED);
-    await eventually(() => expect(odd.left).toBe(1));
+    await eventually(() => expect(odd.aborted).toBe(1));
   });
 
   it('while it waits to come back', async () => {
-    const odd = await startOddServer(inTurn(cutEvents(''), answering(503, '')));
+    const odd = await startOddServer(inTurn(cutEvents(''), respondWith(503, '')));
     const clock = testClock();
     clock.wait = (_ms, signal) =>
       new Promise((_resolve, reject) => {

@@ -34,17 +34,25 @@ import type {
   SearchItem,
   SearchQuery,
 } from '@porthole/logs/types';
-import { askJson, askStream, refusePage } from './ask.ts';
 import { bodyBytes } from './body-bytes.ts';
 import { HttpCluster } from './cluster/http-cluster.ts';
+import {
+  decodeConfig,
+  decodeDescription,
+  decodeDigest,
+  decodeHistogram,
+  decodeLogFiles,
+  decodeLogList,
+  decodeSettings,
+} from './decode-response.ts';
 import type { Exchange } from './exchange.ts';
 import { follow } from './follow.ts';
-import { FollowPlace } from './follow-place.ts';
-import { countLimits, openSearch } from './looking.ts';
-import type { AskParts } from './question.ts';
-import { AS_IT_IS, openRemoteLog } from './remote-log.ts';
+import { NodeFollowPosition } from './node-follow-position.ts';
+import { IDENTITY_ENCODING, openRemoteLog } from './remote-log.ts';
+import type { ClientDeps } from './request.ts';
+import { countLimits, openSearch } from './search-call.ts';
 import { searchItems } from './search-stream.ts';
-import { readConfig, readDescription, readDigest, readFiles, readHistogram, readList, readSettings } from './shapes.ts';
+import { rejectPage, requestJson, sendRequest } from './send-request.ts';
 
 /** Beside the usual silence: a node that makes a bundle may wait for its members before it goes on. */
 const BUNDLE_PAUSE_MS = 60_000;
@@ -72,46 +80,56 @@ export interface NodeClient extends NodeState {
 
 export class HttpNode implements NodeClient {
   readonly url: string;
-  readonly #parts: AskParts;
+  readonly #deps: ClientDeps;
 
-  constructor(parts: AskParts) {
-    this.#parts = parts;
-    this.url = parts.options.base;
+  constructor(deps: ClientDeps) {
+    this.#deps = deps;
+    this.url = deps.options.base;
   }
 
   get cluster(): ClusterState {
-    const parts = this.#parts;
-    return new HttpCluster(parts, (below) => new HttpNode({ ...parts, below }));
+    const deps = this.#deps;
+    return new HttpCluster(deps, (below) => new HttpNode({ ...deps, pathPrefix: below }));
   }
 
   describe(options: CallOptions = {}): Promise<NodeDescription> {
-    return askJson({ path: PATHS.node, maxBytes: MAX_DESCRIPTION_BYTES, ...options }, this.#parts, readDescription);
+    return requestJson(
+      { path: PATHS.node, maxBytes: MAX_DESCRIPTION_BYTES, ...options },
+      this.#deps,
+      decodeDescription,
+    );
   }
 
   config(options: CallOptions = {}): Promise<NodeConfig> {
-    return askJson({ path: PATHS.config, ...options }, this.#parts, readConfig);
+    return requestJson({ path: PATHS.config, ...options }, this.#deps, decodeConfig);
   }
 
   settings(options: CallOptions = {}): Promise<NodeSettings> {
-    return askJson({ path: PATHS.settings, ...options }, this.#parts, readSettings);
+    return requestJson({ path: PATHS.settings, ...options }, this.#deps, decodeSettings);
   }
 
   listLogs(options: CallOptions = {}): Promise<LogEntry[]> {
-    return askJson({ path: PATHS.logList, ...options }, this.#parts, readList);
+    return requestJson({ path: PATHS.logList, ...options }, this.#deps, decodeLogList);
   }
 
   logFiles(options: CallOptions = {}): Promise<LogFileDetails[]> {
-    return askJson({ path: PATHS.logFiles, ...options }, this.#parts, readFiles);
+    return requestJson({ path: PATHS.logFiles, ...options }, this.#deps, decodeLogFiles);
   }
 
   async viewLog(request: ViewRequest, options: CallOptions = {}): Promise<ByteStream> {
-    const question = { path: PATHS.logView, query: encodeView(request), headers: AS_IT_IS, isPaced: true, ...options };
+    const httpRequest = {
+      path: PATHS.logView,
+      query: encodeView(request),
+      headers: IDENTITY_ENCODING,
+      isPaced: true,
+      ...options,
+    };
     // A newline may be added to a last line without.
-    return bodyBytes(await askStream(question, this.#parts), { maxBytes: request.sizeBytes + 1 });
+    return bodyBytes(await sendRequest(httpRequest, this.#deps), { maxBytes: request.sizeBytes + 1 });
   }
 
   openLog(request: FileRequest, { signal }: CallOptions = {}): Promise<OpenLog> {
-    return openRemoteLog(request, this.#parts, signal);
+    return openRemoteLog(request, this.#deps, signal);
   }
 
   async *searchLogs(request: SearchQuery, options: SearchOptions = {}): AsyncGenerator<SearchItem[], void, undefined> {
@@ -130,36 +148,41 @@ export class HttpNode implements NodeClient {
 
   followLogs(request: FollowQuery, { signal, gaps = 'load' }: FollowOptions = {}): AsyncIterable<FollowItem[]> {
     const options = signal ? { signal } : {};
-    const place = new FollowPlace(request);
-    const followed = follow({ path: PATHS.logFollow, place }, this.#parts, options);
+    const position = new NodeFollowPosition(request);
+    const followed = follow({ path: PATHS.logFollow, position: position }, this.#deps, options);
     const onLoaded = (records: readonly FoundRecord[]) => {
-      place.note([...records], { heartbeat: false, ids: [] });
+      position.track([...records], { heartbeat: false, ids: [] });
     };
     if (gaps === 'report') return followed;
-    const { wait } = this.#parts.clock;
+    const { wait } = this.#deps.clock;
     const search = (_: unknown, query: SearchQuery) => this.searchLogs(query, options);
     return loadGaps(followed, request, { wait, ...options, search, onLoaded });
   }
 
   async logHistogram(request: HistogramQuery, options: SearchOptions = {}): Promise<Histogram> {
-    const { budget, ...limits } = countLimits(options, this.#parts);
+    const { budget, ...limits } = countLimits(options, this.#deps);
     const query = encodeHistogram(request, budget);
-    const question = { path: PATHS.logHistogram, query, maxBytes: MAX_HISTOGRAM_BYTES, ...limits };
-    return askJson(question, this.#parts, readHistogram);
+    const httpRequest = { path: PATHS.logHistogram, query, maxBytes: MAX_HISTOGRAM_BYTES, ...limits };
+    return requestJson(httpRequest, this.#deps, decodeHistogram);
   }
 
   async logDigest(request: DigestQuery, options: SearchOptions = {}): Promise<Digest> {
-    const { budget, ...limits } = countLimits(options, this.#parts);
+    const { budget, ...limits } = countLimits(options, this.#deps);
     const query = encodeDigest(request, budget);
-    const question = { path: PATHS.logDigest, query, ...limits };
-    return askJson(question, this.#parts, (value) => readDigest(value, request));
+    const httpRequest = { path: PATHS.logDigest, query, ...limits };
+    return requestJson(httpRequest, this.#deps, (value) => decodeDigest(value, request));
   }
 
   async bundle(request: BundleRequest, options: CallOptions = {}): Promise<ByteStream> {
-    const asked = { path: PATHS.bundle, query: encodeBundle(request), headers: AS_IT_IS, lookingMs: BUNDLE_PAUSE_MS };
-    const exchange = await askStream({ ...asked, ...options }, this.#parts);
+    const asked = {
+      path: PATHS.bundle,
+      query: encodeBundle(request),
+      headers: IDENTITY_ENCODING,
+      lookingMs: BUNDLE_PAUSE_MS,
+    };
+    const exchange = await sendRequest({ ...asked, ...options }, this.#deps);
     try {
-      refusePage(exchange);
+      rejectPage(exchange);
       return bodyBytes(exchange);
     } catch (error) {
       exchange.close();
@@ -168,6 +191,6 @@ export class HttpNode implements NodeClient {
   }
 
   #search(request: SearchQuery, options: SearchOptions): Promise<Exchange> {
-    return openSearch({ path: PATHS.logSearch, query: encodeSearch(request, options) }, options, this.#parts);
+    return openSearch({ path: PATHS.logSearch, query: encodeSearch(request, options) }, options, this.#deps);
   }
 }

@@ -1,4 +1,5 @@
 export type {
+  AroundRequest as MomentRequest,
   BundleEntry,
   BundleManifest,
   BundleRequest,
@@ -30,7 +31,6 @@ export type {
   MemberSelection,
   MembershipState,
   MissingEntry,
-  MomentRequest,
   NodeConfig,
   NodeDescription,
   NodeObject,

@@ -4,7 +4,7 @@ import { ask } from '../../server/src/testing/ask.ts';
 import { heldConnections, startTestNode } from '../../server/src/testing/test-node.ts';
 import { createClient } from './create-client.ts';
 import type { NodeClient } from './http-node.ts';
-import { failureOf } from './testing/failure-of.ts';
+import { catchFailure } from './testing/catch-failure.ts';
 
 /** More than the socket buffers hold, so that whoever leaves does so midway. */
 const BIG = '2026-11-15 10:00:00.000\tINFO\tmain.go:1\t[Node] [Count]: a line\n'.repeat(200_000);
@@ -42,26 +42,26 @@ async function leaveEverything(client: NodeClient): Promise<void> {
   for (const [name, open] of Object.entries(STREAMS)) {
     await leaveInside(open(client), 1);
     await leaveInside(open(client), 2);
-    expect(await failureOf(throwInside(open(client)))).toMatchObject({ message: 'thrown inside' });
+    expect(await catchFailure(throwInside(open(client)))).toMatchObject({ message: 'thrown inside' });
 
-    const leaving = new AbortController();
+    const controller = new AbortController();
     const abortInside = async () => {
-      for await (const _ of open(client, leaving.signal)) leaving.abort(new Error(`left ${name}`));
+      for await (const _ of open(client, controller.signal)) controller.abort(new Error(`left ${name}`));
     };
     // A follow is not cut by its signal but ended.
     if (name === 'follow') await abortInside();
-    else expect(await failureOf(abortInside())).toBe(leaving.signal.reason);
+    else expect(await catchFailure(abortInside())).toBe(controller.signal.reason);
   }
   const closed = await client.viewLog({ file: 'big.log', sizeBytes: 1e9 });
   await closed.close();
   await closed.close();
-  expect(await failureOf(closed.chunks)).toBeInstanceOf(Error);
+  expect(await catchFailure(closed.chunks)).toBeInstanceOf(Error);
   const log = await client.openLog({ file: 'big.log' });
   await log.read(0, Infinity)[Symbol.asyncIterator]().next();
   await log.close();
   for (const operation of ['config', 'listLogs', 'describe', 'settings', 'logFiles'] as const)
     await client[operation]();
-  await failureOf(client.viewLog({ file: 'absent', sizeBytes: 1 }));
+  await catchFailure(client.viewLog({ file: 'absent', sizeBytes: 1 }));
 }
 
 it('no way of leaving keeps a connection or a stream open', async () => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { NodeClient } from './http-node.ts';
-import { failureOf } from './testing/failure-of.ts';
+import { catchFailure } from './testing/catch-failure.ts';
 import { type Handler, HTML_HEADERS, JSON_HEADERS, startOddServer } from './testing/odd-server.ts';
 import { testClient } from './testing/test-client.ts';
 
@@ -68,13 +68,13 @@ describe.each([
 
   it('says in an error what went wrong', async () => {
     const client = testClient({ url: (await startOddServer(lindb(other))).url });
-    const error = await failureOf(client.viewLog({ file: 'nope.log', sizeBytes: 1 }));
+    const error = await catchFailure(client.viewLog({ file: 'nope.log', sizeBytes: 1 }));
     expect(error).toMatchObject({ code: 'INTERNAL', status: 500, message: 'failed to open log file: nope.log' });
   });
 
   it.each(BEYOND)('%s: not supported, and it says what the node lacks', async (_operation, path, ask) => {
     const odd = await startOddServer(lindb(other));
-    const error = await failureOf(ask(testClient({ url: odd.url })));
+    const error = await catchFailure(ask(testClient({ url: odd.url })));
     expect(error).toMatchObject({ code: 'NOT_SUPPORTED', message: expect.stringContaining(`no ${path}`) });
     expect(odd.requests).toHaveLength(1);
   });
@@ -82,7 +82,7 @@ describe.each([
 
 it('a file cannot be opened where only a page answers', async () => {
   const client = testClient({ url: (await startOddServer(lindb(SPA))).url });
-  expect(await failureOf(client.openLog({ file: 'a.log' }))).toMatchObject({ code: 'NOT_SUPPORTED' });
+  expect(await catchFailure(client.openLog({ file: 'a.log' }))).toMatchObject({ code: 'NOT_SUPPORTED' });
   const other = testClient({ url: (await startOddServer(lindb(NOT_FOUND))).url });
-  expect(await failureOf(other.openLog({ file: 'a.log' }))).toMatchObject({ code: 'NOT_SUPPORTED' });
+  expect(await catchFailure(other.openLog({ file: 'a.log' }))).toMatchObject({ code: 'NOT_SUPPORTED' });
 });

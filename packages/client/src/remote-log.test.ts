@@ -5,8 +5,8 @@ import { expect, it } from 'vitest';
 import { eventually } from '../../logs/src/testing/eventually.ts';
 import { startTestNode } from '../../server/src/testing/test-node.ts';
 import { createClient } from './create-client.ts';
-import { failureOf } from './testing/failure-of.ts';
-import { answering, startOddServer } from './testing/odd-server.ts';
+import { catchFailure } from './testing/catch-failure.ts';
+import { respondWith, startOddServer } from './testing/odd-server.ts';
 import { testClient } from './testing/test-client.ts';
 
 const TEXT = '0123456789'.repeat(100_000);
@@ -16,7 +16,7 @@ async function serve() {
   return { ...node, path: join(node.logDir, 'a.log'), client: createClient({ url: node.running.url }) };
 }
 
-async function textOf(log: OpenLog, start: number, end: number): Promise<string> {
+async function readText(log: OpenLog, start: number, end: number): Promise<string> {
   let text = '';
   for await (const chunk of log.read(start, end)) text += new TextDecoder().decode(chunk);
   return text;
@@ -36,39 +36,39 @@ it.each(['a.log', 'empty.log'])('tells of %s what the node itself knows, to the 
 it('reads any part of it', async () => {
   const { client } = await serve();
   const log = await client.openLog({ file: 'a.log' });
-  expect(await textOf(log, 5, 12)).toBe('5678901');
-  expect(await textOf(log, 0, Infinity)).toBe(TEXT);
-  expect(await textOf(log, -5, 2)).toBe('01');
-  expect(await textOf(log, 7, 7)).toBe('');
-  expect(await textOf(log, 2_000_000, 2_000_001)).toBe('');
-  expect(await textOf(await client.openLog({ file: 'empty.log' }), 0, 10)).toBe('');
+  expect(await readText(log, 5, 12)).toBe('5678901');
+  expect(await readText(log, 0, Infinity)).toBe(TEXT);
+  expect(await readText(log, -5, 2)).toBe('01');
+  expect(await readText(log, 7, 7)).toBe('');
+  expect(await readText(log, 2_000_000, 2_000_001)).toBe('');
+  expect(await readText(await client.openLog({ file: 'empty.log' }), 0, 10)).toBe('');
 });
 
 it('a file that grows is still the same one, up to the end it had', async () => {
   const { client, path } = await serve();
   const log = await client.openLog({ file: 'a.log' });
   appendFileSync(path, 'more');
-  expect(await textOf(log, TEXT.length - 3, TEXT.length + 10)).toBe('789');
+  expect(await readText(log, TEXT.length - 3, TEXT.length + 10)).toBe('789');
 });
 
 it('a file that was replaced, cut or rotated away is not read on', async () => {
   const { client, path } = await serve();
   const log = await client.openLog({ file: 'a.log' });
   truncateSync(path, 10);
-  expect(await failureOf(log.read(5, 20))).toMatchObject({ code: 'LOG_FILE_TRUNCATED' });
-  expect(await failureOf(log.read(15, 20))).toMatchObject({ code: 'LOG_FILE_TRUNCATED', status: 416 });
+  expect(await catchFailure(log.read(5, 20))).toMatchObject({ code: 'LOG_FILE_TRUNCATED' });
+  expect(await catchFailure(log.read(15, 20))).toMatchObject({ code: 'LOG_FILE_TRUNCATED', status: 416 });
   renameSync(path, `${path}.1`);
-  expect(await failureOf(log.read(0, 5))).toMatchObject({ code: 'LOG_FILE_NOT_FOUND' });
+  expect(await catchFailure(log.read(0, 5))).toMatchObject({ code: 'LOG_FILE_NOT_FOUND' });
   writeFileSync(path, 'short');
-  expect(await failureOf(log.read(15, 20))).toMatchObject({ code: 'PRECONDITION_FAILED', status: 416 });
-  expect(await failureOf(log.read(0, 5))).toMatchObject({ code: 'PRECONDITION_FAILED' });
+  expect(await catchFailure(log.read(15, 20))).toMatchObject({ code: 'PRECONDITION_FAILED', status: 416 });
+  expect(await catchFailure(log.read(0, 5))).toMatchObject({ code: 'PRECONDITION_FAILED' });
 });
 
 it('a file that is not there is told with its code', async () => {
   const { client } = await serve();
-  const error = await failureOf(client.openLog({ file: 'b.log' }));
+  const error = await catchFailure(client.openLog({ file: 'b.log' }));
   expect(error).toMatchObject({ code: 'LOG_FILE_NOT_FOUND', message: expect.stringContaining('did you mean') });
-  expect(await failureOf(client.openLog({ file: '../x' }))).toMatchObject({ code: 'FILE_NAME_INVALID' });
+  expect(await catchFailure(client.openLog({ file: '../x' }))).toMatchObject({ code: 'FILE_NAME_INVALID' });
 });
 
 it('closing ends what is being read, and nothing can be read afterwards', async () => {
@@ -81,23 +81,23 @@ it('closing ends what is being read, and nothing can be read afterwards', async 
   const log = await testClient({ url: odd.url }).openLog({ file: 'a.log' });
   const chunks = log.read(0, 100)[Symbol.asyncIterator]();
   expect((await chunks.next()).value).toHaveLength(4);
-  const next = failureOf(chunks.next());
+  const next = catchFailure(chunks.next());
   await log.close();
   await log.close();
   expect(await next).toBeInstanceOf(Error);
   expect(() => log.read(0, 1)).toThrow('is closed');
-  await eventually(() => expect(odd.left).toBe(1));
+  await eventually(() => expect(odd.aborted).toBe(1));
 });
 
 it('a signal ends one reading and leaves the others', async () => {
   const { client } = await serve();
   const log = await client.openLog({ file: 'a.log' });
-  const leaving = new AbortController();
+  const controller = new AbortController();
   const read = async () => {
-    for await (const _ of log.read(0, Infinity, { signal: leaving.signal })) leaving.abort(new Error('enough'));
+    for await (const _ of log.read(0, Infinity, { signal: controller.signal })) controller.abort(new Error('enough'));
   };
-  expect(await failureOf(read())).toBe(leaving.signal.reason);
-  expect(await textOf(log, 0, 3)).toBe('012');
+  expect(await catchFailure(read())).toBe(controller.signal.reason);
+  expect(await readText(log, 0, 3)).toBe('012');
 });
 
 it.each([
@@ -105,18 +105,18 @@ it.each([
   ['no size', { etag: '"a"' }],
 ])('a node that tells %s gives no file to read in parts', async (_name, headers) => {
   const odd = await startOddServer((_request, response) => response.writeHead(200, headers as never).end());
-  expect(await failureOf(testClient({ url: odd.url }).openLog({ file: 'a' }))).toMatchObject({ code: 'BAD_ANSWER' });
+  expect(await catchFailure(testClient({ url: odd.url }).openLog({ file: 'a' }))).toMatchObject({ code: 'BAD_ANSWER' });
 });
 
 it('a tag of another kind leaves the seconds of Last-Modified', async () => {
   const headers = { etag: 'W/"x"', 'content-length': '0', 'last-modified': 'Sun, 15 Nov 2026 11:59:59 GMT' };
-  const odd = await startOddServer(answering(200, '', headers));
+  const odd = await startOddServer(respondWith(200, '', headers));
   const log = await testClient({ url: odd.url }).openLog({ file: 'a' });
   expect(log).toMatchObject({ etag: '"x"', modifiedMs: Date.UTC(2026, 10, 15, 11, 59, 59) });
 });
 
 it('a server that knows no ranges is not mistaken for the part', async () => {
-  const odd = await startOddServer(answering(200, '0123456789', { etag: '"a-b-c"', 'content-length': '10' }));
+  const odd = await startOddServer(respondWith(200, '0123456789', { etag: '"a-b-c"', 'content-length': '10' }));
   const log = await testClient({ url: odd.url }).openLog({ file: 'a' });
-  expect(await failureOf(log.read(3, 5))).toMatchObject({ code: 'BAD_ANSWER' });
+  expect(await catchFailure(log.read(3, 5))).toMatchObject({ code: 'BAD_ANSWER' });
 });

@@ -1,28 +1,28 @@
 import { expect, it } from 'vitest';
-import { failureOf } from './testing/failure-of.ts';
-import { answering, JSON_HEADERS, startOddServer } from './testing/odd-server.ts';
+import { catchFailure } from './testing/catch-failure.ts';
+import { JSON_HEADERS, respondWith, startOddServer } from './testing/odd-server.ts';
 import { testClient, testClock } from './testing/test-client.ts';
 
 it.each([408, 429, 502, 503, 504])('%i is asked again, with longer and longer waits', async (status) => {
-  const odd = await startOddServer(answering(status, ''));
+  const odd = await startOddServer(respondWith(status, ''));
   const clock = testClock();
   const client = testClient({ url: odd.url, retries: 6, backoffMs: 100, maxBackoffMs: 1000 }, clock);
-  expect(await failureOf(client.config())).toMatchObject({ status });
+  expect(await catchFailure(client.config())).toMatchObject({ status });
   expect(odd.requests).toHaveLength(7);
   expect(clock.waits).toEqual([100, 200, 400, 800, 1000, 1000]);
 });
 
 it.each([400, 401, 404, 410, 500])('%i is not', async (status) => {
-  const odd = await startOddServer(answering(status, ''));
-  expect(await failureOf(testClient({ url: odd.url }).config())).toMatchObject({ status });
+  const odd = await startOddServer(respondWith(status, ''));
+  expect(await catchFailure(testClient({ url: odd.url }).config())).toMatchObject({ status });
   expect(odd.requests).toHaveLength(1);
 });
 
 it('the wait is a random part of the longest one', async () => {
-  const odd = await startOddServer(answering(503, ''));
+  const odd = await startOddServer(respondWith(503, ''));
   const clock = testClock();
   clock.random = () => 0.25;
-  await failureOf(testClient({ url: odd.url, backoffMs: 100 }, clock).config());
+  await catchFailure(testClient({ url: odd.url, backoffMs: 100 }, clock).config());
   expect(clock.waits).toEqual([25, 50, 100]);
 });
 
@@ -44,9 +44,9 @@ it.each([
 
 it('the error tells what the node asked for', async () => {
   const odd = await startOddServer(
-    answering(429, '{"code":"RATE_LIMITED","detail":"slow down"}', { 'retry-after': '7' }),
+    respondWith(429, '{"code":"RATE_LIMITED","detail":"slow down"}', { 'retry-after': '7' }),
   );
-  const error = await failureOf(testClient({ url: odd.url, retries: 0 }).config());
+  const error = await catchFailure(testClient({ url: odd.url, retries: 0 }).config());
   expect(error).toMatchObject({ code: 'RATE_LIMITED', retryAfterMs: 7000, message: 'slow down' });
 });
 
@@ -56,32 +56,32 @@ it('a stream is asked for again only until its head is there', async () => {
     else response.writeHead(200).write('part', () => response.destroy());
   });
   const { chunks } = await testClient({ url: odd.url }).viewLog({ file: 'a', sizeBytes: 10 });
-  expect(await failureOf(chunks)).toMatchObject({ code: 'UNREACHABLE' });
+  expect(await catchFailure(chunks)).toMatchObject({ code: 'UNREACHABLE' });
   expect(odd.requests).toHaveLength(3);
 });
 
 it('a signal ends the waiting at once', async () => {
-  const odd = await startOddServer(answering(503, ''));
-  const leaving = new AbortController();
+  const odd = await startOddServer(respondWith(503, ''));
+  const controller = new AbortController();
   const clock = testClock();
   clock.wait = (_ms, signal) =>
     new Promise((_resolve, reject) => {
       signal?.addEventListener('abort', () => reject(signal.reason));
-      leaving.abort(new Error('enough'));
+      controller.abort(new Error('enough'));
     });
-  expect(await failureOf(testClient({ url: odd.url }, clock).config({ signal: leaving.signal }))).toBe(
-    leaving.signal.reason,
+  expect(await catchFailure(testClient({ url: odd.url }, clock).config({ signal: controller.signal }))).toBe(
+    controller.signal.reason,
   );
   expect(odd.requests).toHaveLength(1);
 });
 
 it('a signal that has fired already asks nothing', async () => {
-  const odd = await startOddServer(answering(200, '[]'));
+  const odd = await startOddServer(respondWith(200, '[]'));
   const client = testClient({ url: odd.url });
   const signal = AbortSignal.abort(new Error('before'));
   const query = { order: 'newest', limit: 1, before: 0, after: 0 } as const;
-  expect(await failureOf(client.listLogs({ signal }))).toBe(signal.reason);
-  expect(await failureOf(client.viewLog({ file: 'a', sizeBytes: 1 }, { signal }))).toBe(signal.reason);
-  expect(await failureOf(client.searchLogs(query, { signal }))).toBe(signal.reason);
+  expect(await catchFailure(client.listLogs({ signal }))).toBe(signal.reason);
+  expect(await catchFailure(client.viewLog({ file: 'a', sizeBytes: 1 }, { signal }))).toBe(signal.reason);
+  expect(await catchFailure(client.searchLogs(query, { signal }))).toBe(signal.reason);
   expect(odd.requests).toEqual([]);
 });

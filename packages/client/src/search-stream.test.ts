@@ -2,15 +2,15 @@ import type { SearchItem, SearchQuery } from '@porthole/logs/types';
 import { describe, expect, it } from 'vitest';
 import { eventually } from '../../logs/src/testing/eventually.ts';
 import { byteByByte } from './testing/byte-by-byte.ts';
-import { failureOf } from './testing/failure-of.ts';
-import { answering, NDJSON_HEADERS, startOddServer } from './testing/odd-server.ts';
+import { catchFailure } from './testing/catch-failure.ts';
+import { NDJSON_HEADERS, respondWith, startOddServer } from './testing/odd-server.ts';
 import { testClient } from './testing/test-client.ts';
 
 const QUERY: SearchQuery = { order: 'newest', limit: 10, before: 0, after: 0 };
 const RECORD = '{"type":"record","file":"a.log","cursor":"c","message":"grüße 日本"}\n';
 const END = '{"type":"end","reason":"exhausted"}\n';
 
-async function allOf<T>(batches: AsyncIterable<T[]>): Promise<T[]> {
+async function collectItems<T>(batches: AsyncIterable<T[]>): Promise<T[]> {
   const items: T[] = [];
   for await (const batch of batches) items.push(...batch);
   return items;
@@ -32,7 +32,7 @@ describe('a search', () => {
 
   it('lines and letters that are cut between chunks stay whole', async () => {
     const client = testClient({ url: 'http://node', fetch: byteByByte(RECORD + END, NDJSON_HEADERS) });
-    const [record, end] = await allOf(client.searchLogs(QUERY));
+    const [record, end] = await collectItems(client.searchLogs(QUERY));
     expect(record).toMatchObject({ message: 'grüße 日本' });
     expect(end).toMatchObject({ type: 'end' });
     const pieces: string[] = [];
@@ -46,9 +46,9 @@ describe('a search', () => {
     ['half a line', RECORD + END.slice(0, 9)],
     ['an end without its newline', RECORD + END.trim()],
   ])('%s: broken off, even if the connection ended well', async (_name, body) => {
-    const client = testClient({ url: (await startOddServer(answering(200, body, NDJSON_HEADERS))).url });
-    expect(await failureOf(client.searchLogs(QUERY))).toMatchObject({ code: 'UNREACHABLE', status: 200 });
-    expect(await failureOf(client.searchLogLines(QUERY))).toMatchObject({ code: 'UNREACHABLE' });
+    const client = testClient({ url: (await startOddServer(respondWith(200, body, NDJSON_HEADERS))).url });
+    expect(await catchFailure(client.searchLogs(QUERY))).toMatchObject({ code: 'UNREACHABLE', status: 200 });
+    expect(await catchFailure(client.searchLogLines(QUERY))).toMatchObject({ code: 'UNREACHABLE' });
   });
 
   it('a connection that is cut within a line: what came before is given, then it fails', async () => {
@@ -59,14 +59,14 @@ describe('a search', () => {
     const collect = async () => {
       for await (const items of testClient({ url: odd.url }).searchLogs(QUERY)) got.push(...items);
     };
-    expect(await failureOf(collect())).toMatchObject({ code: 'UNREACHABLE' });
+    expect(await catchFailure(collect())).toMatchObject({ code: 'UNREACHABLE' });
     expect(got).toHaveLength(1);
     expect(odd.requests).toHaveLength(1);
   });
 
   it.each(['hello\n', '[]\n', '7\n', '{"no":"type"}\n'])('the line %j makes no sense', async (line) => {
-    const client = testClient({ url: (await startOddServer(answering(200, line, NDJSON_HEADERS))).url });
-    expect(await failureOf(client.searchLogs(QUERY))).toMatchObject({ code: 'BAD_ANSWER' });
+    const client = testClient({ url: (await startOddServer(respondWith(200, line, NDJSON_HEADERS))).url });
+    expect(await catchFailure(client.searchLogs(QUERY))).toMatchObject({ code: 'BAD_ANSWER' });
   });
 
   it('a line without end is not collected for ever', async () => {
@@ -80,20 +80,20 @@ describe('a search', () => {
     });
     const client = testClient({ url: odd.url, maxItemBytes: 100_000 });
     const expected = { code: 'BAD_ANSWER', message: expect.stringContaining('longer than maxItemBytes (100000)') };
-    expect(await failureOf(client.searchLogs(QUERY))).toMatchObject(expected);
-    expect(await failureOf(client.searchLogLines(QUERY))).toMatchObject(expected);
-    await eventually(() => expect(odd.left).toBe(2));
+    expect(await catchFailure(client.searchLogs(QUERY))).toMatchObject(expected);
+    expect(await catchFailure(client.searchLogLines(QUERY))).toMatchObject(expected);
+    await eventually(() => expect(odd.aborted).toBe(2));
   });
 
   it('the signal ends it with its reason, and the connection', async () => {
     const odd = await startOddServer((_request, response) => response.writeHead(200, NDJSON_HEADERS).write(RECORD));
-    const leaving = new AbortController();
+    const controller = new AbortController();
     const search = async () => {
-      for await (const items of testClient({ url: odd.url }).searchLogs(QUERY, { signal: leaving.signal }))
-        if (items.length > 0) leaving.abort();
+      for await (const items of testClient({ url: odd.url }).searchLogs(QUERY, { signal: controller.signal }))
+        if (items.length > 0) controller.abort();
     };
-    expect(await failureOf(search())).toMatchObject({ name: 'AbortError' });
-    await eventually(() => expect(odd.left).toBe(1));
+    expect(await catchFailure(search())).toMatchObject({ name: 'AbortError' });
+    await eventually(() => expect(odd.aborted).toBe(1));
   });
 
   it('a budget lets it be silent for longer', async () => {
@@ -103,10 +103,10 @@ describe('a search', () => {
       answer = () => response.end(END);
     });
     const client = testClient({ url: odd.url, stallMs: 50 });
-    const patient = allOf(client.searchLogs(QUERY, { budgetMs: 600_000 }));
+    const patient = collectItems(client.searchLogs(QUERY, { budgetMs: 600_000 }));
     await eventually(() => expect(odd.requests).toHaveLength(1));
     const answerPatient = answer;
-    expect(await failureOf(client.searchLogs(QUERY))).toMatchObject({ code: 'UNREACHABLE' });
+    expect(await catchFailure(client.searchLogs(QUERY))).toMatchObject({ code: 'UNREACHABLE' });
     answerPatient();
     expect(await patient).toHaveLength(1);
     expect(odd.requests[0]).toContain('budget=600000');

@@ -30,27 +30,27 @@ export async function* searchItems<T extends { type: string }>(
   try {
     yield [];
     for await (const lines of wholeLines(exchange)) {
-      if (ended) throw exchange.badAnswer(`${exchange.path}: more lines after the end`);
+      if (ended) throw exchange.badResponse(`${exchange.path}: more lines after the end`);
       const items = parseLines(exchange, { text: decoder.decode(lines), bounds }, skipped);
       const surplus = items.findIndex(({ type }) => type === 'record' && left-- === 0);
       if (surplus > 0) yield items.slice(0, surplus) as unknown as T[];
-      if (surplus >= 0) throw exchange.badAnswer(`${exchange.path}: more than the ${bounds.limit} records asked for`);
+      if (surplus >= 0) throw exchange.badResponse(`${exchange.path}: more than the ${bounds.limit} records asked for`);
       ended = items.at(-1)?.type === 'end';
       yield items as unknown as T[];
     }
     if (ended) return;
-    throw skipped.count > 0 ? exchange.badAnswer(`${exchange.path}: ${skipped.detail}`) : noEnd(exchange);
+    throw skipped.count > 0 ? exchange.badResponse(`${exchange.path}: ${skipped.detail}`) : missingEnd(exchange);
   } finally {
     exchange.close();
   }
 }
 
-interface LinesOf {
+interface LineBatch {
   text: string;
   bounds: SearchBounds;
 }
 
-function parseLines(exchange: Exchange, { text, bounds }: LinesOf, skipped: SkippedItems): SearchItem[] {
+function parseLines(exchange: Exchange, { text, bounds }: LineBatch, skipped: SkippedItems): SearchItem[] {
   const items: SearchItem[] = [];
   for (let start = 0, end = text.indexOf('\n'); end >= 0; start = end + 1, end = text.indexOf('\n', start)) {
     if (end === start) continue;
@@ -106,9 +106,9 @@ async function* wholeLines(exchange: Exchange): AsyncGenerator<Uint8Array, void,
     const firstEnd = end === 0 ? chunk.length : chunk.indexOf(NEWLINE);
     exchange.hold(chunk.length);
     if (restBytes + firstEnd > maxItemBytes)
-      throw exchange.badAnswer(`a line of ${exchange.path} is longer than maxItemBytes (${maxItemBytes})`);
+      throw exchange.badResponse(`a line of ${exchange.path} is longer than maxItemBytes (${maxItemBytes})`);
     if (end > 0) {
-      yield joined([...rest, chunk.subarray(0, end)]);
+      yield concatBytes([...rest, chunk.subarray(0, end)]);
       rest = [];
       restBytes = 0;
     }
@@ -119,7 +119,7 @@ async function* wholeLines(exchange: Exchange): AsyncGenerator<Uint8Array, void,
   if (restBytes > 0) throw exchange.cut(`the answer of ${exchange.path} broke off within a line`);
 }
 
-function joined(parts: readonly Uint8Array[]): Uint8Array {
+function concatBytes(parts: readonly Uint8Array[]): Uint8Array {
   const [only = NOTHING] = parts;
   if (parts.length <= 1) return only;
   const whole = new Uint8Array(parts.reduce((bytes, part) => bytes + part.length, 0));
@@ -131,6 +131,6 @@ function joined(parts: readonly Uint8Array[]): Uint8Array {
   return whole;
 }
 
-function noEnd(exchange: Exchange): Error {
+function missingEnd(exchange: Exchange): Error {
   return exchange.cut(`the answer of ${exchange.path} broke off before its end`);
 }

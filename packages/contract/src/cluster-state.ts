@@ -240,7 +240,7 @@ export interface ClusterDigest {
 }
 
 /** What every member said around one record. */
-export interface MomentRequest extends MemberSelection {
+export interface AroundRequest extends MemberSelection {
   /** The record: a member and a cursor of it; or a time by this node's clock. */
   at: { node: string; cursor: string } | { timeMs: number };
   beforeMs: number;
@@ -273,7 +273,7 @@ export interface ClusterState {
   logHistogram(request: HistogramQuery & MemberSelection, options?: SearchOptions): Promise<ClusterHistogram>;
   logDigest(request: DigestQuery & MemberSelection, options?: SearchOptions): Promise<ClusterDigest>;
   /** Oldest first. */
-  moment(request: MomentRequest, options?: CallOptions): AsyncIterable<ClusterItem[]>;
+  around(request: AroundRequest, options?: CallOptions): AsyncIterable<ClusterItem[]>;
   /** One member; its snapshot where it has left or failed. Throws MEMBER_NOT_FOUND for what is none. */
   member(id: string): NodeState;
   /**

@@ -1,26 +1,5 @@
-export { encodeBodyParameters, MAX_BODY_BYTES, parseBodyParameters } from './body-parameters.ts';
-export { parseBudget } from './budget.ts';
-export {
-  BUNDLE_MANIFEST_SCHEMA,
-  type BundleEntry,
-  type BundleManifest,
-  bundleFileName,
-  MANIFEST_NAME,
-  type MissingEntry,
-} from './bundle-manifest.ts';
-export { type BundleRequest, encodeBundle, parseBundleRequest } from './bundle-request.ts';
-export {
-  decodeMemberId,
-  MEMBER_ID,
-  MEMBER_ROLE,
-  parseClusterDigestRequest,
-  parseClusterFollowRequest,
-  parseClusterHistogramRequest,
-  parseClusterSearchRequest,
-  parseMemberSelection,
-  parseMomentRequest,
-} from './cluster-request.ts';
 export type {
+  AroundRequest,
   ClusterConfig,
   ClusterConfigDiff,
   ClusterDigest,
@@ -46,28 +25,7 @@ export type {
   MemberSelection,
   MemberState,
   MembershipState,
-  MomentRequest,
 } from './cluster-state.ts';
-export { parseDigestRequest } from './digest-request.ts';
-export { type DownloadRequest, parseDownloadRequest } from './download-request.ts';
-export { parseSpan } from './duration-text.ts';
-export {
-  encodeClusterDigest,
-  encodeClusterFollow,
-  encodeClusterHistogram,
-  encodeClusterSearch,
-  encodeMembers,
-  encodeMoment,
-} from './encode-cluster.ts';
-export {
-  encodeDigest,
-  encodeFile,
-  encodeFilter,
-  encodeFollow,
-  encodeHistogram,
-  encodeSearch,
-  encodeView,
-} from './encode-query.ts';
 export {
   CLIENT_ERRORS,
   codeOf,
@@ -76,23 +34,8 @@ export {
   type ErrorKind,
   isErrorCode,
   PortholeError,
-} from './errors.ts';
-export { contextJson, exactJson, indentJson, isObjectText } from './exact-json.ts';
-export { type FileRequest, parseFileRequest } from './file-request.ts';
-export { decodeFollowPositions, encodeFollowPositions } from './follow-positions.ts';
-export { parseFollowRequest } from './follow-request.ts';
-export { showHidden } from './hidden-characters.ts';
-export { parseHistogramRequest } from './histogram-request.ts';
-export { LEVELS } from './levels.ts';
-export { loadGaps } from './load-gaps.ts';
-export { isPattern, matchesPattern } from './match-pattern.ts';
-export {
-  MEMBER_ROUTE_IDS,
-  type MemberRouteId,
-  memberOperationOf,
-  memberPathOf,
-  memberRouteOf,
-} from './member-routes.ts';
+} from './errors/errors.ts';
+export { type Problem, toProblem } from './errors/problem.ts';
 export type {
   CallOptions,
   FollowOptions,
@@ -109,17 +52,74 @@ export type {
   SettingJson,
   SettingSource,
 } from './node-state.ts';
-export { buildOpenApi } from './openapi.ts';
-export { PATHS } from './paths.ts';
-export { type Problem, toProblem } from './problem.ts';
-export { given, type Query } from './query.ts';
-export { isRole, mayUse, ROLES, type Role, type RouteRole } from './roles.ts';
-export type { Route, RouteParameter } from './route.ts';
-export { COMMON_ERRORS, ROUTE_IDS, ROUTES, type RouteId, routeOf } from './routes.ts';
-export { isSameFile } from './same-file.ts';
-export type { JsonSchema } from './schema-parts.ts';
-export { SCHEMAS, type SchemaName } from './schemas.ts';
-export { parseSearchRequest, type SearchLimits } from './search-request.ts';
-export { type LogSourceText, parseSourceText, writeSourceText } from './source-text.ts';
-export { type RequestClock, rangeProblem, readTime, timeText } from './time-text.ts';
-export { DEFAULT_VIEW_BYTES, parseViewRequest, type ViewRequest } from './view-request.ts';
+export { encodeBodyParameters, MAX_BODY_BYTES, parseBodyParameters } from './params/body-parameters.ts';
+export { parseBudget } from './params/budget.ts';
+export {
+  encodeAround,
+  encodeClusterDigest,
+  encodeClusterFollow,
+  encodeClusterHistogram,
+  encodeClusterSearch,
+  encodeMembers,
+} from './params/encode-cluster.ts';
+export {
+  encodeDigest,
+  encodeFile,
+  encodeFilter,
+  encodeFollow,
+  encodeHistogram,
+  encodeSearch,
+  encodeView,
+} from './params/encode-query.ts';
+export { decodeFollowPositions, encodeFollowPositions } from './params/follow-positions.ts';
+export { optionalValue, type Query } from './params/query.ts';
+export { formatSourceText, type LogSourceText, parseSourceText } from './params/source-text.ts';
+export { contextJson, exactJson, indentJson, isObjectText } from './records/exact-json.ts';
+export { showHidden } from './records/hidden-characters.ts';
+export { LEVELS } from './records/levels.ts';
+export { loadGaps } from './records/load-gaps.ts';
+export { isSameFile } from './records/same-file.ts';
+export { type BundleRequest, encodeBundle, parseBundleRequest } from './requests/bundle-request.ts';
+export {
+  decodeMemberId,
+  MEMBER_ID,
+  MEMBER_ROLE,
+  parseAroundRequest,
+  parseClusterDigestRequest,
+  parseClusterFollowRequest,
+  parseClusterHistogramRequest,
+  parseClusterSearchRequest,
+  parseMemberSelection,
+} from './requests/cluster-request.ts';
+export { parseDigestRequest } from './requests/digest-request.ts';
+export { type DownloadRequest, parseDownloadRequest } from './requests/download-request.ts';
+export { type FileRequest, parseFileRequest } from './requests/file-request.ts';
+export { parseFollowRequest } from './requests/follow-request.ts';
+export { parseHistogramRequest } from './requests/histogram-request.ts';
+export { isPattern, matchesPattern } from './requests/match-pattern.ts';
+export { parseSearchRequest, type SearchLimits } from './requests/search-request.ts';
+export { DEFAULT_VIEW_BYTES, parseViewRequest, type ViewRequest } from './requests/view-request.ts';
+export {
+  getMemberOperation,
+  getMemberPath,
+  getMemberRoute,
+  MEMBER_ROUTE_IDS,
+  type MemberRouteId,
+} from './routes/member-routes.ts';
+export { buildOpenApi } from './routes/openapi.ts';
+export { PATHS } from './routes/paths.ts';
+export { isRole, mayUse, ROLES, type Role, type RouteRole } from './routes/roles.ts';
+export type { Route, RouteParameter } from './routes/route.ts';
+export { COMMON_ERRORS, getRoute, ROUTE_IDS, ROUTES, type RouteId } from './routes/routes.ts';
+export {
+  BUNDLE_MANIFEST_SCHEMA,
+  type BundleEntry,
+  type BundleManifest,
+  bundleFileName,
+  MANIFEST_NAME,
+  type MissingEntry,
+} from './schemas/bundle-manifest.ts';
+export type { JsonSchema } from './schemas/schema-builders.ts';
+export { SCHEMAS, type SchemaName } from './schemas/schemas.ts';
+export { parseSpan } from './time/duration-text.ts';
+export { type RequestClock, rangeProblem, readTime, timeText } from './time/time-text.ts';

@@ -1,6 +1,7 @@
 import {
   type CallOptions,
   type FileRequest,
+  getRoute,
   type NodeConfig,
   type NodeDescription,
   type NodeObject,
@@ -8,7 +9,6 @@ import {
   type NodeSettings,
   type NodeState,
   ROUTE_IDS,
-  routeOf,
   type SearchOptions,
   type ViewRequest,
 } from '@porthole/contract';
@@ -66,7 +66,7 @@ export class LocalNode implements NodeState {
       utcOffsetMinutes: Math.round(zone.offsetMsAt(clockMs) / 60_000),
       uptimeMs: Math.max(0, clockMs - node.onlineTime),
       versions: { porthole: node.version, node: process.versions.node },
-      capabilities: ROUTE_IDS.filter((id) => routeOf(id).path.startsWith('/api/v1/')),
+      capabilities: ROUTE_IDS.filter((id) => getRoute(id).path.startsWith('/api/v1/')),
       problems,
       role,
     };

@@ -1,10 +1,10 @@
 import type { ClusterFollowItem } from '@porthole/contract';
 import type { FollowQuery } from '@porthole/logs/types';
 import { describe, expect, it } from 'vitest';
-import { failureOf } from '../testing/failure-of.ts';
-import { answering, type Handler, JSON_HEADERS, SSE_HEADERS, startOddServer } from '../testing/odd-server.ts';
+import { catchFailure } from '../testing/catch-failure.ts';
+import { type Handler, JSON_HEADERS, respondWith, SSE_HEADERS, startOddServer } from '../testing/odd-server.ts';
 import { testClient, testClock } from '../testing/test-client.ts';
-import { ClusterFollowPlace } from './cluster-follow-place.ts';
+import { ClusterFollowPosition } from './cluster-follow-position.ts';
 
 const NOW = Date.UTC(2026, 10, 15, 12);
 
@@ -26,10 +26,12 @@ async function followed(texts: string[], query: FollowQuery, last: string) {
   const odd = await startOddServer(inTurn(...texts));
   const clock = testClock();
   const told: ClusterFollowItem[] = [];
-  const leaving = new AbortController();
-  for await (const items of testClient({ url: odd.url }, clock).cluster.followLogs(query, { signal: leaving.signal })) {
+  const controller = new AbortController();
+  for await (const items of testClient({ url: odd.url }, clock).cluster.followLogs(query, {
+    signal: controller.signal,
+  })) {
     told.push(...items);
-    if (items.some((item) => item.type === 'record' && item.message === last)) leaving.abort();
+    if (items.some((item) => item.type === 'record' && item.message === last)) controller.abort();
   }
   const asked = odd.requests.map((request) =>
     Object.fromEntries(new URL(request.slice(4), 'http://node').searchParams),
@@ -74,8 +76,8 @@ describe('the follow of a cluster', () => {
   });
 
   it('continues by time where a node takes no long requests and there are too many members to name', () => {
-    const place = new ClusterFollowPlace({ start: 'end' }, testClock());
-    place.began(NOW);
+    const place = new ClusterFollowPosition({ start: 'end' }, testClock());
+    place.started(NOW);
     const records = Array.from({ length: 200 }, (_, index) => ({
       type: 'record' as const,
       ...{
@@ -88,10 +90,10 @@ describe('the follow of a cluster', () => {
         atMs: 9000,
       },
     }));
-    place.note(records, { heartbeat: false });
-    expect(place.question(NOW).query.get('positions')?.split('|')).toHaveLength(200);
+    place.track(records, { heartbeat: false });
+    expect(place.request(NOW).query.get('positions')?.split('|')).toHaveLength(200);
     place.shorten();
-    expect(Object.fromEntries(place.question(NOW).query)).toEqual({ time: '4000' });
+    expect(Object.fromEntries(place.request(NOW).query)).toEqual({ time: '4000' });
   });
 
   it('an unfinished line is told again, whole', async () => {
@@ -118,8 +120,8 @@ describe('the follow of a cluster', () => {
   });
 
   it('ends for good where the node refuses it', async () => {
-    const odd = await startOddServer(answering(400, '{"code":"REQUEST_LOOP","detail":"no"}', JSON_HEADERS));
-    const error = await failureOf(testClient({ url: odd.url }).cluster.followLogs({ start: 'end' }));
+    const odd = await startOddServer(respondWith(400, '{"code":"REQUEST_LOOP","detail":"no"}', JSON_HEADERS));
+    const error = await catchFailure(testClient({ url: odd.url }).cluster.followLogs({ start: 'end' }));
     expect(error).toMatchObject({ code: 'REQUEST_LOOP' });
   });
 });

@@ -1,7 +1,7 @@
 import type { ClusterItem, ClusterState } from '@porthole/contract';
 import { describe, expect, it } from 'vitest';
-import { failureOf } from '../testing/failure-of.ts';
-import { answering, HTML_HEADERS, JSON_HEADERS, NDJSON_HEADERS, startOddServer } from '../testing/odd-server.ts';
+import { catchFailure } from '../testing/catch-failure.ts';
+import { HTML_HEADERS, JSON_HEADERS, NDJSON_HEADERS, respondWith, startOddServer } from '../testing/odd-server.ts';
 import { testClient } from '../testing/test-client.ts';
 
 const FIND = { order: 'newest', limit: 10, before: 0, after: 0 } as const;
@@ -10,10 +10,10 @@ const SOME_TEXT = 'nodes=broker-*&nodes=storage-1&role=storage';
 
 const ask = (url: string) => testClient({ url }).cluster;
 
-type Ask = (cluster: ClusterState) => Promise<unknown> | AsyncIterable<unknown>;
+type Call = (cluster: ClusterState) => Promise<unknown> | AsyncIterable<unknown>;
 
 /** Each question, what is sent for it, and the least that is an answer. */
-const QUESTIONS: [string, string, Ask, Record<string, unknown>][] = [
+const CALLS: [string, string, Call, Record<string, unknown>][] = [
   ['nodes', '/api/v1/cluster/nodes', (cluster) => cluster.nodes(), { nodes: [] }],
   ['config', `/api/v1/cluster/config?${SOME_TEXT}`, (cluster) => cluster.config(SOME), { configs: [] }],
   [
@@ -52,12 +52,12 @@ const STREAMS: [string, string, (cluster: ClusterState) => AsyncIterable<Cluster
     'moment of a record',
     `/api/v1/cluster/log/moment?node=broker-1&cursor=c1&before=5000&after=1000&limit=20&${SOME_TEXT}`,
     (cluster) =>
-      cluster.moment({ at: { node: 'broker-1', cursor: 'c1' }, beforeMs: 5000, afterMs: 1000, limit: 20, ...SOME }),
+      cluster.around({ at: { node: 'broker-1', cursor: 'c1' }, beforeMs: 5000, afterMs: 1000, limit: 20, ...SOME }),
   ],
   [
     'moment of a time',
     '/api/v1/cluster/log/moment?time=1700000000000&before=5000&after=1000&limit=20',
-    (cluster) => cluster.moment({ at: { timeMs: 1_700_000_000_000 }, beforeMs: 5000, afterMs: 1000, limit: 20 }),
+    (cluster) => cluster.around({ at: { timeMs: 1_700_000_000_000 }, beforeMs: 5000, afterMs: 1000, limit: 20 }),
   ],
 ];
 
@@ -65,20 +65,20 @@ const RECORD = { type: 'record', node: 'broker-1', file: 'a.log', cursor: 'c1', 
 const END = { type: 'end', reason: 'exhausted', records: 1, members: [], cursor: null };
 
 describe('a cluster asked through one node', () => {
-  it.each(QUESTIONS)('%s asks %s and hands on the answer', async (_name, path, question, answer) => {
-    const odd = await startOddServer(answering(200, JSON.stringify(answer), JSON_HEADERS));
+  it.each(CALLS)('%s asks %s and hands on the answer', async (_name, path, question, answer) => {
+    const odd = await startOddServer(respondWith(200, JSON.stringify(answer), JSON_HEADERS));
     expect(await question(ask(odd.url))).toEqual(answer);
     expect(odd.requests).toEqual([`GET ${path}`]);
   });
 
-  it.each(QUESTIONS)('%s: an answer of another shape is a bad one', async (_name, _path, question) => {
-    const odd = await startOddServer(answering(200, '{"something":"else"}', JSON_HEADERS));
-    expect(await failureOf(question(ask(odd.url)) as Promise<unknown>)).toMatchObject({ code: 'BAD_ANSWER' });
+  it.each(CALLS)('%s: an answer of another shape is a bad one', async (_name, _path, question) => {
+    const odd = await startOddServer(respondWith(200, '{"something":"else"}', JSON_HEADERS));
+    expect(await catchFailure(question(ask(odd.url)) as Promise<unknown>)).toMatchObject({ code: 'BAD_ANSWER' });
   });
 
   it.each(STREAMS)('%s asks %s and gives batches, an empty one first, the end last', async (_name, path, question) => {
     const lines = [RECORD, END].map((item) => `${JSON.stringify(item)}\n`).join('');
-    const odd = await startOddServer(answering(200, lines, NDJSON_HEADERS));
+    const odd = await startOddServer(respondWith(200, lines, NDJSON_HEADERS));
     const batches: ClusterItem[][] = [];
     for await (const items of question(ask(odd.url))) batches.push(items);
     expect(batches).toEqual([[], [RECORD, END]]);
@@ -86,8 +86,8 @@ describe('a cluster asked through one node', () => {
   });
 
   it.each(STREAMS)('%s fails where the answer breaks off before its end', async (_name, _path, question) => {
-    const odd = await startOddServer(answering(200, `${JSON.stringify(RECORD)}\n`, NDJSON_HEADERS));
-    expect(await failureOf(question(ask(odd.url)))).toMatchObject({ code: 'UNREACHABLE' });
+    const odd = await startOddServer(respondWith(200, `${JSON.stringify(RECORD)}\n`, NDJSON_HEADERS));
+    expect(await catchFailure(question(ask(odd.url)))).toMatchObject({ code: 'UNREACHABLE' });
   });
 
   it.each([
@@ -95,12 +95,12 @@ describe('a cluster asked through one node', () => {
     ['404', 404, '404 page not found', {}],
     ['a console page', 200, '<!doctype html>', HTML_HEADERS],
   ])('a node that answers %s does not support it', async (_name, status, body, headers) => {
-    const odd = await startOddServer(answering(status, body, headers));
-    for (const question of [...QUESTIONS.map(([, , each]) => each), ...STREAMS.map(([, , each]) => each)]) {
-      const error = await failureOf(question(ask(odd.url)));
+    const odd = await startOddServer(respondWith(status, body, headers));
+    for (const question of [...CALLS.map(([, , each]) => each), ...STREAMS.map(([, , each]) => each)]) {
+      const error = await catchFailure(question(ask(odd.url)));
       expect(error).toMatchObject({ code: 'NOT_SUPPORTED', message: expect.stringContaining('/api/v1/cluster/') });
     }
-    const error = await failureOf(ask(odd.url).followLogs({ start: 'end' }));
+    const error = await catchFailure(ask(odd.url).followLogs({ start: 'end' }));
     expect(error).toMatchObject({ code: 'NOT_SUPPORTED' });
   });
 });
@@ -124,8 +124,11 @@ describe('a member of a cluster', () => {
 
   it('that the node does not know is told by the node', async () => {
     const problem = '{"code":"MEMBER_NOT_FOUND","detail":"no member named \\"x\\""}';
-    const odd = await startOddServer(answering(404, problem, JSON_HEADERS));
-    expect(await failureOf(ask(odd.url).member('x').config())).toMatchObject({ code: 'MEMBER_NOT_FOUND', status: 404 });
+    const odd = await startOddServer(respondWith(404, problem, JSON_HEADERS));
+    expect(await catchFailure(ask(odd.url).member('x').config())).toMatchObject({
+      code: 'MEMBER_NOT_FOUND',
+      status: 404,
+    });
   });
 
   it.each(['', '.', '..', 'a/b', 'a?b', 'a%2fb', 'ä', 'x'.repeat(129)])('cannot be named %j', (id) => {

@@ -16,16 +16,16 @@ export interface CollectedFollow {
 
 /** A follow whose items are collected as they come; ended with the test. */
 export function collectFollow(client: NodeClient, query: FollowQuery): CollectedFollow {
-  const leaving = new AbortController();
+  const controller = new AbortController();
   const items: FollowItem[] = [];
-  const batches = client.followLogs(query, { signal: leaving.signal })[Symbol.asyncIterator]();
+  const batches = client.followLogs(query, { signal: controller.signal })[Symbol.asyncIterator]();
   const ready = batches.next().then(() => {});
   const done = ready.then(async () => {
     for (let batch = await batches.next(); !batch.done; batch = await batches.next()) items.push(...batch.value);
   });
   done.catch(() => {});
   const stop = async () => {
-    leaving.abort();
+    controller.abort();
     await done;
   };
   onTestFinished(() => stop().catch(() => {}));

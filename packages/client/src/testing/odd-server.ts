@@ -9,19 +9,19 @@ export interface OddServer {
   requests: string[];
   headers: IncomingMessage['headers'][];
   /** Requests whose connection has been closed before they were answered to the end. */
-  left: number;
+  aborted: number;
 }
 
 export type Handler = (request: IncomingMessage, response: ServerResponse, number: number) => void;
 
 /** A server that answers as the test likes; closed with all its connections when the test ends. */
 export async function startOddServer(handler: Handler): Promise<OddServer> {
-  const odd: OddServer = { url: '', port: 0, requests: [], headers: [], left: 0 };
+  const odd: OddServer = { url: '', port: 0, requests: [], headers: [], aborted: 0 };
   const server = createServer((request, response) => {
     odd.requests.push(`${request.method} ${request.url}`);
     odd.headers.push(request.headers);
     response.once('close', () => {
-      if (!response.writableFinished) odd.left++;
+      if (!response.writableFinished) odd.aborted++;
     });
     handler(request, response, odd.requests.length);
   });
@@ -36,7 +36,7 @@ export async function startOddServer(handler: Handler): Promise<OddServer> {
 }
 
 /** The same answer to everything. */
-export function answering(status: number, body: string, headers: Record<string, string> = {}): Handler {
+export function respondWith(status: number, body: string, headers: Record<string, string> = {}): Handler {
   return (_request, response) => response.writeHead(status, headers).end(body);
 }
 

@@ -216,10 +216,10 @@ describe('what cannot be read of such a node', () => {
 /** Collects what a follow emits until the test ends. */
 function follow(node: ContractNode, query: Partial<FollowQuery> = {}) {
   const items: FollowItem[] = [];
-  const leaving = new AbortController();
-  const state = { items, isOpen: false, error: undefined as unknown, stop: () => leaving.abort() };
+  const controller = new AbortController();
+  const state = { items, isOpen: false, error: undefined as unknown, stop: () => controller.abort() };
   const run = async () => {
-    for await (const batch of node.followLogs({ start: 'end', ...query }, { signal: leaving.signal })) {
+    for await (const batch of node.followLogs({ start: 'end', ...query }, { signal: controller.signal })) {
       state.isOpen = true;
       items.push(...batch);
     }
@@ -228,7 +228,7 @@ function follow(node: ContractNode, query: Partial<FollowQuery> = {}) {
     state.error = error;
   });
   onTestFinished(async () => {
-    leaving.abort();
+    controller.abort();
     await running;
   });
   return Object.assign(state, {

@@ -105,15 +105,15 @@ export class ContractNode implements NodeState {
   }
 
   describe(): Promise<NodeDescription> {
-    return lacks('/api/v1/node');
+    return notSupported('/api/v1/node');
   }
 
   settings(): Promise<NodeSettings> {
-    return lacks('/api/v1/config/settings');
+    return notSupported('/api/v1/config/settings');
   }
 
   openLog(_request: FileRequest): Promise<OpenLog> {
-    return lacks('/api/v1/log/raw');
+    return notSupported('/api/v1/log/raw');
   }
 
   /** A file as far as it is known here: offsets of records are offsets in it. The caller closes it. */
@@ -131,7 +131,7 @@ export class ContractNode implements NodeState {
 
   /** Times are those of the part that is known. */
   async logFiles(options: CallOptions = {}): Promise<LogFileDetails[]> {
-    return this.#ask({}, options, (dir) => tailDetails(this.#mirror, dir, options));
+    return this.#run({}, options, (dir) => tailDetails(this.#mirror, dir, options));
   }
 
   async *searchLogs(query: SearchQuery, options: SearchOptions = {}): AsyncGenerator<SearchItem[], void, undefined> {
@@ -163,20 +163,20 @@ export class ContractNode implements NodeState {
   }
 
   async logHistogram(query: HistogramQuery, options: SearchOptions = {}): Promise<Histogram> {
-    return this.#ask(query, options, async (dir, fix) => {
+    return this.#run(query, options, async (dir, fix) => {
       const histogram = await dir.logs.histogram(query, options);
       return { ...histogram, end: await fix(histogram.end) };
     });
   }
 
   async logDigest(query: DigestQuery, options: SearchOptions = {}): Promise<Digest> {
-    return this.#ask(query, options, async (dir, fix) => {
+    return this.#run(query, options, async (dir, fix) => {
       const digest = await dir.logs.digest(query, options);
       return { ...digest, end: await fix(digest.end) };
     });
   }
 
-  async #ask<T>(query: TailQuery, options: CallOptions, act: (dir: MirrorDir, fix: FixEnd) => Promise<T>): Promise<T> {
+  async #run<T>(query: TailQuery, options: CallOptions, act: (dir: MirrorDir, fix: FixEnd) => Promise<T>): Promise<T> {
     const { dir, release } = await this.#open(query, options);
     try {
       return await act(dir, this.#fixEnd(dir, query));
@@ -202,7 +202,7 @@ export class ContractNode implements NodeState {
     const selection = { ...(file !== undefined && { file }), ...(family !== undefined && { family }) };
     await this.#mirror.refresh(selection, options);
     const problem = this.#mirror.problems.find((known) => known.file === file);
-    if (problem !== undefined && !this.#mirror.files.has(problem.file)) throw asError(problem);
+    if (problem !== undefined && !this.#mirror.files.has(problem.file)) throw toError(problem);
     return this.#mirror.use();
   }
 
@@ -213,10 +213,10 @@ export class ContractNode implements NodeState {
 
 type FixEnd = <E extends EndFacts>(end: E) => Promise<E>;
 
-function asError({ code, detail }: FileProblem): PortholeError {
+function toError({ code, detail }: FileProblem): PortholeError {
   return new PortholeError(code === 'LOG_FILE_NOT_FOUND' ? code : 'LOG_FILE_UNREADABLE', detail);
 }
 
-async function lacks(path: string): Promise<never> {
+async function notSupported(path: string): Promise<never> {
   throw new PortholeError('NOT_SUPPORTED', `the node has no ${path}: it only speaks the contract`);
 }

@@ -33,15 +33,15 @@ export abstract class DelegatedNode implements Pick<NodeState, Operation> {
   }
 
   settings(options?: CallOptions): Promise<NodeSettings> {
-    return this.#ask('settings', options, (node) => node.settings(options));
+    return this.#call('settings', options, (node) => node.settings(options));
   }
 
   logFiles(options?: CallOptions): Promise<LogFileDetails[]> {
-    return this.#ask('logFiles', options, (node) => node.logFiles(options));
+    return this.#call('logFiles', options, (node) => node.logFiles(options));
   }
 
   openLog(request: FileRequest, options?: CallOptions): Promise<OpenLog> {
-    return this.#ask('openLog', options, (node) => node.openLog(request, options));
+    return this.#call('openLog', options, (node) => node.openLog(request, options));
   }
 
   searchLogs(request: SearchQuery, options?: SearchOptions): AsyncIterable<SearchItem[]> {
@@ -57,14 +57,14 @@ export abstract class DelegatedNode implements Pick<NodeState, Operation> {
   }
 
   logHistogram(request: HistogramQuery, options?: SearchOptions): Promise<Histogram> {
-    return this.#ask('logHistogram', options, (node) => node.logHistogram(request, options));
+    return this.#call('logHistogram', options, (node) => node.logHistogram(request, options));
   }
 
   logDigest(request: DigestQuery, options?: SearchOptions): Promise<Digest> {
-    return this.#ask('logDigest', options, (node) => node.logDigest(request, options));
+    return this.#call('logDigest', options, (node) => node.logDigest(request, options));
   }
 
-  async #ask<T>(operation: Operation, options: CallOptions = {}, ask: (node: NodeState) => Promise<T>): Promise<T> {
+  async #call<T>(operation: Operation, options: CallOptions = {}, ask: (node: NodeState) => Promise<T>): Promise<T> {
     const node = await this.nodeFor(operation, options);
     try {
       return await ask(node);

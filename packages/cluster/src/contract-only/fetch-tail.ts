@@ -60,18 +60,18 @@ interface ViewOptions extends CallOptions {
 /** Never more than was asked for, whatever the node sends; a newline may be added. */
 async function view(node: TailNode, { file, windowBytes, wantedBytes, ...options }: ViewOptions): Promise<Buffer> {
   if (windowBytes < 1) return Buffer.alloc(0);
-  const answer = await node.viewLog({ file, sizeBytes: wantedBytes }, options);
+  const response = await node.viewLog({ file, sizeBytes: wantedBytes }, options);
   try {
     const chunks: Buffer[] = [];
     let bytes = 0;
-    for await (const chunk of answer.chunks) {
+    for await (const chunk of response.chunks) {
       chunks.push(Buffer.from(chunk));
       bytes += chunk.length;
       if (bytes > wantedBytes + 1) throw new PortholeError('BAD_ANSWER', `more than ${wantedBytes} bytes were sent`);
     }
     return Buffer.concat(chunks);
   } finally {
-    await answer.close();
+    await response.close();
   }
 }
 

@@ -26,28 +26,28 @@ export async function* followTails(
   const selection = { ...(file !== undefined && { file }), ...(family !== undefined && { family }) };
   await mirror.refresh(selection, signal ? { signal } : {});
   const { dir, release } = mirror.use();
-  const leaving = new AbortController();
-  const leave = () => leaving.abort(signal?.reason);
+  const controller = new AbortController();
+  const leave = () => controller.abort(signal?.reason);
   signal?.addEventListener('abort', leave, { once: true });
   if (signal?.aborted) leave();
   const gaps: FollowItem[] = [];
   const forget = mirror.onMissed((missed) => {
-    if (isFollowed(missed, query)) gaps.push(gapOf(missed));
+    if (isFollowed(missed, query)) gaps.push(toGap(missed));
   });
-  const polling = new Polling(() => mirror.refresh(selection), { signal: leaving.signal, pollMs });
-  const batches = dir.logs.follow(query, { signal: leaving.signal })[Symbol.asyncIterator]();
+  const polling = new Polling(() => mirror.refresh(selection), { signal: controller.signal, pollMs });
+  const batches = dir.logs.follow(query, { signal: controller.signal })[Symbol.asyncIterator]();
   try {
     for (;;) {
       const next = await polling.orFailure(batches.next());
       if (gaps.length > 0) yield gaps.splice(0);
       if (next.done) return;
-      const items = next.value.flatMap(toNode);
+      const items = next.value.flatMap(toNodeItems);
       if (items.length > 0 || next.value.length === 0) yield items;
     }
   } finally {
     forget();
     signal?.removeEventListener('abort', leave);
-    leaving.abort();
+    controller.abort();
     await batches.return?.();
     release();
   }
@@ -82,7 +82,7 @@ class Polling {
 }
 
 /** What happened here and not on the node is left out. */
-function toNode(item: FollowItem): FollowItem[] {
+function toNodeItems(item: FollowItem): FollowItem[] {
   if (item.type === 'record') {
     const file = nameOnNode(item.file);
     return [file === item.file ? item : { ...item, file }];
@@ -93,13 +93,13 @@ function toNode(item: FollowItem): FollowItem[] {
 
 function isFollowed({ file }: MissedPart, { file: wanted, family }: FollowQuery): boolean {
   if (wanted !== undefined) return file === wanted;
-  return family === undefined || familyOf(file) === family;
+  return family === undefined || familyName(file) === family;
 }
 
-function gapOf({ file, bytes }: MissedPart): FollowItem {
-  return { type: 'gap', family: familyOf(file), reason: 'gone', bytes, after: null, until: null };
+function toGap({ file, bytes }: MissedPart): FollowItem {
+  return { type: 'gap', family: familyName(file), reason: 'gone', bytes, after: null, until: null };
 }
 
-function familyOf(file: string): string {
+function familyName(file: string): string {
   return groupFamilies([file])[0]?.name ?? file;
 }

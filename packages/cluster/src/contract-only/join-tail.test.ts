@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { viewOf } from '../testing/fake-lindb.ts';
+import { renderView } from '../testing/fake-lindb.ts';
 import { joinTail } from './join-tail.ts';
 
 const join = (known: string, tail: string, grownBytes: number): string | undefined => {
@@ -54,7 +54,7 @@ it('a log that grows is put together again, whatever is written between a list a
       const linesOf = (lines: readonly string[]) =>
         lines.map((line) => (isNumbered ? `${number++} ${line}\n` : `${line}\n`));
       let disk = Buffer.from(['head\n', ...linesOf(first)].join(''));
-      let known = viewOf(disk, disk.length);
+      let known = renderView(disk, disk.length);
       let size = disk.length;
       for (const { listed, raced, overlap, keptBytes } of steps) {
         disk = Buffer.concat([disk, Buffer.from(linesOf(listed).join(''))]);
@@ -62,7 +62,7 @@ it('a log that grows is put together again, whatever is written between a list a
         // Without anything to tell lines apart, a race cannot be told from a repetition.
         if (isNumbered) disk = Buffer.concat([disk, Buffer.from(linesOf(raced).join(''))]);
         const grownBytes = listedSize - size;
-        const tail = viewOf(disk, grownBytes + overlap);
+        const tail = renderView(disk, grownBytes + overlap);
         const joined = joinTail(lastLines(known, keptBytes), tail, { grownBytes });
         if (joined === undefined) {
           // Only where the view does not reach back to a known line.

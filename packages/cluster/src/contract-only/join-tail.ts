@@ -21,17 +21,17 @@ export interface Joined {
  * listed, and LinDB drops the first line, turns CRLF into LF and adds a missing newline at the end.
  */
 export function joinTail(known: Buffer, tail: Buffer, { grownBytes }: JoinOptions): Joined | undefined {
-  const at = overlapOf(known, tail, grownBytes);
+  const at = findOverlap(known, tail, grownBytes);
   if (at !== undefined) return { at, known };
   if (known.at(-1) !== NEWLINE) return undefined;
   // That newline may have been added by the node to a line that was not finished yet.
   const unfinished = known.subarray(0, -1);
-  const atRest = overlapOf(unfinished, tail, grownBytes);
+  const atRest = findOverlap(unfinished, tail, grownBytes);
   return atRest === undefined ? undefined : { at: atRest, known: unfinished };
 }
 
 /** Where in `tail` the last byte of `known` is followed: they agree on all that both have before it, at least one byte. */
-function overlapOf(known: Buffer, tail: Buffer, grownBytes: number): number | undefined {
+function findOverlap(known: Buffer, tail: Buffer, grownBytes: number): number | undefined {
   // As the sizes say; or with a newline that the node added.
   for (const newBytes of [grownBytes, grownBytes + 1]) {
     if (endsAt(known, tail, tail.length - newBytes)) return tail.length - newBytes;

@@ -24,7 +24,7 @@ export async function limitEnd<E extends EndFacts>(
   end: E,
   { mirror, dir, query, zoneName }: LimitEndOptions,
 ): Promise<E> {
-  const isSelected = selectionOf(query, mirror);
+  const isSelected = createSelector(query, mirror);
   const problems = [...end.problems, ...mirror.problems.filter(({ file }) => isSelected(file))].map((problem) => ({
     ...problem,
     file: nameOnNode(problem.file),
@@ -32,7 +32,7 @@ export async function limitEnd<E extends EndFacts>(
   const files = [...mirror.files].filter(([name]) => isSelected(name));
   const cut = new Set(files.filter(([, { isWhole }]) => !isWhole).map(([name]) => name));
   if (cut.size === 0) return { ...end, problems };
-  const begin = beginOf((await dir.logs.details()).filter(({ name }) => cut.has(name)));
+  const begin = earliestTime((await dir.logs.details()).filter(({ name }) => cut.has(name)));
   const held = files.map(([name, { heldBytes }]) => ({ name, heldBytes }));
   return {
     ...end,
@@ -42,7 +42,7 @@ export async function limitEnd<E extends EndFacts>(
   };
 }
 
-function selectionOf({ file, family }: TailQuery, { listed }: TailMirror): (name: string) => boolean {
+function createSelector({ file, family }: TailQuery, { listed }: TailMirror): (name: string) => boolean {
   if (file !== undefined) return (name) => name === file;
   if (family === undefined) return () => true;
   const families = groupFamilies(listed.map(({ name }) => name));
@@ -57,7 +57,7 @@ interface LimitFacts {
 }
 
 /** Nothing is known of the time before the latest beginning of a file that is not whole; one without times has none. */
-function beginOf(details: readonly LogFileDetails[]): number {
+function earliestTime(details: readonly LogFileDetails[]): number {
   return details.reduce((latest, { firstTimeMs }) => Math.max(latest, firstTimeMs ?? Infinity), -Infinity);
 }
 

@@ -45,12 +45,12 @@ async function startCluster(lindb: FakeLindb): Promise<LocalCluster> {
     limits: { firstBatchMs: 20_000, memberTimeoutMs: 20_000, maxParallel: 8 },
     // Clocks are measured, and snapshots taken, in rounds of this length.
     refreshMs: 50,
-    lastWords: { dir: tempDir(), maxBytes: 1024 ** 2, keepMs: 3_600_000 },
+    snapshots: { dir: tempDir(), maxBytes: 1024 ** 2, keepMs: 3_600_000 },
     fingerprint: undefined,
     mask: (text) => text,
-    secretsOf: () => [],
+    findSecrets: () => [],
     scrubbing: new Scrubbing(),
-    tell: () => {},
+    report: () => {},
   });
   onTestFinished(() => cluster.close());
   return cluster;
@@ -93,23 +93,23 @@ it('a node of LinDB takes part in every operation, is asked for missing routes o
   const { files } = await cluster.logFiles({});
   expect(files.find(({ node }) => node === 'lindb')).toMatchObject({ name: 'lind-broker.log', format: 'contract' });
   const at = { node: 'lindb', cursor: records[0]?.cursor ?? '' };
-  const moment = await collect(cluster.moment({ at, beforeMs: 25_000, afterMs: 1000, limit: 10 }));
+  const moment = await collect(cluster.around({ at, beforeMs: 25_000, afterMs: 1000, limit: 10 }));
   expect(messages(moment.records)).toEqual(['lindb 1', 'self own 2', 'lindb 2']);
   const { nodes } = await cluster.nodes();
   expect(nodes.find(({ id }) => id === 'lindb')).toMatchObject({ state: 'up', recentErrors: 1 });
   expect(nodes.find(({ id }) => id === 'lindb')?.lastRecordMs).toBe(records[0]?.timeMs);
 
   const followed: ClusterFollowItem[] = [];
-  const leaving = new AbortController();
+  const controller = new AbortController();
   const following = (async () => {
-    const options = { signal: leaving.signal };
+    const options = { signal: controller.signal };
     for await (const batch of cluster.followLogs({ start: { back: 1 } }, options)) followed.push(...batch);
   })();
   const said = () => followed.flatMap((item) => (item.type === 'record' ? [`${item.node} ${item.message}`] : []));
   await eventually(() => expect(said().sort()).toEqual(['lindb 2', 'self own 2']));
   lindb.write('lind-broker.log', line('3', 0));
   await eventually(() => expect(said()).toContain('lindb 3'));
-  leaving.abort();
+  controller.abort();
   await following;
 
   // Several rounds of measuring clocks and taking snapshots.

@@ -18,7 +18,12 @@ it('text of a member is masked although nobody has asked for its configuration b
   };
   const mask = (text: string) => text.replace(secret, '***');
   const scrubbing = new Scrubbing();
-  const masking = new MemberMasking({ mask, fingerprint: undefined, secretsOf: () => [secret], scrubbing }).forMember();
+  const masking = new MemberMasking({
+    mask,
+    fingerprint: undefined,
+    findSecrets: () => [secret],
+    scrubbing,
+  }).forMember();
   const { chunks } = await new MaskedNode(node as NodeState, masking).viewLog({ file: 'a.log', sizeBytes: 100 });
   let text = '';
   for await (const chunk of chunks) text += Buffer.from(chunk).toString();

@@ -40,9 +40,9 @@ export class MaskedNode extends DelegatedNode implements NodeState {
   async viewLog(request: ViewRequest, options?: CallOptions): Promise<ByteStream> {
     if (this.#isPorthole) return this.#node.viewLog(request, options);
     await this.learnSecrets(options);
-    const answer = await this.#node.viewLog(request, options);
-    const chunks = scrubTail(answer.chunks, this.#masking.scrubbing.current);
-    return { sizeBytes: answer.sizeBytes, chunks, close: () => answer.close() };
+    const response = await this.#node.viewLog(request, options);
+    const chunks = scrubTail(response.chunks, this.#masking.scrubbing.current);
+    return { sizeBytes: response.sizeBytes, chunks, close: () => response.close() };
   }
 
   /** The secrets of the member must be known before any of its text is shown. Once: they are fixed at its start. */

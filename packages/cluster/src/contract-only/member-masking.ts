@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { type NodeConfig, PortholeError } from '@porthole/contract';
 import type { Scrubbing } from '@porthole/logs';
-import { type Settings, type SettingsParts, settingsOfText } from '../state/told-settings.ts';
+import { parseSettings, type Settings, type SettingsDeps } from '../state/settings/fetch-settings.ts';
 
 /** A configuration has some dozens; one with more must not keep us busy with looking for them. */
 const MAX_SECRETS = 512;
@@ -9,9 +9,9 @@ const MAX_SECRETS = 512;
 /** As much as a node reads of its own, unless set otherwise. */
 const MAX_CONFIG_BYTES = 1024 ** 2;
 
-export interface MaskingOptions extends SettingsParts {
+export interface MaskingOptions extends SettingsDeps {
   /** Values in a configuration that are secret; empty where log text is not masked. Throws for what is not TOML. */
-  secretsOf(configText: string): readonly string[] | Promise<readonly string[]>;
+  findSecrets(configText: string): readonly string[] | Promise<readonly string[]>;
   /** What this node masks in the text of logs. */
   scrubbing: Scrubbing;
   /** A larger configuration is refused before it is masked, which takes seconds for each megabyte. */
@@ -34,8 +34,8 @@ export class MemberMasking {
   }
 
   /** The settings of a configuration, with fingerprints of the secrets that were masked in it. */
-  settingsOf(config: NodeConfig): Promise<Settings> {
-    return this.#settings.get(config)?.() ?? settingsOfText(config, this.#options);
+  readSettings(config: NodeConfig): Promise<Settings> {
+    return this.#settings.get(config)?.() ?? parseSettings(config, this.#options);
   }
 }
 
@@ -67,14 +67,14 @@ export class OneMemberMasking {
     if (config === undefined) throw notToml();
     await this.#learn(clear.config);
     const masked = { ...clear, config };
-    this.#remember(masked, () => settingsOfText(clear, this.#options));
+    this.#remember(masked, () => parseSettings(clear, this.#options));
     return masked;
   }
 
   async #learn(text: string): Promise<void> {
     const hash = createHash('sha256').update(text).digest('base64');
     if (hash === this.#learned) return;
-    this.scrubbing.add((await this.#options.secretsOf(text)).slice(0, MAX_SECRETS));
+    this.scrubbing.add((await this.#options.findSecrets(text)).slice(0, MAX_SECRETS));
     this.#learned = hash;
   }
 }

@@ -15,14 +15,14 @@ const BEYOND: [string, (node: NodeState) => Promise<unknown>][] = [
   ['settings', (node) => node.settings()],
   ['logFiles', (node) => node.logFiles()],
   ['openLog', (node) => node.openLog({ file: 'a.log' })],
-  ['searchLogs', (node) => itemsOf(node.searchLogs(SEARCH))],
-  ['searchLogLines', (node) => itemsOf(node.searchLogLines(SEARCH))],
+  ['searchLogs', (node) => collectItems(node.searchLogs(SEARCH))],
+  ['searchLogLines', (node) => collectItems(node.searchLogLines(SEARCH))],
   ['followLogs', (node) => firstBatch(node)],
   ['logHistogram', (node) => node.logHistogram({ buckets: 1 })],
   ['logDigest', (node) => node.logDigest({ limit: 1 })],
 ];
 
-async function itemsOf<T>(stream: AsyncIterable<T>): Promise<T[]> {
+async function collectItems<T>(stream: AsyncIterable<T>): Promise<T[]> {
   const items: T[] = [];
   for await (const item of stream) items.push(item);
   return items;
@@ -44,7 +44,7 @@ function memberNode(client: NodeState): MemberNode {
   return member;
 }
 
-async function codesOf(member: MemberNode): Promise<Record<string, string>> {
+async function collectCodes(member: MemberNode): Promise<Record<string, string>> {
   const codes: Record<string, string> = {};
   for (const [name, ask] of BEYOND) {
     codes[name] = await ask(member).then(
@@ -73,7 +73,7 @@ it.each(BEYOND.map(([name]) => name))(
     const fake = await FakeLindb.start({ 'a.log': LOG });
     const member = memberNode(createClient({ url: fake.url, retries: 0 }));
     await BEYOND.find(([name]) => name === first)?.[1](member).catch(() => {});
-    for (let round = 0; round < 3; round++) expect(await codesOf(member)).toEqual(SERVED);
+    for (let round = 0; round < 3; round++) expect(await collectCodes(member)).toEqual(SERVED);
     const missing = fake.requests.filter(({ status }) => status === 404).map(({ path }) => path);
     expect(missing).toEqual(['/api/v1/node']);
   },

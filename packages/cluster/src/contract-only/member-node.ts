@@ -15,7 +15,7 @@ import { DelegatedNode, type Operation } from './delegated-node.ts';
 import { viewFailure } from './fetch-tail.ts';
 
 /** What is said of a member that gave no answer. */
-const NOT_THERE: ReadonlySet<ErrorCode> = new Set<ErrorCode>(['UNREACHABLE', 'DEADLINE_EXCEEDED', 'MEMBER_REFUSED']);
+const ABSENT_CODES: ReadonlySet<ErrorCode> = new Set<ErrorCode>(['UNREACHABLE', 'DEADLINE_EXCEEDED', 'MEMBER_REFUSED']);
 
 export interface MemberNodeOptions {
   client: NodeState;
@@ -32,7 +32,7 @@ export interface MemberNodeOptions {
  */
 export class MemberNode extends DelegatedNode implements NodeState {
   readonly #options: MemberNodeOptions;
-  readonly #lacking = new Map<Operation, unknown>();
+  readonly #unsupported = new Map<Operation, unknown>();
   /** It has described itself. */
   #isPorthole = false;
   /** It has answered, if only with an error of its own: it is no node of the contract alone. */
@@ -101,14 +101,14 @@ export class MemberNode extends DelegatedNode implements NodeState {
 
   /** Who is asked. What the member is, is found out first; throws what it is known to lack, or that it is not there. */
   protected async nodeFor(operation: Operation, options: CallOptions): Promise<NodeState> {
-    if (!this.#isKnown && !this.#contract) await this.#findOut(options);
+    if (!this.#isKnown && !this.#contract) await this.#detect(options);
     if (this.#contract) return this.#contract.node;
-    if (this.#lacking.has(operation)) throw this.#lacking.get(operation);
+    if (this.#unsupported.has(operation)) throw this.#unsupported.get(operation);
     return this.#options.client;
   }
 
   protected override toThrown(operation: Operation, error: unknown): unknown {
-    if (this.#isPorthole && codeOf(error) === 'NOT_SUPPORTED') this.#lacking.set(operation, error);
+    if (this.#isPorthole && codeOf(error) === 'NOT_SUPPORTED') this.#unsupported.set(operation, error);
     return error;
   }
 
@@ -122,7 +122,7 @@ export class MemberNode extends DelegatedNode implements NodeState {
     } catch (reason) {
       if (codeOf(reason) !== 'NOT_SUPPORTED') {
         options.signal?.throwIfAborted();
-        this.#isKnown = !NOT_THERE.has(codeOf(reason));
+        this.#isKnown = !ABSENT_CODES.has(codeOf(reason));
         throw reason;
       }
       // A proxy in front of a node that is just down answers 404 to everything: then nothing is known. A configuration
@@ -147,13 +147,13 @@ export class MemberNode extends DelegatedNode implements NodeState {
     }
   }
 
-  async #findOut(options: CallOptions): Promise<void> {
+  async #detect(options: CallOptions): Promise<void> {
     try {
       await this.describe(options);
     } catch (error) {
       options.signal?.throwIfAborted();
       // Asked once more it would only fail later.
-      if (NOT_THERE.has(codeOf(error)) || codeOf(error) === 'BAD_ANSWER') throw error;
+      if (ABSENT_CODES.has(codeOf(error)) || codeOf(error) === 'BAD_ANSWER') throw error;
     }
   }
 }

@@ -64,15 +64,15 @@ export function planFiles(
   return {
     files,
     problems: [
-      ...leftOut(left, 'beyond what is fetched from a node that serves only the ends of its files'),
-      ...leftOut(compressed, 'compressed, and the node serves only the ends of its files'),
-      ...leftOut(odd, 'not the name and size of a log file'),
+      ...skippedFiles(left, 'beyond what is fetched from a node that serves only the ends of its files'),
+      ...skippedFiles(compressed, 'compressed, and the node serves only the ends of its files'),
+      ...skippedFiles(odd, 'not the name and size of a log file'),
     ],
   };
 }
 
 /** One line for all: a directory of a thousand files is not a thousand lines. */
-function leftOut(names: readonly string[], why: string): FileProblem[] {
+function skippedFiles(names: readonly string[], why: string): FileProblem[] {
   const [file, ...more] = names;
   if (file === undefined) return [];
   const others = more.slice(0, SHOWN_NAMES - 1).map((name) => JSON.stringify(name));

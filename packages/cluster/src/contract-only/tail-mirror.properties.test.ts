@@ -8,7 +8,7 @@ import type { FollowItem, FoundRecord } from '@porthole/logs/types';
 import fc from 'fast-check';
 import { expect, it, onTestFinished } from 'vitest';
 import { eventually } from '../../../logs/src/testing/eventually.ts';
-import { viewOf } from '../testing/fake-lindb.ts';
+import { renderView } from '../testing/fake-lindb.ts';
 import { ContractNode } from './contract-node.ts';
 
 const NAME = 'lind-broker.log';
@@ -62,7 +62,7 @@ class Disk {
           this.write(this.raced);
           this.raced = 0;
         }
-        const body = viewOf(this.files.get(file) ?? Buffer.alloc(0), sizeBytes);
+        const body = renderView(this.files.get(file) ?? Buffer.alloc(0), sizeBytes);
         const chunks = (async function* one() {
           yield body;
         })();
@@ -117,11 +117,11 @@ it('whatever happens to a log, nothing is emitted twice or out of order, and wha
         pollMs: 5,
         freshMs: 2,
       });
-      const leaving = new AbortController();
+      const controller = new AbortController();
       const items: FollowItem[] = [];
       let isOpen = false;
       const following = (async () => {
-        for await (const batch of node.followLogs({ start: 'end' }, { signal: leaving.signal })) {
+        for await (const batch of node.followLogs({ start: 'end' }, { signal: controller.signal })) {
           isOpen = true;
           items.push(...batch);
         }
@@ -149,7 +149,7 @@ it('whatever happens to a log, nothing is emitted twice or out of order, and wha
         const lines = (disk.files.get(NAME)?.toString() ?? '').split('\n').length - 1;
         expect(whole.length).toBeLessThan(lines);
       } finally {
-        leaving.abort();
+        controller.abort();
         await following;
         await node.close();
       }

@@ -50,7 +50,7 @@ export class TailMirror {
   readonly #refreshedMs = new Map<string, number>();
   /** Wall clock of the last listing. */
   asOfMs = 0;
-  readonly #leaving = new AbortController();
+  readonly #abortController = new AbortController();
   readonly #freshMs: number;
 
   constructor(options: TailMirrorOptions) {
@@ -58,7 +58,7 @@ export class TailMirror {
     this.#freshMs = options.freshMs;
     const { node, zone, threads, scrubbing, limits } = options;
     this.#dirs = new MirrorDirs({ zone, threads, scrubbing });
-    this.#source = new TailSource({ node, tailBytes: limits.tailBytes, signal: this.#leaving.signal });
+    this.#source = new TailSource({ node, tailBytes: limits.tailBytes, signal: this.#abortController.signal });
   }
 
   /** As the node listed them, those included that were not read. */
@@ -101,20 +101,22 @@ export class TailMirror {
 
   /** Ends everything that uses it and removes what was kept. */
   async close(): Promise<void> {
-    this.#leaving.abort(new Error('the tails are closed'));
+    this.#abortController.abort(new Error('the tails are closed'));
     await this.#refreshing?.catch(() => {}); // who asked for it was told
     await this.#dirs.close();
   }
 
   #isFresh(selection: LogSelection): boolean {
-    const readMs = Math.max(...[partOf({}), partOf(selection)].map((part) => this.#refreshedMs.get(part) ?? -Infinity));
+    const readMs = Math.max(
+      ...[selectionKey({}), selectionKey(selection)].map((part) => this.#refreshedMs.get(part) ?? -Infinity),
+    );
     return performance.now() - readMs < this.#freshMs;
   }
 
   async #refresh(selection: LogSelection): Promise<void> {
     const { node, limits } = this.#options;
     const startedMs = performance.now();
-    const { signal } = this.#leaving;
+    const { signal } = this.#abortController;
     signal.throwIfAborted();
     const entries = await node.listLogs({ signal });
     const atMs = Date.now();
@@ -124,11 +126,11 @@ export class TailMirror {
     this.#planProblems = plan.problems;
     await this.#followRotations(plan.files);
     await inParallel(plan.files, FILES_AT_ONCE, (entry) => this.#readFile(entry));
-    await this.#dropGone(new Set(entries.map(({ name }) => name)));
+    await this.#dropRemoved(new Set(entries.map(({ name }) => name)));
     await this.#cutLarge();
     for (const [part, readMs] of this.#refreshedMs)
       if (startedMs - readMs > this.#freshMs) this.#refreshedMs.delete(part);
-    this.#refreshedMs.set(partOf(selection), performance.now());
+    this.#refreshedMs.set(selectionKey(selection), performance.now());
     this.asOfMs = atMs;
   }
 
@@ -170,7 +172,7 @@ export class TailMirror {
       if (known === undefined) await this.#readFirst(entry);
       else await this.#readMore(known, entry);
     } catch (thrown) {
-      const { signal } = this.#leaving;
+      const { signal } = this.#abortController;
       signal.throwIfAborted();
       const error = await viewFailure(this.#options.node, { file: entry.name, error: thrown, signal });
       const detail = error instanceof Error ? error.message : String(error);
@@ -185,7 +187,7 @@ export class TailMirror {
     const missing = size - (isGrown ? lost.endBytes : 0) - bytes.length;
     // Before it is there: who follows is told of the gap before what comes behind it.
     const isKnown = missing > 0 && (isGrown || !lost);
-    if (lost || !isWhole) this.#tellMissed({ file: name, bytes: isKnown ? missing : null });
+    if (lost || !isWhole) this.#emitMissed({ file: name, bytes: isKnown ? missing : null });
     await this.#dirs.write((dir) => dir.put(name, bytes));
     this.#files.set(name, firstRead(bytes, { size, isCut, isWhole }));
     this.#noteCut(name, isCut);
@@ -202,7 +204,7 @@ export class TailMirror {
     await this.#readFirst(entry, { lost: known });
   }
 
-  #tellMissed(missed: MissedPart): void {
+  #emitMissed(missed: MissedPart): void {
     for (const listener of this.#listeners) listener(missed);
   }
 
@@ -218,7 +220,7 @@ export class TailMirror {
     this.#problems.set(file, { file, code: 'LOG_FILE_UNREADABLE', detail });
   }
 
-  async #dropGone(wanted: ReadonlySet<string>): Promise<void> {
+  async #dropRemoved(wanted: ReadonlySet<string>): Promise<void> {
     for (const name of this.#problems.keys()) if (!wanted.has(name)) this.#problems.delete(name);
     for (const name of this.#files.keys()) {
       if (wanted.has(name)) continue;
@@ -243,6 +245,6 @@ export class TailMirror {
   }
 }
 
-function partOf({ file, family }: LogSelection): string {
+function selectionKey({ file, family }: LogSelection): string {
   return JSON.stringify([file, family]);
 }

@@ -16,7 +16,7 @@ const STICKY = 0o1000;
 /** A directory for copies of logs, for this user alone, below the system's directory for temporary files. */
 export async function createTailsDir(parent = tmpdir()): Promise<string> {
   const { pid } = process;
-  return mkdtemp(join(parent, `${PREFIX}${pid}-${await startOf(pid)}-${await ownNamespace()}-`));
+  return mkdtemp(join(parent, `${PREFIX}${pid}-${await processStart(pid)}-${await ownNamespace()}-`));
 }
 
 /**
@@ -55,14 +55,14 @@ async function hasEnded(pid: number, start: string): Promise<boolean> {
   } catch (error) {
     return (error as NodeJS.ErrnoException).code === 'ESRCH';
   }
-  const now = await startOf(pid);
+  const now = await processStart(pid);
   return now !== UNKNOWN && now !== start;
 }
 
 const UNKNOWN = '0';
 
 /** Clock ticks from the start of the system to that of a process; `0` where that is not known, as on macOS. */
-async function startOf(pid: number): Promise<string> {
+async function processStart(pid: number): Promise<string> {
   const text = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '');
   // The name of the program comes second and may hold anything; the start is the 22nd field, the 20th behind it.
   return /^\d+$/.exec(text.slice(text.lastIndexOf(')') + 2).split(' ')[19] ?? '')?.[0] ?? UNKNOWN;

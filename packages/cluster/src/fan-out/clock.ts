@@ -14,7 +14,7 @@ export interface Clocks {
 }
 
 /** Measurements kept of each member; the most certain one counts. */
-const KEPT_SAMPLES = 8;
+const MAX_SAMPLES = 8;
 
 /** Clocks run apart: what was measured a while ago is less certain by so much per millisecond. */
 const DRIFT = 50e-6;
@@ -73,11 +73,11 @@ export class ClockTable implements Clocks {
   readonly #samples = new Map<string, Sample[]>();
   /** What is taken off the times of each member. */
   readonly #corrections = new Map<string, number>();
-  readonly #leaving = new AbortController();
+  readonly #abortController = new AbortController();
   /** Being measured since they joined. */
   readonly #joining = new Set<string>();
   #timer: ReturnType<typeof setTimeout> | undefined;
-  #endListening: () => void = () => {};
+  #unsubscribe: () => void = () => {};
 
   constructor(options: ClockTableOptions) {
     this.#options = options;
@@ -88,7 +88,7 @@ export class ClockTable implements Clocks {
     if (id === this.#options.selfId) return EXACT;
     const estimate = this.#estimate(id);
     if (estimate === undefined) return undefined;
-    const offsetMs = this.#corrections.get(id) ?? correctionOf(estimate);
+    const offsetMs = this.#corrections.get(id) ?? toCorrection(estimate);
     return { offsetMs, uncertaintyMs: estimate.uncertaintyMs + Math.abs(estimate.offsetMs - offsetMs) };
   }
 
@@ -113,10 +113,10 @@ export class ClockTable implements Clocks {
    * alive.
    */
   start(intervalMs: number, members: Pick<Membership, 'onChange'>): void {
-    this.#endListening = members.onChange(() => void this.#measureNew());
+    this.#unsubscribe = members.onChange(() => void this.#measureNew());
     const round = async () => {
       await this.#measureAll(intervalMs);
-      if (this.#leaving.signal.aborted) return;
+      if (this.#abortController.signal.aborted) return;
       const isUnknown = this.#options.peers.all().some(({ member }) => this.of(member.id) === undefined);
       const waitMs = isUnknown ? Math.min(intervalMs, UNKNOWN_MS) : intervalMs;
       this.#timer = setTimeout(() => void round(), waitMs).unref();
@@ -126,14 +126,14 @@ export class ClockTable implements Clocks {
 
   close(): void {
     clearTimeout(this.#timer);
-    this.#endListening();
-    this.#leaving.abort();
+    this.#unsubscribe();
+    this.#abortController.abort();
   }
 
   /** Those that were never measured: until then their times cannot be corrected. */
   async #measureNew(): Promise<void> {
     const { peers, timeoutMs } = this.#options;
-    const { signal } = this.#leaving;
+    const { signal } = this.#abortController;
     const isNew = ({ member: { id } }: Peer) => this.of(id) === undefined && !this.#joining.has(id);
     const joining = peers.all().filter(isNew);
     for (const { member } of joining) this.#joining.add(member.id);
@@ -146,7 +146,7 @@ export class ClockTable implements Clocks {
 
   async #measureAll(intervalMs: number): Promise<void> {
     const { peers, timeoutMs } = this.#options;
-    const { signal } = this.#leaving;
+    const { signal } = this.#abortController;
     const all = peers.all();
     const ids = new Set(all.map(({ member }) => member.id));
     for (const id of this.#samples.keys()) {
@@ -184,15 +184,15 @@ export class ClockTable implements Clocks {
         Math.abs(known.offsetMs - sample.offsetMs) <=
         known.uncertaintyMs + sample.uncertaintyMs + (sample.takenMs - known.takenMs) * DRIFT,
     );
-    this.#samples.set(id, [...kept, sample].slice(-KEPT_SAMPLES));
+    this.#samples.set(id, [...kept, sample].slice(-MAX_SAMPLES));
     const estimate = this.#estimate(id) ?? sample;
     const applied = this.#corrections.get(id);
-    if (applied === undefined || !isWithin(applied, estimate)) this.#corrections.set(id, correctionOf(estimate));
+    if (applied === undefined || !isWithin(applied, estimate)) this.#corrections.set(id, toCorrection(estimate));
   }
 }
 
 /** The roundest offset that the measurement allows; none where the clock may be right. */
-function correctionOf(estimate: MemberClock): number {
+function toCorrection(estimate: MemberClock): number {
   if (isWithin(0, estimate)) return 0;
   const rounded = STEPS_MS.map((stepMs) => Math.round(estimate.offsetMs / stepMs) * stepMs);
   return rounded.find((offsetMs) => isWithin(offsetMs, estimate)) ?? Math.round(estimate.offsetMs);

@@ -8,7 +8,7 @@ export async function inParallel<T, R>(
   // One queue for all who work on it.
   const waiting = items.entries();
   const workOn = async () => {
-    for (const [place, item] of waiting) results[place] = await act(item);
+    for (const [index, item] of waiting) results[index] = await act(item);
   };
   await Promise.all(Array.from({ length: Math.min(maxParallel, items.length) }, workOn));
   return results;

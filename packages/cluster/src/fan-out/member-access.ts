@@ -1,7 +1,7 @@
 import { type Member, type MembershipState, PATHS, PortholeError } from '@porthole/contract';
 import { createMemberNetworks, type MemberNetworks } from '../membership/member-networks.ts';
 import { readAddress } from '../membership/member-url.ts';
-import { askAgainWhenCut } from './ask-again-when-cut.ts';
+import { retryWhenCut } from './retry-when-cut.ts';
 
 /** What is read of a response that only shows who responds. */
 const MAX_PROBE_BYTES = 1024;
@@ -49,7 +49,7 @@ export class MemberAccess {
         'MEMBER_REFUSED',
         `${url} is not contacted: its address is not https (cluster.https-only)`,
       );
-    const send = askAgainWhenCut(ask);
+    const send = retryWhenCut(ask);
     const token = () => this.#options.token?.();
     const kind = this.#kind();
     if (kind === 'lindb') return send;

@@ -15,7 +15,7 @@ const self: NodeState = new FakeNode();
 
 const BODIES: Readonly<Record<string, string>> = { '/health/live': '{"status":"ok"}', '/api/v1/node': '{"node":{}}' };
 
-function peersOf(...members: Member[]) {
+function testPeers(...members: Member[]) {
   const membership = { members };
   const peers = createPeers({
     membership,
@@ -39,7 +39,7 @@ describe('the peers', () => {
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     onTestFinished(() => void server.close());
     const { port } = server.address() as AddressInfo;
-    const { peers } = peersOf(member('b', { url: `http://127.0.0.1:${port}` }), member('self'));
+    const { peers } = testPeers(member('b', { url: `http://127.0.0.1:${port}` }), member('self'));
     expect(await peers.get('b').state.listLogs()).toEqual([]);
     expect(await peers.get('b').state.listLogs()).toEqual([]);
     const asked = ['/api/v1/log/list', 'self', 'Bearer secret'];
@@ -53,7 +53,7 @@ describe('the peers', () => {
   });
 
   it('keep the client of a member that stays the same, and drop it when the member changes', () => {
-    const { membership, peers } = peersOf(member('a'), member('b'));
+    const { membership, peers } = testPeers(member('a'), member('b'));
     const [a, b] = [peers.get('a').state, peers.get('b').state];
     membership.members = [member('a'), member('b', { onlineTime: 2 })];
     expect(peers.get('a').state).toBe(a);
@@ -63,7 +63,7 @@ describe('the peers', () => {
   });
 
   it('are selected by id, pattern and role', () => {
-    const { peers } = peersOf(
+    const { peers } = testPeers(
       member('broker-1', { role: 'broker' }),
       member('broker-2', { role: 'broker' }),
       member('storage-1'),
@@ -77,7 +77,7 @@ describe('the peers', () => {
   });
 
   it('that are none are not found, and the nearest are named', () => {
-    const { peers } = peersOf(member('broker-1'), member('storage-1'));
+    const { peers } = testPeers(member('broker-1'), member('storage-1'));
     expect(() => peers.get('brokr-1')).toThrow('did you mean broker-1?');
     expect(() => peers.select({ nodes: ['http://evil'] })).toThrow('there are broker-1, storage-1');
     let code = '';
@@ -90,7 +90,7 @@ describe('the peers', () => {
   });
 
   it('with an address that is none fail when they are asked, not before', () => {
-    const { peers } = peersOf(member('a', { url: 'nowhere' }), member('b'));
+    const { peers } = testPeers(member('a', { url: 'nowhere' }), member('b'));
     const [broken] = peers.all();
     expect(() => broken?.state).toThrow('is not of the form http://host:port');
   });

@@ -17,7 +17,7 @@ import type { MemberMasking, OneMemberMasking } from '../contract-only/member-ma
 import { MemberNode } from '../contract-only/member-node.ts';
 import type { Membership } from '../membership/membership.ts';
 import { UNKNOWN_ROLE } from '../membership/static-members.ts';
-import type { MatchRegex } from '../records/search-words.ts';
+import type { MatchRegex } from '../records/search/search-snapshot.ts';
 import { MemberAccess, type MemberAccessOptions } from './member-access.ts';
 import { SharedBudget } from './response-budget.ts';
 
@@ -123,8 +123,8 @@ export function createPeers({ membership, self, selfId, ...options }: PeersOptio
     };
     return new MemberPeer(member, {
       make: member.id === selfId ? () => self : createState,
-      async forget(id, asking) {
-        const { members } = await client().cluster.forget(id, asking);
+      async forget(id, callOptions) {
+        const { members } = await client().cluster.forget(id, callOptions);
         return members.reduce((sum, { count }) => sum + count, 0);
       },
     });
@@ -141,11 +141,11 @@ export function createPeers({ membership, self, selfId, ...options }: PeersOptio
     const limits = { maxTotalBytes, tailBytes: maxTotalBytes / FILE_SHARE };
     const tails: TailNode = {
       // Asked before anything is read: what is secret in its text must be known by then.
-      async listLogs(asking) {
-        await masked.learnSecrets(asking);
-        return client.listLogs(asking);
+      async listLogs(callOptions) {
+        await masked.learnSecrets(callOptions);
+        return client.listLogs(callOptions);
       },
-      viewLog: (request, asking) => client.viewLog(request, asking),
+      viewLog: (request, callOptions) => client.viewLog(request, callOptions),
     };
     return new ContractNode({ node: masked, tails, scrubbing: masking.scrubbing, zone, threads, limits });
   };
@@ -184,23 +184,23 @@ export function isSelected(member: Member, { nodes, role }: MemberSelection): bo
   return nodes === undefined || nodes.some((name) => name === member.id || matchesPattern(member.id, name));
 }
 
-interface PeerParts extends Pick<RegisteredPeer, 'forget'> {
+interface PeerDeps extends Pick<RegisteredPeer, 'forget'> {
   make(): NodeState;
 }
 
 /** Makes what asks the member when it is first asked. */
 class MemberPeer implements RegisteredPeer {
   member: Member;
-  readonly #parts: PeerParts;
+  readonly #deps: PeerDeps;
   #state: NodeState | undefined;
 
-  constructor(member: Member, parts: PeerParts) {
+  constructor(member: Member, deps: PeerDeps) {
     this.member = member;
-    this.#parts = parts;
+    this.#deps = deps;
   }
 
   get state(): NodeState {
-    this.#state ??= this.#parts.make();
+    this.#state ??= this.#deps.make();
     return this.#state;
   }
 
@@ -210,7 +210,7 @@ class MemberPeer implements RegisteredPeer {
 
   async forget(id: string, options: CallOptions): Promise<number> {
     try {
-      return await this.#parts.forget(id, options);
+      return await this.#deps.forget(id, options);
     } catch (error) {
       if (codeOf(error) === 'MEMBER_NOT_FOUND') return 0;
       throw error;
@@ -238,8 +238,8 @@ function clientFor(
 
 /** A node that was started anew is another one; one of which more is known than before is not. */
 function isSameRun(a: Member, b: Member): boolean {
-  const isSamePlace = a.url === b.url && a.isSelf === b.isSelf;
-  return isSamePlace && (a.node.onlineTime === b.node.onlineTime || a.node.onlineTime === 0);
+  const isSameAddress = a.url === b.url && a.isSelf === b.isSelf;
+  return isSameAddress && (a.node.onlineTime === b.node.onlineTime || a.node.onlineTime === 0);
 }
 
 function memberNotFound(id: string, peers: readonly Peer[]): PortholeError {

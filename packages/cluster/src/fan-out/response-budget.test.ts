@@ -2,10 +2,10 @@ import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { createZone } from '@porthole/logs';
 import { expect, it, onTestFinished } from 'vitest';
+import { member } from '../state/testing/fake-deps.ts';
 import { fakeNode } from '../state/testing/fake-node.ts';
-import { member } from '../state/testing/fake-parts.ts';
 import { fakeMasking } from '../testing/fake-masking.ts';
-import { askAll } from './ask-all.ts';
+import { fanOut } from './fan-out.ts';
 import { createPeers } from './peers.ts';
 import { SharedBudget } from './response-budget.ts';
 
@@ -60,7 +60,7 @@ it('the responses of all members together hold no more than one budget, until th
   const small = await startServer((response) => response.end('[{"name":"a.log","size":1}]'));
   const responses = new SharedBudget(3 * MIB);
   const peers = peersAt([...Array.from({ length: 9 }, () => large), small], responses);
-  const answers = await askAll(peers.all(), ({ state }, options) => state.listLogs(options), {
+  const answers = await fanOut(peers.all(), ({ state }, options) => state.listLogs(options), {
     timeoutMs: 20_000,
     maxParallel: 4,
     countOf: (logs) => logs.length,
@@ -80,15 +80,15 @@ it('a response that does not end holds what came of it, and nothing once it is g
   const endless = await startServer((response) => void response.write(LARGE.slice(0, -1)));
   const responses = new SharedBudget(MIB);
   const peers = peersAt([endless, endless, endless], responses);
-  const leaving = new AbortController();
-  const asking = peers.all().map(({ state }) => state.listLogs({ signal: leaving.signal }));
+  const controller = new AbortController();
+  const asking = peers.all().map(({ state }) => state.listLogs({ signal: controller.signal }));
   // One of them is waited for, the others are refused.
   const failures = asking.map((one) => one.catch((error: unknown) => error));
   const first = await Promise.race(failures);
   expect(first).toMatchObject({ code: 'BAD_ANSWER' });
   expect(responses.heldBytes).toBeGreaterThan(0);
   expect(responses.heldBytes).toBeLessThanOrEqual(MIB);
-  leaving.abort();
+  controller.abort();
   await Promise.all(failures);
   expect(responses.heldBytes).toBe(0);
 });

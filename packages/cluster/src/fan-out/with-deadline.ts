@@ -11,7 +11,7 @@ export interface Deadline extends CallOptions {
 export function withDeadline<T>(act: (signal: AbortSignal) => Promise<T>, { timeoutMs, signal }: Deadline): Promise<T> {
   return new Promise<T>((resolve, reject) => {
     if (signal?.aborted) return reject(signal.reason);
-    const leaving = new AbortController();
+    const controller = new AbortController();
     const settle = () => {
       clearTimeout(timer);
       signal?.removeEventListener('abort', onAbort);
@@ -19,16 +19,16 @@ export function withDeadline<T>(act: (signal: AbortSignal) => Promise<T>, { time
     const giveUp = (reason: unknown) => {
       settle();
       reject(reason);
-      leaving.abort(reason);
+      controller.abort(reason);
     };
     const onAbort = () => giveUp(signal?.reason);
-    const timer = setTimeout(() => giveUp(tooLate(timeoutMs)), timeoutMs);
+    const timer = setTimeout(() => giveUp(deadlineExceeded(timeoutMs)), timeoutMs);
     signal?.addEventListener('abort', onAbort, { once: true });
-    const asking = (async () => act(leaving.signal))();
+    const asking = (async () => act(controller.signal))();
     asking.finally(settle).then(resolve, reject);
   });
 }
 
-export function tooLate(timeoutMs: number): PortholeError {
+export function deadlineExceeded(timeoutMs: number): PortholeError {
   return new PortholeError('DEADLINE_EXCEEDED', `no answer within ${Math.round(timeoutMs)} ms`);
 }

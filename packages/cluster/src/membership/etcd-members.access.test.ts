@@ -7,7 +7,7 @@ import { eventually } from '../../../logs/src/testing/eventually.ts';
 import { EtcdConnection } from './etcd/etcd-connection.ts';
 import { readAddress } from './member-url.ts';
 import { startTestEtcd } from './testing/etcd.ts';
-import { idsOf, joinEtcd } from './testing/members.ts';
+import { joinEtcd, memberIds } from './testing/members.ts';
 
 const USER = { user: 'porthole', password: 'correct horse' };
 
@@ -43,11 +43,11 @@ describe('an etcd that does not let everyone in', () => {
     await etcd.requireUser(USER.user, USER.password, MAY);
     const first = await joinEtcd('a', etcd.url, USER);
     await joinEtcd('b', etcd.url, USER);
-    await eventually(() => expect(idsOf(first)).toEqual(['a', 'b']));
+    await eventually(() => expect(memberIds(first)).toEqual(['a', 'b']));
     await etcd.restart();
     const third = await joinEtcd('c', etcd.url, USER);
     await eventually(() =>
-      expect([idsOf(first), idsOf(third)]).toEqual([
+      expect([memberIds(first), memberIds(third)]).toEqual([
         ['a', 'b', 'c'],
         ['a', 'b', 'c'],
       ]),
@@ -116,7 +116,7 @@ describe('an etcd that does not let everyone in', () => {
     const etcd = await startTestEtcd({ tls });
     const first = await joinEtcd('a', etcd.url, { tls: { ca, cert, key } });
     await joinEtcd('b', etcd.url, { tls: { ca, cert, key } });
-    await eventually(() => expect([first.state.state, ...idsOf(first)]).toEqual(['ok', 'a', 'b']));
+    await eventually(() => expect([first.state.state, ...memberIds(first)]).toEqual(['ok', 'a', 'b']));
     const withoutCertificate = await joinEtcd('c', etcd.url, { tls: { ca } });
     expect(withoutCertificate.state.state).toBe('stale');
     const withoutAuthority = await joinEtcd('d', etcd.url, { tls: { cert, key } });
@@ -128,6 +128,6 @@ describe('an etcd that does not let everyone in', () => {
 
   it('is not reached with a certificate that is none; the node runs all the same', async () => {
     const member = await joinEtcd('a', 'https://127.0.0.1:1', { tls: { ca: 'no PEM', cert: 'no PEM', key: 'no PEM' } });
-    expect([member.state.state, ...idsOf(member)]).toEqual(['stale', 'a']);
+    expect([member.state.state, ...memberIds(member)]).toEqual(['stale', 'a']);
   });
 });

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { eventually } from '../../../logs/src/testing/eventually.ts';
 import { encodeEtcdValue, readEtcdValue } from './etcd-value.ts';
 import { startTestEtcd, type TestEtcd } from './testing/etcd.ts';
-import { idsOf, joinEtcd, ToldLog, testSelf } from './testing/members.ts';
+import { joinEtcd, memberIds, RecordingLog, testSelf } from './testing/members.ts';
 
 const PREFIX = '/porthole/test/members/';
 
@@ -69,17 +69,17 @@ describe('what others wrote to etcd', () => {
   it('is skipped where it makes no sense, and told once, from the list and from the watch', async () => {
     const etcd = await startTestEtcd();
     await fill(etcd, [...HOSTILE, ['good', registered('good')]]);
-    const log = new ToldLog();
+    const log = new RecordingLog();
     const member = await joinEtcd('a', etcd.url, { log });
-    expect(idsOf(member)).toEqual(['a', 'good']);
+    expect(memberIds(member)).toEqual(['a', 'good']);
     expect(member.state).toMatchObject({ state: 'ok', detail: expect.stringContaining(`${HOSTILE.length}`) as string });
     expect(log.warnings).toEqual([expect.stringContaining(`${HOSTILE.length} registrations are not usable: `)]);
 
     await etcd.put(`${PREFIX}late`, 'rubbish');
     await etcd.put(`${PREFIX}good`, 'spoilt');
-    await eventually(() => expect(idsOf(member)).toEqual(['a']));
+    await eventually(() => expect(memberIds(member)).toEqual(['a']));
     await etcd.put(`${PREFIX}garbage`, registered('garbage'));
-    await eventually(() => expect(idsOf(member)).toEqual(['a', 'garbage']));
+    await eventually(() => expect(memberIds(member)).toEqual(['a', 'garbage']));
     await etcd.delete(PREFIX, { isPrefix: true });
     await eventually(() => expect(member.state.detail).toBeNull());
     expect(log.warnings.join('\n')).toContain(`"${PREFIX}late": its value is no JSON object`);
@@ -93,10 +93,10 @@ describe('what others wrote to etcd', () => {
     await etcd.put(`${PREFIX}h7`, pad('h7', 6_000_000));
     await etcd.put(`${PREFIX}good`, pad('good', 10_000));
     const member = await joinEtcd('a', etcd.url);
-    expect([member.state.state, ...idsOf(member)]).toEqual(['ok', 'a', 'good']);
+    expect([member.state.state, ...memberIds(member)]).toEqual(['ok', 'a', 'good']);
     await etcd.put(`${PREFIX}h8`, pad('h8', 6_000_000));
     await etcd.put(`${PREFIX}z`, registered('z'));
-    await eventually(() => expect([member.state.state, ...idsOf(member)]).toEqual(['ok', 'a', 'good', 'z']));
+    await eventually(() => expect([member.state.state, ...memberIds(member)]).toEqual(['ok', 'a', 'good', 'z']));
   });
 
   it('is bounded: so many members, so many keys', async () => {
@@ -106,18 +106,18 @@ describe('what others wrote to etcd', () => {
       etcd,
       names('m', 600).map((id) => [id, registered(id)]),
     );
-    const log = new ToldLog();
+    const log = new RecordingLog();
     const member = await joinEtcd('a', etcd.url, { maxMembers: 500, log });
-    expect(idsOf(member)).toEqual(['a', ...names('m', 499)]);
+    expect(memberIds(member)).toEqual(['a', ...names('m', 499)]);
     expect(log.warnings).toEqual([expect.stringContaining('101 registrations are not usable')]);
     await etcd.delete(`${PREFIX}m1000`);
-    await eventually(() => expect(idsOf(member)).toEqual(['a', ...names('m', 500).slice(1)]));
+    await eventually(() => expect(memberIds(member)).toEqual(['a', ...names('m', 500).slice(1)]));
     await fill(
       etcd,
       names('0', 2000).map((id) => [id, 'rubbish']),
     );
     const late = await joinEtcd('b', etcd.url, { maxMembers: 500, log });
-    expect(idsOf(late)).toEqual(['b']);
+    expect(memberIds(late)).toEqual(['b']);
     expect(log.warnings.at(-2)).toContain('there are more than 1500 keys');
   });
 
@@ -129,6 +129,6 @@ describe('what others wrote to etcd', () => {
       ids.map((id) => [id, registered(id)]),
     );
     const member = await joinEtcd('a', etcd.url);
-    expect(idsOf(member)).toEqual(['a', ...ids.slice(0, 9999)]);
+    expect(memberIds(member)).toEqual(['a', ...ids.slice(0, 9999)]);
   });
 });

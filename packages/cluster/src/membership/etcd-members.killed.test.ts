@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
 import { eventually } from '../../../logs/src/testing/eventually.ts';
 import { startTestEtcd } from './testing/etcd.ts';
-import { idsOf, joinEtcd } from './testing/members.ts';
+import { joinEtcd, memberIds } from './testing/members.ts';
 
 const root = join(import.meta.dirname, '../../../..');
 
@@ -30,7 +30,7 @@ it('a process that is killed is no member any more when its lease has ended', as
   onTestFinished(() => {
     child.kill('SIGKILL');
   });
-  await eventually(() => expect(idsOf(member)).toEqual(['a', 'killed']));
+  await eventually(() => expect(memberIds(member)).toEqual(['a', 'killed']));
   child.kill('SIGKILL');
-  await eventually(() => expect(idsOf(member)).toEqual(['a']));
+  await eventually(() => expect(memberIds(member)).toEqual(['a']));
 });

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { eventually } from '../../../logs/src/testing/eventually.ts';
 import { Cable } from './testing/cable.ts';
 import { startTestEtcd } from './testing/etcd.ts';
-import { idsOf, joinEtcd, ToldLog } from './testing/members.ts';
+import { joinEtcd, memberIds, RecordingLog } from './testing/members.ts';
 
 const PREFIX = '/porthole/test/members/';
 
@@ -10,9 +10,9 @@ describe('when etcd is away', () => {
   it('a node starts alone and says why; it joins as soon as etcd is there', async () => {
     const etcd = await startTestEtcd();
     await etcd.stop();
-    const log = new ToldLog();
+    const log = new RecordingLog();
     const member = await joinEtcd('a', etcd.url, { log });
-    expect(idsOf(member)).toEqual(['a']);
+    expect(memberIds(member)).toEqual(['a']);
     expect(member.state).toMatchObject({ kind: 'etcd', state: 'stale' });
     expect(log.warnings).toEqual([expect.stringContaining('the registry does not answer')]);
     expect(member.state.detail).toContain(`${etcd.url}: `);
@@ -25,19 +25,19 @@ describe('when etcd is away', () => {
     const etcd = await startTestEtcd();
     etcd.pause();
     const member = await joinEtcd('a', etcd.url);
-    expect([idsOf(member), member.state.state]).toEqual([['a'], 'stale']);
+    expect([memberIds(member), member.state.state]).toEqual([['a'], 'stale']);
     etcd.resume();
     await eventually(() => expect(member.state.state).toBe('ok'));
   });
 
   it('the last known members stay, told as stale, until it is back', async () => {
     const etcd = await startTestEtcd();
-    const log = new ToldLog();
+    const log = new RecordingLog();
     const first = await joinEtcd('a', etcd.url, { log });
     await joinEtcd('b', etcd.url);
-    await eventually(() => expect(idsOf(first)).toEqual(['a', 'b']));
+    await eventually(() => expect(memberIds(first)).toEqual(['a', 'b']));
     const told: string[] = [];
-    first.onChange(() => told.push(`${first.state.state} ${idsOf(first)}`));
+    first.onChange(() => told.push(`${first.state.state} ${memberIds(first)}`));
     await etcd.stop();
     await eventually(() => expect(first.state.state).toBe('stale'));
     expect(log.warnings).toEqual([expect.stringContaining('the registry does not answer')]);
@@ -52,9 +52,9 @@ describe('when etcd is away', () => {
     const first = await joinEtcd('a', etcd.url);
     await joinEtcd('b', etcd.url);
     await etcd.put(`${PREFIX}ghost`, JSON.stringify({ id: 'ghost', role: 'node', url: 'http://h:1', node: {} }));
-    await eventually(() => expect(idsOf(first)).toEqual(['a', 'b', 'ghost']));
+    await eventually(() => expect(memberIds(first)).toEqual(['a', 'b', 'ghost']));
     await etcd.wipe();
-    await eventually(() => expect([first.state.state, ...idsOf(first)]).toEqual(['ok', 'a', 'b']));
+    await eventually(() => expect([first.state.state, ...memberIds(first)]).toEqual(['ok', 'a', 'b']));
   });
 
   it('for longer than the lease, the node is stale, then registered again', async () => {
@@ -64,12 +64,12 @@ describe('when etcd is away', () => {
     const [before = ''] = await etcd.leases();
     etcd.pause();
     await eventually(() => expect([first.state.state, second.state.state]).toEqual(['stale', 'stale']));
-    expect(idsOf(second)).toEqual(['a', 'b']);
+    expect(memberIds(second)).toEqual(['a', 'b']);
     etcd.resume();
     await eventually(() => expect([first.state.state, second.state.state]).toEqual(['ok', 'ok']));
     await eventually(async () => expect(await etcd.leases()).not.toContain(before));
     await eventually(() =>
-      expect([idsOf(first), idsOf(second)]).toEqual([
+      expect([memberIds(first), memberIds(second)]).toEqual([
         ['a', 'b'],
         ['a', 'b'],
       ]),
@@ -81,13 +81,13 @@ describe('when etcd is away', () => {
     const cable = await Cable.to(etcd.port);
     const away = await joinEtcd('a', cable.url);
     const gone = await joinEtcd('b', etcd.url);
-    await eventually(() => expect(idsOf(away)).toEqual(['a', 'b']));
+    await eventually(() => expect(memberIds(away)).toEqual(['a', 'b']));
     cable.pull();
     await gone.close();
     await joinEtcd('c', etcd.url);
     await etcd.compact();
     cable.plugIn();
-    await eventually(() => expect([away.state.state, ...idsOf(away)]).toEqual(['ok', 'a', 'c']));
+    await eventually(() => expect([away.state.state, ...memberIds(away)]).toEqual(['ok', 'a', 'c']));
   });
 
   it('at one endpoint, the next one is asked, and nothing is told', async () => {
@@ -95,7 +95,7 @@ describe('when etcd is away', () => {
     const cables = [await Cable.to(etcd.port), await Cable.to(etcd.port)] as const;
     const member = await joinEtcd('a', [cables[0].url, cables[1].url]);
     const told: string[] = [];
-    member.onChange(() => told.push(`${member.state.state} ${idsOf(member)}`));
+    member.onChange(() => told.push(`${member.state.state} ${memberIds(member)}`));
     const [lease] = await etcd.leases();
     cables[0].pull();
     await eventually(async () => expect((await etcd.list(PREFIX))[0]?.lease).not.toBe(lease));
@@ -114,6 +114,6 @@ describe('when etcd is away', () => {
     const member = await joinEtcd('a', etcd.url);
     etcd.pause();
     await member.close();
-    expect(idsOf(member)).toEqual(['a']);
+    expect(memberIds(member)).toEqual(['a']);
   });
 });

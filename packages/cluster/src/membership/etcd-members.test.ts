@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { eventually } from '../../../logs/src/testing/eventually.ts';
 import { Cable } from './testing/cable.ts';
 import { startTestEtcd } from './testing/etcd.ts';
-import { idsOf, joinEtcd, ToldLog, testSelf } from './testing/members.ts';
+import { joinEtcd, memberIds, RecordingLog, testSelf } from './testing/members.ts';
 
 /** For tests that wait for its end; etcd has none shorter. */
 const SHORT = { leaseSeconds: 1 };
@@ -13,17 +13,20 @@ describe('members that register in etcd', () => {
   it('see each other, and who leaves is gone at once', async () => {
     const etcd = await startTestEtcd();
     const first = await joinEtcd('a', etcd.url);
-    expect(idsOf(first)).toEqual(['a']);
+    expect(memberIds(first)).toEqual(['a']);
     const second = await joinEtcd('b', etcd.url);
     expect(second.members).toEqual([
       { ...testSelf('a'), isSelf: false },
       { ...testSelf('b'), isSelf: true },
     ]);
-    await eventually(() => expect(idsOf(first)).toEqual(['a', 'b']));
+    await eventually(() => expect(memberIds(first)).toEqual(['a', 'b']));
     expect(first.state).toMatchObject({ kind: 'etcd', state: 'ok', detail: null });
     await second.close();
-    await eventually(() => expect(idsOf(first)).toEqual(['a']));
-    expect(first.departureOf?.('b')).toEqual({ onlineTime: testSelf('b').node.onlineTime, leftMs: expect.any(Number) });
+    await eventually(() => expect(memberIds(first)).toEqual(['a']));
+    expect(first.getDeparture?.('b')).toEqual({
+      onlineTime: testSelf('b').node.onlineTime,
+      leftMs: expect.any(Number),
+    });
     // Its own, and that of the departure.
     expect(await etcd.leases()).toHaveLength(2);
   });
@@ -35,13 +38,13 @@ describe('members that register in etcd', () => {
       await (await joinEtcd('b', etcd.url, { self, keepDeparturesSeconds: 600 })).close();
     }
     const late = await joinEtcd('a', etcd.url);
-    expect(idsOf(late)).toEqual(['a']);
-    expect(late.departureOf?.('b')).toMatchObject({ onlineTime: 3 });
-    expect(late.departureOf?.('a')).toBeUndefined();
+    expect(memberIds(late)).toEqual(['a']);
+    expect(late.getDeparture?.('b')).toMatchObject({ onlineTime: 3 });
+    expect(late.getDeparture?.('a')).toBeUndefined();
     expect(late.state.detail).toBeNull();
     expect(await etcd.leases()).toHaveLength(2);
     await etcd.delete(`${PREFIX}b/left`);
-    await eventually(() => expect(late.departureOf?.('b')).toBeUndefined());
+    await eventually(() => expect(late.getDeparture?.('b')).toBeUndefined());
   });
 
   it('write what docs/cluster.md says, bound to a lease', async () => {
@@ -68,13 +71,13 @@ describe('members that register in etcd', () => {
     const cable = await Cable.to(etcd.port);
     const first = await joinEtcd('a', etcd.url);
     const second = await joinEtcd('b', cable.url, SHORT);
-    await eventually(() => expect(idsOf(first)).toEqual(['a', 'b']));
+    await eventually(() => expect(memberIds(first)).toEqual(['a', 'b']));
     cable.pull();
-    await eventually(() => expect(idsOf(first)).toEqual(['a']));
-    expect(idsOf(second)).toEqual(['a', 'b']);
+    await eventually(() => expect(memberIds(first)).toEqual(['a']));
+    expect(memberIds(second)).toEqual(['a', 'b']);
     expect(second.state).toMatchObject({ state: 'stale', detail: expect.stringContaining(cable.url) as string });
     cable.plugIn();
-    await eventually(() => expect(idsOf(first)).toEqual(['a', 'b']));
+    await eventually(() => expect(memberIds(first)).toEqual(['a', 'b']));
     await eventually(() => expect(second.state).toMatchObject({ state: 'ok', detail: null }));
   });
 
@@ -96,7 +99,7 @@ describe('members that register in etcd', () => {
     const other = await joinEtcd('b', etcd.url);
     await etcd.delete('/porthole/', { isPrefix: true });
     await eventually(async () => expect(await etcd.list(PREFIX)).toHaveLength(2));
-    await eventually(() => expect(idsOf(other)).toEqual(['a', 'b']));
+    await eventually(() => expect(memberIds(other)).toEqual(['a', 'b']));
   });
 
   it('of two clusters in one etcd do not see each other, also where one name begins with the other', async () => {
@@ -104,13 +107,13 @@ describe('members that register in etcd', () => {
     const first = await joinEtcd('a', etcd.url, { cluster: 'west' });
     const second = await joinEtcd('b', etcd.url, { cluster: 'west-2' });
     const third = await joinEtcd('c', etcd.url, { cluster: 'west' });
-    await eventually(() => expect(idsOf(first)).toEqual(['a', 'c']));
-    expect([idsOf(second), idsOf(third)]).toEqual([['b'], ['a', 'c']]);
+    await eventually(() => expect(memberIds(first)).toEqual(['a', 'c']));
+    expect([memberIds(second), memberIds(third)]).toEqual([['b'], ['a', 'c']]);
   });
 
   it('with the same id are both told so; the later one is known to the others', async () => {
     const etcd = await startTestEtcd();
-    const logs = [new ToldLog(), new ToldLog()];
+    const logs = [new RecordingLog(), new RecordingLog()];
     const [at1, at2] = ['http://10.0.0.1:1', 'http://10.0.0.2:2'];
     const first = await joinEtcd('a', etcd.url, {
       self: testSelf('a', { url: at1 }),
@@ -137,7 +140,7 @@ describe('members that register in etcd', () => {
     const etcd = await startTestEtcd();
     const first = await joinEtcd('a', etcd.url);
     const told: string[][] = [];
-    first.onChange(() => told.push(idsOf(first)));
+    first.onChange(() => told.push(memberIds(first)));
     const second = await joinEtcd('b', etcd.url);
     const [{ key = '', value = '', lease = '' } = {}] = await etcd.list(`${PREFIX}b`);
     await etcd.put(key, value, { lease });
@@ -148,7 +151,7 @@ describe('members that register in etcd', () => {
 
   it('can listen and stop listening; a listener that throws harms nobody', async () => {
     const etcd = await startTestEtcd();
-    const log = new ToldLog();
+    const log = new RecordingLog();
     const first = await joinEtcd('a', etcd.url, { log });
     const told: string[] = [];
     first.onChange(() => {

@@ -1,7 +1,7 @@
 import type { Member, MembershipState } from '@porthole/contract';
 import { describe, expect, it } from 'vitest';
-import { KeptWords } from '../state/kept-words.ts';
-import { member, NOW_MS, words } from '../state/testing/fake-parts.ts';
+import { SnapshotCache } from '../state/snapshots/snapshot-cache.ts';
+import { member, NOW_MS, snapshot } from '../state/testing/fake-deps.ts';
 import { MemberDirectory } from './member-directory.ts';
 import type { Departure, MemberFacts, Membership } from './membership.ts';
 import { UNKNOWN_ROLE } from './static-members.ts';
@@ -18,7 +18,7 @@ class Registry implements Membership {
     this.members = [member('self', { isSelf: true }), ...ids.map((id) => member(id))];
   }
 
-  departureOf = (id: string) => this.departures.get(id);
+  getDeparture = (id: string) => this.departures.get(id);
   learn = (id: string, facts: MemberFacts) => void this.learned.push([id, facts]);
   onChange(listener: () => void): () => void {
     this.#listener = listener;
@@ -43,25 +43,25 @@ class Registry implements Membership {
   }
 }
 
-function keptOf(...snapshots: Parameters<KeptWords['keep']>[0][]): KeptWords {
-  const kept = new KeptWords({ store: null, tell: () => {}, nowMs: () => NOW_MS });
-  for (const snapshot of snapshots) kept.keep(snapshot);
-  return kept;
+function snapshotCache(...snapshots: Parameters<SnapshotCache['put']>[0][]): SnapshotCache {
+  const cache = new SnapshotCache({ store: null, report: () => {}, nowMs: () => NOW_MS });
+  for (const snapshot of snapshots) cache.put(snapshot);
+  return cache;
 }
 
-function directoryOf(registry: Registry, kept = keptOf()): MemberDirectory {
-  return new MemberDirectory({ membership: registry, kept, nowMs: () => NOW_MS });
+function createDirectory(registry: Registry, cache = snapshotCache()): MemberDirectory {
+  return new MemberDirectory({ membership: registry, snapshots: cache, nowMs: () => NOW_MS });
 }
 
-const statesOf = (directory: MemberDirectory) =>
+const memberStates = (directory: MemberDirectory) =>
   directory.departed().map((each) => [each.member.id, each.departed?.state, each.departed?.sinceMs]);
 
 describe('a member that is not listed any more', () => {
   it('has failed, also if nothing was kept of it', () => {
     const registry = new Registry('a', 'b');
-    const directory = directoryOf(registry, keptOf(words('a')));
+    const directory = createDirectory(registry, snapshotCache(snapshot('a')));
     registry.list();
-    expect(statesOf(directory)).toEqual([
+    expect(memberStates(directory)).toEqual([
       ['a', 'failed', NOW_MS],
       ['b', 'failed', NOW_MS],
     ]);
@@ -71,12 +71,12 @@ describe('a member that is not listed any more', () => {
 
   it('has left if this run of it said so', () => {
     const registry = new Registry('a', 'b');
-    const directory = directoryOf(registry);
+    const directory = createDirectory(registry);
     const { onlineTime } = member('a').node;
     registry.departures.set('a', { onlineTime, leftMs: 5 });
     registry.departures.set('b', { onlineTime: onlineTime - 1, leftMs: 5 });
     registry.list();
-    expect(statesOf(directory)).toEqual([
+    expect(memberStates(directory)).toEqual([
       ['a', 'left', NOW_MS],
       ['b', 'failed', NOW_MS],
     ]);
@@ -84,7 +84,7 @@ describe('a member that is not listed any more', () => {
 
   it('is a member again once it is listed again, and listed once', () => {
     const registry = new Registry('a');
-    const directory = directoryOf(registry);
+    const directory = createDirectory(registry);
     registry.list();
     registry.list('a');
     expect(directory.departed()).toEqual([]);
@@ -92,19 +92,21 @@ describe('a member that is not listed any more', () => {
   });
 
   it('has departed while this node was down: since it was last seen', () => {
-    const directory = directoryOf(new Registry('b'), keptOf(words('a'), words('b')));
-    expect(statesOf(directory)).toEqual([['a', 'failed', NOW_MS - 60_000]]);
+    const directory = createDirectory(new Registry('b'), snapshotCache(snapshot('a'), snapshot('b')));
+    expect(memberStates(directory)).toEqual([['a', 'failed', NOW_MS - 60_000]]);
   });
 
   it('was taken out of a static list by whoever keeps it: it has left', () => {
     const registry = new Registry('b');
     registry.state = { ...registry.state, kind: 'static' };
-    expect(statesOf(directoryOf(registry, keptOf(words('a'))))).toEqual([['a', 'left', NOW_MS - 60_000]]);
+    expect(memberStates(createDirectory(registry, snapshotCache(snapshot('a'))))).toEqual([
+      ['a', 'left', NOW_MS - 60_000],
+    ]);
   });
 
   it('is forgotten on demand', () => {
     const registry = new Registry('a');
-    const directory = directoryOf(registry);
+    const directory = createDirectory(registry);
     registry.list();
     expect([directory.forget('a'), directory.forget('a')]).toEqual([true, false]);
     expect(directory.departed()).toEqual([]);
@@ -115,8 +117,8 @@ describe('while the registry is away', () => {
   it('since the start, members known from before are asked, and none of them is gone', () => {
     const registry = new Registry();
     registry.lose();
-    const gone = words('gone', { departed: { state: 'failed', sinceMs: 5 } });
-    const directory = directoryOf(registry, keptOf(words('a'), gone));
+    const gone = snapshot('gone', { departed: { state: 'failed', sinceMs: 5 } });
+    const directory = createDirectory(registry, snapshotCache(snapshot('a'), gone));
     expect(directory.members.map(({ id }) => id)).toEqual(['a', 'gone', 'self']);
     expect(directory.departed()).toEqual([]);
     expect(directory.standingOf('a', 'ok')).toMatchObject({ state: 'up' });
@@ -124,12 +126,12 @@ describe('while the registry is away', () => {
     registry.list('a');
     expect(directory.departed()).toEqual([]);
     registry.find();
-    expect(statesOf(directory)).toEqual([['gone', 'failed', 5]]);
+    expect(memberStates(directory)).toEqual([['gone', 'failed', 5]]);
   });
 
   it('later, those listed last are members still; one that does not respond is unknown', () => {
     const registry = new Registry('a');
-    const directory = directoryOf(registry);
+    const directory = createDirectory(registry);
     registry.lose();
     expect(directory.members.map(({ id }) => id)).toEqual(['self', 'a']);
     expect(directory.standingOf('a', 'timeout')).toMatchObject({ state: 'unknown' });
@@ -138,7 +140,11 @@ describe('while the registry is away', () => {
 
 it('a member that stops responding is unreachable since then, not since it is looked at again', () => {
   let nowMs = NOW_MS;
-  const directory = new MemberDirectory({ membership: new Registry('a'), kept: keptOf(), nowMs: () => nowMs });
+  const directory = new MemberDirectory({
+    membership: new Registry('a'),
+    snapshots: snapshotCache(),
+    nowMs: () => nowMs,
+  });
   expect(directory.standingOf('a', 'ok')).toEqual({ state: 'up', sinceMs: NOW_MS });
   nowMs += 1000;
   expect(directory.standingOf('a', 'refused')).toEqual({ state: 'unreachable', sinceMs: NOW_MS + 1000 });
@@ -151,8 +157,8 @@ describe('the role of a member', () => {
   it('is what it said to an earlier run, until it says another', () => {
     const registry = new Registry();
     registry.members = [member('a', { role: UNKNOWN_ROLE }), member('b', { role: UNKNOWN_ROLE })];
-    const known = words('a', { member: member('a', { role: 'storage' }) });
-    const directory = directoryOf(registry, keptOf(known));
+    const known = snapshot('a', { member: member('a', { role: 'storage' }) });
+    const directory = createDirectory(registry, snapshotCache(known));
     expect(registry.learned).toMatchObject([['a', { role: 'storage' }]]);
     expect(directory.strangers).toHaveLength(2);
   });
@@ -164,13 +170,13 @@ describe('the role of a member', () => {
     [7, undefined],
   ])('said as %j is %j', (said, role) => {
     const registry = new Registry('a');
-    directoryOf(registry).learn('a', { role: said, node: member('a').node });
+    createDirectory(registry).learn('a', { role: said, node: member('a').node });
     expect(registry.learned.map(([, facts]) => facts.role)).toEqual(role === undefined ? [] : [role]);
   });
 
   it('is not taken from one that says nonsense of itself', () => {
     const registry = new Registry('a');
-    directoryOf(registry).learn('a', { role: 'broker', node: { hostName: 'x'.repeat(1000) } });
+    createDirectory(registry).learn('a', { role: 'broker', node: { hostName: 'x'.repeat(1000) } });
     expect(registry.learned).toEqual([]);
   });
 });

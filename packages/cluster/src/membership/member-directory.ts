@@ -6,8 +6,8 @@ import {
   type MembershipState,
   type NodeObject,
 } from '@porthole/contract';
-import type { KeptWords } from '../state/kept-words.ts';
-import type { DepartedState, MemberWords } from '../state/member-words.ts';
+import type { DepartedState, MemberSnapshot } from '../state/snapshots/member-snapshot.ts';
+import type { SnapshotCache } from '../state/snapshots/snapshot-cache.ts';
 import type { Membership } from './membership.ts';
 import { readNodeObject } from './node-object.ts';
 import { byId } from './self-member.ts';
@@ -25,10 +25,10 @@ export interface MemberStanding {
   sinceMs: number | null;
 }
 
-export interface MemberDirectoryParts {
+export interface MemberDirectoryDeps {
   membership: Membership;
   /** What is kept of members on disk; loaded before. */
-  kept: KeptWords;
+  snapshots: SnapshotCache;
   nowMs?: () => number;
 }
 
@@ -43,23 +43,23 @@ interface Reachability {
  */
 export class MemberDirectory implements Pick<Membership, 'members' | 'state' | 'onChange'> {
   readonly #membership: Membership;
-  readonly #kept: KeptWords;
+  readonly #snapshots: SnapshotCache;
   readonly #nowMs: () => number;
   readonly #listeners = new Set<() => void>();
-  readonly #reach = new Map<string, Reachability>();
-  readonly #endListening: () => void;
+  readonly #reachability = new Map<string, Reachability>();
+  readonly #unsubscribe: () => void;
   /** As the registry listed them last. */
   #listed: ReadonlyMap<string, Member> = new Map();
   /** The registry has answered since this node started: what it does not list is no member. */
   #isConfirmed = false;
 
-  constructor({ membership, kept, nowMs = () => Date.now() }: MemberDirectoryParts) {
+  constructor({ membership, snapshots, nowMs = () => Date.now() }: MemberDirectoryDeps) {
     this.#membership = membership;
-    this.#kept = kept;
+    this.#snapshots = snapshots;
     this.#nowMs = nowMs;
     this.#recallRoles();
     this.#reconcile();
-    this.#endListening = membership.onChange(() => {
+    this.#unsubscribe = membership.onChange(() => {
       this.#reconcile();
       for (const listener of [...this.#listeners]) listener();
     });
@@ -73,7 +73,7 @@ export class MemberDirectory implements Pick<Membership, 'members' | 'state' | '
     const { members } = this.#membership;
     if (this.#isConfirmed) return members;
     const listed = new Set(members.map(({ id }) => id));
-    const remembered = this.#kept.all().filter(({ member }) => !listed.has(member.id));
+    const remembered = this.#snapshots.all().filter(({ member }) => !listed.has(member.id));
     return [...members, ...remembered.map(({ member }) => member)].sort(byId);
   }
 
@@ -88,36 +88,36 @@ export class MemberDirectory implements Pick<Membership, 'members' | 'state' | '
   }
 
   /** What is kept of a member, whether it still is one or not. */
-  of(id: string): MemberWords | undefined {
-    return this.#kept.of(id);
+  of(id: string): MemberSnapshot | undefined {
+    return this.#snapshots.get(id);
   }
 
   /** Whether something is kept of it. */
   has(id: string): boolean {
-    return this.#kept.asOfMs(id) !== undefined;
+    return this.#snapshots.asOfMs(id) !== undefined;
   }
 
   /** Members that have left or failed, ordered by id. None while the registry has not answered. */
-  departed(): readonly MemberWords[] {
-    return this.#isConfirmed ? this.#kept.departed() : [];
+  departed(): readonly MemberSnapshot[] {
+    return this.#isConfirmed ? this.#snapshots.departed() : [];
   }
 
   /** What is known of the member after it was asked, with this outcome. */
   standingOf(id: string, outcome: MemberOutcome): MemberStanding {
     const departed = this.#isConfirmed ? this.#departedState(id) : null;
     if (departed) return departed;
-    if (!SILENT.has(outcome)) return { state: 'up', sinceMs: this.#reachOf(id, true).sinceMs };
-    const { sinceMs } = this.#reachOf(id, false);
+    if (!SILENT.has(outcome)) return { state: 'up', sinceMs: this.#updateReachability(id, true).sinceMs };
+    const { sinceMs } = this.#updateReachability(id, false);
     return { state: this.state.state === 'stale' ? 'unknown' : 'unreachable', sinceMs };
   }
 
   /** What a member says of itself, which may be anything. One that says no role has none of its own. */
   learn(id: string, { role, node }: { role?: unknown; node: unknown }): void {
     if (!this.#membership.learn) return;
-    const said = role ?? DEFAULT_ROLE;
-    if (typeof said !== 'string' || !MEMBER_ROLE.test(said)) return;
+    const reportedRole = role ?? DEFAULT_ROLE;
+    if (typeof reportedRole !== 'string' || !MEMBER_ROLE.test(reportedRole)) return;
     const object = nodeObjectOrUndefined(node);
-    if (object) this.#membership.learn(id, { role: said, node: object });
+    if (object) this.#membership.learn(id, { role: reportedRole, node: object });
   }
 
   /** Members of which not even the role is known. */
@@ -126,34 +126,34 @@ export class MemberDirectory implements Pick<Membership, 'members' | 'state' | '
   }
 
   /** Notes whether a member responds; its state lasts since the first time it was noted. */
-  #reachOf(id: string, isUp: boolean): Reachability {
-    const known = this.#reach.get(id);
+  #updateReachability(id: string, isUp: boolean): Reachability {
+    const known = this.#reachability.get(id);
     if (known?.isUp === isUp) return known;
     // One that never responded to this run has been silent since it was last seen, if it ever was.
-    const sinceMs = known || isUp ? this.#nowMs() : (this.#kept.asOfMs(id) ?? null);
+    const sinceMs = known || isUp ? this.#nowMs() : (this.#snapshots.asOfMs(id) ?? null);
     const reach = { isUp, sinceMs };
-    this.#reach.set(id, reach);
+    this.#reachability.set(id, reach);
     return reach;
   }
 
   /** Drops what is kept of a member that has left or failed; whether there was something. */
   forget(id: string): boolean {
-    this.#reach.delete(id);
-    return this.#kept.drop(id);
+    this.#reachability.delete(id);
+    return this.#snapshots.drop(id);
   }
 
   close(): void {
-    this.#endListening();
+    this.#unsubscribe();
   }
 
   #departedState(id: string): DepartedState | null {
-    return this.#listed.has(id) ? null : (this.#kept.departedOf(id) ?? null);
+    return this.#listed.has(id) ? null : (this.#snapshots.getDeparted(id) ?? null);
   }
 
   /** Of members that have not said who they are to this run, what they said to the one before. */
   #recallRoles(): void {
     for (const { id, url } of this.strangers) {
-      const known = this.#kept.of(id)?.member;
+      const known = this.#snapshots.get(id)?.member;
       if (known?.url === url && known.role !== UNKNOWN_ROLE) this.learn(id, known);
     }
   }
@@ -165,25 +165,25 @@ export class MemberDirectory implements Pick<Membership, 'members' | 'state' | '
     this.#isConfirmed ||= state.state === 'ok';
     if (this.#isConfirmed) {
       for (const member of this.#listed.values()) if (!listed.has(member.id)) this.#depart(member, this.#nowMs());
-      for (const { member, asOfMs, departed } of this.#kept.all())
+      for (const { member, asOfMs, departed } of this.#snapshots.all())
         if (!listed.has(member.id) && departed === null) this.#depart(member, asOfMs);
-      for (const id of this.#reach.keys()) if (!listed.has(id)) this.#reach.delete(id);
+      for (const id of this.#reachability.keys()) if (!listed.has(id)) this.#reachability.delete(id);
     }
-    for (const member of members) this.#kept.rejoin(member.id);
-    this.#kept.expire();
+    for (const member of members) this.#snapshots.rejoin(member.id);
+    this.#snapshots.expire();
     this.#listed = listed;
   }
 
   #depart(member: Member, sinceMs: number): void {
     if (member.isSelf) return;
-    this.#kept.depart(member, { state: this.#hasLeft(member) ? 'left' : 'failed', sinceMs });
+    this.#snapshots.depart(member, { state: this.#hasLeft(member) ? 'left' : 'failed', sinceMs });
   }
 
   /** By its own word when it stopped, or because who keeps the list has taken it out. */
   #hasLeft({ id, node }: Member): boolean {
     const { kind } = this.state;
     if (kind === 'static' || kind === 'alone') return true;
-    return this.#membership.departureOf?.(id)?.onlineTime === node.onlineTime;
+    return this.#membership.getDeparture?.(id)?.onlineTime === node.onlineTime;
   }
 }
 

@@ -3,7 +3,7 @@ import { quote } from './member-id.ts';
 import type { Departure } from './membership.ts';
 
 /** So many refusals are told by name; the rest is counted. */
-const MAX_TOLD = 3;
+const MAX_COMPLAINTS = 3;
 
 /** Finds the member in a value, or throws what is wrong with it. */
 export type ReadMember = (key: string, value: Uint8Array) => Member;
@@ -67,7 +67,7 @@ export class MemberDraft {
     try {
       if (value === undefined) throw new Error('its value is too large');
       const member = read(key, value);
-      if (!this.known.has(key) && !this.hasPlace(maxMembers)) {
+      if (!this.known.has(key) && !this.hasRoom(maxMembers)) {
         this.#isOverfull = true;
         throw new Error(`there are ${maxMembers} members already`);
       }
@@ -86,7 +86,7 @@ export class MemberDraft {
   }
 
   /** One place is this node's own. */
-  hasPlace(maxMembers: number): boolean {
+  hasRoom(maxMembers: number): boolean {
     return this.known.size + 1 < maxMembers;
   }
 
@@ -100,6 +100,6 @@ export class MemberDraft {
     if (this.refused.size < maxMembers) this.refused.add(key);
     if (this.#refusedBefore?.has(key)) return;
     this.#complaintCount++;
-    if (this.complaints.length < MAX_TOLD) this.complaints.push(`${quote(key)}: ${reason}`);
+    if (this.complaints.length < MAX_COMPLAINTS) this.complaints.push(`${quote(key)}: ${reason}`);
   }
 }

@@ -33,7 +33,7 @@ export class MemberList {
     return { kind: this.#options.kind, state: this.#state, detail: this.#detail, asOfMs: this.#asOfMs };
   }
 
-  departureOf(id: string): Departure | undefined {
+  getDeparture(id: string): Departure | undefined {
     return this.#departures.get(id);
   }
 

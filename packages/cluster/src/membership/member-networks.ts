@@ -39,7 +39,7 @@ export interface MemberNetworks {
 
 /** Networks in CIDR notation; without any, members may be anywhere but where no machine is. Throws for what is none. */
 export function createMemberNetworks(allowed: readonly string[] = []): MemberNetworks {
-  const list = blockListOf(allowed.length > 0 ? allowed : NEVER_MEMBERS);
+  const list = createBlockList(allowed.length > 0 ? allowed : NEVER_MEMBERS);
   const isAllowed = (address: string): boolean => contains(list, address) === allowed.length > 0;
   const refusal = (address: string): PortholeError => {
     const why =
@@ -66,7 +66,7 @@ export function createMemberNetworks(allowed: readonly string[] = []): MemberNet
   };
 }
 
-function blockListOf(networks: readonly string[]): BlockList {
+function createBlockList(networks: readonly string[]): BlockList {
   const list = new BlockList();
   for (const network of networks) {
     const [address = '', length] = network.split('/');

@@ -20,7 +20,7 @@ export interface Membership {
   readonly members: readonly Member[];
   readonly state: MembershipState;
   /** How a member that is not listed any more stopped, where it deregistered itself. */
-  departureOf?(id: string): Departure | undefined;
+  getDeparture?(id: string): Departure | undefined;
   /** For a list that names addresses only: takes what a member says of itself. */
   learn?(id: string, facts: MemberFacts): void;
   /** Called after every change of members or state; returns what ends that. */

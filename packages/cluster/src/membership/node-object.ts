@@ -24,12 +24,12 @@ export function readJsonObject(value: Uint8Array): Fields {
 export function readNodeObject(value: unknown): NodeObject {
   if (!isObject(value)) throw refusal('node is no object');
   return {
-    hostIp: textOf(value, 'hostIp'),
-    hostName: textOf(value, 'hostName'),
-    grpcPort: portOf(value, 'grpcPort'),
-    httpPort: portOf(value, 'httpPort'),
-    version: textOf(value, 'version'),
-    onlineTime: timeOf(value, 'onlineTime'),
+    hostIp: readText(value, 'hostIp'),
+    hostName: readText(value, 'hostName'),
+    grpcPort: readPort(value, 'grpcPort'),
+    httpPort: readPort(value, 'httpPort'),
+    version: readText(value, 'version'),
+    onlineTime: readTime(value, 'onlineTime'),
   };
 }
 
@@ -42,7 +42,7 @@ function isObject(value: unknown): value is Fields {
 }
 
 /** Registries of other versions may leave out what they do not have. */
-function textOf(fields: Fields, name: string): string {
+function readText(fields: Fields, name: string): string {
   const value = fields[name] ?? '';
   if (typeof value !== 'string' || value.length > MAX_TEXT || /\p{Cc}/u.test(value)) {
     throw refusal(`${name} is no plain text of at most ${MAX_TEXT} characters`);
@@ -50,13 +50,13 @@ function textOf(fields: Fields, name: string): string {
   return value;
 }
 
-function portOf(fields: Fields, name: string): number {
+function readPort(fields: Fields, name: string): number {
   const value = fields[name] ?? 0;
   if (!Number.isInteger(value) || Number(value) < 0 || Number(value) > MAX_PORT) throw refusal(`${name} is no port`);
   return Number(value);
 }
 
-function timeOf(fields: Fields, name: string): number {
+function readTime(fields: Fields, name: string): number {
   const value = fields[name] ?? 0;
   if (!Number.isSafeInteger(value) || Number(value) < 0) throw refusal(`${name} is no time`);
   return Number(value);

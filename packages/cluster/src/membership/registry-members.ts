@@ -64,8 +64,8 @@ export class RegistryMembers implements Membership {
     return this.#list.state;
   }
 
-  departureOf(id: string): Departure | undefined {
-    return this.#list.departureOf(id);
+  getDeparture(id: string): Departure | undefined {
+    return this.#list.getDeparture(id);
   }
 
   onChange(listener: () => void): () => void {
@@ -106,7 +106,7 @@ export class RegistryMembers implements Membership {
       failures = draft !== undefined && performance.now() - startedMs > LONGEST_WAIT_MS ? 1 : failures + 1;
       // Another endpoint may know more; only when all have failed nobody does.
       if (failures % endpointCount !== 0) continue;
-      this.#lose(`${address.url}: ${reasonOf(error)}`, { isNew: !isLost });
+      this.#lose(`${address.url}: ${errorMessage(error)}`, { isNew: !isLost });
       isLost = true;
       await this.#wait(failures / endpointCount - 1);
     }
@@ -153,7 +153,7 @@ function readEndpoints(endpoints: readonly string[]): Address[] {
 }
 
 /** What etcd or gRPC says, without the number of the status. */
-function reasonOf(error: unknown): string {
+function errorMessage(error: unknown): string {
   const text = error instanceof Error ? ('details' in error ? String(error.details) : error.message) : String(error);
   return text.replace(/\.? Resolution note: *$/, '').slice(0, MAX_REASON);
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { createStaticMembers } from './static-members.ts';
-import { idsOf, testSelf } from './testing/members.ts';
+import { memberIds, testSelf } from './testing/members.ts';
 
 const self = testSelf('self', { url: 'http://10.0.0.9:9000' });
 
@@ -31,7 +31,7 @@ describe('a fixed list of members', () => {
 
   it('can be the same on all nodes: this node is in it once, by its id or its URL', () => {
     const list = ['http://10.0.0.9:9000', 'self=http://other-name:9000', 'http://b:2', 'http://b:2/'];
-    expect(idsOf(createStaticMembers({ self, members: list }))).toEqual(['b:2', 'self']);
+    expect(memberIds(createStaticMembers({ self, members: list }))).toEqual(['b:2', 'self']);
   });
 
   it('takes IPv6', () => {

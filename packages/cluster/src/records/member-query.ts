@@ -1,31 +1,31 @@
 import type { MemberSelection } from '@porthole/contract';
 import type { FollowQuery, LogSelection, RecordFilter, SearchQuery, StartPoint } from '@porthole/logs/types';
-import type { MemberPlace } from './cluster-cursor.ts';
+import type { MemberPosition } from './search/cluster-cursor.ts';
 
 /** The question as a member with such a clock understands it. */
-export function memberSearch(
+export function toMemberSearch(
   { nodes: _nodes, role: _role, start: _start, until: _until, ...query }: SearchQuery & MemberSelection,
   offsetMs: number,
-  place: MemberPlace,
+  position: MemberPosition,
 ): SearchQuery {
-  const start = startOf(place, offsetMs);
-  return { ...shifted(query, offsetMs), ...(start && { start }) };
+  const start = toStartPoint(position, offsetMs);
+  return { ...shiftTimes(query, offsetMs), ...(start && { start }) };
 }
 
-export function memberFollow(
+export function toMemberFollow(
   { nodes: _nodes, role: _role, ...query }: FollowQuery & MemberSelection,
   offsetMs: number,
   start: FollowQuery['start'],
 ): FollowQuery {
-  return { ...shifted(query, offsetMs), start };
+  return { ...shiftTimes(query, offsetMs), start };
 }
 
-function startOf(place: MemberPlace, offsetMs: number): StartPoint | undefined {
-  if (place === 'beginning' || place === 'done') return undefined;
-  return 'cursor' in place ? { cursor: place.cursor } : { timeMs: place.timeMs + offsetMs };
+function toStartPoint(position: MemberPosition, offsetMs: number): StartPoint | undefined {
+  if (position === 'beginning' || position === 'done') return undefined;
+  return 'cursor' in position ? { cursor: position.cursor } : { timeMs: position.timeMs + offsetMs };
 }
 
-function shifted<T extends LogSelection & RecordFilter>(query: T, offsetMs: number): T {
+function shiftTimes<T extends LogSelection & RecordFilter>(query: T, offsetMs: number): T {
   const { fromMs, toMs } = query;
   return {
     ...query,

@@ -1,12 +1,12 @@
 import type { MemberSelection } from '@porthole/contract';
 import { isSelected, type Peer } from '../fan-out/peers.ts';
-import type { MemberWords } from './member-words.ts';
-import { SnapshotNode } from './snapshot-node.ts';
-import type { StateParts } from './state-parts.ts';
+import type { MemberSnapshot } from './snapshots/member-snapshot.ts';
+import { SnapshotNode } from './snapshots/snapshot-node.ts';
+import type { StateDeps } from './state-deps.ts';
 
 /** A member that takes part in an answer; one that has left or failed by its snapshot. */
 export interface ChosenMember extends Peer {
-  departed?: MemberWords;
+  departed?: MemberSnapshot;
 }
 
 /**
@@ -14,7 +14,7 @@ export interface ChosenMember extends Peer {
  * its members from here, once. Throws MEMBER_NOT_FOUND for an id that is neither.
  */
 export function chooseMembers(
-  { peers, directory }: Pick<StateParts, 'peers' | 'directory'>,
+  { peers, directory }: Pick<StateDeps, 'peers' | 'directory'>,
   selection: MemberSelection = {},
 ): readonly ChosenMember[] {
   const departed = directory.departed();
@@ -22,8 +22,12 @@ export function chooseMembers(
   const nodes = selection.nodes?.filter((name) => !departedIds.has(name));
   const asked = peers.select({ ...selection, ...(nodes && { nodes }) });
   const askedIds = new Set(asked.map(({ member }) => member.id));
-  const kept = departed
+  const snapshots = departed
     .filter(({ member }) => isSelected(member, selection) && !askedIds.has(member.id))
-    .map((words) => ({ member: words.member, state: new SnapshotNode(words, peers.matchRegex), departed: words }));
-  return [...asked, ...kept].sort((a, b) => (a.member.id < b.member.id ? -1 : 1));
+    .map((snapshot) => ({
+      member: snapshot.member,
+      state: new SnapshotNode(snapshot, peers.matchRegex),
+      departed: snapshot,
+    }));
+  return [...asked, ...snapshots].sort((a, b) => (a.member.id < b.member.id ? -1 : 1));
 }

@@ -1,15 +1,15 @@
 import { expect, it } from 'vitest';
 import { clusterFiles } from './cluster-files.ts';
+import { fakeDeps } from './testing/fake-deps.ts';
 import { fakeNode, file, hang } from './testing/fake-node.ts';
-import { fakeParts } from './testing/fake-parts.ts';
 
 it('files of all are told with their member, in the times of this node', async () => {
-  const parts = fakeParts({
+  const deps = fakeDeps({
     states: { ahead: fakeNode({ logFiles: async () => [file()] }), silent: fakeNode({ logFiles: hang }) },
     clocks: { ahead: { offsetMs: 500.4, uncertaintyMs: 1 } },
     timeoutMs: 20,
   });
-  const { files, members } = await clusterFiles(parts, {});
+  const { files, members } = await clusterFiles(deps, {});
   expect(files).toEqual([{ ...file(), node: 'ahead', modifiedMs: 2500, firstTimeMs: 500, lastTimeMs: 1500 }]);
   expect(members).toMatchObject([
     { id: 'ahead', outcome: 'ok', count: 1 },
@@ -24,7 +24,7 @@ it('a member that only speaks the contract gives names and sizes, and what names
     { name: 'none.log', size: 0 },
   ];
   const { files, members } = await clusterFiles(
-    fakeParts({ states: { a: fakeNode({ listLogs: async () => entries }) } }),
+    fakeDeps({ states: { a: fakeNode({ listLogs: async () => entries }) } }),
     {},
   );
   expect(files.map(({ name, family, state, format, modifiedMs }) => [name, family, state, format, modifiedMs])).toEqual(
@@ -41,7 +41,7 @@ it('members with more files than fit are reported as partial', async () => {
   const many = Array.from({ length: 100_001 }, (_, at) => ({ ...file(), name: `${at}.log` }));
   const state = fakeNode({ logFiles: async () => many });
   const { files, members } = await clusterFiles(
-    fakeParts({ states: { a: state, b: state, c: state, d: state, e: state } }),
+    fakeDeps({ states: { a: state, b: state, c: state, d: state, e: state } }),
     {},
   );
   expect(files).toHaveLength(400_000);

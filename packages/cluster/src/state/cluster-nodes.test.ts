@@ -2,13 +2,13 @@ import { type NodeState, PortholeError } from '@porthole/contract';
 import type { Histogram, HistogramQuery } from '@porthole/logs/types';
 import { describe, expect, it } from 'vitest';
 import { clusterNodes } from './cluster-nodes.ts';
+import { type FakeCluster, fakeDeps, NOW_MS, snapshot } from './testing/fake-deps.ts';
 import { description, end, fakeNode, file, hang, NODE, record } from './testing/fake-node.ts';
-import { type FakeCluster, fakeParts, NOW_MS, words } from './testing/fake-parts.ts';
 
 const MEMBERSHIP = { kind: 'static', state: 'ok', detail: null, asOfMs: NOW_MS } as const;
 
 const ask = (cluster: FakeCluster) =>
-  clusterNodes({ ...fakeParts(cluster), cluster: 'test', membership: { state: MEMBERSHIP } });
+  clusterNodes({ ...fakeDeps(cluster), cluster: 'test', membership: { state: MEMBERSHIP } });
 
 const counting = (counts: Histogram['buckets'][number]['counts']): Histogram => {
   const { type: _type, cursor: _cursor, ...rest } = end();
@@ -87,11 +87,11 @@ describe('a member', () => {
       describe: () => Promise.reject(new PortholeError('UNREACHABLE', 'refused', { cause })),
     });
     const states = { a: healthy(), b: fakeNode({ describe: hang }), c: refused };
-    const heard = words('b', {
+    const heard = snapshot('b', {
       records: [record('last', { timeMs: 5000 })],
       clock: { offsetMs: 100, uncertaintyMs: 1 },
     });
-    const { nodes } = await ask({ states, words: [heard], timeoutMs: 50 });
+    const { nodes } = await ask({ states, snapshots: [heard], timeoutMs: 50 });
     expect(nodes).toMatchObject([
       { id: 'a', state: 'up' },
       {
@@ -106,7 +106,7 @@ describe('a member', () => {
   });
 
   it('that is gone is listed as long as its words are kept', async () => {
-    const { nodes } = await ask({ states: { b: healthy() }, words: [words('a')] });
+    const { nodes } = await ask({ states: { b: healthy() }, snapshots: [snapshot('a')] });
     expect(nodes).toMatchObject([
       { id: 'a', state: 'failed', report: { outcome: 'gone', asOfMs: NOW_MS - 60_000 }, lastSeenMs: NOW_MS - 60_000 },
       { id: 'b', state: 'up' },

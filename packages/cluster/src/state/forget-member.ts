@@ -1,14 +1,14 @@
 import { type ForgetOptions, type ForgottenMember, type MemberReport, PortholeError } from '@porthole/contract';
-import { askAll } from '../fan-out/ask-all.ts';
+import { fanOut } from '../fan-out/fan-out.ts';
 import type { MemberDirectory } from '../membership/member-directory.ts';
-import type { StateParts } from './state-parts.ts';
+import type { StateDeps } from './state-deps.ts';
 
 /**
  * Drops what is kept of a member that has left or failed: here, and on every other member that responds. Throws
  * MEMBER_REGISTERED where it still is a member, MEMBER_NOT_FOUND where nobody keeps anything of it.
  */
 export async function forgetMember(
-  { peers, timeoutMs, maxParallel }: Pick<StateParts, 'peers' | 'timeoutMs' | 'maxParallel'>,
+  { peers, timeoutMs, maxParallel }: Pick<StateDeps, 'peers' | 'timeoutMs' | 'maxParallel'>,
   directory: MemberDirectory,
   { id, onlyHere = false, signal }: ForgetOptions & { id: string },
 ): Promise<ForgottenMember> {
@@ -16,7 +16,7 @@ export async function forgetMember(
   if (all.some(({ member }) => member.id === id)) throw stillRegistered(id, directory);
   const self = all.filter(({ member }) => member.isSelf);
   const others = all.filter(({ member }) => !member.isSelf);
-  const answers = await askAll(
+  const responses = await fanOut(
     onlyHere ? self : [...self, ...others],
     async (peer, options) => {
       if (peer.member.isSelf) return directory.forget(id) ? 1 : 0;
@@ -24,7 +24,7 @@ export async function forgetMember(
     },
     { timeoutMs, maxParallel, countOf: (count) => count, ...(signal && { signal }) },
   );
-  const members = answers.map(
+  const members = responses.map(
     ({ report }): MemberReport => ({
       ...report,
       ...directory.standingOf(report.id, report.outcome),

@@ -9,17 +9,17 @@ import { MemberDirectory } from '../membership/member-directory.ts';
 import type { Membership } from '../membership/membership.ts';
 import { FakeLindb } from '../testing/fake-lindb.ts';
 import { fakeMasking } from '../testing/fake-masking.ts';
-import { clusterConfig } from './cluster-config.ts';
-import { clusterDigest } from './cluster-digest.ts';
 import { clusterFiles } from './cluster-files.ts';
-import { clusterHistogram } from './cluster-histogram.ts';
 import { clusterNodes } from './cluster-nodes.ts';
-import { configDiff } from './config-diff.ts';
-import { flattenToml as flatten } from './flatten-toml.ts';
-import { KeptWords } from './kept-words.ts';
-import { LastWords } from './last-words.ts';
+import { clusterDigest } from './counts/cluster-digest.ts';
+import { clusterHistogram } from './counts/cluster-histogram.ts';
+import { clusterConfig } from './settings/cluster-config.ts';
+import { configDiff } from './settings/config-diff.ts';
+import { flattenToml as flatten } from './settings/flatten-toml.ts';
+import { SnapshotCache } from './snapshots/snapshot-cache.ts';
+import { SnapshotCollector } from './snapshots/snapshot-collector.ts';
+import { member } from './testing/fake-deps.ts';
 import { fakeNode } from './testing/fake-node.ts';
-import { member } from './testing/fake-parts.ts';
 
 function redact(text: string): string | undefined {
   try {
@@ -33,7 +33,7 @@ const stamp = (timeMs: number) => new Date(timeMs).toISOString().replace('T', ' 
 
 const NOW_MS = Date.now();
 
-function logOf(name: string): string {
+function logText(name: string): string {
   const at = (agoMs: number) => stamp(NOW_MS - agoMs);
   return [
     `${at(3_600_000)}\tERROR\told/place.go:1\tlong ago`,
@@ -46,7 +46,7 @@ function logOf(name: string): string {
 /** Its first line is never sent. */
 async function startLindb(): Promise<string> {
   const fake = await FakeLindb.start({
-    'lindb.log': `${stamp(NOW_MS - 7_200_000)}\tINFO\ta.go:1\tfirst\n${logOf('lindb')}`,
+    'lindb.log': `${stamp(NOW_MS - 7_200_000)}\tINFO\ta.go:1\tfirst\n${logText('lindb')}`,
   });
   fake.config = 'password = "hunter2"\nlimit = 1\n';
   return fake.url;
@@ -54,9 +54,9 @@ async function startLindb(): Promise<string> {
 
 async function startCluster() {
   const settings = { node: { timeZone: 'UTC' } };
-  const one = await startTestNode({ files: { 'a.log': logOf('one') }, settings });
+  const one = await startTestNode({ files: { 'a.log': logText('one') }, settings });
   const two = await startTestNode({
-    files: { 'a.log': logOf('two') },
+    files: { 'a.log': logText('two') },
     settings: { ...settings, logging: { level: 'debug' } },
   });
   const members: Member[] = [
@@ -77,8 +77,8 @@ async function startCluster() {
   const clocks = new ClockTable({ peers, selfId: 'asking', timeoutMs: 10_000 });
   for (const id of ['one', 'two']) await clocks.measure(peers.get(id));
   const tell = (problem: string) => expect(problem).toBe('nothing');
-  const kept = new KeptWords({ store: null, tell });
-  const lastWords = new LastWords({ kept, peers, clocks, mask: redact });
+  const kept = new SnapshotCache({ store: null, report: tell });
+  const lastWords = new SnapshotCollector({ snapshots: kept, peers, clocks, mask: redact });
   onTestFinished(() => lastWords.close());
   let listener = () => {};
   const membership: Membership = {
@@ -91,19 +91,19 @@ async function startCluster() {
     start: () => Promise.resolve(),
     close: () => Promise.resolve(),
   };
-  const directory = new MemberDirectory({ membership, kept });
-  const parts = { peers, clocks, directory, mask: redact, timeoutMs: 10_000, maxParallel: 8, nowMs: () => Date.now() };
+  const directory = new MemberDirectory({ membership, snapshots: kept });
+  const deps = { peers, clocks, directory, mask: redact, timeoutMs: 10_000, maxParallel: 8, nowMs: () => Date.now() };
   const remove = (at: number, count: number) => {
     members.splice(at, count);
     listener();
   };
-  return { parts, remove, lastWords };
+  return { parts: deps, remove, lastWords };
 }
 
 it('a cluster of real nodes, a dead one and one that only speaks the contract', async () => {
-  const { parts, remove, lastWords } = await startCluster();
+  const { parts: deps, remove, lastWords } = await startCluster();
   const membership = { state: { kind: 'static', state: 'ok', detail: null, asOfMs: 0 } } as const;
-  const { nodes } = await clusterNodes({ ...parts, cluster: 'test', membership });
+  const { nodes } = await clusterNodes({ ...deps, cluster: 'test', membership });
   expect(nodes.map(({ id, state, timeZone, recentErrors }) => [id, state, timeZone, recentErrors])).toEqual([
     ['dead', 'unreachable', null, null],
     ['lindb', 'up', null, 1],
@@ -112,7 +112,7 @@ it('a cluster of real nodes, a dead one and one that only speaks the contract', 
   ]);
   expect(Math.abs((nodes[2]?.lastRecordMs ?? 0) - (NOW_MS - 50_000))).toBeLessThan(20_000);
 
-  const { configs } = await clusterConfig(parts, {});
+  const { configs } = await clusterConfig(deps, {});
   expect(JSON.stringify(configs)).not.toContain('hunter2');
   expect(configs.map(({ id, config, report }) => [id, config !== null, report.outcome])).toEqual([
     ['dead', false, 'refused'],
@@ -121,32 +121,32 @@ it('a cluster of real nodes, a dead one and one that only speaks the contract', 
     ['two', true, 'ok'],
   ]);
 
-  const { roles } = await configDiff(parts, {});
+  const { roles } = await configDiff(deps, {});
   expect(roles.map(({ role }) => role)).toEqual(['node', 'storage']);
   const unexpected = roles[0]?.differences.filter(({ isExpected }) => !isExpected).map(({ key }) => key);
   expect(unexpected).toEqual(['logging.level']);
 
-  const { files } = await clusterFiles(parts, {});
+  const { files } = await clusterFiles(deps, {});
   expect(files.map(({ node, name, format }) => [node, name, format])).toEqual([
     ['lindb', 'lindb.log', 'contract'],
     ['one', 'a.log', 'contract'],
     ['two', 'a.log', 'contract'],
   ]);
 
-  const { groups, members: reports } = await clusterDigest(parts, { limit: 10, minLevel: 'ERROR' });
+  const { groups, members: reports } = await clusterDigest(deps, { limit: 10, minLevel: 'ERROR' });
   expect(groups.map(({ source, count, nodes: shares }) => [source, count, shares])).toEqual([
     ['broker/runtime.go:172', 3, { lindb: 1, one: 1, two: 1 }],
     ['old/place.go:1', 3, { lindb: 1, one: 1, two: 1 }],
   ]);
   expect(reports.map(({ outcome }) => outcome)).toEqual(['refused', 'ok', 'ok', 'ok']);
 
-  const { buckets } = await clusterHistogram(parts, { buckets: 60 });
+  const { buckets } = await clusterHistogram(deps, { buckets: 60 });
   const sum = buckets.flatMap(({ counts }) => Object.values(counts)).reduce((all, count) => all + count, 0);
   expect(sum).toBe(9);
 
-  await lastWords.listen();
+  await lastWords.collectAll();
   remove(1, 2);
-  expect(parts.directory.departed()).toMatchObject([
+  expect(deps.directory.departed()).toMatchObject([
     {
       member: { id: 'lindb' },
       records: [

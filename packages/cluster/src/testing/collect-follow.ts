@@ -1,13 +1,13 @@
 import type { ClusterFollowItem } from '@porthole/contract';
 import type { FollowQuery } from '@porthole/logs/types';
 import { onTestFinished } from 'vitest';
-import { type ClusterFollowOptions, followCluster } from '../records/cluster-follow.ts';
-import type { ClusterParts } from '../records/cluster-parts.ts';
+import type { ClusterDeps } from '../records/cluster-deps.ts';
+import { type ClusterFollowOptions, followCluster } from '../records/follow/cluster-follow.ts';
 
 export interface CollectedFollow {
   readonly items: ClusterFollowItem[];
   /** Messages of the records, and what else was told by its type. */
-  readonly told: string[];
+  readonly summaries: string[];
   /** The first batch has come. */
   readonly ready: Promise<void>;
   readonly done: Promise<void>;
@@ -16,25 +16,25 @@ export interface CollectedFollow {
 
 /** A follow whose items are collected as they come; ended with the test. */
 export function collectFollow(
-  parts: ClusterParts,
+  deps: ClusterDeps,
   { query = { start: 'end' }, ...options }: ClusterFollowOptions & { query?: FollowQuery } = {},
 ): CollectedFollow {
-  const leaving = new AbortController();
+  const controller = new AbortController();
   const items: ClusterFollowItem[] = [];
-  const batches = followCluster(parts, query, { firstWaitMs: 5, ...options, signal: leaving.signal });
+  const batches = followCluster(deps, query, { firstWaitMs: 5, ...options, signal: controller.signal });
   const ready = batches.next().then(() => {});
   const done = ready.then(async () => {
     for await (const batch of batches) items.push(...batch);
   });
   done.catch(() => {});
   const stop = () => {
-    leaving.abort();
+    controller.abort();
     return done;
   };
   onTestFinished(() => stop().catch(() => {}));
   return {
     items,
-    get told() {
+    get summaries() {
       return items.map((item) => {
         if (item.type === 'record') return `${item.node} ${item.message}${item.isUnsure ? '?' : ''}`;
         return item.type === 'member' ? `${item.node} ${item.report.outcome}` : item.type;

@@ -1,10 +1,10 @@
 import type { Member, MemberClock, NodeState } from '@porthole/contract';
 import type { Clocks } from '../fan-out/clock.ts';
 import { createPeers, type RegisteredPeer } from '../fan-out/peers.ts';
-import type { ClusterLimits, ClusterParts } from '../records/cluster-parts.ts';
+import type { ClusterDeps, ClusterLimits } from '../records/cluster-deps.ts';
 import { fakeMasking } from './fake-masking.ts';
 
-export interface FakeCluster extends ClusterParts {
+export interface FakeCluster extends ClusterDeps {
   /** Adds, replaces or (with `undefined`) removes a member, and tells who listens. */
   set(id: string, state: NodeState | undefined): void;
 }
@@ -19,7 +19,7 @@ export function fakeCluster(
 ): FakeCluster {
   const known = new Map(Object.entries(states));
   let runs = 0;
-  const members = new Map([...known.keys()].map((id) => [id, memberOf(id)]));
+  const members = new Map([...known.keys()].map((id) => [id, fakeMember(id)]));
   const listeners = new Set<() => void>();
   const membership = {
     get members() {
@@ -46,7 +46,7 @@ export function fakeCluster(
     set(id, state) {
       if (state) known.set(id, state);
       else known.delete(id);
-      if (state) members.set(id, memberOf(id, ++runs));
+      if (state) members.set(id, fakeMember(id, ++runs));
       else members.delete(id);
       for (const listener of listeners) listener();
     },
@@ -74,7 +74,7 @@ function fakePeers(membership: { members: readonly Member[] }, known: ReadonlyMa
   };
 }
 
-function memberOf(id: string, onlineTime = 0): Member {
+function fakeMember(id: string, onlineTime = 0): Member {
   const node = { hostIp: '127.0.0.1', hostName: id, grpcPort: 0, httpPort: 0, version: '', onlineTime };
   return { id, role: 'node', node, url: `http://${id}.invalid`, isSelf: false };
 }

@@ -38,7 +38,7 @@ export class FakeLindb {
     this.#server = createServer((request, response) => {
       const { pathname, searchParams } = new URL(request.url ?? '/', 'http://node');
       if (request.headers.authorization !== undefined) this.authorizations.push(request.headers.authorization);
-      this.#answer(pathname, searchParams, response);
+      this.#respond(pathname, searchParams, response);
       this.requests.push({ path: pathname, file: searchParams.get('file'), status: response.statusCode });
     });
   }
@@ -76,7 +76,7 @@ export class FakeLindb {
     this.#server.closeAllConnections();
   }
 
-  #answer(path: string, query: URLSearchParams, response: ServerResponse): void {
+  #respond(path: string, query: URLSearchParams, response: ServerResponse): void {
     if (path === '/api/v1/config') json(response, 200, { node: this.node, config: this.config });
     else if (path === '/api/v1/log/list') json(response, 200, this.#list());
     else if (path === '/api/v1/log/view') this.#view(query, response);
@@ -99,13 +99,13 @@ export class FakeLindb {
     // Chunked and sniffed.
     response.writeHead(200, { 'content-type': 'text/html; charset=utf-8' });
     const size = Number(query.get('size') ?? DEFAULT_SIZE);
-    response.write(this.viewAsIs ? bytes.subarray(Math.max(0, bytes.length - size)) : viewOf(bytes, size));
+    response.write(this.viewAsIs ? bytes.subarray(Math.max(0, bytes.length - size)) : renderView(bytes, size));
     response.end();
   }
 }
 
 /** The body of a view, by lines, as LinDB makes it. */
-export function viewOf(bytes: Buffer, size: number): Buffer {
+export function renderView(bytes: Buffer, size: number): Buffer {
   const window = bytes.subarray(Math.max(0, bytes.length - size));
   const text = window.toString('latin1');
   const lines = text.split('\n');

@@ -3,5 +3,5 @@ import { type MaskingOptions, MemberMasking } from '../contract-only/member-mask
 
 /** Masks nothing, unless told otherwise. */
 export function fakeMasking(options: Partial<MaskingOptions> = {}): MemberMasking {
-  return new MemberMasking({ mask: (text) => text, secretsOf: () => [], scrubbing: new Scrubbing(), ...options });
+  return new MemberMasking({ mask: (text) => text, findSecrets: () => [], scrubbing: new Scrubbing(), ...options });
 }

@@ -30,8 +30,8 @@ export interface FakeNodeOptions {
 /** A member that lives in the test: answers from a list of records of one file, and counts the streams left open. */
 export class FakeNode implements NodeState {
   openStreams = 0;
-  readonly asked: SearchQuery[] = [];
-  readonly followed: FollowQuery[] = [];
+  readonly searches: SearchQuery[] = [];
+  readonly follows: FollowQuery[] = [];
   readonly #options: FakeNodeOptions;
 
   constructor(options: FakeNodeOptions = {}) {
@@ -44,32 +44,32 @@ export class FakeNode implements NodeState {
   }
 
   async *searchLogs(query: SearchQuery, options: SearchOptions = {}): AsyncGenerator<SearchItem[], void, undefined> {
-    this.asked.push(query);
+    this.searches.push(query);
     this.openStreams++;
     try {
-      yield* this.#options.search?.(query, options) ?? this.answer(query);
+      yield* this.#options.search?.(query, options) ?? this.respond(query);
     } finally {
       this.openStreams--;
     }
   }
 
   /** As a node answers. */
-  async *answer(query: SearchQuery): AsyncGenerator<SearchItem[], void, undefined> {
+  async *respond(query: SearchQuery): AsyncGenerator<SearchItem[], void, undefined> {
     const { records = [], batchRecords = 3 } = this.#options;
     const { fromMs = -Infinity, toMs = Infinity, order, limit } = query;
     const isIn = ({ timeMs }: FoundRecord) =>
       timeMs === undefined ? query.fromMs === undefined && query.toMs === undefined : timeMs >= fromMs && timeMs < toMs;
     const inOrder = order === 'newest' ? [...records].reverse() : records;
-    const rest = inOrder.slice(beginOf(inOrder, query)).filter(isIn);
+    const rest = inOrder.slice(startIndex(inOrder, query)).filter(isIn);
     const told = rest.slice(0, limit);
     yield [];
     for (let at = 0; at < told.length; at += batchRecords) yield told.slice(at, at + batchRecords);
     const cursor = rest.length > told.length ? (told.at(-1)?.cursor ?? null) : null;
-    yield [endItem({ records: told.length, cursor, ...coverageOf(records.filter(isIn), told) })];
+    yield [endItem({ records: told.length, cursor, ...toCoverage(records.filter(isIn), told) })];
   }
 
   async *followLogs(query: FollowQuery, options: CallOptions = {}): AsyncGenerator<FollowItem[], void, undefined> {
-    this.followed.push(query);
+    this.follows.push(query);
     this.openStreams++;
     try {
       yield* this.#options.follow?.(query, options) ?? refuse();
@@ -106,7 +106,7 @@ export function notSupported(): PortholeError {
 }
 
 /** Where in the records, as they are told, the answer begins. */
-function beginOf(inOrder: readonly FoundRecord[], { start, order }: SearchQuery): number {
+function startIndex(inOrder: readonly FoundRecord[], { start, order }: SearchQuery): number {
   if (start === undefined) return 0;
   if ('cursor' in start) return inOrder.findIndex(({ cursor }) => cursor === start.cursor) + 1;
   if ('record' in start) return inOrder.findIndex(({ cursor }) => cursor === start.record);
@@ -118,7 +118,7 @@ function beginOf(inOrder: readonly FoundRecord[], { start, order }: SearchQuery)
 }
 
 /** Of records in the order of their times: what lies between those that were not told. */
-function coverageOf(records: readonly FoundRecord[], told: readonly FoundRecord[]): Partial<SearchEnd> {
+function toCoverage(records: readonly FoundRecord[], told: readonly FoundRecord[]): Partial<SearchEnd> {
   const times = (some: readonly FoundRecord[]) => some.flatMap(({ timeMs }) => timeMs ?? []);
   const own = new Set(told);
   const first = records.findIndex((candidate) => own.has(candidate));

@@ -1,6 +1,6 @@
 import type { CallOptions } from '@porthole/contract';
 import type { FollowItem, FollowQuery } from '@porthole/logs/types';
-import { Bell } from '../records/bell.ts';
+import { Condition } from '../records/follow/condition.ts';
 import { FakeNode } from './fake-node.ts';
 
 /** A member whose log is written by the test. */
@@ -8,25 +8,25 @@ export class LiveLog extends FakeNode {
   /** Batches that a reader has taken. */
   taken = 0;
   readonly #batches: (FollowItem[] | Error)[] = [];
-  readonly #written = new Bell();
+  readonly #written = new Condition();
 
   constructor() {
     super({ follow: (query, options) => this.#follow(query, options) });
   }
 
   /** An error is thrown by the stream that comes to it. */
-  say(...items: FollowItem[]): void {
+  emit(...items: FollowItem[]): void {
     this.#batches.push(items);
-    this.#written.ring();
+    this.#written.notify();
   }
 
   fail(error: Error): void {
     this.#batches.push(error);
-    this.#written.ring();
+    this.#written.notify();
   }
 
   async *#follow(_query: FollowQuery, { signal }: CallOptions): AsyncGenerator<FollowItem[], void, undefined> {
-    const wake = () => this.#written.ring();
+    const wake = () => this.#written.notify();
     signal?.addEventListener('abort', wake);
     try {
       yield [];

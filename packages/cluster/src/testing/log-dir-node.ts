@@ -32,7 +32,7 @@ export class LogDirNode extends FakeNode implements NodeState {
     return this.logs.details(options);
   }
 
-  override async *answer(
+  override async *respond(
     query: SearchQuery,
     options: SearchOptions = {},
   ): AsyncGenerator<SearchItem[], void, undefined> {

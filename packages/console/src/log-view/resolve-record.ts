@@ -28,7 +28,7 @@ export async function resolveRecord(
   if (isShown(key) && key.atMs !== undefined) return { atMs: key.atMs, record: key };
   const { node, cursor } = key;
   const request = { at: { node, cursor }, nodes: [node], beforeMs: 1, afterMs: 1, limit: LOOKED_THROUGH };
-  const { records } = await readSearch(cluster.moment(request, options));
+  const { records } = await readSearch(cluster.around(request, options));
   const record = records.find((candidate) => keyOf(candidate) === keyOf(key));
   const atMs = record?.atMs ?? records.find((candidate) => candidate.atMs !== undefined)?.atMs;
   if (atMs === undefined) throw new PortholeError('CURSOR_GONE', `"${node}" does not tell when this record was`);

@@ -1,5 +1,5 @@
 import type { Level } from '@porthole/client';
-import { parseSourceText, parseSpan, readTime, timeText, writeSourceText } from '@porthole/contract';
+import { formatSourceText, parseSourceText, parseSpan, readTime, timeText } from '@porthole/contract';
 import type { RecordKey } from '../log-view/log-source.ts';
 import { queryProblems } from './query-problems.ts';
 import { ALL_LOGS, canFollow, type LogsView, type TimeRange } from './view.ts';
@@ -76,7 +76,7 @@ export function logsProblems(query: URLSearchParams): string[] {
 
 export function logsQuery(view: LogsView): URLSearchParams {
   const query = new URLSearchParams();
-  for (const source of view.sources) query.append('src', writeSourceText(source));
+  for (const source of view.sources) query.append('src', formatSourceText(source));
   writeRange(query, view.range);
   if (view.minLevel) query.set('level', view.minLevel);
   if (view.text) query.set('q', view.text);

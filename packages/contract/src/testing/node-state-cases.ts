@@ -1,20 +1,20 @@
+import { CANCELLATION_CASES } from './node-state-cases/cancellation-cases.ts';
 import { COUNT_CASES } from './node-state-cases/count-cases.ts';
-import { DOOR_CASES } from './node-state-cases/door-cases.ts';
 import { FOLLOW_CASES } from './node-state-cases/follow-cases.ts';
 import { FOLLOW_CHANGE_CASES } from './node-state-cases/follow-change-cases.ts';
-import { LEAVING_CASES } from './node-state-cases/leaving-cases.ts';
 import { NODE_CASES } from './node-state-cases/node-cases.ts';
 import type { NodeStateCase } from './node-state-cases/node-state-case.ts';
 import { OPEN_CASES } from './node-state-cases/open-cases.ts';
-import { PLACE_CASES } from './node-state-cases/place-cases.ts';
+import { POSITION_CASES } from './node-state-cases/position-cases.ts';
 import { REFUSAL_CASES } from './node-state-cases/refusal-cases.ts';
 import { SEARCH_CASES } from './node-state-cases/search-cases.ts';
 import { SHARED_CONFIG, sharedFiles } from './node-state-cases/shared-files.ts';
+import { VALIDATION_CASES } from './node-state-cases/validation-cases.ts';
 import { VIEW_CASES } from './node-state-cases/view-cases.ts';
 
-export { failureOf, search } from './node-state-cases/answers.ts';
-export { maskMoments } from './node-state-cases/mask-moments.ts';
+export { maskTimings } from './node-state-cases/mask-timings.ts';
 export type { CaseDir, CaseFiles, ImplementationName, NodeStateCase } from './node-state-cases/node-state-case.ts';
+export { catchFailure, search } from './node-state-cases/responses.ts';
 
 /** What every implementation of `NodeState` answers alike. */
 export const NODE_STATE_CASES: readonly NodeStateCase[] = [
@@ -22,13 +22,13 @@ export const NODE_STATE_CASES: readonly NodeStateCase[] = [
   ...VIEW_CASES,
   ...OPEN_CASES,
   ...SEARCH_CASES,
-  ...PLACE_CASES,
+  ...POSITION_CASES,
   ...COUNT_CASES,
   ...FOLLOW_CASES,
   ...FOLLOW_CHANGE_CASES,
-  ...LEAVING_CASES,
+  ...CANCELLATION_CASES,
   ...REFUSAL_CASES,
-  ...DOOR_CASES,
+  ...VALIDATION_CASES,
 ];
 
 /** What the node of all cases without files of their own shows. */

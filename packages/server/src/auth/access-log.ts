@@ -1,4 +1,4 @@
-import { type ErrorCode, type Query, ROUTE_IDS, type RouteId, routeOf } from '@porthole/contract';
+import { type ErrorCode, getRoute, type Query, ROUTE_IDS, type RouteId } from '@porthole/contract';
 import type { Logger } from '../own-log/logger.ts';
 import type { OwnLog } from '../own-log/own-log.ts';
 import type { Identity } from './identity.ts';
@@ -19,7 +19,7 @@ const MAX_VALUES = 8;
 
 /** Configurations, and whole files. */
 const SENSITIVE: ReadonlySet<RouteId> = new Set(
-  ROUTE_IDS.filter((id) => id === 'logRaw' || ['config', 'admin'].includes(routeOf(id).role)),
+  ROUTE_IDS.filter((id) => id === 'logRaw' || ['config', 'admin'].includes(getRoute(id).role)),
 );
 
 /** One answered request. */
@@ -128,7 +128,7 @@ function tell(log: Logger, entry: AccessEntry): void {
 /** Only parameters that the route knows: in the others anything may stand, a token too. */
 function toldParameters({ route, query }: AccessEntry): { file?: string; query?: Record<string, string | string[]> } {
   if (route === undefined) return {};
-  const told = routeOf(route).parameters.flatMap(({ name, in: place }) => {
+  const told = getRoute(route).parameters.flatMap(({ name, in: place }) => {
     const values = place === 'query' ? query.getAll(name).filter((value) => value !== '') : [];
     const [first, ...others] = values.slice(0, MAX_VALUES).map((value) => value.slice(0, MAX_VALUE_CHARS));
     if (first === undefined) return [];

@@ -1,7 +1,7 @@
 import { appendFileSync, readdirSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
-import { MEMBER_ROUTE_IDS, memberRouteOf, ROUTE_IDS, type Route, routeOf } from '@porthole/contract';
+import { getMemberRoute, getRoute, MEMBER_ROUTE_IDS, ROUTE_IDS, type Route } from '@porthole/contract';
 import { describe, expect, it } from 'vitest';
 import { eventually } from '../../../logs/src/testing/eventually.ts';
 import { connect } from '../grpc/testing/connect.ts';
@@ -57,7 +57,7 @@ async function followed(port: number, target: string, write: () => void): Promis
 }
 
 describe('a denied log', () => {
-  const routes = [...ROUTE_IDS.map(routeOf), ...MEMBER_ROUTE_IDS.map(memberRouteOf)].filter(({ path }) =>
+  const routes = [...ROUTE_IDS.map(getRoute), ...MEMBER_ROUTE_IDS.map(getMemberRoute)].filter(({ path }) =>
     path.includes('/log/'),
   );
 

@@ -3,13 +3,13 @@ import { join } from 'node:path';
 import { credentials } from '@grpc/grpc-js';
 import {
   codeOf,
+  getMemberRoute,
+  getRoute,
   MEMBER_ROUTE_IDS,
-  memberRouteOf,
   ROUTE_IDS,
   type Role,
   type Route,
   type RouteRole,
-  routeOf,
 } from '@porthole/contract';
 import { describe, expect, it } from 'vitest';
 import type { MethodName } from '../grpc/calls/calls.ts';
@@ -65,7 +65,7 @@ async function askRoute(ask: AskTls, { path, method }: Route, token: string | un
 describe('who may do what', () => {
   it('every route, over HTTPS, is answered to exactly those it is for', async () => {
     const node = await startGuardedNode({ files: FILES, settings: SETTINGS });
-    const routes = [...ROUTE_IDS.map(routeOf), ...MEMBER_ROUTE_IDS.map(memberRouteOf)];
+    const routes = [...ROUTE_IDS.map(getRoute), ...MEMBER_ROUTE_IDS.map(getMemberRoute)];
     for (const { title, roles, token, certificate } of await visitorsOf(node)) {
       const ask = createTlsClient(node.port, { ca: node.authority.cert, ...certificate });
       for (const route of routes) {
@@ -92,7 +92,7 @@ describe('who may do what', () => {
           () => 'answered',
           (error: unknown) => codeOf(error),
         );
-        const wanted = routeOf(ROUTE_OF_METHOD[method]).role;
+        const wanted = getRoute(ROUTE_OF_METHOD[method]).role;
         expect(`${title} ${method}: ${found}`).toBe(`${title} ${method}: ${verdictOf(roles, wanted)}`);
       }
     }

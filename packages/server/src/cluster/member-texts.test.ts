@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import { MEMBER_ROUTE_IDS, memberPathOf, PATHS } from '@porthole/contract';
+import { getMemberPath, MEMBER_ROUTE_IDS, PATHS } from '@porthole/contract';
 import { expect, it, onTestFinished } from 'vitest';
 import { type Handler, startOddServer } from '../../../client/src/testing/odd-server.ts';
 import { createAuthority, issue } from '../auth/testing/certificates.ts';
@@ -75,7 +75,7 @@ it('what another service says is not passed on, nor logged', async () => {
       (route) => route !== 'logFollow' && !(id.startsWith('known') && LOG_TEXT.includes(route)),
     );
     await Promise.all(
-      routes.map((route) => expectSilence(port, `${PATHS.clusterNodes}/${id}${memberPathOf(route)}${QUERY}`)),
+      routes.map((route) => expectSilence(port, `${PATHS.clusterNodes}/${id}${getMemberPath(route)}${QUERY}`)),
     );
   }
   const all = [PATHS.clusterNodes, PATHS.clusterConfig, PATHS.clusterConfigDiff, PATHS.clusterLogFiles];

@@ -1,11 +1,11 @@
 import { dirname, join } from 'node:path';
 import type { LocalCluster, MemberAccessOptions, Membership, SelfMember } from '@porthole/cluster';
 import {
+  type AroundRequest,
   type CallOptions,
   type ClusterState,
   type ForgetOptions,
   type MemberSelection,
-  type MomentRequest,
   type NodeObject,
   type NodeState,
   PortholeError,
@@ -122,8 +122,8 @@ export class NodeCluster implements ClusterState {
     return (await this.#open()).logDigest(request, options);
   }
 
-  async *moment(request: MomentRequest, options?: CallOptions) {
-    yield* (await this.#open()).moment(request, options);
+  async *around(request: AroundRequest, options?: CallOptions) {
+    yield* (await this.#open()).around(request, options);
   }
 
   #open(): Promise<LocalCluster> {
@@ -157,7 +157,7 @@ export class NodeCluster implements ClusterState {
         maxParallel: cluster.maxParallel,
       },
       refreshMs: cluster.refreshMs,
-      lastWords: {
+      snapshots: {
         dir: cluster.lastWordsDir || join(dirname(logging.dir), 'last-words'),
         maxBytes: cluster.lastWordsMaxBytes,
         keepMs: cluster.lastWordsKeepMs,
@@ -165,9 +165,9 @@ export class NodeCluster implements ClusterState {
       fingerprint: await files.fingerprint(),
       mask: (text) => maskToml(text, thread),
       maxConfigBytes: maxBytes,
-      secretsOf: async (text) => (settings.logs.scrub ? (await thread.run('secrets', text)).values : []),
+      findSecrets: async (text) => (settings.logs.scrub ? (await thread.run('secrets', text)).values : []),
       scrubbing,
-      tell: (problem) => log.warn('snapshots', problem),
+      report: (problem) => log.warn('snapshots', problem),
     });
   }
 

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { routeOf } from '@porthole/contract';
+import { getRoute } from '@porthole/contract';
 import { describe, expect, it } from 'vitest';
 import type { MethodName } from './calls/calls.ts';
 import { ROUTE_OF_METHOD } from './route-of-method.ts';
@@ -13,7 +13,7 @@ describe('docs/grpc.md', () => {
     const rows = [...page.matchAll(/^\| `(\w+)` \| (one message|a stream) \| `(\S+)` \|/gm)];
     const documented = rows.map(([, method, kind, route]) => `${method} ${kind} ${route}`);
     const actual = Object.entries(loadServiceDefinition()).map(([name, { responseStream }]) => {
-      const { path } = routeOf(ROUTE_OF_METHOD[name as MethodName]);
+      const { path } = getRoute(ROUTE_OF_METHOD[name as MethodName]);
       return `${name} ${responseStream ? 'a stream' : 'one message'} ${path}`;
     });
     expect(documented.sort()).toEqual(actual.sort());

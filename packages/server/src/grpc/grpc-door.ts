@@ -2,7 +2,7 @@ import type { Http2Server } from 'node:http2';
 import { Server, ServerCredentials, type UntypedServiceImplementation } from '@grpc/grpc-js';
 import { loadSync } from '@grpc/proto-loader';
 import { ReflectionService } from '@grpc/reflection';
-import { type NodeState, routeOf } from '@porthole/contract';
+import { getRoute, type NodeState } from '@porthole/contract';
 import { HealthImplementation, protoPath } from 'grpc-health-check';
 import type { DoorRules } from '../doors/door-rules.ts';
 import { describeFailure, RequestLog } from '../doors/request-log.ts';
@@ -93,7 +93,7 @@ function implementation(
   const calls: Calls = { ...createNodeCalls(state), ...createLogCalls(state), ...createRecordCalls(state, rules) };
   const names = Object.keys(calls) as MethodName[];
   const handlers = names.map((method) => {
-    const takesSlot = routeOf(ROUTE_OF_METHOD[method]).stream ?? false;
+    const takesSlot = getRoute(ROUTE_OF_METHOD[method]).stream ?? false;
     const stay: Answering['stay'] = (metadata, end) => gate.stay(metadata, end);
     const answering: Answering = {
       rules,

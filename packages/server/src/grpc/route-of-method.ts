@@ -1,4 +1,4 @@
-import { type RouteId, type RouteRole, routeOf } from '@porthole/contract';
+import { getRoute, type RouteId, type RouteRole } from '@porthole/contract';
 import type { MethodName } from './calls/calls.ts';
 import { SERVICE_NAME } from './service-name.ts';
 
@@ -40,5 +40,5 @@ export function isKnownCall(path: string): boolean {
 export function roleOfCall(path: string): RouteRole {
   if (isHealthCall(path)) return 'none';
   const route = routeOfCall(path);
-  return route === undefined ? 'any' : routeOf(route).role;
+  return route === undefined ? 'any' : getRoute(route).role;
 }

@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
-import { MEMBER_ROUTE_IDS, memberRouteOf, ROUTE_IDS, routeOf } from '@porthole/contract';
+import { getMemberRoute, getRoute, MEMBER_ROUTE_IDS, ROUTE_IDS } from '@porthole/contract';
 import { describe, expect, it } from 'vitest';
 import { ask, askJson } from '../testing/ask.ts';
 import { startTestNode, tempDir } from '../testing/test-node.ts';
@@ -16,7 +16,7 @@ const FILES = {
 };
 
 const jsonRoutes = ROUTE_IDS.flatMap((id) => {
-  const { path, answer, method } = routeOf(id);
+  const { path, response: answer, method } = getRoute(id);
   return answer.schema && !answer.each && !method ? [{ path, schema: answer.schema }] : [];
 });
 
@@ -47,9 +47,9 @@ describe('the answer of', () => {
     },
   );
 
-  it.each(ROUTE_IDS.map(routeOf).filter(({ path }) => !path.includes('{')))(
+  it.each(ROUTE_IDS.map(getRoute).filter(({ path }) => !path.includes('{')))(
     '$path has the content type of the table',
-    async ({ path, answer }) => {
+    async ({ path, response: answer }) => {
       const { port } = await startTestNode({ files: FILES });
       // The head alone: not every answer ends by itself.
       const { status, headers } = await ask(port, `${path}${ASKED}`, { method: 'HEAD' });
@@ -93,8 +93,8 @@ describe('the OpenAPI document', () => {
       '/openapi.json',
     );
     expect(openapi).toBe('3.1.0');
-    const wanted = ROUTE_IDS.map(routeOf).filter(({ page }) => !page);
-    const ofMembers = MEMBER_ROUTE_IDS.map(memberRouteOf);
+    const wanted = ROUTE_IDS.map(getRoute).filter(({ page }) => !page);
+    const ofMembers = MEMBER_ROUTE_IDS.map(getMemberRoute);
     expect(Object.keys(paths).sort()).toEqual([...wanted, ...ofMembers].map(({ path }) => path).sort());
     for (const { path } of wanted) expect((await ask(port, path, { method: 'HEAD' })).status).not.toBe(404);
     for (const { path } of ofMembers) {

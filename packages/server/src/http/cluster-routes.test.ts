@@ -1,4 +1,4 @@
-import { PATHS, PortholeError, ROUTE_IDS, routeOf } from '@porthole/contract';
+import { getRoute, PATHS, PortholeError, ROUTE_IDS } from '@porthole/contract';
 import { describe, expect, it } from 'vitest';
 import { eventually } from '../../../logs/src/testing/eventually.ts';
 import { ask, askHead, askJson, askProblem } from '../testing/ask.ts';
@@ -8,11 +8,11 @@ import { schemaProblems } from './testing/schema-problems.ts';
 import { serveCluster } from './testing/serve-cluster.ts';
 
 const CLUSTER_IDS = ROUTE_IDS.filter((id) => {
-  const { path, method } = routeOf(id);
+  const { path, method } = getRoute(id);
   return path.startsWith('/api/v1/cluster/') && method === undefined;
 });
 /** `time` is what a moment cannot do without. */
-const PATHS_TO_ASK = CLUSTER_IDS.map((id) => `${routeOf(id).path}?time=@1`);
+const PATHS_TO_ASK = CLUSTER_IDS.map((id) => `${getRoute(id).path}?time=@1`);
 
 const WHOLE: [string, keyof typeof CLUSTER_ANSWERS, string][] = [
   [PATHS.clusterNodes, 'nodes', 'ClusterNodes'],
@@ -68,14 +68,14 @@ describe('an answer for the cluster', () => {
   });
 
   it.each(WHOLE)('of %s is exactly of its schema', async (path, verb, schema) => {
-    const id = CLUSTER_IDS.find((candidate) => routeOf(candidate).path === path);
-    expect(id && routeOf(id).answer.schema).toBe(schema);
+    const id = CLUSTER_IDS.find((candidate) => getRoute(candidate).path === path);
+    expect(id && getRoute(id).response.schema).toBe(schema);
     expect(schemaProblems(CLUSTER_ANSWERS[verb], schema as 'ClusterNodes')).toEqual([]);
   });
 
-  it.each(CLUSTER_IDS.map((id) => routeOf(id)))(
+  it.each(CLUSTER_IDS.map((id) => getRoute(id)))(
     'of $path has the content type of the table',
-    async ({ path, answer }) => {
+    async ({ path, response: answer }) => {
       const cluster = new FakeCluster();
       cluster.found.give([]);
       cluster.followed.give([]);

@@ -4,13 +4,13 @@ import {
   type ClusterState,
   decodeMemberId,
   PortholeError,
+  parseAroundRequest,
   parseBudget,
   parseClusterDigestRequest,
   parseClusterFollowRequest,
   parseClusterHistogramRequest,
   parseClusterSearchRequest,
   parseMemberSelection,
-  parseMomentRequest,
 } from '@porthole/contract';
 import { type Answer, jsonAnswer, type RouteHandler, type RouteRequest } from './answer.ts';
 import { clusterDoor, VIA_HEADER } from './cluster-door.ts';
@@ -85,7 +85,7 @@ export function createClusterRoutes(
       return jsonAnswer(await all.logDigest(request, { signal, budgetMs }));
     }),
     clusterLogMoment: route(async (all, { query, signal }) =>
-      linesAnswer(all.moment(parseMomentRequest(query, clock(), { maxRecords }), { signal })),
+      linesAnswer(all.around(parseAroundRequest(query, clock(), { maxRecords }), { signal })),
     ),
   };
 }

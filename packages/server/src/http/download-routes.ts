@@ -1,4 +1,4 @@
-import { type ClusterState, given, PortholeError, parseDownloadRequest } from '@porthole/contract';
+import { type ClusterState, optionalValue, PortholeError, parseDownloadRequest } from '@porthole/contract';
 import type { DownloadTickets } from '../auth/download-tickets.ts';
 import { jsonAnswer, type RouteHandler } from './answer.ts';
 import { clusterDoor } from './cluster-door.ts';
@@ -31,7 +31,7 @@ export function createDownloadRoutes(
       return { status: 200, headers, stream: await openEnded(text) };
     },
     downloadTicket: ({ query, headers }) => {
-      const target = given(query, 'for') ?? '';
+      const target = optionalValue(query, 'for') ?? '';
       const route = target.startsWith('/') ? findRoute(parseTarget(target).path)?.route : undefined;
       if (route === undefined || !TICKETED.has(route))
         throw new PortholeError(

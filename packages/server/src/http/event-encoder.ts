@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import { exactJson, given, type Query } from '@porthole/contract';
+import { exactJson, optionalValue, type Query } from '@porthole/contract';
 import { type FollowItem, resumeCursor } from '@porthole/logs';
 
 export const EVENT_STREAM_HEADERS = {
@@ -55,5 +55,5 @@ export function cursorIdOf(item: FollowItem): string | undefined {
 /** The id of the last event that a client which comes back has seen; one that is too long for a header is a parameter. */
 export function lastEventId({ headers, query }: { headers: IncomingHttpHeaders; query: Query }): string | undefined {
   const { 'last-event-id': id } = headers;
-  return (Array.isArray(id) ? id[0] : id) ?? given(query, 'Last-Event-ID');
+  return (Array.isArray(id) ? id[0] : id) ?? optionalValue(query, 'Last-Event-ID');
 }

@@ -1,13 +1,13 @@
 import {
+  getMemberOperation,
+  getMemberPath,
+  getMemberRoute,
+  getRoute,
   MEMBER_ROUTE_IDS,
   type MemberRouteId,
-  memberOperationOf,
-  memberPathOf,
-  memberRouteOf,
   PATHS,
   ROUTE_IDS,
   type RouteId,
-  routeOf,
 } from '@porthole/contract';
 
 /**
@@ -19,7 +19,7 @@ export type RouteTarget =
   | { route: MemberRouteId; member: string; rest: '' };
 
 const PATHS_OF_ROUTES = ROUTE_IDS.flatMap((route) => {
-  const { path, alsoAt = [] } = routeOf(route);
+  const { path, aliases: alsoAt = [] } = getRoute(route);
   return [path, ...alsoAt].map((each) => ({ route, path: each, openAt: each.indexOf('{') }));
 });
 
@@ -37,7 +37,7 @@ const OPEN_ROUTES = PATHS_OF_ROUTES.filter(({ openAt }) => openAt >= 0).map(({ r
 }));
 
 /** By what stands behind the id. */
-const MEMBER_ROUTES = new Map(MEMBER_ROUTE_IDS.map((id) => [memberPathOf(id), id]));
+const MEMBER_ROUTES = new Map(MEMBER_ROUTE_IDS.map((id) => [getMemberPath(id), id]));
 const MEMBERS_BEGIN = `${PATHS.clusterNodes}/`;
 
 /** Paths are compared as they are written; one that is a route as a whole is no open one. */
@@ -47,12 +47,12 @@ export function findRoute(path: string): RouteTarget | undefined {
 
 /** Its name in the metrics and logs. */
 export function operationOf(target: RouteTarget): string {
-  return target.member === undefined ? target.route : memberOperationOf(target.route);
+  return target.member === undefined ? target.route : getMemberOperation(target.route);
 }
 
 /** Its path as the documentation writes it, with the names of what stands in it. */
 export function templateOf({ route, member }: RouteTarget): string {
-  return member === undefined ? routeOf(route).path : memberRouteOf(route).path;
+  return member === undefined ? getRoute(route).path : getMemberRoute(route).path;
 }
 
 function findOpenRoute(path: string): RouteTarget | undefined {

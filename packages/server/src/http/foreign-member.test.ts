@@ -2,7 +2,7 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import type { IncomingMessage } from 'node:http';
 import { join } from 'node:path';
 import { createClient } from '@porthole/client';
-import { MEMBER_ROUTE_IDS, memberRouteOf, ROUTE_IDS, type Route, routeOf } from '@porthole/contract';
+import { getMemberRoute, getRoute, MEMBER_ROUTE_IDS, ROUTE_IDS, type Route } from '@porthole/contract';
 import { expect, it } from 'vitest';
 import { FakeLindb } from '../../../cluster/src/testing/fake-lindb.ts';
 import { ENCODERS } from '../../../logs/src/scrub/testing/encoders.ts';
@@ -103,8 +103,8 @@ it('secrets of a member that masks nothing itself are in no answer of any route,
   const masked: string[] = [];
   const askAll = async () => {
     const routes = [
-      ...ROUTE_IDS.map((id) => [id, routeOf(id)] as const),
-      ...MEMBER_ROUTE_IDS.map((id) => [`member ${id}`, memberRouteOf(id), id] as const),
+      ...ROUTE_IDS.map((id) => [id, getRoute(id)] as const),
+      ...MEMBER_ROUTE_IDS.map((id) => [`member ${id}`, getMemberRoute(id), id] as const),
     ];
     for (const [name, route, id = name] of routes) {
       if (route.method === 'DELETE') continue;

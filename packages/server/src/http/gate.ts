@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { PortholeError, type RouteId, type RouteRole, routeOf } from '@porthole/contract';
+import { getRoute, PortholeError, type RouteId, type RouteRole } from '@porthole/contract';
 import type { Access, Visitor } from '../auth/access.ts';
 import { plainAddress } from '../auth/client-network.ts';
 import type { DownloadTickets } from '../auth/download-tickets.ts';
@@ -68,13 +68,13 @@ export async function admit(request: IncomingMessage, gate: GateOptions, arrival
   await identify(visitor, role, { gate, arrival });
   if (target === undefined) throw new PortholeError('ROUTE_NOT_FOUND', 'no such route; /docs lists them');
   const method = methodOf(request, target);
-  if (gate.isStopping() && routeOf(target.route).role !== 'none')
+  if (gate.isStopping() && getRoute(target.route).role !== 'none')
     throw new PortholeError('SHUTTING_DOWN', 'the node is stopping');
   return { target, method };
 }
 
 function methodOf({ method = '' }: IncomingMessage, { route }: RouteTarget): Admitted['method'] {
-  const { method: only, post } = routeOf(route);
+  const { method: only, post } = getRoute(route);
   if (only !== undefined) {
     if (method === only) return only;
     throw new HttpRefusal('METHOD_NOT_ALLOWED', `this route takes ${only} only`, { allow: only });
@@ -97,7 +97,7 @@ function hasTwoHosts({ rawHeaders }: IncomingMessage): boolean {
 /** Which routes there are is told to those who are known. */
 function roleOf(target: RouteTarget | undefined, { protectsMetrics }: GateOptions): RouteRole {
   if (target === undefined) return 'any';
-  return target.route === 'metrics' && !protectsMetrics ? 'none' : routeOf(target.route).role;
+  return target.route === 'metrics' && !protectsMetrics ? 'none' : getRoute(target.route).role;
 }
 
 export function visitorOf({ headers, socket }: IncomingMessage): Visitor {

@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders, IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http';
-import { codeOf, ERROR_KINDS, type ErrorCode, type MemberRouteId, type RouteId, routeOf } from '@porthole/contract';
+import { codeOf, ERROR_KINDS, type ErrorCode, getRoute, type MemberRouteId, type RouteId } from '@porthole/contract';
 import type { AccessLog } from '../auth/access-log.ts';
 import { clientKey, plainAddress } from '../auth/client-network.ts';
 import { TooManyFailures } from '../auth/failure-limit.ts';
@@ -134,7 +134,7 @@ class RequestCourse implements RouteRequest, Arrival {
       this.method = method === 'POST' ? 'GET' : method;
       this.member = target.member;
       this.rest = target.rest;
-      if (routeOf(target.route).stream) this.#giveSlot = slots.take(this.#streamUser(target.route));
+      if (getRoute(target.route).stream) this.#giveSlot = slots.take(this.#streamUser(target.route));
       if (method === 'POST') await this.#deadline.race(readBody(this.#request, this.query), () => {});
       if (FOLLOWS.has(target.route)) this.#stay(target.route);
       const handler = target.member === undefined ? routes[target.route] : memberRoutes[target.route];
@@ -180,7 +180,7 @@ class RequestCourse implements RouteRequest, Arrival {
   }
 
   #stay(route: RouteId): void {
-    const visit = { visitor: visitorOf(this.#request), wanted: routeOf(route).role };
+    const visit = { visitor: visitorOf(this.#request), wanted: getRoute(route).role };
     this.#leave = this.#handling.gate.access.stay({ ...visit, end: (reason) => this.#deadline.abort(reason) });
   }
 

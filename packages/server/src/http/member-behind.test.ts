@@ -1,7 +1,7 @@
 import { appendFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type ClientOptions, createClient } from '@porthole/client';
-import { memberPathOf } from '@porthole/contract';
+import { getMemberPath } from '@porthole/contract';
 import { describe, expect, it } from 'vitest';
 import { eventually } from '../../../logs/src/testing/eventually.ts';
 import { ask, askHead, askJson, askProblem } from '../testing/ask.ts';
@@ -27,8 +27,8 @@ describe('a node behind another', () => {
     async (id) => {
       const { behind, port } = await startMember();
       const query = '?file=a.log&size=200';
-      const through = await ask(port, `${MEMBERS}/broker-1${memberPathOf(id)}${query}`);
-      const direct = await ask(behind.port, `/api/v1${memberPathOf(id)}${query}`);
+      const through = await ask(port, `${MEMBERS}/broker-1${getMemberPath(id)}${query}`);
+      const direct = await ask(behind.port, `/api/v1${getMemberPath(id)}${query}`);
       expect(through.status).toBe(200);
       const told = ({ body }: typeof direct) => body.toString().replace(/"elapsedMs":\d+/g, '');
       expect(told(through)).toBe(told(direct));

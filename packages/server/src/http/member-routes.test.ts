@@ -1,4 +1,4 @@
-import { type ErrorCode, MEMBER_ROUTE_IDS, memberRouteOf, type NodeState, PortholeError } from '@porthole/contract';
+import { type ErrorCode, getMemberRoute, MEMBER_ROUTE_IDS, type NodeState, PortholeError } from '@porthole/contract';
 import { describe, expect, it } from 'vitest';
 import { eventually } from '../../../logs/src/testing/eventually.ts';
 import { ask, askHead, askJson, askProblem } from '../testing/ask.ts';
@@ -97,7 +97,7 @@ describe('the id of a member in a path', () => {
 
 describe('a route of a member', () => {
   it.each(MEMBER_ROUTE_IDS)('%s is refused to a member, and to all without a cluster', async (id) => {
-    const path = memberRouteOf(id).path.replace('{id}', 'b');
+    const path = getMemberRoute(id).path.replace('{id}', 'b');
     const cluster = new FakeCluster({ b: {} });
     const { port } = await serveCluster(cluster);
     expect(await askProblem(port, path, { headers: { 'Porthole-Via': 'c' } })).toMatchObject({

@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { connect as connectHttp2 } from 'node:http2';
 import { connect } from 'node:net';
 import { join } from 'node:path';
-import { MEMBER_ROUTE_IDS, memberRouteOf, ROUTE_IDS, routeOf } from '@porthole/contract';
+import { getMemberRoute, getRoute, MEMBER_ROUTE_IDS, ROUTE_IDS } from '@porthole/contract';
 import { describe, expect, it } from 'vitest';
 import { eventually } from '../../../logs/src/testing/eventually.ts';
 import { createToken } from '../auth/tokens.ts';
@@ -35,7 +35,7 @@ interface Sent {
 
 /** Every route with the marker wherever a client can put something: one request for each parameter, and one for all. */
 function requests(): Sent[] {
-  const routes = [...ROUTE_IDS.map(routeOf), ...MEMBER_ROUTE_IDS.map(memberRouteOf)];
+  const routes = [...ROUTE_IDS.map(getRoute), ...MEMBER_ROUTE_IDS.map(getMemberRoute)];
   const sent: Sent[] = routes.flatMap(({ path, parameters }) => {
     const filled = path.replace(/\{[^}]*\}/g, MARKER);
     const names = parameters.filter((parameter) => parameter.in === 'query').map(({ name }) => name);

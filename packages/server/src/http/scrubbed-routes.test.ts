@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import type { IncomingMessage } from 'node:http';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
-import { MEMBER_ROUTE_IDS, memberRouteOf, ROUTE_IDS, type Route, routeOf } from '@porthole/contract';
+import { getMemberRoute, getRoute, MEMBER_ROUTE_IDS, ROUTE_IDS, type Route } from '@porthole/contract';
 import { describe, expect, it } from 'vitest';
 import { readZip } from '../bundle/testing/read-zip.ts';
 import { connectNode } from '../grpc/testing/connect.ts';
@@ -90,8 +90,8 @@ function urlsOf(id: string, { path }: Route): string[] {
   return (QUERIES[id] ?? ['']).map((query) => `${at}?${query}`);
 }
 
-const NODE_ROUTES = ROUTE_IDS.map((id) => [id, routeOf(id)] as const);
-const MEMBER_ROUTES = MEMBER_ROUTE_IDS.map((id) => [id, memberRouteOf(id)] as const);
+const NODE_ROUTES = ROUTE_IDS.map((id) => [id, getRoute(id)] as const);
+const MEMBER_ROUTES = MEMBER_ROUTE_IDS.map((id) => [id, getMemberRoute(id)] as const);
 
 function expectClean(text: string, where: string): void {
   for (const form of [...FORMS, ...PIECES]) expect(text.includes(form), `${form} in ${where}`).toBe(false);

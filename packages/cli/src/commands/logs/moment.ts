@@ -1,4 +1,4 @@
-import { type ClusterRecord, type MomentRequest, parseSpan } from '@porthole/contract';
+import { type AroundRequest, type ClusterRecord, parseSpan } from '@porthole/contract';
 import { createZone, type Zone } from '@porthole/logs';
 import { EXIT } from '../../exit-codes.ts';
 import { interruptSignal } from '../../interrupt.ts';
@@ -40,7 +40,7 @@ export async function run(given: Invocation): Promise<number> {
   const printer = new RecordPrinter(terminal, { style, hasContext: false, signal, receipt });
   let count = 0;
   try {
-    for await (const items of node.cluster.moment(requestOf(invocation, at), { signal })) {
+    for await (const items of node.cluster.around(requestOf(invocation, at), { signal })) {
       const records = items.filter((item): item is ClusterRecord => item.type === 'record');
       count += records.length;
       await printer.print(records.map((record) => ({ source, record })));
@@ -55,7 +55,7 @@ export async function run(given: Invocation): Promise<number> {
   return count > 0 ? EXIT.ok : EXIT.different;
 }
 
-function requestOf(invocation: Invocation, at: MomentRequest['at']): MomentRequest {
+function requestOf(invocation: Invocation, at: AroundRequest['at']): AroundRequest {
   const aroundMs = parseSpan(invocation.text('around') ?? DEFAULT_AROUND) ?? 0;
   const role = invocation.text('role');
   return {
@@ -69,7 +69,7 @@ function requestOf(invocation: Invocation, at: MomentRequest['at']): MomentReque
 }
 
 /** A cursor has no colon, so the last one ends the id. */
-function placeOf(invocation: Invocation, source: LogSource, zone: Zone): MomentRequest['at'] {
+function placeOf(invocation: Invocation, source: LogSource, zone: Zone): AroundRequest['at'] {
   const record = invocation.text('at');
   const timeMs = timeFlag(invocation, 'time', clockOf(source, zone));
   if ((record === undefined) === (timeMs === undefined))

@@ -1,8 +1,8 @@
 import { status } from '@grpc/grpc-js';
-import { codeOfCall, type EtcdConnection } from './etcd-connection.ts';
+import { type EtcdConnection, grpcCode } from './etcd-connection.ts';
 import type { KeyValueMessage } from './generated/messages.ts';
 import { prefixRange } from './prefix-range.ts';
-import type { AnswerOf, RequestOf } from './service-definition.ts';
+import type { MethodRequest, MethodResponse } from './service-definition.ts';
 
 /** Keys in one answer; some hundred bytes each. Fewer where an answer would be too large. */
 const PAGE_KEYS = 256;
@@ -40,7 +40,7 @@ export async function* listPrefixes(
     let limit = PAGE_KEYS;
     for (let count = 0; from !== undefined && count < maxKeys; ) {
       const page: Page = await readPage(connection, { key: from, range_end, limit: String(limit), revision }, signal);
-      const { header, kvs, more } = page.answer;
+      const { header, kvs, more } = page.response;
       if (revision === '0') revision = header?.revision ?? '0';
       count += kvs.length;
       limit = page.limit;
@@ -52,24 +52,28 @@ export async function* listPrefixes(
 }
 
 interface Page {
-  answer: AnswerOf<'Range'>;
+  response: MethodResponse<'Range'>;
   /** What was not too much; also for the next page. */
   limit: number;
   /** Not even one value fits: only its key is there. */
   isTooLarge: boolean;
 }
 
-async function readPage(connection: EtcdConnection, request: RequestOf<'Range'>, signal: AbortSignal): Promise<Page> {
+async function readPage(
+  connection: EtcdConnection,
+  request: MethodRequest<'Range'>,
+  signal: AbortSignal,
+): Promise<Page> {
   for (let limit = Number(request.limit); limit >= 1; limit = Math.floor(limit / 2)) {
     try {
-      const answer = await connection.call('Range', { ...request, limit: String(limit) }, { signal });
-      return { answer, limit, isTooLarge: false };
+      const response = await connection.call('Range', { ...request, limit: String(limit) }, { signal });
+      return { response: response, limit, isTooLarge: false };
     } catch (error) {
-      if (codeOfCall(error) !== status.RESOURCE_EXHAUSTED) throw error;
+      if (grpcCode(error) !== status.RESOURCE_EXHAUSTED) throw error;
     }
   }
-  const answer = await connection.call('Range', { ...request, limit: '1', keys_only: true }, { signal });
-  return { answer, limit: 1, isTooLarge: true };
+  const response = await connection.call('Range', { ...request, limit: '1', keys_only: true }, { signal });
+  return { response: response, limit: 1, isTooLarge: true };
 }
 
 function toListed({ key, value }: KeyValueMessage, { isTooLarge }: Page): ListedKey {

@@ -1,12 +1,12 @@
 import { status } from '@grpc/grpc-js';
-import { codeOfCall, type EtcdConnection } from './etcd-connection.ts';
+import { type EtcdConnection, grpcCode } from './etcd-connection.ts';
 import { readStream } from './read-stream.ts';
 
 /** A lease is prolonged so often in its time, so that one lost answer costs nothing. */
 const BEATS_PER_LEASE = 3;
 
 /** Beats without an answer after which the connection is given up. */
-const MAX_UNANSWERED = 2;
+const MAX_MISSED_BEATS = 2;
 
 export interface RegistrationOptions {
   key: string;
@@ -42,7 +42,7 @@ export class Registration {
     let unanswered = 0;
     const beat = (): void => {
       // Counted, not timed: after a pause of this process the answers are there, but not read yet.
-      if (unanswered === MAX_UNANSWERED) stream.destroy(new Error('the lease could not be prolonged: no answer'));
+      if (unanswered === MAX_MISSED_BEATS) stream.destroy(new Error('the lease could not be prolonged: no answer'));
       else if (this.#leaseId !== undefined) stream.write({ ID: this.#leaseId });
       unanswered++;
     };
@@ -65,12 +65,12 @@ export class Registration {
   async leave(timeoutMs: number): Promise<void> {
     if (this.#leaseId === undefined) return;
     // Without it the others take this node for failed; that is no reason to stay registered.
-    await this.#sayLeft(AbortSignal.timeout(timeoutMs)).catch(() => {});
+    await this.#putDeparture(AbortSignal.timeout(timeoutMs)).catch(() => {});
     await this.#connection.call('LeaseRevoke', { ID: this.#leaseId }, { timeoutMs });
   }
 
   /** Bound to a lease of its own, so that the registry forgets it by itself. */
-  async #sayLeft(signal: AbortSignal): Promise<void> {
+  async #putDeparture(signal: AbortSignal): Promise<void> {
     const { key, value, keepSeconds } = this.#options.departure;
     const { ID: lease } = await this.#connection.call('LeaseGrant', { TTL: String(keepSeconds) }, { signal });
     const request = { key: Buffer.from(key), value: Buffer.from(value()), lease, prev_kv: true };
@@ -84,7 +84,7 @@ export class Registration {
       try {
         return await this.#put(this.#leaseId, signal);
       } catch (error) {
-        if (codeOfCall(error) !== status.NOT_FOUND) throw error; // the lease has expired
+        if (grpcCode(error) !== status.NOT_FOUND) throw error; // the lease has expired
       }
     }
     const { ID } = await this.#connection.call('LeaseGrant', { TTL: String(this.#options.leaseSeconds) }, { signal });

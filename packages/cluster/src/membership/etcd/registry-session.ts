@@ -62,8 +62,8 @@ export class RegistrySession {
     try {
       signal.throwIfAborted();
       await this.#connection.authenticate({ signal });
-      this.#tellOther(await this.#registration?.write(signal));
-      this.#stayAlive(ending.signal).catch((error: unknown) => ending.abort(error));
+      this.#warnOther(await this.#registration?.write(signal));
+      this.#keepAlive(ending.signal).catch((error: unknown) => ending.abort(error));
       // A watch that compaction has overtaken ends; then the list is read again.
       for (;;) await this.#watch(await this.#readList(ending.signal), ending.signal);
     } catch (error) {
@@ -78,7 +78,7 @@ export class RegistrySession {
   }
 
   /** Shows every few seconds that etcd answers; throws when it does not. */
-  async #stayAlive(signal: AbortSignal): Promise<never> {
+  async #keepAlive(signal: AbortSignal): Promise<never> {
     const { list, prefixes } = this.#options;
     if (this.#registration !== undefined) return this.#registration.keep(signal, () => list.confirm());
     for (;;) {
@@ -101,7 +101,7 @@ export class RegistrySession {
     }
     if (this.#draft === undefined) log.info('registry', `${draft.known.size + 1} members, from ${address.url}`);
     this.#draft = draft;
-    this.#tellComplaints(draft);
+    this.#logComplaints(draft);
     list.take(draft);
     return revision;
   }
@@ -113,7 +113,7 @@ export class RegistrySession {
       list.confirm();
       if (changes.length === 0) continue;
       const draft = await this.#apply(changes, signal);
-      if (draft.isOverfull && draft.hasPlace(maxMembers)) return;
+      if (draft.isOverfull && draft.hasRoom(maxMembers)) return;
     }
   }
 
@@ -124,10 +124,10 @@ export class RegistrySession {
       else this.#put(draft, key, value);
     }
     this.#draft = draft;
-    this.#tellComplaints(draft);
+    this.#logComplaints(draft);
     this.#options.list.take(draft);
     const own = changes.findLast(({ key }) => key === this.#options.registration?.key);
-    if (own !== undefined && own.value === undefined) this.#tellOther(await this.#registration?.write(signal));
+    if (own !== undefined && own.value === undefined) this.#warnOther(await this.#registration?.write(signal));
     return draft;
   }
 
@@ -135,7 +135,7 @@ export class RegistrySession {
   #put(draft: MemberDraft, key: string, value: Uint8Array | undefined): void {
     const { registration, readDeparture } = this.#options;
     const departed = readDeparture?.(key, value);
-    if (key === registration?.key) this.#tellOther(value);
+    if (key === registration?.key) this.#warnOther(value);
     else if (departed === undefined) draft.put(key, value, this.#options);
     else draft.putDeparture(departed.id, departed.departure, this.#options);
   }
@@ -146,7 +146,7 @@ export class RegistrySession {
     else draft.departures.delete(departure.id);
   }
 
-  #tellOther(value: Uint8Array | undefined): void {
+  #warnOther(value: Uint8Array | undefined): void {
     const { registration, log, read } = this.#options;
     if (registration === undefined || value === undefined || Buffer.from(value).toString() === registration.value)
       return;
@@ -159,7 +159,7 @@ export class RegistrySession {
     });
   }
 
-  #tellComplaints({ complaints, complaintCount }: MemberDraft): void {
+  #logComplaints({ complaints, complaintCount }: MemberDraft): void {
     if (complaintCount === 0) return;
     this.#options.log.warn('registry', `${complaintCount} registrations are not usable: ${complaints.join('; ')}`);
   }

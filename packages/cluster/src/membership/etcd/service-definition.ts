@@ -12,8 +12,8 @@ type Methods = KVMethods & LeaseMethods & AuthMethods & WatchMethods;
 
 export type MethodName = keyof Methods;
 /** Fields that are not given have their zero value. */
-export type RequestOf<Name extends MethodName> = Partial<Methods[Name]['request']>;
-export type AnswerOf<Name extends MethodName> = Methods[Name]['response'];
+export type MethodRequest<Name extends MethodName> = Partial<Methods[Name]['request']>;
+export type MethodResponse<Name extends MethodName> = Methods[Name]['response'];
 
 /** Every method that is used, with what writes and reads its messages. */
 export type EtcdDefinition = Readonly<Record<MethodName, MethodDefinition<object, object>>>;

@@ -14,7 +14,7 @@ export abstract class EtcdGateway {
   abstract get url(): string;
 
   async put(key: string, value: string | Uint8Array, { lease = '0' } = {}): Promise<void> {
-    await this.ask('kv/put', { key: toBase64(key), value: toBase64(value), lease });
+    await this.post('kv/put', { key: toBase64(key), value: toBase64(value), lease });
   }
 
   /** Many at a time. */
@@ -23,18 +23,18 @@ export abstract class EtcdGateway {
       const success = entries
         .slice(at, at + MAX_TRANSACTION)
         .map(([key, value]) => ({ requestPut: { key: toBase64(key), value: toBase64(value) } }));
-      await this.ask('kv/txn', { success });
+      await this.post('kv/txn', { success });
     }
   }
 
   /** Of a key, or of all that begin with it. */
   async delete(key: string, { isPrefix = false } = {}): Promise<void> {
-    await this.ask('kv/deleterange', rangeOf(key, isPrefix));
+    await this.post('kv/deleterange', keyRange(key, isPrefix));
   }
 
   /** All keys that begin so. */
   async list(prefix: string): Promise<KeyValue[]> {
-    const { kvs = [] } = (await this.ask('kv/range', rangeOf(prefix, true))) as { kvs?: Partial<KeyValue>[] };
+    const { kvs = [] } = (await this.post('kv/range', keyRange(prefix, true))) as { kvs?: Partial<KeyValue>[] };
     return kvs.map(({ key = '', value = '', lease = '0' }) => ({
       key: fromBase64(key),
       value: fromBase64(value),
@@ -43,23 +43,23 @@ export abstract class EtcdGateway {
   }
 
   async revision(): Promise<number> {
-    const { header } = (await this.ask('kv/range', { key: toBase64('/') })) as { header: { revision: string } };
+    const { header } = (await this.post('kv/range', { key: toBase64('/') })) as { header: { revision: string } };
     return Number(header.revision);
   }
 
   /** Forgets everything that happened before now. */
   async compact(): Promise<void> {
-    await this.ask('kv/compaction', { revision: String(await this.revision()), physical: true });
+    await this.post('kv/compaction', { revision: String(await this.revision()), physical: true });
   }
 
   /** Ids of all leases. */
   async leases(): Promise<string[]> {
-    const { leases = [] } = (await this.ask('lease/leases', {})) as { leases?: { ID: string }[] };
+    const { leases = [] } = (await this.post('lease/leases', {})) as { leases?: { ID: string }[] };
     return leases.map(({ ID }) => ID);
   }
 
   async revokeLease(id: string): Promise<void> {
-    await this.ask('lease/revoke', { ID: id });
+    await this.post('lease/revoke', { ID: id });
   }
 
   /** From now on nobody is let in without a user; this one may do only so much, below one prefix. */
@@ -71,26 +71,29 @@ export abstract class EtcdGateway {
     // etcd wants a root; nobody here knows its password.
     await this.#addUser('root', randomUUID(), 'root');
     await this.#addUser(name, password, 'limited');
-    await this.ask('auth/role/grant', { name: 'limited', perm: { permType: may.type, ...rangeOf(may.prefix, true) } });
-    await this.ask('auth/enable', {});
+    await this.post('auth/role/grant', {
+      name: 'limited',
+      perm: { permType: may.type, ...keyRange(may.prefix, true) },
+    });
+    await this.post('auth/enable', {});
   }
 
   async #addUser(name: string, password: string, role: string): Promise<void> {
-    await this.ask('auth/role/add', { name: role });
-    await this.ask('auth/user/add', { name, password });
-    await this.ask('auth/user/grant', { user: name, role });
+    await this.post('auth/role/add', { name: role });
+    await this.post('auth/user/add', { name, password });
+    await this.post('auth/user/grant', { user: name, role });
   }
 
   /** Its JSON gateway, so that what is tested is not what tests. Bytes are in base64 there. */
-  async ask(path: string, body: object): Promise<unknown> {
-    const answer = await fetch(`${this.url}/v3/${path}`, { method: 'POST', body: JSON.stringify(body) });
-    const text = await answer.text();
-    if (!answer.ok) throw new Error(`etcd answered ${path} with ${answer.status}: ${text}`);
+  async post(path: string, body: object): Promise<unknown> {
+    const response = await fetch(`${this.url}/v3/${path}`, { method: 'POST', body: JSON.stringify(body) });
+    const text = await response.text();
+    if (!response.ok) throw new Error(`etcd answered ${path} with ${response.status}: ${text}`);
     return JSON.parse(text);
   }
 }
 
-function rangeOf(key: string, isPrefix: boolean): object {
+function keyRange(key: string, isPrefix: boolean): object {
   const last = String.fromCharCode(key.charCodeAt(key.length - 1) + 1);
   return { key: toBase64(key), ...(isPrefix ? { range_end: toBase64(`${key.slice(0, -1)}${last}`) } : {}) };
 }

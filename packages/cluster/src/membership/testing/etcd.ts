@@ -138,9 +138,9 @@ export class TestEtcd extends EtcdGateway {
   async #isReady(child: ChildProcess, healthPort: number): Promise<boolean> {
     const giveUpAt = Date.now() + START_TIMEOUT_MS;
     while (Date.now() < giveUpAt && child.pid !== undefined && child.exitCode === null) {
-      const answer = await fetch(`http://127.0.0.1:${healthPort}/health`).catch(() => undefined);
-      await answer?.body?.cancel();
-      if (answer?.ok) return true;
+      const response = await fetch(`http://127.0.0.1:${healthPort}/health`).catch(() => undefined);
+      await response?.body?.cancel();
+      if (response?.ok) return true;
       await delay(5);
     }
     return false;

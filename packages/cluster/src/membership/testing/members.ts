@@ -19,7 +19,7 @@ export function testSelf(id: string, given: Partial<SelfMember> = {}): SelfMembe
 }
 
 /** What was told to the log. */
-export class ToldLog implements MembershipLog {
+export class RecordingLog implements MembershipLog {
   readonly warnings: string[] = [];
   readonly info = (): void => {};
   readonly warn = (_tag: string, message: string): void => {
@@ -38,7 +38,7 @@ export async function joinEtcd(
     endpoints: [url].flat(),
     cluster: 'test',
     leaseSeconds: 10, // longer than a busy machine is ever late
-    log: new ToldLog(),
+    log: new RecordingLog(),
     ...options,
   });
   onTestFinished(() => members.close());
@@ -46,6 +46,6 @@ export async function joinEtcd(
   return members;
 }
 
-export function idsOf({ members }: Membership): string[] {
+export function memberIds({ members }: Membership): string[] {
   return members.map(({ id }) => id);
 }

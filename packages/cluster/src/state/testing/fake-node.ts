@@ -117,7 +117,7 @@ export function group(given: Partial<DigestGroup> = {}): DigestGroup {
 }
 
 /** A search that tells these, newest first, in batches of two. */
-export function searchOf(records: readonly FoundRecord[]): NodeState['searchLogs'] {
+export function fakeSearch(records: readonly FoundRecord[]): NodeState['searchLogs'] {
   return async function* search({ limit }) {
     yield [];
     for (let at = 0; at < Math.min(limit, records.length); at += 2) yield records.slice(at, Math.min(at + 2, limit));

@@ -1,5 +1,5 @@
 import type { NodeState } from '@porthole/client';
-import { encodeFilter, PATHS, writeSourceText } from '@porthole/contract';
+import { encodeFilter, formatSourceText, PATHS } from '@porthole/contract';
 import type { RowFilter } from '../../log-view/log-source.ts';
 import type { SourceChoice } from '../../state/view.ts';
 
@@ -19,7 +19,7 @@ export function downloadUrl({ sources, filter, withNode }: Wanted): string {
   const isWhole = Object.keys(filter).length === 0;
   if (only?.log?.kind === 'file' && others.length === 0 && isWhole) return rawUrl(only.node, only.log.name);
   const query = new URLSearchParams();
-  for (const source of sources) query.append('src', writeSourceText(source));
+  for (const source of sources) query.append('src', formatSourceText(source));
   for (const [name, value] of encodeFilter(filter)) query.append(name, value);
   if (withNode) query.set('prefix', 'true');
   return query.size === 0 ? PATHS.clusterLogDownload : `${PATHS.clusterLogDownload}?${query}`;

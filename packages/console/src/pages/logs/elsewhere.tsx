@@ -19,7 +19,7 @@ export function Elsewhere({ record, zone }: { record: ShownRecord; zone: ZoneNam
   const { value, failure } = useAnswer(`${node} ${cursor}`, async (signal) => {
     const items: ClusterItem[] = [];
     const request = { at: { node, cursor }, beforeMs: AROUND_MS, afterMs: AROUND_MS, limit: PER_NODE };
-    for await (const batch of session.client.cluster.moment(request, { signal })) items.push(...batch);
+    for await (const batch of session.client.cluster.around(request, { signal })) items.push(...batch);
     return elsewhereOf(items, record);
   });
   return (

@@ -1,7 +1,7 @@
 import type { DigestQuery, HistogramQuery } from '@porthole/logs/types';
 import { expect } from 'vitest';
 import { type NodeStateCase, nodeCase } from './node-state-case.ts';
-import { BEGAN_MS, MANY } from './shared-files.ts';
+import { BASE_TIME_MS, MANY } from './shared-files.ts';
 
 const HOUR = 3_600_000;
 
@@ -13,7 +13,7 @@ const HISTOGRAMS: readonly [Partial<HistogramQuery>, number][] = [
   [{ family: 'broker.log', bucketMs: 1 }, 15],
   [{ family: 'broker.log', bucketMs: 12_345, buckets: 3 }, 15],
   [{ file: 'broker.log.2.gz', minLevel: 'WARN' }, 3],
-  [{ family: 'broker.log', fromMs: BEGAN_MS, toMs: BEGAN_MS + HOUR, terms: ['timeout'] }, 2],
+  [{ family: 'broker.log', fromMs: BASE_TIME_MS, toMs: BASE_TIME_MS + HOUR, terms: ['timeout'] }, 2],
   [{ family: 'broker.log', regex: 'timeout', excluded: ['goroutine'], caseSensitive: true }, 3],
   [{ family: 'broker.log', source: 'disk.go', component: 'wal' }, 3],
   [{ file: 'text.log' }, 2],
@@ -27,13 +27,16 @@ const HISTOGRAMS: readonly [Partial<HistogramQuery>, number][] = [
 const DIGESTS: readonly [Partial<DigestQuery>, number][] = [
   [{ family: 'broker.log' }, 5],
   [{ family: 'broker.log', limit: 2 }, 5],
-  [{ family: 'broker.log', limit: 1000, newSinceMs: BEGAN_MS + 2000 }, 5],
-  [{ family: 'broker.log', newSinceMs: BEGAN_MS + 2000, onlyNew: true }, 3],
-  [{ family: 'broker.log', newSinceMs: BEGAN_MS + 2000, onlyNew: false }, 5],
+  [{ family: 'broker.log', limit: 1000, newSinceMs: BASE_TIME_MS + 2000 }, 5],
+  [{ family: 'broker.log', newSinceMs: BASE_TIME_MS + 2000, onlyNew: true }, 3],
+  [{ family: 'broker.log', newSinceMs: BASE_TIME_MS + 2000, onlyNew: false }, 5],
   [{ family: 'broker.log', newSinceMs: 0, onlyNew: true }, 5],
   [{ file: 'many.log', minLevel: 'ERROR', terms: ['record'] }, 7],
-  [{ family: 'broker.log', fromMs: BEGAN_MS + HOUR, regex: 'timeout', excluded: ['goroutine'] }, 1],
-  [{ family: 'broker.log', source: 'disk.go', component: 'STORAGE', caseSensitive: true, toMs: BEGAN_MS + HOUR }, 2],
+  [{ family: 'broker.log', fromMs: BASE_TIME_MS + HOUR, regex: 'timeout', excluded: ['goroutine'] }, 1],
+  [
+    { family: 'broker.log', source: 'disk.go', component: 'STORAGE', caseSensitive: true, toMs: BASE_TIME_MS + HOUR },
+    2,
+  ],
   [{ file: 'text.log' }, 2],
   [{ file: 'server.json.log' }, 7],
   [{ file: 'empty.log' }, 0],
@@ -45,7 +48,7 @@ export const COUNT_CASES: readonly NodeStateCase[] = [
   ...HISTOGRAMS.map(([query, records]) =>
     nodeCase({
       name: `a histogram of ${JSON.stringify(query)} counts ${records}`,
-      ask: (node) => node.logHistogram({ buckets: 60, ...query }),
+      run: (node) => node.logHistogram({ buckets: 60, ...query }),
       check: ({ buckets, untimed, end }) => {
         const counted = buckets.flatMap(({ counts }) => Object.values(counts)).reduce((sum, count) => sum + count, 0);
         expect([counted + untimed, end.records]).toEqual([records, records]);
@@ -55,7 +58,7 @@ export const COUNT_CASES: readonly NodeStateCase[] = [
   ...DIGESTS.map(([query, groups]) =>
     nodeCase({
       name: `a digest of ${JSON.stringify(query)} has ${groups} groups`,
-      ask: (node) => node.logDigest({ limit: 50, ...query }),
+      run: (node) => node.logDigest({ limit: 50, ...query }),
       check: (digest) => {
         expect(digest.totalGroups).toBe(groups);
         expect(digest.groups.length).toBe(Math.min(groups, query.limit ?? 50));
@@ -64,7 +67,7 @@ export const COUNT_CASES: readonly NodeStateCase[] = [
   ),
   nodeCase({
     name: 'counts of all logs together, with all the time in the world',
-    ask: async (node) => [
+    run: async (node) => [
       await node.logHistogram({ buckets: 10 }, { budgetMs: Infinity }),
       await node.logDigest({ limit: 1000 }, { budgetMs: 60_000 }),
     ],
@@ -72,7 +75,7 @@ export const COUNT_CASES: readonly NodeStateCase[] = [
   nodeCase({
     name: 'counts of an empty directory are none',
     files: {},
-    ask: async (node) => [await node.logHistogram({ buckets: 10 }), await node.logDigest({ limit: 10 })],
-    check: (answers) => expect(answers.map(({ end }) => end.records)).toEqual([0, 0]),
+    run: async (node) => [await node.logHistogram({ buckets: 10 }), await node.logDigest({ limit: 10 })],
+    check: (responses) => expect(responses.map(({ end }) => end.records)).toEqual([0, 0]),
   }),
 ];

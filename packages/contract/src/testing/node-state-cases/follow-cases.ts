@@ -1,8 +1,8 @@
 import type { FollowItem, FollowQuery } from '@porthole/logs/types';
 import { expect } from 'vitest';
-import { Following, messagesOf, search } from './answers.ts';
 import { type NodeStateCase, nodeCase } from './node-state-case.ts';
-import { BEGAN_MS, line, ODD_NAME } from './shared-files.ts';
+import { Following, itemMessages, search } from './responses.ts';
+import { BASE_TIME_MS, line, ODD_NAME } from './shared-files.ts';
 
 const START = [
   line(0, 'INFO', 'a.go:1\tone'),
@@ -17,43 +17,43 @@ export const FOLLOWED_FILES = { 'a.log': START.join(''), 'b.log': line(500, 'INF
 const MORE = line(3000, 'INFO', 'a.go:4\tfour') + line(4000, 'FATAL', 'a.go:5\tFIVE\t{"n":{"m":[null]}}');
 
 /** Where a follow begins, and what it tells then before anything is written. */
-const BEGINNINGS: readonly [FollowQuery, string[]][] = [
+const START_QUERIES: readonly [FollowQuery, string[]][] = [
   [{ file: 'a.log', start: 'end' }, []],
   [{ family: 'a.log', start: { back: 0 } }, []],
   [{ family: 'a.log', start: { back: 2 } }, ['two', 'three']],
   [{ file: 'a.log', start: { back: 2 }, raw: true }, ['two', 'three']],
   [{ file: ODD_NAME, start: { back: 10_000 } }, ['odd']],
   [{ start: { back: 10_000 }, raw: true }, ['odd', 'one', 'other', 'two', 'three']],
-  [{ family: 'a.log', start: { timeMs: BEGAN_MS + 1000 } }, ['two', 'three']],
+  [{ family: 'a.log', start: { timeMs: BASE_TIME_MS + 1000 } }, ['two', 'three']],
   [{ family: 'a.log', start: { timeMs: 0 } }, ['one', 'two', 'three']],
   [{ family: 'a.log', start: { timeMs: -1 } }, ['one', 'two', 'three']],
-  [{ family: 'b.log', start: { timeMs: BEGAN_MS + 501 } }, []],
+  [{ family: 'b.log', start: { timeMs: BASE_TIME_MS + 501 } }, []],
 ];
 
 const STARTS: readonly NodeStateCase[] = [
   nodeCase<FollowItem[][]>({
     name: 'follows begin at the end, so many records back, or at a time, and go on with what is written',
     files: { ...FOLLOWED_FILES, [ODD_NAME]: line(-1000, 'INFO', 'o.go:1\todd') },
-    ask: async (node, dir) => {
-      const followings = await Promise.all(BEGINNINGS.map(([query]) => Following.begin(node, query)));
-      await Promise.all(followings.map((following, index) => following.read(BEGINNINGS[index]?.[1].length ?? 0)));
+    run: async (node, dir) => {
+      const followings = await Promise.all(START_QUERIES.map(([query]) => Following.begin(node, query)));
+      await Promise.all(followings.map((following, index) => following.read(START_QUERIES[index]?.[1].length ?? 0)));
       // Each has joined what is written now, and nothing twice.
       for (const name of ['a.log', 'b.log', ODD_NAME]) dir.append(name, line(9000, 'INFO', 'x.go:1\tnew'));
-      const all = (index: number) => (BEGINNINGS[index]?.[1].length ?? 0) + (isOfAll(index) ? 3 : 1);
+      const all = (index: number) => (START_QUERIES[index]?.[1].length ?? 0) + (isOfAll(index) ? 3 : 1);
       await Promise.all(followings.map((following, index) => following.read(all(index))));
       const told = await Promise.all(followings.map((following) => following.end()));
       // Which of several logs is read first is left to chance.
       return told.map((items, index) => (isOfAll(index) ? byFile(items) : items));
     },
-    check: (answers) => {
-      const told = answers.map((items) => messagesOf(items).filter((message) => !/^new|^\(end/.test(message)));
-      expect(told).toEqual(BEGINNINGS.map(([, messages]) => messages));
+    check: (responses) => {
+      const told = responses.map((items) => itemMessages(items).filter((message) => !/^new|^\(end/.test(message)));
+      expect(told).toEqual(START_QUERIES.map(([, messages]) => messages));
     },
   }),
   nodeCase({
     name: 'a follow goes on behind the record a cursor names, one from a search or its own',
     files: FOLLOWED_FILES,
-    ask: async (node, dir) => {
+    run: async (node, dir) => {
       const { records } = await search(node, { family: 'a.log', order: 'oldest', limit: 1 });
       const first = await Following.begin(node, { family: 'a.log', start: { cursor: records[0]?.cursor ?? '' } });
       const [, last] = await first.read(2);
@@ -65,8 +65,8 @@ const STARTS: readonly NodeStateCase[] = [
       return { first: first.items, second: await second.end() };
     },
     check: ({ first, second }) => {
-      expect(messagesOf(first)).toEqual(['two', 'three', '(end)']);
-      expect(messagesOf(second)).toEqual(['four', 'FIVE', '(end)']);
+      expect(itemMessages(first)).toEqual(['two', 'three', '(end)']);
+      expect(itemMessages(second)).toEqual(['four', 'FIVE', '(end)']);
     },
   }),
 ];
@@ -74,19 +74,19 @@ const STARTS: readonly NodeStateCase[] = [
 const SINCE = nodeCase({
   name: 'a follow of all logs behind a record tells the others from a time on, or from the time of that record',
   files: FOLLOWED_FILES,
-  ask: async (node) => {
+  run: async (node) => {
     const { records } = await search(node, { file: 'a.log', order: 'oldest' });
     const cursor = records[1]?.cursor ?? '';
     const told: FollowItem[][] = [];
-    for (const since of [{}, { sinceMs: BEGAN_MS }, { sinceMs: 0 }, { sinceMs: BEGAN_MS + 501 }]) {
+    for (const since of [{}, { sinceMs: BASE_TIME_MS }, { sinceMs: 0 }, { sinceMs: BASE_TIME_MS + 501 }]) {
       const following = await Following.begin(node, { start: { cursor, ...since } });
-      await following.read('sinceMs' in since && since.sinceMs <= BEGAN_MS ? 2 : 1);
+      await following.read('sinceMs' in since && since.sinceMs <= BASE_TIME_MS ? 2 : 1);
       told.push(await following.end());
     }
     return told;
   },
   check: (told) =>
-    expect(told.map((items) => messagesOf(items).sort())).toEqual([
+    expect(told.map((items) => itemMessages(items).sort())).toEqual([
       ['(end)', 'three'],
       ['(end)', 'other', 'three'],
       ['(end)', 'other', 'three'],
@@ -104,13 +104,13 @@ const FILTERS: readonly [Omit<FollowQuery, 'start'>, string[]][] = [
   [{ regex: '\\bf[a-z]+', caseSensitive: true }, ['four']],
   [{ source: 'a.go:2' }, ['two']],
   [{ component: 'TWO' }, ['two']],
-  [{ fromMs: BEGAN_MS + 1000, toMs: BEGAN_MS + 4000 }, ['two', 'three', 'four']],
+  [{ fromMs: BASE_TIME_MS + 1000, toMs: BASE_TIME_MS + 4000 }, ['two', 'three', 'four']],
 ];
 
 const FILTERED = nodeCase<FollowItem[][]>({
   name: 'follows with every kind of condition tell only what is asked for, old and new',
   files: FOLLOWED_FILES,
-  ask: async (node, dir) => {
+  run: async (node, dir) => {
     const begin = ([filter]: (typeof FILTERS)[number]) =>
       Following.begin(node, { family: 'a.log', ...filter, start: { back: 100 } });
     const followings = await Promise.all(FILTERS.map(begin));
@@ -118,14 +118,14 @@ const FILTERED = nodeCase<FollowItem[][]>({
     await Promise.all(followings.map((following, index) => following.read(FILTERS[index]?.[1].length ?? 0)));
     return Promise.all(followings.map((following) => following.end()));
   },
-  check: (answers) => expect(answers.map(messagesOf)).toEqual(FILTERS.map(([, told]) => [...told, '(end)'])),
+  check: (responses) => expect(responses.map(itemMessages)).toEqual(FILTERS.map(([, told]) => [...told, '(end)'])),
 });
 
 /** Where follows begin, and what they tell. */
 export const FOLLOW_CASES: readonly NodeStateCase[] = [...STARTS, SINCE, FILTERED];
 
 function isOfAll(index: number): boolean {
-  const query = BEGINNINGS[index]?.[0];
+  const query = START_QUERIES[index]?.[0];
   return query?.file === undefined && query?.family === undefined;
 }
 

@@ -1,8 +1,8 @@
 import type { FollowItem, FollowQuery } from '@porthole/logs/types';
 import { expect } from 'vitest';
-import { Following, messagesOf } from './answers.ts';
 import { FOLLOWED_FILES } from './follow-cases.ts';
 import { type CaseDir, type NodeStateCase, nodeCase } from './node-state-case.ts';
+import { Following, itemMessages } from './responses.ts';
 import { line } from './shared-files.ts';
 
 interface FollowCase {
@@ -14,14 +14,21 @@ interface FollowCase {
   /** Each step is taken when the items of the one before have come. */
   steps?: readonly [happens: (dir: CaseDir) => void, items: number][];
   /** Messages of all records, and names of all other items. */
-  told: string[];
+  expected: string[];
 }
 
-function followCase({ name, query, files = FOLLOWED_FILES, before = 0, steps = [], told }: FollowCase): NodeStateCase {
+function followCase({
+  name,
+  query,
+  files = FOLLOWED_FILES,
+  before = 0,
+  steps = [],
+  expected: told,
+}: FollowCase): NodeStateCase {
   return nodeCase<FollowItem[]>({
     name,
     files,
-    ask: async (node, dir) => {
+    run: async (node, dir) => {
       const following = await Following.begin(node, query);
       let expected = before;
       await following.read(expected);
@@ -33,7 +40,7 @@ function followCase({ name, query, files = FOLLOWED_FILES, before = 0, steps = [
       return following.end();
     },
     check: (items) => {
-      expect(messagesOf(items)).toEqual([...told, '(end)']);
+      expect(itemMessages(items)).toEqual([...told, '(end)']);
       expect(items.at(-1)).toEqual({ type: 'end', reason: 'cancelled' });
     },
   });
@@ -57,7 +64,7 @@ export const FOLLOW_CHANGE_CASES: readonly NodeStateCase[] = [
       ],
       [append('a.log', line(4000, 'INFO', 'a.go:5\tfive')), 1],
     ],
-    told: ['four\0\ufffd\n\tat main()\n\nend', 'five'],
+    expected: ['four\0\ufffd\n\tat main()\n\nend', 'five'],
   }),
   followCase({
     name: 'a log that is rotated by renaming is followed into its new file',
@@ -73,7 +80,7 @@ export const FOLLOW_CHANGE_CASES: readonly NodeStateCase[] = [
       ],
       [append('a.log', line(5000, 'INFO', 'a.go:6\tsecond')), 1],
     ],
-    told: ['last', '(rotated)', 'first', 'second'],
+    expected: ['last', '(rotated)', 'first', 'second'],
   }),
   followCase({
     name: 'a log that is made shorter is followed from its start',
@@ -83,7 +90,7 @@ export const FOLLOW_CHANGE_CASES: readonly NodeStateCase[] = [
       [(dir) => dir.truncate('a.log', 0), 2],
       [append('a.log', line(4000, 'INFO', 'a.go:5\tfirst')), 1],
     ],
-    told: ['last', '(truncated)', '(gap)', 'first'],
+    expected: ['last', '(truncated)', '(gap)', 'first'],
   }),
   followCase({
     name: 'a log that is removed is told as missing, and followed when it comes again',
@@ -93,7 +100,7 @@ export const FOLLOW_CHANGE_CASES: readonly NodeStateCase[] = [
       [(dir) => dir.remove('a.log'), 1],
       [(dir) => dir.write('a.log', line(9000, 'INFO', 'a.go:9\tback again')), 2],
     ],
-    told: ['three', '(missing)', '(rotated)', 'back again'],
+    expected: ['three', '(missing)', '(rotated)', 'back again'],
   }),
   followCase({
     name: 'a follow of all logs tells every one of them, and those that come',
@@ -103,12 +110,12 @@ export const FOLLOW_CHANGE_CASES: readonly NodeStateCase[] = [
       [append('b.log', line(3000, 'INFO', 'b.go:4\tof b')), 1],
       [(dir) => dir.write('new.log', line(4000, 'INFO', 'n.go:1\tof a new one')), 1],
     ],
-    told: ['of a', 'of b', 'of a new one'],
+    expected: ['of a', 'of b', 'of a new one'],
   }),
   nodeCase({
     name: 'a follow can be left at any time, and the node answers on',
     files: FOLLOWED_FILES,
-    ask: async (node) => {
+    run: async (node) => {
       const seen: FollowItem[] = [];
       for await (const batch of node.followLogs({ start: { back: 2 } })) {
         seen.push(...batch);
@@ -117,6 +124,6 @@ export const FOLLOW_CHANGE_CASES: readonly NodeStateCase[] = [
       for await (const _ of node.followLogs({ start: 'end' })) break;
       return { seen, list: await node.listLogs() };
     },
-    check: ({ seen }) => expect(messagesOf(seen)).toEqual(['two', 'three']),
+    check: ({ seen }) => expect(itemMessages(seen)).toEqual(['two', 'three']),
   }),
 ];

@@ -1,15 +1,15 @@
 import type { LogFileDetails } from '@porthole/logs/types';
 import { expect } from 'vitest';
 import type { NodeState } from '../../node-state.ts';
-import { failureOf } from './answers.ts';
 import { type NodeStateCase, nodeCase } from './node-state-case.ts';
-import { BEGAN_MS, ODD_NAME, SHARED_CONFIG, sharedFiles } from './shared-files.ts';
+import { catchFailure } from './responses.ts';
+import { BASE_TIME_MS, ODD_NAME, SHARED_CONFIG, sharedFiles } from './shared-files.ts';
 
 /** Who it is, what it is configured to do, which logs it has. */
 export const NODE_CASES: readonly NodeStateCase[] = [
   nodeCase({
     name: 'a description tells the node, its clock and what it can do',
-    ask: (node) => node.describe(),
+    run: (node) => node.describe(),
     check: ({ observes, timeZone, utcOffsetMinutes, capabilities, versions, role }) => {
       expect({ observes, timeZone, role }).toEqual({ observes: 'service', timeZone: 'Europe/Berlin', role: 'node' });
       expect([60, 120]).toContain(utcOffsetMinutes);
@@ -19,15 +19,15 @@ export const NODE_CASES: readonly NodeStateCase[] = [
   }),
   nodeCase({
     name: 'the clock of a description is that of the node, and runs',
-    ask: async (node) => {
+    run: async (node) => {
       const [first, second] = [await node.describe(), await node.describe()];
       return { clock: first.clockMs <= second.clockMs, uptime: first.uptimeMs <= second.uptimeMs };
     },
-    check: (answer) => expect(answer).toEqual({ clock: true, uptime: true }),
+    check: (response) => expect(response).toEqual({ clock: true, uptime: true }),
   }),
   nodeCase({
     name: "the configuration is the service's file with its secrets masked",
-    ask: (node) => node.config(),
+    run: (node) => node.config(),
     check: ({ config, node }) => {
       expect(config).not.toMatch(/hunter2|pass@|abc/);
       expect(config.split('\n').length).toBe(SHARED_CONFIG.split('\n').length);
@@ -36,7 +36,7 @@ export const NODE_CASES: readonly NodeStateCase[] = [
   }),
   nodeCase({
     name: 'the settings of a service tell every key, and no default where it is not known',
-    ask: (node) => node.settings(),
+    run: (node) => node.settings(),
     check: ({ observes, settings, disk }) => {
       expect(observes).toBe('service');
       expect(disk).toEqual({ state: 'same', differs: [], detail: null });
@@ -47,7 +47,7 @@ export const NODE_CASES: readonly NodeStateCase[] = [
   nodeCase({
     name: 'a node without a service tells its own settings, with defaults and where they come from',
     files: {},
-    ask: async (node) => {
+    run: async (node) => {
       const { settings, ...rest } = await node.settings();
       // Paths and ports of a directory that was made for this run.
       return { ...rest, settings: settings.filter(({ key }) => !/dir$|port$/.test(key)) };
@@ -65,7 +65,7 @@ export const NODE_CASES: readonly NodeStateCase[] = [
     name: 'a configuration that is changed on disk is told with the keys that differ',
     files: {},
     config: 'a = 1\nb = { c = "x" }\n',
-    ask: async (node, dir) => {
+    run: async (node, dir) => {
       dir.configure('a = 2\nb = { c = "x" }\nd = []\n');
       const { disk } = await node.settings();
       return { disk, config: (await node.config()).config };
@@ -76,15 +76,15 @@ export const NODE_CASES: readonly NodeStateCase[] = [
     name: 'a configuration that is broken or gone is told as such',
     files: {},
     config: 'a = 1\n',
-    ask: async (node, dir) => {
-      const tell = async () => {
-        const settings = await failureOf(() => node.settings());
-        return withoutPaths({ settings, config: await failureOf(() => node.config()) });
+    run: async (node, dir) => {
+      const report = async () => {
+        const settings = await catchFailure(() => node.settings());
+        return withoutPaths({ settings, config: await catchFailure(() => node.config()) });
       };
       dir.configure('a = = 1\n');
-      const broken = await tell();
+      const broken = await report();
       dir.configure(null);
-      return { broken, missing: await tell() };
+      return { broken, missing: await report() };
     },
     check: ({ broken, missing }) => {
       for (const told of [broken, missing]) expect(told.match(/"CONFIG_UNAVAILABLE"/g)?.length).toBe(2);
@@ -92,7 +92,7 @@ export const NODE_CASES: readonly NodeStateCase[] = [
   }),
   nodeCase({
     name: 'the list has every file by name and size, ordered by name',
-    ask: (node) => node.listLogs(),
+    run: (node) => node.listLogs(),
     check: (entries) => {
       const names = Object.keys(sharedFiles()).sort();
       expect(entries.map(({ name }) => name)).toEqual(names);
@@ -102,13 +102,13 @@ export const NODE_CASES: readonly NodeStateCase[] = [
   nodeCase({
     name: 'an empty directory has no files, no records and no groups',
     files: {},
-    ask: async (node) => ({ list: await node.listLogs(), files: await node.logFiles() }),
-    check: (answer) => expect(answer).toEqual({ list: [], files: [] }),
+    run: async (node) => ({ list: await node.listLogs(), files: await node.logFiles() }),
+    check: (response) => expect(response).toEqual({ list: [], files: [] }),
   }),
   nodeCase({
     name: 'a file that comes, grows and goes is listed as it is at the moment',
     files: { 'a.log': 'one\n' },
-    ask: async (node, dir) => {
+    run: async (node, dir) => {
       const lists = [await node.listLogs()];
       dir.write('b.log', '');
       dir.append('a.log', 'two\n');
@@ -125,7 +125,7 @@ export const NODE_CASES: readonly NodeStateCase[] = [
   }),
   nodeCase({
     name: 'the details tell family, state, format and times of every file',
-    ask: detailsWithEnds,
+    run: detailsWithEnds,
     check: (files) => {
       const of = (name: string) => files.find((file) => file.name === name);
       expect(of('broker.log.2.gz')).toMatchObject({
@@ -133,12 +133,12 @@ export const NODE_CASES: readonly NodeStateCase[] = [
         state: 'rotated',
         compressed: true,
         format: 'contract',
-        firstTimeMs: BEGAN_MS,
-        lastTimeMs: BEGAN_MS + 600_000,
+        firstTimeMs: BASE_TIME_MS,
+        lastTimeMs: BASE_TIME_MS + 600_000,
       });
       expect(of('text.log')).toMatchObject({ format: 'text', firstTimeMs: null, lastTimeMs: null, problem: null });
       expect(of('empty.log')).toMatchObject({ format: 'empty', state: 'live' });
-      expect(of(ODD_NAME)).toMatchObject({ family: ODD_NAME, firstTimeMs: BEGAN_MS });
+      expect(of(ODD_NAME)).toMatchObject({ family: ODD_NAME, firstTimeMs: BASE_TIME_MS });
     },
   }),
 ];

@@ -36,16 +36,16 @@ export interface NodeStateCase<Answer = unknown> {
   /** With `files`: settings of the node, by table and property. */
   settings?: Readonly<Record<string, Readonly<Record<string, number>>>>;
   /** Gives a plain value: bytes as text, failures as `{ code, message }`. */
-  ask(node: NodeState, dir: CaseDir): Promise<Answer>;
+  run(node: NodeState, dir: CaseDir): Promise<Answer>;
   /** What must hold of the answer itself: three that are equal may be equally wrong. */
-  check?(answer: Answer): void;
+  check?(response: Answer): void;
   /**
    * Implementations whose answer differs by nature, and why. They are still asked, and `check` still holds of what
    * they give; a reason whose answer does not differ any more fails the case.
    */
   differs?: Partial<Record<ImplementationName, string>>;
   /** Implementations that cannot be asked this, and why. The first one that can is the model of the others. */
-  notAsked?: Partial<Record<ImplementationName, string>>;
+  notRun?: Partial<Record<ImplementationName, string>>;
 }
 
 /** Keeps the type of the answer between `ask` and `check`. */

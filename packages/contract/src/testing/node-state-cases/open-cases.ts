@@ -1,16 +1,16 @@
 import { expect } from 'vitest';
-import { codeOf } from '../../errors.ts';
+import { codeOf } from '../../errors/errors.ts';
 import type { NodeState } from '../../node-state.ts';
-import { isSameFile } from '../../same-file.ts';
-import { bytesOf, failureOf } from './answers.ts';
+import { isSameFile } from '../../records/same-file.ts';
 import { type NodeStateCase, nodeCase } from './node-state-case.ts';
+import { catchFailure, readLatin1 } from './responses.ts';
 import { ODD_NAME, sharedFiles } from './shared-files.ts';
 
 /** Of one file: opened, read, closed. */
 async function readPart(node: NodeState, file: string, start: number, end: number): Promise<string> {
   const log = await node.openLog({ file });
   try {
-    return await bytesOf(log.read(start, end));
+    return await readLatin1(log.read(start, end));
   } finally {
     await log.close();
   }
@@ -20,12 +20,12 @@ async function readPart(node: NodeState, file: string, start: number, end: numbe
 export const OPEN_CASES: readonly NodeStateCase[] = [
   nodeCase({
     name: 'an opened log tells its name, size, time and tag',
-    ask: async (node) => {
+    run: async (node) => {
       const opened = [];
       for (const file of ['broker.log', 'broker.log.2.gz', 'empty.log', 'bytes.log', ODD_NAME]) {
         const log = await node.openLog({ file });
         const { name, sizeBytes, modifiedMs, etag } = log;
-        opened.push({ name, sizeBytes, modifiedMs, etag, bytes: await bytesOf(log.read(0, sizeBytes)) });
+        opened.push({ name, sizeBytes, modifiedMs, etag, bytes: await readLatin1(log.read(0, sizeBytes)) });
         await log.close();
       }
       return opened;
@@ -37,10 +37,10 @@ export const OPEN_CASES: readonly NodeStateCase[] = [
   }),
   nodeCase({
     name: 'the text of an archive is read by offset',
-    ask: async (node) => {
+    run: async (node) => {
       const log = await node.openLog({ file: 'broker.log.2.gz', text: true });
-      const all = await bytesOf(log.read(0, log.sizeBytes));
-      const part = await bytesOf(log.read(3, 9));
+      const all = await readLatin1(log.read(0, log.sizeBytes));
+      const part = await readLatin1(log.read(3, 9));
       await log.close();
       return { name: log.name, sizeBytes: log.sizeBytes, modifiedMs: log.modifiedMs, etag: log.etag, all, part };
     },
@@ -52,8 +52,8 @@ export const OPEN_CASES: readonly NodeStateCase[] = [
   }),
   nodeCase({
     name: 'an archive that cannot be looked through for secrets is not given as it is',
-    ask: (node) => node.openLog({ file: 'damaged.log.1.gz' }).then(() => 'opened', codeOf),
-    check: (answer) => expect(answer).toBe('RAW_HAS_SECRETS'),
+    run: (node) => node.openLog({ file: 'damaged.log.1.gz' }).then(() => 'opened', codeOf),
+    check: (response) => expect(response).toBe('RAW_HAS_SECRETS'),
   }),
   ...(
     [
@@ -70,7 +70,7 @@ export const OPEN_CASES: readonly NodeStateCase[] = [
   ).map(([start, end]) =>
     nodeCase({
       name: `bytes ${start} to ${end} of an opened log are those, as far as it has them`,
-      ask: (node) => readPart(node, 'long.log', start, end),
+      run: (node) => readPart(node, 'long.log', start, end),
       check: (bytes) =>
         expect(bytes).toBe(
           Buffer.from(sharedFiles()['long.log'] ?? '')
@@ -81,10 +81,10 @@ export const OPEN_CASES: readonly NodeStateCase[] = [
   ),
   nodeCase({
     name: 'an opened log is read several times, in parts, also at the same time',
-    ask: async (node) => {
+    run: async (node) => {
       const log = await node.openLog({ file: 'many.log' });
-      const both = await Promise.all([bytesOf(log.read(0, 70)), bytesOf(log.read(70_000, 70_070))]);
-      const again = await bytesOf(log.read(10, 70));
+      const both = await Promise.all([readLatin1(log.read(0, 70)), readLatin1(log.read(70_000, 70_070))]);
+      const again = await readLatin1(log.read(10, 70));
       await log.close();
       await log.close();
       return [...both, again];
@@ -93,36 +93,40 @@ export const OPEN_CASES: readonly NodeStateCase[] = [
   }),
   nodeCase({
     name: 'an opened log that is closed is not read any more',
-    ask: async (node) => {
+    run: async (node) => {
       const log = await node.openLog({ file: 'text.log' });
       await log.close();
-      return failureOf(() => bytesOf(log.read(0, 5)));
+      return catchFailure(() => readLatin1(log.read(0, 5)));
     },
     check: (failure) => expect(failure).toMatchObject({ message: '"text.log" is closed' }),
   }),
   nodeCase({
     name: 'an opened log ends where it ended when it was opened, however it grows',
     files: { 'a.log': 'one\n' },
-    ask: async (node, dir) => {
+    run: async (node, dir) => {
       const log = await node.openLog({ file: 'a.log' });
       dir.append('a.log', 'two\n');
-      const parts = [await bytesOf(log.read(0, 100)), await bytesOf(log.read(2, 100)), await bytesOf(log.read(4, 8))];
+      const parts = [
+        await readLatin1(log.read(0, 100)),
+        await readLatin1(log.read(2, 100)),
+        await readLatin1(log.read(4, 8)),
+      ];
       const later = await node.openLog({ file: 'a.log' });
       const facts = { sizes: [log.sizeBytes, later.sizeBytes], same: isSameFile(log.etag, later.etag) };
       await Promise.all([log.close(), later.close()]);
       return { ...facts, parts, tagsDiffer: log.etag !== later.etag };
     },
-    check: (answer) =>
-      expect(answer).toEqual({ sizes: [4, 8], same: true, parts: ['one\n', 'e\n', ''], tagsDiffer: true }),
+    check: (response) =>
+      expect(response).toEqual({ sizes: [4, 8], same: true, parts: ['one\n', 'e\n', ''], tagsDiffer: true }),
   }),
   nodeCase({
     name: 'an opened log whose name leads to another file is never read as that one',
     files: { 'a.log': 'the old text\n' },
-    ask: async (node, dir) => {
+    run: async (node, dir) => {
       const log = await node.openLog({ file: 'a.log' });
       dir.write('b.log', 'a newer text\nand more of it\n');
       dir.rename('b.log', 'a.log');
-      const read = await failureOf(() => bytesOf(log.read(0, 100)));
+      const read = await catchFailure(() => readLatin1(log.read(0, 100)));
       const later = await node.openLog({ file: 'a.log' });
       const same = isSameFile(log.etag, later.etag);
       await Promise.all([log.close(), later.close()]);
@@ -140,13 +144,13 @@ export const OPEN_CASES: readonly NodeStateCase[] = [
   nodeCase({
     name: 'an opened log that was cut since is never a short success',
     files: { 'a.log': 'one\ntwo\nthree\n' },
-    ask: async (node, dir) => {
+    run: async (node, dir) => {
       const log = await node.openLog({ file: 'a.log' });
       dir.truncate('a.log', 6);
       const reads = [
-        await failureOf(() => bytesOf(log.read(0, 4))),
-        await failureOf(() => bytesOf(log.read(4, 14))),
-        await failureOf(() => bytesOf(log.read(8, 14))),
+        await catchFailure(() => readLatin1(log.read(0, 4))),
+        await catchFailure(() => readLatin1(log.read(4, 14))),
+        await catchFailure(() => readLatin1(log.read(8, 14))),
       ];
       await log.close();
       return reads;

@@ -1,9 +1,9 @@
 import type { SearchQuery } from '@porthole/logs/types';
 import { expect } from 'vitest';
-import type { ErrorCode } from '../../errors.ts';
+import type { ErrorCode } from '../../errors/errors.ts';
 import type { NodeState } from '../../node-state.ts';
-import { bytesOf, type Failure, Following, failureOf, readBytes, search, searchByLines } from './answers.ts';
 import { type NodeStateCase, nodeCase } from './node-state-case.ts';
+import { catchFailure, type Failure, Following, readBytes, readLatin1, search, searchByLines } from './responses.ts';
 
 type Refusal = Failure | { answer: unknown };
 
@@ -16,7 +16,7 @@ function refused(
 ) {
   return nodeCase<Refusal>({
     name: `${name}: ${code}`,
-    ask: (node) => failureOf(() => ask(node)),
+    run: (node) => catchFailure(() => ask(node)),
     check: (failure) => expect(failure).toMatchObject({ code }),
     ...given,
   });
@@ -98,20 +98,20 @@ const CURSORS: readonly NodeStateCase[] = ['', 'nonsense', 'ü+%&#', '~', `${'a'
   ];
 });
 
-const GONE: readonly NodeStateCase[] = [
+const GONE_FILES: readonly NodeStateCase[] = [
   nodeCase({
     name: 'a cursor whose record was removed is gone, wherever it is given',
     files: { 'a.log': 'one\ntwo\n', 'a.log.1': 'zero\n' },
-    ask: async (node, dir) => {
+    run: async (node, dir) => {
       const { records } = await search(node, { file: 'a.log', order: 'oldest' });
       const cursor = records[0]?.cursor ?? '';
       dir.write('a.log', 'quite another text\n');
       return {
-        start: await failureOf(() => search(node, { family: 'a.log', start: { cursor } })),
-        record: await failureOf(() => search(node, { family: 'a.log', start: { record: cursor } })),
-        until: await failureOf(() => search(node, { family: 'a.log', until: cursor })),
-        lines: await failureOf(() => searchByLines(node, { family: 'a.log', start: { cursor } })),
-        follow: await failureOf(() => Following.begin(node, { family: 'a.log', start: { cursor } })),
+        start: await catchFailure(() => search(node, { family: 'a.log', start: { cursor } })),
+        record: await catchFailure(() => search(node, { family: 'a.log', start: { record: cursor } })),
+        until: await catchFailure(() => search(node, { family: 'a.log', until: cursor })),
+        lines: await catchFailure(() => searchByLines(node, { family: 'a.log', start: { cursor } })),
+        follow: await catchFailure(() => Following.begin(node, { family: 'a.log', start: { cursor } })),
       };
     },
     check: ({ start, until, lines, follow }) => {
@@ -128,19 +128,19 @@ const OTHERS: readonly NodeStateCase[] = [
   refused('LOG_FILE_CORRUPT', 'a view of a damaged file', (node) => view(node, 'damaged.log.1.gz')),
   refused('LOG_FILE_NOT_FOUND', 'an opening of what is gone since it was listed', (node) => view(node, 'a.log'), {
     files: { 'a.log': 'one\n' },
-    ask: async (node, dir) => {
+    run: async (node, dir) => {
       await node.listLogs();
       dir.remove('a.log');
-      return failureOf(() => view(node, 'a.log'));
+      return catchFailure(() => view(node, 'a.log'));
     },
   }),
   nodeCase({
     name: 'a log that is opened and then removed is read no further, or wholly',
     files: { 'a.log': 'one\n' },
-    ask: async (node, dir) => {
+    run: async (node, dir) => {
       const log = await node.openLog({ file: 'a.log' });
       dir.remove('a.log');
-      const read = await failureOf(() => bytesOf(log.read(0, 4)));
+      const read = await catchFailure(() => readLatin1(log.read(0, 4)));
       await log.close();
       return read;
     },
@@ -154,13 +154,13 @@ const OTHERS: readonly NodeStateCase[] = [
     name: 'more questions at a time than the node takes are refused, and taken again later',
     files: { 'a.log': '2026-06-01 10:00:00.000\tINFO\ta.go:1\tone\n' },
     settings: { search: { maxQueued: 1 } },
-    ask: async (node, dir) => {
+    run: async (node, dir) => {
       await dir.holdSearch();
       const refusals = [
-        await failureOf(() => search(node)),
-        await failureOf(() => searchByLines(node)),
-        await failureOf(() => node.logHistogram({ buckets: 1 })),
-        await failureOf(() => node.logDigest({ limit: 1 })),
+        await catchFailure(() => search(node)),
+        await catchFailure(() => searchByLines(node)),
+        await catchFailure(() => node.logHistogram({ buckets: 1 })),
+        await catchFailure(() => node.logDigest({ limit: 1 })),
       ];
       await dir.releaseSearch();
       return { refusals, later: await search(node) };
@@ -178,6 +178,6 @@ export const REFUSAL_CASES: readonly NodeStateCase[] = [
   ...FAMILIES,
   ...REGEXES,
   ...CURSORS,
-  ...GONE,
+  ...GONE_FILES,
   ...OTHERS,
 ];

@@ -1,25 +1,25 @@
 import type { SearchQuery } from '@porthole/logs/types';
 import { expect } from 'vitest';
-import { placesOf, type Searched, search, searchByLines } from './answers.ts';
 import { type NodeStateCase, nodeCase } from './node-state-case.ts';
-import { BEGAN_MS, ODD_NAME } from './shared-files.ts';
+import { recordPositions, type SearchResult, search, searchByLines } from './responses.ts';
+import { BASE_TIME_MS, ODD_NAME } from './shared-files.ts';
 
 const HOUR = 3_600_000;
 
 /** A search of the shared directory, and how many records it finds. */
-function finds(records: number, query: Partial<SearchQuery>, more: Partial<NodeStateCase<Searched>> = {}) {
-  return nodeCase<Searched>({
-    name: `a search for ${tell(query)} finds ${records}`,
-    ask: (node) => search(node, query),
-    check: (answer) => {
-      expect(answer.records.length).toBe(records);
-      expect(answer.end.records).toBe(records);
+function finds(records: number, query: Partial<SearchQuery>, more: Partial<NodeStateCase<SearchResult>> = {}) {
+  return nodeCase<SearchResult>({
+    name: `a search for ${formatQuery(query)} finds ${records}`,
+    run: (node) => search(node, query),
+    check: (response) => {
+      expect(response.records.length).toBe(records);
+      expect(response.end.records).toBe(records);
     },
     ...more,
   });
 }
 
-function tell(query: Partial<SearchQuery>): string {
+function formatQuery(query: Partial<SearchQuery>): string {
   const text = JSON.stringify(query);
   return text.length < 120 ? text : `${text.slice(0, 120)}...`;
 }
@@ -43,12 +43,12 @@ const SELECTIONS: readonly NodeStateCase[] = [
   finds(0, { family: 'empty.log' }),
   nodeCase({
     name: 'a damaged file gives what can be read of it, and says what is wrong',
-    ask: (node) => search(node, { file: 'damaged.log.1.gz' }),
+    run: (node) => search(node, { file: 'damaged.log.1.gz' }),
     check: ({ end }) => expect(end.problems).toMatchObject([{ file: 'damaged.log.1.gz', code: 'LOG_FILE_CORRUPT' }]),
   }),
   nodeCase({
     name: 'records that are too long are cut, and so is what is told of them raw',
-    ask: (node) => search(node, { file: 'long.log', raw: true, order: 'oldest' }),
+    run: (node) => search(node, { file: 'long.log', raw: true, order: 'oldest' }),
     check: ({ records }) => {
       expect(records[0]).toMatchObject({ offset: 0, cut: true });
       expect(records.some(({ continued }) => continued)).toBe(true);
@@ -56,26 +56,26 @@ const SELECTIONS: readonly NodeStateCase[] = [
   }),
   nodeCase({
     name: 'everything of all logs, in both orders, is the same records',
-    ask: async (node) => ({ newest: await search(node), oldest: await search(node, { order: 'oldest' }) }),
+    run: async (node) => ({ newest: await search(node), oldest: await search(node, { order: 'oldest' }) }),
     check: ({ newest, oldest }) => {
-      expect(placesOf(newest.records).sort()).toEqual(placesOf(oldest.records).sort());
+      expect(recordPositions(newest.records).sort()).toEqual(recordPositions(oldest.records).sort());
       expect(newest.end.reason).toBe('exhausted');
     },
   }),
   nodeCase({
     name: 'a search by lines tells the same as one by batches',
-    ask: (node) => searchByLines(node, { raw: true, before: 1, limit: 200 }),
+    run: (node) => searchByLines(node, { raw: true, before: 1, limit: 200 }),
     check: ({ records }) => expect(records.length).toBe(200),
   }),
 ];
 
 const FILTERS: readonly NodeStateCase[] = [
-  finds(5, { family: 'broker.log', fromMs: BEGAN_MS + HOUR, toMs: BEGAN_MS + 2 * HOUR }),
-  finds(4, { family: 'broker.log', toMs: BEGAN_MS + 2001 }),
-  finds(6, { family: 'broker.log', fromMs: BEGAN_MS + HOUR + 600_000 }),
+  finds(5, { family: 'broker.log', fromMs: BASE_TIME_MS + HOUR, toMs: BASE_TIME_MS + 2 * HOUR }),
+  finds(4, { family: 'broker.log', toMs: BASE_TIME_MS + 2001 }),
+  finds(6, { family: 'broker.log', fromMs: BASE_TIME_MS + HOUR + 600_000 }),
   finds(
     5,
-    { family: 'broker.log', fromMs: BEGAN_MS + 600_000.5, toMs: BEGAN_MS + HOUR + 600_000.5 },
+    { family: 'broker.log', fromMs: BASE_TIME_MS + 600_000.5, toMs: BASE_TIME_MS + HOUR + 600_000.5 },
     { name: 'a search between parts of milliseconds leaves out what is before, and nothing that is not' },
   ),
   finds(1, { fromMs: 0, toMs: 1 }, { name: 'a search from the epoch itself finds the record of that instant' }),
@@ -99,9 +99,9 @@ const FILTERS: readonly NodeStateCase[] = [
   finds(1, { file: 'crlf.log', terms: ['Windows\r\nmore'] }),
   finds(0, { terms: ['100%', 'a+b&c=d#e?', '"\\', ' '] }),
   finds(1, { terms: ['odd.go:1\tthe name'] }),
-  nodeCase<Searched>({
+  nodeCase<SearchResult>({
     name: 'half a character is found nowhere, or taken for bytes that are none',
-    ask: (node) => search(node, { file: 'bytes.log', excluded: ['\ud800'] }),
+    run: (node) => search(node, { file: 'bytes.log', excluded: ['\ud800'] }),
     check: ({ end }) => expect(end.reason).toBe('exhausted'),
     differs: {
       http: 'half a character cannot be sent: it arrives as the sign for what is no character',
@@ -120,8 +120,8 @@ const FILTERS: readonly NodeStateCase[] = [
   finds(3, { family: 'broker.log', component: 'WAL', minLevel: 'WARN' }),
   finds(1, {
     family: 'broker.log',
-    fromMs: BEGAN_MS + HOUR,
-    toMs: BEGAN_MS + 2 * HOUR,
+    fromMs: BASE_TIME_MS + HOUR,
+    toMs: BASE_TIME_MS + 2 * HOUR,
     minLevel: 'WARN',
     terms: ['write'],
     excluded: ['nothing'],
@@ -148,7 +148,7 @@ const CONTEXT: readonly NodeStateCase[] = [
   finds(3, { family: 'broker.log', minLevel: 'FATAL', before: 0, after: 100 }),
   nodeCase({
     name: 'records around a record stop at the ends of its log, and are told oldest first',
-    ask: (node) => search(node, { family: 'broker.log', terms: ['started, part 0'], before: 3, after: 2 }),
+    run: (node) => search(node, { family: 'broker.log', terms: ['started, part 0'], before: 3, after: 2 }),
     check: ({ records: [record] }) => {
       expect(record?.before).toEqual([]);
       expect(record?.after?.map(({ level }) => level)).toEqual(['DEBUG', 'WARN']);

@@ -8,11 +8,11 @@ export const ODD_NAME = 'a b+c%20d#e&f=g?h;i"j\'ü日本🙂.log';
 export const MANY = 1500;
 
 /** Start of all logs that tell the time, as the zone of the node (Berlin) has it. */
-export const BEGAN_MS = Date.parse('2026-06-01T08:00:00.000Z');
+export const BASE_TIME_MS = Date.parse('2026-06-01T08:00:00.000Z');
 
 /** Which is when the same instant is written with the zone's clock. */
 export function timeText(afterMs: number): string {
-  return new Date(BEGAN_MS + 2 * 3_600_000 + afterMs).toISOString().slice(0, -1).replace('T', ' ');
+  return new Date(BASE_TIME_MS + 2 * 3_600_000 + afterMs).toISOString().slice(0, -1).replace('T', ' ');
 }
 
 /** A record of the contract's format, so long after the beginning. */

@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
 import type { NodeState } from '../../node-state.ts';
-import { failureOf, type ReadBytes, readBytes } from './answers.ts';
 import { type NodeStateCase, nodeCase } from './node-state-case.ts';
+import { catchFailure, type ReadBytes, readBytes } from './responses.ts';
 import { ODD_NAME, sharedFiles } from './shared-files.ts';
 
 async function view(node: NodeState, file: string, sizeBytes: number): Promise<ReadBytes> {
@@ -15,7 +15,7 @@ export const VIEW_CASES: readonly NodeStateCase[] = [
     .map((file) =>
       nodeCase({
         name: `a view of all of ${JSON.stringify(file.length < 60 ? file : `${file.slice(0, 10)}...`)}`,
-        ask: (node) => view(node, file, Number.MAX_SAFE_INTEGER),
+        run: (node) => view(node, file, Number.MAX_SAFE_INTEGER),
         check: ({ sizeBytes, bytes }) => {
           expect(sizeBytes).toBe(bytes.length);
           const content = Buffer.from(sharedFiles()[file] ?? '').toString('latin1');
@@ -26,7 +26,7 @@ export const VIEW_CASES: readonly NodeStateCase[] = [
   ...[1, 2, 3, 100, 101, 150, 1000].map((sizeBytes) =>
     nodeCase({
       name: `a view of ${sizeBytes} bytes is cut to whole lines, or to characters where there is none`,
-      ask: async (node) => {
+      run: async (node) => {
         const files = ['broker.log', 'broker.log.2.gz', 'crlf.log', 'bytes.log', 'long.log', 'open.log', ODD_NAME];
         return Promise.all(files.map((file) => view(node, file, sizeBytes)));
       },
@@ -40,7 +40,7 @@ export const VIEW_CASES: readonly NodeStateCase[] = [
   ),
   nodeCase({
     name: 'a view that is closed before, while and after it is read gives everything back',
-    ask: async (node) => {
+    run: async (node) => {
       const unread = await node.viewLog({ file: 'long.log', sizeBytes: 400_000 });
       await unread.close();
       await unread.close();
@@ -58,14 +58,14 @@ export const VIEW_CASES: readonly NodeStateCase[] = [
   nodeCase({
     name: 'a log that shrinks while it is read is never a short success',
     files: { 'a.log': '' },
-    ask: async (node, dir) => {
+    run: async (node, dir) => {
       dir.truncate('a.log', 64 * 1024 ** 2);
-      const answer = await node.viewLog({ file: 'a.log', sizeBytes: 64 * 1024 ** 2 });
-      const failure = await failureOf(async () => {
-        for await (const _ of answer.chunks) dir.truncate('a.log', 1000);
+      const response = await node.viewLog({ file: 'a.log', sizeBytes: 64 * 1024 ** 2 });
+      const failure = await catchFailure(async () => {
+        for await (const _ of response.chunks) dir.truncate('a.log', 1000);
       });
-      await answer.close();
-      return { sizeBytes: answer.sizeBytes, failure };
+      await response.close();
+      return { sizeBytes: response.sizeBytes, failure };
     },
     check: ({ failure }) => expect(failure).not.toHaveProperty('answer'),
     differs: { http: 'a body that is cut carries no code: the client can only say that the answer is not whole' },

@@ -1,5 +1,5 @@
 import type { Role } from '@porthole/contract';
-import { MEMBER_ROUTE_IDS, mayUse, memberRouteOf, ROUTE_IDS, type RouteRole, routeOf } from '@porthole/contract';
+import { getMemberRoute, getRoute, MEMBER_ROUTE_IDS, mayUse, ROUTE_IDS, type RouteRole } from '@porthole/contract';
 
 /** Who there can be, from least to most; nobody is one without credentials. */
 const COLUMNS: readonly (readonly [string, readonly Role[] | undefined])[] = [
@@ -20,7 +20,7 @@ export function isAnswered(roles: readonly Role[] | undefined, wanted: RouteRole
 
 /** The table of docs/security.md, made from the route table. */
 export function roleMatrix(methods: readonly Row[]): string {
-  const routes = [...ROUTE_IDS.map(routeOf), ...MEMBER_ROUTE_IDS.map(memberRouteOf)];
+  const routes = [...ROUTE_IDS.map(getRoute), ...MEMBER_ROUTE_IDS.map(getMemberRoute)];
   const rows: Row[] = [...routes.map(({ path, role }): Row => [path, role]), ...methods];
   const head = ['what', 'needs', ...COLUMNS.map(([name]) => name)];
   const body = rows.map(([what, role]) => [

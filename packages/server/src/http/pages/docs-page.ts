@@ -2,18 +2,18 @@ import {
   COMMON_ERRORS,
   ERROR_KINDS,
   type ErrorCode,
+  getMemberRoute,
+  getRoute,
   MEMBER_ROUTE_IDS,
-  memberRouteOf,
   ROUTE_IDS,
   type Route,
-  routeOf,
 } from '@porthole/contract';
 import { type Html, html } from './html.ts';
 import { layout } from './layout.ts';
 
 /** The interface as a page to read: the same tables the OpenAPI document is made from. */
 export function docsPage({ version }: { version: string }): string {
-  const routes = ROUTE_IDS.map(routeOf).filter(({ page }) => !page);
+  const routes = ROUTE_IDS.map(getRoute).filter(({ page }) => !page);
   return layout(
     'API · Porthole',
     html`<h1>Node state interface <small>${version}</small></h1>
@@ -27,7 +27,7 @@ ${memberSection()}
   );
 }
 
-function routeSection({ path, summary, description, parameters, answer, errors, role }: Route): Html {
+function routeSection({ path, summary, description, parameters, response: answer, errors, role }: Route): Html {
   const rows = parameters.map(
     ({ name, in: place, required, repeated, type, description: about }) =>
       html`<tr><td class="mono">${name}</td><td>${place}</td><td>${type}</td><td>${required ? 'required' : repeated ? 'repeatable' : 'optional'}</td><td>${prose(about)}</td></tr>`,
@@ -48,7 +48,7 @@ function needed(role: Route['role']): Html {
 /** Their parameters and answers stand above. */
 function memberSection(): Html {
   const rows = MEMBER_ROUTE_IDS.map((id) => {
-    const { path, summary } = memberRouteOf(id);
+    const { path, summary } = getMemberRoute(id);
     return html`<tr><td class="mono">GET ${path}</td><td>${summary}</td></tr>`;
   });
   return html`<section><h2>One member of the cluster</h2><p>What a node tells of itself, any other tells of it: the same parameters and answers.</p>

@@ -1,4 +1,4 @@
-import { ERROR_KINDS, MEMBER_ROUTE_IDS, memberRouteOf, ROUTE_IDS, routeOf } from '@porthole/contract';
+import { ERROR_KINDS, getMemberRoute, getRoute, MEMBER_ROUTE_IDS, ROUTE_IDS } from '@porthole/contract';
 import { describe, expect, it } from 'vitest';
 import { ask } from '../../testing/ask.ts';
 import { startTestNode } from '../../testing/test-node.ts';
@@ -8,9 +8,9 @@ describe('the documentation page', () => {
   it('has every route and every error code', async () => {
     const { port } = await startTestNode();
     const text = (await ask(port, '/docs')).body.toString();
-    for (const route of ROUTE_IDS.map(routeOf))
+    for (const route of ROUTE_IDS.map(getRoute))
       if (!route.page) expect(text).toContain(`<code>GET ${route.path}</code>`);
-    for (const { path } of MEMBER_ROUTE_IDS.map(memberRouteOf)) expect(text).toContain(`GET ${path}<`);
+    for (const { path } of MEMBER_ROUTE_IDS.map(getMemberRoute)) expect(text).toContain(`GET ${path}<`);
     for (const code of Object.keys(ERROR_KINDS)) expect(text).toContain(`id="${code}"`);
   });
 });

@@ -1,0 +1,137 @@
+import type {
+  ClusterDigest,
+  ClusterHistogram,
+  NodeConfig,
+  NodeDescription,
+  NodeObject,
+  NodeProblem,
+  NodeSettings,
+} from '@porthole/contract';
+import type { Digest, Histogram, LogEntry, LogFileDetails, SearchEnd } from '@porthole/logs/types';
+import { decodeBuckets, decodeEnd, decodeGroups, decodeReports, isObject, SkippedItems } from './decode-records.ts';
+import { isFileName, remoteText } from './remote-text.ts';
+
+/*
+ * Whether an answer is the right kind of thing: not each field, which would refuse the answers of later versions.
+ * `undefined` where it is not. The three of the contract come from other nodes too, so their fields are made exact.
+ */
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/** A node has a handful of checks. */
+const MAX_PROBLEMS = 32;
+
+export function decodeConfig(value: unknown): NodeConfig | undefined {
+  if (!isObject(value) || typeof value.config !== 'string' || !isObject(value.node)) return undefined;
+  return { config: value.config, node: decodeNode(value.node) };
+}
+
+/** Nodes without a gRPC port leave it out; others add fields. */
+function decodeNode(node: Fields): NodeObject {
+  return {
+    hostIp: toText(node.hostIp),
+    hostName: toText(node.hostName),
+    grpcPort: toNumber(node.grpcPort),
+    httpPort: toNumber(node.httpPort),
+    version: toText(node.version),
+    onlineTime: toNumber(node.onlineTime),
+  };
+}
+
+/** Checks that fail, as the node names them. */
+function decodeProblems(value: unknown): NodeProblem[] {
+  if (!Array.isArray(value)) return [];
+  return value.slice(0, MAX_PROBLEMS).flatMap((problem) => {
+    if (!isObject(problem) || typeof problem.check !== 'string' || typeof problem.detail !== 'string') return [];
+    return [{ check: remoteText(problem.check), detail: remoteText(problem.detail) }];
+  });
+}
+
+/** A list made in Go is `null` when it is empty. */
+export function decodeLogList(value: unknown): LogEntry[] | undefined {
+  if (value === null) return [];
+  if (!Array.isArray(value) || !value.every(isEntry)) return undefined;
+  return value.map(({ name, size }) => ({ name, size }));
+}
+
+export function decodeLogFiles(value: unknown): LogFileDetails[] | undefined {
+  if (!Array.isArray(value) || !value.every(isDetails)) return undefined;
+  const files = value as LogFileDetails[];
+  return files.map((file) => (file.problem ? { ...file, problem: remoteText(file.problem) } : file));
+}
+
+export function decodeDescription(value: unknown): NodeDescription | undefined {
+  if (!isObject(value) || !isObject(value.node)) return undefined;
+  const description = value as unknown as NodeDescription;
+  return value.problems === undefined ? description : { ...description, problems: decodeProblems(value.problems) };
+}
+
+export function decodeSettings(value: unknown): NodeSettings | undefined {
+  return isObject(value) && Array.isArray(value.settings) ? (value as unknown as NodeSettings) : undefined;
+}
+
+export function decodeHistogram(value: unknown): Histogram | undefined {
+  if (!isObject(value) || !Array.isArray(value.buckets) || !isObject(value.end)) return undefined;
+  const skipped = new SkippedItems();
+  const buckets = decodeBuckets(value.buckets, skipped);
+  return { ...value, buckets, end: endWithSkipped(decodeEnd(value.end, skipped), skipped) } as unknown as Histogram;
+}
+
+export function decodeDigest(value: unknown, { limit }: { limit: number }): Digest | undefined {
+  if (!isObject(value) || !Array.isArray(value.groups) || !isObject(value.end)) return undefined;
+  if (value.groups.length > limit) return undefined;
+  const skipped = new SkippedItems();
+  const groups = decodeGroups(value.groups, skipped);
+  return { ...value, groups, end: endWithSkipped(decodeEnd(value.end, skipped), skipped) } as unknown as Digest;
+}
+
+export function decodeClusterHistogram(value: unknown): ClusterHistogram | undefined {
+  if (!isObject(value) || !Array.isArray(value.buckets) || !Array.isArray(value.members)) return undefined;
+  const skipped = new SkippedItems();
+  const buckets = decodeBuckets(value.buckets, skipped);
+  return { ...value, buckets, members: membersWithSkipped(value.members, skipped) } as unknown as ClusterHistogram;
+}
+
+export function decodeClusterDigest(value: unknown): ClusterDigest | undefined {
+  if (!isObject(value) || !Array.isArray(value.groups) || !Array.isArray(value.members)) return undefined;
+  const skipped = new SkippedItems();
+  const groups = decodeGroups(value.groups, skipped);
+  return { ...value, groups, members: membersWithSkipped(value.members, skipped) } as unknown as ClusterDigest;
+}
+
+/** What was left out is a problem of the response. */
+function endWithSkipped(end: Partial<SearchEnd>, { count, detail }: SkippedItems): Partial<SearchEnd> {
+  if (count === 0) return end;
+  return { ...end, problems: [...(end.problems ?? []), { file: '', code: 'BAD_ANSWER', detail }] };
+}
+
+function membersWithSkipped(value: unknown, skipped: SkippedItems): unknown[] {
+  const members = decodeReports(value, skipped);
+  if (skipped.count === 0) return members;
+  const { detail } = skipped;
+  return [...members, { id: 'response', outcome: 'version', detail, elapsedMs: 0, count: 0, asOfMs: null }];
+}
+
+/** Reads what has these lists. */
+export function decodeLists<T>(...names: readonly (keyof T & string)[]): (value: unknown) => T | undefined {
+  return (value) =>
+    isObject(value) && names.every((name) => Array.isArray(value[name])) ? (value as unknown as T) : undefined;
+}
+
+function isEntry(value: unknown): value is LogEntry {
+  return isObject(value) && isFileName(value.name) && typeof value.size === 'number';
+}
+
+function isDetails(value: unknown): boolean {
+  if (!isEntry(value)) return false;
+  const { family, problem } = value as LogEntry & Fields;
+  return (family === undefined || isFileName(family)) && (problem == null || typeof problem === 'string');
+}
+
+function toText(value: unknown): string {
+  return typeof value === 'string' ? remoteText(value) : '';
+}
+
+function toNumber(value: unknown): number {
+  return typeof value === 'number' ? value : 0;
+}

@@ -1,0 +1,112 @@
+import { ERROR_KINDS, type ErrorCode, isErrorCode } from '@porthole/contract';
+import { ClientError } from './client-error.ts';
+import { isCodeLike, remoteText } from './remote-text.ts';
+
+/** What is known of the one who answered, for the error's facts. */
+export interface ResponseFacts {
+  method: string;
+  url: string;
+  status: number;
+  headers: Headers;
+  /** Path of the route that was asked. */
+  path: string;
+}
+
+/** Codes for answers that have none of ours: of proxies, and of other nodes with the same contract. */
+const CODES_BY_STATUS: Readonly<Record<number, ErrorCode>> = {
+  401: 'UNAUTHENTICATED',
+  403: 'UNAUTHENTICATED',
+  404: 'NOT_SUPPORTED',
+  405: 'NOT_SUPPORTED',
+  408: 'REQUEST_TIMEOUT',
+  412: 'PRECONDITION_FAILED',
+  414: 'URL_TOO_LONG',
+  416: 'RANGE_NOT_SATISFIABLE',
+  429: 'RATE_LIMITED',
+  431: 'HEADERS_TOO_LARGE',
+  501: 'NOT_SUPPORTED',
+  502: 'UNREACHABLE',
+  503: 'UNREACHABLE',
+  504: 'DEADLINE_EXCEEDED',
+};
+
+export interface ProblemBody {
+  body: string;
+  nowMs: number;
+  /** Of the body only the code counts, where it is one of ours. */
+  hidesTexts: boolean;
+}
+
+/** The error that an answer with an error status tells. */
+export function responseError(facts: ResponseFacts, { body, nowMs, hidesTexts }: ProblemBody): ClientError {
+  const { method, url, status, headers, path } = facts;
+  const { code, detail, remoteCode } = hidesTexts ? withoutTexts(readProblem(body)) : readProblem(body);
+  const errorFacts = { method, url, status, retryAfterMs: retryAfter(headers.get('retry-after'), nowMs) };
+  if (code === 'ROUTE_NOT_FOUND' || code === 'METHOD_NOT_ALLOWED') return notSupported(path, errorFacts, detail);
+  if (code !== undefined) return new ClientError(code, detail ?? `the node answers ${status}`, errorFacts);
+  if (remoteCode !== undefined) {
+    const message = `${remoteCode}: ${detail ?? `the node answers ${status}`}`;
+    return new ClientError(codeForStatus(status), message, { ...errorFacts, remoteCode });
+  }
+  const byStatus = CODES_BY_STATUS[status] ?? (status >= 500 ? 'INTERNAL' : 'BAD_REQUEST');
+  if (byStatus === 'NOT_SUPPORTED') return notSupported(path, errorFacts, `it answers ${status}`);
+  return new ClientError(byStatus, detail ?? `the node answers ${status}`, errorFacts);
+}
+
+/**
+ * What an error means whose code only a later version knows. It has its reason, so that a 404 is not a missing route,
+ * and nothing is known to be wrong with the request.
+ */
+function codeForStatus(status: number): ErrorCode {
+  const code = status === 404 || status === 405 ? undefined : CODES_BY_STATUS[status];
+  return code ?? (status >= 500 ? 'INTERNAL' : 'BAD_ANSWER');
+}
+
+/** The node does not have the route: it only knows the contract, or the address is not one of a node. */
+export function notSupported(
+  path: string,
+  facts: { method: string; url: string; status: number },
+  reason: string | undefined,
+): ClientError {
+  const why = reason === undefined ? '' : `: ${reason}`;
+  return new ClientError('NOT_SUPPORTED', `the node has no ${path}${why}`, facts);
+}
+
+/** Our words for a code, whatever stands beside it. A code that is none of ours is a text like any other. */
+function withoutTexts({ code }: Problem): Problem {
+  return code === undefined ? {} : { code, detail: ERROR_KINDS[code].title };
+}
+
+interface Problem {
+  code?: ErrorCode;
+  detail?: string;
+  remoteCode?: string;
+}
+
+/** Ours is an object with a code, a foreign one perhaps a JSON string, or any text. */
+function readProblem(body: string): Problem {
+  const value = parseBody(body);
+  if (typeof value === 'string') return value === '' ? {} : { detail: remoteText(value) };
+  if (typeof value !== 'object' || value === null) return {};
+  const { code, detail, message } = value as Record<string, unknown>;
+  const text = [detail, message].find((candidate) => typeof candidate === 'string');
+  const named = isErrorCode(code) ? { code } : isCodeLike(code) ? { remoteCode: code } : {};
+  return { ...named, ...(text !== undefined && { detail: remoteText(text as string) }) };
+}
+
+function parseBody(body: string): unknown {
+  try {
+    return JSON.parse(body);
+  } catch {
+    const text = body.trim();
+    return text.startsWith('<') ? undefined : text; // a page is no message
+  }
+}
+
+/** Seconds, or a date. */
+function retryAfter(text: string | null, nowMs: number): number | undefined {
+  if (text === null) return undefined;
+  if (/^\d{1,9}$/.test(text.trim())) return Number(text) * 1000;
+  const atMs = Date.parse(text);
+  return Number.isNaN(atMs) ? undefined : Math.max(0, atMs - nowMs);
+}

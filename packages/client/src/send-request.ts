@@ -1,0 +1,52 @@
+import { JsonTooLarge, parseBoundedJson } from './bounded-json.ts';
+import { Exchange } from './exchange.ts';
+import type { ClientDeps, ClientRequest } from './request.ts';
+import { notSupported } from './response-error.ts';
+import { withRetries } from './retry.ts';
+
+/** The head of a good answer, after as many attempts as it takes and is allowed. */
+export function sendRequest(request: ClientRequest, deps: ClientDeps): Promise<Exchange> {
+  return withRetries(() => Exchange.open(request, deps), { ...deps, signal: request.signal });
+}
+
+/** A JSON answer as a whole. Of its shape only what `read` checks is known. */
+export function requestJson<T>(
+  request: ClientRequest,
+  deps: ClientDeps,
+  read: (value: unknown) => T | undefined,
+): Promise<T> {
+  const attempt = async () => {
+    const exchange = await Exchange.open(request, deps);
+    try {
+      rejectPage(exchange);
+      const value = parseJson(exchange, await exchange.readWhole({ maxBytes: responseLimit(request, deps) }));
+      const result = read(value);
+      if (result === undefined) throw exchange.badResponse(`the answer of ${exchange.path} has another shape`);
+      return result;
+    } finally {
+      exchange.close();
+    }
+  };
+  return withRetries(attempt, { ...deps, signal: request.signal });
+}
+
+/** Web servers with a console answer every unknown address with its page. */
+export function rejectPage(exchange: Exchange): void {
+  if (exchange.contentType === 'text/html') throw notSupported(exchange.path, exchange, 'it answers with a web page');
+}
+
+function responseLimit({ maxBytes = Infinity }: ClientRequest, { options }: ClientDeps): number {
+  return Math.min(maxBytes, options.maxItemBytes);
+}
+
+function parseJson(exchange: Exchange, text: string): unknown {
+  try {
+    return parseBoundedJson(text);
+  } catch (cause) {
+    if (cause instanceof JsonTooLarge)
+      throw exchange.badResponse(`the response of ${exchange.path} is too large: ${cause.message}`, cause);
+    const shown = text.length > 60 ? `${text.slice(0, 60)}...` : text;
+    const beginning = exchange.options.hidesTexts ? '' : `: ${JSON.stringify(shown)}`;
+    throw exchange.badResponse(`the answer of ${exchange.path} is not JSON${beginning}`, cause);
+  }
+}

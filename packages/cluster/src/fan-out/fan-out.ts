@@ -1,0 +1,69 @@
+import type { CallOptions, MemberReport } from '@porthole/contract';
+import { inParallel } from './in-parallel.ts';
+import type { Peer } from './peers.ts';
+import type { SharedBudget } from './response-budget.ts';
+import { toOutcome } from './to-outcome.ts';
+import { withDeadline } from './with-deadline.ts';
+
+export interface FanOutOptions<T> extends CallOptions {
+  /** Of each member. */
+  timeoutMs: number;
+  /** Asked at the same time. */
+  maxParallel: number;
+  /** For the report. */
+  countOf(value: T): number;
+  /** Of the responses of all members. */
+  responses?: SharedBudget | undefined;
+}
+
+export interface MemberResponse<T, P extends Peer = Peer> {
+  peer: P;
+  /** `undefined` where there is none; the report says why. */
+  value: T | undefined;
+  report: MemberReport;
+}
+
+type MemberCall<T, P extends Peer> = (peer: P, options: CallOptions) => Promise<T>;
+
+/**
+ * Asks every one of them, each with its own deadline, and gives the answers in the order of the members. A member that
+ * fails is in its report; only the caller's signal makes it reject.
+ */
+export async function fanOut<T, P extends Peer = Peer>(
+  peers: readonly P[],
+  call: MemberCall<T, P>,
+  { responses, ...options }: FanOutOptions<T>,
+): Promise<MemberResponse<T, P>[]> {
+  const budget = responses?.share();
+  const callOptions = { ...options, ...(budget && { responseBudget: budget }) };
+  try {
+    return await inParallel(peers, options.maxParallel, (peer) => callMember(peer, call, callOptions));
+  } finally {
+    budget?.close();
+  }
+}
+
+async function callMember<T, P extends Peer>(
+  peer: P,
+  call: MemberCall<T, P>,
+  options: FanOutOptions<T>,
+): Promise<MemberResponse<T, P>> {
+  const { signal, timeoutMs, countOf, responseBudget } = options;
+  const startedMs = performance.now();
+  const toReport = (facts: Pick<MemberReport, 'outcome' | 'detail' | 'count'>): MemberReport => {
+    return { id: peer.member.id, ...facts, elapsedMs: Math.round(performance.now() - startedMs), asOfMs: null };
+  };
+  try {
+    const value = await withDeadline(
+      async (leaving) => call(peer, { signal: leaving, ...(responseBudget && { responseBudget }) }),
+      {
+        timeoutMs,
+        ...(signal && { signal }),
+      },
+    );
+    return { peer, value, report: toReport({ outcome: 'ok', detail: null, count: countOf(value) }) };
+  } catch (error) {
+    signal?.throwIfAborted();
+    return { peer, value: undefined, report: toReport({ ...toOutcome(error), count: 0 }) };
+  }
+}

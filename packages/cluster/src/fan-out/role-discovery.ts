@@ -1,0 +1,54 @@
+import { type CallOptions, codeOf } from '@porthole/contract';
+import type { MemberDirectory } from '../membership/member-directory.ts';
+import type { ClockTable } from './clock.ts';
+import { inParallel } from './in-parallel.ts';
+import type { Peers } from './peers.ts';
+import { withDeadline } from './with-deadline.ts';
+
+/** Of a member's time, what it may take to say who it is: the answer itself needs the rest. */
+const SHARE = 0.4;
+
+const AT_ONCE = 16;
+
+export interface RoleDiscoveryDeps {
+  peers: Peers;
+  clocks: Pick<ClockTable, 'measure'>;
+  directory: Pick<MemberDirectory, 'strangers' | 'learn'>;
+  timeoutMs: number;
+  /** One that did not respond is not waited for again before this. */
+  againMs: number;
+}
+
+/** Members of a static list are known by address only: they are asked for their role before it counts. */
+export class RoleDiscovery {
+  readonly #deps: RoleDiscoveryDeps;
+  readonly #triedMs = new Map<string, number>();
+
+  constructor(deps: RoleDiscoveryDeps) {
+    this.#deps = deps;
+  }
+
+  /** Resolves when all members have said their role, or cannot in time. Never rejects for what they say. */
+  async run({ signal }: CallOptions = {}): Promise<void> {
+    const { directory, againMs } = this.#deps;
+    const nowMs = performance.now();
+    const strangers = directory.strangers.filter(({ id }) => nowMs - (this.#triedMs.get(id) ?? -Infinity) >= againMs);
+    await inParallel(strangers, AT_ONCE, async ({ id }) => {
+      this.#triedMs.set(id, nowMs);
+      await this.#describe(id, signal);
+    });
+    signal?.throwIfAborted();
+  }
+
+  async #describe(id: string, signal: AbortSignal | undefined): Promise<void> {
+    const { peers, clocks, directory, timeoutMs } = this.#deps;
+    try {
+      const peer = peers.get(id);
+      const deadline = { timeoutMs: timeoutMs * SHARE, ...(signal && { signal }) };
+      await withDeadline((leaving) => clocks.measure(peer, { signal: leaving }), deadline);
+    } catch (error) {
+      // One that only speaks the contract has no role to say. The others are reported by whoever asks them for more.
+      if (codeOf(error) === 'NOT_SUPPORTED') directory.learn(id, { node: peers.get(id).member.node });
+    }
+  }
+}

@@ -1,0 +1,251 @@
+import {
+  type CallOptions,
+  type ClusterFollowItem,
+  decodeFollowPositions,
+  type MemberReport,
+  type MemberSelection,
+} from '@porthole/contract';
+import type { FollowQuery } from '@porthole/logs/types';
+import { inParallel } from '../../fan-out/in-parallel.ts';
+import { isSelected, type Peer } from '../../fan-out/peers.ts';
+import { chooseMembers } from '../../state/choose-members.ts';
+import { departedReport } from '../../state/state-deps.ts';
+import { type ClusterDeps, getClock, getLimits } from '../cluster-deps.ts';
+import { throwIfRejected } from '../refusals.ts';
+import { decodeClusterCursor, type MemberPosition } from '../search/cluster-cursor.ts';
+import { Condition } from './condition.ts';
+import type { FollowPosition } from './follow-position.ts';
+import { FollowedMember } from './followed-member.ts';
+import { ReorderWindow } from './reorder-window.ts';
+
+type ClusterFollowQuery = FollowQuery & MemberSelection;
+
+export interface ClusterFollowOptions extends CallOptions {
+  /** How long a record is held for others that were written before it. 150 unless given. */
+  windowMs?: number;
+  /** The wait before a member that failed is tried again; doubles up to half a minute. 500 unless given. */
+  firstWaitMs?: number;
+}
+
+/** Members that left whose place is remembered; the first to leave is forgotten first. */
+const MAX_DEPARTED = 1000;
+
+/** Of the time for first records, what measuring the clock of a member may take that was not measured yet. */
+const MEASURE_SHARE = 0.5;
+
+/** Followers that do not end when they are told to are not waited for any longer. */
+const CLOSING_MS = 250;
+
+/**
+ * Follows all selected members, their records merged by time within a small window, in batches; an empty one first, as
+ * soon as every member follows, has failed or takes too long. Members that join are told, and followed from when they came
+ * online, or from where they were when they left; those that leave are told. A member that fails is told and tried again. Goes back (`back`) so many records of each member. Ends
+ * with an `end` when the signal fires or this node stops. Throws what is wrong with a question that no member takes.
+ */
+export async function* followCluster(
+  deps: ClusterDeps,
+  request: ClusterFollowQuery,
+  options: ClusterFollowOptions = {},
+): AsyncGenerator<ClusterFollowItem[], void, undefined> {
+  const follow = new ClusterFollow(deps, request, options);
+  try {
+    await follow.open();
+    yield [];
+    for (;;) {
+      const items = follow.take();
+      if (items.length > 0) yield items;
+      else if (follow.ending) break;
+      else await follow.nextChange();
+    }
+    yield [{ type: 'end', reason: follow.ending }];
+  } finally {
+    await follow.close();
+  }
+}
+
+class ClusterFollow {
+  readonly #deps: ClusterDeps;
+  readonly #request: ClusterFollowQuery;
+  readonly #options: ClusterFollowOptions;
+  readonly #window: ReorderWindow;
+  readonly #members = new Map<string, FollowedMember>();
+  /** Where those were that left: who comes back goes on there. */
+  readonly #departed = new Map<string, FollowPosition>();
+  readonly #beganMs = Date.now();
+  readonly #stopping = new Set<Promise<void>>();
+  readonly #arrived = new Condition();
+  readonly #drained = new Condition();
+  readonly #onAbort = () => this.#end('cancelled');
+  #forgetMembership: () => void = () => {};
+  ending: 'cancelled' | 'stopping' | undefined;
+
+  constructor(deps: ClusterDeps, request: ClusterFollowQuery, options: ClusterFollowOptions) {
+    this.#deps = deps;
+    this.#request = request;
+    this.#options = options;
+    this.#window = new ReorderWindow(options.windowMs ?? 150);
+  }
+
+  async open(): Promise<void> {
+    const { signal } = this.#options;
+    const chosen = chooseMembers(this.#deps, this.#request);
+    const peers = chosen.filter(({ departed }) => !departed);
+    const starts = memberStarts(this.#request);
+    signal?.addEventListener('abort', this.#onAbort, { once: true });
+    if (signal?.aborted) return this.#end('cancelled');
+    const { firstBatchMs, maxParallel } = getLimits(this.#deps);
+    const members = peers.map((peer) => this.#add(peer, starts(peer.member.id, this.#clockOffset(peer))));
+    this.#forgetMembership = this.#deps.membership.onChange(() => this.#followMembership());
+    await inParallel(members, maxParallel, (member) => member.start(firstBatchMs));
+    if (this.ending) return;
+    throwIfRejected(members, { isFirst: true });
+    for (const { departed } of chosen)
+      if (departed) this.#emit({ type: 'member', node: departed.member.id, report: departedReport(departed, 0) });
+  }
+
+  /** What can be told now. At the end nothing is held back any more. */
+  take(): ClusterFollowItem[] {
+    const items = this.#window.take(this.ending ? Infinity : performance.now());
+    if (items.length > 0) this.#drained.notify();
+    return items;
+  }
+
+  /** Resolves when there may be something to tell. */
+  nextChange(): Promise<void> {
+    const { nextDueMs } = this.#window;
+    return this.#arrived.wait(nextDueMs === undefined ? undefined : Math.max(0, nextDueMs - performance.now()));
+  }
+
+  async close(): Promise<void> {
+    this.#options.signal?.removeEventListener('abort', this.#onAbort);
+    this.#forgetMembership();
+    this.#end('cancelled');
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const longEnough = new Promise<void>((resolve) => {
+      timer = setTimeout(resolve, CLOSING_MS);
+    });
+    await Promise.race([Promise.all(this.#stopping), longEnough]);
+    clearTimeout(timer);
+  }
+
+  #end(reason: 'cancelled' | 'stopping'): void {
+    this.ending ??= reason;
+    for (const member of this.#members.values()) this.#stop(member);
+    this.#members.clear();
+    this.#arrived.notify();
+    this.#drained.notify();
+  }
+
+  #stop(member: FollowedMember): void {
+    const stopped = member.stop().finally(() => this.#stopping.delete(stopped));
+    this.#stopping.add(stopped);
+  }
+
+  #add(peer: Peer, start: FollowQuery['start'], joined: { place?: FollowPosition } = {}): FollowedMember {
+    const member = new FollowedMember(peer, this.#deps.clocks, {
+      request: this.#request,
+      start,
+      firstWaitMs: this.#options.firstWaitMs ?? 500,
+      measureMs: getLimits(this.#deps).firstBatchMs * MEASURE_SHARE,
+      pass: async (from, items) => {
+        this.#window.add(from, items, performance.now());
+        this.#arrived.notify();
+        while (this.#window.isFull(from) && !this.ending) await this.#drained.wait();
+      },
+      emit: (item) => this.#emit(item.type === 'member' ? this.#withState(item) : item),
+      onStopping: () => this.#end('stopping'),
+      ...joined,
+    });
+    this.#members.set(member.id, member);
+    return member;
+  }
+
+  #withState(item: Extract<ClusterFollowItem, { type: 'member' }>): ClusterFollowItem {
+    const { report } = item;
+    return { ...item, report: { ...report, ...this.#deps.directory.standingOf(report.id, report.outcome) } };
+  }
+
+  #emit(item: ClusterFollowItem): void {
+    if (this.ending) return;
+    this.#window.addUrgent(item);
+    this.#arrived.notify();
+  }
+
+  #followMembership(): void {
+    if (this.ending) return;
+    const peers = this.#deps.peers.all().filter(({ member }) => isSelected(member, this.#request));
+    const ids = new Set(peers.map(({ member }) => member.id));
+    for (const [id, member] of this.#members) {
+      if (ids.has(id)) continue;
+      this.#members.delete(id);
+      this.#stop(member);
+      this.#remember(member);
+      this.#emit({ type: 'member', node: id, report: this.#departedReport(id) });
+    }
+    const { firstBatchMs } = getLimits(this.#deps);
+    for (const peer of peers) {
+      const known = this.#members.get(peer.member.id);
+      if (known?.peer === peer) continue;
+      if (known) this.#stop(known);
+      const position = known?.position ?? this.#departed.get(peer.member.id);
+      this.#departed.delete(peer.member.id);
+      // One that was reported as failing is reported again when it is followed.
+      const joined = { isJoining: !known?.isFollowed, ...(position && { place: position }) };
+      void this.#add(peer, this.#newMemberStart(peer), joined).start(firstBatchMs);
+    }
+  }
+
+  /** How a member that is not listed any more departed. */
+  #departedReport(id: string): MemberReport {
+    const departed = this.#deps.directory.departed().find(({ member }) => member.id === id);
+    if (departed) return departedReport(departed, 0);
+    return { id, outcome: 'gone', detail: null, elapsedMs: 0, count: 0, asOfMs: null, state: 'failed', sinceMs: null };
+  }
+
+  #remember({ id, position }: FollowedMember): void {
+    this.#departed.set(id, position);
+    if (this.#departed.size <= MAX_DEPARTED) return;
+    const [first = id] = this.#departed.keys();
+    this.#departed.delete(first);
+  }
+
+  /** By its own clock: since it is online, but nothing from before this follow. */
+  #newMemberStart(peer: Peer): FollowQuery['start'] {
+    const { onlineTime } = peer.member.node;
+    return { timeMs: Math.max(onlineTime, this.#beganMs + this.#clockOffset(peer)) };
+  }
+
+  #clockOffset({ member }: Peer): number {
+    return getClock(this.#deps.clocks, member.id).offsetMs;
+  }
+}
+
+/** Where each member begins, by its own clock. */
+function memberStarts({ start }: ClusterFollowQuery): (id: string, offsetMs: number) => FollowQuery['start'] {
+  if (start === 'end' || 'back' in start) return () => start;
+  if ('timeMs' in start) return (_id, offsetMs) => ({ timeMs: start.timeMs + offsetMs });
+  const positions = decodeFollowPositions(start.cursor);
+  if (positions) return startsFromPositions(positions, start.sinceMs);
+  const { members, reachedMs } = decodeClusterCursor(start.cursor);
+  const sinceMs = start.sinceMs ?? reachedMs ?? undefined;
+  return (id, offsetMs) => {
+    const position: MemberPosition = members.get(id) ?? 'done';
+    const since = sinceMs === undefined ? undefined : sinceMs + offsetMs;
+    if (typeof position === 'string') return since === undefined ? 'end' : { timeMs: since };
+    if ('timeMs' in position) return { timeMs: position.timeMs + offsetMs };
+    return { cursor: position.cursor, ...(since !== undefined && { sinceMs: since }) };
+  };
+}
+
+/** Each member behind what was given of it last; one of which nothing was given since the time, by its own clock. */
+function startsFromPositions(
+  positions: ReadonlyMap<string, string>,
+  sinceMs: number | undefined,
+): (id: string, offsetMs: number) => FollowQuery['start'] {
+  return (id, offsetMs) => {
+    const cursor = positions.get(id);
+    const since = sinceMs === undefined ? undefined : sinceMs + offsetMs;
+    if (cursor !== undefined) return { cursor, ...(since !== undefined && { sinceMs: since }) };
+    return since === undefined ? 'end' : { timeMs: since };
+  };
+}

@@ -1,0 +1,66 @@
+import { describe, expect, it } from 'vitest';
+import { collectResponse } from '../../testing/collect-response.ts';
+import { fakeCluster } from '../../testing/fake-cluster.ts';
+import { FakeNode, record, recordsAt, silence } from '../../testing/fake-node.ts';
+import { searchAround } from './around.ts';
+
+const AROUND = { beforeMs: 50, afterMs: 50, limit: 10 };
+
+describe('a moment', () => {
+  it('is what every member said around a record, by true time and oldest first', async () => {
+    const deps = fakeCluster(
+      {
+        a: new FakeNode({ records: recordsAt('a', [100, 140, 160, 200, 260]) }),
+        b: new FakeNode({ records: recordsAt('b', [10_090, 10_150, 10_170, 10_300]) }),
+      },
+      { clocks: { b: { offsetMs: 10_000, uncertaintyMs: 1 } } },
+    );
+    const { messages, end } = await collectResponse(searchAround(deps, { ...AROUND, at: { node: 'b', cursor: 'c1' } }));
+    expect(messages).toEqual(['a0', 'a1', 'b1', 'a2', 'b2', 'a3']);
+    expect(end).toMatchObject({ reason: 'exhausted', records: 6, cursor: null });
+    expect(end.members.map(({ count }) => count)).toEqual([4, 2]);
+  });
+
+  it('of too many records is those nearest to it', async () => {
+    const deps = fakeCluster({
+      a: new FakeNode({
+        records: recordsAt(
+          'a',
+          Array.from({ length: 100 }, (_, index) => index),
+        ),
+      }),
+    });
+    const { messages, end } = await collectResponse(searchAround(deps, { ...AROUND, limit: 5, at: { timeMs: 60 } }));
+    expect(messages).toEqual(['a58', 'a59', 'a60', 'a61', 'a62']);
+    expect(end.reason).toBe('limit');
+  });
+
+  it('of a record without a time is that of the one before it', async () => {
+    const records = [record('timed', 100, 0), record('untimed', Number.NaN, 1), record('far', 500, 2)];
+    const deps = fakeCluster({ a: new FakeNode({ records }) });
+    const { messages } = await collectResponse(searchAround(deps, { ...AROUND, at: { node: 'a', cursor: 'c1' } }));
+    expect(messages).toEqual(['timed']);
+    const untimed = fakeCluster({ a: new FakeNode({ records: [record('untimed', Number.NaN)] }) });
+    const response = collectResponse(searchAround(untimed, { ...AROUND, at: { node: 'a', cursor: 'c0' } }));
+    await expect(response).rejects.toMatchObject({ code: 'PARAMETER_INVALID' });
+  });
+
+  it('is told without members that fail', async () => {
+    const dead = new FakeNode({ search: (_query, { signal }) => silence(signal) });
+    const deps = fakeCluster(
+      { a: new FakeNode({ records: recordsAt('a', [1]) }), dead },
+      { limits: { firstBatchMs: 20 } },
+    );
+    const { messages, end } = await collectResponse(searchAround(deps, { ...AROUND, at: { timeMs: 1 } }));
+    expect(messages).toEqual(['a0']);
+    expect(end.members.map(({ outcome }) => outcome)).toEqual(['ok', 'timeout']);
+  });
+
+  it('needs a member, and a record that is there', async () => {
+    const deps = fakeCluster({ a: new FakeNode() });
+    const unknown = collectResponse(searchAround(deps, { ...AROUND, at: { node: 'x', cursor: 'c0' } }));
+    await expect(unknown).rejects.toMatchObject({ code: 'MEMBER_NOT_FOUND' });
+    const gone = collectResponse(searchAround(deps, { ...AROUND, at: { node: 'a', cursor: 'c0' } }));
+    await expect(gone).rejects.toMatchObject({ code: 'CURSOR_GONE' });
+  });
+});

@@ -1,0 +1,184 @@
+import {
+  type AroundRequest,
+  type CallOptions,
+  type ClusterEnd,
+  type ClusterItem,
+  type NodeState,
+  PortholeError,
+  type SearchOptions,
+} from '@porthole/contract';
+import { decodeCursor, groupFamilies } from '@porthole/logs';
+import type { FoundRecord, SearchEnd, SearchItem, SearchQuery } from '@porthole/logs/types';
+import { withDeadline } from '../../fan-out/with-deadline.ts';
+import { chooseMembers } from '../../state/choose-members.ts';
+import { SnapshotNode } from '../../state/snapshots/snapshot-node.ts';
+import { type ClusterDeps, getChosenClock, getLimits } from '../cluster-deps.ts';
+import { MemberLane } from '../merge/member-lane.ts';
+import { mergeByTime } from '../merge/merge-by-time.ts';
+import { laneReport, throwIfRejected } from '../refusals.ts';
+import { openOrSnapshot } from './open-or-snapshot.ts';
+
+/** A record without a time has that of the first one before it that has one; no more are looked at. */
+const MAX_LOOKBACK_RECORDS = 100;
+
+/** Of the time a member is waited for, what each of its two searches may take. */
+const SCAN_SHARE = 0.4;
+
+const ALL: Pick<SearchQuery, 'before' | 'after'> = { before: 0, after: 0 };
+
+/**
+ * What every member said around one record or time, oldest first: of each the records nearest to the moment, half of
+ * the limit before it and the rest behind. An empty batch first, the `end` last; it has no cursor.
+ */
+export async function* searchAround(
+  deps: ClusterDeps,
+  request: AroundRequest,
+  options: CallOptions = {},
+): AsyncGenerator<ClusterItem[], void, undefined> {
+  const startedMs = performance.now();
+  const { firstBatchMs, memberTimeoutMs: timeoutMs, maxParallel } = getLimits(deps);
+  const members = chooseMembers(deps, request);
+  const atMs = 'timeMs' in request.at ? request.at.timeMs : await fetchRecordTime(deps, request.at, options);
+  const budgetMs = timeoutMs * SCAN_SHARE;
+  const lanes = members.map((chosen, index) => {
+    const { id } = chosen.member;
+    const clock = getChosenClock(deps, chosen);
+    const around = { ...request, atMs: atMs + clock.offsetMs };
+    const opened = openOrSnapshot(deps, chosen, {
+      search: (signal) => recordsAround(chosen.state, around, { signal, budgetMs }),
+      searchSnapshot: (snapshot) => recordsAround(new SnapshotNode(snapshot, deps.peers.matchRegex), around, {}),
+    });
+    return new MemberLane({ index: index, id, clock, newestFirst: false, firstBatchMs, timeoutMs, ...opened });
+  });
+  for await (const records of mergeByTime(lanes, { limit: Infinity, maxParallel, ...options })) {
+    if (records.length === 0) throwIfRejected(lanes, { isFirst: true });
+    yield records;
+  }
+  yield [buildAroundEnd(deps, lanes, performance.now() - startedMs)];
+}
+
+interface AroundQuery extends Pick<AroundRequest, 'beforeMs' | 'afterMs' | 'limit'> {
+  /** By the member's clock. */
+  atMs: number;
+}
+
+/** One member's part, oldest first. What is before the moment is found newest first, so it is held to be turned round. */
+async function* recordsAround(
+  state: NodeState,
+  { atMs, beforeMs, afterMs, limit }: AroundQuery,
+  options: SearchOptions,
+): AsyncGenerator<SearchItem[], void, undefined> {
+  const before: SearchQuery = {
+    ...ALL,
+    order: 'newest',
+    fromMs: atMs - beforeMs,
+    toMs: atMs,
+    limit: Math.floor(limit / 2),
+  };
+  const earlier: FoundRecord[] = [];
+  let first: SearchEnd | undefined;
+  if (before.limit > 0) {
+    for await (const items of state.searchLogs(before, options)) {
+      yield [];
+      for (const item of items) {
+        if (item.type === 'end') first = item;
+        else earlier.push(item);
+      }
+      if (earlier.length > before.limit) throw new PortholeError('BAD_ANSWER', 'it tells more than it was asked for');
+    }
+  }
+  yield earlier.reverse();
+  const after: SearchQuery = {
+    ...ALL,
+    order: 'oldest',
+    fromMs: atMs,
+    // Exclusive, and the last millisecond is meant.
+    toMs: atMs + afterMs + 1,
+    limit: limit - before.limit,
+  };
+  for await (const items of state.searchLogs(after, options)) {
+    yield items.map((item) => (item.type === 'end' ? bothEnds(first, item) : item));
+  }
+}
+
+function bothEnds(first: SearchEnd | undefined, second: SearchEnd): SearchEnd {
+  if (first === undefined) return second;
+  return {
+    ...second,
+    reason: first.reason === 'exhausted' ? second.reason : first.reason,
+    scannedBytes: first.scannedBytes + second.scannedBytes,
+    skippedBytes: first.skippedBytes + second.skippedBytes,
+  };
+}
+
+/** By this node's clock. */
+async function fetchRecordTime(
+  deps: ClusterDeps,
+  { node, cursor }: { node: string; cursor: string },
+  options: CallOptions,
+): Promise<number> {
+  const [chosen] = chooseMembers(deps, { nodes: [node] });
+  if (!chosen) throw new PortholeError('MEMBER_NOT_FOUND', `no member of the cluster is named ${JSON.stringify(node)}`);
+  const { state } = chosen;
+  const timeoutMs = getLimits(deps).memberTimeoutMs;
+  // Its log alone, rotated files included: the others have no place in such a cursor and would begin at their start.
+  const log = cursorLog(cursor);
+  const find = (query: Pick<SearchQuery, 'order' | 'limit' | 'start'>) =>
+    withDeadline((signal) => collectRecords(state, { ...ALL, ...log, ...query }, { signal }), {
+      ...options,
+      timeoutMs,
+    });
+  const [record] = await find({ order: 'oldest', limit: 1, start: { record: cursor } });
+  if (record === undefined) throw new PortholeError('CURSOR_GONE', `"${node}" has no such record any more`);
+  const earlier = isTimed(record)
+    ? []
+    : await find({ order: 'newest', limit: MAX_LOOKBACK_RECORDS, start: { cursor } });
+  const timed = [record, ...earlier.filter(({ file }) => file === record.file)].find(isTimed);
+  if (timed === undefined)
+    throw new PortholeError('PARAMETER_INVALID', 'neither the record nor one before it has a time');
+  return timed.timeMs - getChosenClock(deps, chosen).offsetMs;
+}
+
+/** The log of the record a cursor names; what is no cursor of ours is for the member to judge. */
+function cursorLog(cursor: string): Pick<SearchQuery, 'family'> {
+  try {
+    const names = decodeCursor(cursor).map(({ file }) => file);
+    const [family] = groupFamilies(names.slice(-1));
+    return family ? { family: family.name } : {};
+  } catch {
+    return {};
+  }
+}
+
+function isTimed(record: FoundRecord): record is FoundRecord & { timeMs: number } {
+  return Number.isFinite(record.timeMs);
+}
+
+async function collectRecords(state: NodeState, query: SearchQuery, options: CallOptions): Promise<FoundRecord[]> {
+  const found: FoundRecord[] = [];
+  for await (const items of state.searchLogs(query, options)) {
+    for (const item of items) if (item.type === 'record') found.push(item);
+    if (found.length >= query.limit) break;
+  }
+  return found;
+}
+
+function buildAroundEnd(deps: ClusterDeps, lanes: readonly MemberLane[], elapsedMs: number): ClusterEnd {
+  const sum = (count: (lane: MemberLane) => number) => lanes.reduce((total, lane) => total + count(lane), 0);
+  const reasons = lanes.flatMap(({ end }) => (end ? [end.reason] : []));
+  const reason = (['time budget', 'limit'] as const).find((known) => reasons.includes(known)) ?? 'exhausted';
+  return {
+    type: 'end',
+    reason,
+    records: sum(({ delivered: told }) => told),
+    scannedBytes: sum(({ end }) => end?.scannedBytes ?? 0),
+    skippedBytes: sum(({ end }) => end?.skippedBytes ?? 0),
+    // Of two searches of each member, around a time: not worked out.
+    coveredFromMs: null,
+    coveredToMs: null,
+    elapsedMs: Math.round(elapsedMs),
+    members: lanes.map((lane) => laneReport(lane, deps)),
+    membership: deps.membership.state,
+    cursor: null,
+  };
+}

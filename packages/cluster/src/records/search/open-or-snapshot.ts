@@ -1,0 +1,85 @@
+import type { MemberReport } from '@porthole/contract';
+import type { SearchItem } from '@porthole/logs/types';
+import { toOutcome } from '../../fan-out/to-outcome.ts';
+import { withDeadline } from '../../fan-out/with-deadline.ts';
+import type { ChosenMember } from '../../state/choose-members.ts';
+import type { MemberSnapshot } from '../../state/snapshots/member-snapshot.ts';
+import { departedReport } from '../../state/state-deps.ts';
+import { type ClusterDeps, getLimits } from '../cluster-deps.ts';
+
+/** What is said of a member whose snapshot answers for it. */
+export interface SnapshotReport extends Pick<MemberReport, 'outcome' | 'detail' | 'asOfMs'> {
+  snapshot: MemberSnapshot;
+}
+
+/** Whose records can only be had from its snapshot: a member that responds, if only with a no, speaks for itself. */
+const SILENT: ReadonlySet<MemberReport['outcome']> = new Set<MemberReport['outcome']>(['refused', 'timeout']);
+
+/** Of the time for first records, how long a member of which there is a snapshot is waited for. */
+const SNAPSHOT_SHARE = 0.75;
+
+export interface OpenOptions {
+  search(signal: AbortSignal): AsyncIterable<SearchItem[]>;
+  searchSnapshot(snapshot: MemberSnapshot): AsyncIterable<SearchItem[]>;
+}
+
+export interface Opened {
+  open(signal: AbortSignal): AsyncIterable<SearchItem[]>;
+  /** What is said of it once its snapshot has answered for it. */
+  instead?: () => SnapshotReport | undefined;
+}
+
+/** How records of a member are had: from itself, or from its snapshot where it has departed or does not respond. */
+export function openOrSnapshot(deps: ClusterDeps, { member, departed }: ChosenMember, options: OpenOptions): Opened {
+  if (departed) {
+    const { outcome, detail, asOfMs } = departedReport(departed, 0);
+    const instead = { outcome, detail, asOfMs, snapshot: departed };
+    return { open: () => options.searchSnapshot(departed), instead: () => instead };
+  }
+  if (!deps.directory.has(member.id)) return { open: options.search };
+  let instead: SnapshotReport | undefined;
+  const timeoutMs = getLimits(deps).firstBatchMs * SNAPSHOT_SHARE;
+  const open = (signal: AbortSignal) =>
+    readOrSnapshot(() => options.search(signal), {
+      timeoutMs,
+      signal,
+      onSilence(failure) {
+        const snapshot = deps.directory.of(member.id);
+        if (!snapshot) return undefined;
+        instead = { ...failure, asOfMs: snapshot.asOfMs, snapshot };
+        return options.searchSnapshot(snapshot);
+      },
+    });
+  return { open, instead: () => instead };
+}
+
+interface SilentOptions {
+  /** For its first sign of life. */
+  timeoutMs: number;
+  signal: AbortSignal;
+  /** Gives what its snapshot answers; `undefined` where there is none. */
+  onSilence(failure: Pick<MemberReport, 'outcome' | 'detail'>): AsyncIterable<SearchItem[]> | undefined;
+}
+
+async function* readOrSnapshot(
+  ask: () => AsyncIterable<SearchItem[]>,
+  { timeoutMs, signal, onSilence }: SilentOptions,
+): AsyncGenerator<SearchItem[], void, undefined> {
+  const batches = ask()[Symbol.asyncIterator]();
+  try {
+    let next: IteratorResult<SearchItem[]>;
+    try {
+      next = await withDeadline(() => batches.next(), { timeoutMs, signal });
+    } catch (error) {
+      const { outcome, detail } = toOutcome(error);
+      if (signal.aborted || !SILENT.has(outcome)) throw error;
+      const fallback = onSilence({ outcome, detail });
+      if (!fallback) throw error;
+      yield* fallback;
+      return;
+    }
+    for (; !next.done; next = await batches.next()) yield next.value;
+  } finally {
+    void batches.return?.().catch(() => {}); // it may be stuck, and nobody waits for it
+  }
+}

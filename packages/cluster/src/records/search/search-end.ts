@@ -1,0 +1,144 @@
+import type { CallOptions, ClusterEnd, MemberDuplicateFile, MemberFileProblem, MemberReport } from '@porthole/contract';
+import { inParallel } from '../../fan-out/in-parallel.ts';
+import { withDeadline } from '../../fan-out/with-deadline.ts';
+import { type ClusterDeps, getLimits } from '../cluster-deps.ts';
+import type { MemberLane } from '../merge/member-lane.ts';
+import { isLogMissing, laneReport } from '../refusals.ts';
+import { clusterCoverage, memberCoverage } from './cluster-coverage.ts';
+import { encodeClusterCursor, type MemberPosition } from './cluster-cursor.ts';
+import { type QueriedMember, resumePosition } from './resume-position.ts';
+import { type ClusterSearch, positionAtTime } from './search-members.ts';
+import { positionAfter } from './snapshot-position.ts';
+
+export interface SearchFacts extends CallOptions {
+  request: ClusterSearch;
+  asked: readonly QueriedMember[];
+  /** On members that were not asked. */
+  reports: readonly MemberReport[];
+  reachedMs: number | null;
+  /** Where an earlier page stopped, or the time it begins at. */
+  beganMs: number | null;
+  lastNode: string | undefined;
+  startedMs: number;
+}
+
+/** Why a search ended, what every member gave, and where each of them goes on. */
+export async function buildSearchEnd(deps: ClusterDeps, facts: SearchFacts): Promise<ClusterEnd> {
+  const { asked, startedMs } = facts;
+  const positions = await resumePositions(deps, facts);
+  const { order } = facts.request;
+  const reports = [
+    ...facts.reports,
+    ...asked.map((member) => ({ ...laneReport(member.lane, deps), ...memberCoverage(member, order) })),
+  ];
+  const sum = (count: (member: QueriedMember) => number) => asked.reduce((total, member) => total + count(member), 0);
+  return {
+    type: 'end',
+    reason: endReason(facts, positions),
+    records: sum(({ lane }) => lane.delivered),
+    scannedBytes: sum(({ lane }) => lane.end?.scannedBytes ?? 0),
+    skippedBytes: sum(({ lane }) => lane.end?.skippedBytes ?? 0),
+    ...clusterCoverage({ ...facts, order }),
+    elapsedMs: Math.round(performance.now() - startedMs),
+    members: reports.sort((a, b) => (a.id < b.id ? -1 : 1)),
+    membership: deps.membership.state,
+    problems: fileProblems(asked),
+    ...duplicateFiles(asked),
+    cursor: nextCursor(facts, positions),
+  };
+}
+
+/** Of one member: what a broken one makes up must not fill the response. */
+const MAX_LISTED = 100;
+
+/** What every member says of files it did not read. */
+function fileProblems(asked: readonly QueriedMember[]): MemberFileProblem[] {
+  return listed(asked, 'problems', ['file', 'code', 'detail']);
+}
+
+/** What every member says of files it left out as copies of others. */
+function duplicateFiles(asked: readonly QueriedMember[]): { duplicates?: MemberDuplicateFile[] } {
+  const duplicates = listed(asked, 'duplicates', ['file', 'sameAs']);
+  return duplicates.length === 0 ? {} : { duplicates };
+}
+
+/** A list in the ends of all members, by member: of each entry the named texts. Members may send anything. */
+function listed<K extends string>(
+  asked: readonly QueriedMember[],
+  list: 'problems' | 'duplicates',
+  names: readonly K[],
+): (Record<K, string> & { node: string })[] {
+  return asked.flatMap(({ lane }) => {
+    const own: unknown = lane.end?.[list];
+    return (Array.isArray(own) ? own : [])
+      .filter((entry): entry is Record<K, string> => hasTexts(entry, names))
+      .slice(0, MAX_LISTED)
+      .map((entry) => ({ ...pick(entry, names), node: lane.id }));
+  });
+}
+
+function hasTexts(value: unknown, names: readonly string[]): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  const fields = value as Record<string, unknown>;
+  return names.every((name) => typeof fields[name] === 'string');
+}
+
+function pick<K extends string>(entry: Record<K, string>, names: readonly K[]): Record<K, string> {
+  return Object.fromEntries(names.map((name) => [name, entry[name]])) as Record<K, string>;
+}
+
+function resumePositions(deps: ClusterDeps, { asked, request, signal }: SearchFacts): Promise<MemberPosition[]> {
+  const { memberTimeoutMs: timeoutMs, maxParallel } = getLimits(deps);
+  return inParallel(asked, maxParallel, async (member) => {
+    const { lane, began } = member;
+    if (isLogMissing(lane.problem)) return 'done';
+    if (lane.snapshot) return positionInSnapshot(lane, began);
+    try {
+      return await withDeadline((leaving) => resumePosition(member, { signal: leaving }), {
+        timeoutMs,
+        ...(signal && { signal }),
+      });
+    } catch {
+      signal?.throwIfAborted();
+      // It fails, and cannot be asked which of its files are one log: the time reached is the best that is known.
+      return lane.lastAtMs === undefined ? began : positionAtTime(lane.lastAtMs, request.order);
+    }
+  });
+}
+
+/** A snapshot ends where it ends; what is not told yet of it comes with the next page. */
+function positionInSnapshot({ snapshot, last, end, hasNext }: MemberLane, began: MemberPosition): MemberPosition {
+  if (!snapshot) return 'done';
+  if (end && !hasNext) return end.cursor === null ? 'done' : { cursor: end.cursor };
+  return last ? { cursor: positionAfter(snapshot, last) } : began;
+}
+
+function endReason({ asked, request }: SearchFacts, positions: readonly MemberPosition[]): ClusterEnd['reason'] {
+  const delivered = asked.reduce((total, { lane }) => total + lane.delivered, 0);
+  const isUnfinished = positions.some((position) => position !== 'done');
+  const ends = asked.flatMap(({ lane }) => (lane.end ? [lane.end.reason] : []));
+  if (isUnfinished && delivered >= request.limit) return 'limit';
+  if (ends.includes('time budget')) return 'time budget';
+  return ends.includes('limit') ? 'limit' : 'exhausted';
+}
+
+/**
+ * Only where something is left of a member that has given something: who asks until there is no cursor must come to an
+ * end, also where a member never answers. Such a member is asked again as long as there are others.
+ */
+function nextCursor(
+  { asked, request, reachedMs, lastNode, reports }: SearchFacts,
+  positions: readonly MemberPosition[],
+): string | null {
+  const goesOn = asked.some(
+    ({ lane }, index) => lane.hasAnswered && !hasFailedAtOnce(lane) && positions[index] !== 'done',
+  );
+  if (!goesOn) return null;
+  const members = new Map(asked.map(({ lane }, index) => [lane.id, positions[index] ?? 'done']));
+  for (const { id, outcome } of reports) if (outcome === 'ok') members.set(id, 'done');
+  return encodeClusterCursor({ order: request.order, reachedMs, members, ...(lastNode !== undefined && { lastNode }) });
+}
+
+function hasFailedAtOnce({ problem, delivered: told }: QueriedMember['lane']): boolean {
+  return problem !== undefined && told === 0;
+}

@@ -1,0 +1,66 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { matchRegex, WorkerPool } from '@porthole/logs';
+import type { FoundRecord, SearchItem, SearchQuery } from '@porthole/logs/types';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { FILTER_CASES, FILTERED_FILES, recordSecond } from '../../../../logs/src/testing/filter-cases.ts';
+import { SLOW_REGEX, slowText } from '../../../../logs/src/testing/slow-regex.ts';
+import { LogDirNode } from '../../testing/log-dir-node.ts';
+import { type MatchRegex, searchSnapshot } from './search-snapshot.ts';
+
+const ALL = { order: 'oldest', limit: 100, before: 0, after: 0 } as const;
+
+const PORTS = { hostIp: '', hostName: '', grpcPort: 0, httpPort: 0, version: '', onlineTime: 0 };
+const MEMBER = { id: 'n', role: 'node', url: 'http://n', node: PORTS, isSelf: false };
+
+async function collectRecords(items: AsyncIterable<SearchItem[]>): Promise<FoundRecord[]> {
+  const records: FoundRecord[] = [];
+  for await (const batch of items) for (const item of batch) if (item.type === 'record') records.push(item);
+  return records;
+}
+
+describe('the snapshot of a member', () => {
+  it('gives what the member gave, whatever the conditions', async () => {
+    const node = new LogDirNode();
+    for (const [name, text] of Object.entries(FILTERED_FILES)) node.write(name, text);
+    const records = await collectRecords(node.respond({ ...ALL, order: 'newest', raw: true }));
+    const snapshot = { member: MEMBER, asOfMs: 1, clock: null, config: null, files: null, departed: null, records };
+    const pool = new WorkerPool(1);
+    onTestFinished(() => pool.close());
+    const matchInThread: MatchRegex = (filter, texts) => matchRegex(pool, { filter, texts });
+    for (const [conditions, seconds] of FILTER_CASES) {
+      const query: SearchQuery = { ...ALL, ...conditions };
+      const kept = await collectRecords(searchSnapshot(snapshot, query));
+      expect({ conditions, kept: kept.map(recordSecond) }).toEqual({ conditions, kept: seconds });
+      expect(kept).toEqual(await collectRecords(node.respond(query)));
+      expect(await collectRecords(searchSnapshot(snapshot, query, matchInThread))).toEqual(kept);
+    }
+  });
+
+  it('lets others have their turn while a slow regex is tested, on a single long record too', async () => {
+    const text = slowText(1500);
+    const long = { type: 'record', file: 'a.log', timeMs: 1, message: '', raw: `${text}Q` } as FoundRecord;
+    const short = Array.from({ length: 3 }, (_, n) => ({ ...long, timeMs: 2 + n, raw: `${text.slice(n, n + 950)}Q` }));
+    const records = [long, ...short];
+    const snapshot = { member: MEMBER, asOfMs: 1, clock: null, config: null, files: null, departed: null, records };
+    const pool = new WorkerPool(1);
+    onTestFinished(() => pool.close());
+    const turnsMs: number[] = [];
+    let isDone = false;
+    const others = (async () => {
+      for (let at = performance.now(); !isDone; at = performance.now()) {
+        await nextTurn();
+        turnsMs.push(performance.now() - at);
+      }
+    })();
+    const matchInThread: MatchRegex = (filter, texts) => matchRegex(pool, { filter, texts });
+    const query: SearchQuery = { ...ALL, order: 'newest', regex: SLOW_REGEX, caseSensitive: true };
+    const found = await collectRecords(searchSnapshot(snapshot, query, matchInThread));
+    isDone = true;
+    await others;
+    expect(found.map(({ timeMs }) => timeMs)).toEqual(
+      records.flatMap(({ timeMs, raw = '' }) => (/a[ab]{900}Q/.test(raw) ? timeMs : [])),
+    );
+    // One turn would be all, were they tested by this thread.
+    expect(turnsMs.length).toBeGreaterThan(50);
+  });
+});

@@ -1,0 +1,40 @@
+import { messageShape } from '@porthole/logs';
+import type { Digest, DigestGroup, DigestQuery, FoundRecord } from '@porthole/logs/types';
+
+/** Records by level and place in the code, the largest groups first: what a node does with its files, of a few records. */
+export function groupRecords(
+  records: readonly FoundRecord[],
+  { newSinceMs = Infinity, onlyNew = false, limit }: DigestQuery,
+): Pick<Digest, 'groups' | 'totalGroups'> {
+  const groups = new Map<string, DigestGroup>();
+  for (const record of records) {
+    const { level = null, source = null, message } = record;
+    const shape = source === null ? messageShape(message) : null;
+    const key = JSON.stringify([level, source, shape]);
+    const known = groups.get(key);
+    groups.set(
+      key,
+      known ? addRecord(known, record) : addRecord({ ...EMPTY, level, source, shape, sample: record }, record),
+    );
+  }
+  const all = [...groups.values()]
+    .map((group) => ({ ...group, isNew: (group.firstMs ?? Number.NaN) >= newSinceMs }))
+    .filter(({ isNew }) => !onlyNew || isNew)
+    .sort((a, b) => b.count - a.count);
+  return { groups: all.slice(0, limit), totalGroups: all.length };
+}
+
+const EMPTY = { count: 0, firstMs: null, lastMs: null, isNew: false };
+
+function addRecord(group: DigestGroup, record: FoundRecord): DigestGroup {
+  const { timeMs = null } = record;
+  const { firstMs, lastMs } = group;
+  const isNewest = timeMs !== null && (lastMs === null || timeMs > lastMs);
+  return {
+    ...group,
+    count: group.count + 1,
+    firstMs: timeMs !== null && (firstMs === null || timeMs < firstMs) ? timeMs : firstMs,
+    lastMs: isNewest ? timeMs : lastMs,
+    sample: isNewest ? record : group.sample,
+  };
+}

@@ -1,0 +1,71 @@
+import type { ClusterDigest, ClusterRecord } from '@porthole/contract';
+import type { Digest, DigestGroup } from '@porthole/logs/types';
+
+export type ClusterGroup = ClusterDigest['groups'][number];
+
+/** A member's groups, in its own time. */
+export interface MemberDigest {
+  id: string;
+  offsetMs: number;
+  digest: Pick<Digest, 'groups' | 'totalGroups' | 'ungrouped'>;
+}
+
+interface Merging extends Omit<ClusterGroup, 'nodes'> {
+  nodes: Map<string, number>;
+}
+
+/**
+ * The same place in the code, or the same shape of message, is one group whoever said it. New only if it is new to each
+ * member that has it. The largest first.
+ */
+export function mergeDigests(
+  digests: readonly MemberDigest[],
+  { limit, onlyNew }: { limit: number; onlyNew: boolean },
+): Omit<ClusterDigest, 'members'> {
+  const merged = new Map<string, Merging>();
+  for (const { id, offsetMs, digest } of digests) {
+    for (const group of digest.groups) {
+      const key = JSON.stringify([group.level, group.source, group.source === null ? group.shape : null]);
+      const known = merged.get(key);
+      if (known === undefined) merged.set(key, toMerging(group, { id, offsetMs }));
+      else join(known, toMerging(group, { id, offsetMs }));
+    }
+  }
+  const wanted = [...merged].filter(([, { isNew }]) => isNew || !onlyNew);
+  const ranked = wanted.sort(([aKey, a], [bKey, b]) => b.count - a.count || (aKey < bKey ? -1 : 1));
+  // Who told only its largest groups has at least as many as it says; which of them others have too is not known.
+  const known = onlyNew ? [] : digests.map(({ digest }) => digest.totalGroups);
+  return {
+    groups: ranked.slice(0, limit).map(([, { nodes, ...group }]) => ({ ...group, nodes: Object.fromEntries(nodes) })),
+    totalGroups: Math.max(ranked.length, ...known),
+    ungrouped: digests.reduce((sum, { digest }) => sum + digest.ungrouped, 0),
+  };
+}
+
+function toMerging(group: DigestGroup, { id, offsetMs }: { id: string; offsetMs: number }): Merging {
+  const shift = (timeMs: number | null) => (timeMs === null ? null : timeMs - offsetMs);
+  return {
+    ...group,
+    firstMs: shift(group.firstMs),
+    lastMs: shift(group.lastMs),
+    sample: toSample(group, { id, offsetMs }),
+    nodes: new Map([[id, group.count]]),
+  };
+}
+
+function toSample({ sample }: DigestGroup, { id, offsetMs }: { id: string; offsetMs: number }): ClusterRecord {
+  return { ...sample, node: id, ...(sample.timeMs !== undefined && { atMs: sample.timeMs - offsetMs }) };
+}
+
+function join(known: Merging, other: Merging): void {
+  if ((other.lastMs ?? -Infinity) > (known.lastMs ?? -Infinity)) known.sample = other.sample;
+  known.count += other.count;
+  known.firstMs = pick(known.firstMs, other.firstMs, Math.min);
+  known.lastMs = pick(known.lastMs, other.lastMs, Math.max);
+  known.isNew &&= other.isNew;
+  for (const [id, count] of other.nodes) known.nodes.set(id, (known.nodes.get(id) ?? 0) + count);
+}
+
+function pick(a: number | null, b: number | null, choose: (a: number, b: number) => number): number | null {
+  return a === null ? b : b === null ? a : choose(a, b);
+}

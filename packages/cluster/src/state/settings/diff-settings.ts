@@ -1,0 +1,140 @@
+import type { ConfigDifference, ConfigValue, NodeObject, SettingJson } from '@porthole/contract';
+import { canonicalValue } from './canonical-value.ts';
+import { isExpectedKey, withoutOwnNames } from './expected-keys.ts';
+
+/** What stands for a secret. */
+export const MASK = '******';
+
+/** As a version, `1.10` is not `1.1`. */
+const VERSION_KEY = /version"?$/i;
+
+/** One setting as a member tells it. */
+export interface MemberSetting {
+  value: SettingJson;
+  secret: boolean;
+  /** Of what is masked in it; absent where the member cannot make one. */
+  fingerprint?: string;
+}
+
+export interface MemberSettings {
+  id: string;
+  node: NodeObject;
+  settings: ReadonlyMap<string, MemberSetting>;
+}
+
+export interface SettingsDiff {
+  comparedKeys: number;
+  /** Secrets for which not every member has a fingerprint. Where what is shown of them differs, they are told as well. */
+  notCompared: string[];
+  /** By key. */
+  differences: ConfigDifference[];
+}
+
+/** What one member has under a key; `value` is what may be shown. */
+interface Cell {
+  id: string;
+  value: SettingJson | null;
+  node: NodeObject;
+  fingerprint: string | undefined;
+  isMasked: boolean;
+}
+
+/** Where members differ, for each key that any of them has. The order of the members makes no difference. */
+export function diffSettings(members: readonly MemberSettings[]): SettingsDiff {
+  const diff: SettingsDiff = { comparedKeys: 0, notCompared: [], differences: [] };
+  if (members.length < 2) return diff;
+  const ordered = members.toSorted((a, b) => compareText(a.id, b.id));
+  const keys = new Set(ordered.flatMap(({ settings }) => [...settings.keys()]));
+  for (const key of [...keys].sort()) {
+    const secret = ordered.some(({ settings }) => settings.get(key)?.secret === true);
+    const cells = ordered.map((member) => toCell(member, key, secret));
+    const masked = cells.filter(({ isMasked }) => isMasked);
+    const isBlind = masked.length > 1 && masked.some(({ fingerprint }) => fingerprint === undefined);
+    if (isBlind) diff.notCompared.push(key);
+    else diff.comparedKeys++;
+    const values = groupValues(cells, { isBlind, isVerbatim: VERSION_KEY.test(key) });
+    if (values.length > 1) diff.differences.push({ key, secret, isExpected: isExpected(key, cells), values });
+  }
+  return diff;
+}
+
+/** A secret is never shown, even if only one of the members knows that it is one. */
+function toCell({ id, node, settings }: MemberSettings, key: string, secret: boolean): Cell {
+  const told = settings.get(key);
+  if (told === undefined) return { id, node, value: null, fingerprint: undefined, isMasked: false };
+  const value = secret && !isEmpty(told.value) && !holdsMask(told.value) ? MASK : told.value;
+  return { id, node, value, fingerprint: told.fingerprint, isMasked: holdsMask(value) };
+}
+
+interface ValueGroup {
+  shown: SettingJson | null;
+  meaning: string;
+  nodes: string[];
+}
+
+function groupValues(cells: readonly Cell[], how: { isBlind: boolean; isVerbatim: boolean }): ConfigValue[] {
+  const groups = new Map<string, ValueGroup>();
+  for (const { id, value, fingerprint, isMasked } of cells) {
+    const shown = isMasked && !how.isBlind && value !== null ? withFingerprint(value, fingerprint) : value;
+    const spelling = writeJson(shown);
+    const meaning = shown === null || isMasked || how.isVerbatim ? `as it is ${spelling}` : canonicalValue(shown);
+    const group = groups.get(spelling) ?? { shown, meaning, nodes: [] };
+    group.nodes.push(id);
+    groups.set(spelling, group);
+  }
+  const [majority, ...others] = rankGroups([...groups.values()]);
+  if (majority === undefined) return [];
+  const told = ({ shown, nodes }: ValueGroup) => ({ value: shown, nodes, isMajority: false, isSameMeaning: false });
+  return [
+    { ...told(majority), isMajority: true },
+    ...others.map((group) => ({ ...told(group), isSameMeaning: group.meaning === majority.meaning })),
+  ];
+}
+
+/** The most frequent meaning first, in it the most frequent spelling. Equal ones by their smallest id. */
+function rankGroups(groups: readonly ValueGroup[]): ValueGroup[] {
+  const byMeaning = new Map<string, ValueGroup[]>();
+  for (const group of groups) byMeaning.set(group.meaning, [...(byMeaning.get(group.meaning) ?? []), group]);
+  const weigh = (all: readonly ValueGroup[]) => ({
+    count: all.reduce((sum, { nodes }) => sum + nodes.length, 0),
+    first: all.map(({ nodes }) => nodes[0] ?? '').sort()[0] ?? '',
+  });
+  const compare = (a: readonly ValueGroup[], b: readonly ValueGroup[]) => {
+    const [left, right] = [weigh(a), weigh(b)];
+    return right.count - left.count || compareText(left.first, right.first);
+  };
+  return [...byMeaning.values()].sort(compare).flatMap((spellings) => spellings.sort((a, b) => compare([a], [b])));
+}
+
+/** By its key, or because only the node's own name or address makes the difference. Whether it is there at all, and yes or no, are never expected to differ. */
+function isExpected(key: string, cells: readonly Cell[]): boolean {
+  if (cells.some(({ value, isMasked }) => value === null || isMasked || typeof value === 'boolean')) return false;
+  if (isExpectedKey(key)) return true;
+  return new Set(cells.map(({ value, node }) => withoutOwnNames(value ?? '', node))).size === 1;
+}
+
+function withFingerprint(value: SettingJson, fingerprint: string | undefined): SettingJson {
+  if (fingerprint === undefined) return value;
+  return `${typeof value === 'string' ? value : JSON.stringify(value)} (fingerprint ${fingerprint})`;
+}
+
+export function holdsMask(value: SettingJson): boolean {
+  if (typeof value === 'string') return value.includes(MASK);
+  return typeof value === 'object' && Object.values(value).some(holdsMask);
+}
+
+/** An empty secret is shown: it says that there is none. */
+function isEmpty(value: SettingJson): boolean {
+  return value === '' || (typeof value === 'object' && Object.keys(value).length === 0);
+}
+
+function writeJson(value: SettingJson | null): string {
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value);
+  if (Array.isArray(value)) return `[${value.map(writeJson).join(',')}]`;
+  const fields = Object.entries(value).sort(([a], [b]) => compareText(a, b));
+  return `{${fields.map(([name, inner]) => `${JSON.stringify(name)}:${writeJson(inner)}`).join(',')}}`;
+}
+
+function compareText(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0;
+}

@@ -1,0 +1,85 @@
+import type { NodeObject, SettingJson } from '@porthole/contract';
+
+interface ExpectedRow {
+  /** The key's last name ends with these words. */
+  ends: readonly string[];
+  why: string;
+}
+
+/**
+ * Keys whose values are expected to differ from node to node, by the words their last name ends with. Singular only:
+ * `endpoints`, `peers` or `allowed-hosts` list others, and every node should know the same ones.
+ */
+export const EXPECTED_KEYS: readonly ExpectedRow[] = [
+  { ends: ['host', 'hostname'], why: 'each machine has its own name' },
+  { ends: ['ip', 'addr', 'address', 'interface', 'nic'], why: 'each machine has its own address' },
+  { ends: ['bind', 'listen', 'advertise', 'advertised'], why: 'the address it takes, or tells others, is its own' },
+  { ends: ['port'], why: 'nodes that share a machine share no port' },
+  { ends: ['url', 'uri', 'endpoint', 'origin'], why: 'holds an address, mostly its own' },
+  {
+    ends: ['id', 'uuid', 'guid', 'indicator', 'ordinal'],
+    why: 'tells it from the others; LinDB storage calls it indicator',
+  },
+  { ends: ['name', 'alias', 'label', 'instance'], why: 'what people call it' },
+  { ends: ['rack', 'zone', 'region', 'datacenter', 'az'], why: 'where it stands' },
+  {
+    ends: ['dir', 'directory', 'path', 'folder', 'root', 'mount'],
+    why: 'disks are mounted where each machine has them',
+  },
+  { ends: ['file', 'cert', 'socket'], why: 'a path too' },
+];
+
+/** Names that end so but say what all nodes share. */
+const SHARED_NAMES: readonly string[] = [
+  'cluster name',
+  'cluster id',
+  'database name',
+  'db name',
+  'user name',
+  'service name',
+  'role name',
+  'time zone',
+  'client id',
+  'metrics path',
+  'base path',
+];
+
+const EXPECTED_WORDS: ReadonlySet<string> = new Set(EXPECTED_KEYS.flatMap(({ ends }) => ends));
+
+/** Shorter names occur within other words by chance. */
+const MIN_OWN_NAME = 4;
+
+/** Whether nobody wonders that this key differs, by its name: addresses, names, ports, places on disk. */
+export function isExpectedKey(key: string): boolean {
+  const words = splitWords(lastSegment(key));
+  const last = words.at(-1);
+  if (last === undefined || !EXPECTED_WORDS.has(last)) return false;
+  return (
+    !SHARED_NAMES.includes(words.slice(-2).join(' ')) && !SHARED_NAMES.includes(splitWords(key).slice(-2).join(' '))
+  );
+}
+
+/** A value with the node's own host name and address taken out: what is left should be the same everywhere. */
+export function withoutOwnNames(value: SettingJson, { hostIp, hostName }: NodeObject): string {
+  let text = JSON.stringify(value);
+  for (const [name, stand] of [
+    [hostName, '{host name}'],
+    [hostIp, '{host ip}'],
+  ] as const) {
+    if (name.length < MIN_OWN_NAME) continue;
+    const escaped = name.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
+    text = text.replace(new RegExp(`(?<![\\w.-])${escaped}(?![\\w.-])`, 'g'), stand);
+  }
+  return text;
+}
+
+function lastSegment(key: string): string {
+  return /(?:^|\.)("(?:[^"\\]|\\.)*"|[^."]*)(?:\[\d+\])*$/.exec(key)?.[1] ?? key;
+}
+
+function splitWords(name: string): string[] {
+  return name
+    .split(/(?<=[a-z\d])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])|[^A-Za-z]+/)
+    .filter((word) => word !== '')
+    .map((word) => word.toLowerCase());
+}

@@ -1,0 +1,95 @@
+import { type CallOptions, codeOf, type NodeConfig, PortholeError, type SettingJson } from '@porthole/contract';
+import type { QueriedMember } from '../state-deps.ts';
+import { holdsMask, type MemberSetting } from './diff-settings.ts';
+import { flattenToml } from './flatten-toml.ts';
+import type { Masked } from './remember-masked.ts';
+import type { SecretFingerprint } from './secret-fingerprint.ts';
+
+export type Settings = ReadonlyMap<string, MemberSetting>;
+
+export interface SettingsDeps {
+  mask(configText: string): Masked;
+  /** For members that tell their secrets in clear; absent in a cluster without a credential. */
+  fingerprint?: SecretFingerprint | undefined;
+  /** What a configuration said before its secrets were masked here. */
+  readSettings?(config: NodeConfig): Promise<Settings>;
+}
+
+/** A configuration has hundreds of settings; a member that tells more costs its own answer, not our memory. */
+const MAX_SETTINGS = 20_000;
+
+/** A member's settings, or what its configuration says where it only speaks the contract. */
+export async function fetchSettings(
+  { state }: Pick<QueriedMember, 'state'>,
+  deps: SettingsDeps,
+  options: CallOptions,
+): Promise<Settings> {
+  try {
+    const { settings } = await state.settings(options);
+    return readEntries(settings);
+  } catch (error) {
+    if (codeOf(error) !== 'NOT_SUPPORTED') throw error;
+  }
+  const config = await state.config(options);
+  return deps.readSettings?.(config) ?? parseSettings(config, deps);
+}
+
+/** Secrets are found by what the masking changes. */
+export async function parseSettings(
+  { config }: Pick<NodeConfig, 'config'>,
+  { mask, fingerprint }: SettingsDeps,
+): Promise<Settings> {
+  const masked = await mask(config);
+  if (masked === undefined) throw new PortholeError('BAD_ANSWER', 'its configuration is no TOML');
+  const clear = flatten(config);
+  const settings = new Map<string, MemberSetting>();
+  for (const [key, value] of flatten(masked)) {
+    const secretValue = clear.get(key);
+    const isMasked = holdsMask(value);
+    // What is masked already was masked by the member: its fingerprint would be that of the mask.
+    const canFingerprint = isMasked && secretValue !== undefined && !holdsMask(secretValue);
+    settings.set(key, {
+      value,
+      secret: isMasked && isWholeMask(value),
+      ...(canFingerprint && fingerprint && { fingerprint: fingerprint(key, secretValue) }),
+    });
+  }
+  return settings;
+}
+
+function flatten(text: string): Map<string, SettingJson> {
+  try {
+    return flattenToml(text);
+  } catch (error) {
+    throw new PortholeError('BAD_ANSWER', 'its configuration is no TOML', { cause: error });
+  }
+}
+
+function readEntries(entries: readonly unknown[]): Settings {
+  if (entries.length > MAX_SETTINGS) throw new PortholeError('BAD_ANSWER', `it tells ${entries.length} settings`);
+  const settings = new Map<string, MemberSetting>();
+  for (const entry of entries) {
+    if (!isEntry(entry)) throw new PortholeError('BAD_ANSWER', 'its settings are none');
+    const { key, value, secret, fingerprint } = entry;
+    settings.set(key, { value, secret, ...(typeof fingerprint === 'string' && { fingerprint }) });
+  }
+  return settings;
+}
+
+function isEntry(entry: unknown): entry is { key: string; value: SettingJson; secret: boolean; fingerprint?: unknown } {
+  if (typeof entry !== 'object' || entry === null || !('key' in entry) || !('value' in entry)) return false;
+  return typeof entry.key === 'string' && isSettingJson(entry.value) && 'secret' in entry && isFlag(entry.secret);
+}
+
+function isFlag(value: unknown): value is boolean {
+  return typeof value === 'boolean';
+}
+
+function isSettingJson(value: unknown): value is SettingJson {
+  if (typeof value === 'object') return value !== null && Object.values(value).every(isSettingJson);
+  return ['string', 'number', 'boolean'].includes(typeof value);
+}
+
+function isWholeMask(value: SettingJson): boolean {
+  return typeof value === 'string' ? /^\*+$/.test(value) : Object.values(value).every(isWholeMask);
+}

@@ -1,0 +1,116 @@
+import { type CallOptions, exactJson, type NodeConfig, type NodeState } from '@porthole/contract';
+import type { FoundRecord, LogFileDetails } from '@porthole/logs/types';
+import { withDeadline } from '../../fan-out/with-deadline.ts';
+import { maskConfig } from '../settings/cluster-config.ts';
+import type { Masked } from '../settings/remember-masked.ts';
+import type { QueriedMember } from '../state-deps.ts';
+import { isFile, isRecord } from './member-snapshot.ts';
+
+/** Records asked for at most, however short they are. */
+const MAX_RECORDS = 1000;
+
+/** Of the time for both, what looking for records may take. */
+const SCAN_SHARE = 0.6;
+
+/** Of the time for both, what each may take: one that does not come must not cost the other. */
+const PART_SHARE = 0.9;
+
+export interface FetchSnapshotOptions extends CallOptions {
+  mask(configText: string): Masked;
+  timeoutMs: number;
+  maxConfigBytes: number;
+  maxRecordBytes: number;
+  maxFileBytes: number;
+}
+
+export interface FetchedSnapshot {
+  /** `undefined`: it did not tell, so that what was known stays. `null`: it must not be kept. */
+  config: NodeConfig | null | undefined;
+  records: FoundRecord[] | undefined;
+  /** `undefined`: it did not list them. */
+  files: LogFileDetails[] | undefined;
+}
+
+/** Its configuration and newest records, each as far as it tells them. Throws when it tells neither. */
+export async function fetchSnapshot(
+  { state }: Pick<QueriedMember, 'state'>,
+  options: FetchSnapshotOptions,
+): Promise<FetchedSnapshot> {
+  const deadline = { timeoutMs: options.timeoutMs * PART_SHARE, ...(options.signal && { signal: options.signal }) };
+  const [config, records, files] = await Promise.allSettled([
+    withDeadline((signal) => fetchConfig(state, { ...options, signal }), deadline),
+    withDeadline((signal) => fetchRecords(state, { ...options, signal }), deadline),
+    withDeadline((signal) => fetchFiles(state, { ...options, signal }), deadline),
+  ]);
+  if (config.status === 'rejected' && records.status === 'rejected') throw config.reason;
+  return {
+    config: config.status === 'fulfilled' ? config.value : undefined,
+    records: records.status === 'fulfilled' ? records.value : undefined,
+    files: files.status === 'fulfilled' ? files.value : undefined,
+  };
+}
+
+/** Those written last, as many as fit. */
+async function fetchFiles(state: NodeState, { signal, maxFileBytes }: FetchSnapshotOptions): Promise<LogFileDetails[]> {
+  const files = await state.logFiles(signal ? { signal } : {});
+  const newest = files.filter(isFile).sort((a, b) => b.modifiedMs - a.modifiedMs);
+  let bytes = 0;
+  const tooMuch = newest.findIndex((file) => {
+    bytes += Buffer.byteLength(JSON.stringify(file));
+    return bytes > maxFileBytes;
+  });
+  return newest.slice(0, tooMuch < 0 ? newest.length : tooMuch).sort((a, b) => (a.name < b.name ? -1 : 1));
+}
+
+/** `undefined`: it had no time to look, so that nothing can be said of what it has. */
+async function fetchRecords(state: NodeState, options: FetchSnapshotOptions): Promise<FoundRecord[] | undefined> {
+  const newest = await searchNewest(state, options);
+  return newest && firstThatFit(newest, options);
+}
+
+async function fetchConfig(
+  state: NodeState,
+  { mask, maxConfigBytes, signal }: FetchSnapshotOptions,
+): Promise<NodeConfig | null> {
+  const config = await state.config(signal ? { signal } : {});
+  if (Buffer.byteLength(config.config) > maxConfigBytes) return null;
+  return maskConfig(config, { mask });
+}
+
+/** No more than is needed, however much it would tell. */
+async function searchNewest(
+  state: NodeState,
+  { signal, timeoutMs, maxRecordBytes }: FetchSnapshotOptions,
+): Promise<FoundRecord[] | undefined> {
+  // With their text as it is, so that they can still be printed exactly when the member is gone.
+  const query = { order: 'newest', limit: MAX_RECORDS, before: 0, after: 0, raw: true } as const;
+  const budgetMs = Math.max(1, Math.floor(timeoutMs * SCAN_SHARE));
+  const records: FoundRecord[] = [];
+  let bytes = 0;
+  for await (const batch of state.searchLogs(query, { ...(signal && { signal }), budgetMs })) {
+    for (const item of batch) {
+      // Members may tell anything: what comes is no more than what it looks like.
+      const end = item?.type === 'end' ? item : undefined;
+      if (end?.reason === 'time budget' && records.length === 0) return undefined;
+      if (!isRecord(item)) continue;
+      records.push(item);
+      bytes += recordBytes(item);
+    }
+    if (bytes > maxRecordBytes || records.length >= MAX_RECORDS) break;
+  }
+  return records;
+}
+
+/** Up to the first that does not fit: words have no holes. */
+function firstThatFit(records: readonly FoundRecord[], { maxRecordBytes }: FetchSnapshotOptions): FoundRecord[] {
+  let bytes = 0;
+  const tooMuch = records.findIndex((record) => {
+    bytes += recordBytes(record);
+    return bytes > maxRecordBytes;
+  });
+  return records.slice(0, Math.min(MAX_RECORDS, tooMuch < 0 ? records.length : tooMuch));
+}
+
+function recordBytes(record: FoundRecord): number {
+  return Buffer.byteLength(exactJson(record));
+}

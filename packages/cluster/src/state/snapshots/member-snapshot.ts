@@ -1,0 +1,125 @@
+import type { Member, MemberClock, NodeConfig } from '@porthole/contract';
+import { exactJson } from '@porthole/contract';
+import type { FoundRecord, LogFileDetails } from '@porthole/logs/types';
+import { checkMemberId } from '../../membership/member-id.ts';
+
+/** What was last seen of a member. */
+export interface MemberSnapshot {
+  member: Member;
+  /** By this node's clock. */
+  asOfMs: number;
+  /** Its clock then; `null` where it was not measured. */
+  clock: MemberClock | null;
+  /** Secrets masked; `null` where it told none, or none that could be masked. */
+  config: NodeConfig | null;
+  /** Newest first, times as the member told them. */
+  records: FoundRecord[];
+  /** Its log files then, times by its clock; `null` where it did not list them. */
+  files: LogFileDetails[] | null;
+  /** How and when it ceased to be a member; `null` while it is one. */
+  departed: DepartedState | null;
+}
+
+export interface DepartedState {
+  state: 'left' | 'failed';
+  /** By this node's clock. */
+  sinceMs: number;
+}
+
+/** Words as they were written by an earlier run; `undefined` for anything else, since others may write to a disk. */
+export function parseSnapshot(text: string): MemberSnapshot | undefined {
+  const value = parseJson(text);
+  if (!isObject(value) || value.version !== 1) return undefined;
+  const { member, asOfMs, clock, config, records, files = null, departed = null } = value;
+  if (!isMember(member) || !isTime(asOfMs) || !Array.isArray(records) || !records.every(isRecord)) return undefined;
+  if (clock !== null && !isClock(clock)) return undefined;
+  if (config !== null && !isConfig(config)) return undefined;
+  if (files !== null && !(Array.isArray(files) && files.every(isFile))) return undefined;
+  if (departed !== null && !isDeparted(departed)) return undefined;
+  return { member: { ...member, isSelf: false }, asOfMs, clock, config, records, files, departed };
+}
+
+export function serializeSnapshot({ member, asOfMs, clock, config, records, files, departed }: MemberSnapshot): string {
+  return exactJson({ version: 1, member, asOfMs, clock, config, records, files, departed });
+}
+
+type Fields = Readonly<Record<string, unknown>>;
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function isObject(value: unknown): value is Fields {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function isMember(value: unknown): value is Member {
+  return (
+    isObject(value) &&
+    typeof value.id === 'string' &&
+    isMemberId(value.id) &&
+    typeof value.role === 'string' &&
+    typeof value.url === 'string' &&
+    isNode(value.node)
+  );
+}
+
+function isMemberId(id: string): boolean {
+  try {
+    return checkMemberId(id) === id;
+  } catch {
+    return false;
+  }
+}
+
+function isNode(value: unknown): boolean {
+  if (!isObject(value)) return false;
+  const texts = [value.hostIp, value.hostName, value.version];
+  const numbers = [value.grpcPort, value.httpPort, value.onlineTime];
+  return texts.every((text) => typeof text === 'string') && numbers.every((number) => Number.isFinite(number));
+}
+
+function isConfig(value: unknown): value is NodeConfig {
+  return isObject(value) && typeof value.config === 'string' && isNode(value.node);
+}
+
+function isClock(value: unknown): value is MemberClock {
+  return isObject(value) && Number.isFinite(value.offsetMs) && Number.isFinite(value.uncertaintyMs);
+}
+
+/** What a member tells as a record: the columns that everyone reads are what they should be. */
+export function isRecord(value: unknown): value is FoundRecord {
+  return (
+    isObject(value) &&
+    value.type === 'record' &&
+    typeof value.message === 'string' &&
+    typeof value.file === 'string' &&
+    typeof value.cursor === 'string' &&
+    (value.timeMs === undefined || isTime(value.timeMs))
+  );
+}
+
+function isDeparted(value: unknown): value is DepartedState {
+  return isObject(value) && (value.state === 'left' || value.state === 'failed') && isTime(value.sinceMs);
+}
+
+/** What a member lists as a log file. */
+export function isFile(value: unknown): value is LogFileDetails {
+  if (!isObject(value)) return false;
+  const { name, size, family, state, compressed, format, problem } = value;
+  const areTexts = [name, family, format].every((text) => typeof text === 'string');
+  const areTimes = [value.modifiedMs, value.firstTimeMs, value.lastTimeMs].every(
+    (time) => time === null || isTime(time),
+  );
+  const isState = state === 'live' || state === 'rotated';
+  const isProblem = problem === null || typeof problem === 'string';
+  return areTexts && areTimes && isState && isProblem && Number.isFinite(size) && typeof compressed === 'boolean';
+}
+
+function isTime(value: unknown): value is number {
+  return typeof value === 'number' && Number.isFinite(value) && Math.abs(value) <= 8.64e15;
+}

@@ -1,0 +1,167 @@
+import type { Clocks } from '../../fan-out/clock.ts';
+import type { Peer, Peers } from '../../fan-out/peers.ts';
+import { withDeadline } from '../../fan-out/with-deadline.ts';
+import type { Masked } from '../settings/remember-masked.ts';
+import { type FetchedSnapshot, fetchSnapshot } from './fetch-snapshot.ts';
+import type { SnapshotCache } from './snapshot-cache.ts';
+
+/**
+ * Between two members: with dozens of them each is listened to less often, because listening to a thousand every half
+ * minute would cost a node a seventh of a core.
+ */
+const MIN_INTERVAL_MS = 2000;
+
+/** The same while there are members that were not listened to since they came. */
+const MIN_INTERVAL_NEW_MS = 100;
+
+/** Beside configuration, records and files: member, clock and the signs between them. */
+const FRAME_BYTES = 4096;
+
+/** Of a member's part, what its configuration and its records may take each; and what its list of files may. */
+const TEXT_SHARE = 0.45;
+const FILES_SHARE = 0.1;
+
+const DEFAULTS = {
+  nowMs: () => Date.now(),
+  random: () => Math.random(),
+  listenMs: 30_000,
+  timeoutMs: 10_000,
+  maxConfigBytes: 256 * 1024,
+  maxRecordBytes: 256 * 1024,
+  maxFileBytes: 64 * 1024,
+};
+
+export interface SnapshotCollectorDeps {
+  /** Where snapshots are kept; loaded before. */
+  snapshots: SnapshotCache;
+  peers: Pick<Peers, 'all'>;
+  clocks: Clocks;
+  /** The text with its secrets masked; `undefined` where that cannot be done: then it is not kept. */
+  mask(configText: string): Masked;
+  /** From 0 to 1, so that the nodes of a cluster do not ask at the same moment. */
+  random?: () => number;
+  /** Each member is listened to about this often; less often where there are hundreds. */
+  listenMs?: number;
+  timeoutMs?: number;
+  /** Of one member; a larger configuration is not kept, since part of one is none. */
+  maxConfigBytes?: number;
+  maxRecordBytes?: number;
+  maxFileBytes?: number;
+  nowMs?: () => number;
+}
+
+/** Keeps a bounded snapshot of each other member up to date, so that a dead node can still be read. */
+export class SnapshotCollector {
+  readonly #deps: SnapshotCollectorDeps & typeof DEFAULTS;
+  readonly #abortController = new AbortController();
+  #timer: ReturnType<typeof setTimeout> | undefined;
+  #collecting: Promise<void> = Promise.resolve();
+  #lastCollected = '';
+  /** Listened to since they came, whether they told something or not. */
+  readonly #tried = new Set<string>();
+
+  constructor(deps: SnapshotCollectorDeps) {
+    this.#deps = { ...DEFAULTS, ...deps };
+  }
+
+  get #snapshots(): SnapshotCache {
+    return this.#deps.snapshots;
+  }
+
+  /** Begins to listen, one member after the other, without keeping the process alive. */
+  start(): void {
+    const { listenMs, random } = this.#deps;
+    const next = () => {
+      if (this.#abortController.signal.aborted) return;
+      const others = this.#others();
+      const leastMs = others.some((peer) => this.#isNew(peer)) ? MIN_INTERVAL_NEW_MS : MIN_INTERVAL_MS;
+      const everyMs = Math.min(listenMs, Math.max(leastMs, listenMs / Math.max(1, others.length)));
+      const waitMs = everyMs * (0.75 + random() / 2);
+      this.#timer = setTimeout(() => {
+        this.#collecting = this.#collectNext().finally(next);
+      }, waitMs).unref();
+    };
+    next();
+  }
+
+  /** Listens to all of them once, one after the other. */
+  async collectAll(): Promise<void> {
+    for (const peer of this.#others()) await this.#collect(peer);
+    await this.#expire();
+  }
+
+  /** Ends listening and writes what is not written yet. More than once is harmless. */
+  async close(): Promise<void> {
+    clearTimeout(this.#timer);
+    this.#abortController.abort();
+    await this.#collecting;
+    await this.#snapshots.flush();
+  }
+
+  #others(): Peer[] {
+    return this.#deps.peers.all().filter(({ member }) => !member.isSelf);
+  }
+
+  async #collectNext(): Promise<void> {
+    const others = this.#others();
+    const uncollected = others.find((peer) => this.#isNew(peer));
+    const next = uncollected ?? others.find(({ member }) => member.id > this.#lastCollected) ?? others[0];
+    if (next && !uncollected) this.#lastCollected = next.member.id;
+    if (next) await this.#collect(next);
+    await this.#expire();
+  }
+
+  #isNew({ member }: Peer): boolean {
+    return !this.#tried.has(member.id);
+  }
+
+  async #collect(peer: Peer): Promise<void> {
+    const { mask, timeoutMs, maxConfigBytes, maxRecordBytes, maxFileBytes } = this.#deps;
+    const limits = {
+      maxConfigBytes: this.#share(maxConfigBytes, TEXT_SHARE),
+      maxRecordBytes: this.#share(maxRecordBytes, TEXT_SHARE),
+      maxFileBytes: this.#share(maxFileBytes, FILES_SHARE),
+    };
+    this.#tried.add(peer.member.id);
+    try {
+      const fetched = await withDeadline((signal) => fetchSnapshot(peer, { mask, timeoutMs, signal, ...limits }), {
+        timeoutMs,
+        signal: this.#abortController.signal,
+      });
+      this.#store(peer, fetched);
+    } catch {
+      this.#snapshots.settle(peer.member.id);
+    }
+    await this.#snapshots.written();
+  }
+
+  #store(asked: Peer, { config, records, files }: FetchedSnapshot): void {
+    const { clocks, nowMs } = this.#deps;
+    // Its role may have become known while it was asked.
+    const { member } = this.#others().find((peer) => peer.member.id === asked.member.id) ?? asked;
+    const known = this.#snapshots.get(member.id);
+    this.#snapshots.put({
+      member: { ...member, isSelf: false },
+      asOfMs: nowMs(),
+      clock: clocks.of(member.id) ?? null,
+      config: config === undefined ? (known?.config ?? null) : config,
+      records: records ?? known?.records ?? [],
+      files: files ?? known?.files ?? null,
+      // It may have ceased to be a member while it was asked.
+      departed: known?.departed ?? null,
+    });
+  }
+
+  /** What fits of all, so that members that are there never push each other out. */
+  #share(bytes: number, share: number): number {
+    const each = this.#snapshots.maxTotalBytes / Math.max(1, this.#others().length);
+    return Math.min(bytes, Math.max(0, Math.floor((each - FRAME_BYTES) * share)));
+  }
+
+  async #expire(): Promise<void> {
+    const here = new Set(this.#deps.peers.all().map(({ member }) => member.id));
+    for (const id of this.#tried) if (!here.has(id)) this.#tried.delete(id);
+    this.#snapshots.expire();
+    await this.#snapshots.written();
+  }
+}

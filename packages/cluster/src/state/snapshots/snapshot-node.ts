@@ -1,0 +1,147 @@
+import {
+  type CallOptions,
+  exactJson,
+  type NodeConfig,
+  type NodeDescription,
+  type NodeSettings,
+  type NodeState,
+  PortholeError,
+} from '@porthole/contract';
+import { bucketWidth } from '@porthole/logs';
+import type {
+  ByteStream,
+  Digest,
+  DigestQuery,
+  FollowItem,
+  FoundRecord,
+  Histogram,
+  HistogramQuery,
+  LogEntry,
+  LogFileDetails,
+  LogSelection,
+  OpenLog,
+  RecordFilter,
+  SearchEnd,
+  SearchItem,
+  SearchQuery,
+} from '@porthole/logs/types';
+import { type MatchRegex, searchSnapshot, snapshotEnd, snapshotFilter } from '../../records/search/search-snapshot.ts';
+import { groupRecords } from '../counts/group-records.ts';
+import type { MemberSnapshot } from './member-snapshot.ts';
+
+/**
+ * A member that does not respond, as far as its snapshot goes: whoever asks all members asks it like any other. Times are
+ * by the member's clock, as if it answered itself. What a snapshot does not hold is UNREACHABLE.
+ */
+export class SnapshotNode implements NodeState {
+  readonly #snapshot: MemberSnapshot;
+  readonly #matchRegex: MatchRegex | undefined;
+
+  /** Without `matchRegex`, patterns are tested by this thread. */
+  constructor(snapshot: MemberSnapshot, matchRegex?: MatchRegex) {
+    this.#snapshot = snapshot;
+    this.#matchRegex = matchRegex;
+  }
+
+  async describe(_options?: CallOptions): Promise<NodeDescription> {
+    throw this.#notInSnapshot('its description');
+  }
+
+  async config(_options?: CallOptions): Promise<NodeConfig> {
+    const { config } = this.#snapshot;
+    if (config === null) throw this.#notInSnapshot('its configuration');
+    return config;
+  }
+
+  /** Read from its configuration by whoever compares it. */
+  async settings(_options?: CallOptions): Promise<NodeSettings> {
+    throw new PortholeError('NOT_SUPPORTED', 'a snapshot holds the configuration, not the settings');
+  }
+
+  async listLogs(options?: CallOptions): Promise<LogEntry[]> {
+    return (await this.logFiles(options)).map(({ name, size }) => ({ name, size }));
+  }
+
+  async logFiles(_options?: CallOptions): Promise<LogFileDetails[]> {
+    const { files } = this.#snapshot;
+    if (files === null) throw this.#notInSnapshot('its list of files');
+    return files;
+  }
+
+  async viewLog(): Promise<ByteStream> {
+    throw this.#notInSnapshot('the bytes of its files');
+  }
+
+  async openLog(): Promise<OpenLog> {
+    throw this.#notInSnapshot('the bytes of its files');
+  }
+
+  searchLogs(query: SearchQuery): AsyncIterable<SearchItem[]> {
+    return searchSnapshot(this.#snapshot, query, this.#matchRegex);
+  }
+
+  async *searchLogLines(query: SearchQuery): AsyncGenerator<Uint8Array, void, undefined> {
+    for await (const items of this.searchLogs(query))
+      yield Buffer.from(items.map((item) => `${exactJson(item)}\n`).join(''));
+  }
+
+  async *followLogs(): AsyncGenerator<FollowItem[], void, undefined> {
+    yield* [];
+    throw this.#notInSnapshot('what it writes now');
+  }
+
+  async logHistogram(query: HistogramQuery): Promise<Histogram> {
+    const records = await this.#matching(query);
+    const times = records.flatMap(({ timeMs }) => timeMs ?? []);
+    const { fromMs = least(times), toMs = most(times) } = query;
+    // There are few records: a width that is asked for never gives too many buckets.
+    const {
+      buckets: wished,
+      bucketMs = bucketWidth({ spanMs: Math.max(0, toMs - fromMs), bucketMs: undefined, buckets: wished }),
+    } = query;
+    const counts = new Map<number, Histogram['buckets'][number]['counts']>();
+    for (const { timeMs, level = 'NONE' } of records) {
+      if (timeMs === undefined) continue;
+      const bucket = Math.floor(timeMs / bucketMs);
+      const known = counts.get(bucket) ?? {};
+      counts.set(bucket, { ...known, [level]: (known[level] ?? 0) + 1 });
+    }
+    const buckets = [...counts].sort(([a], [b]) => a - b);
+    return {
+      bucketMs,
+      buckets: buckets.map(([bucket, each]) => ({ startMs: bucket * bucketMs, counts: each })),
+      untimed: records.length - times.length,
+      end: countEnd(records),
+    };
+  }
+
+  async logDigest(query: DigestQuery): Promise<Digest> {
+    const records = await this.#matching(query);
+    return { ...groupRecords(records, query), ungrouped: 0, end: countEnd(records) };
+  }
+
+  async #matching(query: LogSelection & RecordFilter): Promise<FoundRecord[]> {
+    const filter = await snapshotFilter(this.#snapshot, query, this.#matchRegex);
+    return filter(this.#snapshot.records);
+  }
+
+  #notInSnapshot(what: string): PortholeError {
+    const { member, asOfMs } = this.#snapshot;
+    const asOf = new Date(asOfMs).toISOString();
+    const message = `the member "${member.id}" does not respond, and its snapshot of ${asOf} does not hold ${what}`;
+    return new PortholeError('UNREACHABLE', message);
+  }
+}
+
+function countEnd(records: readonly FoundRecord[]): Omit<SearchEnd, 'type' | 'cursor'> {
+  const { type: _type, cursor: _cursor, ...end } = snapshotEnd(records);
+  return end;
+}
+
+function least(times: readonly number[]): number {
+  return times.reduce((a, b) => Math.min(a, b), times[0] ?? 0);
+}
+
+function most(times: readonly number[]): number {
+  return times.reduce((a, b) => Math.max(a, b), times[0] ?? 0);
+}

@@ -1,0 +1,147 @@
+import type { LogErrorCode } from '@porthole/logs/types';
+
+/** What a code means on each transport, and whether asking again later can help. */
+export interface ErrorKind {
+  http: number;
+  /** Name of the gRPC status. */
+  grpc:
+    | 'INVALID_ARGUMENT'
+    | 'NOT_FOUND'
+    | 'UNAUTHENTICATED'
+    | 'PERMISSION_DENIED'
+    | 'RESOURCE_EXHAUSTED'
+    | 'FAILED_PRECONDITION'
+    | 'OUT_OF_RANGE'
+    | 'UNIMPLEMENTED'
+    | 'DEADLINE_EXCEEDED'
+    | 'UNAVAILABLE'
+    | 'DATA_LOSS'
+    | 'INTERNAL';
+  retryable: boolean;
+  title: string;
+}
+
+/** Codes that the request door and the node itself add to those of the log engine. */
+type RequestErrorCode =
+  | 'BAD_REQUEST'
+  | 'PARAMETER_INVALID'
+  | 'SIZE_INVALID'
+  | 'UNAUTHENTICATED'
+  | 'FORBIDDEN'
+  | 'HOST_NOT_ALLOWED'
+  | 'ROUTE_NOT_FOUND'
+  | 'METHOD_NOT_ALLOWED'
+  | 'REQUEST_TIMEOUT'
+  | 'PRECONDITION_FAILED'
+  | 'BODY_TOO_LARGE'
+  | 'URL_TOO_LONG'
+  | 'CONTENT_TYPE_UNSUPPORTED'
+  | 'RANGE_NOT_SATISFIABLE'
+  | 'RATE_LIMITED'
+  | 'HEADERS_TOO_LARGE'
+  | 'CONFIG_UNAVAILABLE'
+  | 'MEMBER_NOT_FOUND'
+  | 'MEMBER_REGISTERED'
+  | 'MEMBER_REFUSED'
+  | 'REQUEST_LOOP'
+  | 'TOO_MANY_STREAMS'
+  | 'BUNDLE_UNDER_WAY'
+  | 'SHUTTING_DOWN'
+  | 'DEADLINE_EXCEEDED'
+  | 'INTERNAL';
+
+/** Codes of a client that got no answer, or none that it can use. */
+type ClientErrorCode = 'NOT_SUPPORTED' | 'UNREACHABLE' | 'BAD_ANSWER';
+
+export type ErrorCode = LogErrorCode | RequestErrorCode | ClientErrorCode;
+
+/** The closed list: a code is never renamed or reused. It does not compile with a row missing. */
+export const ERROR_KINDS: Readonly<Record<ErrorCode, ErrorKind>> = {
+  BAD_REQUEST: { http: 400, grpc: 'INVALID_ARGUMENT', retryable: false, title: 'Bad request' },
+  FILE_NAME_MISSING: { http: 400, grpc: 'INVALID_ARGUMENT', retryable: false, title: 'No file name given' },
+  FILE_NAME_INVALID: { http: 400, grpc: 'INVALID_ARGUMENT', retryable: false, title: 'File name not allowed' },
+  SIZE_INVALID: { http: 400, grpc: 'INVALID_ARGUMENT', retryable: false, title: 'Size not valid' },
+  PARAMETER_INVALID: { http: 400, grpc: 'INVALID_ARGUMENT', retryable: false, title: 'Parameter not valid' },
+  REGEX_INVALID: { http: 400, grpc: 'INVALID_ARGUMENT', retryable: false, title: 'Regular expression not valid' },
+  REGEX_TOO_COMPLEX: { http: 400, grpc: 'INVALID_ARGUMENT', retryable: false, title: 'Regular expression too complex' },
+  CURSOR_INVALID: { http: 400, grpc: 'INVALID_ARGUMENT', retryable: false, title: 'Not a cursor' },
+  UNAUTHENTICATED: { http: 401, grpc: 'UNAUTHENTICATED', retryable: false, title: 'Valid credentials are needed' },
+  FORBIDDEN: { http: 403, grpc: 'PERMISSION_DENIED', retryable: false, title: 'Not allowed to those known as this' },
+  HOST_NOT_ALLOWED: { http: 403, grpc: 'PERMISSION_DENIED', retryable: false, title: 'Host not allowed' },
+  ROUTE_NOT_FOUND: { http: 404, grpc: 'UNIMPLEMENTED', retryable: false, title: 'No such route' },
+  LOG_FILE_NOT_FOUND: { http: 404, grpc: 'NOT_FOUND', retryable: false, title: 'No such log file' },
+  LOG_FAMILY_NOT_FOUND: { http: 404, grpc: 'NOT_FOUND', retryable: false, title: 'No such family of log files' },
+  MEMBER_NOT_FOUND: { http: 404, grpc: 'NOT_FOUND', retryable: false, title: 'No such member of the cluster' },
+  MEMBER_REGISTERED: {
+    http: 409,
+    grpc: 'FAILED_PRECONDITION',
+    retryable: false,
+    title: 'The member is still registered',
+  },
+  MEMBER_REFUSED: {
+    http: 502,
+    grpc: 'FAILED_PRECONDITION',
+    retryable: false,
+    title: 'Members at this address are not contacted',
+  },
+  REQUEST_LOOP: {
+    http: 400,
+    grpc: 'INVALID_ARGUMENT',
+    retryable: false,
+    title: 'A member may not ask for the cluster',
+  },
+  METHOD_NOT_ALLOWED: { http: 405, grpc: 'UNIMPLEMENTED', retryable: false, title: 'Method not allowed' },
+  REQUEST_TIMEOUT: { http: 408, grpc: 'DEADLINE_EXCEEDED', retryable: true, title: 'Request took too long to arrive' },
+  CURSOR_GONE: { http: 410, grpc: 'NOT_FOUND', retryable: false, title: 'The record a cursor names is gone' },
+  RAW_HAS_SECRETS: { http: 403, grpc: 'PERMISSION_DENIED', retryable: false, title: 'Compressed file holds secrets' },
+  PRECONDITION_FAILED: { http: 412, grpc: 'FAILED_PRECONDITION', retryable: false, title: 'The file has changed' },
+  BODY_TOO_LARGE: { http: 413, grpc: 'INVALID_ARGUMENT', retryable: false, title: 'Request body too large' },
+  URL_TOO_LONG: { http: 414, grpc: 'INVALID_ARGUMENT', retryable: false, title: 'URL too long' },
+  CONTENT_TYPE_UNSUPPORTED: {
+    http: 415,
+    grpc: 'INVALID_ARGUMENT',
+    retryable: false,
+    title: 'Request body is not JSON',
+  },
+  RANGE_NOT_SATISFIABLE: { http: 416, grpc: 'OUT_OF_RANGE', retryable: false, title: 'Range outside the file' },
+  LOG_FILE_CORRUPT: { http: 422, grpc: 'DATA_LOSS', retryable: false, title: 'Log file is damaged' },
+  RATE_LIMITED: { http: 429, grpc: 'RESOURCE_EXHAUSTED', retryable: true, title: 'Too many requests' },
+  HEADERS_TOO_LARGE: { http: 431, grpc: 'INVALID_ARGUMENT', retryable: false, title: 'Headers too large' },
+  LOG_FILE_UNREADABLE: { http: 500, grpc: 'INTERNAL', retryable: false, title: 'Log file cannot be read' },
+  LOG_FILE_TRUNCATED: { http: 500, grpc: 'DATA_LOSS', retryable: true, title: 'Log file shrank while it was read' },
+  LOG_DIR_UNREADABLE: { http: 503, grpc: 'UNAVAILABLE', retryable: true, title: 'Log directory cannot be read' },
+  CONFIG_UNAVAILABLE: { http: 503, grpc: 'UNAVAILABLE', retryable: true, title: 'Configuration cannot be read' },
+  TOO_MANY_STREAMS: { http: 503, grpc: 'RESOURCE_EXHAUSTED', retryable: true, title: 'Too many streams' },
+  TOO_MANY_SEARCHES: { http: 503, grpc: 'RESOURCE_EXHAUSTED', retryable: true, title: 'Too many searches' },
+  BUNDLE_UNDER_WAY: { http: 503, grpc: 'RESOURCE_EXHAUSTED', retryable: true, title: 'A bundle is being made' },
+  SHUTTING_DOWN: { http: 503, grpc: 'UNAVAILABLE', retryable: true, title: 'The node is stopping' },
+  DEADLINE_EXCEEDED: { http: 504, grpc: 'DEADLINE_EXCEEDED', retryable: true, title: 'The answer took too long' },
+  NOT_SUPPORTED: { http: 501, grpc: 'UNIMPLEMENTED', retryable: false, title: 'The node cannot do this' },
+  BAD_ANSWER: { http: 502, grpc: 'INTERNAL', retryable: false, title: 'The answer makes no sense' },
+  UNREACHABLE: { http: 502, grpc: 'UNAVAILABLE', retryable: true, title: 'The node cannot be reached' },
+  INTERNAL: { http: 500, grpc: 'INTERNAL', retryable: false, title: 'Internal error' },
+};
+
+/** What clients say of a node; a node itself answers it only for another one that it asked. */
+export const CLIENT_ERRORS: readonly ErrorCode[] = ['NOT_SUPPORTED', 'UNREACHABLE', 'BAD_ANSWER'];
+
+/** A failure with a code of the closed list. The message says what and which; it reaches the client. */
+export class PortholeError extends Error {
+  override readonly name: string = 'PortholeError';
+  readonly code: ErrorCode;
+
+  constructor(code: ErrorCode, message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.code = code;
+  }
+}
+
+/** The code of anything thrown; what carries none of ours is `INTERNAL`. */
+export function codeOf(thrown: unknown): ErrorCode {
+  if (thrown instanceof Error && 'code' in thrown && isErrorCode(thrown.code)) return thrown.code;
+  return 'INTERNAL';
+}
+
+export function isErrorCode(value: unknown): value is ErrorCode {
+  return typeof value === 'string' && Object.hasOwn(ERROR_KINDS, value);
+}

@@ -1,0 +1,180 @@
+import type { Level, RecordFilter } from '@porthole/logs/types';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { parseDigestRequest } from '../requests/digest-request.ts';
+import { parseFileRequest } from '../requests/file-request.ts';
+import { parseFollowRequest } from '../requests/follow-request.ts';
+import { parseHistogramRequest } from '../requests/histogram-request.ts';
+import { parseSearchRequest } from '../requests/search-request.ts';
+import { parseViewRequest } from '../requests/view-request.ts';
+import { CLOCK, describeRefusal } from '../testing/describe-refusal.ts';
+import { parseBudget } from './budget.ts';
+import { encodeDigest, encodeFile, encodeFollow, encodeHistogram, encodeSearch, encodeView } from './encode-query.ts';
+
+const LEVELS: readonly Level[] = ['TRACE', 'DEBUG', 'INFO', 'WARN', 'ERROR', 'FATAL'];
+
+const text = fc.string({ unit: 'grapheme', minLength: 1, maxLength: 40 });
+const cursor = fc.stringMatching(/^[\w.~-]{1,60}$/);
+const timeMs = fc.integer({ min: -8.64e15, max: 8.64e15 });
+const on = fc.constant(true as const);
+
+const span = fc
+  .tuple(timeMs, timeMs)
+  .filter(([from, to]) => from < to)
+  .map(([fromMs, toMs]) => ({ fromMs, toMs }));
+const times = fc.oneof(
+  fc.constant({}),
+  timeMs.map((fromMs) => ({ fromMs })),
+  timeMs.map((toMs) => ({ toMs })),
+  span,
+);
+const terms = fc.array(text, { minLength: 1, maxLength: 8 });
+const optional = fc.record(
+  {
+    minLevel: fc.constantFrom(...LEVELS),
+    terms,
+    excluded: terms,
+    caseSensitive: on,
+    regex: text,
+    source: text,
+    component: text,
+  },
+  { requiredKeys: [] },
+);
+const filter: fc.Arbitrary<RecordFilter> = fc.tuple(times, optional).map(([a, b]) => ({ ...a, ...b }));
+const selection = fc.oneof(fc.constant({}), fc.record({ file: text }), fc.record({ family: text }));
+
+/** A question about records: which logs, which records, and what is special about it. */
+const question = <T>(own: fc.Arbitrary<T>) =>
+  fc.tuple(selection, filter, own).map(([logs, wanted, rest]) => ({ ...logs, ...wanted, ...rest }));
+
+const searchStart = fc.oneof(fc.record({ cursor }), fc.record({ record: cursor }), fc.record({ timeMs }));
+const search = question(
+  fc.record(
+    {
+      order: fc.constantFrom('newest' as const, 'oldest' as const),
+      limit: fc.integer({ min: 1, max: 10_000 }),
+      before: fc.integer({ min: 0, max: 100 }),
+      after: fc.integer({ min: 0, max: 100 }),
+      start: searchStart,
+      until: cursor,
+      raw: on,
+    },
+    { requiredKeys: ['order', 'limit', 'before', 'after'] },
+  ),
+);
+const followStart = fc.oneof(
+  fc.constant('end' as const),
+  fc.record({ back: fc.integer({ min: 0, max: 10_000 }) }),
+  fc.record({ timeMs }),
+  fc.record({ cursor, sinceMs: timeMs }, { requiredKeys: ['cursor'] }),
+);
+const follow = question(fc.record({ start: followStart, raw: on }, { requiredKeys: ['start'] }));
+const histogram = question(
+  fc.record(
+    { bucketMs: fc.integer({ min: 1, max: 1e12 }), buckets: fc.integer({ min: 1, max: 1000 }) },
+    { requiredKeys: ['buckets'] },
+  ),
+);
+const digest = fc.oneof(
+  question(fc.record({ limit: fc.integer({ min: 1, max: 1000 }) })),
+  question(
+    fc.record(
+      { limit: fc.integer({ min: 1, max: 1000 }), newSinceMs: timeMs, onlyNew: on },
+      { requiredKeys: ['limit', 'newSinceMs'] },
+    ),
+  ),
+);
+
+/** As it comes out of a URL at the other end. */
+const sent = (query: URLSearchParams) => new URL(`http://node/?${query}`).searchParams;
+
+describe('a request that is written into a URL is read as the same request', () => {
+  it('search', () => {
+    fc.assert(
+      fc.property(search, (query) => {
+        expect(parseSearchRequest(sent(encodeSearch(query)), CLOCK, { maxRecords: 10_000 })).toEqual(query);
+      }),
+    );
+  });
+
+  it('search at a place of one file', () => {
+    const query = { file: 'a b&c.log', start: { offset: 0 }, order: 'oldest', limit: 1, before: 0, after: 0 } as const;
+    expect(parseSearchRequest(sent(encodeSearch(query)), CLOCK, { maxRecords: 10 })).toEqual(query);
+  });
+
+  it('follow', () => {
+    fc.assert(
+      fc.property(follow, (query) => {
+        expect(parseFollowRequest(sent(encodeFollow(query)), CLOCK)).toEqual(query);
+      }),
+    );
+  });
+
+  it('histogram', () => {
+    fc.assert(
+      fc.property(histogram, (query) => {
+        expect(parseHistogramRequest(sent(encodeHistogram(query)), CLOCK)).toEqual(query);
+      }),
+    );
+  });
+
+  it('digest', () => {
+    fc.assert(
+      fc.property(digest, (query) => {
+        expect(parseDigestRequest(sent(encodeDigest(query)), CLOCK)).toEqual(query);
+      }),
+    );
+  });
+
+  it('view and file', () => {
+    fc.assert(
+      fc.property(text, fc.integer({ min: 1, max: Number.MAX_SAFE_INTEGER }), (file, sizeBytes) => {
+        expect(parseViewRequest(sent(encodeView({ file, sizeBytes })))).toEqual({ file, sizeBytes });
+        expect(parseFileRequest(sent(encodeFile({ file })))).toEqual({ file });
+      }),
+    );
+  });
+});
+
+describe('a budget', () => {
+  const query = { order: 'newest', limit: 1, before: 0, after: 0 } as const;
+
+  it.each([
+    [1500, 1500],
+    [0.2, 1],
+    [Infinity, 9999],
+    [undefined, 9999],
+  ])('of %s ms is read as %i', (budgetMs, read) => {
+    const encoded = encodeSearch(query, budgetMs === undefined ? {} : { budgetMs });
+    expect(parseBudget(sent(encoded), { mostMs: 9999 })).toBe(read);
+  });
+
+  it('goes with counts too', () => {
+    expect(encodeHistogram({ buckets: 1 }, { budgetMs: 7 }).get('budget')).toBe('7');
+    expect(encodeDigest({ limit: 1 }, { budgetMs: 7 }).get('budget')).toBe('7');
+  });
+});
+
+describe('what a URL would turn into another question is refused', () => {
+  const query = { order: 'newest', limit: 1, before: 0, after: 0 } as const;
+
+  it.each([
+    ['an empty file name', () => encodeFile({ file: '' }), 'FILE_NAME_MISSING'],
+    ['an empty file name', () => encodeView({ file: '', sizeBytes: 1 }), 'FILE_NAME_MISSING'],
+    ['an empty file name', () => encodeDigest({ file: '', limit: 1 }), 'FILE_NAME_MISSING'],
+    ['an empty family', () => encodeHistogram({ family: '', buckets: 1 }), 'LOG_FAMILY_NOT_FOUND'],
+    ['an empty cursor', () => encodeFollow({ start: { cursor: '' } }), 'CURSOR_INVALID'],
+    ['an empty cursor', () => encodeSearch({ ...query, start: { cursor: '' } }), 'CURSOR_INVALID'],
+    ['an empty cursor', () => encodeSearch({ ...query, start: { record: '' } }), 'CURSOR_INVALID'],
+    ['an empty cursor', () => encodeSearch({ ...query, until: '' }), 'CURSOR_INVALID'],
+  ])('%s', (_name, encode, code) => {
+    expect(describeRefusal(encode)).toMatch(new RegExp(`^${code}: `));
+  });
+
+  it('a part of a millisecond is the next whole one', () => {
+    expect(encodeDigest({ limit: 1, fromMs: 1.2, newSinceMs: -1.2 }).toString()).toBe(
+      'from=%400.002&limit=1&newSince=%40-0.001',
+    );
+  });
+});

@@ -1,0 +1,226 @@
+import type { FollowItem, FollowQuery, FoundRecord, SearchItem, SearchQuery, StartPoint } from '@porthole/logs/types';
+import type { ClusterFollowItem, ClusterRecord } from '../cluster-state.ts';
+import { codeOf, ERROR_KINDS } from '../errors/errors.ts';
+import type { CallOptions } from '../node-state.ts';
+
+type AnyFollowItem = FollowItem | ClusterFollowItem;
+type Gap = Extract<AnyFollowItem, { type: 'gap' }>;
+
+/** Records per search. Nodes that allow fewer (`search.max-records`) are asked for the fewest that make sense. */
+const PAGE_RECORDS = 1000;
+const FEW_RECORDS = 100;
+
+/** Of a search that loads a gap: not all of it could be read. */
+const LOSSES: ReadonlySet<string> = new Set([
+  'CURSOR_GONE',
+  'LOG_FILE_CORRUPT',
+  'LOG_FILE_TRUNCATED',
+  'LOG_FILE_UNREADABLE',
+]);
+
+/** Searches of one gap that find a file truncated while they read it; beyond it something is wrong with the file. */
+const MAX_TRUNCATIONS = 5;
+
+/** Waits between attempts to load a gap from a node that is away. */
+const FIRST_WAIT_MS = 250;
+const LONGEST_WAIT_MS = 5000;
+
+export interface GapLoading extends CallOptions {
+  /** Searches the log that has the gap: of the node itself, or of the member that the gap names. */
+  search(gap: Gap, query: SearchQuery): AsyncIterable<SearchItem[]>;
+  /** What was loaded and is the newest of its log: a follow whose connection is lost then must not get it again. */
+  onLoaded?(records: readonly FoundRecord[]): void;
+  /** Rejects with the signal's reason as soon as it fires. */
+  wait(ms: number, signal?: AbortSignal): Promise<void>;
+}
+
+/**
+ * A follow in which the records that a slow reader missed stand in the place of the gap, loaded by search. A gap that
+ * cannot be loaded, or only in part, is passed on and the follow continues. Nothing is read from the follow meanwhile:
+ * what the reader misses by that is the next gap.
+ */
+export async function* loadGaps<T extends AnyFollowItem>(
+  batches: AsyncIterable<T[]>,
+  request: FollowQuery,
+  loading: GapLoading,
+): AsyncGenerator<T[], void, undefined> {
+  const clocks = new ClockOffsets();
+  for await (const items of batches) {
+    let start = 0;
+    for (const [index, item] of items.entries()) {
+      if (item.type === 'record') clocks.note(item);
+      if (item.type !== 'gap' || !isLoadable(item)) continue;
+      if (index > start) yield items.slice(start, index);
+      start = index + 1;
+      const { onLoaded, ...rest } = loading;
+      // Where records of the same batch come behind it, the follow has come further already.
+      const isLast = !items.slice(index + 1).some(({ type }) => type === 'record');
+      const gapLoading = { ...rest, clocks, ...(isLast && onLoaded && { onLoaded }) };
+      // Items of the same kind as the gap: of one node, or of a member.
+      for await (const loaded of new GapLoad(item, request, gapLoading).run()) yield loaded as T[];
+    }
+    const rest = start === 0 ? items : items.slice(start);
+    if (rest.length > 0 || items.length === 0) yield rest;
+  }
+}
+
+/** A file that was cut or removed has nothing left to load; only what a slow reader missed is still there. */
+function isLoadable({ reason, until }: Gap): boolean {
+  return reason === 'slow' && until !== null;
+}
+
+/** How far each member's clock is from that of the node that answers, as its records show. */
+class ClockOffsets {
+  readonly #offsetsMs = new Map<string, number>();
+
+  note(record: FoundRecord | ClusterRecord): void {
+    if (!('node' in record) || record.timeMs === undefined || record.atMs === undefined) return;
+    this.#offsetsMs.set(record.node, record.timeMs - record.atMs);
+  }
+
+  /** As a record of the cluster where the gap is one. */
+  apply(record: FoundRecord, gap: Gap): FoundRecord | ClusterRecord {
+    if (!('node' in gap)) return record;
+    const { timeMs } = record;
+    const offsetMs = this.#offsetsMs.get(gap.node) ?? 0;
+    return { ...record, node: gap.node, ...(timeMs !== undefined && { atMs: timeMs - offsetMs }) };
+  }
+}
+
+class GapLoad {
+  readonly #gap: Gap;
+  readonly #request: FollowQuery;
+  readonly #loading: GapLoading & { clocks: ClockOffsets };
+  #selection: Pick<SearchQuery, 'file' | 'family'>;
+  #start: StartPoint | undefined;
+  #limit = PAGE_RECORDS;
+  #isReported = false;
+  #truncations = 0;
+  /** Of the newest record loaded. */
+  #lastMs: number | undefined;
+  #failures = 0;
+
+  constructor(gap: Gap, request: FollowQuery, loading: GapLoading & { clocks: ClockOffsets }) {
+    this.#gap = gap;
+    this.#request = request;
+    this.#loading = loading;
+    this.#selection = { family: gap.family };
+    if (gap.after !== null) this.#start = { cursor: gap.after };
+  }
+
+  async *run(): AsyncGenerator<AnyFollowItem[], void, undefined> {
+    const { signal } = this.#loading;
+    // After the signal the follow itself says that it ended.
+    for (let step: 'find' | 'load' | 'done' = 'find'; step !== 'done' && !signal?.aborted; ) {
+      try {
+        if (step === 'find') {
+          if (!(await this.#isFound())) yield this.#report();
+          step = 'load';
+        }
+        if (yield* this.#page()) step = 'done';
+      } catch (error) {
+        if (signal?.aborted) return;
+        const next = this.#adapt(error);
+        if (next === 'give up' || next === 'skip') yield this.#report();
+        if (next === 'give up') return;
+        if (next === 'wait') yield* this.#pause(error);
+      }
+    }
+  }
+
+  /**
+   * Whether the record before the gap is still there. Where it is gone, the files within the gap may still be there: a
+   * search then continues by time, and that some may be missing is said before what is left.
+   */
+  async #isFound(): Promise<boolean> {
+    const { after } = this.#gap;
+    if (after === null) return true;
+    try {
+      const query = { ...this.#query(), limit: 1, start: { record: after } };
+      for await (const _ of this.#loading.search(this.#gap, query));
+      return true;
+    } catch (error) {
+      if (codeOf(error) === 'CURSOR_GONE') return false;
+      throw error;
+    }
+  }
+
+  /** Whether that was the last one. */
+  async *#page(): AsyncGenerator<AnyFollowItem[], boolean, undefined> {
+    const { search, clocks, onLoaded } = this.#loading;
+    const gap = this.#gap;
+    for await (const items of search(gap, this.#query())) {
+      const records = items.filter((item) => item.type === 'record');
+      const last = records.at(-1);
+      if (last) {
+        this.#failures = 0;
+        this.#start = { cursor: last.cursor };
+        this.#lastMs = last.timeMs ?? this.#lastMs;
+        yield records.map((record) => clocks.apply(record, gap)) as AnyFollowItem[];
+        onLoaded?.(records);
+      }
+      const end = items.at(-1);
+      if (end?.type !== 'end') continue;
+      const isTruncated = end.problems.some(({ code }) => code === 'LOG_FILE_TRUNCATED');
+      // It was truncated while it was read: what it held stands in a copy, which the next search finds.
+      if (isTruncated && ++this.#truncations <= MAX_TRUNCATIONS) return false;
+      if (end.problems.some(({ code }) => LOSSES.has(code))) yield this.#report();
+      if (end.reason === 'exhausted' || end.cursor === null) return true;
+      this.#start = { cursor: end.cursor };
+    }
+    return false;
+  }
+
+  #query(): SearchQuery {
+    const { start: _start, file: _file, family: _family, ...wanted } = this.#request;
+    const { until } = this.#gap;
+    return {
+      ...wanted,
+      ...this.#selection,
+      order: 'oldest',
+      limit: this.#limit,
+      before: 0,
+      after: 0,
+      ...(this.#start && { start: this.#start }),
+      ...(until !== null && { until }),
+    };
+  }
+
+  #adapt(error: unknown): 'try otherwise' | 'skip' | 'wait' | 'give up' {
+    const code = codeOf(error);
+    const { file } = this.#request;
+    if (code === 'LOG_FAMILY_NOT_FOUND' && file !== undefined && this.#selection.file === undefined) {
+      // A rotated file that is followed by its own name is no log of that name.
+      this.#selection = { file };
+      return 'try otherwise';
+    }
+    if (code === 'PARAMETER_INVALID' && this.#limit === PAGE_RECORDS) {
+      this.#limit = FEW_RECORDS;
+      return 'try otherwise';
+    }
+    if (code === 'CURSOR_GONE' && this.#lastMs !== undefined) {
+      // The file that was being loaded was removed; of those behind it nothing was loaded yet.
+      this.#start = { timeMs: this.#lastMs };
+      this.#lastMs = undefined;
+      return 'skip';
+    }
+    return ERROR_KINDS[code].retryable ? 'wait' : 'give up';
+  }
+
+  async *#pause(error: unknown): AsyncGenerator<AnyFollowItem[], void, undefined> {
+    const { wait, signal } = this.#loading;
+    const waitMs = Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 2 ** this.#failures++);
+    const reason = error instanceof Error ? error.message : String(error);
+    if (!('node' in this.#gap)) yield [{ type: 'reconnecting', reason, waitMs }];
+    await wait(waitMs, signal).catch((error: unknown) => {
+      if (!signal?.aborted) throw error;
+    });
+  }
+
+  /** Once: how much of it is missing is not known. */
+  #report(): AnyFollowItem[] {
+    if (this.#isReported) return [];
+    this.#isReported = true;
+    return [{ ...this.#gap, reason: 'gone' }];
+  }
+}

@@ -1,0 +1,58 @@
+import { describe, expect, it } from 'vitest';
+import { CLOCK, describeRefusal } from '../testing/describe-refusal.ts';
+import { parseDigestRequest } from './digest-request.ts';
+import { parseHistogramRequest } from './histogram-request.ts';
+
+describe('a histogram request', () => {
+  const parse = (query: string) => parseHistogramRequest(new URLSearchParams(query), CLOCK);
+
+  it.each([
+    ['', { buckets: 60 }],
+    ['bucket=&buckets=', { buckets: 60 }],
+    ['bucket=1m', { bucketMs: 60_000, buckets: 60 }],
+    ['bucket=1', { bucketMs: 1, buckets: 60 }],
+    ['bucket=250ms&buckets=1000', { bucketMs: 250, buckets: 1000 }],
+    ['family=a.log&from=@0.001&level=warn', { family: 'a.log', fromMs: 1, minLevel: 'WARN', buckets: 60 }],
+  ])('%j', (query, expected) => {
+    expect(parse(query)).toEqual(expected);
+  });
+
+  it.each([
+    ['bucket=0', /^PARAMETER_INVALID: "bucket" is "0"; it must be a duration like 1m/],
+    ['bucket=0s', /^PARAMETER_INVALID: "bucket"/],
+    ['bucket=-1m', /^PARAMETER_INVALID: "bucket"/],
+    ['bucket=1.5', /^PARAMETER_INVALID: "bucket"/],
+    ['bucket=minute', /^PARAMETER_INVALID: "bucket"/],
+    ['buckets=0', /^PARAMETER_INVALID: "buckets" is "0"; it must be a whole number from 1 to 1000$/],
+    ['buckets=1001', /^PARAMETER_INVALID: "buckets"/],
+    ['bucket=1m&bucket=2m', /^BAD_REQUEST/],
+    ['from=@2&to=@1', /^PARAMETER_INVALID/],
+  ])('%j is refused', (query, refusal) => {
+    expect(describeRefusal(() => parse(query))).toMatch(refusal);
+  });
+});
+
+describe('a digest request', () => {
+  const parse = (query: string) => parseDigestRequest(new URLSearchParams(query), CLOCK);
+
+  it.each([
+    ['', { limit: 50 }],
+    ['limit=1000&newSince=1h', { limit: 1000, newSinceMs: CLOCK.nowMs - 3_600_000 }],
+    ['newSince=0&onlyNew=true', { limit: 50, newSinceMs: 0, onlyNew: true }],
+    ['onlyNew=false', { limit: 50 }],
+    ['file=a&q=x', { file: 'a', terms: ['x'], limit: 50 }],
+  ])('%j', (query, expected) => {
+    expect(parse(query)).toEqual(expected);
+  });
+
+  it.each([
+    ['limit=0', /^PARAMETER_INVALID: "limit" is "0"; it must be a whole number from 1 to 1000$/],
+    ['limit=1001', /^PARAMETER_INVALID: "limit"/],
+    ['newSince=then', /^PARAMETER_INVALID: invalid "newSince" "then"/],
+    ['onlyNew=1', /^PARAMETER_INVALID: "onlyNew"/],
+    ['onlyNew=true', /^PARAMETER_INVALID: "onlyNew" needs "newSince"/],
+    ['file=a&family=b', /^PARAMETER_INVALID/],
+  ])('%j is refused', (query, refusal) => {
+    expect(describeRefusal(() => parse(query))).toMatch(refusal);
+  });
+});

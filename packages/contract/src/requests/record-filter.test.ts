@@ -1,0 +1,93 @@
+import { describe, expect, it } from 'vitest';
+import { CLOCK, describeRefusal } from '../testing/describe-refusal.ts';
+import { parseRecordFilter, parseSelection } from './record-filter.ts';
+
+const filter = (query: string) => parseRecordFilter(new URLSearchParams(query), CLOCK);
+const selection = (query: string) => parseSelection(new URLSearchParams(query));
+
+describe('a selection', () => {
+  it.each([
+    ['', {}],
+    ['file=&family=', {}],
+    ['file=a.log', { file: 'a.log' }],
+    ['family=a.log&file=', { family: 'a.log' }],
+    ['file=..%2Fx', { file: '../x' }], // what is safe is decided where the directory is
+  ])('%j', (query, expected) => {
+    expect(selection(query)).toEqual(expected);
+  });
+
+  it.each([
+    ['file=a&family=b', /^PARAMETER_INVALID: give "file" or "family", not both$/],
+    ['file=a&file=b', /^BAD_REQUEST: .*"file" is given 2 times/],
+  ])('%j is refused', (query, refusal) => {
+    expect(describeRefusal(() => selection(query))).toMatch(refusal);
+  });
+});
+
+describe('a filter', () => {
+  it.each([
+    ['', {}],
+    ['q=&not=&regex=&source=&component=&level=&case=&from=&to=', {}],
+    ['from=15m&to=now', { fromMs: CLOCK.nowMs - 900_000, toMs: CLOCK.nowMs }],
+    ['from=@0.001&to=@0.002', { fromMs: 1, toMs: 2 }],
+    ['to=2026-11-15', { toMs: Date.UTC(2026, 10, 14, 22) }],
+    ['level=warn', { minLevel: 'WARN' }],
+    ['level=WARNING', { minLevel: 'WARN' }],
+    ['level=Err', { minLevel: 'ERROR' }],
+    ['level=fatal', { minLevel: 'FATAL' }],
+    ['q=a&q=b%20c&q=&not=d', { terms: ['a', 'b c'], excluded: ['d'] }],
+    ['q=a&q=a', { terms: ['a', 'a'] }],
+    ['q=%20', { terms: [' '] }],
+    ['q=%00%0A', { terms: ['\0\n'] }],
+    ['q=%FF', { terms: ['�'] }],
+    ['case=sensitive', { caseSensitive: true }],
+    ['case=insensitive', {}],
+    ['regex=a%2Bb%5B', { regex: 'a+b[' }], // whether it is a good one is for the engine to say
+    ['source=main.go:12&component=Node', { source: 'main.go:12', component: 'Node' }],
+    ['target=x&path=y&constructor=z', {}],
+  ])('%j', (query, expected) => {
+    expect(filter(query)).toEqual(expected);
+  });
+
+  it.each([
+    [
+      'from=@2&to=@1',
+      /^PARAMETER_INVALID: "from" \(1970-01-01T00:00:02.000Z\) must be before "to" \(1970-01-01T00:00:01.000Z\)/,
+    ],
+    ['from=@5&to=@5', /^PARAMETER_INVALID: "from"/],
+    ['from=now&to=1h', /^PARAMETER_INVALID: "from"/],
+    ['from=soon', /^PARAMETER_INVALID: invalid "from" "soon"/],
+    ['to=soon', /^PARAMETER_INVALID: invalid "to" "soon"/],
+    ['level=loud', /^PARAMETER_INVALID: "level" is "loud"; it must be trace, debug, info, warn, error or fatal/],
+    ['level=__proto__', /^PARAMETER_INVALID: "level"/],
+    ['level=constructor', /^PARAMETER_INVALID: "level"/],
+    ['case=on', /^PARAMETER_INVALID: "case" is "on"; it must be sensitive or insensitive/],
+    ['from=@1&from=@1', /^BAD_REQUEST/],
+    ['regex=a&regex=b', /^BAD_REQUEST/],
+    ['level=info&level=warn', /^BAD_REQUEST/],
+    [`level=${'x'.repeat(5000)}%0A`, /^PARAMETER_INVALID: "level" is "x{60}"\.\.\.;/],
+    ['level=%0A%1B%5B31m', /^PARAMETER_INVALID: "level" is "\\n\\u001b\[31m"/],
+  ])('%j is refused', (query, refusal) => {
+    expect(describeRefusal(() => filter(query))).toMatch(refusal);
+  });
+
+  it('takes 32 terms of 1024 bytes, exclusions included, and no more', () => {
+    const terms = (count: number) => Array.from({ length: count }, (_, index) => `q=${index}`).join('&');
+    expect(filter(`${terms(30)}&not=a&not=b`).terms).toHaveLength(30);
+    expect(describeRefusal(() => filter(`${terms(31)}&not=a&not=b`))).toMatch(
+      /^PARAMETER_INVALID: .* 33 times; at most 32/,
+    );
+    expect(filter(`q=${'é'.repeat(512)}`).terms?.[0]).toHaveLength(512);
+    for (const name of ['q', 'not', 'source', 'component'])
+      expect(describeRefusal(() => filter(`${name}=${'é'.repeat(513)}`))).toMatch(
+        new RegExp(`^PARAMETER_INVALID: "${name}" .* at most 1024 bytes`),
+      );
+  });
+
+  it('takes a regex of 2048 bytes, and no longer one', () => {
+    expect(filter(`regex=${'x'.repeat(2048)}`).regex).toHaveLength(2048);
+    expect(describeRefusal(() => filter(`regex=${'x'.repeat(2049)}`))).toMatch(
+      /^PARAMETER_INVALID: "regex" .* 2048 bytes/,
+    );
+  });
+});

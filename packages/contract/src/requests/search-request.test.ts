@@ -1,0 +1,106 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { codeOf } from '../errors/errors.ts';
+import { CLOCK, describeRefusal } from '../testing/describe-refusal.ts';
+import { parseSearchRequest } from './search-request.ts';
+
+const parse = (query: string, maxRecords = 10_000) =>
+  parseSearchRequest(new URLSearchParams(query), CLOCK, { maxRecords });
+
+const DEFAULTS = { order: 'newest', limit: 200, before: 0, after: 0 };
+
+describe('a search request', () => {
+  it.each([
+    ['', {}],
+    ['order=&limit=&before=&after=&cursor=&record=&time=&offset=&until=&raw=', {}],
+    ['order=oldest&limit=10000&before=100&after=0', { order: 'oldest', limit: 10_000, before: 100 }],
+    ['limit=007', { limit: 7 }],
+    ['cursor=abc&until=def', { start: { cursor: 'abc' }, until: 'def' }],
+    ['record=abc', { start: { record: 'abc' } }],
+    ['time=1h', { start: { timeMs: CLOCK.nowMs - 3_600_000 } }],
+    ['time=0', { start: { timeMs: 0 } }],
+    ['file=a&offset=0', { file: 'a', start: { offset: 0 } }],
+    ['file=a&offset=9007199254740991', { file: 'a', start: { offset: Number.MAX_SAFE_INTEGER } }],
+    ['raw=true', { raw: true }],
+    ['raw=false', {}],
+    [
+      'family=a.log&from=@0.001&to=@0.002&level=info&q=x&not=y&regex=z&case=sensitive&source=s&component=c',
+      {
+        family: 'a.log',
+        fromMs: 1,
+        toMs: 2,
+        minLevel: 'INFO',
+        terms: ['x'],
+        excluded: ['y'],
+        regex: 'z',
+        caseSensitive: true,
+        source: 's',
+        component: 'c',
+      },
+    ],
+  ])('%j', (query, expected) => {
+    expect(parse(query)).toEqual({ ...DEFAULTS, ...expected });
+  });
+
+  it.each([
+    ['order=random', /^PARAMETER_INVALID: "order" is "random"; it must be newest or oldest$/],
+    ['order=NEWEST', /^PARAMETER_INVALID: "order"/],
+    ['limit=0', /^PARAMETER_INVALID: "limit" is "0"; it must be a whole number from 1 to 10000 .*search\.max-records/],
+    ['limit=10001', /search\.max-records/],
+    ['limit=-1', /^PARAMETER_INVALID: "limit"/],
+    ['limit=1.5', /^PARAMETER_INVALID: "limit"/],
+    ['limit=1e3', /^PARAMETER_INVALID: "limit"/],
+    ['limit=%2B5', /^PARAMETER_INVALID: "limit"/],
+    ['limit=NaN', /^PARAMETER_INVALID: "limit"/],
+    ['limit=Infinity', /^PARAMETER_INVALID: "limit"/],
+    ['limit=99999999999999999999', /^PARAMETER_INVALID: "limit"/],
+    ['limit=5%0A', /^PARAMETER_INVALID: "limit"/],
+    ['before=101', /^PARAMETER_INVALID: "before" is "101"; it must be a whole number from 0 to 100$/],
+    ['after=101', /^PARAMETER_INVALID: "after"/],
+    ['raw=yes', /^PARAMETER_INVALID: "raw" is "yes"; it must be true or false$/],
+    ['raw=TRUE', /^PARAMETER_INVALID: "raw"/],
+    ['time=noon', /^PARAMETER_INVALID: invalid "time" "noon"/],
+    ['offset=5', /^PARAMETER_INVALID: "offset" is a place in one file/],
+    ['family=a&offset=5', /^PARAMETER_INVALID: "offset" is a place in one file/],
+    ['file=a&offset=-5', /^PARAMETER_INVALID: "offset" is "-5"; it must be a whole number of at least 0$/],
+    ['file=a&offset=9007199254740992', /^PARAMETER_INVALID: "offset"/],
+    ['cursor=a&record=b', /^PARAMETER_INVALID: give one of "cursor", "record", "time" and "offset"/],
+    ['cursor=a&time=now', /^PARAMETER_INVALID: give one of/],
+    ['file=f&record=a&offset=0', /^PARAMETER_INVALID: give one of/],
+    ['time=0&file=f&offset=0', /^PARAMETER_INVALID: give one of/],
+    ['limit=1&limit=1', /^BAD_REQUEST/],
+    ['cursor=a&cursor=b', /^BAD_REQUEST/],
+    ['file=a&family=b', /^PARAMETER_INVALID/],
+    ['from=@2&to=@1', /^PARAMETER_INVALID/],
+  ])('%j is refused', (query, refusal) => {
+    expect(describeRefusal(() => parse(query))).toMatch(refusal);
+  });
+
+  it('asks for no more than the node allows, also where nothing is said', () => {
+    expect(parse('', 50).limit).toBe(50);
+    expect(describeRefusal(() => parse('limit=51', 50))).toMatch(
+      /from 1 to 50 \(the most is set by search\.max-records\)$/,
+    );
+  });
+
+  it('is within its limits whatever was given, or is refused by name', () => {
+    const names = ['limit', 'before', 'after', 'offset', 'time', 'order', 'raw', 'level', 'from', 'to', 'case', 'q'];
+    const value = fc.oneof(
+      fc.string(),
+      fc.stringMatching(/^[0-9+-.e]{0,20}$/),
+      fc.constantFrom('true', 'now', 'oldest'),
+    );
+    const pairs = fc.array(fc.tuple(fc.constantFrom(...names), value), { maxLength: 5 });
+    fc.assert(
+      fc.property(pairs, (given) => {
+        try {
+          const { limit, before, after } = parse(new URLSearchParams(given).toString());
+          return limit >= 1 && limit <= 10_000 && before <= 100 && after <= 100;
+        } catch (error) {
+          return ['PARAMETER_INVALID', 'BAD_REQUEST'].includes(codeOf(error));
+        }
+      }),
+      { numRuns: 3000 },
+    );
+  });
+});

@@ -1,0 +1,123 @@
+import {
+  AROUND_PARAMETERS,
+  CLUSTER_DIGEST_PARAMETERS,
+  CLUSTER_FOLLOW_PARAMETERS,
+  CLUSTER_HISTOGRAM_PARAMETERS,
+  CLUSTER_SEARCH_PARAMETERS,
+  MEMBER_ID_PARAMETER,
+  SELECTION_PARAMETERS,
+} from './cluster-parameters.ts';
+import { PATHS } from './paths.ts';
+import { JSON_TYPE, type Route } from './route.ts';
+
+const SELECTION_ERRORS = ['PARAMETER_INVALID', 'MEMBER_NOT_FOUND', 'REQUEST_LOOP'] as const;
+const RECORD_ERRORS = [...SELECTION_ERRORS, 'REGEX_INVALID', 'REGEX_TOO_COMPLEX', 'TOO_MANY_STREAMS'] as const;
+const BODY_ERRORS = ['BODY_TOO_LARGE', 'CONTENT_TYPE_UNSUPPORTED'] as const;
+
+const CURSOR_ERRORS = ['CURSOR_INVALID', 'CURSOR_GONE'] as const;
+
+/** What any node answers for all members. Each answer has a report of every member that was asked. */
+export const CLUSTER_ROUTES = {
+  clusterNodes: {
+    path: PATHS.clusterNodes,
+    role: 'viewer',
+    summary: 'List members',
+    description:
+      'Every member of the cluster: whether it answers, its clock against this node, its newest record and recent errors; and how sure this node is of who the members are.',
+    parameters: [],
+    response: { contentType: JSON_TYPE, schema: 'ClusterNodes' },
+    errors: ['REQUEST_LOOP'],
+  },
+  clusterForget: {
+    path: PATHS.clusterForget,
+    method: 'DELETE',
+    role: 'admin',
+    summary: 'Forget a member',
+    description:
+      'Drops the snapshot of a member that has left or failed, on this node and on every other member that responds, so that it is no longer listed. Asked by a member, only on this node.',
+    parameters: [MEMBER_ID_PARAMETER],
+    response: { contentType: JSON_TYPE, schema: 'ForgottenMember' },
+    errors: ['MEMBER_NOT_FOUND', 'MEMBER_REGISTERED', 'NOT_SUPPORTED'],
+  },
+  clusterConfig: {
+    path: PATHS.clusterConfig,
+    role: 'config',
+    summary: 'Get configuration of all members',
+    description: 'The configuration of each member as it tells it itself, or as it was last seen. Secrets are masked.',
+    parameters: SELECTION_PARAMETERS,
+    response: { contentType: JSON_TYPE, schema: 'ClusterConfig' },
+    errors: SELECTION_ERRORS,
+  },
+  clusterConfigDiff: {
+    path: PATHS.clusterConfigDiff,
+    role: 'config',
+    summary: 'Compare configurations',
+    description: 'The keys in which members of the same role differ, with each value and who has it.',
+    parameters: SELECTION_PARAMETERS,
+    response: { contentType: JSON_TYPE, schema: 'ClusterConfigDiff' },
+    errors: SELECTION_ERRORS,
+  },
+  clusterLogFiles: {
+    path: PATHS.clusterLogFiles,
+    role: 'viewer',
+    summary: 'Describe logs of all members',
+    description: 'The log files of all members, each with the member that has it.',
+    parameters: SELECTION_PARAMETERS,
+    response: { contentType: JSON_TYPE, schema: 'ClusterLogFiles' },
+    errors: SELECTION_ERRORS,
+  },
+  clusterLogSearch: {
+    path: PATHS.clusterLogSearch,
+    role: 'viewer',
+    summary: 'Search logs of all members',
+    description:
+      'Records of all members that meet all conditions, merged by time, corrected by what is known of their clocks: one JSON object per line, the last an `end` with a report of each member.',
+    parameters: CLUSTER_SEARCH_PARAMETERS,
+    response: { contentType: 'application/x-ndjson', schema: 'ClusterItem', each: 'line' },
+    errors: [...RECORD_ERRORS, ...CURSOR_ERRORS, ...BODY_ERRORS, 'TOO_MANY_SEARCHES'],
+    post: true,
+    stream: true,
+  },
+  clusterLogFollow: {
+    path: PATHS.clusterLogFollow,
+    role: 'viewer',
+    summary: 'Follow logs of all members',
+    description:
+      'Records of all members as they are written, as server-sent events. New members join by themselves; what happens to a member is an event too.',
+    parameters: CLUSTER_FOLLOW_PARAMETERS,
+    response: { contentType: 'text/event-stream', schema: 'ClusterFollowItem', each: 'event' },
+    errors: [...RECORD_ERRORS, ...BODY_ERRORS, 'CURSOR_INVALID'],
+    post: true,
+    stream: true,
+  },
+  clusterLogHistogram: {
+    path: PATHS.clusterLogHistogram,
+    role: 'viewer',
+    summary: 'Count records of all members over time',
+    description: 'How many records there are per stretch of time and level, of all members and of each.',
+    parameters: CLUSTER_HISTOGRAM_PARAMETERS,
+    response: { contentType: JSON_TYPE, schema: 'ClusterHistogram' },
+    errors: [...RECORD_ERRORS, 'TOO_MANY_SEARCHES'],
+    stream: true,
+  },
+  clusterLogDigest: {
+    path: PATHS.clusterLogDigest,
+    role: 'viewer',
+    summary: 'Group records of all members',
+    description: 'Records of all members grouped by level and place in the code, with how many each member has.',
+    parameters: CLUSTER_DIGEST_PARAMETERS,
+    response: { contentType: JSON_TYPE, schema: 'ClusterDigest' },
+    errors: [...RECORD_ERRORS, 'TOO_MANY_SEARCHES'],
+    stream: true,
+  },
+  clusterLogMoment: {
+    path: PATHS.clusterLogMoment,
+    role: 'viewer',
+    summary: 'What every member said at a moment',
+    description: 'The records of all members around one record or one time, oldest first; lines as in a search.',
+    parameters: AROUND_PARAMETERS,
+    response: { contentType: 'application/x-ndjson', schema: 'ClusterItem', each: 'line' },
+    errors: [...SELECTION_ERRORS, ...CURSOR_ERRORS, 'TOO_MANY_STREAMS', 'TOO_MANY_SEARCHES'],
+    stream: true,
+  },
+} as const satisfies Record<string, Route>;

@@ -1,0 +1,97 @@
+import { PATHS } from './paths.ts';
+import { JSON_TYPE, type Route, type RouteParameter, TEXT_TYPE } from './route.ts';
+
+const FILE: RouteParameter = {
+  name: 'file',
+  in: 'query',
+  required: true,
+  type: 'string',
+  description: 'Name of the log file, as the list gives it.',
+};
+
+const FILE_ERRORS = [
+  'FILE_NAME_MISSING',
+  'FILE_NAME_INVALID',
+  'LOG_FILE_NOT_FOUND',
+  'LOG_FILE_UNREADABLE',
+  'TOO_MANY_STREAMS',
+] as const;
+
+/** The files themselves: which there are, their ends, their bytes. */
+export const LOG_ROUTES = {
+  logList: {
+    path: PATHS.logList,
+    role: 'viewer',
+    summary: 'List logs',
+    description:
+      'The regular files directly in the log directory, ordered by name. A missing directory is an empty one.',
+    parameters: [],
+    response: { contentType: JSON_TYPE, schema: 'LogList' },
+    errors: ['LOG_DIR_UNREADABLE'],
+  },
+  logView: {
+    path: PATHS.logView,
+    role: 'viewer',
+    summary: 'View log',
+    description:
+      'The last part of one file, cut to whole lines, byte for byte. Of a `.gz` file, the last part of its uncompressed text.',
+    parameters: [
+      FILE,
+      {
+        name: 'size',
+        in: 'query',
+        required: false,
+        type: 'integer',
+        minimum: 1,
+        description: 'At most this many bytes; 1048576 when absent or empty.',
+      },
+    ],
+    response: { contentType: TEXT_TYPE },
+    errors: ['SIZE_INVALID', 'LOG_FILE_CORRUPT', 'LOG_FILE_TRUNCATED', ...FILE_ERRORS],
+    stream: true,
+  },
+  logFiles: {
+    path: PATHS.logFiles,
+    role: 'viewer',
+    summary: 'Describe logs',
+    description: 'The list with what a look at both ends of each file tells: format, first and last time.',
+    parameters: [],
+    response: { contentType: JSON_TYPE, schema: 'LogFiles' },
+    errors: ['LOG_DIR_UNREADABLE'],
+  },
+  logRaw: {
+    path: PATHS.logRaw,
+    role: 'viewer',
+    summary: 'Download log',
+    description: 'One file as it is on disk, as an attachment. Takes one byte range and conditional requests.',
+    parameters: [
+      FILE,
+      {
+        name: 'text',
+        in: 'query',
+        required: false,
+        type: 'boolean',
+        description: 'Of a `.gz` file, its uncompressed text: byte ranges count in it, as the offsets of records do.',
+      },
+      {
+        name: 'Range',
+        in: 'header',
+        required: false,
+        type: 'string',
+        description: 'One byte range, e.g. `bytes=-65536`.',
+      },
+      {
+        name: 'If-Range',
+        in: 'header',
+        required: false,
+        type: 'string',
+        description: 'ETag or date the range depends on.',
+      },
+      { name: 'If-None-Match', in: 'header', required: false, type: 'string', description: 'ETags already held.' },
+    ],
+    response: { contentType: 'application/octet-stream' },
+    otherResponses: { 206: 'The part asked for.', 304: 'The file has not changed.' },
+    errors: ['RANGE_NOT_SATISFIABLE', 'PRECONDITION_FAILED', 'RAW_HAS_SECRETS', 'LOG_FILE_CORRUPT', ...FILE_ERRORS],
+    stream: true,
+  },
+} as const satisfies Record<string, Route>;

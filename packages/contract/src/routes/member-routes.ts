@@ -1,0 +1,54 @@
+import { MEMBER_ID_PARAMETER } from './cluster-parameters.ts';
+import { PATHS } from './paths.ts';
+import type { Route } from './route.ts';
+import { getRoute, type RouteId } from './routes.ts';
+
+/** What any node answers for one member: all that a node tells of itself. */
+export const MEMBER_ROUTE_IDS = [
+  'config',
+  'settings',
+  'logList',
+  'logView',
+  'logFiles',
+  'logRaw',
+  'logSearch',
+  'logFollow',
+  'logHistogram',
+  'logDigest',
+  'node',
+] as const satisfies readonly RouteId[];
+
+export type MemberRouteId = (typeof MEMBER_ROUTE_IDS)[number];
+
+const NODE_ROUTES_PREFIX = '/api/v1';
+
+/** What stands behind the id in the path of a member's route. */
+export function getMemberPath(id: MemberRouteId): string {
+  return getRoute(id).path.slice(NODE_ROUTES_PREFIX.length);
+}
+
+/** The route of a node as any other node answers it for that one. */
+export function getMemberRoute(id: MemberRouteId): Route {
+  const { summary, description, parameters, errors, ...rest } = getRoute(id);
+  return {
+    ...rest,
+    path: `${PATHS.clusterNodes}/{${MEMBER_ID_PARAMETER.name}}${getMemberPath(id)}`,
+    summary: `${summary} of a member`,
+    description: `Of one member, through this node. ${description}`,
+    parameters: [MEMBER_ID_PARAMETER, ...parameters],
+    errors: [
+      ...errors,
+      'MEMBER_NOT_FOUND',
+      'MEMBER_REFUSED',
+      'REQUEST_LOOP',
+      'NOT_SUPPORTED',
+      'UNREACHABLE',
+      'BAD_ANSWER',
+    ],
+  };
+}
+
+/** `memberLogSearch` of `logSearch`: its name in the OpenAPI document and the metrics. */
+export function getMemberOperation(id: MemberRouteId): string {
+  return `member${id.charAt(0).toUpperCase()}${id.slice(1)}`;
+}

@@ -1,0 +1,133 @@
+import { ERROR_KINDS, type ErrorCode } from '../errors/errors.ts';
+import type { JsonSchema } from '../schemas/schema-builders.ts';
+import { SCHEMAS } from '../schemas/schemas.ts';
+import { getMemberOperation, getMemberRoute, MEMBER_ROUTE_IDS } from './member-routes.ts';
+import type { Route, RouteParameter } from './route.ts';
+import { COMMON_ERRORS, getRoute, ROUTE_IDS } from './routes.ts';
+
+/** The whole interface as an OpenAPI 3.1 document, made from the route table, the schemas and the error table. */
+export function buildOpenApi({ version }: { version: string }): JsonSchema {
+  const paths: Record<string, unknown> = {};
+  for (const id of ROUTE_IDS) {
+    const route = getRoute(id);
+    if (!route.page) paths[route.path] = toOperations(id, route);
+  }
+  for (const id of MEMBER_ROUTE_IDS) {
+    const route = getMemberRoute(id);
+    paths[route.path] = toOperations(getMemberOperation(id), route);
+  }
+  return {
+    openapi: '3.1.0',
+    info: {
+      title: 'Porthole node state interface',
+      version,
+      description: 'What a node is configured to do, and what it is saying. Every GET also answers HEAD.',
+      license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
+    },
+    servers: [{ url: '/', description: 'The node that serves this document.' }],
+    security: [{ bearer: [] }, { certificate: [] }, {}],
+    paths,
+    components: {
+      schemas: SCHEMAS,
+      securitySchemes: {
+        bearer: {
+          type: 'http',
+          scheme: 'bearer',
+          description: 'A token of the token file, or a JWT, where the node asks who its clients are.',
+        },
+        certificate: {
+          type: 'mutualTLS',
+          description: 'A certificate of the authority that the node trusts for its clients.',
+        },
+      },
+    },
+  };
+}
+
+/** A route that takes its parameters in a body has them once more, as a schema. */
+function toOperations(id: string, route: Route): JsonSchema {
+  const get = toOperation(id, route);
+  if (!route.post) return { [route.method?.toLowerCase() ?? 'get']: get };
+  const { parameters: _parameters, ...others } = get;
+  const path = route.parameters.filter((each) => each.in === 'path').map(toParameter);
+  const body = route.parameters.filter((each) => each.in !== 'path').map(toParameter);
+  const properties = Object.fromEntries(
+    body.map(({ name, description, schema }) => [name, { ...(schema as JsonSchema), description }]),
+  );
+  return {
+    get,
+    post: {
+      ...others,
+      operationId: `${id}ByPost`,
+      description: `The same as GET, with the parameters in the body: for cursors that are too long for a URL. ${get.description}`,
+      parameters: path,
+      requestBody: { required: true, content: { 'application/json': { schema: { type: 'object', properties } } } },
+    },
+  };
+}
+
+function toOperation(id: string, route: Route): JsonSchema {
+  return {
+    operationId: id,
+    summary: route.summary,
+    description: `${route.description} ${describeRole(route)}`,
+    tags: [routeTag(route)],
+    ...(route.role === 'none' && { security: [] }),
+    'x-porthole-role': route.role,
+    parameters: route.parameters.map(toParameter),
+    responses: { ...successResponses(route), ...errorResponses([...route.errors, ...COMMON_ERRORS], route) },
+  };
+}
+
+/** In words: security requirements of OpenAPI name schemes; roles they can only tell of OAuth. */
+function describeRole({ role }: Route): string {
+  if (role === 'none') return 'Needs no credentials.';
+  return role === 'any' ? 'Needs credentials, but no role.' : `Needs the role \`${role}\`.`;
+}
+
+function routeTag({ path }: Route): string {
+  if (path.startsWith('/api/v1/cluster/')) return 'cluster';
+  return path.startsWith('/api/v1/') ? 'node state' : 'operations';
+}
+
+function toParameter({ name, in: location, required, description, repeated, ...shape }: RouteParameter): JsonSchema {
+  const { type, values, pattern, minimum, maximum } = shape;
+  const one = {
+    type,
+    ...(values && { enum: values }),
+    ...(pattern !== undefined && { pattern }),
+    ...(minimum !== undefined && { minimum }),
+    ...(maximum !== undefined && { maximum }),
+  };
+  return { name, in: location, required, description, schema: repeated ? { type: 'array', items: one } : one };
+}
+
+function successResponses({ response, otherResponses: alsoAnswers = {} }: Route): JsonSchema {
+  const schema = response.schema ? { $ref: `#/components/schemas/${response.schema}` } : { type: 'string' };
+  const content = { [response.contentType]: { schema } };
+  const also = Object.entries(alsoAnswers).map(([status, description]) => [
+    status,
+    { description, ...(status !== '304' && { content }) },
+  ]);
+  const description = response.each
+    ? `Many of these, one per ${response.each}; the last is an \`end\`.`
+    : 'The answer.';
+  return { 200: { description, content }, ...Object.fromEntries(also) };
+}
+
+/** One entry per status, naming the codes it can carry. */
+function errorResponses(codes: readonly ErrorCode[], { role, otherResponses: alsoAnswers = {} }: Route): JsonSchema {
+  const byStatus = new Map<number, ErrorCode[]>();
+  for (const code of new Set(codes)) {
+    const status = ERROR_KINDS[code].http;
+    const isOfAccess = code === 'UNAUTHENTICATED' || code === 'FORBIDDEN';
+    if ((role === 'none' && isOfAccess) || status in alsoAnswers) continue;
+    byStatus.set(status, [...(byStatus.get(status) ?? []), code]);
+  }
+  const content = { 'application/problem+json': { schema: { $ref: '#/components/schemas/Problem' } } };
+  const responses = [...byStatus].map(([status, list]) => [
+    status,
+    { description: list.map((code) => `${code}: ${ERROR_KINDS[code].title}.`).join(' '), content },
+  ]);
+  return Object.fromEntries(responses) as JsonSchema;
+}

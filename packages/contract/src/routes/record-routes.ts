@@ -1,0 +1,65 @@
+import { PATHS } from './paths.ts';
+import { DIGEST_PARAMETERS, FOLLOW_PARAMETERS, HISTOGRAM_PARAMETERS, SEARCH_PARAMETERS } from './record-parameters.ts';
+import { JSON_TYPE, type Route } from './route.ts';
+
+const FILTER_ERRORS = [
+  'PARAMETER_INVALID',
+  'REGEX_INVALID',
+  'REGEX_TOO_COMPLEX',
+  'FILE_NAME_INVALID',
+  'LOG_FILE_NOT_FOUND',
+  'LOG_FAMILY_NOT_FOUND',
+  'LOG_DIR_UNREADABLE',
+  'TOO_MANY_STREAMS',
+] as const;
+
+const CURSOR_ERRORS = ['CURSOR_INVALID', 'CURSOR_GONE', 'BODY_TOO_LARGE', 'CONTENT_TYPE_UNSUPPORTED'] as const;
+
+/** What the files say, record by record. */
+export const RECORD_ROUTES = {
+  logSearch: {
+    path: PATHS.logSearch,
+    role: 'viewer',
+    summary: 'Search logs',
+    description:
+      'Records that meet all conditions, as they are found: one JSON object per line, the last an `end` that tells why the search ended and what it covered. Without conditions, the records next to a place in a file.',
+    parameters: SEARCH_PARAMETERS,
+    response: { contentType: 'application/x-ndjson', schema: 'SearchItem', each: 'line' },
+    errors: [...FILTER_ERRORS, ...CURSOR_ERRORS, 'TOO_MANY_SEARCHES'],
+    post: true,
+    stream: true,
+  },
+  logFollow: {
+    path: PATHS.logFollow,
+    role: 'viewer',
+    summary: 'Follow logs',
+    description:
+      'Records as they are written, as server-sent events, through rotation and truncation, which are events too.',
+    parameters: FOLLOW_PARAMETERS,
+    response: { contentType: 'text/event-stream', schema: 'FollowItem', each: 'event' },
+    errors: [...FILTER_ERRORS, ...CURSOR_ERRORS],
+    post: true,
+    stream: true,
+  },
+  logHistogram: {
+    path: PATHS.logHistogram,
+    role: 'viewer',
+    summary: 'Count records over time',
+    description: 'How many records there are per stretch of time and level.',
+    parameters: HISTOGRAM_PARAMETERS,
+    response: { contentType: JSON_TYPE, schema: 'Histogram' },
+    errors: [...FILTER_ERRORS, 'TOO_MANY_SEARCHES'],
+    stream: true,
+  },
+  logDigest: {
+    path: PATHS.logDigest,
+    role: 'viewer',
+    summary: 'Group records',
+    description:
+      'Records grouped by level and by the place in the code that wrote them, or by the shape of their message where that is not told.',
+    parameters: DIGEST_PARAMETERS,
+    response: { contentType: JSON_TYPE, schema: 'Digest' },
+    errors: [...FILTER_ERRORS, 'TOO_MANY_SEARCHES'],
+    stream: true,
+  },
+} as const satisfies Record<string, Route>;

@@ -1,0 +1,104 @@
+import { describe, expect, it } from 'vitest';
+import type { JsonSchema } from '../schemas/schema-builders.ts';
+import { SCHEMAS } from '../schemas/schemas.ts';
+import { getRoute, ROUTE_IDS, ROUTES } from './routes.ts';
+
+describe('the route table', () => {
+  it('keeps the paths of the contract', () => {
+    expect([ROUTES.config.path, ROUTES.logList.path, ROUTES.logView.path]).toEqual([
+      '/api/v1/config',
+      '/api/v1/log/list',
+      '/api/v1/log/view',
+    ]);
+  });
+
+  it('has each path once, below /api/v1 unless it is about running the node or a page', () => {
+    const paths = ROUTE_IDS.map(getRoute).flatMap(({ path, aliases: alsoAt = [] }) => [path, ...alsoAt]);
+    expect(new Set(paths).size).toBe(paths.length);
+    const others = paths.filter((path) => !path.startsWith('/api/v1/'));
+    expect(others.sort()).toEqual([
+      '/',
+      '/assets/porthole.css',
+      '/assets/porthole.svg',
+      '/assets/{name}',
+      '/config',
+      '/docs',
+      '/health/live',
+      '/health/ready',
+      '/logs',
+      '/metrics',
+      '/nodes/{id}',
+      '/openapi.json',
+    ]);
+  });
+
+  it('opens nothing that tells of logs or configuration', () => {
+    expect(ROUTE_IDS.filter((id) => getRoute(id).role === 'none')).toEqual([
+      'live',
+      'ready',
+      'console',
+      'asset',
+      'style',
+      'icon',
+    ]);
+  });
+
+  it('tells configurations only to those with the role for it', () => {
+    const roles = ROUTE_IDS.filter((id) => /config|setting/i.test(id)).map((id) => getRoute(id).role);
+    expect(new Set(roles)).toEqual(new Set(['config']));
+    expect(ROUTE_IDS.filter((id) => getRoute(id).role === 'any')).toEqual([
+      'downloadTicket',
+      'metrics',
+      'openapi',
+      'docs',
+    ]);
+  });
+
+  it('counts every answer that reads a log file as a stream', () => {
+    const reading = ROUTE_IDS.filter((id) => getRoute(id).parameters.some(({ name }) => name === 'file'));
+    expect(reading.every((id) => getRoute(id).stream)).toBe(true);
+  });
+});
+
+describe('the schemas', () => {
+  it('are exact: every object names its fields and allows no others, unless it says that it holds any', () => {
+    const loose: unknown[] = [];
+    const visit = (schema: unknown) => {
+      if (typeof schema !== 'object' || schema === null) return;
+      const { type, properties, required, additionalProperties } = schema as JsonSchema;
+      const fields = Object.keys(properties ?? {});
+      const isExact = additionalProperties === false && (required as string[]).every((name) => fields.includes(name));
+      const isOpen = additionalProperties === true && properties === undefined;
+      // Of any names, but each value has a schema.
+      const isMap = typeof additionalProperties === 'object' && properties === undefined;
+      if (type === 'object' && !isExact && !isOpen && !isMap) loose.push(schema);
+      for (const value of Object.values(schema)) visit(value);
+    };
+    visit(SCHEMAS);
+    expect(loose).toEqual([]);
+  });
+
+  it('let fields be absent, or be anything, only in records, counts, secrets and where a response is partial', () => {
+    const notWhole = Object.entries<JsonSchema>(SCHEMAS)
+      .filter(([, { type, properties, required }]) => {
+        const fields = Object.keys(properties ?? {});
+        return type === 'object' && JSON.stringify(fields) !== JSON.stringify(required);
+      })
+      .map(([name]) => name);
+    expect(notWhole).toEqual([
+      'FoundRecord',
+      'SearchEnd',
+      'ScanReport',
+      'MemberReport',
+      'ClusterRecord',
+      'ClusterEnd',
+      'Setting',
+    ]);
+  });
+
+  it("have the contract's fields", () => {
+    expect(SCHEMAS.NodeConfig.required).toEqual(['config', 'node']);
+    expect(SCHEMAS.Node.required).toEqual(['hostIp', 'hostName', 'grpcPort', 'httpPort', 'version', 'onlineTime']);
+    expect(SCHEMAS.LogEntry.required).toEqual(['name', 'size']);
+  });
+});

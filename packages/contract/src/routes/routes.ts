@@ -1,0 +1,159 @@
+import type { ErrorCode } from '../errors/errors.ts';
+import { BUNDLE_ROUTES } from './bundle-routes.ts';
+import { CLUSTER_ROUTES } from './cluster-routes.ts';
+import { DOWNLOAD_ROUTES } from './download-routes.ts';
+import { LOG_ROUTES } from './log-routes.ts';
+import { PATHS } from './paths.ts';
+import { RECORD_ROUTES } from './record-routes.ts';
+import { HTML_TYPE, JSON_TYPE, type Route } from './route.ts';
+
+/** Every route, in the order in which they are documented. */
+export const ROUTES = {
+  config: {
+    path: PATHS.config,
+    role: 'config',
+    summary: 'Get configuration',
+    description:
+      'The running configuration of the node as TOML, or the file of the service beside it. Secrets are masked.',
+    parameters: [],
+    response: { contentType: JSON_TYPE, schema: 'NodeConfig' },
+    errors: ['CONFIG_UNAVAILABLE'],
+  },
+  settings: {
+    path: PATHS.settings,
+    role: 'config',
+    summary: 'Get settings',
+    description:
+      'Each configuration key with value, default and source, and the keys in which the file on disk differs.',
+    parameters: [],
+    response: { contentType: JSON_TYPE, schema: 'NodeSettings' },
+    errors: ['CONFIG_UNAVAILABLE'],
+  },
+  ...LOG_ROUTES,
+  ...RECORD_ROUTES,
+  node: {
+    path: PATHS.node,
+    role: 'viewer',
+    summary: 'Describe node',
+    description: 'Identity, clock, time zone, uptime, versions and capabilities.',
+    parameters: [],
+    response: { contentType: JSON_TYPE, schema: 'NodeDescription' },
+    errors: [],
+  },
+  ...CLUSTER_ROUTES,
+  ...DOWNLOAD_ROUTES,
+  ...BUNDLE_ROUTES,
+  live: {
+    path: PATHS.live,
+    role: 'none',
+    summary: 'Liveness',
+    description: 'Answers while the process runs.',
+    parameters: [],
+    response: { contentType: JSON_TYPE, schema: 'Alive' },
+    errors: [],
+  },
+  ready: {
+    path: PATHS.ready,
+    role: 'none',
+    summary: 'Readiness',
+    description: 'Whether the node can do its work, with one check per thing it depends on.',
+    parameters: [],
+    response: { contentType: JSON_TYPE, schema: 'Readiness' },
+    otherResponses: { 503: 'The node is stopping.' },
+    errors: [],
+  },
+  metrics: {
+    path: PATHS.metrics,
+    role: 'any',
+    summary: 'Metrics',
+    description: 'Counters and gauges in the Prometheus text format.',
+    parameters: [],
+    response: { contentType: 'text/plain; version=0.0.4; charset=utf-8' },
+    errors: [],
+  },
+  openapi: {
+    path: PATHS.openapi,
+    role: 'any',
+    summary: 'OpenAPI document',
+    description: 'This interface as OpenAPI 3.1.',
+    parameters: [],
+    response: { contentType: JSON_TYPE },
+    errors: [],
+  },
+  docs: {
+    path: PATHS.docs,
+    role: 'any',
+    summary: 'Documentation page',
+    description: 'The OpenAPI document and the list of errors as a page to read.',
+    parameters: [],
+    response: { contentType: HTML_TYPE },
+    errors: [],
+    page: true,
+  },
+  console: {
+    path: PATHS.console,
+    role: 'none',
+    aliases: ['/logs', '/config', '/nodes/{id}'],
+    summary: 'Console',
+    description: 'The page for people. What it shows it asks for itself, with the token of its reader.',
+    parameters: [],
+    response: { contentType: HTML_TYPE },
+    errors: ['ROUTE_NOT_FOUND', 'PRECONDITION_FAILED'],
+    page: true,
+  },
+  asset: {
+    path: PATHS.asset,
+    role: 'none',
+    summary: 'Part of the console',
+    description: 'A script or a style of the console, by the name its page has for it.',
+    parameters: [],
+    response: { contentType: 'text/javascript; charset=utf-8' },
+    errors: ['ROUTE_NOT_FOUND', 'PRECONDITION_FAILED'],
+    page: true,
+  },
+  style: {
+    path: PATHS.style,
+    role: 'none',
+    summary: 'Style sheet',
+    description: 'The look of the pages.',
+    parameters: [],
+    response: { contentType: 'text/css; charset=utf-8' },
+    errors: [],
+    page: true,
+  },
+  icon: {
+    path: PATHS.icon,
+    role: 'none',
+    summary: 'Icon',
+    description: 'The icon of the pages.',
+    parameters: [],
+    response: { contentType: 'image/svg+xml' },
+    errors: [],
+    page: true,
+  },
+} as const satisfies Record<string, Route>;
+
+export type RouteId = keyof typeof ROUTES;
+
+export const ROUTE_IDS = Object.keys(ROUTES) as RouteId[];
+
+/** The definition of a route with its optional parts in view. */
+export function getRoute(id: RouteId): Route {
+  return ROUTES[id];
+}
+
+/** Errors every route can give, because they are found before the route is looked at. */
+export const COMMON_ERRORS: readonly ErrorCode[] = [
+  'BAD_REQUEST',
+  'UNAUTHENTICATED',
+  'FORBIDDEN',
+  'HOST_NOT_ALLOWED',
+  'METHOD_NOT_ALLOWED',
+  'REQUEST_TIMEOUT',
+  'URL_TOO_LONG',
+  'RATE_LIMITED',
+  'HEADERS_TOO_LARGE',
+  'SHUTTING_DOWN',
+  'DEADLINE_EXCEEDED',
+  'INTERNAL',
+];

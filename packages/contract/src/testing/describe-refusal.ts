@@ -1,0 +1,16 @@
+import { codeOf } from '../errors/errors.ts';
+
+/** Zone two hours east of Greenwich, at a fixed moment. */
+export const CLOCK = {
+  nowMs: Date.UTC(2026, 10, 15, 12),
+  offsetMsAt: () => 2 * 3_600_000,
+};
+
+/** `CODE: message` of what is thrown. */
+export function describeRefusal(parse: () => unknown): string {
+  try {
+    return `accepted: ${JSON.stringify(parse())}`;
+  } catch (error) {
+    return `${codeOf(error)}: ${error instanceof Error ? error.message : error}`;
+  }
+}

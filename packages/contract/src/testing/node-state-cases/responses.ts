@@ -1,0 +1,163 @@
+/* Answers as plain values, which can be compared. */
+import type {
+  ByteStream,
+  FollowItem,
+  FollowQuery,
+  FoundRecord,
+  SearchEnd,
+  SearchItem,
+  SearchQuery,
+} from '@porthole/logs/types';
+import { codeOf } from '../../errors/errors.ts';
+import type { NodeState, SearchOptions } from '../../node-state.ts';
+
+/** One character for each byte, so that a difference can be read. */
+export async function readLatin1(chunks: AsyncIterable<Uint8Array>): Promise<string> {
+  let text = '';
+  for await (const chunk of chunks) text += Buffer.from(chunk).toString('latin1');
+  return text;
+}
+
+export interface ReadBytes {
+  sizeBytes: number | undefined;
+  bytes: string;
+}
+
+/** The whole of an answer, which is closed. */
+export async function readBytes(response: ByteStream): Promise<ReadBytes> {
+  try {
+    return { sizeBytes: response.sizeBytes, bytes: await readLatin1(response.chunks) };
+  } finally {
+    await response.close();
+  }
+}
+
+export interface Failure {
+  code: string;
+  message: string;
+}
+
+/** What keeps a question from being answered; the answer, if nothing does. */
+export async function catchFailure(ask: () => unknown): Promise<Failure | { answer: unknown }> {
+  try {
+    return { answer: await ask() };
+  } catch (error) {
+    return { code: codeOf(error), message: error instanceof Error ? error.message : String(error) };
+  }
+}
+
+/** Everything of all logs, newest first, unless the case says otherwise. */
+export function searchQuery(given: Partial<SearchQuery> = {}): SearchQuery {
+  return { order: 'newest', limit: 10_000, before: 0, after: 0, ...given };
+}
+
+export interface SearchResult {
+  records: FoundRecord[];
+  end: SearchEnd;
+}
+
+/** A whole search. How its records are cut into batches is nobody's business, except that an empty one comes first. */
+export async function search(
+  node: NodeState,
+  given: Partial<SearchQuery> = {},
+  options?: SearchOptions,
+): Promise<SearchResult> {
+  const items: SearchItem[] = [];
+  let batches = 0;
+  for await (const batch of node.searchLogs(searchQuery(given), options)) {
+    if (batches++ === 0 && batch.length > 0) throw new Error('the first batch is not empty');
+    items.push(...batch);
+  }
+  return splitEnd(items);
+}
+
+/** The same, asked for as lines. */
+export async function searchByLines(
+  node: NodeState,
+  given: Partial<SearchQuery> = {},
+  options?: SearchOptions,
+): Promise<SearchResult> {
+  const items: SearchItem[] = [];
+  let pieces = 0;
+  for await (const piece of node.searchLogLines(searchQuery(given), options)) {
+    const text = Buffer.from(piece).toString();
+    if (pieces++ === 0 && text !== '') throw new Error('the first piece is not empty');
+    if (text !== '' && !text.endsWith('\n')) throw new Error(`a piece ends within a line: ${text.slice(-60)}`);
+    items.push(...text.split('\n').flatMap((line) => (line === '' ? [] : [JSON.parse(line) as SearchItem])));
+  }
+  return splitEnd(items);
+}
+
+function splitEnd(items: readonly SearchItem[]): SearchResult {
+  const end = items.at(-1);
+  if (end?.type !== 'end') throw new Error(`the last item is no end but ${JSON.stringify(end)}`);
+  const records = items.slice(0, -1).map((item) => {
+    if (item.type !== 'record') throw new Error('something comes behind the end');
+    return item;
+  });
+  return { records, end };
+}
+
+/** All pages of a search, each begun at the cursor of the one before, until there is none. */
+export async function searchPages(
+  node: NodeState,
+  given: Partial<SearchQuery>,
+  optionsOf: (page: number) => SearchOptions = () => ({}),
+): Promise<{ records: FoundRecord[]; ends: SearchEnd[] }> {
+  const records: FoundRecord[] = [];
+  const ends: SearchEnd[] = [];
+  for (let query = given; ; ) {
+    const page = await search(node, query, optionsOf(ends.length));
+    records.push(...page.records);
+    ends.push(page.end);
+    if (page.end.cursor === null) return { records, ends };
+    query = { ...given, start: { cursor: page.end.cursor } };
+  }
+}
+
+/** Where records stand: short enough to be written down in a case. */
+export function recordPositions(records: readonly FoundRecord[]): string[] {
+  return records.map(({ file, offset }) => `${file} ${offset}`);
+}
+
+/** The first words of each record. */
+export function itemMessages(records: readonly FollowItem[]): string[] {
+  return records.map((item) => (item.type === 'record' ? item.message : `(${item.type})`));
+}
+
+/** A follow that is read step by step. */
+export class Following {
+  readonly items: FollowItem[] = [];
+  readonly #abortController = new AbortController();
+  readonly #batches: AsyncIterator<FollowItem[]>;
+
+  private constructor(node: NodeState, query: FollowQuery) {
+    this.#batches = node.followLogs(query, { signal: this.#abortController.signal })[Symbol.asyncIterator]();
+  }
+
+  /** Under way: its first, empty batch has come. */
+  static async begin(node: NodeState, query: FollowQuery): Promise<Following> {
+    const following = new Following(node, query);
+    const first = await following.#batches.next();
+    if (first.done || first.value.length > 0) throw new Error(`the first batch is ${JSON.stringify(first.value)}`);
+    return following;
+  }
+
+  /** Reads on until so many items have come. */
+  async read(count: number): Promise<FollowItem[]> {
+    while (this.items.length < count) {
+      const batch = await this.#batches.next();
+      if (batch.done) throw new Error(`the follow ended: ${JSON.stringify(this.items)}`);
+      this.items.push(...batch.value);
+    }
+    return this.items;
+  }
+
+  /** Gives the signal and reads what is left. */
+  async end(): Promise<FollowItem[]> {
+    this.#abortController.abort();
+    for (let batch = await this.#batches.next(); !batch.done; batch = await this.#batches.next())
+      this.items.push(...batch.value);
+    return this.items;
+  }
+}

@@ -1,0 +1,120 @@
+import type {
+  DigestQuery,
+  FollowQuery,
+  HistogramQuery,
+  Level,
+  LogSelection,
+  RecordFilter,
+  SearchQuery,
+} from '@porthole/logs/types';
+import { expect } from 'vitest';
+import type { ErrorCode } from '../../errors/errors.ts';
+import type { NodeState } from '../../node-state.ts';
+import { type NodeStateCase, nodeCase } from './node-state-case.ts';
+import { catchFailure, type Failure, Following, readBytes, search } from './responses.ts';
+
+/** What is invalid only by its value is refused where outside input is made strict; behind that nobody checks again. */
+const NOT_VALIDATED = 'the local node is asked behind the door that refuses this, by callers that were let in';
+
+const NO_SUCH_NUMBER = 'a message carries whole numbers and known words only: anything else never leaves the caller';
+
+/** What only a caller with loose types, or one that does not know the limits, asks for. */
+function rejectedByValidation(code: ErrorCode, name: string, ask: (node: NodeState) => unknown): NodeStateCase {
+  // Told by the name, which has the query in it.
+  const isUnwritable = /NaN|Infinity|\d\.5|LOUD/.test(name);
+  return nodeCase<Failure | { answer: unknown }>({
+    name: `${name} is refused at the door: ${code}`,
+    run: (node) => catchFailure(() => ask(node)),
+    check: (failure) => expect(failure).toMatchObject({ code }),
+    notRun: { local: NOT_VALIDATED, ...(isUnwritable && { grpc: NO_SUCH_NUMBER }) },
+  });
+}
+
+const FILTERS: readonly (LogSelection & RecordFilter)[] = [
+  { regex: 'r'.repeat(2049) },
+  { terms: ['t'.repeat(1025)] },
+  { excluded: ['ä'.repeat(513)] },
+  { source: 's'.repeat(1025) },
+  { component: 'c'.repeat(1025) },
+  { terms: Array<string>(20).fill('t'), excluded: Array<string>(13).fill('x') },
+  { fromMs: 2, toMs: 1 },
+  { fromMs: 1, toMs: 1 },
+  { fromMs: 9e15 },
+  { fromMs: Number.NaN },
+  { toMs: Infinity },
+  { minLevel: 'LOUD' as Level },
+  { file: 'broker.log', family: 'broker.log' },
+];
+
+const SEARCHES: readonly Partial<SearchQuery>[] = [
+  ...FILTERS,
+  { limit: 0 },
+  { limit: 10_001 },
+  { limit: 1.5 },
+  { limit: -1 },
+  { limit: Number.NaN },
+  { before: 101 },
+  { after: 101 },
+  { before: -1 },
+  { order: 'random' as 'newest' },
+  { start: { offset: 0 } },
+  { file: 'broker.log', start: { offset: -1 } },
+  { file: 'broker.log', start: { offset: 0.5 } },
+  { start: { timeMs: 9e15 } },
+];
+
+const HISTOGRAMS: readonly Partial<HistogramQuery>[] = [
+  ...FILTERS,
+  { buckets: 0 },
+  { buckets: 1001 },
+  { bucketMs: 0 },
+  { bucketMs: -1 },
+  { bucketMs: 0.5 },
+];
+
+const DIGESTS: readonly Partial<DigestQuery>[] = [
+  ...FILTERS,
+  { limit: 0 },
+  { limit: 1001 },
+  { onlyNew: true },
+  { newSinceMs: 9e15 },
+];
+
+const FOLLOWS: readonly Partial<FollowQuery>[] = [
+  ...FILTERS,
+  { start: { back: 10_001 } },
+  { start: { back: -1 } },
+  { start: { timeMs: 9e15 } },
+];
+
+/** Requests that only a remote node is there to refuse. */
+export const VALIDATION_CASES: readonly NodeStateCase[] = [
+  ...SEARCHES.map((query) =>
+    rejectedByValidation('PARAMETER_INVALID', `a search for ${formatQuery(query)}`, (node) => search(node, query)),
+  ),
+  ...HISTOGRAMS.map((query) =>
+    rejectedByValidation('PARAMETER_INVALID', `a histogram of ${formatQuery(query)}`, (node) =>
+      node.logHistogram({ buckets: 10, ...query }),
+    ),
+  ),
+  ...DIGESTS.map((query) =>
+    rejectedByValidation('PARAMETER_INVALID', `a digest of ${formatQuery(query)}`, (node) =>
+      node.logDigest({ limit: 10, ...query }),
+    ),
+  ),
+  ...FOLLOWS.map((query) =>
+    rejectedByValidation('PARAMETER_INVALID', `a follow of ${formatQuery(query)}`, (node) =>
+      Following.begin(node, { start: 'end', ...query }),
+    ),
+  ),
+  ...[0, -1, 1.5, Number.NaN].map((sizeBytes) =>
+    rejectedByValidation('SIZE_INVALID', `a view of ${sizeBytes} bytes`, async (node) =>
+      readBytes(await node.viewLog({ file: 'text.log', sizeBytes })),
+    ),
+  ),
+];
+
+function formatQuery(query: object): string {
+  const text = JSON.stringify(query, (_, value: unknown) => (typeof value === 'number' ? `${value}` : value));
+  return text.length > 70 ? `${text.slice(0, 70)}...` : text;
+}

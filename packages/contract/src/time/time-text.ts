@@ -1,0 +1,200 @@
+import { PortholeError } from '../errors/errors.ts';
+import { optionalValue, type Query, quoteInput } from '../params/query.ts';
+import { readDuration } from './duration-text.ts';
+
+/* The one grammar for times that people and programs write: parameters of the API, flags of the program, fields of the console. */
+
+/** What times are read with: those without a date are relative to now, those without a zone are of this one. */
+export interface RequestClock {
+  nowMs: number;
+  /** What to add to an instant to get the wall clock there. */
+  offsetMsAt(epochMs: number): number;
+}
+
+/** What was read, or what is wrong with it: which part, and what it could be. */
+export type TimeReading = { timeMs: number } | { problem: string };
+
+export const TIME_FORMS =
+  'RFC 3339, "2026-11-15 14:05", a date, 14:05, "yesterday 18:00", 15m or "2 days ago", epoch seconds or milliseconds, @SECONDS or now';
+
+/** The last instant a JavaScript date can name, in both directions. */
+const MAX_TIME_MS = 8.64e15;
+
+const DAY_MS = 86_400_000;
+
+/** Longer than any time; what is read and shown of a text is bounded. */
+const MAX_LENGTH = 100;
+
+const NUMBER = /^(-?)(\d+)(?:\.(\d+))?$/;
+const AGO = /^(-?) ?(\d.*?)( ago)?$/i;
+const DATE = /^(\d{4})-(\d\d)-(\d\d)/;
+const DAY_WORD = /^(today|yesterday)(?![a-z])/i;
+const TIME_OF_DAY = /^(\d\d?):(\d\d)(?::(\d\d)(?:[.,](\d{1,9}))?)?/;
+
+const OFFSET = /^ ?([-+])(\d\d)(?::?(\d\d))?$/;
+/** Of an RFC 3339 time whose `+` was not escaped in a URL. */
+const OFFSET_UNESCAPED = /^ ()(\d\d):?(\d\d)$/;
+
+/** A point in time, as epoch ms. */
+export function timeParameter(query: Query, name: string, clock: RequestClock): number | undefined {
+  const text = optionalValue(query, name);
+  if (text === undefined) return undefined;
+  const reading = readTime(text, clock);
+  if ('timeMs' in reading) return reading.timeMs;
+  throw new PortholeError('PARAMETER_INVALID', `invalid "${name}" ${quoteInput(text)}: ${reading.problem}`);
+}
+
+/** What is wrong with a range whose end is not after its start, with the instants that were read; `undefined` if nothing is. */
+export function rangeProblem(from: NamedTime, to: NamedTime): string | undefined {
+  if (from.timeMs === undefined || to.timeMs === undefined || from.timeMs < to.timeMs) return undefined;
+  const [start, end] = [from, to].map(({ name, timeMs = 0 }) => `${name} (${new Date(timeMs).toISOString()})`);
+  return `${start} must be before ${end}`;
+}
+
+export interface NamedTime {
+  name: string;
+  timeMs: number | undefined;
+}
+
+/** Reads a time. Blanks around it do not count, nor does letter case but in units. docs/times.md has the grammar. */
+export function readTime(text: string, clock: RequestClock): TimeReading {
+  const plain = text.trim().replace(/\s+/g, ' ');
+  if (plain.length > MAX_LENGTH) return unknownTime();
+  const reading = readPlain(plain, clock);
+  const isInRange = !('timeMs' in reading) || Math.abs(reading.timeMs) <= MAX_TIME_MS;
+  return isInRange ? reading : { problem: 'it is beyond the times a date can hold' };
+}
+
+function readPlain(text: string, clock: RequestClock): TimeReading {
+  if (/^now$/i.test(text)) return { timeMs: clock.nowMs };
+  if (text.startsWith('@')) return readEpochSeconds(text.slice(1));
+  if (NUMBER.test(text)) return readEpoch(text);
+  if (DATE.test(text) || DAY_WORD.test(text) || /^\d\d?:/.test(text)) return readCalendar(text, clock);
+  return AGO.test(text) ? readAgo(text, clock) : unknownTime();
+}
+
+function unknownTime(): TimeReading {
+  return { problem: `expected ${TIME_FORMS}` };
+}
+
+function readEpochSeconds(text: string): TimeReading {
+  const [, sign, whole, fraction] = NUMBER.exec(text) ?? [];
+  if (whole === undefined)
+    return { problem: 'expected seconds since 1970 behind the "@", like @1790812800 or @1790812800.5' };
+  return { timeMs: signed(sign, Number(whole) * 1000 + milliseconds(fraction)) };
+}
+
+/** By the number of digits, as in log lines: each unit reaches from 1973 to 5138. */
+function readEpoch(text: string): TimeReading {
+  const [, sign, whole = '', fraction] = NUMBER.exec(text) ?? [];
+  const digits = whole.length;
+  if (Number(whole) === 0) return { timeMs: 0 };
+  if (digits < 9)
+    return {
+      problem: `${text} is too small for an epoch time: add a unit (${text}m is ${text} minutes ago) or write @${text}`,
+    };
+  if (digits > 20) return { problem: `${digits} digits are too many for an epoch time` };
+  if (digits < 12) return { timeMs: signed(sign, Number(whole) * 1000 + milliseconds(fraction)) };
+  if (fraction !== undefined)
+    return { problem: `only epoch seconds have a fraction, and ${whole} has too many digits for seconds` };
+  if (digits < 15) return { timeMs: signed(sign, Number(whole)) };
+  return { timeMs: signed(sign, Number(whole.slice(0, digits < 18 ? -3 : -6))) };
+}
+
+function readAgo(text: string, { nowMs }: RequestClock): TimeReading {
+  const [, minus, duration = '', ago] = AGO.exec(text) ?? [];
+  if (minus && ago) return { problem: 'expected "-" or "ago", not both' };
+  if (!/^[\d.]+ ?[a-z]/i.test(duration)) return unknownTime();
+  const reading = readDuration(duration);
+  return 'problem' in reading ? reading : { timeMs: nowMs - reading.durationMs };
+}
+
+/** A date, `today`, `yesterday` or no day; a time of day or none; a zone or none. */
+function readCalendar(text: string, clock: RequestClock): TimeReading {
+  const date = DATE.exec(text);
+  const word = DAY_WORD.exec(text)?.[1]?.toLowerCase();
+  const afterDay = text.slice((date?.[0] ?? word ?? '').length);
+  const hasTime = afterDay === text || /^[t ]\d\d?:/i.test(afterDay);
+  const time = hasTime ? readTimeOfDay(afterDay.replace(/^[t ]/i, '')) : { ms: 0, rest: afterDay };
+  if ('problem' in time) return time;
+  const zone = readZone(time.rest, clock, { hasTime, hasDate: date !== null });
+  if ('problem' in zone) return zone;
+  if (date) {
+    const day = readDate(date);
+    return 'problem' in day ? day : { timeMs: toEpochMs(day.localMs + time.ms, zone) };
+  }
+  const { nowMs } = clock;
+  const today = Math.floor((nowMs + zone.offsetMsAt(nowMs)) / DAY_MS) * DAY_MS;
+  const timeMs = toEpochMs((word === 'yesterday' ? today - DAY_MS : today) + time.ms, zone);
+  // Logs are of the past: a time of day alone is the last one there was.
+  const isAhead = word === undefined && timeMs > nowMs;
+  return { timeMs: isAhead ? toEpochMs(today - DAY_MS + time.ms, zone) : timeMs };
+}
+
+function readDate([text, year, month, day]: RegExpExecArray): { localMs: number } | { problem: string } {
+  const date = new Date(0);
+  date.setUTCFullYear(Number(year), Number(month) - 1, Number(day));
+  if (Number(month) < 1 || Number(month) > 12) return { problem: `there is no month ${month}` };
+  if (date.getUTCDate() !== Number(day)) return { problem: `${text} is not a day of that month` };
+  return { localMs: date.getTime() };
+}
+
+/** Milliseconds since midnight, and what stands behind. */
+function readTimeOfDay(text: string): { ms: number; rest: string } | { problem: string } {
+  const [whole, hours, minutes, seconds = '0', fraction] = TIME_OF_DAY.exec(text) ?? [];
+  if (whole === undefined) return { problem: `expected a time of day like 14:05 at "${text}"` };
+  if (Number(hours) > 23) return { problem: `there is no hour ${hours}` };
+  if (Number(minutes) > 59) return { problem: `there is no minute ${minutes}` };
+  // A leap second is the first instant of the next minute: clocks of computers have no other place for it.
+  if (Number(seconds) > 60) return { problem: `there is no second ${seconds}` };
+  const ms = ((Number(hours) * 60 + Number(minutes)) * 60 + Number(seconds)) * 1000 + milliseconds(fraction);
+  return { ms, rest: text.slice(whole.length) };
+}
+
+type Zone = Pick<RequestClock, 'offsetMsAt'>;
+
+function readZone(text: string, clock: RequestClock, { hasTime = false, hasDate = false }): Zone | { problem: string } {
+  if (text === '') return clock;
+  if (/^ ?(?:z|utc|gmt)$/i.test(text)) return { offsetMsAt: () => 0 };
+  const match = OFFSET.exec(text) ?? (hasTime && hasDate ? OFFSET_UNESCAPED.exec(text) : null);
+  if (!match) {
+    const time = hasTime ? '' : 'a time of day like 14:05, ';
+    return { problem: `expected ${time}UTC or an offset like +02:00 at "${text.trim()}"` };
+  }
+  const [, sign, hours, minutes = '0'] = match;
+  if (Number(hours) > 23 || Number(minutes) > 59) return { problem: `there is no offset "${text.trim()}"` };
+  const offsetMs = (sign === '-' ? -1 : 1) * (Number(hours) * 60 + Number(minutes)) * 60_000;
+  return { offsetMsAt: () => offsetMs };
+}
+
+/**
+ * The instant of a wall-clock time. Of two, because clocks were set back, the earlier; in a gap, because they were set
+ * forward, as if they had not been.
+ */
+function toEpochMs(localMs: number, { offsetMsAt }: Zone): number {
+  const before = offsetMsAt(localMs - 2 * DAY_MS);
+  const after = offsetMsAt(localMs + 2 * DAY_MS);
+  const fits = [localMs - before, localMs - after].filter((epochMs) => epochMs + offsetMsAt(epochMs) === localMs);
+  return fits.length > 0 ? Math.min(...fits) : localMs - before;
+}
+
+/** Digits behind the point, cut off after the third: a time is never later than written. */
+function milliseconds(fraction = ''): number {
+  return Number(fraction.slice(0, 3).padEnd(3, '0'));
+}
+
+function signed(sign: string | undefined, value: number): number {
+  return sign === '-' ? 0 - value : value;
+}
+
+/**
+ * A time as a parameter that is read back as the same: epoch milliseconds where those are told apart from seconds, as all
+ * since 1973 are. Records have whole milliseconds, so nothing lies between a part of one and the next.
+ */
+export function timeText(timeMs: number): string {
+  const whole = Math.ceil(timeMs);
+  const digits = String(Math.abs(whole)).length;
+  if (whole === 0 || (digits >= 12 && digits < 15)) return String(whole + 0);
+  const text = String(Math.abs(whole)).padStart(4, '0');
+  return `@${whole < 0 ? '-' : ''}${text.slice(0, -3)}.${text.slice(-3)}`;
+}
