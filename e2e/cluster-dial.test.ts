@@ -2,7 +2,7 @@ import { deflateRawSync } from 'node:zlib';
 import { expect, it } from 'vitest';
 import { startTestEtcd } from '../packages/cluster/src/membership/testing/etcd.ts';
 import { eventually } from '../packages/logs/src/testing/eventually.ts';
-import { ask } from '../packages/server/src/testing/ask.ts';
+import { sendRequest } from '../packages/server/src/testing/send-request.ts';
 import { startFakeMember, startTrap } from './testing/cluster-fake-member.ts';
 import { ClusterProcess } from './testing/cluster-process.ts';
 
@@ -29,7 +29,7 @@ it('no id, cursor or moment of a request makes a node dial what is no member', a
   for (const id of hostile) {
     const name = encodeURIComponent(id);
     for (const path of [`nodes/${name}/log/list`, `nodes/${name}/config`, `nodes/${name}/log/search`])
-      expect((await ask(port, `/api/v1/cluster/${path}`)).status, id).toBeGreaterThanOrEqual(400);
+      expect((await sendRequest(port, `/api/v1/cluster/${path}`)).status, id).toBeGreaterThanOrEqual(400);
     for (const path of ['config', 'log/files', 'log/search', 'log/histogram', 'log/digest', 'log/follow'])
       expect((await asked.ask(`/api/v1/cluster/${path}?nodes=${name}`)).status, id).toBeGreaterThanOrEqual(400);
     expect((await asked.ask(`/api/v1/cluster/log/moment?node=${name}&cursor=c`)).status, id).toBeGreaterThanOrEqual(
@@ -44,7 +44,7 @@ it('no id, cursor or moment of a request makes a node dial what is no member', a
     `/api/v1/cluster/nodes/http://${address}/log/list`,
     `http://${address}/api/v1/cluster/nodes/good`,
   ])
-    expect((await ask(port, path)).status, path).toBeGreaterThanOrEqual(400);
+    expect((await sendRequest(port, path)).status, path).toBeGreaterThanOrEqual(400);
   expect(trap.visits()).toBe(0);
 });
 

@@ -5,7 +5,7 @@ import { expect, it } from 'vitest';
 import { startTestEtcd } from '../packages/cluster/src/membership/testing/etcd.ts';
 import { eventually } from '../packages/logs/src/testing/eventually.ts';
 import { scaled } from '../packages/logs/src/testing/timeout-scale.ts';
-import { selfSigned } from '../packages/server/src/checkup/testing/self-signed.ts';
+import { selfSigned } from '../packages/server/src/doctor/testing/self-signed.ts';
 import { freePorts } from '../packages/server/src/testing/free-ports.ts';
 import { answer, listen, startFakeMember, startTrap } from './testing/cluster-fake-member.ts';
 import { MISBEHAVIOURS } from './testing/cluster-misbehaviours.ts';

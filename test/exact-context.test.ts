@@ -13,7 +13,7 @@ import { jsonTokens, randomJsonObject } from '../packages/logs/src/testing/rando
 import type { FoundRecord } from '../packages/logs/src/types.ts';
 import { mergedLog } from '../packages/server/src/bundle/merged-log.ts';
 import { connectNode } from '../packages/server/src/grpc/testing/connect.ts';
-import { ask } from '../packages/server/src/testing/ask.ts';
+import { sendRequest } from '../packages/server/src/testing/send-request.ts';
 import { startTestNode } from '../packages/server/src/testing/test-node.ts';
 
 const COUNT = process.env.MORE ? 5000 : 300;
@@ -65,8 +65,10 @@ describe('every number, key and text of a context', () => {
 
     for (const route of ['log', 'cluster/log']) {
       const query = `order=oldest&limit=${COUNT}&family=a.log`;
-      same(wireLines((await ask(node.port, `/api/v1/${route}/search?${query}`)).body).map(wireContext));
-      const around = wireLines((await ask(node.port, `/api/v1/${route}/search?${query}&before=1&after=1`)).body);
+      same(wireLines((await sendRequest(node.port, `/api/v1/${route}/search?${query}`)).body).map(wireContext));
+      const around = wireLines(
+        (await sendRequest(node.port, `/api/v1/${route}/search?${query}&before=1&after=1`)).body,
+      );
       same(around.map(wireContext));
     }
 
@@ -110,7 +112,7 @@ describe('every number, key and text of a context', () => {
     let merged = '';
     const range = { fromMs: 0, toMs: Date.UTC(2027, 0) };
     const options = { range, selection: {}, pageRecords: 100, budgetMs: 5000, signal: new AbortController().signal };
-    for await (const piece of mergedLog(client.cluster, { ...options, tell: () => {} })) merged += Buffer.from(piece);
+    for await (const piece of mergedLog(client.cluster, { ...options, report: () => {} })) merged += Buffer.from(piece);
     same(
       merged
         .trimEnd()
@@ -135,7 +137,7 @@ describe('every number, key and text of a context', () => {
 
     writeFileSync(join(node.logDir, 'a.log'), contractLine(`{"id":${NUMBER},"n":1.0}`, 0));
     for (const route of ['log', 'cluster/log']) {
-      const { body } = await ask(node.port, `/api/v1/${route}/digest?limit=5`);
+      const { body } = await sendRequest(node.port, `/api/v1/${route}/digest?limit=5`);
       expect(body.toString()).toContain(`"context":{"id":${NUMBER},"n":1.0}`);
     }
     const { groups } = await client.logDigest({ limit: 5 });

@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
-import { flattenToml } from '../../packages/server/src/config/flatten-toml.ts';
 import { redactToml } from '../../packages/server/src/config/redact-toml.ts';
 import { REDACTION_CORPUS, unmark } from '../../packages/server/src/config/testing/redaction-corpus.ts';
+import { flattenToml } from '../../packages/server/src/config/toml/flatten-toml.ts';
 import { fuzz } from './testing/fuzz.ts';
 
 /** Stands under a name that tells what it is, where the changes around it cannot make it part of anything else. */

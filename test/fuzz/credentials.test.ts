@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect } from 'vitest';
 import { JwtCheck } from '../../packages/server/src/auth/jwt-check.ts';
-import { hashOf } from '../../packages/server/src/auth/same-secret.ts';
-import { AUDIENCE, createSigner, ISSUER, keySetOf, signJwt } from '../../packages/server/src/auth/testing/jwt-maker.ts';
+import { hashSecret } from '../../packages/server/src/auth/same-secret.ts';
+import { AUDIENCE, createSigner, ISSUER, signJwt, toKeySet } from '../../packages/server/src/auth/testing/jwt-maker.ts';
 import { createToken, readTokenFile } from '../../packages/server/src/auth/tokens.ts';
 import { fuzz } from './testing/fuzz.ts';
 
@@ -34,7 +34,7 @@ fuzz('token files', {
 });
 
 const signer = createSigner('k1', 'RS256');
-const keySet = keySetOf(signer);
+const keySet = toKeySet(signer);
 const signed = await signJwt(signer, { name: 'ann', roles: ['viewer'], exp: Date.UTC(2100, 0) / 1000 });
 const [, payload = '', signature = ''] = signed.split('.');
 const headed = (header: object) =>
@@ -50,7 +50,7 @@ fuzz('JWTs', {
   runs: 1000,
   async check(input) {
     const token = input.toString('latin1');
-    if (!JwtCheck.looksLike(token)) return;
+    if (!JwtCheck.isJwt(token)) return;
     const check = new JwtCheck({
       keys: { current: async () => keySet, renew: async () => keySet, usableUntilMs: Number.POSITIVE_INFINITY },
       issuer: ISSUER,
@@ -61,7 +61,7 @@ fuzz('JWTs', {
       rolesClaim: 'roles',
       roles: ['viewer=viewer'],
     });
-    const verdict = await check.check(token, hashOf(token));
+    const verdict = await check.check(token, hashSecret(token));
     // Base64 leaves some bits of a last character unread; but for these, only the very token is taken.
     if ('identity' in verdict) expect(bytesOf(token)).toEqual(bytesOf(signed));
     else expect(verdict.refusal).not.toContain(token);

@@ -15,11 +15,11 @@ import { createZone } from '@porthole/logs';
 import { expect } from 'vitest';
 import { parseView, viewUrl } from '../../packages/console/src/state/view-url.ts';
 import { bearerToken } from '../../packages/server/src/auth/bearer.ts';
-import { parseByteRange } from '../../packages/server/src/http/byte-range.ts';
-import { chooseEncoding } from '../../packages/server/src/http/choose-encoding.ts';
-import { findRoute } from '../../packages/server/src/http/find-route.ts';
-import { createHostCheck } from '../../packages/server/src/http/host-check.ts';
-import { parseTarget } from '../../packages/server/src/http/request-target.ts';
+import { findRoute } from '../../packages/server/src/http/request/find-route.ts';
+import { createHostCheck } from '../../packages/server/src/http/request/host-check.ts';
+import { parseTarget } from '../../packages/server/src/http/request/request-target.ts';
+import { parseByteRange } from '../../packages/server/src/http/response/byte-range.ts';
+import { chooseEncoding } from '../../packages/server/src/http/response/choose-encoding.ts';
 import { fuzz } from './testing/fuzz.ts';
 import { resultOf } from './testing/refusal.ts';
 

@@ -15,7 +15,7 @@ import { join } from 'node:path';
 import type { NodeState } from '@porthole/contract';
 import type { RunningNode } from '@porthole/server';
 import type { CaseDir, CaseFiles, NodeStateCase } from '../../packages/contract/src/testing/node-state-cases.ts';
-import { startSharing, testSettings } from '../../packages/server/src/testing/test-node.ts';
+import { startWithSharedThreads, testSettings } from '../../packages/server/src/testing/test-node.ts';
 
 /** A node and the directory it shows. */
 export interface CaseWorld {
@@ -39,7 +39,7 @@ export async function openWorld({
   mkdirSync(logDir);
   writeAll(logDir, files);
   if (config !== undefined) writeFileSync(configFile, config);
-  const running = await startSharing({
+  const running = await startWithSharedThreads({
     settings: testSettings(root, {
       ...settings,
       node: { timeZone: 'Europe/Berlin', hostName: 'case' },

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { eventually } from '../../logs/src/testing/eventually.ts';
-import { ask } from '../../server/src/testing/ask.ts';
-import { heldConnections, startTestNode } from '../../server/src/testing/test-node.ts';
+import { sendRequest } from '../../server/src/testing/send-request.ts';
+import { countConnections, startTestNode } from '../../server/src/testing/test-node.ts';
 import { createClient } from './create-client.ts';
 import type { NodeClient } from './http-node.ts';
 import { catchFailure } from './testing/catch-failure.ts';
@@ -70,9 +70,9 @@ it('no way of leaving keeps a connection or a stream open', async () => {
   await leaveEverything(client);
   await leaveEverything(client);
   await eventually(async () => {
-    const metrics = (await ask(port, '/metrics')).body.toString();
+    const metrics = (await sendRequest(port, '/metrics')).body.toString();
     expect(/^porthole_open_streams .*$/m.exec(metrics)?.[0]).toBe('porthole_open_streams 0');
   });
   // Fetch keeps connections of answers that were read to their end: as many as were ever open at the same time.
-  await eventually(() => expect(heldConnections(port)).toBeLessThanOrEqual(2));
+  await eventually(() => expect(countConnections(port)).toBeLessThanOrEqual(2));
 });

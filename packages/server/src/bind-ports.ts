@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { type GrpcDoor, startGrpcServer } from './grpc/grpc-server.ts';
+import { type GrpcAdapter, startGrpcServer } from './grpc/grpc-server.ts';
 import { type BoundHttpServer, startHttpServer } from './http/http-server.ts';
 import { explainBindError, PortConflict } from './port-conflict.ts';
 import type { Settings } from './settings/settings.ts';
@@ -25,7 +25,7 @@ export interface PortOptions {
   tls: TlsFiles | undefined;
   onRequest(request: IncomingMessage, response: ServerResponse): void;
   /** Called with the first connection to the gRPC port. */
-  openGrpcDoor(): Promise<GrpcDoor>;
+  openGrpcAdapter(): Promise<GrpcAdapter>;
   /** Told when that fails. */
   onGrpcFailure(error: unknown): void;
 }
@@ -33,12 +33,14 @@ export interface PortOptions {
 /** Binds gRPC, then HTTP: whoever is answered over HTTP is told a gRPC port that is already there. */
 async function bindPorts(settings: Settings, options: PortOptions): Promise<BoundPorts> {
   const { http, grpc } = settings;
-  const { onRequest, openGrpcDoor: openDoor, onGrpcFailure: onFailure } = options;
+  const { onRequest, openGrpcAdapter: openAdapter, onGrpcFailure: onFailure } = options;
   const tls = options.tls && tlsServerOptions(options.tls);
   const { host, maxHeaderBytes, stallTimeoutMs } = http;
-  const rpc = await startGrpcServer({ host, port: grpc.port, tls, openDoor, onFailure }).catch(async (error) => {
-    throw await explainBindError(error, 'grpc.port', settings);
-  });
+  const rpc = await startGrpcServer({ host, port: grpc.port, tls, openAdapter: openAdapter, onFailure }).catch(
+    async (error) => {
+      throw await explainBindError(error, 'grpc.port', settings);
+    },
+  );
   let web: BoundHttpServer;
   try {
     web = await startHttpServer({
@@ -92,7 +94,7 @@ export async function bindFreePorts(
     const grpc = { ...settings.grpc, port: settings.grpc.port + (isDefault.grpc ? step : 0) };
     try {
       const bound = await bindPorts({ ...settings, http, grpc }, options);
-      return taken.length === 0 ? bound : { ...bound, warning: warnOf(taken, bound) };
+      return taken.length === 0 ? bound : { ...bound, warning: describePortChange(taken, bound) };
     } catch (error) {
       const isOurs = error instanceof PortConflict && (error.port === http.port ? isDefault.http : isDefault.grpc);
       if (!isOurs || (taken.length === 0 && !error.isPorthole) || taken.length >= MAX_PAIRS) throw error;
@@ -101,7 +103,7 @@ export async function bindFreePorts(
   }
 }
 
-function warnOf([first]: readonly PortConflict[], { httpPort, grpcPort }: BoundPorts): string {
+function describePortChange([first]: readonly PortConflict[], { httpPort, grpcPort }: BoundPorts): string {
   const [reason = ''] = first?.message.split(': choose') ?? [];
   return `${reason}: listening on ${httpPort} (gRPC ${grpcPort}) instead; --http-port and --grpc-port choose others`;
 }

@@ -4,21 +4,21 @@ import type { NodeDescription } from '@porthole/contract';
 import { describe, expect, it } from 'vitest';
 import { eventually } from '../../logs/src/testing/eventually.ts';
 import { createHealth, type Readiness } from './health.ts';
-import { ask, askJson, openSocket, readToEnd } from './testing/ask.ts';
+import { openSocket, readToEnd, requestJson, sendRequest } from './testing/send-request.ts';
 import { startTestNode, tempDir } from './testing/test-node.ts';
 
 function ready(port: number): Promise<Readiness> {
-  return askJson<Readiness>(port, '/health/ready');
+  return requestJson<Readiness>(port, '/health/ready');
 }
 
-function checkOf(readiness: Readiness, name: string) {
+function findCheck(readiness: Readiness, name: string) {
   return readiness.checks.find((check) => check.name === name);
 }
 
 describe('liveness', () => {
   it('is an answer, nothing more', async () => {
     const { port } = await startTestNode();
-    expect(await askJson(port, '/health/live')).toEqual({ status: 'ok' });
+    expect(await requestJson(port, '/health/live')).toEqual({ status: 'ok' });
   });
 });
 
@@ -32,7 +32,7 @@ describe('readiness', () => {
       { name: 'configuration', ok: true },
       { name: 'own log', ok: true },
     ]);
-    expect(checkOf(readiness, 'log directory')?.detail).toBe(`${logDir} is readable`);
+    expect(findCheck(readiness, 'log directory')?.detail).toBe(`${logDir} is readable`);
   });
 
   it('is degraded while the log directory is missing or none, and the node still answers', async () => {
@@ -42,14 +42,14 @@ describe('readiness', () => {
       status: 'degraded',
       checks: [{ ok: false, detail: `${logDir} does not exist` }, {}, {}],
     });
-    expect((await ask(port, '/health/ready')).status).toBe(200);
-    expect(await askJson(port, '/api/v1/log/list')).toEqual([]);
-    const problems = async () => (await askJson<NodeDescription>(port, '/api/v1/node')).problems;
+    expect((await sendRequest(port, '/health/ready')).status).toBe(200);
+    expect(await requestJson(port, '/api/v1/log/list')).toEqual([]);
+    const problems = async () => (await requestJson<NodeDescription>(port, '/api/v1/node')).problems;
     await eventually(async () =>
       expect(await problems()).toEqual([{ check: 'log directory', detail: `${logDir} does not exist` }]),
     );
     writeFileSync(logDir, 'a file');
-    expect(checkOf(await ready(port), 'log directory')).toMatchObject({
+    expect(findCheck(await ready(port), 'log directory')).toMatchObject({
       ok: false,
       detail: `${logDir} is not a directory`,
     });
@@ -66,15 +66,15 @@ describe('readiness', () => {
     writeFileSync(configFile, 'password = hunter2-is-not-quoted\n');
     const broken = await ready(port);
     expect(broken.status).toBe('degraded');
-    expect(checkOf(broken, 'configuration')?.detail).toMatch(/not valid TOML.*line 1/);
+    expect(findCheck(broken, 'configuration')?.detail).toMatch(/not valid TOML.*line 1/);
     expect(JSON.stringify(broken)).not.toContain('hunter2');
     rmSync(configFile);
-    expect(checkOf(await ready(port), 'configuration')).toMatchObject({
+    expect(findCheck(await ready(port), 'configuration')).toMatchObject({
       ok: false,
       detail: expect.stringContaining('ENOENT'),
     });
     writeFileSync(configFile, 'a = 2\n');
-    expect(checkOf(await ready(port), 'configuration')).toMatchObject({
+    expect(findCheck(await ready(port), 'configuration')).toMatchObject({
       ok: true,
       detail: expect.stringContaining('changed since start: a'),
     });
@@ -88,7 +88,7 @@ describe('readiness', () => {
       return socket;
     };
     const [health, config] = [late('/health/ready'), late('/api/v1/config')];
-    await ask(port, '/health/live'); // by now both have begun to arrive
+    await sendRequest(port, '/health/live'); // by now both have begun to arrive
     await eventually(() => expect(health.bytesWritten).toBeGreaterThan(0));
     const stopped = running.stop();
     health.write('\r\n');
@@ -128,6 +128,6 @@ describe('readiness', () => {
     mkdirSync(later);
     writeFileSync(join(later, 'a.log'), 'text');
     expect((await ready(port)).status).toBe('ready');
-    expect(await askJson(port, '/api/v1/log/list')).toEqual([{ name: 'a.log', size: 4 }]);
+    expect(await requestJson(port, '/api/v1/log/list')).toEqual([{ name: 'a.log', size: 4 }]);
   });
 });

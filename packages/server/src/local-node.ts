@@ -30,7 +30,7 @@ import type {
 } from '@porthole/logs';
 import type { ConfigSource } from './config/config-source.ts';
 
-export interface LocalNodeParts {
+export interface LocalNodeDeps {
   /** Asked for with every answer, because ports are known only once they are bound. */
   node(): NodeObject;
   config: ConfigSource;
@@ -46,16 +46,16 @@ export interface LocalNodeParts {
 
 /** The node of this process. */
 export class LocalNode implements NodeState {
-  readonly #parts: LocalNodeParts;
+  readonly #deps: LocalNodeDeps;
 
-  constructor(parts: LocalNodeParts) {
-    this.#parts = parts;
+  constructor(deps: LocalNodeDeps) {
+    this.#deps = deps;
   }
 
   async describe(): Promise<NodeDescription> {
-    const { observes, zone, role } = this.#parts;
-    const node = this.#parts.node();
-    const problems = await this.#parts.problems();
+    const { observes, zone, role } = this.#deps;
+    const node = this.#deps.node();
+    const problems = await this.#deps.problems();
     // Read last: the one who asks compares it with its own.
     const clockMs = Date.now();
     return {
@@ -73,46 +73,46 @@ export class LocalNode implements NodeState {
   }
 
   async config(): Promise<NodeConfig> {
-    return { config: await this.#parts.config.text(), node: this.#parts.node() };
+    return { config: await this.#deps.config.text(), node: this.#deps.node() };
   }
 
   settings(): Promise<NodeSettings> {
-    return this.#parts.config.settings();
+    return this.#deps.config.settings();
   }
 
   listLogs(): Promise<LogEntry[]> {
-    return this.#parts.logs.list();
+    return this.#deps.logs.list();
   }
 
   logFiles(options: CallOptions = {}): Promise<LogFileDetails[]> {
-    return this.#parts.logs.details(options);
+    return this.#deps.logs.details(options);
   }
 
   viewLog({ file, sizeBytes }: ViewRequest, options: CallOptions = {}): Promise<ByteStream> {
-    return this.#parts.logs.tail(file, sizeBytes, options);
+    return this.#deps.logs.tail(file, sizeBytes, options);
   }
 
   openLog({ file, text = false }: FileRequest, { signal }: CallOptions = {}): Promise<OpenLog> {
-    return this.#parts.logs.open(file, { signal, text });
+    return this.#deps.logs.open(file, { signal, text });
   }
 
   searchLogs(request: SearchQuery, options: SearchOptions = {}): AsyncIterable<SearchItem[]> {
-    return this.#parts.logs.search(request, options);
+    return this.#deps.logs.search(request, options);
   }
 
   searchLogLines(request: SearchQuery, options: SearchOptions = {}): AsyncIterable<Uint8Array> {
-    return this.#parts.logs.searchLines(request, options);
+    return this.#deps.logs.searchLines(request, options);
   }
 
   followLogs(request: FollowQuery, options: CallOptions = {}): AsyncIterable<FollowItem[]> {
-    return this.#parts.logs.follow(request, options);
+    return this.#deps.logs.follow(request, options);
   }
 
   logHistogram(request: HistogramQuery, options: SearchOptions = {}): Promise<Histogram> {
-    return this.#parts.logs.histogram(request, options);
+    return this.#deps.logs.histogram(request, options);
   }
 
   logDigest(request: DigestQuery, options: SearchOptions = {}): Promise<Digest> {
-    return this.#parts.logs.digest(request, options);
+    return this.#deps.logs.digest(request, options);
   }
 }

@@ -1,13 +1,13 @@
 import { access, constants, stat } from 'node:fs/promises';
 
-export interface LogDirFinding {
+export interface LogDirStatus {
   ok: boolean;
   missing: boolean;
   detail: string;
 }
 
 /** How the log directory is found now. One that does not exist is empty, but worth telling. */
-export async function probeLogDir(dir: string): Promise<LogDirFinding> {
+export async function probeLogDir(dir: string): Promise<LogDirStatus> {
   try {
     if (!(await stat(dir)).isDirectory()) return { ok: false, missing: false, detail: `${dir} is not a directory` };
     await access(dir, constants.R_OK | constants.X_OK);

@@ -1,5 +1,5 @@
-import { askNode } from './checkup/ask-node.ts';
-import { portOwner } from './checkup/port-owner.ts';
+import { findPortOwner } from './doctor/find-port-owner.ts';
+import { probeNode } from './doctor/probe-node.ts';
 import type { Settings } from './settings/settings.ts';
 import { StartError } from './start-error.ts';
 
@@ -32,7 +32,7 @@ export async function explainBindError(
     candidates.filter((at) => at > 0),
     { host: http.host, isTls, grpcPort: setting === 'grpc.port' ? port : undefined },
   );
-  const owner = node ?? (await portOwner(port)) ?? 'another program';
+  const owner = node ?? (await findPortOwner(port)) ?? 'another program';
   const flag = `--${setting.replace('.', '-')}`;
   const message = `port ${port} is taken by ${owner}: choose another with ${flag} N (0 takes any free one)`;
   return new PortConflict(port, message, { isPorthole: node !== undefined, cause: error });
@@ -47,7 +47,7 @@ interface NodeSearch {
 
 async function findNode(ports: readonly number[], { host, isTls, grpcPort }: NodeSearch): Promise<string | undefined> {
   for (const port of new Set(ports)) {
-    const node = await askNode({ host, port, isTls, nowMs: Date.now });
+    const node = await probeNode({ host, port, isTls, nowMs: Date.now });
     if (!node || (grpcPort !== undefined && (node.grpcPort ?? grpcPort) !== grpcPort)) continue;
     return node.version === undefined
       ? 'a Porthole node that runs already'

@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { eventually } from '../../logs/src/testing/eventually.ts';
 import { startNode } from './start-node.ts';
-import { ask, askHead, askJson } from './testing/ask.ts';
-import { heldConnections, openBelow, startTestNode, tempDir, testSettings } from './testing/test-node.ts';
+import { openRequest, requestJson, sendRequest } from './testing/send-request.ts';
+import { countConnections, countOpenFiles, startTestNode, tempDir, testSettings } from './testing/test-node.ts';
 
 const BIG = Buffer.alloc(32 * 1024 * 1024, 'a line of a log file\n');
 
@@ -29,16 +29,16 @@ describe('nodes in one process', () => {
   it('run side by side, each on ports of its own', async () => {
     const [one, other] = [await startTestNode({ files: { one: '1' } }), await startTestNode({ files: { other: '2' } })];
     expect(new Set([one, other].flatMap(({ running: { node } }) => [node.httpPort, node.grpcPort])).size).toBe(4);
-    expect(await askJson(one.port, '/api/v1/log/list')).toEqual([{ name: 'one', size: 1 }]);
-    expect(await askJson(other.port, '/api/v1/log/list')).toEqual([{ name: 'other', size: 1 }]);
+    expect(await requestJson(one.port, '/api/v1/log/list')).toEqual([{ name: 'one', size: 1 }]);
+    expect(await requestJson(other.port, '/api/v1/log/list')).toEqual([{ name: 'other', size: 1 }]);
     await one.running.stop();
-    expect((await ask(other.port, '/health/live')).status).toBe(200);
+    expect((await sendRequest(other.port, '/health/live')).status).toBe(200);
   });
 
   it('answer the program that embeds them as they answer over HTTP', async () => {
     const { port, running } = await startTestNode({ files: { 'a.log': 'text\n' } });
-    expect(await running.state.listLogs()).toEqual(await askJson(port, '/api/v1/log/list'));
-    expect(await running.state.config()).toEqual(await askJson(port, '/api/v1/config'));
+    expect(await running.state.listLogs()).toEqual(await requestJson(port, '/api/v1/log/list'));
+    expect(await running.state.config()).toEqual(await requestJson(port, '/api/v1/config'));
   });
 
   it('take records of the program that embeds them', async () => {
@@ -58,7 +58,7 @@ describe('stop', () => {
     await running.stop();
     expect(await canBind(running.node.httpPort)).toBe(true);
     expect(await canBind(running.node.grpcPort)).toBe(true);
-    expect(openBelow(dir)).toBe(0);
+    expect(countOpenFiles(dir)).toBe(0);
   });
 
   it('lets an answer under way come to its end, and then waits for no connection that is merely kept', async () => {
@@ -66,13 +66,13 @@ describe('stop', () => {
       files: { 'big.log': BIG },
       settings: { node: { stopTimeoutMs: 3_600_000 } },
     });
-    const response = await askHead(port, '/api/v1/log/raw?file=big.log', { headers: { connection: 'keep-alive' } });
+    const response = await openRequest(port, '/api/v1/log/raw?file=big.log', { headers: { connection: 'keep-alive' } });
     const stopped = running.stop();
     let bytes = 0;
     for await (const part of response) bytes += (part as Buffer).length;
     expect(bytes).toBe(BIG.length);
     await stopped;
-    expect(heldConnections(port)).toBe(0);
+    expect(countConnections(port)).toBe(0);
   });
 
   it('cuts what has not ended within node.stop-timeout', async () => {
@@ -80,20 +80,20 @@ describe('stop', () => {
       files: { 'big.log': BIG },
       settings: { node: { stopTimeoutMs: 50 } },
     });
-    const response = await askHead(port, '/api/v1/log/raw?file=big.log');
+    const response = await openRequest(port, '/api/v1/log/raw?file=big.log');
     await running.stop();
     const reading = async () => {
       for await (const part of response) void part;
     };
     await expect(reading()).rejects.toThrow('aborted');
-    await eventually(() => expect(openBelow(dir)).toBe(0));
+    await eventually(() => expect(countOpenFiles(dir)).toBe(0));
   });
 
   it('closes connections that rest at once', async () => {
     const { running, port } = await startTestNode({ settings: { node: { stopTimeoutMs: 3_600_000 } } });
     await fetch(`http://127.0.0.1:${port}/health/live`).then((response) => response.text());
     await running.stop();
-    expect(heldConnections(port)).toBe(0);
+    expect(countConnections(port)).toBe(0);
   });
 });
 
@@ -115,7 +115,7 @@ describe('a node that cannot start', () => {
         ),
       );
       expect(await canBind(free)).toBe(true);
-      expect(openBelow(dir)).toBe(0);
+      expect(countOpenFiles(dir)).toBe(0);
     },
   );
 
@@ -130,7 +130,7 @@ describe('a node that cannot start', () => {
     await expect(startNode({ settings: testSettings(dir) })).rejects.toThrow(
       `service.log-dir: ${join(dir, 'logs')} is not a directory`,
     );
-    expect(openBelow(dir)).toBe(0);
+    expect(countOpenFiles(dir)).toBe(0);
   });
 });
 

@@ -3,16 +3,16 @@ import type { NodeObject, NodeState } from '@porthole/contract';
 import type { WorkerPool } from '@porthole/logs';
 import type { ReloadedGroup } from './auth/reloaded-files.ts';
 import { ARRIVAL_TIMEOUT_MS, type BoundPorts, bindFreePorts, type PortOptions } from './bind-ports.ts';
-import { createDoorRules } from './doors/door-rules.ts';
-import { describeFailure } from './doors/request-log.ts';
 import { startHeartbeat } from './heartbeat.ts';
 import { hostAddress } from './host-address.ts';
-import { createHttpDoor } from './http/http-door.ts';
-import { type NodeParts, openNodeParts } from './node-parts.ts';
+import { createHttpAdapter } from './http/http-adapter.ts';
+import { type NodeComponents, openNodeComponents } from './node-components.ts';
 import type { Logger } from './own-log/logger.ts';
 import { loadSettings, type SettingsSources } from './settings/load-settings.ts';
 import type { PartialSettings, Settings } from './settings/settings.ts';
 import { readTlsFiles } from './tls-files.ts';
+import { describeFailure } from './transport/request-log.ts';
+import { createRequestPolicy } from './transport/request-policy.ts';
 import { ownVersion } from './version.ts';
 
 export interface StartNodeOptions extends Omit<SettingsSources, 'options'> {
@@ -59,25 +59,31 @@ export async function startNode(options: StartNodeOptions = {}): Promise<Running
   // Complete when the ports are bound, which is before anyone can ask.
   const node: NodeObject = { hostIp: '', hostName, grpcPort: 0, httpPort: 0, version, onlineTime: Date.now() };
 
-  const parts = await openNodeParts(loaded, { configText, node: () => node, isStopping, threads });
-  const { ownLog, logs, state, cluster } = parts;
+  const components = await openNodeComponents(loaded, { configText, node: () => node, isStopping, threads });
+  const { ownLog, logs, state, cluster } = components;
   const log = ownLog.component('node');
-  const rules = createDoorRules({ ...parts, settings, isStopping });
+  const rules = createRequestPolicy({ ...components, settings, isStopping });
   const close = async () => {
     await cluster.close();
     rules.metrics.close();
-    await parts.close();
+    await components.close();
   };
   const isDefault = (key: string) =>
     loaded.values.some(({ definition, source }) => definition.key === key && source === 'default');
   const portOptions: PortOptions = {
-    tls: parts.tls,
-    onRequest: createHttpDoor({ ...parts, rules, settings, version, hostName }),
-    openGrpcDoor: async () => {
-      const { createGrpcDoor } = await import('./grpc/grpc-door.ts');
+    tls: components.tls,
+    onRequest: createHttpAdapter({ ...components, rules, settings, version, hostName }),
+    openGrpcAdapter: async () => {
+      const { createGrpcAdapter } = await import('./grpc/grpc-adapter.ts');
       const { maxRequestBytes } = settings.grpc;
       const grpcLog = ownLog.component('grpc');
-      return createGrpcDoor({ ...parts, rules, log: grpcLog, arrivalTimeoutMs: ARRIVAL_TIMEOUT_MS, maxRequestBytes });
+      return createGrpcAdapter({
+        ...components,
+        rules,
+        log: grpcLog,
+        arrivalTimeoutMs: ARRIVAL_TIMEOUT_MS,
+        maxRequestBytes,
+      });
     },
     onGrpcFailure: (error) => log.error('grpc', 'the gRPC service cannot be opened', { error: describeFailure(error) }),
   };
@@ -87,24 +93,24 @@ export async function startNode(options: StartNodeOptions = {}): Promise<Running
     await close();
     throw error;
   });
-  if (ports.warning) parts.warnings.push(ports.warning);
+  if (ports.warning) components.warnings.push(ports.warning);
   node.hostIp = hostAddress(settings.node.hostIp, ports.host);
   node.httpPort = ports.httpPort;
   node.grpcPort = ports.grpcPort;
 
-  await parts.reloadedFiles.start([
-    ...parts.credentialFiles,
-    ...tlsGroup(settings, { ports, parts }),
+  await components.reloadedFiles.start([
+    ...components.credentialFiles,
+    ...tlsGroup(settings, { ports, parts: components }),
     ...cluster.files,
   ]);
 
-  const url = urlOf(node, parts.tls ? 'https' : 'http');
+  const url = nodeUrl(node, components.tls ? 'https' : 'http');
   await cluster.start(node, url).catch(async (error) => {
     await ports.stop(0);
     await close();
     throw error;
   });
-  for (const warning of parts.warnings) log.warn('start', warning);
+  for (const warning of components.warnings) log.warn('start', warning);
   log.info('start', 'the node is ready', { url, grpcPort: node.grpcPort, version, logDir: logs.path });
   const stopHeartbeat = startHeartbeat(log, () => ({
     openStreams: rules.slots.taken,
@@ -124,20 +130,20 @@ export async function startNode(options: StartNodeOptions = {}): Promise<Running
     await close();
   };
   const flushLogSync = () => {
-    parts.accessLog.flushSync();
+    components.accessLog.flushSync();
     ownLog.flushSync();
   };
   return {
     url,
     node,
     state,
-    warnings: parts.warnings,
+    warnings: components.warnings,
     logger: (component) => ownLog.component(component),
     stop: () => {
       stopped ??= stop();
       return stopped;
     },
-    reload: () => parts.reloadedFiles.look({ all: true }),
+    reload: () => components.reloadedFiles.check({ all: true }),
     flushLogSync,
     logCrash(error) {
       log.error('crash', 'an unexpected error ends the process; stderr has the message', {
@@ -151,25 +157,25 @@ export async function startNode(options: StartNodeOptions = {}): Promise<Running
 /** Certificates are taken together: a new one with the old key would be none. */
 function tlsGroup(
   settings: Settings,
-  { ports, parts }: { ports: BoundPorts; parts: Pick<NodeParts, 'tls' | 'access'> },
+  { ports, parts: components }: { ports: BoundPorts; parts: Pick<NodeComponents, 'tls' | 'access'> },
 ): ReloadedGroup[] {
   const { certFile, keyFile } = settings.tls;
   if (certFile === '') return [];
   const { clientCaFile, clientCrlFile } = settings.auth;
   const paths = [certFile, keyFile, clientCaFile, clientCrlFile].filter((path) => path !== '');
-  let lists = parts.tls?.clientCrl;
+  let lists = components.tls?.clientCrl;
   const reload = async () => {
     const files = await readTlsFiles(settings);
     if (!files) return;
     ports.renewTls(files);
     if (!files.clientCrl || (lists && files.clientCrl.equals(lists))) return;
     lists = files.clientCrl;
-    parts.access.renewRevocations();
+    components.access.renewRevocations();
     ports.retireConnections();
   };
   return [{ setting: 'tls.cert-file', paths, reload }];
 }
 
-function urlOf({ hostIp, httpPort }: NodeObject, scheme: string): string {
+function nodeUrl({ hostIp, httpPort }: NodeObject, scheme: string): string {
   return `${scheme}://${hostIp.includes(':') ? `[${hostIp}]` : hostIp}:${httpPort}/`;
 }

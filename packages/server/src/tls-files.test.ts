@@ -35,7 +35,7 @@ function selfSigned(dir: string, name: string): Pair {
   return { certFile, keyFile };
 }
 
-function askOverTls(url: string, ca: Buffer): Promise<{ status: number; body: string; protocol: string | null }> {
+function requestOverTls(url: string, ca: Buffer): Promise<{ status: number; body: string; protocol: string | null }> {
   return new Promise((resolve, reject) => {
     get(url, { ca, agent: false }, async (response) => {
       const parts: Buffer[] = [];
@@ -61,7 +61,7 @@ describe('a node with a certificate', () => {
     const { running } = await startTestNode({ files: { 'a.log': text }, settings: { tls } });
     expect(running.url).toMatch(/^https:/);
     const ca = readFileSync(tls.certFile);
-    const { status, body } = await askOverTls(`${running.url}api/v1/log/view?file=a.log&size=9999999`, ca);
+    const { status, body } = await requestOverTls(`${running.url}api/v1/log/view?file=a.log&size=9999999`, ca);
     expect({ status, same: body === text }).toEqual({ status: 200, same: true });
   });
 

@@ -2,7 +2,7 @@ import { appendFileSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import type { PartialSettings, RunningNode } from '../../../server/src/index.ts';
-import { startSharing, tempDir, testSettings } from '../../../server/src/testing/test-node.ts';
+import { startWithSharedThreads, tempDir, testSettings } from '../../../server/src/testing/test-node.ts';
 
 /** A real node that can be stopped and started again on the same port, over the same logs. */
 export class RestartableNode {
@@ -30,7 +30,7 @@ export class RestartableNode {
 
   async start(): Promise<void> {
     const { http, node, ...settings } = this.#settings;
-    this.#running = await startSharing({
+    this.#running = await startWithSharedThreads({
       settings: testSettings(this.#dir, {
         ...settings,
         node: { timeZone: 'UTC', ...node },

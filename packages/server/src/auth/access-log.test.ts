@@ -4,23 +4,23 @@ import { credentials } from '@grpc/grpc-js';
 import { describe, expect, it } from 'vitest';
 import { eventually } from '../../../logs/src/testing/eventually.ts';
 import { connect } from '../grpc/testing/connect.ts';
-import { ask, askJson, askProblem } from '../testing/ask.ts';
+import { requestJson, requestProblem, sendRequest } from '../testing/send-request.ts';
 import { startTestNode, type TestNode } from '../testing/test-node.ts';
-import { type AskTls, createTlsClient } from './testing/ask-tls.ts';
 import { type GuardedNode, startGuardedNode } from './testing/guarded-node.ts';
 import { signJwt } from './testing/jwt-maker.ts';
+import { createTlsClient, type SendTlsRequest } from './testing/tls-client.ts';
 
 const FILES = { 'a.log': '2026-11-15 05:00:00.000\tINFO\ta.go:1\t[A]: text\n', 'audit.log': 'x\n' };
 
-function textOf({ dir }: TestNode): string {
+function readAccessLog({ dir }: TestNode): string {
   const path = join(dir, 'own/access.log');
   return existsSync(path) ? readFileSync(path, 'utf8') : '';
 }
 
 /** What was told of each request, once there are so many. */
-async function told(node: TestNode, count: number): Promise<Record<string, unknown>[]> {
-  await eventually(() => expect(textOf(node).split('\n').length - 1).toBeGreaterThanOrEqual(count));
-  return textOf(node)
+async function readEntries(node: TestNode, count: number): Promise<Record<string, unknown>[]> {
+  await eventually(() => expect(readAccessLog(node).split('\n').length - 1).toBeGreaterThanOrEqual(count));
+  return readAccessLog(node)
     .trimEnd()
     .split('\n')
     .map((line) => {
@@ -29,9 +29,9 @@ async function told(node: TestNode, count: number): Promise<Record<string, unkno
     });
 }
 
-function as(node: GuardedNode, token: string): (path: string) => ReturnType<AskTls> {
-  const askNode = createTlsClient(node.port, { ca: node.authority.cert });
-  return (path) => askNode(path, { headers: { authorization: `Bearer ${token}` } });
+function as(node: GuardedNode, token: string): (path: string) => ReturnType<SendTlsRequest> {
+  const send = createTlsClient(node.port, { ca: node.authority.cert });
+  return (path) => send(path, { headers: { authorization: `Bearer ${token}` } });
 }
 
 describe('the access log', () => {
@@ -48,7 +48,7 @@ describe('the access log', () => {
     await viewer('/api/v1/log/raw?file=a.log');
     await viewer('/api/v1/log/view?file=audit.log&size=10');
     const common = { address: '127.0.0.1', transport: 'http' };
-    const entries = await told(node, 5);
+    const entries = await readEntries(node, 5);
     expect(entries).toMatchObject([
       { ...common, level: 'WARN', who: 'viewer', kind: 'token', operation: 'config', status: 403, code: 'FORBIDDEN' },
       { ...common, level: 'WARN', operation: 'logList', status: 401, code: 'UNAUTHENTICATED' },
@@ -58,18 +58,19 @@ describe('the access log', () => {
     ]);
     expect(entries).toHaveLength(5);
     expect(entries[1]).not.toHaveProperty('who');
-    for (const secret of ['wrong-token', 'abc', node.tokens.viewer ?? '-']) expect(textOf(node)).not.toContain(secret);
+    for (const secret of ['wrong-token', 'abc', node.tokens.viewer ?? '-'])
+      expect(readAccessLog(node)).not.toContain(secret);
   });
 
   it('tells the same of gRPC', async () => {
     const node = await startGuardedNode({ files: FILES, settings: { logging: { access: 'all' } } });
     const channel = credentials.createSsl(node.authority.cert);
     const viewer = connect(node.running.node.grpcPort, { channel, token: node.tokens.viewer ?? '' });
-    await viewer.ask('GetConfig', {}).catch(() => {});
+    await viewer.call('GetConfig', {}).catch(() => {});
     for await (const _message of viewer.stream('ReadLog', { file: 'a.log', start: 0, etag: '' }));
     for await (const _message of viewer.stream('SearchLogs', { terms: [], limit: 10 } as never));
     const common = { who: 'viewer', kind: 'token', address: '127.0.0.1', transport: 'grpc' };
-    const entries = (await told(node, 3)).map((entry) => ({ ...entry }));
+    const entries = (await readEntries(node, 3)).map((entry) => ({ ...entry }));
     expect(entries).toMatchObject([
       { ...common, operation: 'NodeStateService/GetConfig', status: 'PERMISSION_DENIED', code: 'FORBIDDEN' },
       { ...common, operation: 'NodeStateService/ReadLog', file: 'a.log', status: 'OK', bytes: FILES['a.log'].length },
@@ -79,9 +80,9 @@ describe('the access log', () => {
 
   it('tells everything if that is wanted, with what was asked and how much was answered', async () => {
     const node = await startTestNode({ files: FILES, settings: { logging: { access: 'all' } } });
-    await ask(node.port, '/api/v1/log/search?q=text&q=a&level=&nonsense=1&file=a.log');
-    await ask(node.port, '/health/live', { headers: { 'porthole-via': 'n2' } });
-    const [search, live] = await told(node, 2);
+    await sendRequest(node.port, '/api/v1/log/search?q=text&q=a&level=&nonsense=1&file=a.log');
+    await sendRequest(node.port, '/health/live', { headers: { 'porthole-via': 'n2' } });
+    const [search, live] = await readEntries(node, 2);
     expect(search).toMatchObject({
       who: 'anonymous',
       operation: 'logSearch',
@@ -90,22 +91,22 @@ describe('the access log', () => {
     });
     expect(search).toMatchObject({ records: 1, status: 200 });
     expect(live).toMatchObject({ operation: 'live', via: 'n2', bytes: 15 });
-    expect(textOf(node)).not.toContain('nonsense');
+    expect(readAccessLog(node)).not.toContain('nonsense');
   });
 
   it('is not made by a node that has nothing to tell', async () => {
     const node = await startTestNode({ files: FILES });
-    await ask(node.port, '/api/v1/config');
-    await ask(node.port, '/api/v1/log/raw?file=a.log');
+    await sendRequest(node.port, '/api/v1/config');
+    await sendRequest(node.port, '/api/v1/log/raw?file=a.log');
     await node.running.stop();
-    expect(textOf(node)).toBe('');
+    expect(readAccessLog(node)).toBe('');
   });
 
   it('is off when it is switched off', async () => {
     const node = await startGuardedNode({ settings: { logging: { access: 'off' } } });
     await as(node, 'wrong')('/api/v1/config');
     await node.running.stop();
-    expect(textOf(node)).toBe('');
+    expect(readAccessLog(node)).toBe('');
   });
 
   it('cannot be written into from outside', async () => {
@@ -114,21 +115,21 @@ describe('the access log', () => {
     const attack = encodeURIComponent(`a\r\n${forged}\u2028\u001b[2J\u202e"}`);
     const name = `eve\n${forged}`;
     await as(node, await signJwt(node.signer, { sub: name, groups: ['viewer'] }))(`/api/v1/log/view?file=${attack}`);
-    const entries = await told(node, 1);
+    const entries = await readEntries(node, 1);
     expect(entries).toHaveLength(1);
     expect(entries[0]).toMatchObject({ who: name, operation: 'logView', code: 'LOG_FILE_NOT_FOUND' });
     // biome-ignore lint/suspicious/noControlCharactersInRegex: that there are none is the point
-    expect(textOf(node).replace(/[\t\n]/g, '')).not.toMatch(/[\u0000-\u001f\u007f\u2028\u202e]/);
+    expect(readAccessLog(node).replace(/[\t\n]/g, '')).not.toMatch(/[\u0000-\u001f\u007f\u2028\u202e]/);
   });
 
   it('is not shown by a node that shows its own logs', async () => {
     const node = await startTestNode({ settings: { service: { logDir: '' }, logging: { access: 'all' } } });
-    await ask(node.port, '/api/v1/node');
-    await told(node, 1);
-    const names = (await askJson<{ name: string }[]>(node.port, '/api/v1/log/list')).map(({ name }) => name);
+    await sendRequest(node.port, '/api/v1/node');
+    await readEntries(node, 1);
+    const names = (await requestJson<{ name: string }[]>(node.port, '/api/v1/log/list')).map(({ name }) => name);
     expect(names).toEqual(['porthole.log']);
-    expect(await askProblem(node.port, '/api/v1/log/view?file=access.log')).toMatchObject({ status: 404 });
-    const found = (await ask(node.port, '/api/v1/log/search?q=answered')).body.toString();
+    expect(await requestProblem(node.port, '/api/v1/log/view?file=access.log')).toMatchObject({ status: 404 });
+    const found = (await sendRequest(node.port, '/api/v1/log/search?q=answered')).body.toString();
     expect(found).not.toContain('access.log');
   });
 });
@@ -146,14 +147,14 @@ describe('failed attempts', () => {
     expect(Number(nobody.headers['retry-after'])).toBeGreaterThan(30);
     expect(nobody.body).toContain('auth.max-failures-per-minute');
     const channel = credentials.createSsl(node.authority.cert);
-    await expect(connect(node.running.node.grpcPort, { channel }).ask('ListLogs', {})).rejects.toMatchObject({
+    await expect(connect(node.running.node.grpcPort, { channel }).call('ListLogs', {})).rejects.toMatchObject({
       code: 'RATE_LIMITED',
     });
     expect((await as(node, node.tokens.viewer ?? '')('/api/v1/log/list')).status).toBe(200);
     expect((await as(node, await signJwt(node.signer, { groups: ['viewer'] }))('/api/v1/log/list')).status).toBe(200);
     expect((await createTlsClient(node.port, { ca: node.authority.cert })('/health/live')).status).toBe(200);
     // Of those beyond the limit the log tells one: a flood must not push out the rest.
-    const entries = await told(node, 4);
+    const entries = await readEntries(node, 4);
     expect(entries.map(({ code }) => code)).toEqual([...Array(3).fill('UNAUTHENTICATED'), 'RATE_LIMITED']);
     const metrics = (await as(node, node.tokens.none ?? '')('/metrics')).body;
     expect(metrics).toMatch(/^porthole_auth_failures_total 8$/m);

@@ -50,14 +50,14 @@ export interface AccessEntry {
 
 export interface AccessLog {
   /** Whether every request is told, so that it is worth to count what goes out. */
-  tellsAll: boolean;
+  logsAll: boolean;
   note(entry: AccessEntry): void;
   close(): Promise<void>;
   /** For a process about to end. */
   flushSync(): void;
 }
 
-export interface AccessLogParts {
+export interface AccessLogDeps {
   mode: AccessLogMode;
   /** Whether clients are asked who they are: otherwise nothing can be told of a reader. */
   isGuarded: boolean;
@@ -67,7 +67,7 @@ export interface AccessLogParts {
 }
 
 /** Who has read what, for whoever has to find out later. */
-export function createAccessLog({ mode, isGuarded, isDenied, open }: AccessLogParts): AccessLog {
+export function createAccessLog({ mode, isGuarded, isDenied, open }: AccessLogDeps): AccessLog {
   let opening: Promise<OwnLog> | undefined;
   let opened: OwnLog | undefined;
   let log: Logger | undefined;
@@ -77,19 +77,19 @@ export function createAccessLog({ mode, isGuarded, isDenied, open }: AccessLogPa
     entry.failure !== undefined ||
     (entry.code !== undefined && REFUSALS.has(entry.code)) ||
     (isGuarded && entry.route !== undefined && SENSITIVE.has(entry.route)) ||
-    asksForDenied(entry, isDenied);
+    requestsDenied(entry, isDenied);
   const openLog = async () => {
     opened = await open();
     log = opened.component('access');
     return opened;
   };
   return {
-    tellsAll: mode === 'all',
+    logsAll: mode === 'all',
     note(entry) {
       if (mode === 'off' || !isOfInterest(entry)) return;
-      if (log) return tell(log, entry);
+      if (log) return writeEntry(log, entry);
       opening ??= openLog();
-      opening.then(() => log && tell(log, entry)).catch(() => {}); // a name that can never work; it is ours
+      opening.then(() => log && writeEntry(log, entry)).catch(() => {}); // a name that can never work; it is ours
     },
     async close() {
       await (await opening?.catch(() => undefined))?.close();
@@ -98,11 +98,11 @@ export function createAccessLog({ mode, isGuarded, isDenied, open }: AccessLogPa
   };
 }
 
-function asksForDenied({ query }: AccessEntry, isDenied: (file: string) => boolean): boolean {
+function requestsDenied({ query }: AccessEntry, isDenied: (file: string) => boolean): boolean {
   return query.getAll('file').some(isDenied) || query.getAll('family').some(isDenied);
 }
 
-function tell(log: Logger, entry: AccessEntry): void {
+function writeEntry(log: Logger, entry: AccessEntry): void {
   const { identity, address, transport, operation, status, code, bytes, records, ms, via, id, failure } = entry;
   const context = {
     who: identity?.name,
@@ -111,7 +111,7 @@ function tell(log: Logger, entry: AccessEntry): void {
     via: via?.slice(0, MAX_VALUE_CHARS),
     transport,
     operation,
-    ...toldParameters(entry),
+    ...loggedParameters(entry),
     status,
     code,
     bytes,
@@ -126,14 +126,14 @@ function tell(log: Logger, entry: AccessEntry): void {
 }
 
 /** Only parameters that the route knows: in the others anything may stand, a token too. */
-function toldParameters({ route, query }: AccessEntry): { file?: string; query?: Record<string, string | string[]> } {
+function loggedParameters({ route, query }: AccessEntry): { file?: string; query?: Record<string, string | string[]> } {
   if (route === undefined) return {};
-  const told = getRoute(route).parameters.flatMap(({ name, in: place }) => {
-    const values = place === 'query' ? query.getAll(name).filter((value) => value !== '') : [];
+  const logged = getRoute(route).parameters.flatMap(({ name, in: location }) => {
+    const values = location === 'query' ? query.getAll(name).filter((value) => value !== '') : [];
     const [first, ...others] = values.slice(0, MAX_VALUES).map((value) => value.slice(0, MAX_VALUE_CHARS));
     if (first === undefined) return [];
     return [[name, others.length === 0 ? first : [first, ...others]] as const];
   });
-  const { file, ...rest } = Object.fromEntries(told);
+  const { file, ...rest } = Object.fromEntries(logged);
   return { ...(typeof file === 'string' && { file }), ...(Object.keys(rest).length > 0 && { query: rest }) };
 }

@@ -1,13 +1,13 @@
 import type { Socket } from 'node:net';
 import { TLSSocket } from 'node:tls';
 import { certificateNames } from './certificate-names.ts';
-import type { Identity, Verdict } from './identity.ts';
+import type { AuthResult, Identity } from './identity.ts';
 import { createRoleRules } from './role-rules.ts';
 
 const MAX_NAME_CHARS = 128;
 
 interface Seen {
-  verdict: Verdict | undefined;
+  verdict: AuthResult | undefined;
   /** A connection may outlive its certificate. */
   untilMs: number;
   /** With which revocation lists it was checked. */
@@ -16,7 +16,7 @@ interface Seen {
 
 /** Tells who a connection is of, by the certificate that was shown when it was made. */
 export class CertificateCheck {
-  readonly #rolesOf: (names: readonly string[]) => Identity['roles'];
+  readonly #toRoles: (names: readonly string[]) => Identity['roles'];
   readonly #now: () => number;
   readonly #seen = new WeakMap<object, Seen>();
   /** Counts the revocation lists so far. */
@@ -24,15 +24,15 @@ export class CertificateCheck {
 
   /** Rules like `CN:ops-*=viewer`. */
   constructor(rules: readonly string[], now: () => number = Date.now) {
-    this.#rolesOf = createRoleRules(rules);
+    this.#toRoles = createRoleRules(rules);
     this.#now = now;
   }
 
   /** `undefined` for a connection without a certificate. */
-  check(socket: Socket): Verdict | undefined {
+  check(socket: Socket): AuthResult | undefined {
     let seen = this.#seen.get(socket);
     if (!seen) {
-      seen = this.#look(socket);
+      seen = this.#inspect(socket);
       this.#seen.set(socket, seen);
     }
     if (this.#now() >= seen.untilMs) return { refusal: 'the certificate has expired' };
@@ -45,17 +45,17 @@ export class CertificateCheck {
     this.#lists++;
   }
 
-  #look(socket: Socket): Seen {
+  #inspect(socket: Socket): Seen {
     const certificate = isTls(socket) ? socket.getPeerCertificate() : undefined;
     if (!isTls(socket) || !certificate?.subject)
       return { verdict: undefined, untilMs: Number.POSITIVE_INFINITY, lists: this.#lists };
     if (!socket.authorized) {
-      const refusal = `the certificate is not accepted: ${reasonOf(socket.authorizationError)}`;
+      const refusal = `the certificate is not accepted: ${errorMessage(socket.authorizationError)}`;
       return { verdict: { refusal }, untilMs: Number.POSITIVE_INFINITY, lists: this.#lists };
     }
     const names = certificateNames(certificate);
     const name = (names[0] ?? 'nameless').replace(/^CN:/, '').slice(0, MAX_NAME_CHARS);
-    const identity: Identity = { name, kind: 'certificate', roles: this.#rolesOf(names) };
+    const identity: Identity = { name, kind: 'certificate', roles: this.#toRoles(names) };
     return { verdict: { identity }, untilMs: Date.parse(certificate.valid_to), lists: this.#lists };
   }
 }
@@ -66,6 +66,6 @@ function isTls(socket: Socket): socket is TLSSocket {
 }
 
 /** OpenSSL's word for it, such as `CERT_HAS_EXPIRED`. */
-function reasonOf(error: unknown): string {
+function errorMessage(error: unknown): string {
   return error instanceof Error ? error.message : String(error ?? 'not verified');
 }

@@ -5,8 +5,8 @@ import { connect } from '../grpc/testing/connect.ts';
 import { startNode } from '../start-node.ts';
 import { freePorts } from '../testing/free-ports.ts';
 import { startTestNode, tempDir, testSettings } from '../testing/test-node.ts';
-import { createTlsClient } from './testing/ask-tls.ts';
-import { type Certificate, createAuthority, issue, issueEnded, issueForNode } from './testing/certificates.ts';
+import { type Certificate, createAuthority, issue, issueExpired, issueForNode } from './testing/certificates.ts';
+import { createTlsClient } from './testing/tls-client.ts';
 
 const LIST = '/api/v1/log/list';
 
@@ -19,8 +19,8 @@ async function startWithCertificates() {
   const { running, port } = await startTestNode({
     settings: { tls: { certFile, keyFile }, auth: { clientCaFile: authority.certFile, clientRoles } },
   });
-  const askAs = (certificate?: Certificate) => createTlsClient(port, { ca: authority.cert, ...pair(certificate) });
-  return { dir, authority, askAs, grpcPort: running.node.grpcPort };
+  const clientFor = (certificate?: Certificate) => createTlsClient(port, { ca: authority.cert, ...pair(certificate) });
+  return { dir, authority, askAs: clientFor, grpcPort: running.node.grpcPort };
 }
 
 function pair(certificate: Certificate | undefined): { cert?: Buffer; key?: Buffer } {
@@ -31,7 +31,7 @@ function pair(certificate: Certificate | undefined): { cert?: Buffer; key?: Buff
 async function call(grpcPort: number, ca: Buffer, certificate?: Certificate): Promise<string> {
   const channel = credentials.createSsl(ca, certificate?.key, certificate?.cert);
   return connect(grpcPort, { channel })
-    .ask('ListLogs', {})
+    .call('ListLogs', {})
     .then(
       () => 'answered',
       (error: unknown) => codeOf(error),
@@ -54,7 +54,7 @@ describe('a node that knows its clients by their certificates', () => {
 
   it('refuses one that has ended, or is of another authority, and says why', async () => {
     const { dir, authority, askAs, grpcPort } = await startWithCertificates();
-    const ended = issueEnded(authority, dir, 'ops-late');
+    const ended = issueExpired(authority, dir, 'ops-late');
     const stranger = issue(createAuthority(dir, 'other-ca'), dir, 'ops-eve');
     const selfSigned = createAuthority(dir, 'ops-self');
     for (const [certificate, reason] of [
@@ -71,9 +71,9 @@ describe('a node that knows its clients by their certificates', () => {
 
   it('gives who has none what needs no credentials, and nothing else', async () => {
     const { authority, askAs, grpcPort } = await startWithCertificates();
-    const ask = askAs();
-    for (const path of ['/health/live', '/health/ready', '/']) expect((await ask(path)).status).toBe(200);
-    const { status, body } = await ask(LIST);
+    const send = askAs();
+    for (const path of ['/health/live', '/health/ready', '/']) expect((await send(path)).status).toBe(200);
+    const { status, body } = await send(LIST);
     expect(status).toBe(401);
     expect(body).toContain('this node needs a client certificate of an authority it trusts');
     expect(await call(grpcPort, authority.cert)).toBe('UNAUTHENTICATED');
@@ -105,13 +105,13 @@ describe('members of a cluster', () => {
         },
       });
     }
-    const ask = createTlsClient(ports[0] ?? 0, { ca: authority.cert, ...pair(issue(authority, dir, 'ann')) });
-    const { nodes } = JSON.parse((await ask('/api/v1/cluster/nodes')).body) as { nodes: { state: string }[] };
+    const send = createTlsClient(ports[0] ?? 0, { ca: authority.cert, ...pair(issue(authority, dir, 'ann')) });
+    const { nodes } = JSON.parse((await send('/api/v1/cluster/nodes')).body) as { nodes: { state: string }[] };
     expect(nodes.map(({ state }) => state)).toEqual(['up', 'up']);
-    expect((await ask('/api/v1/cluster/nodes/n2/log/list')).status).toBe(200);
+    expect((await send('/api/v1/cluster/nodes/n2/log/list')).status).toBe(200);
     // A member would tell this node, but not who asks it here.
     for (const path of ['/api/v1/cluster/nodes/n2/config', '/api/v1/cluster/config', '/api/v1/cluster/config/diff'])
-      expect((await ask(path)).status).toBe(403);
+      expect((await send(path)).status).toBe(403);
   });
 });
 

@@ -1,11 +1,11 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { createRateLimit } from '../doors/rate-limit.ts';
+import { createRateLimit } from '../transport/rate-limit.ts';
 import { DownloadTickets } from './download-tickets.ts';
 import { createFailureLimit } from './failure-limit.ts';
 import { JwtCheck } from './jwt-check.ts';
 import { JwtKeys } from './jwt-keys.ts';
-import { hashOf } from './same-secret.ts';
-import { AUDIENCE, createSigner, ISSUER, keySetOf, signJwt } from './testing/jwt-maker.ts';
+import { hashSecret } from './same-secret.ts';
+import { AUDIENCE, createSigner, ISSUER, signJwt, toKeySet } from './testing/jwt-maker.ts';
 
 const START_MS = Date.UTC(2026, 10, 15, 5);
 const DAY_MS = 86_400_000;
@@ -75,7 +75,7 @@ describe.each([
 
   it('changes nothing about a JWT but whether it has ended', async () => {
     const signer = await createSigner('key');
-    const set = keySetOf(signer);
+    const set = toKeySet(signer);
     const keys = { current: async () => set, renew: async () => set, usableUntilMs: Number.POSITIVE_INFINITY };
     const options = {
       issuer: ISSUER,
@@ -88,11 +88,11 @@ describe.each([
     let runningMs = 0;
     const check = new JwtCheck({ keys, ...options, ...roles, running: () => runningMs });
     const token = await signJwt(signer, { nowMs: START_MS, exp: START_MS / 1000 + 3600 });
-    expect(await check.check(token, hashOf(token))).toHaveProperty('identity');
+    expect(await check.check(token, hashSecret(token))).toHaveProperty('identity');
     jump();
-    expect(check.known(hashOf(token)) === undefined).toBe(byMs > 0);
+    expect(check.known(hashSecret(token)) === undefined).toBe(byMs > 0);
     vi.setSystemTime(START_MS + byMs);
     runningMs += 5 * 60_000;
-    expect(check.known(hashOf(token))).toBeUndefined();
+    expect(check.known(hashSecret(token))).toBeUndefined();
   });
 });

@@ -5,8 +5,8 @@ import { getMemberRoute, getRoute, MEMBER_ROUTE_IDS, ROUTE_IDS, type Route } fro
 import { describe, expect, it } from 'vitest';
 import { eventually } from '../../../logs/src/testing/eventually.ts';
 import { connect } from '../grpc/testing/connect.ts';
-import { ask, askHead, askProblem } from '../testing/ask.ts';
 import { freePorts } from '../testing/free-ports.ts';
+import { openRequest, requestProblem, sendRequest } from '../testing/send-request.ts';
 import { startTestNode, type TestNode } from '../testing/test-node.ts';
 
 const line = (text: string) => `2026-11-15 05:00:00.000\tERROR\ta.go:1\t[A]: ${text}\n`;
@@ -27,7 +27,7 @@ async function startDenying(): Promise<TestNode> {
   return node;
 }
 
-const QUESTIONS = [
+const REQUESTS = [
   '',
   'file=audit.log',
   'file=audit.log.1',
@@ -39,13 +39,13 @@ const QUESTIONS = [
 /** Parameters that routes want which take no file: a moment needs its time. */
 const ALWAYS = 'limit=100&time=2026-11-15T05:00:00Z';
 
-function targetOf({ path }: Route, query: string): string {
+function toTarget({ path }: Route, query: string): string {
   return `${path.replace('{id}', 'me')}?${query}&${ALWAYS}`;
 }
 
 /** What a follow tells until the shown line is there. */
 async function followed(port: number, target: string, write: () => void): Promise<string> {
-  const response = await askHead(port, target);
+  const response = await openRequest(port, target);
   write();
   let text = '';
   for await (const part of response) {
@@ -64,8 +64,8 @@ describe('a denied log', () => {
   it('is in no answer of any route, by any of its names, nor its name', async () => {
     const { port } = await startDenying();
     for (const route of routes.filter(({ path }) => !path.endsWith('/follow'))) {
-      for (const query of QUESTIONS) {
-        const { status, body } = await ask(port, targetOf(route, query));
+      for (const query of REQUESTS) {
+        const { status, body } = await sendRequest(port, toTarget(route, query));
         const text = body.toString();
         // Only where a file must be named is the question without one refused.
         const needsFile = route.parameters.some(({ name, required }) => name === 'file' && required);
@@ -83,12 +83,12 @@ describe('a denied log', () => {
       appendFileSync(join(logDir, 'app.log'), line('shown again'));
     };
     for (const route of routes.filter(({ path }) => path.endsWith('/follow'))) {
-      const all = await followed(port, targetOf(route, 'lines=100'), write);
+      const all = await followed(port, toTarget(route, 'lines=100'), write);
       expect(all).toContain('shown again');
       expect(all).not.toMatch(/hush|audit|innocent/);
     }
-    for (const query of QUESTIONS.slice(1)) {
-      const { status, code } = await askProblem(port, `/api/v1/log/follow?${query}`);
+    for (const query of REQUESTS.slice(1)) {
+      const { status, code } = await requestProblem(port, `/api/v1/log/follow?${query}`);
       expect({ status, found: /NOT_FOUND$/.test(code) }).toEqual({ status: 404, found: true });
     }
   });
@@ -96,23 +96,23 @@ describe('a denied log', () => {
   it('is as absent as one that was never there, and no hint tells of it', async () => {
     const { port } = await startDenying();
     const problem = async (file: string) => {
-      const { status, code, detail } = await askProblem(port, `/api/v1/log/view?file=${file}`);
+      const { status, code, detail } = await requestProblem(port, `/api/v1/log/view?file=${file}`);
       return { status, code, detail: detail.replace(JSON.stringify(file), '') };
     };
     const absent = await problem('zzzzz.log');
     for (const file of ['audit.log', 'audit.log.1', 'audit-2026-11-14.log', 'innocent.log', 'audit.lo', 'audit.log.99'])
       expect(await problem(file)).toEqual(absent);
-    const { detail } = await askProblem(port, '/api/v1/log/search?family=audit.lo');
+    const { detail } = await requestProblem(port, '/api/v1/log/search?family=audit.lo');
     expect(detail).not.toContain('audit.log');
   });
 
   it('is not there over gRPC either', async () => {
     const { running } = await startDenying();
     const connection = connect(running.node.grpcPort);
-    expect((await connection.ask('ListLogs', {})).logs.map(({ name }) => name)).toEqual(['app.log']);
-    expect((await connection.ask('DescribeLogs', {})).logs.map(({ name }) => name)).toEqual(['app.log']);
+    expect((await connection.call('ListLogs', {})).logs.map(({ name }) => name)).toEqual(['app.log']);
+    expect((await connection.call('DescribeLogs', {})).logs.map(({ name }) => name)).toEqual(['app.log']);
     for (const file of ['audit.log', 'audit.log.2.gz', 'innocent.log']) {
-      await expect(connection.ask('StatLog', { file })).rejects.toMatchObject({ code: 'LOG_FILE_NOT_FOUND' });
+      await expect(connection.call('StatLog', { file })).rejects.toMatchObject({ code: 'LOG_FILE_NOT_FOUND' });
       await expect(connection.stream('ViewLog', { file }).next()).rejects.toMatchObject({ code: 'LOG_FILE_NOT_FOUND' });
     }
   });
@@ -130,7 +130,7 @@ describe('a denied log', () => {
     );
     await eventually(() => expect(readdirSync(join(first?.dir ?? '', 'last-words'))).toHaveLength(1));
     await second?.running.stop();
-    const { body } = await ask(first?.port ?? 0, '/api/v1/cluster/log/search?limit=100');
+    const { body } = await sendRequest(first?.port ?? 0, '/api/v1/cluster/log/search?limit=100');
     expect(body.toString()).toMatch(/"node":"n2".*shown/);
     expect(body.toString()).not.toContain('hush');
   });

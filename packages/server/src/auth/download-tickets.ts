@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { hashOf } from './same-secret.ts';
+import { hashSecret } from './same-secret.ts';
 
 /** Long enough for a browser to follow a link, short enough that one in a log or a history is worth nothing. */
 const LIFE_MS = 30_000;
@@ -34,14 +34,14 @@ export class DownloadTickets {
     const [oldest] = this.#tickets.keys();
     if (this.#tickets.size >= MAX_TICKETS && oldest !== undefined) this.#tickets.delete(oldest);
     const ticket = randomBytes(TICKET_BYTES).toString('base64url');
-    this.#tickets.set(keyOf(ticket), { authorization, target, expiresMs: this.#now() + LIFE_MS });
+    this.#tickets.set(ticketKey(ticket), { authorization, target, expiresMs: this.#now() + LIFE_MS });
     return { ticket, expiresInMs: LIFE_MS };
   }
 
   /** The header that a URL with a ticket stands for; `undefined` for one that is used, expired or of another URL. */
   redeem(url: string): string | undefined {
     const [, target = '', ticket = ''] = /^(.*)[?&]ticket=([\w-]+)$/.exec(url) ?? [];
-    const key = keyOf(ticket);
+    const key = ticketKey(ticket);
     const found = this.#tickets.get(key);
     this.#tickets.delete(key);
     if (found === undefined || found.target !== target || this.#now() >= found.expiresMs) return undefined;
@@ -49,6 +49,6 @@ export class DownloadTickets {
   }
 }
 
-function keyOf(ticket: string): string {
-  return hashOf(ticket).toString('latin1');
+function ticketKey(ticket: string): string {
+  return hashSecret(ticket).toString('latin1');
 }

@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { startNode } from '../start-node.ts';
-import { ask, askProblem } from '../testing/ask.ts';
+import { requestProblem, sendRequest } from '../testing/send-request.ts';
 import { startTestNode, tempDir, testSettings } from '../testing/test-node.ts';
 import { createToken } from './tokens.ts';
 
@@ -26,7 +26,7 @@ describe('a node with a token file', () => {
     '/no-such-route',
   ])('gives nothing of %s away without a token', async (path) => {
     const { port } = await startGuarded();
-    const { status, code, detail, headers } = await askProblem(port, path);
+    const { status, code, detail, headers } = await requestProblem(port, path);
     expect({ status, code }).toEqual({ status: 401, code: 'UNAUTHENTICATED' });
     expect(headers['www-authenticate']).toBe('Bearer realm="porthole"');
     expect(detail).toContain('Authorization: Bearer');
@@ -36,7 +36,7 @@ describe('a node with a token file', () => {
     'refuses the header %j, and does not repeat it',
     async (authorization) => {
       const { port } = await startGuarded();
-      const { status, detail } = await askProblem(port, '/api/v1/config', { headers: { authorization } });
+      const { status, detail } = await requestProblem(port, '/api/v1/config', { headers: { authorization } });
       expect(status).toBe(401);
       expect(detail).not.toContain(authorization);
     },
@@ -45,9 +45,9 @@ describe('a node with a token file', () => {
   it('answers who has one, whatever the Host header says', async () => {
     const { port, token } = await startGuarded();
     const headers = { authorization: `Bearer ${token}`, host: 'any.example' };
-    expect((await ask(port, '/api/v1/log/view?file=a.log', { headers })).body.toString()).toBe('text\n');
-    expect((await ask(port, '/no-such-route', { headers })).status).toBe(404);
-    expect((await ask(port, '/api/v1/config', { headers, method: 'POST' })).status).toBe(405);
+    expect((await sendRequest(port, '/api/v1/log/view?file=a.log', { headers })).body.toString()).toBe('text\n');
+    expect((await sendRequest(port, '/no-such-route', { headers })).status).toBe(404);
+    expect((await sendRequest(port, '/api/v1/config', { headers, method: 'POST' })).status).toBe(405);
   });
 
   it.each([
@@ -62,23 +62,23 @@ describe('a node with a token file', () => {
     '/assets/porthole.svg',
   ])('leaves %s open: it tells nothing of the node', async (path) => {
     const { port } = await startGuarded();
-    expect((await ask(port, path)).status).toBe(200);
+    expect((await sendRequest(port, path)).status).toBe(200);
   });
 
   it('gives the same console to all, whoever asks', async () => {
     const { port, token } = await startGuarded();
-    const open = await ask(port, '/');
-    const trusted = await ask(port, '/', { headers: { authorization: `Bearer ${token}` } });
+    const open = await sendRequest(port, '/');
+    const trusted = await sendRequest(port, '/', { headers: { authorization: `Bearer ${token}` } });
     expect(trusted.body.equals(open.body)).toBe(true);
   });
 
   it('tells the details of its health only who has a token', async () => {
     const { port, token, logDir } = await startGuarded();
-    const open = (await ask(port, '/health/ready')).body.toString();
+    const open = (await sendRequest(port, '/health/ready')).body.toString();
     expect(JSON.parse(open)).toMatchObject({ status: 'ready', checks: Array(4).fill({ ok: true }) });
     expect(open).not.toContain(logDir);
     const headers = { authorization: `Bearer ${token}` };
-    expect((await ask(port, '/health/ready', { headers })).body.toString()).toContain(logDir);
+    expect((await sendRequest(port, '/health/ready', { headers })).body.toString()).toContain(logDir);
   });
 
   it('may serve other machines', async () => {
@@ -86,7 +86,7 @@ describe('a node with a token file', () => {
     const tokenFile = join(tempDir(), 'tokens');
     writeFileSync(tokenFile, line);
     const { port } = await startTestNode({ settings: { http: { host: '0.0.0.0' }, auth: { tokenFile } } });
-    expect((await ask(port, '/api/v1/config')).status).toBe(401);
+    expect((await sendRequest(port, '/api/v1/config')).status).toBe(401);
   });
 });
 

@@ -16,4 +16,4 @@ export interface Identity {
 export const ANONYMOUS: Identity = { name: 'anonymous', kind: 'anonymous', roles: ROLES };
 
 /** Who asks, or why that cannot be said, in words for the one who asks. */
-export type Verdict = { identity: Identity } | { refusal: string };
+export type AuthResult = { identity: Identity } | { refusal: string };

@@ -4,16 +4,16 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { eventually } from '../../../logs/src/testing/eventually.ts';
-import { ask } from '../testing/ask.ts';
+import { sendRequest } from '../testing/send-request.ts';
 import { startTestNode, tempDir } from '../testing/test-node.ts';
 import { Access } from './access.ts';
 import { createFailureLimit } from './failure-limit.ts';
 import { JwtCheck } from './jwt-check.ts';
 import { readKeyFile } from './key-set.ts';
-import { AUDIENCE, createSigner, ISSUER, keySetOf, signJwt } from './testing/jwt-maker.ts';
+import { AUDIENCE, createSigner, ISSUER, signJwt, toKeySet } from './testing/jwt-maker.ts';
 
 const good = createSigner('good');
-const [goodKey] = keySetOf(good).keys;
+const [goodKey] = toKeySet(good).keys;
 const short = { kid: 'short', alg: 'RS256', ...generateKeyPairSync('rsa', { modulusLength: 2048 }) };
 const shortKey = generateKeyPairSync('rsa', { modulusLength: 1024 }).publicKey.export({ format: 'jwk' });
 
@@ -29,7 +29,7 @@ const UNUSABLE: readonly [string, object][] = [
   ['for signing only', { ...goodKey, kid: 'short', key_ops: ['sign'] }],
 ];
 
-const settingsOf = (jwksFile: string, more: object = {}) => ({
+const createSettings = (jwksFile: string, more: object = {}) => ({
   auth: {
     jwksFile,
     jwtIssuer: ISSUER,
@@ -40,17 +40,17 @@ const settingsOf = (jwksFile: string, more: object = {}) => ({
   },
 });
 
-async function statusOf(port: number, token: string): Promise<number> {
-  return (await ask(port, '/api/v1/log/list', { headers: { authorization: `Bearer ${token}` } })).status;
+async function readStatus(port: number, token: string): Promise<number> {
+  return (await sendRequest(port, '/api/v1/log/list', { headers: { authorization: `Bearer ${token}` } })).status;
 }
 
 describe('a key that cannot be used', () => {
   it.each(UNUSABLE)('%s is left out with a warning, and the others still count', async (_, key) => {
     const jwksFile = join(tempDir(), 'keys.json');
     writeFileSync(jwksFile, JSON.stringify({ keys: [key, goodKey] }));
-    const { port, dir } = await startTestNode({ settings: settingsOf(jwksFile) });
-    expect(await statusOf(port, await signJwt(good))).toBe(200);
-    expect(await statusOf(port, await signJwt(short))).toBe(401);
+    const { port, dir } = await startTestNode({ settings: createSettings(jwksFile) });
+    expect(await readStatus(port, await signJwt(good))).toBe(200);
+    expect(await readStatus(port, await signJwt(short))).toBe(401);
     await eventually(() => {
       expect(readFileSync(join(dir, 'own', 'porthole.log'), 'utf8')).toContain('that cannot be used are left out');
     });
@@ -59,9 +59,9 @@ describe('a key that cannot be used', () => {
   it('leaves no room to ask for ever: a JWT that names it counts as a failure', async () => {
     const jwksFile = join(tempDir(), 'keys.json');
     writeFileSync(jwksFile, JSON.stringify({ keys: [UNUSABLE[0]?.[1], goodKey] }));
-    const { port } = await startTestNode({ settings: settingsOf(jwksFile, { maxFailuresPerMinute: 3 }) });
+    const { port } = await startTestNode({ settings: createSettings(jwksFile, { maxFailuresPerMinute: 3 }) });
     const statuses: number[] = [];
-    for (let count = 0; count < 5; count++) statuses.push(await statusOf(port, await signJwt(short)));
+    for (let count = 0; count < 5; count++) statuses.push(await readStatus(port, await signJwt(short)));
     expect(statuses).toEqual([401, 401, 401, 429, 429]);
   });
 });
@@ -70,7 +70,7 @@ describe('whatever goes wrong while credentials are checked', () => {
   const failing = () => {
     throw new TypeError('nobody thought of this');
   };
-  const visitor = { authorization: 'Bearer aaa.bbb.ccc', socket: undefined, address: '10.0.0.1' };
+  const credentials = { authorization: 'Bearer aaa.bbb.ccc', socket: undefined, address: '10.0.0.1' };
 
   it.each([
     ['at once', { tokens: failing }],
@@ -91,9 +91,10 @@ describe('whatever goes wrong while credentials are checked', () => {
       countFailure: createFailureLimit(1),
       onError: (error) => errors.push(error),
     });
-    const admit = async () => access.admit(await access.identify(visitor), 'viewer', { visitor, where: 'x' });
-    await expect(admit()).rejects.toMatchObject({ code: 'UNAUTHENTICATED' });
-    await expect(admit()).rejects.toMatchObject({ code: 'RATE_LIMITED' });
+    const authorize = async () =>
+      access.authorize(await access.authenticate(credentials), 'viewer', { credentials: credentials, where: 'x' });
+    await expect(authorize()).rejects.toMatchObject({ code: 'UNAUTHENTICATED' });
+    await expect(authorize()).rejects.toMatchObject({ code: 'RATE_LIMITED' });
     expect(errors).toHaveLength(2);
   });
 });
@@ -151,12 +152,16 @@ it('a set of keys of any kind is refused or used, and no JWT gets a 5xx', async 
       writeFileSync(path, JSON.stringify(value));
       current = await readyAccess();
       for (const token of tokens) {
-        const verdict = await current.identify({ authorization: `Bearer ${token}`, socket: undefined, address: '' });
+        const verdict = await current.authenticate({
+          authorization: `Bearer ${token}`,
+          socket: undefined,
+          address: '',
+        });
         if ('identity' in verdict) expect(verdict.identity.name).toBe('ann');
         else
           expect(() =>
-            current.admit(verdict, 'viewer', {
-              visitor: { authorization: '', socket: undefined, address: '' },
+            current.authorize(verdict, 'viewer', {
+              credentials: { authorization: '', socket: undefined, address: '' },
               where: '',
             }),
           ).toThrowError(expect.objectContaining({ code: 'UNAUTHENTICATED' }));

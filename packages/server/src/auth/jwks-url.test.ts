@@ -1,10 +1,10 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { ask } from '../testing/ask.ts';
+import { sendRequest } from '../testing/send-request.ts';
 import { startTestNode } from '../testing/test-node.ts';
 import { fetchKeySet } from './key-set.ts';
-import { AUDIENCE, createSigner, ISSUER, keySetOf, signJwt } from './testing/jwt-maker.ts';
+import { AUDIENCE, createSigner, ISSUER, signJwt, toKeySet } from './testing/jwt-maker.ts';
 
 interface Provider {
   url: string;
@@ -32,13 +32,13 @@ const auth = (jwksUrl: string) => ({ jwksUrl, jwtIssuer: ISSUER, jwtAudience: AU
 describe('a node with the address of keys', () => {
   it('knows who has a JWT, and fetches the keys once', async () => {
     const signer = createSigner('key-1');
-    const provider = await startProvider(JSON.stringify(keySetOf(signer)));
+    const provider = await startProvider(JSON.stringify(toKeySet(signer)));
     const { port } = await startTestNode({ settings: { auth: auth(provider.url) } });
-    const askAs = async (token: string) =>
-      (await ask(port, '/api/v1/log/list', { headers: { authorization: `Bearer ${token}` } })).status;
-    for (let count = 0; count < 3; count++) expect(await askAs(await signJwt(signer))).toBe(200);
+    const requestAs = async (token: string) =>
+      (await sendRequest(port, '/api/v1/log/list', { headers: { authorization: `Bearer ${token}` } })).status;
+    for (let count = 0; count < 3; count++) expect(await requestAs(await signJwt(signer))).toBe(200);
     const strangers = Array.from({ length: 20 }, (_, index) => signJwt(createSigner(`unknown-${index}`)));
-    for (const token of await Promise.all(strangers)) expect(await askAs(token)).toBe(401);
+    for (const token of await Promise.all(strangers)) expect(await requestAs(token)).toBe(401);
     expect(provider.requests).toEqual(['/keys']);
   });
 
@@ -47,8 +47,8 @@ describe('a node with the address of keys', () => {
     provider.answer = { status: 503, body: '' };
     const { port, running } = await startTestNode({ settings: { auth: auth(provider.url) } });
     const headers = { authorization: `Bearer ${await signJwt(createSigner('key-1'))}` };
-    expect((await ask(port, '/api/v1/log/list', { headers })).status).toBe(401);
-    const ready = JSON.parse((await ask(port, '/health/ready')).body.toString()) as { status: string };
+    expect((await sendRequest(port, '/api/v1/log/list', { headers })).status).toBe(401);
+    const ready = JSON.parse((await sendRequest(port, '/health/ready')).body.toString()) as { status: string };
     expect(ready.status).toBe('degraded');
     expect(running.url).toBeDefined();
   });
@@ -56,7 +56,7 @@ describe('a node with the address of keys', () => {
 
 describe('keys are not fetched', () => {
   it('from where a redirect leads', async () => {
-    const target = await startProvider(JSON.stringify(keySetOf(createSigner('key-1'))));
+    const target = await startProvider(JSON.stringify(toKeySet(createSigner('key-1'))));
     const provider = await startProvider('');
     provider.answer = { status: 302, headers: { location: target.url }, body: '' };
     await expect(fetchKeySet(provider.url)).rejects.toThrow();

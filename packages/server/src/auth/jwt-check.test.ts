@@ -2,8 +2,8 @@ import { createHmac } from 'node:crypto';
 import type { JSONWebKeySet } from 'jose';
 import { describe, expect, it } from 'vitest';
 import { JwtCheck, type KeySource } from './jwt-check.ts';
-import { hashOf } from './same-secret.ts';
-import { AUDIENCE, createSigner, ISSUER, keySetOf, signJwt } from './testing/jwt-maker.ts';
+import { hashSecret } from './same-secret.ts';
+import { AUDIENCE, createSigner, ISSUER, signJwt, toKeySet } from './testing/jwt-maker.ts';
 
 const signer = createSigner('key-1');
 const stranger = createSigner('key-1');
@@ -13,7 +13,7 @@ function fixedKeys(keys: JSONWebKeySet): KeySource {
   return { current: async () => keys, renew: async () => keys, usableUntilMs: Number.POSITIVE_INFINITY };
 }
 
-function createCheck({ keys = fixedKeys(keySetOf(signer)), now = () => NOW_MS, algorithms = ['ES256'] } = {}) {
+function createCheck({ keys = fixedKeys(toKeySet(signer)), now = () => NOW_MS, algorithms = ['ES256'] } = {}) {
   return new JwtCheck({
     keys,
     issuer: ISSUER,
@@ -28,7 +28,7 @@ function createCheck({ keys = fixedKeys(keySetOf(signer)), now = () => NOW_MS, a
   });
 }
 
-const check = (jwt: JwtCheck, token: string) => jwt.check(token, hashOf(token));
+const check = (jwt: JwtCheck, token: string) => jwt.check(token, hashSecret(token));
 const part = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url');
 const good = { iss: ISSUER, aud: AUDIENCE, sub: 'ann', exp: NOW_MS / 1000 + 300, groups: ['ops-admins'] };
 const NOT_KNOWN = { refusal: 'the token is not known to this node' };
@@ -51,7 +51,7 @@ describe('a JWT that is good', () => {
 
   it.each(['RS256', 'EdDSA'] as const)('may be signed with %s', async (alg) => {
     const other = createSigner('key-2', alg);
-    const jwt = createCheck({ keys: fixedKeys(keySetOf(signer, other)), algorithms: ['ES256', alg] });
+    const jwt = createCheck({ keys: fixedKeys(toKeySet(signer, other)), algorithms: ['ES256', alg] });
     expect(await check(jwt, await signJwt(other, { nowMs: NOW_MS }))).toHaveProperty('identity');
   });
 
@@ -59,26 +59,26 @@ describe('a JWT that is good', () => {
     let nowMs = NOW_MS;
     const jwt = createCheck({ now: () => nowMs });
     const token = await signJwt(signer, { nowMs, exp: NOW_MS / 1000 + 60 });
-    expect(jwt.known(hashOf(token))).toBeUndefined();
+    expect(jwt.known(hashSecret(token))).toBeUndefined();
     await check(jwt, token);
-    expect(jwt.known(hashOf(token))?.name).toBe('ann');
+    expect(jwt.known(hashSecret(token))?.name).toBe('ann');
     nowMs += 89_000; // within the tolerance
-    expect(jwt.known(hashOf(token))?.name).toBe('ann');
+    expect(jwt.known(hashSecret(token))?.name).toBe('ann');
     nowMs += 2_000;
-    expect(jwt.known(hashOf(token))).toBeUndefined();
+    expect(jwt.known(hashSecret(token))).toBeUndefined();
     expect(await check(jwt, token)).toEqual({ refusal: 'the token has expired' });
   });
 
   it('is forgotten when the keys are others', async () => {
-    let keys = keySetOf(signer);
+    let keys = toKeySet(signer);
     const source: KeySource = { ...fixedKeys(keys), current: async () => keys, renew: async () => keys };
     const jwt = createCheck({ keys: source });
     const token = await signJwt(signer, { nowMs: NOW_MS });
     await check(jwt, token);
     const next = createSigner('key-2');
-    keys = keySetOf(next);
+    keys = toKeySet(next);
     await check(jwt, await signJwt(next, { nowMs: NOW_MS }));
-    expect(jwt.known(hashOf(token))).toBeUndefined();
+    expect(jwt.known(hashSecret(token))).toBeUndefined();
     expect(await check(jwt, token)).toEqual(NOT_KNOWN);
   });
 });
@@ -106,14 +106,14 @@ describe('a JWT is refused', () => {
 
   it.each(['none', 'None', 'NONE', 'nOnE', ''])('with the algorithm %j', async (alg) => {
     const unsigned = `${part({ alg, kid: 'key-1' })}.${part(good)}.`;
-    expect(JwtCheck.looksLike(unsigned)).toBe(false);
+    expect(JwtCheck.isJwt(unsigned)).toBe(false);
     expect(await check(createCheck(), unsigned)).toEqual(NOT_KNOWN);
     expect(await check(createCheck(), `${unsigned}AAAA`)).toEqual(NOT_KNOWN);
   });
 
   it.each(['pem', 'jwk'])('signed with HS256 and the public key (%s) as the secret', async (form) => {
     const pem = signer.publicKey.export({ format: 'pem', type: 'spki' }).toString();
-    const secret = form === 'pem' ? pem : JSON.stringify(keySetOf(signer).keys[0]);
+    const secret = form === 'pem' ? pem : JSON.stringify(toKeySet(signer).keys[0]);
     const signed = `${part({ alg: 'HS256', kid: 'key-1' })}.${part(good)}`;
     const token = `${signed}.${createHmac('sha256', secret).update(signed).digest('base64url')}`;
     expect(await check(createCheck(), token)).toEqual(NOT_KNOWN);
@@ -125,7 +125,7 @@ describe('a JWT is refused', () => {
 
   it('with an algorithm that is not among those allowed', async () => {
     const other = createSigner('key-2', 'RS256');
-    const jwt = createCheck({ keys: fixedKeys(keySetOf(signer, other)) });
+    const jwt = createCheck({ keys: fixedKeys(toKeySet(signer, other)) });
     expect(await check(jwt, await signJwt(other, { nowMs: NOW_MS }))).toEqual(NOT_KNOWN);
   });
 
@@ -137,7 +137,7 @@ describe('a JWT is refused', () => {
     { kid: 7 },
     { kid: '__proto__' },
     { jku: 'https://evil.example.org/keys' },
-    { jwk: keySetOf(stranger).keys[0] },
+    { jwk: toKeySet(stranger).keys[0] },
     { x5u: 'https://evil.example.org/cert' },
     { crit: ['made-up'], 'made-up': true },
   ])('when its header tries to choose the key: %j', async (header) => {
@@ -159,8 +159,8 @@ describe('a JWT is refused', () => {
 
   it('when it is huge, before anything is done with it', async () => {
     const token = await signJwt(signer, { nowMs: NOW_MS, filler: 'x'.repeat(8192) });
-    expect(JwtCheck.looksLike(token)).toBe(false);
-    expect(JwtCheck.looksLike(await signJwt(signer, { nowMs: NOW_MS }))).toBe(true);
+    expect(JwtCheck.isJwt(token)).toBe(false);
+    expect(JwtCheck.isJwt(await signJwt(signer, { nowMs: NOW_MS }))).toBe(true);
   });
 
   it('while there are no keys', async () => {

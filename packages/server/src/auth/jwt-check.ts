@@ -1,6 +1,6 @@
 import type { JSONWebKeySet, JWTPayload, JWTVerifyGetKey, JWTVerifyOptions } from 'jose';
 import { claimValues } from './claim-values.ts';
-import type { Identity, Verdict } from './identity.ts';
+import type { AuthResult, Identity } from './identity.ts';
 import { createRoleRules } from './role-rules.ts';
 
 /** JWTs that were found good are remembered, by their hash: checking a signature costs more than a small answer. */
@@ -52,7 +52,7 @@ interface Verified {
 /** Tells who a JWT is of. */
 export class JwtCheck {
   readonly #options: Required<JwtCheckOptions>;
-  readonly #rolesOf: (values: readonly string[]) => Identity['roles'];
+  readonly #toRoles: (values: readonly string[]) => Identity['roles'];
   /** `expiresMs` is a time of day, `untilMs` one of the clock that does not jump. */
   readonly #known = new Map<string, { identity: Identity; expiresMs: number; untilMs: number }>();
   /** Those that the remembered ones were checked with, made ready once. */
@@ -60,11 +60,11 @@ export class JwtCheck {
 
   constructor(options: JwtCheckOptions) {
     this.#options = { now: Date.now, running: () => performance.now(), ...options };
-    this.#rolesOf = createRoleRules(options.roles);
+    this.#toRoles = createRoleRules(options.roles);
   }
 
   /** Whether it can be one at all. */
-  static looksLike(token: string): boolean {
+  static isJwt(token: string): boolean {
     return token.length <= MAX_TOKEN_CHARS && JWT.test(token);
   }
 
@@ -79,11 +79,11 @@ export class JwtCheck {
     return undefined;
   }
 
-  async check(token: string, hash: Buffer): Promise<Verdict> {
+  async check(token: string, hash: Buffer): Promise<AuthResult> {
     const { errors } = await import('jose');
     try {
       const { payload, keySet } = await this.#verify(token);
-      const identity = this.#identityOf(payload);
+      const identity = this.#toIdentity(payload);
       // Keys may have been replaced meanwhile.
       if (this.#ready?.keySet === keySet) this.#remember(hash, identity, payload);
       return { identity };
@@ -135,10 +135,10 @@ export class JwtCheck {
     };
   }
 
-  #identityOf(payload: JWTPayload): Identity {
+  #toIdentity(payload: JWTPayload): Identity {
     const { nameClaim, rolesClaim } = this.#options;
     const [name = 'nameless'] = claimValues(payload, nameClaim);
-    return { name: name.slice(0, MAX_NAME_CHARS), kind: 'jwt', roles: this.#rolesOf(claimValues(payload, rolesClaim)) };
+    return { name: name.slice(0, MAX_NAME_CHARS), kind: 'jwt', roles: this.#toRoles(claimValues(payload, rolesClaim)) };
   }
 
   #remember(hash: Buffer, identity: Identity, { exp = 0 }: JWTPayload): void {

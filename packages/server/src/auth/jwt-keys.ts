@@ -74,14 +74,14 @@ export class JwtKeys {
       this.#failure = undefined;
     } catch (error) {
       const isNew = this.#failure === undefined;
-      this.#failure = reasonOf(error);
+      this.#failure = errorMessage(error);
       if (isNew) onFailure(error);
     }
   }
 }
 
 /** `fetch failed` says nothing; what it failed of is in its cause. */
-function reasonOf(error: unknown): string {
+function errorMessage(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   const { cause } = error;
   return cause instanceof Error ? `${error.message}: ${cause.message}` : error.message;

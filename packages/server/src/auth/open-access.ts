@@ -1,7 +1,7 @@
-import { describeFailure } from '../doors/request-log.ts';
 import type { Logger } from '../own-log/logger.ts';
 import type { Settings } from '../settings/settings.ts';
 import { StartError } from '../start-error.ts';
+import { describeFailure } from '../transport/request-log.ts';
 import { Access } from './access.ts';
 import { CertificateCheck } from './certificate-check.ts';
 import { createFailureLimit } from './failure-limit.ts';
@@ -46,7 +46,7 @@ export async function openAccess(
 
 async function openTokens(path: string, files: ReloadedGroup[]) {
   if (path === '') return undefined;
-  let tokens = await told('auth.token-file', readTokenFile(path));
+  let tokens = await wrapStartError('auth.token-file', readTokenFile(path));
   files.push({
     setting: 'auth.token-file',
     paths: [path],
@@ -77,7 +77,7 @@ async function openKeys(
     else log().warn('jwks', 'keys of JWTs that cannot be used are left out', { keys: unusable });
   };
   if (jwksFile !== '') {
-    const keys = await told('auth.jwks-file', KeyFile.open(jwksFile, onUnusable));
+    const keys = await wrapStartError('auth.jwks-file', KeyFile.open(jwksFile, onUnusable));
     isStarting = false;
     files.push({ setting: 'auth.jwks-file', paths: [jwksFile], reload: () => keys.reload() });
     return { keys, failure: () => undefined };
@@ -117,7 +117,7 @@ function warnOnce(warn: (error: unknown) => void): (error: unknown) => void {
   };
 }
 
-async function told<T>(setting: string, reading: Promise<T>): Promise<T> {
+async function wrapStartError<T>(setting: string, reading: Promise<T>): Promise<T> {
   try {
     return await reading;
   } catch (error) {

@@ -4,58 +4,58 @@ import { credentials } from '@grpc/grpc-js';
 import { describe, expect, it } from 'vitest';
 import { eventually } from '../../../logs/src/testing/eventually.ts';
 import { connect } from '../grpc/testing/connect.ts';
-import { createTlsClient } from './testing/ask-tls.ts';
 import { createAuthority, issue, issueForNode } from './testing/certificates.ts';
 import { type GuardedNode, startGuardedNode } from './testing/guarded-node.ts';
-import { createSigner, keySetOf, signJwt } from './testing/jwt-maker.ts';
+import { createSigner, signJwt, toKeySet } from './testing/jwt-maker.ts';
+import { createTlsClient } from './testing/tls-client.ts';
 import { createToken } from './tokens.ts';
 
 const LIST = '/api/v1/log/list';
 
-function askWith({ port, authority }: GuardedNode, token: string) {
-  const ask = createTlsClient(port, { ca: authority.cert });
-  return (path: string) => ask(path, { headers: { authorization: `Bearer ${token}` } });
+function clientWith({ port, authority }: GuardedNode, token: string) {
+  const send = createTlsClient(port, { ca: authority.cert });
+  return (path: string) => send(path, { headers: { authorization: `Bearer ${token}` } });
 }
 
 /** What health and metrics say of the files, to someone who may see it. */
-async function toldOf(node: GuardedNode): Promise<{ ok: boolean; detail: string; failing: string }> {
-  const ask = askWith(node, await signJwt(node.signer, { groups: ['admin'] }));
-  const ready = JSON.parse((await ask('/health/ready')).body) as {
+async function readReloadState(node: GuardedNode): Promise<{ ok: boolean; detail: string; failing: string }> {
+  const send = clientWith(node, await signJwt(node.signer, { groups: ['admin'] }));
+  const ready = JSON.parse((await send('/health/ready')).body) as {
     checks: { name: string; ok: boolean; detail: string }[];
   };
   const found = ready.checks.find(({ name }) => name === 'credentials');
-  const [, failing = ''] = /^porthole_credential_files_failing (\d+)$/m.exec((await ask('/metrics')).body) ?? [];
+  const [, failing = ''] = /^porthole_credential_files_failing (\d+)$/m.exec((await send('/metrics')).body) ?? [];
   return { ok: found?.ok ?? false, detail: found?.detail ?? '', failing };
 }
 
 describe('a token file that changes', () => {
   it('is read again: new tokens count, old ones do not', async () => {
     const node = await startGuardedNode();
-    const before = askWith(node, node.tokens.viewer ?? '');
+    const before = clientWith(node, node.tokens.viewer ?? '');
     expect((await before(LIST)).status).toBe(200);
     const { token, line } = createToken('new', ['viewer']);
     writeFileSync(`${node.tokenFile}.next`, line);
     renameSync(`${node.tokenFile}.next`, node.tokenFile);
-    await eventually(async () => expect((await askWith(node, token)(LIST)).status).toBe(200));
+    await eventually(async () => expect((await clientWith(node, token)(LIST)).status).toBe(200));
     expect((await before(LIST)).status).toBe(401);
-    expect(await toldOf(node)).toEqual({ ok: true, detail: 'as their files are now', failing: '0' });
+    expect(await readReloadState(node)).toEqual({ ok: true, detail: 'as their files are now', failing: '0' });
   });
 
   it('but is broken leaves the old tokens, and that is told', async () => {
     const node = await startGuardedNode();
     writeFileSync(node.tokenFile, 'my-clear-token\n');
     await node.running.reload();
-    expect((await askWith(node, node.tokens.viewer ?? '')(LIST)).status).toBe(200);
-    const told = await toldOf(node);
-    expect(told).toMatchObject({ ok: false, failing: '1' });
-    expect(told.detail).toMatch(/^auth\.token-file: .*tokens:1: expected .*; what was read before still counts$/);
-    expect(told.detail).not.toContain('my-clear-token');
+    expect((await clientWith(node, node.tokens.viewer ?? '')(LIST)).status).toBe(200);
+    const state = await readReloadState(node);
+    expect(state).toMatchObject({ ok: false, failing: '1' });
+    expect(state.detail).toMatch(/^auth\.token-file: .*tokens:1: expected .*; what was read before still counts$/);
+    expect(state.detail).not.toContain('my-clear-token');
     rmSync(node.tokenFile);
     await node.running.reload();
-    expect((await toldOf(node)).detail).toContain('ENOENT');
+    expect((await readReloadState(node)).detail).toContain('ENOENT');
     writeFileSync(node.tokenFile, createToken('new').line);
     await node.running.reload();
-    expect((await toldOf(node)).ok).toBe(true);
+    expect((await readReloadState(node)).ok).toBe(true);
   });
 });
 
@@ -63,12 +63,12 @@ describe('a file of keys that changes', () => {
   it('is read again, and JWTs of withdrawn keys stop to count, remembered or not', async () => {
     const node = await startGuardedNode();
     const old = await signJwt(node.signer, { groups: ['viewer'] });
-    expect((await askWith(node, old)(LIST)).status).toBe(200);
+    expect((await clientWith(node, old)(LIST)).status).toBe(200);
     const next = createSigner('key-2');
-    writeFileSync(node.keysFile, JSON.stringify(keySetOf(next)));
+    writeFileSync(node.keysFile, JSON.stringify(toKeySet(next)));
     const fresh = await signJwt(next, { groups: ['viewer'] });
-    await eventually(async () => expect((await askWith(node, fresh)(LIST)).status).toBe(200));
-    expect((await askWith(node, old)(LIST)).status).toBe(401);
+    await eventually(async () => expect((await clientWith(node, fresh)(LIST)).status).toBe(200));
+    expect((await clientWith(node, old)(LIST)).status).toBe(401);
   });
 
   it('but is broken leaves the old keys', async () => {
@@ -76,8 +76,8 @@ describe('a file of keys that changes', () => {
     for (const text of ['{', '{"keys":[]}', '{"keys":[{"kty":"oct","k":"AAAA"}]}', '[]']) {
       writeFileSync(node.keysFile, text);
       await node.running.reload();
-      expect((await askWith(node, await signJwt(node.signer, { groups: ['viewer'] }))(LIST)).status).toBe(200);
-      expect((await toldOf(node)).detail).toContain('auth.jwks-file: ');
+      expect((await clientWith(node, await signJwt(node.signer, { groups: ['viewer'] }))(LIST)).status).toBe(200);
+      expect((await readReloadState(node)).detail).toContain('auth.jwks-file: ');
     }
   });
 });
@@ -91,7 +91,7 @@ describe('a certificate that changes', () => {
       channel: credentials.createSsl(node.authority.cert),
       token: node.tokens.viewer ?? '',
     });
-    await callOld.ask('ListLogs', {});
+    await callOld.call('ListLogs', {});
 
     const other = createAuthority(node.files, 'other-ca');
     const next = issueForNode(other, node.files, 'next');
@@ -103,8 +103,8 @@ describe('a certificate that changes', () => {
     });
     const channel = credentials.createSsl(other.cert);
     const callNew = connect(node.running.node.grpcPort, { channel, token: node.tokens.viewer ?? '' });
-    await expect(callNew.ask('ListLogs', {})).resolves.toBeDefined();
-    await expect(callOld.ask('ListLogs', {})).resolves.toBeDefined();
+    await expect(callNew.call('ListLogs', {})).resolves.toBeDefined();
+    await expect(callOld.call('ListLogs', {})).resolves.toBeDefined();
     expect((await standing('/health/live')).fingerprint).toBe(before);
   });
 
@@ -114,15 +114,18 @@ describe('a certificate that changes', () => {
     copyFileSync(next.certFile, node.certificate.certFile);
     await node.running.reload();
     expect((await createTlsClient(node.port, { ca: node.authority.cert })('/health/live')).status).toBe(200);
-    expect(await toldOf(node)).toMatchObject({ ok: false, detail: expect.stringContaining('cannot be used together') });
+    expect(await readReloadState(node)).toMatchObject({
+      ok: false,
+      detail: expect.stringContaining('cannot be used together'),
+    });
     copyFileSync(next.keyFile, node.certificate.keyFile);
     await node.running.reload();
-    expect(await toldOf(node)).toMatchObject({ ok: true });
+    expect(await readReloadState(node)).toMatchObject({ ok: true });
   });
 });
 
 /** One request on a connection of its own, resumed if a session is given. */
-function askResumed(port: number, options: ConnectionOptions): Promise<{ status: number; session: Buffer }> {
+function requestResumed(port: number, options: ConnectionOptions): Promise<{ status: number; session: Buffer }> {
   return new Promise((resolve, reject) => {
     const socket = connectTls({ host: '127.0.0.1', port, ...options });
     let session = Buffer.alloc(0);
@@ -142,29 +145,29 @@ function askResumed(port: number, options: ConnectionOptions): Promise<{ status:
 describe('an authority of clients that changes', () => {
   it('counts for connections that are resumed as well', async () => {
     const node = await startGuardedNode();
-    const { cert, key } = node.certificateOf('viewer');
+    const { cert, key } = node.issueCertificate('viewer');
     const options = { ca: node.authority.cert, cert, key };
-    const { status, session } = await askResumed(node.port, options);
+    const { status, session } = await requestResumed(node.port, options);
     expect({ status, hasSession: session.length > 0 }).toEqual({ status: 200, hasSession: true });
-    expect((await askResumed(node.port, { ...options, session })).status).toBe(200);
+    expect((await requestResumed(node.port, { ...options, session })).status).toBe(200);
     const other = createAuthority(node.files, 'other-ca');
     copyFileSync(other.certFile, node.authority.certFile);
     await node.running.reload();
-    expect((await askResumed(node.port, { ...options, session })).status).toBe(401);
+    expect((await requestResumed(node.port, { ...options, session })).status).toBe(401);
   });
 
   it('counts for new connections over HTTPS and gRPC', async () => {
     const node = await startGuardedNode();
     const other = createAuthority(node.files, 'other-ca');
-    const [known, next] = [node.certificateOf('viewer'), issue(other, node.files, 'admin')];
-    const statusOf = async ({ cert, key }: { cert: Buffer; key: Buffer }) =>
+    const [known, next] = [node.issueCertificate('viewer'), issue(other, node.files, 'admin')];
+    const readStatus = async ({ cert, key }: { cert: Buffer; key: Buffer }) =>
       (await createTlsClient(node.port, { ca: node.authority.cert, cert, key })(LIST)).status;
-    expect([await statusOf(known), await statusOf(next)]).toEqual([200, 401]);
+    expect([await readStatus(known), await readStatus(next)]).toEqual([200, 401]);
     const before = node.authority.cert;
     copyFileSync(other.certFile, node.authority.certFile);
-    await eventually(async () => expect(await statusOf(next)).toBe(200));
-    expect(await statusOf(known)).toBe(401);
+    await eventually(async () => expect(await readStatus(next)).toBe(200));
+    expect(await readStatus(known)).toBe(401);
     const channel = credentials.createSsl(before, next.key, next.cert);
-    await expect(connect(node.running.node.grpcPort, { channel }).ask('ListLogs', {})).resolves.toBeDefined();
+    await expect(connect(node.running.node.grpcPort, { channel }).call('ListLogs', {})).resolves.toBeDefined();
   });
 });

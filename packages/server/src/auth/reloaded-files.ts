@@ -31,7 +31,7 @@ export class ReloadedFiles {
   readonly #watchers: FSWatcher[] = [];
   #timer: NodeJS.Timeout | undefined;
   #soon: NodeJS.Timeout | undefined;
-  #looking: Promise<void> = Promise.resolve();
+  #checking: Promise<void> = Promise.resolve();
 
   constructor(log: Logger) {
     this.#log = log;
@@ -48,34 +48,34 @@ export class ReloadedFiles {
   async start(groups: readonly ReloadedGroup[]): Promise<void> {
     if (groups.length === 0) return;
     for (const group of groups) {
-      const watched = { ...group, mark: await markOf(group), failure: undefined };
+      const watched = { ...group, mark: await readMark(group), failure: undefined };
       this.#groups.push(watched);
-      await this.#take(watched);
+      await this.#reload(watched);
     }
     for (const dir of new Set(groups.flatMap(({ paths }) => paths.map(dirname)))) this.#watch(dir);
-    this.#timer = setInterval(() => void this.look(), POLL_MS).unref();
+    this.#timer = setInterval(() => void this.check(), POLL_MS).unref();
   }
 
   /** Takes again what has changed; with `all`, also what has not. One look at a time. */
-  look({ all = false }: { all?: boolean } = {}): Promise<void> {
-    this.#looking = this.#looking.then(async () => {
-      for (const group of this.#groups) await this.#lookAt(group, all);
+  check({ all = false }: { all?: boolean } = {}): Promise<void> {
+    this.#checking = this.#checking.then(async () => {
+      for (const group of this.#groups) await this.#checkGroup(group, all);
     });
-    return this.#looking;
+    return this.#checking;
   }
 
   async close(): Promise<void> {
     clearInterval(this.#timer);
     clearTimeout(this.#soon);
     for (const watcher of this.#watchers) watcher.close();
-    await this.#looking;
+    await this.#checking;
   }
 
   #watch(dir: string): void {
     try {
       const watcher = watch(dir, { persistent: false }, () => {
         clearTimeout(this.#soon);
-        this.#soon = setTimeout(() => void this.look(), SETTLE_MS).unref();
+        this.#soon = setTimeout(() => void this.check(), SETTLE_MS).unref();
       });
       // The directory may go; looking now and then remains.
       watcher.on('error', () => watcher.close());
@@ -85,16 +85,16 @@ export class ReloadedFiles {
     }
   }
 
-  async #lookAt(group: Watched, all: boolean): Promise<void> {
+  async #checkGroup(group: Watched, all: boolean): Promise<void> {
     // Before reading: what is written meanwhile is seen the next time.
-    const mark = await markOf(group);
+    const mark = await readMark(group);
     if (mark === group.mark && !all) return;
     group.mark = mark;
-    if (await this.#take(group))
+    if (await this.#reload(group))
       this.#log.info('reload', 'files were read again', { setting: group.setting, files: group.paths });
   }
 
-  async #take(group: Watched): Promise<boolean> {
+  async #reload(group: Watched): Promise<boolean> {
     try {
       await group.reload();
       group.failure = undefined;
@@ -109,7 +109,7 @@ export class ReloadedFiles {
 }
 
 /** Changes with every change of a file, and when it comes or goes. */
-async function markOf({ paths }: ReloadedGroup): Promise<string> {
+async function readMark({ paths }: ReloadedGroup): Promise<string> {
   const marks = paths.map(async (path) => {
     try {
       const { dev, ino, size, mtimeNs, ctimeNs } = await stat(path, { bigint: true });

@@ -8,7 +8,6 @@ import { eventually } from '../../../logs/src/testing/eventually.ts';
 import { connect } from '../grpc/testing/connect.ts';
 import { startNode } from '../start-node.ts';
 import { startTestNode, tempDir, testSettings } from '../testing/test-node.ts';
-import { createTlsClient } from './testing/ask-tls.ts';
 import {
   type Certificate,
   createAuthority,
@@ -17,6 +16,7 @@ import {
   issueUntil,
   revocationList,
 } from './testing/certificates.ts';
+import { createTlsClient } from './testing/tls-client.ts';
 
 const LIST = '/api/v1/log/list';
 const LINE = '2026-11-15 05:00:00.000\tINFO\ta.go:1\t[A]: text\n';
@@ -38,8 +38,18 @@ async function start(revoked: readonly string[] = []) {
       auth: { clientCaFile: authority.certFile, clientCrlFile, clientRoles: ['CN:*=viewer'] },
     },
   });
-  const askAs = ({ cert, key }: Certificate) => createTlsClient(node.port, { ca: authority.cert, cert, key });
-  return { ...node, dir, authority, ann, bob, revoke, askAs, clientCrlFile, grpcPort: node.running.node.grpcPort };
+  const clientFor = ({ cert, key }: Certificate) => createTlsClient(node.port, { ca: authority.cert, cert, key });
+  return {
+    ...node,
+    dir,
+    authority,
+    ann,
+    bob,
+    revoke,
+    askAs: clientFor,
+    clientCrlFile,
+    grpcPort: node.running.node.grpcPort,
+  };
 }
 
 type Node = Awaited<ReturnType<typeof start>>;
@@ -47,7 +57,7 @@ type Node = Awaited<ReturnType<typeof start>>;
 async function call({ grpcPort, authority }: Node, { cert, key }: Certificate): Promise<string> {
   const channel = credentials.createSsl(authority.cert, key, cert);
   return connect(grpcPort, { channel })
-    .ask('ListLogs', {})
+    .call('ListLogs', {})
     .then(
       () => 'answered',
       (error: unknown) => codeOf(error),
@@ -58,17 +68,20 @@ async function call({ grpcPort, authority }: Node, { cert, key }: Certificate): 
 async function follow({ port, authority }: Node, { cert, key }: Certificate) {
   const following = { text: '', cut: false };
   const path = '/api/v1/log/follow?family=a.log&back=1';
-  const asking = request({ host: '127.0.0.1', port, path, ca: authority.cert, cert, key, agent: false }, (response) => {
-    response.on('data', (part: Buffer) => {
-      following.text += part.toString();
-    });
-    response.once('error', () => {
-      following.cut = true;
-    });
-  });
-  asking.on('error', () => {});
-  asking.end();
-  onTestFinished(() => void asking.destroy());
+  const outgoing = request(
+    { host: '127.0.0.1', port, path, ca: authority.cert, cert, key, agent: false },
+    (response) => {
+      response.on('data', (part: Buffer) => {
+        following.text += part.toString();
+      });
+      response.once('error', () => {
+        following.cut = true;
+      });
+    },
+  );
+  outgoing.on('error', () => {});
+  outgoing.end();
+  onTestFinished(() => void outgoing.destroy());
   await eventually(() => expect(following.text).toContain('event: record'));
   return following;
 }
@@ -85,7 +98,7 @@ it('a certificate on the revocation list is refused over HTTP and gRPC, others a
 it('a certificate that is revoked does not count any more, on connections that stand neither', async () => {
   const node = await start();
   const [asAnn, asBob] = [node.askAs(node.ann), node.askAs(node.bob)];
-  for (const ask of [asAnn, asBob]) expect((await ask(LIST)).status).toBe(200);
+  for (const send of [asAnn, asBob]) expect((await send(LIST)).status).toBe(200);
   const following = await follow(node, node.bob);
   node.revoke([node.bob]);
   await node.running.reload();

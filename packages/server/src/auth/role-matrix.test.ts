@@ -13,21 +13,21 @@ import {
 } from '@porthole/contract';
 import { describe, expect, it } from 'vitest';
 import type { MethodName } from '../grpc/calls/calls.ts';
-import { ROUTE_OF_METHOD, roleOfCall } from '../grpc/route-of-method.ts';
+import { METHOD_ROUTES, requiredRole } from '../grpc/method-routes.ts';
 import { loadServiceDefinition } from '../grpc/service-definition.ts';
 import { connect } from '../grpc/testing/connect.ts';
-import { type AskTls, createTlsClient } from './testing/ask-tls.ts';
 import { type GuardedNode, ROLE_NAMES, startGuardedNode } from './testing/guarded-node.ts';
 import { signJwt } from './testing/jwt-maker.ts';
-import { isAnswered, roleMatrix } from './testing/role-matrix.ts';
+import { isAllowed, roleMatrix } from './testing/role-matrix.ts';
+import { createTlsClient, type SendTlsRequest } from './testing/tls-client.ts';
 
 const PAGE = join(import.meta.dirname, '../../../../docs/security.md');
 const TABLE = /(<!-- roles: begin -->\n\n)([\s\S]*?)(\n\n<!-- roles: end -->)/;
 
-const METHODS = Object.keys(ROUTE_OF_METHOD) as MethodName[];
+const METHODS = Object.keys(METHOD_ROUTES) as MethodName[];
 const definition = loadServiceDefinition();
 
-interface Visitor {
+interface Caller {
   title: string;
   roles: readonly Role[] | undefined;
   token?: string;
@@ -35,29 +35,29 @@ interface Visitor {
 }
 
 /** Every kind of credentials with every role, and nobody. */
-async function visitorsOf({ tokens, signer, certificateOf }: GuardedNode): Promise<Visitor[]> {
-  const visitors: Visitor[] = [{ title: 'nobody', roles: undefined }];
+async function createCallers({ tokens, signer, issueCertificate }: GuardedNode): Promise<Caller[]> {
+  const callers: Caller[] = [{ title: 'nobody', roles: undefined }];
   for (const [name, roles] of Object.entries(ROLE_NAMES)) {
-    visitors.push({ title: `token ${name}`, roles, token: tokens[name] ?? '' });
-    visitors.push({ title: `JWT ${name}`, roles, token: await signJwt(signer, { sub: name, groups: [name] }) });
-    visitors.push({ title: `certificate ${name}`, roles, certificate: certificateOf(name) });
+    callers.push({ title: `token ${name}`, roles, token: tokens[name] ?? '' });
+    callers.push({ title: `JWT ${name}`, roles, token: await signJwt(signer, { sub: name, groups: [name] }) });
+    callers.push({ title: `certificate ${name}`, roles, certificate: issueCertificate(name) });
   }
-  return visitors;
+  return callers;
 }
 
 const FILES = { 'a.log': '2026-11-15 05:00:00.000\tINFO\ta.go:1\t[A]: text\n' };
 const SETTINGS = { cluster: { nodeId: 'me' } };
 
-function verdictOf(roles: Visitor['roles'], wanted: RouteRole): string {
-  if (isAnswered(roles, wanted)) return 'answered';
+function expectedOutcome(roles: Caller['roles'], wanted: RouteRole): string {
+  if (isAllowed(roles, wanted)) return 'answered';
   return roles === undefined ? 'UNAUTHENTICATED' : 'FORBIDDEN';
 }
 
 /** HEAD: the same decision, and a follow ends. */
-async function askRoute(ask: AskTls, { path, method }: Route, token: string | undefined): Promise<string> {
+async function requestRoute(send: SendTlsRequest, { path, method }: Route, token: string | undefined): Promise<string> {
   const target = path.replace('{id}', 'me').replace('{name}', 'licences.txt');
   const headers = token === undefined ? {} : { authorization: `Bearer ${token}` };
-  const { status } = await ask(`${target}?file=a.log`, { method: method ?? 'HEAD', headers });
+  const { status } = await send(`${target}?file=a.log`, { method: method ?? 'HEAD', headers });
   if (status === 401) return 'UNAUTHENTICATED';
   return status === 403 ? 'FORBIDDEN' : 'answered';
 }
@@ -66,34 +66,34 @@ describe('who may do what', () => {
   it('every route, over HTTPS, is answered to exactly those it is for', async () => {
     const node = await startGuardedNode({ files: FILES, settings: SETTINGS });
     const routes = [...ROUTE_IDS.map(getRoute), ...MEMBER_ROUTE_IDS.map(getMemberRoute)];
-    for (const { title, roles, token, certificate } of await visitorsOf(node)) {
-      const ask = createTlsClient(node.port, { ca: node.authority.cert, ...certificate });
+    for (const { title, roles, token, certificate } of await createCallers(node)) {
+      const send = createTlsClient(node.port, { ca: node.authority.cert, ...certificate });
       for (const route of routes) {
-        const found = `${title} ${route.path}: ${await askRoute(ask, route, token)}`;
-        expect(found).toBe(`${title} ${route.path}: ${verdictOf(roles, route.role)}`);
+        const found = `${title} ${route.path}: ${await requestRoute(send, route, token)}`;
+        expect(found).toBe(`${title} ${route.path}: ${expectedOutcome(roles, route.role)}`);
       }
     }
   });
 
   it('every gRPC method is answered to exactly those it is for', async () => {
     const node = await startGuardedNode({ files: FILES, settings: SETTINGS });
-    for (const { title, roles, token, certificate } of await visitorsOf(node)) {
+    for (const { title, roles, token, certificate } of await createCallers(node)) {
       const channel = credentials.createSsl(node.authority.cert, certificate?.key, certificate?.cert);
       const connection = connect(node.running.node.grpcPort, { channel, ...(token !== undefined && { token }) });
-      const ask = async (method: MethodName) => {
+      const call = async (method: MethodName) => {
         const request = { file: 'a.log', cursor: '', raw: false } as never;
-        if (!definition[method].responseStream) return connection.ask(method, request);
+        if (!definition[method].responseStream) return connection.call(method, request);
         const stream = connection.stream(method, request);
         await stream.next();
         return stream.return(undefined);
       };
       for (const method of METHODS) {
-        const found = await ask(method).then(
+        const found = await call(method).then(
           () => 'answered',
           (error: unknown) => codeOf(error),
         );
-        const wanted = getRoute(ROUTE_OF_METHOD[method]).role;
-        expect(`${title} ${method}: ${found}`).toBe(`${title} ${method}: ${verdictOf(roles, wanted)}`);
+        const wanted = getRoute(METHOD_ROUTES[method]).role;
+        expect(`${title} ${method}: ${found}`).toBe(`${title} ${method}: ${expectedOutcome(roles, wanted)}`);
       }
     }
   });
@@ -105,7 +105,7 @@ describe('who may do what', () => {
       ['Health', '/grpc.health.v1.Health/Check'] as const,
       ['ServerReflection', '/grpc.reflection.v1.ServerReflection/ServerReflectionInfo'] as const,
     ];
-    const table = roleMatrix(calls.map(([name, path]) => [`gRPC ${name}`, roleOfCall(path)] as const));
+    const table = roleMatrix(calls.map(([name, path]) => [`gRPC ${name}`, requiredRole(path)] as const));
     if (process.env.UPDATE_DOCS === '1')
       writeFileSync(
         PAGE,
@@ -118,15 +118,15 @@ describe('who may do what', () => {
 describe('what stays open', () => {
   it('metrics, if they are not protected', async () => {
     const node = await startGuardedNode({ settings: { auth: { protectMetrics: false } } });
-    const ask = createTlsClient(node.port, { ca: node.authority.cert });
-    expect((await ask('/metrics')).status).toBe(200);
-    expect((await ask('/api/v1/log/list')).status).toBe(401);
+    const send = createTlsClient(node.port, { ca: node.authority.cert });
+    expect((await send('/metrics')).status).toBe(200);
+    expect((await send('/api/v1/log/list')).status).toBe(401);
   });
 
   it('a refusal names the role and who one is known as', async () => {
     const node = await startGuardedNode();
-    const ask = createTlsClient(node.port, { ca: node.authority.cert });
-    const { status, body } = await ask('/api/v1/config', {
+    const send = createTlsClient(node.port, { ca: node.authority.cert });
+    const { status, body } = await send('/api/v1/config', {
       headers: { authorization: `Bearer ${node.tokens.viewer}` },
     });
     expect({ status, ...(JSON.parse(body) as object) }).toMatchObject({

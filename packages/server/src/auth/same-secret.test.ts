@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { hashOf, isSameHash, isSameText } from './same-secret.ts';
+import { hashSecret, isSameHash, isSameText } from './same-secret.ts';
 
 const PACKAGES = join(import.meta.dirname, '../../..');
 const HOME = 'server/src/auth/same-secret.ts';
@@ -39,15 +39,15 @@ describe('credentials', () => {
   });
 
   it('that are looked up by a key are looked up by their hash', () => {
-    const textOf = (name: string) => sources.find(({ file }) => file === `server/src/auth/${name}`)?.text ?? '';
-    expect(textOf('download-tickets.ts')).toMatch(/keyOf\(ticket\)[\s\S]*hashOf\(ticket\)/);
-    expect(textOf('download-tickets.ts')).not.toMatch(/#tickets\.(?:get|set|delete)\(ticket/);
-    expect(textOf('jwt-check.ts')).toMatch(/known\(hash: Buffer\)/);
+    const readSource = (name: string) => sources.find(({ file }) => file === `server/src/auth/${name}`)?.text ?? '';
+    expect(readSource('download-tickets.ts')).toMatch(/keyOf\(ticket\)[\s\S]*hashOf\(ticket\)/);
+    expect(readSource('download-tickets.ts')).not.toMatch(/#tickets\.(?:get|set|delete)\(ticket/);
+    expect(readSource('jwt-check.ts')).toMatch(/known\(hash: Buffer\)/);
   });
 
   it('are the same if every byte is', () => {
-    const [known, other] = [hashOf('token'), hashOf('tokem')];
-    expect([isSameHash(known, hashOf('token')), isSameHash(known, other)]).toEqual([true, false]);
+    const [known, other] = [hashSecret('token'), hashSecret('tokem')];
+    expect([isSameHash(known, hashSecret('token')), isSameHash(known, other)]).toEqual([true, false]);
     expect(isSameHash(known, known.subarray(1))).toBe(false);
     expect([isSameText('é', 'é'), isSameText('é', 'e'), isSameText('', 'a'), isSameText('', '')]).toEqual([
       ...[true, false, false, true],

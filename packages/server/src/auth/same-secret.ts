@@ -6,7 +6,7 @@ import { hash, timingSafeEqual } from 'node:crypto';
  */
 
 /** SHA-256 of a credential: how it is stored and looked up. */
-export function hashOf(secret: string): Buffer {
+export function hashSecret(secret: string): Buffer {
   // In one go: every request pays for it, and an object for it costs more than the hash.
   return hash('sha256', secret, 'buffer');
 }

@@ -5,7 +5,7 @@ import { ROLES } from '@porthole/contract';
 import { describe, expect, it } from 'vitest';
 import { tempDir } from '../testing/test-node.ts';
 import { bearerToken } from './bearer.ts';
-import { hashOf } from './same-secret.ts';
+import { hashSecret } from './same-secret.ts';
 import { createToken, readTokenFile } from './tokens.ts';
 
 function tokenFile(text: string): string {
@@ -20,10 +20,10 @@ describe('a token file', () => {
     const tokens = await readTokenFile(
       tokenFile(`# ours\n\n${ann.line}\r\n  ${bob.line.toUpperCase().replace('SHA256', 'sha256')} # since May\n`),
     );
-    expect(tokens.ownerOf(hashOf(ann.token))).toEqual({ name: 'ann', kind: 'token', roles: ROLES });
-    expect(tokens.ownerOf(hashOf(bob.token))?.name).toBe('BOB');
+    expect(tokens.findOwner(hashSecret(ann.token))).toEqual({ name: 'ann', kind: 'token', roles: ROLES });
+    expect(tokens.findOwner(hashSecret(bob.token))?.name).toBe('BOB');
     for (const wrong of ['', 'x', ann.token.slice(1), `${ann.token} `, ann.line])
-      expect(tokens.ownerOf(hashOf(wrong))).toBeUndefined();
+      expect(tokens.findOwner(hashSecret(wrong))).toBeUndefined();
   });
 
   it.each([
@@ -35,7 +35,7 @@ describe('a token file', () => {
   ])('gives the roles of a line that ends in %j', async (end, roles) => {
     const { token, line } = createToken('ann');
     const tokens = await readTokenFile(tokenFile(`${line}${end}\n`));
-    expect(tokens.ownerOf(hashOf(token))?.roles).toEqual(roles);
+    expect(tokens.findOwner(hashSecret(token))?.roles).toEqual(roles);
   });
 
   const hash = `sha256:${'0'.repeat(64)}`;

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { isRole, ROLES, type Role } from '@porthole/contract';
 import type { Identity } from './identity.ts';
-import { hashOf, isSameHash } from './same-secret.ts';
+import { hashSecret, isSameHash } from './same-secret.ts';
 
 /** In a line: known, but with no role at all, as for who only reads the metrics. */
 const NO_ROLES = 'none';
@@ -18,7 +18,7 @@ interface StoredToken {
 /** Knows the tokens that open the node. */
 export interface TokenCheck {
   /** Whose token it is, by its hash; `undefined` where that is not known. */
-  ownerOf(hash: Buffer): Identity | undefined;
+  findOwner(hash: Buffer): Identity | undefined;
 }
 
 export interface TokenFile extends TokenCheck {
@@ -34,7 +34,7 @@ export async function readTokenFile(path: string): Promise<TokenFile> {
   const stored = parseTokens(await readFile(path, 'utf8'), path);
   return {
     owners: stored.map(({ identity }) => identity),
-    ownerOf(wanted) {
+    findOwner(wanted) {
       // Every token is compared, in constant time each: the time tells neither which matched nor how far.
       const matches = stored.filter((candidate) => isSameHash(candidate.hash, wanted));
       return matches[0]?.identity;
@@ -46,7 +46,7 @@ export async function readTokenFile(path: string): Promise<TokenFile> {
 export function createToken(name: string, roles: readonly string[] = []): { token: string; line: string } {
   const token = randomBytes(32).toString('base64url');
   const limited = roles.length === 0 ? '' : ` roles=${roles.join(',')}`;
-  return { token, line: `${name} sha256:${hashOf(token).toString('hex')}${limited}` };
+  return { token, line: `${name} sha256:${hashSecret(token).toString('hex')}${limited}` };
 }
 
 /** The roles in `viewer,config` or `none`; `undefined` where a word is none. */

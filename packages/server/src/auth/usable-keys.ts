@@ -31,14 +31,14 @@ export async function usableKeys(keys: readonly Key[]): Promise<UsableKeys> {
   const usable: Key[] = [];
   const unusable: string[] = [];
   for (const [index, key] of keys.entries()) {
-    const reason = index < MAX_KEYS ? await reasonAgainst(key) : `only ${MAX_KEYS} keys are taken`;
+    const reason = index < MAX_KEYS ? await findDefect(key) : `only ${MAX_KEYS} keys are taken`;
     if (reason === undefined) usable.push(key);
-    else unusable.push(`${nameOf(key, index)}: ${reason}`);
+    else unusable.push(`${keyName(key, index)}: ${reason}`);
   }
   return { set: { keys: usable }, unusable };
 }
 
-async function reasonAgainst(key: Key): Promise<string | undefined> {
+async function findDefect(key: Key): Promise<string | undefined> {
   const { compactVerify, errors, importJWK } = await import('jose');
   if ('d' in key) return 'a private key; whoever can fetch it can sign';
   const algorithm = typeof key.alg === 'string' ? key.alg : ALGORITHMS[`${key.kty} ${key.crv ?? ''}`];
@@ -53,6 +53,6 @@ async function reasonAgainst(key: Key): Promise<string | undefined> {
   }
 }
 
-function nameOf({ kid }: Key, index: number): string {
+function keyName({ kid }: Key, index: number): string {
   return typeof kid === 'string' ? `key ${JSON.stringify(kid.slice(0, MAX_NAME_CHARS))}` : `key ${index + 1}`;
 }

@@ -6,10 +6,10 @@ import { createClient } from '@porthole/client';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { eventually } from '../../../logs/src/testing/eventually.ts';
 import { createToken } from '../auth/tokens.ts';
-import { ask, askHead, askProblem } from '../testing/ask.ts';
-import { openBelow, startTestNode, type TestNode, tempDir } from '../testing/test-node.ts';
+import { openRequest, requestProblem, sendRequest } from '../testing/send-request.ts';
+import { countOpenFiles, startTestNode, type TestNode, tempDir } from '../testing/test-node.ts';
 import { openBundle } from './open-bundle.ts';
-import { askBundle, line, RANGE, readBundle, startBundleCluster } from './testing/bundle-cluster.ts';
+import { fetchBundle, line, RANGE, readBundle, startBundleCluster } from './testing/bundle-cluster.ts';
 
 const PATH = `/api/v1/bundle?${RANGE}`;
 const MEBIBYTE = 1024 ** 2;
@@ -27,14 +27,14 @@ function longLog(bytes: number): string {
 
 /** The metrics of a node that tell what it holds. */
 async function held({ port }: TestNode): Promise<Record<string, number>> {
-  const text = (await ask(port, '/metrics')).body.toString();
+  const text = (await sendRequest(port, '/metrics')).body.toString();
   const value = (name: string) => Number(new RegExp(`^porthole_${name} (\\d+)$`, 'm').exec(text)?.[1]);
   return { streams: value('open_streams'), searches: value('searches'), jobs: value('scan_jobs') };
 }
 
 /** A bundle of which nothing is read but the head. */
 async function begin(port: number): Promise<IncomingMessage> {
-  const response = await askHead(port, PATH);
+  const response = await openRequest(port, PATH);
   response.on('error', () => {});
   onTestFinished(() => {
     response.destroy();
@@ -52,20 +52,23 @@ describe('the limits of a bundle', () => {
         },
       ],
     });
-    const { manifest, files, text } = await askBundle(node?.port ?? 0);
+    const { manifest, files, text } = await fetchBundle(node?.port ?? 0);
     const total = manifest.entries.reduce((sum, { bytes }) => sum + bytes, 0);
     expect(total).toBeLessThanOrEqual(MEBIBYTE);
     expect(manifest.isComplete).toBe(false);
-    const entryOf = (name: string) => manifest.entries.find((entry) => entry.name === name);
-    expect(entryOf('config/n1.toml')).toMatchObject({ isCut: false, problems: [] });
-    expect(entryOf('logs/n1/quiet.log')).toMatchObject({ isCut: false, problems: [] });
-    expect(entryOf('logs/n1/loud.log')).toMatchObject({ isCut: true, problems: [expect.stringContaining('no room')] });
+    const findEntry = (name: string) => manifest.entries.find((entry) => entry.name === name);
+    expect(findEntry('config/n1.toml')).toMatchObject({ isCut: false, problems: [] });
+    expect(findEntry('logs/n1/quiet.log')).toMatchObject({ isCut: false, problems: [] });
+    expect(findEntry('logs/n1/loud.log')).toMatchObject({
+      isCut: true,
+      problems: [expect.stringContaining('no room')],
+    });
     const loud = text('logs/n1/loud.log').split('\n');
     const count = (3 * MEBIBYTE) / 256;
     expect(loud.at(-2)).toContain(`[A]: ${count - 1} `);
     expect(loud[0]).toMatch(/^2026-11-15 05:\d\d:\d\d\.000\tINFO/);
     // The merged log begins where the loud one does, and has its end too.
-    expect(entryOf('logs/merged.log')).toMatchObject({ isCut: true });
+    expect(findEntry('logs/merged.log')).toMatchObject({ isCut: true });
     const merged = text('logs/merged.log').trimEnd().split('\n');
     expect(merged.at(-1)).toContain(`[A]: ${count - 1} `);
     expect(merged[0]?.slice(0, 19)).toBe(loud[0]?.slice(0, 19));
@@ -80,13 +83,13 @@ describe('the limits of a bundle', () => {
     expect(first.headers['content-disposition']).toMatch(
       /^attachment; filename="porthole-bundle-test-\d{8}T\d{6}Z\.zip"$/,
     );
-    const { status, code, headers } = await askProblem(port, PATH);
+    const { status, code, headers } = await requestProblem(port, PATH);
     expect({ status, code }).toEqual({ status: 503, code: 'BUNDLE_UNDER_WAY' });
     expect(headers['retry-after']).toBe('10');
     const parts: Buffer[] = [];
     for await (const part of first) parts.push(part as Buffer);
     expect(readBundle(Buffer.concat(parts)).manifest.isComplete).toBe(true);
-    await eventually(async () => expect((await ask(port, PATH)).status).toBe(200));
+    await eventually(async () => expect((await sendRequest(port, PATH)).status).toBe(200));
   });
 
   it('a reader that leaves midway leaves nothing behind', async () => {
@@ -99,9 +102,9 @@ describe('the limits of a bundle', () => {
     for (const node of cluster)
       await eventually(async () => {
         expect(await held(node)).toEqual({ streams: 0, searches: 0, jobs: 0 });
-        expect(openBelow(node.logDir)).toBe(0);
+        expect(countOpenFiles(node.logDir)).toBe(0);
       });
-    const { manifest, text } = await askBundle(first?.port ?? 0);
+    const { manifest, text } = await fetchBundle(first?.port ?? 0);
     expect(manifest.isComplete).toBe(true);
     // More than one question may ask for: page by page, nothing is lost or told twice.
     const merged = text('logs/merged.log').trimEnd().split('\n');
@@ -116,7 +119,7 @@ describe('the limits of a bundle', () => {
     const [first, second] = cluster;
     const response = await begin(first?.port ?? 0);
     const sent = async () => {
-      const text = (await ask(second?.port ?? 0, '/metrics')).body.toString();
+      const text = (await sendRequest(second?.port ?? 0, '/metrics')).body.toString();
       const search = /^porthole_http_response_bytes_total\{[^}]*route="logSearch"[^}]*\} (\d+)$/m.exec(text)?.[1];
       return Number(search ?? 0);
     };
@@ -184,19 +187,19 @@ describe('the route of the bundle', () => {
     ['role=a%20b', 'PARAMETER_INVALID'],
   ])('refuses %s', async (query, code) => {
     const { port } = await startTestNode();
-    expect((await askProblem(port, `/api/v1/bundle?${query}`)).code).toBe(code);
-    expect((await ask(port, PATH)).status).toBe(200);
+    expect((await requestProblem(port, `/api/v1/bundle?${query}`)).code).toBe(code);
+    expect((await sendRequest(port, PATH)).status).toBe(200);
   });
 
   it('is not for members that ask on behalf of others', async () => {
     const { port } = await startTestNode();
-    const { code } = await askProblem(port, PATH, { headers: { 'porthole-via': 'n2' } });
+    const { code } = await requestProblem(port, PATH, { headers: { 'porthole-via': 'n2' } });
     expect(code).toBe('REQUEST_LOOP');
   });
 
   it('answers HEAD without making one', async () => {
     const { port } = await startTestNode();
-    const { status, headers, body } = await ask(port, PATH, { method: 'HEAD' });
+    const { status, headers, body } = await sendRequest(port, PATH, { method: 'HEAD' });
     expect({ status, type: headers['content-type'], length: headers['content-length'] }).toEqual({
       status: 200,
       type: 'application/zip',
@@ -210,9 +213,11 @@ describe('the route of the bundle', () => {
     const path = join(tempDir(), 'tokens');
     writeFileSync(path, owners.map(({ line: row }) => `${row}\n`).join(''));
     const { port } = await startTestNode({ settings: { auth: { tokenFile: path } } });
-    const asking = owners.map(({ token }) => ask(port, PATH, { headers: { authorization: `Bearer ${token}` } }));
-    const [admin, other] = await Promise.all(asking);
-    expect([admin?.status, other?.status, (await ask(port, PATH)).status]).toEqual([200, 403, 401]);
+    const pending = owners.map(({ token }) =>
+      sendRequest(port, PATH, { headers: { authorization: `Bearer ${token}` } }),
+    );
+    const [admin, other] = await Promise.all(pending);
+    expect([admin?.status, other?.status, (await sendRequest(port, PATH)).status]).toEqual([200, 403, 401]);
     expect(JSON.parse(other?.body.toString() ?? '')).toMatchObject({ code: 'FORBIDDEN' });
   });
 });

@@ -1,5 +1,5 @@
 import { type BundleEntry, exactJson, indentJson, MANIFEST_NAME, type MissingEntry } from '@porthole/contract';
-import { reasonOf } from './reason-of.ts';
+import { errorMessage } from './error-message.ts';
 import type { ZipStream } from './zip-stream.ts';
 
 const LINE_FEED = 10;
@@ -19,7 +19,7 @@ export interface BundleWriterOptions {
   /** Fires when the time for the bundle is over: what is not there by then is left out. */
   overtime: AbortSignal;
   /** Fires when nobody wants it any more. */
-  leaving: AbortSignal;
+  cancelled: AbortSignal;
 }
 
 /** Puts files into the archive as long as there is room and time, and keeps account of them for the manifest. */
@@ -28,19 +28,19 @@ export class BundleWriter {
   readonly missing: MissingEntry[] = [];
   readonly #zip: ZipStream;
   readonly #options: BundleWriterOptions;
-  #leftBytes: number;
+  #remainingBytes: number;
 
   constructor(zip: ZipStream, options: BundleWriterOptions) {
     this.#zip = zip;
     this.#options = options;
-    this.#leftBytes = options.maxBytes;
+    this.#remainingBytes = options.maxBytes;
   }
 
-  get leftBytes(): number {
-    return this.#leftBytes;
+  get remainingBytes(): number {
+    return this.#remainingBytes;
   }
 
-  miss(name: string, reason: string, node?: string): void {
+  addMissing(name: string, reason: string, node?: string): void {
     this.missing.push({ name, node: node ?? null, reason });
   }
 
@@ -51,7 +51,7 @@ export class BundleWriter {
       if (bytes.length > room) throw new Error(NO_ROOM);
       yield bytes;
     };
-    await this.add(name, content(this.#leftBytes), source);
+    await this.add(name, content(this.#remainingBytes), source);
   }
 
   async addJson(name: string, make: () => Promise<object>, source: EntrySource = {}): Promise<void> {
@@ -77,12 +77,12 @@ export class BundleWriter {
         isCut,
         problems: [],
       };
-      const told = await this.#zip.add(name, this.#inRoom(first, iterator, entry));
-      this.entries.push({ ...entry, ...told, problems: [...problems, ...entry.problems] });
-      this.#leftBytes -= told.bytes;
+      const added = await this.#zip.add(name, this.#inRoom(first, iterator, entry));
+      this.entries.push({ ...entry, ...added, problems: [...problems, ...entry.problems] });
+      this.#remainingBytes -= added.bytes;
     } catch (error) {
-      this.#options.leaving.throwIfAborted();
-      this.miss(name, this.#reason(error), node);
+      this.#options.cancelled.throwIfAborted();
+      this.addMissing(name, this.#reason(error), node);
     } finally {
       await iterator.return?.();
     }
@@ -103,7 +103,7 @@ export class BundleWriter {
     iterator: AsyncIterator<Uint8Array>,
     entry: BundleEntry,
   ): AsyncGenerator<Uint8Array, void, undefined> {
-    let room = this.#leftBytes;
+    let room = this.#remainingBytes;
     try {
       for (let next = first; !next.done; next = await iterator.next()) {
         this.#checkTime();
@@ -115,19 +115,19 @@ export class BundleWriter {
         yield next.value;
       }
     } catch (error) {
-      this.#options.leaving.throwIfAborted();
+      this.#options.cancelled.throwIfAborted();
       entry.isCut = true;
       entry.problems.push(this.#reason(error));
     }
   }
 
   #checkTime(): void {
-    this.#options.leaving.throwIfAborted();
+    this.#options.cancelled.throwIfAborted();
     this.#options.overtime.throwIfAborted();
   }
 
   #reason(error: unknown): string {
-    return this.#options.overtime.aborted ? NO_TIME : reasonOf(error);
+    return this.#options.overtime.aborted ? NO_TIME : errorMessage(error);
   }
 }
 

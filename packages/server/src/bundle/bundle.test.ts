@@ -12,10 +12,10 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import { describe, expect, it } from 'vitest';
 import { freePorts } from '../testing/free-ports.ts';
 import { tempDir } from '../testing/test-node.ts';
-import { askBundle, line, RANGE, startBundleCluster } from './testing/bundle-cluster.ts';
+import { fetchBundle, line, RANGE, startBundleCluster } from './testing/bundle-cluster.ts';
 
 /** Before, within and behind the time that is asked for; not next to its ends, since clocks are never quite sure. */
-const logOf = (node: string) =>
+const createLog = (node: string) =>
   line('04:59:50', `early of ${node}`) +
   line('05:00:10', `first of ${node}`) +
   line('05:30:00', `failure of ${node}`, 'ERROR') +
@@ -25,9 +25,12 @@ const logOf = (node: string) =>
 describe('the bundle of a cluster', () => {
   it('has everything of every member, the manifest last', async () => {
     const [first] = await startBundleCluster({
-      nodes: [{ files: { 'a.log': logOf('n1') } }, { files: { 'a.log': logOf('n2'), 'b.log': logOf('b') } }],
+      nodes: [
+        { files: { 'a.log': createLog('n1') } },
+        { files: { 'a.log': createLog('n2'), 'b.log': createLog('b') } },
+      ],
     });
-    const { files, manifest, text, json } = await askBundle(first?.port ?? 0);
+    const { files, manifest, text, json } = await fetchBundle(first?.port ?? 0);
     expect(files.map(({ name }) => name)).toEqual([
       'members.json',
       'versions.json',
@@ -65,8 +68,8 @@ describe('the bundle of a cluster', () => {
   });
 
   it('tells the hash and the length of every file, in a manifest of its schema', async () => {
-    const [first] = await startBundleCluster({ nodes: [{ files: { 'a.log': logOf('n1') } }] });
-    const { files, manifest } = await askBundle(first?.port ?? 0);
+    const [first] = await startBundleCluster({ nodes: [{ files: { 'a.log': createLog('n1') } }] });
+    const { files, manifest } = await fetchBundle(first?.port ?? 0);
     const expected = files
       .filter(({ name }) => name !== 'manifest.json')
       .map(({ name, content }) => ({
@@ -81,10 +84,10 @@ describe('the bundle of a cluster', () => {
   });
 
   it('has of the logs only what is of the time asked for: merged with who said it, and byte for byte', async () => {
-    const nodes = [{ files: { 'a.log': logOf('n1') } }, { files: { 'a.log': logOf('n2') } }];
+    const nodes = [{ files: { 'a.log': createLog('n1') } }, { files: { 'a.log': createLog('n2') } }];
     const [first] = await startBundleCluster({ nodes });
-    const { text } = await askBundle(first?.port ?? 0);
-    const lines = logOf('n2').split('\n');
+    const { text } = await fetchBundle(first?.port ?? 0);
+    const lines = createLog('n2').split('\n');
     expect(text('logs/n2/a.log')).toBe(`${lines.slice(1, 4).join('\n')}\n`);
     const merged = text('logs/merged.log').trimEnd().split('\n');
     // Their clocks differ by less than a moment, which of them is first is not told by that.
@@ -108,7 +111,7 @@ describe('the bundle of a cluster', () => {
       'notes.txt': 'no times in here\n',
     };
     const [first] = await startBundleCluster({ nodes: [{ files }] });
-    const { manifest, text } = await askBundle(first?.port ?? 0);
+    const { manifest, text } = await fetchBundle(first?.port ?? 0);
     const logs = manifest.entries.filter(({ file }) => file !== null);
     expect(logs.map(({ name, file }) => [name, file])).toEqual([
       ['logs/n1/a.log', 'a.log'],
@@ -125,7 +128,7 @@ describe('the bundle of a cluster', () => {
     const whole = Array.from({ length: 250 }, (_, index) => line('05:10:00', `number ${index}`)).join('');
     const nodes = [{ files: { 'a.log.1.gz': gzipSync(whole) }, settings: { search: { maxRecords: 100 } } }];
     const [first] = await startBundleCluster({ nodes });
-    const { manifest, text } = await askBundle(first?.port ?? 0);
+    const { manifest, text } = await fetchBundle(first?.port ?? 0);
     expect(manifest.isComplete).toBe(true);
     expect(text('logs/n1/a.log.1')).toBe(whole);
     expect(text('logs/merged.log').trimEnd().split('\n')).toHaveLength(250);
@@ -133,17 +136,17 @@ describe('the bundle of a cluster', () => {
 
   it('of a node that is alone is one of its own logs and configuration', async () => {
     const [alone] = await startBundleCluster({
-      nodes: [{ files: { 'a.log': logOf('n1') }, settings: { cluster: { members: [] } } }],
+      nodes: [{ files: { 'a.log': createLog('n1') }, settings: { cluster: { members: [] } } }],
     });
-    const { manifest, text } = await askBundle(alone?.port ?? 0);
+    const { manifest, text } = await fetchBundle(alone?.port ?? 0);
     expect(manifest).toMatchObject({ isComplete: true, members: [{ id: 'n1', outcome: 'ok' }] });
     expect(text('logs/n1/a.log')).toContain('first of n1');
   });
 
   it('is of the members that are selected', async () => {
-    const nodes = [{ files: { 'a.log': logOf('n1') } }, { files: { 'a.log': logOf('n2') } }];
+    const nodes = [{ files: { 'a.log': createLog('n1') } }, { files: { 'a.log': createLog('n2') } }];
     const [first] = await startBundleCluster({ nodes });
-    const { manifest, text } = await askBundle(first?.port ?? 0, `${RANGE}&nodes=n2`);
+    const { manifest, text } = await fetchBundle(first?.port ?? 0, `${RANGE}&nodes=n2`);
     expect(manifest.selection).toEqual({ nodes: ['n2'], role: null });
     expect(manifest.members.map(({ id }) => id)).toEqual(['n2']);
     expect(manifest.entries.some(({ name }) => name.includes('n1'))).toBe(false);
@@ -153,10 +156,10 @@ describe('the bundle of a cluster', () => {
   it('names a member that is dead, and has all of the others', async () => {
     const [port] = await freePorts(1);
     const [first] = await startBundleCluster({
-      nodes: [{ files: { 'a.log': logOf('n1') } }],
+      nodes: [{ files: { 'a.log': createLog('n1') } }],
       others: [`dead=http://127.0.0.1:${port}`],
     });
-    const { manifest, text } = await askBundle(first?.port ?? 0);
+    const { manifest, text } = await fetchBundle(first?.port ?? 0);
     expect(manifest.isComplete).toBe(false);
     expect(manifest.members.map(({ id, outcome }) => [id, outcome])).toEqual([
       ['dead', 'refused'],
@@ -185,7 +188,7 @@ describe('the bundle of a cluster', () => {
     const [first] = await startBundleCluster({
       nodes: [{ files, settings: { cluster: { nodeId: 'db:7300', members: [] } } }],
     });
-    const { manifest, files: zipped } = await askBundle(first?.port ?? 0);
+    const { manifest, files: zipped } = await fetchBundle(first?.port ?? 0);
     for (const { name } of zipped)
       expect(name).toMatch(/^([A-Za-z0-9_][A-Za-z0-9._-]*\/)*[A-Za-z0-9_][A-Za-z0-9._-]*$/);
     expect(new Set(zipped.map(({ name }) => name.toLowerCase())).size).toBe(zipped.length);
@@ -217,7 +220,7 @@ describe('the bundle of a cluster', () => {
         { files, settings },
       ],
     });
-    const bundle = await askBundle(first?.port ?? 0);
+    const bundle = await fetchBundle(first?.port ?? 0);
     expect(bundle.manifest.entries.filter(({ file }) => file !== null)).toHaveLength(6);
     expect(bundle.text('logs/n2/a.log')).toContain('login with ****');
     for (const { name, content } of bundle.files)

@@ -1,8 +1,8 @@
-import type { BundleParts } from './bundle-parts.ts';
+import type { BundleContext } from './bundle-context.ts';
+import { errorMessage } from './error-message.ts';
 import { type LogPart, readPart } from './log-part.ts';
 import { mergedLog } from './merged-log.ts';
-import { fitParts, type LogPlanParts, planLogs } from './plan-logs.ts';
-import { reasonOf } from './reason-of.ts';
+import { fitParts, type LogPlanDeps, planLogs } from './plan-logs.ts';
 
 /**
  * Of the room that is left, what the files may take. The rest is for the merged log, which has the same text once more,
@@ -11,45 +11,46 @@ import { reasonOf } from './reason-of.ts';
 const FILES_SHARE = 0.4;
 
 /** What the members said: merged by time, and file by file. */
-export async function addLogs(parts: BundleParts): Promise<void> {
-  const { writer, signal } = parts;
+export async function addLogs(context: BundleContext): Promise<void> {
+  const { writer, signal } = context;
   let planned: LogPart[] = [];
   try {
-    planned = await planParts(parts);
+    planned = await planParts(context);
   } catch (error) {
     signal.throwIfAborted();
-    writer.miss('logs', reasonOf(error));
+    writer.addMissing('logs', errorMessage(error));
   }
-  await addMerged(parts, planned);
-  for (const part of planned) await addPart(parts, part);
+  await addMerged(context, planned);
+  for (const part of planned) await addPart(context, part);
 }
 
-async function planParts({ cluster, request, nodes, writer, signal }: BundleParts): Promise<LogPart[]> {
+async function planParts({ cluster, request, nodes, writer, signal }: BundleContext): Promise<LogPart[]> {
   const { fromMs, toMs, ...selection } = request;
-  const planning: LogPlanParts = {
+  const planning: LogPlanDeps = {
     cluster,
     range: { fromMs, toMs },
     clocks: nodes.nodes,
     signal,
-    miss: ({ node, file }, reason) => writer.miss(`logs/${node}${file === undefined ? '' : `/${file}`}`, reason, node),
+    reportMissing: ({ node, file }, reason) =>
+      writer.addMissing(`logs/${node}${file === undefined ? '' : `/${file}`}`, reason, node),
   };
   const { files, members } = await cluster.logFiles(selection, { signal });
   for (const { id, outcome, detail } of members)
     if (outcome !== 'ok' && outcome !== 'left')
-      planning.miss({ node: id }, detail === null ? outcome : `${outcome}: ${detail}`);
+      planning.reportMissing({ node: id }, detail === null ? outcome : `${outcome}: ${detail}`);
   // Of a member that does not respond there is the list of its files, but not their text.
   const responding = new Set(members.filter(({ outcome }) => outcome === 'ok').map(({ id }) => id));
   const readable = files.filter(({ node }) => responding.has(node));
-  return fitParts(await planLogs(readable, planning), Math.floor(writer.leftBytes * FILES_SHARE), planning);
+  return fitParts(await planLogs(readable, planning), Math.floor(writer.remainingBytes * FILES_SHARE), planning);
 }
 
 /** Begins where every file is still there: before that, some would seem to have been silent. */
-async function addMerged(parts: BundleParts, planned: readonly LogPart[]): Promise<void> {
-  const { writer, names, cluster, request, nodes, sources, signal } = parts;
+async function addMerged(context: BundleContext, planned: readonly LogPart[]): Promise<void> {
+  const { writer, names, cluster, request, nodes, sources, signal } = context;
   const { fromMs, toMs, ...selection } = request;
-  const offsetOf = (node: string) => Math.round(nodes.nodes.find(({ id }) => id === node)?.clock?.offsetMs ?? 0);
+  const clockOffsetMs = (node: string) => Math.round(nodes.nodes.find(({ id }) => id === node)?.clock?.offsetMs ?? 0);
   const cut = planned.filter(({ isCut, kind }) => isCut && kind !== 'end');
-  const beginMs = Math.max(fromMs, ...cut.map(({ node, range }) => range.fromMs - offsetOf(node)));
+  const beginMs = Math.max(fromMs, ...cut.map(({ node, range }) => range.fromMs - clockOffsetMs(node)));
   const isCut = beginMs > fromMs;
   const problems = isCut ? [`begins at ${new Date(beginMs).toISOString()}: before that, not all files are there`] : [];
   const lines = mergedLog(cluster, {
@@ -58,19 +59,19 @@ async function addMerged(parts: BundleParts, planned: readonly LogPart[]): Promi
     pageRecords: sources.maxRecords,
     budgetMs: sources.searchBudgetMs,
     signal,
-    tell: (problem) => problems.push(problem),
+    report: (problem) => problems.push(problem),
   });
   await writer.add(names.take(['logs', 'merged.log']), lines, { isCut, problems });
 }
 
-async function addPart({ writer, names, cluster, sources, signal }: BundleParts, part: LogPart): Promise<void> {
+async function addPart({ writer, names, cluster, sources, signal }: BundleContext, part: LogPart): Promise<void> {
   const { node, file, isCut } = part;
   const problems = isCut ? [cutReason(part)] : [];
   const chunks = readPart(cluster.member(node), part, {
     signal,
     pageRecords: sources.maxRecords,
     budgetMs: sources.searchBudgetMs,
-    tell: (problem) => problems.push(problem),
+    report: (problem) => problems.push(problem),
   });
   const name = names.take(['logs', node, file.replace(/\.gz$/, '')]);
   await writer.add(name, chunks, { node, file, isCut, problems });

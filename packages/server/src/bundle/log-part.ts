@@ -21,11 +21,11 @@ export interface LogPart {
   isCut: boolean;
 }
 
-export interface PartReading {
+export interface PartReadOptions {
   signal: AbortSignal;
   pageRecords: number;
   budgetMs: number;
-  tell(problem: string): void;
+  report(problem: string): void;
 }
 
 const ONE: Omit<SearchQuery, 'order'> = { limit: 1, before: 0, after: 0 };
@@ -44,7 +44,7 @@ export async function firstRecord(
 }
 
 /** The text of a part, as the node gives it to everyone. */
-export function readPart(state: NodeState, part: LogPart, reading: PartReading): AsyncIterable<Uint8Array> {
+export function readPart(state: NodeState, part: LogPart, reading: PartReadOptions): AsyncIterable<Uint8Array> {
   if (part.kind === 'end') return readEnd(state, part, reading);
   return part.kind === 'records' ? readRecords(state, part, reading) : readBytes(state, part, reading);
 }
@@ -52,13 +52,13 @@ export function readPart(state: NodeState, part: LogPart, reading: PartReading):
 async function* readEnd(
   state: NodeState,
   { file, bytes }: LogPart,
-  { signal }: PartReading,
+  { signal }: PartReadOptions,
 ): AsyncGenerator<Uint8Array, void, undefined> {
-  const answer = await state.viewLog({ file, sizeBytes: Math.max(1, bytes) }, { signal });
+  const response = await state.viewLog({ file, sizeBytes: Math.max(1, bytes) }, { signal });
   try {
-    yield* answer.chunks;
+    yield* response.chunks;
   } finally {
-    await answer.close();
+    await response.close();
   }
 }
 
@@ -66,7 +66,7 @@ async function* readEnd(
 async function* readBytes(
   state: NodeState,
   part: LogPart,
-  reading: PartReading,
+  reading: PartReadOptions,
 ): AsyncGenerator<Uint8Array, void, undefined> {
   const { signal } = reading;
   const { family, cursor, bytes } = part;
@@ -86,7 +86,7 @@ async function* readBytes(
 async function* readRecords(
   state: NodeState,
   { file, range }: LogPart,
-  { signal, pageRecords, budgetMs, tell }: PartReading,
+  { signal, pageRecords, budgetMs, report }: PartReadOptions,
 ): AsyncGenerator<Uint8Array, void, undefined> {
   const query: SearchQuery = { ...ONE, ...range, file, order: 'oldest', limit: pageRecords, raw: true };
   let cutRecords = 0;
@@ -103,9 +103,9 @@ async function* readRecords(
       if (lines !== '') yield Buffer.from(lines);
     }
     signal.throwIfAborted();
-    for (const { detail } of end?.problems ?? []) tell(detail);
+    for (const { detail } of end?.problems ?? []) report(detail);
     if (end?.records === 0 && end.cursor === cursor) throw new Error('the search does not go on');
     cursor = end?.cursor ?? null;
   }
-  if (cutRecords > 0) tell(`${cutRecords} records are longer than what is told of one, and cut`);
+  if (cutRecords > 0) report(`${cutRecords} records are longer than what is told of one, and cut`);
 }

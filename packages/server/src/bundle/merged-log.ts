@@ -12,7 +12,7 @@ export interface MergedLogOptions {
   budgetMs: number;
   signal: AbortSignal;
   /** What should be known of what was written; told once each. */
-  tell(problem: string): void;
+  report(problem: string): void;
 }
 
 /** The records of all members, oldest first, by corrected time: in the line format of the contract, in UTC. */
@@ -20,7 +20,7 @@ export async function* mergedLog(
   cluster: Pick<ClusterState, 'searchLogs'>,
   options: MergedLogOptions,
 ): AsyncGenerator<Uint8Array, void, undefined> {
-  const { range, selection, pageRecords, budgetMs, signal, tell } = options;
+  const { range, selection, pageRecords, budgetMs, signal, report } = options;
   const query: SearchQuery & MemberSelection = {
     ...selection,
     ...range,
@@ -29,7 +29,7 @@ export async function* mergedLog(
     before: 0,
     after: 0,
   };
-  const told = new Set<string>();
+  const reported = new Set<string>();
   for (let cursor: string | null | undefined; cursor !== null; ) {
     const page = cursor === undefined ? query : { ...query, start: { cursor } };
     let end: ClusterEnd | undefined;
@@ -42,16 +42,16 @@ export async function* mergedLog(
       if (lines !== '') yield Buffer.from(lines);
     }
     signal.throwIfAborted();
-    for (const problem of problemsOf(end)) {
-      if (!told.has(problem)) tell(problem);
-      told.add(problem);
+    for (const problem of memberProblems(end)) {
+      if (!reported.has(problem)) report(problem);
+      reported.add(problem);
     }
     if (end?.records === 0 && end.cursor === cursor) throw new Error('the search does not go on');
     cursor = end?.cursor ?? null;
   }
 }
 
-function problemsOf(end: ClusterEnd | undefined): string[] {
+function memberProblems(end: ClusterEnd | undefined): string[] {
   const failed = (end?.members ?? []).filter(({ outcome }) => outcome !== 'ok' && outcome !== 'left');
   return failed.map(({ id, outcome, detail, asOfMs }) => {
     const snapshot =

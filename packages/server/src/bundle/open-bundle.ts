@@ -1,6 +1,6 @@
 import { type BundleManifest, type BundleRequest, bundleFileName, type ClusterState } from '@porthole/contract';
 import { ownVersion } from '../version.ts';
-import type { BundleParts, BundleSources } from './bundle-parts.ts';
+import type { BundleContext, BundleSources } from './bundle-context.ts';
 import { BundleWriter } from './bundle-writer.ts';
 import { EntryNames } from './entry-names.ts';
 import { addLogs } from './log-entries.ts';
@@ -35,69 +35,72 @@ export async function openBundle(
   const madeMs = Date.now();
   const [nodes, { configs }] = await Promise.all([cluster.nodes({ signal }), cluster.config(selection, { signal })]);
   const zip = new ZipStream(madeMs);
-  const ends = watchEnds(signal, { timeoutMs: sources.timeoutMs, onLeave: () => zip.leave() });
+  const ends = watchEnds(signal, { timeoutMs: sources.timeoutMs, onLeave: () => zip.discard() });
   const writer = new BundleWriter(zip, { maxBytes: sources.maxBytes, ...ends });
   const names = new EntryNames();
-  const parts = { sources, cluster, request, madeMs, nodes, configs, writer, names, signal: ends.either };
-  const writing = write(parts, ends.overtime)
+  const context = { sources, cluster, request, madeMs, nodes, configs, writer, names, signal: ends.either };
+  const writing = write(context, ends.overtime)
     .then(() => zip.end())
     // Also where nobody wants it any more: whoever still waits for the next chunk must not wait for ever.
     .catch((error: Error) => zip.fail(error))
     .finally(() => ends.release());
   const close = () => {
-    ends.leave();
+    ends.cancel();
     return writing;
   };
   return { fileName: bundleFileName({ cluster: nodes.cluster, madeMs }), chunks: zip.chunks(), close };
 }
 
 /** The two ways in which the making of a bundle ends too early: it is left, or its time is over. */
-interface Ends {
-  leaving: AbortSignal;
+interface EndSignals {
+  cancelled: AbortSignal;
   overtime: AbortSignal;
   either: AbortSignal;
-  leave(): void;
+  cancel(): void;
   release(): void;
 }
 
-function watchEnds(signal: AbortSignal, { timeoutMs, onLeave }: { timeoutMs: number; onLeave: () => void }): Ends {
-  const leaving = new AbortController();
+function watchEnds(
+  signal: AbortSignal,
+  { timeoutMs, onLeave }: { timeoutMs: number; onLeave: () => void },
+): EndSignals {
+  const cancelling = new AbortController();
   const overtime = new AbortController();
   const timer = setTimeout(() => overtime.abort(), timeoutMs);
-  const leave = () => {
-    leaving.abort();
+  const cancel = () => {
+    cancelling.abort();
     onLeave();
   };
-  signal.addEventListener('abort', leave, { once: true });
-  if (signal.aborted) leave();
+  signal.addEventListener('abort', cancel, { once: true });
+  if (signal.aborted) cancel();
   return {
-    leaving: leaving.signal,
+    cancelled: cancelling.signal,
     overtime: overtime.signal,
-    either: AbortSignal.any([leaving.signal, overtime.signal]),
-    leave,
+    either: AbortSignal.any([cancelling.signal, overtime.signal]),
+    cancel: cancel,
     release() {
       clearTimeout(timer);
-      signal.removeEventListener('abort', leave);
+      signal.removeEventListener('abort', cancel);
     },
   };
 }
 
-async function write(parts: BundleParts, overtime: AbortSignal): Promise<void> {
+async function write(context: BundleContext, overtime: AbortSignal): Promise<void> {
   try {
-    await addState(parts);
-    await addLogs(parts);
+    await addState(context);
+    await addLogs(context);
   } catch (error) {
     // What was under way when the time was over has been noted; the rest was not begun.
     if (!overtime.aborted) throw error;
-    parts.writer.miss('logs', 'making the bundle took longer than bundle.timeout allows');
+    context.writer.addMissing('logs', 'making the bundle took longer than bundle.timeout allows');
   }
-  await parts.writer.addManifest(manifestOf(parts));
+  await context.writer.addManifest(buildManifest(context));
 }
 
-function manifestOf({ request, madeMs, nodes, configs, writer }: BundleParts): BundleManifest {
-  const { fromMs, toMs, nodes: asked = [], role = null } = request;
+function buildManifest({ request, madeMs, nodes, configs, writer }: BundleContext): BundleManifest {
+  const { fromMs, toMs, nodes: selected = [], role = null } = request;
   const { entries, missing } = writer;
-  const isWell = entries.every(({ isCut, problems }) => !isCut && problems.length === 0);
+  const isIntact = entries.every(({ isCut, problems }) => !isCut && problems.length === 0);
   return {
     format: 'porthole-bundle',
     formatVersion: 1,
@@ -105,8 +108,8 @@ function manifestOf({ request, madeMs, nodes, configs, writer }: BundleParts): B
     madeBy: { id: nodes.nodes.find(({ isSelf }) => isSelf)?.id ?? '', porthole: ownVersion() },
     cluster: nodes.cluster,
     range: { fromMs, toMs },
-    selection: { nodes: [...asked], role },
-    isComplete: isWell && missing.length === 0,
+    selection: { nodes: [...selected], role },
+    isComplete: isIntact && missing.length === 0,
     members: configs.map(({ id, report: { outcome, detail } }) => ({ id, outcome, detail })),
     entries,
     missing,

@@ -1,7 +1,7 @@
 import { type ClusterLogFiles, type ClusterNode, type ClusterState, codeOf } from '@porthole/contract';
+import { errorMessage } from './error-message.ts';
 import { fitSizes } from './fit-sizes.ts';
 import { firstRecord, type LogPart } from './log-part.ts';
-import { reasonOf } from './reason-of.ts';
 
 /** The newest ones; an archive of more is of no use to a person. */
 const MAX_FILES = 2000;
@@ -11,34 +11,35 @@ const END_BYTES = 1024 ** 2;
 
 type ClusterFile = ClusterLogFiles['files'][number];
 
-export interface LogPlanParts {
+export interface LogPlanDeps {
   cluster: ClusterState;
   /** By this node's clock. */
   range: { fromMs: number; toMs: number };
   clocks: readonly Pick<ClusterNode, 'id' | 'clock'>[];
   signal: AbortSignal;
   /** What of a member, or of a file of it, cannot be had. */
-  miss(place: { node: string; file?: string }, reason: string): void;
+  reportMissing(entry: { node: string; file?: string }, reason: string): void;
 }
 
 /** The parts of these files that are of the time asked for, with their lengths. Looked up, not read. */
-export async function planLogs(files: readonly ClusterFile[], parts: LogPlanParts): Promise<LogPart[]> {
-  const { range, miss, signal } = parts;
+export async function planLogs(files: readonly ClusterFile[], deps: LogPlanDeps): Promise<LogPart[]> {
+  const { range, reportMissing, signal } = deps;
   const wanted = files.filter((file) => mayHold(file, range)).sort(newestFirst);
-  for (const { node, name } of wanted.slice(MAX_FILES)) miss({ node, file: name }, `only ${MAX_FILES} files fit`);
-  const silent = new Set<string>();
+  for (const { node, name } of wanted.slice(MAX_FILES))
+    reportMissing({ node, file: name }, `only ${MAX_FILES} files fit`);
+  const unresponsive = new Set<string>();
   const found: LogPart[] = [];
   for (const file of wanted.slice(0, MAX_FILES)) {
     const { node, name } = file;
-    if (silent.has(node)) continue;
+    if (unresponsive.has(node)) continue;
     try {
-      const part = await findPart(file, parts);
+      const part = await findPart(file, deps);
       if (part) found.push(part);
     } catch (error) {
       signal.throwIfAborted();
       // Who does not answer is not waited for once more with every file.
-      if (SILENCE.has(codeOf(error))) silent.add(node);
-      miss(silent.has(node) ? { node } : { node, file: name }, reasonOf(error));
+      if (UNRESPONSIVE_CODES.has(codeOf(error))) unresponsive.add(node);
+      reportMissing(unresponsive.has(node) ? { node } : { node, file: name }, errorMessage(error));
     }
   }
   return found.sort((a, b) => compare(a.node, b.node) || compare(a.file, b.file));
@@ -48,7 +49,7 @@ export async function planLogs(files: readonly ClusterFile[], parts: LogPlanPart
 export async function fitParts(
   planned: readonly LogPart[],
   room: number,
-  { cluster, signal, miss }: LogPlanParts,
+  { cluster, signal, reportMissing }: LogPlanDeps,
 ): Promise<LogPart[]> {
   const sizes = fitSizes(
     planned.map(({ bytes }) => bytes),
@@ -61,19 +62,24 @@ export async function fitParts(
     else if (part.kind === 'end') fitted.push({ ...part, bytes: size, isCut: true });
     else {
       try {
-        const newest = await newestOf(part, size, { cluster, signal });
+        const newest = await keepNewest(part, size, { cluster, signal });
         if (newest) fitted.push(newest);
-        else miss(part, 'there is no room for it');
+        else reportMissing(part, 'there is no room for it');
       } catch (error) {
         signal.throwIfAborted();
-        miss(part, reasonOf(error));
+        reportMissing(part, errorMessage(error));
       }
     }
   }
   return fitted;
 }
 
-const SILENCE: ReadonlySet<string> = new Set(['UNREACHABLE', 'DEADLINE_EXCEEDED', 'UNAUTHENTICATED', 'FORBIDDEN']);
+const UNRESPONSIVE_CODES: ReadonlySet<string> = new Set([
+  'UNREACHABLE',
+  'DEADLINE_EXCEEDED',
+  'UNAUTHENTICATED',
+  'FORBIDDEN',
+]);
 
 /** What times are known of it do not rule it out. What is no text has no lines that anyone could look for. */
 function mayHold({ format, firstTimeMs, lastTimeMs, modifiedMs }: ClusterFile, { fromMs, toMs }: LogPart['range']) {
@@ -83,29 +89,29 @@ function mayHold({ format, firstTimeMs, lastTimeMs, modifiedMs }: ClusterFile, {
   return endMs === null || endMs >= fromMs;
 }
 
-async function findPart(file: ClusterFile, parts: LogPlanParts): Promise<LogPart | undefined> {
+async function findPart(file: ClusterFile, deps: LogPlanDeps): Promise<LogPart | undefined> {
   const { node, name, family, compressed, format, firstTimeMs, lastTimeMs, modifiedMs, problem, size } = file;
   if (problem !== null && modifiedMs !== null) throw new Error(problem);
-  const offsetMs = Math.round(parts.clocks.find(({ id }) => id === node)?.clock?.offsetMs ?? 0);
-  const range = { fromMs: parts.range.fromMs + offsetMs, toMs: parts.range.toMs + offsetMs };
+  const offsetMs = Math.round(deps.clocks.find(({ id }) => id === node)?.clock?.offsetMs ?? 0);
+  const range = { fromMs: deps.range.fromMs + offsetMs, toMs: deps.range.toMs + offsetMs };
   const whole = { node, file: name, family, range, isCut: false };
   const isTimed = firstTimeMs !== null || lastTimeMs !== null;
   if (modifiedMs === null || format === 'text' || !isTimed) {
     const bytes = compressed ? END_BYTES : Math.min(size, END_BYTES);
     return { ...whole, kind: 'end', bytes, cursor: '', isCut: size > END_BYTES };
   }
-  const state = parts.cluster.member(node);
-  const first = await firstRecord(state, { file: name, ...range, order: 'oldest' }, parts);
-  const last = first && (await firstRecord(state, { file: name, ...range, order: 'newest' }, parts));
+  const state = deps.cluster.member(node);
+  const first = await firstRecord(state, { file: name, ...range, order: 'oldest' }, deps);
+  const last = first && (await firstRecord(state, { file: name, ...range, order: 'newest' }, deps));
   if (!first || !last) return undefined;
   const bytes = Math.max(0, last.offset + last.bytes - first.offset);
   return { ...whole, kind: compressed ? 'records' : 'bytes', bytes, cursor: first.cursor };
 }
 
-async function newestOf(
+async function keepNewest(
   part: LogPart,
   size: number,
-  { cluster, signal }: Pick<LogPlanParts, 'cluster' | 'signal'>,
+  { cluster, signal }: Pick<LogPlanDeps, 'cluster' | 'signal'>,
 ): Promise<LogPart | undefined> {
   const { node, file, family, cursor, range } = part;
   const state = cluster.member(node);

@@ -1,17 +1,17 @@
 import { arch, platform, release } from 'node:os';
 import { ownVersion } from '../version.ts';
-import { type BundleParts, isSilent } from './bundle-parts.ts';
+import { type BundleContext, isUnresponsive } from './bundle-context.ts';
 
 /** Groups of the digest. */
 const DIGEST_GROUPS = 500;
 
 /** What the members are, how they are configured and how this node is. */
-export async function addState(parts: BundleParts): Promise<void> {
-  const { writer, names, nodes, cluster, request, signal, sources } = parts;
+export async function addState(context: BundleContext): Promise<void> {
+  const { writer, names, nodes, cluster, request, signal, sources } = context;
   const { fromMs, toMs, ...selection } = request;
   await writer.addJson(names.take(['members.json']), async () => nodes);
-  await addVersions(parts);
-  await addConfigs(parts);
+  await addVersions(context);
+  await addConfigs(context);
   await writer.addJson(names.take(['config-diff.json']), () => cluster.configDiff(selection, { signal }));
   await writer.addJson(names.take(['health.json']), () => sources.health.check());
   await writer.addWhole(names.take(['metrics.txt']), () => sources.metrics.render());
@@ -20,8 +20,8 @@ export async function addState(parts: BundleParts): Promise<void> {
   );
 }
 
-async function addVersions({ writer, names, configs, cluster, signal }: BundleParts): Promise<void> {
-  const versionOf = async (id: string) => {
+async function addVersions({ writer, names, configs, cluster, signal }: BundleContext): Promise<void> {
+  const fetchVersion = async (id: string) => {
     try {
       const { node, versions, observes, timeZone } = await cluster.member(id).describe({ signal });
       return { id, version: node.version, ...versions, observes, timeZone };
@@ -34,29 +34,31 @@ async function addVersions({ writer, names, configs, cluster, signal }: BundlePa
     const members = [];
     for (const config of configs) {
       const { id } = config;
-      members.push(isSilent(config) ? { id, version: config.config?.node.version ?? null } : await versionOf(id));
+      members.push(
+        isUnresponsive(config) ? { id, version: config.config?.node.version ?? null } : await fetchVersion(id),
+      );
     }
     const madeOn = { porthole: ownVersion(), node: process.versions.node, os: `${platform()} ${release()} ${arch()}` };
     return { madeOn, members };
   });
 }
 
-async function addConfigs({ writer, names, configs, cluster, signal }: BundleParts): Promise<void> {
-  for (const told of configs) {
-    const { id: node, config, report } = told;
+async function addConfigs({ writer, names, configs, cluster, signal }: BundleContext): Promise<void> {
+  for (const memberConfig of configs) {
+    const { id: node, config, report } = memberConfig;
     const [tomlName, settingsName] = ['.toml', '.settings.json'].map((ending) => names.take(['config', node], ending));
     const reason = report.detail === null ? report.outcome : `${report.outcome}: ${report.detail}`;
     // Nothing is missing of a member that left in order; its line in the manifest says so.
     const hasLeft = report.outcome === 'left';
     if (config === null) {
-      if (!hasLeft) writer.miss(tomlName ?? '', reason, node);
+      if (!hasLeft) writer.addMissing(tomlName ?? '', reason, node);
     } else {
       const asOf = report.asOfMs === null ? '' : new Date(report.asOfMs).toISOString();
       const problems = asOf === '' || hasLeft ? [] : [`as it was at ${asOf}: ${reason}`];
       await writer.addWhole(tomlName ?? '', async () => config.config, { node, problems });
     }
     if (hasLeft) continue;
-    if (isSilent(told)) writer.miss(settingsName ?? '', reason, node);
+    if (isUnresponsive(memberConfig)) writer.addMissing(settingsName ?? '', reason, node);
     else await writer.addJson(settingsName ?? '', () => cluster.member(node).settings({ signal }), { node });
   }
 }

@@ -16,7 +16,7 @@ export class ZipStream {
   readonly #zip = new ZipFile();
   readonly #output: Readable;
   readonly #time: Date;
-  #isLeft = false;
+  #isDiscarded = false;
 
   constructor(timeMs: number) {
     this.#time = new Date(timeMs);
@@ -53,7 +53,7 @@ export class ZipStream {
       }
     };
     const source = Readable.from(
-      taken(() => this.#isLeft),
+      taken(() => this.#isDiscarded),
       { objectMode: false, highWaterMark: HELD_BYTES },
     );
     const ended = new Promise<void>((resolve) => source.once('close', resolve));
@@ -74,8 +74,8 @@ export class ZipStream {
   }
 
   /** Nobody reads it any more: what is being added ends, and all that is held is let go. */
-  leave(): void {
-    this.#isLeft = true;
+  discard(): void {
+    this.#isDiscarded = true;
     this.#output.resume();
   }
 }

@@ -94,16 +94,16 @@ export class ClusterFiles {
 }
 
 async function readToken({ cluster }: ClusterSettings): Promise<string | undefined> {
-  const bytes = await readIf('cluster.token-file', cluster.tokenFile);
-  return bytes && oneWord('cluster.token-file', bytes);
+  const bytes = await readOptional('cluster.token-file', cluster.tokenFile);
+  return bytes && parseToken('cluster.token-file', bytes);
 }
 
 async function readEtcdFiles({ cluster }: ClusterSettings): Promise<EtcdFiles> {
   const [password, ca, cert, key] = await Promise.all([
-    readIf('cluster.etcd-password-file', cluster.etcdPasswordFile),
-    readIf('cluster.etcd-ca-file', cluster.etcdCaFile),
-    readIf('cluster.etcd-cert-file', cluster.etcdCertFile),
-    readIf('cluster.etcd-key-file', cluster.etcdKeyFile),
+    readOptional('cluster.etcd-password-file', cluster.etcdPasswordFile),
+    readOptional('cluster.etcd-ca-file', cluster.etcdCaFile),
+    readOptional('cluster.etcd-cert-file', cluster.etcdCertFile),
+    readOptional('cluster.etcd-key-file', cluster.etcdKeyFile),
   ]);
   checkPair({ cert, key }, [
     'cluster.etcd-cert-file',
@@ -124,9 +124,9 @@ async function readEtcdFiles({ cluster }: ClusterSettings): Promise<EtcdFiles> {
 /** The certificate that members are shown is proven to fit its key. */
 async function readMemberTls({ cluster }: ClusterSettings): Promise<MemberTls> {
   const [ca, cert, key] = await Promise.all([
-    readIf('cluster.ca-file', cluster.caFile),
-    readIf('cluster.cert-file', cluster.certFile),
-    readIf('cluster.key-file', cluster.keyFile),
+    readOptional('cluster.ca-file', cluster.caFile),
+    readOptional('cluster.cert-file', cluster.certFile),
+    readOptional('cluster.key-file', cluster.keyFile),
   ]);
   checkPair({ cert, key }, ['cluster.cert-file', cluster.certFile, 'cluster.key-file', cluster.keyFile]);
   return { ca, cert, key };
@@ -146,7 +146,7 @@ function checkPair(
   }
 }
 
-async function readIf(setting: string, path: string): Promise<Buffer | undefined> {
+async function readOptional(setting: string, path: string): Promise<Buffer | undefined> {
   if (path === '') return undefined;
   try {
     return await readFile(path);
@@ -156,7 +156,7 @@ async function readIf(setting: string, path: string): Promise<Buffer | undefined
   }
 }
 
-function oneWord(setting: string, bytes: Buffer): string {
+function parseToken(setting: string, bytes: Buffer): string {
   const word = bytes.toString('utf8').trim();
   // Not quoted: it may be a token after all.
   if (!/^[\x21-\x7e]+$/.test(word)) throw new StartError(`${setting}: the file must hold one token and nothing else`);

@@ -8,7 +8,7 @@ import { FakeLindb } from '../../../cluster/src/testing/fake-lindb.ts';
 import { eventually } from '../../../logs/src/testing/eventually.ts';
 import { createAuthority } from '../auth/testing/certificates.ts';
 import type { PartialSettings } from '../settings/settings.ts';
-import { ask, askJson, askProblem } from '../testing/ask.ts';
+import { requestJson, requestProblem, sendRequest } from '../testing/send-request.ts';
 import { startTestNode, tempDir } from '../testing/test-node.ts';
 
 const TOKEN = 'ph_the-token-of-the-cluster';
@@ -34,7 +34,7 @@ async function startMember({ hasHealth = true } = {}) {
   return { ...server, shown, state };
 }
 
-async function startAsking(members: string[], cluster: PartialSettings['cluster'] = {}) {
+async function startNode(members: string[], cluster: PartialSettings['cluster'] = {}) {
   const dir = tempDir();
   const tokenFile = join(dir, 'token');
   writeFileSync(tokenFile, `${TOKEN}\n`);
@@ -42,8 +42,8 @@ async function startAsking(members: string[], cluster: PartialSettings['cluster'
   return { ...node, tokenFile };
 }
 
-async function reportOf(port: number, id: string) {
-  const { nodes } = await askJson<ClusterNodes>(port, '/api/v1/cluster/nodes');
+async function findReport(port: number, id: string) {
+  const { nodes } = await requestJson<ClusterNodes>(port, '/api/v1/cluster/nodes');
   return nodes.find((node) => node.id === id);
 }
 
@@ -52,8 +52,8 @@ describe('the token of the cluster', () => {
     'is sent to a Porthole node that wants it (its health check is reachable: %s)',
     async (hasHealth) => {
       const member = await startMember({ hasHealth });
-      const { port } = await startAsking([`m=${member.url}`]);
-      expect(await askJson(port, '/api/v1/cluster/nodes/m/log/list')).toEqual([]);
+      const { port } = await startNode([`m=${member.url}`]);
+      expect(await requestJson(port, '/api/v1/cluster/nodes/m/log/list')).toEqual([]);
       expect(member.shown[0]).toBeUndefined();
       expect(member.shown.at(-1)).toBe(`Bearer ${TOKEN}`);
     },
@@ -61,48 +61,48 @@ describe('the token of the cluster', () => {
 
   it('is never sent to a LinDB node', async () => {
     const lindb = await FakeLindb.start({ 'a.log': 'first\nsecond\n' });
-    const { port } = await startAsking([`lindb=${lindb.url}`], { refreshMs: 100 });
-    await eventually(async () => expect((await reportOf(port, 'lindb'))?.state).toBe('up'));
+    const { port } = await startNode([`lindb=${lindb.url}`], { refreshMs: 100 });
+    await eventually(async () => expect((await findReport(port, 'lindb'))?.state).toBe('up'));
     for (const path of ['nodes/lindb/log/list', 'nodes/lindb/log/view?file=a.log', 'log/search', 'log/histogram'])
-      expect((await ask(port, `/api/v1/cluster/${path}`)).status).toBe(200);
+      expect((await sendRequest(port, `/api/v1/cluster/${path}`)).status).toBe(200);
     expect(lindb.authorizations).toEqual([]);
   });
 
   it('is not sent without TLS where this node uses TLS, and the report names the setting', async () => {
     const member = await startMember();
     const { certFile: caFile } = createAuthority(tempDir());
-    const { port } = await startAsking([`m=${member.url}`], { caFile });
-    const node = await reportOf(port, 'm');
+    const { port } = await startNode([`m=${member.url}`], { caFile });
+    const node = await findReport(port, 'm');
     expect(node?.state).toBe('unreachable');
     expect(node?.report).toMatchObject({ outcome: 'auth', detail: expect.stringContaining('(cluster.ca-file)') });
-    const problem = await askProblem(port, '/api/v1/cluster/nodes/m/log/list');
+    const problem = await requestProblem(port, '/api/v1/cluster/nodes/m/log/list');
     expect(problem).toMatchObject({ status: 502, detail: expect.stringContaining('register it with https') });
     expect(member.shown.filter((shown) => shown !== undefined)).toEqual([]);
   });
 
   it('is taken again from its file when that changes', async () => {
     const member = await startMember();
-    const { port, tokenFile, running } = await startAsking([`m=${member.url}`]);
-    expect(await askJson(port, '/api/v1/cluster/nodes/m/log/list')).toEqual([]);
+    const { port, tokenFile, running } = await startNode([`m=${member.url}`]);
+    expect(await requestJson(port, '/api/v1/cluster/nodes/m/log/list')).toEqual([]);
     member.state.token = 'ph_another';
-    expect((await askProblem(port, '/api/v1/cluster/nodes/m/log/list')).status).toBe(502);
+    expect((await requestProblem(port, '/api/v1/cluster/nodes/m/log/list')).status).toBe(502);
     writeFileSync(tokenFile, 'ph_another\n');
     await running.reload();
-    expect(await askJson(port, '/api/v1/cluster/nodes/m/log/list')).toEqual([]);
+    expect(await requestJson(port, '/api/v1/cluster/nodes/m/log/list')).toEqual([]);
     writeFileSync(tokenFile, 'two words\n');
     await running.reload();
-    expect(await askJson(port, '/api/v1/cluster/nodes/m/log/list')).toEqual([]);
+    expect(await requestJson(port, '/api/v1/cluster/nodes/m/log/list')).toEqual([]);
   });
 });
 
 describe('members that are not contacted', () => {
   it('those without https under cluster.https-only: listed as refused, with the setting', async () => {
     const member = await startMember();
-    const { port } = await startAsking([`m=${member.url}`], { httpsOnly: true });
-    const node = await reportOf(port, 'm');
+    const { port } = await startNode([`m=${member.url}`], { httpsOnly: true });
+    const node = await findReport(port, 'm');
     expect(node?.state).toBe('unreachable');
     expect(node?.report).toMatchObject({ outcome: 'refused', detail: expect.stringContaining('cluster.https-only') });
-    expect(await askProblem(port, '/api/v1/cluster/nodes/m/log/list')).toMatchObject({
+    expect(await requestProblem(port, '/api/v1/cluster/nodes/m/log/list')).toMatchObject({
       status: 502,
       code: 'MEMBER_REFUSED',
     });
@@ -112,8 +112,8 @@ describe('members that are not contacted', () => {
   it.each(['169.254.169.254', '2852039166', '[::ffff:169.254.169.254]', '0.0.0.0', '[fe80::1]', '224.0.0.1'])(
     'those at %s',
     async (host) => {
-      const { port } = await startAsking([`m=http://${host}:8080`]);
-      const node = await reportOf(port, 'm');
+      const { port } = await startNode([`m=http://${host}:8080`]);
+      const node = await findReport(port, 'm');
       expect(node?.report).toMatchObject({
         outcome: 'refused',
         detail: expect.stringContaining('cluster.member-networks'),
@@ -124,16 +124,16 @@ describe('members that are not contacted', () => {
   it('those outside of cluster.member-networks, also where only their name leads there', async () => {
     const member = await startMember();
     const members = [`address=${member.url}`, `name=http://localhost:${member.port}`];
-    const { port } = await startAsking(members, { memberNetworks: ['10.0.0.0/8'] });
+    const { port } = await startNode(members, { memberNetworks: ['10.0.0.0/8'] });
     for (const id of ['address', 'name']) {
-      const node = await reportOf(port, id);
+      const node = await findReport(port, id);
       expect(node?.report).toMatchObject({
         outcome: 'refused',
         detail: expect.stringContaining('none of the networks of cluster.member-networks'),
       });
     }
     expect(member.requests).toEqual([]);
-    const allowed = await startAsking(members, { memberNetworks: ['127.0.0.0/8', '::1/128'] });
-    for (const id of ['address', 'name']) expect((await reportOf(allowed.port, id))?.state).toBe('up');
+    const allowed = await startNode(members, { memberNetworks: ['127.0.0.0/8', '::1/128'] });
+    for (const id of ['address', 'name']) expect((await findReport(allowed.port, id))?.state).toBe('up');
   });
 });

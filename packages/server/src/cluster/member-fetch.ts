@@ -20,19 +20,19 @@ export interface MemberFetch {
 const MAX_HEADER_BYTES = 16 * 1024;
 
 /** A `fetch` for members, with this node's certificate and authorities, to addresses that `lookup` lets pass. */
-export async function memberFetch(tls: MemberTls, lookup: LookupFunction): Promise<MemberFetch> {
-  const { Agent: DialAgent, fetch: ask } = await import('undici');
+export async function createMemberFetch(tls: MemberTls, lookup: LookupFunction): Promise<MemberFetch> {
+  const { Agent: DialAgent, fetch: undiciFetch } = await import('undici');
   const dial = ({ ca, cert, key }: MemberTls) =>
     new DialAgent({
       connect: { lookup, ...(ca && { ca }), ...(cert && { cert }), ...(key && { key }) },
       maxHeaderSize: MAX_HEADER_BYTES,
     });
   let dispatcher: Agent = dial(tls);
-  type Asked = Parameters<typeof ask>;
+  type FetchArgs = Parameters<typeof undiciFetch>;
   // The same thing by another name: Node's own fetch is an undici too, but of another version and with other types.
-  const askMember = (input: Asked[0], init?: Asked[1]) => ask(input, { ...init, dispatcher });
+  const fetchMember = (input: FetchArgs[0], init?: FetchArgs[1]) => undiciFetch(input, { ...init, dispatcher });
   return {
-    fetch: askMember as unknown as typeof fetch,
+    fetch: fetchMember as unknown as typeof fetch,
     renew(renewed) {
       const old = dispatcher;
       dispatcher = dial(renewed);

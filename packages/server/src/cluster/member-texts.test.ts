@@ -6,7 +6,7 @@ import { getMemberPath, MEMBER_ROUTE_IDS, PATHS } from '@porthole/contract';
 import { expect, it, onTestFinished } from 'vitest';
 import { type Handler, startOddServer } from '../../../client/src/testing/odd-server.ts';
 import { createAuthority, issue } from '../auth/testing/certificates.ts';
-import { ask } from '../testing/ask.ts';
+import { sendRequest } from '../testing/send-request.ts';
 import { startTestNode, tempDir } from '../testing/test-node.ts';
 
 const SECRET = 'hunter2-of-another-service';
@@ -84,17 +84,17 @@ it('what another service says is not passed on, nor logged', async () => {
   await expectSilence(port, `${PATHS.clusterLogMoment}?time=1`);
   await expectSilentFollow(port, Object.keys(members));
   const own = join(dir, 'own');
-  for (const name of readdirSync(own)) expect(readFileSync(join(own, name), 'utf8')).not.toMatch(TOLD);
+  for (const name of readdirSync(own)) expect(readFileSync(join(own, name), 'utf8')).not.toMatch(LEAKED);
 });
 
-const TOLD = new RegExp(SECRET.replaceAll('-', '[-_]'), 'i');
+const LEAKED = new RegExp(SECRET.replaceAll('-', '[-_]'), 'i');
 
 async function expectSilence(port: number, path: string): Promise<void> {
-  const text = await ask(port, path).then(
+  const text = await sendRequest(port, path).then(
     ({ status, headers, body }) => `${status} ${JSON.stringify(headers)} ${body}`,
     (error: unknown) => String(error), // cut: what came before is not all
   );
-  expect(`${path}: ${text}`).not.toMatch(TOLD);
+  expect(`${path}: ${text}`).not.toMatch(LEAKED);
 }
 
 /** Until every member was reported. */
@@ -108,7 +108,7 @@ async function expectSilentFollow(port: number, ids: readonly string[]): Promise
     text += decoder.decode(chunk as Uint8Array, { stream: true });
     if (ids.every((id) => text.includes(`"node":"${id}"`))) break;
   }
-  expect(text).not.toMatch(TOLD);
+  expect(text).not.toMatch(LEAKED);
 }
 
 it('the names in a certificate that does not fit are not passed on', async () => {
@@ -127,7 +127,7 @@ it('the names in a certificate that does not fit are not passed on', async () =>
       },
     },
   });
-  const { body } = await ask(port, PATHS.clusterNodes);
+  const { body } = await sendRequest(port, PATHS.clusterNodes);
   expect(body.toString()).toContain('"outcome":"tls"');
   expect(body.toString()).not.toContain(SECRET);
 });

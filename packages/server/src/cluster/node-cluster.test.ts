@@ -4,8 +4,8 @@ import type { ClusterConfigDiff, ClusterEnd, ClusterItem, ClusterNodes, ClusterR
 import { describe, expect, it } from 'vitest';
 import { eventually } from '../../../logs/src/testing/eventually.ts';
 import { createToken } from '../auth/tokens.ts';
-import { askJson, askProblem } from '../testing/ask.ts';
 import { freePorts } from '../testing/free-ports.ts';
+import { requestJson, requestProblem } from '../testing/send-request.ts';
 import { startTestNode, type TestNode, tempDir } from '../testing/test-node.ts';
 
 const line = (second: number, level: string, text: string) =>
@@ -44,7 +44,7 @@ describe('three nodes that know each other', () => {
   it('any of them answers for all', async () => {
     const nodes = await startCluster(3);
     for (const { port } of nodes) {
-      const answer = await askJson<ClusterNodes>(port, '/api/v1/cluster/nodes');
+      const answer = await requestJson<ClusterNodes>(port, '/api/v1/cluster/nodes');
       expect(answer.nodes.map(({ id, state }) => ({ id, state }))).toEqual([
         { id: 'n1', state: 'up' },
         { id: 'n2', state: 'up' },
@@ -109,9 +109,9 @@ describe('three nodes that know each other', () => {
 
   it('one member is asked through another, and only members are', async () => {
     const [first, second] = await startCluster(2);
-    const through = await askJson(first?.port ?? 0, '/api/v1/cluster/nodes/n2/log/list');
-    expect(through).toEqual(await askJson(second?.port ?? 0, '/api/v1/log/list'));
-    expect(await askProblem(first?.port ?? 0, '/api/v1/cluster/nodes/127.0.0.1:1/log/list')).toMatchObject({
+    const through = await requestJson(first?.port ?? 0, '/api/v1/cluster/nodes/n2/log/list');
+    expect(through).toEqual(await requestJson(second?.port ?? 0, '/api/v1/log/list'));
+    expect(await requestProblem(first?.port ?? 0, '/api/v1/cluster/nodes/127.0.0.1:1/log/list')).toMatchObject({
       status: 404,
       code: 'MEMBER_NOT_FOUND',
     });
@@ -146,8 +146,8 @@ describe('nodes with a token of their cluster', () => {
     const { ports, token } = await startGuarded(['hush-one', 'hush-one', 'hush-two']);
     const headers = { authorization: `Bearer ${token}` };
     const path = '/api/v1/cluster/config/diff';
-    expect((await askProblem(ports[0] ?? 0, path)).status).toBe(401);
-    const diff = await askJson<ClusterConfigDiff>(ports[0] ?? 0, path, { headers });
+    expect((await requestProblem(ports[0] ?? 0, path)).status).toBe(401);
+    const diff = await requestJson<ClusterConfigDiff>(ports[0] ?? 0, path, { headers });
     expect(JSON.stringify(diff)).not.toContain('hush');
     expect(diff.members.map(({ outcome }) => outcome)).toEqual(['ok', 'ok', 'ok']);
     const [role] = diff.roles;
@@ -165,7 +165,7 @@ describe('nodes with a token of their cluster', () => {
   it('refuse a member that asks for the cluster: nothing goes round in circles', async () => {
     const { ports, token } = await startGuarded(['a', 'a']);
     const headers = { authorization: `Bearer ${token}`, 'porthole-via': 'n2' };
-    const problem = await askProblem(ports[0] ?? 0, '/api/v1/cluster/nodes', { headers });
+    const problem = await requestProblem(ports[0] ?? 0, '/api/v1/cluster/nodes', { headers });
     expect(problem).toMatchObject({ status: 400, code: 'REQUEST_LOOP' });
   });
 });
@@ -176,7 +176,7 @@ describe('a node that is alone', () => {
       files: { 'a.log': line(1, 'INFO', 'alone') },
       settings: { cluster: { nodeId: 'me' } },
     });
-    const { nodes, membership } = await askJson<ClusterNodes>(port, '/api/v1/cluster/nodes');
+    const { nodes, membership } = await requestJson<ClusterNodes>(port, '/api/v1/cluster/nodes');
     expect(nodes.map(({ id, state, isSelf }) => ({ id, state, isSelf }))).toEqual([
       { id: 'me', state: 'up', isSelf: true },
     ]);

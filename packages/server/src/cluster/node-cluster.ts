@@ -17,9 +17,9 @@ import { ConfigThread } from '../config/config-thread.ts';
 import type { Logger } from '../own-log/logger.ts';
 import type { Settings } from '../settings/settings.ts';
 import type { ClusterFiles } from './cluster-files.ts';
-import { memberFetch } from './member-fetch.ts';
+import { createMemberFetch } from './member-fetch.ts';
 
-export interface NodeClusterParts {
+export interface NodeClusterDeps {
   settings: Settings;
   files: ClusterFiles;
   state: NodeState;
@@ -35,23 +35,23 @@ export interface NodeClusterParts {
  * is alone starts without.
  */
 export class NodeCluster implements ClusterState {
-  readonly #parts: NodeClusterParts;
+  readonly #deps: NodeClusterDeps;
   #self: SelfMember | undefined;
   #opening: Promise<LocalCluster> | undefined;
   #opened: LocalCluster | undefined;
 
-  constructor(parts: NodeClusterParts) {
-    this.#parts = parts;
+  constructor(deps: NodeClusterDeps) {
+    this.#deps = deps;
   }
 
   /** Files that are taken again when they change. */
   get files(): ReloadedGroup[] {
-    return this.#parts.files.groups;
+    return this.#deps.files.groups;
   }
 
   /** Whether the settings name other members, or a registry of them. */
   get isConfigured(): boolean {
-    const { members, etcd } = this.#parts.settings.cluster;
+    const { members, etcd } = this.#deps.settings.cluster;
     return members.length > 0 || etcd.length > 0;
   }
 
@@ -70,7 +70,7 @@ export class NodeCluster implements ClusterState {
 
   /** Joins, once the ports are bound. A registry that does not answer is no reason not to start. */
   async start(node: NodeObject, url: string): Promise<void> {
-    const { role, nodeId } = this.#parts.settings.cluster;
+    const { role, nodeId } = this.#deps.settings.cluster;
     const id = nodeId || `${node.hostName}:${node.httpPort}`.replace(/[^A-Za-z0-9.:_-]/g, '-').slice(-128);
     this.#self = { id, role, node, url: url.replace(/\/$/, '') };
     if (this.isConfigured) await this.#open();
@@ -82,7 +82,7 @@ export class NodeCluster implements ClusterState {
 
   member(id: string): NodeState {
     if (this.#opened) return this.#opened.member(id);
-    if (id === this.#self?.id) return this.#parts.state;
+    if (id === this.#self?.id) return this.#deps.state;
     throw new PortholeError('MEMBER_NOT_FOUND', `no member named ${JSON.stringify(id)}; this node is alone`);
   }
 
@@ -135,7 +135,7 @@ export class NodeCluster implements ClusterState {
   }
 
   async #load(): Promise<LocalCluster> {
-    const { settings, files, state, zone, scrubbing, log } = this.#parts;
+    const { settings, files, state, zone, scrubbing, log } = this.#deps;
     const { cluster, logging } = settings;
     const self = this.#self;
     if (!self) throw new Error('the cluster is asked before the ports are bound');
@@ -173,11 +173,11 @@ export class NodeCluster implements ClusterState {
 
   /** How members are contacted. Without any, the code for it is not loaded. */
   async #access(): Promise<MemberAccessOptions> {
-    const { settings, files } = this.#parts;
+    const { settings, files } = this.#deps;
     const { tls, cluster } = settings;
     const { createMemberNetworks } = await import('@porthole/cluster');
     const networks = createMemberNetworks(cluster.memberNetworks);
-    const contact = await memberFetch(files.memberTls, networks.lookup);
+    const contact = await createMemberFetch(files.memberTls, networks.lookup);
     files.onMemberTls(contact.renew);
     const [tlsSetting] = [
       ...(tls.certFile === '' ? [] : ['tls.cert-file']),
@@ -188,7 +188,7 @@ export class NodeCluster implements ClusterState {
   }
 
   async #membership(self: SelfMember): Promise<Membership> {
-    const { settings, files, log } = this.#parts;
+    const { settings, files, log } = this.#deps;
     const { name, members, etcd, etcdUser, lindbNamespace, leaseMs, lastWordsKeepMs } = settings.cluster;
     const { createEtcdMembers, createLindbMembers, createStaticMembers } = await import('@porthole/cluster');
     if (etcd.length === 0) return createStaticMembers({ self, members });

@@ -1,11 +1,11 @@
 import { PortholeError } from '@porthole/contract';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { flattenToml } from './flatten-toml.ts';
 import { redactToml } from './redact-toml.ts';
-import { secretsOfToml } from './secrets-of-toml.ts';
+import { collectTomlSecrets } from './secrets/collect-toml-secrets.ts';
 import { CONFIG_CORPUS } from './testing/config-corpus.ts';
-import { TomlError } from './toml-error.ts';
+import { flattenToml } from './toml/flatten-toml.ts';
+import { TomlError } from './toml/toml-error.ts';
 
 const RUNS = 60 * Number(process.env.MORE ?? 1);
 
@@ -25,14 +25,14 @@ it('a random secret in a random shape never survives, be it in use or commented 
         let at = 0;
         const toml = marked.replace(/[«‹]([^»›]*)[»›]/g, (mark, secret: string) => {
           const value = mark.startsWith('‹') ? secret : replant(secret, () => random[at++ % random.length] ?? 0);
-          if (isTelling(value)) planted.push(value);
+          if (isRevealing(value)) planted.push(value);
           return value;
         });
         const text = commented ? `x = 1\n${toml.replace(/^/gm, '# ')}` : toml;
         const redacted = redactToml(text);
         const shown = redacted + JSON.stringify(flattenToml(text).map(({ value }) => value));
         expect(
-          planted.flatMap((secret) => secret.split('\n')).filter((line) => isTelling(line) && shown.includes(line)),
+          planted.flatMap((secret) => secret.split('\n')).filter((line) => isRevealing(line) && shown.includes(line)),
         ).toEqual([]);
         expect(redactToml(redacted)).toBe(redacted);
       },
@@ -87,7 +87,7 @@ it('a string of any kind is masked or shown, and never fails', () => {
           const redacted = redactToml(toml);
           expect(redactToml(redacted)).toBe(redacted);
           flattenToml(toml);
-          secretsOfToml(toml, []);
+          collectTomlSecrets(toml, []);
         } catch (thrown) {
           if (!(thrown instanceof TomlError) && !(thrown instanceof PortholeError)) throw thrown;
         }
@@ -112,6 +112,6 @@ function replant(secret: string, next: () => number): string {
 }
 
 /** Short ones stand in other words by chance, and numbers in others. */
-function isTelling(secret: string): boolean {
+function isRevealing(secret: string): boolean {
   return secret.trim().length >= 6 && !/^[\d._:x-]+$|^-----|^\[/.test(secret);
 }

@@ -1,11 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { flattenToml } from './flatten-toml.ts';
 import { redactToml } from './redact-toml.ts';
-import { secretsOfToml } from './secrets-of-toml.ts';
+import { collectTomlSecrets } from './secrets/collect-toml-secrets.ts';
 import { CONFIG_CORPUS, corpusValues } from './testing/config-corpus.ts';
 import { unmark } from './testing/redaction-corpus.ts';
+import { flattenToml } from './toml/flatten-toml.ts';
 
 const PAGE = join(import.meta.dirname, '../../../../docs/security.md');
 
@@ -19,7 +19,7 @@ describe('of a real configuration the secrets are masked, and nothing else is', 
   it.each(CONFIG_CORPUS)('$name, by key', ({ marked }) => {
     const { toml, secrets } = unmark(marked);
     const shown = JSON.stringify(flattenToml(toml).map(({ value }) => value));
-    expect(secrets.filter(isTelling).filter((secret) => shown.includes(JSON.stringify(secret).slice(1, -1)))).toEqual(
+    expect(secrets.filter(isRevealing).filter((secret) => shown.includes(JSON.stringify(secret).slice(1, -1)))).toEqual(
       [],
     );
   });
@@ -27,13 +27,13 @@ describe('of a real configuration the secrets are masked, and nothing else is', 
   it.each(CONFIG_CORPUS)('$name, commented out', ({ marked }) => {
     const { toml, secrets } = unmark(marked);
     const redacted = redactToml(`x = 1\n${toml.trimEnd().replace(/^/gm, '# ')}\n`);
-    const lines = secrets.flatMap((secret) => secret.split('\n')).filter(isTelling);
+    const lines = secrets.flatMap((secret) => secret.split('\n')).filter(isRevealing);
     expect(lines.filter((secret) => redacted.includes(secret))).toEqual([]);
   });
 });
 
 /** Short ones stand in other words by chance, and numbers and dates in others; the ends of a key say nothing. */
-function isTelling(secret: string): boolean {
+function isRevealing(secret: string): boolean {
   return secret.trim().length >= 6 && !/^[\d._:x-]+$|^-----|^\[/.test(secret);
 }
 
@@ -64,7 +64,7 @@ describe('the corpus', () => {
   });
 
   it('teaches the masking of logs no word or number that stands there by chance', () => {
-    const learned = CONFIG_CORPUS.flatMap(({ marked }) => secretsOfToml(unmark(marked).toml, []).values);
+    const learned = CONFIG_CORPUS.flatMap(({ marked }) => collectTomlSecrets(unmark(marked).toml, []).values);
     expect(learned.filter((value) => value.length < 6 || /^\d{1,7}$/.test(value))).toEqual([]);
     expect(learned).not.toContain('2026-11-15');
     expect(learned).not.toContain('20261115');

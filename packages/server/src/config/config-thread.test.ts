@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import { ConfigThread } from './config-thread.ts';
 import { CONFIG_CORPUS } from './testing/config-corpus.ts';
 import { unmark } from './testing/redaction-corpus.ts';
-import { TomlError } from './toml-error.ts';
+import { TomlError } from './toml/toml-error.ts';
 
 const SECRET_KEYS = ['special_*'];
 

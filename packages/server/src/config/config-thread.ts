@@ -1,7 +1,7 @@
 import { Worker } from 'node:worker_threads';
 import { type ErrorCode, PortholeError } from '@porthole/contract';
 import type { ConfigResults, ConfigTask } from './run-config-task.ts';
-import { TomlError } from './toml-error.ts';
+import { TomlError } from './toml/toml-error.ts';
 
 /** Shorter texts are worked on where they are: that takes some 20 ms at most, a thread as long to start. */
 const SHORT_CHARACTERS = 8 * 1024;
@@ -21,7 +21,7 @@ const WORKER_URL = new URL(
   import.meta.url,
 );
 
-export type ConfigWorkerAnswer =
+export type ConfigWorkerResponse =
   | { result: ConfigResults[ConfigTask['kind']] }
   | { toml: { reason: string; line: number; column: number } }
   | { problem: { code: ErrorCode; message: string } };
@@ -76,10 +76,10 @@ export class ConfigThread {
         void worker.terminate();
         reject(new PortholeError('CONFIG_UNAVAILABLE', `the configuration could not be masked: ${reason}`));
       };
-      const onMessage = (answer: ConfigWorkerAnswer) => {
+      const onMessage = (response: ConfigWorkerResponse) => {
         end();
-        if ('result' in answer) resolve(answer.result);
-        else reject(errorOf(answer));
+        if ('result' in response) resolve(response.result);
+        else reject(toError(response));
       };
       const onError = () => lose('its thread failed');
       const onExit = () => lose('its thread ended');
@@ -108,7 +108,7 @@ export class ConfigThread {
   }
 }
 
-function errorOf(answer: Exclude<ConfigWorkerAnswer, { result: unknown }>): Error {
-  if ('toml' in answer) return new TomlError(answer.toml.reason, answer.toml);
-  return new PortholeError(answer.problem.code, answer.problem.message);
+function toError(response: Exclude<ConfigWorkerResponse, { result: unknown }>): Error {
+  if ('toml' in response) return new TomlError(response.toml.reason, response.toml);
+  return new PortholeError(response.problem.code, response.problem.message);
 }

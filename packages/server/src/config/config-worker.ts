@@ -1,16 +1,16 @@
 /* The thread that masks large configurations: takes tasks from its port, one after the other. */
 import { parentPort } from 'node:worker_threads';
 import { PortholeError } from '@porthole/contract';
-import type { ConfigWorkerAnswer } from './config-thread.ts';
+import type { ConfigWorkerResponse } from './config-thread.ts';
 import { type ConfigTask, runConfigTask } from './run-config-task.ts';
-import { TomlError } from './toml-error.ts';
+import { TomlError } from './toml/toml-error.ts';
 
 const port = parentPort;
 if (!port) throw new Error('this module runs in a worker thread');
 
-port.on('message', (task: ConfigTask) => port.postMessage(answerTo(task)));
+port.on('message', (task: ConfigTask) => port.postMessage(respondTo(task)));
 
-function answerTo(task: ConfigTask): ConfigWorkerAnswer {
+function respondTo(task: ConfigTask): ConfigWorkerResponse {
   try {
     return { result: runConfigTask(task) };
   } catch (error) {

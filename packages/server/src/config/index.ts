@@ -1,6 +1,6 @@
-export { type FlatSetting, flattenToml } from './flatten-toml.ts';
-export { markToml, type TomlMark } from './mark-toml.ts';
-export { MASK } from './mask-ranges.ts';
-export { pickToml } from './pick-toml.ts';
 export { redactToml } from './redact-toml.ts';
-export { TomlError } from './toml-error.ts';
+export { MASK } from './secrets/mask-ranges.ts';
+export { type FlatSetting, flattenToml } from './toml/flatten-toml.ts';
+export { markToml, type TomlMark } from './toml/mark-toml.ts';
+export { pickToml } from './toml/pick-toml.ts';
+export { TomlError } from './toml/toml-error.ts';

@@ -2,10 +2,10 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { eventually } from '../../../logs/src/testing/eventually.ts';
-import { ask } from '../testing/ask.ts';
+import { sendRequest } from '../testing/send-request.ts';
 import { startTestNode, tempDir } from '../testing/test-node.ts';
 
-const view = async (port: number) => (await ask(port, '/api/v1/log/view?file=a.log')).body.toString();
+const view = async (port: number) => (await sendRequest(port, '/api/v1/log/view?file=a.log')).body.toString();
 
 describe('secrets in log text', () => {
   it("are those of the service's configuration: secret keys, passwords in URLs, commented-out ones", async () => {

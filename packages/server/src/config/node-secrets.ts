@@ -6,10 +6,10 @@ import type { LoadedSettings } from '../settings/load-settings.ts';
 import type { Settings } from '../settings/settings.ts';
 import type { ConfigSource } from './config-source.ts';
 import type { ConfigThread } from './config-thread.ts';
-import { findCredentials } from './find-credentials.ts';
-import { isSecretKey } from './secret-keys.ts';
-import { SecretValues } from './secret-values.ts';
-import type { KnownSecrets } from './secrets-of-toml.ts';
+import type { KnownSecrets } from './secrets/collect-toml-secrets.ts';
+import { findCredentials } from './secrets/find-credentials.ts';
+import { isSecretKey } from './secrets/secret-keys.ts';
+import { SecretValues } from './secrets/secret-values.ts';
 
 const NOT_MASKED = 'until then its secrets are not masked in the text of logs, but those known before';
 
@@ -20,8 +20,8 @@ export class NodeSecrets {
   readonly #isOn: boolean;
   #log: Logger | undefined;
   /** Told when there is a log to tell it. */
-  #untold: (() => void)[] = [];
-  #toldKeys = '';
+  #pendingReports: (() => void)[] = [];
+  #reportedKeys = '';
 
   constructor(loaded: LoadedSettings, scrubbing: Scrubbing) {
     this.#loaded = loaded;
@@ -30,69 +30,69 @@ export class NodeSecrets {
   }
 
   /** Takes what the node's own settings say and the files they name. */
-  async takeOwn(): Promise<void> {
+  async addOwn(): Promise<void> {
     if (!this.#isOn) return;
-    this.#take(secretsOfSettings(this.#loaded));
-    this.#take(await this.#secretsOfFiles());
+    this.#add(collectSettingsSecrets(this.#loaded));
+    this.#add(await this.#readSecretFiles());
   }
 
   /** Takes the secrets of a service's configuration, which is valid TOML. */
-  async takeText(text: string, thread: ConfigThread): Promise<void> {
-    if (this.#isOn) this.#take(await thread.run('secrets', text));
+  async addText(text: string, thread: ConfigThread): Promise<void> {
+    if (this.#isOn) this.#add(await thread.run('secrets', text));
   }
 
   /** From now on the own log is there. */
-  tellTo(log: Logger): void {
+  reportTo(log: Logger): void {
     this.#log = log;
-    for (const tell of this.#untold.splice(0)) tell();
+    for (const report of this.#pendingReports.splice(0)) report();
   }
 
   /** What to tell at the start of a configuration that was read already, and gave its secrets. */
-  warnOf({ startProblem }: ConfigSource): string[] {
+  startWarnings({ startProblem }: ConfigSource): string[] {
     return this.#isOn && startProblem !== undefined ? [`${startProblem}; ${NOT_MASKED}`] : [];
   }
 
   /** Takes what the configuration is now. What cannot be read hides nothing but what was known before. */
-  async #takeAgain(config: ConfigSource): Promise<void> {
+  async #reloadConfig(config: ConfigSource): Promise<void> {
     try {
       if (config.observes === 'service') await config.text();
     } catch (error) {
       const reason = error instanceof Error ? error.message : String(error);
-      this.#tell((log) => log.warn('scrub', `${reason}; ${NOT_MASKED}`));
+      this.#report((log) => log.warn('scrub', `${reason}; ${NOT_MASKED}`));
     }
   }
 
   /** The files that are looked at again when they change. */
-  filesOf(config: ConfigSource): ReloadedGroup[] {
+  watchedFiles(config: ConfigSource): ReloadedGroup[] {
     const { configFile } = this.#loaded.settings.service;
     const paths = [configFile, ...secretFiles(this.#loaded.settings).map(({ path }) => path)].filter(Boolean);
     if (!this.#isOn || paths.length === 0) return [];
     const reload = async () => {
-      await this.takeOwn();
-      await this.#takeAgain(config);
+      await this.addOwn();
+      await this.#reloadConfig(config);
     };
     return [{ setting: 'logs.scrub', paths, reload }];
   }
 
-  #take({ values, unscrubbedKeys }: KnownSecrets): void {
+  #add({ values, unscrubbedKeys }: KnownSecrets): void {
     const left = this.#scrubbing.add(values);
     if (left > 0) {
-      this.#tell((log) => log.error('scrub', 'too many secrets: some are not masked in the text of logs', { left }));
+      this.#report((log) => log.error('scrub', 'too many secrets: some are not masked in the text of logs', { left }));
     }
     const keys = unscrubbedKeys.join(', ');
-    if (keys === '' || keys === this.#toldKeys) return;
-    this.#toldKeys = keys;
+    if (keys === '' || keys === this.#reportedKeys) return;
+    this.#reportedKeys = keys;
     const message = 'secrets that are too short or too common are not masked in the text of logs';
-    this.#tell((log) => log.warn('scrub', message, { keys: unscrubbedKeys }));
+    this.#report((log) => log.warn('scrub', message, { keys: unscrubbedKeys }));
   }
 
-  #tell(tell: (log: Logger) => void): void {
+  #report(report: (log: Logger) => void): void {
     const log = this.#log;
-    if (log) tell(log);
-    else this.#untold.push(() => this.#log && tell(this.#log));
+    if (log) report(log);
+    else this.#pendingReports.push(() => this.#log && report(this.#log));
   }
 
-  async #secretsOfFiles(): Promise<KnownSecrets> {
+  async #readSecretFiles(): Promise<KnownSecrets> {
     const values = new SecretValues();
     const unscrubbedKeys: string[] = [];
     for (const { key, path } of secretFiles(this.#loaded.settings)) {
@@ -117,7 +117,7 @@ function secretFiles({ tls, cluster }: Settings): { key: string; path: string }[
 }
 
 /** Secret settings, and passwords within others: in the URL of a registry, say. */
-function secretsOfSettings({ values: settings }: LoadedSettings): KnownSecrets {
+function collectSettingsSecrets({ values: settings }: LoadedSettings): KnownSecrets {
   const found = new SecretValues();
   const unscrubbedKeys: string[] = [];
   const isSecretName = (name: string) => isSecretKey([name], []);

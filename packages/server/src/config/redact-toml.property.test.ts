@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { parse } from 'smol-toml';
 import { expect, it } from 'vitest';
-import { flattenToml } from './flatten-toml.ts';
 import { redactToml } from './redact-toml.ts';
-import { keysOf } from './testing/keys-of.ts';
+import { keyShape } from './testing/key-shape.ts';
 import { TRACES, tomlWithSecrets } from './testing/toml-with-secrets.ts';
+import { flattenToml } from './toml/flatten-toml.ts';
 
 /** Some two seconds. Runs of 20,000 with other seeds have passed. */
 const RUNS = 500;
@@ -16,7 +16,7 @@ it('whatever the place and writing of a secret, no part of it survives and nothi
       const redacted = redactToml(toml);
       expect(redacted).not.toMatch(TRACES);
       expect(redactToml(redacted)).toBe(redacted);
-      expect(keysOf(parse(redacted))).toEqual(keysOf(parse(toml)));
+      expect(keyShape(parse(redacted))).toEqual(keyShape(parse(toml)));
       expect(JSON.stringify(flattenToml(toml))).not.toMatch(TRACES);
       let from = 0;
       for (const { text } of pieces.filter(({ plain }) => plain)) {

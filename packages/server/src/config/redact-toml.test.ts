@@ -2,16 +2,16 @@ import { readFileSync } from 'node:fs';
 import { parse } from 'smol-toml';
 import { describe, expect, it } from 'vitest';
 import { redactToml } from './redact-toml.ts';
-import { keysOf } from './testing/keys-of.ts';
+import { keyShape } from './testing/key-shape.ts';
 import { REDACTION_CORPUS, unmark } from './testing/redaction-corpus.ts';
-import { TomlError } from './toml-error.ts';
+import { TomlError } from './toml/toml-error.ts';
 
 describe('secrets are masked and nothing else is touched in', () => {
   it.each(REDACTION_CORPUS)('$name', ({ marked }) => {
     const { toml, redacted } = unmark(marked);
     expect(redactToml(toml)).toBe(redacted);
     expect(redactToml(redacted)).toBe(redacted);
-    expect(keysOf(parse(redacted))).toEqual(keysOf(parse(toml)));
+    expect(keyShape(parse(redacted))).toEqual(keyShape(parse(toml)));
   });
 });
 
@@ -21,7 +21,7 @@ describe('a whole file', () => {
     const { toml, redacted } = unmark(marked);
     expect(redactToml(toml)).toBe(redacted);
     expect(redactToml(redacted)).toBe(redacted);
-    expect(keysOf(parse(redacted))).toEqual(keysOf(parse(toml)));
+    expect(keyShape(parse(redacted))).toEqual(keyShape(parse(toml)));
   });
 });
 
@@ -43,7 +43,7 @@ describe('a text that is not valid TOML', () => {
     ['a day that only one parser refuses', 'x = 1\ny = 2024-02-30\n# hunter2\n', 2],
     ['a table that is a value', 'x = "hunter2"\n[x]\n', 2],
   ])('is refused without showing it: %s', (_, toml, line) => {
-    const error = failureOf(toml);
+    const error = catchError(toml);
     expect(error).toBeInstanceOf(TomlError);
     expect(error).toMatchObject({ line });
     expect(`${error.stack} ${JSON.stringify(error)}`).not.toContain('hunter2');
@@ -56,11 +56,11 @@ describe('a text that is not valid TOML', () => {
     ['dotted keys', `${'a.'.repeat(10_000)}a = 1`],
     ['table headers', `[${'a.'.repeat(10_000)}a]\nb = 1`],
   ])('or nests too deeply is refused: %s', (_, toml) => {
-    expect(failureOf(toml)).toBeInstanceOf(TomlError);
+    expect(catchError(toml)).toBeInstanceOf(TomlError);
   });
 
   it('or holds a string beyond what the parser takes is refused', () => {
-    expect(failureOf(`a = "${'x'.repeat(1 << 20)}"`)).toBeInstanceOf(TomlError);
+    expect(catchError(`a = "${'x'.repeat(1 << 20)}"`)).toBeInstanceOf(TomlError);
   });
 });
 
@@ -82,7 +82,7 @@ it('a mebibyte with 20,000 keys, half of them secret, is masked without searchin
   expect(redacted.match(/"\*{6}"/g)).toHaveLength(10_000);
 });
 
-function failureOf(toml: string): Error {
+function catchError(toml: string): Error {
   try {
     redactToml(toml);
   } catch (thrown) {

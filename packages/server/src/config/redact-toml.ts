@@ -1,10 +1,10 @@
 import { PortholeError } from '@porthole/contract';
 import type { TomlValue } from 'smol-toml';
-import { joinRanges, MASK, type MaskRange, maskRanges } from './mask-ranges.ts';
-import { parseValues } from './parse-toml.ts';
-import { findTomlSecrets, type LeafMask, type TomlSecrets } from './toml-secrets.ts';
-import type { TomlLeaf } from './toml-statements.ts';
-import { quotesOf, readTomlString } from './toml-string.ts';
+import { joinRanges, MASK, type MaskRange, maskRanges } from './secrets/mask-ranges.ts';
+import { findTomlSecrets, type LeafMask, type TomlSecrets } from './secrets/toml-secrets.ts';
+import { parseValues } from './toml/parse-toml.ts';
+import type { TomlLeaf } from './toml/toml-statements.ts';
+import { openingQuotes, readTomlString } from './toml/toml-string.ts';
 
 export interface RedactOptions {
   /** Patterns of further secret keys, see `isSecretKey`. */
@@ -50,7 +50,7 @@ function redactOnce(text: string, secretKeys: readonly string[]): string {
 function leafEdits(source: string, secrets: TomlSecrets): Edit[] {
   const edits: Edit[] = [];
   for (const leaf of secrets.leaves) {
-    const mask = secrets.maskOf(leaf);
+    const mask = secrets.leafMask(leaf);
     if (mask === 'none') continue;
     const [start, end] = leaf.node.range;
     const replacement = maskLeaf(source.slice(start, end), leaf, mask);
@@ -61,7 +61,7 @@ function leafEdits(source: string, secrets: TomlSecrets): Edit[] {
 
 function maskLeaf(raw: string, { node }: TomlLeaf, mask: Exclude<LeafMask, 'none'>): string {
   if (node.kind !== 'string') return `"${MASK}"`;
-  const quotes = quotesOf(raw);
+  const quotes = openingQuotes(raw);
   if (mask === 'whole') return quotes + MASK + quotes;
   const { value, positions } = readTomlString(raw);
   // The ranges count in the parser's value; if we read the string differently they would hit the wrong place.
@@ -76,7 +76,7 @@ function maskLeaf(raw: string, { node }: TomlLeaf, mask: Exclude<LeafMask, 'none
 function commentEdits(secrets: TomlSecrets): Edit[] {
   return secrets.comments.flatMap((comment) => {
     const { start, text } = comment;
-    const ranges = secrets.maskOfComment(comment);
+    const ranges = secrets.commentMask(comment);
     if (ranges.length === 0) return [];
     const replacement = maskRanges(text, ranges);
     return [{ start, end: start + text.length, replacement }];
@@ -101,10 +101,10 @@ function checkRedacted(secrets: TomlSecrets, redacted: string): void {
     if (!isNested(after)) return !isNested(before);
     if (!isNested(before)) return false;
     const keys = Object.keys(after);
-    const kept: Record<string, TomlValue> = Object.assign(Object.create(null), before);
+    const original: Record<string, TomlValue> = Object.assign(Object.create(null), before);
     return (
       keys.length === Object.keys(before).length &&
-      Object.entries(after).every(([key, value]) => isSafe(kept[key], value))
+      Object.entries(after).every(([key, value]) => isSafe(original[key], value))
     );
   };
   if (isSafe(secrets.document.values, values)) return;

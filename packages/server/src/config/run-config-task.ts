@@ -1,7 +1,7 @@
 import type { SettingJson } from '@porthole/contract';
-import { type FlatSetting, flattenToml } from './flatten-toml.ts';
 import { redactToml } from './redact-toml.ts';
-import { type KnownSecrets, secretsOfToml } from './secrets-of-toml.ts';
+import { collectTomlSecrets, type KnownSecrets } from './secrets/collect-toml-secrets.ts';
+import { type FlatSetting, flattenToml } from './toml/flatten-toml.ts';
 
 /** Work on the text of a configuration, as data: it is done by this thread or another. */
 export interface ConfigTask {
@@ -30,7 +30,7 @@ export function runConfigTask({ kind, text, secretKeys }: ConfigTask): ConfigRes
     case 'settings':
       return flatten(text, secretKeys);
     case 'secrets':
-      return secretsOfToml(text, secretKeys);
+      return collectTomlSecrets(text, secretKeys);
   }
 }
 

@@ -3,7 +3,7 @@ import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { NodeConfig, NodeSettings } from '@porthole/contract';
 import { describe, expect, it } from 'vitest';
-import { askJson, askProblem } from '../testing/ask.ts';
+import { requestJson, requestProblem } from '../testing/send-request.ts';
 import { startTestNode, tempDir } from '../testing/test-node.ts';
 
 const TEXT = '# the broker\n[http]\nport = 9000\n[user]\npassword = "hunter2-hunter2"\n';
@@ -15,9 +15,9 @@ async function startBeside(text: string | undefined, settings = {}) {
   return {
     port,
     configFile,
-    config: async () => (await askJson<NodeConfig>(port, '/api/v1/config')).config,
-    settings: () => askJson<NodeSettings>(port, '/api/v1/config/settings'),
-    refusal: () => askProblem(port, '/api/v1/config'),
+    config: async () => (await requestJson<NodeConfig>(port, '/api/v1/config')).config,
+    settings: () => requestJson<NodeSettings>(port, '/api/v1/config/settings'),
+    refusal: () => requestProblem(port, '/api/v1/config'),
   };
 }
 
@@ -44,7 +44,7 @@ describe("the service's configuration", () => {
     expect({ status, code }).toEqual({ status: 503, code: 'CONFIG_UNAVAILABLE' });
     expect(detail).toMatch(/service\.toml.*line 2/);
     expect(detail).not.toContain('hunter2');
-    expect((await askProblem(port, '/api/v1/config/settings')).code).toBe('CONFIG_UNAVAILABLE');
+    expect((await requestProblem(port, '/api/v1/config/settings')).code).toBe('CONFIG_UNAVAILABLE');
     writeFileSync(configFile, TEXT);
     expect(await config()).toContain('# the broker');
   });
@@ -113,7 +113,7 @@ describe("the node's own settings", () => {
     const file = join(tempDir(), 'porthole.toml');
     writeFileSync(file, '[http]\nmax-streams = 5\n');
     const { port } = await startTestNode({ file });
-    const settings = () => askJson<NodeSettings>(port, '/api/v1/config/settings');
+    const settings = () => requestJson<NodeSettings>(port, '/api/v1/config/settings');
     const before = await settings();
     expect(before).toMatchObject({ observes: 'self', file, disk: { state: 'same', differs: [], detail: null } });
     expect(before.settings.find(({ key }) => key === 'http.max-streams')).toEqual({
@@ -141,7 +141,7 @@ describe("the node's own settings", () => {
 
   it('without a file have nothing to be compared with', async () => {
     const { port } = await startTestNode();
-    expect((await askJson<NodeSettings>(port, '/api/v1/config/settings')).disk).toEqual({
+    expect((await requestJson<NodeSettings>(port, '/api/v1/config/settings')).disk).toEqual({
       state: 'none',
       differs: [],
       detail: null,
@@ -153,10 +153,12 @@ describe('the configuration text of an embedding service', () => {
   it('is shown with its secrets masked, and asked for each time', async () => {
     let password = 'hunter2-hunter2';
     const { port, running } = await startTestNode({ config: async () => `name = "lindb"\npassword = "${password}"\n` });
-    expect((await askJson<NodeConfig>(port, '/api/v1/config')).config).toBe('name = "lindb"\npassword = "******"\n');
+    expect((await requestJson<NodeConfig>(port, '/api/v1/config')).config).toBe(
+      'name = "lindb"\npassword = "******"\n',
+    );
     expect((await running.state.describe()).observes).toBe('service');
     password = 'another-secret';
-    expect(await askJson<NodeSettings>(port, '/api/v1/config/settings')).toMatchObject({
+    expect(await requestJson<NodeSettings>(port, '/api/v1/config/settings')).toMatchObject({
       file: null,
       disk: { state: 'changed', differs: ['password'] },
     });
@@ -167,7 +169,7 @@ describe('the configuration text of an embedding service', () => {
       throw new Error('vault says: hunter2');
     };
     const { port } = await startTestNode({ config });
-    const { status, detail } = await askProblem(port, '/api/v1/config');
+    const { status, detail } = await requestProblem(port, '/api/v1/config');
     expect(status).toBe(500);
     expect(detail).not.toContain('hunter2');
   });

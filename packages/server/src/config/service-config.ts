@@ -3,10 +3,10 @@ import type { SecretFingerprint } from '@porthole/cluster';
 import { type NodeSettings, PortholeError, type SettingEntry } from '@porthole/contract';
 import type { ConfigSource } from './config-source.ts';
 import { ConfigThread } from './config-thread.ts';
-import type { FlatSetting } from './flatten-toml.ts';
 import { readConfigFile } from './read-config-file.ts';
 import type { FlattenedConfig } from './run-config-task.ts';
-import { TomlError } from './toml-error.ts';
+import type { FlatSetting } from './toml/flatten-toml.ts';
+import { TomlError } from './toml/toml-error.ts';
 
 export interface TextConfigOptions {
   secretKeys: readonly string[];
@@ -63,7 +63,7 @@ export async function createTextConfig(
     return lastComparable.entries;
   };
   let startProblem: string | undefined;
-  const atStart: Shown | undefined = await load().then(
+  const atStart: MaskedConfig | undefined = await load().then(
     ({ masked, flat }) => ({ masked, flat }),
     (error: unknown) => {
       startProblem = error instanceof Error ? error.message : String(error);
@@ -96,7 +96,7 @@ export async function createTextConfig(
 }
 
 /** A text as it may be shown, whole and by key. */
-interface Shown {
+interface MaskedConfig {
   masked: string;
   flat: FlatSetting[];
 }
@@ -118,16 +118,16 @@ function withFingerprints({ flat, clear }: FlattenedConfig, fingerprint: SecretF
 }
 
 /** What the service would fall back to is not known, nor whether it read the file: only what the file says. */
-function toEntry({ key, value, secret, fingerprint }: FlatSetting, isTold: boolean): SettingEntry {
-  const told = isTold && fingerprint !== undefined && { fingerprint };
-  return { key, value, default: null, changed: null, source: 'file', secret, ...told };
+function toEntry({ key, value, secret, fingerprint }: FlatSetting, isExposed: boolean): SettingEntry {
+  const exposed = isExposed && fingerprint !== undefined && { fingerprint };
+  return { key, value, default: null, changed: null, source: 'file', secret, ...exposed };
 }
 
 /** The file as it was when the node started against the file now. The service may run with either. */
-function compare(atStart: Shown | undefined, now: Shown): NodeSettings['disk'] {
+function compare(atStart: MaskedConfig | undefined, now: MaskedConfig): NodeSettings['disk'] {
   if (!atStart)
     return { state: 'changed', differs: now.flat.map(({ key }) => key), detail: 'it could not be read at start' };
-  const byKey = ({ flat }: Shown) => new Map(flat.map((setting) => [setting.key, setting]));
+  const byKey = ({ flat }: MaskedConfig) => new Map(flat.map((setting) => [setting.key, setting]));
   const [before, after] = [byKey(atStart), byKey(now)];
   const keys = new Set([...before.keys(), ...after.keys()]);
   const differs = [...keys].filter((key) => JSON.stringify(before.get(key)) !== JSON.stringify(after.get(key)));

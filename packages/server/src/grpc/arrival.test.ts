@@ -1,10 +1,10 @@
 import { type ClientHttp2Stream, connect } from 'node:http2';
 import { expect, it, onTestFinished } from 'vitest';
 import { openToAll, QUIET_ACCESS_LOG } from '../auth/testing/open-to-all.ts';
-import { StreamSlots } from '../doors/stream-slots.ts';
 import type { Logger } from '../own-log/logger.ts';
 import { startTestNode } from '../testing/test-node.ts';
-import { createGrpcDoor } from './grpc-door.ts';
+import { StreamSlots } from '../transport/stream-slots.ts';
+import { createGrpcAdapter } from './grpc-adapter.ts';
 import { startGrpcServer } from './grpc-server.ts';
 
 const HOUR_MS = 3_600_000;
@@ -18,8 +18,8 @@ async function startImpatient(arrivalTimeoutMs: number): Promise<number> {
     port: 0,
     tls: undefined,
     onFailure() {},
-    openDoor: async () =>
-      createGrpcDoor({
+    openAdapter: async () =>
+      createGrpcAdapter({
         state: running.state,
         log: QUIET,
         arrivalTimeoutMs,
@@ -27,7 +27,7 @@ async function startImpatient(arrivalTimeoutMs: number): Promise<number> {
         rules: {
           access: openToAll(),
           accessLog: QUIET_ACCESS_LOG,
-          slots: new StreamSlots({ most: 1 }),
+          slots: new StreamSlots({ max: 1 }),
           metrics: { countRequest() {}, countCut() {}, countCall() {}, render: async () => '', close() {} },
           checkRate() {},
           clock: () => ({ nowMs: Date.now(), offsetMsAt: () => 0 }),

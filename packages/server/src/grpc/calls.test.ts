@@ -48,7 +48,7 @@ async function bytes(chunks: AsyncIterable<Uint8Array>): Promise<string> {
 const SEARCH = { order: 'newest', limit: 100, before: 0, after: 0 } as const;
 
 describe('an answer over gRPC is that of the node itself', () => {
-  const questions: Record<string, (node: NodeState) => Promise<unknown>> = {
+  const requests: Record<string, (node: NodeState) => Promise<unknown>> = {
     description: (node) => node.describe(),
     configuration: (node) => node.config(),
     settings: (node) => node.settings(),
@@ -62,18 +62,18 @@ describe('an answer over gRPC is that of the node itself', () => {
     histogram: (node) => node.logHistogram({ buckets: 10 }),
     digest: (node) => node.logDigest({ limit: 10, newSinceMs: Date.UTC(2026, 5, 1, 12, 0, 3) }),
   };
-  it.each(Object.keys(questions))('%s', async (name) => {
+  it.each(Object.keys(requests))('%s', async (name) => {
     const { local, remote } = await startPair();
-    const ask = questions[name] ?? (() => Promise.reject(new Error(name)));
-    expect(masked(await ask(remote))).toEqual(masked(await ask(local)));
+    const send = requests[name] ?? (() => Promise.reject(new Error(name)));
+    expect(masked(await send(remote))).toEqual(masked(await send(local)));
   });
 
   it('the end of a file, whole or in part', async () => {
     const { remote } = await startPair();
     for (const file of ['a.log', 'empty.log'] as const) {
-      const answer = await remote.viewLog({ file, sizeBytes: 1_000_000 });
-      expect(answer.sizeBytes).toBe(FILES[file].length);
-      expect(await bytes(answer.chunks)).toBe(FILES[file]);
+      const view = await remote.viewLog({ file, sizeBytes: 1_000_000 });
+      expect(view.sizeBytes).toBe(FILES[file].length);
+      expect(await bytes(view.chunks)).toBe(FILES[file]);
     }
     const end = await remote.viewLog({ file: 'a.log', sizeBytes: 60 });
     expect(await bytes(end.chunks)).toBe(line(4, 'INFO\tmain.go:1\t[Main]: started'));
@@ -102,15 +102,15 @@ describe('an answer over gRPC is that of the node itself', () => {
 
   it('records as they are written', async () => {
     const { remote, logDir } = await startPair();
-    const told: string[] = [];
+    const emitted: string[] = [];
     const leaving = new AbortController();
     for await (const batch of remote.followLogs({ start: { back: 1 }, file: 'a.log' }, { signal: leaving.signal })) {
-      for (const item of batch) told.push(item.type === 'record' ? item.message : item.type);
-      if (told.length === 1)
+      for (const item of batch) emitted.push(item.type === 'record' ? item.message : item.type);
+      if (emitted.length === 1)
         writeFileSync(join(logDir, 'a.log'), line(5, 'INFO\tmain.go:5\t[Main]: more'), { flag: 'a' });
-      if (told.length === 2) leaving.abort();
+      if (emitted.length === 2) leaving.abort();
     }
-    expect(told).toEqual(['started', 'more', 'end']);
+    expect(emitted).toEqual(['started', 'more', 'end']);
   });
 
   it('a text that is no UTF-8 as near as UTF-8 can come', async () => {
@@ -134,9 +134,9 @@ describe('a refusal over gRPC', () => {
     ['too many groups', (node) => node.logDigest({ limit: 10 ** 6 }), 'PARAMETER_INVALID'],
     ['too many buckets', (node) => node.logHistogram({ buckets: 0 }), 'PARAMETER_INVALID'],
   ];
-  it.each(refused)('of %s has its code and the status of that code', async (_name, ask, code) => {
+  it.each(refused)('of %s has its code and the status of that code', async (_name, send, code) => {
     const { remote } = await startPair();
-    const thrown = await ask(remote).then(
+    const thrown = await send(remote).then(
       () => undefined,
       (error: unknown) => error,
     );
@@ -167,14 +167,14 @@ describe('a refusal over gRPC', () => {
 
   it('of no name says what is missing', async () => {
     const { running } = await startPair();
-    const asked = connect(running.node.grpcPort).ask('StatLog', { file: '' });
-    await expect(asked).rejects.toMatchObject({ code: 'FILE_NAME_MISSING' });
+    const pending = connect(running.node.grpcPort).call('StatLog', { file: '' });
+    await expect(pending).rejects.toMatchObject({ code: 'FILE_NAME_MISSING' });
   });
 
   it('of a failure of the node says nothing of it', async () => {
     const { running } = await startPair();
     running.state.describe = () => Promise.reject(new Error('/home/ann/secret'));
-    const asked = connect(running.node.grpcPort).ask('Describe', {});
-    await expect(asked).rejects.toMatchObject({ code: 'INTERNAL', message: expect.not.stringContaining('secret') });
+    const pending = connect(running.node.grpcPort).call('Describe', {});
+    await expect(pending).rejects.toMatchObject({ code: 'INTERNAL', message: expect.not.stringContaining('secret') });
   });
 });

@@ -6,7 +6,7 @@ import { ServerInterceptingCall } from '@grpc/grpc-js';
 const CHUNK_TAG = 0x12;
 
 /** The HTTP/2 stream of a call. The library keeps it to itself; its version is pinned, and tests notice a change. */
-export function http2StreamOf(call: object): Http2Stream & Duplex {
+export function getHttp2Stream(call: object): Http2Stream & Duplex {
   return (call as { stream: Http2Stream & Duplex }).stream;
 }
 
@@ -21,7 +21,7 @@ export class ChunkCall extends ServerInterceptingCall {
 
   constructor(...[call, responder]: ConstructorParameters<typeof ServerInterceptingCall>) {
     super(call, responder);
-    this.#stream = http2StreamOf(call);
+    this.#stream = getHttp2Stream(call);
   }
 
   /** What went out: bytes of files, and records. */

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { getRoute } from '@porthole/contract';
 import { describe, expect, it } from 'vitest';
 import type { MethodName } from './calls/calls.ts';
-import { ROUTE_OF_METHOD } from './route-of-method.ts';
+import { METHOD_ROUTES } from './method-routes.ts';
 import { loadServiceDefinition } from './service-definition.ts';
 
 const page = readFileSync(join(import.meta.dirname, '../../../../docs/grpc.md'), 'utf8');
@@ -13,7 +13,7 @@ describe('docs/grpc.md', () => {
     const rows = [...page.matchAll(/^\| `(\w+)` \| (one message|a stream) \| `(\S+)` \|/gm)];
     const documented = rows.map(([, method, kind, route]) => `${method} ${kind} ${route}`);
     const actual = Object.entries(loadServiceDefinition()).map(([name, { responseStream }]) => {
-      const { path } = getRoute(ROUTE_OF_METHOD[name as MethodName]);
+      const { path } = getRoute(METHOD_ROUTES[name as MethodName]);
       return `${name} ${responseStream ? 'a stream' : 'one message'} ${path}`;
     });
     expect(documented.sort()).toEqual(actual.sort());

@@ -1,6 +1,6 @@
 import { Metadata, status } from '@grpc/grpc-js';
 import { ERROR_KINDS, toProblem } from '@porthole/contract';
-import { retryAfterSeconds } from '../doors/retry-after.ts';
+import { retryAfterSeconds } from '../transport/retry-after.ts';
 import { wellFormed } from './messages/well-formed.ts';
 
 /** Details travel percent-encoded in a header; many clients take 8 KiB of headers, and a character may need nine bytes. */
@@ -13,7 +13,7 @@ export interface CallStatus {
 }
 
 /** The one place where a throw becomes a gRPC status: the same code and words as over HTTP. */
-export function statusOf(thrown: unknown): CallStatus {
+export function toCallStatus(thrown: unknown): CallStatus {
   const { code, detail } = toProblem(thrown);
   const metadata = new Metadata();
   metadata.set('porthole-code', code);

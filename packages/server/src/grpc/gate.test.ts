@@ -5,7 +5,7 @@ import { credentials, type ServiceError, status } from '@grpc/grpc-js';
 import { describe, expect, it } from 'vitest';
 import { eventually } from '../../../logs/src/testing/eventually.ts';
 import { createToken } from '../auth/tokens.ts';
-import { ask } from '../testing/ask.ts';
+import { sendRequest } from '../testing/send-request.ts';
 import { startTestNode, tempDir } from '../testing/test-node.ts';
 import { connect, connectNode } from './testing/connect.ts';
 import { checkHealth, reflect } from './testing/standard-services.ts';
@@ -19,8 +19,8 @@ function tokenFile(): string {
 }
 
 /** The status a call fails with, and what it says beside it. */
-async function failureOf(asked: Promise<unknown>): Promise<{ status: string; details: string; metadata: object }> {
-  const error = await asked.then(
+async function readFailure(pending: Promise<unknown>): Promise<{ status: string; details: string; metadata: object }> {
+  const error = await pending.then(
     () => undefined,
     (thrown: unknown) => thrown,
   );
@@ -47,15 +47,15 @@ describe('a node with tokens', () => {
     ] as const) {
       const connection = connect(grpcPort, given);
       const refused = { status: 'UNAUTHENTICATED', details, metadata: { portholeCode, retryAfter: undefined } };
-      expect(await failureOf(connection.ask('Describe', {}))).toEqual(refused);
-      expect(await failureOf(connection.stream('ViewLog', { file: 'a.log' }).next())).toEqual(refused);
+      expect(await readFailure(connection.call('Describe', {}))).toEqual(refused);
+      expect(await readFailure(connection.stream('ViewLog', { file: 'a.log' }).next())).toEqual(refused);
     }
   });
 
   it('tells its interface only to who has one, and its health to everyone', async () => {
     const { running } = await startTestNode({ settings: { auth: { tokenFile: tokenFile() } } });
     const { grpcPort } = running.node;
-    expect(await failureOf(reflect(grpcPort, { listServices: '' }))).toMatchObject({ status: 'UNAUTHENTICATED' });
+    expect(await readFailure(reflect(grpcPort, { listServices: '' }))).toMatchObject({ status: 'UNAUTHENTICATED' });
     expect(await reflect(grpcPort, { listServices: '' }, token)).toHaveProperty('listServicesResponse');
     expect(await checkHealth(grpcPort)).toBe('SERVING');
   });
@@ -75,7 +75,7 @@ describe('a node with tokens', () => {
     for await (const chunk of chunks) read += Buffer.from(chunk).toString();
     expect(read === text).toBe(true);
     const plain = connect(running.node.grpcPort, { token });
-    expect(await failureOf(plain.ask('Describe', {}))).toMatchObject({ status: 'UNAVAILABLE' });
+    expect(await readFailure(plain.call('Describe', {}))).toMatchObject({ status: 'UNAVAILABLE' });
   });
 });
 
@@ -83,9 +83,9 @@ describe('the limits of a node', () => {
   it('on requests a second count what comes over HTTP and gRPC together', async () => {
     const { running, port } = await startTestNode({ settings: { http: { maxRequestsPerSecond: 2 } } });
     const connection = connect(running.node.grpcPort);
-    await connection.ask('Describe', {});
-    await ask(port, '/health/live');
-    expect(await failureOf(connection.ask('Describe', {}))).toEqual({
+    await connection.call('Describe', {});
+    await sendRequest(port, '/health/live');
+    expect(await readFailure(connection.call('Describe', {}))).toEqual({
       status: 'RESOURCE_EXHAUSTED',
       details: 'more than 2 requests a second from one address (IPv6: one /64); see http.max-requests-per-second',
       metadata: { portholeCode: 'RATE_LIMITED', retryAfter: '1' },
@@ -95,18 +95,18 @@ describe('the limits of a node', () => {
   it('on the size of a request name the setting', async () => {
     const { running } = await startTestNode({ settings: { grpc: { maxRequestBytes: 2048 } } });
     const connection = connect(running.node.grpcPort);
-    await expect(connection.ask('StatLog', { file: 'x'.repeat(2000) })).rejects.toMatchObject({
+    await expect(connection.call('StatLog', { file: 'x'.repeat(2000) })).rejects.toMatchObject({
       code: 'FILE_NAME_INVALID',
     });
     const refused = {
       status: 'RESOURCE_EXHAUSTED',
       details: 'the request has 3003 bytes, more than the 2048 of grpc.max-request-bytes',
     };
-    expect(await failureOf(connection.ask('StatLog', { file: 'x'.repeat(3000) }))).toMatchObject(refused);
+    expect(await readFailure(connection.call('StatLog', { file: 'x'.repeat(3000) }))).toMatchObject(refused);
     const stream = connection.stream('ViewLog', { file: 'x'.repeat(3000) });
-    expect(await failureOf(stream.next())).toMatchObject(refused);
-    const huge = connection.ask('StatLog', { file: 'x'.repeat(8 * 1024 ** 2) });
-    expect(await failureOf(huge)).toMatchObject({ status: 'RESOURCE_EXHAUSTED' });
+    expect(await readFailure(stream.next())).toMatchObject(refused);
+    const huge = connection.call('StatLog', { file: 'x'.repeat(8 * 1024 ** 2) });
+    expect(await readFailure(huge)).toMatchObject({ status: 'RESOURCE_EXHAUSTED' });
   });
 });
 
@@ -114,15 +114,15 @@ describe('what is counted', () => {
   it('is every call, by method and status', async () => {
     const { running, port } = await startTestNode({ files: { 'a.log': 'text\n' } });
     const connection = connect(running.node.grpcPort);
-    await connection.ask('Describe', {});
-    await connection.ask('StatLog', { file: 'absent' }).catch(() => {});
+    await connection.call('Describe', {});
+    await connection.call('StatLog', { file: 'absent' }).catch(() => {});
     for await (const _message of connection.stream('ViewLog', { file: 'a.log' }));
     const follow = connection.stream('FollowLogs', { cursor: '', raw: false });
     await follow.next();
     await follow.return(undefined);
     await checkHealth(running.node.grpcPort);
     await eventually(async () => {
-      const metrics = (await ask(port, '/metrics')).body.toString();
+      const metrics = (await sendRequest(port, '/metrics')).body.toString();
       for (const [method, result] of [
         ['NodeStateService/Describe', 'OK'],
         ['NodeStateService/StatLog', 'NOT_FOUND'],

@@ -4,18 +4,18 @@ import {
   type ServerInterceptor,
   ServerListenerBuilder,
 } from '@grpc/grpc-js';
-import type { CredentialsEnded } from '../auth/standing-visits.ts';
-import type { DoorRules } from '../doors/door-rules.ts';
-import type { LoggedRequest, RequestLog } from '../doors/request-log.ts';
-import type { StreamUser } from '../doors/stream-slots.ts';
-import { CallCourse, stopping } from './call-course.ts';
+import type { CredentialsEnded } from '../auth/session-revalidation.ts';
+import type { LoggedRequest, RequestLog } from '../transport/request-log.ts';
+import type { RequestPolicy } from '../transport/request-policy.ts';
+import type { StreamUser } from '../transport/stream-slots.ts';
+import { CallLifecycle, stoppingError } from './call-lifecycle.ts';
 import { ChunkCall } from './chunk-call.ts';
-import { statusOf } from './errors.ts';
+import { toCallStatus } from './errors.ts';
+import { isHealthCall } from './method-routes.ts';
 import { OversizedRequest } from './oversized-request.ts';
-import { isHealthCall } from './route-of-method.ts';
 
 export interface GateOptions {
-  rules: Pick<DoorRules, 'access' | 'accessLog' | 'checkRate' | 'isStopping' | 'metrics'>;
+  rules: Pick<RequestPolicy, 'access' | 'accessLog' | 'checkRate' | 'isStopping' | 'metrics'>;
   /** A request must arrive whole in this time. */
   arrivalTimeoutMs: number;
   maxRequestBytes: number;
@@ -29,26 +29,26 @@ export interface GateOptions {
 export class Gate {
   readonly #options: GateOptions;
   readonly #watches = new Set<ServerInterceptingCallInterface>();
-  readonly #courses = new WeakMap<Metadata, CallCourse>();
+  readonly #lifecycles = new WeakMap<Metadata, CallLifecycle>();
 
   constructor(options: GateOptions) {
     this.#options = options;
   }
 
   readonly interceptor: ServerInterceptor = ({ path, requestStream }, call) => {
-    const course = new CallCourse(path, call, this.#options);
+    const lifecycle = new CallLifecycle(path, call, this.#options);
     const isHealth = isHealthCall(path);
-    const arrival = requestStream || isHealth ? undefined : course.limitArrival();
+    const arrival = requestStream || isHealth ? undefined : lifecycle.limitArrival();
     if (isHealth) this.#watches.add(call);
     const listener = new ServerListenerBuilder()
       .withOnReceiveMetadata((metadata, next) => {
-        this.#courses.set(metadata, course);
+        this.#lifecycles.set(metadata, lifecycle);
         if (isHealth) next(metadata);
-        else course.admit(metadata, () => next(metadata));
+        else lifecycle.authorize(metadata, () => next(metadata));
       })
       .withOnReceiveMessage((message, next) => {
-        if (message instanceof OversizedRequest) return course.refuseOversized(message);
-        course.request ??= message;
+        if (message instanceof OversizedRequest) return lifecycle.refuseOversized(message);
+        lifecycle.request ??= message;
         next(message);
       })
       .withOnReceiveHalfClose((next) => {
@@ -58,46 +58,46 @@ export class Gate {
       .withOnCancel(() => {
         clearTimeout(arrival);
         this.#watches.delete(call);
-        course.ended();
+        lifecycle.ended();
       })
       .build();
-    course.answer = new ChunkCall(call, {
+    lifecycle.response = new ChunkCall(call, {
       start: (next) => next(listener),
       sendStatus: (sent, next) => {
-        course.tellStatus(sent);
+        lifecycle.recordStatus(sent);
         next(sent);
       },
     });
-    return course.answer;
+    return lifecycle.response;
   };
 
   /** What the own log may say of a call. */
-  loggedOf(metadata: Metadata): LoggedRequest {
-    return this.#courses.get(metadata)?.logged ?? { id: '', method: 'gRPC', route: 'none' };
+  loggedRequest(metadata: Metadata): LoggedRequest {
+    return this.#lifecycles.get(metadata)?.logged ?? { id: '', method: 'gRPC', route: 'none' };
   }
 
   /** Keeps what the node could not do for the access log. */
   failed(metadata: Metadata, error: unknown): void {
-    this.#courses.get(metadata)?.failed(error);
+    this.#lifecycles.get(metadata)?.failed(error);
   }
 
   /** Ends a call whose reader takes nothing: a status would wait behind the messages it does not read. */
   reset(metadata: Metadata): void {
-    this.#courses.get(metadata)?.reset();
+    this.#lifecycles.get(metadata)?.reset();
   }
 
   /** Whom a call is of that was let in. */
-  userOf(metadata: Metadata): Omit<StreamUser, 'isEndless'> {
-    return this.#courses.get(metadata)?.user ?? { client: '', isMember: false };
+  streamUser(metadata: Metadata): Omit<StreamUser, 'isEndless'> {
+    return this.#lifecycles.get(metadata)?.user ?? { client: '', isMember: false };
   }
 
   /** For a call that does not end by itself: `end` is called when its credentials count no longer. */
-  stay(metadata: Metadata, end: (reason: CredentialsEnded) => void): void {
-    this.#courses.get(metadata)?.stay(end);
+  watchSession(metadata: Metadata, end: (reason: CredentialsEnded) => void): void {
+    this.#lifecycles.get(metadata)?.watchSession(end);
   }
 
   /** Health watches never end by themselves. */
   endWatches(): void {
-    for (const call of this.#watches) call.sendStatus({ ...statusOf(stopping()) });
+    for (const call of this.#watches) call.sendStatus({ ...toCallStatus(stoppingError()) });
   }
 }

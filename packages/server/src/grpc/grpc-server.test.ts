@@ -2,10 +2,10 @@ import { createConnection } from 'node:net';
 import { describe, expect, it } from 'vitest';
 import { eventually } from '../../../logs/src/testing/eventually.ts';
 import { startTestNode } from '../testing/test-node.ts';
-import { type GrpcDoor, startGrpcServer } from './grpc-server.ts';
+import { type GrpcAdapter, startGrpcServer } from './grpc-server.ts';
 import { checkHealth, healthClient, openReflection, reflect } from './testing/standard-services.ts';
 
-const CLOSED: { openDoor(): Promise<GrpcDoor>; onFailure(): void } = {
+const CLOSED: { openDoor(): Promise<GrpcAdapter>; onFailure(): void } = {
   openDoor: () => Promise.reject(new Error('no door')),
   onFailure() {},
 };
@@ -54,18 +54,18 @@ describe('a gRPC server that stops', () => {
   it('tells who watches its health, and does not wait for them', async () => {
     const { running } = await startTestNode({ settings: { node: { stopTimeoutMs: 3_600_000 } } });
     const watch = healthClient(running.node.grpcPort).watch({ service: '' });
-    const told: string[] = [];
+    const reported: string[] = [];
     const ended = new Promise<Error>((resolve) => watch.on('error', resolve));
     const begun = new Promise<void>((resolve) => {
       watch.on('data', ({ status }) => {
-        told.push(status);
+        reported.push(status);
         resolve();
       });
     });
     await begun;
     await running.stop();
     expect((await ended).message).toContain('UNAVAILABLE');
-    expect(told).toEqual(['SERVING', 'NOT_SERVING']);
+    expect(reported).toEqual(['SERVING', 'NOT_SERVING']);
   });
 
   it('can be stopped on an IPv6 address, and before anyone came', async () => {
@@ -79,12 +79,18 @@ describe('a gRPC server whose service cannot be opened', () => {
   it('says why, closes the connection, and tries again with the next one', async () => {
     const failures: unknown[] = [];
     let opened = 0;
-    const openDoor = () => {
+    const openAdapter = () => {
       opened++;
       return Promise.reject(new Error(`attempt ${opened}`));
     };
     const onFailure = (error: unknown) => failures.push(error);
-    const server = await startGrpcServer({ tls: undefined, host: '127.0.0.1', port: 0, openDoor, onFailure });
+    const server = await startGrpcServer({
+      tls: undefined,
+      host: '127.0.0.1',
+      port: 0,
+      openAdapter: openAdapter,
+      onFailure,
+    });
     for (let i = 0; i < 2; i++) {
       const socket = createConnection({ host: '127.0.0.1', port: server.port });
       socket.on('error', () => {});

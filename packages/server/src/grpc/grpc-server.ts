@@ -2,7 +2,7 @@ import { type AddressInfo, createServer, type Server, type Socket } from 'node:n
 import { createServer as createTlsServer, type TlsOptions, type Server as TlsServer } from 'node:tls';
 
 /** What answers on connections that were accepted. */
-export interface GrpcDoor {
+export interface GrpcAdapter {
   accept(socket: Socket): void;
   /** Tells health watchers first, then lets calls end, or their connections be cut. */
   stop(): Promise<void>;
@@ -18,7 +18,7 @@ export interface GrpcServerOptions {
   /** TLS handshakes under way at once; 1,024 unless given. */
   mostHandshakes?: number;
   /** Called with the first connection: the code behind it takes longer to load than the rest of a node to start. */
-  openDoor(): Promise<GrpcDoor>;
+  openAdapter(): Promise<GrpcAdapter>;
   /** Told when the door cannot be opened; connections are closed then. */
   onFailure(error: unknown): void;
 }
@@ -43,18 +43,18 @@ const MOST_HANDSHAKES = 1024;
 
 /** Binds the gRPC port. Rejects with the system's error when the address cannot be had. */
 export async function startGrpcServer(options: GrpcServerOptions): Promise<BoundGrpcServer> {
-  const { host, port, tls, openDoor, onFailure, mostHandshakes = MOST_HANDSHAKES } = options;
+  const { host, port, tls, openAdapter, onFailure, mostHandshakes = MOST_HANDSHAKES } = options;
   const handshakeTimeout = options.handshakeTimeoutMs ?? HANDSHAKE_TIMEOUT_MS;
   const sockets = new Set<Socket>();
   let established = 0;
-  let opening: Promise<GrpcDoor> | undefined;
+  let opening: Promise<GrpcAdapter> | undefined;
   const onConnection = (socket: Socket) => {
     established++;
     socket.once('close', () => established--);
     socket.on('error', () => {}); // one that is lost before the door takes it over
-    opening ??= openDoor();
+    opening ??= openAdapter();
     opening.then(
-      (door) => door.accept(socket),
+      (adapter) => adapter.accept(socket),
       (error) => {
         onFailure(error);
         opening = undefined;
@@ -86,8 +86,8 @@ export async function startGrpcServer(options: GrpcServerOptions): Promise<Bound
         for (const socket of sockets) socket.destroy();
       };
       const timer = setTimeout(cut, drainMs);
-      const door = await opening?.catch(() => undefined);
-      await door?.stop();
+      const adapter = await opening?.catch(() => undefined);
+      await adapter?.stop();
       clearTimeout(timer);
       cut(); // connections that no call ever came on
       await closed;

@@ -13,13 +13,13 @@ export function guardStreams(server: Http2Server, onError: (error: unknown) => v
     try {
       for (const listener of listeners) listener.call(server, stream, ...rest);
     } catch (error) {
-      if (!isGone(error)) onError(error);
+      if (!isStreamClosed(error)) onError(error);
       stream.on('error', () => {}); // it is gone in any case
       stream.close(constants.NGHTTP2_INTERNAL_ERROR);
     }
   });
 }
 
-function isGone(error: unknown): boolean {
+function isStreamClosed(error: unknown): boolean {
   return error instanceof Error && 'code' in error && error.code === 'ERR_HTTP2_INVALID_STREAM';
 }

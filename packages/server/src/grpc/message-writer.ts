@@ -1,5 +1,5 @@
 import type { ServerWritableStream } from '@grpc/grpc-js';
-import { ClientGone, ReaderStalled } from '../doors/client-gone.ts';
+import { ClientDisconnected, ReaderStalled } from '../transport/client-disconnected.ts';
 
 /** Writes one message at a time, and gives up a reader that does not take it. */
 export class MessageWriter<Message> {
@@ -10,13 +10,13 @@ export class MessageWriter<Message> {
   constructor(call: ServerWritableStream<unknown, Message>, stallTimeoutMs: number) {
     this.#call = call;
     this.#stallTimeoutMs = stallTimeoutMs;
-    call.once('cancelled', () => this.#giveUp(new ClientGone()));
+    call.once('cancelled', () => this.#giveUp(new ClientDisconnected()));
   }
 
   /** Resolves when the message is with the system: what its bytes were lent from may be used again. */
   write(message: Message): Promise<void> {
     return new Promise((resolve, reject) => {
-      if (this.#call.cancelled) return reject(new ClientGone());
+      if (this.#call.cancelled) return reject(new ClientDisconnected());
       const timer = setTimeout(() => reject(new ReaderStalled()), this.#stallTimeoutMs);
       this.#giveUp = (reason) => {
         clearTimeout(timer);
@@ -24,7 +24,7 @@ export class MessageWriter<Message> {
       };
       this.#call.write(message, (error: Error | null | undefined) => {
         clearTimeout(timer);
-        if (error) reject(new ClientGone());
+        if (error) reject(new ClientDisconnected());
         else resolve();
       });
     });

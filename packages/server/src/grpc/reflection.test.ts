@@ -20,7 +20,7 @@ function asSetMember(file: Buffer): Buffer {
 }
 
 interface GenericClient extends Client {
-  DescribeLogs(request: object, done: (error: Error | null, answer: { logs: { name: string }[] }) => void): void;
+  DescribeLogs(request: object, done: (error: Error | null, response: { logs: { name: string }[] }) => void): void;
   ViewLog(request: object): AsyncIterable<{ size_bytes?: number; chunk?: Buffer }>;
 }
 
@@ -38,10 +38,10 @@ describe('a client that knows nothing but the address', () => {
   it('calls a method with one answer', async () => {
     const { running } = await startTestNode({ files: { 'a.log': 'text\n' } });
     const client = await genericClient(running.node.grpcPort);
-    const answer = await new Promise((resolve, reject) => {
+    const response = await new Promise((resolve, reject) => {
       client.DescribeLogs({}, (error, found) => (error ? reject(error) : resolve(found)));
     });
-    expect(answer).toMatchObject({ logs: [{ name: 'a.log', size: 5, format: 'text' }] });
+    expect(response).toMatchObject({ logs: [{ name: 'a.log', size: 5, format: 'text' }] });
   });
 
   it('calls a method that answers with a stream', async () => {

@@ -1,7 +1,7 @@
 import { parseDigestRequest, parseFollowRequest, parseSearchRequest } from '@porthole/contract';
 import { describe, expect, it } from 'vitest';
 import type { RecordFilterMessage } from './generated/messages.ts';
-import { queryOf } from './request-query.ts';
+import { toQuery } from './request-query.ts';
 
 const CLOCK = { nowMs: 0, offsetMsAt: () => 0 };
 
@@ -20,13 +20,13 @@ const FILTER: RecordFilterMessage = {
 describe('the fields of a message as parameters', () => {
   it('are none where nothing is set', () => {
     const search = { filter: FILTER, order: '', cursor: '', record: '', until: '', raw: false };
-    expect(parseSearchRequest(queryOf(search), CLOCK, { maxRecords: 1000 })).toEqual({
+    expect(parseSearchRequest(toQuery(search), CLOCK, { maxRecords: 1000 })).toEqual({
       order: 'newest',
       limit: 200,
       before: 0,
       after: 0,
     });
-    expect(parseFollowRequest(queryOf({ filter: null }), CLOCK)).toEqual({ start: 'end' });
+    expect(parseFollowRequest(toQuery({ filter: null }), CLOCK)).toEqual({ start: 'end' });
   });
 
   it('are those of the filter and those beside it', () => {
@@ -44,7 +44,7 @@ describe('the fields of a message as parameters', () => {
       component: 't',
     };
     const message = { filter, limit: 7, new_since_ms: 3, only_new: true };
-    expect(parseDigestRequest(queryOf(message), CLOCK)).toEqual({
+    expect(parseDigestRequest(toQuery(message), CLOCK)).toEqual({
       family: 'a.log',
       fromMs: 0,
       toMs: 5,
@@ -66,7 +66,7 @@ describe('the fields of a message as parameters', () => {
     [-86_400_000, -86_400_000],
     [8.64e15, 8.64e15],
   ])('may be a time before 1970: %d', (from_ms, fromMs) => {
-    expect(parseFollowRequest(queryOf({ filter: { ...FILTER, from_ms } }), CLOCK)).toMatchObject({ fromMs });
+    expect(parseFollowRequest(toQuery({ filter: { ...FILTER, from_ms } }), CLOCK)).toMatchObject({ fromMs });
   });
 
   it.each([
@@ -77,6 +77,6 @@ describe('the fields of a message as parameters', () => {
       'invalid "from" "@-4611686018427388.000": it is beyond the times a date can hold',
     ],
   ])('are refused like parameters: %s', (_name, given, words) => {
-    expect(() => parseFollowRequest(queryOf({ filter: { ...FILTER, ...given } }), CLOCK)).toThrow(words);
+    expect(() => parseFollowRequest(toQuery({ filter: { ...FILTER, ...given } }), CLOCK)).toThrow(words);
   });
 });

@@ -22,18 +22,18 @@ const TIMES = new Set(['from', 'to', 'time', 'newSince']);
  * The fields of a message, those of its filter among them, as the parameters of the same question over HTTP: what is
  * refused, and with which words, is decided in one place for both.
  */
-export function queryOf(message: object & { filter?: object | null | undefined }): Query {
+export function toQuery(message: object & { filter?: object | null | undefined }): Query {
   const fields: Readonly<Record<string, unknown>> = { ...message.filter, ...message };
   return {
     getAll(name) {
       const value = fields[FIELD_BY_PARAMETER[name] ?? name];
       if (value === undefined || value === null) return [];
-      return Array.isArray(value) ? value.map(String) : textsOf(name, value);
+      return Array.isArray(value) ? value.map(String) : toTexts(name, value);
     },
   };
 }
 
-function textsOf(name: string, value: unknown): string[] {
+function toTexts(name: string, value: unknown): string[] {
   if (TIMES.has(name)) return [timeText(Number(value))];
   if (name === 'case') return value ? ['sensitive'] : [];
   if (name === 'level') return value === 'LEVEL_UNSPECIFIED' ? [] : [String(value).replace('LEVEL_', '').toLowerCase()];

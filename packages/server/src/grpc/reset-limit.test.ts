@@ -97,7 +97,7 @@ it.each(Object.entries(CALLS))(
     }
     await closed;
     // Without the private field of the library that the limit needs, there is no service.
-    await call(running.node.grpcPort).ask('ListLogs', {});
+    await call(running.node.grpcPort).call('ListLogs', {});
   },
 );
 

@@ -11,15 +11,15 @@ const PER_SECOND = 32;
  * node a whole call. Calls that the node has begun to respond to are left to the limit of HTTP/2 in Node.js: 1,000 at once.
  */
 export function limitResets(session: ServerHttp2Session, now: () => number = () => performance.now()): void {
-  let left = BURST;
+  let tokens = BURST;
   let filledAtMs = now();
   session.on('stream', (stream: ServerHttp2Stream) => {
     stream.once('close', () => {
       if (stream.headersSent) return; // it was answered
       const timeMs = now();
-      left = Math.min(BURST, left + ((timeMs - filledAtMs) * PER_SECOND) / 1000) - 1;
+      tokens = Math.min(BURST, tokens + ((timeMs - filledAtMs) * PER_SECOND) / 1000) - 1;
       filledAtMs = timeMs;
-      if (left < 0 && !session.destroyed) session.destroy(undefined, constants.NGHTTP2_ENHANCE_YOUR_CALM);
+      if (tokens < 0 && !session.destroyed) session.destroy(undefined, constants.NGHTTP2_ENHANCE_YOUR_CALM);
     });
   });
 }

@@ -6,8 +6,8 @@ import { status } from '@grpc/grpc-js';
 import type { NodeState } from '@porthole/contract';
 import { describe, expect, it } from 'vitest';
 import { eventually } from '../../../logs/src/testing/eventually.ts';
-import { askJson } from '../testing/ask.ts';
-import { openBelow, startTestNode, type TestNode } from '../testing/test-node.ts';
+import { requestJson } from '../testing/send-request.ts';
+import { countOpenFiles, startTestNode, type TestNode } from '../testing/test-node.ts';
 import type { SearchLogsRequestMessage, ViewLogResponseMessage } from './generated/messages.ts';
 import { connect, connectNode } from './testing/connect.ts';
 import { openIdleReader } from './testing/idle-reader.ts';
@@ -31,11 +31,11 @@ async function openStreams({ port }: TestNode): Promise<number> {
 async function expectNothingHeld(node: TestNode): Promise<void> {
   await eventually(async () => {
     expect(await openStreams(node)).toBe(0);
-    expect(openBelow(node.logDir)).toBe(0);
+    expect(countOpenFiles(node.logDir)).toBe(0);
   });
 }
 
-function statusOf(call: ClientReadableStream<unknown>): Promise<string> {
+function readStatus(call: ClientReadableStream<unknown>): Promise<string> {
   return new Promise((resolve) => {
     call.once('error', (error: ServiceError) => resolve(status[error.code]));
     call.once('end', () => resolve('OK'));
@@ -47,7 +47,7 @@ describe('a stream that its reader leaves', () => {
     const node = await startTestNode();
     writeBig(node.logDir);
     const call = connect(node.running.node.grpcPort).open('ViewLog', { file: 'big.log', size: 64 * MIB });
-    const ended = statusOf(call);
+    const ended = readStatus(call);
     let bytes = 0;
     await new Promise<void>((resolve) => {
       call.on('data', ({ chunk }: ViewLogResponseMessage) => {
@@ -92,7 +92,7 @@ describe('the deadline of a caller', () => {
     const request = { cursor: '', raw: false };
     const call = connect(node.running.node.grpcPort).open('FollowLogs', request, { deadline: Date.now() + 200 });
     call.resume();
-    expect(await statusOf(call)).toBe('DEADLINE_EXCEEDED');
+    expect(await readStatus(call)).toBe('DEADLINE_EXCEEDED');
     await expectNothingHeld(node);
     await eventually(async () => {
       const metrics = await (await fetch(`${node.running.url}metrics`)).text();
@@ -121,9 +121,9 @@ describe('a reader that takes nothing', () => {
 function countViewedBytes(state: NodeState): () => number {
   let count = 0;
   const view = state.viewLog.bind(state);
-  state.viewLog = async (...asked) => {
-    const answer = await view(...asked);
-    return { ...answer, chunks: counted(answer.chunks) };
+  state.viewLog = async (...args) => {
+    const opened = await view(...args);
+    return { ...opened, chunks: counted(opened.chunks) };
   };
   return () => count;
 
@@ -145,11 +145,11 @@ describe('streams of both doors', () => {
       code: 'TOO_MANY_STREAMS',
       message: '1 streams are under way, as many as http.max-streams allows',
     });
-    await expect(connection.ask('CountLogs', {})).rejects.toMatchObject({ code: 'TOO_MANY_STREAMS' });
-    expect(await askJson(node.port, '/api/v1/log/view?file=a.log')).toMatchObject({ code: 'TOO_MANY_STREAMS' });
+    await expect(connection.call('CountLogs', {})).rejects.toMatchObject({ code: 'TOO_MANY_STREAMS' });
+    expect(await requestJson(node.port, '/api/v1/log/view?file=a.log')).toMatchObject({ code: 'TOO_MANY_STREAMS' });
     await follow.return(undefined);
     await eventually(async () => {
-      expect((await connection.ask('CountLogs', {})).buckets).toHaveLength(1);
+      expect((await connection.call('CountLogs', {})).buckets).toHaveLength(1);
     });
   });
 });
@@ -162,7 +162,7 @@ describe('the time until an answer begins', () => {
     node.running.state.viewLog = () => stuck;
     const connection = connect(node.running.node.grpcPort);
     const late = { code: 'DEADLINE_EXCEEDED', message: 'no answer within 50 ms, the limit set by http.answer-timeout' };
-    await expect(connection.ask('ListLogs', {})).rejects.toMatchObject(late);
+    await expect(connection.call('ListLogs', {})).rejects.toMatchObject(late);
     await expect(connection.stream('ViewLog', { file: 'a.log' }).next()).rejects.toMatchObject(late);
     expect(await openStreams(node)).toBe(0);
   });
@@ -189,9 +189,9 @@ describe('a node that stops', () => {
   it('refuses calls that come on a connection that is still open', async () => {
     const node = await startTestNode({ files: { 'a.log': LINE } });
     const connection = connect(node.running.node.grpcPort);
-    await connection.ask('Describe', {});
+    await connection.call('Describe', {});
     const stopped = node.running.stop();
-    await expect(connection.ask('Describe', {})).rejects.toMatchObject({ cause: { code: status.UNAVAILABLE } });
+    await expect(connection.call('Describe', {})).rejects.toMatchObject({ cause: { code: status.UNAVAILABLE } });
     await stopped;
   });
 });

@@ -2,8 +2,8 @@ import type { IncomingMessage } from 'node:http';
 import { type ClusterFollowItem, PATHS } from '@porthole/contract';
 import { describe, expect, it } from 'vitest';
 import { eventually } from '../../../logs/src/testing/eventually.ts';
-import { ask, askHead, askProblem } from '../testing/ask.ts';
-import { CLUSTER_END, clusterRecord } from './testing/cluster-answers.ts';
+import { openRequest, requestProblem, sendRequest } from '../testing/send-request.ts';
+import { CLUSTER_END, clusterRecord } from './testing/cluster-responses.ts';
 import { FakeCluster } from './testing/fake-cluster.ts';
 import { schemaProblems } from './testing/schema-problems.ts';
 import { serveCluster } from './testing/serve-cluster.ts';
@@ -41,9 +41,9 @@ describe('a follow of the cluster', () => {
     const timed = clusterRecord(1, { atMs: 1234.75 });
     const { atMs: _, ...untimed } = clusterRecord(2);
     const items = [timed, untimed, ...EVENTS];
-    cluster.followed.give([], items).end();
+    cluster.followed.push([], items).end();
     const { port } = await serveCluster(cluster);
-    const { headers, body } = await ask(port, `${FOLLOW}?nodes=a&level=warn&back=3`);
+    const { headers, body } = await sendRequest(port, `${FOLLOW}?nodes=a&level=warn&back=3`);
     expect(headers['content-type']).toBe('text/event-stream');
     const frames = items.map(
       (item) => `event: ${item.type}\n${item === timed ? 'id: 1234\n' : ''}data: ${JSON.stringify(item)}\n\n`,
@@ -58,24 +58,24 @@ describe('a follow of the cluster', () => {
 
   it('that comes back goes on shortly before the last event seen, whatever its parameters say', async () => {
     const cluster = new FakeCluster();
-    cluster.followed.give([]).end();
+    cluster.followed.push([]).end();
     const { port } = await serveCluster(cluster);
-    await ask(port, `${FOLLOW}?back=3`, { headers: { 'Last-Event-ID': '1794740005000' } });
+    await sendRequest(port, `${FOLLOW}?back=3`, { headers: { 'Last-Event-ID': '1794740005000' } });
     expect(cluster.last?.request).toEqual({ start: { timeMs: 1_794_740_000_000 } });
   });
 
   it('takes no cursor and no id of another kind: they name a place at one node', async () => {
     const { port } = await serveCluster(new FakeCluster());
-    expect(await askProblem(port, `${FOLLOW}?cursor=c1`)).toMatchObject({ code: 'PARAMETER_INVALID' });
+    expect(await requestProblem(port, `${FOLLOW}?cursor=c1`)).toMatchObject({ code: 'PARAMETER_INVALID' });
     const headers = { 'Last-Event-ID': 'c1' };
-    expect(await askProblem(port, FOLLOW, { headers })).toMatchObject({ status: 400, code: 'CURSOR_INVALID' });
+    expect(await requestProblem(port, FOLLOW, { headers })).toMatchObject({ status: 400, code: 'CURSOR_INVALID' });
   });
 
   it('says that it is still there after each silence', async () => {
     const cluster = new FakeCluster();
-    cluster.followed.give([]);
+    cluster.followed.push([]);
     const { port } = await serveCluster(cluster, { heartbeatMs: 10 });
-    const response = await askHead(port, FOLLOW);
+    const response = await openRequest(port, FOLLOW);
     const read = readText(response);
     await eventually(() => expect(read.text).toContain(': still here\n\n: still here\n\n'));
     response.destroy();
@@ -84,9 +84,9 @@ describe('a follow of the cluster', () => {
 
   it('ends with an end when the node stops, and leaves the members', async () => {
     const cluster = new FakeCluster();
-    cluster.followed.give([], [clusterRecord(1)]);
+    cluster.followed.push([], [clusterRecord(1)]);
     const { port, stop, slots } = await serveCluster(cluster);
-    const read = readText(await askHead(port, FOLLOW));
+    const read = readText(await openRequest(port, FOLLOW));
     await eventually(() => expect(read.text).toContain('event: record'));
     await stop();
     await eventually(() => expect(read.ended).toBe(true));
@@ -96,9 +96,9 @@ describe('a follow of the cluster', () => {
 
   it('that a client leaves is closed', async () => {
     const cluster = new FakeCluster();
-    cluster.followed.give([], [clusterRecord(1)]);
+    cluster.followed.push([], [clusterRecord(1)]);
     const { port, slots } = await serveCluster(cluster);
-    const response = await askHead(port, FOLLOW);
+    const response = await openRequest(port, FOLLOW);
     const read = readText(response);
     await eventually(() => expect(read.text).toContain('event: record'));
     response.destroy();

@@ -26,7 +26,7 @@ export interface ConnectionsOptions {
 /** What is known of a connection that requests can come on. */
 interface Connection {
   /** The one under way, or the last. */
-  answer: ServerResponse | undefined;
+  response: ServerResponse | undefined;
   /** Begin the answers to requests that came before that has ended. */
   waiting: (() => void)[];
   /** Bytes that had come when it was established, or with its last request: more of them begin another one. */
@@ -46,7 +46,7 @@ export class Connections {
       if (secure && this.#accepted.size - this.#established.size > mostHandshakes) socket.destroy();
     });
     server.on(secure ? 'secureConnection' : 'connection', (socket: Socket) => {
-      this.#established.set(socket, { answer: undefined, waiting: [], bytesRead: socket.bytesRead });
+      this.#established.set(socket, { response: undefined, waiting: [], bytesRead: socket.bytesRead });
       socket.once('close', () => this.#established.delete(socket));
     });
     server.on('request', (request: IncomingMessage, response: ServerResponse) => {
@@ -55,28 +55,28 @@ export class Connections {
       if (!connection) return onRequest(request, response);
       connection.bytesRead = socket.bytesRead;
       const begin = () => {
-        connection.answer = response;
+        connection.response = response;
         response.once('close', () => !socket.destroyed && beginNext(connection));
         onRequest(request, response);
       };
-      if (!connection.answer || connection.answer.closed) begin();
+      if (!connection.response || connection.response.closed) begin();
       else if (connection.waiting.push(begin) > MOST_WAITING) socket.destroy();
     });
   }
 
   /** The answer that has not reached the system whole yet; `undefined` where there is none. */
-  unfinishedAnswer(socket: Socket): ServerResponse | undefined {
+  unfinishedResponse(socket: Socket): ServerResponse | undefined {
     const connection = this.#established.get(socket);
-    if (!connection?.answer) return undefined;
-    return connection.answer.writableFinished && connection.waiting.length === 0 ? undefined : connection.answer;
+    if (!connection?.response) return undefined;
+    return connection.response.writableFinished && connection.waiting.length === 0 ? undefined : connection.response;
   }
 
   /**
    * Closes connections on which no answer is under way and no request has begun to arrive. Node's own way of closing
    * idle connections also takes those whose last bytes still wait for a slow reader.
    */
-  closeResting(): void {
-    for (const [socket, connection] of this.#established) if (this.#isResting(socket, connection)) socket.destroy();
+  closeIdle(): void {
+    for (const [socket, connection] of this.#established) if (this.#isIdle(socket, connection)) socket.destroy();
   }
 
   /** Closes the connections that are open now, each as soon as no answer is under way on it. */
@@ -85,7 +85,7 @@ export class Connections {
     const sweep = () => {
       for (const socket of retired) {
         const connection = this.#established.get(socket);
-        if (connection && !this.#isResting(socket, connection)) continue;
+        if (connection && !this.#isIdle(socket, connection)) continue;
         socket.destroy();
         retired.delete(socket);
       }
@@ -94,8 +94,8 @@ export class Connections {
     sweep();
   }
 
-  #isResting(socket: Socket, { bytesRead }: Connection): boolean {
-    return !this.unfinishedAnswer(socket) && socket.bytesRead === bytesRead;
+  #isIdle(socket: Socket, { bytesRead }: Connection): boolean {
+    return !this.unfinishedResponse(socket) && socket.bytesRead === bytesRead;
   }
 
   closeAll(): void {

@@ -2,10 +2,10 @@ import { mkdirSync, renameSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { brotliCompressSync, brotliDecompressSync, gunzipSync, gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
-import { ask, askProblem } from '../testing/ask.ts';
+import { requestProblem, sendRequest } from '../testing/send-request.ts';
 import { startTestNode, tempDir } from '../testing/test-node.ts';
 import { ConsoleFiles } from './console-files.ts';
-import { createPageRoutes } from './page-routes.ts';
+import { createPageRoutes } from './routes/page-routes.ts';
 import { serveRoutes } from './testing/serve-routes.ts';
 
 const PAGE = '<!doctype html><script type="module" src="/assets/console-ABCDEFGH.js"></script>\n';
@@ -46,11 +46,11 @@ describe('the console', () => {
   it('says in a browser that there is no such page, with the status that says it to machines', async () => {
     const { port } = await serveConsole();
     const browser = { accept: 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8' };
-    const { status, headers, body } = await ask(port, '/nothing', { headers: browser });
+    const { status, headers, body } = await sendRequest(port, '/nothing', { headers: browser });
     expect({ status, text: body.toString() }).toEqual({ status: 404, text: PAGE });
     expect(headers).toMatchObject({ 'content-type': 'text/html; charset=utf-8', vary: 'Accept-Encoding, Accept' });
     expect(headers['content-security-policy']).toContain("script-src 'self'");
-    const again = await ask(port, '/nothing', { headers: { ...browser, 'if-none-match': `${headers.etag}` } });
+    const again = await sendRequest(port, '/nothing', { headers: { ...browser, 'if-none-match': `${headers.etag}` } });
     expect(again.status).toBe(404);
   });
 
@@ -62,7 +62,7 @@ describe('the console', () => {
     ['/assets/nothing.js', { accept: 'text/html' }],
   ])('is not given for %s to one who asks with %o', async (path, headers) => {
     const { port } = await serveConsole();
-    const { status, headers: told } = await ask(port, path, { headers });
+    const { status, headers: told } = await sendRequest(port, path, { headers });
     expect(status).toBe(404);
     expect(told['content-type']).toContain('application/problem+json');
   });
@@ -79,7 +79,7 @@ describe('the console', () => {
     '/nodes/',
   ])('is one page, which %s gives', async (path) => {
     const { port } = await serveConsole();
-    const { status, headers, body } = await ask(port, path);
+    const { status, headers, body } = await sendRequest(port, path);
     expect({ status, text: body.toString() }).toEqual({ status: 200, text: PAGE });
     expect(headers).toMatchObject({ 'content-type': 'text/html; charset=utf-8', 'cache-control': 'no-cache' });
   });
@@ -88,7 +88,7 @@ describe('the console', () => {
     'may at %s run scripts and ask, of its own origin alone, and is out of reach for other windows',
     async (path) => {
       const { port } = await serveConsole();
-      const { headers } = await ask(port, path);
+      const { headers } = await sendRequest(port, path);
       expect(headers).toMatchObject({
         'content-security-policy':
           "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
@@ -103,13 +103,13 @@ describe('the console', () => {
 
   it('is asked for again every time, and sent only when it has changed', async () => {
     const { port } = await serveConsole();
-    const { etag = '' } = (await ask(port, '/')).headers;
-    const again = await ask(port, '/logs', { headers: { 'if-none-match': `"x", W/${etag}` } });
+    const { etag = '' } = (await sendRequest(port, '/')).headers;
+    const again = await sendRequest(port, '/logs', { headers: { 'if-none-match': `"x", W/${etag}` } });
     expect({ status: again.status, length: again.body.length }).toEqual({ status: 304, length: 0 });
     expect(again.headers).toMatchObject({ etag, 'cache-control': 'no-cache', vary: 'Accept-Encoding' });
     expect(again.headers['content-security-policy']).toContain("script-src 'self'");
-    expect((await ask(port, '/', { headers: { 'if-none-match': '"other"' } })).status).toBe(200);
-    const { status, code } = await askProblem(port, '/', { headers: { 'if-match': '"other"' } });
+    expect((await sendRequest(port, '/', { headers: { 'if-none-match': '"other"' } })).status).toBe(200);
+    const { status, code } = await requestProblem(port, '/', { headers: { 'if-match': '"other"' } });
     expect({ status, code }).toEqual({ status: 412, code: 'PRECONDITION_FAILED' });
   });
 
@@ -117,7 +117,7 @@ describe('the console', () => {
     const { port } = await serveConsole();
     for (const header of ['if-modified-since', 'if-unmodified-since'])
       for (const date of ['Thu, 01 Jan 1970 00:00:00 GMT', 'Fri, 01 Jan 2100 00:00:00 GMT'])
-        expect((await ask(port, '/', { headers: { [header]: date } })).status).toBe(200);
+        expect((await sendRequest(port, '/', { headers: { [header]: date } })).status).toBe(200);
   });
 });
 
@@ -127,7 +127,7 @@ describe('a part of the console', () => {
     { name: 'console-12345678.css', type: 'text/css; charset=utf-8' },
   ])('$name, named after its content, may be kept for good', async ({ name, type }) => {
     const { port } = await serveConsole();
-    const { status, headers } = await ask(port, `/assets/${name}`);
+    const { status, headers } = await sendRequest(port, `/assets/${name}`);
     expect(status).toBe(200);
     expect(headers).toMatchObject({ 'content-type': type, 'cache-control': 'public, max-age=31536000, immutable' });
     // What is no page needs none of its rights.
@@ -136,7 +136,7 @@ describe('a part of the console', () => {
 
   it('that keeps its name is asked for again', async () => {
     const { port } = await serveConsole();
-    expect((await ask(port, '/assets/licences.txt')).headers).toMatchObject({
+    expect((await sendRequest(port, '/assets/licences.txt')).headers).toMatchObject({
       'content-type': 'text/plain; charset=utf-8',
       'cache-control': 'no-cache',
     });
@@ -144,7 +144,8 @@ describe('a part of the console', () => {
 
   it('comes as the build has compressed it, if the client takes that', async () => {
     const { port } = await serveConsole();
-    const get = async (encoding: string) => ask(port, SCRIPT_PATH, { headers: { 'accept-encoding': encoding } });
+    const get = async (encoding: string) =>
+      sendRequest(port, SCRIPT_PATH, { headers: { 'accept-encoding': encoding } });
     const [brotli, gzip, plain] = [await get('gzip, br'), await get('gzip'), await get('deflate')];
     expect(brotliDecompressSync(brotli.body).toString()).toBe(SCRIPT);
     expect(gunzipSync(gzip.body).toString()).toBe(SCRIPT);
@@ -163,16 +164,17 @@ describe('a part of the console', () => {
   it('that was not compressed comes as it is', async () => {
     const { port } = await serveConsole();
     const headers = { 'accept-encoding': 'gzip, br' };
-    const reply = await ask(port, '/assets/console-12345678.css', { headers });
+    const reply = await sendRequest(port, '/assets/console-12345678.css', { headers });
     expect({ encoding: reply.headers['content-encoding'], text: reply.body.toString() }).toEqual({ text: 'b{}' });
-    expect((await ask(port, '/', { headers })).headers['content-encoding']).toBe('gzip');
+    expect((await sendRequest(port, '/', { headers })).headers['content-encoding']).toBe('gzip');
   });
 
   it('that the client has in the same encoding is not sent again', async () => {
     const { port } = await serveConsole();
-    const { etag = '' } = (await ask(port, SCRIPT_PATH, { headers: { 'accept-encoding': 'br' } })).headers;
+    const { etag = '' } = (await sendRequest(port, SCRIPT_PATH, { headers: { 'accept-encoding': 'br' } })).headers;
     const status = async (encoding: string) =>
-      (await ask(port, SCRIPT_PATH, { headers: { 'accept-encoding': encoding, 'if-none-match': etag } })).status;
+      (await sendRequest(port, SCRIPT_PATH, { headers: { 'accept-encoding': encoding, 'if-none-match': etag } }))
+        .status;
     expect([await status('br'), await status('gzip')]).toEqual([304, 200]);
   });
 
@@ -180,8 +182,8 @@ describe('a part of the console', () => {
     const { port } = await serveConsole();
     const options = { headers: { 'accept-encoding': 'br' } };
     const [get, head] = [
-      await ask(port, SCRIPT_PATH, options),
-      await ask(port, SCRIPT_PATH, { ...options, method: 'HEAD' }),
+      await sendRequest(port, SCRIPT_PATH, options),
+      await sendRequest(port, SCRIPT_PATH, { ...options, method: 'HEAD' }),
     ];
     expect({ ...head.headers, date: '' }).toEqual({ ...get.headers, date: '' });
     expect({ status: head.status, length: head.body.length }).toEqual({ status: 200, length: 0 });
@@ -217,7 +219,7 @@ describe('a part of the console', () => {
     'x'.repeat(4000),
   ])('is none that is called %j', async (name) => {
     const { port } = await serveConsole();
-    const { status, code, headers } = await askProblem(port, `/assets/${name}`);
+    const { status, code, headers } = await requestProblem(port, `/assets/${name}`);
     expect({ status, code }).toEqual({ status: 404, code: 'ROUTE_NOT_FOUND' });
     expect(headers['cache-control']).toBe('no-store');
   });
@@ -226,32 +228,32 @@ describe('a part of the console', () => {
 describe('the files of the console', () => {
   it('are read once: what is built later is for the next start', async () => {
     const { port, folder } = await serveConsole();
-    await ask(port, '/');
+    await sendRequest(port, '/');
     renameSync(folder, `${folder}-gone`);
-    expect((await ask(port, '/')).body.toString()).toBe(PAGE);
-    expect((await ask(port, SCRIPT_PATH)).body.toString()).toBe(SCRIPT);
+    expect((await sendRequest(port, '/')).body.toString()).toBe(PAGE);
+    expect((await sendRequest(port, SCRIPT_PATH)).body.toString()).toBe(SCRIPT);
   });
 
   it('may be missing, which is told, and come later', async () => {
     const folder = join(tempDir(), 'console');
     const { port } = await serveFolder(folder);
     for (const path of ['/', '/nodes/x', SCRIPT_PATH]) {
-      const { status, code, detail } = await askProblem(port, path);
+      const { status, code, detail } = await requestProblem(port, path);
       expect({ status, code }).toEqual({ status: 404, code: 'ROUTE_NOT_FOUND' });
       expect(detail).toContain('without its console');
       expect(detail).not.toContain(folder);
     }
-    expect((await ask(port, '/docs')).status).toBe(200);
+    expect((await sendRequest(port, '/docs')).status).toBe(200);
     writeConsole(folder);
-    expect((await ask(port, '/')).body.toString()).toBe(PAGE);
+    expect((await sendRequest(port, '/')).body.toString()).toBe(PAGE);
   });
 
   it('of the workspace are the ones that its build has made', async () => {
     const { port } = await startTestNode();
-    const page = (await ask(port, '/nodes/x')).body.toString();
+    const page = (await sendRequest(port, '/nodes/x')).body.toString();
     const parts = [...page.matchAll(/(?:src|href)="(\/assets\/[^"]+)"/g)].map(([, path = '']) => path);
     expect(parts.length).toBeGreaterThanOrEqual(3);
-    for (const path of parts) expect((await ask(port, path)).status, path).toBe(200);
+    for (const path of parts) expect((await sendRequest(port, path)).status, path).toBe(200);
     // The policy would keep these from working.
     expect(page).not.toMatch(/<style|style="|<script>|data:|https?:/);
   });

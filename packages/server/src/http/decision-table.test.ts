@@ -6,7 +6,7 @@ import { gzipSync } from 'node:zlib';
 import type { NodeConfig } from '@porthole/contract';
 import { parse } from 'smol-toml';
 import { describe, expect, it } from 'vitest';
-import { ask, askJson, askProblem } from '../testing/ask.ts';
+import { requestJson, requestProblem, sendRequest } from '../testing/send-request.ts';
 import { startTestNode, tempDir } from '../testing/test-node.ts';
 
 const LINES = 'first line\nsecond line\nthird line\n';
@@ -14,7 +14,7 @@ const LINES = 'first line\nsecond line\nthird line\n';
 describe('config', () => {
   it('is the running configuration as TOML, each setting with its meaning, default and variable', async () => {
     const { port } = await startTestNode({ settings: { http: { maxStreams: 77 } } });
-    const { config } = await askJson<NodeConfig>(port, '/api/v1/config');
+    const { config } = await requestJson<NodeConfig>(port, '/api/v1/config');
     expect(parse(config)).toMatchObject({ http: { 'max-streams': 77 } });
     expect(config).toContain('# How many responses that read logs may run at the same time.');
     expect(config).toContain('# Default: 128. Environment: PORTHOLE_HTTP_MAX_STREAMS.');
@@ -25,7 +25,7 @@ describe('config', () => {
     const configFile = join(dir, 'broker.toml');
     writeFileSync(configFile, '# the broker\n[user]\nname = "admin" # who\npassword = "hunter2-hunter2"\n');
     const { port } = await startTestNode({ settings: { service: { configFile } } });
-    const { config } = await askJson<NodeConfig>(port, '/api/v1/config');
+    const { config } = await requestJson<NodeConfig>(port, '/api/v1/config');
     expect(config).toMatch(/^# the broker\n\[user\]\nname = "admin" # who\npassword = /);
     expect(config).not.toContain('hunter2');
   });
@@ -35,16 +35,16 @@ describe('node', () => {
   it('tells the ports really bound, the bound address and a fixed time', async () => {
     const before = Date.now();
     const { port, running } = await startTestNode({ settings: { node: { hostName: 'db-1' } } });
-    const { node } = await askJson<NodeConfig>(port, '/api/v1/config');
+    const { node } = await requestJson<NodeConfig>(port, '/api/v1/config');
     expect(node).toEqual({ ...running.node, hostIp: '127.0.0.1', hostName: 'db-1', httpPort: port, version: '0.1.0' });
     expect(node.grpcPort).toBeGreaterThan(0);
     expect(node.onlineTime).toBeGreaterThanOrEqual(before);
-    expect((await askJson<NodeConfig>(port, '/api/v1/config')).node.onlineTime).toBe(node.onlineTime);
+    expect((await requestJson<NodeConfig>(port, '/api/v1/config')).node.onlineTime).toBe(node.onlineTime);
   });
 
   it('tells the version of the service that embeds it', async () => {
     const { port } = await startTestNode({ version: 'lindb 9.9' });
-    expect((await askJson<NodeConfig>(port, '/api/v1/config')).node.version).toBe('lindb 9.9');
+    expect((await requestJson<NodeConfig>(port, '/api/v1/config')).node.version).toBe('lindb 9.9');
   });
 });
 
@@ -58,7 +58,7 @@ describe('list', () => {
     symlinkSync('nowhere', join(logDir, 'dangling'));
     const server = createServer().listen(join(logDir, 'socket'));
     try {
-      expect(await askJson(port, '/api/v1/log/list')).toEqual([
+      expect(await requestJson(port, '/api/v1/log/list')).toEqual([
         { name: 'B', size: 1 },
         { name: 'a.log', size: LINES.length },
         { name: 'b', size: 2 },
@@ -72,9 +72,9 @@ describe('list', () => {
 
   it('of an empty or missing directory is empty', async () => {
     const { port, logDir } = await startTestNode();
-    expect(await askJson(port, '/api/v1/log/list')).toEqual([]);
+    expect(await requestJson(port, '/api/v1/log/list')).toEqual([]);
     rmSync(logDir, { recursive: true });
-    expect(await askJson(port, '/api/v1/log/list')).toEqual([]);
+    expect(await requestJson(port, '/api/v1/log/list')).toEqual([]);
   });
 });
 
@@ -83,7 +83,7 @@ describe('view size', () => {
     const text = `${'x'.repeat(99)}\n`.repeat(20_000);
     const { port } = await startTestNode({ files: { 'a.log': text } });
     for (const query of ['file=a.log', 'file=a.log&size=', 'file=a.log&size=1048576']) {
-      const { body } = await ask(port, `/api/v1/log/view?${query}`);
+      const { body } = await sendRequest(port, `/api/v1/log/view?${query}`);
       expect(body.length).toBe(1_048_500);
     }
   });
@@ -106,7 +106,7 @@ describe('view size', () => {
     '%00',
   ])('of %s is refused as 400', async (size) => {
     const { port } = await startTestNode({ files: { 'a.log': LINES } });
-    const { status, code } = await askProblem(port, `/api/v1/log/view?file=a.log&size=${size}`);
+    const { status, code } = await requestProblem(port, `/api/v1/log/view?file=a.log&size=${size}`);
     expect({ status, code }).toEqual({ status: 400, code: 'SIZE_INVALID' });
   });
 
@@ -114,7 +114,7 @@ describe('view size', () => {
     'of %s, not smaller than the file, gives the whole file',
     async (size) => {
       const { port } = await startTestNode({ files: { 'a.log': LINES } });
-      expect((await ask(port, `/api/v1/log/view?file=a.log&size=${size}`)).body.toString()).toBe(LINES);
+      expect((await sendRequest(port, `/api/v1/log/view?file=a.log&size=${size}`)).body.toString()).toBe(LINES);
     },
   );
 });
@@ -129,19 +129,19 @@ describe('view cut', () => {
     { size: 1, text: '\n', why: 'one byte is one byte' },
   ])('$size bytes: $why', async ({ size, text }) => {
     const { port } = await startTestNode({ files: { 'a.log': LINES } });
-    expect((await ask(port, `/api/v1/log/view?file=a.log&size=${size}`)).body.toString()).toBe(text);
+    expect((await sendRequest(port, `/api/v1/log/view?file=a.log&size=${size}`)).body.toString()).toBe(text);
   });
 
   it('starts at a UTF-8 boundary where no line start is in the window', async () => {
     const { port } = await startTestNode({ files: { 'a.log': 'żółw'.repeat(100) } });
-    const { body } = await ask(port, '/api/v1/log/view?file=a.log&size=6');
+    const { body } = await sendRequest(port, '/api/v1/log/view?file=a.log&size=6');
     expect(body.toString()).toBe('ółw');
   });
 
   it('of an empty file is empty, and of no other', async () => {
     const { port } = await startTestNode({ files: { empty: '', newline: '\n' } });
-    expect((await ask(port, '/api/v1/log/view?file=empty')).headers['content-length']).toBe('0');
-    expect((await ask(port, '/api/v1/log/view?file=newline&size=1')).body.toString()).toBe('\n');
+    expect((await sendRequest(port, '/api/v1/log/view?file=empty')).headers['content-length']).toBe('0');
+    expect((await sendRequest(port, '/api/v1/log/view?file=newline&size=1')).body.toString()).toBe('\n');
   });
 });
 
@@ -150,7 +150,7 @@ describe('view bytes', () => {
     const long = randomBytes(3_000_000).map((byte) => (byte === 10 ? 0 : byte));
     const bytes = Buffer.concat([Buffer.from('a\r\nb\0c\n\xff\xfe\n', 'latin1'), long]);
     const { port } = await startTestNode({ files: { 'a.bin': bytes } });
-    const { body } = await ask(port, '/api/v1/log/view?file=a.bin&size=9999999');
+    const { body } = await sendRequest(port, '/api/v1/log/view?file=a.bin&size=9999999');
     expect(body.equals(bytes)).toBe(true);
   });
 });
@@ -158,23 +158,23 @@ describe('view bytes', () => {
 describe('.gz files', () => {
   it('give the tail of the uncompressed text', async () => {
     const { port } = await startTestNode({ files: { 'a.log.gz': gzipSync(LINES) } });
-    const { body, headers } = await ask(port, '/api/v1/log/view?file=a.log.gz&size=23');
+    const { body, headers } = await sendRequest(port, '/api/v1/log/view?file=a.log.gz&size=23');
     expect(body.toString()).toBe('second line\nthird line\n');
     expect(headers['content-encoding']).toBeUndefined();
   });
 
   it('that are damaged are told so with 422, and are still there raw', async () => {
     const { port } = await startTestNode({ files: { 'a.log.gz': 'this is not gzip' } });
-    const { status, code } = await askProblem(port, '/api/v1/log/view?file=a.log.gz');
+    const { status, code } = await requestProblem(port, '/api/v1/log/view?file=a.log.gz');
     expect({ status, code }).toEqual({ status: 422, code: 'LOG_FILE_CORRUPT' });
-    expect((await ask(port, '/api/v1/log/raw?file=a.log.gz')).body.toString()).toBe('this is not gzip');
+    expect((await sendRequest(port, '/api/v1/log/raw?file=a.log.gz')).body.toString()).toBe('this is not gzip');
   });
 });
 
 describe('content type', () => {
   it('of a view is text that no browser guesses at and no one keeps', async () => {
     const { port } = await startTestNode({ files: { 'a.html': '<script>alert(1)</script>\n' } });
-    const { headers } = await ask(port, '/api/v1/log/view?file=a.html');
+    const { headers } = await sendRequest(port, '/api/v1/log/view?file=a.html');
     expect(headers).toMatchObject({
       'content-type': 'text/plain; charset=utf-8',
       'x-content-type-options': 'nosniff',
@@ -188,16 +188,16 @@ describe('query parameters', () => {
   it('that are unknown are ignored', async () => {
     const { port } = await startTestNode({ files: { 'a.log': LINES } });
     const query = 'target=http%3A%2F%2Fevil%2F&path=..%2F..%2Fetc%2Fpasswd&file=a.log&File=b&__proto__=1';
-    expect((await ask(port, `/api/v1/log/view?${query}`)).body.toString()).toBe(LINES);
-    expect((await ask(port, '/api/v1/log/list?target=x&path=%2F')).status).toBe(200);
-    expect((await ask(port, '/api/v1/config?target=x&path=%2F')).status).toBe(200);
+    expect((await sendRequest(port, `/api/v1/log/view?${query}`)).body.toString()).toBe(LINES);
+    expect((await sendRequest(port, '/api/v1/log/list?target=x&path=%2F')).status).toBe(200);
+    expect((await sendRequest(port, '/api/v1/config?target=x&path=%2F')).status).toBe(200);
   });
 
   it.each(['file=a.log&file=b.log', 'file=a.log&file=a.log', 'file=a.log&size=1&size=2'])(
     'given twice are refused: %s',
     async (query) => {
       const { port } = await startTestNode({ files: { 'a.log': LINES } });
-      const { status, code, detail } = await askProblem(port, `/api/v1/log/view?${query}`);
+      const { status, code, detail } = await requestProblem(port, `/api/v1/log/view?${query}`);
       expect({ status, code }).toEqual({ status: 400, code: 'BAD_REQUEST' });
       expect(detail).toContain('2 times');
     },
@@ -209,7 +209,7 @@ describe('the file', () => {
     'is asked for where the query %j names none',
     async (query) => {
       const { port } = await startTestNode({ files: { 'a.log': LINES } });
-      const { status, code } = await askProblem(port, `/api/v1/log/view${query}`);
+      const { status, code } = await requestProblem(port, `/api/v1/log/view${query}`);
       expect({ status, code }).toEqual({ status: 400, code: 'FILE_NAME_MISSING' });
     },
   );
@@ -228,13 +228,13 @@ describe('the file', () => {
     '%C3%A9'.repeat(128),
   ])('named %j is refused with 400 before the disk is touched', async (name) => {
     const { port } = await startTestNode({ files: { 'a.log': LINES } });
-    const { status, code } = await askProblem(port, `/api/v1/log/view?file=${name}`);
+    const { status, code } = await requestProblem(port, `/api/v1/log/view?file=${name}`);
     expect({ status, code }).toEqual({ status: 400, code: 'FILE_NAME_INVALID' });
   });
 
   it('that is absent is a 404 that names close matches', async () => {
     const { port } = await startTestNode({ files: { 'broker.log': LINES, 'storage.log': LINES } });
-    const { status, code, detail } = await askProblem(port, '/api/v1/log/view?file=brokr.log');
+    const { status, code, detail } = await requestProblem(port, '/api/v1/log/view?file=brokr.log');
     expect({ status, code }).toEqual({ status: 404, code: 'LOG_FILE_NOT_FOUND' });
     expect(detail).toContain('did you mean "broker.log"?');
     expect(detail).not.toContain('storage');
@@ -247,7 +247,7 @@ describe('the file', () => {
     symlinkSync('../outside', join(logDir, 'leaves'));
     symlinkSync('nowhere', join(logDir, 'dangling'));
     for (const name of ['folder', 'leaves', 'dangling', 'absent', 'x'.repeat(255)]) {
-      const { status, code } = await askProblem(port, `/api/v1/log/view?file=${name}`);
+      const { status, code } = await requestProblem(port, `/api/v1/log/view?file=${name}`);
       expect({ name, status, code }).toEqual({ name, status: 404, code: 'LOG_FILE_NOT_FOUND' });
     }
   });

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { FollowItem } from '@porthole/logs';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { eventually } from '../../../logs/src/testing/eventually.ts';
-import { askHead, askProblem } from '../testing/ask.ts';
+import { openRequest, requestProblem } from '../testing/send-request.ts';
 import { startTestNode } from '../testing/test-node.ts';
 import { schemaProblems } from './testing/schema-problems.ts';
 
@@ -25,7 +25,7 @@ interface Following {
 }
 
 async function follow(port: number, query: string, headers = {}): Promise<Following> {
-  const response: IncomingMessage = await askHead(port, `/api/v1/log/follow?${query}`, { headers });
+  const response: IncomingMessage = await openRequest(port, `/api/v1/log/follow?${query}`, { headers });
   expect(response.statusCode).toBe(200);
   onTestFinished(() => {
     response.destroy();
@@ -98,7 +98,7 @@ describe('following over HTTP', () => {
     ['back=10001', 400, 'PARAMETER_INVALID'],
   ])('%s is refused with %i %s', async (query, status, code) => {
     const { port } = await serve();
-    expect(await askProblem(port, `/api/v1/log/follow?${query}`)).toMatchObject({ status, code });
+    expect(await requestProblem(port, `/api/v1/log/follow?${query}`)).toMatchObject({ status, code });
   });
 });
 

@@ -8,8 +8,8 @@ import { FakeLindb } from '../../../cluster/src/testing/fake-lindb.ts';
 import { ENCODERS } from '../../../logs/src/scrub/testing/encoders.ts';
 import { eventually } from '../../../logs/src/testing/eventually.ts';
 import { readZip } from '../bundle/testing/read-zip.ts';
-import { ask, askHead } from '../testing/ask.ts';
 import { freePorts } from '../testing/free-ports.ts';
+import { openRequest, sendRequest } from '../testing/send-request.ts';
 import { startTestNode, tempDir } from '../testing/test-node.ts';
 
 /** By a rule of ours; by `config.secret-keys`; of this node, which the member does not know to be secret. */
@@ -67,22 +67,22 @@ const QUERIES: Readonly<Record<string, readonly string[]>> = {
   bundle: ['since=2026-01-01', 'since=2026-01-01&nodes=*'],
 };
 
-function urlsOf(id: string, { path }: Route): string[] {
+function routeUrls(id: string, { path }: Route): string[] {
   const at = path.replace('{id}', 'lindb').replace('{name}', 'porthole.svg');
   return (QUERIES[id] ?? ['']).map((query) => `${at}?${query}`);
 }
 
 async function readText(port: number, url: string): Promise<string> {
   if (!url.includes('/follow')) {
-    const { body, headers } = await ask(port, url);
+    const { body, headers } = await sendRequest(port, url);
     if (headers['content-type'] !== 'application/zip') return body.toString();
     return readZip(body)
       .map(({ name, content }) => `${name}\n${content.toString()}`)
       .join('\n');
   }
-  const answer: IncomingMessage = await askHead(port, url);
+  const response: IncomingMessage = await openRequest(port, url);
   let text = '';
-  for await (const part of answer) {
+  for await (const part of response) {
     text += String(part);
     if (text.includes('*****')) break;
   }
@@ -101,21 +101,21 @@ function expectClean(text: string, where: string): void {
 it('secrets of a member that masks nothing itself are in no answer of any route, nor in its snapshot', async () => {
   const { port, lindb, lastWordsDir } = await startWithLindb();
   const masked: string[] = [];
-  const askAll = async () => {
+  const requestAll = async () => {
     const routes = [
       ...ROUTE_IDS.map((id) => [id, getRoute(id)] as const),
       ...MEMBER_ROUTE_IDS.map((id) => [`member ${id}`, getMemberRoute(id), id] as const),
     ];
     for (const [name, route, id = name] of routes) {
       if (route.method === 'DELETE') continue;
-      for (const url of urlsOf(id, route)) {
+      for (const url of routeUrls(id, route)) {
         const text = await readText(port, url);
         expectClean(text, url);
         if (text.includes('*****')) masked.push(name);
       }
     }
   };
-  await askAll();
+  await requestAll();
   expect(masked).toEqual(
     expect.arrayContaining([
       ...['member config', 'member logView', 'member logSearch', 'member logFollow', 'member logDigest'],
@@ -127,7 +127,10 @@ it('secrets of a member that masks nothing itself are in no answer of any route,
   expect(config).toContain('password = "*');
   expect(config).toContain('port = 9000');
   expectClean(config, 'the SDK');
-  const found = await ask(port, `/api/v1/cluster/nodes/lindb/log/search?q=${encodeURIComponent(SECRETS[0] ?? '')}`);
+  const found = await sendRequest(
+    port,
+    `/api/v1/cluster/nodes/lindb/log/search?q=${encodeURIComponent(SECRETS[0] ?? '')}`,
+  );
   expect(found.body.toString()).not.toContain('"type":"record"');
 
   const kept = () =>
@@ -138,7 +141,7 @@ it('secrets of a member that masks nothing itself are in no answer of any route,
   expectClean(kept(), 'the snapshot on disk');
   lindb.stop();
   masked.length = 0;
-  await askAll();
+  await requestAll();
   expect(masked).toEqual(expect.arrayContaining(['clusterConfig', 'clusterLogSearch']));
 });
 
@@ -146,7 +149,7 @@ it('a member whose configuration is not TOML is not shown, and says why', async 
   const { port, lindb } = await startWithLindb();
   lindb.config = `password: ${SECRETS[0]}\n`;
   for (const path of ['config', 'log/view?file=lind.log', 'log/search']) {
-    const { status, body } = await ask(port, `/api/v1/cluster/nodes/lindb/${path}`);
+    const { status, body } = await sendRequest(port, `/api/v1/cluster/nodes/lindb/${path}`);
     expect(status).toBe(502);
     expectClean(body.toString(), path);
     expect(body.toString()).toContain('not TOML');
@@ -161,7 +164,7 @@ it('any window of its text, cut anywhere, shows no more than two bytes of a secr
   lindb.files.set('lind.log', Buffer.from(text));
   lindb.viewAsIs = true;
   for (let size = 25; size < 60; size++) {
-    const { body } = await ask(port, `/api/v1/cluster/nodes/lindb/log/view?file=lind.log&size=${size}`);
+    const { body } = await sendRequest(port, `/api/v1/cluster/nodes/lindb/log/view?file=lind.log&size=${size}`);
     const shown = body.toString();
     for (let at = 0; at + 3 <= secret.length; at++) expect(shown).not.toContain(secret.slice(at, at + 3));
   }

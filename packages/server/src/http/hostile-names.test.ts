@@ -3,7 +3,7 @@ import { Agent } from 'node:http';
 import { join } from 'node:path';
 import { codeOf, parseViewRequest } from '@porthole/contract';
 import { expect, it } from 'vitest';
-import { ask } from '../testing/ask.ts';
+import { sendRequest } from '../testing/send-request.ts';
 import { startTestNode, type TestNode } from '../testing/test-node.ts';
 
 const CANARY = 'canary-5d1f-must-never-be-seen';
@@ -138,7 +138,7 @@ it('hostile queries over a kept connection show nothing outside the directory', 
   const statuses = new Set<number>();
   await workInParallel(1500 * MORE, async (index) => {
     const route = index % 2 === 0 ? 'view' : 'raw';
-    const { status, body } = await ask(port, `/api/v1/log/${route}?file=${nextName()}`, { agent });
+    const { status, body } = await sendRequest(port, `/api/v1/log/${route}?file=${nextName()}`, { agent });
     statuses.add(status);
     if (body.includes(CANARY)) throw new Error('the canary was seen');
   });

@@ -1,8 +1,8 @@
 import { hostname } from 'node:os';
 import { describe, expect, it } from 'vitest';
-import { ask, askProblem, exchange } from '../testing/ask.ts';
+import { exchange, requestProblem, sendRequest } from '../testing/send-request.ts';
 import { startTestNode } from '../testing/test-node.ts';
-import { createHostCheck } from './host-check.ts';
+import { createHostCheck } from './request/host-check.ts';
 
 describe('the Host header of a node without tokens', () => {
   it.each([
@@ -17,7 +17,7 @@ describe('the Host header of a node without tokens', () => {
     '*',
   ])('that is %j is refused: it may be a rebound name', async (host) => {
     const { port } = await startTestNode();
-    const { status, code, detail } = await askProblem(port, '/api/v1/config', { headers: { host } });
+    const { status, code, detail } = await requestProblem(port, '/api/v1/config', { headers: { host } });
     expect({ status, code }).toEqual({ status: 403, code: 'HOST_NOT_ALLOWED' });
     expect(detail).toContain('http.allowed-hosts');
   });
@@ -39,13 +39,13 @@ describe('the Host header of a node without tokens', () => {
   ])('that is %j is let in', async (host) => {
     const names = host === hostname() ? {} : { node: { hostName: 'db-1' } };
     const { port } = await startTestNode({ settings: { ...names, http: { allowedHosts: ['logs.example'] } } });
-    expect((await ask(port, '/api/v1/config', { headers: { host } })).status).toBe(200);
+    expect((await sendRequest(port, '/api/v1/config', { headers: { host } })).status).toBe(200);
   });
 
   it('guards the open routes and unknown paths as well', async () => {
     const { port } = await startTestNode();
     for (const path of ['/health/live', '/metrics', '/', '/assets/licences.txt', '/none']) {
-      expect((await ask(port, path, { headers: { host: 'evil.example' } })).status).toBe(403);
+      expect((await sendRequest(port, path, { headers: { host: 'evil.example' } })).status).toBe(403);
     }
   });
 
@@ -85,27 +85,27 @@ describe('pages of other origins', () => {
 
   it('may read nothing by default', async () => {
     const { port } = await startTestNode();
-    const { headers } = await ask(port, '/api/v1/config', { headers: { origin } });
+    const { headers } = await sendRequest(port, '/api/v1/config', { headers: { origin } });
     expect(Object.keys(headers).filter((name) => name.startsWith('access-control'))).toEqual([]);
     const preflight = { method: 'OPTIONS', headers: { origin, 'access-control-request-method': 'GET' } };
-    expect((await ask(port, '/api/v1/config', preflight)).status).toBe(405);
+    expect((await sendRequest(port, '/api/v1/config', preflight)).status).toBe(405);
   });
 
   it('may read answers and errors where they are configured, and others still may not', async () => {
     const { port } = await startTestNode({ settings: { http: { corsOrigins: [origin] } } });
     for (const path of ['/api/v1/config', '/api/v1/log/view']) {
-      const { headers } = await ask(port, path, { headers: { origin } });
+      const { headers } = await sendRequest(port, path, { headers: { origin } });
       expect(headers).toMatchObject({ 'access-control-allow-origin': origin, vary: 'Origin' });
       expect(headers['access-control-allow-credentials']).toBeUndefined();
     }
-    const { headers } = await ask(port, '/api/v1/config', { headers: { origin: 'https://evil.example' } });
+    const { headers } = await sendRequest(port, '/api/v1/config', { headers: { origin: 'https://evil.example' } });
     expect(headers).toMatchObject({ vary: 'Origin' });
     expect(headers['access-control-allow-origin']).toBeUndefined();
   });
 
   it('do not make caches forget that parts of the console differ by encoding', async () => {
     const { port } = await startTestNode({ settings: { http: { corsOrigins: [origin] } } });
-    expect((await ask(port, '/')).headers.vary).toBe('Accept-Encoding, Origin');
+    expect((await sendRequest(port, '/')).headers.vary).toBe('Accept-Encoding, Origin');
   });
 
   it('that are configured get an answer to their preflight, also where a token is needed for the rest', async () => {
@@ -115,20 +115,23 @@ describe('pages of other origins', () => {
       'access-control-request-method': 'GET',
       'access-control-request-headers': 'authorization',
     };
-    const granted = await ask(port, '/api/v1/config', { method: 'OPTIONS', headers });
+    const granted = await sendRequest(port, '/api/v1/config', { method: 'OPTIONS', headers });
     expect(granted).toMatchObject({
       status: 204,
       headers: { 'access-control-allow-origin': origin, 'access-control-allow-methods': 'GET, HEAD, POST' },
     });
     expect(granted.headers['access-control-allow-headers']).toContain('Authorization');
-    const refused = await ask(port, '/api/v1/config', { method: 'OPTIONS', headers: { ...headers, origin: 'null' } });
+    const refused = await sendRequest(port, '/api/v1/config', {
+      method: 'OPTIONS',
+      headers: { ...headers, origin: 'null' },
+    });
     expect(refused.status).toBe(405);
-    expect((await ask(port, '/api/v1/config', { method: 'OPTIONS', headers: { origin } })).status).toBe(405);
+    expect((await sendRequest(port, '/api/v1/config', { method: 'OPTIONS', headers: { origin } })).status).toBe(405);
   });
 
   it('may all read where "*" is configured', async () => {
     const { port } = await startTestNode({ settings: { http: { corsOrigins: ['*'] } } });
-    const { headers } = await ask(port, '/api/v1/config', { headers: { origin: 'https://any.example' } });
+    const { headers } = await sendRequest(port, '/api/v1/config', { headers: { origin: 'https://any.example' } });
     expect(headers['access-control-allow-origin']).toBe('https://any.example');
   });
 });

@@ -25,8 +25,8 @@ async function serve({ arrivalTimeoutMs = HOUR_MS } = {}) {
 
 it('a stopping server lets a slow reader have the bytes that were already written', async () => {
   const server = await serve();
-  const asked = request({ port: server.port, headers: { connection: 'keep-alive' } }).end();
-  const [response] = await once(asked, 'response');
+  const outgoing = request({ port: server.port, headers: { connection: 'keep-alive' } }).end();
+  const [response] = await once(outgoing, 'response');
   const stopped = server.stop(HOUR_MS);
   let bytes = 0;
   for await (const part of response) bytes += part.length;
@@ -50,8 +50,8 @@ it('a request whose head does not come to its end in time is refused with 408, a
   const server = await serve({ arrivalTimeoutMs: 80 });
   const socket = connect(server.port, '127.0.0.1');
   socket.write('GET / HTTP/1.1\r\nHost: localhost\r\nX-Slow: ');
-  let answer = '';
-  for await (const part of socket) answer += part;
-  expect(answer).toMatch(/^HTTP\/1\.1 408 Request Timeout\r\n/);
-  expect(answer).toContain('"code":"REQUEST_TIMEOUT"');
+  let received = '';
+  for await (const part of socket) received += part;
+  expect(received).toMatch(/^HTTP\/1\.1 408 Request Timeout\r\n/);
+  expect(received).toContain('"code":"REQUEST_TIMEOUT"');
 });

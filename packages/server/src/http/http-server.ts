@@ -3,9 +3,9 @@ import { createServer as createTlsServer } from 'node:https';
 import { type AddressInfo, Server as NetServer, type Socket } from 'node:net';
 import type { TlsOptions, Server as TlsServer } from 'node:tls';
 import { PortholeError } from '@porthole/contract';
-import { ReaderStalled } from '../doors/client-gone.ts';
+import { ReaderStalled } from '../transport/client-disconnected.ts';
 import { Connections } from './connections.ts';
-import { problemAnswer } from './problem-answer.ts';
+import { problemResponse } from './response/problem-response.ts';
 
 /** How often, within the time a request has to arrive, Node looks for those that are late. */
 const ARRIVAL_CHECKS = 4;
@@ -63,10 +63,10 @@ export async function startHttpServer(options: HttpServerOptions): Promise<Bound
     onRequest,
     mostHandshakes: options.mostHandshakes,
   });
-  server.setTimeout(stallTimeoutMs, (socket) => endIdle(socket, connections.unfinishedAnswer(socket)));
+  server.setTimeout(stallTimeoutMs, (socket) => endIdle(socket, connections.unfinishedResponse(socket)));
   server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => {
     // Within an unfinished answer the refusal would be taken for a part of it.
-    if (connections.unfinishedAnswer(socket) || error.code === 'ECONNRESET' || !socket.writable) socket.destroy();
+    if (connections.unfinishedResponse(socket) || error.code === 'ECONNRESET' || !socket.writable) socket.destroy();
     else refuse(socket, toRefusal(error.code, arrivalTimeoutMs));
   });
   await listen(server, host, port);
@@ -81,11 +81,11 @@ export async function startHttpServer(options: HttpServerOptions): Promise<Bound
 }
 
 /** Nothing moved on a connection for the stall time, or for the time it is kept between requests. */
-function endIdle(socket: Socket, answer: ServerResponse | undefined): void {
-  if (!answer) socket.destroy();
+function endIdle(socket: Socket, response: ServerResponse | undefined): void {
+  if (!response) socket.destroy();
   // Bytes wait for the reader. Otherwise there is nothing to send at the moment: the answer is still being made, which
   // has a deadline of its own, or it is a search or a follow without news. The next write starts the clock again.
-  else if (socket.writableLength > 0) answer.destroy(new ReaderStalled());
+  else if (socket.writableLength > 0) response.destroy(new ReaderStalled());
 }
 
 function listen(server: Server, host: string, port: number): Promise<void> {
@@ -102,20 +102,20 @@ function stopServer(server: Server, connections: Connections, drainMs: number): 
   return new Promise((resolve) => {
     const cut = setTimeout(() => connections.closeAll(), drainMs);
     // A connection is kept for further requests when its answer ends; none of those will be served any more.
-    const sweep = setInterval(() => connections.closeResting(), IDLE_SWEEP_MS);
+    const sweep = setInterval(() => connections.closeIdle(), IDLE_SWEEP_MS);
     // Only stops to listen: the close of an HTTP server would also cut answers that wait for a slow reader.
     NetServer.prototype.close.call(server, () => {
       clearTimeout(cut);
       clearInterval(sweep);
       server.close(() => resolve()); // ends the timers of the HTTP server, which has no connection left
     });
-    connections.closeResting();
+    connections.closeIdle();
   });
 }
 
 /** Answers what the HTTP parser refused; no request object exists for it. */
 function refuse(socket: Socket, refusal: PortholeError): void {
-  const { status, headers, body } = problemAnswer(refusal);
+  const { status, headers, body } = problemResponse(refusal);
   const head = [
     `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,
     `content-type: ${headers['content-type']}`,

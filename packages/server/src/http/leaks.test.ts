@@ -4,8 +4,8 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { expect, it } from 'vitest';
 import { eventually } from '../../../logs/src/testing/eventually.ts';
-import { ask, askHead } from '../testing/ask.ts';
-import { heldConnections, openBelow, startTestNode } from '../testing/test-node.ts';
+import { openRequest, sendRequest } from '../testing/send-request.ts';
+import { countConnections, countOpenFiles, startTestNode } from '../testing/test-node.ts';
 
 /** More than the socket buffers hold, so that the node is stopped midway; and less, so that its last byte is on its way. */
 const FILES = { 'a.log': lines(1_000), 'middle.log': lines(450_000), 'big.log': lines(1_200_000) };
@@ -46,12 +46,12 @@ it('5,000 answers, half of them dropped midway, leave nothing behind', async () 
   });
   const agent = new Agent({ keepAlive: true, maxSockets: 16 });
   const drop = async (path: string) => {
-    const response = await askHead(port, `/api/v1/${path}`);
+    const response = await openRequest(port, `/api/v1/${path}`);
     response.once('error', () => {});
     response.destroy();
   };
   const round = async () => {
-    for (const path of READ) await ask(port, `/api/v1/${path}`, { agent });
+    for (const path of READ) await sendRequest(port, `/api/v1/${path}`, { agent });
     for (const path of DROPPED) await drop(path);
     for (const path of LEFT) await leave(port, `/api/v1/${path}`);
   };
@@ -67,7 +67,7 @@ it('5,000 answers, half of them dropped midway, leave nothing behind', async () 
   await rounds(400);
 
   await eventually(async () => {
-    const text = (await ask(port, '/metrics')).body.toString();
+    const text = (await sendRequest(port, '/metrics')).body.toString();
     expect(text).toMatch(/^porthole_open_streams 0$/m);
     expect(text).toMatch(/^porthole_open_log_files 0$/m);
     expect(text).not.toMatch(/status="5\d\d"|reason="source"\} [1-9]/);
@@ -75,7 +75,7 @@ it('5,000 answers, half of them dropped midway, leave nothing behind', async () 
     expect(cut).toBeGreaterThan(400); // of the others the last byte was with the system already
   });
   agent.destroy();
-  await eventually(() => expect(heldConnections(port)).toBe(0));
-  await eventually(() => expect(openBelow(logDir)).toBe(0));
+  await eventually(() => expect(countConnections(port)).toBe(0));
+  await eventually(() => expect(countOpenFiles(logDir)).toBe(0));
   expect((heldBytes() - before) / MIB).toBeLessThan(16);
 });

@@ -1,9 +1,17 @@
 import { describe, expect, it } from 'vitest';
 import { eventually } from '../../../logs/src/testing/eventually.ts';
-import { createRateLimit } from '../doors/rate-limit.ts';
 import { connect } from '../grpc/testing/connect.ts';
-import { ask, askHead, askJson, askProblem, exchange, openSocket, readToEnd } from '../testing/ask.ts';
-import { heldConnections, startTestNode } from '../testing/test-node.ts';
+import {
+  exchange,
+  openRequest,
+  openSocket,
+  readToEnd,
+  requestJson,
+  requestProblem,
+  sendRequest,
+} from '../testing/send-request.ts';
+import { countConnections, startTestNode } from '../testing/test-node.ts';
+import { createRateLimit } from '../transport/rate-limit.ts';
 
 const BIG = Buffer.alloc(64 * 1024 * 1024, 'a line of a log file\n');
 
@@ -13,17 +21,19 @@ describe('each limit is told with the setting that changes it', () => {
       files: { 'a.log': BIG },
       settings: { http: { maxStreams: 2, maxStreamsPerClient: 2 } },
     });
-    const held = await Promise.all([1, 2].map(() => askHead(port, '/api/v1/log/raw?file=a.log')));
-    const { status, code, detail, headers } = await askProblem(port, '/api/v1/log/view?file=a.log&size=10');
+    const held = await Promise.all([1, 2].map(() => openRequest(port, '/api/v1/log/raw?file=a.log')));
+    const { status, code, detail, headers } = await requestProblem(port, '/api/v1/log/view?file=a.log&size=10');
     expect({ status, code, retry: headers['retry-after'] }).toEqual({
       status: 503,
       code: 'TOO_MANY_STREAMS',
       retry: '1',
     });
     expect(detail).toContain('http.max-streams');
-    expect((await ask(port, '/api/v1/log/list')).status).toBe(200);
+    expect((await sendRequest(port, '/api/v1/log/list')).status).toBe(200);
     held[0]?.destroy();
-    await eventually(async () => expect((await ask(port, '/api/v1/log/view?file=a.log&size=10')).status).toBe(200));
+    await eventually(async () =>
+      expect((await sendRequest(port, '/api/v1/log/view?file=a.log&size=10')).status).toBe(200),
+    );
     held[1]?.destroy();
   });
 
@@ -33,26 +43,26 @@ describe('each limit is told with the setting that changes it', () => {
     const grpc = connect(running.node.grpcPort);
     const follow = grpc.stream('FollowLogs', { cursor: '', raw: false });
     await follow.next();
-    const held = await askHead(port, '/api/v1/log/follow');
-    const { status, code, detail } = await askProblem(port, '/api/v1/log/view?file=a.log');
+    const held = await openRequest(port, '/api/v1/log/follow');
+    const { status, code, detail } = await requestProblem(port, '/api/v1/log/view?file=a.log');
     expect({ status, code }).toEqual({ status: 503, code: 'TOO_MANY_STREAMS' });
     expect(detail).toContain('http.max-streams-per-client');
     await expect(grpc.stream('ViewLog', { file: 'a.log' }).next()).rejects.toMatchObject({ code: 'TOO_MANY_STREAMS' });
-    expect((await ask(port, '/api/v1/log/view?file=a.log', { localAddress: '127.0.0.9' })).status).toBe(200);
-    expect((await ask(port, '/health/live')).status).toBe(200);
+    expect((await sendRequest(port, '/api/v1/log/view?file=a.log', { localAddress: '127.0.0.9' })).status).toBe(200);
+    expect((await sendRequest(port, '/health/live')).status).toBe(200);
     held.destroy();
     await follow.return(undefined);
-    await eventually(async () => expect((await ask(port, '/api/v1/log/view?file=a.log')).status).toBe(200));
+    await eventually(async () => expect((await sendRequest(port, '/api/v1/log/view?file=a.log')).status).toBe(200));
   });
 
   it('requests beyond http.max-requests-per-second are refused', async () => {
     const { port } = await startTestNode({ settings: { http: { maxRequestsPerSecond: 3 } } });
     const statuses: number[] = [];
-    for (let i = 0; i < 8; i++) statuses.push((await ask(port, '/health/live')).status);
+    for (let i = 0; i < 8; i++) statuses.push((await sendRequest(port, '/health/live')).status);
     expect(statuses.slice(0, 3)).toEqual([200, 200, 200]);
     expect(statuses).toContain(429);
     await eventually(async () => {
-      const { status, detail, headers } = await askProblem(port, '/none');
+      const { status, detail, headers } = await requestProblem(port, '/none');
       expect({ status, retry: headers['retry-after'] }).toEqual({ status: 429, retry: '1' });
       expect(detail).toContain('http.max-requests-per-second');
     });
@@ -61,15 +71,15 @@ describe('each limit is told with the setting that changes it', () => {
   it('a URL longer than http.max-url-bytes is refused', async () => {
     const { port } = await startTestNode({ settings: { http: { maxUrlBytes: 256 } } });
     const path = '/health/live?';
-    expect((await ask(port, path.padEnd(256, 'x'))).status).toBe(200);
-    const { status, code, detail } = await askProblem(port, path.padEnd(257, 'x'));
+    expect((await sendRequest(port, path.padEnd(256, 'x'))).status).toBe(200);
+    const { status, code, detail } = await requestProblem(port, path.padEnd(257, 'x'));
     expect({ status, code }).toEqual({ status: 414, code: 'URL_TOO_LONG' });
     expect(detail).toContain('http.max-url-bytes');
   });
 
   it('headers larger than http.max-header-bytes are refused', async () => {
     const { port } = await startTestNode({ settings: { http: { maxHeaderBytes: 2048, maxUrlBytes: 1024 } } });
-    const { status, code, detail } = await askProblem(port, '/health/live', {
+    const { status, code, detail } = await requestProblem(port, '/health/live', {
       headers: { 'x-long': 'x'.repeat(3000) },
     });
     expect({ status, code }).toEqual({ status: 431, code: 'HEADERS_TOO_LARGE' });
@@ -77,13 +87,13 @@ describe('each limit is told with the setting that changes it', () => {
   });
 
   it('an answer that does not begin within http.answer-timeout is given up', async () => {
-    let asked = 0;
-    const config = () => (asked++ === 0 ? 'a = 1' : new Promise<string>(() => {}));
+    let sent = 0;
+    const config = () => (sent++ === 0 ? 'a = 1' : new Promise<string>(() => {}));
     const { port } = await startTestNode({ config, settings: { http: { answerTimeoutMs: 50 } } });
-    const { status, code, detail } = await askProblem(port, '/api/v1/config');
+    const { status, code, detail } = await requestProblem(port, '/api/v1/config');
     expect({ status, code }).toEqual({ status: 504, code: 'DEADLINE_EXCEEDED' });
     expect(detail).toContain('http.answer-timeout');
-    expect(await askJson(port, '/health/live')).toEqual({ status: 'ok' });
+    expect(await requestJson(port, '/health/live')).toEqual({ status: 'ok' });
   });
 });
 
@@ -140,8 +150,8 @@ describe('what is not HTTP', () => {
     '\x16\x03\x01\x02\x00\x01\x00',
   ])('is refused as a problem, and the connection closed: %j', async (bytes) => {
     const { port } = await startTestNode();
-    const answer = await exchange(port, bytes);
-    expect(answer).toMatch(/^HTTP\/1\.1 400 Bad Request\r\n.*connection: close.*"code":"BAD_REQUEST"/s);
+    const response = await exchange(port, bytes);
+    expect(response).toMatch(/^HTTP\/1\.1 400 Bad Request\r\n.*connection: close.*"code":"BAD_REQUEST"/s);
   });
 
   it('is not kept connected by a client that never closes its side', async () => {
@@ -149,7 +159,7 @@ describe('what is not HTTP', () => {
     const socket = openSocket(port); // half open: it does not answer the end of the node
     socket.write('nonsense\r\n\r\n');
     await readToEnd(socket);
-    await eventually(() => expect(heldConnections(port)).toBe(0));
+    await eventually(() => expect(countConnections(port)).toBe(0));
   });
 
   it('never lands within the answer before it', async () => {
@@ -158,15 +168,15 @@ describe('what is not HTTP', () => {
     socket.write('GET /api/v1/log/raw?file=a.log HTTP/1.1\r\nHost: localhost\r\n\r\n');
     await new Promise((resolve) => socket.once('readable', resolve));
     socket.write('nonsense\r\n\r\n');
-    const answer = await readToEnd(socket);
-    expect(answer).toMatch(/^HTTP\/1\.1 200 OK/);
-    expect(answer.includes('BAD_REQUEST')).toBe(false);
+    const response = await readToEnd(socket);
+    expect(response).toMatch(/^HTTP\/1\.1 200 OK/);
+    expect(response.includes('BAD_REQUEST')).toBe(false);
   });
 
   it('a request with a body is answered and its body passed over', async () => {
     const { port } = await startTestNode();
     const live = 'GET /health/live HTTP/1.1\r\nHost: localhost\r\n';
-    const answer = await exchange(port, `${live}Content-Length: 5\r\n\r\nhello${live}Connection: close\r\n\r\n`);
-    expect(answer.match(/HTTP\/1\.1 200 OK/g)).toHaveLength(2);
+    const response = await exchange(port, `${live}Content-Length: 5\r\n\r\nhello${live}Connection: close\r\n\r\n`);
+    expect(response.match(/HTTP\/1\.1 200 OK/g)).toHaveLength(2);
   });
 });

@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, request } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { ask, type Reply } from '../testing/ask.ts';
+import { sendRequest, type TestResponse } from '../testing/send-request.ts';
 import { startTestNode } from '../testing/test-node.ts';
 
 /** What LinDB's console asks with, as axios does. */
@@ -16,13 +16,13 @@ async function startLindbProxy(): Promise<number> {
     const query = (from.url ?? '').split('?')[1] ?? '';
     const { target = '', path = '' } = Object.fromEntries(new URLSearchParams(query));
     const [host = '', port = ''] = target.split(':');
-    const asking = request({ host, port, path: `${path}?${query}`, method: from.method, headers: from.headers });
-    asking.on('error', () => to.writeHead(502).end());
-    asking.on('response', (answer: IncomingMessage) => {
+    const outgoing = request({ host, port, path: `${path}?${query}`, method: from.method, headers: from.headers });
+    outgoing.on('error', () => to.writeHead(502).end());
+    outgoing.on('response', (answer: IncomingMessage) => {
       to.writeHead(answer.statusCode ?? 0, answer.headers);
       answer.pipe(to);
     });
-    asking.end();
+    outgoing.end();
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   onTestFinished(() => {
@@ -33,14 +33,14 @@ async function startLindbProxy(): Promise<number> {
 }
 
 /** A request as LinDB's console sends it to a broker. */
-function askThrough(
+function requestThrough(
   proxy: number,
   port: number,
   { path, query = '', ...options }: { path: string; query?: string; method?: string; host?: string; accept?: string },
-): Promise<Reply> {
+): Promise<TestResponse> {
   const { method = 'GET', host = 'localhost:9000', accept = AXIOS } = options;
   const target = `target=127.0.0.1:${port}&path=${encodeURIComponent(path)}`;
-  return ask(proxy, `/api/v1/proxy?${target}${query && `&${query}`}`, { method, headers: { accept, host } });
+  return sendRequest(proxy, `/api/v1/proxy?${target}${query && `&${query}`}`, { method, headers: { accept, host } });
 }
 
 describe("behind LinDB's console", () => {
@@ -52,8 +52,8 @@ describe("behind LinDB's console", () => {
       ['/api/v1/log/list', ''],
       ['/api/v1/log/view', 'file=a.log&size=262144'],
     ] as const) {
-      const through = await askThrough(proxy, port, { path, query });
-      const direct = await ask(port, `${path}?${query}`);
+      const through = await requestThrough(proxy, port, { path, query });
+      const direct = await sendRequest(port, `${path}?${query}`);
       expect({ path, status: through.status, body: through.body.toString() }).toEqual({
         path,
         status: 200,
@@ -84,7 +84,7 @@ describe("behind LinDB's console", () => {
   ] as const)('the error for %s is its detail as plain text', async (_name, status, wanted, detail) => {
     const { port } = await startTestNode({ files: { 'a.log': 'one\n' } });
     const proxy = await startLindbProxy();
-    const { status: got, headers, body } = await askThrough(proxy, port, wanted);
+    const { status: got, headers, body } = await requestThrough(proxy, port, wanted);
     expect({ status: got, type: headers['content-type'] }).toEqual({ status, type: 'text/plain; charset=utf-8' });
     expect(body.toString()).toContain(detail);
     expect(body.toString()).not.toMatch(/[{}]|^[A-Z_]+:/);
@@ -96,7 +96,7 @@ describe("behind LinDB's console", () => {
     const { port } = await startTestNode({ settings: { http: { maxRequestsPerSecond: 1 } } });
     const statuses = new Set<number>();
     for (let number = 0; number < 5; number++) {
-      const { status, headers, body } = await askThrough(proxy, port, { path: '/api/v1/nothing' });
+      const { status, headers, body } = await requestThrough(proxy, port, { path: '/api/v1/nothing' });
       statuses.add(status);
       expect(headers['content-type']).toBe('text/plain; charset=utf-8');
       expect(body.toString()).not.toContain('{');
@@ -106,7 +106,7 @@ describe("behind LinDB's console", () => {
 
   it('the name of its console is allowed by http.allowed-hosts', async () => {
     const { port } = await startTestNode({ settings: { http: { allowedHosts: ['lindb.example'] } } });
-    const { status } = await askThrough(await startLindbProxy(), port, {
+    const { status } = await requestThrough(await startLindbProxy(), port, {
       path: '/api/v1/log/list',
       host: 'lindb.example:9000',
     });
@@ -128,7 +128,7 @@ describe('an error for anyone else', () => {
   ])('who accepts %s is %s', async (accept, type) => {
     const { port } = await startTestNode();
     for (const query of ['', '?target=127.0.0.1:9000', '?path=/api/v1/log/view', '?file=no.log&target=x']) {
-      const { headers } = await ask(port, `/api/v1/log/view${query}`, { headers: { accept } });
+      const { headers } = await sendRequest(port, `/api/v1/log/view${query}`, { headers: { accept } });
       expect(headers['content-type']).toBe(`${type}; charset=utf-8`);
     }
   });

@@ -4,7 +4,7 @@ import { type ClientOptions, createClient } from '@porthole/client';
 import { getMemberPath } from '@porthole/contract';
 import { describe, expect, it } from 'vitest';
 import { eventually } from '../../../logs/src/testing/eventually.ts';
-import { ask, askHead, askJson, askProblem } from '../testing/ask.ts';
+import { openRequest, requestJson, requestProblem, sendRequest } from '../testing/send-request.ts';
 import { startTestNode } from '../testing/test-node.ts';
 import { FakeCluster } from './testing/fake-cluster.ts';
 import { serveCluster } from './testing/serve-cluster.ts';
@@ -27,11 +27,11 @@ describe('a node behind another', () => {
     async (id) => {
       const { behind, port } = await startMember();
       const query = '?file=a.log&size=200';
-      const through = await ask(port, `${MEMBERS}/broker-1${getMemberPath(id)}${query}`);
-      const direct = await ask(behind.port, `/api/v1${getMemberPath(id)}${query}`);
+      const through = await sendRequest(port, `${MEMBERS}/broker-1${getMemberPath(id)}${query}`);
+      const direct = await sendRequest(behind.port, `/api/v1${getMemberPath(id)}${query}`);
       expect(through.status).toBe(200);
-      const told = ({ body }: typeof direct) => body.toString().replace(/"elapsedMs":\d+/g, '');
-      expect(told(through)).toBe(told(direct));
+      const comparable = ({ body }: typeof direct) => body.toString().replace(/"elapsedMs":\d+/g, '');
+      expect(comparable(through)).toBe(comparable(direct));
       for (const header of ['content-type', 'content-length', 'etag', 'content-disposition', 'last-modified'])
         if (id !== 'logHistogram') expect(through.headers[header]).toBe(direct.headers[header]);
     },
@@ -39,18 +39,18 @@ describe('a node behind another', () => {
 
   it('tells who it is, not who was asked', async () => {
     const { behind, port } = await startMember();
-    expect(await askJson(port, `${MEMBERS}/broker-1/node`)).toMatchObject({ node: behind.running.node });
+    expect(await requestJson(port, `${MEMBERS}/broker-1/node`)).toMatchObject({ node: behind.running.node });
   });
 
   it('gives ranges of a file, and nothing of one that has not changed', async () => {
     const { port } = await startMember();
     const path = `${MEMBERS}/broker-1/log/raw?file=a.log`;
-    const part = await ask(port, path, { headers: { range: 'bytes=10-29' } });
+    const part = await sendRequest(port, path, { headers: { range: 'bytes=10-29' } });
     expect(part).toMatchObject({ status: 206, body: Buffer.from(FILES['a.log'].slice(10, 30)) });
     expect(part.headers['content-range']).toBe(`bytes 10-29/${FILES['a.log'].length}`);
-    const same = await ask(port, path, { headers: { 'if-none-match': part.headers.etag } });
+    const same = await sendRequest(port, path, { headers: { 'if-none-match': part.headers.etag } });
     expect({ status: same.status, size: same.body.length }).toEqual({ status: 304, size: 0 });
-    expect(await askProblem(port, path, { headers: { range: 'bytes=99999-' } })).toMatchObject({
+    expect(await requestProblem(port, path, { headers: { range: 'bytes=99999-' } })).toMatchObject({
       status: 416,
       code: 'RANGE_NOT_SATISFIABLE',
     });
@@ -65,19 +65,19 @@ describe('a node behind another', () => {
     ['log/follow?cursor=none', 400, 'CURSOR_INVALID'],
   ])('refuses %s with %i %s', async (rest, status, code) => {
     const { port } = await startMember();
-    expect(await askProblem(port, `${MEMBERS}/broker-1/${rest}`)).toMatchObject({ status, code });
+    expect(await requestProblem(port, `${MEMBERS}/broker-1/${rest}`)).toMatchObject({ status, code });
   });
 
   it('is searched, and followed from the id of an event', async () => {
     const { behind, port } = await startMember();
-    const { body } = await ask(port, `${MEMBERS}/broker-1/log/search?file=a.log&limit=2`);
+    const { body } = await sendRequest(port, `${MEMBERS}/broker-1/log/search?file=a.log&limit=2`);
     const items = body
       .toString()
       .trimEnd()
       .split('\n')
       .map((line) => JSON.parse(line));
     expect(items.map(({ type }) => type)).toEqual(['record', 'record', 'end']);
-    const response = await askHead(port, `${MEMBERS}/broker-1/log/follow?file=a.log`, {
+    const response = await openRequest(port, `${MEMBERS}/broker-1/log/follow?file=a.log`, {
       headers: { 'Last-Event-ID': items[1].cursor },
     });
     let text = '';
@@ -94,7 +94,7 @@ describe('a node behind another', () => {
   it('that has stopped cannot be reached', async () => {
     const { behind, port } = await startMember({ retries: 0 });
     await behind.running.stop();
-    expect(await askProblem(port, `${MEMBERS}/broker-1/log/list`)).toMatchObject({
+    expect(await requestProblem(port, `${MEMBERS}/broker-1/log/list`)).toMatchObject({
       status: 502,
       code: 'UNREACHABLE',
     });
@@ -103,7 +103,10 @@ describe('a node behind another', () => {
   it('is not asked for the cluster: that would be a circle', async () => {
     const { behind } = await startMember();
     const headers = { 'Porthole-Via': 'asking' };
-    expect(await askProblem(behind.port, MEMBERS, { headers })).toMatchObject({ status: 400, code: 'REQUEST_LOOP' });
+    expect(await requestProblem(behind.port, MEMBERS, { headers })).toMatchObject({
+      status: 400,
+      code: 'REQUEST_LOOP',
+    });
   });
 
   it('is asked by the SDK through the other as if it stood before it', async () => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { eventually } from '../../../logs/src/testing/eventually.ts';
-import { ask, exchange } from '../testing/ask.ts';
+import { exchange, sendRequest } from '../testing/send-request.ts';
 import { startTestNode } from '../testing/test-node.ts';
 
 /** The samples of a Prometheus text, by name and labels. Throws at a line that is none. */
@@ -18,19 +18,19 @@ function parseSamples(text: string): Map<string, number> {
   return samples;
 }
 
-async function samplesOf(port: number): Promise<Map<string, number>> {
-  return parseSamples((await ask(port, '/metrics')).body.toString());
+async function readSamples(port: number): Promise<Map<string, number>> {
+  return parseSamples((await sendRequest(port, '/metrics')).body.toString());
 }
 
 describe('the metrics', () => {
   it('are Prometheus text and count what was answered', async () => {
     const { port } = await startTestNode({ files: { 'a.log': 'twelve bytes' } });
-    for (let i = 0; i < 3; i++) await ask(port, '/api/v1/log/view?file=a.log');
-    await ask(port, '/api/v1/log/view?file=absent');
-    await ask(port, '/api/v1/config', { method: 'POST' });
-    await ask(port, '/api/v1/log/list', { method: 'HEAD' });
+    for (let i = 0; i < 3; i++) await sendRequest(port, '/api/v1/log/view?file=a.log');
+    await sendRequest(port, '/api/v1/log/view?file=absent');
+    await sendRequest(port, '/api/v1/config', { method: 'POST' });
+    await sendRequest(port, '/api/v1/log/list', { method: 'HEAD' });
     await eventually(async () => {
-      const samples = await samplesOf(port);
+      const samples = await readSamples(port);
       expect(samples.get('porthole_http_requests_total{route="logView",method="GET",status="200"}')).toBe(3);
       expect(samples.get('porthole_http_requests_total{route="logView",method="GET",status="404"}')).toBe(1);
       expect(samples.get('porthole_http_requests_total{route="none",method="POST",status="405"}')).toBe(1);
@@ -44,10 +44,10 @@ describe('the metrics', () => {
 
   it('do not grow with what clients make up', async () => {
     const { port } = await startTestNode();
-    const warm = await samplesOf(port);
-    for (let i = 0; i < 50; i++) await ask(port, `/made-up-${i}?x=${i}`);
+    const warm = await readSamples(port);
+    for (let i = 0; i < 50; i++) await sendRequest(port, `/made-up-${i}?x=${i}`);
     await exchange(port, 'MADEUP / HTTP/1.1\r\nHost: localhost\r\n\r\n');
-    const after = await samplesOf(port);
+    const after = await readSamples(port);
     const made = [...after.keys()].filter(
       (name) => !warm.has(name) && !name.includes('route="metrics"') && !name.startsWith('nodejs_gc'),
     );
@@ -57,9 +57,9 @@ describe('the metrics', () => {
 
   it('of two nodes in one process are their own', async () => {
     const [one, other] = [await startTestNode(), await startTestNode()];
-    await ask(one.port, '/api/v1/log/list');
+    await sendRequest(one.port, '/api/v1/log/list');
     expect(
-      (await samplesOf(other.port)).has('porthole_http_requests_total{route="logList",method="GET",status="200"}'),
+      (await readSamples(other.port)).has('porthole_http_requests_total{route="logList",method="GET",status="200"}'),
     ).toBe(false);
   });
 });

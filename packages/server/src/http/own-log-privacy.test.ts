@@ -6,10 +6,10 @@ import { getMemberRoute, getRoute, MEMBER_ROUTE_IDS, ROUTE_IDS } from '@porthole
 import { describe, expect, it } from 'vitest';
 import { eventually } from '../../../logs/src/testing/eventually.ts';
 import { createToken } from '../auth/tokens.ts';
-import { RequestLog } from '../doors/request-log.ts';
 import { connectNode } from '../grpc/testing/connect.ts';
 import type { LogMethod } from '../own-log/logger.ts';
 import { startTestNode, type TestNode, tempDir } from '../testing/test-node.ts';
+import { RequestLog } from '../transport/request-log.ts';
 
 /** What someone searches for, and nobody else may learn of. */
 const MARKER = 'Zq7Marker';
@@ -105,7 +105,7 @@ async function sendCalls({ running }: TestNode): Promise<void> {
   session.close();
 }
 
-const ownLogOf = ({ dir, running }: TestNode) => {
+const readOwnLog = ({ dir, running }: TestNode) => {
   running.flushLogSync();
   return readFileSync(join(dir, 'own', 'porthole.log'), 'utf8');
 };
@@ -124,10 +124,10 @@ describe('at debug level the own log', () => {
     await sendGarbage(node);
     await sendCalls(node);
     await eventually(() => {
-      const answered = ownLogOf(node).match(/: answered\t/g) ?? [];
+      const answered = readOwnLog(node).match(/: answered\t/g) ?? [];
       expect(answered.length).toBeGreaterThanOrEqual(all.length);
     });
-    const lines = ownLogOf(node).split('\n');
+    const lines = readOwnLog(node).split('\n');
     expect(lines.filter((line) => line.toLowerCase().includes(MARKER.toLowerCase()))).toEqual([]);
     // What was sent is where nobody looks without the machine.
     if (kind === 'open to all')
@@ -138,7 +138,7 @@ describe('at debug level the own log', () => {
     const node = await startTestNode({ settings: { logging: { level: 'debug', access: 'all' } } });
     await send(node, { path: '/api/v1/log/view?file=missing.log' });
     await eventually(() => {
-      const [line] = ownLogOf(node)
+      const [line] = readOwnLog(node)
         .split('\n')
         .filter((text) => text.includes(': answered'));
       const context = JSON.parse(line?.split('\t').at(-1) ?? '{}') as Record<string, unknown>;

@@ -8,7 +8,7 @@ const FILES = { 'a.log': `${LINE} 1\n${LINE} 2\n${LINE} 3\n` };
 const SEARCH = '/api/v1/log/search';
 const JSON_HEADERS = { 'content-type': 'application/json' };
 
-interface Answer {
+interface PostResponse {
   status: number;
   body: string;
   allow: string | undefined;
@@ -19,7 +19,7 @@ function post(
   path: string,
   body: string,
   headers: Record<string, string> = JSON_HEADERS,
-): Promise<Answer> {
+): Promise<PostResponse> {
   return new Promise((resolve, reject) => {
     const sent = request({ port, host: '127.0.0.1', path, method: 'POST', headers, agent: false }, async (response) => {
       const { statusCode: status = 0, headers: got } = response;
@@ -30,7 +30,8 @@ function post(
   });
 }
 
-const messagesIn = ({ body }: Answer) => [...body.matchAll(/"message":"(number \d)"/g)].map(([, message]) => message);
+const messagesIn = ({ body }: PostResponse) =>
+  [...body.matchAll(/"message":"(number \d)"/g)].map(([, message]) => message);
 
 describe('parameters in the body of a POST', () => {
   it('are those of the URL, and may stand beside them', async () => {

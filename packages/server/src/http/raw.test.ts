@@ -1,7 +1,7 @@
 import { appendFileSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { ask, askProblem } from '../testing/ask.ts';
+import { requestProblem, sendRequest } from '../testing/send-request.ts';
 import { startTestNode } from '../testing/test-node.ts';
 
 const TEXT = '0123456789'.repeat(10);
@@ -14,7 +14,7 @@ function startWithFile() {
 describe('a raw file', () => {
   it('comes whole, as an attachment that may be kept but not used unasked', async () => {
     const { port } = await startWithFile();
-    const { status, headers, body } = await ask(port, RAW);
+    const { status, headers, body } = await sendRequest(port, RAW);
     expect(status).toBe(200);
     expect(body.toString()).toBe(TEXT);
     expect(headers).toMatchObject({
@@ -37,7 +37,7 @@ describe('a raw file', () => {
     ['bytes=98-1000', 'bytes 98-99/100', '89'],
   ])('gives the part %s', async (range, contentRange, text) => {
     const { port } = await startWithFile();
-    const { status, headers, body } = await ask(port, RAW, { headers: { range } });
+    const { status, headers, body } = await sendRequest(port, RAW, { headers: { range } });
     expect({
       status,
       range: headers['content-range'],
@@ -55,7 +55,7 @@ describe('a raw file', () => {
     'is whole for the range %s',
     async (range) => {
       const { port } = await startWithFile();
-      const { status, headers, body } = await ask(port, RAW, { headers: { range } });
+      const { status, headers, body } = await sendRequest(port, RAW, { headers: { range } });
       expect({ status, range: headers['content-range'], body: body.toString() }).toEqual({
         status: 200,
         range: undefined,
@@ -66,7 +66,7 @@ describe('a raw file', () => {
 
   it.each(['bytes=100-', 'bytes=100-200', 'bytes=-0'])('has nothing at %s and tells its size', async (range) => {
     const { port } = await startWithFile();
-    const { status, code, headers } = await askProblem(port, RAW, { headers: { range } });
+    const { status, code, headers } = await requestProblem(port, RAW, { headers: { range } });
     expect({ status, code }).toEqual({ status: 416, code: 'RANGE_NOT_SATISFIABLE' });
     expect(headers['content-range']).toBe('bytes */100');
     expect(headers['content-type']).toContain('application/problem+json');
@@ -74,8 +74,8 @@ describe('a raw file', () => {
 
   it('that is empty has no part', async () => {
     const { port } = await startWithFile();
-    expect((await ask(port, '/api/v1/log/raw?file=empty')).headers['content-length']).toBe('0');
-    const { status, headers } = await askProblem(port, '/api/v1/log/raw?file=empty', {
+    expect((await sendRequest(port, '/api/v1/log/raw?file=empty')).headers['content-length']).toBe('0');
+    const { status, headers } = await requestProblem(port, '/api/v1/log/raw?file=empty', {
       headers: { range: 'bytes=0-' },
     });
     expect({ status, range: headers['content-range'] }).toEqual({ status: 416, range: 'bytes */0' });
@@ -84,7 +84,7 @@ describe('a raw file', () => {
   it('takes no range with HEAD: ranges are defined for GET alone', async () => {
     const { port } = await startWithFile();
     for (const range of ['bytes=0-4', 'bytes=100-']) {
-      const { status, headers, body } = await ask(port, RAW, { method: 'HEAD', headers: { range } });
+      const { status, headers, body } = await sendRequest(port, RAW, { method: 'HEAD', headers: { range } });
       expect({ status, length: headers['content-length'], body: body.length }).toEqual({
         status: 200,
         length: '100',
@@ -95,11 +95,11 @@ describe('a raw file', () => {
 
   it('is not sent again to who has it', async () => {
     const { port } = await startWithFile();
-    const { headers } = await ask(port, RAW);
+    const { headers } = await sendRequest(port, RAW);
     const { etag = '' } = headers;
     for (const condition of [{ 'if-none-match': etag }, { 'if-none-match': '*' }]) {
       for (const method of ['GET', 'HEAD']) {
-        const again = await ask(port, RAW, { method, headers: condition });
+        const again = await sendRequest(port, RAW, { method, headers: condition });
         expect(again.status).toBe(304);
         expect(again.headers).toMatchObject({ etag, 'cache-control': 'private, no-cache' });
         expect(again.headers['content-length']).toBeUndefined();
@@ -109,9 +109,9 @@ describe('a raw file', () => {
 
   it('is sent again once it has changed', async () => {
     const { port, logDir } = await startWithFile();
-    const { etag = '' } = (await ask(port, RAW)).headers;
+    const { etag = '' } = (await sendRequest(port, RAW)).headers;
     appendFileSync(join(logDir, 'a.log'), 'more');
-    const again = await ask(port, RAW, { headers: { 'if-none-match': etag } });
+    const again = await sendRequest(port, RAW, { headers: { 'if-none-match': etag } });
     expect({ status: again.status, length: again.body.length }).toEqual({ status: 200, length: 104 });
     expect(again.headers.etag).not.toBe(etag);
   });
@@ -123,12 +123,12 @@ describe('a raw file', () => {
     const setBack = () => utimesSync(path, 1_794_740_000, 1_794_740_000);
     setBack();
     const { mtimeNs, ino } = statSync(path, { bigint: true });
-    const { etag = '', 'last-modified': modified = '' } = (await ask(port, RAW)).headers;
+    const { etag = '', 'last-modified': modified = '' } = (await sendRequest(port, RAW)).headers;
     writeFileSync(path, TEXT.replaceAll('0', 'x'));
     setBack();
     expect(statSync(path, { bigint: true })).toMatchObject({ mtimeNs, ino });
     for (const headers of [{ 'if-none-match': etag }, { 'if-modified-since': modified }]) {
-      const again = await ask(port, RAW, { headers });
+      const again = await sendRequest(port, RAW, { headers });
       expect({ status: again.status, body: again.body.toString() }).toEqual({
         status: 200,
         body: TEXT.replaceAll('0', 'x'),
@@ -138,17 +138,18 @@ describe('a raw file', () => {
 
   it('is refused to who wants the one that was', async () => {
     const { port } = await startWithFile();
-    const { etag = '' } = (await ask(port, RAW)).headers;
-    expect((await ask(port, RAW, { headers: { 'if-match': etag } })).status).toBe(200);
+    const { etag = '' } = (await sendRequest(port, RAW)).headers;
+    expect((await sendRequest(port, RAW, { headers: { 'if-match': etag } })).status).toBe(200);
     for (const headers of [{ 'if-match': '"old"' }, { 'if-unmodified-since': 'Thu, 01 Jan 1970 00:00:01 GMT' }]) {
-      expect(await askProblem(port, RAW, { headers })).toMatchObject({ status: 412, code: 'PRECONDITION_FAILED' });
+      expect(await requestProblem(port, RAW, { headers })).toMatchObject({ status: 412, code: 'PRECONDITION_FAILED' });
     }
   });
 
   it('goes on where a download stopped only if it is still the same', async () => {
     const { port, logDir } = await startWithFile();
-    const { etag = '', 'last-modified': modified = '' } = (await ask(port, RAW)).headers;
-    const resume = (ifRange: string) => ask(port, RAW, { headers: { range: 'bytes=90-', 'if-range': ifRange } });
+    const { etag = '', 'last-modified': modified = '' } = (await sendRequest(port, RAW)).headers;
+    const resume = (ifRange: string) =>
+      sendRequest(port, RAW, { headers: { range: 'bytes=90-', 'if-range': ifRange } });
     expect((await resume(etag)).status).toBe(206);
     expect((await resume(`W/${etag}`)).status).toBe(200);
     expect((await resume(modified)).status).toBe(200);
@@ -165,7 +166,7 @@ describe('a raw file', () => {
     ['🦊', `filename="__"; filename*=UTF-8''%F0%9F%A6%8A`],
   ])('named %j keeps its name for the download', async (name, disposition) => {
     const { port } = await startTestNode({ files: { [name]: TEXT } });
-    const { status, headers } = await ask(port, `/api/v1/log/raw?file=${encodeURIComponent(name)}`);
+    const { status, headers } = await sendRequest(port, `/api/v1/log/raw?file=${encodeURIComponent(name)}`);
     expect(status).toBe(200);
     expect(headers['content-disposition']).toBe(`attachment; ${disposition}`);
     expect(headers['set-cookie']).toBeUndefined();

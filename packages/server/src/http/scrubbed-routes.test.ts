@@ -6,8 +6,8 @@ import { getMemberRoute, getRoute, MEMBER_ROUTE_IDS, ROUTE_IDS, type Route } fro
 import { describe, expect, it } from 'vitest';
 import { readZip } from '../bundle/testing/read-zip.ts';
 import { connectNode } from '../grpc/testing/connect.ts';
-import { ask, askHead } from '../testing/ask.ts';
 import { freePorts } from '../testing/free-ports.ts';
+import { openRequest, sendRequest } from '../testing/send-request.ts';
 import { startTestNode, type TestNode, tempDir } from '../testing/test-node.ts';
 
 const SECRET = 'Tr0ub4dor/&3 x';
@@ -85,7 +85,7 @@ const QUERIES: Readonly<Record<string, readonly string[]>> = {
 };
 
 /** Where a page or an asset is asked for by a name that stands in the path. */
-function urlsOf(id: string, { path }: Route): string[] {
+function routeUrls(id: string, { path }: Route): string[] {
   const at = path.replace('{id}', 'n1').replace('{name}', 'porthole.svg');
   return (QUERIES[id] ?? ['']).map((query) => `${at}?${query}`);
 }
@@ -100,15 +100,15 @@ function expectClean(text: string, where: string): void {
 /** The answer as far as it says something; one without end up to its first masked secret. */
 async function readText(port: number, url: string): Promise<string> {
   if (!url.includes('/follow')) {
-    const { body, headers } = await ask(port, url);
+    const { body, headers } = await sendRequest(port, url);
     if (headers['content-type'] !== 'application/zip') return body.toString();
     return readZip(body)
       .map(({ name, content }) => `${name}\n${content.toString()}`)
       .join('\n');
   }
-  const answer: IncomingMessage = await askHead(port, url);
+  const response: IncomingMessage = await openRequest(port, url);
   let text = '';
-  for await (const part of answer) {
+  for await (const part of response) {
     text += String(part);
     if (text.includes('*****')) break;
   }
@@ -120,14 +120,14 @@ describe('a secret of the configuration that stands everywhere in the logs', () 
     const { port } = await startPlanted();
     const masked: string[] = [];
     for (const [id, route] of [...NODE_ROUTES, ...MEMBER_ROUTES]) {
-      for (const url of urlsOf(id, route)) {
+      for (const url of routeUrls(id, route)) {
         const text = await readText(port, url);
         expectClean(text, url);
         if (text.includes('*****')) masked.push(id);
       }
     }
     // What is empty, or refused, holds no secret either.
-    const telling = [
+    const revealing = [
       'logView',
       'logRaw',
       'logSearch',
@@ -136,20 +136,20 @@ describe('a secret of the configuration that stands everywhere in the logs', () 
       'clusterLogSearch',
       'clusterLogFollow',
     ];
-    expect(masked).toEqual(expect.arrayContaining([...telling, 'clusterLogMoment', 'clusterLogDigest', 'bundle']));
+    expect(masked).toEqual(expect.arrayContaining([...revealing, 'clusterLogMoment', 'clusterLogDigest', 'bundle']));
   });
 
   it('is not given in small pieces, nor packed', async () => {
     const { port } = await startPlanted();
-    const whole = (await ask(port, '/api/v1/log/raw?file=a.log')).body;
+    const whole = (await sendRequest(port, '/api/v1/log/raw?file=a.log')).body;
     const first = plantedLog().indexOf(SECRET);
     for (let at = first - 2; at < first + SECRET.length + 2; at++) {
       const range = { headers: { range: `bytes=${at}-${at}` } };
-      const { status, body } = await ask(port, '/api/v1/log/raw?file=a.log', range);
+      const { status, body } = await sendRequest(port, '/api/v1/log/raw?file=a.log', range);
       expect(status).toBe(206);
       expect(body.toString()).toBe(whole.subarray(at, at + 1).toString());
     }
-    const packed = await ask(port, '/api/v1/log/raw?file=a.log.2.gz');
+    const packed = await sendRequest(port, '/api/v1/log/raw?file=a.log.2.gz');
     expect(packed.status).toBe(403);
     expect(JSON.parse(packed.body.toString())).toMatchObject({ code: 'RAW_HAS_SECRETS' });
   });
@@ -163,9 +163,9 @@ describe('a secret of the configuration that stands everywhere in the logs', () 
       return text;
     };
     for (const file of ['a.log', 'a.log.2.gz', 'half.log']) {
-      const answer = await node.viewLog({ file, sizeBytes: 1_000_000 });
-      const text = await read(answer.chunks);
-      await answer.close();
+      const response = await node.viewLog({ file, sizeBytes: 1_000_000 });
+      const text = await read(response.chunks);
+      await response.close();
       expect(text).toContain('*****');
       expectClean(text, `view of ${file}`);
     }
@@ -181,7 +181,7 @@ describe('a secret of the configuration that stands everywhere in the logs', () 
   it('is found by no question', async () => {
     const { port } = await startPlanted();
     for (const text of [SECRET, SECRET.slice(0, 6), 'ub4dor', 'VHIwdWI0']) {
-      const { body } = await ask(port, `/api/v1/log/search?q=${encodeURIComponent(text)}`);
+      const { body } = await sendRequest(port, `/api/v1/log/search?q=${encodeURIComponent(text)}`);
       expect(body.toString()).not.toContain('"type":"record"');
     }
   });

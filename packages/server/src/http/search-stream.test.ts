@@ -3,7 +3,7 @@ import { type ErrorCode, PortholeError, type SearchOptions } from '@porthole/con
 import type { SearchItem, SearchQuery } from '@porthole/logs';
 import { describe, expect, it } from 'vitest';
 import { eventually } from '../../../logs/src/testing/eventually.ts';
-import { ask, askHead, askProblem, exchange, openSocket } from '../testing/ask.ts';
+import { exchange, openRequest, openSocket, requestProblem, sendRequest } from '../testing/send-request.ts';
 import { BatchSource } from './testing/batch-source.ts';
 import { END, record } from './testing/records.ts';
 import { type ServeOptions, serveRecords } from './testing/serve-records.ts';
@@ -47,8 +47,8 @@ async function nextText(response: IncomingMessage): Promise<string> {
 describe('a search', () => {
   it('is answered line by line, and ends with its end', async () => {
     const { port, source, seen, slots } = await serve();
-    source.give([], [record(1), record(2)], [], [record(3), END]).end();
-    const { status, headers, body } = await ask(port, `${SEARCH}?q=x&limit=5`);
+    source.push([], [record(1), record(2)], [], [record(3), END]).end();
+    const { status, headers, body } = await sendRequest(port, `${SEARCH}?q=x&limit=5`);
     expect({ status, type: headers['content-type'], cache: headers['cache-control'] }).toEqual({
       status: 200,
       type: 'application/x-ndjson',
@@ -64,11 +64,11 @@ describe('a search', () => {
 
   it('has its head and each batch sent as soon as they are there', async () => {
     const { port, source } = await serve();
-    source.give([]);
-    const response = await askHead(port, SEARCH);
+    source.push([]);
+    const response = await openRequest(port, SEARCH);
     expect(response.statusCode).toBe(200);
     for (const number of [1, 2]) {
-      source.give([record(number)]);
+      source.push([record(number)]);
       expect(JSON.parse(await nextText(response))).toEqual(record(number));
     }
     response.destroy();
@@ -82,8 +82,8 @@ describe('a search', () => {
     ['TOO_MANY_SEARCHES', 503],
   ])('that is refused with %s before its first batch is a problem with status %i', async (code, status) => {
     const { port, source, slots } = await serve();
-    source.give(new PortholeError(code, 'because'));
-    const problem = await askProblem(port, SEARCH);
+    source.push(new PortholeError(code, 'because'));
+    const problem = await requestProblem(port, SEARCH);
     expect(problem).toMatchObject({ status, code, detail: 'because' });
     expect(problem.headers['retry-after']).toBe(status === 503 ? '1' : undefined);
     await eventually(() => expect(slots.taken).toBe(0));
@@ -91,23 +91,23 @@ describe('a search', () => {
 
   it('with a parameter that is not valid never reaches the engine', async () => {
     const { port, source } = await serve();
-    const { status, code, detail } = await askProblem(port, `${SEARCH}?limit=1001`);
+    const { status, code, detail } = await requestProblem(port, `${SEARCH}?limit=1001`);
     expect({ status, code }).toEqual({ status: 400, code: 'PARAMETER_INVALID' });
     expect(detail).toContain('search.max-records');
-    expect(source.asked).toBe(0);
+    expect(source.requested).toBe(0);
   });
 
   it('that fails later is cut, so that a short answer never looks whole', async () => {
     const { port, source, cuts } = await serve();
-    source.give([], [record(1)], new Error('the disk is gone'));
-    await expect(ask(port, SEARCH)).rejects.toThrow('aborted');
+    source.push([], [record(1)], new Error('the disk is gone'));
+    await expect(sendRequest(port, SEARCH)).rejects.toThrow('aborted');
     await eventually(() => expect(cuts).toEqual(['source']));
   });
 
   it('asked for with HEAD gives the head and closes the search', async () => {
     const { port, source, slots } = await serve();
-    source.give([]);
-    const { status, headers, body } = await ask(port, SEARCH, { method: 'HEAD' });
+    source.push([]);
+    const { status, headers, body } = await sendRequest(port, SEARCH, { method: 'HEAD' });
     expect({ status, type: headers['content-type'], bytes: body.length }).toEqual({
       status: 200,
       type: 'application/x-ndjson',
@@ -118,7 +118,7 @@ describe('a search', () => {
 
   it('asked for by an HTTP/1.0 client ends with its connection', async () => {
     const { port, source } = await serve();
-    source.give([], [record(1), END]).end();
+    source.push([], [record(1), END]).end();
     const answer = await exchange(port, `GET ${SEARCH} HTTP/1.0\r\n\r\n`);
     expect(answer).toMatch(/^HTTP\/1\.1 200 OK\r\n/);
     expect(answer).not.toContain('chunked');
@@ -129,9 +129,9 @@ describe('a search', () => {
 describe('a search whose reader', () => {
   it('leaves while nothing is found is aborted and closed at once', async () => {
     const { port, source, slots, cuts } = await serve();
-    source.give([]);
-    const response = await askHead(port, SEARCH);
-    await eventually(() => expect(source.asked).toBe(2));
+    source.push([]);
+    const response = await openRequest(port, SEARCH);
+    await eventually(() => expect(source.requested).toBe(2));
     response.destroy();
     await eventually(() => expect(source.closed).toBe(true));
     expect(source.signal?.aborted).toBe(true);
@@ -142,7 +142,7 @@ describe('a search whose reader', () => {
     const { port, source, slots } = await serve();
     const socket = openSocket(port);
     socket.write(`GET ${SEARCH} HTTP/1.1\r\nHost: localhost\r\n\r\n`);
-    await eventually(() => expect(source.asked).toBe(1));
+    await eventually(() => expect(source.requested).toBe(1));
     socket.destroy();
     await eventually(() => expect(source.closed).toBe(true));
     await eventually(() => expect(slots.taken).toBe(0));
@@ -150,16 +150,16 @@ describe('a search whose reader', () => {
 
   it('does not read holds the search, and leaving then closes it at once', async () => {
     const { port, source } = await serve();
-    source.give([], ...Array.from({ length: BIG_COUNT }, () => BIG_BATCH));
-    const response = await askHead(port, SEARCH);
+    source.push([], ...Array.from({ length: BIG_COUNT }, () => BIG_BATCH));
+    const response = await openRequest(port, SEARCH);
     let asked = 0;
     await eventually(() => {
       const before = asked;
-      asked = source.asked;
+      asked = source.requested;
       expect(asked).toBe(before); // looked at twice, it has not moved
       expect(asked).toBeGreaterThan(1);
     });
-    expect(source.asked).toBeLessThan(BIG_COUNT / 2);
+    expect(source.requested).toBeLessThan(BIG_COUNT / 2);
     expect(source.closed).toBe(false);
     response.destroy();
     await eventually(() => expect(source.closed).toBe(true));
@@ -167,8 +167,8 @@ describe('a search whose reader', () => {
 
   it('does not read for http.stall-timeout is cut', async () => {
     const { port, source, cuts } = await serve({ stallTimeoutMs: 100 });
-    source.give([], ...Array.from({ length: BIG_COUNT }, () => BIG_BATCH));
-    const response = await askHead(port, SEARCH);
+    source.push([], ...Array.from({ length: BIG_COUNT }, () => BIG_BATCH));
+    const response = await openRequest(port, SEARCH);
     await eventually(() => expect(cuts).toEqual(['stalled']));
     expect(source.closed).toBe(true);
     response.destroy();
@@ -176,10 +176,10 @@ describe('a search whose reader', () => {
 
   it('waits for longer than all timeouts is not cut while nothing is found', async () => {
     const { port, source, cuts } = await serve({ stallTimeoutMs: 30, answerTimeoutMs: 30 });
-    source.give([]);
-    const response = await askHead(port, SEARCH);
+    source.push([]);
+    const response = await openRequest(port, SEARCH);
     await new Promise((resolve) => setTimeout(resolve, 200)); // it is the waiting itself that is looked at
-    source.give([END]).end();
+    source.push([END]).end();
     const parts: Buffer[] = [];
     for await (const part of response) parts.push(part as Buffer);
     expect(JSON.parse(Buffer.concat(parts).toString())).toEqual(END);
@@ -189,8 +189,8 @@ describe('a search whose reader', () => {
 
 it('searches beyond http.max-streams are refused', async () => {
   const { port, source } = await serve({ maxStreams: 1 });
-  source.give([]);
-  const response = await askHead(port, SEARCH);
-  expect(await askProblem(port, SEARCH)).toMatchObject({ status: 503, code: 'TOO_MANY_STREAMS' });
+  source.push([]);
+  const response = await openRequest(port, SEARCH);
+  expect(await requestProblem(port, SEARCH)).toMatchObject({ status: 503, code: 'TOO_MANY_STREAMS' });
   response.destroy();
 });

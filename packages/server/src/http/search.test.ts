@@ -1,7 +1,7 @@
 import { gzipSync } from 'node:zlib';
 import type { Digest, FoundRecord, Histogram, SearchItem } from '@porthole/logs';
 import { describe, expect, it } from 'vitest';
-import { ask, askJson, askProblem } from '../testing/ask.ts';
+import { requestJson, requestProblem, sendRequest } from '../testing/send-request.ts';
 import { startTestNode } from '../testing/test-node.ts';
 import { schemaProblems } from './testing/schema-problems.ts';
 
@@ -33,7 +33,7 @@ const serve = () =>
   startTestNode({ files: FILES, settings: { node: { timeZone: 'UTC' }, search: { maxRecords: 50 } } });
 
 async function search(port: number, query: string) {
-  const { status, body } = await ask(port, `/api/v1/log/search?${query}`);
+  const { status, body } = await sendRequest(port, `/api/v1/log/search?${query}`);
   expect(status).toBe(200);
   const items = body
     .toString()
@@ -47,13 +47,13 @@ async function search(port: number, query: string) {
   return { records, end };
 }
 
-const minuteOf = ({ timeMs = Number.NaN }: FoundRecord) => (timeMs - START_MS) / MINUTE_MS;
+const minuteFromStart = ({ timeMs = Number.NaN }: FoundRecord) => (timeMs - START_MS) / MINUTE_MS;
 
 describe('a search over HTTP', () => {
   it('finds what is asked for across a log, newest first, and says what it covered', async () => {
     const { port } = await serve();
     const { records, end } = await search(port, 'family=db.log&level=error&q=FAILED');
-    expect(records.map(minuteOf)).toEqual([120, 110, 100, 90, 80, 70, 60, 50, 40, 30, 20, 10]);
+    expect(records.map(minuteFromStart)).toEqual([120, 110, 100, 90, 80, 70, 60, 50, 40, 30, 20, 10]);
     expect(new Set(records.map(({ file }) => file))).toEqual(new Set(['db.log', 'db.log.1', 'db.log.2.gz']));
     expect(records[0]).toMatchObject({ level: 'ERROR', source: 'flow/write.go:88' });
     expect(records[0]?.message).toContain('at line 120');
@@ -62,7 +62,7 @@ describe('a search over HTTP', () => {
 
   it('takes every condition of its parameters', async () => {
     const { port } = await serve();
-    const found = async (query: string) => (await search(port, `family=db.log&${query}`)).records.map(minuteOf);
+    const found = async (query: string) => (await search(port, `family=db.log&${query}`)).records.map(minuteFromStart);
     expect(await found('q=read%2011&not=read%20112&q=done')).toEqual([119, 118, 117, 116, 115, 114, 113, 111, 11]);
     expect(await found('q=READ%2011&case=sensitive')).toEqual([]);
     expect(await found('regex=write%20(3%7C4)0')).toEqual([40, 30]);
@@ -78,7 +78,7 @@ describe('a search over HTTP', () => {
       let next = '';
       for (;;) {
         const { records, end } = await search(port, `family=db.log&order=${order}&limit=7${next}`);
-        seen.push(...records.map(minuteOf));
+        seen.push(...records.map(minuteFromStart));
         expect(end.reason).toBe(end.cursor === null ? 'exhausted' : 'limit');
         if (end.cursor === null) break;
         next = `&cursor=${encodeURIComponent(end.cursor)}`;
@@ -92,8 +92,8 @@ describe('a search over HTTP', () => {
     const { port } = await serve();
     const { records } = await search(port, 'family=db.log&q=write%2050&before=2&after=1&raw=true');
     expect(records).toHaveLength(1);
-    expect(records[0]?.before?.map(minuteOf)).toEqual([48, 49]);
-    expect(records[0]?.after?.map(minuteOf)).toEqual([51]);
+    expect(records[0]?.before?.map(minuteFromStart)).toEqual([48, 49]);
+    expect(records[0]?.after?.map(minuteFromStart)).toEqual([51]);
     expect(records[0]?.raw).toBe(lines(50, 50).trimEnd());
   });
 
@@ -107,7 +107,7 @@ describe('a search over HTTP', () => {
     ['family=absent.log', 404, 'LOG_FAMILY_NOT_FOUND'],
   ])('%s is refused with %i %s', async (query, status, code) => {
     const { port } = await serve();
-    expect(await askProblem(port, `/api/v1/log/search?${query}`)).toMatchObject({ status, code });
+    expect(await requestProblem(port, `/api/v1/log/search?${query}`)).toMatchObject({ status, code });
   });
 });
 
@@ -115,7 +115,7 @@ describe('counts over HTTP', () => {
   it('a histogram has every record in its bucket', async () => {
     const { port } = await serve();
     const query = 'family=db.log&bucket=1h&from=2026-11-15T10:00Z&to=2026-11-15T12:00Z';
-    const histogram = await askJson<Histogram>(port, `/api/v1/log/histogram?${query}`);
+    const histogram = await requestJson<Histogram>(port, `/api/v1/log/histogram?${query}`);
     expect(schemaProblems(histogram, 'Histogram')).toEqual([]);
     expect(histogram).toMatchObject({ bucketMs: 60 * MINUTE_MS, untimed: 0, end: { reason: 'exhausted' } });
     expect(histogram.buckets).toEqual([
@@ -126,7 +126,7 @@ describe('counts over HTTP', () => {
 
   it('a digest has one group per level and place, the largest first', async () => {
     const { port } = await serve();
-    const digest = await askJson<Digest>(port, '/api/v1/log/digest?family=db.log&newSince=2026-11-15T10:05Z');
+    const digest = await requestJson<Digest>(port, '/api/v1/log/digest?family=db.log&newSince=2026-11-15T10:05Z');
     expect(schemaProblems(digest, 'Digest')).toEqual([]);
     expect(digest.groups.map(({ level, source, count, isNew }) => ({ level, source, count, isNew }))).toEqual([
       { level: 'INFO', source: 'flow/read.go:7', count: 108, isNew: false },
@@ -138,6 +138,6 @@ describe('counts over HTTP', () => {
   it('a search whose regex is no good is refused in both', async () => {
     const { port } = await serve();
     for (const route of ['histogram', 'digest'])
-      expect(await askProblem(port, `/api/v1/log/${route}?regex=(`)).toMatchObject({ code: 'REGEX_INVALID' });
+      expect(await requestProblem(port, `/api/v1/log/${route}?regex=(`)).toMatchObject({ code: 'REGEX_INVALID' });
   });
 });

@@ -1,15 +1,15 @@
 import type { IncomingMessage } from 'node:http';
 import { describe, expect, it } from 'vitest';
 import { eventually } from '../../../logs/src/testing/eventually.ts';
-import { ask, askHead, openSocket, readToEnd } from '../testing/ask.ts';
-import { openBelow, startTestNode } from '../testing/test-node.ts';
+import { openRequest, openSocket, readToEnd, sendRequest } from '../testing/send-request.ts';
+import { countOpenFiles, startTestNode } from '../testing/test-node.ts';
 
 /** More than all socket buffers of a loopback connection hold. */
 const BIG = Buffer.alloc(64 * 1024 * 1024, 'a line of a log file\n');
 const RAW = '/api/v1/log/raw?file=big.log';
 
 async function metric(port: number, sample: string): Promise<number> {
-  const text = (await ask(port, '/metrics')).body.toString();
+  const text = (await sendRequest(port, '/metrics')).body.toString();
   const line = text.split('\n').find((candidate) => candidate.startsWith(`${sample} `));
   return line === undefined ? 0 : Number(line.slice(sample.length + 1));
 }
@@ -26,13 +26,13 @@ describe('a reader that takes no byte for http.stall-timeout', () => {
       files: { 'big.log': BIG },
       settings: { http: { stallTimeoutMs: 200 } },
     });
-    const response = await askHead(port, RAW);
+    const response = await openRequest(port, RAW);
     await eventually(async () =>
       expect(await metric(port, 'porthole_http_cut_answers_total{reason="stalled"}')).toBe(1),
     );
     await expect(readAll(response)).rejects.toThrow('aborted');
     await eventually(async () => expect(await metric(port, 'porthole_open_streams')).toBe(0));
-    await eventually(() => expect(openBelow(logDir)).toBe(0));
+    await eventually(() => expect(countOpenFiles(logDir)).toBe(0));
   });
 
   it('is cut in numbers, while others are answered', async () => {
@@ -40,9 +40,9 @@ describe('a reader that takes no byte for http.stall-timeout', () => {
       files: { 'big.log': BIG, 'a.log': 'text\n' },
       settings: { http: { stallTimeoutMs: 300, maxStreamsPerClient: 128 } },
     });
-    const stalled = await Promise.all(Array.from({ length: 40 }, () => askHead(port, RAW)));
-    expect((await ask(port, '/api/v1/log/view?file=a.log')).body.toString()).toBe('text\n');
-    expect(await readAll(await askHead(port, RAW))).toBe(BIG.length);
+    const stalled = await Promise.all(Array.from({ length: 40 }, () => openRequest(port, RAW)));
+    expect((await sendRequest(port, '/api/v1/log/view?file=a.log')).body.toString()).toBe('text\n');
+    expect(await readAll(await openRequest(port, RAW))).toBe(BIG.length);
     await eventually(async () =>
       expect(await metric(port, 'porthole_http_cut_answers_total{reason="stalled"}')).toBe(40),
     );
@@ -51,7 +51,7 @@ describe('a reader that takes no byte for http.stall-timeout', () => {
 
   it('is not one that reads slowly but steadily', async () => {
     const { port } = await startTestNode({ files: { 'big.log': BIG }, settings: { http: { stallTimeoutMs: 300 } } });
-    const response = await askHead(port, RAW);
+    const response = await openRequest(port, RAW);
     let bytes = 0;
     for await (const part of response) {
       bytes += (part as Buffer).length;
@@ -75,26 +75,26 @@ describe('a reader that takes no byte for http.stall-timeout', () => {
 describe('a client that leaves', () => {
   it('midway gives its slot and its file back, and is no failure of the node', async () => {
     const { port, logDir } = await startTestNode({ files: { 'big.log': BIG } });
-    const response = await askHead(port, RAW);
+    const response = await openRequest(port, RAW);
     expect(await metric(port, 'porthole_open_streams')).toBe(1);
     response.destroy();
     await eventually(async () => expect(await metric(port, 'porthole_open_streams')).toBe(0));
-    await eventually(() => expect(openBelow(logDir)).toBe(0));
+    await eventually(() => expect(countOpenFiles(logDir)).toBe(0));
     expect(await metric(port, 'porthole_http_cut_answers_total{reason="client"}')).toBe(1);
     expect(await metric(port, 'porthole_http_cut_answers_total{reason="source"}')).toBe(0);
   });
 
   it('before its answer has begun is not counted as an error of the node', async () => {
-    let asked = 0;
-    const config = () => (asked++ === 0 ? 'a = 1' : new Promise<string>(() => {}));
+    let pulls = 0;
+    const config = () => (pulls++ === 0 ? 'a = 1' : new Promise<string>(() => {}));
     const { port } = await startTestNode({ config });
     const socket = openSocket(port);
     socket.write('GET /api/v1/config HTTP/1.1\r\nHost: localhost\r\n\r\n');
-    await eventually(() => expect(asked).toBe(2));
+    await eventually(() => expect(pulls).toBe(2));
     socket.destroy();
     await eventually(async () =>
       expect(await metric(port, 'porthole_http_cut_answers_total{reason="client"}')).toBe(1),
     );
-    expect((await ask(port, '/metrics')).body.toString()).not.toMatch(/status="5\d\d"/);
+    expect((await sendRequest(port, '/metrics')).body.toString()).not.toMatch(/status="5\d\d"/);
   });
 });

@@ -39,7 +39,7 @@ const SERVERS = {
       tls: { cert, key },
       handshakeTimeoutMs: timeoutMs,
       mostHandshakes,
-      openDoor: async () => ({ accept: () => {}, stop: async () => {} }),
+      openAdapter: async () => ({ accept: () => {}, stop: async () => {} }),
       onFailure: () => {},
     });
     onTestFinished(() => server.stop(0));

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { eventually } from '../../../logs/src/testing/eventually.ts';
-import { ask, askHead } from '../testing/ask.ts';
+import { openRequest, sendRequest } from '../testing/send-request.ts';
 import { startTestNode, type TestNode } from '../testing/test-node.ts';
 
 /** More than all socket buffers of a loopback connection hold, so that the node is still reading when the test acts. */
@@ -22,7 +22,7 @@ async function whileReading(
   change: (file: string, node: TestNode) => void,
 ): Promise<IncomingMessage> {
   const node = await startTestNode({ files: { 'a.log': bigText() } });
-  const response = await askHead(node.port, `/api/v1/log/${route}?file=a.log&size=${BIG}`);
+  const response = await openRequest(node.port, `/api/v1/log/${route}?file=a.log&size=${BIG}`);
   expect(response.headers['content-length']).toBe(String(BIG));
   change(join(node.logDir, 'a.log'), node);
   return response;
@@ -66,7 +66,7 @@ describe.each(['view', 'raw'] as const)('a file that changes while %s is sending
     expect(response.complete).toBe(false);
     const { port = 0 } = node ?? {};
     await eventually(async () => {
-      expect((await ask(port, '/metrics')).body.toString()).toContain(
+      expect((await sendRequest(port, '/metrics')).body.toString()).toContain(
         'porthole_http_cut_answers_total{reason="source"} 1',
       );
     });
@@ -76,19 +76,19 @@ describe.each(['view', 'raw'] as const)('a file that changes while %s is sending
 describe('a file between two requests', () => {
   it('that was replaced under its name is the new one at once', async () => {
     const { port, logDir } = await startTestNode({ files: { 'a.log': 'old\n' } });
-    expect((await ask(port, '/api/v1/log/view?file=a.log')).body.toString()).toBe('old\n');
+    expect((await sendRequest(port, '/api/v1/log/view?file=a.log')).body.toString()).toBe('old\n');
     writeFileSync(join(logDir, 'fresh'), 'new\n');
     renameSync(join(logDir, 'fresh'), join(logDir, 'a.log'));
-    expect((await ask(port, '/api/v1/log/view?file=a.log')).body.toString()).toBe('new\n');
+    expect((await sendRequest(port, '/api/v1/log/view?file=a.log')).body.toString()).toBe('new\n');
   });
 
   it('that grew or shrank is told with its size of now', async () => {
     const { port, logDir } = await startTestNode({ files: { 'a.log': 'one\n' } });
     const file = join(logDir, 'a.log');
-    await ask(port, '/api/v1/log/view?file=a.log');
+    await sendRequest(port, '/api/v1/log/view?file=a.log');
     appendFileSync(file, 'two\n');
-    expect((await ask(port, '/api/v1/log/view?file=a.log')).body.toString()).toBe('one\ntwo\n');
+    expect((await sendRequest(port, '/api/v1/log/view?file=a.log')).body.toString()).toBe('one\ntwo\n');
     truncateSync(file, 4);
-    expect((await ask(port, '/api/v1/log/view?file=a.log')).body.toString()).toBe('one\n');
+    expect((await sendRequest(port, '/api/v1/log/view?file=a.log')).body.toString()).toBe('one\n');
   });
 });

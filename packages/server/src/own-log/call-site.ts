@@ -1,5 +1,5 @@
-import { BundledPlaces } from './bundled-places.ts';
 import { escapeText } from './escape-text.ts';
+import { SourceLocations } from './source-locations.ts';
 
 /** A program has a few hundred log calls; more than this many means generated code, and memory counts more than speed. */
 const MAX_KNOWN_SITES = 2000;
@@ -16,13 +16,13 @@ export type CallSite = (below: (...args: never[]) => unknown) => string;
 
 export function createCallSite(): CallSite {
   const known = new Map<string, string>();
-  const places = new BundledPlaces();
+  const locations = new SourceLocations();
   return (below) => {
     const stack = captureFrame(below);
     if (stack === undefined) return UNKNOWN_SITE;
     let site = known.get(stack);
     if (site === undefined) {
-      site = shortenFrame(places.unbundled(stack));
+      site = shortenFrame(locations.resolve(stack));
       if (known.size >= MAX_KNOWN_SITES) known.clear();
       known.set(stack, site);
     }

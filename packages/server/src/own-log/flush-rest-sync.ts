@@ -30,10 +30,10 @@ export function flushRestSync(file: LiveFile, batches: readonly (Batch | undefin
 function hasLanded(file: LiveFile): boolean {
   const { inFlight } = file;
   if (!inFlight) return false;
-  const bell = new Int32Array(new SharedArrayBuffer(4));
+  const sleeper = new Int32Array(new SharedArrayBuffer(4));
   for (let waitedMs = 0; waitedMs < IN_FLIGHT_WAIT_MS; waitedMs += 1) {
     if (fstatSync(inFlight.fd).size >= inFlight.untilBytes) return true;
-    Atomics.wait(bell, 0, 0, 1);
+    Atomics.wait(sleeper, 0, 0, 1);
   }
   return false;
 }

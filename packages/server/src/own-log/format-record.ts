@@ -1,6 +1,6 @@
 import { encodeWithin, escapeLabel, escapeText } from './escape-text.ts';
 import type { LogLevel } from './log-level.ts';
-import { renderContext, textOf } from './render-context.ts';
+import { renderContext, toText } from './render-context.ts';
 
 /** Readers of the files cut at 64 KiB per line or earlier; a record stays well below, its line feed included. */
 export const MAX_RECORD_BYTES = 16 * 1024;
@@ -24,7 +24,7 @@ export interface RecordFields {
 /** One line with its line feed. Nothing in the fields can add a line or a column, or make it longer than the limit. */
 export function formatRecord({ time, level, source, component, tag, message, context }: RecordFields): string {
   const labels = tag === '' ? label(component) : `${label(component)} ${label(tag)}`;
-  const text = encodeWithin(textOf(message), MAX_MESSAGE_BYTES, escapeText);
+  const text = encodeWithin(toText(message), MAX_MESSAGE_BYTES, escapeText);
   const line = `${time}\t${level.toUpperCase()}\t${source}\t${labels}: ${text}`;
   if (context === undefined || context === null) return `${line}\n`;
   const json = renderContext(context, MAX_RECORD_BYTES - Buffer.byteLength(line) - '\t\n'.length);
@@ -32,5 +32,5 @@ export function formatRecord({ time, level, source, component, tag, message, con
 }
 
 function label(name: string): string {
-  return `[${encodeWithin(textOf(name), MAX_LABEL_BYTES, escapeLabel)}]`;
+  return `[${encodeWithin(toText(name), MAX_LABEL_BYTES, escapeLabel)}]`;
 }

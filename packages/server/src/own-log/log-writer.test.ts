@@ -3,7 +3,7 @@ import { appendFile, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { eventually } from '../../../logs/src/testing/eventually.ts';
-import { linesOf, messagesIn, numbered, openTestLog, tempDir, testClock } from './testing/temp-log.ts';
+import { messagesIn, numbered, openTestLog, splitLines, tempDir, testClock } from './testing/temp-log.ts';
 
 /** Linux has a device that answers every write as a full disk does. */
 const testFullDisk = test.skipIf(!existsSync('/dev/full'));
@@ -24,7 +24,7 @@ test('a full queue drops, counts, and tells how many as soon as there is room', 
     expect.stringContaining(`${dropped} records were dropped`),
     'record 50',
   ]);
-  const notice = linesOf(await readFile(log.file, 'utf8'))[kept.length];
+  const notice = splitLines(await readFile(log.file, 'utf8'))[kept.length];
   expect(notice).toMatch(
     new RegExp(`\tWARN\town-log/record-queue\\.ts:\\d+\t\\[own-log\\] \\[queue\\]: .*\t\\{"dropped":${dropped}\\}$`),
   );

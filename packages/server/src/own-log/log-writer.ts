@@ -142,7 +142,7 @@ export class LogWriter {
     if (!batch) return;
     this.#written += batch.records;
     this.#queue.release(batch);
-    this.#queue.tellDrops(this.#describeDrops);
+    this.#queue.reportDrops(this.#describeDrops);
   }
 
   #retryLater(): void {

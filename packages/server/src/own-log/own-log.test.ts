@@ -5,10 +5,10 @@ import { expect, test } from 'vitest';
 import {
   familyLines,
   logNames,
-  messageOf,
   messagesIn,
   numbered,
   openTestLog,
+  parseMessage,
   tempDir,
   testClock,
 } from './testing/temp-log.ts';
@@ -75,7 +75,7 @@ test('rotation by size loses, splits and reorders nothing, and keeps every file 
   const names = await logNames(dir);
   expect(names.length).toBeGreaterThan(20);
   for (const name of names) expect((await stat(join(dir, name))).size).toBeLessThanOrEqual(4096);
-  expect((await familyLines(dir)).map(messageOf)).toEqual(numbered(0, 2000));
+  expect((await familyLines(dir)).map(parseMessage)).toEqual(numbered(0, 2000));
 });
 
 test('a record larger than the limit has a file of its own', async () => {
@@ -84,7 +84,7 @@ test('a record larger than the limit has a file of its own', async () => {
   for (const message of ['a', 'b'.repeat(1000), 'c']) log.component('x').info('n', message);
   await log.close();
   expect(await logNames(dir)).toHaveLength(3);
-  expect((await familyLines(dir)).map(messageOf)).toEqual(['a', 'b'.repeat(1000), 'c']);
+  expect((await familyLines(dir)).map(parseMessage)).toEqual(['a', 'b'.repeat(1000), 'c']);
 });
 
 test('the age counts from the first record, also when that was written before a restart', async () => {
@@ -169,7 +169,7 @@ test('two logs on one file rotate it without losing or mixing records', async ()
   await Promise.all(logs.map((log) => log.close()));
   const lines = await familyLines(dir);
   for (const index of [0, 1]) {
-    const own = lines.filter((line) => line.includes(`[log${index}]`)).map(messageOf);
+    const own = lines.filter((line) => line.includes(`[log${index}]`)).map(parseMessage);
     expect(new Set(own)).toEqual(new Set(numbered(0, 50)));
     expect(own).toHaveLength(50);
   }

@@ -9,7 +9,7 @@ export class RecordQueue {
   #queuedBytes = 0;
   #accepted = 0;
   #dropped = 0;
-  #untoldDrops = 0;
+  #unreportedDrops = 0;
 
   constructor(maxBytes: number) {
     this.#maxBytes = maxBytes;
@@ -49,16 +49,16 @@ export class RecordQueue {
 
   drop(records: number): void {
     this.#dropped += records;
-    this.#untoldDrops += records;
+    this.#unreportedDrops += records;
   }
 
   /** Tells the drops since the last telling, through a record that `describe` makes; they stay untold if it does not fit. */
-  tellDrops(describe: (dropped: number) => string): void {
-    const untold = this.#untoldDrops;
-    if (untold === 0) return;
-    const record = describe(untold);
+  reportDrops(describe: (dropped: number) => string): void {
+    const unreported = this.#unreportedDrops;
+    if (unreported === 0) return;
+    const record = describe(unreported);
     if (this.#queuedBytes + Buffer.byteLength(record) > this.#maxBytes) return;
-    this.#untoldDrops = 0;
+    this.#unreportedDrops = 0;
     this.push(record);
   }
 

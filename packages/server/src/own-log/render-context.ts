@@ -20,7 +20,7 @@ const ERROR_KEYS: readonly string[] = ['name', 'message', 'code'];
 const LATE_ERROR_KEYS: readonly string[] = ['cause', 'errors', 'stack'];
 
 interface Rendering {
-  leftBytes: number;
+  remainingBytes: number;
   /** The objects around the current value, to see circles. */
   readonly around: object[];
 }
@@ -30,7 +30,7 @@ interface Rendering {
  * JSON does not know are described, values that cannot be read are told as such, what does not fit is counted.
  */
 export function renderContext(context: unknown, maxBytes: number): string {
-  const state: Rendering = { leftBytes: maxBytes - SLACK_BYTES, around: [] };
+  const state: Rendering = { remainingBytes: maxBytes - SLACK_BYTES, around: [] };
   const json = renderValue(context, state);
   if (json === '{}' || json === undefined) return '';
   return json.startsWith('{') ? json : `{"value":${json}}`;
@@ -42,7 +42,7 @@ function renderValue(value: unknown, state: Rendering): string | undefined {
     case 'undefined':
       return undefined;
     case 'string':
-      return spend(encodeWithin(value, Math.max(MIN_ENTRY_BYTES / 2, state.leftBytes), quoteJson), state);
+      return spend(encodeWithin(value, Math.max(MIN_ENTRY_BYTES / 2, state.remainingBytes), quoteJson), state);
     case 'number':
       return spend(Number.isFinite(value) ? String(value) : `"${value}"`, state);
     case 'boolean':
@@ -91,10 +91,10 @@ function renderPlain(value: unknown, state: Rendering): string | undefined {
 }
 
 function renderItems(items: readonly unknown[], state: Rendering): string {
-  state.leftBytes -= BRACKETS_BYTES;
+  state.remainingBytes -= BRACKETS_BYTES;
   const parts: string[] = [];
   for (let index = 0; index < items.length; index += 1) {
-    if (state.leftBytes < MIN_ENTRY_BYTES) {
+    if (state.remainingBytes < MIN_ENTRY_BYTES) {
       parts.push(`"(+${items.length - index} more)"`);
       break;
     }
@@ -104,14 +104,14 @@ function renderItems(items: readonly unknown[], state: Rendering): string {
 }
 
 function renderEntries(holder: object, keys: readonly string[], state: Rendering): string {
-  state.leftBytes -= BRACKETS_BYTES;
+  state.remainingBytes -= BRACKETS_BYTES;
   const parts: string[] = [];
   for (const [index, key] of keys.entries()) {
-    if (state.leftBytes < MIN_ENTRY_BYTES) {
+    if (state.remainingBytes < MIN_ENTRY_BYTES) {
       parts.push(`"…":"(+${keys.length - index} more)"`);
       break;
     }
-    const name = encodeWithin(key, Math.min(MAX_KEY_BYTES, state.leftBytes), quoteJson);
+    const name = encodeWithin(key, Math.min(MAX_KEY_BYTES, state.remainingBytes), quoteJson);
     const value = renderProperty(holder, key, state);
     if (value !== undefined) parts.push(spend(`${name}:`, state) + value);
   }
@@ -133,11 +133,11 @@ function errorKeys(error: object): string[] {
 }
 
 function unreadable(thrown: unknown): string {
-  return `[unreadable: ${textOf(thrown)}]`;
+  return `[unreadable: ${toText(thrown)}]`;
 }
 
 /** The text of anything, even of what refuses to be text. */
-export function textOf(value: unknown): string {
+export function toText(value: unknown): string {
   if (typeof value === 'string') return value;
   try {
     return String(value);
@@ -147,6 +147,6 @@ export function textOf(value: unknown): string {
 }
 
 function spend(json: string, state: Rendering): string {
-  state.leftBytes -= Buffer.byteLength(json) + 1;
+  state.remainingBytes -= Buffer.byteLength(json) + 1;
   return json;
 }

@@ -6,10 +6,10 @@ import { compressRotated } from './compress-rotated.ts';
 import {
   familyLines,
   logNames,
-  messageOf,
   NOON_MS,
   numbered,
   openTestLog,
+  parseMessage,
   tempDir,
   testClock,
 } from './testing/temp-log.ts';
@@ -29,7 +29,7 @@ test('rotated files are compressed and together with the live one hold every rec
   expect(names.length).toBeGreaterThan(10);
   expect(names.filter((name) => name.endsWith('.log'))).toEqual(['porthole.log']);
   expect(await readdir(dir)).toHaveLength(names.length);
-  expect((await familyLines(dir)).map(messageOf)).toEqual(numbered(0, 1000));
+  expect((await familyLines(dir)).map(parseMessage)).toEqual(numbered(0, 1000));
   expect((await stat(join(dir, names[0] ?? ''))).mode & 0o777).toBe(0o640);
   expect(log.stats()).toMatchObject({ errors: 0 });
 });
@@ -125,7 +125,7 @@ test('rotation itself keeps the number of files', async () => {
     await log.flush();
   }
   await log.close();
-  expect((await familyLines(dir)).map(messageOf)).toEqual(numbered(6, 10));
+  expect((await familyLines(dir)).map(parseMessage)).toEqual(numbered(6, 10));
 });
 
 test('nothing but our own rotated files is ever removed', async () => {

@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
-import { familyLines, logNames, messageOf, numbered, tempDir } from './testing/temp-log.ts';
+import { familyLines, logNames, numbered, parseMessage, tempDir } from './testing/temp-log.ts';
 
 const ROOT = join(import.meta.dirname, '../../../..');
 
@@ -30,7 +30,7 @@ test('two processes rotating and compressing one file lose and mix nothing', asy
   const lines = await familyLines(dir);
   expect(lines).toHaveLength(4000);
   for (const component of ['one', 'two']) {
-    const own = lines.filter((line) => line.includes(`\t[${component}] [n]: `)).map(messageOf);
+    const own = lines.filter((line) => line.includes(`\t[${component}] [n]: `)).map(parseMessage);
     expect(new Set(own)).toEqual(new Set(numbered(0, 2000)));
   }
 });

@@ -1,15 +1,15 @@
 import type { NodeSettings, SettingEntry } from '@porthole/contract';
+import type { SettingScalar } from './kinds/setting-kind.ts';
 import { type LoadedSettings, loadSettings } from './load-settings.ts';
-import type { SettingScalar } from './setting-kind.ts';
-import { SettingsError } from './settings-error.ts';
-import { toShownJson } from './write-value.ts';
+import { SettingsError } from './problems/settings-error.ts';
+import { toMaskedJson } from './write-value.ts';
 
 /** Each setting with its value, default and source, spelt as in the file; secrets are masked. */
 export function settingEntries(loaded: LoadedSettings): SettingEntry[] {
   return loaded.values.map(({ definition, value, defaultValue, source }) => ({
     key: definition.key,
-    value: toShownJson(definition, value),
-    default: toShownJson(definition, defaultValue),
+    value: toMaskedJson(definition, value),
+    default: toMaskedJson(definition, defaultValue),
     changed: !equal(value, defaultValue),
     source,
     secret: definition.secret,
@@ -34,7 +34,7 @@ export async function compareWithDisk(loaded: LoadedSettings): Promise<NodeSetti
     const { key } = definition;
     const [atStart, onDisk] = [loaded, now].map(({ fileValues }) => fileValues.get(key) ?? defaultValue);
     if (atStart === undefined || onDisk === undefined || equal(atStart, onDisk)) return [];
-    return [{ key, atStart: toShownJson(definition, atStart), onDisk: toShownJson(definition, onDisk) }];
+    return [{ key, atStart: toMaskedJson(definition, atStart), onDisk: toMaskedJson(definition, onDisk) }];
   });
   if (changes.length === 0) return { state: 'same', differs: [], detail: null };
   return { state: 'changed', differs: changes.map(({ key }) => key), detail: null, changes };

@@ -9,7 +9,7 @@ beforeAll(async () => {
 });
 afterAll(() => dir.remove());
 
-function settingOf(loaded: LoadedSettings, key: string) {
+function findSetting(loaded: LoadedSettings, key: string) {
   const value = loaded.values.find(({ definition }) => definition.key === key);
   if (value === undefined) throw new Error(`no setting ${key}`);
   return value;
@@ -116,8 +116,8 @@ test('a flag wins over the environment, the environment over the file, a program
     await dir.loadText(file, { env, flags, options }),
   ];
   expect(loads.map(({ settings }) => settings.http.port)).toEqual([1001, 1002, 1003, 1004]);
-  expect(loads.map((loaded) => settingOf(loaded, 'http.port').source)).toEqual(['file', 'env', 'flag', 'option']);
-  expect(loads.map((loaded) => settingOf(loaded, 'http.port').origin)).toEqual([
+  expect(loads.map((loaded) => findSetting(loaded, 'http.port').source)).toEqual(['file', 'env', 'flag', 'option']);
+  expect(loads.map((loaded) => findSetting(loaded, 'http.port').origin)).toEqual([
     'porthole.toml',
     'environment PORTHOLE_HTTP_PORT',
     'flag --http-port',
@@ -130,15 +130,15 @@ test('each value tells its own source, whatever the others say', async () => {
     env: { PORTHOLE_GRPC_PORT: '0' },
     options: { logging: { gzip: true, level: undefined } },
   });
-  expect(settingOf(loaded, 'http.port')).toMatchObject({ value: 0, source: 'file', text: '0' });
-  expect(settingOf(loaded, 'grpc.port')).toMatchObject({ value: 0, source: 'env' });
-  expect(settingOf(loaded, 'logging.gzip')).toMatchObject({ value: true, source: 'option', text: 'true' });
-  expect(settingOf(loaded, 'logging.level')).toMatchObject({ value: 'info', source: 'default', text: '"info"' });
+  expect(findSetting(loaded, 'http.port')).toMatchObject({ value: 0, source: 'file', text: '0' });
+  expect(findSetting(loaded, 'grpc.port')).toMatchObject({ value: 0, source: 'env' });
+  expect(findSetting(loaded, 'logging.gzip')).toMatchObject({ value: true, source: 'option', text: 'true' });
+  expect(findSetting(loaded, 'logging.level')).toMatchObject({ value: 'info', source: 'default', text: '"info"' });
 });
 
 test('a value equal to the default keeps the source it was given by', async () => {
   const loaded = await dir.load({ flags: { 'http.port': '7300' } });
-  expect(settingOf(loaded, 'http.port')).toMatchObject({ value: 7300, source: 'flag' });
+  expect(findSetting(loaded, 'http.port')).toMatchObject({ value: 7300, source: 'flag' });
 });
 
 test('relative paths count from the file in the file, and from the working directory elsewhere', async () => {

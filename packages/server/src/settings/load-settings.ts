@@ -1,12 +1,14 @@
 import { resolve } from 'node:path';
 import type { SettingSource } from '@porthole/contract';
-import { findConflicts } from './find-conflicts.ts';
-import type { Finding, Layer } from './layer.ts';
-import { readEnvLayer } from './read-env-layer.ts';
-import { readFileLayer } from './read-file-layer.ts';
-import { type FlagValue, readFlagLayer } from './read-flag-layer.ts';
-import { readOptionLayer } from './read-option-layer.ts';
-import type { SettingScalar } from './setting-kind.ts';
+import type { SettingScalar } from './kinds/setting-kind.ts';
+import type { Finding, Layer } from './layers/layer.ts';
+import { readEnvLayer } from './layers/read-env-layer.ts';
+import { readFileLayer } from './layers/read-file-layer.ts';
+import { type FlagValue, readFlagLayer } from './layers/read-flag-layer.ts';
+import { readOptionLayer } from './layers/read-option-layer.ts';
+import { findConflicts } from './problems/find-conflicts.ts';
+import { formatProblems } from './problems/format-problems.ts';
+import { SettingsError } from './problems/settings-error.ts';
 import {
   assembleSettings,
   type PartialSettings,
@@ -14,10 +16,8 @@ import {
   type SettingDefinition,
   type Settings,
 } from './settings.ts';
-import { SettingsError } from './settings-error.ts';
 import { showText } from './show-value.ts';
-import { tellProblems } from './tell-problems.ts';
-import { toShownToml } from './write-value.ts';
+import { toMaskedToml } from './write-value.ts';
 
 const PRECEDENCE: readonly SettingSource[] = ['default', 'file', 'env', 'flag', 'option'];
 
@@ -71,11 +71,11 @@ export async function loadSettings(sources: SettingsSources = {}): Promise<Loade
   const layers = [readOptionLayer(options, workDir), readFlagLayer(flags, workDir), readEnvLayer(env, workDir)];
   if (fileLayer !== null) layers.push(fileLayer);
 
-  const values = SETTING_DEFINITIONS.map((definition) => settle(definition, { layers, workDir, shownName }));
-  const settings = settingsOf(values);
+  const values = SETTING_DEFINITIONS.map((definition) => resolveSetting(definition, { layers, workDir, shownName }));
+  const settings = toSettings(values);
   const findings = layers.flatMap((layer) => layer.findings);
   findings.push(...conflictFindings(settings, values, findings));
-  if (findings.length > 0) throw new SettingsError(await tellProblems(findings, fileLayer?.text ?? ''));
+  if (findings.length > 0) throw new SettingsError(await formatProblems(findings, fileLayer?.text ?? ''));
 
   return {
     settings,
@@ -100,26 +100,26 @@ interface Stack {
   shownName: string;
 }
 
-function settle(definition: SettingDefinition, { layers, workDir, shownName }: Stack): SettingValue {
-  const defaultValue = defaultOf(definition, workDir);
+function resolveSetting(definition: SettingDefinition, { layers, workDir, shownName }: Stack): SettingValue {
+  const defaultValue = readDefault(definition, workDir);
   for (const { source, values } of layers) {
     const value = values.get(definition.key);
     if (value === undefined) continue;
-    const text = toShownToml(definition, value);
-    return { definition, value, defaultValue, source, origin: originOf(definition, source, shownName), text };
+    const text = toMaskedToml(definition, value);
+    return { definition, value, defaultValue, source, origin: describeOrigin(definition, source, shownName), text };
   }
-  const text = toShownToml(definition, defaultValue);
+  const text = toMaskedToml(definition, defaultValue);
   return { definition, value: defaultValue, defaultValue, source: 'default', origin: 'default', text };
 }
 
 /** Through the kind's own reader: it resolves paths and gives every load its own lists. */
-function defaultOf(definition: SettingDefinition, workDir: string): SettingScalar {
+function readDefault(definition: SettingDefinition, workDir: string): SettingScalar {
   const reading = definition.kind.fromOption(definition.default, workDir);
   if ('refused' in reading) throw new TypeError(`the default of ${definition.key} is not valid`);
   return reading.value;
 }
 
-function originOf(definition: SettingDefinition, source: SettingSource, shownName: string): string {
+function describeOrigin(definition: SettingDefinition, source: SettingSource, shownName: string): string {
   switch (source) {
     case 'file':
       return shownName;
@@ -134,7 +134,7 @@ function originOf(definition: SettingDefinition, source: SettingSource, shownNam
   }
 }
 
-function settingsOf(values: readonly SettingValue[]): Settings {
+function toSettings(values: readonly SettingValue[]): Settings {
   const byKey = new Map(values.map(({ definition, value }) => [definition.key, value]));
   return assembleSettings((definition) => byKey.get(definition.key) ?? definition.default);
 }

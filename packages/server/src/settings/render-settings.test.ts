@@ -1,11 +1,11 @@
 import fc from 'fast-check';
 import { parse } from 'smol-toml';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { SettingKind, SettingScalar } from './kinds/setting-kind.ts';
 import { renderSettings } from './render-settings.ts';
-import type { SettingKind, SettingScalar } from './setting-kind.ts';
 import { type PartialSettings, SETTING_DEFINITIONS } from './settings.ts';
 import { SettingsDir } from './testing/settings-dir.ts';
-import { toShownJson, toShownToml } from './write-value.ts';
+import { toMaskedJson, toMaskedToml } from './write-value.ts';
 
 let dir: SettingsDir;
 beforeAll(async () => {
@@ -43,11 +43,11 @@ test('secrets are masked, empty ones stay empty', () => {
   if (text === undefined || list === undefined) throw new Error('no such kind');
   const secretText = { ...text, secret: true };
   const secretList = { ...list, secret: true };
-  expect(toShownToml(secretText, 'hunter2')).toBe('"******"');
-  expect(toShownToml(secretText, '')).toBe('""');
-  expect(toShownToml(secretList, ['hunter2', 'x'])).toBe('["******", "******"]');
-  expect(toShownJson(secretList, [])).toEqual([]);
-  expect(toShownJson(text, 'plain')).toBe('plain');
+  expect(toMaskedToml(secretText, 'hunter2')).toBe('"******"');
+  expect(toMaskedToml(secretText, '')).toBe('""');
+  expect(toMaskedToml(secretList, ['hunter2', 'x'])).toBe('["******", "******"]');
+  expect(toMaskedJson(secretList, [])).toEqual([]);
+  expect(toMaskedJson(text, 'plain')).toBe('plain');
 });
 
 /** Anything of the right type, valid or not; the kind itself picks the valid ones. */

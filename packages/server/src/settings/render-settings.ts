@@ -1,7 +1,7 @@
 import type { LoadedSettings, SettingValue } from './load-settings.ts';
 import { SECTIONS } from './settings.ts';
 import { showText } from './show-value.ts';
-import { toShownToml } from './write-value.ts';
+import { toMaskedToml } from './write-value.ts';
 
 /** The effective configuration as TOML that a node can be started with; secrets are masked. */
 export function renderSettings(loaded: LoadedSettings): string {
@@ -15,7 +15,7 @@ export function renderSettings(loaded: LoadedSettings): string {
 }
 
 function renderValue({ definition, defaultValue, source, origin, text }: SettingValue): string {
-  const byDefault = toShownToml(definition, defaultValue);
+  const byDefault = toMaskedToml(definition, defaultValue);
   return [
     `# ${definition.about}`,
     `# Default: ${byDefault}. Environment: ${definition.env}.`,

@@ -1,17 +1,17 @@
 import { SETTING_DEFINITIONS, type SettingDefinition } from './settings.ts';
-import { toShownToml } from './write-value.ts';
+import { toMaskedToml } from './write-value.ts';
 
 /** The table of all settings in `docs/settings.md`. */
 export function settingsTable(): string {
   const head = ['Setting', 'Type', 'Default', 'Environment variable', 'Flag', 'Meaning'];
-  const rows = [head, head.map(() => '---'), ...SETTING_DEFINITIONS.map(cellsOf)];
+  const rows = [head, head.map(() => '---'), ...SETTING_DEFINITIONS.map(toCells)];
   return rows.map((cells) => `| ${cells.join(' | ')} |`).join('\n');
 }
 
-function cellsOf(definition: SettingDefinition): string[] {
+function toCells(definition: SettingDefinition): string[] {
   const { key, kind, env, flag, about } = definition;
   const limits = kind.limits === undefined ? '' : ` (${kind.limits})`;
-  const byDefault = toShownToml(definition, definition.default);
+  const byDefault = toMaskedToml(definition, definition.default);
   return [code(key), `${kind.name}${limits}`, code(byDefault), code(env), code(flag), about];
 }
 

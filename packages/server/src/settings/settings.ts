@@ -1,14 +1,14 @@
-import type { SettingScalar } from './setting-kind.ts';
-import { SETTING_ROWS, type SettingRow } from './setting-rows.ts';
+import type { SettingScalar } from './kinds/setting-kind.ts';
+import { SETTING_ROWS, type SettingRow } from './rows/setting-rows.ts';
 
 type Table = typeof SETTING_ROWS;
 type Section = keyof Table;
-type ValueOf<Row> = Row extends SettingRow<string, infer T> ? T : never;
-type NameOf<Row> = Row extends SettingRow<infer N> ? N : never;
+type RowValue<Row> = Row extends SettingRow<string, infer T> ? T : never;
+type RowName<Row> = Row extends SettingRow<infer N> ? N : never;
 
 /** The settings of a node: strict, complete, units in the names, paths absolute (or empty). */
 export type Settings = {
-  readonly [S in Section]: { readonly [P in keyof Table[S]]: ValueOf<Table[S][P]> };
+  readonly [S in Section]: { readonly [P in keyof Table[S]]: RowValue<Table[S][P]> };
 };
 
 /** What an embedding program may give: any part of the settings. `undefined` is the same as leaving it out. */
@@ -18,7 +18,7 @@ export type PartialSettings = {
 
 /** `http.port`, as messages and documentation name a setting. */
 export type SettingKey = {
-  [S in Section]: { [P in keyof Table[S]]: `${S}.${NameOf<Table[S][P]>}` }[keyof Table[S]];
+  [S in Section]: { [P in keyof Table[S]]: `${S}.${RowName<Table[S][P]>}` }[keyof Table[S]];
 }[Section];
 
 /** One row of the table with all names it goes by. */

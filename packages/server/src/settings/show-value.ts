@@ -18,17 +18,17 @@ export function quote(text: string): string {
 export function showValue(value: unknown): string {
   if (typeof value === 'string') return quote(value);
   if (typeof value === 'number' || typeof value === 'bigint' || typeof value === 'boolean') return cut(String(value));
-  return nounOf(value);
+  return describeType(value);
 }
 
 /** A value with its type, for "expected ..., found ...". A whole number is a `bigint` here, any other a float. */
 export function describeFound(value: unknown): string {
-  const noun = nounOf(value);
+  const noun = describeType(value);
   const named = typeof value === 'object' || typeof value === 'function' || value === undefined;
   return named ? noun : `${noun} ${showValue(value)}`;
 }
 
-function nounOf(value: unknown): string {
+function describeType(value: unknown): string {
   if (Array.isArray(value)) return 'a list';
   if (value instanceof Date) return 'a date';
   if (value === null) return 'null';

@@ -1,10 +1,10 @@
-import type { SettingScalar } from './setting-kind.ts';
+import type { SettingScalar } from './kinds/setting-kind.ts';
 import type { SettingDefinition } from './settings.ts';
 
 const MASK = '******';
 
 /** A value as JSON, spelt as in the file. A secret is masked; an empty one stays empty, which says that it is not set. */
-export function toShownJson(
+export function toMaskedJson(
   definition: Pick<SettingDefinition, 'kind' | 'secret'>,
   value: SettingScalar,
 ): SettingScalar {
@@ -14,8 +14,8 @@ export function toShownJson(
 }
 
 /** The same as a TOML literal. */
-export function toShownToml(definition: Pick<SettingDefinition, 'kind' | 'secret'>, value: SettingScalar): string {
-  const json = toShownJson(definition, value);
+export function toMaskedToml(definition: Pick<SettingDefinition, 'kind' | 'secret'>, value: SettingScalar): string {
+  const json = toMaskedJson(definition, value);
   return Array.isArray(json) ? `[${json.map(tomlLiteral).join(', ')}]` : tomlLiteral(json);
 }
 

@@ -33,7 +33,7 @@ export interface TestNode {
 const SHARED_THREADS = new WorkerPool(2);
 
 /** A node as `startNode` starts it, with shared scanning threads unless the test sets how many it has. */
-export function startSharing(options: StartNodeOptions): Promise<RunningNode> {
+export function startWithSharedThreads(options: StartNodeOptions): Promise<RunningNode> {
   return startNode({ ...(options.settings?.search?.workers === undefined && { threads: SHARED_THREADS }), ...options });
 }
 
@@ -61,13 +61,13 @@ export async function startTestNode({ files = {}, settings = {}, ...rest }: Test
   const logDir = join(dir, 'logs');
   mkdirSync(logDir);
   for (const [name, content] of Object.entries(files)) writeFileSync(join(logDir, name), content);
-  const running = await startSharing({ ...rest, settings: testSettings(dir, settings) });
+  const running = await startWithSharedThreads({ ...rest, settings: testSettings(dir, settings) });
   onTestFinished(() => running.stop());
   return { running, port: running.node.httpPort, dir, logDir };
 }
 
 /** Descriptors of this process that are open on something below the path. */
-export function openBelow(path: string): number {
+export function countOpenFiles(path: string): number {
   return readdirSync('/proc/self/fd').filter((fd) => linkTarget(fd).startsWith(`${path}/`)).length;
 }
 
@@ -80,7 +80,7 @@ function linkTarget(fd: string): string {
 }
 
 /** TCP connections that a server on this port still holds: not those the system only remembers (TIME_WAIT). */
-export function heldConnections(port: number): number {
+export function countConnections(port: number): number {
   const local = `:${port.toString(16).toUpperCase().padStart(4, '0')}`;
   const held = new Set(['01', '04', '05', '08', '09', '0B']);
   return ['tcp', 'tcp6']

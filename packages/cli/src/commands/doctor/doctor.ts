@@ -1,4 +1,4 @@
-import { checkUp } from '@porthole/server/checkup';
+import { runDoctor } from '@porthole/server/checkup';
 import { EXIT } from '../../exit-codes.ts';
 import type { Invocation } from '../../invocation.ts';
 import { settingsOf } from '../serve/setting-flags.ts';
@@ -6,7 +6,7 @@ import { showCheckup } from './show-checkup.ts';
 
 export async function run(invocation: Invocation): Promise<number> {
   const { terminal, given, env } = invocation;
-  const checkup = await checkUp({ file: invocation.text('config'), flags: settingsOf(given), env });
+  const checkup = await runDoctor({ file: invocation.text('config'), flags: settingsOf(given), env });
   const isHealthy = checkup.findings.every(({ state }) => state !== 'problem');
   const isJson = invocation.text('output') === 'json';
   await terminal.write(

@@ -1,14 +1,14 @@
-import type { Checkup, Finding } from '@porthole/server/checkup';
+import type { CheckResult, DoctorReport } from '@porthole/server/checkup';
 import type { Colors } from '../../output/terminal.ts';
 import { visibleText } from '../../output/visible-text.ts';
 
-type State = Finding['state'];
+type State = CheckResult['state'];
 
 /** Words, because colours and pictures do not reach everyone. */
 const SIGN_WIDTH = 'warning'.length;
 
 /** One line per finding, what to do indented below, a summary last. */
-export function showCheckup({ findings, skipped }: Checkup, colors: Colors): string {
+export function showCheckup({ findings, skipped }: DoctorReport, colors: Colors): string {
   const paint: Record<State, (text: string) => string> = {
     ok: colors.green,
     warning: colors.yellow,
@@ -22,7 +22,7 @@ export function showCheckup({ findings, skipped }: Checkup, colors: Colors): str
   return `${[...lines, '', ...unseen, summary(findings)].join('\n')}\n`;
 }
 
-function summary(findings: readonly Finding[]): string {
+function summary(findings: readonly CheckResult[]): string {
   const number = (wanted: State) => findings.filter(({ state }) => state === wanted).length;
   const [problems, warnings, fine] = [number('problem'), number('warning'), number('ok')];
   const count = (found: number, noun: string) => `${found} ${noun}${found === 1 ? '' : 's'}`;

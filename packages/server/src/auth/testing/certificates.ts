@@ -19,7 +19,7 @@ const NEW_KEY = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes
 
 /** An authority that signs itself. */
 export function createAuthority(dir: string, name = 'ca'): Certificate {
-  return made(dir, name, ['-days', '2', '-subj', `/CN=${name}`]);
+  return createCertificate(dir, name, ['-days', '2', '-subj', `/CN=${name}`]);
 }
 
 /** A certificate that an authority has signed. */
@@ -31,11 +31,11 @@ export function issue(
 ): Certificate {
   const signed = ['-CA', certFile, '-CAkey', keyFile, '-days', '2', '-subj', subject];
   const leaf = ['-addext', 'basicConstraints=critical,CA:FALSE'];
-  return made(dir, name, [...signed, ...leaf, ...(names ? ['-addext', `subjectAltName=${names}`] : [])]);
+  return createCertificate(dir, name, [...signed, ...leaf, ...(names ? ['-addext', `subjectAltName=${names}`] : [])]);
 }
 
 /** One that has ended a day ago. Only this command of openssl makes such a thing. */
-export function issueEnded({ certFile, keyFile }: Certificate, dir: string, name: string): Certificate {
+export function issueExpired({ certFile, keyFile }: Certificate, dir: string, name: string): Certificate {
   const own = [join(dir, `${name}.csr`), join(dir, `${name}.crt`), join(dir, `${name}.key`)] as const;
   const [request, ownCert, ownKey] = own;
   run(['req', '-new', ...NEW_KEY, '-subj', `/CN=${name}`, '-keyout', ownKey, '-out', request]);
@@ -48,7 +48,7 @@ export function issueForNode(authority: Certificate, dir: string, name = 'node')
   return issue(authority, dir, name, { names: 'DNS:localhost,IP:127.0.0.1' });
 }
 
-function made(dir: string, name: string, options: readonly string[]): Certificate {
+function createCertificate(dir: string, name: string, options: readonly string[]): Certificate {
   const [certFile, keyFile] = [join(dir, `${name}.crt`), join(dir, `${name}.key`)];
   run(['req', '-x509', ...NEW_KEY, ...options, '-keyout', keyFile, '-out', certFile]);
   return { certFile, keyFile, cert: readFileSync(certFile), key: readFileSync(keyFile) };
@@ -62,7 +62,7 @@ function run(args: readonly string[]): void {
 export function issueUntil(authority: Certificate, dir: string, name: string, endMs: number): Certificate {
   const [request, ownCert, ownKey] = [join(dir, `${name}.csr`), join(dir, `${name}.crt`), join(dir, `${name}.key`)];
   run(['req', '-new', ...NEW_KEY, '-subj', `/CN=${name}`, '-keyout', ownKey, '-out', request]);
-  const times = ['-startdate', timeText(Date.now() - 60_000), '-enddate', timeText(endMs)];
+  const times = ['-startdate', formatTime(Date.now() - 60_000), '-enddate', formatTime(endMs)];
   run(['ca', '-batch', '-notext', '-config', caConfig(authority, dir), ...times, '-in', request, '-out', ownCert]);
   return { certFile: ownCert, keyFile: ownKey, cert: readFileSync(ownCert), key: readFileSync(ownKey) };
 }
@@ -70,7 +70,9 @@ export function issueUntil(authority: Certificate, dir: string, name: string, en
 /** The revocation list of an authority with these certificates on it. */
 export function revocationList(authority: Certificate, dir: string, revoked: readonly Certificate[]): Buffer {
   const config = caConfig(authority, dir);
-  const [ends, since] = [timeText(Date.now() + 86_400_000), timeText(Date.now() - 60_000)].map((text) => text.slice(2));
+  const [ends, since] = [formatTime(Date.now() + 86_400_000), formatTime(Date.now() - 60_000)].map((text) =>
+    text.slice(2),
+  );
   const lines = revoked.map(({ cert }) => {
     const { serialNumber } = new X509Certificate(cert);
     return ['R', ends, since, serialNumber, 'unknown', '/CN=revoked'].join('\t');
@@ -95,6 +97,6 @@ function caConfig({ certFile, keyFile }: Certificate, dir: string): string {
 }
 
 /** As openssl reads it: 20261115050000Z. */
-function timeText(ms: number): string {
+function formatTime(ms: number): string {
   return `${new Date(ms).toISOString().replace(/[-:T]/g, '').slice(0, 14)}Z`;
 }

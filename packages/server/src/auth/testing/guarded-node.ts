@@ -5,7 +5,7 @@ import type { PartialSettings } from '../../settings/settings.ts';
 import { startTestNode, type TestNode, type TestNodeOptions, tempDir } from '../../testing/test-node.ts';
 import { createToken } from '../tokens.ts';
 import { type Certificate, createAuthority, issue, issueForNode } from './certificates.ts';
-import { AUDIENCE, createSigner, ISSUER, keySetOf, type Signer } from './jwt-maker.ts';
+import { AUDIENCE, createSigner, ISSUER, type Signer, toKeySet } from './jwt-maker.ts';
 
 /** A node that takes every kind of credentials. */
 export interface GuardedNode extends TestNode {
@@ -18,7 +18,7 @@ export interface GuardedNode extends TestNode {
   certificate: Certificate;
   tokens: Record<string, string>;
   /** A certificate of the authority; `CN:viewer` and so on give the role of that name. */
-  certificateOf(name: string): Certificate;
+  issueCertificate(name: string): Certificate;
 }
 
 export const ROLE_NAMES: Readonly<Record<string, readonly Role[]>> = {
@@ -35,9 +35,9 @@ export async function startGuardedNode({ settings = {}, ...options }: TestNodeOp
   const certificate = issueForNode(authority, files);
   const signer = createSigner('key-1');
   const [tokenFile, keysFile] = [join(files, 'tokens'), join(files, 'keys.json')];
-  const made = Object.keys(ROLE_NAMES).map((name) => ({ name, ...createToken(name, [name]) }));
-  writeFileSync(tokenFile, made.map(({ line }) => `${line}\n`).join(''));
-  writeFileSync(keysFile, JSON.stringify(keySetOf(signer)));
+  const created = Object.keys(ROLE_NAMES).map((name) => ({ name, ...createToken(name, [name]) }));
+  writeFileSync(tokenFile, created.map(({ line }) => `${line}\n`).join(''));
+  writeFileSync(keysFile, JSON.stringify(toKeySet(signer)));
   const rules = ['viewer', 'config', 'admin'].map((name) => `${name}=${name}`);
   const guarded: PartialSettings = {
     ...settings,
@@ -55,7 +55,17 @@ export async function startGuardedNode({ settings = {}, ...options }: TestNodeOp
     },
   };
   const node = await startTestNode({ ...options, settings: guarded });
-  const tokens = Object.fromEntries(made.map(({ name, token }) => [name, token]));
-  const certificateOf = (name: string) => issue(authority, files, name);
-  return { ...node, files, authority, signer, tokenFile, keysFile, certificate, tokens, certificateOf };
+  const tokens = Object.fromEntries(created.map(({ name, token }) => [name, token]));
+  const issueCertificate = (name: string) => issue(authority, files, name);
+  return {
+    ...node,
+    files,
+    authority,
+    signer,
+    tokenFile,
+    keysFile,
+    certificate,
+    tokens,
+    issueCertificate: issueCertificate,
+  };
 }

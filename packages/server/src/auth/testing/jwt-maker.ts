@@ -13,15 +13,15 @@ export interface Signer {
 }
 
 export function createSigner(kid: string, alg: 'ES256' | 'RS256' | 'EdDSA' = 'ES256'): Signer {
-  return { kid, alg, ...pairFor(alg) };
+  return { kid, alg, ...createKeyPair(alg) };
 }
 
-function pairFor(alg: string): Pick<Signer, 'privateKey' | 'publicKey'> {
+function createKeyPair(alg: string): Pick<Signer, 'privateKey' | 'publicKey'> {
   if (alg === 'RS256') return generateKeyPairSync('rsa', { modulusLength: 2048 });
   return alg === 'EdDSA' ? generateKeyPairSync('ed25519') : generateKeyPairSync('ec', { namedCurve: 'P-256' });
 }
 
-export function keySetOf(...signers: Signer[]): JSONWebKeySet {
+export function toKeySet(...signers: Signer[]): JSONWebKeySet {
   const keys = signers.map(({ kid, alg, publicKey }) => ({ ...publicKey.export({ format: 'jwk' }), kid, alg }));
   return { keys } as JSONWebKeySet;
 }

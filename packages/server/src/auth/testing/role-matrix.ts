@@ -14,7 +14,7 @@ const COLUMNS: readonly (readonly [string, readonly Role[] | undefined])[] = [
 type Row = readonly [string, RouteRole];
 
 /** Whether someone is answered; `undefined` is nobody. */
-export function isAnswered(roles: readonly Role[] | undefined, wanted: RouteRole): boolean {
+export function isAllowed(roles: readonly Role[] | undefined, wanted: RouteRole): boolean {
   return roles === undefined ? wanted === 'none' : mayUse(roles, wanted);
 }
 
@@ -26,7 +26,7 @@ export function roleMatrix(methods: readonly Row[]): string {
   const body = rows.map(([what, role]) => [
     `\`${what}\``,
     role === 'none' ? 'nothing' : role === 'any' ? 'credentials' : `\`${role}\``,
-    ...COLUMNS.map(([, roles]) => (isAnswered(roles, role) ? 'yes' : '')),
+    ...COLUMNS.map(([, roles]) => (isAllowed(roles, role) ? 'yes' : '')),
   ]);
   return [head, head.map(() => '---'), ...body].map((cells) => `| ${cells.join(' | ')} |`).join('\n');
 }

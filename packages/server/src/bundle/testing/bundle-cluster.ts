@@ -1,6 +1,6 @@
 import type { BundleManifest } from '@porthole/contract';
-import { ask } from '../../testing/ask.ts';
 import { freePorts } from '../../testing/free-ports.ts';
+import { sendRequest } from '../../testing/send-request.ts';
 import { startTestNode, type TestNode, type TestNodeOptions } from '../../testing/test-node.ts';
 import { readZip, type ZippedFile } from './read-zip.ts';
 
@@ -15,7 +15,7 @@ export function line(time: string, text: string, level = 'INFO'): string {
   return `${DAY} ${time}.000\t${level}\ta.go:1\t[A]: ${text}\n`;
 }
 
-export interface ClusterGiven {
+export interface BundleClusterOptions {
   /** Options of each node. */
   nodes: readonly TestNodeOptions[];
   /** More members, as the setting has them. */
@@ -23,7 +23,7 @@ export interface ClusterGiven {
 }
 
 /** Nodes that know each other by a list: n1, n2 and so on. */
-export async function startBundleCluster({ nodes, others = [] }: ClusterGiven): Promise<TestNode[]> {
+export async function startBundleCluster({ nodes, others = [] }: BundleClusterOptions): Promise<TestNode[]> {
   const ports = await freePorts(nodes.length);
   const members = [...ports.map((port, index) => `n${index + 1}=http://127.0.0.1:${port}`), ...others];
   return Promise.all(
@@ -61,8 +61,8 @@ export function readBundle(archive: Buffer): Bundle {
 }
 
 /** The bundle of a node, once it is there. */
-export async function askBundle(port: number, query = RANGE): Promise<Bundle> {
-  const { status, body } = await ask(port, `/api/v1/bundle?${query}`);
+export async function fetchBundle(port: number, query = RANGE): Promise<Bundle> {
+  const { status, body } = await sendRequest(port, `/api/v1/bundle?${query}`);
   if (status !== 200) throw new Error(`${status}: ${body}`);
   return readBundle(body);
 }

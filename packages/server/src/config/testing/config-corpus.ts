@@ -38,9 +38,9 @@ export interface CorpusValue {
 /** Every value of a shape, compared with what `redact` makes of it. */
 export function corpusValues({ marked }: CorpusShape, redact: (toml: string) => string): CorpusValue[] {
   const { toml, redacted } = unmark(marked);
-  const before = leavesOf(parse(marked.replace(/‹[^›]*›/g, '"$&"')));
-  const expected = leavesOf(parse(redacted));
-  const actual = leavesOf(parse(redact(toml)));
+  const before = listLeaves(parse(marked.replace(/‹[^›]*›/g, '"$&"')));
+  const expected = listLeaves(parse(redacted));
+  const actual = listLeaves(parse(redact(toml)));
   return before.map((value, index) => ({
     secrets: [...value.matchAll(/[«‹]([^»›]*)[»›]/g)].map((match) => match[1] ?? ''),
     expected: expected[index] ?? '',
@@ -48,8 +48,8 @@ export function corpusValues({ marked }: CorpusShape, redact: (toml: string) => 
   }));
 }
 
-function leavesOf(value: TomlTable | TomlValue): string[] {
-  if (Array.isArray(value)) return value.flatMap(leavesOf);
+function listLeaves(value: TomlTable | TomlValue): string[] {
+  if (Array.isArray(value)) return value.flatMap(listLeaves);
   if (typeof value !== 'object' || value instanceof Date) return [String(value)];
-  return Object.values(value).flatMap(leavesOf);
+  return Object.values(value).flatMap(listLeaves);
 }

@@ -1,6 +1,6 @@
-import { findCredentials } from '../find-credentials.ts';
-import { maskRanges } from '../mask-ranges.ts';
-import { isSecretKey } from '../secret-keys.ts';
+import { findCredentials } from '../secrets/find-credentials.ts';
+import { maskRanges } from '../secrets/mask-ranges.ts';
+import { isSecretKey } from '../secrets/secret-keys.ts';
 
 /** A string with the credentials in it masked: passwords in URLs and connection strings, tokens, private keys. */
 export function redactText(text: string, options: { secretKeys?: readonly string[] } = {}): string {

@@ -3,8 +3,8 @@ import type { NodeStateServiceMethods } from '../generated/messages.ts';
 
 export type MethodName = keyof NodeStateServiceMethods;
 
-type RequestOf<Name extends MethodName> = NodeStateServiceMethods[Name]['request'];
-type ResponseOf<Name extends MethodName> = NodeStateServiceMethods[Name]['response'];
+type MethodRequest<Name extends MethodName> = NodeStateServiceMethods[Name]['request'];
+type MethodResponse<Name extends MethodName> = NodeStateServiceMethods[Name]['response'];
 
 /** Answers with one message. */
 export type UnaryCall<Request, Response> = (request: Request, options: CallOptions) => Promise<Response>;
@@ -21,6 +21,6 @@ export type StreamCall<Request, Response> = (
 /** All methods of the service. */
 export type Calls = {
   [Name in MethodName]: NodeStateServiceMethods[Name]['stream'] extends true
-    ? StreamCall<RequestOf<Name>, ResponseOf<Name>>
-    : UnaryCall<RequestOf<Name>, ResponseOf<Name>>;
+    ? StreamCall<MethodRequest<Name>, MethodResponse<Name>>
+    : UnaryCall<MethodRequest<Name>, MethodResponse<Name>>;
 };

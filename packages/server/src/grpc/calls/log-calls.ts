@@ -2,7 +2,7 @@ import { isSameFile, type NodeState, PortholeError, parseFileRequest, parseViewR
 import type { OpenLog } from '@porthole/logs';
 import type { ReadLogRequestMessage } from '../generated/messages.ts';
 import { fileMessage, statMessage } from '../messages/log-messages.ts';
-import { queryOf } from '../request-query.ts';
+import { toQuery } from '../request-query.ts';
 import type { Calls } from './calls.ts';
 import { inMessageParts } from './message-parts.ts';
 
@@ -13,12 +13,12 @@ export function createLogCalls(node: NodeState): Pick<Calls, LogMethod> {
     ListLogs: async (_request, options) => ({ logs: await node.listLogs(options) }),
     DescribeLogs: async (_request, options) => ({ logs: (await node.logFiles(options)).map(fileMessage) }),
     StatLog: async (request, options) => {
-      const log = await node.openLog(parseFileRequest(queryOf(request)), options);
+      const log = await node.openLog(parseFileRequest(toQuery(request)), options);
       await log.close();
       return statMessage(log);
     },
     async *ViewLog(request, options) {
-      const { sizeBytes, chunks, close } = await node.viewLog(parseViewRequest(queryOf(request)), options);
+      const { sizeBytes, chunks, close } = await node.viewLog(parseViewRequest(toQuery(request)), options);
       try {
         yield { size_bytes: sizeBytes, chunk: NOTHING };
         for await (const chunk of inMessageParts(chunks)) yield { chunk };
@@ -27,9 +27,9 @@ export function createLogCalls(node: NodeState): Pick<Calls, LogMethod> {
       }
     },
     async *ReadLog(request, options) {
-      const log = await node.openLog(parseFileRequest(queryOf(request)), options);
+      const log = await node.openLog(parseFileRequest(toQuery(request)), options);
       try {
-        const { start, end } = rangeOf(log, request);
+        const { start, end } = checkRange(log, request);
         yield { stat: statMessage(log), chunk: NOTHING };
         for await (const chunk of inMessageParts(log.read(start, end, options))) yield { chunk };
       } finally {
@@ -41,7 +41,7 @@ export function createLogCalls(node: NodeState): Pick<Calls, LogMethod> {
 
 const NOTHING = new Uint8Array();
 
-function rangeOf(log: OpenLog, request: ReadLogRequestMessage): { start: number; end: number } {
+function checkRange(log: OpenLog, request: ReadLogRequestMessage): { start: number; end: number } {
   const { start, etag } = request;
   const end = request.end ?? log.sizeBytes;
   const name = JSON.stringify(log.name);

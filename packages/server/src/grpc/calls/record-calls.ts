@@ -7,22 +7,25 @@ import {
   parseSearchRequest,
 } from '@porthole/contract';
 import type { FollowItem } from '@porthole/logs';
-import type { DoorRules } from '../../doors/door-rules.ts';
+import type { RequestPolicy } from '../../transport/request-policy.ts';
 import { inBoundedMessages } from '../messages/bounded-messages.ts';
 import { countsMessage, digestMessage } from '../messages/count-messages.ts';
 import { followItemMessage, searchItemMessages } from '../messages/record-messages.ts';
-import { queryOf } from '../request-query.ts';
+import { toQuery } from '../request-query.ts';
 import type { Calls } from './calls.ts';
 
 type RecordMethod = 'SearchLogs' | 'FollowLogs' | 'CountLogs' | 'DigestLogs';
 
-export type RecordCallRules = Pick<DoorRules, 'clock' | 'maxRecords' | 'searchBudgetMs' | 'countBudgetMs' | 'stopping'>;
+export type RecordCallPolicy = Pick<
+  RequestPolicy,
+  'clock' | 'maxRecords' | 'searchBudgetMs' | 'countBudgetMs' | 'stopping'
+>;
 
-export function createRecordCalls(node: NodeState, rules: RecordCallRules): Pick<Calls, RecordMethod> {
+export function createRecordCalls(node: NodeState, rules: RecordCallPolicy): Pick<Calls, RecordMethod> {
   const { clock, maxRecords, searchBudgetMs, countBudgetMs, stopping } = rules;
   return {
     async *SearchLogs(message, { signal }) {
-      const query = queryOf(message);
+      const query = toQuery(message);
       const request = parseSearchRequest(query, clock(), { maxRecords });
       const budgetMs = parseBudget(query, { mostMs: searchBudgetMs });
       for await (const batch of node.searchLogs(request, { ...(signal && { signal }), budgetMs })) {
@@ -31,26 +34,26 @@ export function createRecordCalls(node: NodeState, rules: RecordCallRules): Pick
       }
     },
     async *FollowLogs(message, { signal }) {
-      const request = parseFollowRequest(queryOf(message), clock());
-      const leaving = firstOf([stopping, ...(signal ? [signal] : [])]);
+      const request = parseFollowRequest(toQuery(message), clock());
+      const ending = anySignal([stopping, ...(signal ? [signal] : [])]);
       try {
-        for await (const batch of node.followLogs(request, { signal: leaving.signal })) {
+        for await (const batch of node.followLogs(request, { signal: ending.signal })) {
           if (batch.length === 0) yield undefined;
-          const told = stopping.aborted ? batch.map(toldOfStop) : batch;
-          for (const items of inBoundedMessages(told.map(followItemMessage))) yield { items };
+          const emitted = stopping.aborted ? batch.map(withStopReason) : batch;
+          for (const items of inBoundedMessages(emitted.map(followItemMessage))) yield { items };
         }
       } finally {
-        leaving.release();
+        ending.release();
       }
     },
     CountLogs: async (message, options) => {
-      const query = queryOf(message);
+      const query = toQuery(message);
       const request = parseHistogramRequest(query, clock());
       const budgetMs = parseBudget(query, { mostMs: countBudgetMs });
       return countsMessage(await node.logHistogram(request, { ...options, budgetMs }));
     },
     DigestLogs: async (message, options) => {
-      const query = queryOf(message);
+      const query = toQuery(message);
       const request = parseDigestRequest(query, clock());
       const budgetMs = parseBudget(query, { mostMs: countBudgetMs });
       return digestMessage(await node.logDigest(request, { ...options, budgetMs }));
@@ -59,12 +62,12 @@ export function createRecordCalls(node: NodeState, rules: RecordCallRules): Pick
 }
 
 /** The source only knows that it was told to end. */
-function toldOfStop(item: FollowItem): FollowItem {
+function withStopReason(item: FollowItem): FollowItem {
   return item.type === 'end' ? { type: 'end', reason: 'stopping' } : item;
 }
 
 /** Fires with the first of the signals. Unlike `AbortSignal.any` it leaves nothing behind at one that lives for long. */
-function firstOf(signals: readonly AbortSignal[]): { signal: AbortSignal; release(): void } {
+function anySignal(signals: readonly AbortSignal[]): { signal: AbortSignal; release(): void } {
   const controller = new AbortController();
   const fire = () => controller.abort();
   if (signals.some(({ aborted }) => aborted)) fire();

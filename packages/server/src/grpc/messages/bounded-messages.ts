@@ -20,7 +20,7 @@ export function* inBoundedMessages<Item extends object>(items: readonly Item[]):
   let run: Item[] = [];
   let units = 0;
   for (const item of items) {
-    const itemUnits = unitsOf(item);
+    const itemUnits = countUnits(item);
     if (run.length > 0 && units + itemUnits > MESSAGE_UNITS) {
       yield run;
       run = [];
@@ -32,7 +32,7 @@ export function* inBoundedMessages<Item extends object>(items: readonly Item[]):
   if (run.length > 0) yield run;
 }
 
-function unitsOf({ record, before, after }: ItemWithRecord): number {
+function countUnits({ record, before, after }: ItemWithRecord): number {
   const found = record ?? before ?? after;
   if (!found) return RECORD_UNITS;
   const { message, raw, context_json, cursor } = found;

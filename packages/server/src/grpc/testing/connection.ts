@@ -13,8 +13,8 @@ import type { MethodName } from '../calls/calls.ts';
 import type { NodeStateServiceMethods } from '../generated/messages.ts';
 import { loadServiceDefinition } from '../service-definition.ts';
 
-type RequestOf<Name extends MethodName> = NodeStateServiceMethods[Name]['request'];
-type ResponseOf<Name extends MethodName> = NodeStateServiceMethods[Name]['response'];
+type MethodRequest<Name extends MethodName> = NodeStateServiceMethods[Name]['request'];
+type MethodResponse<Name extends MethodName> = NodeStateServiceMethods[Name]['response'];
 
 export interface ConnectOptions {
   token?: string;
@@ -35,11 +35,11 @@ export class Connection {
     if (token !== undefined) this.#metadata.set('authorization', `Bearer ${token}`);
   }
 
-  ask<Name extends MethodName>(
+  call<Name extends MethodName>(
     name: Name,
-    request: RequestOf<Name>,
+    request: MethodRequest<Name>,
     { signal, ...options }: CallOptions & GrpcCallOptions = {},
-  ): Promise<ResponseOf<Name>> {
+  ): Promise<MethodResponse<Name>> {
     const { path, requestSerialize, responseDeserialize } = DEFINITION[name];
     return new Promise((resolve, reject) => {
       const call = this.#client.makeUnaryRequest(
@@ -50,7 +50,9 @@ export class Connection {
         this.#metadata,
         options,
         (error, response) =>
-          error ? reject(signal?.aborted ? signal.reason : failureOf(error)) : resolve(response as ResponseOf<Name>),
+          error
+            ? reject(signal?.aborted ? signal.reason : toPortholeError(error))
+            : resolve(response as MethodResponse<Name>),
       );
       onAbort(signal, () => call.cancel());
     });
@@ -59,14 +61,14 @@ export class Connection {
   /** The stream itself, for who wants to read it in its own way. */
   open<Name extends MethodName>(
     name: Name,
-    request: RequestOf<Name>,
+    request: MethodRequest<Name>,
     options: GrpcCallOptions = {},
-  ): ClientReadableStream<ResponseOf<Name>> {
+  ): ClientReadableStream<MethodResponse<Name>> {
     const { path, requestSerialize, responseDeserialize } = DEFINITION[name];
     return this.#client.makeServerStreamRequest(
       path,
       requestSerialize,
-      responseDeserialize as (bytes: Buffer) => ResponseOf<Name>,
+      responseDeserialize as (bytes: Buffer) => MethodResponse<Name>,
       request,
       this.#metadata,
       options,
@@ -76,9 +78,9 @@ export class Connection {
   /** `undefined` once the question is known to be a good one, then the messages. Leaving the loop cancels the call. */
   async *stream<Name extends MethodName>(
     name: Name,
-    request: RequestOf<Name>,
+    request: MethodRequest<Name>,
     { signal }: CallOptions = {},
-  ): AsyncGenerator<ResponseOf<Name> | undefined> {
+  ): AsyncGenerator<MethodResponse<Name> | undefined> {
     signal?.throwIfAborted();
     const call = this.open(name, request);
     call.on('error', () => {}); // seen by who waits for the next message; there may be no one at the moment
@@ -86,10 +88,10 @@ export class Connection {
     try {
       await accepted(call);
       yield undefined;
-      for await (const message of call) yield message as ResponseOf<Name>;
+      for await (const message of call) yield message as MethodResponse<Name>;
     } catch (error) {
       signal?.throwIfAborted();
-      throw failureOf(error as ServiceError);
+      throw toPortholeError(error as ServiceError);
     } finally {
       release();
       call.cancel();
@@ -112,7 +114,7 @@ function accepted(call: ClientReadableStream<unknown>): Promise<void> {
 }
 
 /** What a failed call throws: with the code of the node, or that of a client that got none. */
-export function failureOf(error: ServiceError): PortholeError {
+export function toPortholeError(error: ServiceError): PortholeError {
   const [code] = error.metadata?.get('porthole-code') ?? [];
   return new PortholeError(isErrorCode(code) ? code : 'UNREACHABLE', error.details, { cause: error });
 }

@@ -53,23 +53,23 @@ export class GrpcNode implements NodeState {
   }
 
   async describe(options: CallOptions = {}): Promise<NodeDescription> {
-    return readDescription(await this.#connection.ask('Describe', {}, options));
+    return readDescription(await this.#connection.call('Describe', {}, options));
   }
 
   async config(options: CallOptions = {}): Promise<NodeConfig> {
-    return readConfig(await this.#connection.ask('GetConfig', {}, options));
+    return readConfig(await this.#connection.call('GetConfig', {}, options));
   }
 
   async settings(options: CallOptions = {}): Promise<NodeSettings> {
-    return readSettings(await this.#connection.ask('GetSettings', {}, options));
+    return readSettings(await this.#connection.call('GetSettings', {}, options));
   }
 
   async listLogs(options: CallOptions = {}): Promise<LogEntry[]> {
-    return (await this.#connection.ask('ListLogs', {}, options)).logs;
+    return (await this.#connection.call('ListLogs', {}, options)).logs;
   }
 
   async logFiles(options: CallOptions = {}): Promise<LogFileDetails[]> {
-    return (await this.#connection.ask('DescribeLogs', {}, options)).logs.map(readFileDetails);
+    return (await this.#connection.call('DescribeLogs', {}, options)).logs.map(readFileDetails);
   }
 
   async viewLog({ file, sizeBytes }: ViewRequest, options: CallOptions = {}): Promise<ByteStream> {
@@ -77,32 +77,32 @@ export class GrpcNode implements NodeState {
     const messages = this.#connection.stream('ViewLog', { file, size: sizeBytes }, options);
     await messages.next();
     const { size_bytes } = present((await messages.next()).value);
-    return { sizeBytes: size_bytes ?? undefined, chunks: chunksOf(messages), close: () => closeStream(messages) };
+    return { sizeBytes: size_bytes ?? undefined, chunks: readChunks(messages), close: () => closeStream(messages) };
   }
 
   async openLog({ file, text }: FileRequest, options: CallOptions = {}): Promise<OpenLog> {
     encodeFile({ file });
-    const { name, size_bytes, modified_ms, etag } = await this.#connection.ask('StatLog', { file, text }, options);
-    const leaving = new AbortController();
+    const { name, size_bytes, modified_ms, etag } = await this.#connection.call('StatLog', { file, text }, options);
+    const closing = new AbortController();
     return {
       name,
       sizeBytes: size_bytes,
       modifiedMs: modified_ms,
       etag,
       read: (start, end, { signal } = {}) => {
-        if (leaving.signal.aborted) throw new TypeError(`${JSON.stringify(name)} is closed`);
+        if (closing.signal.aborted) throw new TypeError(`${JSON.stringify(name)} is closed`);
         const range = { start: Math.max(0, start), end: Math.min(end, size_bytes) };
-        const ending = signal ? AbortSignal.any([signal, leaving.signal]) : leaving.signal;
+        const ending = signal ? AbortSignal.any([signal, closing.signal]) : closing.signal;
         return this.#readRange({ file, text, etag, ...range }, ending);
       },
-      close: async () => leaving.abort(),
+      close: async () => closing.abort(),
     };
   }
 
   async *#readRange(request: ReadLogRequestMessage, signal: AbortSignal): AsyncGenerator<Uint8Array> {
     if (request.start >= (request.end ?? 0)) return;
     try {
-      yield* chunksOf(this.#connection.stream('ReadLog', request, { signal }));
+      yield* readChunks(this.#connection.stream('ReadLog', request, { signal }));
     } catch (error) {
       // The range was within the file when it was opened.
       if (codeOf(error) !== 'RANGE_NOT_SATISFIABLE') throw error;
@@ -113,7 +113,7 @@ export class GrpcNode implements NodeState {
   async *searchLogs(query: SearchQuery, options: SearchOptions = {}): AsyncGenerator<SearchItem[]> {
     // Records around a found one come behind it, maybe in the next message: it is told when the next one begins.
     let open: FoundRecord | undefined;
-    const messages = this.#connection.stream('SearchLogs', searchRequest(query, options), signalOf(options));
+    const messages = this.#connection.stream('SearchLogs', searchRequest(query, options), pickSignal(options));
     for await (const message of messages) {
       const whole: SearchItem[] = [];
       for (const { record, before, after, end } of message?.items ?? []) {
@@ -144,11 +144,11 @@ export class GrpcNode implements NodeState {
   }
 
   async logHistogram(query: HistogramQuery, options: SearchOptions = {}): Promise<Histogram> {
-    return readCounts(await this.#connection.ask('CountLogs', countRequest(query, options), signalOf(options)));
+    return readCounts(await this.#connection.call('CountLogs', countRequest(query, options), pickSignal(options)));
   }
 
   async logDigest(query: DigestQuery, options: SearchOptions = {}): Promise<Digest> {
-    return readDigest(await this.#connection.ask('DigestLogs', digestRequest(query, options), signalOf(options)));
+    return readDigest(await this.#connection.call('DigestLogs', digestRequest(query, options), pickSignal(options)));
   }
 }
 
@@ -156,11 +156,11 @@ function foundRecord(message: RecordMessage, { before, after }: SearchQuery): Fo
   return { ...readRecord(message), ...(before > 0 && { before: [] }), ...(after > 0 && { after: [] }) };
 }
 
-function signalOf({ signal }: SearchOptions): CallOptions {
+function pickSignal({ signal }: SearchOptions): CallOptions {
   return signal ? { signal } : {};
 }
 
-async function* chunksOf(messages: AsyncIterable<{ chunk: Uint8Array } | undefined>): AsyncGenerator<Uint8Array> {
+async function* readChunks(messages: AsyncIterable<{ chunk: Uint8Array } | undefined>): AsyncGenerator<Uint8Array> {
   for await (const message of messages) if (message && message.chunk.length > 0) yield message.chunk;
 }
 

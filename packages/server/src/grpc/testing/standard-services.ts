@@ -17,23 +17,23 @@ import { onTestFinished } from 'vitest';
 
 /* Clients of the services that every gRPC server is expected to have, made from their own definitions. */
 
-interface HealthAnswer {
+interface HealthResponse {
   status: string;
 }
 
 interface HealthClient extends Client {
-  check(request: { service: string }, done: (error: ServiceError | null, answer?: HealthAnswer) => void): void;
-  watch(request: { service: string }): ClientReadableStream<HealthAnswer>;
+  check(request: { service: string }, done: (error: ServiceError | null, response?: HealthResponse) => void): void;
+  watch(request: { service: string }): ClientReadableStream<HealthResponse>;
 }
 
-export interface ReflectionAnswer {
+export interface ReflectionResponse {
   listServicesResponse?: { service: { name: string }[] };
   fileDescriptorResponse?: { fileDescriptorProto: Buffer[] };
   errorResponse?: { errorCode: number; errorMessage: string };
 }
 
 interface ReflectionClient extends Client {
-  serverReflectionInfo(metadata: Metadata): ClientDuplexStream<object, ReflectionAnswer>;
+  serverReflectionInfo(metadata: Metadata): ClientDuplexStream<object, ReflectionResponse>;
 }
 
 const REFLECTION = join(
@@ -57,12 +57,14 @@ export function healthClient(port: number): HealthClient {
 
 export function checkHealth(port: number, service = ''): Promise<string> {
   return new Promise((resolve, reject) => {
-    healthClient(port).check({ service }, (error, answer) => (error ? reject(error) : resolve(answer?.status ?? '')));
+    healthClient(port).check({ service }, (error, response) =>
+      error ? reject(error) : resolve(response?.status ?? ''),
+    );
   });
 }
 
 /** An open reflection stream; `token` as a client would send it. */
-export function openReflection(port: number, token?: string): ClientDuplexStream<object, ReflectionAnswer> {
+export function openReflection(port: number, token?: string): ClientDuplexStream<object, ReflectionResponse> {
   const client = connectTo<ReflectionClient>(REFLECTION, ['grpc', 'reflection', 'v1', 'ServerReflection'], port);
   const metadata = new Metadata();
   if (token !== undefined) metadata.set('authorization', `Bearer ${token}`);
@@ -70,14 +72,14 @@ export function openReflection(port: number, token?: string): ClientDuplexStream
 }
 
 /** One question by reflection. */
-export function reflect(port: number, question: object, token?: string): Promise<ReflectionAnswer> {
+export function reflect(port: number, request: object, token?: string): Promise<ReflectionResponse> {
   return new Promise((resolve, reject) => {
     const call = openReflection(port, token);
     call.on('error', reject);
-    call.on('data', (answer) => {
+    call.on('data', (response) => {
       call.end();
-      resolve(answer);
+      resolve(response);
     });
-    call.write(question);
+    call.write(request);
   });
 }

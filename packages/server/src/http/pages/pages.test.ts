@@ -1,13 +1,13 @@
 import { ERROR_KINDS, getMemberRoute, getRoute, MEMBER_ROUTE_IDS, ROUTE_IDS } from '@porthole/contract';
 import { describe, expect, it } from 'vitest';
-import { ask } from '../../testing/ask.ts';
+import { sendRequest } from '../../testing/send-request.ts';
 import { startTestNode } from '../../testing/test-node.ts';
 import { html } from './html.ts';
 
 describe('the documentation page', () => {
   it('has every route and every error code', async () => {
     const { port } = await startTestNode();
-    const text = (await ask(port, '/docs')).body.toString();
+    const text = (await sendRequest(port, '/docs')).body.toString();
     for (const route of ROUTE_IDS.map(getRoute))
       if (!route.page) expect(text).toContain(`<code>GET ${route.path}</code>`);
     for (const { path } of MEMBER_ROUTE_IDS.map(getMemberRoute)) expect(text).toContain(`GET ${path}<`);
@@ -20,7 +20,7 @@ describe('the pages without a script', () => {
     '%s may run none, and be framed by no one',
     async (path) => {
       const { port } = await startTestNode();
-      const { headers } = await ask(port, path);
+      const { headers } = await sendRequest(port, path);
       expect(headers).toMatchObject({
         'content-security-policy':
           "default-src 'none'; style-src 'self'; img-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
@@ -33,7 +33,7 @@ describe('the pages without a script', () => {
 
   it('lead to the console', async () => {
     const { port } = await startTestNode();
-    expect((await ask(port, '/docs')).body.toString()).toContain('<a href="/">Console</a>');
+    expect((await sendRequest(port, '/docs')).body.toString()).toContain('<a href="/">Console</a>');
   });
 });
 

@@ -1,16 +1,16 @@
 /** Batches that a test gives one by one, and what became of them. */
 export class BatchSource<T> {
   /** How many batches were asked for. */
-  asked = 0;
+  requested = 0;
   /** Whether the loop was left, or the end reached. */
   closed = false;
   signal: AbortSignal | undefined;
-  #given: (T[] | Error)[] = [];
+  #queued: (T[] | Error)[] = [];
   #ended = false;
   #wake = () => {};
 
-  give(...batches: (T[] | Error)[]): this {
-    this.#given.push(...batches);
+  push(...batches: (T[] | Error)[]): this {
+    this.#queued.push(...batches);
     this.#wake();
     return this;
   }
@@ -26,10 +26,10 @@ export class BatchSource<T> {
     signal?.addEventListener('abort', () => this.#wake(), { once: true });
     try {
       for (;;) {
-        this.asked++;
-        while (this.#given.length === 0 && !this.#ended && !signal?.aborted) await this.#woken();
+        this.requested++;
+        while (this.#queued.length === 0 && !this.#ended && !signal?.aborted) await this.#woken();
         signal?.throwIfAborted();
-        const batch = this.#given.shift();
+        const batch = this.#queued.shift();
         if (batch === undefined) return;
         if (batch instanceof Error) throw batch;
         yield batch;

@@ -7,11 +7,11 @@ import {
   type SearchOptions,
 } from '@porthole/contract';
 import { BatchSource } from './batch-source.ts';
-import { CLUSTER_ANSWERS } from './cluster-answers.ts';
+import { CLUSTER_RESPONSES } from './cluster-responses.ts';
 
 type Verb = Exclude<keyof ClusterState, 'member'>;
 
-interface Asked {
+interface RecordedCall {
   verb: Verb;
   request: unknown;
   options: SearchOptions;
@@ -19,7 +19,7 @@ interface Asked {
 
 /** Answers the same to whoever asks, and remembers what was asked. */
 export class FakeCluster implements ClusterState {
-  readonly asked: Asked[] = [];
+  readonly calls: RecordedCall[] = [];
   /** Ids that were looked up. */
   readonly lookedUp: string[] = [];
   readonly found = new BatchSource<ClusterItem>();
@@ -32,17 +32,17 @@ export class FakeCluster implements ClusterState {
     this.members = members;
   }
 
-  get last(): Asked | undefined {
-    return this.asked.at(-1);
+  get last(): RecordedCall | undefined {
+    return this.calls.at(-1);
   }
 
-  forget = (id: string, options?: SearchOptions) => this.#told('forget', id, options);
-  nodes = (options?: SearchOptions) => this.#told('nodes', undefined, options);
-  config = (request: object, options?: SearchOptions) => this.#told('config', request, options);
-  configDiff = (request: object, options?: SearchOptions) => this.#told('configDiff', request, options);
-  logFiles = (request: object, options?: SearchOptions) => this.#told('logFiles', request, options);
-  logHistogram = (request: object, options?: SearchOptions) => this.#told('logHistogram', request, options);
-  logDigest = (request: object, options?: SearchOptions) => this.#told('logDigest', request, options);
+  forget = (id: string, options?: SearchOptions) => this.#respond('forget', id, options);
+  nodes = (options?: SearchOptions) => this.#respond('nodes', undefined, options);
+  config = (request: object, options?: SearchOptions) => this.#respond('config', request, options);
+  configDiff = (request: object, options?: SearchOptions) => this.#respond('configDiff', request, options);
+  logFiles = (request: object, options?: SearchOptions) => this.#respond('logFiles', request, options);
+  logHistogram = (request: object, options?: SearchOptions) => this.#respond('logHistogram', request, options);
+  logDigest = (request: object, options?: SearchOptions) => this.#respond('logDigest', request, options);
 
   searchLogs = (request: object, options?: SearchOptions) => this.#streamed('searchLogs', this.found, request, options);
   followLogs = (request: object, options?: SearchOptions) =>
@@ -56,15 +56,15 @@ export class FakeCluster implements ClusterState {
     return state as NodeState;
   }
 
-  async #told<V extends keyof typeof CLUSTER_ANSWERS>(verb: V, request: unknown, options: SearchOptions = {}) {
-    this.asked.push({ verb, request, options });
+  async #respond<V extends keyof typeof CLUSTER_RESPONSES>(verb: V, request: unknown, options: SearchOptions = {}) {
+    this.calls.push({ verb, request, options });
     if (this.failure) throw this.failure;
-    return CLUSTER_ANSWERS[verb];
+    return CLUSTER_RESPONSES[verb];
   }
 
   #streamed<T>(verb: Verb, source: BatchSource<T>, request: unknown, options: SearchOptions = {}) {
-    this.asked.push({ verb, request, options });
-    if (this.failure) source.give(this.failure);
+    this.calls.push({ verb, request, options });
+    if (this.failure) source.push(this.failure);
     return source.open(options.signal);
   }
 }

@@ -1,8 +1,8 @@
 import type { ClusterState } from '@porthole/contract';
 import { DownloadTickets } from '../../auth/download-tickets.ts';
-import { createClusterRoutes } from '../cluster-routes.ts';
-import { createDownloadRoutes } from '../download-routes.ts';
-import { createMemberRoutes } from '../member-routes.ts';
+import { createClusterRoutes } from '../routes/cluster-routes.ts';
+import { createDownloadRoutes } from '../routes/download-routes.ts';
+import { createMemberRoutes } from '../routes/member-routes.ts';
 import { type Served, type ServeOptions, serveRoutes } from './serve-routes.ts';
 
 /** The routes of a cluster and of its members on a port of their own; stopped when the test ends. */

@@ -1,13 +1,13 @@
 import type { NodeState } from '@porthole/contract';
-import { createRecordRoutes } from '../record-routes.ts';
+import { createRecordRoutes } from '../routes/record-routes.ts';
 import { type Served, type ServeOptions, serveRoutes } from './serve-routes.ts';
 
 export type { ServeOptions };
 
 /** The record routes on a port of their own, in front of whatever answers them; stopped when the test ends. */
 export function serveRecords(
-  answers: Partial<Pick<NodeState, 'searchLogLines' | 'followLogs' | 'logHistogram' | 'logDigest'>>,
+  state: Partial<Pick<NodeState, 'searchLogLines' | 'followLogs' | 'logHistogram' | 'logDigest'>>,
   options?: ServeOptions,
 ): Promise<Served> {
-  return serveRoutes((rules) => ({ routes: createRecordRoutes(answers as NodeState, rules) }), options);
+  return serveRoutes((rules) => ({ routes: createRecordRoutes(state as NodeState, rules) }), options);
 }

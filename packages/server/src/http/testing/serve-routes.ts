@@ -2,15 +2,15 @@ import type { MemberRouteId, RouteId } from '@porthole/contract';
 import { onTestFinished } from 'vitest';
 import { DownloadTickets } from '../../auth/download-tickets.ts';
 import { openToAll, QUIET_ACCESS_LOG } from '../../auth/testing/open-to-all.ts';
-import { RequestLog } from '../../doors/request-log.ts';
-import { StreamSlots } from '../../doors/stream-slots.ts';
 import type { CutReason } from '../../metrics/request-counts.ts';
 import type { Logger } from '../../own-log/logger.ts';
-import type { RouteHandler } from '../answer.ts';
-import { createCors } from '../cors.ts';
-import { createRequestHandler } from '../handle-request.ts';
+import { RequestLog } from '../../transport/request-log.ts';
+import { StreamSlots } from '../../transport/stream-slots.ts';
 import { startHttpServer } from '../http-server.ts';
-import type { RecordRouteOptions } from '../record-routes.ts';
+import { createCors } from '../request/cors.ts';
+import { createRequestHandler } from '../request/handle-request.ts';
+import type { RouteHandler } from '../response/route-response.ts';
+import type { RecordRouteOptions } from '../routes/record-routes.ts';
 
 const HOUR_MS = 3_600_000;
 
@@ -40,7 +40,7 @@ export async function serveRoutes(
   createRoutes: (options: RecordRouteOptions) => ServedRoutes,
   { heartbeatMs = HOUR_MS, stallTimeoutMs = HOUR_MS, answerTimeoutMs = HOUR_MS, maxStreams = 100 }: ServeOptions = {},
 ): Promise<Served> {
-  const slots = new StreamSlots({ most: maxStreams, perClient: maxStreams });
+  const slots = new StreamSlots({ max: maxStreams, perClient: maxStreams });
   const cuts: CutReason[] = [];
   const stopping = new AbortController();
   const { routes = {}, memberRoutes = {} } = createRoutes({

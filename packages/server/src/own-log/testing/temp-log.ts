@@ -56,21 +56,21 @@ export async function familyLines(dir: string): Promise<string[]> {
     const bytes = await readFile(join(dir, name));
     texts.push((name.endsWith('.gz') ? gunzipSync(bytes) : bytes).toString());
   }
-  return linesOf(texts.join(''));
+  return splitLines(texts.join(''));
 }
 
-export function linesOf(text: string): string[] {
+export function splitLines(text: string): string[] {
   const lines = text.split('\n');
   if (lines.pop() !== '') throw new Error('the last line has no line feed');
   return lines;
 }
 
-export function messageOf(line: string): string {
+export function parseMessage(line: string): string {
   return /^[^\t]+\t[^\t]+\t[^\t]+\t(?:\[[^\]]*\] ?)+: ([^\t]*)/.exec(line)?.[1] ?? `not a record: ${line}`;
 }
 
 export async function messagesIn(path: string): Promise<string[]> {
-  return linesOf(await readFile(path, 'utf8')).map(messageOf);
+  return splitLines(await readFile(path, 'utf8')).map(parseMessage);
 }
 
 export function numbered(from: number, to: number): string[] {

@@ -1,6 +1,6 @@
 import type { TomlValue } from 'smol-toml';
 import { describe, expect, test } from 'vitest';
-import type { SettingKind, SettingScalar } from '../setting-kind.ts';
+import type { SettingKind, SettingScalar } from '../kinds/setting-kind.ts';
 
 const BASE = '/base';
 

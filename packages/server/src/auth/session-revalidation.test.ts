@@ -1,0 +1,121 @@
+import { appendFileSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { codeOf } from '@porthole/contract';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { eventually } from '../../../logs/src/testing/eventually.ts';
+import { connect } from '../grpc/testing/connect.ts';
+import { openRequest, requestProblem, sendRequest } from '../testing/send-request.ts';
+import { startTestNode, tempDir } from '../testing/test-node.ts';
+import { AUDIENCE, createSigner, ISSUER, signJwt, toKeySet } from './testing/jwt-maker.ts';
+import { createToken } from './tokens.ts';
+
+const LINE = '2026-11-15 05:00:00.000\tINFO\ta.go:1\t[A]: text\n';
+const FOLLOW = '/api/v1/log/follow?family=a.log&back=1';
+
+async function start() {
+  const [ann, bob, signer] = [createToken('ann', ['viewer']), createToken('bob'), createSigner('key-1')];
+  const files = tempDir();
+  const [tokenFile, jwksFile] = [join(files, 'tokens'), join(files, 'keys.json')];
+  writeFileSync(tokenFile, `${ann.line}\n${bob.line}\n`);
+  writeFileSync(jwksFile, JSON.stringify(toKeySet(signer)));
+  const jwt = { jwksFile, jwtIssuer: ISSUER, jwtAudience: AUDIENCE, jwtRoles: ['ops=viewer'], jwtClockToleranceMs: 0 };
+  const node = await startTestNode({
+    files: { 'a.log': LINE },
+    settings: { auth: { tokenFile, ...jwt }, node: { timeZone: 'UTC' } },
+  });
+  return { ...node, tokenFile, ann, bob, signer, grpcPort: node.running.node.grpcPort };
+}
+
+/** A follow over HTTP: what has come, and whether it was cut. */
+async function followHttp(port: number, token: string) {
+  const response = await openRequest(port, FOLLOW, { headers: { authorization: `Bearer ${token}` } });
+  onTestFinished(() => void response.destroy());
+  const following = { records: 0, cut: false };
+  response.on('data', (part: Buffer) => {
+    following.records += part.toString().split('event: record').length - 1;
+  });
+  response.once('error', () => {
+    following.cut = true;
+  });
+  await eventually(() => expect(following.records).toBe(1));
+  return following;
+}
+
+/** The same over gRPC: with which code it ended. */
+async function followGrpc(grpcPort: number, token: string) {
+  const following: { records: number; code: string | undefined } = { records: 0, code: undefined };
+  const read = async () => {
+    const messages = connect(grpcPort, { token }).stream('FollowLogs', { family: 'a.log', back: 1 } as never);
+    for await (const message of messages) following.records += message?.items?.length ?? 0;
+  };
+  read().catch((error: unknown) => {
+    following.code = codeOf(error);
+  });
+  await eventually(() => expect(following.records).toBe(1));
+  return following;
+}
+
+async function metric(port: number, token: string, name: string): Promise<string | undefined> {
+  const { body } = await sendRequest(port, '/metrics', { headers: { authorization: `Bearer ${token}` } });
+  return body
+    .toString()
+    .split('\n')
+    .find((line) => line.startsWith(name));
+}
+
+describe('a follow', () => {
+  it('ends when its token is withdrawn; those of others go on', async () => {
+    const { port, grpcPort, ann, bob, tokenFile, running, logDir, dir } = await start();
+    const [http, grpc] = [await followHttp(port, ann.token), await followGrpc(grpcPort, ann.token)];
+    const [otherHttp, otherGrpc] = [await followHttp(port, bob.token), await followGrpc(grpcPort, bob.token)];
+    writeFileSync(tokenFile, bob.line);
+    await running.reload();
+    await eventually(() => expect([http.cut, grpc.code]).toEqual([true, 'UNAUTHENTICATED']));
+    appendFileSync(join(logDir, 'a.log'), LINE);
+    await eventually(() => expect([otherHttp.records, otherGrpc.records]).toEqual([2, 2]));
+    expect([http.records, grpc.records, otherHttp.cut, otherGrpc.code]).toEqual([1, 1, false, undefined]);
+    // Who comes back is told why.
+    const headers = { authorization: `Bearer ${ann.token}` };
+    expect(await requestProblem(port, FOLLOW, { headers })).toMatchObject({ status: 401, code: 'UNAUTHENTICATED' });
+    const cuts = 'porthole_http_cut_answers_total{reason="credentials"}';
+    expect(await metric(port, bob.token, cuts)).toBe(`${cuts} 1`);
+    await eventually(() =>
+      expect(readFileSync(join(dir, 'own/access.log'), 'utf8')).toMatch(
+        /refused\t\{"who":"ann",.*"operation":"logFollow",.*"status":200,"code":"UNAUTHENTICATED"/,
+      ),
+    );
+  });
+
+  it('ends when its token has lost the role', async () => {
+    const { port, grpcPort, ann, tokenFile, running } = await start();
+    const [http, grpc] = [await followHttp(port, ann.token), await followGrpc(grpcPort, ann.token)];
+    writeFileSync(tokenFile, ann.line.replace('roles=viewer', 'roles=config'));
+    await running.reload();
+    await eventually(() => expect([http.cut, grpc.code]).toEqual([true, 'FORBIDDEN']));
+  });
+
+  it('goes on when the file is read again and still has its token', async () => {
+    const { port, grpcPort, ann, bob, tokenFile, running, logDir } = await start();
+    const [http, grpc] = [await followHttp(port, ann.token), await followGrpc(grpcPort, ann.token)];
+    const gone = await followHttp(port, bob.token);
+    writeFileSync(tokenFile, `# new\n${ann.line}\n`);
+    await running.reload();
+    // By then all have been looked at.
+    await eventually(() => expect(gone.cut).toBe(true));
+    appendFileSync(join(logDir, 'a.log'), LINE);
+    await eventually(() => expect([http.records, grpc.records]).toEqual([2, 2]));
+    expect([http.cut, grpc.code]).toEqual([false, undefined]);
+  });
+
+  it('ends with the JWT it was begun with', async () => {
+    const { port, grpcPort, signer, bob } = await start();
+    const exp = Math.floor(Date.now() / 1000) + 3;
+    const token = await signJwt(signer, { exp });
+    const lasting = await followHttp(port, await signJwt(signer));
+    const [http, grpc] = [await followHttp(port, token), await followGrpc(grpcPort, token)];
+    await eventually(() => expect([http.cut, grpc.code]).toEqual([true, 'UNAUTHENTICATED']));
+    expect(Date.now()).toBeGreaterThanOrEqual(exp * 1000);
+    expect(lasting.cut).toBe(false);
+    expect(await metric(port, bob.token, 'porthole_open_streams')).toBe('porthole_open_streams 1');
+  });
+});

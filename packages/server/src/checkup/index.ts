@@ -1,2 +1,0 @@
-export { type Checkup, checkUp } from './checkup.ts';
-export type { Finding } from './finding.ts';

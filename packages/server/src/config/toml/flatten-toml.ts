@@ -1,0 +1,106 @@
+import type { SettingJson } from '@porthole/contract';
+import type { AST } from 'toml-eslint-parser';
+import type { RedactOptions } from '../redact-toml.ts';
+import { MASK, maskRanges } from '../secrets/mask-ranges.ts';
+import { findTomlSecrets } from '../secrets/toml-secrets.ts';
+import { keyNames } from './toml-statements.ts';
+
+/** One value of a TOML text under its whole path, as in `servers[0]."host name".port`. */
+export interface FlatSetting {
+  key: string;
+  /** Secrets and credentials are masked. Dates as they are written; integers beyond the safe ones as strings. */
+  value: SettingJson;
+  /** By its key; an empty secret is one too. */
+  secret: boolean;
+  /** Of the value as it is written, where parts of it are masked: shows that a secret changed, not what it is. */
+  fingerprint?: string;
+}
+
+export interface FlattenOptions extends RedactOptions {
+  /** Of a value that is masked, wholly or in part, as it really is. */
+  fingerprint?: (key: string, value: SettingJson) => string;
+}
+
+type Path = readonly (string | number)[];
+
+/**
+ * Every value of a TOML text in the order of the text. Tables within arrays are numbered from 0; an array without
+ * tables is one value. Throws `TomlError` when the text is not valid TOML.
+ */
+export function flattenToml(text: string, options: FlattenOptions = {}): FlatSetting[] {
+  const secrets = findTomlSecrets(text, options.secretKeys ?? []);
+  const leaves = new Map(secrets.leaves.map((leaf) => [leaf.node, leaf]));
+  const settings: FlatSetting[] = [];
+
+  const clearJson = (node: AST.TOMLContentNode): SettingJson => {
+    if (node.type === 'TOMLArray') return node.elements.map(clearJson);
+    return node.type === 'TOMLValue' ? plainValue(node, secrets.document.text) : {};
+  };
+
+  const toJson = (node: AST.TOMLContentNode): SettingJson => {
+    if (node.type === 'TOMLArray') return node.elements.map(toJson);
+    const leaf = node.type === 'TOMLValue' ? leaves.get(node) : undefined;
+    if (leaf === undefined) return {};
+    const mask = secrets.leafMask(leaf);
+    if (mask === 'none') return plainValue(leaf.node, secrets.document.text);
+    return mask === 'whole' || leaf.node.kind !== 'string' ? MASK : maskRanges(leaf.node.value, mask);
+  };
+
+  const visit = (path: Path, node: AST.TOMLContentNode): void => {
+    if (node.type === 'TOMLInlineTable' && node.body.length > 0) {
+      for (const inner of node.body) visit([...path, ...keyNames(inner.key)], inner.value);
+    } else if (node.type === 'TOMLArray' && holdsTable(node)) {
+      for (const [index, element] of node.elements.entries()) visit([...path, index], element);
+    } else {
+      const inside = listLeaves(node).flatMap((leaf) => leaves.get(leaf) ?? []);
+      const isMasked = inside.some((leaf) => secrets.leafMask(leaf) !== 'none');
+      const key = writePath(path);
+      settings.push({
+        key,
+        value: toJson(node),
+        secret: inside.some((leaf) => leaf.secret),
+        ...(isMasked && options.fingerprint && { fingerprint: options.fingerprint(key, clearJson(node)) }),
+      });
+    }
+  };
+
+  for (const node of secrets.document.ast.body[0].body) {
+    if (node.type === 'TOMLKeyValue') visit(keyNames(node.key), node.value);
+    else for (const inner of node.body) visit([...node.resolvedKey, ...keyNames(inner.key)], inner.value);
+  }
+  return settings;
+}
+
+function plainValue(node: AST.TOMLValue, text: string): SettingJson {
+  const raw = text.slice(...node.range);
+  switch (node.kind) {
+    case 'string':
+    case 'boolean':
+      return node.value;
+    case 'integer':
+      return Number.isSafeInteger(node.value) ? node.value : node.bigint.toString();
+    case 'float':
+      return Number.isFinite(node.value) ? node.value : raw;
+    default:
+      return raw;
+  }
+}
+
+function holdsTable(node: AST.TOMLContentNode): boolean {
+  return node.type === 'TOMLInlineTable' || (node.type === 'TOMLArray' && node.elements.some(holdsTable));
+}
+
+function listLeaves(node: AST.TOMLContentNode): AST.TOMLValue[] {
+  if (node.type === 'TOMLValue') return [node];
+  return node.type === 'TOMLArray' ? node.elements.flatMap(listLeaves) : [];
+}
+
+/** Names that are no bare keys are quoted, so that a dot within a name is not taken for one between names. */
+function writePath(path: Path): string {
+  let written = '';
+  for (const part of path) {
+    if (typeof part === 'number') written += `[${part}]`;
+    else written += (written === '' ? '' : '.') + (/^[\w-]+$/.test(part) ? part : JSON.stringify(part));
+  }
+  return written;
+}

@@ -1,0 +1,63 @@
+import type { AST } from 'toml-eslint-parser';
+import { parseToml } from './parse-toml.ts';
+import { keyNames } from './toml-statements.ts';
+
+type Path = readonly (string | number)[];
+
+/**
+ * The statements of a TOML text that hold something wanted, as they are written, with their comments and the headers
+ * of their tables. A statement is never taken apart: of an inline table, all is given or nothing.
+ */
+export function pickToml(source: string, isWanted: (path: Path) => boolean): string {
+  const { text, ast } = parseToml(source);
+  let from = 0;
+  /** Up to the end of the line that is reached, with the comments right above. */
+  const take = ([start]: AST.Range, end: number): string => {
+    const first = lineStart(text, start);
+    const taken = lastParagraph(text.slice(from, first)) + text.slice(first, lineEnd(text, end));
+    from = lineEnd(text, end);
+    return taken;
+  };
+  const pick = (node: AST.TOMLKeyValue, table: Path): string => {
+    const written = take(node.range, node.range[1]);
+    return listPaths(node, table).some(isWanted) ? written : '';
+  };
+  const parts: string[] = [''];
+  for (const node of ast.body[0].body) {
+    if (node.type === 'TOMLKeyValue') {
+      parts[0] += pick(node, []);
+      continue;
+    }
+    const header = take(node.range, node.key.range[1]);
+    const picked = node.body.map((inner) => pick(inner, node.resolvedKey)).join('');
+    if (picked !== '') parts.push(header + picked);
+  }
+  return parts.filter((part) => part !== '').join('\n');
+}
+
+/** Every path below which the statement says something. */
+function listPaths(node: AST.TOMLKeyValue, table: Path): Path[] {
+  const path = [...table, ...keyNames(node.key)];
+  return [path, ...innerPaths(node.value, path)];
+}
+
+function innerPaths(value: AST.TOMLContentNode, path: Path): Path[] {
+  if (value.type === 'TOMLInlineTable') return value.body.flatMap((inner) => listPaths(inner, path));
+  if (value.type === 'TOMLArray')
+    return value.elements.flatMap((element, index) => innerPaths(element, [...path, index]));
+  return [];
+}
+
+function lineStart(text: string, at: number): number {
+  return text.lastIndexOf('\n', at - 1) + 1;
+}
+
+function lineEnd(text: string, at: number): number {
+  const newline = text.indexOf('\n', at);
+  return newline < 0 ? text.length : newline + 1;
+}
+
+/** What stands behind the last blank line: comments above it are about something else. */
+function lastParagraph(text: string): string {
+  return text.split(/^[^\S\n]*\n/m).at(-1) ?? '';
+}

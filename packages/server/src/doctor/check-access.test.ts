@@ -1,0 +1,41 @@
+import { expect, test } from 'vitest';
+import { checkAccess } from './check-access.ts';
+import { runCheck } from './testing/run-check.ts';
+
+const outside = { host: '0.0.0.0' };
+
+test.each([
+  [{}, 'ok', '127.0.0.1 serves this machine only, everyone on it'],
+  [{ auth: { tokenFile: 'tokens' } }, 'ok', '127.0.0.1 serves this machine only, who has a token'],
+  [
+    {
+      http: outside,
+      tls: { certFile: 'c', keyFile: 'k' },
+      auth: { clientCaFile: 'ca', clientRoles: ['CN:a=viewer'], tokenFile: 't' },
+    },
+    'ok',
+    '0.0.0.0 asks other machines for a token or a certificate, over TLS',
+  ],
+  [
+    { http: outside, auth: { jwksFile: 'k', jwtIssuer: 'i', jwtAudience: 'a', jwtRoles: ['x=viewer'] } },
+    'warning',
+    '0.0.0.0 asks other machines for a JWT, but without TLS: tokens and logs can be read on the way',
+  ],
+  [
+    { http: outside, auth: { allowAnonymous: true } },
+    'warning',
+    '0.0.0.0 serves everyone who can reach this machine (auth.allow-anonymous)',
+  ],
+  [
+    { http: outside, auth: { tokenFile: 'tokens' } },
+    'warning',
+    '0.0.0.0 asks other machines for a token, but without TLS: tokens and logs can be read on the way',
+  ],
+  [
+    { http: outside, auth: { tokenFile: 'tokens' }, tls: { certFile: 'c', keyFile: 'k' } },
+    'ok',
+    '0.0.0.0 asks other machines for a token, over TLS',
+  ],
+])('%j is %s', async (settings, state, detail) => {
+  expect(await runCheck(checkAccess, { settings })).toMatchObject([{ state, detail }]);
+});

@@ -1,0 +1,42 @@
+import { fetchKeySet, readKeyFile } from '../auth/key-set.ts';
+import { isLoopbackHost } from '../settings/is-loopback-host.ts';
+import type { CheckContext } from './check-context.ts';
+import { type CheckOutcome, ok, problem, warning } from './check-result.ts';
+
+/** Whether the keys with which JWTs are checked can be had. */
+export async function checkJwtKeys({ settings: { auth } }: CheckContext): Promise<CheckOutcome[]> {
+  const { jwksUrl, jwksFile } = auth;
+  if (jwksUrl === '' && jwksFile === '') return [];
+  try {
+    let unusable: readonly string[] = [];
+    const onUnusable = (found: readonly string[]) => {
+      unusable = found;
+    };
+    const { keys } = await (jwksFile === '' ? fetchKeySet(jwksUrl, onUnusable) : readKeyFile(jwksFile, onUnusable));
+    const counted = `${jwksFile || jwksUrl} has ${keys.length} public ${keys.length === 1 ? 'key' : 'keys'}`;
+    if (jwksFile === '' && isInClear(jwksUrl))
+      return [
+        warning(
+          `${counted}, but over plain HTTP: who is on the way can put others there`,
+          'set auth.jwks-url to https',
+        ),
+      ];
+    if (unusable.length > 0)
+      return [
+        warning(
+          `${counted}, and others that cannot be used: ${unusable.join('; ')}`,
+          'have your identity provider remove or replace them',
+        ),
+      ];
+    return [ok(counted)];
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    const setting = jwksFile === '' ? 'auth.jwks-url' : 'auth.jwks-file';
+    return [problem(`${setting}: ${reason}`, `set ${setting} to where the JWKS of your identity provider is`)];
+  }
+}
+
+function isInClear(url: string): boolean {
+  const { protocol, hostname } = new URL(url);
+  return protocol === 'http:' && !isLoopbackHost(hostname.replace(/^\[|\]$/g, ''));
+}

@@ -1,0 +1,72 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { tempDir } from '../testing/test-node.ts';
+import { checkLogFiles } from './check-log-files.ts';
+import { runCheck } from './testing/run-check.ts';
+
+const NOW = Date.parse('2026-11-15T12:00:00Z');
+
+/** Looks at these files as a machine in UTC would at noon. */
+function checkFiles(files: Readonly<Record<string, string>>) {
+  const dir = tempDir();
+  for (const [name, text] of Object.entries(files)) writeFileSync(join(dir, name), text);
+  const settings = { service: { logDir: dir }, node: { timeZone: 'UTC' } };
+  return runCheck(checkLogFiles, { settings, system: { nowMs: () => NOW } });
+}
+
+const line = (time: string) => `2026-11-15 ${time}\tINFO\ta.go:1\thello\n`;
+
+describe('the files of the log directory', () => {
+  test('are counted by logs and files, with the age of the newest record', async () => {
+    const files = { 'a.log': line('11:59:00.000'), 'a.log.1': line('11:00:00.000'), 'b.log': line('10:00:00.000') };
+    expect(await checkFiles(files)).toEqual([
+      { state: 'ok', detail: '2 logs in 3 files, the newest record is 1 minute old' },
+    ]);
+  });
+
+  test('none at all is worth a warning', async () => {
+    expect(await checkFiles({})).toMatchObject([{ state: 'warning', detail: expect.stringContaining('no log file') }]);
+  });
+
+  test('a record in the future, off by whole quarters of an hour, tells of a wrong zone', async () => {
+    expect(await checkFiles({ 'a.log': line('14:00:00.500') })).toEqual([
+      {
+        state: 'problem',
+        detail: '1 log in 1 file; the newest record, in a.log, is 2 hours in the future',
+        remedy: 'set node.time-zone (--node-time-zone ZONE) to the zone in which the logs are written',
+      },
+    ]);
+  });
+
+  test('a record in the future by any other time may be due to a clock', async () => {
+    const [outcome] = await checkFiles({ 'a.log': line('12:07:00.000') });
+    expect(outcome).toMatchObject({ state: 'problem', remedy: expect.stringContaining('compare the clock') });
+  });
+
+  test('a record a few seconds in the future is nothing', async () => {
+    expect(await checkFiles({ 'a.log': line('12:00:20.000') })).toMatchObject([{ state: 'ok' }]);
+  });
+
+  test('silence for a day is worth a warning', async () => {
+    const [outcome] = await checkFiles({ 'a.log': '2026-11-12 12:00:00.000\tINFO\ta.go:1\thello\n' });
+    expect(outcome).toMatchObject({ state: 'warning', detail: '1 log in 1 file, the newest record is 3 days old' });
+  });
+
+  test('what is of no known format is named', async () => {
+    const files = { 'a.log': line('11:59:00.000'), core: 'a\0b', 'notes.txt': 'hello\nworld\n' };
+    expect(await checkFiles(files)).toMatchObject([
+      { state: 'ok' },
+      { state: 'warning', detail: '2 files of no known format: core (binary), notes.txt (text)' },
+    ]);
+  });
+
+  test('what cannot be read is named with the reason; all of them unreadable is a problem', async () => {
+    const broken = 'this is not gzip';
+    expect(await checkFiles({ 'a.log': line('11:59:00.000'), 'a.log.1.gz': broken })).toMatchObject([
+      { state: 'ok' },
+      { state: 'warning', detail: expect.stringMatching(/^1 file cannot be read: a\.log\.1\.gz \(.+\)$/) },
+    ]);
+    expect(await checkFiles({ 'a.log.1.gz': broken })).toMatchObject([{ state: 'ok' }, { state: 'problem' }]);
+  });
+});

@@ -1,0 +1,28 @@
+import type { CheckContext } from './check-context.ts';
+import { type CheckOutcome, ok, warning } from './check-result.ts';
+
+/** Each answer holds a connection and a file. */
+const PER_STREAM = 2;
+
+/** What a node holds without anyone asking: its own log, its ports, kept descriptors, threads and their pipes. */
+const BESIDES = 128;
+
+/** Descriptors that as many answers as the settings allow need, and all else but follows. */
+export function openFilesNeeded({ maxStreams }: { maxStreams: number }): number {
+  return maxStreams * PER_STREAM + BESIDES;
+}
+
+/** Whether as many answers as the settings allow can run at once. */
+export async function checkOpenFiles({ settings: { http }, system }: CheckContext): Promise<CheckOutcome[]> {
+  const limit = await system.maxOpenFiles();
+  if (limit === undefined) return [];
+  const needed = openFilesNeeded(http);
+  const shown = Number.isFinite(limit) ? `${limit} files may be open` : 'any number of files may be open';
+  if (limit >= needed) return [ok(`${shown}, http.max-streams = ${http.maxStreams} needs about ${needed}`)];
+  return [
+    warning(
+      `only ${shown}, but http.max-streams = ${http.maxStreams} needs about ${needed}`,
+      `raise it ("ulimit -n ${needed}", or LimitNOFILE=${needed} in the systemd unit), or lower http.max-streams`,
+    ),
+  ];
+}

@@ -1,0 +1,74 @@
+import { writeFileSync } from 'node:fs';
+import { createServer, type Server } from 'node:net';
+import { join } from 'node:path';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { createToken } from '../auth/tokens.ts';
+import { startTestNode, tempDir } from '../testing/test-node.ts';
+import { ownVersion } from '../version.ts';
+import { checkPorts } from './check-ports.ts';
+import { runCheck } from './testing/run-check.ts';
+
+/** A port that something else holds. */
+async function takenPort(): Promise<number> {
+  const server: Server = createServer((socket) => socket.end('nothing a node would say\r\n'));
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => void server.close());
+  return (server.address() as { port: number }).port;
+}
+
+/** A port that nothing holds any more. */
+async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as { port: number };
+  await new Promise<void>((resolve) => server.close(() => resolve()));
+  return port;
+}
+
+describe('ports', () => {
+  test('that are free, or to be chosen by the system, are fine', async () => {
+    const port = await freePort();
+    expect(await runCheck(checkPorts, { settings: { http: { port }, grpc: { port: 0 } } })).toEqual([
+      { state: 'ok', detail: `http.port ${port} is free on 127.0.0.1` },
+      { state: 'ok', detail: 'grpc.port is 0: any free one' },
+    ]);
+  });
+
+  test('taken by another program are a problem, and the program is named', async () => {
+    const port = await takenPort();
+    const outcomes = await runCheck(checkPorts, { settings: { http: { port: 0 }, grpc: { port } } });
+    expect(outcomes[1]).toEqual({
+      state: 'problem',
+      detail: expect.stringContaining(`grpc.port ${port} is taken by `),
+      remedy: 'choose another with --grpc-port N (0 takes any free one)',
+    });
+    expect(outcomes[1]?.detail).toMatch(new RegExp(`\\(process ${process.pid}\\)$`));
+  });
+
+  test('taken by a Porthole node tell its version, and how far its clock is off', async () => {
+    const { running } = await startTestNode();
+    const { httpPort, grpcPort } = running.node;
+    const settings = { http: { port: httpPort }, grpc: { port: grpcPort } };
+    const taken = (name: string, port: number) => `${name} ${port} is taken by a Porthole node that runs already`;
+    expect(await runCheck(checkPorts, { settings })).toMatchObject([
+      { state: 'warning', detail: `${taken('http.port', httpPort)}, version ${ownVersion()}` },
+      { state: 'warning', detail: `${taken('grpc.port', grpcPort)}, version ${ownVersion()}` },
+    ]);
+    const late = await runCheck(checkPorts, { settings, system: { nowMs: () => Date.now() - 90_000 } });
+    expect(late[0]?.detail).toMatch(/; its clock is 9\d\.\d s ahead$/);
+  });
+
+  test('taken by a Porthole node that asks for a token say so', async () => {
+    const tokenFile = join(tempDir(), 'tokens');
+    writeFileSync(tokenFile, createToken('ann').line);
+    const { port } = await startTestNode({ settings: { auth: { tokenFile } } });
+    const [outcome] = await runCheck(checkPorts, { settings: { http: { port }, grpc: { port: 0 } } });
+    expect(outcome).toMatchObject({ state: 'warning', detail: expect.stringMatching(/, and asks for a token$/) });
+  });
+
+  test('on an address that this machine does not have are a problem', async () => {
+    const settings = { http: { host: '192.0.2.1', port: await freePort() }, auth: { allowAnonymous: true } };
+    const [outcome] = await runCheck(checkPorts, { settings });
+    expect(outcome).toMatchObject({ state: 'problem', remedy: expect.stringContaining('http.host') });
+  });
+});

@@ -1,0 +1,72 @@
+import { createServer } from 'node:net';
+import type { CheckContext } from './check-context.ts';
+import { type CheckOutcome, ok, problem, warning } from './check-result.ts';
+import { findPortOwner } from './find-port-owner.ts';
+import { type ProbedNode, probeNode } from './probe-node.ts';
+
+/** A clock that is further off than the answer took is a clock that is off. */
+const CLOCK_MS = 1000;
+
+/** Whether the ports can be bound, and if not, who has them. */
+export async function checkPorts({ settings: { http, grpc, tls }, system }: CheckContext): Promise<CheckOutcome[]> {
+  const { host } = http;
+  const isTls = tls.certFile !== '';
+  const httpCheck = await checkPort({ name: 'http.port', host, port: http.port }, () =>
+    probeNode({ host, port: http.port, isTls, nowMs: system.nowMs }),
+  );
+  // gRPC has no question everyone answers: whose HTTP port it belongs to tells the node of that port.
+  const grpcCheck = await checkPort({ name: 'grpc.port', host, port: grpc.port }, async () =>
+    httpCheck.node?.grpcPort === grpc.port ? httpCheck.node : undefined,
+  );
+  return [httpCheck.look, grpcCheck.look];
+}
+
+interface PortSetting {
+  name: 'http.port' | 'grpc.port';
+  host: string;
+  port: number;
+}
+
+async function checkPort(
+  setting: PortSetting,
+  probe: () => Promise<ProbedNode | undefined>,
+): Promise<{ look: CheckOutcome; node?: ProbedNode | undefined }> {
+  const { name, host, port } = setting;
+  if (port === 0) return { look: ok(`${name} is 0: any free one`) };
+  const refusal = await tryToBind(host, port);
+  if (refusal === undefined) return { look: ok(`${name} ${port} is free on ${host}`) };
+  if (refusal !== 'EADDRINUSE')
+    return { look: problem(`${name} ${port} cannot be bound on ${host}: ${refusal}`, remedyFor(refusal, setting)) };
+  const node = await probe();
+  const another = `choose another with --${name.replace('.', '-')} N (0 takes any free one)`;
+  if (node)
+    return {
+      look: warning(describeNode(setting, node), `nothing, if that is the node you mean; else ${another}`),
+      node,
+    };
+  const owner = (await findPortOwner(port)) ?? 'another program';
+  return { look: problem(`${name} ${port} is taken by ${owner}`, another) };
+}
+
+function remedyFor(refusal: string, { name, port }: PortSetting): string {
+  if (refusal === 'EACCES')
+    return `choose a port above 1023 with --${name.replace('.', '-')} N, or allow it: "sysctl net.ipv4.ip_unprivileged_port_start=${port}"`;
+  return 'set http.host (--http-host HOST) to an address of this machine: "ip address" lists them';
+}
+
+function describeNode({ name, port }: PortSetting, { version, clockOffsetMs }: ProbedNode): string {
+  const taken = `${name} ${port} is taken by a Porthole node that runs already`;
+  if (version === undefined) return `${taken}, and asks for a token`;
+  if (clockOffsetMs === undefined || Math.abs(clockOffsetMs) < CLOCK_MS) return `${taken}, version ${version}`;
+  const seconds = (Math.abs(clockOffsetMs) / 1000).toFixed(1);
+  return `${taken}, version ${version}; its clock is ${seconds} s ${clockOffsetMs > 0 ? 'ahead' : 'behind'}`;
+}
+
+/** What the system says against it, or `undefined`; the port is given back at once. */
+function tryToBind(host: string, port: number): Promise<string | undefined> {
+  return new Promise((resolve) => {
+    const server = createServer();
+    server.once('error', (error: NodeJS.ErrnoException) => resolve(error.code ?? error.message));
+    server.listen({ host, port, exclusive: true }, () => server.close(() => resolve(undefined)));
+  });
+}

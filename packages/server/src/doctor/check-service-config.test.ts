@@ -1,0 +1,40 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { tempDir } from '../testing/test-node.ts';
+import { checkServiceConfig } from './check-service-config.ts';
+import { runCheck } from './testing/run-check.ts';
+
+function checkFile(text: string) {
+  const dir = tempDir();
+  writeFileSync(join(dir, 'broker.toml'), text);
+  return runCheck(checkServiceConfig, { dir, settings: { service: { configFile: 'broker.toml' } } });
+}
+
+test('without a service there is nothing to look at', async () => {
+  expect(await runCheck(checkServiceConfig)).toEqual([]);
+});
+
+test('keys and secrets of a valid file are counted', async () => {
+  expect(await checkFile('[http]\nport = 1\n[user]\npassword = "x9-secret"\n')).toMatchObject([
+    { state: 'ok', detail: expect.stringMatching(/broker\.toml is valid TOML, 2 keys, 1 of them masked as secrets$/) },
+  ]);
+});
+
+test('a broken file is told with the place, without its text', async () => {
+  const [outcome] = await checkFile('a = 1\npassword = x9-secret\n');
+  expect(outcome).toMatchObject({
+    state: 'problem',
+    detail: expect.stringMatching(/broker\.toml: not valid TOML \(line 2/),
+  });
+  expect(JSON.stringify(outcome)).not.toContain('x9-secret');
+});
+
+test('one that is missing, or no file, is a problem', async () => {
+  const dir = tempDir();
+  mkdirSync(join(dir, 'folder'));
+  for (const configFile of ['absent.toml', 'folder']) {
+    const outcomes = await runCheck(checkServiceConfig, { dir, settings: { service: { configFile } } });
+    expect(outcomes).toMatchObject([{ state: 'problem', remedy: expect.stringContaining('--service-config FILE') }]);
+  }
+});

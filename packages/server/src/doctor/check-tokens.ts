@@ -1,0 +1,35 @@
+import { stat } from 'node:fs/promises';
+import type { Identity } from '../auth/identity.ts';
+import { readTokenFile } from '../auth/tokens.ts';
+import type { CheckContext } from './check-context.ts';
+import { type CheckOutcome, ok, problem, warning } from './check-result.ts';
+
+const OTHERS_WRITE = 0o002;
+const OTHERS_READ = 0o004;
+
+/** Told only where it is not the usual: all of them with all roles. */
+function rolesText(owners: readonly Identity[]): string {
+  const limited = owners.filter(({ roles }) => !roles.includes('admin')).length;
+  return limited === 0 ? '' : `, ${limited} of them with limited roles`;
+}
+
+/** Whether the token file can be used, and by whom it can be read or changed. */
+export async function checkTokens({ settings: { auth } }: CheckContext): Promise<CheckOutcome[]> {
+  const file = auth.tokenFile;
+  if (file === '') return [];
+  try {
+    const { owners } = await readTokenFile(file);
+    const { mode } = await stat(file);
+    const counted = `${file} holds ${owners.length} ${owners.length === 1 ? 'token' : 'tokens'}${rolesText(owners)}`;
+    if (mode & OTHERS_WRITE)
+      return [problem(`${counted}, and everyone on this machine can add one`, `chmod o-rw ${file}`)];
+    if (mode & OTHERS_READ)
+      return [warning(`${counted}, and everyone on this machine can read it`, `chmod o-r ${file}`)];
+    return [ok(counted)];
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    return [
+      problem(reason, `add a token with "porthole token NAME >> ${file}", or set auth.token-file to another file`),
+    ];
+  }
+}

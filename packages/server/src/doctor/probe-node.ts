@@ -1,0 +1,88 @@
+import { get as getPlain, type IncomingMessage } from 'node:http';
+import { get as getTls } from 'node:https';
+
+/** Someone on the same machine answers at once, or is no node. */
+const TIMEOUT_MS = 2000;
+
+/** More is no answer of a node. */
+const MAX_RESPONSE_BYTES = 64 * 1024;
+
+/** A Porthole node that answers. What it tells only to those with a token is `undefined`. */
+export interface ProbedNode {
+  version?: string;
+  grpcPort?: number;
+  /** Positive: its clock is ahead of ours. */
+  clockOffsetMs?: number;
+}
+
+export interface ProbeTarget {
+  host: string;
+  port: number;
+  isTls: boolean;
+  nowMs(): number;
+}
+
+/** Who answers at this address, if it is a Porthole node. Never throws. */
+export async function probeNode({ host, port, isTls, nowMs }: ProbeTarget): Promise<ProbedNode | undefined> {
+  const sentMs = nowMs();
+  const description = await getJson({ host: dialHost(host), port, isTls });
+  if (description === undefined) return undefined;
+  const { code, node, clockMs, versions } = description;
+  if (code === 'UNAUTHENTICATED') return {};
+  if (typeof versions?.porthole !== 'string' || typeof clockMs !== 'number') return undefined;
+  const middleMs = (sentMs + nowMs()) / 2;
+  return {
+    version: versions.porthole,
+    clockOffsetMs: clockMs - middleMs,
+    ...(node?.grpcPort !== undefined && { grpcPort: node.grpcPort }),
+  };
+}
+
+/** The parts of an answer that matter here, if it is one of a node; a refusal has a code. */
+interface MaybeDescription {
+  code?: unknown;
+  node?: { grpcPort?: number };
+  clockMs?: unknown;
+  versions?: { porthole?: unknown };
+}
+
+/** Who listens on all addresses is asked on the nearest. */
+function dialHost(host: string): string {
+  if (host === '0.0.0.0') return '127.0.0.1';
+  return host === '::' ? '::1' : host;
+}
+
+function getJson({
+  host,
+  port,
+  isTls,
+}: {
+  host: string;
+  port: number;
+  isTls: boolean;
+}): Promise<MaybeDescription | undefined> {
+  return new Promise((resolve) => {
+    const signal = AbortSignal.timeout(TIMEOUT_MS);
+    const options = { host, port, path: '/api/v1/node', agent: false as const, signal };
+    const onResponse = (response: IncomingMessage) => void readJson(response).then(resolve);
+    // Nothing secret is sent, and whose certificate it has is looked at elsewhere.
+    const request = isTls
+      ? getTls({ ...options, rejectUnauthorized: false }, onResponse)
+      : getPlain(options, onResponse);
+    request.once('error', () => resolve(undefined));
+  });
+}
+
+async function readJson(response: IncomingMessage): Promise<MaybeDescription | undefined> {
+  try {
+    let text = '';
+    for await (const part of response) {
+      text += part;
+      if (text.length > MAX_RESPONSE_BYTES) return undefined;
+    }
+    const value: unknown = JSON.parse(text);
+    return typeof value === 'object' && value !== null ? (value as MaybeDescription) : undefined;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,74 @@
+import { readdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { tempDir } from '../testing/test-node.ts';
+import { CHECKS } from './checks.ts';
+import { runDoctor } from './run-doctor.ts';
+
+const freePorts = { 'http.port': '0', 'grpc.port': '0' };
+
+describe('a checkup', () => {
+  test('of a node with default settings finds no problem, and leaves nothing behind', async () => {
+    const workDir = tempDir();
+    const { findings, skipped } = await runDoctor({ workDir, flags: freePorts });
+    expect(findings.filter(({ state }) => state === 'problem')).toEqual([]);
+    expect(skipped).toEqual([]);
+    expect(readdirSync(workDir)).toEqual([]);
+  });
+
+  test('tells of every warning and problem what to do', async () => {
+    const flags = { ...freePorts, 'service.log-dir': 'absent', 'auth.token-file': 'absent', 'tls.cert-file': 'absent' };
+    const { findings } = await runDoctor({ workDir: tempDir(), flags: { ...flags, 'tls.key-file': 'absent' } });
+    const wrong = findings.filter(({ state }) => state !== 'ok');
+    expect(wrong.map(({ name }) => name)).toEqual(expect.arrayContaining(['log directory', 'tokens', 'TLS']));
+    expect(wrong.filter(({ remedy }) => !remedy)).toEqual([]);
+  });
+
+  test('tells wrong settings as serve does, and what it could not look at', async () => {
+    const workDir = tempDir();
+    writeFileSync(join(workDir, 'porthole.toml'), '[http]\nprot = 80\nhost = "0.0.0.0"\n');
+    const { findings, skipped } = await runDoctor({ workDir, file: 'porthole.toml' });
+    expect(findings.slice(1)).toEqual([
+      {
+        name: 'settings',
+        state: 'problem',
+        detail: 'porthole.toml:2: unknown key "http.prot" - did you mean "http.port"?',
+        remedy: 'correct the name, or remove the line; docs/settings.md lists all settings',
+      },
+      {
+        name: 'settings',
+        state: 'problem',
+        detail: expect.stringMatching(/^porthole\.toml:3: http\.host "0\.0\.0\.0" serves other machines/),
+        remedy: 'change one of the settings it names',
+      },
+    ]);
+    expect(skipped).toEqual(CHECKS.map(({ name }) => name));
+  });
+
+  test.each([
+    ['absent.toml', undefined, /absent\.toml/],
+    ['broken.toml', '[http\n', /broken\.toml:1/],
+  ])('tells that the settings file %s cannot be used', async (file, text, detail) => {
+    const workDir = tempDir();
+    if (text !== undefined) writeFileSync(join(workDir, file), text);
+    const { findings } = await runDoctor({ workDir, file });
+    expect(findings.at(-1)).toMatchObject({
+      name: 'settings',
+      state: 'problem',
+      detail: expect.stringMatching(detail),
+    });
+  });
+
+  test('tells of a settings file that is fine, and of unknown variables', async () => {
+    const workDir = tempDir();
+    writeFileSync(join(workDir, 'porthole.toml'), '[logging]\nlevel = "debug"\n');
+    const env = { PORTHOLE_HTTP_PROT: '80' };
+    const { findings } = await runDoctor({ workDir, file: 'porthole.toml', flags: freePorts, env });
+    const reported = findings.filter(({ name }) => name === 'settings');
+    expect(reported[0]).toMatchObject({
+      state: 'ok',
+      detail: expect.stringMatching(/porthole\.toml is valid, 3 of \d+/),
+    });
+    expect(reported[1]).toMatchObject({ state: 'warning', detail: expect.stringContaining('PORTHOLE_HTTP_PROT') });
+  });
+});

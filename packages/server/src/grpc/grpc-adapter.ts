@@ -1,0 +1,115 @@
+import type { Http2Server } from 'node:http2';
+import { Server, ServerCredentials, type UntypedServiceImplementation } from '@grpc/grpc-js';
+import { loadSync } from '@grpc/proto-loader';
+import { ReflectionService } from '@grpc/reflection';
+import { getRoute, type NodeState } from '@porthole/contract';
+import { HealthImplementation, protoPath } from 'grpc-health-check';
+import type { Logger } from '../own-log/logger.ts';
+import { describeFailure, RequestLog } from '../transport/request-log.ts';
+import type { RequestPolicy } from '../transport/request-policy.ts';
+import type { Calls, MethodName, StreamCall, UnaryCall } from './calls/calls.ts';
+import { createLogCalls } from './calls/log-calls.ts';
+import { createNodeCalls } from './calls/node-calls.ts';
+import { createRecordCalls } from './calls/record-calls.ts';
+import { Gate } from './gate.ts';
+import type { GrpcAdapter } from './grpc-server.ts';
+import { guardStreams } from './guard-streams.ts';
+import { METHOD_ROUTES } from './method-routes.ts';
+import { boundingRequests } from './oversized-request.ts';
+import { limitResets } from './reset-limit.ts';
+import { type ResponderDeps, respondStream, respondUnary } from './respond-call.ts';
+import { loadServiceDefinition, type NodeStateDefinition, reflectedPackage } from './service-definition.ts';
+import { SERVICE_NAME } from './service-name.ts';
+
+/** A client that is gone without a word is noticed after so long, although nothing is to be told to it. */
+const KEEP_ALIVE = { 'grpc.keepalive_time_ms': 60_000, 'grpc.keepalive_timeout_ms': 20_000 };
+
+/** Calls on one connection; more wait at the client. Without a bound, one that only opens calls could fill the memory. */
+const MIN_CONCURRENT_CALLS = 256;
+
+export interface GrpcAdapterDeps {
+  state: NodeState;
+  rules: RequestPolicy;
+  log: Logger;
+  arrivalTimeoutMs: number;
+  maxRequestBytes: number;
+}
+
+/** Everything between an accepted connection and the node: the service, health and reflection. */
+export function createGrpcAdapter(deps: GrpcAdapterDeps): GrpcAdapter {
+  const log = new RequestLog(deps.log);
+  const gate = new Gate({ ...deps, log });
+  const server = new Server({
+    ...KEEP_ALIVE,
+    'grpc.max_concurrent_streams': Math.max(MIN_CONCURRENT_CALLS, deps.rules.slots.max),
+    'grpc.enable_channelz': 0,
+    interceptors: [gate.interceptor],
+  });
+  const definition = loadServiceDefinition();
+  server.addService(limited(definition, deps), implementation(definition, { ...deps, log }, gate));
+  const health = new HealthImplementation({ '': 'SERVING', [SERVICE_NAME]: 'SERVING' });
+  health.addToServer(server);
+  new ReflectionService({ ...loadSync(protoPath, { keepCase: true }), ...reflectedPackage() }).addToServer(server);
+  // Connections are encrypted before they come here: a certificate can then be renewed while the service runs.
+  const connections = server.createConnectionInjector(ServerCredentials.createInsecure());
+  for (const http2Server of getHttp2Servers(server)) {
+    http2Server.on('session', (session) => limitResets(session));
+    guardStreams(http2Server, (error) =>
+      deps.log.error('call', 'a call failed before it began', { error: describeFailure(error) }),
+    );
+  }
+  return {
+    accept: (socket) => connections.injectConnection(socket),
+    stop() {
+      for (const service of ['', SERVICE_NAME]) health.setStatus(service, 'NOT_SERVING');
+      gate.endWatches();
+      return new Promise((resolve) => server.tryShutdown(() => resolve()));
+    },
+  };
+}
+
+/**
+ * The library does not show the sessions of its connections: this is a private field of it. Without it nothing would limit
+ * resets, so a version that has it no more is an error rather than a service without the limit.
+ */
+function getHttp2Servers(server: Server): Http2Server[] {
+  const { http2Servers } = server as unknown as { http2Servers?: unknown };
+  const servers = http2Servers instanceof Map ? [...(http2Servers as Map<Http2Server, unknown>).keys()] : [];
+  if (servers.length === 0) throw new Error('@grpc/grpc-js does not show its HTTP/2 servers: resets cannot be limited');
+  return servers;
+}
+
+function limited(definition: NodeStateDefinition, { maxRequestBytes }: GrpcAdapterDeps): NodeStateDefinition {
+  return Object.fromEntries(
+    Object.entries(definition).map(([name, method]) => [name, boundingRequests(method, maxRequestBytes)]),
+  ) as NodeStateDefinition;
+}
+
+function implementation(
+  definition: NodeStateDefinition,
+  { state, rules, log }: Pick<GrpcAdapterDeps, 'state' | 'rules'> & { log: RequestLog },
+  gate: Gate,
+): UntypedServiceImplementation {
+  const calls: Calls = { ...createNodeCalls(state), ...createLogCalls(state), ...createRecordCalls(state, rules) };
+  const names = Object.keys(calls) as MethodName[];
+  const handlers = names.map((method) => {
+    const takesSlot = getRoute(METHOD_ROUTES[method]).stream ?? false;
+    const watchSession: ResponderDeps['watchSession'] = (metadata, end) => gate.watchSession(metadata, end);
+    const deps: ResponderDeps = {
+      rules,
+      log,
+      takesSlot,
+      streamUser: (metadata) => ({ ...gate.streamUser(metadata), isEndless: method === 'FollowLogs' }),
+      watchSession: method === 'FollowLogs' ? watchSession : undefined,
+      loggedRequest: (metadata) => gate.loggedRequest(metadata),
+      failed: (metadata, error) => gate.failed(metadata, error),
+      reset: (metadata) => gate.reset(metadata),
+    };
+    const call: StreamCall<never, object> | UnaryCall<never, object> = calls[method];
+    const handler = definition[method].responseStream
+      ? respondStream(call as StreamCall<never, object>, deps)
+      : respondUnary(call as UnaryCall<never, object>, deps);
+    return [method, handler] as const;
+  });
+  return Object.fromEntries(handlers) as UntypedServiceImplementation;
+}

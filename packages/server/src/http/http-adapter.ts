@@ -1,0 +1,70 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { ClusterState, NodeState } from '@porthole/contract';
+import { DownloadTickets } from '../auth/download-tickets.ts';
+import type { Health } from '../health.ts';
+import type { OwnLog } from '../own-log/own-log.ts';
+import type { Settings } from '../settings/settings.ts';
+import { RequestLog } from '../transport/request-log.ts';
+import type { RequestPolicy } from '../transport/request-policy.ts';
+import { ConsoleFiles } from './console-files.ts';
+import { createCors } from './request/cors.ts';
+import { createRequestHandler } from './request/handle-request.ts';
+import { createHostCheck } from './request/host-check.ts';
+import { createBundleRoutes } from './routes/bundle-routes.ts';
+import { createClusterRoutes } from './routes/cluster-routes.ts';
+import { createDownloadRoutes } from './routes/download-routes.ts';
+import { createHealthRoutes } from './routes/health-routes.ts';
+import { createLogRoutes } from './routes/log-routes.ts';
+import { createMemberRoutes } from './routes/member-routes.ts';
+import { createPageRoutes } from './routes/page-routes.ts';
+import { createRecordRoutes } from './routes/record-routes.ts';
+import { createStateRoutes } from './routes/state-routes.ts';
+
+export interface HttpAdapterDeps {
+  settings: Settings;
+  rules: RequestPolicy;
+  state: NodeState;
+  /** Without it the node answers only for itself. */
+  cluster?: ClusterState;
+  health: Health;
+  version: string;
+  hostName: string;
+  ownLog: OwnLog;
+}
+
+/** Everything between a bound port and the node: who is let in, which route answers, what is counted. */
+export function createHttpAdapter(deps: HttpAdapterDeps): (request: IncomingMessage, response: ServerResponse) => void {
+  const { settings, rules, state, cluster, health, version, hostName, ownLog } = deps;
+  const { http, node, follow, auth } = settings;
+  const { access, accessLog, slots, metrics, checkRate, isStopping, answerTimeoutMs } = rules;
+  const recordOptions = { ...rules, heartbeatMs: follow.heartbeatMs };
+  const tickets = new DownloadTickets();
+  return createRequestHandler({
+    gate: {
+      tickets,
+      maxUrlBytes: http.maxUrlBytes,
+      access,
+      protectsMetrics: auth.protectMetrics,
+      checkHost: createHostCheck([hostName, http.host, node.hostIp, ...http.allowedHosts]),
+      checkRate,
+      isStopping,
+    },
+    routes: {
+      ...createHealthRoutes({ health, metrics }),
+      ...createStateRoutes(state),
+      ...createLogRoutes(state),
+      ...createRecordRoutes(state, recordOptions),
+      ...createClusterRoutes(cluster, recordOptions),
+      ...createDownloadRoutes(cluster, { ...recordOptions, tickets }),
+      ...createBundleRoutes(cluster, { ...rules, ...settings.bundle, health }),
+      ...createPageRoutes({ consoleFiles: new ConsoleFiles(), version }),
+    },
+    memberRoutes: createMemberRoutes(cluster, recordOptions),
+    cors: createCors(http.corsOrigins),
+    slots,
+    metrics,
+    accessLog,
+    log: new RequestLog(ownLog.component('http')),
+    answerTimeoutMs,
+  });
+}

@@ -1,0 +1,69 @@
+import {
+  getMemberOperation,
+  getMemberPath,
+  getMemberRoute,
+  getRoute,
+  MEMBER_ROUTE_IDS,
+  type MemberRouteId,
+  PATHS,
+  ROUTE_IDS,
+  type RouteId,
+} from '@porthole/contract';
+
+/**
+ * What a path leads to: a route of this node, or one of a member, whose id stands here as it is written in the path; and
+ * what follows where the path of the route is open.
+ */
+export type RouteTarget =
+  | { route: RouteId; member: undefined; rest: string }
+  | { route: MemberRouteId; member: string; rest: '' };
+
+const ROUTE_PATHS = ROUTE_IDS.flatMap((route) => {
+  const { path, aliases: alsoAt = [] } = getRoute(route);
+  return [path, ...alsoAt].map((each) => ({ route, path: each, openAt: each.indexOf('{') }));
+});
+
+const OWN_ROUTES = new Map<string, RouteTarget>(
+  ROUTE_PATHS.filter(({ openAt }) => openAt < 0).map(({ route, path }) => [
+    path,
+    { route, member: undefined, rest: '' },
+  ]),
+);
+
+/** By what they begin with. */
+const OPEN_ROUTES = ROUTE_PATHS.filter(({ openAt }) => openAt >= 0).map(({ route, path, openAt }) => ({
+  route,
+  begin: path.slice(0, openAt),
+}));
+
+/** By what stands behind the id. */
+const MEMBER_ROUTES = new Map(MEMBER_ROUTE_IDS.map((id) => [getMemberPath(id), id]));
+const MEMBERS_BEGIN = `${PATHS.clusterNodes}/`;
+
+/** Paths are compared as they are written; one that is a route as a whole is no open one. */
+export function findRoute(path: string): RouteTarget | undefined {
+  return OWN_ROUTES.get(path) ?? (path.startsWith(MEMBERS_BEGIN) ? findMemberRoute(path) : findOpenRoute(path));
+}
+
+/** Its name in the metrics and logs. */
+export function routeOperation(target: RouteTarget): string {
+  return target.member === undefined ? target.route : getMemberOperation(target.route);
+}
+
+/** Its path as the documentation writes it, with the names of what stands in it. */
+export function routeTemplate({ route, member }: RouteTarget): string {
+  return member === undefined ? getRoute(route).path : getMemberRoute(route).path;
+}
+
+function findOpenRoute(path: string): RouteTarget | undefined {
+  const found = OPEN_ROUTES.find(({ begin }) => path.startsWith(begin));
+  return found && { route: found.route, member: undefined, rest: path.slice(found.begin.length) };
+}
+
+function findMemberRoute(path: string): RouteTarget | undefined {
+  const idEnd = path.indexOf('/', MEMBERS_BEGIN.length);
+  if (path.length === MEMBERS_BEGIN.length) return undefined;
+  if (idEnd < 0) return { route: 'clusterForget', member: undefined, rest: path.slice(MEMBERS_BEGIN.length) };
+  const route = MEMBER_ROUTES.get(path.slice(idEnd));
+  return route && { route, member: path.slice(MEMBERS_BEGIN.length, idEnd), rest: '' };
+}

@@ -1,0 +1,269 @@
+import type { IncomingHttpHeaders, IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http';
+import { codeOf, ERROR_KINDS, type ErrorCode, getRoute, type MemberRouteId, type RouteId } from '@porthole/contract';
+import type { AccessLog } from '../../auth/access-log.ts';
+import { clientKey, plainAddress } from '../../auth/client-network.ts';
+import { TooManyFailures } from '../../auth/failure-limit.ts';
+import type { Identity } from '../../auth/identity.ts';
+import { CredentialsEnded } from '../../auth/session-revalidation.ts';
+import type { NodeMetrics } from '../../metrics/metrics.ts';
+import { ClientDisconnected, ReaderStalled } from '../../transport/client-disconnected.ts';
+import { Deadline } from '../../transport/deadline.ts';
+import { errorMessage, type LoggedRequest, type RequestLog } from '../../transport/request-log.ts';
+import type { StreamSlots, StreamUser } from '../../transport/stream-slots.ts';
+import { problemResponse } from '../response/problem-response.ts';
+import { RecordCount } from '../response/record-count.ts';
+import type { RouteHandler, RouteRequest, RouteResponse } from '../response/route-response.ts';
+import { ResponseWriter, sendResponse } from '../response/send-response.ts';
+import { VIA_HEADER } from '../routes/require-cluster.ts';
+import { authorizeRequest, type RequestContext, type RequestGate, readCredentials } from './authorize-request.ts';
+import type { createCors } from './cors.ts';
+import { type RouteTarget, routeOperation, routeTemplate } from './find-route.ts';
+import { readBody } from './read-body.ts';
+
+export interface RequestHandlerDeps {
+  gate: RequestGate;
+  routes: Readonly<Record<RouteId, RouteHandler>>;
+  /** The same for a member of the cluster, whose id the request has. */
+  memberRoutes: Readonly<Record<MemberRouteId, RouteHandler>>;
+  cors: ReturnType<typeof createCors>;
+  slots: StreamSlots;
+  metrics: NodeMetrics;
+  accessLog: AccessLog;
+  log: RequestLog;
+  answerTimeoutMs: number;
+}
+
+/** Counted for a client that left before its answer began; what others (nginx) count it as. It is never sent. */
+const CLIENT_CLOSED_REQUEST = 499;
+
+const NO_QUERY = new URLSearchParams();
+
+/** What a page that depends on nothing is asked with. */
+const NO_REQUEST = { query: NO_QUERY, method: 'GET', member: undefined, rest: '' } as const;
+
+/** Their answers end when their reader leaves, or may not read any more. */
+const FOLLOWS: ReadonlySet<RouteId> = new Set(['logFollow', 'clusterLogFollow']);
+
+/** The life of a request: let in, answered, sent, counted. Every failure on the way meets in here. */
+export function createRequestHandler(
+  handling: RequestHandlerDeps,
+): (request: IncomingMessage, response: ServerResponse) => void {
+  return (request, response) => {
+    const lifecycle = new RequestLifecycle(handling, request, response);
+    lifecycle.run().catch((error) => handling.log.unfinished(error));
+  };
+}
+
+/** One request, from its arrival to its last byte; what a route sees of it is the request itself. */
+class RequestLifecycle implements RouteRequest, RequestContext {
+  readonly headers: IncomingHttpHeaders;
+  query = NO_QUERY;
+  method: RouteRequest['method'] = 'GET';
+  target: RouteTarget | undefined = undefined;
+  identity: Identity | undefined = undefined;
+  member: string | undefined = undefined;
+  rest = '';
+  readonly #handling: RequestHandlerDeps;
+  readonly #request: IncomingMessage;
+  readonly #response: ServerResponse;
+  readonly #writer: ResponseWriter;
+  readonly #deadline: Deadline;
+  readonly #startedMs = performance.now();
+  #operation = 'none';
+  #code: ErrorCode | undefined;
+  #isSuspicious = false;
+  /** What the node could not do, in its own words; for the access log. */
+  #failure: string | undefined;
+  readonly #id: string;
+  #recordCount: RecordCount | undefined;
+  #releaseSlot: (() => void) | undefined;
+  #unwatchSession: (() => void) | undefined;
+  #routeResponse: RouteResponse | undefined;
+
+  constructor(handling: RequestHandlerDeps, request: IncomingMessage, response: ServerResponse) {
+    this.#id = handling.log.newId();
+    this.headers = request.headers;
+    this.#handling = handling;
+    this.#request = request;
+    this.#response = response;
+    this.#writer = new ResponseWriter(response);
+    this.#deadline = new Deadline(handling.answerTimeoutMs);
+    response.once('close', () => {
+      if (!response.writableFinished) this.#deadline.abort(new ClientDisconnected());
+      this.#writer.closed();
+    });
+  }
+
+  get signal(): AbortSignal {
+    return this.#deadline.signal;
+  }
+
+  get #logged(): LoggedRequest {
+    return {
+      id: this.#id,
+      method: this.#request.method ?? '',
+      route: this.target ? routeTemplate(this.target) : 'none',
+    };
+  }
+
+  get trusted(): boolean {
+    return this.identity !== undefined && this.identity.roles.length > 0;
+  }
+
+  async run(): Promise<void> {
+    try {
+      const response = await this.#decide();
+      this.#deadline.met();
+      await sendResponse(this.#writer, response, { headOnly: this.#request.method === 'HEAD' });
+    } catch (error) {
+      this.#cut(error);
+    } finally {
+      this.#deadline.met();
+      if (this.#routeResponse) closeStream(this.#routeResponse);
+      this.#releaseSlot?.();
+      this.#unwatchSession?.();
+      this.#count();
+    }
+  }
+
+  /** The answer of the route, or of the failure to get one. */
+  async #decide(): Promise<RouteResponse> {
+    const { cors, gate, slots, routes, memberRoutes } = this.#handling;
+    const extra = cors.headersFor(this.#request);
+    try {
+      const preflight = cors.preflight(this.#request);
+      if (preflight) return preflight;
+      const { target, method } = await authorizeRequest(this.#request, gate, this);
+      this.#operation = routeOperation(target);
+      this.method = method === 'POST' ? 'GET' : method;
+      this.member = target.member;
+      this.rest = target.rest;
+      if (getRoute(target.route).stream) this.#releaseSlot = slots.take(this.#streamUser(target.route));
+      if (method === 'POST') await this.#deadline.race(readBody(this.#request, this.query), () => {});
+      if (FOLLOWS.has(target.route)) this.#watchSession(target.route);
+      const handler = target.member === undefined ? routes[target.route] : memberRoutes[target.route];
+      this.#routeResponse = await this.#deadline.race(Promise.resolve(handler(this)), closeStream);
+      return withHeaders(this.#counted(this.#routeResponse), extra);
+    } catch (error) {
+      if (this.#response.closed) throw error; // no one is left to be answered
+      this.#explain(error);
+      this.#isSuspicious = error instanceof TooManyFailures && error.isFirst;
+      const page = this.#isUnknownPage(error) ? await this.#notFoundPage() : undefined;
+      return withHeaders(
+        page ?? problemResponse(error, { accept: this.headers.accept, url: this.#request.url }),
+        extra,
+      );
+    }
+  }
+
+  /**
+   * Someone opened an address that is no page of the console: they see a page that says so. Pages are public, so
+   * nothing is revealed by it; which routes the API has is only told to those who are known.
+   */
+  #isUnknownPage(error: unknown): boolean {
+    const code = codeOf(error);
+    if (this.target !== undefined || (code !== 'ROUTE_NOT_FOUND' && code !== 'UNAUTHENTICATED')) return false;
+    const { method, url = '/' } = this.#request;
+    const isRead = method === 'GET' || method === 'HEAD';
+    return isRead && !/^\/(api|metrics)(\/|$|\?)/.test(url) && acceptsPages(this.headers.accept);
+  }
+
+  async #notFoundPage(): Promise<RouteResponse> {
+    this.#code = 'ROUTE_NOT_FOUND';
+    const { 'if-none-match': _tag, 'if-match': _match, ...headers } = this.headers;
+    const { routes } = this.#handling;
+    const response = await routes.console({ ...NO_REQUEST, signal: this.signal, trusted: this.trusted, headers });
+    return withHeaders({ ...response, status: ERROR_KINDS.ROUTE_NOT_FOUND.http }, { vary: 'Accept' });
+  }
+
+  #streamUser(route: RouteId): StreamUser {
+    const { identity } = this;
+    const address = plainAddress(this.#request.socket.remoteAddress);
+    return {
+      client: clientKey({ identity, address }),
+      isMember: identity?.isMember ?? false,
+      isEndless: FOLLOWS.has(route),
+    };
+  }
+
+  #watchSession(route: RouteId): void {
+    const session = { visitor: readCredentials(this.#request), wanted: getRoute(route).role };
+    this.#unwatchSession = this.#handling.gate.access.watchSession({
+      ...session,
+      end: (reason) => this.#deadline.abort(reason),
+    });
+  }
+
+  #counted(response: RouteResponse): RouteResponse {
+    const counted = this.#handling.accessLog.logsAll ? RecordCount.wrap(response) : undefined;
+    this.#recordCount = counted?.count;
+    return counted?.response ?? response;
+  }
+
+  /** Tells the own log of failures that are the node's, not the client's. */
+  #explain(error: unknown): void {
+    const code = codeOf(error);
+    this.#code = code;
+    if (code === 'INTERNAL') {
+      this.#failure = errorMessage(error);
+      this.#handling.log.failed(this.#logged, error);
+    } else this.#handling.log.refused(this.#logged, code);
+  }
+
+  /** After the head has gone out there is only one honest way to tell a failure: the connection ends too early. */
+  #cut(error: unknown): void {
+    const { metrics, log } = this.#handling;
+    const stalled = error instanceof ReaderStalled;
+    const clientLeft = !stalled && (error instanceof ClientDisconnected || this.#response.closed);
+    const refused = error instanceof CredentialsEnded;
+    this.#response.destroy();
+    metrics.countCut(stalled ? 'stalled' : clientLeft ? 'client' : refused ? 'credentials' : 'source');
+    if (refused) this.#explain(error);
+    else if (!clientLeft) {
+      this.#failure = errorMessage(error);
+      log.cut(this.#logged, error, this.#writer.sentBytes);
+    }
+  }
+
+  #count(): void {
+    const { metrics, accessLog, log } = this.#handling;
+    const { method = '' } = this.#request;
+    const seconds = (performance.now() - this.#startedMs) / 1000;
+    const { headersSent, statusCode } = this.#response;
+    const status = headersSent ? statusCode : CLIENT_CLOSED_REQUEST;
+    metrics.countRequest({ route: this.#operation, method, status, bytes: this.#writer.sentBytes, seconds });
+    accessLog.note({
+      identity: this.identity,
+      address: plainAddress(this.#request.socket.remoteAddress),
+      transport: 'http',
+      route: this.target?.route,
+      operation: this.target ? routeOperation(this.target) : 'none',
+      query: this.query,
+      status,
+      code: this.#code,
+      isSuspicious: this.#isSuspicious,
+      id: this.#id,
+      failure: this.#failure,
+      bytes: this.#writer.sentBytes,
+      records: this.#recordCount?.records,
+      ms: seconds * 1000,
+      via: this.headers[VIA_HEADER]?.toString(),
+    });
+    log.completed(this.#logged, { status, bytes: this.#writer.sentBytes, ms: seconds * 1000 });
+  }
+}
+
+/** Whether it is a browser that opens a page: scripts and command lines do not name HTML. */
+function acceptsPages(accept = ''): boolean {
+  return accept.split(',').some((part) => part.split(';', 1)[0]?.trim().toLowerCase() === 'text/html');
+}
+
+function withHeaders(response: RouteResponse, extra: OutgoingHttpHeaders | undefined): RouteResponse {
+  if (!extra) return response;
+  const vary = [response.headers.vary, extra.vary].filter((part) => part !== undefined).join(', ');
+  return { ...response, headers: { ...response.headers, ...extra, vary } };
+}
+
+function closeStream(response: RouteResponse): void {
+  if ('stream' in response) response.stream.close().catch(() => {}); // nothing is left that could be told to anyone
+}

@@ -1,0 +1,33 @@
+import type { IncomingMessage } from 'node:http';
+import { MAX_BODY_BYTES, parseBodyParameters } from '@porthole/contract';
+import { HttpRefusal } from '../response/http-refusal.ts';
+
+/** Nothing more is read of a request that is refused. */
+const CLOSE = { connection: 'close' } as const;
+
+/**
+ * Adds the parameters in the body of a request to those of its URL. Only JSON is taken: a page of another origin cannot
+ * send that without being asked first (preflight). In memory is at most `MAX_BODY_BYTES`.
+ */
+export async function readBody(request: IncomingMessage, query: URLSearchParams): Promise<void> {
+  const {
+    'content-type': type = '',
+    'content-encoding': encoding = 'identity',
+    'content-length': length,
+  } = request.headers;
+  if (type.split(';', 1)[0]?.trim().toLowerCase() !== 'application/json' || encoding !== 'identity')
+    throw new HttpRefusal('CONTENT_TYPE_UNSUPPORTED', 'send the parameters as application/json, not compressed', CLOSE);
+  if (Number(length ?? 0) > MAX_BODY_BYTES) throw tooLarge();
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of request as AsyncIterable<Buffer>) {
+    bytes += chunk.length;
+    if (bytes > MAX_BODY_BYTES) throw tooLarge();
+    chunks.push(chunk);
+  }
+  for (const [name, value] of parseBodyParameters(Buffer.concat(chunks).toString('utf8'))) query.append(name, value);
+}
+
+function tooLarge(): HttpRefusal {
+  return new HttpRefusal('BODY_TOO_LARGE', `the request body is larger than ${MAX_BODY_BYTES} bytes`, CLOSE);
+}

@@ -1,0 +1,163 @@
+import type { IncomingMessage } from 'node:http';
+import { type CallOptions, PortholeError } from '@porthole/contract';
+import { type FollowItem, type FollowQuery, resumeCursor } from '@porthole/logs';
+import { describe, expect, it } from 'vitest';
+import { eventually } from '../../../../logs/src/testing/eventually.ts';
+import { openRequest, requestProblem, sendRequest } from '../../testing/send-request.ts';
+import { BatchSource } from '../testing/batch-source.ts';
+import { record } from '../testing/records.ts';
+import { type ServeOptions, serveRecords } from '../testing/serve-records.ts';
+
+const FOLLOW = '/api/v1/log/follow';
+
+const BIG_BATCH: FollowItem[] = [record(1, { message: 'x'.repeat(1024 * 1024) })];
+const BIG_COUNT = 64;
+
+async function serve(options?: ServeOptions) {
+  const source = new BatchSource<FollowItem>();
+  const requests: FollowQuery[] = [];
+  const followLogs = (request: FollowQuery, { signal }: CallOptions = {}) => {
+    requests.push(request);
+    return source.open(signal);
+  };
+  return { source, requests, ...(await serveRecords({ followLogs }, options)) };
+}
+
+/** What has come so far; grows while the response is read. */
+function readText(response: IncomingMessage): { text: string; ended: boolean } {
+  const read = { text: '', ended: false };
+  response.on('data', (part: Buffer) => {
+    read.text += part.toString();
+  });
+  response.once('end', () => {
+    read.ended = true;
+  });
+  response.once('error', () => {});
+  return read;
+}
+
+const toFrame = (item: FollowItem) =>
+  `event: ${item.type}\n${item.type === 'record' ? `id: ${resumeCursor(item)}\n` : ''}data: ${JSON.stringify(item)}\n\n`;
+
+describe('a follow', () => {
+  it('begins with the time to come back after, then tells each item as an event', async () => {
+    const { port, source } = await serve();
+    source.push([], [record(1), record(2)]);
+    const response = await openRequest(port, FOLLOW);
+    expect(response.headers).toMatchObject({
+      'content-type': 'text/event-stream',
+      'cache-control': 'no-store',
+      'x-accel-buffering': 'no',
+    });
+    const read = readText(response);
+    const start = `retry: 1000\n\n${toFrame(record(1))}${toFrame(record(2))}`;
+    await eventually(() => expect(read.text).toBe(start));
+    source.push([{ type: 'missing', family: 'a.log' }]);
+    await eventually(() => expect(read.text).toBe(`${start}${toFrame({ type: 'missing', family: 'a.log' })}`));
+    response.destroy();
+  });
+
+  it('says that it is still there after each silence, and loses nothing by it', async () => {
+    const { port, source } = await serve({ heartbeatMs: 5 });
+    source.push([]);
+    const read = readText(await openRequest(port, FOLLOW));
+    await eventually(() => expect(read.text.match(/^: still here$/gm)?.length).toBeGreaterThan(2));
+    for (let number = 1; number <= 20; number++) {
+      source.push([record(number)]);
+      await eventually(() => expect(read.text).toContain(`id: c${number}.`));
+    }
+    const ids = [...read.text.matchAll(/^id: c(\d+)\./gm)].map(([, id]) => Number(id));
+    expect(ids).toEqual(Array.from({ length: 20 }, (_, index) => index + 1));
+    expect(read.text.replaceAll(': still here\n\n', '')).toMatch(/^retry: 1000\n\n(event: record\n.*\n.*\n\n)+$/);
+  });
+
+  it('goes on after Last-Event-ID, whatever its first request asked for', async () => {
+    const { port, source, requests } = await serve();
+    source.push([]);
+    await sendRequest(port, `${FOLLOW}?back=10&level=warn`, { method: 'HEAD', headers: { 'last-event-id': 'c5' } });
+    expect(requests).toEqual([{ start: { cursor: 'c5' }, minLevel: 'WARN' }]);
+  });
+
+  it('that is refused before its first batch is a problem', async () => {
+    const { port, source } = await serve();
+    source.push(new PortholeError('CURSOR_INVALID', 'that is no cursor'));
+    expect(await requestProblem(port, `${FOLLOW}?cursor=x`)).toMatchObject({ status: 400, code: 'CURSOR_INVALID' });
+    expect(await requestProblem(port, `${FOLLOW}?back=x`)).toMatchObject({ status: 400, code: 'PARAMETER_INVALID' });
+  });
+
+  it('that fails later is cut', async () => {
+    const { port, source, cuts } = await serve();
+    source.push([], new Error('the disk is gone'));
+    await expect(sendRequest(port, FOLLOW)).rejects.toThrow('aborted');
+    await eventually(() => expect(cuts).toEqual(['source']));
+  });
+
+  it('asked for with HEAD gives the head, and its source is aborted and closed', async () => {
+    const { port, source, slots } = await serve();
+    source.push([]);
+    const { status, headers, body } = await sendRequest(port, FOLLOW, { method: 'HEAD' });
+    expect({ status, type: headers['content-type'], bytes: body.length }).toEqual({
+      status: 200,
+      type: 'text/event-stream',
+      bytes: 0,
+    });
+    await eventually(() => expect({ closed: source.closed, taken: slots.taken }).toEqual({ closed: true, taken: 0 }));
+    expect(source.signal?.aborted).toBe(true);
+  });
+
+  it('ends when its items end', async () => {
+    const { port, source } = await serve();
+    source.push([], [{ type: 'end', reason: 'cancelled' }]).end();
+    const { body } = await sendRequest(port, FOLLOW);
+    expect(body.toString()).toBe(`retry: 1000\n\n${toFrame({ type: 'end', reason: 'cancelled' })}`);
+  });
+});
+
+describe('a stopping node', () => {
+  it('tells every follower and ends its answer, although nothing else would', async () => {
+    const { port, source, slots, cuts, stop } = await serve();
+    source.push([], [record(1)]);
+    const read = readText(await openRequest(port, FOLLOW));
+    await eventually(() => expect(read.text).toContain('id: c1'));
+    await stop();
+    await eventually(() => expect(read.ended).toBe(true));
+    expect(read.text.endsWith(toFrame({ type: 'end', reason: 'stopping' }))).toBe(true);
+    await eventually(() => expect({ closed: source.closed, taken: slots.taken }).toEqual({ closed: true, taken: 0 }));
+    expect(cuts).toEqual([]);
+  });
+});
+
+describe('a follower that', () => {
+  it('leaves while nothing happens is noticed at once', async () => {
+    const { port, source, slots, cuts } = await serve();
+    source.push([]);
+    const response = await openRequest(port, FOLLOW);
+    readText(response);
+    await eventually(() => expect(source.requested).toBe(2));
+    response.destroy();
+    await eventually(() => expect(source.closed).toBe(true));
+    await eventually(() => expect({ cuts, taken: slots.taken }).toEqual({ cuts: ['client'], taken: 0 }));
+  });
+
+  it('hears nothing for longer than http.stall-timeout is not cut', async () => {
+    const { port, source, cuts } = await serve({ stallTimeoutMs: 30 });
+    source.push([]);
+    const read = readText(await openRequest(port, FOLLOW));
+    for (const number of [1, 2]) {
+      await new Promise((resolve) => setTimeout(resolve, 100)); // it is the silence itself that is looked at
+      source.push([record(number)]);
+      await eventually(() => expect(read.text).toContain(`id: c${number}.`));
+    }
+    expect(cuts).toEqual([]);
+  });
+
+  it('does not read holds its source, and is cut after http.stall-timeout', async () => {
+    const { port, source, cuts, slots } = await serve({ stallTimeoutMs: 100, heartbeatMs: 5 });
+    source.push([], ...Array.from({ length: BIG_COUNT }, () => BIG_BATCH));
+    const response = await openRequest(port, FOLLOW);
+    await eventually(() => expect(cuts).toEqual(['stalled']));
+    expect(source.requested).toBeLessThan(BIG_COUNT / 2);
+    await eventually(() => expect({ closed: source.closed, taken: slots.taken }).toEqual({ closed: true, taken: 0 }));
+    response.destroy();
+  });
+});

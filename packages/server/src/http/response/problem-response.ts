@@ -1,0 +1,46 @@
+import { toProblem } from '@porthole/contract';
+import { retryAfterSeconds } from '../../transport/retry-after.ts';
+import { HttpRefusal } from './http-refusal.ts';
+import type { BodyResponse } from './route-response.ts';
+
+/** What of a request decides the form of an error. */
+export interface ErrorReader {
+  accept?: string | undefined;
+  /** The request target. */
+  url?: string | undefined;
+}
+
+/** The one place where a throw becomes an HTTP answer. */
+export function problemResponse(thrown: unknown, { accept, url = '' }: ErrorReader = {}): BodyResponse {
+  const problem = toProblem(thrown);
+  const retryAfter = retryAfterSeconds(thrown, problem.code);
+  const extra = {
+    ...(retryAfter !== undefined && { 'retry-after': String(retryAfter) }),
+    ...(thrown instanceof HttpRefusal && thrown.headers),
+  };
+  const asText = { 'content-type': 'text/plain; charset=utf-8', ...extra };
+  if (isFromLindbProxy(url)) return { status: problem.status, headers: asText, body: problem.detail };
+  if (wantsOnlyText(accept))
+    return { status: problem.status, headers: asText, body: `${problem.code}: ${problem.detail}\n` };
+  const headers = { 'content-type': 'application/problem+json; charset=utf-8', ...extra };
+  return { status: problem.status, headers, body: JSON.stringify(problem) };
+}
+
+/** Whether the client takes plain text and nothing a problem document could be. */
+function wantsOnlyText(accept: string | undefined): boolean {
+  if (!accept) return false;
+  const types = accept.split(',').map((part) => part.split(';', 1)[0]?.trim().toLowerCase());
+  return types.includes('text/plain') && types.every((type) => type?.startsWith('text/'));
+}
+
+/**
+ * Whether LinDB's console asks, through the proxy of a broker: that one passes its own two parameters on. The console
+ * renders the body of an error as a child of its page, and a JSON object there leaves the whole page blank. Looked at in
+ * the target itself, because some errors are decided before the query is read.
+ */
+function isFromLindbProxy(url: string): boolean {
+  const mark = url.indexOf('?');
+  if (mark < 0) return false;
+  const query = new URLSearchParams(url.slice(mark + 1));
+  return query.has('target') && query.has('path');
+}

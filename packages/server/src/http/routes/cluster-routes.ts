@@ -1,0 +1,101 @@
+import {
+  type ClusterFollowItem,
+  type ClusterItem,
+  type ClusterState,
+  decodeMemberId,
+  PortholeError,
+  parseAroundRequest,
+  parseBudget,
+  parseClusterDigestRequest,
+  parseClusterFollowRequest,
+  parseClusterHistogramRequest,
+  parseClusterSearchRequest,
+  parseMemberSelection,
+} from '@porthole/contract';
+import { EVENT_STREAM_HEADERS, EventEncoder, lastEventId } from '../response/event-encoder.ts';
+import { openFollowStream } from '../response/follow-stream.ts';
+import { jsonLines } from '../response/json-lines.ts';
+import { openStream } from '../response/open-stream.ts';
+import { jsonResponse, type RouteHandler, type RouteRequest, type RouteResponse } from '../response/route-response.ts';
+import type { RecordRouteOptions } from './record-routes.ts';
+import { requireCluster, VIA_HEADER } from './require-cluster.ts';
+
+type ClusterRouteId =
+  | 'clusterNodes'
+  | 'clusterForget'
+  | 'clusterConfig'
+  | 'clusterConfigDiff'
+  | 'clusterLogFiles'
+  | 'clusterLogSearch'
+  | 'clusterLogFollow'
+  | 'clusterLogHistogram'
+  | 'clusterLogDigest'
+  | 'clusterLogMoment';
+
+type ClusterHandler = (cluster: ClusterState, request: RouteRequest) => Promise<RouteResponse>;
+
+/** What this node answers for all members. Without a cluster every answer is that it cannot. */
+export function createClusterRoutes(
+  cluster: ClusterState | undefined,
+  options: RecordRouteOptions,
+): Record<ClusterRouteId, RouteHandler> {
+  const { clock, maxRecords, searchBudgetMs, countBudgetMs, heartbeatMs, stopping } = options;
+  const clusterFor = requireCluster(cluster);
+  const encoder = new EventEncoder(timeId);
+  const route =
+    (handler: ClusterHandler): RouteHandler =>
+    (request) =>
+      handler(clusterFor(request), request);
+  return {
+    clusterNodes: route(async (all, { signal }) => jsonResponse(await all.nodes({ signal }))),
+    // A member passes the order on: it is carried out here, and goes no further.
+    clusterForget: async ({ headers, rest, signal }) => {
+      if (!cluster) throw new PortholeError('NOT_SUPPORTED', 'this node answers only for itself');
+      const onlyHere = headers[VIA_HEADER] !== undefined;
+      return jsonResponse(await cluster.forget(decodeMemberId(rest), { signal, onlyHere }));
+    },
+    clusterConfig: route(async (all, { query, signal }) =>
+      jsonResponse(await all.config(parseMemberSelection(query), { signal })),
+    ),
+    clusterConfigDiff: route(async (all, { query, signal }) =>
+      jsonResponse(await all.configDiff(parseMemberSelection(query), { signal })),
+    ),
+    clusterLogFiles: route(async (all, { query, signal }) =>
+      jsonResponse(await all.logFiles(parseMemberSelection(query), { signal })),
+    ),
+    clusterLogSearch: route(async (all, { query, signal }) => {
+      const request = parseClusterSearchRequest(query, clock(), { maxRecords });
+      const budgetMs = parseBudget(query, { mostMs: searchBudgetMs });
+      return linesResponse(all.searchLogs(request, { signal, budgetMs }));
+    }),
+    clusterLogFollow: route(async (all, { query, headers, signal }) => {
+      const request = parseClusterFollowRequest(query, clock(), lastEventId({ headers, query }));
+      const follow = (leaving: AbortSignal) => all.followLogs(request, { signal: leaving });
+      const stream = await openFollowStream(follow, { encoder, heartbeatMs, signal, stopping });
+      return { status: 200, headers: EVENT_STREAM_HEADERS, stream };
+    }),
+    clusterLogHistogram: route(async (all, { query, signal }) => {
+      const request = parseClusterHistogramRequest(query, clock());
+      const budgetMs = parseBudget(query, { mostMs: countBudgetMs });
+      return jsonResponse(await all.logHistogram(request, { signal, budgetMs }));
+    }),
+    clusterLogDigest: route(async (all, { query, signal }) => {
+      const request = parseClusterDigestRequest(query, clock());
+      const budgetMs = parseBudget(query, { mostMs: countBudgetMs });
+      return jsonResponse(await all.logDigest(request, { signal, budgetMs }));
+    }),
+    clusterLogMoment: route(async (all, { query, signal }) =>
+      linesResponse(all.around(parseAroundRequest(query, clock(), { maxRecords }), { signal })),
+    ),
+  };
+}
+
+async function linesResponse(items: AsyncIterable<ClusterItem[]>): Promise<RouteResponse> {
+  const stream = await openStream(jsonLines(items));
+  return { status: 200, headers: { 'content-type': 'application/x-ndjson' }, stream };
+}
+
+/** No cursor names a place in the logs of all members: a follow that is cut goes on by time. */
+function timeId(item: ClusterFollowItem): string | undefined {
+  return item.type === 'record' && item.atMs !== undefined ? String(Math.floor(item.atMs)) : undefined;
+}

@@ -1,0 +1,27 @@
+import type { Health, Readiness } from '../../health.ts';
+import type { NodeMetrics } from '../../metrics/metrics.ts';
+import { jsonResponse, type RouteHandler, textResponse } from '../response/route-response.ts';
+
+type HealthRouteId = 'live' | 'ready' | 'metrics';
+
+export interface HealthRouteDeps {
+  health: Health;
+  metrics: NodeMetrics;
+}
+
+export function createHealthRoutes({ health, metrics }: HealthRouteDeps): Record<HealthRouteId, RouteHandler> {
+  return {
+    live: () => jsonResponse({ status: 'ok' }),
+    ready: async ({ trusted }) => {
+      const found = await health.check();
+      const readiness = trusted ? found : withoutDetails(found);
+      return jsonResponse(readiness, readiness.status === 'stopping' ? 503 : 200);
+    },
+    metrics: async () => textResponse(await metrics.render(), 'text/plain; version=0.0.4; charset=utf-8'),
+  };
+}
+
+/** Details name paths and settings: who is not known learns only how the checks went. */
+function withoutDetails({ status, checks }: Readiness): Readiness {
+  return { status, checks: checks.map(({ name, ok }) => ({ name, ok, detail: 'told to those with credentials' })) };
+}

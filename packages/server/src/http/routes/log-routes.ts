@@ -1,0 +1,83 @@
+import { type CallOptions, type NodeState, parseFileRequest, parseViewRequest } from '@porthole/contract';
+import type { ByteStream, OpenLog } from '@porthole/logs';
+import { type ByteRange, parseByteRange } from '../response/byte-range.ts';
+import { evaluateConditions, rangeStillHolds } from '../response/conditions.ts';
+import { HttpRefusal } from '../response/http-refusal.ts';
+import {
+  jsonListResponse,
+  type RouteHandler,
+  type RouteRequest,
+  type RouteResponse,
+} from '../response/route-response.ts';
+
+type LogRouteId = 'logList' | 'logFiles' | 'logView' | 'logRaw';
+
+export function createLogRoutes(node: NodeState): Record<LogRouteId, RouteHandler> {
+  return {
+    logList: async ({ signal }) => jsonListResponse(await node.listLogs({ signal })),
+    logFiles: async ({ signal }) => jsonListResponse(await node.logFiles({ signal })),
+    logView: async (request) => {
+      // The request itself as the options: its signal is only made if someone looks at it.
+      const stream = await node.viewLog(parseViewRequest(request.query), request);
+      return { status: 200, headers: { 'content-type': 'text/plain; charset=utf-8' }, stream };
+    },
+    logRaw: async (request) => {
+      const { file, text = false } = parseFileRequest(request.query);
+      const log = await node.openLog({ file, text }, request);
+      try {
+        return await rawResponse(log, request, text ? log.name.replace(/\.gz$/i, '') : log.name);
+      } catch (error) {
+        await log.close();
+        throw error;
+      }
+    },
+  };
+}
+
+async function rawResponse(log: OpenLog, request: RouteRequest, savedAs: string): Promise<RouteResponse> {
+  const { headers, method } = request;
+  const validators = {
+    etag: log.etag,
+    'last-modified': new Date(log.modifiedMs).toUTCString(),
+    // Unlike all other answers this one may be kept, but not used without asking.
+    'cache-control': 'private, no-cache',
+  };
+  const verdict = evaluateConditions(headers, log);
+  if (verdict === 'failed')
+    throw new HttpRefusal('PRECONDITION_FAILED', `${JSON.stringify(log.name)} has changed`, validators);
+  if (verdict === 'not-modified') {
+    await log.close();
+    return { status: 304, headers: validators, body: '' };
+  }
+  // Ranges are defined for GET alone (RFC 9110, 14.2).
+  const takesRange = method === 'GET' && rangeStillHolds(headers['if-range']?.toString(), log);
+  const range = takesRange ? parseByteRange(headers.range, log.sizeBytes) : undefined;
+  if (range === 'unsatisfiable') {
+    const message = `${JSON.stringify(log.name)} has ${log.sizeBytes} bytes`;
+    throw new HttpRefusal('RANGE_NOT_SATISFIABLE', message, { 'content-range': `bytes */${log.sizeBytes}` });
+  }
+  const { start, end } = range ?? { start: 0, end: log.sizeBytes };
+  return {
+    status: range ? 206 : 200,
+    headers: {
+      ...validators,
+      'accept-ranges': 'bytes',
+      'content-type': 'application/octet-stream',
+      'content-disposition': attachment(savedAs),
+      ...(range && { 'content-range': `bytes ${start}-${end - 1}/${log.sizeBytes}` }),
+    },
+    stream: rangeBody(log, { start, end }, request),
+  };
+}
+
+function rangeBody(log: OpenLog, { start, end }: ByteRange, options: CallOptions): ByteStream {
+  const chunks = log.read(start, end, options);
+  return { sizeBytes: end - start, chunks, close: () => log.close() };
+}
+
+/** The file's name for the client's disk: plain ASCII for old clients, the real one encoded (RFC 6266, RFC 8187). */
+function attachment(name: string): string {
+  const ascii = name.replace(/[^\x20-\x7e]|["\\%]/g, '_');
+  const encoded = encodeURIComponent(name).replace(/['()*]/g, (c) => `%${c.charCodeAt(0).toString(16)}`);
+  return `attachment; filename="${ascii}"; filename*=UTF-8''${encoded}`;
+}

@@ -1,0 +1,177 @@
+import { type ErrorCode, getMemberRoute, MEMBER_ROUTE_IDS, type NodeState, PortholeError } from '@porthole/contract';
+import { describe, expect, it } from 'vitest';
+import { eventually } from '../../../../logs/src/testing/eventually.ts';
+import { openRequest, requestJson, requestProblem, sendRequest } from '../../testing/send-request.ts';
+import { BatchSource } from '../testing/batch-source.ts';
+import { FakeCluster } from '../testing/fake-cluster.ts';
+import { END, record } from '../testing/records.ts';
+import { serveCluster } from '../testing/serve-cluster.ts';
+
+const MEMBERS = '/api/v1/cluster/nodes';
+const memberFails = async (code: ErrorCode) => {
+  const listLogs = async () => {
+    throw new PortholeError(code, 'said by the member');
+  };
+  const { port } = await serveCluster(new FakeCluster({ b: { listLogs } }));
+  return requestProblem(port, `${MEMBERS}/b/log/list`);
+};
+
+describe('the id of a member in a path', () => {
+  it.each([
+    ['broker-1', 'broker-1'],
+    ['db-7.example.org:7300', 'db-7.example.org:7300'],
+    ['db-7%3A7300', 'db-7:7300'],
+    ['%62roker', 'broker'],
+    ['x'.repeat(128), 'x'.repeat(128)],
+  ])('%s is looked up as %s', async (written, id) => {
+    const cluster = new FakeCluster({ [id]: { listLogs: async () => [{ name: 'a.log', size: 1 }] } });
+    const { port } = await serveCluster(cluster);
+    expect(await requestJson(port, `${MEMBERS}/${written}/log/list`)).toEqual([{ name: 'a.log', size: 1 }]);
+    expect(cluster.lookedUp).toEqual([id]);
+  });
+
+  it.each([
+    '..%2f',
+    '..%2F..%2Fetc',
+    'a%2fb',
+    'a%5cb',
+    '%00',
+    'a%00',
+    '%0d%0ax',
+    '%',
+    '%zz',
+    '%ff',
+    '%252e',
+    'a%20b',
+    'a+b',
+    'a*',
+    'a%3f',
+    '',
+    '%C3%A4',
+    '%F0%9F%9A%80',
+    'http:%2f%2f10.0.0.1',
+    '[::1]',
+    'a@b',
+    'x'.repeat(129),
+    'x'.repeat(5000),
+  ])('that is none (%s) is not looked up', async (written) => {
+    const cluster = new FakeCluster();
+    const { port } = await serveCluster(cluster);
+    const { status, code, detail } = await requestProblem(port, `${MEMBERS}/${written}/log/list`);
+    expect({ status, code }).toEqual({ status: 404, code: 'MEMBER_NOT_FOUND' });
+    expect(detail.length).toBeLessThan(200);
+    expect(cluster.lookedUp).toEqual([]);
+  });
+
+  it.each(['..', '.', '%2e%2e', 'other', '__proto__', 'constructor', '127.0.0.1:80'])(
+    'that is no member (%s) is only looked up',
+    async (written) => {
+      const cluster = new FakeCluster({ b: {} });
+      const { port } = await serveCluster(cluster);
+      expect(await requestProblem(port, `${MEMBERS}/${written}/config`)).toMatchObject({
+        status: 404,
+        code: 'MEMBER_NOT_FOUND',
+      });
+      expect(cluster.lookedUp).toEqual([decodeURIComponent(written)]);
+    },
+  );
+
+  it.each([
+    '/',
+    '/b/',
+    '/b/nothing',
+    '/b/metrics',
+    '/b/health/live',
+    '/b/cluster/nodes',
+    '/b/../config',
+    '/b/log/list/',
+    '/b%2flog/list',
+    '/b/LOG/list',
+  ])('followed by no route of a member (%s) is no route', async (rest) => {
+    const cluster = new FakeCluster({ b: {} });
+    const { port } = await serveCluster(cluster);
+    expect(await requestProblem(port, `${MEMBERS}${rest}`)).toMatchObject({ status: 404, code: 'ROUTE_NOT_FOUND' });
+    expect(cluster.lookedUp).toEqual([]);
+  });
+});
+
+describe('a route of a member', () => {
+  it.each(MEMBER_ROUTE_IDS)('%s is refused to a member, and to all without a cluster', async (id) => {
+    const path = getMemberRoute(id).path.replace('{id}', 'b');
+    const cluster = new FakeCluster({ b: {} });
+    const { port } = await serveCluster(cluster);
+    expect(await requestProblem(port, path, { headers: { 'Porthole-Via': 'c' } })).toMatchObject({
+      status: 400,
+      code: 'REQUEST_LOOP',
+    });
+    expect(cluster.lookedUp).toEqual([]);
+    const alone = await serveCluster(undefined);
+    expect(await requestProblem(alone.port, path)).toMatchObject({ status: 501, code: 'NOT_SUPPORTED' });
+  });
+
+  it.each(['UNAUTHENTICATED', 'HOST_NOT_ALLOWED', 'SHUTTING_DOWN'] as const)(
+    'of which the member says %s does not look as if this node said it',
+    async (code) => {
+      expect(await memberFails(code)).toMatchObject({
+        status: 502,
+        code: 'UNREACHABLE',
+        detail: `the member "b" says ${code}: said by the member`,
+      });
+    },
+  );
+
+  it('of a member that fails does not look as if this node did', async () => {
+    expect(await memberFails('INTERNAL')).toMatchObject({
+      status: 502,
+      code: 'BAD_ANSWER',
+      detail: 'the member "b" says INTERNAL: said by the member',
+    });
+    expect(await memberFails('UNREACHABLE')).toMatchObject({ status: 502, code: 'UNREACHABLE' });
+    expect(await memberFails('NOT_SUPPORTED')).toMatchObject({ status: 501, code: 'NOT_SUPPORTED' });
+  });
+
+  it('takes the signal and the limits of this node to the member', async () => {
+    const source = new BatchSource<Uint8Array>();
+    const asked: unknown[] = [];
+    const searchLogLines: NodeState['searchLogLines'] = async function* (request, { signal, budgetMs } = {}) {
+      asked.push(request, budgetMs);
+      for await (const batch of source.open(signal)) yield Buffer.concat(batch);
+    };
+    const { port, slots } = await serveCluster(new FakeCluster({ b: { searchLogLines } }));
+    source.push([], [Buffer.from(`${JSON.stringify(record(1))}\n`)]);
+    expect(await requestProblem(port, `${MEMBERS}/b/log/search?limit=1001`)).toMatchObject({
+      code: 'PARAMETER_INVALID',
+    });
+    const response = await openRequest(port, `${MEMBERS}/b/log/search?limit=3&budget=5s`);
+    await new Promise((resolve) => response.once('data', resolve));
+    expect(asked).toEqual([{ order: 'newest', limit: 3, before: 0, after: 0 }, 5000]);
+    expect(slots.taken).toBe(1);
+    response.destroy();
+    await eventually(() => expect([source.closed, slots.taken]).toEqual([true, 0]));
+  });
+
+  it('that breaks off after its head is cut', async () => {
+    const viewLog: NodeState['viewLog'] = async () => ({
+      sizeBytes: undefined,
+      chunks: (async function* () {
+        yield Buffer.from('a part');
+        throw new PortholeError('UNREACHABLE', 'lost');
+      })(),
+      close: async () => {},
+    });
+    const { port, cuts } = await serveCluster(new FakeCluster({ b: { viewLog } }));
+    await expect(sendRequest(port, `${MEMBERS}/b/log/view?file=a.log`)).rejects.toThrow();
+    await eventually(() => expect(cuts).toEqual(['source']));
+  });
+});
+
+describe('the end of a search through another node', () => {
+  it('is the end the member told', async () => {
+    const searchLogLines: NodeState['searchLogLines'] = async function* () {
+      yield Buffer.alloc(0);
+      yield Buffer.from(`${JSON.stringify(END)}\n`);
+    };
+    const { port } = await serveCluster(new FakeCluster({ b: { searchLogLines } }));
+    expect(await requestJson(port, `${MEMBERS}/b/log/search`)).toEqual(END);
+  });
+});

@@ -1,0 +1,64 @@
+import { ClientError } from '@porthole/client';
+import {
+  type ClusterState,
+  decodeMemberId,
+  type ErrorCode,
+  MEMBER_ROUTE_IDS,
+  type MemberRouteId,
+  type NodeState,
+  PortholeError,
+} from '@porthole/contract';
+import type { RouteHandler } from '../response/route-response.ts';
+import { createLogRoutes } from './log-routes.ts';
+import { createRecordRoutes, type RecordRouteOptions } from './record-routes.ts';
+import { requireCluster } from './require-cluster.ts';
+import { createStateRoutes } from './state-routes.ts';
+
+type MemberRoutes = Readonly<Record<MemberRouteId, RouteHandler>>;
+
+/** The routes of a node, answered for any member: by the same handlers, in front of another `NodeState`. */
+export function createMemberRoutes(cluster: ClusterState | undefined, options: RecordRouteOptions): MemberRoutes {
+  const clusterFor = requireCluster(cluster);
+  const known = new WeakMap<NodeState, MemberRoutes>();
+  const getRoutes = (state: NodeState): MemberRoutes => {
+    const routes = known.get(state) ?? {
+      ...createStateRoutes(state),
+      ...createLogRoutes(state),
+      ...createRecordRoutes(state, options),
+    };
+    known.set(state, routes);
+    return routes;
+  };
+  const createHandler =
+    (route: MemberRouteId): RouteHandler =>
+    async (request) => {
+      const id = decodeMemberId(request.member ?? '');
+      const state = clusterFor(request).member(id);
+      try {
+        return await getRoutes(state)[route](request);
+      } catch (error) {
+        throw wrapMemberError(id, error);
+      }
+    };
+  return Object.fromEntries(MEMBER_ROUTE_IDS.map((route) => [route, createHandler(route)])) as MemberRoutes;
+}
+
+/** What a member says to this node, where its client would take it for what this node says to him. */
+const MEMBER_ERROR_CODES: Partial<Record<ErrorCode, ErrorCode>> = {
+  UNAUTHENTICATED: 'UNREACHABLE',
+  FORBIDDEN: 'UNREACHABLE',
+  HOST_NOT_ALLOWED: 'UNREACHABLE',
+  SHUTTING_DOWN: 'UNREACHABLE',
+  INTERNAL: 'BAD_ANSWER',
+};
+
+function wrapMemberError(id: string, error: unknown): unknown {
+  if (!(error instanceof PortholeError)) return error;
+  const code = MEMBER_ERROR_CODES[error.code];
+  if (code !== undefined)
+    return new PortholeError(code, `the member "${id}" says ${error.code}: ${error.message}`, { cause: error });
+  // What is said of a response of its own is not said by this node.
+  return error instanceof ClientError
+    ? new PortholeError(error.code, `the member "${id}": ${error.message}`, { cause: error })
+    : error;
+}

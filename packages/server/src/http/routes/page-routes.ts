@@ -1,0 +1,44 @@
+import { buildOpenApi, PortholeError } from '@porthole/contract';
+import type { ConsoleFiles } from '../console-files.ts';
+import { ICON, STYLE } from '../pages/assets.ts';
+import { docsPage } from '../pages/docs-page.ts';
+import { consoleResponse } from '../response/console-response.ts';
+import { jsonResponse, type RouteHandler, type RouteResponse, textResponse } from '../response/route-response.ts';
+
+type PageRouteId = 'console' | 'asset' | 'docs' | 'openapi' | 'style' | 'icon';
+
+/** Only the console may run scripts, of its own origin and never inline; and no window that opened it can reach into it. */
+const CONSOLE_HEADERS = {
+  'content-security-policy':
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+  'cross-origin-opener-policy': 'same-origin',
+};
+
+export interface PageRouteDeps {
+  consoleFiles: ConsoleFiles;
+  version: string;
+}
+
+export function createPageRoutes({ consoleFiles, version }: PageRouteDeps): Record<PageRouteId, RouteHandler> {
+  // Made when first asked for, and once: putting it together keeps everybody else waiting for some milliseconds.
+  let docs: RouteResponse | undefined;
+  let openApi: RouteResponse | undefined;
+  return {
+    console: async ({ headers }) => consoleResponse(await consoleFiles.page(), headers, CONSOLE_HEADERS),
+    asset: async ({ headers, rest }) => {
+      const file = await consoleFiles.asset(rest);
+      if (!file) throw new PortholeError('ROUTE_NOT_FOUND', 'the console has no part of this name');
+      return consoleResponse(file, headers);
+    },
+    docs: () => {
+      docs ??= textResponse(docsPage({ version }), 'text/html; charset=utf-8');
+      return docs;
+    },
+    openapi: () => {
+      openApi ??= jsonResponse(buildOpenApi({ version }));
+      return openApi;
+    },
+    style: () => textResponse(STYLE, 'text/css; charset=utf-8'),
+    icon: () => textResponse(ICON, 'image/svg+xml'),
+  };
+}

@@ -1,0 +1,13 @@
+import type { NodeState } from '@porthole/contract';
+import { jsonResponse, type RouteHandler } from '../response/route-response.ts';
+
+type StateRouteId = 'config' | 'settings' | 'node';
+
+/** Who a node is and how it is configured. */
+export function createStateRoutes(node: NodeState): Record<StateRouteId, RouteHandler> {
+  return {
+    config: async ({ signal }) => jsonResponse(await node.config({ signal })),
+    settings: async ({ signal }) => jsonResponse(await node.settings({ signal })),
+    node: async ({ signal }) => jsonResponse(await node.describe({ signal })),
+  };
+}

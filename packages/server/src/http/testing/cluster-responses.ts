@@ -1,0 +1,203 @@
+import type {
+  ClusterConfig,
+  ClusterConfigDiff,
+  ClusterDigest,
+  ClusterEnd,
+  ClusterHistogram,
+  ClusterLogFiles,
+  ClusterNodes,
+  ClusterRecord,
+  ForgottenMember,
+  MemberReport,
+  MembershipState,
+  NodeObject,
+} from '@porthole/contract';
+import { record } from './records.ts';
+
+const NODE: NodeObject = {
+  hostIp: '10.0.0.7',
+  hostName: 'db-7',
+  grpcPort: 7301,
+  httpPort: 7300,
+  version: '1.2.3',
+  onlineTime: 1_794_740_000_000,
+};
+
+const OK: MemberReport = {
+  id: 'a',
+  outcome: 'ok',
+  detail: null,
+  elapsedMs: 3,
+  count: 1,
+  asOfMs: null,
+  state: 'up',
+  sinceMs: null,
+};
+const DEAD: MemberReport = {
+  id: 'b',
+  outcome: 'refused',
+  detail: 'UNREACHABLE: no connection',
+  elapsedMs: 1,
+  count: 0,
+  asOfMs: 1_794_740_000_500,
+  state: 'unreachable',
+  sinceMs: 1_794_740_000_400,
+};
+const MEMBERSHIP: MembershipState = { kind: 'static', state: 'ok', detail: null, asOfMs: 1_794_740_000_000 };
+
+export function clusterRecord(number: number, fields: Partial<ClusterRecord> = {}): ClusterRecord {
+  return { ...record(number), node: 'a', atMs: 1_794_740_000_000 + number, ...fields };
+}
+
+export const CLUSTER_END: ClusterEnd = {
+  type: 'end',
+  reason: 'exhausted',
+  records: 2,
+  scannedBytes: 10,
+  skippedBytes: 0,
+  coveredFromMs: 1_794_740_000_000,
+  coveredToMs: 1_794_740_009_000,
+  elapsedMs: 4,
+  members: [OK, DEAD],
+  membership: MEMBERSHIP,
+  problems: [],
+  duplicates: [{ node: 'broker-1', file: 'a.log.1.gz', sameAs: 'a.log.1' }],
+  cursor: null,
+};
+
+/** One of each answer, with every optional part and every `null` in it somewhere. */
+export const CLUSTER_RESPONSES: {
+  nodes: ClusterNodes;
+  forget: ForgottenMember;
+  config: ClusterConfig;
+  configDiff: ClusterConfigDiff;
+  logFiles: ClusterLogFiles;
+  logHistogram: ClusterHistogram;
+  logDigest: ClusterDigest;
+} = {
+  nodes: {
+    cluster: 'porthole',
+    membership: MEMBERSHIP,
+    nodes: [
+      {
+        id: 'a',
+        role: 'broker',
+        node: NODE,
+        url: 'http://10.0.0.7:7300',
+        isSelf: true,
+        state: 'up',
+        sinceMs: 1_794_740_000_300,
+        report: OK,
+        clock: { offsetMs: 1.5, uncertaintyMs: 0.5 },
+        timeZone: 'UTC',
+        uptimeMs: 5,
+        lastRecordMs: 6,
+        problems: [],
+        recentErrors: 7,
+        lastSeenMs: 8,
+      },
+      {
+        id: 'b',
+        role: 'broker',
+        node: NODE,
+        url: 'http://10.0.0.8:7300',
+        isSelf: false,
+        state: 'unreachable',
+        sinceMs: null,
+        report: DEAD,
+        clock: null,
+        timeZone: null,
+        uptimeMs: null,
+        lastRecordMs: null,
+        problems: [],
+        recentErrors: null,
+        lastSeenMs: null,
+      },
+    ],
+  },
+  forget: { id: 'b', members: [OK] },
+  config: {
+    configs: [
+      { id: 'a', role: 'broker', config: { config: 'a = 1\n', node: NODE }, report: OK },
+      { id: 'b', role: 'broker', config: null, report: DEAD },
+    ],
+  },
+  configDiff: {
+    roles: [
+      {
+        role: 'broker',
+        nodes: ['a', 'c'],
+        comparedKeys: 12,
+        notCompared: ['etcd.password'],
+        differences: [
+          {
+            key: 'query.timeout',
+            secret: false,
+            isExpected: false,
+            values: [
+              { value: '10s', nodes: ['a'], isMajority: true, isSameMeaning: false },
+              { value: null, nodes: ['c'], isMajority: false, isSameMeaning: false },
+            ],
+          },
+        ],
+      },
+    ],
+    members: [OK, DEAD],
+  },
+  logFiles: {
+    files: [
+      {
+        node: 'a',
+        name: 'a.log',
+        size: 5,
+        modifiedMs: 1,
+        family: 'a.log',
+        state: 'live',
+        compressed: false,
+        format: 'contract',
+        firstTimeMs: null,
+        lastTimeMs: 3,
+        problem: null,
+      },
+      {
+        node: 'lindb',
+        name: 'broker.log',
+        size: 5,
+        modifiedMs: null,
+        family: 'broker.log',
+        state: 'rotated',
+        compressed: true,
+        format: 'unreadable',
+        firstTimeMs: 1,
+        lastTimeMs: null,
+        problem: 'not looked into',
+      },
+    ],
+    members: [OK, DEAD],
+  },
+  logHistogram: {
+    bucketMs: 1000,
+    buckets: [{ startMs: 0, counts: { ERROR: 2, NONE: 1 }, nodes: { a: 3 } }],
+    untimed: 1,
+    counted: null,
+    members: [OK],
+  },
+  logDigest: {
+    groups: [
+      {
+        level: 'ERROR',
+        source: 'a.go:1',
+        shape: null,
+        count: 3,
+        firstMs: 1,
+        lastMs: null,
+        isNew: true,
+        sample: clusterRecord(1),
+        nodes: { a: 2, b: 1 },
+      },
+    ],
+    totalGroups: 1,
+    ungrouped: 0,
+    members: [OK],
+  },
+};

@@ -1,0 +1,240 @@
+import type { SecretFingerprint } from '@porthole/cluster';
+import type { NodeObject } from '@porthole/contract';
+import {
+  createHiddenNames,
+  createZone,
+  LogDir,
+  PATTERN_NAMES,
+  Scrubbing,
+  type WorkerPool,
+  type Zone,
+} from '@porthole/logs';
+import type { Access } from './auth/access.ts';
+import { type AccessLog, createAccessLog } from './auth/access-log.ts';
+import { ACCESS_LOG, hiddenLogs } from './auth/hidden-logs.ts';
+import { type OpenedAccess, openAccess } from './auth/open-access.ts';
+import { ReloadedFiles, type ReloadedGroup } from './auth/reloaded-files.ts';
+import { ClusterFiles } from './cluster/cluster-files.ts';
+import { NodeCluster } from './cluster/node-cluster.ts';
+import type { ConfigSource } from './config/config-source.ts';
+import { ConfigThread } from './config/config-thread.ts';
+import { NodeSecrets } from './config/node-secrets.ts';
+import { createOwnConfig } from './config/own-config.ts';
+import { openFilesNeeded } from './doctor/check-open-files.ts';
+import { findOtherHolders } from './doctor/find-other-holders.ts';
+import { createHealth, type Health } from './health.ts';
+import { LocalNode } from './local-node.ts';
+import { probeLogDir } from './log-dir-probe.ts';
+import { type OwnLog, openOwnLog } from './own-log/own-log.ts';
+import type { LoadedSettings } from './settings/load-settings.ts';
+import type { Settings } from './settings/settings.ts';
+import { StartError } from './start-error.ts';
+import { readTlsFiles, type TlsFiles } from './tls-files.ts';
+
+/** What a node consists of before it can be reached. */
+export interface NodeComponents {
+  tls: TlsFiles | undefined;
+  access: Access;
+  accessLog: AccessLog;
+  /** Begins to look after them when the ports are bound. */
+  reloadedFiles: ReloadedFiles;
+  credentialFiles: readonly ReloadedGroup[];
+  ownLog: OwnLog;
+  logs: LogDir;
+  config: ConfigSource;
+  state: LocalNode;
+  /** Joins when the ports are bound. */
+  cluster: NodeCluster;
+  health: Health;
+  /** What an operator should know although nothing keeps the node from starting. */
+  warnings: string[];
+  close(): Promise<void>;
+}
+
+export interface NodeComponentsOptions {
+  /** Gives the TOML text of an embedding service. */
+  configText: (() => string | Promise<string>) | undefined;
+  node(): NodeObject;
+  isStopping(): boolean;
+  /** Scanning threads shared with other nodes of this process, instead of `search.workers` of its own. */
+  threads: WorkerPool | undefined;
+}
+
+/** Opens everything that needs no port. Throws what keeps the node from starting, with nothing left open. */
+export async function openNodeComponents(
+  loaded: LoadedSettings,
+  options: NodeComponentsOptions,
+): Promise<NodeComponents> {
+  const { settings } = loaded;
+  const zone = createZone(settings.node.timeZone);
+  const tls = await readTlsFiles(settings);
+  const opened = await openAccess(settings, {
+    log: () => ownLog.component('auth'),
+    memberToken: () => clusterFiles.token,
+  });
+  const clusterFiles = await ClusterFiles.open(settings);
+  const logPath = settings.service.logDir || settings.logging.dir;
+  const warnings = [...loaded.warnings, ...opened.warnings, ...(await logDirWarnings(logPath, settings))];
+  const fingerprint = await clusterFiles.fingerprint();
+  const { scrub, scrubPatterns } = settings.logs;
+  const scrubbing = new Scrubbing({ patterns: PATTERN_NAMES.filter((name) => scrub && scrubPatterns.includes(name)) });
+  const secrets = new NodeSecrets(loaded, scrubbing);
+  await secrets.addOwn();
+  const thread = new ConfigThread(settings.config.secretKeys);
+  const onText = (text: string) => secrets.addText(text, thread);
+  const config = await openConfig(loaded, { text: options.configText, fingerprint, onText, thread });
+  const ownLog = await startOwnLog(settings, zone);
+  secrets.reportTo(ownLog.component('logs'));
+  warnings.push(...secrets.startWarnings(config));
+  if (ownLog.stats().isFailing) {
+    warnings.push(
+      `logging.dir: the own log cannot be written to ${ownLog.file}: ${ownLog.stats().lastError}; trying on`,
+    );
+  }
+  // Reading the open files of every process takes longer than the rest of a start.
+  const others = ownLog.isNew ? [] : await findOtherHolders(ownLog.file);
+  if (others.length > 0) warnings.push(sharedLogDir(settings.logging.dir, others));
+  const { search, follow } = settings;
+  const hidden = await hiddenLogs(settings, logPath);
+  const reloadedFiles = new ReloadedFiles(ownLog.component('auth'));
+  const accessLog = createAccessLog({
+    mode: settings.logging.access,
+    isGuarded: opened.access.isGuarded,
+    isDenied: createHiddenNames(hidden),
+    open: () => openOwnLog({ ...settings.logging, level: 'info', zone, fileName: ACCESS_LOG }),
+  });
+  const logs = new LogDir(logPath, {
+    zone,
+    workers: search.workers,
+    maxQueued: search.maxQueued,
+    maxIndexBytes: search.maxIndexBytes,
+    followBytes: follow.bufferBytes,
+    followLogs: follow.maxLogs,
+    reservedFiles: openFilesNeeded(settings.http),
+    pollMs: follow.pollMs,
+    hidden,
+    scrubbing,
+    ...(options.threads && { threads: options.threads }),
+  });
+  const observes = settings.service.logDir === '' ? config.observes : 'service';
+  const state = new LocalNode({
+    node: options.node,
+    config,
+    logs,
+    zone,
+    observes,
+    role: settings.cluster.role,
+    problems: () => health.problems(),
+  });
+  const cluster = new NodeCluster({
+    settings,
+    files: clusterFiles,
+    state,
+    zone,
+    scrubbing,
+    log: ownLog.component('cluster'),
+  });
+  const health = createHealth(
+    {
+      'log directory': () => probeLogDir(logPath),
+      configuration: () => config.check(),
+      'own log': async () => checkOwnLog(ownLog),
+      ...(opened.access.isGuarded && { credentials: async () => checkCredentials(opened, reloadedFiles) }),
+      ...(cluster.isConfigured && { cluster: async () => checkCluster(cluster) }),
+    },
+    options.isStopping,
+  );
+  return {
+    tls,
+    access: opened.access,
+    accessLog,
+    credentialFiles: [...opened.files, ...secrets.watchedFiles(config)],
+    reloadedFiles,
+    ownLog,
+    logs,
+    config,
+    warnings,
+    state,
+    cluster,
+    health,
+    async close() {
+      await reloadedFiles.close();
+      await logs.close();
+      await accessLog.close();
+      await ownLog.close();
+    },
+  };
+}
+
+/** Rotation and the limit on files would be applied by both, and the log shows the records of both. */
+function sharedLogDir(dir: string, others: readonly number[]): string {
+  const who = `process${others.length === 1 ? '' : 'es'} ${others.join(', ')}`;
+  return `logging.dir: another node (${who}) writes its own log to ${dir} too: give each its own with --logging-dir DIR`;
+}
+
+/** An unreadable directory stops the start; one that is missing may still come. */
+async function logDirWarnings(path: string, { service }: Settings): Promise<string[]> {
+  if (service.logDir === '') return []; // the own log creates it
+  const { ok, missing, detail } = await probeLogDir(path);
+  if (ok) return [];
+  if (missing) return [`service.log-dir: ${detail}; it is shown as empty until it does`];
+  throw new StartError(`service.log-dir: ${detail}`);
+}
+
+interface OpenConfigOptions {
+  text: NodeComponentsOptions['configText'];
+  fingerprint: SecretFingerprint | undefined;
+  onText(text: string): Promise<void>;
+  thread: ConfigThread;
+}
+
+async function openConfig(loaded: LoadedSettings, { text, ...open }: OpenConfigOptions): Promise<ConfigSource> {
+  const { service, config } = loaded.settings;
+  if (!text && service.configFile === '') return createOwnConfig(loaded);
+  // Loaded when needed: the masking is a fifth of the code, and a node that shows itself starts without it.
+  const { createTextConfig, openServiceConfig } = await import('./config/service-config.ts');
+  const { secretKeys, maxBytes } = config;
+  if (text) return createTextConfig(text, { file: null, secretKeys, ...open });
+  return openServiceConfig({ file: service.configFile, secretKeys, maxBytes, ...open });
+}
+
+/** Opens the own log and waits for its first record, so that a disk that refuses is known at once. */
+async function startOwnLog({ logging }: Settings, zone: Zone): Promise<OwnLog> {
+  const { dir, level, maxFileBytes, maxFileAgeMs, keepFiles, keepAgeMs, gzip } = logging;
+  const log = await openOwnLog({
+    dir,
+    level,
+    zone,
+    maxFileBytes,
+    maxFileAgeMs,
+    keepFiles,
+    keepAgeMs,
+    gzip,
+  });
+  log.component('node').info('start', 'the node is starting', { pid: process.pid });
+  await log.flush();
+  return log;
+}
+
+function checkOwnLog(ownLog: OwnLog): { ok: boolean; detail: string } {
+  const { dropped, lastError, isFailing } = ownLog.stats();
+  if (isFailing) return { ok: false, detail: `writing fails: ${lastError}` };
+  return {
+    ok: true,
+    detail: dropped > 0 ? `${dropped} records were dropped since start` : `written to ${ownLog.file}`,
+  };
+}
+
+function checkCredentials({ keyFailure }: OpenedAccess, { failures }: ReloadedFiles): { ok: boolean; detail: string } {
+  const problems = failures.map(({ setting, detail }) =>
+    detail.startsWith(setting) ? detail : `${setting}: ${detail}`,
+  );
+  const keys = keyFailure();
+  if (keys !== undefined) problems.push(`auth.jwks-url: ${keys}`);
+  if (problems.length === 0) return { ok: true, detail: 'as their files are now' };
+  return { ok: false, detail: `${problems.join('; ')}; what was read before still counts` };
+}
+
+function checkCluster({ status: { isFresh, detail } }: NodeCluster): { ok: boolean; detail: string } {
+  return { ok: isFresh, detail };
+}

@@ -1,0 +1,88 @@
+import { isLoopbackHost } from '../is-loopback-host.ts';
+import type { SettingKey, Settings } from '../settings.ts';
+import { quote } from '../show-value.ts';
+import { AUTH_RULES, hasCredentials } from './auth-conflicts.ts';
+
+interface Conflict {
+  /** The settings involved, the one to look at first in front. */
+  keys: readonly SettingKey[];
+  text: string;
+}
+
+export interface Rule {
+  keys: readonly SettingKey[];
+  /** What is impossible about the values, if anything. */
+  check(settings: Settings): string | undefined;
+}
+
+const RULES: readonly Rule[] = [
+  {
+    keys: ['tls.cert-file', 'tls.key-file'],
+    check: ({ tls }) => {
+      if ((tls.certFile === '') === (tls.keyFile === '')) return undefined;
+      const [set, missing] = tls.keyFile === '' ? ['cert', 'key'] : ['key', 'cert'];
+      return `tls.${set}-file is set but tls.${missing}-file is not - set both or none`;
+    },
+  },
+  {
+    keys: ['http.port', 'grpc.port'],
+    check: ({ http, grpc }) =>
+      http.port !== 0 && http.port === grpc.port
+        ? `http.port and grpc.port are both ${http.port} - give each its own, or 0 for any free one`
+        : undefined,
+  },
+  {
+    keys: ['http.host', 'auth.token-file', 'auth.allow-anonymous'],
+    check: ({ http, auth }) =>
+      isLoopbackHost(http.host) || hasCredentials(auth) || auth.allowAnonymous
+        ? undefined
+        : `http.host ${quote(http.host)} serves other machines, but no credentials are set up - set auth.token-file to ask for tokens, or auth.allow-anonymous to serve everyone`,
+  },
+  {
+    keys: ['http.max-url-bytes', 'http.max-header-bytes'],
+    check: ({ http }) =>
+      http.maxUrlBytes > http.maxHeaderBytes
+        ? 'http.max-url-bytes is above http.max-header-bytes, which counts the URL too - raise http.max-header-bytes as well'
+        : undefined,
+  },
+  {
+    keys: ['cluster.members', 'cluster.etcd'],
+    check: ({ cluster }) =>
+      cluster.members.length > 0 && cluster.etcd.length > 0
+        ? 'cluster.members and cluster.etcd both say who the members are - set one of them'
+        : undefined,
+  },
+  {
+    keys: ['cluster.lindb-namespace', 'cluster.etcd'],
+    check: ({ cluster }) =>
+      cluster.lindbNamespace !== '' && cluster.etcd.length === 0
+        ? 'cluster.lindb-namespace is a place in an etcd, but cluster.etcd names none - set both or none'
+        : undefined,
+  },
+  {
+    keys: ['cluster.etcd-user', 'cluster.etcd-password-file'],
+    check: ({ cluster }) => {
+      if ((cluster.etcdUser === '') === (cluster.etcdPasswordFile === '')) return undefined;
+      const [set, missing] = cluster.etcdUser === '' ? ['password-file', 'user'] : ['user', 'password-file'];
+      return `cluster.etcd-${set} is set but cluster.etcd-${missing} is not - set both or none`;
+    },
+  },
+  {
+    keys: ['cluster.etcd-cert-file', 'cluster.etcd-key-file'],
+    check: ({ cluster }) => {
+      if ((cluster.etcdCertFile === '') === (cluster.etcdKeyFile === '')) return undefined;
+      const [set, missing] = cluster.etcdKeyFile === '' ? ['cert', 'key'] : ['key', 'cert'];
+      return `cluster.etcd-${set}-file is set but cluster.etcd-${missing}-file is not - set both or none`;
+    },
+  },
+  ...AUTH_RULES,
+];
+
+/** Values that are fine alone but impossible together. Rules about a value that was already refused are left out. */
+export function findConflicts(settings: Settings, refused: ReadonlySet<string>): Conflict[] {
+  return RULES.flatMap(({ keys, check }) => {
+    if (keys.some((key) => refused.has(key))) return [];
+    const text = check(settings);
+    return text === undefined ? [] : [{ keys, text }];
+  });
+}

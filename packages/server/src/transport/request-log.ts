@@ -1,0 +1,108 @@
+import { randomBytes } from 'node:crypto';
+import type { ErrorCode } from '@porthole/contract';
+import type { Logger } from '../own-log/logger.ts';
+
+/** What the own log says of a request: nothing that its client has chosen. */
+export interface LoggedRequest {
+  /** The same as in the access log, which has the rest. */
+  id: string;
+  method: string;
+  /** The template of its path, or the name of the gRPC method; never what was sent. */
+  route: string;
+}
+
+/** Of a chain of causes. */
+const MAX_CAUSES = 3;
+
+/**
+ * The one way of requests into the own log. Everyone who may read logs can read that one, so nothing a client has sent
+ * stands there: no query, name, header or address, and no message of an error, which may quote them. All that is in the
+ * access log, which the node shows to no one, under the same id.
+ */
+export class RequestLog {
+  readonly #log: Logger;
+  readonly #prefix = randomBytes(4).toString('hex');
+  #count = 0;
+
+  constructor(log: Logger) {
+    this.#log = log;
+  }
+
+  newId(): string {
+    this.#count++;
+    return `${this.#prefix}-${this.#count.toString(36)}`;
+  }
+
+  completed(request: LoggedRequest, outcome: { status: number | string; bytes: number | undefined; ms: number }): void {
+    if (!this.#log.isEnabled('debug')) return;
+    this.#log.debug('request', 'answered', { ...requestFields(request), ...outcome, ms: Math.round(outcome.ms) });
+  }
+
+  refused(request: LoggedRequest, code: ErrorCode): void {
+    this.#log.debug('request', 'refused', { ...requestFields(request), code });
+  }
+
+  /** The node's failure, not the client's. */
+  failed(request: LoggedRequest, error: unknown): void {
+    this.#log.error('request', 'failed; the access log has the message', {
+      ...requestFields(request),
+      error: describeFailure(error),
+    });
+  }
+
+  /** The response ended early. */
+  cut(request: LoggedRequest, error: unknown, bytes?: number): void {
+    this.#log.warn('request', 'the response was cut', {
+      ...requestFields(request),
+      bytes,
+      error: describeFailure(error),
+    });
+  }
+
+  /** A bug: what is left to do after a response failed. */
+  unfinished(error: unknown): void {
+    this.#log.error('request', 'could not be finished', { error: describeFailure(error) });
+  }
+}
+
+/** What an error says, for the access log. */
+export function errorMessage(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
+
+function requestFields({ id, method, route }: LoggedRequest): LoggedRequest {
+  return { id, method, route };
+}
+
+interface Failure {
+  name: string;
+  code: unknown;
+  syscall: unknown;
+  cause: Failure | undefined;
+  /** Where in the code, without the message that a stack begins with. */
+  stack: string[];
+}
+
+/** An error without its message, which may quote what a client has sent. */
+export function describeFailure(error: unknown, depth = 0): Failure {
+  if (!(error instanceof Error))
+    return { name: typeof error, code: undefined, syscall: undefined, cause: undefined, stack: [] };
+  const { code, syscall } = error as NodeJS.ErrnoException;
+  const { stack = '', message } = error;
+  const at = stack.indexOf(message);
+  return {
+    name: error.name,
+    code: typeof code === 'string' && /^[A-Z][A-Z\d_]{0,63}$/.test(code) ? code : undefined,
+    syscall: typeof syscall === 'string' && /^[a-z]{1,32}$/.test(syscall) ? syscall : undefined,
+    cause: error.cause !== undefined && depth < MAX_CAUSES ? describeFailure(error.cause, depth + 1) : undefined,
+    // One whose message was changed later begins with another one.
+    stack: at < 0 ? [] : stackFrames(stack.slice(at + message.length)),
+  };
+}
+
+function stackFrames(stack: string): string[] {
+  return stack
+    .split('\n')
+    .filter((line) => /^ {4}at /.test(line))
+    .map((line) => line.trim());
+}
