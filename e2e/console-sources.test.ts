@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import type { ClusterNodes } from '@porthole/client';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import type { FollowFrom, LogSource, RowFilter } from '../packages/console/src/log-view/log-source.ts';
-import { keyOf } from '../packages/console/src/log-view/record-key.ts';
+import type { FollowFrom, LogSource, RowFilter } from '../packages/console/src/log-view/source/log-source.ts';
+import { recordKey } from '../packages/console/src/log-view/source/record-key.ts';
 import { eventually } from '../packages/logs/src/testing/eventually.ts';
 import {
   appendTo,
@@ -105,7 +105,7 @@ describe('one log of one node', () => {
     if (fraction === 0) expect(older).toEqual([]);
     if (fraction === 1) expect(newer).toEqual([]);
     const [first] = newer;
-    if (first && fraction > 0) expect(Math.abs((log.fractionOf(first, extent) ?? -1) - fraction)).toBeLessThan(0.01);
+    if (first && fraction > 0) expect(Math.abs((log.fractionAt(first, extent) ?? -1) - fraction)).toBeLessThan(0.01);
   });
 
   it('a page at a fraction is one question once the extent is known', async () => {
@@ -141,7 +141,7 @@ describe('one log of one node', () => {
       filter: ALL,
     });
     expect(messages(after.records)).toEqual(numbered(7, 11));
-    expect(after.records.slice(0, 3).map(keyOf)).toEqual(before.records.map(keyOf));
+    expect(after.records.slice(0, 3).map(recordKey)).toEqual(before.records.map(recordKey));
   });
 
   it('tells that a record is gone, and that a regex is none', async () => {
@@ -203,7 +203,7 @@ describe('logs of several nodes', () => {
       ['newer', 'start'],
     ] as const) {
       const all = await readAll(log, { direction, from, limit: 17 });
-      expect(new Set(all.map(keyOf)).size).toBe(EVERY);
+      expect(new Set(all.map(recordKey)).size).toBe(EVERY);
       expect(all.map(({ timeMs }) => timeMs)).toEqual(all.map(({ timeMs }) => timeMs).toSorted());
     }
     const { firstMs, lastMs } = await log.extent();
@@ -222,14 +222,14 @@ describe('logs of several nodes', () => {
       for (const key of [record, { node, cursor: record.cursor }]) {
         const newer = await readAll(log, { direction: 'newer', from: { next: key }, limit: 200 });
         const older = await readAll(log, { direction: 'older', from: { next: key }, limit: 200 });
-        expect(new Set([...older, record, ...newer].map(keyOf))).toEqual(new Set(all.map(keyOf)));
-        for (const part of [older, newer]) expect(part.map(keyOf)).not.toContain(keyOf(record));
+        expect(new Set([...older, record, ...newer].map(recordKey))).toEqual(new Set(all.map(recordKey)));
+        for (const part of [older, newer]) expect(part.map(recordKey)).not.toContain(recordKey(record));
         expect(newer.every(({ atMs = 0 }) => atMs > FIRST_MS + 30_000 - UNSURE_MS)).toBe(true);
         expect(older.every(({ atMs = 0 }) => atMs < FIRST_MS + 30_000 + UNSURE_MS)).toBe(true);
         const own = messages(newer.filter((other) => other.node === node));
         expect(own[0]).toBe(`${node} line 31`);
         const at = await log.page({ direction: 'newer', from: { at: key }, limit: 5, filter: ALL });
-        expect(at.records.map(keyOf)).toContain(keyOf(record));
+        expect(at.records.map(recordKey)).toContain(recordKey(record));
       }
     },
   );
@@ -291,7 +291,7 @@ describe('logs that are not the same', () => {
     ] as const) {
       const all = await readAll(log, { direction, from, limit: 7 });
       expect(all).toHaveLength(160);
-      expect(new Set(all.map(keyOf)).size).toBe(160);
+      expect(new Set(all.map(recordKey)).size).toBe(160);
       expect(all.map(({ timeMs }) => timeMs)).toEqual(all.map(({ timeMs }) => timeMs).toSorted());
     }
     expect(await log.extent()).toEqual({ kind: 'time', firstMs: FIRST_MS, lastMs: FIRST_MS + 79_000 });
@@ -306,9 +306,9 @@ describe('logs that are not the same', () => {
     for (const key of [record, { node: 'n2', cursor: record.cursor }]) {
       const newer = await readAll(log, { direction: 'newer', from: { at: key }, limit: 9 });
       const older = await readAll(log, { direction: 'older', from: { at: key }, limit: 9 });
-      expect(newer.map(keyOf)).toContain(keyOf(record));
-      expect(older.map(keyOf)).not.toContain(keyOf(record));
-      expect(new Set([...older, ...newer].map(keyOf))).toEqual(new Set(all.map(keyOf)));
+      expect(newer.map(recordKey)).toContain(recordKey(record));
+      expect(older.map(recordKey)).not.toContain(recordKey(record));
+      expect(new Set([...older, ...newer].map(recordKey))).toEqual(new Set(all.map(recordKey)));
     }
   });
 

@@ -1,8 +1,8 @@
 import { renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { LogWorkspace } from '../packages/console/src/log-view/log-workspace.ts';
-import type { OpenWorkspace } from '../packages/console/src/log-view/workspace-state.ts';
+import { LogWorkspace } from '../packages/console/src/log-view/model/log-workspace.ts';
+import type { OpenWorkspace } from '../packages/console/src/log-view/model/workspace-state.ts';
 import { eventually } from '../packages/logs/src/testing/eventually.ts';
 import { startNode } from '../packages/server/src/start-node.ts';
 import { testSettings } from '../packages/server/src/testing/test-node.ts';
@@ -90,7 +90,7 @@ describe('a workspace over real nodes', () => {
     if (!record) throw new Error('nothing there');
     const at = { node: record.node, cursor: record.cursor };
     const { workspace } = openWorkspace({ source: log, start: { at }, isLive: false });
-    await eventually(() => expect(workspace.state.focusedKey).toBe(workspace.keyOf(at)));
+    await eventually(() => expect(workspace.state.focusedKey).toBe(workspace.keyFor(at)));
     expect(workspace.state.rows.length).toBeGreaterThan(150);
     workspace.setFilter({ terms: [record.message] });
     await eventually(() => {
@@ -98,8 +98,8 @@ describe('a workspace over real nodes', () => {
       expect(workspace.state.bottom.kind).toBe('done');
       expect(workspace.state.rows).toHaveLength(2);
     });
-    expect(workspace.state.focusedKey).toBe(workspace.keyOf(at));
-    workspace.toggleContext(workspace.keyOf(at));
+    expect(workspace.state.focusedKey).toBe(workspace.keyFor(at));
+    workspace.toggleContext(workspace.keyFor(at));
     await eventually(() => expect(workspace.state.rows.length).toBeGreaterThan(15));
     const own = workspace.state.rows.flatMap((row) =>
       row.kind === 'record' && row.record.node === record.node ? [row.record.offset] : [],

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { logsQuery } from '../packages/console/src/state/logs-url.ts';
 import { ALL_LOGS, type LogsView } from '../packages/console/src/state/view.ts';
-import { keyGroups } from '../packages/console/src/ui/key-groups.ts';
+import { keyGroups } from '../packages/console/src/ui/shell/key-groups.ts';
 
 const page = readFileSync(join(import.meta.dirname, '../docs/console.md'), 'utf8');
 

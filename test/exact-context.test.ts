@@ -6,7 +6,7 @@ import { type RecordStyle, recordText } from '../packages/cli/src/output/record-
 import type { Colors } from '../packages/cli/src/output/terminal.ts';
 import { createClient } from '../packages/client/src/index.ts';
 import { parseSnapshot, serializeSnapshot } from '../packages/cluster/src/state/snapshots/member-snapshot.ts';
-import { recordLine } from '../packages/console/src/log-view/record-text.ts';
+import { recordLine } from '../packages/console/src/log-view/rows/record-text.ts';
 import { contextJson, exactJson, indentJson } from '../packages/contract/src/index.ts';
 import { createZone } from '../packages/logs/src/index.ts';
 import { jsonTokens, randomJsonObject } from '../packages/logs/src/testing/random-json.ts';

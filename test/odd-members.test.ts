@@ -16,7 +16,7 @@ import { searchCluster } from '../packages/cluster/src/records/search/cluster-se
 import { collectResponse } from '../packages/cluster/src/testing/collect-response.ts';
 import { fakeCluster } from '../packages/cluster/src/testing/fake-cluster.ts';
 import { endItem, FakeNode, record } from '../packages/cluster/src/testing/fake-node.ts';
-import { recordLine } from '../packages/console/src/log-view/record-text.ts';
+import { recordLine } from '../packages/console/src/log-view/rows/record-text.ts';
 import { exactJson, isErrorCode } from '../packages/contract/src/index.ts';
 import { createZone, type FollowItem, type FoundRecord } from '../packages/logs/src/index.ts';
 

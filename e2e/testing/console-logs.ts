@@ -1,8 +1,13 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createClient, type NodeClient } from '@porthole/client';
-import { createSource } from '../../packages/console/src/log-view/create-source.ts';
-import type { LogSource, Page, PageRequest, ShownRecord } from '../../packages/console/src/log-view/log-source.ts';
+import { createSource } from '../../packages/console/src/log-view/source/create-source.ts';
+import type {
+  LogSource,
+  Page,
+  PageRequest,
+  ShownRecord,
+} from '../../packages/console/src/log-view/source/log-source.ts';
 import type { SourceChoice } from '../../packages/console/src/state/view.ts';
 import { freePorts } from '../../packages/server/src/testing/free-ports.ts';
 import { startTestNode, type TestNode } from '../../packages/server/src/testing/test-node.ts';

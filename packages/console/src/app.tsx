@@ -7,21 +7,21 @@ import { NotFoundPage } from './pages/not-found/not-found-page.tsx';
 import { cluster } from './state/cluster.ts';
 import { navigation } from './state/navigation.ts';
 import type { View } from './state/view.ts';
-import { Banners } from './ui/banners.tsx';
-import { ErrorBoundary } from './ui/error-boundary.tsx';
-import { Header } from './ui/header.tsx';
-import { KeySheet } from './ui/key-sheet.tsx';
-import { NoticeLine } from './ui/notice-line.tsx';
-import { Palette } from './ui/palette.tsx';
-import { titleOf } from './ui/title-of.ts';
-import { TokenDialog } from './ui/token-dialog.tsx';
-import { useResource } from './ui/use-resource.ts';
-import { useStore } from './ui/use-store.ts';
+import { useResource } from './ui/hooks/use-resource.ts';
+import { useStore } from './ui/hooks/use-store.ts';
+import { Banners } from './ui/shell/banners.tsx';
+import { ErrorBoundary } from './ui/shell/error-boundary.tsx';
+import { Header } from './ui/shell/header.tsx';
+import { KeySheet } from './ui/shell/key-sheet.tsx';
+import { NoticeLine } from './ui/shell/notice-line.tsx';
+import { pageTitle } from './ui/shell/page-title.ts';
+import { Palette } from './ui/shell/palette.tsx';
+import { TokenDialog } from './ui/shell/token-dialog.tsx';
 
 export function App() {
   const view = useStore(navigation.view);
   const nodes = useResource(cluster);
-  const title = titleOf(view, nodes.value?.cluster);
+  const title = pageTitle(view, nodes.value?.cluster);
   useEffect(() => {
     document.title = title;
   }, [title]);
@@ -44,15 +44,15 @@ export function App() {
 /** The page itself. Who goes to another one is taken to its beginning, also by keyboard and screen reader. */
 function Main({ view }: { view: View }) {
   const main = useRef<HTMLElement>(null);
-  const place = placeOf(view);
-  const shown = useRef(place);
+  const currentKey = pageKey(view);
+  const shown = useRef(currentKey);
   useEffect(() => {
-    if (shown.current !== place) main.current?.focus({ preventScroll: true });
-    shown.current = place;
-  }, [place]);
+    if (shown.current !== currentKey) main.current?.focus({ preventScroll: true });
+    shown.current = currentKey;
+  }, [currentKey]);
   return (
     <main id="main" class={`page page-${view.page}`} tabIndex={-1} ref={main}>
-      <ErrorBoundary key={place}>
+      <ErrorBoundary key={currentKey}>
         <Page view={view} />
       </ErrorBoundary>
     </main>
@@ -75,6 +75,6 @@ function Page({ view }: { view: View }) {
 }
 
 /** Changes when another thing is looked at, not with how it is looked at. */
-function placeOf(view: View): string {
+function pageKey(view: View): string {
   return view.page === 'node' ? `node ${view.id}` : view.page;
 }

@@ -1,10 +1,10 @@
 import './style/main.css';
 import { render } from 'preact';
 import { App } from './app.tsx';
-import { openEarly } from './pages/logs/open-logs.ts';
+import { openEarly } from './pages/logs/workspace/open-logs.ts';
 import { cluster } from './state/cluster.ts';
 import { navigation } from './state/navigation.ts';
-import { applyTheme } from './ui/apply-theme.ts';
+import { applyTheme } from './ui/shell/apply-theme.ts';
 
 applyTheme();
 navigation.start();

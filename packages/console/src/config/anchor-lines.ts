@@ -5,20 +5,20 @@ import type { LinePairs } from './line-diff.ts';
  * texts are aligned by when they differ in too much for more. Takes `n log n` steps, whatever they hold.
  */
 export function alignAnchors(left: readonly string[], right: readonly string[]): LinePairs {
-  const places = onlyPlaces(right);
+  const indexes = uniqueLineIndexes(right);
   const candidates: (readonly [number, number])[] = [];
-  for (const [line, place] of onlyPlaces(left)) {
-    const other = places.get(line);
+  for (const [line, place] of uniqueLineIndexes(left)) {
+    const other = indexes.get(line);
     if (place !== null && other !== null && other !== undefined) candidates.push([place, other]);
   }
   return longestAscending(candidates.sort(([a], [b]) => a - b));
 }
 
 /** Where each line stands; `null` for those that occur more than once. */
-function onlyPlaces(lines: readonly string[]): Map<string, number | null> {
-  const places = new Map<string, number | null>();
-  for (const [index, line] of lines.entries()) places.set(line, places.has(line) ? null : index);
-  return places;
+function uniqueLineIndexes(lines: readonly string[]): Map<string, number | null> {
+  const indexes = new Map<string, number | null>();
+  for (const [index, line] of lines.entries()) indexes.set(line, indexes.has(line) ? null : index);
+  return indexes;
 }
 
 /** Patience sorting by the right place: the last of each pile knows which one before it it stands on. */

@@ -1,34 +1,34 @@
 /** Words that a shell takes as they are. */
-const PLAIN_WORD = /^[\w@%+=:,./-]+$/;
+const UNQUOTED = /^[\w@%+=:,./-]+$/;
 
-interface Asked {
+interface CommandOptions {
   /** The node this page comes from. */
   origin: string;
 }
 
 /** The command that prints what the page shows of one node. */
-export function configGetCommand(nodeId: string, { origin }: Asked): string {
-  return commandOf(['config', 'get', `${nodeId}:`], origin);
+export function configGetCommand(nodeId: string, { origin }: CommandOptions): string {
+  return buildCommand(['config', 'get', `${nodeId}:`], origin);
 }
 
 /** The command that tells what the page shows of two nodes. */
-export function configPairCommand(left: string, right: string, { origin }: Asked): string {
-  return commandOf(['config', 'diff', `${left}:`, `${right}:`, '-o', 'unified'], origin);
+export function configPairCommand(left: string, right: string, { origin }: CommandOptions): string {
+  return buildCommand(['config', 'diff', `${left}:`, `${right}:`, '-o', 'unified'], origin);
 }
 
 /** The command that tells where the nodes of the cluster differ. */
 export function configDiffCommand(
   { role, showExpected }: { role: string | null; showExpected: boolean },
-  { origin }: Asked,
+  { origin }: CommandOptions,
 ): string {
   const flags = [...(role === null ? [] : ['--role', role]), ...(showExpected ? ['--expected'] : [])];
-  return commandOf(['config', 'diff', ...flags], origin);
+  return buildCommand(['config', 'diff', ...flags], origin);
 }
 
-function commandOf(words: readonly string[], origin: string): string {
+function buildCommand(words: readonly string[], origin: string): string {
   return ['porthole', ...words, '--url', origin].map(quote).join(' ');
 }
 
 function quote(word: string): string {
-  return PLAIN_WORD.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
+  return UNQUOTED.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
 }

@@ -2,36 +2,38 @@ import type { NodeSettings } from '@porthole/client';
 import { expect, it } from 'vitest';
 import { diskNotice } from './disk-notice.ts';
 
-const noticeOf = (disk: NodeSettings['disk'], observes: NodeSettings['observes'] = 'self') =>
+const makeNotice = (disk: NodeSettings['disk'], observes: NodeSettings['observes'] = 'self') =>
   diskNotice({ observes, file: '/etc/broker.toml', disk });
 
 it('nothing is said of a file that is as it was read, or of none', () => {
-  expect(noticeOf({ state: 'same', differs: [], detail: null })).toBe(null);
-  expect(noticeOf({ state: 'none', differs: [], detail: null })).toBe(null);
+  expect(makeNotice({ state: 'same', differs: [], detail: null })).toBe(null);
+  expect(makeNotice({ state: 'none', differs: [], detail: null })).toBe(null);
 });
 
 it('a changed file is reported with its keys', () => {
-  expect(noticeOf({ state: 'changed', differs: ['http.port'], detail: null })).toEqual({
+  expect(makeNotice({ state: 'changed', differs: ['http.port'], detail: null })).toEqual({
     text: 'File on disk differs: 1 key · restart needed',
     detail: 'http.port',
   });
   const differs = Array.from({ length: 10 }, (_, index) => `key-${index}`);
-  expect(noticeOf({ state: 'changed', differs, detail: null })).toEqual({
+  expect(makeNotice({ state: 'changed', differs, detail: null })).toEqual({
     text: 'File on disk differs: 10 keys · restart needed',
     detail: 'key-0, key-1, key-2, key-3, key-4, key-5, key-6, key-7 and 2 more',
   });
-  expect(noticeOf({ state: 'changed', differs: [], detail: null })?.text).toBe('File on disk differs · restart needed');
+  expect(makeNotice({ state: 'changed', differs: [], detail: null })?.text).toBe(
+    'File on disk differs · restart needed',
+  );
 });
 
 it('of a service it is not claimed to know which values it runs with', () => {
-  expect(noticeOf({ state: 'changed', differs: ['http.port'], detail: null }, 'service')?.text).toBe(
+  expect(makeNotice({ state: 'changed', differs: ['http.port'], detail: null }, 'service')?.text).toBe(
     'File changed since start: 1 key · a service that was not restarted runs with the values at start',
   );
 });
 
 it('one that is broken or missing is reported with what is known of it', () => {
-  expect(noticeOf({ state: 'broken', differs: [], detail: 'line 3: no value' })?.detail).toBe('line 3: no value');
-  expect(noticeOf({ state: 'missing', differs: [], detail: null })).toEqual({
+  expect(makeNotice({ state: 'broken', differs: [], detail: 'line 3: no value' })?.detail).toBe('line 3: no value');
+  expect(makeNotice({ state: 'missing', differs: [], detail: null })).toEqual({
     text: 'File on disk is missing',
     detail: '/etc/broker.toml',
   });

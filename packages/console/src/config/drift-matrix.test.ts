@@ -1,7 +1,7 @@
 import type { ConfigDifference, ConfigValue, MemberReport, SettingEntry, SettingJson } from '@porthole/client';
 import { describe, expect, it } from 'vitest';
 import { type DriftOptions, driftMatrix, firstPair, outlierNodes, type RoleDiff } from './drift-matrix.ts';
-import { driftHeading, expectedWords } from './drift-words.ts';
+import { driftHeading, expectedText } from './drift-text.ts';
 import { settingsByKey } from './setting-marks.ts';
 
 const value = (told: SettingJson | null, nodes: string[], more: Partial<ConfigValue> = {}): ConfigValue => ({
@@ -165,9 +165,9 @@ describe('in words', () => {
   });
 
   it('keys expected to differ are told by what they are', () => {
-    expect(expectedWords(['a.port', 'logging.dir', 'node-id', 'x.port'])).toBe(
+    expect(expectedText(['a.port', 'logging.dir', 'node-id', 'x.port'])).toBe(
       '4 keys expected to differ (ports, directories, ids)',
     );
-    expect(expectedWords(['rack'])).toBe('1 key expected to differ');
+    expect(expectedText(['rack'])).toBe('1 key expected to differ');
   });
 });

@@ -1,5 +1,5 @@
 import type { ClusterConfigDiff, ConfigDifference, ConfigValue, MemberReport } from '@porthole/client';
-import { defaultWords, type SettingsByKey, SOURCE_WORDS } from './setting-marks.ts';
+import { defaultLabel, type SettingsByKey, SOURCE_LABELS } from './setting-marks.ts';
 import { type ShownValue, showValue } from './setting-text.ts';
 
 export type RoleDiff = ClusterConfigDiff['roles'][number];
@@ -60,14 +60,14 @@ const MAX_COLUMNS = 8;
 
 /** Where the nodes of one role differ, as a table: keys down, nodes across, and only what is unlike the rest filled in. */
 export function driftMatrix(diff: RoleDiff, options: DriftOptions): DriftMatrix {
-  const all = diff.differences.map((difference) => rowOf(difference, options.settings));
+  const all = diff.differences.map((difference) => driftRow(difference, options.settings));
   const wanted = options.text.toLowerCase();
   const found = all.filter(({ key }) => key.toLowerCase().includes(wanted));
   const rows = found.filter(({ isExpected }) => !isExpected).sort((a, b) => Number(b.isDrift) - Number(a.isDrift));
   const expectedRows = found.filter(({ isExpected }) => isExpected);
   return {
     driftCount: all.filter(({ isDrift }) => isDrift).length,
-    ...columnsOf(diff.nodes, rows, options),
+    ...driftColumns(diff.nodes, rows, options),
     rows,
     expectedRows,
     notCompared: diff.notCompared.filter((key) => key.toLowerCase().includes(wanted)),
@@ -94,7 +94,7 @@ export function firstPair({ rows }: Pick<DriftMatrix, 'rows'>): { left: string; 
   return row.majority ? { left: against, right: node } : { left: node, right: against };
 }
 
-function rowOf({ key, isExpected, values }: ConfigDifference, settings: DriftOptions['settings']): DriftRow {
+function driftRow({ key, isExpected, values }: ConfigDifference, settings: DriftOptions['settings']): DriftRow {
   const majority = values.find(({ isMajority }) => isMajority);
   const others = values.filter((value) => value !== majority);
   const hasMajority = majority !== undefined && isMost(values);
@@ -109,7 +109,7 @@ function rowOf({ key, isExpected, values }: ConfigDifference, settings: DriftOpt
     isDrift: !isExpected && others.some(({ isSameMeaning }) => !isSameMeaning),
     majority: hasMajority ? showValue(majority.value) : null,
     cells: new Map(cells),
-    ...originOf(key, others, settings),
+    ...valueOrigin(key, others, settings),
   };
 }
 
@@ -121,7 +121,7 @@ function isMost(values: readonly ConfigValue[]): boolean {
 }
 
 /** Of a node that differs, because that is what one asks about; else of any whose settings are known. */
-function originOf(
+function valueOrigin(
   key: string,
   others: readonly ConfigValue[],
   settings: DriftOptions['settings'],
@@ -129,10 +129,10 @@ function originOf(
   const nodes = [...others.flatMap((value) => value.nodes), ...settings.keys()];
   const entry = nodes.map((node) => settings.get(node)?.get(key)).find((one) => one !== undefined);
   if (entry === undefined) return { default: null, source: null };
-  return { default: entry.default === null ? null : defaultWords(entry), source: SOURCE_WORDS[entry.source] };
+  return { default: entry.default === null ? null : defaultLabel(entry), source: SOURCE_LABELS[entry.source] };
 }
 
-function columnsOf(
+function driftColumns(
   nodes: readonly string[],
   rows: readonly DriftRow[],
   { members, silentNodes }: DriftOptions,
@@ -143,9 +143,9 @@ function columnsOf(
     return { id, report: report?.outcome === 'ok' ? null : report, isSilent: silentNodes.includes(id) };
   });
   if (columns.length <= MAX_COLUMNS) return { columns, foldedNodes: [] };
-  const isTelling = ({ id }: DriftColumn) => rows.some(({ cells }) => cells.has(id));
+  const isReporting = ({ id }: DriftColumn) => rows.some(({ cells }) => cells.has(id));
   return {
-    columns: columns.filter(isTelling),
-    foldedNodes: columns.filter((column) => !isTelling(column)).map(({ id }) => id),
+    columns: columns.filter(isReporting),
+    foldedNodes: columns.filter((column) => !isReporting(column)).map(({ id }) => id),
   };
 }

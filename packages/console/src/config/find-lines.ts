@@ -1,12 +1,12 @@
 /** A place in a text that was found. */
-export interface FoundPlace {
+export interface TextMatch {
   line: number;
   start: number;
   end: number;
 }
 
-export interface FoundPlaces {
-  places: FoundPlace[];
+export interface TextMatches {
+  matches: TextMatch[];
   /** There are more than were looked for. */
   isMore: boolean;
 }
@@ -14,24 +14,24 @@ export interface FoundPlaces {
 /** Nobody steps through more, and the marks of more would only slow the page. */
 export const MAX_FOUND = 5000;
 
-const NOTHING: FoundPlaces = { places: [], isMore: false };
+const NOTHING: TextMatches = { matches: [], isMore: false };
 
 /** Every place of a text in any case, from the top. */
-export function findInLines(lines: readonly string[], text: string, maxFound = MAX_FOUND): FoundPlaces {
+export function findInLines(lines: readonly string[], text: string, maxFound = MAX_FOUND): TextMatches {
   if (text === '') return NOTHING;
   // Not by lower case: that changes the length of some letters, and with it all places behind them.
   const pattern = new RegExp(text.replace(/[.*+?^${}()|[\]\\/]/g, '\\$&'), 'giu');
-  const places: FoundPlace[] = [];
+  const matches: TextMatch[] = [];
   for (const [line, content] of lines.entries())
     for (const match of content.matchAll(pattern)) {
-      if (places.length === maxFound) return { places, isMore: true };
-      places.push({ line, start: match.index, end: match.index + match[0].length });
+      if (matches.length === maxFound) return { matches: matches, isMore: true };
+      matches.push({ line, start: match.index, end: match.index + match[0].length });
     }
-  return { places, isMore: false };
+  return { matches: matches, isMore: false };
 }
 
 /** The place after or before one, around the ends; -1 where there is none. */
-export function stepPlace(count: number, current: number, step: 1 | -1): number {
+export function stepMatch(count: number, current: number, step: 1 | -1): number {
   if (count === 0) return -1;
   return (current + step + count) % count;
 }

@@ -2,24 +2,24 @@ import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { foldRows } from './fold-rows.ts';
 
-const tell = (rows: string) =>
+const formatRuns = (rows: string) =>
   foldRows([...rows].map((row) => row === '.')).map(
     ({ isFolded, start, end }) => `${isFolded ? 'fold' : 'show'} ${start}-${end}`,
   );
 
 it('equal rows are folded except around what differs', () => {
-  expect(tell('..........x..........')).toEqual(['fold 0-7', 'show 7-14', 'fold 14-21']);
-  expect(tell('x.............x')).toEqual(['show 0-4', 'fold 4-11', 'show 11-15']);
+  expect(formatRuns('..........x..........')).toEqual(['fold 0-7', 'show 7-14', 'fold 14-21']);
+  expect(formatRuns('x.............x')).toEqual(['show 0-4', 'fold 4-11', 'show 11-15']);
 });
 
 it('few equal rows are shown', () => {
-  expect(tell('x.........x')).toEqual(['show 0-11']);
-  expect(tell('...')).toEqual(['show 0-3']);
-  expect(tell('')).toEqual([]);
+  expect(formatRuns('x.........x')).toEqual(['show 0-11']);
+  expect(formatRuns('...')).toEqual(['show 0-3']);
+  expect(formatRuns('')).toEqual([]);
 });
 
 it('texts without a difference are one fold', () => {
-  expect(tell('.'.repeat(20))).toEqual(['fold 0-20']);
+  expect(formatRuns('.'.repeat(20))).toEqual(['fold 0-20']);
 });
 
 it('every row is in exactly one run, and no fold holds a difference', () => {

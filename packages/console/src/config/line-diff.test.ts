@@ -4,7 +4,7 @@ import { type DiffRow, diffLines } from './line-diff.ts';
 
 const SIGNS = { equal: ' ', changed: '~', removed: '-', added: '+' };
 
-function tell(left: string, right: string, maxChanges?: number): string[] {
+function formatDiff(left: string, right: string, maxChanges?: number): string[] {
   const [a, b] = [left.split(' '), right.split(' ')];
   return diffLines(a, b, maxChanges).rows.map(
     ({ kind, left: x, right: y }) => `${SIGNS[kind]}${x === null ? '' : a[x]}|${y === null ? '' : b[y]}`,
@@ -13,15 +13,15 @@ function tell(left: string, right: string, maxChanges?: number): string[] {
 
 describe('two texts side by side', () => {
   it('have what only one of them has in rows of its own', () => {
-    expect(tell('a b c', 'a c d')).toEqual([' a|a', '-b|', ' c|c', '+|d']);
+    expect(formatDiff('a b c', 'a c d')).toEqual([' a|a', '-b|', ' c|c', '+|d']);
   });
 
   it('have one changed line beside the other', () => {
-    expect(tell('a b c', 'a x c')).toEqual([' a|a', '~b|x', ' c|c']);
+    expect(formatDiff('a b c', 'a x c')).toEqual([' a|a', '~b|x', ' c|c']);
   });
 
   it('have lines of the same key side by side, however many lie between', () => {
-    expect(tell('a k=1 x=1 m=1 z', 'a n=0 o=0 k=2 m=2 z')).toEqual([
+    expect(formatDiff('a k=1 x=1 m=1 z', 'a n=0 o=0 k=2 m=2 z')).toEqual([
       ' a|a',
       '+|n=0',
       '+|o=0',
@@ -33,7 +33,7 @@ describe('two texts side by side', () => {
   });
 
   it('have comments in the same place side by side', () => {
-    expect(tell('a # k=1 z', 'a #. k=2 z')).toEqual([' a|a', '~#|#.', '~k=1|k=2', ' z|z']);
+    expect(formatDiff('a # k=1 z', 'a #. k=2 z')).toEqual([' a|a', '~#|#.', '~k=1|k=2', ' z|z']);
   });
 
   it('that differ in too much are aligned by the lines that occur once', () => {

@@ -23,7 +23,7 @@ export const MAX_CHANGES = 1000;
 /** Aligns two texts line by line; every line of both is in exactly one row, in order. */
 export function diffLines(left: readonly string[], right: readonly string[], maxChanges = MAX_CHANGES): LineDiff {
   const exact = matchLines(left, right, maxChanges);
-  return { rows: rowsOf(left, right, exact ?? alignAnchors(left, right)), isExact: exact !== null };
+  return { rows: diffRows(left, right, exact ?? alignAnchors(left, right)), isExact: exact !== null };
 }
 
 interface TwoTexts {
@@ -31,7 +31,7 @@ interface TwoTexts {
   right: readonly string[];
 }
 
-function rowsOf(left: readonly string[], right: readonly string[], pairs: LinePairs): DiffRow[] {
+function diffRows(left: readonly string[], right: readonly string[], pairs: LinePairs): DiffRow[] {
   const rows: DiffRow[] = [];
   let [atLeft, atRight] = [0, 0];
   for (const [pairLeft, pairRight] of [...pairs, [left.length, right.length] as const]) {
@@ -45,10 +45,10 @@ function rowsOf(left: readonly string[], right: readonly string[], pairs: LinePa
 /** Lines that only one of the texts has: those of the same key stand side by side, and comments with what is in their place. */
 function addBlock(rows: DiffRow[], removed: readonly number[], added: readonly number[], texts: TwoTexts): void {
   const isPair = removed.length === 1 && added.length === 1;
-  const places = placesByHead(added, texts.right);
+  const byKey = indexesByKey(added, texts.right);
   let [from, next] = [0, 0];
   for (const [index, left] of removed.entries()) {
-    const waiting = places.get(headOf(texts.left[left]) ?? '\n') ?? [];
+    const waiting = byKey.get(lineKey(texts.left[left]) ?? '\n') ?? [];
     while ((waiting.at(-1) ?? next) < next) waiting.pop();
     const place = isPair ? 0 : waiting.pop();
     const right = place === undefined ? undefined : added[place];
@@ -75,20 +75,20 @@ function addUnkeyed(rows: DiffRow[], removed: readonly number[], added: readonly
 }
 
 /** Where lines begin with a key, the last first. */
-function placesByHead(added: readonly number[], lines: readonly string[]): Map<string, number[]> {
-  const places = new Map<string, number[]>();
+function indexesByKey(added: readonly number[], lines: readonly string[]): Map<string, number[]> {
+  const byKey = new Map<string, number[]>();
   for (const [place, index] of [...added.entries()].reverse()) {
-    const head = headOf(lines[index]);
+    const head = lineKey(lines[index]);
     if (head === null) continue;
-    const known = places.get(head);
+    const known = byKey.get(head);
     if (known) known.push(place);
-    else places.set(head, [place]);
+    else byKey.set(head, [place]);
   }
-  return places;
+  return byKey;
 }
 
 /** What stands before the value; `null` for lines without one. */
-function headOf(line: string | undefined): string | null {
+function lineKey(line: string | undefined): string | null {
   const end = line?.indexOf('=') ?? -1;
   return line === undefined || end === -1 || isComment(line) ? null : line.slice(0, end).trim();
 }

@@ -4,25 +4,25 @@ import { findInLines } from './find-lines.ts';
 import { cutTokens, lineSegments } from './line-segments.ts';
 import { TOML_START, tokenizeTomlLine } from './toml-tokens.ts';
 
-const tokensOf = (line: string) => tokenizeTomlLine(line, TOML_START).tokens;
+const tokenizeLine = (line: string) => tokenizeTomlLine(line, TOML_START).tokens;
 
-function tell(line: string, text: string): string[] {
-  return lineSegments(tokensOf(line), findInLines([line], text).places).map(
+function formatSegments(line: string, text: string): string[] {
+  return lineSegments(tokenizeLine(line), findInLines([line], text).matches).map(
     (one) => `${one.kind}${one.found === null ? '' : `#${one.found}`} ${one.text}`,
   );
 }
 
 it('what needs no colour is in one piece', () => {
-  expect(tell('a = [1, x]', '')).toEqual(['key a', 'plain  = [', 'number 1', 'plain , x]']);
+  expect(formatSegments('a = [1, x]', '')).toEqual(['key a', 'plain  = [', 'number 1', 'plain , x]']);
 });
 
 it('what was found is cut out, also across parts', () => {
-  expect(tell('port = 8', 'ort = 8')).toEqual(['key p', 'key#0 ort', 'plain#0  = ', 'number#0 8']);
-  expect(tell('aa = 1', 'a')).toEqual(['key#0 a', 'key#1 a', 'plain  = ', 'number 1']);
+  expect(formatSegments('port = 8', 'ort = 8')).toEqual(['key p', 'key#0 ort', 'plain#0  = ', 'number#0 8']);
+  expect(formatSegments('aa = 1', 'a')).toEqual(['key#0 a', 'key#1 a', 'plain  = ', 'number 1']);
 });
 
 it('a long line is cut to its beginning', () => {
-  expect(cutTokens(tokensOf('key = "value"'), 8).map(({ text }) => text)).toEqual(['key', ' ', '=', ' ', '"v']);
+  expect(cutTokens(tokenizeLine('key = "value"'), 8).map(({ text }) => text)).toEqual(['key', ' ', '=', ' ', '"v']);
 });
 
 it('whatever is looked for, the pieces are the line, and those found are what was looked for', () => {
@@ -30,8 +30,8 @@ it('whatever is looked for, the pieces are the line, and those found are what wa
   fc.assert(
     fc.property(fc.array(word, { maxLength: 20 }), word, (words, text) => {
       const line = words.join('');
-      const { places } = findInLines([line], text);
-      const segments = lineSegments(tokensOf(line), places);
+      const { matches: places } = findInLines([line], text);
+      const segments = lineSegments(tokenizeLine(line), places);
       expect(segments.map((one) => one.text).join('')).toBe(line);
       for (const [index, { start, end }] of places.entries()) {
         const found = segments.filter((one) => one.found === index).map((one) => one.text);

@@ -1,4 +1,4 @@
-import type { FoundPlace } from './find-lines.ts';
+import type { TextMatch } from './find-lines.ts';
 import type { TomlToken, TomlTokenKind } from './toml-tokens.ts';
 
 /** A piece of a line that is drawn in one way. */
@@ -11,7 +11,7 @@ export interface LineSegment {
 }
 
 /** The parts of a line cut where something was found in it; neighbours that look the same are one. */
-export function lineSegments(tokens: readonly TomlToken[], places: readonly FoundPlace[]): LineSegment[] {
+export function lineSegments(tokens: readonly TomlToken[], places: readonly TextMatch[]): LineSegment[] {
   const segments: LineSegment[] = [];
   let at = 0;
   let next = 0;
@@ -20,9 +20,9 @@ export function lineSegments(tokens: readonly TomlToken[], places: readonly Foun
     const end = at + text.length;
     for (let from = at; from < end; ) {
       while ((places[next]?.end ?? end + 1) <= from) next++;
-      const place = places[next];
-      const isInside = place !== undefined && place.start <= from;
-      const until = Math.min(end, isInside ? place.end : (place?.start ?? end));
+      const match = places[next];
+      const isInside = match !== undefined && match.start <= from;
+      const until = Math.min(end, isInside ? match.end : (match?.start ?? end));
       addSegment(segments, { kind, text: text.slice(from - at, until - at), found: isInside ? next : null });
       from = until;
     }

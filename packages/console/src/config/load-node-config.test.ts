@@ -11,7 +11,7 @@ const SETTINGS: NodeSettings = {
 
 const report = { id: 'a', outcome: 'ok' as const, detail: null, elapsedMs: 1, count: 1, asOfMs: null };
 
-function clusterOf(settings: NodeState['settings']): Pick<ClusterState, 'config' | 'member'> {
+function fakeCluster(settings: NodeState['settings']): Pick<ClusterState, 'config' | 'member'> {
   const node = { hostIp: '', hostName: '', grpcPort: 0, httpPort: 0, version: '', onlineTime: 0 };
   return {
     config: async ({ nodes }) => ({
@@ -25,14 +25,14 @@ function clusterOf(settings: NodeState['settings']): Pick<ClusterState, 'config'
 it('text and settings come together', async () => {
   expect(
     await loadNodeConfig(
-      clusterOf(async () => SETTINGS),
+      fakeCluster(async () => SETTINGS),
       'a',
     ),
   ).toEqual({ id: 'a', text: 'x = 1\n', report, settings: SETTINGS, settingsProblem: null });
 });
 
 it('a node without settings shows its text, and why there is no more', async () => {
-  const cluster = clusterOf(async () => {
+  const cluster = fakeCluster(async () => {
     throw new PortholeError('NOT_SUPPORTED', 'only the contract');
   });
   expect(await loadNodeConfig(cluster, 'a')).toMatchObject({
@@ -45,7 +45,7 @@ it('a node without settings shows its text, and why there is no more', async () 
 it('a node that is none is said to be none', async () => {
   expect(
     await loadNodeConfig(
-      clusterOf(async () => SETTINGS),
+      fakeCluster(async () => SETTINGS),
       'b',
     ),
   ).toMatchObject({
@@ -56,7 +56,7 @@ it('a node that is none is said to be none', async () => {
 
 it('is not taken for a problem of the node when nobody waits any more', async () => {
   const gone = new AbortController();
-  const cluster = clusterOf(async () => {
+  const cluster = fakeCluster(async () => {
     gone.abort(new Error('left'));
     throw new Error('broken off');
   });

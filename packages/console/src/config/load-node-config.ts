@@ -1,5 +1,5 @@
 import type { CallOptions, ClusterState, MemberReport, NodeSettings } from '@porthole/client';
-import { problemOf } from '../state/resource.ts';
+import { toProblem } from '../state/resource.ts';
 
 /** What is known of one node's configuration. */
 export interface KnownConfig {
@@ -12,10 +12,14 @@ export interface KnownConfig {
   settingsProblem: { code: string; detail: string } | null;
 }
 
-type Asked = Pick<ClusterState, 'config' | 'member'>;
+type LoadOptions = Pick<ClusterState, 'config' | 'member'>;
 
 /** Text and settings together. Of a node that does not answer it is what was last known, and of that only the text. */
-export async function loadNodeConfig(cluster: Asked, id: string, options: CallOptions = {}): Promise<KnownConfig> {
+export async function loadNodeConfig(
+  cluster: LoadOptions,
+  id: string,
+  options: CallOptions = {},
+): Promise<KnownConfig> {
   const [{ configs }, told] = await Promise.all([
     cluster.config({ nodes: [id] }, options),
     loadSettings(cluster, id, options),
@@ -27,7 +31,7 @@ export async function loadNodeConfig(cluster: Asked, id: string, options: CallOp
 
 /** Settings, or why there are none; never throws but for the signal. */
 export async function loadSettings(
-  cluster: Pick<Asked, 'member'>,
+  cluster: Pick<LoadOptions, 'member'>,
   id: string,
   options: CallOptions = {},
 ): Promise<Pick<KnownConfig, 'settings' | 'settingsProblem'>> {
@@ -35,7 +39,7 @@ export async function loadSettings(
     return { settings: await cluster.member(id).settings(options), settingsProblem: null };
   } catch (thrown) {
     options.signal?.throwIfAborted();
-    const { code, detail } = problemOf(thrown);
+    const { code, detail } = toProblem(thrown);
     return { settings: null, settingsProblem: { code, detail } };
   }
 }

@@ -18,7 +18,7 @@ function side(text: string, fingerprints: Record<string, string> = {}): PairSide
     }),
   );
   const toml = new TomlText(text);
-  toml.tell(toml.lines.length);
+  toml.tokenize(toml.lines.length);
   return { toml, settings: settingsByKey(settings) };
 }
 

@@ -27,7 +27,7 @@ export interface PairRows {
 /** Two configurations line by line, as they were aligned. Masked lines count as changed where their fingerprints differ. */
 export function pairRows({ rows, isExact }: LineDiff, left: PairSide, right: PairSide): PairRows {
   const pairs = rows.map((row): PairRow => {
-    const secret = row.kind === 'equal' ? secretOf(row, left, right) : null;
+    const secret = row.kind === 'equal' ? compareSecret(row, left, right) : null;
     return { ...row, kind: secret === 'differs' ? 'changed' : row.kind, secret };
   });
   return {
@@ -38,7 +38,7 @@ export function pairRows({ rows, isExact }: LineDiff, left: PairSide, right: Pai
   };
 }
 
-function secretOf(row: DiffRow, left: PairSide, right: PairSide): PairRow['secret'] {
+function compareSecret(row: DiffRow, left: PairSide, right: PairSide): PairRow['secret'] {
   const line = left.toml.lines[row.left ?? -1] ?? '';
   if (!line.includes(MASK)) return null;
   const [leftKey, rightKey] = [left.toml.lineAt(row.left ?? 0).key, right.toml.lineAt(row.right ?? 0).key];

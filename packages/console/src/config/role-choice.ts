@@ -10,8 +10,8 @@ export function countDrift({ differences }: Pick<RoleDiff, 'differences'>): numb
 
 /** The role asked for; else that with the most differing keys. */
 export function chooseRole({ roles }: ClusterConfigDiff, wanted: string | null): RoleDiff | undefined {
-  const asked = roles.find(({ role }) => role === wanted);
-  return asked ?? roles.toSorted((a, b) => countDrift(b) - countDrift(a))[0];
+  const requested = roles.find(({ role }) => role === wanted);
+  return requested ?? roles.toSorted((a, b) => countDrift(b) - countDrift(a))[0];
 }
 
 /** Members of a role of which no configuration is known, not even an old one. */

@@ -12,7 +12,7 @@ export interface SettingMark {
 export type SettingsByKey = ReadonlyMap<string, SettingEntry>;
 
 /** Where a value comes from, in words of a reader. */
-export const SOURCE_WORDS: Readonly<Record<SettingEntry['source'], string>> = {
+export const SOURCE_LABELS: Readonly<Record<SettingEntry['source'], string>> = {
   default: 'default',
   file: 'file',
   env: 'environment',
@@ -28,10 +28,10 @@ export function settingsByKey(settings: readonly SettingEntry[]): SettingsByKey 
 export function settingMark(entry: SettingEntry | undefined): SettingMark | null {
   if (entry === undefined) return null;
   if (entry.changed)
-    return { text: `changed, default ${defaultWords(entry)} · ${SOURCE_WORDS[entry.source]}`, isChanged: true };
+    return { text: `changed, default ${defaultLabel(entry)} · ${SOURCE_LABELS[entry.source]}`, isChanged: true };
   // Worth telling because nobody finds it in the file.
   if (entry.source !== 'default' && entry.source !== 'file')
-    return { text: SOURCE_WORDS[entry.source], isChanged: false };
+    return { text: SOURCE_LABELS[entry.source], isChanged: false };
   return null;
 }
 
@@ -42,6 +42,6 @@ export function countSettings(settings: readonly SettingEntry[]): string {
   return `${keys}, ${formatCount(settings.filter(({ changed }) => changed).length)} changed from default`;
 }
 
-export function defaultWords({ default: usual }: Pick<SettingEntry, 'default'>): string {
+export function defaultLabel({ default: usual }: Pick<SettingEntry, 'default'>): string {
   return usual === null ? 'not known' : showValue(usual).text;
 }

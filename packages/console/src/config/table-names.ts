@@ -9,7 +9,7 @@ export class TableNames {
   readonly #arrays = new Map<string, number>();
 
   /** The path of the setting that begins in the line of these parts; a header only opens its table. */
-  keyOf(tokens: readonly TomlToken[]): string | null {
+  lineKey(tokens: readonly TomlToken[]): string | null {
     const first = tokens.findIndex(({ kind }) => kind !== 'space');
     const table = tokens.find(({ kind }) => kind === 'table');
     if (table !== undefined) this.#openTable(table.text, tokens[first]?.text === '[[');

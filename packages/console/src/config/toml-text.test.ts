@@ -1,15 +1,15 @@
 import { describe, expect, it } from 'vitest';
 import { TomlText } from './toml-text.ts';
 
-const keysOf = (text: string) => {
+const lineKeys = (text: string) => {
   const toml = new TomlText(text);
-  toml.tell(toml.lines.length);
+  toml.tokenize(toml.lines.length);
   return toml.lines.map((_, index) => toml.lineAt(index).key);
 };
 
 describe('keys', () => {
   it('are told with the tables they stand in', () => {
-    expect(keysOf('a = 1\n[b.c]\nd = 2\n# e = 3\nf.g = 4\n\n[h]\ni=5')).toEqual([
+    expect(lineKeys('a = 1\n[b.c]\nd = 2\n# e = 3\nf.g = 4\n\n[h]\ni=5')).toEqual([
       'a',
       null,
       'b.c.d',
@@ -22,7 +22,7 @@ describe('keys', () => {
   });
 
   it('within arrays of tables are numbered as settings are', () => {
-    expect(keysOf('[[s]]\nx=1\n[s.t]\ny=2\n[[s]]\nx=3\n[[s.u]]\nz=4\n[[s.u]]\nz=5').filter((key) => key)).toEqual([
+    expect(lineKeys('[[s]]\nx=1\n[s.t]\ny=2\n[[s]]\nx=3\n[[s.u]]\nz=4\n[[s.u]]\nz=5').filter((key) => key)).toEqual([
       's[0].x',
       's[0].t.y',
       's[1].x',
@@ -32,7 +32,7 @@ describe('keys', () => {
   });
 
   it('that are no bare ones are quoted', () => {
-    expect(keysOf('["a.b"]\n\'c d\'.e = 1\n"f\\"g" = 2\n"\\U0001F600" = 3')).toEqual([
+    expect(lineKeys('["a.b"]\n\'c d\'.e = 1\n"f\\"g" = 2\n"\\U0001F600" = 3')).toEqual([
       null,
       '"a.b"."c d".e',
       '"a.b"."f\\"g"',
@@ -41,7 +41,7 @@ describe('keys', () => {
   });
 
   it('of lines within a value are none of their own', () => {
-    expect(keysOf('a = """\nb = 1\n"""\nc = [\n  { d = 1 },\n]\ne = 2')).toEqual([
+    expect(lineKeys('a = """\nb = 1\n"""\nc = [\n  { d = 1 },\n]\ne = 2')).toEqual([
       'a',
       null,
       null,
@@ -57,10 +57,10 @@ describe('lines', () => {
   it('are plain until they were looked at, some at a time', () => {
     const toml = new TomlText('[a]\nb = 1\n');
     expect(toml.lineAt(1)).toEqual({ tokens: [{ kind: 'other', text: 'b = 1' }], key: null });
-    toml.tell(1);
-    expect(toml.isTold).toBe(false);
-    toml.tell(100);
-    expect([toml.isTold, toml.lineAt(1).key]).toEqual([true, 'a.b']);
+    toml.tokenize(1);
+    expect(toml.isTokenized).toBe(false);
+    toml.tokenize(100);
+    expect([toml.isTokenized, toml.lineAt(1).key]).toEqual([true, 'a.b']);
   });
 
   it('end with the text: a last line feed begins none', () => {

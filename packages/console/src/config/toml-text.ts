@@ -14,7 +14,7 @@ export interface TomlLine {
 export class TomlText {
   readonly text: string;
   readonly lines: readonly string[];
-  readonly #told: TomlLine[] = [];
+  readonly #tokenized: TomlLine[] = [];
   readonly #tables = new TableNames();
   #carry: TomlCarry = TOML_START;
 
@@ -26,27 +26,27 @@ export class TomlText {
     this.lines = lines;
   }
 
-  get isTold(): boolean {
-    return this.#told.length === this.lines.length;
+  get isTokenized(): boolean {
+    return this.#tokenized.length === this.lines.length;
   }
 
   /** Looks at so many more lines. */
-  tell(count: number): void {
-    const end = Math.min(this.lines.length, this.#told.length + count);
-    while (this.#told.length < end) this.#tellNext();
+  tokenize(count: number): void {
+    const end = Math.min(this.lines.length, this.#tokenized.length + count);
+    while (this.#tokenized.length < end) this.#tokenizeNext();
   }
 
   lineAt(index: number): TomlLine {
-    const line = this.#told[index];
+    const line = this.#tokenized[index];
     if (line) return line;
     const text = this.lines[index] ?? '';
     return { tokens: text === '' ? [] : [{ kind: 'other', text }], key: null };
   }
 
-  #tellNext(): void {
+  #tokenizeNext(): void {
     const isStart = this.#carry === TOML_START;
-    const { tokens, carry } = tokenizeTomlLine(this.lines[this.#told.length] ?? '', this.#carry);
+    const { tokens, carry } = tokenizeTomlLine(this.lines[this.#tokenized.length] ?? '', this.#carry);
     this.#carry = carry;
-    this.#told.push({ tokens, key: isStart ? this.#tables.keyOf(tokens) : null });
+    this.#tokenized.push({ tokens, key: isStart ? this.#tables.lineKey(tokens) : null });
   }
 }

@@ -12,7 +12,7 @@ function tokenize(text: string): TomlToken[][] {
 }
 
 /** Kinds with their text, without spaces and punctuation. */
-function tell(text: string): string[][] {
+function formatTokens(text: string): string[][] {
   return tokenize(text).map((tokens) =>
     tokens.filter(({ kind }) => kind !== 'space' && kind !== 'mark').map(({ kind, text: part }) => `${kind} ${part}`),
   );
@@ -38,28 +38,28 @@ describe('the parts of a line', () => {
     ['x = tomorrow', ['key x', 'other tomorrow']],
     ['x = "never closed', ['key x', 'string "never closed']],
   ])('of %s', (line, parts) => {
-    expect(tell(line)).toEqual([parts]);
+    expect(formatTokens(line)).toEqual([parts]);
   });
 
   it('a mask is told apart wherever it stands', () => {
-    expect(tell('password = "******"')).toEqual([['key password', 'string "', 'mask ******', 'string "']]);
-    expect(tell('# was "******"')).toEqual([['comment # was "', 'mask ******', 'comment "']]);
+    expect(formatTokens('password = "******"')).toEqual([['key password', 'string "', 'mask ******', 'string "']]);
+    expect(formatTokens('# was "******"')).toEqual([['comment # was "', 'mask ******', 'comment "']]);
   });
 });
 
 describe('what goes on in the next line', () => {
   it('a string of several lines, in which nothing else is looked for', () => {
-    expect(tell('s = """one # two\n[three] \\"""\nfour""" # five\nx = 1')).toEqual([
+    expect(formatTokens('s = """one # two\n[three] \\"""\nfour""" # five\nx = 1')).toEqual([
       ['key s', 'string """one # two'],
       ['string [three] \\"""'],
       ['string four"""', 'comment # five'],
       ['key x', 'number 1'],
     ]);
-    expect(tell("s = '''a\\'''\nx = 1")[1]).toEqual(['key x', 'number 1']);
+    expect(formatTokens("s = '''a\\'''\nx = 1")[1]).toEqual(['key x', 'number 1']);
   });
 
   it('an array, with comments between', () => {
-    expect(tell('a = [\n  1, # one\n  [2],\n]\nb = 2')).toEqual([
+    expect(formatTokens('a = [\n  1, # one\n  [2],\n]\nb = 2')).toEqual([
       ['key a'],
       ['number 1', 'comment # one'],
       ['number 2'],

@@ -1,7 +1,7 @@
 import type { LogsView, SourceChoice, TimeRange } from '../state/view.ts';
 
 /** Words that a shell takes as they are. */
-const PLAIN_WORD = /^[\w@%+=:,./-]+$/;
+const UNQUOTED = /^[\w@%+=:,./-]+$/;
 
 /** Units of a span, the largest that fits first. */
 const UNITS = [
@@ -15,23 +15,23 @@ const UNITS = [
 
 /** The command that prints what a view shows, asking the node this page comes from. */
 export function cliCommand(view: LogsView, { origin }: { origin: string }): string {
-  const asked = [...places(view.sources), ...filterWords(view), ...startWords(view)];
-  const words = ['porthole', 'logs', ...asked, '--url', origin];
-  return words.map(quote).join(' ');
+  const flags = [...sourceArgs(view.sources), ...filterArgs(view), ...startArgs(view)];
+  const args = ['porthole', 'logs', ...flags, '--url', origin];
+  return args.map(quote).join(' ');
 }
 
-function places(sources: readonly SourceChoice[]): string[] {
+function sourceArgs(sources: readonly SourceChoice[]): string[] {
   if (sources.length === 0) return ['--all'];
   const isRotated = sources.some(({ log }) => log?.kind === 'family');
   return [...sources.map(({ node, log }) => `${node}:${log?.name ?? ''}`), ...(isRotated ? ['--rotated'] : [])];
 }
 
-function filterWords(view: LogsView): string[] {
+function filterArgs(view: LogsView): string[] {
   const { range, minLevel, text, isRegex, isCaseSensitive, isOnlyMatches, excluded, callSite, component } = view;
   const isSearched = isOnlyMatches && text !== '';
   const isCased = isCaseSensitive && (isSearched || excluded.length > 0);
   return [
-    ...rangeWords(range),
+    ...rangeArgs(range),
     ...(minLevel === null ? [] : ['--level', minLevel.toLowerCase()]),
     ...(isSearched ? flagged(isRegex ? '--regex' : '--grep', text) : []),
     ...excluded.flatMap((word) => flagged('--exclude', word)),
@@ -46,7 +46,7 @@ function flagged(flag: string, value: string): string[] {
   return value.startsWith('-') ? [`${flag}=${value}`] : [flag, value];
 }
 
-function rangeWords(range: TimeRange | null): string[] {
+function rangeArgs(range: TimeRange | null): string[] {
   if (range === null) return [];
   if (range.kind === 'last') return ['--since', span(range.spanMs)];
   const { fromMs, toMs } = range;
@@ -57,7 +57,7 @@ function rangeWords(range: TimeRange | null): string[] {
 }
 
 /** Follows, or begins at the moment that was gone to. */
-function startWords({ isLive, timeMs, range }: LogsView): string[] {
+function startArgs({ isLive, timeMs, range }: LogsView): string[] {
   if (isLive) return ['--follow'];
   if (timeMs === null || range !== null) return [];
   return ['--since', new Date(timeMs).toISOString()];
@@ -69,5 +69,5 @@ function span(spanMs: number): string {
 }
 
 function quote(word: string): string {
-  return PLAIN_WORD.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
+  return UNQUOTED.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
 }

@@ -75,7 +75,7 @@ export interface KeyPress {
 }
 
 /** What a key press on the list asks for; `undefined` for the browser's own. */
-export function commandOf(press: KeyPress, { hasKeys }: { hasKeys: boolean }): LogCommand | undefined {
+export function findCommand(press: KeyPress, { hasKeys }: { hasKeys: boolean }): LogCommand | undefined {
   if (press.ctrlKey || press.metaKey) return undefined;
   const found = LOG_KEYS.find(({ key, isAlt = false }) => key === press.key && isAlt === press.altKey);
   return found && (hasKeys || found.isAlways) ? found.command : undefined;

@@ -12,7 +12,7 @@ export const cluster = new Resource<ClusterNodes>((signal) => session.client.clu
 });
 
 /** 1 to 8, for the class `node-1` to `node-8`: the same on every page as long as the members are the same. */
-export function colourOf(nodeId: string): number {
+export function nodeColour(nodeId: string): number {
   return colourIn(cluster.state.value.value?.nodes.map(({ id }) => id) ?? [], nodeId);
 }
 

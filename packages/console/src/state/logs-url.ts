@@ -1,6 +1,6 @@
 import type { Level } from '@porthole/client';
 import { formatSourceText, parseSourceText, parseSpan, readTime, timeText } from '@porthole/contract';
-import type { RecordKey } from '../log-view/log-source.ts';
+import type { RecordKey } from '../log-view/source/log-source.ts';
 import { queryProblems } from './query-problems.ts';
 import { ALL_LOGS, canFollow, type LogsView, type TimeRange } from './view.ts';
 
@@ -26,7 +26,7 @@ const SWITCH_NAMES = Object.keys(SWITCHES) as (keyof typeof SWITCHES)[];
 /** The log workspace a query describes. Parameters that make no sense are ignored; `logsProblems` names them. */
 export function parseLogs(query: URLSearchParams): LogsView {
   const at = parseKey(query.get('at'));
-  const timeMs = parseMoment(query.get('t'));
+  const timeMs = parseTimestamp(query.get('t'));
   const range = parseRange(query);
   const switches = SWITCH_NAMES.map((name) => [name, flag(query.get(SWITCHES[name]), ALL_LOGS[name])]);
   return {
@@ -34,7 +34,7 @@ export function parseLogs(query: URLSearchParams): LogsView {
     ...(Object.fromEntries(switches) as Pick<LogsView, keyof typeof SWITCHES>),
     sources: query.getAll('src').flatMap((text) => parseSourceText(text) ?? []),
     range,
-    minLevel: levelOf(query.get('level')),
+    minLevel: parseLevel(query.get('level')),
     text: query.get('q') ?? '',
     excluded: query.getAll('not').filter((text) => text !== ''),
     callSite: query.get('site') || null,
@@ -49,11 +49,11 @@ export function parseLogs(query: URLSearchParams): LogsView {
 const CHECKS: Readonly<Record<string, ((value: string) => string | null) | null>> = {
   src: (value) => (parseSourceText(value) ? null : 'expected NODE, NODE/FAMILY or NODE/=FILE'),
   last: (value) => (parseSpan(value) ? null : 'expected a span such as 15m or 2h'),
-  from: (value) => (value === '' || parseMoment(value) !== null ? null : EXPECTED_TIME),
-  to: (value) => (parseMoment(value) === null ? EXPECTED_TIME : null),
-  t: (value) => (parseMoment(value) === null ? EXPECTED_TIME : null),
+  from: (value) => (value === '' || parseTimestamp(value) !== null ? null : EXPECTED_TIME),
+  to: (value) => (parseTimestamp(value) === null ? EXPECTED_TIME : null),
+  t: (value) => (parseTimestamp(value) === null ? EXPECTED_TIME : null),
   at: (value) => (parseKey(value) ? null : 'the link to this record is damaged'),
-  level: (value) => (levelOf(value) ? null : 'expected trace, debug, info, warn, error or fatal'),
+  level: (value) => (parseLevel(value) ? null : 'expected trace, debug, info, warn, error or fatal'),
   q: null,
   not: null,
   site: null,
@@ -84,7 +84,7 @@ export function logsQuery(view: LogsView): URLSearchParams {
   if (view.callSite) query.set('site', view.callSite);
   if (view.component) query.set('tag', view.component);
   for (const name of SWITCH_NAMES) if (view[name] !== ALL_LOGS[name]) query.set(SWITCHES[name], view[name] ? '1' : '0');
-  if (view.timeMs !== null) query.set('t', momentText(view.timeMs));
+  if (view.timeMs !== null) query.set('t', timestampText(view.timeMs));
   if (view.at) query.set('at', `${view.at.node}/${view.at.cursor}`);
   if (view.isLive !== isUsuallyLive(view)) query.set('live', view.isLive ? '1' : '0');
   return query;
@@ -95,7 +95,7 @@ function isUsuallyLive({ at, timeMs, range }: Pick<LogsView, 'at' | 'timeMs' | '
   return at === null && timeMs === null && range?.kind !== 'fixed';
 }
 
-function levelOf(text: string | null): Level | null {
+function parseLevel(text: string | null): Level | null {
   return LEVELS.find((known) => known === text?.toUpperCase()) ?? null;
 }
 
@@ -122,7 +122,7 @@ function parseRange(query: URLSearchParams): TimeRange | null {
   const spanMs = parseSpan(query.get('last') ?? '');
   if (spanMs) return { kind: 'last', spanMs };
   const [from, to] = [query.get('from'), query.get('to')];
-  const [fromMs, toMs] = [parseMoment(from), parseMoment(to)];
+  const [fromMs, toMs] = [parseTimestamp(from), parseTimestamp(to)];
   // `from=` alone is a range that is open at both ends.
   if (fromMs === null && toMs === null && from !== '') return null;
   return { kind: 'fixed', fromMs, toMs };
@@ -131,9 +131,9 @@ function parseRange(query: URLSearchParams): TimeRange | null {
 function writeRange(query: URLSearchParams, range: TimeRange | null): void {
   if (range?.kind === 'last') query.set('last', spanText(range.spanMs));
   if (range?.kind !== 'fixed') return;
-  if (range.fromMs !== null) query.set('from', momentText(range.fromMs));
+  if (range.fromMs !== null) query.set('from', timestampText(range.fromMs));
   else if (range.toMs === null) query.set('from', '');
-  if (range.toMs !== null) query.set('to', momentText(range.toMs));
+  if (range.toMs !== null) query.set('to', timestampText(range.toMs));
 }
 
 function spanText(spanMs: number): string {
@@ -142,12 +142,12 @@ function spanText(spanMs: number): string {
 }
 
 /** Written as everywhere else; without a zone it is UTC, so that an address means the same wherever it is opened. */
-function parseMoment(text: string | null): number | null {
+function parseTimestamp(text: string | null): number | null {
   const reading = readTime(text ?? '', { nowMs: Date.now(), offsetMsAt: () => 0 });
   return 'timeMs' in reading ? reading.timeMs : null;
 }
 
-function momentText(timeMs: number): string {
+function timestampText(timeMs: number): string {
   const text = new Date(timeMs).toISOString();
   // Years of more than four digits are not part of the grammar.
   return text.length === 24 ? text : timeText(timeMs);

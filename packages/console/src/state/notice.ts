@@ -10,7 +10,7 @@ export interface Notice {
 export const notice = new Store<Notice | null>(null);
 
 /** Tells it for a moment. */
-export function tell(text: string): void {
+export function showNotice(text: string): void {
   notice.set({ text, number: (notice.value?.number ?? 0) + 1 });
 }
 
@@ -18,9 +18,9 @@ export function tell(text: string): void {
 export async function copyText(text: string, what: string): Promise<void> {
   try {
     await navigator.clipboard.writeText(text);
-    tell(`${what} copied`);
+    showNotice(`${what} copied`);
   } catch {
-    tell(copyBySelection(text) ? `${what} copied` : `${what} could not be copied: the browser does not allow it`);
+    showNotice(copyBySelection(text) ? `${what} copied` : `${what} could not be copied: the browser does not allow it`);
   }
 }
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { Preferences } from './preferences.ts';
 
-function shelf(entries: Record<string, string> = {}) {
+function fakeStorage(entries: Record<string, string> = {}) {
   const kept = new Map(Object.entries(entries));
   return {
     kept,
@@ -11,7 +11,7 @@ function shelf(entries: Record<string, string> = {}) {
 }
 
 test('choices are kept and found again', () => {
-  const kept = shelf();
+  const kept = fakeStorage();
   const before = new Preferences(kept);
   before.theme.set('dark');
   before.zone.set('utc');
@@ -21,7 +21,7 @@ test('choices are kept and found again', () => {
 });
 
 test('what was kept and makes no sense is as if it were not there', () => {
-  const { theme, zone, hasKeys } = new Preferences(shelf({ 'porthole.theme': 'pink', 'porthole.keys': '' }));
+  const { theme, zone, hasKeys } = new Preferences(fakeStorage({ 'porthole.theme': 'pink', 'porthole.keys': '' }));
   expect([theme.value, zone.value, hasKeys.value]).toEqual(['system', 'local', true]);
 });
 

@@ -8,7 +8,7 @@ const DISMISSED_KEY = 'porthole.dismissed';
 /** Nodes forget a departure after a week; a browser need not remember more of them than that. */
 const MAX_DISMISSED = 100;
 
-type Shelf = Pick<Storage, 'getItem' | 'setItem'>;
+type PreferenceStorage = Pick<Storage, 'getItem' | 'setItem'>;
 
 /** What a user wants of every page, kept in the browser where it allows that. */
 export class Preferences {
@@ -20,14 +20,16 @@ export class Preferences {
   /** Departures of nodes that need not be shown any more, newest last. */
   readonly dismissed: Store<readonly string[]>;
 
-  constructor(shelf: Shelf | undefined) {
-    this.theme = kept(shelf, 'theme', ['system', 'light', 'dark']);
-    this.zone = kept(shelf, 'zone', ['local', 'utc']);
-    const keys = kept(shelf, 'keys', ['on', 'off']);
+  constructor(storage: PreferenceStorage | undefined) {
+    this.theme = storedChoice(storage, 'theme', ['system', 'light', 'dark']);
+    this.zone = storedChoice(storage, 'zone', ['local', 'utc']);
+    const keys = storedChoice(storage, 'keys', ['on', 'off']);
     this.hasKeys = new Store(keys.value === 'on');
     this.hasKeys.subscribe(() => keys.set(this.hasKeys.value ? 'on' : 'off'));
-    this.dismissed = new Store(readList(quietly(() => shelf?.getItem(DISMISSED_KEY))));
-    this.dismissed.subscribe(() => quietly(() => shelf?.setItem(DISMISSED_KEY, JSON.stringify(this.dismissed.value))));
+    this.dismissed = new Store(readList(tryStorage(() => storage?.getItem(DISMISSED_KEY))));
+    this.dismissed.subscribe(() =>
+      tryStorage(() => storage?.setItem(DISMISSED_KEY, JSON.stringify(this.dismissed.value))),
+    );
   }
 
   dismiss(departure: string): void {
@@ -36,25 +38,25 @@ export class Preferences {
 }
 
 /** The first choice is the usual one. */
-function kept<Choice extends string>(
-  shelf: Shelf | undefined,
+function storedChoice<Choice extends string>(
+  shelf: PreferenceStorage | undefined,
   name: string,
   choices: readonly [Choice, ...Choice[]],
 ): Store<Choice> {
   const key = `porthole.${name}`;
-  const found = quietly(() => shelf?.getItem(key));
+  const found = tryStorage(() => shelf?.getItem(key));
   const store = new Store<Choice>(choices.find((choice) => choice === found) ?? choices[0]);
-  store.subscribe(() => quietly(() => shelf?.setItem(key, store.value)));
+  store.subscribe(() => tryStorage(() => shelf?.setItem(key, store.value)));
   return store;
 }
 
 function readList(text: string | null | undefined): string[] {
-  const value = quietly(() => JSON.parse(text ?? '[]') as unknown);
+  const value = tryStorage(() => JSON.parse(text ?? '[]') as unknown);
   return Array.isArray(value) ? value.filter((each) => typeof each === 'string') : [];
 }
 
 /** Storage may be full, or forbidden: then a choice lasts as long as the page. */
-function quietly<T>(act: () => T): T | undefined {
+function tryStorage<T>(act: () => T): T | undefined {
   try {
     return act();
   } catch {
@@ -63,4 +65,4 @@ function quietly<T>(act: () => T): T | undefined {
 }
 
 // Where it is forbidden even the name throws.
-export const preferences = new Preferences(quietly(() => globalThis.window?.localStorage));
+export const preferences = new Preferences(tryStorage(() => globalThis.window?.localStorage));

@@ -1,9 +1,9 @@
 import { ClientError } from '@porthole/client';
 import { expect, test } from 'vitest';
-import { Resource, type Surroundings } from './resource.ts';
+import { Resource, type ResourceEnv } from './resource.ts';
 
 /** A page whose time passes only when a test says so. */
-class FakePage implements Surroundings {
+class FakePage implements ResourceEnv {
   nowMs = 1000;
   visible = true;
   #timers: { atMs: number; run: () => void }[] = [];
@@ -65,7 +65,7 @@ function counted(
       if (fail()) throw new ClientError('UNREACHABLE', 'no connection', { method: 'GET', url: '/' });
       return loads;
     },
-    { everyMs, surroundings: page },
+    { everyMs, env: page },
   );
   return { resource, loads: () => loads };
 }
@@ -146,7 +146,7 @@ test('what is under way when the last watcher goes is given up, and its answer i
         answer = resolve;
       });
     },
-    { surroundings: page },
+    { env: page },
   );
   resource.watch()();
   expect(signal?.aborted).toBe(true);

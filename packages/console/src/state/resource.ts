@@ -21,7 +21,7 @@ export interface ResourceState<Value> {
 }
 
 /** The time and the page, as far as a resource needs them. */
-export interface Surroundings {
+export interface ResourceEnv {
   now(): number;
   /** Runs it once after so long; what is returned prevents that. */
   after(ms: number, run: () => void): () => void;
@@ -33,7 +33,7 @@ export interface Surroundings {
 export interface ResourceOptions {
   /** Loaded again so long after the last time. Never again by itself unless given. */
   everyMs?: number;
-  surroundings?: Surroundings;
+  env?: ResourceEnv;
 }
 
 /** After a failure it is tried again at least this soon, so that what is back is seen. */
@@ -44,7 +44,7 @@ export class Resource<Value> {
   readonly state: Store<ResourceState<Value>>;
   readonly #load: (signal: AbortSignal) => Promise<Value>;
   readonly #everyMs: number | undefined;
-  readonly #around: Surroundings;
+  readonly #env: ResourceEnv;
   #watchers = 0;
   #loading: AbortController | undefined;
   #cancelTimer: (() => void) | undefined;
@@ -53,7 +53,7 @@ export class Resource<Value> {
   constructor(load: (signal: AbortSignal) => Promise<Value>, options: ResourceOptions = {}) {
     this.#load = load;
     this.#everyMs = options.everyMs;
-    this.#around = options.surroundings ?? BROWSER;
+    this.#env = options.env ?? BROWSER;
     this.state = new Store<ResourceState<Value>>({ value: null, asOfMs: null, failure: null, isLoading: false });
   }
 
@@ -61,7 +61,7 @@ export class Resource<Value> {
   watch(): () => void {
     this.#watchers++;
     if (this.#watchers === 1) {
-      this.#endReturn = this.#around.onReturn(() => this.#loadIfDue());
+      this.#endReturn = this.#env.onReturn(() => this.#loadIfDue());
       this.#loadIfDue();
     }
     let isOver = false;
@@ -69,7 +69,7 @@ export class Resource<Value> {
       if (isOver) return;
       isOver = true;
       this.#watchers--;
-      if (this.#watchers === 0) this.#rest();
+      if (this.#watchers === 0) this.#suspend();
     };
   }
 
@@ -82,10 +82,10 @@ export class Resource<Value> {
     this.#change({ isLoading: true });
     this.#load(loading.signal).then(
       (value) => {
-        if (this.#ended(loading)) this.#settle({ value, asOfMs: this.#around.now(), failure: null, isLoading: false });
+        if (this.#ended(loading)) this.#settle({ value, asOfMs: this.#env.now(), failure: null, isLoading: false });
       },
       (thrown: unknown) => {
-        if (this.#ended(loading)) this.#settle({ failure: this.#failureOf(thrown), isLoading: false });
+        if (this.#ended(loading)) this.#settle({ failure: this.#toFailure(thrown), isLoading: false });
       },
     );
   }
@@ -106,25 +106,25 @@ export class Resource<Value> {
     const waitMs = this.#waitMs();
     if (waitMs === undefined) return;
     // A page out of sight asks nothing; when it comes back, what is due is loaded at once.
-    this.#cancelTimer = this.#around.after(waitMs, () => {
-      if (this.#around.isVisible()) this.reload();
+    this.#cancelTimer = this.#env.after(waitMs, () => {
+      if (this.#env.isVisible()) this.reload();
     });
   }
 
   #waitMs(): number | undefined {
     const { failure } = this.state.value;
-    if (failure && !mayPass(failure)) return this.#everyMs;
+    if (failure && !isTransient(failure)) return this.#everyMs;
     return failure ? Math.min(this.#everyMs ?? RETRY_MS, RETRY_MS) : this.#everyMs;
   }
 
   #loadIfDue(): void {
     const { asOfMs, failure } = this.state.value;
-    const age = asOfMs === null ? Number.POSITIVE_INFINITY : this.#around.now() - asOfMs;
+    const age = asOfMs === null ? Number.POSITIVE_INFINITY : this.#env.now() - asOfMs;
     if (failure || age >= (this.#everyMs ?? Number.POSITIVE_INFINITY)) this.reload();
     else if (!this.#loading) this.#plan();
   }
 
-  #rest(): void {
+  #suspend(): void {
     this.#cancelTimer?.();
     this.#endReturn?.();
     this.#loading?.abort();
@@ -137,18 +137,18 @@ export class Resource<Value> {
     this.state.set({ ...this.state.value, ...change });
   }
 
-  #failureOf(thrown: unknown): Failure {
-    return { ...problemOf(thrown), sinceMs: this.state.value.failure?.sinceMs ?? this.#around.now() };
+  #toFailure(thrown: unknown): Failure {
+    return { ...toProblem(thrown), sinceMs: this.state.value.failure?.sinceMs ?? this.#env.now() };
   }
 }
 
 /** Whether a failure may be over soon; a request that was refused as such is refused again. */
-function mayPass({ code, status }: Failure): boolean {
+function isTransient({ code, status }: Failure): boolean {
   return status === null || (isErrorCode(code) && ERROR_KINDS[code].retryable) || status >= 500;
 }
 
 /** Anything thrown, as it is told: the API's code and detail where it has them. */
-export function problemOf(thrown: unknown): Omit<Failure, 'sinceMs'> {
+export function toProblem(thrown: unknown): Omit<Failure, 'sinceMs'> {
   return {
     code: codeOf(thrown),
     detail: thrown instanceof Error ? thrown.message : String(thrown),
@@ -156,7 +156,7 @@ export function problemOf(thrown: unknown): Omit<Failure, 'sinceMs'> {
   };
 }
 
-const BROWSER: Surroundings = {
+const BROWSER: ResourceEnv = {
   now: () => Date.now(),
   after(ms, run) {
     const timer = setTimeout(run, ms);

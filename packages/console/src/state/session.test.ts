@@ -15,7 +15,7 @@ function guarded(token: string) {
   return { tried, ask };
 }
 
-function shelf(entries: Record<string, string> = {}) {
+function fakeStorage(entries: Record<string, string> = {}) {
   const kept = new Map(Object.entries(entries));
   return {
     kept,
@@ -29,23 +29,23 @@ const turn = () => new Promise((resolve) => setImmediate(resolve));
 
 test('what was refused is asked again with the token that was given', async () => {
   const { ask, tried } = guarded('secret');
-  const session = new Session({ origin: 'http://a.example', fetch: ask, shelf: undefined });
+  const session = new Session({ origin: 'http://a.example', fetch: ask, storage: undefined });
   const answers = Promise.all([session.client.config(), session.client.config()]);
   await turn();
-  expect(session.isAsking.value).toBe(true);
+  expect(session.isTokenDialogOpen.value).toBe(true);
   session.give('secret', { keep: false });
   expect((await answers).map(({ config }) => config)).toEqual(['a = 1', 'a = 1']);
-  expect(session.isAsking.value).toBe(false);
+  expect(session.isTokenDialogOpen.value).toBe(false);
   expect(tried).toEqual([null, null, 'Bearer secret', 'Bearer secret']);
 });
 
 test('a token that is refused is asked for again, and is kept nowhere', async () => {
   const { ask } = guarded('secret');
-  const kept = shelf({ 'porthole.token': 'old' });
-  const session = new Session({ origin: 'http://a.example', fetch: ask, shelf: kept });
+  const kept = fakeStorage({ 'porthole.token': 'old' });
+  const session = new Session({ origin: 'http://a.example', fetch: ask, storage: kept });
   const answer = session.client.config();
   await turn();
-  expect([session.isAsking.value, session.isRefused.value, kept.kept.size]).toEqual([true, true, 0]);
+  expect([session.isTokenDialogOpen.value, session.isRefused.value, kept.kept.size]).toEqual([true, true, 0]);
   session.give('secret', { keep: true });
   await answer;
   expect(kept.kept.get('porthole.token')).toBe('secret');
@@ -54,21 +54,21 @@ test('a token that is refused is asked for again, and is kept nowhere', async ()
 
 test('who closes the dialog without a token sees the refusal, and is not asked again', async () => {
   const { ask } = guarded('secret');
-  const session = new Session({ origin: 'http://a.example', fetch: ask, shelf: undefined });
+  const session = new Session({ origin: 'http://a.example', fetch: ask, storage: undefined });
   const answer = session.client.config();
   const refused = expect(answer).rejects.toMatchObject({ code: 'UNAUTHENTICATED', status: 401 });
   await turn();
   session.decline();
   await refused;
   await expect(session.client.config()).rejects.toMatchObject({ status: 401 });
-  expect(session.isAsking.value).toBe(false);
-  session.askUser();
-  expect(session.isAsking.value).toBe(true);
+  expect(session.isTokenDialogOpen.value).toBe(false);
+  session.openTokenDialog();
+  expect(session.isTokenDialogOpen.value).toBe(true);
 });
 
 test('who leaves while the dialog is open does not wait for it', async () => {
   const { ask } = guarded('secret');
-  const session = new Session({ origin: 'http://a.example', fetch: ask, shelf: undefined });
+  const session = new Session({ origin: 'http://a.example', fetch: ask, storage: undefined });
   const leaving = new AbortController();
   const answer = session.client.config({ signal: leaving.signal });
   const left = expect(answer).rejects.toThrow('left');
@@ -85,14 +85,14 @@ test('a browser that forbids storage only forgets the token with the page', asyn
   const session = new Session({
     origin: 'http://a.example',
     fetch: ask,
-    shelf: { getItem: forbidden, setItem: forbidden, removeItem: forbidden },
+    storage: { getItem: forbidden, setItem: forbidden, removeItem: forbidden },
   });
   session.give('secret', { keep: true });
   await expect(session.client.config()).resolves.toMatchObject({ config: 'a = 1' });
 });
 
 test('a token with characters that a header cannot carry is known before it is sent', () => {
-  const session = new Session({ origin: 'http://a.example', fetch, shelf: undefined });
+  const session = new Session({ origin: 'http://a.example', fetch, storage: undefined });
   expect(['abc', '', 'a b', 'ä', 'a\n'].map((token) => session.canSend(token))).toEqual([
     true,
     false,

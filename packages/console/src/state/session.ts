@@ -7,15 +7,15 @@ const KEY = 'porthole.token';
 const HEAD_MS = 30_000;
 
 /** The client gives up a question after so long, the time included in which the user looks for a token. */
-const QUESTION_MS = 15 * 60_000;
+const REQUEST_MS = 15 * 60_000;
 
-type Shelf = Pick<Storage, 'getItem' | 'setItem' | 'removeItem'>;
+type TokenStorage = Pick<Storage, 'getItem' | 'setItem' | 'removeItem'>;
 
-export interface SessionParts {
+export interface SessionDeps {
   origin: string;
   fetch: typeof fetch;
   /** Where a token may be kept as long as the tab lives; `undefined` where the browser forbids it. */
-  shelf: Shelf | undefined;
+  storage: TokenStorage | undefined;
 }
 
 /**
@@ -25,31 +25,31 @@ export interface SessionParts {
 export class Session {
   readonly client: NodeClient;
   /** A token is needed: the dialog is open. */
-  readonly isAsking = new Store(false);
+  readonly isTokenDialogOpen = new Store(false);
   /** The user closed the dialog without a token; nothing asks again until they want to. */
   readonly isDeclined = new Store(false);
   /** The token given last was refused. */
   readonly isRefused = new Store(false);
   readonly hasToken = new Store(false);
-  readonly #parts: SessionParts;
+  readonly #deps: SessionDeps;
   #token: string | undefined;
   /** Questions that wait for a token. */
   #waiting = new Set<(token: string | undefined) => void>();
 
-  constructor(parts: SessionParts) {
-    this.#parts = parts;
-    this.#token = quietly(() => parts.shelf?.getItem(KEY)) ?? undefined;
+  constructor(deps: SessionDeps) {
+    this.#deps = deps;
+    this.#token = tryStorage(() => deps.storage?.getItem(KEY)) ?? undefined;
     this.hasToken.set(this.#token !== undefined);
     this.client = createClient({
-      url: parts.origin,
-      fetch: (input, init) => this.#ask(input, init),
-      timeoutMs: QUESTION_MS,
+      url: deps.origin,
+      fetch: (input, init) => this.#sendRequest(input, init),
+      timeoutMs: REQUEST_MS,
     });
   }
 
   /** As the client asks: with the token, and again with another one where that is refused. For what has no method. */
   fetch(path: string, init?: RequestInit): Promise<Response> {
-    return this.#ask(new URL(path, this.#parts.origin), init);
+    return this.#sendRequest(new URL(path, this.#deps.origin), init);
   }
 
   /** Whether a token could be sent: a header cannot carry everything. */
@@ -62,30 +62,30 @@ export class Session {
     this.isRefused.set(false);
     this.isDeclined.set(false);
     this.hasToken.set(true);
-    quietly(() => (keep ? this.#parts.shelf?.setItem(KEY, token) : this.#parts.shelf?.removeItem(KEY)));
-    this.#goOn(token);
+    tryStorage(() => (keep ? this.#deps.storage?.setItem(KEY, token) : this.#deps.storage?.removeItem(KEY)));
+    this.#resume(token);
   }
 
   /** Without a token: what waits fails as the node refused it. */
   decline(): void {
     this.isDeclined.set(true);
-    this.#goOn(undefined);
+    this.#resume(undefined);
   }
 
   /** Opens the dialog, also after it was closed without a token. */
-  askUser(): void {
+  openTokenDialog(): void {
     this.isDeclined.set(false);
-    this.isAsking.set(true);
+    this.isTokenDialogOpen.set(true);
   }
 
-  #goOn(token: string | undefined): void {
-    this.isAsking.set(false);
+  #resume(token: string | undefined): void {
+    this.isTokenDialogOpen.set(false);
     const waiting = [...this.#waiting];
     this.#waiting.clear();
-    for (const goOn of waiting) goOn(token);
+    for (const resume of waiting) resume(token);
   }
 
-  async #ask(input: RequestInfo | URL, init: RequestInit = {}): Promise<Response> {
+  async #sendRequest(input: RequestInfo | URL, init: RequestInit = {}): Promise<Response> {
     for (;;) {
       const token = this.#token;
       const response = await this.#send(input, init, token);
@@ -101,22 +101,22 @@ export class Session {
   #refuse(): void {
     this.#token = undefined;
     this.hasToken.set(false);
-    quietly(() => this.#parts.shelf?.removeItem(KEY));
+    tryStorage(() => this.#deps.storage?.removeItem(KEY));
     this.isRefused.set(true);
   }
 
   #nextToken(signal: AbortSignal | undefined): Promise<string | undefined> {
-    this.isAsking.set(true);
+    this.isTokenDialogOpen.set(true);
     return new Promise((resolve, reject) => {
-      const goOn = (token: string | undefined) => {
+      const resume = (token: string | undefined) => {
         signal?.removeEventListener('abort', leave);
         resolve(token);
       };
       const leave = () => {
-        this.#waiting.delete(goOn);
+        this.#waiting.delete(resume);
         reject(signal?.reason);
       };
-      this.#waiting.add(goOn);
+      this.#waiting.add(resume);
       signal?.addEventListener('abort', leave, { once: true });
     });
   }
@@ -128,14 +128,14 @@ export class Session {
     const timer = setTimeout(() => late.abort(new Error(`no answer within ${HEAD_MS / 1000} s`)), HEAD_MS);
     const signal = init.signal ? AbortSignal.any([init.signal, late.signal]) : late.signal;
     try {
-      return await this.#parts.fetch(input, { ...init, headers, signal });
+      return await this.#deps.fetch(input, { ...init, headers, signal });
     } finally {
       clearTimeout(timer);
     }
   }
 }
 
-function quietly<T>(act: () => T): T | undefined {
+function tryStorage<T>(act: () => T): T | undefined {
   try {
     return act();
   } catch {
@@ -146,5 +146,5 @@ function quietly<T>(act: () => T): T | undefined {
 export const session = new Session({
   origin: globalThis.window?.location.origin ?? 'http://localhost',
   fetch: (...args) => globalThis.fetch(...args),
-  shelf: quietly(() => globalThis.window?.sessionStorage),
+  storage: tryStorage(() => globalThis.window?.sessionStorage),
 });

@@ -1,4 +1,4 @@
-import { isWriting } from '../ui/is-writing.ts';
+import { isTextField } from '../ui/is-text-field.ts';
 import { Store } from './store.ts';
 
 /** What lies over the page: one at a time. */
@@ -7,7 +7,7 @@ export const sheet = new Store<'palette' | 'keys' | null>(null);
 /** Takes Ctrl/Cmd+K everywhere, and `?` where nobody is writing. */
 export function takeSheetKeys(target: Document, hasKeys: () => boolean): () => void {
   const take = (event: KeyboardEvent) => {
-    const wanted = sheetOf(event, { hasKeys: hasKeys() });
+    const wanted = sheetForKey(event, { hasKeys: hasKeys() });
     if (!wanted || isModal(target)) return;
     event.preventDefault();
     sheet.set(wanted);
@@ -18,9 +18,9 @@ export function takeSheetKeys(target: Document, hasKeys: () => boolean): () => v
 
 type Press = Pick<KeyboardEvent, 'key' | 'ctrlKey' | 'metaKey' | 'altKey' | 'target'>;
 
-function sheetOf(press: Press, { hasKeys }: { hasKeys: boolean }): 'palette' | 'keys' | undefined {
+function sheetForKey(press: Press, { hasKeys }: { hasKeys: boolean }): 'palette' | 'keys' | undefined {
   if ((press.ctrlKey || press.metaKey) && !press.altKey && press.key.toLowerCase() === 'k') return 'palette';
-  if (press.key === '?' && hasKeys && !press.ctrlKey && !press.metaKey && !isWriting(press.target)) return 'keys';
+  if (press.key === '?' && hasKeys && !press.ctrlKey && !press.metaKey && !isTextField(press.target)) return 'keys';
   return undefined;
 }
 

@@ -18,10 +18,10 @@ export function parseView(url: URL): View {
 export function addressProblems(url: URL): string[] {
   const view = parseView(url);
   if (view.page === 'logs') return logsProblems(url.searchParams);
-  return view.page === 'unknown' ? [] : queryProblems(url.searchParams, checksOf(view));
+  return view.page === 'unknown' ? [] : queryProblems(url.searchParams, parameterChecks(view));
 }
 
-function checksOf(view: Exclude<View, { page: 'logs' | 'unknown' }>): ParameterChecks {
+function parameterChecks(view: Exclude<View, { page: 'logs' | 'unknown' }>): ParameterChecks {
   if (view.page === 'cluster') return {};
   if (view.page === 'config')
     return { role: null, left: null, right: null, q: null, expected: expectedOne, as: expectedShape };
@@ -42,17 +42,17 @@ export function viewUrl(view: View): string {
     case 'cluster':
       return '/';
     case 'logs':
-      return urlOf('/logs', logsQuery(view));
+      return buildUrl('/logs', logsQuery(view));
     case 'config':
-      return urlOf('/config', configQuery(view));
+      return buildUrl('/config', configQuery(view));
     case 'node':
-      return urlOf(nodePath(view), nodeQuery(view));
+      return buildUrl(nodePath(view), nodeQuery(view));
     case 'unknown':
       return view.path;
   }
 }
 
-function urlOf(path: string, query: URLSearchParams): string {
+function buildUrl(path: string, query: URLSearchParams): string {
   // These may stand in a query, and most of what is written there has them.
   const text = query.toString().replaceAll('%2F', '/').replaceAll('%3A', ':').replaceAll('%3D', '=');
   return text ? `${path}?${text}` : path;
@@ -62,7 +62,7 @@ function parseNode(path: string, query: URLSearchParams): NodeView | undefined {
   const [, first, encoded, tab, ...rest] = path.split('/');
   const id = decoded(encoded);
   if (first !== 'nodes' || !id || rest.length > 0) return undefined;
-  const view = { page: 'node', id: nodeIdOf(id), tab: 'overview', text: query.get('q') ?? '' } as const;
+  const view = { page: 'node', id: parseNodeId(id), tab: 'overview', text: query.get('q') ?? '' } as const;
   if (tab === undefined) return view;
   if (!Object.hasOwn(TABS, tab)) return undefined;
   return { ...view, tab: TABS[tab] ?? 'overview', ...(tab === 'config' && parseShape(query)) };
@@ -83,7 +83,7 @@ function nodePath({ id, tab }: NodeView): string {
   return tab === 'overview' ? `/nodes/${part}` : `/nodes/${part}/${tab}`;
 }
 
-function nodeIdOf(part: string): string {
+function parseNodeId(part: string): string {
   return part.replace(/^~(?=\.{1,2}$)/, '');
 }
 

@@ -1,5 +1,5 @@
 import type { Level } from '@porthole/client';
-import type { RecordKey } from '../log-view/log-source.ts';
+import type { RecordKey } from '../log-view/source/log-source.ts';
 
 /* What the page shows, as its URL says it: whoever has the URL sees the same. */
 

@@ -2,7 +2,7 @@ import { cluster } from '../state/cluster.ts';
 import { preferences } from '../state/preferences.ts';
 import type { Failure } from '../state/resource.ts';
 import { formatSecond } from './format.ts';
-import { useStore } from './use-store.ts';
+import { useStore } from './hooks/use-store.ts';
 
 interface FailureNoteProps {
   /** What could not be had: `The nodes`. */

@@ -5,8 +5,8 @@ import {
   formatCount,
   formatDate,
   formatMinute,
-  formatMoment,
   formatSecond,
+  formatShortTime,
   formatSpan,
   formatTime,
   zoneLabel,
@@ -33,7 +33,7 @@ describe('times', () => {
     [Date.UTC(2026, 10, 12, 8, 14), '12 Nov 08:14'],
     [Date.UTC(2025, 0, 2, 8, 14), '2 Jan 2025 08:14'],
   ])('of another day or year say so (%d)', (timeMs, text) => {
-    expect(formatMoment(timeMs, 'utc', NOW)).toBe(text);
+    expect(formatShortTime(timeMs, 'utc', NOW)).toBe(text);
   });
 
   test('name their zone', () => {

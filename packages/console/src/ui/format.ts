@@ -9,7 +9,7 @@ const THOUSANDS = /\B(?=(?:\d{3})+$)/g;
 
 /** `HH:mm:ss.SSS` */
 export function formatTime(timeMs: number, zone: ZoneName): string {
-  const at = partsOf(timeMs, zone);
+  const at = dateParts(timeMs, zone);
   return `${two(at.hour)}:${two(at.minute)}:${two(at.second)}.${String(at.ms).padStart(3, '0')}`;
 }
 
@@ -25,12 +25,12 @@ export function formatSecond(timeMs: number, zone: ZoneName): string {
 
 /** `12 Nov 2026` */
 export function formatDate(timeMs: number, zone: ZoneName): string {
-  const { day, month, year } = partsOf(timeMs, zone);
+  const { day, month, year } = dateParts(timeMs, zone);
   return `${day} ${MONTHS[month]} ${year}`;
 }
 
 /** As much as is needed to know when: `08:14` today, `12 Nov 08:14` this year, `12 Nov 2025 08:14`. */
-export function formatMoment(timeMs: number, zone: ZoneName, nowMs: number): string {
+export function formatShortTime(timeMs: number, zone: ZoneName, nowMs: number): string {
   const [date, today] = [formatDate(timeMs, zone), formatDate(nowMs, zone)];
   const minute = formatMinute(timeMs, zone);
   if (date === today) return minute;
@@ -87,7 +87,7 @@ function twoUnits(large: number, largeUnit: string, small: number, smallUnit: st
   return small === 0 ? `${large} ${largeUnit}` : `${large} ${largeUnit} ${small} ${smallUnit}`;
 }
 
-function partsOf(timeMs: number, zone: ZoneName) {
+function dateParts(timeMs: number, zone: ZoneName) {
   const date = new Date(timeMs);
   // The fields of UTC, of a time that is shifted by the zone's offset, are the fields of the zone.
   if (zone === 'local') date.setTime(timeMs - date.getTimezoneOffset() * 60_000);

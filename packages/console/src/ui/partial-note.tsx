@@ -1,9 +1,9 @@
 import type { MemberReport } from '@porthole/client';
-import { notAnswered } from './not-answered.ts';
+import { missingMembers } from './missing-members.ts';
 
 /** Says which nodes are not, or not wholly, in what is shown; nothing where all are. */
 export function PartialNote({ members, onRetry }: { members: readonly MemberReport[]; onRetry: () => void }) {
-  const missing = notAnswered(members);
+  const missing = missingMembers(members);
   if (missing.length === 0) return null;
   const whole = members.length - missing.length;
   return (

@@ -1,8 +1,9 @@
 import { type ClusterFollowItem, type Level, PortholeError } from '@porthole/client';
+import { isAtLeast } from '../find/record-filters.ts';
 import type {
   Extent,
   FollowFrom,
-  HistogramAnswer,
+  HistogramResult,
   LogSource,
   Page,
   PageOptions,
@@ -10,8 +11,7 @@ import type {
   RecordKey,
   RowFilter,
   ShownRecord,
-} from '../log-source.ts';
-import { isAtLeast } from '../record-filters.ts';
+} from '../source/log-source.ts';
 
 export const FIRST_MS = Date.UTC(2026, 10, 15, 10);
 
@@ -37,7 +37,7 @@ export function fakeRecord(number: number): ShownRecord {
   };
 }
 
-export function numberOf({ cursor }: RecordKey): number {
+export function recordNumber({ cursor }: RecordKey): number {
   return Number(cursor.slice(1));
 }
 
@@ -53,7 +53,7 @@ interface Follower {
 /** A log of numbered records in memory, which does what a test tells it. */
 export class FakeSource implements LogSource {
   readonly nodes = [NODE];
-  readonly asked: PageRequest[] = [];
+  readonly requests: PageRequest[] = [];
   readonly followedFrom: FollowFrom[] = [];
   /** Records a page looks at before its time is over. */
   scanRecords: number | ((request: PageRequest) => number) = Infinity;
@@ -62,7 +62,7 @@ export class FakeSource implements LogSource {
   /** What a follow that begins fails with. */
   followFailure: unknown;
   /** The first records that are no longer there. */
-  goneRecords = 0;
+  removedRecords = 0;
   /** Counts cannot be had within their time. */
   isCountPartial = false;
   readonly #records: ShownRecord[] = [];
@@ -89,7 +89,7 @@ export class FakeSource implements LogSource {
     }
   }
 
-  tell(...items: ClusterFollowItem[]): void {
+  emit(...items: ClusterFollowItem[]): void {
     for (const follower of this.#followers) {
       follower.items.push(items);
       follower.wake();
@@ -105,7 +105,7 @@ export class FakeSource implements LogSource {
   }
 
   async page(request: PageRequest, { signal }: PageOptions = {}): Promise<Page> {
-    this.asked.push(request);
+    this.requests.push(request);
     await this.onPage(request, signal);
     signal?.throwIfAborted();
     const { direction, limit, filter } = request;
@@ -114,7 +114,7 @@ export class FakeSource implements LogSource {
     let index = this.#indexOf(request);
     let scanned = 0;
     const most = typeof this.scanRecords === 'number' ? this.scanRecords : this.scanRecords(request);
-    const isInside = () => index >= this.goneRecords && index < this.#records.length;
+    const isInside = () => index >= this.removedRecords && index < this.#records.length;
     for (; isInside() && records.length < limit && scanned < most; index += step, scanned++) {
       const record = this.#records[index];
       if (record && matches(record, filter)) records.push(record);
@@ -146,7 +146,7 @@ export class FakeSource implements LogSource {
       yield [];
       while (!signal.aborted) {
         if (follower.failure !== undefined) throw follower.failure;
-        const batch = this.#batchOf(follower);
+        const batch = this.#nextBatch(follower);
         if (batch.length > 0) yield batch;
         else
           await new Promise<void>((resolve) => {
@@ -159,8 +159,8 @@ export class FakeSource implements LogSource {
     }
   }
 
-  histogram({ filter }: { filter: RowFilter; buckets: number }): Promise<HistogramAnswer> {
-    const counts: HistogramAnswer['buckets'][number]['counts'] = {};
+  histogram({ filter }: { filter: RowFilter; buckets: number }): Promise<HistogramResult> {
+    const counts: HistogramResult['buckets'][number]['counts'] = {};
     for (const record of this.#records)
       if (matches(record, filter) && record.level) counts[record.level] = (counts[record.level] ?? 0) + 1;
     return Promise.resolve({
@@ -176,15 +176,15 @@ export class FakeSource implements LogSource {
     return Promise.resolve({ kind: 'bytes', totalBytes: this.size * 100, firstMs: FIRST_MS, lastMs });
   }
 
-  fractionOf(record: ShownRecord): number {
-    return numberOf(record) / this.size;
+  fractionAt(record: ShownRecord): number {
+    return recordNumber(record) / this.size;
   }
 
-  #batchOf(follower: Follower): ClusterFollowItem[] {
-    const told = follower.items.splice(0).flat();
+  #nextBatch(follower: Follower): ClusterFollowItem[] {
+    const pending = follower.items.splice(0).flat();
     const records = this.#records.slice(follower.next).filter((record) => matches(record, follower.filter));
     follower.next = this.#records.length;
-    return [...records, ...told];
+    return [...records, ...pending];
   }
 
   #followIndex(from: FollowFrom): number {
@@ -195,7 +195,7 @@ export class FakeSource implements LogSource {
 
   #indexOf({ direction, from }: PageRequest): number {
     const isOlder = direction === 'older';
-    if (from === 'start') return isOlder ? -1 : this.goneRecords;
+    if (from === 'start') return isOlder ? -1 : this.removedRecords;
     if (from === 'end') return isOlder ? this.size - 1 : this.size;
     if ('page' in from) return Number(from.page.slice(1));
     if ('at' in from) return this.#known(from.at) - (isOlder ? 1 : 0);
@@ -210,8 +210,8 @@ export class FakeSource implements LogSource {
   }
 
   #known(key: RecordKey): number {
-    const index = numberOf(key);
-    if (index >= this.goneRecords && index < this.size) return index;
+    const index = recordNumber(key);
+    if (index >= this.removedRecords && index < this.size) return index;
     throw new PortholeError('CURSOR_GONE', `there is no record ${key.cursor} any more`);
   }
 }

@@ -1,4 +1,4 @@
-import type { WorkspaceClock } from '../workspace-clock.ts';
+import type { WorkspaceClock } from '../model/workspace-clock.ts';
 
 /** Time that passes when the test says so. */
 export class ManualClock implements WorkspaceClock {

@@ -1,7 +1,7 @@
 import { onTestFinished } from 'vitest';
-import { LogWorkspace } from '../log-workspace.ts';
-import type { OpenWorkspace, Row } from '../workspace-state.ts';
-import { FakeSource, numberOf } from './fake-source.ts';
+import { LogWorkspace } from '../model/log-workspace.ts';
+import type { OpenWorkspace, Row } from '../model/workspace-state.ts';
+import { FakeSource, recordNumber } from './fake-source.ts';
 import { ManualClock, settled } from './manual-clock.ts';
 
 export interface TestWorkspace {
@@ -31,11 +31,11 @@ export async function openTestWorkspace(
   };
   workspace.open({ source, filter: {}, find: null, start: 'end', isLive: false, ...setup });
   await draw();
-  return { workspace, source, clock, draw, numbers: () => numbersOf(workspace.state.rows) };
+  return { workspace, source, clock, draw, numbers: () => recordNumbers(workspace.state.rows) };
 }
 
-export function numbersOf(rows: readonly Row[]): number[] {
-  return rows.flatMap((row) => (row.kind === 'record' ? [numberOf(row.record)] : []));
+export function recordNumbers(rows: readonly Row[]): number[] {
+  return rows.flatMap((row) => (row.kind === 'record' ? [recordNumber(row.record)] : []));
 }
 
 /** From one number up to another, both included. */

@@ -4,7 +4,7 @@ import { ALL_LOGS, type LogsView } from '../../state/view.ts';
 const HOUR_MS = 3_600_000;
 
 /** What was not written in so long before the last hour is new. Longer ago costs more to look through than it tells. */
-const LOOK_BACK_MS = 6 * HOUR_MS;
+const LOOKBACK_MS = 6 * HOUR_MS;
 
 const SHOWN = 8;
 
@@ -17,7 +17,7 @@ type Group = ClusterDigest['groups'][number];
 export function newCallSites(cluster: ClusterState, nowMs: number, signal: AbortSignal): Promise<ClusterDigest> {
   return cluster.logDigest(
     {
-      fromMs: nowMs - LOOK_BACK_MS,
+      fromMs: nowMs - LOOKBACK_MS,
       toMs: nowMs + 1,
       minLevel: 'WARN',
       limit: SHOWN,

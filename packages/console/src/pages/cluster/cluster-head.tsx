@@ -2,9 +2,9 @@ import type { ClusterNode } from '@porthole/client';
 import { preferences } from '../../state/preferences.ts';
 import { ALL_LOGS, type View } from '../../state/view.ts';
 import { viewUrl } from '../../state/view-url.ts';
-import { totalsOf } from '../../ui/count-columns.ts';
-import { formatMoment, formatSpan } from '../../ui/format.ts';
-import { useStore } from '../../ui/use-store.ts';
+import { sumColumns } from '../../ui/chart/count-columns.ts';
+import { formatShortTime, formatSpan } from '../../ui/format.ts';
+import { useStore } from '../../ui/hooks/use-store.ts';
 import { errorsText } from './errors-text.ts';
 import { departureKey, headline, isDegraded, missingNodes, problemText } from './node-health.ts';
 import { RECENT_MS, type RecentCounts } from './recent-counts.ts';
@@ -57,7 +57,7 @@ function MissingNode({ node, nowMs }: { node: ClusterNode; nowMs: number }) {
   const { id, state, sinceMs, lastSeenMs } = node;
   const since =
     state === 'failed' && sinceMs !== null
-      ? `gone since ${formatMoment(sinceMs, zone, nowMs)}`
+      ? `gone since ${formatShortTime(sinceMs, zone, nowMs)}`
       : lastSeenMs === null
         ? 'has not responded since this node started'
         : `has not responded for ${formatSpan(nowMs - lastSeenMs)}`;
@@ -70,7 +70,7 @@ function MissingNode({ node, nowMs }: { node: ClusterNode; nowMs: number }) {
       {lastSeenMs !== null && (
         <>
           <span class="dim"> · </span>
-          <a href={viewUrl(snapshotView(id))}>snapshot as of {formatMoment(lastSeenMs, zone, nowMs)}</a>
+          <a href={viewUrl(snapshotView(id))}>snapshot as of {formatShortTime(lastSeenMs, zone, nowMs)}</a>
         </>
       )}
       {state === 'failed' && (
@@ -93,7 +93,7 @@ export function snapshotView(id: string): View {
 /** The one button of the page: where to look first. It says of how many nodes it speaks. */
 function ErrorsLink({ nodes, counts }: Pick<ClusterHeadProps, 'nodes' | 'counts'>) {
   const href = viewUrl({ ...ALL_LOGS, range: { kind: 'last', spanMs: RECENT_MS }, minLevel: 'ERROR' });
-  const { text, isAlarm } = errorsText(nodes, counts && { ...totalsOf(counts.columns), counted: counts.byNode.size });
+  const { text, isAlarm } = errorsText(nodes, counts && { ...sumColumns(counts.columns), counted: counts.byNode.size });
   return (
     <a class={isAlarm ? 'button button-alarm' : 'button'} href={href}>
       {text}, last 15 min →

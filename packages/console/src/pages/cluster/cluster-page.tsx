@@ -1,8 +1,8 @@
 import { cluster } from '../../state/cluster.ts';
 import { FailureNote } from '../../ui/failure-note.tsx';
+import { useNow } from '../../ui/hooks/use-now.ts';
+import { useResource } from '../../ui/hooks/use-resource.ts';
 import { Loading } from '../../ui/loading.tsx';
-import { useNow } from '../../ui/use-now.ts';
-import { useResource } from '../../ui/use-resource.ts';
 import { ClusterHead } from './cluster-head.tsx';
 import { recent } from './cluster-resources.ts';
 import { DriftCard } from './drift-card.tsx';

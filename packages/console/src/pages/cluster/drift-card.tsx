@@ -1,9 +1,9 @@
 import { ALL_CONFIG } from '../../state/view.ts';
 import { viewUrl } from '../../state/view-url.ts';
 import { FailureNote } from '../../ui/failure-note.tsx';
+import { useResource } from '../../ui/hooks/use-resource.ts';
 import { Loading } from '../../ui/loading.tsx';
 import { PartialNote } from '../../ui/partial-note.tsx';
-import { useResource } from '../../ui/use-resource.ts';
 import { configDrift } from './cluster-resources.ts';
 import { type DriftRow, driftRows } from './drift-rows.ts';
 
@@ -17,7 +17,7 @@ export function DriftCard() {
   return (
     <section class="card list-card" aria-labelledby="drift-title">
       <div class="card-head">
-        <h2 id="drift-title">{titleOf(value ? rows.length : null)}</h2>
+        <h2 id="drift-title">{cardTitle(value ? rows.length : null)}</h2>
         <a href={viewUrl(ALL_CONFIG)}>all keys →</a>
       </div>
       {failure && (
@@ -63,7 +63,7 @@ function DriftValues({ row: { most, outliers } }: { row: DriftRow }) {
   );
 }
 
-function titleOf(count: number | null): string {
+function cardTitle(count: number | null): string {
   if (count === null) return 'Configuration';
   if (count === 0) return 'No configuration key differs';
   return count === 1 ? '1 configuration key differs' : `${count} configuration keys differ`;

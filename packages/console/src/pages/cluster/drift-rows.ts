@@ -13,7 +13,7 @@ export interface DriftRow {
 /** Of every role, the keys whose values mean different things where they should not. */
 export function driftRows({ roles }: ClusterConfigDiff): DriftRow[] {
   return roles.flatMap(({ role, differences }) =>
-    differences.filter(isDrift).map((difference) => rowOf(role, difference)),
+    differences.filter(isDrift).map((difference) => driftRow(role, difference)),
   );
 }
 
@@ -21,7 +21,7 @@ function isDrift({ isExpected, values }: ConfigDifference): boolean {
   return !isExpected && values.some(({ isMajority, isSameMeaning }) => !isMajority && !isSameMeaning);
 }
 
-function rowOf(role: string, { key, values }: ConfigDifference): DriftRow {
+function driftRow(role: string, { key, values }: ConfigDifference): DriftRow {
   const majority = values.find(({ isMajority }) => isMajority);
   const others = values.filter((value) => value !== majority && !value.isSameMeaning);
   return {

@@ -2,9 +2,9 @@ import type { ClusterDigest } from '@porthole/client';
 import { viewUrl } from '../../state/view-url.ts';
 import { FailureNote } from '../../ui/failure-note.tsx';
 import { formatCount } from '../../ui/format.ts';
+import { useResource } from '../../ui/hooks/use-resource.ts';
 import { Loading } from '../../ui/loading.tsx';
 import { PartialNote } from '../../ui/partial-note.tsx';
-import { useResource } from '../../ui/use-resource.ts';
 import { groupView, nodesText } from './call-sites.ts';
 import { callSites } from './cluster-resources.ts';
 

@@ -2,7 +2,7 @@ import type { ClusterNode } from '@porthole/client';
 import { ALL_LOGS } from '../../state/view.ts';
 import { viewUrl } from '../../state/view-url.ts';
 import { formatCount } from '../../ui/format.ts';
-import { notAnswered } from '../../ui/not-answered.ts';
+import { missingMembers } from '../../ui/missing-members.ts';
 import { Unknown } from '../../ui/unknown.tsx';
 import { RECENT_MS, type RecentCounts } from './recent-counts.ts';
 
@@ -30,5 +30,5 @@ export function NodeCount({ node, counts, kind }: NodeCountProps) {
 function whyUnknown({ node, counts }: Pick<NodeCountProps, 'node' | 'counts'>): string {
   if (node.state !== 'up') return 'it does not answer';
   if (!counts) return 'it is being counted';
-  return notAnswered(counts.members).find(({ id }) => id === node.id)?.why ?? 'it did not count in time';
+  return missingMembers(counts.members).find(({ id }) => id === node.id)?.why ?? 'it did not count in time';
 }

@@ -1,5 +1,5 @@
 import type { ClusterNode, MemberClock, NodeProblem } from '@porthole/client';
-import { outcomeText } from '../../ui/not-answered.ts';
+import { outcomeText } from '../../ui/missing-members.ts';
 
 /** A clock that is off by more than this, beyond doubt, makes the order of lines of different nodes hard to read. */
 const CLOCK_LIMIT_MS = 100;

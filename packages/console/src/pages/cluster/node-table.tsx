@@ -2,10 +2,10 @@ import type { ClusterNode } from '@porthole/client';
 import { preferences } from '../../state/preferences.ts';
 import { ALL_LOGS, type View } from '../../state/view.ts';
 import { viewUrl } from '../../state/view-url.ts';
-import { formatAge, formatMoment, formatSecond } from '../../ui/format.ts';
+import { formatAge, formatSecond, formatShortTime } from '../../ui/format.ts';
+import { useStore } from '../../ui/hooks/use-store.ts';
 import { NodeName } from '../../ui/node-name.tsx';
 import { Unknown } from '../../ui/unknown.tsx';
-import { useStore } from '../../ui/use-store.ts';
 import { snapshotView } from './cluster-head.tsx';
 import { NodeCount } from './node-count.tsx';
 import { clockText, isClockOff, isDegraded, isSilent, stateText, usualVersion } from './node-health.ts';
@@ -71,7 +71,7 @@ function NodeRow({ node, counts, nowMs, isQuiet, isOddVersion }: NodeRowProps) {
   return (
     <tr class={isUp ? undefined : 'is-missing'}>
       <th scope="row">
-        <NodeName id={node.id} isDim={!isUp} /> <span class="address">{addressOf(node)}</span>
+        <NodeName id={node.id} isDim={!isUp} /> <span class="address">{nodeAddress(node)}</span>
       </th>
       <td data-name="Role">{node.role}</td>
       <td
@@ -125,7 +125,7 @@ function UpSince({ node, nowMs }: { node: ClusterNode; nowMs: number }) {
   const { onlineTime } = node.node;
   // Zero: the registry lists it, but it was never heard.
   if (!onlineTime) return <Unknown why="it does not answer" />;
-  return <span title={formatSecond(onlineTime, zone)}>{formatMoment(onlineTime, zone, nowMs)}</span>;
+  return <span title={formatSecond(onlineTime, zone)}>{formatShortTime(onlineTime, zone, nowMs)}</span>;
 }
 
 function Clock({ node: { clock, isSelf, state } }: { node: ClusterNode }) {
@@ -159,6 +159,6 @@ function RowLinks({ node: { id, state } }: { node: ClusterNode }) {
   );
 }
 
-function addressOf({ node: { hostIp, httpPort } }: ClusterNode): string {
+function nodeAddress({ node: { hostIp, httpPort } }: ClusterNode): string {
   return hostIp.includes(':') ? `[${hostIp}]:${httpPort}` : `${hostIp}:${httpPort}`;
 }

@@ -2,13 +2,13 @@ import type { ClusterNode } from '@porthole/client';
 import { preferences } from '../../state/preferences.ts';
 import type { ResourceState } from '../../state/resource.ts';
 import { ALL_LOGS, type View } from '../../state/view.ts';
-import { CountChart } from '../../ui/count-chart.tsx';
-import type { CountColumn } from '../../ui/count-columns.ts';
+import { CountChart } from '../../ui/chart/count-chart.tsx';
+import type { CountColumn } from '../../ui/chart/count-columns.ts';
 import { FailureNote } from '../../ui/failure-note.tsx';
 import { formatMinute } from '../../ui/format.ts';
+import { useStore } from '../../ui/hooks/use-store.ts';
 import { Loading } from '../../ui/loading.tsx';
 import { PartialNote } from '../../ui/partial-note.tsx';
-import { useStore } from '../../ui/use-store.ts';
 import { recent } from './cluster-resources.ts';
 import type { RecentCounts } from './recent-counts.ts';
 
@@ -32,7 +32,7 @@ export function RecentCard({ counts: { value, asOfMs, failure }, nodes }: Recent
       </div>
       {failure && <FailureNote what="The counts" failure={failure} asOfMs={asOfMs} onRetry={() => recent.reload()} />}
       {value ? (
-        <CountChart columns={value.columns} range={value.range} marks={marks} viewOf={columnView} />
+        <CountChart columns={value.columns} range={value.range} marks={marks} viewFor={columnView} />
       ) : (
         !failure && (
           <div class="chart-space">

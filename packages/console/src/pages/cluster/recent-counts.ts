@@ -1,5 +1,5 @@
 import type { ClusterHistogram, ClusterState, MemberReport } from '@porthole/client';
-import { type ColumnRange, type CountColumn, countColumns, rangeOf } from '../../ui/count-columns.ts';
+import { type ColumnRange, type CountColumn, columnRange, countColumns } from '../../ui/chart/count-columns.ts';
 
 export const RECENT_MS = 15 * 60_000;
 
@@ -23,7 +23,7 @@ export interface RecentCounts {
 
 /** Errors and warnings of the last quarter of an hour: over time, and of each node. */
 export async function countRecent(cluster: ClusterState, nowMs: number, signal: AbortSignal): Promise<RecentCounts> {
-  const range = rangeOf(nowMs, { spanMs: RECENT_MS, bucketMs: BUCKET_MS });
+  const range = columnRange(nowMs, { spanMs: RECENT_MS, bucketMs: BUCKET_MS });
   const query = { fromMs: range.fromMs, toMs: range.toMs, bucketMs: BUCKET_MS, buckets: RECENT_MS / BUCKET_MS };
   const options = { signal, budgetMs: BUDGET_MS };
   // An answer tells each node's records of all levels together: what is asked twice can be told apart.
@@ -43,13 +43,13 @@ export function recentCounts(given: {
   // What is left of a count when a file could not be read is no count.
   const counted = all.members.filter(({ outcome, isPartial }) => outcome === 'ok' && !isPartial);
   const byNode = counted.map(({ id }): [string, NodeCounts] => {
-    const nodeErrors = countOf(errors, id);
+    const nodeErrors = nodeTotal(errors, id);
     // Between the two answers a record may have been written.
-    return [id, { errors: nodeErrors, warnings: Math.max(0, countOf(all, id) - nodeErrors) }];
+    return [id, { errors: nodeErrors, warnings: Math.max(0, nodeTotal(all, id) - nodeErrors) }];
   });
   return { range, columns: countColumns(all.buckets, range), byNode: new Map(byNode), members: all.members };
 }
 
-function countOf({ buckets }: ClusterHistogram, id: string): number {
+function nodeTotal({ buckets }: ClusterHistogram, id: string): number {
   return buckets.reduce((sum, { nodes }) => sum + (nodes[id] ?? 0), 0);
 }

@@ -2,9 +2,9 @@ import { showValue } from '../../config/setting-text.ts';
 import { cluster } from '../../state/cluster.ts';
 import { viewUrl } from '../../state/view-url.ts';
 import { FailureNote } from '../../ui/failure-note.tsx';
+import { useResource } from '../../ui/hooks/use-resource.ts';
+import { useStore } from '../../ui/hooks/use-store.ts';
 import { Loading } from '../../ui/loading.tsx';
-import { useResource } from '../../ui/use-resource.ts';
-import { useStore } from '../../ui/use-store.ts';
 import { ownSettings } from './cluster-resources.ts';
 
 const SHOWN = 8;
@@ -19,7 +19,7 @@ export function SettingsCard() {
   return (
     <section class="card list-card" aria-labelledby="settings-title">
       <div class="card-head">
-        <h2 id="settings-title">{titleOf(value && !isUnknown ? changed.length : null)}</h2>
+        <h2 id="settings-title">{cardTitle(value && !isUnknown ? changed.length : null)}</h2>
         <a href={configUrl}>all settings →</a>
       </div>
       {failure && (
@@ -59,7 +59,7 @@ export function SettingsCard() {
   );
 }
 
-function titleOf(count: number | null): string {
+function cardTitle(count: number | null): string {
   if (count === null) return 'Settings';
   if (count === 0) return 'All settings are as usual';
   return count === 1 ? '1 setting is changed' : `${count} settings are changed`;

@@ -1,20 +1,20 @@
 import type { MemberReport } from '@porthole/client';
 import { diskNotice } from '../../config/disk-notice.ts';
-import { outcomeWords } from '../../config/drift-words.ts';
+import { outcomeLabel } from '../../config/drift-text.ts';
 import type { KnownConfig } from '../../config/load-node-config.ts';
 import { preferences } from '../../state/preferences.ts';
-import { formatMoment } from '../../ui/format.ts';
-import { useNow } from '../../ui/use-now.ts';
-import { useStore } from '../../ui/use-store.ts';
+import { formatShortTime } from '../../ui/format.ts';
+import { useNow } from '../../ui/hooks/use-now.ts';
+import { useStore } from '../../ui/hooks/use-store.ts';
 
 /** Says that the file on disk is not what the node runs with. */
 export function DiskNote({ settings }: Pick<KnownConfig, 'settings'>) {
-  const told = settings && diskNotice(settings);
-  if (!told) return null;
+  const diskChange = settings && diskNotice(settings);
+  if (!diskChange) return null;
   return (
     <span class="warn-note" role="note">
-      <strong>{told.text}</strong>
-      {told.detail !== null && <span class="warn-detail"> {told.detail}</span>}
+      <strong>{diskChange.text}</strong>
+      {diskChange.detail !== null && <span class="warn-detail"> {diskChange.detail}</span>}
     </span>
   );
 }
@@ -23,10 +23,10 @@ export function DiskNote({ settings }: Pick<KnownConfig, 'settings'>) {
 export function AsOf({ report }: { report: MemberReport }) {
   const zone = useStore(preferences.zone);
   const nowMs = useNow(60_000);
-  const why = `${outcomeWords(report.outcome)}${report.detail === null ? '' : `: ${report.detail}`}`;
+  const why = `${outcomeLabel(report.outcome)}${report.detail === null ? '' : `: ${report.detail}`}`;
   return (
     <span class="as-of" title={why}>
-      {report.asOfMs === null ? outcomeWords(report.outcome) : `as of ${formatMoment(report.asOfMs, zone, nowMs)}`}
+      {report.asOfMs === null ? outcomeLabel(report.outcome) : `as of ${formatShortTime(report.asOfMs, zone, nowMs)}`}
     </span>
   );
 }
@@ -49,7 +49,7 @@ export function NoSettingsNote({ settings, settingsProblem, report }: KnownConfi
 export function NoTextNote({ report, onRetry }: { report: MemberReport; onRetry: () => void }) {
   return (
     <p class="config-empty" role="status">
-      No configuration of <strong>{report.id}</strong> is known: {outcomeWords(report.outcome)}
+      No configuration of <strong>{report.id}</strong> is known: {outcomeLabel(report.outcome)}
       {report.detail !== null && <> · {report.detail}</>} ·{' '}
       <button type="button" class="link-button" onClick={onRetry}>
         retry

@@ -6,9 +6,9 @@ import { Resource } from '../../state/resource.ts';
 import { session } from '../../state/session.ts';
 import type { ConfigView } from '../../state/view.ts';
 import { FailureNote } from '../../ui/failure-note.tsx';
+import { useResource } from '../../ui/hooks/use-resource.ts';
 import { Loading } from '../../ui/loading.tsx';
-import { useResource } from '../../ui/use-resource.ts';
-import { DriftSection } from './drift-section.tsx';
+import { DriftSection } from './drift/drift-section.tsx';
 import { LoadedConfig } from './node-config.tsx';
 
 /** Every node is asked for all its settings. */

@@ -1,19 +1,19 @@
 import { useMemo, useState } from 'preact/hooks';
 import { configGetCommand } from '../../config/config-command.ts';
-import { outcomeWords } from '../../config/drift-words.ts';
-import { findInLines, stepPlace } from '../../config/find-lines.ts';
+import { outcomeLabel } from '../../config/drift-text.ts';
+import { findInLines, stepMatch } from '../../config/find-lines.ts';
 import type { KnownConfig } from '../../config/load-node-config.ts';
 import { countSettings, settingsByKey } from '../../config/setting-marks.ts';
 import { copyText } from '../../state/notice.ts';
 import type { ConfigShape } from '../../state/view.ts';
-import { saveContent } from '../../ui/save-content.ts';
+import { saveContent } from '../../ui/download/save-content.ts';
 import { ChangesTable } from './changes-table.tsx';
 import { AsOf, DiskNote, NoSettingsNote, NoTextNote } from './config-notes.tsx';
 import { FindBox } from './find-box.tsx';
 import { SettingsTable } from './settings-table.tsx';
-import { TomlView } from './toml-view.tsx';
+import { TomlView } from './toml/toml-view.tsx';
+import { useToml } from './toml/use-toml.ts';
 import { useSettledText } from './use-settled-text.ts';
-import { useToml } from './use-toml.ts';
 
 interface ConfigPanelProps {
   known: KnownConfig;
@@ -29,21 +29,21 @@ interface ConfigPanelProps {
 export function ConfigPanel({ known, text, onText, onShape, onRetry, ...wanted }: ConfigPanelProps) {
   const { id, settings, report } = known;
   const { changes = [], textAtStart } = settings?.disk ?? {};
-  const shapes = shapesOf(known);
+  const shapes = availableShapes(known);
   const shape = shapes.find((one) => one === wanted.shape) ?? 'text';
   const isTable = shape === 'table';
   const toml = useToml((shape === 'start' ? textAtStart : known.text) ?? '');
   const [current, setCurrent] = useState(0);
-  const sought = useSettledText(text, toml.text);
-  const found = useMemo(() => findInLines(toml.lines, sought), [toml, sought]);
+  const query = useSettledText(text, toml.text);
+  const found = useMemo(() => findInLines(toml.lines, query), [toml, query]);
   const byKey = useMemo(() => settingsByKey(settings?.settings ?? []), [settings]);
   if (known.text === null) return <NoTextNote report={report} onRetry={onRetry} />;
-  const at = Math.min(current, found.places.length - 1);
+  const at = Math.min(current, found.matches.length - 1);
   const steps = {
-    count: found.places.length,
+    count: found.matches.length,
     isMore: found.isMore,
     current: at,
-    onStep: (step: 1 | -1) => setCurrent(stepPlace(found.places.length, at, step)),
+    onStep: (step: 1 | -1) => setCurrent(stepMatch(found.matches.length, at, step)),
   };
   return (
     <section class="config-card" aria-label={`Configuration of ${id}`}>
@@ -54,7 +54,7 @@ export function ConfigPanel({ known, text, onText, onShape, onRetry, ...wanted }
           {report.outcome !== 'ok' && (
             <>
               <AsOf report={report} />
-              {report.asOfMs !== null && <span class="config-sub">{outcomeWords(report.outcome)}</span>}
+              {report.asOfMs !== null && <span class="config-sub">{outcomeLabel(report.outcome)}</span>}
               <button type="button" class="link-button" onClick={onRetry}>
                 retry
               </button>
@@ -108,10 +108,10 @@ export function ConfigPanel({ known, text, onText, onShape, onRetry, ...wanted }
 /** The marks are about the values of now. */
 const NO_MARKS = settingsByKey([]);
 
-const SHAPE_WORDS = { text: 'TOML', start: 'TOML at start', table: 'Settings' } as const;
+const SHAPE_LABELS = { text: 'TOML', start: 'TOML at start', table: 'Settings' } as const;
 
 /** Only those that there is something to show for. */
-function shapesOf({ settings }: KnownConfig): (ConfigShape | 'text')[] {
+function availableShapes({ settings }: KnownConfig): (ConfigShape | 'text')[] {
   if (settings === null) return ['text'];
   return settings.disk.textAtStart === undefined ? ['text', 'table'] : ['text', 'start', 'table'];
 }
@@ -135,7 +135,7 @@ function ShapeSwitch({ shapes, shape, onShape }: ShapeSwitchProps) {
           aria-pressed={shape === one}
           onClick={() => onShape(one)}
         >
-          {one === 'text' && hasStart ? 'TOML on disk now' : SHAPE_WORDS[one]}
+          {one === 'text' && hasStart ? 'TOML on disk now' : SHAPE_LABELS[one]}
         </button>
       ))}
     </fieldset>

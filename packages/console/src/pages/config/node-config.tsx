@@ -5,8 +5,8 @@ import { Resource } from '../../state/resource.ts';
 import { session } from '../../state/session.ts';
 import type { ConfigShape, NodeView } from '../../state/view.ts';
 import { FailureNote } from '../../ui/failure-note.tsx';
+import { useResource } from '../../ui/hooks/use-resource.ts';
 import { Loading } from '../../ui/loading.tsx';
-import { useResource } from '../../ui/use-resource.ts';
 import { ConfigPanel } from './config-panel.tsx';
 
 /** A configuration changes rarely, but its file on disk may at any time. */

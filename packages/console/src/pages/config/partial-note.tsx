@@ -1,5 +1,5 @@
 import type { MemberReport } from '@porthole/client';
-import { outcomeWords } from '../../config/drift-words.ts';
+import { outcomeLabel } from '../../config/drift-text.ts';
 
 interface PartialNoteProps {
   members: readonly MemberReport[];
@@ -22,7 +22,7 @@ export function PartialNote({ members, isLoading, onRetry }: PartialNoteProps) {
       {missing.slice(0, MAX_NAMED).map(({ id, outcome, detail, asOfMs }) => (
         <span key={id}>
           {' '}
-          · {id} {outcomeWords(outcome)}
+          · {id} {outcomeLabel(outcome)}
           {detail !== null && outcome !== 'refused' && outcome !== 'timeout' && ` (${detail})`}
           {asOfMs !== null && ', shown as last known'}
         </span>

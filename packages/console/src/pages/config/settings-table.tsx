@@ -1,7 +1,7 @@
 import type { SettingEntry } from '@porthole/client';
-import { defaultWords, SOURCE_WORDS } from '../../config/setting-marks.ts';
+import { defaultLabel, SOURCE_LABELS } from '../../config/setting-marks.ts';
 import { showValue } from '../../config/setting-text.ts';
-import { LinePieces } from './line-pieces.tsx';
+import { LineChunks } from './toml/line-chunks.tsx';
 import { ValueText } from './value-text.tsx';
 
 interface SettingsTableProps {
@@ -28,7 +28,7 @@ export function SettingsTable({ settings, text }: SettingsTableProps) {
             <th scope="col">Source</th>
           </tr>
         </thead>
-        <LinePieces
+        <LineChunks
           count={shown.length}
           kind="rows"
           wanted={null}
@@ -51,8 +51,8 @@ function SettingRow({ entry, hasDefaults }: { entry: SettingEntry; hasDefaults: 
         <ValueText shown={{ ...showValue(entry.value), fingerprint: entry.fingerprint ?? null }} />
         {entry.changed && <span class="same-note"> changed</span>}
       </td>
-      {hasDefaults && <td class="is-quiet">{entry.default === null ? '–' : defaultWords(entry)}</td>}
-      <td class="is-quiet is-origin">{SOURCE_WORDS[entry.source]}</td>
+      {hasDefaults && <td class="is-quiet">{entry.default === null ? '–' : defaultLabel(entry)}</td>}
+      <td class="is-quiet is-origin">{SOURCE_LABELS[entry.source]}</td>
     </tr>
   );
 }

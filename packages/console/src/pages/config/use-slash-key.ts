@@ -1,14 +1,14 @@
 import type { RefObject } from 'preact';
 import { useEffect } from 'preact/hooks';
 import { preferences } from '../../state/preferences.ts';
-import { isWriting } from '../../ui/is-writing.ts';
+import { isTextField } from '../../ui/is-text-field.ts';
 
 /** `/` goes to the field, unless someone is writing or a dialog is open. */
 export function useSlashKey(field: RefObject<HTMLInputElement>): void {
   useEffect(() => {
     const take = (event: KeyboardEvent) => {
       if (event.key !== '/' || event.ctrlKey || event.metaKey || event.altKey || !preferences.hasKeys.value) return;
-      if (isWriting(event.target) || document.querySelector('dialog[open]')) return;
+      if (isTextField(event.target) || document.querySelector('dialog[open]')) return;
       event.preventDefault();
       field.current?.focus();
       field.current?.select();

@@ -1,16 +1,16 @@
 import { useMemo } from 'preact/hooks';
-import { stripAnsi } from '../../log-view/ansi-segments.ts';
-import type { LogSource, ShownRecord } from '../../log-view/log-source.ts';
-import { keyOf } from '../../log-view/record-key.ts';
-import { recordLine, visibleText } from '../../log-view/record-text.ts';
+import { stripAnsi } from '../../log-view/rows/ansi-segments.ts';
+import { recordLine, visibleText } from '../../log-view/rows/record-text.ts';
+import type { LogSource, ShownRecord } from '../../log-view/source/log-source.ts';
+import { recordKey } from '../../log-view/source/record-key.ts';
 import type { LogsView } from '../../state/view.ts';
 import { viewUrl } from '../../state/view-url.ts';
 import { formatCount } from '../../ui/format.ts';
 import { Loading } from '../../ui/loading.tsx';
-import { keyOfRecord } from './address-of.ts';
-import { filterOf, startOf } from './apply-view.ts';
-import { sourceOf } from './open-logs.ts';
-import { useAnswer } from './use-answer.ts';
+import { useRequest } from './details/use-request.ts';
+import { toFilter, toStart } from './workspace/apply-view.ts';
+import { openSource } from './workspace/open-logs.ts';
+import { toRecordKey } from './workspace/to-view.ts';
 
 /** On each side of the place, or before the end. */
 const RECORDS = 1000;
@@ -25,9 +25,9 @@ interface PlainRecords {
 /** The records as one text: for the browser's own search, for screen readers, and for printing. */
 export function PlainPage({ view }: { view: LogsView }) {
   const sources = JSON.stringify(view.sources);
-  const source = useMemo(() => sourceOf(view), [sources]);
-  const { value, failure } = useAnswer(viewUrl(view), (signal) => loadAround(source, view, signal));
-  const linkTo = (record: ShownRecord) => viewUrl({ ...view, at: keyOfRecord(record), timeMs: null, isLive: false });
+  const source = useMemo(() => openSource(view), [sources]);
+  const { value, failure } = useRequest(viewUrl(view), (signal) => loadAround(source, view, signal));
+  const linkTo = (record: ShownRecord) => viewUrl({ ...view, at: toRecordKey(record), timeMs: null, isLive: false });
   const [oldest, newest] = [value?.records[0], value?.records.at(-1)];
   const withNode = new Set(value?.records.map(({ node }) => node)).size > 1;
   return (
@@ -37,7 +37,7 @@ export function PlainPage({ view }: { view: LogsView }) {
         <a href={viewUrl({ ...view, isPlain: false })}>Back to the workspace</a>
         {oldest && !value?.isFromStart ? <a href={linkTo(oldest)}>Older records</a> : null}
         {newest && !value?.isToEnd ? <a href={linkTo(newest)}>Newer records</a> : null}
-        {value ? <span class="dim">{countOf(value)}</span> : null}
+        {value ? <span class="dim">{countText(value)}</span> : null}
       </p>
       {failure ? (
         <p class="field-problem" role="alert">
@@ -59,22 +59,22 @@ export function PlainPage({ view }: { view: LogsView }) {
 
 /** What is around the place that the view shows, in order. */
 async function loadAround(source: LogSource, view: LogsView, signal: AbortSignal): Promise<PlainRecords> {
-  const from = startOf(view);
-  const filter = filterOf(view, Date.now());
-  const ask = (direction: 'older' | 'newer') =>
+  const from = toStart(view);
+  const filter = toFilter(view, Date.now());
+  const fetchPage = (direction: 'older' | 'newer') =>
     source.page({ direction, from, limit: RECORDS, filter }, { signal, budgetMs: BUDGET_MS });
-  const [newer, older] = await Promise.all([from === 'end' ? null : ask('newer'), ask('older')]);
-  const behind = newer?.records ?? [];
+  const [newer, older] = await Promise.all([from === 'end' ? null : fetchPage('newer'), fetchPage('older')]);
+  const newerRecords = newer?.records ?? [];
   // Of what was said in the same millisecond, some may be on both sides.
-  const known = new Set(behind.map(keyOf));
+  const known = new Set(newerRecords.map(recordKey));
   return {
-    records: [...older.records.filter((record) => !known.has(keyOf(record))), ...behind],
+    records: [...older.records.filter((record) => !known.has(recordKey(record))), ...newerRecords],
     isFromStart: older.next === null,
     isToEnd: newer === null || newer.next === null,
   };
 }
 
-function countOf({ records, isFromStart, isToEnd }: PlainRecords): string {
+function countText({ records, isFromStart, isToEnd }: PlainRecords): string {
   const ends = [isFromStart && 'from the start of the log', isToEnd && 'to its end'].filter(Boolean);
   return [`${formatCount(records.length)} records`, ...ends].join(', ');
 }

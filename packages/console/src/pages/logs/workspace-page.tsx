@@ -1,30 +1,30 @@
 import { useMemo, useRef, useState } from 'preact/hooks';
-import type { HistogramAnswer, LogSource } from '../../log-view/log-source.ts';
-import { OverviewGutter } from '../../log-view/overview-gutter.tsx';
-import { LIST_ID, RowList } from '../../log-view/row-list.tsx';
-import { useWorkspaceState } from '../../log-view/use-workspace-state.ts';
-import type { WorkspaceState } from '../../log-view/workspace-state.ts';
+import { OverviewGutter } from '../../log-view/chart/overview-gutter.tsx';
+import { useWorkspaceState } from '../../log-view/model/use-workspace-state.ts';
+import type { WorkspaceState } from '../../log-view/model/workspace-state.ts';
+import { LIST_ID, RowList } from '../../log-view/rows/row-list.tsx';
+import type { HistogramResult, LogSource } from '../../log-view/source/log-source.ts';
 import { cluster } from '../../state/cluster.ts';
 import { preferences } from '../../state/preferences.ts';
 import { canFollow, type LogsView, type TimeRange } from '../../state/view.ts';
 import { viewUrl } from '../../state/view-url.ts';
-import { useStore } from '../../ui/use-store.ts';
-import { ChartPanel } from './chart-panel.tsx';
-import { DegradedNote } from './degraded-note.tsx';
-import { DetailsDrawer } from './details-drawer.tsx';
-import { FindBar } from './find-bar.tsx';
-import { GoToTime } from './go-to-time.tsx';
-import { LeftOutNote } from './left-out-note.tsx';
-import { LiveSummary } from './live-summary.tsx';
-import { loadedMatches } from './loaded-matches.ts';
-import { focusedRecord } from './run-command.ts';
-import { SourceBar } from './source-bar.tsx';
-import { StatusBar } from './status-bar.tsx';
-import { useLogKeys } from './use-log-keys.ts';
-import { useLogWorkspace } from './use-log-workspace.ts';
-import { useMatcher } from './use-matcher.ts';
-import { viewActions } from './view-actions.ts';
-import { WorkspaceFailure } from './workspace-failure.tsx';
+import { useStore } from '../../ui/hooks/use-store.ts';
+import { DetailsDrawer } from './details/details-drawer.tsx';
+import { DegradedNote } from './status/degraded-note.tsx';
+import { LiveSummary } from './status/live-summary.tsx';
+import { SkippedFilesNote } from './status/skipped-files-note.tsx';
+import { StatusBar } from './status/status-bar.tsx';
+import { WorkspaceFailure } from './status/workspace-failure.tsx';
+import { ChartPanel } from './toolbar/chart-panel.tsx';
+import { FindBar } from './toolbar/find-bar.tsx';
+import { GoToTime } from './toolbar/go-to-time.tsx';
+import { SourceBar } from './toolbar/source-bar.tsx';
+import { loadedMatches } from './workspace/loaded-matches.ts';
+import { focusedRecord } from './workspace/run-command.ts';
+import { useLogKeys } from './workspace/use-log-keys.ts';
+import { useLogWorkspace } from './workspace/use-log-workspace.ts';
+import { useMatcher } from './workspace/use-matcher.ts';
+import { viewActions } from './workspace/view-actions.ts';
 
 /** The log workspace. */
 export function WorkspacePage({ view }: { view: LogsView }) {
@@ -33,9 +33,9 @@ export function WorkspacePage({ view }: { view: LogsView }) {
   const zone = useStore(preferences.zone);
   const nodeIds = useStore(cluster.state).value?.nodes.map(({ id }) => id) ?? [];
   const hasSeveral = isSeveral(view, source.nodes, nodeIds.length);
-  const histogram = useKeptCounts(state, source);
+  const histogram = useLastCounts(state, source);
   const matcher = useMatcher(state.find.query);
-  const look = useMemo(
+  const rowStyle = useMemo(
     () => ({ zone, isWrapped: view.isWrapped, withNode: hasSeveral, matcher, colours: nodeIds.join() }),
     [zone, view.isWrapped, hasSeveral, matcher, nodeIds.join()],
   );
@@ -62,7 +62,7 @@ export function WorkspacePage({ view }: { view: LogsView }) {
     else change({ range: openEnd(view.range), at: null, timeMs: null, isLive: true });
   };
   const goTo = (timeMs: number) => change({ timeMs, at: null, isLive: false });
-  const parts = {
+  const deps = {
     ...{ workspace, view, field, change, openDetails, closeDetails },
     pageRows: () => seen.value.pageRows,
     openGoToTime: () => setAskingTime(true),
@@ -70,12 +70,12 @@ export function WorkspacePage({ view }: { view: LogsView }) {
     copyLink: actions.copyLink,
     follow,
   };
-  const latest = useRef(parts);
-  latest.current = parts;
+  const latest = useRef(deps);
+  latest.current = deps;
   useLogKeys(() => latest.current);
   const open = useMemo(
     () => (shown: { node: string; cursor: string }) => {
-      workspace.focus(workspace.keyOf(shown));
+      workspace.focus(workspace.keyFor(shown));
       latest.current.openDetails();
     },
     [workspace],
@@ -103,10 +103,10 @@ export function WorkspacePage({ view }: { view: LogsView }) {
       {view.hasHistogram ? (
         <ChartPanel state={state} range={view.range} histogram={histogram} zone={zone} onGo={goTo} change={change} />
       ) : null}
-      <LeftOutNote problems={state.problems} />
+      <SkippedFilesNote problems={state.problems} />
       <div class="workspace-body">
         <WorkspaceFailure failure={state.failure} onRetry={() => workspace.retry()} />
-        <RowList {...{ workspace, state, look, seen }} onOpen={open} />
+        <RowList {...{ workspace, state, rowStyle: rowStyle, seen }} onOpen={open} />
         <OverviewGutter {...{ source, state, seen, matches, zone }} onGo={(fraction) => workspace.jump({ fraction })} />
         {record ? (
           <DetailsDrawer
@@ -135,10 +135,10 @@ export function WorkspacePage({ view }: { view: LogsView }) {
 }
 
 /** The last counts of the same logs, until new ones are there: nothing flickers. */
-function useKeptCounts({ histogram, countFailure }: WorkspaceState, source: LogSource): HistogramAnswer | null {
-  const kept = useRef({ histogram, source });
-  if (histogram || countFailure !== null || kept.current.source !== source) kept.current = { histogram, source };
-  return kept.current.histogram;
+function useLastCounts({ histogram, countFailure }: WorkspaceState, source: LogSource): HistogramResult | null {
+  const last = useRef({ histogram, source });
+  if (histogram || countFailure !== null || last.current.source !== source) last.current = { histogram, source };
+  return last.current.histogram;
 }
 
 function openEnd(range: TimeRange | null): TimeRange | null {

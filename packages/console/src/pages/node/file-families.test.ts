@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { type FileOfNode, fileFamilies, matchingFamilies } from './file-families.ts';
+import { fileFamilies, matchingFamilies, type NodeFile } from './file-families.ts';
 
-const file = (name: string, given: Partial<FileOfNode> = {}): FileOfNode => ({
+const file = (name: string, given: Partial<NodeFile> = {}): NodeFile => ({
   node: 'a',
   name,
   size: 10,

@@ -1,12 +1,12 @@
 import type { ClusterLogFiles } from '@porthole/client';
 
-export type FileOfNode = ClusterLogFiles['files'][number];
+export type NodeFile = ClusterLogFiles['files'][number];
 
 /** A log: its live file and those moved aside. */
 export interface FileFamily {
   name: string;
   /** The live one first, then the newest first. */
-  files: FileOfNode[];
+  files: NodeFile[];
   sizeBytes: number;
   firstTimeMs: number | null;
   lastTimeMs: number | null;
@@ -14,11 +14,11 @@ export interface FileFamily {
 }
 
 /** Files by the log they belong to; those written last come first. */
-export function fileFamilies(files: readonly FileOfNode[]): FileFamily[] {
-  const byName = new Map<string, FileOfNode[]>();
+export function fileFamilies(files: readonly NodeFile[]): FileFamily[] {
+  const byName = new Map<string, NodeFile[]>();
   for (const file of files) byName.set(file.family, [...(byName.get(file.family) ?? []), file]);
   return [...byName]
-    .map(([name, own]) => familyOf(name, own))
+    .map(([name, own]) => toFamily(name, own))
     .sort((a, b) => (b.lastTimeMs ?? 0) - (a.lastTimeMs ?? 0) || a.name.localeCompare(b.name));
 }
 
@@ -33,7 +33,7 @@ export function matchingFamilies(families: readonly FileFamily[], text: string):
   });
 }
 
-function familyOf(name: string, own: readonly FileOfNode[]): FileFamily {
+function toFamily(name: string, own: readonly NodeFile[]): FileFamily {
   const files = own.toSorted(
     (a, b) => Number(b.state === 'live') - Number(a.state === 'live') || newness(b) - newness(a),
   );
@@ -49,6 +49,6 @@ function familyOf(name: string, own: readonly FileOfNode[]): FileFamily {
   };
 }
 
-function newness({ lastTimeMs, modifiedMs }: FileOfNode): number {
+function newness({ lastTimeMs, modifiedMs }: NodeFile): number {
   return lastTimeMs ?? modifiedMs ?? 0;
 }

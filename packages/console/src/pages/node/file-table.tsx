@@ -1,12 +1,12 @@
 import { preferences } from '../../state/preferences.ts';
 import { ALL_LOGS } from '../../state/view.ts';
 import { viewUrl } from '../../state/view-url.ts';
-import { DownloadLink } from '../../ui/download-link.tsx';
-import { formatBytes, formatMoment, formatSecond } from '../../ui/format.ts';
+import { DownloadLink } from '../../ui/download/download-link.tsx';
+import { formatBytes, formatSecond, formatShortTime } from '../../ui/format.ts';
+import { useNow } from '../../ui/hooks/use-now.ts';
+import { useStore } from '../../ui/hooks/use-store.ts';
 import { Unknown } from '../../ui/unknown.tsx';
-import { useNow } from '../../ui/use-now.ts';
-import { useStore } from '../../ui/use-store.ts';
-import type { FileFamily, FileOfNode } from './file-families.ts';
+import type { FileFamily, NodeFile } from './file-families.ts';
 
 const MINUTE_MS = 60_000;
 
@@ -65,10 +65,10 @@ function FamilyRow({
       <td class="is-empty" />
       <td class="is-empty" />
       <td data-name="First line">
-        <Moment timeMs={firstTimeMs} />
+        <TimeCell timeMs={firstTimeMs} />
       </td>
       <td data-name="Last line">
-        <Moment timeMs={lastTimeMs} />
+        <TimeCell timeMs={lastTimeMs} />
       </td>
       <td class="row-links">
         <a href={href} aria-label={`open all files of ${name}`}>
@@ -79,7 +79,7 @@ function FamilyRow({
   );
 }
 
-function FileRow({ id, file, isInFamily }: { id: string; file: FileOfNode; isInFamily: boolean }) {
+function FileRow({ id, file, isInFamily }: { id: string; file: NodeFile; isInFamily: boolean }) {
   const href = viewUrl({ ...ALL_LOGS, sources: [{ node: id, log: { kind: 'file', name: file.name } }] });
   const canRead = file.format !== 'binary' && file.format !== 'unreadable';
   const rawUrl = `/api/v1/cluster/nodes/${encodeURIComponent(id)}/log/raw?${new URLSearchParams({ file: file.name })}`;
@@ -106,10 +106,10 @@ function FileRow({ id, file, isInFamily }: { id: string; file: FileOfNode; isInF
         {file.problem && `: ${file.problem}`}
       </td>
       <td data-name="First line">
-        <Moment timeMs={file.firstTimeMs} />
+        <TimeCell timeMs={file.firstTimeMs} />
       </td>
       <td data-name="Last line">
-        <Moment timeMs={file.lastTimeMs} />
+        <TimeCell timeMs={file.lastTimeMs} />
       </td>
       <td class="row-links">
         {canRead && (
@@ -126,9 +126,9 @@ function FileRow({ id, file, isInFamily }: { id: string; file: FileOfNode; isInF
   );
 }
 
-function Moment({ timeMs }: { timeMs: number | null }) {
+function TimeCell({ timeMs }: { timeMs: number | null }) {
   const zone = useStore(preferences.zone);
   const nowMs = useNow(MINUTE_MS);
   if (timeMs === null) return <Unknown why="no time was found there, or it has not been looked up yet" />;
-  return <span title={formatSecond(timeMs, zone)}>{formatMoment(timeMs, zone, nowMs)}</span>;
+  return <span title={formatSecond(timeMs, zone)}>{formatShortTime(timeMs, zone, nowMs)}</span>;
 }

@@ -4,9 +4,9 @@ import { cluster } from '../../state/cluster.ts';
 import type { Resource } from '../../state/resource.ts';
 import { FailureNote } from '../../ui/failure-note.tsx';
 import { formatSpan } from '../../ui/format.ts';
-import { useResource } from '../../ui/use-resource.ts';
+import { useResource } from '../../ui/hooks/use-resource.ts';
 import { stateText } from '../cluster/node-health.ts';
-import { readinessOfSelf } from './node-resources.ts';
+import { readinessResource } from './node-resources.ts';
 
 interface HealthCardProps {
   node: ClusterNode;
@@ -21,7 +21,7 @@ export function HealthCard({ node, description }: HealthCardProps) {
       <div class="card-head">
         <h2 id="health-title">Health</h2>
       </div>
-      {node.isSelf ? <OwnHealth /> : <HeardHealth node={node} />}
+      {node.isSelf ? <OwnHealth /> : <ReportedHealth node={node} />}
       {failure && node.state === 'up' && (
         <FailureNote what="Its description" failure={failure} asOfMs={asOfMs} onRetry={() => description.reload()} />
       )}
@@ -42,7 +42,7 @@ export function HealthCard({ node, description }: HealthCardProps) {
 }
 
 function OwnHealth() {
-  const readiness = useMemo(() => readinessOfSelf(), []);
+  const readiness = useMemo(() => readinessResource(), []);
   const { value, asOfMs, failure } = useResource(readiness);
   if (failure)
     return <FailureNote what="Its health" failure={failure} asOfMs={asOfMs} onRetry={() => readiness.reload()} />;
@@ -58,16 +58,16 @@ function OwnHealth() {
 }
 
 /** Of another node is known what the node asked heard of it. */
-function HeardHealth({ node }: { node: ClusterNode }) {
+function ReportedHealth({ node }: { node: ClusterNode }) {
   const { value } = useResource(cluster);
   const self = value?.nodes.find(({ isSelf }) => isSelf)?.id ?? 'the node asked';
   const isUp = node.state === 'up';
-  const answered = isUp
+  const reportText = isUp
     ? `answered within ${formatSpan(node.report.elapsedMs)}`
     : (node.report.detail ?? stateText(node));
   return (
     <ul class="check-list">
-      <Check name={`Seen from ${self}`} isOk={isUp} detail={answered} />
+      <Check name={`Seen from ${self}`} isOk={isUp} detail={reportText} />
     </ul>
   );
 }

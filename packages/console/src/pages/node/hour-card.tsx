@@ -1,19 +1,19 @@
 import type { Resource } from '../../state/resource.ts';
 import { ALL_LOGS, type LogsView } from '../../state/view.ts';
 import { viewUrl } from '../../state/view-url.ts';
-import { CountChart } from '../../ui/count-chart.tsx';
-import { type CountColumn, totalsOf } from '../../ui/count-columns.ts';
+import { CountChart } from '../../ui/chart/count-chart.tsx';
+import { type CountColumn, sumColumns } from '../../ui/chart/count-columns.ts';
 import { FailureNote } from '../../ui/failure-note.tsx';
 import { formatCount } from '../../ui/format.ts';
+import { useResource } from '../../ui/hooks/use-resource.ts';
 import { Loading } from '../../ui/loading.tsx';
-import { useResource } from '../../ui/use-resource.ts';
 import type { HourCounts } from './node-resources.ts';
 import { ReportNote } from './report-note.tsx';
 
 export function HourCard({ id, counts }: { id: string; counts: Resource<HourCounts> }) {
   const { value, asOfMs, failure } = useResource(counts);
   const hasCounted = value?.report?.outcome === 'ok';
-  const totals = value && hasCounted ? totalsOf(value.columns) : null;
+  const totals = value && hasCounted ? sumColumns(value.columns) : null;
   const logs: LogsView = { ...ALL_LOGS, sources: [{ node: id, log: null }] };
   const columnView = ({ startMs, endMs }: CountColumn): LogsView => ({
     ...logs,
@@ -43,7 +43,7 @@ export function HourCard({ id, counts }: { id: string; counts: Resource<HourCoun
         )}
       </div>
       {failure && <FailureNote what="The counts" failure={failure} asOfMs={asOfMs} onRetry={() => counts.reload()} />}
-      {value && hasCounted && <CountChart columns={value.columns} range={value.range} viewOf={columnView} />}
+      {value && hasCounted && <CountChart columns={value.columns} range={value.range} viewFor={columnView} />}
       {!value && !failure && (
         <div class="chart-space">
           <Loading what="the counts" />

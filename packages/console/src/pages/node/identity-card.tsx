@@ -3,10 +3,10 @@ import type { ComponentChildren } from 'preact';
 import { preferences } from '../../state/preferences.ts';
 import type { Resource } from '../../state/resource.ts';
 import { formatDate, formatSecond, formatSpan } from '../../ui/format.ts';
+import { useNow } from '../../ui/hooks/use-now.ts';
+import { useResource } from '../../ui/hooks/use-resource.ts';
+import { useStore } from '../../ui/hooks/use-store.ts';
 import { Unknown } from '../../ui/unknown.tsx';
-import { useNow } from '../../ui/use-now.ts';
-import { useResource } from '../../ui/use-resource.ts';
-import { useStore } from '../../ui/use-store.ts';
 import { clockText, isClockOff } from '../cluster/node-health.ts';
 
 interface IdentityCardProps {
@@ -14,7 +14,7 @@ interface IdentityCardProps {
   description: Resource<NodeDescription>;
 }
 
-const NOT_TOLD = 'it does not tell this, or does not answer';
+const NOT_REPORTED = 'it does not tell this, or does not answer';
 
 /** Who the node is. */
 export function IdentityCard({ node, description }: IdentityCardProps) {
@@ -35,7 +35,7 @@ export function IdentityCard({ node, description }: IdentityCardProps) {
           {grpcPort !== 0 && ` · gRPC ${grpcPort}`}
         </Fact>
         <Fact name="Version">
-          {version || <Unknown why={NOT_TOLD} />}
+          {version || <Unknown why={NOT_REPORTED} />}
           {value && (
             <span class="dim">
               {' '}
@@ -43,12 +43,12 @@ export function IdentityCard({ node, description }: IdentityCardProps) {
             </span>
           )}
         </Fact>
-        <Fact name="Shows">{value ? observedText(value) : <Unknown why={NOT_TOLD} />}</Fact>
+        <Fact name="Shows">{value ? observedText(value) : <Unknown why={NOT_REPORTED} />}</Fact>
         <UpSince node={node} />
         <Fact name="Clock">
           <ClockFact node={node} />
         </Fact>
-        <Fact name="Time zone">{node.timeZone ?? <Unknown why={NOT_TOLD} />}</Fact>
+        <Fact name="Time zone">{node.timeZone ?? <Unknown why={NOT_REPORTED} />}</Fact>
       </dl>
     </section>
   );

@@ -5,10 +5,10 @@ import { ALL_LOGS, type LogsView } from '../../state/view.ts';
 import { viewUrl } from '../../state/view-url.ts';
 import { FailureNote } from '../../ui/failure-note.tsx';
 import { formatAge, formatDate, formatTime } from '../../ui/format.ts';
+import { useNow } from '../../ui/hooks/use-now.ts';
+import { useResource } from '../../ui/hooks/use-resource.ts';
+import { useStore } from '../../ui/hooks/use-store.ts';
 import { Loading } from '../../ui/loading.tsx';
-import { useNow } from '../../ui/use-now.ts';
-import { useResource } from '../../ui/use-resource.ts';
-import { useStore } from '../../ui/use-store.ts';
 import type { NewestErrors } from './node-resources.ts';
 import { ReportNote } from './report-note.tsx';
 

@@ -1,10 +1,10 @@
 import type { ClusterNode } from '@porthole/client';
-import { colourOf } from '../../state/cluster.ts';
+import { nodeColour } from '../../state/cluster.ts';
 import { preferences } from '../../state/preferences.ts';
 import { viewUrl } from '../../state/view-url.ts';
-import { formatMoment, formatSpan } from '../../ui/format.ts';
-import { useNow } from '../../ui/use-now.ts';
-import { useStore } from '../../ui/use-store.ts';
+import { formatShortTime, formatSpan } from '../../ui/format.ts';
+import { useNow } from '../../ui/hooks/use-now.ts';
+import { useStore } from '../../ui/hooks/use-store.ts';
 import { snapshotView } from '../cluster/cluster-head.tsx';
 import { isDegraded, stateText } from '../cluster/node-health.ts';
 
@@ -15,7 +15,7 @@ export function NodeHead({ node }: { node: ClusterNode }) {
   return (
     <div class="node-head">
       <h1>
-        <span class={`node-dot ${isUp ? `node-${colourOf(node.id)}` : 'node-off'}`} aria-hidden="true" />
+        <span class={`node-dot ${isUp ? `node-${nodeColour(node.id)}` : 'node-off'}`} aria-hidden="true" />
         {node.id}
       </h1>
       <p>
@@ -25,7 +25,7 @@ export function NodeHead({ node }: { node: ClusterNode }) {
         {node.isSelf && <span class="dim"> · serving this page</span>}
         {!isUp && node.lastSeenMs !== null && (
           <>
-            <span class="dim"> · last responded at {formatMoment(node.lastSeenMs, zone, nowMs)} · </span>
+            <span class="dim"> · last responded at {formatShortTime(node.lastSeenMs, zone, nowMs)} · </span>
             <a href={viewUrl(snapshotView(node.id))}>snapshot →</a>
           </>
         )}

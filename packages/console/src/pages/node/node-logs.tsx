@@ -2,16 +2,16 @@ import { useMemo } from 'preact/hooks';
 import { navigation } from '../../state/navigation.ts';
 import { FailureNote } from '../../ui/failure-note.tsx';
 import { formatBytes, formatCount } from '../../ui/format.ts';
+import { useResource } from '../../ui/hooks/use-resource.ts';
 import { Loading } from '../../ui/loading.tsx';
-import { useResource } from '../../ui/use-resource.ts';
 import { matchingFamilies } from './file-families.ts';
 import { FileTable } from './file-table.tsx';
-import { filesOf } from './node-resources.ts';
+import { filesResource } from './node-resources.ts';
 import { ReportNote } from './report-note.tsx';
 
 /** All log files of a node, by the log they belong to. */
 export function NodeLogs({ id, text }: { id: string; text: string }) {
-  const files = useMemo(() => filesOf(id), [id]);
+  const files = useMemo(() => filesResource(id), [id]);
   const { value, asOfMs, failure } = useResource(files);
   const families = value ? matchingFamilies(value.families, text) : [];
   const sizeBytes = value?.files.reduce((sum, { size }) => sum + size, 0) ?? 0;

@@ -5,23 +5,28 @@ import { HealthCard } from './health-card.tsx';
 import { HourCard } from './hour-card.tsx';
 import { IdentityCard } from './identity-card.tsx';
 import { NewestErrorsCard } from './newest-errors-card.tsx';
-import { descriptionOf, filesOf, hourOf, newestErrorsOf } from './node-resources.ts';
+import { descriptionResource, filesResource, hourResource, newestErrorsResource } from './node-resources.ts';
 
 export function NodeOverview({ node }: { node: ClusterNode }) {
   const { id } = node;
-  const asked = useMemo(
-    () => ({ description: descriptionOf(id), hour: hourOf(id), files: filesOf(id), errors: newestErrorsOf(id) }),
+  const resources = useMemo(
+    () => ({
+      description: descriptionResource(id),
+      hour: hourResource(id),
+      files: filesResource(id),
+      errors: newestErrorsResource(id),
+    }),
     [id],
   );
   return (
     <div class="node-overview">
-      <HourCard id={id} counts={asked.hour} />
+      <HourCard id={id} counts={resources.hour} />
       <div class="card-pair">
-        <IdentityCard node={node} description={asked.description} />
-        <HealthCard node={node} description={asked.description} />
+        <IdentityCard node={node} description={resources.description} />
+        <HealthCard node={node} description={resources.description} />
       </div>
-      <NewestErrorsCard id={id} errors={asked.errors} />
-      <FilesCard id={id} files={asked.files} />
+      <NewestErrorsCard id={id} errors={resources.errors} />
+      <FilesCard id={id} files={resources.files} />
     </div>
   );
 }

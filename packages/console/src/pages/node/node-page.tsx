@@ -1,8 +1,8 @@
 import { cluster } from '../../state/cluster.ts';
 import { ALL_LOGS, type NodeView } from '../../state/view.ts';
 import { viewUrl } from '../../state/view-url.ts';
+import { useResource } from '../../ui/hooks/use-resource.ts';
 import { Loading } from '../../ui/loading.tsx';
-import { useResource } from '../../ui/use-resource.ts';
 import { NodeConfig } from '../config/node-config.tsx';
 import { NodeHead } from './node-head.tsx';
 import { NodeLogs } from './node-logs.tsx';

@@ -1,8 +1,8 @@
 import type { ClusterRecord, MemberReport, NodeDescription } from '@porthole/client';
 import { Resource } from '../../state/resource.ts';
 import { session } from '../../state/session.ts';
-import { type ColumnRange, type CountColumn, countColumns, rangeOf } from '../../ui/count-columns.ts';
-import { type FileFamily, type FileOfNode, fileFamilies } from './file-families.ts';
+import { type ColumnRange, type CountColumn, columnRange, countColumns } from '../../ui/chart/count-columns.ts';
+import { type FileFamily, fileFamilies, type NodeFile } from './file-families.ts';
 import { type Readiness, readReadiness } from './readiness.ts';
 
 const HOUR_MS = 3_600_000;
@@ -27,7 +27,7 @@ export interface HourCounts {
 }
 
 export interface NodeFiles {
-  files: FileOfNode[];
+  files: NodeFile[];
   families: FileFamily[];
   report: MemberReport | null;
 }
@@ -39,19 +39,19 @@ export interface NewestErrors {
 
 const cluster = () => session.client.cluster;
 
-export function descriptionOf(id: string): Resource<NodeDescription> {
+export function descriptionResource(id: string): Resource<NodeDescription> {
   return new Resource((signal) => cluster().member(id).describe({ signal }), { everyMs: LIGHT_MS });
 }
 
 /** Only the node this page came from can be asked: the others do not answer to pages of other origins. */
-export function readinessOfSelf(): Resource<Readiness> {
+export function readinessResource(): Resource<Readiness> {
   return new Resource((signal) => readReadiness((path) => session.fetch(path, { signal })), { everyMs: LIGHT_MS });
 }
 
-export function hourOf(id: string): Resource<HourCounts> {
+export function hourResource(id: string): Resource<HourCounts> {
   return new Resource(
     async (signal) => {
-      const range = rangeOf(Date.now(), { spanMs: HOUR_MS, bucketMs: BUCKET_MS });
+      const range = columnRange(Date.now(), { spanMs: HOUR_MS, bucketMs: BUCKET_MS });
       const { buckets, members } = await cluster().logHistogram(
         { nodes: [id], minLevel: 'WARN', fromMs: range.fromMs, toMs: range.toMs, bucketMs: BUCKET_MS, buckets: 60 },
         { signal, budgetMs: BUDGET_MS },
@@ -62,7 +62,7 @@ export function hourOf(id: string): Resource<HourCounts> {
   );
 }
 
-export function filesOf(id: string): Resource<NodeFiles> {
+export function filesResource(id: string): Resource<NodeFiles> {
   return new Resource(
     async (signal) => {
       const { files, members } = await cluster().logFiles({ nodes: [id] }, { signal });
@@ -73,7 +73,7 @@ export function filesOf(id: string): Resource<NodeFiles> {
 }
 
 /** Of the last day, the newest first. */
-export function newestErrorsOf(id: string): Resource<NewestErrors> {
+export function newestErrorsResource(id: string): Resource<NewestErrors> {
   return new Resource(
     async (signal) => {
       const records: ClusterRecord[] = [];

@@ -9,9 +9,9 @@ export interface Readiness {
 /** Asks how the node is. A node that is stopping answers too, with 503. */
 export async function readReadiness(ask: (path: string) => Promise<Response>): Promise<Readiness> {
   const response = await ask('/health/ready');
-  const answer: unknown = await response.json().catch(() => undefined);
-  if (!isReadiness(answer)) throw new PortholeError('BAD_ANSWER', `/health/ready answered ${response.status}`);
-  return answer;
+  const body: unknown = await response.json().catch(() => undefined);
+  if (!isReadiness(body)) throw new PortholeError('BAD_ANSWER', `/health/ready answered ${response.status}`);
+  return body;
 }
 
 function isReadiness(answer: unknown): answer is Readiness {

@@ -1,8 +1,8 @@
 import type { MemberReport } from '@porthole/client';
 import { preferences } from '../../state/preferences.ts';
 import { formatSecond } from '../../ui/format.ts';
-import { outcomeText } from '../../ui/not-answered.ts';
-import { useStore } from '../../ui/use-store.ts';
+import { useStore } from '../../ui/hooks/use-store.ts';
+import { outcomeText } from '../../ui/missing-members.ts';
 
 /** Says what is not in an answer: a node that did not answer, or one that did not look at everything. */
 export function ReportNote({ report }: { report: MemberReport | null }) {

@@ -1,0 +1,108 @@
+import { useMemo, useRef, useState } from 'preact/hooks';
+import type { Store } from '../../state/store.ts';
+import type { ZoneName } from '../../state/view.ts';
+import { formatTime } from '../../ui/format.ts';
+import { useStore } from '../../ui/hooks/use-store.ts';
+import type { WorkspaceState } from '../model/workspace-state.ts';
+import { recordTime } from '../rows/record-text.ts';
+import { LIST_ID, type SeenRows } from '../rows/row-list.tsx';
+import type { LogSource } from '../source/log-source.ts';
+import { type GutterTick, levelTicks, thumbPosition } from './gutter-map.ts';
+
+/** While the thumb is dragged the place is shown this often. */
+const DRAG_EVERY_MS = 200;
+
+export interface OverviewGutterProps {
+  source: LogSource;
+  state: WorkspaceState;
+  seen: Store<SeenRows>;
+  matches: readonly number[];
+  zone: ZoneName;
+  /** Goes to a place of the whole log. */
+  onGo: (fraction: number) => void;
+}
+
+/** The scroll bar of the whole log, not of what is loaded, with its errors, warnings and matches. */
+export function OverviewGutter({ source, state, seen, matches, zone, onGo }: OverviewGutterProps) {
+  const { first, last } = useStore(seen);
+  const { extent, histogram } = state;
+  const [dragged, setDragged] = useState<number | null>(null);
+  const lastGo = useRef(0);
+  const ticks = useMemo(() => (histogram && extent ? levelTicks(histogram, extent) : []), [histogram, extent]);
+  const start = dragged ?? (first && extent ? (source.fractionAt(first, extent) ?? 0) : 0);
+  const end = dragged ?? (last && extent ? (source.fractionAt(last, extent) ?? 1) : 1);
+  const isLive = state.follow.state === 'live';
+  const thumb = isLive ? thumbPosition(Math.min(start, 1 - 0.03), 1) : thumbPosition(start, Math.max(start, end));
+
+  const drag = (event: PointerEvent & { currentTarget: HTMLElement }, isEnd: boolean) => {
+    const { top, height } = event.currentTarget.getBoundingClientRect();
+    const fraction = Math.min(1, Math.max(0, (event.clientY - top) / height));
+    const isDue = isEnd || event.timeStamp - lastGo.current > DRAG_EVERY_MS;
+    setDragged(isEnd ? null : fraction);
+    if (!isDue) return;
+    lastGo.current = event.timeStamp;
+    onGo(fraction);
+  };
+  const timeMs = first ? recordTime(first) : undefined;
+  return (
+    <div
+      class="gutter"
+      role="scrollbar"
+      aria-label="Place in the whole log"
+      aria-controls={LIST_ID}
+      aria-orientation="vertical"
+      aria-valuemin={0}
+      aria-valuemax={100}
+      aria-valuenow={Math.round(start * 100)}
+      aria-valuetext={`${(start * 100).toFixed(1)} %${timeMs === undefined ? '' : `, ${formatTime(timeMs, zone)}`}`}
+      tabIndex={0}
+      onPointerDown={(event) => {
+        event.currentTarget.setPointerCapture(event.pointerId);
+        drag(event, false);
+      }}
+      onPointerMove={(event) => event.currentTarget.hasPointerCapture(event.pointerId) && drag(event, false)}
+      onPointerUp={(event) => drag(event, true)}
+      onPointerCancel={() => setDragged(null)}
+      onKeyDown={(event) => goByKey(event, { start, span: Math.max(0.005, end - start), onGo })}
+    >
+      <Ticks ticks={ticks} />
+      <Ticks ticks={matches.map((fraction) => ({ fraction, kind: 'match' }))} />
+      <i class="gutter-thumb" style={{ top: `${thumb.top * 100}%`, height: `${thumb.height * 100}%` }} />
+    </div>
+  );
+}
+
+/** One drawing per kind, whatever the number of ticks. */
+function Ticks({ ticks }: { ticks: readonly GutterTick[] }) {
+  const tickPath = (kind: GutterTick['kind']) =>
+    ticks
+      .filter((tick) => tick.kind === kind)
+      .map(({ fraction }) => `M0 ${(fraction * 1000).toFixed(1)}h10`)
+      .join('');
+  return (
+    <svg class="gutter-ticks" viewBox="0 0 10 1000" preserveAspectRatio="none" aria-hidden="true">
+      {(['warning', 'match', 'error'] as const).map((kind) => (
+        <path key={kind} class={`tick-${kind}`} d={tickPath(kind)} vector-effect="non-scaling-stroke" />
+      ))}
+    </svg>
+  );
+}
+
+function goByKey(
+  event: KeyboardEvent,
+  { start, span, onGo }: { start: number; span: number; onGo: (fraction: number) => void },
+): void {
+  const positions: Record<string, number> = {
+    PageUp: start - span,
+    PageDown: start + span,
+    ArrowUp: start - span / 4,
+    ArrowDown: start + span / 4,
+    Home: 0,
+    End: 1,
+  };
+  const position = positions[event.key];
+  if (position === undefined) return;
+  event.preventDefault();
+  event.stopPropagation();
+  onGo(Math.min(1, Math.max(0, position)));
+}

@@ -1,0 +1,62 @@
+import { PortholeError } from '@porthole/client';
+import type { FindQuery } from '../model/workspace-state.ts';
+import type { TextMatcher, TextRange } from './text-pieces.ts';
+
+/** A line full of matches need not be looked through to its end. */
+const MAX_RANGES = 200;
+
+/**
+ * Tells where a text holds what is looked for, by the rules of the API: letter case counts only where asked, a regex is
+ * one of RE2, and its `^` and `$` match at lines. Rejects with REGEX_INVALID for a regex that is none.
+ */
+export async function createMatcher(query: FindQuery): Promise<TextMatcher> {
+  if (query.text === '') return () => [];
+  return query.isRegex ? regexMatcher(query) : literalMatcher(query);
+}
+
+function literalMatcher({ text, isCaseSensitive }: FindQuery): TextMatcher {
+  const wanted = isCaseSensitive ? text : text.toLowerCase();
+  return (whole) => {
+    const searched = isCaseSensitive ? whole : sameLengthLower(whole);
+    const ranges: TextRange[] = [];
+    let start = searched.indexOf(wanted);
+    while (start >= 0 && ranges.length < MAX_RANGES) {
+      ranges.push({ start, end: start + wanted.length });
+      start = searched.indexOf(wanted, start + wanted.length);
+    }
+    return ranges;
+  };
+}
+
+/** A few letters become two in lower case, which would move every place behind them. */
+function sameLengthLower(text: string): string {
+  const lower = text.toLowerCase();
+  if (lower.length === text.length) return lower;
+  return Array.from(text, (letter) => {
+    const small = letter.toLowerCase();
+    return small.length === letter.length ? small : letter;
+  }).join('');
+}
+
+/** Loaded when first needed: most who look for something write plain words. */
+async function regexMatcher({ text, isCaseSensitive }: FindQuery): Promise<TextMatcher> {
+  const { RE2JS } = await import('re2js');
+  const flags = RE2JS.MULTILINE | (isCaseSensitive ? 0 : RE2JS.CASE_INSENSITIVE);
+  const compiled = compile(() => RE2JS.compile(text, flags));
+  return (whole) => {
+    const matcher = compiled.matcher(whole);
+    const ranges: TextRange[] = [];
+    while (ranges.length < MAX_RANGES && matcher.find()) ranges.push({ start: matcher.start(), end: matcher.end() });
+    return ranges;
+  };
+}
+
+function compile<T>(make: () => T): T {
+  try {
+    return make();
+  } catch (cause) {
+    // Flags are told to the engine in front of the pattern; nobody has written them.
+    const why = (cause instanceof Error ? cause.message : String(cause)).replace(/\(\?m\)(\(\?i\))?/, '');
+    throw new PortholeError('REGEX_INVALID', `the regex cannot be used: ${why}`, { cause });
+  }
+}

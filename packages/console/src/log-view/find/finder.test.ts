@@ -1,0 +1,193 @@
+import { PortholeError } from '@porthole/client';
+import { describe, expect, it } from 'vitest';
+import { eventually } from '../../../../logs/src/testing/eventually.ts';
+import type { FindQuery } from '../model/workspace-state.ts';
+import { settled } from '../testing/manual-clock.ts';
+import { openTestWorkspace } from '../testing/open-workspace.ts';
+
+const keyAt = (number: number) => `n1 c${number}`;
+const find = (text: string, more: Partial<FindQuery> = {}): FindQuery => ({
+  text,
+  isRegex: false,
+  isCaseSensitive: false,
+  ...more,
+});
+
+describe('looking for a text', () => {
+  it('steps through the rows without asking the log', async () => {
+    const { workspace, source, draw } = await openTestWorkspace(100, { find: find('RECORD 5') });
+    workspace.findNext('older');
+    await draw();
+    expect(workspace.state.focusedKey).toBe(keyAt(59));
+    workspace.findNext('older');
+    await draw();
+    expect(workspace.state.focusedKey).toBe(keyAt(58));
+    workspace.findNext('newer');
+    await draw();
+    expect(workspace.state.focusedKey).toBe(keyAt(59));
+    expect(source.requests).toHaveLength(1);
+  });
+
+  it('is not held up when the same text is asked for again', async () => {
+    const { workspace, draw } = await openTestWorkspace(100);
+    workspace.setFind(find('record 5'));
+    workspace.findNext('older');
+    workspace.setFind(find('record 5'));
+    await draw();
+    expect(workspace.state.focusedKey).toBe(keyAt(59));
+  });
+
+  it('goes on in the log where the rows end, and shows what stands around', async () => {
+    const { workspace, source, draw, numbers } = await openTestWorkspace(2000, { find: find('record 777') });
+    workspace.findNext('older');
+    await draw();
+    expect(workspace.state).toMatchObject({ focusedKey: keyAt(777), anchor: { key: keyAt(777), align: 'center' } });
+    expect(numbers()).toContain(700);
+    const [, asked] = source.requests;
+    expect(asked).toMatchObject({ direction: 'older', limit: 1, filter: { terms: ['record 777'] } });
+  });
+
+  it('tells which of how many', async () => {
+    const { workspace, draw } = await openTestWorkspace(2000, { find: find('99') });
+    await draw();
+    // 99, 199 ... 1999, and 990 to 998, 1990 to 1998
+    expect(workspace.state.find).toMatchObject({ total: 38, index: null });
+    workspace.findNext('older');
+    await draw();
+    expect(workspace.state.find).toMatchObject({ total: 38, index: 38 });
+    workspace.findNext('older');
+    await draw();
+    expect(workspace.state.find.index).toBe(37);
+    workspace.focus(keyAt(1990));
+    expect(workspace.state.find.index).toBeNull();
+  });
+
+  it('does not tell how many where not all could be counted', async () => {
+    const { workspace, draw } = await openTestWorkspace(100, {
+      find: find('5'),
+      prepare: (source) => {
+        source.isCountPartial = true;
+      },
+    });
+    await draw();
+    expect(workspace.state.find.total).toBeNull();
+  });
+
+  it('says that there is nothing more, and what was looked through', async () => {
+    const { workspace, draw } = await openTestWorkspace(500, { find: find('nowhere') });
+    workspace.findNext('older');
+    await draw();
+    expect(workspace.state.find).toMatchObject({ isSearching: false, message: 'No older match in 40 kB' });
+    workspace.setFind(null);
+    expect(workspace.state.find).toMatchObject({ query: null, message: null });
+  });
+
+  it('looks for 20 s, then says that it can go on', async () => {
+    const { workspace, source, clock, draw } = await openTestWorkspace(5000, { find: find('nowhere') });
+    source.scanRecords = 10;
+    source.onPage = () => clock.advance(2000);
+    workspace.findNext('older');
+    await draw();
+    expect(workspace.state.find.message).toBe('No older match yet in 10 kB · look on');
+  });
+
+  it('can be stopped', async () => {
+    const { workspace, source, draw } = await openTestWorkspace(5000, { find: find('nowhere') });
+    source.onPage = (_request, signal) =>
+      new Promise((_resolve, reject) => signal?.addEventListener('abort', () => reject(signal.reason)));
+    workspace.findNext('older');
+    await draw();
+    expect(workspace.state.find.isSearching).toBe(true);
+    workspace.stopLoading();
+    await draw();
+    expect(workspace.state.find).toMatchObject({ isSearching: false, message: null });
+  });
+
+  it('pauses what is followed', async () => {
+    const { workspace, draw } = await openTestWorkspace(50, { find: find('record 5'), isLive: true });
+    workspace.findNext('older');
+    await draw();
+    expect(workspace.state.follow.state).toBe('paused');
+  });
+
+  it('tells what is wrong with a regex at once', async () => {
+    const { workspace, draw } = await openTestWorkspace(50, { find: find('a(', { isRegex: true }) });
+    await eventually(() =>
+      expect(workspace.state.find.message ?? '').toMatch(/^the regex cannot be used: .*missing closing \)/),
+    );
+    workspace.findNext('older');
+    await draw();
+    expect(workspace.state.focusedKey).toBeNull();
+  });
+
+  it('two regexes are one question too many: the second is looked for here', async () => {
+    const { workspace, source } = await openTestWorkspace(2000, {
+      filter: { regex: 'record 1' },
+      find: find('7{2}5', { isRegex: true }),
+    });
+    workspace.findNext('older');
+    await eventually(() => expect(workspace.state.focusedKey).toBe(keyAt(1775)));
+    expect(source.requests.every(({ filter }) => filter.regex === 'record 1')).toBe(true);
+  });
+
+  it('what the node says of it is shown', async () => {
+    const { workspace, source, draw } = await openTestWorkspace(1000, { find: find('nowhere') });
+    source.onPage = () => {
+      throw new PortholeError('TOO_MANY_SEARCHES', 'too many at once');
+    };
+    workspace.findNext('older');
+    await draw();
+    expect(workspace.state.find).toMatchObject({ isSearching: false, message: 'too many at once' });
+  });
+
+  it('looks into a gap that lies between', async () => {
+    const { workspace, source, draw } = await openTestWorkspace(10, { isLive: true });
+    workspace.pause();
+    source.write(2300);
+    await draw();
+    workspace.resume();
+    await draw();
+    workspace.setFind(find('record 200'));
+    workspace.focus(keyAt(5));
+    workspace.findNext('newer');
+    await draw();
+    expect(workspace.state.focusedKey).toBe(keyAt(200));
+  });
+
+  it('an answer that comes late changes nothing', async () => {
+    const { workspace, source, draw } = await openTestWorkspace(1000, { find: find('record 7') });
+    let answer = () => {};
+    source.onPage = () =>
+      new Promise<void>((resolve) => {
+        answer = resolve;
+      });
+    workspace.findNext('older');
+    await settled();
+    workspace.setFind(find('other'));
+    source.onPage = () => {};
+    answer();
+    await draw();
+    expect(workspace.state).toMatchObject({ focusedKey: null, find: { isSearching: false } });
+  });
+});
+
+describe('stepping through levels', () => {
+  it('finds the next error among the rows and beyond', async () => {
+    const { workspace, source, draw } = await openTestWorkspace(1000, { filter: {} });
+    workspace.toLevel('ERROR', 'older');
+    await draw();
+    expect(workspace.state.focusedKey).toBe(keyAt(999));
+    workspace.focus(keyAt(905));
+    workspace.toLevel('ERROR', 'older');
+    await draw();
+    expect(workspace.state.focusedKey).toBe(keyAt(899));
+    expect(source.requests[1]).toMatchObject({ limit: 1, filter: { minLevel: 'ERROR' } });
+  });
+
+  it('says that there is none', async () => {
+    const { workspace, draw } = await openTestWorkspace(100);
+    workspace.toLevel('FATAL', 'newer');
+    await draw();
+    expect(workspace.state.find.message).toBe('No newer record of level FATAL or higher');
+  });
+});

@@ -1,0 +1,92 @@
+import { PAGE_RECORDS, SCAN_MS, SLICE_MS } from '../model/load-pages.ts';
+import type { WorkspaceDeps } from '../model/workspace-deps.ts';
+import type { Row } from '../model/workspace-state.ts';
+import type { PagePosition, RowFilter, ShownRecord } from '../source/log-source.ts';
+import { recordKey } from '../source/record-key.ts';
+
+export interface SeekRequest {
+  direction: 'older' | 'newer';
+  isWanted(record: ShownRecord): boolean;
+  /** Lets through what is wanted, or more where one question cannot say it. */
+  filter: RowFilter;
+  /** Whether the filter lets through exactly what is wanted. */
+  isExact: boolean;
+}
+
+export type SeekResult = { record: ShownRecord } | { record: null; isStopped: boolean; scannedBytes: number };
+
+/** The next record that is wanted from the one in focus on: among the rows, then in the log. */
+export async function seekRecord(parts: WorkspaceDeps, sought: SeekRequest, signal: AbortSignal): Promise<SeekResult> {
+  const { rows } = parts.keeper.state;
+  const { found, reached, isAtGap } = seekInRows(rows, startIndex(parts, sought.direction), sought);
+  if (found) return { record: found };
+  const { top } = parts.keeper.state;
+  if (sought.direction === 'older' && top.kind === 'done' && !isAtGap && rows.length > 0)
+    return { record: null, isStopped: false, scannedBytes: top.scannedBytes };
+  const last = reached ?? (sought.direction === 'older' ? parts.window.buffer.first : parts.window.buffer.last);
+  return seekInLog(parts, sought, {
+    from: last ? { next: last } : sought.direction === 'older' ? 'end' : 'start',
+    signal,
+  });
+}
+
+/** The row behind which looking begins; where none is in focus, that in view is looked at, too. */
+function startIndex({ keeper }: WorkspaceDeps, direction: 'older' | 'newer'): number {
+  const { rows, focusedKey, anchor } = keeper.state;
+  const step = direction === 'older' ? -1 : 1;
+  if (focusedKey !== null) {
+    const focused = rows.findIndex(({ key }) => key === focusedKey);
+    if (focused >= 0) return focused + step;
+  }
+  const inView = anchor ? rows.findIndex(({ key }) => key === anchor.key) : -1;
+  if (inView >= 0) return inView;
+  return direction === 'older' ? rows.length - 1 : 0;
+}
+
+function seekInRows(rows: readonly Row[], start: number, { direction, isWanted }: SeekRequest) {
+  const step = direction === 'older' ? -1 : 1;
+  const before = rows[start - step];
+  let reached = before?.kind === 'record' ? before.record : undefined;
+  for (let index = start; index >= 0 && index < rows.length; index += step) {
+    const row = rows[index];
+    // What is missing there may be wanted: the log knows.
+    if (row?.kind === 'gap' && row.canLoad) return { found: undefined, reached, isAtGap: true };
+    if (row?.kind !== 'record' || row.isContext) continue;
+    if (isWanted(row.record)) return { found: row.record, reached, isAtGap: false };
+    reached = row.record;
+  }
+  return { found: undefined, reached, isAtGap: false };
+}
+
+async function seekInLog(
+  parts: WorkspaceDeps,
+  { direction, isWanted, filter, isExact }: SeekRequest,
+  { from, signal }: { from: PagePosition; signal: AbortSignal },
+): Promise<SeekResult> {
+  const { clock, window } = parts;
+  const source = parts.source();
+  const sinceMs = clock.now();
+  const passed = new Set(passedKeys(parts, from, direction));
+  let [place, scannedBytes]: [PagePosition, number] = [from, 0];
+  while (source) {
+    const limit = isExact ? 1 : PAGE_RECORDS;
+    const page = await source.page({ direction, from: place, limit, filter }, { signal, budgetMs: SLICE_MS });
+    signal.throwIfAborted();
+    scannedBytes += page.scannedBytes;
+    const inOrder = direction === 'older' ? page.records.toReversed() : page.records;
+    const found = inOrder.find((record) => !passed.has(recordKey(record)) && (isExact || isWanted(record)));
+    if (found) return { record: found };
+    if (page.next === null) return { record: null, isStopped: false, scannedBytes };
+    if (clock.now() - sinceMs >= SCAN_MS) return { record: null, isStopped: true, scannedBytes };
+    place = { page: page.next };
+  }
+  return { record: null, isStopped: window.signal.aborted, scannedBytes };
+}
+
+/** Rows on the other side: of what was said in the same millisecond some may be told again. */
+function passedKeys({ keeper }: WorkspaceDeps, from: PagePosition, direction: 'older' | 'newer'): string[] {
+  if (typeof from === 'string' || !('next' in from)) return [];
+  const { rows } = keeper.state;
+  const index = rows.findIndex(({ key }) => key === recordKey(from.next));
+  return (direction === 'older' ? rows.slice(index) : rows.slice(0, index + 1)).map(({ key }) => key);
+}

@@ -1,0 +1,215 @@
+import type { ClusterFollowItem } from '@porthole/client';
+import { formatCount } from '../../ui/format.ts';
+import { Attempt } from '../model/attempt.ts';
+import { PAGE_RECORDS, SLICE_MS } from '../model/load-pages.ts';
+import type { LogWindow } from '../model/log-window.ts';
+import { recordRow } from '../model/row-buffer.ts';
+import type { StateKeeper } from '../model/state-keeper.ts';
+import type { WorkspaceClock } from '../model/workspace-clock.ts';
+import type { Row, WorkspaceState } from '../model/workspace-state.ts';
+import type { LogSource, RowFilter } from '../source/log-source.ts';
+import { FollowMeter } from './follow-meter.ts';
+import type { FollowRows } from './follow-rows.ts';
+import { FollowRun } from './follow-run.ts';
+import { PendingRows } from './pending-rows.ts';
+
+/** The rate falls while nothing comes: it is worked out so often. */
+const TICK_MS = 1000;
+
+export interface LiveTailDeps {
+  keeper: StateKeeper;
+  clock: WorkspaceClock;
+  window: LogWindow;
+  followRows: FollowRows;
+}
+
+/** What is written while the workspace is open: shown as it comes, or counted and held while paused. */
+export class LiveTail {
+  readonly #deps: LiveTailDeps;
+  readonly #pendingRows = new PendingRows();
+  #mode: 'off' | 'live' | 'paused' = 'off';
+  #run: FollowRun | undefined;
+  readonly #following = new Attempt();
+  #incoming: Row[] = [];
+  /** Until what was written before the stream began is here, what comes waits. */
+  #isBridging = false;
+  #isScheduled = false;
+  #meter = new FollowMeter();
+  /** Why the connection is lost. */
+  #reason: string | null = null;
+
+  constructor(deps: LiveTailDeps) {
+    this.#deps = deps;
+  }
+
+  get mode(): 'off' | 'live' | 'paused' {
+    return this.#mode;
+  }
+
+  /** The end is about to be shown, or something else: what comes is told once it is followed. */
+  announce(mode: 'live' | 'paused'): void {
+    this.end();
+    this.#mode = mode;
+    this.#publish();
+  }
+
+  /** Follows behind what the window shows, or, where it shows another place, from now on. */
+  begin(source: LogSource, filter: RowFilter): void {
+    const { clock, window } = this.#deps;
+    this.#following.begin();
+    const { first, last, rows } = window.isAtEnd ? window.buffer : { first: undefined, last: undefined, rows: [] };
+    this.#isBridging = window.isAtEnd && last === undefined;
+    let hasBegun = false;
+    this.#run = new FollowRun({
+      source,
+      filter,
+      clock,
+      newest: last,
+      sinceMs: first?.atMs === undefined ? undefined : first.atMs + 1,
+      known: rows.filter(({ kind }) => kind === 'record').map(({ key }) => key),
+      onItems: (items) => {
+        if (!hasBegun && this.#isBridging) void this.#bridge(source, filter);
+        hasBegun = true;
+        this.#take(items);
+      },
+      onLost: (reason) => this.#onConnectionLost(reason),
+      onGone: () =>
+        this.#add([
+          this.#deps.followRows.gap(
+            'Records may be missing here: following could not continue behind the last record',
+            null,
+          ),
+        ]),
+    });
+    void this.#tick();
+  }
+
+  end(): void {
+    this.#run?.stop();
+    this.#run = undefined;
+    this.#following.end();
+    this.#mode = 'off';
+    this.#incoming = [];
+    this.#isBridging = false;
+    this.#pendingRows.clear();
+    this.#meter = new FollowMeter();
+    this.#reason = null;
+  }
+
+  /** Nothing is followed from now on. */
+  leave(): void {
+    this.end();
+    this.#publish();
+  }
+
+  pause(): void {
+    if (this.#mode !== 'live') return;
+    this.#flush();
+    this.#mode = 'paused';
+    this.#meter.resetCounts();
+    this.#publish();
+  }
+
+  /** Goes on at the end, with what came meanwhile. `false` where the window shows another place. */
+  resume(): boolean {
+    const { window, followRows } = this.#deps;
+    if (this.#mode === 'live') return true;
+    if (this.#mode === 'off' || !this.#run || !window.isAtEnd) return false;
+    const { rows, dropped: letGo, first } = this.#pendingRows.take();
+    const { last } = window.buffer;
+    if (letGo > 0) {
+      const facts = last && first ? { node: null, after: last, until: first } : null;
+      rows.unshift(followRows.gap(`${formatCount(letGo)} records came while paused`, facts));
+    }
+    this.#mode = 'live';
+    this.#meter.resetCounts();
+    const shown = window.appendLive(rows);
+    this.#publish({ ...shown, ...this.#atBottom(rows) });
+    return true;
+  }
+
+  #atBottom(rows: readonly Row[]): Partial<WorkspaceState> {
+    const key = rows.at(-1)?.key ?? this.#deps.window.buffer.rows.at(-1)?.key;
+    return { focusedKey: null, anchor: key === undefined ? null : { key, align: 'bottom' } };
+  }
+
+  #take(items: readonly ClusterFollowItem[]): void {
+    const { clock, keeper, followRows } = this.#deps;
+    const lost = items.findLast((item) => item.type === 'reconnecting' && !('node' in item));
+    if (lost?.type === 'reconnecting') this.#onConnectionLost(lost.reason);
+    else this.#reason = null;
+    const reports = items.flatMap((item) => (item.type === 'member' ? [item.report] : []));
+    if (reports.length > 0) keeper.change({ members: keeper.membersAfter('follow', reports) });
+    const rows = items.map((item) => followRows.toRow(item)).filter((row) => row !== undefined);
+    const records = rows.flatMap((row) => (row.kind === 'record' ? [row.record] : []));
+    this.#meter.note(records, { nowMs: clock.now(), isPaused: this.#mode === 'paused' });
+    this.#add(rows);
+  }
+
+  #add(rows: readonly Row[]): void {
+    // Rows were let go at the end: what comes now does not stand next to them.
+    if (this.#mode === 'live' && !this.#deps.window.isAtEnd) this.#mode = 'paused';
+    if (this.#mode === 'live') this.#incoming.push(...rows);
+    else if (this.#deps.window.isAtEnd) this.#pendingRows.add(rows);
+    else this.#pendingRows.clear();
+    this.#schedule();
+  }
+
+  #onConnectionLost(reason: string): void {
+    const { followRows } = this.#deps;
+    // One row for as long as it lasts.
+    if (this.#reason === null)
+      this.#add([followRows.event(null, `the connection was lost: ${reason}`, { isProblem: true })]);
+    this.#reason = reason;
+    this.#schedule();
+  }
+
+  /** Nothing was found that tells where the end is: what was written until the stream began is looked up. */
+  async #bridge(source: LogSource, filter: RowFilter): Promise<void> {
+    const { signal } = this.#following;
+    try {
+      const request = { direction: 'older', from: 'end', limit: PAGE_RECORDS, filter } as const;
+      const { records } = await source.page(request, { signal, budgetMs: SLICE_MS });
+      if (signal.aborted) return;
+      const { buffer } = this.#deps.window;
+      const rows = records.map(recordRow).filter(({ key }) => !buffer.has(key));
+      this.#incoming.unshift(...rows);
+    } catch {
+      // The stream tells that the node does not answer.
+    }
+    if (signal.aborted) return;
+    this.#isBridging = false;
+    this.#schedule();
+  }
+
+  async #tick(): Promise<void> {
+    const { clock } = this.#deps;
+    const { signal } = this.#following;
+    while (!signal.aborted) {
+      await clock.wait(TICK_MS, signal);
+      if (signal.aborted) return;
+      if (this.#meter.tick(clock.now())) this.#schedule();
+    }
+  }
+
+  /** What comes is shown at most once per frame. */
+  #schedule(): void {
+    if (this.#isScheduled) return;
+    this.#isScheduled = true;
+    this.#deps.clock.schedule(() => {
+      this.#isScheduled = false;
+      if (this.#mode !== 'off') this.#flush();
+    });
+  }
+
+  #flush(): void {
+    const rows = this.#isBridging ? [] : this.#incoming.splice(0);
+    this.#publish(rows.length > 0 && this.#deps.window.isAtEnd ? this.#deps.window.appendLive(rows) : {});
+  }
+
+  #publish(part: Partial<WorkspaceState> = {}): void {
+    const reason = this.#reason;
+    const state = this.#mode === 'live' && reason !== null ? 'reconnecting' : this.#mode;
+    this.#deps.keeper.change({ ...part, follow: { ...this.#meter.counts, reason, state } });
+  }
+}

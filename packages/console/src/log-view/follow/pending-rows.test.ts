@@ -1,0 +1,29 @@
+import { describe, expect, it } from 'vitest';
+import { recordRow } from '../model/row-buffer.ts';
+import { fakeRecord } from '../testing/fake-source.ts';
+import { recordNumbers, upTo } from '../testing/open-workspace.ts';
+import { MAX_HELD, PendingRows } from './pending-rows.ts';
+
+const makeRows = (first: number, last: number) => upTo(first, last).map((number) => recordRow(fakeRecord(number)));
+
+describe('what is held while paused', () => {
+  it('is everything as long as it is little', () => {
+    const held = new PendingRows();
+    held.add(makeRows(0, 9));
+    expect(held.take()).toMatchObject({ letGo: 0, first: { cursor: 'c0' } });
+    expect(held.take()).toEqual({ rows: [], letGo: 0, first: undefined });
+  });
+
+  it('is the newest of much, and how many are not', () => {
+    const held = new PendingRows();
+    for (let first = 0; first < 10_000; first += 100) {
+      held.add([
+        { kind: 'event', key: `e${first}`, node: null, text: '', isProblem: false },
+        ...makeRows(first, first + 99),
+      ]);
+    }
+    const { rows, dropped: letGo, first } = held.take();
+    expect(recordNumbers(rows)).toEqual(upTo(10_000 - MAX_HELD, 9999));
+    expect({ letGo, first }).toMatchObject({ letGo: 8000, first: { cursor: 'c8000' } });
+  });
+});

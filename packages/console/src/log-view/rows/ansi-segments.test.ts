@@ -1,0 +1,79 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { ansiSegments, stripAnsi } from './ansi-segments.ts';
+
+describe('text for terminals', () => {
+  it('is cut into runs with classes of the page', () => {
+    expect(ansiSegments('a\u001b[1;31mred\u001b[0m b \u001b[92mgreen')).toEqual([
+      { text: 'a', look: [] },
+      { text: 'red', look: ['ansi-red', 'ansi-bold'] },
+      { text: ' b ', look: [] },
+      { text: 'green', look: ['ansi-green'] },
+    ]);
+  });
+
+  it.each([
+    ['38;5;208', { '--ansi': '#ff8700' }],
+    ['38;5;16', { '--ansi': '#000000' }],
+    ['38;5;231', { '--ansi': '#ffffff' }],
+    ['38;5;232', { '--ansi': '#080808' }],
+    ['38;5;255', { '--ansi': '#eeeeee' }],
+    ['38;2;1;31;4', { '--ansi': '#011f04' }],
+    ['38:2::1:31:4', { '--ansi': '#011f04' }],
+    ['38:2:1:31:4', { '--ansi': '#011f04' }],
+    ['38:5:208', { '--ansi': '#ff8700' }],
+    ['48;5;208', { '--ansi-fill': '#ff8700' }],
+    ['48;2;1;2;3;38;2;4;5;6', { '--ansi': '#040506', '--ansi-fill': '#010203' }],
+    ['41', { '--ansi-fill': '#cd3131' }],
+    ['48;5;1', { '--ansi-fill': '#cd3131' }],
+    ['38;5;300', undefined],
+    ['38;2;1;2', undefined],
+    ['38;2;1;2;256', undefined],
+    ['38;5;208;39', undefined],
+    ['48;5;208;49', undefined],
+    ['58;5;208', undefined],
+  ])('the colours of %s are %j', (parameters, colours) => {
+    expect(ansiSegments(`\u001b[${parameters}mx`)[0]?.colours).toEqual(colours);
+  });
+
+  it('one of the first sixteen is a colour of the page, and what follows a colour is read for itself', () => {
+    expect(ansiSegments('\u001b[38;5;9mx\u001b[38;2;1;31;4;4my\u001b[0mz\u001b[4:3mu\u001b[4:0mv')).toEqual([
+      { text: 'x', look: ['ansi-red'] },
+      { text: 'y', look: ['ansi-rgb', 'ansi-underline'], colours: { '--ansi': '#011f04' } },
+      { text: 'z', look: [] },
+      { text: 'u', look: ['ansi-underline'] },
+      { text: 'v', look: [] },
+    ]);
+  });
+
+  it('titles, links and moves of the cursor are nothing', () => {
+    expect(stripAnsi('\u001b]0;title\u0007a\u001b]8;;http://x\u001b\\b\u001b[2J\u001b[1Ac\u001b(Bd')).toBe('abcd');
+  });
+
+  it('plain text stays as it is', () => {
+    expect(ansiSegments('plain [31m')).toEqual([{ text: 'plain [31m', look: [] }]);
+  });
+
+  it('whatever it is, classes come from the page only and no other text is lost', () => {
+    const piece = fc.oneof(
+      fc.string(),
+      fc.constantFrom('\u001b', '\u001b[', '31m', ';', ':', '38;2;', '48;5;', '7', '\u009b', '\u001b]', '\u0007'),
+    );
+    fc.assert(
+      fc.property(fc.array(piece), (pieces) => {
+        const text = pieces.join('');
+        const segments = ansiSegments(text);
+        expect(segments.map((segment) => segment.text).join('')).toBe(stripAnsi(text));
+        for (const { classes: look, colours = {} } of segments) {
+          for (const name of look) expect(name).toMatch(/^ansi-[a-z]+$/);
+          for (const value of Object.values(colours)) expect(value).toMatch(/^#[0-9a-f]{6}$/);
+        }
+      }),
+    );
+  });
+
+  it('a long line of beginnings takes no longer than any other', () => {
+    const text = '\u001b['.repeat(50_000);
+    expect(stripAnsi(text).length).toBeLessThanOrEqual(text.length);
+  });
+});

@@ -1,0 +1,155 @@
+import type {
+  ClusterFollowItem,
+  ClusterState,
+  LogSelection,
+  MemberSelection,
+  SearchQuery,
+  StartPoint,
+} from '@porthole/client';
+import type {
+  Extent,
+  FollowFrom,
+  HistogramResult,
+  LogSource,
+  Page,
+  PageOptions,
+  PageRequest,
+  RowFilter,
+  ShownRecord,
+} from './log-source.ts';
+import { readSearch } from './read-search.ts';
+import {
+  anchorStartMs,
+  isOnAnchorSide,
+  type PageAnchor,
+  type ResolvedRecord,
+  resolveRecord,
+} from './resolve-record.ts';
+import { sortRecords } from './sort-records.ts';
+import { fractionOfTime, timeExtent, timeOfFraction } from './time-extent.ts';
+
+/** As much as nodes themselves go back when they go on by time: a slower member may write what is older a little later. */
+export const FOLLOW_OVERLAP_MS = 5000;
+
+export interface ClusterSourceDeps {
+  cluster: ClusterState;
+  members: MemberSelection;
+  log: { kind: 'family' | 'file'; name: string } | null;
+}
+
+interface SearchStart {
+  start?: StartPoint;
+  /** The record at which it begins; those on its other side that come along are left out. */
+  anchor?: PageAnchor & { resolved: ResolvedRecord };
+}
+
+/** One log, or all, of several nodes, merged by the node that is asked. Places in it are times. */
+export class ClusterSource implements LogSource {
+  readonly nodes: readonly string[];
+  readonly #deps: ClusterSourceDeps;
+  #extent: Extent | undefined;
+
+  constructor(deps: ClusterSourceDeps) {
+    this.#deps = deps;
+    this.nodes = (deps.members.nodes ?? []).filter((id) => !/[*?]/.test(id));
+  }
+
+  async page(request: PageRequest, options: PageOptions = {}): Promise<Page> {
+    const { direction, limit, filter } = request;
+    const searchStart = await this.#findStart(request, options);
+    if (searchStart === undefined) return NOTHING;
+    const query: SearchQuery & MemberSelection = {
+      ...this.#selection,
+      ...filter,
+      order: direction === 'older' ? 'newest' : 'oldest',
+      limit,
+      before: 0,
+      after: 0,
+      raw: true,
+      ...(searchStart.start && { start: searchStart.start }),
+    };
+    const { records, end } = await readSearch(this.#deps.cluster.searchLogs(query, options));
+    const { anchor: beside } = searchStart;
+    const own = beside ? records.filter((record) => isOnAnchorSide(record, beside.resolved, beside)) : records;
+    const shown = sortRecords(own, direction);
+    return {
+      records: direction === 'older' ? shown.reverse() : shown,
+      next: end.cursor,
+      isOutOfTime: end.reason === 'time budget',
+      scannedBytes: end.scannedBytes,
+      reachedMs: (direction === 'older' ? end.coveredFromMs : end.coveredToMs) ?? null,
+      problems: end.problems ?? [],
+      duplicates: end.duplicates ?? [],
+      members: end.members,
+    };
+  }
+
+  async *follow(
+    { from, filter }: { from: FollowFrom; filter: RowFilter },
+    options: { signal: AbortSignal },
+  ): AsyncGenerator<ClusterFollowItem[], void, undefined> {
+    const start = from === 'end' ? from : { timeMs: await this.#followTime(from, options) };
+    const query = { ...this.#selection, ...filter, start, raw: true };
+    yield* this.#deps.cluster.followLogs(query, { ...options, gaps: 'report' });
+  }
+
+  async histogram(
+    { filter, buckets }: { filter: RowFilter; buckets: number },
+    options: PageOptions = {},
+  ): Promise<HistogramResult> {
+    const query = { ...this.#selection, ...filter, buckets };
+    const { bucketMs, buckets: counts, counted, members } = await this.#deps.cluster.logHistogram(query, options);
+    return { bucketMs, buckets: counts, counted, members };
+  }
+
+  async extent(options: { signal?: AbortSignal } = {}): Promise<Extent> {
+    const { log, members } = this.#deps;
+    const { files } = await this.#deps.cluster.logFiles(members, options);
+    const own = files.filter((file) => log === null || (log.kind === 'family' ? file.family : file.name) === log.name);
+    this.#extent = timeExtent(own.flatMap(({ firstTimeMs, lastTimeMs }) => [firstTimeMs, lastTimeMs]));
+    return this.#extent;
+  }
+
+  fractionAt(record: ShownRecord, extent: Extent): number | undefined {
+    return fractionOfTime(record, extent);
+  }
+
+  get #selection(): LogSelection & MemberSelection {
+    const { log, members } = this.#deps;
+    if (log === null) return members;
+    return log.kind === 'family' ? { family: log.name, ...members } : { file: log.name, ...members };
+  }
+
+  async #findStart({ direction, from }: PageRequest, options: PageOptions): Promise<SearchStart | undefined> {
+    if (from === 'start') return direction === 'newer' ? {} : undefined;
+    if (from === 'end') return direction === 'older' ? {} : undefined;
+    if ('page' in from) return { start: { cursor: from.page } };
+    if ('timeMs' in from) return { start: { timeMs: from.timeMs } };
+    if ('fraction' in from) {
+      if (from.fraction <= 0) return direction === 'newer' ? {} : undefined;
+      if (from.fraction >= 1) return direction === 'older' ? {} : undefined;
+      return { start: { timeMs: timeOfFraction(from.fraction, this.#extent ?? (await this.extent(options))) } };
+    }
+    const key = 'at' in from ? from.at : from.next;
+    const resolved = await resolveRecord(this.#deps.cluster, key, options);
+    const beside: PageAnchor = { place: 'at' in from ? 'at' : 'next', direction, key };
+    return { start: { timeMs: anchorStartMs(resolved, direction) }, anchor: { ...beside, resolved } };
+  }
+
+  async #followTime(from: Exclude<FollowFrom, 'end'>, options: { signal: AbortSignal }): Promise<number> {
+    if ('timeMs' in from) return from.timeMs;
+    const { atMs } = await resolveRecord(this.#deps.cluster, from.next, options);
+    return Math.min(atMs, Math.max(atMs - FOLLOW_OVERLAP_MS, from.sinceMs ?? atMs));
+  }
+}
+
+const NOTHING: Page = {
+  records: [],
+  next: null,
+  isOutOfTime: false,
+  scannedBytes: 0,
+  reachedMs: null,
+  problems: [],
+  duplicates: [],
+  members: [],
+};

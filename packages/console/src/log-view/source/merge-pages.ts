@@ -1,0 +1,162 @@
+import { codeOf, type MemberReport, PortholeError } from '@porthole/client';
+import type { LogSource, Page, PageOptions, PagePosition, PageRequest, ShownRecord } from './log-source.ts';
+
+/** One of the sources that are merged, and where it begins; `null`: it has nothing left. */
+export interface PageStart {
+  source: LogSource;
+  from: PagePosition | null;
+}
+
+interface PartPage {
+  part: PageStart;
+  page: Page | undefined;
+  error: unknown;
+  /** In the direction asked for. */
+  records: ShownRecord[];
+}
+
+/** Asks every part for a page and merges as much of them by time as is known to be next. */
+export async function mergePages(
+  parts: readonly PageStart[],
+  request: PageRequest,
+  options: PageOptions,
+): Promise<Page> {
+  const fetched = await Promise.all(parts.map((part) => fetchPage(part, request, options)));
+  options.signal?.throwIfAborted();
+  const failed = fetched.filter(({ error }) => error !== undefined);
+  if (failed.length > 0 && failed.length === parts.filter(({ from }) => from !== null).length) throw failed[0]?.error;
+  const { told, taken } = merged(fetched, request);
+  const pages = fetched.flatMap(({ page }) => (page ? [page] : []));
+  const positions = fetched.map((answer, index) => positionAfter(answer, taken[index] ?? 0));
+  const isLeft = fetched.some(({ page }, index) => page !== undefined && positions[index] !== null);
+  return {
+    records: request.direction === 'older' ? told.reverse() : told,
+    next: isLeft ? JSON.stringify(positions) : null,
+    isOutOfTime: pages.some(({ isOutOfTime }) => isOutOfTime),
+    scannedBytes: pages.reduce((sum, { scannedBytes }) => sum + scannedBytes, 0),
+    reachedMs: reachedMs(fetched, taken, request.direction),
+    problems: pages.flatMap(({ problems }) => problems),
+    duplicates: pages.flatMap(({ duplicates }) => duplicates),
+    members: fetched.flatMap(
+      ({ page, part, error }) => page?.members ?? (part.from === null ? [] : failedReports(part.source, error)),
+    ),
+  };
+}
+
+/** Up to where nothing of any part is missing: neither what it has not given yet, nor what was not taken of it. */
+function reachedMs(
+  answers: readonly PartPage[],
+  taken: readonly number[],
+  direction: PageRequest['direction'],
+): number | null {
+  const sign = direction === 'older' ? 1 : -1;
+  let reached = -Infinity;
+  answers.forEach(({ page, records }, index) => {
+    if (page === undefined) return;
+    for (const { atMs } of records.slice(taken[index]))
+      if (atMs !== undefined) reached = Math.max(reached, sign * atMs + 1);
+    if (page.next !== null) reached = Math.max(reached, page.reachedMs === null ? Infinity : sign * page.reachedMs);
+  });
+  return Number.isFinite(reached) ? sign * reached : null;
+}
+
+/** The places a page of `mergePages` told. */
+export function parsePositions(text: string, count: number): (PagePosition | null)[] {
+  try {
+    const places: unknown = JSON.parse(text);
+    if (Array.isArray(places) && places.length === count) return places as (PagePosition | null)[];
+  } catch {
+    // told below
+  }
+  throw new PortholeError('CURSOR_INVALID', 'this is not a page of these logs');
+}
+
+async function fetchPage(part: PageStart, request: PageRequest, options: PageOptions): Promise<PartPage> {
+  if (part.from === null) return { part, page: undefined, error: undefined, records: [] };
+  try {
+    const page = await part.source.page({ ...request, from: part.from }, options);
+    const records = request.direction === 'older' ? page.records.toReversed() : page.records;
+    return { part, page, error: undefined, records };
+  } catch (error) {
+    return { part, page: undefined, error: error ?? new Error('it failed without a reason'), records: [] };
+  }
+}
+
+/** Records in the direction asked for, and how many of each part are among them. */
+function merged(
+  answers: readonly PartPage[],
+  { direction, limit }: PageRequest,
+): { told: ShownRecord[]; taken: number[] } {
+  const sign = direction === 'older' ? -1 : 1;
+  const lanes = answers.map(({ records, page }) => new Lane(records, page, sign));
+  const told: ShownRecord[] = [];
+  while (told.length < limit) {
+    let first: Lane | undefined;
+    for (const lane of lanes) if (lane.key < (first?.key ?? Infinity)) first = lane;
+    const record = first?.take();
+    // Of the first of all it is not known what comes next: behind it nothing is sure.
+    if (record === undefined) break;
+    told.push(record);
+  }
+  return { told, taken: lanes.map(({ taken }) => taken) };
+}
+
+/** The records of one part. A record without a time, or out of order, stays behind the one before it. */
+class Lane {
+  taken = 0;
+  key: number;
+  readonly #records: readonly ShownRecord[];
+  readonly #sign: number;
+  readonly #endKey: number;
+
+  constructor(records: readonly ShownRecord[], page: Page | undefined, sign: number) {
+    this.#records = records;
+    this.#sign = sign;
+    // Where there may be more, it is behind what was reached.
+    const reachedMs = page?.reachedMs ?? null;
+    this.#endKey =
+      page === undefined || page.next === null ? Infinity : reachedMs === null ? -Infinity : sign * reachedMs;
+    this.key = -Infinity;
+    this.#updateKey();
+  }
+
+  take(): ShownRecord | undefined {
+    const record = this.#records[this.taken];
+    if (record === undefined) return undefined;
+    this.taken++;
+    this.#updateKey();
+    return record;
+  }
+
+  #updateKey(): void {
+    const record = this.#records[this.taken];
+    if (record === undefined) this.key = this.#endKey === Infinity ? Infinity : Math.max(this.key, this.#endKey);
+    else if (record.atMs !== undefined) this.key = Math.max(this.key, this.#sign * record.atMs);
+  }
+}
+
+function positionAfter({ part, page, error, records }: PartPage, taken: number): PagePosition | null {
+  if (error !== undefined) return part.from;
+  if (page === undefined) return null;
+  if (taken === records.length) return page.next === null ? null : { page: page.next };
+  const last = records[taken - 1];
+  return last === undefined ? part.from : { next: trimRecord(last) };
+}
+
+/** What a source needs to know of a record to go on there; the rest would only make the place long. */
+function trimRecord({
+  raw: _raw,
+  context: _context,
+  contextText: _contextText,
+  before: _before,
+  after: _after,
+  ...record
+}: ShownRecord): ShownRecord {
+  return { ...record, message: '' };
+}
+
+/** What is said of a source that failed as a whole. */
+export function failedReports(source: LogSource, error: unknown): MemberReport[] {
+  const detail = `${codeOf(error)}: ${error instanceof Error ? error.message : String(error)}`;
+  return source.nodes.map((id) => ({ id, outcome: 'failed', detail, elapsedMs: 0, count: 0, asOfMs: null }));
+}

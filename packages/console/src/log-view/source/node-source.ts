@@ -1,0 +1,186 @@
+import type { ClusterFollowItem, FollowItem, LogSelection, NodeState, SearchQuery, StartPoint } from '@porthole/client';
+import { LogBytes } from './log-bytes.ts';
+import type {
+  Extent,
+  FollowFrom,
+  HistogramResult,
+  LogSource,
+  Page,
+  PageOptions,
+  PageRequest,
+  RowFilter,
+  ShownRecord,
+} from './log-source.ts';
+import { readSearch } from './read-search.ts';
+import { clockOffset, type KnownNodes, okReport, shiftFilter, showRecord } from './shown-record.ts';
+
+/** Before the name of the file with which a page goes on, where no record tells the place. Never starts a cursor. */
+const FILE_MARK = '>';
+
+export interface NodeSourceDeps {
+  id: string;
+  node: NodeState;
+  log: { kind: 'family' | 'file'; name: string };
+  clusterNodes: KnownNodes;
+}
+
+/** Where a search begins, and in which file if only in one. */
+interface SearchStart {
+  start?: StartPoint;
+  file?: string;
+}
+
+/** One log of one node: everything is exact, because a place in it is a place in bytes. */
+export class NodeSource implements LogSource {
+  readonly nodes: readonly string[];
+  readonly #deps: NodeSourceDeps;
+  /** Both pages around a place ask for it at once, and must mean the same place. */
+  #loadingFiles: Promise<LogBytes> | undefined;
+  #bytes: LogBytes | undefined;
+
+  constructor(deps: NodeSourceDeps) {
+    this.#deps = deps;
+    this.nodes = [deps.id];
+  }
+
+  async page(request: PageRequest, options: PageOptions = {}): Promise<Page> {
+    const { direction, limit, filter } = request;
+    const searchStart = await this.#findStart(request, options);
+    if (searchStart === undefined) return emptyPage(this.#deps.id);
+    const offsetMs = this.#offsetMs;
+    const { file, start } = searchStart;
+    const query: SearchQuery = {
+      ...(file === undefined ? this.#selection : { file }),
+      ...shiftFilter(filter, offsetMs),
+      order: direction === 'older' ? 'newest' : 'oldest',
+      limit,
+      before: 0,
+      after: 0,
+      raw: true,
+      ...(start && { start }),
+    };
+    const { records, end } = await readSearch(this.#deps.node.searchLogs(query, options));
+    const shown = records.map((record) => showRecord(record, this.#deps.id, offsetMs));
+    const reachedMs = direction === 'older' ? end.coveredFromMs : end.coveredToMs;
+    return {
+      next: end.cursor ?? this.#nextFile(file, { direction, last: shown.at(-1) }),
+      records: direction === 'older' ? shown.reverse() : shown,
+      isOutOfTime: end.reason === 'time budget',
+      scannedBytes: end.scannedBytes,
+      reachedMs: reachedMs === null ? null : reachedMs - offsetMs,
+      problems: end.problems.map((problem) => ({ ...problem, node: this.#deps.id })),
+      duplicates: (end.duplicates ?? []).map((duplicate) => ({ ...duplicate, node: this.#deps.id })),
+      members: [okReport(this.#deps.id, { elapsedMs: end.elapsedMs, count: end.records })],
+    };
+  }
+
+  async *follow(
+    { from, filter }: { from: FollowFrom; filter: RowFilter },
+    options: { signal: AbortSignal },
+  ): AsyncGenerator<ClusterFollowItem[], void, undefined> {
+    const { node, id } = this.#deps;
+    const offsetMs = this.#offsetMs;
+    const start =
+      from === 'end' ? from : 'next' in from ? { cursor: from.next.cursor } : { timeMs: from.timeMs + offsetMs };
+    const query = { ...this.#selection, ...shiftFilter(filter, offsetMs), start, raw: true };
+    for await (const items of node.followLogs(query, { ...options, gaps: 'report' }))
+      yield items.map((item) => toClusterItem(item, id, this.#offsetMs));
+  }
+
+  async histogram(
+    { filter, buckets }: { filter: RowFilter; buckets: number },
+    options: PageOptions = {},
+  ): Promise<HistogramResult> {
+    const offsetMs = this.#offsetMs;
+    const query = { ...this.#selection, ...shiftFilter(filter, offsetMs), buckets };
+    const { end, ...counts } = await this.#deps.node.logHistogram(query, options);
+    const isWhole = end.reason === 'exhausted' || end.coveredFromMs === null || end.coveredToMs === null;
+    return {
+      bucketMs: counts.bucketMs,
+      buckets: counts.buckets.map((bucket) => ({ ...bucket, startMs: bucket.startMs - offsetMs })),
+      counted: isWhole
+        ? end.reason === 'exhausted'
+          ? null
+          : { fromMs: 0, toMs: 0 }
+        : { fromMs: (end.coveredFromMs ?? 0) - offsetMs, toMs: (end.coveredToMs ?? 0) - offsetMs },
+      members: [okReport(this.#deps.id, { elapsedMs: end.elapsedMs, count: end.records })],
+    };
+  }
+
+  async extent(options: { signal?: AbortSignal } = {}): Promise<Extent> {
+    return (await this.#loadFiles(options)).extent(this.#offsetMs);
+  }
+
+  fractionAt(record: ShownRecord, extent: Extent): number | undefined {
+    const known = this.#bytes?.fractionAt(record);
+    if (known !== undefined || record.atMs === undefined) return known;
+    // Its file was rotated since: its time is still a place.
+    const { firstMs, lastMs } = extent;
+    if (firstMs === null || lastMs === null || lastMs <= firstMs) return undefined;
+    return Math.min(1, Math.max(0, (record.atMs - firstMs) / (lastMs - firstMs)));
+  }
+
+  get #offsetMs(): number {
+    return clockOffset(this.#deps.id, this.#deps.clusterNodes);
+  }
+
+  get #selection(): LogSelection {
+    const { kind, name } = this.#deps.log;
+    return kind === 'family' ? { family: name } : { file: name };
+  }
+
+  /** `undefined` where nothing can be in that direction. */
+  async #findStart({ direction, from }: PageRequest, options: PageOptions): Promise<SearchStart | undefined> {
+    if (from === 'start') return direction === 'newer' ? {} : undefined;
+    if (from === 'end') return direction === 'older' ? {} : undefined;
+    if ('timeMs' in from) return { start: { timeMs: from.timeMs + this.#offsetMs } };
+    if ('at' in from) return { start: { record: from.at.cursor } };
+    if ('next' in from) return { start: { cursor: from.next.cursor } };
+    if ('page' in from) {
+      if (!from.page.startsWith(FILE_MARK)) return { start: { cursor: from.page } };
+      return { file: from.page.slice(FILE_MARK.length) };
+    }
+    if (from.fraction <= 0) return direction === 'newer' ? {} : undefined;
+    if (from.fraction >= 1) return direction === 'older' ? {} : undefined;
+    if (!this.#bytes) this.#loadingFiles ??= this.#loadFiles({});
+    const bytes = this.#bytes ?? (await this.#loadingFiles);
+    options.signal?.throwIfAborted();
+    const position = bytes?.positionAt(from.fraction);
+    if (position === undefined) return undefined;
+    return 'timeMs' in position ? { start: position } : { file: position.file, start: { offset: position.offset } };
+  }
+
+  /** How a page of one file of several goes on when that file has no more. */
+  #nextFile(
+    file: string | undefined,
+    { direction, last }: { direction: 'older' | 'newer'; last: ShownRecord | undefined },
+  ): string | null {
+    if (file === undefined || this.#deps.log.kind === 'file') return null;
+    const nextFile = this.#bytes?.neighbour(file, direction);
+    if (nextFile === undefined) return null;
+    return last?.cursor ?? `${FILE_MARK}${nextFile}`;
+  }
+
+  async #loadFiles(options: { signal?: AbortSignal }): Promise<LogBytes> {
+    try {
+      const files = await this.#deps.node.logFiles(options);
+      const { kind, name } = this.#deps.log;
+      this.#bytes = new LogBytes(files.filter((file) => (kind === 'family' ? file.family : file.name) === name));
+      return this.#bytes;
+    } finally {
+      this.#loadingFiles = undefined;
+    }
+  }
+}
+
+function toClusterItem(item: FollowItem, node: string, offsetMs: number): ClusterFollowItem {
+  if (item.type === 'record') return showRecord(item, node, offsetMs);
+  if (item.type === 'reconnecting' || item.type === 'end') return item;
+  return { ...item, node };
+}
+
+function emptyPage(id: string): Page {
+  const members = [okReport(id, { elapsedMs: 0, count: 0 })];
+  const found = { records: [], problems: [], duplicates: [], members };
+  return { ...found, next: null, isOutOfTime: false, scannedBytes: 0, reachedMs: null };
+}

@@ -1,0 +1,44 @@
+import { describe, expect, test } from 'vitest';
+import type { SourceChoice } from '../../../state/view.ts';
+import type { NodeLogs } from './node-logs.ts';
+import { isFamilyPicked, isNodePicked, pickFamily, pickNode, unlistedChoices } from './picked-sources.ts';
+
+const log = (name: string) => ({ name, rotated: 0, bytes: 1, firstMs: null, lastMs: null });
+const LOGS: NodeLogs[] = [
+  { node: 'a', families: [log('x.log'), log('y.log')] },
+  { node: 'b', families: [log('x.log')] },
+];
+const family = (node: string, name: string): SourceChoice => ({ node, log: { kind: 'family', name } });
+const all = (node: string): SourceChoice => ({ node, log: null });
+
+describe('the list of logs', () => {
+  test('ticks what is chosen by its node, by a pattern or by its name', () => {
+    expect(isFamilyPicked([all('a')], 'a', 'x.log')).toBe(true);
+    expect(isNodePicked([all('*')], 'b')).toBe(true);
+    expect(isFamilyPicked([family('?', 'x.log')], 'b', 'x.log')).toBe(true);
+    expect(isFamilyPicked([family('a', 'x.log')], 'b', 'x.log')).toBe(false);
+    expect(isNodePicked([family('a', 'x.log')], 'a')).toBe(false);
+  });
+
+  test('leaves one log out of all those of a node, and one node out of a pattern', () => {
+    expect(pickFamily([all('a')], LOGS, { node: 'a', family: 'x.log' }, false)).toEqual([family('a', 'y.log')]);
+    expect(pickNode([all('*')], LOGS, 'a', false)).toEqual([all('b')]);
+    expect(pickFamily([family('*', 'x.log')], LOGS, { node: 'b', family: 'x.log' }, false)).toEqual([
+      family('a', 'x.log'),
+    ]);
+  });
+
+  test('takes the place of single logs when the whole node is chosen', () => {
+    expect(pickNode([family('a', 'x.log'), all('b')], LOGS, 'a', true)).toEqual([all('b'), all('a')]);
+  });
+
+  test('shows what is chosen and not in the list', () => {
+    const file: SourceChoice = { node: 'a', log: { kind: 'file', name: 'x.log.1' } };
+    const gone = family('gone', 'x.log');
+    expect(unlistedChoices([file, gone, all('a'), family('b', 'x.log'), family('b', 'y.log')], LOGS)).toEqual([
+      file,
+      gone,
+      family('b', 'y.log'),
+    ]);
+  });
+});

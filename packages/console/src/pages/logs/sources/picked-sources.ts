@@ -1,0 +1,66 @@
+import { matchesPattern } from '@porthole/contract';
+import type { SourceChoice } from '../../../state/view.ts';
+import type { NodeLogs } from './node-logs.ts';
+
+/* What is ticked in the list of logs, and what a tick changes. Nothing chosen: all logs of all nodes. */
+
+type Choices = readonly SourceChoice[];
+
+/** Whether a choice shows all logs of a node, by its id or a pattern. */
+export function isNodePicked(picked: Choices, node: string): boolean {
+  return picked.some((choice) => choice.log === null && matchesPattern(node, choice.node));
+}
+
+/** Whether a choice shows all of a log, alone or with others. */
+export function isFamilyPicked(picked: Choices, node: string, family: string): boolean {
+  return isNodePicked(picked, node) || picked.some((choice) => isFamilyChoice(choice, node, family));
+}
+
+export function pickNode(picked: Choices, logs: readonly NodeLogs[], node: string, isOn: boolean): Choices {
+  const others = named(picked, logs).filter((choice) => choice.node !== node);
+  return isOn ? [...others, { node, log: null }] : others;
+}
+
+export function pickFamily(
+  picked: Choices,
+  logs: readonly NodeLogs[],
+  { node, family }: { node: string; family: string },
+  isOn: boolean,
+): Choices {
+  const choice: SourceChoice = { node, log: { kind: 'family', name: family } };
+  const others = named(picked, logs).filter((other) => !isFamilyChoice(other, node, family));
+  if (isOn) return [...others, choice];
+  if (!isNodePicked(others, node)) return others;
+  // All logs of the node but this one.
+  const families = logs.find((own) => own.node === node)?.families ?? [];
+  const left = families.filter(({ name }) => name !== family);
+  return [
+    ...others.filter((other) => other.node !== node),
+    ...left.map(({ name }): SourceChoice => ({ node, log: { kind: 'family', name } })),
+  ];
+}
+
+/** What is chosen and stands nowhere in the list: single files, and nodes or logs that are not there. */
+export function unlistedChoices(picked: Choices, logs: readonly NodeLogs[]): Choices {
+  return picked.filter(
+    ({ node, log }) =>
+      !logs.some(
+        (own) =>
+          matchesPattern(own.node, node) &&
+          (log === null || (log.kind === 'family' && own.families.some(({ name }) => name === log.name))),
+      ),
+  );
+}
+
+/** Patterns as the nodes they stand for: one of them can be left out then. One that matches none stays as it is. */
+function named(picked: Choices, logs: readonly NodeLogs[]): SourceChoice[] {
+  const choices = picked.flatMap((choice) => {
+    const nodes = logs.filter(({ node }) => matchesPattern(node, choice.node));
+    return nodes.length === 0 ? [choice] : nodes.map(({ node }) => ({ ...choice, node }));
+  });
+  return [...new Map(choices.map((choice) => [JSON.stringify(choice), choice])).values()];
+}
+
+function isFamilyChoice(choice: SourceChoice, node: string, family: string): boolean {
+  return choice.log?.kind === 'family' && choice.log.name === family && matchesPattern(node, choice.node);
+}

@@ -1,0 +1,146 @@
+import { describe, expect, test } from 'vitest';
+import { eventually } from '../../../../../logs/src/testing/eventually.ts';
+import { LogWorkspace } from '../../../log-view/model/log-workspace.ts';
+import type { LogSource } from '../../../log-view/source/log-source.ts';
+import { FIRST_MS } from '../../../log-view/testing/fake-source.ts';
+import { openTestWorkspace, upTo } from '../../../log-view/testing/open-workspace.ts';
+import { ALL_LOGS, type LogsView } from '../../../state/view.ts';
+import { applyView, countKey, toFilter, toFindQuery, toStart } from './apply-view.ts';
+
+const view = (change: Partial<LogsView> = {}): LogsView => ({ ...ALL_LOGS, ...change });
+
+describe('what the address says', () => {
+  test('text filters only where only matches are wanted', () => {
+    expect(toFilter(view({ text: 'lease' }), 0)).toEqual({});
+    expect(toFilter(view({ text: 'lease', isOnlyMatches: true }), 0)).toEqual({ terms: ['lease'] });
+    expect(toFilter(view({ text: 'l.*e', isOnlyMatches: true, isRegex: true }), 0)).toEqual({ regex: 'l.*e' });
+  });
+
+  test('every other condition filters', () => {
+    const narrow = view({
+      range: { kind: 'last', spanMs: 1000 },
+      minLevel: 'WARN',
+      excluded: ['ping'],
+      callSite: 'a.go:1',
+      component: 'KV',
+      isCaseSensitive: true,
+    });
+    expect(toFilter(narrow, 5000)).toEqual({
+      fromMs: 4000,
+      minLevel: 'WARN',
+      excluded: ['ping'],
+      caseSensitive: true,
+      source: 'a.go:1',
+      component: 'KV',
+    });
+  });
+
+  test('what is found is marked, whether or not it filters', () => {
+    expect(toFindQuery(view())).toBeNull();
+    expect(toFindQuery(view({ text: 'x', isOnlyMatches: true }))).toMatchObject({ text: 'x' });
+  });
+
+  test('it begins at the record, else at the moment, else at the end', () => {
+    const at = { node: 'n', cursor: 'c' };
+    expect(toStart(view({ at, timeMs: 5 }))).toEqual({ at });
+    expect(toStart(view({ timeMs: 5 }))).toEqual({ timeMs: 5 });
+    expect(toStart(view())).toBe('end');
+  });
+
+  test('another place needs no other counts, another filter does', () => {
+    expect(countKey(view({ timeMs: 5 }))).toBe(countKey(view()));
+    expect(countKey(view({ minLevel: 'WARN' }))).not.toBe(countKey(view()));
+  });
+});
+
+/** Tells nothing and notes what it is asked. */
+function silentSource() {
+  const asked: string[] = [];
+  const source: LogSource = {
+    nodes: ['n'],
+    page: ({ from }) => {
+      asked.push(JSON.stringify(from));
+      return new Promise(() => undefined);
+    },
+    follow: async function* () {},
+    histogram: () => new Promise(() => undefined),
+    extent: () => new Promise(() => undefined),
+    fractionAt: () => undefined,
+  };
+  return { source, asked };
+}
+
+describe('what a change of the address does', () => {
+  test('the first view opens its place', () => {
+    const { source, asked } = silentSource();
+    const workspace = new LogWorkspace();
+    applyView({ workspace, source, nowMs: 0 }, null, view({ timeMs: 77, isLive: false }));
+    expect(asked).toContain('{"timeMs":77}');
+    workspace.close();
+  });
+
+  test('another moment is gone to, the same view asks nothing', () => {
+    const { source, asked } = silentSource();
+    const workspace = new LogWorkspace();
+    const first = view({ isLive: false });
+    applyView({ workspace, source, nowMs: 0 }, null, first);
+    const before = asked.length;
+    applyView({ workspace, source, nowMs: 0 }, first, { ...first });
+    expect(asked).toHaveLength(before);
+    applyView({ workspace, source, nowMs: 0 }, first, { ...first, timeMs: 99 });
+    expect(asked.at(-1)).toBe('{"timeMs":99}');
+    workspace.close();
+  });
+
+  test('another level is filtered by', () => {
+    const { source } = silentSource();
+    const workspace = new LogWorkspace();
+    const first = view({ isLive: false });
+    applyView({ workspace, source, nowMs: 0 }, null, first);
+    applyView({ workspace, source, nowMs: 0 }, first, { ...first, minLevel: 'ERROR' });
+    expect(workspace.state.filter).toEqual({ minLevel: 'ERROR' });
+    workspace.close();
+  });
+
+  test('Back shows the record that was open, also where the rows before it hold it', async () => {
+    const { workspace, source, draw } = await openTestWorkspace(1000);
+    const at = (number: number) => ({ node: 'n1', cursor: `c${number}` });
+    const open = view({ isLive: false, at: at(909) });
+    applyView({ workspace, source, nowMs: 0 }, view({ isLive: false }), open);
+    await draw();
+    const narrowed = { ...open, minLevel: 'ERROR' as const, at: at(899) };
+    applyView({ workspace, source, nowMs: 0 }, open, narrowed);
+    await draw();
+    expect(workspace.state.focusedKey).toBe('n1 c899');
+    applyView({ workspace, source, nowMs: 0 }, narrowed, open);
+    await draw();
+    expect(workspace.state).toMatchObject({ focusedKey: 'n1 c909', filter: {} });
+  });
+
+  test('a time range with an end, chosen while live, is not live any more', async () => {
+    const { workspace, source, draw, numbers } = await openTestWorkspace(1000, { isLive: true });
+    const range = { kind: 'fixed', fromMs: FIRST_MS, toMs: FIRST_MS + 5000 } as const;
+    applyView({ workspace, source, nowMs: 0 }, view(), view({ range, isLive: false }));
+    await draw();
+    expect(workspace.state.follow.state).toBe('off');
+    expect(source.followers).toBe(0);
+    expect(numbers()).toEqual(upTo(0, 9));
+    workspace.resume();
+    await draw();
+    expect(workspace.state.follow.state).toBe('off');
+  });
+
+  test('a regex that cannot be used leaves the rows, and says why', async () => {
+    const { workspace, source, draw } = await openTestWorkspace(100, { isLive: true });
+    const before = view();
+    const broken = view({ text: 'a(', isRegex: true, isOnlyMatches: true });
+    applyView({ workspace, source, nowMs: 0 }, before, broken);
+    await eventually(() => expect(workspace.state.find.message).toMatch(/regex/));
+    await draw();
+    expect(workspace.state).toMatchObject({ failure: null, filter: {}, follow: { state: 'live' } });
+    expect(workspace.state.rows).toHaveLength(100);
+    const mended = { ...broken, text: 'record 9.$' };
+    applyView({ workspace, source, nowMs: 0 }, broken, mended);
+    await eventually(() => expect(workspace.state.filter).toEqual({ regex: 'record 9.$' }));
+  });
+});

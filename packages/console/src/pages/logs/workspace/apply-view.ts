@@ -1,0 +1,60 @@
+import type { FindQuery, Workspace } from '../../../log-view/model/workspace-state.ts';
+import type { LogSource, PagePosition, RowFilter } from '../../../log-view/source/log-source.ts';
+import { resolveRange } from '../../../log-view/source/resolve-range.ts';
+import type { LogsView } from '../../../state/view.ts';
+
+/* From what the address says to what the workspace does. */
+
+/** Which records are shown. Text only filters where only matches are wanted. */
+export function toFilter(view: LogsView, nowMs: number): RowFilter {
+  const isByText = view.isOnlyMatches && view.text !== '';
+  return {
+    ...resolveRange(view.range, nowMs),
+    ...(view.minLevel !== null && { minLevel: view.minLevel }),
+    ...(isByText && !view.isRegex && { terms: [view.text] }),
+    ...(isByText && view.isRegex && { regex: view.text }),
+    ...(view.excluded.length > 0 && { excluded: view.excluded }),
+    ...(view.isCaseSensitive && { caseSensitive: true }),
+    ...(view.callSite !== null && { source: view.callSite }),
+    ...(view.component !== null && { component: view.component }),
+  };
+}
+
+export function toFindQuery({ text, isRegex, isCaseSensitive }: LogsView): FindQuery | null {
+  return text === '' ? null : { text, isRegex, isCaseSensitive };
+}
+
+export function toStart({ at, timeMs }: LogsView): PagePosition {
+  if (at) return { at };
+  return timeMs === null ? 'end' : { timeMs };
+}
+
+/** Makes the workspace show what the view says, with as little as has to be done anew. `before`: what it shows now. */
+export function applyView(
+  { workspace, source, nowMs }: { workspace: Workspace; source: LogSource; nowMs: number },
+  before: LogsView | null,
+  view: LogsView,
+): void {
+  if (!before || !isSame(before.sources, view.sources)) {
+    const { isLive } = view;
+    workspace.open({ source, filter: toFilter(view, nowMs), find: toFindQuery(view), start: toStart(view), isLive });
+    return;
+  }
+  if (!view.isLive && before.isLive && workspace.state.follow.state === 'live') workspace.pause();
+  const isElsewhere = !isSame(before.at, view.at) || before.timeMs !== view.timeMs;
+  const position = isElsewhere && (view.at || view.timeMs !== null) ? toStart(view) : undefined;
+  // Together: the rows of the old filter may hold the record, and are about to be replaced.
+  if (!isSame(toFilter(before, 0), toFilter(view, 0))) workspace.setFilter(toFilter(view, nowMs), position);
+  else if (position !== undefined) workspace.jump(position);
+  if (!isSame(toFindQuery(before), toFindQuery(view))) workspace.setFind(toFindQuery(view));
+  if (view.isLive && !before.isLive) workspace.resume();
+}
+
+/** Whether another view needs other counts. */
+export function countKey(view: LogsView): string {
+  return JSON.stringify([view.sources, toFilter(view, 0)]);
+}
+
+function isSame(a: unknown, b: unknown): boolean {
+  return JSON.stringify(a) === JSON.stringify(b);
+}

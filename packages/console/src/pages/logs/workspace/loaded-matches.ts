@@ -1,0 +1,36 @@
+import type { TextMatcher } from '../../../log-view/find/text-pieces.ts';
+import type { Row } from '../../../log-view/model/workspace-state.ts';
+import { contextText } from '../../../log-view/rows/record-text.ts';
+import type { Extent, LogSource, ShownRecord } from '../../../log-view/source/log-source.ts';
+
+/** More ticks than that are a coloured bar. */
+const MAX_TICKS = 300;
+
+const known = new WeakMap<TextMatcher, WeakMap<ShownRecord, boolean>>();
+
+/** Where among the whole log the loaded matches stand. A record is looked through once. */
+export function loadedMatches(
+  rows: readonly Row[],
+  matcher: TextMatcher | null,
+  { source, extent }: { source: Pick<LogSource, 'fractionOf'>; extent: Extent | null },
+): number[] {
+  if (!matcher || !extent) return [];
+  const fractions = new Set<number>();
+  for (const row of rows) {
+    if (row.kind !== 'record' || !isMatch(row.record, matcher)) continue;
+    const fraction = source.fractionAt(row.record, extent);
+    if (fraction !== undefined) fractions.add(Math.round(fraction * 1000) / 1000);
+    if (fractions.size >= MAX_TICKS) break;
+  }
+  return [...fractions];
+}
+
+function isMatch(record: ShownRecord, matcher: TextMatcher): boolean {
+  const results = known.get(matcher) ?? new WeakMap<ShownRecord, boolean>();
+  known.set(matcher, results);
+  const before = results.get(record);
+  if (before !== undefined) return before;
+  const result = matcher(record.message).length > 0 || matcher(contextText(record)).length > 0;
+  results.set(record, result);
+  return result;
+}

@@ -1,0 +1,61 @@
+import { LogWorkspace } from '../../../log-view/model/log-workspace.ts';
+import type { Workspace } from '../../../log-view/model/workspace-state.ts';
+import { createSource } from '../../../log-view/source/create-source.ts';
+import type { LogSource } from '../../../log-view/source/log-source.ts';
+import { cluster } from '../../../state/cluster.ts';
+import { session } from '../../../state/session.ts';
+import type { LogsView, View } from '../../../state/view.ts';
+import { applyView } from './apply-view.ts';
+
+export interface OpenedLogs {
+  view: LogsView;
+  source: LogSource;
+  workspace: Workspace;
+}
+
+/** What was opened before the page was there to show it. */
+let early: OpenedLogs | undefined;
+
+/** So long the page waits to be drawn with rows: less than a reader notices. */
+const EARLY_MS = 100;
+
+export function openSource({ sources }: LogsView): LogSource {
+  return createSource(sources, { client: session.client, clusterNodes: () => cluster.state.value.value });
+}
+
+/**
+ * Opens logs before there is a page to show them. Resolves when they have answered: drawing rows at once takes less than
+ * drawing the page without them first. One that takes longer is not waited for.
+ */
+export async function openEarly(view: View): Promise<void> {
+  if (view.page !== 'logs' || view.isPlain) return;
+  early = openLogs(view);
+  const { workspace } = early;
+  await new Promise<void>((resolve) => {
+    const timer = setTimeout(resolve, EARLY_MS);
+    const end = workspace.subscribe(() => {
+      if (isFirstLoading(workspace)) return;
+      clearTimeout(timer);
+      end();
+      resolve();
+    });
+  });
+}
+
+/** A workspace that does what the view says; that which was opened early, if it does. */
+export function takeOpened(view: LogsView): OpenedLogs {
+  const opened = early?.view === view ? early : openLogs(view);
+  early = undefined;
+  return opened;
+}
+
+/** Nothing has come yet. */
+export function isFirstLoading({ state }: Workspace): boolean {
+  return state.rows.length === 0 && (state.top.kind === 'loading' || state.bottom.kind === 'loading');
+}
+
+function openLogs(view: LogsView): OpenedLogs {
+  const opened = { view, source: openSource(view), workspace: new LogWorkspace() };
+  applyView({ ...opened, nowMs: Date.now() }, null, view);
+  return opened;
+}

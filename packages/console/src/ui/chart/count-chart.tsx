@@ -1,0 +1,134 @@
+import { useRef, useState } from 'preact/hooks';
+import { preferences } from '../../state/preferences.ts';
+import type { View, ZoneName } from '../../state/view.ts';
+import { viewUrl } from '../../state/view-url.ts';
+import { formatCount, formatMinute, formatSecond } from '../format.ts';
+import { useStore } from '../hooks/use-store.ts';
+import { axisTicks, type ColumnRange, type CountColumn, sumColumns, worstColumn } from './count-columns.ts';
+
+export interface ChartMark {
+  timeMs: number;
+  text: string;
+}
+
+interface CountChartProps {
+  columns: readonly CountColumn[];
+  range: ColumnRange;
+  marks?: readonly ChartMark[];
+  /** What a bar leads to. */
+  viewFor: (column: CountColumn) => View;
+}
+
+/** How high the highest bar is. */
+const HEIGHT_PX = 64;
+
+/** What is there is seen, however little it is beside the rest. */
+const MIN_PX = 2;
+
+const TICKS = 5;
+
+/** Errors and warnings as bars. One stop for the Tab key; arrows go from bar to bar, Enter opens what it stands for. */
+export function CountChart({ columns, range, marks = [], viewFor: viewOf }: CountChartProps) {
+  const zone = useStore(preferences.zone);
+  const list = useRef<HTMLUListElement>(null);
+  const [stop, setStop] = useState(columns.length - 1);
+  const highest = Math.max(1, ...columns.map(({ errors, warnings }) => errors + warnings));
+  const isEmpty = columns.every(({ errors, warnings }) => errors + warnings === 0);
+  const press = (event: KeyboardEvent) => {
+    const next = nextStop(event.key, stop, columns.length);
+    if (next === undefined) return;
+    event.preventDefault();
+    setStop(next);
+    list.current?.querySelectorAll('a')[next]?.focus();
+  };
+  const share = (timeMs: number) => (timeMs - range.fromMs) / (range.toMs - range.fromMs);
+  return (
+    <figure class="count-chart">
+      <figcaption class="sr-only">{chartSummary(columns, zone)}</figcaption>
+      <div class="count-plot">
+        <ul class="count-bars" ref={list} onKeyDown={press}>
+          {columns.map((column, index) => (
+            <li key={column.startMs}>
+              <a
+                href={viewUrl(viewOf(column))}
+                tabIndex={index === Math.min(stop, columns.length - 1) ? 0 : -1}
+                onFocus={() => setStop(index)}
+                aria-label={columnText(column, zone)}
+                title={columnText(column, zone)}
+              >
+                <span class="bar-warnings" style={{ height: `${barHeight(column.warnings, highest)}px` }} />
+                <span class="bar-errors" style={{ height: `${barHeight(column.errors, highest)}px` }} />
+              </a>
+            </li>
+          ))}
+        </ul>
+        {isEmpty && (
+          <p class="count-empty" aria-hidden="true">
+            none
+          </p>
+        )}
+        {marks.map(({ timeMs, text }) => (
+          <span key={text} class="count-mark" style={{ left: `${share(timeMs) * 100}%` }} title={text} />
+        ))}
+      </div>
+      <ChartAxis range={range} zone={zone} />
+      {marks.length > 0 && <MarkLine marks={marks} share={share} />}
+    </figure>
+  );
+}
+
+function ChartAxis({ range, zone }: { range: ColumnRange; zone: ZoneName }) {
+  return (
+    <div class="count-axis" aria-hidden="true">
+      {axisTicks(range, TICKS).map(({ timeMs, share }) => (
+        <span key={timeMs} style={{ left: `${share * 100}%` }}>
+          {formatMinute(timeMs, zone)}
+        </span>
+      ))}
+      <span class="count-now">now</span>
+    </div>
+  );
+}
+
+/** What the marks stand for: one below its mark, several as a list, because they would lie over each other. */
+function MarkLine({ marks, share }: { marks: readonly ChartMark[]; share: (timeMs: number) => number }) {
+  const [mark, ...more] = marks;
+  if (!mark) return null;
+  if (more.length > 0) return <p class="mark-list">{marks.map(({ text }) => `▲ ${text}`).join(' · ')}</p>;
+  const at = share(mark.timeMs);
+  return (
+    <div class="count-axis">
+      <span class={`count-mark-text${at > 0.5 ? ' is-before' : ''}`} style={{ left: `${at * 100}%` }}>
+        {at > 0.5 ? `${mark.text} ▲` : `▲ ${mark.text}`}
+      </span>
+    </div>
+  );
+}
+
+function barHeight(count: number, highest: number): number {
+  return count === 0 ? 0 : Math.max(MIN_PX, Math.round((count / highest) * HEIGHT_PX));
+}
+
+function nextStop(key: string, stop: number, count: number): number | undefined {
+  if (key === 'ArrowRight') return Math.min(count - 1, stop + 1);
+  if (key === 'ArrowLeft') return Math.max(0, stop - 1);
+  if (key === 'Home') return 0;
+  if (key === 'End') return count - 1;
+  return undefined;
+}
+
+function columnText({ startMs, errors, warnings }: CountColumn, zone: ZoneName): string {
+  return `${formatSecond(startMs, zone)}: ${countText(errors, 'error')}, ${countText(warnings, 'warning')}`;
+}
+
+/** The chart in words. */
+function chartSummary(columns: readonly CountColumn[], zone: ZoneName): string {
+  const { errors, warnings } = sumColumns(columns);
+  const worst = worstColumn(columns);
+  const most = worst ? `; most errors at ${formatSecond(worst.startMs, zone)}` : '';
+  return `${countText(errors, 'error')} and ${countText(warnings, 'warning')}${most}`;
+}
+
+function countText(count: number, word: string): string {
+  return `${formatCount(count)} ${word}${count === 1 ? '' : 's'}`;
+}

@@ -1,0 +1,19 @@
+import { expect, test } from 'vitest';
+import { ALL_CONFIG, ALL_LOGS, type View } from '../../state/view.ts';
+import { pageTitle } from './page-title.ts';
+
+test.each<[View, string]>([
+  [{ page: 'cluster' }, 'prod · Porthole'],
+  [{ page: 'node', id: 'a', tab: 'overview', text: '' }, 'a · prod · Porthole'],
+  [{ page: 'node', id: 'a', tab: 'logs', text: '' }, 'Logs of a · prod · Porthole'],
+  [ALL_CONFIG, 'Configuration · prod · Porthole'],
+  [{ ...ALL_CONFIG, left: 'a', right: 'b' }, 'a and b · prod · Porthole'],
+  [{ ...ALL_LOGS, text: 'slow', sources: [{ node: 'a', log: null }] }, 'slow · Logs of a · prod · Porthole'],
+  [{ page: 'unknown', path: '/x' }, 'Not found · prod · Porthole'],
+])('the title of %o is %s', (view, title) => {
+  expect(pageTitle(view, 'prod')).toBe(title);
+});
+
+test('a cluster whose name is not known yet is left out', () => {
+  expect(pageTitle({ page: 'cluster' }, undefined)).toBe('Porthole');
+});
