@@ -31,7 +31,7 @@ export async function attackRows(context: BenchContext): Promise<Row[]> {
 }
 
 async function regexRows(context: BenchContext): Promise<Row[]> {
-  context.tell('  searches with a regex that takes long');
+  context.log('  searches with a regex that takes long');
   const dir = context.tempDir();
   const text = slowText(6000);
   const lines = Array.from({ length: 4000 }, (_, n) => `${HEAD}${text.slice(n, n + 2000)}Q\n`);
@@ -65,7 +65,7 @@ async function regexRows(context: BenchContext): Promise<Row[]> {
 }
 
 async function streamRows(context: BenchContext): Promise<Row[]> {
-  context.tell('  follows without end');
+  context.log('  follows without end');
   const dir = context.tempDir();
   writeFileSync(join(dir, 'a.log'), `${HEAD}text\n`);
   const server = await startPorthole(context, dir, ['--http-max-streams-per-client', '0']);
@@ -98,7 +98,7 @@ async function streamRows(context: BenchContext): Promise<Row[]> {
 }
 
 async function fileRows(context: BenchContext): Promise<Row[]> {
-  context.tell(`  a directory of ${FILES} files`);
+  context.log(`  a directory of ${FILES} files`);
   const dir = context.tempDir();
   fillWithLinks(dir, FILES);
   const server = await startPorthole(context, dir);
@@ -141,10 +141,10 @@ async function fileRows(context: BenchContext): Promise<Row[]> {
 interface Health {
   p99Ms: number;
   longestMs: number;
-  asked: number;
+  requests: number;
 }
 
-function healthRow(attack: string, { p99Ms, longestMs, asked }: Health): Row {
+function healthRow(attack: string, { p99Ms, longestMs, requests: asked }: Health): Row {
   return {
     figure: `health during ${attack}: p99, ms`,
     porthole: showNumber(p99Ms),
@@ -172,7 +172,7 @@ async function healthDuring(server: PortholeServer, attack: () => Promise<void>)
   agent.destroy();
   tookMs.sort((a, b) => a - b);
   const at = (share: number) => tookMs[Math.min(tookMs.length - 1, Math.floor(tookMs.length * share))] ?? Number.NaN;
-  return { p99Ms: at(0.99), longestMs: at(1), asked: tookMs.length };
+  return { p99Ms: at(0.99), longestMs: at(1), requests: tookMs.length };
 }
 
 /** The status, when the response has been read to its end; 0 where it was not. */

@@ -33,13 +33,13 @@ const SINGLE_AT = 123_456;
 
 /** As a broker in production writes: 2 % warnings, few errors and most of those at once. */
 export const BROKER_MIX: LineMix = {
-  levelOf(number, hash) {
+  levelFor(number, hash) {
     const inBurst = (number % BURST_EVERY) - BURST_AT;
     if (inBurst >= 0 && inBurst < BURST_LINES && inBurst % ERROR_EVERY === 0) return 'ERROR';
     if (number % SINGLE_EVERY === SINGLE_AT) return 'ERROR';
     return (hash >>> 8) % 50 === 0 ? 'WARN' : 'INFO';
   },
-  specialOf(number) {
+  specialFor(number) {
     if (number % RARE_EVERY !== RARE_AT) return undefined;
     const files = number % 90;
     return `tsdb/compact.go:310\t[tsdb] [compact]: ${RARE_TEXT} after ${files} of 96 files\t{"took":"${100 + files}ms","retries":3,"shard":${files % 64}}`;

@@ -1,11 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { ask } from './ask.ts';
-import { askCluster, type ClusterReply, failedOf, Refused } from './cluster-ask.ts';
-import { type AskedNode, type FakeMembers, startAskedNode, startFakeMembers } from './cluster-members.ts';
 import type { BenchContext } from './context.ts';
 import { residentBytes, watchResident } from './process-usage.ts';
+import { type FakeMembers, type QueryNode, startFakeMembers, startQueryNode } from './query-node.ts';
 import { median, showNumber } from './rounds.ts';
 import { atMost, type Row } from './row.ts';
+import { type ClusterReply, failedMembers, Refused, searchCluster } from './search-cluster.ts';
+import { sendRequest } from './send-request.ts';
 
 /** What each member has to tell: together more than one answer may give, so that it has a cursor. */
 const RECORDS = 200;
@@ -40,11 +40,11 @@ export async function fanOutRows(context: BenchContext): Promise<Row[]> {
 
 /** Two of a hundred do not answer: one takes the connection and is silent, at the other nobody listens. */
 async function deadRow(context: BenchContext, fakes: FakeMembers): Promise<Row> {
-  context.tell('  100 members, two of them dead');
+  context.log('  100 members, two of them dead');
   const members = [...fakes.answering.slice(2), fakes.silent, fakes.refusing];
   const { replies, grownBytes } = await searchTimes(context, members);
   for (const { end } of replies) {
-    const failed = failedOf(end).join();
+    const failed = failedMembers(end).join();
     if (failed !== 'z-refusing,z-silent') throw new Error(`not the dead ones are missing, but: ${failed}`);
   }
   const firstMs = median(replies.map((reply) => reply.firstMs));
@@ -59,10 +59,10 @@ async function deadRow(context: BenchContext, fakes: FakeMembers): Promise<Row> 
 }
 
 async function searchRows(context: BenchContext, { answering: members }: FakeMembers): Promise<Row[]> {
-  context.tell(`  search of ${members.length} members`);
+  context.log(`  search of ${members.length} members`);
   const { replies, grownBytes, nextPage } = await searchTimes(context, members, PATIENT);
   for (const { end } of replies) {
-    if (failedOf(end).length > 0) throw new Error(`these members failed: ${failedOf(end).join()}`);
+    if (failedMembers(end).length > 0) throw new Error(`these members failed: ${failedMembers(end).join()}`);
   }
   const cursor = replies.at(-1)?.end.cursor ?? '';
   const figure = `merged search over ${members.length} members, ${LIMIT} records`;
@@ -93,19 +93,19 @@ async function searchTimes(
   const node = await startQuietNode(context, members, flags);
   const before = residentBytes(node.pid);
   const resident = watchResident(node.pid, SAMPLE_MS);
-  await askCluster(node.url, QUERY);
+  await searchCluster(node.url, QUERY);
   const replies: ClusterReply[] = [];
-  for (let round = 0; round < context.effort.rounds; round++) replies.push(await askCluster(node.url, QUERY));
+  for (let round = 0; round < context.effort.rounds; round++) replies.push(await searchCluster(node.url, QUERY));
   const grownBytes = resident.stop() - before;
-  const nextPage = await askNextPage(node, replies.at(-1)?.end.cursor ?? null);
+  const nextPage = await fetchNextPage(node, replies.at(-1)?.end.cursor ?? null);
   await node.stop();
   return { replies, grownBytes, nextPage };
 }
 
-async function askNextPage({ url }: AskedNode, cursor: string | null): Promise<string> {
+async function fetchNextPage({ url }: QueryNode, cursor: string | null): Promise<string> {
   if (cursor === null) return 'there is no next page';
   try {
-    const { end } = await askCluster(url, { ...QUERY, cursor });
+    const { end } = await searchCluster(url, { ...QUERY, cursor });
     return `the next page has ${end.records} records`;
   } catch (error) {
     if (!(error instanceof Refused)) throw error;
@@ -114,14 +114,14 @@ async function askNextPage({ url }: AskedNode, cursor: string | null): Promise<s
 }
 
 async function nodesRows(context: BenchContext, { answering: members }: FakeMembers): Promise<Row[]> {
-  context.tell(`  /cluster/nodes of ${members.length} members`);
+  context.log(`  /cluster/nodes of ${members.length} members`);
   const node = await startQuietNode(context, members, PATIENT);
   const before = residentBytes(node.pid);
   const resident = watchResident(node.pid, SAMPLE_MS);
   const times: number[] = [];
   let bytes = 0;
   for (let round = -1; round < context.effort.rounds; round++) {
-    const { tookMs, body } = await ask(`${node.url}/api/v1/cluster/nodes`, {});
+    const { tookMs, body } = await sendRequest(`${node.url}/api/v1/cluster/nodes`, {});
     const { nodes } = JSON.parse(body.toString()) as { nodes: { state: string }[] };
     const up = nodes.filter(({ state }) => state === 'up').length;
     if (up !== members.length + 1) throw new Error(`${up} of ${members.length + 1} nodes are up`);
@@ -144,8 +144,8 @@ async function startQuietNode(
   context: BenchContext,
   members: readonly string[],
   flags: readonly string[],
-): Promise<AskedNode> {
-  const node = await startAskedNode(context, { logDir: context.tempDir(), members, refresh: REFRESH, flags });
+): Promise<QueryNode> {
+  const node = await startQueryNode(context, { logDir: context.tempDir(), members, refresh: REFRESH, flags });
   await sleep(SETTLE_MS);
   return node;
 }

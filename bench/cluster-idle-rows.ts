@@ -1,9 +1,9 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type AskedNode, startAskedNode, startFakeMembers } from './cluster-members.ts';
 import type { BenchContext } from './context.ts';
 import type { PortholeServer } from './porthole.ts';
 import { cpuSeconds, watchResident } from './process-usage.ts';
+import { type QueryNode, startFakeMembers, startQueryNode } from './query-node.ts';
 import { showNumber } from './rounds.ts';
 import { below, type Row } from './row.ts';
 
@@ -19,7 +19,7 @@ const SAMPLE_MS = 250;
 const POLL_MS = 500;
 
 /** Members that are new are listened to some ten a second, so the start is over when all were heard. */
-const HEARD_MS = 300_000;
+const SNAPSHOTS_MS = 300_000;
 
 /** What the start needed is given back by the garbage collector when a process has had little to do for a while. */
 const SETTLE_MS = 60_000;
@@ -36,13 +36,13 @@ interface Usage {
  */
 export async function idleRows(context: BenchContext): Promise<Row[]> {
   const { idleClusterSeconds: seconds } = context.effort;
-  context.tell(`  ${MEMBERS} members that nobody asks for`);
+  context.log(`  ${MEMBERS} members that nobody asks for`);
   const short = await startFakeMembers(context, MEMBERS, SHORT_LOG_RECORDS);
   const long = await startFakeMembers(context, MEMBERS, LONG_LOG_RECORDS);
   const logDir = context.tempDir();
-  const alone = await startAskedNode(context, { logDir, members: [] });
-  const withShort = await startAskedNode(context, { logDir, members: short.answering });
-  const withLong = await startAskedNode(context, { logDir, members: long.answering });
+  const alone = await startQueryNode(context, { logDir, members: [] });
+  const withShort = await startQueryNode(context, { logDir, members: short.answering });
+  const withLong = await startQueryNode(context, { logDir, members: long.answering });
   const [startShort, startLong] = await Promise.all([settled(withShort), settled(withLong)]);
   const [base, ofShort, ofLong] = await Promise.all([
     watch(alone, seconds),
@@ -51,17 +51,17 @@ export async function idleRows(context: BenchContext): Promise<Row[]> {
   ]);
   for (const started of [alone, withShort, withLong, short, long]) await started.stop();
   return [
-    ...rowsOf(`${SHORT_LOG_RECORDS} records each`, { base, used: ofShort, startBytes: startShort, seconds }),
-    ...rowsOf(`${LONG_LOG_RECORDS} records each`, { base, used: ofLong, startBytes: startLong, seconds }),
+    ...usageRows(`${SHORT_LOG_RECORDS} records each`, { base, used: ofShort, startBytes: startShort, seconds }),
+    ...usageRows(`${LONG_LOG_RECORDS} records each`, { base, used: ofLong, startBytes: startLong, seconds }),
   ];
 }
 
 /** Waits until the start is over; gives the most memory it had until then. */
-async function settled({ wordsDir, pid }: AskedNode): Promise<number> {
+async function settled({ snapshotDir: wordsDir, pid }: QueryNode): Promise<number> {
   const resident = watchResident(pid, SAMPLE_MS);
-  const heard = () => (existsSync(wordsDir) ? readdirSync(wordsDir).length : 0);
-  for (const end = performance.now() + HEARD_MS; heard() < MEMBERS; await sleep(POLL_MS)) {
-    if (performance.now() > end) throw new Error(`only ${heard()} of ${MEMBERS} members were heard of`);
+  const snapshotCount = () => (existsSync(wordsDir) ? readdirSync(wordsDir).length : 0);
+  for (const end = performance.now() + SNAPSHOTS_MS; snapshotCount() < MEMBERS; await sleep(POLL_MS)) {
+    if (performance.now() > end) throw new Error(`only ${snapshotCount()} of ${MEMBERS} members were heard of`);
   }
   await sleep(SETTLE_MS);
   return resident.stop();
@@ -81,7 +81,7 @@ interface IdleFigures {
   seconds: number;
 }
 
-function rowsOf(logs: string, { base, used, startBytes, seconds }: IdleFigures): Row[] {
+function usageRows(logs: string, { base, used, startBytes, seconds }: IdleFigures): Row[] {
   const figure = `${MEMBERS} members that nobody asks for, ${logs}, ${seconds} s`;
   const mb = (bytes: number) => bytes / 1e6;
   const addedMb = mb(used.residentBytes - base.residentBytes);

@@ -34,25 +34,25 @@ export async function mergeRate(
       id: `n${place}`,
       clock,
       newestFirst: false,
-      open: () => tell(batches),
+      open: () => emit(batches),
       ...waiting,
     });
   });
-  let told = 0;
+  let merged = 0;
   let lastMs = -Infinity;
   const startedAt = performance.now();
   for await (const batch of mergeByTime(lanes, { limit: Infinity, maxParallel: MAX_PARALLEL })) {
-    told += batch.length;
+    merged += batch.length;
     const atMs = batch.at(-1)?.atMs ?? lastMs;
     if (atMs < lastMs) throw new Error('the records are not told in their order');
     lastMs = atMs;
   }
   const tookMs = performance.now() - startedAt;
-  if (told !== Math.floor(records / laneCount) * laneCount) throw new Error(`only ${told} records were told`);
-  return told / tookMs;
+  if (merged !== Math.floor(records / laneCount) * laneCount) throw new Error(`only ${merged} records were told`);
+  return merged / tookMs;
 }
 
-async function* tell(batches: readonly SearchItem[][]): AsyncGenerator<SearchItem[], void, undefined> {
+async function* emit(batches: readonly SearchItem[][]): AsyncGenerator<SearchItem[], void, undefined> {
   yield [];
   yield* batches;
 }
@@ -62,7 +62,7 @@ function readyBatches(count: number, everyMs: number): SearchItem[][] {
   const batches: SearchItem[][] = [];
   for (let begin = 0; begin < count; begin += BATCH_RECORDS) {
     const length = Math.min(BATCH_RECORDS, count - begin);
-    batches.push(Array.from({ length }, (_, index) => recordOf(begin + index, everyMs)));
+    batches.push(Array.from({ length }, (_, index) => makeRecord(begin + index, everyMs)));
   }
   const scanned = { scannedBytes: 0, skippedBytes: 0, scannedFiles: 1, coveredFromMs: null, coveredToMs: null };
   const facts = { ...scanned, records: count, problems: [], elapsedMs: 0, cursor: null };
@@ -70,7 +70,7 @@ function readyBatches(count: number, everyMs: number): SearchItem[][] {
   return [...batches, [end]];
 }
 
-function recordOf(number: number, everyMs: number): FoundRecord {
+function makeRecord(number: number, everyMs: number): FoundRecord {
   return {
     type: 'record',
     file: 'broker.log',

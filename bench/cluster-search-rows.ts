@@ -1,15 +1,15 @@
 import { join } from 'node:path';
-import { askSearch, type Query } from './ask.ts';
 import { ABSENT_TEXT, BROKER_MIX } from './broker-mix.ts';
-import { askCluster, failedOf } from './cluster-ask.ts';
-import { startAskedNode } from './cluster-members.ts';
 import type { BenchContext } from './context.ts';
 import { ensureFile, writeLines } from './input-files.ts';
 import type { LineMix } from './log-lines.ts';
 import { type PortholeServer, startPorthole } from './porthole.ts';
+import { startQueryNode } from './query-node.ts';
 import { median, showNumber } from './rounds.ts';
 import { atMost, type Row } from './row.ts';
+import { failedMembers, searchCluster } from './search-cluster.ts';
 import { showSize } from './search-files.ts';
+import { type Query, searchNode } from './send-request.ts';
 
 const MEMBERS = 3;
 const FILE = 'broker.log';
@@ -21,13 +21,13 @@ const ZONE_FLAGS = ['--node-time-zone', 'UTC'];
 /** Not counted: files come into the page cache, and code is compiled. */
 const WARM_UP_ROUNDS = 3;
 
-interface Question {
+interface SearchCase {
   figure: string;
   query: Query;
   found: number;
 }
 
-const QUESTIONS: readonly Question[] = [
+const SEARCH_CASES: readonly SearchCase[] = [
   {
     figure: 'a level, 10,000 records, oldest first',
     query: { file: FILE, level: 'warn', order: 'oldest', limit: 10_000 },
@@ -46,12 +46,12 @@ interface Times {
 export async function searchRows(context: BenchContext): Promise<Row[]> {
   const { rounds, memberLogBytes } = context.effort;
   const nodes = await startMembers(context);
-  const times = new Map<Question, Times>(QUESTIONS.map((question) => [question, { merged: [], alone: [] }]));
+  const times = new Map<SearchCase, Times>(SEARCH_CASES.map((question) => [question, { merged: [], alone: [] }]));
   for (let round = -WARM_UP_ROUNDS; round < rounds; round++) {
     for (const [question, { merged, alone }] of times) {
       const runs = [
-        async () => [merged, await askMerged(nodes, question)] as const,
-        async () => [alone, await askEach(nodes, question)] as const,
+        async () => [merged, await searchMerged(nodes, question)] as const,
+        async () => [alone, await searchEach(nodes, question)] as const,
       ];
       for (const run of round % 2 === 0 ? runs : runs.reverse()) {
         const [taken, tookMs] = await run();
@@ -60,7 +60,7 @@ export async function searchRows(context: BenchContext): Promise<Row[]> {
     }
   }
   for (const node of nodes) await node.stop();
-  return [...times].map(([question, taken]) => rowOf(question, taken, showSize(memberLogBytes)));
+  return [...times].map(([question, taken]) => comparisonRow(question, taken, showSize(memberLogBytes)));
 }
 
 /** The first one knows the others. */
@@ -70,7 +70,7 @@ async function startMembers(context: BenchContext): Promise<PortholeServer[]> {
   const [first = '', ...others] = dirs;
   const nodes = await Promise.all(others.map((dir) => startPorthole(context, dir, ZONE_FLAGS)));
   const members = nodes.map(({ url }, index) => `other-${index + 1}=${url}`);
-  return [await startAskedNode(context, { logDir: first, members, flags: ZONE_FLAGS }), ...nodes];
+  return [await startQueryNode(context, { logDir: first, members, flags: ZONE_FLAGS }), ...nodes];
 }
 
 /** The same times in all of them, but the warnings in other lines: what is merged changes from member to member. */
@@ -78,27 +78,27 @@ async function ensureMemberLog(context: BenchContext, number: number): Promise<s
   const sizeBytes = context.effort.memberLogBytes;
   const size = showSize(sizeBytes).replace(' ', '-').toLowerCase();
   const dir = context.dataDir(join('cluster', `${size}-of-member-${number + 1}`));
-  const mix: LineMix = { ...BROKER_MIX, levelOf: (line, hash) => BROKER_MIX.levelOf(line, hash + number * 256) };
+  const mix: LineMix = { ...BROKER_MIX, levelFor: (line, hash) => BROKER_MIX.levelFor(line, hash + number * 256) };
   await ensureFile(context, join(dir, FILE), sizeBytes, (handle) => writeLines(handle, sizeBytes, { mix }));
   return dir;
 }
 
-async function askMerged([asked]: readonly PortholeServer[], { figure, query, found }: Question): Promise<number> {
-  const { tookMs, end } = await askCluster(asked?.url ?? '', query);
-  const failed = failedOf(end);
+async function searchMerged([asked]: readonly PortholeServer[], { figure, query, found }: SearchCase): Promise<number> {
+  const { tookMs, end } = await searchCluster(asked?.url ?? '', query);
+  const failed = failedMembers(end);
   if (failed.length > 0 || end.members.length !== MEMBERS) throw new Error(`${figure}: not all of ${failed.join()}`);
   if (end.records !== found) throw new Error(`${figure}: ${end.records} records of the cluster instead of ${found}`);
   return tookMs;
 }
 
 /** They share the machine when they are asked together, so they must share it here too. */
-async function askEach(nodes: readonly PortholeServer[], { figure, query, found }: Question): Promise<number> {
-  const replies = await Promise.all(nodes.map(({ url }) => askSearch(url, query)));
+async function searchEach(nodes: readonly PortholeServer[], { figure, query, found }: SearchCase): Promise<number> {
+  const replies = await Promise.all(nodes.map(({ url }) => searchNode(url, query)));
   if (replies.some(({ end }) => end.records !== found)) throw new Error(`${figure}: a member does not have ${found}`);
   return Math.max(...replies.map(({ tookMs }) => tookMs));
 }
 
-function rowOf({ figure }: Question, { merged, alone }: Times, size: string): Row {
+function comparisonRow({ figure }: SearchCase, { merged, alone }: Times, size: string): Row {
   const ratio = median(merged) / median(alone);
   const show = (values: readonly number[]) => values.map(showNumber).join(', ');
   return {

@@ -7,9 +7,9 @@ import type { BenchContext } from './context.ts';
 import { FOLLOWED_FILE } from './follow-run.ts';
 import { startWriter } from './line-writer.ts';
 import { startPorthole } from './porthole.ts';
+import { quantile } from './quantile.ts';
 import { showNumber } from './rounds.ts';
 import { atMost, below, type Row } from './row.ts';
-import { shareOf } from './share-of.ts';
 
 const FAST_LINES = 1000;
 const LONG_LINES = 500;
@@ -24,7 +24,7 @@ const MOST_GROWTH_MB = 5;
 
 /** Until as many lines are loaded as are kept. */
 const FILLING_MS = 10_000;
-const LOOK_MS = 10_000;
+const SAMPLE_EVERY_MS = 10_000;
 
 const WHEEL_PX = 240;
 const MB = 1_000_000;
@@ -37,22 +37,22 @@ export async function consoleFollowRows(context: BenchContext): Promise<Row[]> {
   const flags = ['--node-time-zone', 'UTC', '--cluster-node-id', 'n1'];
   const { url, stop } = await startPorthole(context, dir, flags);
   const browser = await openBrowser(context);
-  const parts = { browser, path, address: `${url}/logs?src=n1/${FOLLOWED_FILE}` };
-  const rows = [...(await paintRows(context, parts)), ...(await heapRows(context, parts))];
+  const deps = { browser, path, address: `${url}/logs?src=n1/${FOLLOWED_FILE}` };
+  const rows = [...(await paintRows(context, deps)), ...(await heapRows(context, deps))];
   await browser.close();
   await stop();
   return rows;
 }
 
-interface Parts {
+interface PageDeps {
   browser: Browser;
   path: string;
   address: string;
 }
 
-async function paintRows(context: BenchContext, { browser, path, address }: Parts): Promise<Row[]> {
+async function paintRows(context: BenchContext, { browser, path, address }: PageDeps): Promise<Row[]> {
   const { followSeconds: seconds } = context.effort;
-  context.tell(`  ${FAST_LINES} lines/s for ${seconds} s, then scrolling`);
+  context.log(`  ${FAST_LINES} lines/s for ${seconds} s, then scrolling`);
   const page = await ConsolePage.open(browser, address);
   const writer = startWriter(path, { linesPerSecond: FAST_LINES });
   context.cleanup.add(() => writer.stop());
@@ -66,8 +66,8 @@ async function paintRows(context: BenchContext, { browser, path, address }: Part
   writer.stop();
   const scrolling = await scroll(page, seconds);
   await page.close();
-  const latencies = latenciesOf(painted);
-  const p95 = shareOf(latencies, 0.95);
+  const latencies = paintLatencies(painted);
+  const p95 = quantile(latencies, 0.95);
   const longest = Math.max(following.longest, scrolling.longest);
   const [rows, elements] = [scrolling, following].reduce(
     ([most, all], { size }) => [Math.max(most, size.rows), Math.max(all, size.elements)],
@@ -78,7 +78,7 @@ async function paintRows(context: BenchContext, { browser, path, address }: Part
       figure: `console: ${FAST_LINES} lines/s for ${seconds} s, from the write to the paint, p95 in ms`,
       porthole: showNumber(p95),
       bar: atMost(p95, MOST_P95_MS),
-      rounds: `p50 ${showNumber(shareOf(latencies, 0.5))}, highest ${showNumber(shareOf(latencies, 1))} of ${latencies.length} lines, ${painted.length} of them drawn`,
+      rounds: `p50 ${showNumber(quantile(latencies, 0.5))}, highest ${showNumber(quantile(latencies, 1))} of ${latencies.length} lines, ${painted.length} of them drawn`,
     },
     {
       figure: 'console: rows in the document, following and scrolling',
@@ -103,7 +103,7 @@ async function paintRows(context: BenchContext, { browser, path, address }: Part
 type Painted = [number: number, writtenNs: string, paintedMs: number];
 
 /** Lines that were never drawn, because later ones were there by the next frame, count as painted with those. */
-function latenciesOf(painted: readonly Painted[]): number[] {
+function paintLatencies(painted: readonly Painted[]): number[] {
   const steadyMs = performance.timeOrigin + performance.now() - Number(process.hrtime.bigint()) / 1e6;
   const latencies: number[] = [];
   let before: { number: number; writtenMs: number } | undefined;
@@ -132,29 +132,29 @@ async function scroll(page: ConsolePage, seconds: number) {
   return { size, longest: Math.max(0, ...(await page.longTasks())) };
 }
 
-async function heapRows(context: BenchContext, { browser, path, address }: Parts): Promise<Row[]> {
+async function heapRows(context: BenchContext, { browser, path, address }: PageDeps): Promise<Row[]> {
   const { longFollowSeconds: seconds } = context.effort;
-  context.tell(`  ${LONG_LINES} lines/s for ${seconds} s`);
+  context.log(`  ${LONG_LINES} lines/s for ${seconds} s`);
   const page = await ConsolePage.open(browser, address);
   const writer = startWriter(path, { linesPerSecond: LONG_LINES });
   context.cleanup.add(() => writer.stop());
   await sleep(FILLING_MS);
-  const looks: number[] = [];
+  const samples: number[] = [];
   for (const end = performance.now() + seconds * 1000; performance.now() < end; ) {
-    looks.push((await page.heapBytes()) / MB);
-    await sleep(Math.min(LOOK_MS, Math.max(0, end - performance.now())));
+    samples.push((await page.heapBytes()) / MB);
+    await sleep(Math.min(SAMPLE_EVERY_MS, Math.max(0, end - performance.now())));
   }
-  looks.push((await page.heapBytes()) / MB);
+  samples.push((await page.heapBytes()) / MB);
   writer.stop();
   await page.close();
-  const growth = (looks.at(-1) ?? 0) - (looks[0] ?? 0);
+  const growth = (samples.at(-1) ?? 0) - (samples[0] ?? 0);
   const figure = `console: memory of scripts while ${LONG_LINES} lines/s are followed for ${seconds} s`;
   return [
     {
       figure: `${figure}, highest look, MB`,
-      porthole: showNumber(Math.max(...looks)),
-      bar: below(Math.max(...looks), MOST_HEAP_MB, 'MB'),
-      rounds: looks.map(showNumber).join(', '),
+      porthole: showNumber(Math.max(...samples)),
+      bar: below(Math.max(...samples), MOST_HEAP_MB, 'MB'),
+      rounds: samples.map(showNumber).join(', '),
     },
     { figure: `${figure}, growth, MB`, porthole: showNumber(growth), bar: below(growth, MOST_GROWTH_MB, 'MB') },
   ];

@@ -4,9 +4,9 @@ import { ConsolePage, openBrowser } from './console-page.ts';
 import type { BenchContext } from './context.ts';
 import { FIRST_TIME_MS, MS_PER_LINE } from './log-lines.ts';
 import { startPorthole } from './porthole.ts';
+import { quantile } from './quantile.ts';
 import { median, showNumber } from './rounds.ts';
 import { atMost, below, type Row } from './row.ts';
-import { shareOf } from './share-of.ts';
 
 const MOST_FIRST_LINE_MS = 300;
 const MOST_GROWTH = 1.2;
@@ -18,7 +18,7 @@ const KB = 1000;
 
 /** About what a line takes: from this and the size follow the times in the file, but for the very last. */
 const LINE_BYTES = 170;
-const LAST_PLACE = 0.95;
+const LAST_FRACTION = 0.95;
 
 /** A large log is opened, and gone to other times in. */
 export async function consoleOpenRows(context: BenchContext): Promise<Row[]> {
@@ -26,25 +26,28 @@ export async function consoleOpenRows(context: BenchContext): Promise<Row[]> {
   const flags = ['--node-time-zone', 'UTC', '--cluster-node-id', 'n1'];
   const { url, stop } = await startPorthole(context, folder.dir, flags);
   const browser = await openBrowser(context);
-  const addressOf = (file: string) => `${url}/logs?src=n1/=${file}`;
+  const addressFor = (file: string) => `${url}/logs?src=n1/=${file}`;
   const rows = [
-    ...(await firstLineRows(context, { browser, folder, addressOf })),
-    await jumpRow(context, { browser, folder, addressOf }),
+    ...(await firstLineRows(context, { browser, folder, addressFor: addressFor })),
+    await jumpRow(context, { browser, folder, addressFor: addressFor }),
   ];
   await browser.close();
   await stop();
   return rows;
 }
 
-interface Parts {
+interface PageDeps {
   browser: Browser;
   folder: ConsoleFolder;
-  addressOf(file: string): string;
+  addressFor(file: string): string;
 }
 
-async function firstLineRows(context: BenchContext, { browser, folder, addressOf }: Parts): Promise<Row[]> {
+async function firstLineRows(
+  context: BenchContext,
+  { browser, folder, addressFor: addressOf }: PageDeps,
+): Promise<Row[]> {
   const { small, large } = folder;
-  context.tell(`  first line of ${large.size} and of 10 MiB`);
+  context.log(`  first line of ${large.size} and of 10 MiB`);
   const times = { small: [] as number[], large: [] as number[] };
   const downloads: number[] = [];
   const open = async (file: string, isSmall: boolean, isCounted: boolean) => {
@@ -59,7 +62,7 @@ async function firstLineRows(context: BenchContext, { browser, folder, addressOf
     for (const isSmall of round % 2 === 0 ? [true, false] : [false, true])
       await open(isSmall ? small : large.name, isSmall, round >= 0);
   }
-  const p95 = shareOf(times.large, 0.95);
+  const p95 = quantile(times.large, 0.95);
   const ratio = median(times.large) / median(times.small);
   const download = Math.max(...downloads);
   const figure = `console: from navigation to the first line of ${large.size} painted`;
@@ -86,20 +89,20 @@ async function firstLineRows(context: BenchContext, { browser, folder, addressOf
   ];
 }
 
-async function jumpRow(context: BenchContext, { browser, folder, addressOf }: Parts): Promise<Row> {
+async function jumpRow(context: BenchContext, { browser, folder, addressFor: addressOf }: PageDeps): Promise<Row> {
   const { large } = folder;
-  context.tell(`  to a time in ${large.size}`);
+  context.log(`  to a time in ${large.size}`);
   const page = await ConsolePage.open(browser, addressOf(large.name));
   const times: number[] = [];
   for (let round = -WARM_UPS; round < context.effort.navigations; round++) {
     // A different place every time.
-    const place = ((round + WARM_UPS) * 0.618 + 0.3) % 1;
-    const line = Math.floor((large.sizeBytes * place * LAST_PLACE) / LINE_BYTES);
+    const fraction = ((round + WARM_UPS) * 0.618 + 0.3) % 1;
+    const line = Math.floor((large.sizeBytes * fraction * LAST_FRACTION) / LINE_BYTES);
     const tookMs = await jump(page, new Date(FIRST_TIME_MS + line * MS_PER_LINE).toISOString());
     if (round >= 0) times.push(tookMs);
   }
   await page.close();
-  const p95 = shareOf(times, 0.95);
+  const p95 = quantile(times, 0.95);
   return {
     figure: `console: from Enter to the lines of a time in ${large.size} painted, p95 of ${times.length}, ms`,
     porthole: showNumber(p95),

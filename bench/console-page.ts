@@ -61,8 +61,8 @@ export class ConsolePage {
 
   /** What an expression, or its promise, comes to. By the protocol itself: the page's policy lets nothing else evaluate text. */
   async read<T>(expression: string): Promise<T> {
-    const wish = { expression, awaitPromise: true, returnByValue: true };
-    const { result, exceptionDetails } = await this.#session.send('Runtime.evaluate', wish);
+    const navigation = { expression, awaitPromise: true, returnByValue: true };
+    const { result, exceptionDetails } = await this.#session.send('Runtime.evaluate', navigation);
     if (exceptionDetails) throw new Error(`in the page: ${exceptionDetails.exception?.description ?? expression}`);
     return result.value as T;
   }

@@ -88,7 +88,7 @@ export interface BenchContext {
   dataDir(name: string): string;
   /** A folder removed with the next cleanup. */
   tempDir(): string;
-  tell(progress: string): void;
+  log(progress: string): void;
 }
 
 export interface ContextOptions {
@@ -105,8 +105,8 @@ export function createContext({ effort, cleanup, peers }: ContextOptions): Bench
     cleanup,
     commands,
     files,
-    recordCommand: (command) => commands.add(withoutPlaces(showCommand(command))),
-    recordFile: (name, text) => files.set(name, withoutPlaces(text)),
+    recordCommand: (command) => commands.add(hideLocalPaths(showCommand(command))),
+    recordFile: (name, text) => files.set(name, hideLocalPaths(text)),
     peer(name) {
       const path = peers.get(name);
       if (path === undefined) throw new Error(`the group does not say that it needs ${name}`);
@@ -122,12 +122,12 @@ export function createContext({ effort, cleanup, peers }: ContextOptions): Bench
       cleanup.add(() => rmSync(dir, { recursive: true, force: true }));
       return dir;
     },
-    tell: (progress) => console.error(progress),
+    log: (progress) => console.error(progress),
   };
 }
 
 /** Where the checkout and the temporary folders are is of no interest, and different on every run. */
-function withoutPlaces(text: string): string {
+function hideLocalPaths(text: string): string {
   return text
     .replaceAll(ROOT, 'CHECKOUT/')
     .split(TEMP_PREFIX)

@@ -77,9 +77,9 @@ function checkAll(
   const failed = followers.filter((follower) => follower.error || !follower.hasAll(begin, last));
   const [one] = failed;
   if (!one) return;
-  const told = `lines ${one.first} to ${one.last}, ${one.count} of them, ${one.strange} strange`;
+  const received = `lines ${one.first} to ${one.last}, ${one.count} of them, ${one.strange} strange`;
   throw new Error(
-    `${failed.length} of ${followers.length} followers were not told all of ${writer.next} lines; one: ${told}`,
+    `${failed.length} of ${followers.length} followers were not told all of ${writer.next} lines; one: ${received}`,
     { cause: one.error },
   );
 }

@@ -2,7 +2,6 @@ import type { Group } from './group.ts';
 import { besideGroup } from './groups/beside.ts';
 import { clusterGroup } from './groups/cluster.ts';
 import { consoleGroup } from './groups/console.ts';
-import { doorsGroup } from './groups/doors.ts';
 import { followGroup } from './groups/follow.ts';
 import { growthGroup } from './groups/growth.ts';
 import { parseGroup } from './groups/parse.ts';
@@ -12,6 +11,7 @@ import { scrubGroup } from './groups/scrub.ts';
 import { searchGroup } from './groups/search.ts';
 import { seekGroup } from './groups/seek.ts';
 import { startGroup } from './groups/start.ts';
+import { transportsGroup } from './groups/transports.ts';
 import { trustGroup } from './groups/trust.ts';
 import { viewGroup } from './groups/view.ts';
 
@@ -28,7 +28,7 @@ export const GROUPS: readonly Group[] = [
   followGroup,
   besideGroup,
   programGroup,
-  doorsGroup,
+  transportsGroup,
   clusterGroup,
   consoleGroup,
   trustGroup,

@@ -56,7 +56,7 @@ export async function writeLines(
 
 /** Keeps a file that has the right size, or any if that is not known; a new one gets its name only when it is whole. */
 export async function ensureFile(
-  { cleanup, tell }: BenchContext,
+  { cleanup, log: tell }: BenchContext,
   path: string,
   sizeBytes: number | undefined,
   fill: (handle: FileHandle) => Promise<void>,

@@ -29,7 +29,7 @@ export function startWriter(path: string, { linesPerSecond, lineBytes = 0 }: Wri
   // Timers come late now and then: each time, all lines that are due.
   const timer = setInterval(() => {
     const due = ((performance.now() - startedAt) * linesPerSecond) / 1000;
-    for (; next < due; next++) bytes += writeSync(descriptor, lineOf(next, lineBytes));
+    for (; next < due; next++) bytes += writeSync(descriptor, makeLine(next, lineBytes));
   }, 1);
   return {
     get next() {
@@ -46,7 +46,7 @@ export function startWriter(path: string, { linesPerSecond, lineBytes = 0 }: Wri
   };
 }
 
-function lineOf(number: number, lineBytes: number): string {
+function makeLine(number: number, lineBytes: number): string {
   const time = new Date().toISOString();
   const head = `${time.slice(0, 10)} ${time.slice(11, 23)}\tINFO\tbench/writer.go:1\t[bench]: `;
   const text = `${LINE_TEXT} ${number} written ${process.hrtime.bigint()} `;

@@ -19,14 +19,14 @@ const MESSAGES = [
 /** What a log says, beside its ordinary lines. */
 export interface LineMix {
   /** `hash` looks irregular and is the same for the same number. */
-  levelOf(number: number, hash: number): string;
+  levelFor(number: number, hash: number): string;
   /** The whole text behind the level of a line that is out of the ordinary. */
-  specialOf?(number: number): string | undefined;
+  specialFor?(number: number): string | undefined;
 }
 
 /** One error in a hundred lines, evenly spread: the more of them, the less a reader can leave out. */
 export const EVEN_MIX: LineMix = {
-  levelOf: (_, hash) => (hash % 101 === 0 ? 'ERROR' : hash % 17 === 0 ? 'WARN' : 'INFO'),
+  levelFor: (_, hash) => (hash % 101 === 0 ? 'ERROR' : hash % 17 === 0 ? 'WARN' : 'INFO'),
 };
 
 /** Lines in the contract's format, the same on every run: exactly so many bytes, the last one a line feed. */
@@ -49,7 +49,7 @@ export function* logLines(sizeBytes: number, mix: LineMix = EVEN_MIX): Generator
 function logLine(number: number, mix: LineMix): string {
   // A multiplicative hash: looks irregular, needs no state.
   const hash = Math.imul(number + 1, 0x9e3779b1) >>> 0;
-  const special = mix.specialOf?.(number);
+  const special = mix.specialFor?.(number);
   if (special !== undefined) return `${timeAndLevel(number, hash, mix)}\t${special}\n`;
   return `${lineHead(number, hash, mix)}\t{"shard":${hash % 64},"family":"2026010${1 + (hash % 9)}","bytes":${hash >>> 6},"took":"${hash % 900}ms"}\n`;
 }
@@ -65,5 +65,5 @@ function lineHead(number: number, hash: number, mix: LineMix): string {
 
 function timeAndLevel(number: number, hash: number, mix: LineMix): string {
   const time = new Date(FIRST_TIME_MS + number * MS_PER_LINE).toISOString();
-  return `${time.slice(0, 10)} ${time.slice(11, 23)}\t${mix.levelOf(number, hash)}`;
+  return `${time.slice(0, 10)} ${time.slice(11, 23)}\t${mix.levelFor(number, hash)}`;
 }

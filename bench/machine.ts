@@ -38,8 +38,8 @@ export function machineSlug({ cpu, cores }: Machine): string {
 async function cpuModel(cleanup: Cleanup): Promise<string> {
   const model = cpus()[0]?.model.trim() ?? '';
   if (model !== '' && model !== 'unknown') return model;
-  const told = await runProgram(['lscpu'], cleanup, { env: { ...process.env, LC_ALL: 'C' } }).catch(() => '');
-  return /^Model name:\s+(.+)$/m.exec(told)?.[1] ?? process.arch;
+  const output = await runProgram(['lscpu'], cleanup, { env: { ...process.env, LC_ALL: 'C' } }).catch(() => '');
+  return /^Model name:\s+(.+)$/m.exec(output)?.[1] ?? process.arch;
 }
 
 async function describeCommit(cleanup: Cleanup): Promise<string> {

@@ -18,9 +18,9 @@ export async function main(args: readonly string[]): Promise<number> {
     return 0;
   } catch (error) {
     if (cleanup.ended) return await new Promise<never>(() => {}); // whatever failed, a signal ended it: its handler ends us
-    const told = error instanceof OptionsError || error instanceof ProgramsMissing;
-    console.error(told ? error.message : error);
-    return told ? 2 : 1;
+    const isExpected = error instanceof OptionsError || error instanceof ProgramsMissing;
+    console.error(isExpected ? error.message : error);
+    return isExpected ? 2 : 1;
   } finally {
     await cleanup.run();
   }
@@ -36,7 +36,7 @@ async function measure(args: readonly string[], cleanup: Cleanup): Promise<void>
 
   const rows: Row[] = [];
   for (const group of options.groups) {
-    context.tell(`group ${group.name}`);
+    context.log(`group ${group.name}`);
     rows.push(...(await group.run(context)));
     await cleanup.run();
   }
@@ -49,5 +49,5 @@ async function measure(args: readonly string[], cleanup: Cleanup): Promise<void>
     files: context.files,
   };
   console.log(options.save ? renderReport(report) : renderTable(rows));
-  if (options.save) context.tell(`written to ${saveReport(report)}`);
+  if (options.save) context.log(`written to ${saveReport(report)}`);
 }

@@ -1,5 +1,4 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { askHistogram, askSearch } from './ask.ts';
 import { ABSENT_TEXT } from './broker-mix.ts';
 import type { BenchContext } from './context.ts';
 import { createFollowedFile, runFollow } from './follow-run.ts';
@@ -9,6 +8,7 @@ import { residentBytes, watchResident } from './process-usage.ts';
 import { showNumber } from './rounds.ts';
 import { below, type Row } from './row.ts';
 import type { SearchFolder } from './search-files.ts';
+import { fetchHistogram, searchNode } from './send-request.ts';
 
 const MIB = 1024 ** 2;
 const LIMIT_MIB = 64;
@@ -36,7 +36,7 @@ interface MemoryCase {
 export async function memoryRows(context: BenchContext, folder: SearchFolder): Promise<Row[]> {
   const rows: Row[] = [];
   for (const { figure, dir, run } of await memoryCases(context, folder)) {
-    context.tell(`  memory: ${figure}`);
+    context.log(`  memory: ${figure}`);
     const server = await startPorthole(context, dir);
     await sleep(SETTLE_MS);
     const before = residentBytes(server.pid);
@@ -65,29 +65,29 @@ async function memoryCases(context: BenchContext, { dir, file, size }: SearchFol
     for (let times = 0; times < TIMES; times++) await ask(server.url);
   };
   return [
-    { figure: `search ${size}, literal`, dir, run: severalTimes((url) => askSearch(url, { file, ...absent })) },
+    { figure: `search ${size}, literal`, dir, run: severalTimes((url) => searchNode(url, { file, ...absent })) },
     {
       figure: `search ${size}, ${MOST_RECORDS} records of level WARN`,
       dir,
-      run: severalTimes((url) => askSearch(url, { file, level: 'warn', limit: MOST_RECORDS })),
+      run: severalTimes((url) => searchNode(url, { file, level: 'warn', limit: MOST_RECORDS })),
     },
-    { figure: `histogram of ${size}`, dir, run: severalTimes((url) => askHistogram(url, { file })) },
+    { figure: `histogram of ${size}`, dir, run: severalTimes((url) => fetchHistogram(url, { file })) },
     {
       figure: 'search a single line of 200 MB, literal',
       dir: hard.dir,
-      run: severalTimes((url) => askSearch(url, { file: hard.oneLine, ...absent })),
+      run: severalTimes((url) => searchNode(url, { file: hard.oneLine, ...absent })),
     },
     {
       figure: 'the newest 200 parts of a single line of 200 MB',
       dir: hard.dir,
-      run: severalTimes((url) => askSearch(url, { file: hard.oneLine, limit: 200 })),
+      run: severalTimes((url) => searchNode(url, { file: hard.oneLine, limit: 200 })),
     },
     {
       figure: `search a family with ${hard.gzSize} in .gz, literal and level ERROR`,
       dir: hard.dir,
       run: severalTimes(async (url) => {
-        await askSearch(url, { family: hard.family, ...absent });
-        await askSearch(url, { family: hard.family, level: 'error' });
+        await searchNode(url, { family: hard.family, ...absent });
+        await searchNode(url, { family: hard.family, level: 'error' });
       }),
     },
     {

@@ -31,7 +31,7 @@ export async function startNginx(context: BenchContext, site: NginxSite): Promis
     context.recordFile('nginx.conf', config);
     const program = startProgram(command, context.cleanup);
     const url = `http://127.0.0.1:${port}`;
-    if (await answers(`${url}/body.json`, program)) return url;
+    if (await isResponding(`${url}/body.json`, program)) return url;
     await program.stop();
     if (tries === PORT_TRIES) throw new Error(`nginx does not start: ${program.output}`);
   }
@@ -75,7 +75,7 @@ function freePort(): Promise<number> {
 }
 
 /** Whether it gives its first answer; false when the program ends or takes too long. */
-async function answers(url: string, { exited }: Program): Promise<boolean> {
+async function isResponding(url: string, { exited }: Program): Promise<boolean> {
   let ended = false;
   const onEnd = () => {
     ended = true;

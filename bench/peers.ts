@@ -29,6 +29,6 @@ export function findPeers(names: readonly PeerName[]): Map<PeerName, string> {
 export async function peerVersion(name: PeerName, path: string, cleanup: Cleanup): Promise<string> {
   const { flag, pattern } = VERSIONS[name];
   const output = await runProgram([path, flag], cleanup).catch((error: Error) => error.message);
-  const told = pattern.exec(output)?.[0] ?? '';
-  return told.startsWith(name) || name === 'rg' ? told : `${name} (${told}`;
+  const found = pattern.exec(output)?.[0] ?? '';
+  return found.startsWith(name) || name === 'rg' ? found : `${name} (${found}`;
 }

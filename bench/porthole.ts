@@ -23,11 +23,11 @@ export async function startPorthole(
   logDir: string,
   flags: readonly string[] = [],
 ): Promise<PortholeServer> {
-  const places = ['--log-dir', logDir, '--logging-dir', context.tempDir()];
+  const dirFlags = ['--log-dir', logDir, '--logging-dir', context.tempDir()];
   // All load comes from one address, as if it were one client.
   const shares = flags.includes(CLIENT_SHARE) ? [] : [CLIENT_SHARE, '100000'];
   const ports = ['--http-port', '0', '--grpc-port', '0'];
-  const args = ['packages/cli/bin/porthole.cjs', 'serve', ...places, ...ports, ...shares, ...flags];
+  const args = ['packages/cli/bin/porthole.cjs', 'serve', ...dirFlags, ...ports, ...shares, ...flags];
   context.recordCommand(['node', ...args]);
   const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('PORTHOLE_')));
   const startedAt = performance.now();

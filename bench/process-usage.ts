@@ -43,8 +43,8 @@ export interface Reads {
 }
 
 /** What a process has read since its start, as the system counts it. */
-export function readsOf(pid: number): Reads {
+export function readIoCounters(pid: number): Reads {
   const text = readFileSync(`/proc/${pid}/io`, 'utf8');
-  const numberOf = (name: string) => Number(new RegExp(`^${name}: (\\d+)$`, 'm').exec(text)?.[1]);
-  return { calls: numberOf('syscr'), bytes: numberOf('rchar') };
+  const readNumber = (name: string) => Number(new RegExp(`^${name}: (\\d+)$`, 'm').exec(text)?.[1]);
+  return { calls: readNumber('syscr'), bytes: readNumber('rchar') };
 }

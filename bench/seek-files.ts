@@ -18,7 +18,7 @@ const BLOCK_BYTES = MIB;
 const LAST_SHARE = 0.01;
 const ERRORS = 110;
 
-const CALM_MIX: LineMix = { levelOf: (_, hash) => ((hash >>> 8) % 50 === 0 ? 'WARN' : 'INFO') };
+const CALM_MIX: LineMix = { levelFor: (_, hash) => ((hash >>> 8) % 50 === 0 ? 'WARN' : 'INFO') };
 
 const SMALL_BYTES = 100 * MIB;
 
@@ -43,12 +43,12 @@ export interface SeekFile {
 export async function ensureSeekFolder(context: BenchContext): Promise<SeekFolder> {
   const dir = context.dataDir('seek');
   await ensureBrokerLog(context, join(dir, WARM_UP_FILE), 32 * MIB);
-  const fileOf = (sizeBytes: number): SeekFile => {
+  const seekFile = (sizeBytes: number): SeekFile => {
     const size = showSize(sizeBytes);
     const name = `${size.replace(' ', '-').toLowerCase()}.log`;
     return { name, path: join(dir, name), sizeBytes, size };
   };
-  const [small, large] = [fileOf(SMALL_BYTES), fileOf(context.effort.largeLogBytes)];
+  const [small, large] = [seekFile(SMALL_BYTES), seekFile(context.effort.largeLogBytes)];
   for (const { path, sizeBytes } of [small, large]) {
     await ensureFile(context, path, sizeBytes, (handle) => {
       const { bavail, bsize } = statfsSync(dir);
@@ -75,6 +75,6 @@ async function writeBlocks(handle: FileHandle, sizeBytes: number): Promise<void>
 
 function errorMix(firstLine: number, errorEvery: number): LineMix {
   return {
-    levelOf: (number, hash) => ((firstLine + number) % errorEvery === 0 ? 'ERROR' : CALM_MIX.levelOf(number, hash)),
+    levelFor: (number, hash) => ((firstLine + number) % errorEvery === 0 ? 'ERROR' : CALM_MIX.levelFor(number, hash)),
   };
 }

@@ -1,6 +1,6 @@
-import { askHistogram, askSearch, type Query } from './ask.ts';
 import type { BenchContext } from './context.ts';
 import { type PortholeServer, startPorthole } from './porthole.ts';
+import { fetchHistogram, type Query, searchNode } from './send-request.ts';
 
 /** A log in the folder, of the same kind as those that are asked about but never one of them. */
 export const WARM_UP_FILE = 'warm-up.log';
@@ -14,7 +14,7 @@ const WARM_UP_TIMES = 8;
 const ZONE_FLAGS = ['--node-time-zone', 'UTC'];
 
 /** One question of each kind that is measured. */
-const QUESTIONS: readonly Query[] = [
+const WARM_UP_QUERIES: readonly Query[] = [
   { q: 'no line says so', case: 'sensitive' },
   { q: 'no line says so' },
   { level: 'error' },
@@ -36,8 +36,8 @@ export async function startWarmNode(
 ): Promise<PortholeServer> {
   const server = await startPorthole(context, dir, [...ZONE_FLAGS, ...flags]);
   for (let times = 0; times < WARM_UP_TIMES; times++) {
-    for (const question of QUESTIONS) await askSearch(server.url, { file: WARM_UP_FILE, limit: 1000, ...question });
-    await askHistogram(server.url, { file: WARM_UP_FILE });
+    for (const query of WARM_UP_QUERIES) await searchNode(server.url, { file: WARM_UP_FILE, limit: 1000, ...query });
+    await fetchHistogram(server.url, { file: WARM_UP_FILE });
   }
   return server;
 }

@@ -12,7 +12,7 @@ const BIG = Buffer.alloc(16 * 1024 * 1024, 'a line of a log file\n');
 const FILES = { 'a.log': 'text\n', 'big.log': BIG };
 
 async function canView(node: AttackedNode): Promise<void> {
-  expect(await node.ask('api/v1/log/view?file=a.log')).toEqual({ status: 200, text: 'text\n' });
+  expect(await node.request('api/v1/log/view?file=a.log')).toEqual({ status: 200, text: 'text\n' });
 }
 
 describe('requests that come byte by byte', () => {
@@ -32,7 +32,7 @@ describe('requests that come byte by byte', () => {
     expect(node.residentMib - memory).toBeLessThan(60);
     for (const socket of sockets) socket.destroy();
     await eventually(() => expect(node.openFiles).toBeLessThan(files + 10));
-    await node.hasBeenWell();
+    await node.expectHealthy();
   });
 });
 
@@ -58,7 +58,7 @@ describe('readers that stop reading', () => {
     for (const socket of sockets) socket.destroy();
     await eventually(() => expect(node.openFiles).toBeLessThan(files + 10));
     await canView(node);
-    await node.hasBeenWell();
+    await node.expectHealthy();
   });
 });
 
@@ -80,7 +80,7 @@ describe('connections on which nothing happens', () => {
     expect(node.residentMib - memory).toBeLessThan(60);
     for (const socket of sockets) socket.destroy();
     await eventually(() => expect(node.openFiles).toBeLessThan(files + 10));
-    await node.hasBeenWell();
+    await node.expectHealthy();
   });
 });
 
@@ -89,16 +89,16 @@ describe('a flood of requests', () => {
     const node = await AttackedNode.start({ files: FILES, flags: ['--http-max-requests-per-second', '50'] });
     const agent = new Agent({ keepAlive: true, maxSockets: 16 });
     const url = `${node.url}api/v1/log/view?file=a.log`;
-    const statuses = await Promise.all(Array.from({ length: 3000 }, () => statusOf(url, agent)));
+    const statuses = await Promise.all(Array.from({ length: 3000 }, () => fetchStatus(url, agent)));
     agent.destroy();
     expect(new Set(statuses)).toEqual(new Set([200, 429]));
     expect(statuses.filter((status) => status === 429).length).toBeGreaterThan(2000);
     await eventually(() => canView(node)); // the allowance comes back by itself
-    await node.hasBeenWell();
+    await node.expectHealthy();
   });
 });
 
-function statusOf(url: string, agent: Agent): Promise<number> {
+function fetchStatus(url: string, agent: Agent): Promise<number> {
   return new Promise((resolve, reject) => {
     get(url, { agent }, (response) => {
       response.resume().once('end', () => resolve(response.statusCode ?? 0));

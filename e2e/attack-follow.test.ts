@@ -29,10 +29,10 @@ it('clients that follow 1,300 logs leave descriptors for connections, and are to
     expect(detail).toContain(`may open ${MAX_OPEN_FILES} files`);
   }
   expect(node.openFiles).toBeLessThan(MAX_OPEN_FILES - 256);
-  const answers = await Promise.all(Array.from({ length: 100 }, () => node.ask('health/live')));
-  answers.push(await node.ask('api/v1/log/view?file=service-7x.log'));
+  const answers = await Promise.all(Array.from({ length: 100 }, () => node.request('health/live')));
+  answers.push(await node.request('api/v1/log/view?file=service-7x.log'));
   expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
   leaving.abort();
   await Promise.all(running);
-  await node.hasBeenWell();
+  await node.expectHealthy();
 });

@@ -59,7 +59,7 @@ describe('the gRPC port', () => {
     }
     expect(node.residentMib - memory).toBeLessThan(100);
     expect(cpuSeconds(node.program.pid) - cpu).toBeLessThan(10);
-    await node.hasBeenWell();
+    await node.expectHealthy();
   });
 
   it('lets one connection have a bounded number of calls that never end', async () => {
@@ -68,9 +68,9 @@ describe('the gRPC port', () => {
     expect(session.remoteSettings.maxConcurrentStreams).toBe(256);
     const memory = node.residentMib;
     for (let call = 0; call < 600; call++) session.request(REQUEST).on('error', () => {});
-    await node.ask('api/v1/log/list');
+    await node.request('api/v1/log/list');
     expect(node.residentMib - memory).toBeLessThan(60);
-    await node.hasBeenWell();
+    await node.expectHealthy();
   });
 
   it.each(Object.entries(FLOODS))('ends a flood of %s', async (_, bytes) => {
@@ -84,7 +84,7 @@ describe('the gRPC port', () => {
     socket?.resume();
     await eventually(() => expect(socket?.destroyed).toBe(true));
     expect(node.residentMib - memory).toBeLessThan(60);
-    await node.hasBeenWell();
+    await node.expectHealthy();
   });
 });
 

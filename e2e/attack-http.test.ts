@@ -87,7 +87,7 @@ describe('a request within a request', () => {
   it('is never answered, however it is hidden', async () => {
     const node = await AttackedNode.start({ files: { 'inner.log': `${INNER_TEXT}\n` } });
     // Once the same request has been answered twice on another connection, it would have been on this one.
-    const settled = async () => [await node.ask(INNER_PATH), await node.ask(INNER_PATH)];
+    const settled = async () => [await node.request(INNER_PATH), await node.request(INNER_PATH)];
     expect(await exchange(node.port, INNER, settled)).toContain(INNER_TEXT); // it would be, by itself
     for (const [name, bytes] of Object.entries(SMUGGLED)) {
       const answers = await exchange(node.port, bytes, settled);
@@ -96,7 +96,7 @@ describe('a request within a request', () => {
       expect(final.filter((status) => status < 400).length, name).toBeLessThan(2);
       expect(final.slice(1), name).toEqual(final.length > 1 ? [400] : []);
     }
-    await node.hasBeenWell();
+    await node.expectHealthy();
   });
 });
 
@@ -108,8 +108,8 @@ describe('a request that is odd', () => {
       const allowed = bytes.length > READ_AT_ONCE ? [statuses, []] : [statuses];
       expect(allowed, name).toContainEqual(statusesIn(await exchange(node.port, bytes, NEVER)));
     }
-    expect((await node.ask('api/v1/log/list')).status).toBe(200);
-    await node.hasBeenWell();
+    expect((await node.request('api/v1/log/list')).status).toBe(200);
+    await node.expectHealthy();
   });
 });
 
@@ -120,18 +120,18 @@ describe('many requests at once on one connection', () => {
     const bytes = paths.map((path) => `GET ${path} HTTP/1.1\r\nHost: localhost\r\n\r\n`).join('');
     const statuses = statusesIn(await exchange(node.port, `${bytes}${LAST}\r\n`, NEVER));
     expect(statuses).toEqual(paths.map((path) => (path === '/no/such/route' ? 404 : 200)).concat(200));
-    await node.hasBeenWell();
+    await node.expectHealthy();
   });
 
   it('cost little when nobody reads the answers', async () => {
     const node = await AttackedNode.start();
-    await node.ask('openapi.json');
+    await node.request('openapi.json');
     const before = node.residentMib;
     const sockets = await openMany(node.port, 8);
     const request = 'GET /openapi.json HTTP/1.1\r\nHost: localhost\r\n\r\n'; // some hundred KiB each
     for (const socket of sockets) socket.pause().write(request.repeat(20_000));
-    await node.hasBeenWell();
-    expect((await node.ask('api/v1/log/list')).status).toBe(200);
+    await node.expectHealthy();
+    expect((await node.request('api/v1/log/list')).status).toBe(200);
     expect(node.residentMib - before).toBeLessThan(200);
   });
 });

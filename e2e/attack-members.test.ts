@@ -13,7 +13,7 @@ const BRACKETS = '['.repeat(16 * MIB - 1024);
 const WHOLE = ['node', 'config', 'config/settings', 'log/list', 'log/files', 'log/histogram', 'log/digest'];
 
 /** A node that looks at its member all the time. */
-function startAsking(address: string): Promise<AttackedNode> {
+function startNodeWithMember(address: string): Promise<AttackedNode> {
   const flags = ['--cluster-members', `liar=http://${address}`, '--cluster-refresh', '200ms'];
   return AttackedNode.start({ flags: [...flags, '--cluster-member-timeout', '2s'] });
 }
@@ -25,17 +25,17 @@ it('a member that responds with brackets alone costs no more than their bytes', 
     response.writeHead(200, { 'content-type': 'application/json' }).end(BRACKETS);
     return true;
   };
-  const node = await startAsking(await startFakeMember({ behave }));
+  const node = await startNodeWithMember(await startFakeMember({ behave }));
   const memory = node.residentMib;
   await eventually(() => expect(asked).toBeGreaterThan(10));
   for (const route of WHOLE) {
-    const { status, text } = await node.ask(`api/v1/cluster/nodes/liar/${route}`);
+    const { status, text } = await node.request(`api/v1/cluster/nodes/liar/${route}`);
     expect([status, JSON.parse(text).code]).toEqual([502, 'BAD_ANSWER']);
   }
-  const { text } = await node.ask('api/v1/cluster/nodes');
+  const { text } = await node.request('api/v1/cluster/nodes');
   expect(JSON.parse(text).nodes[0]).toMatchObject({ id: 'liar', report: { outcome: 'version' } });
   expect(node.residentMib - memory).toBeLessThan(250);
-  await node.hasBeenWell();
+  await node.expectHealthy();
 });
 
 it('a member that sends more than was asked for is cut, on every route that comes in pieces', async () => {
@@ -51,7 +51,7 @@ it('a member that sends more than was asked for is cut, on every route that come
     }
     return false;
   };
-  const node = await startAsking(await startFakeMember({ behave }));
+  const node = await startNodeWithMember(await startFakeMember({ behave }));
   const memory = node.residentMib;
   const cases = [
     ['log/view?file=a.log&size=1000', '/log/view'],
@@ -66,7 +66,7 @@ it('a member that sends more than was asked for is cut, on every route that come
     expect(sent[path]).toBeLessThan(100 * MIB);
   }
   expect(node.residentMib - memory).toBeLessThan(100);
-  await node.hasBeenWell();
+  await node.expectHealthy();
 });
 
 it('a member that makes up names of files fills no memory, however long it is followed', async () => {
@@ -89,7 +89,7 @@ it('a member that makes up names of files fills no memory, however long it is fo
     more();
     return true;
   };
-  const node = await startAsking(await startFakeMember({ behave }));
+  const node = await startNodeWithMember(await startFakeMember({ behave }));
   const memory = node.residentMib;
   for (const path of ['api/v1/cluster/log/follow', 'api/v1/cluster/nodes/liar/log/follow']) {
     emitted = 0;
@@ -98,7 +98,7 @@ it('a member that makes up names of files fills no memory, however long it is fo
     stop();
   }
   expect(node.residentMib - memory).toBeLessThan(280);
-  await node.hasBeenWell();
+  await node.expectHealthy();
 });
 
 const BOMB = gzipSync(Buffer.alloc(512 * MIB, '['));
@@ -126,15 +126,15 @@ it.each<[string, Behave]>([
     },
   ],
 ])('a member that responds with %s is reported, and costs little', async (_name, behave) => {
-  const node = await startAsking(await startFakeMember({ behave }));
+  const node = await startNodeWithMember(await startFakeMember({ behave }));
   const memory = node.residentMib;
   for (const route of ['log/list', 'log/files', 'node']) {
-    const { status, text } = await node.ask(`api/v1/cluster/nodes/liar/${route}`);
+    const { status, text } = await node.request(`api/v1/cluster/nodes/liar/${route}`);
     expect([status, JSON.parse(text).code]).toEqual([502, 'BAD_ANSWER']);
     expect(text.length).toBeLessThan(1000);
   }
   expect(node.residentMib - memory).toBeLessThan(250);
-  await node.hasBeenWell();
+  await node.expectHealthy();
 });
 
 it.each<[string, (socket: Socket) => void]>([
@@ -156,13 +156,13 @@ it.each<[string, (socket: Socket) => void]>([
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   onTestFinished(() => void server.close());
-  const node = await startAsking(`127.0.0.1:${(server.address() as AddressInfo).port}`);
+  const node = await startNodeWithMember(`127.0.0.1:${(server.address() as AddressInfo).port}`);
   const memory = node.residentMib;
-  const { status, text } = await node.ask('api/v1/cluster/nodes/liar/log/list');
+  const { status, text } = await node.request('api/v1/cluster/nodes/liar/log/list');
   expect(status).toBeGreaterThanOrEqual(502);
   expect(text).not.toContain('secret');
   expect(node.residentMib - memory).toBeLessThan(150);
-  await node.hasBeenWell();
+  await node.expectHealthy();
 });
 
 /** The same again and again, as fast as it is taken. */

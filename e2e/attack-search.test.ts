@@ -28,14 +28,14 @@ describe('a regex that takes long', () => {
     );
     await eventually(async () => expect(await node.metric('porthole_searches')).toBe(3));
     for (const path of ['search?q=needle&budget=1s&file=plain.log', 'search?q=needle&budget=1s']) {
-      const { status, text } = await node.ask(`api/v1/log/${path}`);
+      const { status, text } = await node.request(`api/v1/log/${path}`);
       expect([status, lastLine(text)]).toMatchObject([200, { type: 'end' }]);
     }
     expect(await node.metric('porthole_searches')).toBe(3);
     leaving.abort();
     await Promise.all(attacks);
     await eventually(async () => expect(await node.metric('porthole_scan_jobs')).toBe(0));
-    await node.hasBeenWell();
+    await node.expectHealthy();
   });
 
   it('is ended when its client has left, also in the middle of a record', async () => {
@@ -51,19 +51,19 @@ describe('a regex that takes long', () => {
     await Promise.all(attacks);
     await eventually(async () => expect(await node.metric('porthole_searches')).toBe(0));
     expect(await node.metric('porthole_scan_jobs')).toBe(0);
-    const { text } = await node.ask('api/v1/log/search?file=slow.log&regex=INFO&limit=1');
+    const { text } = await node.request('api/v1/log/search?file=slow.log&regex=INFO&limit=1');
     expect(lastLine(text)).toMatchObject({ records: 1 });
-    await node.hasBeenWell();
+    await node.expectHealthy();
   });
 
   it('is refused before it is compiled where its counts multiply', async () => {
     const node = await AttackedNode.start({ files: { 'a.log': `${HEAD}text\n` } });
     const regex = encodeURIComponent('(?:.?){1000}'.repeat(110));
     for (const path of ['search', 'histogram', 'digest', 'follow']) {
-      const { status, text } = await node.ask(`api/v1/log/${path}?file=a.log&regex=${regex}`);
+      const { status, text } = await node.request(`api/v1/log/${path}?file=a.log&regex=${regex}`);
       expect([status, JSON.parse(text)]).toMatchObject([400, { code: 'REGEX_TOO_COMPLEX' }]);
     }
     expect(await node.metric('porthole_scan_threads_replaced_total')).toBe(0);
-    await node.hasBeenWell();
+    await node.expectHealthy();
   });
 });

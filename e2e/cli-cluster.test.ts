@@ -37,15 +37,15 @@ const NODES = {
   ],
 };
 
-async function ask({ url }: Pick<FakeClusterNode, 'url'>, ...args: string[]) {
+async function runCli({ url }: Pick<FakeClusterNode, 'url'>, ...args: string[]) {
   const { code, stdout, stderr } = await runToEnd([...args, '--url', url], tempDir(), ENV);
   return { code, stdout, stderr };
 }
 
 describe('porthole nodes', () => {
   it('shows every node, and marks, tells and counts those that do not answer', async () => {
-    const node = await startClusterNode({ answers: { '/cluster/nodes': NODES } });
-    expect(await ask(node, 'nodes')).toEqual({
+    const node = await startClusterNode({ responses: { '/cluster/nodes': NODES } });
+    expect(await runCli(node, 'nodes')).toEqual({
       code: 3,
       stdout: [
         '  NODE        ROLE     ADDRESS         VERSION  UP SINCE                  CLOCK  LAST RECORD  ERRORS  STATE',
@@ -60,10 +60,10 @@ describe('porthole nodes', () => {
 
   it('-o names and json are for programs', async () => {
     const node = await startClusterNode({
-      answers: { '/cluster/nodes': { ...NODES, nodes: NODES.nodes.slice(0, 2) } },
+      responses: { '/cluster/nodes': { ...NODES, nodes: NODES.nodes.slice(0, 2) } },
     });
-    expect(await ask(node, 'nodes', '-o', 'names')).toEqual({ code: 0, stdout: 'broker-1\nbroker-2\n', stderr: '' });
-    const { stdout } = await ask(node, 'nodes', '-o', 'json');
+    expect(await runCli(node, 'nodes', '-o', 'names')).toEqual({ code: 0, stdout: 'broker-1\nbroker-2\n', stderr: '' });
+    const { stdout } = await runCli(node, 'nodes', '-o', 'json');
     expect(
       stdout
         .trim()
@@ -74,15 +74,15 @@ describe('porthole nodes', () => {
 
   it('tells that the registry does not answer', async () => {
     const membership = { kind: 'etcd', state: 'stale', detail: 'no connection', asOfMs: NODE_TIME };
-    const node = await startClusterNode({ answers: { '/cluster/nodes': { ...NODES, nodes: [], membership } } });
-    expect((await ask(node, 'nodes')).stderr).toBe(
+    const node = await startClusterNode({ responses: { '/cluster/nodes': { ...NODES, nodes: [], membership } } });
+    expect((await runCli(node, 'nodes')).stderr).toBe(
       'porthole: warning: the registry (etcd) does not answer (no connection): these are the nodes it knew at 2026-11-15T12:00:00.000Z\n',
     );
   });
 
   it('of a node that only answers the contract shows that one', async () => {
     const url = await startLindbNode({});
-    const { code, stdout, stderr } = await ask({ url }, 'nodes');
+    const { code, stdout, stderr } = await runCli({ url }, 'nodes');
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     expect(stdout.split('\n')[1]).toMatch(/^ {2}lindb-root-0 \* +node +127\.0\.0\.1:\d+ +0\.4\.1 .* up$/);
   });
@@ -110,8 +110,8 @@ const RECORDS = [
 
 describe('porthole logs of a cluster', () => {
   it('--all asks all nodes, and tells with exit code 3 which are missing', async () => {
-    const node = await startClusterNode({ answers: { '/cluster/log/search': RECORDS }, members: [REFUSED] });
-    expect(await ask(node, 'logs', '--all', '--prefix')).toEqual({
+    const node = await startClusterNode({ responses: { '/cluster/log/search': RECORDS }, members: [REFUSED] });
+    expect(await runCli(node, 'logs', '--all', '--prefix')).toEqual({
       code: 3,
       stdout: [
         'broker-1:a.log:2026-11-15 11:00:01.000\tINFO\ta.go:1\t[A]: first',
@@ -121,13 +121,13 @@ describe('porthole logs of a cluster', () => {
       ].join('\n'),
       stderr: WARNING,
     });
-    expect(node.asked).toEqual(['/node', '/cluster/log/search?order=newest&limit=200&before=0&after=0&raw=true']);
+    expect(node.requests).toEqual(['/node', '/cluster/log/search?order=newest&limit=200&before=0&after=0&raw=true']);
   });
 
   it('names the copies that were not read; nothing is missing', async () => {
     const duplicates = [{ node: 'broker-2', file: 'a.log.1.gz', sameAs: 'a.log.1' }];
-    const node = await startClusterNode({ answers: { '/cluster/log/search': RECORDS }, duplicates });
-    const { code, stderr } = await ask(node, 'logs', '--all');
+    const node = await startClusterNode({ responses: { '/cluster/log/search': RECORDS }, duplicates });
+    const { code, stderr } = await runCli(node, 'logs', '--all');
     expect({ code, stderr }).toEqual({
       code: 0,
       stderr: 'porthole: warning: broker-2:a.log.1.gz not read: same text as a.log.1\n',
@@ -140,16 +140,16 @@ describe('porthole logs of a cluster', () => {
     ['logs', 'search', 'o', '--all', '-n', '2'],
     ['logs', 'search', 'o', '--all', '--oldest', '-n', '1'],
   ])('a dead member is reported with exit code 3 also when the limit is reached: %s %s %s %s %s', async (...args) => {
-    const node = await startClusterNode({ answers: { '/cluster/log/search': RECORDS }, members: [REFUSED] });
-    const { code, stderr } = await ask(node, ...args);
+    const node = await startClusterNode({ responses: { '/cluster/log/search': RECORDS }, members: [REFUSED] });
+    const { code, stderr } = await runCli(node, ...args);
     expect({ code, stderr }).toEqual({ code: 3, stderr: WARNING });
   });
 
   it('a record whose member is gone before its bytes are read is printed as received, and the others too', async () => {
     const invalid = clusterRecord('broker-2', 3, 'not valid UTF-8: \ufffd');
     const { raw: _raw, ...kept } = clusterRecord('broker-2', 4, 'without its line');
-    const node = await startClusterNode({ answers: { '/cluster/log/search': [kept, invalid, ...RECORDS] } });
-    expect(await ask(node, 'logs', '--all')).toEqual({
+    const node = await startClusterNode({ responses: { '/cluster/log/search': [kept, invalid, ...RECORDS] } });
+    expect(await runCli(node, 'logs', '--all')).toEqual({
       code: 3,
       stdout: [
         '2026-11-15 11:00:01.000\tINFO\ta.go:1\t[A]: first',
@@ -165,8 +165,8 @@ describe('porthole logs of a cluster', () => {
   });
 
   it('pretty output shows the node in front, and ~ where the order is not sure', async () => {
-    const node = await startClusterNode({ answers: { '/cluster/log/search': RECORDS.toReversed() } });
-    expect(await ask(node, 'logs', 'search', 'o', '--all', '--oldest', '-o', 'pretty')).toEqual({
+    const node = await startClusterNode({ responses: { '/cluster/log/search': RECORDS.toReversed() } });
+    expect(await runCli(node, 'logs', 'search', 'o', '--all', '--oldest', '-o', 'pretty')).toEqual({
       code: 0,
       stdout: [
         'broker-1:a.log 2026-11-15 11:00:01.000  INFO  first',
@@ -182,20 +182,20 @@ describe('porthole logs of a cluster', () => {
     const marked = [RECORDS[0], { ...RECORDS[1], isUnsure: true }, RECORDS[2]].map((record, index) =>
       index === 0 ? { ...record, isUnsure: undefined } : record,
     );
-    const node = await startClusterNode({ answers: { '/cluster/log/search': marked } });
-    const { stdout } = await ask(node, 'logs', '--all', '-o', 'pretty');
+    const node = await startClusterNode({ responses: { '/cluster/log/search': marked } });
+    const { stdout } = await runCli(node, 'logs', '--all', '-o', 'pretty');
     expect(stdout.split('\n').map((line) => line.slice(38, 40))).toEqual(['  ', '  ', '~ ', '']);
   });
 
   it('json is the record as the node told it', async () => {
-    const node = await startClusterNode({ answers: { '/cluster/log/search': RECORDS } });
-    const { stdout } = await ask(node, 'logs', 'search', '', '--all', '-o', 'json');
+    const node = await startClusterNode({ responses: { '/cluster/log/search': RECORDS } });
+    const { stdout } = await runCli(node, 'logs', 'search', '', '--all', '-o', 'json');
     expect(stdout).toBe(RECORDS.map((record) => `${JSON.stringify(record)}\n`).join(''));
   });
 
   it('logfmt tells the node', async () => {
-    const node = await startClusterNode({ answers: { '/cluster/log/search': RECORDS.slice(0, 1) } });
-    const { stdout } = await ask(node, 'logs', '--all', '-o', 'logfmt');
+    const node = await startClusterNode({ responses: { '/cluster/log/search': RECORDS.slice(0, 1) } });
+    const { stdout } = await runCli(node, 'logs', '--all', '-o', 'logfmt');
     expect(stdout).toBe('time=2026-11-15T11:00:02.000Z level=info node=broker-2 file=a.log msg=second\n');
   });
 
@@ -210,10 +210,10 @@ describe('porthole logs of a cluster', () => {
     [['--role', 'storage'], 'role=storage'],
   ])('%j asks the nodes it names', async (words, members, file = '') => {
     const nodes = { ...NODES, nodes: [...NODES.nodes, clusterNode('10.8.0.9:2891')] };
-    const node = await startClusterNode({ answers: { '/cluster/nodes': nodes, '/cluster/log/search': RECORDS } });
-    expect(await ask(node, 'logs', ...words, '-n', '1')).toMatchObject({ code: 0, stderr: '' });
+    const node = await startClusterNode({ responses: { '/cluster/nodes': nodes, '/cluster/log/search': RECORDS } });
+    expect(await runCli(node, 'logs', ...words, '-n', '1')).toMatchObject({ code: 0, stderr: '' });
     const query = `${file}order=newest&limit=1&before=0&after=0&raw=true${members && `&${members}`}`;
-    expect(node.asked.at(-1)).toBe(`/cluster/log/search?${query}`);
+    expect(node.requests.at(-1)).toBe(`/cluster/log/search?${query}`);
   });
 
   it.each([
@@ -222,8 +222,8 @@ describe('porthole logs of a cluster', () => {
     [['broker-1:*.log'], 'broker-1:*.log: * and ? are for nodes; give one log, or none for all'],
     [['--all', '--cursor', 'c1'], '--cursor names a place on one node: it does not go with several; use --since'],
   ])('%j is refused with what is wrong', async (words, message) => {
-    const node = await startClusterNode({ answers: { '/cluster/nodes': NODES, '/log/list': [] } });
-    expect(await ask(node, 'logs', ...words)).toEqual({ code: 2, stdout: '', stderr: `porthole: ${message}\n` });
+    const node = await startClusterNode({ responses: { '/cluster/nodes': NODES, '/log/list': [] } });
+    expect(await runCli(node, 'logs', ...words)).toEqual({ code: 2, stdout: '', stderr: `porthole: ${message}\n` });
   });
 
   it('a node that only answers the contract is told to know no cluster', async () => {
@@ -235,11 +235,11 @@ describe('porthole logs of a cluster', () => {
       ['logs', 'moment', '--time', '1m'],
       ['config', 'diff'],
     ])
-      expect(await ask({ url }, ...words)).toEqual({ code: 2, stdout: '', stderr: message });
+      expect(await runCli({ url }, ...words)).toEqual({ code: 2, stdout: '', stderr: message });
   });
 
   it('each node has a colour of its own on a terminal', async () => {
-    const node = await startClusterNode({ answers: { '/cluster/log/search': RECORDS } });
+    const node = await startClusterNode({ responses: { '/cluster/log/search': RECORDS } });
     const args = ['logs', '--all', '--url', node.url];
     const { output } = await runOnTerminal(args, { cwd: tempDir(), columns: 120 });
     const escapeCharacter = String.fromCharCode(27);
@@ -277,7 +277,7 @@ describe('porthole logs of a cluster', () => {
         '',
       ].join('\n'),
     });
-    expect(node.asked.at(-1)).toBe('/cluster/log/follow?back=200');
+    expect(node.requests.at(-1)).toBe('/cluster/log/follow?back=200');
   });
 
   it('digest tells who said it how often, and the histogram counts all', async () => {
@@ -295,9 +295,9 @@ describe('porthole logs of a cluster', () => {
       members: [],
     };
     const node = await startClusterNode({
-      answers: { '/cluster/log/digest': digest, '/cluster/log/histogram': histogram },
+      responses: { '/cluster/log/digest': digest, '/cluster/log/histogram': histogram },
     });
-    expect(await ask(node, 'logs', 'digest', '--all')).toEqual({
+    expect(await runCli(node, 'logs', 'digest', '--all')).toEqual({
       code: 3,
       stdout: [
         'COUNT  NODES                      LEVEL  WHERE   FIRST                LAST                 NEWEST',
@@ -306,12 +306,12 @@ describe('porthole logs of a cluster', () => {
       ].join('\n'),
       stderr: WARNING,
     });
-    expect(await ask(node, 'logs', 'histogram', '--all', '-o', 'json')).toEqual({
+    expect(await runCli(node, 'logs', 'histogram', '--all', '-o', 'json')).toEqual({
       code: 0,
       stdout: `${JSON.stringify(histogram)}\n`,
       stderr: '',
     });
-    expect((await ask(node, 'logs', 'histogram', '--all', '-o', 'tsv')).stdout).toBe(
+    expect((await runCli(node, 'logs', 'histogram', '--all', '-o', 'tsv')).stdout).toBe(
       'time\tfatal\terror\twarn\tinfo\tdebug\ttrace\tnone\n2026-11-15T12:00:00.000Z\t0\t0\t0\t3\t0\t0\t0\n',
     );
   });
@@ -321,8 +321,8 @@ describe('porthole logs of a cluster', () => {
     const times = { modifiedMs: null, firstTimeMs: null, lastTimeMs: NODE_TIME };
     const files = ['broker-1', 'broker-2'].map((id) => ({ name: 'a.log', node: id, ...file, ...times }));
     const answers = { '/cluster/log/files': { files, members: [REFUSED] }, '/cluster/nodes': NODES };
-    const node = await startClusterNode({ answers });
-    expect(await ask(node, 'logs', 'ls', '--all')).toEqual({
+    const node = await startClusterNode({ responses: answers });
+    expect(await runCli(node, 'logs', 'ls', '--all')).toEqual({
       code: 3,
       stdout: [
         'NODE      NAME      SIZE  STATE  FORMAT    FIRST  LAST',
@@ -332,13 +332,15 @@ describe('porthole logs of a cluster', () => {
       ].join('\n'),
       stderr: WARNING,
     });
-    expect((await ask(node, 'logs', 'ls', 'broker-*:', '-o', 'names')).stdout).toBe('broker-1:a.log\nbroker-2:a.log\n');
-    expect(node.asked).toContain('/cluster/log/files?nodes=broker-*');
+    expect((await runCli(node, 'logs', 'ls', 'broker-*:', '-o', 'names')).stdout).toBe(
+      'broker-1:a.log\nbroker-2:a.log\n',
+    );
+    expect(node.requests).toContain('/cluster/log/files?nodes=broker-*');
   });
 
   it('download fetches a file of one member', async () => {
     const text = 'one\ntwo\n';
-    const node = await startClusterNode({ answers: { '/cluster/nodes': NODES }, files: { 'broker-2/a.log': text } });
+    const node = await startClusterNode({ responses: { '/cluster/nodes': NODES }, files: { 'broker-2/a.log': text } });
     const cwd = tempDir();
     const outcome = await runToEnd(['logs', 'download', 'broker-2:a.log', '--url', node.url], cwd);
     expect(outcome).toMatchObject({ code: 0, stdout: '', stderr: 'porthole: a.log: 8 B\n' });
@@ -349,8 +351,8 @@ describe('porthole logs of a cluster', () => {
     ['broker-1:', 'broker-1:: say which file, as "porthole logs ls broker-1:" tells them'],
     ['broker-*:a.log', 'broker-* means 2 nodes: broker-1, broker-2; name one'],
   ])('download %s is refused', async (word, message) => {
-    const node = await startClusterNode({ answers: { '/cluster/nodes': NODES } });
-    expect(await ask(node, 'logs', 'download', word)).toMatchObject({ code: 2, stderr: `porthole: ${message}\n` });
+    const node = await startClusterNode({ responses: { '/cluster/nodes': NODES } });
+    expect(await runCli(node, 'logs', 'download', word)).toMatchObject({ code: 2, stderr: `porthole: ${message}\n` });
   });
 });
 
@@ -358,8 +360,8 @@ describe('porthole logs moment', () => {
   const around = [...RECORDS].reverse();
 
   it('tells what all nodes said around a record, which is marked', async () => {
-    const node = await startClusterNode({ answers: { '/cluster/log/moment': around }, members: [REFUSED] });
-    expect(await ask(node, 'logs', 'moment', '--at', 'broker-1:c1', '--around', '2s', 'broker-*')).toEqual({
+    const node = await startClusterNode({ responses: { '/cluster/log/moment': around }, members: [REFUSED] });
+    expect(await runCli(node, 'logs', 'moment', '--at', 'broker-1:c1', '--around', '2s', 'broker-*')).toEqual({
       code: 3,
       stdout: [
         'broker-1:a.log 2026-11-15 11:00:01.000> INFO  first',
@@ -369,16 +371,20 @@ describe('porthole logs moment', () => {
       ].join('\n'),
       stderr: WARNING,
     });
-    expect(node.asked.at(-1)).toBe(
+    expect(node.requests.at(-1)).toBe(
       '/cluster/log/moment?node=broker-1&cursor=c1&before=2000&after=2000&limit=100&nodes=broker-*',
     );
   });
 
   it('tells what all nodes said around a time of the node that is asked', async () => {
-    const node = await startClusterNode({ answers: { '/cluster/log/moment': [] } });
-    expect(await ask(node, 'logs', 'moment', '-t', '11:00:02', '-n', '3')).toEqual({ code: 1, stdout: '', stderr: '' });
+    const node = await startClusterNode({ responses: { '/cluster/log/moment': [] } });
+    expect(await runCli(node, 'logs', 'moment', '-t', '11:00:02', '-n', '3')).toEqual({
+      code: 1,
+      stdout: '',
+      stderr: '',
+    });
     const timeMs = Date.parse('2026-11-15T11:00:02Z');
-    expect(node.asked.at(-1)).toBe(`/cluster/log/moment?time=${timeMs}&before=5000&after=5000&limit=3`);
+    expect(node.requests.at(-1)).toBe(`/cluster/log/moment?time=${timeMs}&before=5000&after=5000&limit=3`);
   });
 
   it.each([
@@ -387,7 +393,7 @@ describe('porthole logs moment', () => {
     [['--at', 'c1'], '--at c1: it must be NODE:CURSOR, as -o json tells them'],
   ])('refuses %j', async (words, message) => {
     const node = await startClusterNode({});
-    expect(await ask(node, 'logs', 'moment', ...words)).toMatchObject({ code: 2, stderr: `porthole: ${message}\n` });
+    expect(await runCli(node, 'logs', 'moment', ...words)).toMatchObject({ code: 2, stderr: `porthole: ${message}\n` });
   });
 });
 
@@ -438,8 +444,8 @@ describe('porthole config of a cluster', () => {
   ].join('\n');
 
   it('diff tells which nodes have what most do not have', async () => {
-    const node = await startClusterNode({ answers: { '/cluster/config/diff': diff([drifted, spelled, expected]) } });
-    expect(await ask(node, 'config', 'diff')).toEqual({
+    const node = await startClusterNode({ responses: { '/cluster/config/diff': diff([drifted, spelled, expected]) } });
+    expect(await runCli(node, 'config', 'diff')).toEqual({
       code: 1,
       stdout: [
         'ROLE    KEY         MOST HAVE  BUT                  ON',
@@ -450,40 +456,40 @@ describe('porthole config of a cluster', () => {
       ].join('\n'),
       stderr: NOTES,
     });
-    const { stdout } = await ask(node, 'config', 'diff', '--expected');
+    const { stdout } = await runCli(node, 'config', 'diff', '--expected');
     expect(stdout).toContain('broker  http.port   (no majority)  "1"                  broker-1\n');
   });
 
   it('diff of values that are only written differently, or expected to differ, is none', async () => {
-    const node = await startClusterNode({ answers: { '/cluster/config/diff': diff([spelled, expected]) } });
-    expect(await ask(node, 'config', 'diff')).toMatchObject({ code: 0, stderr: NOTES });
+    const node = await startClusterNode({ responses: { '/cluster/config/diff': diff([spelled, expected]) } });
+    expect(await runCli(node, 'config', 'diff')).toMatchObject({ code: 0, stderr: NOTES });
   });
 
   it.each([
     [[drifted], 1],
     [[], 3],
   ])('diff with a node missing and %j ends with %i', async (differences, code) => {
-    const node = await startClusterNode({ answers: { '/cluster/config/diff': diff(differences, [REFUSED]) } });
-    const outcome = await ask(node, 'config', 'diff');
+    const node = await startClusterNode({ responses: { '/cluster/config/diff': diff(differences, [REFUSED]) } });
+    const outcome = await runCli(node, 'config', 'diff');
     expect(outcome.code).toBe(code);
     expect(outcome.stderr).toContain(WARNING);
   });
 
   it('diff -o json is the whole answer, -o unified is refused, one name is not enough', async () => {
     const answer = diff([drifted]);
-    const node = await startClusterNode({ answers: { '/cluster/config/diff': answer } });
-    expect(JSON.parse((await ask(node, 'config', 'diff', '-o', 'json', '--role', 'broker')).stdout)).toEqual(answer);
-    expect(node.asked).toEqual(['/cluster/config/diff?role=broker']);
-    expect((await ask(node, 'config', 'diff', '-o', 'unified')).stderr).toBe(
+    const node = await startClusterNode({ responses: { '/cluster/config/diff': answer } });
+    expect(JSON.parse((await runCli(node, 'config', 'diff', '-o', 'json', '--role', 'broker')).stdout)).toEqual(answer);
+    expect(node.requests).toEqual(['/cluster/config/diff?role=broker']);
+    expect((await runCli(node, 'config', 'diff', '-o', 'unified')).stderr).toBe(
       'porthole: -o unified compares two configurations: name them, or take -o table or json\n',
     );
-    expect((await ask(node, 'config', 'diff', 'a.toml')).stderr).toBe(
+    expect((await runCli(node, 'config', 'diff', 'a.toml')).stderr).toBe(
       'porthole: with what is a.toml to be compared? Give two, or none for the whole cluster\n',
     );
   });
 
   it('diff on a narrow terminal puts values below their key, whole', async () => {
-    const node = await startClusterNode({ answers: { '/cluster/config/diff': diff([drifted]) } });
+    const node = await startClusterNode({ responses: { '/cluster/config/diff': diff([drifted]) } });
     const args = ['config', 'diff', '--color', 'never', '--url', node.url];
     const { output } = await runOnTerminal(args, { cwd: tempDir(), columns: 40 });
     expect(output).toContain(
@@ -492,32 +498,32 @@ describe('porthole config of a cluster', () => {
   });
 
   it('get and diff take members by NODE:', async () => {
-    const node = await startClusterNode({ answers: { '/cluster/config': MEMBER_CONFIGS } });
-    expect(await ask(node, 'config', 'get', 'broker-2:', 'http.port', '-o', 'flat')).toEqual({
+    const node = await startClusterNode({ responses: { '/cluster/config': MEMBER_CONFIGS } });
+    expect(await runCli(node, 'config', 'get', 'broker-2:', 'http.port', '-o', 'flat')).toEqual({
       code: 0,
       stdout: 'http.port = 2\n',
       stderr: '',
     });
-    expect((await ask(node, 'config', 'diff', 'broker-1:', 'broker-2:')).stdout).toBe(
+    expect((await runCli(node, 'config', 'diff', 'broker-1:', 'broker-2:')).stdout).toBe(
       'key        broker-1:  broker-2:\nhttp.port  1          2\n',
     );
   });
 
   it('get and diff take what is kept of a member that is gone, say as of when, and exit with 3', async () => {
-    const node = await startClusterNode({ answers: { '/cluster/config': MEMBER_CONFIGS } });
+    const node = await startClusterNode({ responses: { '/cluster/config': MEMBER_CONFIGS } });
     const warning =
       'porthole: warning: broker-3: gone: no longer registered; this is its configuration as of 2026-11-15T12:00:00.000Z\n';
-    expect(await ask(node, 'config', 'get', 'broker-3:', 'http.port', '-o', 'flat')).toEqual({
+    expect(await runCli(node, 'config', 'get', 'broker-3:', 'http.port', '-o', 'flat')).toEqual({
       code: 3,
       stdout: 'http.port = 1\n',
       stderr: warning,
     });
-    expect(await ask(node, 'config', 'diff', 'broker-1:', 'broker-3:')).toEqual({
+    expect(await runCli(node, 'config', 'diff', 'broker-1:', 'broker-3:')).toEqual({
       code: 3,
       stdout: '',
       stderr: warning,
     });
-    expect(await ask(node, 'config', 'get', 'storage-1:')).toEqual({
+    expect(await runCli(node, 'config', 'get', 'storage-1:')).toEqual({
       code: 2,
       stdout: '',
       stderr: 'porthole: storage-1: refused: connect ECONNREFUSED 10.8.0.31:7300\n',

@@ -185,7 +185,7 @@ describe('porthole config diff', () => {
       writeFileSync(join(cwd, `${name}.flat`), `${stdout.trim().split('\n').sort().join('\n')}\n`);
     }
     const labels = ['--label', 'a.toml', '--label', 'b.toml'];
-    const wanted = outputOf('diff', ['-u', ...labels, 'a.flat', 'b.flat'], cwd);
+    const wanted = runForOutput('diff', ['-u', ...labels, 'a.flat', 'b.flat'], cwd);
     const { code, stdout } = await runToEnd(['config', 'diff', 'a.toml', 'b.toml', '-o', 'unified'], cwd);
     expect({ code, stdout }).toEqual({ code: 1, stdout: wanted });
     const { stdout: coloured } = await runToEnd(
@@ -232,7 +232,7 @@ describe('porthole config diff', () => {
 });
 
 /** `diff` tells a difference by exit code 1, which is none of our failures. */
-function outputOf(program: string, args: readonly string[], cwd: string): string {
+function runForOutput(program: string, args: readonly string[], cwd: string): string {
   try {
     return execFileSync(program, args, { cwd, encoding: 'utf8' });
   } catch (error) {

@@ -12,7 +12,7 @@ function startDemo(...flags: string[]): { program: Program; tmp: string } {
   return { program: new Program(args, { cwd: tmp, env: { TMPDIR: tmp } }), tmp };
 }
 
-async function answer<T>(url: string, path: string): Promise<T> {
+async function fetchJson<T>(url: string, path: string): Promise<T> {
   return (await (await fetch(url + path)).json()) as T;
 }
 
@@ -20,10 +20,10 @@ describe('porthole demo', () => {
   it('shows a node with some hours of logs, and a configuration with masked secrets', async () => {
     const { program } = startDemo('--rate', '0');
     const url = await program.ready();
-    const { config } = await answer<{ config: string }>(url, 'api/v1/config');
+    const { config } = await fetchJson<{ config: string }>(url, 'api/v1/config');
     expect(config).toContain('password = "******"');
     expect(config).not.toContain('made-up-pass');
-    const list = await answer<{ name: string }[]>(url, 'api/v1/log/list');
+    const list = await fetchJson<{ name: string }[]>(url, 'api/v1/log/list');
     expect(list.map(({ name }) => name.replace(/-\d{4}.*?\.log/, '-STAMP.log'))).toEqual([
       'access-STAMP.log',
       'access.log',
@@ -34,7 +34,7 @@ describe('porthole demo', () => {
       'show_sql.log',
       'task.log',
     ]);
-    const { buckets } = await answer<{ buckets: { startMs: number }[] }>(url, 'api/v1/log/histogram?bucket=1h');
+    const { buckets } = await fetchJson<{ buckets: { startMs: number }[] }>(url, 'api/v1/log/histogram?bucket=1h');
     expect(buckets.length).toBeGreaterThanOrEqual(6);
   });
 
@@ -65,7 +65,7 @@ describe('porthole demo', () => {
     const { program } = startDemo('--rate', '20000');
     const url = await program.ready();
     const rotated = async () => {
-      const list = await answer<{ name: string }[]>(url, 'api/v1/log/list');
+      const list = await fetchJson<{ name: string }[]>(url, 'api/v1/log/list');
       return list.filter(({ name }) => /^lind-broker-.*\.gz$/.test(name)).length;
     };
     await eventually(async () => expect(await rotated()).toBeGreaterThan(2));

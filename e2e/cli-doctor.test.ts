@@ -6,7 +6,7 @@ import { runOnTerminal } from './testing/pseudo-terminal.ts';
 
 const FREE_PORTS = ['--http-port', '0', '--grpc-port', '0'];
 
-interface Told {
+interface DoctorReport {
   healthy: boolean;
   findings: { name: string; state: string; detail: string; remedy?: string }[];
   skipped: string[];
@@ -52,7 +52,7 @@ describe('porthole doctor', () => {
     writeFileSync(join(cwd, 'porthole.toml'), '[service]\nlog-dir = "logs"\n');
     const env = { PORTHOLE_CONFIG: 'porthole.toml', PORTHOLE_NODE_TIME_ZONE: 'Asia/Tokyo' };
     const { code, stdout } = await runToEnd(['doctor', '-o', 'json', ...FREE_PORTS], cwd, env);
-    const told = JSON.parse(stdout) as Told;
+    const told = JSON.parse(stdout) as DoctorReport;
     expect({ code, healthy: told.healthy, skipped: told.skipped }).toEqual({ code: 0, healthy: true, skipped: [] });
     const detail = (name: string) => told.findings.find((finding) => finding.name === name)?.detail;
     expect(detail('log directory')).toBe(`${cwd}/logs is readable`);

@@ -3,8 +3,8 @@ import { createServer, type IncomingMessage, request, type ServerResponse } from
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
+import { type CommandDefinition, loadFlags } from '../packages/cli/src/command-definition.ts';
 import { COMMAND_TREE } from '../packages/cli/src/command-tree.ts';
-import { type CommandDefinition, flagsOf } from '../packages/cli/src/definition.ts';
 import { startTestNode } from '../packages/server/src/testing/test-node.ts';
 import { runToEnd } from './testing/program.ts';
 import { runOnTerminal } from './testing/pseudo-terminal.ts';
@@ -59,18 +59,18 @@ interface Command {
   definition: CommandDefinition;
 }
 
-function commandsOf(definition: CommandDefinition, path: readonly string[] = []): Command[] {
-  const inner = (definition.commands ?? []).flatMap((child) => commandsOf(child, [...path, child.name]));
+function listCommands(definition: CommandDefinition, path: readonly string[] = []): Command[] {
+  const inner = (definition.commands ?? []).flatMap((child) => listCommands(child, [...path, child.name]));
   return definition.load ? [{ path: path.join(' '), definition }, ...inner] : inner;
 }
 
 it('no command lets a hostile node, log or name act on the terminal', async () => {
   const node = await startHostileNode();
-  const commands = commandsOf(COMMAND_TREE).filter(({ path }) => !STAYING.has(path));
+  const commands = listCommands(COMMAND_TREE).filter(({ path }) => !STAYING.has(path));
   expect(commands.map(({ path }) => path).sort()).toEqual(Object.keys(CALLS).sort());
   const runs: string[][] = [['EVIL'], ['logs', '--EVIL']];
   for (const { path, definition } of commands) {
-    const flags = await flagsOf(definition);
+    const flags = await loadFlags(definition);
     const formats = flags.find(({ long }) => long === 'output')?.choices ?? [];
     const url = flags.some(({ long }) => long === 'url') ? ['--url', node.url] : [];
     for (const [index, call] of (CALLS[path] ?? []).entries()) {

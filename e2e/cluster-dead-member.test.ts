@@ -12,7 +12,7 @@ describe('what the command line prints while a member of the cluster is dead', (
     const flags = ['--cluster-etcd', etcd.url];
     const [n1, n2, n3] = await Promise.all(['n1', 'n2', 'n3'].map((id) => ClusterProcess.start(id, { flags })));
     for (const node of [n1, n2, n3]) node?.write(`written by ${node.id}`);
-    await n3?.isSnapshotted();
+    await n3?.waitForSnapshot();
     const run = async (...args: string[]) => {
       const { code, stdout, stderr } = await runToEnd([...args, '--url', n1?.url ?? ''], tempDir());
       return { code, lines: stdout.split('\n').slice(0, -1), stderr };

@@ -18,8 +18,8 @@ const TEXT = 'written before the end';
 describe('a member that departs', () => {
   it('by being killed is in every operation, once, from its snapshot, until it is forgotten', async () => {
     const { n1, n2, n3 } = await startThree(await startTestEtcd());
-    await isKept(n1, 'n3');
-    await isKept(n2, 'n3');
+    await waitForSnapshotOf(n1, 'n3');
+    await waitForSnapshotOf(n2, 'n3');
     const states = watchStates(n1);
     await n3.kill();
     await eventually(async () => expect(await statesBy(n1)).toEqual({ n1: 'up', n2: 'up', n3: 'failed' }));
@@ -41,7 +41,7 @@ describe('a member that departs', () => {
           }),
         ],
       });
-    await hasItsPart(n1);
+    await expectMemberData(n1);
     expect((await n1.cli('nodes')).code).toBe(3);
     expect((await n1.cli('logs', '--all', '-o', 'json')).code).toBe(3);
 
@@ -55,7 +55,7 @@ describe('a member that departs', () => {
 
   it('by stopping in order has left, which is no failure', async () => {
     const { n1, n3 } = await startThree(await startTestEtcd());
-    await isKept(n1, 'n3');
+    await waitForSnapshotOf(n1, 'n3');
     const followed = await n1.follow();
     n3.program.kill('SIGTERM');
     expect(await n3.program.end()).toMatchObject({ code: 0 });
@@ -65,8 +65,8 @@ describe('a member that departs', () => {
         operation,
         report: { outcome: 'left', state: 'left', sinceMs: expect.any(Number) },
       });
-    await hasItsPart(n1);
-    await eventually(() => expect(followed.outcomesOf('n3').at(-1)).toBe('left'));
+    await expectMemberData(n1);
+    await eventually(() => expect(followed.memberOutcomes('n3').at(-1)).toBe('left'));
     for (const words of [
       ['nodes'],
       ['logs', '--all', '-o', 'json'],
@@ -79,8 +79,8 @@ describe('a member that departs', () => {
   it('nobody can say of a member whether it did while the registry is away', async () => {
     const etcd = await startTestEtcd();
     const { n1, n2, n3 } = await startThree(etcd);
-    await isKept(n1, 'n2');
-    await isKept(n1, 'n3');
+    await waitForSnapshotOf(n1, 'n2');
+    await waitForSnapshotOf(n1, 'n3');
     await n1.kill();
     await etcd.stop();
     await n3.kill();
@@ -127,7 +127,7 @@ it('a member of a static list has the role it says, not that of the node that as
   n2.write('from storage');
   expect((await n1.search({ role: 'storage' })).outcomes).toEqual({ n2: 'ok', n3: 'ok' });
   // What it said is known to the next run of this node, although the member does not respond to that.
-  await isKept(n1, 'n3');
+  await waitForSnapshotOf(n1, 'n3');
   await eventually(() =>
     expect(n1.snapshots().find(({ member }) => member.id === 'n3')?.member).toMatchObject({ role: 'storage' }),
   );
@@ -165,7 +165,7 @@ async function statesBy(node: ClusterProcess): Promise<Record<string, string>> {
 }
 
 /** Its snapshot on disk has configuration, records and files. */
-async function isKept(node: ClusterProcess, id: string): Promise<void> {
+async function waitForSnapshotOf(node: ClusterProcess, id: string): Promise<void> {
   await eventually(() => {
     const kept = node.snapshots().find(({ member }) => member.id === id);
     expect(kept).toMatchObject({
@@ -215,7 +215,7 @@ async function reportsBy(node: ClusterProcess): Promise<Record<string, MemberRep
 }
 
 /** What a member that departed wrote and was configured to do is in every operation. */
-async function hasItsPart(node: ClusterProcess): Promise<void> {
+async function expectMemberData(node: ClusterProcess): Promise<void> {
   const { configs } = await node.json<{ configs: { id: string; config: { config: string } }[] }>('/config?nodes=n3');
   expect(configs[0]?.config.config).toContain('name = "n3"');
   const diff = await node.json<ClusterConfigDiff>('/config/diff?nodes=n1&nodes=n3');

@@ -31,11 +31,11 @@ it('no id, cursor or moment of a request makes a node dial what is no member', a
     for (const path of [`nodes/${name}/log/list`, `nodes/${name}/config`, `nodes/${name}/log/search`])
       expect((await sendRequest(port, `/api/v1/cluster/${path}`)).status, id).toBeGreaterThanOrEqual(400);
     for (const path of ['config', 'log/files', 'log/search', 'log/histogram', 'log/digest', 'log/follow'])
-      expect((await asked.ask(`/api/v1/cluster/${path}?nodes=${name}`)).status, id).toBeGreaterThanOrEqual(400);
-    expect((await asked.ask(`/api/v1/cluster/log/moment?node=${name}&cursor=c`)).status, id).toBeGreaterThanOrEqual(
+      expect((await asked.request(`/api/v1/cluster/${path}?nodes=${name}`)).status, id).toBeGreaterThanOrEqual(400);
+    expect((await asked.request(`/api/v1/cluster/log/moment?node=${name}&cursor=c`)).status, id).toBeGreaterThanOrEqual(
       400,
     );
-    const found = await asked.ask(`/api/v1/cluster/log/search?cursor=${forgedCursor(id)}`);
+    const found = await asked.request(`/api/v1/cluster/log/search?cursor=${forgedCursor(id)}`);
     expect(found.status, id).toBe(200);
     expect(found.body, id).toContain('"good"');
   }
@@ -83,7 +83,7 @@ it('a registration with an address that is none, or with more than an address, i
     expect(membership.detail).toContain(`${urls.length + 2} registrations are not usable`);
   });
   await eventually(async () => expect((await asked.search()).outcomes).toEqual({ asked: 'ok', good: 'ok' }));
-  expect((await asked.ask('/api/v1/cluster/config')).status).toBe(200);
+  expect((await asked.request('/api/v1/cluster/config')).status).toBe(200);
   expect(trap.visits()).toBe(0);
 });
 
@@ -112,11 +112,11 @@ it('a question that came through a member is not passed on: no circle', async ()
     'log/histogram',
     'nodes/asked/config',
   ]) {
-    const { status, body } = await asked.ask(`/api/v1/cluster/${path}`, via);
+    const { status, body } = await asked.request(`/api/v1/cluster/${path}`, via);
     expect({ status, code: (JSON.parse(body) as { code: string }).code }).toEqual({
       status: 400,
       code: 'REQUEST_LOOP',
     });
   }
-  expect((await asked.ask('/api/v1/config', via)).status).toBe(200);
+  expect((await asked.request('/api/v1/config', via)).status).toBe(200);
 });

@@ -35,7 +35,7 @@ it('a member whose clock is ahead joins a running follow, is restarted, and the 
   const areThere = () => eventually(() => expect(ofFast()).toEqual(written));
 
   // It is followed from when it came online; its times are corrected from its first line on.
-  await eventually(() => expect(followed.outcomesOf('fast')).toEqual(['ok']));
+  await eventually(() => expect(followed.memberOutcomes('fast')).toEqual(['ok']));
   for (const text of ['joined', 'joined', 'joined']) write(text);
   await areThere();
   for (const item of followed.items)
@@ -47,7 +47,7 @@ it('a member whose clock is ahead joins a running follow, is restarted, and the 
   await startFast(fast.cwd);
   write('back');
   await areThere();
-  await eventually(() => expect(followed.outcomesOf('fast').at(-1)).toBe('ok'));
+  await eventually(() => expect(followed.memberOutcomes('fast').at(-1)).toBe('ok'));
 
   // Its connection is gone, and with it whatever the node knew of where it was.
   await asked.kill();

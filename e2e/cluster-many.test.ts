@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { expect, it, onTestFinished } from 'vitest';
 import { eventually } from '../packages/logs/src/testing/eventually.ts';
 import { freePorts } from '../packages/server/src/testing/free-ports.ts';
-import { answer } from './testing/cluster-fake-member.ts';
+import { respond } from './testing/cluster-fake-member.ts';
 import { ClusterProcess } from './testing/cluster-process.ts';
 
 const MEMBERS = 100;
@@ -42,7 +42,7 @@ async function startMembers(ids: readonly string[]): Promise<number[]> {
     ids.map(async (id, place) => {
       const messages = Array.from({ length: RECORDS_OF_EACH }, (_, count) => `${id} ${count}`);
       const options = { messages, timeMs: lastMs + place * 7 };
-      const server = createServer((request, response) => answer(options, request, response));
+      const server = createServer((request, response) => respond(options, request, response));
       await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
       onTestFinished(() => {
         server.close();
@@ -76,5 +76,7 @@ async function readPages(asked: ClusterProcess): Promise<string[]> {
 }
 
 async function residentBytes(node: ClusterProcess): Promise<number> {
-  return Number(/^(?:porthole_)?process_resident_memory_bytes (\S+)$/m.exec((await node.ask('/metrics')).body)?.[1]);
+  return Number(
+    /^(?:porthole_)?process_resident_memory_bytes (\S+)$/m.exec((await node.request('/metrics')).body)?.[1],
+  );
 }

@@ -7,7 +7,7 @@ import { eventually } from '../packages/logs/src/testing/eventually.ts';
 import { scaled } from '../packages/logs/src/testing/timeout-scale.ts';
 import { selfSigned } from '../packages/server/src/doctor/testing/self-signed.ts';
 import { freePorts } from '../packages/server/src/testing/free-ports.ts';
-import { answer, listen, startFakeMember, startTrap } from './testing/cluster-fake-member.ts';
+import { listen, respond, startFakeMember, startTrap } from './testing/cluster-fake-member.ts';
 import { MISBEHAVIOURS } from './testing/cluster-misbehaviours.ts';
 import { ClusterProcess } from './testing/cluster-process.ts';
 import { startLindbNode } from './testing/lindb-node.ts';
@@ -29,7 +29,7 @@ const withMembers = (members: Readonly<Record<string, string>>) => [
 it.each(Object.entries(MISBEHAVIOURS))(
   'a member with %s costs its deadline at most, and never the answer',
   async (_name, { behave, search, state }) => {
-    const asked = await askedNode({ good: await goodMember(), liar: await startFakeMember({ behave }) });
+    const asked = await startNodeWithMembers({ good: await goodMember(), liar: await startFakeMember({ behave }) });
     await eventually(async () => {
       const { outcomes, messages, end } = await asked.search({ order: 'newest', limit: 20 });
       expect(outcomes).toEqual({ asked: 'ok', good: 'ok', liar: search });
@@ -46,7 +46,10 @@ it.each(Object.entries(MISBEHAVIOURS))(
 
 it('an answer that stops at a time that is none goes on all the same', async () => {
   const behave = MISBEHAVIOURS['times that are none']?.behave;
-  const asked = await askedNode({ good: await goodMember(), liar: await startFakeMember(behave ? { behave } : {}) });
+  const asked = await startNodeWithMembers({
+    good: await goodMember(),
+    liar: await startFakeMember(behave ? { behave } : {}),
+  });
   await eventually(async () => {
     const first = await asked.search({ order: 'newest', limit: 5 });
     expect(first.outcomes).toEqual({ asked: 'ok', good: 'ok', liar: 'version' });
@@ -67,7 +70,7 @@ it('members that cannot be asked are told apart: refused, auth, tls, not support
     old: await startFakeMember({ behave: isOld }),
     stranger: await strangerWithTls(),
   };
-  const asked = await askedNode(members, ['--cluster-token-file', 'token']);
+  const asked = await startNodeWithMembers(members, ['--cluster-token-file', 'token']);
   await eventually(async () => {
     const { outcomes, messages } = await asked.search();
     expect(messages).toEqual(expect.arrayContaining(['own', 'good 1', 'good 2', 'of lindb']));
@@ -92,9 +95,9 @@ it('members that cannot be asked are told apart: refused, auth, tls, not support
     'stranger unreachable tls',
   ]);
   // What only speaks the contract takes part in what it can.
-  const { configs } = JSON.parse((await asked.ask('/api/v1/cluster/config?nodes=lindb')).body);
+  const { configs } = JSON.parse((await asked.request('/api/v1/cluster/config?nodes=lindb')).body);
   expect(configs[0].config.config).toContain('report-interval');
-  const { files } = JSON.parse((await asked.ask('/api/v1/cluster/log/files?nodes=lindb')).body);
+  const { files } = JSON.parse((await asked.request('/api/v1/cluster/log/files?nodes=lindb')).body);
   expect(files).toMatchObject([{ node: 'lindb', name: 'a.log', format: 'contract' }]);
 });
 
@@ -106,13 +109,13 @@ it('a member that redirects is not followed anywhere', async () => {
       return true;
     },
   });
-  const asked = await askedNode({ good: await goodMember(), liar });
+  const asked = await startNodeWithMembers({ good: await goodMember(), liar });
   await eventually(async () => {
     expect((await asked.search()).outcomes).toEqual({ asked: 'ok', good: 'ok', liar: 'version' });
   });
   for (const path of ['nodes', 'config', 'config/diff', 'log/files', 'log/histogram', 'log/digest'])
-    expect((await asked.ask(`/api/v1/cluster/${path}`)).status).toBe(200);
-  expect((await asked.ask('/api/v1/cluster/nodes/liar/log/list')).status).toBe(502);
+    expect((await asked.request(`/api/v1/cluster/${path}`)).status).toBe(200);
+  expect((await asked.request('/api/v1/cluster/nodes/liar/log/list')).status).toBe(502);
   expect(trap.visits()).toBe(0);
 });
 
@@ -124,7 +127,7 @@ it('two clusters in one etcd do not see each other', async () => {
   await eventually(async () => expect(await idsBy(a1)).toEqual(['a1', 'a2']));
   expect(await idsBy(a2)).toEqual(['a1', 'a2']);
   expect(await idsBy(b1)).toEqual(['b1']);
-  expect((await b1.ask('/api/v1/cluster/nodes/a1/log/list')).status).toBe(404);
+  expect((await b1.request('/api/v1/cluster/nodes/a1/log/list')).status).toBe(404);
 });
 
 it('the nodes that LinDB registered in its etcd are members, and nothing is written there', async () => {
@@ -148,7 +151,7 @@ it('the nodes that LinDB registered in its etcd are members, and nothing is writ
   const { membership, nodes } = await live.nodes();
   expect(membership).toMatchObject({ kind: 'lindb', state: 'ok' });
   expect(nodes[0]).toMatchObject({ id, role: 'broker', state: 'up', node: { hostName: 'lindb-root-0' } });
-  const list = await live.ask(`/api/v1/cluster/nodes/${id}/log/list`);
+  const list = await live.request(`/api/v1/cluster/nodes/${id}/log/list`);
   expect(JSON.parse(list.body)).toEqual([{ name: 'broker.log', size: 13 }]);
   expect((await etcd.list('/')).map(({ key }) => key)).toEqual(['/lindb-cluster/normal/live/nodes/1']);
 });
@@ -157,7 +160,7 @@ async function idsBy(node: ClusterProcess): Promise<string[]> {
   return (await node.nodes()).nodes.map(({ id }) => id);
 }
 
-async function askedNode(members: Readonly<Record<string, string>>, flags: readonly string[] = []) {
+async function startNodeWithMembers(members: Readonly<Record<string, string>>, flags: readonly string[] = []) {
   const cwd = tempDir();
   writeFileSync(join(cwd, 'token'), 'ph_not-the-right-one\n');
   const asked = await ClusterProcess.start('asked', { cwd, flags: [...SHORT, ...withMembers(members), ...flags] });
@@ -181,11 +184,11 @@ async function guardedMember(): Promise<string> {
 async function strangerWithTls(): Promise<string> {
   const { certFile, keyFile } = selfSigned(tempDir());
   const tls = { cert: readFileSync(certFile), key: readFileSync(keyFile) };
-  return `https://${await listen(createTlsServer(tls, (request, response) => answer({}, request, response)))}`;
+  return `https://${await listen(createTlsServer(tls, (request, response) => respond({}, request, response)))}`;
 }
 
 /** Of a time when there was only the contract, and other routes were unknown. */
-function isOld(path: string, response: Parameters<typeof answer>[2]): boolean {
+function isOld(path: string, response: Parameters<typeof respond>[2]): boolean {
   if (path === '/config' || path === '/log/list') return false;
   response.writeHead(404, { 'content-type': 'text/plain' }).end('not found');
   return true;

@@ -5,40 +5,40 @@ import { ClusterProcess } from './testing/cluster-process.ts';
 import { BINARY, Program } from './testing/program.ts';
 
 /** A network of its own for this process of tests; documentation addresses, which nobody has. */
-const PLACES = [
+const NETWORKS = [
   { id: 'left', space: `porthole-l-${process.pid}`, link: `phl${process.pid % 1e6}`, ip: '192.0.2.1' },
   { id: 'right', space: `porthole-r-${process.pid}`, link: `phr${process.pid % 1e6}`, ip: '192.0.2.2' },
 ] as const;
 
-type Place = (typeof PLACES)[number];
+type TestNetwork = (typeof NETWORKS)[number];
 
-const [LEFT, RIGHT] = PLACES;
+const [LEFT, RIGHT] = NETWORKS;
 
-const inside = ({ space }: Place) => ['ip', 'netns', 'exec', space];
+const inside = ({ space }: TestNetwork) => ['ip', 'netns', 'exec', space];
 
 /** Namespaces need rights that not every machine gives. */
 it.runIf(canMakeNetworks())(
   'a cable between two nodes is cut and mended: each says who is missing, then nothing is',
   async () => {
-    connectPlaces();
-    const [left, right] = await Promise.all(PLACES.map(startNode));
+    connectNetworks();
+    const [left, right] = await Promise.all(NETWORKS.map(startNode));
     if (!left || !right) throw new Error('not started');
     left.write('before');
-    for (const place of PLACES) await eventually(() => expect(statesBy(place)).toEqual({ left: 'up', right: 'up' }));
+    for (const place of NETWORKS) await eventually(() => expect(statesBy(place)).toEqual({ left: 'up', right: 'up' }));
     const [ip = '', ...words] = [...inside(LEFT), process.execPath, BINARY, 'logs', '--all', '-f', '--url', left.url];
     const followed = new Program(words, { cwd: left.cwd, command: ip });
-    await eventually(() => isHeard(followed, right, 'with a cable'));
+    await eventually(() => expectFollowed(followed, right, 'with a cable'));
 
     setLink(RIGHT, 'down');
-    for (const place of PLACES) {
+    for (const place of NETWORKS) {
       const other = place === LEFT ? 'right' : 'left';
       await eventually(() => expect(statesBy(place)).toEqual({ [place.id]: 'up', [other]: 'unreachable' }));
     }
     right.write('said while nobody heard');
-    await eventually(() => isHeard(followed, left, 'without a cable'));
+    await eventually(() => expectFollowed(followed, left, 'without a cable'));
 
     setLink(RIGHT, 'up');
-    for (const place of PLACES) await eventually(() => expect(statesBy(place)).toEqual({ left: 'up', right: 'up' }));
+    for (const place of NETWORKS) await eventually(() => expect(statesBy(place)).toEqual({ left: 'up', right: 'up' }));
     await eventually(() => expect(followed.stdout).toContain('said while nobody heard'));
   },
 );
@@ -53,25 +53,25 @@ function ip(...args: string[]): void {
   execFileSync('ip', args, { stdio: 'pipe' });
 }
 
-function connectPlaces(): void {
-  for (const { space } of PLACES) {
+function connectNetworks(): void {
+  for (const { space } of NETWORKS) {
     ip('netns', 'add', space);
     onTestFinished(() => ip('netns', 'del', space));
   }
   ip('link', 'add', LEFT.link, 'netns', LEFT.space, 'type', 'veth', 'peer', 'name', RIGHT.link, 'netns', RIGHT.space);
-  for (const place of PLACES) {
+  for (const place of NETWORKS) {
     ip('-n', place.space, 'addr', 'add', `${place.ip}/24`, 'dev', place.link);
     ip('-n', place.space, 'link', 'set', 'lo', 'up');
     setLink(place, 'up');
   }
 }
 
-function setLink({ space, link }: Place, state: 'up' | 'down'): void {
+function setLink({ space, link }: TestNetwork, state: 'up' | 'down'): void {
   ip('-n', space, 'link', 'set', link, state);
 }
 
-function startNode(place: Place): Promise<ClusterProcess> {
-  const members = PLACES.map(({ id, ip: address }) => `${id}=http://${address}:7300`).join(',');
+function startNode(place: TestNetwork): Promise<ClusterProcess> {
+  const members = NETWORKS.map(({ id, ip: address }) => `${id}=http://${address}:7300`).join(',');
   const flags = [
     '--http-host',
     place.ip,
@@ -85,7 +85,7 @@ function startNode(place: Place): Promise<ClusterProcess> {
 }
 
 /** Asked from within its network, by the program itself. */
-function statesBy(place: Place): Record<string, string> {
+function statesBy(place: TestNetwork): Record<string, string> {
   const [command = '', ...words] = inside(place);
   const args = [...words, process.execPath, BINARY, 'nodes', '-o', 'json', '--url', `http://${place.ip}:7300`];
   const { stdout } = spawnSync(command, args, { encoding: 'utf8' });
@@ -96,7 +96,7 @@ function statesBy(place: Place): Record<string, string> {
   return Object.fromEntries(nodes.map(({ id, state }) => [id, state]));
 }
 
-async function isHeard(followed: Program, node: ClusterProcess, text: string): Promise<void> {
+async function expectFollowed(followed: Program, node: ClusterProcess, text: string): Promise<void> {
   node.write(text);
   await eventually(() => expect(followed.stdout).toContain(text), { withinMs: 1000 });
 }

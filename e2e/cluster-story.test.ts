@@ -67,13 +67,13 @@ async function aSearchAndAFollowAreMerged({ n1, n2, n3, followed }: World): Prom
   await eventually(() => expect(followed.messages.toSorted()).toEqual(told.map(({ text }) => text)));
 }
 
-interface Told {
+interface WrittenRecord {
   node: ClusterProcess;
   timeMs: number;
   text: string;
 }
 
-async function isMerged(asked: ClusterProcess, told: readonly Told[]): Promise<void> {
+async function isMerged(asked: ClusterProcess, told: readonly WrittenRecord[]): Promise<void> {
   const { records, end, outcomes } = await asked.search();
   expect(outcomes).toEqual({ n1: 'ok', n2: 'ok', n3: 'ok' });
   expect(end).toMatchObject({ reason: 'exhausted', records: 7, cursor: null, membership: { state: 'ok' } });
@@ -83,7 +83,7 @@ async function isMerged(asked: ClusterProcess, told: readonly Told[]): Promise<v
 }
 
 async function oneIsKilled({ n1, n2, n3, followed }: World): Promise<void> {
-  await n3.isSnapshotted();
+  await n3.waitForSnapshot();
   await n3.kill();
   const [states, found, config] = await Promise.all([n1.nodes(), n2.search(), configsBy(n1)]);
   const dead = states.nodes.find(({ id }) => id === 'n3');
@@ -100,17 +100,17 @@ async function oneIsKilled({ n1, n2, n3, followed }: World): Promise<void> {
   expect(left).toMatchObject({ outcome: 'gone', asOfMs: expect.any(Number) });
   expect(left?.text).toContain('name = "n3"');
   expect(left?.text).not.toContain('secret of');
-  await lastWordsAreOnDisk(n1);
+  await waitForSnapshotFiles(n1);
   const { messages, end } = await n1.search();
   expect(messages).toContain('n3 starts');
   expect(end.members.at(-1)).toMatchObject({ id: 'n3', outcome: 'gone', asOfMs: expect.any(Number) });
-  await eventually(() => expect(followed.outcomesOf('n3').at(-1)).toBe('gone'));
-  expect(followed.outcomesOf('n3')).toContain('refused');
-  await isHeard(followed, n2, 'after a death');
+  await eventually(() => expect(followed.memberOutcomes('n3').at(-1)).toBe('gone'));
+  expect(followed.memberOutcomes('n3')).toContain('refused');
+  await expectFollowed(followed, n2, 'after a death');
 }
 
 /** Also for the next run of this node; nobody else may read them. */
-async function lastWordsAreOnDisk({ cwd }: ClusterProcess): Promise<void> {
+async function waitForSnapshotFiles({ cwd }: ClusterProcess): Promise<void> {
   const dir = join(cwd, 'data', 'last-words');
   await eventually(() => {
     const kept = readdirSync(dir).map((name) => readFileSync(join(dir, name), 'utf8'));
@@ -120,7 +120,7 @@ async function lastWordsAreOnDisk({ cwd }: ClusterProcess): Promise<void> {
 }
 
 async function configsBy(node: ClusterProcess) {
-  const { body } = await node.ask('/api/v1/cluster/config');
+  const { body } = await node.request('/api/v1/cluster/config');
   const { configs } = JSON.parse(body) as ClusterConfig;
   return Object.fromEntries(
     configs.map(({ id, config, report: { outcome, asOfMs } }) => [id, { text: config?.config, outcome, asOfMs }]),
@@ -128,7 +128,7 @@ async function configsBy(node: ClusterProcess) {
 }
 
 /** Written until it is heard: a member that joins is followed from its end, and when that is, is not told. */
-async function isHeard(followed: FollowedCluster, node: ClusterProcess, text: string): Promise<void> {
+async function expectFollowed(followed: FollowedCluster, node: ClusterProcess, text: string): Promise<void> {
   let count = 0;
   await eventually(async () => {
     const message = `${text}, ${node.id} says for the ${++count}. time`;
@@ -152,7 +152,7 @@ async function oneIsPaused({ n1, n2, followed }: World): Promise<void> {
   for (const node of [n1, n2])
     await eventually(async () => expect(await statesBy(node)).toMatchObject({ n1: 'up', n2: 'up' }));
   expect((await n1.search()).outcomes).toEqual({ n1: 'ok', n2: 'ok', n3: 'gone' });
-  await isHeard(followed, n2, 'after a pause');
+  await expectFollowed(followed, n2, 'after a pause');
 }
 
 async function theKilledOneComesBackElsewhere(world: World): Promise<World> {
@@ -162,7 +162,7 @@ async function theKilledOneComesBackElsewhere(world: World): Promise<World> {
   for (const node of [n1, n2, n3]) await eventually(async () => expect(await statesBy(node)).toEqual(ALL_UP));
   expect((await n1.nodes()).nodes.find(({ id }) => id === 'n3')?.url).toBe(n3.url);
   expect((await n2.search()).messages.filter((text) => text === 'n3 starts')).toHaveLength(2);
-  await isHeard(followed, n3, 'back again');
+  await expectFollowed(followed, n3, 'back again');
   return { ...world, n3 };
 }
 
@@ -176,9 +176,9 @@ async function theRegistryStops({ etcd, n1, n2, n3, followed }: World): Promise<
     const { outcomes, end } = await node.search();
     expect(outcomes).toEqual({ n1: 'ok', n2: 'ok', n3: 'ok' });
     expect(end.membership.state).toBe('stale');
-    await isHeard(followed, node, 'without a registry');
+    await expectFollowed(followed, node, 'without a registry');
   }
-  expect(JSON.parse((await n1.ask('/health/ready')).body).checks).toContainEqual({
+  expect(JSON.parse((await n1.request('/health/ready')).body).checks).toContainEqual({
     name: 'cluster',
     ok: false,
     detail: expect.stringContaining(etcd.url),
@@ -188,8 +188,8 @@ async function theRegistryStops({ etcd, n1, n2, n3, followed }: World): Promise<
 }
 
 async function registryBy(node: ClusterProcess) {
-  const ready = JSON.parse((await node.ask('/health/ready')).body) as { status: string };
-  const metrics = (await node.ask('/metrics')).body;
+  const ready = JSON.parse((await node.request('/health/ready')).body) as { status: string };
+  const metrics = (await node.request('/metrics')).body;
   return { ready: ready.status, fresh: /^porthole_cluster_membership_fresh (\d)$/m.exec(metrics)?.[1] };
 }
 
@@ -207,7 +207,7 @@ async function theRegistryForgets({ etcd, n1, n2, n3, followed }: World): Promis
   await etcd.wipe();
   await eventually(async () => expect(await registered(etcd)).toEqual(['n1', 'n2', 'n3']));
   for (const node of [n1, n2, n3]) await isWhole(node);
-  for (const node of [n1, n2, n3]) await isHeard(followed, node, 'after the registry forgot');
+  for (const node of [n1, n2, n3]) await expectFollowed(followed, node, 'after the registry forgot');
 }
 
 async function registered(etcd: TestEtcd): Promise<string[]> {
@@ -231,7 +231,7 @@ async function theRegistryMovesOnWhileOneSleeps({ etcd, n1, n2, n3, followed }: 
   for (const node of [n1, n2]) {
     await eventually(async () => expect(await statesBy(node)).toEqual({ ...ALL_UP, n3: 'left' }));
     await eventually(async () => expect((await node.nodes()).membership.state).toBe('ok'));
-    await isHeard(followed, node, 'after a sleep');
+    await expectFollowed(followed, node, 'after a sleep');
   }
 }
 

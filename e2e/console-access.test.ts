@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startTestNode, tempDir } from '../packages/server/src/testing/test-node.ts';
 import { startBrowser } from './testing/browser-page.ts';
 import { countedLines, line, type Member, startCluster } from './testing/console-cluster.ts';
-import { detailsOf, rowOf, see, visit } from './testing/console-page.ts';
+import { detailsPanel, findRow, openConsole, waitUntilVisible } from './testing/open-console.ts';
 
 const WCAG = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'];
 
@@ -46,7 +46,7 @@ async function violations(
   choose: (axe: AxeBuilder) => AxeBuilder,
 ): Promise<string[]> {
   await page.emulateMedia({ colorScheme });
-  await see(page.locator(`html[data-theme="${colorScheme}"]`));
+  await waitUntilVisible(page.locator(`html[data-theme="${colorScheme}"]`));
   // Legacy mode: what is tested has no frames, and the other mode opens another page.
   // Only what is wrong is gathered: all that is right would take as long again.
   const axe = choose(new AxeBuilder({ page }).options({ resultTypes: ['violations'] }));
@@ -60,16 +60,16 @@ async function violations(
 describe('in both themes axe finds nothing wrong', () => {
   it('on any page', async () => {
     const { url } = await startTwo();
-    const { page } = await visit(browser, url);
+    const { page } = await openConsole(browser, url);
     const places: [string, () => Promise<void>][] = [
-      ['/', () => see(page.getByRole('heading', { name: '1 configuration key differs' }))],
-      ['/nodes/n1', () => see(page.getByRole('heading', { name: /Newest errors/i }))],
-      ['/nodes/n1/config', () => see(page.locator('.toml-mask'))],
-      ['/nodes/n1/logs', () => see(page.getByRole('link', { name: 'a.log' }))],
-      ['/config?expected=1', () => see(page.getByRole('table', { name: 'Lines of n1 and n2' }))],
-      ['/config?left=n2&right=n1', () => see(page.getByRole('table', { name: 'Lines of n2 and n1' }))],
-      ['/logs?q=line 7', () => see(page.getByRole('grid').locator('mark'))],
-      ['/logs?plain=1', () => see(page.getByText('broken'))],
+      ['/', () => waitUntilVisible(page.getByRole('heading', { name: '1 configuration key differs' }))],
+      ['/nodes/n1', () => waitUntilVisible(page.getByRole('heading', { name: /Newest errors/i }))],
+      ['/nodes/n1/config', () => waitUntilVisible(page.locator('.toml-mask'))],
+      ['/nodes/n1/logs', () => waitUntilVisible(page.getByRole('link', { name: 'a.log' }))],
+      ['/config?expected=1', () => waitUntilVisible(page.getByRole('table', { name: 'Lines of n1 and n2' }))],
+      ['/config?left=n2&right=n1', () => waitUntilVisible(page.getByRole('table', { name: 'Lines of n2 and n1' }))],
+      ['/logs?q=line 7', () => waitUntilVisible(page.getByRole('grid').locator('mark'))],
+      ['/logs?plain=1', () => waitUntilVisible(page.getByText('broken'))],
     ];
     const found: string[] = [];
     for (const [path, isShown] of places) {
@@ -82,11 +82,11 @@ describe('in both themes axe finds nothing wrong', () => {
 
   it('on anything that lies over a page', async () => {
     const { url } = await startTwo();
-    const { page } = await visit(browser, url, { path: '/logs' });
+    const { page } = await openConsole(browser, url, { path: '/logs' });
     const found: string[] = [];
-    await see(rowOf(page, 'broken'));
-    await rowOf(page, 'broken').click();
-    await see(detailsOf(page));
+    await waitUntilVisible(findRow(page, 'broken'));
+    await findRow(page, 'broken').click();
+    await waitUntilVisible(detailsPanel(page));
     found.push(...(await faults(page)));
     await page.keyboard.press('Escape');
     for (const [key, name] of [
@@ -95,12 +95,12 @@ describe('in both themes axe finds nothing wrong', () => {
       ['t', 'Go to a time'],
     ] as const) {
       await page.keyboard.press(key);
-      await see(page.getByRole('dialog', { name }));
+      await waitUntilVisible(page.getByRole('dialog', { name }));
       found.push(...(await faults(page)));
       await page.keyboard.press('Escape');
     }
     await page.getByRole('button', { name: '+ source' }).click();
-    await see(page.getByRole('dialog').getByText('a.log'));
+    await waitUntilVisible(page.getByRole('dialog').getByText('a.log'));
     found.push(...(await faults(page)));
     expect(found).toEqual([]);
   });
@@ -109,10 +109,10 @@ describe('in both themes axe finds nothing wrong', () => {
     const tokenFile = join(tempDir(), 'tokens');
     writeFileSync(tokenFile, `${createToken('operator').line}\n`, { mode: 0o600 });
     const { running } = await startTestNode({ settings: { auth: { tokenFile } } });
-    const { page } = await visit(browser, running.url);
+    const { page } = await openConsole(browser, running.url);
     await page.getByLabel('Token', { exact: true }).fill('wrong');
     await page.getByRole('button', { name: 'Use token' }).click();
-    await see(page.getByText('The node refused this token.'));
+    await waitUntilVisible(page.getByText('The node refused this token.'));
     expect(await faults(page)).toEqual([]);
   });
 });
@@ -123,48 +123,48 @@ describe.each([
 ])('with %s', (_name, size) => {
   it('no page is wider than the window, and what matters can be clicked', async () => {
     const { url } = await startTwo();
-    const { page } = await visit(browser, url, size);
+    const { page } = await openConsole(browser, url, size);
     const fits = async () => {
       const [width, room] = await page.evaluate<[number, number]>('[document.documentElement.scrollWidth, innerWidth]');
       expect(width, page.url()).toBeLessThanOrEqual(room);
     };
-    await see(page.getByRole('heading', { name: 'All 2 nodes up' }));
-    await see(page.getByRole('heading', { name: '1 configuration key differs' }));
+    await waitUntilVisible(page.getByRole('heading', { name: 'All 2 nodes up' }));
+    await waitUntilVisible(page.getByRole('heading', { name: '1 configuration key differs' }));
     await fits();
     await page.getByRole('link', { name: 'n1', exact: true }).first().click();
-    await see(page.getByRole('heading', { name: /Newest errors/i }));
+    await waitUntilVisible(page.getByRole('heading', { name: /Newest errors/i }));
     await fits();
     await page.getByRole('link', { name: 'Log files' }).click();
-    await see(page.getByRole('link', { name: 'a.log' }));
+    await waitUntilVisible(page.getByRole('link', { name: 'a.log' }));
     await fits();
     await page.getByRole('navigation', { name: 'Parts of n1' }).getByRole('link', { name: 'Configuration' }).click();
-    await see(page.locator('.toml-mask'));
+    await waitUntilVisible(page.locator('.toml-mask'));
     await fits();
     await page.getByRole('navigation', { name: 'Pages' }).getByRole('link', { name: 'Configuration' }).click();
     await page.getByRole('button', { name: /expected to differ/ }).click();
-    await see(page.getByRole('table', { name: 'Lines of n1 and n2' }));
+    await waitUntilVisible(page.getByRole('table', { name: 'Lines of n1 and n2' }));
     await fits();
     await page.getByRole('navigation', { name: 'Pages' }).getByRole('link', { name: 'Cluster' }).click();
     await page.getByRole('link', { name: /errors on all 2 nodes/ }).click();
-    await rowOf(page, 'broken').click();
-    await see(detailsOf(page).getByText('broken'));
+    await findRow(page, 'broken').click();
+    await waitUntilVisible(detailsPanel(page).getByText('broken'));
     await fits();
-    await detailsOf(page).getByRole('button', { name: /Close/ }).click();
+    await detailsPanel(page).getByRole('button', { name: /Close/ }).click();
     await page.getByRole('button', { name: /^I: show/ }).click();
     await page.getByRole('searchbox', { name: 'Find in the logs' }).fill('slow');
     await page.getByRole('button', { name: 'Only matches' }).click();
-    await see(rowOf(page, 'slow'));
+    await waitUntilVisible(findRow(page, 'slow'));
     await page.getByLabel(/^Time range/).click();
     await page.getByRole('button', { name: 'Last 5 min' }).click();
     await page.getByRole('button', { name: /Paused|Follow/ }).click();
-    await see(page.getByRole('button', { name: 'Live' }));
+    await waitUntilVisible(page.getByRole('button', { name: 'Live' }));
     await fits();
     await page.getByRole('button', { name: 'Ctrl K' }).click();
     await page.getByRole('option', { name: /Show all keys/ }).click();
     await fits();
     await page.getByRole('button', { name: 'Close' }).click();
     await page.getByRole('button', { name: '+ source' }).click();
-    await see(page.getByRole('dialog').getByText('a.log'));
+    await waitUntilVisible(page.getByRole('dialog').getByText('a.log'));
     await fits();
   });
 });

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { eventually } from '../packages/logs/src/testing/eventually.ts';
 import { startBrowser } from './testing/browser-page.ts';
 import { countedLines, line, type Member, startCluster } from './testing/console-cluster.ts';
-import { rowOf, see, visit } from './testing/console-page.ts';
+import { findRow, openConsole, waitUntilVisible } from './testing/open-console.ts';
 
 /** How far from the middle a line in the middle may be: rows and what stands around them are not drawn to the pixel. */
 const NEAR_PX = 60;
@@ -23,23 +23,23 @@ async function startAlone(files: Readonly<Record<string, string>>): Promise<Memb
   return node;
 }
 
-const queryOf = (page: Page) => Object.fromEntries(new URL(page.url()).searchParams);
+const urlQuery = (page: Page) => Object.fromEntries(new URL(page.url()).searchParams);
 
 /** Resolves when the address says this, and only this. */
 function address(page: Page, wanted: Readonly<Record<string, string>>): Promise<void> {
-  return eventually(() => expect(queryOf(page)).toEqual(wanted));
+  return eventually(() => expect(urlQuery(page)).toEqual(wanted));
 }
 
 /** Texts of the records in view. */
 async function shown(page: Page): Promise<string[]> {
-  const texts = await rowOf(page, /line \d+/).allInnerTexts();
+  const texts = await findRow(page, /line \d+/).allInnerTexts();
   return texts.map((text) => /line \d+/.exec(text)?.[0] ?? '');
 }
 
 it('a reload shows the same filters, search and range, and back and forward go through the steps', async () => {
   const node = await startAlone({ 'a.log': countedLines(200) });
-  const { page } = await visit(browser, node.url, { path: '/logs' });
-  await see(rowOf(page, 'line 200'));
+  const { page } = await openConsole(browser, node.url, { path: '/logs' });
+  await waitUntilVisible(findRow(page, 'line 200'));
 
   await page.getByRole('button', { name: /^E: show errors only/ }).click();
   await address(page, { level: 'ERROR' });
@@ -57,7 +57,7 @@ it('a reload shows the same filters, search and range, and back and forward go t
   await page.reload();
   await eventually(async () => expect(await shown(page)).toEqual(['line 150']));
   expect(await field.inputValue()).toBe('line 15');
-  expect(queryOf(page)).toEqual(all);
+  expect(urlQuery(page)).toEqual(all);
 
   await page.goBack();
   await address(page, { level: 'ERROR', last: '5m', q: 'line 15' });
@@ -70,27 +70,27 @@ it('a reload shows the same filters, search and range, and back and forward go t
   await eventually(async () => expect(await shown(page)).toContain('line 199'));
   for (const step of ['level', 'last', 'only']) {
     await page.goForward();
-    await eventually(() => expect(Object.keys(queryOf(page))).toContain(step));
+    await eventually(() => expect(Object.keys(urlQuery(page))).toContain(step));
   }
   await eventually(async () => expect(await shown(page)).toEqual(['line 150']));
 });
 
 it('a reload shows the same text of a configuration', async () => {
   const [node] = await startCluster([{ config: 'limit = 1\nother = 2\n' }, { config: 'limit = 2\nother = 3\n' }]);
-  const { page } = await visit(browser, node.url, { path: '/config' });
+  const { page } = await openConsole(browser, node.url, { path: '/config' });
   const field = page.getByRole('searchbox', { name: 'Find key' });
-  await see(page.getByRole('row', { name: /^other/ }));
+  await waitUntilVisible(page.getByRole('row', { name: /^other/ }));
   await field.fill('limit');
   await address(page, { q: 'limit' });
   await page.reload();
-  await see(page.getByRole('row', { name: /^limit/ }));
+  await waitUntilVisible(page.getByRole('row', { name: /^limit/ }));
   expect(await field.inputValue()).toBe('limit');
   expect(await page.getByRole('row', { name: /^other/ }).count()).toBe(0);
 });
 
 it('a reload shows the same shape of a configuration', async () => {
   const node = await startAlone({ 'a.log': countedLines(1) });
-  const { page } = await visit(browser, node.url, { path: '/nodes/n1/config' });
+  const { page } = await openConsole(browser, node.url, { path: '/nodes/n1/config' });
   const shape = page.getByRole('button', { name: 'Settings', exact: true });
   await shape.click();
   await address(page, { as: 'table' });
@@ -103,10 +103,10 @@ it('a reload shows the same shape of a configuration', async () => {
 
 it('a link to a line shows that line in the middle, also after the log was rotated', async () => {
   const node = await startAlone({ 'a.log': countedLines(600) });
-  const first = await visit(browser, node.url, { path: '/logs?q=line 300&level=ERROR' });
+  const first = await openConsole(browser, node.url, { path: '/logs?q=line 300&level=ERROR' });
   await first.page.getByRole('button', { name: 'Older match' }).click();
-  await rowOf(first.page, 'line 300').click();
-  await eventually(() => expect(queryOf(first.page)).toHaveProperty('at'));
+  await findRow(first.page, 'line 300').click();
+  await eventually(() => expect(urlQuery(first.page)).toHaveProperty('at'));
   // Whoever opens it wants the line with what is around it.
   const link = new URL(first.page.url());
   link.searchParams.delete('level');
@@ -117,15 +117,15 @@ it('a link to a line shows that line in the middle, also after the log was rotat
   writeFileSync(join(node.logDir, 'a.log'), line(0, 'written after'));
   await centred(link.href);
   await first.page.reload();
-  await see(rowOf(first.page, 'line 300'));
-  expect(await rowOf(first.page, 'line 300').getAttribute('aria-selected')).toBe('true');
+  await waitUntilVisible(findRow(first.page, 'line 300'));
+  expect(await findRow(first.page, 'line 300').getAttribute('aria-selected')).toBe('true');
 });
 
 /** Opens the link as somebody else, and looks where the line is. */
 async function centred(link: string): Promise<void> {
-  const { page } = await visit(browser, link, { path: link });
-  const row = rowOf(page, 'line 300');
-  await see(row);
+  const { page } = await openConsole(browser, link, { path: link });
+  const row = findRow(page, 'line 300');
+  await waitUntilVisible(row);
   await eventually(async () => {
     const [list, found] = await Promise.all([page.getByRole('grid').boundingBox(), row.boundingBox()]);
     if (!list || !found) throw new Error('not seen');
@@ -133,5 +133,5 @@ async function centred(link: string): Promise<void> {
     expect(Math.abs(distance)).toBeLessThan(NEAR_PX);
   });
   expect(await row.getAttribute('aria-selected')).toBe('true');
-  await see(rowOf(page, 'line 301'));
+  await waitUntilVisible(findRow(page, 'line 301'));
 }

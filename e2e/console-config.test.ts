@@ -6,7 +6,7 @@ import { eventually } from '../packages/logs/src/testing/eventually.ts';
 import { startTestNode, tempDir } from '../packages/server/src/testing/test-node.ts';
 import { startBrowser } from './testing/browser-page.ts';
 import { type Member, startCluster } from './testing/console-cluster.ts';
-import { see, visit } from './testing/console-page.ts';
+import { openConsole, waitUntilVisible } from './testing/open-console.ts';
 
 const SECRET = 'never-to-be-seen-';
 
@@ -56,15 +56,15 @@ function readBodies(page: Page): () => Promise<string> {
 
 it('shows the one that is configured differently, what is expected to differ only when asked, and never a secret', async () => {
   const [n1] = await startDrifting();
-  const { page } = await visit(browser, n1.url);
+  const { page } = await openConsole(browser, n1.url);
   const bodies = readBodies(page);
   await page.getByRole('link', { name: 'Configuration', exact: true }).click();
-  await see(page.getByRole('heading', { name: '1 key differs among 3 nodes' }));
+  await waitUntilVisible(page.getByRole('heading', { name: '1 key differs among 3 nodes' }));
   const row = page.getByRole('row', { name: /query\.query-concurrency/ });
   expect(await row.getByRole('cell').allInnerTexts()).toEqual(expect.arrayContaining(['100', '250']));
   expect(await row.locator('.is-outlier').innerText()).toBe('250');
   const same = page.getByRole('row', { name: /query\.idle-timeout/ });
-  await see(same.getByText('≈ same'));
+  await waitUntilVisible(same.getByText('≈ same'));
   expect(await same.innerText()).toContain('10000ms');
   expect(await same.locator('.is-outlier').count()).toBe(0);
 
@@ -73,19 +73,19 @@ it('shows the one that is configured differently, what is expected to differ onl
   expect(await expected.getAttribute('aria-expanded')).toBe('false');
   expect(await port.count()).toBe(0);
   await expected.click();
-  await see(port);
+  await waitUntilVisible(port);
 
   await row.getByRole('link', { name: '250' }).click();
-  await see(page.getByRole('table', { name: 'Lines of n1 and n3' }));
+  await waitUntilVisible(page.getByRole('table', { name: 'Lines of n1 and n3' }));
   const changed = page.locator('.pair-row.is-changed').filter({ hasText: 'query-concurrency' });
   expect((await changed.innerText()).replaceAll(/\s+/g, ' ')).toMatch(
     /− query-concurrency = 100 .*\+ query-concurrency = 250/,
   );
   expect(await page.locator('.pair-row.is-equal').filter({ hasText: 'read-timeout' }).count()).toBe(1);
-  await see(page.locator('.pair-row').filter({ hasText: 'password' }).locator('.toml-mask'));
+  await waitUntilVisible(page.locator('.pair-row').filter({ hasText: 'password' }).locator('.toml-mask'));
 
   await page.getByRole('link', { name: 'n3', exact: true }).first().click();
-  await see(page.getByRole('region', { name: 'TOML of n3' }).locator('.toml-mask'));
+  await waitUntilVisible(page.getByRole('region', { name: 'TOML of n3' }).locator('.toml-mask'));
   expect(await page.content()).not.toContain(SECRET);
   const told = await bodies();
   expect(told).toContain('read-timeout');
@@ -96,22 +96,22 @@ it('finds a key of one node, marks what is not as usual, and tells that its file
   const file = join(tempDir(), 'porthole.toml');
   writeFileSync(file, '[search]\nworkers = 1\n');
   const { running } = await startTestNode({ file, settings: { cluster: { nodeId: 'n1' } } });
-  const { page } = await visit(browser, running.url, { path: '/nodes/n1/config', hasClock: true });
+  const { page } = await openConsole(browser, running.url, { path: '/nodes/n1/config', hasClock: true });
   const text = page.getByRole('region', { name: 'TOML of n1' });
-  await see(text);
+  await waitUntilVisible(text);
   expect(await page.getByText('File on disk differs').count()).toBe(0);
   const line = text.locator('.toml-line').filter({ hasText: /^workers = 1/ });
   expect(await line.innerText()).toMatch(/changed, default \S+ · file/);
 
   await page.getByRole('searchbox', { name: 'Find in text' }).fill('workers');
-  await see(text.locator('mark.is-current'));
+  await waitUntilVisible(text.locator('mark.is-current'));
   await eventually(() => expect(new URL(page.url()).search).toBe('?q=workers'));
-  await see(page.getByText(/^1 of \d/));
+  await waitUntilVisible(page.getByText(/^1 of \d/));
 
   appendFileSync(file, '[http]\nport = 4711\n');
   await page.clock.fastForward(REFRESH_MS);
-  await see(page.getByText('File on disk differs: 1 key · restart needed'));
-  await see(page.getByRole('row', { name: /http\.port .* 4711/ }));
+  await waitUntilVisible(page.getByText('File on disk differs: 1 key · restart needed'));
+  await waitUntilVisible(page.getByRole('row', { name: /http\.port .* 4711/ }));
 });
 
 it("shows both values of a service's file that was edited, and its text at start", async () => {
@@ -119,14 +119,14 @@ it("shows both values of a service's file that was edited, and its text at start
   writeFileSync(configFile, '[http]\nport = 9000\n');
   const { running } = await startTestNode({ settings: { service: { configFile }, cluster: { nodeId: 'n1' } } });
   writeFileSync(configFile, '[http]\nport = 9001\n');
-  const { page } = await visit(browser, running.url, { path: '/nodes/n1/config' });
-  await see(page.getByText('File changed since start: 1 key'));
-  await see(page.getByRole('row', { name: 'http.port 9000 9001' }));
+  const { page } = await openConsole(browser, running.url, { path: '/nodes/n1/config' });
+  await waitUntilVisible(page.getByText('File changed since start: 1 key'));
+  await waitUntilVisible(page.getByRole('row', { name: 'http.port 9000 9001' }));
   const text = page.getByRole('region', { name: 'TOML of n1' });
-  await see(text.getByText('port = 9001'));
+  await waitUntilVisible(text.getByText('port = 9001'));
   await page.getByRole('button', { name: 'TOML at start' }).click();
-  await see(text.getByText('port = 9000'));
+  await waitUntilVisible(text.getByText('port = 9000'));
   expect(new URL(page.url()).search).toBe('?as=start');
   await page.getByRole('button', { name: 'TOML on disk now' }).click();
-  await see(text.getByText('port = 9001'));
+  await waitUntilVisible(text.getByText('port = 9001'));
 });

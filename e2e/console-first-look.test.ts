@@ -7,7 +7,7 @@ import { eventually } from '../packages/logs/src/testing/eventually.ts';
 import { startBrowser } from './testing/browser-page.ts';
 import { ClusterProcess } from './testing/cluster-process.ts';
 import { line, startCluster } from './testing/console-cluster.ts';
-import { detailsOf, rowOf, see, visit } from './testing/console-page.ts';
+import { detailsPanel, findRow, openConsole, waitUntilVisible } from './testing/open-console.ts';
 import { tempDir } from './testing/program.ts';
 
 let browser: Browser;
@@ -33,8 +33,8 @@ function startProcess(id: string, flags: readonly string[] = []): Promise<Cluste
 async function toNewestError(page: Page): Promise<void> {
   expect(await page.getByRole('dialog').count()).toBe(0);
   await page.getByRole('link', { name: /^\d+ errors? .*, last 15 min/ }).click();
-  await rowOf(page, 'the newest failure').click();
-  await see(detailsOf(page).getByText('the newest failure'));
+  await findRow(page, 'the newest failure').click();
+  await waitUntilVisible(detailsPanel(page).getByText('the newest failure'));
 }
 
 it('tells of a cluster at once who is missing, and leads to the newest error in two clicks', async () => {
@@ -46,42 +46,42 @@ it('tells of a cluster at once who is missing, and leads to the newest error in 
   });
   await n3.kill();
   appendFileSync(join(n2.cwd, 'logs', 'service.log'), line(0, 'the newest failure', 'ERROR'));
-  const { page } = await visit(browser, n1.url);
-  await see(page.getByRole('heading', { name: '2 of 3 nodes up' }));
-  await see(page.getByText(/n3 has not responded/));
+  const { page } = await openConsole(browser, n1.url);
+  await waitUntilVisible(page.getByRole('heading', { name: '2 of 3 nodes up' }));
+  await waitUntilVisible(page.getByText(/n3 has not responded/));
   expect(await page.getByRole('row', { name: /n3/ }).innerText()).toMatch(/not responding/);
   await toNewestError(page);
-  expect(await detailsOf(page).innerText()).toContain('n2');
+  expect(await detailsPanel(page).innerText()).toContain('n2');
 });
 
 it('tells the same of a node that is alone', async () => {
   const files = { 'a.log': line(60, 'an old failure', 'ERROR') + line(2, 'the newest failure', 'ERROR') };
   const [node] = await startCluster([{ files }]);
-  const { page } = await visit(browser, node.url);
-  await see(page.getByRole('heading', { name: '1 node up' }));
-  await see(page.getByRole('link', { name: '2 errors on this node, last 15 min' }));
+  const { page } = await openConsole(browser, node.url);
+  await waitUntilVisible(page.getByRole('heading', { name: '1 node up' }));
+  await waitUntilVisible(page.getByRole('link', { name: '2 errors on this node, last 15 min' }));
   await toNewestError(page);
 });
 
 it('a log directory that is missing is no all-clear: headline, row, count and log page say so', async () => {
   const [n1, n2] = await startCluster([{ files: { 'a.log': line(2, 'fine') } }, {}]);
   renameSync(n2?.logDir ?? '', `${n2?.logDir}.away`);
-  const { page } = await visit(browser, n1.url);
-  await see(page.getByRole('heading', { name: 'All 2 nodes up · 1 degraded' }));
-  await see(page.getByText(/^n2 log directory: .* does not exist$/));
+  const { page } = await openConsole(browser, n1.url);
+  await waitUntilVisible(page.getByRole('heading', { name: 'All 2 nodes up · 1 degraded' }));
+  await waitUntilVisible(page.getByText(/^n2 log directory: .* does not exist$/));
   const row = page.getByRole('row', { name: /n2/ });
   expect(await row.innerText()).toMatch(/degraded: log directory: .* does not exist/);
-  await see(page.getByRole('link', { name: 'No errors on 1 of 2 nodes, last 15 min' }));
+  await waitUntilVisible(page.getByRole('link', { name: 'No errors on 1 of 2 nodes, last 15 min' }));
   await page.getByRole('link', { name: 'No errors on 1 of 2 nodes, last 15 min' }).click();
-  await see(page.getByText(/n2 is degraded: log directory: .* does not exist/));
+  await waitUntilVisible(page.getByText(/n2 is degraded: log directory: .* does not exist/));
 });
 
 it('the same of a node that is alone', async () => {
   const [n1] = await startCluster([{}]);
   renameSync(n1.logDir, `${n1.logDir}.away`);
-  const { page } = await visit(browser, n1.url);
-  await see(page.getByRole('heading', { name: '1 node degraded' }));
-  await see(page.getByRole('link', { name: 'Errors not counted, last 15 min' }));
+  const { page } = await openConsole(browser, n1.url);
+  await waitUntilVisible(page.getByRole('heading', { name: '1 node degraded' }));
+  await waitUntilVisible(page.getByRole('link', { name: 'Errors not counted, last 15 min' }));
 });
 
 it('a killed node stays on the page, with its end among the lines and its snapshot, until it is dismissed', async () => {
@@ -89,22 +89,22 @@ it('a killed node stays on the page, with its end among the lines and its snapsh
   const flags = ['--cluster-etcd', etcd.url];
   const [n1, n2] = await Promise.all([startProcess('n1', flags), startProcess('n2', flags)]);
   n2.write('the last words of n2');
-  await n2.isSnapshotted();
+  await n2.waitForSnapshot();
   await n2.kill();
   await eventually(async () => expect((await n1.search()).outcomes.n2).toBe('gone'));
   n1.write('written after that');
-  const { page } = await visit(browser, n1.url, { path: '/logs' });
+  const { page } = await openConsole(browser, n1.url, { path: '/logs' });
   const texts = async () => (await page.getByRole('row').allInnerTexts()).join('\n');
-  await see(page.getByText(/^n2 gone since .* · its lines after .* are missing/));
+  await waitUntilVisible(page.getByText(/^n2 gone since .* · its lines after .* are missing/));
   expect(await texts()).toMatch(/the last words of n2.*n2 gone since.*written after that/s);
 
   await page.getByRole('link', { name: 'Cluster', exact: true }).click();
-  await see(page.getByRole('heading', { name: '1 of 2 nodes up' }));
-  await see(page.getByText(/n2 gone since .* · snapshot as of/));
-  await see(page.getByRole('link', { name: /on 1 of 2 nodes, last 15 min/ }));
+  await waitUntilVisible(page.getByRole('heading', { name: '1 of 2 nodes up' }));
+  await waitUntilVisible(page.getByText(/n2 gone since .* · snapshot as of/));
+  await waitUntilVisible(page.getByRole('link', { name: /on 1 of 2 nodes, last 15 min/ }));
   await page.getByRole('button', { name: 'dismiss' }).click();
-  await see(page.getByText('1 gone, dismissed'));
+  await waitUntilVisible(page.getByText('1 gone, dismissed'));
   await page.reload();
-  await see(page.getByText('1 gone, dismissed'));
-  await see(page.getByRole('heading', { name: '1 node up' }));
+  await waitUntilVisible(page.getByText('1 gone, dismissed'));
+  await waitUntilVisible(page.getByRole('heading', { name: '1 node up' }));
 });

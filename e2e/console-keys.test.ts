@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { eventually } from '../packages/logs/src/testing/eventually.ts';
 import { startBrowser } from './testing/browser-page.ts';
 import { countedLines, line, type Member, startCluster } from './testing/console-cluster.ts';
-import { detailsOf, rowOf, see, visit } from './testing/console-page.ts';
+import { detailsPanel, findRow, openConsole, waitUntilVisible } from './testing/open-console.ts';
 
 /** A page has fewer places to stop at. */
 const MAX_TABS = 150;
@@ -35,7 +35,7 @@ async function tabTo(page: Page, name: RegExp): Promise<void> {
 
 const FOCUSED_NAME = `document.activeElement.getAttribute('aria-label') ?? document.activeElement.textContent`;
 
-const queryOf = (page: Page) => new URL(page.url()).searchParams;
+const urlQuery = (page: Page) => new URL(page.url()).searchParams;
 
 const focusedRow = (page: Page) => page.getByRole('grid').locator('[aria-selected=true]');
 
@@ -48,21 +48,21 @@ const copied = (page: Page) => page.evaluate<string>('navigator.clipboard.readTe
 
 it('the errors are reached, read and left with keys alone', async () => {
   const { url } = await startTwo();
-  const { page } = await visit(browser, url);
+  const { page } = await openConsole(browser, url);
   const { keyboard } = page;
-  await see(page.getByRole('link', { name: /errors on all 2 nodes/ }));
+  await waitUntilVisible(page.getByRole('link', { name: /errors on all 2 nodes/ }));
   await tabTo(page, /errors on all 2 nodes/);
   await keyboard.press('Enter');
-  await see(rowOf(page, 'the last failure'));
+  await waitUntilVisible(findRow(page, 'the last failure'));
   await keyboard.press('ArrowUp');
   await inFocus(page, 'the last failure');
   await keyboard.press('Enter');
-  await see(detailsOf(page).getByText('the last failure'));
+  await waitUntilVisible(detailsPanel(page).getByText('the last failure'));
   await keyboard.press('k');
   await inFocus(page, 'line 120');
-  await see(detailsOf(page).getByText('line 120'));
+  await waitUntilVisible(detailsPanel(page).getByText('line 120'));
   await keyboard.press('Escape');
-  await detailsOf(page).waitFor({ state: 'hidden' });
+  await detailsPanel(page).waitFor({ state: 'hidden' });
   await keyboard.press('j');
   await inFocus(page, 'the last failure');
   await keyboard.press('E');
@@ -73,9 +73,9 @@ it('the errors are reached, read and left with keys alone', async () => {
 
 it('text is found and stepped through, alone and with what is around it', async () => {
   const { url } = await startTwo();
-  const { page } = await visit(browser, url, { path: '/logs?src=n1' });
+  const { page } = await openConsole(browser, url, { path: '/logs?src=n1' });
   const { keyboard } = page;
-  await see(rowOf(page, 'the last failure'));
+  await waitUntilVisible(findRow(page, 'the last failure'));
   await keyboard.press('/');
   await keyboard.type('line 11');
   await keyboard.press('Enter');
@@ -86,30 +86,30 @@ it('text is found and stepped through, alone and with what is around it', async 
   await keyboard.press('n');
   await inFocus(page, 'line 119');
   await keyboard.press('Alt+Enter');
-  await eventually(async () => expect(await rowOf(page, /line \d/).count()).toBe(11));
-  expect(queryOf(page).get('only')).toBe('1');
+  await eventually(async () => expect(await findRow(page, /line \d/).count()).toBe(11));
+  expect(urlQuery(page).get('only')).toBe('1');
   await inFocus(page, 'line 119');
   await keyboard.press('c');
-  await see(rowOf(page, 'line 120'));
+  await waitUntilVisible(findRow(page, 'line 120'));
   await inFocus(page, 'line 119');
   await keyboard.press('c');
-  await eventually(async () => expect(await rowOf(page, 'line 120').count()).toBe(0));
+  await eventually(async () => expect(await findRow(page, 'line 120').count()).toBe(0));
   await keyboard.press('Alt+Enter');
-  await see(rowOf(page, 'line 120'));
+  await waitUntilVisible(findRow(page, 'line 120'));
 });
 
 it('a log is paused, followed and copied from, and a time is gone to', async () => {
   const { url } = await startTwo();
-  const { page } = await visit(browser, url, {
+  const { page } = await openConsole(browser, url, {
     path: '/logs?src=n1',
     permissions: ['clipboard-read', 'clipboard-write'],
   });
   const { keyboard } = page;
-  await see(page.getByRole('button', { name: 'Live' }));
+  await waitUntilVisible(page.getByRole('button', { name: 'Live' }));
   await keyboard.press('f');
-  await see(page.getByRole('button', { name: 'Paused' }));
+  await waitUntilVisible(page.getByRole('button', { name: 'Paused' }));
   await keyboard.press('f');
-  await see(page.getByRole('button', { name: 'Live' }));
+  await waitUntilVisible(page.getByRole('button', { name: 'Live' }));
 
   await keyboard.press('E');
   await inFocus(page, 'the last failure');
@@ -119,44 +119,46 @@ it('a log is paused, followed and copied from, and a time is gone to', async () 
   await eventually(async () => expect(await copied(page)).toMatch(/^http.*[?&]at=n1\//));
 
   await keyboard.press('h');
-  await eventually(() => expect(queryOf(page).get('chart')).toBe('0'));
+  await eventually(() => expect(urlQuery(page).get('chart')).toBe('0'));
   await keyboard.press('h');
-  await eventually(() => expect(queryOf(page).get('chart')).toBeNull());
+  await eventually(() => expect(urlQuery(page).get('chart')).toBeNull());
   await keyboard.press('Shift+Z');
-  await eventually(() => expect(queryOf(page).get('wrap')).toBe('1'));
+  await eventually(() => expect(urlQuery(page).get('wrap')).toBe('1'));
 
   await keyboard.press('t');
-  await see(page.getByRole('dialog', { name: 'Go to a time' }));
+  await waitUntilVisible(page.getByRole('dialog', { name: 'Go to a time' }));
   await keyboard.type('2026-11-15 14:0');
-  await see(page.getByText('expected a time of day like 14:05 at "14:0"'));
+  await waitUntilVisible(page.getByText('expected a time of day like 14:05 at "14:0"'));
   await keyboard.type('5');
-  await see(page.getByText('15 Nov 2026 14:05:00.000 UTC'));
+  await waitUntilVisible(page.getByText('15 Nov 2026 14:05:00.000 UTC'));
   await page.getByLabel('Time', { exact: true }).fill('-1m');
   await keyboard.press('Enter');
   await page.getByRole('dialog', { name: 'Go to a time' }).waitFor({ state: 'hidden' });
-  await eventually(() => expect(queryOf(page).get('live')).not.toBe('1'));
-  await see(rowOf(page, /line 6\d/));
+  await eventually(() => expect(urlQuery(page).get('live')).not.toBe('1'));
+  await waitUntilVisible(findRow(page, /line 6\d/));
 
   await page.getByLabel(/^Time range/).click();
   await page.getByLabel('From', { exact: true }).fill('@1790812800');
-  await see(page.getByText('1 Oct 2026 00:00:00.000 UTC'));
+  await waitUntilVisible(page.getByText('1 Oct 2026 00:00:00.000 UTC'));
   await page.getByLabel('To', { exact: true }).fill('2026-09-30');
   await page.getByRole('button', { name: 'Show', exact: true }).click();
-  await see(page.getByText('From (2026-10-01T00:00:00.000Z) must be before To (2026-09-30T00:00:00.000Z)'));
+  await waitUntilVisible(
+    page.getByText('From (2026-10-01T00:00:00.000Z) must be before To (2026-09-30T00:00:00.000Z)'),
+  );
   await page.getByLabel('To', { exact: true }).fill('2026-10-02 UTC');
   await page.getByRole('button', { name: 'Show', exact: true }).click();
-  await eventually(() => expect(queryOf(page).get('to')).toBe('2026-10-02T00:00:00.000Z'));
+  await eventually(() => expect(urlQuery(page).get('to')).toBe('2026-10-02T00:00:00.000Z'));
 });
 
 it('the palette goes to another page, and single letters can be turned off', async () => {
   const { url } = await startTwo();
-  const { page } = await visit(browser, url, { path: '/logs?src=n1' });
+  const { page } = await openConsole(browser, url, { path: '/logs?src=n1' });
   const { keyboard } = page;
-  await see(rowOf(page, 'the last failure'));
+  await waitUntilVisible(findRow(page, 'the last failure'));
   await keyboard.press('ArrowUp');
   await inFocus(page, 'the last failure');
   await keyboard.press('?');
-  await see(page.getByRole('dialog', { name: 'Keys' }));
+  await waitUntilVisible(page.getByRole('dialog', { name: 'Keys' }));
   // The first thing in it has the focus.
   await keyboard.press('Space');
   expect(await page.getByLabel('Single letters are shortcuts').isChecked()).toBe(false);
@@ -170,37 +172,37 @@ it('the palette goes to another page, and single letters can be turned off', asy
   expect(await page.getByRole('dialog', { name: 'Keys' }).count()).toBe(0);
 
   await keyboard.press('Control+k');
-  await see(page.getByRole('combobox', { name: 'What to go to or do' }));
+  await waitUntilVisible(page.getByRole('combobox', { name: 'What to go to or do' }));
   await keyboard.type('config of n2');
   await keyboard.press('Enter');
-  await see(page.getByRole('region', { name: 'TOML of n2' }));
+  await waitUntilVisible(page.getByRole('region', { name: 'TOML of n2' }));
   expect(new URL(page.url()).pathname).toBe('/nodes/n2/config');
 });
 
 it('everything that takes the focus shows it', async () => {
   const { url } = await startTwo();
-  const { page } = await visit(browser, url);
+  const { page } = await openConsole(browser, url);
   for (const path of ['/', '/nodes/n1', '/nodes/n1/config', '/config', '/logs']) {
     await page.goto(new URL(path, url).href);
-    await see(page.getByRole('main').getByRole('heading', { level: 1 }));
+    await waitUntilVisible(page.getByRole('main').getByRole('heading', { level: 1 }));
     const looks = await walk(page);
     expect(looks.length, path).toBeGreaterThan(8);
     expect(looks.filter(({ isSeen }) => !isSeen)).toEqual([]);
   }
 });
 
-interface FocusLook {
+interface FocusStyle {
   isBody: boolean;
   isSeen: boolean;
   what: string;
 }
 
 /** All that Tab stops at, until it leaves the page. */
-async function walk(page: Page): Promise<FocusLook[]> {
-  const looks: FocusLook[] = [];
+async function walk(page: Page): Promise<FocusStyle[]> {
+  const looks: FocusStyle[] = [];
   for (let count = 0; count < MAX_TABS; count++) {
     await page.keyboard.press('Tab');
-    const look = await page.evaluate<FocusLook>(LOOK_OF_FOCUS);
+    const look = await page.evaluate<FocusStyle>(FOCUS_STYLE);
     if (look.isBody) return looks;
     looks.push(look);
   }
@@ -208,7 +210,7 @@ async function walk(page: Page): Promise<FocusLook[]> {
 }
 
 /** An outline or a ring; a field may be marked together with the buttons in it. */
-const LOOK_OF_FOCUS = `(() => {
+const FOCUS_STYLE = `(() => {
   const element = document.activeElement;
   const isMarked = (candidate) => {
     const { outlineStyle, outlineWidth, boxShadow } = getComputedStyle(candidate);

@@ -17,8 +17,8 @@ afterAll(() => browser.close());
 it('a node that dies while all are followed is a row, the others go on, and so does it when it is back', async () => {
   const ports = await freePorts(IDS.length);
   const members = IDS.map((id, index) => `${id}=http://127.0.0.1:${ports[index]}`).join(',');
-  const flagsOf = (id: string) => ['--http-port', String(ports[IDS.indexOf(id)]), '--cluster-members', members];
-  const [n1, n2, n3] = await Promise.all(IDS.map((id) => ClusterProcess.start(id, { flags: flagsOf(id) })));
+  const shownFlags = (id: string) => ['--http-port', String(ports[IDS.indexOf(id)]), '--cluster-members', members];
+  const [n1, n2, n3] = await Promise.all(IDS.map((id) => ClusterProcess.start(id, { flags: shownFlags(id) })));
   if (!n1 || !n2 || !n3) throw new Error('not all have started');
   for (const node of [n1, n2, n3]) node.write(`${node.id} begins`);
   const log = await LogPage.open(browser, `${n1.url}/logs`);
@@ -36,7 +36,7 @@ it('a node that dies while all are followed is a row, the others go on, and so d
   await eventually(async () => expect(await log.status.textContent()).toContain('2 of 3 nodes answered'));
   expect(await log.pill.textContent()).toBe('Live');
 
-  const again = await ClusterProcess.start('n2', { flags: flagsOf('n2'), cwd: n2.cwd });
+  const again = await ClusterProcess.start('n2', { flags: shownFlags('n2'), cwd: n2.cwd });
   await tells('n2 after the death');
   for (const node of [n1, again, n3]) node.write(`${node.id} to the end`);
   await tells('n1 to the end', 'n2 to the end', 'n3 to the end');

@@ -35,12 +35,12 @@ async function openLarge(): Promise<{ log: LogPage; shows(offset: number): Promi
 }
 
 /** The questions about logs that a leap asks, until nothing is loaded any more. */
-async function questionsOf(log: LogPage, leap: () => Promise<void>): Promise<{ count: number; bytes: number }> {
+async function countRequests(log: LogPage, leap: () => Promise<void>): Promise<{ count: number; bytes: number }> {
   await log.settled();
-  const before = log.asked.length;
+  const before = log.requests.length;
   await leap();
   await log.settled();
-  const asked = log.asked.slice(before).filter(({ path }) => path.includes('/log/'));
+  const asked = log.requests.slice(before).filter(({ path }) => path.includes('/log/'));
   return { count: asked.length, bytes: asked.reduce((sum, { bytes }) => sum + bytes, 0) };
 }
 
@@ -68,7 +68,7 @@ describe('a log of 10 GB', () => {
       ['the end', () => log.press('G').then(() => shows(10 * GB - MB / 2))],
     ];
     for (const [place, leap] of leaps) {
-      const { count, bytes } = await questionsOf(log, leap);
+      const { count, bytes } = await countRequests(log, leap);
       expect(count, `questions to get to ${place}`).toBeLessThanOrEqual(6);
       expect(bytes, `bytes to get to ${place}`).toBeLessThan(MB);
     }
@@ -113,7 +113,7 @@ describe('a line of 20 MB', () => {
     await eventually(async () => expect(await pieces.count()).toBe(2));
     expect(await pieces.last().textContent()).toMatch(/^x{65536}$/);
     // Of the parts 64 KiB are told, twice: as they are, and taken apart.
-    expect(log.asked.reduce((sum, { bytes }) => sum + bytes, 0)).toBeLessThan(15 * MB);
+    expect(log.requests.reduce((sum, { bytes }) => sum + bytes, 0)).toBeLessThan(15 * MB);
     await details.getByRole('button', { name: /^Close the details/ }).click();
     await eventually(async () => expect(await details.count()).toBe(0));
     await log.press('g');

@@ -31,7 +31,7 @@ async function openFollowed() {
 describe('the log workspace follows', () => {
   it('what it opens with is asked for once, and counted only after it', async () => {
     const { log } = await openFollowed();
-    const asked = () => log.asked.map(({ path }) => path.split('/').at(-1));
+    const asked = () => log.requests.map(({ path }) => path.split('/').at(-1));
     await eventually(() => expect(asked()).toContain('histogram'));
     expect(asked().filter((name) => name === 'search')).toHaveLength(1);
     expect(asked().indexOf('search')).toBeLessThan(asked().indexOf('histogram'));

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { eventually } from '../packages/logs/src/testing/eventually.ts';
 import { startBrowser } from './testing/browser-page.ts';
 import { line, startCluster } from './testing/console-cluster.ts';
-import { detailsOf, rowOf, see, visit } from './testing/console-page.ts';
+import { detailsPanel, findRow, openConsole, waitUntilVisible } from './testing/open-console.ts';
 
 const PATHS = [
   '/',
@@ -26,8 +26,8 @@ afterAll(() => browser.close());
 
 it('what is put into the page does not run, load or ask elsewhere', async () => {
   const [node] = await startCluster([{}]);
-  const { page, violations } = await visit(browser, node.url, { expectsViolations: true });
-  await see(page.getByRole('heading', { name: '1 node up' }));
+  const { page, violations } = await openConsole(browser, node.url, { expectsViolations: true });
+  await waitUntilVisible(page.getByRole('heading', { name: '1 node up' }));
   await page.evaluate(`{
     const script = document.createElement('script');
     script.textContent = 'globalThis.hasRun = true';
@@ -55,23 +55,23 @@ it('what is put into the page does not run, load or ask elsewhere', async () => 
 it('a line that looks like a page is text', async () => {
   const text = `<img src="/x" onerror="globalThis.hasRun = true"><script>globalThis.hasRun = true</script>`;
   const [node] = await startCluster([{ files: { 'a.log': line(5, text, 'ERROR') } }]);
-  const { page } = await visit(browser, node.url);
-  await see(page.getByText(text).first());
+  const { page } = await openConsole(browser, node.url);
+  await waitUntilVisible(page.getByText(text).first());
   await page.getByRole('link', { name: 'Logs', exact: true }).click();
-  await rowOf(page, text).click();
-  await see(detailsOf(page).getByText(text));
+  await findRow(page, text).click();
+  await waitUntilVisible(detailsPanel(page).getByText(text));
   expect(await page.locator('main img, main script').count()).toBe(0);
   expect(await page.evaluate('globalThis.hasRun')).toBeUndefined();
 });
 
 it('every page is served under the policy and keeps it', async () => {
   const [node] = await startCluster([{ files: { 'a.log': line(5, 'one') }, config: 'limit = 1\n' }]);
-  const { page } = await visit(browser, node.url);
+  const { page } = await openConsole(browser, node.url);
   for (const path of PATHS) {
     const answer = await page.goto(new URL(path, node.url).href);
     const policy = (await answer?.headerValue('content-security-policy')) ?? '';
     expect(policy).toMatch(/default-src 'none'/);
     expect(policy).not.toMatch(/unsafe|data:|\*/);
-    await see(page.getByRole('main').getByRole('heading', { level: 1 }));
+    await waitUntilVisible(page.getByRole('main').getByRole('heading', { level: 1 }));
   }
 });

@@ -4,7 +4,7 @@ import { RestartableNode } from '../packages/client/src/testing/restartable-node
 import { eventually } from '../packages/logs/src/testing/eventually.ts';
 import { startBrowser } from './testing/browser-page.ts';
 import { line } from './testing/console-cluster.ts';
-import { rowOf, see, visit } from './testing/console-page.ts';
+import { findRow, openConsole, waitUntilVisible } from './testing/open-console.ts';
 
 /** What the page shows is at most so old. */
 const REFRESH_MS = 10_000;
@@ -17,19 +17,19 @@ beforeAll(async () => {
 
 afterAll(() => browser.close());
 
-const offlineOf = (page: Page) => page.getByRole('alert').filter({ hasText: 'does not answer since' });
+const offlineBanner = (page: Page) => page.getByRole('alert').filter({ hasText: 'does not answer since' });
 
 /** The clock of the page goes on, and the page asks again. */
 async function waitUntilOffline(page: Page): Promise<void> {
   await page.clock.fastForward(REFRESH_MS);
-  await see(offlineOf(page));
-  expect(await offlineOf(page).innerText()).toMatch(/ · what is shown is as of \d\d:\d\d:\d\d/);
+  await waitUntilVisible(offlineBanner(page));
+  expect(await offlineBanner(page).innerText()).toMatch(/ · what is shown is as of \d\d:\d\d:\d\d/);
 }
 
 async function waitUntilBack(page: Page): Promise<void> {
   await eventually(async () => {
     await page.clock.fastForward(REFRESH_MS);
-    expect(await offlineOf(page).count()).toBe(0);
+    expect(await offlineBanner(page).count()).toBe(0);
   });
 }
 
@@ -39,14 +39,14 @@ const isSamePage = (page: Page) => page.evaluate<boolean>('globalThis.isSamePage
 it('the page of the cluster keeps what it has while the node is away, and goes on when it is back', async () => {
   const node = new RestartableNode({ 'a.log': line(5, 'one', 'ERROR') });
   await node.start();
-  const { page } = await visit(browser, node.url, { hasClock: true });
+  const { page } = await openConsole(browser, node.url, { hasClock: true });
   await page.evaluate('globalThis.isSamePage = true');
   const errors = page.getByRole('link', { name: '1 error on this node, last 15 min' });
-  await see(errors);
+  await waitUntilVisible(errors);
   await node.stop();
   await waitUntilOffline(page);
-  await see(page.getByRole('heading', { name: '1 node up' }));
-  await see(errors);
+  await waitUntilVisible(page.getByRole('heading', { name: '1 node up' }));
+  await waitUntilVisible(errors);
   await node.start();
   node.append('a.log', line(0, 'two', 'ERROR'));
   await waitUntilBack(page);
@@ -60,20 +60,20 @@ it('the page of the cluster keeps what it has while the node is away, and goes o
 it('a followed log keeps its lines while the node is away, and goes on without a gap', async () => {
   const node = new RestartableNode({ 'a.log': line(5, 'one') });
   await node.start();
-  const { page } = await visit(browser, node.url, { path: '/logs', hasClock: true });
+  const { page } = await openConsole(browser, node.url, { path: '/logs', hasClock: true });
   await page.evaluate('globalThis.isSamePage = true');
-  await see(rowOf(page, 'one'));
-  await see(page.getByRole('button', { name: 'Live' }));
+  await waitUntilVisible(findRow(page, 'one'));
+  await waitUntilVisible(page.getByRole('button', { name: 'Live' }));
   await node.stop();
-  await see(page.getByRole('button', { name: 'Reconnecting…' }));
+  await waitUntilVisible(page.getByRole('button', { name: 'Reconnecting…' }));
   await waitUntilOffline(page);
-  await see(rowOf(page, 'one'));
+  await waitUntilVisible(findRow(page, 'one'));
   node.append('a.log', line(0, 'two'));
   await node.start();
   node.append('a.log', line(0, 'three'));
-  await see(rowOf(page, 'three'));
-  await see(page.getByRole('button', { name: 'Live' }));
+  await waitUntilVisible(findRow(page, 'three'));
+  await waitUntilVisible(page.getByRole('button', { name: 'Live' }));
   await waitUntilBack(page);
-  for (const text of ['one', 'two', 'three']) expect(await rowOf(page, text).count()).toBe(1);
+  for (const text of ['one', 'two', 'three']) expect(await findRow(page, text).count()).toBe(1);
   expect(await isSamePage(page)).toBe(true);
 });

@@ -50,7 +50,7 @@ function collect(source: LogSource, from: FollowFrom): string[] {
 
 describe('one log of one node', () => {
   it('is opened at its end with one question', async () => {
-    const { source, asked } = await startConsoleCluster([ROTATED]);
+    const { source, requests: asked } = await startConsoleCluster([ROTATED]);
     const page = await source(A_LOG).page({ direction: 'older', from: 'end', limit: 200, filter: ALL });
     expect(messages(page.records)).toEqual(numbered(700, 899));
     expect(page.records[0]).toMatchObject({
@@ -109,7 +109,7 @@ describe('one log of one node', () => {
   });
 
   it('a page at a fraction is one question once the extent is known', async () => {
-    const { source, asked } = await startConsoleCluster([ROTATED]);
+    const { source, requests: asked } = await startConsoleCluster([ROTATED]);
     const log = source({ node: 'n1', log: { kind: 'file', name: 'a.log' } });
     await log.extent();
     asked.length = 0;
@@ -193,7 +193,7 @@ describe('logs of several nodes', () => {
   const EVERY = 3 * 60;
 
   it('are read from end to end in both directions', async () => {
-    const { source, asked } = await startConsoleCluster(THREE);
+    const { source, requests: asked } = await startConsoleCluster(THREE);
     const log = source(family('*', 'a.log'));
     const first = await log.page({ direction: 'older', from: 'end', limit: 20, filter: ALL });
     expect(asked).toEqual(['log/search']);

@@ -8,7 +8,7 @@ import { eventually } from '../packages/logs/src/testing/eventually.ts';
 import { tempDir } from '../packages/server/src/testing/test-node.ts';
 import { startBrowser } from './testing/browser-page.ts';
 import { line } from './testing/console-cluster.ts';
-import { see, visit } from './testing/console-page.ts';
+import { openConsole, waitUntilVisible } from './testing/open-console.ts';
 
 const REFRESH_MS = 10_000;
 
@@ -34,9 +34,9 @@ async function startGuarded() {
   return { node, token, allow };
 }
 
-const dialogOf = (page: Page) => page.getByRole('dialog', { name: 'A token is needed' });
+const tokenDialog = (page: Page) => page.getByRole('dialog', { name: 'A token is needed' });
 
-const shownOf = (page: Page) => page.getByRole('heading', { name: '1 node up' });
+const shownText = (page: Page) => page.getByRole('heading', { name: '1 node up' });
 
 async function give(page: Page, token: string, { keep = false } = {}): Promise<void> {
   await page.getByLabel('Token', { exact: true }).fill(token);
@@ -46,14 +46,14 @@ async function give(page: Page, token: string, { keep = false } = {}): Promise<v
 
 it('asks for a token, tells that one is wrong, and goes on by itself with a right one that stands in no address', async () => {
   const { node, token } = await startGuarded();
-  const { page, requested } = await visit(browser, node.url);
-  await see(dialogOf(page));
+  const { page, requested } = await openConsole(browser, node.url);
+  await waitUntilVisible(tokenDialog(page));
   await give(page, 'not-the-token');
-  await see(dialogOf(page).getByText('The node refused this token.'));
+  await waitUntilVisible(tokenDialog(page).getByText('The node refused this token.'));
   await give(page, token);
-  await see(shownOf(page));
+  await waitUntilVisible(shownText(page));
   await page.getByRole('link', { name: 'Logs', exact: true }).click();
-  await see(page.getByRole('row', { name: /one/ }));
+  await waitUntilVisible(page.getByRole('row', { name: /one/ }));
   const addresses = await page.evaluate<string[]>('navigation.entries().map(({ url }) => url)');
   expect(addresses.length).toBeGreaterThan(1);
   expect([...addresses, ...requested].filter((address) => address.includes(token))).toEqual([]);
@@ -62,33 +62,33 @@ it('asks for a token, tells that one is wrong, and goes on by itself with a righ
 
 it('keeps a token for the tab only where that is wanted', async () => {
   const { node, token } = await startGuarded();
-  const { page } = await visit(browser, node.url);
+  const { page } = await openConsole(browser, node.url);
   await give(page, token);
-  await see(shownOf(page));
+  await waitUntilVisible(shownText(page));
   await page.reload();
-  await see(dialogOf(page));
+  await waitUntilVisible(tokenDialog(page));
   await give(page, token, { keep: true });
-  await see(shownOf(page));
+  await waitUntilVisible(shownText(page));
   await page.reload();
-  await see(shownOf(page));
-  expect(await dialogOf(page).count()).toBe(0);
+  await waitUntilVisible(shownText(page));
+  expect(await tokenDialog(page).count()).toBe(0);
 });
 
 it('asks again when the token is no longer good', async () => {
   const { node, token, allow } = await startGuarded();
-  const { page } = await visit(browser, node.url, { hasClock: true });
+  const { page } = await openConsole(browser, node.url, { hasClock: true });
   await give(page, token, { keep: true });
-  await see(shownOf(page));
+  await waitUntilVisible(shownText(page));
   await node.stop();
   const other = allow();
   await node.start();
   await eventually(async () => {
     await page.clock.fastForward(REFRESH_MS);
-    expect(await dialogOf(page).isVisible()).toBe(true);
+    expect(await tokenDialog(page).isVisible()).toBe(true);
   });
-  await see(dialogOf(page).getByText('The node refused this token.'));
+  await waitUntilVisible(tokenDialog(page).getByText('The node refused this token.'));
   await give(page, other);
-  await dialogOf(page).waitFor({ state: 'hidden' });
-  await see(shownOf(page));
+  await tokenDialog(page).waitFor({ state: 'hidden' });
+  await waitUntilVisible(shownText(page));
   expect(await page.evaluate('sessionStorage.length')).toBe(0);
 });

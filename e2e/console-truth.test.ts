@@ -9,7 +9,7 @@ import { eventually } from '../packages/logs/src/testing/eventually.ts';
 import { tempDir } from '../packages/server/src/testing/test-node.ts';
 import { startBrowser } from './testing/browser-page.ts';
 import { countedLines, line, startCluster } from './testing/console-cluster.ts';
-import { see, visit } from './testing/console-page.ts';
+import { openConsole, waitUntilVisible } from './testing/open-console.ts';
 
 let browser: Browser;
 
@@ -19,12 +19,12 @@ beforeAll(async () => {
 
 afterAll(() => browser.close());
 
-const pillOf = (page: Page) => page.locator('.source-bar .pill');
-const rowsOf = (page: Page) => page.locator('.row-record, .rows-block [role="row"]');
-const findOf = (page: Page) => page.getByRole('searchbox', { name: 'Find in the logs' });
+const findPill = (page: Page) => page.locator('.source-bar .pill');
+const shownRows = (page: Page) => page.locator('.row-record, .rows-block [role="row"]');
+const findStatus = (page: Page) => page.getByRole('searchbox', { name: 'Find in the logs' });
 
 /** Lines of a file, without holding it. */
-async function linesOf(path: string): Promise<{ count: number; last: string }> {
+async function countLines(path: string): Promise<{ count: number; last: string }> {
   let [count, last] = [0, ''];
   for await (const text of createInterface({ input: createReadStream(path) })) {
     count++;
@@ -38,14 +38,14 @@ describe('what the console says is so', () => {
     const [{ url }] = await startCluster([
       { files: { 'a.log': countedLines(30), 'notes.log': 'only text\n'.repeat(40), 'core.log': '\0'.repeat(4000) } },
     ]);
-    const { page } = await visit(browser, url, { path: '/logs' });
-    await see(page.getByText('line 30', { exact: true }));
-    await see(page.getByText('2 files are not shown, being binary or without timestamps'));
-    expect(await pillOf(page).textContent()).toBe('Live');
+    const { page } = await openConsole(browser, url, { path: '/logs' });
+    await waitUntilVisible(page.getByText('line 30', { exact: true }));
+    await waitUntilVisible(page.getByText('2 files are not shown, being binary or without timestamps'));
+    expect(await findPill(page).textContent()).toBe('Live');
     expect(await page.getByText('only text').count()).toBe(0);
     await page.getByRole('link', { name: 'notes.log' }).click();
-    await see(page.getByText('only text').first());
-    await eventually(async () => expect(await pillOf(page).textContent()).toBe('Live'));
+    await waitUntilVisible(page.getByText('only text').first());
+    await eventually(async () => expect(await findPill(page).textContent()).toBe('Live'));
   });
 
   it('a copy of a log is counted, with its name and its node in the title', async () => {
@@ -57,36 +57,36 @@ describe('what the console says is so', () => {
       writeFileSync(join(dir, `${name}.gz`), gzipSync(readFileSync(join(dir, name))));
     copy(logDir, 'a.log.1');
     copy(other?.logDir ?? '', 'b.log.1');
-    const { page } = await visit(browser, url, { path: '/logs' });
-    await see(page.getByText('line 3', { exact: true }));
+    const { page } = await openConsole(browser, url, { path: '/logs' });
+    await waitUntilVisible(page.getByText('line 3', { exact: true }));
     const note = page.getByText('2 copies skipped');
-    await see(note);
+    await waitUntilVisible(note);
     expect(await note.getAttribute('title')).toBe(
       'n1 a.log.1.gz: same text as a.log.1\nn2 b.log.1.gz: same text as b.log.1',
     );
     expect(await page.getByText('old 30', { exact: true }).count()).toBe(1);
     await page.goto(`${url}/logs?src=n1`);
-    await see(page.getByText('1 copy skipped'));
+    await waitUntilVisible(page.getByText('1 copy skipped'));
   });
 
   it('an address that is no page says so, and one that is ignored in part names the part', async () => {
     const [{ url }] = await startCluster([{ files: { 'a.log': line(5, 'one') } }]);
-    const { page } = await visit(browser, url, { path: '/logs?level=BANANA&lvl=error' });
-    await see(page.getByText(/level=BANANA is ignored: expected trace/));
-    await see(page.getByText(/lvl is not a parameter of this page/));
+    const { page } = await openConsole(browser, url, { path: '/logs?level=BANANA&lvl=error' });
+    await waitUntilVisible(page.getByText(/level=BANANA is ignored: expected trace/));
+    await waitUntilVisible(page.getByText(/lvl is not a parameter of this page/));
     const answer = await page.goto(`${url}/nothing`);
     expect(answer?.status()).toBe(404);
-    await see(page.getByRole('heading', { name: 'Nothing is here' }));
+    await waitUntilVisible(page.getByRole('heading', { name: 'Nothing is here' }));
   });
 
   it('typing and then "not" leaves the text out, and does not look for it too', async () => {
     const [{ url }] = await startCluster([{ files: { 'a.log': countedLines(30) } }]);
-    const { page } = await visit(browser, url, { path: '/logs?only=1', hasClock: true });
-    await see(page.getByText('line 30', { exact: true }));
-    await findOf(page).pressSequentially('line 2');
+    const { page } = await openConsole(browser, url, { path: '/logs?only=1', hasClock: true });
+    await waitUntilVisible(page.getByText('line 30', { exact: true }));
+    await findStatus(page).pressSequentially('line 2');
     await page.getByRole('button', { name: 'Leave out records with this text' }).click();
     await eventually(async () => expect(page.url()).toContain('not=line+2'));
-    await see(page.getByText('line 19', { exact: true }));
+    await waitUntilVisible(page.getByText('line 19', { exact: true }));
     // What was typed would be looked for by now.
     await page.clock.fastForward(5000);
     expect(new URL(page.url()).searchParams.get('q')).toBeNull();
@@ -99,22 +99,22 @@ describe('what the console says is so', () => {
       { files: { 'a.log': countedLines(30) } },
       { files: { 'b.log': countedLines(5, { name: 'other' }) } },
     ]);
-    const { page } = await visit(browser, url, { path: '/logs?only=1&re=1' });
-    await see(page.getByText('line 30', { exact: true }));
-    await findOf(page).pressSequentially('line (');
-    await see(page.locator('#find-message'));
+    const { page } = await openConsole(browser, url, { path: '/logs?only=1&re=1' });
+    await waitUntilVisible(page.getByText('line 30', { exact: true }));
+    await findStatus(page).pressSequentially('line (');
+    await waitUntilVisible(page.locator('#find-message'));
     expect(await page.getByText('nodes answered').count()).toBe(0);
-    await see(page.getByText('line 30', { exact: true }));
-    expect(await pillOf(page).textContent()).toBe('Live');
-    await findOf(page).pressSequentially('29|30)');
-    await see(page.getByText('line 30', { exact: true }));
+    await waitUntilVisible(page.getByText('line 30', { exact: true }));
+    expect(await findPill(page).textContent()).toBe('Live');
+    await findStatus(page).pressSequentially('29|30)');
+    await waitUntilVisible(page.getByText('line 30', { exact: true }));
     await eventually(async () => expect(await page.getByText('line 28', { exact: true }).count()).toBe(0));
   });
 
   it('a time range with an end, chosen while live, is not live; what is chosen is ticked', async () => {
     const [{ url }] = await startCluster([{ files: { 'a.log': countedLines(30), 'b.log': line(1, 'b') } }, {}]);
-    const { page } = await visit(browser, url, { path: '/logs?src=n1' });
-    await eventually(async () => expect(await pillOf(page).textContent()).toBe('Live'));
+    const { page } = await openConsole(browser, url, { path: '/logs?src=n1' });
+    await eventually(async () => expect(await findPill(page).textContent()).toBe('Live'));
     await page.getByRole('button', { name: '+ source' }).click();
     for (const name of ['All logs of n1', 'a.log', 'b.log']) expect(await page.getByLabel(name).isChecked()).toBe(true);
     expect(await page.getByLabel('All logs of all nodes').isChecked()).toBe(false);
@@ -125,13 +125,13 @@ describe('what the console says is so', () => {
     await page.locator('.range-menu summary').click();
     await page.getByLabel('To', { exact: true }).fill('2099-01-01 00:00');
     await page.locator('.range-menu form button').click();
-    await eventually(async () => expect(await pillOf(page).textContent()).toBe('Follow'));
+    await eventually(async () => expect(await findPill(page).textContent()).toBe('Follow'));
   });
 
   it('two nodes to compare, of which one does not exist, are asked for once', async () => {
     const [{ url }] = await startCluster([{ config: 'a = 1\n' }, { config: 'a = 2\n' }]);
-    const { page, requested } = await visit(browser, url, { path: '/config?left=x&right=n2' });
-    await see(page.getByText('No node named "x"'));
+    const { page, requested } = await openConsole(browser, url, { path: '/config?left=x&right=n2' });
+    await waitUntilVisible(page.getByText('No node named "x"'));
     expect(requested.filter((address) => address.includes('nodes=x') || address.includes('/nodes/x/'))).toEqual([]);
   });
 });
@@ -150,15 +150,15 @@ describe('a download', () => {
 
   it('has every record, also with a token, and says at its end that it is complete', async () => {
     const { node, token } = await startGuarded();
-    const { page, requested } = await visit(browser, node.url, { path: '/logs', acceptDownloads: true });
+    const { page, requested } = await openConsole(browser, node.url, { path: '/logs', acceptDownloads: true });
     await page.getByLabel('Token', { exact: true }).fill(token);
     await page.getByRole('button', { name: 'Use token' }).click();
-    await see(rowsOf(page).first());
+    await waitUntilVisible(shownRows(page).first());
     const [download] = await Promise.all([
       page.waitForEvent('download'),
       page.getByRole('button', { name: 'Download' }).click(),
     ]);
-    const { count, last } = await linesOf(await download.path());
+    const { count, last } = await countLines(await download.path());
     expect(last).toBe(`# porthole: complete · ${RECORDS} records · 1 nodes`);
     expect(count).toBe(RECORDS + 1);
     expect(download.url()).toMatch(/ticket=/);

@@ -15,13 +15,13 @@ describe('an archive that is small and holds much', () => {
     const before = node.residentMib;
     const answers = await Promise.all(
       ['search?q=text', 'search?q=nothing', 'histogram?', 'digest?'].map((question) =>
-        node.ask(`api/v1/log/${question}&file=a.log`),
+        node.request(`api/v1/log/${question}&file=a.log`),
       ),
     );
     expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200]);
     expect(node.residentMib - before).toBeLessThan(400);
-    expect((await node.ask('api/v1/log/view?file=a.log')).text).toBe('text\n');
-    await node.hasBeenWell();
+    expect((await node.request('api/v1/log/view?file=a.log')).text).toBe('text\n');
+    await node.expectHealthy();
   });
 });
 
@@ -30,19 +30,21 @@ describe('a directory of 100,000 files', () => {
     const node = await AttackedNode.start({ files: { 'first.log': 'line\n' }, flags: ['--search-budget', '2s'] });
     fillWithLinks(node.logDir, 100_000);
     const files = node.openFiles;
-    const list = JSON.parse((await node.ask('api/v1/log/list')).text) as unknown[];
+    const list = JSON.parse((await node.request('api/v1/log/list')).text) as unknown[];
     expect(list).toHaveLength(100_000);
-    const wrong = Array.from({ length: 10 }, (_, n) => node.ask(`api/v1/log/view?file=servce-1234${n}.log`));
+    const wrong = Array.from({ length: 10 }, (_, n) => node.request(`api/v1/log/view?file=servce-1234${n}.log`));
     for (const { status, text } of await Promise.all(wrong)) {
       expect([status, JSON.parse(text)]).toMatchObject([404, { code: 'LOG_FILE_NOT_FOUND' }]);
       expect(text).not.toContain('did you mean');
     }
-    const details = await Promise.all([1, 2, 3].map(() => node.ask('api/v1/log/files')));
+    const details = await Promise.all([1, 2, 3].map(() => node.request('api/v1/log/files')));
     for (const { text } of details) expect(JSON.parse(text)).toHaveLength(100_000);
-    const answers = await Promise.all(['search?q=line', 'histogram?'].map((path) => node.ask(`api/v1/log/${path}`)));
+    const answers = await Promise.all(
+      ['search?q=line', 'histogram?'].map((path) => node.request(`api/v1/log/${path}`)),
+    );
     for (const { status } of answers) expect(status).toBeLessThan(500);
     await eventually(() => expect(node.openFiles).toBeLessThan(files + 100));
-    await node.hasBeenWell();
+    await node.expectHealthy();
   });
 });
 

@@ -13,8 +13,8 @@ const RECORD =
 /** Every request becomes a record of the own log, with an id of its own. */
 const DEBUG = ['--log-level', 'debug'];
 
-async function ask(node: AttackedNode, times: number): Promise<void> {
-  for (let number = 0; number < times; number++) await node.ask('api/v1/log/list');
+async function sendRequests(node: AttackedNode, times: number): Promise<void> {
+  for (let number = 0; number < times; number++) await node.request('api/v1/log/list');
 }
 
 /** Of the requests that `ask` has sent. */
@@ -24,7 +24,7 @@ function idsIn(lines: readonly string[]): string[] {
 }
 
 async function readiness(node: AttackedNode): Promise<string> {
-  return (JSON.parse((await node.ask('health/ready')).text) as { status: string }).status;
+  return (JSON.parse((await node.request('health/ready')).text) as { status: string }).status;
 }
 
 // Without the right to mount there is no disk to fill; own-log/disk-full.test.ts fills a file instead.
@@ -33,16 +33,16 @@ describe.skipIf(!canMount())('a disk for the own log', () => {
     const cwd = tempDir();
     mountSmallDisk(join(cwd, 'data'), '256k');
     const node = await AttackedNode.start({ cwd, flags: DEBUG });
-    await ask(node, 20);
+    await sendRequests(node, 20);
     await eventually(() => expect(idsIn(node.ownLines)).toHaveLength(20));
     fill(join(cwd, 'data', 'filler'));
-    await ask(node, 40);
+    await sendRequests(node, 40);
     await eventually(async () => expect(await readiness(node)).toBe('degraded'));
     rmSync(join(cwd, 'data', 'filler'));
     await eventually(async () => expect(await readiness(node)).toBe('ready'));
     await eventually(() => expect(idsIn(node.ownLines)).toHaveLength(60));
     for (const line of node.ownLines) expect(line).toMatch(RECORD);
-    await node.hasBeenWell();
+    await node.expectHealthy();
   });
 
   it('that is read-only does not keep the node from starting, and has all of it once it can be written', async () => {
@@ -52,13 +52,13 @@ describe.skipIf(!canMount())('a disk for the own log', () => {
     remount(disk, 'ro');
     const node = await AttackedNode.start({ cwd, flags: DEBUG });
     expect(node.program.stderr).toContain('the own log cannot be written');
-    await ask(node, 40);
+    await sendRequests(node, 40);
     expect(await readiness(node)).toBe('degraded');
     remount(disk, 'rw');
     await eventually(async () => expect(await readiness(node)).toBe('ready'));
     await eventually(() => expect(idsIn(node.ownLines)).toHaveLength(40));
     expect(node.ownLines[0]).toContain('the node is starting');
-    await node.hasBeenWell();
+    await node.expectHealthy();
   });
 });
 
@@ -78,7 +78,7 @@ describe('a node that is killed at any moment', () => {
     let known: string[] = [];
     for (let life = 0; life < 5; life++) {
       const node = await AttackedNode.start({ cwd, flags: DEBUG });
-      const asking = ask(node, 1000).catch(() => {});
+      const asking = sendRequests(node, 1000).catch(() => {});
       await eventually(() => expect(idsIn(node.ownLines).length).toBeGreaterThan(known.length + 10 * life + 3));
       known = idsIn(node.ownLines);
       node.program.kill('SIGKILL');
@@ -88,19 +88,19 @@ describe('a node that is killed at any moment', () => {
     expect(idsIn(last.ownLines)).toEqual(expect.arrayContaining(known));
     const torn = last.ownLines.filter((line) => !RECORD.test(line));
     expect(torn.length).toBeLessThanOrEqual(5); // at most the one that was being written, each time
-    const found = await last.ask('api/v1/log/search?file=porthole.log&order=oldest&limit=10000');
+    const found = await last.request('api/v1/log/search?file=porthole.log&order=oldest&limit=10000');
     expect(found.text.split('\n').filter((line) => line.includes('the node is starting'))).toHaveLength(6);
-    await last.hasBeenWell();
+    await last.expectHealthy();
   });
 
   it.each(['SIGHUP', 'SIGTERM'] as const)('takes %s in the middle of its work', async (signal) => {
     const node = await AttackedNode.start({ flags: DEBUG });
-    const asking = ask(node, 500).catch(() => {});
+    const asking = sendRequests(node, 500).catch(() => {});
     for (let times = 0; times < 5; times++) {
       await delay(20); // any moment will do
       if (signal === 'SIGHUP') node.program.kill(signal);
     }
-    await node.hasBeenWell();
+    await node.expectHealthy();
     if (signal === 'SIGHUP') await asking;
     node.program.kill('SIGTERM');
     expect(await node.program.end()).toMatchObject({ code: 0, signal: null });

@@ -14,17 +14,17 @@ const VIEW = 'api/v1/log/view?file=a.log';
 describe('a node without descriptors', () => {
   it('goes on with those it has, and takes connections again once there are some', async () => {
     const node = await AttackedNode.start({ files: FILES });
-    await node.ask(VIEW);
+    await node.request(VIEW);
     const held = await openMany(node.port, 20);
     execFileSync('prlimit', ['--pid', String(node.program.pid), `--nofile=${node.openFiles + 5}:`]);
     const beyond = await openMany(node.port, 100);
     for (const socket of held) socket.write('GET /health/live HTTP/1.1\r\nHost: localhost\r\n\r\n');
     await Promise.all(held.map((socket) => once(socket, 'data')));
     for (const socket of beyond) socket.destroy();
-    await eventually(async () => expect((await node.ask(VIEW)).text).toBe('text\n'));
+    await eventually(async () => expect((await node.request(VIEW)).text).toBe('text\n'));
     execFileSync('prlimit', ['--pid', String(node.program.pid), '--nofile=1000:']);
-    expect((await node.ask(VIEW)).text).toBe('text\n');
-    await node.hasBeenWell();
+    expect((await node.request(VIEW)).text).toBe('text\n');
+    await node.expectHealthy();
   });
 });
 
@@ -35,10 +35,10 @@ describe('a node with little memory', () => {
     const node = await AttackedNode.start({ files, env: { NODE_OPTIONS: '--max-old-space-size=64' } });
     const questions = ['search?limit=10000&order=oldest', 'search?limit=10000&q=record', 'histogram?', 'digest?'];
     const asked = Array.from({ length: 8 }, (_, n) => `api/v1/log/${questions[n % questions.length]}&file=big.log`);
-    const statuses = await Promise.all(asked.map(async (path) => (await node.ask(path)).status));
+    const statuses = await Promise.all(asked.map(async (path) => (await node.request(path)).status));
     expect(statuses.filter((status) => ![200, 429, 503].includes(status))).toEqual([]);
-    expect((await node.ask('api/v1/log/view?file=big.log&size=1000')).status).toBe(200);
-    await node.hasBeenWell();
+    expect((await node.request('api/v1/log/view?file=big.log&size=1000')).status).toBe(200);
+    await node.expectHealthy();
   });
 });
 
@@ -46,14 +46,14 @@ describe('a log directory that hangs', () => {
   it('makes answers from it late, and nothing else', async () => {
     const node = await AttackedNode.start({ files: FILES, flags: ['--http-answer-timeout', '1s'] });
     const release = await holdUp(node);
-    const views = await Promise.all(Array.from({ length: 6 }, () => node.ask(VIEW)));
+    const views = await Promise.all(Array.from({ length: 6 }, () => node.request(VIEW)));
     expect(views.map(({ status }) => status)).toEqual(Array(6).fill(504));
-    const { status, text } = await node.ask('health/ready');
+    const { status, text } = await node.request('health/ready');
     expect([status, JSON.parse(text)]).toMatchObject([200, { status: 'degraded' }]);
-    expect((await node.ask('api/v1/config')).status).toBe(200);
+    expect((await node.request('api/v1/config')).status).toBe(200);
     await release();
-    await eventually(async () => expect((await node.ask(VIEW)).text).toBe('text\n'));
-    await node.hasBeenWell();
+    await eventually(async () => expect((await node.request(VIEW)).text).toBe('text\n'));
+    await node.expectHealthy();
   });
 
   /** Every call of the system for the directory or a file in it takes a minute, as on a network disk that is gone. */
@@ -81,16 +81,16 @@ describe('a clock that jumps', () => {
     const times: number[] = [];
     for (const offset of ['+3600', '+31536000', '-86400', '+0']) {
       writeFileSync(clock, offset);
-      times.push((JSON.parse((await node.ask('api/v1/node')).text) as { clockMs: number }).clockMs);
-      expect((await node.ask(VIEW)).text).toBe('text\n');
-      expect((await node.ask('api/v1/log/search?file=a.log')).status).toBe(200);
+      times.push((JSON.parse((await node.request('api/v1/node')).text) as { clockMs: number }).clockMs);
+      expect((await node.request(VIEW)).text).toBe('text\n');
+      expect((await node.request('api/v1/log/search?file=a.log')).status).toBe(200);
     }
     const [hour = 0, year = 0, yesterday = 0, now = 0] = times;
     expect([year > hour, yesterday < now, Math.abs(now - Date.now()) < 60_000]).toEqual([true, true, true]);
-    await node.ask('api/v1/config');
+    await node.request('api/v1/config');
     // In a new file: the old one was aged.
     await eventually(() => expect(node.ownLines.join()).toContain('"route":"/api/v1/config"'));
-    await node.hasBeenWell();
+    await node.expectHealthy();
   });
 });
 

@@ -22,12 +22,12 @@ function environment(home: string): NodeJS.ProcessEnv {
 }
 
 /** The rows lnav finds in a file. */
-function ask(home: string, query: string, file: string): unknown {
-  const said = execFileSync('lnav', ['-n', '-c', `;${query}`, '-c', ':write-json-to -', file], {
+function queryLnav(home: string, query: string, file: string): unknown {
+  const output = execFileSync('lnav', ['-n', '-c', `;${query}`, '-c', ':write-json-to -', file], {
     env: environment(home),
     encoding: 'utf8',
   });
-  return JSON.parse(said);
+  return JSON.parse(output);
 }
 
 describe('the format file for lnav', () => {
@@ -54,7 +54,7 @@ describe('the format file for lnav', () => {
     await node.stop();
     const query =
       'SELECT log_time, log_level, component, log_opid, src_file, src_line, log_body, context FROM porthole_log';
-    const rows = ask(lnavHome(), query, join(cwd, 'log/porthole.log')) as Record<string, unknown>[];
+    const rows = queryLnav(lnavHome(), query, join(cwd, 'log/porthole.log')) as Record<string, unknown>[];
     expect(rows[0]).toMatchObject({
       log_level: 'info',
       component: 'node',
@@ -78,7 +78,7 @@ describe('the format file for lnav', () => {
     const untagged = '2026-11-15 05:03:00.000\tFATAL\tbroker/runtime.go:9\tout of memory';
     writeFileSync(file, `${[...BROKER_LINES, untagged].join('\n')}\n`);
     const query = "SELECT log_time, log_level, component, log_body FROM porthole_log WHERE log_level >= 'error'";
-    expect(ask(lnavHome(), query, file)).toEqual([
+    expect(queryLnav(lnavHome(), query, file)).toEqual([
       {
         log_time: '2026-11-15 05:02:00.500',
         log_level: 'error',

@@ -46,7 +46,7 @@ function npm(cwd: string, ...args: string[]) {
 }
 
 /** Every file of an installed package, with its text. */
-function filesOf(project: string, name: string): { path: string; text: string }[] {
+function readPackageFiles(project: string, name: string): { path: string; text: string }[] {
   const folder = join(work, project, 'node_modules', name);
   return readdirSync(folder, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
@@ -78,7 +78,7 @@ describe.each([
   { project: 'cli', name: 'porthole', mostBytes: 2_750_000 },
 ])('the package $name', ({ project, name, mostBytes }) => {
   it('is small, and holds no source, no test and no path into this checkout', () => {
-    const files = filesOf(project, name);
+    const files = readPackageFiles(project, name);
     const wrong = files.filter(
       ({ path, text }) =>
         /(^|\/)(src|testing)\/|\.test\.|(?<!\.d)\.ts$|tsbuildinfo|\.map$/.test(path) || text.includes(root),
@@ -90,7 +90,7 @@ describe.each([
 
   it('imports nothing of ours that is not in it', () => {
     const importing = /(?:from|import\()\s*['"]@porthole\//;
-    const wrong = filesOf(project, name).filter(
+    const wrong = readPackageFiles(project, name).filter(
       ({ path, text }) => /\.(js|mjs|d\.ts)$/.test(path) && importing.test(text),
     );
     expect(wrong.map(({ path }) => path)).toEqual([]);

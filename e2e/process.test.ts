@@ -5,17 +5,17 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { Program, serve, tempDir } from './testing/program.ts';
 
-interface ConfigAnswer {
+interface ConfigResponse {
   config: string;
   node: { httpPort: number; grpcPort: number; onlineTime: number };
 }
 
-async function configAt(url: string): Promise<ConfigAnswer> {
-  return (await (await fetch(`${url}api/v1/config`)).json()) as ConfigAnswer;
+async function configAt(url: string): Promise<ConfigResponse> {
+  return (await (await fetch(`${url}api/v1/config`)).json()) as ConfigResponse;
 }
 
 /** The head of an answer that is then not read. */
-function holdAnswer(url: string): Promise<IncomingMessage> {
+function openResponse(url: string): Promise<IncomingMessage> {
   return new Promise((resolve, reject) => {
     get(url, { agent: false }, (response) => {
       response.on('error', () => {}); // it is cut, that is the point
@@ -98,7 +98,7 @@ describe('a node started from the command line', () => {
     const cwd = tempDir();
     const program = serve(cwd, '--log-dir', bigLogDir(cwd), '--node-stop-timeout', '1h');
     const url = await program.ready();
-    const held = await holdAnswer(`${url}api/v1/log/raw?file=big.log`);
+    const held = await openResponse(`${url}api/v1/log/raw?file=big.log`);
     program.kill('SIGTERM');
     const { port } = new URL(url);
     while (await canConnect(Number(port))); // it has stopped accepting: the first signal has arrived

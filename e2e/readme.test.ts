@@ -138,7 +138,7 @@ describe('the README in a fresh checkout', () => {
     expect(stdout).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/$/m);
 
     const { url: address, child } = await serve('npx', ['tsx', 'examples/embedded-service.ts']);
-    const { config, node: self } = (await (await fetch(`${address}api/v1/config`)).json()) as Answer;
+    const { config, node: self } = (await (await fetch(`${address}api/v1/config`)).json()) as ConfigResponse;
     expect(config).toBe('database = "postgres://shop:******@db.example.org/orders"\n\n[orders]\nper-second = 5\n');
     expect(self.version).toBe('2.4.0');
     expect(await (await fetch(`${address}api/v1/log/view?file=porthole.log`)).text()).toContain(
@@ -152,7 +152,7 @@ describe('the README in a fresh checkout', () => {
   });
 });
 
-interface Answer {
+interface ConfigResponse {
   config: string;
   node: { version: string };
 }

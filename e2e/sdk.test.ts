@@ -58,13 +58,13 @@ it('docs/sdk.md lists exactly the options', () => {
   expect(documented).toEqual(Object.keys(options));
 });
 
-it('examples/ask-a-node.ts tells what went wrong and what is said now', async () => {
+it('examples/query-a-node.ts tells what went wrong and what is said now', async () => {
   const { running } = await serve();
-  const child = spawn(TSX, [...SOURCE, 'examples/ask-a-node.ts', running.url], { cwd: root });
+  const child = spawn(TSX, [...SOURCE, 'examples/query-a-node.ts', running.url], { cwd: root });
   onTestFinished(() => {
     child.kill('SIGKILL');
   });
-  const output = outputOf(child);
+  const output = collectOutput(child);
   await eventually(() => expect(output()).toContain('porthole.log INFO the node is ready'));
   expect(output()).toContain('1 times ERROR: timeout of shard 3');
   child.kill('SIGINT');
@@ -76,7 +76,7 @@ function read(path: string): string {
   return readFileSync(join(root, path), 'utf8');
 }
 
-function outputOf({ stdout, stderr }: ChildProcess): () => string {
+function collectOutput({ stdout, stderr }: ChildProcess): () => string {
   let text = '';
   for (const stream of [stdout, stderr])
     stream?.on('data', (part: Buffer) => {

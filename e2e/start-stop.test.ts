@@ -81,7 +81,7 @@ it('SIGTERM to npm start stops the node: nothing is left running', async () => {
     command: 'npm',
   });
   await npm.ready();
-  const started = descendantsOf(npm.pid);
+  const started = listDescendants(npm.pid);
   expect(started.length).toBeGreaterThan(0);
   process.kill(npm.pid, 'SIGTERM');
   await npm.end();
@@ -96,33 +96,33 @@ it('SIGTERM to npm test ends its suites: nothing is left running', async () => {
     command: 'npm',
   });
   await eventually(() => expect(npm.stdout).toContain('RUN'), { withinMs: 60_000 });
-  const started = descendantsOf(npm.pid);
+  const started = listDescendants(npm.pid);
   expect(started.length).toBeGreaterThan(1);
   process.kill(npm.pid, 'SIGTERM');
   await npm.end();
   await eventually(() => expect(started.filter(isRunning)).toEqual([]));
 });
 
-function descendantsOf(pid: number): number[] {
+function listDescendants(pid: number): number[] {
   const parents = readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name))
-    .map((name) => [Number(name), parentOf(Number(name))] as const);
+    .map((name) => [Number(name), parentPid(Number(name))] as const);
   const below = (id: number): number[] =>
     parents.filter(([, parent]) => parent === id).flatMap(([child]) => [child, ...below(child)]);
   return below(pid);
 }
 
-function parentOf(pid: number): number {
-  return Number(statOf(pid)?.[1] ?? 0);
+function parentPid(pid: number): number {
+  return Number(readStat(pid)?.[1] ?? 0);
 }
 
 function isRunning(pid: number): boolean {
-  const state = statOf(pid)?.[0];
+  const state = readStat(pid)?.[0];
   return state !== undefined && state !== 'Z';
 }
 
 /** State and parent, behind the name in brackets. */
-function statOf(pid: number): string[] | undefined {
+function readStat(pid: number): string[] | undefined {
   try {
     return readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ').at(-1)?.split(' ');
   } catch {

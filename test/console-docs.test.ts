@@ -8,7 +8,7 @@ import { keyGroups } from '../packages/console/src/ui/shell/key-groups.ts';
 const page = readFileSync(join(import.meta.dirname, '../docs/console.md'), 'utf8');
 
 /** The cells of the table under a heading, without its head. */
-function tableOf(heading: string): string[][] {
+function readTable(heading: string): string[][] {
   const [, section = ''] = page.split(`\n## ${heading}\n`);
   const rows = section.split('\n## ')[0]?.match(/^\| .* \|$/gm) ?? [];
   return rows.slice(1).map((row) => row.slice(2, -2).split(' | '));
@@ -23,7 +23,7 @@ it('the page about the console tells the keys that the list obeys', () => {
       .join(' '),
     meaning,
   ]);
-  expect(tableOf('Keys')).toEqual(expected);
+  expect(readTable('Keys')).toEqual(expected);
 });
 
 it('the page about the console tells every parameter that an address can have', () => {
@@ -50,6 +50,6 @@ it('the page about the console tells every parameter that an address can have', 
     { ...ALL_LOGS, range: { kind: 'last', spanMs: 60_000 } },
   ];
   const written = new Set(views.flatMap((view) => [...logsQuery(view).keys()]));
-  const told = tableOf('Addresses').flatMap(([names = '']) => names.split(', ').map((name) => name.slice(1, -1)));
+  const told = readTable('Addresses').flatMap(([names = '']) => names.split(', ').map((name) => name.slice(1, -1)));
   expect(told.toSorted()).toEqual([...written].toSorted());
 });

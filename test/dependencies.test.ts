@@ -23,7 +23,7 @@ interface Manifest {
   scripts?: Record<string, string>;
 }
 
-function manifestOf(folder: string): Manifest {
+function readManifest(folder: string): Manifest {
   return JSON.parse(readFileSync(join(root, folder, 'package.json'), 'utf8')) as Manifest;
 }
 
@@ -80,7 +80,7 @@ describe('docs/dependencies.md', () => {
 
 describe('the manifests', () => {
   it.each(MANIFESTS)('%s names exact versions, those of the lockfile', (folder) => {
-    const { dependencies, devDependencies, overrides } = manifestOf(folder);
+    const { dependencies, devDependencies, overrides } = readManifest(folder);
     for (const [name, version] of Object.entries({ ...dependencies, ...devDependencies, ...overrides })) {
       expect(version, name).toMatch(/^\d+\.\d+\.\d+(-[\w.]+)?$/);
       if (!name.startsWith('@porthole/')) expect(lock[`node_modules/${name}`]?.version, name).toBe(version);
@@ -88,7 +88,7 @@ describe('the manifests', () => {
   });
 
   it('run nothing when they are installed', () => {
-    const names = MANIFESTS.flatMap((folder) => Object.keys(manifestOf(folder).scripts ?? {}));
+    const names = MANIFESTS.flatMap((folder) => Object.keys(readManifest(folder).scripts ?? {}));
     expect(names.filter((name) => /^(pre|post)?install$|^(pre|post)?prepare$/.test(name))).toEqual([]);
     expect(readFileSync(join(root, 'scripts/steps.mjs'), 'utf8')).toContain("'ci', '--ignore-scripts'");
   });
@@ -126,7 +126,7 @@ describe('licences', () => {
 
   it('are what the installed packages themselves say, and so are their versions', () => {
     const here = installed.filter((path) => existsSync(join(root, path, 'package.json')));
-    const told = here.map((path) => `${path} ${manifestOf(path).version} ${manifestOf(path).license}`);
+    const told = here.map((path) => `${path} ${readManifest(path).version} ${readManifest(path).license}`);
     expect(told).toEqual(here.map((path) => `${path} ${lock[path]?.version} ${lock[path]?.license}`));
   });
 

@@ -2,7 +2,7 @@ import { createRequire } from 'node:module';
 import { getRoute } from '@porthole/contract';
 import { describe, expect, it } from 'vitest';
 import manifest from '../package.json' with { type: 'json' };
-import { readDeployed, settingsOf } from './testing/deployed-settings.ts';
+import { loadDeployedSettings, readDeployed } from './testing/deployed-settings.ts';
 
 /** knip brings one. */
 const { parse } = createRequire(createRequire(import.meta.url).resolve('knip'))('yaml') as {
@@ -53,14 +53,14 @@ describe.each(['sidecar', 'daemonset'])('deploy/kubernetes/%s.yaml', (name) => {
   const env = Object.fromEntries(
     container.env.map((one) => [one.name, one.value ?? FIELDS[one.valueFrom?.fieldRef.fieldPath ?? ''] ?? '']),
   );
-  const mountOf = (path: string) =>
+  const findMount = (path: string) =>
     container.volumeMounts.find(({ mountPath }) => `${path}/`.startsWith(`${mountPath}/`));
 
   it('has settings that exist and that a node would start with', async () => {
     const [command, ...words] = container.args;
     expect(command).toBe('serve');
     expect(container.image).toBe(`porthole:${manifest.version}`);
-    const { settings, warnings } = await settingsOf(words, env);
+    const { settings, warnings } = await loadDeployedSettings(words, env);
     expect(warnings).toEqual([]);
     expect(settings.auth.allowAnonymous).toBe(false);
     expect(container.ports).toEqual([
@@ -92,19 +92,19 @@ describe.each(['sidecar', 'daemonset'])('deploy/kubernetes/%s.yaml', (name) => {
   });
 
   it('mounts what is read as read-only, and what is written to as a volume of its own', async () => {
-    const { settings } = await settingsOf([], env);
+    const { settings } = await loadDeployedSettings([], env);
     const { service, auth, tls, logging } = settings;
     for (const path of [service.logDir, auth.tokenFile, tls.certFile, tls.keyFile])
-      expect(mountOf(path), path).toMatchObject({ readOnly: true });
+      expect(findMount(path), path).toMatchObject({ readOnly: true });
     const writable = container.volumeMounts.filter(({ readOnly }) => readOnly !== true);
-    expect(writable).toEqual([mountOf(logging.dir)]);
+    expect(writable).toEqual([findMount(logging.dir)]);
     expect(pod.volumes.find((volume) => volume.name === writable[0]?.name)).toHaveProperty('emptyDir');
   });
 
   it('takes tokens and keys from secrets, as files', async () => {
-    const { auth, tls } = (await settingsOf([], env)).settings;
+    const { auth, tls } = (await loadDeployedSettings([], env)).settings;
     for (const path of [auth.tokenFile, tls.keyFile])
-      expect(pod.volumes.find((volume) => volume.name === mountOf(path)?.name)).toMatchObject({
+      expect(pod.volumes.find((volume) => volume.name === findMount(path)?.name)).toMatchObject({
         secret: { defaultMode: 0o440 },
       });
   });

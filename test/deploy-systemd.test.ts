@@ -4,13 +4,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { ensurePrograms } from '../scripts/programs.mjs';
-import { readDeployed, settingsOf } from './testing/deployed-settings.ts';
+import { loadDeployedSettings, readDeployed } from './testing/deployed-settings.ts';
 
 const unit = readDeployed('systemd/porthole.service');
 const dropIn = readDeployed('systemd/expose.conf');
 
 /** All values of a directive. */
-function valuesOf(text: string, directive: string): string[] {
+function directiveValues(text: string, directive: string): string[] {
   return [...text.matchAll(new RegExp(`^${directive}=(.*)$`, 'gm'))].map(([, value = '']) => value);
 }
 
@@ -41,43 +41,43 @@ describe('deploy/systemd', () => {
   });
 
   it('starts the program with flags and settings that exist, on the loopback address', async () => {
-    const [node, program, command, ...words] = (valuesOf(unit, 'ExecStart')[0] ?? '').split(' ');
+    const [node, program, command, ...words] = (directiveValues(unit, 'ExecStart')[0] ?? '').split(' ');
     expect([node, program, command]).toEqual([
       '/usr/bin/node',
       '/opt/porthole/node_modules/porthole/bin/porthole.cjs',
       'serve',
     ]);
-    const { settings, warnings } = await settingsOf(words, {});
+    const { settings, warnings } = await loadDeployedSettings(words, {});
     expect(warnings).toEqual([]);
     expect(settings.http.host).toBe('127.0.0.1');
     expect(settings.service.logDir).toBe('/var/log/lindb');
   });
 
   it('lets it write only to its state directory, which is where it writes', async () => {
-    const [, , , ...words] = (valuesOf(unit, 'ExecStart')[0] ?? '').split(' ');
-    const { settings } = await settingsOf(words, {});
-    const [state] = valuesOf(unit, 'StateDirectory').map((name) => `/var/lib/${name}`);
-    expect(valuesOf(unit, 'WorkingDirectory')).toEqual([state]);
+    const [, , , ...words] = (directiveValues(unit, 'ExecStart')[0] ?? '').split(' ');
+    const { settings } = await loadDeployedSettings(words, {});
+    const [state] = directiveValues(unit, 'StateDirectory').map((name) => `/var/lib/${name}`);
+    expect(directiveValues(unit, 'WorkingDirectory')).toEqual([state]);
     expect(settings.logging.dir).toBe(`${state}/log`);
     // Last words lie beside the directory of the own log unless set.
     expect(settings.cluster.lastWordsDir === '' || settings.cluster.lastWordsDir.startsWith(`${state}/`)).toBe(true);
-    expect(valuesOf(unit, 'ReadWritePaths')).toEqual([]);
-    expect(valuesOf(unit, 'ProtectSystem')).toEqual(['strict']);
+    expect(directiveValues(unit, 'ReadWritePaths')).toEqual([]);
+    expect(directiveValues(unit, 'ProtectSystem')).toEqual(['strict']);
   });
 
   it('waits longer for its end than the node waits for its answers', async () => {
-    const { settings } = await settingsOf([], {});
-    expect(Number(valuesOf(unit, 'TimeoutStopSec')[0]) * 1000).toBeGreaterThan(settings.node.stopTimeoutMs);
+    const { settings } = await loadDeployedSettings([], {});
+    expect(Number(directiveValues(unit, 'TimeoutStopSec')[0]) * 1000).toBeGreaterThan(settings.node.stopTimeoutMs);
   });
 
   it('serves other machines only with tokens and encryption', async () => {
-    const credentials = valuesOf(dropIn, 'LoadCredential').map((value) => value.split(':')[0]);
+    const credentials = directiveValues(dropIn, 'LoadCredential').map((value) => value.split(':')[0]);
     const env: Record<string, string> = Object.fromEntries(
-      valuesOf(dropIn, 'Environment').map((value) => value.split('=')),
+      directiveValues(dropIn, 'Environment').map((value) => value.split('=')),
     );
     const files = Object.values(env).filter((value) => value.startsWith('%d/'));
     expect(files.map((value) => value.slice('%d/'.length))).toEqual(credentials);
-    const { settings } = await settingsOf([], env);
+    const { settings } = await loadDeployedSettings([], env);
     expect(settings.http.host).toBe('0.0.0.0');
     expect(settings.auth.tokenFile).toMatch(/tokens$/);
     expect(settings.tls.certFile).toMatch(/cert\.pem$/);

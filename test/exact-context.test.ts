@@ -2,7 +2,7 @@ import { appendFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type RecordStyle, recordText } from '../packages/cli/src/output/record-text.ts';
+import { formatRecord, type RecordStyle } from '../packages/cli/src/output/format-record.ts';
 import type { Colors } from '../packages/cli/src/output/terminal.ts';
 import { createClient } from '../packages/client/src/index.ts';
 import { parseSnapshot, serializeSnapshot } from '../packages/cluster/src/state/snapshots/member-snapshot.ts';
@@ -90,8 +90,10 @@ describe('every number, key and text of a context', () => {
       for (const item of items) if (item.type === 'record') over.push(item);
     same(jsons(over));
 
-    same(records.map((record) => wireContext(recordText(record, style('json')))));
-    same(records.map((record, at) => recordText(record, style('pretty')).split(`line ${at} `)[1]?.slice(0, -7) ?? ''));
+    same(records.map((record) => wireContext(formatRecord(record, style('json')))));
+    same(
+      records.map((record, at) => formatRecord(record, style('pretty')).split(`line ${at} `)[1]?.slice(0, -7) ?? ''),
+    );
     same(records.map((record) => recordLine({ ...record, node: 'n' }, { withNode: true }).split(/line \d+ /)[1] ?? ''));
     same(jsons(records).map(indentJson));
 
@@ -156,7 +158,7 @@ describe('every number, key and text of a context', () => {
       context: {},
       contextText,
     };
-    expect(recordText(record, style('logfmt'))).toBe(`file=a msg=m id=${NUMBER} n=1.0 n="a b" o="{\\"x\\":1e400}"\n`);
+    expect(formatRecord(record, style('logfmt'))).toBe(`file=a msg=m id=${NUMBER} n=1.0 n="a b" o="{\\"x\\":1e400}"\n`);
   });
 
   it('cannot break the JSON it is put into', () => {

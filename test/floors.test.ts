@@ -26,14 +26,14 @@ const IN_BROWSERS = ['contract', 'client', 'console'];
 
 const packages = join(import.meta.dirname, '..', 'packages');
 
-function sourcesOf(name: string): { file: string; imports: { target: string; isType: boolean }[] }[] {
+function readSources(name: string): { file: string; imports: { target: string; isType: boolean }[] }[] {
   const root = join(packages, name, 'src');
   return readdirSync(root, { recursive: true, encoding: 'utf8' })
     .filter((file) => /\.tsx?$/.test(file) && !file.endsWith('.test.ts') && !file.includes('testing/'))
-    .map((file) => ({ file, imports: importsOf(readFileSync(join(root, file), 'utf8')) }));
+    .map((file) => ({ file, imports: parseImports(readFileSync(join(root, file), 'utf8')) }));
 }
 
-function importsOf(source: string): { target: string; isType: boolean }[] {
+function parseImports(source: string): { target: string; isType: boolean }[] {
   const statements = source.matchAll(/^(?:import|export)\s+(type\s)?[^;]*?from\s+'([^']+)'/gms);
   const forEffect = source.matchAll(/^import\s+'([^']+)'/gm);
   const dynamic = source.matchAll(/\bimport\('([^']+)'\)/g);
@@ -43,7 +43,7 @@ function importsOf(source: string): { target: string; isType: boolean }[] {
   ];
 }
 
-function packageOf(target: string): string {
+function packageName(target: string): string {
   return target
     .split('/')
     .slice(0, target.startsWith('@') ? 2 : 1)
@@ -57,11 +57,11 @@ describe('the floors of the house', () => {
 
   it.each(Object.keys(FLOORS))('%s imports only from below, and never into the inside of a package', (name) => {
     const { may = [], typesOnly = [] } = FLOORS[name] ?? {};
-    const wrong = sourcesOf(name).flatMap(({ file, imports }) =>
+    const wrong = readSources(name).flatMap(({ file, imports }) =>
       imports
         .filter(({ target }) => target.startsWith('@porthole/') || target === 'porthole')
         .filter(({ target, isType }) => {
-          const from = packageOf(target);
+          const from = packageName(target);
           return target.includes('/src/') || !(may.includes(from) || (isType && typesOnly.includes(from)));
         })
         .map(({ target }) => `${file} imports ${target}`),
@@ -70,35 +70,35 @@ describe('the floors of the house', () => {
   });
 
   it.each(Object.entries(BARE))('%s depends on nothing but Node and %j', (name, allowed) => {
-    const foreign = sourcesOf(name).flatMap(({ file, imports }) =>
+    const foreign = readSources(name).flatMap(({ file, imports }) =>
       imports
         .filter(
           ({ target }) => !target.startsWith('.') && !target.startsWith('node:') && !target.startsWith('@porthole/'),
         )
-        .filter(({ target }) => !allowed.includes(packageOf(target)))
+        .filter(({ target }) => !allowed.includes(packageName(target)))
         .map(({ target }) => `${file} imports ${target}`),
     );
     expect(foreign).toEqual([]);
   });
 
   it.each(IN_BROWSERS)('%s asks nothing of Node', (name) => {
-    const wrong = sourcesOf(name).flatMap(({ file, imports }) =>
+    const wrong = readSources(name).flatMap(({ file, imports }) =>
       imports.filter(({ target }) => target.startsWith('node:')).map(({ target }) => `${file} imports ${target}`),
     );
     expect(wrong).toEqual([]);
   });
 
   it('finds the imports it is there to judge', () => {
-    const found = importsOf(
+    const found = parseImports(
       "import { a } from './a.ts';\nexport type { B } from '@porthole/logs';\nimport './c.css';\nawait import('node:fs');",
     );
     expect(found.map(({ target }) => target)).toEqual(['./a.ts', '@porthole/logs', './c.css', 'node:fs']);
-    expect(sourcesOf('console').map(({ file }) => file)).toContain('main.tsx');
+    expect(readSources('console').map(({ file }) => file)).toContain('main.tsx');
   });
 });
 
 describe('the packages that others install', () => {
-  const dependenciesOf = (name: string) => {
+  const readDependencies = (name: string) => {
     const manifest = JSON.parse(readFileSync(join(packages, name, 'package.json'), 'utf8')) as {
       dependencies?: Record<string, string>;
     };
@@ -106,12 +106,12 @@ describe('the packages that others install', () => {
   };
 
   it('the program lists what any floor in it needs, in the same version', () => {
-    const own = new Map(dependenciesOf('cli'));
-    for (const [dependency, version] of ['logs', 'contract', 'client', 'cluster', 'server'].flatMap(dependenciesOf))
+    const own = new Map(readDependencies('cli'));
+    for (const [dependency, version] of ['logs', 'contract', 'client', 'cluster', 'server'].flatMap(readDependencies))
       expect(own.get(dependency), dependency).toBe(version);
   });
 
   it('the SDK needs nothing', () => {
-    expect(dependenciesOf('client')).toEqual([]);
+    expect(readDependencies('client')).toEqual([]);
   });
 });

@@ -5,18 +5,18 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { catchFailure, maskTimings, search } from '../packages/contract/src/testing/node-state-cases.ts';
 import { LogWriter, logSpec, writeFamilies } from '../packages/logs/src/testing/random-logs.ts';
 import { type FilterSpec, filterSpec } from '../packages/logs/src/testing/random-queries.ts';
-import { type CaseWorld, openWorld } from './testing/case-world.ts';
+import { type CaseFixture, openFixture } from './testing/case-world.ts';
 import { IMPLEMENTATIONS, type Implementation } from './testing/implementations.ts';
 
 /** Directories of logs, and questions about each. Kept to a few seconds; MORE=20 takes twenty times as long. */
 const DIRECTORIES = 6 * Number(process.env.MORE ?? 1);
-const QUESTIONS = 12;
+const QUERIES = 12;
 
-let world: CaseWorld;
+let world: CaseFixture;
 let connected: Awaited<ReturnType<Implementation['connect']>>[];
 
 beforeAll(async () => {
-  world = await openWorld({});
+  world = await openFixture({});
   connected = await Promise.all(IMPLEMENTATIONS.map(({ connect }) => connect(world.running)));
 });
 
@@ -26,7 +26,7 @@ afterAll(async () => {
 });
 
 /** A question whose times and places are shares of what is in the logs. */
-interface QuestionSpec {
+interface QuerySpec {
   filter: FilterSpec;
   selection: { kind: 'all' | 'family' | 'file'; at: number };
   start: { kind: 'none' | 'offset' | 'time' | 'cursor' | 'record'; at: number };
@@ -38,7 +38,7 @@ const place = fc.nat(1_000_000);
 const order = fc.constantFrom('newest' as const, 'oldest' as const);
 const around = fc.constantFrom(0, 1, 3);
 
-const question: fc.Arbitrary<QuestionSpec> = fc.record({
+const question: fc.Arbitrary<QuerySpec> = fc.record({
   filter: fc.oneof(fc.constant({}), filterSpec),
   selection: fc.record({ kind: fc.constantFrom('all', 'family', 'file'), at: place }),
   start: fc.record({ kind: fc.constantFrom('none', 'none', 'offset', 'time', 'cursor', 'record'), at: place }),
@@ -55,12 +55,12 @@ describe('every NodeState', () => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(logSpec, { minLength: 1, maxLength: 3 }),
-        fc.array(question, { minLength: QUESTIONS, maxLength: QUESTIONS }),
+        fc.array(question, { minLength: QUERIES, maxLength: QUERIES }),
         async (specs, questions) => {
           const families = specs.map((spec, index) => writer.family(`log ${index} ü+%`, spec));
           writeFamilies(world.logDir, families);
           const { records } = await search(world.running.state, { order: 'oldest' });
-          for (const spec of questions) await expectAlike(queryOf(spec, records));
+          for (const spec of questions) await expectAlike(toQuery(spec, records));
         },
       ),
       // The query that fails is shown as it is: making its logs smaller would take minutes.
@@ -70,9 +70,9 @@ describe('every NodeState', () => {
 });
 
 /** One that the door lets in. Places are mostly of the logs that are asked: a cursor of others is refused. */
-function queryOf({ filter, selection, start, until, rest }: QuestionSpec, all: readonly FoundRecord[]): SearchQuery {
+function toQuery({ filter, selection, start, until, rest }: QuerySpec, all: readonly FoundRecord[]): SearchQuery {
   const chosen = all[selection.at % Math.max(1, all.length)]?.file ?? '';
-  const records = selection.at % 8 === 0 ? all : all.filter(({ file }) => isAsked(file, chosen, selection.kind));
+  const records = selection.at % 8 === 0 ? all : all.filter(({ file }) => isSelected(file, chosen, selection.kind));
   const at = (share: number) => records[share % Math.max(1, records.length)];
   const { from, to, ...conditions } = filter;
   const [fromMs, toMs] = [from, to].map((share) => share && timeAt(records, share));
@@ -83,22 +83,22 @@ function queryOf({ filter, selection, start, until, rest }: QuestionSpec, all: r
     ...(fromMs !== undefined && { fromMs }),
     ...(toMs !== undefined && toMs > (fromMs ?? -Infinity) && { toMs }),
     ...(chosen !== '' && selection.kind === 'file' && { file: chosen }),
-    ...(chosen !== '' && selection.kind === 'family' && { family: familyOf(chosen) }),
-    ...startOf(start, at(start.at), selection.kind),
+    ...(chosen !== '' && selection.kind === 'family' && { family: familyName(chosen) }),
+    ...toStart(start, at(start.at), selection.kind),
     ...(last && { until: last.cursor }),
   };
 }
 
-function isAsked(file: string, chosen: string, kind: QuestionSpec['selection']['kind']): boolean {
-  return kind === 'all' || (kind === 'file' ? file === chosen : familyOf(file) === familyOf(chosen));
+function isSelected(file: string, chosen: string, kind: QuerySpec['selection']['kind']): boolean {
+  return kind === 'all' || (kind === 'file' ? file === chosen : familyName(file) === familyName(chosen));
 }
 
 function timeAt(records: readonly FoundRecord[], share: number): number | undefined {
   return records[Math.floor(((records.length - 1) * Math.min(1000, Math.max(0, share))) / 1000)]?.timeMs;
 }
 
-function startOf(
-  { kind, at }: QuestionSpec['start'],
+function toStart(
+  { kind, at }: QuerySpec['start'],
   record: FoundRecord | undefined,
   selection: 'all' | 'family' | 'file',
 ): { start?: StartPoint } {
@@ -109,7 +109,7 @@ function startOf(
 }
 
 /** The names the writer of random logs gives: `stem.log`, `stem.log.1.gz`, `stem-2026-01-10T00-00-00.000.log`. */
-function familyOf(file: string): string {
+function familyName(file: string): string {
   return `${file.split(/\.log|-2026/, 1)[0]}.log`;
 }
 

@@ -1,14 +1,14 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { NodeStateCase } from '../packages/contract/src/testing/node-state-cases.ts';
 import { maskTimings, NODE_STATE_CASES, SHARED } from '../packages/contract/src/testing/node-state-cases.ts';
-import { type CaseWorld, openWorld } from './testing/case-world.ts';
+import { type CaseFixture, openFixture } from './testing/case-world.ts';
 import { type Connected, IMPLEMENTATIONS, type Implementation, LOCAL } from './testing/implementations.ts';
 
-let shared: CaseWorld;
+let shared: CaseFixture;
 let connected: Map<Implementation, Connected>;
 
 beforeAll(async () => {
-  shared = await openWorld(SHARED);
+  shared = await openFixture(SHARED);
   connected = new Map();
   for (const implementation of IMPLEMENTATIONS)
     connected.set(implementation, await implementation.connect(shared.running));
@@ -21,10 +21,10 @@ afterAll(async () => {
 
 for (const implementation of IMPLEMENTATIONS) {
   describe(implementation.name, () => {
-    for (const given of casesOf(implementation)) {
+    for (const given of selectCases(implementation)) {
       it(given.name, async () => {
-        const model = await modelAnswer(given);
-        const answer = modelOf(given) === implementation ? model : await askAlone(given, implementation);
+        const model = await referenceResult(given);
+        const answer = referenceFor(given) === implementation ? model : await runAlone(given, implementation);
         given.check?.(answer);
         const isSame = given.differs?.[implementation.id] === undefined;
         if (isSame) expect(maskTimings(answer)).toStrictEqual(maskTimings(model));
@@ -34,29 +34,29 @@ for (const implementation of IMPLEMENTATIONS) {
   });
 }
 
-function casesOf({ id, every = 1 }: Implementation): readonly NodeStateCase[] {
+function selectCases({ id, every = 1 }: Implementation): readonly NodeStateCase[] {
   return NODE_STATE_CASES.filter(({ notRun: notAsked }, index) => notAsked?.[id] === undefined && index % every === 0);
 }
 
 /** The local node, or the first remote one where that cannot be asked. */
-function modelOf(given: NodeStateCase): Implementation {
+function referenceFor(given: NodeStateCase): Implementation {
   return IMPLEMENTATIONS.find(({ id }) => given.notRun?.[id] === undefined) ?? LOCAL;
 }
 
-const modelAnswers = new Map<NodeStateCase, Promise<unknown>>();
+const referenceResults = new Map<NodeStateCase, Promise<unknown>>();
 
 /** Asked once, for all that are compared with it. */
-function modelAnswer(given: NodeStateCase): Promise<unknown> {
-  const answer = modelAnswers.get(given) ?? askAlone(given, modelOf(given));
-  modelAnswers.set(given, answer);
+function referenceResult(given: NodeStateCase): Promise<unknown> {
+  const answer = referenceResults.get(given) ?? runAlone(given, referenceFor(given));
+  referenceResults.set(given, answer);
   return answer;
 }
 
 /** Asks in the shared world, or in one of its own. */
-async function askAlone(given: NodeStateCase, implementation: Implementation): Promise<unknown> {
+async function runAlone(given: NodeStateCase, implementation: Implementation): Promise<unknown> {
   const inShared = connected.get(implementation);
   if (!given.files && inShared) return given.run(inShared.node, shared.dir);
-  const world = await openWorld(given);
+  const world = await openFixture(given);
   const { node, close } = await implementation.connect(world.running);
   try {
     return await given.run(node, world.dir);

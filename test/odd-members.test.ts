@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type RecordStyle, recordText } from '../packages/cli/src/output/record-text.ts';
+import { formatRecord, type RecordStyle } from '../packages/cli/src/output/format-record.ts';
 import type { Colors } from '../packages/cli/src/output/terminal.ts';
 import { explainItem } from '../packages/cli/src/records/explain-item.ts';
 import {
@@ -142,7 +142,7 @@ describe('a member that sends what makes no sense', () => {
         if (theirs.length < sound.length && change.text !== '')
           expect(report).toMatchObject({ outcome: 'version', detail: expect.stringContaining('left out') });
         for (const each of records) {
-          for (const format of ['json', 'pretty', 'raw', 'logfmt'] as const) recordText(each, { ...STYLE, format });
+          for (const format of ['json', 'pretty', 'raw', 'logfmt'] as const) formatRecord(each, { ...STYLE, format });
           recordLine(each, { withNode: true });
           JSON.parse(exactJson(each));
         }

@@ -21,7 +21,7 @@ import { eventually } from '../packages/logs/src/testing/eventually.ts';
 import { createToken } from '../packages/server/src/auth/tokens.ts';
 import { freePorts } from '../packages/server/src/testing/free-ports.ts';
 import { copyCheckout } from './testing/copy-checkout.ts';
-import { IMAGE_ENV, STAGES, textsOf, wordsOf } from './testing/dockerfile.ts';
+import { IMAGE_ENV, instructionArgs, instructionTexts, STAGES } from './testing/dockerfile.ts';
 
 const execute = promisify(execFile);
 
@@ -76,7 +76,7 @@ async function installRelease(): Promise<string> {
   const folder = join(work, 'opt');
   cpSync(one, folder, { recursive: true });
   const [, install] = STAGES;
-  const [command = '', ...args] = (textsOf(install, 'RUN')[0] ?? '').split(' ');
+  const [command = '', ...args] = (instructionTexts(install, 'RUN')[0] ?? '').split(' ');
   await execute(command, [...args, '--prefer-offline', '--loglevel=error'], { cwd: folder });
   await execute('chmod', ['-R', 'a-w,a+rX', folder]);
   onTestFinished(() => execute('chmod', ['-R', 'u+w', folder]).then(() => {}));
@@ -100,11 +100,11 @@ describe('the image, as far as it can be made without Docker', () => {
       PORTHOLE_AUTH_TOKEN_FILE: join(state, 'tokens'),
       HEALTH_URL: (IMAGE_ENV.HEALTH_URL ?? '').replace('7300', `${port}`),
     };
-    const program = (wordsOf('ENTRYPOINT')[1] ?? '').replace('/opt/porthole', installed);
+    const program = (instructionArgs('ENTRYPOINT')[1] ?? '').replace('/opt/porthole', installed);
     const options = { cwd: state, env: given, ...NOBODY };
-    const child = spawn(process.execPath, [program, ...wordsOf('CMD')], { ...options, stdio: 'ignore' });
+    const child = spawn(process.execPath, [program, ...instructionArgs('CMD')], { ...options, stdio: 'ignore' });
     onTestFinished(() => void child.kill('SIGKILL'));
-    const [, ...check] = wordsOf('HEALTHCHECK');
+    const [, ...check] = instructionArgs('HEALTHCHECK');
     await eventually(() => execute(process.execPath, check, options).then(() => {}));
     expect(readdirSync(join(state, 'log'))).toContain('porthole.log');
     expect((await fetch(`http://127.0.0.1:${port}/api/v1/config`)).status).toBe(401);

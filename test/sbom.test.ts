@@ -23,7 +23,7 @@ interface Bill {
   dependencies: { ref: string; dependsOn: string[] }[];
 }
 
-function billOf(file: string, env: { SOURCE_DATE_EPOCH?: string } = {}): Bill {
+function readBill(file: string, env: { SOURCE_DATE_EPOCH?: string } = {}): Bill {
   return JSON.parse(billsOfMaterials(env).get(file) ?? '{}') as Bill;
 }
 
@@ -34,12 +34,12 @@ function purlsWhere(bill: Bill, isBundled: boolean): string[] {
 describe.each(['porthole.cdx.json', 'porthole-client.cdx.json'])('the bill of materials %s', (file) => {
   it('is CycloneDX 1.6', () => {
     const validate = new Ajv({ allErrors: true, strict: false }).compile(BILL);
-    validate(billOf(file));
+    validate(readBill(file));
     expect(validate.errors ?? []).toEqual([]);
   });
 
   it('names each component once, and tells what each one needs', () => {
-    const { metadata, components, dependencies } = billOf(file);
+    const { metadata, components, dependencies } = readBill(file);
     const refs = [metadata.component, ...components].map((component) => component['bom-ref']);
     expect(new Set(refs).size).toBe(refs.length);
     expect(dependencies.map(({ ref }) => ref).sort()).toEqual([...refs].sort());
@@ -47,7 +47,7 @@ describe.each(['porthole.cdx.json', 'porthole-client.cdx.json'])('the bill of ma
   });
 
   it('leads from the product to every component', () => {
-    const { metadata, components, dependencies } = billOf(file);
+    const { metadata, components, dependencies } = readBill(file);
     const needs = new Map(dependencies.map(({ ref, dependsOn }) => [ref, dependsOn]));
     const reached = new Set([metadata.component['bom-ref']]);
     // A set tells also what is added while it is walked.
@@ -57,15 +57,15 @@ describe.each(['porthole.cdx.json', 'porthole-client.cdx.json'])('the bill of ma
 
   it('is the same every time, and has a time only where one was given', () => {
     expect(billsOfMaterials({}).get(file)).toBe(billsOfMaterials({}).get(file));
-    expect(billOf(file).metadata.timestamp).toBeUndefined();
-    const dated = billOf(file, { SOURCE_DATE_EPOCH: '1794700800' });
+    expect(readBill(file).metadata.timestamp).toBeUndefined();
+    const dated = readBill(file, { SOURCE_DATE_EPOCH: '1794700800' });
     expect(dated.metadata.timestamp).toBe('2026-11-15T00:00:00.000Z');
-    expect(dated.serialNumber).not.toBe(billOf(file).serialNumber);
+    expect(dated.serialNumber).not.toBe(readBill(file).serialNumber);
   });
 });
 
 describe('the bill of materials of the program', () => {
-  const bill = billOf('porthole.cdx.json');
+  const bill = readBill('porthole.cdx.json');
 
   it('has the hash of every package as the lockfile has it', () => {
     const known = Object.values(readLock(root)).map(({ integrity = '' }) => integrity);

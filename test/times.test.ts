@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { Invocation } from '../packages/cli/src/invocation.ts';
-import { showInstant, showTime } from '../packages/cli/src/output/show-time.ts';
+import { formatInstant, formatTime } from '../packages/cli/src/output/format-time.ts';
 import { timeFlag } from '../packages/cli/src/records/record-filter.ts';
 import { timePreview } from '../packages/console/src/pages/logs/toolbar/time-preview.ts';
 import { codeOf, parseSearchRequest, type RequestClock, readTime, timeText } from '../packages/contract/src/index.ts';
@@ -17,10 +17,10 @@ const CLOCK: RequestClock = { nowMs: NOW_MS, offsetMsAt: HELSINKI.offsetMsAt };
 
 const page = readFileSync(join(import.meta.dirname, '../docs/times.md'), 'utf8');
 const [accepted = '', refused = ''] = page.split('## What is refused');
-const rowsOf = (text: string) =>
+const parseRows = (text: string) =>
   [...text.matchAll(/^\| `([^`]+)` \| `([^`]+)` \|/gm)].map(([, a = '', b = '']) => [a, b]);
-const CASES = rowsOf(accepted);
-const REFUSED = rowsOf(refused);
+const CASES = parseRows(accepted);
+const REFUSED = parseRows(refused);
 
 /** Each reads a time on its own way: the instant, or the error. */
 const READERS: Readonly<Record<string, (text: string, clock?: RequestClock) => string>> = {
@@ -127,14 +127,14 @@ describe('what is written is read back', () => {
     fc.assert(
       fc.property(instants, (timeMs) => {
         expect(read(new Date(timeMs).toISOString())).toEqual({ timeMs });
-        expect(read(showInstant(timeMs, zone))).toEqual({ timeMs });
+        expect(read(formatInstant(timeMs, zone))).toEqual({ timeMs });
         expect(read(timeText(timeMs))).toEqual({ timeMs });
         expect(read(String(timeMs))).toEqual({ timeMs });
         expect(read(`${timeMs}123`)).toEqual({ timeMs });
         expect(read(`${timeMs}123456`)).toEqual({ timeMs });
         expect(read(String(Math.floor(timeMs / 1000)))).toEqual({ timeMs: Math.floor(timeMs / 1000) * 1000 });
         // The zone of log lines and that of the grammar are one: the earlier of two, and the same in a gap.
-        const wall = showTime(timeMs, zone);
+        const wall = formatTime(timeMs, zone);
         expect(read(wall)).toEqual({ timeMs: zone.toEpochMs(Date.parse(`${wall.replace(' ', 'T')}Z`)) });
       }),
       { numRuns: 500 },

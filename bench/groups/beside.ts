@@ -1,4 +1,3 @@
-import { askSearch } from '../ask.ts';
 import { ABSENT_TEXT } from '../broker-mix.ts';
 import type { BenchContext } from '../context.ts';
 import type { Group } from '../group.ts';
@@ -6,6 +5,7 @@ import { memoryRows } from '../memory-rows.ts';
 import { median, showNumber } from '../rounds.ts';
 import { atMost, type Row } from '../row.ts';
 import { ensureSearchFolder, type SearchFolder } from '../search-files.ts';
+import { searchNode } from '../send-request.ts';
 import { startWarmNode } from '../warm-node.ts';
 import { recordLoad, runWrk } from '../wrk.ts';
 
@@ -25,7 +25,7 @@ export const besideGroup: Group = {
 
 /** Rounds without and with searches in turn, on one node. */
 async function viewRow(context: BenchContext, { dir, file, size }: SearchFolder): Promise<Row> {
-  context.tell('  view beside searches');
+  context.log('  view beside searches');
   const { rounds, roundSeconds, warmUpSeconds } = context.effort;
   const server = await startWarmNode(context, dir);
   const load = { url: `${server.url}/api/v1/log/view?file=${file}&size=${VIEW_BYTES}`, connections: 1 };
@@ -35,7 +35,7 @@ async function viewRow(context: BenchContext, { dir, file, size }: SearchFolder)
   let searched = 0;
   for (let round = 0; round < rounds; round++) {
     p99Us.idle.push((await runWrk(context, load, roundSeconds)).p99Us);
-    const searches = keepSearching(context, () => askSearch(server.url, { file, q: ABSENT_TEXT, case: 'sensitive' }));
+    const searches = keepSearching(context, () => searchNode(server.url, { file, q: ABSENT_TEXT, case: 'sensitive' }));
     p99Us.busy.push((await runWrk(context, load, roundSeconds)).p99Us);
     searched += await searches.stop();
   }

@@ -16,14 +16,14 @@ export const clusterGroup: Group = {
   name: 'cluster',
   needs: [],
   async run(context) {
-    context.tell('  merged search');
+    context.log('  merged search');
     const merged = await searchRows(context);
     return [...merged, ...(await mergeRows(context)), ...(await fanOutRows(context)), ...(await idleRows(context))];
   },
 };
 
 /** The built code in this thread, over lanes that never let it wait. */
-async function mergeRows({ effort, tell }: BenchContext): Promise<Row[]> {
+async function mergeRows({ effort, log: tell }: BenchContext): Promise<Row[]> {
   tell('  merging on one core');
   const merge = await loadMerge();
   const rows: Row[] = [];

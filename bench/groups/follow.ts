@@ -3,7 +3,7 @@ import type { BenchContext } from '../context.ts';
 import { createFollowedFile, runFollow } from '../follow-run.ts';
 import type { Group } from '../group.ts';
 import { type PortholeServer, startPorthole } from '../porthole.ts';
-import { type Reads, readsOf } from '../process-usage.ts';
+import { type Reads, readIoCounters } from '../process-usage.ts';
 import { showNumber } from '../rounds.ts';
 import { atMost, below, type Row } from '../row.ts';
 
@@ -48,7 +48,7 @@ interface LatencyOptions {
 
 async function latencyRows(context: BenchContext, options: LatencyOptions): Promise<Row[]> {
   const { linesPerSecond, seconds, mostP99Ms } = options;
-  context.tell(`  ${linesPerSecond} lines/s`);
+  context.log(`  ${linesPerSecond} lines/s`);
   const { dir, server } = await startFollowed(context);
   const { latenciesMs } = await runFollow(context, { dir, server, followers: 1, linesPerSecond, seconds });
   await server.stop();
@@ -91,7 +91,7 @@ async function readRows(context: BenchContext, seconds: number): Promise<Row[]> 
 
 /** Per line and per byte of it, without what the node reads when nothing is written. */
 async function readsPerAppend(context: BenchContext, followers: number, seconds: number): Promise<Reads> {
-  context.tell(`  ${followers} followers`);
+  context.log(`  ${followers} followers`);
   const { dir, server } = await startFollowed(context, MANY_STREAMS);
   const idle = await idleReadsPerMs(server);
   let [before, after]: [Reads, Reads] = [idle, idle];
@@ -104,11 +104,11 @@ async function readsPerAppend(context: BenchContext, followers: number, seconds:
     linesPerSecond: SHARED_LINES,
     lineBytes: SHARED_LINE_BYTES,
     onBegin() {
-      before = readsOf(server.pid);
+      before = readIoCounters(server.pid);
       tookMs = performance.now();
     },
     onEnd() {
-      after = readsOf(server.pid);
+      after = readIoCounters(server.pid);
       tookMs = performance.now() - tookMs;
     },
   });
@@ -120,9 +120,9 @@ async function readsPerAppend(context: BenchContext, followers: number, seconds:
 }
 
 async function idleReadsPerMs({ pid }: PortholeServer): Promise<Reads> {
-  const before = readsOf(pid);
+  const before = readIoCounters(pid);
   await sleep(BASELINE_MS);
-  const after = readsOf(pid);
+  const after = readIoCounters(pid);
   return { calls: (after.calls - before.calls) / BASELINE_MS, bytes: (after.bytes - before.bytes) / BASELINE_MS };
 }
 

@@ -1,5 +1,4 @@
 import { decodeRecord, findColumns } from '@porthole/logs';
-import { askHistogram, askSearch, type Reply } from '../ask.ts';
 import type { BenchContext } from '../context.ts';
 import type { Group } from '../group.ts';
 import { type ParseLine, parseRate, readLines } from '../parse-rate.ts';
@@ -7,6 +6,7 @@ import { median, showNumber } from '../rounds.ts';
 import { atLeast, atMost, type Bar, type Row } from '../row.ts';
 import { runPeer } from '../run-peer.ts';
 import { ensureSearchFolder, type SearchFolder } from '../search-files.ts';
+import { fetchHistogram, type Reply, searchNode } from '../send-request.ts';
 import { startWarmNode } from '../warm-node.ts';
 
 const MOST_RATIO = 2;
@@ -17,8 +17,8 @@ const IN_PROCESS_BYTES = 256 * 1024 ** 2;
 const WARM_UP_BYTES = 16 * 1024 ** 2;
 
 /** All that can be asked for at once. */
-const TOLD_RECORDS = 1_000_000;
-const ONE_THREAD = ['--search-workers', '1', '--search-max-records', String(TOLD_RECORDS)];
+const RETURNED_RECORDS = 1_000_000;
+const ONE_THREAD = ['--search-workers', '1', '--search-max-records', String(RETURNED_RECORDS)];
 /** To return a million records takes most of the default budget on a quiet machine. */
 const LONG_BUDGET = ['--search-budget', '5m'];
 
@@ -35,7 +35,7 @@ export const parseGroup: Group = {
 
 /** Every round has a new node and asks it twice: the first answer is from the file, the second from what it remembers. */
 async function histogramRows(context: BenchContext, folder: SearchFolder): Promise<{ rows: Row[]; records: number }> {
-  context.tell(`  histogram of ${folder.size}`);
+  context.log(`  histogram of ${folder.size}`);
   const lines = await countLines(context, folder); // and brings the file into the page cache
   const times = { cold: [] as number[], again: [] as number[], wc: [] as number[] };
   for (let round = 0; round < context.effort.rounds; round++) {
@@ -43,7 +43,7 @@ async function histogramRows(context: BenchContext, folder: SearchFolder): Promi
     const runs = [
       async () => {
         for (const kind of ['cold', 'again'] as const) {
-          const reply = await askHistogram(server.url, { file: folder.file });
+          const reply = await fetchHistogram(server.url, { file: folder.file });
           checkCounts(reply, lines.count);
           times[kind].push(reply.tookMs);
         }
@@ -81,7 +81,7 @@ function checkCounts({ body }: Reply, lines: number): void {
 
 /** The built code in this thread: what the node runs where records are told. */
 function columnRows(context: BenchContext, { path }: SearchFolder): Row[] {
-  context.tell('  lines on one core');
+  context.log('  lines on one core');
   const bytes = readLines(path, Math.min(IN_PROCESS_BYTES, context.effort.logBytes));
   const rateRow = (figure: string, parse: ParseLine, least?: number): Row => {
     parseRate(readLines(path, WARM_UP_BYTES), parse);
@@ -97,15 +97,15 @@ function columnRows(context: BenchContext, { path }: SearchFolder): Row[] {
 
 /** A node that scans with one thread; the other cores send and receive. */
 async function oneThreadRows(context: BenchContext, folder: SearchFolder, records: number): Promise<Row[]> {
-  context.tell('  records with one thread');
+  context.log('  records with one thread');
   const rates = { counted: [] as number[], told: [] as number[] };
   for (let round = 0; round < context.effort.rounds; round++) {
     const { url, stop } = await startWarmNode(context, folder.dir, [...ONE_THREAD, ...LONG_BUDGET]);
-    const { tookMs } = await askHistogram(url, { file: folder.file });
+    const { tookMs } = await fetchHistogram(url, { file: folder.file });
     rates.counted.push(records / 1000 / tookMs);
     if (round === 0) {
-      const told = await askSearch(url, { file: folder.file, limit: TOLD_RECORDS });
-      rates.told.push(told.end.records / 1000 / told.tookMs);
+      const returned = await searchNode(url, { file: folder.file, limit: RETURNED_RECORDS });
+      rates.told.push(returned.end.records / 1000 / returned.tookMs);
     }
     await stop();
   }

@@ -64,8 +64,8 @@ export const programGroup: Group = {
 async function versionRow(context: BenchContext): Promise<Row> {
   const times = { porthole: [] as number[], node: [] as number[] };
   for (let number = 0; number < context.effort.starts; number++) {
-    times.porthole.push(await timeOf(context, [BINARY, 'version']));
-    times.node.push(await timeOf(context, ['-e', '0']));
+    times.porthole.push(await measureTime(context, [BINARY, 'version']));
+    times.node.push(await measureTime(context, ['-e', '0']));
   }
   const tookMs = median(times.porthole);
   return {
@@ -77,7 +77,7 @@ async function versionRow(context: BenchContext): Promise<Row> {
   };
 }
 
-async function timeOf(context: BenchContext, args: readonly string[]): Promise<number> {
+async function measureTime(context: BenchContext, args: readonly string[]): Promise<number> {
   context.recordCommand(['node', ...args]);
   const startedAt = performance.now();
   await runProgram([process.execPath, ...args], context.cleanup, { cwd: ROOT });
@@ -85,7 +85,7 @@ async function timeOf(context: BenchContext, args: readonly string[]): Promise<n
 }
 
 async function linesRow(context: BenchContext, folder: SearchFolder, lines: CommandLines): Promise<Row> {
-  context.tell(`  ${lines.figure}`);
+  context.log(`  ${lines.figure}`);
   const { path, size } = folder;
   const runs = {
     porthole: () =>
@@ -102,7 +102,7 @@ async function linesRow(context: BenchContext, folder: SearchFolder, lines: Comm
     const names = Object.keys(runs) as (keyof typeof runs)[];
     for (const name of round % 2 === 0 ? names : names.reverse()) times[name].push((await runs[name]()).tookMs);
   }
-  const lnav = lines.lnav === undefined ? undefined : await askLnav(context, path, lines.lnav);
+  const lnav = lines.lnav === undefined ? undefined : await runLnav(context, path, lines.lnav);
   const ratio = median(times.porthole) / median(times.rg);
   const others = [`ripgrep ${showNumber(median(times.rg))}`, `grep ${showNumber(median(times.grep))}`];
   if (lnav) others.push(`lnav ${lnav.gaveUp ? 'given up after ' : ''}${showNumber(lnav.tookMs)}`);
@@ -117,7 +117,7 @@ async function linesRow(context: BenchContext, folder: SearchFolder, lines: Comm
 }
 
 /** lnav keeps its state in the home directory. */
-function askLnav(context: BenchContext, path: string, command: string): Promise<PeerRun> {
+function runLnav(context: BenchContext, path: string, command: string): Promise<PeerRun> {
   return runPeer(context, 'lnav', ['-n', '-c', command, path], {
     env: { HOME: context.tempDir() },
     maxMs: LNAV_MAX_MS,

@@ -38,12 +38,12 @@ export const scrubGroup: Group = {
   needs: ['wrk'],
   async run(context) {
     const rows: Row[] = [];
-    for (const shortest of SHORTEST) rows.push(...(await rowsOf(context, shortest)));
+    for (const shortest of SHORTEST) rows.push(...(await scrubRows(context, shortest)));
     return rows;
   },
 };
 
-async function rowsOf(context: BenchContext, shortest: number): Promise<Row[]> {
+async function scrubRows(context: BenchContext, shortest: number): Promise<Row[]> {
   const { dir, file, sizeBytes: size } = await ensureLogFolder(context);
   const configFile = writeConfig(context, shortest);
   const ours = await startNode(context, dir, configFile, 'ours');
@@ -68,14 +68,14 @@ async function rowsOf(context: BenchContext, shortest: number): Promise<Row[]> {
 
 /** A node that was never asked about the log, but whose threads have compiled their code: each round has new ones. */
 async function coldSearchRow(context: BenchContext, name: string, configFile: string): Promise<Row> {
-  context.tell(`  ${name}`);
+  context.log(`  ${name}`);
   const { dir, file, sizeBytes } = await ensureSearchFolder(context);
   const rates: SearchRates = { ours: [], theirs: [] };
   for (let round = 0; round < context.effort.rounds; round++) {
     for (const side of inTurn(round)) {
       const node = await startNode(context, dir, configFile, side);
       for (let warmUp = 0; warmUp < COLD_WARM_UP_SEARCHES; warmUp++) await search(node.url, WARM_UP_FILE);
-      rates[side].push(rateOf(sizeBytes, await search(node.url, file)));
+      rates[side].push(toRate(sizeBytes, await search(node.url, file)));
       await node.stop();
     }
   }
@@ -137,7 +137,7 @@ async function ratioRow(
   name: string,
   { path, ours, theirs, connections, least }: Measured,
 ): Promise<Row> {
-  context.tell(`  ${name}`);
+  context.log(`  ${name}`);
   const loads = {
     ours: { url: `${ours.url}${path}`, connections },
     theirs: { url: `${theirs.url}${path}`, connections },
@@ -172,7 +172,7 @@ async function searchRow(
   name: string,
   { ours, theirs, file, sizeBytes, append = () => {} }: SearchedNodes,
 ): Promise<Row> {
-  context.tell(`  ${name}`);
+  context.log(`  ${name}`);
   const rates: SearchRates = { ours: [], theirs: [] };
   const nodes = { ours, theirs };
   for (const { url } of [ours, theirs]) {
@@ -184,7 +184,7 @@ async function searchRow(
   for (let round = 0; round < 2 * context.effort.rounds; round++) {
     for (const side of inTurn(round)) {
       append();
-      rates[side].push(rateOf(sizeBytes, await search(nodes[side].url, file)));
+      rates[side].push(toRate(sizeBytes, await search(nodes[side].url, file)));
     }
   }
   return searchRatioRow(name, rates);
@@ -199,7 +199,7 @@ async function search(url: string, file: string): Promise<number> {
   return performance.now() - started;
 }
 
-function rateOf(sizeBytes: number, tookMs: number): number {
+function toRate(sizeBytes: number, tookMs: number): number {
   return sizeBytes / MEBIBYTE / (tookMs / 1000);
 }
 

@@ -1,12 +1,12 @@
-import { askSearch } from '../ask.ts';
 import type { BenchContext } from '../context.ts';
 import type { Group } from '../group.ts';
 import type { PortholeServer } from '../porthole.ts';
 import { median, showNumber } from '../rounds.ts';
 import { atMost, type Row } from '../row.ts';
 import { type PeerRun, runPeer } from '../run-peer.ts';
+import { type SearchCase, searchCases } from '../search-cases.ts';
 import { ensureSearchFolder, middleMinute, type SearchFolder } from '../search-files.ts';
-import { type Question, searchQuestions } from '../search-questions.ts';
+import { searchNode } from '../send-request.ts';
 import { startWarmNode } from '../warm-node.ts';
 
 /** All that one search may give, as the default settings have it. */
@@ -50,20 +50,20 @@ export const searchGroup: Group = {
   needs: ['rg', 'grep', 'lnav'],
   async run(context) {
     const folder = await ensureSearchFolder(context);
-    const questions = searchQuestions(middleMinute(folder));
-    const times = await checkSameFound(context, folder, questions);
+    const cases = searchCases(middleMinute(folder));
+    const times = await checkSameFound(context, folder, cases);
     for (let round = 0; round < context.effort.rounds; round++) {
-      context.tell(`  round ${round + 1} of ${context.effort.rounds}`);
+      context.log(`  round ${round + 1} of ${context.effort.rounds}`);
       // One that was never asked anything about the file.
       const server = await startWarmNode(context, folder.dir, FLAGS);
-      for (const question of questions) {
-        const taken = timesOf(times, question);
+      for (const question of cases) {
+        const taken = timesFor(times, question);
         if (taken.porthole.reduce((sum, tookMs) => sum + tookMs, 0) > ENOUGH_MS) continue;
         await measureOnce(context, { folder, server, question, round, times: taken });
       }
       await server.stop();
     }
-    return questions.map((question) => rowOf(question, timesOf(times, question), folder));
+    return cases.map((question) => searchRow(question, timesFor(times, question), folder));
   },
 };
 
@@ -71,17 +71,17 @@ export const searchGroup: Group = {
 async function checkSameFound(
   context: BenchContext,
   folder: SearchFolder,
-  questions: readonly Question[],
-): Promise<Map<Question, Times>> {
-  const times = new Map<Question, Times>();
+  questions: readonly SearchCase[],
+): Promise<Map<SearchCase, Times>> {
+  const times = new Map<SearchCase, Times>();
   const server = await startWarmNode(context, folder.dir, FLAGS);
   for (const question of questions) {
-    context.tell(`  ${question.figure}: what everybody finds`);
-    const { tookMs, end } = await askPorthole(server, folder, question);
+    context.log(`  ${question.figure}: what everybody finds`);
+    const { tookMs, end } = await runPorthole(server, folder, question);
     const found = end.records;
-    const rg = await askRg(context, folder, question);
-    const grep = await askGrep(context, folder, question);
-    const lnav = question.lnav === undefined ? undefined : await askLnav(context, folder, question.lnav);
+    const rg = await runRg(context, folder, question);
+    const grep = await runGrep(context, folder, question);
+    const lnav = question.lnav === undefined ? undefined : await runLnav(context, folder, question.lnav);
     if ([rg, grep, lnav].some((run) => run && !run.gaveUp && run.lines !== found)) {
       const others = `ripgrep ${rg.lines}, grep ${grep.lines}${lnav ? `, lnav ${lnav.lines}` : ''}`;
       throw new Error(`${question.figure}: Porthole finds ${found}, but ${others}`);
@@ -97,56 +97,56 @@ async function checkSameFound(
 interface Turn {
   folder: SearchFolder;
   server: PortholeServer;
-  question: Question;
+  question: SearchCase;
   round: number;
   times: Times;
 }
 
 /** Everybody in turn, in the other order every other round. */
 async function measureOnce(context: BenchContext, { folder, server, question, round, times }: Turn): Promise<void> {
-  if (question.again) await askPorthole(server, folder, question);
+  if (question.again) await runPorthole(server, folder, question);
   const runs = [
     async () => {
-      const { tookMs, end } = await askPorthole(server, folder, question);
+      const { tookMs, end } = await runPorthole(server, folder, question);
       if (!question.again && end.skippedBytes > MAX_END_BYTES)
         throw new Error(`${question.figure}: the index was not cold: ${end.skippedBytes} bytes were skipped`);
       times.porthole.push(tookMs);
     },
-    async () => times.rg.push((await askRg(context, folder, question)).tookMs),
+    async () => times.rg.push((await runRg(context, folder, question)).tookMs),
     async () => {
-      if (round < GREP_ROUNDS) times.grep.push((await askGrep(context, folder, question)).tookMs);
+      if (round < GREP_ROUNDS) times.grep.push((await runGrep(context, folder, question)).tookMs);
     },
   ];
   for (const run of round % 2 === 0 ? runs : runs.reverse()) await run();
 }
 
-function askPorthole({ url }: PortholeServer, { file }: SearchFolder, { query }: Question) {
-  return askSearch(url, { file, limit: LIMIT, ...query });
+function runPorthole({ url }: PortholeServer, { file }: SearchFolder, { query }: SearchCase) {
+  return searchNode(url, { file, limit: LIMIT, ...query });
 }
 
-function askRg(context: BenchContext, { path }: SearchFolder, { rg }: Question) {
+function runRg(context: BenchContext, { path }: SearchFolder, { rg }: SearchCase) {
   return runPeer(context, 'rg', [...RG_FLAGS, ...rg, path]);
 }
 
-function askGrep(context: BenchContext, { path }: SearchFolder, { grep }: Question) {
+function runGrep(context: BenchContext, { path }: SearchFolder, { grep }: SearchCase) {
   return runPeer(context, 'grep', [...grep, path], { env: GREP_ENV });
 }
 
 /** lnav keeps its state in the home directory. */
-function askLnav(context: BenchContext, { path }: SearchFolder, command: string) {
+function runLnav(context: BenchContext, { path }: SearchFolder, command: string) {
   return runPeer(context, 'lnav', ['-n', '-c', command, path], {
     env: { HOME: context.tempDir() },
     maxMs: LNAV_MAX_MS,
   });
 }
 
-function timesOf(times: ReadonlyMap<Question, Times>, question: Question): Times {
+function timesFor(times: ReadonlyMap<SearchCase, Times>, question: SearchCase): Times {
   const found = times.get(question);
   if (!found) throw new Error(`${question.figure} was not asked`);
   return found;
 }
 
-function rowOf(question: Question, { porthole, rg, grep, lnav, found }: Times, { size }: SearchFolder): Row {
+function searchRow(question: SearchCase, { porthole, rg, grep, lnav, found }: Times, { size }: SearchFolder): Row {
   const ratio = median(porthole) / median(rg);
   const others = [`ripgrep ${showNumber(median(rg))}`, `grep ${showNumber(median(grep))}`];
   if (lnav) others.push(`lnav ${lnav.gaveUp ? 'given up after ' : ''}${showNumber(lnav.tookMs)}`);

@@ -1,5 +1,4 @@
 import { createReadStream } from 'node:fs';
-import { askSearch } from '../ask.ts';
 import type { BenchContext } from '../context.ts';
 import type { Group } from '../group.ts';
 import { FIRST_TIME_MS, MS_PER_LINE } from '../log-lines.ts';
@@ -7,6 +6,7 @@ import { median, showNumber } from '../rounds.ts';
 import { atMost, type Bar, below, type Row } from '../row.ts';
 import { runPeer } from '../run-peer.ts';
 import { ensureSeekFolder, type SeekFile, type SeekFolder } from '../seek-files.ts';
+import { searchNode } from '../send-request.ts';
 import { startWarmNode } from '../warm-node.ts';
 
 const MOST_ERRORS_MS = 50;
@@ -19,7 +19,7 @@ const END_SHARE = 0.011;
 
 /** About what a line of the files takes: from this and the size follow the times in it, but for the very last. */
 const LINE_BYTES = 170;
-const LAST_PLACE = 0.95;
+const LAST_FRACTION = 0.95;
 
 /** No bar: how fast the disk is says nothing about us, how often we wait for it does. */
 const UNCACHED_SEEKS = 5;
@@ -36,13 +36,13 @@ export const seekGroup: Group = {
 
 /** Every round has a new node, which has not seen the file, and asks it twice. */
 async function errorRows(context: BenchContext, { dir, large }: SeekFolder): Promise<Row[]> {
-  context.tell(`  newest errors of ${large.size}`);
+  context.log(`  newest errors of ${large.size}`);
   const [cold, again]: [number[], number[]] = [[], []];
   for (let round = 0; round < context.effort.rounds; round++) {
     await readEnd(large);
     const server = await startWarmNode(context, dir);
     for (const times of [cold, again]) {
-      const { tookMs, end } = await askSearch(server.url, { file: large.name, level: 'error', limit: RECORDS });
+      const { tookMs, end } = await searchNode(server.url, { file: large.name, level: 'error', limit: RECORDS });
       if (end.records !== RECORDS) throw new Error(`${end.records} errors found instead of ${RECORDS}`);
       times.push(tookMs);
     }
@@ -56,20 +56,20 @@ async function errorRows(context: BenchContext, { dir, large }: SeekFolder): Pro
 }
 
 async function timeRows(context: BenchContext, { dir, small, large }: SeekFolder): Promise<Row[]> {
-  context.tell(`  records from a time on, of ${small.size} and ${large.size}`);
+  context.log(`  records from a time on, of ${small.size} and ${large.size}`);
   // A different place every time, the same in both files.
-  const places = Array.from({ length: context.effort.seeks }, (_, round) => (round * 0.618 + 0.3) % 1);
+  const fractions = Array.from({ length: context.effort.seeks }, (_, round) => (round * 0.618 + 0.3) % 1);
   const both = [small, large];
   const times = { small: [] as number[], large: [] as number[], uncached: [] as number[] };
   // Asked of another node before: what is measured is not the disk.
-  await askNewNode(
+  await queryNewNode(
     context,
     dir,
-    places.flatMap((place) => both.map((file) => ({ file, place }))),
+    fractions.flatMap((place) => both.map((file) => ({ file, place }))),
   );
-  for (const [round, place] of places.entries()) {
+  for (const [round, place] of fractions.entries()) {
     const inOrder = round % 2 === 0 ? both : both.toReversed();
-    const took = await askNewNode(
+    const took = await queryNewNode(
       context,
       dir,
       inOrder.map((file) => ({ file, place })),
@@ -77,9 +77,9 @@ async function timeRows(context: BenchContext, { dir, small, large }: SeekFolder
     times.small.push(took[inOrder.indexOf(small)] ?? Number.NaN);
     times.large.push(took[inOrder.indexOf(large)] ?? Number.NaN);
   }
-  for (const place of places.slice(0, UNCACHED_SEEKS)) {
+  for (const place of fractions.slice(0, UNCACHED_SEEKS)) {
     await dropFromPageCache(context, large);
-    times.uncached.push(...(await askNewNode(context, dir, [{ file: large, place }])));
+    times.uncached.push(...(await queryNewNode(context, dir, [{ file: large, fraction: place }])));
   }
   const ratio = median(times.large) / median(times.small);
   const figure = `${RECORDS} records from a time on, file not seen before`;
@@ -100,17 +100,17 @@ async function timeRows(context: BenchContext, { dir, small, large }: SeekFolder
 interface Seek {
   file: SeekFile;
   /** As a share of the file. */
-  place: number;
+  fraction: number;
 }
 
 /** How long a new node takes for each of them, one after the other. */
-async function askNewNode(context: BenchContext, dir: string, seeks: readonly Seek[]): Promise<number[]> {
+async function queryNewNode(context: BenchContext, dir: string, seeks: readonly Seek[]): Promise<number[]> {
   const server = await startWarmNode(context, dir);
   const times: number[] = [];
-  for (const { file, place } of seeks) {
-    const timeMs = FIRST_TIME_MS + Math.floor((file.sizeBytes * place * LAST_PLACE) / LINE_BYTES) * MS_PER_LINE - 1;
+  for (const { file, fraction: place } of seeks) {
+    const timeMs = FIRST_TIME_MS + Math.floor((file.sizeBytes * place * LAST_FRACTION) / LINE_BYTES) * MS_PER_LINE - 1;
     const query = { file: file.name, order: 'oldest', time: timeMs, limit: RECORDS };
-    const { tookMs, body, end } = await askSearch(server.url, query);
+    const { tookMs, body, end } = await searchNode(server.url, query);
     const { timeMs: found } = JSON.parse(body.subarray(0, body.indexOf(10)).toString()) as { timeMs: number };
     if (end.records !== RECORDS || found !== timeMs + 1) {
       throw new Error(`${file.name}: ${end.records} records from ${found} on instead of ${timeMs}`);

@@ -38,7 +38,7 @@ export const trustGroup: Group = {
 
 /** Each has asked once; then nothing happens on it. */
 async function idleRow(context: BenchContext): Promise<Row> {
-  context.tell(`  ${IDLE_CONNECTIONS} idle connections`);
+  context.log(`  ${IDLE_CONNECTIONS} idle connections`);
   const { dir } = await ensureLogFolder(context);
   // Longer than opening them takes.
   const server = await startPorthole(context, dir, ['--http-stall-timeout', '10m']);
@@ -89,7 +89,7 @@ async function tokenRows(context: BenchContext): Promise<Row[]> {
   ];
   const rows: Row[] = [];
   for (const { label, sizeBytes } of VIEWS) {
-    context.tell(`  view ${label} with a token`);
+    context.log(`  view ${label} with a token`);
     const path = `/api/v1/log/view?file=${file}&size=${sizeBytes}`;
     const ours = { url: `${guarded.url}${path}`, connections: CONNECTIONS, header: `Authorization: Bearer ${token}` };
     const theirs = { url: `${open.url}${path}`, connections: CONNECTIONS };

@@ -57,7 +57,7 @@ interface Pair {
 }
 
 async function rateRow(context: BenchContext, name: string, { ours, theirs, leastRatio }: Pair): Promise<Row> {
-  context.tell(`  ${name}`);
+  context.log(`  ${name}`);
   const loads = { ours: { ...ours, connections: CONNECTIONS }, theirs: { ...theirs, connections: CONNECTIONS } };
   const result = await compareLoads(context, loads, ({ requestsPerSecond }) => requestsPerSecond);
   return {

@@ -25,7 +25,7 @@ export interface SoakRow {
 
 export interface SoakOutcome {
   nodes: readonly SoakNode[];
-  heard: ReadonlyMap<string, readonly SoakFollower[]>;
+  followers: ReadonlyMap<string, readonly SoakFollower[]>;
   load: Load;
   filesBefore: ReadonlyMap<string, number>;
   memory: ReadonlyMap<string, readonly number[]>;
@@ -56,7 +56,7 @@ export async function checkSoak(outcome: SoakOutcome): Promise<SoakRow[]> {
   return [{ what: 'the load', figure, promise: '–', kept: true }, ...rows];
 }
 
-async function followRow({ nodes, heard }: SoakOutcome): Promise<SoakRow> {
+async function followRow({ nodes, followers: heard }: SoakOutcome): Promise<SoakRow> {
   const all = nodes.flatMap((node) => (heard.get(node.id) ?? []).map((follower) => ({ node, follower })));
   const isWhole = () => all.every(({ node, follower }) => follower.numbers.length >= node.written);
   const giveUpAt = Date.now() + SETTLE_MS;
@@ -72,10 +72,10 @@ async function searchRow(nodes: readonly SoakNode[]): Promise<SoakRow> {
   const found = new Map(nodes.map(({ id }) => [id, [] as number[]]));
   let cursor: string | null = null;
   do {
-    const place: { start?: { cursor: string } } = cursor === null ? {} : { start: { cursor } };
-    const wish = { order: 'oldest', limit: 10_000, before: 0, after: 0, terms: ['[Soak]'], ...place } as const;
+    const startAt: { start?: { cursor: string } } = cursor === null ? {} : { start: { cursor } };
+    const query = { order: 'oldest', limit: 10_000, before: 0, after: 0, terms: ['[Soak]'], ...startAt } as const;
     cursor = null;
-    for await (const items of first?.client.cluster.searchLogs(wish) ?? []) {
+    for await (const items of first?.client.cluster.searchLogs(query) ?? []) {
       for (const item of items) {
         if (item.type === 'end') cursor = item.cursor;
         else for (const [id, numbers] of found) add(numbers, numberIn(item.message, id));

@@ -18,7 +18,7 @@ export async function main(args: readonly string[]): Promise<number> {
   const cleanup = new Cleanup();
   endWithProcess(cleanup);
   try {
-    const rows = await runSoak({ ...LOAD, seconds, cleanup, tell: (progress) => console.error(progress) });
+    const rows = await runSoak({ ...LOAD, seconds, cleanup, log: (progress) => console.error(progress) });
     console.log(`| what | figure | promise | kept |\n|---|---|---|---|`);
     for (const { what, figure, promise, kept } of rows)
       console.log(`| ${what} | ${figure} | ${promise} | ${kept ? 'yes' : '**no**'} |`);

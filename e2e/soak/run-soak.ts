@@ -44,12 +44,12 @@ export interface SoakOptions {
   stalledReaders: number;
   slowConnections: number;
   cleanup: Cleanup;
-  tell(progress: string): void;
+  log(progress: string): void;
 }
 
 /** Three nodes under everything at once, one of them killed midway; what was promised, and whether it held. */
 export async function runSoak(options: SoakOptions): Promise<SoakRow[]> {
-  const { seconds, followers, cleanup, tell } = options;
+  const { seconds, followers, cleanup, log: tell } = options;
   const nodes = await startNodes(cleanup);
   const filesBefore = new Map(nodes.map((node) => [node.id, node.openFiles]));
   const following = new AbortController();
@@ -57,12 +57,12 @@ export async function runSoak(options: SoakOptions): Promise<SoakRow[]> {
   for (const { signal } of [following, loading]) setMaxListeners(0, signal);
   cleanup.add(() => [following, loading].forEach((controller) => void controller.abort()));
 
-  const heard = new Map(nodes.map((node) => [node.id, [] as SoakFollower[]]));
+  const followersByNode = new Map(nodes.map((node) => [node.id, [] as SoakFollower[]]));
   await Promise.all(
     nodes.flatMap((node) =>
       Array.from({ length: followers }, () => {
         return new Promise<void>((resolve) => {
-          heard.get(node.id)?.push(new SoakFollower(node, following.signal, resolve));
+          followersByNode.get(node.id)?.push(new SoakFollower(node, following.signal, resolve));
         });
       }),
     ),
@@ -83,9 +83,16 @@ export async function runSoak(options: SoakOptions): Promise<SoakRow[]> {
   loading.abort();
   await Promise.all([...loads, writing]);
   tell('the load has ended; looking whether all was told');
-  const rows = await checkSoak({ nodes, heard, load, filesBefore, memory: await memory, warmUp: WARM_UP });
+  const rows = await checkSoak({
+    nodes,
+    followers: followersByNode,
+    load,
+    filesBefore,
+    memory: await memory,
+    warmUp: WARM_UP,
+  });
   following.abort();
-  await Promise.all([...heard.values()].flat().map(({ done }) => done));
+  await Promise.all([...followersByNode.values()].flat().map(({ done }) => done));
   return rows;
 }
 
@@ -126,7 +133,7 @@ async function writeLines(nodes: readonly SoakNode[], signal: AbortSignal): Prom
   }
 }
 
-async function killAndRestart(nodes: readonly SoakNode[], tell: SoakOptions['tell']): Promise<void> {
+async function killAndRestart(nodes: readonly SoakNode[], tell: SoakOptions['log']): Promise<void> {
   const last = nodes.at(-1);
   tell(`${last?.id} is killed`);
   await last?.kill();

@@ -54,7 +54,7 @@ export async function loadNode(node: SoakNode, load: Load, options: LoadOptions)
       load,
     }),
     search(node, load, options),
-    knock(node, load, options),
+    sendInvalidToken(node, load, options),
     ...Array.from({ length: stalledReaders }, () =>
       holdConnections(node, options, (socket) => {
         load.stalledReaders++;
@@ -85,7 +85,7 @@ async function probe(node: SoakNode, tookMs: number[], { path, headers, load, si
   while (!signal.aborted) {
     if (!node.isDown) {
       const startedAt = performance.now();
-      const status = await statusOf(`${node.url}${path}`, { headers, agent });
+      const status = await fetchStatus(`${node.url}${path}`, { headers, agent });
       if (status === 200) tookMs.push(performance.now() - startedAt);
       else if (!node.isDown) load.troubles.push(`${node.id}${path} answers ${status}`);
     }
@@ -98,8 +98,8 @@ async function search(node: SoakNode, load: Load, { signal }: LoadOptions): Prom
   const { client } = node;
   while (!signal.aborted) {
     try {
-      const wish = { order: 'newest', limit: 500, before: 0, after: 0, terms: ['[Soak]'] } as const;
-      for await (const items of client.searchLogs(wish))
+      const query = { order: 'newest', limit: 500, before: 0, after: 0, terms: ['[Soak]'] } as const;
+      for await (const items of client.searchLogs(query))
         for (const item of items) if (item.type === 'end') load.searches++;
     } catch (error) {
       if (!node.isDown && !node.wasKilled) load.troubles.push(`a search of ${node.id}: ${error}`);
@@ -109,10 +109,10 @@ async function search(node: SoakNode, load: Load, { signal }: LoadOptions): Prom
 }
 
 /** With tokens that nobody gave out. */
-async function knock(node: SoakNode, load: Load, { signal }: LoadOptions): Promise<void> {
+async function sendInvalidToken(node: SoakNode, load: Load, { signal }: LoadOptions): Promise<void> {
   while (!signal.aborted) {
     const headers = { authorization: `Bearer wrong-${load.refusedTokens}` };
-    const status = await statusOf(`${node.url}/api/v1/log/list`, { headers, localAddress: STRANGER });
+    const status = await fetchStatus(`${node.url}/api/v1/log/list`, { headers, localAddress: STRANGER });
     if (status === 401 || status === 429) load.refusedTokens++;
     else if (status !== undefined) load.troubles.push(`a wrong token is answered ${status}`);
     await delay(STRANGER_PAUSE_MS);
@@ -134,22 +134,22 @@ async function holdConnections(node: SoakNode, { signal }: LoadOptions, use: (so
   }
 }
 
-interface Asking {
+interface ProbeOptions {
   headers: Record<string, string>;
   agent?: Agent;
   localAddress?: string;
 }
 
 /** `undefined` where there was no answer. */
-function statusOf(url: string, options: Asking): Promise<number | undefined> {
+function fetchStatus(url: string, options: ProbeOptions): Promise<number | undefined> {
   return new Promise((resolve) => {
-    const asked = request(url, options, (response: IncomingMessage) => {
+    const outgoing = request(url, options, (response: IncomingMessage) => {
       response.resume();
       response.once('end', () => resolve(response.statusCode));
       response.once('error', () => resolve(undefined));
     });
-    asked.once('error', () => resolve(undefined));
-    asked.end();
+    outgoing.once('error', () => resolve(undefined));
+    outgoing.end();
   });
 }
 

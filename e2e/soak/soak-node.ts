@@ -75,8 +75,8 @@ export class SoakNode {
 
   async start(): Promise<void> {
     const { id, port, dir, flags, cleanup } = this.#options;
-    const places = ['--log-dir', 'logs', '--http-port', String(port), '--grpc-port', '0', '--cluster-node-id', id];
-    const command = [process.execPath, BINARY, 'serve', ...places, '--node-time-zone', 'UTC', ...flags];
+    const ownFlags = ['--log-dir', 'logs', '--http-port', String(port), '--grpc-port', '0', '--cluster-node-id', id];
+    const command = [process.execPath, BINARY, 'serve', ...ownFlags, '--node-time-zone', 'UTC', ...flags];
     const { PATH } = process.env;
     const program = startProgram(command, cleanup, { cwd: dir, env: { PATH } });
     this.#program = program;

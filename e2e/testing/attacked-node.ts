@@ -55,25 +55,25 @@ export class AttackedNode {
     return readFileSync(join(this.cwd, 'data/log/porthole.log'), 'utf8').split('\n').slice(0, -1);
   }
 
-  async ask(path: string): Promise<{ status: number; text: string }> {
-    const answer = await fetch(`${this.url}${path}`);
-    return { status: answer.status, text: await answer.text() };
+  async request(path: string): Promise<{ status: number; text: string }> {
+    const response = await fetch(`${this.url}${path}`);
+    return { status: response.status, text: await response.text() };
   }
 
   async metric(sample: string): Promise<number> {
-    const { text } = await this.ask('metrics');
+    const { text } = await this.request('metrics');
     const line = text.split('\n').find((candidate) => candidate.startsWith(`${sample} `));
     return line === undefined ? 0 : Number(line.slice(sample.length + 1));
   }
 
   async grpcPort(): Promise<number> {
-    const { node } = JSON.parse((await this.ask('api/v1/node')).text) as { node: { grpcPort: number } };
+    const { node } = JSON.parse((await this.request('api/v1/node')).text) as { node: { grpcPort: number } };
     return node.grpcPort;
   }
 
   /** Fails unless it has answered in time whenever it was asked, up to now, and has not ended. */
-  async hasBeenWell(): Promise<void> {
-    const { asked, troubles } = await this.#health.stop();
+  async expectHealthy(): Promise<void> {
+    const { requests: asked, troubles } = await this.#health.stop();
     if (troubles.length > 0)
       throw new Error(`of ${asked} health checks: ${troubles.join(', ')}\n${this.program.stderr}`);
     if (asked === 0) throw new Error('it was never asked');

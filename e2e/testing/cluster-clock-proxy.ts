@@ -5,12 +5,12 @@ import { listen } from './cluster-fake-member.ts';
 export async function startClockProxy(url: string, offsetMs: number): Promise<string> {
   return listen(
     createServer((request, response) => {
-      const asked = get(`${url}${request.url}`, { headers: request.headers, agent: false }, (answer) => {
+      const upstream = get(`${url}${request.url}`, { headers: request.headers, agent: false }, (answer) => {
         if (request.url === '/api/v1/node') void shiftClock(answer, response, offsetMs);
         else answer.pipe(response.writeHead(answer.statusCode ?? 500, answer.headers));
       });
-      asked.on('error', () => response.destroy());
-      response.on('close', () => asked.destroy());
+      upstream.on('error', () => response.destroy());
+      response.on('close', () => upstream.destroy());
     }),
   );
 }

@@ -14,7 +14,7 @@ interface FakeMemberOptions {
 
 /** A light member: speaks the routes of a node, from a list of records in memory. Ends with the test. */
 export async function startFakeMember(options: FakeMemberOptions = {}): Promise<string> {
-  return listen(createServer((request, response) => answer(options, request, response)));
+  return listen(createServer((request, response) => respond(options, request, response)));
 }
 
 export async function listen(server: Server): Promise<string> {
@@ -42,7 +42,7 @@ export async function startTrap(): Promise<{ address: string; port: number; visi
   return { address: `127.0.0.1:${port}`, port, visits: () => visits };
 }
 
-export function answer(options: FakeMemberOptions, request: IncomingMessage, response: ServerResponse): void {
+export function respond(options: FakeMemberOptions, request: IncomingMessage, response: ServerResponse): void {
   const { pathname, searchParams } = new URL(request.url ?? '/', 'http://member');
   const path = pathname.replace('/api/v1', '');
   response.on('error', () => {});
@@ -94,9 +94,9 @@ function search(
   });
   const all = wish.get('order') === 'oldest' ? oldest : oldest.toReversed();
   const start = all.findIndex(({ cursor }) => cursor === wish.get('cursor')) + 1;
-  const told = all.slice(start, start + Number(wish.get('limit') ?? 200));
+  const page = all.slice(start, start + Number(wish.get('limit') ?? 200));
   startLines(response);
   response.end(
-    told.map(({ message, atMs, cursor }) => recordLine(message, atMs, { cursor })).join('') + endLine(told.length),
+    page.map(({ message, atMs, cursor }) => recordLine(message, atMs, { cursor })).join('') + endLine(page.length),
   );
 }

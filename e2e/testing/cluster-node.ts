@@ -65,9 +65,9 @@ export function clusterRecord(
   return { ...record, node, timeMs: atMs, atMs, level: 'INFO', message, cursor: `c${second}`, raw, ...given };
 }
 
-export interface ClusterAnswers {
+export interface ClusterResponses {
   /** By path below `/api/v1`; a list of items is a stream of lines. */
-  answers?: Readonly<Record<string, unknown>>;
+  responses?: Readonly<Record<string, unknown>>;
   /** The end of each stream; its reports. */
   members?: readonly MemberReport[];
   duplicates?: ClusterEnd['duplicates'];
@@ -79,27 +79,27 @@ export interface ClusterAnswers {
 export interface FakeClusterNode {
   url: string;
   /** `path?query` of the requests so far, below `/api/v1`. */
-  asked: string[];
+  requests: string[];
 }
 
 /** A node that answers for a cluster that is not there. */
-export async function startClusterNode(given: ClusterAnswers): Promise<FakeClusterNode> {
-  const node: FakeClusterNode = { url: '', asked: [] };
+export async function startClusterNode(given: ClusterResponses): Promise<FakeClusterNode> {
+  const node: FakeClusterNode = { url: '', requests: [] };
   const server = createServer((request, response) => {
     const { pathname, search, searchParams } = new URL(request.url ?? '/', 'http://node');
     const path = pathname.replace('/api/v1', '');
-    node.asked.push(`${path}${decodeURIComponent(search)}`);
+    node.requests.push(`${path}${decodeURIComponent(search)}`);
     if (path === '/cluster/log/follow') return follow(response, given.follow ?? []);
     const [, member] = /^\/cluster\/nodes\/([^/]+)\/log\/raw$/.exec(path) ?? [];
     const text = given.files?.[`${member}/${searchParams.get('file')}`];
     if (text !== undefined) return raw(request, response, text);
-    const answer = path === '/node' ? DESCRIPTION : given.answers?.[path];
-    if (answer === undefined) return json(response, 404, { code: 'ROUTE_NOT_FOUND', detail: 'there is no such route' });
+    const body = path === '/node' ? DESCRIPTION : given.responses?.[path];
+    if (body === undefined) return json(response, 404, { code: 'ROUTE_NOT_FOUND', detail: 'there is no such route' });
     if (path === '/cluster/log/search' || path === '/cluster/log/moment') {
       const limit = Number(searchParams.get('limit') ?? Infinity);
-      return lines(response, (answer as ClusterItem[]).slice(0, limit), given);
+      return lines(response, (body as ClusterItem[]).slice(0, limit), given);
     }
-    return json(response, 200, answer);
+    return json(response, 200, body);
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   onTestFinished(() => {
@@ -116,7 +116,7 @@ function json(response: ServerResponse, status: number, value: unknown): void {
   response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(value));
 }
 
-function lines(response: ServerResponse, records: readonly ClusterItem[], given: ClusterAnswers): void {
+function lines(response: ServerResponse, records: readonly ClusterItem[], given: ClusterResponses): void {
   const end = {
     type: 'end',
     reason: 'exhausted',

@@ -73,26 +73,26 @@ export class ClusterProcess {
     return this.client.cluster.nodes();
   }
 
-  async search(request: SearchWish = {}): Promise<FoundInCluster> {
-    return foundIn(this.client, request);
+  async search(request: SearchParams = {}): Promise<FoundInCluster> {
+    return searchCluster(this.client, request);
   }
 
   /** What it says to a plain question. */
-  async ask(path: string, headers: Record<string, string> = {}): Promise<{ status: number; body: string }> {
-    const answer = await fetch(`${this.#url}${path}`, { headers, redirect: 'manual' });
-    return { status: answer.status, body: await answer.text() };
+  async request(path: string, headers: Record<string, string> = {}): Promise<{ status: number; body: string }> {
+    const response = await fetch(`${this.#url}${path}`, { headers, redirect: 'manual' });
+    return { status: response.status, body: await response.text() };
   }
 
   /** The answer of a route of the cluster. */
   async json<T>(path: string): Promise<T> {
-    const { status, body } = await this.ask(`/api/v1/cluster${path}`);
+    const { status, body } = await this.request(`/api/v1/cluster${path}`);
     if (status !== 200) throw new Error(`${path}: ${status} ${body}`);
     return JSON.parse(body) as T;
   }
 
   /** The same where it is one line for each. */
   async lines<T>(path: string): Promise<T[]> {
-    const { body } = await this.ask(`/api/v1/cluster${path}`);
+    const { body } = await this.request(`/api/v1/cluster${path}`);
     return body.split('\n').flatMap((line) => (line === '' ? [] : [JSON.parse(line) as T]));
   }
 
@@ -114,9 +114,9 @@ export class ClusterProcess {
   }
 
   /** Resolves once the other members have taken a snapshot of what it has written so far. */
-  async isSnapshotted(): Promise<void> {
+  async waitForSnapshot(): Promise<void> {
     const searches = async () => {
-      const { body } = await this.ask('/metrics');
+      const { body } = await this.request('/metrics');
       return Number(
         /^porthole_http_requests_total\{[^}]*route="logSearch"[^}]*status="200"[^}]*\} (\d+)$/m.exec(body)?.[1] ?? 0,
       );
@@ -138,7 +138,7 @@ interface Snapshot {
   files: unknown;
 }
 
-interface SearchWish {
+interface SearchParams {
   order?: 'newest' | 'oldest';
   limit?: number;
   nodes?: readonly string[];
@@ -155,12 +155,19 @@ interface FoundInCluster {
   outcomes: Record<string, string>;
 }
 
-async function foundIn(client: NodeClient, { order = 'oldest', cursor, nodes, role, limit = 1000 }: SearchWish) {
+async function searchCluster(
+  client: NodeClient,
+  { order = 'oldest', cursor, nodes, role, limit = 1000 }: SearchParams,
+) {
   const records: ClusterRecord[] = [];
   let end: ClusterEnd | undefined;
-  const place = { ...(cursor !== undefined && { start: { cursor } }), ...(nodes && { nodes }), ...(role && { role }) };
-  const wish = { order, limit, before: 0, after: 0, ...place };
-  for await (const items of client.cluster.searchLogs(wish, { budgetMs: BUDGET_MS })) {
+  const selection = {
+    ...(cursor !== undefined && { start: { cursor } }),
+    ...(nodes && { nodes }),
+    ...(role && { role }),
+  };
+  const query = { order, limit, before: 0, after: 0, ...selection };
+  for await (const items of client.cluster.searchLogs(query, { budgetMs: BUDGET_MS })) {
     for (const item of items) {
       if (item.type === 'end') end = item;
       else records.push(item);
@@ -194,7 +201,7 @@ export class FollowedCluster {
   }
 
   /** What was told of a member, beside its records. */
-  outcomesOf(id: string): string[] {
+  memberOutcomes(id: string): string[] {
     return this.items.flatMap((item) => (item.type === 'member' && item.node === id ? [item.report.outcome] : []));
   }
 

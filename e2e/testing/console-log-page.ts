@@ -27,7 +27,7 @@ interface Clipboard {
 }
 
 /** A question of the page to its node. */
-export interface Asked {
+export interface SeenRequest {
   /** Below `/api/v1/`, with the member but without the query. */
   path: string;
   query: URLSearchParams;
@@ -38,7 +38,7 @@ export interface Asked {
 /** The log workspace in a browser. Fails the test when anything went wrong in the page that is not said to be expected. */
 export class LogPage {
   readonly page: Page;
-  readonly asked: Asked[] = [];
+  readonly requests: SeenRequest[] = [];
   /** Errors that belong to the test: the browser tells every refused request as one. */
   readonly expected: RegExp[] = [];
   readonly #problems: string[] = [];
@@ -154,13 +154,13 @@ export class LogPage {
 
   async #listen(): Promise<void> {
     const session = await this.page.context().newCDPSession(this.page);
-    const byId = new Map<string, Asked>();
+    const byId = new Map<string, SeenRequest>();
     session.on('Network.requestWillBeSent', ({ requestId, request }) => {
       const { pathname, searchParams } = new URL(request.url);
       if (!pathname.startsWith('/api/v1/')) return;
       const asked = { path: pathname.slice('/api/v1/'.length), query: searchParams, bytes: 0 };
       byId.set(requestId, asked);
-      this.asked.push(asked);
+      this.requests.push(asked);
     });
     session.on('Network.dataReceived', ({ requestId, dataLength }) => {
       const asked = byId.get(requestId);

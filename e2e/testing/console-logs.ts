@@ -31,7 +31,7 @@ export interface ConsoleCluster {
   nodes: TestNode[];
   client: NodeClient;
   /** Paths that were asked for, without what stands before them. */
-  asked: string[];
+  requests: string[];
   source(...choices: SourceChoice[]): LogSource;
 }
 
@@ -62,7 +62,7 @@ export async function startConsoleCluster(
       return fetch(input, init);
     },
   });
-  return { nodes, client, asked, source: (...choices) => createSource(choices, { client, clusterNodes }) };
+  return { nodes, client, requests: asked, source: (...choices) => createSource(choices, { client, clusterNodes }) };
 }
 
 export function family(node: string, name: string): SourceChoice {

@@ -38,7 +38,7 @@ export class FollowingClient {
   take(items: readonly FollowItem[]): void {
     for (const item of items) {
       trace(this.name, item);
-      if (item.type === 'record') this.ledgerOf(item.file)?.take(item.message);
+      if (item.type === 'record') this.ledgerFor(item.file)?.take(item.message);
       else if (item.type === 'gap') this.report(item.family);
       else if (item.type === 'truncated') this.report(item.file);
       else if (item.type === 'reconnecting') this.lost();
@@ -52,10 +52,10 @@ export class FollowingClient {
   /** An empty name stands for all logs. */
   report(name: string): void {
     if (name === '') for (const ledger of this.ledgers.values()) ledger.report();
-    else this.ledgerOf(name)?.report();
+    else this.ledgerFor(name)?.report();
   }
 
-  ledgerOf(file: string): Ledger | undefined {
+  ledgerFor(file: string): Ledger | undefined {
     const known = this.ledgers.get(file);
     if (known) return known;
     const [family] = groupFamilies([file, ...this.#names]).filter(({ files }) =>
@@ -102,7 +102,7 @@ export async function followByEvents(url: string, { client, signal }: Running): 
         const frames = (buffered + part).split('\n\n');
         buffered = frames.pop() ?? '';
         for (const frame of frames) {
-          const item = dataOf<FollowItem>(frame);
+          const item = parseData<FollowItem>(frame);
           if (item?.type === 'gap' && item.reason === 'slow') await loadGap(url, item, { client, signal, ids });
           else if (item) client.take([item]);
           const id = /^id: (.*)$/m.exec(frame)?.[1];
@@ -153,7 +153,7 @@ async function loadGap(
   }
 }
 
-function dataOf<T>(frame: string): T | undefined {
+function parseData<T>(frame: string): T | undefined {
   const data = /^data: (.*)$/m.exec(frame)?.[1];
   return data === undefined ? undefined : (JSON.parse(data) as T);
 }

@@ -10,23 +10,23 @@ const GIVE_UP_MS = scaled(10_000);
 const EVERY_MS = 40;
 
 /** Not the address that attacks come from: what is limited by address is not this. */
-const ASKED_FROM = '127.0.0.2';
+const PROBE_ADDRESS = '127.0.0.2';
 
-export interface HealthSeen {
-  asked: number;
+export interface HealthReport {
+  requests: number;
   /** Requests that failed or got no response, as they showed. */
   troubles: string[];
 }
 
 /** Asks a node over and over whether it lives, on a connection of its own, until stopped. */
-export function watchHealth(url: string): { stop(): Promise<HealthSeen> } {
+export function watchHealth(url: string): { stop(): Promise<HealthReport> } {
   const agent = new Agent({ keepAlive: true, maxSockets: 1 });
-  const seen: HealthSeen = { asked: 0, troubles: [] };
+  const seen: HealthReport = { requests: 0, troubles: [] };
   let stopped = false;
   const watching = (async () => {
     while (!stopped) {
-      const trouble = await ask(url, agent);
-      seen.asked++;
+      const trouble = await probe(url, agent);
+      seen.requests++;
       if (trouble !== undefined) seen.troubles.push(trouble);
       await delay(EVERY_MS);
     }
@@ -41,14 +41,14 @@ export function watchHealth(url: string): { stop(): Promise<HealthSeen> } {
   return { stop };
 }
 
-function ask(url: string, agent: Agent): Promise<string | undefined> {
+function probe(url: string, agent: Agent): Promise<string | undefined> {
   return new Promise((resolve) => {
-    const asking = request(`${url}health/live`, { agent, localAddress: ASKED_FROM }, (response) => {
+    const probeRequest = request(`${url}health/live`, { agent, localAddress: PROBE_ADDRESS }, (response) => {
       response.resume();
       response.once('end', () => resolve(response.statusCode === 200 ? undefined : `status ${response.statusCode}`));
     });
-    asking.setTimeout(GIVE_UP_MS, () => asking.destroy(new Error(`no answer within ${GIVE_UP_MS} ms`)));
-    asking.once('error', (error) => resolve(error.message));
-    asking.end();
+    probeRequest.setTimeout(GIVE_UP_MS, () => probeRequest.destroy(new Error(`no answer within ${GIVE_UP_MS} ms`)));
+    probeRequest.once('error', (error) => resolve(error.message));
+    probeRequest.end();
   });
 }

@@ -9,7 +9,7 @@ const END =
   '{"type":"end","reason":"exhausted","records":1,"scannedBytes":5,"skippedBytes":0,"elapsedMs":1,"cursor":null}';
 
 /** A client whose node answers these bytes, in pieces. */
-function clientOf(bytes: Buffer, contentType: string) {
+function fakeClient(bytes: Buffer, contentType: string) {
   const pieces = [bytes.subarray(0, bytes.length >> 1), bytes.subarray(bytes.length >> 1)];
   const body = () =>
     new ReadableStream({
@@ -34,7 +34,7 @@ fuzz('answers of a search', {
   corpus: [`${RECORD}\n${END}\n`, `${END}\n`, `\n\n${RECORD}\r\n`, '{"type":"problem","code":"INTERNAL"}\n'],
   runs: 1000,
   check: (input) =>
-    readAll(clientOf(input, 'application/x-ndjson').searchLogs({ order: 'newest', limit: 10, before: 0, after: 0 })),
+    readAll(fakeClient(input, 'application/x-ndjson').searchLogs({ order: 'newest', limit: 10, before: 0, after: 0 })),
 });
 
 fuzz('events of a follow', {
@@ -46,7 +46,7 @@ fuzz('events of a follow', {
   runs: 500,
   async check(input) {
     const leaving = new AbortController();
-    const client = clientOf(input, 'text/event-stream');
+    const client = fakeClient(input, 'text/event-stream');
     // A stream that ends is followed again from its place; here, once is enough.
     const once = (async function* () {
       for await (const items of client.followLogs({ start: 'end' }, { signal: leaving.signal })) {
@@ -71,7 +71,7 @@ fuzz('answers in JSON', {
   ],
   runs: 1000,
   async check(input) {
-    const client = clientOf(input, 'application/json');
+    const client = fakeClient(input, 'application/json');
     for (const ask of [() => client.listLogs(), () => client.config(), () => client.describe()])
       await ask().catch(checkRefusal);
   },

@@ -7,7 +7,7 @@ import {
 } from '../../packages/cluster/src/records/search/cluster-cursor.ts';
 import { encodeMark } from '../../packages/logs/src/cursor/cursor.ts';
 import { fuzz } from './testing/fuzz.ts';
-import { resultOf } from './testing/refusal.ts';
+import { tryParse } from './testing/refusal.ts';
 
 const MARK = {
   headHash: '0123456789abcdef',
@@ -17,7 +17,7 @@ const MARK = {
   checkBytes: 64,
   file: 'a.log',
 };
-const PLACES: readonly (readonly [string, MemberPosition])[] = [
+const POSITIONS: readonly (readonly [string, MemberPosition])[] = [
   ['n1', 'beginning'],
   ['n2', 'done'],
   ['n3', { timeMs: 1_794_702_000_000 }],
@@ -31,7 +31,7 @@ fuzz('cursors of a node', {
     'start',
   ],
   check(input) {
-    const marks = resultOf(() => decodeCursor(input.toString('latin1')));
+    const marks = tryParse(() => decodeCursor(input.toString('latin1')));
     for (const mark of marks ?? []) expect(decodeCursor(encodeMark(mark))).toEqual([mark]);
   },
 });
@@ -39,10 +39,10 @@ fuzz('cursors of a node', {
 fuzz('cursors of a cluster', {
   corpus: [
     encodeClusterCursor({ order: 'newest', reachedMs: null, members: new Map() }),
-    encodeClusterCursor({ order: 'oldest', reachedMs: 1_794_702_000_000, members: new Map(PLACES) }),
+    encodeClusterCursor({ order: 'oldest', reachedMs: 1_794_702_000_000, members: new Map(POSITIONS) }),
   ],
   check(input) {
-    const place = resultOf(() => decodeClusterCursor(input.toString('latin1')));
+    const place = tryParse(() => decodeClusterCursor(input.toString('latin1')));
     if (place) expect(decodeClusterCursor(encodeClusterCursor(place))).toEqual(place);
   },
 });

@@ -2,7 +2,7 @@ import { expect } from 'vitest';
 import { encodeEtcdValue, readEtcdValue } from '../../packages/cluster/src/membership/etcd-value.ts';
 import { readLindbValue } from '../../packages/cluster/src/membership/lindb/lindb-value.ts';
 import { fuzz } from './testing/fuzz.ts';
-import { resultOf } from './testing/refusal.ts';
+import { tryParse } from './testing/refusal.ts';
 
 const NODE = { hostIp: '10.8.0.1', hostName: 'n1', grpcPort: 7301, httpPort: 7300, version: '0.1.0', onlineTime: 1 };
 const MEMBER = { id: 'n1', role: 'broker', url: 'http://10.8.0.1:7300', node: NODE, isSelf: false };
@@ -15,13 +15,13 @@ fuzz('registrations', {
     '{"hostIp":"10.8.0.1","hostName":"n1","grpcPort":9001,"httpPort":9000,"version":"1","onlineTime":1}',
   ],
   check(input) {
-    const member = resultOf(() => readEtcdValue('n1', input));
+    const member = tryParse(() => readEtcdValue('n1', input));
     if (member) {
       expect(member.id).toBe('n1');
       expect(readEtcdValue('n1', Buffer.from(encodeEtcdValue(member)))).toEqual(member);
       expectPlainAddress(member.url);
     }
-    const lindb = resultOf(() => readLindbValue('broker', input));
+    const lindb = tryParse(() => readLindbValue('broker', input));
     if (lindb) expectPlainAddress(lindb.url);
   },
 });

@@ -21,7 +21,7 @@ import { parseTarget } from '../../packages/server/src/http/request/request-targ
 import { parseByteRange } from '../../packages/server/src/http/response/byte-range.ts';
 import { chooseEncoding } from '../../packages/server/src/http/response/choose-encoding.ts';
 import { fuzz } from './testing/fuzz.ts';
-import { resultOf } from './testing/refusal.ts';
+import { tryParse } from './testing/refusal.ts';
 
 const ZONE = createZone('Europe/Berlin');
 const CLOCK = { nowMs: Date.UTC(2026, 10, 15), offsetMsAt: ZONE.offsetMsAt };
@@ -51,7 +51,7 @@ fuzz('queries', {
       () => parseClusterFollowRequest(query, CLOCK),
       () => decodeMemberId(query.get('node') ?? ''),
     ];
-    const [view, , search] = parsers.map((parse) => resultOf<unknown>(parse));
+    const [view, , search] = parsers.map((parse) => tryParse<unknown>(parse));
     const { sizeBytes = 0 } = (view ?? {}) as { sizeBytes?: number };
     expect(Number.isSafeInteger(sizeBytes)).toBe(true);
     expect(((search ?? {}) as { limit?: number }).limit ?? 0).toBeLessThanOrEqual(MOST.maxRecords);
@@ -68,7 +68,7 @@ fuzz('request targets', {
     '//evil/%2e%2e/..;/etc/passwd#f',
   ],
   check(input) {
-    const target = resultOf(() => parseTarget(input.toString('latin1')));
+    const target = tryParse(() => parseTarget(input.toString('latin1')));
     if (target === undefined) return;
     expect(target.path.startsWith('/')).toBe(true);
     expect(findRoute(target.path)?.rest ?? '').not.toContain('?');

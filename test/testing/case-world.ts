@@ -18,7 +18,7 @@ import type { CaseDir, CaseFiles, NodeStateCase } from '../../packages/contract/
 import { startWithSharedThreads, testSettings } from '../../packages/server/src/testing/test-node.ts';
 
 /** A node and the directory it shows. */
-export interface CaseWorld {
+export interface CaseFixture {
   running: RunningNode;
   dir: CaseDir;
   /** The directory that is shown. */
@@ -29,11 +29,11 @@ export interface CaseWorld {
 /** When files were written that nobody has touched since. Has a fraction, because notations differ in how they tell it. */
 const WRITTEN = new Date('2026-06-01T12:00:00.123Z');
 
-export async function openWorld({
+export async function openFixture({
   files = {},
   config,
   settings = {},
-}: Pick<NodeStateCase, 'files' | 'config' | 'settings'>): Promise<CaseWorld> {
+}: Pick<NodeStateCase, 'files' | 'config' | 'settings'>): Promise<CaseFixture> {
   const root = realpathSync(mkdtempSync(join(tmpdir(), 'porthole-case-')));
   const [logDir, configFile] = [join(root, 'logs'), join(root, 'service.toml')];
   mkdirSync(logDir);

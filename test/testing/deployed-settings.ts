@@ -10,7 +10,7 @@ export function readDeployed(path: string): string {
 }
 
 /** The settings a node would have with these words after `serve` and these variables; throws like its start on any mistake. */
-export function settingsOf(words: readonly string[], env: Record<string, string>): Promise<LoadedSettings> {
+export function loadDeployedSettings(words: readonly string[], env: Record<string, string>): Promise<LoadedSettings> {
   const known = new Set(['PORTHOLE_CONFIG', ...SETTING_DEFINITIONS.map((definition) => definition.env)]);
   // The node itself lets unknown ones pass, because orchestrators set some of their own.
   const unknown = Object.keys(env).filter((name) => name.startsWith('PORTHOLE_') && !known.has(name));

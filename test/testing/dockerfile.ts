@@ -22,15 +22,15 @@ export const STAGES = readDeployed('docker/Dockerfile')
 
 const [, , image = []] = STAGES;
 
-export function textsOf(stage: readonly Instruction[] | undefined, name: string): string[] {
+export function instructionTexts(stage: readonly Instruction[] | undefined, name: string): string[] {
   return (stage ?? []).filter((one) => one.name === name).map(({ text }) => text);
 }
 
 /** Of an instruction of the image that is written as a list. */
-export function wordsOf(name: string): string[] {
-  return JSON.parse((textsOf(image, name)[0] ?? '').replace(/^.*?(?=\[)/, '')) as string[];
+export function instructionArgs(name: string): string[] {
+  return JSON.parse((instructionTexts(image, name)[0] ?? '').replace(/^.*?(?=\[)/, '')) as string[];
 }
 
 export const IMAGE_ENV: Readonly<Record<string, string>> = Object.fromEntries(
-  (textsOf(image, 'ENV')[0] ?? '').split(' ').map((pair) => pair.split('=')),
+  (instructionTexts(image, 'ENV')[0] ?? '').split(' ').map((pair) => pair.split('=')),
 );

@@ -1,3 +1,4 @@
+import type { CommandDefinition } from './command-definition.ts';
 import { BUNDLE_COMMAND } from './commands/bundle/definition.ts';
 import { CONFIG_COMMAND } from './commands/config/definition.ts';
 import { DEMO_COMMAND } from './commands/demo/definition.ts';
@@ -5,8 +6,7 @@ import { DOCTOR_COMMAND } from './commands/doctor/definition.ts';
 import { LOGS_COMMAND } from './commands/logs/definition.ts';
 import { NODES_COMMAND } from './commands/nodes/definition.ts';
 import { SERVE_COMMAND } from './commands/serve/definition.ts';
-import type { CommandDefinition } from './definition.ts';
-import { tokenOwner, tokenRoles } from './flag-checks.ts';
+import { checkTokenOwner, checkTokenRoles } from './flag-checks.ts';
 
 /** Every command there is. Help, completion, docs/cli.md and the parser are made from it. */
 export const COMMAND_TREE: CommandDefinition = {
@@ -24,12 +24,12 @@ export const COMMAND_TREE: CommandDefinition = {
     {
       name: 'token',
       about: 'make a bearer token: the token goes to stderr once, the line for auth.token-file to stdout',
-      args: [{ name: 'name', about: 'whose token it is; shown in logs', check: tokenOwner }],
+      args: [{ name: 'name', about: 'whose token it is; shown in logs', check: checkTokenOwner }],
       flags: [
         {
           long: 'roles',
           value: 'list',
-          check: tokenRoles,
+          check: checkTokenRoles,
           complete: ['viewer', 'config', 'viewer,config', 'admin', 'none'],
           default: 'all',
           about: 'what its owner may read: viewer (logs), config (configurations), admin (everything), or none',

@@ -1,9 +1,9 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import type { CommandDefinition } from './command-definition.ts';
 import { COMMAND_TREE } from './command-tree.ts';
-import type { CommandDefinition } from './definition.ts';
-import { renewDocsPage } from './docs-page.ts';
+import { updateDocsPage } from './docs-page.ts';
 import { EXIT } from './exit-codes.ts';
 
 const PAGE = join(import.meta.dirname, '../../../docs/cli.md');
@@ -16,7 +16,7 @@ function commandNames({ name, load, commands = [] }: CommandDefinition): string[
 describe('docs/cli.md', () => {
   it('says what the program does (UPDATE_DOCS=1 writes it anew)', async () => {
     const page = readFileSync(PAGE, 'utf8');
-    const renewed = await renewDocsPage(page, COMMAND_TREE);
+    const renewed = await updateDocsPage(page, COMMAND_TREE);
     if (process.env.UPDATE_DOCS === '1') writeFileSync(PAGE, renewed);
     else expect(page).toBe(renewed);
   });
@@ -27,11 +27,11 @@ describe('docs/cli.md', () => {
   });
 
   it('tells every exit code', () => {
-    const told = [...readFileSync(PAGE, 'utf8').matchAll(/^\| (\d+) \|/gm)].map(([, code]) => Number(code));
-    expect(told).toEqual(Object.values(EXIT));
+    const documented = [...readFileSync(PAGE, 'utf8').matchAll(/^\| (\d+) \|/gm)].map(([, code]) => Number(code));
+    expect(documented).toEqual(Object.values(EXIT));
   });
 
   it('refuses a page without a place for the commands', async () => {
-    await expect(renewDocsPage('# Nothing\n', COMMAND_TREE)).rejects.toThrow('docs/cli.md needs the lines');
+    await expect(updateDocsPage('# Nothing\n', COMMAND_TREE)).rejects.toThrow('docs/cli.md needs the lines');
   });
 });

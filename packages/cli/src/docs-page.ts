@@ -1,4 +1,9 @@
-import { type ArgumentDefinition, type CommandDefinition, type FlagDefinition, flagsOf } from './definition.ts';
+import {
+  type ArgumentDefinition,
+  type CommandDefinition,
+  type FlagDefinition,
+  loadFlags,
+} from './command-definition.ts';
 
 const START = '<!-- commands: made from the program by packages/cli/src/docs-page.ts, do not edit -->';
 const END = '<!-- end of commands -->';
@@ -7,7 +12,7 @@ const END = '<!-- end of commands -->';
 const SETTINGS_FILE_FLAG = 'config';
 
 /** The page with its part about commands made anew from the program. Throws where the page has no such part. */
-export async function renewDocsPage(page: string, tree: CommandDefinition): Promise<string> {
+export async function updateDocsPage(page: string, tree: CommandDefinition): Promise<string> {
   const [start, end] = [page.indexOf(START), page.indexOf(END)];
   if (start < 0 || end < start) throw new Error(`docs/cli.md needs the lines "${START}" and "${END}"`);
   return `${page.slice(0, start)}${START}\n\n${await commandReference(tree)}\n${page.slice(end)}`;
@@ -15,24 +20,24 @@ export async function renewDocsPage(page: string, tree: CommandDefinition): Prom
 
 async function commandReference(tree: CommandDefinition): Promise<string> {
   const sections: string[] = [];
-  for (const command of tree.commands ?? []) sections.push(...(await sectionsOf(command, tree.name)));
+  for (const command of tree.commands ?? []) sections.push(...(await commandSections(command, tree.name)));
   return sections.join('\n');
 }
 
-async function sectionsOf(command: CommandDefinition, parent: string): Promise<string[]> {
+async function commandSections(command: CommandDefinition, parent: string): Promise<string[]> {
   const name = `${parent} ${command.name}`;
   const below: string[] = [];
-  for (const child of command.commands ?? []) below.push(...(await sectionsOf(child, name)));
-  return command.load ? [await sectionOf(command, name), ...below] : below;
+  for (const child of command.commands ?? []) below.push(...(await commandSections(child, name)));
+  return command.load ? [await commandSection(command, name), ...below] : below;
 }
 
-async function sectionOf(command: CommandDefinition, name: string): Promise<string> {
+async function commandSection(command: CommandDefinition, name: string): Promise<string> {
   const { about, args = [], notes = [], examples = [] } = command;
-  const flags = await flagsOf(command);
+  const flags = await loadFlags(command);
   const hasSettings = flags.some(({ long }) => long === SETTINGS_FILE_FLAG);
   const settings = hasSettings ? await settingFlags() : new Set<string>();
   const own = flags.filter(({ long }) => !settings.has(long));
-  const usage = [name, ...(flags.length > 0 ? ['[flags]'] : []), ...args.map(usageOf)].join(' ');
+  const usage = [name, ...(flags.length > 0 ? ['[flags]'] : []), ...args.map(argumentUsage)].join(' ');
   const parts = [
     `### ${name}`,
     `${capitalised(about)}.`,
@@ -57,13 +62,13 @@ async function settingFlags(): Promise<Set<string>> {
   return new Set(SETTING_DEFINITIONS.map(({ flag }) => flag.slice(2)));
 }
 
-function usageOf({ name, optional, many }: ArgumentDefinition): string {
+function argumentUsage({ name, optional, many }: ArgumentDefinition): string {
   const word = many ? `${name}...` : name;
   return optional ? `[${word}]` : `<${word}>`;
 }
 
 function argumentRow(argument: ArgumentDefinition): string[] {
-  return [code(usageOf(argument)), cell(argument.about)];
+  return [code(argumentUsage(argument)), cell(argument.about)];
 }
 
 function flagRow({ long, short, value, alone, choices, many, default: byDefault, about }: FlagDefinition): string[] {

@@ -1,8 +1,8 @@
 import { CommanderError } from 'commander';
+import type { CommandDefinition } from './command-definition.ts';
 import { COMMAND_TREE } from './command-tree.ts';
-import type { CommandDefinition } from './definition.ts';
 import { EXIT } from './exit-codes.ts';
-import { explain } from './explain.ts';
+import { explainError } from './explain-error.ts';
 import { interruptionIn } from './interrupt.ts';
 import { type FlagValue, Invocation } from './invocation.ts';
 import { type ColorChoice, Terminal } from './output/terminal.ts';
@@ -19,7 +19,7 @@ export async function run(argv: readonly string[]): Promise<void> {
     if (argv.length <= 2) program.help();
     await program.parseAsync(argv);
   } catch (error) {
-    process.exitCode = exitCodeOf(error);
+    process.exitCode = reportError(error);
   }
 }
 
@@ -49,7 +49,7 @@ function endWithOutput(): void {
   // Node itself would write it past the filter, with whatever its message holds. A node that runs here has its own way.
   process.on('uncaughtException', (error) => {
     if (process.listenerCount('uncaughtException') > 1) return;
-    console.error(`porthole: ${explain(error)}`);
+    console.error(`porthole: ${explainError(error)}`);
     process.exit(EXIT.error);
   });
   // Notes that cannot be written cost no output.
@@ -57,10 +57,10 @@ function endWithOutput(): void {
 }
 
 /** Commander has printed what was wrong already; anything else is told here. */
-function exitCodeOf(error: unknown): number {
+function reportError(error: unknown): number {
   if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.ok : EXIT.error;
   const interruption = interruptionIn(error);
   if (interruption) return interruption.exitCode;
-  console.error(`porthole: ${explain(error)}`);
+  console.error(`porthole: ${explainError(error)}`);
   return EXIT.error;
 }

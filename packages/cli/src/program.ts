@@ -1,6 +1,6 @@
 import { Argument, Command, InvalidArgumentError, Option } from 'commander';
-import type { ArgumentDefinition, CommandDefinition, FlagDefinition } from './definition.ts';
-import { flagsOf } from './definition.ts';
+import type { ArgumentDefinition, CommandDefinition, FlagDefinition } from './command-definition.ts';
+import { loadFlags } from './command-definition.ts';
 import type { FlagValue } from './invocation.ts';
 
 /** Called with the command that was chosen, once its line is parsed. */
@@ -43,7 +43,7 @@ async function addCommand(parent: Command, definition: CommandDefinition, branch
     for (const child of definition.commands ?? []) command.command(child.name).description(child.about);
     return;
   }
-  const flags = await flagsOf(definition);
+  const flags = await loadFlags(definition);
   for (const argument of definition.args ?? []) command.addArgument(toArgument(argument));
   for (const flag of flags) command.addOption(toOption(flag));
   for (const child of definition.commands ?? []) await addCommand(command, child, branch);

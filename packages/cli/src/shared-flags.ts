@@ -1,5 +1,5 @@
-import type { ArgumentDefinition, FlagDefinition } from './definition.ts';
-import { countOrAll, timeZone, wholeNumber } from './flag-checks.ts';
+import type { ArgumentDefinition, FlagDefinition } from './command-definition.ts';
+import { checkCountOrAll, checkTimeZone, checkWholeNumber } from './flag-checks.ts';
 
 /** Which node is asked, and how the answer looks. */
 export const NODE_FLAGS: readonly FlagDefinition[] = [
@@ -56,23 +56,23 @@ export const ZONE_FLAGS: readonly FlagDefinition[] = [
     long: 'time-zone',
     short: 'z',
     value: 'zone',
-    check: timeZone,
+    check: checkTimeZone,
     default: 'the zone of the logs',
     about: 'show and read times in this zone',
   },
   {
     long: 'log-zone',
     value: 'zone',
-    check: timeZone,
+    check: checkTimeZone,
     default: "the system's",
     about: 'zone in which local files were written, where their times do not tell',
   },
 ];
 
 export const CONTEXT_FLAGS: readonly FlagDefinition[] = [
-  { long: 'after-context', short: 'A', value: 'n', check: wholeNumber, about: 'n records after each one found' },
-  { long: 'before-context', short: 'B', value: 'n', check: wholeNumber, about: 'n records before each one found' },
-  { long: 'context', short: 'C', value: 'n', check: wholeNumber, about: 'n records before and after' },
+  { long: 'after-context', short: 'A', value: 'n', check: checkWholeNumber, about: 'n records after each one found' },
+  { long: 'before-context', short: 'B', value: 'n', check: checkWholeNumber, about: 'n records before each one found' },
+  { long: 'context', short: 'C', value: 'n', check: checkWholeNumber, about: 'n records before and after' },
 ];
 
 export const ROTATED_FLAG: FlagDefinition = {
@@ -109,7 +109,7 @@ export const TAIL_FLAG: FlagDefinition = {
   long: 'tail',
   short: 'n',
   value: 'n',
-  check: countOrAll,
+  check: checkCountOrAll,
   default: '200; all with --since or --cursor',
   about: 'the newest n records, or all',
 };
@@ -121,7 +121,7 @@ export const MEMBER_FLAGS: readonly FlagDefinition[] = [
 ];
 
 /** Where the logs are. */
-export const WHERE_ARGUMENT: ArgumentDefinition = {
+export const SOURCE_ARGUMENT: ArgumentDefinition = {
   name: 'where',
   optional: true,
   many: true,

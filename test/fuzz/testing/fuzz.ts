@@ -47,18 +47,18 @@ function foundBefore(name: string): Buffer[] {
 
 async function tried(check: Fuzzing['check'], input: Buffer): Promise<void> {
   try {
-    const tookMs = await timeOf(check, input);
-    if (tookMs > LONG_MS && (await timeOf(check, input)) > LONG_MS)
+    const tookMs = await measureTime(check, input);
+    if (tookMs > LONG_MS && (await measureTime(check, input)) > LONG_MS)
       throw new Error(`it takes ${Math.round(tookMs)} ms`);
   } catch (cause) {
     const shown = input.length > 2000 ? `${input.length} bytes` : JSON.stringify(input.toString('latin1'));
     const reason = cause instanceof Error ? `${cause.name}: ${cause.message}` : String(cause);
-    const told = `${reason}\ninput (seed ${SEED}, latin1): ${shown}\nbase64: ${input.toString('base64')}`;
-    throw new Error(told, { cause });
+    const message = `${reason}\ninput (seed ${SEED}, latin1): ${shown}\nbase64: ${input.toString('base64')}`;
+    throw new Error(message, { cause });
   }
 }
 
-async function timeOf(check: Fuzzing['check'], input: Buffer): Promise<number> {
+async function measureTime(check: Fuzzing['check'], input: Buffer): Promise<number> {
   const startedAt = performance.now();
   await check(input);
   return performance.now() - startedAt;

@@ -10,7 +10,7 @@ export function seededRandom(seed: number): () => number {
 }
 
 /** Bytes at which parsers decide, in texts and in binary numbers. */
-const TELLING = Buffer.from('\0\n\r\t "\'\\%&+,-./0123456789:;<=>?@[]{}~\x7f\x80\xbf\xc0\xe2\xf0\xff', 'latin1');
+const SPECIAL_BYTES = Buffer.from('\0\n\r\t "\'\\%&+,-./0123456789:;<=>?@[]{}~\x7f\x80\xbf\xc0\xe2\xf0\xff', 'latin1');
 
 /** An input of the corpus with a few changes; sometimes two of them together. */
 export function mutate(corpus: readonly Uint8Array[], random: () => number): Buffer {
@@ -33,7 +33,7 @@ function change(bytes: Buffer, { below, pick }: Chance): Buffer {
   const at = below(bytes.length + 1);
   const until = at + below(Math.min(64, bytes.length - at + 1));
   const [before, part, after] = [bytes.subarray(0, at), bytes.subarray(at, until), bytes.subarray(until)];
-  const byte = Buffer.from([below(2) === 0 ? below(256) : (TELLING[below(TELLING.length)] ?? 0)]);
+  const byte = Buffer.from([below(2) === 0 ? below(256) : (SPECIAL_BYTES[below(SPECIAL_BYTES.length)] ?? 0)]);
   const changes = [
     () => Buffer.concat([before, byte, after]), // replaced, or inserted
     () => Buffer.concat([before, byte, part, after]),

@@ -1,7 +1,7 @@
 import { codeOf } from '@porthole/contract';
 
 /** The result, or `undefined` for a refusal with a code of the closed list. Everything else that is thrown is a finding. */
-export function resultOf<T>(parse: () => T): T | undefined {
+export function tryParse<T>(parse: () => T): T | undefined {
   try {
     return parse();
   } catch (error) {

@@ -1,4 +1,4 @@
-import type { Completion } from '../definition.ts';
+import type { Completion } from '../command-definition.ts';
 import type { CompletedCommand, CompletedFlag } from './completed-command.ts';
 import { quoteShell } from './quote-shell.ts';
 
@@ -57,7 +57,7 @@ ${commands.map(takesValue).filter(Boolean).join('\n')}
 
 _${program}_flags() {
   case "$1" in
-${commands.map(({ path, flags }) => `    ${quoteShell(path)}) echo ${quoteShell(flags.flatMap(namesOf).join(' '))} ;;`).join('\n')}
+${commands.map(({ path, flags }) => `    ${quoteShell(path)}) echo ${quoteShell(flags.flatMap(flagNames).join(' '))} ;;`).join('\n')}
   esac
 }
 
@@ -71,7 +71,7 @@ ${commands.flatMap(({ path, flags }) => flags.filter(({ value }) => value !== 'n
 
 _${program}_argument() {
   case "$1/$2" in
-${commands.flatMap((command) => argumentsOf(program, command)).join('\n')}
+${commands.flatMap((command) => argumentCases(program, command)).join('\n')}
   esac
 }
 
@@ -79,25 +79,25 @@ complete -F _${program} ${program}
 `;
 }
 
-function namesOf({ long, short }: CompletedFlag): string[] {
+function flagNames({ long, short }: CompletedFlag): string[] {
   return short === undefined ? [`--${long}`] : [`-${short}`, `--${long}`];
 }
 
 function takesValue({ path, flags }: CompletedCommand): string {
-  const names = flags.filter(({ value }) => value === 'needed').flatMap(namesOf);
+  const names = flags.filter(({ value }) => value === 'needed').flatMap(flagNames);
   return names.length === 0 ? '' : `    ${names.map((name) => quoteShell(`${path}/${name}`)).join('|')}) return 0 ;;`;
 }
 
 /** A value that may be left out can be followed by a flag or an argument: then it is not the value that is completed. */
 function flagValue(program: string, path: string, flag: CompletedFlag): string {
-  const pattern = namesOf(flag)
+  const pattern = flagNames(flag)
     .map((name) => quoteShell(`${path}/${name}`))
     .join('|');
   const guard = flag.value === 'optional' ? '[[ $cur == -* ]] && return 1; ' : '';
   return `    ${pattern}) ${guard}${complete(program, flag.complete)} ;;`;
 }
 
-function argumentsOf(program: string, { path, commands, args, hasManyArgs }: CompletedCommand): string[] {
+function argumentCases(program: string, { path, commands, args, hasManyArgs }: CompletedCommand): string[] {
   const names = commands.map(({ name }) => name);
   const rows = args.map((completion, index) => {
     const isRest = hasManyArgs && index === args.length - 1;

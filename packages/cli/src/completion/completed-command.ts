@@ -1,4 +1,4 @@
-import { type CommandDefinition, type Completion, flagsOf } from '../definition.ts';
+import { type CommandDefinition, type Completion, loadFlags } from '../command-definition.ts';
 
 export interface CompletedFlag {
   long: string;
@@ -27,7 +27,7 @@ const HELP: CompletedFlag = { long: 'help', short: 'h', about: 'display help', v
 /** The whole tree as a list, each command before those below it. */
 export async function completedCommands(tree: CommandDefinition, path = ''): Promise<CompletedCommand[]> {
   const { about, args = [], commands = [] } = tree;
-  const flags = (await flagsOf(tree)).map(
+  const flags = (await loadFlags(tree)).map(
     ({ long, short, value, alone, choices, complete, about }): CompletedFlag => ({
       long,
       short,

@@ -1,4 +1,4 @@
-import type { Completion } from '../definition.ts';
+import type { Completion } from '../command-definition.ts';
 import type { CompletedCommand, CompletedFlag } from './completed-command.ts';
 import { quoteFish } from './quote-shell.ts';
 
@@ -29,7 +29,7 @@ function __${program}_at
 end
 
 complete -c ${program} -f
-${commands.flatMap((command) => rowsOf(program, command)).join('\n')}
+${commands.flatMap((command) => commandRows(program, command)).join('\n')}
 `;
 }
 
@@ -46,7 +46,7 @@ function commandPaths(commands: readonly CompletedCommand[]): string[] {
   return commands.filter(({ path }) => path !== '').map(({ path }) => quoteFish(path));
 }
 
-function rowsOf(program: string, { path, commands, flags, args }: CompletedCommand): string[] {
+function commandRows(program: string, { path, commands, flags, args }: CompletedCommand): string[] {
   const here = `complete -c ${program} -n ${quoteFish(`__${program}_at ${quoteFish(path)}`)}`;
   return [
     ...commands.map(({ name, about }) => `${here} -a ${quoteFish(name)} -d ${describe(about)}`),

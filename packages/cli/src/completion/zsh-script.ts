@@ -1,4 +1,4 @@
-import type { Completion } from '../definition.ts';
+import type { Completion } from '../command-definition.ts';
 import type { CompletedCommand, CompletedFlag } from './completed-command.ts';
 import { quoteShell } from './quote-shell.ts';
 

@@ -30,8 +30,8 @@ export class TerminalFilter {
 
   /** Stands between the streams of this process and all who write to them, for as long as it runs. */
   install(): this {
-    if (process.stdout.isTTY) this.#stand('stdout');
-    this.#writeStderr = this.#stand('stderr');
+    if (process.stdout.isTTY) this.#wrapStream('stdout');
+    this.#writeStderr = this.#wrapStream('stderr');
     return this;
   }
 
@@ -45,7 +45,7 @@ export class TerminalFilter {
     this.#writeStderr(`${ERASE_LINE}${filtered(text, this.#painted.stderr)}`);
   }
 
-  #stand(name: 'stdout' | 'stderr'): (text: string) => unknown {
+  #wrapStream(name: 'stdout' | 'stderr'): (text: string) => unknown {
     const stream = process[name];
     const write = stream.write.bind(stream);
     const decoder = new StringDecoder('utf8');

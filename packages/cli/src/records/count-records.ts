@@ -3,16 +3,16 @@ import type { Histogram, Zone } from '@porthole/logs';
 import { EXIT } from '../exit-codes.ts';
 import type { Invocation } from '../invocation.ts';
 import { Progress } from '../output/progress.ts';
-import type { LogSource } from '../where/log-source.ts';
-import { openSources } from '../where/open-sources.ts';
+import type { LogSource } from '../sources/log-source.ts';
+import { openSources } from '../sources/open-sources.ts';
 import { Receipt } from './receipt.ts';
 import { shownZone } from './record-filter.ts';
 
 /** A count of a node says what it covered, one of a cluster who took part. */
 type Count = { end: Histogram['end'] } | { members: readonly MemberReport[] };
 
-export interface Counting<T extends Count> {
-  ask(source: LogSource, zone: Zone): Promise<T>;
+export interface CountOptions<T extends Count> {
+  query(source: LogSource, zone: Zone): Promise<T>;
   text(answer: T, zone: Zone): string;
   isEmpty(answer: T): boolean;
   signal: AbortSignal;
@@ -21,7 +21,7 @@ export interface Counting<T extends Count> {
 /** Asks each source for a count and writes them one after the other. Resolves with the exit code. */
 export async function countRecords<T extends Count>(
   invocation: Invocation,
-  { ask, text, isEmpty, signal }: Counting<T>,
+  { query: ask, text, isEmpty, signal }: CountOptions<T>,
 ): Promise<number> {
   const { terminal } = invocation;
   const { sources, close } = await openSources(invocation, invocation.args);
@@ -36,14 +36,14 @@ export async function countRecords<T extends Count>(
     let isNothing = true;
     let isCut = false;
     for (const source of sources) {
-      const answer = await ask(source, zone);
+      const result = await ask(source, zone);
       signal.throwIfAborted();
       progress.clear();
-      receipt.add('end' in answer ? answer.end : answer);
-      isNothing &&= isEmpty(answer);
-      isCut ||= 'end' in answer && answer.end.reason === 'time budget';
+      receipt.add('end' in result ? result.end : result);
+      isNothing &&= isEmpty(result);
+      isCut ||= 'end' in result && result.end.reason === 'time budget';
       if (sources.length > 1) terminal.note(`${source.label}:`);
-      await terminal.write(text(answer, zone));
+      await terminal.write(text(result, zone));
     }
     progress.end();
     receipt.warn(terminal);

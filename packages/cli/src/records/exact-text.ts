@@ -1,5 +1,5 @@
 import type { FoundRecord } from '@porthole/logs';
-import type { FileHolder } from '../where/log-source.ts';
+import type { FileHolder } from '../sources/log-source.ts';
 
 export interface ExactText {
   text: string | Uint8Array;

@@ -1,6 +1,6 @@
 import type { ClusterFollowItem, ClusterRecord } from '@porthole/contract';
 import type { FollowItem, FoundRecord } from '@porthole/logs';
-import { showBytes } from '../output/show-bytes.ts';
+import { formatBytes } from '../output/format-bytes.ts';
 import { explainReport } from './explain-report.ts';
 
 /** What a follow tells beside records. */
@@ -24,7 +24,7 @@ function explainEvent(item: Exclude<FollowEvent, { type: 'member' }>): string {
     case 'rotated':
       return `${item.family} was rotated: the old file is ${item.from} now`;
     case 'truncated':
-      return `${item.file} was cut short${item.lostBytes === null ? '' : `, ${showBytes(item.lostBytes)} lost`}; reading it from its start`;
+      return `${item.file} was cut short${item.lostBytes === null ? '' : `, ${formatBytes(item.lostBytes)} lost`}; reading it from its start`;
     case 'gap':
       return explainGap(item);
     case 'missing':
@@ -46,6 +46,6 @@ const GAP_REASONS = {
 
 function explainGap({ family, reason, bytes }: Extract<FollowItem, { type: 'gap' }>): string {
   const log = family === '' ? 'the logs' : family;
-  const amount = bytes === null ? 'records' : `up to ${showBytes(bytes)}`;
+  const amount = bytes === null ? 'records' : `up to ${formatBytes(bytes)}`;
   return `${amount} of ${log} may be missing here: ${GAP_REASONS[reason]}`;
 }

@@ -2,10 +2,10 @@ import { exactJson } from '@porthole/contract';
 import type { FollowQuery, Zone } from '@porthole/logs';
 import { EXIT } from '../exit-codes.ts';
 import type { Invocation } from '../invocation.ts';
-import type { RecordStyle } from '../output/record-text.ts';
+import type { RecordStyle } from '../output/format-record.ts';
 import { visibleText } from '../output/visible-text.ts';
 import { ProgramError } from '../program-error.ts';
-import type { LogSource, ToldOfRecord } from '../where/log-source.ts';
+import type { LogSource, PrintableRecord } from '../sources/log-source.ts';
 import { explainItem, type FollowEvent } from './explain-item.ts';
 import { Receipt } from './receipt.ts';
 import { recordFilter } from './record-filter.ts';
@@ -25,7 +25,7 @@ const MAX_BACK = 10_000;
 
 /** Writes records as they come until it is interrupted; what else happens to the logs is told on stderr. */
 export async function follow(invocation: Invocation, options: FollowOptions): Promise<number> {
-  refuseUseless(invocation);
+  rejectUnsupportedFlags(invocation);
   const { sources, signal } = options;
   const others = new AbortController();
   const stop = AbortSignal.any([signal, others.signal]);
@@ -39,7 +39,7 @@ export async function follow(invocation: Invocation, options: FollowOptions): Pr
   return EXIT.ok;
 }
 
-function refuseUseless(invocation: Invocation): void {
+function rejectUnsupportedFlags(invocation: Invocation): void {
   for (const flag of ['until', 'context', 'before-context', 'after-context'])
     if (invocation.text(flag) !== undefined) throw new ProgramError(`--${flag} does not go with --follow`);
 }
@@ -51,12 +51,12 @@ async function followOne(
   const { fromMs, ...filter } = recordFilter(invocation, source, zone);
   const raw = style.format === 'raw';
   const cursor = invocation.text('cursor');
-  const start = cursor !== undefined ? { cursor } : fromMs !== undefined ? { timeMs: fromMs } : backBy(tail);
+  const start = cursor !== undefined ? { cursor } : fromMs !== undefined ? { timeMs: fromMs } : startFromTail(tail);
   const query: FollowQuery = { ...source.selection, ...filter, start, ...(raw && { raw }) };
   const receipt = new Receipt();
   const printer = new RecordPrinter(invocation.terminal, { style, hasContext: false, signal, receipt });
   for await (const items of source.state.followLogs(query, { signal })) {
-    let records: ToldOfRecord[] = [];
+    let records: PrintableRecord[] = [];
     const flush = async () => {
       await printer.print(records.map((record) => ({ source, record })));
       records = [];
@@ -67,17 +67,17 @@ async function followOne(
         continue;
       }
       await flush();
-      await tell(item);
+      await printEvent(item);
     }
     await flush();
   }
 
-  async function tell(item: FollowEvent): Promise<void> {
+  async function printEvent(item: FollowEvent): Promise<void> {
     if (style.format === 'json') await invocation.terminal.write(`${exactJson(item)}\n`);
     else if (item.type !== 'end') invocation.terminal.note(visibleText(explainItem(item)));
   }
 }
 
-function backBy(tail: number): FollowQuery['start'] {
+function startFromTail(tail: number): FollowQuery['start'] {
   return tail === Number.POSITIVE_INFINITY ? { timeMs: 0 } : { back: Math.min(tail, MAX_BACK) };
 }

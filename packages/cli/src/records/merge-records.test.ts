@@ -1,7 +1,7 @@
 import type { FoundRecord } from '@porthole/logs';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { LogSource } from '../where/log-source.ts';
+import type { LogSource } from '../sources/log-source.ts';
 import { type Lane, mergeRecords } from './merge-records.ts';
 
 const record = (timeMs: number | undefined, message: string): FoundRecord => ({
@@ -14,7 +14,7 @@ const record = (timeMs: number | undefined, message: string): FoundRecord => ({
   ...(timeMs !== undefined && { timeMs }),
 });
 
-function laneOf(name: string, batches: readonly (readonly FoundRecord[])[], onEnd = () => {}): Lane {
+function makeLane(name: string, batches: readonly (readonly FoundRecord[])[], onEnd = () => {}): Lane {
   async function* give() {
     try {
       for (const batch of batches) yield [...batch];
@@ -43,21 +43,21 @@ async function messages(
 describe('records of several sources', () => {
   it('come as one, by time', async () => {
     const lanes = [
-      laneOf('a', [[record(1, 'a1'), record(4, 'a4')]]),
-      laneOf('b', [[record(2, 'b2')], [record(3, 'b3')]]),
+      makeLane('a', [[record(1, 'a1'), record(4, 'a4')]]),
+      makeLane('b', [[record(2, 'b2')], [record(3, 'b3')]]),
     ];
     expect(await messages(lanes)).toEqual(['a1', 'b2', 'b3', 'a4']);
   });
 
   it('newest first where they are asked for so', async () => {
-    const lanes = [laneOf('a', [[record(4, 'a4'), record(1, 'a1')]]), laneOf('b', [[record(3, 'b3')]])];
+    const lanes = [makeLane('a', [[record(4, 'a4'), record(1, 'a1')]]), makeLane('b', [[record(3, 'b3')]])];
     expect(await messages(lanes, 'newest')).toEqual(['a4', 'b3', 'a1']);
   });
 
   it('one without a time stays behind the one before it', async () => {
     const lanes = [
-      laneOf('a', [[record(1, 'a1'), record(undefined, 'a-'), record(5, 'a5')]]),
-      laneOf('b', [[record(3, 'b3')]]),
+      makeLane('a', [[record(1, 'a1'), record(undefined, 'a-'), record(5, 'a5')]]),
+      makeLane('b', [[record(3, 'b3')]]),
     ];
     expect(await messages(lanes)).toEqual(['a1', 'a-', 'b3', 'a5']);
   });
@@ -74,7 +74,7 @@ describe('records of several sources', () => {
           const batches = Array.from({ length: Math.ceil(records.length / size) }, (_, n) =>
             records.slice(n * size, n * size + size),
           );
-          return laneOf(String(source), batches);
+          return makeLane(String(source), batches);
         });
         // A stable sort by time keeps sources in their order, which is what the merge does with equal times.
         const expected = all.toSorted((a, b) => a.timeMs - b.timeMs).map(({ message }) => message);
@@ -86,7 +86,7 @@ describe('records of several sources', () => {
   it('a limit is exact, and every lane is still read to its closing record', async () => {
     const finished: string[] = [];
     const lanes = ['a', 'b'].map((name) => {
-      const lane = laneOf(name, [[record(1, `${name}1`)], [record(2, `${name}2`)], []]);
+      const lane = makeLane(name, [[record(1, `${name}1`)], [record(2, `${name}2`)], []]);
       return { ...lane, finish: () => lane.finish().then(() => void finished.push(name)) };
     });
     expect(await messages(lanes, 'oldest', 3)).toEqual(['a1', 'b1', 'a2']);
@@ -96,7 +96,7 @@ describe('records of several sources', () => {
   it('are all ended when their reader leaves', async () => {
     const ended: string[] = [];
     const lanes = ['a', 'b'].map((name) =>
-      laneOf(name, [[record(1, name)], [record(2, name)]], () => ended.push(name)),
+      makeLane(name, [[record(1, name)], [record(2, name)]], () => ended.push(name)),
     );
     for await (const batch of mergeRecords(lanes, { order: 'oldest' })) if (batch.length > 0) break;
     expect(ended).toEqual(['a', 'b']);

@@ -1,14 +1,14 @@
-import type { LogSource, ToldOfRecord } from '../where/log-source.ts';
+import type { LogSource, PrintableRecord } from '../sources/log-source.ts';
 
 /** A record and where it was found. */
-export interface ToldRecord {
+export interface SourcedRecord {
   source: LogSource;
-  record: ToldOfRecord;
+  record: PrintableRecord;
 }
 
 export interface Lane {
   source: LogSource;
-  batches: AsyncGenerator<ToldOfRecord[], void, undefined>;
+  batches: AsyncGenerator<PrintableRecord[], void, undefined>;
   /** Reads the page under way to its closing record and drops the rest: it says what could not be read. */
   finish(): Promise<void>;
 }
@@ -26,10 +26,10 @@ const BATCH_RECORDS = 256;
 export async function* mergeRecords(
   lanes: readonly Lane[],
   { order, limit = Number.POSITIVE_INFINITY }: MergeOptions,
-): AsyncGenerator<ToldRecord[], void, undefined> {
+): AsyncGenerator<SourcedRecord[], void, undefined> {
   const heads = lanes.map((lane) => new Head(lane, order));
   try {
-    let batch: ToldRecord[] = [];
+    let batch: SourcedRecord[] = [];
     for (let left = limit; left > 0; left--) {
       for (const head of heads) {
         if (head.isFilled) continue;
@@ -37,7 +37,7 @@ export async function* mergeRecords(
         batch = [];
         await head.fill();
       }
-      const next = nextOf(heads);
+      const next = pickNext(heads);
       if (!next) return;
       batch.push(next.take());
       if (batch.length >= BATCH_RECORDS) {
@@ -52,7 +52,7 @@ export async function* mergeRecords(
   }
 }
 
-function nextOf(heads: readonly Head[]): Head | undefined {
+function pickNext(heads: readonly Head[]): Head | undefined {
   let next: Head | undefined;
   for (const head of heads) if (!head.isDone && (!next || head.rank < next.rank)) next = head;
   return next;
@@ -62,7 +62,7 @@ function nextOf(heads: readonly Head[]): Head | undefined {
 class Head {
   readonly #lane: Lane;
   readonly #sign: 1 | -1;
-  #records: ToldOfRecord[] = [];
+  #records: PrintableRecord[] = [];
   #index = 0;
   #rank = Number.NEGATIVE_INFINITY;
   isDone = false;
@@ -90,7 +90,7 @@ class Head {
     this.#index = 0;
   }
 
-  take(): ToldRecord {
+  take(): SourcedRecord {
     const record = this.#records[this.#index];
     if (!record) throw new RangeError('nothing to take');
     this.#rank = this.rank;

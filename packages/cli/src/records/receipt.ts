@@ -1,6 +1,6 @@
 import type { MemberReport, MembershipState } from '@porthole/contract';
 import type { Histogram } from '@porthole/logs';
-import { showBytes } from '../output/show-bytes.ts';
+import { formatBytes } from '../output/format-bytes.ts';
 import type { Terminal } from '../output/terminal.ts';
 import { visibleText } from '../output/visible-text.ts';
 import { explainReport, explainStale, isMissing } from './explain-report.ts';
@@ -45,8 +45,8 @@ export class Receipt {
   }: Coverage): void {
     this.scannedBytes += scannedBytes + skippedBytes;
     for (const duplicate of duplicates) {
-      const place = placeOf(duplicate);
-      this.#duplicates.set(place, `${place} not read: same text as ${duplicate.sameAs}`);
+      const label = fileLabel(duplicate);
+      this.#duplicates.set(label, `${label} not read: same text as ${duplicate.sameAs}`);
     }
     for (const problem of problems) this.#addProblem(problem);
     if (limits !== undefined) this.#problems.set('limits', limits);
@@ -57,21 +57,21 @@ export class Receipt {
   }
 
   #addProblem({ node, file, code, detail }: FileProblem & { node?: string }): void {
-    const place = placeOf({ node, file });
+    const label = fileLabel({ node, file });
     // Nobody asked for it, so nothing that was asked for is missing.
-    if (code === 'LEFT_OUT') this.#leftOut.add(place);
+    if (code === 'LEFT_OUT') this.#leftOut.add(label);
     // Of a member, its report says it.
-    else if (node === undefined) this.#problems.set(`${place} ${code}`, `${place}: ${code}: ${detail}`);
+    else if (node === undefined) this.#problems.set(`${label} ${code}`, `${label}: ${code}: ${detail}`);
   }
 
   /** A record whose bytes could not be read from its file; counted per node and file, with the first reason. */
   addUnread({ node, file }: { node?: string; file: string }, error: unknown): void {
-    const place = placeOf({ node, file });
-    const unread = this.#unread.get(place) ?? {
+    const label = fileLabel({ node, file });
+    const unread = this.#unread.get(label) ?? {
       count: 0,
       reason: error instanceof Error ? error.message : String(error),
     };
-    this.#unread.set(place, { ...unread, count: unread.count + 1 });
+    this.#unread.set(label, { ...unread, count: unread.count + 1 });
   }
 
   /** Whether something that was asked for could not be read. */
@@ -104,10 +104,10 @@ export class Receipt {
 
   toString(): string {
     const seconds = (performance.now() - this.#startedMs) / 1000;
-    return `${showBytes(this.scannedBytes)} searched in ${seconds.toFixed(seconds < 10 ? 1 : 0)} s`;
+    return `${formatBytes(this.scannedBytes)} searched in ${seconds.toFixed(seconds < 10 ? 1 : 0)} s`;
   }
 }
 
-function placeOf({ node, file }: { node?: string | undefined; file: string }): string {
+function fileLabel({ node, file }: { node?: string | undefined; file: string }): string {
   return node === undefined ? file : `${node}:${file}`;
 }

@@ -2,7 +2,7 @@ import { type RequestClock, rangeProblem, readTime } from '@porthole/contract';
 import { createZone, type RecordFilter, type Zone } from '@porthole/logs';
 import type { Invocation } from '../invocation.ts';
 import { ProgramError } from '../program-error.ts';
-import type { LogSource } from '../where/log-source.ts';
+import type { LogSource } from '../sources/log-source.ts';
 
 /** The zone in which times are shown and read: the one asked for, else that of the logs. */
 export function shownZone(invocation: Invocation, sources: readonly LogSource[]): Zone {
@@ -12,7 +12,7 @@ export function shownZone(invocation: Invocation, sources: readonly LogSource[])
 
 /** What the flags say about the records that are wanted. Ago is measured with the clock of those who write them. */
 export function recordFilter(invocation: Invocation, source: LogSource, zone: Zone): RecordFilter {
-  const clock = clockOf(source, zone);
+  const clock = sourceClock(source, zone);
   const fromMs = timeFlag(invocation, 'since', clock);
   const toMs = timeFlag(invocation, 'until', clock);
   requireRange(fromMs, toMs);
@@ -20,7 +20,7 @@ export function recordFilter(invocation: Invocation, source: LogSource, zone: Zo
   const terms = invocation.texts('grep').filter((text) => text !== '');
   const excluded = invocation.texts('exclude').filter((text) => text !== '');
   const regex = invocation.text('regex');
-  const place = invocation.text('source');
+  const callSite = invocation.text('source');
   const component = invocation.text('component');
   return {
     ...(fromMs !== undefined && { fromMs }),
@@ -30,12 +30,12 @@ export function recordFilter(invocation: Invocation, source: LogSource, zone: Zo
     ...(excluded.length > 0 && { excluded }),
     ...(invocation.isOn('case-sensitive') && { caseSensitive: true }),
     ...(regex && { regex }),
-    ...(place && { source: place }),
+    ...(callSite && { source: callSite }),
     ...(component && { component }),
   };
 }
 
-export function clockOf({ clockAheadMs }: LogSource, zone: Zone): RequestClock {
+export function sourceClock({ clockAheadMs }: LogSource, zone: Zone): RequestClock {
   return { nowMs: Date.now() + clockAheadMs, offsetMsAt: zone.offsetMsAt };
 }
 

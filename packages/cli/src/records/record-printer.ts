@@ -1,9 +1,9 @@
+import { formatRecord, type RecordStyle } from '../output/format-record.ts';
 import type { Progress } from '../output/progress.ts';
-import { type RecordStyle, recordText } from '../output/record-text.ts';
 import type { Terminal } from '../output/terminal.ts';
-import type { ToldOfRecord } from '../where/log-source.ts';
+import type { PrintableRecord } from '../sources/log-source.ts';
 import { type ExactText, exactText, receivedText } from './exact-text.ts';
-import type { ToldRecord } from './merge-records.ts';
+import type { SourcedRecord } from './merge-records.ts';
 import type { Receipt } from './receipt.ts';
 
 export interface PrinterOptions {
@@ -34,27 +34,27 @@ export class RecordPrinter {
     this.#options = options;
   }
 
-  async print(told: readonly ToldRecord[]): Promise<void> {
-    for (const each of told) {
+  async print(records: readonly SourcedRecord[]): Promise<void> {
+    for (const each of records) {
       if (this.#options.hasContext && this.#options.style.format !== 'json') await this.#addGroup(each);
       else await this.#add(each);
     }
     await this.#flush();
   }
 
-  async #addGroup({ source, record }: ToldRecord): Promise<void> {
+  async #addGroup({ source, record }: SourcedRecord): Promise<void> {
     // What stands around a record is of the same node, which only the record itself says.
     const around = record.node === undefined ? {} : { node: record.node };
-    const group: ToldOfRecord[] = [
+    const group: PrintableRecord[] = [
       ...(record.before ?? []).map((each) => ({ ...each, ...around })),
       record,
       ...(record.after ?? []).map((each) => ({ ...each, ...around })),
     ];
-    const fresh = group.filter((each) => !this.#written.has(placeOf(each)));
+    const fresh = group.filter((each) => !this.#written.has(positionKey(each)));
     if (!this.#isFirst && fresh.length === group.length) this.#parts.push('--\n');
     this.#isFirst = false;
     for (const each of fresh) {
-      this.#written.add(placeOf(each));
+      this.#written.add(positionKey(each));
       await this.#add({ source, record: each });
     }
     for (const key of this.#written) {
@@ -63,20 +63,20 @@ export class RecordPrinter {
     }
   }
 
-  async #add({ source, record }: ToldRecord): Promise<void> {
+  async #add({ source, record }: SourcedRecord): Promise<void> {
     const { style } = this.#options;
     const isExact = style.format === 'raw' && !style.isTty && !style.prefix;
-    if (!isExact) return void this.#parts.push(recordText(record, style));
-    if (this.#openEnd !== undefined && this.#openEnd !== placeOf(record, record.offset)) this.#parts.push('\n');
+    if (!isExact) return void this.#parts.push(formatRecord(record, style));
+    if (this.#openEnd !== undefined && this.#openEnd !== positionKey(record, record.offset)) this.#parts.push('\n');
     const { text, isOpen } = await this.#exactText({ source, record });
     this.#parts.push(text);
-    this.#openEnd = isOpen ? placeOf(record, record.offset + record.bytes) : undefined;
+    this.#openEnd = isOpen ? positionKey(record, record.offset + record.bytes) : undefined;
   }
 
   /** A file that cannot be read costs no other record its line, and not even this one. */
-  async #exactText({ source, record }: ToldRecord): Promise<ExactText> {
+  async #exactText({ source, record }: SourcedRecord): Promise<ExactText> {
     try {
-      return await exactText(source.holderOf(record.node), record);
+      return await exactText(source.holderFor(record.node), record);
     } catch (error) {
       if (this.#options.signal.aborted) throw error;
       this.#options.receipt.addUnread(record, error);
@@ -95,6 +95,6 @@ export class RecordPrinter {
   }
 }
 
-function placeOf({ node = '', file, offset }: ToldOfRecord, at = offset): string {
+function positionKey({ node = '', file, offset }: PrintableRecord, at = offset): string {
   return `${at} ${node} ${file}`;
 }

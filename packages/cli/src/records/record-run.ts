@@ -1,11 +1,11 @@
 import type { SearchQuery } from '@porthole/logs';
 import { EXIT } from '../exit-codes.ts';
 import type { Invocation } from '../invocation.ts';
+import type { RecordStyle } from '../output/format-record.ts';
 import { Progress } from '../output/progress.ts';
-import type { RecordStyle } from '../output/record-text.ts';
-import type { LogSource } from '../where/log-source.ts';
-import { findRecords } from './found-records.ts';
-import type { Lane, ToldRecord } from './merge-records.ts';
+import type { LogSource } from '../sources/log-source.ts';
+import { findRecords } from './find-records.ts';
+import type { Lane, SourcedRecord } from './merge-records.ts';
 import { Receipt } from './receipt.ts';
 import { RecordPrinter } from './record-printer.ts';
 
@@ -50,9 +50,9 @@ export class RecordRun {
     return { source, batches, finish };
   }
 
-  async print(told: readonly ToldRecord[]): Promise<void> {
-    this.#count += told.length;
-    await this.#printer.print(told);
+  async print(records: readonly SourcedRecord[]): Promise<void> {
+    this.#count += records.length;
+    await this.#printer.print(records);
   }
 
   /** Takes the progress away; must be called on every way out. */
@@ -69,7 +69,7 @@ export class RecordRun {
   }
 
   /** What was found and scanned, when stderr is a terminal. */
-  tellReceipt(): void {
+  printReceipt(): void {
     this.#progress.clear();
     const { isWatched } = this.#invocation.terminal;
     if (isWatched) this.#invocation.terminal.note(`${this.#count} records; ${this.receipt}`);

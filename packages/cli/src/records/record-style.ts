@@ -1,7 +1,7 @@
 import type { Zone } from '@porthole/logs';
 import type { Invocation } from '../invocation.ts';
-import { marksOf, type RecordFormat, type RecordStyle } from '../output/record-text.ts';
-import type { LogSource } from '../where/log-source.ts';
+import { marksPattern, type RecordFormat, type RecordStyle } from '../output/format-record.ts';
+import type { LogSource } from '../sources/log-source.ts';
 
 /** How records are to look, as flags and terminal say. */
 export function recordStyle(invocation: Invocation, sources: readonly LogSource[], zone: Zone): RecordStyle {
@@ -11,12 +11,12 @@ export function recordStyle(invocation: Invocation, sources: readonly LogSource[
   const isMany = sources.length > 1 || first?.isCluster || first?.selection.file === undefined;
   const choice = invocation.text('prefix') ?? 'auto';
   const prefix = choice === 'always' || (choice === 'auto' && format === 'pretty' && isMany);
-  const marks = marksOf(invocation.texts('grep').filter(Boolean), invocation.isOn('case-sensitive'));
+  const marks = marksPattern(invocation.texts('grep').filter(Boolean), invocation.isOn('case-sensitive'));
   return { format, colors, zone, isTty, prefix, marks };
 }
 
 /** How many records before and after each one found. */
-export function contextOf(invocation: Invocation): { before: number; after: number } {
+export function contextCounts(invocation: Invocation): { before: number; after: number } {
   const around = invocation.number('context') ?? 0;
   return {
     before: invocation.number('before-context') ?? around,

@@ -8,13 +8,13 @@ import { type BundleManifest, type BundleRequest, bundleFileName } from '@portho
 import { createZone } from '@porthole/logs';
 import { interruptSignal } from '../../interrupt.ts';
 import type { Invocation } from '../../invocation.ts';
+import { formatBytes } from '../../output/format-bytes.ts';
 import { Progress } from '../../output/progress.ts';
-import { showBytes } from '../../output/show-bytes.ts';
 import { ProgramError } from '../../program-error.ts';
 import { requireRange, timeFlag } from '../../records/record-filter.ts';
-import { openNode } from '../../where/open-node.ts';
-import { checkBundle } from './check-bundle.ts';
-import { tellManifest } from './tell-manifest.ts';
+import { openNode } from '../../sources/open-node.ts';
+import { printManifest } from './print-manifest.ts';
+import { verifyBundle } from './verify-bundle.ts';
 
 const HOUR_MS = 3_600_000;
 
@@ -28,18 +28,19 @@ export async function run(invocation: Invocation): Promise<number> {
   const target = invocation.text('output');
   if (target !== undefined && target !== '-') await refuseExisting(target);
   const node = await openNode(invocation);
-  const request = await requestOf(invocation, node);
+  const request = await buildRequest(invocation, node);
   const scratch = target === '-' ? await mkdtemp(join(tmpdir(), 'porthole-bundle-')) : undefined;
-  const part = scratch === undefined ? `${target ?? 'porthole-bundle'}.${process.pid}.part` : join(scratch, 'bundle');
-  const remove = () => rmSync(scratch ?? part, { recursive: true, force: true });
+  const partFile =
+    scratch === undefined ? `${target ?? 'porthole-bundle'}.${process.pid}.part` : join(scratch, 'bundle');
+  const remove = () => rmSync(scratch ?? partFile, { recursive: true, force: true });
   // Also when output that cannot be written ends the process at once.
   process.once('exit', remove);
   try {
-    await fetchTo(part, { invocation, node, request, signal });
-    const manifest = await checkBundle(part);
-    if (scratch === undefined) await terminal.write(`${await giveName(part, target, manifest)}\n`);
-    else for await (const chunk of createReadStream(part)) await terminal.write(chunk as Buffer);
-    return tellManifest(manifest, terminal);
+    await fetchTo(partFile, { invocation, node, request, signal });
+    const manifest = await verifyBundle(partFile);
+    if (scratch === undefined) await terminal.write(`${await renameBundle(partFile, target, manifest)}\n`);
+    else for await (const chunk of createReadStream(partFile)) await terminal.write(chunk as Buffer);
+    return printManifest(manifest, terminal);
   } catch (error) {
     throw signal.aborted ? signal.reason : error;
   } finally {
@@ -48,7 +49,7 @@ export async function run(invocation: Invocation): Promise<number> {
 }
 
 /** Times are those of the node: ago is measured with its clock, and a time of day is one of its zone. */
-async function requestOf(invocation: Invocation, node: NodeClient): Promise<BundleRequest> {
+async function buildRequest(invocation: Invocation, node: NodeClient): Promise<BundleRequest> {
   const { timeZone, clockMs: nowMs } = await node.describe();
   const zone = createZone(invocation.text('time-zone') ?? timeZone);
   const clock = { nowMs, offsetMsAt: zone.offsetMsAt };
@@ -60,17 +61,17 @@ async function requestOf(invocation: Invocation, node: NodeClient): Promise<Bund
   return { fromMs, toMs, ...(args.length > 0 && { nodes: args }), ...(role !== undefined && { role }) };
 }
 
-interface Fetching {
+interface FetchOptions {
   invocation: Invocation;
   node: NodeClient;
   request: BundleRequest;
   signal: AbortSignal;
 }
 
-async function fetchTo(path: string, { invocation, node, request, signal }: Fetching): Promise<void> {
+async function fetchTo(path: string, { invocation, node, request, signal }: FetchOptions): Promise<void> {
   const bundle = await node.bundle(request, { signal });
   let done = 0;
-  const progress = new Progress(invocation.terminal, () => `the bundle is being made: ${showBytes(done)}`);
+  const progress = new Progress(invocation.terminal, () => `the bundle is being made: ${formatBytes(done)}`);
   const counted = async function* () {
     for await (const chunk of bundle.chunks) {
       done += chunk.length;
@@ -86,7 +87,7 @@ async function fetchTo(path: string, { invocation, node, request, signal }: Fetc
 }
 
 /** Named after what it is, unless a name was asked for. */
-async function giveName(part: string, target: string | undefined, manifest: BundleManifest): Promise<string> {
+async function renameBundle(part: string, target: string | undefined, manifest: BundleManifest): Promise<string> {
   const path = target ?? bundleFileName(manifest);
   await refuseExisting(path);
   await rename(part, path);

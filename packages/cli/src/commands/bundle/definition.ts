@@ -1,4 +1,4 @@
-import type { CommandDefinition } from '../../definition.ts';
+import type { CommandDefinition } from '../../command-definition.ts';
 import { COLOR_FLAG, FILTER_FLAGS, NODE_FLAGS, ZONE_FLAGS } from '../../shared-flags.ts';
 
 export const BUNDLE_COMMAND: CommandDefinition = {

@@ -5,8 +5,8 @@ import type { Invocation } from '../../invocation.ts';
 import { visibleText } from '../../output/visible-text.ts';
 import { ProgramError } from '../../program-error.ts';
 import { Receipt } from '../../records/receipt.ts';
-import { askCluster } from '../../where/open-cluster.ts';
-import { openNode } from '../../where/open-node.ts';
+import { openNode } from '../../sources/open-node.ts';
+import { queryCluster } from '../../sources/query-cluster.ts';
 import { isDrift, outlierTable } from './outlier-table.ts';
 
 /** In which keys the nodes of a cluster differ, and which of them do. */
@@ -18,7 +18,7 @@ export async function diffCluster(invocation: Invocation): Promise<number> {
   const role = invocation.text('role');
   const node = await openNode(invocation);
   const options = { signal: interruptSignal() };
-  const diff = await askCluster(node, (cluster) => cluster.configDiff(role === undefined ? {} : { role }, options));
+  const diff = await queryCluster(node, (cluster) => cluster.configDiff(role === undefined ? {} : { role }, options));
   if (output === 'json') await terminal.write(`${JSON.stringify(diff, null, 2)}\n`);
   else await writeTable(diff, invocation);
   const receipt = new Receipt();

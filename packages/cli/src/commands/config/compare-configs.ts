@@ -21,7 +21,7 @@ export interface Comparison {
 
 /** Compares by whole keys. Values are the same when they are written the same as JSON: 1 is not "1". */
 export function compareConfigs(a: ConfigDocument, b: ConfigDocument): Comparison {
-  const [left, right] = [valuesOf(a), valuesOf(b)];
+  const [left, right] = [valuesByKey(a), valuesByKey(b)];
   const keys = [...new Set([...left.keys(), ...right.keys()])].sort();
   const all = keys.map((key) => ({ key, ...valueAt(left, 'a', key), ...valueAt(right, 'b', key) }));
   return {
@@ -35,7 +35,7 @@ export function isSame({ a, b }: Difference): boolean {
   return a !== undefined && b !== undefined && JSON.stringify(a) === JSON.stringify(b);
 }
 
-function valuesOf({ settings }: ConfigDocument): Map<string, Value> {
+function valuesByKey({ settings }: ConfigDocument): Map<string, Value> {
   return new Map(settings.map(({ key, value }) => [key, value]));
 }
 

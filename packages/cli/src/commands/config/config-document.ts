@@ -5,8 +5,8 @@ import type { Invocation } from '../../invocation.ts';
 import { visibleText } from '../../output/visible-text.ts';
 import { ProgramError } from '../../program-error.ts';
 import { explainReport } from '../../records/explain-report.ts';
-import { askCluster } from '../../where/open-cluster.ts';
-import { isUrl, openNode } from '../../where/open-node.ts';
+import { isUrl, openNode } from '../../sources/open-node.ts';
+import { queryCluster } from '../../sources/query-cluster.ts';
 
 /** A configuration that can be shown: every secret in it is masked. */
 export interface ConfigDocument {
@@ -19,14 +19,14 @@ export interface ConfigDocument {
 }
 
 /** `NODE:` is a member of the cluster that the node of `--url` knows. Neither a path nor a key ends with a colon. */
-export function isMember(word: string): boolean {
+export function isMemberRef(word: string): boolean {
   return /^[^"/\\]+:$/.test(word);
 }
 
 /** The configuration of a node or of a file here; without a place, of the node that `--url` names. */
 export async function readConfig(invocation: Invocation, where?: string): Promise<ConfigDocument> {
-  if (where !== undefined && !isUrl(where) && !isMember(where)) return mask(where, await readToml(where));
-  if (where !== undefined && isMember(where)) return readMember(invocation, where);
+  if (where !== undefined && !isUrl(where) && !isMemberRef(where)) return mask(where, await readToml(where));
+  if (where !== undefined && isMemberRef(where)) return readMember(invocation, where);
   const node = await openNode(invocation, where);
   const { config } = await node.config({ signal: interruptSignal() });
   // A Porthole node has masked it already, which leaves nothing to mask. Other nodes of the contract send their secrets.
@@ -37,7 +37,7 @@ export async function readConfig(invocation: Invocation, where?: string): Promis
 async function readMember(invocation: Invocation, where: string): Promise<ConfigDocument> {
   const id = where.slice(0, -1);
   const node = await openNode(invocation);
-  const { configs } = await askCluster(node, (cluster) =>
+  const { configs } = await queryCluster(node, (cluster) =>
     cluster.config({ nodes: [id] }, { signal: interruptSignal() }),
   );
   const found = configs.find((each) => each.id === id);

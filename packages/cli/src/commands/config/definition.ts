@@ -1,4 +1,4 @@
-import type { CommandDefinition } from '../../definition.ts';
+import type { CommandDefinition } from '../../command-definition.ts';
 import { COLOR_FLAG, NODE_FLAGS } from '../../shared-flags.ts';
 
 export const CONFIG_COMMAND: CommandDefinition = {

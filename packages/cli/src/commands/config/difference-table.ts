@@ -1,4 +1,4 @@
-import { tableText } from '../../output/table.ts';
+import { formatTable } from '../../output/format-table.ts';
 import type { Terminal } from '../../output/terminal.ts';
 import { visibleText } from '../../output/visible-text.ts';
 import type { Difference } from './compare-configs.ts';
@@ -17,11 +17,11 @@ export function differenceTable(
   const titles = ['key', ...names];
   const rows = differences.map(({ key, a, b }) => [visibleText(key), show(a), show(b)]);
   const widths = titles.map((title, column) =>
-    Math.max(...[titles, ...rows].map((row) => widthOf(row[column] ?? title))),
+    Math.max(...[titles, ...rows].map((row) => displayWidth(row[column] ?? title))),
   );
   const needed = widths.reduce((sum, width) => sum + width, GAP * (titles.length - 1));
   if (needed <= terminal.columns)
-    return tableText(
+    return formatTable(
       titles.map((title) => ({ title })),
       rows,
       terminal,
@@ -36,6 +36,6 @@ function show(value: Difference['a']): string {
 }
 
 /** Never less than what a terminal needs: letters from there on may be twice as wide. */
-export function widthOf(text: string): number {
+export function displayWidth(text: string): number {
   return [...text].reduce((width, letter) => width + ((letter.codePointAt(0) ?? 0) >= 0x1100 ? 2 : 1), 0);
 }

@@ -1,8 +1,8 @@
 import type { ConfigDifference, ConfigValue } from '@porthole/contract';
-import { tableText } from '../../output/table.ts';
+import { formatTable } from '../../output/format-table.ts';
 import type { Terminal } from '../../output/terminal.ts';
 import { visibleText } from '../../output/visible-text.ts';
-import { widthOf } from './difference-table.ts';
+import { displayWidth } from './difference-table.ts';
 
 const TITLES = ['ROLE', 'KEY', 'MOST HAVE', 'BUT', 'ON'];
 
@@ -19,32 +19,32 @@ export function isDrift({ isExpected, values }: ConfigDifference): boolean {
 
 /** A row for each value that is not that of most nodes. Where rows do not fit the terminal, values stand below their key, whole. */
 export function outlierTable(role: string, differences: readonly ConfigDifference[], terminal: Terminal): string {
-  const rows = differences.flatMap((difference) => rowsOf(role, difference));
+  const rows = differences.flatMap((difference) => outlierRows(role, difference));
   const widths = TITLES.map((title, column) =>
-    Math.max(...[TITLES, ...rows].map((row) => widthOf(row[column] ?? title))),
+    Math.max(...[TITLES, ...rows].map((row) => displayWidth(row[column] ?? title))),
   );
   const needed = widths.reduce((sum, width) => sum + width, GAP * (TITLES.length - 1));
   if (needed > terminal.columns) return differences.map((difference) => stacked(role, difference, terminal)).join('');
-  return tableText(
+  return formatTable(
     TITLES.map((title) => ({ title })),
     rows,
     terminal,
   );
 }
 
-function rowsOf(role: string, { key, values }: ConfigDifference): string[][] {
+function outlierRows(role: string, { key, values }: ConfigDifference): string[][] {
   const most = values.find(({ isMajority }) => isMajority);
   const others = values.filter((value) => value !== most);
   return others.map((value, index) => [
     ...(index === 0 ? [visibleText(role), visibleText(key), most ? show(most) : NO_MAJORITY] : ['', '', '']),
     show(value),
-    nodesText(value),
+    formatNodes(value),
   ]);
 }
 
 function stacked(role: string, { key, values }: ConfigDifference, { colors }: Terminal): string {
   const lines = values.map((value) => {
-    const line = `${value.isMajority ? ' ' : '!'} ${show(value)}  ${nodesText(value)}`;
+    const line = `${value.isMajority ? ' ' : '!'} ${show(value)}  ${formatNodes(value)}`;
     return `  ${value.isMajority || value.isSameMeaning ? line : colors.red(line)}\n`;
   });
   return `${colors.bold(`${visibleText(role)} ${visibleText(key)}`)}\n${lines.join('')}`;
@@ -55,6 +55,6 @@ function show({ value, isMajority, isSameMeaning }: ConfigValue): string {
   return isSameMeaning && !isMajority ? `${text} (the same)` : text;
 }
 
-function nodesText({ nodes }: ConfigValue): string {
+function formatNodes({ nodes }: ConfigValue): string {
   return visibleText(nodes.join(', '));
 }

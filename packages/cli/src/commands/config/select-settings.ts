@@ -11,19 +11,19 @@ export interface Selection {
 
 /** The settings with these keys or below these tables; all of them if none is named. */
 export function selectSettings(all: readonly FlatSetting[], keys: readonly string[]): Selection {
-  const placed = all.map((setting) => ({ setting, path: parseKeyPath(setting.key) ?? [setting.key] }));
+  const withPaths = all.map((setting) => ({ setting, path: parseKeyPath(setting.key) ?? [setting.key] }));
   const wanted = keys.map((key) => ({ key, path: parseKeyPath(key) ?? [key] }));
   const isWanted = (path: KeyPath) => keys.length === 0 || wanted.some((key) => isWithin(path, key.path));
-  const unknown = wanted.filter((key) => !placed.some(({ path }) => isWithin(path, key.path)));
+  const unknown = wanted.filter((key) => !withPaths.some(({ path }) => isWithin(path, key.path)));
   return {
-    settings: placed.filter(({ path }) => isWanted(path)).map(({ setting }) => setting),
+    settings: withPaths.filter(({ path }) => isWanted(path)).map(({ setting }) => setting),
     isWanted,
-    unknown: unknown.map(({ key }) => ({ key, near: nearestNames(key, namesOf(all)) })),
+    unknown: unknown.map(({ key }) => ({ key, near: nearestNames(key, settingNames(all)) })),
   };
 }
 
 /** Keys, and the tables they stand in. */
-function namesOf(settings: readonly FlatSetting[]): string[] {
+function settingNames(settings: readonly FlatSetting[]): string[] {
   const names = new Set<string>();
   for (const { key } of settings) {
     names.add(key);

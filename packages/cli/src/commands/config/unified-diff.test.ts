@@ -7,7 +7,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import type { Difference } from './compare-configs.ts';
 import { unifiedDiff } from './unified-diff.ts';
 
-function listOf(pairs: readonly Difference[], side: 'a' | 'b'): string {
+function listKeys(pairs: readonly Difference[], side: 'a' | 'b'): string {
   return pairs
     .filter((pair) => pair[side] !== undefined)
     .map((pair) => `${pair.key} = ${JSON.stringify(pair[side])}\n`)
@@ -35,7 +35,7 @@ test('applied to one list, it gives the other', () => {
   const file = join(dir, 'list');
   fc.assert(
     fc.property(somePairs, (pairs) => {
-      const [before, after] = [listOf(pairs, 'a'), listOf(pairs, 'b')];
+      const [before, after] = [listKeys(pairs, 'a'), listKeys(pairs, 'b')];
       const diff = unifiedDiff(['a/list', 'b/list'], pairs);
       if (before === after) expect(diff).toEqual([]);
       // git would want to create or remove the file

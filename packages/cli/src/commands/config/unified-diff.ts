@@ -10,7 +10,7 @@ export interface DiffLine {
 /** What `diff -u` would say about two sorted lists of `key = value`. Without a difference: nothing. */
 export function unifiedDiff(names: readonly [string, string], pairs: readonly Difference[]): string[] {
   const lines = diffLines(pairs);
-  const hunks = hunksOf(lines);
+  const hunks = splitHunks(lines);
   if (hunks.length === 0) return [];
   const body = hunks.flatMap(({ from, to }) => {
     const before = lines.slice(0, from);
@@ -44,7 +44,7 @@ function diffLines(pairs: readonly Difference[]): DiffLine[] {
 }
 
 /** Runs of changes with their context; those whose contexts touch are one. `to` is exclusive. */
-function hunksOf(lines: readonly DiffLine[]): { from: number; to: number }[] {
+function splitHunks(lines: readonly DiffLine[]): { from: number; to: number }[] {
   const hunks: { from: number; to: number }[] = [];
   for (const [index, { sign }] of lines.entries()) {
     if (sign === ' ') continue;

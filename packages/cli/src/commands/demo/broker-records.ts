@@ -1,8 +1,8 @@
-import { DATABASES, METRICS, STORAGES } from './made-up-world.ts';
+import { DATABASES, METRICS, STORAGES } from './demo-names.ts';
 import type { Mood, RecordSource } from './record-source.ts';
 import type { SeededRandom } from './seeded-random.ts';
 
-interface Said {
+interface BrokerRecord {
   level: 'DEBUG' | 'INFO' | 'WARN' | 'ERROR';
   source: string;
   tags: string;
@@ -10,37 +10,37 @@ interface Said {
   context?: Record<string, unknown>;
 }
 
-type Say = (random: SeededRandom) => Said;
+type RecordTemplate = (random: SeededRandom) => BrokerRecord;
 
 /** The log of the broker itself: calm most of the time, then bursts of errors of one kind. */
 export function createBrokerRecords(random: SeededRandom, { trouble: likely }: Mood): RecordSource {
-  let trouble: Say | undefined;
-  let left = 0;
+  let trouble: RecordTemplate | undefined;
+  let remaining = 0;
   return ({ local }) => {
-    if (left === 0 && random.isLikely(likely)) {
+    if (remaining === 0 && random.isLikely(likely)) {
       trouble = random.pick(TROUBLES);
-      left = random.between(4, 14);
+      remaining = random.between(4, 14);
     }
-    const inTrouble = left > 0 && random.isLikely(0.7);
-    if (inTrouble) left--;
+    const inTrouble = remaining > 0 && random.isLikely(0.7);
+    if (inTrouble) remaining--;
     const { level, source, tags, message, context } = ((inTrouble && trouble) || calm(random))(random);
     return `${local}\t${level}\t${source}\t${tags}: ${message}${context ? `\t${JSON.stringify(context)}` : ''}\n`;
   };
 }
 
-function calm(random: SeededRandom): Say {
+function calm(random: SeededRandom): RecordTemplate {
   if (random.isLikely(0.06)) return random.pick(WARNINGS);
   return random.isLikely(0.04) ? debug : random.pick(NEWS);
 }
 
-const debug: Say = (random) => ({
+const debug: RecordTemplate = (random) => ({
   level: 'DEBUG',
   source: 'query/planner.go:77',
   tags: '[Broker] [Query]',
   message: `plan has ${random.between(1, 6)} stages`,
 });
 
-const NEWS: readonly [Say, ...Say[]] = [
+const NEWS: readonly [RecordTemplate, ...RecordTemplate[]] = [
   (random) => ({
     level: 'INFO',
     source: 'query/exec.go:118',
@@ -75,7 +75,7 @@ const NEWS: readonly [Say, ...Say[]] = [
   }),
 ];
 
-const WARNINGS: readonly [Say, ...Say[]] = [
+const WARNINGS: readonly [RecordTemplate, ...RecordTemplate[]] = [
   (random) => ({
     level: 'WARN',
     source: 'query/exec.go:131',
@@ -98,7 +98,7 @@ const WARNINGS: readonly [Say, ...Say[]] = [
   }),
 ];
 
-const TROUBLES: readonly [Say, ...Say[]] = [
+const TROUBLES: readonly [RecordTemplate, ...RecordTemplate[]] = [
   (random) => ({
     level: 'ERROR',
     source: 'replica/channel.go:233',
@@ -114,7 +114,7 @@ const TROUBLES: readonly [Say, ...Say[]] = [
     level: 'ERROR',
     source: 'query/worker.go:191',
     tags: '[Broker] [Query]',
-    message: stackOf(`index out of range [${random.between(3, 9)}] with length 3`, random),
+    message: formatStack(`index out of range [${random.between(3, 9)}] with length 3`, random),
   }),
   (random) => ({
     level: 'ERROR',
@@ -125,7 +125,7 @@ const TROUBLES: readonly [Say, ...Say[]] = [
   }),
 ];
 
-function stackOf(reason: string, random: SeededRandom): string {
+function formatStack(reason: string, random: SeededRandom): string {
   const frames = [
     ['query.(*Worker).reduce', 'query/worker.go:191'],
     ['query.(*Worker).run', 'query/worker.go:88'],

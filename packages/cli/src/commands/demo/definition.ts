@@ -1,18 +1,18 @@
-import type { CommandDefinition } from '../../definition.ts';
-import { wholeNumber } from '../../flag-checks.ts';
+import type { CommandDefinition } from '../../command-definition.ts';
+import { checkWholeNumber } from '../../flag-checks.ts';
 
 /** More than one process can write at the side. */
 const MAX_RATE = 100_000;
 
-function recordRate(text: string): string | undefined {
-  if (wholeNumber(text) === undefined && Number(text) <= MAX_RATE) return undefined;
+function checkRecordRate(text: string): string | undefined {
+  if (checkWholeNumber(text) === undefined && Number(text) <= MAX_RATE) return undefined;
   return `It must be a whole number of at most ${MAX_RATE}.`;
 }
 
 /** All run in one process, on one machine. */
 const MAX_NODES = 20;
 
-function nodeCount(text: string): string | undefined {
+function checkNodeCount(text: string): string | undefined {
   if (/^[1-9]\d?$/.test(text) && Number(text) <= MAX_NODES) return undefined;
   return `It must be a whole number from 1 to ${MAX_NODES}.`;
 }
@@ -21,7 +21,13 @@ export const DEMO_COMMAND: CommandDefinition = {
   name: 'demo',
   about: 'run nodes that show a made-up database cluster with live logs, to look around without one of your own',
   flags: [
-    { long: 'nodes', value: 'n', check: nodeCount, default: '3', about: 'so many nodes; 1 is a node that is alone' },
+    {
+      long: 'nodes',
+      value: 'n',
+      check: checkNodeCount,
+      default: '3',
+      about: 'so many nodes; 1 is a node that is alone',
+    },
     {
       long: 'etcd',
       value: 'url',
@@ -30,21 +36,21 @@ export const DEMO_COMMAND: CommandDefinition = {
     {
       long: 'http-port',
       value: 'port',
-      check: wholeNumber,
+      check: checkWholeNumber,
       default: '7300',
       about: 'the HTTP port of the first node; 0 takes any free one, as the others do',
     },
     {
       long: 'grpc-port',
       value: 'port',
-      check: wholeNumber,
+      check: checkWholeNumber,
       default: '7301',
       about: 'the gRPC port of the first node; 0 takes any free one',
     },
     {
       long: 'rate',
       value: 'n',
-      check: recordRate,
+      check: checkRecordRate,
       default: '20',
       about: 'records each node writes per second; 0 for the past only',
     },

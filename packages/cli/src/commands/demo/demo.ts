@@ -6,7 +6,7 @@ import { interruptSignal } from '../../interrupt.ts';
 import type { Invocation } from '../../invocation.ts';
 import { demoNodes } from './demo-nodes.ts';
 import { startDemoNodes } from './start-demo-nodes.ts';
-import { writeOn } from './write-records.ts';
+import { writeLive } from './write-records.ts';
 
 const DEFAULT_NODES = 3;
 
@@ -23,9 +23,9 @@ export async function run(invocation: Invocation): Promise<number> {
     const { url, logs, stop } = await startDemoNodes(invocation, dir, nodes);
     try {
       await invocation.terminal.write(`porthole is ready at ${url}\n`);
-      tellWhatToTry(invocation, { url, count: nodes.length });
+      printSuggestions(invocation, { url, count: nodes.length });
       const rate = invocation.number('rate') ?? DEFAULT_RATE;
-      await Promise.all(logs.map((each) => writeOn(each, rate, interrupted)));
+      await Promise.all(logs.map((each) => writeLive(each, rate, interrupted)));
     } finally {
       await stop();
     }
@@ -35,7 +35,7 @@ export async function run(invocation: Invocation): Promise<number> {
   return EXIT.ok;
 }
 
-function tellWhatToTry({ terminal }: Invocation, { url, count }: { url: string; count: number }): void {
+function printSuggestions({ terminal }: Invocation, { url, count }: { url: string; count: number }): void {
   const address = url.replace(/\/$/, '');
   const option = address.endsWith(':7300') ? '' : ` --url ${address}`;
   const one = ['logs search "could not be sent"', 'logs digest -l warn', 'logs histogram', 'config get broker'];

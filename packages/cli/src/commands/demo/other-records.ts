@@ -1,4 +1,4 @@
-import { CLIENTS, DATABASES, METRICS, STORAGES } from './made-up-world.ts';
+import { CLIENTS, DATABASES, METRICS, STORAGES } from './demo-names.ts';
 import type { RecordSource } from './record-source.ts';
 import type { SeededRandom } from './seeded-random.ts';
 

@@ -32,9 +32,9 @@ export async function startDemoNodes(
     const logs = nodes.map((node) => writeFiles(join(dir, node.id), node));
     for (const [index, node] of nodes.entries()) {
       const settings = settingsFor(node, join(dir, node.id));
-      const cluster = { ...settings.cluster, ...meeting(invocation, nodes, { ports, index }) };
-      const place = placeOf(invocation, ports[index], index);
-      running.push(await startNode({ flags: place, settings: { ...settings, cluster } }));
+      const cluster = { ...settings.cluster, ...clusterSettings(invocation, nodes, { ports, index }) };
+      const listenFlags = listenFlagsFor(invocation, ports[index], index);
+      running.push(await startNode({ flags: listenFlags, settings: { ...settings, cluster } }));
     }
     return { url: running[0]?.url ?? '', logs, stop };
   } catch (error) {
@@ -69,7 +69,7 @@ function writeFiles(dir: string, { seed, trouble, config }: DemoNode): WrittenLo
 }
 
 /** As flags, so that what is wrong with a port is told as "porthole serve" tells it. */
-function placeOf(invocation: Invocation, port: string | undefined, index: number): Record<string, string> {
+function listenFlagsFor(invocation: Invocation, port: string | undefined, index: number): Record<string, string> {
   const grpc = index === 0 ? invocation.text('grpc-port') : '0';
   return { ...(port !== undefined && { 'http.port': port }), ...(grpc !== undefined && { 'grpc.port': grpc }) };
 }
@@ -84,7 +84,7 @@ function settingsFor({ id }: DemoNode, dir: string): PartialSettings {
 }
 
 /** Where each finds the others: in a registry, which also tells what each does, or in a list, which does not. */
-function meeting(
+function clusterSettings(
   invocation: Invocation,
   nodes: readonly DemoNode[],
   { ports, index }: { ports: readonly string[]; index: number },

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { createZone } from '@porthole/logs';
-import { showTime } from '../../output/show-time.ts';
+import { formatTime } from '../../output/format-time.ts';
 import { DEMO_LOGS, type DemoLog } from './demo-logs.ts';
 import { LiveLog } from './live-log.ts';
 import type { Mood, RecordSource, RecordTime } from './record-source.ts';
@@ -61,7 +61,7 @@ function writePast(file: LiveLog, { history: { records, files }, next, nowMs, ji
 }
 
 /** Writes `rate` records per second, until the signal. */
-export async function writeOn(logs: readonly WrittenLog[], rate: number, signal: AbortSignal): Promise<void> {
+export async function writeLive(logs: readonly WrittenLog[], rate: number, signal: AbortSignal): Promise<void> {
   const time = createRecordTime();
   const owed = logs.map(() => 0);
   let lastMs = Date.now();
@@ -84,5 +84,5 @@ export async function writeOn(logs: readonly WrittenLog[], rate: number, signal:
 
 function createRecordTime(): (timeMs: number) => RecordTime {
   const zone = createZone();
-  return (timeMs) => ({ local: showTime(timeMs, zone), utc: new Date(timeMs).toISOString() });
+  return (timeMs) => ({ local: formatTime(timeMs, zone), utc: new Date(timeMs).toISOString() });
 }

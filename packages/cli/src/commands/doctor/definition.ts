@@ -1,4 +1,4 @@
-import type { CommandDefinition } from '../../definition.ts';
+import type { CommandDefinition } from '../../command-definition.ts';
 import { COLOR_FLAG } from '../../shared-flags.ts';
 
 export const DOCTOR_COMMAND: CommandDefinition = {

@@ -1,5 +1,5 @@
-import type { CommandDefinition, FlagDefinition } from '../../definition.ts';
-import { countOrAll, span, wholeNumber } from '../../flag-checks.ts';
+import type { CommandDefinition, FlagDefinition } from '../../command-definition.ts';
+import { checkCountOrAll, checkSpan, checkWholeNumber } from '../../flag-checks.ts';
 import {
   COLOR_FLAG,
   CONTEXT_FLAGS,
@@ -10,8 +10,8 @@ import {
   PREFIX_FLAG,
   RECORD_OUTPUT,
   ROTATED_FLAG,
+  SOURCE_ARGUMENT,
   TAIL_FLAG,
-  WHERE_ARGUMENT,
   ZONE_FLAGS,
 } from '../../shared-flags.ts';
 
@@ -26,7 +26,7 @@ const END_FLAGS = [...MEMBER_FLAGS, ...ZONE_FLAGS, ...NODE_FLAGS, COLOR_FLAG];
 export const LOGS_COMMAND: CommandDefinition = {
   name: 'logs',
   about: 'read logs of a node, or files here: the newest records, live, by time, level and text',
-  args: [WHERE_ARGUMENT],
+  args: [SOURCE_ARGUMENT],
   flags: [
     { long: 'follow', short: 'f', about: 'go on with what is written from now on, through rotation' },
     TAIL_FLAG,
@@ -52,7 +52,7 @@ export const LOGS_COMMAND: CommandDefinition = {
       about: 'list log files: size, age, format, times',
       args: [
         {
-          ...WHERE_ARGUMENT,
+          ...SOURCE_ARGUMENT,
           about: 'a directory here, the URL of a node, or NODE: of its cluster; the node of --url if absent',
         },
       ],
@@ -68,14 +68,14 @@ export const LOGS_COMMAND: CommandDefinition = {
       about: 'find every record with a text, newest first, in rotated and compressed files too',
       args: [
         { name: 'text', about: 'what to look for, in any case; "" for everything the flags let through' },
-        WHERE_ARGUMENT,
+        SOURCE_ARGUMENT,
       ],
       flags: [
         {
           long: 'limit',
           short: 'n',
           value: 'n',
-          check: countOrAll,
+          check: checkCountOrAll,
           default: '1000',
           about: 'at most n records, or all',
         },
@@ -92,13 +92,13 @@ export const LOGS_COMMAND: CommandDefinition = {
     {
       name: 'digest',
       about: 'group records by level and by the place in the code that wrote them',
-      args: [WHERE_ARGUMENT],
+      args: [SOURCE_ARGUMENT],
       flags: [
         {
           long: 'limit',
           short: 'n',
           value: 'n',
-          check: wholeNumber,
+          check: checkWholeNumber,
           default: '50',
           about: 'at most n groups, the largest',
         },
@@ -115,10 +115,10 @@ export const LOGS_COMMAND: CommandDefinition = {
     {
       name: 'histogram',
       about: 'count records over time, by level',
-      args: [WHERE_ARGUMENT],
+      args: [SOURCE_ARGUMENT],
       flags: [
         { long: 'bucket', value: 'span', about: 'width of a bucket, like 1m; chosen to fit --buckets if absent' },
-        { long: 'buckets', value: 'n', check: wholeNumber, default: '40', about: 'about so many buckets' },
+        { long: 'buckets', value: 'n', check: checkWholeNumber, default: '40', about: 'about so many buckets' },
         ...FILTER_FLAGS,
         ROTATED_FLAG,
         output(['chart', 'json', 'tsv']),
@@ -134,12 +134,18 @@ export const LOGS_COMMAND: CommandDefinition = {
       flags: [
         { long: 'at', value: 'node:cursor', about: 'around this record; -o json tells node and cursor of each' },
         { long: 'time', short: 't', value: 'time', about: 'around this time, written like --since' },
-        { long: 'around', value: 'span', check: span, default: '5s', about: 'so long before and after it, at most 1h' },
+        {
+          long: 'around',
+          value: 'span',
+          check: checkSpan,
+          default: '5s',
+          about: 'so long before and after it, at most 1h',
+        },
         {
           long: 'limit',
           short: 'n',
           value: 'n',
-          check: wholeNumber,
+          check: checkWholeNumber,
           default: '100',
           about: 'at most n records of each node, those next to the moment',
         },
@@ -155,7 +161,7 @@ export const LOGS_COMMAND: CommandDefinition = {
         ['porthole logs moment --time "14:03:20" --around 10s', 'twenty seconds of all nodes'],
         ['porthole logs moment --at broker-1:CURSOR', 'around a record that was found'],
       ],
-      load: () => import('./moment.ts'),
+      load: () => import('./around.ts'),
     },
     {
       name: 'download',

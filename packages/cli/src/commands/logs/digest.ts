@@ -2,13 +2,13 @@ import { type ClusterDigest, exactJson } from '@porthole/contract';
 import type { Digest, DigestQuery, Zone } from '@porthole/logs';
 import { interruptSignal } from '../../interrupt.ts';
 import type { Invocation } from '../../invocation.ts';
-import { showTime } from '../../output/show-time.ts';
-import { type Column, tableText } from '../../output/table.ts';
+import { type Column, formatTable } from '../../output/format-table.ts';
+import { formatTime } from '../../output/format-time.ts';
 import { visibleText } from '../../output/visible-text.ts';
 import { ProgramError } from '../../program-error.ts';
 import { countRecords } from '../../records/count-records.ts';
-import { clockOf, recordFilter, timeFlag } from '../../records/record-filter.ts';
-import type { LogSource } from '../../where/log-source.ts';
+import { recordFilter, sourceClock, timeFlag } from '../../records/record-filter.ts';
+import type { LogSource } from '../../sources/log-source.ts';
 
 const DEFAULT_GROUPS = 50;
 
@@ -29,15 +29,15 @@ const SHOWN_NODES = 2;
 export function run(invocation: Invocation): Promise<number> {
   const signal = interruptSignal();
   return countRecords(invocation, {
-    ask: (source, zone) => source.state.logDigest(queryOf(invocation, source, zone), { signal }),
-    text: (digest, zone) => textOf(digest, invocation, zone),
+    query: (source, zone) => source.state.logDigest(buildQuery(invocation, source, zone), { signal }),
+    text: (digest, zone) => formatDigest(digest, invocation, zone),
     isEmpty: ({ groups }) => groups.length === 0,
     signal,
   });
 }
 
-function queryOf(invocation: Invocation, source: LogSource, zone: Zone): DigestQuery {
-  const newSinceMs = timeFlag(invocation, 'new-since', clockOf(source, zone));
+function buildQuery(invocation: Invocation, source: LogSource, zone: Zone): DigestQuery {
+  const newSinceMs = timeFlag(invocation, 'new-since', sourceClock(source, zone));
   const onlyNew = invocation.isOn('only-new');
   if (onlyNew && newSinceMs === undefined) throw new ProgramError('--only-new needs --new-since: new since when?');
   return {
@@ -49,14 +49,14 @@ function queryOf(invocation: Invocation, source: LogSource, zone: Zone): DigestQ
   };
 }
 
-function textOf(digest: Digest | ClusterDigest, invocation: Invocation, zone: Zone): string {
+function formatDigest(digest: Digest | ClusterDigest, invocation: Invocation, zone: Zone): string {
   const { groups, totalGroups, ungrouped } = digest;
   if (invocation.text('output') === 'json') return `${exactJson(digest)}\n`;
-  const time = (timeMs: number | null) => (timeMs === null ? '-' : showTime(timeMs, zone).slice(0, 19));
+  const time = (timeMs: number | null) => (timeMs === null ? '-' : formatTime(timeMs, zone).slice(0, 19));
   const isCluster = 'members' in digest;
   const rows = groups.map(({ level, source, shape, count, firstMs, lastMs, isNew, sample, ...more }) => [
     String(count),
-    ...(isCluster ? [nodesText('nodes' in more ? more.nodes : {})] : []),
+    ...(isCluster ? [formatNodes('nodes' in more ? more.nodes : {})] : []),
     level ?? '-',
     `${isNew ? '* ' : ''}${visibleText(source ?? shape ?? '-')}`,
     time(firstMs),
@@ -69,13 +69,13 @@ function textOf(digest: Digest | ClusterDigest, invocation: Invocation, zone: Zo
     terminal.note(`${totalGroups - groups.length} smaller groups are not shown: --limit`);
   if (ungrouped > 0) terminal.note(`${ungrouped} records are in groups that were given up, because there are too many`);
   if (groups.some(({ isNew }) => isNew)) terminal.note('* is new');
-  return groups.length === 0 ? '' : tableText(columns, rows, terminal);
+  return groups.length === 0 ? '' : formatTable(columns, rows, terminal);
 }
 
 /** Who said it how often, the loudest first. */
-function nodesText(nodes: Readonly<Record<string, number>>): string {
+function formatNodes(nodes: Readonly<Record<string, number>>): string {
   const loudest = Object.entries(nodes).sort(([, a], [, b]) => b - a);
-  const told = loudest.slice(0, SHOWN_NODES).map(([id, count]) => `${visibleText(id)} ${count}`);
-  const more = loudest.length - told.length;
-  return `${told.join(', ')}${more > 0 ? ` +${more}` : ''}`;
+  const shown = loudest.slice(0, SHOWN_NODES).map(([id, count]) => `${visibleText(id)} ${count}`);
+  const more = loudest.length - shown.length;
+  return `${shown.join(', ')}${more > 0 ? ` +${more}` : ''}`;
 }

@@ -7,12 +7,12 @@ import type { OpenLog } from '@porthole/logs';
 import { EXIT } from '../../exit-codes.ts';
 import { interruptSignal } from '../../interrupt.ts';
 import type { Invocation } from '../../invocation.ts';
+import { formatBytes } from '../../output/format-bytes.ts';
 import { Progress, progressBar } from '../../output/progress.ts';
-import { showBytes } from '../../output/show-bytes.ts';
 import { ProgramError } from '../../program-error.ts';
-import type { FileHolder } from '../../where/log-source.ts';
-import { findNodeWord, onlyMember } from '../../where/open-cluster.ts';
-import { openNode } from '../../where/open-node.ts';
+import type { FileHolder } from '../../sources/log-source.ts';
+import { openNode } from '../../sources/open-node.ts';
+import { onlyMember, resolveNodeRef } from '../../sources/query-cluster.ts';
 
 /** Files as they are on the node's disk. A file is there whole or not at all. */
 export async function run(invocation: Invocation): Promise<number> {
@@ -26,8 +26,8 @@ export async function run(invocation: Invocation): Promise<number> {
   if (invocation.args.length > 1 && target !== '-' && !isDirectory)
     throw new ProgramError(`--to ${target}: several files need a directory`);
   try {
-    for (const word of invocation.args) {
-      const { holder, file } = await find(node, word);
+    for (const source of invocation.args) {
+      const { holder, file } = await findFile(node, source);
       const path = target === '-' ? undefined : isDirectory ? join(target, safeName(file)) : target;
       await fetchFile(invocation, { holder, file, path, signal });
     }
@@ -38,15 +38,15 @@ export async function run(invocation: Invocation): Promise<number> {
 }
 
 /** Who has the file: the node itself, or with `NODE:FILE` that member of its cluster. */
-async function find(node: NodeClient, word: string): Promise<{ holder: FileHolder; file: string }> {
-  const found = word.includes(':') ? await findNodeWord(node, word) : undefined;
+async function findFile(node: NodeClient, word: string): Promise<{ holder: FileHolder; file: string }> {
+  const found = word.includes(':') ? await resolveNodeRef(node, word) : undefined;
   if (!found) return { holder: node, file: word };
   if (found.file === undefined)
     throw new ProgramError(`${word}: say which file, as "porthole logs ls ${word}" tells them`);
   return { holder: node.cluster.member(onlyMember(found)), file: found.file };
 }
 
-interface Fetching {
+interface FetchOptions {
   holder: FileHolder;
   file: string;
   /** `undefined` is stdout. */
@@ -54,12 +54,12 @@ interface Fetching {
   signal: AbortSignal;
 }
 
-async function fetchFile(invocation: Invocation, { holder, file, path, signal }: Fetching): Promise<void> {
+async function fetchFile(invocation: Invocation, { holder, file, path, signal }: FetchOptions): Promise<void> {
   if (path !== undefined && !invocation.isOn('force') && (await exists(path)))
     throw new ProgramError(`${path} exists: --force writes over it, --to chooses another place`);
   const log = await holder.openLog({ file }, { signal });
   let done = 0;
-  const progress = new Progress(invocation.terminal, () => `${file} ${progressBar(done, log.sizeBytes, showBytes)}`);
+  const progress = new Progress(invocation.terminal, () => `${file} ${progressBar(done, log.sizeBytes, formatBytes)}`);
   const count = (bytes: number) => {
     done += bytes;
   };
@@ -71,7 +71,7 @@ async function fetchFile(invocation: Invocation, { holder, file, path, signal }:
     progress.end();
     await log.close();
   }
-  if (path !== undefined) invocation.terminal.note(`${path}: ${showBytes(log.sizeBytes)}`);
+  if (path !== undefined) invocation.terminal.note(`${path}: ${formatBytes(log.sizeBytes)}`);
 }
 
 async function* counted(log: OpenLog, signal: AbortSignal, count: (bytes: number) => void): AsyncGenerator<Uint8Array> {

@@ -2,12 +2,12 @@ import { type ClusterHistogram, parseSpan } from '@porthole/contract';
 import type { Histogram, HistogramQuery, Zone } from '@porthole/logs';
 import { interruptSignal } from '../../interrupt.ts';
 import type { Invocation } from '../../invocation.ts';
-import { chartText } from '../../output/chart.ts';
-import { showInstant } from '../../output/show-time.ts';
+import { formatChart } from '../../output/format-chart.ts';
+import { formatInstant } from '../../output/format-time.ts';
 import { ProgramError } from '../../program-error.ts';
 import { countRecords } from '../../records/count-records.ts';
 import { recordFilter } from '../../records/record-filter.ts';
-import type { LogSource } from '../../where/log-source.ts';
+import type { LogSource } from '../../sources/log-source.ts';
 
 const DEFAULT_BUCKETS = 40;
 
@@ -17,14 +17,14 @@ const LEVELS = ['FATAL', 'ERROR', 'WARN', 'INFO', 'DEBUG', 'TRACE', 'NONE'] as c
 export function run(invocation: Invocation): Promise<number> {
   const signal = interruptSignal();
   return countRecords(invocation, {
-    ask: (source, zone) => source.state.logHistogram(queryOf(invocation, source, zone), { signal }),
-    text: (histogram, zone) => textOf(histogram, invocation, zone),
+    query: (source, zone) => source.state.logHistogram(buildQuery(invocation, source, zone), { signal }),
+    text: (histogram, zone) => formatHistogram(histogram, invocation, zone),
     isEmpty: ({ buckets, untimed }) => buckets.length === 0 && untimed === 0,
     signal,
   });
 }
 
-function queryOf(invocation: Invocation, source: LogSource, zone: Zone): HistogramQuery {
+function buildQuery(invocation: Invocation, source: LogSource, zone: Zone): HistogramQuery {
   const span = invocation.text('bucket');
   const bucketMs = span === undefined ? undefined : parseSpan(span);
   if (span !== undefined && !bucketMs) throw new ProgramError(`--bucket ${span}: it must be a duration like 1m or 6h`);
@@ -36,17 +36,17 @@ function queryOf(invocation: Invocation, source: LogSource, zone: Zone): Histogr
   };
 }
 
-function textOf(histogram: Histogram | ClusterHistogram, invocation: Invocation, zone: Zone): string {
+function formatHistogram(histogram: Histogram | ClusterHistogram, invocation: Invocation, zone: Zone): string {
   const format = invocation.text('output') ?? 'chart';
   if (format === 'json') return `${JSON.stringify(histogram)}\n`;
-  if (format === 'tsv') return tsvText(histogram, zone);
+  if (format === 'tsv') return formatTsv(histogram, zone);
   if (histogram.untimed > 0) invocation.terminal.note(`${histogram.untimed} records have no time and are not shown`);
-  return chartText(histogram, zone, invocation.terminal);
+  return formatChart(histogram, zone, invocation.terminal);
 }
 
-function tsvText({ buckets }: Pick<Histogram, 'buckets'>, zone: Zone): string {
+function formatTsv({ buckets }: Pick<Histogram, 'buckets'>, zone: Zone): string {
   const rows = buckets.map(({ startMs, counts }) => [
-    showInstant(startMs, zone),
+    formatInstant(startMs, zone),
     ...LEVELS.map((level) => counts[level] ?? 0),
   ]);
   return [['time', ...LEVELS.map((level) => level.toLowerCase())], ...rows]

@@ -2,21 +2,21 @@ import type { SearchQuery } from '@porthole/logs';
 import { interruptSignal } from '../../interrupt.ts';
 import type { Invocation } from '../../invocation.ts';
 import { ProgramError } from '../../program-error.ts';
-import { mergeRecords, type ToldRecord } from '../../records/merge-records.ts';
+import { mergeRecords, type SourcedRecord } from '../../records/merge-records.ts';
 import { recordFilter, shownZone } from '../../records/record-filter.ts';
 import { RecordRun } from '../../records/record-run.ts';
-import { contextOf, recordStyle } from '../../records/record-style.ts';
-import type { LogSource } from '../../where/log-source.ts';
-import { openSources } from '../../where/open-sources.ts';
+import { contextCounts, recordStyle } from '../../records/record-style.ts';
+import type { LogSource } from '../../sources/log-source.ts';
+import { openSources } from '../../sources/open-sources.ts';
 
 const DEFAULT_TAIL = 200;
 
 /** A question without its order and how many records it wants. */
-type Question = Omit<SearchQuery, 'limit' | 'order'>;
+type BaseQuery = Omit<SearchQuery, 'limit' | 'order'>;
 
-interface Asked {
+interface SourceQuery {
   source: LogSource;
-  question: Question;
+  query: BaseQuery;
 }
 
 /** The newest records, or all from a place on; or, if asked, what comes. */
@@ -26,21 +26,21 @@ export async function run(invocation: Invocation): Promise<number> {
   try {
     const zone = shownZone(invocation, sources);
     const style = recordStyle(invocation, sources, zone);
-    const tail = tailOf(invocation);
+    const tail = parseTail(invocation);
     if (invocation.isOn('follow')) {
       const { follow } = await import('../../records/follow.ts');
       return await follow(invocation, { sources, zone, style, signal, tail });
     }
-    const { before, after } = contextOf(invocation);
+    const { before, after } = contextCounts(invocation);
     const records = new RecordRun(invocation, { style, hasContext: before + after > 0, signal });
     const raw = style.format === 'raw';
-    const asked = sources.map((source): Asked => {
+    const queries = sources.map((source): SourceQuery => {
       const filter = recordFilter(invocation, source, zone);
-      return { source, question: { ...filter, before, after, ...(raw && { raw }), ...startOf(invocation, sources) } };
+      return { source, query: { ...filter, before, after, ...(raw && { raw }), ...parseStart(invocation, sources) } };
     });
     try {
-      if (tail === Number.POSITIVE_INFINITY) await printAll(records, asked);
-      else await printNewest(records, asked, tail);
+      if (tail === Number.POSITIVE_INFINITY) await printAll(records, queries);
+      else await printNewest(records, queries, tail);
       return records.exitCode();
     } finally {
       records.end();
@@ -51,23 +51,25 @@ export async function run(invocation: Invocation): Promise<number> {
 }
 
 /** As they come, oldest first: there may be more than fits into memory. */
-async function printAll(records: RecordRun, asked: readonly Asked[]): Promise<void> {
-  const lanes = asked.map(({ source, question }) =>
+async function printAll(records: RecordRun, asked: readonly SourceQuery[]): Promise<void> {
+  const lanes = asked.map(({ source, query: question }) =>
     records.lane(source, { ...question, order: 'oldest' }, Number.POSITIVE_INFINITY),
   );
   for await (const batch of mergeRecords(lanes, { order: 'oldest' })) await records.print(batch);
 }
 
 /** Found from the end on, written the way they were logged. */
-async function printNewest(records: RecordRun, asked: readonly Asked[], count: number): Promise<void> {
-  const lanes = asked.map(({ source, question }) => records.lane(source, { ...question, order: 'newest' }, count));
-  const newest: ToldRecord[] = [];
+async function printNewest(records: RecordRun, asked: readonly SourceQuery[], count: number): Promise<void> {
+  const lanes = asked.map(({ source, query: question }) =>
+    records.lane(source, { ...question, order: 'newest' }, count),
+  );
+  const newest: SourcedRecord[] = [];
   for await (const batch of mergeRecords(lanes, { order: 'newest', limit: count })) newest.push(...batch);
   await records.print(oldestFirst(newest));
 }
 
 /** A record says whether its order with the one told before it is sure; turned around, that is the one behind it. */
-function oldestFirst(newest: readonly ToldRecord[]): ToldRecord[] {
+function oldestFirst(newest: readonly SourcedRecord[]): SourcedRecord[] {
   return newest
     .map(({ source, record: { isUnsure: _isUnsure, ...record } }, index) => {
       const isUnsure = newest[index + 1]?.record.isUnsure;
@@ -76,7 +78,7 @@ function oldestFirst(newest: readonly ToldRecord[]): ToldRecord[] {
     .reverse();
 }
 
-function tailOf(invocation: Invocation): number {
+function parseTail(invocation: Invocation): number {
   const given = invocation.text('tail');
   if (given !== undefined) return given === 'all' ? Number.POSITIVE_INFINITY : Number(given);
   const hasStart = invocation.text('since') !== undefined || invocation.text('cursor') !== undefined;
@@ -84,7 +86,7 @@ function tailOf(invocation: Invocation): number {
 }
 
 /** A cursor names a place in one log, or in the logs of one node. */
-function startOf(invocation: Invocation, sources: readonly LogSource[]): Pick<SearchQuery, 'start'> {
+function parseStart(invocation: Invocation, sources: readonly LogSource[]): Pick<SearchQuery, 'start'> {
   const cursor = invocation.text('cursor');
   if (cursor === undefined) return {};
   if (sources.length > 1) throw new ProgramError('--cursor goes with one file, directory or node');

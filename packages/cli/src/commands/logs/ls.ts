@@ -2,21 +2,22 @@ import { type ClusterLogFiles, codeOf, type MemberSelection } from '@porthole/co
 import { createZone, LogDir, type LogFileDetails, type Zone } from '@porthole/logs';
 import { EXIT } from '../../exit-codes.ts';
 import type { Invocation } from '../../invocation.ts';
-import { showBytes } from '../../output/show-bytes.ts';
-import { showTime } from '../../output/show-time.ts';
-import { type Column, tableText } from '../../output/table.ts';
+import { formatBytes } from '../../output/format-bytes.ts';
+import { type Column, formatTable } from '../../output/format-table.ts';
+import { formatTime } from '../../output/format-time.ts';
 import { visibleText } from '../../output/visible-text.ts';
 import { ProgramError } from '../../program-error.ts';
 import { Receipt } from '../../records/receipt.ts';
-import { findPath } from '../../where/find-path.ts';
-import { askCluster, findNodeWord } from '../../where/open-cluster.ts';
-import { isUrl, openNode } from '../../where/open-node.ts';
+import { findPath } from '../../sources/find-path.ts';
+import { isUrl, openNode } from '../../sources/open-node.ts';
+import { queryCluster, resolveNodeRef } from '../../sources/query-cluster.ts';
 
 /** What is told of a file; a node that only answers the contract tells name and size. */
-type Listed = Pick<LogFileDetails, 'name' | 'size'> & Partial<Omit<ClusterLogFiles['files'][number], 'name' | 'size'>>;
+type ListedFile = Pick<LogFileDetails, 'name' | 'size'> &
+  Partial<Omit<ClusterLogFiles['files'][number], 'name' | 'size'>>;
 
 interface Listing {
-  files: Listed[];
+  files: ListedFile[];
   logZone: Zone;
 }
 
@@ -30,7 +31,7 @@ const COLUMNS: readonly Column[] = [
 ];
 
 export async function run(invocation: Invocation): Promise<number> {
-  const listed: Listed[] = [];
+  const listed: ListedFile[] = [];
   const receipt = new Receipt();
   let zone = createZone(invocation.text('time-zone') ?? invocation.text('log-zone'));
   for (const where of invocation.args.length > 0 ? invocation.args : [undefined]) {
@@ -39,8 +40,8 @@ export async function run(invocation: Invocation): Promise<number> {
     if (invocation.text('time-zone') === undefined) zone = logZone;
   }
   const problems = listed.filter(({ problem }) => problem);
-  await invocation.terminal.write(textOf(listed, invocation, zone));
-  for (const file of problems) invocation.terminal.warn(visibleText(`${placeOf(file)}: ${file.problem}`));
+  await invocation.terminal.write(formatFiles(listed, invocation, zone));
+  for (const file of problems) invocation.terminal.warn(visibleText(`${fileLabel(file)}: ${file.problem}`));
   receipt.warn(invocation.terminal);
   return problems.length > 0 || receipt.isPartial ? EXIT.partial : EXIT.ok;
 }
@@ -51,9 +52,9 @@ async function list(invocation: Invocation, where: string | undefined, receipt: 
   if (invocation.isOn('all') || role !== undefined)
     return listMembers(invocation, { file: where, ...(role !== undefined && { role }) }, receipt);
   const path = where === undefined || isAddress ? undefined : await findPath(where, false);
-  if (path) return listHere(path, createZone(invocation.text('log-zone')));
-  const word = where?.includes(':') && !isAddress ? await findNodeWord(await openNode(invocation), where) : undefined;
-  if (word) return listMembers(invocation, { nodes: [word.node], file: word.file }, receipt);
+  if (path) return listLocal(path, createZone(invocation.text('log-zone')));
+  const ref = where?.includes(':') && !isAddress ? await resolveNodeRef(await openNode(invocation), where) : undefined;
+  if (ref) return listMembers(invocation, { nodes: [ref.node], file: ref.file }, receipt);
   if (where !== undefined && !isAddress) throw new ProgramError(`${where}: no such file or directory`);
   const node = await openNode(invocation, where);
   try {
@@ -73,13 +74,13 @@ async function listMembers(
 ): Promise<Listing> {
   const isAddress = file !== undefined && isUrl(file);
   const node = await openNode(invocation, isAddress ? file : undefined);
-  const answer = await askCluster(node, (cluster) => cluster.logFiles(members));
-  receipt.add(answer);
-  const files = answer.files.filter(({ name }) => file === undefined || isAddress || name === file);
+  const response = await queryCluster(node, (cluster) => cluster.logFiles(members));
+  receipt.add(response);
+  const files = response.files.filter(({ name }) => file === undefined || isAddress || name === file);
   return { files, logZone: createZone((await node.describe()).timeZone) };
 }
 
-async function listHere({ dir, file }: { dir: string; file: string | undefined }, zone: Zone) {
+async function listLocal({ dir, file }: { dir: string; file: string | undefined }, zone: Zone) {
   const logs = new LogDir(dir, { zone });
   try {
     const details = await logs.details();
@@ -89,26 +90,26 @@ async function listHere({ dir, file }: { dir: string; file: string | undefined }
   }
 }
 
-function textOf(files: readonly Listed[], invocation: Invocation, zone: Zone): string {
+function formatFiles(files: readonly ListedFile[], invocation: Invocation, zone: Zone): string {
   const format = invocation.text('output') ?? 'table';
   if (format === 'json') return files.map((file) => `${JSON.stringify(file)}\n`).join('');
-  if (format === 'names') return files.map((file) => `${placeOf(file)}\n`).join('');
+  if (format === 'names') return files.map((file) => `${fileLabel(file)}\n`).join('');
   const time = (timeMs: number | null | undefined) =>
-    typeof timeMs === 'number' ? showTime(timeMs, zone).slice(0, 19) : '-';
+    typeof timeMs === 'number' ? formatTime(timeMs, zone).slice(0, 19) : '-';
   const hasNodes = files.some(({ node }) => node !== undefined);
   const rows = files.map((file) => [
     ...(hasNodes ? [visibleText(file.node ?? '-')] : []),
     visibleText(file.name),
-    showBytes(file.size),
+    formatBytes(file.size),
     file.compressed ? `${file.state}, gz` : (file.state ?? '-'),
     file.format ?? '-',
     time(file.firstTimeMs),
     time(file.lastTimeMs),
   ]);
-  return tableText([...(hasNodes ? [{ title: 'NODE' }] : []), ...COLUMNS], rows, invocation.terminal);
+  return formatTable([...(hasNodes ? [{ title: 'NODE' }] : []), ...COLUMNS], rows, invocation.terminal);
 }
 
 /** A name that can be asked for. */
-function placeOf({ node, name }: Listed): string {
+function fileLabel({ node, name }: ListedFile): string {
   return node === undefined ? name : `${node}:${name}`;
 }

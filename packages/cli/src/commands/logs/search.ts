@@ -4,8 +4,8 @@ import type { Invocation } from '../../invocation.ts';
 import { mergeRecords } from '../../records/merge-records.ts';
 import { recordFilter, shownZone } from '../../records/record-filter.ts';
 import { RecordRun } from '../../records/record-run.ts';
-import { contextOf, recordStyle } from '../../records/record-style.ts';
-import { openSources } from '../../where/open-sources.ts';
+import { contextCounts, recordStyle } from '../../records/record-style.ts';
+import { openSources } from '../../sources/open-sources.ts';
 
 const DEFAULT_LIMIT = 1000;
 
@@ -17,12 +17,12 @@ export async function run(given: Invocation): Promise<number> {
   const { sources, close } = await openSources(invocation, wheres);
   const zone = shownZone(invocation, sources);
   const style = recordStyle(invocation, sources, zone);
-  const { before, after } = contextOf(invocation);
+  const { before, after } = contextCounts(invocation);
   const records = new RecordRun(invocation, { style, hasContext: before + after > 0, signal });
   try {
     const order = invocation.isOn('oldest') ? 'oldest' : 'newest';
     const cursor = invocation.text('cursor');
-    const limit = limitOf(invocation);
+    const limit = parseLimit(invocation);
     const lanes = sources.map((source) => {
       const query: Omit<SearchQuery, 'limit'> = {
         ...recordFilter(invocation, source, zone),
@@ -35,7 +35,7 @@ export async function run(given: Invocation): Promise<number> {
       return records.lane(source, query, limit);
     });
     for await (const batch of mergeRecords(lanes, { order, limit })) await records.print(batch);
-    records.tellReceipt();
+    records.printReceipt();
     return records.exitCode();
   } finally {
     records.end();
@@ -43,7 +43,7 @@ export async function run(given: Invocation): Promise<number> {
   }
 }
 
-function limitOf(invocation: Invocation): number {
+function parseLimit(invocation: Invocation): number {
   const given = invocation.text('limit') ?? String(DEFAULT_LIMIT);
   return given === 'all' ? Number.POSITIVE_INFINITY : Number(given);
 }

@@ -3,8 +3,8 @@ import { interruptSignal } from '../../interrupt.ts';
 import type { Invocation } from '../../invocation.ts';
 import { visibleText } from '../../output/visible-text.ts';
 import { explainReport, isMissing } from '../../records/explain-report.ts';
-import { askCluster } from '../../where/open-cluster.ts';
-import { openNode } from '../../where/open-node.ts';
+import { openNode } from '../../sources/open-node.ts';
+import { queryCluster } from '../../sources/query-cluster.ts';
 
 /** Has all nodes of the cluster forget one that has left or failed. */
 export async function run(invocation: Invocation): Promise<number> {
@@ -12,7 +12,7 @@ export async function run(invocation: Invocation): Promise<number> {
   const [id = ''] = args;
   const node = await openNode(invocation);
   const signal = interruptSignal();
-  const { members } = await askCluster(node, (cluster) => cluster.forget(id, { signal }));
+  const { members } = await queryCluster(node, (cluster) => cluster.forget(id, { signal }));
   const missing = members.filter(isMissing);
   for (const report of missing) terminal.warn(visibleText(`${explainReport(report)}; it may still list ${id}`));
   return missing.length > 0 ? EXIT.partial : EXIT.ok;

@@ -1,7 +1,7 @@
 import type { ClusterNode } from '@porthole/contract';
 import type { Zone } from '@porthole/logs';
-import { showTime } from '../../output/show-time.ts';
-import { type Column, tableText } from '../../output/table.ts';
+import { type Column, formatTable } from '../../output/format-table.ts';
+import { formatTime } from '../../output/format-time.ts';
 import type { Terminal } from '../../output/terminal.ts';
 import { visibleText } from '../../output/visible-text.ts';
 
@@ -38,7 +38,7 @@ export function nodeTable(nodes: readonly ClusterNode[], { zone, nowMs, terminal
         visibleText(role),
         visibleText(url.replace(/^https?:\/\//, '').replace(/\/$/, '')),
         visibleText(node.version || '-'),
-        node.onlineTime > 0 ? showTime(node.onlineTime - (clock?.offsetMs ?? 0), zone).slice(0, 19) : '-',
+        node.onlineTime > 0 ? formatTime(node.onlineTime - (clock?.offsetMs ?? 0), zone).slice(0, 19) : '-',
         clock === null ? '-' : clockText(clock),
         lastRecordMs === null ? '-' : age(nowMs - lastRecordMs),
         recentErrors ? colors.red(errors) : errors,
@@ -46,7 +46,7 @@ export function nodeTable(nodes: readonly ClusterNode[], { zone, nowMs, terminal
       ];
     },
   );
-  return tableText(COLUMNS, rows, terminal);
+  return formatTable(COLUMNS, rows, terminal);
 }
 
 /** It responds, but a health check fails: what it says of its logs may not be all. */

@@ -5,14 +5,14 @@ import { EXIT } from '../../exit-codes.ts';
 import type { Invocation } from '../../invocation.ts';
 import { visibleText } from '../../output/visible-text.ts';
 import { explainReport, explainStale } from '../../records/explain-report.ts';
-import { openNode } from '../../where/open-node.ts';
+import { openNode } from '../../sources/open-node.ts';
 import { isDegraded, nodeTable } from './node-table.ts';
 
 /** Who is in the cluster, and how each of them is. */
 export async function run(invocation: Invocation): Promise<number> {
   const { terminal } = invocation;
   const client = await openNode(invocation);
-  const { membership, nodes, nowMs } = await askNodes(client);
+  const { membership, nodes, nowMs } = await fetchNodes(client);
   const format = invocation.text('output') ?? 'table';
   if (format === 'json') await terminal.write(nodes.map((node) => `${JSON.stringify(node)}\n`).join(''));
   else if (format === 'names') await terminal.write(nodes.map(({ id }) => `${id}\n`).join(''));
@@ -27,24 +27,24 @@ export async function run(invocation: Invocation): Promise<number> {
   return silent.length + degraded.length > 0 ? EXIT.partial : EXIT.ok;
 }
 
-interface AskedNodes extends Pick<ClusterNodes, 'nodes'> {
+interface NodesResponse extends Pick<ClusterNodes, 'nodes'> {
   membership?: ClusterNodes['membership'];
   /** By the clock of the node that was asked, as all times in the answer. */
   nowMs: number;
 }
 
 /** A node that only answers the contract knows itself. */
-async function askNodes(client: NodeClient): Promise<AskedNodes> {
+async function fetchNodes(client: NodeClient): Promise<NodesResponse> {
   try {
     const { nodes, membership } = await client.cluster.nodes();
     return { nodes, membership, nowMs: (await client.describe()).clockMs };
   } catch (error) {
     if (codeOf(error) !== 'NOT_SUPPORTED') throw error;
-    return { nodes: [await itself(client)], nowMs: Date.now() };
+    return { nodes: [await describeSelf(client)], nowMs: Date.now() };
   }
 }
 
-async function itself(client: NodeClient): Promise<ClusterNode> {
+async function describeSelf(client: NodeClient): Promise<ClusterNode> {
   const startedMs = performance.now();
   const { node } = await client.config();
   const elapsedMs = Math.round(performance.now() - startedMs);

@@ -1,4 +1,4 @@
-import type { CommandDefinition } from '../../definition.ts';
+import type { CommandDefinition } from '../../command-definition.ts';
 
 export const SERVE_COMMAND: CommandDefinition = {
   name: 'serve',

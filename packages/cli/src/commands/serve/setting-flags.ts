@@ -1,5 +1,5 @@
 import { SETTING_DEFINITIONS, type SettingDefinition } from '@porthole/server/settings';
-import type { FlagDefinition } from '../../definition.ts';
+import type { FlagDefinition } from '../../command-definition.ts';
 import type { FlagValue } from '../../invocation.ts';
 
 /** Flags that most people need come first in the help; all others follow in the order of the settings. */
@@ -38,7 +38,7 @@ function toFlag({ key, flag, about, kind, default: byDefault }: SettingDefinitio
 }
 
 /** What was given, by the key of the setting. */
-export function settingsOf(flags: Readonly<Record<string, FlagValue>>): Record<string, FlagValue> {
+export function settingsFromFlags(flags: Readonly<Record<string, FlagValue>>): Record<string, FlagValue> {
   const settings: Record<string, FlagValue> = {};
   for (const { key, flag } of SETTING_DEFINITIONS) {
     const value = flags[flag.slice(2)];

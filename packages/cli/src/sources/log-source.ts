@@ -33,7 +33,7 @@ export interface LogState {
 }
 
 /** A record, and of a cluster's what is known beside it. */
-export type ToldOfRecord = FoundRecord & Partial<Pick<ClusterRecord, 'node' | 'atMs' | 'isUnsure'>>;
+export type PrintableRecord = FoundRecord & Partial<Pick<ClusterRecord, 'node' | 'atMs' | 'isUnsure'>>;
 
 /** Who has a file, and can be asked about it alone. */
 export type FileHolder = Pick<NodeState, 'openLog' | 'searchLogs'>;
@@ -45,7 +45,7 @@ export interface LogSource {
   state: LogState;
   selection: LogSelection;
   /** Who has the files of a record with this node. */
-  holderOf(node: string | undefined): FileHolder;
+  holderFor(node: string | undefined): FileHolder;
   /** Whether its records are of several nodes. */
   isCluster: boolean;
   /** In which the logs are written. */

@@ -1,6 +1,6 @@
 import { createZone } from '@porthole/logs';
 import { expect, it } from 'vitest';
-import { showInstant, showTime } from './show-time.ts';
+import { formatInstant, formatTime } from './format-time.ts';
 
 const timeMs = Date.UTC(2026, 10, 15, 5, 4, 3, 21);
 
@@ -10,7 +10,7 @@ it.each([
   ['America/St_Johns', '2026-11-15 01:34:03.021', '2026-11-15T01:34:03.021-03:30'],
 ])('in %s it is %s', (name, shown, instant) => {
   const zone = createZone(name);
-  expect(showTime(timeMs, zone)).toBe(shown);
-  expect(showInstant(timeMs, zone)).toBe(instant);
+  expect(formatTime(timeMs, zone)).toBe(shown);
+  expect(formatInstant(timeMs, zone)).toBe(instant);
   expect(Date.parse(instant)).toBe(timeMs);
 });

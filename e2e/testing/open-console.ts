@@ -23,7 +23,7 @@ declare const document: {
 };
 
 /** What was seen of a page beside what it shows. */
-export interface Visit {
+export interface OpenedPage {
   page: Page;
   /** Addresses of all requests, in their order. */
   requested: string[];
@@ -31,7 +31,7 @@ export interface Visit {
   violations: string[];
 }
 
-export interface VisitOptions extends BrowserContextOptions {
+export interface OpenConsoleOptions extends BrowserContextOptions {
   /** Of the page that is opened. */
   path?: string;
   /** Its clock goes as usual, and the test may turn it forward. */
@@ -44,13 +44,17 @@ export interface VisitOptions extends BrowserContextOptions {
  * A page of the console in a browser profile of its own. When the test ends it must have stayed within the policy and
  * its origin, and nothing may have been thrown in it.
  */
-export async function visit(browser: Browser, url: string, options: VisitOptions = {}): Promise<Visit> {
+export async function openConsole(
+  browser: Browser,
+  url: string,
+  options: OpenConsoleOptions = {},
+): Promise<OpenedPage> {
   const { path = '/', hasClock = false, expectsViolations = false, ...given } = options;
   const { origin } = new URL(url);
   const context = await browser.newContext({ timezoneId: 'UTC', locale: 'en-GB', viewport: SIZE, ...given });
   const page = await context.newPage();
   page.setDefaultTimeout(PATIENCE_MS);
-  const seen: Visit = { page, requested: [], violations: [] };
+  const seen: OpenedPage = { page, requested: [], violations: [] };
   const problems: string[] = [];
   /** Asked for, but kept back by the policy. */
   const blocked = new Set<string>();
@@ -80,7 +84,7 @@ export async function visit(browser: Browser, url: string, options: VisitOptions
 }
 
 /** Resolves when it is seen. Fails with what the page shows instead. */
-export async function see(what: Locator): Promise<void> {
+export async function waitUntilVisible(what: Locator): Promise<void> {
   try {
     await what.first().waitFor();
   } catch (error) {
@@ -91,11 +95,11 @@ export async function see(what: Locator): Promise<void> {
 }
 
 /** A row of the log workspace by a part of its text. */
-export function rowOf(page: Page, text: string | RegExp): Locator {
+export function findRow(page: Page, text: string | RegExp): Locator {
   return page.getByRole('grid', { name: 'Log records' }).getByRole('row').filter({ hasText: text });
 }
 
 /** What is open beside the rows. */
-export function detailsOf(page: Page): Locator {
+export function detailsPanel(page: Page): Locator {
   return page.getByRole('complementary', { name: 'Details of the record' });
 }

@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { FakePorts } from './cluster-fakes.ts';
 import { type BenchContext, ROOT } from './context.ts';
+import type { FakePorts } from './fake-members.ts';
 import { type PortholeServer, startPorthole } from './porthole.ts';
 import { startProgram } from './program.ts';
 
@@ -21,7 +21,7 @@ export interface FakeMembers {
 
 /** So many members in one other process, each with so many records to tell. */
 export async function startFakeMembers(context: BenchContext, count: number, records: number): Promise<FakeMembers> {
-  const command = [process.execPath, '--import', 'tsx', 'bench/cluster-fakes.ts', String(count), String(records)];
+  const command = [process.execPath, '--import', 'tsx', 'bench/fake-members.ts', String(count), String(records)];
   context.recordCommand(['node', ...command.slice(1)]);
   const program = startProgram(command, context.cleanup, { cwd: ROOT });
   const { answering, silent, refusing } = await new Promise<FakePorts>((resolve, reject) => {
@@ -51,7 +51,7 @@ function entry(id: string, port: number): string {
   return `${id}=http://127.0.0.1:${port}`;
 }
 
-export interface AskedNodeOptions {
+export interface QueryNodeOptions {
   logDir: string;
   members: readonly string[];
   /** Default unless given. */
@@ -59,22 +59,22 @@ export interface AskedNodeOptions {
   flags?: readonly string[];
 }
 
-export interface AskedNode extends PortholeServer {
+export interface QueryNode extends PortholeServer {
   /** Where it keeps the last words of the others, a file for each. */
-  wordsDir: string;
+  snapshotDir: string;
 }
 
 /** A node that knows these members, besides itself. Nobody of them has to know it. */
-export async function startAskedNode(context: BenchContext, options: AskedNodeOptions): Promise<AskedNode> {
+export async function startQueryNode(context: BenchContext, options: QueryNodeOptions): Promise<QueryNode> {
   const { logDir, members, refresh, flags = [] } = options;
   const dir = context.tempDir();
-  const wordsDir = join(dir, 'last-words');
+  const snapshotDir = join(dir, 'last-words');
   const file = join(dir, 'cluster.toml');
   const toml = (list: string) =>
     [
       '[cluster]',
       'node-id = "asked"',
-      `last-words-dir = ${JSON.stringify(wordsDir)}`,
+      `last-words-dir = ${JSON.stringify(snapshotDir)}`,
       ...(refresh === undefined ? [] : [`refresh = ${JSON.stringify(refresh)}`]),
       `members = [${list}]`,
       '',
@@ -84,5 +84,5 @@ export async function startAskedNode(context: BenchContext, options: AskedNodeOp
   const shown = [...listed.slice(0, SHOWN_MEMBERS), ...(listed.length > SHOWN_MEMBERS ? ['...'] : [])];
   context.recordFile(`cluster.toml with ${members.length} members`, toml(shown.join(', ')));
   const server = await startPorthole(context, logDir, ['--config', file, ...flags]);
-  return { ...server, wordsDir };
+  return { ...server, snapshotDir: snapshotDir };
 }

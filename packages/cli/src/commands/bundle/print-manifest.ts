@@ -1,6 +1,6 @@
 import type { BundleManifest } from '@porthole/contract';
 import { EXIT } from '../../exit-codes.ts';
-import { showBytes } from '../../output/show-bytes.ts';
+import { formatBytes } from '../../output/format-bytes.ts';
 import type { Terminal } from '../../output/terminal.ts';
 import { visibleText } from '../../output/visible-text.ts';
 
@@ -8,11 +8,11 @@ import { visibleText } from '../../output/visible-text.ts';
 const MAX_WARNINGS = 20;
 
 /** Says what a bundle is and what it lacks; gives the exit code that means the same. */
-export function tellManifest(manifest: BundleManifest, terminal: Terminal): number {
+export function printManifest(manifest: BundleManifest, terminal: Terminal): number {
   const { entries, missing, members, isComplete } = manifest;
   const bytes = entries.reduce((sum, entry) => sum + entry.bytes, 0);
   terminal.note(
-    `${entries.length} files, ${showBytes(bytes)} unpacked, of ${members.length} nodes; the hashes are right`,
+    `${entries.length} files, ${formatBytes(bytes)} unpacked, of ${members.length} nodes; the hashes are right`,
   );
   const problems = [
     ...missing.map(({ name, reason }) => `${name} is missing: ${reason}`),

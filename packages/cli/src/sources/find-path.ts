@@ -22,7 +22,7 @@ export async function findPath(word: string, onlyExplicit: boolean): Promise<Loc
     if (stats.isFile()) return { dir: dirname(path), file: basename(path) };
   } catch (error) {
     if (!isExplicit && isMissing(error)) return undefined;
-    throw new ProgramError(`${word}: ${reasonOf(error)}`, { cause: error });
+    throw new ProgramError(`${word}: ${explainPathError(error)}`, { cause: error });
   }
   throw new ProgramError(`${word}: neither a file nor a directory`);
 }
@@ -31,7 +31,7 @@ function isMissing(error: unknown): boolean {
   return error instanceof Error && 'code' in error && error.code === 'ENOENT';
 }
 
-function reasonOf(error: unknown): string {
+function explainPathError(error: unknown): string {
   const code = error instanceof Error && 'code' in error ? error.code : undefined;
   if (code === 'ENOENT') return 'no such file or directory';
   if (code === 'EACCES') return 'permission denied';

@@ -1,12 +1,12 @@
 import type { Zone } from '@porthole/logs';
 
 /** `2026-11-15 07:20:33.123` on the wall clocks of the zone. */
-export function showTime(timeMs: number, { offsetMsAt }: Zone): string {
+export function formatTime(timeMs: number, { offsetMsAt }: Zone): string {
   return new Date(timeMs + offsetMsAt(timeMs)).toISOString().slice(0, 23).replace('T', ' ');
 }
 
 /** RFC 3339, with the offset of the zone. */
-export function showInstant(timeMs: number, { offsetMsAt }: Zone): string {
+export function formatInstant(timeMs: number, { offsetMsAt }: Zone): string {
   const offsetMs = offsetMsAt(timeMs);
   const local = new Date(timeMs + offsetMs).toISOString().slice(0, 23);
   return offsetMs === 0 ? `${local}Z` : `${local}${offsetMs < 0 ? '-' : '+'}${hoursAndMinutes(Math.abs(offsetMs))}`;

@@ -8,8 +8,8 @@ import { ClusterLogs } from './cluster-logs.ts';
 import { findPath, type LocalPath } from './find-path.ts';
 import { LocalLogs } from './local-logs.ts';
 import type { FileHolder, LogSource, LogState, OpenSources } from './log-source.ts';
-import { askCluster, findNodeWord } from './open-cluster.ts';
 import { isUrl, openNode } from './open-node.ts';
+import { queryCluster, resolveNodeRef } from './query-cluster.ts';
 
 /** Beside this one, which has nothing else to do. */
 const OTHER_THREADS = Math.max(1, Math.min(8, availableParallelism()) - 1);
@@ -30,26 +30,26 @@ const LOCAL_RECORDS = Number.MAX_SAFE_INTEGER;
 
 /** Finds out who answers for each `where`; without one, it is all of the node's logs. */
 export async function openSources(invocation: Invocation, wheres: readonly string[]): Promise<OpenSources> {
-  const opening = new Opening(invocation);
+  const opener = new SourceOpener(invocation);
   try {
     const sources: LogSource[] = [];
-    for (const where of wheres.length === 0 ? [undefined] : wheres) sources.push(await opening.open(where));
-    return { sources, close: () => opening.close() };
+    for (const where of wheres.length === 0 ? [undefined] : wheres) sources.push(await opener.open(where));
+    return { sources, close: () => opener.close() };
   } catch (error) {
-    await opening.close();
+    await opener.close();
     throw error;
   }
 }
 
 /** Who answers, before it is said which logs are meant. */
-type Answerer = Omit<LogSource, 'label' | 'selection'>;
+type Backend = Omit<LogSource, 'label' | 'selection'>;
 
 /** What one command line has opened so far: directories and nodes are shared by all that lies in them. */
-class Opening {
+class SourceOpener {
   readonly #invocation: Invocation;
   readonly #dirs = new Map<string, LogDir>();
-  readonly #nodes = new Map<string, Promise<Answerer>>();
-  readonly #leftovers: (() => Promise<void>)[] = [];
+  readonly #nodes = new Map<string, Promise<Backend>>();
+  readonly #cleanups: (() => Promise<void>)[] = [];
 
   constructor(invocation: Invocation) {
     this.#invocation = invocation;
@@ -62,8 +62,8 @@ class Opening {
     // With --url, a plain word can only be meant as a name there.
     const path = where === undefined ? undefined : await findPath(where, this.#invocation.text('url') !== undefined);
     if (path) return this.#local(where ?? '', path);
-    const word = where?.includes(':') ? await findNodeWord(await openNode(this.#invocation), where) : undefined;
-    if (word) return this.#members(undefined, { nodes: [word.node], file: word.file });
+    const ref = where?.includes(':') ? await resolveNodeRef(await openNode(this.#invocation), where) : undefined;
+    if (ref) return this.#members(undefined, { nodes: [ref.node], file: ref.file });
     const node = await this.#node(undefined);
     const selection = where === undefined ? {} : await this.#select(node, where);
     return { ...node, label: where ?? '', selection };
@@ -71,7 +71,7 @@ class Opening {
 
   async close(): Promise<void> {
     for (const dir of this.#dirs.values()) await dir.close();
-    for (const remove of this.#leftovers) await remove();
+    for (const remove of this.#cleanups) await remove();
   }
 
   get #wantsAll(): boolean {
@@ -88,10 +88,10 @@ class Opening {
     const client = await openNode(this.#invocation, url);
     const role = this.#invocation.text('role');
     const state = new ClusterLogs(client.cluster, { ...(nodes && { nodes }), ...(role !== undefined && { role }) });
-    const { timeZone, clockMs } = await askCluster(client, () => client.describe());
-    const source: Answerer = {
+    const { timeZone, clockMs } = await queryCluster(client, () => client.describe());
+    const source: Backend = {
       state,
-      holderOf: (node = '') => client.cluster.member(node),
+      holderFor: (node = '') => client.cluster.member(node),
       isCluster: true,
       zone: createZone(timeZone),
       clockAheadMs: clockMs - Date.now(),
@@ -105,24 +105,24 @@ class Opening {
     const zone = createZone(this.#invocation.text('log-zone'));
     const logs = this.#dirs.get(dir) ?? new LogDir(dir, { zone, scansHere: true, workers: OTHER_THREADS });
     this.#dirs.set(dir, logs);
-    const source = { ...answerer(new LocalLogs(logs)), zone, clockAheadMs: 0, maxRecords: LOCAL_RECORDS };
+    const source = { ...singleBackend(new LocalLogs(logs)), zone, clockAheadMs: 0, maxRecords: LOCAL_RECORDS };
     const selection = file === undefined ? {} : await this.#select(source, file);
     return { ...source, label, selection };
   }
 
   #node(url: string | undefined) {
     const key = url ?? '';
-    const known = this.#nodes.get(key) ?? this.#ask(url);
+    const known = this.#nodes.get(key) ?? this.#connect(url);
     this.#nodes.set(key, known);
     return known;
   }
 
-  async #ask(url: string | undefined): Promise<Answerer> {
+  async #connect(url: string | undefined): Promise<Backend> {
     const client = await openNode(this.#invocation, url);
     try {
       const { timeZone, clockMs } = await client.describe();
       const zone = createZone(timeZone);
-      return { ...answerer(client), zone, clockAheadMs: clockMs - Date.now(), maxRecords: NODE_RECORDS };
+      return { ...singleBackend(client), zone, clockAheadMs: clockMs - Date.now(), maxRecords: NODE_RECORDS };
     } catch (error) {
       if (codeOf(error) !== 'NOT_SUPPORTED') throw error;
       return this.#contractOnly(client);
@@ -130,12 +130,12 @@ class Opening {
   }
 
   /** A node that only speaks the contract serves the ends of its files; what is asked is then asked of those. */
-  async #contractOnly(client: NodeClient): Promise<Answerer> {
+  async #contractOnly(client: NodeClient): Promise<Backend> {
     const { ContractNode } = await import('@porthole/server/contract-node');
     const zone = createZone(this.#invocation.text('log-zone'));
     const threads = new WorkerPool(OTHER_THREADS, { scansHere: true });
     const node = new ContractNode({ node: client, zone, threads, limits: CONTRACT_LIMITS });
-    this.#leftovers.push(async () => {
+    this.#cleanups.push(async () => {
       await node.close();
       await threads.close();
     });
@@ -143,7 +143,7 @@ class Opening {
       openLog: (request, options) => node.openTail(request, options),
       searchLogs: (query, options) => node.searchLogs(query, options),
     };
-    return { state: node, holderOf: () => holder, isCluster: false, zone, clockAheadMs: 0, maxRecords: LOCAL_RECORDS };
+    return { state: node, holderFor: () => holder, isCluster: false, zone, clockAheadMs: 0, maxRecords: LOCAL_RECORDS };
   }
 
   /** One file, or with `--rotated` the log it belongs to. */
@@ -155,6 +155,6 @@ class Opening {
 }
 
 /** One who answers for itself. */
-function answerer(state: LogState & FileHolder): Pick<LogSource, 'state' | 'holderOf' | 'isCluster'> {
-  return { state, holderOf: () => state, isCluster: false };
+function singleBackend(state: LogState & FileHolder): Pick<LogSource, 'state' | 'holderOf' | 'isCluster'> {
+  return { state, holderFor: () => state, isCluster: false };
 }

@@ -22,7 +22,7 @@ export interface SearchReply extends Reply {
 }
 
 /** Asks over a connection of its own and reads the answer to its end. Rejects when it is not a good one. */
-export function ask(url: string, query: Query, signal?: AbortSignal): Promise<Reply> {
+export function sendRequest(url: string, query: Query, signal?: AbortSignal): Promise<Reply> {
   const parameters = new URLSearchParams();
   for (const [name, value] of Object.entries(query)) parameters.set(name, String(value));
   const startedAt = performance.now();
@@ -43,8 +43,8 @@ export function ask(url: string, query: Query, signal?: AbortSignal): Promise<Re
 }
 
 /** A search that must get to its end: all of it looked at, or as many records found as were asked for. */
-export async function askSearch(node: string, query: Query, signal?: AbortSignal): Promise<SearchReply> {
-  const reply = await ask(`${node}/api/v1/log/search`, query, signal);
+export async function searchNode(node: string, query: Query, signal?: AbortSignal): Promise<SearchReply> {
+  const reply = await sendRequest(`${node}/api/v1/log/search`, query, signal);
   const { body } = reply;
   const lastLine = body.subarray(body.lastIndexOf(10, -2) + 1).toString();
   const end = JSON.parse(lastLine) as SearchEnd;
@@ -54,6 +54,6 @@ export async function askSearch(node: string, query: Query, signal?: AbortSignal
   return { ...reply, end };
 }
 
-export function askHistogram(node: string, query: Query): Promise<Reply> {
-  return ask(`${node}/api/v1/log/histogram`, query);
+export function fetchHistogram(node: string, query: Query): Promise<Reply> {
+  return sendRequest(`${node}/api/v1/log/histogram`, query);
 }

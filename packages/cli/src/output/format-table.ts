@@ -16,7 +16,7 @@ const GAP = '  ';
 const MIN_LAST = 12;
 
 /** Rows in aligned columns, without lines between them. On a terminal, the last column is cut to what fits. */
-export function tableText(
+export function formatTable(
   columns: readonly Column[],
   rows: readonly (readonly string[])[],
   { colors, columns: room }: Terminal,

@@ -8,7 +8,7 @@ type State = CheckResult['state'];
 const SIGN_WIDTH = 'warning'.length;
 
 /** One line per finding, what to do indented below, a summary last. */
-export function showCheckup({ findings, skipped }: DoctorReport, colors: Colors): string {
+export function formatReport({ findings, skipped }: DoctorReport, colors: Colors): string {
   const paint: Record<State, (text: string) => string> = {
     ok: colors.green,
     warning: colors.yellow,

@@ -19,7 +19,7 @@ export async function openNode(invocation: Invocation, address?: string): Promis
   try {
     return createClient({ url: isUrl(url) ? url : `http://${url}`, ...(token !== undefined && { token }) });
   } catch (error) {
-    throw new ProgramError(`${JSON.stringify(url)} is not the address of a node: ${messageOf(error)}`, {
+    throw new ProgramError(`${JSON.stringify(url)} is not the address of a node: ${errorMessage(error)}`, {
       cause: error,
     });
   }
@@ -34,11 +34,11 @@ async function readToken(invocation: Invocation): Promise<string | undefined> {
     const token = (await readFile(path, 'utf8')).trim();
     if (/^\S+$/.test(token)) return token;
   } catch (error) {
-    throw new ProgramError(`--token-file: ${messageOf(error)}`, { cause: error });
+    throw new ProgramError(`--token-file: ${errorMessage(error)}`, { cause: error });
   }
   throw new ProgramError(`--token-file: ${path} must hold one token and nothing else`);
 }
 
-function messageOf(error: unknown): string {
+function errorMessage(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }

@@ -5,13 +5,13 @@ import { interruptSignal } from '../../interrupt.ts';
 import type { Invocation } from '../../invocation.ts';
 import { ProgramError } from '../../program-error.ts';
 import { Receipt } from '../../records/receipt.ts';
-import { clockOf, shownZone, timeFlag } from '../../records/record-filter.ts';
+import { shownZone, sourceClock, timeFlag } from '../../records/record-filter.ts';
 import { RecordPrinter } from '../../records/record-printer.ts';
 import { recordStyle } from '../../records/record-style.ts';
-import { ClusterLogs } from '../../where/cluster-logs.ts';
-import type { LogSource } from '../../where/log-source.ts';
-import { askCluster } from '../../where/open-cluster.ts';
-import { openNode } from '../../where/open-node.ts';
+import { ClusterLogs } from '../../sources/cluster-logs.ts';
+import type { LogSource } from '../../sources/log-source.ts';
+import { openNode } from '../../sources/open-node.ts';
+import { queryCluster } from '../../sources/query-cluster.ts';
 
 const DEFAULT_AROUND = '5s';
 const DEFAULT_RECORDS = 100;
@@ -22,25 +22,25 @@ export async function run(given: Invocation): Promise<number> {
   const signal = interruptSignal();
   const { terminal } = invocation;
   const node = await openNode(invocation);
-  const { timeZone, clockMs } = await askCluster(node, () => node.describe({ signal }));
+  const { timeZone, clockMs } = await queryCluster(node, () => node.describe({ signal }));
   const source: LogSource = {
     label: 'all nodes',
     state: new ClusterLogs(node.cluster, {}),
     selection: {},
-    holderOf: (id = '') => node.cluster.member(id),
+    holderFor: (id = '') => node.cluster.member(id),
     isCluster: true,
     zone: createZone(timeZone),
     clockAheadMs: clockMs - Date.now(),
     maxRecords: Number.POSITIVE_INFINITY,
   };
   const zone = shownZone(invocation, [source]);
-  const at = placeOf(invocation, source, zone);
+  const at = parseAnchor(invocation, source, zone);
   const style = { ...recordStyle(invocation, [source], zone), ...('node' in at && { anchor: at }) };
   const receipt = new Receipt();
   const printer = new RecordPrinter(terminal, { style, hasContext: false, signal, receipt });
   let count = 0;
   try {
-    for await (const items of node.cluster.around(requestOf(invocation, at), { signal })) {
+    for await (const items of node.cluster.around(buildRequest(invocation, at), { signal })) {
       const records = items.filter((item): item is ClusterRecord => item.type === 'record');
       count += records.length;
       await printer.print(records.map((record) => ({ source, record })));
@@ -55,7 +55,7 @@ export async function run(given: Invocation): Promise<number> {
   return count > 0 ? EXIT.ok : EXIT.different;
 }
 
-function requestOf(invocation: Invocation, at: AroundRequest['at']): AroundRequest {
+function buildRequest(invocation: Invocation, at: AroundRequest['at']): AroundRequest {
   const aroundMs = parseSpan(invocation.text('around') ?? DEFAULT_AROUND) ?? 0;
   const role = invocation.text('role');
   return {
@@ -69,9 +69,9 @@ function requestOf(invocation: Invocation, at: AroundRequest['at']): AroundReque
 }
 
 /** A cursor has no colon, so the last one ends the id. */
-function placeOf(invocation: Invocation, source: LogSource, zone: Zone): AroundRequest['at'] {
+function parseAnchor(invocation: Invocation, source: LogSource, zone: Zone): AroundRequest['at'] {
   const record = invocation.text('at');
-  const timeMs = timeFlag(invocation, 'time', clockOf(source, zone));
+  const timeMs = timeFlag(invocation, 'time', sourceClock(source, zone));
   if ((record === undefined) === (timeMs === undefined))
     throw new ProgramError('say which moment: --at NODE:CURSOR of a record, or --time');
   if (timeMs !== undefined) return { timeMs };

@@ -23,7 +23,7 @@ const LINES_PER_SECOND = 200;
 const MOST_ADDED_MS = 5;
 
 /** The same answers through other doors than plain HTTP: what gRPC and the SDK cost. */
-export const doorsGroup: Group = {
+export const transportsGroup: Group = {
   name: 'doors',
   needs: [],
   run: async (context) => [...(await tailRows(context)), ...(await followRows(context))],
@@ -35,7 +35,7 @@ async function tailRows(context: BenchContext): Promise<Row[]> {
   const server = await startPorthole(context, dir);
   const { signal } = new AbortController();
   const sdk = createClient({ url: server.url });
-  const port = await grpcPortOf(server);
+  const port = await findGrpcPort(server);
   const [grpc, plainGrpc] = [
     openGrpcTails(port, { 'grpc-node.flow_control_window': WINDOW_BYTES }),
     openGrpcTails(port),
@@ -43,7 +43,7 @@ async function tailRows(context: BenchContext): Promise<Row[]> {
   const closeBoth = () => [grpc, plainGrpc].forEach((client) => void client.close());
   context.cleanup.add(closeBoth);
   const url = `${server.url}/api/v1/log/view?file=${file}&size=${TAIL_BYTES}`;
-  const doors = {
+  const transports = {
     http: async () => (await readTail(url, { maxBytes: Number.MAX_SAFE_INTEGER, maxMs: 60_000, signal })).bytes,
     grpc: () => grpc.read(file, TAIL_BYTES),
     plainGrpc: () => plainGrpc.read(file, TAIL_BYTES),
@@ -54,17 +54,17 @@ async function tailRows(context: BenchContext): Promise<Row[]> {
       return bytes;
     },
   };
-  const names = Object.keys(doors) as (keyof typeof doors)[];
-  const rates: Record<keyof typeof doors, number[]> = { http: [], grpc: [], plainGrpc: [], sdk: [] };
+  const names = Object.keys(transports) as (keyof typeof transports)[];
+  const rates: Record<keyof typeof transports, number[]> = { http: [], grpc: [], plainGrpc: [], sdk: [] };
   const sizes = new Set<number>();
-  for (const name of names) for (let n = 0; n < WARM_UP_READS; n++) sizes.add(await doors[name]());
+  for (const name of names) for (let n = 0; n < WARM_UP_READS; n++) sizes.add(await transports[name]());
   if (sizes.size !== 1) throw new Error(`the doors give different tails: ${[...sizes].join(', ')} bytes`);
   for (let round = 0; round < context.effort.rounds; round++) {
-    context.tell(`  tails, round ${round + 1} of ${context.effort.rounds}`);
+    context.log(`  tails, round ${round + 1} of ${context.effort.rounds}`);
     for (const name of round % 2 === 0 ? names : names.toReversed()) {
       const startedAt = performance.now();
       let bytes = 0;
-      for (let n = 0; n < READS_PER_ROUND; n++) bytes += await doors[name]();
+      for (let n = 0; n < READS_PER_ROUND; n++) bytes += await transports[name]();
       rates[name].push(bytes / MIB / ((performance.now() - startedAt) / 1000));
     }
   }
@@ -91,7 +91,7 @@ async function tailRows(context: BenchContext): Promise<Row[]> {
 /** A follower of plain HTTP and one of the SDK are told the same lines of one file at the same time. */
 async function followRows(context: BenchContext): Promise<Row[]> {
   const { followSeconds: seconds } = context.effort;
-  context.tell('  follow');
+  context.log('  follow');
   const dir = context.tempDir();
   createFollowedFile(dir);
   const server = await startPorthole(context, dir);
@@ -135,6 +135,6 @@ async function followBySdk({ url }: PortholeServer, signal: AbortSignal): Promis
   return latenciesMs;
 }
 
-async function grpcPortOf({ url }: PortholeServer): Promise<number> {
+async function findGrpcPort({ url }: PortholeServer): Promise<number> {
   return (await createClient({ url }).config()).node.grpcPort;
 }

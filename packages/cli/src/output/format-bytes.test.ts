@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { showBytes } from './show-bytes.ts';
+import { formatBytes } from './format-bytes.ts';
 
 it.each([
   [0, '0 B'],
@@ -12,5 +12,5 @@ it.each([
   [1024 ** 3, '1.0 GiB'],
   [3 * 1024 ** 5, '3072 TiB'],
 ])('%d bytes are %s', (bytes, shown) => {
-  expect(showBytes(bytes)).toBe(shown);
+  expect(formatBytes(bytes)).toBe(shown);
 });

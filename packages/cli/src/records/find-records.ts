@@ -1,6 +1,6 @@
 import { PortholeError } from '@porthole/contract';
 import type { SearchQuery } from '@porthole/logs';
-import type { LogSource, LogState, ToldOfRecord } from '../where/log-source.ts';
+import type { LogSource, LogState, PrintableRecord } from '../sources/log-source.ts';
 import type { Receipt } from './receipt.ts';
 
 export interface FindOptions {
@@ -16,29 +16,34 @@ export interface FindOptions {
 }
 
 /** Who is asked, and for what. */
-export interface AskedSource extends Pick<LogSource, 'selection' | 'maxRecords'> {
+export interface QueriedSource extends Pick<LogSource, 'selection' | 'maxRecords'> {
   state: Pick<LogState, 'searchLogs'>;
 }
 
 /** Records in batches, asked for page by page until there are no more or enough. */
 export async function* findRecords(
-  { state, selection, maxRecords }: AskedSource,
+  { state, selection, maxRecords }: QueriedSource,
   query: Omit<SearchQuery, 'limit'>,
   { count, signal, receipt, sliceMs, isEnough = () => false }: FindOptions,
-): AsyncGenerator<ToldOfRecord[], void, undefined> {
-  let left = count;
+): AsyncGenerator<PrintableRecord[], void, undefined> {
+  let remaining = count;
   let start = query.start;
-  while (left > 0 && !isEnough()) {
-    const page: SearchQuery = { ...query, ...selection, limit: Math.min(left, maxRecords), ...(start && { start }) };
+  while (remaining > 0 && !isEnough()) {
+    const page: SearchQuery = {
+      ...query,
+      ...selection,
+      limit: Math.min(remaining, maxRecords),
+      ...(start && { start }),
+    };
     let cursor: string | null = null;
     for await (const items of state.searchLogs(page, { signal, ...(sliceMs !== undefined && { budgetMs: sliceMs }) })) {
       const records = items.filter((item) => item.type === 'record');
-      left -= records.length;
+      remaining -= records.length;
       if (records.length > 0) yield records;
       const end = items.at(-1);
       if (end?.type !== 'end') continue;
       receipt.add(end);
-      if (end.reason === 'cancelled') throw signal.aborted ? signal.reason : endedEarly();
+      if (end.reason === 'cancelled') throw signal.aborted ? signal.reason : searchEndedEarly();
       cursor = end.reason === 'exhausted' ? null : end.cursor;
     }
     if (cursor === null) return;
@@ -46,6 +51,6 @@ export async function* findRecords(
   }
 }
 
-function endedEarly(): PortholeError {
+function searchEndedEarly(): PortholeError {
   return new PortholeError('SHUTTING_DOWN', 'the node ended the search before it was done');
 }

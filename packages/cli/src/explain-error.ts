@@ -1,16 +1,16 @@
 /** What went wrong and what to do, in one line; a stack only where it is a bug of ours. */
-export function explain(error: unknown): string {
+export function explainError(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
-  if (TOLD.has(error.name)) return error.message;
-  if (error.name === 'ClientError') return explainClient(error);
+  if (USER_ERRORS.has(error.name)) return error.message;
+  if (error.name === 'ClientError') return explainClientError(error);
   if (isSystemError(error)) return error.message;
   return error.stack ?? error.message;
 }
 
 /** Errors whose message was written for the one who runs the program. */
-const TOLD = new Set(['ProgramError', 'SettingsError', 'StartError', 'LogError', 'PortholeError']);
+const USER_ERRORS = new Set(['ProgramError', 'SettingsError', 'StartError', 'LogError', 'PortholeError']);
 
-function explainClient(error: Error & { code?: string; url?: string }): string {
+function explainClientError(error: Error & { code?: string; url?: string }): string {
   const { code = '', message } = error;
   const hint = HINTS[code];
   return `${message}${hint ? `; ${hint}` : ''}`;

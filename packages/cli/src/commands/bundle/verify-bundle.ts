@@ -6,14 +6,14 @@ import { damaged, ZipArchive } from './zip-archive.ts';
 const MAX_MANIFEST_BYTES = 64 * 1024 ** 2;
 
 /** The manifest of a bundle, once every file was held against it. Throws for one that is not as it was made. */
-export async function checkBundle(path: string): Promise<BundleManifest> {
+export async function verifyBundle(path: string): Promise<BundleManifest> {
   const archive = await ZipArchive.open(path);
   try {
     const manifest = await readManifest(archive);
-    const told = new Set([...manifest.entries.map(({ name }) => name), MANIFEST_NAME]);
-    for (const name of archive.names) if (!told.has(name)) throw damaged(`its manifest does not know ${name}`);
+    const listed = new Set([...manifest.entries.map(({ name }) => name), MANIFEST_NAME]);
+    for (const name of archive.names) if (!listed.has(name)) throw damaged(`its manifest does not know ${name}`);
     for (const { name, bytes, sha256 } of manifest.entries) {
-      const found = await measure(archive.read(name));
+      const found = await hashChunks(archive.read(name));
       if (found.bytes !== bytes || found.sha256 !== sha256) throw damaged(`${name} is not what the manifest says`);
     }
     return manifest;
@@ -43,7 +43,7 @@ function parse(text: string): Partial<BundleManifest> | null {
   }
 }
 
-async function measure(chunks: AsyncIterable<Uint8Array>): Promise<{ bytes: number; sha256: string }> {
+async function hashChunks(chunks: AsyncIterable<Uint8Array>): Promise<{ bytes: number; sha256: string }> {
   const hash = createHash('sha256');
   let bytes = 0;
   for await (const chunk of chunks) {

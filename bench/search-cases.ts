@@ -1,11 +1,11 @@
-import type { Query } from './ask.ts';
 import { ABSENT_TEXT, CHOICE_REGEX, DIGITS_REGEX, RARE_ORDER_REGEX, RARE_TEXT, RARE_TEXT_REGEX } from './broker-mix.ts';
+import type { Query } from './send-request.ts';
 
 const SECOND_MS = 1000;
 const MINUTE_MS = 60_000;
 
 /** One question, as each of the programs is asked it. */
-export interface Question {
+export interface SearchCase {
   figure: string;
   query: Query;
   rg: readonly string[];
@@ -22,7 +22,7 @@ export interface Question {
  * In the order they are asked of a new node: what it remembers of a file comes from the question for a level and from
  * regexes that are tried on every record, so the level must come before those.
  */
-export function searchQuestions(minute: string): readonly Question[] {
+export function searchCases(minute: string): readonly SearchCase[] {
   const level = { query: { level: 'error' }, rg: ['\\tERROR\\t'], grep: ['-F', '\tERROR\t'] };
   const minuteMs = Date.parse(`${minute.replace(' ', 'T')}Z`);
   return [
@@ -66,14 +66,14 @@ export function searchQuestions(minute: string): readonly Question[] {
       grep: [`^${minute}`],
       again: true,
     },
-    regexQuestion('regex with a rare text in it', RARE_TEXT_REGEX, 3),
-    regexQuestion('regex with a choice of rare texts', CHOICE_REGEX, 3),
-    regexQuestion('regex whose texts are in every line', RARE_ORDER_REGEX, 3),
-    regexQuestion('regex without any text in it', DIGITS_REGEX),
+    regexCase('regex with a rare text in it', RARE_TEXT_REGEX, 3),
+    regexCase('regex with a choice of rare texts', CHOICE_REGEX, 3),
+    regexCase('regex whose texts are in every line', RARE_ORDER_REGEX, 3),
+    regexCase('regex without any text in it', DIGITS_REGEX),
   ];
 }
 
-function regexQuestion(figure: string, regex: string, mostRatio?: number): Question {
+function regexCase(figure: string, regex: string, mostRatio?: number): SearchCase {
   const query = { regex, case: 'sensitive' };
   return { figure, query, rg: [regex], grep: ['-E', regex], ...(mostRatio !== undefined && { mostRatio }) };
 }

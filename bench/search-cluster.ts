@@ -1,5 +1,5 @@
 import { get } from 'node:http';
-import type { Query } from './ask.ts';
+import type { Query } from './send-request.ts';
 
 /** The closing record of a search of all members, as far as the bench looks at it. */
 export interface ClusterEnd {
@@ -30,7 +30,7 @@ export class Refused extends Error {
 }
 
 /** Searches all members through one of them, over a connection of its own. Rejects when there is no end. */
-export function askCluster(node: string, query: Query): Promise<ClusterReply> {
+export function searchCluster(node: string, query: Query): Promise<ClusterReply> {
   const parameters = new URLSearchParams();
   for (const [name, value] of Object.entries(query)) parameters.set(name, String(value));
   const startedAt = performance.now();
@@ -58,6 +58,6 @@ export function askCluster(node: string, query: Query): Promise<ClusterReply> {
 }
 
 /** Who did not give all it had; nobody must be among them but those who are meant to fail. */
-export function failedOf({ members }: ClusterEnd): string[] {
+export function failedMembers({ members }: ClusterEnd): string[] {
   return members.filter(({ outcome, detail }) => outcome !== 'ok' || detail !== null).map(({ id }) => id);
 }

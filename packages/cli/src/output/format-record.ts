@@ -1,8 +1,8 @@
 import { contextJson, exactJson } from '@porthole/contract';
 import { type Level, splitMembers, type Zone } from '@porthole/logs';
-import type { ToldOfRecord } from '../where/log-source.ts';
+import type { PrintableRecord } from '../sources/log-source.ts';
+import { formatInstant, formatTime } from './format-time.ts';
 import { nodeColor } from './node-color.ts';
-import { showInstant, showTime } from './show-time.ts';
 import type { Colors } from './terminal.ts';
 import { visibleJson, visibleText } from './visible-text.ts';
 
@@ -23,26 +23,26 @@ export interface RecordStyle {
 }
 
 /** One record as the user wants to see it, with its newline. */
-export function recordText(record: ToldOfRecord, style: RecordStyle): string {
+export function formatRecord(record: PrintableRecord, style: RecordStyle): string {
   const shown = style.isTty ? visibleJson : String;
   if (style.format === 'json') return `${shown(exactJson(record))}\n`;
   if (style.format === 'logfmt') return `${shown(logfmtText(record, style))}\n`;
-  const prefix = style.prefix ? `${placeText(record, style.colors)}${style.format === 'raw' ? ':' : ' '}` : '';
+  const prefix = style.prefix ? `${formatFileLabel(record, style.colors)}${style.format === 'raw' ? ':' : ' '}` : '';
   return `${prefix}${style.format === 'raw' ? rawText(record, style) : prettyText(record, style)}\n`;
 }
 
 /** `NODE:FILE`, as it may be asked for; of a single node only the file. */
-function placeText({ node, file }: ToldOfRecord, colors: Colors): string {
+function formatFileLabel({ node, file }: PrintableRecord, colors: Colors): string {
   const paint = node === undefined ? colors.cyan : nodeColor(node, colors);
   return paint(visibleText(node === undefined ? file : `${node}:${file}`));
 }
 
-function rawText({ raw, message }: ToldOfRecord, { isTty }: RecordStyle): string {
+function rawText({ raw, message }: PrintableRecord, { isTty }: RecordStyle): string {
   const text = raw ?? message;
   return isTty ? visibleText(text) : text;
 }
 
-function prettyText(record: ToldOfRecord, style: RecordStyle): string {
+function prettyText(record: PrintableRecord, style: RecordStyle): string {
   const { level, source, tags = [], message, cut, bytes } = record;
   const { colors } = style;
   const context = contextJson(record);
@@ -61,10 +61,10 @@ function prettyText(record: ToldOfRecord, style: RecordStyle): string {
 }
 
 /** Of several nodes: by one clock, and behind it `~` where the order is not sure, `>` at the record that was asked about. */
-function timeText(record: ToldOfRecord, { colors, zone, anchor }: RecordStyle): string | undefined {
+function timeText(record: PrintableRecord, { colors, zone, anchor }: RecordStyle): string | undefined {
   const { timeMs, node, cursor, atMs = timeMs, isUnsure } = record;
   if (atMs === undefined) return undefined;
-  const time = colors.dim(showTime(atMs, zone));
+  const time = colors.dim(formatTime(atMs, zone));
   if (node === undefined) return time;
   if (anchor?.node === node && anchor.cursor === cursor) return `${time}${colors.bold('>')}`;
   return `${time}${isUnsure ? '~' : ' '}`;
@@ -88,16 +88,16 @@ function marked(
 }
 
 /** Every second part of a text split by it is one of the texts. */
-export function marksOf(texts: readonly string[], isCaseSensitive: boolean): RegExp | undefined {
+export function marksPattern(texts: readonly string[], isCaseSensitive: boolean): RegExp | undefined {
   if (texts.length === 0) return undefined;
   const patterns = texts.map((text) => visibleText(text).replace(/[.*+?^${}()|[\]\\/]/g, '\\$&'));
   return new RegExp(`(${patterns.join('|')})`, isCaseSensitive ? 'u' : 'iu');
 }
 
-function logfmtText(record: ToldOfRecord, { zone }: RecordStyle): string {
+function logfmtText(record: PrintableRecord, { zone }: RecordStyle): string {
   const { timeMs, atMs = timeMs, level, source, tags = [], message, node, file, cut } = record;
   const pairs: [string, unknown][] = [
-    ['time', atMs === undefined ? undefined : showInstant(atMs, zone)],
+    ['time', atMs === undefined ? undefined : formatInstant(atMs, zone)],
     ['level', level?.toLowerCase()],
     ['node', node],
     ['file', file],
@@ -114,7 +114,7 @@ function logfmtText(record: ToldOfRecord, { zone }: RecordStyle): string {
 }
 
 /** In the order of the log, with its numbers. */
-function contextPairs({ context = {}, contextText }: Pick<ToldOfRecord, 'context' | 'contextText'>): string[] {
+function contextPairs({ context = {}, contextText }: Pick<PrintableRecord, 'context' | 'contextText'>): string[] {
   if (contextText === undefined)
     return Object.entries(context).map(([key, value]) => logfmtPair(key, logfmtValue(value)));
   return splitMembers(contextText).map(({ key, valueText }) => {

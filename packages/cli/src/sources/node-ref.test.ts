@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { splitNodeWord } from './node-word.ts';
+import { parseNodeRef } from './node-ref.ts';
 
 const IDS = ['broker-1', 'broker-2', 'storage-1', '10.8.0.21', '10.8.0.21:2891', 'a+b'];
 
@@ -18,9 +18,9 @@ it.each<[string, string | undefined, string | undefined, string[]]>([
   ['10.8.0.*:2891:a.log', '10.8.0.*:2891', 'a.log', ['10.8.0.21:2891']],
   ['a+b:', 'a+b', undefined, ['a+b']],
 ])('%s is %s and %s', (word, node, file, ids) => {
-  expect(splitNodeWord(word, IDS)).toEqual({ node, file, ids });
+  expect(parseNodeRef(word, IDS)).toEqual({ node, file, ids });
 });
 
 it.each(['broker-1', 'broker-9:a.log', 'aab:', ':a.log', 'a.log', ''])('%j names no member', (word) => {
-  expect(splitNodeWord(word, IDS)).toBeUndefined();
+  expect(parseNodeRef(word, IDS)).toBeUndefined();
 });

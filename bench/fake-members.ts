@@ -39,21 +39,21 @@ class FakeMember {
 
   constructor(number: number) {
     this.#number = number;
-    this.#mark = [0x9e3779b1, 0x85ebca6b].map((factor) => hexOf(Math.imul(number + 1, factor))).join('');
+    this.#mark = [0x9e3779b1, 0x85ebca6b].map((factor) => toHex(Math.imul(number + 1, factor))).join('');
   }
 
-  readonly answer: RequestListener = (request, response) => {
+  readonly respond: RequestListener = (request, response) => {
     const { pathname, searchParams } = new URL(request.url ?? '/', `http://${HOST}`);
     if (pathname === '/api/v1/log/search') return this.#search(searchParams, response);
-    const body = this.#bodyOf(pathname);
+    const body = this.#responseBody(pathname);
     if (body === undefined) return void response.writeHead(404).end();
     response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(body));
   };
 
-  #bodyOf(path: string): unknown {
+  #responseBody(path: string): unknown {
     const node = this.#node();
-    const firstTimeMs = this.#timeOf(0);
-    const lastTimeMs = this.#timeOf(recordCount - 1);
+    const firstTimeMs = this.#recordTime(0);
+    const lastTimeMs = this.#recordTime(recordCount - 1);
     const facts = { modifiedMs: lastTimeMs, compressed: false, format: 'contract', firstTimeMs, lastTimeMs };
     const size = recordCount * 200;
     if (path === '/api/v1/node') {
@@ -68,7 +68,7 @@ class FakeMember {
       return [{ name: FILE, size, ...facts, problem: null, family: FILE, state: 'live' }];
     }
     if (path === '/api/v1/log/histogram') {
-      return { bucketMs: 900_000, buckets: [], untimed: 0, end: endOf('exhausted', 0) };
+      return { bucketMs: 900_000, buckets: [], untimed: 0, end: endFields('exhausted', 0) };
     }
     return undefined;
   }
@@ -78,21 +78,21 @@ class FakeMember {
     const isNewest = query.get('order') !== 'oldest';
     const limit = Number(query.get('limit') ?? 100);
     const after = query.get('cursor')?.split('.')[2];
-    const begin = after === undefined ? 0 : this.#placeOf(Number.parseInt(after, 36), isNewest) + 1;
+    const begin = after === undefined ? 0 : this.#recordNumber(Number.parseInt(after, 36), isNewest) + 1;
     const end = Math.min(recordCount, begin + limit);
     let text = '';
-    for (let place = begin; place < end; place++) text += `${this.#record(this.#placeOf(place, isNewest))}\n`;
-    const cursor = end < recordCount ? this.#cursor(this.#placeOf(end - 1, isNewest)) : null;
-    const facts = { type: 'end', ...endOf(cursor === null ? 'exhausted' : 'limit', end - begin), cursor };
+    for (let place = begin; place < end; place++) text += `${this.#record(this.#recordNumber(place, isNewest))}\n`;
+    const cursor = end < recordCount ? this.#cursor(this.#recordNumber(end - 1, isNewest)) : null;
+    const facts = { type: 'end', ...endFields(cursor === null ? 'exhausted' : 'limit', end - begin), cursor };
     response.writeHead(200, { 'content-type': 'application/x-ndjson' }).end(`${text}${JSON.stringify(facts)}\n`);
   }
 
   /** From the place in the answer to the number of the record, and back. */
-  #placeOf(place: number, isNewest: boolean): number {
+  #recordNumber(place: number, isNewest: boolean): number {
     return isNewest ? recordCount - 1 - place : place;
   }
 
-  #timeOf(number: number): number {
+  #recordTime(number: number): number {
     return startedMs - (recordCount - number) * RECORD_EVERY_MS + this.#number * 3;
   }
 
@@ -108,7 +108,7 @@ class FakeMember {
       offset: number * 200,
       bytes: 200,
       cursor: this.#cursor(number),
-      timeMs: this.#timeOf(number),
+      timeMs: this.#recordTime(number),
       level: 'WARN',
       source: 'replica/partition.go:78',
       tags: ['replica', 'channel'],
@@ -124,11 +124,11 @@ class FakeMember {
   }
 }
 
-function hexOf(value: number): string {
+function toHex(value: number): string {
   return (value >>> 0).toString(16).padStart(8, '0');
 }
 
-function endOf(reason: string, records: number) {
+function endFields(reason: string, records: number) {
   const scanned = { scannedBytes: recordCount * 200, skippedBytes: 0, scannedFiles: 1 };
   return { reason, records, ...scanned, coveredFromMs: null, coveredToMs: null, problems: [], elapsedMs: 0 };
 }
@@ -142,11 +142,11 @@ function listen(server: Server): Promise<number> {
 
 async function openMember(number: number): Promise<number> {
   const member = new FakeMember(number);
-  member.port = await listen(createServer(member.answer));
+  member.port = await listen(createServer(member.respond));
   return member.port;
 }
 
-async function portOfNobody(): Promise<number> {
+async function unusedPort(): Promise<number> {
   const server = createSocketServer();
   const port = await listen(server);
   await new Promise((resolve) => server.close(resolve));
@@ -158,6 +158,6 @@ for (let number = 0; number < memberCount; number++) answering.push(await openMe
 const ports: FakePorts = {
   answering,
   silent: await listen(createSocketServer((socket) => socket.on('error', () => {}).resume())),
-  refusing: await portOfNobody(),
+  refusing: await unusedPort(),
 };
 console.log(JSON.stringify(ports));

@@ -1,7 +1,7 @@
 /*
  * What went wrong on a node lately, and what does it say now? Ends with Ctrl-C.
  *
- *   npx tsx examples/ask-a-node.ts http://127.0.0.1:7300 [TOKEN]
+ *   npx tsx examples/query-a-node.ts http://127.0.0.1:7300 [TOKEN]
  */
 import { type ClientOptions, codeOf, createClient, type FoundRecord } from '@porthole/client';
 

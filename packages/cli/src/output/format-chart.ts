@@ -1,5 +1,5 @@
 import type { Histogram, Zone } from '@porthole/logs';
-import { showTime } from './show-time.ts';
+import { formatTime } from './format-time.ts';
 import type { Colors, Terminal } from './terminal.ts';
 
 type HistogramBucket = Histogram['buckets'][number];
@@ -13,15 +13,15 @@ const MAX_EMPTY_ROWS = 3;
 const MIN_BAR = 8;
 
 /** One row per bucket: time, a bar whose parts are the levels, the count. Each part has its own sign as well as colour. */
-export function chartText(
+export function formatChart(
   { buckets, bucketMs }: Pick<Histogram, 'buckets' | 'bucketMs'>,
   zone: Zone,
   terminal: Terminal,
 ): string {
   if (buckets.length === 0) return '';
   const { colors } = terminal;
-  const most = Math.max(...buckets.map(countOf));
-  const times = buckets.map(({ startMs }) => shownTime(startMs, bucketMs, zone));
+  const most = Math.max(...buckets.map(totalCount));
+  const times = buckets.map(({ startMs }) => formatBucketTime(startMs, bucketMs, zone));
   const timeWidth = times[0]?.length ?? 0;
   const countWidth = String(most).length;
   const columns = Number.isFinite(terminal.columns) ? terminal.columns : PIPED_COLUMNS;
@@ -30,8 +30,8 @@ export function chartText(
   for (const [index, bucket] of buckets.entries()) {
     const before = buckets[index - 1];
     if (before) lines.push(...emptyRows(before.startMs, bucket.startMs, { bucketMs, zone, colors }));
-    const bar = barOf(bucket, { most, barWidth, colors });
-    lines.push(`${colors.dim(times[index] ?? '')}  ${bar}  ${String(countOf(bucket)).padStart(countWidth)}`);
+    const bar = drawBar(bucket, { most, barWidth, colors });
+    lines.push(`${colors.dim(times[index] ?? '')}  ${bar}  ${String(totalCount(bucket)).padStart(countWidth)}`);
   }
   return `${lines.join('\n')}\n${colors.dim(legend(bucketMs))}\n`;
 }
@@ -43,11 +43,11 @@ const PARTS = [
   { levels: ['INFO', 'DEBUG', 'TRACE', 'NONE'], sign: '-', paint: 'blue' },
 ] as const;
 
-function countOf({ counts }: HistogramBucket): number {
+function totalCount({ counts }: HistogramBucket): number {
   return Object.values(counts).reduce((sum, count) => sum + count, 0);
 }
 
-function barOf(
+function drawBar(
   bucket: HistogramBucket,
   { most, barWidth, colors }: { most: number; barWidth: number; colors: Colors },
 ): string {
@@ -76,18 +76,18 @@ function emptyRows(
   if (count <= 0) return [];
   if (count > MAX_EMPTY_ROWS) return [colors.dim(`  ... ${count} buckets without records`)];
   return Array.from({ length: count }, (_, index) =>
-    colors.dim(shownTime(fromMs + (index + 1) * bucketMs, bucketMs, zone)),
+    colors.dim(formatBucketTime(fromMs + (index + 1) * bucketMs, bucketMs, zone)),
   );
 }
 
 /** No finer than the buckets are. */
-function shownTime(timeMs: number, bucketMs: number, zone: Zone): string {
+function formatBucketTime(timeMs: number, bucketMs: number, zone: Zone): string {
   const length = bucketMs % 86_400_000 === 0 ? 10 : bucketMs % 60_000 === 0 ? 16 : bucketMs % 1000 === 0 ? 19 : 23;
-  return showTime(timeMs, zone).slice(0, length);
+  return formatTime(timeMs, zone).slice(0, length);
 }
 
 function legend(bucketMs: number): string {
-  return `# error and worse  + warn  - all else; one row is ${showSpan(bucketMs)}`;
+  return `# error and worse  + warn  - all else; one row is ${formatSpan(bucketMs)}`;
 }
 
 const SPANS = [
@@ -97,7 +97,7 @@ const SPANS = [
   ['s', 1000],
 ] as const;
 
-function showSpan(spanMs: number): string {
+function formatSpan(spanMs: number): string {
   const [unit, unitMs] = SPANS.find(([, ms]) => spanMs % ms === 0) ?? ['ms', 1];
   return `${spanMs / unitMs} ${unit}`;
 }

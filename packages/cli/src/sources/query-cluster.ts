@@ -3,13 +3,13 @@ import { type ClusterState, codeOf } from '@porthole/contract';
 import { nearestNames } from '@porthole/logs';
 import { visibleText } from '../output/visible-text.ts';
 import { ProgramError } from '../program-error.ts';
-import { type NodeWord, splitNodeWord } from './node-word.ts';
+import { type NodeRef, parseNodeRef } from './node-ref.ts';
 
 /** More names than this do not help. */
 const SHOWN_IDS = 10;
 
 /** What an answer about the cluster is, or why this node has none. */
-export async function askCluster<T>(node: NodeClient, ask: (cluster: ClusterState) => Promise<T>): Promise<T> {
+export async function queryCluster<T>(node: NodeClient, ask: (cluster: ClusterState) => Promise<T>): Promise<T> {
   try {
     return await ask(node.cluster);
   } catch (error) {
@@ -21,19 +21,19 @@ export async function askCluster<T>(node: NodeClient, ask: (cluster: ClusterStat
 }
 
 /** The ids of all members, up or not. */
-async function memberIds(node: NodeClient): Promise<string[]> {
-  const { nodes } = await askCluster(node, (cluster) => cluster.nodes());
+async function fetchMemberIds(node: NodeClient): Promise<string[]> {
+  const { nodes } = await queryCluster(node, (cluster) => cluster.nodes());
   return nodes.map(({ id }) => id);
 }
 
 /** What a word with a colon means on a node: some members of its cluster; `undefined`: a log of its own. */
-export async function findNodeWord(node: NodeClient, word: string): Promise<NodeWord | undefined> {
-  const ids = await memberIds(node).catch(async (error: unknown) => {
+export async function resolveNodeRef(node: NodeClient, word: string): Promise<NodeRef | undefined> {
+  const ids = await fetchMemberIds(node).catch(async (error: unknown) => {
     if (await hasLog(node, word)) return undefined;
     throw error;
   });
   if (ids === undefined) return undefined;
-  const found = splitNodeWord(word, ids);
+  const found = parseNodeRef(word, ids);
   if (found?.file !== undefined && /[*?]/.test(found.file))
     throw new ProgramError(`${word}: * and ? are for nodes; give one log, or none for all`);
   if (found || (await hasLog(node, word))) return found;
@@ -41,9 +41,9 @@ export async function findNodeWord(node: NodeClient, word: string): Promise<Node
 }
 
 /** The one member a word means. */
-export function onlyMember({ node, ids }: Pick<NodeWord, 'node' | 'ids'>): string {
+export function onlyMember({ node, ids }: Pick<NodeRef, 'node' | 'ids'>): string {
   const [id = '', ...others] = ids;
-  if (others.length > 0) throw new ProgramError(`${node} means ${ids.length} nodes: ${shown(ids)}; name one`);
+  if (others.length > 0) throw new ProgramError(`${node} means ${ids.length} nodes: ${formatIds(ids)}; name one`);
   return id;
 }
 
@@ -53,11 +53,11 @@ async function hasLog(node: NodeClient, name: string): Promise<boolean> {
 
 function unknownNode(name: string, ids: readonly string[]): ProgramError {
   const [nearest] = nearestNames(name, [...ids]);
-  const hint = nearest === undefined ? `its nodes are ${shown(ids)}` : `did you mean ${nearest}?`;
+  const hint = nearest === undefined ? `its nodes are ${formatIds(ids)}` : `did you mean ${nearest}?`;
   return new ProgramError(visibleText(`the cluster has no node ${JSON.stringify(name)}; ${hint}`));
 }
 
-function shown(ids: readonly string[]): string {
+function formatIds(ids: readonly string[]): string {
   const more = ids.length - SHOWN_IDS;
   return `${ids.slice(0, SHOWN_IDS).join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
 }

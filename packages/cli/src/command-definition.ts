@@ -53,6 +53,6 @@ export interface CommandModule {
   run(invocation: Invocation): Promise<number>;
 }
 
-export async function flagsOf({ flags = [] }: CommandDefinition): Promise<readonly FlagDefinition[]> {
+export async function loadFlags({ flags = [] }: CommandDefinition): Promise<readonly FlagDefinition[]> {
   return typeof flags === 'function' ? await flags() : flags;
 }
