@@ -11,7 +11,8 @@ const MAX_PARALLEL = 64;
 
 /** The built code: what a node runs. It is no part of what the package offers to others. */
 export async function loadMerge(): Promise<Pick<Merging, 'mergeByTime'> & Pick<Lanes, 'MemberLane'>> {
-  const built = (name: string) => import(new URL(`../packages/cluster/dist/records/${name}.js`, import.meta.url).href);
+  const built = (name: string) =>
+    import(new URL(`../packages/cluster/dist/records/merge/${name}.js`, import.meta.url).href);
   const { mergeByTime } = (await built('merge-by-time')) as Merging;
   const { MemberLane } = (await built('member-lane')) as Lanes;
   return { mergeByTime, MemberLane };

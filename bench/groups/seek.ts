@@ -57,7 +57,7 @@ async function errorRows(context: BenchContext, { dir, large }: SeekFolder): Pro
 
 async function timeRows(context: BenchContext, { dir, small, large }: SeekFolder): Promise<Row[]> {
   context.log(`  records from a time on, of ${small.size} and ${large.size}`);
-  // A different place every time, the same in both files.
+  // A different fraction every time, the same in both files.
   const fractions = Array.from({ length: context.effort.seeks }, (_, round) => (round * 0.618 + 0.3) % 1);
   const both = [small, large];
   const times = { small: [] as number[], large: [] as number[], uncached: [] as number[] };
@@ -65,21 +65,21 @@ async function timeRows(context: BenchContext, { dir, small, large }: SeekFolder
   await queryNewNode(
     context,
     dir,
-    fractions.flatMap((place) => both.map((file) => ({ file, place }))),
+    fractions.flatMap((fraction) => both.map((file) => ({ file, fraction }))),
   );
-  for (const [round, place] of fractions.entries()) {
+  for (const [round, fraction] of fractions.entries()) {
     const inOrder = round % 2 === 0 ? both : both.toReversed();
     const took = await queryNewNode(
       context,
       dir,
-      inOrder.map((file) => ({ file, place })),
+      inOrder.map((file) => ({ file, fraction })),
     );
     times.small.push(took[inOrder.indexOf(small)] ?? Number.NaN);
     times.large.push(took[inOrder.indexOf(large)] ?? Number.NaN);
   }
-  for (const place of fractions.slice(0, UNCACHED_SEEKS)) {
+  for (const fraction of fractions.slice(0, UNCACHED_SEEKS)) {
     await dropFromPageCache(context, large);
-    times.uncached.push(...(await queryNewNode(context, dir, [{ file: large, fraction: place }])));
+    times.uncached.push(...(await queryNewNode(context, dir, [{ file: large, fraction: fraction }])));
   }
   const ratio = median(times.large) / median(times.small);
   const figure = `${RECORDS} records from a time on, file not seen before`;
@@ -107,8 +107,9 @@ interface Seek {
 async function queryNewNode(context: BenchContext, dir: string, seeks: readonly Seek[]): Promise<number[]> {
   const server = await startWarmNode(context, dir);
   const times: number[] = [];
-  for (const { file, fraction: place } of seeks) {
-    const timeMs = FIRST_TIME_MS + Math.floor((file.sizeBytes * place * LAST_FRACTION) / LINE_BYTES) * MS_PER_LINE - 1;
+  for (const { file, fraction } of seeks) {
+    const timeMs =
+      FIRST_TIME_MS + Math.floor((file.sizeBytes * fraction * LAST_FRACTION) / LINE_BYTES) * MS_PER_LINE - 1;
     const query = { file: file.name, order: 'oldest', time: timeMs, limit: RECORDS };
     const { tookMs, body, end } = await searchNode(server.url, query);
     const { timeMs: found } = JSON.parse(body.subarray(0, body.indexOf(10)).toString()) as { timeMs: number };

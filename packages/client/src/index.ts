@@ -1,5 +1,5 @@
 export type {
-  AroundRequest as MomentRequest,
+  AroundRequest,
   BundleEntry,
   BundleManifest,
   BundleRequest,

@@ -155,6 +155,6 @@ class SourceOpener {
 }
 
 /** One who answers for itself. */
-function singleBackend(state: LogState & FileHolder): Pick<LogSource, 'state' | 'holderOf' | 'isCluster'> {
+function singleBackend(state: LogState & FileHolder): Pick<LogSource, 'state' | 'holderFor' | 'isCluster'> {
   return { state, holderFor: () => state, isCluster: false };
 }

@@ -5,8 +5,8 @@ import { startTestNode } from '../testing/test-node.ts';
 import { type GrpcAdapter, startGrpcServer } from './grpc-server.ts';
 import { checkHealth, healthClient, openReflection, reflect } from './testing/standard-services.ts';
 
-const CLOSED: { openDoor(): Promise<GrpcAdapter>; onFailure(): void } = {
-  openDoor: () => Promise.reject(new Error('no door')),
+const CLOSED: { openAdapter(): Promise<GrpcAdapter>; onFailure(): void } = {
+  openAdapter: () => Promise.reject(new Error('no adapter')),
   onFailure() {},
 };
 

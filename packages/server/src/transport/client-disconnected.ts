@@ -5,5 +5,5 @@ export class ReaderStalled extends Error {
 
 /** The connection ended before the answer did. */
 export class ClientDisconnected extends Error {
-  override readonly name = 'ClientGone';
+  override readonly name = 'ClientDisconnected';
 }

@@ -1,4 +1,4 @@
-import { runDoctor } from '@porthole/server/checkup';
+import { runDoctor } from '@porthole/server/doctor';
 import { EXIT } from '../../exit-codes.ts';
 import type { Invocation } from '../../invocation.ts';
 import { settingsFromFlags } from '../serve/setting-flags.ts';

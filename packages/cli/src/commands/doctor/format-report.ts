@@ -1,4 +1,4 @@
-import type { CheckResult, DoctorReport } from '@porthole/server/checkup';
+import type { CheckResult, DoctorReport } from '@porthole/server/doctor';
 import type { Colors } from '../../output/terminal.ts';
 import { visibleText } from '../../output/visible-text.ts';
 

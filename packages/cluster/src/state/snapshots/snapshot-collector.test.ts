@@ -86,7 +86,7 @@ class World {
   }
 }
 
-type Given = Partial<Omit<SnapshotCollectorDeps, 'kept'>> & Partial<SnapshotCacheDeps>;
+type Given = Partial<Omit<SnapshotCollectorDeps, 'snapshots'>> & Partial<SnapshotCacheDeps>;
 
 interface Snapshots {
   kept: SnapshotCache;

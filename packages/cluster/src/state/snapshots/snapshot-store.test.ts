@@ -36,10 +36,10 @@ describe('what is saved', () => {
       records: [record('last', { timeMs: 5 }), record('before')],
     });
     await store.save(said);
-    expect(await store.load(LIMITS)).toEqual({ words: [said], skipped: [] });
+    expect(await store.load(LIMITS)).toEqual({ snapshots: [said], skipped: [] });
     await store.remove('a');
     await store.remove('a');
-    expect(await store.load(LIMITS)).toEqual({ words: [], skipped: [] });
+    expect(await store.load(LIMITS)).toEqual({ snapshots: [], skipped: [] });
   });
 
   it('is for this user only, also in a directory that was open before', async () => {
@@ -136,7 +136,7 @@ describe('what others put there', () => {
     const dir = tempDir();
     const half = `words-${'0'.repeat(32)}.00000000-0000-4000-8000-000000000000.tmp`;
     for (const name of ['notes.txt', half]) writeFileSync(join(dir, name), 'x');
-    expect(await createSnapshotStore(dir).load(LIMITS)).toEqual({ words: [], skipped: [] });
+    expect(await createSnapshotStore(dir).load(LIMITS)).toEqual({ snapshots: [], skipped: [] });
     expect(readdirSync(dir)).toEqual(['notes.txt']);
   });
 });

@@ -35,7 +35,7 @@ export function locateComments(ast: AST.TOMLProgram, statements: readonly TomlSt
       ownLine: ownLine || within,
       table: before?.table ?? [],
       besideSecret: (ownLine && !within ? after?.secret : before?.secret) ?? false,
-      place: statementIndex,
+      statementIndex,
     };
   });
 }

@@ -187,7 +187,7 @@ class RequestLifecycle implements RouteRequest, RequestContext {
   }
 
   #watchSession(route: RouteId): void {
-    const session = { visitor: readCredentials(this.#request), wanted: getRoute(route).role };
+    const session = { credentials: readCredentials(this.#request), wanted: getRoute(route).role };
     this.#unwatchSession = this.#handling.gate.access.watchSession({
       ...session,
       end: (reason) => this.#deadline.abort(reason),

@@ -47,7 +47,7 @@ export class FakeCluster implements ClusterState {
   searchLogs = (request: object, options?: SearchOptions) => this.#streamed('searchLogs', this.found, request, options);
   followLogs = (request: object, options?: SearchOptions) =>
     this.#streamed('followLogs', this.followed, request, options);
-  around = (request: object, options?: SearchOptions) => this.#streamed('moment', this.found, request, options);
+  around = (request: object, options?: SearchOptions) => this.#streamed('around', this.found, request, options);
 
   member(id: string): NodeState {
     this.lookedUp.push(id);

@@ -8,7 +8,7 @@ const rows: Row[] = ['lease', 'other', 'a lease again'].map((message, offset) =>
   record: { type: 'record', node: 'n', file: 'f', offset, bytes: 1, cursor: message, message },
 }));
 const where = {
-  source: { fractionOf: ({ offset }: { offset: number }) => offset / 4 },
+  source: { fractionAt: ({ offset }: { offset: number }) => offset / 4 },
   extent: { kind: 'bytes', totalBytes: 4, firstMs: null, lastMs: null } as const,
 };
 

@@ -12,7 +12,7 @@ const known = new WeakMap<TextMatcher, WeakMap<ShownRecord, boolean>>();
 export function loadedMatches(
   rows: readonly Row[],
   matcher: TextMatcher | null,
-  { source, extent }: { source: Pick<LogSource, 'fractionOf'>; extent: Extent | null },
+  { source, extent }: { source: Pick<LogSource, 'fractionAt'>; extent: Extent | null },
 ): number[] {
   if (!matcher || !extent) return [];
   const fractions = new Set<number>();
