@@ -183,6 +183,17 @@ describe('the program in an empty project', () => {
     expect(stdout).toBe(`porthole ${version} (node ${process.versions.node})\n`);
   });
 
+  it("the README's embedding example runs, with types", async () => {
+    const readme = readFileSync(join(root, 'README.md'), 'utf8');
+    const example = /```ts\n([\s\S]*?)```/.exec(readme)?.[1] ?? '';
+    expect(example).toContain("from 'porthole'");
+    expect(await typeCheck('cli', example, 'nodenext')).toBe('');
+    const file = join(work, 'cli', 'readme.mjs');
+    writeFileSync(file, `${example}console.log(node.url);\nawait node.stop();\n`);
+    const { stdout } = await execute(process.execPath, [file], { cwd: join(work, 'cli') });
+    expect(stdout).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/$/m);
+  });
+
   it('startNode gives a service its own node, with types', async () => {
     const source = `
       import { startNode, type RunningNode } from 'porthole';

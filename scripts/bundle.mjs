@@ -4,7 +4,7 @@ import { basename, dirname, join, relative } from 'node:path';
 import { CONSOLE } from './console.mjs';
 import { ROOT } from './steps.mjs';
 
-/* Makes the two packages others install: each is bundled from the built files of all floors, so that it needs no other package of ours. */
+/* Makes the two published packages: each bundles the built files of the packages it needs, so that it depends on none of ours. */
 
 const PACKAGES = ['logs', 'contract', 'client', 'cluster', 'server', 'cli'].map((name) => join(ROOT, 'packages', name));
 

@@ -5,7 +5,7 @@ import { ROOT } from './steps.mjs';
 /** Far more than any check says. */
 const MAX_OUTPUT_BYTES = 64 * 1024 * 1024;
 
-/** What holds for the whole source, without running it. The floors are a test, too, because they read imports. */
+/** What holds for the whole source without running it. The layers are a test, too: it reads the imports. */
 export const CHECKS = [
   { name: 'format and lint', command: ['node_modules/@biomejs/biome/bin/biome', 'ci', '--error-on-warnings', '.'] },
   { name: 'types', command: ['node_modules/typescript/bin/tsc', '-p', 'tsconfig.check.json'] },
@@ -16,7 +16,8 @@ export const CHECKS = [
   { name: 'proto', command: ['node_modules/@bufbuild/buf/bin/buf', 'lint', 'proto'] },
   { name: 'proto of etcd', command: ['node_modules/@bufbuild/buf/bin/buf', 'lint', 'packages/cluster/proto'] },
   { name: 'dead code', command: ['node_modules/knip/bin/knip.js'] },
-  { name: 'floors', command: ['node_modules/vitest/vitest.mjs', 'run', 'test/floors.test.ts'], isTest: true },
+  { name: 'docs', command: ['scripts/check-docs.mjs'] },
+  { name: 'layers', command: ['node_modules/vitest/vitest.mjs', 'run', 'test/layers.test.ts'], isTest: true },
 ];
 
 /** Runs checks at the same time, and prints the output of those that fail. Whether each has passed, in their order. */

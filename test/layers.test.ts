@@ -2,8 +2,8 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 
-/** What each package may import; the order is the house, floor by floor. `type-only` floors give types and nothing else. */
-const FLOORS: Readonly<Record<string, { may: readonly string[]; typesOnly?: readonly string[] }>> = {
+/** What each package may import; in order, lowest first; `typesOnly` packages may be imported for their types. */
+const LAYERS: Readonly<Record<string, { may: readonly string[]; typesOnly?: readonly string[] }>> = {
   logs: { may: [] },
   contract: { may: [], typesOnly: ['@porthole/logs'] },
   client: { may: ['@porthole/contract'], typesOnly: ['@porthole/logs'] },
@@ -50,13 +50,13 @@ function packageName(target: string): string {
     .join('/');
 }
 
-describe('the floors of the house', () => {
-  it('every package stands on a floor', () => {
-    expect(readdirSync(packages).sort()).toEqual(Object.keys(FLOORS).sort());
+describe('the layers', () => {
+  it('every package has a layer', () => {
+    expect(readdirSync(packages).sort()).toEqual(Object.keys(LAYERS).sort());
   });
 
-  it.each(Object.keys(FLOORS))('%s imports only from below, and never into the inside of a package', (name) => {
-    const { may = [], typesOnly = [] } = FLOORS[name] ?? {};
+  it.each(Object.keys(LAYERS))('%s imports only from below, and never into the inside of a package', (name) => {
+    const { may = [], typesOnly = [] } = LAYERS[name] ?? {};
     const wrong = readSources(name).flatMap(({ file, imports }) =>
       imports
         .filter(({ target }) => target.startsWith('@porthole/') || target === 'porthole')
@@ -105,7 +105,7 @@ describe('the packages that others install', () => {
     return Object.entries(manifest.dependencies ?? {}).filter(([dependency]) => !dependency.startsWith('@porthole/'));
   };
 
-  it('the program lists what any floor in it needs, in the same version', () => {
+  it('the program lists what any package in it needs, in the same version', () => {
     const own = new Map(readDependencies('cli'));
     for (const [dependency, version] of ['logs', 'contract', 'client', 'cluster', 'server'].flatMap(readDependencies))
       expect(own.get(dependency), dependency).toBe(version);
