@@ -1,3 +1,4 @@
+export { Condition } from './condition.ts';
 export { decodeCursor, resumeCursor } from './cursor/cursor.ts';
 export { groupFamilies } from './file/families.ts';
 export { createHiddenNames } from './file/hidden-names.ts';

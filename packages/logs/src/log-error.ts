@@ -39,3 +39,19 @@ export function systemCode(thrown: unknown): string | undefined {
   const code = thrown instanceof Error && 'code' in thrown ? thrown.code : undefined;
   return typeof code === 'string' ? code : undefined;
 }
+
+/** A failed call to the operating system. Node's own errors (`ERR_INVALID_ARG_TYPE`) have a code, but no errno. */
+export function isSystemError(thrown: unknown): boolean {
+  return thrown instanceof Error && 'errno' in thrown && typeof thrown.errno === 'number';
+}
+
+/** A file or directory that is missing, unreadable or damaged. Anything else is a defect and must not be taken for it. */
+export function isFileFailure(thrown: unknown): boolean {
+  return thrown instanceof LogError || isSystemError(thrown);
+}
+
+/** For `.catch()`: `undefined` for a file that cannot be read; throws anything else. */
+export function undefinedIfUnreadable(thrown: unknown): undefined {
+  if (!isFileFailure(thrown)) throw thrown;
+  return undefined;
+}

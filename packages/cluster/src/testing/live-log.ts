@@ -1,6 +1,6 @@
 import type { CallOptions } from '@porthole/contract';
+import { Condition } from '@porthole/logs';
 import type { FollowItem, FollowQuery } from '@porthole/logs/types';
-import { Condition } from '../records/follow/condition.ts';
 import { FakeNode } from './fake-node.ts';
 
 /** A member whose log is written by the test. */

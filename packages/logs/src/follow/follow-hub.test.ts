@@ -11,7 +11,7 @@ const line = (number: number, text = 'line') =>
 const lines = (from: number, to: number) => Array.from({ length: to - from }, (_, index) => line(from + index));
 const bare = (text: string) => text.replace(/\n$/, '');
 
-test('what is appended is told, what was there before is not', async () => {
+test('emits what is appended, not what existed before', async () => {
   const dir = tempDir();
   const path = join(dir, 'a.log');
   writeFileSync(path, line(1));
@@ -31,7 +31,7 @@ test('what is appended is told, what was there before is not', async () => {
   });
 });
 
-test('a file or family that is not there is refused before the first batch', async () => {
+test('an unknown file or family is rejected before the first batch', async () => {
   const hub = openHub(tempDir());
   const follow = (query: object) => hub.follow({ start: 'end', ...query }).next();
   await expect(follow({ file: 'a.log' })).rejects.toMatchObject({ code: 'LOG_FILE_NOT_FOUND' });
@@ -85,7 +85,7 @@ test('all logs of the directory are followed, those that appear later from their
   await follow.stop();
 });
 
-test('a log whose live file carries the date goes on with the next date', async () => {
+test('a log whose live file is named by date continues with the file of the next date', async () => {
   const dir = tempDir();
   writeFileSync(join(dir, 'app-2026-11-14.log'), line(1));
   const hub = openHub(dir);
@@ -99,7 +99,7 @@ test('a log whose live file carries the date goes on with the next date', async 
   await follow.stop();
 });
 
-test('filters: level, terms, regex, and continuation lines go with their record', async () => {
+test('filters by level, terms and regex, and keeps continuation lines with their record', async () => {
   const dir = tempDir();
   const path = join(dir, 'a.log');
   writeFileSync(path, line(1));
@@ -116,7 +116,7 @@ test('filters: level, terms, regex, and continuation lines go with their record'
   await Promise.all([byLevel.stop(), byRegex.stop(), byTerm.stop()]);
 });
 
-test('a regex that is none is refused before the first batch', async () => {
+test('an invalid regex is rejected before the first batch', async () => {
   const dir = tempDir();
   writeFileSync(join(dir, 'a.log'), line(1));
   const first = openHub(dir).follow({ file: 'a.log', start: 'end', regex: '(' }).next();
@@ -142,8 +142,8 @@ test('500 followers of one file cost one read per append and share their records
   }
   await eventually(() => expect(follows.every(({ texts }) => texts.length === 1 + appends)).toBe(true));
   expect(hub.reads - before).toBe(appends);
-  const told = new Set(follows.map(({ items }) => items[0] as FollowItem));
-  expect(told.size).toBe(1);
+  const emitted = new Set(follows.map(({ items }) => items[0] as FollowItem));
+  expect(emitted.size).toBe(1);
   await Promise.all(follows.map(({ stop }) => stop()));
 });
 

@@ -15,47 +15,47 @@ import { groupMembers, type SeenMember } from './tail/family-files.ts';
 import type { TailDeps, TailTarget } from './tail/log-tail.ts';
 import { TailRegistry } from './tail/tail-registry.ts';
 
-/** fs.watch tells nothing on network file systems; look again this often. */
+/** fs.watch reports nothing on network file systems, so files are polled this often. */
 const POLL_MS = 250;
 
-/** Text kept per log for followers that lag: about a second of a writer far busier than any reader can watch. */
+/** Text buffered per log for slow followers: about a second of a writer far busier than anyone can read along. */
 const BUFFER_BYTES = 4 * 1024 * 1024;
 
-/** Text kept for all logs together: a follow of hundreds of logs must stay far below 64 MiB, decoded copies included. */
+/** Text buffered for all logs together: following hundreds of logs must stay far below 64 MiB, decoded copies included. */
 const TOTAL_BUFFER_BYTES = 12 * 1024 * 1024;
 
-/** Polls between looks for logs that appeared, where no event tells of them. */
+/** Polls between two listings of the directory, for new logs that no event reported. */
 const LIST_POLLS = 4;
 
-/** Rotations change names many times in a row: one look for all of them. */
+/** A rotation changes many names in a row: one listing covers them all. */
 const LIST_DELAY_MS = 50;
 
-/** A large directory takes long to list: it is left alone for so many times as long. */
+/** The next listing waits this many times as long as the last one took: large directories are slow to list. */
 const LIST_REST = 10;
 
-/** Logs whose history is searched at the same time, for all follows together, beside one for each follow. */
+/** Histories searched in parallel by all follows together, in addition to one per follow. */
 const PARALLEL_HISTORIES = 8;
 
 export interface FollowHubDeps {
   dir: string;
   handles: HandleCache;
   zone: Zone;
-  /** Left out, nothing is masked. */
+  /** Nothing is masked without it. */
   scrubbing?: Scrubbing;
-  /** Of all files; or of one log, and perhaps of others. */
+  /** Lists all files, or at least those of one log. */
   list(family?: string): Promise<SeenFile[]>;
-  /** What is in the files already. */
+  /** Searches what the files already contain. */
   search: Search;
-  /** Whether one of the files of the log has timestamps near its start. */
+  /** Whether any file of the log has timestamps near its start. */
   isTimed(target: TailTarget, files: readonly string[]): Promise<boolean>;
   /** Runs in a worker thread: a user's regex never runs on the main thread. */
   matchRegex: MatchRegex;
   pollMs?: number;
   bufferBytes?: number;
-  /** Off: as on a file system that tells no changes. */
+  /** `false` behaves like a file system that reports no changes: polling only. */
   events?: boolean;
   times?: TailDeps['times'];
-  /** How many logs are followed at a time; left out, as many as `followLimit` allows. */
+  /** How many logs may be followed at the same time; by default what `followLimit` allows. */
   limit?: FollowLimit;
 }
 
@@ -66,7 +66,7 @@ export interface FollowUsage {
   openFiles: number;
 }
 
-/** Follows the logs of a directory: one reader for each log, however many follow it. */
+/** Follows the logs of a directory with one reader per log, however many clients follow it. */
 export class FollowHub {
   readonly #deps: FollowHubDeps;
   readonly #tails: TailRegistry;
@@ -76,7 +76,7 @@ export class FollowHub {
   readonly #filters = new Map<string, WeakRef<SharedFilter>>();
   readonly #limit: FollowLimit;
   #seen: { version: number; targets: readonly TailTarget[] } = { version: 0, targets: [] };
-  /** The files of all logs as last listed: one listing for all logs that are followed with it. */
+  /** The files of all logs as of the last listing, which all followed logs share. */
   #members: ReadonlyMap<string, readonly SeenMember[]> = new Map();
   #listDelayMs = LIST_DELAY_MS;
   #listTimer: NodeJS.Timeout | undefined;
@@ -116,14 +116,14 @@ export class FollowHub {
     return { readers: this.#tails.size, watchers: this.#watch.watchers, openFiles: this.#tails.openFiles };
   }
 
-  /** Reads of log text so far: one for each append, however many follow. */
+  /** Reads of log text so far: one per append, however many clients follow. */
   get reads(): number {
     return this.#reads;
   }
 
   /**
-   * Batches as they come; the first one, empty, says that the query is accepted. Ends with an item that says why when
-   * the signal aborts or the hub is closed. Pulls: who does not ask for a batch gets a gap, and costs nothing.
+   * Emits batches; the first one is empty and means that the query was accepted. Ends with an `end` item when the signal
+   * aborts or the hub is closed. Consumers pull: one that is too slow gets a gap item and costs no memory.
    */
   async *follow(query: FollowQuery, { signal }: ReadOptions = {}): AsyncGenerator<FollowItem[], void, undefined> {
     const session = new FollowSession(query, this.#sessionDeps());
@@ -180,7 +180,7 @@ export class FollowHub {
 
   async #findTargets({ file, family }: FollowQuery): Promise<TailTarget[]> {
     if (file !== undefined) return [await this.#fileTarget(file)];
-    // Before the listing: a directory without logs has no tail that would start it, and the first log may come any time.
+    // Before the listing: in a directory without logs no tail starts the watch, and the first log may appear at any time.
     if (family === undefined && !this.#closed) await this.#watch.start();
     if (family === undefined) return this.#listAll();
     const targets = toTargets(await groupMembers(await this.#deps.list(family)));
@@ -199,14 +199,14 @@ export class FollowHub {
     try {
       (await this.#deps.handles.acquire(name)).release();
     } catch (error) {
-      // One that cannot be read now is waited for.
+      // A file that is unreadable now may become readable: the tail waits for it.
       if (!(error instanceof LogError) || error.code !== 'LOG_FILE_UNREADABLE') throw error;
     }
     const targets = toTargets(await groupMembers(await this.#deps.list(name)));
     return targets.find((target) => target.family === name) ?? { name, family: undefined };
   }
 
-  /** Every log; where they are too many to follow, those that were written to last come first. */
+  /** Every log; if there are too many to follow, the most recently written ones come first. */
   async #listAll(): Promise<TailTarget[]> {
     const members = await groupMembers(await this.#deps.list());
     const targets = toTargets(members);
@@ -239,7 +239,7 @@ export class FollowHub {
     if (--this.#pollsToList <= 0) this.#listSoon();
   }
 
-  /** Only where new names matter: to those who follow all, and to logs whose live file changes its name. */
+  /** Only if new names matter: to follows of all logs, and to logs whose live file changes its name. */
   #listSoon(): void {
     const matters = this.#tails.hasMovingNames || [...this.#sessions].some(({ followsAll }) => followsAll);
     if (!matters || this.#closed) return;
@@ -253,7 +253,7 @@ export class FollowHub {
       const members = await groupMembers(await this.#deps.list());
       this.#setSeen(toTargets(members), members);
     } catch (error) {
-      // Tried again with a later poll.
+      // The next poll lists it again.
       if (!(error instanceof LogError) && systemCode(error) === undefined) throw error;
     } finally {
       this.#listTimer = undefined;
@@ -266,10 +266,10 @@ export class FollowHub {
     this.#tails.rename(targets);
     if (JSON.stringify(targets) === JSON.stringify(this.#seen.targets)) return;
     this.#seen = { version: this.#seen.version + 1, targets };
-    for (const session of this.#sessions) if (session.followsAll) session.latch.signal();
+    for (const session of this.#sessions) if (session.followsAll) session.changed.notify();
   }
 
-  /** Stops watching when no log is read and nobody waits for new ones. */
+  /** Stops watching when no log is being read and no follow waits for new ones. */
   #stopIfIdle(): void {
     const isWaiting = [...this.#sessions].some(({ followsAll, isEnded }) => followsAll && !isEnded);
     if (this.#tails.size > 0 || (isWaiting && !this.#closed)) return;
@@ -279,7 +279,7 @@ export class FollowHub {
   }
 }
 
-/** Every log of the directory by its family, and the name that leads to its live file. */
+/** The family of every log in the directory, with the name of its live file. */
 function toTargets(families: ReadonlyMap<string, readonly SeenMember[]>): TailTarget[] {
   return Array.from(families, ([family, members]) => {
     const live = members.find((member) => member.name === family) ?? members.findLast((member) => member.live);

@@ -16,7 +16,7 @@ async function scene(options: Parameters<typeof openHub>[1] = {}, text = `${LINE
   return { path, follow };
 }
 
-test('a half-written line is held until its newline', async () => {
+test('an incomplete line is buffered until its newline', async () => {
   const { path, follow } = await scene({ times: { idleMs: 60_000 } });
   appendFileSync(path, `${LINE} first\n${LINE} sec`);
   await eventually(() => expect(follow.texts).toEqual([`${LINE} first`]));
@@ -25,7 +25,7 @@ test('a half-written line is held until its newline', async () => {
   await follow.stop();
 });
 
-test('a line that stays half-written is told so, and its rest continues it', async () => {
+test('a line that stays incomplete is emitted as unfinished, and its rest continues it', async () => {
   const { path, follow } = await scene({ times: { idleMs: 50 } });
   appendFileSync(path, `${LINE} half`);
   await eventually(() => expect(onlyRecords(follow.items)).toMatchObject([{ unfinished: true, message: 'one half' }]));
@@ -37,14 +37,14 @@ test('a line that stays half-written is told so, and its rest continues it', asy
   await follow.stop();
 });
 
-test('a line that was half-written when the follow began is told whole', async () => {
+test('a line that was incomplete when the follow began is emitted whole', async () => {
   const { path, follow } = await scene({}, `${LINE}\n${LINE} half`);
   appendFileSync(path, ' and half\n');
   await eventually(() => expect(follow.texts).toEqual([`${LINE} half and half`]));
   await follow.stop();
 });
 
-test('continuation lines that come late are told as continued, under the decision of their record', async () => {
+test('late continuation lines are emitted as continued, if their record matched', async () => {
   const dir = tempDir();
   const path = join(dir, 'a.log');
   writeFileSync(path, `${LINE}\n`);
@@ -61,7 +61,7 @@ test('continuation lines that come late are told as continued, under the decisio
   await Promise.all([errors.stop(), others.stop()]);
 });
 
-test('lines that end in CRLF', async () => {
+test('emits lines that end in CRLF', async () => {
   const { path, follow } = await scene({}, `${LINE}\r\n`);
   appendFileSync(path, `${LINE} a\r\n${LINE} b\r\n`);
   await eventually(() => expect(follow.texts).toEqual([`${LINE} a`, `${LINE} b`]));
@@ -69,7 +69,7 @@ test('lines that end in CRLF', async () => {
   await follow.stop();
 });
 
-test('a long record is shown in part, a very long line comes in pieces', async () => {
+test('a long record is cut, and a very long line is split', async () => {
   const { path, follow } = await scene();
   const long = 'x'.repeat(700_000);
   appendFileSync(path, `${LINE}${long}\n`);

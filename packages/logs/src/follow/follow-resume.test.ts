@@ -38,7 +38,7 @@ function log(content: string): { dir: string; path: string } {
   return { dir, path };
 }
 
-/** Items of a follow until there are so many; the follow is left then. */
+/** The first `count` items of a follow. */
 async function take(logs: LogDir, query: Partial<FollowQuery>, count: number): Promise<FollowItem[]> {
   const abort = new AbortController();
   const items: FollowItem[] = [];
@@ -69,7 +69,7 @@ test('lines added to the last record before a resume come as a continued record'
   expect(items[0]).toMatchObject({ continued: true, offset: record.offset + record.bytes });
 });
 
-test('the same after the file was compressed, and only where the record matches', async () => {
+test('lines added before a resume come as a continued record after compression, too, if the record matches', async () => {
   const { dir, path } = log(lines(1, 3));
   const record = await newestRecord(dir);
   writeFileSync(`${path}.1.gz`, gzipSync(`${lines(1, 3)}\tat one\n`));
@@ -80,18 +80,18 @@ test('the same after the file was compressed, and only where the record matches'
   expect(itemTexts(filtered)).toEqual([line(4).trimEnd()]);
 });
 
-test('a record that the reader of the log has whole is not sent again from its start', async () => {
+test('a record that has grown in the ring since is not sent again from its start', async () => {
   const { dir, path } = log('');
   const logs = openDir(dir);
   const other = take(logs, {}, 1);
   await eventually(() => expect(logs.usage.openFiles).toBe(1));
   appendFileSync(path, `${line(1)}\tat one\n`);
   const [whole] = (await other) as FoundRecord[];
-  const told = { ...(whole as FoundRecord), bytes: line(1).length };
-  expect(itemTexts(await take(logs, { start: { cursor: resumeCursor(told) } }, 1))).toEqual(['\tat one']);
+  const delivered = { ...(whole as FoundRecord), bytes: line(1).length };
+  expect(itemTexts(await take(logs, { start: { cursor: resumeCursor(delivered) } }, 1))).toEqual(['\tat one']);
 });
 
-test('after a record that is gone: a gap, then what is left and not older', async () => {
+test('after a deleted record: a gap, then what is left and not older', async () => {
   const { dir, path } = log(lines(1, 3));
   const cursor = resumeCursor(await newestRecord(dir));
   renameSync(path, `${path}.1`);
@@ -102,7 +102,7 @@ test('after a record that is gone: a gap, then what is left and not older', asyn
   expect(items[0]).toMatchObject({ reason: 'gone' });
 });
 
-test('after a record that is gone: what is older is not sent again', async () => {
+test('after a deleted record: older records are not sent again', async () => {
   const { dir, path } = log(lines(4, 6));
   writeFileSync(`${path}.1`, lines(1, 3));
   const cursor = resumeCursor(await newestRecord(dir));
@@ -111,7 +111,7 @@ test('after a record that is gone: what is older is not sent again', async () =>
   expect(itemTexts(await take(openDir(dir), { start: { cursor } }, 2))).toEqual(['gap', line(7).trimEnd()]);
 });
 
-test('what a slow follower missed is all that its gap names, lines of records that were cut off included', async () => {
+test('the gap of a slow follower covers all it missed, including continuation lines', async () => {
   const { dir, path } = log(lines(1, 2));
   const logs = openDir(dir, { followBytes: 4000 });
   const fast: FollowItem[] = [];
@@ -158,7 +158,7 @@ async function loaded(logs: LogDir, gap: Extract<FollowItem, { type: 'gap' }>): 
   return records;
 }
 
-test('after a record that is gone: a continuation line at the start of what is left is sent', async () => {
+test('after a deleted record: a continuation line at the start of what is left is sent', async () => {
   const { dir, path } = log(lines(1, 3));
   const record = await newestRecord(dir);
   rmSync(path);
@@ -167,7 +167,7 @@ test('after a record that is gone: a continuation line at the start of what is l
   expect(itemTexts(items)).toEqual(['gap', '\tat one', line(4).trimEnd()]);
 });
 
-test('what is written after a follow began is sent although its file was removed before the history came to it', async () => {
+test('what is written after a follow began is sent even if its file was deleted before the history reached it', async () => {
   const { dir, path } = log(line(1));
   const logs = openDir(dir);
   let remove = () => {};
@@ -183,7 +183,7 @@ test('what is written after a follow began is sent although its file was removed
   const abort = new AbortController();
   const batches = hub.follow({ family: 'app.log', start: { timeMs: 0 }, raw: true }, { signal: abort.signal });
   const first = batches.next();
-  // Whoever gets it shows that it was read.
+  // A second follower shows when it was read.
   const other = collectFollow(hub, { family: 'app.log' });
   await other.ready;
   appendFileSync(path, line(2));
@@ -202,7 +202,7 @@ test('what is written after a follow began is sent although its file was removed
 });
 
 test.each([false, true])(
-  'after a file that starts with a hole, because its writer does not append (compressed: %s)',
+  'resumes after a file that starts with a hole because its writer does not append (compressed: %s)',
   async (isPacked) => {
     const { dir, path } = log('');
     const fd = openSync(path, 'r+');
@@ -230,13 +230,13 @@ test.each([false, true])(
     const items = await take(openDir(dir), { start: { cursor: resumeCursor(record) } }, 60);
     const numbers = itemTexts(items).map((text) => Number(/number (\d+)$/.exec(text ?? '')?.[1]));
     const wanted = Array.from({ length: 60 }, (_, index) => 61 + index);
-    // An archive is younger than the live file in any case: that this one is of a copy, only its times could tell.
+    // An archive is always younger than the live file: only its timestamps could reveal that it was made from a copy.
     expect(numbers).toEqual(isPacked ? wanted : wanted.toSpliced(30, 0, Number.NaN));
     if (!isPacked) expect(items[30]).toMatchObject({ type: 'gap', reason: 'truncated' });
   },
 );
 
-test('a file that is replaced while the history is read ends no follow: a gap, then what is written since', async () => {
+test('a file replaced while the history is read does not end the follow: a gap, then what is written since', async () => {
   const { dir, path } = log(lines(1, 2));
   const record = await newestRecord(dir);
   rmSync(path);
@@ -245,7 +245,7 @@ test('a file that is replaced while the history is read ends no follow: a gap, t
   let searches = 0;
   const hub = openHub(dir, {
     search: (query, options) => {
-      // The first three look for the record, the fourth one reads what is left.
+      // The first three searches look for the record, the fourth reads what is left.
       if (++searches === 4) {
         rmSync(path);
         writeFileSync(path, `\tat one\n${line(5)}`);

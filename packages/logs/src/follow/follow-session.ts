@@ -1,55 +1,58 @@
-import type { FollowItem, FollowQuery } from '../types.ts';
+import { Condition } from '../condition.ts';
+import type { FollowItem, FollowQuery, FoundRecord } from '../types.ts';
 import type { FollowLimit } from './follow-limit.ts';
 import { emitSince, type Search } from './history/history.ts';
 import type { Permits } from './history/merge-streams.ts';
 import { startFollow } from './history/start-follow.ts';
-import { Latch } from './latch.ts';
 import type { RingListener } from './ring/record-ring.ts';
 import { type MatchRegex, pickFilter, type SharedFilter } from './shared-filter.ts';
 import type { LogTail, TailTarget } from './tail/log-tail.ts';
 import { TailReader } from './tail-reader.ts';
-import { TimedOnly } from './timed-only.ts';
 
-/** Logs joined at the same time: each takes some reads. */
+/** Logs joined in parallel; each takes a few reads. */
 const PARALLEL_JOINS = 16;
 
-/** Names of logs in a report of those that are not followed. */
+/** How many of the logs that are not followed a `skipped` item names. */
 const NAMES_SHOWN = 10;
 
-/** What a follow needs of its hub. */
+/** Records buffered before the first timestamp of a new file: a banner, the start of a dump. */
+const MAX_HELD = 200;
+
+/** What a follow needs from its hub. */
 export interface SessionDeps {
   search: Search;
   permits: Permits;
   matchRegex: MatchRegex;
-  /** What the query asks for; rejects where there is no such log. */
+  /** The logs the query selects; rejects if there is no such log. */
   findTargets(query: FollowQuery): Promise<TailTarget[]>;
-  /** All logs of the directory as last seen, and a number that changes with them. */
+  /** All logs of the directory as of the last listing, with a version that changes when they do. */
   seen(): { version: number; targets: readonly TailTarget[] };
   /**
-   * `isListed`: one of all logs, which were listed just now. Of these, `undefined` for one that is beyond what may be
-   * followed at a time.
+   * `isListed`: the target comes from a listing of all logs made just now. Such a log resolves to `undefined` if the
+   * limit of followed logs is reached.
    */
   acquireTail(target: TailTarget, options: { fromStart: boolean; isListed: boolean }): Promise<LogTail | undefined>;
   limit: FollowLimit;
   releaseTail(tail: LogTail): void;
   filterFor(filter: ReturnType<typeof pickFilter>): SharedFilter;
-  /** Whether a file of the log has timestamps near its start. */
+  /** Whether any file of the log has timestamps near its start. */
   isTimed(target: TailTarget): Promise<boolean>;
 }
 
 /** One follow, from its query to its end. */
 export class FollowSession {
-  readonly latch = new Latch();
+  /** Notified when there may be something to emit, or new logs, or the follow was ended. */
+  readonly changed = new Condition();
   readonly followsAll: boolean;
   readonly #query: FollowQuery;
   readonly #deps: SessionDeps;
   readonly #readers = new Map<string, TailReader>();
-  /** Of a follow of all logs. */
+  /** Only used when following all logs. */
   readonly #timedOnly = new Map<TailReader, TimedOnly>();
-  /** Those with entries that were not looked at yet: of many logs, most are quiet. */
+  /** Readers with entries not yet taken: of many logs, most are quiet. */
   readonly #ready = new Set<TailReader>();
   readonly #listeners = new Map<LogTail, RingListener>();
-  /** Logs beyond what may be followed at a time. */
+  /** Logs beyond the limit of followed logs. */
   readonly #leftOut = new Set<string>();
   #reportedLeftOut = 0;
   readonly #stop = new AbortController();
@@ -66,13 +69,13 @@ export class FollowSession {
     return this.#endReason !== undefined;
   }
 
-  /** Gives everything back at once, even if nobody asks for the last item. */
+  /** Releases everything at once, even if the consumer never pulls the last item. */
   end(reason: 'cancelled' | 'stopping'): void {
     this.#endReason ??= reason;
     this.#stop.abort();
     for (const { tail } of this.#readers.values()) this.#leave(tail);
     this.#readers.clear();
-    this.latch.signal();
+    this.changed.notify();
   }
 
   async *items(): AsyncGenerator<FollowItem[], void, undefined> {
@@ -80,7 +83,7 @@ export class FollowSession {
       await this.#open();
       const timed = [...this.#readers.values()].filter((reader) => this.#timedOnly.get(reader)?.isTimed ?? true);
       const history = startFollow(this.#query.start, timed, this.#historyDeps());
-      // Before the first batch, so that a cursor that leads nowhere fails the request and not the stream.
+      // Before the first batch, so that a stale cursor fails the request and not the stream.
       const first = await history.next();
       yield [];
       yield* this.#reportLeftOut();
@@ -104,7 +107,7 @@ export class FollowSession {
       for (const target of queue) await this.#join(target, { fromStart: false });
     };
     await Promise.all(Array.from({ length: PARALLEL_JOINS }, joinNext));
-    // In the order of the logs, not in that of their joining.
+    // In the order of the targets, not the order in which they were joined.
     for (const { family, name } of targets) {
       const reader = this.#readers.get(family ?? name);
       if (!reader) continue;
@@ -126,15 +129,15 @@ export class FollowSession {
     const reader = new TailReader(tail, { filter, raw: this.#query.raw ?? false });
     this.#readers.set(tail.family, reader);
     const listener = {
-      signal: () => {
+      notify: () => {
         this.#ready.add(reader);
-        this.latch.signal();
+        this.changed.notify();
       },
     };
     this.#listeners.set(tail, listener);
     tail.ring.addListener(listener);
     this.#ready.add(reader);
-    // Only now: what is written between the two looks is in the ring, behind the reader's position.
+    // Only now: what is written in between is in the ring, after the reader's position.
     if (this.followsAll) this.#timedOnly.set(reader, new TimedOnly(tail.isTimed || (await this.#deps.isTimed(target))));
     return this.isEnded ? undefined : reader;
   }
@@ -156,13 +159,13 @@ export class FollowSession {
         const taken = await reader.take();
         const items = this.#timedOnly.get(reader)?.take(taken) ?? taken;
         if (items.length > 0) yield items;
-        if (reader.hasMore) this.#ready.add(reader);
+        if (reader.hasMore || reader.tail.failure) this.#ready.add(reader);
       }
-      if (this.#ready.size === 0 && this.#endReason === undefined) await this.latch.wait();
+      if (this.#ready.size === 0 && this.#endReason === undefined) await this.changed.wait();
     }
   }
 
-  /** Which logs are not followed, and why: once for each that was left out. */
+  /** Reports which logs are not followed and why, whenever there are more of them. */
   *#reportLeftOut(): Generator<FollowItem[], void, undefined> {
     const count = this.#leftOut.size;
     if (count <= this.#reportedLeftOut) return;
@@ -173,7 +176,7 @@ export class FollowSession {
     yield [{ type: 'skipped', count, detail }];
   }
 
-  /** Logs that appeared since are told from their start; those that are gone for long are left. */
+  /** Emits new logs from their start, and leaves logs that no longer exist. */
   async *#joinNew(): AsyncGenerator<FollowItem[], void, undefined> {
     const { version, targets } = this.#deps.seen();
     if (version === this.#seenVersion) return;
@@ -209,5 +212,34 @@ export class FollowSession {
       raw: this.#query.raw ?? false,
       signal: this.#stop.signal,
     };
+  }
+}
+
+/**
+ * Leaves logs without timestamps out of a follow of all logs, as a search of all logs does. A new log takes part from
+ * its first timestamp on; the records before it are buffered and emitted then.
+ */
+class TimedOnly {
+  #isTimed: boolean;
+  #held: FoundRecord[] = [];
+
+  constructor(isTimed: boolean) {
+    this.#isTimed = isTimed;
+  }
+
+  get isTimed(): boolean {
+    return this.#isTimed;
+  }
+
+  take(items: FollowItem[]): FollowItem[] {
+    if (this.#isTimed) return items;
+    const first = items.findIndex((item) => item.type === 'record' && item.timeMs !== undefined);
+    if (first >= 0) {
+      this.#isTimed = true;
+      return [...this.#held.splice(0), ...items];
+    }
+    const records = items.filter((item) => item.type === 'record');
+    this.#held = [...this.#held, ...records].slice(0, MAX_HELD);
+    return [];
   }
 }

@@ -31,7 +31,7 @@ function family(): { dir: string; path: string } {
   return { dir, path };
 }
 
-test.each([0, 1, 5, 15, 30, 100])('%d records back, then live', async (back) => {
+test.each([0, 1, 5, 15, 30, 100])('starts %d records back, then continues live', async (back) => {
   const { dir, path } = family();
   const follow = collectFollow(openHub(dir), { family: 'app.log', start: { back } });
   await follow.ready;
@@ -40,7 +40,7 @@ test.each([0, 1, 5, 15, 30, 100])('%d records back, then live', async (back) => 
   await follow.stop();
 });
 
-test('from a time, through rotated and compressed files, then live', async () => {
+test('starts at a time, through rotated and compressed files, then continues live', async () => {
   const { dir, path } = family();
   const follow = collectFollow(openHub(dir), { family: 'app.log', start: { timeMs: FIRST_MS + 7000 } });
   await follow.ready;
@@ -49,7 +49,7 @@ test('from a time, through rotated and compressed files, then live', async () =>
   await follow.stop();
 });
 
-test('after a cursor that is only in the files', async () => {
+test('resumes after a record that only the files still have', async () => {
   const { dir, path } = family();
   const first = collectFollow(openHub(dir), { family: 'app.log', start: { back: 25 } });
   await expectNumbers(first, upTo(6, 30));
@@ -66,7 +66,7 @@ test('after a cursor that is only in the files', async () => {
   await follow.stop();
 });
 
-test('after a cursor that the ring still has: no search is made', async () => {
+test('resumes after a record that the ring still has without a search', async () => {
   const { dir, path } = family();
   const search = vi.fn(fileSearch(dir, createZone('UTC')));
   const hub = openHub(dir, { search });
@@ -84,7 +84,7 @@ test('after a cursor that the ring still has: no search is made', async () => {
   await first.stop();
 });
 
-test('after a cursor whose record is gone: refused before the first batch', async () => {
+test('a cursor whose record was deleted is rejected before the first batch', async () => {
   const { dir, path } = family();
   const hub = openHub(dir);
   const first = collectFollow(hub, { file: 'app.log', start: { back: 1 } });
@@ -99,10 +99,10 @@ test('after a cursor whose record is gone: refused before the first batch', asyn
   await expect(invalid.next()).rejects.toMatchObject({ code: 'CURSOR_INVALID' });
 });
 
-test('history that takes so long that the ring moves on is continued with history', async () => {
+test('a history so long that the ring moves on is continued with more history', async () => {
   const { dir, path } = family();
   const hub = openHub(dir, { bufferBytes: 2000 });
-  // Keeps the log being read, whatever the other does.
+  // Keeps the tail running, whatever the other follow does.
   const other = collectFollow(hub, { file: 'app.log' });
   await other.ready;
   const batches = hub.follow({ family: 'app.log', start: { timeMs: 0 } });
@@ -121,7 +121,7 @@ test('history that takes so long that the ring moves on is continued with histor
   await other.stop();
 });
 
-test('a slow follower gets a gap that a search can load, and others get everything', async () => {
+test('a slow follower gets a gap that a search can load, and other followers get everything', async () => {
   const { dir, path } = family();
   const hub = openHub(dir, { bufferBytes: 5000 });
   const fast = collectFollow(hub, { file: 'app.log' });
@@ -149,7 +149,7 @@ test('a slow follower gets a gap that a search can load, and others get everythi
   await fast.stop();
 });
 
-test('several logs at once: resumes each from its own record', async () => {
+test('resumes each of several logs from its own record', async () => {
   const { dir } = family();
   writeFileSync(join(dir, 'other.log'), lines(101, 105));
   const first = collectFollow(openHub(dir), { start: { timeMs: 0 } });
@@ -164,7 +164,7 @@ test('several logs at once: resumes each from its own record', async () => {
   await again.stop();
 });
 
-test('of several records of one log in a cursor the last one counts, whatever files they are in', async () => {
+test('if a cursor names several records of one log the last one counts, whatever files they are in', async () => {
   const { dir } = family();
   writeFileSync(join(dir, 'other.log'), lines(101, 105));
   const first = collectFollow(openHub(dir), { start: { timeMs: 0 } });
@@ -181,7 +181,7 @@ test('of several records of one log in a cursor the last one counts, whatever fi
   await one.stop();
 });
 
-test('logs that the cursor does not name begin at its time, or at one given that is earlier', async () => {
+test('logs that the cursor does not name start at its time, or at `sinceMs` if that is earlier', async () => {
   const dir = tempDir();
   writeFileSync(join(dir, 'a.log'), lines(1, 30));
   writeFileSync(join(dir, 'b.log'), lines(10, 40));

@@ -14,19 +14,19 @@ import type { FollowItem, FollowQuery } from '../types.ts';
 const KINDS = ['rename', 'gzip', 'copy', 'delete'] as const;
 const EVERY_MS = 60;
 
-/** Of each log, hundreds in all. FOLLOW_MINUTES makes it longer. */
+/** Rotations of each log. FOLLOW_MINUTES runs it longer. */
 const { FOLLOW_MINUTES } = process.env;
 const ROTATIONS = FOLLOW_MINUTES ? Math.ceil((Number(FOLLOW_MINUTES) * 60_000) / EVERY_MS) : 150;
 
-/** Checks numbers as they come: rising, and where some are missing, something told so. */
+/** Checks the numbers as they arrive: they increase, and missing ones were reported. */
 class Ledger {
   last = 0;
   emitted = 0;
   gaps = 0;
   slowGaps = 0;
-  /** Stretches missing where it was told. */
+  /** Missing ranges that were reported. */
   readonly lost: [from: number, to: number][] = [];
-  /** Stretches missing where nothing was told. */
+  /** Missing ranges that were not reported. */
   readonly missing: [from: number, to: number][] = [];
   readonly disorder: string[] = [];
   rotations = 0;
@@ -74,15 +74,19 @@ async function followFast({ logs, query, ledger, signal }: Run): Promise<void> {
   for await (const items of logs.follow(query, { signal })) ledger.take(items);
 }
 
-/** Takes a batch, then nothing for a while. */
+/** Takes a batch, then pauses. */
 async function followSlowly({ logs, query, ledger, signal }: Run): Promise<void> {
   for await (const items of logs.follow(query, { signal })) {
     ledger.take(items);
-    if (!signal.aborted) await delay(700, undefined, { signal }).catch(() => {});
+    if (!signal.aborted) await delay(700, undefined, { signal }).catch(throwUnlessAborted);
   }
 }
 
-/** Leaves after some batches and comes back with the last cursor. */
+function throwUnlessAborted(error: unknown): void {
+  if (!(error instanceof Error) || error.name !== 'AbortError') throw error;
+}
+
+/** Leaves after some batches and resumes from the last cursor. */
 async function followAgainAndAgain({ logs, query, ledger, signal }: Run): Promise<void> {
   let turn = 0;
   while (!signal.aborted) {
@@ -173,12 +177,12 @@ test('no line is lost, none comes twice, whatever the rotation', {
     run: { ledger },
   } of runs) {
     expect(ledger.disorder.slice(0, 3), `${kind} ${name}`).toEqual([]);
-    // A file that came and went between two looks leaves no trace but events of the system, which may come too late to
-    // tell before the next line: it can only be missing as a whole.
+    // A file that came and went between two polls leaves no trace but file system events, which may be too late to be
+    // reported before the next line: it can only be missing as a whole.
     const whole = new Set(ends);
     const missing = ledger.missing.filter(([from, to]) => kind !== 'delete' || !whole.has(from - 1) || !whole.has(to));
     expect(missing.slice(0, 3), `${kind} ${name}`).toEqual([]);
-    // Nothing need be lost where files are kept for a while.
+    // Nothing may be lost if files are kept for a while.
     if (name !== 'slow' && (kind === 'rename' || kind === 'gzip')) {
       expect(ledger.lost.slice(0, 3), `${kind} ${name}`).toEqual([]);
     }

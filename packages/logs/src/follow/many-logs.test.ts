@@ -31,7 +31,7 @@ test('1,300 logs followed by several clients: few listings, bounded descriptors,
   const hub = openHub(dir, { list, pollMs: 60_000, limit: { most: MOST, reason: 'because of the limit' } });
   const follows = Array.from({ length: CLIENTS }, () => collectFollow(hub, {}));
   await Promise.all(follows.map(({ ready }) => ready));
-  // One for each, and one for the names that the watcher may not have told.
+  // One per follow, and one for changes before the watcher existed.
   expect(listings).toBeLessThanOrEqual(CLIENTS + 2);
   expect(hub.usage).toMatchObject({ readers: MOST, openFiles: MOST });
   for (const { items } of follows) {
@@ -41,13 +41,13 @@ test('1,300 logs followed by several clients: few listings, bounded descriptors,
     });
   }
 
-  // An event of one log is looked at by nobody but its reader.
+  // An event of one log wakes only its own reader.
   const reads = hub.reads;
   appendFileSync(join(dir, logName(LOGS - 1)), line('second'));
   for (const follow of follows) await eventually(() => expect(follow.texts).toEqual([line('second').trimEnd()]));
   expect(hub.reads - reads).toBeLessThan(MOST / 8);
 
-  // By its name, one that is left out is followed; and a new one is left out, which is reported.
+  // A log that was left out can be followed by name; a new one is left out, too, and reported.
   const named = collectFollow(hub, { family: logName(0) });
   await named.ready;
   appendFileSync(join(dir, logName(0)), line('third'));
@@ -60,10 +60,10 @@ test('1,300 logs followed by several clients: few listings, bounded descriptors,
   await eventually(() => expect(hub.usage).toMatchObject({ readers: 0, openFiles: 0 }));
 });
 
-test('the limit is the setting, or what the process may open beside all else', () => {
+test('the limit is the setting, or what the limit on open files leaves room for', () => {
   expect(followLimit({ maxLogs: 100, reservedFiles: 400 }, 1024)).toEqual({
     most: 100,
-    reason: 'follow.max-logs = 100 allows no more; raise it or follow them by name',
+    reason: 'follow.max-logs = 100 is reached; raise it or follow them by name',
   });
   const { most, reason } = followLimit({ maxLogs: 1000, reservedFiles: 400 }, 1024);
   expect(most).toBe(312);

@@ -2,7 +2,7 @@ import { RecordMatcher } from '../scan/match/record-matcher.ts';
 import type { RecordFilter } from '../types.ts';
 import type { RecordEntry } from './ring/ring-entry.ts';
 
-/** Runs a filter's regex somewhere it cannot stall anyone. */
+/** Matches a filter's regex off the main thread. */
 export type MatchRegex = (
   filter: RecordFilter,
   texts: readonly Buffer[],
@@ -11,7 +11,7 @@ export type MatchRegex = (
 
 type Decision = boolean | Promise<boolean>;
 
-/** Decides for all followers with the same wishes, once for each record. */
+/** Evaluates a filter once per record for all followers that share it. */
 export class SharedFilter {
   readonly #filter: RecordFilter;
   readonly #matcher: RecordMatcher;
@@ -27,14 +27,14 @@ export class SharedFilter {
       this.#matcher.headOnly && !this.#matcher.hasTimes && this.#matcher.minRank === 0 && filter.regex === undefined;
   }
 
-  /** Those that are wanted. A part of a record is if the start of the record is. */
+  /** The entries that match. A part of a record matches if the start of the record does. */
   async choose(entries: readonly RecordEntry[]): Promise<ReadonlySet<RecordEntry>> {
     if (this.#passesAll) return new Set(entries);
     this.#decideNew(entries.map(({ first }) => first));
     const wanted = new Set<RecordEntry>();
     for (const entry of entries) {
       const decision = this.#decisions.get(entry.first);
-      // Only where it is not decided yet: waiting costs more than deciding.
+      // Awaiting costs more than evaluating, so only undecided entries are awaited.
       if (decision === true || (decision instanceof Promise && (await decision) === true)) wanted.add(entry);
     }
     return wanted;
@@ -56,7 +56,7 @@ export class SharedFilter {
         this.#decisions.set(entry, matches[index] ?? false);
         return matches[index] ?? false;
       });
-      // Whoever waits for it gets the failure; for others it is no unhandled one.
+      // Whoever awaits the decision gets the failure; if nobody does, it must not become an unhandled rejection.
       decision.catch(() => this.#decisions.delete(entry));
       this.#decisions.set(entry, decision);
     }
@@ -68,7 +68,7 @@ export class SharedFilter {
   }
 }
 
-/** The conditions of a query, without anything else. */
+/** Only the filter parameters of a query. */
 export function pickFilter(query: RecordFilter): RecordFilter {
   const { fromMs, toMs, minLevel, terms, excluded, caseSensitive, regex, source, component } = query;
   const given = Object.entries({ fromMs, toMs, minLevel, terms, excluded, caseSensitive, regex, source, component });

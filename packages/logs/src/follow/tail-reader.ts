@@ -6,10 +6,10 @@ import type { RecordEntry, RingEntry } from './ring/ring-entry.ts';
 import type { SharedFilter } from './shared-filter.ts';
 import type { LogTail } from './tail/log-tail.ts';
 
-/** Entries looked at for one batch: a filter that lets nothing through must not hold up the others. */
+/** Entries filtered for one batch: a filter that matches nothing must not hold up other follows. */
 const BATCH_ENTRIES = 1000;
 
-/** Text of one batch, so that what a slow consumer holds stays small. */
+/** Text of one batch, so that a slow consumer holds little memory. */
 const BATCH_BYTES = 512 * 1024;
 
 export interface ReaderOptions {
@@ -17,12 +17,12 @@ export interface ReaderOptions {
   raw: boolean;
 }
 
-/** Where the ring continues what is in the files. */
+/** Where the ring continues what the files contain. */
 export interface Junction {
-  /** The ring's next entry, and the position at which it begins; `undefined` where nothing of the file was read. */
+  /** The ring's next entry and the cursor at which it begins; `undefined` if nothing of the file was read yet. */
   seq: number;
   until: string | undefined;
-  /** A file of which nothing was emitted yet: it comes wholly from the ring. */
+  /** A file of which nothing was emitted yet: all of it comes from the ring. */
   unread: string | undefined;
 }
 
@@ -30,18 +30,18 @@ export function currentJunction({ ring, positionCursor: until, current, name }: 
   return { seq: ring.nextSeq, until, unread: current?.text.isUnemitted ? name : undefined };
 }
 
-/** One follower's place in one log. It holds a number, not a queue. */
+/** One follower's position in one log: a sequence number, not a queue. */
 export class TailReader {
   readonly tail: LogTail;
   readonly delivered = new DeliveredOffsets();
-  /** When the follower came: the ring has what was written since, even if the files are gone by now. */
+  /** Where the follower joined: the ring has what was written since, even if the files were deleted meanwhile. */
   readonly joined: Junction;
   readonly #filter: SharedFilter;
   readonly #raw: boolean;
   #seq: number;
-  /** Bytes of text in the log before the place. */
+  /** Bytes of text in the log before the position. */
   #bytes: number;
-  /** The last record looked at, given or not: a gap begins behind it. */
+  /** The last record taken from the ring, matching or not: a gap begins after it. */
   #last: RecordEntry | undefined;
   #lastCursor: string | null;
 
@@ -55,7 +55,7 @@ export class TailReader {
     this.#lastCursor = cursorBefore(tail.positionCursor);
   }
 
-  /** Goes on with this entry of the ring; `after` is the record that was told last. */
+  /** Continues at this entry of the ring; `after` is the cursor of the record delivered last. */
   moveTo(seq: number, after?: string): void {
     this.#seq = seq;
     this.#bytes = this.tail.ring.bytesBefore(seq);
@@ -64,7 +64,7 @@ export class TailReader {
     this.#lastCursor = after;
   }
 
-  /** Continues right behind the record, if the ring still has it; with the rest of one that has grown since. */
+  /** Continues right after the record if the ring still has it, with the rest of the record if it has grown since. */
   moveAfter(cursor: string): boolean {
     const marks = decodeCursor(cursor);
     const seq = this.tail.ring.findLast(
@@ -83,9 +83,10 @@ export class TailReader {
     return this.#seq < this.tail.ring.nextSeq;
   }
 
-  /** What is wanted of the next entries; nothing does not mean that there are no more. */
+  /** The matching items among the next entries. An empty result does not mean that there are no more entries. */
   async take(): Promise<FollowItem[]> {
-    const { ring } = this.tail;
+    const { ring, failure } = this.tail;
+    if (failure && !this.hasMore) throw failure.error;
     const items: FollowItem[] = [];
     if (this.#seq < ring.firstSeq) items.push(...this.#passGap());
     const entries: RingEntry[] = [];
@@ -109,7 +110,7 @@ export class TailReader {
     return items;
   }
 
-  /** Up to the first record of the ring that is not the rest of one: a search gives records whole. */
+  /** Skips to the ring's first record that is no continuation, because a search returns whole records. */
   #passGap(): FollowItem[] {
     const { ring, family } = this.tail;
     const after = this.#last ? cursorAfter(this.#last) : this.#lastCursor;
@@ -123,7 +124,7 @@ export class TailReader {
     const gap = { type: 'gap', family, reason: 'slow' } as const;
     const items: FollowItem[] = [];
     let [from, last] = [after, after];
-    // What was lost within the gap cannot be loaded: it is reported where it was.
+    // What was lost within the gap cannot be loaded: it is reported at its position.
     for (const { event, end, next: behind } of ring.lossesFrom(this.#seq)) {
       if (end !== null && end !== last) items.push({ ...gap, bytes: null, after: from, until: end });
       items.push(event);
@@ -135,7 +136,7 @@ export class TailReader {
   }
 }
 
-/** With the time of the record it continues: where its file is gone, what is left is loaded by time. */
+/** With the time of the record it continues: if its file was deleted, the rest is found by time. */
 function cursorAfter(entry: RecordEntry): string {
   const { timeMs } = entry.first.piece.head;
   return resumeCursor({ ...entry.found({ raw: false }), timeMs: Number.isNaN(timeMs) ? undefined : timeMs });
@@ -148,7 +149,7 @@ function isRecord({ piece, source }: RecordEntry, mark: Mark): boolean {
   return fnv1a(piece.bytes, 0, mark.checkBytes) === mark.check && isMarked(mark, source.head);
 }
 
-/** What starts at the place is next to the byte before it, up to which everything was delivered. */
+/** The cursor of the byte before this position, up to which everything was delivered. */
 function cursorBefore(cursor: string | undefined): string | null {
   const [mark] = cursor === undefined ? [] : decodeCursor(cursor);
   if (!mark || mark.offset === 0) return null;

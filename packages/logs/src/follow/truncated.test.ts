@@ -37,7 +37,7 @@ function log(content: string): { dir: string; path: string } {
   return { dir, path };
 }
 
-/** The number of each record, or what an item is. */
+/** The number of each record, or the type of an item. */
 const shown = (items: readonly FollowItem[]) =>
   items.map((item) => {
     if (item.type === 'gap') return `gap ${item.reason}`;
@@ -61,7 +61,7 @@ async function found(
 
 const newest = async (logs: LogDir) => (await found(logs, { order: 'newest', limit: 1 })).records[0] as FoundRecord;
 
-/** Follows behind the record until the number has come. */
+/** Follows from the record until the number has arrived. */
 async function resumed(logs: LogDir, record: FoundRecord, last: number): Promise<string[]> {
   const abort = new AbortController();
   const items: FollowItem[] = [];
@@ -73,7 +73,7 @@ async function resumed(logs: LogDir, record: FoundRecord, last: number): Promise
   return shown(items).filter((each) => each !== 'end');
 }
 
-/** A file without O_APPEND: its writer stays where it was. */
+/** Opens a file without O_APPEND: its writer keeps its position after a truncation. */
 function openWriter(path: string): (text: string) => void {
   const fd = openSync(path, 'r+');
   onTestFinished(() => closeSync(fd));
@@ -118,14 +118,14 @@ describe('a reader that was away while the file was rotated', () => {
       },
       false,
     ],
-  ])('%s: a gap where lines may be lost, and only there', async (_, rotate, mayLose) => {
+  ])('%s: a gap only where lines may be lost', async (_, rotate, mayLose) => {
     const { dir, path } = log('');
     appendFileSync(path, lines(1, 30));
     const before = openDir(dir);
     const record = await newest(before);
     await before.close();
     appendFileSync(path, lines(31, 40));
-    // Times are of the future by as many milliseconds as there are lines, and the file system's clock is coarse.
+    // Timestamps are in the future by one millisecond per line, and the file system's clock is coarse.
     const writtenMs = Date.now();
     await eventually(() => expect(Date.now()).toBeGreaterThan(writtenMs + 100));
     rotate(path);
@@ -134,7 +134,7 @@ describe('a reader that was away while the file was rotated', () => {
     expect(await resumed(openDir(dir), record, 50)).toEqual([...upTo(31, 40), ...gap, ...upTo(41, 50)]);
   });
 
-  test('nothing was written since: the gap comes before the first new line', async () => {
+  test('without new lines the gap comes before the first one written later', async () => {
     const { dir, path } = log('');
     appendFileSync(path, lines(1, 30));
     const logs = openDir(dir);
@@ -146,7 +146,7 @@ describe('a reader that was away while the file was rotated', () => {
     expect(await follow).toEqual(['gap truncated', '31']);
   });
 
-  test('its file is removed while it is looked for: the gap comes before what is left', async () => {
+  test('if its file is deleted during the search the gap comes before what is left', async () => {
     const { dir, path } = log(lines(1, 30));
     const logs = openDir(dir);
     const record = await newest(logs);
@@ -172,7 +172,7 @@ describe('a reader that was away while the file was rotated', () => {
 });
 
 describe('a file truncated under a writer that does not append', () => {
-  test('the first line behind the hole is a record with its time, searched and followed', async () => {
+  test('the first line after the hole is a record with its timestamp, in a search and in a follow', async () => {
     const { dir, path } = log('');
     const write = openWriter(path);
     const logs = openDir(dir);
@@ -196,19 +196,22 @@ describe('a file truncated under a writer that does not append', () => {
     await follow.stop();
   });
 
-  test.each([100, 256 * 1024, 600 * 1024])('lines before the first head, behind a hole of %i bytes', async (hole) => {
-    const { dir, path } = log('');
-    truncateSync(path, hole);
-    appendFileSync(path, `\tat frame 1\n\tat frame 2\n${line(3)}`);
-    const logs = openDir(dir);
-    for (const order of ['oldest', 'newest'] as const) {
-      const { records, end } = await found(logs, { order });
-      const messages = records.map(({ message }) => message);
-      expect(order === 'newest' ? messages.reverse() : messages).toEqual(['\tat frame 1\n\tat frame 2', 'number 3']);
-      expect(end?.problems).toEqual([]);
-    }
-    expect(await logs.histogram({ family: 'app.log', buckets: 10 })).toMatchObject({ untimed: 1 });
-  });
+  test.each([100, 256 * 1024, 600 * 1024])(
+    'continuation lines after a hole of %i bytes, before the first record',
+    async (hole) => {
+      const { dir, path } = log('');
+      truncateSync(path, hole);
+      appendFileSync(path, `\tat frame 1\n\tat frame 2\n${line(3)}`);
+      const logs = openDir(dir);
+      for (const order of ['oldest', 'newest'] as const) {
+        const { records, end } = await found(logs, { order });
+        const messages = records.map(({ message }) => message);
+        expect(order === 'newest' ? messages.reverse() : messages).toEqual(['\tat frame 1\n\tat frame 2', 'number 3']);
+        expect(end?.problems).toEqual([]);
+      }
+      expect(await logs.histogram({ family: 'app.log', buckets: 10 })).toMatchObject({ untimed: 1 });
+    },
+  );
 
   test.each([false, true])(
     'while it is searched: a problem is reported, and no NULs are returned (appends: %s)',
@@ -228,7 +231,7 @@ describe('a file truncated under a writer that does not append', () => {
   );
 });
 
-test('a range that ends behind what the copy has of a truncated file has what is left of it, and that is reported', async () => {
+test('a range that ends after what the copy of a truncated file has returns what is left and reports the loss', async () => {
   const { dir, path } = log(lines(1, 30));
   const logs = openDir(dir);
   const { records } = await found(logs, {});

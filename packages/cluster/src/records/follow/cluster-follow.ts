@@ -5,6 +5,7 @@ import {
   type MemberReport,
   type MemberSelection,
 } from '@porthole/contract';
+import { Condition } from '@porthole/logs';
 import type { FollowQuery } from '@porthole/logs/types';
 import { inParallel } from '../../fan-out/in-parallel.ts';
 import { isSelected, type Peer } from '../../fan-out/peers.ts';
@@ -13,7 +14,6 @@ import { departedReport } from '../../state/state-deps.ts';
 import { type ClusterDeps, getClock, getLimits } from '../cluster-deps.ts';
 import { throwIfRejected } from '../refusals.ts';
 import { decodeClusterCursor, type MemberPosition } from '../search/cluster-cursor.ts';
-import { Condition } from './condition.ts';
 import type { FollowPosition } from './follow-position.ts';
 import { FollowedMember } from './followed-member.ts';
 import { ReorderWindow } from './reorder-window.ts';

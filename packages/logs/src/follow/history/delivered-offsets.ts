@@ -3,10 +3,10 @@ import { isMarked } from '../../cursor/file-mark.ts';
 import type { FoundRecord } from '../../types.ts';
 import type { EntrySource, RecordEntry } from '../ring/ring-entry.ts';
 
-/** Files whose end of the history is remembered: the last ones are the only ones still being read. */
+/** Files whose delivered end is remembered: only the last ones are still being read. */
 const MAX_FILES = 16;
 
-/** How far the history has told each file: the records of the ring that are known from it are not told again. */
+/** How far the history has delivered each file, so that records the ring also holds are not delivered twice. */
 export class DeliveredOffsets {
   #files: { hash: string; mark: FileMark; end: number }[] = [];
   #ends = new WeakMap<EntrySource, number>();
@@ -25,13 +25,13 @@ export class DeliveredOffsets {
     this.#ends = new WeakMap();
   }
 
-  /** Whether a record of the history was emitted before: where its start is gone, the history continues by time. */
+  /** Whether a record of the history was delivered before. This happens if its start was deleted and the history continued by time. */
   has({ cursor, offset }: FoundRecord): boolean {
     const hash = fileHash(cursor);
     return this.#files.some((file) => file.hash === hash && offset < file.end);
   }
 
-  /** What of the record is still to be told, or `undefined`. */
+  /** The part of the record that was not delivered yet, or `undefined`. */
   undelivered(entry: RecordEntry): RecordEntry | undefined {
     if (this.#files.length === 0) return entry;
     const { offset, bytes } = entry.piece;
@@ -45,13 +45,13 @@ export class DeliveredOffsets {
     if (known !== undefined) return known;
     const ends = this.#files.filter(({ mark }) => mark.headBytes > 0 && isMarked(mark, source.head));
     const end = Math.max(0, ...ends.map((file) => file.end));
-    // The start of a short file is still to come: it may turn out to be one of them.
+    // The head of a short file is still incomplete: it may turn out to be one of these files.
     if (source.head.length >= HEAD_BYTES) this.#ends.set(source, end);
     return end;
   }
 }
 
-/** Of the file's first bytes. */
+/** The hash of the file's first bytes, as the cursor encodes it. */
 function fileHash(cursor: string): string {
   return cursor.slice(0, cursor.indexOf('.'));
 }

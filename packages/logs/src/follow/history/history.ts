@@ -15,19 +15,19 @@ import { currentJunction, type TailReader } from '../tail-reader.ts';
 import type { Permits } from './merge-streams.ts';
 import { TextChanges } from './text-changes.ts';
 
-/** Records of one search; then it goes on with the next. Only so that a search has an end. */
+/** Records of one search; then another one continues. Only so that every search is bounded. */
 const HISTORY_LIMIT = 100_000;
 
-/** Records of a batch when they are given from memory. */
+/** Records of a batch when they are emitted from memory. */
 const BATCH_RECORDS = 1000;
 
-/** Searches of one history that find a file truncated while they read it; beyond it something is wrong with the file. */
+/** Searches of one history that may find a file truncated while reading it; with more, something is wrong with the file. */
 const MAX_TRUNCATIONS = 5;
 
-/** Stretches of one history whose end is gone before it is found; then the follow continues with the newest. */
+/** Rounds of one history whose end may be deleted before it is reached; then the follow continues with the newest records. */
 const MAX_ROUNDS = 10;
 
-/** Waits between attempts to search while too many searches are under way. */
+/** Backoff while the node runs too many searches. */
 const FIRST_WAIT_MS = 50;
 const LONGEST_WAIT_MS = 1000;
 
@@ -40,13 +40,13 @@ export interface HistoryDeps {
   filter: RecordFilter;
   raw: boolean;
   signal: AbortSignal;
-  /** For histories of several logs at once, beside the first. */
+  /** For reading the histories of several logs in parallel. */
   permits: Permits;
 }
 
 /**
- * Everything from `start` on (or from the beginning) until the reader's place in the ring. The ring moves on while a
- * long history is told: then more history follows, until the place it ends at is still in the ring.
+ * Emits everything from `start` (or from the beginning) up to the reader's position in the ring. If the ring moves past
+ * that position while a long history is emitted, another round of history follows, until the ring can take over.
  */
 export async function* emitSince(
   reader: TailReader,
@@ -71,17 +71,17 @@ export async function* emitSince(
         if (newest) last = resumeCursor(newest);
         yield* changes.pass(fresh);
       }
-      // The position the ring continues at is on no disk any more.
+      // The position at which the ring continues is no longer on disk.
       if (limits) yield [goneGap(reader, last)];
     } catch (error) {
       if (!isGone(error)) throw error;
-      // One end of this stretch may have been renamed or cut away while it was looked for: once more.
+      // One end of this range may have been renamed or truncated during the search: try once more.
       if (last === undefined && round === 0) continue;
       if (last !== undefined) from = { cursor: last };
       const lost = await findLost(from, reader, deps);
       if (lost && last === undefined && isStrict(start)) throw error;
       if (lost && round < MAX_ROUNDS) {
-        // The record before the gap is gone: that is reported first, and then whatever is left that is not older.
+        // The record before the gap was deleted: report that first, then emit whatever is left that is not older.
         yield [goneGap(reader, last)];
         changes.forget();
         from = lost.timeMs === undefined ? undefined : { timeMs: lost.timeMs };
@@ -102,7 +102,7 @@ export async function* emitSince(
     }
     reader.moveTo(seq, last);
     if (seq >= ring.firstSeq) return yield* changes.passEnd(until);
-    // Where the end of the stretch is gone, nothing was emitted from there on. Behind a record it is known by its time, too.
+    // If the end of the range was deleted, nothing from there on was emitted. After a record, its time is known as well.
     if (last !== undefined) from = { cursor: last };
     else if (until !== undefined && !limits && !isEndGone) from = { record: until };
     limits = undefined;
@@ -110,7 +110,7 @@ export async function* emitSince(
   }
 }
 
-/** Where the record at which a stretch begins is gone: when that was, if it is known. */
+/** The time (if known) of the record at which a range starts, if that record was deleted. */
 async function findLost(
   from: StartPoint | undefined,
   reader: TailReader,
@@ -123,7 +123,7 @@ async function findLost(
   };
 }
 
-/** Whether the record of a cursor is still in the files, and its time. */
+/** Whether the record of a cursor was deleted, and otherwise its time. */
 export async function findRecord(
   cursor: string,
   reader: TailReader,
@@ -144,8 +144,8 @@ export async function findRecord(
 }
 
 /**
- * Without the time of its record: a search that does not find the record would continue by that time, and report what is
- * gone only at its end.
+ * The start without the time of its record. With it, a search that does not find the record would continue by time and
+ * report the loss only at its end.
  */
 function toExactStart(start: StartPoint | undefined): StartPoint | undefined {
   if (!start || !('cursor' in start) || start.cursor === START_CURSOR) return start;
@@ -155,13 +155,13 @@ function toExactStart(start: StartPoint | undefined): StartPoint | undefined {
   return { ...start, cursor: marks.join('~') };
 }
 
-/** Whoever gave a cursor must hear that its record is gone; whoever resumes gets a gap. */
+/** A cursor given by a user fails if its record was deleted; a follow that resumes gets a gap. */
 function isStrict(start: StartPoint | undefined): boolean {
   if (!start || 'timeMs' in start) return false;
   return !('cursor' in start) || decodeCursor(start.cursor).every(({ delivered }) => delivered === undefined);
 }
 
-/** Behind the first timestamp among the entries from this one on: records of the same time are recognised. */
+/** Just after the first timestamp among the entries from `seq` on; records with that very time are deduplicated. */
 function firstTimeFrom(ring: RecordRing, seq: number): number | undefined {
   for (let at = seq; at < ring.nextSeq; at++) {
     const entry = ring.at(at);
@@ -170,10 +170,10 @@ function firstTimeFrom(ring: RecordRing, seq: number): number | undefined {
   return undefined;
 }
 
-/** Where a stretch of the history ends: at a record, or before a time. */
+/** Where a range of the history ends: at a record, or before a time. */
 type HistoryEnd = Pick<SearchQuery, 'until' | 'toMs'>;
 
-/** How much is missing is not known, and there is nowhere left to load it from. */
+/** A gap of unknown size that cannot be loaded any more. */
 export function goneGap({ tail }: TailReader, after: string | null = null): FollowItem {
   return { type: 'gap', family: tail.family, reason: 'gone', bytes: null, after, until: null };
 }
@@ -182,18 +182,18 @@ export function isGone(thrown: unknown): boolean {
   return thrown instanceof LogError && thrown.code === 'CURSOR_GONE';
 }
 
-/** All files of the log are gone at the moment. */
+/** Whether no file of the log exists at present. */
 function isMissing(thrown: unknown): boolean {
   return thrown instanceof LogError && MISSING.has(thrown.code);
 }
 
-/** The newest `count` records before the reader's place, oldest first. */
+/** The newest `count` records before the reader's position, oldest first. */
 export async function lastRecords(reader: TailReader, count: number, deps: HistoryDeps): Promise<FoundRecord[]> {
   const { tail } = reader;
   const seq = tail.ring.nextSeq;
   const unemitted = tail.current?.text.isUnemitted ? tail.name : undefined;
   const found = await newestBefore(reader, { cursor: tail.positionCursor, count }, deps).catch((error: unknown) => {
-    // The live file was deleted: what is left of the log is told, and what the ring has of that is known by then.
+    // The live file was deleted: emit what is left of the log. What the ring also holds is deduplicated.
     if (!isGone(error)) throw error;
     return newestBefore(reader, { cursor: undefined, count }, deps);
   });
@@ -221,13 +221,13 @@ export function* inBatches(items: readonly FollowItem[]): Generator<FollowItem[]
   for (let start = 0; start < items.length; start += BATCH_RECORDS) yield items.slice(start, start + BATCH_RECORDS);
 }
 
-/** Some records in order; or that what was to come before them is gone. */
+/** Records in order; `isGone` if what should come before them was deleted. */
 interface HistoryPart {
   records: FoundRecord[];
   isGone: boolean;
 }
 
-/** Goes on where a search stopped before it was done. */
+/** Repeats the search from where it stopped until the range is exhausted. */
 async function* searchAll(
   reader: TailReader,
   { from, until, toMs }: { from: StartPoint | undefined; until?: string | undefined; toMs?: number | undefined },
@@ -248,7 +248,7 @@ async function* searchAll(
       const newest = records.at(-1);
       if (newest) last = resumeCursor(newest);
       const hasProblem = (wanted: string) => end?.problems.some(({ code }) => code === wanted) ?? false;
-      // A file was truncated while it was read: what it held stands in a copy, which the next search finds.
+      // A file was truncated while it was read: its content is in a copy, which the next search finds.
       const isTruncated = hasProblem('LOG_FILE_TRUNCATED') && ++truncations <= MAX_TRUNCATIONS;
       const isPartGone = hasProblem('CURSOR_GONE') || (hasProblem('LOG_FILE_TRUNCATED') && !isTruncated);
       if (records.length > 0 || isPartGone) yield { records, isGone: isPartGone };
@@ -264,7 +264,7 @@ async function* searchAll(
   }
 }
 
-/** A log whose files are all gone for the moment has no history. A search that finds no room is tried again. */
+/** A log without any file at present has no history. A search refused because the node is busy is retried. */
 async function* searchExisting(query: SearchQuery, deps: HistoryDeps): AsyncGenerator<SearchItem[]> {
   const { search, signal } = deps;
   for (let waitMs = FIRST_WAIT_MS; ; waitMs = Math.min(waitMs * 2, LONGEST_WAIT_MS)) {
@@ -274,14 +274,14 @@ async function* searchExisting(query: SearchQuery, deps: HistoryDeps): AsyncGene
       if (!isBusy(error) || signal.aborted) {
         if (!isMissing(error)) throw error;
         if (!query.start || 'timeMs' in query.start) return;
-        throw new LogError('CURSOR_GONE', 'the files that the cursor points into are gone', { cause: error });
+        throw new LogError('CURSOR_GONE', 'the files that the cursor points into no longer exist', { cause: error });
       }
     }
     await delay(waitMs, undefined, { signal });
   }
 }
 
-/** As many searches are under way as may be: thrown before anything was given. */
+/** The node runs as many searches as it may; thrown before anything was emitted. */
 function isBusy(thrown: unknown): boolean {
   return thrown instanceof LogError && thrown.code === 'TOO_MANY_SEARCHES';
 }
@@ -292,7 +292,7 @@ function queryFor(
   range: Pick<SearchQuery, 'order' | 'limit' | 'start' | 'until' | 'toMs'>,
 ): SearchQuery {
   const { name, family } = tail.target;
-  // With a family: what was told under this name stands in rotated files by now.
+  // By family, because what was emitted under this name may be in rotated files by now.
   const selection: LogSelection = family === undefined ? { file: name } : { family };
   return { ...selection, ...filter, ...range, before: 0, after: 0, ...(raw && { raw }) };
 }

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { mergeStreams, Permits } from './merge-streams.ts';
 
-test('streams run at the same time as far as there are permits, and each keeps its order', async () => {
+test('streams run in parallel as far as there are permits, and each keeps its order', async () => {
   let running = 0;
   let most = 0;
   const stream = (name: string) =>
@@ -25,7 +25,7 @@ test('streams run at the same time as far as there are permits, and each keeps i
   expect(most).toBe(3);
   expect(got[1]).toBe('b0');
 
-  // Whoever leaves gives everything back.
+  // A consumer that leaves early releases everything.
   for await (const item of mergeStreams(names.map(stream), permits)) if (item === 'b1') break;
   expect(running).toBe(0);
   expect([permits.tryTake(), permits.tryTake(), permits.tryTake()]).toEqual([true, true, false]);

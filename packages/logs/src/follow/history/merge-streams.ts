@@ -1,4 +1,4 @@
-/** A number of things that may run at the same time, shared by whoever has the object. */
+/** A counting semaphore without a queue. */
 export class Permits {
   #free: number;
 
@@ -24,8 +24,8 @@ interface Running<T> {
 }
 
 /**
- * What several streams give, each in its own order, in the order in which it comes. One of them runs at any time, and
- * more of them as long as there are permits.
+ * Merges streams in the order in which their items arrive, keeping the order within each. One stream always runs, more
+ * of them as long as there are permits.
  */
 export async function* mergeStreams<T>(
   starts: readonly (() => AsyncGenerator<T, void, undefined>)[],
@@ -35,7 +35,7 @@ export async function* mergeStreams<T>(
   const running = new Set<Running<T>>();
   const advance = (each: Running<T>) => {
     each.next = each.stream.next().then((result) => ({ running: each, result }));
-    // Looked at when its turn comes, which may be never.
+    // The race below reports the failure; if the consumer leaves first, it must not become an unhandled rejection.
     each.next.catch(() => {});
   };
   const startMore = () => {
@@ -65,7 +65,7 @@ export async function* mergeStreams<T>(
         continue;
       }
       yield result.value;
-      // Behind the others, so that none of them waits for one that always has something.
+      // To the end of the queue, so that a stream that always has items does not starve the others.
       running.delete(each);
       running.add(each);
       advance(each);

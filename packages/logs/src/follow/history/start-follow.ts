@@ -5,7 +5,7 @@ import type { TailReader } from '../tail-reader.ts';
 import { emitSince, findRecord, goneGap, type HistoryDeps, inBatches, isGone, lastRecords } from './history.ts';
 import { mergeStreams } from './merge-streams.ts';
 
-/** What came before a follow's first live record, as its start says; moves each reader to where that ends. */
+/** Emits what a follow's `start` selects before its first live record, and moves each reader to the end of that. */
 export async function* startFollow(
   start: FollowQuery['start'],
   readers: readonly TailReader[],
@@ -26,14 +26,14 @@ async function* emitLast(
   if (count === 0) return;
   for (const reader of readers) {
     newest.push(...(await lastRecords(reader, count, deps)));
-    // Within one log the order is that of the file; between logs only time can tell.
+    // Within one log the order is that of the file; between logs it is by time.
     if (readers.length > 1) newest.sort((a, b) => (a.timeMs ?? 0) - (b.timeMs ?? 0));
     newest = newest.slice(-count);
   }
   yield* inBatches(newest);
 }
 
-/** A cursor of one log, or one that names a record in each of several; of several in one log the last one counts. */
+/** The cursor names a record of one log or of each of several; of several records of one log the last one counts. */
 async function* resume(
   { cursor, sinceMs }: { cursor: string; sinceMs?: number },
   readers: readonly TailReader[],
@@ -41,11 +41,11 @@ async function* resume(
 ): AsyncGenerator<FollowItem[], void, undefined> {
   const marks = decodeCursor(cursor);
   const markIn = (reader: TailReader) => marks.findLast((mark) => isInLog(reader, mark));
-  // A single cursor that a user gave is refused where its record is gone; whoever resumes is told of a gap.
+  // A single cursor given by a user fails if its record was deleted; a follow that resumes gets a gap.
   const isStrict = marks.length === 1 && marks[0]?.delivered === undefined;
   const [only] = readers;
   if (only && readers.length === 1) {
-    // Where no mark has a name of this log, the text may still be known: the file was renamed.
+    // If no mark names a file of this log, the file may have been renamed: its content may still match.
     const mark = markIn(only) ?? marks.at(-1);
     const resumePoint = markIn(only) ? encodeMark(mark as RecordMark) : cursor;
     if (!only.moveAfter(resumePoint))
@@ -67,12 +67,12 @@ async function* resume(
     if (!reader.moveAfter(resumePoint)) named.push(() => emitAfter(reader, { resumePoint, mark, isStrict }, deps));
   }
   yield* mergeStreams(named, deps.permits);
-  // A log that the cursor does not name was quiet until then, or new: what it said since is told.
+  // A log that the cursor does not name was quiet until then, or is new: emit what it wrote since.
   const fromMs = newestMs === undefined ? sinceMs : Math.min(newestMs, sinceMs ?? newestMs);
   if (fromMs !== undefined) yield* emitSinceTime(fromMs, unnamed, deps);
 }
 
-/** Several logs at a time: the sooner a history is read, the less of it can be removed before. */
+/** Several logs in parallel: the sooner a history is read, the less of it is deleted before. */
 function emitSinceTime(
   timeMs: number,
   readers: readonly TailReader[],
@@ -85,11 +85,11 @@ function emitSinceTime(
 interface ResumeOptions {
   resumePoint: string;
   mark: RecordMark | undefined;
-  /** Throws where the record is gone. */
+  /** Throws if the record was deleted. */
   isStrict: boolean;
 }
 
-/** What comes behind a record. Where it is gone, that is reported first, and then whatever is left that is not older. */
+/** Emits what follows a record. If the record was deleted, a gap comes first, then whatever is left that is not older. */
 async function* emitAfter(
   reader: TailReader,
   { resumePoint, mark, isStrict }: ResumeOptions,

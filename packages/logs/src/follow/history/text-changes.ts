@@ -1,20 +1,21 @@
 import { decodeCursor, type FileMark, type RecordMark } from '../../cursor/cursor.ts';
 import { isMarked } from '../../cursor/file-mark.ts';
 import { statFd } from '../../file/fs-calls.ts';
+import { isFileFailure, undefinedIfUnreadable } from '../../log-error.ts';
 import type { FollowItem, FoundRecord } from '../../types.ts';
 import { familyMembers, readFileStart, type SeenMember } from '../tail/family-files.ts';
 import type { LogTail } from '../tail/log-tail.ts';
 
-/** A text of the log that is in a file other than the live one. */
+/** Content of the log in a file other than the live one. */
 interface RotatedText {
   head: Buffer;
-  /** When it began to be written, or its file was made; `undefined` where that is not known. */
+  /** When its writing began or its file was created; `undefined` if unknown. */
   sinceNs: bigint | undefined;
 }
 
 /**
- * Finds the places in a log's history where its file was truncated. What is written between the copying and the
- * truncation is lost, and nobody but the reader of the history can know: it happened while nobody followed.
+ * Finds where in a log's history its file was truncated. What is written between the copy and the truncation is lost;
+ * as it happened while nobody followed, only the history can reveal it.
  */
 export class TextChanges {
   readonly #tail: LogTail;
@@ -27,12 +28,12 @@ export class TextChanges {
     if (mark) this.#last = { mark, timeMs: mark.delivered?.timeMs, cursor: null };
   }
 
-  /** What comes next has no record before it: that this one is gone was reported. */
+  /** Forgets the last record, after its loss was reported. */
   forget(): void {
     this.#last = undefined;
   }
 
-  /** The records, with a gap wherever the file was truncated between two of them. */
+  /** Emits the records, with a gap wherever the file was truncated between two of them. */
   async *pass(records: readonly FoundRecord[]): AsyncGenerator<FollowItem[], void, undefined> {
     let start = 0;
     for (const [index, record] of records.entries()) {
@@ -53,7 +54,7 @@ export class TextChanges {
     if (start < records.length) yield records.slice(start);
   }
 
-  /** The same for what comes next: at this cursor, or from the start of a file of which nothing was read yet. */
+  /** Emits a gap if the file was truncated before `until`, or before the start of a file of which nothing was read yet. */
   async *passEnd(until: string | undefined): AsyncGenerator<FollowItem[], void, undefined> {
     const [next] = until === undefined ? [] : decodeCursor(until);
     if (await this.#isTruncatedBefore(next)) yield [this.#gap()];
@@ -65,8 +66,8 @@ export class TextChanges {
   }
 
   /**
-   * Whether the text of the last record was truncated away before the next one was written. It was if the live file is
-   * older than that text, or than the copy of it: a file that is renamed is older than the one that takes its name.
+   * Whether the last record was truncated away before the next one was written. It was if the live file is older than
+   * the last record's text or the copy of it; a renamed file is older than the file that takes over its name.
    */
   async #isTruncatedBefore(next: RecordMark | undefined): Promise<boolean> {
     const { current, target } = this.#tail;
@@ -79,8 +80,9 @@ export class TextChanges {
       if (rotated && next && next.headBytes > 0 && isMarked(next, rotated.head)) return false;
       const sinceNs = rotated ? rotated.sinceNs : toNs(last.timeMs);
       return sinceNs !== undefined && sinceNs >= liveNs;
-    } catch {
-      // The directory cannot be listed, or the live file is gone: the tail reports what that means.
+    } catch (error) {
+      if (!isFileFailure(error)) throw error;
+      // The directory cannot be listed or the live file was deleted; the tail reports that.
       return false;
     }
   }
@@ -89,10 +91,10 @@ export class TextChanges {
     const { deps, target } = this.#tail;
     const all = await familyMembers(await deps.list(target.family), target.family ?? target.name);
     const members = all.filter(({ live }) => !live);
-    // The name that it had is the likeliest; then the newest.
+    // Most likely it still has its name; otherwise try the newest first.
     members.reverse().sort((a, b) => Number(b.name === mark.file) - Number(a.name === mark.file));
     for (const member of members) {
-      const text = await this.#read(member).catch(() => undefined);
+      const text = await this.#read(member).catch(undefinedIfUnreadable);
       if (text && isMarked(mark, text.head)) return text;
     }
     return undefined;
@@ -104,7 +106,7 @@ export class TextChanges {
     try {
       const { head, firstTimeMs } = await readFileStart(handle, deps);
       const { birthtimeNs } = await statFd(handle.fd);
-      // An archive is always younger than what it was made of: only its text tells.
+      // An archive is always younger than the file it was made from: its text is the only clue to the age.
       return { head, sinceNs: compressed || birthtimeNs === 0n ? toNs(firstTimeMs) : birthtimeNs };
     } finally {
       handle.release();
@@ -112,7 +114,7 @@ export class TextChanges {
   }
 }
 
-/** What of a cursor names its file. */
+/** The part of a cursor that identifies its file. */
 function textKey(cursor: string | null): string | undefined {
   return cursor?.slice(0, cursor.indexOf('.', cursor.indexOf('.') + 1));
 }

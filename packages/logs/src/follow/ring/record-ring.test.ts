@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest';
-import { Latch } from '../latch.ts';
+import { Condition } from '../../condition.ts';
 import { RecordRing } from './record-ring.ts';
 import type { EventEntry } from './ring-entry.ts';
 
 const entry = (file: string): EventEntry => ({ kind: 'event', event: { type: 'truncated', file, lostBytes: null } });
 
-test('holds the newest entries within its limit, under rising numbers', () => {
+test('holds the newest entries within its limit, under increasing sequence numbers', () => {
   const ring = new RecordRing({ limitBytes: () => 10 * 256 });
   for (let number = 0; number < 10_000; number++) ring.push(entry(String(number)));
   expect(ring.nextSeq).toBe(10_000);
@@ -25,7 +25,7 @@ test('the newest entry stays, however small the limit', () => {
   expect(ring.at(1)).toEqual(entry('b'));
 });
 
-test('a limit that became smaller holds from the next trim on', () => {
+test('a smaller limit takes effect with the next trim', () => {
   let limit = 1_000_000;
   const ring = new RecordRing({ limitBytes: () => limit });
   for (let number = 0; number < 100; number++) ring.push(entry(String(number)));
@@ -35,28 +35,28 @@ test('a limit that became smaller holds from the next trim on', () => {
   expect(ring.firstSeq).toBe(90);
 });
 
-test('finds the newest entry that fits', () => {
+test('finds the newest entry that satisfies the predicate', () => {
   const ring = new RecordRing({ limitBytes: () => 1_000_000 });
   for (const name of ['a', 'b', 'a', 'c']) ring.push(entry(name));
   expect(ring.findLast((found) => found.kind === 'event' && JSON.stringify(found).includes('"a"'))).toBe(2);
   expect(ring.findLast(({ kind }) => kind === 'record')).toBeUndefined();
 });
 
-test('a ring while nobody waits is not lost, and wakes once', async () => {
-  const bell = new Latch();
+test('notifies its listeners until they are removed', async () => {
+  const changed = new Condition();
   const ring = new RecordRing({ limitBytes: () => 1000 });
-  ring.addListener(bell);
+  ring.addListener(changed);
   ring.notify();
   ring.notify();
-  await bell.wait();
+  await changed.wait();
   let woken = false;
-  const waiting = bell.wait().then(() => {
+  const waiting = changed.wait().then(() => {
     woken = true;
   });
   await Promise.resolve();
   expect(woken).toBe(false);
   ring.notify();
   await waiting;
-  ring.removeListener(bell);
+  ring.removeListener(changed);
   expect(woken).toBe(true);
 });

@@ -1,52 +1,53 @@
+import type { Scrubber } from '../../scrub/scrubber.ts';
 import type { FollowEvent, RecordEntry, RingEntry } from './ring-entry.ts';
 
-/** What an entry costs beside its text, so that many short lines are counted as what they take. */
+/** Memory of an entry besides its text, so that many short lines are accounted for. */
 const ENTRY_BYTES = 256;
 
-/** Entries given away before the array is moved up: moving it for each would cost more than all else. */
+/** Dropped entries before the array is compacted: compacting for each would dominate the cost. */
 const MOVE_AFTER = 4096;
 
-/** Losses among the entries given away that are remembered; beyond it one stands for several. */
+/** Losses among the dropped entries that are remembered; beyond this the oldest are forgotten. */
 const MAX_LOSSES = 32;
 
-/** An event that says that records are lost, and the records on both sides of it. */
+/** An event that reports lost records, and the records on both sides of it. */
 export interface Loss {
   seq: number;
   event: FollowEvent;
-  /** Cursor of the place behind the record before it. */
+  /** Cursor of the position after the record before it. */
   end: string | null;
-  /** Continues with the record behind it. */
+  /** Cursor that continues with the record after it. */
   next: string | null;
 }
 
-/** Called when there is something new. */
+/** Notified when there are new entries. */
 export interface RingListener {
-  signal(): void;
+  notify(): void;
 }
 
 export interface RingOptions {
-  /** Asked at every push: rings share what there is. */
+  /** Read at every push: all rings share one budget. */
   limitBytes(): number;
 }
 
 /**
- * The newest entries of one log. Followers hold no queue, only the number of the entry they need next: a slow one
- * finds that the ring has moved past it, and costs nobody anything.
+ * The newest entries of one log. Followers hold no queue, only the sequence number of the entry they need next: a slow
+ * follower finds that the ring has moved past it, and costs no memory.
  */
 export class RecordRing {
   readonly #limitBytes: () => number;
   readonly #listeners = new Set<RingListener>();
   #entries: (RingEntry | undefined)[] = [];
-  /** Bytes of text before each entry, since the beginning: differences tell the size of a gap. */
+  /** Bytes of text before each entry, since the beginning; differences are the sizes of gaps. */
   #startBytes: number[] = [];
-  /** Places of the array that were given away. */
+  /** Entries at the front of the array that were dropped. */
   #dropped = 0;
   #firstSeq = 0;
   #costBytes = 0;
   #textBytes = 0;
   #newest: RecordEntry | undefined;
   #newestMs: number | undefined;
-  /** The record given away last. */
+  /** The record dropped last. */
   #lastDropped: RecordEntry | undefined;
   readonly #losses: Loss[] = [];
 
@@ -54,12 +55,12 @@ export class RecordRing {
     this.#limitBytes = limitBytes;
   }
 
-  /** Number of the oldest entry still held. */
+  /** Sequence number of the oldest entry still held. */
   get firstSeq(): number {
     return this.#firstSeq;
   }
 
-  /** Number the next entry will get. */
+  /** Sequence number of the next entry to be pushed. */
   get nextSeq(): number {
     return this.#firstSeq + this.#entries.length - this.#dropped;
   }
@@ -68,12 +69,12 @@ export class RecordRing {
     return this.#costBytes;
   }
 
-  /** The record pushed last, held or not. */
+  /** The record pushed last, even if it was dropped already. */
   get newest(): RecordEntry | undefined {
     return this.#newest;
   }
 
-  /** The latest time of a record. */
+  /** The latest timestamp of a record. */
   get newestMs(): number | undefined {
     return this.#newestMs;
   }
@@ -91,7 +92,7 @@ export class RecordRing {
     this.trim();
   }
 
-  /** Gives away the oldest ones beyond the limit; the newest always stays. */
+  /** Drops the oldest entries beyond the limit; the newest always stays. */
   trim(): void {
     const limit = this.#limitBytes();
     while (this.#costBytes > limit && this.#entries.length - this.#dropped > 1) {
@@ -109,7 +110,7 @@ export class RecordRing {
     this.#dropped = 0;
   }
 
-  /** Those among the entries given away, from this one on. */
+  /** Losses among the dropped entries from `seq` on. */
   lossesFrom(seq: number): Loss[] {
     return this.#losses.filter((loss) => loss.seq >= seq);
   }
@@ -123,18 +124,18 @@ export class RecordRing {
     if (this.#losses.length > MAX_LOSSES) this.#losses.shift();
   }
 
-  /** `undefined` for one that is not held, or not yet. */
+  /** `undefined` for an entry that was dropped, or not pushed yet. */
   at(seq: number): RingEntry | undefined {
     return seq < this.#firstSeq ? undefined : this.#entries[seq - this.#firstSeq + this.#dropped];
   }
 
-  /** Bytes of text pushed before this entry; of one not held, the nearest that is. */
+  /** Bytes of text pushed before this entry; for a dropped one, before the oldest entry held. */
   bytesBefore(seq: number): number {
     const index = Math.max(seq, this.#firstSeq) - this.#firstSeq + this.#dropped;
     return this.#startBytes[index] ?? this.#textBytes;
   }
 
-  /** The newest entry for which it holds. */
+  /** Sequence number of the newest entry that satisfies the predicate. */
   findLast(holds: (entry: RingEntry) => boolean): number | undefined {
     for (let index = this.#entries.length - 1; index >= this.#dropped; index--) {
       const entry = this.#entries[index];
@@ -143,9 +144,25 @@ export class RecordRing {
     return undefined;
   }
 
-  /** Tells the followers that there is something new: once for many entries. */
+  /** Wakes the followers, once for many entries. */
   notify(): void {
-    for (const listener of this.#listeners) listener.signal();
+    for (const listener of this.#listeners) listener.notify();
+  }
+
+  /** Masks secrets in records that were read before these secrets were known. */
+  rescrub(scrubber: Scrubber): void {
+    let run: RecordEntry[] = [];
+    for (let seq = this.#firstSeq; seq < this.nextSeq; seq++) {
+      const entry = this.at(seq);
+      const record = entry?.kind === 'record' ? entry : undefined;
+      // A secret may span consecutive pieces of one line.
+      if (!record?.piece.continued) {
+        scrubRun(run, scrubber);
+        run = [];
+      }
+      if (record) run.push(record);
+    }
+    scrubRun(run, scrubber);
   }
 
   addListener(listener: RingListener): void {
@@ -154,6 +171,16 @@ export class RecordRing {
 
   removeListener(listener: RingListener): void {
     this.#listeners.delete(listener);
+  }
+}
+
+function scrubRun(run: readonly RecordEntry[], scrubber: Scrubber): void {
+  const bytes = Buffer.concat(run.map(({ piece }) => piece.bytes));
+  if (!scrubber.mask(bytes)) return;
+  let at = 0;
+  for (const entry of run) {
+    at += bytes.copy(entry.piece.bytes, 0, at, at + entry.piece.bytes.length);
+    entry.clearCache();
   }
 }
 

@@ -1,16 +1,15 @@
-import { resumeCursor } from '../../cursor/cursor.ts';
+import { CHECK_BYTES, type FileMark, fnv1a, markEncoder, resumeCursor } from '../../cursor/cursor.ts';
 import type { Format } from '../../parse/format.ts';
 import { shownFields } from '../../scan/block/record-formatter.ts';
 import type { FollowItem, FoundRecord } from '../../types.ts';
 import type { Piece } from '../tail/record-assembler.ts';
-import type { CursorMaker } from './cursor-maker.ts';
 
-/** The file a record was read from, as far as records need to know it. */
+/** What a record needs to know about the file it was read from. */
 export interface EntrySource {
-  /** Of the file as it is known now; the object is another one when its name or mark has changed. */
+  /** The current name and cursors; a new object whenever the name or the mark changes. */
   readonly ref: SourceRef;
   readonly format: Format;
-  /** The first bytes of the text, by which marks are compared. */
+  /** The first bytes of the text, which marks are compared with. */
   readonly head: Buffer;
 }
 
@@ -19,7 +18,22 @@ export interface SourceRef {
   readonly cursors: CursorMaker;
 }
 
-/** What happened to the file, told between records. */
+/** Encodes the cursors of one file's records. */
+export class CursorMaker {
+  readonly #encode: ReturnType<typeof markEncoder>;
+
+  constructor(mark: FileMark, file: string) {
+    this.#encode = markEncoder({ ...mark, file });
+  }
+
+  /** Of the record with these bytes; without any, of the position itself. */
+  at(offset: number, bytes: Buffer): string {
+    const checkBytes = Math.min(CHECK_BYTES, bytes.length);
+    return this.#encode({ offset, check: fnv1a(bytes, 0, checkBytes), checkBytes });
+  }
+}
+
+/** What happened to the file, emitted between records. */
 export type FollowEvent = Exclude<FollowItem, FoundRecord | { type: 'end' }>;
 
 export interface EventEntry {
@@ -29,7 +43,7 @@ export interface EventEntry {
 
 export type RingEntry = RecordEntry | EventEntry;
 
-/** A record in the ring. What is told of it is made once, when first wanted, and shared by all followers. */
+/** A record in the ring. Its public form is created once, when first needed, and shared by all followers. */
 export class RecordEntry {
   readonly kind = 'record';
   readonly piece: Piece;
@@ -45,7 +59,7 @@ export class RecordEntry {
     this.piece = piece;
     this.source = source;
     this.first = first ?? this;
-    // These change while a file is read; a record keeps what held when it was read.
+    // These change while a file is read; a record keeps the values of the time it was read.
     this.#ref = source.ref;
     this.#format = source.format;
   }
@@ -58,14 +72,14 @@ export class RecordEntry {
     return this.found({ raw: false }).cursor;
   }
 
-  /** Continues with this record itself; where its file is gone, with what is not older. */
+  /** Cursor that continues with this record itself; if its file was deleted, with what is not older. */
   get before(): string {
     const { timeMs } = this.first.piece.head;
     const at = { cursor: this.cursor, offset: this.piece.offset, bytes: 0 };
     return resumeCursor({ ...at, timeMs: Number.isNaN(timeMs) ? undefined : timeMs });
   }
 
-  /** Cursor of the place behind it. */
+  /** Cursor of the position after it. */
   get end(): string {
     const { offset, bytes } = this.piece;
     return this.#ref.cursors.at(offset + bytes.length, Buffer.alloc(0));
@@ -80,13 +94,13 @@ export class RecordEntry {
     return this.#plain;
   }
 
-  /** Its bytes have changed: what is told of it is made anew. */
+  /** Its bytes have changed: the public form is created anew. */
   clearCache(): void {
     this.#plain = undefined;
     this.#raw = undefined;
   }
 
-  /** The part of it behind an offset that was told already. */
+  /** The part of it after an offset up to which it was delivered. */
   from(offset: number): RecordEntry {
     const bytes = this.piece.bytes.subarray(offset - this.piece.offset);
     return new RecordEntry({ ...this.piece, offset, bytes, continued: true }, this.source, this.first);

@@ -2,7 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { entryCost, type RecordRing } from './record-ring.ts';
 import type { FollowEvent, RecordEntry } from './ring-entry.ts';
 
-/** Puts what was read into the ring and says so to the followers. */
+/** Pushes what was read to the ring and notifies the followers. */
 export class RingWriter {
   readonly #ring: RecordRing;
   readonly #limitBytes: () => number;
@@ -13,7 +13,7 @@ export class RingWriter {
     this.#limitBytes = limitBytes;
   }
 
-  /** In the middle of many: nothing that is held back elsewhere may come before the rest of them. */
+  /** In the middle of `writeAll`: buffered records of other files must not come before the rest of it. */
   get isBusy(): boolean {
     return this.#isBusy;
   }
@@ -25,8 +25,8 @@ export class RingWriter {
   }
 
   /**
-   * What was read at once may be more than the ring holds: followers that keep up get a turn in between. Those that do
-   * not are not waited for.
+   * One read may be more than the ring holds, so followers that keep up get a turn in between. Slow ones are not waited
+   * for.
    */
   async writeAll(entries: readonly RecordEntry[]): Promise<void> {
     const turnBytes = this.#limitBytes() / 4;

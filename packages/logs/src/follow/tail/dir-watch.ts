@@ -1,22 +1,23 @@
 import { type FSWatcher, watch } from 'node:fs';
 import { stat } from 'node:fs/promises';
+import { isSystemError } from '../../log-error.ts';
 
-/** Polls between attempts to watch a directory that cannot be watched (no more watches to be had, not supported). */
+/** Polls between attempts to watch a directory that cannot be watched (limit of watches reached, not supported). */
 const RETRY_POLLS = 20;
 
 export interface DirWatchOptions {
   dir: string;
   pollMs: number;
-  /** Off: polls only, as on file systems that tell no changes. */
+  /** `false`: polls only, as on file systems that report no changes. */
   events: boolean;
-  /** Something happened to this entry, or to one that is not told. `entries`: names came or went. */
+  /** Something happened to this entry, or to an unknown one. `entries`: names were created, renamed or deleted. */
   onEvent(name: string | undefined, entries: boolean): void;
   onPoll(): void;
 }
 
 /**
- * Tells when to look at a directory: as soon as the system says so, and every so often in case it says nothing.
- * Survives the directory itself: when it comes back, it is watched again.
+ * Reports when to read a directory: on events of the file system, and at regular intervals in case there are none. A
+ * directory that is deleted and created again is watched again.
  */
 export class DirWatch {
   readonly #options: DirWatchOptions;
@@ -58,13 +59,16 @@ export class DirWatch {
     if (this.#running) this.#schedule();
   }
 
-  /** A watcher stays with the directory it was made for: it must be made anew for one that took its place. */
+  /** A watcher stays with the directory it was created for; a directory that replaced it needs a new one. */
   async #rewatch(): Promise<void> {
     const { dir, events } = this.#options;
     if (!events) return;
     const id = await stat(dir, { bigint: true }).then(
       ({ dev, ino, birthtimeNs }) => `${dev}:${ino}:${birthtimeNs}`,
-      () => '',
+      (error: unknown) => {
+        if (!isSystemError(error)) throw error;
+        return '';
+      },
     );
     if (!this.#running || (id !== '' && id === this.#watchedId && this.#watcher)) return;
     this.#unwatch();
@@ -73,9 +77,10 @@ export class DirWatch {
       this.#watcher = watch(dir, (type, name) => this.#options.onEvent(name ?? undefined, type === 'rename'));
       this.#watcher.on('error', () => this.#failed());
       this.#watchedId = id;
-      // What happened before the watcher was there is not told.
+      // Changes before the watcher existed are not reported.
       this.#options.onEvent(undefined, true);
-    } catch {
+    } catch (error) {
+      if (!isSystemError(error)) throw error;
       this.#failed();
     }
   }

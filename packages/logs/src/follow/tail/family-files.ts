@@ -1,55 +1,56 @@
 import { HEAD_BYTES } from '../../cursor/cursor.ts';
 import { type FamilyFile, groupManyFamilies } from '../../file/families.ts';
-import { statFd } from '../../file/fs-calls.ts';
+import { readFd, statFd } from '../../file/fs-calls.ts';
 import { gunzipRange, packedHead } from '../../file/gunzip.ts';
 import type { HandleCache } from '../../file/handle-cache.ts';
 import type { LogHandle } from '../../file/log-handle.ts';
 import { findTextStart, maskStart, readStart } from '../../file/read-start.ts';
 import { SharedReads } from '../../file/shared-reads.ts';
 import { isGzipName } from '../../file/text-source.ts';
+import { isFileFailure, undefinedIfUnreadable } from '../../log-error.ts';
 import { detectFormat } from '../../parse/detect-format.ts';
 import type { Format } from '../../parse/format.ts';
 import type { Zone } from '../../parse/zone.ts';
 import type { SeenFile } from '../../read/list.ts';
 import type { Scrubber } from '../../scrub/scrubber.ts';
-import { findFirstTime } from './tail-file.ts';
+import { findFirstTime, READ_BYTES } from './tail-file.ts';
 
-/** Looks at the directory before what was seen is taken for all there is, although a rotation goes on and on. */
+/** Listings before the result is accepted although a rotation is still changing the directory. */
 const MAX_ROUNDS = 10;
 
-/** Enough to name a file and to find the time of its first record. */
+/** Enough to identify a file and to find the time of its first record. */
 const START_BYTES = 4 * 1024;
 
 export interface FamilyDeps {
   handles: HandleCache;
   zone: Zone;
-  /** What masks secrets at the moment. */
+  /** The current masking of secrets. */
   scrubber(): Scrubber | undefined;
-  /** Of the file before: the likeliest, and telling it anew takes long. */
+  /** The format of the previous file: it most likely fits, and detecting one is slow. */
   format?: Format;
-  /** Of all files; or of one log, and perhaps of others. */
+  /** Lists all files, or at least those of one log. */
   list(family?: string): Promise<SeenFile[]>;
 }
 
-/** What the first bytes of a file tell. */
+/** What the first bytes of a file reveal. */
 export interface FileStart {
   format: Format;
   head: Buffer;
   firstTimeMs: number | undefined;
 }
 
-/** A file of the family, held open: whatever it is renamed to meanwhile, it can be read. */
+/** A file of the family, held open so that it can be read even if it is renamed meanwhile. */
 export interface OpenedMember extends FileStart {
   id: string;
   name: string;
   handle: LogHandle;
   compressed: boolean;
   modifiedNs: bigint;
-  /** Number of the look at the directory that found it first. */
+  /** Number of the listing that found it first. */
   round: number;
 }
 
-/** What the names of a family led to, oldest first as far as names tell. */
+/** A file of a family as listed. Families are ordered oldest first, as far as names reveal the order. */
 export interface SeenMember {
   id: string;
   name: string;
@@ -63,18 +64,18 @@ export interface SeenMember {
 export interface OpenedFamily {
   members: SeenMember[];
   opened: OpenedMember[];
-  /** Files that were seen, and gone before they could be opened, those of the latest look at the directory first. */
+  /** Files that were listed but deleted before they could be opened, those of the latest listing first. */
   missed: MissedFile[];
 }
 
 export interface MissedFile {
-  /** Number of the look that found it first. */
+  /** Number of the listing that found it first. */
   round: number;
-  /** The file that was next to it and older; `undefined` where it was the oldest. */
+  /** The id of the next older file; `undefined` if it was the oldest. */
   after: string | undefined;
 }
 
-/** The files of every family as they stand in one listing. */
+/** Groups one listing by family. */
 export async function groupMembers(files: readonly SeenFile[]): Promise<Map<string, SeenMember[]>> {
   const byName = new Map(files.map((file) => [file.name, file]));
   const toMember = ({ name, state, compressed }: FamilyFile): SeenMember[] => {
@@ -87,14 +88,14 @@ export async function groupMembers(files: readonly SeenFile[]): Promise<Map<stri
   return new Map(families.map(({ name, files: members }) => [name, members.flatMap(toMember)]));
 }
 
-/** The files of one of them. */
+/** The files of one family. */
 export async function familyMembers(files: readonly SeenFile[], family: string): Promise<SeenMember[]> {
   return (await groupMembers(files)).get(family) ?? [];
 }
 
 /**
- * Opens every file of the family that is wanted. Files are renamed one after the other while we look, so it looks
- * again until two looks are the same: what has an entry in the directory all the time is then never missed.
+ * Opens every wanted file of the family. A rotation renames files one by one meanwhile, so the directory is listed until
+ * two listings are equal: a file that always had an entry in the directory is then never missed.
  */
 export async function openFamily(
   family: string,
@@ -110,7 +111,7 @@ export async function openFamily(
     members = await familyMembers(await deps.list(family), family);
     const now = members.map(({ name, id }) => `${name}=${id}`).join('/');
     const names = new Set(members.map(({ name }) => name));
-    // While a file is being compressed both are there, and only the plain one is whole.
+    // While a file is being compressed both exist, and only the plain one is complete.
     const isHalf = ({ name, compressed }: SeenMember) => compressed && names.has(name.slice(0, -'.gz'.length));
     const wanted = members.filter((member) => isNew(member) && !isHalf(member));
     let failed = false;
@@ -127,14 +128,14 @@ export async function openFamily(
   return { members, opened: [...opened.values()], missed: missed.sort((a, b) => b.round - a.round) };
 }
 
-/** Opens what the name leads to by now; `undefined` where that is nothing, or nothing new. */
+/** Opens the file that has the name now; `undefined` if there is none, or it is not new. */
 async function openMember(
   member: SeenMember,
   deps: FamilyDeps,
   isNew: (member: SeenMember) => boolean,
 ): Promise<Omit<OpenedMember, 'round'> | undefined> {
   const { name, compressed } = member;
-  const handle = await deps.handles.acquire(name).catch(() => undefined);
+  const handle = await deps.handles.acquire(name).catch(undefinedIfUnreadable);
   if (!handle) return undefined;
   try {
     const { dev, ino, birthtimeNs: birthNs, mtimeNs: modifiedNs, size } = await statFd(handle.fd);
@@ -142,8 +143,10 @@ async function openMember(
     if (isNew({ ...member, id, birthNs, modifiedNs, size })) {
       return { id, name, handle, compressed, modifiedNs, ...(await readFileStart(handle, deps)) };
     }
-  } catch {
-    // It is looked for again.
+  } catch (error) {
+    handle.release();
+    // The next listing finds it again.
+    return undefinedIfUnreadable(error);
   }
   handle.release();
   return undefined;
@@ -162,16 +165,17 @@ export async function readFileStart(
   return { format, head, firstTimeMs: findFirstTime(start, format) };
 }
 
-/** The first bytes of the text; of an archive that is not whole yet, what can be unpacked. Secrets are masked. */
+/** The first bytes of the text; of an incomplete archive, what can be unpacked. Secrets are masked. */
 async function readTextStart(handle: LogHandle, scrubber: Scrubber | undefined): Promise<Buffer> {
-  // Not bounded by its size when it was opened: it may have been empty then.
+  // Not bounded by its size at opening: it may have been empty then.
   if (!isGzipName(handle.name)) return readStart(handle.fd, START_BYTES, scrubber);
   const chunks: Buffer[] = [];
   try {
     for await (const chunk of unpack(handle, 0, START_BYTES + (scrubber?.rightBytes ?? 0)))
       chunks.push(Buffer.from(chunk));
-  } catch {
-    // Half of an archive: its plain form is still there, or it is damaged and says so when it is read.
+  } catch (error) {
+    // An incomplete archive: its plain file still exists, or it is damaged, which is reported when it is read.
+    if (!isFileFailure(error)) throw error;
   }
   return maskStart(Buffer.concat(chunks), START_BYTES, scrubber);
 }
@@ -185,7 +189,26 @@ async function readStartAfterHole(handle: LogHandle, scrubber: Scrubber | undefi
   return readStart(handle.fd, START_BYTES, scrubber, from);
 }
 
-/** As it is: secrets are not masked. */
-export function unpack(handle: LogHandle, start: number, end: number): AsyncGenerator<Buffer, void, undefined> {
+/** The text of a file of the family from `start` to its end, plain or unpacked. Secrets are not masked. */
+export function readMember(
+  { handle, compressed }: Pick<OpenedMember, 'handle' | 'compressed'>,
+  start: number,
+): AsyncGenerator<Buffer, void, undefined> {
+  return compressed ? unpack(handle, start, Infinity) : readPlain(handle, start);
+}
+
+async function* readPlain({ fd }: LogHandle, start: number): AsyncGenerator<Buffer, void, undefined> {
+  let position = start;
+  while (true) {
+    const buffer = Buffer.allocUnsafeSlow(READ_BYTES);
+    const got = await readFd(fd, buffer, { position, length: buffer.length });
+    if (got > 0) yield got < READ_BYTES / 2 ? Buffer.from(buffer.subarray(0, got)) : buffer.subarray(0, got);
+    if (got < buffer.length) return;
+    position += got;
+  }
+}
+
+/** Secrets are not masked. */
+function unpack(handle: LogHandle, start: number, end: number): AsyncGenerator<Buffer, void, undefined> {
   return gunzipRange({ handle, reads: new SharedReads() }, start, end);
 }

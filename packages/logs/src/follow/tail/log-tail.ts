@@ -1,9 +1,9 @@
 import { setImmediate } from 'node:timers/promises';
 import type { LogHandle } from '../../file/log-handle.ts';
+import { isFileFailure, undefinedIfUnreadable } from '../../log-error.ts';
 import type { Scrubber } from '../../scrub/scrubber.ts';
 import { RecordRing } from '../ring/record-ring.ts';
 import { RingWriter } from '../ring/ring-writer.ts';
-import { scrubRing } from '../ring/scrub-ring.ts';
 import { type FamilyDeps, familyMembers, type SeenMember } from './family-files.ts';
 import { KnownFiles } from './known-files.ts';
 import { OpenFiles } from './open-files.ts';
@@ -12,7 +12,7 @@ import { LINGER_MS, RotatedFiles } from './rotated-files.ts';
 import { followReplacement, followTruncation, followUnseenTruncations } from './rotation.ts';
 import { readFileId, type TailFile } from './tail-file.ts';
 
-/** A name is missing for a moment in every rotation by rename; only one that stays so is told. */
+/** A rotation by rename leaves the name missing for a moment; it is reported only if it stays missing. */
 const MISSING_MS = 500;
 
 export interface TailDeps extends FamilyDeps {
@@ -22,9 +22,9 @@ export interface TailDeps extends FamilyDeps {
 }
 
 export interface TailTarget {
-  /** The name followed. */
+  /** The file name followed. */
   name: string;
-  /** Whose files are looked through at a rotation; without one, the name stands for itself. */
+  /** The family searched for successors at a rotation; `undefined` to follow only this name. */
   family: string | undefined;
 }
 
@@ -37,15 +37,15 @@ export class LogTail {
   readonly known = new KnownFiles();
   readonly open: OpenFiles;
   readonly rotated: RotatedFiles;
-  /** Whether the first record of the log is the first one of the ring's. */
+  /** Whether the ring starts with the first record of the log. */
   readonly fromStart: boolean;
-  /** The live file. Its descriptor is given back when it is gone for long. */
+  /** The live file. Its descriptor is released if the name stays missing. */
   current: TailFile | undefined;
   #name: string;
   #missingSinceMs: number | undefined;
   #missingReported = false;
   #awake: Promise<void> | undefined;
-  /** Comings and goings of the name that the system told of, and replacements of the file that account for them. */
+  /** File system events for the name, and the replacements of the file that account for them. */
   #nameEvents = 0;
   #replacements = 0;
   #pollAgain = false;
@@ -53,6 +53,7 @@ export class LogTail {
   #timer: NodeJS.Timeout | undefined;
   #started = false;
   #stopped = false;
+  #failure: { error: unknown } | undefined;
 
   constructor(target: TailTarget, deps: TailDeps, { fromStart }: { fromStart: boolean }) {
     const { zone, times, scrubber, limitBytes, onRead } = deps;
@@ -71,7 +72,7 @@ export class LogTail {
     return this.target.family ?? this.target.name;
   }
 
-  /** The name that leads to the live file at the moment. */
+  /** The present name of the live file. */
   get name(): string {
     return this.#name;
   }
@@ -82,40 +83,50 @@ export class LogTail {
     this.wake();
   }
 
-  /** Missing for so long that even its descriptor was given back. */
+  /** Missing for so long that its descriptor was released. */
   get isGone(): boolean {
     return !this.current || !this.open.has(this.current);
   }
 
-  /** A file that is not there, or cannot be read, is waited for. `members`: its files, where they were listed just now. */
+  /** Waits for a file that is missing or unreadable. `members`: the family's files, if they were listed just now. */
   async start(members?: readonly SeenMember[]): Promise<void> {
     const { family } = this.target;
-    if (family !== undefined)
-      this.known.remember(members ?? (await familyMembers(await this.deps.list(family).catch(() => []), family)));
+    if (family !== undefined) this.known.remember(members ?? (await this.#listMembers(family)));
     try {
       const handle = await this.deps.handles.acquire(this.#name);
       this.current = await this.open.open(handle, this.fromStart ? 'start' : 'end');
-    } catch {
+    } catch (error) {
+      if (!isFileFailure(error)) throw error;
       this.#missingSinceMs = performance.now();
     }
     this.#started = true;
     this.wake();
   }
 
-  /** Whether the live file is known to have timestamps: otherwise older ones may. */
+  async #listMembers(family: string): Promise<SeenMember[]> {
+    const files = await this.deps.list(family).catch(undefinedIfUnreadable);
+    return familyMembers(files ?? [], family);
+  }
+
+  /** The error that ended reading, if it was neither a missing nor an unreadable file. */
+  get failure(): { error: unknown } | undefined {
+    return this.#failure;
+  }
+
+  /** Whether the live file is known to have timestamps; if not, older files still may. */
   get isTimed(): boolean {
     const text = this.current?.text;
     return text !== undefined && (text.format.timed || text.firstTimeMs !== undefined);
   }
 
-  /** Where the ring's next entry begins: a place, not a record. */
+  /** Cursor of the position (not the record) at which the ring's next entry begins. */
   get positionCursor(): string | undefined {
     const text = this.current?.text;
     if (!text || text.head.length === 0) return undefined;
     return text.ref.cursors.at(text.emittedOffset, Buffer.alloc(0));
   }
 
-  /** Looks at the file now, or again after the look under way. `all`: at those renamed away, too. */
+  /** Polls the file now, or again after the poll in progress. `all`: the rotated files, too. */
   wake({ all = false } = {}): void {
     if (this.#stopped || !this.#started) return;
     this.#pollAgain = true;
@@ -125,14 +136,14 @@ export class LogTail {
     });
   }
 
-  /** The system told that the name came or went. */
+  /** A file system event: the name was created, renamed or deleted. */
   noteNameEvent(): void {
     this.#nameEvents++;
   }
 
-  /** Other secrets are known now: masks them in what is kept, told or not. */
+  /** The secrets have changed: masks them in everything buffered, emitted or not. */
   rescrub(scrubber: Scrubber): void {
-    scrubRing(this.ring, scrubber);
+    this.ring.rescrub(scrubber);
     for (const { text } of this.rotated.all) text.rescrub(scrubber);
     this.current?.text.rescrub(scrubber);
   }
@@ -153,11 +164,19 @@ export class LogTail {
       try {
         if (all) await this.rotated.drainAll();
         await this.#poll();
-      } catch {
+      } catch (error) {
+        if (!isFileFailure(error)) return this.#fail(error);
         await this.#onUnreadable();
       }
       this.#arm();
     }
+  }
+
+  /** A defect: the followers get the error, and the log is not read on. */
+  #fail(error: unknown): void {
+    this.#failure = { error };
+    this.#stopped = true;
+    this.ring.notify();
   }
 
   async #poll(): Promise<void> {
@@ -166,7 +185,7 @@ export class LogTail {
     try {
       if (!this.current || !(await this.#isCurrent(handle, this.current))) {
         isTaken = true;
-        // What happened to the name before we looked may still wait to be told: with the second turn it has been.
+        // Events of what happened to the name before may still be queued: after two turns they have been delivered.
         await setImmediate();
         await setImmediate();
         await this.#switchTo(handle, this.#nameEvents);
@@ -184,7 +203,7 @@ export class LogTail {
     if (isOpen && handle.fd === file.handle.fd) return true;
     if ((await readFileId(handle)) !== file.id) return false;
     if (isOpen) return true;
-    // It was gone for long and has come back, or another one has been given its number: the next read tells.
+    // Either the file has returned, or a new one got its inode number: the next read finds out.
     const reopened = await this.deps.handles.acquire(this.#name);
     if ((await readFileId(reopened)) === file.id) {
       this.open.reopen(file, reopened);
@@ -195,14 +214,14 @@ export class LogTail {
   }
 
   /**
-   * The name leads to another file than before. Each file that took the place of another made two events, or one if it
-   * did so at once: more of them mean files that came and went between two looks.
+   * The name belongs to another file than before. Each replacement causes two events, or one if it is atomic: more of
+   * them mean that files came and went between two polls.
    */
   async #switchTo(handle: LogHandle, nameEvents: number): Promise<void> {
     const known = this.rotated.takeBack(await readFileId(handle));
     if (known) handle.release();
     const next = known ?? (await this.open.open(handle, 'start', this.current));
-    // The file is there: an event without its twin means that the other one is still to come.
+    // The file exists, so an odd event means that the second one of its pair is still to come.
     const reportedReplacements = Math.ceil(nameEvents / 2);
     if (this.current)
       await followReplacement(this, this.current, { next, atLeast: reportedReplacements - this.#replacements });
@@ -211,7 +230,7 @@ export class LogTail {
   }
 
   async #readNew(file: TailFile, { sizeBytes, modifiedNs }: LogHandle): Promise<void> {
-    // Whatever the writer wrote to the old file before the first line of this one is there by now: it comes first.
+    // What the writer appended to the old file before the first line of this one is complete by now: it comes first.
     if (file.text.isUnread && sizeBytes > 0) {
       await this.rotated.drainAll();
       if (file.isRestarted) {
@@ -235,7 +254,7 @@ export class LogTail {
     this.#pollAgain = true;
   }
 
-  /** Not there, or not readable: what is open is read on, and the name is tried again at the next poll. */
+  /** The name is missing or unreadable: the open file is drained, and the next poll tries the name again. */
   async #onUnreadable(): Promise<void> {
     const nowMs = performance.now();
     const { missingMs = MISSING_MS, lingerMs = LINGER_MS } = this.deps.times;
@@ -251,7 +270,7 @@ export class LogTail {
     if (missingForMs >= lingerMs) this.open.release(this.current);
   }
 
-  /** One timer for whatever is due next. */
+  /** One timer for whatever has to be flushed next. */
   #arm(): void {
     clearTimeout(this.#timer);
     const files = this.current ? [...this.rotated.all, this.current] : this.rotated.all;

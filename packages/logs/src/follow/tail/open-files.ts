@@ -1,5 +1,6 @@
 import { statFd } from '../../file/fs-calls.ts';
 import type { LogHandle } from '../../file/log-handle.ts';
+import { isFileFailure } from '../../log-error.ts';
 import type { Zone } from '../../parse/zone.ts';
 import type { Scrubber } from '../../scrub/scrubber.ts';
 import type { RingWriter } from '../ring/ring-writer.ts';
@@ -14,7 +15,7 @@ export interface OpenFilesDeps {
   onRead(): void;
 }
 
-/** The descriptors one log has in use. What is not among them must not be read: its number may be another file's. */
+/** The open descriptors of one log. Others must not be read: their numbers may belong to other files by now. */
 export class OpenFiles {
   readonly #deps: OpenFilesDeps;
   readonly #handles = new Set<LogHandle>();
@@ -28,7 +29,7 @@ export class OpenFiles {
     return this.#handles.size;
   }
 
-  /** Takes the handle over. `before` is the file before it in the same log. */
+  /** Takes ownership of the handle. `before` is the previous file of the same log. */
   async open(handle: LogHandle, from: 'start' | 'end', before?: TailFile): Promise<TailFile> {
     this.#handles.add(handle);
     const { zone, times, scrubber, onRead } = this.#deps;
@@ -37,7 +38,7 @@ export class OpenFiles {
     return TailFile.open(handle, from, { zone, holdMs, idleMs, ...taken, scrubber, onRead });
   }
 
-  /** A file whose descriptor was given back has come back. */
+  /** Continues a file whose descriptor was released. */
   reopen(file: TailFile, handle: LogHandle): void {
     this.#handles.add(handle);
     file.handle = handle;
@@ -51,7 +52,7 @@ export class OpenFiles {
     if (this.#handles.delete(handle)) handle.release();
   }
 
-  /** When it was last written to, as far as is known. */
+  /** The modification time; for a file whose descriptor was released, the last one known. */
   async readModifiedNs(file: TailFile): Promise<bigint> {
     return this.has(file) ? (await statFd(file.handle.fd)).mtimeNs : file.handle.modifiedNs;
   }
@@ -66,12 +67,13 @@ export class OpenFiles {
         await this.#deps.writer.writeAll(entries);
         if (bytes === 0) return;
       }
-    } catch {
-      // It is tried again as long as it is looked at.
+    } catch (error) {
+      // The next poll tries again.
+      if (!isFileFailure(error)) throw error;
     }
   }
 
-  /** Readings under way end soon; then `close` gives everything back. */
+  /** Ends reads in progress soon; `close` then releases everything. */
   stop(): void {
     this.#isClosed = true;
   }

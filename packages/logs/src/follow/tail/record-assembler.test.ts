@@ -15,13 +15,13 @@ const shown = (pieces: readonly Piece[]) =>
     return `${marks}${text}`;
   });
 
-test('a record is told when the next one starts', () => {
+test('a record is emitted when the next one starts', () => {
   const records = assembler();
   expect(records.push(bytes(`${LINE}\tat a\n\tat b\n`), 0)).toEqual([]);
   expect(shown(records.push(bytes(LINE), 1))).toEqual([`${LINE}\tat a\n\tat b\n`]);
 });
 
-test('a record is told after a moment, and lines that come later continue it', () => {
+test('a record is emitted after the hold time, and later lines continue it', () => {
   const records = assembler();
   records.push(bytes(LINE), 0);
   expect(records.dueMs).toBe(HOLD_MS);
@@ -32,17 +32,17 @@ test('a record is told after a moment, and lines that come later continue it', (
   expect(shown(records.flush(100 + HOLD_MS))).toEqual(['+\tat a\n']);
 });
 
-test('lines that keep coming do not hold a record for ever', () => {
+test('lines that keep coming do not delay a record forever', () => {
   const records = assembler();
-  let told: Piece[] = [];
-  for (let now = 0; told.length === 0; now += 10) {
+  let emitted: Piece[] = [];
+  for (let now = 0; emitted.length === 0; now += 10) {
     records.push(bytes(now === 0 ? LINE : '\tmore\n'), now);
-    told = records.flush(now);
+    emitted = records.flush(now);
     expect(now).toBeLessThan(60);
   }
 });
 
-test('a line without end is told after an idle time, and its rest continues it', () => {
+test('an incomplete line is emitted after the idle time, and its rest continues it', () => {
   const records = assembler();
   records.push(bytes(LINE.slice(0, 30)), 0);
   expect(records.dueMs).toBe(IDLE_MS);
@@ -57,8 +57,8 @@ test('a line without end is told after an idle time, and its rest continues it',
 
 test('a line in many small parts is one record', () => {
   const records = assembler();
-  const told = Array.from(LINE, (letter, index) => records.push(bytes(letter), index)).flat();
-  expect(shown([...told, ...records.flush(1000)])).toEqual([LINE]);
+  const emitted = Array.from(LINE, (letter, index) => records.push(bytes(letter), index)).flat();
+  expect(shown([...emitted, ...records.flush(1000)])).toEqual([LINE]);
 });
 
 test('CRLF stays as it is', () => {
@@ -67,7 +67,7 @@ test('CRLF stays as it is', () => {
   expect(shown([...records.push(bytes(line + line), 0), ...records.flushAll()])).toEqual([line, line]);
 });
 
-test('a line too long to be held is told in pieces that end between characters', () => {
+test('a line too long to buffer is split between characters', () => {
   const records = assembler();
   const long = `${LINE.trimEnd()}${'ä'.repeat(MAX_PIECE_BYTES)}\n`;
   const whole = bytes(long);
@@ -79,12 +79,12 @@ test('a line too long to be held is told in pieces that end between characters',
   expect(pieces.every(({ bytes: text }) => text.length <= 2 * MAX_PIECE_BYTES)).toBe(true);
 });
 
-test('lines before the first record stand for themselves at the start of a file, and continue it elsewhere', () => {
+test('lines before the first record are a record at the start of a file, and a continuation elsewhere', () => {
   expect(shown([...assembler().push(bytes(`banner\nmore\n${LINE}`), 0)])).toEqual(['banner\nmore\n']);
   expect(shown([...assembler(7).push(bytes(`\tat a\n${LINE}`), 0)])).toEqual(['+\tat a\n']);
 });
 
-test('whatever comes whenever: every byte once, in order', () => {
+test('any input at any time: every byte is emitted once, in order', () => {
   const part = fc.constantFrom(LINE, '\tat x\n', LINE.slice(0, 20), 'x', '\n', '\r\n', `${LINE}${LINE}`, '');
   const steps = fc.array(fc.tuple(part, fc.nat({ max: 1500 })), { maxLength: 40 });
   fc.assert(

@@ -3,26 +3,26 @@ import { characterEnd } from '../../scan/block/record-formatter.ts';
 
 const NEWLINE = 10;
 
-/** A longer line, or record, is told in pieces: what is held per file stays bounded. */
+/** A longer line or record is split, to bound the memory per file. */
 export const MAX_PIECE_BYTES = 256 * 1024;
 
-/** A stack trace comes with its first line or right after it; a reader does not notice this delay. */
+/** A stack trace is written with its first line or right after it; nobody notices this delay. */
 export const HOLD_MS = 20;
 
-/** However steadily continuation lines come: far below the 50 ms in which a line has to reach its reader. */
+/** Upper bound even if continuation lines keep coming: far below the 50 ms within which a line must reach its reader. */
 const MAX_HOLD_MS = 40;
 
-/** Programs write whole lines; one that stays half-written for this long is shown as it is. */
+/** Programs write whole lines; one that stays incomplete for this long is emitted as it is. */
 export const IDLE_MS = 1000;
 
-/** A run of bytes to be told: a record, or a part of one. */
+/** Bytes to be emitted: a record, or a part of one. */
 export interface Piece {
   offset: number;
   bytes: Buffer;
   head: LineHead;
-  /** Goes on with what the piece before it began. */
+  /** Continues the record of the previous piece. */
   continued: boolean;
-  /** Its last line has no end yet. */
+  /** Its last line has no newline yet. */
   unfinished: boolean;
 }
 
@@ -32,30 +32,30 @@ export interface AssemblerTimes {
 }
 
 /**
- * Makes records of the bytes of one text as they come. Every byte is told exactly once and in order. Time is an
- * argument; `dueMs` says when to call `flush` next.
+ * Assembles records from the bytes of one text as they arrive. Every byte is emitted exactly once and in order. Time is
+ * an argument; `dueMs` is when to call `flush` next.
  */
 export class RecordAssembler {
   readonly #holdMs: number;
   readonly #idleMs: number;
   format: Format;
-  /** Held bytes: whole lines of one record, then a line without end. */
+  /** Buffered bytes: whole lines of one record, then an incomplete line. */
   #chunks: Buffer[] = [];
   #size = 0;
-  /** Of the first held byte. */
+  /** Offset of the first buffered byte. */
   #offset: number;
-  /** Length of the whole lines. */
+  /** Length of the buffered whole lines. */
   #linesEnd = 0;
   #head: LineHead = noHead();
-  /** What the held lines are: the start of a record, or more of what was told. */
+  /** Whether the buffered lines continue an emitted record rather than start one. */
   #continues: boolean;
-  /** The first held byte stands within a line whose start was told. */
+  /** The first buffered byte is within a line whose start was emitted. */
   #midLine = false;
   #linesSinceMs = 0;
   #lastLineMs = 0;
   #grownMs = 0;
 
-  /** `continues`: whether lines that start no record belong to one before `offset`. */
+  /** `continues`: whether continuation lines at `offset` belong to a record before it. */
   constructor(format: Format, offset: number, { continues, ...times }: AssemblerTimes & { continues: boolean }) {
     this.format = format;
     this.#offset = offset;
@@ -64,24 +64,24 @@ export class RecordAssembler {
     this.#idleMs = times.idleMs ?? IDLE_MS;
   }
 
-  /** Everything before it has been told. */
+  /** Everything before it has been emitted. */
   get emittedOffset(): number {
     return this.#offset;
   }
 
-  /** Passes over bytes that are no text, while nothing is held. */
+  /** Skips bytes that are no text, while nothing is buffered. */
   skip(bytes: number): void {
     this.#offset += bytes;
   }
 
-  /** When something held has to be told; `Infinity` where nothing is held. */
+  /** When buffered bytes have to be emitted; `Infinity` if there are none. */
   get dueMs(): number {
     const lines = Math.min(this.#lastLineMs + this.#holdMs, this.#linesSinceMs + Math.max(MAX_HOLD_MS, this.#holdMs));
     const rest = this.#grownMs + this.#idleMs;
     return Math.min(this.#linesEnd > 0 ? lines : Infinity, this.#size > this.#linesEnd ? rest : Infinity);
   }
 
-  /** Takes the next bytes of the text; they are kept, not copied. */
+  /** Takes the next bytes of the text, without copying them. */
   push(data: Buffer, nowMs: number): Piece[] {
     if (data.length === 0) return [];
     const scanned = this.#size;
@@ -98,7 +98,7 @@ export class RecordAssembler {
     return pieces;
   }
 
-  /** Tells what was held long enough. */
+  /** Emits what was buffered long enough. */
   flush(nowMs: number): Piece[] {
     const pieces: Piece[] = [];
     const restIsDue = this.#size > this.#linesEnd && nowMs >= this.#grownMs + this.#idleMs;
@@ -107,21 +107,21 @@ export class RecordAssembler {
     return pieces;
   }
 
-  /** Tells the whole lines now: no more will come soon. */
+  /** Emits the whole lines now, when no more are expected soon. */
   flushLines(): Piece[] {
     const pieces: Piece[] = [];
     this.#emitLines(pieces);
     return pieces;
   }
 
-  /** Tells everything now. */
+  /** Emits everything now. */
   flushAll(): Piece[] {
     const pieces = this.flushLines();
     this.#emitRest(pieces, this.#size);
     return pieces;
   }
 
-  /** Changes what is held, but neither its length nor its line ends. */
+  /** Changes the buffered bytes in place, but neither their length nor the newlines. */
   change(change: (bytes: Buffer) => void): void {
     change(this.#joined());
   }
@@ -156,7 +156,7 @@ export class RecordAssembler {
     if (this.#linesEnd > 0) pieces.push(this.#take(this.#linesEnd, false));
   }
 
-  /** Of the line without end, which is all that is held. One that is not known to go on anything stands for itself. */
+  /** Emits the incomplete line, which is all that is buffered. Unless its start was emitted, it is a record of its own. */
   #emitRest(pieces: Piece[], most: number): void {
     const length = Math.min(most, this.#size);
     if (length === 0) return;

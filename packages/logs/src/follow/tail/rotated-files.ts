@@ -3,10 +3,10 @@ import type { KnownFiles } from './known-files.ts';
 import type { OpenFiles } from './open-files.ts';
 import type { TailFile } from './tail-file.ts';
 
-/** A writer notices late that its file was renamed: for so long it is looked at. Then its disk space is given back. */
+/** Writers notice late that their file was renamed, so it is read this much longer. Then its disk space is released. */
 export const LINGER_MS = 5000;
 
-/** Files renamed away that are still looked at; with more, rotation is so quick that the oldest are surely left. */
+/** Renamed files that are still read; if there are more, rotation is so quick that the oldest have surely been left. */
 const MAX_ROTATED = 8;
 
 export interface RotatedFilesDeps {
@@ -35,13 +35,13 @@ export class RotatedFiles {
     while (this.#files.length > MAX_ROTATED) this.#retireOldest();
   }
 
-  /** One that is live again. */
+  /** Removes and returns a file that is live again. */
   takeBack(id: string): TailFile | undefined {
     const index = this.#files.findIndex((file) => file.id === id);
     return index < 0 ? undefined : this.#files.splice(index, 1)[0];
   }
 
-  /** Tells what was added to them. */
+  /** Emits what was appended to them. */
   async drainAll(): Promise<void> {
     const { open, writer, lingerMs } = this.#deps;
     for (const file of this.#files) {

@@ -14,6 +14,8 @@ import {
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { expect, onTestFinished, test } from 'vitest';
+import { isSystemError } from '../../log-error.ts';
+import { listFiles } from '../../read/list.ts';
 import { eventually } from '../../testing/eventually.ts';
 import { openBelow, tempDir } from '../../testing/temp-dir.ts';
 import type { FollowItem } from '../../types.ts';
@@ -42,11 +44,11 @@ interface Scene {
   dir: string;
   path: string;
   follow: Collected;
-  /** Waits until these and no other numbers were told, in order. */
+  /** Waits until exactly these numbers were emitted, in order. */
   expectNumbers(numbers: number[]): Promise<void>;
 }
 
-/** Follows `app.log`, which has 20 lines. A long poll and no events: what is done at once is one look to the tail. */
+/** Follows `app.log`, which has 20 lines. Long polls and no events: synchronous changes are seen by one poll. */
 async function scene(options: Partial<FollowHubDeps> = {}): Promise<Scene> {
   const dir = tempDir();
   const path = join(dir, 'app.log');
@@ -74,7 +76,7 @@ test('rename: the rest of the old file, then the event, then the new one', async
   expect(eventTypes(follow)).toEqual(['rotated']);
 });
 
-test('lines that the writer adds to the renamed file are told, before those of the new one', async () => {
+test('lines that the writer appends to the renamed file are emitted before those of the new one', async () => {
   const { path, expectNumbers } = await scene();
   renameSync(path, `${path}.1`);
   writeFileSync(path, '');
@@ -87,14 +89,15 @@ test('lines that the writer adds to the renamed file are told, before those of t
   await expectNumbers(upTo(21, 39));
 });
 
-test('several rotations between two looks: the files in between are read in order', async () => {
+test('several rotations between two polls: the files in between are read in order', async () => {
   const { path, follow, expectNumbers } = await scene();
   const rotate = () => {
     for (const number of [4, 3, 2, 1]) {
       try {
         renameSync(`${path}.${number}`, `${path}.${number + 1}`);
-      } catch {
-        // Not there yet.
+      } catch (error) {
+        if (!isSystemError(error)) throw error;
+        // Does not exist yet.
       }
     }
     renameSync(path, `${path}.1`);
@@ -118,7 +121,7 @@ test('files in between that were compressed already are unpacked', async () => {
   await expectNumbers(upTo(21, 65));
 });
 
-test('a file that was renamed and compressed is not told again from its archive', async () => {
+test('a file that was renamed and compressed is not emitted again from its archive', async () => {
   const { path, follow, expectNumbers } = await scene();
   const archive = (name: string, text: string) => {
     writeFileSync(`${path}.${name}`, gzipSync(text));
@@ -149,7 +152,7 @@ test('delete and re-create: the deleted file is drained', async () => {
   expect(eventTypes(follow)).toEqual(['rotated']);
 });
 
-test('copy-truncate: the rest stands in the copy, and a gap is told', async () => {
+test('copy-truncate: the rest is read from the copy, and a gap is reported', async () => {
   const { path, follow, expectNumbers } = await scene();
   appendFileSync(path, lines(31, 35));
   copyFileSync(path, `${path}.1`);
@@ -163,7 +166,7 @@ test('copy-truncate: the rest stands in the copy, and a gap is told', async () =
   expect(files.slice(-8)).toEqual([...Array(5).fill('app.log.1'), ...Array(3).fill('app.log')]);
 });
 
-test('copy-truncate with the copy compressed at once', async () => {
+test('copy-truncate: the rest is read from a copy that was compressed at once', async () => {
   const { path, expectNumbers } = await scene();
   appendFileSync(path, lines(31, 35));
   const { readFileSync } = await import('node:fs');
@@ -173,7 +176,7 @@ test('copy-truncate with the copy compressed at once', async () => {
   await expectNumbers(upTo(21, 38));
 });
 
-test('two truncations between two looks: both copies are read', async () => {
+test('two truncations between two polls: both copies are read', async () => {
   const { path, follow, expectNumbers } = await scene();
   appendFileSync(path, lines(31, 35));
   copyFileSync(path, `${path}.2`);
@@ -186,7 +189,7 @@ test('two truncations between two looks: both copies are read', async () => {
   expect(eventTypes(follow)).toEqual(['truncated', 'gap', 'truncated', 'gap']);
 });
 
-test('a file that was cut and has grown beyond the position again is noticed', async () => {
+test('a file that was truncated and has grown beyond the position again is noticed', async () => {
   const { path, follow, expectNumbers } = await scene();
   truncateSync(path, 0);
   appendFileSync(path, lines(101, 200));
@@ -194,7 +197,7 @@ test('a file that was cut and has grown beyond the position again is noticed', a
   expect(eventTypes(follow)).toEqual(['truncated', 'gap']);
 });
 
-test('a file that was cut and has grown to the very same size is noticed', async () => {
+test('a file that was truncated and has grown to the very same size is noticed', async () => {
   const { path, expectNumbers } = await scene();
   truncateSync(path, 0);
   appendFileSync(path, lines(41, 70));
@@ -202,7 +205,7 @@ test('a file that was cut and has grown to the very same size is noticed', async
   await expectNumbers([...upTo(21, 30), ...upTo(41, 71)]);
 });
 
-test('a directory that disappears is told once, and when it returns the follow goes on', async () => {
+test('a deleted directory is reported once, and the follow continues when it is created again', async () => {
   const { dir, path, follow, expectNumbers } = await scene({ events: true });
   rmSync(dir, { recursive: true });
   await eventually(() => expect(eventTypes(follow)).toEqual(['missing']));
@@ -214,7 +217,7 @@ test('a directory that disappears is told once, and when it returns the follow g
   expect(eventTypes(follow)).toEqual(['missing', 'rotated']);
 });
 
-test('a directory that is moved away and back goes on where it was', async () => {
+test('a directory that is moved away and back continues where it was', async () => {
   const { dir, path, follow, expectNumbers } = await scene({ times: { lingerMs: 100, missingMs: 50 } });
   renameSync(dir, `${dir}.away`);
   await eventually(() => expect(eventTypes(follow)).toEqual(['missing']));
@@ -226,7 +229,7 @@ test('a directory that is moved away and back goes on where it was', async () =>
   expect(eventTypes(follow)).toEqual(['missing']);
 });
 
-test('old descriptors are given back some time after a rotation', async () => {
+test('descriptors of rotated files are released some time after the rotation', async () => {
   const { dir, path, expectNumbers } = await scene({ times: { lingerMs: 100 } });
   renameSync(path, `${path}.1`);
   writeFileSync(path, lines(31, 35));
@@ -234,10 +237,10 @@ test('old descriptors are given back some time after a rotation', async () => {
   await eventually(() => expect(openBelow(dir)).toBe(1));
 });
 
-test('a number given to a new file does not hide it', async () => {
+test('a new file that reuses an inode number is not taken for the old one', async () => {
   const { path, expectNumbers } = await scene();
   let next = 31;
-  // Deleting and creating at once gives most file systems the same number again.
+  // Most file systems reuse the inode number when a file is deleted and another one created.
   for (let turn = 0; turn < 5; turn++) {
     appendFileSync(path, lines(next, next + 4));
     rmSync(`${path}.2`, { force: true });
@@ -249,7 +252,7 @@ test('a number given to a new file does not hide it', async () => {
   }
 });
 
-test('items carry a cursor each and no event names a file outside the family', async () => {
+test('every record has its own cursor', async () => {
   const { path, follow, expectNumbers } = await scene();
   renameSync(path, `${path}.1`);
   writeFileSync(path, lines(31, 32));
@@ -258,7 +261,7 @@ test('items carry a cursor each and no event names a file outside the family', a
   expect(new Set(cursors).size).toBe(12);
 });
 
-test('a text that was truncated again before anything of it was read is read from its copy', async () => {
+test('a text that was truncated again before any of it was read is read from its copy', async () => {
   const { path, follow, expectNumbers } = await scene();
   copyFileSync(path, `${path}.1`);
   truncateSync(path, 0);
@@ -272,7 +275,7 @@ test('a text that was truncated again before anything of it was read is read fro
   expect(eventTypes(follow)).toEqual(['truncated', 'gap', 'truncated', 'gap']);
 });
 
-test('a copy of the text that is live now, made before the truncation is noticed, is not read twice', async () => {
+test('a copy of the current text, made before the truncation was noticed, is not read twice', async () => {
   const { path, expectNumbers } = await scene();
   appendFileSync(path, lines(31, 35));
   copyFileSync(path, `${path}.2`);
@@ -285,7 +288,7 @@ test('a copy of the text that is live now, made before the truncation is noticed
   await expectNumbers(upTo(21, 45));
 });
 
-test('copy-truncate of a writer that does not append: every file starts with a hole, and none is taken for another', async () => {
+test('copy-truncate of a writer that does not append: every file starts with a hole, and no file is taken for another', async () => {
   const { path, follow, expectNumbers } = await scene();
   const fd = openSync(path, 'r+');
   onTestFinished(() => closeSync(fd));
@@ -308,4 +311,29 @@ test('copy-truncate of a writer that does not append: every file starts with a h
     await expectNumbers(upTo(21, 90 * turn + 30));
   }
   expect(eventTypes(follow)).toEqual(Array.from({ length: 8 }, () => ['truncated', 'gap']).flat());
+});
+
+test('a defect fails the follow with its error instead of being taken for a missing file', async () => {
+  const dir = tempDir();
+  const path = join(dir, 'app.log');
+  writeFileSync(path, lines(1, 5));
+  let defect: Error | undefined;
+  const list = async () => {
+    if (defect) throw defect;
+    return listFiles(dir);
+  };
+  const hub = openHub(dir, { list });
+  const follow = collectFollow(hub, { family: 'app.log' });
+  await follow.ready;
+  appendFileSync(path, lines(6, 10));
+  defect = new TypeError('list is not a function');
+  renameSync(path, `${path}.1`);
+  writeFileSync(path, lines(11, 15));
+  await expect(follow.done).rejects.toBe(defect);
+  expect(eventTypes(follow)).toEqual([]);
+  defect = undefined;
+  const again = collectFollow(hub, { family: 'app.log', start: { back: 1 } });
+  await eventually(() => expect(numbersIn(again.texts)).toEqual([15]));
+  appendFileSync(path, lines(16, 16));
+  await eventually(() => expect(numbersIn(again.texts)).toEqual([15, 16]));
 });

@@ -1,41 +1,35 @@
-import type { OpenedMember } from './family-files.ts';
+import { isFileFailure } from '../../log-error.ts';
+import { type OpenedMember, readMember } from './family-files.ts';
 import type { LogTail } from './log-tail.ts';
-import { readBeyond, readMember } from './read-member.ts';
 import { findSuccessors, type Successors } from './successors.ts';
 import type { TailFile } from './tail-file.ts';
 import { TailText } from './tail-text.ts';
 
 export interface Replacement {
   next: TailFile;
-  /** Files, the next one included, that are known to have been live since. */
+  /** How many files are known to have been live since, including the next one. */
   atLeast: number;
 }
 
 /**
- * The name leads to another file now: emits the rest of the old one and of those that were live in between. Whatever
- * fails meanwhile, the follow continues with the next file: what could not be read is reported.
+ * The name belongs to another file now: emits the rest of the old file, and the files that were live in between. If
+ * reading fails, a gap is reported and the follow continues with the next file.
  */
 export async function followReplacement(tail: LogTail, old: TailFile, replacement: Replacement): Promise<void> {
   try {
     await emitReplaced(tail, old, replacement);
-  } catch {
+  } catch (error) {
+    if (!isFileFailure(error)) throw error;
     emitGap(tail, 'gone');
   }
 }
 
 async function emitReplaced(tail: LogTail, old: TailFile, { next, atLeast }: Replacement): Promise<void> {
-  const {
-    oldName,
-    copies,
-    between,
-    empty,
-    mayBeIncomplete: mayLack,
-    missed,
-    members,
-  } = await lookUpSuccessors(tail, old, next);
+  const successors = await lookUpSuccessors(tail, old, next);
+  const { oldName, copies, between, empty, mayBeIncomplete, missed, members } = successors;
   const gaps = gapsAfter(missed, { old, between, isCountShort: between.length + empty + 1 < atLeast });
   releaseAll(copies);
-  // Only now: while we looked, the writer may have gone on with it.
+  // Only now: the writer may have appended to it meanwhile.
   await tail.open.drain(old);
   tail.writer.write(old.text.flushLines());
   const { family } = tail;
@@ -43,7 +37,7 @@ async function emitReplaced(tail: LogTail, old: TailFile, { next, atLeast }: Rep
   old.text.name = from;
   tail.known.addMark(old.text.mark);
   tail.rotated.add(old);
-  if (mayLack || gaps.has(old.id)) emitGap(tail, 'gone');
+  if (mayBeIncomplete || gaps.has(old.id)) emitGap(tail, 'gone');
   for (const member of between) {
     tail.writer.writeEvent({ type: 'rotated', family, from, to: member.name });
     await emitWholeFile(tail, member);
@@ -55,8 +49,8 @@ async function emitReplaced(tail: LogTail, old: TailFile, { next, atLeast }: Rep
 }
 
 /**
- * The file is another text now. What was written before that may stand in a copy; what was written between the copying
- * and the cut is lost, and how much that is nobody knows.
+ * The file was truncated. What was written before may be in a copy; what was written between the copy and the truncation
+ * is lost, and nobody knows how much.
  */
 export async function followTruncation(tail: LogTail, file: TailFile): Promise<void> {
   const { copies, between, members } = await lookUpSuccessors(tail, file);
@@ -69,14 +63,14 @@ export async function followTruncation(tail: LogTail, file: TailFile): Promise<v
   }
   emitTruncation(tail);
   tail.known.remember(members);
-  // The rest of the old text was read from its copy; the new one is in the live file.
+  // The rest of the old text was read from its copy; the new text is in the live file.
   file.text.name = tail.name;
   file.restart();
 }
 
 /**
- * A text that begins anew may have been replaced again before anything of it was read: there is nothing to compare then,
- * only copies that nobody knows.
+ * A truncated file may have been truncated again before any of its new text was read. Then there is nothing to compare
+ * it with, only unknown copies.
  */
 export async function followUnseenTruncations(tail: LogTail, file: TailFile): Promise<void> {
   const { copies, between, members } = await lookUpSuccessors(tail, file);
@@ -88,7 +82,7 @@ export async function followUnseenTruncations(tail: LogTail, file: TailFile): Pr
   tail.known.remember(members);
 }
 
-/** The files behind which one is missing: behind each of them where it is not known where that was. */
+/** The ids of the files after which a file is missing; all of them if it is not known where. */
 function gapsAfter(
   missed: readonly (string | undefined)[],
   { old, between, isCountShort }: { old: TailFile; between: readonly OpenedMember[]; isCountShort: boolean },
@@ -113,9 +107,24 @@ async function lookUpSuccessors(tail: LogTail, old: TailFile, next?: TailFile): 
     const { newestMs } = tail.ring;
     const succession = { old, next, modifiedNs, newestMs, known: tail.known, rotated: tail.rotated.all, catchUp };
     return await findSuccessors(family, succession, deps);
-  } catch {
-    // The directory cannot be listed: nothing is known but the two files we have.
+  } catch (error) {
+    if (!isFileFailure(error)) throw error;
+    // The directory cannot be listed: only the open files are known.
     return { oldName: old.name, copies: [], between: [], empty: 0, mayBeIncomplete: true, missed: [], members: [] };
+  }
+}
+
+/** What a copy contains beyond the position in the original; nothing if the bytes before it differ: not a copy then. */
+async function* readBeyond(
+  copy: OpenedMember,
+  { position, before }: TailFile,
+): AsyncGenerator<Buffer, void, undefined> {
+  let checked = 0;
+  for await (const chunk of readMember(copy, position - before.length)) {
+    const part = Math.min(before.length - checked, chunk.length);
+    if (!chunk.subarray(0, part).equals(before.subarray(checked, checked + part))) return;
+    checked += part;
+    if (part < chunk.length) yield chunk.subarray(part);
   }
 }
 
@@ -129,14 +138,15 @@ async function emitFromCopy(tail: LogTail, file: TailFile, copies: readonly Open
       }
       if (file.position > position) return;
     }
-  } catch {
-    // A damaged copy: what it did not give is part of the gap that is told anyway.
+  } catch (error) {
+    // A damaged copy: what could not be read from it is part of the gap that is reported anyway.
+    if (!isFileFailure(error)) throw error;
   } finally {
     releaseAll(copies);
   }
 }
 
-/** A file that was never live while we looked. A plain one may still be written to. */
+/** Emits a file that was live only between two polls. A plain one may still be written to. */
 async function emitWholeFile(tail: LogTail, member: OpenedMember): Promise<void> {
   if (!member.compressed) {
     const file = await tail.open.open(member.handle, 'start', tail.current);
@@ -151,7 +161,8 @@ async function emitWholeFile(tail: LogTail, member: OpenedMember): Promise<void>
   const text = new TailText({ name, offset: 0, head: Buffer.alloc(0), format, scrubber });
   try {
     for await (const data of readMember(member, 0)) await tail.writer.writeAll(text.push(data, performance.now()));
-  } catch {
+  } catch (error) {
+    if (!isFileFailure(error)) throw error;
     emitGap(tail, 'gone');
   } finally {
     member.handle.release();
@@ -165,7 +176,7 @@ function emitTruncation(tail: LogTail): void {
   emitGap(tail, 'truncated');
 }
 
-/** How much is missing is not known, and there is nowhere left to load it from. */
+/** A gap of unknown size that cannot be loaded any more. */
 function emitGap(tail: LogTail, reason: 'truncated' | 'gone'): void {
   const seq = tail.ring.findLast(({ kind }) => kind === 'record');
   const last = seq === undefined ? undefined : tail.ring.at(seq);

@@ -10,59 +10,59 @@ import type { RecordEntry } from '../ring/ring-entry.ts';
 import type { AssemblerTimes } from './record-assembler.ts';
 import { TailText } from './tail-text.ts';
 
-/** One read. More at once would hold up other logs, and what is read stays in memory while the ring holds it. */
+/** Size of one read. Larger ones would delay other logs, and the bytes stay in memory while the ring holds them. */
 export const READ_BYTES = 256 * 1024;
 
-/** Bytes before the position that every read compares: they differ when the file was cut and has grown again. */
+/** Bytes before the position that every read compares: they differ if the file was truncated and has grown again. */
 export const BEFORE_BYTES = 64;
 
-/** The format is told by the start of the file; what is less than this is looked at again when there is more. */
+/** The format is detected from this much of the file's start; a shorter file is sampled again when it has grown. */
 export const SAMPLE_BYTES = 64 * 1024;
 
-/** It is looked at again when there is so much more. Telling the format of 64 KiB takes milliseconds. */
+/** Growth factor after which the format is detected again. Detecting it in 64 KiB takes milliseconds. */
 const SAMPLE_STEP = 16;
 
-/** The same while no timestamps are known: a follow of all logs waits for the first. Some hundred times in all. */
+/** The same while no timestamp was found, as a follow of all logs waits for the first. Some hundred times in all. */
 const UNTIMED_STEP = 1.1;
 
-/** Formats without a year take it from when they were told; a file may be written to for years. */
+/** Formats without a year take it from the time of detection, and a file may be written to for years. */
 const FORMAT_MS = 24 * 3_600_000;
 
 export interface TailFileOptions extends AssemblerTimes {
   zone: Zone;
-  /** What masks secrets at the moment. */
+  /** The current masking of secrets. */
   scrubber(): Scrubber | undefined;
-  /** Of the file before it in the same log, and when it was told: taken over if it can read this one, too. */
+  /** Format of the previous file of the log, and when it was detected: reused if it fits this file, too. */
   format?: Format | undefined;
   formatMs?: number | undefined;
-  /** Counts the reads: how many an append costs is promised. */
+  /** Counts the reads, because their number per append is guaranteed. */
   onRead?(): void;
 }
 
 export interface ReadStep {
   entries: RecordEntry[];
-  /** The bytes before the position are not what they were: the file was cut. */
+  /** The bytes before the position have changed: the file was truncated. */
   truncated: boolean;
-  /** Bytes read on. */
+  /** Bytes read. */
   bytes: number;
 }
 
-/** An open file that is being read on. The identity of what it has open never changes; its name may. */
+/** An open file that is read as it grows. The identity of the open file never changes; its name may. */
 export class TailFile {
   handle: LogHandle;
   readonly id: string;
   #options: TailFileOptions;
   text: TailText;
-  /** Modification time at the last look that found nothing new. */
+  /** Modification time when it was last read to its end. */
   quietNs = -1n;
   /** When it stopped being the live file. */
   rotatedMs = 0;
-  /** When the format was told. */
+  /** When the format was detected. */
   formatMs: number;
   #before: Buffer = Buffer.alloc(0);
   #sampleBytes = 0;
   #expected: Buffer = Buffer.alloc(0);
-  /** Its text has begun anew, and nothing of it was looked at. */
+  /** It was truncated, and nothing of the new text was read. */
   isRestarted = false;
 
   private constructor(handle: LogHandle, id: string, options: TailFileOptions) {
@@ -73,7 +73,7 @@ export class TailFile {
     this.text = this.#emptyText(options.format);
   }
 
-  /** Takes the handle over. From its start, or from the start of its last line. */
+  /** Takes ownership of the handle. Reads from the start, or from the start of the last line. */
   static async open(handle: LogHandle, from: 'start' | 'end', options: TailFileOptions): Promise<TailFile> {
     const file = new TailFile(handle, await readFileId(handle), options);
     if (from === 'end' && handle.sizeBytes > 0) await file.#skipToEnd(handle.sizeBytes);
@@ -92,7 +92,7 @@ export class TailFile {
     return this.#before;
   }
 
-  /** Reads one chunk of what stands before `end`, which is the file's size at a look. */
+  /** Reads one chunk before `end`, the size of the file when it was last polled. */
   async readNext(end: number): Promise<ReadStep> {
     const { position } = this;
     const checked = this.#before.length;
@@ -103,18 +103,18 @@ export class TailFile {
     const data = buffer.subarray(Math.min(checked, got), got);
     const isOther = this.text.isUnread && !startsWith(data, this.#expected);
     if (isOther || !buffer.subarray(0, Math.min(checked, got)).equals(this.#before)) return TRUNCATED;
-    // Truncated while it was read, a file ends early, or has a hole where its text was.
+    // A file truncated during the read ends early, or has a hole where its text was.
     const isDoubtful = got < buffer.length || data.includes(0);
     if (isDoubtful && !(await this.#hasBefore(position))) return TRUNCATED;
     if (data.length === 0) return { entries: [], truncated: false, bytes: 0 };
     await this.#learnFormat(position + data.length, position === this.text.start ? data : undefined);
     const entries = this.text.push(data, performance.now());
-    // Before a text that begins with a hole there is nothing to compare.
+    // Within a hole at the start of the text there is nothing to compare.
     if (!this.text.isUnread) this.#before = Buffer.from(buffer.subarray(Math.max(0, got - BEFORE_BYTES), got));
     return { entries, truncated: false, bytes: data.length };
   }
 
-  /** Whether what stands before the position is still there. */
+  /** Whether the bytes before the position are unchanged. */
   async #hasBefore(position: number): Promise<boolean> {
     const { length } = this.#before;
     const bytes = Buffer.alloc(length);
@@ -122,7 +122,7 @@ export class TailFile {
     return got === length && bytes.equals(this.#before);
   }
 
-  /** The file was cut: its text begins anew. */
+  /** The file was truncated: starts again with its new text. */
   restart(): void {
     const { name, format } = this.text;
     this.#options = { ...this.#options, format };
@@ -135,7 +135,7 @@ export class TailFile {
     this.isRestarted = true;
   }
 
-  /** Remembers how the text begins now: it is read only if it still does. Whether it has begun. */
+  /** Remembers how the text starts; it is read only if it still starts like that. Returns whether there is any text. */
   async expectStart(): Promise<boolean> {
     const { fd } = this.handle;
     const textStart = await findTextStart(fd, Number((await statFd(fd)).size));
@@ -160,9 +160,9 @@ export class TailFile {
     const ending = Buffer.alloc(Math.min(SAMPLE_BYTES, sizeBytes));
     const from = sizeBytes - ending.length;
     const got = await readFd(fd, ending, { position: from, length: ending.length });
-    // It was truncated just now, and there is a hole where its end was: all of its new text is still to come.
+    // It was truncated just now and has a hole where its end was: all of its new text is still to come.
     if (ending[got - 1] === 0) return;
-    // A last line without end is not passed over: it will be told when it is whole.
+    // An incomplete last line is not skipped: it is emitted when it is complete.
     const lineStart = ending.subarray(0, got).lastIndexOf(10) + 1;
     const position = lineStart === 0 && from > 0 ? from + got : from + lineStart;
     const { sample, headFrom } = await this.#readSample(position);
@@ -178,7 +178,7 @@ export class TailFile {
     this.#before = Buffer.from(before.subarray(-BEFORE_BYTES));
   }
 
-  /** The start of the text, by which its format and the file are known, and where it stands: behind a hole. */
+  /** The start of the text, which identifies its format and the file, and its offset after a hole. */
   async #readSample(end: number): Promise<{ sample: Buffer; headFrom: number }> {
     const read = async (position: number) => {
       const bytes = Buffer.alloc(Math.min(SAMPLE_BYTES, end - position));
@@ -190,7 +190,7 @@ export class TailFile {
     return { sample: await read(headFrom), headFrom };
   }
 
-  /** The format by the file's start, again when there is much more of it, and when the year may be another. */
+  /** Detects the format from the file's start, and again when it has grown much or the year may have changed. */
   async #learnFormat(end: number, start: Buffer | undefined): Promise<void> {
     const nowMs = performance.now();
     const isOld = nowMs - this.formatMs > FORMAT_MS;
@@ -204,7 +204,7 @@ export class TailFile {
       const got = await readFd(this.handle.fd, sample, { position, length });
       sample = sample.subarray(0, got);
     }
-    // Behind a hole; as long as there is nothing but a hole, nothing is known.
+    // After a hole; as long as there is only a hole, nothing can be detected.
     sample = sample.subarray(countNuls(sample));
     if (sample.length === 0) return;
     const { zone, format: expected } = this.#options;
@@ -233,7 +233,7 @@ function textOptions({
   return { holdMs, idleMs, scrubber };
 }
 
-/** Time of the first record that has one, as far as the sample goes. */
+/** Time of the first record in the sample that has one. */
 export function findFirstTime(sample: Buffer, format: Format): number | undefined {
   const head = { timeMs: Number.NaN, rank: 0 };
   let start = 0;
@@ -244,7 +244,7 @@ export function findFirstTime(sample: Buffer, format: Format): number | undefine
   return undefined;
 }
 
-/** Names a file as long as it exists: while we have it open, no other can be given its number. */
+/** Identifies a file while it is open: no other file can get its inode number until it is closed. */
 export async function readFileId(handle: LogHandle): Promise<string> {
   const { dev, ino } = await statFd(handle.fd);
   return `${dev}:${ino}`;

@@ -2,16 +2,16 @@ import type { Scrubber } from '../../scrub/scrubber.ts';
 import type { SeenMember } from './family-files.ts';
 import { LogTail, type TailDeps, type TailTarget } from './log-tail.ts';
 
-/** A log nobody follows is read a little longer: whoever reconnects at once finds it going on. */
+/** A log is read a little longer after its last follower has left, so that a quick reconnect can continue. */
 const KEEP_MS = 1000;
 
-/** Logs looked at in one poll, one after the other in turns: what many logs cost is bounded. */
+/** Logs polled at a time, in turns, to bound the cost of many logs. */
 const MAX_POLLED = 256;
 
 export interface TailRegistryDeps extends TailDeps {
   /** Logs that may be read at the same time. */
   maxLogs: number;
-  /** The last one was stopped. */
+  /** Called when the last tail was stopped. */
   onEmpty(): void;
 }
 
@@ -22,11 +22,11 @@ interface RegisteredTail {
   timer: NodeJS.Timeout | undefined;
 }
 
-/** The logs being read: each once, from its first follower until shortly after its last. */
+/** The tails in use: one per log, from its first follower until shortly after its last. */
 export class TailRegistry {
   readonly #deps: TailRegistryDeps;
   readonly #tails = new Map<string, RegisteredTail>();
-  /** By the name that leads to the live file; made anew when one of them changes. */
+  /** By the name of the live file; rebuilt when one of them changes. */
   #byName: Map<string, LogTail[]> | undefined;
   #trimming: NodeJS.Immediate | undefined;
   #polled = 0;
@@ -43,17 +43,17 @@ export class TailRegistry {
     return [...this.#tails.values()].reduce((sum, { tail }) => sum + tail.open.size, 0);
   }
 
-  /** Whether a live file may come under a name other than that of its log. */
+  /** Whether a live file may have another name than its log. */
   get hasMovingNames(): boolean {
     return [...this.#tails.values()].some(({ tail }) => tail.name !== tail.family || !tail.current);
   }
 
-  /** A log being read, also while its file is missing for a moment: between the deletion of one and the next. */
+  /** A log being read, even while its file is missing between a deletion and the next file. */
   findTarget(wanted: TailTarget): TailTarget | undefined {
     return this.#tails.get(tailKey(wanted))?.tail.target;
   }
 
-  /** `undefined` where as many as may be are read already, and the log can be left out. */
+  /** `undefined` if the limit is reached and the log is optional. */
   async acquire(
     target: TailTarget,
     {
@@ -64,6 +64,10 @@ export class TailRegistry {
   ): Promise<LogTail | undefined> {
     const key = tailKey(target);
     let entry = this.#tails.get(key);
+    if (entry?.tail.failure) {
+      void this.#stop(key, entry);
+      entry = undefined;
+    }
     if (!entry) {
       if (isOptional && this.#tails.size >= this.#deps.maxLogs) return undefined;
       const tail = new LogTail(target, this.#deps, { fromStart });
@@ -74,11 +78,17 @@ export class TailRegistry {
     }
     entry.users++;
     clearTimeout(entry.timer);
-    await entry.started;
+    try {
+      await entry.started;
+    } catch (error) {
+      // Only a defect: a file that cannot be opened is waited for.
+      if (this.#tails.get(key) === entry) this.#remove(key, entry);
+      throw error;
+    }
     return entry.tail;
   }
 
-  /** What is kept for all logs together is shared by one more. */
+  /** Trims all rings, as one more log shares the memory budget. */
   #trimSoon(): void {
     this.#trimming ??= setImmediate(() => {
       this.#trimming = undefined;
@@ -93,11 +103,11 @@ export class TailRegistry {
     entry.users--;
     if (entry.users > 0) return;
     entry.timer = setTimeout(() => void this.#stop(key, entry), KEEP_MS);
-    // Nobody waits for it: a process that wants to end may.
+    // Must not keep the process alive.
     entry.timer.unref();
   }
 
-  /** Something happened to this name, or to one that is not known. */
+  /** Something happened to this name, or to an unknown one. */
   wake(name: string | undefined, { entries = false } = {}): void {
     const named = name === undefined ? undefined : this.#named(name);
     if (named) {
@@ -107,7 +117,7 @@ export class TailRegistry {
       }
       return;
     }
-    // The name of a file that was renamed away, perhaps.
+    // Perhaps the name of a rotated file.
     for (const { tail } of this.#tails.values()) {
       if (name === undefined) tail.wake();
       else if (tail.rotated.all.length > 0) tail.wake({ all: true });
@@ -123,7 +133,7 @@ export class TailRegistry {
     return this.#byName.get(name);
   }
 
-  /** In case no event tells of a change. */
+  /** Polls in case no event reports a change. */
   poll(): void {
     const tails = [...this.#tails.values()];
     const count = Math.min(MAX_POLLED, tails.length);
@@ -135,7 +145,7 @@ export class TailRegistry {
     for (const { tail } of this.#tails.values()) tail.rescrub(scrubber);
   }
 
-  /** Which name leads to the live file of each log now. */
+  /** Updates the name of each log's live file. */
   rename(targets: readonly TailTarget[]): void {
     for (const { family, name } of targets) {
       const tail = this.#tails.get(tailKey({ family, name }))?.tail;
@@ -149,11 +159,16 @@ export class TailRegistry {
     await Promise.all(Array.from(this.#tails, ([key, entry]) => this.#stop(key, entry)));
   }
 
-  async #stop(key: string, { tail, started, timer }: RegisteredTail): Promise<void> {
+  #remove(key: string, { timer }: RegisteredTail): void {
     clearTimeout(timer);
     this.#tails.delete(key);
     this.#byName = undefined;
     if (this.#tails.size === 0) this.#deps.onEmpty();
+  }
+
+  async #stop(key: string, entry: RegisteredTail): Promise<void> {
+    const { tail, started } = entry;
+    this.#remove(key, entry);
     await started;
     await tail.stop();
   }

@@ -4,45 +4,44 @@ import { countNuls } from '../../file/read-start.ts';
 import type { Format } from '../../parse/format.ts';
 import { ScrubFeed } from '../../scrub/scrub-feed.ts';
 import type { Scrubber } from '../../scrub/scrubber.ts';
-import { CursorMaker } from '../ring/cursor-maker.ts';
-import { type EntrySource, RecordEntry, type SourceRef } from '../ring/ring-entry.ts';
+import { CursorMaker, type EntrySource, RecordEntry, type SourceRef } from '../ring/ring-entry.ts';
 import { type AssemblerTimes, IDLE_MS, type Piece, RecordAssembler } from './record-assembler.ts';
 
 export interface TailTextOptions extends AssemblerTimes {
   name: string;
-  /** Where the first byte to come stands. */
+  /** Offset of the first byte to be pushed. */
   offset: number;
-  /** What is known of the text's first bytes; the rest of them is taken from what comes. */
+  /** The first bytes of the text as far as known; the rest of them is taken from what is pushed. */
   head: Buffer;
-  /** Where they stand: behind a hole, if the file starts with one. */
+  /** Their offset: after the hole, if the file starts with one. */
   headFrom?: number;
   format: Format;
-  /** What masks secrets at the moment. */
+  /** The current masking of secrets. */
   scrubber(): Scrubber | undefined;
-  /** What stands before the first byte to come, as it is: a secret may have begun there. */
+  /** The unmasked bytes before the first byte to be pushed: a secret may have started there. */
   before?: Buffer;
 }
 
 /**
- * The text of one file as records: what a plain file and an unpacked archive have in common. It is given as it is and
- * told with secrets masked; what may be the beginning of one is held back like a line without end.
+ * Turns the text of a plain file or an unpacked archive into records. It is pushed unmasked and emitted with secrets
+ * masked; what may be the start of a secret is buffered like an incomplete line.
  */
 export class TailText implements EntrySource {
   readonly #assembler: RecordAssembler;
   readonly #feed: ScrubFeed;
   readonly #idleMs: number;
-  /** When something was held back by the feed. */
+  /** When the feed last buffered something. */
   #heldMs = 0;
   #head: Buffer;
   #headFrom: number;
   #name: string;
   #mark: FileMark | undefined;
   #ref: SourceRef | undefined;
-  /** Of the first byte that the feed has not given yet. */
+  /** Offset of the first byte that the feed has not returned yet. */
   #settled: number;
-  /** The record that what follows may continue. */
+  /** The record that the next lines may continue. */
   #first: RecordEntry | undefined;
-  /** Of its first record; `undefined` until there is one with a time, or where the text was not read from its start. */
+  /** Time of its first record; `undefined` until a record has one, or if the text was not read from its start. */
   firstTimeMs: number | undefined;
 
   constructor({ name, offset, head, headFrom = 0, format, scrubber, before, ...times }: TailTextOptions) {
@@ -59,7 +58,7 @@ export class TailText implements EntrySource {
     return this.#name;
   }
 
-  /** A file is renamed while it is read. */
+  /** The file was renamed. */
   set name(name: string) {
     this.#name = name;
     this.#ref = undefined;
@@ -74,7 +73,7 @@ export class TailText implements EntrySource {
     return this.#head;
   }
 
-  /** Where the text begins: behind a hole, if the file starts with one. */
+  /** Where the text starts: after the hole, if the file starts with one. */
   get start(): number {
     return this.#headFrom;
   }
@@ -89,7 +88,7 @@ export class TailText implements EntrySource {
     return this.emittedOffset <= this.#headFrom;
   }
 
-  /** Passes over the hole that the file begins with. */
+  /** Skips the hole that the file starts with. */
   skipTo(start: number): void {
     this.#assembler.skip(start - this.#settled);
     this.#settled = start;
@@ -109,7 +108,7 @@ export class TailText implements EntrySource {
     this.#assembler.format = format;
   }
 
-  /** Where the next byte is read. */
+  /** Offset of the next byte to read. */
   get position(): number {
     return this.#settled + this.#feed.heldBytes;
   }
@@ -144,7 +143,7 @@ export class TailText implements EntrySource {
     return this.#entries([...this.#take(this.#feed.end(), this.#heldMs), ...this.#assembler.flushAll()]);
   }
 
-  /** Other secrets are known now: masks them in what was not told yet, and in what names the file. */
+  /** The secrets have changed: masks them in what was not emitted yet, and in the head that identifies the file. */
   rescrub(scrubber: Scrubber): void {
     this.#assembler.change((bytes) => scrubber.mask(bytes));
     const head = Buffer.from(this.#head);

@@ -4,7 +4,7 @@ import { gunzipSync } from 'node:zlib';
 import { CHECK_BYTES, decodeCursor, encodeMark, fnv1a, type RecordMark } from '../../cursor/cursor.ts';
 import { isMarked, markFile } from '../../cursor/file-mark.ts';
 import { groupFamilies } from '../../file/families.ts';
-import { LogError } from '../../log-error.ts';
+import { isSystemError, LogError } from '../../log-error.ts';
 import { detectFormat } from '../../parse/detect-format.ts';
 import type { Zone } from '../../parse/zone.ts';
 import { listFiles } from '../../read/list.ts';
@@ -17,7 +17,7 @@ interface Text {
   bytes: Buffer;
 }
 
-/** The slow obvious search: reads whole files, one after the other, and knows no regex. */
+/** The slow, obvious search: reads whole files one by one; does not support regexes. */
 export function fileSearch(dir: string, zone: Zone): Search {
   return async function* search(query: SearchQuery): AsyncGenerator<SearchItem[]> {
     const texts = await readTexts(dir, query);
@@ -62,7 +62,9 @@ async function readTexts(dir: string, { file, family }: SearchQuery): Promise<Te
     try {
       const bytes = readFileSync(join(dir, name));
       return [{ name, bytes: name.endsWith('.gz') ? gunzipSync(bytes) : bytes }];
-    } catch {
+    } catch (error) {
+      // Deleted or renamed since it was listed.
+      if (!isSystemError(error)) throw error;
       return [];
     }
   });
@@ -73,7 +75,7 @@ function findMark(texts: readonly Text[], cursor: string): TextPosition {
     const file = texts.findIndex(({ bytes }) => holds(bytes, mark));
     if (file >= 0) return { file, offset: mark.offset };
   }
-  throw new LogError('CURSOR_GONE', 'the record is gone');
+  throw new LogError('CURSOR_GONE', 'the record no longer exists');
 }
 
 function holds(bytes: Buffer, mark: RecordMark): boolean {

@@ -7,7 +7,7 @@ import type { FollowItem, FollowQuery, FoundRecord } from '../../types.ts';
 import { FollowHub, type FollowHubDeps } from '../follow-hub.ts';
 import { fileSearch } from './file-search.ts';
 
-/** A hub over the directory with the obvious search; closed when the test ends. */
+/** A hub for the directory with the obvious search; closed when the test ends. */
 export function openHub(dir: string, options: Partial<FollowHubDeps> = {}): FollowHub {
   const zone = createZone('UTC');
   const handles = new HandleCache(dir);
@@ -32,13 +32,15 @@ export function openHub(dir: string, options: Partial<FollowHubDeps> = {}): Foll
   return hub;
 }
 
-/** A follow whose items are collected as fast as they come. */
+/** A follow whose items are collected as fast as they arrive. */
 export interface Collected {
   readonly items: FollowItem[];
   /** Texts of the records. */
   readonly texts: string[];
-  /** The query was accepted, or failed. */
+  /** Resolves when the query was accepted. */
   ready: Promise<void>;
+  /** Resolves when the follow has ended; rejects if it failed. */
+  done: Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -50,10 +52,12 @@ export function collectFollow(hub: FollowHub, query: Partial<FollowQuery>): Coll
   const done = ready.then(async () => {
     for await (const batch of batches) items.push(...batch);
   });
+  // A test that expects a failure awaits `ready` or `done`; if none does, it must not be an unhandled rejection.
   done.catch(() => {});
   return {
     items,
     ready,
+    done,
     get texts() {
       return recordTexts(items);
     },

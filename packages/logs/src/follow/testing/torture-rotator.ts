@@ -1,4 +1,4 @@
-/* Rotates the logs that another process writes, again and again: by rename, with compression, by copy and truncate. */
+/* Keeps rotating the logs that another process writes: by rename, with compression, by copy and truncate. */
 import {
   copyFileSync,
   existsSync,
@@ -13,7 +13,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
 
-/** Files stay for more than three seconds: a reader that is held up for longer on a busy machine would miss some. */
+/** Files are kept for more than three seconds: a reader delayed for longer on a busy machine would miss some. */
 const KEEP = 60;
 
 const [, , dir = '', rotations = '1000', everyMs = '85'] = process.argv;
@@ -28,7 +28,7 @@ function shift(path: string, ending = ''): void {
   }
 }
 
-/** Whether it could be done: the writer must have made a new file since. */
+/** Returns whether it could be done: the writer must have created a new file since. */
 function rename(path: string): boolean {
   if (!existsSync(path)) return false;
   shift(path);
@@ -43,7 +43,7 @@ function copyTruncate(path: string): boolean {
   return true;
 }
 
-/** As `gzip` does it: the plain one goes when the archive is whole. Only once its writer has left it. */
+/** Like `gzip`: the plain file is deleted when the archive is complete. Only once its writer has left it. */
 function compress(path: string): void {
   const plain = `${path}.1`;
   if (!existsSync(plain) || !existsSync(path) || statSync(path).size === 0) return;

@@ -1,9 +1,10 @@
 /*
- * Writes numbered lines into the log of every kind of rotation until its input ends, and the log that it removes itself is
- * rotated often enough; then says what it wrote.
+ * Writes numbered lines to one log per kind of rotation until its input ends and the log that it deletes itself was
+ * rotated often enough; then prints what it wrote.
  */
 import { closeSync, existsSync, fstatSync, openSync, statSync, unlinkSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
+import { systemCode } from '../../log-error.ts';
 
 /** Lines a second, in each log. */
 const RATE = 2000;
@@ -31,12 +32,13 @@ class Log {
     if (text) writeSync(this.fd, text);
   }
 
-  /** Like a program that is told to open its log again, a moment too late. */
+  /** Like a program that is signalled to reopen its log a moment too late. */
   reopenIfMoved(): void {
     try {
       if (statSync(this.path).ino === fstatSync(this.fd).ino) return;
-    } catch {
-      // Renamed, and no new one yet.
+    } catch (error) {
+      // Renamed, and there is no new file yet.
+      if (systemCode(error) !== 'ENOENT') throw error;
     }
     closeSync(this.fd);
     this.fd = openSync(this.path, 'a');
@@ -78,7 +80,7 @@ process.stdin.on('end', () => {
 
 function end(): void {
   clearInterval(timer);
-  // The last line stays where it is: followers must come to it.
+  // The last line is not rotated away: followers must reach it.
   for (const log of Object.values(logs)) {
     if (log !== logs.copy && log !== logs.delete) log.reopenIfMoved();
     log.write(log.number + 1);

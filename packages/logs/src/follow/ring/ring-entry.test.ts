@@ -2,9 +2,9 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { CHECK_BYTES, encodeMark, fnv1a } from '../../cursor/cursor.ts';
 import { markFile } from '../../cursor/file-mark.ts';
-import { CursorMaker } from './cursor-maker.ts';
+import { CursorMaker } from './ring-entry.ts';
 
-test('its cursors are those of encodeMark', () => {
+test('CursorMaker encodes the same cursors as encodeMark', () => {
   const bytes = fc.uint8Array({ maxLength: 100 });
   fc.assert(
     fc.property(bytes, fc.string({ minLength: 1, maxLength: 40 }), fc.nat(), bytes, (head, file, offset, record) => {
