@@ -56,7 +56,7 @@ describe('porthole bundle', () => {
     const { code, stdout, stderr } = await bundle(...RANGE);
     expect({ code, stderr }).toEqual({
       code: 0,
-      stderr: expect.stringMatching(/^porthole: \d+ files, .* unpacked, of 1 nodes; the hashes are right\n$/),
+      stderr: expect.stringMatching(/^porthole: \d+ files, .* uncompressed, from 1 node; all hashes match\n$/),
     });
     expect(stdout).toMatch(NAME);
     expect(readdirSync(cwd)).toEqual([stdout.trim()]);
@@ -77,7 +77,7 @@ describe('porthole bundle', () => {
     expect(await bundle('-o', 'mine.zip')).toMatchObject({ code: 0, stdout: 'mine.zip\n' });
     const before = readFileSync(join(cwd, 'mine.zip'));
     const again = await bundle('-o', 'mine.zip');
-    expect(again).toMatchObject({ code: 2, stdout: '', stderr: expect.stringContaining('mine.zip exists') });
+    expect(again).toMatchObject({ code: 2, stdout: '', stderr: expect.stringContaining('mine.zip already exists') });
     expect(readFileSync(join(cwd, 'mine.zip')).equals(before)).toBe(true);
     const { BINARY } = await import('./testing/program.ts');
     const piped = execFileSync(process.execPath, [BINARY, 'bundle', '-o', '-', '--url', url], {
@@ -124,7 +124,7 @@ describe('porthole bundle', () => {
     expect(readdirSync(cwd)).toEqual([]);
   });
 
-  it('needs a token with the role admin where the node asks for one', async () => {
+  it('needs a token with the admin role if the node requires authentication', async () => {
     const home = tempDir();
     const tokens = join(home, 'tokens');
     const owners = await Promise.all(
@@ -142,7 +142,7 @@ describe('porthole bundle', () => {
     expect(readdirSync(cwd)).toHaveLength(1);
   });
 
-  it('leaves nothing of a bundle that is cut, damaged or none', async () => {
+  it('leaves no file of a bundle that is truncated, damaged or not a bundle', async () => {
     const { cwd, bundle } = await startNode();
     await bundle('-o', 'good.zip');
     const good = readFileSync(join(cwd, 'good.zip'));
@@ -151,7 +151,7 @@ describe('porthole bundle', () => {
     const servers: [string, string][] = [
       [await startWithBundle(good, { isCut: true }), 'the connection was lost'],
       [await startWithBundle(damaged), 'the bundle is damaged'],
-      [await startWithBundle(Buffer.from('hello')), 'it is no ZIP archive'],
+      [await startWithBundle(Buffer.from('hello')), 'not a ZIP archive'],
     ];
     for (const [url, message] of servers) {
       const { code, stdout, stderr } = await runToEnd(['bundle', '-o', 'bad.zip', '--url', url], cwd, ENV);
@@ -163,13 +163,13 @@ describe('porthole bundle', () => {
 });
 
 describe('porthole bundle verify', () => {
-  it('says that a bundle is whole, or what is wrong with it', async () => {
+  it('reports whether a bundle is intact, or what is wrong with it', async () => {
     const { cwd, bundle } = await startNode();
     await bundle('-o', 'a.zip');
     const verify = (file: string) => runToEnd(['bundle', 'verify', file], cwd, ENV);
     expect(await verify('a.zip')).toMatchObject({ code: 0, stdout: '' });
     truncateSync(join(cwd, 'a.zip'), 1000);
-    expect(await verify('a.zip')).toMatchObject({ code: 2, stderr: expect.stringContaining('its end is missing') });
+    expect(await verify('a.zip')).toMatchObject({ code: 2, stderr: expect.stringContaining('not a ZIP archive, or truncated') });
     expect(await verify('absent.zip')).toMatchObject({ code: 2, stderr: expect.stringContaining('absent.zip') });
   });
 });

@@ -76,7 +76,7 @@ describe('porthole nodes', () => {
     const membership = { kind: 'etcd', state: 'stale', detail: 'no connection', asOfMs: NODE_TIME };
     const node = await startClusterNode({ responses: { '/cluster/nodes': { ...NODES, nodes: [], membership } } });
     expect((await runCli(node, 'nodes')).stderr).toBe(
-      'porthole: warning: the registry (etcd) does not answer (no connection): these are the nodes it knew at 2026-11-15T12:00:00.000Z\n',
+      'porthole: warning: the registry (etcd) is unavailable (no connection); using its members as of 2026-11-15T12:00:00.000Z\n',
     );
   });
 
@@ -218,38 +218,38 @@ describe('porthole logs of a cluster', () => {
 
   it.each([
     [['brokre-1:a.log'], 'the cluster has no node "brokre-1"; did you mean broker-1?'],
-    [['xyz:'], 'the cluster has no node "xyz"; its nodes are broker-1, broker-2, storage-1'],
-    [['broker-1:*.log'], 'broker-1:*.log: * and ? are for nodes; give one log, or none for all'],
-    [['--all', '--cursor', 'c1'], '--cursor names a place on one node: it does not go with several; use --since'],
-  ])('%j is refused with what is wrong', async (words, message) => {
+    [['xyz:'], 'the cluster has no node "xyz"; known nodes: broker-1, broker-2, storage-1'],
+    [['broker-1:*.log'], 'invalid log name in "broker-1:*.log": * and ? only work in node names; name one log, or none for all'],
+    [['--all', '--cursor', 'c1'], '--cursor works with a single node only; use --since'],
+  ])('%j is rejected with the reason', async (words, message) => {
     const node = await startClusterNode({ responses: { '/cluster/nodes': NODES, '/log/list': [] } });
     expect(await runCli(node, 'logs', ...words)).toEqual({ code: 2, stdout: '', stderr: `porthole: ${message}\n` });
   });
 
-  it('a node that only answers the contract is told to know no cluster', async () => {
+  it('a node that only implements the contract does not support cluster queries', async () => {
     const url = await startLindbNode({ 'a.log': 'x\ny\n' });
-    const message = `porthole: the node at ${url} does not answer for a cluster: ask a node that does with --url\n`;
+    const message = `porthole: the node at ${url} does not support cluster queries; use another node with --url\n`;
     for (const words of [
       ['logs', '--all'],
       ['logs', 'ls', '--all'],
-      ['logs', 'moment', '--time', '1m'],
+      ['logs', 'around', '--time', '1m'],
       ['config', 'diff'],
     ])
       expect(await runCli({ url }, ...words)).toEqual({ code: 2, stdout: '', stderr: message });
   });
 
-  it('each node has a colour of its own on a terminal', async () => {
+  it('each node has its own colour on a terminal', async () => {
     const node = await startClusterNode({ responses: { '/cluster/log/search': RECORDS } });
     const args = ['logs', '--all', '--url', node.url];
     const { output } = await runOnTerminal(args, { cwd: tempDir(), columns: 120 });
     const escapeCharacter = String.fromCharCode(27);
-    const color = (place: string) => output.split(place)[0]?.split(escapeCharacter).at(-1);
+    const color = (label: string) => output.split(label)[0]?.split(escapeCharacter).at(-1);
     expect(color('broker-1:a.log')).toMatch(/^\[\d+m$/);
     expect(color('broker-1:a.log')).toBe(color('broker-1:b.log'));
     expect(color('broker-1:a.log')).not.toBe(color('broker-2:a.log'));
   });
 
-  it('--follow goes on with all nodes, and tells of those that go and come', async () => {
+  it('--follow follows all nodes and reports those that leave and return', async () => {
     const [late, , first] = RECORDS;
     const node = await startClusterNode({
       follow: [
@@ -271,9 +271,9 @@ describe('porthole logs of a cluster', () => {
       stdout:
         'broker-1:a.log 2026-11-15 11:00:01.000  INFO  first\nbroker-2:a.log 2026-11-15 11:00:02.000~ INFO  second\n',
       stderr: [
-        'porthole: storage-1: refused: connect ECONNREFUSED 10.8.0.31:7300; it comes back by itself',
-        'porthole: broker-1: a.log was rotated: the old file is a.log.1 now',
-        'porthole: storage-1 is followed',
+        'porthole: storage-1: refused: connect ECONNREFUSED 10.8.0.31:7300; retrying',
+        'porthole: broker-1: a.log was rotated to a.log.1',
+        'porthole: following storage-1',
         '',
       ].join('\n'),
     });
@@ -316,12 +316,12 @@ describe('porthole logs of a cluster', () => {
     );
   });
 
-  it('ls lists the files of all nodes, and their names can be asked for', async () => {
+  it('ls lists the files of all nodes, with names that other commands accept', async () => {
     const file = { size: 2048, family: 'a.log', state: 'live', compressed: false, format: 'contract', problem: null };
     const times = { modifiedMs: null, firstTimeMs: null, lastTimeMs: NODE_TIME };
     const files = ['broker-1', 'broker-2'].map((id) => ({ name: 'a.log', node: id, ...file, ...times }));
-    const answers = { '/cluster/log/files': { files, members: [REFUSED] }, '/cluster/nodes': NODES };
-    const node = await startClusterNode({ responses: answers });
+    const responses = { '/cluster/log/files': { files, members: [REFUSED] }, '/cluster/nodes': NODES };
+    const node = await startClusterNode({ responses });
     expect(await runCli(node, 'logs', 'ls', '--all')).toEqual({
       code: 3,
       stdout: [
@@ -348,20 +348,20 @@ describe('porthole logs of a cluster', () => {
   });
 
   it.each([
-    ['broker-1:', 'broker-1:: say which file, as "porthole logs ls broker-1:" tells them'],
-    ['broker-*:a.log', 'broker-* means 2 nodes: broker-1, broker-2; name one'],
-  ])('download %s is refused', async (word, message) => {
+    ['broker-1:', 'broker-1: names no file; "porthole logs ls broker-1:" lists them'],
+    ['broker-*:a.log', 'broker-* matches 2 nodes (broker-1, broker-2); name one'],
+  ])('download %s is rejected', async (word, message) => {
     const node = await startClusterNode({ responses: { '/cluster/nodes': NODES } });
     expect(await runCli(node, 'logs', 'download', word)).toMatchObject({ code: 2, stderr: `porthole: ${message}\n` });
   });
 });
 
-describe('porthole logs moment', () => {
+describe('porthole logs around', () => {
   const around = [...RECORDS].reverse();
 
-  it('tells what all nodes said around a record, which is marked', async () => {
+  it('shows what all nodes logged around a record, which is marked', async () => {
     const node = await startClusterNode({ responses: { '/cluster/log/moment': around }, members: [REFUSED] });
-    expect(await runCli(node, 'logs', 'moment', '--at', 'broker-1:c1', '--around', '2s', 'broker-*')).toEqual({
+    expect(await runCli(node, 'logs', 'around', '--at', 'broker-1:c1', '--around', '2s', 'broker-*')).toEqual({
       code: 3,
       stdout: [
         'broker-1:a.log 2026-11-15 11:00:01.000> INFO  first',
@@ -376,7 +376,7 @@ describe('porthole logs moment', () => {
     );
   });
 
-  it('tells what all nodes said around a time of the node that is asked', async () => {
+  it('shows what all nodes logged around a time of the queried node, also under its former name "moment"', async () => {
     const node = await startClusterNode({ responses: { '/cluster/log/moment': [] } });
     expect(await runCli(node, 'logs', 'moment', '-t', '11:00:02', '-n', '3')).toEqual({
       code: 1,
@@ -388,12 +388,12 @@ describe('porthole logs moment', () => {
   });
 
   it.each([
-    [[], 'say which moment: --at NODE:CURSOR of a record, or --time'],
-    [['--at', 'a:b', '--time', '1m'], 'say which moment: --at NODE:CURSOR of a record, or --time'],
-    [['--at', 'c1'], '--at c1: it must be NODE:CURSOR, as -o json tells them'],
-  ])('refuses %j', async (words, message) => {
+    [[], 'expected either --at NODE:CURSOR or --time'],
+    [['--at', 'a:b', '--time', '1m'], 'expected either --at NODE:CURSOR or --time'],
+    [['--at', 'c1'], 'invalid --at "c1": expected NODE:CURSOR, as shown by -o json'],
+  ])('rejects %j', async (words, message) => {
     const node = await startClusterNode({});
-    expect(await runCli(node, 'logs', 'moment', ...words)).toMatchObject({ code: 2, stderr: `porthole: ${message}\n` });
+    expect(await runCli(node, 'logs', 'around', ...words)).toMatchObject({ code: 2, stderr: `porthole: ${message}\n` });
   });
 });
 
@@ -438,29 +438,29 @@ describe('porthole config of a cluster', () => {
   });
   const NOTES = [
     'porthole: broker: 2 nodes, 24 keys compared',
-    'porthole:   1 key differs as expected: --expected shows them',
-    'porthole:   could not be compared, being secret: user.password',
+    'porthole:   1 key differs as expected; show with --expected',
+    'porthole:   not compared (secret): user.password',
     '',
   ].join('\n');
 
-  it('diff tells which nodes have what most do not have', async () => {
+  it('diff reports the nodes that differ from the majority', async () => {
     const node = await startClusterNode({ responses: { '/cluster/config/diff': diff([drifted, spelled, expected]) } });
     expect(await runCli(node, 'config', 'diff')).toEqual({
       code: 1,
       stdout: [
-        'ROLE    KEY         MOST HAVE  BUT                  ON',
-        'broker  query.slow  "30s"      "10s"                broker-2',
-        '                               (missing)            broker-4',
-        'broker  query.idle  "5s"       "5000ms" (the same)  broker-3',
+        'ROLE    KEY         MAJORITY  DIFFERS                NODES',
+        'broker  query.slow  "30s"     "10s"                  broker-2',
+        '                              (missing)              broker-4',
+        'broker  query.idle  "5s"      "5000ms" (equivalent)  broker-3',
         '',
       ].join('\n'),
       stderr: NOTES,
     });
     const { stdout } = await runCli(node, 'config', 'diff', '--expected');
-    expect(stdout).toContain('broker  http.port   (no majority)  "1"                  broker-1\n');
+    expect(stdout).toContain('broker  http.port   (no majority)  "1"                    broker-1\n');
   });
 
-  it('diff of values that are only written differently, or expected to differ, is none', async () => {
+  it('diff ignores values that are equivalent or expected to differ', async () => {
     const node = await startClusterNode({ responses: { '/cluster/config/diff': diff([spelled, expected]) } });
     expect(await runCli(node, 'config', 'diff')).toMatchObject({ code: 0, stderr: NOTES });
   });
@@ -475,20 +475,20 @@ describe('porthole config of a cluster', () => {
     expect(outcome.stderr).toContain(WARNING);
   });
 
-  it('diff -o json is the whole answer, -o unified is refused, one name is not enough', async () => {
-    const answer = diff([drifted]);
-    const node = await startClusterNode({ responses: { '/cluster/config/diff': answer } });
-    expect(JSON.parse((await runCli(node, 'config', 'diff', '-o', 'json', '--role', 'broker')).stdout)).toEqual(answer);
+  it('diff -o json prints the whole response, -o unified and a single name are rejected', async () => {
+    const response = diff([drifted]);
+    const node = await startClusterNode({ responses: { '/cluster/config/diff': response } });
+    expect(JSON.parse((await runCli(node, 'config', 'diff', '-o', 'json', '--role', 'broker')).stdout)).toEqual(response);
     expect(node.requests).toEqual(['/cluster/config/diff?role=broker']);
     expect((await runCli(node, 'config', 'diff', '-o', 'unified')).stderr).toBe(
-      'porthole: -o unified compares two configurations: name them, or take -o table or json\n',
+      'porthole: -o unified needs two configurations; use -o table or -o json for the cluster\n',
     );
     expect((await runCli(node, 'config', 'diff', 'a.toml')).stderr).toBe(
-      'porthole: with what is a.toml to be compared? Give two, or none for the whole cluster\n',
+      'porthole: expected two configurations, or none to compare the whole cluster; got only a.toml\n',
     );
   });
 
-  it('diff on a narrow terminal puts values below their key, whole', async () => {
+  it('diff on a narrow terminal prints values below their key, untruncated', async () => {
     const node = await startClusterNode({ responses: { '/cluster/config/diff': diff([drifted]) } });
     const args = ['config', 'diff', '--color', 'never', '--url', node.url];
     const { output } = await runOnTerminal(args, { cwd: tempDir(), columns: 40 });
@@ -509,7 +509,7 @@ describe('porthole config of a cluster', () => {
     );
   });
 
-  it('get and diff take what is kept of a member that is gone, say as of when, and exit with 3', async () => {
+  it('get and diff use the snapshot of a member that is gone, warn about its age and exit with 3', async () => {
     const node = await startClusterNode({ responses: { '/cluster/config': MEMBER_CONFIGS } });
     const warning =
       'porthole: warning: broker-3: gone: no longer registered; this is its configuration as of 2026-11-15T12:00:00.000Z\n';

@@ -24,7 +24,7 @@ describe('porthole completion', () => {
       code: 2,
       signal: null,
       stdout: '',
-      stderr: 'porthole: there is no completion for "tcsh": choose bash, zsh, fish\n',
+      stderr: 'porthole: no completion for shell "tcsh": expected bash, zsh or fish\n',
     });
   });
 });

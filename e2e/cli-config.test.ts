@@ -91,24 +91,24 @@ describe('porthole config get', () => {
     });
   });
 
-  it('fails with exit code 2 where there is no node, no file, or no TOML', async () => {
+  it('fails with exit code 2 without a node, a file or valid TOML', async () => {
     const cwd = tempDir();
     writeFileSync(join(cwd, 'broken.toml'), 'a = 1\npassword = hunter-two\n');
     const unreachable = await runToEnd(['config', 'get', 'http://127.0.0.1:1'], cwd);
-    expect(unreachable).toMatchObject({ code: 2, stdout: '', stderr: expect.stringContaining('is the node running?') });
+    expect(unreachable).toMatchObject({ code: 2, stdout: '', stderr: expect.stringContaining('Is the node running?') });
     expect(await runToEnd(['config', 'get', './absent.toml'], cwd)).toEqual({
       code: 2,
       signal: null,
       stdout: '',
       stderr:
-        'porthole: there is no file ./absent.toml; a node is named by its URL, like http://127.0.0.1:7300, or one of its cluster like broker-1:\n',
+        'porthole: no such file ./absent.toml; name a node by its URL (http://127.0.0.1:7300) or a node of the cluster with a colon (broker-1:)\n',
     });
     expect(await runToEnd(['config', 'get', 'broken.toml'], cwd)).toEqual({
       code: 2,
       signal: null,
       stdout: '',
       stderr: expect.stringMatching(
-        /^porthole: the configuration of broken\.toml cannot be shown: not valid TOML \(line 2, column \d+\)\n$/,
+        /^porthole: cannot show the configuration of broken\.toml: not valid TOML \(line 2, column \d+\)\n$/,
       ),
     });
   });
@@ -139,10 +139,10 @@ describe('porthole config get', () => {
   });
 });
 
-const MASKED = 'porthole: 1 key is masked on both sides and could not be compared: user.password\n';
+const MASKED = 'porthole: 1 key not compared (secret on both sides): user.password\n';
 
 describe('porthole config diff', () => {
-  it('tells the keys that differ, with exit code 1', async () => {
+  it('prints the keys that differ, with exit code 1', async () => {
     expect(await runToEnd(['config', 'diff', 'a.toml', 'b.toml'], withFiles())).toEqual({
       code: 1,
       signal: null,
@@ -157,7 +157,7 @@ describe('porthole config diff', () => {
     });
   });
 
-  it('says nothing of equal ones, but what could not be compared', async () => {
+  it('prints nothing for equal ones except what was not compared', async () => {
     const outcome = await runToEnd(['config', 'diff', 'a.toml', './a.toml'], withFiles());
     expect(outcome).toEqual({ code: 0, signal: null, stdout: '', stderr: MASKED });
   });

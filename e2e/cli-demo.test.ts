@@ -49,7 +49,7 @@ describe('porthole demo', () => {
     const { code, stdout } = await ask('config', 'diff');
     expect(code).toBe(1);
     expect(stdout).toMatch(/broker\.slow-sql +"30s" +"10s" +demo-broker-2\n/);
-    expect(stdout).toMatch(/query\.idle-timeout +"5s" +"5000ms" \(the same\) +demo-broker-3\n/);
+    expect(stdout).toMatch(/query\.idle-timeout +"5s" +"5000ms" \(equivalent\) +demo-broker-3\n/);
     const digest = await ask('logs', 'digest', '*:lind-broker.log', '-l', 'error', '-n', '1');
     expect(digest).toMatchObject({ code: 0, stdout: expect.stringMatching(/^ +\d+ +demo-broker-2 \d+/m) });
   });
@@ -75,7 +75,7 @@ describe('porthole demo', () => {
     const { program, tmp } = startDemo();
     const url = await program.ready();
     expect(readdirSync(tmp)).toHaveLength(1);
-    await eventually(() => expect(program.stderr).toContain('Ctrl-C ends it'));
+    await eventually(() => expect(program.stderr).toContain('Ctrl-C stops the demo'));
     program.kill(signal);
     const { code, stdout, stderr } = await program.end();
     expect({ code, stdout }).toEqual({ code: 0, stdout: `porthole is ready at ${url}\n` });

@@ -30,7 +30,7 @@ describe('porthole doctor', () => {
     expect(code).toBe(1);
     expect(stdout).toContain(
       `problem  log directory: ${cwd}/file is not a directory\n` +
-        '           what to do: set service.log-dir (--log-dir DIR) to the directory that holds the logs\n',
+        '           fix: set service.log-dir (--log-dir DIR) to the directory that holds the logs\n',
     );
     expect(stdout).toMatch(/\n1 problem, \d+ warnings?, \d+ ok\n$/);
   });
@@ -42,7 +42,7 @@ describe('porthole doctor', () => {
     const { code, stdout } = await runToEnd(['doctor', '--config', 'porthole.toml'], cwd);
     expect(code).toBe(1);
     expect(stdout).toContain(`problem  settings: ${stderr.replace('porthole: ', '').trimEnd()}\n`);
-    expect(stdout).toContain('not looked at before the settings are valid: log directory, ');
+    expect(stdout).toContain('skipped until the settings are valid: log directory, ');
   });
 
   it('as JSON tells everything, from flags, environment and file', async () => {

@@ -175,7 +175,7 @@ describe('porthole logs on a terminal', () => {
 });
 
 describe('porthole logs ls, histogram, digest and search', () => {
-  it('ls tells what there is', async () => {
+  it('ls lists the files', async () => {
     const cwd = inDir();
     writeFileSync(join(cwd, 'empty.log'), '');
     expect(await logs(cwd, 'ls', '.')).toEqual({
@@ -193,7 +193,7 @@ describe('porthole logs ls, histogram, digest and search', () => {
     expect(JSON.parse(first ?? '')).toMatchObject({ name: 'broker.log', family: 'broker.log', format: 'contract' });
   });
 
-  it('histogram draws a row per bucket, each level with its sign', async () => {
+  it('histogram draws a row per bucket, each level with its own character', async () => {
     const drawn = await logs(inDir(), 'histogram', 'broker.log', '--bucket', '1m');
     expect(drawn).toEqual({
       code: 0,
@@ -202,7 +202,7 @@ describe('porthole logs ls, histogram, digest and search', () => {
         `2026-11-15 05:00  ${'-'.repeat(79)}  2`,
         `2026-11-15 05:01  ${'+'.repeat(40)}${' '.repeat(39)}  1`,
         `2026-11-15 05:02  ${'#'.repeat(40)}${'-'.repeat(39)}  2`,
-        '# error and worse  + warn  - all else; one row is 1 m',
+        '# error and above  + warn  - other; 1 min per row',
         '',
       ].join('\n'),
     });
@@ -218,7 +218,7 @@ describe('porthole logs ls, histogram, digest and search', () => {
     for (const line of output.split('\n').slice(0, 3)) expect(line).toHaveLength(40);
   });
 
-  it('digest groups by the place in the code', async () => {
+  it('digest groups by source location', async () => {
     const { code, stdout } = await logs(inDir(), 'digest', 'broker.log', '-l', 'warn');
     expect(code).toBe(0);
     expect(stdout).toBe(
@@ -231,7 +231,7 @@ describe('porthole logs ls, histogram, digest and search', () => {
     );
   });
 
-  it('digest fits a narrow terminal, and cuts only its last column', async () => {
+  it('digest fits a narrow terminal by truncating only its last column', async () => {
     const { output } = await runOnTerminal(['logs', 'digest', 'broker.log', '-l', 'error', '--color', 'never'], {
       cwd: inDir(),
       columns: 100,
@@ -241,7 +241,7 @@ describe('porthole logs ls, histogram, digest and search', () => {
     expect(row).toMatch(/panic when process.*…$/);
   });
 
-  it('search finds newest first, and says nothing else when piped', async () => {
+  it('search prints newest first, and nothing else when piped', async () => {
     const [start, debug, , error, info] = BROKER_RECORDS;
     expect(await logs(inDir(), 'search', 'BROKER', 'broker.log')).toEqual(said(info, error, debug, start));
     expect(await logs(inDir(), 'search', '', '.', '-l', 'error')).toEqual(said(error));
@@ -251,11 +251,11 @@ describe('porthole logs ls, histogram, digest and search', () => {
 
   it('search reports what it scanned on a terminal', async () => {
     const { output } = await runOnTerminal(['logs', 'search', 'slow', '.', '-o', 'raw'], { cwd: inDir() });
-    expect(output).toMatch(/^2026.*slow query.*\nporthole: 1 records; 490 B searched in 0\.\d s\n$/);
+    expect(output).toMatch(/^2026.*slow query.*\nporthole: 1 record; scanned 490 B in 0\.\d s\n$/);
   });
 });
 
-describe('porthole logs that cannot', () => {
+describe('porthole logs with errors', () => {
   it.each([
     { args: ['-n', '0'], says: 'whole number of at least 1, or all' },
     { args: ['-l', 'loud'], says: 'trace, debug, info, warn, error or fatal' },
@@ -263,21 +263,21 @@ describe('porthole logs that cannot', () => {
     { args: ['-S', '25:00'], says: 'invalid --since "25:00": there is no hour 25' },
     { args: ['-S', 'now', '-U', '1h'], says: 'must be before --until (' },
     { args: ['-E', '(unclosed'], says: 'unclosed' },
-    { args: ['-z', 'Mars/Base'], says: 'It must be a time zone like' },
+    { args: ['-z', 'Mars/Base'], says: 'Expected a time zone like' },
     { args: ['--cursor', 'nonsense'], says: 'not a cursor' },
-    { args: ['--cursor', 'x', '-n', '5'], says: 'does not go with --tail' },
-    { args: ['-f', '-C', '2'], says: '--context does not go with --follow' },
+    { args: ['--cursor', 'x', '-n', '5'], says: 'cannot be combined with --tail' },
+    { args: ['-f', '-C', '2'], says: '--context cannot be combined with --follow' },
     { args: ['--levle', 'error'], says: 'Did you mean --level?' },
     { args: ['-o', 'xml'], says: 'pretty, raw, json or logfmt' },
     { args: ['--color', 'maybe'], says: 'auto, always or never' },
-  ])('refuses $args and says why', async ({ args, says }) => {
+  ])('rejects $args with the reason', async ({ args, says }) => {
     const { code, stdout, stderr } = await logs(inDir(), 'broker.log', ...args);
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
     expect(stderr).toContain(says);
     expect(stderr).not.toMatch(/^\s+at /m);
   });
 
-  it('says which file is not there', async () => {
+  it('names the missing file', async () => {
     expect(await logs(tempDir(), './absent.log')).toEqual({
       code: 2,
       stdout: '',
@@ -285,7 +285,7 @@ describe('porthole logs that cannot', () => {
     });
   });
 
-  it('tells of a file it could not read, reads the others and ends with 3', async () => {
+  it('warns about a file it cannot read, reads the others and exits with 3', async () => {
     const cwd = inDir();
     writeFileSync(join(cwd, 'broken.log.1.gz'), Buffer.from([0x1f, 0x8b, 8, 0, 1, 2, 3]));
     const { code, stdout, stderr } = await logs(cwd, '.');

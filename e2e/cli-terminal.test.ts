@@ -44,7 +44,7 @@ const CALLS: Readonly<Record<string, readonly (readonly string[])[]>> = {
   'logs search': [['EVIL']],
   'logs digest': [[]],
   'logs histogram': [[]],
-  'logs moment': [['-t', '2026-11-15T10:00:00Z']],
+  'logs around': [['-t', '2026-11-15T10:00:00Z']],
   'logs download': [['EVIL.log', '--to', '-'], ['EVIL-missing.log']],
   bundle: [['EVIL-missing']],
   'bundle verify': [['damaged.zip'], ['EVIL-missing.zip']],

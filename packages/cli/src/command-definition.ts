@@ -1,24 +1,24 @@
 import type { Invocation } from './invocation.ts';
 
-/** What shells complete a value with. */
+/** How shells complete a value. */
 export type Completion = 'file' | 'directory' | readonly string[];
 
 export interface FlagDefinition {
   /** Without its dashes. */
   long: string;
   short?: string;
-  /** What stands behind the flag; without it the flag is a switch. */
+  /** Placeholder of the value in help; a flag without one is a switch. */
   value?: string;
-  /** May be given several times. */
+  /** The flag may be repeated. */
   many?: true;
-  /** The value may be left out; the flag alone means this one. */
+  /** The value is optional; this one applies when the flag is given alone. */
   alone?: string;
-  /** The only words it can be. */
+  /** The allowed values. */
   choices?: readonly string[];
   complete?: Completion;
-  /** What is wrong with a value, or `undefined`. */
+  /** Returns what is wrong with a value, or `undefined`. */
   check?: (text: string) => string | undefined;
-  /** Told in help and docs; the command itself knows it. */
+  /** Shown in help and docs only; the command applies it itself. */
   default?: string;
   about: string;
 }
@@ -32,24 +32,26 @@ export interface ArgumentDefinition {
   check?: (text: string) => string | undefined;
 }
 
-/** One command: help, completion, the docs page and the parser are all made from this. */
+/** One command. Help, completion, the docs page and the parser are generated from it. */
 export interface CommandDefinition {
   name: string;
+  /** A former name that still works. */
+  alias?: string;
   about: string;
   args?: readonly ArgumentDefinition[];
-  /** A function where finding out costs time that other commands should not pay. */
+  /** A function where loading them takes time that other commands should not spend. */
   flags?: readonly FlagDefinition[] | (() => Promise<readonly FlagDefinition[]>);
-  /** Command lines and what they do. */
+  /** Pairs of a command line and what it does. */
   examples?: readonly (readonly [string, string])[];
-  /** Paragraphs under the flags. */
+  /** Paragraphs shown below the flags. */
   notes?: readonly string[];
   commands?: readonly CommandDefinition[];
-  /** Loads what the command needs, only when it runs. Absent: it only has commands of its own. */
+  /** Imports the implementation when the command runs. Absent where a command only groups subcommands. */
   load?: () => Promise<CommandModule>;
 }
 
 export interface CommandModule {
-  /** Does the work; resolves with the exit code. */
+  /** Runs the command and resolves with its exit code. */
   run(invocation: Invocation): Promise<number>;
 }
 

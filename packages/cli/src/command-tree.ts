@@ -8,7 +8,7 @@ import { NODES_COMMAND } from './commands/nodes/definition.ts';
 import { SERVE_COMMAND } from './commands/serve/definition.ts';
 import { checkTokenOwner, checkTokenRoles } from './flag-checks.ts';
 
-/** Every command there is. Help, completion, docs/cli.md and the parser are made from it. */
+/** All commands. Help, completion, docs/cli.md and the parser are generated from it. */
 export const COMMAND_TREE: CommandDefinition = {
   name: 'porthole',
   about: 'A window into every node of a cluster: what it is configured to do, and what it is saying.',
@@ -23,8 +23,8 @@ export const COMMAND_TREE: CommandDefinition = {
     DOCTOR_COMMAND,
     {
       name: 'token',
-      about: 'make a bearer token: the token goes to stderr once, the line for auth.token-file to stdout',
-      args: [{ name: 'name', about: 'whose token it is; shown in logs', check: checkTokenOwner }],
+      about: 'create a bearer token: prints the token once to stderr and its line for auth.token-file to stdout',
+      args: [{ name: 'name', about: 'owner of the token; appears in logs', check: checkTokenOwner }],
       flags: [
         {
           long: 'roles',
@@ -32,23 +32,23 @@ export const COMMAND_TREE: CommandDefinition = {
           check: checkTokenRoles,
           complete: ['viewer', 'config', 'viewer,config', 'admin', 'none'],
           default: 'all',
-          about: 'what its owner may read: viewer (logs), config (configurations), admin (everything), or none',
+          about: 'what the token may read: viewer (logs), config (configurations), admin (everything), or none',
         },
       ],
       examples: [
-        ['porthole token ann >> tokens', 'adds a token for everything'],
-        ['porthole token grafana --roles viewer >> tokens', 'adds one for logs only'],
-        ['porthole serve --auth-token-file tokens --http-host 0.0.0.0', 'lets its owner in'],
+        ['porthole token ann >> tokens', 'add a token with all roles'],
+        ['porthole token grafana --roles viewer >> tokens', 'add one that may only read logs'],
+        ['porthole serve --auth-token-file tokens --http-host 0.0.0.0', 'start a node that accepts these tokens'],
       ],
       load: () => import('./commands/token.ts'),
     },
     {
       name: 'completion',
-      about: 'print the script that makes a shell complete the commands and flags of this program',
+      about: 'print the shell completion script',
       args: [{ name: 'shell', about: 'bash, zsh or fish', complete: ['bash', 'zsh', 'fish'] }],
       examples: [
         ['source <(porthole completion bash)', 'for this shell'],
-        ['porthole completion fish > ~/.config/fish/completions/porthole.fish', 'for good'],
+        ['porthole completion fish > ~/.config/fish/completions/porthole.fish', 'permanently'],
       ],
       load: () => import('./commands/completion.ts'),
     },

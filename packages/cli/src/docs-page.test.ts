@@ -8,30 +8,30 @@ import { EXIT } from './exit-codes.ts';
 
 const PAGE = join(import.meta.dirname, '../../../docs/cli.md');
 
-/** Every command that can be run, by its whole name. */
+/** The full names of all runnable commands. */
 function commandNames({ name, load, commands = [] }: CommandDefinition): string[] {
   return [...(load ? [name] : []), ...commands.flatMap(commandNames).map((below) => `${name} ${below}`)];
 }
 
 describe('docs/cli.md', () => {
-  it('says what the program does (UPDATE_DOCS=1 writes it anew)', async () => {
+  it('matches the program (UPDATE_DOCS=1 regenerates it)', async () => {
     const page = readFileSync(PAGE, 'utf8');
     const renewed = await updateDocsPage(page, COMMAND_TREE);
     if (process.env.UPDATE_DOCS === '1') writeFileSync(PAGE, renewed);
     else expect(page).toBe(renewed);
   });
 
-  it('has a heading for every command, and for no other', () => {
+  it('has a heading for every command and no others', () => {
     const headings = [...readFileSync(PAGE, 'utf8').matchAll(/^### (porthole .*)$/gm)].map(([, name]) => name);
     expect(headings).toEqual(commandNames(COMMAND_TREE));
   });
 
-  it('tells every exit code', () => {
+  it('lists every exit code', () => {
     const documented = [...readFileSync(PAGE, 'utf8').matchAll(/^\| (\d+) \|/gm)].map(([, code]) => Number(code));
     expect(documented).toEqual(Object.values(EXIT));
   });
 
-  it('refuses a page without a place for the commands', async () => {
+  it('rejects a page without the markers', async () => {
     await expect(updateDocsPage('# Nothing\n', COMMAND_TREE)).rejects.toThrow('docs/cli.md needs the lines');
   });
 });

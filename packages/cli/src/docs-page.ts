@@ -8,10 +8,10 @@ import {
 const START = '<!-- commands: made from the program by packages/cli/src/docs-page.ts, do not edit -->';
 const END = '<!-- end of commands -->';
 
-/** A command that takes a settings file takes a flag for every setting, too; those have a page of their own. */
+/** A command with this flag also has one for every setting; those are documented in settings.md. */
 const SETTINGS_FILE_FLAG = 'config';
 
-/** The page with its part about commands made anew from the program. Throws where the page has no such part. */
+/** Returns the page with its command reference regenerated. Throws if the page lacks the markers. */
 export async function updateDocsPage(page: string, tree: CommandDefinition): Promise<string> {
   const [start, end] = [page.indexOf(START), page.indexOf(END)];
   if (start < 0 || end < start) throw new Error(`docs/cli.md needs the lines "${START}" and "${END}"`);
@@ -32,7 +32,7 @@ async function commandSections(command: CommandDefinition, parent: string): Prom
 }
 
 async function commandSection(command: CommandDefinition, name: string): Promise<string> {
-  const { about, args = [], notes = [], examples = [] } = command;
+  const { about, alias, args = [], notes = [], examples = [] } = command;
   const flags = await loadFlags(command);
   const hasSettings = flags.some(({ long }) => long === SETTINGS_FILE_FLAG);
   const settings = hasSettings ? await settingFlags() : new Set<string>();
@@ -41,10 +41,11 @@ async function commandSection(command: CommandDefinition, name: string): Promise
   const parts = [
     `### ${name}`,
     `${capitalised(about)}.`,
+    alias === undefined ? '' : `Also available as \`${alias}\`, its former name.`,
     fence([usage]),
     table(['argument', 'meaning'], args.map(argumentRow)),
     table(['flag', 'meaning', 'default'], own.map(flagRow)),
-    hasSettings ? 'And a flag for every setting of a node: [settings.md](settings.md).' : '',
+    hasSettings ? 'Plus one flag for every setting of a node: [settings.md](settings.md).' : '',
     ...notes.map((note) => note.replaceAll('\n', '\\\n')),
     examples.length > 0 ? fence(exampleLines(examples)) : '',
   ];
@@ -56,7 +57,7 @@ function exampleLines(examples: NonNullable<CommandDefinition['examples']>): str
   return examples.map(([line, what]) => `${line.padEnd(width)}  # ${what}`);
 }
 
-/** Loaded when needed: the settings are no matter of most commands. */
+/** Imported on demand: most commands do not need the settings. */
 async function settingFlags(): Promise<Set<string>> {
   const { SETTING_DEFINITIONS } = await import('@porthole/server/settings');
   return new Set(SETTING_DEFINITIONS.map(({ flag }) => flag.slice(2)));
@@ -87,7 +88,7 @@ function fence(lines: readonly string[]): string {
   return ['```sh', ...lines, '```'].join('\n');
 }
 
-/** A bar would end the cell. */
+/** An unescaped bar would end the cell. */
 function cell(text: string): string {
   return text.replaceAll('|', '\\|');
 }

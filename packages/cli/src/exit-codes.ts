@@ -1,13 +1,13 @@
-/** What the program's exit codes mean; documented in docs/cli.md. */
+/** Exit codes; documented in docs/cli.md. */
 export const EXIT = {
   ok: 0,
-  /** No record matches, the configurations differ, the doctor found something. */
+  /** No record matches, the configurations differ, or the doctor found a problem. */
   different: 1,
   error: 2,
-  /** Some of what was asked for could not be read. */
+  /** Part of the requested data could not be read. */
   partial: 3,
-  /** By SIGINT. */
+  /** SIGINT. */
   interrupted: 130,
-  /** By SIGTERM. */
+  /** SIGTERM. */
   terminated: 143,
 } as const;

@@ -1,4 +1,4 @@
-/** What went wrong and what to do, in one line; a stack only where it is a bug of ours. */
+/** Formats an error as one line with what to do about it; bugs keep their stack. */
 export function explainError(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   if (USER_ERRORS.has(error.name)) return error.message;
@@ -7,18 +7,18 @@ export function explainError(error: unknown): string {
   return error.stack ?? error.message;
 }
 
-/** Errors whose message was written for the one who runs the program. */
+/** Errors whose message is written for the user. */
 const USER_ERRORS = new Set(['ProgramError', 'SettingsError', 'StartError', 'LogError', 'PortholeError']);
 
 function explainClientError(error: Error & { code?: string; url?: string }): string {
   const { code = '', message } = error;
   const hint = HINTS[code];
-  return `${message}${hint ? `; ${hint}` : ''}`;
+  return hint === undefined ? message : `${message}. ${hint}`;
 }
 
 const HINTS: Readonly<Record<string, string>> = {
-  UNREACHABLE: 'is the node running? --url or PORTHOLE_URL says where ("porthole serve" starts one here)',
-  UNAUTHENTICATED: 'give a token with --token-file FILE or in PORTHOLE_TOKEN',
+  UNREACHABLE: 'Is the node running? Set its address with --url or PORTHOLE_URL ("porthole serve" starts one here)',
+  UNAUTHENTICATED: 'Pass a token with --token-file FILE or PORTHOLE_TOKEN',
 };
 
 function isSystemError(error: Error): boolean {

@@ -1,11 +1,10 @@
 import { EXIT } from './exit-codes.ts';
 
-/** Work that does not end in order within this time after a signal is ended: a node may never respond. */
+/** How long the work may take to end after a signal before the process exits: a node may never respond. */
 const GRACE_MS = 2000;
 
 /**
- * Fires on the first Ctrl-C or SIGTERM, so that the work under way ends in order, for which it has `graceMs`; a second one ends
- * the process at once.
+ * Aborts on the first SIGINT or SIGTERM, which gives the work `graceMs` to end cleanly; a second signal exits immediately.
  */
 export function interruptSignal({ graceMs = GRACE_MS } = {}): AbortSignal {
   const controller = new AbortController();
@@ -20,19 +19,19 @@ export function interruptSignal({ graceMs = GRACE_MS } = {}): AbortSignal {
   return controller.signal;
 }
 
-/** A signal ended the work; the reason of the `AbortSignal` that `interruptSignal` gives. */
+/** Abort reason of the signal that `interruptSignal` returns. */
 export class Interrupted extends Error {
   override readonly name = 'Interrupted';
-  /** What a shell reports for a program that the signal ended. */
+  /** 128 plus the signal number, as shells report it. */
   readonly exitCode: number;
 
   constructor(signal: NodeJS.Signals) {
-    super(`ended by ${signal}`);
+    super(`interrupted by ${signal}`);
     this.exitCode = signal === 'SIGTERM' ? EXIT.terminated : EXIT.interrupted;
   }
 }
 
-/** The interruption behind an error, if there is one: clients wrap the reason of an abort. */
+/** The interruption that caused an error, if any: clients wrap the abort reason. */
 export function interruptionIn(error: unknown): Interrupted | undefined {
   for (let at: unknown = error; at instanceof Error; at = at.cause) if (at instanceof Interrupted) return at;
   return undefined;

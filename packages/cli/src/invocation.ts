@@ -2,7 +2,7 @@ import type { Terminal } from './output/terminal.ts';
 
 export type FlagValue = string | boolean | string[];
 
-/** One command line, parsed. */
+/** A parsed command line. */
 export class Invocation {
   readonly args: readonly string[];
   readonly terminal: Terminal;
@@ -18,7 +18,7 @@ export class Invocation {
     return process.env;
   }
 
-  /** The same with other values for some flags. */
+  /** A copy with some flags replaced. */
   with(flags: Readonly<Record<string, FlagValue>>): Invocation {
     return new Invocation(this.args, { ...this.#flags, ...flags }, this.terminal);
   }
@@ -42,7 +42,7 @@ export class Invocation {
     return text === undefined ? undefined : Number(text);
   }
 
-  /** Every flag that was given, by its long name. */
+  /** The flags on the command line, by long name. */
   get given(): Readonly<Record<string, FlagValue>> {
     return this.#flags;
   }

@@ -9,13 +9,13 @@ import { type ColorChoice, Terminal } from './output/terminal.ts';
 import { TerminalFilter } from './output/terminal-filter.ts';
 import { buildProgram } from './program.ts';
 
-/** Runs one command line. Sets the exit code; the process ends when the command's work is done. */
+/** Runs one command line and sets the exit code; the process ends when the command is done. */
 export async function run(argv: readonly string[]): Promise<void> {
   const filter = new TerminalFilter().install();
   endWithOutput();
   try {
     const program = await buildProgram(COMMAND_TREE, argv, (...command) => runCommand(filter, ...command));
-    // Not as the program's action: with one, a mistyped command would count as its argument.
+    // Not a default action: it would take a mistyped command for its argument.
     if (argv.length <= 2) program.help();
     await program.parseAsync(argv);
   } catch (error) {
@@ -37,8 +37,8 @@ async function runCommand(
 }
 
 /**
- * Output that cannot be written ends the program: nothing that follows would reach anyone. Who stops reading (`| head`) has
- * seen enough, which is a success.
+ * Exits when output cannot be written, since nothing that follows would arrive. A reader that stops early (`| head`) is a
+ * success.
  */
 function endWithOutput(): void {
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
@@ -46,17 +46,17 @@ function endWithOutput(): void {
     console.error(`porthole: cannot write the output: ${error.message}`);
     process.exit(EXIT.error);
   });
-  // Node itself would write it past the filter, with whatever its message holds. A node that runs here has its own way.
+  // Node.js would print the error unfiltered. `porthole serve` installs its own handler.
   process.on('uncaughtException', (error) => {
     if (process.listenerCount('uncaughtException') > 1) return;
     console.error(`porthole: ${explainError(error)}`);
     process.exit(EXIT.error);
   });
-  // Notes that cannot be written cost no output.
+  // A closed stderr must not stop the output on stdout.
   process.stderr.on('error', () => {});
 }
 
-/** Commander has printed what was wrong already; anything else is told here. */
+/** Commander has already printed its own errors; all others are printed here. */
 function reportError(error: unknown): number {
   if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.ok : EXIT.error;
   const interruption = interruptionIn(error);

@@ -1,4 +1,4 @@
-/** Something the user can do about: told in one line, without a stack. */
+/** An error the user can fix: printed as one line, without a stack. */
 export class ProgramError extends Error {
   override readonly name = 'ProgramError';
 }

@@ -3,19 +3,19 @@ import type { ArgumentDefinition, CommandDefinition, FlagDefinition } from './co
 import { loadFlags } from './command-definition.ts';
 import type { FlagValue } from './invocation.ts';
 
-/** Called with the command that was chosen, once its line is parsed. */
+/** Called with the selected command after its line was parsed. */
 export type OnCommand = (
   definition: CommandDefinition,
   args: string[],
   flags: Record<string, FlagValue>,
 ) => Promise<void>;
 
-/** The parser of one command line. Only the branch of the tree it can concern is made, because making flags costs time. */
+/** Builds the parser for one command line. Only the branch it can concern gets its flags, because creating them takes time. */
 export async function buildProgram(tree: CommandDefinition, argv: readonly string[], onCommand: OnCommand) {
   const program = new Command(tree.name)
     .description(tree.about)
-    .showHelpAfterError('(add --help for what is possible)')
-    // Commander would add what it knows of values and presets; the definitions say it in words.
+    .showHelpAfterError(`Run "${tree.name} --help" for usage`)
+    // The definitions already describe values and defaults; commander would repeat them.
     .configureHelp({ optionDescription: ({ description }) => description })
     .enablePositionalOptions()
     .exitOverride();
@@ -30,16 +30,18 @@ interface Branch {
   onCommand: OnCommand;
 }
 
-/** `help X` and a mistyped command concern commands that no word names; those without flags are enough for them. */
+/** `help X` and mistyped commands only need names and descriptions, so unnamed commands are added without flags. */
 function wantedBranch(argv: readonly string[]): (name: string) => boolean {
   const words = new Set(argv.slice(2));
   return (name) => words.has(name);
 }
 
 async function addCommand(parent: Command, definition: CommandDefinition, branch: Branch): Promise<void> {
-  // Positional: what stands behind a sub-command is its own, also where the command above has a flag of that name.
+  // Positional options: flags after a subcommand belong to it, even if its parent has a flag of the same name.
   const command = parent.command(definition.name).description(definition.about).enablePositionalOptions();
-  if (!branch.isWanted(definition.name)) {
+  command.showHelpAfterError(`Run "${commandPath(command)} --help" for usage`);
+  if (definition.alias !== undefined) command.alias(definition.alias);
+  if (![definition.name, definition.alias].some((name) => name !== undefined && branch.isWanted(name))) {
     for (const child of definition.commands ?? []) command.command(child.name).description(child.about);
     return;
   }
@@ -50,6 +52,11 @@ async function addCommand(parent: Command, definition: CommandDefinition, branch
   addNotes(command, definition);
   if (!definition.load) return;
   command.action(() => branch.onCommand(definition, command.args, byLongName(command.opts(), flags)));
+}
+
+/** `porthole logs search`. */
+function commandPath(command: Command): string {
+  return command.parent === null ? command.name() : `${commandPath(command.parent)} ${command.name()}`;
 }
 
 function addNotes(command: Command, { examples = [], notes = [] }: CommandDefinition): void {
@@ -95,7 +102,7 @@ function toOption({
 
 function notOneOf(text: string, choices: readonly string[] | undefined): string | undefined {
   if (!choices || choices.includes(text)) return undefined;
-  return `It must be ${choices.slice(0, -1).join(', ')} or ${choices.at(-1)}.`;
+  return `Expected ${choices.slice(0, -1).join(', ')} or ${choices.at(-1)}.`;
 }
 
 function checked(text: string, check: (text: string) => string | undefined): string {
@@ -104,7 +111,7 @@ function checked(text: string, check: (text: string) => string | undefined): str
   return text;
 }
 
-/** Commander names options by their camel-cased flag. */
+/** Commander stores options under camel-cased names. */
 function byLongName(options: Record<string, FlagValue>, flags: readonly FlagDefinition[]): Record<string, FlagValue> {
   const named: Record<string, FlagValue> = {};
   for (const { long } of flags) {

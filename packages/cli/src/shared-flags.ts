@@ -1,7 +1,7 @@
 import type { ArgumentDefinition, FlagDefinition } from './command-definition.ts';
 import { checkCountOrAll, checkTimeZone, checkWholeNumber } from './flag-checks.ts';
 
-/** Which node is asked, and how the answer looks. */
+/** The node that requests go to. */
 export const NODE_FLAGS: readonly FlagDefinition[] = [
   {
     long: 'url',
@@ -13,7 +13,7 @@ export const NODE_FLAGS: readonly FlagDefinition[] = [
     long: 'token-file',
     value: 'file',
     complete: 'file',
-    about: 'file that holds the token of the node; the token itself may stand in PORTHOLE_TOKEN',
+    about: 'file with the token for the node; PORTHOLE_TOKEN may hold the token itself',
   },
 ];
 
@@ -26,29 +26,29 @@ export const COLOR_FLAG: FlagDefinition = {
   about: 'colours',
 };
 
-/** Which records are wanted. */
+/** Selects records. */
 export const FILTER_FLAGS: readonly FlagDefinition[] = [
   {
     long: 'since',
     short: 'S',
     value: 'time',
     about:
-      'from this time on: RFC 3339, 2026-11-15 14:05, 14:05, yesterday 18:00, 15m (15 minutes ago) or epoch seconds',
+      'at or after this time: RFC 3339, 2026-11-15 14:05, 14:05, yesterday 18:00, 15m (15 minutes ago) or epoch seconds',
   },
-  { long: 'until', short: 'U', value: 'time', about: 'before this time, written like --since' },
+  { long: 'until', short: 'U', value: 'time', about: 'before this time, same format as --since' },
   {
     long: 'level',
     short: 'l',
     value: 'level',
     choices: ['trace', 'debug', 'info', 'warn', 'error', 'fatal'],
-    about: 'this level or a higher one',
+    about: 'this level and above',
   },
-  { long: 'grep', short: 'g', value: 'text', many: true, about: 'with this text, in any case; given twice, both' },
+  { long: 'grep', short: 'g', value: 'text', many: true, about: 'containing TEXT, ignoring case; repeat to require all' },
   { long: 'regex', short: 'E', value: 'pattern', about: 'matching this regular expression (RE2 syntax)' },
-  { long: 'exclude', short: 'e', value: 'text', many: true, about: 'without this text' },
-  { long: 'case-sensitive', about: 'letter case counts in --grep, --regex and --exclude' },
-  { long: 'source', value: 'place', about: 'written by this code: file or file:line' },
-  { long: 'component', value: 'name', about: 'with this tag' },
+  { long: 'exclude', short: 'e', value: 'text', many: true, about: 'not containing TEXT, ignoring case; repeat to exclude more' },
+  { long: 'case-sensitive', about: 'match case in --grep, --regex and --exclude' },
+  { long: 'source', value: 'file:line', about: 'logged by this source file, or this line of it' },
+  { long: 'component', value: 'name', about: 'logged by this component' },
 ];
 
 export const ZONE_FLAGS: readonly FlagDefinition[] = [
@@ -65,26 +65,26 @@ export const ZONE_FLAGS: readonly FlagDefinition[] = [
     value: 'zone',
     check: checkTimeZone,
     default: "the system's",
-    about: 'zone in which local files were written, where their times do not tell',
+    about: 'zone for local files whose timestamps have none',
   },
 ];
 
 export const CONTEXT_FLAGS: readonly FlagDefinition[] = [
-  { long: 'after-context', short: 'A', value: 'n', check: checkWholeNumber, about: 'n records after each one found' },
-  { long: 'before-context', short: 'B', value: 'n', check: checkWholeNumber, about: 'n records before each one found' },
-  { long: 'context', short: 'C', value: 'n', check: checkWholeNumber, about: 'n records before and after' },
+  { long: 'after-context', short: 'A', value: 'n', check: checkWholeNumber, about: 'show n records after each match' },
+  { long: 'before-context', short: 'B', value: 'n', check: checkWholeNumber, about: 'show n records before each match' },
+  { long: 'context', short: 'C', value: 'n', check: checkWholeNumber, about: 'show n records before and after each match' },
 ];
 
 export const ROTATED_FLAG: FlagDefinition = {
   long: 'rotated',
   short: 'r',
-  about: 'with a file, also those it was rotated to',
+  about: 'include the rotated files of the log',
 };
 
 export const CURSOR_FLAG: FlagDefinition = {
   long: 'cursor',
   value: 'cursor',
-  about: 'go on behind the record with this cursor (-o json tells them)',
+  about: 'continue after CURSOR (shown by -o json)',
 };
 
 export const RECORD_OUTPUT: FlagDefinition = {
@@ -93,7 +93,7 @@ export const RECORD_OUTPUT: FlagDefinition = {
   value: 'format',
   choices: ['pretty', 'raw', 'json', 'logfmt'],
   default: 'pretty on a terminal, else raw',
-  about: 'how records are written',
+  about: 'output format',
 };
 
 export const PREFIX_FLAG: FlagDefinition = {
@@ -102,7 +102,7 @@ export const PREFIX_FLAG: FlagDefinition = {
   alone: 'always',
   choices: ['auto', 'always', 'never'],
   default: 'auto: pretty output of several files',
-  about: 'the name of the file in front of each record',
+  about: 'print the file name before each record',
 };
 
 export const TAIL_FLAG: FlagDefinition = {
@@ -111,21 +111,21 @@ export const TAIL_FLAG: FlagDefinition = {
   value: 'n',
   check: checkCountOrAll,
   default: '200; all with --since or --cursor',
-  about: 'the newest n records, or all',
+  about: 'show the newest n records, or all',
 };
 
-/** Whose logs, of a cluster. */
+/** Selects members of a cluster. */
 export const MEMBER_FLAGS: readonly FlagDefinition[] = [
-  { long: 'all', short: 'a', about: 'of all nodes of the cluster that the node knows; a name is then a log of each' },
-  { long: 'role', value: 'role', about: 'the same, only nodes of this role' },
+  { long: 'all', short: 'a', about: 'logs of all nodes of the cluster; a file name selects that log on each node' },
+  { long: 'role', value: 'role', about: 'like --all, only nodes with this role' },
 ];
 
-/** Where the logs are. */
+/** The logs to read. */
 export const SOURCE_ARGUMENT: ArgumentDefinition = {
-  name: 'where',
+  name: 'target',
   optional: true,
   many: true,
   complete: 'file',
   about:
-    'a file or directory here, the URL of a node, the name of a log on the node of --url, or NODE:FILE or NODE: for nodes of its cluster (NODE may hold * and ?); all its logs if absent',
+    'a local file or directory, the URL of a node, the name of a log on the node at --url, or NODE:FILE or NODE: for nodes of its cluster (NODE may contain * and ?); default: all logs of the node at --url',
 };

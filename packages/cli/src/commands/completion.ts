@@ -17,7 +17,7 @@ export async function run({ args: [shell = ''], terminal }: Invocation): Promise
   const script = SCRIPTS.get(shell);
   if (!script)
     throw new ProgramError(
-      `there is no completion for ${JSON.stringify(shell)}: choose ${[...SCRIPTS.keys()].join(', ')}`,
+      `no completion for shell ${JSON.stringify(shell)}: expected bash, zsh or fish`,
     );
   await terminal.write(script(COMMAND_TREE.name, await completedCommands(COMMAND_TREE)));
   return EXIT.ok;

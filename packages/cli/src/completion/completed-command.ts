@@ -4,27 +4,27 @@ export interface CompletedFlag {
   long: string;
   short: string | undefined;
   about: string;
-  /** What stands behind it: nothing, something that may be left out, or something that must be there. */
+  /** Whether it takes a value. */
   value: 'none' | 'optional' | 'needed';
-  /** What the value can be, where that is known. */
+  /** The possible values, if known. */
   complete: Completion | undefined;
 }
 
-/** A command as shells need it. */
+/** A command as the completion scripts need it. */
 export interface CompletedCommand {
-  /** Names below the program, like `logs search`; empty for the program itself. */
+  /** The path of the command, like `logs search`; empty for the program itself. */
   path: string;
   about: string;
   commands: readonly { name: string; about: string }[];
   flags: readonly CompletedFlag[];
-  /** What its arguments can be: the last one's, if there may be many. */
+  /** Completion of each argument; the last one applies to all further ones if `hasManyArgs`. */
   args: readonly (Completion | undefined)[];
   hasManyArgs: boolean;
 }
 
 const HELP: CompletedFlag = { long: 'help', short: 'h', about: 'display help', value: 'none', complete: undefined };
 
-/** The whole tree as a list, each command before those below it. */
+/** Flattens the tree, parents before children. */
 export async function completedCommands(tree: CommandDefinition, path = ''): Promise<CompletedCommand[]> {
   const { about, args = [], commands = [] } = tree;
   const flags = (await loadFlags(tree)).map(
@@ -33,7 +33,7 @@ export async function completedCommands(tree: CommandDefinition, path = ''): Pro
       short,
       about,
       value: value === undefined ? 'none' : alone === undefined ? 'needed' : 'optional',
-      // Settings tell what they can be in the name of their value: "debug|info|warn|error".
+      // Settings list their choices in the value name: "debug|info|warn|error".
       complete: choices ?? complete ?? (value?.includes('|') ? value.split('|') : undefined),
     }),
   );

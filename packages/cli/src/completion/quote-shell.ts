@@ -1,9 +1,9 @@
-/** One word for sh, bash and zsh, whatever is in it. */
+/** Quotes one word for sh, bash and zsh. */
 export function quoteShell(text: string): string {
   return `'${text.replaceAll("'", "'\\''")}'`;
 }
 
-/** One word for fish, which knows two escapes within single quotes. */
+/** Quotes one word for fish, which has two escapes within single quotes. */
 export function quoteFish(text: string): string {
   return `'${text.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`;
 }

@@ -4,15 +4,15 @@ import type { Colors, Terminal } from './terminal.ts';
 
 type HistogramBucket = Histogram['buckets'][number];
 
-/** What is drawn where nothing says how wide it may be. */
+/** Width when not on a terminal. */
 const PIPED_COLUMNS = 100;
 
-/** Longer stretches without a record are told in one line. */
+/** Longer runs of empty buckets are collapsed into one line. */
 const MAX_EMPTY_ROWS = 3;
 
 const MIN_BAR = 8;
 
-/** One row per bucket: time, a bar whose parts are the levels, the count. Each part has its own sign as well as colour. */
+/** One row per bucket: time, a bar stacked by level, the count. Levels differ in character as well as colour. */
 export function formatChart(
   { buckets, bucketMs }: Pick<Histogram, 'buckets' | 'bucketMs'>,
   zone: Zone,
@@ -36,7 +36,7 @@ export function formatChart(
   return `${lines.join('\n')}\n${colors.dim(legend(bucketMs))}\n`;
 }
 
-/** Of each bucket, from the worst to the rest. */
+/** Parts of a bar, most severe first. */
 const PARTS = [
   { levels: ['FATAL', 'ERROR'], sign: '#', paint: 'red' },
   { levels: ['WARN'], sign: '+', paint: 'yellow' },
@@ -58,7 +58,7 @@ function drawBar(
     const count = levels.reduce((sum, level) => sum + (bucket.counts[level] ?? 0), 0);
     before += count;
     const end = Math.round((before / most) * barWidth);
-    // A single error among thousands of other records is still one cell.
+    // Even a single error among thousands of records gets a cell.
     const cells = count === 0 ? 0 : Math.max(1, end - used);
     const fitting = Math.min(cells, barWidth - used);
     text += colors[paint](sign.repeat(fitting));
@@ -80,20 +80,20 @@ function emptyRows(
   );
 }
 
-/** No finer than the buckets are. */
+/** With the precision of the buckets. */
 function formatBucketTime(timeMs: number, bucketMs: number, zone: Zone): string {
   const length = bucketMs % 86_400_000 === 0 ? 10 : bucketMs % 60_000 === 0 ? 16 : bucketMs % 1000 === 0 ? 19 : 23;
   return formatTime(timeMs, zone).slice(0, length);
 }
 
 function legend(bucketMs: number): string {
-  return `# error and worse  + warn  - all else; one row is ${formatSpan(bucketMs)}`;
+  return `# error and above  + warn  - other; ${formatSpan(bucketMs)} per row`;
 }
 
 const SPANS = [
   ['d', 86_400_000],
   ['h', 3_600_000],
-  ['m', 60_000],
+  ['min', 60_000],
   ['s', 1000],
 ] as const;
 

@@ -12,17 +12,17 @@ export interface RecordStyle {
   format: RecordFormat;
   colors: Colors;
   zone: Zone;
-  /** Whether a terminal shows it, so that nothing in it may reach the terminal as a command. */
+  /** Whether stdout is a terminal; then control characters are escaped. */
   isTty: boolean;
-  /** Whether each record tells its file. */
+  /** Whether to print the file name before each record. */
   prefix: boolean;
-  /** Texts that were looked for. */
+  /** The searched texts, to highlight them. */
   marks: RegExp | undefined;
-  /** The record that all others are told around. */
+  /** The record that `logs around` was asked for. */
   anchor?: { node: string; cursor: string };
 }
 
-/** One record as the user wants to see it, with its newline. */
+/** Formats one record, with its newline. */
 export function formatRecord(record: PrintableRecord, style: RecordStyle): string {
   const shown = style.isTty ? visibleJson : String;
   if (style.format === 'json') return `${shown(exactJson(record))}\n`;
@@ -31,7 +31,7 @@ export function formatRecord(record: PrintableRecord, style: RecordStyle): strin
   return `${prefix}${style.format === 'raw' ? rawText(record, style) : prettyText(record, style)}\n`;
 }
 
-/** `NODE:FILE`, as it may be asked for; of a single node only the file. */
+/** `NODE:FILE` as commands accept it; only the file for a single node. */
 function formatFileLabel({ node, file }: PrintableRecord, colors: Colors): string {
   const paint = node === undefined ? colors.cyan : nodeColor(node, colors);
   return paint(visibleText(node === undefined ? file : `${node}:${file}`));
@@ -60,7 +60,7 @@ function prettyText(record: PrintableRecord, style: RecordStyle): string {
   return [first, ...lines.map((line) => marked(line, style))].join('\n') + rest;
 }
 
-/** Of several nodes: by one clock, and behind it `~` where the order is not sure, `>` at the record that was asked about. */
+/** For several nodes, the corrected time followed by `~` if the order is uncertain or `>` for the anchor. */
 function timeText(record: PrintableRecord, { colors, zone, anchor }: RecordStyle): string | undefined {
   const { timeMs, node, cursor, atMs = timeMs, isUnsure } = record;
   if (atMs === undefined) return undefined;
@@ -87,7 +87,7 @@ function marked(
   return parts.map((part, index) => (index % 2 === 1 ? colors.inverse(part) : plain(part))).join('');
 }
 
-/** Every second part of a text split by it is one of the texts. */
+/** Splitting a text by it puts every match at an odd index. */
 export function marksPattern(texts: readonly string[], isCaseSensitive: boolean): RegExp | undefined {
   if (texts.length === 0) return undefined;
   const patterns = texts.map((text) => visibleText(text).replace(/[.*+?^${}()|[\]\\/]/g, '\\$&'));
@@ -113,7 +113,7 @@ function logfmtText(record: PrintableRecord, { zone }: RecordStyle): string {
     .join(' ');
 }
 
-/** In the order of the log, with its numbers. */
+/** In the order of the log, with numbers as written. */
 function contextPairs({ context = {}, contextText }: Pick<PrintableRecord, 'context' | 'contextText'>): string[] {
   if (contextText === undefined)
     return Object.entries(context).map(([key, value]) => logfmtPair(key, logfmtValue(value)));

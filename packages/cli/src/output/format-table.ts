@@ -12,10 +12,10 @@ const NO_LINES = Object.fromEntries(PARTS.flatMap((part) => ENDS.map((end) => [p
 
 const GAP = '  ';
 
-/** The least that is left for the last column on a narrow terminal. */
+/** Minimum width of the last column. */
 const MIN_LAST = 12;
 
-/** Rows in aligned columns, without lines between them. On a terminal, the last column is cut to what fits. */
+/** Aligned columns without borders. On a terminal, the last column is truncated to fit. */
 export function formatTable(
   columns: readonly Column[],
   rows: readonly (readonly string[])[],
@@ -26,7 +26,7 @@ export function formatTable(
     columns.slice(0, -1),
     [head, ...rows].map((row) => row.slice(0, -1)),
   );
-  // Titles are plain: the length of their line is how much room all columns but the last take.
+  // Titles have no colours, so the length of their line is the width of all columns but the last.
   const used = front.split('\n', 1)[0]?.length ?? 0;
   const lastWidth = Math.max(MIN_LAST, room - used - GAP.length);
   const body = render(columns, [head, ...rows], Number.isFinite(lastWidth) ? lastWidth : undefined);

@@ -1,6 +1,6 @@
 import type { Zone } from '@porthole/logs';
 
-/** `2026-11-15 07:20:33.123` on the wall clocks of the zone. */
+/** `2026-11-15 07:20:33.123` in the zone. */
 export function formatTime(timeMs: number, { offsetMsAt }: Zone): string {
   return new Date(timeMs + offsetMsAt(timeMs)).toISOString().slice(0, 23).replace('T', ' ');
 }

@@ -1,6 +1,6 @@
 import type { Colors } from './terminal.ts';
 
-/** Not red and yellow, which are for levels. */
+/** Without red and yellow, which mark levels. */
 const PAINTS = [
   'cyan',
   'green',
@@ -12,7 +12,7 @@ const PAINTS = [
   'blueBright',
 ] as const;
 
-/** Each node has a colour that only its id decides: the same today and tomorrow, whoever else is there. */
+/** The colour depends on the id alone, so it never changes. */
 export function nodeColor(id: string, colors: Colors): (text: string) => string {
   let hash = 0x811c9dc5;
   for (const letter of id) hash = Math.imul(hash ^ (letter.codePointAt(0) ?? 0), 0x01000193);

@@ -1,11 +1,11 @@
 import type { Terminal } from './terminal.ts';
 
-/** What is done sooner needs no progress shown. */
+/** Shorter work shows no progress. */
 const PATIENCE_MS = 400;
 
 const REDRAW_MS = 100;
 
-/** One line on stderr that says how far the work is; only where someone looks, and only when it takes a while. */
+/** A progress line on stderr; only on a terminal, and only if the work takes a while. */
 export class Progress {
   readonly #terminal: Terminal;
   readonly #text: () => string;
@@ -19,7 +19,7 @@ export class Progress {
     if (terminal.isWatched) this.#timer = setInterval(() => this.#draw(), REDRAW_MS).unref();
   }
 
-  /** Takes the line away, so that something else can be written; it comes back by itself. */
+  /** Removes the line so that something else can be printed; the next redraw brings it back. */
   clear(): void {
     if (this.#isShown) this.#terminal.status('');
     this.#isShown = false;

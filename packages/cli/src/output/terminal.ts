@@ -7,18 +7,18 @@ export type ColorChoice = 'auto' | 'always' | 'never';
 
 const DEFAULT_COLUMNS = 80;
 
-/** Where the program writes: data to stdout, everything else to stderr. */
+/** The output of the program: data to stdout, everything else to stderr. */
 export class Terminal {
   readonly colors: Colors;
-  /** Of what goes to stderr, which may be a terminal when stdout is not. */
+  /** Colours for stderr, which may be a terminal when stdout is not. */
   readonly noteColors: Colors;
   readonly isTty = process.stdout.isTTY === true;
-  /** Whether someone looks at stderr: only then is progress shown. */
+  /** Whether stderr is a terminal: only then is progress shown. */
   readonly isWatched = process.stderr.isTTY === true;
 
   readonly #filter: TerminalFilter;
 
-  /** All output passes the filter, whoever writes it; here it learns whether the program uses colours. */
+  /** Tells the filter whether the program uses colours. */
   constructor(filter: TerminalFilter, choice: ColorChoice = 'auto') {
     this.#filter = filter;
     const painted = { stdout: wantsColor(choice, this.isTty), stderr: wantsColor(choice, this.isWatched) };
@@ -27,23 +27,23 @@ export class Terminal {
     this.noteColors = pico.createColors(painted.stderr);
   }
 
-  /** Of the terminal; what is piped is not cut. */
+  /** Width of the terminal; piped output is not truncated. */
   get columns(): number {
     return this.isTty ? process.stdout.columns || DEFAULT_COLUMNS : Number.POSITIVE_INFINITY;
   }
 
-  /** Data. Waits until a slow reader has taken it. */
+  /** Writes data; waits for a slow reader. */
   async write(text: string | Uint8Array): Promise<void> {
     if (text.length === 0 || process.stdout.write(text)) return;
     await new Promise<void>((resolve) => process.stdout.once('drain', resolve));
   }
 
-  /** Shows how far the work is, over what was shown before; an empty text takes it away. */
+  /** Replaces the progress line; an empty text removes it. */
   status(text: string): void {
     this.#filter.drawOver(text);
   }
 
-  /** Anything about the work that is not its result. */
+  /** Prints a message to stderr. */
   note(text: string): void {
     process.stderr.write(`porthole: ${text}\n`);
   }

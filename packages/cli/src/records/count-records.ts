@@ -8,20 +8,20 @@ import { openSources } from '../sources/open-sources.ts';
 import { Receipt } from './receipt.ts';
 import { shownZone } from './record-filter.ts';
 
-/** A count of a node says what it covered, one of a cluster who took part. */
+/** The result of a node reports its coverage, that of a cluster its members. */
 type Count = { end: Histogram['end'] } | { members: readonly MemberReport[] };
 
 export interface CountOptions<T extends Count> {
   query(source: LogSource, zone: Zone): Promise<T>;
-  text(answer: T, zone: Zone): string;
-  isEmpty(answer: T): boolean;
+  text(result: T, zone: Zone): string;
+  isEmpty(result: T): boolean;
   signal: AbortSignal;
 }
 
-/** Asks each source for a count and writes them one after the other. Resolves with the exit code. */
+/** Queries the sources one after the other and prints their counts. Resolves with the exit code. */
 export async function countRecords<T extends Count>(
   invocation: Invocation,
-  { query: ask, text, isEmpty, signal }: CountOptions<T>,
+  { query, text, isEmpty, signal }: CountOptions<T>,
 ): Promise<number> {
   const { terminal } = invocation;
   const { sources, close } = await openSources(invocation, invocation.args);
@@ -36,7 +36,7 @@ export async function countRecords<T extends Count>(
     let isNothing = true;
     let isCut = false;
     for (const source of sources) {
-      const result = await ask(source, zone);
+      const result = await query(source, zone);
       signal.throwIfAborted();
       progress.clear();
       receipt.add('end' in result ? result.end : result);
@@ -48,7 +48,7 @@ export async function countRecords<T extends Count>(
     progress.end();
     receipt.warn(terminal);
     if (isCut)
-      terminal.warn('the time the node allows was over before all was counted; ask for a shorter time with --since');
+      terminal.warn('scan stopped by the time budget of the node; narrow the time range with --since');
     if (receipt.isPartial || isCut) return EXIT.partial;
     return isNothing ? EXIT.different : EXIT.ok;
   } catch (error) {

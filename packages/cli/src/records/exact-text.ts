@@ -3,18 +3,18 @@ import type { FileHolder } from '../sources/log-source.ts';
 
 export interface ExactText {
   text: string | Uint8Array;
-  /** It does not end with a newline: the file ends there, or the rest of a long record follows. */
+  /** Does not end with a newline: the file ends there, or the rest of a long record follows. */
   isOpen: boolean;
 }
 
 const NEWLINE = 10;
 
-/** What a record's text lacks of its bytes tells how its last line ends. */
+/** Line endings by the number of bytes the text lacks. */
 const ENDS = ['', '\n', '\r\n'];
 
 /**
- * A record as it stands in its file, byte for byte, with its newline if it has one. Throws where that takes reading the
- * file and the file cannot be read.
+ * A record byte for byte as in its file, with its newline if it has one. Throws if the file must be read for that and
+ * cannot be.
  */
 export async function exactText(holder: FileHolder, record: FoundRecord): Promise<ExactText> {
   const { bytes, cut, raw } = record;
@@ -23,12 +23,12 @@ export async function exactText(holder: FileHolder, record: FoundRecord): Promis
   return (await readRecord(holder, record)) ?? receivedText(record);
 }
 
-/** The text as it was received, for a record whose file cannot be read any more: its member may be gone by now. */
+/** The text as received, for a record whose file cannot be read: its member may be gone by now. */
 export function receivedText({ raw, message }: FoundRecord): ExactText {
   return { text: `${raw ?? message}\n`, isOpen: false };
 }
 
-/** Of a long record, or one that is not valid UTF-8, the text is not all. */
+/** Reads the bytes of a long record, or of one that is not valid UTF-8. */
 async function readRecord(holder: FileHolder, { file, offset, bytes }: FoundRecord): Promise<ExactText | undefined> {
   const log = await holder.openLog({ file, text: true });
   try {

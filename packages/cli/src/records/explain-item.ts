@@ -3,34 +3,34 @@ import type { FollowItem, FoundRecord } from '@porthole/logs';
 import { formatBytes } from '../output/format-bytes.ts';
 import { explainReport } from './explain-report.ts';
 
-/** What a follow tells beside records. */
+/** What a follow emits besides records. */
 export type FollowEvent = Exclude<FollowItem, FoundRecord> | Exclude<ClusterFollowItem, ClusterRecord>;
 
-/** What happened to a log that is followed, in a sentence; of a cluster, with its node in front. */
+/** Describes an event of a follow; for a cluster, prefixed with the node. */
 export function explainItem(item: FollowEvent): string {
   if (item.type === 'member') return explainMember(item);
   return 'node' in item ? `${item.node}: ${explainEvent(item)}` : explainEvent(item);
 }
 
 function explainMember({ node, report }: Extract<FollowEvent, { type: 'member' }>): string {
-  if (report.outcome === 'ok') return `${node} is followed`;
-  // One that has departed is followed again when it is registered again, which nobody can promise.
+  if (report.outcome === 'ok') return `following ${node}`;
+  // A departed member is followed again only if it registers again.
   const hasDeparted = report.outcome === 'gone' || report.outcome === 'left';
-  return hasDeparted ? explainReport(report) : `${explainReport(report)}; it comes back by itself`;
+  return hasDeparted ? explainReport(report) : `${explainReport(report)}; retrying`;
 }
 
 function explainEvent(item: Exclude<FollowEvent, { type: 'member' }>): string {
   switch (item.type) {
     case 'rotated':
-      return `${item.family} was rotated: the old file is ${item.from} now`;
+      return `${item.family} was rotated to ${item.from}`;
     case 'truncated':
-      return `${item.file} was cut short${item.lostBytes === null ? '' : `, ${formatBytes(item.lostBytes)} lost`}; reading it from its start`;
+      return `${item.file} was truncated${item.lostBytes === null ? '' : `, ${formatBytes(item.lostBytes)} lost`}; reading from the start`;
     case 'gap':
       return explainGap(item);
     case 'missing':
-      return `${item.family} is not there at the moment`;
+      return `${item.family} does not exist; waiting for it`;
     case 'reconnecting':
-      return `${item.reason}; trying again in ${(item.waitMs / 1000).toFixed(1)} s`;
+      return `${item.reason}; retrying in ${(item.waitMs / 1000).toFixed(1)} s`;
     case 'skipped':
       return item.detail;
     case 'end':

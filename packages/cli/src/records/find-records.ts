@@ -4,10 +4,10 @@ import type { LogSource, LogState, PrintableRecord } from '../sources/log-source
 import type { Receipt } from './receipt.ts';
 
 export interface FindOptions {
-  /** At most so many records in all. */
+  /** Maximum number of records. */
   count: number;
   signal: AbortSignal;
-  /** Written to as the search goes on. */
+  /** Updated during the search. */
   receipt: Receipt;
   /** How long one request may scan before it reports how far it got. */
   sliceMs?: number | undefined;
@@ -15,12 +15,12 @@ export interface FindOptions {
   isEnough?: () => boolean;
 }
 
-/** Who is asked, and for what. */
+/** The source and what to search in it. */
 export interface QueriedSource extends Pick<LogSource, 'selection' | 'maxRecords'> {
   state: Pick<LogState, 'searchLogs'>;
 }
 
-/** Records in batches, asked for page by page until there are no more or enough. */
+/** Yields batches of records, requesting pages until there are enough or no more. */
 export async function* findRecords(
   { state, selection, maxRecords }: QueriedSource,
   query: Omit<SearchQuery, 'limit'>,

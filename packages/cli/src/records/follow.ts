@@ -16,14 +16,14 @@ export interface FollowOptions {
   zone: Zone;
   style: RecordStyle;
   signal: AbortSignal;
-  /** So many records of the past come first. */
+  /** Number of past records to print first. */
   tail: number;
 }
 
-/** A node does not look further back than this when it starts a follow. */
+/** Nodes reject a follow that starts further back. */
 const MAX_BACK = 10_000;
 
-/** Writes records as they come until it is interrupted; what else happens to the logs is told on stderr. */
+/** Prints new records until interrupted; other events go to stderr. */
 export async function follow(invocation: Invocation, options: FollowOptions): Promise<number> {
   rejectUnsupportedFlags(invocation);
   const { sources, signal } = options;
@@ -41,7 +41,7 @@ export async function follow(invocation: Invocation, options: FollowOptions): Pr
 
 function rejectUnsupportedFlags(invocation: Invocation): void {
   for (const flag of ['until', 'context', 'before-context', 'after-context'])
-    if (invocation.text(flag) !== undefined) throw new ProgramError(`--${flag} does not go with --follow`);
+    if (invocation.text(flag) !== undefined) throw new ProgramError(`--${flag} cannot be combined with --follow`);
 }
 
 async function followOne(

@@ -1,6 +1,6 @@
 import type { LogSource, PrintableRecord } from '../sources/log-source.ts';
 
-/** A record and where it was found. */
+/** A record and its source. */
 export interface SourcedRecord {
   source: LogSource;
   record: PrintableRecord;
@@ -9,7 +9,7 @@ export interface SourcedRecord {
 export interface Lane {
   source: LogSource;
   batches: AsyncGenerator<PrintableRecord[], void, undefined>;
-  /** Reads the page under way to its closing record and drops the rest: it says what could not be read. */
+  /** Reads the current page to its closing record, which reports what could not be read. */
   finish(): Promise<void>;
 }
 
@@ -19,10 +19,10 @@ export interface MergeOptions {
   limit?: number;
 }
 
-/** Enough to make a write worth while, few enough to be seen at once. */
+/** Large enough for efficient writes, small enough to appear promptly. */
 const BATCH_RECORDS = 256;
 
-/** Merges the records of all lanes by time. One without a timestamp stays behind the one before it in its lane. */
+/** Merges the records of all lanes by time. A record without a timestamp stays after its predecessor in its lane. */
 export async function* mergeRecords(
   lanes: readonly Lane[],
   { order, limit = Number.POSITIVE_INFINITY }: MergeOptions,
@@ -72,12 +72,12 @@ class Head {
     this.#sign = order === 'oldest' ? 1 : -1;
   }
 
-  /** Whether it is known what comes next, if anything. */
+  /** Whether the next record, or the end, is known. */
   get isFilled(): boolean {
     return this.isDone || this.#index < this.#records.length;
   }
 
-  /** The lane with the smallest one is next. */
+  /** The lane with the smallest rank is next. */
   get rank(): number {
     const { timeMs, atMs = timeMs } = this.#records[this.#index] ?? {};
     return atMs === undefined ? this.#rank : this.#sign * atMs;
@@ -92,7 +92,7 @@ class Head {
 
   take(): SourcedRecord {
     const record = this.#records[this.#index];
-    if (!record) throw new RangeError('nothing to take');
+    if (!record) throw new RangeError('no record buffered');
     this.#rank = this.rank;
     this.#index++;
     return { source: this.#lane.source, record };

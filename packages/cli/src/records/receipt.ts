@@ -8,10 +8,10 @@ import { explainReport, explainStale, isMissing } from './explain-report.ts';
 type FileProblem = Histogram['end']['problems'][number];
 type DuplicateFile = NonNullable<Histogram['end']['duplicates']>[number];
 
-/** Files named in one line. */
+/** File names per line. */
 const MAX_NAMED = 5;
 
-/** What an answer says of itself: files of a node, or members of a cluster, that are not in it. */
+/** What a response reports about its coverage: files of a node, or members of a cluster. */
 export interface Coverage {
   scannedBytes?: number;
   skippedBytes?: number;
@@ -22,13 +22,13 @@ export interface Coverage {
   membership?: MembershipState;
 }
 
-/** What was scanned, and what could not be read, over all requests of one command line. */
+/** What all requests of one command line scanned and what they could not read. */
 export class Receipt {
   readonly #startedMs = performance.now();
   readonly #problems = new Map<string, string>();
-  /** Files left out because another one has all of their text: nothing is missing. */
+  /** Files skipped because another one contains the same text: nothing is missing. */
   readonly #duplicates = new Map<string, string>();
-  /** Files that take part only when they are chosen by name. */
+  /** Files that are read only when selected by name. */
   readonly #leftOut = new Set<string>();
   readonly #unread = new Map<string, { count: number; reason: string }>();
   #stale: string | undefined;
@@ -58,13 +58,13 @@ export class Receipt {
 
   #addProblem({ node, file, code, detail }: FileProblem & { node?: string }): void {
     const label = fileLabel({ node, file });
-    // Nobody asked for it, so nothing that was asked for is missing.
+    // Not requested by name, so nothing is missing.
     if (code === 'LEFT_OUT') this.#leftOut.add(label);
-    // Of a member, its report says it.
+    // The report of a member already includes its problems.
     else if (node === undefined) this.#problems.set(`${label} ${code}`, `${label}: ${code}: ${detail}`);
   }
 
-  /** A record whose bytes could not be read from its file; counted per node and file, with the first reason. */
+  /** Adds a record whose bytes could not be read from its file; counted per file, with the first reason. */
   addUnread({ node, file }: { node?: string; file: string }, error: unknown): void {
     const label = fileLabel({ node, file });
     const unread = this.#unread.get(label) ?? {
@@ -74,20 +74,20 @@ export class Receipt {
     this.#unread.set(label, { ...unread, count: unread.count + 1 });
   }
 
-  /** Whether something that was asked for could not be read. */
+  /** Whether some requested data could not be read. */
   get isPartial(): boolean {
     return this.#problems.size > 0 || this.#unread.size > 0;
   }
 
-  /** Tells of every file and member that could not be read, or not wholly. */
+  /** Warns about every file and member that could not be read completely. */
   warn(terminal: Terminal): void {
     if (this.#stale !== undefined) terminal.warn(visibleText(this.#stale));
     for (const problem of this.#problems.values()) terminal.warn(visibleText(problem));
     for (const duplicate of this.#duplicates.values()) terminal.warn(visibleText(duplicate));
     this.#warnLeftOut(terminal);
-    for (const [place, { count, reason }] of this.#unread) {
+    for (const [label, { count, reason }] of this.#unread) {
       const records = count === 1 ? '1 record is' : `${count} records are`;
-      terminal.warn(visibleText(`${place}: ${records} printed as received, not byte for byte: ${reason}`));
+      terminal.warn(visibleText(`${label}: ${records} printed as received, not byte for byte: ${reason}`));
     }
   }
 
@@ -95,16 +95,16 @@ export class Receipt {
     const count = this.#leftOut.size;
     if (count === 0) return;
     const named = [...this.#leftOut].slice(0, MAX_NAMED).join(', ');
+    const files = count === 1 ? '1 file' : `${count} files`;
     const more = count > MAX_NAMED ? ` and ${count - MAX_NAMED} more` : '';
-    const files = count === 1 ? '1 file is' : `${count} files are`;
     terminal.warn(
-      visibleText(`${files} left out, being binary or without timestamps; name it to read it: ${named}${more}`),
+      visibleText(`${files} skipped (binary or without timestamps); select by name to read: ${named}${more}`),
     );
   }
 
   toString(): string {
     const seconds = (performance.now() - this.#startedMs) / 1000;
-    return `${formatBytes(this.scannedBytes)} searched in ${seconds.toFixed(seconds < 10 ? 1 : 0)} s`;
+    return `scanned ${formatBytes(this.scannedBytes)} in ${seconds.toFixed(seconds < 10 ? 1 : 0)} s`;
   }
 }
 

@@ -4,13 +4,13 @@ import type { Invocation } from '../invocation.ts';
 import { ProgramError } from '../program-error.ts';
 import type { LogSource } from '../sources/log-source.ts';
 
-/** The zone in which times are shown and read: the one asked for, else that of the logs. */
+/** The zone for reading and showing times: `--time-zone`, or that of the logs. */
 export function shownZone(invocation: Invocation, sources: readonly LogSource[]): Zone {
   const name = invocation.text('time-zone');
   return name === undefined ? (sources[0]?.zone ?? createZone()) : createZone(name);
 }
 
-/** What the flags say about the records that are wanted. Ago is measured with the clock of those who write them. */
+/** Builds the filter from the flags. Relative times use the clock of the node that writes the logs. */
 export function recordFilter(invocation: Invocation, source: LogSource, zone: Zone): RecordFilter {
   const clock = sourceClock(source, zone);
   const fromMs = timeFlag(invocation, 'since', clock);

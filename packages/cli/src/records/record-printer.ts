@@ -8,25 +8,25 @@ import type { Receipt } from './receipt.ts';
 
 export interface PrinterOptions {
   style: RecordStyle;
-  /** Whether records come with those around them. */
+  /** Whether records come with context. */
   hasContext: boolean;
   signal: AbortSignal;
   progress?: Progress;
-  /** Gets a problem for records that are printed as received because their file could not be read. */
+  /** Counts records printed as received because their file could not be read. */
   receipt: Receipt;
 }
 
-/** Records that were written lately, so that what stands around two of them is written once. */
+/** Recently printed records to remember, so that overlapping context is printed once. */
 const REMEMBERED = 2000;
 
-/** Writes records to stdout, many at a time. */
+/** Prints records to stdout in batches. */
 export class RecordPrinter {
   readonly #terminal: Terminal;
   readonly #options: PrinterOptions;
   readonly #written = new Set<string>();
   #parts: (string | Uint8Array)[] = [];
   #isFirst = true;
-  /** Where the last record ended without a newline: what stands there in the file goes on in the same line. */
+  /** Where the last record ended, if without a newline: a record starting there continues its line. */
   #openEnd: string | undefined;
 
   constructor(terminal: Terminal, options: PrinterOptions) {
@@ -43,7 +43,7 @@ export class RecordPrinter {
   }
 
   async #addGroup({ source, record }: SourcedRecord): Promise<void> {
-    // What stands around a record is of the same node, which only the record itself says.
+    // Context records are from the same node, but only the record itself names it.
     const around = record.node === undefined ? {} : { node: record.node };
     const group: PrintableRecord[] = [
       ...(record.before ?? []).map((each) => ({ ...each, ...around })),
@@ -73,7 +73,7 @@ export class RecordPrinter {
     this.#openEnd = isOpen ? positionKey(record, record.offset + record.bytes) : undefined;
   }
 
-  /** A file that cannot be read costs no other record its line, and not even this one. */
+  /** Falls back to the received text if the file cannot be read. */
   async #exactText({ source, record }: SourcedRecord): Promise<ExactText> {
     try {
       return await exactText(source.holderFor(record.node), record);
@@ -84,7 +84,7 @@ export class RecordPrinter {
     }
   }
 
-  /** Text runs as one write. */
+  /** Joins all parts into one write. */
   async #flush(): Promise<void> {
     const parts = this.#parts;
     this.#parts = [];

@@ -9,7 +9,7 @@ import type { Lane, SourcedRecord } from './merge-records.ts';
 import { Receipt } from './receipt.ts';
 import { RecordPrinter } from './record-printer.ts';
 
-/** Where someone watches, a long search is asked in slices: the end of each tells how far it came. */
+/** On a terminal a long search runs in slices, each of which reports progress. */
 const SLICE_MS = 500;
 
 export interface RunOptions {
@@ -18,7 +18,7 @@ export interface RunOptions {
   signal: AbortSignal;
 }
 
-/** One command line's way from questions to written records and an exit code. */
+/** Runs the queries of one command line, prints the records and determines the exit code. */
 export class RecordRun {
   readonly receipt = new Receipt();
   readonly #invocation: Invocation;
@@ -36,7 +36,7 @@ export class RecordRun {
     this.#printer = new RecordPrinter(terminal, { style, hasContext, signal, progress: this.#progress, receipt });
   }
 
-  /** The records of one source that match, at most so many. */
+  /** The matching records of one source, at most `count`. */
   lane(source: LogSource, query: Omit<SearchQuery, 'limit'>, count: number): Lane {
     const sliceMs = this.#invocation.terminal.isWatched ? SLICE_MS : undefined;
     let hasEnough = false;
@@ -55,12 +55,12 @@ export class RecordRun {
     await this.#printer.print(records);
   }
 
-  /** Takes the progress away; must be called on every way out. */
+  /** Removes the progress line; must be called on every exit path. */
   end(): void {
     this.#progress.end();
   }
 
-  /** Says what could not be read, and what the exit code is. */
+  /** Warns about what could not be read and returns the exit code. */
   exitCode(): number {
     this.end();
     this.receipt.warn(this.#invocation.terminal);
@@ -68,10 +68,10 @@ export class RecordRun {
     return this.#count > 0 ? EXIT.ok : EXIT.different;
   }
 
-  /** What was found and scanned, when stderr is a terminal. */
+  /** Prints a summary if stderr is a terminal. */
   printReceipt(): void {
     this.#progress.clear();
     const { isWatched } = this.#invocation.terminal;
-    if (isWatched) this.#invocation.terminal.note(`${this.#count} records; ${this.receipt}`);
+    if (isWatched) this.#invocation.terminal.note(`${this.#count} ${this.#count === 1 ? 'record' : 'records'}; ${this.receipt}`);
   }
 }

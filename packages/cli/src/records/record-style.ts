@@ -3,7 +3,7 @@ import type { Invocation } from '../invocation.ts';
 import { marksPattern, type RecordFormat, type RecordStyle } from '../output/format-record.ts';
 import type { LogSource } from '../sources/log-source.ts';
 
-/** How records are to look, as flags and terminal say. */
+/** The output style according to flags and terminal. */
 export function recordStyle(invocation: Invocation, sources: readonly LogSource[], zone: Zone): RecordStyle {
   const { colors, isTty } = invocation.terminal;
   const format = (invocation.text('output') as RecordFormat | undefined) ?? (isTty ? 'pretty' : 'raw');
@@ -15,7 +15,7 @@ export function recordStyle(invocation: Invocation, sources: readonly LogSource[
   return { format, colors, zone, isTty, prefix, marks };
 }
 
-/** How many records before and after each one found. */
+/** Number of context records before and after each match. */
 export function contextCounts(invocation: Invocation): { before: number; after: number } {
   const around = invocation.number('context') ?? 0;
   return {

@@ -2,7 +2,7 @@ import type { CallOptions, ClusterState, MemberSelection, SearchOptions } from '
 import type { DigestQuery, FollowQuery, HistogramQuery, SearchQuery } from '@porthole/logs';
 import type { LogState } from './log-source.ts';
 
-/** The logs of some members of a cluster, asked like those of a node. */
+/** The logs of some members of a cluster, with the interface of a single node. */
 export class ClusterLogs implements LogState {
   readonly #cluster: ClusterState;
   readonly #members: MemberSelection;

@@ -4,13 +4,13 @@ import { ProgramError } from '../program-error.ts';
 
 export interface LocalPath {
   dir: string;
-  /** `undefined`: the directory itself is meant. */
+  /** `undefined` for the directory itself. */
   file: string | undefined;
 }
 
 /**
- * The file or directory a word means, or `undefined` where it can only be the name of something else. Who follows links
- * by name means what they lead to: the directory of that is the one that is read.
+ * The local file or directory a word names, or `undefined` if there is none. Symbolic links are resolved: the directory of
+ * their target is the one that is read.
  */
 export async function findPath(word: string, onlyExplicit: boolean): Promise<LocalPath | undefined> {
   const isExplicit = word.includes('/') || word === '.' || word === '..';

@@ -3,7 +3,7 @@ import { type CallOptions, type FileRequest, loadGaps, type SearchOptions } from
 import type { DigestQuery, FollowItem, FollowQuery, HistogramQuery, LogDir, SearchQuery } from '@porthole/logs';
 import type { FileHolder, LogState } from './log-source.ts';
 
-/** A directory here, asked like a node. */
+/** A local directory with the interface of a node. */
 export class LocalLogs implements LogState, FileHolder {
   readonly #dir: LogDir;
 

@@ -23,7 +23,7 @@ import type {
   Zone,
 } from '@porthole/logs';
 
-/** What can be asked about logs: of a node, of files here, or of all nodes of a cluster, who say whose a record is. */
+/** Queries on the logs of a node, of local files, or of all nodes of a cluster. */
 export interface LogState {
   logFiles(options?: CallOptions): Promise<Pick<LogFileDetails, 'name' | 'family'>[]>;
   searchLogs(query: SearchQuery, options?: SearchOptions): AsyncIterable<(SearchItem | ClusterItem)[]>;
@@ -32,31 +32,31 @@ export interface LogState {
   logDigest(query: DigestQuery, options?: SearchOptions): Promise<Digest | ClusterDigest>;
 }
 
-/** A record, and of a cluster's what is known beside it. */
+/** A record; those of a cluster carry their node and corrected time. */
 export type PrintableRecord = FoundRecord & Partial<Pick<ClusterRecord, 'node' | 'atMs' | 'isUnsure'>>;
 
-/** Who has a file, and can be asked about it alone. */
+/** A node or directory that has a file. */
 export type FileHolder = Pick<NodeState, 'openLog' | 'searchLogs'>;
 
-/** Logs that are asked for, and who answers for them. */
+/** The logs that one argument selects, and where to query them. */
 export interface LogSource {
-  /** Tells them apart from others: a path, or a name on a node. */
+  /** A path, or a name on a node. */
   label: string;
   state: LogState;
   selection: LogSelection;
-  /** Who has the files of a record with this node. */
+  /** Returns the holder of the files of a record of this node. */
   holderFor(node: string | undefined): FileHolder;
-  /** Whether its records are of several nodes. */
+  /** Whether its records come from several nodes. */
   isCluster: boolean;
-  /** In which the logs are written. */
+  /** Time zone of the logs. */
   zone: Zone;
-  /** How far the clock of those who write is ahead of ours. */
+  /** How far the clock of the node is ahead of ours. */
   clockAheadMs: number;
-  /** At most so many records may be asked for at a time. */
+  /** Maximum number of records per request. */
   maxRecords: number;
 }
 
-/** Everything one command line asks, and how to give it back. */
+/** All sources of one command line; `close` releases them. */
 export interface OpenSources {
   sources: readonly LogSource[];
   close(): Promise<void>;

@@ -1,16 +1,16 @@
-/** What a word like `broker-1:lind-broker.log` names. */
+/** The parsed form of `broker-1:lind-broker.log`. */
 export interface NodeRef {
-  /** The id of a member, or a pattern with `*` and `?`. */
+  /** A member id, or a pattern with `*` and `?`. */
   node: string;
   /** `undefined`: all its logs. */
   file: string | undefined;
-  /** The members that are meant, at least one. */
+  /** The matching members, at least one. */
   ids: readonly string[];
 }
 
 /**
- * Takes `NODE:FILE`, `NODE:` or an id with a colon in it apart. Ids and names of files may both hold colons: the longest
- * beginning that names a member counts. `undefined` where no beginning does.
+ * Parses `NODE:FILE`, `NODE:` or an id that contains a colon. Ids and file names may both contain colons: the longest prefix
+ * that names a member wins. `undefined` if no prefix does.
  */
 export function parseNodeRef(word: string, members: readonly string[]): NodeRef | undefined {
   for (let end = word.length; end > 0; end = word.lastIndexOf(':', end - 1)) {
@@ -21,7 +21,7 @@ export function parseNodeRef(word: string, members: readonly string[]): NodeRef 
   return undefined;
 }
 
-/** The ids that a pattern means; one without `*` and `?` means itself. */
+/** The ids that match a pattern with `*` and `?`. */
 export function matchIds(pattern: string, ids: readonly string[]): string[] {
   const source = pattern.replace(/[.*+?^${}()|[\]\\]/g, (sign) => WILDCARDS[sign] ?? `\\${sign}`);
   const expression = new RegExp(`^${source}$`, 's');

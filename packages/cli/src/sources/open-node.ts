@@ -3,14 +3,14 @@ import type { NodeClient } from '@porthole/client';
 import type { Invocation } from '../invocation.ts';
 import { ProgramError } from '../program-error.ts';
 
-/** Where a node is that was started without settings. */
+/** Address of a node with default settings. */
 const DEFAULT_URL = 'http://127.0.0.1:7300';
 
 export function isUrl(text: string): boolean {
   return /^https?:\/\//i.test(text);
 }
 
-/** The node of this address; without one, of `--url`, `PORTHOLE_URL` or the local one. */
+/** A client for this address, or for `--url`, `PORTHOLE_URL` or the local node. */
 export async function openNode(invocation: Invocation, address?: string): Promise<NodeClient> {
   const { PORTHOLE_URL } = invocation.env;
   const url = address ?? invocation.text('url') ?? (PORTHOLE_URL || DEFAULT_URL);
@@ -19,13 +19,13 @@ export async function openNode(invocation: Invocation, address?: string): Promis
   try {
     return createClient({ url: isUrl(url) ? url : `http://${url}`, ...(token !== undefined && { token }) });
   } catch (error) {
-    throw new ProgramError(`${JSON.stringify(url)} is not the address of a node: ${errorMessage(error)}`, {
+    throw new ProgramError(`invalid node address ${JSON.stringify(url)}: ${errorMessage(error)}`, {
       cause: error,
     });
   }
 }
 
-/** Never from an argument: those can be read by everyone on the machine. */
+/** Never from an argument: every user of the machine can read those. */
 async function readToken(invocation: Invocation): Promise<string | undefined> {
   const path = invocation.text('token-file');
   const { PORTHOLE_TOKEN } = invocation.env;
@@ -36,7 +36,7 @@ async function readToken(invocation: Invocation): Promise<string | undefined> {
   } catch (error) {
     throw new ProgramError(`--token-file: ${errorMessage(error)}`, { cause: error });
   }
-  throw new ProgramError(`--token-file: ${path} must hold one token and nothing else`);
+  throw new ProgramError(`invalid --token-file ${path}: expected one token and nothing else`);
 }
 
 function errorMessage(error: unknown): string {

@@ -11,13 +11,13 @@ import type { FileHolder, LogSource, LogState, OpenSources } from './log-source.
 import { isUrl, openNode } from './open-node.ts';
 import { queryCluster, resolveNodeRef } from './query-cluster.ts';
 
-/** Beside this one, which has nothing else to do. */
+/** In addition to the main thread, which scans as well. */
 const OTHER_THREADS = Math.max(1, Math.min(8, availableParallelism()) - 1);
 
-/** What a node lets be asked at once, unless its settings say otherwise; see `search.max-records`. */
+/** Default of `search.max-records` on a node. */
 const NODE_RECORDS = 1000;
 
-/** Of a node that serves only the ends of its files, on command: some ten thousand records of each. */
+/** For a node that serves only the ends of its files: some ten thousand records of each. */
 const CONTRACT_LIMITS = {
   tailBytes: 5 * 1024 ** 2,
   maxTotalBytes: 512 * 1024 ** 2,
@@ -25,15 +25,15 @@ const CONTRACT_LIMITS = {
   maxFileBytes: 64 * 1024 ** 2,
 };
 
-/** Local questions have no limit of their own; what is found is written as it comes. */
+/** Local queries have no limit; records are printed as they are found. */
 const LOCAL_RECORDS = Number.MAX_SAFE_INTEGER;
 
-/** Finds out who answers for each `where`; without one, it is all of the node's logs. */
-export async function openSources(invocation: Invocation, wheres: readonly string[]): Promise<OpenSources> {
+/** Opens the source of each argument; without arguments, all logs of the node. */
+export async function openSources(invocation: Invocation, targets: readonly string[]): Promise<OpenSources> {
   const opener = new SourceOpener(invocation);
   try {
     const sources: LogSource[] = [];
-    for (const where of wheres.length === 0 ? [undefined] : wheres) sources.push(await opener.open(where));
+    for (const target of targets.length === 0 ? [undefined] : targets) sources.push(await opener.open(target));
     return { sources, close: () => opener.close() };
   } catch (error) {
     await opener.close();
@@ -41,10 +41,10 @@ export async function openSources(invocation: Invocation, wheres: readonly strin
   }
 }
 
-/** Who answers, before it is said which logs are meant. */
+/** A source before its logs are selected. */
 type Backend = Omit<LogSource, 'label' | 'selection'>;
 
-/** What one command line has opened so far: directories and nodes are shared by all that lies in them. */
+/** Opens sources; directories and nodes are opened once and shared. */
 class SourceOpener {
   readonly #invocation: Invocation;
   readonly #dirs = new Map<string, LogDir>();
@@ -55,18 +55,18 @@ class SourceOpener {
     this.#invocation = invocation;
   }
 
-  async open(where: string | undefined): Promise<LogSource> {
-    const isAddress = where !== undefined && isUrl(where);
-    if (this.#wantsAll) return this.#members(isAddress ? where : undefined, { file: isAddress ? undefined : where });
-    if (isAddress) return { ...(await this.#node(where)), label: where, selection: {} };
-    // With --url, a plain word can only be meant as a name there.
-    const path = where === undefined ? undefined : await findPath(where, this.#invocation.text('url') !== undefined);
-    if (path) return this.#local(where ?? '', path);
-    const ref = where?.includes(':') ? await resolveNodeRef(await openNode(this.#invocation), where) : undefined;
+  async open(target: string | undefined): Promise<LogSource> {
+    const isAddress = target !== undefined && isUrl(target);
+    if (this.#wantsAll) return this.#members(isAddress ? target : undefined, { file: isAddress ? undefined : target });
+    if (isAddress) return { ...(await this.#node(target)), label: target, selection: {} };
+    // With --url, a plain word can only be a log name on that node.
+    const path = target === undefined ? undefined : await findPath(target, this.#invocation.text('url') !== undefined);
+    if (path) return this.#local(target ?? '', path);
+    const ref = target?.includes(':') ? await resolveNodeRef(await openNode(this.#invocation), target) : undefined;
     if (ref) return this.#members(undefined, { nodes: [ref.node], file: ref.file });
     const node = await this.#node(undefined);
-    const selection = where === undefined ? {} : await this.#select(node, where);
-    return { ...node, label: where ?? '', selection };
+    const selection = target === undefined ? {} : await this.#select(node, target);
+    return { ...node, label: target ?? '', selection };
   }
 
   async close(): Promise<void> {
@@ -78,13 +78,13 @@ class SourceOpener {
     return this.#invocation.isOn('all') || this.#invocation.text('role') !== undefined;
   }
 
-  /** Some members of the cluster that the node of an address knows. */
+  /** Some members of the cluster of a node. */
   async #members(
     url: string | undefined,
     { nodes, file }: Pick<MemberSelection, 'nodes'> & { file: string | undefined },
   ): Promise<LogSource> {
     if (this.#invocation.text('cursor') !== undefined)
-      throw new ProgramError('--cursor names a place on one node: it does not go with several; use --since');
+      throw new ProgramError('--cursor works with a single node only; use --since');
     const client = await openNode(this.#invocation, url);
     const role = this.#invocation.text('role');
     const state = new ClusterLogs(client.cluster, { ...(nodes && { nodes }), ...(role !== undefined && { role }) });
@@ -129,7 +129,7 @@ class SourceOpener {
     }
   }
 
-  /** A node that only speaks the contract serves the ends of its files; what is asked is then asked of those. */
+  /** A node that only implements the contract serves the ends of its files; queries run locally on those. */
   async #contractOnly(client: NodeClient): Promise<Backend> {
     const { ContractNode } = await import('@porthole/server/contract-node');
     const zone = createZone(this.#invocation.text('log-zone'));
@@ -146,7 +146,7 @@ class SourceOpener {
     return { state: node, holderFor: () => holder, isCluster: false, zone, clockAheadMs: 0, maxRecords: LOCAL_RECORDS };
   }
 
-  /** One file, or with `--rotated` the log it belongs to. */
+  /** One file, or with `--rotated` the family it belongs to. */
   async #select({ state }: Pick<LogSource, 'state'>, file: string): Promise<LogSource['selection']> {
     if (!this.#invocation.isOn('rotated')) return { file };
     const family = (await state.logFiles()).find(({ name }) => name === file)?.family;
@@ -154,7 +154,7 @@ class SourceOpener {
   }
 }
 
-/** One who answers for itself. */
+/** A source that holds its own files. */
 function singleBackend(state: LogState & FileHolder): Pick<LogSource, 'state' | 'holderFor' | 'isCluster'> {
   return { state, holderFor: () => state, isCluster: false };
 }

@@ -5,28 +5,28 @@ import { visibleText } from '../output/visible-text.ts';
 import { ProgramError } from '../program-error.ts';
 import { type NodeRef, parseNodeRef } from './node-ref.ts';
 
-/** More names than this do not help. */
+/** More would not help. */
 const SHOWN_IDS = 10;
 
-/** What an answer about the cluster is, or why this node has none. */
-export async function queryCluster<T>(node: NodeClient, ask: (cluster: ClusterState) => Promise<T>): Promise<T> {
+/** Queries the cluster of a node; explains the error if the node does not support that. */
+export async function queryCluster<T>(node: NodeClient, query: (cluster: ClusterState) => Promise<T>): Promise<T> {
   try {
-    return await ask(node.cluster);
+    return await query(node.cluster);
   } catch (error) {
     if (codeOf(error) !== 'NOT_SUPPORTED') throw error;
-    throw new ProgramError(`the node at ${node.url} does not answer for a cluster: ask a node that does with --url`, {
+    throw new ProgramError(`the node at ${node.url} does not support cluster queries; use another node with --url`, {
       cause: error,
     });
   }
 }
 
-/** The ids of all members, up or not. */
+/** The ids of all members, whether up or not. */
 async function fetchMemberIds(node: NodeClient): Promise<string[]> {
   const { nodes } = await queryCluster(node, (cluster) => cluster.nodes());
   return nodes.map(({ id }) => id);
 }
 
-/** What a word with a colon means on a node: some members of its cluster; `undefined`: a log of its own. */
+/** Resolves a word with a colon to members of the cluster; `undefined` if it is a log of the node itself. */
 export async function resolveNodeRef(node: NodeClient, word: string): Promise<NodeRef | undefined> {
   const ids = await fetchMemberIds(node).catch(async (error: unknown) => {
     if (await hasLog(node, word)) return undefined;
@@ -35,15 +35,15 @@ export async function resolveNodeRef(node: NodeClient, word: string): Promise<No
   if (ids === undefined) return undefined;
   const found = parseNodeRef(word, ids);
   if (found?.file !== undefined && /[*?]/.test(found.file))
-    throw new ProgramError(`${word}: * and ? are for nodes; give one log, or none for all`);
+    throw new ProgramError(`invalid log name in ${JSON.stringify(word)}: * and ? only work in node names; name one log, or none for all`);
   if (found || (await hasLog(node, word))) return found;
   throw unknownNode(word.slice(0, word.indexOf(':')), ids);
 }
 
-/** The one member a word means. */
+/** The single member a reference matches. */
 export function onlyMember({ node, ids }: Pick<NodeRef, 'node' | 'ids'>): string {
   const [id = '', ...others] = ids;
-  if (others.length > 0) throw new ProgramError(`${node} means ${ids.length} nodes: ${formatIds(ids)}; name one`);
+  if (others.length > 0) throw new ProgramError(`${node} matches ${ids.length} nodes (${formatIds(ids)}); name one`);
   return id;
 }
 
@@ -53,7 +53,7 @@ async function hasLog(node: NodeClient, name: string): Promise<boolean> {
 
 function unknownNode(name: string, ids: readonly string[]): ProgramError {
   const [nearest] = nearestNames(name, [...ids]);
-  const hint = nearest === undefined ? `its nodes are ${formatIds(ids)}` : `did you mean ${nearest}?`;
+  const hint = nearest === undefined ? `known nodes: ${formatIds(ids)}` : `did you mean ${nearest}?`;
   return new ProgramError(visibleText(`the cluster has no node ${JSON.stringify(name)}; ${hint}`));
 }
 

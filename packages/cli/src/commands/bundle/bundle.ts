@@ -18,10 +18,10 @@ import { verifyBundle } from './verify-bundle.ts';
 
 const HOUR_MS = 3_600_000;
 
-/** It holds what is nobody else's business. */
+/** Readable by the owner only: it holds configurations and logs. */
 const PRIVATE = 0o600;
 
-/** Fetches a bundle. It is there whole and verified, or not at all. */
+/** Downloads a bundle. The file appears complete and verified, or not at all. */
 export async function run(invocation: Invocation): Promise<number> {
   const signal = interruptSignal();
   const { terminal } = invocation;
@@ -33,7 +33,7 @@ export async function run(invocation: Invocation): Promise<number> {
   const partFile =
     scratch === undefined ? `${target ?? 'porthole-bundle'}.${process.pid}.part` : join(scratch, 'bundle');
   const remove = () => rmSync(scratch ?? partFile, { recursive: true, force: true });
-  // Also when output that cannot be written ends the process at once.
+  // Also when a failed write to stdout exits the process.
   process.once('exit', remove);
   try {
     await fetchTo(partFile, { invocation, node, request, signal });
@@ -48,7 +48,7 @@ export async function run(invocation: Invocation): Promise<number> {
   }
 }
 
-/** Times are those of the node: ago is measured with its clock, and a time of day is one of its zone. */
+/** Relative times and times of day are those of the node: its clock, its zone. */
 async function buildRequest(invocation: Invocation, node: NodeClient): Promise<BundleRequest> {
   const { timeZone, clockMs: nowMs } = await node.describe();
   const zone = createZone(invocation.text('time-zone') ?? timeZone);
@@ -71,7 +71,7 @@ interface FetchOptions {
 async function fetchTo(path: string, { invocation, node, request, signal }: FetchOptions): Promise<void> {
   const bundle = await node.bundle(request, { signal });
   let done = 0;
-  const progress = new Progress(invocation.terminal, () => `the bundle is being made: ${formatBytes(done)}`);
+  const progress = new Progress(invocation.terminal, () => `creating the bundle: ${formatBytes(done)}`);
   const counted = async function* () {
     for await (const chunk of bundle.chunks) {
       done += chunk.length;
@@ -86,7 +86,7 @@ async function fetchTo(path: string, { invocation, node, request, signal }: Fetc
   }
 }
 
-/** Named after what it is, unless a name was asked for. */
+/** Renames to the requested name, or to one with cluster and time. */
 async function renameBundle(part: string, target: string | undefined, manifest: BundleManifest): Promise<string> {
   const path = target ?? bundleFileName(manifest);
   await refuseExisting(path);
@@ -99,5 +99,5 @@ async function refuseExisting(path: string): Promise<void> {
     () => true,
     () => false,
   );
-  if (exists) throw new ProgramError(`${path} exists, and is left alone: -o chooses another name`);
+  if (exists) throw new ProgramError(`${path} already exists, not overwritten; use -o to choose another name`);
 }

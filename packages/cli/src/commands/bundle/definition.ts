@@ -3,26 +3,26 @@ import { COLOR_FLAG, FILTER_FLAGS, NODE_FLAGS, ZONE_FLAGS } from '../../shared-f
 
 export const BUNDLE_COMMAND: CommandDefinition = {
   name: 'bundle',
-  about: 'fetch a support bundle: configurations, logs of a time, counts and health of all nodes in one archive',
+  about: 'download a support bundle: configurations, logs of a time range, counts and health of all nodes in one archive',
   args: [
     {
       name: 'node',
       optional: true,
       many: true,
-      about: 'only of these nodes: ids, or patterns with * and ?; of all nodes of the cluster if absent',
+      about: 'only these nodes: ids, or patterns with * and ?; default: all nodes of the cluster',
     },
   ],
   flags: [
     ...FILTER_FLAGS.filter(({ long }) => long === 'since').map((flag) => ({ ...flag, default: '1h' })),
     ...FILTER_FLAGS.filter(({ long }) => long === 'until').map((flag) => ({ ...flag, default: 'now' })),
-    { long: 'role', value: 'role', about: 'only of nodes of this role' },
+    { long: 'role', value: 'role', about: 'only nodes with this role' },
     {
       long: 'output',
       short: 'o',
       value: 'file',
       complete: 'file',
       default: 'porthole-bundle-CLUSTER-TIME.zip in the working directory',
-      about: 'where it is written, or - for stdout; a file that exists is left alone',
+      about: 'output file, or - for stdout; an existing file is not overwritten',
     },
     ...ZONE_FLAGS.filter(({ long }) => long === 'time-zone').map((flag) => ({
       ...flag,
@@ -32,8 +32,8 @@ export const BUNDLE_COMMAND: CommandDefinition = {
     COLOR_FLAG,
   ],
   notes: [
-    'Secrets are masked by the nodes. What was written is held against the hashes of its manifest before it gets its name, which is then told on stdout. The node asks for the role admin.\n' +
-      'Exit codes: 0 all is there, 2 error, 3 something is missing or cut; stderr and the manifest say what.',
+    'The nodes mask secrets. The archive is verified against the hashes of its manifest, renamed, and its name printed on stdout. Needs the admin role.\n' +
+      'Exit codes: 0 complete, 2 error, 3 something is missing or truncated; stderr and the manifest list it.',
   ],
   examples: [
     ['porthole bundle', 'the last hour of all nodes'],
@@ -43,11 +43,11 @@ export const BUNDLE_COMMAND: CommandDefinition = {
   commands: [
     {
       name: 'verify',
-      about: 'hold the files of a bundle against the hashes of its manifest, and tell what it lacks',
+      about: 'check the files of a bundle against the hashes of its manifest and list what is missing',
       args: [{ name: 'file', about: 'the bundle', complete: 'file' }],
       flags: [COLOR_FLAG],
-      notes: ['Exit codes: 0 it is whole, 2 it is damaged or none, 3 something was missing or cut when it was made.'],
-      examples: [['porthole bundle verify porthole-bundle-prod-20261115T120000Z.zip', 'as it was made?']],
+      notes: ['Exit codes: 0 intact and complete, 2 damaged, or not a bundle, 3 intact, but something was missing when it was created.'],
+      examples: [['porthole bundle verify porthole-bundle-prod-20261115T120000Z.zip', 'check a bundle before using it']],
       load: () => import('./verify.ts'),
     },
   ],

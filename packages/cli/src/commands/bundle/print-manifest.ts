@@ -4,15 +4,16 @@ import { formatBytes } from '../../output/format-bytes.ts';
 import type { Terminal } from '../../output/terminal.ts';
 import { visibleText } from '../../output/visible-text.ts';
 
-/** Who wants more of them looks into the manifest. */
+/** The manifest lists all of them. */
 const MAX_WARNINGS = 20;
 
-/** Says what a bundle is and what it lacks; gives the exit code that means the same. */
+/** Prints a summary of a bundle and what is missing from it. Returns the exit code. */
 export function printManifest(manifest: BundleManifest, terminal: Terminal): number {
   const { entries, missing, members, isComplete } = manifest;
   const bytes = entries.reduce((sum, entry) => sum + entry.bytes, 0);
+  const nodes = members.length === 1 ? '1 node' : `${members.length} nodes`;
   terminal.note(
-    `${entries.length} files, ${formatBytes(bytes)} unpacked, of ${members.length} nodes; the hashes are right`,
+    `${entries.length} files, ${formatBytes(bytes)} uncompressed, from ${nodes}; all hashes match`,
   );
   const problems = [
     ...missing.map(({ name, reason }) => `${name} is missing: ${reason}`),
@@ -20,6 +21,6 @@ export function printManifest(manifest: BundleManifest, terminal: Terminal): num
   ];
   for (const problem of problems.slice(0, MAX_WARNINGS)) terminal.warn(visibleText(problem));
   const more = problems.length - MAX_WARNINGS;
-  if (more > 0) terminal.warn(`and ${more} more, all in its manifest.json`);
+  if (more > 0) terminal.warn(`and ${more} more, listed in manifest.json`);
   return isComplete ? EXIT.ok : EXIT.partial;
 }

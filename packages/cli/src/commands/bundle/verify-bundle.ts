@@ -1,20 +1,21 @@
 import { createHash } from 'node:crypto';
 import { type BundleManifest, MANIFEST_NAME } from '@porthole/contract';
+import { ProgramError } from '../../program-error.ts';
 import { damaged, ZipArchive } from './zip-archive.ts';
 
-/** A manifest of every file there can be has less. */
+/** Larger than the manifest of any bundle a node creates. */
 const MAX_MANIFEST_BYTES = 64 * 1024 ** 2;
 
-/** The manifest of a bundle, once every file was held against it. Throws for one that is not as it was made. */
+/** Returns the manifest after checking every file against it. Throws if the bundle was changed or damaged. */
 export async function verifyBundle(path: string): Promise<BundleManifest> {
   const archive = await ZipArchive.open(path);
   try {
     const manifest = await readManifest(archive);
     const listed = new Set([...manifest.entries.map(({ name }) => name), MANIFEST_NAME]);
-    for (const name of archive.names) if (!listed.has(name)) throw damaged(`its manifest does not know ${name}`);
+    for (const name of archive.names) if (!listed.has(name)) throw damaged(`${name} is not in the manifest`);
     for (const { name, bytes, sha256 } of manifest.entries) {
       const found = await hashChunks(archive.read(name));
-      if (found.bytes !== bytes || found.sha256 !== sha256) throw damaged(`${name} is not what the manifest says`);
+      if (found.bytes !== bytes || found.sha256 !== sha256) throw damaged(`the hash of ${name} differs from the manifest`);
     }
     return manifest;
   } finally {
@@ -26,19 +27,20 @@ async function readManifest(archive: ZipArchive): Promise<BundleManifest> {
   let text = '';
   for await (const chunk of archive.read(MANIFEST_NAME)) {
     text += Buffer.from(chunk).toString('latin1');
-    if (text.length > MAX_MANIFEST_BYTES) throw damaged('its manifest is too long');
+    if (text.length > MAX_MANIFEST_BYTES) throw damaged('the manifest is too large');
   }
   const manifest = parse(Buffer.from(text, 'latin1').toString());
   if (manifest?.format !== 'porthole-bundle' || !Array.isArray(manifest.entries) || !Array.isArray(manifest.missing))
-    throw damaged('its manifest is none');
-  if (manifest.formatVersion !== 1) throw damaged('it was made by a later version, and cannot be read by this one');
+    throw damaged('the manifest is invalid');
+  if (manifest.formatVersion !== 1) throw new ProgramError(`bundle format version ${manifest.formatVersion} is not supported; use a newer porthole`);
   return manifest as BundleManifest;
 }
 
 function parse(text: string): Partial<BundleManifest> | null {
   try {
     return JSON.parse(text) as Partial<BundleManifest> | null;
-  } catch {
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error;
     return null;
   }
 }

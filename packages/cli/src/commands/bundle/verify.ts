@@ -2,7 +2,7 @@ import type { Invocation } from '../../invocation.ts';
 import { printManifest } from './print-manifest.ts';
 import { verifyBundle } from './verify-bundle.ts';
 
-/** Whether a bundle is as it was made, and what it lacked then. */
+/** Checks a bundle and lists what is missing from it. */
 export async function run({ args, terminal }: Invocation): Promise<number> {
   const [file = ''] = args;
   return printManifest(await verifyBundle(file), terminal);

@@ -13,7 +13,7 @@ const ENTRY_SIGNATURE = 0x02014b50;
 const ENTRY_BYTES = 46;
 const HEADER_BYTES = 30;
 
-/** Thousands of files have less; more is an attempt to fill our memory. */
+/** Thousands of files need less; anything larger is an attempt to exhaust memory. */
 const MAX_DIRECTORY_BYTES = 64 * 1024 ** 2;
 
 const CHUNK_BYTES = 256 * 1024;
@@ -26,7 +26,7 @@ interface ZippedFile {
   headerAt: number;
 }
 
-/** A ZIP archive on disk, without the forms for more than 4 GiB, which bundles never have. */
+/** A ZIP archive on disk. ZIP64 is not supported: bundles stay below 4 GiB. */
 export class ZipArchive {
   readonly #handle: FileHandle;
   readonly #files: ReadonlyMap<string, ZippedFile>;
@@ -36,7 +36,7 @@ export class ZipArchive {
     this.#files = new Map(files.map((file) => [file.name, file]));
   }
 
-  /** Throws for what is not a whole archive. The caller closes it. */
+  /** Throws for anything but a complete archive. The caller closes it. */
   static async open(path: string): Promise<ZipArchive> {
     const handle = await open(path);
     try {
@@ -51,10 +51,10 @@ export class ZipArchive {
     return [...this.#files.keys()];
   }
 
-  /** The content of a file, as it was before it was packed. */
+  /** The uncompressed content of a file. */
   async *read(name: string): AsyncGenerator<Uint8Array, void, undefined> {
     const file = this.#files.get(name);
-    if (!file) throw damaged(`it has no ${name}`);
+    if (!file) throw damaged(`${name} is missing`);
     const header = await readAt(this.#handle, file.headerAt, HEADER_BYTES);
     const start = file.headerAt + HEADER_BYTES + header.readUInt16LE(26) + header.readUInt16LE(28);
     const packed = readPart(this.#handle, start, start + file.packedBytes);
@@ -82,9 +82,9 @@ async function readDirectory(handle: FileHandle): Promise<ZippedFile[]> {
   const tailAt = Math.max(0, size - END_BYTES - MAX_COMMENT_BYTES);
   const tail = await readAt(handle, tailAt, size - tailAt);
   const end = tail.lastIndexOf(END_SIGNATURE);
-  if (end < 0 || end + END_BYTES > tail.length) throw damaged('it is no ZIP archive, or its end is missing');
+  if (end < 0 || end + END_BYTES > tail.length) throw damaged('not a ZIP archive, or truncated');
   const [count, bytes, at] = [tail.readUInt16LE(end + 10), tail.readUInt32LE(end + 12), tail.readUInt32LE(end + 16)];
-  if (bytes > MAX_DIRECTORY_BYTES || at + bytes > tailAt + end) throw damaged('its list of files makes no sense');
+  if (bytes > MAX_DIRECTORY_BYTES || at + bytes > tailAt + end) throw damaged('invalid central directory');
   return readEntries(await readAt(handle, at, bytes), count);
 }
 
@@ -92,7 +92,7 @@ function readEntries(directory: Buffer, count: number): ZippedFile[] {
   let at = 0;
   return Array.from({ length: count }, () => {
     if (at + ENTRY_BYTES > directory.length || directory.readUInt32LE(at) !== ENTRY_SIGNATURE)
-      throw damaged('its list of files is cut');
+      throw damaged('truncated central directory');
     const nameEnd = at + ENTRY_BYTES + directory.readUInt16LE(at + 28);
     const file = {
       name: directory.toString('utf8', at + ENTRY_BYTES, nameEnd),
@@ -112,7 +112,7 @@ async function* readPart(handle: FileHandle, start: number, end: number): AsyncG
 async function readAt(handle: FileHandle, at: number, bytes: number): Promise<Buffer> {
   const buffer = Buffer.alloc(bytes);
   const { bytesRead } = await handle.read(buffer, 0, bytes, at);
-  if (bytesRead < bytes) throw damaged('it is cut');
+  if (bytesRead < bytes) throw damaged('truncated');
   return buffer;
 }
 

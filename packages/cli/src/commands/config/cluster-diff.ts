@@ -9,12 +9,12 @@ import { openNode } from '../../sources/open-node.ts';
 import { queryCluster } from '../../sources/query-cluster.ts';
 import { isDrift, outlierTable } from './outlier-table.ts';
 
-/** In which keys the nodes of a cluster differ, and which of them do. */
+/** Compares the configurations of all nodes, role by role. */
 export async function diffCluster(invocation: Invocation): Promise<number> {
   const { terminal } = invocation;
   const output = invocation.text('output') ?? 'table';
   if (output === 'unified')
-    throw new ProgramError('-o unified compares two configurations: name them, or take -o table or json');
+    throw new ProgramError('-o unified needs two configurations; use -o table or -o json for the cluster');
   const role = invocation.text('role');
   const node = await openNode(invocation);
   const options = { signal: interruptSignal() };
@@ -37,10 +37,10 @@ async function writeTable({ roles }: ClusterConfigDiff, invocation: Invocation):
     terminal.note(`${visibleText(role)}: ${count(nodes.length, 'node')}, ${count(comparedKeys, 'key')} compared`);
     if (hidden > 0)
       terminal.note(
-        `  ${count(hidden, 'key')} ${hidden === 1 ? 'differs' : 'differ'} as expected: --expected shows them`,
+        `  ${count(hidden, 'key')} ${hidden === 1 ? 'differs' : 'differ'} as expected; show with --expected`,
       );
     if (notCompared.length > 0)
-      terminal.note(`  could not be compared, being secret: ${visibleText(notCompared.join(', '))}`);
+      terminal.note(`  not compared (secret): ${visibleText(notCompared.join(', '))}`);
     if (shown.length > 0) await terminal.write(outlierTable(role, shown, terminal));
   }
 }

@@ -3,7 +3,7 @@ import type { ConfigDocument } from './config-document.ts';
 
 type Value = FlatSetting['value'];
 
-/** A key whose values are not the same; absent where a configuration does not have it. */
+/** A key with both values; a value is absent where a configuration does not have the key. */
 export interface Difference {
   key: string;
   a?: Value;
@@ -11,15 +11,15 @@ export interface Difference {
 }
 
 export interface Comparison {
-  /** By key, in the order of code units. */
+  /** Sorted by key. */
   differences: Difference[];
-  /** Keys that look the same because both values are masked. */
+  /** Keys whose values are masked on both sides. */
   uncomparable: string[];
-  /** All keys of both, in that order. */
+  /** All keys of both, sorted. */
   all: Difference[];
 }
 
-/** Compares by whole keys. Values are the same when they are written the same as JSON: 1 is not "1". */
+/** Compares key by key. Values are equal if their JSON is: 1 is not "1". */
 export function compareConfigs(a: ConfigDocument, b: ConfigDocument): Comparison {
   const [left, right] = [valuesByKey(a), valuesByKey(b)];
   const keys = [...new Set([...left.keys(), ...right.keys()])].sort();

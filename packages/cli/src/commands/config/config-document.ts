@@ -8,32 +8,32 @@ import { explainReport } from '../../records/explain-report.ts';
 import { isUrl, openNode } from '../../sources/open-node.ts';
 import { queryCluster } from '../../sources/query-cluster.ts';
 
-/** A configuration that can be shown: every secret in it is masked. */
+/** A configuration with all secrets masked. */
 export interface ConfigDocument {
-  /** As it was asked for. */
+  /** As given on the command line. */
   name: string;
   text: string;
   settings: FlatSetting[];
-  /** Why it is not the present one: its node does not respond, and this is what was known of it. */
+  /** Set when it comes from a snapshot: why the node did not respond, and as of when it is. */
   staleness?: string;
 }
 
-/** `NODE:` is a member of the cluster that the node of `--url` knows. Neither a path nor a key ends with a colon. */
+/** `NODE:` names a member of the cluster. Neither paths nor keys end with a colon. */
 export function isMemberRef(word: string): boolean {
   return /^[^"/\\]+:$/.test(word);
 }
 
-/** The configuration of a node or of a file here; without a place, of the node that `--url` names. */
+/** The configuration of a node or a local file; by default, of the node at `--url`. */
 export async function readConfig(invocation: Invocation, where?: string): Promise<ConfigDocument> {
   if (where !== undefined && !isUrl(where) && !isMemberRef(where)) return mask(where, await readToml(where));
   if (where !== undefined && isMemberRef(where)) return readMember(invocation, where);
   const node = await openNode(invocation, where);
   const { config } = await node.config({ signal: interruptSignal() });
-  // A Porthole node has masked it already, which leaves nothing to mask. Other nodes of the contract send their secrets.
+  // Porthole nodes mask their secrets; other nodes that implement the contract do not.
   return mask(where ?? 'the node', config);
 }
 
-/** Of a member that is gone or does not respond, the configuration in its snapshot. */
+/** For a member that is gone or does not respond, the configuration from its snapshot. */
 async function readMember(invocation: Invocation, where: string): Promise<ConfigDocument> {
   const id = where.slice(0, -1);
   const node = await openNode(invocation);
@@ -60,7 +60,7 @@ async function readToml(path: string): Promise<string> {
     const isAbsent = error instanceof Error && 'code' in error && error.code === 'ENOENT';
     if (!isAbsent) throw error;
     throw new ProgramError(
-      `there is no file ${path}; a node is named by its URL, like http://127.0.0.1:7300, or one of its cluster like broker-1:`,
+      `no such file ${path}; name a node by its URL (http://127.0.0.1:7300) or a node of the cluster with a colon (broker-1:)`,
       {
         cause: error,
       },
@@ -74,6 +74,6 @@ function mask(name: string, raw: string): ConfigDocument {
     return { name, text, settings: flattenToml(text) };
   } catch (error) {
     if (!(error instanceof TomlError)) throw error;
-    throw new ProgramError(`the configuration of ${name} cannot be shown: ${error.message}`, { cause: error });
+    throw new ProgramError(`cannot show the configuration of ${name}: ${error.message}`, { cause: error });
   }
 }

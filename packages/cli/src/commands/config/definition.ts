@@ -3,11 +3,11 @@ import { COLOR_FLAG, NODE_FLAGS } from '../../shared-flags.ts';
 
 export const CONFIG_COMMAND: CommandDefinition = {
   name: 'config',
-  about: 'what nodes are configured to do',
+  about: 'show and compare configurations of nodes',
   commands: [
     {
       name: 'get',
-      about: 'print the configuration of a node, or some keys of it; secrets are masked',
+      about: 'print the configuration of a node, or some of its keys; secrets are masked',
       args: [
         {
           name: 'node-or-key',
@@ -15,7 +15,7 @@ export const CONFIG_COMMAND: CommandDefinition = {
           many: true,
           complete: 'file',
           about:
-            'first the URL of a node, NODE: of the cluster, or a TOML file, if not the node of --url; then keys or tables: http, http.port',
+            'optionally the URL of a node, NODE: for a node of the cluster, or a TOML file; then keys or tables: http, http.port',
         },
       ],
       flags: [
@@ -25,13 +25,13 @@ export const CONFIG_COMMAND: CommandDefinition = {
           value: 'format',
           choices: ['toml', 'json', 'flat'],
           default: 'toml',
-          about: 'how it is written; flat is one key = value per line, values as JSON',
+          about: 'output format; flat prints one key = value per line, values as JSON',
         },
         ...NODE_FLAGS,
         COLOR_FLAG,
       ],
       examples: [
-        ['porthole config get', 'all of it, as the node tells it'],
+        ['porthole config get', 'all of it'],
         ['porthole config get http.port -o flat', 'one key'],
         ['porthole config get /etc/lindb/broker.toml coordinator', 'a table of a file'],
         ['porthole config get broker-2: http', 'a table of another node of the cluster'],
@@ -40,14 +40,14 @@ export const CONFIG_COMMAND: CommandDefinition = {
     },
     {
       name: 'diff',
-      about: 'tell in which keys two configurations differ, or all of a cluster, role by role; exit code 1 if they do',
+      about: 'compare two configurations, or those of all nodes of the cluster, role by role; exit code 1 if they differ',
       args: [
         {
           name: 'a',
           optional: true,
           complete: 'file',
           about:
-            'the URL of a node, NODE: of the cluster, or a TOML file; the whole cluster of the node of --url if absent',
+            'the URL of a node, NODE: for a node of the cluster, or a TOML file; default: the whole cluster',
         },
         { name: 'b', optional: true, complete: 'file', about: 'the other one' },
       ],
@@ -58,15 +58,15 @@ export const CONFIG_COMMAND: CommandDefinition = {
           value: 'format',
           choices: ['table', 'unified', 'json'],
           default: 'table',
-          about: 'how it is written',
+          about: 'output format',
         },
-        { long: 'expected', about: 'of a cluster, also what is expected to differ: addresses, names, ports' },
-        { long: 'role', value: 'role', about: 'of a cluster, only nodes of this role' },
+        { long: 'expected', about: 'for a cluster, also show keys that are expected to differ: addresses, names, ports' },
+        { long: 'role', value: 'role', about: 'for a cluster, only nodes with this role' },
         ...NODE_FLAGS,
         COLOR_FLAG,
       ],
       notes: [
-        'Of a cluster, a value that is only written differently from what most have (5s and 5000ms) is shown and is no difference. Exit codes: 0 nothing differs, 1 something does, 2 error, 3 nothing differs, but not every node could be asked.',
+        'For a cluster, values that are equal but written differently from the majority (5s and 5000ms) are shown but do not count as a difference. Exit codes: 0 no difference, 1 differences found, 2 error, 3 no difference, but some nodes did not respond.',
       ],
       examples: [
         ['porthole config diff', 'which node of the cluster is configured differently'],

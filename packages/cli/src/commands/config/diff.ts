@@ -14,14 +14,14 @@ export async function run(invocation: Invocation): Promise<number> {
   const [a, b] = args;
   if (a === undefined) return diffCluster(invocation);
   if (b === undefined)
-    throw new ProgramError(`with what is ${a} to be compared? Give two, or none for the whole cluster`);
+    throw new ProgramError(`expected two configurations, or none to compare the whole cluster; got only ${a}`);
   const documents = await Promise.all([readConfig(invocation, a), readConfig(invocation, b)]);
   const comparison = compareConfigs(...documents);
   const { differences, uncomparable } = comparison;
   await terminal.write(render(invocation.text('output') ?? 'table', { names: [a, b], comparison, terminal }));
   if (uncomparable.length > 0) {
-    const keys = uncomparable.length === 1 ? '1 key is' : `${uncomparable.length} keys are`;
-    terminal.note(`${keys} masked on both sides and could not be compared: ${visibleText(uncomparable.join(', '))}`);
+    const keys = uncomparable.length === 1 ? '1 key' : `${uncomparable.length} keys`;
+    terminal.note(`${keys} not compared (secret on both sides): ${visibleText(uncomparable.join(', '))}`);
   }
   const stale = documents.flatMap(({ staleness }) => staleness ?? []);
   for (const staleness of stale) terminal.warn(visibleText(staleness));

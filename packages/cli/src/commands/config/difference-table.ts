@@ -5,10 +5,10 @@ import type { Difference } from './compare-configs.ts';
 
 const GAP = 2;
 
-/** Not a value: those are JSON, with strings in quotes. */
+/** Cannot be confused with a value: values are JSON, with strings in quotes. */
 const MISSING = '(missing)';
 
-/** Keys that differ, with both values. Where a row does not fit the terminal, values stand below their key, whole. */
+/** Keys that differ, with both values. On a narrow terminal, values are printed below their key, untruncated. */
 export function differenceTable(
   names: readonly [string, string],
   differences: readonly Difference[],
@@ -35,7 +35,7 @@ function show(value: Difference['a']): string {
   return value === undefined ? MISSING : visibleText(JSON.stringify(value));
 }
 
-/** Never less than what a terminal needs: letters from there on may be twice as wide. */
+/** An upper bound: characters from U+1100 on may be two columns wide. */
 export function displayWidth(text: string): number {
   return [...text].reduce((width, letter) => width + ((letter.codePointAt(0) ?? 0) >= 0x1100 ? 2 : 1), 0);
 }

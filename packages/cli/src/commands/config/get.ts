@@ -30,7 +30,7 @@ export async function run(invocation: Invocation): Promise<number> {
   return document.staleness === undefined ? EXIT.ok : EXIT.partial;
 }
 
-/** A key never holds a slash outside quotes; a name without one is a file only if it ends like one and is there. */
+/** Keys contain no slash outside quotes; a word without one is a file if it ends with .toml and exists. */
 function isFile(text: string): boolean {
   if (/^[^"]*[/\\]/.test(text) || text === '.' || text === '..') return true;
   return text.endsWith('.toml') && existsSync(text);
@@ -47,7 +47,7 @@ function render(output: string, { document, selection, terminal, isWhole }: Rend
   if (output === 'json') return `${JSON.stringify(nestSettings(selection.settings), null, 2)}\n`;
   if (output === 'flat') return selection.settings.map((setting) => settingLine(setting, terminal)).join('');
   const text = isWhole ? document.text : pickToml(document.text, selection.isWanted);
-  // Piped, and without colours asked for: byte for byte.
+  // Piped without colours: byte for byte.
   if (!terminal.isTty && !terminal.colors.isColorSupported) return text;
   return paintToml(text, markToml(text), terminal);
 }

@@ -1,9 +1,9 @@
-/** Names of tables and keys, and numbers of tables within arrays. */
+/** Names of tables and keys, and indices into arrays of tables. */
 export type KeyPath = readonly (string | number)[];
 
 const PART = /(?:^|\.)(?:([\w-]+)|("(?:[^"\\]|\\.)*"))|\[(\d+)\]/y;
 
-/** Reads `servers[0]."host name".port`. `undefined` for what is no such path. */
+/** Parses `servers[0]."host name".port`; `undefined` if it is not a key path. */
 export function parseKeyPath(text: string): KeyPath | undefined {
   const path: (string | number)[] = [];
   PART.lastIndex = 0;
@@ -16,7 +16,7 @@ export function parseKeyPath(text: string): KeyPath | undefined {
   return path.length > 0 ? path : undefined;
 }
 
-/** Whether the path is the other one or stands below it. */
+/** Whether the path equals the other one or is below it. */
 export function isWithin(path: KeyPath, outer: KeyPath): boolean {
   return outer.length <= path.length && outer.every((part, index) => part === path[index]);
 }
@@ -25,7 +25,8 @@ function unquote(quoted: string | undefined): string | undefined {
   if (quoted === undefined) return undefined;
   try {
     return String(JSON.parse(quoted));
-  } catch {
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error;
     return undefined;
   }
 }

@@ -1,10 +1,10 @@
 import type { FlatSetting } from '@porthole/server/config';
 import { type KeyPath, parseKeyPath } from './key-path.ts';
 
-/** Tables and arrays on the way to a value. Without a prototype, so that a key named like one of its parts is a key. */
+/** A table or array. Tables have no prototype, so that keys like `constructor` are plain keys. */
 type Branch = { [key: string]: unknown } | unknown[];
 
-/** The settings as one object, tables within tables. */
+/** The settings as nested objects. */
 export function nestSettings(settings: readonly FlatSetting[]): Branch {
   const root: Branch = Object.create(null);
   for (const { key, value } of settings) put(root, parseKeyPath(key) ?? [key], value);
@@ -20,7 +20,7 @@ function put(root: Branch, path: KeyPath, value: unknown): void {
   branch[path.at(-1) ?? ''] = value;
 }
 
-/** Of an array of tables, those that were not selected are left out. */
+/** Removes the array elements that were not selected. */
 function withoutHoles(value: unknown): unknown {
   if (Array.isArray(value)) return value.filter(() => true).map(withoutHoles);
   if (typeof value !== 'object' || value === null) return value;

@@ -4,20 +4,20 @@ import type { Terminal } from '../../output/terminal.ts';
 import { visibleText } from '../../output/visible-text.ts';
 import { displayWidth } from './difference-table.ts';
 
-const TITLES = ['ROLE', 'KEY', 'MOST HAVE', 'BUT', 'ON'];
+const TITLES = ['ROLE', 'KEY', 'MAJORITY', 'DIFFERS', 'NODES'];
 
 const GAP = 2;
 
-/** Not a value: those are JSON, with strings in quotes. */
+/** Cannot be confused with a value: values are JSON, with strings in quotes. */
 const MISSING = '(missing)';
 const NO_MAJORITY = '(no majority)';
 
-/** Whether nodes really differ in it although they should not. */
+/** Whether nodes differ in a key in which they should not. */
 export function isDrift({ isExpected, values }: ConfigDifference): boolean {
   return !isExpected && values.some(({ isMajority, isSameMeaning }) => !isMajority && !isSameMeaning);
 }
 
-/** A row for each value that is not that of most nodes. Where rows do not fit the terminal, values stand below their key, whole. */
+/** One row per value that differs from the majority. On a narrow terminal, values are printed below their key, untruncated. */
 export function outlierTable(role: string, differences: readonly ConfigDifference[], terminal: Terminal): string {
   const rows = differences.flatMap((difference) => outlierRows(role, difference));
   const widths = TITLES.map((title, column) =>
@@ -52,7 +52,7 @@ function stacked(role: string, { key, values }: ConfigDifference, { colors }: Te
 
 function show({ value, isMajority, isSameMeaning }: ConfigValue): string {
   const text = value === null ? MISSING : visibleText(JSON.stringify(value));
-  return isSameMeaning && !isMajority ? `${text} (the same)` : text;
+  return isSameMeaning && !isMajority ? `${text} (equivalent)` : text;
 }
 
 function formatNodes({ nodes }: ConfigValue): string {

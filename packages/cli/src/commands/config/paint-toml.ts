@@ -2,7 +2,7 @@ import type { TomlMark } from '@porthole/server/config';
 import type { Terminal } from '../../output/terminal.ts';
 import { visibleText } from '../../output/visible-text.ts';
 
-/** The text for people to look at: comments dim, keys and tables in colour, nothing in it that drives a terminal. */
+/** Colours comments, keys and tables, and escapes characters a terminal would act on. */
 export function paintToml(text: string, marks: readonly TomlMark[], { colors, isTty }: Terminal): string {
   const paint = {
     comment: colors.dim,

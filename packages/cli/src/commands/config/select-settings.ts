@@ -5,11 +5,11 @@ import { isWithin, type KeyPath, parseKeyPath } from './key-path.ts';
 export interface Selection {
   settings: FlatSetting[];
   isWanted(path: KeyPath): boolean;
-  /** Keys that nothing has, each with the names that may have been meant. */
+  /** Keys that do not exist, each with similar names. */
   unknown: { key: string; near: string[] }[];
 }
 
-/** The settings with these keys or below these tables; all of them if none is named. */
+/** The settings with these keys or in these tables; all without keys. */
 export function selectSettings(all: readonly FlatSetting[], keys: readonly string[]): Selection {
   const withPaths = all.map((setting) => ({ setting, path: parseKeyPath(setting.key) ?? [setting.key] }));
   const wanted = keys.map((key) => ({ key, path: parseKeyPath(key) ?? [key] }));
@@ -22,7 +22,7 @@ export function selectSettings(all: readonly FlatSetting[], keys: readonly strin
   };
 }
 
-/** Keys, and the tables they stand in. */
+/** All keys and their tables. */
 function settingNames(settings: readonly FlatSetting[]): string[] {
   const names = new Set<string>();
   for (const { key } of settings) {

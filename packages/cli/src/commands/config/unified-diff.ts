@@ -7,7 +7,7 @@ export interface DiffLine {
   text: string;
 }
 
-/** What `diff -u` would say about two sorted lists of `key = value`. Without a difference: nothing. */
+/** What `diff -u` prints for two sorted lists of `key = value`; empty if they are equal. */
 export function unifiedDiff(names: readonly [string, string], pairs: readonly Difference[]): string[] {
   const lines = diffLines(pairs);
   const hunks = splitHunks(lines);
@@ -18,7 +18,7 @@ export function unifiedDiff(names: readonly [string, string], pairs: readonly Di
     const range = (other: '-' | '+') => {
       const count = (part: readonly DiffLine[]) => part.filter(({ sign }) => sign === ' ' || sign === other).length;
       const [start, length] = [count(before), count(hunk)];
-      // An empty range is named by the line before it.
+      // An empty range starts at the line before it.
       return `${other}${length === 0 ? start : start + 1}${length === 1 ? '' : `,${length}`}`;
     };
     return [`@@ ${range('-')} ${range('+')} @@`, ...hunk.map(({ sign, text }) => sign + text)];
@@ -26,7 +26,7 @@ export function unifiedDiff(names: readonly [string, string], pairs: readonly Di
   return [`--- ${names[0]}`, `+++ ${names[1]}`, ...body];
 }
 
-/** Each key has a line on one side or both; of neighbours that differ, all of one side come first, as `diff` does. */
+/** One line per key and side; within a run of changes removals come first, like in `diff`. */
 function diffLines(pairs: readonly Difference[]): DiffLine[] {
   const lines: DiffLine[] = [];
   let added: DiffLine[] = [];
@@ -43,7 +43,7 @@ function diffLines(pairs: readonly Difference[]): DiffLine[] {
   return [...lines, ...added];
 }
 
-/** Runs of changes with their context; those whose contexts touch are one. `to` is exclusive. */
+/** Runs of changes with their context; overlapping ones are joined. `to` is exclusive. */
 function splitHunks(lines: readonly DiffLine[]): { from: number; to: number }[] {
   const hunks: { from: number; to: number }[] = [];
   for (const [index, { sign }] of lines.entries()) {

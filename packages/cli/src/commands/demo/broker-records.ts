@@ -12,7 +12,7 @@ interface BrokerRecord {
 
 type RecordTemplate = (random: SeededRandom) => BrokerRecord;
 
-/** The log of the broker itself: calm most of the time, then bursts of errors of one kind. */
+/** The log of the broker: mostly calm, with bursts of errors of one kind. */
 export function createBrokerRecords(random: SeededRandom, { trouble: likely }: Mood): RecordSource {
   let trouble: RecordTemplate | undefined;
   let remaining = 0;
@@ -132,7 +132,7 @@ function formatStack(reason: string, random: SeededRandom): string {
     ['concurrent.(*Pool).loop', 'pkg/concurrent/pool.go:142'],
   ];
   const lines = frames.map(
-    ([name, place]) => `main/${name}(0xc000${random.between(4096, 65_535).toString(16)})\n\t/go/src/${place}`,
+    ([name, location]) => `main/${name}(0xc000${random.between(4096, 65_535).toString(16)})\n\t/go/src/${location}`,
   );
   return `panic in a query: ${reason}\ngoroutine ${random.between(100, 9999)} [running]:\n${lines.join('\n')}`;
 }

@@ -1,13 +1,13 @@
-/** What is not the same on all made-up nodes. */
+/** What differs between the demo nodes. */
 export interface DemoConfig {
   slowSql: string;
   idleTimeout: string;
   httpPort: number;
 }
 
-/** The configuration of a made-up node. Its secrets are made up too, and there to be seen masked. */
+/** The configuration of a demo node. Its fake secrets show how masking works. */
 export function demoConfig({ slowSql, idleTimeout, httpPort }: DemoConfig): string {
-  return `## The configuration of a made-up database node: "porthole demo" wrote it, and removes it when it ends.
+  return `## Configuration of a demo database node, written by "porthole demo" and removed when it stops.
 
 ## Where the broker finds its cluster.
 [coordinator]

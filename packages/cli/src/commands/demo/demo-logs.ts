@@ -4,14 +4,14 @@ import type { CreateRecordSource } from './record-source.ts';
 
 export interface DemoLog {
   stem: string;
-  /** Its part of all records, of 1. */
+  /** Fraction of all records. */
   share: number;
-  /** Records of the past, and the number of files they are in: the oldest are compressed, the newest is live. */
+  /** Past records and the number of files they are spread over: the oldest are compressed, the newest is live. */
   history: { records: number; files: number };
   create: CreateRecordSource;
 }
 
-/** The logs of the made-up node. */
+/** The logs of a demo node. */
 export const DEMO_LOGS: readonly DemoLog[] = [
   { stem: 'lind-broker', share: 0.6, history: { records: 8000, files: 4 }, create: createBrokerRecords },
   { stem: 'access', share: 0.3, history: { records: 4000, files: 2 }, create: createAccessRecords },

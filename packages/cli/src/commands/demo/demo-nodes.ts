@@ -1,14 +1,14 @@
 import type { DemoConfig } from './demo-config.ts';
 import type { Mood } from './record-source.ts';
 
-/** One made-up node. */
+/** One demo node. */
 export interface DemoNode extends Mood {
   id: string;
   seed: number;
   config: DemoConfig;
 }
 
-/** Always the same story. */
+/** Fixed: every demo is the same. */
 const SEED = 7300;
 
 /** Far enough apart that no two logs have the same seed. */
@@ -17,11 +17,11 @@ const SEED_STEP = 1000;
 /** A single node has some of everything. */
 const ALONE = 0.004;
 
-/** Of several, one is sick, and there to be found. */
+/** Of several nodes, one is unhealthy. */
 const CALM = 0.001;
 const SICK = 0.02;
 
-/** The made-up nodes: the second has errors and a setting that drifted, the third one that is only written differently. */
+/** The demo nodes: the second has errors and a drifted setting, the third an equivalent value written differently. */
 export function demoNodes(count: number): DemoNode[] {
   return Array.from({ length: count }, (_, index) => ({
     id: `demo-broker-${index + 1}`,

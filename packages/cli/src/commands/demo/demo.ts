@@ -16,7 +16,7 @@ export async function run(invocation: Invocation): Promise<number> {
   const interrupted = interruptSignal({ graceMs: Number.POSITIVE_INFINITY });
   const dir = mkdtempSync(join(tmpdir(), 'porthole-demo-'));
   const remove = () => rmSync(dir, { recursive: true, force: true });
-  // Also when a second signal ends the process at once.
+  // Also when a second signal exits the process.
   process.once('exit', remove);
   try {
     const nodes = demoNodes(invocation.number('nodes') ?? DEFAULT_NODES);
@@ -42,10 +42,10 @@ function printSuggestions({ terminal }: Invocation, { url, count }: { url: strin
   const several = ['nodes', 'logs --all -f -l warn', 'logs digest --all -l error', 'config diff', 'logs histogram'];
   terminal.note(
     count === 1
-      ? 'this is a made-up database node; open the address above, or try in another terminal:'
-      : `these are ${count} made-up database nodes, one of them sick; open the address above, or try in another terminal:`,
+      ? 'this is a demo database node; open the address above, or try in another terminal:'
+      : `these are ${count} demo database nodes, one of them unhealthy; open the address above, or try in another terminal:`,
   );
   for (const line of ['logs -f -l warn', ...(count === 1 ? one : several)])
     terminal.note(`  porthole ${line}${option}`);
-  terminal.note('Ctrl-C ends it and removes everything it wrote');
+  terminal.note('Ctrl-C stops the demo and removes its files');
 }

@@ -2,8 +2,8 @@ import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
 
 /**
- * So many ports that are free now. All are held until the last one is known, so that they are different; the system
- * then gives others away first, but nothing keeps them for us.
+ * Finds free ports. All are held until the last one is known, so that they differ; afterwards nothing reserves them, but the
+ * system hands out others first.
  */
 export async function freePorts(count: number): Promise<number[]> {
   const servers = Array.from({ length: count }, () => createServer().listen(0, '127.0.0.1'));

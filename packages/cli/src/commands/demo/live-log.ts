@@ -11,13 +11,13 @@ import {
 import { basename, dirname, join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 
-/** Small, so that rotation can be seen after some minutes, not days. */
+/** Small, so that rotation happens after minutes, not days. */
 const MAX_BYTES = 512 * 1024;
 
-/** Rotated files that are kept. */
+/** Rotated files to retain. */
 const KEEP_FILES = 6;
 
-/** A log that is written and rotated as LinDB does: renamed with the time in UTC; here also compressed. */
+/** Writes and rotates a log like LinDB does (renamed with a UTC timestamp), but compresses rotated files. */
 export class LiveLog {
   readonly #dir: string;
   readonly #stem: string;
@@ -40,7 +40,7 @@ export class LiveLog {
     if (this.#bytes >= MAX_BYTES) this.rotate(nowMs, { gzip: true });
   }
 
-  /** Moves what is written so far aside. */
+  /** Renames the file and starts a new one. */
   rotate(nowMs: number, { gzip }: { gzip: boolean }): void {
     const stamp = new Date(nowMs).toISOString().slice(0, 23).replaceAll(':', '-');
     const rotated = join(this.#dir, `${this.#stem}-${stamp}.log`);
@@ -57,7 +57,7 @@ export class LiveLog {
   }
 }
 
-/** Under a hidden name first: nobody should find half of it. */
+/** Writes a hidden file first, so that readers never see an incomplete one. */
 function compress(path: string): void {
   const temporary = join(dirname(path), `.${basename(path)}.tmp`);
   writeFileSync(temporary, gzipSync(readFileSync(path)));

@@ -17,7 +17,7 @@ export function createAccessRecords(random: SeededRandom): RecordSource {
     const duration = random.isLikely(0.5)
       ? `${random.between(40, 999)}.${random.between(1, 9)}µs`
       : `${random.between(1, 240)}.${random.between(100_000, 999_999)}ms`;
-    const failure = status >= 500 ? ` Error #01: storage ${STORAGES[1]} does not answer` : '';
+    const failure = status >= 500 ? ` Error #01: storage ${STORAGES[1]} does not respond` : '';
     return `${local}\t${random.pick(CLIENTS)} ${duration} "${request} HTTP/1.1" ${status} ${random.between(2, 40_000)}${failure}\n`;
   };
 }
@@ -41,7 +41,7 @@ export function createTaskRecords(random: SeededRandom): RecordSource {
   };
 }
 
-/** LinDB's slow statements: three lines of notes, then the statement. */
+/** LinDB's slow query log: three comment lines, then the statement. */
 export function createSlowSqlRecords(random: SeededRandom): RecordSource {
   return ({ local }) =>
     `# Time: ${local.slice(0, 19)} \n# Database: ${random.pick(DATABASES)}\n` +

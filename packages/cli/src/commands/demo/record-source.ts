@@ -1,6 +1,6 @@
 import type { SeededRandom } from './seeded-random.ts';
 
-/** The moment a record is written, as logs write it. */
+/** The timestamp of a record in the formats logs use. */
 export interface RecordTime {
   /** `2026-11-15 07:20:33.123` on the wall clock of this machine. */
   local: string;
@@ -8,12 +8,12 @@ export interface RecordTime {
   utc: string;
 }
 
-/** Writes the next record of one log: its lines, with the last line feed. */
+/** Returns the next record of one log: its lines, each with a newline. */
 export type RecordSource = (time: RecordTime) => string;
 
-/** How one made-up node is unlike the others. */
+/** How a demo node differs from the others. */
 export interface Mood {
-  /** How often trouble begins, per record that is none; each brings several errors. */
+  /** Probability per record that a burst of errors begins. */
   trouble: number;
 }
 

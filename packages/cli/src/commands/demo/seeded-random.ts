@@ -1,14 +1,14 @@
-/** Chance that can be repeated: the same seed gives the same run of numbers. */
+/** A deterministic generator: the same seed gives the same numbers. */
 export interface SeededRandom {
-  /** From 0 up to, not including, 1. */
+  /** In [0, 1). */
   next(): number;
-  /** A whole number within both. */
+  /** A whole number, both bounds included. */
   between(least: number, most: number): number;
   isLikely(probability: number): boolean;
   pick<T>(choices: readonly [T, ...T[]]): T;
 }
 
-/** Mulberry32: 32 bits of state are plenty for made-up logs. */
+/** Mulberry32: 32 bits of state are plenty for sample logs. */
 export function createRandom(seed: number): SeededRandom {
   let state = seed >>> 0;
   const next = () => {

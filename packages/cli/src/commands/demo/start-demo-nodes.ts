@@ -10,14 +10,14 @@ import { type WrittenLog, writeHistory } from './write-records.ts';
 const DEFAULT_PORT = '7300';
 
 export interface RunningDemo {
-  /** Of the first node. */
+  /** URL of the first node. */
   url: string;
-  /** Of each node. */
+  /** Logs of each node. */
   logs: WrittenLog[][];
   stop(): Promise<void>;
 }
 
-/** Starts the made-up nodes, each with files of its own below the directory. */
+/** Starts the demo nodes, each with its own files below the directory. */
 export async function startDemoNodes(
   invocation: Invocation,
   dir: string,
@@ -43,7 +43,7 @@ export async function startDemoNodes(
   }
 }
 
-/** All must be known before the first node starts, which is told where the others will be. */
+/** All ports must be known before the first node starts: its member list contains them. */
 async function portsFor(invocation: Invocation, count: number): Promise<string[]> {
   const first = invocation.text('http-port') ?? (await defaultPort(invocation));
   if (count === 1) return [first];
@@ -51,12 +51,12 @@ async function portsFor(invocation: Invocation, count: number): Promise<string[]
   return Number(first) === 0 ? free : [first, ...free.slice(1)];
 }
 
-/** The usual one, or any free one where it is taken: `npm start` may be running. */
+/** The default port, or a free one if it is taken: `npm start` may be running. */
 async function defaultPort({ terminal }: Invocation): Promise<string> {
   if (await isFree(Number(DEFAULT_PORT))) return DEFAULT_PORT;
   const [free = 0] = await freePorts(1);
   terminal.note(
-    `port ${DEFAULT_PORT} is taken, by a node that runs already perhaps: using ${free} instead (--http-port chooses another)`,
+    `port ${DEFAULT_PORT} is in use, perhaps by another node; using ${free} instead (choose one with --http-port)`,
   );
   return String(free);
 }
@@ -68,7 +68,7 @@ function writeFiles(dir: string, { seed, trouble, config }: DemoNode): WrittenLo
   return writeHistory(logDir, { seed, trouble, nowMs: Date.now() });
 }
 
-/** As flags, so that what is wrong with a port is told as "porthole serve" tells it. */
+/** As flags, so that an invalid port gives the same error as in "porthole serve". */
 function listenFlagsFor(invocation: Invocation, port: string | undefined, index: number): Record<string, string> {
   const grpc = index === 0 ? invocation.text('grpc-port') : '0';
   return { ...(port !== undefined && { 'http.port': port }), ...(grpc !== undefined && { 'grpc.port': grpc }) };
@@ -83,7 +83,7 @@ function settingsFor({ id }: DemoNode, dir: string): PartialSettings {
   };
 }
 
-/** Where each finds the others: in a registry, which also tells what each does, or in a list, which does not. */
+/** Discovery by etcd, which also knows roles, or by a static list of members. */
 function clusterSettings(
   invocation: Invocation,
   nodes: readonly DemoNode[],

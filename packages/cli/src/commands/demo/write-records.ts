@@ -9,20 +9,20 @@ import { createRandom } from './seeded-random.ts';
 /** How far back the logs reach. */
 const HISTORY_MS = 6 * 3_600_000;
 
-/** Often enough to look live, seldom enough to cost nothing. */
+/** Frequent enough to look live, rare enough to cost nothing. */
 const TICK_MS = 100;
 
-/** After a pause (a laptop that slept) no more than this is made up for. */
+/** After a pause (a suspended laptop) at most this much is caught up. */
 const MAX_CATCH_UP_MS = 2000;
 
-/** One log of the made-up node, being written. */
+/** A log of a demo node that is being written. */
 export interface WrittenLog {
   share: number;
   file: LiveLog;
   next: RecordSource;
 }
 
-/** Writes some hours of logs up to now. Returns them, to be gone on with. */
+/** Writes some hours of logs up to now. Returns them for `writeLive`. */
 export function writeHistory(
   dir: string,
   { seed, nowMs, ...mood }: Mood & { seed: number; nowMs: number },
@@ -39,7 +39,7 @@ interface Past {
   history: DemoLog['history'];
   next: RecordSource;
   nowMs: number;
-  /** From 0 to 1: how irregular the distance between records is. */
+  /** Returns 0 to 1: varies the distance between records. */
   jitter(): number;
 }
 
@@ -55,18 +55,20 @@ function writePast(file: LiveLog, { history: { records, files }, next, nowMs, ji
     if (!isLast && (index + 1) % perFile !== 0) continue;
     file.append(text, timeMs);
     text = '';
-    // The newest rotated file is still as it was; older ones are compressed, as other loggers do later.
+    // The newest rotated file stays uncompressed, like with loggers that compress with a delay.
     if (!isLast) file.rotate(timeMs, { gzip: index + 1 < perFile * (files - 1) });
   }
 }
 
-/** Writes `rate` records per second, until the signal. */
+/** Writes `rate` records per second until the signal aborts. */
 export async function writeLive(logs: readonly WrittenLog[], rate: number, signal: AbortSignal): Promise<void> {
   const time = createRecordTime();
   const owed = logs.map(() => 0);
   let lastMs = Date.now();
   while (!signal.aborted) {
-    await delay(TICK_MS, undefined, { signal }).catch(() => {}); // the loop looks at the signal itself
+    await delay(TICK_MS, undefined, { signal }).catch((error: unknown) => {
+      if (!signal.aborted) throw error;
+    });
     const nowMs = Date.now();
     const spanMs = Math.min(MAX_CATCH_UP_MS, Math.max(0, nowMs - lastMs));
     lastMs = nowMs;

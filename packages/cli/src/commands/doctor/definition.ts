@@ -4,7 +4,7 @@ import { COLOR_FLAG } from '../../shared-flags.ts';
 export const DOCTOR_COMMAND: CommandDefinition = {
   name: 'doctor',
   about:
-    'check settings, directories, permissions, clock, ports and TLS, and say what to do; exit code 1 if something is wrong',
+    'check settings, directories, permissions, clock, ports and TLS, and suggest fixes; exit code 1 if there are problems',
   flags: async () => {
     const { SERVE_FLAGS } = await import('../serve/setting-flags.ts');
     const output = {
@@ -13,14 +13,14 @@ export const DOCTOR_COMMAND: CommandDefinition = {
       value: 'format',
       choices: ['text', 'json'],
       default: 'text',
-      about: 'how it is written',
+      about: 'output format',
     } as const;
     return [output, COLOR_FLAG, ...SERVE_FLAGS];
   },
-  notes: ['Takes the flags, environment and settings file of "porthole serve", and looks at what they would do.'],
+  notes: ['Takes the flags, environment and settings file of "porthole serve" and checks whether it would start and work with them.'],
   examples: [
     ['porthole doctor', 'the default settings'],
-    ['porthole doctor --config /etc/porthole.toml', 'what serve would do with this file'],
+    ['porthole doctor --config /etc/porthole.toml', 'check this settings file'],
   ],
   load: () => import('./doctor.ts'),
 };

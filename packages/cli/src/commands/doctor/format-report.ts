@@ -4,10 +4,10 @@ import { visibleText } from '../../output/visible-text.ts';
 
 type State = CheckResult['state'];
 
-/** Words, because colours and pictures do not reach everyone. */
+/** Words, not just colours: not everyone sees those. */
 const SIGN_WIDTH = 'warning'.length;
 
-/** One line per finding, what to do indented below, a summary last. */
+/** One line per finding, its remedy indented below, a summary last. */
 export function formatReport({ findings, skipped }: DoctorReport, colors: Colors): string {
   const paint: Record<State, (text: string) => string> = {
     ok: colors.green,
@@ -16,10 +16,10 @@ export function formatReport({ findings, skipped }: DoctorReport, colors: Colors
   };
   const lines = findings.flatMap(({ name, state, detail, remedy }) => {
     const line = `${paint[state](state.padEnd(SIGN_WIDTH))}  ${colors.bold(name)}: ${visibleText(detail)}`;
-    return remedy === undefined ? [line] : [line, `${' '.repeat(SIGN_WIDTH)}    what to do: ${visibleText(remedy)}`];
+    return remedy === undefined ? [line] : [line, `${' '.repeat(SIGN_WIDTH)}    fix: ${visibleText(remedy)}`];
   });
-  const unseen = skipped.length === 0 ? [] : [`not looked at before the settings are valid: ${skipped.join(', ')}`];
-  return `${[...lines, '', ...unseen, summary(findings)].join('\n')}\n`;
+  const notChecked = skipped.length === 0 ? [] : [`skipped until the settings are valid: ${skipped.join(', ')}`];
+  return `${[...lines, '', ...notChecked, summary(findings)].join('\n')}\n`;
 }
 
 function summary(findings: readonly CheckResult[]): string {

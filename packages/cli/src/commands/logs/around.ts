@@ -16,7 +16,7 @@ import { queryCluster } from '../../sources/query-cluster.ts';
 const DEFAULT_AROUND = '5s';
 const DEFAULT_RECORDS = 100;
 
-/** What every node said around one record. */
+/** Prints what every node logged around a record or a time. */
 export async function run(given: Invocation): Promise<number> {
   const invocation = given.with({ output: given.text('output') ?? 'pretty' });
   const signal = interruptSignal();
@@ -68,14 +68,14 @@ function buildRequest(invocation: Invocation, at: AroundRequest['at']): AroundRe
   };
 }
 
-/** A cursor has no colon, so the last one ends the id. */
+/** Cursors contain no colon, so the last colon ends the node id. */
 function parseAnchor(invocation: Invocation, source: LogSource, zone: Zone): AroundRequest['at'] {
   const record = invocation.text('at');
   const timeMs = timeFlag(invocation, 'time', sourceClock(source, zone));
   if ((record === undefined) === (timeMs === undefined))
-    throw new ProgramError('say which moment: --at NODE:CURSOR of a record, or --time');
+    throw new ProgramError('expected either --at NODE:CURSOR or --time');
   if (timeMs !== undefined) return { timeMs };
   const [, node = '', cursor = ''] = /^(.+):([^:]+)$/s.exec(record ?? '') ?? [];
-  if (cursor === '') throw new ProgramError(`--at ${record}: it must be NODE:CURSOR, as -o json tells them`);
+  if (cursor === '') throw new ProgramError(`invalid --at ${JSON.stringify(record)}: expected NODE:CURSOR, as shown by -o json`);
   return { node, cursor };
 }

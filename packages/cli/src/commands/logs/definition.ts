@@ -15,7 +15,7 @@ import {
   ZONE_FLAGS,
 } from '../../shared-flags.ts';
 
-function output(choices: readonly string[], about = 'how it is written'): FlagDefinition {
+function output(choices: readonly string[], about = 'output format'): FlagDefinition {
   return { long: 'output', short: 'o', value: 'format', choices, default: choices[0] ?? '', about };
 }
 
@@ -25,35 +25,35 @@ const END_FLAGS = [...MEMBER_FLAGS, ...ZONE_FLAGS, ...NODE_FLAGS, COLOR_FLAG];
 
 export const LOGS_COMMAND: CommandDefinition = {
   name: 'logs',
-  about: 'read logs of a node, or files here: the newest records, live, by time, level and text',
+  about: 'read logs of nodes or local files: newest records, live, by time, level and text',
   args: [SOURCE_ARGUMENT],
   flags: [
-    { long: 'follow', short: 'f', about: 'go on with what is written from now on, through rotation' },
+    { long: 'follow', short: 'f', about: 'keep printing new records (survives rotation)' },
     TAIL_FLAG,
     ...RECORD_FLAGS,
     ...END_FLAGS,
   ],
   notes: [
-    'Exit codes: 0 records were found, 1 none matches, 2 error, 3 some files or nodes could not be read, 130 interrupted, 143 terminated.',
+    'Exit codes: 0 records found, 1 no record matches, 2 error, 3 some files or nodes could not be read, 130 interrupted, 143 terminated.',
   ],
   examples: [
     ['porthole logs', 'the newest 200 records of the local node'],
-    ['porthole logs -f -l warn', 'warnings and errors as they come'],
+    ['porthole logs -f -l warn', 'warnings and errors as they are logged'],
     ['porthole logs broker.log -S "yesterday 14:00" -U "yesterday 15:00"', 'one hour of one log'],
-    ['porthole logs ./some.log -l error -C 3', 'errors of a file here, with 3 records around each'],
+    ['porthole logs ./some.log -l error -C 3', 'errors in a local file, with 3 records of context'],
     ['porthole logs /var/log/lindb -g timeout -o json', 'a directory, as JSON'],
-    ['porthole logs --all -f -l error', 'errors of all nodes of the cluster as they come'],
-    ["porthole logs 'broker-*:lind-broker.log' -S 10m", 'one log of some nodes, merged by time'],
+    ['porthole logs --all -f -l error', 'errors of all nodes of the cluster as they are logged'],
+    ["porthole logs 'broker-*:lind-broker.log' -S 10m", 'one log of several nodes, merged by time'],
   ],
   load: () => import('./logs.ts'),
   commands: [
     {
       name: 'ls',
-      about: 'list log files: size, age, format, times',
+      about: 'list log files: size, state, format, first and last timestamp',
       args: [
         {
           ...SOURCE_ARGUMENT,
-          about: 'a directory here, the URL of a node, or NODE: of its cluster; the node of --url if absent',
+          about: 'a local directory, the URL of a node, or NODE: for a node of its cluster; default: the node at --url',
         },
       ],
       flags: [output(['table', 'json', 'names']), ...END_FLAGS],
@@ -65,9 +65,9 @@ export const LOGS_COMMAND: CommandDefinition = {
     },
     {
       name: 'search',
-      about: 'find every record with a text, newest first, in rotated and compressed files too',
+      about: 'find records containing a text, newest first, including rotated and compressed files',
       args: [
-        { name: 'text', about: 'what to look for, in any case; "" for everything the flags let through' },
+        { name: 'text', about: 'text to find, ignoring case; "" matches every record' },
         SOURCE_ARGUMENT,
       ],
       flags: [
@@ -84,14 +84,14 @@ export const LOGS_COMMAND: CommandDefinition = {
         ...END_FLAGS,
       ],
       examples: [
-        ['porthole logs search timeout', 'on the local node, in all logs'],
-        ['porthole logs search "connection reset" ./logs -S 2h -o json', 'in a directory, of the last two hours'],
+        ['porthole logs search timeout', 'all logs of the local node'],
+        ['porthole logs search "connection reset" ./logs -S 2h -o json', 'the last two hours of a local directory'],
       ],
       load: () => import('./search.ts'),
     },
     {
       name: 'digest',
-      about: 'group records by level and by the place in the code that wrote them',
+      about: 'group records by level and source location',
       args: [SOURCE_ARGUMENT],
       flags: [
         {
@@ -100,10 +100,10 @@ export const LOGS_COMMAND: CommandDefinition = {
           value: 'n',
           check: checkWholeNumber,
           default: '50',
-          about: 'at most n groups, the largest',
+          about: 'show the n largest groups',
         },
-        { long: 'new-since', value: 'time', about: 'mark groups that were never seen before this time' },
-        { long: 'only-new', about: 'only those groups; needs --new-since' },
+        { long: 'new-since', value: 'time', about: 'mark groups first seen at or after this time' },
+        { long: 'only-new', about: 'show only those groups; needs --new-since' },
         ...FILTER_FLAGS,
         ROTATED_FLAG,
         output(['table', 'json']),
@@ -117,29 +117,30 @@ export const LOGS_COMMAND: CommandDefinition = {
       about: 'count records over time, by level',
       args: [SOURCE_ARGUMENT],
       flags: [
-        { long: 'bucket', value: 'span', about: 'width of a bucket, like 1m; chosen to fit --buckets if absent' },
-        { long: 'buckets', value: 'n', check: checkWholeNumber, default: '40', about: 'about so many buckets' },
+        { long: 'bucket', value: 'span', about: 'bucket width, like 1m; default: chosen to give about --buckets buckets' },
+        { long: 'buckets', value: 'n', check: checkWholeNumber, default: '40', about: 'approximate number of buckets' },
         ...FILTER_FLAGS,
         ROTATED_FLAG,
         output(['chart', 'json', 'tsv']),
         ...END_FLAGS,
       ],
-      examples: [['porthole logs histogram -S 24h -l error', 'when the errors were']],
+      examples: [['porthole logs histogram -S 24h -l error', 'errors of the last day over time']],
       load: () => import('./histogram.ts'),
     },
     {
-      name: 'moment',
-      about: 'tell what every node of the cluster said around one record, or around a time',
+      name: 'around',
+      alias: 'moment',
+      about: 'show what every node of the cluster logged around a record or a time',
       args: [{ name: 'node', optional: true, many: true, about: 'only these nodes: ids, or patterns with * and ?' }],
       flags: [
-        { long: 'at', value: 'node:cursor', about: 'around this record; -o json tells node and cursor of each' },
-        { long: 'time', short: 't', value: 'time', about: 'around this time, written like --since' },
+        { long: 'at', value: 'node:cursor', about: 'around this record; -o json shows the node and cursor of records' },
+        { long: 'time', short: 't', value: 'time', about: 'around this time, same format as --since' },
         {
           long: 'around',
           value: 'span',
           check: checkSpan,
           default: '5s',
-          about: 'so long before and after it, at most 1h',
+          about: 'how long before and after, at most 1h',
         },
         {
           long: 'limit',
@@ -147,30 +148,30 @@ export const LOGS_COMMAND: CommandDefinition = {
           value: 'n',
           check: checkWholeNumber,
           default: '100',
-          about: 'at most n records of each node, those next to the moment',
+          about: 'at most n records per node, the closest ones',
         },
-        { long: 'role', value: 'role', about: 'only nodes of this role' },
+        { long: 'role', value: 'role', about: 'only nodes with this role' },
         output(['pretty', 'json', 'logfmt']),
         PREFIX_FLAG,
         ...ZONE_FLAGS.filter(({ long }) => long === 'time-zone'),
         ...NODE_FLAGS,
         COLOR_FLAG,
       ],
-      notes: ['In pretty output > marks the record itself, ~ one whose order with the one above is not sure.'],
+      notes: ['In pretty output, > marks the record itself and ~ a record whose order relative to the one above is uncertain.'],
       examples: [
-        ['porthole logs moment --time "14:03:20" --around 10s', 'twenty seconds of all nodes'],
-        ['porthole logs moment --at broker-1:CURSOR', 'around a record that was found'],
+        ['porthole logs around --time "14:03:20" --around 10s', 'twenty seconds of all nodes'],
+        ['porthole logs around --at broker-1:CURSOR', 'around a record found before'],
       ],
       load: () => import('./around.ts'),
     },
     {
       name: 'download',
-      about: 'fetch log files from a node as they are on its disk',
+      about: 'download log files from a node, byte for byte',
       args: [
         {
           name: 'file',
           many: true,
-          about: 'names of files, as "porthole logs ls" tells them; NODE:FILE of another node of the cluster',
+          about: 'file names as listed by "porthole logs ls"; NODE:FILE for another node of the cluster',
         },
       ],
       flags: [
@@ -181,13 +182,13 @@ export const LOGS_COMMAND: CommandDefinition = {
           default: 'the working directory',
           about: 'a directory, a file name, or - for stdout',
         },
-        { long: 'force', about: 'write over files that exist' },
+        { long: 'force', about: 'overwrite existing files' },
         ...NODE_FLAGS,
         COLOR_FLAG,
       ],
       examples: [
         ['porthole logs download broker.log broker.log.1.gz --to /tmp', 'two files'],
-        ['porthole logs download broker-2:broker.log', 'of another node'],
+        ['porthole logs download broker-2:broker.log', 'from another node of the cluster'],
       ],
       load: () => import('./download.ts'),
     },

@@ -22,10 +22,10 @@ const GROUP_COLUMNS: readonly Column[] = [
   { title: 'NEWEST' },
 ];
 
-/** More of them would leave no room for the rest. */
+/** More would leave no room for the other columns. */
 const SHOWN_NODES = 2;
 
-/** Which kinds of records there are, and how many of each. */
+/** Prints groups of similar records with their counts. */
 export function run(invocation: Invocation): Promise<number> {
   const signal = interruptSignal();
   return countRecords(invocation, {
@@ -39,7 +39,7 @@ export function run(invocation: Invocation): Promise<number> {
 function buildQuery(invocation: Invocation, source: LogSource, zone: Zone): DigestQuery {
   const newSinceMs = timeFlag(invocation, 'new-since', sourceClock(source, zone));
   const onlyNew = invocation.isOn('only-new');
-  if (onlyNew && newSinceMs === undefined) throw new ProgramError('--only-new needs --new-since: new since when?');
+  if (onlyNew && newSinceMs === undefined) throw new ProgramError('--only-new needs --new-since');
   return {
     ...source.selection,
     ...recordFilter(invocation, source, zone),
@@ -66,13 +66,13 @@ function formatDigest(digest: Digest | ClusterDigest, invocation: Invocation, zo
   const columns = [COUNT_COLUMN, ...(isCluster ? [{ title: 'NODES' }] : []), ...GROUP_COLUMNS];
   const { terminal } = invocation;
   if (totalGroups > groups.length)
-    terminal.note(`${totalGroups - groups.length} smaller groups are not shown: --limit`);
-  if (ungrouped > 0) terminal.note(`${ungrouped} records are in groups that were given up, because there are too many`);
-  if (groups.some(({ isNew }) => isNew)) terminal.note('* is new');
+    terminal.note(`${totalGroups - groups.length} smaller groups not shown; raise --limit to see them`);
+  if (ungrouped > 0) terminal.note(`${ungrouped} records not grouped: too many groups`);
+  if (groups.some(({ isNew }) => isNew)) terminal.note('* marks new groups');
   return groups.length === 0 ? '' : formatTable(columns, rows, terminal);
 }
 
-/** Who said it how often, the loudest first. */
+/** Count per node, largest first. */
 function formatNodes(nodes: Readonly<Record<string, number>>): string {
   const loudest = Object.entries(nodes).sort(([, a], [, b]) => b - a);
   const shown = loudest.slice(0, SHOWN_NODES).map(([id, count]) => `${visibleText(id)} ${count}`);

@@ -14,7 +14,7 @@ import type { FileHolder } from '../../sources/log-source.ts';
 import { openNode } from '../../sources/open-node.ts';
 import { onlyMember, resolveNodeRef } from '../../sources/query-cluster.ts';
 
-/** Files as they are on the node's disk. A file is there whole or not at all. */
+/** Downloads files byte for byte. A file is written completely or not at all. */
 export async function run(invocation: Invocation): Promise<number> {
   const signal = interruptSignal();
   const node = await openNode(invocation);
@@ -24,7 +24,7 @@ export async function run(invocation: Invocation): Promise<number> {
     () => false,
   );
   if (invocation.args.length > 1 && target !== '-' && !isDirectory)
-    throw new ProgramError(`--to ${target}: several files need a directory`);
+    throw new ProgramError(`invalid --to ${JSON.stringify(target)}: several files need an existing directory`);
   try {
     for (const source of invocation.args) {
       const { holder, file } = await findFile(node, source);
@@ -37,12 +37,12 @@ export async function run(invocation: Invocation): Promise<number> {
   }
 }
 
-/** Who has the file: the node itself, or with `NODE:FILE` that member of its cluster. */
+/** The node itself has the file, or with `NODE:FILE` that member of its cluster. */
 async function findFile(node: NodeClient, word: string): Promise<{ holder: FileHolder; file: string }> {
   const found = word.includes(':') ? await resolveNodeRef(node, word) : undefined;
   if (!found) return { holder: node, file: word };
   if (found.file === undefined)
-    throw new ProgramError(`${word}: say which file, as "porthole logs ls ${word}" tells them`);
+    throw new ProgramError(`${word} names no file; "porthole logs ls ${word}" lists them`);
   return { holder: node.cluster.member(onlyMember(found)), file: found.file };
 }
 
@@ -56,7 +56,7 @@ interface FetchOptions {
 
 async function fetchFile(invocation: Invocation, { holder, file, path, signal }: FetchOptions): Promise<void> {
   if (path !== undefined && !invocation.isOn('force') && (await exists(path)))
-    throw new ProgramError(`${path} exists: --force writes over it, --to chooses another place`);
+    throw new ProgramError(`${path} already exists, not overwritten; use --force to overwrite it or --to for another path`);
   const log = await holder.openLog({ file }, { signal });
   let done = 0;
   const progress = new Progress(invocation.terminal, () => `${file} ${progressBar(done, log.sizeBytes, formatBytes)}`);
@@ -82,7 +82,7 @@ async function* counted(log: OpenLog, signal: AbortSignal, count: (bytes: number
   }
 }
 
-/** Under another name until it is whole: what an interrupted download leaves must not look like the file. */
+/** Writes to a .part file first: an interrupted download must not look like the complete file. */
 async function save(chunks: AsyncIterable<Uint8Array>, path: string): Promise<void> {
   const part = `${path}.part`;
   try {
@@ -96,7 +96,7 @@ async function save(chunks: AsyncIterable<Uint8Array>, path: string): Promise<vo
 
 function safeName(file: string): string {
   const name = basename(file);
-  if (name !== file || name === '.' || name === '..') throw new ProgramError(`${file}: not the name of a log file`);
+  if (name !== file || name === '.' || name === '..') throw new ProgramError(`invalid file name ${JSON.stringify(file)}`);
   return name;
 }
 

@@ -13,7 +13,7 @@ const DEFAULT_BUCKETS = 40;
 
 const LEVELS = ['FATAL', 'ERROR', 'WARN', 'INFO', 'DEBUG', 'TRACE', 'NONE'] as const;
 
-/** When there were how many records. */
+/** Prints record counts over time. */
 export function run(invocation: Invocation): Promise<number> {
   const signal = interruptSignal();
   return countRecords(invocation, {
@@ -27,7 +27,7 @@ export function run(invocation: Invocation): Promise<number> {
 function buildQuery(invocation: Invocation, source: LogSource, zone: Zone): HistogramQuery {
   const span = invocation.text('bucket');
   const bucketMs = span === undefined ? undefined : parseSpan(span);
-  if (span !== undefined && !bucketMs) throw new ProgramError(`--bucket ${span}: it must be a duration like 1m or 6h`);
+  if (span !== undefined && !bucketMs) throw new ProgramError(`invalid --bucket ${JSON.stringify(span)}: expected a duration like 1m or 6h`);
   return {
     ...source.selection,
     ...recordFilter(invocation, source, zone),
@@ -40,7 +40,9 @@ function formatHistogram(histogram: Histogram | ClusterHistogram, invocation: In
   const format = invocation.text('output') ?? 'chart';
   if (format === 'json') return `${JSON.stringify(histogram)}\n`;
   if (format === 'tsv') return formatTsv(histogram, zone);
-  if (histogram.untimed > 0) invocation.terminal.note(`${histogram.untimed} records have no time and are not shown`);
+  const { untimed } = histogram;
+  if (untimed > 0)
+    invocation.terminal.note(`${untimed} ${untimed === 1 ? 'record' : 'records'} without a timestamp not shown`);
   return formatChart(histogram, zone, invocation.terminal);
 }
 

@@ -11,7 +11,7 @@ import { openSources } from '../../sources/open-sources.ts';
 
 const DEFAULT_TAIL = 200;
 
-/** A question without its order and how many records it wants. */
+/** A query without its order and limit. */
 type BaseQuery = Omit<SearchQuery, 'limit' | 'order'>;
 
 interface SourceQuery {
@@ -19,7 +19,7 @@ interface SourceQuery {
   query: BaseQuery;
 }
 
-/** The newest records, or all from a place on; or, if asked, what comes. */
+/** Prints the newest records, all records from a start on, or with --follow new ones as they are logged. */
 export async function run(invocation: Invocation): Promise<number> {
   const signal = interruptSignal();
   const { sources, close } = await openSources(invocation, invocation.args);
@@ -50,25 +50,25 @@ export async function run(invocation: Invocation): Promise<number> {
   }
 }
 
-/** As they come, oldest first: there may be more than fits into memory. */
-async function printAll(records: RecordRun, asked: readonly SourceQuery[]): Promise<void> {
-  const lanes = asked.map(({ source, query: question }) =>
-    records.lane(source, { ...question, order: 'oldest' }, Number.POSITIVE_INFINITY),
+/** Streams oldest first: there may be more than fits into memory. */
+async function printAll(records: RecordRun, queries: readonly SourceQuery[]): Promise<void> {
+  const lanes = queries.map(({ source, query }) =>
+    records.lane(source, { ...query, order: 'oldest' }, Number.POSITIVE_INFINITY),
   );
   for await (const batch of mergeRecords(lanes, { order: 'oldest' })) await records.print(batch);
 }
 
-/** Found from the end on, written the way they were logged. */
-async function printNewest(records: RecordRun, asked: readonly SourceQuery[], count: number): Promise<void> {
-  const lanes = asked.map(({ source, query: question }) =>
-    records.lane(source, { ...question, order: 'newest' }, count),
+/** Reads newest first, prints oldest first. */
+async function printNewest(records: RecordRun, queries: readonly SourceQuery[], count: number): Promise<void> {
+  const lanes = queries.map(({ source, query }) =>
+    records.lane(source, { ...query, order: 'newest' }, count),
   );
   const newest: SourcedRecord[] = [];
   for await (const batch of mergeRecords(lanes, { order: 'newest', limit: count })) newest.push(...batch);
   await records.print(oldestFirst(newest));
 }
 
-/** A record says whether its order with the one told before it is sure; turned around, that is the one behind it. */
+/** `isUnsure` refers to the previous record; reversed, the flag moves to the record after it. */
 function oldestFirst(newest: readonly SourcedRecord[]): SourcedRecord[] {
   return newest
     .map(({ source, record: { isUnsure: _isUnsure, ...record } }, index) => {
@@ -85,12 +85,12 @@ function parseTail(invocation: Invocation): number {
   return hasStart ? Number.POSITIVE_INFINITY : DEFAULT_TAIL;
 }
 
-/** A cursor names a place in one log, or in the logs of one node. */
+/** A cursor is a position in one log, or in the logs of one node. */
 function parseStart(invocation: Invocation, sources: readonly LogSource[]): Pick<SearchQuery, 'start'> {
   const cursor = invocation.text('cursor');
   if (cursor === undefined) return {};
-  if (sources.length > 1) throw new ProgramError('--cursor goes with one file, directory or node');
+  if (sources.length > 1) throw new ProgramError('--cursor needs a single file, directory or node');
   if (invocation.text('tail') !== undefined && invocation.text('tail') !== 'all')
-    throw new ProgramError('--cursor goes on behind a record: it does not go with --tail');
+    throw new ProgramError('--cursor cannot be combined with --tail');
   return { start: { cursor } };
 }

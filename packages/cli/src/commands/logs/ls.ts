@@ -12,7 +12,7 @@ import { findPath } from '../../sources/find-path.ts';
 import { isUrl, openNode } from '../../sources/open-node.ts';
 import { queryCluster, resolveNodeRef } from '../../sources/query-cluster.ts';
 
-/** What is told of a file; a node that only answers the contract tells name and size. */
+/** A node that only implements the contract lists name and size. */
 type ListedFile = Pick<LogFileDetails, 'name' | 'size'> &
   Partial<Omit<ClusterLogFiles['files'][number], 'name' | 'size'>>;
 
@@ -66,7 +66,7 @@ async function list(invocation: Invocation, where: string | undefined, receipt: 
   }
 }
 
-/** Of the cluster that a node knows: with an address, of that one. */
+/** Lists the files of cluster members; `file` may be the URL of the node to ask. */
 async function listMembers(
   invocation: Invocation,
   { file, ...members }: MemberSelection & { file: string | undefined },
@@ -109,7 +109,7 @@ function formatFiles(files: readonly ListedFile[], invocation: Invocation, zone:
   return formatTable([...(hasNodes ? [{ title: 'NODE' }] : []), ...COLUMNS], rows, invocation.terminal);
 }
 
-/** A name that can be asked for. */
+/** A name that other commands accept. */
 function fileLabel({ node, name }: ListedFile): string {
   return node === undefined ? name : `${node}:${name}`;
 }

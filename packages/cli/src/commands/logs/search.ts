@@ -9,12 +9,12 @@ import { openSources } from '../../sources/open-sources.ts';
 
 const DEFAULT_LIMIT = 1000;
 
-/** Every record with a text, as it is found. */
+/** Prints records containing a text as they are found. */
 export async function run(given: Invocation): Promise<number> {
-  const [text = '', ...wheres] = given.args;
+  const [text = '', ...targets] = given.args;
   const invocation = given.with({ grep: [text, ...given.texts('grep')] });
   const signal = interruptSignal();
-  const { sources, close } = await openSources(invocation, wheres);
+  const { sources, close } = await openSources(invocation, targets);
   const zone = shownZone(invocation, sources);
   const style = recordStyle(invocation, sources, zone);
   const { before, after } = contextCounts(invocation);

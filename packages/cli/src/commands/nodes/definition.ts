@@ -3,7 +3,7 @@ import { COLOR_FLAG, NODE_FLAGS, ZONE_FLAGS } from '../../shared-flags.ts';
 
 export const NODES_COMMAND: CommandDefinition = {
   name: 'nodes',
-  about: 'list the nodes of the cluster that a node knows: who answers, whose clock is off, who has errors',
+  about: 'list the nodes of the cluster with their state, clock offset and recent errors',
   flags: [
     {
       long: 'output',
@@ -11,7 +11,7 @@ export const NODES_COMMAND: CommandDefinition = {
       value: 'format',
       choices: ['table', 'json', 'names'],
       default: 'table',
-      about: 'how it is written; json is one node per line',
+      about: 'output format; json prints one node per line',
     },
     ...ZONE_FLAGS.filter(({ long }) => long === 'time-zone').map((flag) => ({
       ...flag,
@@ -22,8 +22,8 @@ export const NODES_COMMAND: CommandDefinition = {
     COLOR_FLAG,
   ],
   notes: [
-    'A node that is missing has a ! in front of it, and stderr says why. STATE is up, unreachable (registered, but it does not respond), failed (its registration ended, and it did not say that it stops), left (it stopped in order), degraded (up, but a health check fails), or unknown (it does not respond, and the registry is away). CLOCK is how far a clock is ahead of the clock of the node that is asked, and how sure that is. ERRORS are records of level error and above in the last 15 minutes.\n' +
-      'Exit codes: 0 all nodes that have not left are up and healthy, 2 error, 3 some are not.',
+    'Missing nodes are marked with !, and stderr shows the reason. STATE is up, unreachable (registered but not responding), failed (its registration expired without a clean shutdown), left (shut down cleanly), degraded (up, but a health check fails), or unknown (not responding while the registry is unavailable). CLOCK is the offset of its clock from the clock of the queried node, with the uncertainty. ERRORS counts records of level error and above in the last 15 minutes.\n' +
+      'Exit codes: 0 all nodes except those that left are up and healthy, 2 error, 3 some are not.',
   ],
   examples: [
     ['porthole nodes', 'the cluster of the local node'],
@@ -32,14 +32,14 @@ export const NODES_COMMAND: CommandDefinition = {
   commands: [
     {
       name: 'forget',
-      about: 'remove a node that has left or failed from the list, with its snapshot, on every node of the cluster',
+      about: 'remove a node that left or failed from the list, with its snapshot, on every node of the cluster',
       args: [{ name: 'node', about: 'the id of the node' }],
       flags: [...NODE_FLAGS, COLOR_FLAG],
       notes: [
-        'Needs the role admin where the nodes ask for credentials. A node that is still registered is not forgotten; one that is registered again is back. Nodes are forgotten by themselves after cluster.last-words-keep.\n' +
-          'Exit codes: 0 forgotten, 2 error, 3 some nodes do not respond and may still list it.',
+        'Needs the admin role if authentication is enabled. A node that is still registered cannot be forgotten; one that registers again reappears. Nodes are forgotten automatically after cluster.last-words-keep.\n' +
+          'Exit codes: 0 forgotten, 2 error, 3 some nodes did not respond and may still list it.',
       ],
-      examples: [['porthole nodes forget storage-3', 'it will not come back']],
+      examples: [['porthole nodes forget storage-3', 'storage-3 was decommissioned']],
       load: () => import('./forget.ts'),
     },
   ],

@@ -6,7 +6,7 @@ import { explainReport, isMissing } from '../../records/explain-report.ts';
 import { openNode } from '../../sources/open-node.ts';
 import { queryCluster } from '../../sources/query-cluster.ts';
 
-/** Has all nodes of the cluster forget one that has left or failed. */
+/** Makes all nodes of the cluster forget one that left or failed. */
 export async function run(invocation: Invocation): Promise<number> {
   const { terminal, args } = invocation;
   const [id = ''] = args;

@@ -19,12 +19,12 @@ const COLUMNS: readonly Column[] = [
 
 export interface NodeTableOptions {
   zone: Zone;
-  /** By the clock that the times of the nodes are told by. */
+  /** By the clock of the queried node, like all times of the response. */
   nowMs: number;
   terminal: Terminal;
 }
 
-/** One row per node; `!` in front of those that are missing, because not everyone sees colours. */
+/** One row per node; missing ones are marked with `!`, because not everyone sees colours. */
 export function nodeTable(nodes: readonly ClusterNode[], { zone, nowMs, terminal }: NodeTableOptions): string {
   const { colors } = terminal;
   const rows = nodes.map(
@@ -49,7 +49,7 @@ export function nodeTable(nodes: readonly ClusterNode[], { zone, nowMs, terminal
   return formatTable(COLUMNS, rows, terminal);
 }
 
-/** It responds, but a health check fails: what it says of its logs may not be all. */
+/** Up, but a health check fails: its logs may be incomplete. */
 export function isDegraded({
   state,
   problems = [],
@@ -57,7 +57,7 @@ export function isDegraded({
   return state === 'up' && problems.length > 0;
 }
 
-/** A member that departed did so at a known time; of the others it is known when they were last seen. */
+/** The time of departure where known, otherwise when the member was last seen. */
 function lastSeen(
   { state, sinceMs, lastSeenMs }: Pick<ClusterNode, 'state' | 'sinceMs' | 'lastSeenMs'>,
   nowMs: number,
@@ -67,7 +67,7 @@ function lastSeen(
   return lastSeenMs === null ? '' : `, seen ${age(nowMs - lastSeenMs)}`;
 }
 
-/** How far ahead, and how sure. */
+/** Offset and uncertainty. */
 function clockText({ offsetMs, uncertaintyMs }: NonNullable<ClusterNode['clock']>): string {
   const offset = Math.round(offsetMs);
   return `${offset > 0 ? '+' : ''}${offset} ±${Math.ceil(uncertaintyMs)} ms`;
@@ -79,7 +79,7 @@ const UNITS = [
   ['m', 60_000],
 ] as const;
 
-/** In the largest unit that gives two or more. */
+/** In the largest unit that gives at least two. */
 function age(ms: number): string {
   const [unit, unitMs] = UNITS.find(([, each]) => ms >= 2 * each) ?? ['s', 1000];
   return `${Math.max(0, Math.floor(ms / unitMs))} ${unit} ago`;

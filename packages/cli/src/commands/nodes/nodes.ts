@@ -8,7 +8,7 @@ import { explainReport, explainStale } from '../../records/explain-report.ts';
 import { openNode } from '../../sources/open-node.ts';
 import { isDegraded, nodeTable } from './node-table.ts';
 
-/** Who is in the cluster, and how each of them is. */
+/** Lists the members of the cluster and their state. */
 export async function run(invocation: Invocation): Promise<number> {
   const { terminal } = invocation;
   const client = await openNode(invocation);
@@ -18,7 +18,7 @@ export async function run(invocation: Invocation): Promise<number> {
   else if (format === 'names') await terminal.write(nodes.map(({ id }) => `${id}\n`).join(''));
   else await terminal.write(nodeTable(nodes, { zone: createZone(invocation.text('time-zone')), nowMs, terminal }));
   if (membership?.state === 'stale') terminal.warn(visibleText(explainStale(membership)));
-  // One that stopped in order is missed by nobody.
+  // A node that left cleanly is not missing.
   const silent = nodes.filter(({ state }) => state !== 'up' && state !== 'left');
   for (const { report } of silent) terminal.warn(visibleText(explainReport(report)));
   const degraded = nodes.filter(isDegraded);
@@ -29,11 +29,11 @@ export async function run(invocation: Invocation): Promise<number> {
 
 interface NodesResponse extends Pick<ClusterNodes, 'nodes'> {
   membership?: ClusterNodes['membership'];
-  /** By the clock of the node that was asked, as all times in the answer. */
+  /** By the clock of the queried node, like all times of the response. */
   nowMs: number;
 }
 
-/** A node that only answers the contract knows itself. */
+/** A node that only implements the contract knows only itself. */
 async function fetchNodes(client: NodeClient): Promise<NodesResponse> {
   try {
     const { nodes, membership } = await client.cluster.nodes();

@@ -7,20 +7,20 @@ export interface RunNodeOptions {
   flags: Record<string, string | boolean | string[]>;
 }
 
-/** Starts a node and stays until a signal ends it. Resolves with the exit code. */
+/** Runs a node until a signal stops it. Resolves with the exit code. */
 export async function runNode({ file, flags }: RunNodeOptions): Promise<number> {
   const { startNode } = await import('@porthole/server');
   const node = await startNode({ file, flags, env: process.env });
   for (const warning of node.warnings) console.error(`porthole: ${warning}`);
   process.on('uncaughtException', (error) => die(node, error));
   process.stdout.write(`porthole is ready at ${node.url}\n`);
-  // In a terminal it means that the terminal is gone. The own log tells what came of it.
+  // In a terminal SIGHUP means that the terminal was closed. The result of the reload goes to the own log.
   if (!process.stdout.isTTY) process.on('SIGHUP', () => void node.reload());
   await stopOnSignal(node);
   return EXIT.ok;
 }
 
-/** The first signal stops in order, a second one at once. */
+/** The first signal stops the node cleanly, a second one exits immediately. */
 function stopOnSignal(node: RunningNode): Promise<void> {
   return new Promise((resolve, reject) => {
     let stopping = false;
@@ -37,7 +37,7 @@ function stopOnSignal(node: RunningNode): Promise<void> {
   });
 }
 
-/** A bug took the process down: where in the code is noted in the own log, and the message goes to stderr. */
+/** An uncaught exception: the stack goes to the own log, the error to stderr. */
 function die(node: RunningNode, error: Error): void {
   node.logCrash(error);
   console.error(error);

@@ -2,7 +2,7 @@ import { SETTING_DEFINITIONS, type SettingDefinition } from '@porthole/server/se
 import type { FlagDefinition } from '../../command-definition.ts';
 import type { FlagValue } from '../../invocation.ts';
 
-/** Flags that most people need come first in the help; all others follow in the order of the settings. */
+/** The most used flags come first in the help; the others follow in the order of the settings. */
 const COMMON_KEYS = ['service.log-dir', 'service.config-file', 'http.host', 'http.port', 'grpc.port', 'logging.level'];
 
 const rank = ({ key }: SettingDefinition) =>
@@ -37,7 +37,7 @@ function toFlag({ key, flag, about, kind, default: byDefault }: SettingDefinitio
   };
 }
 
-/** What was given, by the key of the setting. */
+/** The settings given as flags, by key. */
 export function settingsFromFlags(flags: Readonly<Record<string, FlagValue>>): Record<string, FlagValue> {
   const settings: Record<string, FlagValue> = {};
   for (const { key, flag } of SETTING_DEFINITIONS) {
