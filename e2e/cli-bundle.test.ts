@@ -169,7 +169,10 @@ describe('porthole bundle verify', () => {
     const verify = (file: string) => runToEnd(['bundle', 'verify', file], cwd, ENV);
     expect(await verify('a.zip')).toMatchObject({ code: 0, stdout: '' });
     truncateSync(join(cwd, 'a.zip'), 1000);
-    expect(await verify('a.zip')).toMatchObject({ code: 2, stderr: expect.stringContaining('not a ZIP archive, or truncated') });
+    expect(await verify('a.zip')).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('not a ZIP archive, or truncated'),
+    });
     expect(await verify('absent.zip')).toMatchObject({ code: 2, stderr: expect.stringContaining('absent.zip') });
   });
 });

@@ -219,7 +219,10 @@ describe('porthole logs of a cluster', () => {
   it.each([
     [['brokre-1:a.log'], 'the cluster has no node "brokre-1"; did you mean broker-1?'],
     [['xyz:'], 'the cluster has no node "xyz"; known nodes: broker-1, broker-2, storage-1'],
-    [['broker-1:*.log'], 'invalid log name in "broker-1:*.log": * and ? only work in node names; name one log, or none for all'],
+    [
+      ['broker-1:*.log'],
+      'invalid log name in "broker-1:*.log": * and ? only work in node names; name one log, or none for all',
+    ],
     [['--all', '--cursor', 'c1'], '--cursor works with a single node only; use --since'],
   ])('%j is rejected with the reason', async (words, message) => {
     const node = await startClusterNode({ responses: { '/cluster/nodes': NODES, '/log/list': [] } });
@@ -478,7 +481,9 @@ describe('porthole config of a cluster', () => {
   it('diff -o json prints the whole response, -o unified and a single name are rejected', async () => {
     const response = diff([drifted]);
     const node = await startClusterNode({ responses: { '/cluster/config/diff': response } });
-    expect(JSON.parse((await runCli(node, 'config', 'diff', '-o', 'json', '--role', 'broker')).stdout)).toEqual(response);
+    expect(JSON.parse((await runCli(node, 'config', 'diff', '-o', 'json', '--role', 'broker')).stdout)).toEqual(
+      response,
+    );
     expect(node.requests).toEqual(['/cluster/config/diff?role=broker']);
     expect((await runCli(node, 'config', 'diff', '-o', 'unified')).stderr).toBe(
       'porthole: -o unified needs two configurations; use -o table or -o json for the cluster\n',

@@ -43,9 +43,21 @@ export const FILTER_FLAGS: readonly FlagDefinition[] = [
     choices: ['trace', 'debug', 'info', 'warn', 'error', 'fatal'],
     about: 'this level and above',
   },
-  { long: 'grep', short: 'g', value: 'text', many: true, about: 'containing TEXT, ignoring case; repeat to require all' },
+  {
+    long: 'grep',
+    short: 'g',
+    value: 'text',
+    many: true,
+    about: 'containing TEXT, ignoring case; repeat to require all',
+  },
   { long: 'regex', short: 'E', value: 'pattern', about: 'matching this regular expression (RE2 syntax)' },
-  { long: 'exclude', short: 'e', value: 'text', many: true, about: 'not containing TEXT, ignoring case; repeat to exclude more' },
+  {
+    long: 'exclude',
+    short: 'e',
+    value: 'text',
+    many: true,
+    about: 'not containing TEXT, ignoring case; repeat to exclude more',
+  },
   { long: 'case-sensitive', about: 'match case in --grep, --regex and --exclude' },
   { long: 'source', value: 'file:line', about: 'logged by this source file, or this line of it' },
   { long: 'component', value: 'name', about: 'logged by this component' },
@@ -71,8 +83,20 @@ export const ZONE_FLAGS: readonly FlagDefinition[] = [
 
 export const CONTEXT_FLAGS: readonly FlagDefinition[] = [
   { long: 'after-context', short: 'A', value: 'n', check: checkWholeNumber, about: 'show n records after each match' },
-  { long: 'before-context', short: 'B', value: 'n', check: checkWholeNumber, about: 'show n records before each match' },
-  { long: 'context', short: 'C', value: 'n', check: checkWholeNumber, about: 'show n records before and after each match' },
+  {
+    long: 'before-context',
+    short: 'B',
+    value: 'n',
+    check: checkWholeNumber,
+    about: 'show n records before each match',
+  },
+  {
+    long: 'context',
+    short: 'C',
+    value: 'n',
+    check: checkWholeNumber,
+    about: 'show n records before and after each match',
+  },
 ];
 
 export const ROTATED_FLAG: FlagDefinition = {

@@ -15,10 +15,7 @@ const SCRIPTS = new Map([
 
 export async function run({ args: [shell = ''], terminal }: Invocation): Promise<number> {
   const script = SCRIPTS.get(shell);
-  if (!script)
-    throw new ProgramError(
-      `no completion for shell ${JSON.stringify(shell)}: expected bash, zsh or fish`,
-    );
+  if (!script) throw new ProgramError(`no completion for shell ${JSON.stringify(shell)}: expected bash, zsh or fish`);
   await terminal.write(script(COMMAND_TREE.name, await completedCommands(COMMAND_TREE)));
   return EXIT.ok;
 }

@@ -47,8 +47,7 @@ export async function countRecords<T extends Count>(
     }
     progress.end();
     receipt.warn(terminal);
-    if (isCut)
-      terminal.warn('scan stopped by the time budget of the node; narrow the time range with --since');
+    if (isCut) terminal.warn('scan stopped by the time budget of the node; narrow the time range with --since');
     if (receipt.isPartial || isCut) return EXIT.partial;
     return isNothing ? EXIT.different : EXIT.ok;
   } catch (error) {

@@ -72,6 +72,7 @@ export class RecordRun {
   printReceipt(): void {
     this.#progress.clear();
     const { isWatched } = this.#invocation.terminal;
-    if (isWatched) this.#invocation.terminal.note(`${this.#count} ${this.#count === 1 ? 'record' : 'records'}; ${this.receipt}`);
+    if (isWatched)
+      this.#invocation.terminal.note(`${this.#count} ${this.#count === 1 ? 'record' : 'records'}; ${this.receipt}`);
   }
 }

@@ -35,7 +35,9 @@ export async function resolveNodeRef(node: NodeClient, word: string): Promise<No
   if (ids === undefined) return undefined;
   const found = parseNodeRef(word, ids);
   if (found?.file !== undefined && /[*?]/.test(found.file))
-    throw new ProgramError(`invalid log name in ${JSON.stringify(word)}: * and ? only work in node names; name one log, or none for all`);
+    throw new ProgramError(
+      `invalid log name in ${JSON.stringify(word)}: * and ? only work in node names; name one log, or none for all`,
+    );
   if (found || (await hasLog(node, word))) return found;
   throw unknownNode(word.slice(0, word.indexOf(':')), ids);
 }

@@ -3,7 +3,8 @@ import { COLOR_FLAG, FILTER_FLAGS, NODE_FLAGS, ZONE_FLAGS } from '../../shared-f
 
 export const BUNDLE_COMMAND: CommandDefinition = {
   name: 'bundle',
-  about: 'download a support bundle: configurations, logs of a time range, counts and health of all nodes in one archive',
+  about:
+    'download a support bundle: configurations, logs of a time range, counts and health of all nodes in one archive',
   args: [
     {
       name: 'node',
@@ -46,8 +47,12 @@ export const BUNDLE_COMMAND: CommandDefinition = {
       about: 'check the files of a bundle against the hashes of its manifest and list what is missing',
       args: [{ name: 'file', about: 'the bundle', complete: 'file' }],
       flags: [COLOR_FLAG],
-      notes: ['Exit codes: 0 intact and complete, 2 damaged, or not a bundle, 3 intact, but something was missing when it was created.'],
-      examples: [['porthole bundle verify porthole-bundle-prod-20261115T120000Z.zip', 'check a bundle before using it']],
+      notes: [
+        'Exit codes: 0 intact and complete, 2 damaged, or not a bundle, 3 intact, but something was missing when it was created.',
+      ],
+      examples: [
+        ['porthole bundle verify porthole-bundle-prod-20261115T120000Z.zip', 'check a bundle before using it'],
+      ],
       load: () => import('./verify.ts'),
     },
   ],

@@ -12,9 +12,7 @@ export function printManifest(manifest: BundleManifest, terminal: Terminal): num
   const { entries, missing, members, isComplete } = manifest;
   const bytes = entries.reduce((sum, entry) => sum + entry.bytes, 0);
   const nodes = members.length === 1 ? '1 node' : `${members.length} nodes`;
-  terminal.note(
-    `${entries.length} files, ${formatBytes(bytes)} uncompressed, from ${nodes}; all hashes match`,
-  );
+  terminal.note(`${entries.length} files, ${formatBytes(bytes)} uncompressed, from ${nodes}; all hashes match`);
   const problems = [
     ...missing.map(({ name, reason }) => `${name} is missing: ${reason}`),
     ...entries.flatMap(({ name, problems: known }) => known.map((problem) => `${name}: ${problem}`)),

@@ -15,7 +15,8 @@ export async function verifyBundle(path: string): Promise<BundleManifest> {
     for (const name of archive.names) if (!listed.has(name)) throw damaged(`${name} is not in the manifest`);
     for (const { name, bytes, sha256 } of manifest.entries) {
       const found = await hashChunks(archive.read(name));
-      if (found.bytes !== bytes || found.sha256 !== sha256) throw damaged(`the hash of ${name} differs from the manifest`);
+      if (found.bytes !== bytes || found.sha256 !== sha256)
+        throw damaged(`the hash of ${name} differs from the manifest`);
     }
     return manifest;
   } finally {
@@ -32,7 +33,8 @@ async function readManifest(archive: ZipArchive): Promise<BundleManifest> {
   const manifest = parse(Buffer.from(text, 'latin1').toString());
   if (manifest?.format !== 'porthole-bundle' || !Array.isArray(manifest.entries) || !Array.isArray(manifest.missing))
     throw damaged('the manifest is invalid');
-  if (manifest.formatVersion !== 1) throw new ProgramError(`bundle format version ${manifest.formatVersion} is not supported; use a newer porthole`);
+  if (manifest.formatVersion !== 1)
+    throw new ProgramError(`bundle format version ${manifest.formatVersion} is not supported; use a newer porthole`);
   return manifest as BundleManifest;
 }
 

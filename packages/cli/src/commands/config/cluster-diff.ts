@@ -39,8 +39,7 @@ async function writeTable({ roles }: ClusterConfigDiff, invocation: Invocation):
       terminal.note(
         `  ${count(hidden, 'key')} ${hidden === 1 ? 'differs' : 'differ'} as expected; show with --expected`,
       );
-    if (notCompared.length > 0)
-      terminal.note(`  not compared (secret): ${visibleText(notCompared.join(', '))}`);
+    if (notCompared.length > 0) terminal.note(`  not compared (secret): ${visibleText(notCompared.join(', '))}`);
     if (shown.length > 0) await terminal.write(outlierTable(role, shown, terminal));
   }
 }

@@ -40,14 +40,14 @@ export const CONFIG_COMMAND: CommandDefinition = {
     },
     {
       name: 'diff',
-      about: 'compare two configurations, or those of all nodes of the cluster, role by role; exit code 1 if they differ',
+      about:
+        'compare two configurations, or those of all nodes of the cluster, role by role; exit code 1 if they differ',
       args: [
         {
           name: 'a',
           optional: true,
           complete: 'file',
-          about:
-            'the URL of a node, NODE: for a node of the cluster, or a TOML file; default: the whole cluster',
+          about: 'the URL of a node, NODE: for a node of the cluster, or a TOML file; default: the whole cluster',
         },
         { name: 'b', optional: true, complete: 'file', about: 'the other one' },
       ],
@@ -60,7 +60,10 @@ export const CONFIG_COMMAND: CommandDefinition = {
           default: 'table',
           about: 'output format',
         },
-        { long: 'expected', about: 'for a cluster, also show keys that are expected to differ: addresses, names, ports' },
+        {
+          long: 'expected',
+          about: 'for a cluster, also show keys that are expected to differ: addresses, names, ports',
+        },
         { long: 'role', value: 'role', about: 'for a cluster, only nodes with this role' },
         ...NODE_FLAGS,
         COLOR_FLAG,

@@ -17,7 +17,9 @@ export const DOCTOR_COMMAND: CommandDefinition = {
     } as const;
     return [output, COLOR_FLAG, ...SERVE_FLAGS];
   },
-  notes: ['Takes the flags, environment and settings file of "porthole serve" and checks whether it would start and work with them.'],
+  notes: [
+    'Takes the flags, environment and settings file of "porthole serve" and checks whether it would start and work with them.',
+  ],
   examples: [
     ['porthole doctor', 'the default settings'],
     ['porthole doctor --config /etc/porthole.toml', 'check this settings file'],

@@ -76,6 +76,7 @@ function parseAnchor(invocation: Invocation, source: LogSource, zone: Zone): Aro
     throw new ProgramError('expected either --at NODE:CURSOR or --time');
   if (timeMs !== undefined) return { timeMs };
   const [, node = '', cursor = ''] = /^(.+):([^:]+)$/s.exec(record ?? '') ?? [];
-  if (cursor === '') throw new ProgramError(`invalid --at ${JSON.stringify(record)}: expected NODE:CURSOR, as shown by -o json`);
+  if (cursor === '')
+    throw new ProgramError(`invalid --at ${JSON.stringify(record)}: expected NODE:CURSOR, as shown by -o json`);
   return { node, cursor };
 }

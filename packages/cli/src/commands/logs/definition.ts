@@ -66,10 +66,7 @@ export const LOGS_COMMAND: CommandDefinition = {
     {
       name: 'search',
       about: 'find records containing a text, newest first, including rotated and compressed files',
-      args: [
-        { name: 'text', about: 'text to find, ignoring case; "" matches every record' },
-        SOURCE_ARGUMENT,
-      ],
+      args: [{ name: 'text', about: 'text to find, ignoring case; "" matches every record' }, SOURCE_ARGUMENT],
       flags: [
         {
           long: 'limit',
@@ -117,7 +114,11 @@ export const LOGS_COMMAND: CommandDefinition = {
       about: 'count records over time, by level',
       args: [SOURCE_ARGUMENT],
       flags: [
-        { long: 'bucket', value: 'span', about: 'bucket width, like 1m; default: chosen to give about --buckets buckets' },
+        {
+          long: 'bucket',
+          value: 'span',
+          about: 'bucket width, like 1m; default: chosen to give about --buckets buckets',
+        },
         { long: 'buckets', value: 'n', check: checkWholeNumber, default: '40', about: 'approximate number of buckets' },
         ...FILTER_FLAGS,
         ROTATED_FLAG,
@@ -157,7 +158,9 @@ export const LOGS_COMMAND: CommandDefinition = {
         ...NODE_FLAGS,
         COLOR_FLAG,
       ],
-      notes: ['In pretty output, > marks the record itself and ~ a record whose order relative to the one above is uncertain.'],
+      notes: [
+        'In pretty output, > marks the record itself and ~ a record whose order relative to the one above is uncertain.',
+      ],
       examples: [
         ['porthole logs around --time "14:03:20" --around 10s', 'twenty seconds of all nodes'],
         ['porthole logs around --at broker-1:CURSOR', 'around a record found before'],

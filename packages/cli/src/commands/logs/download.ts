@@ -41,8 +41,7 @@ export async function run(invocation: Invocation): Promise<number> {
 async function findFile(node: NodeClient, word: string): Promise<{ holder: FileHolder; file: string }> {
   const found = word.includes(':') ? await resolveNodeRef(node, word) : undefined;
   if (!found) return { holder: node, file: word };
-  if (found.file === undefined)
-    throw new ProgramError(`${word} names no file; "porthole logs ls ${word}" lists them`);
+  if (found.file === undefined) throw new ProgramError(`${word} names no file; "porthole logs ls ${word}" lists them`);
   return { holder: node.cluster.member(onlyMember(found)), file: found.file };
 }
 
@@ -56,7 +55,9 @@ interface FetchOptions {
 
 async function fetchFile(invocation: Invocation, { holder, file, path, signal }: FetchOptions): Promise<void> {
   if (path !== undefined && !invocation.isOn('force') && (await exists(path)))
-    throw new ProgramError(`${path} already exists, not overwritten; use --force to overwrite it or --to for another path`);
+    throw new ProgramError(
+      `${path} already exists, not overwritten; use --force to overwrite it or --to for another path`,
+    );
   const log = await holder.openLog({ file }, { signal });
   let done = 0;
   const progress = new Progress(invocation.terminal, () => `${file} ${progressBar(done, log.sizeBytes, formatBytes)}`);
@@ -96,7 +97,8 @@ async function save(chunks: AsyncIterable<Uint8Array>, path: string): Promise<vo
 
 function safeName(file: string): string {
   const name = basename(file);
-  if (name !== file || name === '.' || name === '..') throw new ProgramError(`invalid file name ${JSON.stringify(file)}`);
+  if (name !== file || name === '.' || name === '..')
+    throw new ProgramError(`invalid file name ${JSON.stringify(file)}`);
   return name;
 }
 

@@ -27,7 +27,8 @@ export function run(invocation: Invocation): Promise<number> {
 function buildQuery(invocation: Invocation, source: LogSource, zone: Zone): HistogramQuery {
   const span = invocation.text('bucket');
   const bucketMs = span === undefined ? undefined : parseSpan(span);
-  if (span !== undefined && !bucketMs) throw new ProgramError(`invalid --bucket ${JSON.stringify(span)}: expected a duration like 1m or 6h`);
+  if (span !== undefined && !bucketMs)
+    throw new ProgramError(`invalid --bucket ${JSON.stringify(span)}: expected a duration like 1m or 6h`);
   return {
     ...source.selection,
     ...recordFilter(invocation, source, zone),

@@ -60,9 +60,7 @@ async function printAll(records: RecordRun, queries: readonly SourceQuery[]): Pr
 
 /** Reads newest first, prints oldest first. */
 async function printNewest(records: RecordRun, queries: readonly SourceQuery[], count: number): Promise<void> {
-  const lanes = queries.map(({ source, query }) =>
-    records.lane(source, { ...query, order: 'newest' }, count),
-  );
+  const lanes = queries.map(({ source, query }) => records.lane(source, { ...query, order: 'newest' }, count));
   const newest: SourcedRecord[] = [];
   for await (const batch of mergeRecords(lanes, { order: 'newest', limit: count })) newest.push(...batch);
   await records.print(oldestFirst(newest));

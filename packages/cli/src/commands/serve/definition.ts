@@ -10,7 +10,10 @@ export const SERVE_COMMAND: CommandDefinition = {
   ],
   examples: [
     ['porthole serve', 'serve this node itself'],
-    ['porthole serve --log-dir /var/log/lindb --service-config /etc/lindb/broker.toml', 'serve the logs and configuration of a service'],
+    [
+      'porthole serve --log-dir /var/log/lindb --service-config /etc/lindb/broker.toml',
+      'serve the logs and configuration of a service',
+    ],
     ['porthole serve --config porthole.toml --http-port 0 --grpc-port 0', 'settings from a file, free ports'],
   ],
   load: () => import('./serve.ts'),
