@@ -18,7 +18,7 @@ describe('porthole doctor', () => {
     const { code, stdout, stderr } = await runToEnd(['doctor', ...FREE_PORTS], cwd);
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     expect(stdout).toMatch(/^(?:ok {5}|warning) {2}Node\.js: /);
-    expect(stdout).toContain(`ok       own log: ${cwd}/data/log can be made\n`);
+    expect(stdout).toContain(`ok       own log: ${cwd}/data/log can be created\n`);
     expect(stdout).toMatch(/\n\n0 problems, \d+ warnings?, \d+ ok\n$/);
     expect(readdirSync(cwd)).toEqual([]);
   });
@@ -57,7 +57,9 @@ describe('porthole doctor', () => {
     const detail = (name: string) => told.findings.find((finding) => finding.name === name)?.detail;
     expect(detail('log directory')).toBe(`${cwd}/logs is readable`);
     expect(detail('log files')).toMatch(/^1 log in 1 file, the newest record is .* old$/);
-    expect(detail('time zone')).toBe('times in logs are read as Asia/Tokyo, now UTC+09:00 (node.time-zone)');
+    expect(detail('time zone')).toBe(
+      'log timestamps without a zone are read as Asia/Tokyo, now UTC+09:00 (node.time-zone)',
+    );
   });
 
   it('recognises a node that runs already', async () => {
@@ -65,7 +67,9 @@ describe('porthole doctor', () => {
     const port = new URL(await serve(cwd).ready()).port;
     const { code, stdout } = await runToEnd(['doctor', '--http-port', port, '--grpc-port', '0'], cwd);
     expect(code).toBe(0);
-    expect(stdout).toMatch(new RegExp(`^warning  ports: http\\.port ${port} is taken by a Porthole node`, 'm'));
+    expect(stdout).toMatch(
+      new RegExp(`^warning  ports: http\\.port ${port} is in use by a running Porthole node`, 'm'),
+    );
   });
 
   it('paints its signs on a terminal, and only there', async () => {

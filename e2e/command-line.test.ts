@@ -80,7 +80,7 @@ describe('porthole', () => {
     const { port } = server.address() as { port: number };
     const { code, stderr } = await runToEnd(['serve', '--http-port', String(port), '--grpc-port', '0'], tempDir());
     expect(code).toBe(2);
-    expect(stderr).toMatch(/port \d+ is taken by .*\(process \d+\): choose another with --http-port N/);
+    expect(stderr).toMatch(/port \d+ is in use by .*\(process \d+\): choose another one with --http-port N/);
   });
 
   it('takes flags over environment over file', async () => {

@@ -18,7 +18,7 @@ it('a second node on the default ports says who has them and takes the next free
   expect(secondUrl).not.toBe(firstUrl);
   await eventually(() =>
     expect(second.stderr).toMatch(
-      new RegExp(`port (${DEFAULT_PORT}|${DEFAULT_PORT + 1}) is taken by a Porthole node that runs already`),
+      new RegExp(`port (${DEFAULT_PORT}|${DEFAULT_PORT + 1}) is in use by a running Porthole node`),
     ),
   );
   expect((await fetch(`${secondUrl}health/live`)).status).toBe(200);
@@ -38,9 +38,7 @@ it('a port that was asked for and is taken by a node is refused, and says so', a
   const { code, stderr } = await runToEnd(['serve', '--http-port', port, '--grpc-port', '0'], tempDir());
   expect(code).toBe(2);
   expect(stderr).toMatch(
-    new RegExp(
-      `^porthole: port ${port} is taken by a Porthole node that runs already \\(version \\S+\\): choose another`,
-    ),
+    new RegExp(`^porthole: port ${port} is in use by a running Porthole node \\(version \\S+\\): choose another`),
   );
 });
 

@@ -5,19 +5,19 @@ import { explainBindError, PortConflict } from './port-conflict.ts';
 import type { Settings } from './settings/settings.ts';
 import { type TlsFiles, tlsServerOptions } from './tls-files.ts';
 
-/** Slower requests are attacks or broken; every client we know of sends its few hundred bytes at once. */
+/** Slower requests are attacks or broken clients; a normal client sends its few hundred bytes at once. */
 export const ARRIVAL_TIMEOUT_MS = 20_000;
 
 export interface BoundPorts {
-  /** The address HTTP really listens on. */
+  /** The address HTTP actually listens on. */
   host: string;
   httpPort: number;
   grpcPort: number;
-  /** Other certificates, for connections from now on; those that stand stay. Only where there were some at the start. */
+  /** Uses other certificates for new connections; existing ones are not affected. Only if TLS was on at start. */
   renewTls(files: TlsFiles): void;
-  /** Has clients connect again: what they showed when they did may not count any more. */
+  /** Makes clients reconnect: their certificates may have been revoked. */
   retireConnections(): void;
-  /** Stops accepting, lets answers end for `drainMs`, then cuts what is left. */
+  /** Stops accepting, waits up to `drainMs` for running responses, then closes the rest. */
   stop(drainMs: number): Promise<void>;
 }
 
@@ -26,21 +26,19 @@ export interface PortOptions {
   onRequest(request: IncomingMessage, response: ServerResponse): void;
   /** Called with the first connection to the gRPC port. */
   openGrpcAdapter(): Promise<GrpcAdapter>;
-  /** Told when that fails. */
+  /** Called when `openGrpcAdapter` fails. */
   onGrpcFailure(error: unknown): void;
 }
 
-/** Binds gRPC, then HTTP: whoever is answered over HTTP is told a gRPC port that is already there. */
+/** Binds gRPC, then HTTP: the gRPC port reported over HTTP is already open. */
 async function bindPorts(settings: Settings, options: PortOptions): Promise<BoundPorts> {
   const { http, grpc } = settings;
   const { onRequest, openGrpcAdapter: openAdapter, onGrpcFailure: onFailure } = options;
   const tls = options.tls && tlsServerOptions(options.tls);
   const { host, maxHeaderBytes, stallTimeoutMs } = http;
-  const rpc = await startGrpcServer({ host, port: grpc.port, tls, openAdapter: openAdapter, onFailure }).catch(
-    async (error) => {
-      throw await explainBindError(error, 'grpc.port', settings);
-    },
-  );
+  const rpc = await startGrpcServer({ host, port: grpc.port, tls, openAdapter, onFailure }).catch(async (error) => {
+    throw await explainBindError(error, 'grpc.port', settings);
+  });
   let web: BoundHttpServer;
   try {
     web = await startHttpServer({
@@ -72,16 +70,16 @@ async function bindPorts(settings: Settings, options: PortOptions): Promise<Boun
   };
 }
 
-/** Pairs of ports that are tried where both are the default and another node has them. */
+/** Pairs of default ports to try when other nodes use them. */
 const MAX_PAIRS = 16;
 
 export interface DefaultPorts {
-  /** Which ports nobody chose: where another Porthole node has them, the next pair is taken. */
+  /** Whether the port is the default: if another Porthole node uses it, the next pair is tried. */
   http: boolean;
   grpc: boolean;
 }
 
-/** Like `bindPorts`; where a Porthole node has a port that nobody chose, the next free pair, with a warning that says so. */
+/** Like `bindPorts`, but if another Porthole node uses a default port, binds the next free pair and returns a warning. */
 export async function bindFreePorts(
   settings: Settings,
   options: PortOptions,
@@ -105,5 +103,5 @@ export async function bindFreePorts(
 
 function describePortChange([first]: readonly PortConflict[], { httpPort, grpcPort }: BoundPorts): string {
   const [reason = ''] = first?.message.split(': choose') ?? [];
-  return `${reason}: listening on ${httpPort} (gRPC ${grpcPort}) instead; --http-port and --grpc-port choose others`;
+  return `${reason}: listening on ${httpPort} (gRPC ${grpcPort}) instead; choose others with --http-port and --grpc-port`;
 }

@@ -106,7 +106,7 @@ describe('readiness', () => {
     expect(await health.check()).toEqual({
       status: 'degraded',
       checks: [
-        { name: 'disk', ok: false, detail: 'no answer within 800 ms' },
+        { name: 'disk', ok: false, detail: 'no response within 800 ms' },
         { name: 'other', ok: true, detail: 'fine' },
       ],
     });
@@ -123,7 +123,7 @@ describe('readiness', () => {
   it('of a node whose log directory comes later begins degraded', async () => {
     const later = join(tempDir(), 'later');
     const { port, running } = await startTestNode({ settings: { service: { logDir: later } } });
-    expect(running.warnings).toEqual([`service.log-dir: ${later} does not exist; it is shown as empty until it does`]);
+    expect(running.warnings).toEqual([`service.log-dir: ${later} does not exist; no logs are shown until it does`]);
     expect((await ready(port)).status).toBe('degraded');
     mkdirSync(later);
     writeFileSync(join(later, 'a.log'), 'text');

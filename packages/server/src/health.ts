@@ -1,6 +1,6 @@
 import { type NodeProblem, toProblem } from '@porthole/contract';
 
-/** One thing the node depends on, as it is found now. */
+/** The current state of one thing the node depends on. */
 export interface HealthCheck {
   name: string;
   ok: boolean;
@@ -14,19 +14,19 @@ export interface Readiness {
 
 export interface Health {
   check(): Promise<Readiness>;
-  /** The checks that fail, at most `RECENT_MS` old: every member asks for them every few seconds. */
+  /** The failing checks, at most `RECENT_MS` old: every member requests them every few seconds. */
   problems(): Promise<NodeProblem[]>;
 }
 
-/** A check that takes longer is itself the finding: a hanging disk must not make health hang. */
+/** A check that takes longer counts as failed: a hanging disk must not block health checks. */
 const CHECK_TIMEOUT_MS = 800;
 
-/** Short enough that nobody notices, long enough that a hundred members cost one check. */
+/** Short enough to be current, long enough that the requests of a hundred members share one check. */
 const RECENT_MS = 1000;
 
 export type Probe = () => Promise<Omit<HealthCheck, 'name'>>;
 
-/** Runs all checks at once when asked. A node that can answer at all is ready; what is wrong is reported beside it. */
+/** Runs all checks concurrently on request. A node that can respond is ready; problems are reported with the status. */
 export function createHealth(probes: Readonly<Record<string, Probe>>, isStopping: () => boolean): Health {
   const check = async (): Promise<Readiness> => {
     const checks = await Promise.all(Object.entries(probes).map(([name, probe]) => runProbe(name, probe)));
@@ -54,7 +54,7 @@ async function runProbe(name: string, probe: Probe): Promise<HealthCheck> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<Omit<HealthCheck, 'name'>>((resolve) => {
     timer = setTimeout(
-      () => resolve({ ok: false, detail: `no answer within ${CHECK_TIMEOUT_MS} ms` }),
+      () => resolve({ ok: false, detail: `no response within ${CHECK_TIMEOUT_MS} ms` }),
       CHECK_TIMEOUT_MS,
     );
   });

@@ -1,10 +1,10 @@
 import { isIP } from 'node:net';
 import { networkInterfaces } from 'node:os';
 
-/** Addresses that mean "all of this machine's": no one can reach a node by them. */
+/** Wildcard addresses: a node listens on them, but cannot be reached by them. */
 const UNSPECIFIED = new Set(['0.0.0.0', '::', '']);
 
-/** The address others can use: the configured one, else the one bound, else the machine's first that is not loopback. */
+/** The address others can use: the configured one, else the bound one, else the first non-loopback address. */
 export function hostAddress(configured: string, bound: string): string {
   if (configured !== '') return configured;
   if (!UNSPECIFIED.has(bound) && isIP(bound) !== 0) return bound;

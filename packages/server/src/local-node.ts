@@ -31,20 +31,20 @@ import type {
 import type { ConfigSource } from './config/config-source.ts';
 
 export interface LocalNodeDeps {
-  /** Asked for with every answer, because ports are known only once they are bound. */
+  /** Called for every response, because ports are known only once they are bound. */
   node(): NodeObject;
   config: ConfigSource;
-  /** Whose state it shows: a service's as soon as its logs or its configuration are. */
+  /** `service` if the logs or the configuration shown are those of a service. */
   observes: NodeDescription['observes'];
   logs: LogDir;
   zone: Zone;
   /** Health checks that fail now. */
   problems(): Promise<NodeProblem[]>;
-  /** What it does in its cluster. */
+  /** The role of the node in its cluster. */
   role: string;
 }
 
-/** The node of this process. */
+/** `NodeState` of this process. */
 export class LocalNode implements NodeState {
   readonly #deps: LocalNodeDeps;
 
@@ -56,7 +56,7 @@ export class LocalNode implements NodeState {
     const { observes, zone, role } = this.#deps;
     const node = this.#deps.node();
     const problems = await this.#deps.problems();
-    // Read last: the one who asks compares it with its own.
+    // Read last: the client compares it with its own clock.
     const clockMs = Date.now();
     return {
       node,

@@ -6,7 +6,7 @@ export interface LogDirStatus {
   detail: string;
 }
 
-/** How the log directory is found now. One that does not exist is empty, but worth telling. */
+/** The current state of the log directory. A missing one counts as empty, but is reported. */
 export async function probeLogDir(dir: string): Promise<LogDirStatus> {
   try {
     if (!(await stat(dir)).isDirectory()) return { ok: false, missing: false, detail: `${dir} is not a directory` };

@@ -31,36 +31,36 @@ import type { Settings } from './settings/settings.ts';
 import { StartError } from './start-error.ts';
 import { readTlsFiles, type TlsFiles } from './tls-files.ts';
 
-/** What a node consists of before it can be reached. */
+/** The parts of a node that need no port. */
 export interface NodeComponents {
   tls: TlsFiles | undefined;
   access: Access;
   accessLog: AccessLog;
-  /** Begins to look after them when the ports are bound. */
+  /** Watching starts when the ports are bound. */
   reloadedFiles: ReloadedFiles;
   credentialFiles: readonly ReloadedGroup[];
   ownLog: OwnLog;
   logs: LogDir;
   config: ConfigSource;
   state: LocalNode;
-  /** Joins when the ports are bound. */
+  /** Joins the cluster when the ports are bound. */
   cluster: NodeCluster;
   health: Health;
-  /** What an operator should know although nothing keeps the node from starting. */
+  /** Warnings for the operator that do not keep the node from starting. */
   warnings: string[];
   close(): Promise<void>;
 }
 
 export interface NodeComponentsOptions {
-  /** Gives the TOML text of an embedding service. */
+  /** Returns the configuration of an embedding service as TOML text. */
   configText: (() => string | Promise<string>) | undefined;
   node(): NodeObject;
   isStopping(): boolean;
-  /** Scanning threads shared with other nodes of this process, instead of `search.workers` of its own. */
+  /** Worker pool shared with other nodes of this process, instead of `search.workers` of its own. */
   threads: WorkerPool | undefined;
 }
 
-/** Opens everything that needs no port. Throws what keeps the node from starting, with nothing left open. */
+/** Opens everything that needs no port. If it throws, the node cannot start and nothing is left open. */
 export async function openNodeComponents(
   loaded: LoadedSettings,
   options: NodeComponentsOptions,
@@ -88,7 +88,7 @@ export async function openNodeComponents(
   warnings.push(...secrets.startWarnings(config));
   if (ownLog.stats().isFailing) {
     warnings.push(
-      `logging.dir: the own log cannot be written to ${ownLog.file}: ${ownLog.stats().lastError}; trying on`,
+      `logging.dir: the own log cannot be written to ${ownLog.file}: ${ownLog.stats().lastError}; retrying`,
     );
   }
   // Reading the open files of every process takes longer than the rest of a start.
@@ -166,18 +166,18 @@ export async function openNodeComponents(
   };
 }
 
-/** Rotation and the limit on files would be applied by both, and the log shows the records of both. */
+/** Both nodes would rotate and delete the files, and the log would mix the records of both. */
 function sharedLogDir(dir: string, others: readonly number[]): string {
   const who = `process${others.length === 1 ? '' : 'es'} ${others.join(', ')}`;
   return `logging.dir: another node (${who}) writes its own log to ${dir} too: give each its own with --logging-dir DIR`;
 }
 
-/** An unreadable directory stops the start; one that is missing may still come. */
+/** An unreadable directory prevents the start; a missing one may be created later. */
 async function logDirWarnings(path: string, { service }: Settings): Promise<string[]> {
   if (service.logDir === '') return []; // the own log creates it
   const { ok, missing, detail } = await probeLogDir(path);
   if (ok) return [];
-  if (missing) return [`service.log-dir: ${detail}; it is shown as empty until it does`];
+  if (missing) return [`service.log-dir: ${detail}; no logs are shown until it does`];
   throw new StartError(`service.log-dir: ${detail}`);
 }
 
@@ -191,14 +191,14 @@ interface OpenConfigOptions {
 async function openConfig(loaded: LoadedSettings, { text, ...open }: OpenConfigOptions): Promise<ConfigSource> {
   const { service, config } = loaded.settings;
   if (!text && service.configFile === '') return createOwnConfig(loaded);
-  // Loaded when needed: the masking is a fifth of the code, and a node that shows itself starts without it.
+  // Loaded on demand: masking is a fifth of the code, and a node that shows its own settings starts without it.
   const { createTextConfig, openServiceConfig } = await import('./config/service-config.ts');
   const { secretKeys, maxBytes } = config;
   if (text) return createTextConfig(text, { file: null, secretKeys, ...open });
   return openServiceConfig({ file: service.configFile, secretKeys, maxBytes, ...open });
 }
 
-/** Opens the own log and waits for its first record, so that a disk that refuses is known at once. */
+/** Opens the own log and waits for its first record, so that a failing disk is noticed at once. */
 async function startOwnLog({ logging }: Settings, zone: Zone): Promise<OwnLog> {
   const { dir, level, maxFileBytes, maxFileAgeMs, keepFiles, keepAgeMs, gzip } = logging;
   const log = await openOwnLog({
@@ -221,7 +221,7 @@ function checkOwnLog(ownLog: OwnLog): { ok: boolean; detail: string } {
   if (isFailing) return { ok: false, detail: `writing fails: ${lastError}` };
   return {
     ok: true,
-    detail: dropped > 0 ? `${dropped} records were dropped since start` : `written to ${ownLog.file}`,
+    detail: dropped > 0 ? `${dropped} records dropped since start` : `written to ${ownLog.file}`,
   };
 }
 
@@ -231,8 +231,8 @@ function checkCredentials({ keyFailure }: OpenedAccess, { failures }: ReloadedFi
   );
   const keys = keyFailure();
   if (keys !== undefined) problems.push(`auth.jwks-url: ${keys}`);
-  if (problems.length === 0) return { ok: true, detail: 'as their files are now' };
-  return { ok: false, detail: `${problems.join('; ')}; what was read before still counts` };
+  if (problems.length === 0) return { ok: true, detail: 'up to date' };
+  return { ok: false, detail: `${problems.join('; ')}; the last valid version stays in use` };
 }
 
 function checkCluster({ status: { isFresh, detail } }: NodeCluster): { ok: boolean; detail: string } {

@@ -3,7 +3,7 @@ import { probeNode } from './doctor/probe-node.ts';
 import type { Settings } from './settings/settings.ts';
 import { StartError } from './start-error.ts';
 
-/** A port that is taken, and by whom. */
+/** A port that is in use, and by whom. */
 export class PortConflict extends StartError {
   readonly port: number;
   readonly isPorthole: boolean;
@@ -15,7 +15,7 @@ export class PortConflict extends StartError {
   }
 }
 
-/** What the system's refusal of an address means, and what to do about it. */
+/** Explains why a port could not be bound, and what to do about it. */
 export async function explainBindError(
   error: unknown,
   setting: 'http.port' | 'grpc.port',
@@ -26,7 +26,7 @@ export async function explainBindError(
   if (!(error instanceof Error && 'code' in error && error.code === 'EADDRINUSE'))
     return new StartError(`${setting} ${port} cannot be bound: ${reason}`, { cause: error });
   const isTls = tls.certFile !== '';
-  // A gRPC port belongs to the node whose HTTP port is the one before, or the one we want ourselves.
+  // The gRPC port usually belongs to a node with the HTTP port one below, or with the HTTP port we want ourselves.
   const candidates = setting === 'http.port' ? [port] : [http.port, port - 1];
   const node = await findNode(
     candidates.filter((at) => at > 0),
@@ -34,14 +34,14 @@ export async function explainBindError(
   );
   const owner = node ?? (await findPortOwner(port)) ?? 'another program';
   const flag = `--${setting.replace('.', '-')}`;
-  const message = `port ${port} is taken by ${owner}: choose another with ${flag} N (0 takes any free one)`;
+  const message = `port ${port} is in use by ${owner}: choose another one with ${flag} N (0: any free port)`;
   return new PortConflict(port, message, { isPorthole: node !== undefined, cause: error });
 }
 
 interface NodeSearch {
   host: string;
   isTls: boolean;
-  /** The node must have this gRPC port; one that tells nothing without a token may have it. */
+  /** The node must use this gRPC port; one that requires a token does not reveal its port and may use it. */
   grpcPort: number | undefined;
 }
 
@@ -49,9 +49,7 @@ async function findNode(ports: readonly number[], { host, isTls, grpcPort }: Nod
   for (const port of new Set(ports)) {
     const node = await probeNode({ host, port, isTls, nowMs: Date.now });
     if (!node || (grpcPort !== undefined && (node.grpcPort ?? grpcPort) !== grpcPort)) continue;
-    return node.version === undefined
-      ? 'a Porthole node that runs already'
-      : `a Porthole node that runs already (version ${node.version})`;
+    return node.version === undefined ? 'a running Porthole node' : `a running Porthole node (version ${node.version})`;
   }
   return undefined;
 }

@@ -111,7 +111,7 @@ describe('a node that cannot start', () => {
       const starting = startNode({ settings: testSettings(dir, ports) });
       await expect(starting).rejects.toThrow(
         new RegExp(
-          `^port ${taken} is taken by node .*\\(process ${process.pid}\\): choose another with --${which}-port N`,
+          `^port ${taken} is in use by node .*\\(process ${process.pid}\\): choose another one with --${which}-port N`,
         ),
       );
       expect(await canBind(free)).toBe(true);

@@ -18,37 +18,37 @@ import { ownVersion } from './version.ts';
 export interface StartNodeOptions extends Omit<SettingsSources, 'options'> {
   /** Settings given by the program itself; they win over file, environment and flags. */
   settings?: PartialSettings;
-  /** Gives the TOML text of the embedding service's configuration; without it, the node shows its own settings. */
+  /** Returns the embedding service's configuration as TOML text; without it, the node shows its own settings. */
   config?: () => string | Promise<string>;
-  /** What the node object tells as the version of the node software; Porthole's own unless given. */
+  /** The version reported in the node object; Porthole's own by default. */
   version?: string;
-  /** Scanning threads shared with other nodes of this process, instead of `search.workers` of its own. Whoever made them closes them. */
+  /** Worker pool shared with other nodes of this process, instead of `search.workers` of its own. The caller closes it. */
   threads?: WorkerPool;
 }
 
 export interface RunningNode {
   readonly url: string;
   readonly node: NodeObject;
-  /** The same answers as over HTTP, without the way there. */
+  /** The same responses as over HTTP, without the network. */
   readonly state: NodeState;
-  /** What an operator should know although the node has started. */
+  /** Warnings for the operator; the node has started anyway. */
   readonly warnings: readonly string[];
-  /** For the embedding service's own records in the node's log. */
+  /** For records of the embedding service in the node's log. */
   logger(component: string): Logger;
-  /** Stops accepting, lets answers end for `node.stop-timeout`, flushes the log. More than once is harmless. */
+  /** Stops accepting, waits up to `node.stop-timeout` for running responses, flushes the log. Idempotent. */
   stop(): Promise<void>;
-  /** Reads files with credentials and certificates again, changed or not; one that cannot be used leaves what was. */
+  /** Reloads credential and certificate files, changed or not; invalid ones are ignored and the old version stays in use. */
   reload(): Promise<void>;
-  /** Writes out what the own log still holds, for a process that is about to end at once. */
+  /** Flushes the own log synchronously, for a process that is about to exit. */
   flushLogSync(): void;
   /**
-   * Notes in the own log that an unexpected error ends the process, and writes it out. Without the error's message, which
-   * may hold a secret or what a client has sent: whoever may read logs can read that one.
+   * Logs to the own log that an unexpected error ends the process, and flushes it. Without the error's message, which may
+   * contain a secret or what a client has sent: everyone who may read logs can read this one.
    */
   logCrash(error: unknown): void;
 }
 
-/** The life of a node: settings, own log, gRPC and HTTP bound, ready; and all of it backwards when it stops. */
+/** Starts a node: settings, own log, gRPC and HTTP bound, ready. Stopping runs in reverse order. */
 export async function startNode(options: StartNodeOptions = {}): Promise<RunningNode> {
   const { settings: given, config: configText, version = ownVersion(), threads, ...sources } = options;
   const loaded = await loadSettings({ ...sources, ...(given && { options: given }) });
@@ -56,30 +56,30 @@ export async function startNode(options: StartNodeOptions = {}): Promise<Running
   const hostName = settings.node.hostName || hostname();
   let stopping = false;
   const isStopping = () => stopping;
-  // Complete when the ports are bound, which is before anyone can ask.
+  // Completed when the ports are bound, which is before any request can arrive.
   const node: NodeObject = { hostIp: '', hostName, grpcPort: 0, httpPort: 0, version, onlineTime: Date.now() };
 
   const components = await openNodeComponents(loaded, { configText, node: () => node, isStopping, threads });
   const { ownLog, logs, state, cluster } = components;
   const log = ownLog.component('node');
-  const rules = createRequestPolicy({ ...components, settings, isStopping });
+  const policy = createRequestPolicy({ ...components, settings, isStopping });
   const close = async () => {
     await cluster.close();
-    rules.metrics.close();
+    policy.metrics.close();
     await components.close();
   };
   const isDefault = (key: string) =>
     loaded.values.some(({ definition, source }) => definition.key === key && source === 'default');
   const portOptions: PortOptions = {
     tls: components.tls,
-    onRequest: createHttpAdapter({ ...components, rules, settings, version, hostName }),
+    onRequest: createHttpAdapter({ ...components, policy, settings, version, hostName }),
     openGrpcAdapter: async () => {
       const { createGrpcAdapter } = await import('./grpc/grpc-adapter.ts');
       const { maxRequestBytes } = settings.grpc;
       const grpcLog = ownLog.component('grpc');
       return createGrpcAdapter({
         ...components,
-        rules,
+        policy,
         log: grpcLog,
         arrivalTimeoutMs: ARRIVAL_TIMEOUT_MS,
         maxRequestBytes,
@@ -100,7 +100,7 @@ export async function startNode(options: StartNodeOptions = {}): Promise<Running
 
   await components.reloadedFiles.start([
     ...components.credentialFiles,
-    ...tlsGroup(settings, { ports, parts: components }),
+    ...tlsGroup(settings, { ports, components }),
     ...cluster.files,
   ]);
 
@@ -113,7 +113,7 @@ export async function startNode(options: StartNodeOptions = {}): Promise<Running
   for (const warning of components.warnings) log.warn('start', warning);
   log.info('start', 'the node is ready', { url, grpcPort: node.grpcPort, version, logDir: logs.path });
   const stopHeartbeat = startHeartbeat(log, () => ({
-    openStreams: rules.slots.taken,
+    openStreams: policy.slots.taken,
     openFiles: logs.usage.openFiles,
   }));
 
@@ -121,10 +121,10 @@ export async function startNode(options: StartNodeOptions = {}): Promise<Running
   const stop = async () => {
     stopping = true;
     stopHeartbeat();
-    log.info('stop', 'the node is stopping', { openStreams: rules.slots.taken });
-    // Nobody is to come any more: first of all it leaves the list of members.
+    log.info('stop', 'the node is stopping', { openStreams: policy.slots.taken });
+    // First leave the list of members, so that no more requests arrive.
     await cluster.close();
-    rules.endFollows();
+    policy.endFollows();
     await ports.stop(settings.node.stopTimeoutMs);
     log.info('stop', 'the node has stopped');
     await close();
@@ -154,10 +154,10 @@ export async function startNode(options: StartNodeOptions = {}): Promise<Running
   };
 }
 
-/** Certificates are taken together: a new one with the old key would be none. */
+/** Certificates and keys are reloaded together: a new certificate does not match the old key. */
 function tlsGroup(
   settings: Settings,
-  { ports, parts: components }: { ports: BoundPorts; parts: Pick<NodeComponents, 'tls' | 'access'> },
+  { ports, components }: { ports: BoundPorts; components: Pick<NodeComponents, 'tls' | 'access'> },
 ): ReloadedGroup[] {
   const { certFile, keyFile } = settings.tls;
   if (certFile === '') return [];

@@ -7,9 +7,9 @@ import { StartError } from './start-error.ts';
 export interface TlsFiles {
   cert: Buffer;
   key: Buffer;
-  /** Who signs the certificates of clients; without it they are not asked for one. */
+  /** The authorities that sign client certificates; if missing, clients are not asked for one. */
   clientCa: Buffer | undefined;
-  /** Which of those certificates are revoked. */
+  /** The revocation lists of these authorities. */
   clientCrl: Buffer | undefined;
 }
 
@@ -20,7 +20,7 @@ const CRL_BLOCKS = /-----BEGIN X509 CRL-----[^-]+-----END X509 CRL-----/g;
 
 type TlsSettings = Pick<Settings, 'tls' | 'auth'>;
 
-/** Certificate and key if they are set, proven to be a pair, and the authorities of clients. */
+/** Certificate and key if they are set, checked to be a pair, and the client certificate authorities. */
 export async function readTlsFiles({ tls, auth }: TlsSettings): Promise<TlsFiles | undefined> {
   const { certFile, keyFile } = tls;
   if (certFile === '') return undefined;
@@ -37,7 +37,7 @@ export async function readTlsFiles({ tls, auth }: TlsSettings): Promise<TlsFiles
   return { cert, key, clientCa, clientCrl };
 }
 
-/** What a server over TLS is made with, and made anew with. Who has no good certificate is told so per request. */
+/** TLS options of a server, at start and on reload. Clients without a valid certificate are refused per request. */
 export function tlsServerOptions({ cert, key, clientCa, clientCrl }: TlsFiles): TlsOptions {
   const options: TlsOptions = { cert, key, minVersion: 'TLSv1.2' };
   if (!clientCa) return options;
@@ -54,12 +54,12 @@ async function readClientCa(path: string): Promise<Buffer | undefined> {
   if (path === '') return undefined;
   const pem = await readSecret('auth.client-ca-file', path);
   const blocks = pem.toString('latin1').match(CERTIFICATE_BLOCKS) ?? [];
-  if (blocks.length === 0) throw new StartError(`auth.client-ca-file: ${path} holds no certificate (PEM)`);
+  if (blocks.length === 0) throw new StartError(`auth.client-ca-file: ${path} contains no certificate (PEM)`);
   try {
     for (const block of blocks) new X509Certificate(block);
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
-    throw new StartError(`auth.client-ca-file: ${path} holds a certificate that cannot be read: ${reason}`, {
+    throw new StartError(`auth.client-ca-file: ${path} contains an invalid certificate: ${reason}`, {
       cause: error,
     });
   }
@@ -70,17 +70,19 @@ async function readClientCrl(path: string): Promise<Buffer | undefined> {
   if (path === '') return undefined;
   const pem = await readSecret('auth.client-crl-file', path);
   const blocks = listsIn(pem);
-  if (blocks.length === 0) throw new StartError(`auth.client-crl-file: ${path} holds no revocation list (PEM)`);
+  if (blocks.length === 0) throw new StartError(`auth.client-crl-file: ${path} contains no revocation list (PEM)`);
   try {
     createSecureContext({ crl: blocks });
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
-    throw new StartError(`auth.client-crl-file: ${path} holds a list that cannot be read: ${reason}`, { cause: error });
+    throw new StartError(`auth.client-crl-file: ${path} contains an invalid revocation list: ${reason}`, {
+      cause: error,
+    });
   }
   return pem;
 }
 
-/** One of each authority: Node.js reads only the first of a text. */
+/** One list per authority: Node.js reads only the first one of a PEM text. */
 function listsIn(pem: Buffer): string[] {
   return pem.toString('latin1').match(CRL_BLOCKS) ?? [];
 }

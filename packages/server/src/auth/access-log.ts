@@ -5,68 +5,68 @@ import type { Identity } from './identity.ts';
 
 export type AccessLogMode = 'off' | 'security' | 'all';
 
-/** Refusals that tell of someone who tries what is not for them. */
+/** Refusals that indicate an attempted intrusion. */
 const REFUSALS: ReadonlySet<ErrorCode> = new Set(['UNAUTHENTICATED', 'FORBIDDEN', 'HOST_NOT_ALLOWED']);
 
-/** A question is told, an attempt to fill the log with one is not. */
+/** Longer values are cut, so that a client cannot fill the log with one request. */
 const MAX_VALUE_CHARS = 256;
 
-/** Of what the node could not do. */
+/** Maximum length of the message of a failure. */
 const MAX_FAILURE_CHARS = 2048;
 
-/** Of a parameter that is given many times. */
+/** Logged values of a repeated parameter. */
 const MAX_VALUES = 8;
 
-/** Configurations, and whole files. */
+/** Routes with configurations and whole files. */
 const SENSITIVE: ReadonlySet<RouteId> = new Set(
   ROUTE_IDS.filter((id) => id === 'logRaw' || ['config', 'admin'].includes(getRoute(id).role)),
 );
 
-/** One answered request. */
+/** One completed request. */
 export interface AccessEntry {
   identity: Identity | undefined;
   address: string;
   transport: 'http' | 'grpc';
-  /** Also of a method, and of a member's route: the same one of this node. */
+  /** For a gRPC method or a member's route: the corresponding route of this node. */
   route: RouteId | undefined;
-  /** As the metrics name it. */
+  /** As in the metrics. */
   operation: string;
   query: Query;
   /** HTTP status, or the name of the gRPC one. */
   status: number | string;
   code: ErrorCode | undefined;
-  /** Told although its code alone is none of those that are. */
+  /** Logged although its code alone would not be. */
   isSuspicious: boolean;
-  /** The same as in the own log, which says nothing else of the request. */
+  /** The id of the request in the own log, which has no other details of it. */
   id: string;
-  /** What the node could not do; `undefined` where nothing failed. */
+  /** The message of the failure; `undefined` if nothing failed. */
   failure: string | undefined;
   bytes: number | undefined;
   records: number | undefined;
   ms: number;
-  /** The member that asks, as it says. */
+  /** The member that sent the request, as claimed by the request. */
   via: string | undefined;
 }
 
 export interface AccessLog {
-  /** Whether every request is told, so that it is worth to count what goes out. */
+  /** Whether every request is logged, so that response records must be counted. */
   logsAll: boolean;
   note(entry: AccessEntry): void;
   close(): Promise<void>;
-  /** For a process about to end. */
+  /** For a process that is about to exit. */
   flushSync(): void;
 }
 
 export interface AccessLogDeps {
   mode: AccessLogMode;
-  /** Whether clients are asked who they are: otherwise nothing can be told of a reader. */
+  /** Whether credentials are required: otherwise clients are unknown and reads are not logged. */
   isGuarded: boolean;
   isDenied(file: string): boolean;
-  /** Called with the first line: a node that has nothing to tell makes no file. */
+  /** Called before the first entry, so that an empty file is never created. */
   open(): Promise<OwnLog>;
 }
 
-/** Who has read what, for whoever has to find out later. */
+/** The access log: who has read what. */
 export function createAccessLog({ mode, isGuarded, isDenied, open }: AccessLogDeps): AccessLog {
   let opening: Promise<OwnLog> | undefined;
   let opened: OwnLog | undefined;
@@ -89,7 +89,8 @@ export function createAccessLog({ mode, isGuarded, isDenied, open }: AccessLogDe
       if (mode === 'off' || !isOfInterest(entry)) return;
       if (log) return writeEntry(log, entry);
       opening ??= openLog();
-      opening.then(() => log && writeEntry(log, entry)).catch(() => {}); // a name that can never work; it is ours
+      // Opening fails only for an invalid file name, and the name is a constant.
+      opening.then(() => log && writeEntry(log, entry)).catch(() => {});
     },
     async close() {
       await (await opening?.catch(() => undefined))?.close();
@@ -125,7 +126,7 @@ function writeEntry(log: Logger, entry: AccessEntry): void {
   else log.warn('', 'refused', context);
 }
 
-/** Only parameters that the route knows: in the others anything may stand, a token too. */
+/** Only the parameters of the route: others may contain anything, even a token. */
 function loggedParameters({ route, query }: AccessEntry): { file?: string; query?: Record<string, string | string[]> } {
   if (route === undefined) return {};
   const logged = getRoute(route).parameters.flatMap(({ name, in: location }) => {

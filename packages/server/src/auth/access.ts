@@ -11,31 +11,31 @@ import type { TokenCheck } from './tokens.ts';
 
 const NOT_KNOWN = 'the token is not known to this node';
 
-/** Fails closed: whoever cannot be identified is refused, and counts as one who failed. */
+/** Fails closed: a client that cannot be identified is refused, and counts as a failed attempt. */
 const NOT_CHECKED = 'the credentials could not be checked';
 
-/** What someone shows who asks. */
+/** The credentials of a request. */
 export interface Credentials {
   authorization: string | undefined;
-  /** `undefined` for one that is gone already. */
+  /** `undefined` if it is already closed. */
   socket: Socket | undefined;
   address: string;
 }
 
-/** The kinds of credentials that are set up. Tokens are looked at through a function: their file may be read again. */
+/** The configured kinds of credentials. Tokens are read through a function because their file may be reloaded. */
 export interface AccessDeps {
   tokens?: (() => TokenCheck) | undefined;
   jwt?: JwtCheck | undefined;
   certificates?: CertificateCheck | undefined;
-  /** The cluster token, as its file has it now. */
+  /** The current cluster token. */
   memberToken?: (() => string | undefined) | undefined;
-  /** Counts one and throws for too many. */
+  /** Counts a failed attempt and throws if there were too many. */
   countFailure(address: string): void;
-  /** Is given what nobody expected while credentials were checked. */
+  /** Called with unexpected errors during authentication. */
   onError?(error: unknown): void;
 }
 
-/** Who may come in: the same at every door. */
+/** Authentication and authorization, shared by HTTP and gRPC. */
 export class Access {
   readonly #deps: AccessDeps;
   readonly #tokenCache = new TokenCache();
@@ -46,7 +46,7 @@ export class Access {
     this.#deps = deps;
   }
 
-  /** Whether clients are asked who they are at all. */
+  /** Whether credentials are required. */
   get isGuarded(): boolean {
     const { tokens, jwt, certificates } = this.#deps;
     return tokens !== undefined || jwt !== undefined || certificates !== undefined;
@@ -58,8 +58,8 @@ export class Access {
   }
 
   /**
-   * Who asks. A promise only for a JWT that was not seen lately: all others are known at once. Never throws: whatever goes
-   * wrong on the way is a refusal.
+   * Authenticates a request. Returns a promise only for a JWT that is not cached; all else is synchronous. Never throws:
+   * any error is a refusal.
    */
   authenticate(credentials: Credentials): AuthResult | Promise<AuthResult> {
     const refuse = (error: unknown): AuthResult => {
@@ -77,12 +77,12 @@ export class Access {
   #authenticate({ authorization, socket }: Credentials): AuthResult | Promise<AuthResult> {
     const { tokens, jwt, certificates } = this.#deps;
     if (!this.isGuarded) return { identity: ANONYMOUS };
-    // A token that is wrong is not made good by a certificate: who shows one means it.
+    // A wrong token is refused even with a valid certificate: a client that sends one means it.
     if (authorization !== undefined && (tokens || jwt)) return this.#authenticateBearer(authorization, socket);
     return (socket && certificates?.check(socket)) ?? { refusal: '' };
   }
 
-  /** Lets someone in, or throws what they are told. `where` is where a token would stand: it differs by transport. */
+  /** Returns the identity, or throws the error for the client. `where` describes how to send a token over this transport. */
   authorize(
     verdict: AuthResult,
     wanted: RouteRole,
@@ -99,14 +99,14 @@ export class Access {
     throw new PortholeError('FORBIDDEN', describeMissingRole(identity, wanted));
   }
 
-  /** Revocation lists have changed: who showed a certificate before connects again. */
+  /** Revocation lists have changed: clients with certificates must reconnect. */
   renewRevocations(): void {
     this.#deps.certificates?.renewLists();
   }
 
   /**
-   * For an answer that does not end by itself: `end` is called when its reader would not be let in any more. Returns what is
-   * to be called when the answer is over.
+   * For a response that does not end by itself: `end` is called when its client would no longer be admitted. Returns a
+   * function to call when the response has ended.
    */
   watchSession(session: OpenSession): () => void {
     return this.isGuarded ? this.#sessions.add(session) : () => {};
@@ -137,7 +137,7 @@ export class Access {
     return jwt && JwtCheck.isJwt(token) ? jwt.check(token, hash) : { refusal: NOT_KNOWN };
   }
 
-  /** Other nodes come with the token that this one shows to them. */
+  /** Members use the same cluster token as this node. */
   #asMember(owner: Identity | undefined, shown: Buffer): Identity | undefined {
     const token = this.#deps.memberToken?.();
     if (!owner || token === undefined || !isSameHash(hashSecret(token), shown)) return owner;
@@ -147,7 +147,7 @@ export class Access {
   #expectedCredentials(where: string): string {
     const { tokens, jwt, certificates } = this.#deps;
     if (!tokens && !jwt) return 'this node needs a client certificate of an authority it trusts';
-    const certificate = certificates ? ', or show a client certificate' : '';
+    const certificate = certificates ? ', or use a client certificate' : '';
     return `this node needs a token: send ${where}${certificate}`;
   }
 }

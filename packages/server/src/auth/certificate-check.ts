@@ -8,18 +8,18 @@ const MAX_NAME_CHARS = 128;
 
 interface Seen {
   verdict: AuthResult | undefined;
-  /** A connection may outlive its certificate. */
+  /** When the certificate expires: a connection may outlive it. */
   untilMs: number;
-  /** With which revocation lists it was checked. */
+  /** The generation of revocation lists it was checked with. */
   lists: number;
 }
 
-/** Tells who a connection is of, by the certificate that was shown when it was made. */
+/** Identifies connections by their client certificates. */
 export class CertificateCheck {
   readonly #toRoles: (names: readonly string[]) => Identity['roles'];
   readonly #now: () => number;
   readonly #seen = new WeakMap<object, Seen>();
-  /** Counts the revocation lists so far. */
+  /** The current generation of revocation lists. */
   #lists = 0;
 
   /** Rules like `CN:ops-*=viewer`. */
@@ -36,11 +36,11 @@ export class CertificateCheck {
       this.#seen.set(socket, seen);
     }
     if (this.#now() >= seen.untilMs) return { refusal: 'the certificate has expired' };
-    if (seen.lists !== this.#lists && seen.verdict) return { refusal: 'revocation lists have changed: connect again' };
+    if (seen.lists !== this.#lists && seen.verdict) return { refusal: 'revocation lists have changed: reconnect' };
     return seen.verdict;
   }
 
-  /** There are new revocation lists: a certificate counts only on connections that are made with them. */
+  /** New revocation lists: certificates are accepted only on connections made after this. */
   renewLists(): void {
     this.#lists++;
   }
@@ -60,12 +60,12 @@ export class CertificateCheck {
   }
 }
 
-/** Over HTTP/2 the socket is a stand-in for one, which has its methods but is none. */
+/** Over HTTP/2 the socket is a proxy object with the methods of a `TLSSocket`. */
 function isTls(socket: Socket): socket is TLSSocket {
   return socket instanceof TLSSocket || typeof (socket as Partial<TLSSocket>).getPeerCertificate === 'function';
 }
 
-/** OpenSSL's word for it, such as `CERT_HAS_EXPIRED`. */
+/** An OpenSSL error, such as `CERT_HAS_EXPIRED`. */
 function errorMessage(error: unknown): string {
   return error instanceof Error ? error.message : String(error ?? 'not verified');
 }

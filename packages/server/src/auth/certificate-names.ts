@@ -1,6 +1,6 @@
 import type { PeerCertificate } from 'node:tls';
 
-/** Of names in a certificate, those that can be in a rule, as OpenSSL writes their type. */
+/** The types of alternative names that rules can match, by their OpenSSL spelling. */
 const TYPES: Readonly<Record<string, string>> = {
   DNS: 'DNS',
   URI: 'URI',
@@ -8,14 +8,14 @@ const TYPES: Readonly<Record<string, string>> = {
   'IP Address': 'IP',
 };
 
-/** The names a certificate gives its owner, each with its type: `CN:ann`, `DNS:db-1.example.org`. */
+/** The names in a certificate, each with its type: `CN:ann`, `DNS:db-1.example.org`. */
 export function certificateNames({ subject, subjectaltname }: PeerCertificate): string[] {
   const common: unknown = subject?.CN;
   const commons = (Array.isArray(common) ? common : [common]).filter((name) => typeof name === 'string');
   return [...commons.map((name) => `CN:${name}`), ...alternativeNames(subjectaltname ?? '')];
 }
 
-/** `DNS:a.example.org, URI:"spiffe://x, DNS:evil"`: what holds a comma or a quote is written as a JSON string. */
+/** `DNS:a.example.org, URI:"spiffe://x, DNS:evil"`: a name with a comma or a quote is written as a JSON string. */
 function alternativeNames(text: string): string[] {
   const entry = /([A-Za-z ]+):("(?:[^"\\]|\\.)*"|[^",]*)(?:, |$)/y;
   const names: string[] = [];
@@ -26,7 +26,7 @@ function alternativeNames(text: string): string[] {
     if (TYPES[type] !== undefined && name !== undefined) names.push(`${TYPES[type]}:${name}`);
     if (entry.lastIndex >= text.length) return names;
   }
-  // What cannot be read to its end is not trusted in part.
+  // A list that cannot be parsed completely is not trusted at all.
   return text === '' ? names : [];
 }
 

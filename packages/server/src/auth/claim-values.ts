@@ -1,9 +1,9 @@
-/** More groups than this are not looked at; no one is in so many, and the list comes from outside. */
+/** More values are ignored: the list comes from outside, and nobody is in that many groups. */
 const MAX_VALUES = 1000;
 
-/** The texts at a dotted path of a JWT's claims: one, a list of them, or none. */
+/** The strings at a dotted path of a JWT's claims. */
 export function claimValues(claims: Readonly<Record<string, unknown>>, path: string): string[] {
-  // A claim may itself have dots in its name: `https://example.org/groups`.
+  // The name of a claim may contain dots: `https://example.org/groups`.
   const found = Object.hasOwn(claims, path) ? claims[path] : path.split('.').reduce(step, claims);
   const values: unknown[] = Array.isArray(found) ? found.slice(0, MAX_VALUES) : [found];
   return values.filter((value) => typeof value === 'string');

@@ -127,6 +127,6 @@ describe('an authority that cannot be used', () => {
         }),
       });
     await expect(start(`${dir}/absent`)).rejects.toThrow(/^auth\.client-ca-file: .*absent cannot be read: ENOENT/);
-    await expect(start(keyFile)).rejects.toThrow(/^auth\.client-ca-file: .* holds no certificate/);
+    await expect(start(keyFile)).rejects.toThrow(/^auth\.client-ca-file: .* contains no certificate/);
   });
 });

@@ -1,15 +1,15 @@
 import { isIPv6 } from 'node:net';
 import type { Identity } from './identity.ts';
 
-/** Groups of an IPv6 address that are one customer's: whoever has one address has all of its /64. */
+/** Groups of an IPv6 address that identify a client: an owner of one address usually owns the whole /64. */
 const NETWORK_GROUPS = 4;
 
-/** An address as people know it: IPv4 without the form it has in a socket for both. */
+/** An address in its usual form: IPv4 without the `::ffff:` prefix of dual-stack sockets. */
 export function plainAddress(address: string | undefined): string {
   return (address ?? '').replace(/^\[|\]$/g, '').replace(/^::ffff:(?=\d+\.)/i, '');
 }
 
-/** Whom rates and failures are counted for: the address, or the /64 of an IPv6 address. */
+/** The key that rates and failures are counted by: the address, or the /64 of an IPv6 address. */
 export function clientNetwork(address: string | undefined): string {
   const bare = plainAddress(address).replace(/%.*$/, '');
   if (!isIPv6(bare)) return bare;
@@ -21,7 +21,7 @@ export function clientNetwork(address: string | undefined): string {
   return `${network.join(':')}::/64`;
 }
 
-/** Whom streams are counted for: who it is, where that is known; else where it comes from. */
+/** The key that streams are counted by: the identity if known, else the network. */
 export function clientKey({ identity, address }: { identity: Identity | undefined; address: string }): string {
   return identity === undefined || identity.kind === 'anonymous'
     ? clientNetwork(address)

@@ -4,7 +4,7 @@ import { hashSecret } from './same-secret.ts';
 /** Long enough for a browser to follow a link, short enough that one in a log or a history is worth nothing. */
 const LIFE_MS = 30_000;
 
-/** Held at once; the oldest goes first. Who asks for more is not downloading. */
+/** Maximum number of open tickets; the oldest is removed first. */
 const MAX_TICKETS = 1000;
 
 const TICKET_BYTES = 24;
@@ -16,16 +16,16 @@ interface Ticket {
 }
 
 /**
- * Browsers send no token with a link that they save to disk. A ticket stands for the `Authorization` header it was
- * issued with, for one URL and once. It grants nothing itself: what the header is worth is decided when it is used,
- * where it is decided for every request.
+ * Browsers send no token when they download a link. A ticket stands for the `Authorization` header it was issued with,
+ * for one URL and one use. It grants nothing itself: the header is checked when the ticket is used, like that of any
+ * request.
  */
 export class DownloadTickets {
-  /** By hash: what is compared on the way to one tells nothing about the ticket. */
+  /** By hash, so that the timing of a lookup reveals nothing about the ticket. */
   readonly #tickets = new Map<string, Ticket>();
   readonly #now: () => number;
 
-  /** The clock is one that does not jump. */
+  /** `now` must be monotonic. */
   constructor(now: () => number = () => performance.now()) {
     this.#now = now;
   }
@@ -38,7 +38,7 @@ export class DownloadTickets {
     return { ticket, expiresInMs: LIFE_MS };
   }
 
-  /** The header that a URL with a ticket stands for; `undefined` for one that is used, expired or of another URL. */
+  /** The header that a URL with a ticket stands for; `undefined` for a ticket that is used, expired or for another URL. */
   redeem(url: string): string | undefined {
     const [, target = '', ticket = ''] = /^(.*)[?&]ticket=([\w-]+)$/.exec(url) ?? [];
     const key = ticketKey(ticket);

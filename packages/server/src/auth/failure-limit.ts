@@ -3,13 +3,13 @@ import { clientNetwork } from './client-network.ts';
 
 const MINUTE_MS = 60_000;
 
-/** Networks remembered at once. The one that failed first makes room. */
+/** Maximum number of tracked networks; the one that failed first is evicted. */
 const MAX_NETWORKS = 10_000;
 
-/** Told to who fails too often. */
+/** The error for clients that fail to authenticate too often. */
 export class TooManyFailures extends PortholeError {
   readonly retryAfterSeconds: number;
-  /** Of this minute: the one that is told in the access log, so that a flood does not push out the rest. */
+  /** The first one of this minute: only that one is logged, so that a flood does not fill the access log. */
   readonly isFirst: boolean;
 
   constructor(perMinute: number, { retryAfterSeconds, isFirst }: { retryAfterSeconds: number; isFirst: boolean }) {
@@ -21,8 +21,8 @@ export class TooManyFailures extends PortholeError {
 }
 
 /**
- * Counts a failure of a client; throws when there were more in a minute than allowed. 0 is no limit. The clock is one that
- * does not jump.
+ * Counts failed attempts of a client; throws if there were more in a minute than allowed. 0 means no limit. `now` must be
+ * monotonic.
  */
 export function createFailureLimit(
   perMinute: number,

@@ -1,19 +1,19 @@
 import { realpath } from 'node:fs/promises';
 import type { Settings } from '../settings/settings.ts';
 
-/** Beside the own log, with its rotation. */
+/** The access log, in the directory of the own log and rotated like it. */
 export const ACCESS_LOG = 'access.log';
 
 /**
- * The logs that are not shown to anyone: those the settings deny and, where the node shows its own directory, who has read
- * what. That names people and their questions, and is for who has the machine.
+ * The logs that are never served: those denied by the settings and, if the node serves its own directory, the access log.
+ * It contains the names and requests of people, and is only for the owner of the machine.
  */
 export async function hiddenLogs({ auth, logging }: Settings, shownDir: string): Promise<string[]> {
   const [own, shown] = await Promise.all([realDir(logging.dir), realDir(shownDir)]);
   return own === shown ? [...auth.deniedFiles, ACCESS_LOG] : [...auth.deniedFiles];
 }
 
-/** One that is not there yet is known by its name only. */
+/** A directory that does not exist yet is compared by its name. */
 async function realDir(path: string): Promise<string> {
   return realpath(path).catch(() => path);
 }

@@ -1,19 +1,19 @@
 import { ROLES, type Role } from '@porthole/contract';
 
-/** By what someone is known. */
+/** How a client was authenticated. */
 export type CredentialKind = 'token' | 'jwt' | 'certificate' | 'anonymous';
 
-/** Who asks. */
+/** An authenticated client. */
 export interface Identity {
   name: string;
   kind: CredentialKind;
   roles: readonly Role[];
-  /** It showed the cluster token of this node: another node, or whoever shares its token. */
+  /** It sent the cluster token of this node: another node, or a client that shares its token. */
   isMember?: true;
 }
 
-/** Everyone, where no credentials are asked for. */
+/** Every client, if no credentials are required. */
 export const ANONYMOUS: Identity = { name: 'anonymous', kind: 'anonymous', roles: ROLES };
 
-/** Who asks, or why that cannot be said, in words for the one who asks. */
+/** The identity of a client, or why authentication failed, as a message for the client. */
 export type AuthResult = { identity: Identity } | { refusal: string };

@@ -52,7 +52,7 @@ describe('a key that cannot be used', () => {
     expect(await readStatus(port, await signJwt(good))).toBe(200);
     expect(await readStatus(port, await signJwt(short))).toBe(401);
     await eventually(() => {
-      expect(readFileSync(join(dir, 'own', 'porthole.log'), 'utf8')).toContain('that cannot be used are left out');
+      expect(readFileSync(join(dir, 'own', 'porthole.log'), 'utf8')).toContain('ignoring unusable JWT keys');
     });
   });
 

@@ -64,11 +64,11 @@ describe('keys are not fetched', () => {
   });
 
   it.each([
-    [{ status: 200, body: ' '.repeat(300_000) }, 'sends more than 262144 bytes'],
-    [{ status: 404, body: '{}' }, 'answers 404'],
+    [{ status: 200, body: ' '.repeat(300_000) }, 'is larger than 262144 bytes'],
+    [{ status: 404, body: '{}' }, 'returned status 404'],
     [{ status: 200, body: '<html>' }, 'not JSON'],
     [{ status: 200, body: '{"keys":{}}' }, 'not a set of keys'],
-    [{ status: 200, body: '{"keys":[{"kty":"oct","k":"AAAA"}]}' }, 'holds no public key'],
+    [{ status: 200, body: '{"keys":[{"kty":"oct","k":"AAAA"}]}' }, 'contains no public key'],
   ])('from an answer that is none', async (answer, reason) => {
     const provider = await startProvider('');
     provider.answer = answer;

@@ -3,13 +3,13 @@ import { claimValues } from './claim-values.ts';
 import type { AuthResult, Identity } from './identity.ts';
 import { createRoleRules } from './role-rules.ts';
 
-/** JWTs that were found good are remembered, by their hash: checking a signature costs more than a small answer. */
+/** Valid JWTs are cached by their hash: verifying a signature costs more than a small response. */
 const MAX_KNOWN = 10_000;
 
-/** Remembered no longer than this, so that a changed mind about keys is noticed. */
+/** Maximum time in the cache, so that withdrawn keys take effect. */
 const KNOWN_MS = 5 * 60_000;
 
-/** Larger ones do not fit into the headers of most servers either. */
+/** Larger tokens do not fit into the headers of most servers either. */
 const MAX_TOKEN_CHARS = 8192;
 
 const MAX_NAME_CHARS = 128;
@@ -18,13 +18,13 @@ const JWT = /^[\w-]+\.[\w-]+\.[\w-]+$/;
 
 const NOT_KNOWN = 'the token is not known to this node';
 
-/** Where the keys come from: an address or a file. */
+/** A source of keys: a URL or a file. */
 export interface KeySource {
-  /** The very same object while the keys are the same. */
+  /** Returns the same object while the keys have not changed. */
   current(): Promise<JSONWebKeySet | undefined>;
-  /** After a key was not found. */
+  /** Called when a key was not found. */
   renew(): Promise<JSONWebKeySet | undefined>;
-  /** By a clock that does not jump. */
+  /** On the monotonic clock. */
   usableUntilMs: number;
 }
 
@@ -38,9 +38,9 @@ export interface JwtCheckOptions {
   rolesClaim: string;
   /** `VALUE=ROLE+ROLE` */
   roles: readonly string[];
-  /** What the ends of JWTs are held against. */
+  /** Wall clock, for the expiry of JWTs. */
   now?: () => number;
-  /** A clock that does not jump, for what lasts some time. */
+  /** Monotonic clock, for the cache. */
   running?: () => number;
 }
 
@@ -49,13 +49,13 @@ interface Verified {
   keySet: JSONWebKeySet;
 }
 
-/** Tells who a JWT is of. */
+/** Verifies JWTs and returns their owners. */
 export class JwtCheck {
   readonly #options: Required<JwtCheckOptions>;
   readonly #toRoles: (values: readonly string[]) => Identity['roles'];
-  /** `expiresMs` is a time of day, `untilMs` one of the clock that does not jump. */
+  /** `expiresMs` is wall clock time, `untilMs` is monotonic. */
   readonly #known = new Map<string, { identity: Identity; expiresMs: number; untilMs: number }>();
-  /** Those that the remembered ones were checked with, made ready once. */
+  /** The key set that cached JWTs were verified with, prepared once. */
   #ready: { keySet: JSONWebKeySet; getKey: JWTVerifyGetKey } | undefined;
 
   constructor(options: JwtCheckOptions) {
@@ -63,12 +63,12 @@ export class JwtCheck {
     this.#toRoles = createRoleRules(options.roles);
   }
 
-  /** Whether it can be one at all. */
+  /** Whether the token has the form of a JWT. */
   static isJwt(token: string): boolean {
     return token.length <= MAX_TOKEN_CHARS && JWT.test(token);
   }
 
-  /** The owner of a JWT that was checked not long ago, by the hash of all of it. */
+  /** The owner of a cached JWT, by its hash. */
   known(hash: Buffer): Identity | undefined {
     const key = hash.toString('latin1');
     const known = this.#known.get(key);
@@ -84,13 +84,13 @@ export class JwtCheck {
     try {
       const { payload, keySet } = await this.#verify(token);
       const identity = this.#toIdentity(payload);
-      // Keys may have been replaced meanwhile.
+      // The keys may have been replaced meanwhile.
       if (this.#ready?.keySet === keySet) this.#remember(hash, identity, payload);
       return { identity };
     } catch (error) {
       if (!(error instanceof errors.JOSEError)) throw error;
       if (error instanceof errors.JWTExpired) return { refusal: 'the token has expired' };
-      // Told only of a token whose signature is good: claims are looked at after it.
+      // Reached only with a valid signature: claims are checked after it.
       if (error instanceof errors.JWTClaimValidationFailed)
         return { refusal: `the claim ${JSON.stringify(error.claim)} of the token is not what this node accepts` };
       return { refusal: NOT_KNOWN };
@@ -118,11 +118,11 @@ export class JwtCheck {
       this.#known.clear();
       this.#ready = { keySet, getKey: createLocalJWKSet(keySet) };
     }
-    const { payload } = await jwtVerify(token, this.#ready.getKey, this.#rules());
+    const { payload } = await jwtVerify(token, this.#ready.getKey, this.#verifyOptions());
     return { payload, keySet };
   }
 
-  #rules(): JWTVerifyOptions {
+  #verifyOptions(): JWTVerifyOptions {
     const { issuer, audience, algorithms, clockToleranceMs, now } = this.#options;
     return {
       issuer,
@@ -130,7 +130,7 @@ export class JwtCheck {
       algorithms: [...algorithms],
       clockTolerance: Math.floor(clockToleranceMs / 1000),
       currentDate: new Date(now()),
-      // One that never ends could not be taken back.
+      // A token that never expires could not be revoked.
       requiredClaims: ['exp'],
     };
   }

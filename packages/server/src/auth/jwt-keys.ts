@@ -1,20 +1,20 @@
 import type { JSONWebKeySet } from 'jose';
 
-/** Keys are fetched again after so long, so that one that was withdrawn does not count for ever. */
+/** Keys are fetched again after this time, so that withdrawn keys are dropped. */
 const FRESH_MS = 10 * 60_000;
 
 export interface JwtKeysOptions {
   fetchKeys(): Promise<JSONWebKeySet>;
-  /** The least time between two fetches. */
+  /** Minimum time between two fetches. */
   refetchMs: number;
-  /** How long keys count after they were last fetched. */
+  /** How long keys stay valid after they were last fetched. */
   keepMs: number;
-  /** Told once each time fetching begins to fail. */
+  /** Called once each time fetching starts to fail. */
   onFailure(error: unknown): void;
   now?: () => number;
 }
 
-/** The keys JWTs are checked with, as an address gives them. */
+/** The keys JWTs are verified with, fetched from a URL. */
 export class JwtKeys {
   readonly #options: Required<JwtKeysOptions>;
   #keys: { set: JSONWebKeySet; text: string; fetchedMs: number } | undefined;
@@ -31,24 +31,24 @@ export class JwtKeys {
     return this.#failure;
   }
 
-  /** Until when the present keys count, if nothing new is fetched; by a clock that does not jump. */
+  /** How long the current keys stay valid without another fetch; monotonic. */
   get usableUntilMs(): number {
     return this.#keys ? this.#keys.fetchedMs + this.#options.keepMs : 0;
   }
 
-  /** The keys as far as they may still be used. The very same object while they are the same. */
+  /** The keys if they are still valid. Returns the same object while they have not changed. */
   async current(): Promise<JSONWebKeySet | undefined> {
     const { now } = this.#options;
     const ageMs = this.#keys ? now() - this.#keys.fetchedMs : Number.POSITIVE_INFINITY;
     if (ageMs >= FRESH_MS) {
       const fetching = this.#fetchSoon();
-      // Old ones are good enough meanwhile; without any there is nothing but to wait.
+      // The old keys are good enough meanwhile; only without keys the caller must wait.
       if (now() >= this.usableUntilMs) await fetching;
     }
     return now() < this.usableUntilMs ? this.#keys?.set : undefined;
   }
 
-  /** Someone has a key that is not among these. Fetches, but not more often than allowed. */
+  /** A JWT names an unknown key: fetches, but not more often than allowed. */
   async renew(): Promise<JSONWebKeySet | undefined> {
     await this.#fetchSoon();
     return this.current();
@@ -80,7 +80,7 @@ export class JwtKeys {
   }
 }
 
-/** `fetch failed` says nothing; what it failed of is in its cause. */
+/** `fetch failed` says nothing; the reason is in its cause. */
 function errorMessage(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   const { cause } = error;

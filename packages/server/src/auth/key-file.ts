@@ -2,7 +2,7 @@ import type { JSONWebKeySet } from 'jose';
 import type { KeySource } from './jwt-check.ts';
 import { type OnUnusable, readKeyFile } from './key-set.ts';
 
-/** The keys JWTs are checked with, from a file. */
+/** The keys JWTs are verified with, from a file. */
 export class KeyFile implements KeySource {
   readonly usableUntilMs = Number.POSITIVE_INFINITY;
   readonly #path: string;
@@ -23,12 +23,12 @@ export class KeyFile implements KeySource {
     return this.#keys;
   }
 
-  /** Whoever writes the file has it read again; a JWT cannot. */
+  /** The file is reloaded when it changes; an unknown key does not trigger a reload. */
   async renew(): Promise<JSONWebKeySet> {
     return this.#keys;
   }
 
-  /** Keeps what it has when the file cannot be used. */
+  /** Keeps the current keys if the file is invalid. */
   async reload(): Promise<void> {
     this.#keys = await readKeyFile(this.#path, this.#onUnusable);
   }

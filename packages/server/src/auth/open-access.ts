@@ -14,15 +14,15 @@ import { readTokenFile } from './tokens.ts';
 
 export interface OpenedAccess {
   access: Access;
-  /** Files that are taken again when they change. */
+  /** Files that are reloaded when they change. */
   files: ReloadedGroup[];
-  /** What an operator should know although nothing keeps the node from starting. */
+  /** Warnings for the operator that do not keep the node from starting. */
   warnings: readonly string[];
-  /** Why keys could not be fetched the last time; `undefined` where all is well. */
+  /** Why the last fetch of keys failed; `undefined` if it succeeded. */
   keyFailure(): string | undefined;
 }
 
-/** Sets up the kinds of credentials that the settings name. Throws what keeps the node from starting. */
+/** Sets up the configured kinds of credentials. Throws if the node cannot start with them. */
 export async function openAccess(
   { auth }: Pick<Settings, 'auth'>,
   { log, memberToken }: { log: () => Logger; memberToken?: () => string | undefined },
@@ -38,7 +38,9 @@ export async function openAccess(
     memberToken,
     countFailure: createFailureLimit(auth.maxFailuresPerMinute),
     onError: warnOnce((error) =>
-      log().error('auth', 'credentials could not be checked and were refused', { error: describeFailure(error) }),
+      log().error('auth', 'unexpected error while checking credentials; the request was refused', {
+        error: describeFailure(error),
+      }),
     ),
   });
   return { access, files, warnings, keyFailure: failure };
@@ -73,8 +75,8 @@ async function openKeys(
     const isNew = text !== reported;
     reported = text;
     if (text === '' || !isNew) return;
-    if (isStarting) warnings.push(`keys of JWTs that cannot be used are left out: ${text}`);
-    else log().warn('jwks', 'keys of JWTs that cannot be used are left out', { keys: unusable });
+    if (isStarting) warnings.push(`ignoring unusable JWT keys: ${text}`);
+    else log().warn('jwks', 'ignoring unusable JWT keys', { keys: unusable });
   };
   if (jwksFile !== '') {
     const keys = await wrapStartError('auth.jwks-file', KeyFile.open(jwksFile, onUnusable));
@@ -88,7 +90,7 @@ async function openKeys(
     fetchKeys: () => fetchKeySet(jwksUrl, onUnusable),
     refetchMs: jwksRefetchMs,
     keepMs: jwksKeepMs,
-    onFailure: (error) => log().warn('jwks', 'the keys of JWTs cannot be fetched', { url: jwksUrl, error }),
+    onFailure: (error) => log().warn('jwks', 'cannot fetch JWT keys', { url: jwksUrl, error }),
   });
   return { keys, failure: () => keys.failure };
 }
@@ -106,7 +108,7 @@ function createJwtCheck(auth: Settings['auth'], keys: KeySource): JwtCheck {
   });
 }
 
-/** The first error of each kind: whoever causes one can cause it a thousand times a second. */
+/** Reports only the first error of each kind: a client could cause it a thousand times a second. */
 function warnOnce(warn: (error: unknown) => void): (error: unknown) => void {
   const seen = new Set<string>();
   return (error) => {

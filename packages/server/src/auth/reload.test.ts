@@ -38,7 +38,7 @@ describe('a token file that changes', () => {
     renameSync(`${node.tokenFile}.next`, node.tokenFile);
     await eventually(async () => expect((await clientWith(node, token)(LIST)).status).toBe(200));
     expect((await before(LIST)).status).toBe(401);
-    expect(await readReloadState(node)).toEqual({ ok: true, detail: 'as their files are now', failing: '0' });
+    expect(await readReloadState(node)).toEqual({ ok: true, detail: 'up to date', failing: '0' });
   });
 
   it('but is broken leaves the old tokens, and that is told', async () => {
@@ -48,7 +48,7 @@ describe('a token file that changes', () => {
     expect((await clientWith(node, node.tokens.viewer ?? '')(LIST)).status).toBe(200);
     const state = await readReloadState(node);
     expect(state).toMatchObject({ ok: false, failing: '1' });
-    expect(state.detail).toMatch(/^auth\.token-file: .*tokens:1: expected .*; what was read before still counts$/);
+    expect(state.detail).toMatch(/^auth\.token-file: .*tokens:1: expected .*; the last valid version stays in use$/);
     expect(state.detail).not.toContain('my-clear-token');
     rmSync(node.tokenFile);
     await node.running.reload();

@@ -3,28 +3,28 @@ import { stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import type { Logger } from '../own-log/logger.ts';
 
-/** Watching misses changes on network file systems, and links that are turned around further up; look again this often. */
+/** Watching misses changes on network file systems and of symbolic links higher up; poll this often as well. */
 const POLL_MS = 5000;
 
-/** A certificate and its key are two files, and written one after the other. */
+/** A certificate and its key are two files, written one after the other: wait for both. */
 const SETTLE_MS = 100;
 
-/** Files that are taken together: all of them, or the old ones stay. */
+/** Files that are reloaded together or not at all. */
 export interface ReloadedGroup {
-  /** The setting that names them, for people. */
+  /** The setting they belong to, for messages. */
   setting: string;
   paths: readonly string[];
-  /** Takes what is there now. What it throws keeps what was there before. */
+  /** Loads the current files. If it throws, the previous version stays in use. */
   reload(): Promise<void>;
 }
 
 interface Watched extends ReloadedGroup {
-  /** What the files were when they were last taken. */
+  /** State of the files when they were last loaded. */
   mark: string;
   failure: string | undefined;
 }
 
-/** Looks after files with credentials: when they change, they are taken again. */
+/** Watches credential files and reloads them when they change. */
 export class ReloadedFiles {
   readonly #groups: Watched[] = [];
   readonly #log: Logger;
@@ -37,14 +37,14 @@ export class ReloadedFiles {
     this.#log = log;
   }
 
-  /** The settings whose files could not be taken when they last changed, and why. */
+  /** The settings whose changed files could not be loaded, and why. */
   get failures(): { setting: string; detail: string }[] {
     return this.#groups.flatMap(({ setting, failure }) =>
       failure === undefined ? [] : [{ setting, detail: failure }],
     );
   }
 
-  /** Begins to look, and takes what was written since the groups were first read. */
+  /** Starts watching, and loads what was written since the groups were first read. */
   async start(groups: readonly ReloadedGroup[]): Promise<void> {
     if (groups.length === 0) return;
     for (const group of groups) {
@@ -56,7 +56,7 @@ export class ReloadedFiles {
     this.#timer = setInterval(() => void this.check(), POLL_MS).unref();
   }
 
-  /** Takes again what has changed; with `all`, also what has not. One look at a time. */
+  /** Reloads changed groups; with `all`, unchanged ones too. Calls are serialized. */
   check({ all = false }: { all?: boolean } = {}): Promise<void> {
     this.#checking = this.#checking.then(async () => {
       for (const group of this.#groups) await this.#checkGroup(group, all);
@@ -77,7 +77,7 @@ export class ReloadedFiles {
         clearTimeout(this.#soon);
         this.#soon = setTimeout(() => void this.check(), SETTLE_MS).unref();
       });
-      // The directory may go; looking now and then remains.
+      // The directory may be removed; polling continues.
       watcher.on('error', () => watcher.close());
       this.#watchers.push(watcher);
     } catch {
@@ -86,12 +86,12 @@ export class ReloadedFiles {
   }
 
   async #checkGroup(group: Watched, all: boolean): Promise<void> {
-    // Before reading: what is written meanwhile is seen the next time.
+    // Before reading, so that a change during the read is noticed the next time.
     const mark = await readMark(group);
     if (mark === group.mark && !all) return;
     group.mark = mark;
     if (await this.#reload(group))
-      this.#log.info('reload', 'files were read again', { setting: group.setting, files: group.paths });
+      this.#log.info('reload', 'files reloaded', { setting: group.setting, files: group.paths });
   }
 
   async #reload(group: Watched): Promise<boolean> {
@@ -102,13 +102,13 @@ export class ReloadedFiles {
     } catch (error) {
       group.failure = error instanceof Error ? error.message : String(error);
       const context = { setting: group.setting, detail: group.failure };
-      this.#log.error('reload', 'changed files cannot be used; what was read before still counts', context);
+      this.#log.error('reload', 'changed files are invalid; the last valid version stays in use', context);
       return false;
     }
   }
 }
 
-/** Changes with every change of a file, and when it comes or goes. */
+/** Changes whenever a file changes, appears or disappears. */
 async function readMark({ paths }: ReloadedGroup): Promise<string> {
   const marks = paths.map(async (path) => {
     try {

@@ -5,7 +5,7 @@ interface RoleRule {
   roles: readonly Role[];
 }
 
-/** Gives the roles of a value by rules like `ops-*=viewer+config`, which the settings have checked. */
+/** Maps values to roles by rules like `ops-*=viewer+config`, which were validated with the settings. */
 export function createRoleRules(rules: readonly string[]): (values: readonly string[]) => Role[] {
   const parsed = rules.map(parseRule);
   return (values) => {

@@ -1,32 +1,32 @@
 import { PortholeError, type RouteRole } from '@porthole/contract';
 import type { Credentials } from './access.ts';
 
-/** How long a token that was withdrawn, or has ended, still counts for an answer under way. A look costs microseconds. */
+/** How long a revoked or expired token stays valid for a running response. A check costs microseconds. */
 const INTERVAL_MS = 1000;
 
-/** Told to who follows: what they have shown counts no longer. */
+/** Ends a follow whose credentials are no longer valid. */
 export class CredentialsEnded extends PortholeError {}
 
-/** Someone whose answer does not end by itself. */
+/** A response that does not end by itself. */
 export interface OpenSession {
   credentials: Credentials;
   wanted: RouteRole;
   end(reason: CredentialsEnded): void;
 }
 
-/** Looks now and then whether those who were let in for long would still be let in. */
+/** Periodically checks whether the clients of open sessions would still be admitted. */
 export class SessionRevalidation {
   readonly #sessions = new Set<OpenSession>();
   readonly #revalidate: (session: OpenSession) => Promise<CredentialsEnded | undefined>;
   #timer: NodeJS.Timeout | undefined;
   #isChecking = false;
 
-  /** `judge` says why a visit has to end; what it throws leaves it as it is. */
+  /** `revalidate` returns why a session must end; if it throws, the session continues. */
   constructor(revalidate: (session: OpenSession) => Promise<CredentialsEnded | undefined>) {
     this.#revalidate = revalidate;
   }
 
-  /** Returns what is to be called when the visit is over. */
+  /** Returns a function to call when the session has ended. */
   add(session: OpenSession): () => void {
     this.#sessions.add(session);
     this.#timer ??= setInterval(() => void this.#checkAll(), INTERVAL_MS).unref();
@@ -40,7 +40,7 @@ export class SessionRevalidation {
     this.#timer = undefined;
   }
 
-  /** One look at a time: keys of JWTs may be long in coming. */
+  /** One run at a time: fetching JWT keys may take long. */
   async #checkAll(): Promise<void> {
     if (this.#isChecking) return;
     this.#isChecking = true;

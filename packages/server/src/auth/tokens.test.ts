@@ -59,13 +59,15 @@ describe('a token file', () => {
       (error: Error) => error.message,
     );
     expect(message).toMatch(
-      /:2: expected "NAME sha256:" and 64 hex digits,.*; "porthole token NAME" makes such a line$/,
+      /:2: expected "NAME sha256:" and 64 hex digits,.*; create such a line with "porthole token NAME"$/,
     );
     expect(message.replace('expected "NAME sha256:"', '')).not.toContain(line);
   });
 
   it.each(['', '\n\n', '# only a comment\n'])('that holds no token is refused: %j', async (text) => {
-    await expect(readTokenFile(tokenFile(text))).rejects.toThrow('holds no token; "porthole token NAME" makes one');
+    await expect(readTokenFile(tokenFile(text))).rejects.toThrow(
+      'contains no token; create one with "porthole token NAME"',
+    );
   });
 
   it('holds the hash of a new token, and tokens are never the same', () => {

@@ -4,20 +4,20 @@ import { isRole, ROLES, type Role } from '@porthole/contract';
 import type { Identity } from './identity.ts';
 import { hashSecret, isSameHash } from './same-secret.ts';
 
-/** In a line: known, but with no role at all, as for who only reads the metrics. */
+/** Known, but without any role: enough for reading metrics. */
 const NO_ROLES = 'none';
 
-const WANTED = `expected "NAME sha256:" and 64 hex digits, then perhaps "roles=" and any of ${ROLES.join(', ')}, or ${NO_ROLES}`;
+const WANTED = `expected "NAME sha256:" and 64 hex digits, optionally followed by "roles=" and any of ${ROLES.join(', ')}, or ${NO_ROLES}`;
 
-/** A token as it is stored: whose it is, and the SHA-256 of it. Tokens are long and random, so a plain hash is enough. */
+/** A stored token: its owner and its SHA-256. Tokens are long and random, so a plain hash is enough. */
 interface StoredToken {
   identity: Identity;
   hash: Buffer;
 }
 
-/** Knows the tokens that open the node. */
+/** The tokens a node accepts. */
 export interface TokenCheck {
-  /** Whose token it is, by its hash; `undefined` where that is not known. */
+  /** The owner of a token, by its hash; `undefined` for an unknown token. */
   findOwner(hash: Buffer): Identity | undefined;
 }
 
@@ -27,29 +27,29 @@ export interface TokenFile extends TokenCheck {
 }
 
 /**
- * Reads a token file: one `NAME sha256:HEX` per line, perhaps with `roles=viewer,config`; without, all roles. `#` starts a
- * comment. Throws with file and line on anything else.
+ * Reads a token file: one `NAME sha256:HEX` per line, optionally with `roles=viewer,config` (default: all roles). `#`
+ * starts a comment. Throws with file and line on anything else.
  */
 export async function readTokenFile(path: string): Promise<TokenFile> {
   const stored = parseTokens(await readFile(path, 'utf8'), path);
   return {
     owners: stored.map(({ identity }) => identity),
     findOwner(wanted) {
-      // Every token is compared, in constant time each: the time tells neither which matched nor how far.
+      // Every token is compared, each in constant time: the timing reveals neither which one matched nor how far.
       const matches = stored.filter((candidate) => isSameHash(candidate.hash, wanted));
       return matches[0]?.identity;
     },
   };
 }
 
-/** A new random token and the line that stores it. The token itself is kept nowhere. Without roles it has all of them. */
+/** A new random token and the line for the token file. The token itself is not stored. Without `roles` it has all of them. */
 export function createToken(name: string, roles: readonly string[] = []): { token: string; line: string } {
   const token = randomBytes(32).toString('base64url');
   const limited = roles.length === 0 ? '' : ` roles=${roles.join(',')}`;
   return { token, line: `${name} sha256:${hashSecret(token).toString('hex')}${limited}` };
 }
 
-/** The roles in `viewer,config` or `none`; `undefined` where a word is none. */
+/** The roles in `viewer,config` or `none`; `undefined` if one is unknown. */
 export function parseRoles(text: string): Role[] | undefined {
   if (text === NO_ROLES) return [];
   const words = text.split(',');
@@ -62,11 +62,11 @@ function parseTokens(text: string, path: string): StoredToken[] {
     const line = raw.replace(/#.*/, '').trim();
     if (line === '') continue;
     const token = parseLine(line);
-    // The line is not quoted: someone may have put a token there in clear.
-    if (!token) throw new Error(`${path}:${index + 1}: ${WANTED}; "porthole token NAME" makes such a line`);
+    // The line is not quoted: it may contain a plain token.
+    if (!token) throw new Error(`${path}:${index + 1}: ${WANTED}; create such a line with "porthole token NAME"`);
     tokens.push(token);
   }
-  if (tokens.length === 0) throw new Error(`${path}: holds no token; "porthole token NAME" makes one`);
+  if (tokens.length === 0) throw new Error(`${path}: contains no token; create one with "porthole token NAME"`);
   return tokens;
 }
 

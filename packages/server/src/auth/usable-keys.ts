@@ -1,12 +1,12 @@
 import type { JSONWebKeySet } from 'jose';
 
-/** More than any provider has at a time; checking a key costs a signature. */
+/** More than any provider uses at a time; each key costs the verification of a signature. */
 const MAX_KEYS = 100;
 
-/** Names of keys are shown to operators; whoever serves them chooses them. */
+/** Names of keys are shown to operators, but chosen by whoever serves the keys. */
 const MAX_NAME_CHARS = 64;
 
-/** What a key can sign with, by its type and curve. One of each kind shows whether the library can use it. */
+/** An algorithm for each type and curve of keys, to test whether the library can use the key. */
 const ALGORITHMS: Readonly<Record<string, string>> = {
   'RSA ': 'RS256',
   'EC P-256': 'ES256',
@@ -17,21 +17,21 @@ const ALGORITHMS: Readonly<Record<string, string>> = {
 
 export interface UsableKeys {
   set: JSONWebKeySet;
-  /** Which of the others cannot be used and why, in words for an operator. */
+  /** The unusable keys with the reason, for operators. */
   unusable: string[];
 }
 
 type Key = JSONWebKeySet['keys'][number];
 
 /**
- * Only keys that the library can verify a signature with: it finds out about the others when a client shows a JWT that
- * names one. Each key is tried with a signature that is none.
+ * The keys that the library can verify a signature with: otherwise an unusable key would only be noticed when a client
+ * sends a JWT that names it. Each key is tried with an invalid signature.
  */
 export async function usableKeys(keys: readonly Key[]): Promise<UsableKeys> {
   const usable: Key[] = [];
   const unusable: string[] = [];
   for (const [index, key] of keys.entries()) {
-    const reason = index < MAX_KEYS ? await findDefect(key) : `only ${MAX_KEYS} keys are taken`;
+    const reason = index < MAX_KEYS ? await findDefect(key) : `only ${MAX_KEYS} keys are used`;
     if (reason === undefined) usable.push(key);
     else unusable.push(`${keyName(key, index)}: ${reason}`);
   }
@@ -40,13 +40,13 @@ export async function usableKeys(keys: readonly Key[]): Promise<UsableKeys> {
 
 async function findDefect(key: Key): Promise<string | undefined> {
   const { compactVerify, errors, importJWK } = await import('jose');
-  if ('d' in key) return 'a private key; whoever can fetch it can sign';
+  if ('d' in key) return 'it is a private key: everyone who can fetch it can sign';
   const algorithm = typeof key.alg === 'string' ? key.alg : ALGORITHMS[`${key.kty} ${key.crv ?? ''}`];
   if (algorithm === undefined) return 'its type is not supported';
   try {
     const head = Buffer.from(JSON.stringify({ alg: algorithm })).toString('base64url');
     await compactVerify(`${head}.e30.${Buffer.alloc(64).toString('base64url')}`, await importJWK(key, algorithm));
-    return 'it accepts a signature that is none';
+    return 'it accepts an invalid signature';
   } catch (error) {
     if (error instanceof errors.JWSSignatureVerificationFailed) return undefined;
     return error instanceof Error ? error.message.slice(0, 200) : 'it cannot be read';

@@ -4,20 +4,20 @@ import type { NodeMetrics } from '../metrics/metrics.ts';
 import type { BundleWriter } from './bundle-writer.ts';
 import type { EntryNames } from './entry-names.ts';
 
-/** What a node makes bundles of, and what one may cost. */
+/** Sources and limits of bundles. */
 export interface BundleSources {
   health: Health;
   metrics: Pick<NodeMetrics, 'render'>;
   maxBytes: number;
   timeoutMs: number;
-  /** Records of one question to the logs. */
+  /** Records per search. */
   maxRecords: number;
-  /** How long one question may look at logs, and how long one that is answered as a whole. */
+  /** Time budgets of a search, and of a histogram or digest. */
   searchBudgetMs: number;
   countBudgetMs: number;
 }
 
-/** One bundle that is being made. */
+/** One bundle that is being created. */
 export interface BundleContext {
   sources: BundleSources;
   cluster: ClusterState;
@@ -27,11 +27,11 @@ export interface BundleContext {
   configs: ClusterConfig['configs'];
   writer: BundleWriter;
   names: EntryNames;
-  /** Fires when nobody wants it any more, or its time is over. */
+  /** Fires when the client disconnects or the time limit is reached. */
   signal: AbortSignal;
 }
 
-/** Of these nothing can be had; of a member that says no to one question, maybe to others. */
+/** Members without data at all; a member that refuses one request may accept others. */
 const UNRESPONSIVE: ReadonlySet<MemberOutcome> = new Set<MemberOutcome>([
   'refused',
   'timeout',

@@ -4,25 +4,25 @@ import type { ZipStream } from './zip-stream.ts';
 
 const LINE_FEED = 10;
 
-/** What a file of the bundle is of; of all members, or of the node itself, where it does not say. */
+/** The source of a file; without a member: all members, or the node itself. */
 export interface EntrySource {
   node?: string;
   file?: string;
-  /** There is more of it than the chunks will give. */
+  /** The source has more than the chunks contain. */
   isCut?: boolean;
   problems?: readonly string[];
 }
 
 export interface BundleWriterOptions {
-  /** For all files together, the manifest not counted. */
+  /** For all files together, without the manifest. */
   maxBytes: number;
-  /** Fires when the time for the bundle is over: what is not there by then is left out. */
+  /** Fires when the time limit of the bundle is reached: the rest is left out. */
   overtime: AbortSignal;
-  /** Fires when nobody wants it any more. */
+  /** Fires when the client disconnects. */
   cancelled: AbortSignal;
 }
 
-/** Puts files into the archive as long as there is room and time, and keeps account of them for the manifest. */
+/** Adds files to the archive within its size and time limits, and collects the manifest. */
 export class BundleWriter {
   readonly entries: BundleEntry[] = [];
   readonly missing: MissingEntry[] = [];
@@ -44,7 +44,7 @@ export class BundleWriter {
     this.missing.push({ name, node: node ?? null, reason });
   }
 
-  /** A small file, which is there whole or not at all. */
+  /** Adds a small file completely or not at all. */
   async addWhole(name: string, make: () => Promise<string>, source: EntrySource = {}): Promise<void> {
     const content = async function* (room: number) {
       const bytes = Buffer.from(await make());
@@ -59,8 +59,8 @@ export class BundleWriter {
   }
 
   /**
-   * A file of any length. What fails before its first byte is missing; what fails later, or has no room, is cut. Problems
-   * that show while it is read are added to those of the source by whoever reads it.
+   * Adds a file of any length. If it fails before its first byte it is missing; if it fails later or exceeds the size limit
+   * it is cut. The reader of the source may add problems while it is read.
    */
   async add(name: string, chunks: AsyncIterable<Uint8Array>, source: EntrySource = {}): Promise<void> {
     const { node, file, isCut = false, problems = [] } = source;

@@ -1,17 +1,17 @@
-/** Long enough for every name we know of, short enough for every file system. */
+/** Long enough for all known names, short enough for every file system. */
 const MAX_NAME_LENGTH = 120;
 
-/** Names that mean devices on Windows, where a bundle may be unpacked. */
+/** Device names on Windows, where a bundle may be unpacked. */
 const DEVICE = /^(con|prn|aux|nul|com\d|lpt\d)(\.|$)/i;
 
 /**
- * Names for the files of an archive, which is unpacked by whoever gets it: neither the id of a member nor the name of a
- * log file can lead out of its folder, hide, or be taken for another one, whatever the file system thinks of case.
+ * Safe names for the files of an archive: neither the id of a member nor the name of a log file can lead out of its folder,
+ * be hidden, or collide with another one, even on case-insensitive file systems.
  */
 export class EntryNames {
   readonly #taken = new Set<string>();
 
-  /** A path of these parts; another one each time. What is asked of `ending` stays at its end. */
+  /** A unique path of these parts, with this ending. */
   take(parts: readonly string[], ending = ''): string {
     const path = parts.map(safePart).join('/');
     for (let count = 1; ; count++) {

@@ -1,6 +1,6 @@
 import { codeOf } from '@porthole/contract';
 
-/** What went wrong, for the reader of a manifest. */
+/** An error as the manifest shows it. */
 export function errorMessage(error: unknown): string {
   const message = error instanceof Error ? error.message : String(error);
   const code = codeOf(error);

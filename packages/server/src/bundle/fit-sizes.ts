@@ -1,6 +1,6 @@
 /**
- * How much of each there is room for: small ones stay whole, and what is left is shared evenly by the larger ones, so
- * that one that talks too much does not take the room of all others.
+ * Distributes the available room: small files stay complete, and larger ones share the rest evenly, so that one large log
+ * does not displace all others.
  */
 export function fitSizes(sizes: readonly number[], room: number): number[] {
   let remaining = Math.max(0, room);

@@ -5,12 +5,12 @@ import { mergedLog } from './merged-log.ts';
 import { fitParts, type LogPlanDeps, planLogs } from './plan-logs.ts';
 
 /**
- * Of the room that is left, what the files may take. The rest is for the merged log, which has the same text once more,
- * with the name of its node and file in front.
+ * Share of the remaining room for the files. The rest is for the merged log, which contains the same text again, prefixed
+ * with node and file.
  */
 const FILES_SHARE = 0.4;
 
-/** What the members said: merged by time, and file by file. */
+/** The logs of the members: merged by time, and file by file. */
 export async function addLogs(context: BundleContext): Promise<void> {
   const { writer, signal } = context;
   let planned: LogPart[] = [];
@@ -38,13 +38,13 @@ async function planParts({ cluster, request, nodes, writer, signal }: BundleCont
   for (const { id, outcome, detail } of members)
     if (outcome !== 'ok' && outcome !== 'left')
       planning.reportMissing({ node: id }, detail === null ? outcome : `${outcome}: ${detail}`);
-  // Of a member that does not respond there is the list of its files, but not their text.
+  // Of a member that does not respond only the list of files is known, not their text.
   const responding = new Set(members.filter(({ outcome }) => outcome === 'ok').map(({ id }) => id));
   const readable = files.filter(({ node }) => responding.has(node));
   return fitParts(await planLogs(readable, planning), Math.floor(writer.remainingBytes * FILES_SHARE), planning);
 }
 
-/** Begins where every file is still there: before that, some would seem to have been silent. */
+/** Starts where all files are included: before that, some would seem to have been silent. */
 async function addMerged(context: BundleContext, planned: readonly LogPart[]): Promise<void> {
   const { writer, names, cluster, request, nodes, sources, signal } = context;
   const { fromMs, toMs, ...selection } = request;
@@ -52,7 +52,9 @@ async function addMerged(context: BundleContext, planned: readonly LogPart[]): P
   const cut = planned.filter(({ isCut, kind }) => isCut && kind !== 'end');
   const beginMs = Math.max(fromMs, ...cut.map(({ node, range }) => range.fromMs - clockOffsetMs(node)));
   const isCut = beginMs > fromMs;
-  const problems = isCut ? [`begins at ${new Date(beginMs).toISOString()}: before that, not all files are there`] : [];
+  const problems = isCut
+    ? [`starts at ${new Date(beginMs).toISOString()}: not all files are included before that`]
+    : [];
   const lines = mergedLog(cluster, {
     range: { fromMs: Math.min(beginMs, toMs - 1), toMs },
     selection,
@@ -79,5 +81,5 @@ async function addPart({ writer, names, cluster, sources, signal }: BundleContex
 
 function cutReason({ kind, bytes, range }: LogPart): string {
   if (kind === 'end') return `only its last ${bytes} bytes`;
-  return `only from ${new Date(range.fromMs).toISOString()} on, by its own clock: there is no room for more`;
+  return `only from ${new Date(range.fromMs).toISOString()} on, by its own clock: the size limit is reached`;
 }

@@ -1,7 +1,7 @@
 import type { NodeState } from '@porthole/contract';
 import type { FoundRecord, SearchEnd, SearchQuery } from '@porthole/logs/types';
 
-/** The part of a log file that is of the time asked for. */
+/** The part of a log file in the requested time range. */
 export interface LogPart {
   node: string;
   file: string;
@@ -9,15 +9,15 @@ export interface LogPart {
   /** By the clock of that member. */
   range: { fromMs: number; toMs: number };
   /**
-   * `bytes`: as they are in the file. `records`: one by one, of a compressed file. `end`: the end of a file, whatever its
-   * times are, because it has none or its node cannot look for them.
+   * `bytes`: a byte range of the file. `records`: records of a compressed file. `end`: the end of a file without timestamps,
+   * or of a node that cannot search.
    */
   kind: 'bytes' | 'records' | 'end';
-  /** How long it is; of an `end`, at most. */
+  /** Its length; for an `end`, the maximum. */
   bytes: number;
-  /** Names the record it begins with, also after rotation; empty for an `end`. */
+  /** Cursor of the first record, which survives rotation; empty for an `end`. */
   cursor: string;
-  /** There is more of it in the time asked for. */
+  /** The file has more in the requested time range. */
   isCut: boolean;
 }
 
@@ -30,7 +30,7 @@ export interface PartReadOptions {
 
 const ONE: Omit<SearchQuery, 'order'> = { limit: 1, before: 0, after: 0 };
 
-/** The first record a question finds. */
+/** The first record a search finds. */
 export async function firstRecord(
   state: NodeState,
   query: Partial<SearchQuery> & Pick<SearchQuery, 'order'>,
@@ -43,7 +43,7 @@ export async function firstRecord(
   return undefined;
 }
 
-/** The text of a part, as the node gives it to everyone. */
+/** The text of a part, as the node serves it. */
 export function readPart(state: NodeState, part: LogPart, reading: PartReadOptions): AsyncIterable<Uint8Array> {
   if (part.kind === 'end') return readEnd(state, part, reading);
   return part.kind === 'records' ? readRecords(state, part, reading) : readBytes(state, part, reading);
@@ -62,7 +62,7 @@ async function* readEnd(
   }
 }
 
-/** The file may have been rotated since its part was looked up: the record it begins with tells where it is now. */
+/** The file may have been rotated since the part was planned: the cursor of its first record finds its current file. */
 async function* readBytes(
   state: NodeState,
   part: LogPart,
@@ -71,7 +71,7 @@ async function* readBytes(
   const { signal } = reading;
   const { family, cursor, bytes } = part;
   const first = await firstRecord(state, { family, order: 'oldest', start: { record: cursor } }, { signal });
-  if (first === undefined) throw new Error('it was removed while the bundle was made');
+  if (first === undefined) throw new Error('it was removed while the bundle was created');
   const file = first.file;
   if (file.endsWith('.gz') && !part.file.endsWith('.gz')) return yield* readRecords(state, { ...part, file }, reading);
   const log = await state.openLog({ file }, { signal });
@@ -82,7 +82,7 @@ async function* readBytes(
   }
 }
 
-/** Page by page. Not byte for byte: what is no UTF-8 is told as such, and the longest records are cut. */
+/** Page by page. Not byte for byte: invalid UTF-8 is replaced, and the longest records are cut. */
 async function* readRecords(
   state: NodeState,
   { file, range }: LogPart,
@@ -104,8 +104,8 @@ async function* readRecords(
     }
     signal.throwIfAborted();
     for (const { detail } of end?.problems ?? []) report(detail);
-    if (end?.records === 0 && end.cursor === cursor) throw new Error('the search does not go on');
+    if (end?.records === 0 && end.cursor === cursor) throw new Error('the search makes no progress');
     cursor = end?.cursor ?? null;
   }
-  if (cutRecords > 0) report(`${cutRecords} records are longer than what is told of one, and cut`);
+  if (cutRecords > 0) report(`${cutRecords} records are longer than the limit of a record and were cut`);
 }

@@ -3,15 +3,15 @@ import { contextJson } from '@porthole/contract';
 import type { SearchQuery } from '@porthole/logs';
 
 export interface MergedLogOptions {
-  /** Of the records, by this node's clock. */
+  /** Time range of the records, by this node's clock. */
   range: { fromMs: number; toMs: number };
   selection: MemberSelection;
-  /** Records of one question. */
+  /** Records per search. */
   pageRecords: number;
-  /** How long one question may look. */
+  /** Time budget of one search. */
   budgetMs: number;
   signal: AbortSignal;
-  /** What should be known of what was written; told once each. */
+  /** Problems of what was written; each is reported once. */
   report(problem: string): void;
 }
 
@@ -46,7 +46,7 @@ export async function* mergedLog(
       if (!reported.has(problem)) report(problem);
       reported.add(problem);
     }
-    if (end?.records === 0 && end.cursor === cursor) throw new Error('the search does not go on');
+    if (end?.records === 0 && end.cursor === cursor) throw new Error('the search makes no progress');
     cursor = end?.cursor ?? null;
   }
 }
@@ -60,7 +60,7 @@ function memberProblems(end: ClusterEnd | undefined): string[] {
   });
 }
 
-/** Columns that a record has not are left out, as readers of that format allow; node and file stand before its own tags. */
+/** Missing columns are left out, as readers of the format allow; node and file come before the record's own tags. */
 function recordLines(record: ClusterRecord): string {
   const { node, file, atMs, level, source, tags = [], message, cut } = record;
   const time = atMs === undefined ? undefined : new Date(atMs).toISOString().replace('T', ' ').replace('Z', '');

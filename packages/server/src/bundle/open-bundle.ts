@@ -7,25 +7,25 @@ import { addLogs } from './log-entries.ts';
 import { addState } from './state-entries.ts';
 import { ZipStream } from './zip-stream.ts';
 
-/** An archive that is made while it is read. */
+/** An archive that is created while it is read. */
 export interface OpenBundle {
-  /** What to call it. */
+  /** The file name. */
   fileName: string;
   chunks: AsyncIterable<Uint8Array>;
-  /** Ends the making of it, wherever that is. Resolves when nothing is held any more. */
+  /** Aborts the creation. Resolves when all resources are released. */
   close(): Promise<void>;
 }
 
 export interface OpenBundleOptions {
   cluster: ClusterState;
   request: BundleRequest;
-  /** Fires when nobody wants it any more. */
+  /** Fires when the client disconnects. */
   signal: AbortSignal;
 }
 
 /**
- * Asks the members who they are and how they are configured, which is where a bad request shows, then begins to write.
- * What fails later costs its own files, and the manifest says so.
+ * Fetches identity and configuration of the members, which fails for an invalid request, then starts to write. Later
+ * failures affect only their own files and are listed in the manifest.
  */
 export async function openBundle(
   sources: BundleSources,
@@ -41,7 +41,7 @@ export async function openBundle(
   const context = { sources, cluster, request, madeMs, nodes, configs, writer, names, signal: ends.either };
   const writing = write(context, ends.overtime)
     .then(() => zip.end())
-    // Also where nobody wants it any more: whoever still waits for the next chunk must not wait for ever.
+    // Also when the client has disconnected: a pending read of the next chunk must not hang.
     .catch((error: Error) => zip.fail(error))
     .finally(() => ends.release());
   const close = () => {
@@ -51,7 +51,7 @@ export async function openBundle(
   return { fileName: bundleFileName({ cluster: nodes.cluster, madeMs }), chunks: zip.chunks(), close };
 }
 
-/** The two ways in which the making of a bundle ends too early: it is left, or its time is over. */
+/** The two ways a bundle ends early: the client disconnects, or the time limit is reached. */
 interface EndSignals {
   cancelled: AbortSignal;
   overtime: AbortSignal;
@@ -90,7 +90,7 @@ async function write(context: BundleContext, overtime: AbortSignal): Promise<voi
     await addState(context);
     await addLogs(context);
   } catch (error) {
-    // What was under way when the time was over has been noted; the rest was not begun.
+    // The file that was being written at the time limit is already listed; the rest was not started.
     if (!overtime.aborted) throw error;
     context.writer.addMissing('logs', 'making the bundle took longer than bundle.timeout allows');
   }

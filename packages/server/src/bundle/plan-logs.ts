@@ -3,10 +3,10 @@ import { errorMessage } from './error-message.ts';
 import { fitSizes } from './fit-sizes.ts';
 import { firstRecord, type LogPart } from './log-part.ts';
 
-/** The newest ones; an archive of more is of no use to a person. */
+/** The newest files; an archive with more is of no use to a person. */
 const MAX_FILES = 2000;
 
-/** What is taken of a file whose times are not known. */
+/** Bytes taken from the end of a file without timestamps. */
 const END_BYTES = 1024 ** 2;
 
 type ClusterFile = ClusterLogFiles['files'][number];
@@ -17,16 +17,16 @@ export interface LogPlanDeps {
   range: { fromMs: number; toMs: number };
   clocks: readonly Pick<ClusterNode, 'id' | 'clock'>[];
   signal: AbortSignal;
-  /** What of a member, or of a file of it, cannot be had. */
+  /** Reports a member or a file that is not available. */
   reportMissing(entry: { node: string; file?: string }, reason: string): void;
 }
 
-/** The parts of these files that are of the time asked for, with their lengths. Looked up, not read. */
+/** The parts of these files in the requested time range, with their lengths. Nothing is read yet. */
 export async function planLogs(files: readonly ClusterFile[], deps: LogPlanDeps): Promise<LogPart[]> {
   const { range, reportMissing, signal } = deps;
   const wanted = files.filter((file) => mayHold(file, range)).sort(newestFirst);
   for (const { node, name } of wanted.slice(MAX_FILES))
-    reportMissing({ node, file: name }, `only ${MAX_FILES} files fit`);
+    reportMissing({ node, file: name }, `a bundle has at most ${MAX_FILES} files`);
   const unresponsive = new Set<string>();
   const found: LogPart[] = [];
   for (const file of wanted.slice(0, MAX_FILES)) {
@@ -37,7 +37,7 @@ export async function planLogs(files: readonly ClusterFile[], deps: LogPlanDeps)
       if (part) found.push(part);
     } catch (error) {
       signal.throwIfAborted();
-      // Who does not answer is not waited for once more with every file.
+      // A member that does not respond is not asked again for every file.
       if (UNRESPONSIVE_CODES.has(codeOf(error))) unresponsive.add(node);
       reportMissing(unresponsive.has(node) ? { node } : { node, file: name }, errorMessage(error));
     }
@@ -45,7 +45,7 @@ export async function planLogs(files: readonly ClusterFile[], deps: LogPlanDeps)
   return found.sort((a, b) => compare(a.node, b.node) || compare(a.file, b.file));
 }
 
-/** The newest of each, as much as there is room for. Cut ones begin with a whole record. */
+/** The newest part of each, within the size limit. Cut parts start with a complete record. */
 export async function fitParts(
   planned: readonly LogPart[],
   room: number,
@@ -64,7 +64,7 @@ export async function fitParts(
       try {
         const newest = await keepNewest(part, size, { cluster, signal });
         if (newest) fitted.push(newest);
-        else reportMissing(part, 'there is no room for it');
+        else reportMissing(part, 'the size limit is reached');
       } catch (error) {
         signal.throwIfAborted();
         reportMissing(part, errorMessage(error));
@@ -81,7 +81,7 @@ const UNRESPONSIVE_CODES: ReadonlySet<string> = new Set([
   'FORBIDDEN',
 ]);
 
-/** What times are known of it do not rule it out. What is no text has no lines that anyone could look for. */
+/** Whether its known timestamps overlap the time range. Binary files have no lines to search. */
 function mayHold({ format, firstTimeMs, lastTimeMs, modifiedMs }: ClusterFile, { fromMs, toMs }: LogPart['range']) {
   if (format === 'empty' || format === 'binary') return false;
   if (firstTimeMs !== null && firstTimeMs >= toMs) return false;

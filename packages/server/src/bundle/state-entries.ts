@@ -5,7 +5,7 @@ import { type BundleContext, isUnresponsive } from './bundle-context.ts';
 /** Groups of the digest. */
 const DIGEST_GROUPS = 500;
 
-/** What the members are, how they are configured and how this node is. */
+/** Identity and configuration of the members, and the state of this node. */
 export async function addState(context: BundleContext): Promise<void> {
   const { writer, names, nodes, cluster, request, signal, sources } = context;
   const { fromMs, toMs, ...selection } = request;
@@ -27,7 +27,7 @@ async function addVersions({ writer, names, configs, cluster, signal }: BundleCo
       return { id, version: node.version, ...versions, observes, timeZone };
     } catch {
       signal.throwIfAborted();
-      return { id, version: null }; // the manifest says why it is silent
+      return { id, version: null }; // the manifest has the reason
     }
   };
   await writer.addJson(names.take(['versions.json']), async () => {
@@ -48,13 +48,13 @@ async function addConfigs({ writer, names, configs, cluster, signal }: BundleCon
     const { id: node, config, report } = memberConfig;
     const [tomlName, settingsName] = ['.toml', '.settings.json'].map((ending) => names.take(['config', node], ending));
     const reason = report.detail === null ? report.outcome : `${report.outcome}: ${report.detail}`;
-    // Nothing is missing of a member that left in order; its line in the manifest says so.
+    // A member that left regularly is not missing; it has its own line in the manifest.
     const hasLeft = report.outcome === 'left';
     if (config === null) {
       if (!hasLeft) writer.addMissing(tomlName ?? '', reason, node);
     } else {
       const asOf = report.asOfMs === null ? '' : new Date(report.asOfMs).toISOString();
-      const problems = asOf === '' || hasLeft ? [] : [`as it was at ${asOf}: ${reason}`];
+      const problems = asOf === '' || hasLeft ? [] : [`snapshot as of ${asOf}: ${reason}`];
       await writer.addWhole(tomlName ?? '', async () => config.config, { node, problems });
     }
     if (hasLeft) continue;

@@ -2,15 +2,15 @@ import { createHash } from 'node:crypto';
 import { Readable } from 'node:stream';
 import { ZipFile } from 'yazl';
 
-/** What is held of a file on its way into the archive, and again behind the compression. */
+/** Buffer for a file before compression, and again after it. */
 const HELD_BYTES = 64 * 1024;
 
-/** Nothing for others: what is attached to tickets gets unpacked in shared places. */
+/** No access for others: bundles are attached to tickets and unpacked in shared places. */
 const FILE_MODE = 0o100640;
 
 /**
- * A ZIP archive that is written while it is read: a slow reader slows whoever adds, and nothing is collected. One file
- * after the other. All files have the same time.
+ * A ZIP archive that is written while it is read: a slow reader slows down the writer, and nothing is buffered. Files are
+ * added one after the other. All files have the same timestamp.
  */
 export class ZipStream {
   readonly #zip = new ZipFile();
@@ -22,18 +22,18 @@ export class ZipStream {
     this.#time = new Date(timeMs);
     this.#output = this.#zip.outputStream as Readable;
     this.#zip.on('error', (error: Error) => this.fail(error));
-    this.#output.on('error', () => {}); // told to whoever iterates, if anyone still does
+    this.#output.on('error', () => {}); // thrown to the reader, if there still is one
   }
 
-  /** The archive; ends after `end`, and fails with what `fail` was told. Iterate once. */
+  /** The archive; ends after `end`, and throws the error given to `fail`. Iterate once. */
   async *chunks(): AsyncGenerator<Uint8Array, void, undefined> {
-    // Not destroyed when its reader leaves: what is still compressing must be able to end.
+    // Not destroyed when the reader leaves: a running compression must be able to finish.
     for await (const chunk of this.#output.iterator({ destroyOnReturn: false })) yield chunk as Uint8Array;
   }
 
   /**
-   * Resolves when all of it has been taken. Chunks are copied, so that they may be lent ones. A failure of the chunks
-   * ends the file where it is and is thrown here; the archive can go on.
+   * Resolves when the file was written. Chunks are copied, so their buffers may be reused. If the chunks fail, the file
+   * ends there and the error is thrown; the archive can continue.
    */
   async add(name: string, chunks: AsyncIterable<Uint8Array>): Promise<{ bytes: number; sha256: string }> {
     const hash = createHash('sha256');
@@ -63,17 +63,17 @@ export class ZipStream {
     return { bytes, sha256: hash.digest('hex') };
   }
 
-  /** Nothing more is added: writes the directory of the archive. */
+  /** Finishes the archive by writing its directory. */
   end(): void {
     this.#zip.end();
   }
 
-  /** Whoever reads it sees a failure, never an archive that looks whole. */
+  /** Makes the reader fail, so that it never gets an archive that looks complete. */
   fail(error: Error): void {
     this.#output.destroy(error);
   }
 
-  /** Nobody reads it any more: what is being added ends, and all that is held is let go. */
+  /** The reader has left: aborts the file being added and releases all resources. */
   discard(): void {
     this.#isDiscarded = true;
     this.#output.resume();

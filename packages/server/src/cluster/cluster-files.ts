@@ -15,7 +15,7 @@ interface EtcdFiles {
 
 type ClusterSettings = Pick<Settings, 'cluster'>;
 
-/** What the settings of the cluster only name: credentials, which are read again when their files change. */
+/** The credential files of the cluster settings, reloaded when they change. */
 export class ClusterFiles {
   readonly #settings: ClusterSettings;
   #token: string | undefined;
@@ -40,7 +40,7 @@ export class ClusterFiles {
     return new ClusterFiles(settings, { ...(token !== undefined && { token }), memberTls, etcd });
   }
 
-  /** Shown to the other members. */
+  /** The token sent to the other members. */
   get token(): string | undefined {
     return this.#token;
   }
@@ -54,12 +54,12 @@ export class ClusterFiles {
     return this.#etcd;
   }
 
-  /** Called with what was read again. */
+  /** Called after a reload. */
   onMemberTls(listener: (tls: MemberTls) => void): void {
     this.#onMemberTls.add(listener);
   }
 
-  /** Nodes with the same token can tell whether they have the same secrets. `undefined` without a token. */
+  /** Lets nodes with the same token compare their secrets. `undefined` without a token. */
   async fingerprint(): Promise<SecretFingerprint | undefined> {
     if (this.#token === undefined) return undefined;
     const { secretFingerprint } = await import('@porthole/cluster');
@@ -70,7 +70,7 @@ export class ClusterFiles {
     };
   }
 
-  /** Those that belong together are taken together. */
+  /** Files that belong together are reloaded together. */
   get groups(): ReloadedGroup[] {
     const { tokenFile, caFile, certFile, keyFile, ...cluster } = this.#settings.cluster;
     const group = (setting: string, paths: readonly string[], reload: () => Promise<void>): ReloadedGroup[] => {
@@ -121,7 +121,7 @@ async function readEtcdFiles({ cluster }: ClusterSettings): Promise<EtcdFiles> {
   };
 }
 
-/** The certificate that members are shown is proven to fit its key. */
+/** Checks that the certificate for members matches its key. */
 async function readMemberTls({ cluster }: ClusterSettings): Promise<MemberTls> {
   const [ca, cert, key] = await Promise.all([
     readOptional('cluster.ca-file', cluster.caFile),
@@ -158,7 +158,8 @@ async function readOptional(setting: string, path: string): Promise<Buffer | und
 
 function parseToken(setting: string, bytes: Buffer): string {
   const word = bytes.toString('utf8').trim();
-  // Not quoted: it may be a token after all.
-  if (!/^[\x21-\x7e]+$/.test(word)) throw new StartError(`${setting}: the file must hold one token and nothing else`);
+  // Not quoted: it may contain a token.
+  if (!/^[\x21-\x7e]+$/.test(word))
+    throw new StartError(`${setting}: the file must contain one token and nothing else`);
   return word;
 }

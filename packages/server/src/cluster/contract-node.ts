@@ -1,2 +1,2 @@
-/** For programs that read such a node without a cluster around it. */
+/** For programs that read such a node without a cluster. */
 export { ContractNode } from '@porthole/cluster';

@@ -1,25 +1,25 @@
 import type { LookupFunction } from 'node:net';
 import type { Agent } from 'undici';
 
-/** What members with https are contacted with. */
+/** TLS files for members with https. */
 export interface MemberTls {
-  /** Who signed their certificates. */
+  /** The authority that signed their certificates. */
   ca: Buffer | undefined;
-  /** Shown to them. */
+  /** The client certificate of this node. */
   cert: Buffer | undefined;
   key: Buffer | undefined;
 }
 
 export interface MemberFetch {
   fetch: typeof fetch;
-  /** For connections from now on; requests under way go on. */
+  /** For new connections; running requests continue. */
   renew(tls: MemberTls): void;
 }
 
-/** A member sends a handful of short headers. */
+/** Members send few and short headers. */
 const MAX_HEADER_BYTES = 16 * 1024;
 
-/** A `fetch` for members, with this node's certificate and authorities, to addresses that `lookup` lets pass. */
+/** A `fetch` for members, with this node's certificate and authorities, to addresses that `lookup` allows. */
 export async function createMemberFetch(tls: MemberTls, lookup: LookupFunction): Promise<MemberFetch> {
   const { Agent: DialAgent, fetch: undiciFetch } = await import('undici');
   const dial = ({ ca, cert, key }: MemberTls) =>
@@ -29,14 +29,14 @@ export async function createMemberFetch(tls: MemberTls, lookup: LookupFunction):
     });
   let dispatcher: Agent = dial(tls);
   type FetchArgs = Parameters<typeof undiciFetch>;
-  // The same thing by another name: Node's own fetch is an undici too, but of another version and with other types.
+  // Same API, other types: Node's own fetch is another version of undici.
   const fetchMember = (input: FetchArgs[0], init?: FetchArgs[1]) => undiciFetch(input, { ...init, dispatcher });
   return {
     fetch: fetchMember as unknown as typeof fetch,
     renew(renewed) {
       const old = dispatcher;
       dispatcher = dial(renewed);
-      old.close().catch(() => {}); // responses that are cut say so themselves
+      old.close().catch(() => {}); // responses that are cut fail by themselves
     },
   };
 }

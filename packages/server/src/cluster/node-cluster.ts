@@ -23,16 +23,16 @@ export interface NodeClusterDeps {
   settings: Settings;
   files: ClusterFiles;
   state: NodeState;
-  /** In which members that do not say theirs write their times. */
+  /** Time zone of members that do not report theirs. */
   zone: Zone;
-  /** What this node masks in the text of logs. */
+  /** Masks secrets in log text. */
   scrubbing: Scrubbing;
   log: Logger;
 }
 
 /**
- * The cluster of a running node. Its code is loaded when the node has other members, or is first asked for them: one that
- * is alone starts without.
+ * The cluster of a running node. Its code is loaded when other members are configured, or on the first cluster request, so
+ * that a single node starts without it.
  */
 export class NodeCluster implements ClusterState {
   readonly #deps: NodeClusterDeps;
@@ -44,21 +44,21 @@ export class NodeCluster implements ClusterState {
     this.#deps = deps;
   }
 
-  /** Files that are taken again when they change. */
+  /** Files that are reloaded when they change. */
   get files(): ReloadedGroup[] {
     return this.#deps.files.groups;
   }
 
-  /** Whether the settings name other members, or a registry of them. */
+  /** Whether other members or a registry are configured. */
   get isConfigured(): boolean {
     const { members, etcd } = this.#deps.settings.cluster;
     return members.length > 0 || etcd.length > 0;
   }
 
-  /** Members now, and whether the registry has told so lately. */
+  /** The current number of members, and whether the list is up to date. */
   get status(): { members: number; isFresh: boolean; detail: string } {
     const membership = this.#opened?.membership;
-    if (!membership) return { members: 1, isFresh: true, detail: 'this node is alone' };
+    if (!membership) return { members: 1, isFresh: true, detail: 'not part of a cluster' };
     const { members, state } = membership;
     const isFresh = state.state === 'ok';
     return {
@@ -68,7 +68,7 @@ export class NodeCluster implements ClusterState {
     };
   }
 
-  /** Joins, once the ports are bound. A registry that does not answer is no reason not to start. */
+  /** Joins, once the ports are bound. A registry that does not respond does not prevent the start. */
   async start(node: NodeObject, url: string): Promise<void> {
     const { role, nodeId } = this.#deps.settings.cluster;
     const id = nodeId || `${node.hostName}:${node.httpPort}`.replace(/[^A-Za-z0-9.:_-]/g, '-').slice(-128);
@@ -83,7 +83,10 @@ export class NodeCluster implements ClusterState {
   member(id: string): NodeState {
     if (this.#opened) return this.#opened.member(id);
     if (id === this.#self?.id) return this.#deps.state;
-    throw new PortholeError('MEMBER_NOT_FOUND', `no member named ${JSON.stringify(id)}; this node is alone`);
+    throw new PortholeError(
+      'MEMBER_NOT_FOUND',
+      `no member named ${JSON.stringify(id)}; this node is not part of a cluster`,
+    );
   }
 
   async forget(id: string, options?: ForgetOptions) {
@@ -138,7 +141,7 @@ export class NodeCluster implements ClusterState {
     const { settings, files, state, zone, scrubbing, log } = this.#deps;
     const { cluster, logging } = settings;
     const self = this.#self;
-    if (!self) throw new Error('the cluster is asked before the ports are bound');
+    if (!self) throw new Error('the cluster was used before the ports were bound');
     const { LocalCluster: Local } = await import('@porthole/cluster');
     const { secretKeys, maxBytes } = settings.config;
     const thread = new ConfigThread(secretKeys);
@@ -171,7 +174,7 @@ export class NodeCluster implements ClusterState {
     });
   }
 
-  /** How members are contacted. Without any, the code for it is not loaded. */
+  /** How members are contacted. Without members, the code for it is not loaded. */
   async #access(): Promise<MemberAccessOptions> {
     const { settings, files } = this.#deps;
     const { tls, cluster } = settings;
@@ -209,7 +212,7 @@ export class NodeCluster implements ClusterState {
   }
 }
 
-/** What is no TOML cannot be masked, nor what takes too long. */
+/** A configuration that is not TOML, or takes too long, cannot be masked. */
 async function maskToml(text: string, thread: ConfigThread): Promise<string | undefined> {
   try {
     return await thread.run('mask', text);

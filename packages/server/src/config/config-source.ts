@@ -1,13 +1,13 @@
 import type { NodeSettings } from '@porthole/contract';
 
-/** Where the configuration that a node shows comes from. */
+/** The source of the configuration a node shows. */
 export interface ConfigSource {
   readonly observes: NodeSettings['observes'];
-  /** Why there was none to be had when the node started. */
+  /** Why it was not available when the node started. */
   readonly startProblem?: string | undefined;
-  /** Valid TOML with all secrets masked. Throws `CONFIG_UNAVAILABLE` when there is none to be had. */
+  /** Valid TOML with all secrets masked. Throws `CONFIG_UNAVAILABLE` if it is not available. */
   text(): Promise<string>;
   settings(): Promise<NodeSettings>;
-  /** What health tells of it. */
+  /** The health check. */
   check(): Promise<{ ok: boolean; detail: string }>;
 }

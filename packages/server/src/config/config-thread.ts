@@ -3,19 +3,19 @@ import { type ErrorCode, PortholeError } from '@porthole/contract';
 import type { ConfigResults, ConfigTask } from './run-config-task.ts';
 import { TomlError } from './toml/toml-error.ts';
 
-/** Shorter texts are worked on where they are: that takes some 20 ms at most, a thread as long to start. */
+/** Shorter texts are processed on this thread: that takes at most 20 ms, as long as starting a thread. */
 const SHORT_CHARACTERS = 8 * 1024;
 
-/** A megabyte takes some seconds on a busy machine. */
+/** A megabyte takes a few seconds on a busy machine. */
 const MAX_MS = 60_000;
 
-/** A thread without work gives its memory back after this long. */
+/** An idle thread is ended after this time. */
 const IDLE_MS = 5000;
 
 /** A configuration of a megabyte takes about a hundred. */
 const RESOURCE_LIMITS = { maxOldGenerationSizeMb: 512 };
 
-/** Node runs no TypeScript in threads: tests, which run the source, take the built one. */
+/** Node does not run TypeScript in threads: tests, which run the source, use the built worker. */
 const WORKER_URL = new URL(
   import.meta.url.endsWith('.ts') ? '../../dist/config/config-worker.js' : './config-worker.js',
   import.meta.url,
@@ -27,8 +27,8 @@ export type ConfigWorkerResponse =
   | { problem: { code: ErrorCode; message: string } };
 
 /**
- * Masks configurations without holding up the node: a megabyte takes a second or more. Long ones are worked on by a thread, one
- * at a time, that is ended when one takes too long.
+ * Masks configurations without blocking the node: a megabyte takes a second or more. Long ones are processed by a thread,
+ * one at a time, that is ended when one takes too long.
  */
 export class ConfigThread {
   readonly #secretKeys: readonly string[];
@@ -43,7 +43,7 @@ export class ConfigThread {
     this.#shortCharacters = shortCharacters;
   }
 
-  /** Throws `TomlError` for what is not TOML, and `PortholeError` for what cannot be masked. */
+  /** Throws `TomlError` if the text is not TOML, and `PortholeError` if it cannot be masked. */
   async run<K extends ConfigTask['kind']>(kind: K, text: string): Promise<ConfigResults[K]> {
     const task: ConfigTask = { kind, text, secretKeys: this.#secretKeys };
     if (text.length <= this.#shortCharacters) {
@@ -91,7 +91,7 @@ export class ConfigThread {
 
   #start(): Worker {
     const worker = new Worker(WORKER_URL, { resourceLimits: RESOURCE_LIMITS, execArgv: [] });
-    // What fails while it works is reported by its task; without work, the next task gets another.
+    // A failure during a task is reported by the task; an idle thread is simply replaced by the next task.
     worker.on('error', () => {});
     worker.on('exit', () => {
       if (this.#worker === worker) this.#worker = undefined;

@@ -1,4 +1,4 @@
-/* The thread that masks large configurations: takes tasks from its port, one after the other. */
+/* The thread that masks large configurations: runs tasks from its port, one after the other. */
 import { parentPort } from 'node:worker_threads';
 import { PortholeError } from '@porthole/contract';
 import type { ConfigWorkerResponse } from './config-thread.ts';
@@ -16,7 +16,7 @@ function respondTo(task: ConfigTask): ConfigWorkerResponse {
   } catch (error) {
     if (error instanceof TomlError) return { toml: { reason: error.reason, line: error.line, column: error.column } };
     if (error instanceof PortholeError) return { problem: { code: error.code, message: error.message } };
-    // Nothing of it: it may quote the text.
+    // Without its message, which may quote the text.
     return { problem: { code: 'INTERNAL', message: 'the configuration could not be masked' } };
   }
 }

@@ -13,13 +13,13 @@ import { SecretValues } from './secrets/secret-values.ts';
 
 const NOT_MASKED = 'until then its secrets are not masked in the text of logs, but those known before';
 
-/** Collects the secrets that must not leave the node in the text of logs, and tells those that cannot be masked. */
+/** Collects the secrets to mask in log text, and reports those that cannot be masked. */
 export class NodeSecrets {
   readonly #loaded: LoadedSettings;
   readonly #scrubbing: Scrubbing;
   readonly #isOn: boolean;
   #log: Logger | undefined;
-  /** Told when there is a log to tell it. */
+  /** Reports that wait until the own log is open. */
   #pendingReports: (() => void)[] = [];
   #reportedKeys = '';
 
@@ -29,30 +29,30 @@ export class NodeSecrets {
     this.#isOn = loaded.settings.logs.scrub;
   }
 
-  /** Takes what the node's own settings say and the files they name. */
+  /** Adds the secrets of the node's own settings and the files they name. */
   async addOwn(): Promise<void> {
     if (!this.#isOn) return;
     this.#add(collectSettingsSecrets(this.#loaded));
     this.#add(await this.#readSecretFiles());
   }
 
-  /** Takes the secrets of a service's configuration, which is valid TOML. */
+  /** Adds the secrets of a service's configuration, which is valid TOML. */
   async addText(text: string, thread: ConfigThread): Promise<void> {
     if (this.#isOn) this.#add(await thread.run('secrets', text));
   }
 
-  /** From now on the own log is there. */
+  /** Called when the own log is open. */
   reportTo(log: Logger): void {
     this.#log = log;
     for (const report of this.#pendingReports.splice(0)) report();
   }
 
-  /** What to tell at the start of a configuration that was read already, and gave its secrets. */
+  /** Warnings at start, for a configuration that was already read. */
   startWarnings({ startProblem }: ConfigSource): string[] {
     return this.#isOn && startProblem !== undefined ? [`${startProblem}; ${NOT_MASKED}`] : [];
   }
 
-  /** Takes what the configuration is now. What cannot be read hides nothing but what was known before. */
+  /** Adds the secrets of the current configuration. If it cannot be read, only known secrets stay masked. */
   async #reloadConfig(config: ConfigSource): Promise<void> {
     try {
       if (config.observes === 'service') await config.text();
@@ -62,7 +62,7 @@ export class NodeSecrets {
     }
   }
 
-  /** The files that are looked at again when they change. */
+  /** The files that are reloaded when they change. */
   watchedFiles(config: ConfigSource): ReloadedGroup[] {
     const { configFile } = this.#loaded.settings.service;
     const paths = [configFile, ...secretFiles(this.#loaded.settings).map(({ path }) => path)].filter(Boolean);
@@ -77,7 +77,7 @@ export class NodeSecrets {
   #add({ values, unscrubbedKeys }: KnownSecrets): void {
     const left = this.#scrubbing.add(values);
     if (left > 0) {
-      this.#report((log) => log.error('scrub', 'too many secrets: some are not masked in the text of logs', { left }));
+      this.#report((log) => log.error('scrub', 'too many secrets: some are not masked in log text', { left }));
     }
     const keys = unscrubbedKeys.join(', ');
     if (keys === '' || keys === this.#reportedKeys) return;
@@ -96,7 +96,7 @@ export class NodeSecrets {
     const values = new SecretValues();
     const unscrubbedKeys: string[] = [];
     for (const { key, path } of secretFiles(this.#loaded.settings)) {
-      // Who needs the file says so if it cannot be read.
+      // An unreadable file is reported where it is used.
       const text = (await readFile(path, 'utf8').catch(() => '')).trim();
       values.add(text);
       if (text !== '' && !values.has(text)) unscrubbedKeys.push(key);
@@ -105,7 +105,7 @@ export class NodeSecrets {
   }
 }
 
-/** Files that hold a secret and nothing else. Tokens that others show to the node are kept as hashes only. */
+/** Files that contain only a secret. Tokens of clients are not among them: they are stored as hashes. */
 function secretFiles({ tls, cluster }: Settings): { key: string; path: string }[] {
   return [
     { key: 'tls.key-file', path: tls.keyFile },
@@ -116,7 +116,7 @@ function secretFiles({ tls, cluster }: Settings): { key: string; path: string }[
   ].filter(({ path }) => path !== '');
 }
 
-/** Secret settings, and passwords within others: in the URL of a registry, say. */
+/** Secret settings, and passwords within others, like in the URL of a registry. */
 function collectSettingsSecrets({ values: settings }: LoadedSettings): KnownSecrets {
   const found = new SecretValues();
   const unscrubbedKeys: string[] = [];

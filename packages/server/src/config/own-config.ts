@@ -3,7 +3,7 @@ import type { LoadedSettings } from '../settings/load-settings.ts';
 import { renderSettings } from '../settings/render-settings.ts';
 import type { ConfigSource } from './config-source.ts';
 
-/** The node's own settings: what it runs with, which its file on disk may no longer say. */
+/** The settings the node runs with; its file on disk may have changed since. */
 export function createOwnConfig(loaded: LoadedSettings): ConfigSource {
   const text = renderSettings(loaded);
   const settings = settingEntries(loaded);

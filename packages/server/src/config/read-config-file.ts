@@ -2,10 +2,10 @@ import { constants } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { PortholeError } from '@porthole/contract';
 
-/** The text of a configuration file, however odd what stands under its name is. Throws `CONFIG_UNAVAILABLE`. */
+/** The text of a configuration file. Throws `CONFIG_UNAVAILABLE` for anything that cannot be read as such. */
 export async function readConfigFile(path: string, { maxBytes }: { maxBytes: number }): Promise<string> {
   try {
-    // Non-blocking, because someone may have put a FIFO there.
+    // Non-blocking, because it may be a FIFO.
     const handle = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
     try {
       const stats = await handle.stat();

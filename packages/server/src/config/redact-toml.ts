@@ -11,12 +11,12 @@ export interface RedactOptions {
   secretKeys?: readonly string[];
 }
 
-/** A part of the text, and what stands there afterwards. */
+/** A part of the text and its replacement. */
 interface Edit extends MaskRange {
   replacement: string;
 }
 
-/** More than tests have ever needed; each pass only masks more, so that an early end is safe too. */
+/** More passes than any test needed; each pass only masks more, so stopping early is safe. */
 const MAX_PASSES = 5;
 
 /**
@@ -30,7 +30,7 @@ const MAX_PASSES = 5;
 export function redactToml(text: string, options: RedactOptions = {}): string {
   const { secretKeys = [] } = options;
   let redacted = redactOnce(text, secretKeys);
-  // A mask takes signs away that told where a secret was, and what is left may read differently: until nothing changes.
+  // A mask may remove characters that delimited another secret: repeat until nothing changes.
   for (let passes = 1; passes < MAX_PASSES; passes++) {
     const again = redactOnce(redacted, secretKeys);
     if (again === redacted) break;
@@ -93,7 +93,7 @@ function applyEdits(text: string, edits: Edit[]): string {
   return parts.join('') + text.slice(from);
 }
 
-/** The last line of defence: whatever went wrong before, no text leaves that is not TOML or still holds a secret. */
+/** The last check: a text that is not valid TOML, or still contains a secret, is never returned. */
 function checkRedacted(secrets: TomlSecrets, redacted: string): void {
   const values = parseValues(redacted);
   const isSafe = (before: TomlValue | undefined, after: TomlValue): boolean => {
@@ -108,7 +108,7 @@ function checkRedacted(secrets: TomlSecrets, redacted: string): void {
     );
   };
   if (isSafe(secrets.document.values, values)) return;
-  throw new PortholeError('CONFIG_UNAVAILABLE', 'the configuration cannot be shown without showing a secret in it');
+  throw new PortholeError('CONFIG_UNAVAILABLE', 'the configuration cannot be shown without revealing a secret in it');
 }
 
 function isNested(value: TomlValue | undefined): value is Record<string, TomlValue> | TomlValue[] {

@@ -3,7 +3,7 @@ import { redactToml } from './redact-toml.ts';
 import { collectTomlSecrets, type KnownSecrets } from './secrets/collect-toml-secrets.ts';
 import { type FlatSetting, flattenToml } from './toml/flatten-toml.ts';
 
-/** Work on the text of a configuration, as data: it is done by this thread or another. */
+/** A task on the text of a configuration, as data: it runs on this thread or another. */
 export interface ConfigTask {
   kind: keyof ConfigResults;
   text: string;
@@ -17,7 +17,7 @@ export interface ConfigResults {
   secrets: KnownSecrets;
 }
 
-/** Every value by its key, and what was masked of them as it is: the fingerprint of each is the number of its clear value. */
+/** Every value by its key, and the masked ones in clear: `fingerprint` is the index of the clear value. */
 export interface FlattenedConfig {
   flat: FlatSetting[];
   clear: (readonly [key: string, value: SettingJson])[];

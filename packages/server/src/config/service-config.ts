@@ -12,9 +12,9 @@ export interface TextConfigOptions {
   secretKeys: readonly string[];
   /** Masks with the same secret keys. */
   thread?: ConfigThread;
-  /** Of the cluster: told with every masked value, so that members can be compared. */
+  /** Fingerprint of the cluster, added to every masked value so that members can be compared. */
   fingerprint?: SecretFingerprint | undefined;
-  /** Is given every text that can be shown before it is, the first one and whenever it is another. */
+  /** Called with every new text before it is shown. */
   onText?: ((text: string) => Promise<void>) | undefined;
 }
 
@@ -23,13 +23,13 @@ export interface ServiceConfigOptions extends TextConfigOptions {
   maxBytes: number;
 }
 
-/** The configuration of the service beside the node: its own file, read anew for every question. */
+/** The configuration of the service: its file, read again for every request. */
 export async function openServiceConfig({ file, maxBytes, ...options }: ServiceConfigOptions): Promise<ConfigSource> {
   const read = () => readConfigFile(file, { maxBytes });
   return createTextConfig(read, { file, ...options });
 }
 
-/** A configuration whose TOML text is asked for whenever it is needed. */
+/** A configuration whose TOML text is fetched whenever it is needed. */
 export async function createTextConfig(
   read: () => string | Promise<string>,
   { file, secretKeys, thread: given, fingerprint: ofCluster, onText }: TextConfigOptions & { file: string | null },
@@ -41,7 +41,7 @@ export async function createTextConfig(
     createHmac('sha256', key)
       .update(JSON.stringify([name, value]))
       .digest('base64');
-  /** The last text that was masked: masking costs far more than reading, and files rarely change. */
+  /** The last masked text: masking costs far more than reading, and files rarely change. */
   let last: { raw: string; masked: string; flattened: FlattenedConfig; flat: FlatSetting[] } | undefined;
   const load = async () => {
     const raw = await read();
@@ -52,7 +52,7 @@ export async function createTextConfig(
     last = shown;
     return shown;
   };
-  /** With fingerprints by the cluster's token, which may have become another since the text was masked. */
+  /** With fingerprints by the cluster's token, which may have changed since the text was masked. */
   let lastComparable: { raw: string; mark: string; entries: SettingEntry[] } | undefined;
   const comparable = (raw: string, flattened: FlattenedConfig, fingerprint: SecretFingerprint): SettingEntry[] => {
     const mark = fingerprint('', '');
@@ -95,7 +95,7 @@ export async function createTextConfig(
   };
 }
 
-/** A text as it may be shown, whole and by key. */
+/** A masked text, as a whole and by key. */
 interface MaskedConfig {
   masked: string;
   flat: FlatSetting[];
@@ -117,13 +117,13 @@ function withFingerprints({ flat, clear }: FlattenedConfig, fingerprint: SecretF
   });
 }
 
-/** What the service would fall back to is not known, nor whether it read the file: only what the file says. */
+/** Only what the file contains: the service's defaults are unknown, and whether it has read the file. */
 function toEntry({ key, value, secret, fingerprint }: FlatSetting, isExposed: boolean): SettingEntry {
   const exposed = isExposed && fingerprint !== undefined && { fingerprint };
   return { key, value, default: null, changed: null, source: 'file', secret, ...exposed };
 }
 
-/** The file as it was when the node started against the file now. The service may run with either. */
+/** Compares the current file with the file at the start of the node. The service may run with either. */
 function compare(atStart: MaskedConfig | undefined, now: MaskedConfig): NodeSettings['disk'] {
   if (!atStart)
     return { state: 'changed', differs: now.flat.map(({ key }) => key), detail: 'it could not be read at start' };

@@ -5,8 +5,8 @@ import { runCheck } from './testing/run-check.ts';
 const outside = { host: '0.0.0.0' };
 
 test.each([
-  [{}, 'ok', '127.0.0.1 serves this machine only, everyone on it'],
-  [{ auth: { tokenFile: 'tokens' } }, 'ok', '127.0.0.1 serves this machine only, who has a token'],
+  [{}, 'ok', '127.0.0.1 serves this machine only, without credentials'],
+  [{ auth: { tokenFile: 'tokens' } }, 'ok', '127.0.0.1 serves this machine only, with a token'],
   [
     {
       http: outside,
@@ -14,27 +14,27 @@ test.each([
       auth: { clientCaFile: 'ca', clientRoles: ['CN:a=viewer'], tokenFile: 't' },
     },
     'ok',
-    '0.0.0.0 asks other machines for a token or a certificate, over TLS',
+    '0.0.0.0 requires a token or a certificate, over TLS',
   ],
   [
     { http: outside, auth: { jwksFile: 'k', jwtIssuer: 'i', jwtAudience: 'a', jwtRoles: ['x=viewer'] } },
     'warning',
-    '0.0.0.0 asks other machines for a JWT, but without TLS: tokens and logs can be read on the way',
+    '0.0.0.0 requires a JWT, but not TLS: tokens and logs can be read in transit',
   ],
   [
     { http: outside, auth: { allowAnonymous: true } },
     'warning',
-    '0.0.0.0 serves everyone who can reach this machine (auth.allow-anonymous)',
+    '0.0.0.0 serves everyone who can reach this machine, without credentials (auth.allow-anonymous)',
   ],
   [
     { http: outside, auth: { tokenFile: 'tokens' } },
     'warning',
-    '0.0.0.0 asks other machines for a token, but without TLS: tokens and logs can be read on the way',
+    '0.0.0.0 requires a token, but not TLS: tokens and logs can be read in transit',
   ],
   [
     { http: outside, auth: { tokenFile: 'tokens' }, tls: { certFile: 'c', keyFile: 'k' } },
     'ok',
-    '0.0.0.0 asks other machines for a token, over TLS',
+    '0.0.0.0 requires a token, over TLS',
   ],
 ])('%j is %s', async (settings, state, detail) => {
   expect(await runCheck(checkAccess, { settings })).toMatchObject([{ state, detail }]);

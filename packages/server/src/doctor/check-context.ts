@@ -2,7 +2,7 @@ import type { LoadedSettings } from '../settings/load-settings.ts';
 import type { Settings } from '../settings/settings.ts';
 import type { SystemFacts } from './system-facts.ts';
 
-/** What is looked at: the settings of a node, on a machine. */
+/** What the checks examine: the settings of a node, on a machine. */
 export interface CheckContext {
   loaded: LoadedSettings;
   settings: Settings;
@@ -10,7 +10,7 @@ export interface CheckContext {
   system: SystemFacts;
 }
 
-/** The directory whose logs the node would show. */
+/** The directory whose logs the node would serve. */
 export function servedLogDir({ service, logging }: Settings): string {
   return service.logDir || logging.dir;
 }

@@ -8,7 +8,7 @@ const limits = (instances: number | undefined, watches: number | undefined) => (
 
 test('limits that leave room are fine', async () => {
   expect(await runCheck(checkFollowing, { system: limits(128, 65_536) })).toEqual([
-    { state: 'ok', detail: 'inotify allows 128 instances and 65536 watches per user; a node takes one of each' },
+    { state: 'ok', detail: 'inotify allows 128 instances and 65536 watches per user; a node uses one of each' },
   ]);
 });
 
@@ -23,6 +23,6 @@ test.each([
 
 test('a system without inotify is fine', async () => {
   expect(await runCheck(checkFollowing, { system: limits(undefined, undefined) })).toEqual([
-    { state: 'ok', detail: 'new lines are told by the system' },
+    { state: 'ok', detail: 'the system reports new lines' },
   ]);
 });

@@ -3,11 +3,11 @@ import { probeLogDir } from '../log-dir-probe.ts';
 import { type CheckContext, servedLogDir } from './check-context.ts';
 import { type CheckOutcome, ok, warning } from './check-result.ts';
 
-/** A node watches the one directory of its logs; other programs of the same user take from the same number. */
+/** A node watches one directory; other programs of the same user share these limits. */
 const FEW_INSTANCES = 16;
 const FEW_WATCHES = 1024;
 
-/** Whether the system tells of new lines at once. Without that they are found too, but only every `follow.poll`. */
+/** Whether the log directory can be watched for changes. If not, new lines are found by polling (`follow.poll`). */
 export async function checkFollowing({ settings, system }: CheckContext): Promise<CheckOutcome[]> {
   const dir = servedLogDir(settings);
   const instances = await system.inotifyLimit('max_user_instances');
@@ -17,17 +17,17 @@ export async function checkFollowing({ settings, system }: CheckContext): Promis
     if (refusal !== undefined)
       return [
         warning(
-          `${dir} cannot be watched (${refusal}): new lines are seen every ${settings.follow.pollMs} ms only`,
+          `${dir} cannot be watched (${refusal}): it is polled for new lines every ${settings.follow.pollMs} ms`,
           'as root: "sysctl fs.inotify.max_user_instances=1024 fs.inotify.max_user_watches=524288"',
         ),
       ];
   }
-  if (instances === undefined || watches === undefined) return [ok('new lines are told by the system')];
-  const shown = `inotify allows ${instances} instances and ${watches} watches per user; a node takes one of each`;
+  if (instances === undefined || watches === undefined) return [ok('the system reports new lines')];
+  const shown = `inotify allows ${instances} instances and ${watches} watches per user; a node uses one of each`;
   if (instances >= FEW_INSTANCES && watches >= FEW_WATCHES) return [ok(shown)];
   return [
     warning(
-      `${shown}, but other programs need theirs`,
+      `${shown}, but other programs of the user may use up the rest`,
       'as root: "sysctl fs.inotify.max_user_instances=1024 fs.inotify.max_user_watches=524288"',
     ),
   ];
@@ -36,7 +36,7 @@ export async function checkFollowing({ settings, system }: CheckContext): Promis
 function tryToWatch(dir: string): string | undefined {
   try {
     const watcher = watch(dir);
-    watcher.on('error', () => {}); // closed before it could tell
+    watcher.on('error', () => {}); // Errors after this point do not matter: the watcher is closed at once.
     watcher.close();
     return undefined;
   } catch (error) {

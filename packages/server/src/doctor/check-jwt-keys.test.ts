@@ -15,7 +15,7 @@ function checkFile(text: string) {
   return runCheck(checkJwtKeys, { dir, settings: { auth: { ...rules, jwksFile: 'keys.json' } } });
 }
 
-test('without JWTs there is nothing to look at', async () => {
+test('nothing is checked without JWTs', async () => {
   expect(await runCheck(checkJwtKeys)).toEqual([]);
 });
 
@@ -30,7 +30,7 @@ test.each(['', '{"keys":[]}', '{"keys":[{"kty":"oct","k":"AAAA"}]}'])('a file wi
   ]);
 });
 
-test('an address that does not answer is a problem', async () => {
+test('an address that does not respond is a problem', async () => {
   const [port] = await freePorts(1);
   const settings = { auth: { ...rules, jwksUrl: `http://127.0.0.1:${port}/keys` } };
   expect(await runCheck(checkJwtKeys, { settings })).toMatchObject([

@@ -3,7 +3,7 @@ import { isLoopbackHost } from '../settings/is-loopback-host.ts';
 import type { CheckContext } from './check-context.ts';
 import { type CheckOutcome, ok, problem, warning } from './check-result.ts';
 
-/** Whether the keys with which JWTs are checked can be had. */
+/** Whether the keys that JWTs are verified with can be loaded. */
 export async function checkJwtKeys({ settings: { auth } }: CheckContext): Promise<CheckOutcome[]> {
   const { jwksUrl, jwksFile } = auth;
   if (jwksUrl === '' && jwksFile === '') return [];
@@ -17,22 +17,22 @@ export async function checkJwtKeys({ settings: { auth } }: CheckContext): Promis
     if (jwksFile === '' && isInClear(jwksUrl))
       return [
         warning(
-          `${counted}, but over plain HTTP: who is on the way can put others there`,
-          'set auth.jwks-url to https',
+          `${counted}, but over plain HTTP: they can be replaced in transit`,
+          'set auth.jwks-url to an https URL',
         ),
       ];
     if (unusable.length > 0)
       return [
         warning(
           `${counted}, and others that cannot be used: ${unusable.join('; ')}`,
-          'have your identity provider remove or replace them',
+          'remove or replace them at your identity provider',
         ),
       ];
     return [ok(counted)];
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
     const setting = jwksFile === '' ? 'auth.jwks-url' : 'auth.jwks-file';
-    return [problem(`${setting}: ${reason}`, `set ${setting} to where the JWKS of your identity provider is`)];
+    return [problem(`${setting}: ${reason}`, `set ${setting} to the JWKS of your identity provider`)];
   }
 }
 

@@ -12,18 +12,18 @@ test('a directory that can be read is fine', async () => {
   ]);
 });
 
-test('the directory of a service that does not exist may still come', async () => {
+test('a missing directory of a service is a warning, it may be created later', async () => {
   const dir = join(tempDir(), 'absent');
   expect(await runCheck(checkLogDir, { settings: { service: { logDir: dir } } })).toEqual([
     {
       state: 'warning',
-      detail: `${dir} does not exist: it is shown as empty until it does`,
+      detail: `${dir} does not exist: no logs are shown until it does`,
       remedy: 'create it, or correct service.log-dir (--log-dir DIR)',
     },
   ]);
 });
 
-test("the node's own directory is made when it starts", async () => {
+test("the node's own directory is created when it starts", async () => {
   const [outcome] = await runCheck(checkLogDir);
   expect(outcome).toMatchObject({ state: 'ok', detail: expect.stringContaining('does not exist yet') });
 });

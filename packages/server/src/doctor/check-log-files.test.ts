@@ -7,7 +7,7 @@ import { runCheck } from './testing/run-check.ts';
 
 const NOW = Date.parse('2026-11-15T12:00:00Z');
 
-/** Looks at these files as a machine in UTC would at noon. */
+/** Checks these files at noon, in UTC. */
 function checkFiles(files: Readonly<Record<string, string>>) {
   const dir = tempDir();
   for (const [name, text] of Object.entries(files)) writeFileSync(join(dir, name), text);
@@ -25,43 +25,45 @@ describe('the files of the log directory', () => {
     ]);
   });
 
-  test('none at all is worth a warning', async () => {
-    expect(await checkFiles({})).toMatchObject([{ state: 'warning', detail: expect.stringContaining('no log file') }]);
+  test('an empty directory is a warning', async () => {
+    expect(await checkFiles({})).toMatchObject([
+      { state: 'warning', detail: expect.stringContaining('no log files in') },
+    ]);
   });
 
-  test('a record in the future, off by whole quarters of an hour, tells of a wrong zone', async () => {
+  test('a record that is in the future by a multiple of 15 minutes has a wrong zone', async () => {
     expect(await checkFiles({ 'a.log': line('14:00:00.500') })).toEqual([
       {
         state: 'problem',
         detail: '1 log in 1 file; the newest record, in a.log, is 2 hours in the future',
-        remedy: 'set node.time-zone (--node-time-zone ZONE) to the zone in which the logs are written',
+        remedy: 'set node.time-zone (--node-time-zone ZONE) to the zone of the log timestamps',
       },
     ]);
   });
 
-  test('a record in the future by any other time may be due to a clock', async () => {
+  test('a record that is in the future by any other time may be due to a wrong clock', async () => {
     const [outcome] = await checkFiles({ 'a.log': line('12:07:00.000') });
     expect(outcome).toMatchObject({ state: 'problem', remedy: expect.stringContaining('compare the clock') });
   });
 
-  test('a record a few seconds in the future is nothing', async () => {
+  test('a record a few seconds in the future is fine', async () => {
     expect(await checkFiles({ 'a.log': line('12:00:20.000') })).toMatchObject([{ state: 'ok' }]);
   });
 
-  test('silence for a day is worth a warning', async () => {
+  test('no new records for a day is a warning', async () => {
     const [outcome] = await checkFiles({ 'a.log': '2026-11-12 12:00:00.000\tINFO\ta.go:1\thello\n' });
     expect(outcome).toMatchObject({ state: 'warning', detail: '1 log in 1 file, the newest record is 3 days old' });
   });
 
-  test('what is of no known format is named', async () => {
+  test('files of unknown format are listed', async () => {
     const files = { 'a.log': line('11:59:00.000'), core: 'a\0b', 'notes.txt': 'hello\nworld\n' };
     expect(await checkFiles(files)).toMatchObject([
       { state: 'ok' },
-      { state: 'warning', detail: '2 files of no known format: core (binary), notes.txt (text)' },
+      { state: 'warning', detail: '2 files of unknown format: core (binary), notes.txt (text)' },
     ]);
   });
 
-  test('what cannot be read is named with the reason; all of them unreadable is a problem', async () => {
+  test('unreadable files are listed with the reason; it is a problem if all are unreadable', async () => {
     const broken = 'this is not gzip';
     expect(await checkFiles({ 'a.log': line('11:59:00.000'), 'a.log.1.gz': broken })).toMatchObject([
       { state: 'ok' },

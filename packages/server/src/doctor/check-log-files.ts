@@ -5,19 +5,19 @@ import { type CheckContext, servedLogDir } from './check-context.ts';
 import { type CheckOutcome, ok, problem, warning } from './check-result.ts';
 import { formatAge } from './format-age.ts';
 
-/** Clocks of writers and readers on other machines differ by so much without anything being wrong. */
+/** Normal clock difference between machines that write and read logs. */
 const FUTURE_MS = 60_000;
 
-/** Zones differ by quarters of an hour: a record that is off by that many has the wrong zone. */
+/** Time zones differ by multiples of this: a timestamp that is off by one has the wrong zone. */
 const QUARTER_MS = 900_000;
 
-/** A live database says something every day. */
+/** A running service is expected to log something every day. */
 const QUIET_MS = 86_400_000;
 
-/** More names than this help nobody. */
+/** Names listed in one message. */
 const MAX_NAMES = 3;
 
-/** What the files of the directory tell: how many there are, and which cannot be used as they should. */
+/** The files of the log directory: their number and age, and which of them cannot be used. */
 export async function checkLogFiles({ settings, system }: CheckContext): Promise<CheckOutcome[]> {
   const dir = servedLogDir(settings);
   if (!(await probeLogDir(dir)).ok) return [];
@@ -36,33 +36,30 @@ export async function checkLogFiles({ settings, system }: CheckContext): Promise
 }
 
 function empty(dir: string): CheckOutcome {
-  return warning(
-    `${dir} holds no log file`,
-    'correct service.log-dir (--log-dir DIR): directories in it are not shown',
-  );
+  return warning(`no log files in ${dir}`, 'correct service.log-dir (--log-dir DIR); subdirectories are not searched');
 }
 
 function checkTimes(
   files: readonly LogFileDetails[],
   { nowMs, counted, isOwn }: { nowMs: number; counted: string; isOwn: boolean },
 ): CheckOutcome {
-  // The end of a compressed file is not known at once; its start is.
+  // The last timestamp of a compressed file is not known without decompressing it; the first one is.
   const timed = files.map(({ name, firstTimeMs, lastTimeMs }) => ({ name, timeMs: lastTimeMs ?? firstTimeMs ?? -1 }));
   const newest = timed.filter(({ timeMs }) => timeMs >= 0).sort((a, b) => b.timeMs - a.timeMs)[0];
-  if (!newest) return ok(`${counted}, none with a time`);
+  if (!newest) return ok(`${counted}, none with timestamps`);
   const ageMs = nowMs - newest.timeMs;
   if (ageMs < -FUTURE_MS) {
     const ahead = `${counted}; the newest record, in ${newest.name}, is ${formatAge(-ageMs)} in the future`;
     const isZone = Math.abs(-ageMs - Math.round(-ageMs / QUARTER_MS) * QUARTER_MS) < FUTURE_MS;
-    const remedy = 'set node.time-zone (--node-time-zone ZONE) to the zone in which the logs are written';
+    const remedy = 'set node.time-zone (--node-time-zone ZONE) to the zone of the log timestamps';
     return problem(
       ahead,
-      isZone ? remedy : `${remedy}, and compare the clock of this machine with the one that writes`,
+      isZone ? remedy : `${remedy}, and compare the clock of this machine with the clock of the writer`,
     );
   }
   const summary = `${counted}, the newest record is ${formatAge(Math.max(0, ageMs))} old`;
   if (ageMs < QUIET_MS || isOwn) return ok(summary);
-  return warning(summary, 'check that the service runs, and writes its logs here');
+  return warning(summary, 'check that the service is running and writes its logs here');
 }
 
 function checkUnreadable(
@@ -73,19 +70,19 @@ function checkUnreadable(
   if (unreadable.length === 0) return [];
   const detail = `${count(unreadable.length, 'file')} cannot be read: ${names(unreadable, ({ name, problem: why }) => `${name} (${why})`)}`;
   const paths = unreadable.slice(0, MAX_NAMES).map(({ name }) => join(dir, name));
-  const remedy = `if it is for lack of permission: "setfacl -m u:${user}:r ${paths.join(' ')}"`;
+  const remedy = `if permissions are missing: "setfacl -m u:${user}:r ${paths.join(' ')}"`;
   return [unreadable.length === files.length ? problem(detail, remedy) : warning(detail, remedy)];
 }
 
-/** Text without times, and what is no text: shown, but not found by time or level. */
+/** Plain text and binary files: shown, but not searchable by time or level. */
 function checkUnknownFormats(files: readonly LogFileDetails[]): CheckOutcome[] {
   const unknown = files.filter(({ format }) => format === 'text' || format === 'binary');
   if (unknown.length === 0) return [];
   const shown = names(unknown, ({ name, format }) => `${name} (${format})`);
   return [
     warning(
-      `${count(unknown.length, 'file')} of no known format: ${shown}`,
-      'they are shown as they are, but no time or level is found in them; docs/logs.md lists the formats',
+      `${count(unknown.length, 'file')} of unknown format: ${shown}`,
+      'they are shown without timestamps and levels; docs/logs.md lists the supported formats',
     ),
   ];
 }

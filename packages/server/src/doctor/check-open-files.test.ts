@@ -14,10 +14,10 @@ test.each([
   ]);
 });
 
-test('a system that tells no limit is not judged', async () => {
+test('nothing is checked on a system that does not report the limit', async () => {
   expect(await runCheck(checkOpenFiles, { system: { maxOpenFiles: async () => undefined } })).toEqual([]);
 });
 
-test('this system tells its limit', async () => {
+test('this system reports its limit', async () => {
   expect(await runCheck(checkOpenFiles)).toMatchObject([{ detail: expect.stringContaining('may be open') }]);
 });

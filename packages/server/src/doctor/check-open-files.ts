@@ -1,18 +1,18 @@
 import type { CheckContext } from './check-context.ts';
 import { type CheckOutcome, ok, warning } from './check-result.ts';
 
-/** Each answer holds a connection and a file. */
+/** Each response holds a connection and a file. */
 const PER_STREAM = 2;
 
-/** What a node holds without anyone asking: its own log, its ports, kept descriptors, threads and their pipes. */
+/** Open files of an idle node: its own log, ports, cached descriptors, threads and their pipes. */
 const BESIDES = 128;
 
-/** Descriptors that as many answers as the settings allow need, and all else but follows. */
+/** Descriptors needed for the maximum number of responses and everything else except follows. */
 export function openFilesNeeded({ maxStreams }: { maxStreams: number }): number {
   return maxStreams * PER_STREAM + BESIDES;
 }
 
-/** Whether as many answers as the settings allow can run at once. */
+/** Whether the process may open enough files for the maximum number of responses. */
 export async function checkOpenFiles({ settings: { http }, system }: CheckContext): Promise<CheckOutcome[]> {
   const limit = await system.maxOpenFiles();
   if (limit === undefined) return [];

@@ -7,28 +7,28 @@ import { findOtherHolders } from './find-other-holders.ts';
 
 const MIB = 1024 ** 2;
 
-/** Less than this is gone within minutes of trouble. */
+/** Less than this fills up within minutes when errors are logged. */
 const SCARCE_BYTES = 64 * MIB;
 
-/** Whether the node can write its own log, and for how long. */
+/** Whether the node can write its own log, and whether there is enough space for it. */
 export async function checkOwnLog({ settings: { logging }, system }: CheckContext): Promise<CheckOutcome[]> {
   try {
     const existing = await nearestDir(logging.dir);
     await probeWriting(existing);
-    const where = existing === logging.dir ? `${logging.dir} can be written` : `${logging.dir} can be made`;
+    const where = existing === logging.dir ? `${logging.dir} is writable` : `${logging.dir} can be created`;
     return [ok(where), checkSpace(await system.freeBytes(existing), logging), ...(await checkWriters(logging.dir))];
   } catch (error) {
     const reason = error instanceof Error && 'code' in error ? error.code : error;
     return [
       problem(
-        `nothing can be written to ${logging.dir}: ${reason}`,
+        `${logging.dir} is not writable: ${reason}`,
         `set logging.dir (--logging-dir DIR) to another directory, or: "mkdir -p ${logging.dir} && chown ${system.userName} ${logging.dir}"`,
       ),
     ];
   }
 }
 
-/** One is the node that runs; more than one write over each other's rotation. */
+/** One writer is the running node; several would interfere with each other's rotation. */
 async function checkWriters(dir: string): Promise<CheckOutcome[]> {
   const writers = await findOtherHolders(join(dir, 'porthole.log'));
   if (writers.length < 2) return [];
@@ -36,7 +36,7 @@ async function checkWriters(dir: string): Promise<CheckOutcome[]> {
   return [warning(message, 'give each its own directory with logging.dir (--logging-dir DIR)')];
 }
 
-/** The directory itself, or the one it would be made in. */
+/** The directory itself, or the nearest existing one above it. */
 async function nearestDir(dir: string): Promise<string> {
   try {
     if ((await stat(dir)).isDirectory()) return dir;
@@ -48,7 +48,7 @@ async function nearestDir(dir: string): Promise<string> {
   throw Object.assign(new Error(`${dir} is not a directory`), { code: 'ENOTDIR' });
 }
 
-/** Permissions do not tell of read-only file systems, quotas and full disks: only writing does. */
+/** Permissions do not show read-only file systems, quotas and full disks: only writing does. */
 async function probeWriting(dir: string): Promise<void> {
   const path = join(dir, `.porthole-doctor-${randomUUID()}`);
   const handle = await open(path, 'wx');
@@ -64,10 +64,10 @@ function checkSpace(freeBytes: number, { maxFileBytes, keepFiles }: CheckContext
   const neededBytes = maxFileBytes * (keepFiles + 1);
   const free = `${formatMiB(freeBytes)} free`;
   if (freeBytes < Math.min(SCARCE_BYTES, neededBytes))
-    return problem(`only ${free} on its disk`, 'remove what is not needed, or set logging.dir to another disk');
+    return problem(`only ${free} on its disk`, 'free some space, or set logging.dir to another disk');
   if (freeBytes < neededBytes)
     return warning(
-      `${free} on its disk, but the own log may grow to ${formatMiB(neededBytes)}`,
+      `${free} on its disk, but the node's own log may grow to ${formatMiB(neededBytes)}`,
       'lower logging.max-file-size or logging.keep-files, set logging.gzip, or free some space',
     );
   return ok(`${free} on its disk, at most ${formatMiB(neededBytes)} needed`);

@@ -26,30 +26,30 @@ async function freePort(): Promise<number> {
 }
 
 describe('ports', () => {
-  test('that are free, or to be chosen by the system, are fine', async () => {
+  test('that are free, or chosen by the system, are fine', async () => {
     const port = await freePort();
     expect(await runCheck(checkPorts, { settings: { http: { port }, grpc: { port: 0 } } })).toEqual([
       { state: 'ok', detail: `http.port ${port} is free on 127.0.0.1` },
-      { state: 'ok', detail: 'grpc.port is 0: any free one' },
+      { state: 'ok', detail: 'grpc.port is 0: any free port' },
     ]);
   });
 
-  test('taken by another program are a problem, and the program is named', async () => {
+  test('in use by another program are a problem, and the program is named', async () => {
     const port = await takenPort();
     const outcomes = await runCheck(checkPorts, { settings: { http: { port: 0 }, grpc: { port } } });
     expect(outcomes[1]).toEqual({
       state: 'problem',
-      detail: expect.stringContaining(`grpc.port ${port} is taken by `),
-      remedy: 'choose another with --grpc-port N (0 takes any free one)',
+      detail: expect.stringContaining(`grpc.port ${port} is in use by `),
+      remedy: 'choose another one with --grpc-port N (0: any free port)',
     });
     expect(outcomes[1]?.detail).toMatch(new RegExp(`\\(process ${process.pid}\\)$`));
   });
 
-  test('taken by a Porthole node tell its version, and how far its clock is off', async () => {
+  test('in use by a Porthole node are reported with its version and clock difference', async () => {
     const { running } = await startTestNode();
     const { httpPort, grpcPort } = running.node;
     const settings = { http: { port: httpPort }, grpc: { port: grpcPort } };
-    const taken = (name: string, port: number) => `${name} ${port} is taken by a Porthole node that runs already`;
+    const taken = (name: string, port: number) => `${name} ${port} is in use by a running Porthole node`;
     expect(await runCheck(checkPorts, { settings })).toMatchObject([
       { state: 'warning', detail: `${taken('http.port', httpPort)}, version ${ownVersion()}` },
       { state: 'warning', detail: `${taken('grpc.port', grpcPort)}, version ${ownVersion()}` },
@@ -58,12 +58,12 @@ describe('ports', () => {
     expect(late[0]?.detail).toMatch(/; its clock is 9\d\.\d s ahead$/);
   });
 
-  test('taken by a Porthole node that asks for a token say so', async () => {
+  test('in use by a Porthole node that requires a token are reported as such', async () => {
     const tokenFile = join(tempDir(), 'tokens');
     writeFileSync(tokenFile, createToken('ann').line);
     const { port } = await startTestNode({ settings: { auth: { tokenFile } } });
     const [outcome] = await runCheck(checkPorts, { settings: { http: { port }, grpc: { port: 0 } } });
-    expect(outcome).toMatchObject({ state: 'warning', detail: expect.stringMatching(/, and asks for a token$/) });
+    expect(outcome).toMatchObject({ state: 'warning', detail: expect.stringMatching(/ that requires a token$/) });
   });
 
   test('on an address that this machine does not have are a problem', async () => {

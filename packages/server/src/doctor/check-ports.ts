@@ -4,21 +4,21 @@ import { type CheckOutcome, ok, problem, warning } from './check-result.ts';
 import { findPortOwner } from './find-port-owner.ts';
 import { type ProbedNode, probeNode } from './probe-node.ts';
 
-/** A clock that is further off than the answer took is a clock that is off. */
+/** Smaller clock differences cannot be told from the time the response took. */
 const CLOCK_MS = 1000;
 
-/** Whether the ports can be bound, and if not, who has them. */
+/** Whether the ports can be bound, and if not, which program holds them. */
 export async function checkPorts({ settings: { http, grpc, tls }, system }: CheckContext): Promise<CheckOutcome[]> {
   const { host } = http;
   const isTls = tls.certFile !== '';
   const httpCheck = await checkPort({ name: 'http.port', host, port: http.port }, () =>
     probeNode({ host, port: http.port, isTls, nowMs: system.nowMs }),
   );
-  // gRPC has no question everyone answers: whose HTTP port it belongs to tells the node of that port.
+  // gRPC has no unauthenticated method to identify a node: ask the node on the HTTP port for its gRPC port instead.
   const grpcCheck = await checkPort({ name: 'grpc.port', host, port: grpc.port }, async () =>
     httpCheck.node?.grpcPort === grpc.port ? httpCheck.node : undefined,
   );
-  return [httpCheck.look, grpcCheck.look];
+  return [httpCheck.outcome, grpcCheck.outcome];
 }
 
 interface PortSetting {
@@ -30,22 +30,22 @@ interface PortSetting {
 async function checkPort(
   setting: PortSetting,
   probe: () => Promise<ProbedNode | undefined>,
-): Promise<{ look: CheckOutcome; node?: ProbedNode | undefined }> {
+): Promise<{ outcome: CheckOutcome; node?: ProbedNode | undefined }> {
   const { name, host, port } = setting;
-  if (port === 0) return { look: ok(`${name} is 0: any free one`) };
+  if (port === 0) return { outcome: ok(`${name} is 0: any free port`) };
   const refusal = await tryToBind(host, port);
-  if (refusal === undefined) return { look: ok(`${name} ${port} is free on ${host}`) };
+  if (refusal === undefined) return { outcome: ok(`${name} ${port} is free on ${host}`) };
   if (refusal !== 'EADDRINUSE')
-    return { look: problem(`${name} ${port} cannot be bound on ${host}: ${refusal}`, remedyFor(refusal, setting)) };
+    return { outcome: problem(`${name} ${port} cannot be bound on ${host}: ${refusal}`, remedyFor(refusal, setting)) };
   const node = await probe();
-  const another = `choose another with --${name.replace('.', '-')} N (0 takes any free one)`;
+  const another = `choose another one with --${name.replace('.', '-')} N (0: any free port)`;
   if (node)
     return {
-      look: warning(describeNode(setting, node), `nothing, if that is the node you mean; else ${another}`),
+      outcome: warning(describeNode(setting, node), `nothing to do if this is the node you mean; otherwise ${another}`),
       node,
     };
   const owner = (await findPortOwner(port)) ?? 'another program';
-  return { look: problem(`${name} ${port} is taken by ${owner}`, another) };
+  return { outcome: problem(`${name} ${port} is in use by ${owner}`, another) };
 }
 
 function remedyFor(refusal: string, { name, port }: PortSetting): string {
@@ -55,14 +55,14 @@ function remedyFor(refusal: string, { name, port }: PortSetting): string {
 }
 
 function describeNode({ name, port }: PortSetting, { version, clockOffsetMs }: ProbedNode): string {
-  const taken = `${name} ${port} is taken by a Porthole node that runs already`;
-  if (version === undefined) return `${taken}, and asks for a token`;
+  const taken = `${name} ${port} is in use by a running Porthole node`;
+  if (version === undefined) return `${taken} that requires a token`;
   if (clockOffsetMs === undefined || Math.abs(clockOffsetMs) < CLOCK_MS) return `${taken}, version ${version}`;
   const seconds = (Math.abs(clockOffsetMs) / 1000).toFixed(1);
   return `${taken}, version ${version}; its clock is ${seconds} s ${clockOffsetMs > 0 ? 'ahead' : 'behind'}`;
 }
 
-/** What the system says against it, or `undefined`; the port is given back at once. */
+/** The error code if the port cannot be bound, or `undefined`; the port is released at once. */
 function tryToBind(host: string, port: number): Promise<string | undefined> {
   return new Promise((resolve) => {
     const server = createServer();

@@ -1,15 +1,15 @@
-/** What one look has found. */
+/** What one check has found. */
 export interface CheckResult {
-  /** What was looked at, in words for people: `log directory`. */
+  /** The check, for people: `log directory`. */
   name: string;
-  /** `warning`: works, but should be known. `problem`: does not work, or not as it should. */
+  /** `warning`: works, but needs attention. `problem`: does not work, or not as it should. */
   state: 'ok' | 'warning' | 'problem';
   detail: string;
-  /** What exactly to do about it: the setting or the command. */
+  /** How to fix it: the setting or the command. */
   remedy?: string;
 }
 
-/** A finding before it is told what it is about. */
+/** A result without the name of its check. */
 export type CheckOutcome = Omit<CheckResult, 'name'>;
 
 export function ok(detail: string): CheckOutcome {

@@ -11,7 +11,7 @@ function checkFile(text: string) {
   return runCheck(checkServiceConfig, { dir, settings: { service: { configFile: 'broker.toml' } } });
 }
 
-test('without a service there is nothing to look at', async () => {
+test('nothing is checked without a service', async () => {
   expect(await runCheck(checkServiceConfig)).toEqual([]);
 });
 
@@ -21,7 +21,7 @@ test('keys and secrets of a valid file are counted', async () => {
   ]);
 });
 
-test('a broken file is told with the place, without its text', async () => {
+test('an invalid file is reported with the position, without its text', async () => {
   const [outcome] = await checkFile('a = 1\npassword = x9-secret\n');
   expect(outcome).toMatchObject({
     state: 'problem',
@@ -30,7 +30,7 @@ test('a broken file is told with the place, without its text', async () => {
   expect(JSON.stringify(outcome)).not.toContain('x9-secret');
 });
 
-test('one that is missing, or no file, is a problem', async () => {
+test('a missing file or a directory is a problem', async () => {
   const dir = tempDir();
   mkdirSync(join(dir, 'folder'));
   for (const configFile of ['absent.toml', 'folder']) {

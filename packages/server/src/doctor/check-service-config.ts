@@ -6,7 +6,7 @@ import { TomlError } from '../config/toml/toml-error.ts';
 import type { CheckContext } from './check-context.ts';
 import { type CheckOutcome, ok, problem } from './check-result.ts';
 
-/** Whether the file of the service beside the node can be shown. */
+/** Whether the configuration file of the service can be shown. */
 export async function checkServiceConfig({ settings: { service, config } }: CheckContext): Promise<CheckOutcome[]> {
   const file = service.configFile;
   if (file === '') return [];
@@ -24,7 +24,7 @@ export async function checkServiceConfig({ settings: { service, config } }: Chec
     return [
       problem(
         error.message,
-        'set service.config-file (--service-config FILE) to a file that the user who runs the node can read',
+        'set service.config-file (--service-config FILE) to a file that is readable for the user that runs the node',
       ),
     ];
   }

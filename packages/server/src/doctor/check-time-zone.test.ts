@@ -9,16 +9,19 @@ test.each([
   ['Europe/Berlin', 'UTC+01:00'],
   ['Asia/Tehran', 'UTC+03:30'],
   ['America/St_Johns', 'UTC-03:30'],
-])('%s is told with its offset now', async (timeZone, offset) => {
+])('%s is reported with its current offset', async (timeZone, offset) => {
   expect(await runCheck(checkTimeZone, { settings: { node: { timeZone } }, system: winter })).toEqual([
-    { state: 'ok', detail: `times in logs are read as ${timeZone}, now ${offset} (node.time-zone)` },
+    { state: 'ok', detail: `log timestamps without a zone are read as ${timeZone}, now ${offset} (node.time-zone)` },
   ]);
 });
 
-test('a TZ that is no zone is worth a warning, unless a setting says the zone', async () => {
+test('an invalid TZ is a warning, unless the zone is set', async () => {
   const env = { TZ: 'Mars/Olympus' };
   const [outcome] = await runCheck(checkTimeZone, { env });
-  expect(outcome).toMatchObject({ state: 'warning', detail: expect.stringContaining('TZ="Mars/Olympus" is no zone') });
+  expect(outcome).toMatchObject({
+    state: 'warning',
+    detail: expect.stringContaining('TZ="Mars/Olympus" is not a time zone'),
+  });
   const [chosen] = await runCheck(checkTimeZone, { env, settings: { node: { timeZone: 'UTC' } } });
   expect(chosen?.state).toBe('ok');
 });

@@ -2,15 +2,17 @@ import { createZone } from '@porthole/logs';
 import type { CheckContext } from './check-context.ts';
 import { type CheckOutcome, ok, warning } from './check-result.ts';
 
-/** In which zone times without one are read. A name that is no zone is refused with the settings already. */
+/** The zone of timestamps that have none. An invalid `node.time-zone` is already refused when settings are loaded. */
 export async function checkTimeZone({ settings: { node }, env, system }: CheckContext): Promise<CheckOutcome[]> {
   const { name, offsetMsAt } = createZone(node.timeZone);
-  const message = `times in logs are read as ${name}, now ${formatOffset(offsetMsAt(system.nowMs()))}`;
+  const message = `log timestamps without a zone are read as ${name}, now ${formatOffset(offsetMsAt(system.nowMs()))}`;
   if (node.timeZone !== '') return [ok(`${message} (node.time-zone)`)];
   const { TZ } = env;
   if (TZ && !isZone(TZ.replace(/^:/, '')))
-    return [warning(`${message}, because TZ=${JSON.stringify(TZ)} is no zone`, 'correct TZ, or set node.time-zone')];
-  return [ok(`${message} (the zone of this machine)`)];
+    return [
+      warning(`${message}, because TZ=${JSON.stringify(TZ)} is not a time zone`, 'correct TZ, or set node.time-zone'),
+    ];
+  return [ok(`${message} (the system's zone)`)];
 }
 
 function isZone(name: string): boolean {

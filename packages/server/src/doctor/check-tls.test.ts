@@ -7,14 +7,14 @@ import { selfSigned } from './testing/self-signed.ts';
 
 const DAY_MS = 86_400_000;
 
-test('without TLS there is nothing to look at', async () => {
+test('nothing is checked without TLS', async () => {
   expect(await runCheck(checkTls)).toEqual([]);
 });
 
-test('a pair that fits, is for this address and valid for long is fine', async () => {
+test('a matching pair for this address with enough time left is fine', async () => {
   const tls = selfSigned(tempDir(), { days: 90 });
   expect(await runCheck(checkTls, { settings: { tls } })).toEqual([
-    { state: 'ok', detail: 'key and certificate fit, valid for 89 more days' },
+    { state: 'ok', detail: 'key and certificate match, valid for 89 more days' },
     { state: 'ok', detail: 'the certificate is for DNS:localhost, IP Address:127.0.0.1' },
   ]);
 });
@@ -35,7 +35,7 @@ test('a file that is missing is a problem', async () => {
 
 test.each([
   [80, 'warning', /valid for 9 more days$/],
-  [91, 'problem', /^the certificate ended on /],
+  [91, 'problem', /^the certificate expired on /],
   [-2, 'problem', /is not valid before /],
 ] as const)('%i days after it was made, a certificate for 90 days is a %s', async (days, state, detail) => {
   const tls = selfSigned(tempDir(), { days: 90 });
@@ -44,7 +44,7 @@ test.each([
   expect(outcome).toMatchObject({ state, detail: expect.stringMatching(detail) });
 });
 
-test('a certificate for other names is worth a warning', async () => {
+test('a certificate for other names is a warning', async () => {
   const tls = selfSigned(tempDir(), { days: 90, names: 'DNS:db.example.org' });
   const settings = { tls, node: { hostName: 'broker-1' } };
   expect(await runCheck(checkTls, { settings })).toMatchObject([
@@ -53,22 +53,22 @@ test('a certificate for other names is worth a warning', async () => {
   ]);
 });
 
-test('the authority of clients is looked at too', async () => {
+test('client certificate authorities are checked too', async () => {
   const dir = tempDir();
   const tls = selfSigned(dir, { days: 90 });
   const { certFile: clientCaFile } = selfSigned(dir, { name: 'clients', days: 30 });
   const settings = { tls, auth: { clientCaFile, clientRoles: ['CN:a=viewer'] } };
   const fine = await runCheck(checkTls, { settings });
-  expect(fine.at(-1)).toEqual({ state: 'ok', detail: `${clientCaFile} holds 1 authority of clients` });
+  expect(fine.at(-1)).toEqual({ state: 'ok', detail: `${clientCaFile} contains 1 client certificate authority` });
   const later = await runCheck(checkTls, { settings, system: { nowMs: () => Date.now() + 40 * DAY_MS } });
-  expect(later.at(-1)).toMatchObject({ state: 'problem', detail: expect.stringContaining('1 of which ended') });
+  expect(later.at(-1)).toMatchObject({ state: 'problem', detail: expect.stringContaining('1 of them expired') });
   const absent = { tls, auth: { clientCaFile: 'absent', clientRoles: ['CN:a=viewer'] } };
   expect(await runCheck(checkTls, { settings: absent })).toMatchObject([
     { state: 'problem', remedy: expect.stringContaining('auth.client-ca-file') },
   ]);
 });
 
-test('a key that everyone can read is worth a warning', async () => {
+test('a world-readable key is a warning', async () => {
   const tls = selfSigned(tempDir(), { days: 90 });
   chmodSync(tls.keyFile, 0o644);
   const outcomes = await runCheck(checkTls, { settings: { tls } });

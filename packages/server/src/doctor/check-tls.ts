@@ -9,12 +9,12 @@ import { type CheckOutcome, ok, problem, warning } from './check-result.ts';
 
 const DAY_MS = 86_400_000;
 
-/** Certificates are renewed a month before their end; one that is later than that was forgotten. */
+/** Certificates are usually renewed a month before they expire; one with less time left was forgotten. */
 const SOON_DAYS = 21;
 
 const OTHERS_READ = 0o004;
 
-/** Whether certificate and key fit each other, this machine and this day. */
+/** Whether certificate and key match, are valid now and are for this machine. */
 export async function checkTls({ settings, system }: CheckContext): Promise<CheckOutcome[]> {
   const { certFile, keyFile } = settings.tls;
   if (certFile === '') return [];
@@ -26,8 +26,8 @@ export async function checkTls({ settings, system }: CheckContext): Promise<Chec
       problem(
         error.message,
         error.message.startsWith('auth.')
-          ? 'set auth.client-ca-file to the certificates (PEM) of the authorities of clients, readable by the node'
-          : 'set tls.cert-file and tls.key-file to a PEM chain and its key, readable by the node',
+          ? 'set auth.client-ca-file to the certificates (PEM) of the client certificate authorities, readable for the node'
+          : 'set tls.cert-file and tls.key-file to a PEM chain and its key, readable for the node',
       ),
     ];
   }
@@ -39,27 +39,29 @@ export async function checkTls({ settings, system }: CheckContext): Promise<Chec
   return outcomes;
 }
 
-/** Who signs the certificates of clients. */
+/** The authorities that sign client certificates. */
 async function checkClientCa(file: string, nowMs: number): Promise<CheckOutcome[]> {
   if (file === '') return [];
   const blocks = (await readFile(file, 'latin1')).match(CERTIFICATE_BLOCKS) ?? [];
   const ended = blocks.map((block) => new X509Certificate(block)).filter(({ validTo }) => Date.parse(validTo) < nowMs);
-  const counted = `${file} holds ${blocks.length} ${blocks.length === 1 ? 'authority' : 'authorities'} of clients`;
+  const counted = `${file} contains ${blocks.length} client certificate ${blocks.length === 1 ? 'authority' : 'authorities'}`;
   if (ended.length === 0) return [ok(counted)];
-  return [problem(`${counted}, ${ended.length} of which ended`, 'put the renewed certificate of the authority there')];
+  return [
+    problem(`${counted}, ${ended.length} of them expired`, 'replace it with the renewed certificate of the authority'),
+  ];
 }
 
 function checkValidity({ validFrom, validTo }: X509Certificate, nowMs: number): CheckOutcome {
   const days = Math.floor((Date.parse(validTo) - nowMs) / DAY_MS);
-  const renew = 'renew the certificate: a node that runs takes the new files by itself';
+  const renew = 'renew the certificate; a running node reloads the files';
   if (nowMs < Date.parse(validFrom))
     return problem(`the certificate is not valid before ${validFrom}`, 'check the clock of this machine');
-  if (days < 0) return problem(`the certificate ended on ${validTo}`, renew);
-  const detail = `key and certificate fit, valid for ${days} more days`;
+  if (days < 0) return problem(`the certificate expired on ${validTo}`, renew);
+  const detail = `key and certificate match, valid for ${days} more days`;
   return days < SOON_DAYS ? warning(detail, renew) : ok(detail);
 }
 
-/** A client checks the name by which it has asked: one of those the node goes by should be in the certificate. */
+/** Clients verify the name they connect to: the certificate should contain one of the node's names. */
 function checkCertificateNames(certificate: X509Certificate, { node, http }: CheckContext['settings']): CheckOutcome[] {
   const names = certificate.subjectAltName ?? certificate.subject.replaceAll('\n', ', ');
   const known = [node.hostName || hostname(), node.hostIp, http.host].filter((name) => name !== '');
@@ -68,7 +70,7 @@ function checkCertificateNames(certificate: X509Certificate, { node, http }: Che
   return [
     warning(
       `the certificate is for ${names}, not for ${known.join(' or ')}`,
-      'use a certificate with the name by which clients ask, or set node.host-name to a name in it',
+      'use a certificate for the name clients connect to, or set node.host-name to a name in it',
     ),
   ];
 }

@@ -16,7 +16,7 @@ function checkFile(text: string, mode: number) {
 const two = `${createToken('ann').line}\n${createToken('bob').line}\n`;
 
 test.each([
-  [0o600, 'ok', /holds 2 tokens$/],
+  [0o600, 'ok', /contains 2 tokens$/],
   [0o644, 'warning', /everyone on this machine can read it$/],
   [0o666, 'problem', /everyone on this machine can add one$/],
 ] as const)('a file of mode %o is %s', async (mode, state, detail) => {
@@ -24,7 +24,7 @@ test.each([
 });
 
 test.each([
-  ['', /holds no token/],
+  ['', /contains no token/],
   ['my-plain-token\n', /tokens:1: expected/],
 ])('a file that holds %j is a problem', async (text, detail) => {
   const [outcome] = await checkFile(text, 0o600);
@@ -36,7 +36,7 @@ test.each([
   expect(outcome?.detail).not.toContain('my-plain-token');
 });
 
-test('roles are told where they are limited', async () => {
+test('limited roles are counted', async () => {
   const text = `${createToken('ann').line}\n${createToken('bob', ['viewer']).line}\n`;
   const [outcome] = await checkFile(text, 0o600);
   expect(outcome).toMatchObject({

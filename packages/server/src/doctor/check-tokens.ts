@@ -7,20 +7,20 @@ import { type CheckOutcome, ok, problem, warning } from './check-result.ts';
 const OTHERS_WRITE = 0o002;
 const OTHERS_READ = 0o004;
 
-/** Told only where it is not the usual: all of them with all roles. */
+/** Empty in the usual case, where all tokens have all roles. */
 function rolesText(owners: readonly Identity[]): string {
   const limited = owners.filter(({ roles }) => !roles.includes('admin')).length;
   return limited === 0 ? '' : `, ${limited} of them with limited roles`;
 }
 
-/** Whether the token file can be used, and by whom it can be read or changed. */
+/** Whether the token file is valid, and who can read or change it. */
 export async function checkTokens({ settings: { auth } }: CheckContext): Promise<CheckOutcome[]> {
   const file = auth.tokenFile;
   if (file === '') return [];
   try {
     const { owners } = await readTokenFile(file);
     const { mode } = await stat(file);
-    const counted = `${file} holds ${owners.length} ${owners.length === 1 ? 'token' : 'tokens'}${rolesText(owners)}`;
+    const counted = `${file} contains ${owners.length} ${owners.length === 1 ? 'token' : 'tokens'}${rolesText(owners)}`;
     if (mode & OTHERS_WRITE)
       return [problem(`${counted}, and everyone on this machine can add one`, `chmod o-rw ${file}`)];
     if (mode & OTHERS_READ)

@@ -16,11 +16,11 @@ import { checkTokens } from './check-tokens.ts';
 
 export interface Check {
   name: string;
-  /** One or more findings; none where the subject does not exist, like TLS that is not set up. */
-  run(subject: CheckContext): Promise<CheckOutcome[]>;
+  /** Returns one or more outcomes; none if there is nothing to check, like TLS that is not configured. */
+  run(context: CheckContext): Promise<CheckOutcome[]>;
 }
 
-/** Everything that is looked at with valid settings, in the order it is told. */
+/** The checks that need valid settings, in the order they are reported. */
 export const CHECKS: readonly Check[] = [
   { name: 'log directory', run: checkLogDir },
   { name: 'log files', run: checkLogFiles },

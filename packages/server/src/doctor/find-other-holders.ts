@@ -1,6 +1,6 @@
 import { readdir, readlink } from 'node:fs/promises';
 
-/** Other processes that have this file open, by their id. Empty where the system does not tell: not on Linux, or of another user. */
+/** Ids of other processes that have this file open. Only on Linux, and only processes of the same user. */
 export async function findOtherHolders(path: string): Promise<number[]> {
   const found: number[] = [];
   for (const pid of await list('/proc')) {

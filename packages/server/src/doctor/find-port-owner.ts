@@ -3,8 +3,8 @@ import { readdir, readFile, readlink } from 'node:fs/promises';
 const LISTENING = '0A';
 
 /**
- * The program that listens on a port, like `nginx (process 42)`. `undefined` where the system does not tell: not on
- * Linux, or it belongs to another user.
+ * The program that listens on a port, like `nginx (process 42)`. `undefined` if it is unknown: not on Linux, or a
+ * program of another user.
  */
 export async function findPortOwner(port: number): Promise<string | undefined> {
   const inodes = await listeningInodes(port);
@@ -39,7 +39,7 @@ async function programName(pid: string): Promise<string> {
   return name.trim() || 'a program';
 }
 
-/** Processes come and go while they are looked at, and those of others cannot be. */
+/** Empty for processes that ended meanwhile or belong to other users. */
 function listDir(path: string): Promise<string[]> {
   return readdir(path).catch(() => []);
 }

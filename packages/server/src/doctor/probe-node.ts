@@ -1,13 +1,13 @@
 import { get as getPlain, type IncomingMessage } from 'node:http';
 import { get as getTls } from 'node:https';
 
-/** Someone on the same machine answers at once, or is no node. */
+/** A node on the same machine responds at once. */
 const TIMEOUT_MS = 2000;
 
-/** More is no answer of a node. */
+/** A larger response is not from a node. */
 const MAX_RESPONSE_BYTES = 64 * 1024;
 
-/** A Porthole node that answers. What it tells only to those with a token is `undefined`. */
+/** A Porthole node that responds. The fields are missing if it requires a token. */
 export interface ProbedNode {
   version?: string;
   grpcPort?: number;
@@ -22,7 +22,7 @@ export interface ProbeTarget {
   nowMs(): number;
 }
 
-/** Who answers at this address, if it is a Porthole node. Never throws. */
+/** The Porthole node at this address, `undefined` if there is none. Never throws. */
 export async function probeNode({ host, port, isTls, nowMs }: ProbeTarget): Promise<ProbedNode | undefined> {
   const sentMs = nowMs();
   const description = await getJson({ host: dialHost(host), port, isTls });
@@ -38,7 +38,7 @@ export async function probeNode({ host, port, isTls, nowMs }: ProbeTarget): Prom
   };
 }
 
-/** The parts of an answer that matter here, if it is one of a node; a refusal has a code. */
+/** The fields of a node's response that matter here; an error has a code. */
 interface MaybeDescription {
   code?: unknown;
   node?: { grpcPort?: number };
@@ -46,7 +46,7 @@ interface MaybeDescription {
   versions?: { porthole?: unknown };
 }
 
-/** Who listens on all addresses is asked on the nearest. */
+/** A node that listens on all addresses is reached on loopback. */
 function dialHost(host: string): string {
   if (host === '0.0.0.0') return '127.0.0.1';
   return host === '::' ? '::1' : host;
@@ -65,7 +65,7 @@ function getJson({
     const signal = AbortSignal.timeout(TIMEOUT_MS);
     const options = { host, port, path: '/api/v1/node', agent: false as const, signal };
     const onResponse = (response: IncomingMessage) => void readJson(response).then(resolve);
-    // Nothing secret is sent, and whose certificate it has is looked at elsewhere.
+    // Nothing secret is sent, and the certificate has its own check.
     const request = isTls
       ? getTls({ ...options, rejectUnauthorized: false }, onResponse)
       : getPlain(options, onResponse);

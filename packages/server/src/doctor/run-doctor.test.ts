@@ -7,8 +7,8 @@ import { runDoctor } from './run-doctor.ts';
 
 const freePorts = { 'http.port': '0', 'grpc.port': '0' };
 
-describe('a checkup', () => {
-  test('of a node with default settings finds no problem, and leaves nothing behind', async () => {
+describe('runDoctor', () => {
+  test('finds no problem with default settings, and leaves no files behind', async () => {
     const workDir = tempDir();
     const { findings, skipped } = await runDoctor({ workDir, flags: freePorts });
     expect(findings.filter(({ state }) => state === 'problem')).toEqual([]);
@@ -16,7 +16,7 @@ describe('a checkup', () => {
     expect(readdirSync(workDir)).toEqual([]);
   });
 
-  test('tells of every warning and problem what to do', async () => {
+  test('has a remedy for every warning and problem', async () => {
     const flags = { ...freePorts, 'service.log-dir': 'absent', 'auth.token-file': 'absent', 'tls.cert-file': 'absent' };
     const { findings } = await runDoctor({ workDir: tempDir(), flags: { ...flags, 'tls.key-file': 'absent' } });
     const wrong = findings.filter(({ state }) => state !== 'ok');
@@ -24,7 +24,7 @@ describe('a checkup', () => {
     expect(wrong.filter(({ remedy }) => !remedy)).toEqual([]);
   });
 
-  test('tells wrong settings as serve does, and what it could not look at', async () => {
+  test('reports invalid settings as serve does, and lists the skipped checks', async () => {
     const workDir = tempDir();
     writeFileSync(join(workDir, 'porthole.toml'), '[http]\nprot = 80\nhost = "0.0.0.0"\n');
     const { findings, skipped } = await runDoctor({ workDir, file: 'porthole.toml' });
@@ -39,7 +39,7 @@ describe('a checkup', () => {
         name: 'settings',
         state: 'problem',
         detail: expect.stringMatching(/^porthole\.toml:3: http\.host "0\.0\.0\.0" serves other machines/),
-        remedy: 'change one of the settings it names',
+        remedy: 'change one of the settings named',
       },
     ]);
     expect(skipped).toEqual(CHECKS.map(({ name }) => name));
@@ -48,7 +48,7 @@ describe('a checkup', () => {
   test.each([
     ['absent.toml', undefined, /absent\.toml/],
     ['broken.toml', '[http\n', /broken\.toml:1/],
-  ])('tells that the settings file %s cannot be used', async (file, text, detail) => {
+  ])('reports the unusable settings file %s', async (file, text, detail) => {
     const workDir = tempDir();
     if (text !== undefined) writeFileSync(join(workDir, file), text);
     const { findings } = await runDoctor({ workDir, file });
@@ -59,7 +59,7 @@ describe('a checkup', () => {
     });
   });
 
-  test('tells of a settings file that is fine, and of unknown variables', async () => {
+  test('reports a valid settings file, and misspelt environment variables', async () => {
     const workDir = tempDir();
     writeFileSync(join(workDir, 'porthole.toml'), '[logging]\nlevel = "debug"\n');
     const env = { PORTHOLE_HTTP_PROT: '80' };

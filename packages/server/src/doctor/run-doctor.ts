@@ -8,13 +8,12 @@ import { type SystemFacts, THIS_SYSTEM } from './system-facts.ts';
 
 export interface DoctorReport {
   findings: CheckResult[];
-  /** Names of what could not be looked at, because the settings are not valid. */
+  /** Names of the checks that were skipped because the settings are not valid. */
   skipped: string[];
 }
 
 /**
- * Looks at everything a node with these settings needs, without starting one. Changes nothing and leaves nothing
- * behind.
+ * Checks everything a node with these settings needs, without starting one. Changes nothing and leaves no files behind.
  */
 export async function runDoctor(sources: SettingsSources, system: SystemFacts = THIS_SYSTEM): Promise<DoctorReport> {
   const findings: CheckResult[] = [{ name: 'Node.js', ...checkNodeVersion(system) }];
@@ -26,9 +25,9 @@ export async function runDoctor(sources: SettingsSources, system: SystemFacts = 
     return { findings: [...findings, ...refused], skipped: CHECKS.map(({ name }) => name) };
   }
   for (const outcome of checkSettings(loaded)) findings.push({ name: 'settings', ...outcome });
-  for (const { name, run: outcome } of CHECKS) {
-    const outcomes = await outcome({ loaded, settings: loaded.settings, env: sources.env ?? {}, system });
-    findings.push(...outcomes.map((found) => ({ name, ...found })));
+  for (const { name, run } of CHECKS) {
+    const outcomes = await run({ loaded, settings: loaded.settings, env: sources.env ?? {}, system });
+    findings.push(...outcomes.map((outcome) => ({ name, ...outcome })));
   }
   return { findings, skipped: [] };
 }

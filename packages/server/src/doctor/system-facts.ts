@@ -2,19 +2,19 @@ import { readFile, stat, statfs } from 'node:fs/promises';
 import { userInfo } from 'node:os';
 import { fileURLToPath } from 'node:url';
 
-/** What checks ask the machine. An interface, so that a test can show them a machine that is broken in one place. */
+/** What the checks need to know about the machine. An interface, so that tests can replace single facts. */
 export interface SystemFacts {
   nodeVersion: string;
-  /** Who runs this program: remedies name the user. */
+  /** The user that runs this program; remedies name it. */
   userName: string;
   nowMs(): number;
-  /** When the newest file of this program that we know of was written: the clock cannot be before that. */
+  /** When this program was installed: the clock cannot be before that. */
   programWrittenMs(): Promise<number>;
-  /** Bytes an ordinary user may still write to the file system of this directory. */
+  /** Bytes an unprivileged user can still write to the file system of this directory. */
   freeBytes(dir: string): Promise<number>;
-  /** Files this process may open; `undefined` where the system does not tell. */
+  /** Files this process may open; `undefined` if the system does not report it. */
   maxOpenFiles(): Promise<number | undefined>;
-  /** A limit of inotify; `undefined` where there is none. */
+  /** An inotify limit; `undefined` without inotify. */
   inotifyLimit(name: 'max_user_watches' | 'max_user_instances'): Promise<number | undefined>;
 }
 
@@ -44,7 +44,7 @@ function readUserName(): string {
   }
 }
 
-/** Linux tells these things in files; other systems have none of them. */
+/** Linux has these facts in files; other systems have no such file. */
 function readSystemFile(path: string): Promise<string | undefined> {
   return readFile(path, 'utf8').catch(() => undefined);
 }

@@ -24,7 +24,7 @@ async function startImpatient(arrivalTimeoutMs: number): Promise<number> {
         log: QUIET,
         arrivalTimeoutMs,
         maxRequestBytes: 1024,
-        rules: {
+        policy: {
           access: openToAll(),
           accessLog: QUIET_ACCESS_LOG,
           slots: new StreamSlots({ max: 1 }),

@@ -15,7 +15,7 @@ import { findCallRoute, isKnownCall, requiredRole } from './method-routes.ts';
 import type { OversizedRequest } from './oversized-request.ts';
 import { toQuery } from './request-query.ts';
 
-/** What a call ends with, as far as it is told. */
+/** The status a call ends with, as far as known. */
 interface SentStatus {
   code?: status | null | undefined;
   metadata?: Metadata | null | undefined;
@@ -27,16 +27,16 @@ export function stoppingError(): PortholeError {
   return new PortholeError('SHUTTING_DOWN', 'the node is stopping');
 }
 
-/** The same for all connections of a client, and the same as over HTTP. */
+/** The address without the port, as over HTTP. */
 function peerAddress(call: ServerInterceptingCallInterface): string {
   return call.getPeer().replace(/:\d+$/, '');
 }
 
 /** One call, from its arrival to its status. */
 export class CallLifecycle {
-  /** What was sent by us; the library itself sends some without passing here. */
+  /** The status we sent; some are sent by the library itself. */
   status: status | undefined;
-  /** The message that came with it. */
+  /** The request message. */
   request: object | undefined;
   response: ChunkCall | undefined;
   readonly #path: string;
@@ -69,9 +69,9 @@ export class CallLifecycle {
     return setTimeout(() => this.#refuse(late), arrivalTimeoutMs);
   }
 
-  /** Decides, in this order: rate, credentials, role, stopping; lets it in or refuses it. */
+  /** Checks, in this order: rate, credentials, role, stopping; calls `next` or refuses the call. */
   authorize(metadata: Metadata, next: () => void): void {
-    const { access, checkRate, isStopping } = this.#options.rules;
+    const { access, checkRate, isStopping } = this.#options.policy;
     const [authorization] = metadata.get('authorization');
     this.#via = metadata.get('porthole-via')[0]?.toString();
     const credentials: Credentials = {
@@ -81,10 +81,10 @@ export class CallLifecycle {
     };
     this.#credentials = credentials;
     const decide = (verdict: AuthResult) => {
-      if (this.#hasEnded) return; // nobody is left to be answered
+      if (this.#hasEnded) return; // the client has cancelled
       if ('identity' in verdict) this.#identity = verdict.identity;
       access.authorize(verdict, requiredRole(this.#path), {
-        credentials: credentials,
+        credentials,
         where: 'the metadata "authorization: Bearer TOKEN"',
       });
       if (isStopping()) throw stoppingError();
@@ -109,7 +109,7 @@ export class CallLifecycle {
   /** Until the call has ended. */
   watchSession(end: (reason: CredentialsEnded) => void): void {
     if (!this.#credentials || this.#hasEnded) return;
-    const { access } = this.#options.rules;
+    const { access } = this.#options.policy;
     this.#unwatchSession = access.watchSession({
       credentials: this.#credentials,
       wanted: requiredRole(this.#path),
@@ -129,11 +129,11 @@ export class CallLifecycle {
 
   refuseOversized({ bytes }: OversizedRequest): void {
     this.status = status.RESOURCE_EXHAUSTED;
-    const details = `the request has ${bytes} bytes, more than the ${this.#options.maxRequestBytes} of grpc.max-request-bytes`;
+    const details = `the request has ${bytes} bytes, the limit set by grpc.max-request-bytes is ${this.#options.maxRequestBytes}`;
     this.#call.sendStatus({ code: this.status, details });
   }
 
-  /** The library offers no way to end it at once. */
+  /** The library has no way to end a call at once. */
   reset(): void {
     this.status = status.RESOURCE_EXHAUSTED;
     getHttp2Stream(this.#call).close(constants.NGHTTP2_ENHANCE_YOUR_CALM);
@@ -142,12 +142,12 @@ export class CallLifecycle {
   ended(): void {
     this.#hasEnded = true;
     this.#unwatchSession?.();
-    const { rules, log } = this.#options;
+    const { policy, log } = this.#options;
     const code =
       this.status ?? (Number(this.#call.getDeadline()) <= Date.now() ? status.DEADLINE_EXCEEDED : status.CANCELLED);
     const seconds = (performance.now() - this.#startedMs) / 1000;
-    rules.metrics.countCall({ method: this.#method, status: status[code], seconds });
-    rules.accessLog.note({
+    policy.metrics.countCall({ method: this.#method, status: status[code], seconds });
+    policy.accessLog.note({
       identity: this.#identity,
       address: plainAddress(peerAddress(this.#call)),
       transport: 'grpc',
@@ -168,7 +168,7 @@ export class CallLifecycle {
   }
 
   #refuse(error: unknown): void {
-    if (this.status !== undefined) return; // it was too late already
+    if (this.status !== undefined) return; // already refused because it arrived too late
     const refusal = toCallStatus(error);
     this.#isSuspicious = error instanceof TooManyFailures && error.isFirst;
     this.recordStatus(refusal);

@@ -2,17 +2,17 @@ import type { Http2Stream } from 'node:http2';
 import type { Duplex } from 'node:stream';
 import { ServerInterceptingCall } from '@grpc/grpc-js';
 
-/** Field 2 of type bytes: what `chunk` is in all messages that have one. */
+/** Field 2 of type bytes: `chunk` in all messages that have one. */
 const CHUNK_TAG = 0x12;
 
-/** The HTTP/2 stream of a call. The library keeps it to itself; its version is pinned, and tests notice a change. */
+/** The HTTP/2 stream of a call. It is private in the library; its version is pinned, and tests notice a change. */
 export function getHttp2Stream(call: object): Http2Stream & Duplex {
   return (call as { stream: Http2Stream & Duplex }).stream;
 }
 
 /**
- * A call that sends chunks of files without copying them: the library would copy each twice, into new memory, which costs
- * more than reading the file does. All other messages go its usual way.
+ * Sends chunks of files without copying them: the library would copy each twice, into new memory, which costs more than
+ * reading the file. All other messages are sent by the library.
  */
 export class ChunkCall extends ServerInterceptingCall {
   readonly #stream: Duplex;
@@ -24,12 +24,12 @@ export class ChunkCall extends ServerInterceptingCall {
     this.#stream = getHttp2Stream(call);
   }
 
-  /** What went out: bytes of files, and records. */
+  /** Bytes of files and records sent so far. */
   get sent(): { bytes: number | undefined; records: number | undefined } {
     return { bytes: this.#chunkBytes || undefined, records: this.#records || undefined };
   }
 
-  /** Calls back when the chunk's bytes are with the system, and not at all when the stream was lost: it ends then. */
+  /** Calls back when the bytes of the chunk are flushed, and not at all when the stream is lost: the call ends then. */
   override sendMessage(
     message: { chunk?: Uint8Array; items?: readonly { record?: object }[] },
     callback: () => void,
@@ -51,7 +51,7 @@ export class ChunkCall extends ServerInterceptingCall {
   }
 }
 
-/** Everything before the bytes of the chunk: that it is not compressed, its length with the tag, the tag. */
+/** Everything before the bytes of the chunk: the compression flag, the message length and the field tag. */
 export function messageHead(chunkBytes: number): Buffer {
   const tag = [CHUNK_TAG];
   let rest = chunkBytes;

@@ -3,7 +3,7 @@ import { ERROR_KINDS, toProblem } from '@porthole/contract';
 import { retryAfterSeconds } from '../transport/retry-after.ts';
 import { wellFormed } from './messages/well-formed.ts';
 
-/** Details travel percent-encoded in a header; many clients take 8 KiB of headers, and a character may need nine bytes. */
+/** Details are percent-encoded in a header; many clients accept 8 KiB of headers, and a character may need nine bytes. */
 const MAX_DETAIL_CHARACTERS = 700;
 
 export interface CallStatus {
@@ -12,7 +12,7 @@ export interface CallStatus {
   metadata: Metadata;
 }
 
-/** The one place where a throw becomes a gRPC status: the same code and words as over HTTP. */
+/** The one place where an error becomes a gRPC status, with the same code and message as over HTTP. */
 export function toCallStatus(thrown: unknown): CallStatus {
   const { code, detail } = toProblem(thrown);
   const metadata = new Metadata();

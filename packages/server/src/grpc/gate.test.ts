@@ -100,7 +100,7 @@ describe('the limits of a node', () => {
     });
     const refused = {
       status: 'RESOURCE_EXHAUSTED',
-      details: 'the request has 3003 bytes, more than the 2048 of grpc.max-request-bytes',
+      details: 'the request has 3003 bytes, the limit set by grpc.max-request-bytes is 2048',
     };
     expect(await readFailure(connection.call('StatLog', { file: 'x'.repeat(3000) }))).toMatchObject(refused);
     const stream = connection.stream('ViewLog', { file: 'x'.repeat(3000) });

@@ -15,16 +15,16 @@ import { isHealthCall } from './method-routes.ts';
 import { OversizedRequest } from './oversized-request.ts';
 
 export interface GateOptions {
-  rules: Pick<RequestPolicy, 'access' | 'accessLog' | 'checkRate' | 'isStopping' | 'metrics'>;
-  /** A request must arrive whole in this time. */
+  policy: Pick<RequestPolicy, 'access' | 'accessLog' | 'checkRate' | 'isStopping' | 'metrics'>;
+  /** Time limit for receiving a request. */
   arrivalTimeoutMs: number;
   maxRequestBytes: number;
   log: RequestLog;
 }
 
 /**
- * Every call passes here: who is let in, and what became of it. Unlike over HTTP the name that was asked for does not
- * count: no web page can speak this protocol, so there is none whose name could have been turned to this address.
+ * Authorizes and accounts every call. Unlike over HTTP, host names are not checked: web pages cannot speak this protocol,
+ * so DNS rebinding is not possible.
  */
 export class Gate {
   readonly #options: GateOptions;
@@ -71,27 +71,27 @@ export class Gate {
     return lifecycle.response;
   };
 
-  /** What the own log may say of a call. */
+  /** The call as it may appear in the own log. */
   loggedRequest(metadata: Metadata): LoggedRequest {
     return this.#lifecycles.get(metadata)?.logged ?? { id: '', method: 'gRPC', route: 'none' };
   }
 
-  /** Keeps what the node could not do for the access log. */
+  /** Keeps a failure of the node for the access log. */
   failed(metadata: Metadata, error: unknown): void {
     this.#lifecycles.get(metadata)?.failed(error);
   }
 
-  /** Ends a call whose reader takes nothing: a status would wait behind the messages it does not read. */
+  /** Ends a call whose client does not read: a status would wait behind the unread messages. */
   reset(metadata: Metadata): void {
     this.#lifecycles.get(metadata)?.reset();
   }
 
-  /** Whom a call is of that was let in. */
+  /** The client of an authorized call. */
   streamUser(metadata: Metadata): Omit<StreamUser, 'isEndless'> {
     return this.#lifecycles.get(metadata)?.user ?? { client: '', isMember: false };
   }
 
-  /** For a call that does not end by itself: `end` is called when its credentials count no longer. */
+  /** For a call that does not end by itself: `end` is called when its credentials are no longer valid. */
   watchSession(metadata: Metadata, end: (reason: CredentialsEnded) => void): void {
     this.#lifecycles.get(metadata)?.watchSession(end);
   }

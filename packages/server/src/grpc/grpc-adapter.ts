@@ -21,27 +21,27 @@ import { type ResponderDeps, respondStream, respondUnary } from './respond-call.
 import { loadServiceDefinition, type NodeStateDefinition, reflectedPackage } from './service-definition.ts';
 import { SERVICE_NAME } from './service-name.ts';
 
-/** A client that is gone without a word is noticed after so long, although nothing is to be told to it. */
+/** Detects clients that disappeared without closing the connection. */
 const KEEP_ALIVE = { 'grpc.keepalive_time_ms': 60_000, 'grpc.keepalive_timeout_ms': 20_000 };
 
-/** Calls on one connection; more wait at the client. Without a bound, one that only opens calls could fill the memory. */
+/** Concurrent calls per connection; more wait in the client. Without a limit, a client could fill the memory with calls. */
 const MIN_CONCURRENT_CALLS = 256;
 
 export interface GrpcAdapterDeps {
   state: NodeState;
-  rules: RequestPolicy;
+  policy: RequestPolicy;
   log: Logger;
   arrivalTimeoutMs: number;
   maxRequestBytes: number;
 }
 
-/** Everything between an accepted connection and the node: the service, health and reflection. */
+/** Connects accepted connections to the node: the service, health and reflection. */
 export function createGrpcAdapter(deps: GrpcAdapterDeps): GrpcAdapter {
   const log = new RequestLog(deps.log);
   const gate = new Gate({ ...deps, log });
   const server = new Server({
     ...KEEP_ALIVE,
-    'grpc.max_concurrent_streams': Math.max(MIN_CONCURRENT_CALLS, deps.rules.slots.max),
+    'grpc.max_concurrent_streams': Math.max(MIN_CONCURRENT_CALLS, deps.policy.slots.max),
     'grpc.enable_channelz': 0,
     interceptors: [gate.interceptor],
   });
@@ -50,12 +50,12 @@ export function createGrpcAdapter(deps: GrpcAdapterDeps): GrpcAdapter {
   const health = new HealthImplementation({ '': 'SERVING', [SERVICE_NAME]: 'SERVING' });
   health.addToServer(server);
   new ReflectionService({ ...loadSync(protoPath, { keepCase: true }), ...reflectedPackage() }).addToServer(server);
-  // Connections are encrypted before they come here: a certificate can then be renewed while the service runs.
+  // TLS is terminated before: certificates can then be renewed while the service runs.
   const connections = server.createConnectionInjector(ServerCredentials.createInsecure());
   for (const http2Server of getHttp2Servers(server)) {
     http2Server.on('session', (session) => limitResets(session));
     guardStreams(http2Server, (error) =>
-      deps.log.error('call', 'a call failed before it began', { error: describeFailure(error) }),
+      deps.log.error('call', 'a call failed before it was handled', { error: describeFailure(error) }),
     );
   }
   return {
@@ -69,13 +69,14 @@ export function createGrpcAdapter(deps: GrpcAdapterDeps): GrpcAdapter {
 }
 
 /**
- * The library does not show the sessions of its connections: this is a private field of it. Without it nothing would limit
- * resets, so a version that has it no more is an error rather than a service without the limit.
+ * The sessions of connections are private in the library. Without them resets could not be limited, so a version without
+ * this field is an error rather than a service without the limit.
  */
 function getHttp2Servers(server: Server): Http2Server[] {
   const { http2Servers } = server as unknown as { http2Servers?: unknown };
   const servers = http2Servers instanceof Map ? [...(http2Servers as Map<Http2Server, unknown>).keys()] : [];
-  if (servers.length === 0) throw new Error('@grpc/grpc-js does not show its HTTP/2 servers: resets cannot be limited');
+  if (servers.length === 0)
+    throw new Error('@grpc/grpc-js does not expose its HTTP/2 servers: resets cannot be limited');
   return servers;
 }
 
@@ -87,16 +88,16 @@ function limited(definition: NodeStateDefinition, { maxRequestBytes }: GrpcAdapt
 
 function implementation(
   definition: NodeStateDefinition,
-  { state, rules, log }: Pick<GrpcAdapterDeps, 'state' | 'rules'> & { log: RequestLog },
+  { state, policy, log }: Pick<GrpcAdapterDeps, 'state' | 'policy'> & { log: RequestLog },
   gate: Gate,
 ): UntypedServiceImplementation {
-  const calls: Calls = { ...createNodeCalls(state), ...createLogCalls(state), ...createRecordCalls(state, rules) };
+  const calls: Calls = { ...createNodeCalls(state), ...createLogCalls(state), ...createRecordCalls(state, policy) };
   const names = Object.keys(calls) as MethodName[];
   const handlers = names.map((method) => {
     const takesSlot = getRoute(METHOD_ROUTES[method]).stream ?? false;
     const watchSession: ResponderDeps['watchSession'] = (metadata, end) => gate.watchSession(metadata, end);
     const deps: ResponderDeps = {
-      rules,
+      policy,
       log,
       takesSlot,
       streamUser: (metadata) => ({ ...gate.streamUser(metadata), isEndless: method === 'FollowLogs' }),

@@ -1,47 +1,47 @@
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
 import { createServer as createTlsServer, type TlsOptions, type Server as TlsServer } from 'node:tls';
 
-/** What answers on connections that were accepted. */
+/** Handles accepted connections. */
 export interface GrpcAdapter {
   accept(socket: Socket): void;
-  /** Tells health watchers first, then lets calls end, or their connections be cut. */
+  /** Notifies health watchers, then waits for calls to end or their connections to be closed. */
   stop(): Promise<void>;
 }
 
 export interface GrpcServerOptions {
   host: string;
   port: number;
-  /** Encrypted if given. */
+  /** With TLS if given. */
   tls: TlsOptions | undefined;
-  /** A handshake that takes longer is cut; 20 s unless given. */
+  /** A handshake that takes longer is aborted; default 20 s. */
   handshakeTimeoutMs?: number;
-  /** TLS handshakes under way at once; 1,024 unless given. */
+  /** Limit of concurrent TLS handshakes; default 1,024. */
   mostHandshakes?: number;
-  /** Called with the first connection: the code behind it takes longer to load than the rest of a node to start. */
+  /** Called with the first connection: loading the gRPC code takes longer than the rest of a node's start. */
   openAdapter(): Promise<GrpcAdapter>;
-  /** Told when the door cannot be opened; connections are closed then. */
+  /** Called when `openAdapter` fails; connections are closed then. */
   onFailure(error: unknown): void;
 }
 
 export interface BoundGrpcServer {
   port: number;
-  /** For connections from now on. */
+  /** For new connections. */
   renewTls(tls: TlsOptions): void;
-  /** Closes connections that stand: clients connect again. */
+  /** Closes existing connections, so that clients reconnect. */
   retireConnections(): void;
-  /** Stops accepting, lets calls end for `drainMs`, then cuts what is left. */
+  /** Stops accepting, waits up to `drainMs` for running calls, then closes the rest. */
   stop(drainMs: number): Promise<void>;
 }
 
-/** HTTP/2 is agreed upon with the encryption. A client that does not get on with it is cut like one that sends nothing. */
-const TLS_RULES = { noDelay: true, ALPNProtocols: ['h2'] };
+/** HTTP/2 is negotiated with TLS. A client that does not continue is cut like one that sends nothing. */
+const TLS_OPTIONS = { noDelay: true, ALPNProtocols: ['h2'] };
 
 const HANDSHAKE_TIMEOUT_MS = 20_000;
 
-/** Each costs some ten kilobytes. */
+/** Each costs about ten kilobytes. */
 const MOST_HANDSHAKES = 1024;
 
-/** Binds the gRPC port. Rejects with the system's error when the address cannot be had. */
+/** Binds the gRPC port. Rejects with the system's error if the address cannot be bound. */
 export async function startGrpcServer(options: GrpcServerOptions): Promise<BoundGrpcServer> {
   const { host, port, tls, openAdapter, onFailure, mostHandshakes = MOST_HANDSHAKES } = options;
   const handshakeTimeout = options.handshakeTimeoutMs ?? HANDSHAKE_TIMEOUT_MS;
@@ -51,7 +51,7 @@ export async function startGrpcServer(options: GrpcServerOptions): Promise<Bound
   const onConnection = (socket: Socket) => {
     established++;
     socket.once('close', () => established--);
-    socket.on('error', () => {}); // one that is lost before the door takes it over
+    socket.on('error', () => {}); // lost before the adapter takes it over
     opening ??= openAdapter();
     opening.then(
       (adapter) => adapter.accept(socket),
@@ -63,14 +63,14 @@ export async function startGrpcServer(options: GrpcServerOptions): Promise<Bound
     );
   };
   const server = tls
-    ? createTlsServer({ ...tls, ...TLS_RULES, handshakeTimeout }, onConnection)
+    ? createTlsServer({ ...tls, ...TLS_OPTIONS, handshakeTimeout }, onConnection)
     : createServer({ noDelay: true }, onConnection);
   // Node.js reports a handshake that fails or takes too long, and leaves its connection open.
   server.on('tlsClientError', (_error: Error, socket: Socket) => socket.destroy());
   server.on('connection', (socket: Socket) => {
     sockets.add(socket);
     socket.once('close', () => sockets.delete(socket));
-    socket.on('error', () => {}); // one that is lost while it is being encrypted
+    socket.on('error', () => {}); // lost during the TLS handshake
     if (tls && sockets.size - established > mostHandshakes) socket.destroy();
   });
   await listen(server, host, port);
@@ -89,7 +89,7 @@ export async function startGrpcServer(options: GrpcServerOptions): Promise<Bound
       const adapter = await opening?.catch(() => undefined);
       await adapter?.stop();
       clearTimeout(timer);
-      cut(); // connections that no call ever came on
+      cut(); // connections without any calls
       await closed;
     },
   };

@@ -1,9 +1,9 @@
 import { constants, type Http2Server, type ServerHttp2Stream } from 'node:http2';
 
 /**
- * Keeps a call that its client has taken back from ending the process: the library responds to calls of another content
- * type, or of a method it does not know, without looking whether they are still there, and that throws where nobody
- * catches it. Before the first connection.
+ * Keeps a cancelled call from crashing the process: the library responds to calls with a wrong content type or an unknown
+ * method without checking whether the stream still exists, and the error is not caught anywhere. Call it before the first
+ * connection.
  */
 export function guardStreams(server: Http2Server, onError: (error: unknown) => void): void {
   const listeners = server.listeners('stream');
@@ -14,7 +14,7 @@ export function guardStreams(server: Http2Server, onError: (error: unknown) => v
       for (const listener of listeners) listener.call(server, stream, ...rest);
     } catch (error) {
       if (!isStreamClosed(error)) onError(error);
-      stream.on('error', () => {}); // it is gone in any case
+      stream.on('error', () => {}); // closed anyway
       stream.close(constants.NGHTTP2_INTERNAL_ERROR);
     }
   });

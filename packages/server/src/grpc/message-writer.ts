@@ -1,7 +1,7 @@
 import type { ServerWritableStream } from '@grpc/grpc-js';
 import { ClientDisconnected, ReaderStalled } from '../transport/client-disconnected.ts';
 
-/** Writes one message at a time, and gives up a reader that does not take it. */
+/** Writes one message at a time; fails if the client does not read it in time. */
 export class MessageWriter<Message> {
   readonly #call: ServerWritableStream<never, Message> | ServerWritableStream<unknown, Message>;
   readonly #stallTimeoutMs: number;
@@ -13,7 +13,7 @@ export class MessageWriter<Message> {
     call.once('cancelled', () => this.#giveUp(new ClientDisconnected()));
   }
 
-  /** Resolves when the message is with the system: what its bytes were lent from may be used again. */
+  /** Resolves when the message is flushed: its buffer may then be reused. */
   write(message: Message): Promise<void> {
     return new Promise((resolve, reject) => {
       if (this.#call.cancelled) return reject(new ClientDisconnected());

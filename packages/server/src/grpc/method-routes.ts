@@ -2,7 +2,7 @@ import { getRoute, type RouteId, type RouteRole } from '@porthole/contract';
 import type { MethodName } from './calls/calls.ts';
 import { SERVICE_NAME } from './service-name.ts';
 
-/** The route that answers the same over HTTP: what it needs and what it takes, the method does too. */
+/** The corresponding HTTP route of each method: it has the same role, limits and parameters. */
 export const METHOD_ROUTES: Readonly<Record<MethodName, RouteId>> = {
   Describe: 'node',
   GetConfig: 'config',
@@ -24,19 +24,19 @@ export function isHealthCall(path: string): boolean {
   return path.startsWith(HEALTH_PREFIX);
 }
 
-/** Of a call's path; `undefined` for what has no route: health and reflection. */
+/** The route of a call; `undefined` for health and reflection. */
 export function findCallRoute(path: string): RouteId | undefined {
   const prefix = `/${SERVICE_NAME}/`;
   const method = path.startsWith(prefix) ? path.slice(prefix.length) : '';
   return Object.hasOwn(METHOD_ROUTES, method) ? METHOD_ROUTES[method as MethodName] : undefined;
 }
 
-/** Whether the path is that of a method there is: anything else is what a client made up. */
+/** Whether the path is that of an existing method: anything else is made up by a client. */
 export function isKnownCall(path: string): boolean {
   return findCallRoute(path) !== undefined || /^\/grpc\.health\.v1\.Health\/(?:Check|Watch)$/.test(path);
 }
 
-/** What a call asks for. The interface itself, which reflection tells, is for everyone who is known. */
+/** The role a call requires. Reflection is for all authenticated clients. */
 export function requiredRole(path: string): RouteRole {
   if (isHealthCall(path)) return 'none';
   const route = findCallRoute(path);

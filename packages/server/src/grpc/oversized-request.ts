@@ -1,6 +1,6 @@
 import type { MethodDefinition } from '@grpc/grpc-js';
 
-/** Stands for a request that was not read because it is too large; the gate answers it. */
+/** Stands for a request that was not decoded because it is too large; the gate refuses it. */
 export class OversizedRequest {
   readonly bytes: number;
 
@@ -9,7 +9,7 @@ export class OversizedRequest {
   }
 }
 
-/** The method with requests of a bounded size. The library's own limit would be told without the name of the setting. */
+/** Limits the size of a method's requests. The error of the library's own limit would not name the setting. */
 export function boundingRequests<Method extends MethodDefinition<object, object>>(
   method: Method,
   maxBytes: number,

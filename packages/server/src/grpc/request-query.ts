@@ -1,6 +1,6 @@
 import { type Query, timeText } from '@porthole/contract';
 
-/** Fields that have another name than the parameter of the same meaning. */
+/** Fields whose name differs from that of the parameter. */
 const FIELD_BY_PARAMETER: Readonly<Record<string, string>> = {
   from: 'from_ms',
   to: 'to_ms',
@@ -15,12 +15,12 @@ const FIELD_BY_PARAMETER: Readonly<Record<string, string>> = {
   onlyNew: 'only_new',
 };
 
-/** Parameters that are times: a number of milliseconds, however small, is written so that it is read as one. */
+/** Parameters that are timestamps: milliseconds are written so that small numbers are parsed as milliseconds too. */
 const TIMES = new Set(['from', 'to', 'time', 'newSince']);
 
 /**
- * The fields of a message, those of its filter among them, as the parameters of the same question over HTTP: what is
- * refused, and with which words, is decided in one place for both.
+ * The fields of a message and its filter as the parameters of the HTTP route, so that both are validated in one place,
+ * with the same error messages.
  */
 export function toQuery(message: object & { filter?: object | null | undefined }): Query {
   const fields: Readonly<Record<string, unknown>> = { ...message.filter, ...message };

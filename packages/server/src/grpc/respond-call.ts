@@ -16,29 +16,29 @@ import { toCallStatus } from './errors.ts';
 import { MessageWriter } from './message-writer.ts';
 
 export interface ResponderDeps {
-  rules: Pick<RequestPolicy, 'slots' | 'answerTimeoutMs' | 'stallTimeoutMs'>;
+  policy: Pick<RequestPolicy, 'slots' | 'answerTimeoutMs' | 'stallTimeoutMs'>;
   log: RequestLog;
-  /** Whether it counts as a stream. */
+  /** Whether the call counts as a stream. */
   takesSlot: boolean;
-  /** Whom the call is of. */
+  /** The client of the call. */
   streamUser(metadata: Metadata): StreamUser;
-  /** Calls back when the credentials of a call that does not end by itself count no longer. Others have none. */
+  /** Only for calls that do not end by themselves: calls back when their credentials are no longer valid. */
   watchSession?: ((metadata: Metadata, end: (reason: CredentialsEnded) => void) => void) | undefined;
-  /** What the own log may say of a call. */
+  /** The call as it may appear in the own log. */
   loggedRequest(metadata: Metadata): LoggedRequest;
-  /** What the node could not do, for the access log. */
+  /** Reports a failure of the node to the access log. */
   failed(metadata: Metadata, error: unknown): void;
-  /** Ends a call at once that can be told nothing any more. */
+  /** Ends a call at once, without a status. */
   reset(metadata: Metadata): void;
 }
 
-/** The life of a call with one answer. */
+/** Handles a unary call. */
 export function respondUnary<Request, Response>(
   handle: UnaryCall<Request, Response>,
   deps: ResponderDeps,
 ): handleUnaryCall<Request, Response> {
   return (call, respond) => {
-    const { slots, answerTimeoutMs } = deps.rules;
+    const { slots, answerTimeoutMs } = deps.policy;
     const deadline = new Deadline(answerTimeoutMs);
     call.once('cancelled', () => deadline.abort(new ClientDisconnected()));
     const run = async () => {
@@ -58,13 +58,13 @@ export function respondUnary<Request, Response>(
   };
 }
 
-/** The life of a call whose answer is a stream. */
+/** Handles a server-streaming call. */
 export function respondStream<Request, Response>(
   open: StreamCall<Request, Response>,
   deps: ResponderDeps,
 ): handleServerStreamingCall<Request, Response> {
   return (call) => {
-    const { slots, answerTimeoutMs } = deps.rules;
+    const { slots, answerTimeoutMs } = deps.policy;
     const deadline = new Deadline(answerTimeoutMs);
     call.once('cancelled', () => deadline.abort(new ClientDisconnected()));
     const run = async () => {
@@ -86,18 +86,18 @@ export function respondStream<Request, Response>(
 }
 
 /**
- * Sends items as the reader takes them: the next one is asked for when the one before is with the system, because its
- * bytes may be lent. The first one is there before anything is sent, so that a refusal is a status without an answer.
+ * Sends items as the client reads them: the next one is requested when the one before is flushed, because its buffer may be
+ * reused. The first one is awaited before anything is sent, so that a refusal is a status without messages.
  */
 async function send<Request, Response>(
   call: ServerWritableStream<Request, Response>,
   items: AsyncIterable<Response | undefined>,
   { deadline, answering: deps }: { deadline: Deadline; answering: ResponderDeps },
 ): Promise<void> {
-  const writer = new MessageWriter(call, deps.rules.stallTimeoutMs);
+  const writer = new MessageWriter(call, deps.policy.stallTimeoutMs);
   const iterator = items[Symbol.asyncIterator]();
   const close = () => {
-    iterator.return?.().catch(() => {}); // nothing is left that could be told to anyone
+    iterator.return?.().catch(() => {}); // the call has ended: there is no one left to report a failure to
   };
   const next = () => deadline.race(iterator.next(), close);
   try {
@@ -120,7 +120,7 @@ function endEarly<Request, Response>(
   else if (!call.cancelled) call.emit('error', toCallStatus(error));
 }
 
-/** Tells the own log of failures that are the node's, not the client's. */
+/** Logs failures of the node to the own log; errors of the client only at level debug. */
 function explain(error: unknown, metadata: Metadata, { log, loggedRequest, failed }: ResponderDeps): void {
   if (error instanceof ClientDisconnected) return;
   const code = codeOf(error);

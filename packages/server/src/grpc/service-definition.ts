@@ -4,10 +4,10 @@ import type { MethodName } from './calls/calls.ts';
 import { DESCRIPTOR_BASE64 } from './generated/descriptor.ts';
 import { SERVICE_NAME } from './service-name.ts';
 
-/** Names as in the .proto, numbers as numbers, every field there that has no presence of its own. */
+/** Names as in the .proto, numbers as numbers, default values for fields without presence. */
 const OPTIONS = { keepCase: true, longs: Number, enums: String, defaults: true };
 
-/** The methods of the service with what writes and reads their messages. */
+/** The methods of the service, with serializers of their messages. */
 export type NodeStateDefinition = ServiceDefinition & Record<MethodName, MethodDefinition<object, object>>;
 
 export function loadServiceDefinition(): NodeStateDefinition {
@@ -16,8 +16,7 @@ export function loadServiceDefinition(): NodeStateDefinition {
 }
 
 /**
- * What reflection tells. Made from the compiler's own descriptor: the one proto-loader writes anew has lost which fields
- * are optional.
+ * The descriptor for reflection, from the compiler: the one written by proto-loader does not say which fields are optional.
  */
 export function reflectedPackage(): PackageDefinition {
   const file = onlyFile(descriptorSet());
@@ -28,7 +27,7 @@ function descriptorSet(): Buffer {
   return Buffer.from(DESCRIPTOR_BASE64, 'base64');
 }
 
-/** A set of one file is that file behind a tag and its length; there is no second one, because nothing is imported. */
+/** A descriptor set with one file is that file after a tag and its length; the service imports no other file. */
 function onlyFile(set: Buffer): Buffer {
   let start = 1;
   while (((set[start] ?? 0) & 0x80) !== 0) start++;

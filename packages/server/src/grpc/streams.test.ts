@@ -143,7 +143,7 @@ describe('streams of both doors', () => {
     await follow.next();
     await expect(connection.stream('ViewLog', { file: 'a.log' }).next()).rejects.toMatchObject({
       code: 'TOO_MANY_STREAMS',
-      message: '1 streams are under way, as many as http.max-streams allows',
+      message: '1 streams are open, the limit set by http.max-streams',
     });
     await expect(connection.call('CountLogs', {})).rejects.toMatchObject({ code: 'TOO_MANY_STREAMS' });
     expect(await requestJson(node.port, '/api/v1/log/view?file=a.log')).toMatchObject({ code: 'TOO_MANY_STREAMS' });
@@ -161,7 +161,10 @@ describe('the time until an answer begins', () => {
     node.running.state.listLogs = () => stuck;
     node.running.state.viewLog = () => stuck;
     const connection = connect(node.running.node.grpcPort);
-    const late = { code: 'DEADLINE_EXCEEDED', message: 'no answer within 50 ms, the limit set by http.answer-timeout' };
+    const late = {
+      code: 'DEADLINE_EXCEEDED',
+      message: 'no response within 50 ms, the limit set by http.answer-timeout',
+    };
     await expect(connection.call('ListLogs', {})).rejects.toMatchObject(late);
     await expect(connection.stream('ViewLog', { file: 'a.log' }).next()).rejects.toMatchObject(late);
     expect(await openStreams(node)).toBe(0);

@@ -2,15 +2,15 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 
 /**
- * Requests that may wait for their turn on one connection. Node's parser gives all that it was sent, a thousand or more in a
- * piece: without a bound, one client that sends and never reads could have their answers fill the memory.
+ * Pipelined requests that may wait on one connection. Node's parser emits everything it received, a thousand or more at
+ * once: without a limit, the responses to a client that sends and never reads could fill the memory.
  */
 const MOST_WAITING = 100;
 
-/** TLS handshakes under way: each costs some ten kilobytes, and who only begins them has twenty seconds. */
+/** Concurrent TLS handshakes: each costs about ten kilobytes, and an unfinished one lasts up to twenty seconds. */
 const MOST_HANDSHAKES = 1024;
 
-/** How often connections are looked at that are to be closed. */
+/** How often connections that are to be closed are checked. */
 const SWEEP_MS = 20;
 
 type OnRequest = (request: IncomingMessage, response: ServerResponse) => void;
@@ -19,23 +19,23 @@ export interface ConnectionsOptions {
   /** Whether connections are encrypted. */
   secure: boolean;
   onRequest: OnRequest;
-  /** More connections that are being encrypted are closed. */
+  /** Limit of concurrent TLS handshakes; further connections are closed. */
   mostHandshakes?: number | undefined;
 }
 
-/** What is known of a connection that requests can come on. */
+/** The state of an established connection. */
 interface Connection {
-  /** The one under way, or the last. */
+  /** The current or last one. */
   response: ServerResponse | undefined;
-  /** Begin the answers to requests that came before that has ended. */
+  /** Start the requests that arrived before the current response ended. */
   waiting: (() => void)[];
-  /** Bytes that had come when it was established, or with its last request: more of them begin another one. */
+  /** Bytes received up to the last request, or when the connection was established: more bytes belong to another request. */
   bytesRead: number;
 }
 
-/** The open connections of a server, and how far each is. Hands on the requests, of each connection one after the other. */
+/** The open connections of a server. Passes on the requests, those of one connection one after the other. */
 export class Connections {
-  /** As the system accepted them; with TLS, below those that requests come on, and also while these are being set up. */
+  /** Raw sockets; with TLS these are below the established ones, and exist already during the handshake. */
   readonly #accepted = new Set<Socket>();
   readonly #established = new Map<Socket, Connection>();
 
@@ -64,7 +64,7 @@ export class Connections {
     });
   }
 
-  /** The answer that has not reached the system whole yet; `undefined` where there is none. */
+  /** The response that is not yet flushed completely, if any. */
   unfinishedResponse(socket: Socket): ServerResponse | undefined {
     const connection = this.#established.get(socket);
     if (!connection?.response) return undefined;
@@ -72,14 +72,14 @@ export class Connections {
   }
 
   /**
-   * Closes connections on which no answer is under way and no request has begun to arrive. Node's own way of closing
-   * idle connections also takes those whose last bytes still wait for a slow reader.
+   * Closes connections without a running response or a partly received request. Node's `closeIdleConnections` also closes
+   * those whose last bytes still wait for a slow client.
    */
   closeIdle(): void {
     for (const [socket, connection] of this.#established) if (this.#isIdle(socket, connection)) socket.destroy();
   }
 
-  /** Closes the connections that are open now, each as soon as no answer is under way on it. */
+  /** Closes the connections that are open now, each as soon as it is idle. */
   retire(): void {
     const retired = new Set(this.#established.keys());
     const sweep = () => {
@@ -103,7 +103,7 @@ export class Connections {
   }
 }
 
-/** After what else there is to do: a hundred requests on one connection must not keep all others waiting. */
+/** Deferred: a hundred requests on one connection must not keep all other connections waiting. */
 function beginNext(connection: Connection): void {
   const begin = connection.waiting.shift();
   if (begin) setImmediate(begin);

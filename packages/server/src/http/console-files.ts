@@ -5,12 +5,12 @@ import { fileURLToPath } from 'node:url';
 import { PortholeError } from '@porthole/contract';
 import type { Encoding } from './response/choose-encoding.ts';
 
-/** A file of the console, with what the build has made of it. */
+/** A file of the console, with the compressed variants from the build. */
 export interface ConsoleFile {
   contentType: string;
-  /** Names the content, not an encoding of it. */
+  /** Hash of the content, independent of the encoding. */
   hash: string;
-  /** Whether its name changes with its content, so that it can be kept for good. */
+  /** Whether its name contains a hash of its content, so that it can be cached forever. */
   isHashed: boolean;
   plain: Buffer;
   encoded: ReadonlyMap<Encoding, Buffer>;
@@ -21,7 +21,7 @@ interface BuiltConsole {
   assets: ReadonlyMap<string, ConsoleFile>;
 }
 
-/** What the build puts behind the name of a file that it has compressed. */
+/** Endings of compressed files. */
 const ENDINGS: ReadonlyMap<Encoding, string> = new Map([
   ['br', '.br'],
   ['gzip', '.gz'],
@@ -38,8 +38,8 @@ const CONTENT_TYPES: Readonly<Record<string, string>> = {
 const HASHED_NAME = /-[0-9A-Z]{8}\.[a-z]+$/;
 
 /**
- * The console as it was built. It is read into memory as a whole at the first request for it: starting costs nothing, a
- * build under a running node never mixes with the one it shows, and no name out of a request reaches the file system.
+ * The built console. All of it is read into memory at the first request: this costs nothing at start, a rebuild never
+ * mixes with what a running node serves, and no name from a request reaches the file system.
  */
 export class ConsoleFiles {
   readonly #folder: string;
@@ -66,7 +66,7 @@ export class ConsoleFiles {
   }
 }
 
-/** Beside the bundle that others install; in the workspace, where its package builds it. */
+/** Next to the installed bundle; in the workspace, where the console package builds it. */
 function builtFolder(): string {
   const isWorkspace = /\/http\/console-files\.[jt]s$/.test(import.meta.url);
   return fileURLToPath(new URL(isWorkspace ? '../../../console/web' : './console', import.meta.url));
@@ -104,7 +104,7 @@ async function readBuilt(folder: string, name: string): Promise<ConsoleFile> {
   };
 }
 
-/** What compression did not make smaller is there only as it is. */
+/** Files that compression did not make smaller have no compressed variant. */
 function unlessMissing(error: unknown): undefined {
   if (!isMissing(error)) throw error;
 }
@@ -114,6 +114,6 @@ function isMissing(error: unknown): boolean {
 }
 
 function notBuilt(cause: unknown): PortholeError {
-  const message = 'this node was built without its console; all else is there: /docs lists it';
+  const message = 'this node was built without the console; see /docs for the API';
   return new PortholeError('ROUTE_NOT_FOUND', message, { cause });
 }

@@ -22,9 +22,9 @@ import { createStateRoutes } from './routes/state-routes.ts';
 
 export interface HttpAdapterDeps {
   settings: Settings;
-  rules: RequestPolicy;
+  policy: RequestPolicy;
   state: NodeState;
-  /** Without it the node answers only for itself. */
+  /** Without it, cluster routes are not supported. */
   cluster?: ClusterState;
   health: Health;
   version: string;
@@ -32,12 +32,12 @@ export interface HttpAdapterDeps {
   ownLog: OwnLog;
 }
 
-/** Everything between a bound port and the node: who is let in, which route answers, what is counted. */
+/** Connects HTTP requests to the node: authorization, routes, metrics. */
 export function createHttpAdapter(deps: HttpAdapterDeps): (request: IncomingMessage, response: ServerResponse) => void {
-  const { settings, rules, state, cluster, health, version, hostName, ownLog } = deps;
+  const { settings, policy, state, cluster, health, version, hostName, ownLog } = deps;
   const { http, node, follow, auth } = settings;
-  const { access, accessLog, slots, metrics, checkRate, isStopping, answerTimeoutMs } = rules;
-  const recordOptions = { ...rules, heartbeatMs: follow.heartbeatMs };
+  const { access, accessLog, slots, metrics, checkRate, isStopping, answerTimeoutMs } = policy;
+  const recordOptions = { ...policy, heartbeatMs: follow.heartbeatMs };
   const tickets = new DownloadTickets();
   return createRequestHandler({
     gate: {
@@ -56,7 +56,7 @@ export function createHttpAdapter(deps: HttpAdapterDeps): (request: IncomingMess
       ...createRecordRoutes(state, recordOptions),
       ...createClusterRoutes(cluster, recordOptions),
       ...createDownloadRoutes(cluster, { ...recordOptions, tickets }),
-      ...createBundleRoutes(cluster, { ...rules, ...settings.bundle, health }),
+      ...createBundleRoutes(cluster, { ...policy, ...settings.bundle, health }),
       ...createPageRoutes({ consoleFiles: new ConsoleFiles(), version }),
     },
     memberRoutes: createMemberRoutes(cluster, recordOptions),

@@ -7,28 +7,28 @@ import { ReaderStalled } from '../transport/client-disconnected.ts';
 import { Connections } from './connections.ts';
 import { problemResponse } from './response/problem-response.ts';
 
-/** How often, within the time a request has to arrive, Node looks for those that are late. */
+/** How often Node checks for late requests within the arrival timeout. */
 const ARRIVAL_CHECKS = 4;
 
-/** After a refusal the client has this long to close its side; without a limit it could hold the connection for ever. */
+/** After a refusal the client has this long to close its side; otherwise it could hold the connection forever. */
 const REFUSED_LINGER_MS = 1_000;
 
-/** Idle connections are kept longer than the usual load balancer does (60 s), so that it never writes into a closing one. */
+/** Longer than the idle timeout of common load balancers (60 s), so that they never write into a closing connection. */
 const KEEP_ALIVE_MS = 65_000;
 
-/** While the server stops, how often connections whose last answer has ended are closed. */
+/** How often idle connections are closed while the server stops. */
 const IDLE_SWEEP_MS = 20;
 
 export interface HttpServerOptions {
   host: string;
   port: number;
   maxHeaderBytes: number;
-  /** A request must arrive whole, head and (ignored) body, in this time. */
+  /** Time limit for receiving a request with headers and body. */
   arrivalTimeoutMs: number;
-  /** A reader that takes no byte for so long is cut. */
+  /** A client that reads nothing for this long is disconnected. */
   stallTimeoutMs: number;
   tls: TlsOptions | undefined;
-  /** TLS handshakes under way at once; 1,024 unless given. */
+  /** Limit of concurrent TLS handshakes; default 1,024. */
   mostHandshakes?: number;
   onRequest(request: IncomingMessage, response: ServerResponse): void;
 }
@@ -36,15 +36,15 @@ export interface HttpServerOptions {
 export interface BoundHttpServer {
   host: string;
   port: number;
-  /** For connections from now on. */
+  /** For new connections. */
   renewTls(tls: TlsOptions): void;
-  /** Closes connections that stand, when no answer is under way on them: clients connect again. */
+  /** Closes existing connections as soon as they are idle, so that clients reconnect. */
   retireConnections(): void;
-  /** Stops accepting, lets answers end for `drainMs`, then cuts what is left. */
+  /** Stops accepting, waits up to `drainMs` for running responses, then closes the rest. */
   stop(drainMs: number): Promise<void>;
 }
 
-/** Binds and starts to answer. Rejects with the system's error when the address cannot be had. */
+/** Binds the HTTP port. Rejects with the system's error if the address cannot be bound. */
 export async function startHttpServer(options: HttpServerOptions): Promise<BoundHttpServer> {
   const { host, port, tls, onRequest, maxHeaderBytes, arrivalTimeoutMs, stallTimeoutMs } = options;
   const limits = {
@@ -53,7 +53,7 @@ export async function startHttpServer(options: HttpServerOptions): Promise<Bound
     headersTimeout: arrivalTimeoutMs,
     keepAliveTimeout: KEEP_ALIVE_MS,
     connectionsCheckingInterval: arrivalTimeoutMs / ARRIVAL_CHECKS,
-    requireHostHeader: false, // Node's own refusal is no problem document; the gate's is
+    requireHostHeader: false, // checked in authorizeRequest, which responds with a problem document
   };
   const server = tls
     ? createTlsServer({ handshakeTimeout: arrivalTimeoutMs, ...limits, ...tls })
@@ -65,7 +65,7 @@ export async function startHttpServer(options: HttpServerOptions): Promise<Bound
   });
   server.setTimeout(stallTimeoutMs, (socket) => endIdle(socket, connections.unfinishedResponse(socket)));
   server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => {
-    // Within an unfinished answer the refusal would be taken for a part of it.
+    // Within an unfinished response the refusal would be taken for a part of it.
     if (connections.unfinishedResponse(socket) || error.code === 'ECONNRESET' || !socket.writable) socket.destroy();
     else refuse(socket, toRefusal(error.code, arrivalTimeoutMs));
   });
@@ -80,11 +80,11 @@ export async function startHttpServer(options: HttpServerOptions): Promise<Bound
   };
 }
 
-/** Nothing moved on a connection for the stall time, or for the time it is kept between requests. */
+/** Called when a connection was inactive for the stall timeout or the keep-alive time. */
 function endIdle(socket: Socket, response: ServerResponse | undefined): void {
   if (!response) socket.destroy();
-  // Bytes wait for the reader. Otherwise there is nothing to send at the moment: the answer is still being made, which
-  // has a deadline of its own, or it is a search or a follow without news. The next write starts the clock again.
+  // Bytes wait for the client: it has stalled. Otherwise there is nothing to send at the moment: the response is being
+  // prepared, which has its own deadline, or it is a search or follow without new records. The next write restarts the timer.
   else if (socket.writableLength > 0) response.destroy(new ReaderStalled());
 }
 
@@ -101,19 +101,19 @@ function listen(server: Server, host: string, port: number): Promise<void> {
 function stopServer(server: Server, connections: Connections, drainMs: number): Promise<void> {
   return new Promise((resolve) => {
     const cut = setTimeout(() => connections.closeAll(), drainMs);
-    // A connection is kept for further requests when its answer ends; none of those will be served any more.
+    // Keep-alive connections stay open after a response; no further requests are served now.
     const sweep = setInterval(() => connections.closeIdle(), IDLE_SWEEP_MS);
-    // Only stops to listen: the close of an HTTP server would also cut answers that wait for a slow reader.
+    // Only stops listening: `close` of an HTTP server would also cut responses that wait for a slow client.
     NetServer.prototype.close.call(server, () => {
       clearTimeout(cut);
       clearInterval(sweep);
-      server.close(() => resolve()); // ends the timers of the HTTP server, which has no connection left
+      server.close(() => resolve()); // stops the timers of the HTTP server, which has no connections left
     });
     connections.closeIdle();
   });
 }
 
-/** Answers what the HTTP parser refused; no request object exists for it. */
+/** Responds to input the HTTP parser rejected; there is no request object for it. */
 function refuse(socket: Socket, refusal: PortholeError): void {
   const { status, headers, body } = problemResponse(refusal);
   const head = [

@@ -71,7 +71,7 @@ describe("behind LinDB's console", () => {
       'not the name of a log file',
     ],
     ['a size that is none', 400, { path: '/api/v1/log/view', query: 'file=a.log&size=x' }, 'size'],
-    ['a route that is none', 404, { path: '/api/v1/nothing' }, 'no such route; /docs lists them'],
+    ['a route that is none', 404, { path: '/api/v1/nothing' }, 'no such route; see /docs'],
     ['another method', 405, { path: '/api/v1/config', method: 'POST' }, 'this route is read-only: use GET, HEAD'],
     [
       'a URL that is too long',

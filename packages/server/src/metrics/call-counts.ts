@@ -2,7 +2,7 @@ import { Durations } from './durations.ts';
 import type { Metric } from './prometheus-text.ts';
 
 export interface CallOutcome {
-  /** Service and method, of those the node offers. */
+  /** Service and method. */
   method: string;
   /** Name of the gRPC status. */
   status: string;

@@ -1,12 +1,12 @@
 import type { Sample } from './prometheus-text.ts';
 
-/** Upper ends of the buckets, in seconds; one without end follows. */
+/** Upper bounds of the buckets in seconds; the last bucket (+Inf) is implied. */
 const BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10];
 
-/** A histogram of how long something took. */
+/** A histogram of durations. */
 export class Durations {
   #seconds = 0;
-  /** Counted in the first bucket it fits. */
+  /** Each duration is counted in the first bucket it fits. */
   readonly #buckets = Array.from({ length: BUCKETS.length + 1 }, () => 0);
 
   count(seconds: number): void {

@@ -13,7 +13,7 @@ export interface NodeMetrics {
   close(): void;
 }
 
-/** What a gauge shows is asked for when the metrics are read. */
+/** Where gauges get their values when the metrics are read. */
 export interface MetricSources {
   openStreams(): number;
   logs(): LogDir['usage'];
@@ -42,7 +42,7 @@ function nodeMetrics({ openStreams, logs, ownLog, cluster, access }: MetricSourc
   const { failures, failingFiles } = access();
   const { members, isFresh } = cluster();
   const { written, dropped, errors } = ownLog();
-  const { openFiles, threads, jobs, replacedThreads, searches: questions, indexBytes, readers } = logs();
+  const { openFiles, threads, jobs, replacedThreads, searches, indexBytes, readers } = logs();
   const metric = (type: Metric['type'], name: string, help: string, value: number): Metric => ({
     name: `porthole_${name}`,
     type,
@@ -50,25 +50,30 @@ function nodeMetrics({ openStreams, logs, ownLog, cluster, access }: MetricSourc
     samples: [{ value }],
   });
   return [
-    metric('gauge', 'open_streams', 'Answers being streamed now.', openStreams()),
+    metric('gauge', 'open_streams', 'Responses being streamed now.', openStreams()),
     metric('gauge', 'open_log_files', 'Descriptors of log files open now.', openFiles),
-    metric('gauge', 'scan_threads', 'Threads that scan logs, running now.', threads),
+    metric('gauge', 'scan_threads', 'Scan threads running now.', threads),
     metric('gauge', 'scan_jobs', 'Parts of files being scanned or waiting for a thread.', jobs),
     metric(
       'counter',
       'scan_threads_replaced_total',
-      'Scanning threads that died or did not stop when told to.',
+      'Scan threads replaced because they died or did not stop in time.',
       replacedThreads,
     ),
-    metric('gauge', 'searches', 'Searches, histograms and digests under way.', questions),
-    metric('gauge', 'index_bytes', 'Memory of what earlier scans have seen.', indexBytes),
+    metric('gauge', 'searches', 'Searches, histograms and digests running.', searches),
+    metric('gauge', 'index_bytes', 'Memory used by the block index.', indexBytes),
     metric('gauge', 'followed_logs', 'Logs being followed.', readers),
     metric('gauge', 'cluster_members', 'Members of the cluster, this node included.', members),
-    metric('gauge', 'cluster_membership_fresh', '0 while the registry of members does not answer.', isFresh ? 1 : 0),
+    metric('gauge', 'cluster_membership_fresh', '0 while the registry of members does not respond.', isFresh ? 1 : 0),
     metric('counter', 'auth_failures_total', 'Requests without valid credentials.', failures),
     metric('gauge', 'credential_files_failing', 'Settings whose changed files cannot be used.', failingFiles),
     metric('counter', 'own_log_records_total', 'Records written to the own log.', written),
-    metric('counter', 'own_log_dropped_records_total', 'Records of the own log lost to a full queue.', dropped),
+    metric(
+      'counter',
+      'own_log_dropped_records_total',
+      'Records of the own log dropped because its queue was full.',
+      dropped,
+    ),
     metric('counter', 'own_log_errors_total', 'Failed writes of the own log.', errors),
   ];
 }

@@ -9,12 +9,12 @@ const NANOSECONDS = 1e-9;
 const MICROSECONDS = 1e-6;
 
 export interface ProcessMetrics {
-  /** The event-loop delay counts anew from here on. */
+  /** Resets the event-loop delay. */
   metrics(): Promise<Metric[]>;
   close(): void;
 }
 
-/** How the process is, under the names that dashboards for Node.js know. */
+/** Process metrics, under the names that dashboards for Node.js expect. */
 export function startProcessMetrics(): ProcessMetrics {
   const delay = monitorEventLoopDelay({ resolution: LOOP_SAMPLE_MS });
   delay.enable();
@@ -58,7 +58,7 @@ function startSeconds(): number {
   return Math.round(performance.timeOrigin / 1000);
 }
 
-/** Known on Linux only. */
+/** Known only on Linux. */
 async function countOpenFds(): Promise<number | undefined> {
   try {
     return (await readdir('/proc/self/fd')).length;

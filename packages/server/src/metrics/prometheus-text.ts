@@ -6,13 +6,13 @@ export interface Metric {
 }
 
 export interface Sample {
-  /** What follows the metric's name, as `_count` does for a histogram. */
+  /** Appended to the metric's name, like `_count` for a histogram. */
   suffix?: string;
   labels?: Readonly<Record<string, string | number>>;
   value: number;
 }
 
-/** Metrics in the Prometheus text format. Help texts and labels are our own words: nothing in them needs escaping. */
+/** Metrics in the Prometheus text format. Help texts and labels are our own, so nothing needs escaping. */
 export function renderMetrics(metrics: readonly Metric[]): string {
   return metrics.map(renderMetric).join('');
 }

@@ -10,7 +10,7 @@ export interface RequestOutcome {
 }
 
 /**
- * Why an answer ended before its last byte: the reader stalled, the client left, its credentials have ended, or the source
+ * Why a response ended before its last byte: the client stalled or disconnected, its credentials ended, or the source
  * failed.
  */
 export type CutReason = 'stalled' | 'client' | 'credentials' | 'source';
@@ -22,7 +22,7 @@ interface RouteCounts {
   durations: Durations;
 }
 
-/** Counts of answered requests. Every request passes here, so counting is plain arithmetic. */
+/** Counters of completed requests. Called for every request, so counting is plain arithmetic. */
 export class RequestCounts {
   readonly #routes = new Map<string, RouteCounts>();
   readonly #cuts: Record<CutReason, number> = { stalled: 0, client: 0, credentials: 0, source: 0 };
@@ -45,25 +45,25 @@ export class RequestCounts {
       {
         name: 'porthole_http_requests_total',
         type: 'counter',
-        help: 'Requests answered, by route, method and status.',
+        help: 'Completed requests, by route, method and status.',
         samples: routes.flatMap(requestSamples),
       },
       {
         name: 'porthole_http_response_bytes_total',
         type: 'counter',
-        help: 'Bytes of answer bodies sent, by route.',
+        help: 'Bytes of response bodies sent, by route.',
         samples: routes.map(([route, { bytes }]) => ({ labels: { route }, value: bytes })),
       },
       {
         name: 'porthole_http_request_duration_seconds',
         type: 'histogram',
-        help: 'Time from the request to the last byte of its answer, by route.',
+        help: 'Time from the request to the last byte of its response, by route.',
         samples: routes.flatMap(([route, { durations }]) => durations.samples({ route })),
       },
       {
         name: 'porthole_http_cut_answers_total',
         type: 'counter',
-        help: 'Answers that ended before their last byte, by reason: stalled, client, source.',
+        help: 'Responses that ended before their last byte, by reason: stalled, client, credentials, source.',
         samples: Object.entries(this.#cuts).map(([reason, value]) => ({ labels: { reason }, value })),
       },
     ];

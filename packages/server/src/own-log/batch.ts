@@ -1,25 +1,25 @@
 const LINE_FEED = 0x0a;
 
-/** Which file, and how long it was. */
+/** A file and its length. */
 export interface FilePosition {
   readonly dev: number;
   readonly ino: number;
   readonly size: number;
 }
 
-/** Whole records on their way to the file. */
+/** Complete records that are being written. */
 export interface Batch {
   readonly bytes: Buffer;
   readonly records: number;
-  /** How many of the bytes are in the file. */
+  /** How many of the bytes were written. */
   offset: number;
-  /** Where the bytes stopped when a write failed half-way; undefined while none did, or when it could not be seen. */
+  /** Where a failed write stopped; undefined if none failed, or if this is unknown. */
   stoppedAt?: FilePosition | undefined;
 }
 
 /**
- * Chooses where a batch goes on after a failure. Where the bytes stopped, if the file still ends there: true.
- * Otherwise (another file, or somebody wrote after us) the record that was cut is written again as a whole: false.
+ * Decides where a batch continues after a failed write. True: where it stopped, if the file still ends there.
+ * False: with the record that was cut, because it is another file or another process wrote after us.
  */
 export function resumeBatch(batch: Batch, file: FilePosition): boolean {
   const { stoppedAt } = batch;

@@ -1,12 +1,12 @@
 import { escapeText } from './escape-text.ts';
 import { SourceLocations } from './source-locations.ts';
 
-/** A program has a few hundred log calls; more than this many means generated code, and memory counts more than speed. */
+/** A program has a few hundred log calls; more means generated code, where memory matters more than speed. */
 const MAX_KNOWN_SITES = 2000;
 
 const MAX_SITE_CHARS = 160;
 
-/** Folders that say nothing about where the code belongs: `server/dist/start-node.js` reads `server/start-node.js`. */
+/** Folders left out of locations: `server/dist/start-node.js` becomes `server/start-node.js`. */
 const BUILD_FOLDERS: readonly string[] = ['src', 'dist'];
 
 const UNKNOWN_SITE = '-';
@@ -37,7 +37,7 @@ function captureFrame(below: (...args: never[]) => unknown): string | undefined 
     // One frame instead of ten makes the capture several times cheaper.
     Error.stackTraceLimit = 1;
     Error.captureStackTrace(holder, below);
-    // Read while the hook of a host program (`Error.prepareStackTrace`) can still fail into our catch.
+    // Read here, so that a failing `Error.prepareStackTrace` of the host program is caught.
     return typeof holder.stack === 'string' ? holder.stack : undefined;
   } catch {
     return undefined;
@@ -50,11 +50,11 @@ function restoreLimit(limit: number): void {
   try {
     Error.stackTraceLimit = limit;
   } catch {
-    // Frozen intrinsics: it was never changed.
+    // Frozen intrinsics: the limit was never changed.
   }
 }
 
-/** Takes a stack of one frame: `Error\n    at serve (file:///app/dist/http/http-server.js:42:7)`. */
+/** Parses a stack of one frame: `Error\n    at serve (file:///app/dist/http/http-server.js:42:7)`. */
 export function shortenFrame(stack: string): string {
   const frame = stack.slice(stack.lastIndexOf('\n') + 1).trim();
   const position = /:(\d+):\d+\)?$/.exec(frame);

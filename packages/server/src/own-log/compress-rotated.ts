@@ -10,15 +10,15 @@ import { temporaryName } from './rotated-name.ts';
 const CHUNK_BYTES = 64 * 1024;
 
 /**
- * Replaces a rotated file by its compressed form. The original goes only after the compressed one is on the disk under
- * its final name, so a crash or failure at any moment leaves at least one of them whole.
- * False: the file changed meanwhile and stays as it is; try later.
+ * Replaces a rotated file by its compressed form. The original is removed only after the compressed file is on disk under
+ * its final name, so a crash at any time leaves at least one of them intact.
+ * False: the file changed meanwhile and was left alone; try again later.
  */
 export async function compressRotated(dir: string, name: string): Promise<boolean> {
   const source = join(dir, name);
   const target = `${source}.gz`;
   if (await isFile(target)) {
-    // Either a crash came between the last two steps, or the file is somebody else's: then both stay.
+    // Either a crash happened between the last two steps, or the file is not ours: then both stay.
     if (await holdsSame(source, target)) await remove(source);
     return true;
   }
@@ -45,14 +45,14 @@ export async function remove(path: string): Promise<void> {
   }
 }
 
-/** Gives the number of bytes that went in. */
+/** Returns the number of uncompressed bytes. */
 async function writeCompressed(input: FileHandle, temporary: string): Promise<number> {
   const { atime, mtime } = await input.stat();
   const output = await open(temporary, 'wx', 0o640);
   const gzip = createGzip();
   try {
     await pipeline(readChunks(input), gzip, (chunks: AsyncIterable<Buffer>) => writeFile(output, chunks));
-    // Readers date a file by its last change, which compressing is not.
+    // Readers use the modification time of the file; compression must not change it.
     await output.utimes(atime, mtime);
     await output.sync();
     return gzip.bytesWritten;
@@ -61,7 +61,7 @@ async function writeCompressed(input: FileHandle, temporary: string): Promise<nu
   }
 }
 
-/** Not the handle's own stream: the handle would then wait for that stream before it closes, also after a failure. */
+/** Not the handle's own stream: closing the handle would wait for that stream, even after a failure. */
 async function* readChunks(input: FileHandle): AsyncGenerator<Buffer> {
   for (;;) {
     const { bytesRead, buffer } = await input.read(Buffer.allocUnsafe(CHUNK_BYTES), 0, CHUNK_BYTES);
@@ -70,7 +70,7 @@ async function* readChunks(input: FileHandle): AsyncGenerator<Buffer> {
   }
 }
 
-/** Another process may have written one more batch into it, or its name was reserved for a file that only now came. */
+/** Another process may have written one more batch, or the name was reserved and the file appeared only now. */
 async function hasChanged(input: FileHandle, compressed: { source: string; bytes: number }): Promise<boolean> {
   const [held, named] = await Promise.all([input.stat(), stat(compressed.source)]);
   return held.size !== compressed.bytes || held.dev !== named.dev || held.ino !== named.ino;
@@ -97,7 +97,7 @@ async function isFile(path: string): Promise<boolean> {
   }
 }
 
-/** Without it a power cut could bring back the directory from before the rename, when the original is already gone. */
+/** Otherwise a power failure could undo the rename although the original is already removed. */
 async function syncDir(dir: string): Promise<void> {
   const handle = await open(dir, 'r');
   try {

@@ -1,35 +1,35 @@
 /**
- * What could end a line or a column, drive a terminal, or show text in another order than it is stored: C0, DEL, C1,
- * line and paragraph separators, bidirectional controls. Half a surrogate pair has no UTF-8 form and joins them.
+ * Characters that could end a line or column, control a terminal or reorder text: C0, DEL, C1, line and paragraph
+ * separators, bidirectional controls. Also lone surrogates, which have no UTF-8 form.
  */
 const UNSAFE = /[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}\p{Cs}]/u;
 const EVERY_UNSAFE = new RegExp(UNSAFE, 'gu');
 
 const SHORT_ESCAPES: Readonly<Record<string, string>> = { '\n': '\\n', '\r': '\\r', '\t': '\\t' };
 
-/** UTF-8 bytes of one UTF-16 code unit, at most. */
+/** Maximum UTF-8 bytes of one UTF-16 code unit. */
 const MAX_UTF8_BYTES = 3;
 
-/** Bytes of one encoded code unit, at most: `\u001b`. */
+/** Maximum bytes of one escaped code unit: `\u001b`. */
 const MAX_ENCODED_BYTES = 6;
 
-/** Text that stays within one column of one line. A backslash stays as it is, so paths and patterns remain readable. */
+/** Text that stays within one column of one line. Backslashes are not escaped, so paths and patterns remain readable. */
 export function escapeText(text: string): string {
   return UNSAFE.test(text) ? text.replace(EVERY_UNSAFE, escapeChar) : text;
 }
 
-/** Text between square brackets: it cannot close them either. */
+/** Text between square brackets, which it cannot close. */
 export function escapeLabel(text: string): string {
   const safe = escapeText(text);
   return safe.includes('[') || safe.includes(']') ? safe.replace(/[[\]]/g, escapeChar) : safe;
 }
 
-/** A JSON string that is also safe as part of a column: JSON itself escapes only C0 and half pairs. */
+/** A JSON string that is also safe as part of a column: JSON itself escapes only C0 and lone surrogates. */
 export function quoteJson(text: string): string {
   return escapeText(JSON.stringify(text));
 }
 
-/** The encoded text, cut to `maxBytes` of UTF-8 with the number of characters left out told at its end. */
+/** The encoded text, cut to `maxBytes` of UTF-8, with the number of omitted characters at its end. */
 export function encodeWithin(text: string, maxBytes: number, encode: (text: string) => string): string {
   if (text.length <= maxBytes) {
     const whole = encode(text);

@@ -3,12 +3,12 @@ import { type Batch, resumeBatch } from './batch.ts';
 import type { LiveFile } from './live-file.ts';
 import { withLogFileSync } from './open-log-file.ts';
 
-/** The write under way needs microseconds; if it takes longer than this, a record told twice is better than none. */
+/** A running write needs microseconds; if it takes longer than this, a duplicate record is better than a missing one. */
 const IN_FLIGHT_WAIT_MS = 500;
 
 /**
- * Writes the rest of the batches, in order, before it returns. The first may be the one that the file is writing just
- * now: it is waited for. Throws when the system refuses; the batches then know how far they came.
+ * Writes the rest of the batches synchronously, in order. Waits for the first one if it is being written. If writing fails,
+ * it throws, and the batches know how far they were written.
  */
 export function flushRestSync(file: LiveFile, batches: readonly (Batch | undefined)[]): void {
   const [current] = batches;
@@ -26,7 +26,7 @@ export function flushRestSync(file: LiveFile, batches: readonly (Batch | undefin
   });
 }
 
-/** The pool thread writes on while this thread sleeps, and the growth of the file shows when it is done. */
+/** The write continues in the thread pool while this thread sleeps; the size of the file shows when it is done. */
 function hasLanded(file: LiveFile): boolean {
   const { inFlight } = file;
   if (!inFlight) return false;

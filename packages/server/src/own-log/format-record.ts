@@ -2,16 +2,16 @@ import { encodeWithin, escapeLabel, escapeText } from './escape-text.ts';
 import type { LogLevel } from './log-level.ts';
 import { renderContext, toText } from './render-context.ts';
 
-/** Readers of the files cut at 64 KiB per line or earlier; a record stays well below, its line feed included. */
+/** Readers split lines at 64 KiB or earlier; a record with its line feed stays well below. */
 export const MAX_RECORD_BYTES = 16 * 1024;
 
 const MAX_LABEL_BYTES = 128;
 
-/** Half of a record, so that a long message leaves room for its context. */
+/** Half of a record, so that a long message leaves room for the context. */
 const MAX_MESSAGE_BYTES = MAX_RECORD_BYTES / 2;
 
 export interface RecordFields {
-  /** As the file shows it, already in the node's log time zone. */
+  /** As in the file, in the time zone of the log. */
   readonly time: string;
   readonly level: LogLevel;
   readonly source: string;
@@ -21,7 +21,7 @@ export interface RecordFields {
   readonly context?: Readonly<Record<string, unknown>> | undefined;
 }
 
-/** One line with its line feed. Nothing in the fields can add a line or a column, or make it longer than the limit. */
+/** One line with its line feed. No field can add a line or a column, or exceed the limit. */
 export function formatRecord({ time, level, source, component, tag, message, context }: RecordFields): string {
   const labels = tag === '' ? label(component) : `${label(component)} ${label(tag)}`;
   const text = encodeWithin(toText(message), MAX_MESSAGE_BYTES, escapeText);

@@ -7,10 +7,10 @@ import { moveAside } from './move-aside.ts';
 import { type OpenedLogFile, openLogFile } from './open-log-file.ts';
 import type { RotatedNames } from './rotated-name.ts';
 
-/** How long records may go to a file that logrotate renamed or somebody deleted, against one stat per batch. */
+/** How long records may go to a file that was renamed (logrotate) or deleted; saves one stat per batch. */
 const IDENTITY_CHECK_MS = 1000;
 
-/** A rename that failed (read-only directory) is not tried for every batch; records go on into the grown file. */
+/** A failed rename (read-only directory) is not retried for every batch; records still go to the file. */
 const ROTATION_RETRY_MS = 10_000;
 
 interface LiveFileOptions {
@@ -27,7 +27,7 @@ interface LiveFileOptions {
   readonly onError: (thrown: unknown) => void;
 }
 
-/** The file being written: opened, looked after, rotated. One call at a time. */
+/** The live file: opens, checks and rotates it. One call at a time. */
 export class LiveFile {
   readonly path: string;
   readonly #options: LiveFileOptions;
@@ -55,25 +55,25 @@ export class LiveFile {
     return this.#wasCreated ?? false;
   }
 
-  /** The write that is with the system now: it is done when the file has that many bytes. */
+  /** The running write: it is done when the file has that many bytes. */
   get inFlight(): { readonly fd: number; readonly untilBytes: number } | undefined {
     return this.#inFlight;
   }
 
-  /** Makes the file ready for a next record: open, the one that the path names, rotated if due. Gives the bytes it may grow. */
+  /** Prepares the file for the next record: opened, current, rotated if due. Returns how many bytes it may grow. */
   async prepare(recordBytes: number): Promise<number> {
     await this.#ensureCurrent(IDENTITY_CHECK_MS);
     if (this.#isDue(recordBytes)) {
-      // Another process may have rotated, or made room, since the last look.
+      // Another process may have rotated or truncated the file since the last check.
       await this.#ensureCurrent(0);
       if (this.#isDue(recordBytes)) await this.#rotate();
     }
     return this.#roomBytes();
   }
 
-  /** Writes the rest of the batch. On failure the file is closed, and the batch knows how far it came. */
+  /** Writes the rest of the batch. On failure the file is closed, and the batch knows how far it was written. */
   async append(batch: Batch): Promise<void> {
-    // Opens the file again after a failure. It never rotates here: that would cut a record in two.
+    // Reopens the file after a failure. It never rotates here: that would split a record.
     const handle = await this.#ensureCurrent(IDENTITY_CHECK_MS);
     const continues = resumeBatch(batch, { dev: this.#dev, ino: this.#ino, size: this.#bytes });
     try {
@@ -91,7 +91,7 @@ export class LiveFile {
     this.#inFlight = undefined;
   }
 
-  /** Somebody wrote past this object: what it knows about the file is looked up again before the next use. */
+  /** The file was written by other means: its state is read again before the next use. */
   distrust(): void {
     this.#isDistrusted = true;
   }
@@ -99,14 +99,14 @@ export class LiveFile {
   async close(): Promise<void> {
     const handle = this.#handle;
     this.#handle = undefined;
-    // Nothing is lost with a close that fails: whatever write accepted is with the system.
+    // Nothing is lost if close fails: the written bytes are already with the system.
     await handle?.close().catch(this.#options.onError);
   }
 
   async #ensureCurrent(checkEveryMs: number): Promise<FileHandle> {
     const nowMs = this.#options.now();
     if (this.#isDistrusted) await this.close();
-    // The difference counts in both directions: a clock set back must not end the looking.
+    // In both directions: a clock that was set back must not stop the checks.
     if (this.#handle && Math.abs(nowMs - this.#checkedMs) < checkEveryMs) return this.#handle;
     if (this.#handle && !(await this.#isStillAtPath())) await this.close();
     const handle = this.#handle ?? this.#adopt(await openLogFile(this.path));
@@ -118,12 +118,12 @@ export class LiveFile {
     try {
       const { dev, ino, size } = await stat(this.path);
       if (dev !== this.#dev || ino !== this.#ino) return false;
-      // Smaller: truncated in place (copytruncate), its first record is gone.
+      // Smaller: truncated in place (copytruncate), so its first record is gone.
       if (size < this.#bytes) this.#birthMs = undefined;
       this.#bytes = size;
       return true;
     } catch (thrown) {
-      // Any other refusal says nothing about the file in hand, which still takes records.
+      // Other errors say nothing about the open file, which still accepts records.
       return !hasCode(thrown, 'ENOENT', 'ENOTDIR');
     }
   }
@@ -137,13 +137,13 @@ export class LiveFile {
     this.#bytes = stats.size;
     this.#isTorn = isTorn;
     this.#canRotate = stats.isFile();
-    // Not every file system keeps a birth time (it reads 0), none keeps it through a copy: the first record knows best.
+    // The time of the first record: not every file system stores a birth time, and no copy preserves it.
     const writtenMs = stats.birthtimeMs > 0 ? Math.min(stats.birthtimeMs, stats.mtimeMs) : stats.mtimeMs;
     this.#birthMs = stats.size === 0 ? undefined : (this.#options.time.parse(firstTime) ?? writtenMs);
     return handle;
   }
 
-  /** A file past its limit could not be rotated: then whole batches go into it, not record by record. */
+  /** A file beyond its limit could not be rotated: it then takes complete batches instead of single records. */
   #roomBytes(): number {
     const { maxFileBytes } = this.#options;
     const isLimited = maxFileBytes > 0 && this.#bytes < maxFileBytes;
@@ -161,7 +161,7 @@ export class LiveFile {
   async #rotate(): Promise<void> {
     const { dir, fileName, names, now, onRotated, onError } = this.#options;
     try {
-      // Later than the last one even when the clock was set back, so that names sort as the records do.
+      // Later than the last one even if the clock was set back, so that names sort like the records.
       const atMs = Math.max(now(), this.#lastStampMs + 1);
       this.#lastStampMs = await moveAside({ dir, fileName, names, atMs });
     } catch (thrown) {
@@ -185,12 +185,12 @@ interface ByteSink {
   write(bytes: Uint8Array, offset: number, length: number): Promise<{ bytesWritten: number }>;
 }
 
-/** Writes until the batch is whole: the system may take less than it was given. Gives the bytes written. */
+/** Writes the whole batch: a single write may be partial. Returns the bytes written. */
 export async function writeRest(sink: ByteSink, batch: Batch): Promise<number> {
   const from = batch.offset;
   while (batch.offset < batch.bytes.length) {
     const { bytesWritten } = await sink.write(batch.bytes, batch.offset, batch.bytes.length - batch.offset);
-    if (bytesWritten === 0) throw new Error('the system took no bytes of the log');
+    if (bytesWritten === 0) throw new Error('the system accepted no bytes of the log');
     batch.offset += bytesWritten;
   }
   return batch.offset - from;

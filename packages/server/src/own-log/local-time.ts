@@ -2,10 +2,10 @@ import type { Zone } from '@porthole/logs';
 
 const LOCAL_TIME = /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d{3}$/;
 
-/** Wall-clock time of one zone, as log files show it: `YYYY-MM-DD hh:mm:ss.mmm`. */
+/** Local time of a zone, as in log files: `YYYY-MM-DD hh:mm:ss.mmm`. */
 export interface LocalTime {
   format(timeMs: number): string;
-  /** Epoch milliseconds of what `format` gave; of a time that a clock change repeats, the earlier. */
+  /** Epoch milliseconds of a formatted time; the earlier one if a clock change repeats it. */
   parse(text: string): number | undefined;
 }
 
@@ -20,7 +20,7 @@ export function createLocalTime(zone: Zone): LocalTime {
   };
 }
 
-/** Records come many to a second, and within one only the milliseconds differ. */
+/** Caches the current second: within it only the milliseconds differ. */
 function createSecondCache(format: (timeMs: number) => string): (timeMs: number) => string {
   let cachedSecond = Number.NaN;
   let cachedText = '';

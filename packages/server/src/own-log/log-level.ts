@@ -1,4 +1,4 @@
-/** From the least to the most urgent. The file shows them in capitals. */
+/** From the least to the most severe. The file has them in upper case. */
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error';
 
 export const LOG_LEVELS: readonly LogLevel[] = ['debug', 'info', 'warn', 'error'];

@@ -3,21 +3,21 @@ import { flushRestSync } from './flush-rest-sync.ts';
 import type { LiveFile } from './live-file.ts';
 import type { RecordQueue } from './record-queue.ts';
 
-/** Large enough that the cost of a write does not count, small enough that one never holds the disk for long. */
+/** Large enough that the cost per write is negligible, small enough that one never blocks the disk for long. */
 const BATCH_BYTES = 256 * 1024;
 
-/** A full disk is seldom free again within a second; an operator who freed it should not wait long either. */
+/** A full disk rarely recovers within a second; after it did, the operator should not wait long either. */
 const RETRY_MIN_MS = 100;
 const RETRY_MAX_MS = 5000;
 
 interface LogWriterOptions {
   readonly queue: RecordQueue;
   readonly file: LiveFile;
-  /** Makes the record that tells of dropped ones. */
+  /** Formats the record that reports dropped ones. */
   readonly describeDrops: (dropped: number) => string;
 }
 
-/** Moves records from the queue to the file, one batch at a time; keeps a batch that failed and tries again. */
+/** Moves records from the queue to the file, one batch at a time; keeps a failed batch and retries. */
 export class LogWriter {
   readonly #queue: RecordQueue;
   readonly #file: LiveFile;
@@ -43,7 +43,7 @@ export class LogWriter {
     return { written: this.#written, errors: this.#errors, lastError: this.#lastError, isFailing };
   }
 
-  /** Only queues: the disk is for later. */
+  /** Only queues the record. */
   push(record: string): void {
     if (this.#isClosed) this.#queue.drop(1);
     else if (this.#queue.push(record)) this.#start();
@@ -57,12 +57,12 @@ export class LogWriter {
   /** Resolves when what is queued now is written, or an attempt to write it failed. */
   async flush(): Promise<void> {
     const until = this.#queue.accepted;
-    // A step under way may have begun before the disk was well again; the attempts that count begin now.
+    // A running step may have started before the disk recovered; only attempts from now on count.
     await this.#step;
     while (this.#written < until && (await this.#attempt()));
   }
 
-  /** Writes what it can, gives up the rest as dropped, and closes the file. */
+  /** Writes what it can, counts the rest as dropped, and closes the file. */
   async close(): Promise<void> {
     this.#isClosed = true;
     await this.#step;
@@ -73,7 +73,7 @@ export class LogWriter {
     await this.#file.close();
   }
 
-  /** For a process about to end: waits for the write under way, then writes the rest at once. */
+  /** For a process that is about to exit: waits for the running write, then writes the rest synchronously. */
   flushSync(): void {
     const rest = this.#queue.take(Number.POSITIVE_INFINITY);
     try {
@@ -89,7 +89,7 @@ export class LogWriter {
   #start(): void {
     if (this.#isPumping || this.#isClosed || this.#retryTimer) return;
     this.#isPumping = true;
-    // Not at once: the records of this turn of the event loop go out together.
+    // Deferred: the records of this turn of the event loop are written together.
     setImmediate(() => void this.#pump());
   }
 
@@ -98,7 +98,7 @@ export class LogWriter {
     this.#isPumping = false;
   }
 
-  /** One batch; callers at the same time share it. False: it failed and a retry is planned. */
+  /** Writes one batch; concurrent callers share it. False: it failed and a retry is scheduled. */
   #attempt(): Promise<boolean> {
     this.#step ??= this.#writeBatch().finally(() => {
       this.#step = undefined;
@@ -124,7 +124,7 @@ export class LogWriter {
     const done = this.#batch;
     this.#batch = undefined;
     this.#settle(done);
-    // After a flush during a pause no pump is running, and more may have come meanwhile.
+    // After a flush during a pause no pump is running, and more records may have arrived.
     if (this.#queue.queuedBytes > 0) this.#start();
     return true;
   }

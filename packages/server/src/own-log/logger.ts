@@ -6,13 +6,13 @@ import { isAtLeast, type LogLevel } from './log-level.ts';
 /** Adds one record. Never throws and never waits for the disk. */
 export type LogMethod = (tag: string, message: string, context?: Readonly<Record<string, unknown>>) => void;
 
-/** Speaks for one component of the node. */
+/** The logger of one component of the node. */
 export interface Logger {
   readonly debug: LogMethod;
   readonly info: LogMethod;
   readonly warn: LogMethod;
   readonly error: LogMethod;
-  /** For context that is costly to gather. */
+  /** For context that is costly to collect. */
   isEnabled(level: LogLevel): boolean;
 }
 
@@ -20,13 +20,13 @@ interface LoggerOptions {
   readonly level: LogLevel;
   readonly time: LocalTime;
   readonly now: () => number;
-  /** Takes the finished line. */
+  /** Receives the formatted line. */
   readonly write: (record: string) => void;
-  /** Hears of a record that could not be made. */
+  /** Called when a record could not be formatted. */
   readonly onError: (thrown: unknown) => void;
 }
 
-/** The loggers it makes share one memory of call sites. */
+/** The loggers it creates share one cache of call sites. */
 export function createLoggers(options: LoggerOptions): (component: string) => Logger {
   const callSite = createCallSite();
   return (component) => ({
@@ -51,7 +51,7 @@ function createMethod(level: LogLevel, options: MethodOptions): LogMethod {
       const source = callSite(method);
       write(formatRecord({ time: time.format(now()), level, source, component, tag, message, context }));
     } catch (thrown) {
-      // Such as no stack left: the caller has trouble enough without its log call throwing as well.
+      // For example a stack overflow: a log call must never throw.
       onError(thrown);
     }
   };

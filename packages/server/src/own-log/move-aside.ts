@@ -11,8 +11,8 @@ interface MoveAside {
 }
 
 /**
- * Renames the live file to the first free rotated name at or after `atMs`; gives the time that name carries.
- * A name is first taken by creating it exclusively, because rename alone would silently replace a file.
+ * Renames the live file to the first free rotated name at or after `atMs`; returns the time in that name.
+ * The name is reserved by creating it exclusively, because rename alone would silently replace a file.
  */
 export async function moveAside({ dir, fileName, names, atMs }: MoveAside): Promise<number> {
   for (let stampMs = atMs; ; stampMs += 1) {

@@ -6,12 +6,12 @@ import { hasCode } from './has-code.ts';
 const LINE_FEED = 0x0a;
 
 /**
- * Append: every write lands at the end, whoever else writes. Read: the last byte tells whether a crash cut a line.
- * Non-blocking: a FIFO without reader under this name would otherwise hold a thread of the pool for ever.
+ * Append: every write goes to the end, even with several writers. Read: the last byte shows whether a crash cut a line.
+ * Non-blocking: a FIFO without a reader would otherwise block a thread of the pool forever.
  */
 const OPEN_FLAGS = constants.O_RDWR | constants.O_APPEND | constants.O_CREAT | constants.O_NONBLOCK;
 
-/** Logs tell about people and machines: for the owner and the group only. */
+/** Logs contain information about people and machines: only for owner and group. */
 const FILE_MODE = 0o640;
 const DIR_MODE = 0o750;
 
@@ -20,16 +20,16 @@ const TIME_BYTES = 23;
 
 export interface OpenedLogFile {
   readonly handle: FileHandle;
-  /** Created by this call: no other process can have had it open. */
+  /** Created by this call: no other process can have it open. */
   readonly isNew: boolean;
   readonly stats: Stats;
-  /** What the first record's time column holds, as far as there is one. */
+  /** The time column of the first record, if there is one. */
   readonly firstTime: string;
   /** The last line lacks its line feed. */
   readonly isTorn: boolean;
 }
 
-/** Creates the directory and the file where missing. The caller closes the handle. */
+/** Creates the directory and the file if they are missing. The caller closes the handle. */
 export async function openLogFile(path: string): Promise<OpenedLogFile> {
   await mkdir(dirname(path), { recursive: true, mode: DIR_MODE });
   const { handle, isNew } = await openOrCreate(path);
@@ -46,7 +46,7 @@ export async function openLogFile(path: string): Promise<OpenedLogFile> {
   }
 }
 
-/** Exclusively at first: of two processes that start at the same moment, exactly one has created the file. */
+/** Exclusively at first: if two processes start at the same time, exactly one creates the file. */
 async function openOrCreate(path: string): Promise<Pick<OpenedLogFile, 'handle' | 'isNew'>> {
   try {
     return { handle: await open(path, OPEN_FLAGS | constants.O_EXCL, FILE_MODE), isNew: true };
@@ -56,7 +56,7 @@ async function openOrCreate(path: string): Promise<Pick<OpenedLogFile, 'handle' 
   }
 }
 
-/** The same for a process about to end: calls `use` with the open file and closes it. */
+/** Synchronous variant for a process that is about to exit: calls `use` with the open file and closes it. */
 export function withLogFileSync(path: string, use: (fd: number, stats: Stats, isTorn: boolean) => void): void {
   mkdirSync(dirname(path), { recursive: true, mode: DIR_MODE });
   const fd = openSync(path, OPEN_FLAGS, FILE_MODE);

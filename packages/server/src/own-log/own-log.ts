@@ -18,39 +18,39 @@ const DEFAULT_MAX_QUEUE_BYTES = 4 * 1024 * 1024;
 const DEFAULT_GZIP_DELAY_MS = 2000;
 
 export interface OwnLogOptions {
-  /** Created if missing, also when it vanishes later. */
+  /** Created if missing, also if it is removed later. */
   readonly dir: string;
   readonly fileName?: string;
   readonly level: LogLevel;
-  /** Of the timestamps; the system's unless given. */
+  /** Zone of the timestamps; default: the system's zone. */
   readonly zone?: Zone;
-  /** 0: the size never makes it rotate. */
+  /** 0: no rotation by size. */
   readonly maxFileBytes: number;
-  /** Counted from the file's first record, across restarts. 0: the age never makes it rotate. */
+  /** Counted from the file's first record, across restarts. 0: no rotation by age. */
   readonly maxFileAgeMs: number;
-  /** Rotated files kept. 0: all. */
+  /** Rotated files to keep. 0: all. */
   readonly keepFiles: number;
-  /** How long a file is kept after its rotation. 0: for ever. */
+  /** How long a file is kept after its rotation. 0: forever. */
   readonly keepAgeMs: number;
   readonly gzip: boolean;
   readonly gzipDelayMs?: number;
-  /** What may wait for a slow or failing disk; more is dropped, and told. */
+  /** Size of the queue for a slow or failing disk; more is dropped and reported. */
   readonly maxQueueBytes?: number;
   /** Epoch milliseconds. */
   readonly now?: () => number;
 }
 
 export interface OwnLogStats {
-  /** Records in the file. */
+  /** Records written. */
   readonly written: number;
   /** Records lost: the queue was full, or the log was closed. */
   readonly dropped: number;
   /** Failures of any kind since the start: writing, rotating, compressing, removing. */
   readonly errors: number;
   readonly queuedBytes: number;
-  /** Stays after recovery; `isFailing` tells the present. */
+  /** Not reset after recovery; see `isFailing`. */
   readonly lastError: string | undefined;
-  /** The last attempt to write failed; records are waiting and it will be tried again. */
+  /** The last attempt to write failed; records are queued and it will be retried. */
   readonly isFailing: boolean;
 }
 
@@ -66,13 +66,13 @@ export interface OwnLog {
   flush(): Promise<void>;
   /** Writes what is queued, waits for work on rotated files, closes. Later records count as dropped. */
   close(): Promise<void>;
-  /** For a process about to end without another turn of its event loop. */
+  /** For a process that is about to exit without another turn of its event loop. */
   flushSync(): void;
 }
 
 /**
- * Rejects only on a file name that can never work. A disk that refuses is no reason not to start:
- * records wait, writing is tried again, and `stats` tells.
+ * Rejects only for an invalid file name. A failing disk does not prevent the start: records are queued, writing is retried,
+ * and `stats` shows the failure.
  */
 export async function openOwnLog(options: OwnLogOptions): Promise<OwnLog> {
   const { fileName = DEFAULT_FILE_NAME, gzipDelayMs = DEFAULT_GZIP_DELAY_MS, now = Date.now } = options;
@@ -90,7 +90,7 @@ export async function openOwnLog(options: OwnLogOptions): Promise<OwnLog> {
   const component = createLoggers({ level: options.level, time, now, write, onError });
 
   await rotated.removeTemporaries().catch(onError);
-  // Shows in `stats` at once whether the file can be written at all.
+  // Makes `stats` show at once whether the file can be written.
   await file.prepare(0).catch(onError);
   rotated.sweep();
 
@@ -109,7 +109,7 @@ export async function openOwnLog(options: OwnLogOptions): Promise<OwnLog> {
   };
 }
 
-/** Written whatever the level: a log must not hide that it has holes. */
+/** Written at any level: a log must not hide that records are missing. */
 function createDescribeDrops(localTime: () => string): (dropped: number) => string {
   const callSite = createCallSite();
   const describeDrops = (dropped: number): string =>
@@ -119,7 +119,7 @@ function createDescribeDrops(localTime: () => string): (dropped: number) => stri
       source: callSite(describeDrops),
       component: 'own-log',
       tag: 'queue',
-      message: `${dropped} records were dropped here: they came faster than the disk took them`,
+      message: `${dropped} records dropped here: the disk was too slow`,
       context: { dropped },
     });
   return describeDrops;

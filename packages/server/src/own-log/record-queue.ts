@@ -1,6 +1,6 @@
 import type { Batch } from './batch.ts';
 
-/** Records waiting for the disk, oldest first, bounded in bytes. What does not fit is dropped and counted. */
+/** Records waiting to be written, oldest first, bounded in bytes. Records that do not fit are dropped and counted. */
 export class RecordQueue {
   readonly #maxBytes: number;
   #records: string[] = [];
@@ -15,12 +15,12 @@ export class RecordQueue {
     this.#maxBytes = maxBytes;
   }
 
-  /** Bytes held, those of batches that were taken and not released included. */
+  /** Bytes in memory, including batches that were taken and not released. */
   get queuedBytes(): number {
     return this.#queuedBytes;
   }
 
-  /** Records ever accepted. */
+  /** Total number of accepted records. */
   get accepted(): number {
     return this.#accepted;
   }
@@ -52,7 +52,7 @@ export class RecordQueue {
     this.#unreportedDrops += records;
   }
 
-  /** Tells the drops since the last telling, through a record that `describe` makes; they stay untold if it does not fit. */
+  /** Adds a record by `describe` that reports the drops since the last report; if it does not fit, they are reported later. */
   reportDrops(describe: (dropped: number) => string): void {
     const unreported = this.#unreportedDrops;
     if (unreported === 0) return;
@@ -62,7 +62,7 @@ export class RecordQueue {
     this.push(record);
   }
 
-  /** Whole records of at most `maxBytes` together, at least one if there is any. `release` gives their room back. */
+  /** Takes complete records of at most `maxBytes` in total, at least one if there is any. `release` frees their space. */
   take(maxBytes: number): Batch | undefined {
     if (this.#returned) return this.#takeReturned();
     const start = this.#head;
@@ -83,7 +83,7 @@ export class RecordQueue {
     this.#queuedBytes -= batch.bytes.length;
   }
 
-  /** For a batch that was taken and could not be written: the next `take` gives it again. */
+  /** Returns a batch that could not be written: the next `take` returns it again. */
   putBack(batch: Batch): void {
     this.#returned = batch;
   }
@@ -94,7 +94,7 @@ export class RecordQueue {
     return batch;
   }
 
-  /** Moving the rest to the front only when it is the smaller half keeps the cost per record constant. */
+  /** Compacting only when the rest is the smaller half keeps the cost per record constant. */
   #forgetTaken(): void {
     if (this.#head * 2 < this.#records.length) return;
     this.#records = this.#records.slice(this.#head);

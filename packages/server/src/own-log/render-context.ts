@@ -1,33 +1,33 @@
 import { types } from 'node:util';
 import { encodeWithin, quoteJson } from './escape-text.ts';
 
-/** Deeper values are somebody's object graph, not something a reader of a log line wants. */
+/** Deeper values are object graphs, which are of no use in a log line. */
 const MAX_DEPTH = 8;
 
 const MAX_KEY_BYTES = 256;
 
-/** No entry is begun with less left than this: it holds a short key and the mark of a cut value. */
+/** No entry is started with less space: enough for a short key and the marker of a cut value. */
 const MIN_ENTRY_BYTES = 64;
 
-/** Kept aside for closing brackets, the mark "more" at each depth and one last cut key and value. */
+/** Reserved for closing brackets, the "more" marker at each depth and one last cut key and value. */
 const SLACK_BYTES = MAX_DEPTH * 40 + 256;
 
-/** Two brackets and a comma: a million empty lists must not be free. */
+/** Two brackets and a comma: empty lists must not be free. */
 const BRACKETS_BYTES = 3;
 
-/** What an error holds although it does not list it, in reading order; the stack comes last as the longest. */
+/** Non-enumerable properties of errors, in reading order; the stack comes last as it is the longest. */
 const ERROR_KEYS: readonly string[] = ['name', 'message', 'code'];
 const LATE_ERROR_KEYS: readonly string[] = ['cause', 'errors', 'stack'];
 
 interface Rendering {
   remainingBytes: number;
-  /** The objects around the current value, to see circles. */
+  /** The objects around the current value, to detect cycles. */
   readonly around: object[];
 }
 
 /**
- * The context as a JSON object of at most `maxBytes` on one line, or '' when it is empty. Never throws: values that
- * JSON does not know are described, values that cannot be read are told as such, what does not fit is counted.
+ * The context as a JSON object of at most `maxBytes` on one line, or '' if it is empty. Never throws: values that JSON does
+ * not support are described, values that throw are marked as unreadable, and what does not fit is counted.
  */
 export function renderContext(context: unknown, maxBytes: number): string {
   const state: Rendering = { remainingBytes: maxBytes - SLACK_BYTES, around: [] };
@@ -36,7 +36,7 @@ export function renderContext(context: unknown, maxBytes: number): string {
   return json.startsWith('{') ? json : `{"value":${json}}`;
 }
 
-/** undefined: the value has no place in JSON (undefined itself). */
+/** undefined: the value is undefined and left out. */
 function renderValue(value: unknown, state: Rendering): string | undefined {
   switch (typeof value) {
     case 'undefined':
@@ -77,7 +77,7 @@ function renderContent(value: object, state: Rendering): string | undefined {
   const toJson: unknown = Reflect.get(value, 'toJSON');
   if (typeof toJson === 'function') {
     const plain: unknown = Reflect.apply(toJson, value, ['']);
-    // An object that answers with itself is then read like any other.
+    // An object whose `toJSON` returns itself is then rendered like any other.
     if (plain !== value) return renderPlain(plain, state);
   }
   return renderPlain(value, state);
@@ -136,7 +136,7 @@ function unreadable(thrown: unknown): string {
   return `[unreadable: ${toText(thrown)}]`;
 }
 
-/** The text of anything, even of what refuses to be text. */
+/** The text of any value, even if `toString` throws. */
 export function toText(value: unknown): string {
   if (typeof value === 'string') return value;
   try {

@@ -4,17 +4,17 @@ import { compressRotated, remove } from './compress-rotated.ts';
 import { hasCode } from './has-code.ts';
 import type { RotatedName, RotatedNames } from './rotated-name.ts';
 
-/** Files also grow too old while nothing is rotated. */
+/** Files also expire while nothing is rotated. */
 const SWEEP_EVERY_MS = 3_600_000;
 
-/** A temporary of a process id that lives, but older than this, was left by an earlier process of the same id. */
+/** A temporary file of a live process id that is older than this was left by an earlier process with the same id. */
 const TEMPORARY_MAX_AGE_MS = 3_600_000;
 
 interface RotatedFilesOptions {
   readonly dir: string;
   readonly names: RotatedNames;
   readonly gzip: boolean;
-  /** How long after its rename a file is left alone: another process may still write into it until it looks again. */
+  /** How long a file is left alone after its rename: another process may still write to it. */
   readonly gzipDelayMs: number;
   /** 0: no limit. */
   readonly keepFiles: number;
@@ -25,8 +25,8 @@ interface RotatedFilesOptions {
 }
 
 /**
- * Looks after the rotated files in the background: removes what is not to be kept, compresses the rest. Each sweep
- * looks at the directory anew, so what a crash or a failure left over is picked up by the next one.
+ * Maintains the rotated files in the background: removes expired ones, compresses the rest. Each sweep lists the directory
+ * again, so that leftovers of a crash or a failure are handled by the next one.
  */
 export class RotatedFiles {
   readonly #options: RotatedFilesOptions;
@@ -39,14 +39,14 @@ export class RotatedFiles {
     this.#options = options;
   }
 
-  /** Starts a sweep, or has the running one followed by another. */
+  /** Starts a sweep, or schedules another one after the running one. */
   sweep(): void {
     if (this.#isClosed) return;
     this.#isSweepWanted = true;
     this.#sweeping ??= this.#sweepWhileWanted();
   }
 
-  /** Removes what a crash left of an unfinished compression. */
+  /** Removes temporary files of compressions that a crash interrupted. */
   async removeTemporaries(): Promise<void> {
     const { dir, names } = this.#options;
     for (const name of await listDir(dir)) {
@@ -55,7 +55,7 @@ export class RotatedFiles {
     }
   }
 
-  /** Waits for the work under way. Files still too fresh to compress are left to the next start. */
+  /** Waits for running work. Files that are too young to be compressed are left for the next start. */
   async close(): Promise<void> {
     await this.#sweeping;
     this.#isClosed = true;
@@ -77,7 +77,7 @@ export class RotatedFiles {
     this.#timer = setTimeout(() => this.sweep(), nextMs).unref();
   }
 
-  /** Gives the time after which another sweep is useful. */
+  /** Returns the time after which another sweep is useful. */
   async #sweepOnce(): Promise<number> {
     const { dir, names, gzip } = this.#options;
     const found = (await listDir(dir)).map((name) => names.parse(name)).filter((file) => file !== undefined);
@@ -100,13 +100,13 @@ export class RotatedFiles {
     return found.filter(({ plainName, rotatedAtMs }) => tooMany.has(plainName) || rotatedAtMs < oldestMs);
   }
 
-  /** A failure stays with this file: the others have their turn, and it has another at the next sweep. */
+  /** A failure affects only this file; it is retried in the next sweep. */
   async #compress(name: string): Promise<number> {
     const { dir, gzipDelayMs, onError } = this.#options;
     const path = join(dir, name);
     try {
       if (!(await isRegularFile(path))) return SWEEP_EVERY_MS;
-      // A rename changes ctime, by the system's clock, whatever clock the log was given.
+      // A rename changes ctime, by the system's clock, whatever clock the log uses.
       const restMs = Math.min((await stat(path)).ctimeMs + gzipDelayMs - Date.now(), gzipDelayMs);
       if (gzipDelayMs > 0 && restMs > 0) return restMs;
       return (await compressRotated(dir, name)) ? SWEEP_EVERY_MS : gzipDelayMs;
@@ -121,13 +121,13 @@ async function listDir(dir: string): Promise<string[]> {
   try {
     return (await readdir(dir)).sort();
   } catch (thrown) {
-    // The live file makes the directory, and tells when it cannot.
+    // The live file creates the directory, and reports if it cannot.
     if (hasCode(thrown, 'ENOENT', 'ENOTDIR')) return [];
     throw thrown;
   }
 }
 
-/** Not through a link: what it points to is not ours. */
+/** Does not follow links: their targets are not ours. */
 async function isRegularFile(path: string): Promise<boolean> {
   try {
     return (await lstat(path)).isFile();

@@ -1,10 +1,10 @@
 import { extname } from 'node:path';
 
-/** `2026-11-15T00-21-26.600`: UTC, and without the colons that some file systems refuse. */
+/** `2026-11-15T00-21-26.600`: UTC, without the colons that some file systems do not allow. */
 const STAMP = /^(\d{4}-\d\d-\d\d)T(\d\d)-(\d\d)-(\d\d\.\d{3})$/;
 const STAMP_CHARS = 23;
 
-/** A temporary as `temporaryName` makes it, after the name it is for. */
+/** The ending of names made by `temporaryName`. */
 const TEMPORARY_TAIL = /^\.(\d{1,10})-[0-9a-f]{8}\.tmp$/;
 
 export interface RotatedName {
@@ -15,11 +15,11 @@ export interface RotatedName {
   readonly isCompressed: boolean;
 }
 
-/** The names of the files that come after `fileName`, and only those: what does not match exactly is not ours. */
+/** Names of rotated files of `fileName`: names that do not match exactly are not ours. */
 export interface RotatedNames {
   plainName(rotatedAtMs: number): string;
   parse(name: string): RotatedName | undefined;
-  /** Process id in the name of a temporary of ours; undefined for any other name. */
+  /** The process id in the name of a temporary file; undefined for any other name. */
   parseTemporary(name: string): number | undefined;
 }
 
@@ -45,7 +45,7 @@ export function createRotatedNames(fileName: string): RotatedNames {
   };
 }
 
-/** Hidden, told apart by process and chance, so that two processes never write the same one. */
+/** Hidden, with process id and a random part, so that two processes never write the same one. */
 export function temporaryName(compressedName: string): string {
   const chance = Math.floor(Math.random() * 0x1_0000_0000);
   return `.${compressedName}.${process.pid}-${chance.toString(16).padStart(8, '0')}.tmp`;
@@ -59,6 +59,6 @@ function parseStamp(text: string): number | undefined {
   const match = STAMP.exec(text);
   if (!match) return undefined;
   const timeMs = Date.parse(`${match[1]}T${match[2]}:${match[3]}:${match[4]}Z`);
-  // Date.parse forgives the 30th of February; a name of ours never has it.
+  // Date.parse accepts the 30th of February; our names never have it.
   return !Number.isNaN(timeMs) && toStamp(timeMs) === text ? timeMs : undefined;
 }

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 
-/** Frames of code that was bundled, led back to the file it was written in, as the build noted it beside the bundle. */
+/** Maps frames of bundled code to their source files, using the map the build writes next to the bundle. */
 export class SourceLocations {
   readonly #file: URL;
   #locations: Readonly<Record<string, string>> | undefined;
@@ -9,7 +9,7 @@ export class SourceLocations {
     this.#file = file;
   }
 
-  /** The frame as if the code had not been bundled; as it is where nothing is known of it. */
+  /** The frame in the source file; unchanged if it is unknown. */
   resolve(stack: string): string {
     const location = /\/lib\/([^/]+\.js:\d+):\d+\)?$/.exec(stack)?.[1];
     if (location === undefined) return stack;
@@ -22,7 +22,7 @@ export class SourceLocations {
     try {
       return JSON.parse(readFileSync(this.#file, 'utf8')) as Record<string, string>;
     } catch {
-      return {}; // then the bundle is told
+      return {}; // locations then name the bundle
     }
   }
 }

@@ -21,13 +21,13 @@ test('each key is explained with its meaning, default, variable and source', asy
     `# The settings this node runs with.\n# Settings file: ${dir.path}/porthole.toml\n\n[node]\n# The address others`,
   );
   expect(rendered).toContain(
-    '# The HTTP port. 0: any free one.\n# Default: 7300. Environment: PORTHOLE_HTTP_PORT.\n# Set by file porthole.toml.\nport = 8080\n',
+    '# HTTP port. 0: any free port.\n# Default: 7300. Environment: PORTHOLE_HTTP_PORT.\n# Set by file porthole.toml.\nport = 8080\n',
   );
   expect(rendered).toContain(
-    '# A reader that takes no byte for so long is cut.\n# Default: "30s". Environment: PORTHOLE_HTTP_STALL_TIMEOUT.\n# Set by environment PORTHOLE_HTTP_STALL_TIMEOUT.\nstall-timeout = "90s"\n',
+    '# A client that reads nothing for this long is disconnected.\n# Default: "30s". Environment: PORTHOLE_HTTP_STALL_TIMEOUT.\n# Set by environment PORTHOLE_HTTP_STALL_TIMEOUT.\nstall-timeout = "90s"\n',
   );
   expect(rendered).toContain(
-    '# The gRPC port, on the address of `http.host`. 0: any free one.\n# Default: 7301. Environment: PORTHOLE_GRPC_PORT.\nport = 7301\n',
+    '# gRPC port, on the address of `http.host`. 0: any free port.\n# Default: 7301. Environment: PORTHOLE_GRPC_PORT.\nport = 7301\n',
   );
 });
 

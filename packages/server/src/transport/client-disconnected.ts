@@ -1,9 +1,9 @@
-/** The reader took no byte for the allowed time. */
+/** The client read nothing for the allowed time. */
 export class ReaderStalled extends Error {
   override readonly name = 'ReaderStalled';
 }
 
-/** The connection ended before the answer did. */
+/** The connection was closed before the response was complete. */
 export class ClientDisconnected extends Error {
   override readonly name = 'ClientDisconnected';
 }

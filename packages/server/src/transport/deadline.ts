@@ -1,6 +1,6 @@
 import { PortholeError } from '@porthole/contract';
 
-/** The time an answer has until its first byte, and the signal that tells when it is over or the client has gone. */
+/** The time limit for the first byte of a response, with a signal that fires when it is exceeded or the client disconnects. */
 export class Deadline {
   readonly #timer: NodeJS.Timeout;
   #controller: AbortController | undefined;
@@ -9,12 +9,12 @@ export class Deadline {
 
   constructor(timeoutMs: number) {
     this.#timer = setTimeout(() => {
-      const message = `no answer within ${timeoutMs} ms, the limit set by http.answer-timeout`;
+      const message = `no response within ${timeoutMs} ms, the limit set by http.answer-timeout`;
       this.abort(new PortholeError('DEADLINE_EXCEEDED', message));
     }, timeoutMs);
   }
 
-  /** Made when first asked for: most answers are done before anyone needs it, and it costs more than the rest of this. */
+  /** Created on first use: most responses end before anyone needs it, and it costs more than the rest of this class. */
   get signal(): AbortSignal {
     if (!this.#controller) {
       this.#controller = new AbortController();
@@ -29,7 +29,7 @@ export class Deadline {
     this.#giveUp(this.#reason);
   }
 
-  /** Settles like `work`, or rejects when it is aborted first: work stuck in the system cannot hold the answer. */
+  /** Settles like `work`, or rejects when it is aborted first: a hanging system call cannot block the response. */
   race<T>(work: Promise<T>, onLate: (value: T) => void): Promise<T> {
     return new Promise((resolve, reject) => {
       this.#giveUp = reject;
@@ -41,7 +41,7 @@ export class Deadline {
     });
   }
 
-  /** The first byte is on its way: from here on only a stalled reader or the client ends it. */
+  /** The first byte is being sent: from here on only a stalled or disconnected client ends the response early. */
   met(): void {
     clearTimeout(this.#timer);
   }

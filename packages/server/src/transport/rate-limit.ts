@@ -1,7 +1,7 @@
 import { PortholeError } from '@porthole/contract';
 import { clientNetwork } from '../auth/client-network.ts';
 
-/** Clients remembered at once. The one not seen for longest makes room: forgetting only ever lets requests through. */
+/** Maximum number of tracked clients; the least recently seen is evicted. Eviction only ever allows more requests. */
 const MAX_CLIENTS = 10_000;
 
 interface Bucket {
@@ -10,8 +10,8 @@ interface Bucket {
 }
 
 /**
- * Lets each client make `perSecond` requests a second, with one second's worth saved up. 0 is no limit. A client is an
- * address, or the /64 of an IPv6 address. The clock is one that does not jump.
+ * Token bucket: `perSecond` requests per second and client, with a burst of the same size. 0 means no limit. A client is
+ * an address, or the /64 of an IPv6 address. `now` must be monotonic.
  */
 export function createRateLimit(
   perSecond: number,

@@ -2,22 +2,22 @@ import { randomBytes } from 'node:crypto';
 import type { ErrorCode } from '@porthole/contract';
 import type { Logger } from '../own-log/logger.ts';
 
-/** What the own log says of a request: nothing that its client has chosen. */
+/** A request as the node's own log shows it: without anything the client has chosen. */
 export interface LoggedRequest {
   /** The same as in the access log, which has the rest. */
   id: string;
   method: string;
-  /** The template of its path, or the name of the gRPC method; never what was sent. */
+  /** The template of its path, or the name of the gRPC method; never the path that was sent. */
   route: string;
 }
 
-/** Of a chain of causes. */
+/** Maximum length of a chain of causes. */
 const MAX_CAUSES = 3;
 
 /**
- * The one way of requests into the own log. Everyone who may read logs can read that one, so nothing a client has sent
- * stands there: no query, name, header or address, and no message of an error, which may quote them. All that is in the
- * access log, which the node shows to no one, under the same id.
+ * Logs requests to the node's own log. Everyone who may read logs can read that log, so it contains nothing a client has
+ * sent: no query, name, header or address, and no error message, which may quote them. All of that is in the access log,
+ * which the node never serves, under the same id.
  */
 export class RequestLog {
   readonly #log: Logger;
@@ -42,7 +42,7 @@ export class RequestLog {
     this.#log.debug('request', 'refused', { ...requestFields(request), code });
   }
 
-  /** The node's failure, not the client's. */
+  /** A failure of the node, not of the client. */
   failed(request: LoggedRequest, error: unknown): void {
     this.#log.error('request', 'failed; the access log has the message', {
       ...requestFields(request),
@@ -59,13 +59,13 @@ export class RequestLog {
     });
   }
 
-  /** A bug: what is left to do after a response failed. */
+  /** A bug: cleaning up after a response failed. */
   unfinished(error: unknown): void {
-    this.#log.error('request', 'could not be finished', { error: describeFailure(error) });
+    this.#log.error('request', 'cleaning up after a response failed', { error: describeFailure(error) });
   }
 }
 
-/** What an error says, for the access log. */
+/** The message of an error, for the access log. */
 export function errorMessage(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
@@ -79,7 +79,7 @@ interface Failure {
   code: unknown;
   syscall: unknown;
   cause: Failure | undefined;
-  /** Where in the code, without the message that a stack begins with. */
+  /** The stack frames, without the message that the stack begins with. */
   stack: string[];
 }
 
@@ -95,7 +95,7 @@ export function describeFailure(error: unknown, depth = 0): Failure {
     code: typeof code === 'string' && /^[A-Z][A-Z\d_]{0,63}$/.test(code) ? code : undefined,
     syscall: typeof syscall === 'string' && /^[a-z]{1,32}$/.test(syscall) ? syscall : undefined,
     cause: error.cause !== undefined && depth < MAX_CAUSES ? describeFailure(error.cause, depth + 1) : undefined,
-    // One whose message was changed later begins with another one.
+    // If the message was changed after the error was created, the stack still begins with the old one.
     stack: at < 0 ? [] : stackFrames(stack.slice(at + message.length)),
   };
 }

@@ -11,29 +11,29 @@ import type { Settings } from '../settings/settings.ts';
 import { createRateLimit } from './rate-limit.ts';
 import { StreamSlots } from './stream-slots.ts';
 
-/** Of the time until the first byte, what counting may take; the rest is for getting there and back. */
+/** Share of the time until the first byte that histograms and digests may use; the rest is for transfer. */
 const COUNT_SHARE = 0.9;
 
-/** What holds at every door of the node: a client gains nothing by coming through another one. */
+/** Limits and checks shared by HTTP and gRPC: a client gains nothing by switching the transport. */
 export interface RequestPolicy {
   access: Access;
   accessLog: AccessLog;
   slots: StreamSlots;
   metrics: NodeMetrics;
-  /** Throws for a client that asks too often. */
+  /** Throws for a client that exceeds the request rate. */
   checkRate(address: string | undefined): void;
-  /** Read anew for every request. */
+  /** Called for every request. */
   clock(): RequestClock;
   maxRecords: number;
   searchBudgetMs: number;
-  /** Of answers that are sent whole, which must be there before the deadline of the first byte. */
+  /** For responses that are sent at once, which must be complete before the deadline of the first byte. */
   countBudgetMs: number;
   answerTimeoutMs: number;
   stallTimeoutMs: number;
   isStopping(): boolean;
-  /** Fires when the node stops: followers are told and their answers end. */
+  /** Fires when the node stops: follows then end with a closing event. */
   stopping: AbortSignal;
-  /** Tells every follower that the node stops, and ends its answer; by themselves they never end. */
+  /** Ends all follows with a closing event; they never end by themselves. */
   endFollows(): void;
 }
 
@@ -41,7 +41,7 @@ export interface RequestPolicyDeps {
   settings: Settings;
   access: Access;
   accessLog: AccessLog;
-  /** Files with credentials that could not be taken when they changed. */
+  /** Credential files that could not be reloaded after a change. */
   reloadedFiles: Pick<ReloadedFiles, 'failures'>;
   logs: LogDir;
   ownLog: OwnLog;
@@ -58,7 +58,7 @@ export function createRequestPolicy(deps: RequestPolicyDeps): RequestPolicy {
     hasMembers: settings.cluster.tokenFile !== '',
   });
   const stopping = new AbortController();
-  // Each follower listens to it, and there may be as many as streams are allowed.
+  // Every follow adds a listener, and there may be as many as streams are allowed.
   setMaxListeners(0, stopping.signal);
   const zone = createZone(node.timeZone);
   return {

@@ -1,7 +1,7 @@
 import type { ErrorCode } from '@porthole/contract';
 import { TooManyFailures } from '../auth/failure-limit.ts';
 
-/** A second frees a slot or fills the bucket; a stopping node that comes back, and a bundle, need longer. */
+/** Within a second a slot is freed or the bucket refilled; restarting a node and creating a bundle take longer. */
 const SECONDS: Partial<Record<ErrorCode, number>> = {
   RATE_LIMITED: 1,
   TOO_MANY_STREAMS: 1,
@@ -10,7 +10,7 @@ const SECONDS: Partial<Record<ErrorCode, number>> = {
   SHUTTING_DOWN: 5,
 };
 
-/** After how long asking again may help; `undefined` where that cannot be said. */
+/** When a retry may succeed; `undefined` if unknown. */
 export function retryAfterSeconds(thrown: unknown, code: ErrorCode): number | undefined {
   return thrown instanceof TooManyFailures ? thrown.retryAfterSeconds : SECONDS[code];
 }

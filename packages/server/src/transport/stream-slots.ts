@@ -1,13 +1,13 @@
 import { PortholeError } from '@porthole/contract';
 
-/** What one client may take unless a setting says otherwise, what follows leave, and what is kept for members: a quarter each. */
+/** The default limit per client, the share reserved for responses that end and the share reserved for members: a quarter each. */
 const SHARE = 4;
 
-/** Whom a stream is for. */
+/** The client a stream is for. */
 export interface StreamUser {
   /** The same for all requests of one client, whatever the transport. */
   client: string;
-  /** Another node of the cluster, in its own name. */
+  /** Another node of the cluster, with the cluster token. */
   isMember: boolean;
   /** A follow: it does not end by itself. */
   isEndless: boolean;
@@ -17,13 +17,13 @@ export interface StreamSlotsOptions {
   max: number;
   /** Streams of one client; 0: a quarter of all. */
   perClient?: number;
-  /** Whether other nodes come with the cluster token: then some streams are kept for them. */
+  /** Whether other nodes send the cluster token: then some streams are reserved for them. */
   hasMembers?: boolean;
 }
 
 /**
- * Counts the streams under way and refuses more than allowed: each holds a descriptor and up to two chunks. No client can
- * take all of them, nor can follows, nor clients those of members, nor members those of clients.
+ * Limits the number of open streams: each holds a descriptor and up to two chunks. No single client can use all of them,
+ * nor can follows; clients cannot use those reserved for members, nor members those reserved for clients.
  */
 export class StreamSlots {
   readonly max: number;
@@ -35,10 +35,10 @@ export class StreamSlots {
   #endless = 0;
   #members = 0;
 
-  constructor({ max: most, perClient = 0, hasMembers = false }: StreamSlotsOptions) {
-    this.max = most;
-    this.perClient = perClient === 0 ? Math.ceil(most / SHARE) : perClient;
-    this.#reserve = Math.floor(most / SHARE);
+  constructor({ max, perClient = 0, hasMembers = false }: StreamSlotsOptions) {
+    this.max = max;
+    this.perClient = perClient === 0 ? Math.ceil(max / SHARE) : perClient;
+    this.#reserve = Math.floor(max / SHARE);
     this.#hasMembers = hasMembers;
   }
 
@@ -46,7 +46,7 @@ export class StreamSlots {
     return this.#taken;
   }
 
-  /** Returns what gives the slot back; calling that twice is harmless. */
+  /** Returns a function that releases the slot; calling it twice is harmless. */
   take(user: StreamUser): () => void {
     const refusal = this.#findRefusal(user);
     if (refusal !== undefined) throw new PortholeError('TOO_MANY_STREAMS', refusal);
@@ -59,18 +59,18 @@ export class StreamSlots {
   }
 
   #findRefusal({ client, isMember, isEndless }: StreamUser): string | undefined {
-    const { max: most, perClient } = this;
+    const { max, perClient } = this;
     const reserve = this.#reserve;
-    if (this.#taken >= most) return `${most} streams are under way, as many as http.max-streams allows`;
+    if (this.#taken >= max) return `${max} streams are open, the limit set by http.max-streams`;
     if (!isMember && (this.#byClient.get(client) ?? 0) >= perClient)
-      return `${perClient} streams of this client are under way, as many as http.max-streams-per-client allows`;
-    if (isEndless && this.#endless >= most - reserve)
-      return `${this.#endless} follows are under way; the rest of http.max-streams (${most}) is kept for responses that end`;
-    if (isMember && this.#members >= Math.max(1, most - 2 * reserve))
-      return `${this.#members} streams of other nodes are under way; the rest of http.max-streams (${most}) is kept for clients`;
+      return `${perClient} streams of this client are open, the limit set by http.max-streams-per-client`;
+    if (isEndless && this.#endless >= max - reserve)
+      return `${this.#endless} follows are open; the rest of http.max-streams (${max}) is reserved for responses that end`;
+    if (isMember && this.#members >= Math.max(1, max - 2 * reserve))
+      return `${this.#members} streams of other nodes are open; the rest of http.max-streams (${max}) is reserved for clients`;
     const clients = this.#taken - this.#members;
-    if (!isMember && this.#hasMembers && clients >= Math.max(1, most - reserve))
-      return `${clients} streams of clients are under way; the rest of http.max-streams (${most}) is kept for other nodes`;
+    if (!isMember && this.#hasMembers && clients >= Math.max(1, max - reserve))
+      return `${clients} streams of clients are open; the rest of http.max-streams (${max}) is reserved for other nodes`;
     return undefined;
   }
 

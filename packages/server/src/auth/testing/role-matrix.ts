@@ -13,7 +13,7 @@ const COLUMNS: readonly (readonly [string, readonly Role[] | undefined])[] = [
 /** What may be asked, with what it asks for: a path, or a gRPC method. */
 type Row = readonly [string, RouteRole];
 
-/** Whether someone is answered; `undefined` is nobody. */
+/** Whether a request is allowed; `undefined`: without credentials. */
 export function isAllowed(roles: readonly Role[] | undefined, wanted: RouteRole): boolean {
   return roles === undefined ? wanted === 'none' : mayUse(roles, wanted);
 }

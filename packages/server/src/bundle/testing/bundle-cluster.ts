@@ -4,7 +4,7 @@ import { sendRequest } from '../../testing/send-request.ts';
 import { startTestNode, type TestNode, type TestNodeOptions } from '../../testing/test-node.ts';
 import { readZip, type ZippedFile } from './read-zip.ts';
 
-/** When what the logs of these clusters tell has happened. */
+/** The day of the records of these clusters. */
 export const DAY = '2026-11-15';
 
 /** The part of the day that bundles of these tests are of. */

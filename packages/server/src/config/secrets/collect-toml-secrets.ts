@@ -24,7 +24,7 @@ export function collectTomlSecrets(text: string, secretKeys: readonly string[]):
   return { values: [...values.long], unscrubbedKeys: unscrubbed.map(({ key }) => key) };
 }
 
-/** Of a value that has none, nothing can be told. */
+/** A value without a secret needs no fingerprint. */
 function listTexts(value: SettingJson | undefined): string[] {
   if (Array.isArray(value)) return value.flatMap(listTexts);
   if (typeof value === 'number') return [String(value)];

@@ -15,7 +15,7 @@ const TOKEN_WITH_DIGIT_LENGTH = 8;
  * text.
  */
 export function findCredentials(text: string, options: FragmentOptions): Credential[] {
-  // Of the shortest secret and what tells it: nothing is found in less.
+  // Shorter than the shortest secret with its marker.
   if (text.length < 3) return [];
   return [
     ...findUserInfoSecrets(text),

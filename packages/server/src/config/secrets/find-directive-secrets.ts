@@ -67,7 +67,7 @@ const DIRECTIVES: readonly Directive[] = [
   },
 ];
 
-/** Secrets in the own languages of servers and databases, where no `=` or `:` tells them. */
+/** Secrets in the configuration languages of servers and databases, which have no `=` or `:`. */
 export function findDirectiveSecrets(text: string, isSecretName: SecretName): Credential[] {
   const found: Credential[] = [];
   for (const { needs, pattern, name } of DIRECTIVES) {

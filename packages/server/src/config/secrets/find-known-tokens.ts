@@ -1,6 +1,6 @@
 import type { Credential } from './credential.ts';
 
-/** Tokens that tell by their look whose they are, wherever they stand. Each part is bounded, so that a look is linear. */
+/** Tokens with a known format. Each part is bounded, so that matching is linear. */
 const TOKENS = [
   'gh[oprsu]_[A-Za-z0-9]{16,255}',
   'github_pat_\\w{20,255}',

@@ -78,7 +78,7 @@ function indexOrEnd(text: string, sign: RegExp): number {
   return at < 0 ? text.length : at;
 }
 
-/** `@tcp(` is so telling that the password before it may hold blanks. */
+/** `@tcp(` is so specific that the password before it may contain blanks. */
 function findInGoDsns(text: string): Credential[] {
   const found: Credential[] = [];
   let from = 0;

@@ -46,7 +46,7 @@ class JsonReader {
     if (sign === '"') return this.#readString();
     const word = this.#match(/[\w.+-]{1,64}/y);
     if (word === undefined) return undefined;
-    // What tells nothing is never a secret; the path of a number decides.
+    // Booleans and null are never secret; for numbers the path decides.
     if (/^(?:true|false|null)$/.test(word)) return { kind: 'list', items: [] };
     return { kind: 'leaf', leaf: { start: this.at - word.length, end: this.at }, text: undefined };
   }

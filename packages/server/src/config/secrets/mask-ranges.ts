@@ -1,4 +1,4 @@
-/** What stands for a secret. Of fixed length, so that it tells nothing about the length of what it hides. */
+/** Replaces a secret. Of fixed length, so that it does not reveal the length of the secret. */
 export const MASK = '******';
 
 /** A part of a text to be masked, `end` exclusive, in UTF-16 code units. */

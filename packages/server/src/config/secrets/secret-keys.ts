@@ -12,7 +12,7 @@ import {
   WHICH_KEY,
 } from './secret-words.ts';
 
-/** Stems so telling that they count inside a longer word too: `dbpassword`, `authtoken`, `secretsfile`. */
+/** Stems so specific that they match inside a longer word too: `dbpassword`, `authtoken`, `secretsfile`. */
 const STEMS = ['password', 'passwd', 'passphrase', 'credential', 'secret', 'token'];
 
 /** What makes another word of a stem: tokenizer, tokenised, secretary, secretion. */

@@ -11,7 +11,7 @@ export const REDACTION_CORPUS: readonly { name: string; marked: string }[] = [
   { name: 'an integer', marked: 'password = ‹123456›\nport = 8080\n' },
   { name: 'other numbers', marked: 'token = ‹0xDEADBEEF›\npin-token = ‹1_000›\nsecret = ‹-3.5e7›\npass = ‹nan›\n' },
   { name: 'dates and times', marked: 'password = ‹1979-05-27›\nsecret = ‹1979-05-27 07:32:00Z›\npass = ‹07:32:00›\n' },
-  { name: 'booleans, which tell nothing', marked: 'token = true\npassword = false\n' },
+  { name: 'booleans, which reveal nothing', marked: 'token = true\npassword = false\n' },
   { name: 'empty values', marked: 'password = ""\ntoken = \'\'\nsecret = """"""\ntokens = []\ncredentials = {}\n' },
   { name: 'an array', marked: 'tokens = ["«first-token»", \'«second-token»\', "", ‹42›, true]\n' },
   {

@@ -5,7 +5,7 @@ import { TomlError } from './toml-error.ts';
 /** Deeper than any configuration is. Both parsers and our own walk recurse, so the depth must be bounded. */
 export const MAX_DEPTH = 100;
 
-/** A valid text: where everything stands in it, and its values. */
+/** A valid text with its syntax tree and its values. */
 export interface ParsedToml {
   /** Without a byte order mark: the positions count from after it. */
   text: string;
@@ -14,8 +14,8 @@ export interface ParsedToml {
 }
 
 /**
- * Two parsers must agree that the text is TOML, because what one of them accepts by mistake (30 February; a key given
- * twice) the reader of our answer may refuse. Throws `TomlError` otherwise.
+ * Two parsers must agree that the text is TOML, because clients may reject what one of them accepts by mistake
+ * (30 February; a duplicate key). Throws `TomlError` otherwise.
  */
 export function parseToml(source: string): ParsedToml {
   const text = source.startsWith('\uFEFF') ? source.slice(1) : source;
@@ -41,7 +41,7 @@ function parseRanges(text: string): AST.TOMLProgram {
   }
 }
 
-/** Of a text that may be anything: `undefined` where it is not TOML. */
+/** `undefined` if the text is not TOML. */
 export function parseLoosely(text: string): AST.TOMLProgram | undefined {
   try {
     return parseTOML(text, { tomlVersion: '1.1' });

@@ -9,9 +9,9 @@ import { TomlError } from './toml-error.ts';
 export interface TomlLeaf {
   node: AST.TOMLValue;
   path: readonly string[];
-  /** By where it stands, the value as a whole is a secret. Never true of a boolean, which can tell nothing. */
+  /** The whole value is a secret because of its key. Never true for a boolean, which reveals nothing. */
   secret: boolean;
-  /** Parts of its string that are secret by where it stands. */
+  /** Parts of its string that are secret because of its key. */
   parts: MaskRange[];
 }
 
@@ -55,7 +55,7 @@ export function keyNames(key: AST.TOMLKey): string[] {
   return key.keys.map((part) => (part.type === 'TOMLBare' ? part.name : part.value));
 }
 
-/** The statements of one table: what is secret in one may be told by its neighbour. */
+/** The statements of one table: a neighbour may show that a value is secret. */
 function readTable(body: readonly AST.TOMLKeyValue[], table: string[], secretKeys: readonly string[]): TomlStatement[] {
   const leavesByNode = new Map<AST.TOMLKeyValue, TomlLeaf[]>();
   const entries = body.map((node): TreeEntry<TomlLeaf> => {

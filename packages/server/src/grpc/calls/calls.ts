@@ -6,12 +6,12 @@ export type MethodName = keyof NodeStateServiceMethods;
 type MethodRequest<Name extends MethodName> = NodeStateServiceMethods[Name]['request'];
 type MethodResponse<Name extends MethodName> = NodeStateServiceMethods[Name]['response'];
 
-/** Answers with one message. */
+/** Returns one message. */
 export type UnaryCall<Request, Response> = (request: Request, options: CallOptions) => Promise<Response>;
 
 /**
- * Answers with messages. What can be refused is refused before the first item. `undefined` is nothing to send yet: the
- * question is a good one. Bytes in a message may be lent: they are valid until the next item is asked for.
+ * Yields messages. Errors of the request are thrown before the first item. `undefined`: the request is valid, but there is
+ * nothing to send yet. Buffers in a message may be reused: they are valid until the next item is requested.
  */
 export type StreamCall<Request, Response> = (
   request: Request,

@@ -46,7 +46,7 @@ function checkRange(log: OpenLog, request: ReadLogRequestMessage): { start: numb
   const end = request.end ?? log.sizeBytes;
   const name = JSON.stringify(log.name);
   if (etag !== '' && !isSameFile(etag, log.etag))
-    throw new PortholeError('PRECONDITION_FAILED', `${name} is not the file any more that had the entity tag ${etag}`);
+    throw new PortholeError('PRECONDITION_FAILED', `${name} has changed: its entity tag is no longer ${etag}`);
   if (start < 0 || start > end || end > log.sizeBytes)
     throw new PortholeError('RANGE_NOT_SATISFIABLE', `${name} has ${log.sizeBytes} bytes`);
   return { start, end };

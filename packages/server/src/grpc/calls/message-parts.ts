@@ -1,15 +1,15 @@
-/** Below what the smallest reader takes at once, so that nothing is known of it yet. */
+/** Initial size: small enough for any client. */
 const FIRST_BYTES = 16 * 1024;
 
-/** The work per message does not count any more, and it is well below the 4 MiB that clients take. */
+/** At this size the cost per message is negligible, and it is well below the 4 MiB that clients accept. */
 const MOST_BYTES = 1024 * 1024;
 
-/** A reader that needs longer for a message gets smaller ones: one that takes none for the stall time is given up. */
+/** A client that needs longer for a message gets smaller ones: one that reads nothing for the stall timeout is cut. */
 const SLOW_MS = 1_000;
 
 /**
- * Chunks in parts of the size that suits their reader: larger ones as long as it is quick, which halves the work, and
- * smaller ones where it is slow. A part is valid until the next is asked for.
+ * Splits chunks into parts of a size that suits the client: larger while it is fast, which halves the work, and smaller
+ * when it is slow. A part is valid until the next one is requested.
  */
 export async function* inMessageParts(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   let bytes = FIRST_BYTES;

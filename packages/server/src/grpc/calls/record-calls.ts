@@ -21,8 +21,8 @@ export type RecordCallPolicy = Pick<
   'clock' | 'maxRecords' | 'searchBudgetMs' | 'countBudgetMs' | 'stopping'
 >;
 
-export function createRecordCalls(node: NodeState, rules: RecordCallPolicy): Pick<Calls, RecordMethod> {
-  const { clock, maxRecords, searchBudgetMs, countBudgetMs, stopping } = rules;
+export function createRecordCalls(node: NodeState, policy: RecordCallPolicy): Pick<Calls, RecordMethod> {
+  const { clock, maxRecords, searchBudgetMs, countBudgetMs, stopping } = policy;
   return {
     async *SearchLogs(message, { signal }) {
       const query = toQuery(message);
@@ -61,12 +61,12 @@ export function createRecordCalls(node: NodeState, rules: RecordCallPolicy): Pic
   };
 }
 
-/** The source only knows that it was told to end. */
+/** The source only knows that it was aborted. */
 function withStopReason(item: FollowItem): FollowItem {
   return item.type === 'end' ? { type: 'end', reason: 'stopping' } : item;
 }
 
-/** Fires with the first of the signals. Unlike `AbortSignal.any` it leaves nothing behind at one that lives for long. */
+/** Fires with the first of the signals. Unlike `AbortSignal.any` it leaves no listener on a long-lived signal. */
 function anySignal(signals: readonly AbortSignal[]): { signal: AbortSignal; release(): void } {
   const controller = new AbortController();
   const fire = () => controller.abort();

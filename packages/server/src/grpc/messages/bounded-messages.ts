@@ -1,12 +1,12 @@
 import type { RecordMessage } from '../generated/messages.ts';
 
 /**
- * About the most that one message holds, in UTF-16 units of text: written out they are at most three bytes each. Clients
- * take 4 MiB unless told otherwise, and the longest single record is below 2 MiB.
+ * Approximate size limit of a message in UTF-16 units, which are at most three bytes each. Clients accept 4 MiB by default,
+ * and the longest single record is below 2 MiB.
  */
 const MESSAGE_UNITS = 256 * 1024;
 
-/** What a record takes beside its texts. */
+/** Size of a record besides its texts. */
 const RECORD_UNITS = 64;
 
 interface ItemWithRecord {
@@ -15,7 +15,7 @@ interface ItemWithRecord {
   after?: RecordMessage | null | undefined;
 }
 
-/** The items in runs that each fit into one message. No items, no runs. */
+/** Splits items into runs that each fit into one message. */
 export function* inBoundedMessages<Item extends object>(items: readonly Item[]): Generator<Item[]> {
   let run: Item[] = [];
   let units = 0;

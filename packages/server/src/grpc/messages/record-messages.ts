@@ -9,7 +9,7 @@ import type {
 } from '../generated/messages.ts';
 import { wellFormed } from './well-formed.ts';
 
-/** Records around a found one are items of their own, behind it: together they could exceed what clients take at once. */
+/** Context records are separate items after their match: together they could exceed the message size clients accept. */
 export function searchItemMessages(item: SearchItem): SearchItemMessage[] {
   if (item.type === 'end') return [{ end: endMessage(item) }];
   const { before = [], after = [] } = item;

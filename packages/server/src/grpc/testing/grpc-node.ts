@@ -40,7 +40,7 @@ import {
 } from './read-messages.ts';
 import { countRequest, digestRequest, followRequest, searchRequest } from './write-requests.ts';
 
-/** A node asked over gRPC: the same answers as those of the node itself. */
+/** A `NodeState` over gRPC, with the same responses as the node itself. */
 export class GrpcNode implements NodeState {
   readonly #connection: Connection;
 
@@ -111,7 +111,7 @@ export class GrpcNode implements NodeState {
   }
 
   async *searchLogs(query: SearchQuery, options: SearchOptions = {}): AsyncGenerator<SearchItem[]> {
-    // Records around a found one come behind it, maybe in the next message: it is told when the next one begins.
+    // Context records come after their match, maybe in the next message: a match is emitted when the next one begins.
     let open: FoundRecord | undefined;
     const messages = this.#connection.stream('SearchLogs', searchRequest(query, options), pickSignal(options));
     for await (const message of messages) {

@@ -22,7 +22,7 @@ import type {
   SearchEndMessage,
 } from '../generated/messages.ts';
 
-/* Messages as the values they were made of: what is absent there is absent here, and `null` where that is how it is told. */
+/* Decodes messages: absent fields stay absent, or become `null` where the type has `null`. */
 
 /** A message that the node always sends. */
 export function present<Message>(message: Message | null | undefined): Message {

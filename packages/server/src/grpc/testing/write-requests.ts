@@ -16,7 +16,7 @@ import type {
 } from '../generated/messages.ts';
 import { levelName } from '../messages/record-messages.ts';
 
-/* Typed questions as messages. An empty name or cursor cannot be told from none there: it is refused as clients of HTTP do it. */
+/* Encodes requests as messages. An empty name or cursor looks like a missing one there, so it is refused, as by HTTP clients. */
 
 type Budget = Pick<SearchOptions, 'budgetMs'>;
 

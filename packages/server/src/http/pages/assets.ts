@@ -1,4 +1,4 @@
-/** The look of the pages: light and dark follow the system, levels of grey carry the order. */
+/** The style of the pages: light or dark as the system. */
 export const STYLE = `
 :root{color-scheme:light dark;--bg:#fbfbfa;--panel:#fff;--line:#e4e4e1;--ink:#1c1d1f;--dim:#5f6268;--accent:#1d4ed8}
 @media (prefers-color-scheme:dark){:root{--bg:#131417;--panel:#1a1c20;--line:#2a2d33;--ink:#e3e5e8;--dim:#a3a9b2;--accent:#8fb4ff}}

@@ -1,4 +1,4 @@
-/** Markup that may stand in a page as it is. Only `html` makes it, so text can never become markup by accident. */
+/** Safe markup. Only `html` creates it, so text never becomes markup by accident. */
 export class Html {
   readonly #markup: string;
 
@@ -13,7 +13,7 @@ export class Html {
 
 type Part = string | number | Html | readonly Part[] | undefined;
 
-/** A template whose inserted texts are escaped; inserted `Html`, and lists of it, are not. */
+/** A template that escapes interpolated text, but not interpolated `Html` or lists of it. */
 export function html(strings: TemplateStringsArray, ...parts: Part[]): Html {
   const pieces = strings.map((string, index) => (index === 0 ? string : render(parts[index - 1]) + string));
   return new Html(pieces.join(''));

@@ -11,10 +11,10 @@ import { parseTarget } from './request-target.ts';
 
 const CHALLENGE = { 'www-authenticate': 'Bearer realm="porthole"' };
 
-/** What a browser saves to disk by a link, which carries no token: a ticket may stand for it. */
+/** Downloads by a link, which carries no token: a ticket can replace it. */
 export const TICKETED: ReadonlySet<RouteId> = new Set(['logRaw', 'clusterLogDownload']);
 
-/** Bounds on what is let in; settings give the numbers. */
+/** The checks of a request, with limits from the settings. */
 export interface RequestGate {
   maxUrlBytes: number;
   access: Access;
@@ -26,24 +26,24 @@ export interface RequestGate {
   isStopping(): boolean;
 }
 
-/** What the gate finds out of a request, as far as it gets: also of one that it refuses. */
+/** What is known of a request, also of one that is refused. */
 export interface RequestContext {
   target: RouteTarget | undefined;
   query: URLSearchParams;
   identity: Identity | undefined;
 }
 
-/** A request that was let in. */
+/** A request that passed all checks. */
 export interface AuthorizedRequest {
   target: RouteTarget;
   method: RouteRequest['method'] | 'POST';
 }
 
-/** Decides, in this order: size, rate, host, route, credentials, role, method. Throws what the client is told. */
+/** Checks, in this order: size, rate, host, route, credentials, role, method. Throws the error for the client. */
 export async function authorizeRequest(
   request: IncomingMessage,
   gate: RequestGate,
-  arrival: RequestContext,
+  context: RequestContext,
 ): Promise<AuthorizedRequest> {
   const { url = '/', headers } = request;
   if (url.length > gate.maxUrlBytes) {
@@ -54,23 +54,23 @@ export async function authorizeRequest(
   }
   gate.checkRate(request.socket.remoteAddress);
   const { path, query, authority } = parseTarget(url);
-  arrival.query = query;
+  context.query = query;
   if (headers.host === undefined && request.httpVersion === '1.1') {
-    throw new PortholeError('BAD_REQUEST', 'the header "Host" is missing');
+    throw new PortholeError('BAD_REQUEST', 'the "Host" header is missing');
   }
-  if (hasTwoHosts(request)) throw new PortholeError('BAD_REQUEST', 'there is more than one header "Host"');
+  if (hasTwoHosts(request)) throw new PortholeError('BAD_REQUEST', 'there is more than one "Host" header');
   if (!gate.access.isGuarded) gate.checkHost(authority ?? headers.host);
   const target = findRoute(path);
-  arrival.target = target;
+  context.target = target;
   const role = requiredRole(target, gate);
   const credentials = readCredentials(request);
-  // Only where one is taken; the header counts where there is both.
+  // Only on routes that accept tickets; a header takes precedence.
   if (credentials.authorization === undefined && target && TICKETED.has(target.route) && query.has('ticket')) {
     credentials.authorization = gate.tickets.redeem(url);
     query.delete('ticket');
   }
-  await authenticate(credentials, role, { gate, arrival });
-  if (target === undefined) throw new PortholeError('ROUTE_NOT_FOUND', 'no such route; /docs lists them');
+  await authenticate(credentials, role, { gate, context });
+  if (target === undefined) throw new PortholeError('ROUTE_NOT_FOUND', 'no such route; see /docs');
   const method = checkMethod(request, target);
   if (gate.isStopping() && getRoute(target.route).role !== 'none')
     throw new PortholeError('SHUTTING_DOWN', 'the node is stopping');
@@ -81,14 +81,14 @@ function checkMethod({ method = '' }: IncomingMessage, { route }: RouteTarget): 
   const { method: only, post } = getRoute(route);
   if (only !== undefined) {
     if (method === only) return only;
-    throw new HttpRefusal('METHOD_NOT_ALLOWED', `this route takes ${only} only`, { allow: only });
+    throw new HttpRefusal('METHOD_NOT_ALLOWED', `this route supports only ${only}`, { allow: only });
   }
   if (method === 'GET' || method === 'HEAD' || (post && method === 'POST')) return method;
   const allow = post ? 'GET, HEAD, POST' : 'GET, HEAD';
   throw new HttpRefusal('METHOD_NOT_ALLOWED', `this route is read-only: use ${allow}`, { allow });
 }
 
-/** Node takes the first and a proxy before it may have taken the last. Names and values stand in turns. */
+/** Node uses the first one, a proxy may have used the last. `rawHeaders` alternates names and values. */
 function hasTwoHosts({ rawHeaders }: IncomingMessage): boolean {
   let hosts = 0;
   for (let at = 0; at < rawHeaders.length; at += 2) {
@@ -98,7 +98,7 @@ function hasTwoHosts({ rawHeaders }: IncomingMessage): boolean {
   return hosts > 1;
 }
 
-/** Which routes there are is told to those who are known. */
+/** Unknown routes require credentials: which routes exist is not public. */
 function requiredRole(target: RouteTarget | undefined, { protectsMetrics }: RequestGate): RouteRole {
   if (target === undefined) return 'any';
   return target.route === 'metrics' && !protectsMetrics ? 'none' : getRoute(target.route).role;
@@ -111,14 +111,14 @@ export function readCredentials({ headers, socket }: IncomingMessage): Credentia
 async function authenticate(
   credentials: Credentials,
   role: RouteRole,
-  { gate, arrival }: { gate: RequestGate; arrival: RequestContext },
+  { gate, context }: { gate: RequestGate; context: RequestContext },
 ): Promise<void> {
   const found = gate.access.authenticate(credentials);
   const verdict = found instanceof Promise ? await found : found;
-  if ('identity' in verdict) arrival.identity = verdict.identity;
+  if ('identity' in verdict) context.identity = verdict.identity;
   try {
     gate.access.authorize(verdict, role, {
-      credentials: credentials,
+      credentials,
       where: 'the header "Authorization: Bearer TOKEN"',
     });
   } catch (error) {

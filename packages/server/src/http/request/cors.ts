@@ -3,11 +3,11 @@ import type { BodyResponse } from '../response/route-response.ts';
 
 const EXPOSED = 'Content-Length, Content-Range, ETag, Last-Modified, Retry-After';
 
-/** Headers that let pages of configured origins read the answers; none unless configured. */
+/** Headers that let pages of configured origins read responses. */
 export function createCors(origins: readonly string[]): {
   /** `undefined` while no origin is configured. */
   headersFor(request: IncomingMessage): OutgoingHttpHeaders | undefined;
-  /** The answer to a preflight request, or `undefined` where the request is none or its origin is not allowed. */
+  /** The response to a preflight request; `undefined` for other requests and origins that are not allowed. */
   preflight(request: IncomingMessage): BodyResponse | undefined;
 } {
   const allowed = new Set(origins);

@@ -11,16 +11,16 @@ import {
 } from '@porthole/contract';
 
 /**
- * What a path leads to: a route of this node, or one of a member, whose id stands here as it is written in the path; and
- * what follows where the path of the route is open.
+ * The route of a path: one of this node or of a member, whose id is given as written in the path. `rest` is the variable
+ * end of the path.
  */
 export type RouteTarget =
   | { route: RouteId; member: undefined; rest: string }
   | { route: MemberRouteId; member: string; rest: '' };
 
 const ROUTE_PATHS = ROUTE_IDS.flatMap((route) => {
-  const { path, aliases: alsoAt = [] } = getRoute(route);
-  return [path, ...alsoAt].map((each) => ({ route, path: each, openAt: each.indexOf('{') }));
+  const { path, aliases = [] } = getRoute(route);
+  return [path, ...aliases].map((each) => ({ route, path: each, openAt: each.indexOf('{') }));
 });
 
 const OWN_ROUTES = new Map<string, RouteTarget>(
@@ -30,27 +30,27 @@ const OWN_ROUTES = new Map<string, RouteTarget>(
   ]),
 );
 
-/** By what they begin with. */
+/** Routes with a variable end, by their prefix. */
 const OPEN_ROUTES = ROUTE_PATHS.filter(({ openAt }) => openAt >= 0).map(({ route, path, openAt }) => ({
   route,
   begin: path.slice(0, openAt),
 }));
 
-/** By what stands behind the id. */
+/** By the path after the id. */
 const MEMBER_ROUTES = new Map(MEMBER_ROUTE_IDS.map((id) => [getMemberPath(id), id]));
 const MEMBERS_BEGIN = `${PATHS.clusterNodes}/`;
 
-/** Paths are compared as they are written; one that is a route as a whole is no open one. */
+/** Paths are compared literally; exact matches take precedence over routes with a variable end. */
 export function findRoute(path: string): RouteTarget | undefined {
   return OWN_ROUTES.get(path) ?? (path.startsWith(MEMBERS_BEGIN) ? findMemberRoute(path) : findOpenRoute(path));
 }
 
-/** Its name in the metrics and logs. */
+/** The name of the route in metrics and logs. */
 export function routeOperation(target: RouteTarget): string {
   return target.member === undefined ? target.route : getMemberOperation(target.route);
 }
 
-/** Its path as the documentation writes it, with the names of what stands in it. */
+/** The path as in the documentation, with placeholders. */
 export function routeTemplate({ route, member }: RouteTarget): string {
   return member === undefined ? getRoute(route).path : getMemberRoute(route).path;
 }

@@ -23,7 +23,7 @@ import { readBody } from './read-body.ts';
 export interface RequestHandlerDeps {
   gate: RequestGate;
   routes: Readonly<Record<RouteId, RouteHandler>>;
-  /** The same for a member of the cluster, whose id the request has. */
+  /** Routes of a member of the cluster; the request has its id. */
   memberRoutes: Readonly<Record<MemberRouteId, RouteHandler>>;
   cors: ReturnType<typeof createCors>;
   slots: StreamSlots;
@@ -33,18 +33,18 @@ export interface RequestHandlerDeps {
   answerTimeoutMs: number;
 }
 
-/** Counted for a client that left before its answer began; what others (nginx) count it as. It is never sent. */
+/** Status in metrics and logs for a client that disconnected before the response began, as in nginx. Never sent. */
 const CLIENT_CLOSED_REQUEST = 499;
 
 const NO_QUERY = new URLSearchParams();
 
-/** What a page that depends on nothing is asked with. */
+/** The request for a page that depends on nothing. */
 const NO_REQUEST = { query: NO_QUERY, method: 'GET', member: undefined, rest: '' } as const;
 
-/** Their answers end when their reader leaves, or may not read any more. */
+/** Routes whose responses end only when the client disconnects or its credentials end. */
 const FOLLOWS: ReadonlySet<RouteId> = new Set(['logFollow', 'clusterLogFollow']);
 
-/** The life of a request: let in, answered, sent, counted. Every failure on the way meets in here. */
+/** Handles a request: authorizes, runs the route, sends the response, counts. All failures are handled here. */
 export function createRequestHandler(
   handling: RequestHandlerDeps,
 ): (request: IncomingMessage, response: ServerResponse) => void {
@@ -54,7 +54,7 @@ export function createRequestHandler(
   };
 }
 
-/** One request, from its arrival to its last byte; what a route sees of it is the request itself. */
+/** One request, from its arrival to the last byte of the response. Routes see it as a `RouteRequest`. */
 class RequestLifecycle implements RouteRequest, RequestContext {
   readonly headers: IncomingHttpHeaders;
   query = NO_QUERY;
@@ -72,7 +72,7 @@ class RequestLifecycle implements RouteRequest, RequestContext {
   #operation = 'none';
   #code: ErrorCode | undefined;
   #isSuspicious = false;
-  /** What the node could not do, in its own words; for the access log. */
+  /** The message of a failure of the node, for the access log. */
   #failure: string | undefined;
   readonly #id: string;
   #recordCount: RecordCount | undefined;
@@ -126,7 +126,7 @@ class RequestLifecycle implements RouteRequest, RequestContext {
     }
   }
 
-  /** The answer of the route, or of the failure to get one. */
+  /** The response of the route, or of its failure. */
   async #decide(): Promise<RouteResponse> {
     const { cors, gate, slots, routes, memberRoutes } = this.#handling;
     const extra = cors.headersFor(this.#request);
@@ -145,7 +145,7 @@ class RequestLifecycle implements RouteRequest, RequestContext {
       this.#routeResponse = await this.#deadline.race(Promise.resolve(handler(this)), closeStream);
       return withHeaders(this.#counted(this.#routeResponse), extra);
     } catch (error) {
-      if (this.#response.closed) throw error; // no one is left to be answered
+      if (this.#response.closed) throw error; // the client has disconnected
       this.#explain(error);
       this.#isSuspicious = error instanceof TooManyFailures && error.isFirst;
       const page = this.#isUnknownPage(error) ? await this.#notFoundPage() : undefined;
@@ -157,8 +157,8 @@ class RequestLifecycle implements RouteRequest, RequestContext {
   }
 
   /**
-   * Someone opened an address that is no page of the console: they see a page that says so. Pages are public, so
-   * nothing is revealed by it; which routes the API has is only told to those who are known.
+   * Browsers get a "not found" page of the console for unknown addresses. Pages are public, so this reveals nothing;
+   * which API routes exist is shown only to authenticated clients.
    */
   #isUnknownPage(error: unknown): boolean {
     const code = codeOf(error);
@@ -200,7 +200,7 @@ class RequestLifecycle implements RouteRequest, RequestContext {
     return counted?.response ?? response;
   }
 
-  /** Tells the own log of failures that are the node's, not the client's. */
+  /** Logs failures of the node to the own log; errors of the client only at level debug. */
   #explain(error: unknown): void {
     const code = codeOf(error);
     this.#code = code;
@@ -210,7 +210,7 @@ class RequestLifecycle implements RouteRequest, RequestContext {
     } else this.#handling.log.refused(this.#logged, code);
   }
 
-  /** After the head has gone out there is only one honest way to tell a failure: the connection ends too early. */
+  /** Once the head was sent, closing the connection early is the only way to signal a failure. */
   #cut(error: unknown): void {
     const { metrics, log } = this.#handling;
     const stalled = error instanceof ReaderStalled;
@@ -253,7 +253,7 @@ class RequestLifecycle implements RouteRequest, RequestContext {
   }
 }
 
-/** Whether it is a browser that opens a page: scripts and command lines do not name HTML. */
+/** Whether a browser opens a page: scripts and command line tools do not accept HTML explicitly. */
 function acceptsPages(accept = ''): boolean {
   return accept.split(',').some((part) => part.split(';', 1)[0]?.trim().toLowerCase() === 'text/html');
 }
@@ -265,5 +265,6 @@ function withHeaders(response: RouteResponse, extra: OutgoingHttpHeaders | undef
 }
 
 function closeStream(response: RouteResponse): void {
-  if ('stream' in response) response.stream.close().catch(() => {}); // nothing is left that could be told to anyone
+  // The response has ended already: there is no one left to report a failure to.
+  if ('stream' in response) response.stream.close().catch(() => {});
 }

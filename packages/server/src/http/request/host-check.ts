@@ -2,8 +2,8 @@ import { isIP } from 'node:net';
 import { HttpRefusal } from '../response/http-refusal.ts';
 
 /**
- * Refuses names that are not the node's: a page of another site can make a browser resolve its own name to this
- * address (DNS rebinding) and would then read our answers as its own. An address cannot be rebound, so it is fine.
+ * Refuses host names that are not the node's: a page of another site can make a browser resolve its own name to this
+ * address (DNS rebinding) and would then read our responses as its own. IP addresses cannot be rebound and are accepted.
  */
 export function createHostCheck(ownNames: readonly string[]): (host: string | undefined) => void {
   const allowed = new Set(['localhost', ...ownNames.filter((name) => name !== '').map((name) => name.toLowerCase())]);

@@ -2,12 +2,12 @@ import type { IncomingMessage } from 'node:http';
 import { MAX_BODY_BYTES, parseBodyParameters } from '@porthole/contract';
 import { HttpRefusal } from '../response/http-refusal.ts';
 
-/** Nothing more is read of a request that is refused. */
+/** The body of a refused request is not read. */
 const CLOSE = { connection: 'close' } as const;
 
 /**
- * Adds the parameters in the body of a request to those of its URL. Only JSON is taken: a page of another origin cannot
- * send that without being asked first (preflight). In memory is at most `MAX_BODY_BYTES`.
+ * Adds the parameters in the body of a request to those of its URL. Only JSON is accepted: a page of another origin cannot
+ * send it without a preflight request. Reads at most `MAX_BODY_BYTES` into memory.
  */
 export async function readBody(request: IncomingMessage, query: URLSearchParams): Promise<void> {
   const {

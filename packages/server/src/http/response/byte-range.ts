@@ -5,8 +5,8 @@ export interface ByteRange {
 }
 
 /**
- * The one range a `Range` header asks for. `undefined`: the header is to be ignored, as RFC 9110 wants it for other
- * units, several ranges (we answer whole instead) and bad syntax. `'unsatisfiable'`: it lies outside the file.
+ * The range of a `Range` header. `undefined`: the header is ignored, as RFC 9110 demands for other units and invalid
+ * syntax, and allows for several ranges. `'unsatisfiable'`: it lies outside the file.
  */
 export function parseByteRange(header: string | undefined, sizeBytes: number): ByteRange | 'unsatisfiable' | undefined {
   const match = /^bytes=[ \t]*(\d*)-(\d*)[ \t]*$/i.exec(header ?? '');

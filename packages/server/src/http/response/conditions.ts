@@ -1,17 +1,17 @@
 import type { IncomingHttpHeaders } from 'node:http';
 
-/** What a conditional request is compared with. */
+/** What conditional requests are compared with. */
 export interface Validators {
   etag: string;
-  /** `NaN` where no date is told: then it is neither newer nor older than any. */
+  /** `NaN` if unknown: then it is neither newer nor older than any date. */
   modifiedMs: number;
 }
 
 export type ConditionVerdict = 'proceed' | 'not-modified' | 'failed';
 
 /**
- * Evaluates the preconditions in the order of RFC 9110, 13.2.2. `If-Modified-Since` is ignored: dates are of whole seconds
- * and can be set back, so that a file that was changed would be taken for the one that was. The tag has none of both.
+ * Evaluates the preconditions in the order of RFC 9110, 13.2.2. `If-Modified-Since` is ignored: dates have whole seconds
+ * and can be set back, so that a changed file could be taken for unchanged. Entity tags do not have these problems.
  */
 export function evaluateConditions(headers: IncomingHttpHeaders, file: Validators): ConditionVerdict {
   const { 'if-match': match, 'if-none-match': noneMatch } = headers;
@@ -24,7 +24,7 @@ export function evaluateConditions(headers: IncomingHttpHeaders, file: Validator
   return 'proceed';
 }
 
-/** Whether a range may be taken from the file as it is now. A date is never strong enough for a file that is written to. */
+/** Whether a range may be served from the current file. A date is never strong enough for a file that is being written. */
 export function rangeStillHolds(ifRange: string | undefined, file: Validators): boolean {
   return ifRange === undefined || ifRange.trim() === file.etag;
 }

@@ -5,10 +5,10 @@ import { evaluateConditions } from './conditions.ts';
 import { HttpRefusal } from './http-refusal.ts';
 import type { BodyResponse } from './route-response.ts';
 
-/** A year: as long as is usual for what never changes. */
+/** One year, the usual value for content that never changes. */
 const FOR_GOOD = 'public, max-age=31536000, immutable';
 
-/** A file of the console in an encoding that the client takes, or that the client has it already. */
+/** A file of the console in an encoding that the client accepts, or 304. */
 export function consoleResponse(
   file: ConsoleFile,
   requestHeaders: IncomingHttpHeaders,
@@ -24,7 +24,12 @@ export function consoleResponse(
     vary: 'Accept-Encoding',
   };
   const verdict = evaluateConditions(requestHeaders, { etag, modifiedMs: Number.NaN });
-  if (verdict === 'failed') throw new HttpRefusal('PRECONDITION_FAILED', 'this part of the console is another', {});
+  if (verdict === 'failed')
+    throw new HttpRefusal(
+      'PRECONDITION_FAILED',
+      'console asset not found (the page is from another version; reload)',
+      {},
+    );
   if (verdict === 'not-modified') return { status: 304, headers, body: '' };
   return {
     status: 200,

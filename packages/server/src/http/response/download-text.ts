@@ -8,23 +8,23 @@ import {
 } from '@porthole/contract';
 import type { LogSelection } from '@porthole/logs/types';
 
-/** Text sent at once. */
+/** Text is sent in pieces of this size. */
 const PIECE_CHARACTERS = 64 * 1024;
 
-/** Named in the last line; the rest is counted. */
+/** Problems listed in the last line; the rest is counted. */
 const MAX_NAMED = 20;
 
 export interface DownloadOptions {
   signal: AbortSignal;
-  /** The most a search may ask for. */
+  /** Records per page. */
   maxRecords: number;
-  /** One page may take so long; the next goes on where it stopped. */
+  /** Time budget of one page; the next one continues where it stopped. */
   budgetMs: number;
 }
 
 /**
- * Every record of the sources, oldest first, as it stands in its file; at last a line that says whether these are all.
- * An empty piece comes first, when the first request was accepted.
+ * Every record of the sources, oldest first, as in its file, and a last line that says whether the download is complete.
+ * An empty piece comes first, when all sources have accepted the request.
  */
 export async function* downloadText(
   cluster: Pick<ClusterState, 'searchLogs'>,
@@ -35,7 +35,7 @@ export async function* downloadText(
   const sources = request.sources.length === 0 ? [{}] : request.sources;
   const lanes = sources.map((source) => new Lane(readPages(cluster, { source, request, account }, options)));
   try {
-    // Together: one that is refused refuses the download.
+    // All at once: if one is refused, the download is refused.
     await Promise.all(lanes.map((lane) => lane.fill()));
     yield Buffer.alloc(0);
     yield* mergedText(lanes, request, account);
@@ -104,7 +104,7 @@ async function* readPages(
   }
 }
 
-/** The records of one source, a batch at a time. One without a time, or out of order, stays behind the one before it. */
+/** The records of one source, in batches. A record without a timestamp, or out of order, stays behind the one before it. */
 class Lane {
   key = -Infinity;
   readonly #pages: AsyncGenerator<ClusterRecord[], void, undefined>;
@@ -142,7 +142,7 @@ class Lane {
   }
 }
 
-/** What was written, and what could not be. */
+/** Counts what was written, and collects what is missing. */
 class Account {
   #records = 0;
   readonly #nodes = new Set<string>();
@@ -150,7 +150,7 @@ class Account {
   readonly #leftOut = new Set<string>();
   #last: { atMs: number | undefined; keys: Set<string> } = { atMs: undefined, keys: new Set() };
 
-  /** Sources may overlap: the same record comes twice in a row, among those of its time. */
+  /** Sources may overlap: duplicates of a record have the same timestamp. */
   isNew({ node, file, offset, atMs }: ClusterRecord): boolean {
     if (atMs !== this.#last.atMs) this.#last = { atMs, keys: new Set() };
     const key = `${node}/${file}/${offset}`;
@@ -162,13 +162,13 @@ class Account {
 
   note(end: ClusterEnd | undefined): void {
     if (end === undefined) {
-      this.#missing.set('', 'the search ended without saying what it covered');
+      this.#missing.set('', 'the search ended without a coverage report');
       return;
     }
     for (const { id, outcome, detail, asOfMs } of end.members) {
       this.#nodes.add(id);
       if (outcome === 'ok' && asOfMs === null) continue;
-      const asOf = asOfMs === null ? '' : `, only what was kept of it at ${new Date(asOfMs).toISOString()}`;
+      const asOf = asOfMs === null ? '' : `, snapshot as of ${new Date(asOfMs).toISOString()}`;
       this.#missing.set(id, `${id}: ${outcome}${detail === null ? '' : `: ${detail}`}${asOf}`);
     }
     for (const { node, file, code, detail } of end.problems ?? []) {

@@ -5,22 +5,22 @@ import { type FollowItem, resumeCursor } from '@porthole/logs';
 export const EVENT_STREAM_HEADERS = {
   'content-type': 'text/event-stream',
   'cache-control': 'no-store',
-  // nginx would collect events until a buffer is full.
+  // Without it, nginx buffers events.
   'x-accel-buffering': 'no',
 } as const;
 
-/** Sent first: a follower that is cut comes back after a second, instead of the browser's three or more. */
+/** Sent first: clients reconnect after one second, instead of the browser's three or more. */
 export const RETRY_FRAME = Buffer.from('retry: 1000\n\n');
 
-/** A comment, which clients pass over. */
+/** A comment, which clients ignore. */
 export const HEARTBEAT_FRAME = Buffer.from(': still here\n\n');
 
-/** Items as server-sent events. A record that goes to many followers is written out once. */
+/** Encodes items as server-sent events. A record that goes to many followers is encoded once. */
 export class EventEncoder<T extends { type: string }> {
   readonly #getId: (item: T) => string | undefined;
   readonly #frames = new WeakMap<object, Buffer>();
 
-  /** What has an id is what a client resumes after. */
+  /** Clients resume after the last event with an id. */
   constructor(getId: (item: T) => string | undefined) {
     this.#getId = getId;
   }
@@ -47,12 +47,12 @@ export class EventEncoder<T extends { type: string }> {
   }
 }
 
-/** Only records have an id: what a client resumes after is always a record. A line without its end is sent again, whole. */
+/** Only records have an id, as clients resume after a record. An unfinished line has none: it is sent again when complete. */
 export function cursorId(item: FollowItem): string | undefined {
   return item.type === 'record' && !item.unfinished ? resumeCursor(item) : undefined;
 }
 
-/** The id of the last event that a client which comes back has seen; one that is too long for a header is a parameter. */
+/** The id of the last event a reconnecting client has seen; an id that is too long for a header is sent as a parameter. */
 export function lastEventId({ headers, query }: { headers: IncomingHttpHeaders; query: Query }): string | undefined {
   const { 'last-event-id': id } = headers;
   return (Array.isArray(id) ? id[0] : id) ?? optionalValue(query, 'Last-Event-ID');

@@ -5,7 +5,7 @@ interface FollowEvent {
   type: string;
 }
 
-/** What a stopping node says last. */
+/** The closing event of a stopping node. */
 interface StoppingEnd {
   type: 'end';
   reason: 'stopping';
@@ -13,23 +13,23 @@ interface StoppingEnd {
 
 export interface FollowStreamOptions<T extends FollowEvent> {
   encoder: EventEncoder<T | StoppingEnd>;
-  /** A comment is sent after so long without news. */
+  /** A comment is sent after this long without events. */
   heartbeatMs: number;
-  /** Fires when the client has gone. */
+  /** Fires when the client disconnects. */
   signal: AbortSignal;
-  /** Fires when the node stops: followers are told and their answers end. */
+  /** Fires when the node stops: the stream then ends with a closing event. */
   stopping: AbortSignal;
 }
 
 /**
- * Batches of items as server-sent events, until the client leaves, the node stops or the items end. The first batch is
- * taken before it is answered, so that a question that is refused still gets its status.
+ * Batches of items as server-sent events, until the client disconnects, the node stops or the items end. The first batch
+ * is awaited before the head is sent, so that a refused request still gets its status.
  */
 export async function openFollowStream<T extends FollowEvent>(
   follow: (signal: AbortSignal) => AsyncIterable<T[]>,
   options: FollowStreamOptions<T>,
 ): Promise<StreamBody> {
-  // Of its own: when the node stops, or only the head was asked for, the source must end although the client has not left.
+  // A separate signal: the source must also end when the node stops, or for a HEAD request.
   const ending = new AbortController();
   const forwardAbort = () => ending.abort(options.signal.reason);
   if (options.signal.aborted) forwardAbort();
@@ -53,7 +53,7 @@ async function* frames<T extends FollowEvent>(
   try {
     yield RETRY_FRAME;
     for (let batch: IteratorResult<T[]> | undefined = first; !batch?.done; batch = await waiter.next()) {
-      // Before anything is told: a reader may have lost the right to it.
+      // Before anything is sent: the client's credentials may have been revoked.
       signal.throwIfAborted();
       if (batch && batch.value.length > 0) yield encoder.encode(batch.value);
       else if (waiter.isSilent) yield HEARTBEAT_FRAME;
@@ -62,7 +62,7 @@ async function* frames<T extends FollowEvent>(
         return;
       }
       waiter.restartTimer();
-      // Asked for only now: a reader that does not read holds the source.
+      // Requested only now, so that a slow client slows down the source.
       if (batch) waiter.expect(iterator.next());
     }
   } finally {
@@ -70,7 +70,7 @@ async function* frames<T extends FollowEvent>(
   }
 }
 
-/** Waits for a batch, a silence or a signal, whichever comes first, without giving up the batch that is on its way. */
+/** Waits for a batch, a period of silence or a signal, whichever comes first, without losing a pending batch. */
 class BatchWaiter<B> {
   readonly #timer: NodeJS.Timeout;
   readonly #signals: readonly AbortSignal[];
@@ -88,12 +88,12 @@ class BatchWaiter<B> {
     for (const signal of signals) signal.addEventListener('abort', this.#onSignal);
   }
 
-  /** Whether the time is over in which nothing was heard. */
+  /** Whether nothing was sent for `silenceMs`. */
   get isSilent(): boolean {
     return this.#silent;
   }
 
-  /** Something was sent: the silence begins anew. */
+  /** Called after something was sent. */
   restartTimer(): void {
     this.#silent = false;
     this.#timer.refresh();
@@ -109,7 +109,7 @@ class BatchWaiter<B> {
     batch.then(settled, settled);
   }
 
-  /** The batch; or `undefined` when it is not there yet but there is a reason to look up. */
+  /** The batch; `undefined` if it is still pending but the stream was silent or a signal fired. */
   async next(): Promise<IteratorResult<B> | undefined> {
     if (!this.#settled && !this.#silent && !this.#signals.some(({ aborted }) => aborted)) {
       await new Promise<void>((resolve) => {

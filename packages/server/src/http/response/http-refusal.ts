@@ -1,7 +1,7 @@
 import type { OutgoingHttpHeaders } from 'node:http';
 import { type ErrorCode, PortholeError } from '@porthole/contract';
 
-/** An error that HTTP wants told with headers of its own (`Allow`, `Retry-After`, ...). */
+/** An error with additional headers (`Allow`, `Retry-After`, ...). */
 export class HttpRefusal extends PortholeError {
   readonly headers: OutgoingHttpHeaders;
 

@@ -1,6 +1,6 @@
 import { exactJson } from '@porthole/contract';
 
-/** Batches of items as NDJSON, whole lines at a time; an empty batch is an empty piece. */
+/** Batches of items as NDJSON; an empty batch is an empty piece. */
 export async function* jsonLines(batches: AsyncIterable<readonly object[]>): AsyncGenerator<Uint8Array> {
   for await (const batch of batches) {
     let lines = '';

@@ -1,8 +1,8 @@
 import type { StreamBody } from './route-response.ts';
 
 /**
- * A body of unknown length that ends when its pieces do. The first piece is taken before it is answered, so that a
- * question that is refused still gets its status. A piece is asked for only when the one before is with the system.
+ * A body of unknown length. The first piece is awaited before the head is sent, so that a refused request still gets its
+ * status. The next piece is requested only when the one before is flushed.
  */
 export async function openStream(pieces: AsyncIterable<Uint8Array>): Promise<StreamBody> {
   const iterator = pieces[Symbol.asyncIterator]();

@@ -3,14 +3,14 @@ import { retryAfterSeconds } from '../../transport/retry-after.ts';
 import { HttpRefusal } from './http-refusal.ts';
 import type { BodyResponse } from './route-response.ts';
 
-/** What of a request decides the form of an error. */
+/** The parts of a request that decide the form of an error. */
 export interface ErrorReader {
   accept?: string | undefined;
   /** The request target. */
   url?: string | undefined;
 }
 
-/** The one place where a throw becomes an HTTP answer. */
+/** The one place where an error becomes an HTTP response. */
 export function problemResponse(thrown: unknown, { accept, url = '' }: ErrorReader = {}): BodyResponse {
   const problem = toProblem(thrown);
   const retryAfter = retryAfterSeconds(thrown, problem.code);
@@ -26,7 +26,7 @@ export function problemResponse(thrown: unknown, { accept, url = '' }: ErrorRead
   return { status: problem.status, headers, body: JSON.stringify(problem) };
 }
 
-/** Whether the client takes plain text and nothing a problem document could be. */
+/** Whether the client accepts plain text, but no problem document. */
 function wantsOnlyText(accept: string | undefined): boolean {
   if (!accept) return false;
   const types = accept.split(',').map((part) => part.split(';', 1)[0]?.trim().toLowerCase());
@@ -34,9 +34,9 @@ function wantsOnlyText(accept: string | undefined): boolean {
 }
 
 /**
- * Whether LinDB's console asks, through the proxy of a broker: that one passes its own two parameters on. The console
- * renders the body of an error as a child of its page, and a JSON object there leaves the whole page blank. Looked at in
- * the target itself, because some errors are decided before the query is read.
+ * Whether the request is from LinDB's console through the proxy of a broker, which passes on its own two parameters. The
+ * console renders the body of an error as a child of its page, and a JSON object there leaves the whole page blank. This
+ * parses the URL itself, because some errors occur before the query is parsed.
  */
 function isFromLindbProxy(url: string): boolean {
   const mark = url.indexOf('?');

@@ -2,7 +2,7 @@ import type { RouteResponse } from './route-response.ts';
 
 const LINE_FEED = 10;
 
-/** How many records went out in an answer of lines, each of which is one; the last line tells the end. */
+/** Counts the records of an NDJSON response: one per line, except the last line. */
 export class RecordCount {
   #lines = 0;
 
@@ -10,7 +10,7 @@ export class RecordCount {
     return Math.max(0, this.#lines - 1);
   }
 
-  /** The same answer, counted while it is sent; `undefined` for one that does not consist of lines. */
+  /** The same response, counted while it is sent; `undefined` if it is not NDJSON. */
   static wrap(response: RouteResponse): { response: RouteResponse; count: RecordCount } | undefined {
     if (!('stream' in response) || response.headers['content-type'] !== 'application/x-ndjson') return undefined;
     const count = new RecordCount();

@@ -3,22 +3,22 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { exactJson } from '@porthole/contract';
 import type { ByteStream } from '@porthole/logs';
 
-/** A request as a route sees it: already allowed in, its target taken apart. */
+/** A request as routes see it: authorized, its target parsed. */
 export interface RouteRequest {
   query: URLSearchParams;
   headers: IncomingHttpHeaders;
   method: 'GET' | 'HEAD' | 'DELETE';
-  /** Whose route it is where that is a member of the cluster: its id as it is written in the path. */
+  /** The id of the member for a member route, as written in the path. */
   member: string | undefined;
-  /** What stands in the path where the route leaves it open, as it is written. */
+  /** The variable end of the path, as written. */
   rest: string;
-  /** Whether the one who asks may see everything; only routes that answer without a token need to look. */
+  /** Whether the client may see all details; only relevant for routes that need no credentials. */
   trusted: boolean;
-  /** Fires when the client has gone or the answer takes too long. */
+  /** Fires when the client disconnects or the response takes too long. */
   signal: AbortSignal;
 }
 
-/** What a route answers, as data; writing it to the socket happens in one place. */
+/** The response of a route, as data; it is written to the socket in one place. */
 export type RouteResponse = BodyResponse | StreamResponse;
 
 interface ResponseHead {
@@ -34,7 +34,7 @@ export interface StreamResponse extends ResponseHead {
   stream: StreamBody;
 }
 
-/** A run of bytes. One whose length is not known beforehand is sent in pieces, and its head before the first of them. */
+/** A stream of bytes. If its length is unknown, it is sent chunked. */
 export interface StreamBody extends Omit<ByteStream, 'sizeBytes'> {
   sizeBytes: number | undefined;
 }
@@ -46,8 +46,8 @@ export function jsonResponse(value: object, status = 200): BodyResponse {
 }
 
 /**
- * A list as JSON. One of many entries is written piece by piece, with others served in between: a hundred thousand files would
- * keep them waiting, and their text would take as much memory again.
+ * A list as JSON. A long one is written in pieces, so that other requests are served in between: a hundred thousand files
+ * would block them, and their text would take as much memory again.
  */
 export function jsonListResponse(entries: readonly object[]): RouteResponse {
   if (entries.length <= ENTRIES_PER_PIECE) return jsonResponse(entries);
@@ -59,7 +59,7 @@ async function* listPieces(entries: readonly object[]): AsyncGenerator<Uint8Arra
   for (let first = 0; first < entries.length; first += ENTRIES_PER_PIECE) {
     const piece = Buffer.from(exactJson(entries.slice(first, first + ENTRIES_PER_PIECE)));
     const isLast = first + ENTRIES_PER_PIECE >= entries.length;
-    // Each is a list with its brackets: those between two of them become a comma.
+    // Each piece is a list with brackets: the brackets between two of them become a comma.
     if (first > 0) piece[0] = COMMA;
     yield isLast ? piece : piece.subarray(0, -1);
     await nextTurn();
@@ -68,7 +68,7 @@ async function* listPieces(entries: readonly object[]): AsyncGenerator<Uint8Arra
 
 const COMMA = 0x2c;
 
-/** As text they take about 100 KB: strings that are larger are collected late. */
+/** About 100 KB as text: larger strings are garbage-collected late. */
 const ENTRIES_PER_PIECE = 500;
 
 export function textResponse(body: string, contentType: string): BodyResponse {

@@ -2,11 +2,11 @@ import type { OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import { ClientDisconnected, ReaderStalled } from '../../transport/client-disconnected.ts';
 import type { RouteResponse } from './route-response.ts';
 
-/** Of every answer that has none of its own. The pages need one style sheet and one image of their own origin. */
+/** For responses without their own policy. The pages need one style sheet and one image of their own origin. */
 const CONTENT_SECURITY_POLICY =
   "default-src 'none'; style-src 'self'; img-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
-/** What every answer carries, whatever it is. */
+/** Headers of every response. */
 const SECURITY_HEADERS = [
   'cross-origin-resource-policy',
   'same-origin',
@@ -19,8 +19,8 @@ const SECURITY_HEADERS = [
 ] as const;
 
 /**
- * Writes an answer; resolves when the last byte is with the system, rejects when the client is gone or the source fails.
- * The caller tells the writer when the connection closes.
+ * Writes a response; resolves when the last byte is flushed, rejects when the client disconnects or the source fails. The
+ * caller must call `writer.closed()` when the connection closes.
  */
 export async function sendResponse(
   writer: ResponseWriter,
@@ -41,19 +41,19 @@ async function sendStream(writer: ResponseWriter, chunks: AsyncIterable<Uint8Arr
   let remainingBytes = sizeBytes;
   for await (const chunk of chunks) {
     remainingBytes -= chunk.length;
-    // Waiting until the bytes are with the system lets the chunk's memory be used again, and a slow reader slow us.
+    // Waiting for the flush allows the chunk's memory to be reused, and provides backpressure.
     await (remainingBytes > 0 ? writer.write(chunk) : writer.end(chunk));
   }
 }
 
-/** The first chunk may be long in coming; that the question was a good one is told at once. */
+/** The first chunk may take long; the head is sent at once. */
 async function sendOpenEnded(writer: ResponseWriter, chunks: AsyncIterable<Uint8Array>): Promise<void> {
   writer.flushHead();
   for await (const chunk of chunks) if (chunk.length > 0) await writer.write(chunk);
   return writer.end();
 }
 
-/** Promises that settle on the write's own callback or, where a lost connection swallows that, on the close. */
+/** Writes as promises, which settle with the callback of the write or, if the connection is lost, with the close. */
 export class ResponseWriter {
   readonly #response: ServerResponse;
   #pending: ((reason: Error) => void) | undefined;
@@ -63,13 +63,13 @@ export class ResponseWriter {
     this.#response = response;
   }
 
-  /** Bytes of the body that are with the system. */
+  /** Bytes of the body that are flushed. */
   get sentBytes(): number {
     return this.#sentBytes;
   }
 
   head(status: number, headers: OutgoingHttpHeaders, sizeBytes: number | undefined): void {
-    // As one flat list: merging objects of headers costs a tenth of the rate of small answers.
+    // A flat list: merging header objects costs a tenth of the throughput of small responses.
     const list: string[] = [...SECURITY_HEADERS];
     if (headers['content-security-policy'] === undefined) list.push('content-security-policy', CONTENT_SECURITY_POLICY);
     if (headers['cache-control'] === undefined) list.push('cache-control', 'no-store');
@@ -90,7 +90,7 @@ export class ResponseWriter {
     return this.#settled(bytes?.length ?? 0, (done) => this.#response.end(bytes, done));
   }
 
-  /** `writableFinished` is no help: it turns true when the connection is lost after `end`, though no callback comes. */
+  /** `writableFinished` does not help: it is true when the connection is lost after `end`, although no callback is called. */
   closed(): void {
     this.#pending?.(this.#why());
   }
@@ -108,7 +108,7 @@ export class ResponseWriter {
     });
   }
 
-  /** Whatever a write fails with, the connection is gone; only we ourselves end one that still stands. */
+  /** Whatever error a write fails with, the connection is lost, unless we ended it because the client stalled. */
   #why(): Error {
     const { errored } = this.#response;
     return errored instanceof ReaderStalled ? errored : new ClientDisconnected();

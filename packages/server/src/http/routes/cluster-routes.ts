@@ -50,7 +50,7 @@ export function createClusterRoutes(
     clusterNodes: route(async (all, { signal }) => jsonResponse(await all.nodes({ signal }))),
     // A member passes the order on: it is carried out here, and goes no further.
     clusterForget: async ({ headers, rest, signal }) => {
-      if (!cluster) throw new PortholeError('NOT_SUPPORTED', 'this node answers only for itself');
+      if (!cluster) throw new PortholeError('NOT_SUPPORTED', 'this node has no cluster routes');
       const onlyHere = headers[VIA_HEADER] !== undefined;
       return jsonResponse(await cluster.forget(decodeMemberId(rest), { signal, onlyHere }));
     },
@@ -95,7 +95,7 @@ async function linesResponse(items: AsyncIterable<ClusterItem[]>): Promise<Route
   return { status: 200, headers: { 'content-type': 'application/x-ndjson' }, stream };
 }
 
-/** No cursor names a place in the logs of all members: a follow that is cut goes on by time. */
+/** There is no cursor across the logs of all members: an interrupted follow resumes by time. */
 function timeId(item: ClusterFollowItem): string | undefined {
   return item.type === 'record' && item.atMs !== undefined ? String(Math.floor(item.atMs)) : undefined;
 }

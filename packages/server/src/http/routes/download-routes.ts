@@ -11,7 +11,7 @@ import { requireCluster } from './require-cluster.ts';
 
 type DownloadRouteId = 'clusterLogDownload' | 'downloadTicket';
 
-/** What a browser saves to disk by itself, and how it shows who asks. */
+/** Downloads in a browser, and the tickets that authenticate them. */
 export function createDownloadRoutes(
   cluster: ClusterState | undefined,
   { clock, maxRecords, searchBudgetMs, tickets }: RecordRouteOptions & { tickets: DownloadTickets },

@@ -21,7 +21,7 @@ export function createHealthRoutes({ health, metrics }: HealthRouteDeps): Record
   };
 }
 
-/** Details name paths and settings: who is not known learns only how the checks went. */
+/** Details contain paths and settings: unauthenticated clients see only whether the checks passed. */
 function withoutDetails({ status, checks }: Readiness): Readiness {
-  return { status, checks: checks.map(({ name, ok }) => ({ name, ok, detail: 'told to those with credentials' })) };
+  return { status, checks: checks.map(({ name, ok }) => ({ name, ok, detail: 'shown only with valid credentials' })) };
 }

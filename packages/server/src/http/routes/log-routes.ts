@@ -17,7 +17,7 @@ export function createLogRoutes(node: NodeState): Record<LogRouteId, RouteHandle
     logList: async ({ signal }) => jsonListResponse(await node.listLogs({ signal })),
     logFiles: async ({ signal }) => jsonListResponse(await node.logFiles({ signal })),
     logView: async (request) => {
-      // The request itself as the options: its signal is only made if someone looks at it.
+      // The request itself as the options: its signal is created only when it is read.
       const stream = await node.viewLog(parseViewRequest(request.query), request);
       return { status: 200, headers: { 'content-type': 'text/plain; charset=utf-8' }, stream };
     },
@@ -39,7 +39,7 @@ async function rawResponse(log: OpenLog, request: RouteRequest, savedAs: string)
   const validators = {
     etag: log.etag,
     'last-modified': new Date(log.modifiedMs).toUTCString(),
-    // Unlike all other answers this one may be kept, but not used without asking.
+    // Unlike all other responses this one may be cached, but must be revalidated.
     'cache-control': 'private, no-cache',
   };
   const verdict = evaluateConditions(headers, log);

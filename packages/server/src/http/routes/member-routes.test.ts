@@ -115,7 +115,7 @@ describe('a route of a member', () => {
       expect(await memberFails(code)).toMatchObject({
         status: 502,
         code: 'UNREACHABLE',
-        detail: `the member "b" says ${code}: said by the member`,
+        detail: `member "b" returned ${code}: said by the member`,
       });
     },
   );
@@ -124,7 +124,7 @@ describe('a route of a member', () => {
     expect(await memberFails('INTERNAL')).toMatchObject({
       status: 502,
       code: 'BAD_ANSWER',
-      detail: 'the member "b" says INTERNAL: said by the member',
+      detail: 'member "b" returned INTERNAL: said by the member',
     });
     expect(await memberFails('UNREACHABLE')).toMatchObject({ status: 502, code: 'UNREACHABLE' });
     expect(await memberFails('NOT_SUPPORTED')).toMatchObject({ status: 501, code: 'NOT_SUPPORTED' });

@@ -16,7 +16,7 @@ import { createStateRoutes } from './state-routes.ts';
 
 type MemberRoutes = Readonly<Record<MemberRouteId, RouteHandler>>;
 
-/** The routes of a node, answered for any member: by the same handlers, in front of another `NodeState`. */
+/** The node routes for any member: the same handlers, with the `NodeState` of that member. */
 export function createMemberRoutes(cluster: ClusterState | undefined, options: RecordRouteOptions): MemberRoutes {
   const clusterFor = requireCluster(cluster);
   const known = new WeakMap<NodeState, MemberRoutes>();
@@ -43,7 +43,7 @@ export function createMemberRoutes(cluster: ClusterState | undefined, options: R
   return Object.fromEntries(MEMBER_ROUTE_IDS.map((route) => [route, createHandler(route)])) as MemberRoutes;
 }
 
-/** What a member says to this node, where its client would take it for what this node says to him. */
+/** Errors of a member that the client would otherwise mistake for errors of this node. */
 const MEMBER_ERROR_CODES: Partial<Record<ErrorCode, ErrorCode>> = {
   UNAUTHENTICATED: 'UNREACHABLE',
   FORBIDDEN: 'UNREACHABLE',
@@ -56,9 +56,9 @@ function wrapMemberError(id: string, error: unknown): unknown {
   if (!(error instanceof PortholeError)) return error;
   const code = MEMBER_ERROR_CODES[error.code];
   if (code !== undefined)
-    return new PortholeError(code, `the member "${id}" says ${error.code}: ${error.message}`, { cause: error });
-  // What is said of a response of its own is not said by this node.
+    return new PortholeError(code, `member "${id}" returned ${error.code}: ${error.message}`, { cause: error });
+  // Errors about the member's response should name the member.
   return error instanceof ClientError
-    ? new PortholeError(error.code, `the member "${id}": ${error.message}`, { cause: error })
+    ? new PortholeError(error.code, `member "${id}": ${error.message}`, { cause: error })
     : error;
 }

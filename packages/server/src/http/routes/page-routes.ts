@@ -7,7 +7,7 @@ import { jsonResponse, type RouteHandler, type RouteResponse, textResponse } fro
 
 type PageRouteId = 'console' | 'asset' | 'docs' | 'openapi' | 'style' | 'icon';
 
-/** Only the console may run scripts, of its own origin and never inline; and no window that opened it can reach into it. */
+/** Only the console may run scripts, from its own origin and never inline; windows that opened it have no access to it. */
 const CONSOLE_HEADERS = {
   'content-security-policy':
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
@@ -20,14 +20,18 @@ export interface PageRouteDeps {
 }
 
 export function createPageRoutes({ consoleFiles, version }: PageRouteDeps): Record<PageRouteId, RouteHandler> {
-  // Made when first asked for, and once: putting it together keeps everybody else waiting for some milliseconds.
+  // Built once, on first use: it blocks the event loop for some milliseconds.
   let docs: RouteResponse | undefined;
   let openApi: RouteResponse | undefined;
   return {
     console: async ({ headers }) => consoleResponse(await consoleFiles.page(), headers, CONSOLE_HEADERS),
     asset: async ({ headers, rest }) => {
       const file = await consoleFiles.asset(rest);
-      if (!file) throw new PortholeError('ROUTE_NOT_FOUND', 'the console has no part of this name');
+      if (!file)
+        throw new PortholeError(
+          'ROUTE_NOT_FOUND',
+          'console asset not found (the page is from another version; reload)',
+        );
       return consoleResponse(file, headers);
     },
     docs: () => {

@@ -17,11 +17,11 @@ import { jsonResponse, type RouteHandler } from '../response/route-response.ts';
 type RecordRouteId = 'logSearch' | 'logFollow' | 'logHistogram' | 'logDigest';
 
 export interface RecordRouteOptions {
-  /** Read anew for every request. */
+  /** Called for every request. */
   clock(): RequestClock;
   maxRecords: number;
   searchBudgetMs: number;
-  /** Of answers that are sent whole, which must be there before the deadline of the first byte. */
+  /** For responses that are sent at once, which must be complete before the deadline of the first byte. */
   countBudgetMs: number;
   heartbeatMs: number;
   /** Fires when the node stops. */
@@ -62,8 +62,8 @@ export function createRecordRoutes(node: NodeState, options: RecordRouteOptions)
 }
 
 /**
- * Goes on behind the last event. If that record is gone, its reader is told so and goes on at the end: a refusal would
- * make browsers give up for good.
+ * Resumes after the last event. If that record is gone, emits a gap and continues at the end: an error would make browsers
+ * give up for good.
  */
 async function* resumeFollow(node: NodeState, request: FollowQuery, signal: AbortSignal): AsyncGenerator<FollowItem[]> {
   try {

@@ -1,18 +1,18 @@
 import { type ClusterState, PortholeError } from '@porthole/contract';
 import type { RouteRequest } from '../response/route-response.ts';
 
-/** What members send with every question, with the id of the one that asks. */
+/** Sent by members with every request: the id of the sending node. */
 export const VIA_HEADER = 'porthole-via';
 
-/** Gives the cluster to those who may ask for it: a member that asks on behalf of others would be a circle. */
+/** Returns the cluster, but not for requests of members: a member that fans out for another one would cause a loop. */
 export function requireCluster(cluster: ClusterState | undefined): (request: RouteRequest) => ClusterState {
   return ({ headers }) => {
     if (headers[VIA_HEADER] !== undefined)
       throw new PortholeError(
         'REQUEST_LOOP',
-        'the header "Porthole-Via" says that a member asks, and members are asked only for themselves',
+        'the "Porthole-Via" header marks a request of a member, and members may only use node routes',
       );
-    if (!cluster) throw new PortholeError('NOT_SUPPORTED', 'this node answers only for itself');
+    if (!cluster) throw new PortholeError('NOT_SUPPORTED', 'this node has no cluster routes');
     return cluster;
   };
 }

@@ -3,7 +3,7 @@ import { jsonResponse, type RouteHandler } from '../response/route-response.ts';
 
 type StateRouteId = 'config' | 'settings' | 'node';
 
-/** Who a node is and how it is configured. */
+/** Identity and configuration of a node. */
 export function createStateRoutes(node: NodeState): Record<StateRouteId, RouteHandler> {
   return {
     config: async ({ signal }) => jsonResponse(await node.config({ signal })),

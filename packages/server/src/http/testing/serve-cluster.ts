@@ -8,12 +8,12 @@ import { type Served, type ServeOptions, serveRoutes } from './serve-routes.ts';
 /** The routes of a cluster and of its members on a port of their own; stopped when the test ends. */
 export function serveCluster(cluster: ClusterState | undefined, options?: ServeOptions): Promise<Served> {
   return serveRoutes(
-    (rules) => ({
+    (policy) => ({
       routes: {
-        ...createClusterRoutes(cluster, rules),
-        ...createDownloadRoutes(cluster, { ...rules, tickets: new DownloadTickets() }),
+        ...createClusterRoutes(cluster, policy),
+        ...createDownloadRoutes(cluster, { ...policy, tickets: new DownloadTickets() }),
       },
-      memberRoutes: createMemberRoutes(cluster, rules),
+      memberRoutes: createMemberRoutes(cluster, policy),
     }),
     options,
   );

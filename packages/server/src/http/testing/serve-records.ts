@@ -9,5 +9,5 @@ export function serveRecords(
   state: Partial<Pick<NodeState, 'searchLogLines' | 'followLogs' | 'logHistogram' | 'logDigest'>>,
   options?: ServeOptions,
 ): Promise<Served> {
-  return serveRoutes((rules) => ({ routes: createRecordRoutes(state as NodeState, rules) }), options);
+  return serveRoutes((policy) => ({ routes: createRecordRoutes(state as NodeState, policy) }), options);
 }

@@ -24,9 +24,9 @@ export interface ServeOptions {
 export interface Served {
   port: number;
   slots: StreamSlots;
-  /** Why answers were cut. */
+  /** Why responses were cut. */
   cuts: CutReason[];
-  /** As a node does it: tells the followers, then lets answers end. */
+  /** Like a node: ends follows, then waits for running responses. */
   stop(): Promise<void>;
 }
 

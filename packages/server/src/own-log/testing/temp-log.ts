@@ -8,14 +8,14 @@ import { type OwnLog, type OwnLogOptions, openOwnLog } from '../own-log.ts';
 
 export const NOON_MS = Date.UTC(2026, 10, 15, 12, 0, 0);
 
-/** A directory that goes with the test. */
+/** A directory that is removed after the test. */
 export async function tempDir(): Promise<string> {
   const dir = await mkdtemp(join(tmpdir(), 'porthole-own-log-'));
   onTestFinished(() => rm(dir, { recursive: true, force: true }));
   return dir;
 }
 
-/** A clock that stands still until it is told to move. */
+/** A clock that tests move. */
 export interface TestClock {
   ms: number;
   readonly now: () => number;
@@ -26,7 +26,7 @@ export function testClock(ms = NOON_MS): TestClock {
   return clock;
 }
 
-/** No limits, UTC, nothing compressed: each test names what it is about. */
+/** No limits, UTC, no compression: each test sets what it is about. */
 export async function openTestLog(options: Partial<OwnLogOptions> & { dir: string }): Promise<OwnLog> {
   const log = await openOwnLog({
     level: 'debug',

@@ -28,7 +28,7 @@ const RULES: readonly Rule[] = [
     keys: ['http.port', 'grpc.port'],
     check: ({ http, grpc }) =>
       http.port !== 0 && http.port === grpc.port
-        ? `http.port and grpc.port are both ${http.port} - give each its own, or 0 for any free one`
+        ? `http.port and grpc.port are both ${http.port} - set them to different ports, or to 0 for any free port`
         : undefined,
   },
   {

@@ -166,7 +166,7 @@ describe('values impossible together', () => {
     ['[tls]\nkey-file = "k.pem"', 'porthole.toml:2: tls.key-file is set but tls.cert-file is not - set both or none'],
     [
       '\nhttp.port = 7301',
-      'porthole.toml:2: http.port and grpc.port are both 7301 - give each its own, or 0 for any free one',
+      'porthole.toml:2: http.port and grpc.port are both 7301 - set them to different ports, or to 0 for any free port',
     ],
     ['[http]\nhost = "0.0.0.0"', `porthole.toml:2: ${NO_CREDENTIALS}`],
     [

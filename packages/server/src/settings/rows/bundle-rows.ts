@@ -8,12 +8,13 @@ export const BUNDLE_ROWS = {
     kind: size({ min: '1MiB', max: '3GiB' }),
     default: 256 * 1024 ** 2,
     about:
-      'How large the files of a support bundle may be together, before they are compressed. Configurations come first; of logs that do not fit, the newest part is kept.',
+      'Maximum total size of the files in a support bundle, before compression. Configurations come first; of logs that do not fit, the newest part is included.',
   }),
   timeoutMs: setting({
     name: 'timeout',
     kind: duration({ min: '1s', max: '1d' }),
     default: 600_000,
-    about: 'How long making a support bundle may take; it then ends with what it has, and says what is missing.',
+    about:
+      'Time limit for creating a support bundle. When it is reached, the bundle ends with what was collected and lists what is missing.',
   }),
 } as const;

@@ -10,8 +10,7 @@ export const LOGS_ROWS = {
     name: 'scrub',
     kind: onOff(),
     default: true,
-    about:
-      'Mask the secrets of the configurations this node knows, its own and that of the service beside it, in the text of logs.',
+    about: "Mask the secrets of the configurations this node knows (its own and its service's) in log text.",
   }),
   scrubPatterns: setting({
     name: 'scrub-patterns',
