@@ -61,7 +61,7 @@ describe('the limits of a bundle', () => {
     expect(findEntry('logs/n1/quiet.log')).toMatchObject({ isCut: false, problems: [] });
     expect(findEntry('logs/n1/loud.log')).toMatchObject({
       isCut: true,
-      problems: [expect.stringContaining('no room')],
+      problems: [expect.stringContaining('the size limit is reached')],
     });
     const loud = text('logs/n1/loud.log').split('\n');
     const count = (3 * MEBIBYTE) / 256;

@@ -240,7 +240,7 @@ describe('the files of the console', () => {
     for (const path of ['/', '/nodes/x', SCRIPT_PATH]) {
       const { status, code, detail } = await requestProblem(port, path);
       expect({ status, code }).toEqual({ status: 404, code: 'ROUTE_NOT_FOUND' });
-      expect(detail).toContain('without its console');
+      expect(detail).toContain('without the console');
       expect(detail).not.toContain(folder);
     }
     expect((await sendRequest(port, '/docs')).status).toBe(200);

@@ -16,7 +16,7 @@ describe('config', () => {
     const { port } = await startTestNode({ settings: { http: { maxStreams: 77 } } });
     const { config } = await requestJson<NodeConfig>(port, '/api/v1/config');
     expect(parse(config)).toMatchObject({ http: { 'max-streams': 77 } });
-    expect(config).toContain('# How many responses that read logs may run at the same time.');
+    expect(config).toContain('# Maximum number of concurrent responses that read logs.');
     expect(config).toContain('# Default: 128. Environment: PORTHOLE_HTTP_MAX_STREAMS.');
   });
 

@@ -21,7 +21,7 @@ test('a full queue drops, counts, and tells how many as soon as there is room', 
   const kept = numbered(0, 50 - dropped);
   expect(await messagesIn(log.file)).toEqual([
     ...kept,
-    expect.stringContaining(`${dropped} records were dropped`),
+    expect.stringContaining(`${dropped} records dropped`),
     'record 50',
   ]);
   const notice = splitLines(await readFile(log.file, 'utf8'))[kept.length];

@@ -23,12 +23,12 @@ describe('stream slots', () => {
   it('are given back once, however often that is said', () => {
     const slots = new StreamSlots({ max: 2, perClient: 2 });
     const [giveFirst] = [slots.take(view('a')), slots.take(view('a'))];
-    expect(() => slots.take(view('b'))).toThrow('http.max-streams allows');
+    expect(() => slots.take(view('b'))).toThrow('the limit set by http.max-streams');
     giveFirst();
     giveFirst();
     expect(slots.taken).toBe(1);
     slots.take(view('b'));
-    expect(() => slots.take(view('b'))).toThrow('http.max-streams allows');
+    expect(() => slots.take(view('b'))).toThrow('the limit set by http.max-streams');
   });
 
   it('are a quarter for each client, and the error names the setting', () => {
@@ -42,7 +42,7 @@ describe('stream slots', () => {
     const slots = new StreamSlots({ max: 128 });
     const clients = Array.from({ length: 10 }, (_, number) => `c${number}`);
     expect(clients.reduce((sum, client) => sum + takeAll(slots, follow(client)), 0)).toBe(96);
-    expect(() => slots.take(follow('z'))).toThrow('kept for responses that end');
+    expect(() => slots.take(follow('z'))).toThrow('reserved for responses that end');
     expect(takeAll(slots, view('z'))).toBe(32);
   });
 
@@ -53,7 +53,7 @@ describe('stream slots', () => {
     expect(takeAll(slots, { ...member, isEndless: false })).toBe(32);
     const others = new StreamSlots({ max: 128, hasMembers: true });
     expect(takeAll(others, member)).toBe(64);
-    expect(() => others.take(member)).toThrow('kept for clients');
+    expect(() => others.take(member)).toThrow('reserved for clients');
     expect(takeAll(others, view('a'))).toBe(32);
   });
 

@@ -212,7 +212,7 @@ describe('a moment', () => {
     );
     expect(body.toString().trimEnd().split('\n')).toHaveLength(2);
     expect(cluster.last).toMatchObject({
-      verb: 'moment',
+      verb: 'around',
       request: {
         at: { node: 'broker-1', cursor: 'c1' },
         beforeMs: 60_000,
