@@ -18,8 +18,8 @@ it('places are those of the text itself, whatever letters are in front', () => {
 
 it('nothing is nowhere, and too much is told', () => {
   expect(findInLines(['a-b/c'], '-b/').matches).toHaveLength(1);
-  expect(findInLines(['a'], '')).toEqual({ places: [], isMore: false });
-  expect(findInLines(['aaa'], 'a', 2)).toMatchObject({ places: [{}, {}], isMore: true });
+  expect(findInLines(['a'], '')).toEqual({ matches: [], isMore: false });
+  expect(findInLines(['aaa'], 'a', 2)).toMatchObject({ matches: [{}, {}], isMore: true });
 });
 
 it('any text that stands in a line is found there', () => {

@@ -6,8 +6,8 @@ const every = (wanted: string) => (text: string) =>
     start: match.index,
     end: match.index + match[0].length,
   }));
-const plain = (text: string) => ({ text, look: '', isMatch: false });
-const match = (text: string) => ({ text, look: '', isMatch: true });
+const plain = (text: string) => ({ text, classes: '', isMatch: false });
+const match = (text: string) => ({ text, classes: '', isMatch: true });
 
 describe('a text in pieces', () => {
   test('is one piece where nothing is looked for, and none where there is no text', () => {
@@ -34,8 +34,8 @@ describe('a text in pieces', () => {
 
   test('has the colours of a terminal as classes, and finds matches across them', () => {
     expect(textPieces('\u001b[31mred\u001b[0m text', every('d t'))).toEqual([
-      { text: 're', look: 'ansi-red', isMatch: false },
-      { text: 'd', look: 'ansi-red', isMatch: true },
+      { text: 're', classes: 'ansi-red', isMatch: false },
+      { text: 'd', classes: 'ansi-red', isMatch: true },
       match(' t'),
       plain('ext'),
     ]);

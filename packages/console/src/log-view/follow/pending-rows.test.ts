@@ -10,8 +10,8 @@ describe('what is held while paused', () => {
   it('is everything as long as it is little', () => {
     const held = new PendingRows();
     held.add(makeRows(0, 9));
-    expect(held.take()).toMatchObject({ letGo: 0, first: { cursor: 'c0' } });
-    expect(held.take()).toEqual({ rows: [], letGo: 0, first: undefined });
+    expect(held.take()).toMatchObject({ dropped: 0, first: { cursor: 'c0' } });
+    expect(held.take()).toEqual({ rows: [], dropped: 0, first: undefined });
   });
 
   it('is the newest of much, and how many are not', () => {
@@ -24,6 +24,6 @@ describe('what is held while paused', () => {
     }
     const { rows, dropped: letGo, first } = held.take();
     expect(recordNumbers(rows)).toEqual(upTo(10_000 - MAX_HELD, 9999));
-    expect({ letGo, first }).toMatchObject({ letGo: 8000, first: { cursor: 'c8000' } });
+    expect({ letGo, first }).toMatchObject({ dropped: 8000, first: { cursor: 'c8000' } });
   });
 });

@@ -5,10 +5,10 @@ import { ansiSegments, stripAnsi } from './ansi-segments.ts';
 describe('text for terminals', () => {
   it('is cut into runs with classes of the page', () => {
     expect(ansiSegments('a\u001b[1;31mred\u001b[0m b \u001b[92mgreen')).toEqual([
-      { text: 'a', look: [] },
-      { text: 'red', look: ['ansi-red', 'ansi-bold'] },
-      { text: ' b ', look: [] },
-      { text: 'green', look: ['ansi-green'] },
+      { text: 'a', classes: [] },
+      { text: 'red', classes: ['ansi-red', 'ansi-bold'] },
+      { text: ' b ', classes: [] },
+      { text: 'green', classes: ['ansi-green'] },
     ]);
   });
 
@@ -38,11 +38,11 @@ describe('text for terminals', () => {
 
   it('one of the first sixteen is a colour of the page, and what follows a colour is read for itself', () => {
     expect(ansiSegments('\u001b[38;5;9mx\u001b[38;2;1;31;4;4my\u001b[0mz\u001b[4:3mu\u001b[4:0mv')).toEqual([
-      { text: 'x', look: ['ansi-red'] },
-      { text: 'y', look: ['ansi-rgb', 'ansi-underline'], colours: { '--ansi': '#011f04' } },
-      { text: 'z', look: [] },
-      { text: 'u', look: ['ansi-underline'] },
-      { text: 'v', look: [] },
+      { text: 'x', classes: ['ansi-red'] },
+      { text: 'y', classes: ['ansi-rgb', 'ansi-underline'], colours: { '--ansi': '#011f04' } },
+      { text: 'z', classes: [] },
+      { text: 'u', classes: ['ansi-underline'] },
+      { text: 'v', classes: [] },
     ]);
   });
 
@@ -51,7 +51,7 @@ describe('text for terminals', () => {
   });
 
   it('plain text stays as it is', () => {
-    expect(ansiSegments('plain [31m')).toEqual([{ text: 'plain [31m', look: [] }]);
+    expect(ansiSegments('plain [31m')).toEqual([{ text: 'plain [31m', classes: [] }]);
   });
 
   it('whatever it is, classes come from the page only and no other text is lost', () => {
