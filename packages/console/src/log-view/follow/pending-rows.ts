@@ -29,7 +29,7 @@ export class PendingRows {
     const dropped = this.#dropped;
     const first = rows.find((row) => row.kind === 'record')?.record;
     this.clear();
-    return { rows, dropped: dropped, first };
+    return { rows, dropped, first };
   }
 
   clear(): void {

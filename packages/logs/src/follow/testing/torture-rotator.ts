@@ -62,11 +62,25 @@ const done = { rename: 0, copy: 0, gzip: 0 };
 const ways = { rename, copy: copyTruncate, gzip: gzipRotate };
 const kinds = ['rename', 'copy', 'gzip'] as const;
 writeFileSync(join(dir, 'started'), '');
+
+/** Rotations that the followers have seen: on a busy machine they would be outrun, and files deleted before they are read. */
+let seen = 0;
+process.stdin.on('data', (chunk) => {
+  seen = Number(chunk.toString().trim().split('\n').at(-1));
+});
+
+/** Not for ever: rotations that follow each other quickly may be seen as one. */
+async function waitForFollowers(): Promise<void> {
+  for (let waited = 0; waited < 100 && done.rename > seen + KEEP / 3; waited++) await sleep(20);
+}
+
 const startedMs = performance.now();
 for (let turn = 1; kinds.some((kind) => done[kind] < Number(rotations)); turn++) {
   for (const kind of kinds) if (ways[kind](join(dir, kind, 'app.log'))) done[kind]++;
   await sleep(Number(everyMs) / 2);
   compress(join(dir, 'gzip', 'app.log'));
+  await waitForFollowers();
   await sleep(Math.max(0, startedMs + turn * Number(everyMs) - performance.now()));
 }
+process.stdin.destroy();
 process.stdout.write(JSON.stringify(done));
