@@ -1,7 +1,7 @@
 /*
- * Inflating (RFC 1951) that may stop between any two symbols and go on there later, also in another instance: the
- * place is a bit of the input, and `openBlock` brings back the codes that hold there. Nothing is allocated. In
- * AssemblyScript: `npm run kernel` makes src/kernel/inflate-wasm.ts of it; src/gzip is the other side.
+ * An inflater (RFC 1951) that can stop between any two symbols and resume there later, also in another instance: the
+ * position is a bit of the input, and `openBlock` restores the codes that apply there. Nothing is allocated. In
+ * AssemblyScript: `npm run kernel` compiles it to src/kernel/inflate-wasm.ts, which src/gzip loads.
  */
 import { at, count, ranOut, startBits, take } from './inflate/bits';
 import { buildFixedCodes, readCodes } from './inflate/codes';
@@ -47,7 +47,7 @@ const BETWEEN_BLOCKS: u32 = 0;
 const IN_STORED: u32 = 1;
 const IN_CODES: u32 = 2;
 
-/** Byte of the file that would be at address 0, and the bit of the file where the block (or the one to come) starts. */
+/** File offset that corresponds to address 0, and the bit of the file where the current (or next) block starts. */
 let origin: f64 = 0;
 export let blockAt: f64 = 0;
 /** Bytes left in a stored block. */
@@ -56,19 +56,19 @@ let state: u32 = BETWEEN_BLOCKS;
 let lastBlock: bool = false;
 let fixedBuilt: bool = false;
 
-/** Input is taken from a byte of which some bits are used up. */
+/** Input continues at a byte of which some bits are already consumed. */
 export function seat(from: u32, bitsUsed: u32, addressZero: f64): void {
   moveTo(bitsUsed === 0 ? from : from + 1, (8 - bitsUsed) & 7);
   origin = addressZero;
 }
 
-/** A new stream starts at the place; what was put out before is out of its reach. */
+/** Starts a new stream at the current position; earlier output is out of its reach. */
 export function begin(): void {
   state = BETWEEN_BLOCKS;
   forget();
 }
 
-/** Goes on until the stream ends, the output reaches `limit`, or input is needed. `ended`: there will be no more. */
+/** Runs until the stream ends, the output reaches `limit`, or more input is needed. `ended`: there is no more input. */
 export function run(end: u32, ended: bool, limit: u32): i32 {
   while (true) {
     if (state === BETWEEN_BLOCKS) {
@@ -83,7 +83,7 @@ export function run(end: u32, ended: bool, limit: u32): i32 {
   }
 }
 
-/** Reads the header of a block. The place stays where it was unless the whole header is there and good. */
+/** Reads the header of a block. The position does not change unless the whole header is available and valid. */
 export function openBlock(end: u32): i32 {
   blockAt = (origin + <f64>next) * 8 + <f64>used;
   state = BETWEEN_BLOCKS;

@@ -1,7 +1,7 @@
 /*
- * The inner loops of scanning, in AssemblyScript (TypeScript's syntax, compiled to WebAssembly with SIMD).
- * `npm run kernel` makes src/kernel/kernel-wasm.ts of it. Memory is laid out by src/kernel/kernel.ts; nothing is
- * allocated here, and every function may read up to 64 bytes beyond the end it is given.
+ * The inner loops of scanning, in AssemblyScript (TypeScript syntax, compiled to WebAssembly with SIMD). `npm run
+ * kernel` compiles it to src/kernel/scan-wasm.ts, which src/kernel/scan-kernel.ts loads. Nothing is allocated here, and
+ * every function may read up to 64 bytes beyond the end it is given.
  */
 
 export { walk, walkFour } from './scan/walk';
@@ -10,7 +10,7 @@ export { look } from './scrub/look';
 
 const NEWLINE: u8 = 10;
 
-/** Where things lie in memory; the other side reads these. */
+/** Memory layout, read by the host. */
 export const LEVEL_WORDS: u32 = 1024;
 export const NEEDLE: u32 = 2048;
 export const MASK: u32 = 3072;
@@ -19,22 +19,24 @@ export const POSITIONS: u32 = 4096;
 export const MAX_HEADS: u32 = 16384;
 export const TIMES: u32 = POSITIONS + MAX_HEADS * 4;
 export const LEVELS: u32 = TIMES + MAX_HEADS * 8;
-/** All positions given and returned count from here. */
+/** All positions, passed in and returned, count from here. */
 export const TEXT: u32 = 262144;
-/** Free before the text: what stands before a part is read there, to tell what is to be masked at its start. */
+/** Free space before the text: what precedes a part is read into it, to decide what must be masked at its start. */
 export const TEXT_ROOM: u32 = 32768;
-/** The text region: two blocks and a look beyond. */
+/** The text region: two blocks and a lookahead. */
 export const TEXT_CAPACITY: u32 = 655360;
-/** Line starts, as many as a block has bytes. */
+/** Line starts; a block may have as many as bytes. */
 export const LINES: u32 = TEXT + TEXT_CAPACITY;
 export const MAX_LINES: u32 = 262144;
-/** An automaton: the class of each byte, as the distance of its column in bytes, and rows of addresses of rows. */
+/**
+ * An automaton: for each byte the offset of its column in a row, in bytes, and the rows, which hold addresses of rows.
+ */
 export const BYTE_CLASSES: u32 = 0;
 export const ROWS: u32 = LINES + MAX_LINES * 4;
 export const ROWS_BYTES: u32 = 262144;
-/** The row `walk` has come to, or the four of `walkFour`. */
+/** The row `walk` ended in, or the four rows of `walkFour`. */
 export const REACHED: u32 = ROWS + ROWS_BYTES;
-/** What is looked for to mask secrets, and where it was found: see grams.ts. */
+/** Search tables for masking secrets, and the hits: see grams.ts. */
 export const GRAMS: u32 = REACHED + 64;
 export const GRAM_HASHES: u32 = 65536;
 export const INTRODUCERS: u32 = GRAMS + GRAM_HASHES;
@@ -77,8 +79,8 @@ export function lineStarts(from: u32, to: u32): u32 {
 }
 
 /**
- * The first position in `[from, to)` where the needle stands, or -1. MASK holds, per byte of the needle, the bits to
- * set before comparing: 0x20 for a letter of either case. Two bytes of the needle, at `i` and `j`, are looked for first.
+ * The first position of the needle in `[from, to)`, or -1. MASK holds, per byte of the needle, the bits to set before
+ * comparing: 0x20 for a letter of either case. Two bytes of the needle, at `i` and `j`, are compared first.
  */
 export function find(from: u32, to: u32, length: u32, i: u32, j: u32): i32 {
   if (to < from + length) return -1;
@@ -127,8 +129,8 @@ function equals(at: u32, length: u32): bool {
 }
 
 /**
- * A hash of `[from, to)`, by which a block is known to be what it was. Sixteen lanes at a time, each step of which is a
- * bijection of the lane: a change of any one word is always seen, and others are missed once in 2^32.
+ * A hash of `[from, to)` that detects whether a block has changed. Sixteen lanes at a time; each step is a bijection of
+ * the lane, so a change of a single word is always detected and others are missed once in 2^32.
  */
 export function checksum(from: u32, to: u32): u32 {
   const stop = TEXT + to;
@@ -164,16 +166,16 @@ function mix(hash: u32, value: u32): u32 {
   return product ^ (product >> 15);
 }
 
-// What `heads` has found so far, and the minute of the line before.
+// The results of `heads` so far, and the minute of the previous line.
 let count: u32 = 0;
 let minuteBytes: v128 = i8x16.splat(0);
 let minuteMs: f64 = -1;
 
 /**
  * Lines that start in `[from, to)`, `from` being a line start, with `YYYY-MM-DD hh:mm:ss[.,fraction]`. For each: its
- * position (u32), its wall-clock time in ms as if it were UTC (f64), the rank of the level word in the column behind
- * it (u8, 0: none). Lines may reach beyond `to`, up to `limit`. Only those whose level has at least this rank; then
- * `letters` has a bit for each letter such a level word may start with. Returns how many.
+ * position (u32), its wall-clock time in ms as if it were UTC (f64), and the rank of the level word in the column after
+ * it (u8, 0: none). Lines may extend beyond `to`, up to `limit`. Only lines whose level has at least `rank`; in that
+ * case `letters` has a bit for each letter such a level word may start with. Returns the number of lines.
  */
 export function heads(from: u32, to: u32, limit: u32, rank: u8, letters: u32): u32 {
   const newline = i8x16.splat(NEWLINE);
@@ -201,7 +203,7 @@ export function heads(from: u32, to: u32, limit: u32, rank: u8, letters: u32): u
   return count;
 }
 
-/** Most lines are passed over by a look at one byte, unless all are wanted. */
+/** Skips most lines after testing one byte, unless all lines are wanted. */
 function headAtLeast(line: u32, limit: u32, rank: u8, letters: u32): void {
   if (rank === 0) {
     head(line, limit);
@@ -209,7 +211,7 @@ function headAtLeast(line: u32, limit: u32, rank: u8, letters: u32): void {
   }
   const separator = load<u8>(line + 23);
   const mark = load<u8>(line + 19);
-  // Behind a time with milliseconds the word starts at byte 24. No level word can stand anywhere else then.
+  // After a time with milliseconds the level word starts at byte 24; it cannot be anywhere else.
   if ((separator === 9 || separator === 32) && (mark === 46 || mark === 44)) {
     const letter = (<u32>load<u8>(line + 24) | 32) - 96;
     if (letter > 26 || ((letters >> letter) & 1) === 0) return;
@@ -222,7 +224,7 @@ function headAtLeast(line: u32, limit: u32, rank: u8, letters: u32): void {
 function head(line: u32, limit: u32): void {
   if (line + 19 > limit || load<u8>(line + 16) !== 58) return;
   const bytes = v128.load(line);
-  // Lines of the same minute start with the same bytes: what they mean is worked out once.
+  // Lines of the same minute start with the same bytes, so that prefix is parsed once.
   if (minuteMs < 0 || !i8x16.all_true(i8x16.eq(bytes, minuteBytes))) {
     const ms = minuteOf(line);
     if (ms === INVALID) return;
@@ -243,7 +245,7 @@ function head(line: u32, limit: u32): void {
   count++;
 }
 
-/** `.` or `,` and three digits, the usual case; more than 999 where it is anything else. */
+/** Parses `.` or `,` and three digits, the usual case; returns more than 999 for anything else. */
 function milliseconds(at: u32): u32 {
   const mark = load<u8>(at);
   if (mark !== 46 && mark !== 44) return 1000;
@@ -253,7 +255,7 @@ function milliseconds(at: u32): u32 {
   return a <= 9 && b <= 9 && c <= 9 ? a * 100 + b * 10 + c : 1000;
 }
 
-/** Behind a mark and any number of digits; `at` itself where there is no such thing. */
+/** The position after a mark and any number of digits; `at` itself if there is no fraction. */
 function fractionEnd(at: u32, limit: u32): u32 {
   const mark = load<u8>(at);
   if (at >= limit || (mark !== 46 && mark !== 44)) return at;
@@ -272,10 +274,10 @@ function fractionMs(from: u32, end: u32): u32 {
   return ms;
 }
 
-/** No time is as early as this. */
+/** Earlier than any valid time. */
 const INVALID: f64 = -1e15;
 
-/** Two digits as a number; more than 99 where one of them is none. */
+/** Parses two digits; returns more than 99 if one of them is not a digit. */
 function twoDigits(at: u32): u32 {
   const tens = <u32>load<u8>(at) - 48;
   const ones = <u32>load<u8>(at + 1) - 48;
@@ -315,11 +317,11 @@ function daysFromCivil(year: i32, month: u32, day: u32): i32 {
 const INFO_TAB: u64 = 0x09_4f_46_4e_49;
 const FIVE_BYTES: u64 = 0xff_ff_ff_ff_ff;
 
-/** The rank of the word between the separator at `end` and the next tab or line end; 0 where it is no level. */
+/** The rank of the word between the separator at `end` and the next tab or line end; 0 if it is not a level. */
 function levelBehind(end: u32, limit: u32): u8 {
   const separator = load<u8>(end);
   if (end >= limit || (separator !== 9 && separator !== 32)) return 0;
-  // Most lines by far; the look costs the others nothing to speak of.
+  // The most frequent level by far; the test costs the others next to nothing.
   if (end + 6 <= limit && (load<u64>(end + 1) & FIVE_BYTES) === INFO_TAB) return INFO_RANK;
   let key: u64 = 0;
   let at = end + 1;
@@ -336,7 +338,7 @@ function levelBehind(end: u32, limit: u32): u8 {
   return key === 0 ? 0 : rankOf(key);
 }
 
-/** Looks the word up in the table the other side has filled: key and rank as u64 each, ended by a key of 0. */
+/** Looks the word up in the table filled by the host: key and rank as u64 each, terminated by a key of 0. */
 function rankOf(key: u64): u8 {
   let row: u32 = LEVEL_WORDS;
   while (true) {

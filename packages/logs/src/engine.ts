@@ -40,29 +40,29 @@ import type {
   SearchQuery,
 } from './types.ts';
 
-/** Openings of the files of a family, because they were renamed meanwhile; then those that were opened will do. */
+/** Attempts to open the files of a family while they are being renamed; after that the last set opened is used. */
 const MAX_ATTEMPTS = 10;
 
-/** Between two of them, times their number: a rotation takes a moment. */
+/** Delay between attempts, multiplied by their number: a rotation takes a few milliseconds. */
 const ATTEMPT_MS = 2;
 
 export interface EngineOptions {
-  /** Threads that scan. */
+  /** Number of scanning threads. */
   workers?: number;
-  /** The calling thread scans too, before a thread is started: for programs that do nothing else. */
+  /** The calling thread also scans, before any worker thread is started: for programs that do nothing else. */
   scansHere?: boolean;
-  /** Threads shared with other directories, instead of `workers` of its own. Whoever made them closes them. */
+  /** Threads shared with other directories, instead of `workers` of its own. Closed by their creator. */
   threads?: WorkerPool;
-  /** Questions under way at the same time; more are refused. */
+  /** Maximum number of concurrent searches; more are rejected. */
   maxQueued?: number;
-  /** Memory for what was learnt from scans. */
+  /** Memory limit of the block indexes. */
   maxIndexBytes?: number;
-  /** Text of each followed log that is kept for those who lag. */
+  /** Bytes of text of each followed log buffered for slow consumers. */
   followBytes?: number;
-  /** Logs that are followed at the same time, and descriptors of the process that are kept for other things. */
+  /** Maximum number of logs followed at the same time, and descriptors of the process reserved for other uses. */
   followLogs?: number;
   reservedFiles?: number;
-  /** How often followed files are looked at, in case no event tells of a change. */
+  /** Poll interval of followed files, in case no file system event reports a change. */
   pollMs?: number;
 }
 
@@ -72,28 +72,28 @@ export interface EngineDeps {
   reads: SharedReads;
   scrubbing: Scrubbing;
   zone: Zone;
-  /** Of all files; or of one log, and perhaps of others. */
+  /** Lists all files; with `family`, at least the files of that family. */
   list(family?: string): Promise<SeenFile[]>;
-  /** Opens by name; the error for a name that is none has a hint. */
+  /** Opens a file by name; the error for an unknown name includes a suggestion. */
   acquire(name: string): Promise<LogHandle>;
 }
 
-/** Resources in use: what metrics tell and the leak tests watch. */
+/** Resources in use: exported as metrics and checked by the leak tests. */
 export interface EngineUsage {
-  /** Scanning threads, and jobs they have or wait for. */
+  /** Scanning threads, and jobs running or queued on them. */
   threads: number;
   jobs: number;
-  /** Threads so far that died or did not stop when told to. */
+  /** Threads replaced so far because they died or did not stop when requested. */
   replacedThreads: number;
-  /** Searches, histograms and digests under way. */
+  /** Searches, histograms and digests in progress. */
   searches: number;
   indexBytes: number;
-  /** Logs being followed, and watchers of the directory. */
+  /** Logs being followed, and directory watchers. */
   readers: number;
   watchers: number;
 }
 
-/** Answers questions about a directory of logs. Loaded with the first question: a node that is not asked does without. */
+/** Runs queries on a directory of logs. Loaded with the first query, so an idle node does not pay for it. */
 export class LogEngine {
   readonly #deps: EngineDeps;
   readonly #opener: FileOpener;
@@ -172,7 +172,7 @@ export class LogEngine {
     return false;
   }
 
-  /** Not for one that cannot be read. */
+  /** False for a file that cannot be read. */
   async #hasTimes(name: string): Promise<boolean> {
     try {
       const { handle, timed, firstMs } = await this.#opener.open(name);
@@ -184,21 +184,21 @@ export class LogEngine {
     }
   }
 
-  /** What these entries of the directory are. */
+  /** Types and stats of these directory entries. */
   stat(names: readonly string[]): Promise<StatResult> {
     return this.#scanContext.pool.run({ kind: 'stat', dir: this.#deps.dir, names });
   }
 
-  /** What both ends of these files tell. */
+  /** Format and time range of these files, read from both ends. */
   describe(names: readonly string[]): Promise<DescribeResult> {
     const { dir, zone } = this.#deps;
     const flag = new CancelFlag();
-    // There may be hundreds of these: searches that came before them come first.
+    // There may be hundreds of these: searches queued before them go first.
     flag.isSlow = true;
     return this.#scanContext.pool.run({ kind: 'describe', dir, names, zone: zone.id }, flag);
   }
 
-  /** The text of a compressed file, to be read at any offset. The caller releases the handle. */
+  /** The text of a compressed file, readable at any offset. The caller releases the handle. */
   async openText(name: string, options: ReadOptions): Promise<{ handle: LogHandle; text: TextSource }> {
     (await this.#deps.acquire(name)).release();
     const file = await this.#opener.open(name, options);
@@ -210,7 +210,7 @@ export class LogEngine {
     }
   }
 
-  /** Ends follows and searches. */
+  /** Ends all follows and searches. */
   async close(): Promise<void> {
     await this.#hub.close();
     if (this.#ownsThreads) await this.#scanContext.pool.close();
@@ -229,7 +229,7 @@ export class LogEngine {
     };
   }
 
-  /** Files are renamed one after the other in a rotation: opened by their names, one of them may be missed. */
+  /** Files are renamed one after the other during a rotation: opening them by name may miss one. */
   async #open(selection: LogSelection, options: SearchOptions): Promise<OpenFamily[]> {
     if (selection.file !== undefined) return this.#openListed([], selection, options);
     for (let attempt = 1; ; attempt++) {
@@ -251,11 +251,11 @@ export class LogEngine {
 
   async #openListed(seen: readonly SeenFile[], selection: LogSelection, options: SearchOptions): Promise<OpenFamily[]> {
     const { file } = selection;
-    // A family leaves out what is gone; a file that was asked for by name must be there.
+    // A family omits files that no longer exist; a file requested by name must exist.
     if (file !== undefined) (await this.#deps.acquire(file)).release();
     const families = file === undefined ? await selectFamilies(seen, selection) : [{ name: file, files: [file] }];
     const { within, problem } = withinLimit(families);
-    // A directory that is missing has no records, which must not look like a quiet one.
+    // A missing directory has no records, which must not look like a quiet one.
     const missing = families.length === 0 ? await findMissingDir(this.#deps.dir) : undefined;
     const opened: OpenFamily[] = missing ? [{ name: '', files: [], duplicates: [], problems: [missing] }] : [];
     try {
@@ -266,7 +266,7 @@ export class LogEngine {
       }
     } catch (error) {
       opened.forEach(releaseFamily);
-      // Cancelled while files were being opened: it ends like one that is cancelled later, with nothing scanned.
+      // Cancelled while files were being opened: ends like a search cancelled later, with nothing scanned.
       if (options.signal?.aborted && !(error instanceof LogError)) return [];
       throw error;
     }

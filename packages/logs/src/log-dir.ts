@@ -33,11 +33,11 @@ import type {
 } from './types.ts';
 
 export interface LogDirOptions extends EngineOptions {
-  /** Zone of the timestamps in the files. */
+  /** Time zone of the timestamps in the files. */
   zone?: Zone;
-  /** Names, with `*` and `?`, of logs that do not exist for whoever asks: neither they nor their rotated files. */
+  /** Name patterns, with `*` and `?`, of logs to hide, including their rotated files. */
   hidden?: readonly string[];
-  /** What is masked in the text of the files, before anyone sees it or looks for it. */
+  /** What is masked in the text of the files, before it is returned or searched. */
   scrubbing?: Scrubbing;
 }
 
@@ -51,10 +51,10 @@ const NO_ENGINE: EngineUsage = {
   watchers: 0,
 };
 
-/** Records at the end of a file looked at for a time. */
+/** Records at the end of a file examined for a timestamp. */
 const LAST_RECORDS = 100;
 
-/** The door to a directory of logs. Nothing outside the directory is ever read through it. */
+/** The entry point to a directory of logs. Nothing outside the directory is ever read through it. */
 export class LogDir {
   readonly path: string;
   readonly #zone: Zone;
@@ -63,7 +63,7 @@ export class LogDir {
   readonly #scrubbing: Scrubbing;
   readonly #reads: SharedReads;
   readonly #packed = new PackedSecrets();
-  /** Simultaneous listings share one; there is only one thing to list. */
+  /** Concurrent listings share one. */
   readonly #listings: SharedLookup<SeenFile[]>;
   readonly #names: SharedLookup<ListedNames>;
   readonly #details: FileDetails;
@@ -95,7 +95,7 @@ export class LogDir {
     });
   }
 
-  /** Resources in use: what the leak tests watch. */
+  /** Resources in use, checked by the leak tests. */
   get usage(): EngineUsage & { openFiles: number; lentBuffers: number } {
     const engine = this.#started?.usage ?? NO_ENGINE;
     return { openFiles: this.#handles.openCount, lentBuffers: this.#reads.lentBuffers, ...engine };
@@ -105,22 +105,25 @@ export class LogDir {
     return (await this.#listings.get('')).map(({ name, size }) => ({ name, size }));
   }
 
-  /** The listing with what a look at both ends of each file tells. A file that cannot be read says so in its entry. */
+  /**
+   * The listing with format and time range, read from both ends of each file. A file that cannot be read has a
+   * `problem`.
+   */
   async details({ signal }: ReadOptions = {}): Promise<LogFileDetails[]> {
     signal?.throwIfAborted();
     return [...(await this.#details.all())];
   }
 
-  /** The last `size` bytes of a file's text, cut to whole lines. The caller closes the answer. */
+  /** The last `size` bytes of a file's text, cut to whole lines. The caller closes the stream. */
   async tail(name: string, size: number, options: ReadOptions = {}): Promise<ByteStream> {
     if (!Number.isInteger(size) || size < 1) throw new RangeError(`size is a positive whole number, not ${size}`);
     return tail({ handle: await this.#acquire(name), reads: this.#reads }, size, options);
   }
 
   /**
-   * A file as it is on disk, but for masked secrets. The caller closes it. A compressed file in whose text there are
-   * secrets is refused: they cannot be masked in it. With `text`, a compressed file is given as its uncompressed text:
-   * what the offsets of its records count in.
+   * A file as it is on disk, except for masked secrets. The caller closes it. A compressed file whose text contains
+   * secrets is refused: they cannot be masked in it. With `text`, a compressed file is opened as its uncompressed text,
+   * which the offsets of its records refer to.
    */
   async open(name: string, { text = false, ...options }: ReadOptions & { text?: boolean } = {}): Promise<OpenLog> {
     if (text && isGzipName(name)) {
@@ -137,12 +140,12 @@ export class LogDir {
     return openLog(file);
   }
 
-  /** Records that match, batch by batch; the last item of the last batch is the end. The first batch is empty. */
+  /** Matching records, batch by batch; the last item of the last batch is the end. The first batch is empty. */
   async *search(query: SearchQuery, options: SearchOptions = {}): AsyncGenerator<SearchItem[], void, undefined> {
     yield* (await this.#loadEngine()).search(query, options);
   }
 
-  /** The same as lines of JSON, whole lines at a time: for who passes them on without looking into them. */
+  /** The same as JSON lines, in buffers of whole lines: for callers that pass them on unparsed. */
   async *searchLines(query: SearchQuery, options: SearchOptions = {}): AsyncGenerator<Buffer, void, undefined> {
     yield* (await this.#loadEngine()).searchLines(query, options);
   }
@@ -155,19 +158,19 @@ export class LogDir {
     return (await this.#loadEngine()).digest(query, options);
   }
 
-  /** Records as they are written, batch by batch, without end until the signal says so. The first batch is empty. */
+  /** New records as they are written, batch by batch, until the signal aborts. The first batch is empty. */
   async *follow(query: FollowQuery, options: ReadOptions = {}): AsyncGenerator<FollowItem[], void, undefined> {
     yield* (await this.#loadEngine()).follow(query, options);
   }
 
-  /** Closes what is kept open. Tails under way end by themselves, searches are cut. */
+  /** Closes open files. Running tails end by themselves, searches are aborted. */
   async close(): Promise<void> {
     this.#details.close();
     this.#handles.close();
     await (await this.#engine)?.close();
   }
 
-  /** The engine is a third of the code: it is loaded when the first question comes. */
+  /** The engine is a third of the code: it is loaded with the first query. */
   #loadEngine(): Promise<LogEngine> {
     this.#engine ??= import('./engine.ts').then(({ LogEngine }) => {
       const deps = {
@@ -185,7 +188,7 @@ export class LogDir {
     return this.#engine;
   }
 
-  /** Of all files; or of one log, and perhaps of others. */
+  /** Lists all files; with `family`, at least the files of that family. */
   async #list(family: string | undefined): Promise<SeenFile[]> {
     if (family === undefined) return this.#listings.get('');
     const names = await this.#names.get('');

@@ -14,7 +14,7 @@ export type LogErrorCode =
   | 'CURSOR_GONE'
   | 'TOO_MANY_SEARCHES';
 
-/** A failure of the log engine. The message says what and which file, and may be shown to whoever asked. */
+/** A failure of the log engine. The message says what happened to which file, and may be shown to the client. */
 export class LogError extends Error {
   override readonly name = 'LogError';
   readonly code: LogErrorCode;
@@ -34,7 +34,7 @@ export function unreadable(name: string, cause: unknown): LogError {
   return new LogError('LOG_FILE_UNREADABLE', `${JSON.stringify(name)} cannot be read: ${why}`, { cause });
 }
 
-/** The system's word for a failed call (`ENOENT`), or `undefined` for any other throw. */
+/** The code of a failed system call (`ENOENT`), or `undefined` for any other error. */
 export function systemCode(thrown: unknown): string | undefined {
   const code = thrown instanceof Error && 'code' in thrown ? thrown.code : undefined;
   return typeof code === 'string' ? code : undefined;

@@ -1,10 +1,10 @@
-/** Among more names than this none is suggested: comparing all of them would keep others waiting. */
+/** With more names than this nothing is suggested: comparing all of them would delay other requests. */
 export const MAX_COMPARED_NAMES = 1000;
 
-/** A name that differs in more is another one. */
+/** A name that differs in more is another name. */
 const MAX_EDITS = 8;
 
-/** The names a mistyped one may have meant, nearest first; none where there are too many to compare. */
+/** The names a mistyped one may have meant, nearest first; empty if there are too many to compare. */
 export function nearestNames(wanted: string, names: readonly string[], { most = 3 }: { most?: number } = {}): string[] {
   if (names.length > MAX_COMPARED_NAMES) return [];
   const allowed = allowedFor(wanted);
@@ -20,7 +20,7 @@ function allowedFor(wanted: string): number {
   return Math.min(MAX_EDITS, Math.max(2, Math.floor(wanted.length / 3)));
 }
 
-/** Edits from one word to the other; a part of the other counts as one edit (`broker` for `lind-broker.log`). */
+/** Edits from one name to the other; a substring of the other counts as one edit (`broker` for `lind-broker.log`). */
 function distanceTo(wanted: string, name: string, allowed: number): number {
   const [a, b] = [wanted.toLowerCase(), name.toLowerCase()];
   if (a.length >= 3 && b.includes(a)) return 1;
@@ -28,11 +28,11 @@ function distanceTo(wanted: string, name: string, allowed: number): number {
 }
 
 /**
- * Insertions, deletions, replacements and swaps of neighbours. With `most`, infinite as soon as there must be more of them: only
- * cells so near the diagonal are looked at.
+ * Insertions, deletions, replacements and swaps of neighbours. With `most`, infinite as soon as there must be more of
+ * them: only cells that near to the diagonal are computed.
  */
 export function editDistance(a: string, b: string, most = Number.POSITIVE_INFINITY): number {
-  // Each letter too many or too few is an edit.
+  // Each missing or additional letter is an edit.
   if (Math.abs(a.length - b.length) > most) return Number.POSITIVE_INFINITY;
   const far = Number.POSITIVE_INFINITY;
   let beforeLast: number[] = [];

@@ -4,28 +4,31 @@ import type { Level } from './parse/level.ts';
 export type { LogErrorCode } from './log-error.ts';
 export type { FormatName, Level, RecordFields };
 
-/** One file of the log directory, exactly the contract's fields. */
+/** One file of the log directory, exactly the fields of the contract. */
 export interface LogEntry {
   name: string;
   /** Bytes on disk. */
   size: number;
 }
 
-/** What can be said of a file from its name and a look at its two ends. */
+/** A file with what its name and both of its ends show. */
 export interface LogFileDetails extends LogEntry {
   modifiedMs: number;
-  /** The log it belongs to: the name its live file has, or would have. */
+  /** The log it belongs to: the name of its live file, or the name that would have. */
   family: string;
-  /** Being written, or moved aside. */
+  /** Being written, or rotated. */
   state: 'live' | 'rotated';
   compressed: boolean;
-  /** How its lines are read; `binary`: not text; `unreadable`: see `problem`. */
+  /** The detected format; `binary`: not text; `unreadable`: see `problem`. */
   format: FormatName | 'binary' | 'empty' | 'unreadable';
-  /** Epoch ms of the first timestamp found at the start; `null` where there is none. */
+  /** Epoch ms of the first timestamp near the start; `null` if there is none. */
   firstTimeMs: number | null;
-  /** Epoch ms of the last timestamp found at the end; `null` where there is none, and of a compressed file until its end was looked up in the background. */
+  /**
+   * Epoch ms of the last timestamp near the end; `null` if there is none, and for a compressed file until it was
+   * determined in the background.
+   */
   lastTimeMs: number | null;
-  /** Why the file could not be looked into, or `null`. */
+  /** Why the file could not be read, or `null`. */
   problem: string | null;
 }
 
@@ -33,24 +36,24 @@ export interface ReadOptions {
   signal?: AbortSignal | undefined;
 }
 
-/** A finite run of bytes. */
+/** A finite stream of bytes. Read it to the end, break, or call `close()`. */
 export interface ByteStream {
-  /** `undefined` only where a remote node does not tell it. */
+  /** `undefined` only if a remote node does not report it. */
   sizeBytes: number | undefined;
-  /** A chunk's bytes are valid until the next chunk is asked for: its memory is used again. Iterate at most once. */
+  /** A chunk's bytes are valid until the next chunk is requested: its memory is reused. Iterate at most once. */
   chunks: AsyncIterable<Uint8Array>;
-  /** Gives everything back; may be called at any time and more than once. */
+  /** Releases all resources; may be called at any time and more than once. */
   close(): Promise<void>;
 }
 
-/** A file as it is on disk, held open. Its size at opening is its end, whatever happens to its name. */
+/** A file as it is on disk, held open. Its size when opened is its end, whatever happens to its name. */
 export interface OpenLog {
   name: string;
   sizeBytes: number;
   modifiedMs: number;
   /**
-   * Changes whenever the file is replaced, grows or is written to. A strong entity tag, with its quotes; what stands
-   * before its first `-` names the file, and stays the same while the file only grows.
+   * Changes whenever the file is replaced, grows or is written to. A strong entity tag, including its quotes; the part
+   * before its first `-` identifies the file, and does not change while the file only grows.
    */
   etag: string;
   /** Bytes from `start` up to, not including, `end`. The same rule for chunks as in `ByteStream`. */
@@ -58,20 +61,20 @@ export interface OpenLog {
   close(): Promise<void>;
 }
 
-/** Which files are asked: one, one family (a live file and its rotated ones), or all of the directory. */
+/** Which files to query: one, one family (a live file and its rotated files), or all of the directory. */
 export interface LogSelection {
   file?: string;
-  /** Name of the family, as the details of its files tell it. */
+  /** Name of the family, as in the details of its files. */
   family?: string;
 }
 
-/** Which records are wanted. Every condition that is given must hold. */
+/** Which records match. All conditions must hold. */
 export interface RecordFilter {
   /** Epoch ms, inclusive. */
   fromMs?: number;
   /** Epoch ms, exclusive. */
   toMs?: number;
-  /** This level or a higher one. Records without a level have none. */
+  /** This level or a higher one. Records without a level never match. */
   minLevel?: Level;
   /** Literal texts that must all occur in the record's text. */
   terms?: readonly string[];
@@ -79,54 +82,54 @@ export interface RecordFilter {
   excluded?: readonly string[];
   /** Applies to terms, exclusions and the regex. */
   caseSensitive?: boolean;
-  /** RE2 syntax, looked for anywhere in the record; `^` and `$` match at its lines. */
+  /** RE2 syntax, searched anywhere in the record; `^` and `$` match at its lines. */
   regex?: string;
-  /** `file:line` or `file`, as a whole or behind a `/`. */
+  /** `file:line` or `file`, as a whole or after a `/`. */
   source?: string;
-  /** One of the record's tags, whatever its case. */
+  /** One of the record's tags, ignoring case. */
   component?: string;
 }
 
-/** Where to begin: everything before it (newest first: behind it) is left out. */
+/** Where to begin: everything before it (newest first: after it) is left out. */
 export type StartPoint =
-  /** The record that covers this byte of the (uncompressed) text; needs one file. Newest first: those before it. */
+  /** The record around this byte of the (uncompressed) text; requires `file`. Newest first: those before it. */
   | { offset: number }
   /** The first record at or after this time. Newest first: those before it. */
   | { timeMs: number }
-  /** Next to this record, not the record itself, in either order. */
+  /** Next to this record, excluding it, in either order. */
   | { cursor: string }
-  /** This record itself, oldest first. Newest first: those before it. */
+  /** Including this record, oldest first. Newest first: those before it. */
   | { record: string };
 
 export interface SearchQuery extends LogSelection, RecordFilter {
   order: 'newest' | 'oldest';
   /** At most this many records. */
   limit: number;
-  /** Records told before and after each one found. */
+  /** Context: records returned before and after each match. */
   before: number;
   after: number;
   start?: StartPoint;
   /** Cursor of the record to stop before. */
   until?: string;
-  /** Tell the record's text as it is, too. */
+  /** Include the original text of the record. */
   raw?: boolean;
 }
 
-/** A record and where it stands. */
+/** A record and its position. */
 export interface FoundRecord extends RecordFields {
   type: 'record';
   file: string;
   /** In the uncompressed text. */
   offset: number;
-  /** Length in bytes, its last newline included. */
+  /** Length in bytes, including its last newline. */
   bytes: number;
-  /** Names this record, also after rotation and compression. */
+  /** Identifies this record, also after rotation and compression. */
   cursor: string;
-  /** The text is longer than what is shown: read the rest by its offset. */
+  /** The text is longer than what is returned: read the rest by its offset. */
   cut?: true;
-  /** Not the start of a record: the next part of one that is too long to be one. */
+  /** Not the start of a record: the next part of one that was split because of its length. */
   continued?: true;
-  /** Follow only: its line has no end yet; the rest comes as a continued record. */
+  /** Follow only: its line is incomplete; the rest follows as a continued record. */
   unfinished?: true;
   raw?: string;
   before?: FoundRecord[];
@@ -139,7 +142,7 @@ export interface FileProblem {
   detail: string;
 }
 
-/** A file that was not read because another one has all of its text: it is being copied or compressed. */
+/** A file that was not read because another one contains all of its text: it is being copied or compressed. */
 export interface DuplicateFile {
   file: string;
   /** The file that was read instead. */
@@ -151,28 +154,30 @@ export interface SearchEnd {
   type: 'end';
   reason: 'exhausted' | 'limit' | 'time budget' | 'cancelled';
   records: number;
-  /** Bytes of text scanned, each counted once, and bytes known from earlier scans to hold no match. */
+  /** Bytes of text scanned, each counted once, and bytes known from earlier scans to contain no match. */
   scannedBytes: number;
   skippedBytes: number;
   /**
-   * Bytes neither scanned nor known: the time range lies elsewhere, going by times at a few places. A record there that
-   * is more than a minute out of order would be missing. Absent in the responses of older nodes.
+   * Bytes neither scanned nor known: according to a few probed times, they are outside the time range. A record there
+   * that is more than a minute out of order would be missing. Absent in the responses of older nodes.
    */
   unreadBytes?: number;
   scannedFiles: number;
   /**
-   * The time range, both ends included, of which the response has every matching record of the files that are not among
-   * the problems. `null`: there is none. Records without a time are in no range.
+   * The time range, both ends included, for which the response contains every matching record of the files that are not
+   * among the problems. `null`: there is none. Records without a time are in no range.
    */
   coveredFromMs: number | null;
   coveredToMs: number | null;
-  /** Files that could not be read, or not wholly, and why. */
+  /** Files that could not be read, or only in part, and why. */
   problems: FileProblem[];
-  /** Present when records may be missing because a node serves only the ends of its files: what the response is made from. */
+  /**
+   * Present if records may be missing because a node serves only the ends of its files: what the response is based on.
+   */
   limits?: string;
-  /** Files that were left out because another one has all of their text; absent where there are none. */
+  /** Files that were left out because another one contains all of their text; absent if there are none. */
   duplicates?: DuplicateFile[];
-  /** Goes on exactly where this answer stopped; `null` when there is nothing left. */
+  /** Continues exactly where this response stopped; `null` if there is nothing left. */
   cursor: string | null;
   elapsedMs: number;
 }
@@ -180,9 +185,9 @@ export interface SearchEnd {
 export type SearchItem = FoundRecord | SearchEnd;
 
 export interface HistogramQuery extends LogSelection, RecordFilter {
-  /** Width of a bucket; chosen when absent. */
+  /** Width of a bucket; chosen automatically if absent. */
   bucketMs?: number;
-  /** Buckets wished for when the width is to be chosen. */
+  /** Desired number of buckets if the width is chosen automatically. */
   buckets: number;
 }
 
@@ -194,15 +199,15 @@ export interface HistogramBucket {
 
 export interface Histogram {
   bucketMs: number;
-  /** Only buckets with records, in rising order. */
+  /** Only buckets with records, in ascending order. */
   buckets: HistogramBucket[];
-  /** Records that match but have no time. */
+  /** Matching records without a time. */
   untimed: number;
   end: Omit<SearchEnd, 'type' | 'cursor'>;
 }
 
 export interface DigestQuery extends LogSelection, RecordFilter {
-  /** Groups told at most, the largest first. */
+  /** Maximum number of groups returned, the largest first. */
   limit: number;
   /** Marks groups whose first record is not older. */
   newSinceMs?: number;
@@ -213,7 +218,7 @@ export interface DigestQuery extends LogSelection, RecordFilter {
 export interface DigestGroup {
   level: Level | null;
   source: string | null;
-  /** The message with its changing parts replaced by `*`, where there is no source. */
+  /** The message with its varying parts replaced by `*`, if there is no source. */
   shape: string | null;
   count: number;
   firstMs: number | null;
@@ -225,17 +230,17 @@ export interface DigestGroup {
 
 export interface Digest {
   groups: DigestGroup[];
-  /** Groups there are, told or not. */
+  /** Number of groups, including those not returned. */
   totalGroups: number;
-  /** Records counted in groups that were given up because there were too many. */
+  /** Records counted in groups that were discarded because there were too many. */
   ungrouped: number;
   end: Omit<SearchEnd, 'type' | 'cursor'>;
 }
 
 export interface FollowQuery extends LogSelection, RecordFilter {
   /**
-   * Where to begin: now, so many records back, at a time, or after a record. `sinceMs` is for logs that the cursor does
-   * not name: they begin at that time, or at that of the newest record it names where this is earlier.
+   * Where to begin: now, `back` records back, at a time, or after a record. `sinceMs` is for logs that the cursor does
+   * not name: they begin at that time, or at that of the newest record it names if this is earlier.
    */
   start: 'end' | { back: number } | { timeMs: number } | { cursor: string; sinceMs?: number };
   raw?: boolean;
@@ -243,11 +248,11 @@ export interface FollowQuery extends LogSelection, RecordFilter {
 
 export type FollowItem =
   | FoundRecord
-  /** The name leads to another file now; what was left of the old one has been told. */
+  /** The name refers to another file now; the rest of the old one has been emitted. */
   | { type: 'rotated'; family: string; from: string; to: string }
   /** The file became shorter; it is read from its start. */
   | { type: 'truncated'; file: string; lostBytes: number | null }
-  /** Records were not told. With cursors they can be loaded: after `after`, up to `until`. */
+  /** Records were not emitted. With cursors they can be loaded: after `after`, up to `until`. */
   | {
       type: 'gap';
       family: string;
@@ -256,11 +261,14 @@ export type FollowItem =
       after: string | null;
       until: string | null;
     }
-  /** The file, or the directory, is not there at the moment. */
+  /** The file, or the directory, is currently missing. */
   | { type: 'missing'; family: string }
-  /** Told by a client: the connection was lost. After so long it goes on behind the last record it told. */
+  /** Emitted by a client: the connection was lost. After `waitMs` it continues after the last record it emitted. */
   | { type: 'reconnecting'; reason: string; waitMs: number }
-  /** Logs beyond what may be followed at a time were left out; by a client: items of the node that make no sense to it. */
+  /**
+   * Logs beyond the limit on followed logs were left out; emitted by a client: items of the node that it does not
+   * understand.
+   */
   | { type: 'skipped'; count: number; detail: string }
   /** The last item. */
   | { type: 'end'; reason: 'cancelled' | 'stopping' };

@@ -1,12 +1,12 @@
-/* A slow and careful reader of bits, for headers of blocks and the end of the input. Part of ../inflate.ts. */
+/* A slow, careful bit reader for block headers and the end of the input. Part of ../inflate.ts. */
 
 export let at: u32 = 0;
 export let bits: u64 = 0;
 export let count: u32 = 0;
-/** More bits were wanted than there are; what was taken since is 0. */
+/** More bits were requested than are available; bits taken since then read as 0. */
 export let ranOut: bool = false;
 
-/** Starts at the byte `from`, of which some bits are used up. */
+/** Starts at the byte `from`, of which some bits are already consumed. */
 export function startBits(from: u32, used: u32): void {
   at = from;
   bits = 0;

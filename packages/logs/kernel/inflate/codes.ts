@@ -1,10 +1,10 @@
 /*
- * Tables for the prefix codes of a block, made from the lengths of the codes (RFC 1951, 3.2.2). In AssemblyScript, as
- * part of ../inflate.ts; in a folder of its own because every file beside that one becomes a kernel.
+ * Tables for the prefix codes of a block, built from the code lengths (RFC 1951, 3.2.2). In AssemblyScript, part of
+ * ../inflate.ts; in a subfolder because every file next to that one becomes a kernel.
  */
 import { bits, fillBits, ranOut, take } from './bits';
 
-// Where things lie in memory, with room in each table for the worst codes.
+// Memory layout, with room in each table for the worst codes.
 const LENGTHS: u32 = 2048;
 const COUNTS: u32 = 2560;
 const CODES: u32 = 2688;
@@ -13,26 +13,27 @@ export const LITERALS: u32 = 4096;
 export const DISTANCES: u32 = 21504;
 export const TABLES_END: u32 = 28672;
 
-// Bits looked up at once; longer codes are rare and need a second look.
+// Bits looked up at once; longer codes are rare and need a second lookup.
 export const LITERAL_BITS: u32 = 11;
 export const DISTANCE_BITS: u32 = 9;
 const LENGTH_CODE_BITS: u32 = 7;
 const LONGEST: u32 = 15;
 
 /*
- * An entry of a table. Bits 0-5: what it takes off the input, extra bits included; 8-13: the code alone; 16-31: the
- * literal, or the number the extra bits are added to. A 64-bit shift looks at six bits only: an entry is its own shift.
+ * A table entry. Bits 0-5: the bits consumed, extra bits included; 8-13: the length of the code alone; 16-31: the
+ * literal, or the base to which the extra bits are added. A 64-bit shift uses six bits only, so an entry can serve as
+ * its own shift count.
  */
 export const LITERAL: u32 = 0x8000;
-/** A second table (SECOND), the end of the block (value 0) or a code without meaning (value 1). */
+/** A second table (SECOND), the end of the block (value 0) or an undefined code (value 1). */
 export const SPECIAL: u32 = 0x4000;
 /** Two literals; bits 8-13 are the code of the first. */
 export const TWO: u32 = 0x80;
-/** Bits 0-5 are the width of the second table, the value is its place. */
+/** Bits 0-5 are the width of the second table, the value is its address. */
 export const SECOND: u32 = 0x40;
 const NO_MEANING: u32 = SPECIAL | (1 << 16);
 
-/** The codes RFC 1951 gives for blocks that bring none (3.2.6). */
+/** The fixed codes of RFC 1951 (3.2.6). */
 export function buildFixedCodes(): void {
   memory.fill(LENGTHS, 8, 144);
   memory.fill(LENGTHS + 144, 9, 112);
@@ -42,10 +43,10 @@ export function buildFixedCodes(): void {
   buildCodes(288, 32);
 }
 
-/** The order in which the lengths of the code for lengths are told (3.2.7). */
+/** The order in which the lengths of the code-length code are stored (3.2.7). */
 const TOLD_ORDER = memory.data<u8>([16, 17, 18, 0, 8, 7, 9, 6, 10, 5, 11, 4, 12, 3, 13, 2, 14, 1, 15]);
 
-/** Builds the codes a block brings. False when they are no codes, and when the input ran out. */
+/** Builds the dynamic codes of a block. False when they are invalid or the input ran out. */
 export function readCodes(end: u32): bool {
   const literals = take(5, end) + 257;
   const distances = take(5, end) + 1;
@@ -55,7 +56,7 @@ export function readCodes(end: u32): bool {
   for (let i: u32 = 0; i < told; i++) store<u8>(LENGTHS + load<u8>(TOLD_ORDER + i), <u8>take(3, end));
   if (ranOut || !build(LENGTHS, 19, LENGTH_CODES, LENGTH_CODE_BITS)) return false;
   if (!readLengths(literals + distances, end)) return false;
-  // A block that cannot end is no block.
+  // A block without an end-of-block code is invalid.
   return load<u8>(LENGTHS + 256) !== 0 && buildCodes(literals, distances);
 }
 
@@ -82,10 +83,13 @@ function readLengths(wanted: u32, end: u32): bool {
   return true;
 }
 
-/** Tables of so many literals (and lengths) and distances, whose code lengths stand one after the other in LENGTHS. */
+/**
+ * Builds the tables of the literal/length codes and the distance codes, whose code lengths are stored back to back in
+ * LENGTHS.
+ */
 function buildCodes(literals: u32, distances: u32): bool {
   if (!build(LENGTHS, literals, LITERALS, LITERAL_BITS)) return false;
-  // Backwards, because the shorter index that is looked at must still hold one literal.
+  // Backwards, because the shorter index that is read must still hold one literal.
   for (let i: i32 = (1 << LITERAL_BITS) - 1; i >= 0; i--) {
     const first = load<u32>(LITERALS + (i << 2));
     if ((first & LITERAL) === 0) continue;
@@ -97,7 +101,10 @@ function buildCodes(literals: u32, distances: u32): bool {
   return build(LENGTHS + literals, distances, DISTANCES, DISTANCE_BITS);
 }
 
-/** One table. False for lengths that make no prefix code; like zlib, a code with one or no symbol may be incomplete. */
+/**
+ * Builds one table. False for lengths that are not a prefix code; like zlib, a code with at most one symbol may be
+ * incomplete.
+ */
 function build(lengths: u32, symbols: u32, table: u32, width: u32): bool {
   memory.fill(COUNTS, 0, 64);
   for (let i: u32 = 0; i < symbols; i++) {
@@ -120,7 +127,7 @@ function build(lengths: u32, symbols: u32, table: u32, width: u32): bool {
   const size: u32 = 1 << width;
   if (left > 0) for (let i: u32 = 0; i < size; i++) store<u32>(table + (i << 2), NO_MEANING | (1 << 8) | 1);
   const secondWidth = longest > width ? longest - width : 0;
-  // An entry of 0 is one that has no second table yet.
+  // An entry of 0 has no second table yet.
   if (secondWidth !== 0) memory.fill(table, 0, size << 2);
   let free = size;
   for (let symbol: u32 = 0; symbol < symbols; symbol++) {
@@ -147,7 +154,7 @@ function build(lengths: u32, symbols: u32, table: u32, width: u32): bool {
   return true;
 }
 
-/** What a symbol means, without its code: its number and how many extra bits follow (RFC 1951, 3.2.5). */
+/** The meaning of a symbol, without its code: its base value and the number of extra bits (RFC 1951, 3.2.5). */
 function entryOf(symbol: u32, width: u32): u32 {
   if (width === LENGTH_CODE_BITS) return symbol << 16;
   if (width === DISTANCE_BITS) {
@@ -165,7 +172,7 @@ function entryOf(symbol: u32, width: u32): u32 {
   return ((((4 + ((symbol - 257) & 3)) << extra) + 3) << 16) | extra;
 }
 
-/** Codes are packed from their highest bit on, everything else from the lowest. */
+/** Codes are packed starting with their most significant bit, everything else with the least significant. */
 function reversed(code: u32, length: u32): u32 {
   let flipped = ((code & 0x5555) << 1) | ((code >> 1) & 0x5555);
   flipped = ((flipped & 0x3333) << 2) | ((flipped >> 2) & 0x3333);

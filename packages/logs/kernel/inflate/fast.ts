@@ -2,7 +2,7 @@
 import { DISTANCE_BITS, DISTANCES, LITERAL, LITERAL_BITS, LITERALS, SECOND, SPECIAL } from './codes';
 import { BAD_DISTANCE, BAD_SYMBOL, DONE, FULL, moveTo, NEEDS_INPUT, next, oldest, out, putOut, used } from './place';
 
-/** Symbols as long as more input than one step can take is there. Everything is kept in locals for speed. */
+/** Decodes symbols while there is more input than one step can consume. Everything is held in locals for speed. */
 export function inflateFast(end: u32, limit: u32): i32 {
   const safe = end - 16;
   const reach = oldest;
@@ -20,7 +20,7 @@ export function inflateFast(end: u32, limit: u32): i32 {
       answer = NEEDS_INPUT;
       break;
     }
-    // At least 56 bits: three looks at literals, or a match (48).
+    // At least 56 bits: three literal lookups, or a match (48).
     buffer |= load<u64>(at) << held;
     at += (63 - held) >> 3;
     held |= 56;
@@ -95,7 +95,7 @@ export function inflateFast(end: u32, limit: u32): i32 {
         to += 16;
       } while (to < stop);
     } else {
-      // Only as many bytes as lie between the two are known to be right yet.
+      // Only as many bytes as lie between source and target are valid yet.
       do {
         v128.store(to, v128.load(from));
         from += distance;

@@ -1,10 +1,10 @@
-/* Decoding the last symbols of the input, one at a time and none beyond its end. Part of ../inflate.ts. */
+/* Decodes the last symbols of the input, one at a time and never beyond its end. Part of ../inflate.ts. */
 import { at, bits, count, fillBits, startBits, take } from './bits';
 import { DISTANCE_BITS, DISTANCES, LITERAL, LITERAL_BITS, LITERALS, SECOND, SPECIAL, TWO } from './codes';
 import { extraBits, second } from './fast';
 import { BAD_DISTANCE, BAD_SYMBOL, DONE, FULL, moveTo, NEEDS_INPUT, next, oldest, out, putOut, used } from './place';
 
-/** All symbols that are wholly there. An entry found with bits that are not there is longer than those that are. */
+/** Decodes all symbols that are complete. An entry found with bits beyond the end is longer than the bits available. */
 export function inflateLast(end: u32, limit: u32): i32 {
   startBits(next, used);
   let answer = FULL;
@@ -16,7 +16,7 @@ export function inflateLast(end: u32, limit: u32): i32 {
   return answer;
 }
 
-/** FULL stands for one symbol more. */
+/** Returns FULL after one more symbol. */
 function oneSymbol(end: u32): i32 {
   fillBits(end);
   let entry = load<u32>(LITERALS + ((<u32>bits & ((1 << LITERAL_BITS) - 1)) << 2));

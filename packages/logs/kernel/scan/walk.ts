@@ -1,16 +1,16 @@
-/* Automatons; the table they walk by is made by src/regex. Part of ../scan.ts. */
+/* Walks automatons; their tables are built by src/regex. Part of ../scan.ts. */
 import { BYTE_CLASSES, REACHED, TEXT } from '../scan';
 
 /**
- * Walks an automaton over `[from, to)`, starting in `row`. Rows before `firstRow` are special and lead to themselves,
- * whatever comes. Returns the position of the first byte that would lead to one of these, or `to`; the row before it
- * is left in REACHED.
+ * Walks an automaton over `[from, to)`, starting in `row`. Rows before `firstRow` are special and lead to themselves on
+ * every byte. Returns the position of the first byte that leads to one of them, or `to`; the row before it is left in
+ * REACHED.
  */
 export function walk(from: u32, to: u32, row: u32, firstRow: u32): u32 {
   const stop = TEXT + to;
   let at = TEXT + from;
   let reached = row;
-  // The next row's address is waited for all the time: one look at it in eight bytes costs nothing.
+  // The loop is bound by the load of the next row's address: testing it once in eight bytes is free.
   while (at + 8 <= stop) {
     let next = behind(reached, load<u8>(at));
     next = behind(next, load<u8>(at, 1));
@@ -35,9 +35,9 @@ export function walk(from: u32, to: u32, row: u32, firstRow: u32): u32 {
 }
 
 /**
- * The same over four texts of the same length at a time, which takes little longer than one: an automaton waits for
- * memory most of the time. Their first rows are taken from REACHED. Returns how many bytes were walked, of each, before
- * the four in which one of them comes to a special row.
+ * The same over four texts of equal length at a time, which takes little longer than one, because the walk mostly waits
+ * for memory. The initial rows are taken from REACHED. Returns how many bytes of each text were walked before the group
+ * of four bytes in which one of them reaches a special row.
  */
 export function walkFour(a: u32, b: u32, c: u32, d: u32, length: u32, firstRow: u32): u32 {
   const stop = TEXT + a + length;

@@ -1,6 +1,7 @@
 /*
- * Finds escape sequences that may be a part of a secret. What most of them stand for is read here, so that those of
- * ordinary text (`\"` and `\n` in JSON, `%20` in URLs) cost next to nothing; what is not simple is left to the other side.
+ * Finds escape sequences that may be part of a secret. The common ones are decoded here, so that those of ordinary text
+ * (`\"` and `
+ * ` in JSON, `%20` in URLs) cost next to nothing; the rest is left to the host.
  */
 
 const PERCENT: u32 = 0x25;
@@ -9,24 +10,25 @@ const PLUS: u32 = 0x2b;
 const BACKSLASH: u32 = 0x5c;
 const SPACE: u32 = 0x20;
 
-/** Levels of escapes that are removed. */
+/** Levels of escapes that are decoded. */
 const MAX_DEPTH: u32 = 3;
 
-/** Backslashes that can be one when three levels of escapes are removed, and a good many more. */
+/** More backslashes than three levels of escaping can make of one. */
 const MAX_RUN: u32 = 16;
 
-/** Where the tables lie: all are behind each other. See src/scrub/escape-index.ts. */
+/** Addresses of the tables, which follow one another in memory. See src/scrub/escape-index.ts. */
 let followTable: u32 = 0;
 let pairTable: u32 = 0;
 let firstTable: u32 = 0;
-/** Of the text that is looked at. */
+/** Start of the text being scanned. */
 let textStart: u32 = 0;
 
 /**
- * Positions in the `length` bytes at `text` where an escape that may be a part of a secret begins, written to `hits`;
- * returns how many. Tables: `introducers`, by the low four bits of a byte the byte that begins an escape; then, by the
- * byte behind it, a bit for each introducer (that of its own low three bits) with which it may go on; a bit for each
- * pair of bytes in secrets; and for each byte whether a secret begins with it. Reads up to 64 bytes beyond the end.
+ * Writes to `hits` the positions in the `length` bytes at `text` where an escape that may be part of a secret begins;
+ * returns how many. The tables: `introducers`, indexed by the low four bits of a byte, the byte that begins an escape;
+ * then, indexed by the byte after it, a bit for each introducer (selected by its own low three bits) it may follow; a
+ * bit for each pair of bytes that occurs in secrets; and for each byte whether a secret begins with it. Reads up to 64
+ * bytes beyond the end.
  */
 export function escapes(introducers: u32, text: u32, length: u32, hits: u32): u32 {
   followTable = introducers + 16;
@@ -68,10 +70,10 @@ function introducersIn(table: v128, low: v128, bytes: v128): v128 {
 function mayMatter(at: u32): bool {
   const introducer = <u32>load<u8>(at);
   if (!mayFollow(introducer, load<u8>(at, 1))) return false;
-  // What stands before the text is not known here.
+  // What precedes the text is not known here.
   if (at === textStart) return true;
   if (introducer === BACKSLASH && !mayGoOn(at)) return mayBe(at, BACKSLASH);
-  // By far the most: one level, with digits.
+  // By far the most frequent case: one level, with digits.
   const isUnit = introducer === BACKSLASH && load<u8>(at, 1) === 0x75;
   if (introducer === PERCENT ? readDigits(at + 1, 2, 16, false) : isUnit && readDigits(at + 2, 4, 16, true)) {
     if (isWide) return mayBe(at, leadByte(code));
@@ -89,17 +91,19 @@ function mayMatter(at: u32): bool {
   return false;
 }
 
-/** Whether backslashes may be more than one that is escaped: what follows them decides, unless there are very many. */
+/**
+ * Whether a run of backslashes may be more than one escaped backslash: what follows it decides, unless it is very long.
+ */
 function mayGoOn(at: u32): bool {
   let next = at + 1;
   while (load<u8>(next) === BACKSLASH) if (++next === at + MAX_RUN) return false;
   const sign = <u32>load<u8>(next);
   if (!mayFollow(BACKSLASH, sign)) return false;
-  // A word that begins with such a letter is none.
+  // A backslash before any other letter is not an escape.
   return !isWord(sign) || letterOf(sign) !== 0 || sign <= 0x39 || hexOf(load<u8>(next, 1)) >= 0;
 }
 
-/** Whether this byte, behind the one before `at` or as the first, is a part of a secret. */
+/** Whether this byte, after the one before `at` or as the first one, may be part of a secret. */
 function mayBe(at: u32, byte: u32): bool {
   if (load<u8>(firstTable + byte) !== 0) return true;
   const pair = ((<u32>load<u8>(at - 1)) << 8) | byte;
@@ -110,13 +114,13 @@ function mayFollow(introducer: u32, next: u32): bool {
   return ((load<u8>(followTable + next) >> (introducer & 7)) & 1) !== 0;
 }
 
-// What `read` has read: see src/scrub/escape-reader.ts, which does the same.
+// The result of `read`; src/scrub/escape-reader.ts does the same.
 let code: u32 = 0;
 let end: u32 = 0;
 let isWide: bool = false;
 let isEither: bool = false;
 
-/** The sign at an address, with so many levels of escapes removed. */
+/** Reads the character at an address, with `depth` levels of escapes decoded. */
 function read(at: u32, depth: u32): void {
   if (depth === 0) {
     set(load<u8>(at), at + 1);
@@ -160,7 +164,7 @@ function readBackslash(at: u32, depth: u32): bool {
     set(letter, at + 1);
     return true;
   }
-  // Of signs that are neither, those of the outer levels may be escaped as well.
+  // For all other characters, the outer levels may have escaped them as well.
   read(at, depth);
   if (isWide || code < SPACE || code > 0x7e || isWord(code)) return false;
   set(code, end);
@@ -178,14 +182,14 @@ function readEntity(at: u32): bool {
   return first === 0x71 && second === 0x75 && closeEntity(at + 4, 0x22);
 }
 
-/** Its other letters are read on the other side. */
+/** Named entities are decoded by the host. */
 function closeEntity(at: u32, value: u32): bool {
   if (load<u8>(at) !== 0x3b) return false;
   set(value, at + 1);
   return true;
 }
 
-/** `#47;` or `#x2f;`, behind the `#`. */
+/** Reads `#47;` or `#x2f;`, starting after the `#`. */
 function readNumber(at: u32): bool {
   const isHex = load<u8>(at) === 0x78;
   const base: u32 = isHex ? 16 : 10;
@@ -218,7 +222,7 @@ function readDigits(at: u32, digits: u32, base: u32, mayBeWide: bool): bool {
   return true;
 }
 
-/** The first byte of a character in UTF-8; of the first half of a pair, that of the pair. */
+/** The first byte of a character in UTF-8; for the first half of a surrogate pair, that of the pair. */
 function leadByte(value: u32): u32 {
   if (value >= 0xd800 && value <= 0xdbff) return 0xf0 | ((0x10000 + ((value - 0xd800) << 10)) >> 18);
   if (value >= 0x10000) return 0xf0 | (value >> 18);

@@ -1,22 +1,22 @@
 import type { BlockCheck, BlockSummary, TailSummary } from '../scan/jobs.ts';
 
-/** Memory of one block's summary, roughly, for the bound. */
+/** Approximate memory of one block summary, for the memory limit. */
 const BLOCK_COST_BYTES = 160;
 const ERROR_COST_BYTES = 8;
 
 /**
- * What earlier scans found in the blocks of one file. Complete blocks only: as long as a log is appended to, they do not
- * change any more. Whether that is so is for `CheckedIndex` to check.
+ * What earlier scans learned about the blocks of one file. Complete blocks only: they do not change as long as the log
+ * is only appended to. `CheckedIndex` verifies that this still holds.
  */
 export class FileIndex {
   readonly #blocks = new Map<number, BlockSummary>();
   costBytes = 0;
-  /** Blocks that were read while the file had this stamp, and had been left alone for long enough. */
+  /** Blocks that were read while the file had this stamp and had not changed for long enough before. */
   #settled: { stamp: string; blocks: Set<number> } = { stamp: '', blocks: new Set() };
-  /** Behind the last block that was ever known. */
+  /** The end of the last block ever indexed. */
   #end = 0;
   #times: KnownTimes | undefined;
-  /** Of the last block as it was: its records are still there, whatever has been written since. */
+  /** Summary of the incomplete last block: its records are still there, whatever was appended since. */
   #tail: TailSummary | undefined;
 
   get(block: number): BlockSummary | undefined {
@@ -24,8 +24,8 @@ export class FileIndex {
   }
 
   /**
-   * What all blocks together say about times, whether or not they were verified: enough to be careful. `slackAt`: how
-   * much out of order is usual at a time.
+   * The time range of all blocks together, verified or not; sufficient for conservative decisions. `slackAt`: how much
+   * disorder is usual around a time.
    */
   times(slackAt: (timeMs: number) => number): KnownTimes {
     this.#times ??= this.#collectTimes(slackAt);
@@ -50,7 +50,7 @@ export class FileIndex {
     this.#times = undefined;
   }
 
-  /** One of the same text takes the place of the known one only if it tells more. */
+  /** A summary of the same text replaces the known one only if it contains more. */
   add(summary: BlockSummary): void {
     const known = this.#blocks.get(summary.block);
     if (known && isSameText(known.check, summary.check) && (known.all || !summary.all)) return;
@@ -60,7 +60,7 @@ export class FileIndex {
     this.costBytes += summaryCost(summary) - (known ? summaryCost(known) : 0);
   }
 
-  /** Unless it has become another meanwhile. */
+  /** Removes a summary unless it was replaced in the meantime. */
   remove(summary: BlockSummary): void {
     if (this.#blocks.get(summary.block) !== summary) return;
     this.#blocks.delete(summary.block);
@@ -82,7 +82,7 @@ function isSameText(a: BlockCheck, b: BlockCheck): boolean {
   return a.hash === b.hash && a.bytes === b.bytes && a.scrubbed === b.scrubbed;
 }
 
-/** Times are infinite where none is known. */
+/** Times are infinite if none is known. */
 export interface KnownTimes {
   minMs: number;
   maxMs: number;
@@ -94,10 +94,7 @@ function summaryCost({ errors }: BlockSummary): number {
   return BLOCK_COST_BYTES + (errors?.length ?? 0) * ERROR_COST_BYTES;
 }
 
-/**
- * The memory of what was scanned, by file. Bounded: the file that was not asked about for longest goes first. Nothing
- * depends on it but speed.
- */
+/** The indexes of scanned files. Bounded: the least recently used file is evicted first. Only speed depends on it. */
 export class BlockIndexes {
   readonly #maxBytes: number;
   readonly #files = new Map<string, FileIndex>();
@@ -112,7 +109,7 @@ export class BlockIndexes {
     return sum;
   }
 
-  /** What is known of a file, by its identity. Whether it is still true is for the caller to check. */
+  /** The index of a file, by its identity. The caller verifies that it is still valid. */
   get(key: string): FileIndex {
     const index = this.#files.get(key) ?? new FileIndex();
     this.#files.delete(key);

@@ -2,14 +2,14 @@ import type { BlockSummary, TailSummary, VerifyResult } from '../scan/jobs.ts';
 import type { FileIndex, KnownTimes } from './block-index.ts';
 
 /**
- * What is known of a file, for one query: only what is still true. A block is taken for what it was if the file has had
- * the same stamp ever since and was left alone before that; otherwise its bytes are compared, by their hash. That is
- * several times as quick as scanning them, and right however the file was changed: appended to, edited in place, cut
- * and written anew, its times set back.
+ * The index of a file for one query, restricted to what is still true. A block is unchanged if the file has had the
+ * same stamp ever since and was settled before; otherwise the hash of its bytes is compared. That is several times
+ * faster than scanning them, and correct however the file was changed: appended to, edited in place, truncated and
+ * rewritten, or with its timestamps set back.
  */
 export class CheckedIndex {
   readonly #index: FileIndex;
-  /** `undefined` where the file was changed so lately that a further change need not show in its stamp. */
+  /** `undefined` if the file was changed so recently that a further change might not show in its stamp. */
   readonly #stamp: string | undefined;
   readonly #valid = new Set<number>();
 
@@ -22,17 +22,17 @@ export class CheckedIndex {
     return this.#isValid(block) ? this.#index.get(block) : undefined;
   }
 
-  /** What was known of a block, true or not. */
+  /** The summary of a block, verified or not. */
   peek(block: number): BlockSummary | undefined {
     return this.#index.get(block);
   }
 
-  /** See `FileIndex`: not verified. */
+  /** Not verified, see `FileIndex`. */
   times(slackAt: (timeMs: number) => number): KnownTimes {
     return this.#index.times(slackAt);
   }
 
-  /** What is known of the blocks `[first, end)`, would be of use, and must be verified first. */
+  /** The summaries of blocks `[first, end)` that would be useful but must be verified first. */
   toVerify(first: number, end: number, isUseful: (summary: BlockSummary) => boolean): BlockSummary[] {
     const summaries: BlockSummary[] = [];
     for (let block = first; block < end; block++) {
@@ -42,7 +42,7 @@ export class CheckedIndex {
     return summaries;
   }
 
-  /** Takes what was found out about these summaries. */
+  /** Records the result of verifying these summaries. */
   noteVerified(summaries: readonly BlockSummary[], { valid, stale }: VerifyResult): void {
     const isStale = new Set(stale);
     for (const summary of summaries) if (isStale.has(summary.block)) this.#index.remove(summary);
@@ -53,7 +53,7 @@ export class CheckedIndex {
     this.#index.noteTail(tail);
   }
 
-  /** Of a block as it was just read. */
+  /** Adds the summary of a block that was just read. */
   add(summary: BlockSummary): void {
     this.#index.add(summary);
     this.#noteValid(summary.block);

@@ -1,12 +1,12 @@
 import { LogError } from '../log-error.ts';
 
-/** Bytes of a file's start that name it. */
+/** Bytes at the start of a file that identify it. */
 export const HEAD_BYTES = 1024;
 
-/** Bytes of a record's start that are checked when a cursor is used. */
+/** Bytes at the start of a record that are verified when a cursor is used. */
 export const CHECK_BYTES = 64;
 
-/** Names a file by the first bytes of its text, which stay the same when it is renamed, copied or compressed. */
+/** Identifies a file by the first bytes of its text, which do not change when it is renamed, copied or compressed. */
 export interface FileMark {
   headBytes: number;
   headHash: string;
@@ -19,38 +19,38 @@ export interface RecordAnchor {
   checkBytes: number;
 }
 
-/** How much of a record a follower has: lines may be added to it later. */
+/** How much of a record a follower has received: lines may be appended to it later. */
 export interface Delivered {
   bytes: number;
-  /** Of the record; where its file is gone, following continues there. */
+  /** Time of the record; if its file no longer exists, following continues at this time. */
   timeMs: number | undefined;
 }
 
-/** Names a record. */
+/** Identifies a record. */
 export interface RecordMark extends FileMark, RecordAnchor {
-  /** Name of the file when the mark was made: the first one to look at. */
+  /** Name of the file when the mark was made: the first candidate to check. */
   file: string;
   delivered?: Delivered | undefined;
 }
 
-/** The cursor of an answer that has not come anywhere yet. */
+/** The cursor of a response that ended before it reached any record. */
 export const START_CURSOR = 'start';
 
-/** A mark as one word that is safe in a URL. Several joined by `~` stand for a place in several logs at once. */
+/** A mark as a URL-safe word. Several marks joined by `~` are a position in several logs at once. */
 export function encodeMark(mark: RecordMark): string {
   const cursor = markEncoder(mark)(mark);
   return mark.delivered ? `${cursor}.${encodeDelivered(mark.offset, mark.delivered)}` : cursor;
 }
 
 /**
- * The cursor of a record that was delivered as it is now: continuing after it also gives lines that are added to the
- * record later, and a record that is gone does not end the follow.
+ * The cursor of a record delivered in its current state: continuing after it also returns lines appended to the record
+ * later, and a record that no longer exists does not end the follow.
  */
 export function resumeCursor({ cursor, offset, bytes, timeMs }: ResumedRecord): string {
   return `${cursor}.${encodeDelivered(offset, { bytes, timeMs })}`;
 }
 
-/** What of a record names how far it was delivered. */
+/** The fields of a record that determine how far it was delivered. */
 export interface ResumedRecord {
   cursor: string;
   offset: number;
@@ -58,7 +58,7 @@ export interface ResumedRecord {
   timeMs?: number | undefined;
 }
 
-/** Encodes marks of one file; what they have in common is worked out once. */
+/** Encodes marks of one file; their common parts are computed once. */
 export function markEncoder({
   headHash,
   headBytes,
@@ -84,7 +84,7 @@ function encodeDelivered(offset: number, { bytes, timeMs }: Delivered): string {
   return `${text}.${to36(deliveredSum(offset, text))}`;
 }
 
-/** `undefined` for a text that is none, or has a digit gone wrong. */
+/** `undefined` for text that is not a valid mark, or has a corrupted digit. */
 function decodeDelivered(offset: number, text: string): Delivered | undefined {
   const [, bytes = '', timeMs = '', sum] = DELIVERED.exec(text) ?? [];
   if (sum === undefined || from36(sum) !== deliveredSum(offset, `${bytes}.${timeMs}`)) return undefined;
@@ -101,7 +101,7 @@ function decodeMark(text: string): RecordMark {
   const [headBytes = -1, offset = -1, check = -1, checkBytes = -1] = rest.slice(0, 4).map((part) => from36(part));
   const isGood = headBytes >= 0 && headBytes <= HEAD_BYTES && checkBytes >= 0 && checkBytes <= CHECK_BYTES;
   const file = Buffer.from(rest[4] ?? '', 'base64url').toString();
-  // Bytes that are no text would become another name than the one that stands there.
+  // Bytes that are not valid UTF-8 would decode to a different name than the one encoded.
   const isOtherName = Buffer.from(file).toString('base64url') !== rest[4];
   const isForged = (checkBytes === 0 && tied(check, offset) !== NOTHING_CHECKED) || isOtherName;
   const delivered = rest[5] === undefined ? undefined : decodeDelivered(offset, rest[5]);
@@ -124,18 +124,18 @@ function decodeMark(text: string): RecordMark {
 }
 
 /**
- * A check as it stands in a mark, and back. Bound to the offset, because many records are equal: a digit gone wrong
- * there must not lead to another one.
+ * Encodes a checksum for a mark, and decodes it. Bound to the offset, because many records are identical: a corrupted
+ * digit in the offset must not resolve to another one.
  */
 function tied(check: number, offset: number): number {
   const [low, high] = [offset % 2 ** 32, Math.floor(offset / 2 ** 32)];
   return (check ^ Math.imul(low, 0x9e3779b1) ^ Math.imul(high, 0x85ebca6b)) >>> 0;
 }
 
-/** The check of no bytes at all: such a mark names a place, not a record. */
+/** The checksum of zero bytes: such a mark is a position, not a record. */
 const NOTHING_CHECKED = 0x811c9dc5;
 
-/** FNV-1a over the first bytes of a record: quick for a few bytes, and nobody gains by forging it. */
+/** FNV-1a over the first bytes of a record: fast for a few bytes, and nothing is gained by forging it. */
 export function fnv1a(bytes: Uint8Array, start: number, end: number): number {
   let hash = NOTHING_CHECKED;
   for (let index = start; index < end; index++) hash = Math.imul(hash ^ (bytes[index] ?? 0), 0x01000193);

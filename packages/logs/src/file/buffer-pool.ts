@@ -1,20 +1,23 @@
 /**
- * One chunk. Measured over loopback, a tail of 16 MiB flows 1.3 times as fast in chunks of 1 MiB as in such of 256 KiB,
- * and reading the next chunk meanwhile adds nothing to that. The extra page takes the byte before a window, so that the
- * tail of 1 MiB is one read.
+ * Size of a chunk. Measured over loopback, a tail of 16 MiB is 1.3 times as fast in chunks of 1 MiB as in chunks of 256
+ * KiB, and reading ahead adds nothing to that. The extra page holds the byte before a window, so that a tail of 1 MiB
+ * is one read.
  */
 export const CHUNK_BYTES = 1024 * 1024 + 4096;
 
-/** The chunk when many readers hold one already, so that the memory of 64 slow ones stays far below 64 MiB. */
+/** Chunk size while many readers hold a chunk, so that the memory of 64 slow readers stays far below 64 MiB. */
 export const CROWDED_CHUNK_BYTES = 256 * 1024 + 4096;
 
 /** Large buffers lent at once; further readers get small ones. */
 export const MAX_LARGE_LENT = 24;
 
-/** Buffers of each size kept for the next reader; what is given back beyond that is left to the garbage collector. */
+/** Free buffers of each size kept for reuse; any beyond that are left to the garbage collector. */
 const MAX_FREE = 16;
 
-/** Lends chunk buffers. Fresh memory for every chunk costs page faults and garbage: measured a tenth of the tail rate. */
+/**
+ * Lends chunk buffers. Fresh memory for every chunk costs page faults and garbage: measured at a tenth of the tail
+ * rate.
+ */
 export class BufferPool {
   readonly #freeLarge: Buffer[] = [];
   readonly #freeSmall: Buffer[] = [];
@@ -38,7 +41,7 @@ export class BufferPool {
     if (free.length < MAX_FREE) free.push(buffer);
   }
 
-  /** Buffers not given back yet; the leak tests look at it. */
+  /** Buffers not returned yet; checked by the leak tests. */
   get lent(): number {
     return this.#lentLarge + this.#lentSmall;
   }

@@ -1,9 +1,12 @@
 import { stat } from 'node:fs/promises';
 
-/** Directories changed within one tick of the kernel's clock bear the same time; coarse ones take 10 ms, FAT two seconds. */
+/**
+ * Changes within one tick of the kernel clock get the same timestamp; coarse clocks tick every 10 ms, FAT every two
+ * seconds.
+ */
 const TICK_NS = 2_000_000_000n;
 
-/** Says whether the names in a directory are still those they were. */
+/** Detects whether the names in a directory may have changed. */
 export class DirStamp {
   readonly #dir: string;
   readonly #stamp: string | undefined;
@@ -17,13 +20,13 @@ export class DirStamp {
     return new DirStamp(dir, await read(dir));
   }
 
-  /** Never where that is not certain. */
+  /** False unless it is certain. */
   async isSame(): Promise<boolean> {
     return this.#stamp !== undefined && this.#stamp === (await read(this.#dir));
   }
 }
 
-/** `undefined` where another change might bear the same time. */
+/** `undefined` if another change could get the same timestamp. */
 async function read(dir: string): Promise<string | undefined> {
   try {
     const { dev, ino, mtimeNs } = await stat(dir, { bigint: true });

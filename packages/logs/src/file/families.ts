@@ -2,16 +2,19 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { parseRotatedName, ROTATION_STYLES, type RotatedName } from './rotated-name.ts';
 import { isGzipName } from './text-source.ts';
 
-/** Names read without a pause: some milliseconds of work. */
+/** Names grouped before yielding: a few milliseconds of work. */
 const NAMES_PER_STEP = 4000;
 
-/** One log: the file being written and those it was rotated to. */
+/** One log: the live file and its rotated files. */
 export interface Family {
-  /** Name of the live file, or what it would be. With a link to the live file (glog): what the files have in common. */
+  /**
+   * Name of the live file, or the name it would have. With a link to the live file (glog): the common part of the
+   * names.
+   */
   name: string;
   /**
-   * Oldest first as far as names tell; the live file, if there is one, is the last. While a file is being compressed
-   * both its forms are there, side by side: `app.log.1`, `app.log.1.gz`. Their text is the same.
+   * Oldest first as far as the names show; the live file, if there is one, is last. While a file is being compressed
+   * both forms exist side by side: `app.log.1`, `app.log.1.gz`. Their text is the same.
    */
   files: FamilyFile[];
 }
@@ -23,19 +26,22 @@ export interface FamilyFile {
   compressed: boolean;
 }
 
-/** A file and what its name says; nothing for the file that bears the family's name, and for a link to the live file. */
+/**
+ * A file and what its name encodes; `undefined` for the file that has the family's name, and for a link to the live
+ * file.
+ */
 interface Member {
   name: string;
   rotated: RotatedName | undefined;
 }
 
 /**
- * Which of the names form one log, by the names alone. Each name is in exactly one family; families are ordered by name
- * (code units), and the order of `names` has no influence.
+ * Groups names into families, by the names alone. Each name is in exactly one family; families are sorted by name (code
+ * units), and the order of `names` does not matter.
  *
- * The live file is the one with the family's name. Where that is missing, it is the newest file if there are writers
- * that write straight into files so named (`app-2026-11-15.log`, `app.3.log`); what only a rotator names so
- * (`app.log.1`, `app.log-20261115`, lumberjack's milliseconds) or is compressed is never live.
+ * The live file is the one with the family's name. If there is none, it is the newest file if some writers write
+ * directly to files with such names (`app-2026-11-15.log`, `app.3.log`); names that only a rotator produces
+ * (`app.log.1`, `app.log-20261115`, lumberjack's milliseconds) and compressed files are never live.
  */
 export function groupFamilies(names: readonly string[]): Family[] {
   const steps = groupInSteps(names);
@@ -45,20 +51,20 @@ export function groupFamilies(names: readonly string[]): Family[] {
   }
 }
 
-/** The same for the names of a whole directory: others are served in between. */
+/** The same for the names of a whole directory, yielding to other work in between. */
 export async function groupManyFamilies(names: readonly string[]): Promise<Family[]> {
   return allFamilies(await groupInTurns(names));
 }
 
-/** Only those that are more than a live file, in no order: of 100,000 files the others are most. */
+/** Only families with more than a live file, in no particular order: of 100,000 files the others are most. */
 export async function groupRotatedFamilies(names: readonly string[]): Promise<Family[]> {
   return Array.from((await groupInTurns(names)).groups, toFamily);
 }
 
 interface Grouped {
-  /** Every log of which there is a rotated or compressed file. */
+  /** Every log that has a rotated or compressed file. */
   groups: Map<string, Member[]>;
-  /** The logs that are nothing but a live file. */
+  /** Logs that consist of a live file only. */
   lone: string[];
 }
 
@@ -77,7 +83,7 @@ async function groupInTurns(names: readonly string[]): Promise<Grouped> {
   }
 }
 
-/** Yields whenever it has worked for some milliseconds. */
+/** Yields after every few milliseconds of work. */
 function* groupInSteps(names: readonly string[]): Generator<void, Grouped> {
   const present = new Set(names);
   const groups = new Map<string, Member[]>();
@@ -105,8 +111,9 @@ function* groupInSteps(names: readonly string[]): Generator<void, Grouped> {
 }
 
 /**
- * Puts glog's `program.INFO` at the end of the family it leads to, so that the text behind it is not a log of its own.
- * Every process that starts turns the link to itself: it belongs to the family with the newest file. Returns the rest.
+ * Appends glog's `program.INFO` to the family it links to, so that its target is not listed as a separate log. Every
+ * process that starts redirects the link to itself: it belongs to the family with the newest file. Returns the other
+ * names.
  */
 function adoptLinks(groups: ReadonlyMap<string, Member[]>, lone: string[]): string[] {
   const targets = new Map<string, { newest: Member; members: Member[] }>();
@@ -118,7 +125,7 @@ function adoptLinks(groups: ReadonlyMap<string, Member[]>, lone: string[]): stri
     if (!rival || compareMembers(rival.newest, newest) < 0) targets.set(link, { newest, members });
   }
   if (targets.size === 0) return lone;
-  // With rotated files of its own it is no link.
+  // With rotated files of its own it is not a link.
   return lone.filter((name) => targets.get(name)?.members.push({ name, rotated: undefined }) === undefined);
 }
 

@@ -1,7 +1,7 @@
 import { LogError } from '../log-error.ts';
 import { nearestNames } from '../nearest-names.ts';
 
-/** With the names that may have been meant, whoever asked. */
+/** Includes the names that may have been meant. */
 export function familyNotFound(wanted: string, families: readonly string[]): LogError {
   const near = nearestNames(wanted, families).map((name) => JSON.stringify(name));
   const hint = near.length > 0 ? `; did you mean ${near.join(' or ')}?` : '';

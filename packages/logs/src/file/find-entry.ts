@@ -4,17 +4,17 @@ import { join, sep } from 'node:path';
 import { systemCode } from '../log-error.ts';
 import { statEntry } from './fs-calls.ts';
 
-/** What is shown for a byte that is not UTF-8. */
+/** Shown for a byte that is not UTF-8. */
 const REPLACEMENT = '\uFFFD';
 
 export interface FoundEntry {
-  /** As bytes where the name on disk is not UTF-8. */
+  /** As bytes if the name on disk is not UTF-8. */
   path: string | Buffer;
-  /** Of the entry itself: a link is not followed. */
+  /** Stats of the entry itself: links are not followed. */
   stats: BigIntStats;
 }
 
-/** Looks up an entry by the name the listing shows for it. Rejects as `lstat` does. */
+/** Looks up an entry by the name shown in the listing. Rejects as `lstat` does. */
 export async function findEntry(dir: string, name: string): Promise<FoundEntry> {
   const path = join(dir, name);
   try {
@@ -31,7 +31,7 @@ export function entryPath(dir: string, name: Buffer): Buffer {
   return Buffer.concat([Buffer.from(dir + sep), name]);
 }
 
-/** The only entry whose name reads like this; of several none, for it could be the wrong one. */
+/** The only entry shown as `name`; `undefined` if several are, because it could be the wrong one. */
 async function findShownAs(dir: string, name: string): Promise<Buffer | undefined> {
   const [found, ...others] = (await readdir(dir, 'buffer')).filter((bytes) => bytes.toString() === name);
   return found && others.length === 0 ? entryPath(dir, found) : undefined;

@@ -2,8 +2,8 @@ import fs from 'node:fs';
 import { promisify } from 'node:util';
 
 /*
- * Calls on plain descriptors. `FileHandle` of node:fs/promises costs a third of the tail rate at 256 KiB,
- * and its descriptors are closed by the garbage collector when forgotten, which would hide a leak from the tests.
+ * Calls on plain descriptors. `FileHandle` of node:fs/promises costs a third of the tail rate at 256 KiB, and its
+ * descriptors are closed by the garbage collector when forgotten, which would hide a leak from the tests.
  */
 export const openFd: (path: string | Buffer, flags: number) => Promise<number> = promisify(fs.open);
 export const closeFd: (fd: number) => Promise<void> = promisify(fs.close);
@@ -14,7 +14,7 @@ export function statFd(fd: number): Promise<fs.BigIntStats> {
   });
 }
 
-/** Of the entry itself: a link is not followed. */
+/** Stats of the entry itself: links are not followed. */
 export function statEntry(path: string | Buffer): Promise<fs.BigIntStats> {
   return new Promise((resolve, reject) => {
     fs.lstat(path, { bigint: true }, (error, stats) => (error ? reject(error) : resolve(stats)));
@@ -26,7 +26,7 @@ export interface FdRead {
   length: number;
 }
 
-/** Reads `length` bytes to the front of `buffer`; fewer only where the file ends. */
+/** Reads `length` bytes to the start of `buffer`; fewer only at the end of the file. */
 export async function readFd(fd: number, buffer: Buffer, { position, length }: FdRead): Promise<number> {
   let filled = 0;
   while (filled < length) {

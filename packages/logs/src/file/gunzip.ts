@@ -6,26 +6,28 @@ import type { ReadOptions } from '../types.ts';
 import { type RangeSource, readRange } from './read-range.ts';
 import { countNuls } from './read-start.ts';
 
-/** Output of one step of the inflater; fewer steps, fewer trips through the event loop. */
+/** Output of one inflate step; fewer steps mean fewer trips through the event loop. */
 const INFLATE_BYTES = 128 * 1024;
 
-/** The end of the text kept while it is measured, so that a usual tail needs one pass instead of two. */
+/**
+ * Bytes at the end of the text that are buffered while measuring, so that a typical tail needs one pass instead of two.
+ */
 const MAX_BUFFERED_BYTES = 1024 * 1024 + 1;
 
 export interface MeasuredGzip {
   sizeBytes: number;
-  /** The last bytes of the text: as many as asked for and allowed, or all. */
+  /** The last bytes of the text: as many as requested and allowed, or all. */
   ending: Buffer;
 }
 
-/** Unpacks the whole file with bounded memory to learn the length of its text, and keeps the end of it. */
+/** Decompresses the whole file with bounded memory to measure its text, and returns the end of it. */
 export async function measureGzip(
   file: RangeSource,
   { signal, keepBytes }: ReadOptions & { keepBytes: number },
 ): Promise<MeasuredGzip> {
   const wanted = Math.min(keepBytes, MAX_BUFFERED_BYTES);
   const { scrubber } = file.reads;
-  // What stands before it may be the beginning of a secret.
+  // The bytes before it may be the beginning of a secret.
   const most = wanted + (scrubber?.leftBytes ?? 0);
   let sizeBytes = 0;
   let bufferedBytes = 0;
@@ -36,7 +38,7 @@ export async function measureGzip(
     buffered.push(chunk);
     while (bufferedBytes - (buffered[0]?.length ?? 0) >= most) bufferedBytes -= buffered.shift()?.length ?? 0;
   }
-  // A wish larger than what may be kept is answered from a second pass: nothing is kept for it.
+  // A request larger than the buffer limit is served by a second pass; nothing is buffered for it.
   if (keepBytes > MAX_BUFFERED_BYTES && sizeBytes > MAX_BUFFERED_BYTES) return { sizeBytes, ending: Buffer.alloc(0) };
   const ending = Buffer.concat(buffered);
   scrubber?.mask(ending, { atEnd: true });
@@ -44,8 +46,8 @@ export async function measureGzip(
 }
 
 /**
- * The part `[start, end)` of the uncompressed text, or what there is of it; everything before it is unpacked and passed
- * over. Secrets are masked.
+ * The part `[start, end)` of the uncompressed text, or what exists of it; everything before it is decompressed and
+ * skipped. Secrets are masked.
  */
 export function gunzipRange(
   file: RangeSource,
@@ -58,8 +60,8 @@ export function gunzipRange(
 }
 
 /**
- * The first bytes of the uncompressed text behind the NULs it starts with, and where they stand; of a damaged file, what
- * can be uncompressed.
+ * The first bytes of the uncompressed text after any leading NULs, and their offset; for a damaged file, what can be
+ * decompressed.
  */
 export async function packedHead(
   file: RangeSource,
@@ -97,7 +99,7 @@ async function* unpackedRange(
   }
 }
 
-/** All of the text, as it is: secrets are not masked. `onEnd` is told how many bytes of the file it took. */
+/** The whole text, secrets not masked. `onEnd` receives the number of compressed bytes consumed. */
 export async function* gunzip(
   file: RangeSource,
   { signal, onEnd }: ReadOptions & { onEnd?: (packedBytes: number) => void },
@@ -107,7 +109,7 @@ export async function* gunzip(
   const feeding = pipeline(copies(file, signal), inflater).catch(() => {});
   try {
     for await (const chunk of inflater) {
-      // Few bytes on disk can be much text: the reading side alone would notice an abort too late.
+      // A few bytes on disk can be a lot of text: the reading side alone would notice an abort too late.
       signal?.throwIfAborted();
       yield chunk as Buffer;
     }
@@ -120,14 +122,14 @@ export async function* gunzip(
   }
 }
 
-/** The inflater keeps what it is given for a while; our chunks are used again, so it gets copies. */
+/** The inflater holds on to its input, and our chunks are reused, so it gets copies. */
 async function* copies(file: RangeSource, signal: AbortSignal | undefined): AsyncGenerator<Buffer, void, undefined> {
   for await (const chunk of readRange(file, 0, file.handle.sizeBytes, { signal, packed: true })) {
     yield Buffer.from(chunk);
   }
 }
 
-/** What a damaged archive is told as; other failures keep their own words. */
+/** Converts zlib errors of a damaged archive; other errors pass through. */
 function asGzipError(thrown: unknown, name: string): unknown {
   const code = thrown instanceof Error && 'code' in thrown ? String(thrown.code) : '';
   if (!code.startsWith('Z_')) return thrown;

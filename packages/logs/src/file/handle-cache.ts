@@ -8,10 +8,10 @@ import { notALog, openInside } from './open-inside.ts';
 import { assertSafeName } from './safe-name.ts';
 import { SharedLookup } from './shared-lookup.ts';
 
-/** An unused descriptor is closed after this long: a deleted file must not hold its disk space for our sake. */
+/** An unused descriptor is closed after this long: a deleted file must not hold its disk space because of us. */
 const IDLE_MS = 1000;
 
-/** Descriptors kept although no one reads; beyond that they are closed at once. */
+/** Unused descriptors that are cached; beyond that they are closed at once. */
 const MAX_IDLE = 32;
 
 interface Entry {
@@ -20,13 +20,13 @@ interface Entry {
   dev: bigint;
   users: number;
   idleSince: number;
-  /** Whether the name still leads here; if not, the last user closes it. */
+  /** Whether the name still refers to this file; if not, the last user closes it. */
   current: boolean;
 }
 
 /**
- * Opens log files by name, verified, and keeps the descriptors of busy ones for a moment. Every request looks at the
- * name again and only takes a kept descriptor of the very same file, so what is served is always what the name means.
+ * Opens log files by name, verified, and caches the descriptors of busy ones briefly. Every request checks the name
+ * again and reuses a descriptor only for the very same file, so the content served is always that of the named file.
  */
 export class HandleCache {
   readonly #dir: string;
@@ -36,14 +36,14 @@ export class HandleCache {
   #open = 0;
   #sweeper: NodeJS.Timeout | undefined;
 
-  /** A file of a hidden name is not there, a link to one neither. */
+  /** Files with hidden names, and links to them, are treated as missing. */
   constructor(dir: string, isHidden: (name: string) => boolean = () => false) {
     this.#dir = dir;
     this.#isHidden = isHidden;
     this.#lookups = new SharedLookup((name) => findEntry(dir, name));
   }
 
-  /** Descriptors open now, in use or kept. */
+  /** Open descriptors, in use or cached. */
   get openCount(): number {
     return this.#open;
   }
@@ -60,14 +60,14 @@ export class HandleCache {
     }
   }
 
-  /** Closes what is kept. Handles in use close when they are released. */
+  /** Closes cached descriptors. Handles in use are closed when they are released. */
   close(): void {
     clearTimeout(this.#sweeper);
     this.#sweeper = undefined;
     for (const name of [...this.#entries.keys()]) this.#forget(name);
   }
 
-  /** The kept descriptor, if it is of this very file. */
+  /** The cached descriptor, if it is of this very file. */
   #cachedFor(name: string, { ino, dev }: BigIntStats): Entry | undefined {
     const cached = this.#entries.get(name);
     return cached && cached.ino === ino && cached.dev === dev ? cached : undefined;
@@ -81,11 +81,11 @@ export class HandleCache {
       this.#closeEntry(entry);
       throw notALog(name);
     }
-    // A link is verified anew for every request, so its descriptor is not kept.
+    // A link is verified again for every request, so its descriptor is not cached.
     if (target) return this.#lend(entry, name, stats);
     const cached = this.#cachedFor(name, stats);
     if (cached) {
-      // Another request was opening the same file and came first.
+      // Another request opened the same file first.
       this.#closeEntry(entry);
       return this.#lend(cached, name, stats);
     }

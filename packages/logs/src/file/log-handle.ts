@@ -1,13 +1,13 @@
-/** An open, verified regular file of the log directory. Its size at opening is its end. */
+/** An open, verified regular file of the log directory. Its size when it was opened is its end. */
 export interface LogHandle {
   readonly name: string;
   readonly fd: number;
   readonly sizeBytes: number;
   readonly modifiedNs: bigint;
-  /** Of the last change of its content, its name or its owner. Unlike the time of modification, nobody can set it back. */
+  /** Time of the last change of content, name or owner (ctime). Unlike the modification time, it cannot be set back. */
   readonly changedNs: bigint;
   readonly dev: bigint;
   readonly ino: bigint;
-  /** Gives the handle back; the descriptor is closed when no one uses it any more. More than once is harmless. */
+  /** Returns the handle; the descriptor is closed when nobody uses it any more. May be called more than once. */
   release(): void;
 }

@@ -6,25 +6,25 @@ import type { FoundEntry } from './find-entry.ts';
 import { closeFd, openFd, statEntry, statFd } from './fs-calls.ts';
 
 /**
- * `O_NONBLOCK`: opening a FIFO without a writer must not wait. `O_NOCTTY`: a terminal must not become ours.
- * `O_NOFOLLOW`: what became a link since it was looked at fails instead of leading out of the directory.
+ * `O_NONBLOCK`: opening a FIFO without a writer must not block. `O_NOCTTY`: a terminal must not become the controlling
+ * terminal. `O_NOFOLLOW`: an entry that became a link after it was checked fails instead of leading out of the
+ * directory.
  */
 export const READ_FLAGS = constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOCTTY | constants.O_NOFOLLOW;
 
 const SEPARATOR = Buffer.from(sep);
 
-/** A descriptor of a file that was proven to lie in the directory, and what it is. */
+/** A descriptor of a file that was proven to be inside the directory, and its stats. */
 export interface OpenedFile {
   fd: number;
   stats: BigIntStats;
-  /** The real path of what a link led to. */
+  /** The real path of a link's target. */
   target: Buffer | undefined;
 }
 
 /**
- * Opens one entry of the directory: first open, then judge what was opened, never the name alone.
- * `entry` is what the caller saw there; things that are neither file nor link are not opened at all, because
- * opening a device can have effects.
+ * Opens one entry of the directory: opens first, then verifies what was opened, never the name alone. `entry` is what
+ * the caller found; anything but a file or link is not opened at all, because opening a device can have side effects.
  */
 export async function openInside(dir: string, name: string, { path, stats }: FoundEntry): Promise<OpenedFile> {
   if (stats.isSymbolicLink()) return openLink(dir, path, name);
@@ -43,7 +43,7 @@ async function openLink(dir: string, path: string | Buffer, name: string): Promi
   if (!isWithin(home, target) || !(await stat(target)).isFile()) throw notALog(name);
   const opened = await openRegular(target, name);
   try {
-    // A directory on the way may have been turned into a link since the check: ask where the opened file really is.
+    // A directory on the path may have been replaced by a link since the check: verify where the opened file really is.
     const real = await resolveTarget(opened, target);
     if (!isWithin(home, real)) throw notALog(name);
     return { ...opened, target: real };
@@ -65,7 +65,7 @@ async function openRegular(path: string | Buffer, name: string): Promise<Omit<Op
   }
 }
 
-/** The real path of what was opened, asked from the kernel; elsewhere, a path that leads to the very same file. */
+/** The real path of the opened file, from the kernel; on other systems, a path that leads to the very same file. */
 async function resolveTarget({ fd, stats }: Omit<OpenedFile, 'target'>, path: Buffer): Promise<Buffer> {
   if (process.platform === 'linux') return readlink(`/proc/self/fd/${fd}`, 'buffer');
   const target = await realpath(path, 'buffer');
@@ -73,7 +73,10 @@ async function resolveTarget({ fd, stats }: Omit<OpenedFile, 'target'>, path: Bu
   return there.ino === stats.ino && there.dev === stats.dev ? target : Buffer.alloc(0);
 }
 
-/** Whether a real path lies below a real directory. Bytes, because paths that differ can read the same as text. */
+/**
+ * Whether a real path is below a real directory. Compared as bytes, because different paths can decode to the same
+ * text.
+ */
 export function isWithin(home: Buffer, target: Buffer): boolean {
   const prefix = home.subarray(-SEPARATOR.length).equals(SEPARATOR) ? home : Buffer.concat([home, SEPARATOR]);
   return target.length > prefix.length && target.subarray(0, prefix.length).equals(prefix);

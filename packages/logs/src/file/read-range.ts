@@ -4,16 +4,16 @@ import { fileStamp, isSettledForWriters } from './file-stamp.ts';
 import type { LogHandle } from './log-handle.ts';
 import type { SharedReads } from './shared-reads.ts';
 
-/** Where to read from, and with whom reads are shared. */
+/** The file to read, and the reads it shares. */
 export interface RangeSource {
   handle: LogHandle;
   reads: SharedReads;
 }
 
 /**
- * The bytes of `[start, end)`. Nothing is read ahead: a slow consumer slows the reading and holds one chunk. A chunk is
- * valid until the next is asked for.
- * Secrets are masked, unless the bytes are `packed`. A file that ends before `end` is an error: it was cut while we read, and a short answer must not look whole.
+ * The bytes of `[start, end)`. There is no read-ahead: a slow consumer slows down reading and holds one chunk. A chunk
+ * is valid until the next one is requested. Secrets are masked, unless the bytes are `packed`. A file that ends before
+ * `end` is an error: it was truncated during the read, and a short response must not look complete.
  */
 export async function* readRange(
   { handle, reads }: RangeSource,
@@ -26,7 +26,7 @@ export async function* readRange(
   const stamp = isSettledForWriters(handle) ? fileStamp(handle) : undefined;
   let position = start;
   while (position < end) {
-    // Only from the second chunk on: making a signal costs more than reading one.
+    // Not for the first chunk: creating a signal costs more than reading one.
     if (position > start) options.signal?.throwIfAborted();
     const wanted = { packed, since, stamp };
     const chunk = await reads.read(handle.fd, position, end - position, wanted).catch((error: unknown) => {

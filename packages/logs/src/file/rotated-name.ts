@@ -3,7 +3,10 @@ import { isGzipName } from './text-source.ts';
 
 const GZIP_CHARS = '.gz'.length;
 
-/** `.log`, `.json`, `.out`: what stands behind a date or a number put before it. A compression is no extension of a log. */
+/**
+ * `.log`, `.json`, `.out`: follows a date or number inserted before it. A compression suffix is not an extension of a
+ * log.
+ */
 const EXTENSION = /^\.(?!(?:gz|bz2|xz|zst|zip|lz4)$)[a-z][a-z\d]{0,9}$/i;
 const EXTENSION_MAX_CHARS = 11;
 
@@ -13,50 +16,56 @@ const NUMBER = /\.(\d{1,9})$/;
 const INDEX = /([-.])(0|[1-9]\d{0,5})$/;
 const GLOG = /\.log\.(INFO|WARNING|ERROR|FATAL)$/;
 
-/** A longer number is rather a port or a process: it needs the live file beside it to mean a rotation. */
+/** A longer number is more likely a port or a process id: it means a rotation only next to the live file. */
 const SURE_DIGITS = 3;
-/** `error-404.log` beside `error.log` is another log. In a compressed file, which nobody writes to, any index will do. */
+/**
+ * `error-404.log` next to `error.log` is another log. In a compressed file, which nobody writes to, any index is
+ * accepted.
+ */
 const DASHED_DIGITS = 2;
 
-/** Sorts a mark before its absence, which counts as -1: `app-2026-11-15.log.old` is older than the file without `.old`. */
+/**
+ * Sorts a suffix before its absence, which counts as -1: `app-2026-11-15.log.old` is older than the file without
+ * `.old`.
+ */
 const OLDER = -2;
 
 /**
- * How a name tells its age. Ages of different styles cannot be compared; a family that has more than one changed its
- * settings, and is put in this order, dates last, because only they and the indices can belong to a file being written.
+ * How a name encodes its age. Ages of different styles cannot be compared; a family with more than one has changed its
+ * configuration and is sorted in this order, dates last, because only they and the indices can belong to a live file.
  *
  * - `copy`: `app.log.old`, `app.old.log`, `app.log.gz`.
- * - `numbered`: `app.log.1`. Every rotation counts the files up, so a larger number is older.
- * - `indexed`: `app.1.log`, `app-1.log`. The name cannot tell: log4j counts up by default (larger is newer) and can be
- *   told to shift (larger is older); logback shifts, pino-roll counts up. Larger is newer here, which is right where
- *   there is no live file beside them, the one case where the order decides which file is live.
- * - `dated`: the date, then the index of that day, where a larger one is newer with every writer known.
+ * - `numbered`: `app.log.1`. Every rotation increments the numbers, so a larger number is older.
+ * - `indexed`: `app.1.log`, `app-1.log`. Ambiguous: log4j counts up by default (larger is newer) and can be configured
+ *   to shift (larger is older); logback shifts, pino-roll counts up. We assume larger is newer, which is right if there
+ *   is no live file, the one case where the order decides which file is live.
+ * - `dated`: the date, then the index of that day, where a larger one is newer with every known writer.
  */
 export const ROTATION_STYLES = ['copy', 'numbered', 'indexed', 'dated'] as const;
 type RotationStyle = (typeof ROTATION_STYLES)[number];
 
 export interface RotatedName {
-  /** Name of the live file, or what it would be. */
+  /** Name of the live file, or the name it would have. */
   family: string;
   style: RotationStyle;
-  /** Rises from old to new within one style: compared number by number, a missing one counting as -1. */
+  /** Ascends from old to new within one style: compared element by element, a missing one counting as -1. */
   rank: readonly number[];
   compressed: boolean;
-  /** There are writers that write straight into files of such names, so the newest may be the live one. */
+  /** Some writers write directly to files with such names, so the newest may be the live one. */
   canBeLive: boolean;
-  /** glog: the link that leads to the newest file of the program. */
+  /** glog: the link to the newest file of the program. */
   link?: string;
 }
 
 type Reading = Omit<RotatedName, 'compressed'>;
 
 /**
- * What one name says of its file, or `undefined` for the name of a log itself. `names` are all that stand in the
- * directory: some names mean a rotation only beside the live file.
+ * Parses one name; `undefined` for the name of a log itself. `names` are all names in the directory: some names mean a
+ * rotation only next to the live file.
  *
- * Not read as rotated, because a wrong guess hides a log that is being written: `app1.log` (winston's own numbers, where
- * moreover its settings decide whether `app.log` or the largest is live), names that are nothing but a date, and
- * compressions other than gzip, which cannot be read anyway.
+ * Not treated as rotated, because a wrong guess would hide a log that is being written: `app1.log` (winston's
+ * numbering, where its configuration decides whether `app.log` or the largest is live), names that consist of a date
+ * only, and compression formats other than gzip, which cannot be read anyway.
  */
 export function parseRotatedName(name: string, names: ReadonlySet<string>): RotatedName | undefined {
   const compressed = isGzipName(name);
@@ -67,7 +76,10 @@ export function parseRotatedName(name: string, names: ReadonlySet<string>): Rota
   return { family: plain, style: 'copy', rank: [], compressed, canBeLive: false };
 }
 
-/** A mark behind the whole name: `app.log.1`, `app.log-20261115`, `messages.2`; with a date before the extension, both count. */
+/**
+ * A suffix of the whole name: `app.log.1`, `app.log-20261115`, `messages.2`; with a date before the extension, both
+ * count.
+ */
 function readEnding(plain: string, names: ReadonlySet<string>): Reading | undefined {
   const stamp = findStamp(plain);
   if (stamp) return readDatedFile(stamp.before, [OLDER, ...stamp.numbers]) ?? readStampEnding(stamp);
@@ -88,7 +100,7 @@ function readEnding(plain: string, names: ReadonlySet<string>): Reading | undefi
   return { family, style: 'numbered', rank: [0 - Number(digits)], canBeLive: false };
 }
 
-/** The name of a dated file to which a further mark was added. */
+/** The name of a dated file to which a further suffix was added. */
 function readDatedFile(plain: string, mark: readonly number[]): Reading | undefined {
   const { stem, extension } = splitExtension(plain);
   const stamp = extension ? findStamp(stem) : undefined;
@@ -103,11 +115,11 @@ function readStampEnding({ before, separator, numbers, isExtended, hasMillisecon
   if (severity && separator === '.' && !isExtended && numbers.length === 3) {
     return { ...dated, canBeLive: true, link: `${before.slice(0, before.indexOf('.'))}.${severity}` };
   }
-  // Rolling appenders write into `app.log.2026-11-15`; what logrotate and the kubelet put at the end looks otherwise.
+  // Rolling appenders write to `app.log.2026-11-15`; suffixes of logrotate and the kubelet look different.
   return { ...dated, canBeLive: separator === '.' && isExtended && !hasMilliseconds };
 }
 
-/** A mark before the extension: `app-2026-11-15.log`, `app.old.log`, `app.1.log`. */
+/** A suffix before the extension: `app-2026-11-15.log`, `app.old.log`, `app.1.log`. */
 function readMiddle(
   plain: string,
   { names, compressed }: { names: ReadonlySet<string>; compressed: boolean },

@@ -1,9 +1,9 @@
 import { LogError } from '../log-error.ts';
 
-/** Longest name a Linux file system takes. */
+/** Longest name Linux file systems accept. */
 const MAX_NAME_BYTES = 255;
 
-/** Refuses every name that could mean anything but one entry directly in the log directory. Touches no disk. */
+/** Rejects every name that could mean anything but an entry directly in the log directory. Does not access the disk. */
 export function assertSafeName(name: string): void {
   if (name === '') throw new LogError('FILE_NAME_MISSING', 'the name of a log file is empty');
   const reason = whyUnsafe(name);

@@ -1,6 +1,6 @@
 /**
- * Looks a thing up by name so that requests at the same time share the trip to the disk, yet none gets an answer older
- * than its question: who asks while a look is under way waits for the next one, together with all others who do.
+ * Looks things up by name. Concurrent requests share one disk access, but none gets a result older than its request: a
+ * request made while a lookup is running waits for the next one, together with all others made meanwhile.
  */
 export class SharedLookup<T> {
   readonly #find: (name: string) => Promise<T>;

@@ -4,10 +4,10 @@ import { BufferPool, CHUNK_BYTES } from './buffer-pool.ts';
 import { statsStamp } from './file-stamp.ts';
 import { readFd, statFd } from './fs-calls.ts';
 
-/** Bytes that others may be looking at too: they are never written to, and given back when they are done with. */
+/** Bytes that may be shared with others: they are never written to, and are returned after use. */
 export interface LentChunk {
   bytes: Buffer;
-  /** Whether the file ended before the bytes that were wanted. */
+  /** Whether the file ended before the requested bytes. */
   short: boolean;
   release(): void;
 }
@@ -15,58 +15,58 @@ export interface LentChunk {
 type Filled = Pick<LentChunk, 'bytes' | 'short'>;
 
 interface Reading {
-  /** Of which bytes. */
+  /** Identifies the bytes. */
   key: string;
   users: number;
-  /** Taken when the read begins. */
+  /** Allocated when the read begins. */
   buffer: Buffer | undefined;
-  /** Counts in the order in which reads begin. */
+  /** Increases in the order in which reads begin. */
   number: number;
   filled: Promise<Filled>;
 }
 
 /**
- * Reads chunks so that those who want the very same bytes at the same time share one read and one buffer: many look at
- * the end of the same file. No one gets bytes older than the question: who asks while such a read is under way waits
- * for the next one, together with all others who do. But who has been reading since before that read began, and comes to
- * these bytes only now, takes them, also while others are still sending them. Measured with 16 readers of one tail, it
- * gives half as much again at 1 MiB.
+ * Reads chunks. Readers that request the same bytes at the same time share one read and one buffer: many clients tail
+ * the same file. No reader gets bytes older than its request: a request made while such a read is running waits for the
+ * next one, together with all others made meanwhile. But a reader that started before that read began, and gets to
+ * these bytes only now, uses them, even while others are still sending them. Measured with 16 readers of one tail, this
+ * is 1.5 times as fast at 1 MiB.
  */
 export class SharedReads {
   readonly #scrubber: () => Scrubber | undefined;
   readonly #pool = new BufferPool();
-  /** Where nothing is masked in files that were left alone for long enough. */
+  /** Ranges without secrets in files that have not changed for long enough. */
   readonly #clean = new CleanRanges();
-  /** The last to begin of those under way or still lent. */
+  /** The latest read of each key that is running or still lent. */
   readonly #latest = new Map<string, Reading>();
   readonly #next = new Map<string, Reading>();
   #begun = 0;
 
-  /** Secrets are masked in what is read, once for all who share it; left out, nothing is. */
+  /** Secrets are masked in what is read, once for all who share it; without a scrubber nothing is masked. */
   constructor(scrubber: () => Scrubber | undefined = () => undefined) {
     this.#scrubber = scrubber;
   }
 
-  /** What masks secrets in text at the moment. */
+  /** The scrubber currently in use. */
   get scrubber(): Scrubber | undefined {
     return this.#scrubber();
   }
 
-  /** This moment, among the reads: for those who read several chunks, before the first of them. */
+  /** The current position in the sequence of reads: taken by readers of several chunks before the first one. */
   get sequence(): number {
     return this.#begun;
   }
 
-  /** Buffers not given back yet. */
+  /** Buffers not returned yet. */
   get lentBuffers(): number {
     return this.#pool.lent;
   }
 
   /**
-   * Up to `most` bytes from `position` on: as many as fit into a chunk. The descriptor stays open until it settles.
-   * `packed` bytes are given as they are: secrets are masked in what becomes of them. They are as they were at some time
-   * after the moment `since`, which is now unless given. With a `stamp` of the file that changes with every change of it,
-   * bytes known to hold no secrets are not looked through again.
+   * Reads up to `most` bytes from `position` on: as many as fit into a chunk. The descriptor stays open until it
+   * settles. `packed` bytes are returned unmasked: secrets are masked after decompression. The bytes were read after
+   * the sequence number `since`, which defaults to now. With a `stamp` that changes with every change of the file,
+   * bytes known to contain no secrets are not scanned for them again.
    */
   async read(
     fd: number,
@@ -87,7 +87,7 @@ export class SharedReads {
     }
   }
 
-  /** One that is new enough, or the one that will begin next: a turn later, or when the one under way is over. */
+  /** A read that is recent enough, or the next one to begin: in the next turn, or when the running one is done. */
   #join(wanted: Wanted, scrubber: Scrubber | undefined): Reading {
     const key = `${wanted.fd}:${wanted.position}:${wanted.most}:${scrubber?.id ?? ''}`;
     const latest = this.#latest.get(key);
@@ -107,7 +107,7 @@ export class SharedReads {
     return reading;
   }
 
-  /** Reads a little more on both sides where secrets are masked: they may lie across the borders. */
+  /** Reads a margin on both sides if secrets are masked: they may cross the borders. */
   async #fill(buffer: Buffer, wanted: Wanted, scrubber: Scrubber | undefined): Promise<Filled> {
     const { fd, position, most, stamp } = wanted;
     const before = Math.min(scrubber?.leftBytes ?? 0, position);
@@ -120,7 +120,7 @@ export class SharedReads {
     if (!scrubber) return filled;
     const range = { from: position, to: position + filled.bytes.length };
     const key = `${scrubber.id}:${stamp}`;
-    // The stamp is looked at behind the read: only then the bytes are known to be those it stands for.
+    // The stamp is checked after the read: only then the bytes are known to be those of the stamp.
     const isKnown = stamp !== undefined && this.#clean.covers(key, range.from, range.to);
     if (isKnown && (await hasStamp(fd, stamp))) return filled;
     const hadSecrets = scrubber.mask(buffer.subarray(0, got), { from: before, to: end, atEnd: got < read.length });

@@ -3,7 +3,7 @@ import type { ReadOptions } from '../types.ts';
 import { gunzipRange, measureGzip } from './gunzip.ts';
 import { type RangeSource, readRange } from './read-range.ts';
 
-/** The text of a file, uncompressed, addressed by byte offset. */
+/** The uncompressed text of a file, addressed by byte offset. */
 export interface TextSource {
   sizeBytes: number;
   read(start: number, end: number, options?: ReadOptions): AsyncGenerator<Buffer, void, undefined>;
@@ -13,7 +13,7 @@ export function isGzipName(name: string): boolean {
   return name.slice(-3).toLowerCase() === '.gz';
 }
 
-/** A plain file is its own text. A `.gz` is unpacked once to learn how long its text is. */
+/** A plain file is its own text. A `.gz` file is decompressed once to measure its text. */
 export async function openText(file: RangeSource, size: number, options: ReadOptions): Promise<TextSource> {
   const { handle } = file;
   if (!isGzipName(handle.name) || handle.sizeBytes === 0) {
@@ -30,7 +30,9 @@ export async function openText(file: RangeSource, size: number, options: ReadOpt
   };
 }
 
-/** Holds a second unpacking to the length the first one found: the file may have been written over in between. */
+/**
+ * Fails unless the second decompression has the length of the first one: the file may have been overwritten in between.
+ */
 async function* exactly(
   chunks: AsyncGenerator<Buffer, void, undefined>,
   sizeBytes: number,

@@ -1,14 +1,14 @@
 import { deflateRawSync, inflateRawSync } from 'node:zlib';
 import type { GzResumePoint } from './gz-stream.ts';
 
-/** A place and what matches behind it may reach back to. */
+/** A resume point and the window that matches after it may refer to. */
 export interface Checkpoint extends GzResumePoint {
   window: Uint8Array;
 }
 
 /*
  * How checkpoints are packed: their number, then one row of numbers each, then the windows. A window of log text
- * deflates to a quarter of its size or less, which a third of a millisecond per window is well spent on.
+ * deflates to a quarter of its size or less, which is worth a third of a millisecond per window.
  */
 const HEAD_NUMBERS = 1;
 const ROW_NUMBERS = 5;
@@ -46,7 +46,7 @@ export class PackedCheckpoints {
     return this.#table[0] ?? 0;
   }
 
-  /** The index of the last checkpoint at or before a place of the text. The first one is at its start. */
+  /** The index of the last checkpoint at or before a text offset. The first one is at its start. */
   indexBefore(textAt: number): number {
     let low = 0;
     let high = this.count;

@@ -2,22 +2,22 @@ import { readSync } from 'node:fs';
 import type { InflateKernel } from './inflate-kernel.ts';
 
 export interface GzInputOptions {
-  /** Called before each read of the file; may throw to end everything. */
+  /** Called before each read of the file; may throw to abort. */
   beforeRead?: () => void;
 }
 
-/** The compressed bytes of a file, read into the kernel's memory as they are needed. */
+/** The compressed bytes of a file, read into the kernel's memory as needed. */
 export class GzInput {
   readonly #kernel: InflateKernel;
   readonly #fd: number;
   readonly #sizeBytes: number;
   readonly #beforeRead: () => void;
-  /** Addresses of the next byte and of the end of what was read. */
+  /** Addresses of the next byte and of the end of the input read so far. */
   #at: number;
   #end: number;
-  /** Bits of the next byte that are used up. */
+  /** Bits of the next byte that are consumed. */
   #used = 0;
-  /** Byte of the file that is read next from disk. */
+  /** File offset of the next read. */
   #fileAt = 0;
   #ended = false;
 
@@ -30,17 +30,17 @@ export class GzInput {
     this.#end = kernel.INPUT;
   }
 
-  /** Bit of the file that is taken next. */
+  /** Position in the file, in bits. */
   get bitAt(): number {
     return this.byteAt * 8 + this.#used;
   }
 
-  /** Byte of the file that is taken next, wholly or the rest of it. */
+  /** Position in the file, in bytes; the byte may be partially consumed. */
   get byteAt(): number {
     return this.#fileAt - this.#end + this.#at;
   }
 
-  /** False when the file ends before that bit. */
+  /** False if the file ends before that bit. */
   seek(bitAt: number): boolean {
     const byteAt = Math.floor(bitAt / 8);
     const from = this.#at + byteAt - this.byteAt;
@@ -62,13 +62,13 @@ export class GzInput {
     return this.#kernel.bytes[this.#at++] ?? -1;
   }
 
-  /** The next byte, which stays the next one. */
+  /** The next byte, without consuming it. */
   peek(): number {
     if (this.#at >= this.#end && !this.fill()) return -1;
     return this.#kernel.bytes[this.#at] ?? -1;
   }
 
-  /** All that is read but not taken, after reading more if that is nothing; empty at the end of the file. */
+  /** All input that was read but not consumed, after reading more if there is none; empty at the end of the file. */
   takeAll(): Buffer {
     if (this.#at >= this.#end) this.fill();
     const from = this.#at;
@@ -76,13 +76,13 @@ export class GzInput {
     return this.#kernel.bytes.subarray(from, this.#at);
   }
 
-  /** Leaves the rest of a byte of which bits are used up. */
+  /** Skips the rest of a partially consumed byte. */
   alignToByte(): void {
     if (this.#used > 0) this.#at++;
     this.#used = 0;
   }
 
-  /** Reads more behind what is left. False when there is no more. */
+  /** Reads more input after what is left. False if there is no more. */
   fill(): boolean {
     const { bytes, INPUT, INPUT_BYTES } = this.#kernel;
     if (this.#ended) return false;
@@ -98,7 +98,7 @@ export class GzInput {
     return got > 0;
   }
 
-  /** Lets the kernel take from here; `work` is given the end of the input and whether the file ends there. */
+  /** Lets the kernel consume input from here; `work` receives the end of the input and whether the file ends there. */
   lend(work: (end: number, ended: boolean) => number): number {
     const kernel = this.#kernel;
     kernel.seat(this.#at, this.#used, this.#fileAt - this.#end);

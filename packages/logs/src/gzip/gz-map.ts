@@ -1,24 +1,24 @@
 import { type Checkpoint, packCheckpoints } from './checkpoints.ts';
 import { GzStream } from './gz-stream.ts';
 
-/** A random read unpacks half of this in vain on average, which takes about 1 ms. */
+/** A random read decompresses half of this in vain on average, which takes about 1 ms. */
 const SPACING_BYTES = 1024 * 1024;
 
-/** With a window of 32 KiB each, the most a map takes is 6 MiB. */
+/** With a window of 32 KiB each, a map takes at most 6 MiB. */
 const MAX_CHECKPOINTS = 192;
 
-/** Text unpacked between two looks at whether to go on. */
+/** Text decompressed between two checks for cancellation. */
 const STEP_BYTES = 256 * 1024;
 
-/** What is wrong with a file of which a part can be read. */
+/** Why only a part of a file can be read. */
 export interface GzProblem {
   code: 'LOG_FILE_CORRUPT';
   detail: string;
 }
 
-/** Places in a gzip file from which its text can be unpacked. Plain data; threads share it without copies. */
+/** Checkpoints from which the text of a gzip file can be decompressed. Plain data that threads share without copies. */
 export interface GzMap {
-  /** Length of the text that can be read. */
+  /** Length of the readable text. */
   textBytes: number;
   problem: GzProblem | null;
   /** Made by `packCheckpoints`. */
@@ -26,15 +26,15 @@ export interface GzMap {
 }
 
 export interface BuildGzMapOptions {
-  /** Asked before every read and every 256 KiB of text; building then throws an AbortError. */
+  /** Polled before every read and every 256 KiB of text; if true, building throws an AbortError. */
   isCancelled?: () => boolean;
-  /** A text longer than this is mapped up to here, and that is told as its problem. */
+  /** A longer text is mapped up to here, and this is reported as its problem. */
   maxTextBytes?: number;
   /** Text between two checkpoints, until there are too many. */
   spacingBytes?: number;
 }
 
-/** Unpacks a gzip file once. What is wrong with it is told in the map of what can be read; throws if reading fails. */
+/** Decompresses a gzip file once. Damage is reported in the map of what can be read; throws if reading fails. */
 export function buildGzMap(
   fd: number,
   sizeBytes: number,
@@ -67,7 +67,7 @@ export function buildGzMap(
   };
 }
 
-/** Checkpoints at about even distances, which grow with the text so that their number does not. */
+/** Checkpoints at about even distances, which grow with the text so that their number is bounded. */
 class SpacedCheckpoints {
   all: Checkpoint[] = [];
   #spacingBytes: number;

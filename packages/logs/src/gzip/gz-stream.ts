@@ -3,22 +3,22 @@ import { type InflateKernel, type InflateOutcome, loadInflateKernel } from './in
 import { MemberCheck } from './member-check.ts';
 import { type HeaderOutcome, readMemberHeader } from './member-header.ts';
 
-/** A place in a gzip file from which its text can be unpacked on. */
+/** A position in a gzip file from which decompression can resume. */
 export interface GzResumePoint {
   textAt: number;
-  /** Bit of the file that is taken next. */
+  /** Position in the file, in bits. */
   bitAt: number;
-  /** Bit where the block around it starts, `bitAt` between two blocks, or -1 before the header of a member. */
+  /** Bit where the current block starts, equal to `bitAt` between two blocks, or -1 before the header of a member. */
   blockAt: number;
 }
 
-/** Why unpacking cannot go on, and at which byte of the file. */
+/** Why decompression cannot continue, and at which byte of the file. */
 export interface GzFault {
   kind: 'cut' | 'damaged' | 'trailing';
   detail: string;
 }
 
-/** How far back a match may reach. */
+/** Maximum distance of a match. */
 const WINDOW_BYTES = 32_768;
 const TRAILER_BYTES = 8;
 
@@ -32,7 +32,7 @@ const FAULTS: Partial<Record<InflateOutcome | HeaderOutcome, string>> = {
   unknownFlags: 'unknown header flags',
 };
 
-/** Unpacks a gzip file in steps, from its start or from a place noted before. The text's latest part stays at hand. */
+/** Decompresses a gzip file in steps, from its start or a resume point. The most recent text stays available. */
 export class GzStream {
   readonly #kernel: InflateKernel = loadInflateKernel();
   readonly #input: GzInput;
@@ -40,34 +40,34 @@ export class GzStream {
   #state: 'header' | 'body' | 'trailer' | 'stopped' = 'header';
   #members = 0;
   #textAt = 0;
-  /** Set when unpacking cannot go on; `undefined` while it can, and at a good end. */
+  /** Set when decompression cannot continue; `undefined` while it can, and at a regular end. */
   fault: GzFault | undefined;
 
   constructor(fd: number, sizeBytes: number, options?: GzInputOptions) {
     this.#input = new GzInput(this.#kernel, fd, sizeBytes, options);
   }
 
-  /** How much text is unpacked, counted from the start of the file. */
+  /** Amount of text decompressed, counted from the start of the file. */
   get textAt(): number {
     return this.#textAt;
   }
 
-  /** Where the text at hand begins; it ends at `textAt`. */
+  /** Start of the available text; it ends at `textAt`. */
   get textFrom(): number {
     return this.#textAt - (this.#kernel.out.value - this.#kernel.OUTPUT);
   }
 
-  /** It cannot go on, because of `fault` or because all is unpacked. */
+  /** Decompression stopped, because of `fault` or at the end. */
   get isStopped(): boolean {
     return this.#state === 'stopped';
   }
 
-  /** The first member whose sums did not match, when the file was unpacked from its start. */
+  /** The first member whose checksum or length did not match, if the file was decompressed from its start. */
   get mismatch(): string | undefined {
     return this.#check.mismatch;
   }
 
-  /** Where it stands, unless it is between a member's text and its end. */
+  /** The current position, unless it is between a member's text and its trailer. */
   get resumePoint(): GzResumePoint | undefined {
     const { bitAt } = this.#input;
     if (this.#state === 'header') return { textAt: this.#textAt, bitAt, blockAt: -1 };
@@ -75,14 +75,14 @@ export class GzStream {
     return undefined;
   }
 
-  /** A copy of the text that matches behind the place may reach back to. */
+  /** A copy of the text that matches after the current position may refer to. */
   copyWindow(): Buffer {
     const { bytes, out, oldest } = this.#kernel;
     if (this.#state !== 'body') return Buffer.alloc(0);
     return Buffer.from(bytes.subarray(Math.max(oldest.value, out.value - WINDOW_BYTES), out.value));
   }
 
-  /** Copies the text at hand within `[start, end)` and returns how many bytes that were. */
+  /** Copies the available text within `[start, end)` and returns the number of bytes. */
   copyText(target: Buffer, at: number, start: number, end: number): number {
     const { bytes, OUTPUT, out } = this.#kernel;
     const from = OUTPUT + start - this.textFrom;
@@ -90,7 +90,7 @@ export class GzStream {
     return bytes.copy(target, at, from, Math.min(from + end - start, out.value));
   }
 
-  /** Goes on from a place noted before. False, with `fault` set, when the file is not what it was. */
+  /** Resumes at a checkpoint. False, with `fault` set, if the file has changed. */
   restore(resumePoint: GzResumePoint, window: Uint8Array): boolean {
     const kernel = this.#kernel;
     this.#check.giveUp();
@@ -106,7 +106,7 @@ export class GzStream {
     return this.#seek(resumePoint.blockAt) && this.#openBlock() && this.#enterBlock(resumePoint.bitAt);
   }
 
-  /** Does one step of at most about `maxBytes` of text, perhaps none. False when it cannot go on. */
+  /** Performs one step of at most about `maxBytes` of text, possibly none. False if decompression cannot continue. */
   step(maxBytes: number): boolean {
     if (this.#state === 'header') return this.#openMember();
     if (this.#state === 'body') return this.#unpack(maxBytes);
@@ -116,7 +116,7 @@ export class GzStream {
 
   #openMember(): boolean {
     const first = this.#input.peek();
-    // No bytes at all are an empty text, as they are in a file that is not packed.
+    // An empty file is an empty text, as it is uncompressed.
     if (first < 0) return this.#stop();
     const byteAt = this.#input.byteAt;
     if (first === 0 && this.#members > 0) return this.#passPadding();
@@ -164,7 +164,7 @@ export class GzStream {
     return true;
   }
 
-  /** Tapes and some file systems fill up with zeros, which are nothing to complain about. */
+  /** Tapes and some file systems pad with zeros, which are not an error. */
   #passPadding(): false {
     while (true) {
       const { byteAt } = this.#input;
@@ -179,7 +179,7 @@ export class GzStream {
     return this.#input.seek(bitAt) || this.#stopCut();
   }
 
-  /** Brings back the codes of a block in whose middle unpacking goes on. */
+  /** Restores the codes of the block in whose middle decompression resumes. */
   #openBlock(): boolean {
     const { openBlock, meaning } = this.#kernel;
     const outcome = meaning(this.#input.lend((end) => openBlock(end)));
@@ -190,7 +190,7 @@ export class GzStream {
   #enterBlock(bitAt: number): boolean {
     const { stored } = this.#kernel;
     const passedBytes = bitAt / 8 - this.#input.byteAt;
-    // Says nothing in blocks of another kind.
+    // Has no effect in blocks of other kinds.
     stored.value = Math.max(stored.value - passedBytes, 0);
     return this.#seek(bitAt);
   }

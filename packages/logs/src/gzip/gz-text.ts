@@ -3,15 +3,15 @@ import { type Checkpoint, PackedCheckpoints } from './checkpoints.ts';
 import type { GzMap } from './gz-map.ts';
 import { GzStream } from './gz-stream.ts';
 
-/** Small reads in a row are served from what one step of this size left at hand. */
+/** Small sequential reads are served from the text available after one step of this size. */
 const LEAST_STEP_BYTES = 32 * 1024;
 
 export interface GzTextOptions {
-  /** What errors call the file. */
+  /** The name of the file in errors. */
   name?: string;
 }
 
-/** The text of a gzip file, readable anywhere by way of its map. The descriptor stays its owner's. */
+/** The text of a gzip file, readable at any offset by means of its map. The caller owns the descriptor. */
 export class GzText {
   readonly sizeBytes: number;
   readonly #stream: GzStream;
@@ -19,7 +19,7 @@ export class GzText {
   readonly #name: string;
   #last: { index: number; checkpoint: Checkpoint } | undefined;
 
-  /** `sizeBytes` is that of the packed file, as it was when the map was made. */
+  /** `sizeBytes` is the size of the compressed file when the map was built. */
   constructor(fd: number, sizeBytes: number, map: GzMap, { name = '.gz' }: GzTextOptions = {}) {
     this.sizeBytes = map.textBytes;
     this.#stream = new GzStream(fd, sizeBytes);
@@ -27,7 +27,10 @@ export class GzText {
     this.#name = name;
   }
 
-  /** Copies text `[position, position + length)` to `target` at `at`. Returns how much, less only at the text's end. */
+  /**
+   * Copies text `[position, position + length)` to `target` at `at`. Returns the number of bytes, fewer only at the end
+   * of the text.
+   */
   read(target: Buffer, at: number, position: number, length: number): number {
     const end = Math.min(position + Math.min(length, target.length - at), this.sizeBytes);
     if (position >= end) return 0;
@@ -42,20 +45,20 @@ export class GzText {
     return got;
   }
 
-  /** Stays where unpacking stands when it leads to the text, unless a checkpoint is nearer. */
+  /** Continues from the current position if that leads to the text, unless a checkpoint is nearer. */
   #approach(position: number, end: number): void {
     const { textFrom, textAt, isStopped } = this.#stream;
     if (position >= textFrom && end <= textAt) return;
     const index = this.#checkpoints.indexBefore(position);
     const isNearer = position < textFrom || (position > textAt && this.#checkpoints.textAt(index) > textAt);
     if (!isNearer && !isStopped) return;
-    // Reading backwards comes to the same checkpoint several times.
+    // Reading backwards uses the same checkpoint several times.
     if (this.#last?.index !== index) this.#last = { index, checkpoint: this.#checkpoints.at(index) };
     const { window, ...resumePoint } = this.#last.checkpoint;
     if (!this.#stream.restore(resumePoint, window)) throw this.#changed();
   }
 
-  /** The map was made of the same file: whatever is in the way of its text came later. */
+  /** The map was built from the same file, so a fault means the file changed afterwards. */
   #changed(): LogError {
     const { fault } = this.#stream;
     if (fault === undefined || fault.kind === 'cut') return truncated(this.#name);

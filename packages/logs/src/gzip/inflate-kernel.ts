@@ -5,7 +5,7 @@ interface Variable {
   value: number;
 }
 
-/** What kernel/inflate.ts exports; what each is for stands there. */
+/** The exports of kernel/inflate.ts; documented there. */
 interface Exports {
   readonly next: Variable;
   readonly used: Variable;
@@ -21,13 +21,13 @@ interface Exports {
 }
 
 export interface InflateKernel extends Exports {
-  /** All of its memory; places in it are addresses. */
+  /** All of its memory; positions in it are addresses. */
   bytes: Buffer;
   INPUT: number;
   INPUT_BYTES: number;
   OUTPUT: number;
   OUTPUT_END: number;
-  /** What an answer of `run` or `openBlock` means. */
+  /** The meaning of a return code of `run` or `openBlock`. */
   meaning(answer: number): InflateOutcome;
 }
 
@@ -44,7 +44,7 @@ const OUTCOMES = [
   'BAD_DISTANCE',
 ] as const;
 
-/** An inflater with memory of its own (some 450 KiB). */
+/** An inflater with its own memory (about 450 KiB). */
 export function loadInflateKernel(): InflateKernel {
   const { buffer, exports, constant } = loadWasm(WASM_BASE64);
   const meanings = new Map(OUTCOMES.map((name) => [constant(name), name]));

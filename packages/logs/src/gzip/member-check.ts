@@ -1,14 +1,14 @@
 import { crc32 } from 'node:zlib';
 
-/** Compares a member's text with the sums behind it (RFC 1952, 2.3.1), when it is unpacked from its start. */
+/** Verifies the checksum and length in a member's trailer (RFC 1952, 2.3.1), if it was decompressed from its start. */
 export class MemberCheck {
   #isOn = true;
   #crc = 0;
   #bytes = 0;
-  /** The first thing that did not match. */
+  /** The first mismatch. */
   mismatch: string | undefined;
 
-  /** From now on text is not seen from its start. */
+  /** Stops checking: the text is no longer seen from its start. */
   giveUp(): void {
     this.#isOn = false;
   }
@@ -28,7 +28,7 @@ export class MemberCheck {
     if (!this.#isOn) return;
     if (trailer.readUInt32LE(0) !== this.#crc)
       this.noteMismatch(`the text does not match its check sum at byte ${byteAt}`);
-    // The length is told modulo 4 GiB.
+    // The length is stored modulo 4 GiB.
     else if (trailer.readUInt32LE(4) !== this.#bytes % 2 ** 32) {
       this.noteMismatch(`the text does not have the length told at byte ${byteAt + 4}`);
     }

@@ -12,10 +12,10 @@ const HAS_NAME = 0x08;
 const HAS_COMMENT = 0x10;
 const UNKNOWN_FLAGS = 0xe0;
 
-/** How reading a header came out; only behind `good` and `badSum` can reading go on. */
+/** The result of reading a header; only after `good` and `badSum` can reading continue. */
 export type HeaderOutcome = 'good' | 'badSum' | 'cut' | 'notGzip' | 'unknownMethod' | 'unknownFlags';
 
-/** Takes a header off the input. */
+/** Consumes a header from the input. */
 export function readMemberHeader(input: GzInput): HeaderOutcome {
   const header = new HeaderBytes(input);
   for (const magic of MAGIC) {
@@ -28,7 +28,7 @@ export function readMemberHeader(input: GzInput): HeaderOutcome {
   if (flags < 0) return 'cut';
   if (method !== DEFLATE) return 'unknownMethod';
   if ((flags & UNKNOWN_FLAGS) !== 0) return 'unknownFlags';
-  // When it was packed, how hard, and on what system.
+  // Modification time, compression level and operating system.
   header.skip(6);
   if ((flags & HAS_EXTRA) !== 0) header.skip(header.nextU16());
   if ((flags & HAS_NAME) !== 0) header.skipText();
@@ -40,7 +40,7 @@ export function readMemberHeader(input: GzInput): HeaderOutcome {
   return sum === expectedSum ? 'good' : 'badSum';
 }
 
-/** Longer stretches are summed in pieces: a header may be longer than memory. */
+/** Longer fields are checksummed in pieces: a header may be larger than the buffer. */
 const PIECE_BYTES = 256;
 
 class HeaderBytes {
@@ -74,12 +74,12 @@ class HeaderBytes {
     for (let left = bytes; left > 0 && !this.isCut; left--) this.next();
   }
 
-  /** A text ends with a zero. */
+  /** A text field ends with a zero byte. */
   skipText(): void {
     while (this.next() > 0);
   }
 
-  /** Of all bytes so far. */
+  /** Checksum of all bytes so far. */
   get sum(): number {
     this.#sumPiece();
     return this.#sum;

@@ -10,41 +10,41 @@ interface Exports {
   escapes(introducers: number, text: number, length: number, hits: number): number;
 }
 
-/** What is looked for. */
+/** Search tables, see `NeedleTable`. */
 export interface GramTables {
-  /** For each hash a byte, with a bit for every tag of a gram that is looked for. */
+  /** For each hash a byte, with a bit for every tag of a gram that occurs in a needle. */
   grams: Uint8Array;
-  /** By the low four bits of a byte: the one that begins an escape sequence. */
+  /** Indexed by the low four bits of a byte: the byte that begins an escape sequence. */
   introducers: Uint8Array;
-  /** By the byte behind an introducer: a bit for each introducer with which it may be a part of a secret. */
+  /** Indexed by the byte after an introducer: a bit for each introducer it may follow within a secret. */
   follow: Uint8Array;
-  /** A bit for each pair of bytes in what is looked for. */
+  /** A bit for each pair of bytes that occurs in a needle. */
   pairs: Uint8Array;
-  /** By byte: whether something that is looked for begins with it. */
+  /** By byte: whether a needle begins with it. */
   firsts: Uint8Array;
 }
 
 export interface ScannedRange {
-  /** Beginnings of grams and of escape sequences; what follows them may reach beyond. */
+  /** Range in which grams and escape sequences may begin; they may extend beyond it. */
   from: number;
   to: number;
 }
 
-/** The compiled inner loops of looking for many texts at once, and the memory they work on. */
+/** The compiled inner loops for searching many texts at once, and the memory they work on. */
 export class GramKernel {
-  /** Of the last look: positions that were found, counted from `from`. */
+  /** Hits of the last search: positions counted from `from`. */
   readonly hits: Uint32Array;
-  /** As much text as may be looked through at a time. */
+  /** Maximum length of text searched at a time. */
   readonly partBytes: number;
   readonly #buffer: ArrayBuffer;
   readonly #exports: Exports;
-  /** Addresses in its memory: reading them is slower than a look at a short text. */
+  /** Addresses in its memory; cached, because reading them is slower than searching a short text. */
   readonly #at: Addresses;
-  /** Where text is copied to; absent in the memory of a kernel whose text lies there already. */
+  /** Where text is copied to; absent in a kernel whose memory already holds the text. */
   readonly #text: Uint8Array | undefined;
   #tables: GramTables | undefined;
 
-  /** `loaded` has the loops of scrubbing beside others; without, memory of its own is made. */
+  /** `loaded` contains the scrubbing loops among others; without it, a separate memory is created. */
   constructor(loaded?: LoadedWasm) {
     const { buffer, exports, constant } = loaded ?? loadWasm(WASM_BASE64);
     this.#buffer = buffer;
@@ -57,7 +57,7 @@ export class GramKernel {
     this.#text = loaded ? undefined : new Uint8Array(buffer, constant('TEXT'), this.partBytes + REST_BYTES);
   }
 
-  /** Whether these bytes can be looked at where they are. */
+  /** Whether these bytes can be searched in place. */
   holds(bytes: Uint8Array): boolean {
     return bytes.buffer === this.#buffer;
   }
@@ -74,13 +74,13 @@ export class GramKernel {
     this.#tables = tables;
   }
 
-  /** Looks up the grams at every so many positions, four at least. Returns how many hits there are. */
+  /** Looks up the grams at every `step`th position, at least four. Returns the number of hits. */
   findGrams(bytes: Uint8Array, { from, to, step }: ScannedRange & { step: number }): number {
     const { GRAMS, HITS } = this.#at;
     return this.#exports.look(GRAMS, this.#textAddress(bytes, from, to), to - from, step, HITS);
   }
 
-  /** Looks for escape sequences in what `look` has looked at last. Returns how many hits there are. */
+  /** Finds escape sequences in the bytes that `findGrams` searched last. Returns the number of hits. */
   escapes(bytes: Uint8Array, { from, to }: ScannedRange): number {
     const { INTRODUCERS, HITS, TEXT } = this.#at;
     const text = this.#text ? TEXT : bytes.byteOffset + from;
@@ -95,5 +95,7 @@ export class GramKernel {
   }
 }
 
-/** A gram, or what is read here of an escape, that begins at the last position ends within so many bytes behind it. */
+/**
+ * A gram, or the part of an escape decoded here, that begins at the last position ends within this many bytes after it.
+ */
 const REST_BYTES = 64;

@@ -1,4 +1,4 @@
-/* The part of WebAssembly we use: it belongs to every platform, but its types come with those of the browser. */
+/* The part of WebAssembly we use: every platform has it, but its types are part of the DOM library. */
 interface WasmMemory {
   readonly buffer: ArrayBuffer;
   grow(pages: number): number;
@@ -19,7 +19,7 @@ export interface LoadedWasm {
   constant(name: string): number;
 }
 
-/** An instance with memory of its own, as large as its constant MEMORY_BYTES says. */
+/** An instance with its own memory, of the size of its constant MEMORY_BYTES. */
 export function loadWasm(base64: string): LoadedWasm {
   const { Memory, Module, Instance } = (globalThis as unknown as { WebAssembly: WasmApi }).WebAssembly;
   const memory = new Memory({ initial: 1 });

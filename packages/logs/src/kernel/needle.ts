@@ -1,12 +1,15 @@
 import { MAX_NEEDLE_BYTES, type Needle } from './scan-kernel.ts';
 
 /**
- * Bytes from frequent to rare in log text, by a count over logs of databases; what is not here is rarer still. Only the
- * speed depends on it.
+ * Bytes from frequent to rare in log text, counted over logs of databases; bytes that are missing here are rarer still.
+ * Only speed depends on it.
  */
 const FREQUENT = '\0 0e12ta3no5i4r8s67\t9".,l:cd-u/\nm[]pgf={}hbvy_kwTxSINFO()ERADLCPMG|BjUVqzHWY+XKZQJ#;*%&@!<>';
 
-/** How a text is looked for. Letters beyond ASCII are taken as they are: give no text that has them folded. */
+/**
+ * Prepares a text for searching. Letters beyond ASCII are compared exactly: do not pass a text that needs case folding
+ * for them.
+ */
 export function makeNeedle(text: string | Uint8Array, { caseSensitive }: { caseSensitive: boolean }): Needle {
   const given = Buffer.from(text).subarray(0, MAX_NEEDLE_BYTES);
   const mask = given.map((byte) => (!caseSensitive && isLetter(byte) ? 0x20 : 0));
@@ -24,12 +27,12 @@ function rarestTwo(bytes: Uint8Array): [number, number] {
     (a, b) => b.rarity - a.rarity,
   );
   const first = byRarity[0]?.index ?? 0;
-  // Of two equal bytes side by side the second tells little.
+  // The second of two equal adjacent bytes adds little.
   const other = byRarity.find(({ index }) => bytes[index] !== bytes[first]) ?? byRarity[1];
   return [first, other?.index ?? first];
 }
 
-/** The rarer a byte is in logs, the higher. */
+/** Higher for bytes that are rarer in logs. */
 export function byteRarity(byte: number): number {
   const position = FREQUENT.indexOf(String.fromCharCode(byte));
   return position < 0 ? FREQUENT.length : position;

@@ -12,7 +12,7 @@ interface Exports {
   walkFour(a: number, b: number, c: number, d: number, length: number, firstRow: number): number;
 }
 
-/** A text to look for: its bytes, and for each the bits to set before comparing (0x20: a letter of either case). */
+/** A text to search for: its bytes, and for each the bits to set before comparing (0x20: a letter of either case). */
 export interface Needle {
   bytes: Uint8Array;
   mask: Uint8Array;
@@ -25,32 +25,32 @@ interface MemoryAround {
   length: number;
 }
 
-/** Longest part of a text the kernel looks for. */
+/** Longest part of a text that the kernel searches for. */
 export const MAX_NEEDLE_BYTES = 1024;
 
-/** The compiled inner loops and the memory they work on. One per thread; positions count from the text's start. */
+/** The compiled inner loops and their memory. One per thread; positions count from the start of the text. */
 export class ScanKernel {
-  /** What is scanned is read into here. */
+  /** Text to scan is read into this buffer. */
   readonly text: Buffer;
-  /** Results of `heads`: where each record starts, its wall-clock time, the rank of its level. */
+  /** Results of `heads`: start of each record, its wall-clock time, the rank of its level. */
   readonly positions: Uint32Array;
   readonly times: Float64Array;
   readonly ranks: Uint8Array;
   /** Results of `lineStarts`. */
   readonly lines: Uint32Array;
-  /** An automaton for `walk`: the distance of each byte's column, in bytes, and rows of addresses of rows. */
+  /** An automaton for `walk`: for each byte the offset of its column in a row, in bytes, and rows of row addresses. */
   readonly byteClasses: Uint8Array;
   readonly rows: Uint32Array;
   /** The address of the first row. */
   readonly rowsAddress: number;
-  /** Rows that were come to. */
+  /** Rows in which the last walk ended. */
   readonly reached: Uint32Array;
-  /** Looks for secrets in `text`. */
+  /** Finds secrets in `text`. */
   readonly grams: GramKernel;
-  /** Whose automaton it is. */
+  /** The automaton whose rows are loaded. */
   rowsOwner: object | undefined;
   readonly #exports: Exports;
-  /** Bytes before `text` that nothing else is kept in. */
+  /** Free bytes before `text`. */
   readonly #roomBefore: number;
   readonly #needle: Uint8Array;
   readonly #mask: Uint8Array;
@@ -79,8 +79,8 @@ export class ScanKernel {
   }
 
   /**
-   * Memory around a position of `text`, where what stands before and behind a part can be read together with it. Only from
-   * its start: elsewhere, what stands before is in use. `undefined` where there is not as much.
+   * Memory around a position of `text`, into which a part can be read together with what precedes and follows it. Only
+   * at the start of `text`: elsewhere, the memory before is in use. `undefined` if there is not enough room.
    */
   readonly memoryAround = (target: Buffer, at: number, { before, length }: MemoryAround): Buffer | undefined => {
     const isFree = before === 0 || (at === 0 && before <= this.#roomBefore);
@@ -93,12 +93,12 @@ export class ScanKernel {
     return this.#exports.lineStarts(from, to);
   }
 
-  /** Lines starting in `[from, to)`, of which `from` is one, that begin with a timestamp. Text ends at `limit`. */
+  /** Lines starting in `[from, to)`, `from` being a line start, that begin with a timestamp. Text ends at `limit`. */
   heads(from: number, to: number, limit: number): number {
     return this.#exports.heads(from, to, limit, 0, 0);
   }
 
-  /** The same, but only those with a level of at least this rank: much quicker when these are few. */
+  /** The same, but only lines with a level of at least this rank: much faster if they are few. */
   headsAtLeast(from: number, to: number, limit: number, rank: number): number {
     return this.#exports.heads(from, to, limit, rank, FIRST_LETTERS[rank] ?? 0);
   }
@@ -118,32 +118,32 @@ export class ScanKernel {
     this.#rarest = rarest;
   }
 
-  /** Where what was last to be looked for stands first within `[from, to)`, or -1. */
+  /** The first position of the current needle within `[from, to)`, or -1. */
   find(from: number, to: number): number {
     return this.#exports.find(from, to, this.#needleBytes, this.#rarest[0], this.#rarest[1]);
   }
 
   /**
-   * Walks the automaton over `[from, to)`. Gives the position of the first byte that leads to a row before `firstRow`,
-   * or `to`; the row it stood in before is then the first in `reached`.
+   * Walks the automaton over `[from, to)`. Returns the position of the first byte that leads to a row before
+   * `firstRow`, or `to`; the row before it is then the first in `reached`.
    */
   walk(from: number, to: number, { row, firstRow }: { row: number; firstRow: number }): number {
     return this.#exports.walk(from, to, row, firstRow);
   }
 
   /**
-   * Walks the automaton over four texts of the same length at a time, each from its row in `reached`. Gives how many
-   * bytes were walked of each, a multiple of four, before one leads to a row before `firstRow`.
+   * Walks the automaton over four texts of equal length at a time, each from its row in `reached`. Returns how many
+   * bytes of each were walked, a multiple of four, before one reaches a row before `firstRow`.
    */
   walkFour(starts: readonly [number, number, number, number], length: number, firstRow: number): number {
     return this.#exports.walkFour(...starts, length, firstRow);
   }
 }
 
-/** The loops take 64 bytes at a time. */
+/** The loops read 64 bytes at a time. */
 const READS_BEYOND = 64;
 
-/** Letters of a word, five bits each, and its rank; ended by a zero. */
+/** Letters of a word, five bits each, and its rank; terminated by a zero. */
 function fillLevelWords(table: DataView): void {
   let row = 0;
   for (const [word, level] of Object.entries(LEVEL_WORDS)) {
@@ -155,7 +155,7 @@ function fillLevelWords(table: DataView): void {
   table.setBigUint64(row, 0n, true);
 }
 
-/** By rank: a bit for each letter that a word for a level of at least this rank starts with. */
+/** By rank: a bit for each first letter of the words for levels of at least this rank. */
 const FIRST_LETTERS = LEVELS_BY_RANK.map((_, rank) => {
   const words = Object.entries(LEVEL_WORDS).filter(([, level]) => levelRank(level) >= rank);
   return words.reduce((bits, [word]) => bits | (1 << (word.toLowerCase().charCodeAt(0) - 96)), 0);

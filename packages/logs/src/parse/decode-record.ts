@@ -2,9 +2,9 @@ import { type ExactContext, readContext } from './exact-context.ts';
 import type { Level } from './level.ts';
 import { findColumns, type Span } from './record-columns.ts';
 
-/** A record as text. Absent columns are absent; the message is never lost. */
+/** A record as text. Missing columns are absent; the message is always present. */
 export interface LogRecord {
-  /** Wall-clock ms as if it were UTC; a zone makes an instant of it. */
+  /** Wall-clock ms as if it were UTC; a zone converts it to an instant. */
   localMs?: number;
   level?: Level;
   source?: string;
@@ -16,8 +16,8 @@ export interface LogRecord {
 }
 
 /**
- * Decodes one record: its first line and, as part of the message, its continuation lines, CR LF made LF. Columns are set
- * one by one: put together by spreading, they took three times as long.
+ * Decodes one record: its first line and, as part of the message, its continuation lines, CR LF converted to LF.
+ * Columns are assigned one by one: object spread took three times as long.
  */
 export function decodeRecord(bytes: Buffer, start = 0, end = bytes.length): LogRecord {
   const newline = bytes.subarray(start, end).indexOf(10);
@@ -46,7 +46,7 @@ export function decodeRecord(bytes: Buffer, start = 0, end = bytes.length): LogR
   return record;
 }
 
-/** Where the context starts behind a message of several lines: a last column in braces on the last line; or -1. */
+/** Where the context starts after a multi-line message: a last column in braces on the last line; or -1. */
 function contextStart(rest: string): number {
   if (!rest.endsWith('}')) return -1;
   const tab = rest.lastIndexOf('\t');

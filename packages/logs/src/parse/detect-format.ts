@@ -17,20 +17,20 @@ import { createTidbFormat } from './formats/tidb-format.ts';
 import { YEARLESS_FORMATS } from './formats/tokens/yearless-time.ts';
 import type { Zone } from './zone.ts';
 
-/** More of a file tells nothing new about its format. */
+/** More of a file does not improve detection. */
 const MAX_SAMPLE_BYTES = 64 * 1024;
 
-/** Lines that decide as a rule: trying all formats on all lines of a sample took 40 ms before the code was compiled. */
+/** Lines that usually decide: trying all formats on all lines of a sample took 40 ms before the code was compiled. */
 const FIRST_LINES = 32;
 const ENOUGH_TIMED = 12;
 
-/** A more specific format wins over a general one that finds times in a few lines more. */
+/** A more specific format wins over a general one that finds times in slightly more lines. */
 const NEARLY_AS_MANY = 0.9;
 
-/** Of the lines a format finds times in, at least so many must be unmistakably its own. */
+/** Of the lines in which a format finds times, at least this share must be typical of it. */
 const TYPICAL_SHARE = 0.5;
 
-/** Every format, the specific before the general: of two that read a file equally well the first is taken. */
+/** Every format, specific before general: of two that match a file equally well the first is chosen. */
 const CREATORS: Record<FormatName, (options: FormatOptions) => ShapedFormat> = {
   'lindb-access': createLindbAccessFormat,
   'lindb-slow-sql': createLindbSlowSqlFormat,
@@ -50,20 +50,23 @@ const CREATORS: Record<FormatName, (options: FormatOptions) => ShapedFormat> = {
 
 export const FORMAT_NAMES: readonly FormatName[] = Object.keys(CREATORS) as FormatName[];
 
-/** The format of a name, as it is to be had in another thread. */
+/** Creates a format by name, for example in another thread. */
 export function createFormat(name: FormatName, options: FormatOptions): Format {
   return CREATORS[name](options);
 }
 
 /**
- * The format in which most lines of a sample, the start of a file, start records with times. Lines in front that
- * belong to no record do not matter. Where no line has a time, it is JSON or plain text.
+ * The format in which most lines of a sample, the start of a file, start records with times. Leading lines that belong
+ * to no record do not matter. If no line has a time, it is JSON or plain text.
  */
 export function detectFormat(sample: Buffer, { zone, writtenMs }: FormatOptions): Format {
   return new FormatDetector(zone).detect(sample, writtenMs);
 }
 
-/** Detects the formats of many files: those it tries are made once, which takes longer than to try them on a short file. */
+/**
+ * Detects the formats of many files: the candidates are created once, which takes longer than matching them on a short
+ * file.
+ */
 export class FormatDetector {
   readonly #zone: Zone;
   readonly #formats: ShapedFormat[];
@@ -79,7 +82,7 @@ export class FormatDetector {
     const bytes = sample.subarray(0, MAX_SAMPLE_BYTES);
     const some = completeLines(bytes, FIRST_LINES + 1);
     const first = pickBest(this.#formats, sample, some.slice(0, FIRST_LINES));
-    // With a long preface, or few lines that start records, all there is decides.
+    // With a long preamble, or few lines that start records, the whole sample decides.
     const isEnough = some.length <= FIRST_LINES || (first && first.timed >= ENOUGH_TIMED);
     const lines = isEnough ? some : completeLines(bytes, Number.POSITIVE_INFINITY);
     const best = isEnough ? first : pickBest(this.#formats, sample, lines);
@@ -102,7 +105,7 @@ interface Candidate {
   format: ShapedFormat;
   /** Lines that start a record with a time. */
   timed: number;
-  /** Whether enough of these can hardly be of another format; found out where it decides, for that makes strings. */
+  /** Whether enough of these are typical of this format; computed only where it decides, because it creates strings. */
   isTypical: boolean | undefined;
 }
 
@@ -126,7 +129,7 @@ interface Line {
   end: number;
 }
 
-/** A last line that has no end yet is left out, unless it is the only one. */
+/** The last line is left out if it has no end yet, unless it is the only one. */
 function completeLines(bytes: Buffer, most: number): Line[] {
   const lines: Line[] = [];
   for (let start = 0; start < bytes.length && lines.length < most; ) {

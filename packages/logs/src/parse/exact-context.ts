@@ -1,27 +1,29 @@
-/** A structured record's fields: as an object, and as the text of the log where the object would not give it back. */
+/**
+ * The fields of a structured record: as an object, and as the original text if the object would not serialize to it.
+ */
 export interface ExactContext {
   context: Record<string, unknown>;
   contextText?: string;
 }
 
-/** A member of a JSON object, its value as it is written. */
+/** A member of a JSON object, its value as written. */
 export interface JsonMember {
   key: string;
-  /** `"key":value`, as it is written. */
+  /** `"key":value`, as written. */
   text: string;
   valueText: string;
 }
 
 /**
- * Text nested deeper is not taken for JSON but shown as it is: `JSON.parse` has no limit, `JSON.stringify` and the
- * parsers of other languages have, and a record must not fail any of them.
+ * Text nested deeper is not parsed as JSON but shown as is: `JSON.parse` has no limit, `JSON.stringify` and the parsers
+ * of other languages have, and a record must not break any of them.
  */
 const MAX_DEPTH = 200;
 
 const QUOTE = 34;
 const BACKSLASH = 92;
 
-/** The JSON object a text holds; `undefined` where it is none, or nested too deeply. */
+/** Parses a JSON object; `undefined` if the text is something else, or nested too deeply. */
 export function parseJsonObject(text: string): Record<string, unknown> | undefined {
   if (isTooDeep(text)) return undefined;
   try {
@@ -34,14 +36,14 @@ export function parseJsonObject(text: string): Record<string, unknown> | undefin
   }
 }
 
-/** The JSON object a text holds, with its text where numbers, double keys or the order of keys would be lost. */
+/** Parses a JSON object, with its text if numbers, duplicate keys or the order of keys would be lost. */
 export function readContext(text: string): ExactContext | undefined {
   const context = parseJsonObject(text);
   if (!context) return undefined;
   return isRestorable(text, context) ? { context } : { context, contextText: text };
 }
 
-/** Fields that were not JSON in the log. An object keeps neither two fields of one name nor the order of numbered ones. */
+/** Fields that were not JSON in the log. An object keeps neither duplicate keys nor the order of numeric ones. */
 export function contextFromEntries(entries: readonly (readonly [string, unknown])[]): ExactContext {
   const context: Record<string, unknown> = Object.fromEntries(entries);
   const names = Object.keys(context);
@@ -51,15 +53,15 @@ export function contextFromEntries(entries: readonly (readonly [string, unknown]
   return { context, contextText: `{${members.join(',')}}` };
 }
 
-/** A number where it has the same text again; otherwise the text itself. */
+/** A number if it serializes to the same text; otherwise the text itself. */
 export function exactNumber(text: string): number | string {
   const value = Number(text);
   return String(value) === text ? value : text;
 }
 
 /**
- * Whether the value writes as the tokens it was read from. White space and the way characters are escaped do not count.
- * Most loggers write as `JSON.stringify` does, so that a comparison of two texts is all it takes.
+ * Whether the value serializes to the tokens it was parsed from. White space and the way characters are escaped do not
+ * matter. Most loggers write what `JSON.stringify` does, so comparing two strings is usually enough.
  */
 export function isRestorable(text: string, value: unknown): boolean {
   const written = JSON.stringify(value);
@@ -86,7 +88,7 @@ function hasSameTokens(text: string, written: string): boolean {
   }
 }
 
-/** The members of an object in the order of the text, those of the same name too. The text must be valid JSON. */
+/** The members of an object in the order of the text, duplicates included. The text must be valid JSON. */
 export function splitMembers(text: string): JsonMember[] {
   const members: JsonMember[] = [];
   let at = skipSpace(text, skipSpace(text, 0) + 1);
@@ -124,7 +126,7 @@ function findValueEnd(text: string, start: number): number {
   return text.length;
 }
 
-/** Behind the closing quote of the string at `start`. */
+/** The position after the closing quote of the string at `start`. */
 function stringEnd(text: string, start: number): number {
   let end = text.indexOf('"', start + 1);
   while (end >= 0 && isEscaped(text, end)) end = text.indexOf('"', end + 1);

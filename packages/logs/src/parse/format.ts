@@ -1,7 +1,7 @@
 import type { Level } from './level.ts';
 import type { Zone } from './zone.ts';
 
-/** The formats a file can be told to have. A record of any of them is its first line and the lines that start none. */
+/** The formats that are detected. A record of any of them is its first line and its continuation lines. */
 export type FormatName =
   | 'contract'
   | 'lindb-access'
@@ -18,15 +18,15 @@ export type FormatName =
   | 'iso'
   | 'text';
 
-/** What the first line of a record tells at a glance. One object is filled again and again: no garbage per line. */
+/** The time and level of the first line of a record. One object is reused: no garbage per line. */
 export interface LineHead {
-  /** Epoch ms; `NaN` where there is none. */
+  /** Epoch ms; `NaN` if there is none. */
   timeMs: number;
-  /** Rank of the level, 1 (TRACE) to 6 (FATAL); 0 where there is none. */
+  /** Rank of the level, 1 (TRACE) to 6 (FATAL); 0 if there is none. */
   rank: number;
 }
 
-/** A record as its columns. Absent columns are absent; the message is never lost. */
+/** A record as columns. Missing columns are absent; the message is always present. */
 export interface RecordFields {
   timeMs?: number;
   level?: Level;
@@ -37,30 +37,30 @@ export interface RecordFields {
   message: string;
   context?: Record<string, unknown>;
   /**
-   * The context as the log has it, JSON on one line: only where `context` does not give the same tokens again, because
-   * of numbers that are too large or written like `1.0`, two keys of one name, or keys that are numbers.
+   * The context as written in the log, JSON on one line: only if `context` does not serialize to the same tokens,
+   * because of numbers that are too large or written like `1.0`, duplicate keys, or numeric keys.
    */
   contextText?: string;
 }
 
-/** What formats need to know of a file to read its times. */
+/** What formats need to know about a file to parse its times. */
 export interface FormatOptions {
-  /** Zone of times that tell none. */
+  /** Zone of times that have none. */
   zone: Zone;
-  /** About when the file was last written (its modification time): gives times without a year their year. */
+  /** When the file was last written (its modification time): determines the year of times without one. */
   writtenMs: number;
 }
 
-/** How the lines of one file are read. Stateless: the same line reads the same wherever it stands. */
+/** Parses the lines of one file. Stateless: the result does not depend on where a line is. */
 export interface Format {
   readonly name: FormatName;
-  /** Whether times can be expected in it at all. */
+  /** Whether the format has times at all. */
   readonly timed: boolean;
   /**
    * Whether the line `[start, end)` starts a record; if so, `head` is filled. `end` may include the line's CR and LF.
-   * Looks at nothing outside the line, makes no string, throws on nothing.
+   * Reads nothing outside the line, creates no strings, never throws.
    */
   readHead(bytes: Buffer, start: number, end: number, head: LineHead): boolean;
-  /** The whole record `[start, end)`, continuation lines included, as columns. */
+  /** Decodes the whole record `[start, end)`, continuation lines included. */
   decode(bytes: Buffer, start: number, end: number): RecordFields;
 }

@@ -1,7 +1,7 @@
 /** Severity in rising order. */
 export type Level = 'TRACE' | 'DEBUG' | 'INFO' | 'WARN' | 'ERROR' | 'FATAL';
 
-/** Levels by rank; rank 0 is none. */
+/** Levels by rank; rank 0 means no level. */
 export const LEVELS_BY_RANK: readonly (Level | undefined)[] = [
   undefined,
   'TRACE',
@@ -16,7 +16,7 @@ export function levelRank(level: Level | undefined): number {
   return level === undefined ? 0 : LEVELS_BY_RANK.indexOf(level);
 }
 
-/** Words found in real logs and the level each stands for. */
+/** Level words found in real logs. */
 export const LEVEL_WORDS: Readonly<Record<string, Level>> = {
   TRACE: 'TRACE',
   DEBUG: 'DEBUG',
@@ -35,18 +35,18 @@ export const LEVEL_WORDS: Readonly<Record<string, Level>> = {
 /** Letters of the longest level word. */
 export const LONGEST_LEVEL = 8;
 
-/** Words as numbers, so that a column is looked up without making a string of it. */
+/** Words as numbers, so that a column is looked up without creating a string. */
 const LEVELS_BY_KEY = new Map(
   Object.entries(LEVEL_WORDS).map(([word, level]) => [wordKey(Buffer.from(word), 0, word.length), level]),
 );
 
-/** The level a column names, in any case; `undefined` where the column is something else. */
+/** The level in a column, in any case; `undefined` if the column is something else. */
 export function parseLevel(bytes: Uint8Array, start: number, end: number): Level | undefined {
   if (end <= start || end - start > LONGEST_LEVEL) return undefined;
   return LEVELS_BY_KEY.get(wordKey(bytes, start, end));
 }
 
-/** Five bits for each letter, whatever its case; negative where a byte is no letter. */
+/** Five bits for each letter, whatever its case; negative if a byte is not a letter. */
 function wordKey(bytes: Uint8Array, start: number, end: number): number {
   let key = 0;
   for (let index = start; index < end; index++) {

@@ -10,29 +10,29 @@ const CLOSE_BRACKET = 93;
 const OPEN_BRACE = 123;
 const CLOSE_BRACE = 125;
 
-/** A part of the bytes; empty (`start === end`) where the column is absent. */
+/** A range of the bytes; empty (`start === end`) if the column is absent. */
 export interface Span {
   start: number;
   end: number;
 }
 
-/** Where the columns of a record's first line stand. Every one of them may be absent. */
+/** Positions of the columns in the first line of a record. Any of them may be absent. */
 export interface RecordColumns {
-  /** Wall-clock ms as if it were UTC; `undefined`: the line starts no record, it continues the one above. */
+  /** Wall-clock ms as if it were UTC; `undefined`: the line does not start a record, it continues the one above. */
   localMs: number | undefined;
   level: Level | undefined;
   source: Span;
-  /** The bracketed tags, brackets included, without the colon behind them. */
+  /** The bracketed tags, including the brackets but not the colon after them. */
   tags: Span;
   message: Span;
-  /** Looks like a JSON object; whether it is one shows when it is decoded. */
+  /** Looks like a JSON object; decoding decides whether it is one. */
   context: Span;
 }
 
 /**
- * Finds the columns of a line in the contract's format: time, level, source, `[tags]: message`, JSON context,
- * separated by tabs. Tolerant: a column that is not there is skipped, and what is none of them is message.
- * Works on bytes, makes no string and looks at nothing beyond `end`, which may include the line's CR and LF.
+ * Finds the columns of a line in the contract's format: time, level, source, `[tags]: message`, JSON context, separated
+ * by tabs. Tolerant: a missing column is skipped, and everything else is message. Works on bytes, creates no strings
+ * and reads nothing beyond `end`, which may include the line's CR and LF.
  */
 export function findColumns(bytes: Buffer, start: number, end: number): RecordColumns {
   const lineEnd = trimLineEnd(bytes, start, end);
@@ -61,8 +61,8 @@ function trimLineEnd(bytes: Buffer, start: number, end: number): number {
 }
 
 /*
- * The loops below are plain because `indexOf` cannot be told where to stop: in a large buffer it would run on over the
- * following lines, for every line anew.
+ * The loops below are plain because `indexOf` has no end parameter: in a large buffer it would run on over the
+ * following lines, again for every line.
  */
 
 function columnEnd(bytes: Buffer, start: number, end: number): number {
@@ -71,7 +71,10 @@ function columnEnd(bytes: Buffer, start: number, end: number): number {
   return at;
 }
 
-/** A column without spaces that ends in `:digits`. The last column is never one: `localhost:9000` alone is a message. */
+/**
+ * A column without spaces that ends in `:digits`. The last column is never a source: `localhost:9000` alone is a
+ * message.
+ */
 function findSource(bytes: Buffer, start: number, end: number): Span {
   const none = { start, end: start };
   let stop = start;
@@ -82,7 +85,7 @@ function findSource(bytes: Buffer, start: number, end: number): Span {
   return index < stop - 1 && index > start && bytes[index] === COLON ? { start, end: stop } : none;
 }
 
-/** A last column that starts with `{` and ends with `}`: JSON holds no raw tab, so the last tab stands before it. */
+/** A last column that starts with `{` and ends with `}`: JSON contains no raw tab, so the last tab precedes it. */
 function findContext(bytes: Buffer, start: number, end: number): Span {
   const none = { start: end, end };
   if (end - start < 2 || bytes[end - 1] !== CLOSE_BRACE) return none;
@@ -90,7 +93,7 @@ function findContext(bytes: Buffer, start: number, end: number): Span {
   return bytes[from] === OPEN_BRACE ? { start: from, end } : none;
 }
 
-/** Where a tab stands right before `start`, the fast search cannot run past it. */
+/** If there is a tab right before `start`, the fast search cannot run past it. */
 function lastColumnStart(bytes: Buffer, start: number, end: number): number {
   if (start > 0 && bytes[start - 1] === TAB) return bytes.lastIndexOf(TAB, end - 1) + 1;
   let from = end - 1;
@@ -112,7 +115,7 @@ function findTags(bytes: Buffer, start: number, end: number): Span {
   return none;
 }
 
-/** Past the colon and the space behind the tags; where there are none, the body's start. */
+/** The position after the colon and space that follow the tags; the body's start if there are none. */
 function skipTagEnd(bytes: Buffer, tags: Span, start: number, end: number): number {
   if (tags.end === tags.start) return start;
   const afterColon = tags.end + 1;

@@ -1,15 +1,15 @@
 const ZERO = 48;
 const DAY_MS = 86_400_000;
 
-/** Where a timestamp ends, and the wall-clock time it names, in ms as if it were UTC. */
+/** Where a timestamp ends, and its wall-clock time, in ms as if it were UTC. */
 export interface LocalTime {
   localMs: number;
   end: number;
 }
 
 /**
- * Reads `YYYY-MM-DD hh:mm:ss[.fraction]` at `start`, from bytes. Anything else is `undefined`: impossible dates too,
- * so that a line which only looks like a record start continues the one above it.
+ * Parses `YYYY-MM-DD hh:mm:ss[.fraction]` at `start`. `undefined` for anything else, including impossible dates, so
+ * that a line which only looks like a record start continues the one above it.
  */
 export function parseTimestamp(bytes: Uint8Array, start: number, end: number): LocalTime | undefined {
   if (end - start < 19) return undefined;
@@ -22,7 +22,7 @@ export function parseTimestamp(bytes: Uint8Array, start: number, end: number): L
   const hour = twoDigits(bytes, start + 11);
   const minute = twoDigits(bytes, start + 14);
   const second = twoDigits(bytes, start + 17);
-  // A negative one has a byte that is no digit. Second 60 is a leap second: it counts as the next minute's first.
+  // Negative if a byte is not a digit. Second 60 is a leap second: it counts as the first of the next minute.
   if ((century | yearOfCentury | hour | minute | second) < 0) return undefined;
   if (hour > 23 || minute > 59 || second > 60) return undefined;
   const year = century * 100 + yearOfCentury;
@@ -32,21 +32,24 @@ export function parseTimestamp(bytes: Uint8Array, start: number, end: number): L
   return { localMs: localMs + fraction.ms, end: fraction.end };
 }
 
-/** The number two digits make, or a negative one. */
+/** The number formed by two digits, or a negative one. */
 export function twoDigits(bytes: Uint8Array, start: number): number {
   const tens = (bytes[start] ?? 0) - ZERO;
   const ones = (bytes[start + 1] ?? 0) - ZERO;
   return tens >= 0 && tens <= 9 && ones >= 0 && ones <= 9 ? tens * 10 + ones : -1;
 }
 
-/** A date and time of day in ms as if it were UTC; `NaN` where there is no such day or time. */
+/** A date and time of day in ms as if it were UTC; `NaN` if there is no such day or time. */
 export function wallClockMs(date: { year: number; month: number; day: number }, msOfDay: number): number {
   const { year, month, day } = date;
   if (!(msOfDay >= 0) || month < 1 || month > 12 || day < 1 || day > daysIn(year, month)) return Number.NaN;
   return daysFromCivil(year, month, day) * DAY_MS + msOfDay;
 }
 
-/** Reads `hh:mm:ss` at `start` as ms since midnight; negative where it is none. The caller sees to it that 8 bytes are there. */
+/**
+ * Parses `hh:mm:ss` at `start` as ms since midnight; negative if it is invalid. The caller ensures that 8 bytes are
+ * available.
+ */
 export function readMsOfDay(bytes: Uint8Array, start: number): number {
   if (bytes[start + 2] !== 58 || bytes[start + 5] !== 58) return -1;
   const hour = twoDigits(bytes, start);
@@ -56,7 +59,7 @@ export function readMsOfDay(bytes: Uint8Array, start: number): number {
   return hour * 3_600_000 + minute * 60_000 + second * 1000;
 }
 
-/** `.` or `,` and any number of digits, cut to milliseconds; no fraction is fine. */
+/** `.` or `,` and any number of digits, truncated to milliseconds; the fraction may be missing. */
 export function parseFraction(bytes: Uint8Array, start: number, end: number): { ms: number; end: number } {
   if (start >= end || (bytes[start] !== 46 && bytes[start] !== 44)) return { ms: 0, end: start };
   let ms = 0;

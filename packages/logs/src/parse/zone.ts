@@ -1,27 +1,32 @@
 const DAY_MS = 86_400_000;
 
-/** Clocks are changed at quarters of an hour. Where one once was not, its quarter is looked up for every instant. */
+/**
+ * Clocks change at quarters of an hour. Where one did not, the offset is looked up for every instant of that quarter.
+ */
 const QUARTER_MS = 900_000;
 
-/** A date can name no more than a day beyond this, and so no wall clock there; the clocks of that day are as good. */
+/** The last instant whose wall-clock time can be represented by a Date; offsets after it are assumed to be the same. */
 const LAST_KNOWN_MS = 8.64e15 - DAY_MS;
 
-/** Days, and quarters, whose offset is remembered; beyond that the memory starts anew. */
+/** Days, and quarters, whose offset is cached; when there are more the cache is cleared. */
 const MAX_REMEMBERED = 4096;
 
 /** A time zone as log timestamps need it. */
 export interface Zone {
-  /** As it was asked for: `''` is the system's. */
+  /** As requested: `''` is the system's zone. */
   readonly id: string;
   /** Its IANA name. */
   readonly name: string;
-  /** The instant of a wall-clock time. Of two (clocks set back) the earlier; in a gap, as if the clock had not been set forward. */
+  /**
+   * The instant of a wall-clock time. If there are two (clocks set back) the earlier one; in a gap, as if the clock had
+   * not been set forward.
+   */
   toEpochMs(localMs: number): number;
-  /** What to add to an instant to get the wall clock. Cheap for instants near ones asked before. */
+  /** What to add to an instant to get the wall-clock time. Cheap for instants near earlier ones. */
   offsetMsAt(epochMs: number): number;
 }
 
-/** `''` is the system's zone. Throws a RangeError for a name that is none. */
+/** `''` is the system's zone. Throws a RangeError for an unknown name. */
 export function createZone(name = ''): Zone {
   const offsetAt = createOffsetLookup(name);
   const lookUp = (epochMs: number) => offsetAt(Math.max(-LAST_KNOWN_MS, Math.min(LAST_KNOWN_MS, epochMs)));
@@ -31,7 +36,7 @@ export function createZone(name = ''): Zone {
   });
   const offsetMsAt = (epochMs: number) => quarterOffset(Math.floor(epochMs / QUARTER_MS)) ?? lookUp(epochMs);
 
-  /** The offset of a whole local day, or `undefined` near a change of the clocks. */
+  /** The offset of a whole local day, or `undefined` near a clock change. */
   const dayOffset = remember((day) => {
     const before = offsetMsAt((day - 1) * DAY_MS);
     return before === offsetMsAt((day + 2) * DAY_MS) ? before : undefined;
@@ -55,8 +60,8 @@ export function createZone(name = ''): Zone {
 }
 
 /**
- * How offsets are looked up. `Intl` knows every zone, but the first use of it takes longer than all else a short program
- * does; the two zones that most logs are written in do without.
+ * How offsets are looked up. `Intl` knows every zone, but its first use takes longer than everything else in a short
+ * program; the two most frequent zones of logs do without it.
  */
 function createOffsetLookup(name: string): (epochMs: number) => number {
   if (name === '') return (epochMs) => -60_000 * new Date(epochMs).getTimezoneOffset();
@@ -69,7 +74,7 @@ function zoneOption(name: string): { timeZone?: string } {
   return name === '' ? {} : { timeZone: name };
 }
 
-/** The offset of a stretch of time, by its number; `undefined` where it changes within. */
+/** Caches the offset of a period by its index; `undefined` if it changes within the period. */
 function remember(find: (index: number) => number | undefined): (index: number) => number | undefined {
   const known = new Map<number, number | undefined>();
   return (index) => {

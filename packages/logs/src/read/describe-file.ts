@@ -6,7 +6,7 @@ import type { Zone } from '../parse/zone.ts';
 import type { ReadOptions } from '../types.ts';
 import { EMPTY_SUMMARY, type EndsSummary, HeadSummary, INSPECTED_BYTES } from './head-summary.ts';
 
-/** What the two ends of a file tell. Releases nothing. */
+/** Format and time range of a file, read from both ends. Does not release the file. */
 export async function describeFile(file: RangeSource, zone: Zone, options: ReadOptions): Promise<EndsSummary> {
   const { handle } = file;
   if (handle.sizeBytes === 0) return EMPTY_SUMMARY;

@@ -8,22 +8,22 @@ import type { EndsSummary } from './head-summary.ts';
 import type { SeenFile } from './list.ts';
 import type { SeenStats } from './seen-stats.ts';
 
-/** Larger compressed files are not unpacked only to tell when they end. */
+/** Larger compressed files are not decompressed just to find their last time. */
 const MAX_UNPACKED_BYTES = 256 * 1024 ** 2;
 
 /**
- * So many files and more are looked at by threads. They cost a tenth, but run at a low priority: fewer must not wait for them
- * on a busy machine.
+ * From this many files on, worker threads examine them. That takes a tenth of the time, but they run at a low priority:
+ * fewer files must not wait for them on a busy machine.
  */
 const MIN_MANY = 1000;
 
-/** A thread looks at these in some milliseconds. */
+/** A thread examines these in a few milliseconds. */
 const FILES_PER_JOB = 200;
 
-/** Enough that no thread waits for this one to prepare its next job; searches that come get their turn soon. */
+/** Enough that no thread waits for this one to prepare its next job, and new searches soon get their turn. */
 const JOBS_AT_ONCE = 4;
 
-/** Files that this thread works on before others get their turn. */
+/** Files processed by this thread before it yields. */
 const FILES_PER_TURN = 2000;
 
 interface Known {
@@ -32,26 +32,26 @@ interface Known {
   isLasting: boolean;
 }
 
-/** What a look into a file tells. */
+/** What is known of a file after examining both ends. */
 export type FileSummary = EndsSummary & Pick<LogFileDetails, 'problem'>;
 
 export interface FileDetailsDeps {
   list(): Promise<SeenFile[]>;
-  /** Looks into one file, whatever it is. */
+  /** Examines one file of any kind. */
   describe(name: string): Promise<FileSummary>;
-  /** Looks into many plain files; leaves out those that `look` has to. */
+  /** Examines many plain files; leaves out those that need `describe`. */
   describeMany(names: readonly string[]): Promise<DescribeResult>;
-  /** The last time in a compressed file, all of which must be unpacked for that. */
+  /** The last time in a compressed file, which must be decompressed completely for that. */
   lastTime(name: string): Promise<number | null>;
 }
 
-/** The listing with what a look at both ends of each file tells. Requests at the same time share it. */
+/** The listing with format and time range, read from both ends of each file. Concurrent requests share it. */
 export class FileDetails {
   readonly #deps: FileDetailsDeps;
   readonly #all: SharedLookup<LogFileDetails[]>;
   /**
-   * By name, valid while the file's stamp is the same; `isLasting` where every change shows in it. An archive is
-   * written once: what its end tells, which takes long, is not given up for the first seconds.
+   * By name, valid while the file's stamp is the same; `isLasting` if every change shows in the stamp. An archive is
+   * written once: the last time of its text, which takes long to find, is kept even in the first seconds.
    */
   readonly #known = new Map<string, Known>();
   #findingEnds: Promise<void> = Promise.resolve();
@@ -72,7 +72,7 @@ export class FileDetails {
 
   async #describeAll(): Promise<LogFileDetails[]> {
     const files = await this.#deps.list();
-    // Before any of them is read: what is read later, of a file that has just been written, may be older than its stamp.
+    // Taken before any of them is read: data read later from a file that was just written may be newer than its stamp.
     const listedMs = Date.now();
     const known: (Known | undefined)[] = [];
     const plain: number[] = [];
@@ -86,7 +86,7 @@ export class FileDetails {
     for (const [index, file] of files.entries()) {
       const membership = memberships.get(file.name) ?? { family: file.name, state: 'live' };
       const at = known[index];
-      // Not waited for where it is at hand: a turn of the event loop for each of many files is what takes the time.
+      // No await for cached details: one turn of the event loop for each of many files is what takes the time.
       if (at) listing.push(withMembership(at, membership));
       else
         listing.push(
@@ -98,7 +98,9 @@ export class FileDetails {
     return listing;
   }
 
-  /** Has threads look at the plain files, where they are many. Each is asked for once, in the order of the listing. */
+  /**
+   * Has worker threads examine the plain files, if there are many. Each is requested once, in the order of the listing.
+   */
   async #describeMany(
     files: readonly SeenFile[],
     plain: readonly number[],
@@ -135,7 +137,7 @@ export class FileDetails {
   ): LogFileDetails {
     const compressed = isGzipName(name);
     const { mtimeNs: modifiedNs, ctimeNs: changedNs } = stats;
-    // Not put together of parts: there may be 100,000 of these.
+    // No object spread: there may be 100,000 of these.
     const details: LogFileDetails = {
       name,
       size,
@@ -148,7 +150,7 @@ export class FileDetails {
       family: membership.family,
       state: membership.state,
     };
-    // A failure may pass without the file changing, so it is not remembered.
+    // A failure may be temporary without the file changing, so it is not cached.
     if (summary.problem !== null) return details;
     const isLasting = compressed || isSettled({ modifiedNs, changedNs }, listedMs);
     this.#known.set(name, { stats, details, isLasting });
@@ -161,7 +163,10 @@ export class FileDetails {
     for (const name of this.#known.keys()) if (!names.has(name)) this.#known.delete(name);
   }
 
-  /** The end of a compressed file is looked for in the background, one file at a time: all of it must be unpacked. */
+  /**
+   * The last time of a compressed file is determined in the background, one file at a time: all of it must be
+   * decompressed.
+   */
   #findEndLater(name: string, stats: SeenStats): void {
     const find = async () => {
       const known = this.#known.get(name);
@@ -169,21 +174,21 @@ export class FileDetails {
       const lastTimeMs = isSame ? await this.#deps.lastTime(name) : null;
       if (known && lastTimeMs !== null) known.details = { ...known.details, lastTimeMs };
     };
-    // A file that has gone or is damaged keeps its end to itself.
+    // A file that was deleted or is damaged has no last time; the request that reads it reports why.
     this.#findingEnds = this.#findingEnds.then(find).catch(() => {});
   }
 }
 
 type Membership = Pick<LogFileDetails, 'family' | 'state'>;
 
-/** All names together tell the family, so it may have changed while the file has not. */
+/** The family depends on all names, so it may change while the file does not. */
 function withMembership(known: Known, { family, state }: Membership): LogFileDetails {
   const { details } = known;
   if (details.family !== family || details.state !== state) known.details = { ...details, family, state };
   return known.details;
 }
 
-/** Of all files but those that are a log of their own. */
+/** Of all files except single-file logs. */
 async function findMemberships(files: readonly LogEntry[]): Promise<ReadonlyMap<string, Membership>> {
   const { groupRotatedFamilies } = await import('../file/families.ts');
   const memberships = new Map<string, Membership>();
@@ -193,7 +198,7 @@ async function findMemberships(files: readonly LogEntry[]): Promise<ReadonlyMap<
   return memberships;
 }
 
-/** A name that is not UTF-8 on disk leads nowhere as it is shown; a link must be proven to stay inside. */
+/** A name that is not UTF-8 on disk cannot be opened as shown; a link must be verified to stay inside the directory. */
 function isPlain({ name, isLink }: SeenFile): boolean {
   return !isLink && !isGzipName(name) && !name.includes('\uFFFD');
 }

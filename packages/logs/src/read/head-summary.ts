@@ -2,14 +2,14 @@ import type { FormatDetector } from '../parse/detect-format.ts';
 import type { Format, LineHead } from '../parse/format.ts';
 import type { LogFileDetails } from '../types.ts';
 
-/** Looked at from each end: enough for a stack trace before the first timestamp, little enough for a directory of files. */
+/** Read from each end: enough for a stack trace before the first timestamp, little enough for a directory of files. */
 export const INSPECTED_BYTES = 64 * 1024;
 
 export type EndsSummary = Pick<LogFileDetails, 'format' | 'firstTimeMs' | 'lastTimeMs'>;
 
 export const EMPTY_SUMMARY: EndsSummary = { format: 'empty', firstTimeMs: null, lastTimeMs: null };
 
-/** What the start of a file's text tells; its end, where it is at hand, the rest. */
+/** What is known from the start of a file's text; `withTail` adds its end. */
 export class HeadSummary {
   readonly #head: Buffer;
   readonly #format: Format;
@@ -23,7 +23,7 @@ export class HeadSummary {
     return { format: this.#shownFormat(), firstTimeMs: firstTime(this.#format, this.#head), lastTimeMs: null };
   }
 
-  /** `isWhole`: it is all of the text. */
+  /** `isWhole`: the tail is all of the text. */
   withTail(tail: Buffer, { isWhole }: { isWhole: boolean }): EndsSummary {
     return {
       format: this.#shownFormat(),
@@ -53,7 +53,7 @@ function lastTime(format: Format, bytes: Buffer, { isWhole }: { isWhole: boolean
   const head: LineHead = { timeMs: Number.NaN, rank: 0 };
   for (let end = bytes.length; end > 0; ) {
     const start = end > 1 ? bytes.lastIndexOf(10, end - 2) + 1 : 0;
-    // What stands first in a part of the file is hardly the start of a line.
+    // The first line of a partial text is probably incomplete.
     if (start === 0 && !isWhole) return null;
     if (format.readHead(bytes, start, end, head) && !Number.isNaN(head.timeMs)) return head.timeMs;
     end = start;

@@ -3,11 +3,11 @@ import { groupFamilies, groupManyFamilies } from '../file/families.ts';
 import { shownName } from '../file/raw-name.ts';
 import { type ListOptions, NAMES_PER_TURN, readNames, type SeenFile, statFiles } from './list.ts';
 
-/** The logs of a directory by the names of its entries alone. */
+/** The logs of a directory, derived from the names of its entries alone. */
 export interface ListedNames {
-  /** The names of the files of each log. */
+  /** The file names of each log. */
   families: ReadonlyMap<string, readonly string[]>;
-  /** As they stand in the directory, by the name that is shown. */
+  /** Raw names, by the name shown. */
   raw: ReadonlyMap<string, string>;
 }
 
@@ -23,8 +23,9 @@ export async function listNames(dir: string, { isHidden = () => false }: ListOpt
 }
 
 /**
- * The files of one log: of the others only the names are read. One that has gone meanwhile is left out, as in a listing
- * of all. `undefined` where the names alone do not tell which files are of the log, because some are no files.
+ * The files of one log: only the names of other files are read. A file deleted in the meantime is left out, as in a
+ * full listing. `undefined` if the names alone do not determine the files of the log, because some entries are not
+ * files.
  */
 export async function listFamily(
   dir: string,

@@ -11,45 +11,45 @@ import { ENTRY_KINDS, STAT_NUMBERS } from '../scan/tasks/stat-entries.ts';
 import type { LogEntry } from '../types.ts';
 import { SeenStats } from './seen-stats.ts';
 
-/** Looks at entries under way at once: more do not help four threads of the pool, and would queue before other requests. */
+/** Concurrent stat calls: more do not help the four threads of the pool, and would queue before other requests. */
 const PARALLEL_STATS = 16;
 
 /**
- * From so many entries on, threads look at them. They cost a third, but run at a low priority: of an ordinary directory the
- * listing must not wait for them on a busy machine.
+ * From this many entries on, worker threads stat them. That takes a third of the time, but they run at a low priority:
+ * the listing of an ordinary directory must not wait for them on a busy machine.
  */
 const MIN_MANY = 10_000;
 
-/** A thread takes some milliseconds for these. */
+/** A thread takes a few milliseconds for these. */
 const NAMES_PER_JOB = 500;
 const JOBS_AT_ONCE = 4;
 
-/** Names looked through before others get their turn. */
+/** Names processed before yielding. */
 export const NAMES_PER_TURN = 2000;
 
-/** Names read with one call where few are needed. */
+/** Names read with one call if only a few are needed. */
 const NAMES_AT_ONCE = 256;
 
-/** A listed file and what the system knows of it. */
+/** A listed file and its stats. */
 export interface SeenFile extends LogEntry {
   stats: SeenStats;
-  /** The entry is a link; the rest is about what it leads to. */
+  /** The entry is a link; the other fields describe its target. */
   isLink: boolean;
 }
 
 export interface ListOptions {
-  /** Spares looking at the others. */
+  /** Filters names before they are examined. */
   wanted?(name: string): boolean;
-  /** Neither files of such names nor links to them are there. */
+  /** Files with such names, and links to them, are treated as missing. */
   isHidden?(name: string): boolean;
-  /** Looks at many entries at once, in other threads; used where there are as many as `manyFrom`. */
+  /** Stats many entries at once, in worker threads; used from `manyFrom` entries on. */
   manyFrom?: number | undefined;
   statMany?: ((names: readonly string[]) => Promise<StatResult>) | undefined;
 }
 
 /**
- * Every regular file directly in the directory, and links that stay inside it, by name. A missing directory is empty.
- * A name that is not UTF-8 is shown with U+FFFD for the bytes that are not.
+ * Every regular file directly in the directory, and links that stay inside it, sorted by name. A missing directory is
+ * empty. A name that is not UTF-8 is shown with U+FFFD for the invalid bytes.
  */
 export async function listFiles(
   dir: string,
@@ -60,13 +60,13 @@ export async function listFiles(
   for (const [index, raw] of names.entries()) {
     const name = shownName(raw);
     if (wanted(name) && !isHidden(name)) some.push(raw);
-    // To tell hidden names takes several patterns for each.
+    // Testing for hidden names takes several regexes for each name.
     if (index % NAMES_PER_TURN === NAMES_PER_TURN - 1) await nextTurn();
   }
   return statFiles(dir, some, { isHidden, statMany, manyFrom });
 }
 
-/** Those of the entries that are files, by name. The names are raw. */
+/** The entries that are files, sorted by name. The names are raw. */
 export async function statFiles(
   dir: string,
   names: readonly string[],
@@ -89,8 +89,8 @@ export async function statFiles(
 }
 
 /**
- * Names only, raw: each byte a character. Asked for types too, Node looks at each entry itself where the file system does not tell
- * them, and fails altogether when one of them has gone meanwhile.
+ * Raw names only, one character per byte. If types are requested, Node stats each entry itself on file systems that do
+ * not report types, and fails altogether if one of them was deleted in the meantime.
  */
 export async function readNames(dir: string): Promise<string[]> {
   try {
@@ -101,7 +101,7 @@ export async function readNames(dir: string): Promise<string[]> {
   }
 }
 
-/** Adds the files among many entries; gives those that are links, which must be followed one by one. */
+/** Adds the files among many entries; returns the links, which must be followed one by one. */
 async function statInWorkers(
   names: readonly string[],
   { statMany, files }: { statMany: NonNullable<ListOptions['statMany']>; files: SeenFile[] },
@@ -127,7 +127,9 @@ async function statInWorkers(
   return links;
 }
 
-/** Up to so many names, in no order: how many more there are costs nothing. Empty where the directory cannot be read. */
+/**
+ * Up to `most` names, unordered; the cost does not depend on how many there are. Empty if the directory cannot be read.
+ */
 export async function readSomeNames(dir: string, most: number): Promise<string[]> {
   const names: string[] = [];
   try {
@@ -141,7 +143,7 @@ export async function readSomeNames(dir: string, most: number): Promise<string[]
   return names;
 }
 
-/** What an entry is, or `undefined` for one that leads out of the directory, nowhere, or has gone meanwhile. */
+/** The stats of an entry, or `undefined` if it leads out of the directory, nowhere, or was deleted in the meantime. */
 async function statInside(
   dir: string,
   path: string | Buffer,
@@ -153,7 +155,7 @@ async function statInside(
     const target = await statLinkTarget(dir, path, isHidden);
     return target && { stats: target, isLink: true };
   } catch (error) {
-    // Only the directory itself can deny a look at its entries; no entry must not look like an empty directory.
+    // Only the directory itself can deny access to its entries; that must not look like an empty directory.
     if (systemCode(error) === 'EACCES') throw dirUnreadable(error);
     return undefined;
   }

@@ -3,7 +3,10 @@ import { type RangeSource, readRange } from '../file/read-range.ts';
 import type { TextSource } from '../file/text-source.ts';
 import type { OpenLog, ReadOptions } from '../types.ts';
 
-/** A held file, or its text, as callers outside see it. Closing ends its readings first: none may go on with a closed descriptor. */
+/**
+ * The public view of an open file, or its text. Closing it first ends its readers: none may continue with a closed
+ * descriptor.
+ */
 export function openLog({ handle, reads }: RangeSource, text?: TextSource): OpenLog {
   const sizeBytes = text?.sizeBytes ?? handle.sizeBytes;
   const read = text?.read ?? ((start, end, options) => readRange({ handle, reads }, start, end, options));
@@ -29,8 +32,8 @@ export function openLog({ handle, reads }: RangeSource, text?: TextSource): Open
 }
 
 /**
- * With other secrets masked it is another answer, and so is its text. Clients read the time of modification from the
- * third part, so all that has been added stands in the fourth.
+ * With different secrets masked the response is different, and so is the uncompressed text. Clients read the
+ * modification time from the third part, so everything else is in the fourth.
  */
 function fileEtag({ ino, sizeBytes, modifiedNs, changedNs }: LogHandle, variant: string): string {
   const parts = [ino, sizeBytes, modifiedNs, changedNs].map((part) => part.toString(36));

@@ -6,14 +6,16 @@ import { LogError } from '../log-error.ts';
 import type { Scrubber } from '../scrub/scrubber.ts';
 import type { ReadOptions } from '../types.ts';
 
-/** Files of which it is remembered whether they hold secrets: unpacking them again would take as long as sending them. */
+/** Files for which the result is cached: decompressing them again would take as long as sending them. */
 const MAX_REMEMBERED = 1024;
 
-/** Tells which compressed files hold secrets in their text, and keeps them from being given as they are. */
+/** Determines which compressed files contain secrets, and keeps them from being served as is. */
 export class PackedSecrets {
   readonly #known = new Map<string, boolean>();
 
-  /** Throws `RAW_HAS_SECRETS` for a compressed file whose text has secrets, or cannot be unpacked to see whether it has. */
+  /**
+   * Throws `RAW_HAS_SECRETS` for a compressed file whose text contains secrets, or cannot be decompressed to find out.
+   */
   async refuse(file: RangeSource, options: ReadOptions): Promise<void> {
     const { handle, reads } = file;
     const { scrubber } = reads;
@@ -27,7 +29,7 @@ export class PackedSecrets {
       throw refusal(handle.name, 'there are secrets in its text, which cannot be masked in a compressed file');
   }
 
-  /** Throws for one of which something was not looked at: behind padding there may be anything, and gzip unpacks it. */
+  /** Throws for a file that was not scanned completely: anything may follow padding, and gzip decompresses it. */
   async #inspect(file: RangeSource, scrubber: Scrubber, options: ReadOptions): Promise<boolean> {
     const { name } = file.handle;
     let packedBytes = 0;
@@ -40,7 +42,7 @@ export class PackedSecrets {
       if (!(error instanceof LogError) || error.code !== 'LOG_FILE_CORRUPT') throw error;
       throw refusal(name, 'it is damaged, so that its text cannot be looked through for secrets', error);
     }
-    // The names and comments of its members are not compressed.
+    // The names and comments in member headers are not compressed.
     const raw = new UsedByteCounter(readRange(file, 0, file.handle.sizeBytes, { ...options, packed: true }));
     if (await holdsSecrets(raw.chunks(), scrubber)) return true;
     if (raw.usedBytes <= packedBytes) return false;
@@ -48,7 +50,7 @@ export class PackedSecrets {
   }
 }
 
-/** Notes where what is read ends, but for zeros that fill it up. */
+/** Tracks the end of the data, without trailing zero padding. */
 class UsedByteCounter {
   usedBytes = 0;
   readonly #chunks: AsyncIterable<Buffer>;

@@ -1,9 +1,9 @@
-/** The numbers that change with every change of a file: all but its birth, which is the last. */
+/** The numbers that change with every change of a file: all but the birth time, which is last. */
 const STAMP_NUMBERS = 5;
 
 /**
- * What the system knows of a file, as far as it is needed, read from the numbers of many files: a `BigIntStats` for each of
- * 100,000 takes a kilobyte, and even six `bigint`s take 200 bytes.
+ * The stats of a file, read from a shared array of numbers: a `BigIntStats` for each of 100,000 takes a kilobyte, and
+ * even six `bigint`s take 200 bytes.
  */
 export class SeenStats {
   readonly #numbers: BigInt64Array;
@@ -39,7 +39,7 @@ export class SeenStats {
     return this.#at(5);
   }
 
-  /** Whether the file has not changed, as far as its stats show that (see `isSettled`). */
+  /** Whether the file has not changed, as far as its stats show it (see `isSettled`). */
   hasSameStamp(other: SeenStats): boolean {
     for (let number = 0; number < STAMP_NUMBERS; number++) {
       if (this.#at(number) !== other.#at(number)) return false;

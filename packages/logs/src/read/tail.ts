@@ -5,8 +5,8 @@ import type { ByteStream, ReadOptions } from '../types.ts';
 const NEWLINE = 10;
 
 /**
- * The last `size` bytes of a file's text, from the first whole line on. A window that holds no line start at all is
- * given as it is, from a UTF-8 boundary: a file with content never gives an empty answer.
+ * The last `size` bytes of a file's text, starting with the first whole line. A window without any line start is
+ * returned as is, from a UTF-8 boundary: a file with content never gives an empty response.
  */
 export async function tail(file: RangeSource, size: number, options: ReadOptions = {}): Promise<ByteStream> {
   try {
@@ -21,7 +21,7 @@ export async function tail(file: RangeSource, size: number, options: ReadOptions
 interface Window {
   sizeBytes: number;
   chunks: AsyncGenerator<Buffer, void, undefined>;
-  /** The reading below `chunks`, if it has begun: it needs an end of its own when `chunks` is never iterated. */
+  /** The underlying reader of `chunks`, if started: it must be ended separately if `chunks` is never iterated. */
   begun?: AsyncGenerator<Buffer, void, undefined>;
 }
 
@@ -47,7 +47,7 @@ async function cutWindow(text: TextSource, size: number, options: ReadOptions): 
   return { sizeBytes: end - start, chunks: text.read(start, end, options) };
 }
 
-/** Goes on with a reading whose current chunk was only looked at. */
+/** Continues a reader whose current chunk was only inspected. */
 async function* resume(
   current: Buffer,
   skip: number,
@@ -61,7 +61,10 @@ async function* resume(
   }
 }
 
-/** The first offset from `from` on where a UTF-8 character starts; `from` itself where the bytes are not UTF-8 or nothing would be left. */
+/**
+ * The first offset from `from` on where a UTF-8 character starts; `from` itself if the bytes are not UTF-8 or nothing
+ * would be left.
+ */
 async function characterStart(text: TextSource, from: number, options: ReadOptions): Promise<number> {
   const end = Math.min(from + 4, text.sizeBytes);
   const head: number[] = [];

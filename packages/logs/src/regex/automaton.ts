@@ -4,27 +4,27 @@ import { StateTable } from './state-table.ts';
 
 const NEWLINE = 10;
 
-/** Walking over four places at a time pays from this size on. */
+/** Walking four parts at a time pays off from this size on. */
 const MIN_FOUR_BYTES = 16 * 1024;
 
-/** And only where matches are rare: what was walked behind one is walked again. */
+/** And only while matches are rare: text walked beyond a match is walked again. */
 const QUIET_BYTES = 32 * 1024;
 
-/** What the kernel walks at a time; in the next so many bytes there is something it does not know. */
+/** Bytes per step of the four-way walk; an unknown transition is within the next that many bytes. */
 const STRIDE = 4;
 
-/** The table was emptied on the way: nobody knows any more where the walk had begun. */
+/** The table was cleared during the walk, so the row in which it began is lost. */
 const LOST = -1;
 
 /**
- * Tells where a text may match. It errs on one side only: where the pattern matches, it says so at the match's last
- * byte or one behind, always within the record.
+ * Finds where a text may match. There are no false negatives: where the pattern matches, it reports the last byte of
+ * the match or one after, always within the record.
  */
 export class Automaton {
-  /** Whether a match may reach from one line to the next. */
+  /** Whether a match may span several lines. */
   readonly crossesLines: boolean;
   readonly #table: StateTable;
-  /** Walked since the last match. */
+  /** Bytes walked since the last match. */
   #quietBytes = 0;
 
   constructor(nfa: Nfa) {
@@ -40,7 +40,9 @@ export class Automaton {
     return this.#table.isTooCostly;
   }
 
-  /** The first position in the kernel's text `[from, to)`, `from` being a record's start, where a match may end; or -1. */
+  /**
+   * The first position in the kernel's text `[from, to)`, `from` being a record's start, where a match may end; or -1.
+   */
   find(kernel: ScanKernel, from: number, to: number): number {
     if (from >= to) return -1;
     const table = this.#table;
@@ -60,8 +62,8 @@ export class Automaton {
   }
 
   /**
-   * Walks on over `[from, to)`, over four parts of it at a time. Each part but the first is begun at a line as if no
-   * match reached into it; where one may, it is walked again. Gives the position of a match, `to`, or LOST.
+   * Continues over `[from, to)`, four parts of it at a time. Each part but the first starts at a line as if no match
+   * extended into it; if one may, it is walked again. Returns the position of a match, `to`, or LOST.
    */
   #walkFour(kernel: ScanKernel, from: number, to: number): number {
     const table = this.#table;
@@ -74,7 +76,7 @@ export class Automaton {
     if (table.emptied !== emptied) return LOST;
     for (let part = 0; part < 4; part++) {
       const [start = from, end = to] = [parts[part], parts[part + 1]];
-      // All rows are gone when the table was emptied, but for the one this part begins with.
+      // All rows are lost when the table was cleared, except for the one this part begins with.
       if (table.emptied !== emptied) return table.walk(kernel, start, to);
       const isBegun = part === 0 || table.row === lineRow;
       if (isBegun) table.row = rows[part] ?? lineRow;
@@ -84,7 +86,7 @@ export class Automaton {
     return to;
   }
 
-  /** Walks over the parts in step until one of them comes to a match or is done. Gives how far, and the rows. */
+  /** Walks over the parts in lockstep until one of them matches or is done. Returns how far, and the rows. */
   #walkTogether(kernel: ScanKernel, parts: readonly number[], rows: number[]): number {
     const table = this.#table;
     const [a = 0, b = 0, c = 0, d = 0, end = 0] = parts;
@@ -105,7 +107,7 @@ export class Automaton {
     }
   }
 
-  /** The rows one stride on, worked out where they are not known; `undefined` where one comes to a match. */
+  /** The rows one stride further, computed if they are not known; `undefined` if one of them matches. */
   #stepAll(kernel: ScanKernel, starts: readonly number[], rows: readonly number[]): number[] | undefined {
     const table = this.#table;
     const { emptied } = table;
@@ -120,7 +122,10 @@ export class Automaton {
   }
 }
 
-/** Where four parts of about the same size begin, all but the first at a line, and the end; if there are such lines. */
+/**
+ * Boundaries of four parts of about the same size, all but the first at a line start, and the end; `undefined` if there
+ * are no such lines.
+ */
 function quarters({ text }: ScanKernel, from: number, to: number): number[] | undefined {
   const size = Math.floor((to - from) / 4);
   const lines = [1, 2, 3].map((part) => text.indexOf(NEWLINE, from + part * size) + 1);

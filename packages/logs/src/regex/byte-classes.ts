@@ -1,7 +1,7 @@
 import type { CharSet } from './char-set.ts';
 import type { Nfa } from './nfa.ts';
 
-/** Bytes that no place of a pattern tells apart are of one class. */
+/** Bytes that no state of the pattern distinguishes share a class. */
 export interface ByteClasses {
   /** By byte. */
   classByByte: Uint16Array;
@@ -18,7 +18,7 @@ export function byteClasses({ nodes }: Nfa): ByteClasses {
   const classByByte = new Uint16Array(256);
   let count = 1;
   for (const test of tests) {
-    // Where a class has bytes of both kinds, those of the second kind become a class of their own.
+    // If a class has bytes of both kinds, those of the second kind become a new class.
     const split = new Map<string, number>();
     const first = new Set<number>();
     classByByte.forEach((known, byte) => {
@@ -35,7 +35,7 @@ export function byteClasses({ nodes }: Nfa): ByteClasses {
   return { classByByte, samples };
 }
 
-/** Any byte beyond ASCII may begin a character that is in the set, broken ones included. */
+/** Any byte beyond ASCII may begin a character of the set, including malformed ones. */
 export function holds({ may, beyondAscii }: CharSet, byte: number): boolean {
   return byte < 0x80 ? may[byte] === 1 : beyondAscii;
 }

@@ -1,28 +1,28 @@
 import type { Needle, ScanKernel } from '../kernel/scan-kernel.ts';
 import type { RegexPrefilter } from './prefilter.ts';
 
-/** Where texts find so many records in vain, going through everything with the automaton is quicker. */
+/** If the texts select this many records in vain, walking everything with the automaton is faster. */
 const MIN_REFUSED = 32;
 const MIN_BYTES_PER_REFUSED = 2048;
 
 /**
- * Positions in loaded text whose records come into question, found by texts of which each match holds one, or by the
- * automaton of a regex. The first is at the speed of memory as long as the texts are rare; where they are not, other
- * texts are tried, and then the second.
+ * Finds positions in the loaded text whose records may match, by texts of which each match contains one, or by the
+ * automaton of a regex. The former runs at memory speed as long as the texts are rare; if they are not, other texts are
+ * tried, and then the automaton.
  */
 export class Candidates {
   readonly #kernel: ScanKernel;
   readonly #prefilter: RegexPrefilter | undefined;
-  /** Sets still to be tried. */
+  /** Sets not tried yet. */
   readonly #needleSets: (readonly Needle[])[];
   #needles: readonly Needle[] | undefined;
-  /** Where each text stands next; -1: not yet looked for. */
+  /** Next position of each text; -1: not searched yet. */
   #hits: number[] = [];
   #from = 0;
   #passedBytes = 0;
   #refused = 0;
 
-  /** Of each set, every match must hold one; the rarest come first. */
+  /** Every match contains one text of each set; the rarest come first. */
   constructor(kernel: ScanKernel, needleSets: readonly (readonly Needle[])[], prefilter: RegexPrefilter | undefined) {
     this.#kernel = kernel;
     this.#prefilter = prefilter;
@@ -30,12 +30,12 @@ export class Candidates {
     this.#nextSet();
   }
 
-  /** To be called when other text has been loaded. */
+  /** Must be called when other text has been loaded. */
   begin(): void {
     this.#hits.fill(-1);
   }
 
-  /** The first such position in `[from, end)`, or -1. A position tells about the whole record it is in. */
+  /** The first candidate position in `[from, end)`, or -1. It applies to the whole record around it. */
   next(from: number, end: number): number {
     this.#from = from;
     if (!this.#needles) return this.#prefilter?.find(this.#kernel, from, end) ?? -1;
@@ -44,11 +44,11 @@ export class Candidates {
     return hit;
   }
 
-  /** A closer look at a record that was found: whether it still comes into question. */
+  /** Examines a candidate record more closely: whether it may still match. */
   confirm(start: number, end: number): boolean {
     const automaton = this.#prefilter?.automaton;
     if (!automaton) return true;
-    // The automaton may have begun in a record before, unless that makes no difference.
+    // The automaton may have started in an earlier record, unless that makes no difference.
     if (!this.#needles && (start === this.#from || !automaton.crossesLines)) return true;
     const isPossible = automaton.find(this.#kernel, start, end) >= 0;
     if (!isPossible && this.#needles) this.#refuse();

@@ -1,22 +1,22 @@
 /**
- * Characters a place in a pattern can match, as far as bytes can tell: which of ASCII, and whether any beyond it. Never
- * less than it really matches.
+ * Characters that a position in a pattern can match, as far as bytes can show: which of ASCII, and whether any beyond
+ * it. Never fewer than it really matches.
  */
 export interface CharSet {
-  /** By code: 1 where it may match. */
+  /** By code: 1 if it may match. */
   may: Uint8Array;
-  /** By code: 1 where it matches for sure. What is not in here stays possible when the set is negated. */
+  /** By code: 1 if it certainly matches. Everything else remains possible when the set is negated. */
   sure: Uint8Array;
   beyondAscii: boolean;
 }
 
-/** Letters of ASCII with an equal beyond it where case does not count: the kelvin sign and the long s. */
+/** ASCII letters that equal one beyond ASCII when case is ignored: the kelvin sign and the long s. */
 const BEYOND_EQUALS: Record<string, number> = { k: 0x212a, s: 0x17f };
 
 const ASCII = 128;
 const CASE_BIT = 0x20;
 
-/** Each as pairs of first and last; the bare name is what stands in `[:name:]`. */
+/** Each as pairs of first and last; the bare name is the one in `[:name:]`. */
 const NAMED: Record<string, string> = {
   alnum: '09AZaz',
   alpha: 'AZaz',
@@ -38,14 +38,14 @@ export function emptySet(): CharSet {
   return { may: new Uint8Array(ASCII), sure: new Uint8Array(ASCII), beyondAscii: false };
 }
 
-/** Everything; a dot without newlines, if asked for. */
+/** Every character; `newlines: false` for a dot. */
 export function anyCharacter({ newlines }: { newlines: boolean }): CharSet {
   const set = negated(emptySet());
   if (!newlines) set.may[10] = set.sure[10] = 0;
   return set;
 }
 
-/** Adds `[first, last]`, and what equals it where case does not count. */
+/** Adds `[first, last]`, and what equals it when case is ignored. */
 export function addRange(set: CharSet, [first, last]: readonly [number, number], { fold }: { fold: boolean }): void {
   for (let code = first; code <= last && code < ASCII; code++) {
     set.may[code] = set.sure[code] = 1;
@@ -73,7 +73,7 @@ export function negated({ may, sure }: CharSet): CharSet {
   return { may: sure.map((bit) => 1 - bit), sure: may.map((bit) => 1 - bit), beyondAscii: true };
 }
 
-/** What `[:name:]` holds; `undefined` where there is no such name. */
+/** The set of `[:name:]`; `undefined` if there is no such name. */
 export function namedSet(name: string, options: { fold: boolean }): CharSet | undefined {
   const pairs = Object.hasOwn(NAMED, name) ? NAMED[name] : undefined;
   if (pairs === undefined) return undefined;
@@ -84,11 +84,11 @@ export function namedSet(name: string, options: { fold: boolean }): CharSet | un
   return set;
 }
 
-/** What `\d`, `\w`, `\s` and their opposites hold. */
+/** The set of `\d`, `\w`, `\s` and their negations. */
 export function escapedSet(letter: string, options: { fold: boolean }): CharSet | undefined {
   const name = { d: 'digit', w: 'word', s: 'space' }[letter.toLowerCase()];
   const set = name === undefined ? undefined : namedSet(name, options);
-  // `\s` is without the vertical tab.
+  // `\s` does not include the vertical tab.
   if (set && name === 'space') set.sure[11] = 0;
   return set && letter < 'a' ? negated(set) : set;
 }

@@ -1,7 +1,7 @@
 /**
- * Instructions a regex may compile to: as many as the longest one has characters, so that only counts are refused. The
- * time for a character grows with them: at this size, a line of 200 characters takes 40 ms in the worst case, and one of
- * 64 KiB seconds. `.{0,1000}` has 2,000.
+ * Maximum number of instructions of a regex: as many as the longest one has characters, so that only counts are
+ * rejected. The time per character grows with them: at this size, a line of 200 characters takes 40 ms in the worst
+ * case, and one of 64 KiB seconds. `.{0,1000}` has 2,000.
  */
 export const MAX_REGEX_STEPS = 2048;
 
@@ -9,20 +9,20 @@ const COUNTS = /^\{(\d{1,4})(,?)(\d{0,4})\}/;
 const FLAGS_OR_NAME = /^\?(?:P?<\w*>|[a-zA-Z-]*:?)/;
 const BRACED = /^(?:[pP]|x)\{[^}]*\}/;
 
-/** What stands between two parentheses, as far as it was read. */
+/** What has been read of a parenthesized group. */
 interface Group {
   /** Steps before the last atom. */
   steps: number;
   /** Steps of the last atom, which a count may repeat. */
   last: number;
-  /** Steps of its own: where a captured group begins and where it ends. */
+  /** Steps of the group itself: the start and end of a capture. */
   own: number;
 }
 
 /**
- * About how many instructions a pattern compiles to, without compiling it: counts are written out by the compiler, so
- * that a few characters can become a million instructions. Never fewer than it really has, but for two. What is no
- * valid pattern gives any number.
+ * About how many instructions a pattern compiles to, without compiling it: counts are expanded by the compiler, so that
+ * a few characters can become a million instructions. Never fewer than the real number minus two. Any number for an
+ * invalid pattern.
  */
 export function countSteps(pattern: string): number {
   const outer: Group[] = [];
@@ -40,7 +40,7 @@ export function countSteps(pattern: string): number {
       group.last = repeated(group.last, counts);
       at += counts[0].length - 1;
     } else if (sign === '*' || sign === '+' || sign === '?') {
-      // Of what can be empty, `x*` is `(x+)?`.
+      // If the operand can be empty, `x*` is `(x+)?`.
       group.last += sign === '*' ? 2 : 1;
     } else if (sign === '(') {
       const opening = FLAGS_OR_NAME.exec(rest.slice(1))?.[0] ?? '';
@@ -80,10 +80,10 @@ function repeated(steps: number, [, min = '', comma, max = '']: RegExpExecArray)
   return most === 0 ? 1 : steps * most + Math.max(0, most - least);
 }
 
-/** Behind the bracket that closes a class; `at` is behind the one that opens it. */
+/** The position after the bracket that closes a class; `at` is after the opening one. */
 function classEnd(pattern: string, at: number): number {
   let end = pattern[at] === '^' ? at + 1 : at;
-  // A bracket that stands first is one of the characters.
+  // A leading closing bracket is one of the characters.
   if (pattern[end] === ']') end++;
   while (end < pattern.length && pattern[end] !== ']') {
     if (pattern[end] === '\\') end += 2;
@@ -93,5 +93,5 @@ function classEnd(pattern: string, at: number): number {
   return end + 1;
 }
 
-/** Counts, flags and names of classes are short. */
+/** Counts, flags and class names are short. */
 const MAX_TOKEN = 100;

@@ -2,24 +2,24 @@ import { holds, isContinuation, isNewline, isWord } from './byte-classes.ts';
 import type { Nfa } from './nfa.ts';
 import type { Assertion } from './syntax.ts';
 
-/** Places of a pattern that are held at the same time. */
+/** The states a pattern is in at the same time. */
 export interface StateSet {
-  /** In ascending order: places that wait for a byte, or for the next byte to decide a condition. */
+  /** In ascending order: states that wait for a byte, or for the next byte to decide an assertion. */
   nodes: readonly number[];
-  /** Whether the byte before was of a word. Only told where a condition waits. */
+  /** Whether the previous byte was a word character. Only tracked if an assertion waits. */
   wordBefore: boolean;
 }
 
-/** Decides a condition on a position; `undefined`: the next byte will. */
+/** Decides an assertion at a position; `undefined`: the next byte will decide. */
 type Decide = (assertion: Assertion) => boolean | undefined;
 
-/** Behind a newline a record may have ended or begun: no condition is sure to fail there. */
+/** After a newline a record may have ended or begun: no assertion certainly fails there. */
 const anything: Decide = () => true;
 const laterOn: Decide = (assertion) => (assertion === 'line-start' ? false : undefined);
 
-/** Goes from places to places, as the bytes of a text lead. A match may begin anywhere. */
+/** Steps through the states as the bytes of a text lead. A match may begin anywhere. */
 export class NfaStepper {
-  /** Nodes looked at so far: what it has cost. */
+  /** Nodes visited so far: the cost. */
   visited = 0;
   readonly #nfa: Nfa;
   readonly #seen: Uint32Array;
@@ -30,12 +30,12 @@ export class NfaStepper {
     this.#seen = new Uint32Array(nfa.nodes.length);
   }
 
-  /** At the beginning of a record; `undefined` where the pattern can match nothing at all. */
+  /** The states at the beginning of a record; `undefined` if the pattern matches the empty text. */
   start(): StateSet | undefined {
     return this.#statesFrom([this.#nfa.start], anything, false);
   }
 
-  /** Behind a byte; `undefined`: a match. */
+  /** The states after a byte; `undefined`: a match. */
   step({ nodes, wordBefore }: StateSet, byte: number): StateSet | undefined {
     const decided = this.#follow(this.#waiting(nodes), nextIs(byte, wordBefore));
     if (!decided) return undefined;
@@ -45,12 +45,12 @@ export class NfaStepper {
       this.visited++;
       if (node?.kind === 'set' && holds(node.set, byte)) targets.push(node.next);
     }
-    // A byte that may belong to the character before takes nothing away.
+    // A byte that may belong to the previous character removes no states.
     const kept = isContinuation(byte) ? nodes : [];
     return this.#statesFrom(targets, isNewline(byte) ? anything : laterOn, isWord(byte), kept);
   }
 
-  /** Whether a match ends where the text does. */
+  /** Whether a match ends at the end of the text. */
   matchesAtEnd({ nodes, wordBefore }: StateSet): boolean {
     return !this.#follow(this.#waiting(nodes), nextIs(undefined, wordBefore));
   }
@@ -72,7 +72,7 @@ export class NfaStepper {
     return { nodes, wordBefore: isBehindWord && this.#waiting(nodes).length > 0 };
   }
 
-  /** Places that wait, reached from these without a byte; `undefined` where the match itself is. */
+  /** Waiting states reachable from these without a byte; `undefined` if a match is. */
   #follow(from: readonly number[], decide: Decide): number[] | undefined {
     const found: number[] = [];
     const open = [...from];
@@ -95,7 +95,7 @@ export class NfaStepper {
   }
 }
 
-/** Not behind a newline. No byte: the text ends. */
+/** Not after a newline. No byte: the text ends. */
 function nextIs(byte: number | undefined, wordBefore: boolean): Decide {
   return (assertion) => {
     if (assertion === 'line-start') return false;

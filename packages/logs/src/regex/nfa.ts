@@ -1,10 +1,10 @@
 import type { CharSet } from './char-set.ts';
 import type { Assertion, Syntax } from './syntax.ts';
 
-/** A node beyond this many costs more to walk through than it saves. */
+/** A larger automaton costs more to walk than it saves. */
 const MAX_NODES = 2000;
 
-/** A place in a pattern. Numbers are places in the list. */
+/** A state of a pattern. Numbers are indices into the list. */
 export type NfaNode =
   | { kind: 'set'; set: CharSet; next: number }
   | { kind: 'assertion'; assertion: Assertion; next: number }
@@ -17,8 +17,8 @@ export interface Nfa {
 }
 
 /**
- * The pattern as a net of places. Counts above `maxRepeat` become "or more", which matches no less. `undefined`
- * where it gets too large.
+ * Builds the NFA of a pattern. Counts above `maxRepeat` become "or more", which matches no less. `undefined` if it gets
+ * too large.
  */
 export function buildNfa(syntax: Syntax, { maxRepeat }: { maxRepeat: number }): Nfa | undefined {
   const builder = new Builder(maxRepeat);
@@ -42,7 +42,7 @@ class Builder {
     return this.nodes.push(node) - 1;
   }
 
-  /** Adds a part that goes on at `next`; gives its own beginning. */
+  /** Adds a part that continues at `next`; returns its first state. */
   add(syntax: Syntax, next: number): number {
     if (this.isFull) return next;
     switch (syntax.kind) {
@@ -67,7 +67,7 @@ class Builder {
       behind = this.push({ kind: 'split', next: loop });
       loop.push(this.add(of, behind));
     } else {
-      // Each may be the last: all of them lead out.
+      // Any of them may be the last: all of them have an exit.
       for (let count = least; count < max && !this.isFull; count++) {
         behind = this.push({ kind: 'split', next: [next, this.add(of, behind)] });
       }

@@ -1,11 +1,11 @@
 import { addAll, addRange, type CharSet, emptySet, escapedSet, namedSet, negated } from './char-set.ts';
 import { type PatternReader, UnknownSyntax } from './pattern-reader.ts';
 
-/** A class, of which the opening bracket has been read. */
+/** Parses a class whose opening bracket has been read. */
 export function parseClass(reader: PatternReader, { fold }: { fold: boolean }): CharSet {
   const isNegated = reader.take('^');
   const set = emptySet();
-  // A closing bracket that comes first is a plain character.
+  // A leading closing bracket is a plain character.
   for (let isFirst = true; isFirst || !reader.take(']'); isFirst = false) {
     const part = namedPart(reader, fold);
     if (part) {
@@ -22,7 +22,7 @@ export function parseClass(reader: PatternReader, { fold }: { fold: boolean }): 
   return isNegated ? negated(set) : set;
 }
 
-/** A class within the class. */
+/** A named class within the class. */
 function namedPart(reader: PatternReader, fold: boolean): CharSet | undefined {
   const named = reader.takeMatch(/^\[:(\^?)(\w+):\]/);
   if (named) {

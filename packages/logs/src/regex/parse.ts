@@ -11,14 +11,14 @@ const ASSERTIONS: Record<string, Assertion> = {
 };
 
 interface Flags {
-  /** Case does not count. */
+  /** Case is ignored. */
   fold: boolean;
   dotAll: boolean;
 }
 
 /**
- * Takes an RE2 pattern apart that the engine has accepted. `undefined` where it uses what is not known here: rarely
- * used syntax, which then costs speed and nothing else.
+ * Parses an RE2 pattern that the engine has accepted. `undefined` for unsupported syntax, which is rarely used and then
+ * only costs speed.
  */
 export function parseRegex(pattern: string, { caseSensitive = false } = {}): Syntax | undefined {
   try {
@@ -45,7 +45,7 @@ class Parser {
 
   /** Up to the end, or to a closing parenthesis. */
   #choice(given: Flags): Syntax {
-    // Flags set within a group are valid up to its end, across its choices.
+    // Flags set within a group apply up to its end, across its alternatives.
     const flags = { ...given };
     const choices = [this.#sequence(flags)];
     while (this.#reader.take('|')) choices.push(this.#sequence(flags));
@@ -109,7 +109,7 @@ class Parser {
       const counts = this.#counts();
       if (!counts) return syntax;
       const [min, max] = counts;
-      // Whether it takes as much or as little as it can makes no difference to whether it matches.
+      // Greedy or not makes no difference to whether it matches.
       reader.take('?');
       syntax = { kind: 'repeat', of: syntax, min, max };
     }

@@ -1,4 +1,4 @@
-/** The pattern uses what is not understood here. Never leaves this folder. */
+/** Syntax that is not supported here. Never leaves this folder. */
 export class UnknownSyntax extends Error {}
 
 const CONTROLS: Record<string, number> = { a: 7, f: 12, t: 9, n: 10, r: 13, v: 11 };
@@ -24,14 +24,14 @@ export class PatternReader {
     return this.#pattern.startsWith(text, this.#at);
   }
 
-  /** Goes on behind the text if it stands here. */
+  /** Consumes the text if it is next. */
   take(text: string): boolean {
     if (!this.sees(text)) return false;
     this.#at += text.length;
     return true;
   }
 
-  /** The same for a form, which must start with `^`. */
+  /** The same for a regex, which must start with `^`. */
   takeMatch(form: RegExp): RegExpExecArray | undefined {
     const found = form.exec(this.#pattern.slice(this.#at, this.#at + MAX_FORM));
     if (found) this.#at += found[0].length;
@@ -46,18 +46,18 @@ export class PatternReader {
     return code;
   }
 
-  /** The character meant by what stands behind a backslash. */
+  /** The character denoted by what follows a backslash. */
   escapedCode(): number {
     const hex = this.takeMatch(/^x(?:([0-9a-f]{2})|\{([0-9a-f]{1,6})\})/i);
     if (hex) return Number.parseInt(hex[1] ?? hex[2] ?? '', 16);
     const code = this.next();
     const letter = String.fromCodePoint(code);
     if (Object.hasOwn(CONTROLS, letter)) return CONTROLS[letter] ?? code;
-    // A mark is itself; other letters and digits mean something else.
+    // Punctuation stands for itself; other letters and digits mean something else.
     if (code >= 0x80 || /[0-9A-Za-z]/.test(letter)) throw new UnknownSyntax();
     return code;
   }
 }
 
-/** Counts, flags and names of groups are short. */
+/** Counts, flags and group names are short. */
 const MAX_FORM = 100;

@@ -5,17 +5,17 @@ import { parseRegex } from './parse.ts';
 import { requiredTexts, type TextSet } from './required-texts.ts';
 import type { Syntax } from './syntax.ts';
 
-/** Counts are taken exactly up to the first of these; where that gets too costly, up to the next. */
+/** Counts are exact up to the first of these; if that is too costly, up to the next. */
 const MAX_REPEATS = [1000, 16, 4, 1];
 
-/** Passes over text in which a regex cannot match, much quicker than the regex itself. Made when first needed. */
+/** Skips text in which a regex cannot match, much faster than the regex itself. Built when first needed. */
 export class RegexPrefilter {
   readonly #pattern: string;
   readonly #caseSensitive: boolean;
   #parsed: { syntax: Syntax | undefined } | undefined;
   #textSets: readonly TextSet[] | undefined;
   #automaton: Automaton | undefined;
-  /** How many of the repeats have been tried. */
+  /** How many of the repeat limits have been tried. */
   #tried = 0;
 
   constructor(pattern: string, { caseSensitive = false } = {}) {
@@ -23,14 +23,14 @@ export class RegexPrefilter {
     this.#caseSensitive = caseSensitive;
   }
 
-  /** Sets of ASCII texts of each of which one stands in every match, in either case unless case counts. */
+  /** Sets of ASCII texts; every match contains one text of each set, in either case unless case matters. */
   get textSets(): readonly TextSet[] {
     const syntax = this.#syntax;
     this.#textSets ??= syntax ? requiredTexts(syntax, { caseSensitive: this.#caseSensitive }) : [];
     return this.#textSets;
   }
 
-  /** What tells where a match may be; `undefined` where nothing can that would be quicker than the regex. */
+  /** Finds where a match may be; `undefined` if nothing would be faster than the regex. */
   get automaton(): Automaton | undefined {
     while ((!this.#automaton || this.#automaton.isTooCostly) && this.#tried < MAX_REPEATS.length) {
       this.#automaton = this.#build(MAX_REPEATS[this.#tried] ?? 1);

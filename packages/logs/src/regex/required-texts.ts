@@ -2,40 +2,40 @@ import { byteRarity } from '../kernel/needle.ts';
 import type { CharSet } from './char-set.ts';
 import type { Syntax } from './syntax.ts';
 
-/** More would be looked for one after the other for longer than a pass of the automaton takes. */
+/** Searching for more, one after the other, would take longer than a pass of the automaton. */
 const MAX_TEXTS = 8;
 
 /** Longer ones are not rarer. */
 const MAX_LENGTH = 64;
 
-/** The first ones are tried one after the other. */
+/** They are tried in order. */
 const MAX_SETS = 3;
 
-/** A byte tells some bits, a rare one more; roughly, from a count. */
+/** The information of a byte in bits, more for rare ones; roughly, from a count. */
 const LEAST_BITS = 4;
 const RARITY_PER_BIT = 12;
 
-/** Texts of which at least one is needed. */
+/** Texts of which at least one is required. */
 export type TextSet = readonly string[];
 
 /** What is known of a part of a pattern. */
 interface Known {
-  /** All texts it can match, if these are few. */
+  /** All texts it can match, if they are few. */
   exact?: TextSet | undefined;
-  /** Sets of texts, rarest first, of each of which one stands in everything it matches. */
+  /** Sets of texts, rarest first; everything it matches contains one of each set. */
   required?: readonly TextSet[] | undefined;
 }
 
 /**
- * Sets of a few texts, all ASCII, of each of which at least one stands in everything the pattern can match; none where
- * that cannot be said. What is likely the rarest comes first. Unless `caseSensitive` they are in lower case and to be
- * looked for in either.
+ * Sets of a few ASCII texts; everything the pattern matches contains at least one text of each set. Empty if there are
+ * none. The presumably rarest comes first. Unless `caseSensitive` they are in lower case and must be searched for in
+ * either case.
  */
 export function requiredTexts(syntax: Syntax, { caseSensitive = false } = {}): readonly TextSet[] {
   return requiredSets(known(syntax, caseSensitive));
 }
 
-/** How rare the most frequent of them is in logs, roughly, in bits; each further one costs a pass. */
+/** Roughly how rare the most frequent of them is in logs, in bits; each further text costs a pass. */
 export function textsRarity(texts: TextSet): number {
   return Math.min(...texts.map(bits)) - Math.log2(texts.length) * 2;
 }
@@ -77,7 +77,7 @@ function sequence(parts: readonly Known[]): Known {
     }
     isWhole = false;
     sets.push(...requiredSets({ exact: run }), ...(part.required ?? []));
-    // What could not be joined may begin a run of its own.
+    // What could not be concatenated may begin a new run.
     run = part.exact ?? [''];
   }
   if (isWhole) return { exact: run };
@@ -116,7 +116,7 @@ function repeat(of: Known, { min, max }: { min: number; max: number }): Known {
   return whole.exact ? whole : once;
 }
 
-/** A set with an empty text says nothing. */
+/** A set with an empty text requires nothing. */
 function requiredSets({ exact, required = [] }: Known): readonly TextSet[] {
   return exact && exact.length > 0 && exact.every((text) => text !== '') ? [exact] : required;
 }

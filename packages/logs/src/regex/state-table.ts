@@ -3,30 +3,30 @@ import { type ByteClasses, byteClasses } from './byte-classes.ts';
 import type { Nfa } from './nfa.ts';
 import { NfaStepper, type StateSet } from './nfa-stepper.ts';
 
-/** Rows that lead to themselves: what follows from here is not known yet; a match. */
+/** Rows that lead to themselves: the transition is not known yet; a match. */
 const UNKNOWN = 0;
 const MATCH = 1;
 const FIRST_STATE = 2;
 
-/** A column is told by one byte, in bytes. */
+/** The offset of a column is one byte. */
 const MAX_CLASSES = 64;
 
-/** Looking at a node costs about as much as the engine needs for this many bytes. */
+/** Visiting a node costs about as much as the regex engine needs for this many bytes. */
 const BYTES_PER_VISIT = 2;
 
-/** Spent on rows before they have to pay: about 20 ms. */
+/** Visits spent on rows before they have to pay off: about 20 ms. */
 const FREE_VISITS = 500_000;
 
 /**
- * The table by which the kernel walks over text: a row for each set of places, filled as far as texts need it. Of
- * several in one kernel, each is filled anew when its turn comes.
+ * The table by which the kernel walks over text: a row for each set of states, filled as texts need it. If several
+ * share a kernel, each is filled again when its turn comes.
  */
 export class StateTable {
-  /** More was spent on filling it than it can save with this pattern and text. */
+  /** Filling it cost more than it can save with this pattern and text. */
   isTooCostly = false;
-  /** How often it was emptied: rows told before mean nothing any more. */
+  /** How often it was cleared: rows returned before that are invalid. */
   emptied = 0;
-  /** Where the last walk has come to. */
+  /** The row in which the last walk ended. */
   row = 0;
   readonly #classes: ByteClasses;
   readonly #stepper: NfaStepper;
@@ -46,7 +46,7 @@ export class StateTable {
     return this.#start !== undefined && this.#width <= MAX_CLASSES;
   }
 
-  /** The row at the beginning of a record, and of a line that no match reaches into. */
+  /** The row at the beginning of a record, and of a line that no match extends into. */
   startRow(kernel: ScanKernel): number {
     if (kernel.rowsOwner !== this) this.#empty(kernel);
     return this.#start ? this.#rowFor(kernel, this.#start) : this.#address(kernel, MATCH);
@@ -57,7 +57,7 @@ export class StateTable {
     return this.#address(kernel, FIRST_STATE);
   }
 
-  /** Walks over `[from, to)`; gives the position at which a match is known, or `to`, and leaves its row in `row`. */
+  /** Walks over `[from, to)`; returns the position at which a match is known, or `to`, and leaves its row in `row`. */
   walk(kernel: ScanKernel, from: number, to: number): number {
     const firstRow = this.firstRow(kernel);
     let at = from;
@@ -67,7 +67,7 @@ export class StateTable {
       this.noteWalked(at - before);
       this.row = kernel.reached[0] ?? 0;
       if (at === to) break;
-      // Where it has become too costly, a record more is looked at by the engine and the rest by other means.
+      // If it became too costly, the regex engine tests one more record and the rest is scanned by other means.
       if (!this.#step(kernel, at) || this.isTooCostly) return at;
       at++;
     }
@@ -78,13 +78,13 @@ export class StateTable {
     this.#walkedBytes += bytes;
   }
 
-  /** Whether a match ends where the text does, the walk having come to `row`. */
+  /** Whether a match ends at the end of the text, the walk having ended in `row`. */
   matchesAtEnd(kernel: ScanKernel): boolean {
     const state = this.#state(kernel);
     return state !== undefined && this.#stepper.matchesAtEnd(state);
   }
 
-  /** Goes on by one byte, of which the row knows nothing or that it is a match: false then. */
+  /** Advances by one byte whose transition is unknown or a match: false for a match. */
   #step(kernel: ScanKernel, at: number): boolean {
     const column = this.#classes.classByByte[kernel.text[at] ?? 0] ?? 0;
     const cell = (this.row - kernel.rowsAddress) / 4 + column;

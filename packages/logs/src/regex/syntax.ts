@@ -1,9 +1,9 @@
 import type { CharSet } from './char-set.ts';
 
-/** A condition on a position. The beginning and the end of the text are taken for those of a line. */
+/** A condition on a position. The beginning and the end of the text count as those of a line. */
 export type Assertion = 'line-start' | 'line-end' | 'word-edge' | 'no-word-edge';
 
-/** What a pattern is made of. */
+/** The syntax tree of a pattern. */
 export type Syntax =
   | { kind: 'set'; set: CharSet }
   | { kind: 'assertion'; assertion: Assertion }

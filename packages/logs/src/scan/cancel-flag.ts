@@ -1,13 +1,13 @@
-/** Marks jobs as no longer wanted. Threads look at the shared number before every block, and before every record they test a regex on. */
+/** Cancels jobs. Threads poll the shared number before every block, and before every record they test a regex on. */
 export class CancelFlag {
   readonly shared = new SharedArrayBuffer(4);
-  /** A job under it had to give way to others: its next ones wait behind theirs. Set by the pool. */
+  /** A job with this flag had to yield to others: its next ones queue behind theirs. Set by the pool. */
   isSlow = false;
   readonly #listeners = new Set<() => void>();
   readonly #isDue: (() => boolean) | undefined;
   #isSet = false;
 
-  /** `isDue` is polled whenever this thread looks at the flag. */
+  /** `isDue` is polled whenever this thread reads the flag. */
   constructor(isDue?: () => boolean) {
     this.#isDue = isDue;
   }
@@ -26,7 +26,7 @@ export class CancelFlag {
     for (const listener of listeners) listener();
   }
 
-  /** Returns what takes the listener back. */
+  /** Returns a function that removes the listener. */
   whenSet(listener: () => void): () => void {
     if (this.#isSet) listener();
     else this.#listeners.add(listener);

@@ -1,4 +1,4 @@
-/** A job ended because nobody wants its result any more. Never leaves the engine: whoever set the flag knows why. */
+/** A job ended because it was cancelled. Never leaves the engine: whoever set the flag knows why. */
 export class JobCancelled extends Error {
   override readonly name = 'JobCancelled';
 

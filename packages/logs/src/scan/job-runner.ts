@@ -32,7 +32,10 @@ import { scanTimes } from './tasks/scan-times.ts';
 import { alignToRecord, firstAt, seekTime } from './tasks/seek-time.ts';
 import { statEntries } from './tasks/stat-entries.ts';
 
-/** A job with a regex may take its thread for so long; what is left of it is a job of its own, behind those of others. */
+/**
+ * A job with a regex may occupy its thread for this long; the rest of it becomes a new job, queued behind those of
+ * others.
+ */
 const TURN_MS = 100;
 
 interface Run {
@@ -40,11 +43,11 @@ interface Run {
   clean?: CleanReads;
 }
 
-/** Does the jobs of one thread, one at a time. Keeps what is costly to make for the next one. */
+/** Runs the jobs of one thread, one at a time. Caches what is expensive to create for the next one. */
 export class JobRunner {
   readonly #kernel = new ScanKernel();
   readonly #zones = new Map<string, Zone>();
-  /** The last pattern used: all jobs of a search have the same. */
+  /** The last regex used: all jobs of a search have the same. */
   #regex: { key: string; regex: SafeRegex } | undefined;
   #scrubber: Scrubber | undefined;
   readonly #clean = new CleanRanges();
@@ -52,12 +55,12 @@ export class JobRunner {
 
   async run(job: Job, isCancelled: () => boolean): Promise<JobResults[Job['kind']]> {
     const result = await this.#runProven(job, isCancelled);
-    // Only now: what was read before it was truncated is as good as what is read from its copy.
+    // Checked afterwards: what was read before the truncation is as good as what is read from its copy.
     if ('file' in job) assertNotTruncated(job.file);
     return result;
   }
 
-  /** What was taken as known to hold no secrets is only used if the file has not changed meanwhile. */
+  /** Results that relied on ranges known to contain no secrets are only used if the file has not changed meanwhile. */
   async #runProven(job: Job, isCancelled: () => boolean): Promise<JobResults[Job['kind']]> {
     const reads = new CleanReads(this.#clean);
     const result = await this.#run(job, { isCancelled, clean: reads });
@@ -116,7 +119,7 @@ export class JobRunner {
     return this.#scrubber;
   };
 
-  /** For a job that looks for records. Without a regex every part is short; with one, a single block may not be. */
+  /** For a job that searches records. Without a regex every part is short; with one, a single block may not be. */
   #turn({ file, filter }: Pick<RecordsJob, 'file' | 'filter'>, run: Run): ScanTools {
     const tools = this.#tools(file, run);
     if (filter.regex === undefined) return tools;

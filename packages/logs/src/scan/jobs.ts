@@ -7,19 +7,19 @@ import type { RecordFilter } from '../types.ts';
 /** A file as a scanning thread needs it. The descriptor stays open until the job has ended. */
 export interface ScanFile {
   name: string;
-  /** Names it for what threads remember of it; nothing is remembered without. */
+  /** Cache key of the file for threads; without it nothing is cached. */
   key?: string;
-  /** Changes with every change of the file; absent where a change need not show in it. */
+  /** Changes with every change of the file; absent if a change need not show in it. */
   stamp?: string | undefined;
   fd: number;
-  /** On disk. */
+  /** Size on disk. */
   sizeBytes: number;
-  /** Of the text: the same, unless it is compressed. */
+  /** Length of the text: the same, unless it is compressed. */
   textBytes: number;
   gzMap: GzMap | undefined;
-  /** Where its text begins; only NULs stand before it. */
+  /** Where its text begins; only NULs precede it. */
   textStart: number;
-  /** Of a plain file: length and hash of the first bytes of its text. Where they differ, the file was truncated. */
+  /** For a plain file: length and hash of the first bytes of its text. If they differ later, the file was truncated. */
   start: { bytes: number; hash: number } | undefined;
   /** What is masked in its text. */
   scrub: ScrubRules | undefined;
@@ -28,12 +28,12 @@ export interface ScanFile {
   writtenMs: number;
 }
 
-/** Which records of a file are looked at: those that start in these blocks and in this range. */
+/** Which records of a file are scanned: those that start in these blocks and in this range. */
 export interface ScanPart {
   file: ScanFile;
-  /** Pairs of first block and the one behind the last, in the order of the scan. */
+  /** Pairs of first and end (exclusive) block, in scan order. */
   runs: readonly number[];
-  /** Offsets a record may start at. */
+  /** Offsets at which a record may start. */
   startBytes: number;
   endBytes: number;
 }
@@ -44,13 +44,13 @@ export interface RecordsJob extends ScanPart {
   newestFirst: boolean;
   limit: number;
   raw: boolean;
-  /** Of each record; `SHOWN_BYTES` unless told. */
+  /** Limit for each record; default `SHOWN_BYTES`. */
   shownBytes?: number | undefined;
-  /** Of the file, for cursors. */
+  /** Mark of the file, for cursors. */
   mark: FileMark;
   /** Of a record that starts before this offset only the bytes from there on are shown. */
   restFrom?: number | undefined;
-  /** Instead of blocks: records that start at these offsets, in the order of the scan. */
+  /** Instead of blocks: records that start at these offsets, in scan order. */
   picks: readonly number[];
 }
 
@@ -65,7 +65,7 @@ export interface DigestJob extends ScanPart {
   filter: RecordFilter;
 }
 
-/** Finds offsets before which all records are older than `fromMs`, and from which on all are not older than `toMs`. */
+/** Finds offsets before which all records are older than `fromMs`, and from which on none is older than `toMs`. */
 export interface SeekJob {
   kind: 'seek';
   file: ScanFile;
@@ -78,7 +78,7 @@ export interface FirstAtJob {
   kind: 'first-at';
   file: ScanFile;
   timeMs: number;
-  /** Scan from this offset on instead of seeking: for a file that is known not to be in time order. */
+  /** Scan from this offset on instead of seeking: for a file known not to be in time order. */
   scanFrom?: number | undefined;
 }
 
@@ -87,14 +87,14 @@ export interface TimesJob extends ScanPart {
   kind: 'times';
 }
 
-/** The start of the record that covers the offset. */
+/** The start of the record around the offset. */
 export interface AlignJob {
   kind: 'align';
   file: ScanFile;
   offset: number;
 }
 
-/** Hash of some bytes of the text; -1 where there are not as many. */
+/** Hash of some bytes of the text; -1 if there are not that many. */
 export interface CheckJob {
   kind: 'check';
   file: ScanFile;
@@ -110,7 +110,7 @@ export interface TextJob {
   bytes: number;
 }
 
-/** Tells which of the blocks are still what they were when their summaries were made. */
+/** Checks which of the blocks are unchanged since their summaries were made. */
 export interface VerifyJob {
   kind: 'verify';
   file: ScanFile;
@@ -122,11 +122,11 @@ export interface GzMapJob {
   file: ScanFile;
 }
 
-/** What the entries of a directory are. */
+/** Types and stats of directory entries. */
 export interface StatJob {
   kind: 'stat';
   dir: string;
-  /** Raw, as `readNames` gives them. */
+  /** Raw, as returned by `readNames`. */
   names: readonly string[];
 }
 
@@ -137,7 +137,7 @@ export interface StatResult {
   numbers: BigInt64Array<ArrayBuffer>;
 }
 
-/** What both ends of plain files of a directory tell. */
+/** Format and time range of plain files of a directory, read from both ends. */
 export interface DescribeJob {
   kind: 'describe';
   dir: string;
@@ -145,11 +145,11 @@ export interface DescribeJob {
   zone: string;
 }
 
-/** Packed, for there may be 100,000: to be read with `describedAt`. */
+/** Packed, because there may be 100,000; read with `describedAt`. */
 export interface DescribeResult {
   /** One byte for each name. */
   formats: Uint8Array<ArrayBuffer>;
-  /** For each name the first and the last time, `NaN` where there is none. */
+  /** For each name the first and the last time, `NaN` if there is none. */
   times: Float64Array<ArrayBuffer>;
 }
 
@@ -177,42 +177,45 @@ export type Job =
   | RegexJob;
 
 /**
- * Records as a scan gives them: each a `FoundRecord` as a line of JSON, all lines in one piece of memory that is handed
- * over between threads, not copied, and can be sent on by whoever does not look into it.
+ * Records as found by a scan: each a `FoundRecord` as a line of JSON, all lines in one buffer that is transferred
+ * between threads, not copied, and can be sent on without parsing it.
  */
 export interface FoundLines {
   text: Uint8Array<ArrayBuffer>;
-  /** Where each line ends in the text, behind its newline. */
+  /** End of each line in the text, after its newline. */
   ends: Uint32Array<ArrayBuffer>;
   offsets: Float64Array<ArrayBuffer>;
-  /** `NaN` where a record has no time. */
+  /** `NaN` if a record has no time. */
   times: Float64Array<ArrayBuffer>;
 }
 
 /** What is known of a block that will not change any more. */
 export interface BlockSummary {
   block: number;
-  /** `null` where not every record was looked at. */
+  /** `null` if not every record was examined. */
   all: RecordsSummary | null;
-  /** Offsets of its records of level ERROR and above; `null` where they are not known, or too many to keep. */
+  /** Offsets of its records of level ERROR and above; `null` if they are not known, or too many to keep. */
   errors: number[] | null;
-  /** What all of this was read from: where the text is another now, nothing of it is true. */
+  /** Checksum of the text it was made from: if the text differs now, the summary is invalid. */
   check: BlockCheck;
 }
 
-/** Hash of a block and of what its records were told by around it: the byte before it, and the rest of its last line. */
+/**
+ * Hash of a block and of the surrounding bytes that determine its records: the byte before it, and the rest of its last
+ * line.
+ */
 export interface BlockCheck {
   bytes: number;
   hash: number;
-  /** Whether secrets were masked in what was hashed. */
+  /** Whether secrets were masked in the hashed bytes. */
   scrubbed: boolean;
 }
 
-/** Of all records of a block. Times are infinite where it has none. */
+/** Of all records of a block. Times are infinite if it has none. */
 export interface RecordsSummary {
   minMs: number;
   maxMs: number;
-  /** How much older a record is than one before it in the block, at most. */
+  /** Maximum by which a record is older than an earlier one in the block. */
   lateMs: number;
   /** Records per level rank; 0: without a level. */
   counts: number[];
@@ -226,30 +229,30 @@ export interface TailSummary {
   all: RecordsSummary;
 }
 
-/** What every scan tells beside its findings. */
+/** What every scan reports in addition to its results. */
 export interface ScanReport {
-  /** Blocks scanned, in the order of the scan. */
+  /** Blocks scanned, in scan order. */
   blocks: number[];
   /** Bytes of single records that were read instead of their blocks. */
   pickedBytes: number;
-  /** Times seen in the part that was scanned. */
+  /** Range of the times seen in the scanned part. */
   minMs: number;
   maxMs: number;
   summaries: BlockSummary[];
-  /** Of a last block that can still change: nothing but the order of its times is remembered. */
+  /** Of a last block that can still change: only the order of its times is kept. */
   tail?: TailSummary;
   /**
-   * It paused, to let others run, or was cancelled within a block. Oldest first: records that start at or behind this
-   * offset are left. Newest first: those that start before it.
+   * The scan paused, to let others run, or was cancelled within a block. Oldest first: records that start at or after
+   * this offset remain. Newest first: those that start before it.
    */
   pausedAt?: number;
 }
 
 export interface RecordsResult extends ScanReport {
   found: FoundLines;
-  /** It stopped at its last record, before its part was done. */
+  /** It stopped at the limit of records, before its part was done. */
   stopped: boolean;
-  /** The record at which the scanned part begins (oldest first: the last one in it), to go on from. */
+  /** The record at which the scanned part begins (oldest first: its last one), to continue from. */
   reached: { cursor: string; offset: number; timeMs: number } | null;
 }
 
@@ -276,19 +279,19 @@ export interface DigestResult extends ScanReport {
   ungrouped: number;
 }
 
-/** Of a job that was cancelled, some blocks are in neither. */
+/** If the job was cancelled, some blocks are in neither list. */
 export interface VerifyResult {
   valid: number[];
   stale: number[];
 }
 
-/** Offsets between which all records of a time range start. The whole text where it is not in time order. */
+/** Offsets between which all records of a time range start. The whole text if it is not in time order. */
 export interface SeekResult {
   startBytes: number;
   endBytes: number;
 }
 
-/** What each kind of job gives. */
+/** The result type of each kind of job. */
 export interface JobResults {
   records: RecordsResult;
   histogram: HistogramResult;

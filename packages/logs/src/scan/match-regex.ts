@@ -3,13 +3,13 @@ import { StopReason } from '../search/stop-reason.ts';
 import type { RecordFilter } from '../types.ts';
 import type { WorkerPool } from './worker-pool.ts';
 
-/** What a thread tests a regex on at a time. */
+/** Bytes a thread tests a regex on at a time. */
 const TESTED_BYTES = 64 * 1024;
 
-/** That takes a millisecond as a rule. A regex that takes so long could not keep up with any log. */
+/** Testing usually takes a millisecond. A regex that takes this long could not keep up with any log. */
 const TEST_BUDGET_MS = 5000;
 
-/** Which of the texts the filter's regex matches; worked out by threads, some at a time, so that others get their turn. */
+/** Which of the texts the filter's regex matches; computed by threads in batches, so that others get their turn. */
 export async function matchRegex(
   pool: WorkerPool,
   { filter, texts }: { filter: RecordFilter; texts: readonly Buffer[] },

@@ -3,8 +3,8 @@ import type { JobRunner } from './job-runner.ts';
 import type { Job, JobResults } from './jobs.ts';
 
 /**
- * Does jobs in the calling thread: for a program that has nothing else to do, and whose question is often answered
- * sooner than a thread has started.
+ * Runs jobs in the calling thread: for a program that has nothing else to do, and whose query is often done before a
+ * thread has started.
  */
 export class ScanHere {
   #runner: Promise<JobRunner> | undefined;
@@ -19,7 +19,7 @@ export class ScanHere {
     try {
       this.#runner ??= import('./job-runner.ts').then(({ JobRunner }) => new JobRunner());
       const runner = await this.#runner;
-      // What other threads found, and signals, come in between.
+      // Lets results of other threads and signals be processed in between.
       await new Promise((resolve) => setImmediate(resolve));
       return await runner.run(job, () => flag.isSet);
     } finally {

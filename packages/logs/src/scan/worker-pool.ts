@@ -6,22 +6,27 @@ import type { Job, JobResults } from './jobs.ts';
 import { ScanHere } from './scan-here.ts';
 import type { WorkerResponse, WorkerTask } from './worker-messages.ts';
 
-/** A thread without work gives its memory back after this long. */
+/** An idle thread is ended after this long to free its memory. */
 const IDLE_MS = 30_000;
 
-/** Threads stop within milliseconds of being told to. One that has not after so long never may: it is ended and replaced. */
+/**
+ * Threads stop within milliseconds when requested. One that has not stopped after this long may never do so: it is
+ * terminated and replaced.
+ */
 const STOP_MS = 1000;
 
-/** A job with a regex pauses after a tenth of a second. One that has not after so long is stuck in a single record. */
+/**
+ * A job with a regex pauses after a tenth of a second. One that has not after this long is stuck in a single record.
+ */
 const STUCK_MS = 1000;
 
-/** A scan works on buffers outside the heap; what it makes besides is short-lived, and costs memory only if kept for long. */
+/** A scan works on buffers outside the heap; its other allocations are short-lived. */
 const RESOURCE_LIMITS = { maxOldGenerationSizeMb: 64, maxYoungGenerationSizeMb: 2 };
 
-/** 4 MiB: as much as a page of records near its place takes. */
+/** 4 MiB: what a page of records near its position takes. */
 const SHORT_BLOCKS = 16;
 
-/** Node runs no TypeScript in threads: tests, which run the source, take the built one. */
+/** Node does not run TypeScript in threads: tests, which run the source, use the built file. */
 const WORKER_URL = new URL(
   import.meta.url.endsWith('.ts') ? '../../dist/scan/worker.js' : './worker.js',
   import.meta.url,
@@ -41,31 +46,31 @@ interface Thread {
   current: Waiting | undefined;
   /** Its job has a regex and should have paused long ago. */
   isStuck: boolean;
-  /** Of its work: runs out when it is stuck. Without work: when it has had none for a while. */
+  /** While working: fires when it is stuck. While idle: fires when it has been idle for a while. */
   timer: NodeJS.Timeout | undefined;
-  /** Of a job that was cancelled. */
+  /** Set when its job was cancelled. */
   stopTimer: NodeJS.Timeout | undefined;
 }
 
 export interface PoolOptions {
-  /** Whether the calling thread takes jobs too, before any other is started. */
+  /** Whether the calling thread also takes jobs, before any thread is started. */
   scansHere?: boolean;
 }
 
 export interface PoolUsage {
   threads: number;
-  /** Under way or waiting. */
+  /** Running or queued. */
   jobs: number;
-  /** Threads so far that died or did not stop when told to. */
+  /** Threads replaced so far because they died or did not stop when requested. */
   replacedThreads: number;
 }
 
-/** Threads that scan. Started when there is work, ended when there has been none for a while. */
+/** The scanning threads. Started when there is work, ended when idle for a while. */
 export class WorkerPool {
   readonly #most: number;
   readonly #here: ScanHere | undefined;
   readonly #threads = new Set<Thread>();
-  /** Short jobs before long ones: who wants a page of records does not wait for who counts a whole log. */
+  /** Short jobs before long ones: a request for a page of records does not wait for one that counts a whole log. */
   readonly #queue: Waiting[] = [];
   #nextId = 1;
   #closed = false;
@@ -76,7 +81,7 @@ export class WorkerPool {
     if (scansHere) this.#here = new ScanHere();
   }
 
-  /** Jobs worth giving at the same time. */
+  /** Number of jobs worth submitting at the same time. */
   get width(): number {
     return this.#most + (this.#here ? 1 : 0);
   }
@@ -91,8 +96,8 @@ export class WorkerPool {
   }
 
   /**
-   * Rejects with `JobCancelled` as soon as the flag is set, if the job has not begun; if it has, it ends by itself or is
-   * ended with its thread after a second. Once it settles, nothing of what it was given is in use any more.
+   * Rejects with `JobCancelled` as soon as the flag is set, if the job has not started; if it has, it ends by itself or
+   * is terminated with its thread after a second. Once it settles, nothing it was given is in use any more.
    */
   run<J extends Job>(job: J, flag = new CancelFlag()): Promise<JobResults[J['kind']]> {
     return new Promise((resolve, reject) => {
@@ -118,7 +123,7 @@ export class WorkerPool {
     });
   }
 
-  /** Ends all threads; what was under way fails. */
+  /** Ends all threads; running jobs fail. */
   async close(): Promise<void> {
     this.#closed = true;
     for (const waiting of this.#queue.splice(0)) waiting.reject(new Error('the scanning threads are ending'));
@@ -130,7 +135,7 @@ export class WorkerPool {
     this.#queue.splice(index < 0 ? this.#queue.length : index, 0, waiting);
   }
 
-  /** Drops a job that waits; has one that runs ended with its thread, unless it ends by itself. */
+  /** Removes a queued job; terminates the thread of a running one, unless it ends by itself. */
   #cancel(waiting: Waiting): void {
     const index = this.#queue.indexOf(waiting);
     if (index >= 0) {
@@ -149,14 +154,14 @@ export class WorkerPool {
       const next = this.#queue[index];
       if (!next) return;
       const free = [...this.#threads].find(({ current }) => !current) ?? this.#start();
-      // While it starts, the calling thread may have done the job already.
+      // While the thread starts, the calling thread may have done the job already.
       if (!free || (this.#here && !free.isReady && next.task.job.kind !== 'gz-map')) return;
       this.#queue.splice(index, 1);
       this.#give(free, next);
     }
   }
 
-  /** A thread beyond the usual number is never for a regex: it is there because all others are stuck in one. */
+  /** A thread beyond the usual number never takes a regex: it exists because all others are stuck in one. */
   #nextJob(): number {
     const regexes = [...this.#threads].filter(({ current }) => current && hasRegex(current)).length;
     return regexes < this.#most ? 0 : this.#queue.findIndex((waiting) => !hasRegex(waiting));
@@ -174,7 +179,9 @@ export class WorkerPool {
     }, STUCK_MS).unref();
   }
 
-  /** Whether the next job is now done by the calling thread. Unpacking a whole file is not: it would be away for too long. */
+  /**
+   * Whether the calling thread takes the next job now. Not for decompressing a whole file: it would block for too long.
+   */
   #takeHere(): boolean {
     const [next] = this.#queue;
     if (!this.#here || this.#here.isBusy || !next || next.task.job.kind === 'gz-map') return false;
@@ -184,7 +191,7 @@ export class WorkerPool {
     return true;
   }
 
-  /** One more than usual where all are stuck: whoever asks for something simple need not wait for them. */
+  /** Starts one thread more than usual if all are stuck: simple requests need not wait for them. */
   #start(): Thread | undefined {
     const stuck = [...this.#threads].filter(({ isStuck }) => isStuck).length;
     if (this.#threads.size >= this.#most + (stuck >= this.#most ? 1 : 0)) return undefined;
@@ -221,7 +228,7 @@ export class WorkerPool {
     thread.timer = setTimeout(() => this.#end(thread), IDLE_MS).unref();
   }
 
-  /** A thread that died (out of memory, say) takes its job with it; the next job gets a new one. */
+  /** A thread that died (out of memory, for example) takes its job with it; the next job gets a new one. */
   #lose(thread: Thread, error: unknown): void {
     if (!this.#threads.delete(thread)) return;
     clearTimeout(thread.timer);
@@ -250,7 +257,7 @@ function isLong({ task: { job }, flag }: Waiting): boolean {
   return blocks > SHORT_BLOCKS;
 }
 
-/** Why a thread ended: of one that did not stop, the regex is to blame. */
+/** Why a thread ended: if it did not stop when requested, because of the regex. */
 function lostError({ current }: Thread): Error {
   if (!current?.flag.isSet || !hasRegex(current)) return new Error('a scanning thread ended');
   return new LogError(

@@ -1,4 +1,4 @@
-/* A scanning thread: takes jobs from its port, one after the other. */
+/* A scanning thread: runs the jobs it receives, one after the other. */
 import { readlinkSync } from 'node:fs';
 import { setPriority } from 'node:os';
 import { parentPort } from 'node:worker_threads';
@@ -27,14 +27,14 @@ port.on('message', (task: WorkerTask) => {
 
 port.postMessage('ready');
 
-/** Memory that goes with the answer instead of being copied. */
+/** Buffers that are transferred with the result instead of being copied. */
 function handedOver(result: JobResults[Job['kind']]): ArrayBuffer[] {
   if (typeof result !== 'object' || !('found' in result)) return [];
   const { text, ends, offsets, times } = result.found;
   return [text.buffer, ends.buffer, offsets.buffer, times.buffer];
 }
 
-/** Its priority is lowered: whatever the node does for others comes first. Only Linux has priorities for threads. */
+/** Lowers the thread's priority: requests come first. Only Linux has priorities for threads. */
 function lowerPriority(): void {
   try {
     const threadId = Number(readlinkSync('/proc/thread-self').split('/').at(-1));

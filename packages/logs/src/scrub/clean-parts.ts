@@ -1,15 +1,15 @@
 import type { ScanKernel } from '../kernel/scan-kernel.ts';
 
-/** Parts remembered: 16 GiB of text, with some bytes for each. */
+/** Parts cached: 16 GiB of text, with a few bytes for each. */
 const MAX_PARTS = 65_536;
 
-/** More than any part has bytes: a hash and a length are one number. */
+/** More than the bytes of any part: combines a hash and a length in one number. */
 const LENGTHS = 2 ** 20;
 
 /**
- * Parts of texts that are still written to in which nothing is masked, by the hash of what they and their surroundings
- * are: to compute that takes half as long as looking for secrets again. What is searched for has no part in it, so that it
- * tells nothing about that.
+ * Parts without secrets of texts that are still being written, by the hash of the part and its surroundings: computing
+ * it takes half as long as searching for secrets again. Independent of the query, so that timing reveals nothing about
+ * secrets.
  */
 export class CleanParts {
   readonly #kernel: ScanKernel;
@@ -29,7 +29,7 @@ export class CleanParts {
     };
   }
 
-  /** Only of bytes in the kernel's memory: they are hashed where they are. */
+  /** Only for bytes in the kernel's memory: they are hashed in place. */
   #hash(bytes: Buffer): number | undefined {
     const from = bytes.byteOffset - this.#kernel.text.byteOffset;
     if (bytes.buffer !== this.#kernel.text.buffer || bytes.length >= LENGTHS) return undefined;
@@ -49,7 +49,7 @@ export class CleanParts {
 }
 
 export interface HashedParts {
-  /** `undefined` for bytes that are not remembered. */
+  /** `undefined` for bytes that are not cached. */
   hash(bytes: Buffer): number | undefined;
   has(position: number, hash: number): boolean;
   add(position: number, hash: number): void;

@@ -1,7 +1,7 @@
-/** Texts remembered; the one that was asked about longest ago goes first. */
+/** Texts cached; the least recently used is evicted first. */
 const MAX_TEXTS = 1024;
 
-/** Ranges of one text. Neighbours are merged: there is more than one only where parts were left out. */
+/** Ranges of one text. Neighbours are merged: there is more than one only if parts were skipped. */
 const MAX_RANGES = 256;
 
 interface Range {
@@ -10,17 +10,17 @@ interface Range {
 }
 
 /**
- * Ranges of texts in which nothing is masked. Whether a byte is masked depends on the text alone, never on which part of
- * it was read, so ranges can be put together. What is searched for has no part in it: it tells nothing about that.
+ * Ranges of texts without secrets. Whether a byte is masked depends on the text alone, never on which part of it was
+ * read, so ranges can be merged. Independent of the query, so that timing reveals nothing about secrets.
  *
- * A text is named by the stamp of its file, which must be one that changes with every change of the file. That bytes are of
- * the text with this stamp is only known once the file still has it after they were read: see `CleanReads`.
+ * A text is identified by the stamp of its file, which must change with every change of the file. Bytes are only known
+ * to belong to that text if the file still has the stamp after they were read: see `CleanReads`.
  */
 export class CleanRanges {
   /** By key, sorted by position. */
   readonly #texts = new Map<string, Range[]>();
 
-  /** Whether nothing is masked in `[from, to)` of the text that has this key: its stamp, and the secrets that are masked. */
+  /** Whether `[from, to)` contains no secrets in the text with this key: its stamp, and the secrets that are masked. */
   covers(key: string, from: number, to: number): boolean {
     return (this.#texts.get(key) ?? []).some((range) => range.from <= from && to <= range.to);
   }
@@ -44,9 +44,9 @@ export class CleanRanges {
 }
 
 /**
- * Reads of one text that rely on what is known of it, and add to it. When they are done, and before anyone gets what was
- * read, the stamp of the file is looked at again. If it is the same, `keep` is called; if not, and something was relied on,
- * what was read is thrown away and read anew without it.
+ * Reads of one text that rely on known clean ranges, and add to them. Afterwards, before the data is returned, the
+ * stamp of the file is checked again. If it is unchanged, `keep` is called; if not, and a range was relied on, the data
+ * is discarded and read again without them.
  */
 export class CleanReads {
   readonly #ranges: CleanRanges;
@@ -57,12 +57,12 @@ export class CleanReads {
     this.#ranges = ranges;
   }
 
-  /** Whether some of what was read is not masked because of what was known. */
+  /** Whether some of the data was not scanned for secrets because its range was known to be clean. */
   get reliedOn(): boolean {
     return this.#reliedOn;
   }
 
-  /** Whether the stamp need be looked at. */
+  /** Whether the stamp must be checked. */
   get isUsed(): boolean {
     return this.#reliedOn || this.#added.length > 0;
   }
@@ -84,8 +84,8 @@ export class CleanReads {
 }
 
 export interface CleanText {
-  /** Whether nothing is masked in `[from, to)`. */
+  /** Whether `[from, to)` contains no secrets. */
   covers(from: number, to: number): boolean;
-  /** Nothing was found to be masked there. */
+  /** No secrets were found there. */
   add(from: number, to: number): void;
 }

@@ -1,6 +1,6 @@
 import { INTRODUCERS, LETTER_ESCAPES } from './escape-reader.ts';
 
-/** A position in a needle, of fewer than 64 bytes, beside its number. */
+/** A position in a needle, of fewer than 64 bytes, packed with the needle's number. */
 const POSITION_BITS = 6;
 
 const PAIRS = 65_536;
@@ -9,19 +9,19 @@ const LINE_FEED = 10;
 const CARRIAGE_RETURN = 13;
 
 /**
- * Finds needles that are written with escapes, from the first of them: what stands before that is as it is in the needle,
- * so the byte before it and what it stands for are looked up.
+ * Finds needles that contain escapes, starting at the first of them: what precedes it is literally as in the needle, so
+ * the byte before it and the byte it stands for are looked up.
  */
 export interface EscapeIndex {
-  /** By the low four bits of a byte: the byte that begins an escape, or one that never equals it. */
+  /** Indexed by the low four bits of a byte: the byte that begins an escape, or one that never equals it. */
   introducers: Uint8Array;
-  /** By the byte behind an introducer: a bit for each introducer with which it may be a part of a needle. */
+  /** Indexed by the byte after an introducer: a bit for each introducer it may follow within a needle. */
   follow: Uint8Array;
-  /** A bit for each pair of bytes that stands in some needle. */
+  /** A bit for each pair of bytes that occurs in some needle. */
   pairs: Uint8Array;
   /** By byte: whether a needle begins with it. */
   firsts: Uint8Array;
-  /** All positions in needles but their first, ordered by the pair that ends there: see `unpackSpot`. */
+  /** All positions in needles but their first, sorted by the pair that ends there: see `unpackSpot`. */
   spots: Int32Array;
 }
 
@@ -37,7 +37,7 @@ export function buildEscapeIndex(needles: readonly Buffer[], packed: PackedNeedl
   return { introducers: introducerTable(used), follow: followTable(used), firsts, ...indexPairs(needles, packed) };
 }
 
-/** Ordered by counting: there may be half a million. */
+/** Counting sort: there may be half a million. */
 function indexPairs(needles: readonly Buffer[], packed: PackedNeedles): Pick<EscapeIndex, 'pairs' | 'spots'> {
   const spots = new Int32Array(shared(4 * needles.reduce((sum, { length }) => sum + length - 1, 0)));
   const pairs = new Uint8Array(shared(PAIRS / 8));
@@ -71,7 +71,7 @@ export function hasPair({ pairs }: Pick<EscapeIndex, 'pairs'>, pair: number): bo
   return (((pairs[pair >> 3] ?? 0) >> (pair & 7)) & 1) === 1;
 }
 
-/** The first of the spots of a pair; they end where `pairOfSpot` is another. */
+/** The first of the spots of a pair; they end where `pairOfSpot` differs. */
 export function firstSpot(index: EscapeIndex & PackedNeedles, pair: number): number {
   let low = 0;
   let high = index.spots.length;
@@ -100,7 +100,7 @@ export function holdsLineEnd(bytes: Uint8Array): boolean {
   return bytes.includes(LINE_FEED) || bytes.includes(CARRIAGE_RETURN);
 }
 
-/** `+` matters only where a needle has a space. */
+/** `+` matters only if a needle contains a space. */
 function introducerTable(used: ReadonlySet<number>): Uint8Array {
   const table = new Uint8Array(16).map((_, low) => low ^ 1);
   for (const byte of INTRODUCERS) if (byte !== PLUS || used.has(SPACE)) table[byte & 15] = byte;
@@ -110,7 +110,10 @@ function introducerTable(used: ReadonlySet<number>): Uint8Array {
 const PLUS = 0x2b;
 const SPACE = 0x20;
 
-/** What need not be looked at more closely, most `\"` and `\n` of JSON above all, is passed over in the compiled loop. */
+/**
+ * Escapes that need no closer examination, above all most `\"` and `
+ * ` of JSON, are skipped in the compiled loop.
+ */
 function followTable(used: ReadonlySet<number>): Uint8Array {
   const table = new Uint8Array(256);
   const allow = (introducer: string, byte: number) => {
@@ -118,7 +121,7 @@ function followTable(used: ReadonlySet<number>): Uint8Array {
   };
   for (let byte = 0; byte < 256; byte++) {
     const sign = String.fromCharCode(byte);
-    // What stands behind it may be escaped itself.
+    // What follows it may be escaped itself.
     if (INTRODUCERS.includes(byte)) allow('\\', byte);
     allow('+', byte);
     if (/[algq#]/.test(sign)) allow('&', byte);
@@ -130,7 +133,7 @@ function followTable(used: ReadonlySet<number>): Uint8Array {
   return table;
 }
 
-/** Of a byte in a needle, or of an introducer, which may be escaped itself. */
+/** The high digit of a byte in a needle, or of an introducer, which may be escaped itself. */
 function isHighDigit(sign: string, used: ReadonlySet<number>): boolean {
   if (!/[0-9a-f]/i.test(sign)) return false;
   const high = Number.parseInt(sign, 16);

@@ -1,4 +1,4 @@
-/** Escapes within escapes: a URL in JSON in JSON has three levels. */
+/** Nested escapes: a URL in JSON in JSON has three levels. */
 export const MAX_DEPTH = 3;
 
 /** No encoder writes more bytes for one. A longer form of a secret is not recognised. */
@@ -10,17 +10,17 @@ const PLUS = 0x2b;
 const BACKSLASH = 0x5c;
 const SPACE = 0x20;
 
-/** Signs that begin an escape sequence, or stand for another one (`+` for a space). */
+/** Characters that begin an escape sequence, or stand for another one (`+` for a space). */
 export const INTRODUCERS: readonly number[] = [PERCENT, AMPERSAND, PLUS, BACKSLASH];
 
-/** Longest name of an entity, its `;` included. */
+/** Longest entity name, including its `;`. */
 const MAX_ENTITY_SIGNS = 9;
 
 const ENTITIES: Readonly<Record<string, number>> = { amp: 38, lt: 60, gt: 62, quot: 34, apos: 39 };
 
 const ENTITY_START = /^(?:#(?:x[0-9a-fA-F]{0,6}|\d{0,7})|am?p?|lt?|gt?|q(?:uo?t?)?|apo?s?)$/;
 
-/** What a letter behind a backslash stands for. */
+/** The meaning of a letter after a backslash. */
 export const LETTER_ESCAPES: ReadonlyMap<number, number> = new Map(
   Object.entries({ a: 7, b: 8, e: 27, f: 12, n: 10, r: 13, t: 9, v: 11 }).map(([letter, code]) => [
     letter.charCodeAt(0),
@@ -38,16 +38,16 @@ interface DigitOptions {
 }
 
 /**
- * What one sign of an escaped text stands for: `%2F`, `\/`, `\u002f`, `\x2F`, `\057`, `&#47;` and `/` are the same, at any
- * of a few levels. Read into fields, since this is done for every sign that may be a part of a secret.
+ * Decodes one character of an escaped text: `%2F`, `\/`, `\u002f`, `\x2F`, `\057`, `&#47;` and `/` are the same, at any
+ * of a few levels. Results are fields, because this runs for every character that may be part of a secret.
  */
 export class EscapeReader {
-  /** A byte; of `isWide`, a UTF-16 unit or a code point. */
+  /** A byte; if `isWide`, a UTF-16 unit or a code point. */
   code = 0;
   isWide = false;
-  /** `\xE4` is a byte to some and a character to others. */
+  /** `\xE4` is a byte to some programs and a character to others. */
   isEither = false;
-  /** Behind what was read. */
+  /** The position after what was read. */
   end = 0;
   readonly #bytes: Uint8Array;
   readonly #limit: number;
@@ -58,8 +58,8 @@ export class EscapeReader {
   }
 
   /**
-   * Reads the sign at a position, with so many levels of escapes removed. `false` where the text ends within it: what it
-   * stands for is not known.
+   * Reads the character at a position, with `depth` levels of escapes decoded. `false` if the text ends within it, so
+   * that its meaning is unknown.
    */
   read(at: number, depth: number): boolean {
     if (depth === 0) {
@@ -100,8 +100,8 @@ export class EscapeReader {
     if (raw >= 0x30 && raw <= 0x33) return this.#readDigits(at, { digits: 3, base: 8 });
     const letter = LETTER_ESCAPES.get(raw);
     if (letter !== undefined) return this.#set(letter, at + 1);
-    // Shells and databases put one before any sign that means something to them. It may be escaped by an outer level;
-    // letters and digits are not.
+    // Shells and databases put a backslash before any character that is special to them. The character may be escaped
+    // by an outer level; letters and digits are not.
     if (!this.read(at, depth)) return 'open';
     const { code, end, isWide } = this;
     return !isWide && code >= SPACE && code < 0x7f && !isWord(code) ? this.#set(code, end) : 'none';

@@ -7,7 +7,7 @@ import type { Ranges } from './ranges.ts';
 const LINE_FEED = 10;
 const CARRIAGE_RETURN = 13;
 
-/** Of a secret whose beginning was cut off: what is shorter tells next to nothing. */
+/** For a secret whose beginning was cut off: anything shorter reveals next to nothing. */
 const MIN_CUT_BYTES = 3;
 
 /** A needle matched up to `position`, in the text up to `at`. */
@@ -17,13 +17,14 @@ interface Branch {
 }
 
 /**
- * Steps for a text, beside some for each of its bytes: many times what a text full of escaped secrets takes. A secret
- * that consists of escapes, in a text that repeats it, could be read in so many ways that it would take minutes.
+ * Steps for a text, in addition to some for each of its bytes: many times what a text full of escaped secrets takes. A
+ * secret that consists of escapes, in a text that repeats it, could be parsed in so many ways that it would take
+ * minutes.
  */
 const MIN_STEPS = 262_144;
 const STEPS_PER_BYTE = 16;
 
-/** Finds needles of which signs are written as escapes, in any mixture, in one text. */
+/** Finds needles with characters written as escapes, in any mixture, in one text. */
 export class EscapedNeedles {
   readonly #table: NeedleTable;
   readonly #bytes: Buffer;
@@ -32,7 +33,7 @@ export class EscapedNeedles {
   #matchEnd = -1;
   #isOpen = false;
   #stepsLeft: number;
-  /** Pairs of how much of the needle was matched, and up to where in the text: ways still to be tried. */
+  /** Alternatives still to be tried: pairs of how much of the needle was matched, and up to where in the text. */
   readonly #open: number[] = [];
 
   constructor(table: NeedleTable, bytes: Buffer) {
@@ -42,12 +43,12 @@ export class EscapedNeedles {
     this.#stepsLeft = MIN_STEPS + STEPS_PER_BYTE * bytes.length;
   }
 
-  /** It was not looked through to the end: the rest may hold anything. */
+  /** The text was not searched to the end: the rest may contain anything. */
   get isGivenUp(): boolean {
     return this.#stepsLeft <= 0;
   }
 
-  /** Adds all needles whose first escape stands at this position. */
+  /** Adds all needles whose first escape is at this position. */
   findAt(at: number, found: Ranges): void {
     const before = at > 0 ? (this.#bytes[at - 1] ?? 0) : -1;
     for (const first of this.#firstBytes(at)) {
@@ -73,8 +74,8 @@ export class EscapedNeedles {
   }
 
   /**
-   * How many bytes at the start of the text are the end, not the whole, of a needle, of which what comes before was cut
-   * off: the most that are. It may have been cut within an escape.
+   * The maximum number of bytes at the start of the text that are the end, not the whole, of a needle whose beginning
+   * was cut off. It may have been cut within an escape.
    */
   cutBytes(): number {
     const { starts } = this.#table;
@@ -114,7 +115,7 @@ export class EscapedNeedles {
     }
   }
 
-  /** What the sign at a position may stand for, in bytes the first of it; `NOT_KNOWN` where the text ends within it. */
+  /** The possible first bytes of the character at a position; `NOT_KNOWN` if the text ends within it. */
   #firstBytes(at: number): number[] {
     const firsts: number[] = [];
     const reader = this.#reader;
@@ -132,7 +133,7 @@ export class EscapedNeedles {
     return firsts;
   }
 
-  /** Whether the needle's first bytes stand there as they are. */
+  /** Whether the needle's first bytes occur there literally. */
   #isPlain(needle: number, length: number, start: number): boolean {
     const { starts, bytes } = this.#table;
     const from = starts[needle] ?? 0;
@@ -143,7 +144,7 @@ export class EscapedNeedles {
     return true;
   }
 
-  /** Matches the rest of a needle. Where a sign can be read in several ways, each is tried: the longest match counts. */
+  /** Matches the rest of a needle. If a character is ambiguous, each meaning is tried: the longest match counts. */
   #match(needle: number, from: number, textFrom: number): void {
     const { starts, bytes: needles } = this.#table;
     const bytes = this.#bytes;
@@ -155,7 +156,7 @@ export class EscapedNeedles {
     this.#isOpen = false;
     open.length = 0;
     open.push(from, textFrom);
-    /** Made when there is more than one way: a text must not make us try each of very many. */
+    /** Created when there is more than one alternative: a text must not make us try each of very many. */
     let seen: Set<number> | undefined;
     while (open.length > 0 && this.#stepsLeft > 0) {
       this.#stepsLeft--;
@@ -178,7 +179,7 @@ export class EscapedNeedles {
     }
   }
 
-  /** Adds each way to go on behind the sign at `at`, which may begin an escape. */
+  /** Adds each continuation after the character at `at`, which may begin an escape. */
   #readOn(start: number, { position, at, length }: Branch & { length: number }): void {
     const { bytes: needles } = this.#table;
     const reader = this.#reader;
@@ -198,7 +199,7 @@ export class EscapedNeedles {
     }
   }
 
-  /** Goes on behind a character beyond ASCII that was just read, of which the second half may follow. */
+  /** Continues after a character beyond ASCII that was just read, whose second surrogate may follow. */
   #readWide(start: number, { position, length, depth }: { position: number; length: number; depth: number }): void {
     const reader = this.#reader;
     let { code } = reader;
@@ -220,12 +221,12 @@ function isEscapeRest(byte: number): boolean {
   return /[0-9a-fA-Fux;#/]/.test(String.fromCharCode(byte));
 }
 
-/** Introducers are left to who reads escapes; line ends are never masked. */
+/** Introducers are left to the escape reader; line ends are never masked. */
 function isPlainMatch(byte: number | undefined, wanted: number | undefined): boolean {
   return byte === wanted && byte !== LINE_FEED && byte !== CARRIAGE_RETURN && !isIntroducer(byte ?? 0);
 }
 
-/** The first byte of a character in UTF-8; of the first half of a pair, that of the pair. */
+/** The first byte of a character in UTF-8; for the first half of a surrogate pair, that of the pair. */
 function leadByte(code: number): number {
   if (code >= 0xd800 && code <= 0xdbff) return 0xf0 | ((0x1_0000 + ((code - 0xd800) << 10)) >> 18);
   if (code >= 0x1_0000) return 0xf0 | (code >> 18);
@@ -233,5 +234,5 @@ function leadByte(code: number): number {
   return 0xc0 | (code >> 6);
 }
 
-/** The text ends within an escape: what it stands for is not known. */
+/** The text ends within an escape, so that its meaning is unknown. */
 const NOT_KNOWN = 256;

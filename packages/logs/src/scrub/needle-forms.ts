@@ -1,13 +1,16 @@
-/** Shorter texts stand in ordinary words: masking them would ruin the log and tell more than it hides. */
+/** Shorter texts occur in ordinary words: masking them would ruin the log and reveal more than it hides. */
 export const MIN_NEEDLE_BYTES = 6;
 
-/** Longer forms are looked for in pieces, so that a token that was cut off when it was logged is masked as far as it goes. */
+/**
+ * Longer forms are split into pieces, so that a token that was truncated when it was logged is masked as far as it
+ * goes.
+ */
 export const MAX_NEEDLE_BYTES = 64;
 
 /**
- * The texts a secret value is known by in a log: as it is, line by line where it has several, and as base64 of a text it
- * is a part of. Each is recognised with any of its signs escaped, too (`EscapedNeedles`): one with line ends only so.
- * None is longer than `MAX_NEEDLE_BYTES`.
+ * The texts by which a secret value is recognised in a log: literally, line by line if it has several, and as base64 of
+ * a text that contains it. Each is also recognised with any of its characters escaped (`EscapedNeedles`); one with line
+ * ends only that way. None is longer than `MAX_NEEDLE_BYTES`.
  */
 export function needleForms(value: string): Buffer[] {
   if (Buffer.byteLength(value) < MIN_NEEDLE_BYTES) return [];
@@ -15,7 +18,9 @@ export function needleForms(value: string): Buffer[] {
   return [...texts].flatMap((text) => splitPieces(Buffer.from(text)));
 }
 
-/** A text in base64 looks different by how many bytes stand before it; signs that hold bits of those are left out. */
+/**
+ * The base64 form of a text depends on how many bytes precede it; characters that contain bits of those are left out.
+ */
 function base64Forms(bytes: Buffer): string[] {
   return [0, 1, 2].flatMap((before) => {
     const encoded = Buffer.concat([Buffer.alloc(before), bytes])
@@ -26,7 +31,7 @@ function base64Forms(bytes: Buffer): string[] {
   });
 }
 
-/** A value of several lines is written line by line. The first and last line of every PEM text are the same. */
+/** A multi-line value is logged line by line. The first and last line are the same in every PEM text. */
 function splitLines(text: string): string[] {
   if (!/[\r\n]/.test(text)) return [text];
   return text
@@ -44,7 +49,7 @@ function splitPieces(bytes: Buffer): Buffer[] {
     pieces.push(bytes.subarray(start, end));
     start = end;
   }
-  // The last one is about as long as the others: what is left may be too short.
+  // The last one is about as long as the others: the remainder may be too short.
   const last = start > 0 ? Math.min(start, characterStart(bytes, bytes.length - MAX_NEEDLE_BYTES + 3)) : 0;
   pieces.push(bytes.subarray(last));
   return pieces;

@@ -6,12 +6,12 @@ import type { Ranges } from './ranges.ts';
 
 const LINE_FEED = 10;
 
-/** Finds all needles of a table in a text, as they are and with signs escaped. */
+/** Finds all needles of a table in a text, literally and with characters escaped. */
 export class NeedleSearch {
   readonly #table: NeedleTable;
-  /** In whose memory some texts lie already. */
+  /** The kernel whose memory already holds some of the texts. */
   readonly #nearKernel: GramKernel | undefined;
-  /** Made with the first text that lies elsewhere: not every scrubber gets one. */
+  /** Created for the first text that is elsewhere: not every scrubber needs one. */
   #ownKernel: GramKernel | undefined;
 
   constructor(table: NeedleTable, nearKernel?: GramKernel) {
@@ -19,12 +19,12 @@ export class NeedleSearch {
     this.#nearKernel = nearKernel;
   }
 
-  /** Bytes of the longest text that a needle is recognised in. */
+  /** Length of the longest text in which a needle is recognised. */
   get longest(): number {
     return this.#table.longest * MAX_BYTES_PER_BYTE;
   }
 
-  /** Notes where in the text needles stand. Linear, unless the text was made to look like the needles. */
+  /** Adds the ranges of needles in the text. Linear, unless the text was crafted to resemble the needles. */
   find(bytes: Buffer, found: Ranges): void {
     const { step } = this.#table;
     const kernel = this.#kernelFor(bytes);
@@ -51,9 +51,9 @@ export class NeedleSearch {
     }
   }
 
-  /** How many bytes at the end of the text are the beginning, not the whole, of a needle: the most that are. */
+  /** The maximum number of bytes at the end of the text that are the beginning, not the whole, of a needle. */
   openBytes(bytes: Buffer): number {
-    // No needle reaches across a line end.
+    // No needle spans a line end.
     const line = bytes.lastIndexOf(LINE_FEED) + 1;
     const first = Math.max(line, bytes.length - this.longest + 1);
     const escaped = first < bytes.length ? new EscapedNeedles(this.#table, bytes) : undefined;
@@ -63,7 +63,7 @@ export class NeedleSearch {
     return 0;
   }
 
-  /** How many bytes at the start of the text are the end of a needle, of which what comes before was cut off. */
+  /** The number of bytes at the start of the text that are the end of a needle whose beginning was cut off. */
   cutBytes(bytes: Buffer): number {
     return new EscapedNeedles(this.#table, bytes.subarray(0, this.longest)).cutBytes();
   }

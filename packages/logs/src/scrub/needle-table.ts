@@ -3,36 +3,38 @@ import { byteRarity } from '../kernel/needle.ts';
 import { buildEscapeIndex, type EscapeIndex, holdsLineEnd } from './escape-index.ts';
 import { MAX_NEEDLE_BYTES, MIN_NEEDLE_BYTES } from './needle-forms.ts';
 
-/** Grams of three bytes are looked up: with two, ordinary text would hit too often; with four, steps would be shorter. */
+/**
+ * Grams of three bytes are looked up: with two, ordinary text would hit too often; with four, steps would be shorter.
+ */
 export const GRAM_BYTES = 3;
 
-/** One byte for each hash; it has to stay in the cache while text runs through. */
+/** One byte for each hash; the table must stay in the cache while text is scanned. */
 const GRAM_HASHES = 65_536;
 
-/** Longer steps are hardly quicker, and every needle then has more grams that ordinary text may hit. */
+/** Longer steps are hardly faster, and every needle then has more grams that ordinary text may hit. */
 const MAX_STEP = 32;
 
-/** Those of `kernel/scrub/look.ts`: shifted by a byte, for it loads four. */
+/** As in `kernel/scrub/look.ts`: shifted by a byte, because it loads four. */
 const MULTIPLIER = 0x3779b100;
 const TAG_MULTIPLIER = 0xebca6b00;
 
-/** Needle number, place of the gram in it, and whether more follow for the same gram. */
+/** Needle number, position of the gram in it, and whether more follow for the same gram. */
 export const CANDIDATE_INTS = 3;
 
 /**
- * What finds many texts in one pass. Of every needle a window is chosen, as long as the shortest needle. Grams are looked
- * up only at every so many positions: wherever a needle stands as it is, one of its window's first grams is met. Where it
- * is written with escapes, the first of them is met, and looked up by what it stands for. All in shared memory: threads
- * use it without copies.
+ * Finds many texts in one pass. For every needle a window is chosen, as long as the shortest needle. Grams are looked
+ * up only at every `step`th position: wherever a needle occurs literally, one of the first grams of its window is hit.
+ * If it contains escapes, the first of them is found and looked up by its meaning. All of it is in shared memory, used
+ * by threads without copies.
  */
 export interface NeedleTable extends GramTables, EscapeIndex {
-  /** Positions from one look to the next. */
+  /** Distance between lookups. */
   step: number;
   longest: number;
   /** Open addressing: a gram plus one, or 0, and its first candidate. */
   slots: Int32Array;
   candidates: Int32Array;
-  /** Where each needle starts in `bytes`; one more than there are needles. In the order of their first bytes. */
+  /** Start of each needle in `bytes`; one more than there are needles. Sorted by first byte. */
   starts: Int32Array;
   bytes: Uint8Array;
   /** For each byte, the first needle that starts with it or a higher one; one more than there are bytes. */
@@ -47,11 +49,11 @@ function gramTag(gram: number): number {
   return Math.imul(gram, TAG_MULTIPLIER) >>> 29;
 }
 
-/** At least one needle, all of them different, none shorter or longer than needles may be. */
+/** At least one needle, all distinct, within the length limits of needles. */
 export function buildNeedleTable(given: readonly Buffer[]): NeedleTable {
   const needles = [...given].sort((a, b) => Buffer.compare(a, b));
   const lengths = needles.map(({ length }) => length);
-  // Lines of a log have no line ends in them: a needle that has is only found where they are escaped.
+  // Lines of a log contain no line ends: a needle that does is only found where they are escaped.
   const plain = needles.filter((needle) => !holdsLineEnd(needle)).map(({ length }) => length);
   const shortest = Math.max(Math.min(MAX_NEEDLE_BYTES, ...plain), MIN_NEEDLE_BYTES);
   const step = Math.min(shortest - GRAM_BYTES + 1, MAX_STEP);
@@ -82,7 +84,7 @@ export function buildNeedleTable(given: readonly Buffer[]): NeedleTable {
 
 type ByGram = Map<number, { needle: number; offset: number }[]>;
 
-/** The window of a needle is where it has least in common with the others, then where ordinary text has least with it. */
+/** The window of a needle is where it has the least in common with the others, then with ordinary text. */
 function chooseGrams(needles: readonly Buffer[], step: number): ByGram {
   const byGram: ByGram = new Map();
   for (const [needle, bytes] of needles.entries()) {

@@ -1,21 +1,21 @@
 import type { Ranges } from './ranges.ts';
 
-/** Kinds of secrets that are known by how they look. */
+/** Kinds of secrets that are recognised by their form. */
 export const PATTERN_NAMES = ['bearer-token', 'aws-key', 'private-key', 'jwt', 'card-number'] as const;
 
 export type PatternName = (typeof PATTERN_NAMES)[number];
 
-/** What may stand between the beginning of a match and a byte that is masked for it: the longest key, and its first line. */
+/** Maximum distance between the beginning of a match and a byte masked for it: the longest key, and its first line. */
 export const PATTERN_LEFT_BYTES = 8192 + 128;
 
-/** How far ahead one has to look to tell that a match begins. */
+/** Lookahead required to decide that a match begins. */
 export const PATTERN_RIGHT_BYTES = 64;
 
 interface Pattern {
-  /** Bounded and without choices that have to be tried again: linear. What is masked is its last group. */
+  /** Bounded and without backtracking: linear. Its last group is masked. */
   regex: RegExp;
   isMatch?(text: string): boolean;
-  /** Line ends in it stay, so that lines remain lines. */
+  /** Line ends in it are kept, so that lines remain lines. */
   hasLines?: boolean;
 }
 
@@ -43,7 +43,7 @@ const PATTERNS: Record<PatternName, readonly Pattern[]> = {
   ],
 };
 
-/** Notes where the patterns match. Bytes are taken as Latin-1: all that is looked for is ASCII. */
+/** Adds the ranges where the patterns match. Bytes are decoded as Latin-1: the patterns are ASCII. */
 export function findPatterns(names: readonly PatternName[], bytes: Buffer, found: Ranges): void {
   const text = bytes.toString('latin1');
   for (const { regex, isMatch = () => true, hasLines = false } of names.flatMap((name) => PATTERNS[name])) {
@@ -60,7 +60,7 @@ export function findPatterns(names: readonly PatternName[], bytes: Buffer, found
   }
 }
 
-/** Of the length its first digits ask for, and with a check digit that fits (Luhn). */
+/** Has the length its first digits require, and a valid check digit (Luhn). */
 function isCardNumber(digits: string): boolean {
   const lengths = /^3/.test(digits) ? [15] : /^[25]/.test(digits) ? [16] : [13, 16, 17, 18, 19];
   if (!lengths.includes(digits.length)) return false;

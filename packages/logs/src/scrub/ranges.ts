@@ -1,4 +1,4 @@
-/** Where something was found in a text: pairs of start and end, in no particular order. Its memory is used again. */
+/** Ranges found in a text: pairs of start and end, in no particular order. Its memory is reused. */
 export class Ranges {
   #pairs = new Int32Array(256);
   #count = 0;
@@ -11,7 +11,7 @@ export class Ranges {
     this.#count = 0;
   }
 
-  /** One that overlaps or touches the last one is made one with it: a text full of secrets does not fill the memory. */
+  /** Merges a range that overlaps or touches the last one: a text full of secrets does not exhaust memory. */
   add(start: number, end: number): void {
     const last = 2 * (this.#count - 1);
     const lastStart = this.#pairs[last] ?? 0;
@@ -31,7 +31,7 @@ export class Ranges {
     this.#count++;
   }
 
-  /** Fills them, as far as they lie within `[from, to)`. */
+  /** Fills the ranges, clipped to `[from, to)`. */
   fill(bytes: Buffer, sign: number, { from, to }: { from: number; to: number }): void {
     for (let index = 0; index < this.#count; index++) {
       const start = Math.max(this.#pairs[2 * index] ?? 0, from);

@@ -2,22 +2,22 @@ import { MAX_BYTES_PER_BYTE } from './escape-reader.ts';
 import { MAX_NEEDLE_BYTES } from './needle-forms.ts';
 import type { Scrubber } from './scrubber.ts';
 
-/** Kept of what was passed on, so that a secret that becomes known later is still seen where it began. */
+/** Kept of the text already returned, so that a secret that becomes known later is still recognised where it began. */
 const LEAST_KEPT_BYTES = MAX_NEEDLE_BYTES * MAX_BYTES_PER_BYTE;
 
 const NOTHING: Buffer = Buffer.alloc(0);
 
 /**
- * Scrubs a text that comes in pieces. What may be the beginning of a secret at the end of a piece is held back until it
- * is known to be one or not, or until no more comes.
+ * Scrubs a text that arrives in pieces. What may be the beginning of a secret at the end of a piece is held back until
+ * that is decided, or the text ends.
  */
 export class ScrubFeed {
   readonly #scrubber: () => Scrubber | undefined;
-  /** Passed on already, unmasked. */
+  /** Already returned, unmasked. */
   #before: Buffer;
   #held: Buffer = NOTHING;
 
-  /** `before` is what stands before the first piece, or its end. */
+  /** `before` is what precedes the first piece, or the end of it. */
   constructor(scrubber: () => Scrubber | undefined, before: Buffer = NOTHING) {
     this.#scrubber = scrubber;
     this.#before = Buffer.from(before);
@@ -27,7 +27,7 @@ export class ScrubFeed {
     return this.#held.length;
   }
 
-  /** What can be told, together with what was held back; the piece itself where nothing is scrubbed. */
+  /** What can be returned, together with what was held back; the piece itself if nothing is scrubbed. */
   push(data: Buffer): Buffer {
     const scrubber = this.#scrubber();
     if (!scrubber && this.#held.length === 0) {
@@ -37,7 +37,7 @@ export class ScrubFeed {
     return this.#pass(data, { atEnd: false, scrubber });
   }
 
-  /** What was held back, masked where it may be a secret: no more comes, or not soon. */
+  /** What was held back, masked if it may be a secret: the text ends, or pauses. */
   end(): Buffer {
     return this.#held.length === 0 ? NOTHING : this.#pass(NOTHING, { atEnd: true, scrubber: this.#scrubber() });
   }
@@ -60,7 +60,7 @@ export class ScrubFeed {
   }
 }
 
-/** A part of a text, or what there is of it, scrubbed: `read` is asked for what stands around it, too. */
+/** A part of a text, or what exists of it, scrubbed: `read` is also called for its surroundings. */
 export async function* scrubRange(
   read: (start: number, end: number) => AsyncIterable<Buffer>,
   start: number,
@@ -81,8 +81,8 @@ export async function* scrubRange(
 }
 
 /**
- * The end of a text that was cut anywhere, scrubbed, where what stands before it cannot be had: what may be the end of a
- * secret at its start is masked, too.
+ * The end of a text that was cut at an arbitrary position, scrubbed without access to what precedes it: what may be the
+ * end of a secret at its start is masked, too.
  */
 export async function* scrubTail(
   chunks: AsyncIterable<Uint8Array>,

@@ -3,7 +3,7 @@ import type { HashedParts } from './clean-parts.ts';
 import type { CleanText } from './clean-ranges.ts';
 import type { Scrubber } from './scrubber.ts';
 
-/** Longer parts are masked where they are; shorter ones are copied together with what stands around them. */
+/** Longer parts are masked in place; shorter ones are copied together with their surroundings. */
 const MIN_IN_PLACE_BYTES = 64 * 1024;
 
 /** A part of a text. */
@@ -13,9 +13,9 @@ interface Part {
 }
 
 export interface ScrubbedTextOptions {
-  /** Where nothing is masked. Whoever gives it looks at the stamp of the file afterwards: see `CleanReads`. */
+  /** Ranges without secrets. The caller checks the stamp of the file afterwards: see `CleanReads`. */
   clean?: CleanText | undefined;
-  /** The same for a text that is still written to: by what it is. */
+  /** The same for a text that is still being written: by its hash. */
   hashed?: HashedParts | undefined;
   /** See `ScanKernel.memoryAround`. */
   memoryAround?: ((target: Buffer, at: number, around: Around) => Buffer | undefined) | undefined;
@@ -28,7 +28,7 @@ export interface Around {
   length: number;
 }
 
-/** A text whose secrets are masked wherever it is read, by looking at what stands around. */
+/** A text whose secrets are masked wherever it is read, taking the surroundings of each read into account. */
 export class ScrubbedText implements TextReader {
   readonly sizeBytes: number;
   readonly start: number;
@@ -36,7 +36,7 @@ export class ScrubbedText implements TextReader {
   readonly #scrubber: Scrubber;
   readonly #options: ScrubbedTextOptions;
   #room: Buffer = Buffer.alloc(0);
-  /** Of the last read: whether there was anything to mask in it or near. */
+  /** Whether the last read contained, or was next to, anything to mask. */
   #hadSecrets = false;
 
   constructor(text: TextReader, scrubber: Scrubber, options: ScrubbedTextOptions = {}) {
@@ -73,7 +73,7 @@ export class ScrubbedText implements TextReader {
     return got;
   }
 
-  /** A secret may begin before a part, or end behind it. */
+  /** A secret may begin before a part, or end after it. */
   #maskEnds(target: Buffer, at: number, { position, stop }: Part): void {
     const { leftBytes, rightBytes } = this.#scrubber;
     let hadSecrets = this.#hadSecrets;
@@ -96,7 +96,7 @@ export class ScrubbedText implements TextReader {
     return this.#room.copy(target, at, from, to);
   }
 
-  /** Reads a part and what stands around it to the start of a buffer, and masks the part. Returns where it is. */
+  /** Reads a part and its surroundings to the start of a buffer, and masks the part. Returns where it is. */
   #readMasked(buffer: Buffer, part: Part): { from: number; to: number } {
     const { start, end } = this.#withSurroundings(part);
     const bytes = buffer.subarray(0, this.unscrubbed.read(buffer, 0, start, end - start));

@@ -4,25 +4,25 @@ import type { NeedleTable } from './needle-table.ts';
 import { findPatterns, PATTERN_LEFT_BYTES, PATTERN_RIGHT_BYTES, type PatternName } from './patterns.ts';
 import { Ranges } from './ranges.ts';
 
-/** What a masked byte looks like. As many stand there as there were, so that offsets and sizes stay what they are. */
+/** Replaces each masked byte, so that offsets and sizes do not change. */
 export const MASK_BYTE = 42;
 
 /**
- * At the end of a text that is still being written, the beginning of a secret is masked from this length on. What is
- * shorter tells next to nothing, and ends of ordinary lines look like it all the time.
+ * At the end of a text that is still being written, the beginning of a secret is masked from this length on. Anything
+ * shorter reveals next to nothing, and the ends of ordinary lines look like it all the time.
  */
 const MIN_OPEN_BYTES = 3;
 
 /** What is scrubbed, as plain data that threads share. */
 export interface ScrubRules {
-  /** Another one after every change. Random: it says nothing of the secrets. */
+  /** Changes with every change of the rules. Random: it reveals nothing about the secrets. */
   id: string;
   table: NeedleTable | undefined;
   patterns: readonly PatternName[];
 }
 
 export interface MaskOptions {
-  /** What is masked; what stands around it is only looked at. */
+  /** Range that is masked; its surroundings are only read. */
   from?: number;
   to?: number;
   /** The text ends with these bytes: what may be the beginning of a secret there is masked too. */
@@ -30,8 +30,8 @@ export interface MaskOptions {
 }
 
 /**
- * Masks secrets in text. Whether a byte is masked is told by no more than `leftBytes` before it and `rightBytes` behind
- * it: whoever reads a part of a text and has looked at so much around it, gets what those get who read all of it.
+ * Masks secrets in text. Whether a byte is masked depends on at most `leftBytes` before it and `rightBytes` after it: a
+ * reader of a part with that much of its surroundings gets the same result as a reader of the whole text.
  */
 export class Scrubber {
   readonly rules: ScrubRules;
@@ -40,7 +40,7 @@ export class Scrubber {
   readonly #search: NeedleSearch | undefined;
   readonly #found = new Ranges();
 
-  /** `nearKernel`: in whose memory some of the texts lie already. */
+  /** `nearKernel`: the kernel whose memory already holds some of the texts. */
   constructor(rules: ScrubRules, nearKernel?: GramKernel) {
     const { table, patterns } = rules;
     this.#search = table && new NeedleSearch(table, nearKernel);
@@ -66,12 +66,12 @@ export class Scrubber {
     return found.count > 0;
   }
 
-  /** Masks in place what may be the end of a secret at the start of a text that was cut anywhere. */
+  /** Masks in place what may be the end of a secret at the start of a text that was cut at an arbitrary position. */
   maskCut(bytes: Buffer): void {
     bytes.fill(MASK_BYTE, 0, this.#search?.cutBytes(bytes) ?? 0);
   }
 
-  /** How many bytes at the end, of which more is to come, cannot be told yet: they may be the beginning of a secret. */
+  /** How many bytes at the end are undecided if more text follows: they may be the beginning of a secret. */
   openBytes(bytes: Buffer): number {
     const open = this.#search?.openBytes(bytes) ?? 0;
     if (this.rules.patterns.length === 0) return open;

@@ -4,18 +4,18 @@ import { buildNeedleTable } from './needle-table.ts';
 import type { PatternName } from './patterns.ts';
 import { Scrubber } from './scrubber.ts';
 
-/** Needles for all values together: a megabyte of tables at most, and text runs through at the same speed. */
+/** Needles for all values together: a megabyte of tables at most, without slowing down scrubbing. */
 const MAX_NEEDLES = 8192;
 
 export interface ScrubbingOptions {
   patterns?: readonly PatternName[];
 }
 
-/** What is scrubbed from the text of a directory of logs, at the moment. */
+/** What is currently scrubbed from the text of a directory of logs. */
 export class Scrubbing {
   readonly #patterns: readonly PatternName[];
   readonly #onChange = new Set<(scrubber: Scrubber) => void>();
-  /** Every value since the start, the latest last: old ones still stand in old logs. */
+  /** Every value since the start, the latest last: old ones still occur in old logs. */
   readonly #values = new Set<string>();
   #current: Scrubber | undefined;
   #parent: Scrubbing | undefined;
@@ -31,15 +31,15 @@ export class Scrubbing {
     return this.#parent && this.#values.size === 0 ? this.#parent.current : this.#current;
   }
 
-  /** Is called after every change, before anyone else reads. Returns what ends that. */
+  /** Called after every change, before any further read. Returns a function that removes the listener. */
   onChange(listener: (scrubber: Scrubber) => void): () => void {
     this.#onChange.add(listener);
     return () => this.#onChange.delete(listener);
   }
 
   /**
-   * Scrubs all that this does, whatever becomes known, and values of its own, which this does not learn. Those of its
-   * own are left out first where there are too many. Whoever makes it closes it.
+   * Creates a scrubbing that includes this one, with its future values, and has additional values of its own, which are
+   * not added here. Its own values are dropped first if there are too many. The caller closes it.
    */
   derive(): Scrubbing {
     const derived = new Scrubbing({ patterns: this.#patterns });
@@ -56,8 +56,8 @@ export class Scrubbing {
   }
 
   /**
-   * Values that are secret from now on, beside those told before. Returns how many values are not scrubbed because there
-   * are too many: the oldest of those told before go first, then the last of these.
+   * Adds secret values. Returns how many values are not scrubbed because there are too many: the oldest earlier ones
+   * are dropped first, then the last of these.
    */
   add(values: Iterable<string>): number {
     const given = [...new Set(values)];

@@ -3,7 +3,7 @@ const MINUTE = 60 * SECOND;
 const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
 
-/** Widths one can think in. */
+/** Round widths. */
 const WIDTHS = [
   ...[1, 2, 5, 10, 20, 50, 100, 200, 500],
   ...[1, 2, 5, 10, 15, 30].map((count) => count * SECOND),
@@ -12,12 +12,12 @@ const WIDTHS = [
   ...[1, 2, 7, 14, 30, 90, 365, 3650].map((count) => count * DAY),
 ];
 
-/** Buckets of one answer, whatever was asked for. */
+/** Maximum buckets of a response. */
 const MAX_BUCKETS = 10_000;
 
 export interface BucketOptions {
   spanMs: number;
-  /** Asked for; made wider where it would give too many buckets. */
+  /** The requested width; increased if it would give too many buckets. */
   bucketMs: number | undefined;
   buckets: number;
 }

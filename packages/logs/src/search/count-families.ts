@@ -25,7 +25,9 @@ interface CountOptions<J extends CountJob> {
   jobFor(part: FilePart): J;
 }
 
-/** Scans whole families, oldest first and side by side, so that a count that is cut short is whole up to some time. */
+/**
+ * Scans whole families, oldest first and in parallel, so that a count that is cut short is complete up to some time.
+ */
 export class FamilyCount<J extends CountJob> {
   readonly #scanContext: ScanContext;
   readonly #families: readonly OpenFamily[];
@@ -40,7 +42,7 @@ export class FamilyCount<J extends CountJob> {
     this.#progress = families.map(() => ({ reached: FIRST_POSITION, isComplete: false }));
   }
 
-  /** What the scans found, part by part. */
+  /** The results of the scans, part by part. */
   async *results(): AsyncGenerator<Counted<J>, void, undefined> {
     const lines = this.#families.map((family, number) => this.#openStream(family, number));
     try {
@@ -60,7 +62,7 @@ export class FamilyCount<J extends CountJob> {
     }
   }
 
-  /** How it ended and what it covered, when all results were taken. */
+  /** How it ended and what it covered, after all results were consumed. */
   async end(records: number): Promise<Omit<SearchEnd, 'type' | 'cursor'>> {
     const { stop, filter } = this.#options;
     const reason = stop.reason ?? 'exhausted';
@@ -101,7 +103,7 @@ export class FamilyCount<J extends CountJob> {
   }
 }
 
-/** One family among those that are scanned side by side. */
+/** One of the families scanned in parallel. */
 interface FamilyStream<J extends CountJob> {
   family: OpenFamily;
   parts: AsyncGenerator<PartOutcome<J['kind']>, void, undefined>;

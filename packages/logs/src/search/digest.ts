@@ -15,14 +15,14 @@ import { type SearchOptions, StopReason } from './stop-reason.ts';
 /** Groups kept while scanning; records of further ones are only counted. */
 const MAX_GROUPS = 20_000;
 
-/** A group and where its newest record stands. */
+/** A group and the position of its newest record. */
 interface GroupState extends ScannedGroup {
   family: OpenFamily;
-  /** Number of the file in the family. */
+  /** Index of the file in the family. */
   file: number;
 }
 
-/** Matching records by level and place of origin, the largest groups first. Takes over the families. */
+/** Matching records by level and origin, the largest groups first. Takes ownership of the families. */
 export async function digest(
   scanContext: ScanContext,
   families: readonly OpenFamily[],
@@ -88,7 +88,7 @@ function newestFields({ lastMs, offset, file, family }: GroupState): Partial<Gro
   return { lastMs, offset, file, family };
 }
 
-/** The newest record of a group, read again by its place. */
+/** The newest record of a group, read again by its position. */
 async function readSample(
   scanContext: ScanContext,
   { family, file, offset }: GroupState,

@@ -9,20 +9,20 @@ export interface RecordsOptions {
   shownBytes?: number;
   /** See `RecordsJob`. */
   restFrom?: number;
-  /** How many more are wanted; asked when a part begins. */
+  /** How many more records are wanted; called when a part begins. */
   wanted(): number;
 }
 
 /** What one step of a scan found, and how far it got. */
 export interface FoundStep {
   found: FoundLines;
-  /** Cursor of the record the scan has come to, if beyond the last one found: going on there leaves nothing out. */
+  /** Cursor of the record the scan has reached, if beyond the last one found: continuing there omits nothing. */
   reached: string | undefined;
-  /** Newest first: nothing that is still to come is newer. Oldest first: older. `NaN`: cannot be told. */
+  /** Newest first: nothing that follows is newer. Oldest first: older. `NaN`: unknown. */
   boundMs: number;
-  /** Number of the file in the family. */
+  /** Index of the file in the family. */
   file: number;
-  /** Newest first: all records at or behind this offset have been scanned. Oldest first: all before it. */
+  /** Newest first: all records at or after this offset have been scanned. Oldest first: all before it. */
   scannedTo: number | undefined;
 }
 
@@ -34,7 +34,7 @@ export async function* familyRecords(
   const jobFor = (part: FilePart): RecordsJob => recordsJob(part, task, recordsOptions);
   for await (const { part, result } of runParts({ ...task, withPicks: true }, jobFor)) {
     yield toStep(part, result, task);
-    // One that paused is continued by whoever runs the parts.
+    // A part that paused is continued by `runParts`.
     if (!result.stopped) continue;
     for (
       let rest = remainingPart(part, result, task.newestFirst);
@@ -75,7 +75,7 @@ function recordsJob(
   };
 }
 
-/** What is left of a part that stopped at its last record, or paused. */
+/** The rest of a part that stopped at the limit, or paused. */
 function remainingPart(part: FilePart, result: RecordsResult, newestFirst: boolean): FilePart | undefined {
   const { found, stopped, pausedAt } = result;
   const last = found.offsets.at(-1);
@@ -88,14 +88,14 @@ function toStep(
   { found, reached, stopped }: RecordsResult,
   { newestFirst }: Pick<FamilyTask, 'newestFirst'>,
 ): FoundStep {
-  // A part that stopped early has come no further than its last record.
+  // A part that stopped early ends with its last record.
   const last = stopped ? found.offsets.at(-1) : reached?.offset;
   const scannedTo = last === undefined || newestFirst ? last : last + 1;
   if (stopped) return { found, reached: undefined, boundMs: found.times.at(-1) ?? Number.NaN, file, scannedTo };
   return { found, reached: reached?.cursor, boundMs: reached?.timeMs ?? Number.NaN, file, scannedTo };
 }
 
-/** The line of a record, its newline included. */
+/** The line of a record, including its newline. */
 export function lineAt({ text, ends }: FoundLines, index: number): Buffer {
   const start = index === 0 ? 0 : (ends[index - 1] ?? 0);
   return Buffer.from(text.buffer, text.byteOffset + start, (ends[index] ?? start) - start);

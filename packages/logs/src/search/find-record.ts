@@ -6,8 +6,8 @@ import type { OpenFile } from './files/open-file.ts';
 import type { PositionFinder, RecordPosition } from './position.ts';
 
 /**
- * Where the marked record stands now: the file is known by how its text starts, whatever its name has become, and the
- * record by its own first bytes. `undefined` where none of the files has it.
+ * The current position of the marked record: the file is identified by the start of its text, whatever its name has
+ * become, and the record by its own first bytes. `undefined` if none of the files contains it.
  */
 export async function findRecord(
   finder: PositionFinder,
@@ -25,8 +25,8 @@ export async function findRecord(
 }
 
 /**
- * The end of the text in which the marked record stood behind all that is left: it was written between the copying and
- * the truncation of its file. What is left comes before it.
+ * The end of the text in which the marked record was beyond all that is left: it was written between the copying and
+ * the truncation of its file. What is left precedes it.
  */
 export async function findShortened(
   { scanContext, flag }: PositionFinder,
@@ -55,7 +55,7 @@ async function holds(
   return (await scanContext.pool.run({ kind: 'check', file: scanFile, offset, bytes }, flag)) === check;
 }
 
-/** A mark made when the file was shorter than what usually names it is compared with just as much. */
+/** A mark made when the file was shorter than the usual head is compared with that length. */
 function isSameHead({ mark, head }: OpenFile, wanted: RecordMark): boolean {
   return wanted.headBytes === HEAD_BYTES || wanted.headBytes === mark.headBytes
     ? wanted.headHash === mark.headHash

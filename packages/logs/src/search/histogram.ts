@@ -11,7 +11,7 @@ import type { FilePart } from './plan/file-parts.ts';
 import type { ScanContext } from './scan-context.ts';
 import { type SearchOptions, StopReason } from './stop-reason.ts';
 
-/** Counts matching records per bucket of time and level. Takes over the families and releases them. */
+/** Counts matching records per time bucket and level. Takes ownership of the families and releases them. */
 export async function histogram(
   scanContext: ScanContext,
   families: readonly OpenFamily[],
@@ -50,7 +50,7 @@ async function chooseWidth(
   return bucketWidth({ spanMs: Math.max(0, last - first), bucketMs, buckets });
 }
 
-/** Counts by bucket and rank, from scans and from what is known already. */
+/** Counts by bucket and rank, from scans and from the index. */
 class LevelCounts {
   untimed = 0;
   readonly #bucketMs: number;

@@ -17,17 +17,17 @@ const NOTHING: FoundStep = {
   scannedTo: undefined,
 };
 
-/** One log among those told together: what was found and not told yet, and how far its scan has come. */
+/** One log of a merged search: what was found and not emitted yet, and how far its scan got. */
 export class Lane {
   readonly #steps: AsyncGenerator<FoundStep, void, undefined>;
   readonly #newestFirst: boolean;
   #step = NOTHING;
   #emitted = 0;
   #boundMs: number;
-  /** A cursor, or the line of a record that has one: most are never asked for. */
+  /** A cursor, or the line of a record that has one: most are never needed. */
   #cursor: string | Buffer | undefined;
   #done = false;
-  /** Of the steps that were told wholly. */
+  /** Position after the steps that were emitted completely. */
   #scannedTo: RecordPosition;
 
   constructor(steps: AsyncGenerator<FoundStep, void, undefined>, { newestFirst, cursor, start }: LaneOptions) {
@@ -42,17 +42,17 @@ export class Lane {
     return this.#done;
   }
 
-  /** Whether the record to be told next is at hand. */
+  /** Whether the next record is available. */
   get hasNext(): boolean {
     return this.#emitted < this.#step.found.ends.length;
   }
 
-  /** Nothing that comes from here is newer (oldest first: older). A record without a time keeps its place. */
+  /** Nothing that follows from this lane is newer (oldest first: older). A record without a time keeps its position. */
   get boundMs(): number {
     return this.#closer(this.#step.found.times[this.#emitted]);
   }
 
-  /** Newest first: everything that matches and stands at or behind it was told. Oldest first: before it. */
+  /** Newest first: every match at or after it was emitted. Oldest first: before it. */
   get emittedTo(): RecordPosition {
     const { found, file } = this.#step;
     const next = found.offsets[this.#emitted];
@@ -60,17 +60,17 @@ export class Lane {
     return { file, offset: this.#newestFirst ? next + 1 : next };
   }
 
-  /** The time of the record that is to be told next, if it is at hand. */
+  /** The time of the next record, if it is available. */
   get nextMs(): number {
     return this.#step.found.times[this.#emitted] ?? Number.NaN;
   }
 
-  /** Going on next to it tells what was not told yet, and nothing twice. */
+  /** Continuing from it returns what was not emitted yet, and nothing twice. */
   get cursor(): string | undefined {
     return Buffer.isBuffer(this.#cursor) ? parseRecord(this.#cursor).cursor : this.#cursor;
   }
 
-  /** The record to be told next, as a line of JSON; `undefined` where the scan must go on first. */
+  /** The next record, as a line of JSON; `undefined` if the scan must continue first. */
   take(): Buffer | undefined {
     if (!this.hasNext) return undefined;
     const line = lineAt(this.#step.found, this.#emitted);
@@ -79,7 +79,7 @@ export class Lane {
     return line;
   }
 
-  /** Up to `most` records at once, for a lane that has no other beside it. */
+  /** Up to `most` records at once, for a lane without any other. */
   takeMany(most: number): { lines: Buffer; count: number } | undefined {
     if (!this.hasNext) return undefined;
     const { text, ends } = this.#step.found;
@@ -91,7 +91,7 @@ export class Lane {
     return { lines, count };
   }
 
-  /** Goes on scanning for a step. */
+  /** Continues the scan for one step. */
   async pull(): Promise<void> {
     const { value: step } = await this.#steps.next();
     this.#done = step === undefined;
@@ -110,7 +110,7 @@ export class Lane {
     if (!this.hasNext) this.#endStep();
   }
 
-  /** All of the step is told: the lane stands where its scan does. */
+  /** All of the step is emitted: the lane is where its scan is. */
   #endStep(): void {
     this.#cursor = this.#step.reached ?? this.#cursor;
     this.#boundMs = this.#closer(this.#step.boundMs);
@@ -130,7 +130,7 @@ export function leadingLane(lanes: readonly Lane[], newestFirst: boolean): Lane 
   for (const lane of lanes) {
     if (lane.isDone) continue;
     const leads = !leader || (newestFirst ? lane.boundMs > leader.boundMs : lane.boundMs < leader.boundMs);
-    // Where it cannot be told yet, the one that must be looked into goes first.
+    // If that is still unknown, the lane that must be read first leads.
     if (leads || (leader && lane.boundMs === leader.boundMs && leader.hasNext && !lane.hasNext)) leader = lane;
   }
   return leader;

@@ -8,29 +8,29 @@ import { noteUntimed, type OpenFamily } from './files/open-family.ts';
 import { findRecord, findShortened, recordGone } from './find-record.ts';
 import type { ScanContext } from './scan-context.ts';
 
-/** A place in a family: a file, by its number, and an offset in its text. */
+/** A position in a family: the index of a file, and an offset in its text. */
 export interface RecordPosition {
   file: number;
   offset: number;
 }
 
-/** Records are looked at whose start is at or behind `from` and before `to`. */
+/** Records whose start is at or after `from` and before `to`. */
 export interface PositionRange {
   from: RecordPosition;
   to: RecordPosition;
 }
 
-/** Before everything, and behind everything. */
+/** Before everything, and after everything. */
 export const FIRST_POSITION: RecordPosition = { file: 0, offset: 0 };
 export const LAST_POSITION: RecordPosition = { file: Number.MAX_SAFE_INTEGER, offset: 0 };
 
-/** What places are looked for with, and what gives the looking up. */
+/** What positions are found with, and what cancels finding them. */
 export interface PositionFinder {
   scanContext: ScanContext;
   flag: CancelFlag;
 }
 
-/** The part of a family a query is about. */
+/** The part of a family a query covers. */
 export async function findRange(finder: PositionFinder, family: OpenFamily, query: SearchQuery): Promise<FamilyPart> {
   const newestFirst = query.order === 'newest';
   const range: PositionRange = { from: FIRST_POSITION, to: LAST_POSITION };
@@ -61,17 +61,18 @@ export async function findRange(finder: PositionFinder, family: OpenFamily, quer
 
 export interface FamilyPart {
   range: PositionRange;
-  /** Whether the records the query names are of this family. */
+  /** Whether the records the query names are in this family. */
   found: { start: boolean; until: boolean };
-  /** Of the record, or the place, the scan begins next to. */
+  /** Of the record, or the position, next to which the scan begins. */
   cursor: string | undefined;
-  /** The first byte behind what was delivered of the record that the scan begins next to. */
+  /** The first byte after what was delivered of the record next to which the scan begins. */
   restFrom: RecordPosition | undefined;
 }
 
 /**
- * Names the place where a scan begins that was not begun at a record: it may end before it has told anything of this
- * family. `undefined` where it begins at the family's first (newest first: last) record, as it does without a cursor.
+ * The cursor of the position where a scan begins that did not begin at a record: it may end before it has emitted
+ * anything of this family. `undefined` if it begins at the family's first (newest first: last) record, as it does
+ * without a cursor.
  */
 async function edgeCursor(
   { scanContext, flag }: PositionFinder,
@@ -89,7 +90,7 @@ async function edgeCursor(
     return encodeMark({ ...file.mark, file: file.name, offset: end, check: fnv1a(NO_BYTES, 0, 0), checkBytes: 0 });
   };
   if (newestFirst) return encode(position.file, position.offset);
-  // What starts at a place is next to the byte before it, which may be the last one of the file before.
+  // What starts at a position is next to the byte before it, which may be the last one of the previous file.
   if (position.file >= files.length) return encode(files.length - 1, undefined);
   return position.offset > 0 ? encode(position.file, position.offset - 1) : encode(position.file - 1, undefined);
 }
@@ -117,13 +118,13 @@ async function startPosition(
   const found = await findAny(finder, family, 'cursor' in start ? start.cursor : start.record);
   if (!found) return undefined;
   if ('record' in start) return { position: found.position, inclusive: true };
-  // Of a record of which nothing was delivered the record itself is next.
+  // If nothing of the record was delivered, the record itself is next.
   return { ...found, inclusive: found.restFrom?.offset === found.position.offset };
 }
 
 /**
- * A cursor that says how far its record was delivered continues by time when the record is gone, and that is reported: the
- * files that are left are newer as a rule. Of one log only, and not without a time.
+ * A cursor that includes how far its record was delivered continues by time if the record no longer exists, which is
+ * reported: the files that are left are usually newer. For one log only, and not without a time.
  */
 async function startByTime(
   finder: PositionFinder,
@@ -138,7 +139,10 @@ async function startByTime(
   return { position: await positionAtTime(finder, family, gone.delivered.timeMs), inclusive: true };
 }
 
-/** Where the end of a range is gone, but not the text it stood in: what is left of that, and that some is gone is reported. */
+/**
+ * If the record that ends a range no longer exists, but its text does: the range ends with what is left of it, and the
+ * loss is reported.
+ */
 async function findShortenedEnd(
   finder: PositionFinder,
   family: OpenFamily,
@@ -191,12 +195,12 @@ async function positionAtTime(
   const slackMs = disorderNear(scanContext.zone, timeMs);
   for (const [number, file] of files.entries()) {
     const next = files[number + 1]?.firstMs;
-    // All of it is older than what the next one starts with.
+    // All of it is older than the start of the next one.
     if (!file.timed) {
       noteUntimed(problems, file.name);
       continue;
     }
-    // Lines in front of its first timestamp continue what the file before it ended with: they are not older either.
+    // Lines before its first timestamp continue the last record of the previous file: they are not older either.
     if (file.firstMs !== null && file.firstMs >= timeMs) return { file: number, offset: 0 };
     const index = scanContext.indexFor(file);
     const known = index.times((at) => disorderNear(scanContext.zone, at));
@@ -209,7 +213,7 @@ async function positionAtTime(
   return LAST_POSITION;
 }
 
-/** Where to look for a time in a file that is known not to be in order: at its first block that may hold it. */
+/** Where to search for a time in a file known not to be in order: at the first block that may contain it. */
 function scanStart(index: CheckedIndex, timeMs: number, slackAt: (timeMs: number) => number): number | undefined {
   if (index.times(slackAt).isInOrder) return undefined;
   let block = 0;

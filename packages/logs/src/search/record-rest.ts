@@ -15,8 +15,8 @@ export interface RecordRest {
 }
 
 /**
- * What was added to a record after it had been delivered: its bytes from `place` on, as a continued record, if the
- * record itself matches. `undefined` where a record, or nothing, starts at the place.
+ * What was added to a record after it had been delivered: its bytes from `position` on, as a continued record, if the
+ * record itself matches. `undefined` if a record, or nothing, starts at the position.
  */
 export async function recordRest(
   task: FamilyTask,
@@ -48,7 +48,7 @@ async function readRest(
   if (offset >= position.offset) return undefined;
   const range = { from: { file: position.file, offset }, to: { file: position.file, offset: offset + 1 } };
   const recordsOptions = { filter, raw, restFrom: position.offset, wanted: () => 1 };
-  // A flag and a tally of its own: leaving the loop ends the scan, and the record is scanned again with the others.
+  // A separate flag and tally: leaving the loop ends the scan, and the record is scanned again with the others.
   const own = { flag: new CancelFlag(), tally: new ScanTally(), ahead: 0 };
   for await (const { found } of familyRecords({ ...task, ...own, range }, recordsOptions)) {
     if (found.ends.length === 0) continue;

@@ -15,7 +15,7 @@ import type { OpenFile } from './files/open-file.ts';
 
 const DAY_NS = 86_400_000_000_000n;
 
-/** Maps of compressed files kept for the next question; each has a few MiB at most. */
+/** Maps of compressed files kept for the next query; each has a few MiB at most. */
 const MAX_GZ_MAPS = 4;
 
 export interface ScanContextDeps {
@@ -25,7 +25,7 @@ export interface ScanContextDeps {
   scrubber(): Scrubber | undefined;
 }
 
-/** What all questions of a directory share. */
+/** What all queries of a directory share. */
 export class ScanContext {
   readonly pool: WorkerPool;
   readonly indexes: BlockIndexes;
@@ -41,8 +41,8 @@ export class ScanContext {
   }
 
   /**
-   * Throws REGEX_INVALID or REGEX_TOO_COMPLEX for a pattern that cannot be used. Threads compile it, as they will use it.
-   * Once the flag is set nothing is scanned with it: then it is not of interest any more.
+   * Throws REGEX_INVALID or REGEX_TOO_COMPLEX for an unusable pattern. Threads compile it, as they will use it. Once
+   * the flag is set nothing is scanned with it, so errors are ignored.
    */
   async checkRegex(filter: RecordFilter, flag: CancelFlag): Promise<void> {
     if (filter.regex === undefined) return;
@@ -53,7 +53,9 @@ export class ScanContext {
     }
   }
 
-  /** The file as threads need it. A compressed one is unpacked once to learn where what is; damage is told. */
+  /**
+   * The file as threads need it. A compressed one is decompressed once to build an offset index; damage is reported.
+   */
   async prepare(file: OpenFile, flag: CancelFlag, problems: FileProblem[]): Promise<ScanFile> {
     const { name, handle, format } = file;
     const plain: ScanFile = {
@@ -79,12 +81,12 @@ export class ScanContext {
     return { ...plain, gzMap, textBytes: gzMap.textBytes };
   }
 
-  /** Whether `prepare` is quick: a compressed file need not be unpacked first. */
+  /** Whether `prepare` is fast: a compressed file need not be decompressed first. */
   isReady(file: OpenFile): boolean {
     return !file.compressed || this.#gzMaps.has(gzMapKey(file));
   }
 
-  /** What is known of a file. Its records' times depend on its format, and without a year on when it was written. */
+  /** The index of a file. The times of its records depend on its format and, without a year, on when it was written. */
   indexFor({ key, format, handle }: OpenFile): CheckedIndex {
     const writtenDay = YEARLESS_FORMATS.has(format) ? handle.modifiedNs / DAY_NS : '';
     const index = this.indexes.get(`${key}:${format}:${writtenDay}`);
@@ -97,7 +99,7 @@ export class ScanContext {
     this.#gzMaps.delete(mapKey);
     if (!making || making.isGivenUp) making = new SharedGzMap(this.pool, file);
     this.#gzMaps.set(mapKey, making);
-    // One that failed or was given up is made anew by the next who asks.
+    // A map that failed or was cancelled is built again for the next caller.
     const { map } = making;
     map.catch(() => this.#gzMaps.get(mapKey)?.map === map && this.#gzMaps.delete(mapKey));
     for (const oldest of this.#gzMaps.keys()) {
@@ -117,7 +119,7 @@ function gzMapKey({ key, handle }: OpenFile): string | LogHandle {
   return isSettled(handle) ? `${key}:${fileStamp(handle)}` : handle;
 }
 
-/** A map that several may wait for. It is given up when all of them have. */
+/** A map that several callers may wait for. It is cancelled when all of them are. */
 class SharedGzMap {
   readonly map: Promise<GzMap>;
   readonly #flag = new CancelFlag();
@@ -131,7 +133,7 @@ class SharedGzMap {
     return this.#flag.isSet;
   }
 
-  /** The descriptor given is used until this settles, also when it is cancelled. */
+  /** The given descriptor is in use until this settles, also when it is cancelled. */
   async waitFor(flag: CancelFlag): Promise<GzMap> {
     this.#waiting++;
     let leaves = false;

@@ -4,7 +4,7 @@ import type { FileProblem, SearchEnd } from '../types.ts';
 import type { TimeRange } from './coverage/coverage.ts';
 import type { FilePart } from './plan/file-parts.ts';
 
-/** What is to be said of a response, beside its bytes. */
+/** The facts of a closing record, besides its bytes. */
 export interface EndFacts {
   reason: SearchEnd['reason'];
   records: number;
@@ -16,13 +16,13 @@ export interface EndFacts {
 export class ScanTally {
   readonly #startedMs = performance.now();
   readonly #files = new Set<string>();
-  /** Blocks scanned, by file: parts that stop early are begun again in the middle. */
+  /** Blocks scanned, by file: parts that stop early resume in the middle. */
   readonly #blocks = new Map<string, Uint8Array>();
   #scannedBytes = 0;
   #skippedBytes = 0;
   #unreadBytes = 0;
   readonly #unreadChecks: (() => void)[] = [];
-  /** Times seen anywhere. */
+  /** Range of all times seen. */
   minMs = Infinity;
   maxMs = -Infinity;
 
@@ -38,19 +38,19 @@ export class ScanTally {
     this.see(minMs, maxMs);
   }
 
-  /** Blocks that are known to hold nothing asked for. */
+  /** Blocks known to contain no match. */
   skip({ opened, file }: Pick<FilePart, 'opened' | 'file'>, blocks: readonly number[]): void {
     if (blocks.length > 0) this.#files.add(opened.name);
     for (const block of blocks) this.#skippedBytes += blockBytes(block, file.textBytes);
   }
 
-  /** Bytes of which only the times around them say that they hold nothing asked for. `check` is called at the end. */
+  /** Bytes skipped only because of the times around them. `check` is called at the end. */
   leaveUnread(bytes: number, check?: () => void): void {
     this.#unreadBytes += bytes;
     if (check) this.#unreadChecks.push(check);
   }
 
-  /** Has those who left something unread look whether that was right, by what is known now. */
+  /** Lets those that skipped bytes verify, by what is known now, that it was right. */
   checkUnread(): void {
     for (const check of this.#unreadChecks) check();
   }

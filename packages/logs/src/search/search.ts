@@ -15,8 +15,9 @@ import { type SearchOptions, StopReason } from './stop-reason.ts';
 import { withContext } from './with-context.ts';
 
 /**
- * Tells the records of some families that match, as lines of JSON, some at a time as they are found; the last line is
- * the end. An empty piece comes first, as soon as the query has proven sound. Takes over the families and releases them.
+ * Emits the matching records of some families, as lines of JSON, several at a time as they are found; the last line is
+ * the end. An empty chunk comes first, as soon as the query has been validated. Takes ownership of the families and
+ * releases them.
  */
 export async function* searchLines(
   scanContext: ScanContext,
@@ -92,7 +93,9 @@ interface FamilyScan {
   lane: Lane;
 }
 
-/** The part of each family the query is about; `undefined` where it was cancelled meanwhile: nothing is scanned then. */
+/**
+ * The part of each family that the query covers; `undefined` if it was cancelled meanwhile: nothing is scanned then.
+ */
 async function findParts(
   scanContext: ScanContext,
   families: readonly OpenFamily[],
@@ -131,21 +134,21 @@ function coveredPart({ family, range, progress, lane }: FamilyScan, newestFirst:
     : { family, from: range.from, to: lane.emittedTo, knownTo: known };
 }
 
-/** A cursor of an answer that ended before it had come anywhere means no place at all. */
+/** The cursor of a response that ended before it reached any record means no position at all. */
 function fromBeginning(query: SearchQuery): SearchQuery {
   const { start, ...rest } = query;
   return start && 'cursor' in start && start.cursor === START_CURSOR ? rest : query;
 }
 
-/** Like `Promise.all`, but fails only when none is under way any more: they use the files, which are released then. */
+/** Like `Promise.all`, but rejects only when none is pending any more: they use the files, which are released then. */
 async function allSettled<T>(promises: Promise<T>[]): Promise<T[]> {
   await Promise.allSettled(promises);
   return Promise.all(promises);
 }
 
 /**
- * A record that the query names must be known to one of the families. Of a cursor that names several, asked of all
- * logs, every one must be: a log in which its record is gone would be told from its start again.
+ * A record that the query names must be found in one of the families. If a cursor names several and all logs are
+ * queried, every one must be: otherwise a log whose record no longer exists would be returned from its start again.
  */
 function assertFound(parts: readonly FamilyPart[], { file, family, start, until }: SearchQuery): void {
   if (parts.length === 0) return;
@@ -158,11 +161,11 @@ function assertFound(parts: readonly FamilyPart[], { file, family, start, until 
   }
 }
 
-/** Goes on exactly where a search stopped; `null` where nothing is left. */
+/** Continues exactly where a search stopped; `null` if nothing is left. */
 function nextCursor(reason: SearchEnd['reason'], lanes: readonly Lane[], { start }: SearchQuery): string | null {
   if (reason === 'exhausted') return null;
   const cursors = lanes.flatMap(({ cursor }) => (cursor === undefined ? [] : [cursor]));
   if (cursors.length > 0) return cursors.join('~');
-  // Nothing was scanned yet: to go on is to begin where this one did.
+  // Nothing was scanned yet: continue where this search began.
   return start && 'cursor' in start ? start.cursor : START_CURSOR;
 }

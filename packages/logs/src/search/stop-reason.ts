@@ -1,9 +1,9 @@
 import { CancelFlag } from '../scan/cancel-flag.ts';
 
-/** A timer for longer would fire at once; nobody waits so long. */
+/** A longer timer would fire at once; nobody waits that long. */
 const MAX_TIMER_MS = 2 ** 31 - 1;
 
-/** Why a question should end early, and the flags that tell its scans. */
+/** Why a query should end early, and the flags that cancel its scans. */
 export class StopReason {
   reason: 'cancelled' | 'time budget' | undefined;
   readonly #signal: AbortSignal | undefined;
@@ -29,8 +29,8 @@ export class StopReason {
   }
 
   /**
-   * For looking for a place: a place found by halves is wrong, and one that is looked for anew in every answer that is
-   * short of time is never found. So it ends only when nobody waits for it any more.
+   * For finding a position: an incomplete result is wrong, and one that is searched again in every response that is
+   * short of time is never found. So it is cancelled only when the client no longer waits for it.
    */
   newSeekFlag(): CancelFlag {
     const flag = new CancelFlag();
@@ -39,13 +39,13 @@ export class StopReason {
     return flag;
   }
 
-  /** Why to stop, if so by now. */
+  /** The reason to stop, if there is one by now. */
   poll(): StopReason['reason'] {
     if (!this.reason && this.#isOver?.()) this.#stop('time budget');
     return this.reason;
   }
 
-  /** What seeks gave; `null` where they were cancelled meanwhile: then they failed, or found half of it. */
+  /** The result of seeks; `null` if they were cancelled meanwhile: then they failed, or are incomplete. */
   async unlessCancelled<T>(sought: Promise<T>): Promise<T | null> {
     try {
       const found = await sought;
@@ -70,8 +70,8 @@ export class StopReason {
 
 export interface SearchOptions {
   signal?: AbortSignal | undefined;
-  /** It ends by itself after so long, and tells how far it came. */
+  /** The query ends by itself after this long, and reports how far it got. */
   budgetMs?: number | undefined;
-  /** Polled while it runs: `true` ends it like a budget that is used up, at a point the caller decides. */
+  /** Polled while it runs: `true` ends it like an exhausted budget, at a point the caller decides. */
   isOver?: (() => boolean) | undefined;
 }

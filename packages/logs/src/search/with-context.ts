@@ -9,10 +9,10 @@ import type { ScanContext } from './scan-context.ts';
 import { ScanTally } from './scan-tally.ts';
 import type { StopReason } from './stop-reason.ts';
 
-/** What stands around a record costs two scans: told in small batches, the first ones come at once. */
+/** The context of a record costs two scans: emitted in small batches, the first ones come at once. */
 const BATCH_RECORDS = 16;
 
-/** The lines found, batch by batch, with the records before and after each where they are asked for. */
+/** The lines found, batch by batch, with the records before and after each if requested. */
 export async function* withContext(
   scanContext: ScanContext,
   families: readonly OpenFamily[],
@@ -34,8 +34,8 @@ export async function* withContext(
 }
 
 /**
- * Puts the records before and after each found one beside it, whatever the filter says of them. Not after a stop. The
- * lines are joined as text: parsed and written again, numbers in them would be others.
+ * Adds the records before and after each found one, regardless of the filter. Not after a stop. The lines are joined as
+ * text: parsing and serializing them would change numbers.
  */
 async function addContext(
   scanContext: ScanContext,
@@ -45,7 +45,7 @@ async function addContext(
 ): Promise<string[]> {
   const found: string[] = [];
   for (const record of records) {
-    // Those found are told in any case; what stands around them costs a scan each.
+    // The records found are emitted in any case; their context costs a scan each.
     if (stop.reason) {
       found.push(record.line);
       continue;

@@ -12,7 +12,7 @@ const RANKS_BY_LETTER = new Map(
 
 const BODY = /^ [CEWNIDT] \| (?:([\w./-]+): )?(.*)$/s;
 
-/** etcd's raft writes among the others' lines, in a way of its own: `raft2021/01/01 10:00:00 INFO: message`. */
+/** etcd's raft uses a different format among the other lines: `raft2021/01/01 10:00:00 INFO: message`. */
 const RAFT = 'raft';
 const RAFT_BODY = /^ [A-Z]+: (.*)$/s;
 

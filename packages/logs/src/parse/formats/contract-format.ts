@@ -5,7 +5,7 @@ import { parseTimestamp } from '../timestamp.ts';
 import { type ShapedFormat, trimLineEnd } from './define-format.ts';
 import { SPACE, TAB } from './tokens/byte-scan.ts';
 
-/** The line format of the contract, as `findColumns` reads it: time⇥LEVEL⇥file:line⇥[tags]: message⇥{json}. */
+/** The line format of the contract, as parsed by `findColumns`: time⇥LEVEL⇥file:line⇥[tags]: message⇥{json}. */
 export function createContractFormat({ zone }: FormatOptions): ShapedFormat {
   return {
     name: 'contract',
@@ -37,7 +37,7 @@ export function createContractFormat({ zone }: FormatOptions): ShapedFormat {
   };
 }
 
-/** The level is the column behind the time: up to the next tab, not further. */
+/** The level is the column after the time: up to the next tab, no further. */
 function rankBehind(bytes: Buffer, timeEnd: number, lineEnd: number): number {
   if (timeEnd >= lineEnd || (bytes[timeEnd] !== TAB && bytes[timeEnd] !== SPACE)) return 0;
   const start = timeEnd + 1;

@@ -2,18 +2,18 @@ import { contextFromEntries } from '../exact-context.ts';
 import type { Format, FormatName, LineHead, RecordFields } from '../format.ts';
 import { LEVELS_BY_RANK } from '../level.ts';
 
-/** Time and level stand within this much of a line in every format but JSON and access logs, however long the line is. */
+/** Time and level are within this much of a line in every format but JSON and access logs, however long the line is. */
 const MAX_HEAD_BYTES = 4096;
 
-/** What a reader finds at the start of a line. `NaN` and 0 stand for nothing found. */
+/** What a reader finds at the start of a line. `NaN` and 0 mean not found. */
 export interface LineStart extends LineHead {
-  /** Where the part behind the time starts; what stands before is the lead. */
+  /** Where the part after the time starts; the part before is the lead. */
   bodyAt: number;
 }
 
 export type Columns = Omit<RecordFields, 'timeMs' | 'level'>;
 
-/** A format that can also tell whether a line is unmistakably its own, which decides what a file is taken for. */
+/** A format that can also decide whether a line is typical of it, which is used for detection. */
 export interface ShapedFormat extends Format {
   isTypical(bytes: Buffer, start: number, end: number): boolean;
 }
@@ -22,18 +22,18 @@ export interface FormatDefinition {
   name: FormatName;
   timed?: boolean;
   maxHeadBytes?: number;
-  /** Whether the line `[start, end)`, its CR and LF taken off, starts a record. */
+  /** Whether the line `[start, end)`, without its CR and LF, starts a record. */
   readStart(bytes: Buffer, start: number, end: number, found: LineStart): boolean;
-  /** The columns of the first line; `undefined` where it has not the shape usual in the format. */
+  /** The columns of the first line; `undefined` if it does not have the usual layout. */
   readColumns(body: string, lead: string): Columns | undefined;
-  /** The columns of a first line of another shape, where the lead tells more than time and level. */
+  /** The columns of a first line with another layout, if the lead contains more than time and level. */
   readOther?(body: string, lead: string): Columns;
 }
 
 /**
- * A format from its two readers. One reader finds where records start and serves both `readHead` and `decode`, so that
- * the two cannot disagree about time and level. It is lenient: a line that has a time starts a record even when the
- * rest has another shape than usual; that rest is the message then.
+ * A format built from its two readers. One reader finds where records start and serves both `readHead` and `decode`, so
+ * that the two cannot disagree about time and level. It is lenient: a line that has a time starts a record even if the
+ * rest has an unusual layout; that rest is then the message.
  */
 export function defineFormat(definition: FormatDefinition): ShapedFormat {
   const { name, timed = true, maxHeadBytes = MAX_HEAD_BYTES, readColumns } = definition;
@@ -79,7 +79,7 @@ export function headFields({ timeMs, rank }: LineHead): Pick<RecordFields, 'time
   return { ...(!Number.isNaN(timeMs) && { timeMs }), ...(level && { level }) };
 }
 
-/** The end of the first line's text, and the continuation lines as they are added to a message, CR LF made LF. */
+/** The end of the first line's text, and the continuation lines as appended to the message, CR LF converted to LF. */
 export function splitRecord(bytes: Buffer, start: number, end: number): { lineEnd: number; more: string } {
   const newline = bytes.subarray(start, end).indexOf(10);
   const firstEnd = newline < 0 ? end : start + newline + 1;
@@ -94,14 +94,14 @@ export function trimLineEnd(bytes: Buffer, start: number, end: number): number {
   return trimmed;
 }
 
-/** What a reader knows of a first line beside its message. Fields that are `undefined` are left out. */
+/** The columns of a first line besides its message. Fields that are `undefined` are left out. */
 export interface OptionalColumns {
   source?: string;
   tag?: string;
   context?: Readonly<Record<string, unknown>> | readonly (readonly [string, unknown])[];
 }
 
-/** Only the columns that are there. */
+/** Leaves out the columns that are `undefined`. */
 export function columns(message: string, { source, tag, context = [] }: OptionalColumns): Columns {
   const given = Array.isArray(context) ? (context as readonly (readonly [string, unknown])[]) : Object.entries(context);
   const entries = given.filter(([, value]) => value !== undefined);

@@ -9,7 +9,7 @@ const BODY = /^ +(\d+) ([^\s\]]+:\d+)(?:\]| ⋮) ?(.*)$/s;
 
 /**
  * glog and klog: `I1115 00:21:26.600123   12345 file.go:123] message`. Newer glog writes the whole date (`I20261115`),
- * CockroachDB the date with a short year (`I261115`).
+ * CockroachDB a two-digit year (`I261115`).
  */
 export function createGlogFormat(options: FormatOptions): ShapedFormat {
   const yearless = createYearlessClock(options);
@@ -50,7 +50,7 @@ export function createGlogFormat(options: FormatOptions): ShapedFormat {
   });
 }
 
-/** I, W, E, F; D of those who add one. */
+/** I, W, E, F; some programs add D. */
 function letterRank(byte: number | undefined): number {
   if (byte === 73) return 3;
   if (byte === 87) return 4;

@@ -16,7 +16,7 @@ const LEVEL_IN_FRONT = /^(?:(?=\W|\w+[:|])[[<(]? ?([A-Za-z]{3,11}) ?[\])>:|]{1,2
 /** A process and its role: `1:M `, `1:signal-handler `. */
 const REDIS_LEAD = /^(\d+):(\S+)/;
 
-/** Lines that start with a date and a time in any of the usual spellings; PostgreSQL, Redis and logfmt among them. */
+/** Lines that start with a date and a time in any of the usual spellings, including PostgreSQL, Redis and logfmt. */
 export function createIsoFormat({ zone }: FormatOptions): ShapedFormat {
   const time = { timeMs: 0, end: 0 };
   return defineFormat({
@@ -41,7 +41,7 @@ export function createIsoFormat({ zone }: FormatOptions): ShapedFormat {
 }
 
 function readPlainColumns(body: string, lead: string): Columns {
-  // Columns separated by tabs, as zap's console encoder writes them behind an ISO time.
+  // Columns separated by tabs, as zap's console encoder writes them after an ISO time.
   if (body.startsWith('\t')) {
     const { localMs: _time, level: _level, ...rest } = decodeRecord(Buffer.from(body.slice(1)));
     return rest;
@@ -53,7 +53,7 @@ function readPlainColumns(body: string, lead: string): Columns {
   return columns(withoutLevel(body), {});
 }
 
-/** The body without a level in front, which is told in a column of its own. `error opening x` is a sentence and stays. */
+/** The body without a leading level, which has its own column. `error opening x` is a sentence and stays. */
 function withoutLevel(body: string): string {
   const text = body.trimStart();
   const [whole = '', marked, bare] = LEVEL_IN_FRONT.exec(text) ?? [];

@@ -5,7 +5,7 @@ import { readJsonHead } from './lines/json-head.ts';
 import { LEVEL_KEYS, MESSAGE_KEYS, SOURCE_KEYS, TAG_KEYS, TIME_KEYS } from './lines/known-keys.ts';
 import { readLevelToken, readTimeToken } from './tokens/value-tokens.ts';
 
-/** Time and level may stand behind a stack or a request's body; further away they are not looked for. */
+/** Time and level may follow a stack trace or a request body; they are not searched for any further. */
 const MAX_HEAD_BYTES = 64 * 1024;
 
 /** One JSON object per line, as zap, pino, bunyan, logrus, slog, etcd, serilog and Docker write it. */
@@ -33,14 +33,17 @@ export function createJsonFormat({ zone }: FormatOptions): ShapedFormat {
 interface Member {
   key: string;
   value: unknown;
-  /** As it is written in the log; only where the value would not write as this again. */
+  /** As written in the log; only if the value would not serialize to it. */
   text?: string;
   valueText?: string;
-  /** A string, or a number as it is read for time and level. */
+  /** A string, or a number as parsed for time and level. */
   token: string | undefined;
 }
 
-/** In the order of the line; `undefined` where it is no JSON object. Only lines that a parser changes are taken apart by hand. */
+/**
+ * In the order of the line; `undefined` if it is not a JSON object. Only lines that a parser would alter are split by
+ * hand.
+ */
 function readMembers(line: string): Member[] | undefined {
   const object = parseJsonObject(line);
   if (!object) return undefined;
@@ -73,7 +76,7 @@ function toColumns(members: Member[]): Columns {
   };
 }
 
-/** What is left. Made of entries, a key `__proto__` is a key like any other. */
+/** The remaining members. Built from entries, so that `__proto__` is a key like any other. */
 function toContext(members: Member[]): ExactContext {
   if (members.some(({ text }) => text === undefined))
     return { context: Object.fromEntries(members.map(({ key, value }) => [key, value])) };
@@ -81,18 +84,18 @@ function toContext(members: Member[]): ExactContext {
   return readContext(text) ?? { context: {}, contextText: text };
 }
 
-/** The best of the members that can be one: `log` holds the line in Docker's files, but an object elsewhere. */
+/** The best of the members that can be the message: `log` holds the line in Docker's files, but an object elsewhere. */
 function takeMessage(members: Member[]): string {
   for (const key of MESSAGE_KEYS) {
     const text = takeFirst(members, [key], ({ value }) => typeof value === 'string')?.value;
-    // Docker keeps the line's newline.
+    // Docker includes the line's newline.
     if (typeof text === 'string') return text.replace(/\r?\n$/, '');
   }
   const other = takeFirst(members, ['msg', 'message'], () => true);
   return other === undefined ? '' : (other.valueText ?? JSON.stringify(other.value));
 }
 
-/** Takes the first member that has one of the names, in any case, and a fitting value. */
+/** Takes the first member that has one of the names, in any case, and a suitable value. */
 function takeFirst(members: Member[], names: string[], fits: (member: Member) => boolean): Member | undefined {
   const index = members.findIndex(
     (member) => (names.includes(member.key) || names.includes(member.key.toLowerCase())) && fits(member),
@@ -100,7 +103,7 @@ function takeFirst(members: Member[], names: string[], fits: (member: Member) =>
   return index < 0 ? undefined : members.splice(index, 1)[0];
 }
 
-/** `file:line`, or slog's `{function, file, line}`, unless a number in it would be shown as another. */
+/** `file:line`, or slog's `{function, file, line}`, unless a number in it would be displayed differently. */
 function toSource({ value, valueText }: Member): string | undefined {
   if (typeof value === 'string') return /:\d+$/.test(value) ? value : undefined;
   if (typeof value !== 'object' || value === null || valueText !== undefined) return undefined;

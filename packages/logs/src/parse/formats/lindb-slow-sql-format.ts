@@ -5,7 +5,9 @@ import { startsWith } from './tokens/byte-scan.ts';
 
 const LEAD = '# Time: ';
 
-/** LinDB's show_sql.log: `# Time:`, `# Database:`, `# Execute time:`, then the statement, which may have several lines. */
+/**
+ * LinDB's show_sql.log: `# Time:`, `# Database:`, `# Execute time:`, then the statement, which may have several lines.
+ */
 export function createLindbSlowSqlFormat({ zone }: FormatOptions): ShapedFormat {
   const format = defineFormat({
     name: 'lindb-slow-sql',
@@ -30,7 +32,7 @@ export function createLindbSlowSqlFormat({ zone }: FormatOptions): ShapedFormat 
   };
 }
 
-/** The `# Key: value` lines on top, and the rest. */
+/** The leading `# Key: value` lines, and the rest. */
 function splitNotes(text: string): { notes: Record<string, unknown>; statement: string } {
   const lines = text.split('\n');
   const notes: Record<string, unknown> = {};

@@ -26,7 +26,7 @@ export function createLog4jFormat({ zone }: FormatOptions): ShapedFormat {
   });
 }
 
-/** Where the time stands in `INFO  [thread] 2024-...`; negative where a line is not like that. */
+/** Position of the time in `INFO  [thread] 2024-...`; negative if the line does not have this layout. */
 function timeBehindThread(bytes: Buffer, start: number, end: number): number {
   const wordEnd = skipLetters(bytes, start, end);
   if (readLevelWord(bytes, start, wordEnd) === 0) return -1;

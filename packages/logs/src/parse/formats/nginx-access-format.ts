@@ -12,10 +12,12 @@ import { readMonthName } from './tokens/month-name.ts';
 /** Room for a long URI before the status. */
 const MAX_HEAD_BYTES = 16 * 1024;
 
-/** Host, address and user stand before the time; a bracket further away is part of something else. */
+/** Host, address and user precede the time; a bracket further away is part of something else. */
 const MAX_LEAD_BYTES = 1024;
 
-/** Address, identity and user, which may hold spaces; in front the virtual host, where what follows can be an address. */
+/**
+ * Address, identity and user, which may contain spaces; preceded by the virtual host if what follows can be an address.
+ */
 const LEAD = /^(?:(\S+) (?=[^\s.:]*[.:]))?(\S+) (\S+) (.+?) \[/;
 const QUOTED = '"([^"\\\\]*(?:\\\\.[^"\\\\]*)*)"';
 const BODY = new RegExp(`^${QUOTED} (\\d{3}) (\\d+|-)(?: ${QUOTED} ${QUOTED})?`, 's');

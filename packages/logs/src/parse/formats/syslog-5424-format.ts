@@ -48,8 +48,8 @@ function readHeader(body: string): Columns | undefined {
 }
 
 /**
- * The structured data, each element by its id, as members of a JSON object, and where it ends. As text, because an
- * element may have several parameters of one name.
+ * The structured data as members of a JSON object, each element by its id, and where it ends. As text, because an
+ * element may have several parameters with the same name.
  */
 function readElements(body: string, start: number): { elements: string[]; end: number } {
   if (body[start] === '-') return { elements: [], end: start + 1 };
@@ -67,7 +67,7 @@ function readElements(body: string, start: number): { elements: string[]; end: n
   return { elements, end };
 }
 
-/** RFC 5424 writes `-` for what is not known. */
+/** RFC 5424 writes `-` for an unknown value. */
 function present(value: string | undefined): string | undefined {
   return value === '-' ? undefined : value;
 }

@@ -11,7 +11,7 @@ import { createYearlessClock } from './tokens/yearless-time.ts';
 
 const LETTER_T = 84;
 
-/** What stands in the host's place in lines that only look like syslog. */
+/** What is in the host's position in lines that only look like syslog. */
 const LEVEL_WORD = /^\W?(?:trace|debug|info|notice|warn|warning|error|fatal|critical)\W?$/i;
 
 const BODY = /^ ([^\s:]\S*[^\s:]|[^\s:]) ([^\s:[\]]+)(?:\[([^\]\s]*)\])?: ?(.*)$/s;
@@ -48,7 +48,7 @@ export function createSyslogFormat(options: FormatOptions): ShapedFormat {
       if (!readMonthTime(bytes, at, end, time) && !readRsyslogTime(bytes, at, end, time)) return false;
       found.timeMs = time.timeMs;
       found.bodyAt = time.end;
-      // Files have no priority as a rule. Many programs start their message with its level then: `sshd[1]: error: ...`
+      // Files usually have no priority. Many programs then start their message with its level: `sshd[1]: error: ...`
       if (found.rank === 0) found.rank = levelBehindTag(bytes, time.end + 1, end);
       return true;
     },

@@ -3,7 +3,9 @@ import { columns, defineFormat, type ShapedFormat } from './define-format.ts';
 import { SPACE, TAB } from './tokens/byte-scan.ts';
 import { findLevel } from './tokens/find-level.ts';
 
-/** Text without times: every line is a record, but for indented and empty ones. Takes the options all formats take. */
+/**
+ * Text without times: every line is a record, except for indented and empty ones. Takes the options all formats take.
+ */
 export function createTextFormat(_options: FormatOptions): ShapedFormat {
   return defineFormat({
     name: 'text',

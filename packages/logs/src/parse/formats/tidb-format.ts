@@ -34,12 +34,12 @@ export function createTidbFormat({ zone }: FormatOptions): ShapedFormat {
   });
 }
 
-/** Source and message, then fields as long as they are well-formed; what is not stays in the message. */
+/** Source and message, then fields as long as they are well-formed; the rest stays in the message. */
 function readFields(body: string, start: number): Columns | undefined {
   const fields = new RegExp(FIELD);
   fields.lastIndex = start;
   const first = fields.exec(body);
-  // Where the source was left out, the message comes first: a source is neither quoted nor a pair.
+  // If the source was omitted, the message comes first: a source is neither quoted nor a pair.
   const hasSource = first?.[2] === undefined && !first?.[1]?.startsWith('"');
   const text = hasSource ? fields.exec(body) : first;
   if (!first || !text) return undefined;

@@ -8,10 +8,10 @@ import type { TextReader } from './text-reader.ts';
 
 const NEWLINE = 10;
 
-/** Read beyond a block at first: most last records end there, and every line's head is within reach. */
+/** Read beyond a block initially: most last records end there, and the head of every line is within reach. */
 const LOOKAHEAD_BYTES = 2 * HEAD_SCAN_BYTES;
 
-/** Some records of a block: where they start, their times, and where the last record of the block ends. */
+/** Some records of a block: their starts and times, and where the last record of the block ends. */
 export interface LevelRecords {
   starts: number[];
   times: number[];
@@ -19,15 +19,15 @@ export interface LevelRecords {
   end: number;
 }
 
-/** Loads blocks of one file, one at a time, and tells which records start in them. */
+/** Loads blocks of one file, one at a time, and finds the records that start in them. */
 export class BlockScanner {
   /** The loaded text: one byte before the block, the block, and some of what follows. */
   bytes: Buffer = Buffer.alloc(0);
-  /** Where the block's own bytes end within it. They start at 1. */
+  /** End of the block's own bytes within it. They start at 1. */
   blockEnd = 1;
   readonly #kernel: ScanKernel;
   readonly #scrubbed: TextReader;
-  /** Where what is loaded comes from. */
+  /** The source of the loaded text. */
   #text: TextReader;
   readonly #format: Format;
   readonly #zone: Zone;
@@ -45,14 +45,16 @@ export class BlockScanner {
     this.#zone = zone;
   }
 
-  /** `unscrubbed`: with secrets, where it is to be seen whether the block need be looked at; then `scrub` follows. */
+  /**
+   * `unscrubbed`: loads the text with secrets, to decide whether the block must be scanned; then `scrub` must follow.
+   */
   load(block: number, { unscrubbed = false } = {}): void {
     this.#text = (unscrubbed && this.#scrubbed.unscrubbed) || this.#scrubbed;
     const start = block * BLOCK_BYTES;
     const { text } = this.#kernel;
     this.#block = block;
     const end = Math.min(start + BLOCK_BYTES + LOOKAHEAD_BYTES, this.#text.sizeBytes);
-    // Nothing stands before the first block, as if a line had ended there.
+    // Nothing precedes the first block, as if a line had ended there.
     if (block === 0) text[0] = NEWLINE;
     const from = block === 0 ? 0 : start - 1;
     const got = this.#text.read(text, block === 0 ? 1 : 0, from, end - from);
@@ -61,22 +63,22 @@ export class BlockScanner {
     this.blockEnd = Math.min(1 + BLOCK_BYTES, loaded);
   }
 
-  /** Whether the text begins in the block. */
+  /** Whether the text begins in this block. */
   get isFirst(): boolean {
     return this.#block === blockAt(this.#scrubbed.start ?? 0);
   }
 
-  /** Where the text begins in the block that is the first of it. */
+  /** Where the text begins in its first block. */
   get #textStart(): number {
     return this.toPosition(this.#scrubbed.start ?? 0);
   }
 
-  /** Whether secrets are masked in what is loaded, if any are at all. */
+  /** Whether secrets are masked in the loaded text, if any are at all. */
   get isScrubbed(): boolean {
     return this.#text === this.#scrubbed;
   }
 
-  /** Masks secrets in what is loaded. To be called before any of it is told, or compared with what someone asks for. */
+  /** Masks secrets in the loaded text. Must be called before any of it is returned, or compared with a query. */
   scrub(): void {
     if (!this.isScrubbed) this.load(this.#block);
   }
@@ -90,15 +92,15 @@ export class BlockScanner {
     return offset - this.#block * BLOCK_BYTES + 1;
   }
 
-  /** Whether the block, and the last record in it, are followed by more: they will not change any more. */
+  /** Whether the block, and its last record, are followed by more: they will not change any more. */
   isComplete(recordsEnd: number): boolean {
-    // A line that reaches beyond the block may still turn out to start a record.
+    // A line that extends beyond the block may still turn out to start a record.
     const isHeadWhole =
       this.bytes.length >= this.blockEnd + this.#headScanBytes || this.bytes.includes(NEWLINE, this.blockEnd - 1);
     return isHeadWhole && this.toOffset(recordsEnd) < this.#text.sizeBytes;
   }
 
-  /** Of a complete block, as it is loaded. */
+  /** The checksum of a complete block, as loaded. */
   check(): BlockCheck {
     const newline = this.bytes.indexOf(NEWLINE, this.blockEnd - 1);
     const mostEnd = this.blockEnd + this.#headScanBytes;
@@ -106,7 +108,7 @@ export class BlockScanner {
     return { bytes, hash: this.#kernel.checksum(0, bytes), scrubbed: this.isScrubbed };
   }
 
-  /** Whether the block is what it was when it had this check. Loads it. */
+  /** Whether the block still has this checksum. Loads it. */
   isUnchanged(block: number, { bytes, hash, scrubbed }: BlockCheck): boolean {
     const endBytes = block * BLOCK_BYTES - 1 + bytes;
     if (endBytes > this.#scrubbed.sizeBytes) return false;
@@ -115,7 +117,7 @@ export class BlockScanner {
     return this.bytes.length >= bytes && this.#kernel.checksum(0, bytes) === hash;
   }
 
-  /** All records that start in the block. A last block that is not whole may have none. */
+  /** All records that start in the block. An incomplete last block may have none. */
   records(): RecordTable {
     const first = this.#lineStart(1, this.blockEnd);
     const table = this.#format.name === 'contract' ? this.#contractTable(first) : this.#lineTable(first);
@@ -126,7 +128,7 @@ export class BlockScanner {
     return table;
   }
 
-  /** Records of the block with at least this level, told by the kernel alone. */
+  /** Records of the block with at least this level, found by the kernel alone. */
   recordsAtLeast(rank: number): LevelRecords {
     const first = this.#lineStart(1, this.blockEnd);
     const { positions, times, ranks } = this.#kernel;
@@ -141,8 +143,8 @@ export class BlockScanner {
   }
 
   /**
-   * Where the first record starting in the block starts, and whether it is a later part of a longer one. `undefined`
-   * where none does: all of the block belongs to the record before it.
+   * Where the first record starting in the block starts, and whether it is a later part of a longer one. `undefined` if
+   * there is none: all of the block belongs to the record before it.
    */
   firstRecord(): { start: number; continues: boolean } | undefined {
     if (this.isFirst) return { start: this.#textStart, continues: false };
@@ -166,9 +168,9 @@ export class BlockScanner {
     return head >= 0 ? head : (this.#splitAt(blockEnd, nextEnd, line) ?? nextEnd);
   }
 
-  /** Whether a line of the loaded text starts a record; if so, what its head tells. Its end is found unless given. */
+  /** The head of the line, if it starts a record. Its end is searched unless given. */
   headAt(line: number, lineEnd = this.#lineStart(line + 1, this.bytes.length)): LineHead | undefined {
-    // A part of a line that is longer than a block starts nowhere near a head, whatever it looks like.
+    // A part of a line longer than a block is not a head, whatever it looks like.
     if (this.bytes[line - 1] !== NEWLINE) return undefined;
     const headEnd = line + this.#headScanBytes;
     if (lineEnd === this.bytes.length && lineEnd < headEnd && !this.#atTextEnd) {
@@ -178,7 +180,7 @@ export class BlockScanner {
     return this.#format.readHead(this.bytes, line, Math.min(lineEnd, headEnd), this.#head) ? this.#head : undefined;
   }
 
-  /** The record that covers a position at or behind `first`, itself a record start. */
+  /** The record around a position at or after `first`, itself a record start. */
   recordAround(position: number, first: number): { start: number; head: LineHead | undefined } {
     let line = this.bytes.lastIndexOf(NEWLINE, position - 1) + 1;
     while (line > first) {
@@ -189,7 +191,7 @@ export class BlockScanner {
     return { start: first, head: this.headAt(first) };
   }
 
-  /** Where the record that covers `position` ends, at the latest at `end`. */
+  /** Where the record around `position` ends, at most `end`. */
   recordEnd(position: number, end: number): number {
     const head = this.#firstHead(this.#lineStart(position + 1, end), end);
     return head < 0 ? end : head;
@@ -234,7 +236,10 @@ export class BlockScanner {
     return { count, starts, times, ranks, end: 0, firstContinues: false };
   }
 
-  /** Wall clock to instants. All at once where the clocks were not changed between the earliest and the latest. */
+  /**
+   * Converts wall-clock times to instants. All at once if there was no clock change between the earliest and the
+   * latest.
+   */
   #toEpoch(times: Float64Array, count: number): void {
     let min = Infinity;
     let max = -Infinity;
@@ -273,12 +278,12 @@ export class BlockScanner {
     return { count, starts: room.starts, times: room.times, ranks: room.ranks, end: 0, firstContinues: false };
   }
 
-  /** Where the first record of a block starts that does not begin with a head: of the text's first, at its first byte. */
+  /** Where the first record of a block without a head starts: for the first of the text, at its first byte. */
   #headlessStart(firstLine: number): number | undefined {
     return this.isFirst ? this.#textStart : this.#splitAt(1, this.blockEnd, firstLine);
   }
 
-  /** Where a record is split in the headless block `[start, end)`; `undefined` in a last one that is not whole. */
+  /** Where a record is split in the headless block `[start, end)`; `undefined` in an incomplete last one. */
   #splitAt(start: number, end: number, firstLine: number): number | undefined {
     if (end - start < BLOCK_BYTES) return undefined;
     return start + splitOffset(this.bytes.subarray(start, end), firstLine - start);

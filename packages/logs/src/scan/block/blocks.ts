@@ -1,18 +1,21 @@
 import type { FormatName } from '../../parse/format.ts';
 
 /*
- * A file's text is scanned in blocks that lie at multiples of BLOCK_BYTES. A record belongs to the block it starts in.
- * A whole block in which no record starts is full of one that is longer than a block: there it is split, at the first
- * line start of the block or, without one, near its middle, where it cannot cut off a head. A last block that is not
- * whole is never split: a record must not be cut in two because a border of blocks is near the end of the text. So the
- * starts of records are known from the bytes of one block alone, in either direction, no record is longer than two
- * blocks, and a line of gigabytes costs no more memory than any other.
+ * A file's text is scanned in blocks at multiples of BLOCK_BYTES. A record belongs to the block it starts in. A whole
+ * block in which no record starts is filled by a record longer than a block: it is split there, at the first line start
+ * of the block or, without one, near its middle, where it cannot cut off a head. An incomplete last block is never
+ * split: a record must not be cut in two because a block boundary is near the end of the text. So the starts of records
+ * follow from the bytes of one block alone, in either direction, no record is longer than two blocks, and a line of
+ * gigabytes costs no more memory than any other.
  */
 
-/** Small enough to stay in the processor's cache from reading to scanning, large enough that calls do not count. */
+/**
+ * Small enough to stay in the processor's cache from reading to scanning, large enough that the overhead of calls is
+ * negligible.
+ */
 export const BLOCK_BYTES = 256 * 1024;
 
-/** Of a line, at most this much is looked at to tell whether it starts a record. */
+/** At most this much of a line is examined to decide whether it starts a record. */
 export const HEAD_SCAN_BYTES = 4096;
 
 /** The time of a JSON line may be its last member. */
@@ -23,9 +26,9 @@ export function headScanBytes(format: FormatName): number {
 }
 
 /**
- * Where a record is split that fills a whole block, as an offset in the block: at `lineStart`, the first one in it, if
- * there is one. Otherwise at the first character from its middle on: whatever starts before the block, or ends behind
- * it, is half a block long at least.
+ * Where a record that fills a whole block is split, as an offset in the block: at `lineStart`, the first one in it, if
+ * there is one. Otherwise at the first character from its middle on: whatever starts before the block, or ends after
+ * it, is at least half a block long.
  */
 export function splitOffset(block: Uint8Array, lineStart: number): number {
   if (lineStart < block.length) return lineStart;

@@ -3,13 +3,13 @@ import type { Format, RecordFields } from '../../parse/format.ts';
 import type { FoundRecord } from '../../types.ts';
 import type { FoundLines, RecordsJob } from '../jobs.ts';
 
-/** Of a longer record only the start is shown: an answer of many records must not become gigabytes. */
+/** Only the start of a longer record is shown: a response of many records must not become gigabytes. */
 export const SHOWN_BYTES = 64 * 1024;
 
-/** What many records that are told as one answer may show together. */
+/** What the records of one response may show together. */
 const SHARED_BYTES = 2 * 1024 ** 2;
 
-/** Of each of so many, so that clients who take an answer whole, and bound it, can take it. */
+/** Shown of each of `count` records, so that clients with a limit on the whole response can read it. */
 export function shownBytesEach(count: number): number {
   return Math.max(1024, Math.min(SHOWN_BYTES, Math.floor(SHARED_BYTES / Math.max(1, count))));
 }
@@ -19,18 +19,18 @@ export interface RecordSpan {
   bytes: Buffer;
   start: number;
   end: number;
-  /** Of its start in the file. */
+  /** Offset of its start in the file. */
   offset: number;
 }
 
 export interface ShownAs {
-  /** A later part of a record that was too long to be one. */
+  /** A later part of a record that was split because of its length. */
   continued: boolean;
   /** It has no columns: all of it is message. */
   headless: boolean;
 }
 
-/** Makes the lines of an answer from the records of one file. */
+/** Formats the records of one file as JSON lines of a response. */
 export class RecordFormatter {
   readonly #format: Format;
   readonly #lineStart: string;
@@ -77,7 +77,7 @@ export class RecordFormatter {
     });
     const { offset, start, end } = span;
     const location = `"offset":${offset},"bytes":${end - start},"cursor":"${this.cursorFor(span)}"`;
-    // A `FoundRecord`. Put together as text, it takes half as long as by way of an object with all of it.
+    // A `FoundRecord`. Concatenating text takes half as long as serializing an object.
     const line = `${this.#lineStart}${location},${fieldsJson(fields).slice(1)}`;
     this.#lines.push(line);
     this.#offsets.push(offset);
@@ -112,7 +112,7 @@ function spanFrom({ bytes, start, end, offset }: RecordSpan, from: number): Reco
 
 export type ShownFields = RecordFields & Pick<FoundRecord, 'cut' | 'continued' | 'raw'>;
 
-/** What is shown of a record, wherever it was read. */
+/** The fields shown of a record, wherever it was read. */
 export function shownFields(
   { bytes, start, end }: Omit<RecordSpan, 'offset'>,
   format: Format,
@@ -128,7 +128,7 @@ export function shownFields(
   return fields;
 }
 
-/** The fields as JSON, the context as the log has it. */
+/** The fields as JSON, the context as written in the log. */
 function fieldsJson(fields: ShownFields): string {
   if (fields.contextText === undefined) return JSON.stringify(fields);
   return `${JSON.stringify({ ...fields, context: undefined }).slice(0, -1)},"context":${fields.contextText}}`;
@@ -138,7 +138,7 @@ function spanText(bytes: Buffer, start: number, end: number): string {
   return bytes.toString('utf8', start, end).replace(/\r?\n$/, '');
 }
 
-/** At most three bytes before `end`: where a character would be cut in two. */
+/** At most three bytes before `end`, if a character would be cut in two. */
 export function characterEnd(bytes: Buffer, start: number, end: number): number {
   let cut = end;
   while (cut > start && cut > end - 4 && ((bytes[cut] ?? 0) & 0xc0) === 0x80) cut--;

@@ -1,19 +1,19 @@
-/** The records that start in a block, in file order. Filled again for every block: copy what is to stay. */
+/** The records that start in a block, in file order. Reused for every block: copy what must be kept. */
 export interface RecordTable {
   count: number;
   /** Positions in the loaded text. */
   starts: Uint32Array;
-  /** Epoch ms; `NaN` where a record has no time. */
+  /** Epoch ms; `NaN` if a record has no time. */
   times: Float64Array;
-  /** Level ranks; 0 where there is none. */
+  /** Level ranks; 0 if there is none. */
   ranks: Uint8Array;
   /** Where the last record ends. */
   end: number;
-  /** The first one was made to start here: it is a part of a longer one. */
+  /** The first record was split from a longer one that starts before the block. */
   firstContinues: boolean;
 }
 
-/** Room for the records of formats that are read line by line; grows as needed. */
+/** Growable storage for the records of formats that are read line by line. */
 export class TableRoom {
   starts = new Uint32Array(4096);
   times = new Float64Array(4096);

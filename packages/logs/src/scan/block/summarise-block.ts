@@ -3,12 +3,12 @@ import type { BlockSummary } from '../jobs.ts';
 import type { BlockScanner } from './block-scanner.ts';
 import type { RecordTable } from './record-table.ts';
 
-/** Offsets of errors remembered per block; with more than that, the block is quickly scanned again. */
+/** Offsets of errors kept per block; with more than that, the block is quickly scanned again. */
 const MAX_ERRORS = 256;
 
 export const ERROR_RANK = levelRank('ERROR');
 
-/** What the index keeps of a block. */
+/** The index entry of a block. */
 export function summariseBlock(scanner: BlockScanner, block: number, table: RecordTable): Omit<BlockSummary, 'check'> {
   const { count, starts, times, ranks } = table;
   const counts = [0, 0, 0, 0, 0, 0, 0];
@@ -34,7 +34,7 @@ export function summariseBlock(scanner: BlockScanner, block: number, table: Reco
   };
 }
 
-/** What is known of a block after a look at nothing but its errors. */
+/** The index entry of a block of which only the errors were scanned. */
 export function summariseErrors(
   scanner: BlockScanner,
   block: number,

@@ -11,21 +11,21 @@ import type { ScanFile } from '../jobs.ts';
 
 const NEWLINE = 10;
 
-/** The text of a file, uncompressed, read where a thread may wait. */
+/** The uncompressed text of a file, read synchronously by a thread that may block. */
 export interface TextReader {
   readonly sizeBytes: number;
-  /** Where the text begins; absent: at 0. What stands before it is a hole, read as one line. */
+  /** Where the text begins; absent: at 0. A hole precedes it, read as one line. */
   readonly start?: number;
   /** Reads `[position, position + length)` to `target` from `at` on. */
   read(target: Buffer, at: number, position: number, length: number): number;
-  /** The same without secrets masked, where they are. Only for telling what need not be looked at. */
+  /** The same with secrets unmasked. Only for deciding what need not be scanned. */
   readonly unscrubbed?: TextReader;
 }
 
-/** Has one scrubber for all files with the same rules: the memory it works on is costly to make. */
+/** Provides one scrubber for all files with the same rules: its memory is expensive to create. */
 export interface ScrubberSource {
   scrubberFor(rules: ScrubRules): Scrubber;
-  /** Where nothing is masked; nothing is remembered unless given. */
+  /** Ranges without secrets; nothing is cached if absent. */
   clean?: CleanReads;
   cleanParts?: CleanParts;
   memoryAround?: ScrubbedTextOptions['memoryAround'];
@@ -45,7 +45,7 @@ function knownClean({ key, stamp, scrub }: ScanFile, { clean, cleanParts }: Scru
   return { clean: clean?.of(`${key}:${scrub?.id}:${stamp}`) };
 }
 
-/** Whether the file is what it was when it was opened. */
+/** Whether the file has not changed since it was opened. */
 export function hasStamp({ name, fd, stamp }: ScanFile): boolean {
   try {
     return statsStamp(fstatSync(fd, { bigint: true })) === stamp;
@@ -59,7 +59,10 @@ function openUnscrubbed(file: ScanFile): TextReader {
   return file.textStart > 0 ? new TextBehindHole(text, file.textStart) : text;
 }
 
-/** A text that begins with a hole. The hole is read as a line of its own, so that the first line of the text is one, too. */
+/**
+ * A text that begins with a hole. The hole is read as a separate line, so that the first line of the text is a line of
+ * its own.
+ */
 class TextBehindHole implements TextReader {
   readonly sizeBytes: number;
   readonly start: number;
@@ -80,8 +83,8 @@ class TextBehindHole implements TextReader {
 }
 
 /**
- * Throws where the file was truncated since it was opened. One that has grown again since reads like any other: as NULs
- * where its writer does not append, or as another text.
+ * Throws if the file was truncated since it was opened. One that has grown again since reads like any other: as NULs if
+ * its writer does not append, or as another text.
  */
 export function assertNotTruncated({ name, fd, textStart, start }: ScanFile): void {
   if (!start || start.bytes === 0) return;
@@ -99,7 +102,7 @@ function openWithHole({ name, fd, sizeBytes, textBytes, gzMap }: ScanFile): Text
     read(target, at, position, length) {
       for (let filled = 0; filled < length; ) {
         const got = readSome(name, fd, target, at + filled, length - filled, position + filled);
-        // The size was seen when the file was opened: it has been cut since.
+        // The size was determined when the file was opened: it has been truncated since.
         if (got === 0) throw truncated(name);
         filled += got;
       }

@@ -10,7 +10,10 @@ import type { RecordTable } from '../block/record-table.ts';
 import type { PartScan, ScanTools } from '../tasks/scan-part.ts';
 import { isAscii, type RecordMatcher } from './record-matcher.ts';
 
-/** Records of a block that may match, as positions in the loaded text, in file order: their heads do, their text is not tested yet. */
+/**
+ * Records of a block that may match, as positions in the loaded text, in file order: their heads match, their text has
+ * not been tested yet.
+ */
 export interface Spans {
   starts: number[];
   ends: number[];
@@ -19,8 +22,8 @@ export interface Spans {
 }
 
 /**
- * What finds the records that come into question without taking all others apart; `undefined` where nothing can.
- * With `textsOnly`, only what does it at the speed of memory.
+ * Finds the records that may match without parsing all others; `undefined` if that is not possible. With `textsOnly`,
+ * only by text search at memory speed.
  */
 export function createCandidates(
   filter: RecordFilter,
@@ -32,10 +35,10 @@ export function createCandidates(
   return needleSets.length > 0 || canWalk ? new Candidates(kernel, needleSets, prefilter) : undefined;
 }
 
-/** Sets of texts, of each of which every matching record must hold one; likely the rarest first. */
+/** Sets of texts; every matching record contains one of each set. The presumably rarest comes first. */
 function requiredNeedles(filter: RecordFilter, format: FormatName, prefilter: RegexPrefilter | undefined): Needle[][] {
   const { terms = [], caseSensitive = false } = filter;
-  // In JSON and logfmt, columns may be written with escapes or put together from several.
+  // In JSON and logfmt, columns may be escaped or combined from several.
   const { source, component }: RecordFilter = format === 'json' || format === 'iso' ? {} : filter;
   const conditions = [
     ...(source === undefined ? [] : [{ texts: [source], caseSensitive: true }]),
@@ -69,7 +72,7 @@ export function tableSpans(table: RecordTable, matcher: RecordMatcher): Spans {
 
 const NO_HEAD: LineHead = { timeMs: Number.NaN, rank: 0 };
 
-/** The records that come into question; the others are not even taken apart. */
+/** The records that may match; the others are not even parsed. */
 export function candidateSpans(scanner: BlockScanner, candidates: Candidates, matcher: RecordMatcher): Spans {
   const spans: Spans = { starts: [], ends: [], firstContinues: false };
   const end = scanner.recordsEnd();
@@ -82,7 +85,7 @@ export function candidateSpans(scanner: BlockScanner, candidates: Candidates, ma
   if (hit < from) hit = candidates.next(from, end);
   while (hit >= 0) {
     const { start, head = NO_HEAD } = scanner.recordAround(hit, from);
-    // Decided before the end is looked for: the head is filled again by the next line that is looked at.
+    // Decided before the end is searched: the head object is reused for the next line.
     const headMatches = matcher.matchesHead(head);
     const stop = scanner.recordEnd(hit, end);
     if (headMatches && candidates.confirm(start, stop)) {
@@ -96,7 +99,7 @@ export function candidateSpans(scanner: BlockScanner, candidates: Candidates, ma
   return spans;
 }
 
-/** The records that have at least the level asked for; the others are passed over. */
+/** The records that have at least the requested level; the others are skipped. */
 export function levelSpans(scan: PartScan, block: number, matcher: RecordMatcher): Spans {
   const spans: Spans = { starts: [], ends: [], firstContinues: false };
   const { scanner } = scan;

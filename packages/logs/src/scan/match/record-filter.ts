@@ -6,9 +6,9 @@ import { RecordMatcher } from './record-matcher.ts';
 import { compileRegex } from './regex.ts';
 
 /**
- * The conditions of a search for records that are no longer in a file, by the engine's own matcher, so that a snapshot
- * of a log gives what the log gave. `files` are all names the records may have: they decide what is one family. Text is
- * looked for in `raw`; in the columns of a record that was kept without it. Rejects with REGEX_INVALID.
+ * The filter of a search for records that are no longer in a file, using the engine's own matcher, so that a snapshot
+ * of a log matches like the log itself. `files` are all file names of the records: they determine the family. Text is
+ * searched in `raw`; for a record without it, in its columns. Rejects with REGEX_INVALID.
  */
 export async function createRecordFilter(
   { file, family, ...filter }: LogSelection & RecordFilter,
@@ -30,18 +30,18 @@ export async function createRecordFilter(
   };
 }
 
-/** What conditions on the text of a record are about. */
+/** The text that text conditions apply to. */
 export function searchableText(record: FoundRecord): Buffer {
   return Buffer.from(`${record.raw ?? joinColumns(record)}\n`);
 }
 
-/** The names that form this log; the live file may hold none of the records. */
+/** The file names of this log; the live file may contain none of the records. */
 function familyFiles(family: string, files: readonly string[]): ReadonlySet<string> {
   const found = groupFamilies([...new Set([...files, family])]).find(({ name }) => name === family);
   return new Set(found?.files.map(({ name }) => name));
 }
 
-/** A format that has only this record. */
+/** A format that contains only this record. */
 function decoded(record: FoundRecord): Format {
   return { name: 'text', timed: true, readHead: () => false, decode: () => record };
 }

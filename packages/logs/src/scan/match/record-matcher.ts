@@ -4,7 +4,7 @@ import type { RegexPrefilter } from '../../regex/prefilter.ts';
 import type { RecordFilter } from '../../types.ts';
 import type { SafeRegex } from './regex.ts';
 
-/** Decides whether a record is wanted. Cheap conditions are looked at first. */
+/** Decides whether a record matches. Cheap conditions are tested first. */
 export class RecordMatcher {
   readonly minRank: number;
   readonly fromMs: number;
@@ -15,7 +15,7 @@ export class RecordMatcher {
   readonly #columns: ColumnTest | undefined;
   readonly #regex: SafeRegex | undefined;
 
-  /** `regex` is the compiled form of the filter's; left out, that condition is not looked at. */
+  /** `regex` is the compiled regex of the filter; if omitted, that condition is not tested. */
   constructor(filter: RecordFilter, regex?: SafeRegex) {
     const { fromMs = -Infinity, toMs = Infinity, terms = [], excluded = [], caseSensitive = false } = filter;
     this.minRank = levelRank(filter.minLevel);
@@ -33,7 +33,7 @@ export class RecordMatcher {
     return this.#terms.length + this.#excluded.length === 0 && !this.#columns && !this.#regex;
   }
 
-  /** Whether a record may take long to decide. */
+  /** Whether a record may take long to test. */
   get hasRegex(): boolean {
     return this.#regex !== undefined;
   }
@@ -47,7 +47,7 @@ export class RecordMatcher {
     return !this.hasTimes || (timeMs >= this.fromMs && timeMs < this.toMs);
   }
 
-  /** The record `[start, end)`, of which `head` is known to match. */
+  /** Tests the record `[start, end)`, whose head is known to match. */
   matchesText(bytes: Buffer, start: number, end: number, format: Format): boolean {
     if (this.headOnly) return true;
     const record = bytes.subarray(start, end);
@@ -61,8 +61,8 @@ type TextTest = (record: Buffer) => boolean;
 type ColumnTest = (fields: RecordFields) => boolean;
 
 /**
- * Of ASCII letters both cases are the same wherever they stand, so Latin-1 will do for looking them up, whatever
- * the bytes are. Other letters need the text itself.
+ * Both cases of ASCII letters are the same byte pattern in any encoding, so Latin-1 is sufficient for searching them,
+ * whatever the bytes are. Other letters require decoding the text.
  */
 function textTest(term: string, caseSensitive: boolean): TextTest {
   if (caseSensitive) {
@@ -87,7 +87,7 @@ function columnTest({ source, component }: RecordFilter): ColumnTest | undefined
   };
 }
 
-/** `runtime.go` and `runtime.go:172` mean `broker/runtime.go:172`, `time.go` does not. */
+/** `runtime.go` and `runtime.go:172` match `broker/runtime.go:172`, `time.go` does not. */
 function isSource(found: string | undefined, wanted: string): boolean {
   if (found === undefined) return false;
   const file = found.replace(/:\d+$/, '');

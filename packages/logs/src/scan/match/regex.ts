@@ -5,12 +5,12 @@ import { RegexPrefilter } from '../../regex/prefilter.ts';
 /** A compiled pattern. Time is linear in the text, whatever the pattern, and in the number of its steps. */
 export interface SafeRegex {
   test(text: string): boolean;
-  /** Passes over text it cannot match in. */
+  /** Skips text in which it cannot match. */
   readonly prefilter: RegexPrefilter;
 }
 
 /**
- * Compiles RE2 syntax; `^` and `$` match at lines. The engine is loaded when first needed. Rejects with
+ * Compiles RE2 syntax; `^` and `$` match at lines. The regex engine is loaded when first needed. Rejects with
  * REGEX_TOO_COMPLEX before anything is compiled, or with REGEX_INVALID.
  */
 export async function compileRegex(pattern: string, { caseSensitive = false } = {}): Promise<SafeRegex> {
@@ -28,7 +28,7 @@ export async function compileRegex(pattern: string, { caseSensitive = false } = 
     const prefilter = new RegexPrefilter(pattern, { caseSensitive });
     return { test: (text) => compiled.test(text), prefilter };
   } catch (error) {
-    // Flags are told to the engine in front of the pattern; nobody has written them.
+    // The flags are prepended to the pattern; hide them from the message, the user did not write them.
     const why = (error instanceof Error ? error.message : String(error)).replace(/\(\?m\)(\(\?i\))?/, '');
     throw new LogError('REGEX_INVALID', `the regex cannot be used: ${why}`, { cause: error });
   }

@@ -8,13 +8,13 @@ import { EMPTY_SUMMARY, type EndsSummary, HeadSummary, INSPECTED_BYTES } from '.
 import { JobCancelled } from '../job-cancelled.ts';
 import type { DescribeJob, DescribeResult } from '../jobs.ts';
 
-/** What a file may be found to be, as numbers of one byte. */
+/** The possible formats of a file, encoded as one byte. */
 const FORMATS: readonly EndsSummary['format'][] = [...FORMAT_NAMES, 'empty', 'binary'];
 const NOT_DESCRIBED = 255;
 
 /**
- * Looks at both ends of many plain files, with calls that wait: a tenth of what it costs to have each of them done one after
- * the other from the calling thread. What cannot be read so is not described: a link, a file that is gone or is none.
+ * Examines both ends of many plain files with synchronous calls: a tenth of the cost of asynchronous calls from the
+ * calling thread. What cannot be read this way is not described: a link, a deleted file, or anything but a file.
  */
 export function describeFiles(
   { dir, names }: DescribeJob,
@@ -35,7 +35,7 @@ export function describeFiles(
   return { formats, times };
 }
 
-/** What was found of one of the files; `undefined` where it must be looked at otherwise. */
+/** The summary of one of the files; `undefined` if it must be examined in another way. */
 export function describedAt({ formats, times }: DescribeResult, index: number): FileSummary | undefined {
   const format = FORMATS[formats[index] ?? NOT_DESCRIBED];
   if (!format) return undefined;
@@ -51,7 +51,7 @@ function timeAt(times: Float64Array, index: number): number | null {
 function describeOne(path: string, buffer: Buffer, detector: FormatDetector): EndsSummary | undefined {
   let fd: number | undefined;
   try {
-    // A link is not followed, and what was opened is examined, as wherever a log is opened.
+    // Links are not followed, and what was opened is verified, as wherever a log is opened.
     fd = openSync(path, READ_FLAGS);
     const stats = fstatSync(fd);
     if (!stats.isFile()) return undefined;
@@ -63,7 +63,7 @@ function describeOne(path: string, buffer: Buffer, detector: FormatDetector): En
     const tail = isWhole ? head : readPart(fd, buffer.subarray(INSPECTED_BYTES), stats.size - INSPECTED_BYTES);
     return look.withTail(tail, { isWhole });
   } catch {
-    return undefined; // looked at again, in a way that says what is wrong
+    return undefined; // examined again in a way that reports the error
   } finally {
     if (fd !== undefined) closeSync(fd);
   }

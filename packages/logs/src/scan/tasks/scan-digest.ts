@@ -10,7 +10,7 @@ import { PartScan, type ScanTools } from './scan-part.ts';
 /** Groups of one job; records of further ones are only counted. */
 const MAX_GROUPS = 5000;
 
-/** Matching records by level and place of origin. */
+/** Matching records by level and origin. */
 export function scanDigest(job: DigestJob, matcher: RecordMatcher, tools: ScanTools): DigestResult {
   const scan = new PartScan(job, tools);
   const { scanner, report } = scan;
@@ -29,7 +29,7 @@ export function scanDigest(job: DigestJob, matcher: RecordMatcher, tools: ScanTo
   return { ...report, groups: groups.all, ungrouped: groups.ungrouped };
 }
 
-/** What a record is, as far as its group needs it. */
+/** The properties of a record that determine its group. */
 interface Kind {
   source: string | null;
   shape: string | null;
@@ -39,7 +39,7 @@ interface Kind {
 
 function readKind({ format, zone }: ScanTools, bytes: Buffer, start: number, end: number): Kind {
   if (format.name === 'contract') {
-    // The columns alone, without decoding message and context: digests look at every record.
+    // The columns alone, without decoding message and context: digests process every record.
     const { source, level, localMs } = findColumns(bytes, start, lineEnd(bytes, start, end));
     if (source.end > source.start && localMs !== undefined) {
       const name = bytes.toString('utf8', source.start, source.end);
@@ -55,7 +55,7 @@ function lineEnd(bytes: Buffer, start: number, end: number): number {
   return newline < 0 || newline >= end ? end : newline + 1;
 }
 
-/** Groups by origin first, then by level: most records are of an origin that has one level only. */
+/** Groups by origin first, then by level: most origins have records of one level only. */
 class Groups {
   readonly all: ScannedGroup[] = [];
   ungrouped = 0;
@@ -80,7 +80,7 @@ class Groups {
 
 function addTo(group: ScannedGroup, timeMs: number, offset: number): void {
   group.count++;
-  // A record without a time is the last one only where none has a time.
+  // A record without a time is the last one only if none has a time.
   if (timeMs < group.firstMs || Number.isNaN(group.firstMs)) group.firstMs = timeMs;
   if (timeMs >= group.lastMs || Number.isNaN(group.lastMs)) {
     group.lastMs = timeMs;

@@ -58,7 +58,7 @@ export function scanHistogram(job: HistogramJob, matcher: RecordMatcher, tools: 
   return { ...report, buckets: found.buckets, counts: found.counts, untimed };
 }
 
-/** The records whose head alone decides. Gives the number of those without a time. */
+/** The records whose head alone decides. Returns the number of those without a time. */
 function countTable(
   scan: PartScan,
   { count, starts, times, ranks }: RecordTable,
@@ -68,7 +68,7 @@ function countTable(
   const allInside = count > 0 && scan.isInside(starts[0] ?? 0) && scan.isInside(starts[count - 1] ?? 0);
   let untimed = 0;
   let bucket = 0;
-  // The bucket's own times: dividing once per bucket, not once per record.
+  // The bucket's own bounds: one division per bucket, not one per record.
   let bucketStart = 0;
   let bucketEnd = 0;
   for (let index = 0; index < count; index++) {

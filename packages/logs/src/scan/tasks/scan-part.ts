@@ -10,18 +10,18 @@ import type { BlockSummary, ScanPart, ScanReport } from '../jobs.ts';
 import type { Spans } from '../match/find-matches.ts';
 import type { RecordMatcher } from '../match/record-matcher.ts';
 
-/** What a scan works with, beside its job. */
+/** What a scan works with, besides its job. */
 export interface ScanTools extends ScrubberSource {
   kernel: ScanKernel;
   format: Format;
   zone: Zone;
-  /** Asked before every block, and every record a regex is tested on: an unwanted scan ends within milliseconds. */
+  /** Polled before every block, and every record a regex is tested on: a cancelled scan ends within milliseconds. */
   isCancelled(): boolean;
-  /** Asked at the same places: whether the scan has had its time for now, and is to pause so that others can run. */
+  /** Polled at the same points: whether the scan has used up its time slice and must pause so that others can run. */
   isDue(): boolean;
 }
 
-/** Loads the blocks of a part one after the other, in the order given, and keeps count of them. */
+/** Loads the blocks of a part one after the other, in the given order, and counts them. */
 export class PartScan {
   readonly scanner: BlockScanner;
   readonly report: ScanReport = { blocks: [], pickedBytes: 0, minMs: Infinity, maxMs: -Infinity, summaries: [] };
@@ -57,9 +57,9 @@ export class PartScan {
   }
 
   /**
-   * The numbers of those spans of the loaded block whose text matches, in the order of the scan. Ends early where the scan
-   * was cancelled or is to pause: then `report.pausedAt` says where a later one continues, and the block is not among
-   * those scanned.
+   * The indices of the spans in the loaded block whose text matches, in scan order. Ends early if the scan was
+   * cancelled or must pause: then `report.pausedAt` is where a later one continues, and the block is not counted as
+   * scanned.
    */
   *matching(spans: Spans, matcher: RecordMatcher, { newestFirst = false } = {}): Generator<number, void, undefined> {
     const { starts, ends } = spans;
@@ -78,13 +78,13 @@ export class PartScan {
     }
   }
 
-  /** A record is tested in any case: a search that is continued again and again must get on. */
+  /** At least one record is tested: a search that is continued again and again must make progress. */
   #mustPause(): boolean {
     const hasProgress = this.tested !== undefined || this.report.blocks.length > 1;
     return hasProgress && (this.#tools.isCancelled() || this.#tools.isDue());
   }
 
-  /** All records of the loaded block, noted for the index unless the block can still change. */
+  /** All records of the loaded block, added to the index unless the block can still change. */
   records(block: number): RecordTable {
     const table = this.scanner.records();
     const summary = summariseBlock(this.scanner, block, table);
@@ -94,7 +94,10 @@ export class PartScan {
     return table;
   }
 
-  /** Records with at least this level, or errors too; the format must be one the kernel reads. Errors are noted. */
+  /**
+   * Records with at least this level, or errors too; the format must be one the kernel parses. Errors are added to the
+   * index.
+   */
   recordsAtLeast(block: number, rank: number): LevelRecords {
     const found = this.scanner.recordsAtLeast(Math.min(rank, ERROR_RANK));
     const errors = found.starts.filter((_, index) => (found.ranks[index] ?? 0) >= ERROR_RANK);
@@ -113,7 +116,7 @@ export class PartScan {
     if (maxMs > this.report.maxMs) this.report.maxMs = maxMs;
   }
 
-  /** Notes the time of the loaded block's first record, where the others are not looked at. */
+  /** Records the time of the loaded block's first record if the others are not examined. */
   seeFirst(): void {
     const first = this.scanner.firstRecord();
     const timeMs = (first && this.scanner.headAt(first.start)?.timeMs) ?? Number.NaN;

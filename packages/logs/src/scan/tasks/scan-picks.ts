@@ -9,14 +9,14 @@ import type { ScanTools } from './scan-part.ts';
 
 const NEWLINE = 10;
 
-/** Looks at single records, of which earlier scans have told where they start: a small read for each. */
+/** Scans single records whose offsets are known from earlier scans: a small read for each. */
 export function scanPicks(job: RecordsJob, matcher: RecordMatcher, tools: ScanTools): RecordsResult {
   const { format } = tools;
   const picker = new RecordPicker(openTextReader(job.file, tools), tools);
   const show = new RecordFormatter(job, format);
   const report: ScanReport = { blocks: [], pickedBytes: 0, minMs: Infinity, maxMs: -Infinity, summaries: [] };
   let last: number | undefined;
-  /** Up to the last record shown: a scan that goes on from there reads the rest again, and counts it. */
+  /** Up to the last record returned: a scan that continues there reads the rest again, and counts it. */
   let shownBytes = 0;
   for (const offset of job.picks) {
     if (tools.isCancelled()) break;
@@ -26,7 +26,7 @@ export function scanPicks(job: RecordsJob, matcher: RecordMatcher, tools: ScanTo
       break;
     }
     const { bytes, start, end, head } = picker.pick(offset);
-    // What reaches into the next block counts there, if that is scanned.
+    // What extends into the next block counts there, if that is scanned.
     const ownBytes = Math.min(end - start, (blockAt(offset) + 1) * BLOCK_BYTES - offset);
     const span = { bytes, start, end, offset };
     if (matcher.matchesHead(head) && matcher.matchesText(bytes, start, end, format)) {
@@ -59,7 +59,7 @@ class RecordPicker {
   readonly #text: TextReader;
   readonly #tools: ScanTools;
   readonly #headScanBytes: number;
-  /** Some text, kept because errors come in bursts: those near the last one are in it already. */
+  /** Text kept because errors come in bursts: those near the last one are already in it. */
   readonly #window: Buffer;
   #windowAt = 0;
   #windowBytes = 0;
@@ -81,7 +81,7 @@ class RecordPicker {
     return end === undefined ? this.#pickFromBlock(offset) : { bytes, start, end, head: this.#head };
   }
 
-  /** Reads around the offset, unless what there is of the text reaches a good way beyond it. */
+  /** Reads around the offset, unless the window extends well beyond it. */
   #slideTo(offset: number): void {
     const { sizeBytes } = this.#text;
     const needed = Math.min(offset + 2 * this.#headScanBytes, sizeBytes);
@@ -92,19 +92,19 @@ class RecordPicker {
     this.#windowBytes = this.#text.read(this.#window, 0, this.#windowAt, length);
   }
 
-  /** Where the next record starts; `undefined` where that cannot be told from the window. */
+  /** Where the next record starts; `undefined` if the window does not show it. */
   #recordEnd(bytes: Buffer, start: number): number | undefined {
     const { format } = this.#tools;
     const reachesEnd = this.#windowAt + bytes.length >= this.#text.sizeBytes;
     let line = start;
     while (line < bytes.length) {
       const newline = bytes.indexOf(NEWLINE, line);
-      // A head may be cut by the window's end.
+      // A head may be cut by the end of the window.
       if (newline < 0 && bytes.length - line < this.#headScanBytes && !reachesEnd) return undefined;
       const lineEnd = newline < 0 ? bytes.length : newline + 1;
       const headEnd = Math.min(lineEnd, line + this.#headScanBytes);
       const isHead = format.readHead(bytes, line, headEnd, line === start ? this.#head : this.#next);
-      // Beyond the next block's start the cut may be another: the block tells.
+      // Beyond the next block's start the record may be split differently: the block decides.
       if (line - start > BLOCK_BYTES) return undefined;
       if (isHead && line > start) return line;
       line = lineEnd;
@@ -112,7 +112,7 @@ class RecordPicker {
     return undefined;
   }
 
-  /** The way all records are cut: long ones may end where the next block begins. */
+  /** Splits records like all other scans: long ones may end where the next block begins. */
   #pickFromBlock(offset: number): Picked {
     const scanner = new BlockScanner(this.#tools.kernel, this.#text, this.#tools);
     scanner.load(blockAt(offset));

@@ -6,12 +6,12 @@ import type { RecordMatcher } from '../match/record-matcher.ts';
 import { PartScan, type ScanTools } from './scan-part.ts';
 import { scanPicks } from './scan-picks.ts';
 
-/** Text told by one job at most: what is on its way between threads is bounded. */
+/** Maximum text of the result of one job: bounds the memory in transit between threads. */
 export const MAX_RESULT_BYTES = 256 * 1024;
 
 const WARN_RANK = levelRank('WARN');
 
-/** The matching records of a part, up to a limit, in the order asked for. */
+/** The matching records of a part, up to a limit, in the requested order. */
 export function scanRecords(job: RecordsJob, matcher: RecordMatcher, tools: ScanTools): RecordsResult {
   if (job.picks.length > 0) return scanPicks(job, matcher, tools);
   const { newestFirst, limit } = job;
@@ -19,7 +19,7 @@ export function scanRecords(job: RecordsJob, matcher: RecordMatcher, tools: Scan
   const scan = new PartScan(job, tools);
   const { scanner } = scan;
   const show = new RecordFormatter(job, format);
-  // Of the levels below, records are the rule: looking at all of them tells the index more.
+  // Below that level most records match: scanning all of them tells the index more.
   const byLevel = format.name === 'contract' && matcher.minRank >= WARN_RANK;
   const candidates = createCandidates(job.filter, matcher, { ...tools, textsOnly: byLevel });
   let last: number | undefined;
@@ -28,8 +28,8 @@ export function scanRecords(job: RecordsJob, matcher: RecordMatcher, tools: Scan
     return { ...scan.report, found: show.found(), stopped, reached };
   };
 
-  // Most blocks have no record of such a level: only in others secrets are masked. A text that is asked for must not
-  // decide that: how long it takes would tell whether it stands in a secret.
+  // Most blocks have no record of such a level: secrets are masked only in the others. The searched text must not
+  // decide that: the time it takes would reveal whether it occurs in a secret.
   for (const block of scan.blocks({ newestFirst, unscrubbed: byLevel && !candidates })) {
     const spans = candidates
       ? candidateSpans(scanner, candidates, matcher)
@@ -40,7 +40,7 @@ export function scanRecords(job: RecordsJob, matcher: RecordMatcher, tools: Scan
       const [start = 0, end = 0] = [spans.starts[index], spans.ends[index]];
       if (show.count >= limit || show.resultBytes >= MAX_RESULT_BYTES) return result(true);
       const continued = index === 0 && spans.firstContinues;
-      // What stands before the first head of a file has no columns, whatever it looks like.
+      // What precedes the first head of a file has no columns, whatever it looks like.
       const headless = continued || (index === 0 && scanner.isFirst && !scanner.headAt(start));
       const { bytes } = scanner;
       show.add({ bytes, start, end, offset: scanner.toOffset(start) }, { continued, headless });
@@ -57,7 +57,7 @@ export function scanRecords(job: RecordsJob, matcher: RecordMatcher, tools: Scan
   return result(false, reachedRecord(scan, show, { last, beforeLast, newestFirst, loaded: last }));
 }
 
-/** The last record that was tested in a block that was not finished. */
+/** The last record that was tested in an unfinished block. */
 function testedRecord({ scanner, tested }: PartScan, show: RecordFormatter): RecordsResult['reached'] {
   if (!tested) return null;
   const { start, end } = tested;
@@ -75,8 +75,8 @@ interface Scanned {
 }
 
 /**
- * The record from which a later scan can go on: the first one of the last block, or oldest first the last one. The last
- * block of a text may have none: then the one before it.
+ * The record from which a later scan can continue: the first one of the last block, or oldest first the last one. The
+ * last block of a text may have none: then that of the block before it.
  */
 function reachedRecord(
   scan: PartScan,

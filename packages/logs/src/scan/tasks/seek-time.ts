@@ -7,22 +7,22 @@ import type { ScanFile, SeekResult } from '../jobs.ts';
 import type { ScanTools } from './scan-part.ts';
 
 /**
- * How much older a record may be than one before it in the file. Threads write milliseconds apart, buffered writers
- * seconds. A file in which more than that was seen is scanned instead of seeking in it.
+ * How much older a record may be than an earlier one in the file. Threads write milliseconds apart, buffered writers
+ * seconds. A file with more disorder is scanned instead of seeking in it.
  */
 export const DISORDER_MS = 60_000;
 
-/** Where halving ends: reading on from there is as quick as another look. */
+/** Where bisection ends: reading on from there is as fast as another probe. */
 const NEAR_BYTES = 64 * 1024;
 
-/** One look. Most records are shorter, so the first line that starts in it is seen too. */
+/** Size of a probe. Most records are shorter, so it also contains the first line that starts in it. */
 const PROBE_BYTES = 16 * 1024;
 
 const NEWLINE = 10;
 
 /**
- * The wall clock repeats an hour when it is set back: times near that may be as much out of order. So may times in the
- * hour that is left out when it is set forward, which a host that does not follow the zone writes.
+ * When the clock is set back, the wall clock repeats an hour: times near that may be out of order by as much. So may
+ * times in the hour that is skipped when it is set forward, if written by a host that does not follow the zone.
  */
 export function disorderNear(zone: Zone, timeMs: number): number {
   if (!Number.isFinite(timeMs)) return DISORDER_MS;
@@ -31,16 +31,15 @@ export function disorderNear(zone: Zone, timeMs: number): number {
   return DISORDER_MS + Math.abs(before - after);
 }
 
-/** Beside those of halving: places at which times are looked at to see whether the file is in time order at all. */
+/** In addition to those of the bisection: positions probed to see whether the file is in time order at all. */
 const ORDER_PROBES = 8;
 
-/** Smaller files are scanned in no time: a look at their order is not worth the reads. */
+/** Smaller files are scanned in no time: probing their order is not worth the reads. */
 const MIN_PROBED_BYTES = 16 * BLOCK_BYTES;
 
 /**
- * By halving: a few dozen small reads in a file of any size. In a file whose records are at most `DISORDER_MS` out of
- * order nothing that matches lies outside the result; where the times that were read show more than that, it is the
- * whole text.
+ * Bisects: a few dozen small reads in a file of any size. In a file whose records are at most `DISORDER_MS` out of
+ * order no match is outside the result; if the probed times show more disorder, it is the whole text.
  */
 export function seekTime(
   file: ScanFile,
@@ -69,7 +68,7 @@ function lowerBound(probe: TimeProbe, zone: Zone, fromMs: number): number {
   return low;
 }
 
-/** Everything from it on is not older than `toMs`. */
+/** Nothing from it on is older than `toMs`. */
 function upperBound(probe: TimeProbe, zone: Zone, toMs: number): number {
   if (toMs === Infinity) return probe.sizeBytes;
   const edge = toMs + disorderNear(zone, toMs);
@@ -84,7 +83,10 @@ function upperBound(probe: TimeProbe, zone: Zone, toMs: number): number {
   return high;
 }
 
-/** The offset of the first record, in file order, that is not older than `timeMs`; the text's size where none is. */
+/**
+ * The offset of the first record, in file order, that is not older than `timeMs`; the size of the text if there is
+ * none.
+ */
 export function firstAt(
   file: ScanFile,
   { timeMs, scanFrom }: { timeMs: number; scanFrom?: number | undefined },
@@ -112,7 +114,7 @@ function seekFirst(text: TextReader, timeMs: number, tools: ScanTools): number {
   return probe.isInOrder ? low : 0;
 }
 
-/** The start of the record that covers the offset; the text's size where it lies behind. */
+/** The start of the record around the offset; the size of the text if the offset is beyond it. */
 export function alignToRecord(file: ScanFile, offset: number, tools: ScanTools): number {
   const text = openTextReader(file, tools);
   if (offset >= text.sizeBytes) return text.sizeBytes;
@@ -126,7 +128,7 @@ export function alignToRecord(file: ScanFile, offset: number, tools: ScanTools):
   return 0;
 }
 
-/** Small looks at times in a text. */
+/** Probes times in a text. */
 class TimeProbe {
   readonly sizeBytes: number;
   readonly #text: TextReader;
@@ -144,7 +146,7 @@ class TimeProbe {
     this.sizeBytes = text.sizeBytes;
   }
 
-  /** Looks at times all over the text. */
+  /** Probes times all over the text. */
   spread(): void {
     if (this.sizeBytes < MIN_PROBED_BYTES) return;
     for (let probe = 0; probe < ORDER_PROBES; probe++) {
@@ -153,7 +155,7 @@ class TimeProbe {
     }
   }
 
-  /** Whether all times that were looked at are in order, but for what is usual. */
+  /** Whether all probed times are in order, within the usual disorder. */
   get isInOrder(): boolean {
     let latestMs = -Infinity;
     return this.#seen
@@ -165,8 +167,8 @@ class TimeProbe {
   }
 
   /**
-   * The first time on a line that starts at or behind `offset`, before `end`, if it can be seen with few looks: through
-   * garbage the steps double, so what is seen need not be the very first one.
+   * The first time on a line that starts at or after `offset`, before `end`, if a few probes find one: through garbage
+   * the steps double, so the result need not be the very first one.
    */
   firstTimeFrom(offset: number, end: number): { offset: number; timeMs: number } | undefined {
     let step = 0;
@@ -193,7 +195,7 @@ class TimeProbe {
     while (line < bytes.length && from + line < end) {
       const newline = bytes.indexOf(NEWLINE, line);
       const lineEnd = newline < 0 ? bytes.length : newline + 1;
-      // A head that is cut might read as another time.
+      // An incomplete head might be parsed as another time.
       if (newline < 0 && !reachesEnd && lineEnd - line < this.#headScanBytes) return undefined;
       const stop = Math.min(lineEnd, line + this.#headScanBytes);
       if (this.#tools.format.readHead(bytes, line, stop, this.#head) && !Number.isNaN(this.#head.timeMs)) {
@@ -205,5 +207,5 @@ class TimeProbe {
   }
 }
 
-/** Steps do not grow for ever, lest a whole day between two holes is stepped over. */
+/** Limits the steps, so that a whole day between two holes is not skipped. */
 const MAX_STEP_BYTES = 64 * BLOCK_BYTES;

@@ -4,13 +4,13 @@ import { systemCode } from '../../log-error.ts';
 import { JobCancelled } from '../job-cancelled.ts';
 import type { StatJob, StatResult } from '../jobs.ts';
 
-/** What an entry is: gone or something else, a file, a link, or not to be looked at. */
+/** Kind of an entry: missing or something else, a file, a link, or access denied. */
 export const ENTRY_KINDS = { other: 0, file: 1, link: 2, denied: 3 } as const;
 
-/** Numbers for each entry: dev, ino, size, times of its change, of that of its entry, and of its birth. */
+/** Numbers for each entry: dev, ino, size, mtime, ctime and birth time. */
 export const STAT_NUMBERS = 6;
 
-/** Looks at many entries of a directory, with calls that wait: a fifth of what it costs to have each done for itself. */
+/** Stats many entries of a directory with synchronous calls: a fifth of the cost of asynchronous ones. */
 export function statEntries({ dir, names }: StatJob, isCancelled: () => boolean): StatResult {
   const kinds = new Uint8Array(names.length);
   const numbers = new BigInt64Array(names.length * STAT_NUMBERS);

@@ -11,25 +11,28 @@ export interface TimeRange {
   toMs: number;
 }
 
-/** What was scanned of a family: of the records that start at or behind `from` and before `to`, all that match were told. */
+/**
+ * What was scanned of a family: of the records that start at or after `from` and before `to`, all matches were
+ * returned.
+ */
 export interface CoveredPart {
   family: OpenFamily;
   from: RecordPosition;
   to: RecordPosition;
-  /** What is known of the times at an end, where that is not the family's own. */
+  /** What is known of the times at an end, if that is not the family's own end. */
   knownFrom?: TimeEdgeOptions['known'];
   knownTo?: TimeEdgeOptions['known'];
 }
 
-/** 8 MiB, some 10 ms: as much is read at each end to learn for sure where it lies. Busier logs are covered less far. */
+/** 8 MiB, about 10 ms: read at most at each end to determine it exactly. Busier logs have less coverage. */
 const MAX_READ_BLOCKS = 32;
 
-/** Where an end is only to be named, not proven. */
+/** For an end that is only reported, not proven. */
 const NAMED_READ_BLOCKS = 4;
 
 /**
- * The time range of which a response has every matching record of the files that could be read. `null` where there is
- * none. A record without a time is in no range.
+ * The time range for which a response contains every matching record of the files that could be read. `null` if there
+ * is none. A record without a time is in no range.
  */
 export async function computeCoverage(
   { scanContext, flag }: { scanContext: ScanContext; flag: CancelFlag },
@@ -41,11 +44,11 @@ export async function computeCoverage(
   const lowMs = (await findLatest(edgesOn('before'), MAX_READ_BLOCKS)) + 1;
   const highMs = -(await findLatest(edgesOn('from'), MAX_READ_BLOCKS)) - 1;
   const isWhole = lowMs === -Infinity && highMs === Infinity;
-  // Records have whole milliseconds; what is asked for need not.
+  // Records have whole milliseconds; the query need not.
   const startMs = fromMs === undefined ? -Infinity : Math.ceil(fromMs);
   const lastMs = toMs === undefined ? Infinity : Math.ceil(toMs) - 1;
   const range = { fromMs: Math.max(lowMs, startMs), toMs: Math.min(highMs, lastMs) };
-  // Nothing is left out beyond the first and the last record: they are where it ends.
+  // Nothing is missing beyond the first and the last record: the range ends with them.
   const ends = { scanContext, flag, families: parts.map(({ family }) => family), tally };
   if (range.fromMs === -Infinity) range.fromMs = await firstTime(ends);
   if (range.toMs === Infinity) range.toMs = await lastTime(ends);
@@ -55,7 +58,7 @@ export async function computeCoverage(
   return isRange ? range : null;
 }
 
-/** The records that are left out on one side of a part; none where it goes as far as the family does. */
+/** The records that are left out on one side of a part; none if it extends to the end of the family. */
 function timeEdges(reader: Reader, part: CoveredPart, side: 'before' | 'from'): TimeEdge[] {
   const { family } = part;
   const [position, known] = side === 'before' ? [part.from, part.knownFrom] : [part.to, part.knownTo];
@@ -86,7 +89,7 @@ async function lastTime({ families, tally, ...reader }: Ends): Promise<number> {
   return [...edges.map(({ seenMs }) => seenMs), ...firsts].reduce((a, b) => Math.max(a, b), tally.maxMs);
 }
 
-/** The latest time of all edges, for sure. Only those are read that could still be the latest. */
+/** The exact latest time of all edges. Only those that could still be the latest are read. */
 async function findLatest(edges: readonly TimeEdge[], mostBlocks: number): Promise<number> {
   let left = mostBlocks;
   for (let blocks = 1; left > 0; blocks *= 2) {

@@ -11,27 +11,27 @@ export interface TimeEdgeOptions {
   scanContext: ScanContext;
   flag: CancelFlag;
   family: OpenFamily;
-  /** Which records are meant: those that start before the place, or those that start at or behind it. */
+  /** Which records are meant: those that start before the position, or those that start at or after it. */
   side: 'before' | 'from';
   position: RecordPosition;
-  /** A time of one of them, and one of a record on the other side of the place. */
+  /** A time of one of them, and one of a record on the other side of the position. */
   known?: { insideMs: number; outsideMs: number } | undefined;
 }
 
 /**
- * The latest time of the records before a place in a family, or the earliest of those from it on. Records are only
- * roughly in order, so it reads on, block by block, until what is left cannot change the result. Works with times whose
- * sign is turned on the side where the earliest one is wanted: "later" means further into the part that was scanned.
+ * The latest time of the records before a position in a family, or the earliest of those from it on. Records are only
+ * roughly in order, so it reads on, block by block, until the rest cannot change the result. On the side where the
+ * earliest time is wanted, times are negated: "later" means further into the part that was scanned.
  */
 export class TimeEdge {
   /** The latest time seen; `-Infinity`: none yet. */
   seenMs = -Infinity;
-  /** Nothing is left to be read, or what is left cannot be read without unpacking a whole file. */
+  /** Nothing is left to read, or the rest cannot be read without decompressing a whole file. */
   isOver = false;
   readonly #options: TimeEdgeOptions;
   readonly #sign: 1 | -1;
   #file: number;
-  /** Before: the offset behind what is to be read next. From: the offset of that. */
+  /** Before: the end offset of the next read. From: its start offset. */
   #offset: number;
   #boundMs = Infinity;
   #files: Map<OpenFile, ScanFile> = new Map();
@@ -49,7 +49,7 @@ export class TimeEdge {
     }
   }
 
-  /** No record is later. The times are those of the records where it is known for sure, else a bound. */
+  /** No record is later. The exact time of a record if that is known, else a bound. */
   get latestMs(): number {
     return Math.max(
       this.seenMs,
@@ -57,7 +57,7 @@ export class TimeEdge {
     );
   }
 
-  /** Reads on for up to so many blocks; what earlier scans know is free. Gives the number of blocks read. */
+  /** Reads on for up to `blocks` blocks; what earlier scans know is free. Returns the number of blocks read. */
   async advance(blocks: number): Promise<number> {
     for (;;) {
       const opened = this.#enterFile();
@@ -75,7 +75,7 @@ export class TimeEdge {
     }
   }
 
-  /** The file to be read next; `undefined`: there is none, or it cannot be read without much work. */
+  /** The next file to read; `undefined`: there is none, or it cannot be read without much work. */
   #enterFile(): OpenFile | undefined {
     const { scanContext, family, side } = this.#options;
     for (;;) {
@@ -140,7 +140,7 @@ export class TimeEdge {
     this.#limit(this.#sign === 1 ? minMs : maxMs);
   }
 
-  /** What is still to be read can be later than any record that was by no more than what is usual. */
+  /** What remains to be read can be later than the records read so far only by the usual disorder. */
   #limit(timeMs: number): void {
     if (!Number.isFinite(timeMs)) return;
     const boundMs = this.#sign * timeMs + disorderNear(this.#options.scanContext.zone, timeMs);

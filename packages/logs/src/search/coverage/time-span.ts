@@ -6,10 +6,10 @@ import { FIRST_POSITION, LAST_POSITION } from '../position.ts';
 import type { ScanContext } from '../scan-context.ts';
 import { ScanTally } from '../scan-tally.ts';
 
-/** Records from the end looked at for a time: garbage at the end of a log is rarely more. */
+/** Records from the end examined for a time: garbage at the end of a log is rarely more. */
 const MAX_SCANNED_RECORDS = 100;
 
-/** The times between which the families lie, as their first and last records tell. */
+/** The time range of the families, according to their first and last records. */
 export async function timeSpan(
   scanContext: ScanContext,
   families: readonly OpenFamily[],

@@ -2,13 +2,13 @@ import type { FileProblem } from '../../types.ts';
 import { type OpenFamily, releaseFamily } from './open-family.ts';
 import type { OpenFile } from './open-file.ts';
 
-/** The code of a file that takes part only when it is chosen by its name. Not a failure. */
+/** The code of a file that is only included when selected by name. Not a failure. */
 const LEFT_OUT = 'LEFT_OUT';
 
 /**
- * The family as it takes part in a request for all logs. Those are merged by time: the records of a log without
- * timestamps would all stand before or behind the others. Its files are released, and named among the problems. One of
- * which nothing can be read stays: that it is damaged must not look like a choice.
+ * The family as included in a query over all logs. Those are merged by time: the records of a log without timestamps
+ * would all come before or after the others. Its files are released, and listed among the problems. A family of which
+ * nothing can be read stays: damage must not look like a choice.
  */
 export function leaveOutUntimed(family: OpenFamily): OpenFamily {
   const { files, problems } = family;
@@ -17,7 +17,7 @@ export function leaveOutUntimed(family: OpenFamily): OpenFamily {
   const damaged = files.filter(isDamaged);
   const untimed = files.filter((file) => !isDamaged(file));
   const leftOut = untimed.map(({ name, head }): FileProblem => {
-    // The head of a file is what stands behind a hole of NULs: none where it is nothing but that.
+    // The head of a file is what follows a hole of NULs: empty if there is nothing else.
     const reason = head.length === 0 || head.includes(0) ? 'binary' : 'no timestamps';
     return { file: name, code: LEFT_OUT, detail: `${reason}: not part of all logs; choose it by name to read it` };
   });

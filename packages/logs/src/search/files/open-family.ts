@@ -8,11 +8,14 @@ export interface OpenFamily {
   name: string;
   files: OpenFile[];
   problems: FileProblem[];
-  /** Files left out because another one has all of their text. */
+  /** Files left out because another one contains all of their text. */
   duplicates: DuplicateFile[];
 }
 
-/** Opens all files of a family. One that cannot be opened is told among the problems; one that is gone is left out. */
+/**
+ * Opens all files of a family. One that cannot be opened is listed among the problems; one that no longer exists is
+ * left out.
+ */
 export async function openFamily(
   opener: FileOpener,
   { name, files: names }: { name: string; files: readonly string[] },
@@ -21,7 +24,7 @@ export async function openFamily(
   const files: OpenFile[] = [];
   const problems: FileProblem[] = [];
   try {
-    // The newest first: once the live file is seen truncated, the copy of its text is whole.
+    // The newest first: once the live file is seen truncated, the copy of its text is complete.
     for (const file of names.toReversed()) {
       options.signal?.throwIfAborted();
       const opened = await opener.open(file, options).catch((error: unknown) => noteProblem(problems, file, error));
@@ -37,7 +40,7 @@ export async function openFamily(
   }
 }
 
-/** As the closing record has it: only where there are any. */
+/** As in the closing record: only if there are any. */
 export function listDuplicates(families: readonly OpenFamily[]): { duplicates?: DuplicateFile[] } {
   const duplicates = families.flatMap((family) => family.duplicates);
   return duplicates.length === 0 ? {} : { duplicates };
@@ -47,7 +50,7 @@ export function releaseFamily({ files }: OpenFamily): void {
   for (const { handle } of files) handle.release();
 }
 
-/** Keeps a failure of one file from being one of the whole question. */
+/** Records the failure of one file, so that it does not fail the whole query. */
 export function noteProblem(problems: FileProblem[], file: string, error: unknown): undefined {
   if (!(error instanceof LogError)) throw error;
   if (error.code !== 'LOG_FILE_NOT_FOUND' && !problems.some((problem) => problem.file === file)) {
@@ -55,7 +58,7 @@ export function noteProblem(problems: FileProblem[], file: string, error: unknow
   }
 }
 
-/** A question about times cannot be put to a file that has none. */
+/** A query by time cannot be applied to a file without timestamps. */
 export function noteUntimed(problems: FileProblem[], file: string): void {
   if (problems.some((problem) => problem.file === file)) return;
   problems.push({
@@ -65,7 +68,7 @@ export function noteUntimed(problems: FileProblem[], file: string): void {
   });
 }
 
-/** Found only while it was scanned: of what had been left out by then, something may match. */
+/** Detected only while it was scanned: what had been skipped by then may contain matches. */
 export function noteOutOfOrder(problems: FileProblem[], file: string): void {
   if (problems.some((problem) => problem.file === file)) return;
   problems.push({
@@ -76,13 +79,13 @@ export function noteOutOfOrder(problems: FileProblem[], file: string): void {
   });
 }
 
-/** By the first time in each; by their names, which is how they come, where one has none. */
+/** By the first time in each; by name, the given order, if one has none. */
 function inTimeOrder(files: OpenFile[]): OpenFile[] {
   if (files.some(({ firstMs }) => firstMs === null)) return files;
   return files.sort((a, b) => (a.firstMs ?? 0) - (b.firstMs ?? 0));
 }
 
-/** While a file is compressed or copied away it is there twice: the text is read once, from the longer one. */
+/** While a file is being compressed or copied it exists twice: the text is read once, from the longer one. */
 async function withoutCopies(
   files: OpenFile[],
   { copies }: FileOpener,
@@ -100,7 +103,7 @@ async function withoutCopies(
     const shorter = longer === file ? other : file;
     kept[kept.indexOf(other)] = longer;
     shorter.handle.release();
-    // Two names of one file, as of a link, are nothing to report.
+    // Two names of one file, as with a link, are not reported.
     if (shorter.handle.ino !== longer.handle.ino) duplicates.push({ file: shorter.name, sameAs: longer.name });
   }
   return { files: kept, duplicates };

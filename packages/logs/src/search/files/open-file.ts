@@ -16,13 +16,13 @@ import type { Zone } from '../../parse/zone.ts';
 import type { ReadOptions } from '../../types.ts';
 import { CopyFinder } from './same-text.ts';
 
-/** The start of a text that tells its format. */
+/** The start of a text, from which its format is detected. */
 const SAMPLE_BYTES = 64 * 1024;
 
-/** Files whose facts are remembered. */
+/** Files whose facts are cached. */
 const MAX_REMEMBERED = 4096;
 
-/** What the start of a file tells, and stays true while it grows. */
+/** What the start of a file shows, which stays true while it grows. */
 export interface FileFacts {
   mark: FileMark;
   format: FormatName;
@@ -31,33 +31,33 @@ export interface FileFacts {
   firstMs: number | null;
 }
 
-/** A file held open for a question. Whoever opened it releases it. */
+/** A file held open for a query. Released by whoever opened it. */
 export interface OpenFile extends FileFacts {
   name: string;
   handle: LogHandle;
   compressed: boolean;
   /** The first bytes of its text. */
   head: Buffer;
-  /** Where its text begins: behind a hole, if the file was truncated under a writer without O_APPEND. */
+  /** Where its text begins: after a hole, if the file was truncated under a writer without O_APPEND. */
   textStart: number;
-  /** Of a plain file: its first bytes as they are. Where they differ later, the file was truncated since. */
+  /** For a plain file: its first bytes, unmasked. If they differ later, the file was truncated since. */
   firstBytes: Buffer;
-  /** Names the very file, for what is remembered of it. */
+  /** Cache key that identifies the very file. */
   key: string;
 }
 
-/** What was found out about a file. */
+/** Cached facts of a file. */
 interface KnownFacts {
   facts: FileFacts;
-  /** Of the file when its start was read; `undefined` where a later change need not show in it. */
+  /** Of the file when its start was read; `undefined` if a later change need not show in it. */
   stamp: string | undefined;
-  /** Hash of the bytes that decided. */
+  /** Hash of the bytes the facts were derived from. */
   sample: string;
 }
 
-/** Opens files and tells what their first bytes say; remembers it for files whose first bytes are the same. */
+/** Opens files and determines what their first bytes show; caches it for files whose first bytes are the same. */
 export class FileOpener {
-  /** Tells which of the files it opened hold the same text. */
+  /** Determines which of the files it opened have the same text. */
   readonly copies = new CopyFinder();
   readonly #handles: HandleCache;
   readonly #reads: SharedReads;
@@ -94,7 +94,7 @@ export class FileOpener {
     }
   }
 
-  /** Of a file in which other secrets are masked now, nothing is known yet. */
+  /** With different secrets masked the file has another key: nothing is known of it yet. */
   #fileKey({ dev, ino }: LogHandle, { headHash }: FileMark, compressed: boolean): string {
     return `${dev}:${ino}:${headHash}:${compressed}:${this.#reads.scrubber?.id ?? ''}`;
   }
@@ -108,7 +108,7 @@ export class FileOpener {
     const bytes = await this.#sample(file, options);
     const sample = createHash('sha256').update(bytes).digest('base64');
     const clock = { zone: this.#zone, writtenMs: Number(handle.modifiedNs / 1_000_000n) };
-    // Telling the format takes milliseconds; the same bytes have the same one.
+    // Detecting the format takes milliseconds; the same bytes have the same one.
     const format = known?.sample === sample ? createFormat(known.facts.format, clock) : detectFormat(bytes, clock);
     const firstMs = firstTime(bytes, format.readHead);
     const facts = { mark, format: format.name, timed: format.timed, firstMs };
@@ -117,7 +117,7 @@ export class FileOpener {
     return facts;
   }
 
-  /** Where the text begins, and its first bytes: masked, and of a plain file as they are, too. */
+  /** Where the text begins, and its first bytes: masked, and for a plain file also unmasked. */
   async #start(handle: LogHandle, compressed: boolean, options: ReadOptions): Promise<FileStart> {
     const { scrubber } = this.#reads;
     if (compressed) {
@@ -134,7 +134,7 @@ export class FileOpener {
     return { head: maskStart(bytes, HEAD_BYTES, scrubber), textStart, firstBytes };
   }
 
-  /** The start of the text, which tells its format. */
+  /** The start of the text, from which its format is detected. */
   async #sample({ handle, compressed, textStart }: StartedFile, options: ReadOptions): Promise<Buffer> {
     if (compressed) return this.#unpacked(handle, textStart, textStart + SAMPLE_BYTES, options);
     const most = Math.min(SAMPLE_BYTES, handle.sizeBytes - textStart);
@@ -147,7 +147,7 @@ export class FileOpener {
       const text = gunzipRange({ handle, reads: this.#reads }, start, end, options);
       for await (const chunk of text) parts.push(Buffer.from(chunk));
     } catch (error) {
-      // What stands before the damage can be read; the scan reports it.
+      // What precedes the damage can be read; the scan reports it.
       if (!(error instanceof LogError) || error.code !== 'LOG_FILE_CORRUPT') throw error;
     }
     return Buffer.concat(parts);
@@ -160,8 +160,8 @@ type FileStart = Pick<OpenFile, 'head' | 'textStart' | 'firstBytes'>;
 type StartedFile = Pick<OpenFile, 'handle' | 'compressed' | 'mark' | 'textStart'>;
 
 /**
- * A file of nothing but NULs is no log that was truncated, and read as it is; unless it has grown: then its text begins
- * behind what was seen of it.
+ * A file of nothing but NULs is not a truncated log, and is read as it is; unless it has grown: then its text begins
+ * after what was seen of it.
  */
 async function readTextStart({ fd, sizeBytes }: LogHandle): Promise<number> {
   const start = await findTextStart(fd, sizeBytes);
@@ -169,7 +169,7 @@ async function readTextStart({ fd, sizeBytes }: LogHandle): Promise<number> {
   return (await statFd(fd)).size > sizeBytes ? sizeBytes : 0;
 }
 
-/** Of a plain file, nothing beyond its size when it was opened. */
+/** Reads a plain file, up to its size when it was opened. */
 async function readPart({ fd, sizeBytes }: LogHandle, position: number, most: number): Promise<Buffer> {
   const buffer = Buffer.allocUnsafe(Math.max(0, Math.min(most, sizeBytes - position)));
   return buffer.subarray(0, await readFd(fd, buffer, { position, length: buffer.length }));

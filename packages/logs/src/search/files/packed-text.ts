@@ -5,12 +5,12 @@ import type { FileProblem, ReadOptions } from '../../types.ts';
 import type { ScanContext } from '../scan-context.ts';
 import type { OpenFile } from './open-file.ts';
 
-/** What one job reads: little enough to be copied between threads, and to stop soon. */
+/** Read by one job: little enough to be copied between threads, and to stop soon. */
 const CHUNK_BYTES = 256 * 1024;
 
 /**
- * The text of an archive, with secrets masked, readable from any offset by way of its map. An archive that cannot be
- * unpacked to its end is an error: what there is of its text must not look whole.
+ * The text of an archive, with secrets masked, readable from any offset by means of its map. An archive that cannot be
+ * decompressed to its end is an error: a partial text must not look complete.
  */
 export async function packedText(
   scanContext: ScanContext,

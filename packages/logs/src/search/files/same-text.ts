@@ -7,29 +7,35 @@ import { LogError, systemCode } from '../../log-error.ts';
 import type { ReadOptions } from '../../types.ts';
 import type { OpenFile } from './open-file.ts';
 
-/** Two plain files are compared as a whole up to this size, which takes less than a tenth of a second; larger ones by samples. */
+/**
+ * Two plain files are compared completely up to this size, which takes less than a tenth of a second; larger ones by
+ * samples.
+ */
 const MAX_COMPARED_BYTES = 64 * 1024 ** 2;
 
-/** Of larger files: so many samples, evenly over the whole length, both ends included. */
+/** Number of samples of larger files, evenly spaced over the whole length, both ends included. */
 const SAMPLES = 256;
 const SAMPLE_BYTES = 4096;
 
 const CHUNK_BYTES = 256 * 1024;
 
-/** A text without times may well be the same in two runs of a program: so much of it is no coincidence any more. */
+/**
+ * A text without times may well be the same in two runs of a program: with this much in common it is no coincidence any
+ * more.
+ */
 const LEAST_UNTIMED_BYTES = 16 * 1024;
 
-/** Pairs of files at rest whose verdict is remembered. */
+/** Pairs of unchanged files whose result is cached. */
 const MAX_REMEMBERED = 1024;
 
-/** Finds out which files hold the same text; remembers it of files at rest. */
+/** Determines which files have the same text; caches it for unchanged files. */
 export class CopyFinder {
   readonly #known = new Map<string, 'a' | 'b' | 'neither'>();
 
   /**
-   * Which of two files holds all of the text of the other, as it does while one is copied or compressed; `undefined`
-   * where neither is known to. In doubt they are two: a line that is returned twice for a moment does less harm than one
-   * that is not returned at all.
+   * Which of two files contains all of the text of the other, as it does while one is being copied or compressed;
+   * `undefined` if neither is known to. When in doubt they are two: a line temporarily returned twice does less harm
+   * than one that is not returned at all.
    */
   async findLonger(a: OpenFile, b: OpenFile, options: ReadOptions): Promise<OpenFile | undefined> {
     if (a.handle.dev === b.handle.dev && a.handle.ino === b.handle.ino) return a;
@@ -52,14 +58,14 @@ async function compare(a: OpenFile, b: OpenFile, options: ReadOptions): Promise<
   return comparePlain(a, b, options);
 }
 
-/** Files whose first bytes are the same, as far as both have any. */
+/** Whether the first bytes are the same, as far as both have any. */
 function haveSameStart(a: OpenFile, b: OpenFile): boolean {
   if (a.mark.headBytes === b.mark.headBytes) return a.mark.headHash === b.mark.headHash;
   const length = Math.min(a.head.length, b.head.length);
   return a.head.subarray(0, length).equals(b.head.subarray(0, length));
 }
 
-/** The longer one, or the first of two that are as long. */
+/** The longer one, or the first of two equally long. */
 async function comparePlain(a: OpenFile, b: OpenFile, options: ReadOptions): Promise<OpenFile | undefined> {
   const shared = Math.min(a.handle.sizeBytes, b.handle.sizeBytes);
   if (a.firstMs === null && shared < LEAST_UNTIMED_BYTES) return undefined;
@@ -75,8 +81,8 @@ async function comparePlain(a: OpenFile, b: OpenFile, options: ReadOptions): Pro
 }
 
 /**
- * A plain text and an archive. One that is done ends with the length and the checksum of its text; of one that is still
- * being written, or that holds more than the plain file, the text itself is compared.
+ * Compares a plain text and an archive. A complete archive ends with the length and the checksum of its text; for one
+ * that is still being written, or contains more than the plain file, the text itself is compared.
  */
 async function comparePacked(plain: OpenFile, packed: OpenFile, options: ReadOptions): Promise<OpenFile | undefined> {
   const isNamedAlike = packed.name.slice(0, -'.gz'.length) === plain.name;
@@ -84,7 +90,7 @@ async function comparePacked(plain: OpenFile, packed: OpenFile, options: ReadOpt
   const { sizeBytes } = packed.handle;
   const trailer = await readPart(packed, { position: Math.max(0, sizeBytes - 8), length: Math.min(8, sizeBytes) });
   const textBytes = trailer.length === 8 ? trailer.readUInt32LE(4) : 0;
-  // The writer of a live file goes on while its archive is made; while one is written, its end means nothing.
+  // A live file grows while it is being compressed; while an archive is being written, its end means nothing.
   const isPlausible = isNamedAlike ? textBytes === plain.handle.sizeBytes : textBytes <= plain.handle.sizeBytes;
   if (textBytes > 0 && isPlausible) {
     if ((await fileChecksum(plain, textBytes, options)) === trailer.readUInt32LE(0)) return plain;
@@ -116,7 +122,7 @@ async function compareUnpacked(
       const length = Math.min(chunk.length, shared - position);
       const bytes = await readPart(plain, { position, length });
       if (!bytes.equals(chunk.subarray(0, length))) return undefined;
-      // Everything the plain file has stands in the archive, and more.
+      // The archive contains the whole plain file, and more.
       if (chunk.length > length) return packed;
       position += length;
       // So far it is the beginning of the plain text, whose archive it is by its name.
@@ -125,7 +131,8 @@ async function compareUnpacked(
     return position > 0 || isNamedAlike ? plain : undefined;
   } catch (error) {
     if (!(error instanceof LogError) || error.code !== 'LOG_FILE_CORRUPT') throw error;
-    // Cut off, as it is while it is written: what there is of it is the beginning of the plain text. Damage is reported.
+    // Incomplete, as it is while being written: what exists of it is the beginning of the plain text. Damage is
+    // reported.
     return systemCode(error.cause) === 'Z_BUF_ERROR' && (isNamedAlike || position > 0) ? plain : undefined;
   }
 }

@@ -3,7 +3,7 @@ import { familyNotFound } from '../../file/family-not-found.ts';
 import type { SeenFile } from '../../read/list.ts';
 import type { FileProblem, LogSelection } from '../../types.ts';
 
-/** Each holds a descriptor while it is asked. */
+/** Each holds a descriptor during the query. */
 const MAX_OPEN_FILES = 1000;
 
 export interface FamilyNames {
@@ -11,7 +11,7 @@ export interface FamilyNames {
   files: string[];
 }
 
-/** The families of a listing that are selected; throws where there is none of the name. */
+/** The families of a listing that are selected; throws if there is none with the name. */
 export async function selectFamilies(
   seen: readonly SeenFile[],
   { family: wanted }: LogSelection,
@@ -30,7 +30,7 @@ export async function selectFamilies(
   return found;
 }
 
-/** Whether the names of a family, or of all, lead to the same files in two listings. */
+/** Whether the names of a family, or of all, refer to the same files in two listings. */
 export async function haveSameFiles(
   before: readonly SeenFile[],
   after: readonly SeenFile[],
@@ -44,7 +44,7 @@ async function familyFiles(seen: readonly SeenFile[], family: string | undefined
   if (family === undefined) return seen;
   const families = await groupManyFamilies(seen.map(({ name }) => name));
   const members = families.find(({ name }) => name === family)?.files;
-  // Without files of the family, all of them decide.
+  // If the family has no files, all of them decide.
   if (!members) return seen;
   const names = new Set(members.map(({ name }) => name));
   return seen.filter(({ name }) => names.has(name));

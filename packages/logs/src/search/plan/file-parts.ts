@@ -11,21 +11,21 @@ import type { ScanContext } from '../scan-context.ts';
 import type { ScanTally } from '../scan-tally.ts';
 import { canMatch, isUseful, planRuns } from './plan-runs.ts';
 
-/** The first parts are small, so that a question answered near its start is answered at once; then they grow. */
+/** The first parts are small, so that a query satisfied near its start returns at once; then they grow. */
 const FIRST_PART_BLOCKS = 1;
 const PART_GROWTH = 4;
 
-/** 32 MiB take a thread some 10 ms: short enough to take turns, long enough that handing over does not count. */
+/** A thread takes about 10 ms for 32 MiB: short enough to take turns, long enough that the handover is negligible. */
 const MAX_PART_BLOCKS = 128;
 
-/** Where every record is taken apart, 8 MiB take as long. */
+/** If every record is parsed, 8 MiB take as long. */
 export const COUNTED_PART_BLOCKS = 32;
 
-/** Blocks of which it is verified at once whether they are what the index knows: at first few, like parts. */
+/** Blocks verified against the index at once, per block of a part: few at first, like parts. */
 const VERIFIED_PER_BLOCK = 16;
 const MAX_VERIFIED_BLOCKS = 256;
 
-/** What is to be scanned of a family, and for what. */
+/** What to scan of a family, and for what. */
 export interface FamilyTask {
   scanContext: ScanContext;
   family: OpenFamily;
@@ -34,15 +34,15 @@ export interface FamilyTask {
   newestFirst: boolean;
   flag: CancelFlag;
   tally: ScanTally;
-  /** Parts scanned ahead of the one that is waited for; as many as there are threads, unless little is wanted. */
+  /** Parts scanned ahead of the one being awaited; as many as there are threads, unless little is wanted. */
   ahead?: number | undefined;
-  /** Answers for a block by what is known of it, if it can; only asked for blocks that lie within the range as a whole. */
+  /** Handles a block by its index entry, if it can; only called for blocks entirely within the range. */
   takeKnown?: ((summary: BlockSummary) => boolean) | undefined;
-  /** Blocks of a part at most. */
+  /** Maximum blocks of a part. */
   mostBlocks?: number;
-  /** Whether single records can be scanned instead of blocks, where those in question are known. */
+  /** Whether single records can be scanned instead of blocks, if the candidates are known. */
   withPicks?: boolean;
-  /** Kept up to date by the scan. */
+  /** Updated by the scan. */
   progress?: FamilyProgress;
 }
 
@@ -57,12 +57,12 @@ export interface FamilyProgress {
 export interface FilePart extends ScanPart {
   picks: readonly number[];
   opened: OpenFile;
-  /** Its number in the family. */
+  /** Its index in the family. */
   number: number;
   index: CheckedIndex;
 }
 
-/** The parts of a family that can hold a match, in scan order. A file is prepared only when its turn comes. */
+/** The parts of a family that can contain a match, in scan order. A file is prepared only when its turn comes. */
 export async function* fileParts(task: FamilyTask): AsyncGenerator<FilePart, void, undefined> {
   const { family, newestFirst, range } = task;
   let blocks = FIRST_PART_BLOCKS;
@@ -108,7 +108,7 @@ export async function* fileParts(task: FamilyTask): AsyncGenerator<FilePart, voi
   }
 }
 
-/** Has the threads compare what the index knows of these blocks with the file, where it may have changed since. */
+/** Has the threads verify the index entries of these blocks, if the file may have changed since. */
 async function verify(
   { scanContext, matcher, flag, takeKnown, withPicks = false, family }: FamilyTask,
   opened: OpenFile,
@@ -122,7 +122,7 @@ async function verify(
     const blocks = summaries.map(({ block, check }) => ({ block, check }));
     index.noteVerified(summaries, await scanContext.pool.run({ kind: 'verify', file, blocks }, flag));
   } catch (error) {
-    // What could not be verified is scanned, which meets the same failure if it lasts.
+    // What could not be verified is scanned, which fails in the same way if the failure persists.
     if (!flag.isSet) noteProblem(family.problems, opened.name, error);
   }
 }
@@ -138,7 +138,7 @@ interface Bounds {
   endBytes: number;
 }
 
-/** By the first times of a file and of the one behind it, and by what is known of it, without looking any further. */
+/** By the first times of a file and of the next one, and by its index, without reading anything. */
 function cannotMatch(task: FamilyTask, number: number): boolean {
   const { family, matcher, scanContext, tally } = task;
   const { hasTimes, fromMs, toMs } = matcher;
@@ -152,14 +152,14 @@ function cannotMatch(task: FamilyTask, number: number): boolean {
   const isBefore = next !== null && next < fromMs - disorderNear(scanContext.zone, fromMs);
   const isBehind = file.firstMs !== null && file.firstMs > toMs + disorderNear(scanContext.zone, toMs);
   if (!isBefore && !isBehind) return false;
-  // A file that overlaps the next one, or is not in order, does not begin and end where these times say.
+  // A file that overlaps the next one, or is not in order, does not begin and end at these times.
   const known = scanContext.indexFor(file).times((timeMs) => disorderNear(scanContext.zone, timeMs));
   if (!known.isInOrder || (known.maxMs >= fromMs && known.minMs < toMs)) return false;
   tally.leaveUnread(file.handle.sizeBytes);
   return true;
 }
 
-/** The bytes in which a match can start: the range asked for, narrowed by times. */
+/** The bytes in which a match can start: the requested range, narrowed by times. */
 async function findBounds(task: FamilyTask, opened: OpenFile, number: number): Promise<Bounds | undefined> {
   const { scanContext, family, range, flag } = task;
   try {
@@ -178,8 +178,8 @@ async function findBounds(task: FamilyTask, opened: OpenFile, number: number): P
 }
 
 /**
- * Without the blocks that lie outside the time range, going by times at a few places. Only of a file in which nothing
- * is known to be out of order.
+ * Removes the blocks outside the time range, based on a few probed times. Only for a file in which nothing is known to
+ * be out of order.
  */
 async function narrowed({ scanContext, family, matcher, flag, tally }: FamilyTask, opened: OpenFile, whole: Bounds) {
   const { file, index, startBytes, endBytes } = whole;

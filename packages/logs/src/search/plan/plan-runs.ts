@@ -6,7 +6,7 @@ import type { RecordMatcher } from '../../scan/match/record-matcher.ts';
 /** Single records of one part. */
 const MAX_PICKS = 256;
 
-/** Whether a block can hold a match, by what an earlier scan found in it. */
+/** Whether a block can contain a match, according to its index entry. */
 export function canMatch({ all, errors }: BlockSummary, matcher: RecordMatcher): boolean {
   const { minRank, hasTimes, fromMs, toMs } = matcher;
   if (minRank >= ERROR_RANK && errors?.length === 0) return false;
@@ -15,7 +15,7 @@ export function canMatch({ all, errors }: BlockSummary, matcher: RecordMatcher):
   return minRank === 0 || all.counts.some((count, rank) => rank >= minRank && count > 0);
 }
 
-/** Whether what is known of a block may spare scanning it. */
+/** Whether the index entry of a block may avoid scanning it. */
 export function isUseful(
   known: BlockSummary,
   matcher: RecordMatcher,
@@ -26,14 +26,14 @@ export function isUseful(
 }
 
 export interface PlannedRuns {
-  /** Pairs of first block and the one behind the last, in scan order. */
+  /** Pairs of first and end (exclusive) block, in scan order. */
   runs: number[];
-  /** Or offsets of records, where it is known which ones come into question. */
+  /** Or offsets of records, if the candidates are known. */
   picks: number[];
   blocks: number;
-  /** Blocks that need no scan, by what is known of them. */
+  /** Blocks that need no scan, according to the index. */
   skipped: number[];
-  /** Where planning goes on; the range's end when all is planned. */
+  /** Where planning continues; the range's end when all is planned. */
   next: number;
 }
 
@@ -42,9 +42,9 @@ export interface RunsRange {
   first: number;
   end: number;
   newestFirst: boolean;
-  /** Plan at most so many blocks. */
+  /** Plan at most this many blocks. */
   most: number;
-  /** Whether what is known of a block makes scanning it needless. */
+  /** Whether the index entry of a block makes scanning it unnecessary. */
   takeKnown?: ((summary: BlockSummary) => boolean) | undefined;
   /** Whether single records may be planned. */
   withPicks?: boolean | undefined;
@@ -63,7 +63,7 @@ export function planRuns(index: CheckedIndex, matcher: RecordMatcher, range: Run
       continue;
     }
     const picks = withPicks && matcher.minRank >= ERROR_RANK ? known?.errors : undefined;
-    // One kind at a time: what is found must come in order.
+    // One kind at a time: results must come in order.
     if (picks ? planned.blocks > 0 : planned.picks.length > 0) break;
     if (picks) planned.picks.push(...(newestFirst ? [...picks].reverse() : picks));
     else extend(planned.runs, block, newestFirst);

@@ -13,8 +13,8 @@ export interface PartOutcome<K extends Job['kind']> {
 type ReportingJob = Extract<Job, { runs: readonly number[] }>;
 
 /**
- * Scans the parts of a family in several threads at once and gives what they found in scan order. A file that fails is
- * noted and the others go on. Ends, when cancelled, only after all threads have let go of the files.
+ * Scans the parts of a family in several threads at once and yields the results in scan order. A file that fails is
+ * recorded and the others continue. When cancelled, it ends only after all threads have released the files.
  */
 export async function* runParts<J extends ReportingJob>(
   task: FamilyTask,
@@ -24,17 +24,17 @@ export async function* runParts<J extends ReportingJob>(
   const parts = fileParts(task);
   const running: { part: FilePart; result: Promise<JobResults[J['kind']]> }[] = [];
   let more = true;
-  // Only when the first part did not suffice is it worth while to scan ahead.
+  // Scanning ahead pays off only if the first part was not enough.
   let depth = 0;
   let filling: Promise<void> | undefined;
-  /** One more than there are threads: the next job lies ready when one of them becomes free. */
+  /** One more than there are threads: the next job is ready when one of them becomes free. */
   const fill = async () => {
     while (more && running.length <= depth) {
       const next = await parts.next();
       more = !next.done;
       if (next.done) return;
       const result = scanContext.pool.run(jobFor(next.value), flag);
-      result.catch(() => {}); // looked at when its turn comes, which may be never
+      result.catch(() => {}); // awaited when its turn comes, which may be never
       running.push({ part: next.value, result });
     }
   };
@@ -46,14 +46,14 @@ export async function* runParts<J extends ReportingJob>(
   };
   try {
     while (!flag.isSet) {
-      // Making the next file ready may take long: what is found meanwhile must not wait for it.
+      // Preparing the next file may take long: results found meanwhile must not wait for it.
       const ready = keepFilling();
       if (running.length === 0) await ready;
-      else ready.catch(() => {}); // fails again when it is waited for
+      else ready.catch(() => {}); // `keepFilling` rejects again when it is awaited
       const first = running.shift();
       if (!first && more) continue;
       if (!first) {
-        // Parts end early where it was stopped.
+        // Parts end early if the scan was stopped.
         if (progress && !flag.isSet) progress.isComplete = true;
         return;
       }
@@ -81,14 +81,14 @@ export async function* runParts<J extends ReportingJob>(
   }
 }
 
-/** A file that cannot be scanned is noted; so is a regex that had to be ended. What was cancelled is nothing to note. */
+/** Records a file that cannot be scanned, or a regex that had to be terminated. Cancellation is not recorded. */
 export function noteFailure({ flag, family }: FamilyTask, { opened }: FilePart, error: unknown): undefined {
   const isTooComplex = error instanceof LogError && error.code === 'REGEX_TOO_COMPLEX';
   if (flag.isSet && !isTooComplex) return;
   noteProblem(family.problems, opened.name, error);
 }
 
-/** What is left of a part, given the offset at which its scan paused. */
+/** The rest of a part whose scan paused at `offset`. */
 export function partFrom(part: FilePart, offset: number, newestFirst: boolean): FilePart {
   const block = blockAt(newestFirst ? Math.max(0, offset - 1) : offset);
   const runs: number[] = [];

@@ -8,8 +8,8 @@ import { type KeyKind, keyKind } from './known-keys.ts';
 const MAX_ESCAPED_KEY = 2 + 10 * 6;
 
 /**
- * Finds time and level among the members of a JSON object without parsing it: the first member named like a time that
- * is one, and the first named like a level that is one. Goes over the members once, and only until it has both.
+ * Finds time and level among the members of a JSON object without parsing it: the first member with a time key and a
+ * valid time, and the first with a level key and a valid level. One pass, which ends when both are found.
  */
 export function readJsonHead(bytes: Buffer, start: number, end: number, zone: Zone, found: LineStart): void {
   let at = skipBlank(bytes, start + 1, end);
@@ -29,7 +29,10 @@ export function readJsonHead(bytes: Buffer, start: number, end: number, zone: Zo
   }
 }
 
-/** What the key means whose quotes are at `start` and before `end`. One with an escape is rare enough to be made a string. */
+/**
+ * The kind of the key whose quotes are at `start` and before `end`. Keys with an escape are rare enough to create a
+ * string.
+ */
 function memberKind(bytes: Buffer, start: number, end: number): KeyKind {
   const kind = keyKind(bytes, start + 1, end - 1);
   if (kind !== undefined || end - start > MAX_ESCAPED_KEY || !hasEscape(bytes, start, end)) return kind;
@@ -37,7 +40,7 @@ function memberKind(bytes: Buffer, start: number, end: number): KeyKind {
   return keyKind(key, 0, key.length);
 }
 
-/** Takes over a time or level that is still missing; true when both are known. */
+/** Reads a time or level that is still missing; true when both are known. */
 function readMember(
   bytes: Buffer,
   start: number,
@@ -102,7 +105,7 @@ function skipBlank(bytes: Buffer, start: number, end: number): number {
   return at;
 }
 
-/** Behind the closing quote of the string at `start`; negative where there is none. */
+/** The position after the closing quote of the string at `start`; negative if there is none. */
 function skipString(bytes: Buffer, start: number, end: number): number {
   for (let at = start + 1; at < end; at++) {
     const byte = bytes[at];
@@ -112,7 +115,7 @@ function skipString(bytes: Buffer, start: number, end: number): number {
   return -1;
 }
 
-/** Behind the value at `start`, whatever it is; negative where it has no end. */
+/** The position after the value at `start`, of any type; negative if it does not end. */
 function skipValue(bytes: Buffer, start: number, end: number): number {
   const first = bytes[start];
   if (start >= end) return -1;

@@ -12,7 +12,7 @@ interface KnownKey {
   kind: KeyKind;
 }
 
-/** Few keys have the same length, so most are told apart without looking at their letters. */
+/** Few keys have the same length, so most are distinguished without comparing their letters. */
 const KEYS_BY_LENGTH: KnownKey[][] = [];
 for (const [kind, keys] of [['time', TIME_KEYS] as const, ['level', LEVEL_KEYS] as const]) {
   for (const key of keys) {
@@ -23,7 +23,7 @@ for (const [kind, keys] of [['time', TIME_KEYS] as const, ['level', LEVEL_KEYS] 
 const MAX_LENGTH = KEYS_BY_LENGTH.length - 1;
 for (let length = 0; length <= MAX_LENGTH; length++) KEYS_BY_LENGTH[length] ??= [];
 
-/** Whether a key names the time or the level, in any case: .NET writes `Timestamp` and `Level`. */
+/** Whether a key is a time or a level, in any case: .NET writes `Timestamp` and `Level`. */
 export function keyKind(bytes: Buffer, start: number, end: number): KeyKind {
   const length = end - start;
   if (length < 1 || length > MAX_LENGTH) return undefined;

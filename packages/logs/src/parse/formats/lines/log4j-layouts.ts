@@ -4,8 +4,8 @@ import { type Columns, columns } from '../define-format.ts';
 const LEVEL = '(?:TRACE|DEBUG|INFO|WARN|WARNING|ERROR|FATAL|CRITICAL|SEVERE)';
 
 /**
- * Brackets within a thread's name are balanced in practice; one level is enough. Padding is taken off later: a pattern
- * that could give a space to either of two parts takes quadratic time on a long line of spaces.
+ * Brackets within a thread's name are balanced in practice; one level is enough. Padding is trimmed later: a pattern in
+ * which a space could belong to either of two groups takes quadratic time on a long line of spaces.
  */
 const BRACKETED = '\\[([^\\[\\]]*(?:\\[[^\\[\\]]*\\][^\\[\\]]*)*)\\]';
 
@@ -17,7 +17,7 @@ interface Layout {
 
 const layout = (source: string) => new RegExp(source, 's');
 
-/** Each tells itself by what stands behind the time. The first that fits is taken. */
+/** Layouts are distinguished by what follows the time. The first match wins. */
 const LAYOUTS: Layout[] = [
   {
     // Spring Boot: ` INFO 1234 --- [app] [  main] [trace-span] c.e.App  : message`; only the thread is always there
@@ -34,8 +34,8 @@ const LAYOUTS: Layout[] = [
       }),
   },
   {
-    // ZooKeeper: ` [myid:1] - INFO  [main:QuorumPeerConfig@136] - message`
-    // The source stays as it is written: searches look for it in the text.
+    // ZooKeeper: ` [myid:1] - INFO  [main:QuorumPeerConfig@136] - message`. The source stays as written: searches look
+    // for it in the text.
     body: layout(`^ \\[myid:(\\d*)\\] - ${LEVEL} +\\[(.*?):([\\w.$]+@\\d+)\\] - (.*)$`),
     read: ([myid, thread, source = '', message = '']) =>
       columns(message, { source, tag: source.replace(/@\d+$/, ''), context: { myid, thread } }),
@@ -72,7 +72,7 @@ const LAYOUTS: Layout[] = [
 /** Kafka: `[2024-...] INFO message (kafka.server.KafkaServer)`. */
 const KAFKA_LEVEL = layout(`^ ${LEVEL} +`);
 
-/** The columns behind the time of a line in one of the usual layouts; `lead` is what stands up to there. */
+/** The columns after the time of a line in one of the usual layouts; `lead` is the part before. */
 export function readLog4jColumns(body: string, lead: string): Columns | undefined {
   for (const { lead: leadPattern, body: pattern, read } of LAYOUTS) {
     const leadParts = leadPattern ? leadPattern.exec(lead) : [''];
@@ -88,7 +88,7 @@ function readKafka(body: string): Columns | undefined {
   const text = body.slice(level[0].length);
   const open = text.endsWith(')') ? text.lastIndexOf(' (') : -1;
   const logger = open < 0 ? '' : text.slice(open + 2, -1);
-  // Without a logger's name at its end, what is in parentheses is part of the message.
+  // Without a logger's name at the end, the parentheses are part of the message.
   if (!/^[\w.$-]+$/.test(logger)) return columns(text, {});
   return columns(text.slice(0, open), { tag: logger });
 }

@@ -7,10 +7,10 @@ import { keyKind, LEVEL_KEYS, MESSAGE_KEYS, SOURCE_KEYS, TAG_KEYS, TIME_KEYS } f
 
 const PAIR = / *([\w.@/-]+)=("[^"\\]*(?:\\.[^"\\]*)*"|[^\s"]*)(?= |$)/sy;
 
-/** 1 for each byte a key may have. */
+/** 1 for each byte that may occur in a key. */
 const KEY_BYTES = Uint8Array.from({ length: 256 }, (_, byte) => (/[\w.@/-]/.test(String.fromCharCode(byte)) ? 1 : 0));
 
-/** `ts=2024-08-16T09:48:23.118Z lvl=info msg="a message"`: starts a record where a time is among the pairs. */
+/** `ts=2024-08-16T09:48:23.118Z lvl=info msg="a message"`: starts a record if one of the pairs is a time. */
 export function readLogfmtStart(bytes: Buffer, start: number, end: number, zone: Zone, found: LineStart): boolean {
   let at = start;
   while (at < end) {
@@ -42,7 +42,7 @@ function skipValue(bytes: Buffer, start: number, end: number, quoted: boolean): 
   return Math.min(at, end);
 }
 
-/** The pairs as columns; what does not look like pairs is added to the message. */
+/** The pairs as columns; what is not a pair is appended to the message. */
 export function readLogfmtColumns(body: string, zone: Zone): Columns | undefined {
   const pair = new RegExp(PAIR);
   const pairs: [string, string][] = [];

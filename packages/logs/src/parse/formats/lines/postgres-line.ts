@@ -17,14 +17,17 @@ import { readLevelWord } from '../tokens/level-word.ts';
 
 const BODY = /^ (?:[A-Z]{2,5} )?\[(\d+)(?:-\d+)?\] (?:([^\s@]+)@(\S+) )?([A-Z]+\d?): {2}(.*)$/s;
 
-/** Each remark has a time of its own, but is always written together with the report it belongs to. */
+/** Each of these lines has its own time, but always belongs to the report before it. */
 const REMARKS = ['DETAIL:', 'HINT:', 'QUERY:', 'CONTEXT:', 'STATEMENT:', 'LOCATION:'];
 
-/** The rank of a line that only adds to the record above. */
+/** The rank of a line that continues the record above. */
 export const REMARK = -1;
 const INFO_RANK = 3;
 
-/** The rank of PostgreSQL's severity behind the time, which ends at `at`; `REMARK`, or 0 where the line is none of its. */
+/**
+ * The rank of PostgreSQL's severity after the time, which ends at `at`; `REMARK`, or 0 if it is not a line of
+ * PostgreSQL.
+ */
 export function readPostgresRank(bytes: Buffer, at: number, end: number): number {
   const word = severityAt(bytes, at, end);
   if (word < 0 || !isCapital(bytes[word])) return 0;
@@ -39,7 +42,7 @@ export function readPostgresRank(bytes: Buffer, at: number, end: number): number
   return 0;
 }
 
-/** Where the severity stands in ` UTC [123] user@db LOG:  `; negative where the line is not like that. */
+/** Position of the severity in ` UTC [123] user@db LOG:  `; negative if the line does not have this layout. */
 function severityAt(bytes: Buffer, start: number, end: number): number {
   let at = start;
   if (at + 1 < end && bytes[at] === SPACE && isLetter(bytes[at + 1])) at = skipLetters(bytes, at + 1, end);

@@ -5,10 +5,10 @@ import { COLON, isLetter, SPACE, skipDigits, startsWith } from '../tokens/byte-s
 import { readMonthName } from '../tokens/month-name.ts';
 import { readTimeToken } from '../tokens/value-tokens.ts';
 
-/** A signal handler cannot ask for the local time: `1:signal-handler (1723801703) message`, in seconds since 1970. */
+/** A signal handler cannot determine the local time: `1:signal-handler (1723801703) message`, in seconds since 1970. */
 const SIGNAL = ':signal-handler (';
 
-/** Redis: `1:M 16 Aug 2024 09:48:23.118 * message`. The mark before the message is the level. */
+/** Redis: `1:M 16 Aug 2024 09:48:23.118 * message`. The character before the message is the level. */
 export function readRedisStart(bytes: Buffer, start: number, end: number, zone: Zone, found: LineStart): boolean {
   const pidEnd = skipDigits(bytes, start, Math.min(end, start + 10));
   if (startsWith(bytes, pidEnd, end, SIGNAL)) return readSignalTime(bytes, pidEnd + SIGNAL.length, end, zone, found);

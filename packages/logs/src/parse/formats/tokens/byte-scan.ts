@@ -24,7 +24,7 @@ export function skipSpaces(bytes: Buffer, start: number, end: number): number {
   return at;
 }
 
-/** Up to the next space or tab. */
+/** The position of the next space or tab. */
 export function skipWord(bytes: Buffer, start: number, end: number): number {
   let at = start;
   while (at < end && bytes[at] !== SPACE && bytes[at] !== TAB) at++;
@@ -43,7 +43,7 @@ export function skipLetters(bytes: Buffer, start: number, end: number): number {
   return at;
 }
 
-/** Where the bracket opened at `start` closes, counting brackets within; `end` where it does not. */
+/** Position of the bracket that closes the one at `start`, nesting included; `end` if there is none. */
 export function closingBracket(bytes: Buffer, start: number, end: number): number {
   let depth = 0;
   for (let at = start; at < end; at++) {
@@ -53,7 +53,7 @@ export function closingBracket(bytes: Buffer, start: number, end: number): numbe
   return end;
 }
 
-/** Whether the bytes at `start` are this ASCII text, whole before `end`. */
+/** Whether the bytes at `start` are this ASCII text, complete before `end`. */
 export function startsWith(bytes: Buffer, start: number, end: number, text: string): boolean {
   if (end - start < text.length) return false;
   for (let index = 0; index < text.length; index++) {

@@ -12,14 +12,14 @@ import {
 } from './byte-scan.ts';
 import { readLevelWord } from './level-word.ts';
 
-/** Further than this from the time no program writes its level. */
+/** No program writes its level further than this from the time. */
 const MAX_BYTES = 512;
 const MAX_TOKENS = 6;
 
 /**
- * The rank of the level named among the first words at `start`, or 0. The first word may be written in any way, also
- * in brackets, unless it may be prose. Later ones must look like a level and not like prose: in brackets, all capitals,
- * or `Error:`.
+ * The rank of the level among the first words at `start`, or 0. The first word may be written in any way, also in
+ * brackets, unless it may be prose. Later ones must look like a level and not like prose: in brackets, all capitals, or
+ * `Error:`.
  */
 export function findLevel(
   bytes: Buffer,
@@ -65,7 +65,7 @@ function bracketedLevel(bytes: Buffer, start: number, end: number): number {
   return close === 93 || close === 62 || close === 41 ? readLevelWord(bytes, from, to) : 0;
 }
 
-/** Where a word stands: `prose` is the first one of a message that need not start with its level. */
+/** Position of a word: `prose` is the first one of a message that need not start with its level. */
 type WordPosition = 'first' | 'prose' | 'later';
 
 function bareLevel(bytes: Buffer, start: number, end: number, position: WordPosition): number {

@@ -1,6 +1,9 @@
 import { BACKSLASH, isDigit, QUOTE, SPACE } from './byte-scan.ts';
 
-/** The status that follows a quoted request, as in `"GET / HTTP/1.1" 200 `; 0 where there is none. Starts at the opening quote. */
+/**
+ * The status that follows a quoted request, as in `"GET / HTTP/1.1" 200 `; 0 if there is none. Starts at the opening
+ * quote.
+ */
 export function readStatus(bytes: Buffer, start: number, end: number): number {
   if (bytes[start] !== QUOTE || start >= end) return 0;
   for (let at = start + 1; at + 5 <= end; at++) {
@@ -13,7 +16,7 @@ export function readStatus(bytes: Buffer, start: number, end: number): number {
   return 0;
 }
 
-/** Three digits and no more. A quote with anything else behind it belongs to the request: clients send what they like. */
+/** Exactly three digits. A quote followed by anything else belongs to the request: clients can send any text. */
 function isStatus(bytes: Buffer, at: number, end: number): boolean {
   if (!isDigit(bytes[at]) || !isDigit(bytes[at + 1]) || !isDigit(bytes[at + 2])) return false;
   return at + 3 >= end || bytes[at + 3] === SPACE;

@@ -5,15 +5,16 @@ import { COLON, isDigit, isLetter, SPACE, startsWith } from './byte-scan.ts';
 const PLUS = 43;
 const MINUS = 45;
 
-/** A time and where its text ends. One object is filled again and again. */
+/** A time and where its text ends. One object is reused. */
 export interface ReadTime {
   timeMs: number;
   end: number;
 }
 
 /**
- * Reads `YYYY-MM-DD[T ]hh:mm:ss[.,fraction][zone]` at `start`; `/` and `.` separate dates, too. The zone is `Z`, `±hh`,
- * `±hhmm` or `±hh:mm`, or behind a space ` ±hhmm`, ` ±hh:mm`, ` UTC`, ` GMT`; a time without one is in `zone`.
+ * Reads `YYYY-MM-DD[T ]hh:mm:ss[.,fraction][zone]` at `start`; dates may also be separated by `/` and `.`. The zone is
+ * `Z`, `±hh`, `±hhmm` or `±hh:mm`, or after a space ` ±hhmm`, ` ±hh:mm`, ` UTC`, ` GMT`; a time without one is in
+ * `zone`.
  */
 export function readIsoTime(bytes: Buffer, start: number, end: number, zone: Zone, time: ReadTime): boolean {
   if (end - start < 19) return false;
@@ -36,7 +37,7 @@ export function readIsoTime(bytes: Buffer, start: number, end: number, zone: Zon
   return true;
 }
 
-/** Fills in the instant of a local time, by the zone that stands at `at` or else the file's. */
+/** Converts a local time to an instant, by the zone at `at` or else that of the file. */
 function applyZone(
   bytes: Buffer,
   at: number,
@@ -49,7 +50,7 @@ function applyZone(
   else time.timeMs = localMs - offsetMs(bytes, bytes[at] === SPACE ? at + 1 : at, time.end);
 }
 
-/** Bytes the zone takes, a space before it included; 0 where there is none. */
+/** Width of the zone in bytes, a preceding space included; 0 if there is none. */
 function zoneWidth(bytes: Buffer, at: number, end: number): number {
   if (at >= end) return 0;
   const first = bytes[at];
@@ -78,7 +79,7 @@ export function offsetWidth(bytes: Buffer, at: number, end: number): number {
   return isWordEnd(bytes, at + 3, end) ? 3 : 0;
 }
 
-/** The offset that stands at `at` and ends at `end`; names of no offset are UTC. */
+/** The offset between `at` and `end`; anything but a numeric offset is UTC. */
 export function offsetMs(bytes: Buffer, at: number, end: number): number {
   const sign = bytes[at];
   if (sign !== PLUS && sign !== MINUS) return 0;

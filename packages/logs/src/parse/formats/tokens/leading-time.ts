@@ -2,7 +2,7 @@ import type { Zone } from '../../zone.ts';
 import { CLOSE_BRACKET, OPEN_BRACKET } from './byte-scan.ts';
 import { type ReadTime, readIsoTime } from './iso-time.ts';
 
-/** Reads a time a line starts with, bare or in brackets of its own; `time.end` is behind the bracket. */
+/** Reads a time at the start of a line, bare or in brackets; `time.end` is after the bracket. */
 export function readLeadingTime(bytes: Buffer, start: number, end: number, zone: Zone, time: ReadTime): boolean {
   if (start >= end) return false;
   if (bytes[start] !== OPEN_BRACKET) return readIsoTime(bytes, start, end, zone, time);

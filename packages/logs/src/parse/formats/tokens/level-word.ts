@@ -1,6 +1,6 @@
 import { type Level, LONGEST_LEVEL, levelRank, parseLevel } from '../../level.ts';
 
-/** Words of programs other than our own, beside those `parseLevel` knows. */
+/** Level words of third-party programs, in addition to those `parseLevel` knows. */
 const MORE_WORDS: Readonly<Record<string, Level>> = {
   TRC: 'TRACE',
   VERBOSE: 'TRACE',
@@ -21,7 +21,7 @@ const MORE_WORDS: Readonly<Record<string, Level>> = {
   FTL: 'FATAL',
 };
 
-/** Letters that tell a word from the others: five bits each must fit into a double. */
+/** Letters that distinguish the words: five bits each must fit into a double. */
 const KEY_LETTERS = 10;
 const LONGEST_WORD = 11;
 
@@ -29,7 +29,7 @@ const RANKS_BY_KEY = new Map(
   Object.entries(MORE_WORDS).map(([word, level]) => [wordKey(Buffer.from(word), 0, word.length), levelRank(level)]),
 );
 
-/** The rank of the level a word names, in any case; 0 where it names none. */
+/** The rank of a level word, in any case; 0 if it is not one. */
 export function readLevelWord(bytes: Buffer, start: number, end: number): number {
   const length = end - start;
   if (length < 3 || length > LONGEST_WORD) return 0;
@@ -54,7 +54,7 @@ function wordKey(bytes: Uint8Array, start: number, end: number): number {
   return key;
 }
 
-/** Level of an HTTP status: the server's failures are errors, the client's are warnings. */
+/** Level of an HTTP status: server errors are errors, client errors are warnings. */
 export function statusRank(status: number): number {
   return status >= 500 ? 5 : status >= 400 ? 4 : 3;
 }

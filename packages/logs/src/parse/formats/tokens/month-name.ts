@@ -2,7 +2,7 @@ const NAMES = ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', 'o
 
 const MONTHS_BY_KEY = new Map(NAMES.map((name, index) => [monthKey(Buffer.from(name), 0), index + 1]));
 
-/** The month whose three-letter English name stands at `at`, 1 to 12; 0 where none does. */
+/** The month whose three-letter English name is at `at`, 1 to 12; 0 if there is none. */
 export function readMonthName(bytes: Buffer, at: number, end: number): number {
   return end - at < 3 ? 0 : (MONTHS_BY_KEY.get(monthKey(bytes, at)) ?? 0);
 }

@@ -1,6 +1,6 @@
 import { isDigit } from './byte-scan.ts';
 
-/** A syslog priority and where it ends; `end` is the start where there is none. */
+/** A syslog priority and where it ends; `end` is the start if there is none. */
 export interface ReadPriority {
   value: number;
   end: number;

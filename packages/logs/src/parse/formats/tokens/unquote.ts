@@ -1,4 +1,4 @@
-/** The text a quoted value stands for; what is not quoted, or wrongly, is taken as it is. */
+/** Unquotes a value; what is not quoted, or badly quoted, is returned as is. */
 export function unquote(text: string): string {
   if (text.length < 2 || !text.startsWith('"') || !text.endsWith('"')) return text;
   try {

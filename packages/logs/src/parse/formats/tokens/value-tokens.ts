@@ -3,18 +3,18 @@ import { isDigit, skipDigits } from './byte-scan.ts';
 import { readIsoTime } from './iso-time.ts';
 import { readLevelWord } from './level-word.ts';
 
-/** A time given as a value: ISO text, or a number of seconds, ms, µs or ns since 1970. `NaN` where it is none. */
+/** A time given as a value: ISO text, or a number of seconds, ms, µs or ns since 1970. `NaN` if it is not a time. */
 export function readTimeToken(bytes: Buffer, start: number, end: number, zone: Zone): number {
   const digitsEnd = skipDigits(bytes, start, end);
-  // The fifth byte of ISO text is no digit.
+  // The fifth byte of ISO text is not a digit.
   if (digitsEnd !== start + 4) return epochMs(bytes, start, digitsEnd, end);
   const time = { timeMs: 0, end: 0 };
   return readIsoTime(bytes, start, end, zone, time) ? time.timeMs : Number.NaN;
 }
 
 /**
- * By the number of digits, which leaves each unit the years 1973 to 5138: shorter numbers are durations and counters
- * rather than times. Digits below milliseconds are cut off before they could be rounded.
+ * The unit is determined by the number of digits, which covers the years 1973 to 5138 for each: shorter numbers are
+ * durations and counters rather than times. Digits below milliseconds are truncated, not rounded.
  */
 function epochMs(bytes: Buffer, start: number, digitsEnd: number, end: number): number {
   const digits = digitsEnd - start;
@@ -38,7 +38,7 @@ function milliseconds(bytes: Buffer, start: number, end: number): number {
   return value;
 }
 
-/** The rank a level given as a value names: a word, or 10 (trace) to 60 (fatal) as pino and bunyan write it. */
+/** The rank of a level given as a value: a word, or 10 (trace) to 60 (fatal) as written by pino and bunyan. */
 export function readLevelToken(bytes: Buffer, start: number, end: number): number {
   if (start >= end || !isDigit(bytes[start])) return readLevelWord(bytes, start, end);
   if (end - start !== 2 || !isDigit(bytes[start + 1])) return 0;

@@ -7,15 +7,15 @@ const DAY_MS = 86_400_000;
 /** Formats in which times may have no year. */
 export const YEARLESS_FORMATS: ReadonlySet<FormatName> = new Set(['glog', 'syslog']);
 
-/** 29 February comes again after at most 8 years (1896, 1904). */
+/** 29 February recurs after at most 8 years (1896, 1904). */
 const YEARS_TO_LEAP = 8;
 
-/** The instant of a month, day and time of day; `NaN` where there is none. */
+/** The instant of a month, day and time of day; `NaN` if there is none. */
 export type YearlessClock = (month: number, day: number, msOfDay: number) => number;
 
 /**
- * Gives times without a year the latest year in which they are no later than a day after the file was written: clocks
- * differ, and a file that is read while it grows is already older than its last line.
+ * Assigns times without a year the latest year in which they are no later than a day after the file was written: clocks
+ * differ, and a file read while it grows is already older than its last line.
  */
 export function createYearlessClock({ zone, writtenMs }: FormatOptions): YearlessClock {
   let latest: { localMs: number; year: number } | undefined;
