@@ -11,7 +11,7 @@ import { openBelow, openDir, tempDir } from './testing/temp-dir.ts';
 describe('nothing leaks', () => {
   const LINE = 'a line of the log, neither short nor long, as most are\n';
 
-  /** Ways to use an answer, most of them impolite. */
+  /** Ways to use a response, most of them impolite. */
   const ways: ((logs: LogDir, name: string, size: number) => Promise<void>)[] = [
     async (logs, name, size) => void (await readTail(logs, name, size)),
     async (logs, name, size) => {
@@ -31,7 +31,7 @@ describe('nothing leaks', () => {
     },
     async (logs, name, size) => {
       const answer = await logs.tail(name, size);
-      // Closed while the next chunk is under way.
+      // Closed while the next chunk is being read.
       const next = answer.chunks[Symbol.asyncIterator]().next();
       await answer.close();
       await next;
@@ -54,7 +54,7 @@ describe('nothing leaks', () => {
     async (logs, _, size) => void (await logs.tail('missing.log', size).catch(() => {})),
   ];
 
-  test('over 10,000 tails, half of them left in the middle', async () => {
+  test('over 10,000 tails, half of them abandoned', async () => {
     const dir = tempDir();
     writeFileSync(join(dir, 'small.log'), LINE.repeat(100));
     writeFileSync(join(dir, 'large.log'), LINE.repeat(20_000));

@@ -84,13 +84,13 @@ describe('details', () => {
     ],
     ['an empty archive', 'a.gz', '', { format: 'empty', firstTimeMs: null, lastTimeMs: null, compressed: true }],
   ];
-  test.each(files)('tell of %s', async (_, name, content, expected) => {
+  test.each(files)('describe %s', async (_, name, content, expected) => {
     const dir = tempDir();
     writeFileSync(join(dir, name), content);
     utimesSync(join(dir, name), 1_700_000_000, 1_700_000_000.25);
     const logs = openDir(dir, UTC);
     const size = Buffer.byteLength(content);
-    // What is compressed is never written to any more.
+    // A compressed file is never live.
     const place = name.endsWith('.gz')
       ? { family: name.slice(0, -3), state: 'rotated' }
       : { family: name, state: 'live' };
@@ -99,7 +99,7 @@ describe('details', () => {
     expect(logs.usage.lentBuffers).toBe(0);
   });
 
-  test('do not take the middle of a cut line for a time', async () => {
+  test('do not mistake the middle of a cut line for a time', async () => {
     const dir = tempDir();
     const text = `2024-08-16 09:00:00\tINFO\tx\n${'-'.repeat(70_000)}`;
     const inner = '2024-08-16 23:00:00 within a line ';
@@ -114,7 +114,7 @@ describe('details', () => {
     expect(await berlin.details()).toMatchObject([{ firstTimeMs: first - 7_200_000, lastTimeMs: last - 7_200_000 }]);
   });
 
-  test('tell which file cannot be read, and why, and of the others what there is', async () => {
+  test('report which file cannot be read and why, and describe the others', async () => {
     const dir = tempDir();
     writeFileSync(join(dir, 'a.log'), contract);
     writeFileSync(join(dir, 'broken.gz'), 'no archive');
@@ -128,7 +128,7 @@ describe('details', () => {
     expect(await logs.details()).toMatchObject([{ problem: null }, { format: 'contract', problem: null }]);
   });
 
-  test('are right after a file grew, was replaced, cut, removed and came back', async () => {
+  test('are correct after a file grew, was replaced, truncated, removed and created again', async () => {
     const dir = tempDir();
     const path = join(dir, 'a.log');
     writeFileSync(path, contract);
@@ -149,18 +149,18 @@ describe('details', () => {
     expect(await lastTimes()).toEqual([last]);
   });
 
-  test('tell when a compressed file ends as soon as that was looked up', async () => {
+  test('include the last time of a compressed file as soon as it was determined', async () => {
     const dir = tempDir();
     writeFileSync(join(dir, 'a.log.1.gz'), gzipSync(contract));
     const logs = openDir(dir, UTC);
     await eventually(async () => expect(await logs.details()).toMatchObject([{ lastTimeMs: last }]));
   });
 
-  test('are not looked up again while a file stays the same', async () => {
+  test('are not determined again while a file is unchanged', async () => {
     const dir = tempDir();
     writeFileSync(join(dir, 'a.log'), contract);
     const logs = openDir(dir, UTC);
-    // Of a file that was written this very moment, a further change might not show.
+    // For a file that was written just now, a further change might not show.
     vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 60_000, shouldAdvanceTime: true });
     onTestFinished(() => void vi.useRealTimers());
     const before = await logs.details();
@@ -169,19 +169,19 @@ describe('details', () => {
     expect(logs.usage.openFiles).toBe(0);
   });
 
-  test('stop when they are aborted', async () => {
+  test('stop when aborted', async () => {
     const dir = tempDir();
     writeFileSync(join(dir, 'a.log'), contract);
     await expect(openDir(dir).details({ signal: AbortSignal.abort(new Error('enough')) })).rejects.toThrow('enough');
   });
 
-  test('are empty for a directory that is missing', async () => {
+  test('are empty for a missing directory', async () => {
     expect(await openDir(join(tempDir(), 'missing')).details()).toEqual([]);
   });
 });
 
 describe('a wrong name', () => {
-  test('is answered with the names it may have meant', async () => {
+  test('is rejected with suggestions', async () => {
     const dir = tempDir();
     for (const name of ['lind-broker.log', 'access.log']) writeFileSync(join(dir, name), '');
     const message = 'no log file named "lind-brokre.log"; did you mean "lind-broker.log"?';
@@ -192,7 +192,7 @@ describe('a wrong name', () => {
     await expect(openDir(dir).open('zzz')).rejects.toMatchObject({ message: 'no log file named "zzz"' });
   });
 
-  test('never hints at what is no log file', async () => {
+  test('never suggests anything but log files', async () => {
     const dir = tempDir();
     mkdirSync(join(dir, 'secrets'));
     await expect(openDir(dir).tail('secret', 1)).rejects.toMatchObject({ message: 'no log file named "secret"' });
@@ -209,7 +209,7 @@ describe('an open file', () => {
     return { logs: openDir(dir), dir, path };
   }
 
-  test('gives any part of itself, as it is on disk', async () => {
+  test('serves any range, as it is on disk', async () => {
     const { logs, dir } = await openText();
     writeFileSync(join(dir, 'a.gz'), gzipSync(text));
     const file = await logs.open('a.log');
@@ -222,7 +222,7 @@ describe('an open file', () => {
     await packed.close();
   });
 
-  test('ends where it ended at opening, and begins at its start', async () => {
+  test('keeps the size it had when opened, and begins at its start', async () => {
     const { logs, path } = await openText();
     const file = await logs.open('a.log');
     appendFileSync(path, 'more');
@@ -231,7 +231,7 @@ describe('an open file', () => {
     await file.close();
   });
 
-  test('has a tag that changes when it is written to or replaced, and not else', async () => {
+  test('has a tag that changes when it is written to or replaced, and only then', async () => {
     const { logs, path } = await openText();
     const tagNow = async () => {
       const file = await logs.open('a.log');
@@ -251,7 +251,7 @@ describe('an open file', () => {
     for (const tag of tags) expect(tag).toMatch(/^"[0-9a-z-]+"$/);
   });
 
-  test('ends its readings when it is closed: none goes on with a descriptor that may be another file by then', async () => {
+  test('ends its reads when it is closed: none continues with a descriptor that may be another file by then', async () => {
     const { logs } = await openText();
     const file = await logs.open('a.log');
     const reading = file.read(0, text.length)[Symbol.asyncIterator]();
@@ -267,7 +267,7 @@ describe('an open file', () => {
   });
 });
 
-describe('a directory that is missing', () => {
+describe('a missing directory', () => {
   const problem = { file: '.', code: 'LOG_DIR_UNREADABLE', detail: 'the log directory does not exist' };
   const search = async (dir: LogDir) => {
     const items = [];
@@ -275,7 +275,7 @@ describe('a directory that is missing', () => {
     return items.at(-1);
   };
 
-  test('is reported by every count and search, until it is there', async () => {
+  test('is reported by every count and search, until it exists', async () => {
     const path = join(tempDir(), 'missing');
     const dir = openDir(path);
     const problems = async () => [

@@ -17,7 +17,7 @@ test.each([
   expect(editDistance(b, a)).toBe(distance);
 });
 
-/** By every way there is: slow, and obviously right. */
+/** Tries everything: slow, and obviously right. */
 function slowDistance(a: string, b: string): number {
   if (a === '' || b === '') return a.length + b.length;
   const [restA, restB] = [a.slice(1), b.slice(1)];
@@ -27,7 +27,7 @@ function slowDistance(a: string, b: string): number {
   return 1 + Math.min(...ways);
 }
 
-test('a distance that is only of interest up to a bound is exact up to there, and infinite beyond', () => {
+test('a distance with a bound is exact up to the bound, and infinite beyond', () => {
   const word = fc.string({ unit: fc.constantFrom('a', 'b', 'c'), maxLength: 7 });
   fc.assert(
     fc.property(word, word, fc.nat({ max: 5 }), (a, b, most) => {
@@ -39,7 +39,7 @@ test('a distance that is only of interest up to a bound is exact up to there, an
   );
 });
 
-describe('the names a wrong one may have meant', () => {
+describe('the suggestions for a wrong name', () => {
   const names = ['access.log', 'lind-broker.log', 'lind-root.log', 'lind-storage.log', 'show_sql.log'];
   const cases: [string, string[]][] = [
     ['lind-brokre.log', ['lind-broker.log', 'lind-root.log', 'lind-storage.log']],
@@ -53,12 +53,12 @@ describe('the names a wrong one may have meant', () => {
     expect(nearestNames(wanted, names)).toEqual(expected);
   });
 
-  test('are at most as many as asked for', () => {
+  test('are at most as many as requested', () => {
     expect(nearestNames('lind', names)).toHaveLength(3);
     expect(nearestNames('lind', names, { most: 1 })).toHaveLength(1);
   });
 
-  test('are none where there are too many names to compare', () => {
+  test('are empty if there are too many names to compare', () => {
     const many = Array.from({ length: MAX_COMPARED_NAMES }, (_, number) => `service-${number}.log`);
     expect(nearestNames('servce-7.log', many)[0]).toBe('service-7.log');
     expect(nearestNames('servce-7.log', [...many, 'one-more.log'])).toEqual([]);

@@ -13,7 +13,7 @@ const timed = (first: number, count: number) =>
     (_, at) => `2026-06-01T10:00:${String(first + at).padStart(2, '0')}Z INFO line ${first + at}\n`,
   ).join('');
 
-/** A log, beside one without timestamps and a binary file. */
+/** A log, next to one without timestamps and a binary file. */
 function mixedDir() {
   const path = tempDir();
   writeFileSync(join(path, 'app.log'), timed(0, 10));
@@ -46,7 +46,7 @@ function follow(dir: ReturnType<typeof openDir>, query: Partial<FollowQuery> = {
 }
 
 describe('files without timestamps', () => {
-  it('take no part in a search of all logs, which names them', async () => {
+  it('are left out of a search of all logs, which reports them', async () => {
     const { dir } = mixedDir();
     const { files, end } = await search(dir, {});
     expect(files).toEqual(new Set(['app.log']));
@@ -64,14 +64,14 @@ describe('files without timestamps', () => {
     expect((await dir.digest({ limit: 10 })).end.problems).toHaveLength(2);
   });
 
-  it('are searched when they are chosen by name, binary ones too', async () => {
+  it('are searched when selected by name, including binary ones', async () => {
     const { dir } = mixedDir();
     expect((await search(dir, { file: 'notes.log' })).files).toEqual(new Set(['notes.log']));
     expect((await search(dir, { family: 'core.log' })).files).toEqual(new Set(['core.log']));
     expect((await search(dir, { file: 'notes.log' })).end.problems).toEqual([]);
   });
 
-  it('take no part in a follow of all logs, not in its past either', async () => {
+  it('are left out of a follow of all logs, including its history', async () => {
     const { path, dir } = mixedDir();
     const all = follow(dir, { start: { back: 3 } });
     const named = follow(dir, { family: 'notes.log' });
@@ -82,7 +82,7 @@ describe('files without timestamps', () => {
     await eventually(() => expect(all.messages()).toEqual(['line 7', 'line 8', 'line 9', 'line 10']));
   });
 
-  it('are told apart from a new log that begins with a banner, which is followed from its start', async () => {
+  it('are distinguished from a new log that begins with a banner, which is followed from its start', async () => {
     const { path, dir } = mixedDir();
     const { begun, messages } = follow(dir);
     await begun();
@@ -93,7 +93,7 @@ describe('files without timestamps', () => {
     await eventually(() => expect(messages()).toEqual(['line 10', 'a banner', 'line 20']));
   });
 
-  it('are told apart from a log whose live file is empty because it was just rotated', async () => {
+  it('are distinguished from a log whose live file is empty because it was just rotated', async () => {
     const { path, dir } = mixedDir();
     writeFileSync(join(path, 'app.log.1'), timed(0, 10));
     writeFileSync(join(path, 'app.log'), '');

@@ -24,7 +24,7 @@ import { readFamilyRecords, type SlowRecord, slowDigest, slowHistogram, slowSear
 import { openDir, tempDir } from '../testing/temp-dir.ts';
 import type { RecordFilter } from '../types.ts';
 
-/** `MORE=20 SEED=random` looks for new cases. */
+/** `MORE=20 SEED=random` searches for new cases. */
 const MORE = Number(process.env.MORE ?? 1);
 
 const UTC = createZone('UTC');
@@ -35,7 +35,7 @@ type Style = 'contract' | 'glog';
 
 function line(style: Style, index: number, word: string): string {
   const [day = '', time = ''] = new Date(START_MS + index * 50).toISOString().slice(0, -1).split('T');
-  // Both kinds of level have the same length, so that one can be written over the other.
+  // Both levels have the same length, so that one can overwrite the other.
   if (style === 'glog') return `${index % 7 === 0 ? 'W' : 'I'}0601 ${time}000 7 a.cc:1] ${word} ${'.'.repeat(60)}\n`;
   const level = index % 11 === 0 ? LEVELS[index % LEVELS.length] : 'INFO';
   return `${day} ${time}\t${level}\ta.go:${index % 3}\t${word} ${'.'.repeat(60)}\n`;
@@ -48,13 +48,13 @@ function renderText(style: Style, word: string): Buffer {
   return Buffer.from(text);
 }
 
-/** Positions are shares of the text, in thousandths. */
+/** Positions are fractions of the text, in thousandths. */
 type Edit =
-  /** Other bytes in place of as many: a level, a time, whatever. */
+  /** Overwrites bytes with the same number of others: a level, a time, anything. */
   | { kind: 'overwrite'; at: number; bytes: string; count: number }
   | { kind: 'append'; lines: number; word: string }
   | { kind: 'cut'; at: number }
-  /** Cut, and written anew under the same number, from the same first lines on. */
+  /** Truncated and rewritten with the same inode, with the same first lines. */
   | { kind: 'rewrite'; at: number; word: string }
   /** Another file under the same name. */
   | { kind: 'replace'; word: string }
@@ -84,7 +84,7 @@ const edit: fc.Arbitrary<Edit> = fc.oneof(
 
 interface Step {
   edits: Edit[];
-  /** The time of modification is set to what it was. */
+  /** The modification time is restored. */
   restoresTime: boolean;
 }
 
@@ -93,7 +93,7 @@ const step: fc.Arbitrary<Step> = fc.record({
   restoresTime: fc.boolean(),
 });
 
-/** A file, and what stands in it. */
+/** A file and its content. */
 class EditedFile {
   readonly name: string;
   readonly path: string;
@@ -116,7 +116,7 @@ class EditedFile {
     if (restoresTime) utimesSync(this.path, atime, mtime);
   }
 
-  /** The same bytes again, until the system's clock has gone on far enough to show it. */
+  /** Writes the same bytes until the system clock has advanced far enough to show it. */
   waitForNewStamp(beforeNs: bigint): void {
     const { atime, mtime } = statSync(this.path);
     while (statSync(this.path, { bigint: true }).ctimeNs === beforeNs) utimesSync(this.path, atime, mtime);
@@ -158,7 +158,7 @@ class EditedFile {
     }
   }
 
-  /** Only these bytes, without cutting the file. An archive is written over as a whole. */
+  /** Only these bytes, without truncating the file. An archive is overwritten as a whole. */
   #overwrite(offset: number, bytes: Buffer): void {
     const from = Math.min(offset, Math.max(0, this.text.length - bytes.length));
     const written = bytes.subarray(0, this.text.length - from);
@@ -176,12 +176,12 @@ class EditedFile {
     return Math.floor((this.text.length * share) / 1000);
   }
 
-  /** Archives are stored, not squeezed: texts of the same length have the same size on disk. */
+  /** Archives are stored, not deflated: texts of the same length have the same size on disk. */
   #onDisk(): Buffer {
     return this.#packed ? gzipSync(this.text, { level: 0 }) : this.text;
   }
 
-  /** The same, read the slow way. */
+  /** The same, read by the slow reference. */
   records(): SlowRecord[] {
     const writtenMs = Number(statSync(this.path, { bigint: true }).mtimeNs / 1_000_000n);
     return readFamilyRecords({ name: this.name, files: [{ name: this.name, text: this.text, writtenMs }] }, UTC);
@@ -218,7 +218,7 @@ async function expectTruth(dir: string, logs: LogDir, edited: EditedFile): Promi
   expect(text.subarray(-tail.length).equals(tail)).toBe(true);
 }
 
-/** What does without the engine, as one tells it who has never seen the file. */
+/** Compares with the reference and with a directory that has never seen the file. */
 async function expectSameAsCold(dir: string, logs: LogDir, file: string): Promise<void> {
   const cold = new LogDir(dir, { zone: UTC });
   try {
@@ -241,7 +241,7 @@ describe.each([
   { when: 'just now', laterMs: 0 },
   { when: 'an hour ago', laterMs: 3_600_000 },
 ])('a file that was edited $when', ({ laterMs }) => {
-  test('is answered for as it is, whatever was learnt from it before', async () => {
+  test('is queried in its current state, whatever was learned from it before', async () => {
     const dir = join(tempDir());
     const logs = openDir(dir, { zone: UTC });
     let made = 0;
@@ -253,7 +253,7 @@ describe.each([
     await fc.assert(
       fc.asyncProperty(cases, async ({ style, packed, steps }) => {
         const edited = new EditedFile(dir, { name: `f${made++}.log`, style, packed });
-        // Only the date is another: files look as if they had been left alone since.
+        // Only the date differs: files look as if they had not changed since.
         if (laterMs > 0) vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + laterMs });
         await expectTruth(dir, logs, edited);
         for (const next of steps) {
@@ -273,7 +273,7 @@ describe.each([
 describe('an edit in place', () => {
   const LINE = '2026-06-01 10:00:00.000\tDEBUG\ta.go:1\ta line of usual length\n';
 
-  test('that keeps number, size and time of a file is seen by every question', async () => {
+  test('that keeps inode, size and times of a file is noticed by every query', async () => {
     const dir = tempDir();
     const path = join(dir, 'a.log');
     writeFileSync(path, LINE.repeat(20_000));
@@ -294,7 +294,7 @@ describe('an edit in place', () => {
     expect(groups).toMatchObject([{ level: 'ERROR', count: 1 }]);
   });
 
-  test('changes the entity tag, also where the time of modification is set back', async () => {
+  test('changes the entity tag, even if the modification time is set back', async () => {
     const dir = tempDir();
     const path = join(dir, 'a.log');
     writeFileSync(path, LINE);

@@ -10,13 +10,13 @@ import { runSearch } from '../testing/run-search.ts';
 import { readFamilyRecords, slowHistogram, slowSearch } from '../testing/slow-logs.ts';
 import { openDir, tempDir } from '../testing/temp-dir.ts';
 
-/** `MORE=20 SEED=random` looks for new cases. */
+/** `MORE=20 SEED=random` searches for new cases. */
 const MORE = Number(process.env.MORE ?? 1);
 
 const LINE = '2026-06-01 10:00:00.000\tINFO\ta.go:1\ta line of usual length\n';
 
-describe('what was learnt from earlier scans', () => {
-  test('changes no answer, in whatever order questions come and however the file grows', async () => {
+describe('what was learned from earlier scans', () => {
+  test('changes no result, whatever the order of queries and however the file grows', async () => {
     const { dir, logs, write } = randomDir();
     const order = fc.constantFrom('newest' as const, 'oldest' as const);
     const questions = fc.array(fc.tuple(filterSpec, order, fc.constantFrom(3, 100_000)), {
@@ -30,7 +30,7 @@ describe('what was learnt from earlier scans', () => {
         const [whole] = family.files;
         if (!whole) return;
         const path = join(dir, whole.name);
-        // From some bytes before its end the file is written piece by piece, cut anywhere.
+        // Some bytes before its end the file starts being written in pieces, split anywhere.
         const { text } = whole;
         const lengths = [...new Set(cuts.map((cut) => Math.max(1, text.length - cut)))].sort((a, b) => a - b);
         writeFileSync(path, text.subarray(0, lengths[0] ?? text.length));
@@ -54,7 +54,7 @@ describe('what was learnt from earlier scans', () => {
     );
   });
 
-  test('does not hold for a block whose last line was cut in its head when it was scanned', async () => {
+  test('does not apply to a block whose last line was incomplete in its head when it was scanned', async () => {
     const dir = tempDir();
     const path = join(dir, 'a.log');
     const before = LINE.repeat(Math.floor((BLOCK_BYTES - 5) / LINE.length));
@@ -68,7 +68,7 @@ describe('what was learnt from earlier scans', () => {
     expect(records).toMatchObject([{ offset: BLOCK_BYTES - 5, message: 'across the border' }]);
   });
 
-  test('makes a level question pass over blocks that hold none of it', async () => {
+  test('lets a level query skip blocks without that level', async () => {
     const dir = tempDir();
     writeFileSync(join(dir, 'a.log'), LINE.repeat(30_000));
     const logs = openDir(dir, { zone: BERLIN });
@@ -79,7 +79,7 @@ describe('what was learnt from earlier scans', () => {
     expect(warm.end.skippedBytes + warm.end.scannedBytes).toBeGreaterThanOrEqual(30_000 * LINE.length);
   });
 
-  test('takes no more memory than it may, and answers are the same without it', async () => {
+  test('stays within its memory limit, and results are the same without it', async () => {
     const dir = join(tempDir(), 'logs');
     mkdirSync(dir);
     for (let index = 0; index < 5; index++)

@@ -9,7 +9,7 @@ import { runSearch, withoutCursor } from '../testing/run-search.ts';
 import { openDir, tempDir } from '../testing/temp-dir.ts';
 import type { FoundRecord } from '../types.ts';
 
-/** `MORE=20 SEED=random` looks for new cases. */
+/** `MORE=20 SEED=random` searches for new cases. */
 const MORE = Number(process.env.MORE ?? 1);
 
 const line = (index: number) =>
@@ -26,7 +26,7 @@ async function recordAtCursor(logs: LogDir, cursor: string): Promise<FoundRecord
   return records[0];
 }
 
-/** What is told of a record wherever it lies. */
+/** What is the same of a record wherever it is stored. */
 function essence(record: FoundRecord | undefined): object | undefined {
   if (!record) return undefined;
   const { file: _file, ...rest } = withoutCursor(record);
@@ -38,7 +38,7 @@ describe('a cursor still finds its record', () => {
     ['after more was written', (_, path) => appendFileSync(path, lines(50, 5000))],
     ['after its file was renamed', (_, path) => renameSync(path, `${path}.1`)],
     [
-      'after its file was renamed and another took its name',
+      'after its file was renamed and replaced by a new one',
       (_, path) => {
         renameSync(path, `${path}.1`);
         writeFileSync(path, lines(10, 9000));
@@ -53,21 +53,21 @@ describe('a cursor still finds its record', () => {
       },
     ],
     [
-      'while its file is compressed and lies there twice',
+      'while its file is being compressed and exists twice',
       (_, path) => {
         renameSync(path, `${path}.1`);
         writeFileSync(`${path}.1.gz`, gzipSync(lines(3000)));
       },
     ],
     [
-      'after its file was copied away and cut',
+      'after its file was copied and truncated',
       (_, path) => {
         copyFileSync(path, `${path}.1`);
         truncateSync(path, 0);
       },
     ],
     [
-      'after its file was copied away, cut, and written again',
+      'after its file was copied, truncated, and written again',
       (_, path) => {
         copyFileSync(path, `${path}.1`);
         truncateSync(path, 0);
@@ -86,7 +86,7 @@ describe('a cursor still finds its record', () => {
     }
   });
 
-  test('when the file was still shorter than what names it', async () => {
+  test('when the file was still shorter than its identifying head', async () => {
     const { path, logs } = setting();
     writeFileSync(path, line(0));
     const [first] = (await runSearch(logs, { file: 'a.log' })).records;
@@ -97,7 +97,7 @@ describe('a cursor still finds its record', () => {
     expect(essence(await recordAtCursor(logs, first?.cursor ?? ''))).toEqual(essence(first));
   });
 
-  test('when its last line had no end yet', async () => {
+  test('when its last line was incomplete', async () => {
     const { path, logs } = setting();
     writeFileSync(path, lines(3) + line(3).slice(0, 40));
     const last = (await runSearch(logs, { file: 'a.log' })).records.at(-1);
@@ -108,14 +108,14 @@ describe('a cursor still finds its record', () => {
   });
 });
 
-describe('a cursor whose record is gone', () => {
+describe('a cursor whose record no longer exists', () => {
   const changes: [string, (path: string) => void][] = [
     ['with its file', (path) => rmSync(path)],
     ['with the old text of its file', (path) => writeFileSync(path, lines(3000, 9000))],
     ['with the end of its file', (path) => truncateSync(path, 10_000)],
     ['with the bytes it was made of', (path) => writeFileSync(path, lines(100) + lines(2900, 9100))],
   ];
-  test.each(changes)('%s says so', async (name, change) => {
+  test.each(changes)('%s is rejected', async (name, change) => {
     const { dir, path, logs } = setting();
     writeFileSync(path, lines(3000));
     writeFileSync(join(dir, 'a.log.1'), '2026-05-01 10:00:00.000\tINFO\tanother\n');
@@ -125,13 +125,13 @@ describe('a cursor whose record is gone', () => {
       await expect(runSearch(logs, { family: 'a.log', start })).rejects.toMatchObject({ code: 'CURSOR_GONE' });
     }
     const upTo = runSearch(logs, { family: 'a.log', until: record?.cursor ?? '' });
-    // Of a text that was cut short, what is left comes before the end that is gone.
+    // What is left of a truncated text precedes the missing end.
     if (name === 'with the end of its file')
       await expect(upTo).resolves.toMatchObject({ end: { problems: [{ file: 'a.log', code: 'CURSOR_GONE' }] } });
     else await expect(upTo).rejects.toMatchObject({ code: 'CURSOR_GONE' });
   });
 
-  test('in one of several logs does not begin that log anew', async () => {
+  test('in one of several logs does not restart that log', async () => {
     const { dir, logs } = setting();
     for (const [number, name] of ['a.log', 'b.log'].entries()) {
       const text = Array.from({ length: 20 }, (_, index) => line(index).replace('line', `${name} line`));
@@ -145,8 +145,8 @@ describe('a cursor whose record is gone', () => {
   });
 });
 
-describe('what is no cursor', () => {
-  test('is refused, whatever it is', async () => {
+describe('an invalid cursor', () => {
+  test('is rejected', async () => {
     const { path, logs } = setting();
     writeFileSync(path, lines(10));
     const text = fc.oneof(
@@ -162,9 +162,9 @@ describe('what is no cursor', () => {
     );
   });
 
-  test('because one character is another leads to no other record', async () => {
+  test('with one wrong character does not resolve to another record', async () => {
     const { path, logs } = setting();
-    // Many equal records, as long as a power of the digits' base: one digit leads from one of them to another.
+    // Many equal records whose length is a power of the digits' base: changing one digit leads from one to another.
     writeFileSync(
       path,
       line(7)
@@ -188,11 +188,11 @@ describe('what is no cursor', () => {
         }
       }
     }
-    // Unchanged, or in the name, which is only where the search begins.
+    // Unchanged, or changed in the name, which is only where the search begins.
     expect(found).toBeGreaterThan(0);
   });
 
-  test('because a piece is missing or added leads to no other record', async () => {
+  test('with a missing or additional part does not resolve to another record', async () => {
     const { dir, logs } = setting();
     const writer = new LogWriter();
     const edit = fc.record({ at: fc.nat(), cut: fc.nat(6), put: fc.stringMatching(/^[0-9a-z.~]{0,3}$/) });

@@ -18,7 +18,7 @@ const day = fc
   .map((days) => new Date(Date.UTC(2026, 0, 1 + days)).toISOString().slice(0, 10));
 const timestamps = fc.uniqueArray(fc.tuple(day, fc.integer({ min: 0, max: 59 })), { selector: String, minLength: 1 });
 
-/** Names made of the parts that mean something, in any order: most of them nonsense. */
+/** Names composed of meaningful parts in any order: most of them nonsense. */
 const part = fc.constantFrom(
   ...[
     'app',
@@ -56,7 +56,7 @@ const name = fc.oneof(
 const someNames = fc.uniqueArray(name, { maxLength: 40 });
 
 describe('whatever the names are', () => {
-  test('each is in exactly one family, and at most the last of a family is live, never a compressed one', () => {
+  test('each is in exactly one family, and only the last of a family can be live, never a compressed one', () => {
     fc.assert(
       fc.property(someNames, (names) => {
         const families = groupFamilies(names);
@@ -72,7 +72,7 @@ describe('whatever the names are', () => {
     );
   });
 
-  test('their order has no influence', () => {
+  test('their order does not matter', () => {
     const shuffled = someNames.chain((names) =>
       fc.tuple(fc.constant(names), fc.shuffledSubarray(names, { minLength: names.length })),
     );
@@ -98,7 +98,7 @@ describe('whatever the names are', () => {
   });
 });
 
-test.each(Object.entries(STYLES))('files named by %s are put in the order of their dates', (_style, render) => {
+test.each(Object.entries(STYLES))('files named by %s are sorted by date', (_style, render) => {
   fc.assert(
     fc.property(stem, timestamps, fc.func(fc.boolean()), (log, unordered, isCompressed) => {
       const ordered = unordered.toSorted(([a, i], [b, j]) => (a === b ? i - j : a < b ? -1 : 1));
@@ -114,7 +114,7 @@ test.each(Object.entries(STYLES))('files named by %s are put in the order of the
 });
 
 describe('the work', () => {
-  /** What the patterns were given to look at: their number and the longest. */
+  /** Input of the regexes: number of calls and maximum length. */
   function lookedAt(names: readonly string[]): { times: number; maxChars: number } {
     const exec = vi.spyOn(RegExp.prototype, 'exec');
     try {
@@ -131,7 +131,7 @@ describe('the work', () => {
       return [letters, `${letters}.1`, `${letters}-20261115.log`, `${letters}-7.log.gz`, `${letters}.log`];
     }).flat();
 
-  test('grows with the number of names, not faster', () => {
+  test('grows linearly with the number of names', () => {
     const few = lookedAt(manyNames(400));
     const many = lookedAt(manyNames(4000));
     expect(many.times).toBe(few.times * 10);
@@ -164,7 +164,7 @@ describe('the work', () => {
   });
 });
 
-test('the names of a whole directory are grouped alike, and others get their turn meanwhile', async () => {
+test('the names of a whole directory are grouped in the same way, yielding in between', async () => {
   const names = Array.from({ length: 4000 }, (_, log) => [
     `svc${log}.log`,
     `svc${log}.log.1`,

@@ -8,13 +8,13 @@ function describeFamilies(names: readonly string[]): string[] {
   );
 }
 
-/** The files as expected, oldest first; given to the grouping in the opposite order. */
+/** The files as expected, oldest first; passed to the grouping in the opposite order. */
 function expectFamily(name: string, files: string): void {
   const names = files.split(' ').map((file) => file.replace('*', ''));
   expect(describeFamilies(names.toReversed())).toEqual([`${name}: ${files}`]);
 }
 
-describe('rotated files stand before the live one, oldest first', () => {
+describe('rotated files come before the live one, oldest first', () => {
   test.each([
     ['app.log', 'app.log.10.gz app.log.9.gz app.log.2.gz app.log.1 app.log*'],
     ['app.log', 'app.log.2 app.log.1 app.log.0 app.log*'],
@@ -38,7 +38,7 @@ describe('rotated files stand before the live one, oldest first', () => {
     ['app.log', 'app.log.gz app.log*'],
   ])('%s: %s', expectFamily);
 
-  test('both forms of a file that is being compressed are there, side by side', () => {
+  test('both forms of a file that is being compressed are listed side by side', () => {
     expectFamily('x.log', 'x.log.2.gz x.log.1 x.log.1.gz x.log*');
     expect(groupFamilies(['x.log.1', 'x.log.1.gz'])[0]?.files.map((file) => file.compressed)).toEqual([false, true]);
   });
@@ -84,21 +84,21 @@ describe("glog's files", () => {
   const other = 'etcd.h2.root.log.INFO.20261115-002127.5';
   const errors = 'etcd.h1.root.log.ERROR.20261115-002126.7';
 
-  test('form a family per severity, whose newest is live', () => {
+  test('form a family per severity, the newest of which is live', () => {
     expect(describeFamilies([second, errors, first])).toEqual([
       `etcd.h1.root.log.ERROR: ${errors}*`,
       `etcd.h1.root.log.INFO: ${first} ${second}*`,
     ]);
   });
 
-  test('take in the link to the newest, which is then the live one', () => {
+  test('include the link to the newest, which is then the live one', () => {
     expect(describeFamilies(['etcd.INFO', second, first, 'etcd.FATAL'])).toEqual([
       'etcd.FATAL: etcd.FATAL*',
       `etcd.h1.root.log.INFO: ${first} ${second} etcd.INFO*`,
     ]);
   });
 
-  test('of several hosts: the link is with the newest of all', () => {
+  test('of several hosts: the link belongs to the newest of all', () => {
     for (const names of [
       ['etcd.INFO', first, second, other],
       [other, second, first, 'etcd.INFO'],
@@ -110,7 +110,7 @@ describe("glog's files", () => {
     }
   });
 
-  test('leave a log that happens to have the name of the link, and rotated files, alone', () => {
+  test('do not affect a log that happens to have the name of the link and rotated files', () => {
     expect(describeFamilies(['etcd.INFO', 'etcd.INFO.1', first])).toEqual([
       'etcd.INFO: etcd.INFO.1 etcd.INFO*',
       `etcd.h1.root.log.INFO: ${first}*`,
@@ -118,7 +118,7 @@ describe("glog's files", () => {
   });
 });
 
-describe('logs whose names have digits are each their own', () => {
+describe('logs whose names contain digits are separate', () => {
   test.each([
     ['node-01.log node-02.log'],
     ['node-01.log node-02.log node.log'],
@@ -137,7 +137,7 @@ describe('logs whose names have digits are each their own', () => {
     expect(describeFamilies(names)).toEqual(names.map((name) => `${name}: ${name}*`).sort());
   });
 
-  test('and have rotated files of their own', () => {
+  test('and have separate rotated files', () => {
     expect(describeFamilies(['node-01.log', 'node-01.log.1', 'node-02.log.1.gz', 'node-02.log'])).toEqual([
       'node-01.log: node-01.log.1 node-01.log*',
       'node-02.log: node-02.log.1.gz node-02.log*',
@@ -159,7 +159,7 @@ test("LinDB's directory", () => {
   ]);
 });
 
-test('a name given twice is one file', () => {
+test('a duplicate name is one file', () => {
   expect(describeFamilies(['a\uFFFD.log', 'a\uFFFD.log'])).toEqual(['a\uFFFD.log: a\uFFFD.log*']);
 });
 

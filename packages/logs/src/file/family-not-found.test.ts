@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { openDir, tempDir } from '../testing/temp-dir.ts';
 
-test('a family that is not there is refused with the name that was meant, by searches and follows alike', async () => {
+test('searches and follows reject an unknown family with a suggestion', async () => {
   const dir = tempDir();
   writeFileSync(join(dir, 'broker.log'), 'x\n');
   const logs = openDir(dir);

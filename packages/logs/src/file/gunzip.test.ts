@@ -18,7 +18,7 @@ function flipped(bytes: Buffer, place: number): Buffer {
   return copy;
 }
 
-describe('a damaged archive is told as damaged', () => {
+describe('a damaged archive is reported as damaged', () => {
   const damaged: [string, Buffer, RegExp][] = [
     ['is no gzip at all', Buffer.from('2024-08-16 plain text\n'), /"a\.gz" is not valid gzip data; ask for it raw/],
     ['is one byte', PACKED.subarray(0, 1), /"a\.gz" ends too early/],
@@ -44,7 +44,7 @@ describe('a damaged archive is told as damaged', () => {
   });
 });
 
-describe('an archive that is not damaged', () => {
+describe('an intact archive', () => {
   const sound: [string, Buffer, Buffer][] = [
     ['an empty file', Buffer.alloc(0), Buffer.alloc(0)],
     ['an archive of nothing', gzipSync(''), Buffer.alloc(0)],
@@ -65,7 +65,7 @@ describe('an archive that is not damaged', () => {
 describe('200 MB of zeros in a small archive', () => {
   const bomb = Buffer.concat(Array(10).fill(gzipSync(Buffer.alloc(20_000_000))));
 
-  /** The most memory for bytes that this thread had beyond what it has now, asked again and again. */
+  /** Samples the memory for buffers that this thread allocates beyond the current amount; returns the maximum. */
   function watchMemory(): () => number {
     const before = process.memoryUsage().arrayBuffers;
     let most = 0;
@@ -78,7 +78,7 @@ describe('200 MB of zeros in a small archive', () => {
     };
   }
 
-  test('take little memory, whether a little or everything is asked for', async () => {
+  test('take little memory, whether a part or everything is requested', async () => {
     const dir = tempDir();
     writeFileSync(join(dir, 'bomb.gz'), bomb);
     const logs = openDir(dir);
@@ -89,11 +89,11 @@ describe('200 MB of zeros in a small archive', () => {
     for await (const chunk of answer.chunks) got += chunk.length;
     await answer.close();
     expect(got).toBe(200_000_000);
-    // What waits for the garbage collector counts too, so this is far above what is held at once.
+    // Includes what waits for the garbage collector, so this is far above what is held at once.
     expect(most()).toBeLessThan(100_000_000);
   });
 
-  test('an abort ends the unpacking', async () => {
+  test('an abort ends decompression', async () => {
     const dir = tempDir();
     writeFileSync(join(dir, 'bomb.gz'), bomb);
     const logs = openDir(dir);
@@ -106,7 +106,7 @@ describe('200 MB of zeros in a small archive', () => {
     expect(logs.usage.openFiles).toBe(0);
   });
 
-  test('a reader who leaves in the middle gives everything back', async () => {
+  test('a reader that stops in the middle releases everything', async () => {
     const dir = tempDir();
     writeFileSync(join(dir, 'bomb.gz'), bomb);
     const logs = openDir(dir);
@@ -120,12 +120,12 @@ describe('200 MB of zeros in a small archive', () => {
   });
 });
 
-test('an archive written over between the two unpackings of a large tail is told, never served short', async () => {
+test('an archive overwritten between the two passes of a large tail is reported, never served short', async () => {
   const dir = tempDir();
   writeFileSync(join(dir, 'a.gz'), PACKED);
   const logs = openDir(dir);
   const answer = await logs.tail('a.gz', 8 * MIB);
-  // Shorter text in just as many bytes: padded with zeros.
+  // A shorter text in the same number of bytes: padded with zeros.
   const other = gzipSync('short\n');
   writeFileSync(join(dir, 'a.gz'), Buffer.concat([other, Buffer.alloc(PACKED.length - other.length)]));
   await expect(readBytes(answer)).rejects.toMatchObject({ code: 'LOG_FILE_TRUNCATED' });

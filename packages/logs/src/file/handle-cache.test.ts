@@ -18,13 +18,13 @@ function readText({ fd, sizeBytes }: LogHandle): string {
   return buffer.toString('utf8', 0, readSync(fd, buffer, 0, sizeBytes, 0));
 }
 
-/** Closing is not waited for by those who release. */
+/** Releasing does not wait for closing. */
 async function expectOpen(dir: string, count: number): Promise<void> {
   await eventually(() => expect(openBelow(dir)).toBe(count));
 }
 
 describe('a busy file', () => {
-  test('is open once, however many read it one after the other', async () => {
+  test('is opened once for any number of sequential readers', async () => {
     const dir = tempDir();
     writeFileSync(join(dir, 'a.log'), 'text\n');
     const logs = openDir(dir);
@@ -33,7 +33,7 @@ describe('a busy file', () => {
     await expectOpen(dir, 1);
   });
 
-  test('is open once, however many ask for it at the same time', async () => {
+  test('is opened once for any number of concurrent requests', async () => {
     const dir = tempDir();
     writeFileSync(join(dir, 'a.log'), 'text\n');
     const cache = openCache(dir);
@@ -45,7 +45,7 @@ describe('a busy file', () => {
     await expectOpen(dir, 1);
   });
 
-  test('is served fresh at once after another took its name, and the old one to those who hold it', async () => {
+  test('is served in its new version right after it was replaced, while holders of the old one keep it', async () => {
     const dir = tempDir();
     writeFileSync(join(dir, 'a.log'), 'old\n');
     const cache = openCache(dir);
@@ -104,7 +104,7 @@ describe('an unused descriptor', () => {
     await expectOpen(dir, 0);
   });
 
-  test('stays open while it is used again and again, and while one reads for long', async () => {
+  test('stays open while it is reused, and during a long read', async () => {
     const dir = tempDir();
     writeFileSync(join(dir, 'busy.log'), 'text\n');
     writeFileSync(join(dir, 'long.log'), 'text\n');
@@ -126,7 +126,7 @@ describe('an unused descriptor', () => {
     expect(cache.openCount).toBe(0);
   });
 
-  test('is closed in time also when the clock was set back', async () => {
+  test('is closed in time even if the clock was set back', async () => {
     const dir = tempDir();
     writeFileSync(join(dir, 'a.log'), 'text\n');
     const cache = openCache(dir);
@@ -137,7 +137,7 @@ describe('an unused descriptor', () => {
     expect(cache.openCount).toBe(0);
   });
 
-  test('is not kept when there are many already', async () => {
+  test('is not cached if there are already many', async () => {
     const dir = tempDir();
     const cache = openCache(dir);
     for (let file = 0; file < 100; file++) {
@@ -148,7 +148,7 @@ describe('an unused descriptor', () => {
   });
 });
 
-describe('giving back', () => {
+describe('releasing', () => {
   test('twice is harmless', async () => {
     const dir = tempDir();
     writeFileSync(join(dir, 'a.log'), 'text\n');
@@ -166,7 +166,7 @@ describe('giving back', () => {
     await expectOpen(dir, 0);
   });
 
-  test('close closes what is not used, and what is used when it is given back', async () => {
+  test('close closes unused descriptors at once, and used ones when they are released', async () => {
     const dir = tempDir();
     for (const name of ['a.log', 'b.log']) writeFileSync(join(dir, name), 'text\n');
     const cache = openCache(dir);

@@ -69,7 +69,7 @@ it.each([
   expect(createHiddenNames(['audit.log'])(name)).toBe(false);
 });
 
-it('patterns have "*" and "?"; all other characters mean themselves', () => {
+it('patterns support "*" and "?"; all other characters are literal', () => {
   const isHidden = createHiddenNames(['aud*.log', 'x?.txt', 'a+(b)[c].log', 'd-{e}$^|\\.log']);
   expect(
     ['audit.log', 'aud.log.3.gz', 'xy.txt', 'a+(b)[c].log', 'a+(b)[c].log.1', 'd-{e}$^|\\.log'].map(isHidden),
@@ -77,7 +77,7 @@ it('patterns have "*" and "?"; all other characters mean themselves', () => {
   expect(['aab.log', 'x.txt', 'xyz.txt', 'abc.log'].map(isHidden)).toEqual(Array(4).fill(false));
 });
 
-it('a number that belongs to the pattern is not that of a copy', () => {
+it('a number that is part of the pattern is not the number of a copy', () => {
   const isHidden = createHiddenNames(['shard-7.log', '7z.log', 'app2']);
   expect(
     ['shard-7.log', 'shard-7.log.1', 'shard-7-1.log', '7z.log', 'old-7z.log', 'app2', 'app2.1'].map(isHidden),
@@ -87,7 +87,7 @@ it('a number that belongs to the pattern is not that of a copy', () => {
   );
 });
 
-it('a name of any length and kind is judged at once', () => {
+it('names of any length and kind are tested in no time', () => {
   const isHidden = createHiddenNames(['*a*b*c*.log', 'copy*of*', 'audit.log']);
   for (const unit of ['copy of ', '1', '-', 'a', 'abc.log', 'old.', 't'])
     expect(isHidden(unit.repeat(Math.floor(255 / unit.length)))).toBeTypeOf('boolean');

@@ -21,7 +21,7 @@ function logDirInRoot(): { root: string; dir: string } {
   return { root, dir };
 }
 
-describe('what is no regular file of the directory is not found', () => {
+describe('anything but a regular file of the directory is not found', () => {
   const links: [string, string][] = [
     ['a file outside', '../secret.log'],
     ['a file outside by its absolute path', '/etc/passwd'],
@@ -47,7 +47,7 @@ describe('what is no regular file of the directory is not found', () => {
     expect(logs.usage.openFiles).toBe(0);
   });
 
-  test('a ring of links', async () => {
+  test('a cycle of links', async () => {
     const { dir } = logDirInRoot();
     symlinkSync('two.log', join(dir, 'one.log'));
     symlinkSync('one.log', join(dir, 'two.log'));
@@ -67,7 +67,7 @@ describe('what is no regular file of the directory is not found', () => {
     await expect(openDir(dir).tail('link.log', 100)).rejects.toEqual(NOT_FOUND);
   });
 
-  test('a FIFO with a writer, which loses nothing of what it wrote', async () => {
+  test('a FIFO with a writer, which loses none of its data', async () => {
     const { dir } = logDirInRoot();
     const path = join(dir, 'pipe.log');
     execFileSync('mkfifo', [path]);
@@ -104,7 +104,7 @@ describe('a link that stays inside is served', () => {
     const logs = openDir(dir);
     expect(String(await readTail(logs, 'link.log', 100))).toBe(text);
     expect(await logs.list()).toContainEqual({ name: 'link.log', size: text.length });
-    // Links are verified anew for each request: nothing of them is kept.
+    // Links are verified again for each request: their descriptors are not cached.
     expect(openBelow(dir)).toBe(0);
   });
 
@@ -127,7 +127,7 @@ describe('a link that stays inside is served', () => {
   });
 });
 
-describe('where the directory is not usable, no file is found', () => {
+describe('if the directory is unusable, no file is found', () => {
   test('the directory is missing', async () => {
     await expect(openDir(join(tempDir(), 'none')).tail('a.log', 1)).rejects.toEqual(NOT_FOUND);
   });
@@ -138,7 +138,7 @@ describe('where the directory is not usable, no file is found', () => {
   });
 });
 
-/** Runs a step as fast as it can, in another thread, until the test ends. */
+/** Runs a step in a loop, in another thread, until the test ends. */
 function forever(step: string, workerData: unknown): void {
   const script = `
     const fs = require('node:fs');
@@ -152,7 +152,7 @@ function forever(step: string, workerData: unknown): void {
   });
 }
 
-/** Renames new things onto the path. */
+/** Renames other entries onto the path in a loop. */
 function swapForever(path: string, ways: string[]): void {
   const step = `
     const way = data.ways[turn % data.ways.length];
@@ -162,7 +162,7 @@ function swapForever(path: string, ways: string[]): void {
   forever(step, { path, ways });
 }
 
-describe('while an entry is swapped all the time, never a byte from outside is served', () => {
+describe('while an entry is being swapped, no byte from outside is ever served', () => {
   const swaps: [string, string[]][] = [
     ['between links to inside and outside', ['real.log', '../secret.log']],
     ['between a file and a link to outside', ['file', '../secret.log']],
@@ -199,7 +199,7 @@ describe('while an entry is swapped all the time, never a byte from outside is s
 
   const onTheWay: [string, (dir: string) => void][] = [
     [
-      'a link to a directory, turned between inside and outside',
+      'a link to a directory, redirected between inside and outside',
       (dir) => {
         renameSync(join(dir, 'sub'), join(dir, 'real'));
         symlinkSync('real', join(dir, 'sub'));
@@ -218,7 +218,7 @@ describe('while an entry is swapped all the time, never a byte from outside is s
       },
     ],
   ];
-  test.each(onTheWay)('%s, on the way of a link', async (_, swap) => {
+  test.each(onTheWay)('%s, on the path of a link', async (_, swap) => {
     const { root, dir } = logDirInRoot();
     mkdirSync(join(root, 'out'));
     writeFileSync(join(root, 'out', 'deep.log'), 'secret\n');
@@ -238,7 +238,7 @@ describe('while an entry is swapped all the time, never a byte from outside is s
   });
 });
 
-test('a real directory turned into a link to outside behind a link does not let a byte out', async () => {
+test('a real directory replaced by a link to the outside, behind a link, does not leak a byte', async () => {
   const { root, dir } = logDirInRoot();
   mkdirSync(join(root, 'out'));
   writeFileSync(join(root, 'out', 'deep.log'), 'secret\n');

@@ -39,7 +39,7 @@ test.each([
   expect(source.reads.lentBuffers).toBe(0);
 });
 
-test('a slow reader has one chunk in memory', async () => {
+test('a slow reader holds one chunk in memory', async () => {
   const source = writeText(Buffer.alloc(6 * CHUNK_BYTES));
   let most = 0;
   for await (const chunk of readRange(source, 0, 6 * CHUNK_BYTES)) {
@@ -51,13 +51,13 @@ test('a slow reader has one chunk in memory', async () => {
   expect(source.reads.lentBuffers).toBe(0);
 });
 
-test('a reading that is left gives its memory back', async () => {
+test('an abandoned read releases its memory', async () => {
   const source = writeText(Buffer.alloc(6 * CHUNK_BYTES));
   for await (const _ of readRange(source, 0, 6 * CHUNK_BYTES)) break;
   expect(source.reads.lentBuffers).toBe(0);
 });
 
-test('an abort ends the reading with the reason given', async () => {
+test('an abort ends the read with the given reason', async () => {
   const source = writeText(Buffer.alloc(6 * CHUNK_BYTES));
   const abort = new AbortController();
   const reading = readRange(source, 0, 6 * CHUNK_BYTES, { signal: abort.signal });
@@ -67,13 +67,13 @@ test('an abort ends the reading with the reason given', async () => {
   expect(source.reads.lentBuffers).toBe(0);
 });
 
-test('bytes that are not there are told as a file that became shorter', async () => {
+test('missing bytes are reported as a truncated file', async () => {
   const source = writeText('short');
   await expect(collect(readRange(source, 0, 6))).rejects.toMatchObject({ code: 'LOG_FILE_TRUNCATED' });
   expect(source.reads.lentBuffers).toBe(0);
 });
 
-test('a read that the system refuses is told with the name of the file', async () => {
+test('a failed system call is reported with the name of the file', async () => {
   const source = openSource(tempDir());
   const reading = collect(readRange(source, 0, 10));
   await expect(reading).rejects.toMatchObject({
@@ -83,7 +83,7 @@ test('a read that the system refuses is told with the name of the file', async (
   expect(source.reads.lentBuffers).toBe(0);
 });
 
-test('the pool keeps some buffers and leaves the others to the garbage collector', () => {
+test('the pool caches some buffers and leaves the others to the garbage collector', () => {
   const pool = new BufferPool();
   const taken = Array.from({ length: 60 }, () => pool.take());
   expect(pool.lent).toBe(60);
@@ -93,7 +93,7 @@ test('the pool keeps some buffers and leaves the others to the garbage collector
   expect(again.filter((buffer) => taken.includes(buffer))).toHaveLength(32);
 });
 
-test('where many readers hold a chunk, further ones get smaller ones', () => {
+test('when many readers hold a chunk, further ones get smaller ones', () => {
   const pool = new BufferPool();
   const sizes = Array.from({ length: 64 }, () => pool.take().length);
   expect(sizes.filter((size) => size === CHUNK_BYTES)).toHaveLength(MAX_LARGE_LENT);

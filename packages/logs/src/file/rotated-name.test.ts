@@ -2,10 +2,10 @@ import { describe, expect, test } from 'vitest';
 import { parseRotatedName } from './rotated-name.ts';
 
 const ALONE: ReadonlySet<string> = new Set();
-/** Logs to which the numbers of other names could be thought to belong. */
+/** Logs to which the numbers of other names might seem to belong. */
 const BESIDE = new Set(['app.log', 'app', 'node.log', 'shard.log', 'error.log', 'redis.log', '.log', '.', '']);
 
-describe('a name that shows by itself that it is rotated', () => {
+describe('a name that is recognised as rotated by itself', () => {
   test.each([
     // logrotate, numbers
     ['app.log.1', 'app.log', 'numbered', [-1]],
@@ -68,14 +68,14 @@ describe('a name that shows by itself that it is rotated', () => {
     });
   });
 
-  test('a compressed file without another mark is a copy of the log it names', () => {
+  test('a compressed file without another suffix is a copy of the log it names', () => {
     const copy = { style: 'copy', rank: [], compressed: true, canBeLive: false };
     expect(parseRotatedName('app.log.gz', ALONE)).toEqual({ family: 'app.log', ...copy });
     expect(parseRotatedName('replica-3.log.GZ', ALONE)).toEqual({ family: 'replica-3.log', ...copy });
   });
 });
 
-describe('a number that only the live file beside it makes a rotation', () => {
+describe('a number that means a rotation only next to the live file', () => {
   test.each([
     ['replica-3.log', 'replica.log', 'indexed', [3]],
     ['app-1.log.gz', 'app.log', 'indexed', [1]],
@@ -106,7 +106,7 @@ test('the 29th of February exists in leap years only', () => {
   expect(parseRotatedName('app-2026-02-29.log', ALONE)).toBe(undefined);
 });
 
-describe('a file of a style that is written in place can be live', () => {
+describe('a file of a style that is written directly can be live', () => {
   test.each(['app-2026-11-15.log', 'app-20261115.log', 'app-2026-11-15.log.1', 'app.log.2026-11-15', 'app.7.log'])(
     '%s can',
     (name) => expect(parseRotatedName(name, ALONE)?.canBeLive).toBe(true),
@@ -118,7 +118,7 @@ describe('a file of a style that is written in place can be live', () => {
   ])('%s cannot', (name) => expect(parseRotatedName(name, ALONE)?.canBeLive).toBe(false));
 });
 
-test("glog's link is named after the program and the severity", () => {
+test("the name of a glog link consists of program and severity", () => {
   const name = 'etcd.host.example.org.root.log.WARNING.20261115-002126.7';
   expect(parseRotatedName(name, ALONE)).toMatchObject({ link: 'etcd.WARNING', canBeLive: true });
 });

@@ -10,7 +10,7 @@ import { readRange } from './read-range.ts';
 import { assertSafeName } from './safe-name.ts';
 import { SharedReads } from './shared-reads.ts';
 
-describe('a name that could mean more than one entry of the directory is refused', () => {
+describe('a name that could mean more than one entry of the directory is rejected', () => {
   test.each(['.', '..', '/', '\\', 'a/b', 'a\\b', '../a', '/etc/passwd', 'a\0', '\0', 'a\0.log', 'a/', './a'])(
     '%j is invalid',
     (name) => {
@@ -41,7 +41,7 @@ const EXPECTED_CODES = new Set(['FILE_NAME_INVALID', 'FILE_NAME_MISSING', 'LOG_F
 
 const SECRET = 'canary: this lies outside of the log directory';
 
-/** What attacks are made of; the two halves of the last ones make no character on their own. */
+/** Building blocks of attacks; the last two are lone surrogates. */
 const PIECES = ['/', '\\', '..', '.', '\0', '%2f', '%2F', '%5c', '%2e%2e', '%252e', '%00', '..%2f', '%c0%af', '%c1%9c']
   .concat(['\u2044', '\u2215', '\uff0f', '\uff3c', '\u29f8', '\uff0e\uff0e', '\u2024\u2024', '\u2025', '\u2026'])
   .concat(['\n', '\r\n', '\t', ' ', '\x7f', '\x1b[2J', '\u202e', '\u200b', '\ufeff', '\ufffd', '\u0000'])
@@ -55,7 +55,7 @@ test('no byte from outside the directory is served for tens of thousands of host
   const reads = new SharedReads();
   const handles = new HandleCache(dir);
   onTestFinished(() => handles.close());
-  /** The way below the hints of a wrong name, which cost more than all the rest; some go the whole way. */
+  /** Below the suggestions for a wrong name, which cost more than all the rest; some calls take the whole path. */
   const read = async (name: string, index: number) => {
     if (index % 16 === 0) return readTail(logs, name, 4096);
     const handle = await handles.acquire(name);
@@ -78,7 +78,7 @@ test('no byte from outside the directory is served for tens of thousands of host
   let refused = 0;
   for (let start = 0; start < names.length; start += 64) {
     const tries = names.slice(start, start + 64).map(async (hostile, index) => {
-      // Plain comparisons: 100,000 times `expect` would take most of the time.
+      // Plain comparisons: 100,000 calls of `expect` would take most of the time.
       const outcome = await read(hostile, index).then(String, (error: unknown) => error);
       if (outcome instanceof LogError && EXPECTED_CODES.has(outcome.code) && !outcome.message.includes(SECRET))
         refused++;
@@ -88,7 +88,7 @@ test('no byte from outside the directory is served for tens of thousands of host
     await Promise.all(tries);
   }
   expect(served + refused).toBe(names.length);
-  // The generator also hits files that are there, or it would prove nothing.
+  // The generator must also hit existing files, or it would prove nothing.
   expect(served).toBeGreaterThan(50);
   expect(logs.usage.lentBuffers + reads.lentBuffers).toBe(0);
 });

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { SharedLookup } from './shared-lookup.ts';
 
-/** A look-up whose answers are given by hand. */
+/** A lookup that is resolved by hand. */
 function byHand() {
   const asked: { name: string; resolve: (value: number) => void; reject: (error: Error) => void }[] = [];
   const shared = new SharedLookup<number>(
@@ -10,7 +10,7 @@ function byHand() {
   return { asked, shared };
 }
 
-test('whoever asks while a look is under way gets the next one, shared with all others who do', async () => {
+test('requests made during a lookup share the next one', async () => {
   const { asked, shared } = byHand();
   const first = shared.get('a');
   const later = [shared.get('a'), shared.get('a'), shared.get('a')];
@@ -23,7 +23,7 @@ test('whoever asks while a look is under way gets the next one, shared with all 
   expect(await Promise.all(later)).toEqual([2, 2, 2]);
 });
 
-test('a look that fails fails for those who wait for it only, and the next one is made', async () => {
+test('a failed lookup fails only for those waiting for it, and the next one runs', async () => {
   const { asked, shared } = byHand();
   const first = shared.get('a');
   const second = shared.get('a');
@@ -34,7 +34,7 @@ test('a look that fails fails for those who wait for it only, and the next one i
   expect(await second).toBe(2);
 });
 
-test('names do not wait for each other, and nothing is remembered', async () => {
+test('names do not wait for each other, and nothing is cached', async () => {
   const { asked, shared } = byHand();
   const [a, b] = [shared.get('a'), shared.get('b')];
   expect(asked.map(({ name }) => name)).toEqual(['a', 'b']);

@@ -17,7 +17,7 @@ function openFile(text: string): { fd: number; path: string } {
   return { fd, path };
 }
 
-test('those who ask for the same bytes at the same time share one buffer, which goes back with the last of them', async () => {
+test('concurrent requests for the same bytes share one buffer, which is returned with the last of them', async () => {
   const { fd } = openFile('some text');
   const reads = new SharedReads();
   const chunks = await Promise.all([reads.read(fd, 0, 9), reads.read(fd, 0, 9), reads.read(fd, 0, 9)]);
@@ -31,7 +31,7 @@ test('those who ask for the same bytes at the same time share one buffer, which 
   expect(reads.lentBuffers).toBe(0);
 });
 
-test('other bytes, and bytes asked for by others later, are read apart', async () => {
+test('other bytes, and bytes requested by others later, are read separately', async () => {
   const { fd, path } = openFile('some text');
   const reads = new SharedReads();
   const [whole, part] = await Promise.all([reads.read(fd, 0, 9), reads.read(fd, 5, 4)]);
@@ -44,7 +44,7 @@ test('other bytes, and bytes asked for by others later, are read apart', async (
   expect(reads.lentBuffers).toBe(0);
 });
 
-test('who asks while a read is under way never gets bytes from before the question', async () => {
+test('a request made during a read never gets bytes from before the request', async () => {
   const { fd, path } = openFile('0'.repeat(64));
   const reads = new SharedReads();
   for (let turn = 1; turn <= 300; turn++) {
@@ -60,7 +60,7 @@ test('who asks while a read is under way never gets bytes from before the questi
   expect(reads.lentBuffers).toBe(0);
 });
 
-test('who has been reading takes what others have read meanwhile, while they hold it', async () => {
+test('a reader that started earlier uses what others have read meanwhile, while they hold it', async () => {
   const { fd, path } = openFile('some text');
   const reads = new SharedReads();
   const since = reads.sequence;
@@ -68,7 +68,7 @@ test('who has been reading takes what others have read meanwhile, while they hol
   writeFileSync(path, 'OTHER TEXT');
   const second = await reads.read(fd, 0, 9, { since });
   expect(second.bytes).toBe(first.bytes);
-  // Who comes now asks for what is there now, and so does who began after the first read.
+  // A new request gets the current bytes, and so does one that began after the first read.
   const between = await reads.read(fd, 0, 9);
   expect(between.bytes.toString()).toBe('OTHER TEX');
   first.release();
@@ -77,7 +77,7 @@ test('who has been reading takes what others have read meanwhile, while they hol
   expect(reads.lentBuffers).toBe(2);
 });
 
-test('who has been reading takes nothing from before it began, and nothing that was given back', async () => {
+test('a reader uses nothing read before it began, and nothing already returned', async () => {
   const { fd, path } = openFile('some text');
   const reads = new SharedReads();
   const before = await reads.read(fd, 0, 9);
@@ -95,7 +95,7 @@ test('who has been reading takes nothing from before it began, and nothing that 
   expect(reads.lentBuffers).toBe(0);
 });
 
-test('a read under way is joined by who began before it', async () => {
+test('a reader that began earlier joins a running read', async () => {
   const { fd } = openFile('some text');
   const reads = new SharedReads();
   const since = reads.sequence;
@@ -109,14 +109,14 @@ test('a read under way is joined by who began before it', async () => {
   expect(reads.lentBuffers).toBe(0);
 });
 
-test('a read that fails fails for all who share it, and holds nothing', async () => {
+test('a failed read fails for all who share it, and holds nothing', async () => {
   const reads = new SharedReads();
   const outcomes = await Promise.allSettled([reads.read(-1, 0, 9), reads.read(-1, 0, 9)]);
   expect(outcomes.map(({ status }) => status)).toEqual(['rejected', 'rejected']);
   expect(reads.lentBuffers).toBe(0);
 });
 
-test('a chunk holds at most what a buffer does, and says when the file ended before', async () => {
+test('a chunk is at most as long as a buffer, and reports if the file ended before', async () => {
   const { fd } = openFile('x'.repeat(CHUNK_BYTES + 10));
   const reads = new SharedReads();
   const [full, rest] = await Promise.all([

@@ -4,12 +4,12 @@ import { describe, expect, test } from 'vitest';
 import { buildGzMap } from './gz-map.ts';
 import { gzFile, readAll } from './testing/gz-file.ts';
 
-/** `MORE=20 SEED=random` looks for new cases. */
+/** `MORE=20 SEED=random` searches for new cases. */
 const MORE = Number(process.env.MORE ?? 1);
 
 const LINES = Array.from({ length: 16 }, (_, line) => `2024-08-16 10:00:${line} line ${line * line * 7919}\n`).join('');
 
-/** Files small enough to damage in every place, with blocks of every kind. */
+/** Files small enough to damage at every byte, with blocks of every kind. */
 const FILES: [string, Buffer][] = [
   ['with codes of its own', gzipSync(LINES)],
   ['with fixed codes', gzipSync(LINES.slice(0, 250), { strategy: constants.Z_FIXED })],
@@ -18,7 +18,7 @@ const FILES: [string, Buffer][] = [
   ['of several members', Buffer.concat([gzipSync('one\n'), gzipSync(''), gzipSync(LINES.slice(0, 200))])],
 ];
 
-/** What zlib makes of it, or `undefined` where it refuses. */
+/** The output of zlib, or `undefined` if it fails. */
 function unpacked(bytes: Buffer): Buffer | undefined {
   try {
     return gunzipSync(bytes);
@@ -34,7 +34,7 @@ function isPrefix(part: Buffer, whole: Buffer): boolean {
 describe.each(FILES)('a file %s', (_, packed) => {
   const text = gunzipSync(packed);
 
-  test('cut anywhere gives the start of its text and more the later it is cut', () => {
+  test('truncated anywhere gives the start of its text, and more the later it is truncated', () => {
     const write = gzFile();
     let longest = 0;
     for (let length = 1; length < packed.length; length++) {
@@ -42,14 +42,14 @@ describe.each(FILES)('a file %s', (_, packed) => {
       if (!isPrefix(got, text)) expect.fail(`other text when cut at ${length}`);
       expect(got.length).toBeGreaterThanOrEqual(longest);
       longest = got.length;
-      // Behind a whole member nothing is missed.
+      // After a whole member nothing is missing.
       const isWhole = unpacked(packed.subarray(0, length)) !== undefined;
       expect(map.problem === null).toBe(isWhole);
     }
     expect(longest).toBe(text.length);
   });
 
-  test('with any byte changed gives its text up to there, and the same as zlib where zlib reads it', () => {
+  test('with any byte changed gives its text up to there, and the same as zlib where zlib can read it', () => {
     const write = gzFile();
     for (let place = 0; place < packed.length; place++) {
       const { textBytes } = buildGzMap(write(packed.subarray(0, place)).fd, place);
@@ -67,7 +67,7 @@ describe.each(FILES)('a file %s', (_, packed) => {
   });
 });
 
-test('bytes that make no sense never throw and never go on for ever', () => {
+test('random bytes never throw and always terminate', () => {
   const write = gzFile();
   const header = Buffer.from([0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 3]);
   fc.assert(

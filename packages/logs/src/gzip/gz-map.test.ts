@@ -37,7 +37,7 @@ function withHeader(text: string, { extra, name, comment, hasSum = false }: Head
   return Buffer.concat([header, hasSum ? sum : Buffer.alloc(0), deflateRawSync(text), trailer]);
 }
 
-/** The bytes with one of them changed; places count from the end when negative. */
+/** The bytes with one of them changed; negative positions count from the end. */
 function changed(bytes: Buffer, place: number): Buffer {
   const copy = Buffer.from(bytes);
   const index = place < 0 ? bytes.length + place : place;
@@ -68,7 +68,7 @@ describe('a good file', () => {
   });
 });
 
-describe('a bad file is mapped as far as it can be read', () => {
+describe('a damaged file is mapped as far as it can be read', () => {
   const bad: [string, Buffer, string, RegExp][] = [
     ['is no gzip', Buffer.from('plain text'), '', /^it is not gzip data$/],
     ['is all zeros', Buffer.alloc(100), '', /^it is not gzip data$/],
@@ -85,7 +85,7 @@ describe('a bad file is mapped as far as it can be read', () => {
     ['has a wrong length', Buffer.concat([changed(A, -1), B]), 'first part\nsecond part\n', /length told at byte 2\d$/],
     ['lacks its last byte', A.subarray(0, -1), 'first part\n', /^it ends too early, at byte \d+$/],
     [
-      'has garbage behind it',
+      'has trailing garbage',
       Buffer.concat([A, Buffer.from('garbage')]),
       'first part\n',
       /byte 31 is not gzip data and/,
@@ -107,7 +107,7 @@ describe('a bad file is mapped as far as it can be read', () => {
   });
 });
 
-test('a match does not reach into the member before', () => {
+test('a match does not refer to the previous member', () => {
   const dictionary = Buffer.from('something to refer to');
   const raw = deflateRawSync('something to refer to', { dictionary });
   const member = Buffer.concat([Buffer.from([0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 3]), raw, Buffer.alloc(8)]);

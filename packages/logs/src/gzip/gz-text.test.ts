@@ -17,7 +17,7 @@ const LINES = Buffer.from(
 const { Z_SYNC_FLUSH, Z_FULL_FLUSH, Z_PARTIAL_FLUSH, Z_BLOCK, Z_NO_FLUSH } = constants;
 const { Z_DEFAULT_STRATEGY, Z_FILTERED, Z_HUFFMAN_ONLY, Z_RLE, Z_FIXED } = constants;
 
-/** Numbers of 32 bits that look like nothing, the same for the same seed. */
+/** Pseudorandom 32-bit numbers, the same for the same seed. */
 function noise32(length: number, seed: number): Uint32Array {
   let state = seed;
   return Uint32Array.from({ length }, () => {
@@ -31,7 +31,7 @@ function noise(bytes: number, seed: number): Buffer {
   return Buffer.from(Uint8Array.from(noise32(bytes, seed), (number) => number >>> 24));
 }
 
-/** Each value half as often as the one before: the rare ones get the longest codes there are. */
+/** Each value half as frequent as the one before: the rare ones get the longest codes. */
 function skewed(bytes: number, seed: number): Buffer {
   return Buffer.from(Uint8Array.from(noise32(bytes, seed), (number) => Math.clz32(number)));
 }
@@ -60,8 +60,8 @@ const reads = fc.array(fc.tuple(fc.double({ min: 0, max: 1, noNaN: true }), fc.n
   maxLength: 20,
 });
 
-describe('the text of a packed file', () => {
-  test('is what was packed, wherever, in whatever order and however far apart the checkpoints', async () => {
+describe('the text of a compressed file', () => {
+  test('is the original, at any position, in any order and for any checkpoint distance', async () => {
     const write = gzFile();
     const spacing = fc.constantFrom(1, 100, 3_000, 20_000, undefined);
     await fc.assert(
@@ -90,7 +90,7 @@ describe('the text of a packed file', () => {
     );
   });
 
-  test('can be read on from every checkpoint, also in the middle of blocks of each kind', () => {
+  test('can be read from every checkpoint, also in the middle of blocks of each kind', () => {
     const write = gzFile();
     const text = Buffer.concat([LINES.subarray(0, 60_000), noise(90_000, 5), Buffer.alloc(70_000, 'ab')]);
     for (const options of [{ level: 0 }, { level: 6 }, { strategy: Z_FIXED }, { memLevel: 1 }]) {
@@ -107,13 +107,13 @@ describe('the text of a packed file', () => {
     }
   });
 
-  test('is read in a row without going back to a checkpoint', () => {
+  test('is read sequentially without going back to a checkpoint', () => {
     const { fd, sizeBytes } = gzFile()(gzipSync(LINES));
     const map = buildGzMap(fd, sizeBytes, { spacingBytes: 1e9 });
     const reader = new GzText(fd, sizeBytes, map);
     const target = Buffer.alloc(1_000);
     reader.read(target, 0, 0, 10);
-    // Without its only checkpoint there is no way back.
+    // Without its only checkpoint it cannot go back.
     new Float64Array(map.shared, 0, 4).fill(1e12, 1);
     for (let at = 0; at < LINES.length; at += target.length) {
       const got = reader.read(target, 0, at, target.length);
@@ -155,11 +155,11 @@ test('no descriptors are opened', () => {
   expect(openBelow(dirname(path))).toBe(1);
 });
 
-describe('a file that changed since its map was made', () => {
+describe('a file that changed since its map was built', () => {
   const packed = gzipSync(Buffer.concat([LINES, noise(200_000, 9)]));
   const target = Buffer.alloc(200_000);
 
-  test('is told as cut when bytes are gone', () => {
+  test('is reported as truncated if bytes are missing', () => {
     const { path, fd, sizeBytes } = gzFile()(packed);
     const map = buildGzMap(fd, sizeBytes);
     for (const left of [0, 5, 10, 1_000, sizeBytes >> 1, sizeBytes - 100_000]) {
@@ -175,7 +175,7 @@ describe('a file that changed since its map was made', () => {
     }
   });
 
-  test('is told as damaged when there is something else', () => {
+  test('is reported as damaged if the bytes differ', () => {
     const { path, fd, sizeBytes } = gzFile()(packed);
     const map = buildGzMap(fd, sizeBytes);
     writeFileSync(path, Buffer.alloc(sizeBytes, 0xff));

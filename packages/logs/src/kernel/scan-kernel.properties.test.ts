@@ -8,12 +8,12 @@ import { MAX_NEEDLE_BYTES, ScanKernel } from './scan-kernel.ts';
 const kernel = new ScanKernel();
 const contract = createFormat('contract', { zone: createZone('UTC'), writtenMs: 0 });
 
-/** Stands before and behind the text: nothing of it may be taken for a part of it. */
+/** Surrounds the text: none of it may be taken for part of the text. */
 const AROUND = Buffer.from(
   '2024-08-16 09:48:23.118\tERROR\t\nneedle NEEDLE\n2024-08-16 09:48:23.118\tERROR\t\n'.repeat(3),
 );
 
-/** Puts a text into the kernel's memory behind some other bytes; tells where it starts. */
+/** Puts a text into the kernel's memory after some other bytes; returns where it starts. */
 function load(text: Buffer, lead: number): number {
   kernel.text.fill(7, 0, lead + text.length + 256);
   AROUND.copy(kernel.text, lead + text.length);
@@ -22,7 +22,7 @@ function load(text: Buffer, lead: number): number {
   return lead;
 }
 
-/** Positions that matter to loops over 16 and 64 bytes. */
+/** Offsets that matter to loops over 16 and 64 bytes. */
 const lead = fc.oneof(fc.nat(70), fc.constantFrom(1, 15, 16, 17, 63, 64, 65));
 const filler = fc.oneof(
   fc.nat(130).map((length) => 'x'.repeat(length)),
@@ -61,7 +61,7 @@ const stamp = fc.oneof(
       'x2024-08-16 09:48:23',
     ],
   ),
-  // A character of a good one replaced by another.
+  // A valid one with one character replaced.
   fc
     .tuple(fc.nat(18), fc.constantFrom('0', '9', '/', ':', '-', ' ', ';', '\n', '\0', '\xff'))
     .map(([at, character]) => {
@@ -158,14 +158,14 @@ describe('the compiled loops', () => {
     );
   });
 
-  test('find a text, in the case asked for, where it stands first', () => {
+  test('find the first occurrence of a text, with or without case', () => {
     const letters = fc.constantFrom('a', 'A', 'b', 'B', '@', '`', '[', '{', ' ', '\n', 'ä', '\0', 'e', 'E');
     const needle = fc.array(letters, { minLength: 1, maxLength: 20 }).map((parts) => parts.join(''));
     const text = fc.array(fc.oneof(letters, filler, fc.constant('NEEDLE')), { maxLength: 60 });
     fc.assert(
       fc.property(text, needle, lead, fc.boolean(), fc.boolean(), (parts, wanted, before, within, exactly) => {
         const caseSensitive = exactly || wanted.includes('ä');
-        // Half of the texts hold it, somewhere, in another case.
+        // Half of the texts contain it, somewhere, in another case.
         const middle = Math.floor(parts.length / 2);
         const whole = within ? [...parts.slice(0, middle), swapCase(wanted), ...parts.slice(middle)] : parts;
         const bytes = Buffer.from(whole.join(''));
@@ -180,7 +180,7 @@ describe('the compiled loops', () => {
     );
   });
 
-  test('find the start of a text that is longer than they can look for', () => {
+  test('find the start of a text that exceeds the length limit', () => {
     const long = 'long text '.repeat(200);
     const start = load(Buffer.from(`some ${long}`), 5);
     kernel.setNeedle(makeNeedle(long, { caseSensitive: true }));

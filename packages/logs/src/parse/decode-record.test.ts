@@ -9,7 +9,7 @@ const at = (iso: string) => Date.parse(iso);
 describe('records of real files', () => {
   const samples: [string, string, LogRecord][] = [
     [
-      'a record as the contract has it',
+      'a record as defined by the contract',
       '2024-08-16 09:48:23.118\tINFO\tbroker/runtime.go:172\t[broker] [runtime]: starting broker\t{"http": 9000}\n',
       {
         localMs: at('2024-08-16T09:48:23.118Z'),
@@ -21,7 +21,7 @@ describe('records of real files', () => {
       },
     ],
     [
-      'no component in front of the message',
+      'no component before the message',
       '2024-08-16 09:48:23.118\tINFO\tbroker/runtime.go:172\tstarting broker\t{"host": "lindb-broker-0", "ip": "10.8.0.21", "http": 9000, "grpc": 9001}\n',
       {
         localMs: at('2024-08-16T09:48:23.118Z'),
@@ -96,7 +96,7 @@ describe('records of real files', () => {
       { localMs: at('2024-08-16T09:48:23.118Z'), level: 'INFO', source: 'a.go:1', message: 'x\ny\n\nz' },
     ],
     [
-      'a context behind a message of several lines',
+      'a context after a multi-line message',
       '2024-08-16 09:48:23.118\tINFO\ta.go:1\tplan was\nselect f\n\tfrom cpu\t{"db": "x"}\n',
       {
         localMs: at('2024-08-16T09:48:23.118Z'),
@@ -107,7 +107,7 @@ describe('records of real files', () => {
       },
     ],
     [
-      'a context behind a message that ends with a newline',
+      'a context after a message that ends with a newline',
       '2024-08-16 09:48:23.118\tINFO\ta.go:1\tended\n\t{"db": "x"}\n',
       {
         localMs: at('2024-08-16T09:48:23.118Z'),
@@ -118,7 +118,7 @@ describe('records of real files', () => {
       },
     ],
     [
-      'braces on a last line that are no context',
+      'braces on a last line that are not a context',
       '2024-08-16 09:48:23.118\tINFO\ta.go:1\tx\n\tint f() {\n\t{ return 1; }\n',
       {
         localMs: at('2024-08-16T09:48:23.118Z'),
@@ -146,7 +146,7 @@ describe('records of real files', () => {
     },
   );
 
-  test('a line of 1 MiB is decoded whole', () => {
+  test('a line of 1 MiB is decoded completely', () => {
     const long = 'long '.repeat(200_000);
     expect(decode(`2024-08-16 09:48:23.118\tINFO\ta.go:1\t${long}\t{"a": 1}\n`)).toMatchObject({
       message: long,
@@ -186,7 +186,7 @@ test('a record that is formatted and decoded is the record', () => {
         .map(([first, rest]) => first + rest.replace(/[\t\r\n]/g, '')),
       context: fc
         .dictionary(fc.string(), fc.jsonValue(), { maxKeys: 4, noNullPrototype: true })
-        // What JSON cannot tell apart, made the same before.
+        // Normalizes what JSON cannot represent.
         .map((value) => JSON.parse(JSON.stringify(value)) as Record<string, unknown>),
     },
     { requiredKeys: ['localMs', 'level', 'source', 'message'] },
@@ -199,7 +199,7 @@ test('a record that is formatted and decoded is the record', () => {
   );
 });
 
-test('of any bytes something is decoded, and no text is lost', () => {
+test('any bytes can be decoded, and no text is lost', () => {
   fc.assert(
     fc.property(fc.uint8Array({ maxLength: 200 }), (bytes) => {
       const { localMs, level, source, tags, message, context } = decodeRecord(Buffer.from(bytes));

@@ -43,11 +43,11 @@ test('CR LF makes no difference', () => {
   for (const lines of [CONTRACT, ACCESS, LOG4J, ISO]) expect(detect(lines.replace('\n', '\r\n'))).toBe(detect(lines));
 });
 
-test('what stands beyond the first 64 KiB does not count', () => {
+test('text beyond the first 64 KiB does not matter', () => {
   expect(detect(ISO + 'prose\n'.repeat(12_000) + LOG4J.repeat(5000))).toBe('iso');
 });
 
-test('a format is made again by its name', () => {
+test('a format can be created by its name', () => {
   for (const name of FORMAT_NAMES) expect(createFormat(name, OPTIONS).name).toBe(name);
   expect(FORMAT_NAMES.filter((name) => !createFormat(name, OPTIONS).timed)).toEqual(['text']);
 });

@@ -53,7 +53,7 @@ describe('the context of a record', () => {
     },
   );
 
-  it('has the tokens of the log in the line format of the contract, behind one line or several', () => {
+  it("keeps the tokens of the log in the contract's line format, after one line or several", () => {
     fc.assert(
       fc.property(randomJsonObject, fc.constantFrom('one', 'one\ntwo'), (text, message) => {
         const fields = decode(
@@ -68,7 +68,7 @@ describe('the context of a record', () => {
     );
   });
 
-  it('has the tokens of the log in a JSON line, without the columns', () => {
+  it('keeps the tokens of the log in a JSON line, without the columns', () => {
     fc.assert(
       fc.property(randomJsonObject, (text) => {
         const rest = text.slice(1, -1).trim();
@@ -89,26 +89,26 @@ describe('numbers and keys in other formats', () => {
     ['a JSON message', createJsonFormat, '{"msg":12345678901234567890}', { message: '12345678901234567890' }],
     ['a nested JSON message', createJsonFormat, '{"msg":{"a":1.0}}', { message: '{"a":1.0}' }],
     [
-      'a source whose line is no plain number',
+      'a source whose line is not a plain number',
       createJsonFormat,
       '{"msg":"x","source":{"file":"a.go","line":12345678901234567890}}',
       { message: 'x', contextText: '{"source":{"file":"a.go","line":12345678901234567890}}' },
     ],
     ['two messages', createJsonFormat, '{"msg":"a","msg":"b"}', { message: 'a', context: { msg: 'b' } }],
     [
-      'logfmt with a name given twice',
+      'logfmt with a duplicate name',
       createIsoFormat,
       'ts=2024-08-16T09:48:23.118Z msg=x 10=a 9=b k=1 k=12345678901234567890',
       { contextText: '{"10":"a","9":"b","k":"1","k":"12345678901234567890"}' },
     ],
     [
-      'TiDB with a name given twice',
+      'TiDB with a duplicate name',
       createTidbFormat,
       '[2024/08/16 09:48:23.118 +08:00] [INFO] [s.go:1] ["m"] [k=1] [k=2]',
       { contextText: '{"k":"1","k":"2"}' },
     ],
     [
-      'syslog with a parameter given twice',
+      'syslog with a duplicate parameter',
       createSyslog5424Format,
       '<165>1 2003-10-11T22:14:15.003Z h app - - [origin ip="1" ip="2"] m',
       { contextText: '{"host":"h","origin":{"ip":"1","ip":"2"}}' },
@@ -120,7 +120,7 @@ describe('numbers and keys in other formats', () => {
       { context: { thread: '00012345' } },
     ],
     [
-      'more bytes than a double can count',
+      'more bytes than a double can represent',
       createLindbAccessFormat,
       '2026-11-15 00:21:26.600\t10.0.0.1 1ms "GET / HTTP/1.1" 200 12345678901234567890',
       {
@@ -138,7 +138,7 @@ describe('numbers and keys in other formats', () => {
     expect(decode(create, line)).toMatchObject(expected);
   });
 
-  it('is a number only where it is written as one', () => {
+  it('is a number only if it is written like one', () => {
     expect(['12', '-3', '0', '00', '1.0', '-0', '1e400', '12345678901234567890'].map(exactNumber)).toEqual([
       12,
       -3,
@@ -151,7 +151,7 @@ describe('numbers and keys in other formats', () => {
     ]);
   });
 
-  it('fields are an object where that keeps them all in order', () => {
+  it('fields are an object if that keeps them all in order', () => {
     expect(
       contextFromEntries([
         ['a', 1],
@@ -160,7 +160,7 @@ describe('numbers and keys in other formats', () => {
     ).toEqual({ context: { a: 1, b: '2' } });
   });
 
-  it('the members of an object are all there, in order, as they are written', () => {
+  it('the members of an object are complete, in order, and as written', () => {
     fc.assert(
       fc.property(randomJsonObject, (text) => {
         const members = splitMembers(text);

@@ -45,7 +45,7 @@ test.each([
   expect(readLevel(word)).toBeUndefined();
 });
 
-test('a level stands anywhere in a buffer', () => {
+test('a level can be anywhere in a buffer', () => {
   expect(parseLevel(Buffer.from('xxWARNxx'), 2, 6)).toBe('WARN');
   expect(parseLevel(Buffer.from('xxWARNxx'), 2, 2)).toBeUndefined();
 });

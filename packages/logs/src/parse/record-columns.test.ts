@@ -4,7 +4,7 @@ import { findColumns, type RecordColumns } from './record-columns.ts';
 
 const TIME = '2024-08-16 09:48:23.118';
 
-/** The columns as text; what is absent is left out. */
+/** The columns as text; absent ones are left out. */
 function parseColumns(line: string): Record<string, string> {
   const bytes = Buffer.from(line);
   const { localMs, level, ...spans } = findColumns(bytes, 0, bytes.length);
@@ -45,7 +45,7 @@ describe('the columns of a line', () => {
     ['a time and a level', `${TIME}\tERROR`, { time, level: 'ERROR' }],
     ['a time and a message', `${TIME}\thello there`, { time, message: 'hello there' }],
     ['a time and a space', `${TIME} hello there`, { time, message: 'hello there' }],
-    ['something glued to the time', `${TIME}Z hello`, { time, message: `${TIME}Z hello` }],
+    ['something appended to the time', `${TIME}Z hello`, { time, message: `${TIME}Z hello` }],
     ['no time', 'INFO\ta.go:1\tstarted', { level: 'INFO', source: 'a.go:1', message: 'started' }],
     ['a continuation', '\t/go/src/x.go:191 +0x1b', { message: '\t/go/src/x.go:191 +0x1b' }],
     ['an address alone is a message', 'localhost:9000', { message: 'localhost:9000' }],
@@ -58,7 +58,7 @@ describe('the columns of a line', () => {
     ],
     ['a source needs a number', `${TIME}\tINFO\ta.go:\tx`, { time, level: 'INFO', message: 'a.go:\tx' }],
     ['a source needs a file', `${TIME}\tINFO\t:12\tx`, { time, level: 'INFO', message: ':12\tx' }],
-    ['digits alone are no source', `${TIME}\tINFO\t12\tx`, { time, level: 'INFO', message: '12\tx' }],
+    ['digits alone are not a source', `${TIME}\tINFO\t12\tx`, { time, level: 'INFO', message: '12\tx' }],
     ['a level of another case', `${TIME}\tinfo\tx`, { time, level: 'INFO', message: 'x' }],
     ['an unknown level is a message', `${TIME}\tVERBOSE\tx`, { time, message: 'VERBOSE\tx' }],
     [
@@ -86,7 +86,7 @@ describe('the columns of a line', () => {
     ['one brace', `${TIME}\tINFO\tx\t}`, { time, level: 'INFO', message: 'x\t}' }],
     ['CR LF at the end', `${TIME}\tINFO\ta.go:1\tx\r\n`, { time, level: 'INFO', source: 'a.go:1', message: 'x' }],
     [
-      'CR LF behind a context',
+      'CR LF after a context',
       `${TIME}\tINFO\tx\t{"a":1}\r\n`,
       { time, level: 'INFO', message: 'x', context: '{"a":1}' },
     ],
@@ -149,7 +149,7 @@ describe('the columns of a line', () => {
   });
 });
 
-/** Text that comes near to the format, cut and mixed, and any bytes. */
+/** Text that resembles the format, cut and mixed, and any bytes. */
 const nearlyLine = fc
   .array(
     fc.oneof(
@@ -186,8 +186,8 @@ function spanTexts({ source, tags, message, context }: RecordColumns) {
   return [source, tags, message, context];
 }
 
-describe('of any bytes', () => {
-  test('the columns lie within the line, in order, and do not overlap', () => {
+describe('for any bytes', () => {
+  test('the columns are within the line, in order, and do not overlap', () => {
     fc.assert(
       fc.property(anyBytes, fc.nat(10), fc.nat(10), (bytes, before, after) => {
         const start = Math.min(before, bytes.length);
@@ -203,7 +203,7 @@ describe('of any bytes', () => {
     );
   });
 
-  test('a line means the same wherever it stands', () => {
+  test('a line is parsed in the same way wherever it is', () => {
     fc.assert(
       fc.property(anyBytes, anyBytes, anyBytes, (line, before, after) => {
         const moved = findColumns(Buffer.concat([before, line, after]), before.length, before.length + line.length);
@@ -220,7 +220,7 @@ describe('of any bytes', () => {
   });
 });
 
-describe('the time it takes is that of the line, not of the buffer', () => {
+describe('the time depends on the line, not on the buffer', () => {
   /** Quadratic work would take minutes here, and the test would time out. */
   test.each([
     ['text without a tab', 'some words without any of the columns\n'],

@@ -50,11 +50,11 @@ describe('a timestamp', () => {
       '२०२४-08-16 09:48:23',
       '2024-08-16 09:48:/3',
     ]);
-  test.each(bad)('%j is none', (text) => {
+  test.each(bad)('%j is invalid', (text) => {
     expect(parse(text)).toBeUndefined();
   });
 
-  test('is read from the middle of a buffer, and no byte beyond the end counts', () => {
+  test('is read from the middle of a buffer, ignoring bytes beyond the end', () => {
     const bytes = Buffer.from('xx2024-08-16 09:48:23.118yy');
     expect(parseTimestamp(bytes, 2, 25)).toEqual({ localMs: Date.parse('2024-08-16T09:48:23.118Z'), end: 25 });
     expect(parseTimestamp(bytes, 2, 23)).toEqual({ localMs: Date.parse('2024-08-16T09:48:23.100Z'), end: 23 });
@@ -62,7 +62,7 @@ describe('a timestamp', () => {
     expect(parseTimestamp(bytes, 2, 20)).toBeUndefined();
   });
 
-  test('of every instant is the instant', () => {
+  test('round-trips for every instant', () => {
     const instant = fc.integer({
       min: Date.parse('0000-01-01T00:00:00Z'),
       max: Date.parse('9999-12-31T23:59:59.999Z'),
@@ -76,7 +76,7 @@ describe('a timestamp', () => {
     );
   });
 
-  test('is never found where a day does not exist', () => {
+  test('is never found for a day that does not exist', () => {
     const two = fc.integer({ min: 0, max: 99 }).map((value) => String(value).padStart(2, '0'));
     fc.assert(
       fc.property(

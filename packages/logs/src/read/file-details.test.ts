@@ -16,7 +16,7 @@ const zone = createZone('UTC');
 const isCancelled = () => false;
 const CONTRACT = '2026-11-15 05:00:00.000\tINFO\ta.go:1\tline\n';
 
-/** Files of every kind, and what is none. */
+/** Files of every kind, and other entries. */
 const KINDS: Readonly<Record<string, string | Buffer>> = {
   'contract.log': CONTRACT.repeat(3),
   'large.log': CONTRACT.repeat(5000),
@@ -30,7 +30,7 @@ const KINDS: Readonly<Record<string, string | Buffer>> = {
   'a b ü.log': CONTRACT,
 };
 
-/** What getters tell is not compared by itself. */
+/** Getters are not compared by default. */
 function withStats({ stats, ...rest }: SeenFile) {
   const { dev, ino, size, mtimeNs, ctimeNs, birthtimeNs } = stats;
   return { ...rest, stats: { dev, ino, size, mtimeNs, ctimeNs, birthtimeNs } };
@@ -46,8 +46,8 @@ function writeKinds(): string {
   return dir;
 }
 
-describe('looks of threads at many files', () => {
-  it('tell what a look at each of them tells', async () => {
+describe('worker threads that examine many files', () => {
+  it('return the same as examining each of them', async () => {
     const dir = writeKinds();
     const details = await openDir(dir, { zone }).details();
     const plain = details.filter(({ name, compressed }) => !compressed && Object.hasOwn(KINDS, name));
@@ -60,7 +60,7 @@ describe('looks of threads at many files', () => {
     );
   });
 
-  it('follow no link and open nothing but files', () => {
+  it('follow no links and open nothing but files', () => {
     const dir = writeKinds();
     const names = ['link.log', 'outside.log', 'folder', 'gone.log', '../etc'];
     const result = describeFiles({ kind: 'describe', dir, names, zone: 'UTC' }, { zone, isCancelled });
@@ -76,12 +76,12 @@ describe('looks of threads at many files', () => {
     expect(many.map(({ name }) => name)).not.toContain('outside.log');
   });
 
-  it('of a directory of thousands give all of it', async () => {
+  it('return a directory of thousands completely', async () => {
     const dir = writeKinds();
     for (let number = 0; number < 1200; number++) writeFileSync(join(dir, `s-${number}.log`), CONTRACT);
     const logs = openDir(dir, { zone });
     const details = await logs.details();
-    // The end of an archive is found after the response.
+    // The last time of an archive is determined after the response.
     const known = (all: LogFileDetails[]) =>
       all.map(({ lastTimeMs, ...rest }) => ({ ...rest, lastTimeMs: rest.compressed ? null : lastTimeMs }));
     expect(known(details)).toEqual(known(await logs.details()));
@@ -105,7 +105,7 @@ describe('details of many files', () => {
     times: new Float64Array(2 * names.length),
   });
 
-  it('are shared by requests at the same time, and let others have their turn', async () => {
+  it('are shared by concurrent requests, and yield to others', async () => {
     const seen = { lists: 0, looks: 0, turns: 0 };
     const details = new FileDetails({
       list: async () => {
@@ -127,7 +127,7 @@ describe('details of many files', () => {
     isDone = true;
     await turns;
     for (const answer of answers) expect(answer).toHaveLength(files.length);
-    // One is under way when the others come: they share the next.
+    // One is running when the others arrive: they share the next.
     expect(seen).toMatchObject({ lists: 2, looks: files.length });
     expect(seen.turns).toBeGreaterThan(10);
   });

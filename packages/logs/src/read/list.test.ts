@@ -12,7 +12,7 @@ async function namesIn(dir: string): Promise<string[]> {
 }
 
 describe('the listing', () => {
-  test('has each regular file with its size, ordered by code units', async () => {
+  test('contains each regular file with its size, sorted by code units', async () => {
     const dir = tempDir();
     const names = [
       'b.log',
@@ -35,7 +35,7 @@ describe('the listing', () => {
     expect(list).toEqual([...names].sort().map((name) => ({ name, size: names.indexOf(name) })));
   });
 
-  test('leaves out what is no log file', async () => {
+  test('leaves out everything that is not a log file', async () => {
     const root = tempDir();
     const dir = join(root, 'logs');
     mkdirSync(join(dir, 'directory.log'), { recursive: true });
@@ -58,7 +58,7 @@ describe('the listing', () => {
     ]);
   });
 
-  test('has files of any name', async () => {
+  test('contains files with any name', async () => {
     const dir = tempDir();
     const names = [
       'new\nline.log',
@@ -76,14 +76,14 @@ describe('the listing', () => {
     expect(await namesIn(dir)).toEqual([...names].sort());
   });
 
-  test('has 5,000 files', async () => {
+  test('contains 5,000 files', async () => {
     const dir = tempDir();
     const names = Array.from({ length: 5000 }, (_, index) => `${String(index).padStart(4, '0')}.log`);
     for (const name of names) writeFileSync(join(dir, name), '');
     expect(await namesIn(dir)).toEqual(names);
   });
 
-  test('skips files that vanish meanwhile, and has all that stay', async () => {
+  test('skips files deleted in the meantime, and contains all others', async () => {
     const dir = tempDir();
     const stay = Array.from({ length: 50 }, (_, index) => `stay-${String(index).padStart(2, '0')}.log`);
     for (const name of stay) writeFileSync(join(dir, name), 'x');
@@ -99,7 +99,7 @@ describe('the listing', () => {
       await worker.terminate();
     });
     const counts = new Set<number>();
-    // As long as the thread has not begun, nothing comes and goes.
+    // Nothing changes until the thread has started.
     for (let round = 0; round < 150 || counts.size < 2; round++) {
       const names = await namesIn(dir);
       counts.add(names.length);
@@ -128,7 +128,7 @@ describe('a name that is not UTF-8', () => {
     expect((await logs.details()).map(({ problem }) => problem)).toEqual([null, null]);
   });
 
-  test('is listed also where another reads the same, but then opens neither', async () => {
+  test('is listed even if another is shown alike, but then neither can be opened', async () => {
     const dir = tempDir();
     writeFileSync(bytes(`${dir}/caf`, 0xe9, '.log'), 'one');
     writeFileSync(bytes(`${dir}/caf`, 0xe8, '.log'), 'other');
@@ -137,7 +137,7 @@ describe('a name that is not UTF-8', () => {
     await expect(logs.tail('caf\ufffd.log', 10)).rejects.toMatchObject({ code: 'LOG_FILE_NOT_FOUND' });
   });
 
-  test('gives way to a file that really has U+FFFD in its name', async () => {
+  test('yields to a file that really has U+FFFD in its name', async () => {
     const dir = tempDir();
     writeFileSync(bytes(`${dir}/`, 0xff), 'bytes');
     writeFileSync(join(dir, '\ufffd'), 'really');
@@ -159,7 +159,7 @@ describe('a name that is not UTF-8', () => {
   });
 });
 
-describe('a directory that is not there or not to be read', () => {
+describe('a missing or unreadable directory', () => {
   test('is empty when it is missing, empty or removed later', async () => {
     const dir = tempDir();
     expect(await namesIn(join(dir, 'missing'))).toEqual([]);
@@ -180,7 +180,7 @@ describe('a directory that is not there or not to be read', () => {
   });
 });
 
-/** What an ordinary user gets. */
+/** What an ordinary user sees. */
 function viewAsNobody(dir: string, name: string): { list: unknown; details: unknown; tail: unknown } {
   const script = join(import.meta.dirname, '../testing/view-as-nobody.ts');
   const run = spawnSync(process.execPath, ['--import', 'tsx', script, dir, name], { cwd: import.meta.dirname });
@@ -188,7 +188,7 @@ function viewAsNobody(dir: string, name: string): { list: unknown; details: unkn
   return JSON.parse(run.stdout.toString());
 }
 
-describe('without the right to read', () => {
+describe('without read permission', () => {
   function dirWithFiles(): string {
     const dir = tempDir();
     chmodSync(dir, 0o755);
@@ -199,7 +199,7 @@ describe('without the right to read', () => {
     return dir;
   }
 
-  test('a file is listed, and says why it cannot be read', () => {
+  test('a file is listed, with the reason why it cannot be read', () => {
     const { list, details, tail } = viewAsNobody(dirWithFiles(), 'closed.log');
     expect(list).toEqual([
       { name: 'a.log', size: 1 },
@@ -218,7 +218,7 @@ describe('without the right to read', () => {
     ['listed but not entered', 0o444],
     ['entered but not listed', 0o311],
   ];
-  test.each(modes)('a directory that may be %s is an error, not an empty list', (_, mode) => {
+  test.each(modes)('a directory with permission to %s is an error, not an empty list', (_, mode) => {
     const dir = dirWithFiles();
     chmodSync(dir, mode);
     const error = { code: 'LOG_DIR_UNREADABLE', message: 'the log directory cannot be read: EACCES' };

@@ -9,7 +9,7 @@ const LINE = '2024-08-16 09:48:23.118\tINFO\tbroker/runtime.go:172\tstarting bro
 const TEXT = Buffer.from(LINE.repeat(40_000));
 const OTHER = Buffer.alloc(TEXT.length, 'other\n');
 
-/** Starts to read the whole file, does something to it after the first chunk, and reads on. */
+/** Starts to read the whole file, changes it after the first chunk, and reads on. */
 async function readAcross(name: string, content: Buffer, change: (path: string) => void): Promise<Buffer> {
   const dir = tempDir();
   const path = join(dir, name);
@@ -31,7 +31,7 @@ const harmless: [string, (path: string) => void][] = [
   ['removed', (path) => rmSync(path)],
   ['renamed by rotation', (path) => renameSync(path, `${path}.1`)],
   [
-    'renamed and created anew',
+    'renamed and created again',
     (path) => {
       renameSync(path, `${path}.1`);
       writeFileSync(path, 'a new file\n');
@@ -47,29 +47,29 @@ const harmless: [string, (path: string) => void][] = [
   ['growing', (path) => appendFileSync(path, 'one more line\n'.repeat(100_000))],
 ];
 
-describe('an answer under way', () => {
-  test.each(harmless)('is the file as it was at opening when the file is %s', async (_, change) => {
+describe('a response in progress', () => {
+  test.each(harmless)('is the file as it was when opened if the file is %s', async (_, change) => {
     const got = await readAcross('a.log', TEXT, change);
     expect(got.equals(TEXT.subarray(LINE.length))).toBe(true);
   });
 
-  test.each(harmless.slice(0, 4))('is the text of an archive as it was when the archive is %s', async (_, change) => {
+  test.each(harmless.slice(0, 4))('is the text of an archive as it was if the archive is %s', async (_, change) => {
     const got = await readAcross('a.log.gz', gzipSync(TEXT), change);
     expect(got.equals(TEXT.subarray(LINE.length))).toBe(true);
   });
 
-  test.each([0, 1, 300_000, TEXT.length - 1])('fails when the file is cut to %d bytes', async (length) => {
+  test.each([0, 1, 300_000, TEXT.length - 1])('fails if the file is truncated to %d bytes', async (length) => {
     const reading = readAcross('a.log', TEXT, (path) => truncateSync(path, length));
     await expect(reading).rejects.toMatchObject({ code: 'LOG_FILE_TRUNCATED', message: /^"a\.log" became shorter/ });
   });
 
-  test('fails when the file is cut and written anew, shorter, under it', async () => {
+  test('fails if the file is truncated and rewritten, shorter, meanwhile', async () => {
     const reading = readAcross('a.log', TEXT, (path) => writeFileSync(path, 'fresh start\n'));
     await expect(reading).rejects.toMatchObject({ code: 'LOG_FILE_TRUNCATED' });
   });
 });
 
-test('a file that is cut before the first look is told as cut by the tail itself', async () => {
+test('a file truncated before the first read is reported by the tail itself', async () => {
   const dir = tempDir();
   const path = join(dir, 'a.log');
   writeFileSync(path, TEXT);
@@ -81,7 +81,7 @@ test('a file that is cut before the first look is told as cut by the tail itself
   expect((await readTail(logs, 'a.log', 100)).toString()).toBe(LINE.slice(0, 10));
 });
 
-test('the lines appended since the last request are there at the next one', async () => {
+test('lines appended since the last request are in the next response', async () => {
   const dir = tempDir();
   const path = join(dir, 'a.log');
   writeFileSync(path, 'first\n');

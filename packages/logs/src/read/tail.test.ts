@@ -8,7 +8,7 @@ import type { LogDir } from '../log-dir.ts';
 import { readBytes, readTail } from '../testing/read-bytes.ts';
 import { openDir, tempDir } from '../testing/temp-dir.ts';
 
-/** `MORE=20 SEED=random` looks for new cases. */
+/** `MORE=20 SEED=random` searches for new cases. */
 const MORE = Number(process.env.MORE ?? 1);
 
 const KIB = 1024;
@@ -44,7 +44,7 @@ function inMembers(text: Buffer, cuts: number[]): Buffer {
   return Buffer.concat(places.slice(1).map((end, index) => gzipSync(text.subarray(places[index], end), { level: 1 })));
 }
 
-describe('what a tail is', () => {
+describe('the tail', () => {
   const cases: { does: string; text: string | Buffer; size: number; gives: string | Buffer }[] = [
     { does: 'an empty file is an empty answer', text: '', size: 10, gives: '' },
     { does: 'a file smaller than the size is given whole', text: 'a\nb\n', size: 5, gives: 'a\nb\n' },
@@ -75,14 +75,14 @@ describe('what a tail is', () => {
     expect(await readTail(logs, 'a.log.gz', size)).toEqual(Buffer.from(gives));
   });
 
-  test.each([0, -1, 1.5, Number.NaN, Number.POSITIVE_INFINITY])('a size of %d is refused', async (size) => {
+  test.each([0, -1, 1.5, Number.NaN, Number.POSITIVE_INFINITY])('a size of %d is rejected', async (size) => {
     const dir = tempDir();
     writeFileSync(join(dir, 'a.log.gz'), gzipSync('text'));
     await expect(openDir(dir).tail('a.log.gz', size)).rejects.toThrow(RangeError);
   });
 });
 
-describe('a tail is what the rule says', () => {
+describe('a tail follows the rule', () => {
   const piece = fc.oneof(
     fc.string({ unit: 'binary', maxLength: 40 }).map((text) => Buffer.from(text)),
     fc.uint8Array({ maxLength: 60 }).map((bytes) => Buffer.from(bytes)),
@@ -92,7 +92,7 @@ describe('a tail is what the rule says', () => {
   );
   const smallText = fc.array(piece, { maxLength: 12 }).map((pieces) => Buffer.concat(pieces));
 
-  test('for small files of anything, at every size', async () => {
+  test('for small files of any content, at every size', async () => {
     const dir = tempDir();
     const logs = openDir(dir);
     const sizes = fc.array(fc.integer({ min: 1, max: 400 }), { minLength: 3, maxLength: 6 });
@@ -126,7 +126,7 @@ describe('a tail is what the rule says', () => {
       return text;
     });
 
-  test('for large files, around the borders of chunks and of what is kept of an archive', async () => {
+  test('for large files, around the boundaries of chunks and of what is buffered of an archive', async () => {
     const dir = tempDir();
     const logs = openDir(dir);
     const sizes = fc.array(fc.oneof(fc.constantFrom(...borders, 1), fc.integer({ min: 1, max: 4 * MIB })), {
@@ -147,7 +147,7 @@ describe('a tail is what the rule says', () => {
     expect(logs.usage.lentBuffers).toBe(0);
   });
 
-  test('for archives whose members end at the border of what is read at once', async () => {
+  test('for archives whose members end at the boundary of a read', async () => {
     const dir = tempDir();
     const logs = openDir(dir);
     const noise = Buffer.from(Array.from({ length: 2 * MIB }, (_, index) => ((index * 2654435761) >>> 13) & 0xff));

@@ -4,7 +4,7 @@ import { compileRegex } from '../scan/match/regex.ts';
 
 const kernel = new ScanKernel();
 
-/** Numbers that look random and are the same in every run. */
+/** Pseudorandom numbers, the same in every run. */
 function* numbers(seed: number): Generator<number, never, undefined> {
   for (let state = seed; ; ) {
     state = (Math.imul(state, 1_103_515_245) + 12_345) >>> 0;
@@ -25,7 +25,7 @@ function makeRecords(letters: string, { seed, bytes }: { seed: number; bytes: nu
   return records;
 }
 
-/** Indices of the records the automaton points at, each looked for from the start of the one behind the last. */
+/** Indices of the records found by the automaton, each searched from the start of the one after the last. */
 function pointedAt(find: (from: number, to: number) => number, records: readonly string[]): Set<number> {
   kernel.text[0] = 10;
   const end = 1 + kernel.text.write(records.join(''), 1, 'latin1');
@@ -57,7 +57,7 @@ describe('an automaton', () => {
     ['a[ab]{60}7', 'abababababababababababababababababababababababababababababababababab7', 'blunt'],
     ['(a|b|c)*a.{20}b.{20}c.{20}7', 'abc7', 'blunt'],
   ];
-  test.each(patterns)('of %s points at every record that matches in a long text', async (pattern, letters, kind) => {
+  test.each(patterns)('of %s finds every record that matches in a long text', async (pattern, letters, kind) => {
     for (const seed of [1, 2, 3]) {
       const regex = await compileRegex(pattern);
       const records = makeRecords(letters, { seed, bytes: 400_000 });
@@ -69,12 +69,12 @@ describe('an automaton', () => {
     }
   });
 
-  test('finds a match across any two lines, wherever the text is parted', async () => {
+  test('finds a match across any two lines, wherever the text is divided', async () => {
     const { prefilter } = await compileRegex('q\\nq');
     const line = `${'y'.repeat(99)}\n`;
     const end = 1 + kernel.text.write(line.repeat(1000), 1);
     for (let next = 1 + line.length; next < end; next += line.length) {
-      // Parts are gone through together after a while without a match only.
+      // Parts are walked in parallel only after a while without a match.
       expect(prefilter.find(kernel, 1, end)).toBe(-1);
       kernel.text[next - 2] = kernel.text[next] = 113;
       expect(prefilter.find(kernel, 1, end)).toBe(next);
@@ -82,7 +82,7 @@ describe('an automaton', () => {
     }
   });
 
-  test('shares the table with another', async () => {
+  test('shares the kernel with another', async () => {
     const one = await compileRegex('[0-9]{3}x');
     const other = await compileRegex('[a-f]+\\d{2}[g-z]');
     kernel.text.write('\n...12x...123x...', 0);

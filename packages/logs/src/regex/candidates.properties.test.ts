@@ -7,7 +7,7 @@ import { runSearch } from '../testing/run-search.ts';
 import { openDir, tempDir } from '../testing/temp-dir.ts';
 import { HARD_PATTERNS, LETTERS, sample } from './testing/random-patterns.ts';
 
-/** `MORE=20` looks for new cases. */
+/** `MORE=20` searches for new cases. */
 const MORE = Number(process.env.MORE ?? 1);
 
 const HEAD = '2026-06-01 10:00:00.000\tINFO\ta.go:1\t';
@@ -29,7 +29,7 @@ const searchCase = fc.record({
   endsOpen: fc.boolean(),
 });
 
-test('a regex finds the records that trying it on each finds', async () => {
+test('a regex finds the same records as testing it on each', async () => {
   const dir = tempDir();
   const logs = openDir(dir);
   let found = 0;

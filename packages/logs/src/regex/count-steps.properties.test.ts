@@ -5,7 +5,7 @@ import { countSteps, MAX_REGEX_STEPS } from './count-steps.ts';
 
 const SEED = 20261115;
 
-/** Patterns of every kind of syntax that the compiler repeats, or that could be mistaken for it. */
+/** Patterns with every kind of syntax that the compiler repeats, or that could be mistaken for it. */
 const pattern = fc.letrec<{ pattern: string; atom: string; piece: string }>((tie) => ({
   pattern: fc
     .array(tie('piece'), { minLength: 1, maxLength: 4 })
@@ -36,9 +36,9 @@ describe('the steps of a regex, counted without compiling it', () => {
         if (size === undefined) return;
         compiled++;
         const steps = countSteps(text);
-        // Every program has two instructions that are of no pattern.
+        // Every program has two instructions that belong to no pattern.
         expect(size - 2).toBeLessThanOrEqual(steps);
-        // Alternatives and classes are put together by the compiler, and what is never reached is left out.
+        // The compiler merges alternatives and classes, and drops unreachable code.
         expect(steps).toBeLessThanOrEqual(16 * size);
       }),
       { seed: SEED, numRuns: 2000 },
@@ -58,7 +58,7 @@ describe('the steps of a regex, counted without compiling it', () => {
     expect(countSteps(text)).toBe(steps);
   });
 
-  test('of patterns that people write are far from the limit', () => {
+  test('of realistic patterns are far from the limit', () => {
     const written = [
       'timeout|deadline exceeded|connection (refused|reset)',
       '\\b\\d{1,3}(\\.\\d{1,3}){3}:\\d{2,5}\\b',
@@ -71,14 +71,14 @@ describe('the steps of a regex, counted without compiling it', () => {
     for (const text of written) expect(countSteps(text)).toBeLessThan(MAX_REGEX_STEPS / 2);
   });
 
-  test('are counted at once, however deep and long a pattern is', () => {
+  test('are counted quickly, however deep and long a pattern is', () => {
     expect(countSteps('('.repeat(100_000))).toBe(0);
     expect(countSteps(`${'('.repeat(500)}x${'){1000}'.repeat(500)}`)).toBe(Number.POSITIVE_INFINITY);
     expect(countSteps('['.repeat(2048))).toBeLessThan(3000);
   });
 });
 
-/** Instructions it compiles to; `undefined` for what is no pattern, or too large for the engine. */
+/** Number of instructions it compiles to; `undefined` for an invalid pattern, or one too large for the engine. */
 function compiledSize(text: string, fold: boolean): number | undefined {
   try {
     return RE2JS.compile(text, RE2JS.MULTILINE | (fold ? RE2JS.CASE_INSENSITIVE : 0)).programSize();

@@ -5,12 +5,12 @@ import { ScanKernel } from '../kernel/scan-kernel.ts';
 import { compileRegex, type SafeRegex } from '../scan/match/regex.ts';
 import { HARD_PATTERNS, LETTERS, sample } from './testing/random-patterns.ts';
 
-/** `MORE=20` looks for new cases. */
+/** `MORE=20` searches for new cases. */
 const MORE = Number(process.env.MORE ?? 1);
 
 const kernel = new ScanKernel();
 
-/** Puts a record into the kernel's memory, behind and before others; gives where it stands. */
+/** Puts a record into the kernel's memory, between others; returns its range. */
 function load(record: Buffer): { from: number; to: number } {
   kernel.text[0] = 10;
   record.copy(kernel.text, 1);
@@ -18,7 +18,7 @@ function load(record: Buffer): { from: number; to: number } {
   return { from: 1, to: record.length + 1 };
 }
 
-/** What a regex may match in `record`, by its prefilter: whether all of the text sets, and whether the automaton. */
+/** What a regex may match in `record`, according to its prefilter: all of the text sets, and the automaton. */
 function inspect(regex: SafeRegex, record: Buffer, caseSensitive: boolean) {
   const { from, to } = load(record);
   const byTexts = regex.prefilter.textSets.every((texts) =>
@@ -41,8 +41,8 @@ const around = fc.oneof(
   bytes,
 );
 
-describe('what passes over text a regex cannot match in', () => {
-  test('passes over no match', async () => {
+describe('the prefilter of a regex', () => {
+  test('skips no match', async () => {
     let matched = 0;
     let refused = 0;
     await fc.assert(
@@ -65,7 +65,7 @@ describe('what passes over text a regex cannot match in', () => {
     expect(refused).toBeGreaterThan(500);
   });
 
-  test.each(HARD_PATTERNS)('passes over no match of %s', async (pattern) => {
+  test.each(HARD_PATTERNS)('skips no match of %s', async (pattern) => {
     const letter = fc.constantFrom('a', 'a', 'a', 'b', 'b', 'x', '7', ' ', '\n', 'é');
     const text = fc.array(letter, { minLength: 1, maxLength: 400, size: 'max' }).map((parts) => parts.join(''));
     const regexes = [await compileRegex(pattern), await compileRegex(pattern, { caseSensitive: true })] as const;
@@ -78,7 +78,7 @@ describe('what passes over text a regex cannot match in', () => {
     );
   });
 
-  test('knows all letters that are equal to one of ASCII but for their case', async () => {
+  test('knows all letters that equal an ASCII letter when case is ignored', async () => {
     const ascii = await compileRegex('[\\x00-\\x7f]');
     const beyond: number[] = [];
     for (let code = 0x80; code < 0x20000; code++) {

@@ -16,16 +16,16 @@ const required: [string, string[][]][] = [
   ['x|', []],
   ['\\d+', []],
   ['(a*|b)c?', []],
-  // K and S have equals beyond ASCII.
+  // K and S have equivalents beyond ASCII.
   ['disk full', [[' full'], ['di']]],
   ['(?-i)disk full', [['disk full']]],
   ['caf\u00e9 au lait', [[' au lait'], ['caf']]],
-  // Not understood: nothing is said.
+  // Unsupported syntax: nothing is required.
   ['\\pLfoo', []],
   ['\\Qfoo\\E', []],
 ];
 
-test.each(required)('%s needs %j', (pattern, sets) => {
+test.each(required)('%s requires %j', (pattern, sets) => {
   const { textSets } = new RegexPrefilter(pattern);
   const sorted = (texts: readonly (readonly string[])[]) => texts.map((set) => [...set].sort().join('|')).sort();
   expect(sorted(textSets)).toEqual(sorted(sets));

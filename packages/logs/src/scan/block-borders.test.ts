@@ -11,14 +11,14 @@ import type { FoundRecord } from '../types.ts';
 import { BLOCK_BYTES } from './block/blocks.ts';
 
 /*
- * Loggers that rotate after a round size leave files that end a few bytes behind a border of blocks. The reference is
- * how each text was put together: it knows nothing of blocks.
+ * Loggers that rotate after a round size leave files that end a few bytes after a block boundary. The reference is how
+ * each text was composed: it knows nothing of blocks.
  */
 
 const UTC = createZone('UTC');
 const START_MS = Date.parse('2026-06-01T10:00:00.000Z');
 
-/** Makes the text of one record: `filler` stands in its message. */
+/** Renders one record: `filler` is in its message. */
 interface Shape {
   name: string;
   /** Lengths of the records, in bytes of filler, in turn. */
@@ -54,7 +54,7 @@ interface Expected {
   raw: string;
 }
 
-/** Records up to the border and a last one of at least `lastBytes` that ends `behind` bytes behind it. */
+/** Records up to the boundary and a last one of at least `lastBytes` that ends `behind` bytes after it. */
 function textEnding(
   shape: Shape,
   { blocks, behind, lastBytes }: { blocks: number; behind: number; lastBytes: number },
@@ -84,7 +84,7 @@ function textEnding(
 
 const shown = ({ offset, bytes, timeMs, level, raw = '' }: FoundRecord) => ({ offset, bytes, timeMs, level, raw });
 
-/** Short of what is shown of a record, so that it can be compared. */
+/** Limited to what is shown of a record, so that it can be compared. */
 const toShown = ({ raw, ...rest }: Expected) => ({ ...rest, raw: raw.slice(0, 64 * 1024) });
 
 /** The last `count` of the records, in both orders. */
@@ -97,7 +97,7 @@ async function expectRecords(logs: LogDir, file: string, records: readonly Expec
   expect(newest.map(shown)).toEqual(expected.reverse());
 }
 
-/** Questions that take other ways through a block. */
+/** Queries that take different paths through a block. */
 async function expectResults(logs: LogDir, file: string, records: readonly Expected[]): Promise<void> {
   const last = records.at(-1) as Expected;
   const errors = records.filter(({ level }) => level === 'ERROR');
@@ -118,7 +118,7 @@ async function expectResults(logs: LogDir, file: string, records: readonly Expec
     const rest = await findOffsets({ minLevel: 'ERROR', start: { cursor: end.cursor ?? page[0]?.cursor ?? '' } });
     expect([...page.map(({ offset }) => offset), ...rest]).toEqual(inOrder(errors));
   }
-  // A view around any byte of the record, also those behind the border.
+  // A view around any byte of the record, including those after the boundary.
   for (const offset of [last.offset, last.offset + last.bytes - 1]) {
     const { records: from } = await runSearch(logs, { file, start: { offset }, after: 2, before: 1, limit: 1 });
     expect(from.map((record) => [record.offset, record.before?.[0]?.offset, record.after])).toEqual([
@@ -141,14 +141,14 @@ async function expectResults(logs: LogDir, file: string, records: readonly Expec
   expect(tail.replace(/\r?\n$/, '')).toBe(last.raw);
 }
 
-describe.each(SHAPES)('a file of $name that ends a little behind a border of blocks', (shape) => {
-  test('has every record whole, in both orders, plain and compressed', async () => {
+describe.each(SHAPES)('a file of $name that ends shortly after a block boundary', (shape) => {
+  test('has every record complete, in both orders, plain and compressed', async () => {
     const dir = tempDir();
     const logs = openDir(dir, { zone: UTC });
     const isFirst = shape === SHAPES[0];
     for (let behind = 1; behind <= 300; behind += isFirst ? 1 : 37) {
       const blocks = 1 + (behind % 2);
-      // The last record reaches across the border by more, or less, than its head.
+      // The last record crosses the boundary by more, or less, than its head.
       const { text, records } = textEnding(shape, { blocks, behind, lastBytes: behind + ((behind * 37) % 400) });
       const isPacked = behind % 5 === 0 || (!isFirst && behind % 2 === 0);
       const file = isPacked ? `${behind}.log.gz` : `${behind}.log`;
@@ -169,7 +169,7 @@ describe.each(SHAPES)('a file of $name that ends a little behind a border of blo
     }
   });
 
-  test('is followed across the border', async () => {
+  test('is followed across the boundary', async () => {
     const dir = tempDir();
     const logs = openDir(dir, { zone: UTC, pollMs: 5 });
     for (const behind of [1, 30, 300]) {
@@ -180,7 +180,7 @@ describe.each(SHAPES)('a file of $name that ends a little behind a border of blo
       writeFileSync(path, text.slice(0, last.offset));
       const abort = new AbortController();
       const followed: FoundRecord[] = [];
-      // Two from before, then what is written: first up to the border, then the rest.
+      // Two existing records, then what is written: first up to the boundary, then the rest.
       const start = { back: 2 };
       for await (const batch of logs.follow({ file: name, start, raw: true }, { signal: abort.signal })) {
         for (const item of batch) if (item.type === 'record') followed.push(item);
@@ -191,7 +191,7 @@ describe.each(SHAPES)('a file of $name that ends a little behind a border of blo
         if (followed.length >= 3) abort.abort();
       }
       expect(followed.map(shown)).toEqual(records.slice(-3).map(toShown));
-      // Begun at the record before, when all is written.
+      // Started at the record before, when everything is written.
       const again: FoundRecord[] = [];
       const abortAgain = new AbortController();
       const since = { timeMs: (records.at(-2) as Expected).timeMs };
@@ -204,11 +204,11 @@ describe.each(SHAPES)('a file of $name that ends a little behind a border of blo
   });
 });
 
-describe('a line that is longer than a block', () => {
+describe('a line longer than a block', () => {
   const NOW = '2026-06-01 10:00:00.000\tERROR\ta.go:1\t';
   const LINE = '2026-06-01 09:00:00.000\tINFO\ta.go:1\tshort\n';
 
-  test.each([1, 22, 4000])('keeps its head where it starts %i bytes before a border', async (before) => {
+  test.each([1, 22, 4000])('keeps its head if it starts %i bytes before a boundary', async (before) => {
     const dir = tempDir();
     const logs = openDir(dir, { zone: UTC });
     const lead = LINE.repeat(Math.floor((BLOCK_BYTES - before) / LINE.length) - 1);

@@ -12,7 +12,7 @@ import type { Job, ScanFile } from './jobs.ts';
 const SECRET = 'Zx7!Zx7!Qw';
 const WRONG = 'Zx7!Zx7!Qv';
 
-/** What this thread has read: work that shows in how long a request takes, whatever the machine does beside it. */
+/** Bytes read by this thread: work that shows in the duration of a request, whatever the load of the machine. */
 function bytesRead(): number {
   return Number(/^rchar: (\d+)/m.exec(readFileSync('/proc/thread-self/io', 'utf8'))?.[1]);
 }
@@ -48,7 +48,7 @@ function plantedFile(): ScanFile {
   };
 }
 
-/** Every verb that takes a text to look for. */
+/** Every operation that takes a text to search for. */
 function jobsFor(file: ScanFile, filter: RecordFilter): Job[] {
   const part = { file, runs: [0, blockCount(file.textBytes)], startBytes: 0, endBytes: file.textBytes, filter };
   const mark = markFile(Buffer.alloc(0));
@@ -61,7 +61,7 @@ function jobsFor(file: ScanFile, filter: RecordFilter): Job[] {
   ];
 }
 
-/** Filters that ask for a text, each in another way. */
+/** Filters with a text, each of a different kind. */
 function filtersFor(text: string): RecordFilter[] {
   const pattern = text.replace(/[!]/g, '\\$&');
   return [
@@ -80,10 +80,10 @@ function filtersFor(text: string): RecordFilter[] {
   ];
 }
 
-test('a right guess at a secret takes the same reads as a wrong one, whatever is asked and however long the guess is', async () => {
+test('a correct guess of a secret takes the same reads as a wrong one, whatever the query and length of the guess', async () => {
   const file = plantedFile();
   const runner = new JobRunner();
-  /** A job that had to give way to others is measured again: on a busy machine that says nothing of the guess. */
+  /** A job that had to yield to others is measured again: on a busy machine that is unrelated to the guess. */
   const countReads = async (job: Job): Promise<number> => {
     for (;;) {
       const before = bytesRead();

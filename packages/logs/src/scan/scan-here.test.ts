@@ -5,7 +5,7 @@ import { fillQuery, runSearch } from '../testing/run-search.ts';
 import { openDir, tempDir } from '../testing/temp-dir.ts';
 import type { SearchItem } from '../types.ts';
 
-/** Some blocks long. */
+/** A few blocks long. */
 function writeLog(): string {
   const dir = tempDir();
   const line = (n: number) =>
@@ -15,14 +15,14 @@ function writeLog(): string {
 }
 
 describe('a program that scans in its own thread', () => {
-  it('needs no other for what lies at the end of a log', async () => {
+  it('needs no worker for what is at the end of a log', async () => {
     const logs = openDir(writeLog(), { scansHere: true });
     const { records } = await runSearch(logs, { order: 'newest', limit: 2, minLevel: 'ERROR' });
     expect(records.map(({ message }) => message)).toEqual(['line 59500', 'line 59000']);
     expect(logs.usage).toMatchObject({ threads: 0, jobs: 0 });
   });
 
-  it('finds the same as threads do', async () => {
+  it('finds the same as worker threads', async () => {
     const dir = writeLog();
     const [here, threads] = [openDir(dir, { scansHere: true, workers: 1 }), openDir(dir)];
     for (const query of [
@@ -38,7 +38,7 @@ describe('a program that scans in its own thread', () => {
     });
   });
 
-  it('ends when it is told to, between two jobs', async () => {
+  it('stops between two jobs when cancelled', async () => {
     const logs = openDir(writeLog(), { scansHere: true, workers: 1 });
     const leaving = new AbortController();
     const told: SearchItem[] = [];

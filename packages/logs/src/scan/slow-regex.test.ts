@@ -9,7 +9,7 @@ import { openDir, tempDir } from '../testing/temp-dir.ts';
 
 const HEAD = '2026-06-01 10:00:00.000\tINFO\ta.go:1\t';
 
-/** A log of which every record takes the slow regex a while, and one that an ordinary search is about. */
+/** A log in which the slow regex takes long on every record, and one for an ordinary search. */
 function writeSlowLog({ records, characters }: { records: number; characters: number }): string {
   const dir = tempDir();
   const text = slowText(characters + records);
@@ -19,7 +19,7 @@ function writeSlowLog({ records, characters }: { records: number; characters: nu
   return dir;
 }
 
-/** Matches the slow regex but for one letter, which nothing can tell but the regex itself. */
+/** Differs from a match of the slow regex by one letter, which only the regex itself can detect. */
 function unmatched(text: string): string {
   return `${text.slice(0, -901)}b${text.slice(-900)}`;
 }
@@ -27,8 +27,8 @@ function unmatched(text: string): string {
 const slow = { file: 'slow.log', regex: SLOW_REGEX };
 const plain = { file: 'plain.log', terms: ['needle'] };
 
-describe('searches with a regex that takes long', () => {
-  it('let others have their turn, before they have ended', async () => {
+describe('searches with a slow regex', () => {
+  it('yield to others before they have ended', async () => {
     const logs = openDir(writeSlowLog({ records: 4000, characters: 2000 }), { workers: 1 });
     const leaving = new AbortController();
     const ended: string[] = [];
@@ -46,7 +46,7 @@ describe('searches with a regex that takes long', () => {
     expect(logs.usage).toMatchObject({ jobs: 0, searches: 0 });
   });
 
-  it('end when their budget does, in the middle of a block', async () => {
+  it('end with their budget, in the middle of a block', async () => {
     const logs = openDir(writeSlowLog({ records: 4000, characters: 2000 }), { workers: 2 });
     const answers = await Promise.all([
       runSearch(logs, slow, { budgetMs: 1 }),
@@ -58,7 +58,7 @@ describe('searches with a regex that takes long', () => {
     expect(logs.usage).toMatchObject({ jobs: 0 });
   });
 
-  it('end when they are stuck in a single record, and say so', async () => {
+  it('end if they are stuck in a single record, and report it', async () => {
     const logs = openDir(writeSlowLog({ records: 1, characters: 200_000 }), { workers: 1 });
     await runSearch(logs, { ...plain, regex: slow.regex }); // the thread has started and has compiled it
     const [{ end }, found] = await Promise.all([runSearch(logs, slow, { budgetMs: 1000 }), runSearch(logs, plain)]);
@@ -69,7 +69,7 @@ describe('searches with a regex that takes long', () => {
     expect((await runSearch(logs, { ...plain, regex: 'n.*dle' })).records).toHaveLength(1);
   });
 
-  it('leave nothing behind when their reader leaves, whenever that is', async () => {
+  it('leave nothing behind when their reader stops, at any time', async () => {
     const logs = openDir(writeSlowLog({ records: 500, characters: 500 }), { workers: 1 });
     for (const turns of [0, 1, 3, 10, 30, 100]) {
       const leaving = new AbortController();
@@ -131,8 +131,8 @@ describe('a search that pauses in the middle of blocks', () => {
   });
 });
 
-describe('a follow with a regex that takes long', () => {
-  it('ends with an error instead of holding a thread, and others go on', async () => {
+describe('a follow with a slow regex', () => {
+  it('ends with an error instead of blocking a thread, and others continue', async () => {
     const dir = writeSlowLog({ records: 0, characters: 0 });
     const logs = openDir(dir, { workers: 1 });
     const follow = logs.follow({ ...slow, start: 'end' });
@@ -145,7 +145,7 @@ describe('a follow with a regex that takes long', () => {
     expect(logs.usage).toMatchObject({ jobs: 0, replacedThreads: 1 });
   });
 
-  it('of which the reader leaves while it is compiled ends', async () => {
+  it('ends if its reader stops while it is compiled', async () => {
     const logs = openDir(writeSlowLog({ records: 1, characters: 1 }), { workers: 1 });
     const leaving = new AbortController();
     const follow = logs.follow({ ...slow, start: 'end' }, { signal: leaving.signal });
@@ -156,7 +156,7 @@ describe('a follow with a regex that takes long', () => {
   });
 });
 
-it('the plain search that waits is one of many blocks too', async () => {
+it('the plain search that waits also covers many blocks', async () => {
   const dir = writeSlowLog({ records: 4000, characters: 2000 });
   writeFileSync(join(dir, 'plain.log'), `${HEAD}a plain line\n`.repeat(200_000));
   const logs = openDir(dir, { workers: 1 });

@@ -50,7 +50,7 @@ function slowJob(): RegexJob {
   return { kind: 'regex', filter: { regex: SLOW_REGEX }, texts: [SLOW_RECORD] };
 }
 
-it('a short job does not wait for long ones that came before it', async () => {
+it('a short job does not wait for long ones queued before it', async () => {
   const pool = openPool(1);
   const file = openFile(100);
   const long = countJob(file, [0, 100]);
@@ -60,11 +60,11 @@ it('a short job does not wait for long ones that came before it', async () => {
     pool.run({ kind: 'align', file, offset: 70 }).then(() => ended.push('short')),
     pool.run({ ...long, runs: [0, 1] }).then(() => ended.push('also short')),
   ]);
-  // The first had begun.
+  // The first had started.
   expect(ended).toEqual(['first', 'short', 'also short', 'second', 'third']);
 });
 
-describe('a job with a regex that takes long', () => {
+describe('a job with a slow regex', () => {
   it('pauses in the middle of a block', async () => {
     const slow = openFile(500, LINE.replace('line', `${slowText(2000)}bQ`));
     const flag = new CancelFlag();
@@ -75,7 +75,7 @@ describe('a job with a regex that takes long', () => {
     expect(flag.isSlow).toBe(true);
   });
 
-  it('goes on behind jobs of others that wait', async () => {
+  it('continues after queued jobs of others', async () => {
     const pool = openPool(1);
     const file = openFile(100);
     const ended: string[] = [];
@@ -91,8 +91,8 @@ describe('a job with a regex that takes long', () => {
   });
 });
 
-describe('a job that is cancelled', () => {
-  it('while it waits is dropped at once', async () => {
+describe('a cancelled job', () => {
+  it('is removed at once if it is queued', async () => {
     const pool = openPool(1);
     const [running, waiting] = [new CancelFlag(), new CancelFlag()];
     const held = pool.run(slowJob(), running);
@@ -105,7 +105,7 @@ describe('a job that is cancelled', () => {
     await expect(held).rejects.toThrow();
   });
 
-  it('before it is given is never begun', async () => {
+  it('never starts if it was cancelled before', async () => {
     const pool = openPool(1);
     const flag = new CancelFlag();
     flag.set();
@@ -113,7 +113,7 @@ describe('a job that is cancelled', () => {
     expect(pool.usage).toEqual({ threads: 0, jobs: 0, replacedThreads: 0 });
   });
 
-  it('and does not stop is ended with its thread, and the next job gets another', async () => {
+  it('that does not stop is terminated with its thread, and the next job gets another', async () => {
     const pool = openPool(1);
     const file = openFile(10);
     const flag = new CancelFlag();
@@ -130,7 +130,7 @@ describe('a job that is cancelled', () => {
 });
 
 describe('a thread that dies', () => {
-  /** What a thread cannot take: it fails outside of any job. */
+  /** A value a thread cannot receive: it fails outside of any job. */
   class DeadlyFlag extends CancelFlag {
     override readonly shared = -1 as never;
     override get isSet(): boolean {
@@ -138,7 +138,7 @@ describe('a thread that dies', () => {
     }
   }
 
-  it('fails its own job, and is replaced for those that wait', async () => {
+  it('fails its own job, and is replaced for the queued ones', async () => {
     const pool = openPool(1);
     const file = openFile(10);
     const died = pool.run({ kind: 'align', file, offset: 0 }, new DeadlyFlag());
@@ -150,13 +150,13 @@ describe('a thread that dies', () => {
 });
 
 describe('threads that are all stuck in a regex', () => {
-  it('do not keep jobs without one waiting', async () => {
+  it('do not block jobs without one', async () => {
     const pool = openPool(2);
     const file = openFile(10);
     const flags = Array.from({ length: 5 }, () => new CancelFlag());
     const stuck = flags.map((flag) => pool.run(slowJob(), flag));
     const settled = Promise.allSettled(stuck);
-    // Until none of the slow ones has ended, more than once.
+    // More than once, while none of the slow ones has ended.
     for (let turn = 1; turn <= 3; turn++)
       expect(await pool.run({ kind: 'align', file, offset: LINE.length })).toBe(LINE.length);
     expect(pool.usage).toMatchObject({ threads: 3, jobs: 5 });

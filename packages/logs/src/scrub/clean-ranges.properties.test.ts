@@ -44,7 +44,7 @@ const change: fc.Arbitrary<Change> = fc.record({
   restoresTime: fc.boolean(),
 });
 
-/** All at once, or as a program does that writes into its file, rotates it, truncates it or copies another over it. */
+/** All at once, or like a program that writes to its file, rotates it, truncates it or copies another over it. */
 function apply(path: string, { kind, at, secret, restoresTime }: Change): void {
   const { atime, mtime } = statSync(path);
   const line = secret ? SECRET_LINE : LINE;
@@ -64,7 +64,7 @@ function editLine(path: string, at: number, line: string): void {
   closeSync(fd);
 }
 
-/** Until a further change gets another time: what is called settled is so only if this has passed. */
+/** Waits until a further change gets another timestamp: a file counts as settled only after that. */
 async function nextTick(dir: string): Promise<void> {
   const path = join(dir, 'tick');
   writeFileSync(path, '');
@@ -93,7 +93,7 @@ async function count(logs: LogDir, term: string): Promise<number> {
   return records;
 }
 
-/** The slow way: all of the file, every time. */
+/** The slow reference: the whole file, every time. */
 function reference(path: string): { text: string; secrets: number } {
   const text = readFileSync(path, 'utf8');
   return { text: text.replaceAll(SECRET, MASKED), secrets: text.split(SECRET).length - 1 };
@@ -116,13 +116,13 @@ async function expectMasked(logs: LogDir, path: string): Promise<void> {
   expect(await count(logs, MASKED)).toBe(Math.min(secrets, 100));
 }
 
-/** Files that were changed just now count as left alone for long. */
+/** Makes files that were just changed count as settled. */
 function pretendLater(): void {
   vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + HOUR_MS });
   onTestFinished(() => void vi.useRealTimers());
 }
 
-test('whatever is remembered of a file at rest, a changed one is masked as the whole text is', async () => {
+test('whatever is cached of a settled file, a changed one is masked like the whole text', async () => {
   pretendLater();
   await fc.assert(
     fc.asyncProperty(fc.array(change, { minLength: 1, maxLength: 6 }), async (changes) => {
@@ -132,7 +132,7 @@ test('whatever is remembered of a file at rest, a changed one is masked as the w
         await nextTick(dir);
         if (step) apply(path, step);
         await nextTick(dir);
-        // Twice: the second time from what the first one has noted.
+        // Twice: the second time with the cache filled by the first.
         for (const _ of [1, 2]) await expectMasked(logs, path);
       }
       await logs.close();
@@ -152,7 +152,7 @@ test('changes within one tick of the clock are masked, too', async () => {
   }
 });
 
-test('a file that changes between being opened and being read is masked, though it was known to hold no secret', async () => {
+test('a file that changes between being opened and being read is masked, although it was known to contain no secret', async () => {
   const { path, scrubbing } = setUp();
   const fd = openSync(path, 'r');
   onTestFinished(() => closeSync(fd));

@@ -21,7 +21,7 @@ function textWith(line: string, at: number): string {
   return LINE.repeat(at) + line + LINE.repeat(LINES - at);
 }
 
-test('a part that was known to hold no secret is looked through again once it is changed', async () => {
+test('a part known to contain no secret is scanned again after it changed', async () => {
   const dir = tempDir();
   const scrubbing = new Scrubbing();
   scrubbing.add(['correct-horse']);
@@ -31,7 +31,7 @@ test('a part that was known to hold no secret is looked through again once it is
   for (const isQuiet of [false, true]) {
     writeFileSync(file, textWith(LINE, 0));
     if (isQuiet) utimesSync(file, hour, hour);
-    // Whatever is asked for, by whichever thread: all parts are known afterwards.
+    // For any query, by any thread: all parts are known afterwards.
     for (const text of ['nothing', 'correct', 'nothing', 'horse']) expect(await find(logs, text)).toBe(0);
     for (const at of [10, Math.floor(LINES / 2), LINES - 10]) {
       writeFileSync(file, textWith(SECRET_LINE, at));
@@ -46,7 +46,7 @@ test('a part that was known to hold no secret is looked through again once it is
   }
 });
 
-test('a part that was known to hold no secret is looked through again once there is another secret', async () => {
+test('a part known to contain no secret is scanned again when there is a new secret', async () => {
   const dir = tempDir();
   const scrubbing = new Scrubbing();
   scrubbing.add(['another-secret']);

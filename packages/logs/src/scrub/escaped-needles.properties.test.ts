@@ -9,7 +9,7 @@ import { slowScrub } from './testing/slow-scrub.ts';
 
 const NUM_RUNS = process.env.MORE ? 1000 : 30;
 
-/** With all that some encoder escapes. */
+/** With all characters that some encoder escapes. */
 const secrets = fc.oneof(
   fc.string({ unit: fc.constantFrom(...'aZ09/+=<>&%\'" @:\\#?~!*()[]{}$,;-_.'), minLength: 6, maxLength: 24 }),
   fc.string({
@@ -19,7 +19,7 @@ const secrets = fc.oneof(
   }),
 );
 
-/** What stands around it may look like a part of it, or of an escape. */
+/** The surroundings may look like a part of it, or of an escape. */
 const around = fc.string({ unit: fc.constantFrom('a', '/', '=', 'u', '2', ' ', '"', ':', 'F'), maxLength: 12 });
 
 function createScrubber(needles: readonly Buffer[]): Scrubber {
@@ -32,7 +32,7 @@ function scrubbed(secret: string, text: string): string {
   return bytes.toString();
 }
 
-/** What a reader of the log makes of it. Stars may have made it no escaped text any more: then there is nothing to decode. */
+/** Decodes the log like a reader would. Masking may have made the escapes invalid: then there is nothing to decode. */
 function decoded(text: string, decode: (text: string) => string): string {
   try {
     return decode(text);
@@ -41,8 +41,8 @@ function decoded(text: string, decode: (text: string) => string): string {
   }
 }
 
-describe('a secret that is written with escapes', () => {
-  test.each(ENCODERS)('by $name is masked, and not to be had by decoding', ({ encode, decode }) => {
+describe('a secret written with escapes', () => {
+  test.each(ENCODERS)('by $name is masked, and cannot be recovered by decoding', ({ encode, decode }) => {
     fc.assert(
       fc.property(secrets, around, around, (secret, before, behind) => {
         fc.pre(!`${before}${behind}`.includes(secret));
@@ -77,7 +77,7 @@ describe('a secret that is written with escapes', () => {
   });
 });
 
-/** Needles and texts of few signs, so that escapes, needles and parts of both meet in all ways. */
+/** Needles and texts of few characters, so that escapes, needles and parts of both are combined in all ways. */
 const signs = fc.constantFrom(
   'a',
   'b',
@@ -137,7 +137,7 @@ const cases = fc
   });
 
 describe('escapes', () => {
-  test('are read as the slow way reads them', () => {
+  test('are decoded like the slow reference does', () => {
     fc.assert(
       fc.property(cases, ({ needles, text }) => {
         const masked = Buffer.from(text);
@@ -148,7 +148,7 @@ describe('escapes', () => {
     );
   });
 
-  test('make no difference to how a text is cut into pieces', () => {
+  test('make no difference to how a text is split into pieces', () => {
     fc.assert(
       fc.property(cases, fc.array(fc.integer({ min: 1, max: 30 })), ({ needles, text }, lengths) => {
         const scrubber = createScrubber(needles);
@@ -166,7 +166,7 @@ describe('escapes', () => {
     );
   });
 
-  test('make no difference to a part that is read with what stands around it', () => {
+  test('make no difference to a part that is read with its surroundings', () => {
     fc.assert(
       fc.property(cases, fc.nat(), fc.nat(40), ({ needles, text }, at, length) => {
         const scrubber = createScrubber(needles);
@@ -182,7 +182,7 @@ describe('escapes', () => {
     );
   });
 
-  test('of a text that is still written show no more than two bytes of a secret', () => {
+  test('of a text that is still being written reveal no more than two bytes of a secret', () => {
     fc.assert(
       fc.property(cases, ({ needles, text }) => {
         const scrubber = createScrubber(needles);
@@ -198,7 +198,7 @@ describe('escapes', () => {
     );
   });
 
-  test('that stand for no secret are left as they are', () => {
+  test('that are not part of a secret are not changed', () => {
     const text = Buffer.from(
       Array.from(
         { length: 500 },
@@ -210,12 +210,12 @@ describe('escapes', () => {
     expect(masked.equals(text)).toBe(true);
   });
 
-  test('that were made to be read in very many ways are masked without trying each', () => {
+  test('crafted to be ambiguous in very many ways are masked without trying each', () => {
     const needle = '%25'.repeat(21);
     const text = Buffer.from(`${'%25'.repeat(20_000)} and more\n`);
     createScrubber(needleForms(needle)).mask(text);
     expect(text.includes('%25')).toBe(false);
-    // It was not looked through to its end: nothing of the rest is shown, be it a secret or not.
+    // It was not searched to its end: nothing of the rest is shown, whether it is a secret or not.
     expect(text.includes('and more')).toBe(false);
   });
 });

@@ -44,7 +44,7 @@ function line(index: number, text: string): string {
   return `2026-11-15 10:00:${String(index).padStart(2, '0')}.000\tINFO\ta.go:1\t${text}\n`;
 }
 
-test('secrets are masked before, in and behind a rotation by rename, and none is told twice', async () => {
+test('secrets are masked before, during and after a rotation by rename, and no record is emitted twice', async () => {
   const { file, rename, records } = await followDir(line(1, `one ${SECRET}`));
   await eventually(() => expect(records()).toHaveLength(1));
   appendFileSync(file, `${line(2, `two ${SECRET}`)}${line(3, 'three correct-').trimEnd()}`);
@@ -65,7 +65,7 @@ test('secrets are masked before, in and behind a rotation by rename, and none is
   for (const word of ['one ', 'two ', 'three ', 'four ']) expect(texts.split(word)).toHaveLength(2);
 });
 
-test('secrets are masked through a rotation by copying, also those that were half written', async () => {
+test('secrets are masked through a rotation by copying, including partially written ones', async () => {
   const { file, copyAndCut, records } = await followDir(line(1, `one ${SECRET}`));
   await eventually(() => expect(records()).toHaveLength(1));
   appendFileSync(file, line(2, `two ${SECRET}`));

@@ -30,7 +30,7 @@ function line(index: number, text: string): string {
   return `2026-11-15 10:${minute}:${second}.000\tINFO\tmain.go:${index % 7}\t${text}\n`;
 }
 
-/** Lines in which every form stands somewhere. */
+/** Lines that contain every form of the secret. */
 function plantedText(): string {
   return FORMS.map((form, index) => line(index, `login with ${form} done`)).join('');
 }
@@ -78,7 +78,7 @@ function expectNoSecret(answer: unknown): void {
   }
 }
 
-test('every form of a secret is masked with as many bytes as it has, in plain and compressed files', async () => {
+test('every form of a secret is masked by the same number of bytes, in plain and compressed files', async () => {
   const { dir, logs } = scrubbedDir();
   const text = plantedText();
   writeFileSync(join(dir, 'a.log'), text);
@@ -95,7 +95,7 @@ test('every form of a secret is masked with as many bytes as it has, in plain an
   expectNoSecret(await logs.details());
 });
 
-test('no range of a file, were it a single byte, gives more than the whole', async () => {
+test('no range of a file, not even a single byte, reveals more than the whole', async () => {
   const { dir, logs } = scrubbedDir();
   const text = Buffer.from(`${'x'.repeat(300)}${SECRET}${'y'.repeat(100)}\n`);
   writeFileSync(join(dir, 'a.log'), text);
@@ -123,7 +123,7 @@ test('any size of the tail of a compressed file is a part of its scrubbed text',
   }
 });
 
-test('a secret across the borders of chunks and blocks is masked', async () => {
+test('a secret across the boundaries of chunks and blocks is masked', async () => {
   const { dir, logs } = scrubbedDir();
   const borders = [BLOCK_BYTES, 2 * BLOCK_BYTES, 1024 * 1024, 1024 * 1024 + 4096 - 126, 1024 * 1024 + 4096];
   const text = Buffer.from(line(1, 'z'.repeat(900)).repeat(1400));
@@ -138,7 +138,7 @@ test('a secret across the borders of chunks and blocks is masked', async () => {
   expect((await raw(logs, 'a.log', 0, text.length)).equals(expected)).toBe(true);
 });
 
-test('who looks for a secret finds nothing, who looks for the mask finds it', async () => {
+test('searching for a secret finds nothing, searching for the mask finds it', async () => {
   const { dir, logs } = scrubbedDir(['correct-horse']);
   writeFileSync(join(dir, 'a.log'), line(1, 'password=correct-horse') + line(2, 'password=wrong'));
   const filters: RecordFilter[] = [{ terms: ['correct-horse'] }, { terms: ['rrect'] }, { regex: 'correct.*' }];
@@ -151,7 +151,7 @@ test('who looks for a secret finds nothing, who looks for the mask finds it', as
   expect(onlyRecords(await search(logs, { excluded: ['horse'] }))).toHaveLength(2);
 });
 
-test('a compressed file that holds a secret is not given as it is; one that holds none is', async () => {
+test('a compressed file that contains a secret is not served as is; one that does not is', async () => {
   const { dir, logs } = scrubbedDir();
   writeFileSync(join(dir, 'a.log.gz'), gzipSync(plantedText()));
   writeFileSync(join(dir, 'b.log.gz'), gzipSync('nothing here\n'));
@@ -176,7 +176,7 @@ test.each([
   expect(logs.usage.lentBuffers).toBe(0);
 });
 
-test('a compressed file whose name in its header is a secret is not given as it is; one filled up with zeros is', async () => {
+test('a compressed file with a secret in its header is not served as is; one padded with zeros is', async () => {
   const { dir, logs } = scrubbedDir(['correct-horse']);
   const packed = gzipSync('nothing\n');
   const named = Buffer.concat([packed.subarray(0, 10), Buffer.from('correct-horse\0'), packed.subarray(10)]);
@@ -188,7 +188,7 @@ test('a compressed file whose name in its header is a secret is not given as it 
 });
 
 describe('a growing file', () => {
-  test('shows no more than two bytes of a secret that is half written', async () => {
+  test('reveals no more than two bytes of a partially written secret', async () => {
     const { dir, logs } = scrubbedDir(['correct-horse']);
     const file = join(dir, 'a.log');
     writeFileSync(file, 'password=');
@@ -219,7 +219,7 @@ describe('a growing file', () => {
     }
     appendFileSync(file, line(3, 'the end corre'));
     await eventually(() => expect(texts()).toHaveLength(3));
-    // Half a secret that stays so is told masked, and its rest when it comes.
+    // An incomplete secret is emitted masked, and the rest of it when it arrives.
     appendFileSync(file, 'correct-');
     await eventually(() => expect(texts()).toHaveLength(4));
     appendFileSync(file, 'horse\n');
@@ -234,7 +234,7 @@ describe('a growing file', () => {
 });
 
 describe('a secret that becomes known later', () => {
-  test('is masked from then on, in what was read before too', async () => {
+  test('is masked from then on, also in text that was read before', async () => {
     const { dir, logs, scrubbing } = scrubbedDir();
     const file = join(dir, 'a.log');
     writeFileSync(file, '');
@@ -263,7 +263,7 @@ describe('a secret that becomes known later', () => {
     await expect(search(logs, { start: { cursor } })).rejects.toMatchObject({ code: 'CURSOR_GONE' });
   });
 
-  test('leaves cursors of records without it as they are', async () => {
+  test('does not change cursors of records without it', async () => {
     const { dir, logs, scrubbing } = scrubbedDir();
     const lines = Array.from({ length: 5000 }, (_, index) =>
       line(index, index === 3000 ? 'late-secret' : `n ${index}`),
@@ -277,7 +277,7 @@ describe('a secret that becomes known later', () => {
   });
 });
 
-test('what is read in any way is the same scrubbed text', async () => {
+test('all ways of reading return the same scrubbed text', async () => {
   const { dir, logs } = scrubbedDir(['aabbaab', 'abcabcabc', 'secret with blanks']);
   const needles = ['aabbaab', 'abcabcabc', 'secret with blanks'].flatMap(needleForms);
   const piece = fc.constantFrom('aabb', 'aab', 'abc', '\n', 'secret ', 'with blanks', 'YWFiYmFhYg', 'x', '%20', '+');

@@ -7,7 +7,7 @@ function texts(value: string): string[] {
   return needleForms(value).map((form) => form.toString());
 }
 
-/** Whether the text, scrubbed, still has what is left of the value in a row. */
+/** Scrubs the text; throws if the value remains in it. */
 function scrubbed(value: string, text: string): string {
   const scrubbing = new Scrubbing();
   scrubbing.add([value]);
@@ -17,7 +17,7 @@ function scrubbed(value: string, text: string): string {
 }
 
 describe('the forms of a secret', () => {
-  test('a plain word is looked for as it is and in base64', () => {
+  test('a plain word is searched literally and in base64', () => {
     expect(texts('hunter2hunter')).toEqual([
       'hunter2hunter',
       'aHVudGVyMmh1bnRlc',
@@ -47,7 +47,7 @@ describe('the forms of a secret', () => {
     expect(scrubbed(value, `${form}\n`)).toBe(`${'*'.repeat(Buffer.byteLength(form))}\n`);
   });
 
-  test('in base64 it is masked whatever stands around it, but for the signs that hold other bits', () => {
+  test('in base64 it is masked whatever surrounds it, except for the characters that contain other bits', () => {
     const bytes = fc.string({ unit: 'binary', maxLength: 12 });
     fc.assert(
       fc.property(
@@ -67,25 +67,25 @@ describe('the forms of a secret', () => {
     );
   });
 
-  test('one of several lines is masked line by line, and as one where it is escaped', () => {
+  test('a multi-line value is masked line by line, and as a whole if it is escaped', () => {
     const key = `-----BEGIN KEY-----\n${'abcdef0123'.repeat(6)}\n${'9876543210'.repeat(6)}\n-----END KEY-----\n`;
     expect(scrubbed(key, key)).toBe(`-----BEGIN KEY-----\n${'*'.repeat(60)}\n${'*'.repeat(60)}\n-----END KEY-----\n`);
     expect(scrubbed(key, JSON.stringify(key))).toMatch(/^"\*{140,}"$/);
   });
 
-  test('a long one is masked as far as it goes where it was cut', () => {
+  test('a long value is masked as far as it goes if it was truncated', () => {
     const token = Array.from({ length: 300 }, (_, index) => (index * 7).toString(36)).join('');
     expect(scrubbed(token, token)).toBe('*'.repeat(token.length));
     expect(scrubbed(token, `${token.slice(0, 200)}...`)).toBe(`${'*'.repeat(192)}${token.slice(192, 200)}...`);
   });
 
-  test('none is longer than needles may be, and none of a short value is looked for', () => {
+  test('none exceeds the maximum length of needles, and short values are ignored', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary', maxLength: 300 }), (value) => {
         for (const form of needleForms(value)) {
           expect(form.length).toBeLessThanOrEqual(MAX_NEEDLE_BYTES);
           expect(form.length).toBeGreaterThanOrEqual(MIN_NEEDLE_BYTES);
-          // One with line ends is recognised where they are escaped.
+          // A value with line ends is recognised if they are escaped.
           expect(scrubbed(value, form.toString('latin1')).includes('\n')).toBe(form.includes(10));
         }
       }),
@@ -94,7 +94,7 @@ describe('the forms of a secret', () => {
 });
 
 describe('what is scrubbed', () => {
-  test('is bounded: the latest values are taken, and those left out are counted', () => {
+  test('is bounded: the latest values are used, and the dropped ones are counted', () => {
     const scrubbing = new Scrubbing();
     expect(scrubbing.add(['the-first-of-all'])).toBe(0);
     const many = Array.from({ length: 5000 }, (_, index) => `secret number ${index} of very many`);
@@ -104,7 +104,7 @@ describe('what is scrubbed', () => {
     expect(text.toString()).toBe(`the-first-of-all and ${'*'.repeat('secret number 0 of very many'.length)}`);
   });
 
-  test('is nothing as long as there is nothing secret, and the same as long as nothing new is', () => {
+  test('is empty while there are no secrets, and does not change while there are no new ones', () => {
     const scrubbing = new Scrubbing();
     expect(scrubbing.current).toBeUndefined();
     scrubbing.add(['tiny']);

@@ -7,7 +7,7 @@ function scrubber(...patterns: PatternName[]): Scrubber {
   return new Scrubber({ id: '', table: undefined, patterns });
 }
 
-/** The text with what is masked between angle brackets. */
+/** The text with the masked parts in angle brackets. */
 function shown(text: string, ...patterns: PatternName[]): string {
   const bytes = Buffer.from(text, 'latin1');
   scrubber(...patterns).mask(bytes, { atEnd: true });
@@ -53,7 +53,7 @@ describe('patterns', () => {
     expect(bytes.toString()).toBe(`-----BEGIN PRIVATE KEY-----\n${masked}\n-----END PRIVATE KEY-----\n`);
   });
 
-  test('every part of a text, and a text that comes in pieces, is masked as the whole is', () => {
+  test('every part of a text, and a text in pieces, is masked like the whole', () => {
     const text = Buffer.from(
       [
         `x -----BEGIN PRIVATE KEY-----\n${KEY_LINES}\n-----END PRIVATE KEY-----`,
@@ -80,7 +80,7 @@ describe('patterns', () => {
     }
   });
 
-  test('text made to look like the beginnings of matches takes no longer for it', () => {
+  test('text crafted to look like the beginnings of matches takes no longer', () => {
     const parts = ['Bearer ', 'eyJ', 'AKIA', '4111 ', '-----BEGIN PRIVATE KEY-----', 'secret_key=', '-', ' '];
     for (const part of parts) {
       const bytes = Buffer.from(part.repeat(Math.ceil(300_000 / part.length)));

@@ -7,7 +7,7 @@ import { ScrubFeed } from './scrub-feed.ts';
 import { Scrubber } from './scrubber.ts';
 import { slowScrub } from './testing/slow-scrub.ts';
 
-/** More than is looked through at a time. */
+/** More than one pass of the kernel. */
 const LONG_BYTES = 200_000;
 
 /** Few different bytes, so that needles overlap themselves and each other. */
@@ -23,12 +23,12 @@ const cases = needleSets.chain((texts) => {
   const needles = texts.map((text) => Buffer.from(text).subarray(0, 64));
   const piece = fc.oneof(
     { weight: 3, arbitrary: fc.constantFrom(...needles) },
-    // Beginnings and ends of needles, which together may be needles.
+    // Beginnings and ends of needles, which may combine to needles.
     fc.tuple(fc.constantFrom(...needles), fc.nat(64)).map(([needle, cut]) => needle.subarray(0, cut)),
     fc.tuple(fc.constantFrom(...needles), fc.nat(64)).map(([needle, cut]) => needle.subarray(cut)),
     fc.string({ unit: fc.constantFrom('a', 'b', 'c', '\n', '0'), maxLength: 40 }).map((text) => Buffer.from(text)),
   );
-  // Behind a line end nothing is open.
+  // After a line end nothing is open.
   const text = fc.array(piece, { maxLength: 30 }).map((pieces) => Buffer.concat([...pieces, Buffer.from('\n')]));
   return fc.record({ needles: fc.constant(distinct(needles)), text, lead: fc.nat(9) });
 });
@@ -42,7 +42,7 @@ function createScrubber(needles: readonly Buffer[]): Scrubber {
 }
 
 describe('a scrubber', () => {
-  test('masks what the slow way masks, wherever the text lies in memory', () => {
+  test('masks like the slow reference, wherever the text is in memory', () => {
     fc.assert(
       fc.property(cases, ({ needles, text, lead }) => {
         const memory = Buffer.concat([Buffer.alloc(lead, 'a'), text, Buffer.alloc(7, 'b')]);
@@ -55,7 +55,7 @@ describe('a scrubber', () => {
     );
   });
 
-  test('tells of every part, from what stands around it, what it tells of the whole', () => {
+  test('masks every part, given its surroundings, like the whole', () => {
     fc.assert(
       fc.property(cases, fc.nat(), fc.nat(100), ({ needles, text }, at, length) => {
         const scrubber = createScrubber(needles);
@@ -74,7 +74,7 @@ describe('a scrubber', () => {
     );
   });
 
-  test('tells the same of a text that comes in pieces', () => {
+  test('masks a text in pieces like the whole', () => {
     fc.assert(
       fc.property(cases, fc.array(fc.integer({ min: 1, max: 40 })), ({ needles, text }, lengths) => {
         const scrubber = createScrubber(needles);
@@ -91,7 +91,7 @@ describe('a scrubber', () => {
     );
   });
 
-  test('never tells of the beginning of a secret more than two bytes, however the text grows', () => {
+  test('never reveals more than two bytes of the beginning of a secret, however the text grows', () => {
     fc.assert(
       fc.property(cases, ({ needles, text }) => {
         const scrubber = createScrubber(needles);
@@ -107,7 +107,7 @@ describe('a scrubber', () => {
     );
   });
 
-  test('finds secrets wherever they stand in a long text', () => {
+  test('finds secrets anywhere in a long text', () => {
     const sets = fc.uniqueArray(
       few.map((text) => text.repeat(3)),
       { minLength: 1, maxLength: 8 },
@@ -120,7 +120,7 @@ describe('a scrubber', () => {
         const text = Buffer.alloc(LONG_BYTES, 'the quick brown fox\n');
         for (const [index, [part, off]] of around.entries()) {
           const needle = needles[index % needles.length] ?? Buffer.alloc(0);
-          // Around the borders of parts, also of such as are a little shorter.
+          // Around the boundaries of parts, including slightly shorter ones.
           needle.copy(text, Math.max(0, part * 65_536 + off));
         }
         const memory = Buffer.concat([Buffer.alloc(lead), text]);
@@ -132,7 +132,7 @@ describe('a scrubber', () => {
     );
   });
 
-  test('finds a secret at every position of the border between two parts', () => {
+  test('finds a secret at every position of the boundary between two parts', () => {
     for (const length of [6, 7, 8, 12, 16, 33, 64]) {
       const needle = Buffer.from('Zq7'.padEnd(length, 'xY9')).subarray(0, length);
       const scrubber = createScrubber([needle]);
@@ -146,7 +146,7 @@ describe('a scrubber', () => {
     }
   });
 
-  test('finds secrets in text of any bytes, of which some are the secrets', () => {
+  test('finds secrets in random bytes, some of which are the secrets', () => {
     const bytes = fc.uint8Array({ minLength: 6, maxLength: 24 });
     fc.assert(
       fc.property(fc.array(bytes, { minLength: 1, maxLength: 6 }), fc.uint8Array({ maxLength: 300 }), (some, noise) => {
@@ -159,7 +159,7 @@ describe('a scrubber', () => {
     );
   });
 
-  test('masks all of secrets that overlap, or of which one is a part of another', () => {
+  test('masks overlapping secrets, and secrets within other secrets, completely', () => {
     const needles = ['hunter2-hunter2', 'hunter2', '2-hunt', 'r2-and-more', 'and-more-of-it'].map((text) =>
       Buffer.from(text),
     );
@@ -170,7 +170,7 @@ describe('a scrubber', () => {
     expect(masked.toString()).toBe(`a ${'*'.repeat(30)}, ${'*'.repeat(12)}, unter${'*'.repeat(6)}er, r2-and-mor\n`);
   });
 
-  test('finds any of a thousand secrets of eight signs and more', () => {
+  test('finds any of a thousand secrets of eight or more characters', () => {
     const secrets = Array.from({ length: 1000 }, (_, index) => {
       const random = createHash('sha256').update(`secret ${index}`).digest('base64');
       return random.slice(0, 8 + (index % 24));

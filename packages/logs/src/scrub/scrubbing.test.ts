@@ -7,8 +7,8 @@ function masked(scrubbing: Scrubbing, text: string): string {
   return bytes.toString();
 }
 
-describe('what is derived', () => {
-  test('masks what the other masks, now and later, and values of its own that the other does not', () => {
+describe('a derived scrubbing', () => {
+  test('masks what its parent masks, now and later, and values that its parent does not', () => {
     const node = new Scrubbing();
     node.add(['first-secret']);
     const member = node.derive();
@@ -20,7 +20,7 @@ describe('what is derived', () => {
     expect(masked(node, text)).toBe(`${'*'.repeat(12)} ${'*'.repeat(13)} of-the-member\n`);
   });
 
-  test('tells of every change, until it is closed', () => {
+  test('reports every change, until it is closed', () => {
     const node = new Scrubbing();
     const member = node.derive();
     const seen: unknown[] = [];
@@ -36,7 +36,7 @@ describe('what is derived', () => {
     expect(seen).toHaveLength(3);
   });
 
-  test('never loses what the other masks, however many values it is given', () => {
+  test('never loses what its parent masks, however many values are added', () => {
     const node = new Scrubbing();
     node.add(['first-secret']);
     const member = node.derive();

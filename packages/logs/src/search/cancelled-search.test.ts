@@ -19,10 +19,10 @@ function writeLogs(): string {
   return dir;
 }
 
-/** Aborts after so many turns of the event loop: while files are listed, opened, sought in, scanned. */
+/** Aborts after this many turns of the event loop: while files are listed, opened, probed, scanned. */
 const TURNS = [0, 1, 2, 3, 5, 8, 13, 21, 34, 55, 89];
 
-describe('a search that is cancelled', () => {
+describe('a cancelled search', () => {
   test('ends its stream with a closing record, whenever it is cancelled', async () => {
     const logs = openDir(writeLogs());
     for (const turns of TURNS) {
@@ -42,7 +42,7 @@ describe('a search that is cancelled', () => {
     }
   });
 
-  test('leaves no file open and no job behind, nor does a count', async () => {
+  test('leaves no file open and no job running, and neither does a count', async () => {
     const logs = openDir(writeLogs());
     for (const turns of TURNS) {
       const leaving = new AbortController();

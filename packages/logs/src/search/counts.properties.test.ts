@@ -6,13 +6,13 @@ import { filterSpec, toFilter } from '../testing/random-queries.ts';
 import { withoutCursor } from '../testing/run-search.ts';
 import { readFamilyRecords, slowDigest, slowHistogram, timedOnly } from '../testing/slow-logs.ts';
 
-/** `MORE=20 SEED=random` looks for new cases. */
+/** `MORE=20 SEED=random` searches for new cases. */
 const MORE = Number(process.env.MORE ?? 1);
 
 const specs = fc.array(logSpec, { minLength: 1, maxLength: 2 });
 
 describe('a histogram', () => {
-  test('counts what the reference counts, asked once and again', async () => {
+  test('counts like the reference, also when repeated', async () => {
     const { logs, write } = randomDir();
     const question = fc.record({
       filter: filterSpec,
@@ -41,7 +41,7 @@ describe('a histogram', () => {
 });
 
 describe('a digest', () => {
-  test('groups as the reference groups, asked once and again', async () => {
+  test('groups like the reference, also when repeated', async () => {
     const { logs, write } = randomDir();
     const question = fc.record({
       filter: filterSpec,

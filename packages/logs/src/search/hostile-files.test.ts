@@ -38,7 +38,7 @@ const numbered = (count: number, hour: number) =>
   Array.from({ length: count }, (_, index) => `hour ${hour} line ${index}`);
 
 describe('a family with a file that is', () => {
-  /** Three files; the middle one is as given. */
+  /** Three files; the middle one as given. */
   function family(middle: Buffer, name = 'a.log.1.gz') {
     const dir = tempDir();
     writeFileSync(join(dir, 'a.log.2.gz'), gzipSync(lines(100, 1)));
@@ -48,27 +48,27 @@ describe('a family with a file that is', () => {
   }
   const packed = gzipSync(lines(5000, 2), { level: 1 });
 
-  /** With the records that must be told all the same. */
+  /** With the number of records that must be returned nevertheless. */
   const damages: [string, Buffer, number][] = [
     ['no archive at all', Buffer.from('this is not gzip data'), 0],
     ['an archive cut in its header', packed.subarray(0, 6), 0],
     ['an archive cut in the middle', packed.subarray(0, packed.length / 2), 2000],
     ['an archive cut in its trailer', packed.subarray(0, -3), 5000],
     [
-      'an archive with bytes turned over',
+      'an archive with flipped bytes',
       Buffer.concat([packed.subarray(0, 9000), Buffer.alloc(300, 0xa5), packed.subarray(9300)]),
       1000,
     ],
     ['an archive with garbage behind', Buffer.concat([packed, Buffer.from('garbage')]), 5000],
   ];
-  test.each(damages)('%s tells of it, and of the others everything', async (_, middle, sound) => {
+  test.each(damages)('%s reports it, and returns everything of the others', async (_, middle, sound) => {
     const { logs } = family(middle);
     for (const order of ['oldest', 'newest'] as const) {
       const { records, end } = await runSearch(logs, { family: 'a.log', order });
       const told = messages(order === 'oldest' ? records : [...records].reverse());
       expect(told.slice(0, 100)).toEqual(numbered(100, 1));
       expect(told.slice(-100)).toEqual(numbered(100, 3));
-      // What stands before the damage is told too, as far as it can be told where that is.
+      // What precedes the damage is returned too, as far as that is known.
       expect(told.slice(100, 100 + sound)).toEqual(numbered(sound, 2));
       expect(end).toMatchObject({ reason: 'exhausted', problems: [{ file: 'a.log.1.gz', code: 'LOG_FILE_CORRUPT' }] });
     }
@@ -79,7 +79,7 @@ describe('a family with a file that is', () => {
     expect(grouped.end.records).toBe(counted.end.records);
   });
 
-  test('an archive of nothing, or nothing at all, tells the others', async () => {
+  test('an archive of nothing, or an empty one, returns the others', async () => {
     for (const middle of [gzipSync(''), Buffer.alloc(0)]) {
       const { logs } = family(middle);
       const { records, end } = await runSearch(logs, { family: 'a.log' });
@@ -88,7 +88,7 @@ describe('a family with a file that is', () => {
     }
   });
 
-  test('not to be read by us tells of it, and of the others everything', () => {
+  test('unreadable reports it, and returns everything of the others', () => {
     const { dir } = family(Buffer.from(lines(100, 2)), 'a.log.1');
     chmodSync(dir, 0o755);
     chmodSync(join(dir, 'a.log.1'), 0o000);
@@ -101,9 +101,9 @@ describe('a family with a file that is', () => {
     expect(end).toMatchObject({ reason: 'exhausted', problems: [{ file: 'a.log.1', code: 'LOG_FILE_UNREADABLE' }] });
   });
 
-  test('gone between the listing and the opening leaves the others', async () => {
+  test('deleted between listing and opening returns the others', async () => {
     const { dir, logs } = family(Buffer.from(lines(100, 2)), 'a.log.1');
-    // Listed as a file, and gone when it is opened.
+    // Listed as a file, and deleted when it is opened.
     const search = logs.search(fillQuery({ family: 'a.log' }));
     await logs.list();
     const first = search.next();
@@ -117,7 +117,7 @@ describe('a family with a file that is', () => {
     expect(items.at(-1)).toMatchObject({ type: 'end', reason: 'exhausted', problems: [] });
   });
 
-  test('a link that leads nowhere leaves the others', async () => {
+  test('a dangling link returns the others', async () => {
     const { dir, logs } = family(Buffer.from(lines(100, 2)), 'a.log.1');
     rmSync(join(dir, 'a.log.1'));
     symlinkSync('missing', join(dir, 'a.log.1'));
@@ -126,12 +126,12 @@ describe('a family with a file that is', () => {
   });
 });
 
-describe('a file that becomes shorter while it is scanned', () => {
-  test.each(['oldest', 'newest'] as const)('%s first: tells of it, and the other files are complete', async (order) => {
+describe('a file truncated while it is scanned', () => {
+  test.each(['oldest', 'newest'] as const)('%s first: is reported, and the other files are complete', async (order) => {
     const dir = tempDir();
     const path = join(dir, 'a.log.1');
     writeFileSync(join(dir, 'a.log.2'), lines(200, 1));
-    // Longer than all that is scanned ahead.
+    // Longer than everything that is scanned ahead.
     writeFileSync(path, lines(40, 2));
     appendFileSync(path, `${'-'.repeat(200)}\n`.repeat(200_000));
     appendFileSync(path, Buffer.alloc(200 * MIB, `2026-06-01 04:00:00.000\tINFO\ta.go:1\t${'filler '.repeat(300)}\n`));
@@ -153,7 +153,7 @@ describe('a file that becomes shorter while it is scanned', () => {
     expect(end).toMatchObject({ reason: 'exhausted', problems: [{ file: 'a.log.1', code: 'LOG_FILE_TRUNCATED' }] });
   });
 
-  test('between two steps of one part tells of it, too', async () => {
+  test('between two steps of one part is reported, too', async () => {
     const dir = tempDir();
     const path = join(dir, 'a.log');
     writeFileSync(path, lines(150_000, 2));
@@ -162,7 +162,7 @@ describe('a file that becomes shorter while it is scanned', () => {
     for await (const batch of logs.search(fillQuery({ file: 'a.log', raw: true }))) {
       const last = batch.at(-1);
       if (last?.type === 'end') end = last;
-      // Parts from here on are so large that they are told in several steps.
+      // Parts from here on are so large that they are emitted in several steps.
       else if (last && last.offset > 6 * BLOCK_BYTES) truncateSync(path, 100);
     }
     expect(end).toMatchObject({ reason: 'exhausted', problems: [{ file: 'a.log', code: 'LOG_FILE_TRUNCATED' }] });
@@ -183,7 +183,7 @@ describe('a line of 200 MB', () => {
     closeSync(fd);
   }
 
-  test('is told in parts, and searched in little memory', async () => {
+  test('is split, and searched in little memory', async () => {
     const dir = tempDir();
     writeLong(dir);
     const logs = openDir(dir, OPTIONS);
@@ -211,7 +211,7 @@ describe('a line of 200 MB', () => {
 });
 
 describe('a file of NULs', () => {
-  test('is gone through quickly, and what stands behind is found', async () => {
+  test('is skipped quickly, and what follows is found', async () => {
     const dir = tempDir();
     const path = join(dir, 'a.log');
     const fd = openSync(path, 'w');
@@ -237,7 +237,7 @@ describe('a file of NULs', () => {
     }
   });
 
-  test('in front of a log, as copy and truncate leaves them, hides nothing of it', async () => {
+  test('in front of a log, as left by copytruncate, hides nothing of it', async () => {
     const dir = tempDir();
     const path = join(dir, 'a.log');
     writeFileSync(path, lines(500, 1));
@@ -255,7 +255,7 @@ describe('a file of NULs', () => {
 });
 
 describe('after every kind of search', () => {
-  test('no file, thread or question is left', async () => {
+  test('no file, thread or query is left', async () => {
     const dir = tempDir();
     for (let index = 0; index < 3; index++) writeFileSync(join(dir, `a.log.${index + 1}`), lines(8000, 10 - index));
     writeFileSync(join(dir, 'a.log'), '');
@@ -270,7 +270,7 @@ describe('after every kind of search', () => {
       () => runSearch(logs, { file: 'nowhere' }).catch(() => {}),
       () => logs.histogram({ buckets: 3, regex: '(' }).catch(() => {}),
       () => logs.digest({ limit: 3, minLevel: 'INFO' }),
-      // Begun and left: before the first batch, after it, in the middle.
+      // Started and abandoned: before the first batch, after it, in the middle.
       async () => void (await logs.search(fillQuery({})).return()),
       async () => {
         const search = logs.search(fillQuery({}));
@@ -305,12 +305,12 @@ describe('after every kind of search', () => {
 });
 
 describe('a compressed file', () => {
-  test('asked about while another question for it is given up is answered all the same', async () => {
+  test('is searched even while another query for it is cancelled', async () => {
     const dir = tempDir();
     writeFileSync(join(dir, 'a.log.gz'), gzipSync(lines(200_000, 1), { level: 1 }));
     const logs = openDir(dir, OPTIONS);
     for (let turn = 0; turn < 2; turn++) {
-      // Another file of the same text: nothing is remembered of it.
+      // A different file with the same start: nothing is cached of it.
       writeFileSync(join(dir, 'b.log.gz'), gzipSync(lines(200_000, turn + 2), { level: 1 }));
       renameSync(join(dir, 'b.log.gz'), join(dir, 'a.log.gz'));
       const abort = new AbortController();
@@ -327,8 +327,8 @@ describe('a compressed file', () => {
   });
 });
 
-describe('a search that may take only so long', () => {
-  test('ends with a cursor from which the rest is told exactly', async () => {
+describe('a search with a time budget', () => {
+  test('ends with a cursor from which the rest is returned exactly', async () => {
     const dir = tempDir();
     for (let index = 0; index < 4; index++) writeFileSync(join(dir, `a.log.${4 - index}`), lines(50_000, index + 1));
     const logs = openDir(dir, OPTIONS);
@@ -345,7 +345,7 @@ describe('a search that may take only so long', () => {
         const { records, end } = await runSearch(logs, { ...query, ...start }, { budgetMs });
         found.push(...records);
         if (end.reason === 'time budget') stops++;
-        // One that has come nowhere can only be asked again, for longer.
+        // A search that made no progress can only be repeated with a larger budget.
         if (end.cursor === null || end.cursor === cursor) budgetMs *= 2;
         cursor = end.reason === 'time budget' ? (end.cursor ?? cursor) : null;
       }
@@ -357,8 +357,8 @@ describe('a search that may take only so long', () => {
   });
 });
 
-describe('a search that is aborted', () => {
-  test('ends, with or without a closing record, and its threads are free', async () => {
+describe('an aborted search', () => {
+  test('ends, with or without a closing record, and releases its threads', async () => {
     const dir = tempDir();
     writeFileSync(join(dir, 'a.log'), Buffer.alloc(120 * MIB, lines(1000, 1)));
     const logs = openDir(dir, OPTIONS);

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { runSearch } from '../testing/run-search.ts';
 import { openDir, tempDir } from '../testing/temp-dir.ts';
 
-/** Long records, each of another place in the code. */
+/** Long records, each from a different source. */
 function writeLong(count: number): string {
   const dir = tempDir();
   const record = (n: number) => `2026-11-15 05:00:00.000\tINFO\ta.go:${n}\t[A]: ${'x'.repeat(70_000)}\n`;
@@ -12,11 +12,11 @@ function writeLong(count: number): string {
   return dir;
 }
 
-/** What clients take of one message unless told otherwise. */
+/** Default message size limit of gRPC clients. */
 const GRPC_BYTES = 4 * 1024 ** 2;
 
-describe('answers that are told as a whole', () => {
-  it('a digest of many long records shows less of each, and says so', async () => {
+describe('responses that are a single message', () => {
+  it('a digest of many long records shows less of each, and marks them as cut', async () => {
     const logs = openDir(writeLong(200));
     const { groups } = await logs.digest({ limit: 200 });
     expect(groups).toHaveLength(200);
@@ -24,7 +24,7 @@ describe('answers that are told as a whole', () => {
     expect(JSON.stringify(groups).length).toBeLessThan(GRPC_BYTES);
   });
 
-  it('so does a record with many around it; the record itself and a few others are shown as ever', async () => {
+  it('so does a record with a large context; the record itself and a small context are not affected', async () => {
     const logs = openDir(writeLong(120));
     const query = { start: { timeMs: 0 }, limit: 1, order: 'oldest', raw: true } as const;
     const [many] = (await runSearch(logs, { ...query, after: 100 })).records;

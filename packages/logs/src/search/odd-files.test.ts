@@ -6,7 +6,7 @@ import { openDir, tempDir } from '../testing/temp-dir.ts';
 
 const START = Date.parse('2026-06-01T10:00:00Z');
 
-test('a JSON record whose time stands behind 4 KiB is found by its time', async () => {
+test('a JSON record whose time is beyond 4 KiB is found by its time', async () => {
   const dir = tempDir();
   const time = new Date(START).toISOString();
   // As Docker writes it.
@@ -24,7 +24,7 @@ test('a JSON record longer than 4 KiB is grouped by its source', async () => {
   expect(groups).toMatchObject([{ source: 'x/y.go:12', shape: null, count: 3 }]);
 });
 
-test('what is known of a file does not outlive its text, if the next one starts alike', async () => {
+test('the index of a file does not outlive its text, if the next one starts alike', async () => {
   const dir = tempDir();
   const path = join(dir, 'a.log');
   const text = (level: string) =>
@@ -37,26 +37,26 @@ test('what is known of a file does not outlive its text, if the next one starts 
   expect((await runSearch(logs, { minLevel: 'ERROR' })).records).toHaveLength(20_000);
 });
 
-test('a search whose time is up before it has come anywhere does not look as if nothing were left', async () => {
+test('a search that runs out of time before it makes progress does not look exhausted', async () => {
   const dir = tempDir();
   writeFileSync(join(dir, 'a.log'), '2026-06-01 10:00:00.000\tINFO\ta.go:1\tline\n'.repeat(100_000));
   const logs = openDir(dir);
   await runSearch(logs, { limit: 1 });
   const { end, records } = await runSearch(logs, {}, { budgetMs: 0 });
-  // However far it came, going on tells all of it.
+  // However far it got, continuing returns all of it.
   expect(end.reason).toBe('time budget');
   const rest = await runSearch(logs, { start: { cursor: end.cursor ?? '' } });
   expect(records.length + rest.records.length).toBe(100_000);
 });
 
 test.each(['oldest', 'newest'] as const)(
-  'a search from a time (%s first) that is looked for longer than its budget goes on at that time',
+  'a search from a time (%s first) that takes longer to find than its budget continues at that time',
   async (order) => {
     const dir = tempDir();
     const path = join(dir, 'a.log');
     const line = (second: number) => `${new Date(START + second * 1000).toISOString()}\tINFO\ta.go:1\tline ${second}\n`;
     writeFileSync(path, line(0) + line(1));
-    // A hole: looking for a time in it means reading all of it.
+    // A hole: finding a time in it means reading all of it.
     truncateSync(path, 48 * 1024 ** 2);
     appendFileSync(path, `\n${line(2)}${line(3)}${line(4)}`);
     const logs = openDir(dir);

@@ -7,7 +7,7 @@ import { createZone } from '../parse/zone.ts';
 import { runSearch } from '../testing/run-search.ts';
 import { openDir, tempDir } from '../testing/temp-dir.ts';
 
-/** `MORE=20 SEED=random` looks for new cases. */
+/** `MORE=20 SEED=random` searches for new cases. */
 const MORE = Number(process.env.MORE ?? 1);
 
 const UTC = createZone('UTC');
@@ -17,9 +17,9 @@ const HOUR_MS = 3_600_000;
 interface Stretch {
   lines: number;
   stepMs: number;
-  /** The clock of the writer is set by so much before it. */
+  /** The writer's clock is adjusted by this much before it. */
   jumpMs: number;
-  /** Every so many records, one is so much older. */
+  /** Every `every` records, one is older by `lateMs`. */
   every: number;
   lateMs: number;
 }
@@ -32,7 +32,7 @@ const stretch: fc.Arbitrary<Stretch> = fc.record({
   lateMs: fc.constantFrom(0, 0, 0, 59_000, 61_000, 10 * 60_000, 3 * HOUR_MS),
 });
 
-/** Records of a minute and more out of order, and the time of each. */
+/** Records out of order by a minute or more, and the time of each. */
 function render(stretches: readonly Stretch[], name: string): { text: Buffer; times: number[] } {
   const times: number[] = [];
   const lines: string[] = [];
@@ -51,7 +51,7 @@ function render(stretches: readonly Stretch[], name: string): { text: Buffer; ti
 }
 
 describe('records more than a minute out of order', () => {
-  test('are found by a time range once the file was read, and before that said to be possible', async () => {
+  test('are found by a time range once the file was read, and reported as possible before that', async () => {
     const dir = tempDir();
     const logs = openDir(dir, { zone: UTC });
     let made = 0;
@@ -96,7 +96,7 @@ describe('records more than a minute out of order', () => {
     );
   });
 
-  test('are found at once where the file as a whole is not in order', async () => {
+  test('are found at once if the whole file is not in order', async () => {
     const dir = tempDir();
     const hour = { lines: 36_000, stepMs: 100, jumpMs: 0, every: 1, lateMs: 0 };
     const { text, times } = render([hour, { ...hour, jumpMs: -HOUR_MS / 2 }], 'a');
@@ -109,7 +109,7 @@ describe('records more than a minute out of order', () => {
     }
   });
 
-  test('that a scan comes upon are reported where parts of the file were left unread', async () => {
+  test('that a scan finds are reported if parts of the file were skipped', async () => {
     const dir = tempDir();
     const hour = { lines: 36_000, stepMs: 100, jumpMs: 0, every: 9_999_999, lateMs: 0 };
     const { text } = render([hour, { ...hour, lines: 9_000, every: 1000, lateMs: HOUR_MS / 2 }], 'a');

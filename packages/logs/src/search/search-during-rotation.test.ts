@@ -9,7 +9,7 @@ const ROTATIONS = 20;
 const line = (number: number) =>
   `2026-11-15 10:00:${String(number).padStart(2, '0')}.000\tINFO\ta/b.go:1\t[x]: number ${number}\n`;
 
-test('a search while files are renamed one after the other finds every record once', async () => {
+test('a search while files are being renamed one after the other finds every record once', async () => {
   const dir = tempDir();
   const path = (number: number) => join(dir, number === 0 ? 'app.log' : `app.log.${number}`);
   for (let number = 0; number < FILES; number++) await writeFile(path(number), line(FILES - number));

@@ -15,7 +15,7 @@ import {
 } from '../testing/slow-logs.ts';
 import type { FoundRecord, StartPoint } from '../types.ts';
 
-/** `MORE=20 SEED=random` looks for new cases. */
+/** `MORE=20 SEED=random` searches for new cases. */
 const MORE = Number(process.env.MORE ?? 1);
 
 const searchCase = fc.record({
@@ -29,14 +29,14 @@ const searchCase = fc.record({
 });
 
 describe('a search', () => {
-  test('tells what the reference tells, whatever the log and the question', async () => {
+  test('returns the same as the reference, whatever the log and the query', async () => {
     const { logs, write } = randomDir();
     await fc.assert(
       fc.asyncProperty(logSpec, fc.array(searchCase, { minLength: 1, maxLength: 6 }), async (spec, questions) => {
         const [family] = write([spec]);
         const lists = new Map<string, { records: SlowRecord[]; all: FoundRecord[] }>();
         for (const { filter: wanted, start, until, order, limit: most, context, oneFile } of questions) {
-          // Each record's surroundings are a search of their own.
+          // The context of each record is a separate search.
           const limit = context[0] + context[1] > 0 ? Math.min(most, 20) : most;
           const file = family.files[start.at % family.files.length];
           const asksFile = (oneFile || start.kind === 'offset') && file !== undefined;
@@ -81,7 +81,7 @@ describe('a search', () => {
     );
   });
 
-  test('gone through by pages tells every record exactly once and in order', async () => {
+  test('read page by page returns every record exactly once and in order', async () => {
     const { logs, write } = randomDir();
     const sizes = fc.array(fc.oneof(fc.integer({ min: 1, max: 4 }), fc.integer({ min: 100, max: 5000 })), {
       minLength: 1,
@@ -108,7 +108,7 @@ describe('a search', () => {
     );
   });
 
-  test('of all logs tells each once, every log in its own order', async () => {
+  test('of all logs returns each record once, every log in its own order', async () => {
     const { logs, write } = randomDir();
     const specs = fc.array(logSpec, { minLength: 2, maxLength: 3 });
     await fc.assert(
@@ -136,7 +136,7 @@ describe('a search', () => {
 });
 
 describe('pages of all logs', () => {
-  test('go on where a time, not a record, was the beginning', async () => {
+  test('continue if they started at a time, not at a record', async () => {
     const { logs, write } = randomDir();
     const specs = fc.array(logSpec, { minLength: 2, maxLength: 3 });
     await fc.assert(
@@ -183,7 +183,7 @@ function expectContext(
   records: readonly SlowRecord[],
   { before, after }: { before: number; after: number },
 ): void {
-  // Of a few only: the reference is slow.
+  // Only for a few: the reference is slow.
   for (const [index, record] of found.slice(0, 5).entries()) {
     const place = records.indexOf(expected[index] as SlowRecord);
     const told = (part: readonly SlowRecord[]) => part.map(toComparable);

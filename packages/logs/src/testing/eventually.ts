@@ -3,7 +3,7 @@ import { scaled } from './timeout-scale.ts';
 
 /** Only a failing test waits this long, so it is generous. */
 const WITHIN_MS = 20_000;
-/** Soon at first, then less often: what is waited for needs the processor too. */
+/** Frequent at first, then less often: what is awaited needs the processor too. */
 const FIRST_POLL_MS = 5;
 const LAST_POLL_MS = 100;
 

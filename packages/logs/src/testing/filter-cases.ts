@@ -1,6 +1,6 @@
 import type { LogSelection, RecordFilter } from '../types.ts';
 
-/** Files whose names begin alike, and records that every condition tells apart. */
+/** Files whose names begin alike, and records that every condition distinguishes. */
 export const FILTERED_FILES: Readonly<Record<string, string>> = {
   'broker.log': [
     '2026-11-15 10:00:03.000\tINFO\tquery/leaf.go:61\t[Query] [Leaf]: new Timeout of client\t{"took":3.50}\n',
@@ -14,7 +14,7 @@ export const FILTERED_FILES: Readonly<Record<string, string>> = {
 
 const BASE_MS = Date.UTC(2026, 10, 15, 10);
 
-/** Conditions, and the seconds of the records that meet them. What is true for one reader of records is for all. */
+/** Filters, and the seconds of the records that match. All readers of records must agree. */
 export const FILTER_CASES: readonly [LogSelection & RecordFilter, number[]][] = [
   [{}, [1, 2, 3, 4, 5, 6]],
   [{ family: 'broker.log' }, [1, 3, 4]],
@@ -46,7 +46,7 @@ export const FILTER_CASES: readonly [LogSelection & RecordFilter, number[]][] = 
   [{ family: 'broker.log', minLevel: 'ERROR', excluded: ['client'] }, [4]],
 ];
 
-/** The second of a record's time, by which the cases name it. */
+/** The second of a record's time, by which the cases identify it. */
 export function recordSecond({ timeMs = Number.NaN }: { timeMs?: number }): number {
   return (timeMs - BASE_MS) / 1000;
 }

@@ -11,13 +11,13 @@ import { openDir, tempDir } from './temp-dir.ts';
 export interface RandomDir {
   dir: string;
   logs: LogDir;
-  /** The same directory, scanned by the calling thread: what it is stopped by is looked at before every block. */
+  /** The same directory, scanned by the calling thread, which polls for cancellation before every block. */
   here: LogDir;
-  /** Families of these contents, in place of what was there. */
+  /** Writes these families, replacing the previous ones. */
   write(specs: readonly LogSpec[]): [WrittenFamily, ...WrittenFamily[]];
 }
 
-/** One directory and its engine for many cases: starting threads takes longer than asking. */
+/** One directory and its engine for many cases: starting threads takes longer than the queries. */
 export function randomDir(): RandomDir {
   const dir = join(tempDir(), 'logs');
   const writer = new LogWriter();
@@ -33,9 +33,9 @@ export function randomDir(): RandomDir {
   };
 }
 
-/** Told to the last field, and in the same order. */
+/** Compares all fields, and the order. */
 export function expectSame(found: readonly FoundRecord[], expected: readonly SlowRecord[]): void {
   const [actual, wanted] = [found.map(withoutCursor), expected.map(toComparable)];
-  // Much quicker than the comparison that can also say what differs.
+  // Much faster than the comparison that can also show differences.
   if (!isDeepStrictEqual(actual, wanted)) expect(actual).toEqual(wanted);
 }

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 
-/** Numbers that a parser of doubles keeps, and those it does not. */
+/** Numbers that a parser of doubles preserves, and others. */
 const NUMBERS = [
   '0',
   '-0',
@@ -20,7 +20,7 @@ const NUMBERS = [
   '3.141592653589793238462643',
 ];
 
-/** Keys that an object sorts, hides or already has, and those with meaning to the JSON format. */
+/** Keys that an object sorts, hides or already has, and those that are special to the JSON format. */
 const KEYS = [
   'a',
   'b',
@@ -36,7 +36,7 @@ const KEYS = [
   '',
 ];
 
-/** Text of a string, in any of the ways it may be escaped. */
+/** Text of a string, in all ways it may be escaped. */
 const CHARACTERS = ['x', 'é', '😀', '\\u0041', '\\/', '\\"', '\\\\', '\\n', '\\ud800', '\\udc00', '\\u0000', '{', ','];
 
 const string = fc.array(fc.constantFrom(...CHARACTERS), { maxLength: 6 }).map((parts) => `"${parts.join('')}"`);
@@ -71,7 +71,7 @@ export const randomJsonObject: fc.Arbitrary<string> = fc.letrec<{ value: string;
     ),
 })).object;
 
-/** Every token of JSON text: strings by what they mean, all else as it is written. The slow, obvious reference. */
+/** Every token of JSON text: strings by their value, everything else as written. The slow, obvious reference. */
 export function jsonTokens(text: string): string[] {
   const tokens = text.match(/"(?:[^"\\]|\\.)*"|[{}[\],:]|[^\s{}[\],:"]+/g) ?? [];
   return tokens.map((token) => (token.startsWith('"') ? `string ${String(JSON.parse(token))}` : token));

@@ -1,4 +1,4 @@
-/* Random directories of logs, with everything in them that is hard to read. */
+/* Random directories of logs, with everything that is hard to parse. */
 import { mkdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
@@ -15,7 +15,7 @@ const BEGINNINGS = ['2026-06-01T10:00:00Z', '2026-10-24T23:20:00Z', '2026-03-29T
   Date.parse(iso),
 );
 
-/** Words that are looked for, too. */
+/** Words that are also searched for. */
 export const WORDS = ['timeout', 'Disk', 'ärger', 'q=42', 'a.b', 'ERROR', 'flush', '日本'] as const;
 export const SOURCES = ['a.go:1', 'broker/runtime.go:172', 'x/y/time.go:7', 'b.ts:33'] as const;
 export const TAGS = ['Broker', 'storage', 'a b'] as const;
@@ -25,7 +25,7 @@ const LEVEL_COLUMNS = ['INFO', 'INFO', 'WARN', 'ERROR', 'DEBUG', 'fatal', 'NOPE'
 interface RecordPiece {
   kind: 'record';
   advanceMs: number;
-  /** How much older than the newest so far. */
+  /** How much older it is than the newest so far. */
   lateMs: number;
   level: string;
   source: string;
@@ -41,7 +41,7 @@ type Piece =
   | { kind: 'bytes'; bytes: Uint8Array }
   /** Many like the last one, each a little later. */
   | { kind: 'run'; count: number; stepMs: number; lateMs: number }
-  /** A record long enough for the next one to start near the border of a block. */
+  /** A record long enough for the next one to start near a block boundary. */
   | { kind: 'border'; by: number }
   | { kind: 'long'; kibibytes: number; tail: string };
 
@@ -133,7 +133,7 @@ export interface WrittenFamily extends SlowFamily {
   gz: boolean[];
 }
 
-/** Makes the text of one log after the other; no two of them start alike. */
+/** Renders the text of one log after the other; no two of them start alike. */
 export class LogWriter {
   #made = 0;
 
@@ -143,7 +143,7 @@ export class LogWriter {
       const packed = gz && index < files.length - 1;
       const name = fileName(stem, naming, { index, count: files.length, packed });
       const text = renderText(pieces, style, clock, `log ${String(this.#made++).padStart(6, '0')}`);
-      // Rotated files follow each other at some distance, as their order is told by their first times.
+      // Rotated files are some time apart, because they are ordered by their first times.
       clock.advance(3 * DISORDER_MS);
       return { name, text: open && text.at(-1) === 10 ? text.subarray(0, -1) : text, packed };
     });
@@ -155,7 +155,7 @@ export class LogWriter {
   }
 }
 
-/** Puts families into a directory, in place of what was there. */
+/** Writes families to a directory, replacing its content. */
 export function writeFamilies(dir: string, families: readonly WrittenFamily[]): void {
   rmSync(dir, { recursive: true, force: true });
   mkdirSync(dir);
@@ -244,7 +244,7 @@ function renderText(pieces: readonly Piece[], style: Style, clock: Clock, id: st
   return Buffer.concat(parts);
 }
 
-/** Ends `by` bytes behind the next border, if there is room. */
+/** Ends `by` bytes after the next boundary, if there is room. */
 function renderBorder(length: number, by: number, style: Style, clock: Clock): Buffer {
   const empty = renderRecord({ ...PLAIN, words: [''] }, style, clock);
   const target = (Math.floor((length + empty.length - by) / BLOCK_BYTES) + 1) * BLOCK_BYTES + by;

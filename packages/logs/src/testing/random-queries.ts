@@ -1,4 +1,4 @@
-/* Random questions about random logs. */
+/* Random queries on random logs. */
 import fc from 'fast-check';
 import type { Level } from '../parse/level.ts';
 import type { RecordFilter } from '../types.ts';
@@ -16,7 +16,7 @@ const pattern = fc.constantFrom(
   ...['^goroutine', 'Disk\\s+timeout', '[^a-z]日', 'no[a-z]* date', '-+$', '\\bmain\\(\\)', 'zzz'],
 );
 
-/** A filter whose times are shares of the log's own span. */
+/** A filter whose times are fractions of the log's time range. */
 export interface FilterSpec {
   from?: number;
   to?: number;
@@ -57,7 +57,7 @@ export const filterSpec: fc.Arbitrary<FilterSpec> = fc.oneof(
   ),
 );
 
-/** The times of records, spread over a thousand parts. */
+/** The times of records, as fractions in thousandths. */
 export function toFilter({ from, to, ...rest }: FilterSpec, records: readonly SlowRecord[]): RecordFilter {
   const times = records.map(({ timeMs }) => timeMs).filter((timeMs) => !Number.isNaN(timeMs));
   const first = times.reduce((a, b) => Math.min(a, b), Infinity);
@@ -66,7 +66,7 @@ export function toFilter({ from, to, ...rest }: FilterSpec, records: readonly Sl
   return { ...rest, ...(from !== undefined && { fromMs: at(from) }), ...(to !== undefined && { toMs: at(to) }) };
 }
 
-/** Where to begin, as a kind of place and a share of the log. */
+/** Where to begin, as a kind of start point and a fraction of the log. */
 export interface StartSpec {
   kind: 'offset' | 'time' | 'cursor' | 'record' | 'none';
   at: number;
@@ -77,7 +77,7 @@ export const startSpec: fc.Arbitrary<StartSpec> = fc.record({
   at: fc.nat(1_000_000),
 });
 
-/** The same place for the reference; the cursor, if it is to be one, is that of the given record. */
+/** The same start point for the reference; if it is a cursor, that of the given record. */
 export function toSlowStart({ kind, at }: StartSpec, records: readonly SlowRecord[]): SlowStart | undefined {
   const record = records[at % Math.max(1, records.length)];
   if (!record || kind === 'none') return undefined;

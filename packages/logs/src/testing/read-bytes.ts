@@ -1,7 +1,7 @@
 import type { LogDir } from '../log-dir.ts';
 import type { ByteStream, ReadOptions } from '../types.ts';
 
-/** Copies the chunks together: their memory is used again. */
+/** Concatenates copies of the chunks: their memory is reused. */
 export async function collect(chunks: AsyncIterable<Uint8Array>): Promise<Buffer> {
   const parts: Buffer[] = [];
   for await (const chunk of chunks) parts.push(Buffer.from(chunk));

@@ -10,18 +10,18 @@ export interface SearchResult {
 
 type PartialQuery = Partial<SearchQuery>;
 
-/** A whole answer. Everything is asked for unless the query says otherwise. */
+/** A whole response. Everything is requested unless the query says otherwise. */
 export async function runSearch(logs: LogDir, query: PartialQuery, options: SearchOptions = {}): Promise<SearchResult> {
   const records: FoundRecord[] = [];
   let end: SearchEnd | undefined;
   for await (const batch of logs.search(fillQuery(query), options)) {
     for (const item of batch) {
-      if (end) throw new Error('something comes behind the end');
+      if (end) throw new Error('an item follows the end');
       if (item.type === 'record') records.push(item);
       else end = item;
     }
   }
-  if (!end) throw new Error('the answer has no end');
+  if (!end) throw new Error('the response has no end');
   return { records, end };
 }
 
@@ -29,7 +29,7 @@ export function fillQuery(query: PartialQuery): SearchQuery {
   return { order: 'oldest', limit: 1_000_000, before: 0, after: 0, ...query };
 }
 
-/** All pages of an answer, each begun at the cursor of the one before. */
+/** All pages of a response, each starting at the cursor of the one before. */
 export async function searchPages(logs: LogDir, query: PartialQuery, sizes: readonly number[]): Promise<FoundRecord[]> {
   const records: FoundRecord[] = [];
   let page: PartialQuery = query;
@@ -37,7 +37,7 @@ export async function searchPages(logs: LogDir, query: PartialQuery, sizes: read
     const { records: more, end } = await runSearch(logs, { ...page, limit: sizes[turn % sizes.length] ?? 1 });
     records.push(...more);
     if (end.cursor === null) return records;
-    if (end.reason === 'exhausted') throw new Error('an exhausted answer has a cursor');
+    if (end.reason === 'an exhausted response has a cursor') throw new Error('an exhausted answer has a cursor');
     const { start: _start, ...rest } = query;
     page = { ...rest, start: { cursor: end.cursor } };
   }

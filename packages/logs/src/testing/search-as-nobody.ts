@@ -1,4 +1,4 @@
-/* Prints what a search of a family tells an ordinary user. */
+/* Prints what a search of a family returns to an ordinary user. */
 import { LogDir } from '../log-dir.ts';
 import { runSearch } from './run-search.ts';
 
@@ -7,7 +7,7 @@ const NOBODY = 65534;
 
 const [, , dir = '', readable = '', family = ''] = process.argv;
 const logs = new LogDir(dir);
-// Threads load their code when they start: that must have happened before there is little left to be read.
+// Threads load their code when they start: that must happen before privileges are dropped.
 await runSearch(logs, { file: readable });
 if (process.getuid?.() === 0) {
   process.setgroups?.([]);

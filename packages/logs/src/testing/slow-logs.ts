@@ -1,4 +1,4 @@
-/* What questions about logs must be answered, worked out the slow and obvious way: all text in memory, no index. */
+/* The reference results of queries, computed in the slow and obvious way: all text in memory, no index. */
 import { createFormat, detectFormat } from '../parse/detect-format.ts';
 import type { Format, LineHead, RecordFields } from '../parse/format.ts';
 import { LEVELS_BY_RANK, levelRank } from '../parse/level.ts';
@@ -8,7 +8,7 @@ import { SHOWN_BYTES } from '../scan/block/record-formatter.ts';
 import { messageShape } from '../scan/match/message-shape.ts';
 import type { DigestGroup, FoundRecord, HistogramBucket, RecordFilter, SearchQuery } from '../types.ts';
 
-/** Of a file's text, so much tells its format and its first time. */
+/** This much of a file's text determines its format and its first time. */
 const SAMPLE_BYTES = 64 * 1024;
 
 export interface SlowFile {
@@ -26,7 +26,7 @@ export interface SlowFamily {
 
 export interface SlowRecord {
   file: string;
-  /** Whether the file can be asked about times at all. */
+  /** Whether the file can be queried by time at all. */
   timedFile: boolean;
   offset: number;
   end: number;
@@ -34,13 +34,13 @@ export interface SlowRecord {
   rank: number;
   continued: boolean;
   text: string;
-  /** As an answer shows it. */
+  /** As in a response. */
   shown: RecordFields;
   /** Of the whole record, however long. */
   whole: RecordFields;
 }
 
-/** What an answer tells of a record, but for its cursor and what stands around it. */
+/** The fields of a record in a response, except for its cursor and context. */
 export type ComparableRecord = Omit<FoundRecord, 'cursor' | 'before' | 'after'>;
 
 export function toComparable({ file, offset, end, continued, shown }: SlowRecord): ComparableRecord {
@@ -95,7 +95,10 @@ function findHeads(text: Buffer, format: Format, mostBytes: number): Start[] {
   });
 }
 
-/** Records start at heads and at the text's start. One that fills a whole block is split in it: see scan/blocks.ts. */
+/**
+ * Records start at heads and at the start of the text. One that fills a whole block is split in it: see
+ * scan/block/blocks.ts.
+ */
 export function recordStarts(text: Buffer, format: Format): Start[] {
   const starts = findHeads(text, format, headScanBytes(format.name));
   const lines = findLineStarts(text);
@@ -113,7 +116,7 @@ export function recordStarts(text: Buffer, format: Format): Start[] {
   return starts.sort((a, b) => a.offset - b.offset);
 }
 
-/** The first UTF-8 character from here on; this very byte where the bytes are no text. */
+/** The first UTF-8 character from here on; this very byte if the bytes are not text. */
 function characterFrom(text: Buffer, offset: number): number {
   const skipped = [...text.subarray(offset, offset + 4)].findIndex((byte) => byte >> 6 !== 2);
   return offset + Math.max(0, skipped);
@@ -170,7 +173,7 @@ function matchesColumns({ source, tags = [] }: RecordFields, filter: RecordFilte
   return [source, file].some((candidate) => candidate === wanted || candidate?.endsWith(`/${wanted}`));
 }
 
-/** A place in a family: how many of its records stand before it. */
+/** A position in a family: the number of records before it. */
 export type SlowStart = { offset: number } | { timeMs: number } | { after: SlowRecord } | { at: SlowRecord };
 
 export interface SlowSearch extends RecordFilter {
@@ -179,7 +182,7 @@ export interface SlowSearch extends RecordFilter {
   until?: SlowRecord | undefined;
 }
 
-/** The matching records of one family in the order asked for, without a limit. */
+/** The matching records of one family in the requested order, without a limit. */
 export function slowSearch(records: readonly SlowRecord[], search: SlowSearch): SlowRecord[] {
   const newest = search.order === 'newest';
   let from = 0;
@@ -208,7 +211,9 @@ function startIndex(records: readonly SlowRecord[], start: SlowStart): number {
   return position < 0 ? records.length : position;
 }
 
-/** Records of several logs told together: always of the one that stands at the newest (oldest) time, the first of equal ones. */
+/**
+ * Merges the records of several logs: always from the one with the newest (oldest) next time, the first of equal ones.
+ */
 export function slowMerge(lanes: readonly (readonly SlowRecord[])[], order: SearchQuery['order']): SlowRecord[] {
   const sign = order === 'newest' ? 1 : -1;
   const left = lanes.map((records) => ({ records: [...records], bound: Infinity }));
@@ -273,7 +278,7 @@ export function slowDigest(records: readonly SlowRecord[], filter: RecordFilter,
   });
 }
 
-/** A log without a timestamp takes no part among all logs. */
+/** A log without timestamps is not included in a search of all logs. */
 export function timedOnly<T extends { timeMs: number }>(records: T[]): T[] {
   return records.every(({ timeMs }) => Number.isNaN(timeMs)) ? [] : records;
 }

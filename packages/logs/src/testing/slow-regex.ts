@@ -1,7 +1,7 @@
-/** As slow as a regex may be: the text keeps it in a new state at every character. */
+/** As slow as a regex can be: the text keeps it in a new state at every character. */
 export const SLOW_REGEX = '[ab]*a[ab]{900}Q';
 
-/** Text of which each character costs the slow regex most. The same every time, and without a period. */
+/** Text in which each character costs the slow regex most. Deterministic, and without a period. */
 export function slowText(characters: number): string {
   let state = 1;
   const letters: string[] = [];

@@ -5,7 +5,7 @@ import { onTestFinished } from 'vitest';
 import { LogDir, type LogDirOptions } from '../log-dir.ts';
 import { WorkerPool } from '../scan/worker-pool.ts';
 
-/** One for all tests of a file: starting threads, and compiling their code anew, took longer than most scans. */
+/** Shared by all tests of a file: starting threads and compiling their code again took longer than most scans. */
 const SHARED_THREADS = new WorkerPool(2);
 
 /** A fresh directory, by its real path, removed when the test ends. */
@@ -15,7 +15,7 @@ export function tempDir(): string {
   return dir;
 }
 
-/** A door to the directory that is closed when the test ends. */
+/** The `LogDir` of a path, closed when the test ends. */
 export function openDir(path: string, options: LogDirOptions = {}): LogDir {
   const logs = new LogDir(path, { ...sharedThreads(options), ...options });
   onTestFinished(() => logs.close());

@@ -4,7 +4,7 @@ import { LogDir } from '../log-dir.ts';
 /** Debian's "nobody". */
 const NOBODY = 65534;
 
-// Only now that everything is loaded: Node.js or the checkout may stand where an ordinary user cannot look.
+// Only after everything is loaded: an ordinary user may not have access to Node.js or the checkout.
 if (process.getuid?.() === 0) {
   process.setgroups?.([]);
   process.setgid?.(NOBODY);

@@ -13,7 +13,7 @@ export interface GzFile {
   sizeBytes: number;
 }
 
-/** One file of the test, whose bytes may be given anew; closed and removed when the test ends. */
+/** A file of the test, whose content can be replaced; closed and removed when the test ends. */
 export function gzFile(): (bytes: Uint8Array) => GzFile {
   const path = join(tempDir(), 'a.gz');
   writeFileSync(path, '');
@@ -25,7 +25,7 @@ export function gzFile(): (bytes: Uint8Array) => GzFile {
   };
 }
 
-/** The map of a file and all of the text it gives. */
+/** The map of a file and its whole text. */
 export function readAll({ fd, sizeBytes }: GzFile, options?: BuildGzMapOptions): { map: GzMap; text: Buffer } {
   const map = buildGzMap(fd, sizeBytes, options);
   const text = Buffer.alloc(map.textBytes);
@@ -34,13 +34,13 @@ export function readAll({ fd, sizeBytes }: GzFile, options?: BuildGzMapOptions):
 }
 
 export interface Member {
-  /** Each is flushed in this way before the next. */
+  /** Flushed in this way after each part. */
   parts: readonly Buffer[];
   flush: number;
   options: ZlibOptions;
 }
 
-/** A member as zlib writes it when it is flushed now and then. */
+/** A member as zlib writes it when it is flushed occasionally. */
 export async function packMember({ parts, flush, options }: Member): Promise<Buffer> {
   const packer = createGzip(options);
   const packed: Buffer[] = [];

@@ -4,7 +4,7 @@ import { createZone } from '../zone.ts';
 
 const OPTIONS = { zone: createZone('Europe/Berlin'), writtenMs: Date.parse('2026-11-15T00:30:00Z') };
 
-/** A line of each format, or layout, that tells no zone; with the date in its own spelling. */
+/** A line of each format, or layout, without a zone; with the date in its own spelling. */
 const LINES: [string, (month: 'Mar' | 'Oct', day: string, clock: string) => string][] = [
   ['contract', (month, day, clock) => `2026-${number(month)}-${day} ${clock}.000\tINFO\ta.go:1\tx\n`],
   [
@@ -34,11 +34,11 @@ const TIMES: ['Mar' | 'Oct', string, string, string][] = [
   ['Mar', '29', '02:30:00', '2026-03-29T01:30:00.000Z'], // skipped: as if the clock had not been set forward
   ['Mar', '29', '03:00:00', '2026-03-29T01:00:00.000Z'],
   ['Oct', '25', '01:59:59', '2026-10-24T23:59:59.000Z'],
-  ['Oct', '25', '02:30:00', '2026-10-25T00:30:00.000Z'], // comes twice: the first
+  ['Oct', '25', '02:30:00', '2026-10-25T00:30:00.000Z'], // occurs twice: the first
   ['Oct', '25', '03:00:00', '2026-10-25T02:00:00.000Z'],
 ];
 
-test.each(LINES)('%s: a skipped hour and one that comes twice (%#)', (name, lineAt) => {
+test.each(LINES)('%s: a skipped hour and one that occurs twice (%#)', (name, lineAt) => {
   const head = { timeMs: 0, rank: 0 };
   const read = TIMES.map(([month, day, clock]) => {
     const line = Buffer.from(lineAt(month, day, clock));
@@ -51,7 +51,7 @@ test.each(LINES)('%s: a skipped hour and one that comes twice (%#)', (name, line
   expect(read).toEqual(TIMES.map(([, , , utc]) => utc));
 });
 
-test('a file through the hour that comes twice: the second time it has the times of the first', () => {
+test('a file across the hour that occurs twice: the second time it has the times of the first', () => {
   const text = ['02:15:00', '02:45:00', '02:15:00', '02:45:00', '03:00:00']
     .map((clock) => `2026-10-25 ${clock}.000\tINFO\ta.go:1\tx\n`)
     .join('');
@@ -68,7 +68,7 @@ test('a file through the hour that comes twice: the second time it has the times
   ]);
 });
 
-test('a time that tells its zone is not touched by it', () => {
+test('a time with a zone is not affected', () => {
   const line = Buffer.from('{"ts":"2026-10-25T02:30:00.000+0100","msg":"the second time"}\n');
   expect(detectFormat(line, OPTIONS).decode(line, 0, line.length).timeMs).toBe(Date.parse('2026-10-25T01:30:00Z'));
 });

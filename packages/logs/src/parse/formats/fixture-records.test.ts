@@ -6,7 +6,7 @@ import { createZone } from '../zone.ts';
 
 const FIXTURES = new URL('../fixtures/', import.meta.url);
 
-/** A zone that is neither UTC nor, most likely, the one of the machine. */
+/** A zone that is neither UTC nor, most likely, the local zone. */
 const OPTIONS = { zone: createZone('Asia/Shanghai'), writtenMs: Date.parse('2026-11-15T00:30:00Z') };
 
 interface Expected {
@@ -14,7 +14,7 @@ interface Expected {
   records: unknown[];
 }
 
-/** The records of a file, told as the expectations tell them: the time in UTC, and how many lines a record has. */
+/** The records of a file, in the form of the expectations: the time in UTC, and the number of lines of each record. */
 function parseRecords(bytes: Buffer, format: Format): unknown[] {
   const starts: number[] = [];
   for (let start = 0; start < bytes.length; start = bytes.indexOf(10, start) + 1 || bytes.length) {

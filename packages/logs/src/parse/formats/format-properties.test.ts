@@ -5,7 +5,7 @@ import { createFormat, FORMAT_NAMES } from '../detect-format.ts';
 import { levelRank } from '../level.ts';
 import { createZone } from '../zone.ts';
 
-/** `MORE=20 SEED=random` looks for new cases. */
+/** `MORE=20 SEED=random` searches for new cases. */
 const MORE = Number(process.env.MORE ?? 1);
 
 const OPTIONS = { zone: createZone('Europe/Berlin'), writtenMs: Date.parse('2026-11-15T00:30:00Z') };
@@ -16,7 +16,7 @@ const fixtureLines = readdirSync(FIXTURES)
   .flatMap((name) => readFileSync(new URL(name, FIXTURES), 'latin1').split('\n'))
   .map((line) => Buffer.from(`${line}\n`, 'latin1'));
 
-/** A line of a real log with a piece cut out or put in somewhere. */
+/** A line of a real log with a piece removed or inserted somewhere. */
 const damagedLine = fc
   .tuple(fc.constantFrom(...fixtureLines), fc.nat(), fc.nat(12), fc.uint8Array({ maxLength: 6 }))
   .map(([line, position, cut, added]) => {
@@ -54,7 +54,7 @@ const anyLine = fc.oneof(
   fc.uint8Array({ maxLength: 120 }).map((bytes) => Buffer.from(bytes)),
 );
 
-/** Up to and with the first newline: what callers give as a line. */
+/** Up to and including the first newline: what callers pass as a line. */
 function firstLine(bytes: Buffer): Buffer {
   return bytes.subarray(0, bytes.indexOf(10) + 1 || bytes.length);
 }
@@ -62,7 +62,7 @@ function firstLine(bytes: Buffer): Buffer {
 describe.each(FORMAT_NAMES)('%s', (name) => {
   const format = createFormat(name, OPTIONS);
 
-  test('of any line, head and decoded record agree, and neither throws', () => {
+  test('for any line, head and decoded record agree, and neither throws', () => {
     fc.assert(
       fc.property(anyLine, anyLine, (bytes, more) => {
         const line = firstLine(bytes);
@@ -80,7 +80,7 @@ describe.each(FORMAT_NAMES)('%s', (name) => {
     );
   });
 
-  test('a line reads the same whatever stands around it', () => {
+  test('a line is parsed in the same way whatever surrounds it', () => {
     fc.assert(
       fc.property(anyLine, anyLine, anyLine, (before, bytes, after) => {
         const line = firstLine(bytes);
@@ -106,7 +106,7 @@ describe.each(FORMAT_NAMES)('%s', (name) => {
     }
   });
 
-  // Were any of these read in quadratic time, the test would run into its limit.
+  // If any of these were parsed in quadratic time, the test would time out.
   test.each([
     '1',
     ' ',

@@ -1,7 +1,6 @@
-/* Random patterns. */
 import fc from 'fast-check';
 
-/** Patterns with a text each of them matches, so that most cases say something. */
+/** Patterns with a text that each of them matches, so that most cases are meaningful. */
 export interface Sample {
   pattern: string;
   text: string;
@@ -114,7 +113,7 @@ export const { sample } = fc.letrec<{ sample: Sample; item: Sample }>((tie) => (
   ),
 }));
 
-/** Patterns on which other engines take for ever, or that make large automata. */
+/** Patterns that take other engines forever, or that need large automata. */
 export const HARD_PATTERNS = [
   ...['(a+)+$', '(a|aa)+$', '(.*)*Q', '(a*)*b$', '(a|a?)+Q', '(a?){30}a{30}!', '([a-z]+)*\\d$', '(x+x+)+y'],
   ...['a.{30}b.{30}c', '(a|b)*a(a|b){12}7', '[^a]{5}a[^b]{0,200}b{3}', '((a{0,5}){0,5}){0,5}b', '(?s)a.{100,200}b'],

@@ -11,12 +11,12 @@ import { openDir, tempDir } from '../../testing/temp-dir.ts';
 import type { FoundRecord, LogSelection, RecordFilter } from '../../types.ts';
 import { createRecordFilter } from './record-filter.ts';
 
-/** `MORE=20` looks for new cases. */
+/** `MORE=20` searches for new cases. */
 const MORE = Number(process.env.MORE ?? 1);
 
 const inOrder = (records: readonly FoundRecord[]) => records.map(recordSecond).sort((a, b) => a - b);
 
-/** Records of a snapshot that meet the conditions. */
+/** Records of a snapshot that match. */
 async function filterRecords(
   records: readonly FoundRecord[],
   query: LogSelection & RecordFilter,
@@ -46,7 +46,7 @@ describe('a filter', () => {
     for (const [query, seconds] of FILTER_CASES) {
       const leaving = new AbortController();
       const found: FoundRecord[] = [];
-      // A follow without matches has no end to wait for; one of a file goes through its rotated ones, too.
+      // A follow without matches has no end to wait for; a follow of a file includes its rotated files, too.
       if (seconds.length === 0 || query.file !== undefined) continue;
       const start = { timeMs: Date.UTC(2026, 10, 15) } as const;
       for await (const items of logs.follow({ ...query, start }, { signal: leaving.signal })) {
@@ -57,7 +57,7 @@ describe('a filter', () => {
     }
   });
 
-  it('a record that was kept without its text is filtered by its columns', async () => {
+  it('a record stored without its text is filtered by its columns', async () => {
     const [record] = (await runSearch(open(), { terms: ['timeout'] })).records;
     expect(record?.raw).toBeUndefined();
     const records = record ? [record] : [];
@@ -66,17 +66,17 @@ describe('a filter', () => {
     expect(await filterRecords(records, { excluded: ['[leaf]'] })).toEqual([]);
   });
 
-  it('refuses what is no regex', async () => {
+  it('rejects an invalid regex', async () => {
     await expect(createRecordFilter({ regex: '(' }, [])).rejects.toMatchObject({ code: 'REGEX_INVALID' });
   });
 
-  test('finds the same in files and in a snapshot, whatever the log and the conditions', async () => {
+  test('finds the same in files and in a snapshot, whatever the log and the filter', async () => {
     const { logs, write } = randomDir();
     await fc.assert(
       fc.asyncProperty(logSpec, fc.array(filterSpec, { minLength: 1, maxLength: 5 }), async (spec, wanted) => {
         write([spec]);
         const { records } = await runSearch(logs, { raw: true });
-        // Of what is cut, or continues another, a snapshot does not have the whole text.
+        // A snapshot does not have the whole text of a cut or continued record.
         const whole = (those: readonly FoundRecord[]) =>
           those.filter(({ cut, continued }) => !cut && !continued).map(({ file, offset }) => `${file} ${offset}`);
         for (const each of wanted) {

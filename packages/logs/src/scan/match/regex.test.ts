@@ -21,7 +21,7 @@ describe('patterns that stall other engines', () => {
     ['([a-z]+)*\\d$', false],
     ['(x+x+)+y', false],
   ];
-  test.each(patterns)('%s is answered, and so are others meanwhile', async (regex, isFound) => {
+  test.each(patterns)('%s completes, and so do other searches meanwhile', async (regex, isFound) => {
     const dir = tempDir();
     writeFileSync(join(dir, 'a.log'), LONG.repeat(4));
     const logs = openDir(dir);
@@ -40,7 +40,7 @@ describe('patterns that stall other engines', () => {
     `${'('.repeat(5000)}x${')'.repeat(5000)}`,
   ];
   test.each(tooMuch)(
-    '%.40s would take too much time and memory and is refused before it is compiled',
+    '%.40s would take too much time and memory and is rejected before it is compiled',
     async (regex) => {
       const refusal = { code: 'REGEX_TOO_COMPLEX', message: expect.stringContaining('at most 2048 are allowed') };
       await expect(compileRegex(regex)).rejects.toMatchObject(refusal);
@@ -52,11 +52,11 @@ describe('patterns that stall other engines', () => {
     },
   );
 
-  test.each(['x{1000}', '.{0,1000}.{0,24}'])('%s is just small enough', async (regex) => {
+  test.each(['x{1000}', '.{0,1000}.{0,24}'])('%s is just below the limit', async (regex) => {
     expect((await compileRegex(regex)).test('x'.repeat(1000))).toBe(true);
   });
 
-  test('and what is no pattern is refused, whatever the question', async () => {
+  test('and an invalid pattern is rejected by every operation', async () => {
     const dir = tempDir();
     writeFileSync(join(dir, 'a.log'), LONG);
     const logs = openDir(dir);
@@ -70,7 +70,7 @@ describe('patterns that stall other engines', () => {
 });
 
 describe('a regex', () => {
-  test('matches letters beyond ASCII that are the same but for their case', async () => {
+  test('matches letters beyond ASCII regardless of case', async () => {
     const dir = tempDir();
     writeFileSync(join(dir, 'a.log'), `${HEAD}di\u017F\u212A full\n${HEAD}disk full\n${HEAD}another\n`);
     const logs = openDir(dir);

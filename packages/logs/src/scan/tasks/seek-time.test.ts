@@ -16,7 +16,7 @@ const START = Date.parse('2026-06-01T10:00:00Z');
 const wall = (epochMs: number) =>
   new Date(epochMs + BERLIN.offsetMsAt(epochMs)).toISOString().slice(0, -1).replace('T', ' ');
 
-/** A file that is open until the test ends, as a job has it. */
+/** A file that is open until the test ends, as passed to a job. */
 function scanFile(path: string, textBytes: number) {
   const fd = openSync(path, 'r');
   onTestFinished(() => closeSync(fd));
@@ -77,7 +77,7 @@ const step = fc.record({
 });
 
 describe('seeking a time', () => {
-  test('leaves nothing out that matches, and finds the first record that is not older', () => {
+  test('omits no match, and finds the first record that is not older', () => {
     const path = join(tempDir(), 'a.log');
     fc.assert(
       fc.property(
@@ -85,7 +85,7 @@ describe('seeking a time', () => {
         fc.nat(9),
         fc.array(fc.nat(10_000), { minLength: 4, maxLength: 4 }),
         (pattern, times, picks) => {
-          // The holes once, the rest often enough that halving has something to halve.
+          // The holes once, the rest often enough that there is something to bisect.
           const plain = pattern.map((one) => ({ ...one, hole: 0, more: Math.min(one.more, 3) }));
           const { text, lines } = renderLog([pattern, ...Array.from({ length: times * 30 }, () => plain)].flat());
           writeFileSync(path, text);
@@ -111,7 +111,7 @@ describe('seeking a time', () => {
     const path = join(dir, 'a.log');
     const size = 2 * 1024 ** 3;
     const fd = openSync(path, 'w');
-    // Records at every 64 KiB, each with its own time, and nothing but holes between them.
+    // Records at every 64 KiB, each with a different time, and nothing but holes between them.
     const spacing = 64 * 1024;
     const stepMs = 1000;
     for (let offset = 0; offset < size; offset += spacing) {
@@ -137,15 +137,15 @@ describe('seeking a time', () => {
   });
 });
 
-/** Reads of this thread so far, as the system counts them. */
+/** Reads of this thread so far, as counted by the system. */
 function threadReads(): { count: number; bytes: number } {
   const text = readFileSync('/proc/thread-self/io', 'utf8');
   const number = (name: string) => Number(new RegExp(`${name}: (\\d+)`).exec(text)?.[1]);
   return { count: number('syscr'), bytes: number('rchar') };
 }
 
-describe('where the clocks are changed', () => {
-  /** Lines as a host writes them whose clock stands at a fixed distance to UTC. */
+describe('around clock changes', () => {
+  /** Lines written by a host whose clock has a fixed offset to UTC. */
   const fixed = (from: string, offsetHours: number) =>
     Array.from({ length: 6000 }, (_, index) => {
       const time = new Date(Date.parse(from) + index * 2400 + offsetHours * 3_600_000).toISOString();

@@ -1,11 +1,11 @@
-/** How a program writes a secret into a log, and how whoever reads the log gets it back. */
+/** How a program writes a secret into a log, and how a reader of the log decodes it. */
 export interface Encoder {
   name: string;
   encode(text: string): string;
   decode(text: string): string;
 }
 
-/** Bytes that are not in `kept` as `%XX`, as `quote` of Python and the encoders of Go do. */
+/** Bytes that do not match `kept` as `%XX`, like `quote` of Python and the encoders of Go. */
 function percent(kept: RegExp, { lower = false } = {}): (text: string) => string {
   return (text) =>
     [...Buffer.from(text)]
@@ -43,7 +43,7 @@ function unquotePlus(text: string): string {
 
 const UNRESERVED = /[\w.~-]/;
 
-/** Their names say whose rules they follow; written from their documentation. */
+/** The names tell whose rules they follow; written from their documentation. */
 export const ENCODERS: readonly Encoder[] = [
   { name: 'as it is', encode: (text) => text, decode: (text) => text },
   { name: 'Python quote', encode: percent(/[\w.~/-]/), decode: unquote },
@@ -93,7 +93,10 @@ export const ENCODERS: readonly Encoder[] = [
   },
 ];
 
-/** Each character as it is or as one of two escapes, as the numbers say: no encoder does it, and any may be next. */
+/**
+ * Each character literally or as one of two escapes, selected by the numbers: no encoder does this, but any combination
+ * may occur.
+ */
 export function mixed(text: string, choices: readonly number[]): string {
   return [...text]
     .map((character, index) => {

@@ -2,7 +2,7 @@
 const DEPTH = 3;
 const MAX_GROWTH = 12;
 
-/** What one sign stands for. */
+/** What one character stands for. */
 type Way = { byte: number } | { unit: number };
 
 interface Sign {
@@ -10,7 +10,7 @@ interface Sign {
   end: number;
 }
 
-/** The slow, obvious way: at every position every needle is tried, with every way to read each sign. */
+/** The slow, obvious reference: tries every needle at every position, with every meaning of each character. */
 export function slowScrub(text: Buffer, needles: readonly Buffer[]): Buffer {
   const masked = Buffer.from(text);
   const slow = new SlowText(text);
@@ -26,7 +26,7 @@ export function slowScrub(text: Buffer, needles: readonly Buffer[]): Buffer {
   return masked;
 }
 
-/** Where one with escapes may start: its first one is no further away than it is long. */
+/** Where one with escapes may start: its first escape is no further away than its length. */
 function escapedStarts(text: Buffer, needle: Buffer): Set<number> {
   const starts = new Set<number>();
   for (const { index } of text.toString('latin1').matchAll(/[%&+\\]/g)) {
@@ -43,7 +43,7 @@ class SlowText {
     this.#text = text;
   }
 
-  /** Where the longest form of the needle that starts there ends; -1 where there is none. */
+  /** Where the longest form of the needle that starts there ends; -1 if there is none. */
   matchEnd(start: number, needle: Buffer): number {
     let longest = -1;
     let fronts = new Set([`${start}:0`]);

@@ -8,7 +8,7 @@ import { toFilter, filterSpec } from '../../testing/random-queries.ts';
 import { readFamilyRecords, matches, type SlowRecord } from '../../testing/slow-logs.ts';
 import type { RecordFilter, SearchEnd, SearchQuery } from '../../types.ts';
 
-/** `MORE=20 SEED=random` looks for new cases. */
+/** `MORE=20 SEED=random` searches for new cases. */
 const MORE = Number(process.env.MORE ?? 1);
 
 const specs = fc.array(logSpec, { minLength: 1, maxLength: 3 });
@@ -22,13 +22,13 @@ const request = fc.record({
   until: fc.constantFrom(false, false, true),
   at: fc.nat(1_000_000),
   end: fc.nat(1_000_000),
-  /** Polls after which the time budget is used up. */
+  /** Polls after which the time budget is exhausted. */
   polls: fc.oneof(fc.constant(Infinity), fc.nat(8), fc.nat(60)),
   isHere: fc.boolean(),
 });
 
 describe('the coverage of a search', () => {
-  test('is a time range of which no matching record is missing', async () => {
+  test('is a time range in which no matching record is missing', async () => {
     const { logs, here, write } = randomDir();
     const requests = fc.array(request, { minLength: 2, maxLength: 8 });
     await fc.assert(
@@ -55,7 +55,7 @@ describe('the coverage of a search', () => {
 });
 
 describe('the coverage of a count', () => {
-  test('is a time range of which every matching record is counted', async () => {
+  test('is a time range in which every matching record is counted', async () => {
     const { logs, here, write } = randomDir();
     const count = fc.record({
       filter: filterSpec,
@@ -103,7 +103,7 @@ describe('the coverage of a count', () => {
   });
 });
 
-/** What can be asked about the files, and the records each question is about. */
+/** The possible selections, and the records each of them covers. */
 async function familyNames(logs: LogDir, families: readonly WrittenFamily[]) {
   const lists = new Map<string, { records: SlowRecord[]; cursors: string[] }>();
   const add = async (key: string, query: Partial<SearchQuery>, records: SlowRecord[]) => {
@@ -181,7 +181,7 @@ function expectCovered({ records: found, end }: SearchResult, records: readonly 
   expect(missing.map(({ file, offset, timeMs }) => ({ file, offset, timeMs, covered }))).toEqual([]);
 }
 
-/** Of a response that left nothing out: from the first to the last record, or all of the time range asked for. */
+/** For a complete response: from the first to the last record, or the whole requested time range. */
 function expectWhole(end: Covered, records: readonly SlowRecord[], { fromMs, toMs }: RecordFilter): void {
   if (fromMs !== undefined && toMs !== undefined && fromMs >= toMs) return;
   const times = records.map(({ timeMs }) => timeMs).filter((timeMs) => !Number.isNaN(timeMs));
@@ -196,7 +196,7 @@ function expectWhole(end: Covered, records: readonly SlowRecord[], { fromMs, toM
   else expect(covered?.toMs).toBeGreaterThanOrEqual(last);
 }
 
-/** Of one log: up to the last record told, but for times that occur before and behind it. */
+/** For one log: up to the last record emitted, except for times that occur before and after it. */
 function expectCoveredToEnd(
   { records: found, end }: SearchResult,
   records: readonly SlowRecord[],
@@ -221,7 +221,7 @@ function expectCoveredToEnd(
   expect(covered?.toMs).toBeGreaterThanOrEqual(expected.toMs);
 }
 
-/** Every byte counts once, and none that is not there. */
+/** Every byte counts once, and no more than there are. */
 function expectBytes(
   { scannedBytes, skippedBytes, unreadBytes = 0 }: Pick<SearchEnd, 'scannedBytes' | 'skippedBytes' | 'unreadBytes'>,
   { family, file }: Partial<SearchQuery>,

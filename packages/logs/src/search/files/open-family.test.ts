@@ -5,7 +5,7 @@ import { describe, expect, test } from 'vitest';
 import { runSearch } from '../../testing/run-search.ts';
 import { openDir, tempDir } from '../../testing/temp-dir.ts';
 
-/** Longer than what names a file. */
+/** Longer than the head that identifies a file. */
 const BANNER = 'a banner without a time\n'.repeat(60);
 
 const lines = (day: number, count = 100) => `2026-06-0${day} 10:00:00.000\tINFO\ta.go:1\tday ${day}\n`.repeat(count);
@@ -23,23 +23,23 @@ async function searchFiles(files: Record<string, string | Buffer>) {
   return { days, duplicates: end.duplicates, problems: end.problems };
 }
 
-test('files that start alike are all told, compressed or not', async () => {
+test('files that start alike are all returned, compressed or not', async () => {
   const packed = { 'a.log.1.gz': gzipSync(BANNER + lines(1)), 'a.log': BANNER + lines(2, 90) };
   expect(await fileDays(packed)).toEqual({ 'day 1': 100, 'day 2': 90 });
   const plain = { 'a.log.1': BANNER + lines(1), 'a.log': BANNER + lines(2) };
   expect(await fileDays(plain)).toEqual({ 'day 1': 100, 'day 2': 100 });
 });
 
-test('a text that is there twice is told once', async () => {
+test('a text that exists twice is returned once', async () => {
   const text = BANNER + lines(1);
   expect(await fileDays({ 'a.log.1': text, 'a.log.1.gz': gzipSync(text), 'a.log': lines(2) })).toEqual({
     'day 1': 100,
     'day 2': 100,
   });
-  // Not all of it compressed yet.
+  // Not completely compressed yet.
   const begun = gzipSync(text).subarray(0, -6);
   expect(await fileDays({ 'a.log.1': text, 'a.log.1.gz': begun })).toEqual({ 'day 1': 100 });
-  // Copied or compressed away, and not cut yet.
+  // Copied or compressed, and not truncated yet.
   expect(await fileDays({ 'a.log': text, 'a.log.1.gz': gzipSync(text) })).toEqual({ 'day 1': 100 });
   expect(await fileDays({ 'a.log': text, 'a.log.1': text })).toEqual({ 'day 1': 100 });
 });
@@ -65,7 +65,7 @@ describe('files that begin and end alike', () => {
     expect(duplicates).toBeUndefined();
   });
 
-  test('are found to differ by a single byte', async () => {
+  test('are distinguished by a single byte', async () => {
     const text = lines(1, 6000);
     const at = 3000 * 45 + 7;
     const other = Buffer.from(text);
@@ -75,13 +75,13 @@ describe('files that begin and end alike', () => {
   });
 });
 
-test('runs of a program that say the same without times are not copies of each other', async () => {
+test('runs of a program with the same output without times are not copies of each other', async () => {
   const start = 'day by day\n';
   const files = { 'a.log.2': start, 'a.log.1': start, 'a.log': `${start}ready\n` };
   expect(await fileDays(files)).toEqual({ 'day by day': 3 });
 });
 
-describe('while a log is rotated, every line is returned once and the copy is reported', () => {
+describe('during a rotation every line is returned once and the copy is reported', () => {
   const text = lines(1, 3000);
   const short = lines(1, 5);
 
@@ -126,7 +126,7 @@ describe('while a log is rotated, every line is returned once and the copy is re
   );
 });
 
-test('a copy is told from a file of the same start that comes before it', async () => {
+test('a copy is distinguished from an earlier file with the same start', async () => {
   const files = {
     'a.log.2': BANNER + lines(1),
     'a.log.1': BANNER + lines(2),

@@ -28,7 +28,7 @@ test('the rest of a long record in an archive is read by its offset', async () =
   expect(logs.usage.lentBuffers).toBe(0);
 });
 
-test('the text has a tag of its own, ranges count in it, and what lies outside is left out', async () => {
+test('the text has its own tag, ranges refer to it, and ranges outside of it are empty', async () => {
   const dir = tempDir();
   writeFileSync(join(dir, 'a.log.gz'), gzipSync(TEXT));
   const logs = openDir(dir);
@@ -41,7 +41,7 @@ test('the text has a tag of its own, ranges count in it, and what lies outside i
   await Promise.all([text.close(), packed.close()]);
 });
 
-test('secrets are masked in the text of an archive, and one that is damaged is refused', async () => {
+test('secrets are masked in the text of an archive, and a damaged one is rejected', async () => {
   const dir = tempDir();
   const scrubbing = new Scrubbing();
   scrubbing.add(['hunter2-hunter2']);

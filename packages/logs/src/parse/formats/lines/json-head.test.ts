@@ -26,7 +26,7 @@ const RANKS: Record<string, number> = {
 };
 
 const ms = fc.integer({ min: Date.parse('1974-01-01T00:00:00Z'), max: Date.parse('2100-01-01T00:00:00Z') });
-/** Values of a time member, each with what it means; `NaN` where it is no time. */
+/** Values of a time member, each with its meaning; `NaN` if it is not a time. */
 const timeValue = fc.oneof(
   ms.map((value) => ({ json: `${value}`, timeMs: value })),
   ms.map((value) => ({ json: `${Math.floor(value / 1000)}.${String(value % 1000).padStart(3, '0')}9`, timeMs: value })),
@@ -78,7 +78,7 @@ function escapeSome(json: string, seed: number): string {
     .join('')}"`;
 }
 
-test('the head is what a parser finds: the first time that is one and the first level that is one', () => {
+test('the head is what a parser finds: the first valid time and the first valid level', () => {
   const seeds = fc.array(fc.oneof(fc.constant(0), fc.nat()), { minLength: 2, maxLength: 2 });
   const members = fc.uniqueArray(fc.tuple(member, seeds), { selector: ([{ name }]) => name, maxLength: 7 });
   fc.assert(
@@ -87,7 +87,7 @@ test('the head is what a parser finds: the first time that is one and the first 
         [escapeSome(JSON.stringify(name), keySeed), ':', escapeSome(json, valueSeed)].join(blank),
       );
       const line = `{${blank}${text.join(`${blank},${blank}`)}${blank}}`;
-      // What the reference says it is, a parser must agree with.
+      // A parser must agree with the reference.
       expect(Object.keys(JSON.parse(line) as object).sort()).toEqual(list.map(([{ name }]) => name).sort());
       const timeMs = list.map(([one]) => one.timeMs ?? Number.NaN).find((value) => !Number.isNaN(value));
       const rank = list.map(([one]) => one.rank ?? 0).find((value) => value > 0);
@@ -109,7 +109,7 @@ test.each([
   expect(readHead(line)).toEqual(expected);
 });
 
-test('time and level are not looked for beyond 64 KiB', () => {
+test('time and level are not searched beyond 64 KiB', () => {
   const far = JSON.stringify({ pad: 'x'.repeat(70_000), level: 'error', time: 1_723_801_703_118 });
   expect(readHead(far)).toEqual({ timeMs: Number.NaN, rank: 0 });
   const near = JSON.stringify({ pad: 'x'.repeat(60_000), level: 'error', time: 1_723_801_703_118 });
