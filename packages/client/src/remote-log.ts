@@ -110,7 +110,7 @@ function replaced(file: string, { method, url, status }: Exchange | ClientError)
 }
 
 function truncated(file: string, { method, url, status }: Exchange | ClientError): ClientError {
-  const message = `${JSON.stringify(file)} became shorter while it was read`;
+  const message = `${JSON.stringify(file)} was truncated while it was being read`;
   return new ClientError('LOG_FILE_TRUNCATED', message, { method, url, status });
 }
 

@@ -5,7 +5,7 @@
  */
 
 export { escapes } from './scrub/escapes';
-export { look } from './scrub/look';
+export { findGrams } from './scrub/find-grams';
 
 /** Memory layout, read by the host. One byte per hash, with a bit for every tag. */
 export const GRAMS: u32 = 0;

@@ -20,7 +20,7 @@ import {
   out,
   putOut,
   used,
-} from './inflate/place';
+} from './inflate/state';
 
 export {
   BAD_BLOCK_TYPE,
@@ -41,7 +41,7 @@ export {
   out,
   slide,
   used,
-} from './inflate/place';
+} from './inflate/state';
 
 const BETWEEN_BLOCKS: u32 = 0;
 const IN_STORED: u32 = 1;
@@ -75,9 +75,9 @@ export function run(end: u32, ended: bool, limit: u32): i32 {
       const opened = openBlock(end);
       if (opened !== DONE) return opened;
     }
-    let answer = state === IN_STORED ? copyStored(end, limit) : inflateFast(end, limit);
-    if (answer === NEEDS_INPUT && ended && state === IN_CODES) answer = inflateLast(end, limit);
-    if (answer !== DONE) return answer;
+    let result = state === IN_STORED ? copyStored(end, limit) : inflateFast(end, limit);
+    if (result === NEEDS_INPUT && ended && state === IN_CODES) result = inflateLast(end, limit);
+    if (result !== DONE) return result;
     state = BETWEEN_BLOCKS;
     if (lastBlock) return DONE;
   }
@@ -90,9 +90,9 @@ export function openBlock(end: u32): i32 {
   startBits(next, used);
   lastBlock = take(1, end) === 1;
   const kind = take(2, end);
-  const answer = kind === 0 ? openStored(end) : openCodes(kind, end);
+  const result = kind === 0 ? openStored(end) : openCodes(kind, end);
   if (ranOut) return NEEDS_INPUT;
-  if (answer !== DONE) return answer;
+  if (result !== DONE) return result;
   moveTo(at, count);
   state = kind === 0 ? IN_STORED : IN_CODES;
   return DONE;

@@ -6,7 +6,7 @@
 
 export { walk, walkFour } from './scan/walk';
 export { escapes } from './scrub/escapes';
-export { look } from './scrub/look';
+export { findGrams } from './scrub/find-grams';
 
 const NEWLINE: u8 = 10;
 

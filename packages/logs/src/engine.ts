@@ -220,7 +220,7 @@ export class LogEngine {
     if (this.#searching >= this.#maxQueued) {
       throw new LogError(
         'TOO_MANY_SEARCHES',
-        `${this.#searching} searches are under way, as many as search.max-queued allows`,
+        `${this.#searching} searches are already running, the limit set by search.max-queued; retry later`,
       );
     }
     this.#searching++;

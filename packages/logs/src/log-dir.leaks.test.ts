@@ -15,41 +15,41 @@ describe('nothing leaks', () => {
   const ways: ((logs: LogDir, name: string, size: number) => Promise<void>)[] = [
     async (logs, name, size) => void (await readTail(logs, name, size)),
     async (logs, name, size) => {
-      const answer = await logs.tail(name, size);
-      await answer.close();
-      await answer.close();
+      const tail = await logs.tail(name, size);
+      await tail.close();
+      await tail.close();
     },
     async (logs, name, size) => {
-      const answer = await logs.tail(name, size);
-      await answer.chunks[Symbol.asyncIterator]().next();
-      await answer.close();
+      const tail = await logs.tail(name, size);
+      await tail.chunks[Symbol.asyncIterator]().next();
+      await tail.close();
     },
     async (logs, name, size) => {
-      const answer = await logs.tail(name, size);
-      for await (const _ of answer.chunks) break;
-      await answer.close();
+      const tail = await logs.tail(name, size);
+      for await (const _ of tail.chunks) break;
+      await tail.close();
     },
     async (logs, name, size) => {
-      const answer = await logs.tail(name, size);
+      const tail = await logs.tail(name, size);
       // Closed while the next chunk is being read.
-      const next = answer.chunks[Symbol.asyncIterator]().next();
-      await answer.close();
+      const next = tail.chunks[Symbol.asyncIterator]().next();
+      await tail.close();
       await next;
     },
     async (logs, name, size) => {
       const abort = new AbortController();
-      const answer = await logs.tail(name, size, { signal: abort.signal }).catch(() => undefined);
+      const tail = await logs.tail(name, size, { signal: abort.signal }).catch(() => undefined);
       abort.abort();
-      await answer?.chunks[Symbol.asyncIterator]()
+      await tail?.chunks[Symbol.asyncIterator]()
         .next()
         .catch(() => {});
-      await answer?.close();
+      await tail?.close();
     },
     async (logs, name, size) => {
       const abort = new AbortController();
-      const answer = logs.tail(name, size, { signal: abort.signal });
+      const tail = logs.tail(name, size, { signal: abort.signal });
       abort.abort();
-      await answer.then(({ close }) => close()).catch(() => {});
+      await tail.then(({ close }) => close()).catch(() => {});
     },
     async (logs, _, size) => void (await logs.tail('missing.log', size).catch(() => {})),
   ];

@@ -91,10 +91,10 @@ describe('details', () => {
     const logs = openDir(dir, UTC);
     const size = Buffer.byteLength(content);
     // A compressed file is never live.
-    const place = name.endsWith('.gz')
+    const membership = name.endsWith('.gz')
       ? { family: name.slice(0, -3), state: 'rotated' }
       : { family: name, state: 'live' };
-    const facts = { name, size, modifiedMs: 1_700_000_000_250, compressed: false, problem: null, ...place };
+    const facts = { name, size, modifiedMs: 1_700_000_000_250, compressed: false, problem: null, ...membership };
     expect(await logs.details()).toEqual([{ ...facts, ...expected }]);
     expect(logs.usage.lentBuffers).toBe(0);
   });
@@ -118,7 +118,7 @@ describe('details', () => {
     const dir = tempDir();
     writeFileSync(join(dir, 'a.log'), contract);
     writeFileSync(join(dir, 'broken.gz'), 'no archive');
-    const problem = '"broken.gz" is not valid gzip data; ask for it raw to get its bytes as they are';
+    const problem = '"broken.gz" is not valid gzip data; download it raw to get its bytes unchanged';
     const logs = openDir(dir, UTC);
     expect(await logs.details()).toMatchObject([
       { name: 'a.log', format: 'contract', problem: null },
@@ -200,7 +200,7 @@ describe('a wrong name', () => {
 });
 
 describe('an open file', () => {
-  const text = Buffer.alloc(3 * CHUNK_BYTES, 'some text to tell the places apart, 41 b\n');
+  const text = Buffer.alloc(3 * CHUNK_BYTES, 'some text to check the positions, 41 b\n');
 
   async function openText(): Promise<{ logs: LogDir; dir: string; path: string }> {
     const dir = tempDir();

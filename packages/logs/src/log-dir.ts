@@ -116,7 +116,7 @@ export class LogDir {
 
   /** The last `size` bytes of a file's text, cut to whole lines. The caller closes the stream. */
   async tail(name: string, size: number, options: ReadOptions = {}): Promise<ByteStream> {
-    if (!Number.isInteger(size) || size < 1) throw new RangeError(`size is a positive whole number, not ${size}`);
+    if (!Number.isInteger(size) || size < 1) throw new RangeError(`size must be a positive integer, not ${size}`);
     return tail({ handle: await this.#acquire(name), reads: this.#reads }, size, options);
   }
 

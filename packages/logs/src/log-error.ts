@@ -26,7 +26,7 @@ export class LogError extends Error {
 }
 
 export function truncated(name: string): LogError {
-  return new LogError('LOG_FILE_TRUNCATED', `${JSON.stringify(name)} became shorter while it was read`);
+  return new LogError('LOG_FILE_TRUNCATED', `${JSON.stringify(name)} was truncated while it was being read`);
 }
 
 export function unreadable(name: string, cause: unknown): LogError {

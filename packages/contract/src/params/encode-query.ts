@@ -120,21 +120,18 @@ function encodeTime(timeMs: number | undefined): string | undefined {
 
 /** In a URL an empty name is as good as none, and none means all: refused here, with what the log directory would say. */
 function checkFileName(file: string | undefined): string | undefined {
-  if (file === '') throw new PortholeError('FILE_NAME_MISSING', 'the name of a log file is empty');
+  if (file === '') throw new PortholeError('FILE_NAME_MISSING', 'the file name is empty');
   return file;
 }
 
 function checkFamilyName(family: string | undefined): string | undefined {
-  if (family === '') throw new PortholeError('LOG_FAMILY_NOT_FOUND', 'no family of logs named ""');
+  if (family === '') throw new PortholeError('LOG_FAMILY_NOT_FOUND', 'no log family named ""');
   return family;
 }
 
 function checkCursor(cursor: string | undefined): string | undefined {
   if (cursor === '')
-    throw new PortholeError(
-      'CURSOR_INVALID',
-      'this is not a cursor of this interface: use one exactly as an answer gave it',
-    );
+    throw new PortholeError('CURSOR_INVALID', 'invalid cursor: pass a cursor exactly as a response returned it');
   return cursor;
 }
 

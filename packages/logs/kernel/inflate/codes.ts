@@ -44,16 +44,16 @@ export function buildFixedCodes(): void {
 }
 
 /** The order in which the lengths of the code-length code are stored (3.2.7). */
-const TOLD_ORDER = memory.data<u8>([16, 17, 18, 0, 8, 7, 9, 6, 10, 5, 11, 4, 12, 3, 13, 2, 14, 1, 15]);
+const LENGTH_ORDER = memory.data<u8>([16, 17, 18, 0, 8, 7, 9, 6, 10, 5, 11, 4, 12, 3, 13, 2, 14, 1, 15]);
 
 /** Builds the dynamic codes of a block. False when they are invalid or the input ran out. */
 export function readCodes(end: u32): bool {
   const literals = take(5, end) + 257;
   const distances = take(5, end) + 1;
-  const told = take(4, end) + 4;
+  const stored = take(4, end) + 4;
   if (literals > 286 || distances > 30) return false;
   memory.fill(LENGTHS, 0, 19);
-  for (let i: u32 = 0; i < told; i++) store<u8>(LENGTHS + load<u8>(TOLD_ORDER + i), <u8>take(3, end));
+  for (let i: u32 = 0; i < stored; i++) store<u8>(LENGTHS + load<u8>(LENGTH_ORDER + i), <u8>take(3, end));
   if (ranOut || !build(LENGTHS, 19, LENGTH_CODES, LENGTH_CODE_BITS)) return false;
   if (!readLengths(literals + distances, end)) return false;
   // A block without an end-of-block code is invalid.

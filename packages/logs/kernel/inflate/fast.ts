@@ -1,6 +1,6 @@
 /* Decoding symbols in the middle of the input. Part of ../inflate.ts. */
 import { DISTANCE_BITS, DISTANCES, LITERAL, LITERAL_BITS, LITERALS, SECOND, SPECIAL } from './codes';
-import { BAD_DISTANCE, BAD_SYMBOL, DONE, FULL, moveTo, NEEDS_INPUT, next, oldest, out, putOut, used } from './place';
+import { BAD_DISTANCE, BAD_SYMBOL, DONE, FULL, moveTo, NEEDS_INPUT, next, oldest, out, putOut, used } from './state';
 
 /** Decodes symbols while there is more input than one step can consume. Everything is held in locals for speed. */
 export function inflateFast(end: u32, limit: u32): i32 {
@@ -10,14 +10,14 @@ export function inflateFast(end: u32, limit: u32): i32 {
   let to = out;
   let buffer: u64 = 0;
   let held: u32 = 0;
-  let answer = FULL;
+  let result = FULL;
   if (used !== 0) {
     buffer = <u64>load<u8>(at++) >> used;
     held = 8 - used;
   }
   while (to < limit) {
     if (at > safe) {
-      answer = NEEDS_INPUT;
+      result = NEEDS_INPUT;
       break;
     }
     // At least 56 bits: three literal lookups, or a match (48).
@@ -58,7 +58,7 @@ export function inflateFast(end: u32, limit: u32): i32 {
         continue;
       }
       if ((entry & SPECIAL) !== 0) {
-        answer = entry >> 16 === 0 ? DONE : BAD_SYMBOL;
+        result = entry >> 16 === 0 ? DONE : BAD_SYMBOL;
         buffer >>= <u64>entry;
         held -= entry & 63;
         break;
@@ -70,7 +70,7 @@ export function inflateFast(end: u32, limit: u32): i32 {
     entry = load<u32>(DISTANCES + ((<u32>buffer & ((1 << DISTANCE_BITS) - 1)) << 2));
     if ((entry & SECOND) !== 0) entry = second(DISTANCES, DISTANCE_BITS, entry, buffer);
     if ((entry & SPECIAL) !== 0) {
-      answer = BAD_SYMBOL;
+      result = BAD_SYMBOL;
       break;
     }
     const distance = (entry >> 16) + extraBits(buffer, entry);
@@ -78,7 +78,7 @@ export function inflateFast(end: u32, limit: u32): i32 {
     held -= entry & 63;
     let from = to - distance;
     if (from < reach) {
-      answer = BAD_DISTANCE;
+      result = BAD_DISTANCE;
       break;
     }
     const stop = to + length;
@@ -106,7 +106,7 @@ export function inflateFast(end: u32, limit: u32): i32 {
   }
   moveTo(at, held);
   putOut(to);
-  return answer;
+  return result;
 }
 
 export function second(table: u32, width: u32, pointer: u32, buffer: u64): u32 {

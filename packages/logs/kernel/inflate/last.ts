@@ -2,18 +2,18 @@
 import { at, bits, count, fillBits, startBits, take } from './bits';
 import { DISTANCE_BITS, DISTANCES, LITERAL, LITERAL_BITS, LITERALS, SECOND, SPECIAL, TWO } from './codes';
 import { extraBits, second } from './fast';
-import { BAD_DISTANCE, BAD_SYMBOL, DONE, FULL, moveTo, NEEDS_INPUT, next, oldest, out, putOut, used } from './place';
+import { BAD_DISTANCE, BAD_SYMBOL, DONE, FULL, moveTo, NEEDS_INPUT, next, oldest, out, putOut, used } from './state';
 
 /** Decodes all symbols that are complete. An entry found with bits beyond the end is longer than the bits available. */
 export function inflateLast(end: u32, limit: u32): i32 {
   startBits(next, used);
-  let answer = FULL;
+  let result = FULL;
   while (out < limit) {
-    answer = oneSymbol(end);
-    if (answer !== FULL) break;
+    result = oneSymbol(end);
+    if (result !== FULL) break;
   }
   moveTo(at, count);
-  return answer;
+  return result;
 }
 
 /** Returns FULL after one more symbol. */

@@ -140,9 +140,9 @@ class EditedFile {
         else truncateSync(this.path, this.text.length);
         break;
       case 'rewrite': {
-        const kept = Math.max(1, this.#offset(edit.at));
+        const prefix = Math.max(1, this.#offset(edit.at));
         const other = renderText(this.#style, edit.word);
-        this.text = Buffer.concat([this.text.subarray(0, kept), other.subarray(kept)]);
+        this.text = Buffer.concat([this.text.subarray(0, prefix), other.subarray(prefix)]);
         writeFileSync(this.path, this.#onDisk());
         break;
       }

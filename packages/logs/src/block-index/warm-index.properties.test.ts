@@ -19,13 +19,13 @@ describe('what was learned from earlier scans', () => {
   test('changes no result, whatever the order of queries and however the file grows', async () => {
     const { dir, logs, write } = randomDir();
     const order = fc.constantFrom('newest' as const, 'oldest' as const);
-    const questions = fc.array(fc.tuple(filterSpec, order, fc.constantFrom(3, 100_000)), {
+    const queryList = fc.array(fc.tuple(filterSpec, order, fc.constantFrom(3, 100_000)), {
       minLength: 2,
       maxLength: 4,
     });
     const steps = fc.array(fc.oneof(fc.nat(400), fc.nat(3 * BLOCK_BYTES)), { maxLength: 3 });
     await fc.assert(
-      fc.asyncProperty(logSpec, questions, steps, async (spec, asked, cuts) => {
+      fc.asyncProperty(logSpec, queryList, steps, async (spec, queries, cuts) => {
         const [family] = write([{ ...spec, files: spec.files.slice(0, 1) }]);
         const [whole] = family.files;
         if (!whole) return;
@@ -41,7 +41,7 @@ describe('what was learned from earlier scans', () => {
           const writtenMs = Number(statSync(path, { bigint: true }).mtimeNs / 1_000_000n);
           const files = [{ name: whole.name, text: text.subarray(0, length), writtenMs }];
           const records = readFamilyRecords({ name: '', files }, BERLIN);
-          for (const [wanted, direction, limit] of asked) {
+          for (const [wanted, direction, limit] of queries) {
             const filter = toFilter(wanted, records);
             const { records: found } = await runSearch(logs, { file: whole.name, ...filter, order: direction, limit });
             expectSame(found, slowSearch(records, { ...filter, order: direction }).slice(0, limit));

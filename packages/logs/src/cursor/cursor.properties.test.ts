@@ -179,12 +179,12 @@ describe('an invalid cursor', () => {
     for (let at = 0; at < cursor.length; at++) {
       for (const character of characters) {
         const mutated = cursor.slice(0, at) + character + cursor.slice(at + 1);
-        const answer = await recordAtCursor(logs, mutated).catch((error: unknown) => error as { code?: string });
-        if (answer && 'offset' in answer) {
-          expect({ mutated, offset: answer.offset }).toEqual({ mutated, offset: record.offset });
+        const outcome = await recordAtCursor(logs, mutated).catch((error: unknown) => error as { code?: string });
+        if (outcome && 'offset' in outcome) {
+          expect({ mutated, offset: outcome.offset }).toEqual({ mutated, offset: record.offset });
           found++;
         } else {
-          expect(['CURSOR_INVALID', 'CURSOR_GONE']).toContain((answer as { code?: string } | undefined)?.code);
+          expect(['CURSOR_INVALID', 'CURSOR_GONE']).toContain((outcome as { code?: string } | undefined)?.code);
         }
       }
     }
@@ -207,11 +207,11 @@ describe('an invalid cursor', () => {
           const { records } = await runSearch(logs, { file: 'a.log', limit: 500 });
           const record = records[which % records.length] as FoundRecord;
           for (const { at, cut, put } of edits) {
-            const place = at % (record.cursor.length + 1);
-            const mutated = record.cursor.slice(0, place) + put + record.cursor.slice(place + cut);
-            const answer = await recordAtCursor(logs, mutated).catch((error: { code?: string }) => error.code);
-            if (typeof answer === 'object') expect(answer.offset).toBe(record.offset);
-            else expect(answer).toMatch(/^CURSOR_(INVALID|GONE)$/);
+            const position = at % (record.cursor.length + 1);
+            const mutated = record.cursor.slice(0, position) + put + record.cursor.slice(position + cut);
+            const outcome = await recordAtCursor(logs, mutated).catch((error: { code?: string }) => error.code);
+            if (typeof outcome === 'object') expect(outcome.offset).toBe(record.offset);
+            else expect(outcome).toMatch(/^CURSOR_(INVALID|GONE)$/);
           }
         },
       ),

@@ -114,10 +114,7 @@ function decodeMark(text: string): RecordMark {
     !Number.isSafeInteger(offset) ||
     check > 0xffff_ffff
   ) {
-    throw new LogError(
-      'CURSOR_INVALID',
-      'this is not a cursor of this interface: use one exactly as an answer gave it',
-    );
+    throw new LogError('CURSOR_INVALID', 'invalid cursor: pass a cursor exactly as a response returned it');
   }
   const mark = { headHash, headBytes, offset, check: tied(check, offset), checkBytes, file };
   return delivered ? { ...mark, delivered } : mark;

@@ -5,5 +5,5 @@ import { nearestNames } from '../nearest-names.ts';
 export function familyNotFound(wanted: string, families: readonly string[]): LogError {
   const near = nearestNames(wanted, families).map((name) => JSON.stringify(name));
   const hint = near.length > 0 ? `; did you mean ${near.join(' or ')}?` : '';
-  return new LogError('LOG_FAMILY_NOT_FOUND', `no family of logs named ${JSON.stringify(wanted)}${hint}`);
+  return new LogError('LOG_FAMILY_NOT_FOUND', `no log family named ${JSON.stringify(wanted)}${hint}`);
 }

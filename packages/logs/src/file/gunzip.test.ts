@@ -12,24 +12,24 @@ const TEXT = Buffer.from(
 );
 const PACKED = gzipSync(TEXT);
 
-function flipped(bytes: Buffer, place: number): Buffer {
+function flipped(bytes: Buffer, position: number): Buffer {
   const copy = Buffer.from(bytes);
-  copy[place] = ~(copy[place] ?? 0) & 0xff;
+  copy[position] = ~(copy[position] ?? 0) & 0xff;
   return copy;
 }
 
 describe('a damaged archive is reported as damaged', () => {
   const damaged: [string, Buffer, RegExp][] = [
-    ['is no gzip at all', Buffer.from('2024-08-16 plain text\n'), /"a\.gz" is not valid gzip data; ask for it raw/],
-    ['is one byte', PACKED.subarray(0, 1), /"a\.gz" ends too early/],
-    ['is only a header', PACKED.subarray(0, 10), /"a\.gz" ends too early/],
-    ['is cut in the middle', PACKED.subarray(0, PACKED.length / 2), /"a\.gz" ends too early/],
-    ['lacks its last byte', PACKED.subarray(0, -1), /"a\.gz" ends too early/],
+    ['is not gzip at all', Buffer.from('2024-08-16 plain text\n'), /"a\.gz" is not valid gzip data; download it raw/],
+    ['is one byte', PACKED.subarray(0, 1), /"a\.gz" is truncated/],
+    ['is only a header', PACKED.subarray(0, 10), /"a\.gz" is truncated/],
+    ['is cut in the middle', PACKED.subarray(0, PACKED.length / 2), /"a\.gz" is truncated/],
+    ['lacks its last byte', PACKED.subarray(0, -1), /"a\.gz" is truncated/],
     ['has a wrong byte in the middle', flipped(PACKED, PACKED.length >> 1), /"a\.gz" is not valid gzip data/],
     ['has a wrong checksum', flipped(PACKED, PACKED.length - 6), /"a\.gz" is not valid gzip data/],
     ['has a wrong length', flipped(PACKED, PACKED.length - 2), /"a\.gz" is not valid gzip data/],
     ['has garbage behind it', Buffer.concat([PACKED, Buffer.from('garbage')]), /"a\.gz" is not valid gzip data/],
-    ['has a second member that is cut', Buffer.concat([PACKED, PACKED.subarray(0, 500)]), /"a\.gz" ends too early/],
+    ['has a second member that is cut', Buffer.concat([PACKED, PACKED.subarray(0, 500)]), /"a\.gz" is truncated/],
   ];
   test.each(damaged)('when it %s', async (_, bytes, message) => {
     const dir = tempDir();
@@ -84,10 +84,10 @@ describe('200 MB of zeros in a small archive', () => {
     const logs = openDir(dir);
     const most = watchMemory();
     expect(await readTail(logs, 'bomb.gz', 1000)).toEqual(Buffer.alloc(1000));
-    const answer = await logs.tail('bomb.gz', 300_000_000);
+    const tail = await logs.tail('bomb.gz', 300_000_000);
     let got = 0;
-    for await (const chunk of answer.chunks) got += chunk.length;
-    await answer.close();
+    for await (const chunk of tail.chunks) got += chunk.length;
+    await tail.close();
     expect(got).toBe(200_000_000);
     // Includes what waits for the garbage collector, so this is far above what is held at once.
     expect(most()).toBeLessThan(100_000_000);
@@ -110,9 +110,9 @@ describe('200 MB of zeros in a small archive', () => {
     const dir = tempDir();
     writeFileSync(join(dir, 'bomb.gz'), bomb);
     const logs = openDir(dir);
-    const answer = await logs.tail('bomb.gz', 300_000_000);
-    for await (const chunk of answer.chunks) if (chunk.length > 0) break;
-    await answer.close();
+    const tail = await logs.tail('bomb.gz', 300_000_000);
+    for await (const chunk of tail.chunks) if (chunk.length > 0) break;
+    await tail.close();
     expect(logs.usage.lentBuffers).toBe(0);
     await logs.close();
     expect(logs.usage.openFiles).toBe(0);
@@ -124,9 +124,9 @@ test('an archive overwritten between the two passes of a large tail is reported,
   const dir = tempDir();
   writeFileSync(join(dir, 'a.gz'), PACKED);
   const logs = openDir(dir);
-  const answer = await logs.tail('a.gz', 8 * MIB);
+  const tail = await logs.tail('a.gz', 8 * MIB);
   // A shorter text in the same number of bytes: padded with zeros.
   const other = gzipSync('short\n');
   writeFileSync(join(dir, 'a.gz'), Buffer.concat([other, Buffer.alloc(PACKED.length - other.length)]));
-  await expect(readBytes(answer)).rejects.toMatchObject({ code: 'LOG_FILE_TRUNCATED' });
+  await expect(readBytes(tail)).rejects.toMatchObject({ code: 'LOG_FILE_TRUNCATED' });
 });

@@ -133,10 +133,10 @@ async function* copies(file: RangeSource, signal: AbortSignal | undefined): Asyn
 function asGzipError(thrown: unknown, name: string): unknown {
   const code = thrown instanceof Error && 'code' in thrown ? String(thrown.code) : '';
   if (!code.startsWith('Z_')) return thrown;
-  const what = code === 'Z_BUF_ERROR' ? 'ends too early' : 'is not valid gzip data';
+  const what = code === 'Z_BUF_ERROR' ? 'is truncated' : 'is not valid gzip data';
   return new LogError(
     'LOG_FILE_CORRUPT',
-    `${JSON.stringify(name)} ${what}; ask for it raw to get its bytes as they are`,
+    `${JSON.stringify(name)} ${what}; download it raw to get its bytes unchanged`,
     {
       cause: thrown,
     },

@@ -33,7 +33,7 @@ test.each([
   [CHUNK_BYTES, 3 * CHUNK_BYTES],
   [0, 3 * CHUNK_BYTES],
 ])('reads the bytes from %d to %d', async (start, end) => {
-  const text = Buffer.alloc(3 * CHUNK_BYTES, 'some text to tell the places apart, 41 b\n');
+  const text = Buffer.alloc(3 * CHUNK_BYTES, 'some text to check the positions, 41 b\n');
   const source = writeText(text);
   expect((await collect(readRange(source, start, end))).equals(text.subarray(start, Math.max(start, end)))).toBe(true);
   expect(source.reads.lentBuffers).toBe(0);

@@ -118,7 +118,7 @@ describe('a file of a style that is written directly can be live', () => {
   ])('%s cannot', (name) => expect(parseRotatedName(name, ALONE)?.canBeLive).toBe(false));
 });
 
-test("the name of a glog link consists of program and severity", () => {
+test('the name of a glog link consists of program and severity', () => {
   const name = 'etcd.host.example.org.root.log.WARNING.20261115-002126.7';
   expect(parseRotatedName(name, ALONE)).toMatchObject({ link: 'etcd.WARNING', canBeLive: true });
 });

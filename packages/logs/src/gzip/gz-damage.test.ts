@@ -51,17 +51,17 @@ describe.each(FILES)('a file %s', (_, packed) => {
 
   test('with any byte changed gives its text up to there, and the same as zlib where zlib can read it', () => {
     const write = gzFile();
-    for (let place = 0; place < packed.length; place++) {
-      const { textBytes } = buildGzMap(write(packed.subarray(0, place)).fd, place);
+    for (let position = 0; position < packed.length; position++) {
+      const { textBytes } = buildGzMap(write(packed.subarray(0, position)).fd, position);
       const before = text.subarray(0, textBytes);
-      for (const bits of [1 << (place % 8), 0xff]) {
+      for (const bits of [1 << (position % 8), 0xff]) {
         const damaged = Buffer.from(packed);
-        damaged[place] = (damaged[place] ?? 0) ^ bits;
+        damaged[position] = (damaged[position] ?? 0) ^ bits;
         const { map, text: got } = readAll(write(damaged), { spacingBytes: 600 });
-        if (!isPrefix(before, got)) expect.fail(`text before the damage at ${place} is another`);
+        if (!isPrefix(before, got)) expect.fail(`text before the damage at ${position} differs`);
         const expected = unpacked(damaged);
         if (expected === undefined) expect(map.problem).not.toBeNull();
-        else if (!got.equals(expected)) expect.fail(`another text than zlib's with ${bits} at ${place}`);
+        else if (!got.equals(expected)) expect.fail(`not the same text as zlib's with ${bits} at ${position}`);
       }
     }
   });
@@ -87,9 +87,9 @@ test('changes to several bytes are treated as zlib treats them', () => {
   const packed = gzipSync(LINES.repeat(50), { level: 1 });
   const changes = fc.array(fc.tuple(fc.nat(packed.length - 1), fc.nat(255)), { minLength: 1, maxLength: 3 });
   fc.assert(
-    fc.property(changes, (places) => {
+    fc.property(changes, (positions) => {
       const damaged = Buffer.from(packed);
-      for (const [place, value] of places) damaged[place] = value;
+      for (const [position, value] of positions) damaged[position] = value;
       const { map, text } = readAll(write(damaged), { spacingBytes: 5_000 });
       const expected = unpacked(damaged);
       if (expected === undefined) expect(map.problem).not.toBeNull();

@@ -38,9 +38,9 @@ function withHeader(text: string, { extra, name, comment, hasSum = false }: Head
 }
 
 /** The bytes with one of them changed; negative positions count from the end. */
-function changed(bytes: Buffer, place: number): Buffer {
+function changed(bytes: Buffer, position: number): Buffer {
   const copy = Buffer.from(bytes);
-  const index = place < 0 ? bytes.length + place : place;
+  const index = position < 0 ? bytes.length + position : position;
   copy[index] = ~(copy[index] ?? 0) & 0xff;
   return copy;
 }
@@ -70,27 +70,37 @@ describe('a good file', () => {
 
 describe('a damaged file is mapped as far as it can be read', () => {
   const bad: [string, Buffer, string, RegExp][] = [
-    ['is no gzip', Buffer.from('plain text'), '', /^it is not gzip data$/],
-    ['is all zeros', Buffer.alloc(100), '', /^it is not gzip data$/],
-    ['is one byte', A.subarray(0, 1), '', /^it ends too early, at byte 1$/],
-    ['is packed in another way', changed(A, 2), '', /^an unknown compression method at byte 0$/],
+    ['is not gzip', Buffer.from('plain text'), '', /^not gzip data$/],
+    ['is all zeros', Buffer.alloc(100), '', /^not gzip data$/],
+    ['is one byte', A.subarray(0, 1), '', /^unexpected end of file at byte 1$/],
+    ['is compressed in another way', changed(A, 2), '', /^unknown compression method at byte 0$/],
     ['has unknown flags', changed(A, 3), '', /^unknown header flags at byte 0$/],
     [
-      'has a wrong header sum',
+      'has a wrong header checksum',
       changed(withHeader('text', { hasSum: true }), 5),
       'text',
-      /^the header at byte 0 does not/,
+      /^checksum mismatch of the header at byte 0/,
     ],
-    ['has a wrong sum', Buffer.concat([changed(A, -8), B]), 'first part\nsecond part\n', /check sum at byte 2\d$/],
-    ['has a wrong length', Buffer.concat([changed(A, -1), B]), 'first part\nsecond part\n', /length told at byte 2\d$/],
-    ['lacks its last byte', A.subarray(0, -1), 'first part\n', /^it ends too early, at byte \d+$/],
+    ['has a wrong checksum', Buffer.concat([changed(A, -8), B]), 'first part\nsecond part\n', /checksum at byte 2\d$/],
+    [
+      'has a wrong length',
+      Buffer.concat([changed(A, -1), B]),
+      'first part\nsecond part\n',
+      /length stored at byte 2\d$/,
+    ],
+    ['lacks its last byte', A.subarray(0, -1), 'first part\n', /^unexpected end of file at byte \d+$/],
     [
       'has trailing garbage',
       Buffer.concat([A, Buffer.from('garbage')]),
       'first part\n',
-      /byte 31 is not gzip data and/,
+      /^trailing garbage at byte 31 is ignored/,
     ],
-    ['has garbage behind zeros', Buffer.concat([A, Buffer.alloc(9), B]), 'first part\n', /byte 40 is not gzip data/],
+    [
+      'has garbage after zeros',
+      Buffer.concat([A, Buffer.alloc(9), B]),
+      'first part\n',
+      /^trailing garbage at byte 40 is ignored/,
+    ],
     [
       'has two problems',
       Buffer.concat([changed(A, -8), B.subarray(0, -9)]),
@@ -113,7 +123,7 @@ test('a match does not refer to the previous member', () => {
   const member = Buffer.concat([Buffer.from([0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 3]), raw, Buffer.alloc(8)]);
   const { map } = readAll(gzFile()(Buffer.concat([gzipSync(dictionary), member])));
   expect(map.textBytes).toBeLessThan(2 * dictionary.length);
-  expect(map.problem?.detail).toMatch(/^a match that reaches back too far at byte /);
+  expect(map.problem?.detail).toMatch(/^invalid match distance at byte /);
 });
 
 describe('a text much longer than its file', () => {
@@ -145,7 +155,7 @@ describe('a text much longer than its file', () => {
     const map = buildGzMap(fd, sizeBytes, { maxTextBytes: 5_000_000 });
     expect(map).toMatchObject({
       textBytes: 5_000_000,
-      problem: { detail: 'its text is longer than 5000000 bytes and is left out from there on' },
+      problem: { detail: 'the text is longer than 5000000 bytes; the rest is ignored' },
     });
     expect(new GzText(fd, sizeBytes, map).read(Buffer.alloc(100), 0, 4_999_990, 100)).toBe(10);
   });
@@ -157,10 +167,10 @@ describe('a text much longer than its file', () => {
 
   test('can be cancelled after every few MiB', () => {
     const { fd, sizeBytes } = gzFile()(bomb);
-    let asked = 0;
-    const isCancelled = () => ++asked > 100;
+    let polls = 0;
+    const isCancelled = () => ++polls > 100;
     expect(() => buildGzMap(fd, sizeBytes, { isCancelled })).toThrow(expect.objectContaining({ name: 'AbortError' }));
-    buildGzMap(fd, sizeBytes, { isCancelled: () => ++asked < 0 });
-    expect(asked).toBeGreaterThan(400 / 4);
+    buildGzMap(fd, sizeBytes, { isCancelled: () => ++polls < 0 });
+    expect(polls).toBeGreaterThan(400 / 4);
   });
 });

@@ -57,7 +57,7 @@ export function buildGzMap(
   const faults = [
     stream.mismatch,
     stream.textAt > maxTextBytes
-      ? `its text is longer than ${maxTextBytes} bytes and is left out from there on`
+      ? `the text is longer than ${maxTextBytes} bytes; the rest is ignored`
       : stream.fault?.detail,
   ].filter((detail) => detail !== undefined);
   return {

@@ -23,12 +23,12 @@ const WINDOW_BYTES = 32_768;
 const TRAILER_BYTES = 8;
 
 const FAULTS: Partial<Record<InflateOutcome | HeaderOutcome, string>> = {
-  BAD_BLOCK_TYPE: 'a block of unknown type',
-  BAD_STORED_LENGTH: 'a stored block whose length is in doubt',
-  BAD_CODES: 'codes that cannot be',
-  BAD_SYMBOL: 'a code without meaning',
-  BAD_DISTANCE: 'a match that reaches back too far',
-  unknownMethod: 'an unknown compression method',
+  BAD_BLOCK_TYPE: 'unknown block type',
+  BAD_STORED_LENGTH: 'invalid length of a stored block',
+  BAD_CODES: 'invalid prefix codes',
+  BAD_SYMBOL: 'invalid symbol',
+  BAD_DISTANCE: 'invalid match distance',
+  unknownMethod: 'unknown compression method',
   unknownFlags: 'unknown header flags',
 };
 
@@ -123,8 +123,8 @@ export class GzStream {
     const outcome = readMemberHeader(this.#input);
     if (outcome === 'cut') return this.#stopCut();
     if (outcome === 'notGzip' && this.#members > 0) return this.#stopTrailing(byteAt);
-    if (outcome === 'notGzip') return this.#stop({ kind: 'damaged', detail: 'it is not gzip data' });
-    if (outcome === 'badSum') this.#check.noteMismatch(`the header at byte ${byteAt} does not match its check sum`);
+    if (outcome === 'notGzip') return this.#stop({ kind: 'damaged', detail: 'not gzip data' });
+    if (outcome === 'badSum') this.#check.noteMismatch(`checksum mismatch of the header at byte ${byteAt}`);
     else if (outcome !== 'good') return this.#stopDamaged(outcome, byteAt);
     this.#members++;
     this.#check.begin();
@@ -196,7 +196,7 @@ export class GzStream {
   }
 
   #stopCut(): false {
-    return this.#stop({ kind: 'cut', detail: `it ends too early, at byte ${this.#input.byteAt}` });
+    return this.#stop({ kind: 'cut', detail: `unexpected end of file at byte ${this.#input.byteAt}` });
   }
 
   #stopDamaged(what: InflateOutcome | HeaderOutcome, byteAt: number): false {
@@ -204,7 +204,7 @@ export class GzStream {
   }
 
   #stopTrailing(byteAt: number): false {
-    return this.#stop({ kind: 'trailing', detail: `what follows at byte ${byteAt} is not gzip data and is left out` });
+    return this.#stop({ kind: 'trailing', detail: `trailing garbage at byte ${byteAt} is ignored` });
   }
 
   #stop(fault?: GzFault): false {

@@ -69,14 +69,14 @@ describe('the text of a compressed file', () => {
         fc.array(member, { minLength: 1, maxLength: 3 }),
         reads,
         spacing,
-        async (members, places, spacingBytes) => {
+        async (members, positions, spacingBytes) => {
           const text = Buffer.concat(members.flatMap(({ parts }) => parts));
           const { fd, sizeBytes } = write(Buffer.concat(await Promise.all(members.map(packMember))));
           const map = buildGzMap(fd, sizeBytes, spacingBytes === undefined ? {} : { spacingBytes });
           expect(map).toMatchObject({ textBytes: text.length, problem: null });
           const reader = new GzText(fd, sizeBytes, map);
-          for (const [place, length] of places) {
-            const position = Math.floor(place * text.length);
+          for (const [share, length] of positions) {
+            const position = Math.floor(share * text.length);
             const target = Buffer.alloc(length + 3, 0xee);
             const got = reader.read(target, 2, position, length);
             const wanted = text.subarray(position, position + length);
@@ -167,7 +167,10 @@ describe('a file that changed since its map was built', () => {
       const reader = new GzText(fd, sizeBytes, map, { name: 'old.gz' });
       for (const position of [map.textBytes - target.length, map.textBytes - 2, map.textBytes - target.length]) {
         expect(() => reader.read(target, 0, position, target.length)).toThrow(
-          expect.objectContaining({ code: 'LOG_FILE_TRUNCATED', message: '"old.gz" became shorter while it was read' }),
+          expect.objectContaining({
+            code: 'LOG_FILE_TRUNCATED',
+            message: '"old.gz" was truncated while it was being read',
+          }),
         );
       }
       writeFileSync(path, packed);

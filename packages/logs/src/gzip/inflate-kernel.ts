@@ -28,7 +28,7 @@ export interface InflateKernel extends Exports {
   OUTPUT: number;
   OUTPUT_END: number;
   /** The meaning of a return code of `run` or `openBlock`. */
-  meaning(answer: number): InflateOutcome;
+  meaning(code: number): InflateOutcome;
 }
 
 export type InflateOutcome = (typeof OUTCOMES)[number];
@@ -55,6 +55,6 @@ export function loadInflateKernel(): InflateKernel {
     INPUT_BYTES: constant('INPUT_BYTES'),
     OUTPUT: constant('OUTPUT'),
     OUTPUT_END: constant('OUTPUT_END'),
-    meaning: (answer) => meanings.get(answer) ?? 'BAD_SYMBOL',
+    meaning: (code) => meanings.get(code) ?? 'BAD_SYMBOL',
   };
 }

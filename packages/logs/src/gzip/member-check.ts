@@ -27,10 +27,10 @@ export class MemberCheck {
   end(trailer: Buffer, byteAt: number): void {
     if (!this.#isOn) return;
     if (trailer.readUInt32LE(0) !== this.#crc)
-      this.noteMismatch(`the text does not match its check sum at byte ${byteAt}`);
+      this.noteMismatch(`the text does not match the checksum at byte ${byteAt}`);
     // The length is stored modulo 4 GiB.
     else if (trailer.readUInt32LE(4) !== this.#bytes % 2 ** 32) {
-      this.noteMismatch(`the text does not have the length told at byte ${byteAt + 4}`);
+      this.noteMismatch(`the text does not have the length stored at byte ${byteAt + 4}`);
     }
   }
 

@@ -6,7 +6,7 @@ const ADDRESSES = ['GRAMS', 'INTRODUCERS', 'FOLLOW', 'PAIRS', 'FIRSTS', 'HITS', 
 type Addresses = Readonly<Record<(typeof ADDRESSES)[number], number>>;
 
 interface Exports {
-  look(grams: number, text: number, length: number, step: number, hits: number): number;
+  findGrams(grams: number, text: number, length: number, step: number, hits: number): number;
   escapes(introducers: number, text: number, length: number, hits: number): number;
 }
 
@@ -77,7 +77,7 @@ export class GramKernel {
   /** Looks up the grams at every `step`th position, at least four. Returns the number of hits. */
   findGrams(bytes: Uint8Array, { from, to, step }: ScannedRange & { step: number }): number {
     const { GRAMS, HITS } = this.#at;
-    return this.#exports.look(GRAMS, this.#textAddress(bytes, from, to), to - from, step, HITS);
+    return this.#exports.findGrams(GRAMS, this.#textAddress(bytes, from, to), to - from, step, HITS);
   }
 
   /** Finds escape sequences in the bytes that `findGrams` searched last. Returns the number of hits. */

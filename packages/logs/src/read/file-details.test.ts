@@ -54,15 +54,15 @@ describe('worker threads that examine many files', () => {
     expect(plain.length).toBeGreaterThan(7);
     const names = plain.map(({ name }) => name);
     const result = describeFiles({ kind: 'describe', dir, names, zone: 'UTC' }, { zone, isCancelled });
-    const looks = names.map((_, index) => describedAt(result, index));
-    expect(looks).toMatchObject(
+    const described = names.map((_, index) => describedAt(result, index));
+    expect(described).toMatchObject(
       plain.map(({ format, firstTimeMs, lastTimeMs }) => ({ format, firstTimeMs, lastTimeMs })),
     );
   });
 
   it('follow no links and open nothing but files', () => {
     const dir = writeKinds();
-    const names = ['link.log', 'outside.log', 'folder', 'gone.log', '../etc'];
+    const names = ['link.log', 'outside.log', 'folder', 'missing.log', '../etc'];
     const result = describeFiles({ kind: 'describe', dir, names, zone: 'UTC' }, { zone, isCancelled });
     expect(names.map((_, index) => describedAt(result, index))).toEqual(names.map(() => undefined));
   });
@@ -106,7 +106,7 @@ describe('details of many files', () => {
   });
 
   it('are shared by concurrent requests, and yield to others', async () => {
-    const seen = { lists: 0, looks: 0, turns: 0 };
+    const seen = { lists: 0, described: 0, turns: 0 };
     const details = new FileDetails({
       list: async () => {
         seen.lists++;
@@ -114,7 +114,7 @@ describe('details of many files', () => {
       },
       describe: async () => ({ ...look, problem: null }),
       describeMany: async (names) => {
-        seen.looks += names.length;
+        seen.described += names.length;
         return packed(names);
       },
       lastTime: async () => null,
@@ -123,12 +123,12 @@ describe('details of many files', () => {
     const turns = (async () => {
       for (; !isDone; seen.turns++) await nextTurn();
     })();
-    const answers = await Promise.all(Array.from({ length: 10 }, () => details.all()));
+    const responses = await Promise.all(Array.from({ length: 10 }, () => details.all()));
     isDone = true;
     await turns;
-    for (const answer of answers) expect(answer).toHaveLength(files.length);
+    for (const response of responses) expect(response).toHaveLength(files.length);
     // One is running when the others arrive: they share the next.
-    expect(seen).toMatchObject({ lists: 2, looks: files.length });
+    expect(seen).toMatchObject({ lists: 2, described: files.length });
     expect(seen.turns).toBeGreaterThan(10);
   });
 });

@@ -214,9 +214,9 @@ describe('without read permission', () => {
   });
 
   const modes: [string, number][] = [
-    ['neither listed nor entered', 0o000],
-    ['listed but not entered', 0o444],
-    ['entered but not listed', 0o311],
+    ['neither list nor enter it', 0o000],
+    ['list but not enter it', 0o444],
+    ['enter but not list it', 0o311],
   ];
   test.each(modes)('a directory with permission to %s is an error, not an empty list', (_, mode) => {
     const dir = dirWithFiles();

@@ -26,7 +26,7 @@ export class PackedSecrets {
     if (this.#known.size >= MAX_REMEMBERED) this.#known.clear();
     if (isLasting) this.#known.set(key, hasSecrets);
     if (hasSecrets)
-      throw refusal(handle.name, 'there are secrets in its text, which cannot be masked in a compressed file');
+      throw refusal(handle.name, 'its text contains secrets, which cannot be masked in a compressed file');
   }
 
   /** Throws for a file that was not scanned completely: anything may follow padding, and gzip decompresses it. */
@@ -83,7 +83,7 @@ async function holdsSecrets(chunks: AsyncIterable<Buffer>, scrubber: Scrubber): 
 function refusal(name: string, reason: string, cause?: unknown): LogError {
   return new LogError(
     'RAW_HAS_SECRETS',
-    `${JSON.stringify(name)} is not given as it is: ${reason}; ask for its text, with a size that is large enough`,
+    `${JSON.stringify(name)} cannot be served raw: ${reason}; request its text instead, with a sufficient size`,
     { cause },
   );
 }

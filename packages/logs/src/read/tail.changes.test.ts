@@ -14,16 +14,16 @@ async function readAcross(name: string, content: Buffer, change: (path: string) 
   const dir = tempDir();
   const path = join(dir, name);
   writeFileSync(path, content);
-  const answer = await openDir(dir).tail(name, TEXT.length - LINE.length);
+  const stream = await openDir(dir).tail(name, TEXT.length - LINE.length);
   try {
-    const chunks = answer.chunks[Symbol.asyncIterator]();
+    const chunks = stream.chunks[Symbol.asyncIterator]();
     const first = await chunks.next();
     const head = Buffer.from(first.value ?? '');
     change(path);
     const rest = await collect({ [Symbol.asyncIterator]: () => chunks });
     return Buffer.concat([head, rest]);
   } finally {
-    await answer.close();
+    await stream.close();
   }
 }
 
@@ -60,7 +60,7 @@ describe('a response in progress', () => {
 
   test.each([0, 1, 300_000, TEXT.length - 1])('fails if the file is truncated to %d bytes', async (length) => {
     const reading = readAcross('a.log', TEXT, (path) => truncateSync(path, length));
-    await expect(reading).rejects.toMatchObject({ code: 'LOG_FILE_TRUNCATED', message: /^"a\.log" became shorter/ });
+    await expect(reading).rejects.toMatchObject({ code: 'LOG_FILE_TRUNCATED', message: /^"a\.log" was truncated/ });
   });
 
   test('fails if the file is truncated and rewritten, shorter, meanwhile', async () => {

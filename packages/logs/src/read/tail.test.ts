@@ -30,9 +30,9 @@ function expectedTail(text: Buffer, size: number): Buffer {
 
 async function expectTail(logs: LogDir, { name, text, size }: { name: string; text: Buffer; size: number }) {
   const expected = expectedTail(text, size);
-  const answer = await logs.tail(name, size);
-  const { sizeBytes } = answer;
-  const got = await readBytes(answer);
+  const stream = await logs.tail(name, size);
+  const { sizeBytes } = stream;
+  const got = await readBytes(stream);
   expect(got.equals(expected), `${name}: tail of ${size} from ${text.length} bytes`).toBe(true);
   expect(sizeBytes).toBe(got.length);
   expect(got.length).toBeLessThanOrEqual(size);
@@ -40,13 +40,13 @@ async function expectTail(logs: LogDir, { name, text, size }: { name: string; te
 }
 
 function inMembers(text: Buffer, cuts: number[]): Buffer {
-  const places = [0, ...cuts.map((cut) => cut % (text.length + 1)).sort((a, b) => a - b), text.length];
-  return Buffer.concat(places.slice(1).map((end, index) => gzipSync(text.subarray(places[index], end), { level: 1 })));
+  const cutsAt = [0, ...cuts.map((cut) => cut % (text.length + 1)).sort((a, b) => a - b), text.length];
+  return Buffer.concat(cutsAt.slice(1).map((end, index) => gzipSync(text.subarray(cutsAt[index], end), { level: 1 })));
 }
 
 describe('the tail', () => {
   const cases: { does: string; text: string | Buffer; size: number; gives: string | Buffer }[] = [
-    { does: 'an empty file is an empty answer', text: '', size: 10, gives: '' },
+    { does: 'an empty file is an empty response', text: '', size: 10, gives: '' },
     { does: 'a file smaller than the size is given whole', text: 'a\nb\n', size: 5, gives: 'a\nb\n' },
     { does: 'a file of just the size is given whole, first line too', text: 'a\nb\n', size: 4, gives: 'a\nb\n' },
     { does: 'a first line that is cut is dropped', text: 'aaa\nbbb\n', size: 6, gives: 'bbb\n' },
@@ -121,8 +121,8 @@ describe('a tail follows the rule', () => {
     })
     .map(({ length, fill, newlines, newlinesFromEnd }) => {
       const text = Buffer.alloc(length, fill);
-      for (const place of newlines) text[place % length] = 10;
-      for (const place of newlinesFromEnd) text[Math.max(0, length - place)] = 10;
+      for (const at of newlines) text[at % length] = 10;
+      for (const at of newlinesFromEnd) text[Math.max(0, length - at)] = 10;
       return text;
     });
 

@@ -52,12 +52,12 @@ test('a regex finds the same records as testing it on each', async () => {
         if (compiled.test(record.toString())) expected.push(offset);
         offset += record.length;
       }
-      const answer = await runSearch(logs, {
+      const response = await runSearch(logs, {
         regex,
         caseSensitive,
         ...(term !== undefined && !caseSensitive && { terms: [term] }),
       });
-      expect(answer.records.map((record) => record.offset)).toEqual(expected);
+      expect(response.records.map((record) => record.offset)).toEqual(expected);
       found += expected.length;
     }),
     { numRuns: 60 * MORE },

@@ -40,13 +40,13 @@ describe('a program that scans in its own thread', () => {
 
   it('stops between two jobs when cancelled', async () => {
     const logs = openDir(writeLog(), { scansHere: true, workers: 1 });
-    const leaving = new AbortController();
-    const told: SearchItem[] = [];
-    for await (const items of logs.search(fillQuery({ terms: ['nowhere'] }), { signal: leaving.signal })) {
-      leaving.abort();
-      told.push(...items);
+    const abort = new AbortController();
+    const received: SearchItem[] = [];
+    for await (const items of logs.search(fillQuery({ terms: ['nowhere'] }), { signal: abort.signal })) {
+      abort.abort();
+      received.push(...items);
     }
-    expect(told).toMatchObject([{ type: 'end', reason: 'cancelled' }]);
+    expect(received).toMatchObject([{ type: 'end', reason: 'cancelled' }]);
     expect(logs.usage).toMatchObject({ jobs: 0 });
   });
 });

@@ -30,9 +30,9 @@ const plain = { file: 'plain.log', terms: ['needle'] };
 describe('searches with a slow regex', () => {
   it('yield to others before they have ended', async () => {
     const logs = openDir(writeSlowLog({ records: 4000, characters: 2000 }), { workers: 1 });
-    const leaving = new AbortController();
+    const abort = new AbortController();
     const ended: string[] = [];
-    const options = { signal: leaving.signal };
+    const options = { signal: abort.signal };
     const questions = [
       runSearch(logs, slow, options).then(({ end }) => ended.push(end.reason)),
       logs.histogram({ ...slow, buckets: 1 }, options).then(({ end }) => ended.push(end.reason)),
@@ -40,7 +40,7 @@ describe('searches with a slow regex', () => {
     ];
     for (let turn = 0; turn < 3; turn++) expect((await runSearch(logs, plain)).records).toHaveLength(1);
     expect(ended).toEqual([]);
-    leaving.abort();
+    abort.abort();
     await Promise.all(questions);
     expect(ended).toEqual(['cancelled', 'cancelled', 'cancelled']);
     expect(logs.usage).toMatchObject({ jobs: 0, searches: 0 });
@@ -48,13 +48,13 @@ describe('searches with a slow regex', () => {
 
   it('end with their budget, in the middle of a block', async () => {
     const logs = openDir(writeSlowLog({ records: 4000, characters: 2000 }), { workers: 2 });
-    const answers = await Promise.all([
+    const responses = await Promise.all([
       runSearch(logs, slow, { budgetMs: 1 }),
       runSearch(logs, { ...slow, order: 'newest' }, { budgetMs: 300 }),
       logs.histogram({ ...slow, buckets: 1 }, { budgetMs: 300 }),
       logs.digest({ ...slow, limit: 1 }, { budgetMs: 300 }),
     ]);
-    expect(answers.map(({ end }) => end.reason)).toEqual(Array(4).fill('time budget'));
+    expect(responses.map(({ end }) => end.reason)).toEqual(Array(4).fill('time budget'));
     expect(logs.usage).toMatchObject({ jobs: 0 });
   });
 
@@ -72,11 +72,11 @@ describe('searches with a slow regex', () => {
   it('leave nothing behind when their reader stops, at any time', async () => {
     const logs = openDir(writeSlowLog({ records: 500, characters: 500 }), { workers: 1 });
     for (const turns of [0, 1, 3, 10, 30, 100]) {
-      const leaving = new AbortController();
-      const answer = runSearch(logs, slow, { signal: leaving.signal });
+      const abort = new AbortController();
+      const response = runSearch(logs, slow, { signal: abort.signal });
       for (let turn = 0; turn < turns; turn++) await nextTurn();
-      leaving.abort();
-      expect((await answer).end).toMatchObject({ records: 0 });
+      abort.abort();
+      expect((await response).end).toMatchObject({ records: 0 });
     }
     expect(logs.usage).toMatchObject({ jobs: 0, searches: 0 });
   });
@@ -147,10 +147,10 @@ describe('a follow with a slow regex', () => {
 
   it('ends if its reader stops while it is compiled', async () => {
     const logs = openDir(writeSlowLog({ records: 1, characters: 1 }), { workers: 1 });
-    const leaving = new AbortController();
-    const follow = logs.follow({ ...slow, start: 'end' }, { signal: leaving.signal });
+    const abort = new AbortController();
+    const follow = logs.follow({ ...slow, start: 'end' }, { signal: abort.signal });
     const first = follow.next();
-    leaving.abort();
+    abort.abort();
     expect(await first).toMatchObject({ value: [{ type: 'end', reason: 'cancelled' }] });
     expect((await runSearch(logs, plain)).records).toHaveLength(1);
   });
@@ -160,10 +160,10 @@ it('the plain search that waits also covers many blocks', async () => {
   const dir = writeSlowLog({ records: 4000, characters: 2000 });
   writeFileSync(join(dir, 'plain.log'), `${HEAD}a plain line\n`.repeat(200_000));
   const logs = openDir(dir, { workers: 1 });
-  const leaving = new AbortController();
-  const slowOnes = [1, 2, 3].map(() => runSearch(logs, slow, { signal: leaving.signal }));
+  const abort = new AbortController();
+  const slowOnes = [1, 2, 3].map(() => runSearch(logs, slow, { signal: abort.signal }));
   const { end } = await runSearch(logs, fillQuery({ file: 'plain.log', terms: ['nowhere'] }));
   expect(end).toMatchObject({ reason: 'exhausted', records: 0 });
-  leaving.abort();
-  expect((await Promise.all(slowOnes)).map((answer) => answer.end.reason)).toEqual(Array(3).fill('cancelled'));
+  abort.abort();
+  expect((await Promise.all(slowOnes)).map((response) => response.end.reason)).toEqual(Array(3).fill('cancelled'));
 });

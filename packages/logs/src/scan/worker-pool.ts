@@ -101,7 +101,7 @@ export class WorkerPool {
    */
   run<J extends Job>(job: J, flag = new CancelFlag()): Promise<JobResults[J['kind']]> {
     return new Promise((resolve, reject) => {
-      if (this.#closed) return reject(new Error('the scanning threads have ended'));
+      if (this.#closed) return reject(new Error('the worker pool is closed'));
       if (flag.isSet) return reject(new JobCancelled());
       const task: WorkerTask = { id: this.#nextId++, job, cancelled: flag.shared };
       const waiting: Waiting = {
@@ -126,7 +126,7 @@ export class WorkerPool {
   /** Ends all threads; running jobs fail. */
   async close(): Promise<void> {
     this.#closed = true;
-    for (const waiting of this.#queue.splice(0)) waiting.reject(new Error('the scanning threads are ending'));
+    for (const waiting of this.#queue.splice(0)) waiting.reject(new Error('the worker pool is closing'));
     await Promise.all(Array.from(this.#threads, (thread) => this.#end(thread)));
   }
 
@@ -240,7 +240,7 @@ export class WorkerPool {
 
   async #end(thread: Thread): Promise<void> {
     if (thread.current && !this.#closed) return;
-    this.#lose(thread, new Error('the scanning threads are ending'));
+    this.#lose(thread, new Error('the worker pool is closing'));
     await thread.worker.terminate();
   }
 }
@@ -259,10 +259,10 @@ function isLong({ task: { job }, flag }: Waiting): boolean {
 
 /** Why a thread ended: if it did not stop when requested, because of the regex. */
 function lostError({ current }: Thread): Error {
-  if (!current?.flag.isSet || !hasRegex(current)) return new Error('a scanning thread ended');
+  if (!current?.flag.isSet || !hasRegex(current)) return new Error('a scanning thread died');
   return new LogError(
     'REGEX_TOO_COMPLEX',
-    `the regex was still being tested on one record ${STOP_MS} ms after the search was to end; the scan was ended`,
+    `the regex was still running on one record ${STOP_MS} ms after the search was stopped; its thread was terminated`,
   );
 }
 

@@ -52,7 +52,7 @@ test('a part known to contain no secret is scanned again when there is a new sec
   scrubbing.add(['another-secret']);
   const logs = openDir(dir, { scrubbing });
   writeFileSync(join(dir, 'a.log'), textWith(SECRET_LINE, 10));
-  for (let asked = 0; asked < 4; asked++) expect(await find(logs, 'correct-horse')).toBe(1);
+  for (let turn = 0; turn < 4; turn++) expect(await find(logs, 'correct-horse')).toBe(1);
   scrubbing.add(['correct-horse']);
   expect(await find(logs, 'correct-horse')).toBe(0);
 });

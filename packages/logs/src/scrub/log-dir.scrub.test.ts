@@ -42,11 +42,11 @@ async function readAll(chunks: AsyncIterable<Uint8Array>): Promise<Buffer> {
 }
 
 async function view(logs: LogDir, name: string, size: number): Promise<Buffer> {
-  const answer = await logs.tail(name, size);
+  const stream = await logs.tail(name, size);
   try {
-    return await readAll(answer.chunks);
+    return await readAll(stream.chunks);
   } finally {
-    await answer.close();
+    await stream.close();
   }
 }
 
@@ -70,8 +70,8 @@ function onlyRecords(items: readonly (SearchItem | FollowItem)[]) {
   return items.filter((item) => item.type === 'record');
 }
 
-function expectNoSecret(answer: unknown): void {
-  const text = Buffer.isBuffer(answer) ? answer.toString() : JSON.stringify(answer);
+function expectNoSecret(response: unknown): void {
+  const text = Buffer.isBuffer(response) ? response.toString() : JSON.stringify(response);
   for (const form of FORMS) {
     expect(text).not.toContain(form);
     expect(text).not.toContain(JSON.stringify(form).slice(1, -1));
@@ -169,7 +169,7 @@ test.each([
   ['a member behind garbage', (hidden: Buffer) => [gzipSync('nothing\n'), Buffer.from([0, 7]), hidden]],
   ['a second member', (hidden: Buffer) => [gzipSync('nothing\n'), hidden]],
   ['something else behind it', () => [gzipSync('nothing\n'), Buffer.alloc(1), Buffer.from('plain text')]],
-])('a compressed file with %s is not given as it is', async (_name, partsOf) => {
+])('a compressed file with %s is not served as is', async (_name, partsOf) => {
   const { dir, logs } = scrubbedDir();
   writeFileSync(join(dir, 'a.log.gz'), Buffer.concat(partsOf(gzipSync(plantedText()))));
   await expect(logs.open('a.log.gz')).rejects.toMatchObject({ code: 'RAW_HAS_SECRETS' });

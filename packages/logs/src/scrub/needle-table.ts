@@ -14,7 +14,7 @@ const GRAM_HASHES = 65_536;
 /** Longer steps are hardly faster, and every needle then has more grams that ordinary text may hit. */
 const MAX_STEP = 32;
 
-/** As in `kernel/scrub/look.ts`: shifted by a byte, because it loads four. */
+/** As in `kernel/scrub/find-grams.ts`: shifted by a byte, because it loads four. */
 const MULTIPLIER = 0x3779b100;
 const TAG_MULTIPLIER = 0xebca6b00;
 

@@ -72,11 +72,11 @@ describe('patterns', () => {
     }
     for (const length of [1, 7, 100]) {
       const feed = new ScrubFeed(() => all);
-      const told: Buffer[] = [];
+      const pieces: Buffer[] = [];
       for (let at = 0; at < text.length; at += length)
-        told.push(Buffer.from(feed.push(text.subarray(at, at + length))));
-      told.push(feed.end());
-      expect(Buffer.concat(told).toString()).toBe(whole.toString());
+        pieces.push(Buffer.from(feed.push(text.subarray(at, at + length))));
+      pieces.push(feed.end());
+      expect(Buffer.concat(pieces).toString()).toBe(whole.toString());
     }
   });
 

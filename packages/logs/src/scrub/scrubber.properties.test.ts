@@ -79,14 +79,14 @@ describe('a scrubber', () => {
       fc.property(cases, fc.array(fc.integer({ min: 1, max: 40 })), ({ needles, text }, lengths) => {
         const scrubber = createScrubber(needles);
         const feed = new ScrubFeed(() => scrubber);
-        const told: Buffer[] = [];
+        const pieces: Buffer[] = [];
         let at = 0;
         for (const length of [...lengths, text.length]) {
-          told.push(Buffer.from(feed.push(text.subarray(at, at + length))));
+          pieces.push(Buffer.from(feed.push(text.subarray(at, at + length))));
           at = Math.min(at + length, text.length);
         }
-        told.push(feed.end());
-        expect(Buffer.concat(told).toString('latin1')).toBe(slowScrub(text, needles).toString('latin1'));
+        pieces.push(feed.end());
+        expect(Buffer.concat(pieces).toString('latin1')).toBe(slowScrub(text, needles).toString('latin1'));
       }),
     );
   });
@@ -112,10 +112,13 @@ describe('a scrubber', () => {
       few.map((text) => text.repeat(3)),
       { minLength: 1, maxLength: 8 },
     );
-    const places = fc.array(fc.tuple(fc.nat(3), fc.integer({ min: -140, max: 140 })), { minLength: 1, maxLength: 12 });
+    const positions = fc.array(fc.tuple(fc.nat(3), fc.integer({ min: -140, max: 140 })), {
+      minLength: 1,
+      maxLength: 12,
+    });
     const shortest = fc.integer({ min: 6, max: 40 });
     fc.assert(
-      fc.property(sets, places, shortest, fc.nat(9), (texts, around, length, lead) => {
+      fc.property(sets, positions, shortest, fc.nat(9), (texts, around, length, lead) => {
         const needles = distinct(texts.map((text, index) => Buffer.from(text).subarray(0, length + index)));
         const text = Buffer.alloc(LONG_BYTES, 'the quick brown fox\n');
         for (const [index, [part, off]] of around.entries()) {

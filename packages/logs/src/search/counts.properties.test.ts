@@ -14,15 +14,15 @@ const specs = fc.array(logSpec, { minLength: 1, maxLength: 2 });
 describe('a histogram', () => {
   test('counts like the reference, also when repeated', async () => {
     const { logs, write } = randomDir();
-    const question = fc.record({
+    const query = fc.record({
       filter: filterSpec,
       bucketMs: fc.option(fc.constantFrom(1000, 60_000, 3_600_000, 7), { nil: undefined }),
       buckets: fc.constantFrom(1, 10, 200),
     });
     await fc.assert(
-      fc.asyncProperty(specs, fc.array(question, { minLength: 1, maxLength: 4 }), async (logSpecs, questions) => {
+      fc.asyncProperty(specs, fc.array(query, { minLength: 1, maxLength: 4 }), async (logSpecs, queries) => {
         const records = write(logSpecs).flatMap((family) => timedOnly(readFamilyRecords(family, BERLIN)));
-        for (const { filter: wanted, bucketMs, buckets } of [...questions, ...questions]) {
+        for (const { filter: wanted, bucketMs, buckets } of [...queries, ...queries]) {
           const filter = toFilter(wanted, records);
           const found = await logs.histogram({ ...filter, buckets, ...(bucketMs !== undefined && { bucketMs }) });
           const expected = slowHistogram(records, filter, found.bucketMs);
@@ -43,16 +43,16 @@ describe('a histogram', () => {
 describe('a digest', () => {
   test('groups like the reference, also when repeated', async () => {
     const { logs, write } = randomDir();
-    const question = fc.record({
+    const query = fc.record({
       filter: filterSpec,
       newSince: fc.nat(1000),
       onlyNew: fc.boolean(),
       limit: fc.constantFrom(3, 1000),
     });
     await fc.assert(
-      fc.asyncProperty(specs, fc.array(question, { minLength: 1, maxLength: 3 }), async (logSpecs, questions) => {
+      fc.asyncProperty(specs, fc.array(query, { minLength: 1, maxLength: 3 }), async (logSpecs, queries) => {
         const records = write(logSpecs).flatMap((family) => timedOnly(readFamilyRecords(family, BERLIN)));
-        for (const { filter: wanted, newSince, onlyNew, limit } of [...questions, ...questions]) {
+        for (const { filter: wanted, newSince, onlyNew, limit } of [...queries, ...queries]) {
           const filter = toFilter(wanted, records);
           const newSinceMs = toFilter({ from: newSince }, records).fromMs ?? 0;
           const found = await logs.digest({ ...filter, newSinceMs, onlyNew, limit });

@@ -63,8 +63,5 @@ function isSameHead({ mark, head }: OpenFile, wanted: RecordMark): boolean {
 }
 
 export function recordGone(): LogError {
-  return new LogError(
-    'CURSOR_GONE',
-    'the record this cursor names is gone: its file was removed, or its text is another now',
-  );
+  return new LogError('CURSOR_GONE', 'the record of this cursor no longer exists: its file was removed or rewritten');
 }

@@ -50,7 +50,7 @@ describe('a family with a file that is', () => {
 
   /** With the number of records that must be returned nevertheless. */
   const damages: [string, Buffer, number][] = [
-    ['no archive at all', Buffer.from('this is not gzip data'), 0],
+    ['not an archive at all', Buffer.from('this is not gzip data'), 0],
     ['an archive cut in its header', packed.subarray(0, 6), 0],
     ['an archive cut in the middle', packed.subarray(0, packed.length / 2), 2000],
     ['an archive cut in its trailer', packed.subarray(0, -3), 5000],
@@ -59,17 +59,17 @@ describe('a family with a file that is', () => {
       Buffer.concat([packed.subarray(0, 9000), Buffer.alloc(300, 0xa5), packed.subarray(9300)]),
       1000,
     ],
-    ['an archive with garbage behind', Buffer.concat([packed, Buffer.from('garbage')]), 5000],
+    ['an archive with trailing garbage', Buffer.concat([packed, Buffer.from('garbage')]), 5000],
   ];
   test.each(damages)('%s reports it, and returns everything of the others', async (_, middle, sound) => {
     const { logs } = family(middle);
     for (const order of ['oldest', 'newest'] as const) {
       const { records, end } = await runSearch(logs, { family: 'a.log', order });
-      const told = messages(order === 'oldest' ? records : [...records].reverse());
-      expect(told.slice(0, 100)).toEqual(numbered(100, 1));
-      expect(told.slice(-100)).toEqual(numbered(100, 3));
+      const returned = messages(order === 'oldest' ? records : [...records].reverse());
+      expect(returned.slice(0, 100)).toEqual(numbered(100, 1));
+      expect(returned.slice(-100)).toEqual(numbered(100, 3));
       // What precedes the damage is returned too, as far as that is known.
-      expect(told.slice(100, 100 + sound)).toEqual(numbered(sound, 2));
+      expect(returned.slice(100, 100 + sound)).toEqual(numbered(sound, 2));
       expect(end).toMatchObject({ reason: 'exhausted', problems: [{ file: 'a.log.1.gz', code: 'LOG_FILE_CORRUPT' }] });
     }
     const counted = await logs.histogram({ family: 'a.log', buckets: 10 });
@@ -93,10 +93,10 @@ describe('a family with a file that is', () => {
     chmodSync(dir, 0o755);
     chmodSync(join(dir, 'a.log.1'), 0o000);
     const script = join(import.meta.dirname, '../testing/search-as-nobody.ts');
-    const told = execFileSync(process.execPath, ['--import', 'tsx', script, dir, 'a.log', 'a.log'], {
+    const returned = execFileSync(process.execPath, ['--import', 'tsx', script, dir, 'a.log', 'a.log'], {
       encoding: 'utf8',
     });
-    const { records, end } = JSON.parse(told) as { records: FoundRecord[]; end: SearchEnd };
+    const { records, end } = JSON.parse(returned) as { records: FoundRecord[]; end: SearchEnd };
     expect(messages(records)).toEqual([...numbered(100, 1), ...numbered(100, 3)]);
     expect(end).toMatchObject({ reason: 'exhausted', problems: [{ file: 'a.log.1', code: 'LOG_FILE_UNREADABLE' }] });
   });
@@ -137,16 +137,16 @@ describe('a file truncated while it is scanned', () => {
     appendFileSync(path, Buffer.alloc(200 * MIB, `2026-06-01 04:00:00.000\tINFO\ta.go:1\t${'filler '.repeat(300)}\n`));
     writeFileSync(join(dir, 'a.log'), lines(200, 20));
     const logs = openDir(dir, OPTIONS);
-    const told: FoundRecord[] = [];
+    const found: FoundRecord[] = [];
     let end: SearchEnd | undefined;
     for await (const batch of logs.search(fillQuery({ family: 'a.log', order, excluded: ['filler'] }))) {
       for (const item of batch) {
-        if (item.type === 'record') told.push(item);
+        if (item.type === 'record') found.push(item);
         else end = item;
       }
       truncateSync(path, 1000);
     }
-    const others = messages(order === 'oldest' ? told : told.reverse()).filter((message) =>
+    const others = messages(order === 'oldest' ? found : found.reverse()).filter((message) =>
       /^hour (1|20) /.test(message),
     );
     expect(others).toEqual([...numbered(200, 1), ...numbered(200, 20)]);

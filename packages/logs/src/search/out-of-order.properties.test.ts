@@ -69,18 +69,18 @@ describe('records more than a minute out of order', () => {
           const file = `${name}.log${gz ? '.1.gz' : ''}`;
           const { text, times } = render(stretches, name);
           writeFileSync(join(dir, file), gz ? gzipSync(text, { level: 1 }) : text);
-          const asked = ranges.map(([at, width]) => {
+          const queries = ranges.map(([at, width]) => {
             const fromMs = times[at % times.length] ?? 0;
             const inRange = times.filter((time) => time >= fromMs && time < fromMs + width + 1);
             return { fromMs, toMs: fromMs + width + 1, count: inRange.length };
           });
-          for (const { count, ...range } of asked) {
+          for (const { count, ...range } of queries) {
             const { records, end } = await runSearch(logs, { file, order, ...range });
             expect(records.length).toBeLessThanOrEqual(count);
             if (records.length < count) expect(end.unreadBytes).toBeGreaterThan(0);
           }
           expect((await logs.histogram({ file, buckets: 3 })).end.records).toBe(times.length);
-          for (const { count, ...range } of asked) {
+          for (const { count, ...range } of queries) {
             const { records, end } = await runSearch(logs, { file, order, ...range });
             expect(records.length).toBe(count);
             expect([end.coveredFromMs, end.coveredToMs]).toEqual([range.fromMs, range.toMs - 1]);

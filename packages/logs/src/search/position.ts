@@ -132,11 +132,11 @@ async function startByTime(
   { file, family: wanted, start, order }: SearchQuery,
 ): Promise<Start | undefined> {
   if (order === 'newest' || !start || !('cursor' in start) || (file === undefined && wanted === undefined)) return;
-  const gone = decodeCursor(start.cursor).findLast(({ delivered }) => delivered?.timeMs !== undefined);
-  if (gone?.delivered?.timeMs === undefined) return;
+  const mark = decodeCursor(start.cursor).findLast(({ delivered }) => delivered?.timeMs !== undefined);
+  if (mark?.delivered?.timeMs === undefined) return;
   const { code, message: detail } = recordGone();
-  family.problems.push({ file: gone.file, code, detail });
-  return { position: await positionAtTime(finder, family, gone.delivered.timeMs), inclusive: true };
+  family.problems.push({ file: mark.file, code, detail });
+  return { position: await positionAtTime(finder, family, mark.delivered.timeMs), inclusive: true };
 }
 
 /**

@@ -185,12 +185,15 @@ function expectContext(
 ): void {
   // Only for a few: the reference is slow.
   for (const [index, record] of found.slice(0, 5).entries()) {
-    const place = records.indexOf(expected[index] as SlowRecord);
-    const told = (part: readonly SlowRecord[]) => part.map(toComparable);
+    const position = records.indexOf(expected[index] as SlowRecord);
+    const comparable = (part: readonly SlowRecord[]) => part.map(toComparable);
     if (before > 0)
-      expect(record.before?.map(withoutCursor)).toEqual(told(records.slice(Math.max(0, place - before), place)));
+      expect(record.before?.map(withoutCursor)).toEqual(
+        comparable(records.slice(Math.max(0, position - before), position)),
+      );
     else expect(record.before).toBeUndefined();
-    if (after > 0) expect(record.after?.map(withoutCursor)).toEqual(told(records.slice(place + 1, place + 1 + after)));
+    if (after > 0)
+      expect(record.after?.map(withoutCursor)).toEqual(comparable(records.slice(position + 1, position + 1 + after)));
     else expect(record.after).toBeUndefined();
   }
 }

@@ -8,11 +8,11 @@ export async function collect(chunks: AsyncIterable<Uint8Array>): Promise<Buffer
   return Buffer.concat(parts);
 }
 
-export async function readBytes(answer: ByteStream): Promise<Buffer> {
+export async function readBytes(stream: ByteStream): Promise<Buffer> {
   try {
-    return await collect(answer.chunks);
+    return await collect(stream.chunks);
   } finally {
-    await answer.close();
+    await stream.close();
   }
 }
 

@@ -37,7 +37,7 @@ export async function searchPages(logs: LogDir, query: PartialQuery, sizes: read
     const { records: more, end } = await runSearch(logs, { ...page, limit: sizes[turn % sizes.length] ?? 1 });
     records.push(...more);
     if (end.cursor === null) return records;
-    if (end.reason === 'an exhausted response has a cursor') throw new Error('an exhausted answer has a cursor');
+    if (end.reason === 'exhausted') throw new Error('an exhausted response has a cursor');
     const { start: _start, ...rest } = query;
     page = { ...rest, start: { cursor: end.cursor } };
   }
@@ -47,7 +47,7 @@ export function withoutCursor({
   cursor: _cursor,
   before: _before,
   after: _after,
-  ...told
+  ...rest
 }: FoundRecord): ComparableRecord {
-  return told;
+  return rest;
 }

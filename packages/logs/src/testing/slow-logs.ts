@@ -217,7 +217,7 @@ function startIndex(records: readonly SlowRecord[], start: SlowStart): number {
 export function slowMerge(lanes: readonly (readonly SlowRecord[])[], order: SearchQuery['order']): SlowRecord[] {
   const sign = order === 'newest' ? 1 : -1;
   const left = lanes.map((records) => ({ records: [...records], bound: Infinity }));
-  const told: SlowRecord[] = [];
+  const merged: SlowRecord[] = [];
   const laneBound = ({ records, bound }: { records: SlowRecord[]; bound: number }) => {
     const timeMs = records[0]?.timeMs ?? Number.NaN;
     return Number.isNaN(timeMs) ? bound : Math.min(bound, timeMs * sign);
@@ -227,10 +227,10 @@ export function slowMerge(lanes: readonly (readonly SlowRecord[])[], order: Sear
     const best = Math.max(...ready.map(laneBound));
     const lane = ready.find((candidate) => laneBound(candidate) === best);
     const record = lane?.records[0];
-    if (!lane || !record) return told;
+    if (!lane || !record) return merged;
     lane.bound = best;
     lane.records.shift();
-    told.push(record);
+    merged.push(record);
   }
 }
 

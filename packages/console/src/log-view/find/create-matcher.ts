@@ -57,6 +57,6 @@ function compile<T>(make: () => T): T {
   } catch (cause) {
     // Flags are told to the engine in front of the pattern; nobody has written them.
     const why = (cause instanceof Error ? cause.message : String(cause)).replace(/\(\?m\)(\(\?i\))?/, '');
-    throw new PortholeError('REGEX_INVALID', `the regex cannot be used: ${why}`, { cause });
+    throw new PortholeError('REGEX_INVALID', `invalid regex: ${why}`, { cause });
   }
 }

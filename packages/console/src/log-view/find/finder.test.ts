@@ -112,9 +112,7 @@ describe('looking for a text', () => {
 
   it('tells what is wrong with a regex at once', async () => {
     const { workspace, draw } = await openTestWorkspace(50, { find: find('a(', { isRegex: true }) });
-    await eventually(() =>
-      expect(workspace.state.find.message ?? '').toMatch(/^the regex cannot be used: .*missing closing \)/),
-    );
+    await eventually(() => expect(workspace.state.find.message ?? '').toMatch(/^invalid regex: .*missing closing \)/));
     workspace.findNext('older');
     await draw();
     expect(workspace.state.focusedKey).toBeNull();

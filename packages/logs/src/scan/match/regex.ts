@@ -18,7 +18,7 @@ export async function compileRegex(pattern: string, { caseSensitive = false } = 
   if (steps > MAX_REGEX_STEPS) {
     throw new LogError(
       'REGEX_TOO_COMPLEX',
-      `the regex has ${steps} steps with its repeats written out; at most ${MAX_REGEX_STEPS} are allowed: use smaller counts`,
+      `the regex has ${steps} steps with its repeats expanded; at most ${MAX_REGEX_STEPS} are allowed: use smaller counts`,
     );
   }
   const { RE2JS } = await import('re2js');
@@ -30,6 +30,6 @@ export async function compileRegex(pattern: string, { caseSensitive = false } = 
   } catch (error) {
     // The flags are prepended to the pattern; hide them from the message, the user did not write them.
     const why = (error instanceof Error ? error.message : String(error)).replace(/\(\?m\)(\(\?i\))?/, '');
-    throw new LogError('REGEX_INVALID', `the regex cannot be used: ${why}`, { cause: error });
+    throw new LogError('REGEX_INVALID', `invalid regex: ${why}`, { cause: error });
   }
 }

@@ -19,7 +19,7 @@ export function scanRecords(job: RecordsJob, matcher: RecordMatcher, tools: Scan
   const scan = new PartScan(job, tools);
   const { scanner } = scan;
   const show = new RecordFormatter(job, format);
-  // Below that level most records match: scanning all of them tells the index more.
+  // Below that level most records match: scanning all of them adds more to the index.
   const byLevel = format.name === 'contract' && matcher.minRank >= WARN_RANK;
   const candidates = createCandidates(job.filter, matcher, { ...tools, textsOnly: byLevel });
   let last: number | undefined;

@@ -43,7 +43,7 @@ function unquotePlus(text: string): string {
 
 const UNRESERVED = /[\w.~-]/;
 
-/** The names tell whose rules they follow; written from their documentation. */
+/** The names say whose rules they follow; written from their documentation. */
 export const ENCODERS: readonly Encoder[] = [
   { name: 'as it is', encode: (text) => text, decode: (text) => text },
   { name: 'Python quote', encode: percent(/[\w.~/-]/), decode: unquote },

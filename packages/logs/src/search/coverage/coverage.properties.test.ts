@@ -32,21 +32,21 @@ describe('the coverage of a search', () => {
     const { logs, here, write } = randomDir();
     const requests = fc.array(request, { minLength: 2, maxLength: 8 });
     await fc.assert(
-      fc.asyncProperty(specs, requests, async (logSpecs, asked) => {
+      fc.asyncProperty(specs, requests, async (logSpecs, queries) => {
         const families = write(logSpecs);
         const byFile = await familyNames(logs, families);
-        for (const one of [...asked, ...asked]) {
+        for (const one of [...queries, ...queries]) {
           const { filter: wanted, order, limit, polls, isHere } = one;
           const { records, query } = byFile.select(one);
           const filter = toFilter(wanted, records);
           let left = polls;
           const options = { isOver: () => left-- <= 0 };
-          const answer = await runSearch(isHere ? here : logs, { ...query, ...filter, order, limit }, options);
-          expectCovered(answer, records, filter);
-          expectBytes(answer.end, query, families);
+          const response = await runSearch(isHere ? here : logs, { ...query, ...filter, order, limit }, options);
+          expectCovered(response, records, filter);
+          expectBytes(response.end, query, families);
           const isWhole = query.start === undefined && query.until === undefined;
-          if (answer.end.reason === 'exhausted' && isWhole) expectWhole(answer.end, records, filter);
-          if (query.family !== undefined && isWhole) expectCoveredToEnd(answer, records, { order, filter });
+          if (response.end.reason === 'exhausted' && isWhole) expectWhole(response.end, records, filter);
+          if (query.family !== undefined && isWhole) expectCoveredToEnd(response, records, { order, filter });
         }
       }),
       { numRuns: 10 * MORE },
@@ -64,10 +64,10 @@ describe('the coverage of a count', () => {
       isHere: fc.boolean(),
     });
     await fc.assert(
-      fc.asyncProperty(specs, fc.array(count, { minLength: 1, maxLength: 4 }), async (logSpecs, asked) => {
+      fc.asyncProperty(specs, fc.array(count, { minLength: 1, maxLength: 4 }), async (logSpecs, queries) => {
         const families = write(logSpecs);
         const records = families.flatMap((family) => readFamilyRecords(family, BERLIN));
-        for (const { filter: wanted, bucketMs: width, polls, isHere } of [...asked, ...asked]) {
+        for (const { filter: wanted, bucketMs: width, polls, isHere } of [...queries, ...queries]) {
           const filter = toFilter(wanted, records);
           let left = polls;
           const options = { isOver: () => left-- <= 0 };
@@ -174,9 +174,9 @@ function expectCovered({ records: found, end }: SearchResult, records: readonly 
   if (!covered) return;
   if (filter.fromMs !== undefined) expect(covered.fromMs).toBeGreaterThanOrEqual(filter.fromMs);
   if (filter.toMs !== undefined) expect(covered.toMs).toBeLessThan(filter.toMs);
-  const told = new Set(found.map(({ file, offset }) => `${file}:${offset}`));
+  const returned = new Set(found.map(({ file, offset }) => `${file}:${offset}`));
   const missing = records.filter(
-    (record) => isIn(record, covered) && matches(record, filter) && !told.has(`${record.file}:${record.offset}`),
+    (record) => isIn(record, covered) && matches(record, filter) && !returned.has(`${record.file}:${record.offset}`),
   );
   expect(missing.map(({ file, offset, timeMs }) => ({ file, offset, timeMs, covered }))).toEqual([]);
 }
@@ -204,8 +204,8 @@ function expectCoveredToEnd(
 ): void {
   const last = found.at(-1);
   if (!last || end.reason !== 'limit' || filter.fromMs !== undefined || filter.toMs !== undefined) return;
-  const place = records.findIndex(({ file, offset }) => file === last.file && offset === last.offset);
-  const left = order === 'newest' ? records.slice(0, place) : records.slice(place + 1);
+  const index = records.findIndex(({ file, offset }) => file === last.file && offset === last.offset);
+  const left = order === 'newest' ? records.slice(0, index) : records.slice(index + 1);
   const recordTimes = (some: readonly SlowRecord[]) =>
     some.map(({ timeMs }) => timeMs).filter((timeMs) => !Number.isNaN(timeMs));
   const [times, all] = [recordTimes(left), recordTimes(records)];

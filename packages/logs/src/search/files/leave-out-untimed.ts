@@ -19,7 +19,7 @@ export function leaveOutUntimed(family: OpenFamily): OpenFamily {
   const leftOut = untimed.map(({ name, head }): FileProblem => {
     // The head of a file is what follows a hole of NULs: empty if there is nothing else.
     const reason = head.length === 0 || head.includes(0) ? 'binary' : 'no timestamps';
-    return { file: name, code: LEFT_OUT, detail: `${reason}: not part of all logs; choose it by name to read it` };
+    return { file: name, code: LEFT_OUT, detail: `${reason}: not included in queries of all logs; select it by name` };
   });
   releaseFamily({ ...family, files: untimed });
   return { ...family, files: damaged, problems: [...problems, ...leftOut] };

@@ -64,7 +64,7 @@ export function noteUntimed(problems: FileProblem[], file: string): void {
   problems.push({
     file,
     code: 'NO_TIMES',
-    detail: 'there are no times in this file, so a time range says nothing of it',
+    detail: 'the file has no timestamps, so a time range cannot be applied to it',
   });
 }
 
@@ -91,30 +91,30 @@ async function withoutCopies(
   { copies }: FileOpener,
   options: ReadOptions,
 ): Promise<Pick<OpenFamily, 'files' | 'duplicates'>> {
-  const kept: OpenFile[] = [];
+  const distinct: OpenFile[] = [];
   const duplicates: DuplicateFile[] = [];
   for (const file of files) {
-    const pair = await findCopy(kept, file, { copies, options });
+    const pair = await findCopy(distinct, file, { copies, options });
     if (!pair) {
-      kept.push(file);
+      distinct.push(file);
       continue;
     }
     const { other, longer } = pair;
     const shorter = longer === file ? other : file;
-    kept[kept.indexOf(other)] = longer;
+    distinct[distinct.indexOf(other)] = longer;
     shorter.handle.release();
     // Two names of one file, as with a link, are not reported.
     if (shorter.handle.ino !== longer.handle.ino) duplicates.push({ file: shorter.name, sameAs: longer.name });
   }
-  return { files: kept, duplicates };
+  return { files: distinct, duplicates };
 }
 
 async function findCopy(
-  kept: readonly OpenFile[],
+  distinct: readonly OpenFile[],
   file: OpenFile,
   { copies, options }: { copies: CopyFinder; options: ReadOptions },
 ): Promise<{ other: OpenFile; longer: OpenFile } | undefined> {
-  for (const other of kept) {
+  for (const other of distinct) {
     const longer = await copies.findLonger(other, file, options);
     if (longer) return { other, longer };
   }

@@ -21,7 +21,7 @@ export async function packedText(
   const scanFile = await cancellable(signal, (flag) => scanContext.prepare(file, flag, problems));
   const [problem] = problems;
   if (problem) {
-    const detail = `${JSON.stringify(file.name)} cannot be unpacked to its end: ${problem.detail}`;
+    const detail = `${JSON.stringify(file.name)} cannot be decompressed completely: ${problem.detail}`;
     throw new LogError('LOG_FILE_CORRUPT', detail);
   }
   return {

@@ -68,6 +68,6 @@ export function withinLimit(families: readonly FamilyNames[]): {
   const within = families.slice(0, firstOut);
   const left = families.length - within.length;
   const first = families[firstOut]?.name ?? '';
-  const detail = `${left} families were left out: at most ${MAX_OPEN_FILES} files are searched at once; ask by family`;
+  const detail = `${left} log families were skipped: at most ${MAX_OPEN_FILES} files are searched at once; select a family`;
   return { within, problem: { file: first, code: 'TOO_MANY_FILES', detail } };
 }

@@ -16,7 +16,7 @@ function tagOf(gram: u32): u32 {
  * Looks up the gram at every `step`th position of the `length` bytes at `text`. `grams` has a byte for each hash, with
  * a bit for every tag. Writes the positions of grams that occur in a needle to `hits`; returns how many.
  */
-export function look(grams: u32, text: u32, length: u32, step: u32, hits: u32): u32 {
+export function findGrams(grams: u32, text: u32, length: u32, step: u32, hits: u32): u32 {
   const stop = text + length;
   let at = text;
   let written = hits;
