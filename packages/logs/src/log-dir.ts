@@ -212,12 +212,21 @@ export class LogDir {
       seen.filter((candidate) => !this.#isHidden(candidate)),
     );
     const isNear = (candidate: string) => near.includes(candidate);
-    const files =
-      near.length > 0 ? await listFiles(this.path, { wanted: isNear, isHidden: this.#isHidden }).catch(() => []) : [];
+    const files = near.length > 0 ? await this.#listForHint(isNear) : [];
     const names = near.filter((candidate) => files.some((file) => file.name === candidate));
     if (names.length === 0) return error;
     const hint = names.map((candidate) => JSON.stringify(candidate)).join(' or ');
     return new LogError(error.code, `${error.message}; did you mean ${hint}?`, { cause: error });
+  }
+
+  async #listForHint(wanted: (name: string) => boolean): Promise<SeenFile[]> {
+    try {
+      return await listFiles(this.path, { wanted, isHidden: this.#isHidden });
+    } catch (error) {
+      // The caller reports why the file cannot be opened; a hint is optional.
+      if (error instanceof LogError) return [];
+      throw error;
+    }
   }
 
   async #lastTime(name: string): Promise<number | null> {

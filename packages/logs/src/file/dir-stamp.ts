@@ -1,4 +1,5 @@
 import { stat } from 'node:fs/promises';
+import { systemCode } from '../log-error.ts';
 
 /**
  * Changes within one tick of the kernel clock get the same timestamp; coarse clocks tick every 10 ms, FAT every two
@@ -32,7 +33,8 @@ async function read(dir: string): Promise<string | undefined> {
     const { dev, ino, mtimeNs } = await stat(dir, { bigint: true });
     const isOld = BigInt(Date.now()) * 1_000_000n - mtimeNs > TICK_NS;
     return isOld ? `${dev}:${ino}:${mtimeNs}` : undefined;
-  } catch {
+  } catch (error) {
+    if (systemCode(error) === undefined) throw error;
     return undefined;
   }
 }

@@ -105,7 +105,7 @@ describe('a damaged file is mapped as far as it can be read', () => {
       'has two problems',
       Buffer.concat([changed(A, -8), B.subarray(0, -9)]),
       'first part\nsecond part\n',
-      /sum at.*; it ends/,
+      /checksum at.*; unexpected end/,
     ],
   ];
   test.each(bad)('when it %s', (_, bytes, text, detail) => {

@@ -26,13 +26,19 @@ const BACKSLASH = 92;
 /** Parses a JSON object; `undefined` if the text is something else, or nested too deeply. */
 export function parseJsonObject(text: string): Record<string, unknown> | undefined {
   if (isTooDeep(text)) return undefined;
+  const value = parseJson(text);
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+    ? (value as Record<string, unknown>)
+    : undefined;
+}
+
+/** Parses a JSON text; `undefined` if it is not JSON. */
+export function parseJson(text: string): unknown {
   try {
-    const value: unknown = JSON.parse(text);
-    return typeof value === 'object' && value !== null && !Array.isArray(value)
-      ? (value as Record<string, unknown>)
-      : undefined;
-  } catch {
-    return undefined;
+    return JSON.parse(text) as unknown;
+  } catch (error) {
+    if (error instanceof SyntaxError) return undefined;
+    throw error;
   }
 }
 

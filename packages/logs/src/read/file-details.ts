@@ -174,7 +174,8 @@ export class FileDetails {
       const lastTimeMs = isSame ? await this.#deps.lastTime(name) : null;
       if (known && lastTimeMs !== null) known.details = { ...known.details, lastTimeMs };
     };
-    // A file that was deleted or is damaged has no last time; the request that reads it reports why.
+    // Nobody waits for a background lookup: a file that was deleted or is damaged has no last time, and whoever reads it
+    // gets the error.
     this.#findingEnds = this.#findingEnds.then(find).catch(() => {});
   }
 }

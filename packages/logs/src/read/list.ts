@@ -137,8 +137,9 @@ export async function readSomeNames(dir: string, most: number): Promise<string[]
       names.push(name);
       if (names.length === most) break;
     }
-  } catch {
-    // It is only for a hint.
+  } catch (error) {
+    // The names are only used for suggestions, which can be omitted.
+    if (systemCode(error) === undefined) throw error;
   }
   return names;
 }
@@ -157,6 +158,7 @@ async function statInside(
   } catch (error) {
     // Only the directory itself can deny access to its entries; that must not look like an empty directory.
     if (systemCode(error) === 'EACCES') throw dirUnreadable(error);
+    if (systemCode(error) === undefined) throw error;
     return undefined;
   }
 }
@@ -170,7 +172,8 @@ async function statLinkTarget(
     const target = await realpath(link, 'buffer');
     if (isHidden(basename(target.toString()))) return undefined;
     return isWithin(await realpath(dir, 'buffer'), target) ? await stat(target, { bigint: true }) : undefined;
-  } catch {
+  } catch (error) {
+    if (systemCode(error) === undefined) throw error;
     return undefined;
   }
 }

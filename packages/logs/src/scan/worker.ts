@@ -2,7 +2,7 @@
 import { readlinkSync } from 'node:fs';
 import { setPriority } from 'node:os';
 import { parentPort } from 'node:worker_threads';
-import { LogError } from '../log-error.ts';
+import { LogError, systemCode } from '../log-error.ts';
 import { JobRunner } from './job-runner.ts';
 import type { Job, JobResults } from './jobs.ts';
 import type { WorkerResponse, WorkerTask } from './worker-messages.ts';
@@ -39,8 +39,9 @@ function lowerPriority(): void {
   try {
     const threadId = Number(readlinkSync('/proc/thread-self').split('/').at(-1));
     if (Number.isInteger(threadId)) setPriority(threadId, BACKGROUND_PRIORITY);
-  } catch {
-    // Then it competes like any other thread.
+  } catch (error) {
+    // Without the permission, or on another system, it competes like any other thread.
+    if (systemCode(error) === undefined) throw error;
   }
 }
 

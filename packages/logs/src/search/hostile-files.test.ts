@@ -264,11 +264,12 @@ describe('after every kind of search', () => {
     const logs = openDir(dir, { ...OPTIONS, workers: 2 });
     const ways: (() => Promise<unknown>)[] = [
       () => runSearch(logs, {}),
-      () => runSearch(logs, { regex: '(' }).catch(() => {}),
-      () => runSearch(logs, { start: { cursor: 'nonsense' } }).catch(() => {}),
-      () => runSearch(logs, { family: 'nowhere' }).catch(() => {}),
-      () => runSearch(logs, { file: 'nowhere' }).catch(() => {}),
-      () => logs.histogram({ buckets: 3, regex: '(' }).catch(() => {}),
+      () => expect(runSearch(logs, { regex: '(' })).rejects.toMatchObject({ code: 'REGEX_INVALID' }),
+      () =>
+        expect(runSearch(logs, { start: { cursor: 'nonsense' } })).rejects.toMatchObject({ code: 'CURSOR_INVALID' }),
+      () => expect(runSearch(logs, { family: 'nowhere' })).rejects.toMatchObject({ code: 'LOG_FAMILY_NOT_FOUND' }),
+      () => expect(runSearch(logs, { file: 'nowhere' })).rejects.toMatchObject({ code: 'LOG_FILE_NOT_FOUND' }),
+      () => expect(logs.histogram({ buckets: 3, regex: '(' })).rejects.toMatchObject({ code: 'REGEX_INVALID' }),
       () => logs.digest({ limit: 3, minLevel: 'INFO' }),
       // Started and abandoned: before the first batch, after it, in the middle.
       async () => void (await logs.search(fillQuery({})).return()),
@@ -284,7 +285,7 @@ describe('after every kind of search', () => {
       },
       async () => {
         const abort = new AbortController();
-        const search = runSearch(logs, {}, { signal: abort.signal }).catch(() => {});
+        const search = runSearch(logs, {}, { signal: abort.signal }).catch(() => {}); // aborted before or after its end
         abort.abort();
         await search;
       },
@@ -294,7 +295,7 @@ describe('after every kind of search', () => {
       },
       () => runSearch(logs, {}, { budgetMs: 1 }),
       () => logs.histogram({ buckets: 3 }, { budgetMs: 0 }),
-      () => logs.digest({ limit: 3 }, { signal: AbortSignal.timeout(1) }).catch(() => {}),
+      () => logs.digest({ limit: 3 }, { signal: AbortSignal.timeout(1) }).catch(() => {}), // may be faster than the timeout
     ];
     for (let turn = 0; turn < 2; turn++) await Promise.all(ways.map((way) => way()));
     expect(logs.usage).toMatchObject({ searches: 0, lentBuffers: 0 });
@@ -316,7 +317,7 @@ describe('a compressed file', () => {
       const abort = new AbortController();
       const first = logs.search(fillQuery({ file: 'a.log.gz', limit: 1 }), { signal: abort.signal });
       await first.next();
-      const left = first.next().catch(() => {});
+      const left = first.next().catch(() => {}); // aborted before or after its end
       await new Promise((resolve) => setImmediate(resolve));
       abort.abort();
       const second = await runSearch(logs, { file: 'a.log.gz', limit: 1 });

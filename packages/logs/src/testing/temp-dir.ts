@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import { LogDir, type LogDirOptions } from '../log-dir.ts';
+import { systemCode } from '../log-error.ts';
 import { WorkerPool } from '../scan/worker-pool.ts';
 
 /** Shared by all tests of a file: starting threads and compiling their code again took longer than most scans. */
@@ -31,7 +32,9 @@ export function openBelow(path: string): number {
   return readdirSync('/proc/self/fd').filter((fd) => {
     try {
       return readlinkSync(`/proc/self/fd/${fd}`).startsWith(`${path}/`);
-    } catch {
+    } catch (error) {
+      // The descriptor of the directory listing itself is closed by now.
+      if (systemCode(error) !== 'ENOENT') throw error;
       return false;
     }
   }).length;

@@ -1,4 +1,5 @@
 import fc from 'fast-check';
+import { LogError } from '../../log-error.ts';
 
 /** Patterns with a text that each of them matches, so that most cases are meaningful. */
 export interface Sample {
@@ -130,3 +131,8 @@ export const HARD_PATTERNS = [
     'b\\n$',
   ],
 ];
+
+/** For random patterns that are invalid or too complex. */
+export function rejectedByEngine(error: unknown): undefined {
+  if (!(error instanceof LogError)) throw error;
+}

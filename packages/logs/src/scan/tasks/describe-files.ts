@@ -1,6 +1,7 @@
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
 import { sep } from 'node:path';
 import { READ_FLAGS } from '../../file/open-inside.ts';
+import { systemCode } from '../../log-error.ts';
 import { FORMAT_NAMES, FormatDetector } from '../../parse/detect-format.ts';
 import type { Zone } from '../../parse/zone.ts';
 import type { FileSummary } from '../../read/file-details.ts';
@@ -58,12 +59,14 @@ function describeOne(path: string, buffer: Buffer, detector: FormatDetector): En
     if (stats.size === 0) return EMPTY_SUMMARY;
     const head = readPart(fd, buffer.subarray(0, Math.min(INSPECTED_BYTES, stats.size)), 0);
     if (head.length === 0) return EMPTY_SUMMARY;
-    const look = new HeadSummary(head, { detector, writtenMs: Math.floor(stats.mtimeMs) });
+    const summary = new HeadSummary(head, { detector, writtenMs: Math.floor(stats.mtimeMs) });
     const isWhole = stats.size <= INSPECTED_BYTES;
     const tail = isWhole ? head : readPart(fd, buffer.subarray(INSPECTED_BYTES), stats.size - INSPECTED_BYTES);
-    return look.withTail(tail, { isWhole });
-  } catch {
-    return undefined; // examined again in a way that reports the error
+    return summary.withTail(tail, { isWhole });
+  } catch (error) {
+    // Examined again in a way that reports the error.
+    if (systemCode(error) === undefined) throw error;
+    return undefined;
   } finally {
     if (fd !== undefined) closeSync(fd);
   }

@@ -74,7 +74,7 @@ export async function* runParts<J extends ReportingJob>(
     }
   } finally {
     flag.set();
-    await filling?.catch(() => {});
+    await filling?.catch(() => {}); // the loop has thrown the same error, or its consumer has stopped
     await parts.return();
     await Promise.allSettled(running.map(({ result }) => result));
     scanContext.indexes.trim();

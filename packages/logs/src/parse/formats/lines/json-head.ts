@@ -1,3 +1,4 @@
+import { parseJson } from '../../exact-context.ts';
 import type { Zone } from '../../zone.ts';
 import type { LineStart } from '../define-format.ts';
 import { BACKSLASH, isDigit, QUOTE } from '../tokens/byte-scan.ts';
@@ -92,11 +93,8 @@ function hasExponent(bytes: Buffer, start: number, end: number): boolean {
 }
 
 function unescaped(bytes: Buffer, start: number, end: number): Buffer {
-  try {
-    return Buffer.from(String(JSON.parse(bytes.toString('utf8', start, end))));
-  } catch {
-    return Buffer.alloc(0);
-  }
+  const value = parseJson(bytes.toString('utf8', start, end));
+  return value === undefined ? Buffer.alloc(0) : Buffer.from(String(value));
 }
 
 function skipBlank(bytes: Buffer, start: number, end: number): number {
