@@ -106,7 +106,10 @@ export class GrpcNode implements NodeState {
     } catch (error) {
       // The range was within the file when it was opened.
       if (codeOf(error) !== 'RANGE_NOT_SATISFIABLE') throw error;
-      throw new PortholeError('LOG_FILE_TRUNCATED', `${JSON.stringify(request.file)} was truncated while it was being read`);
+      throw new PortholeError(
+        'LOG_FILE_TRUNCATED',
+        `${JSON.stringify(request.file)} was truncated while it was being read`,
+      );
     }
   }
 
