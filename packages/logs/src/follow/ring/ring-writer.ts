@@ -2,20 +2,23 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { entryCost, type RecordRing } from './record-ring.ts';
 import type { FollowEvent, RecordEntry } from './ring-entry.ts';
 
+/** A text that buffers incomplete records for a while. */
+export interface FlushableText {
+  readonly dueMs: number;
+  flush(nowMs: number): RecordEntry[];
+}
+
 /** Pushes what was read to the ring and notifies the followers. */
 export class RingWriter {
   readonly #ring: RecordRing;
   readonly #limitBytes: () => number;
+  /** In the middle of `writeAll`: buffered records of other files must not come before the rest of it. */
   #isBusy = false;
+  #flushTimer: NodeJS.Timeout | undefined;
 
   constructor(ring: RecordRing, limitBytes: () => number) {
     this.#ring = ring;
     this.#limitBytes = limitBytes;
-  }
-
-  /** In the middle of `writeAll`: buffered records of other files must not come before the rest of it. */
-  get isBusy(): boolean {
-    return this.#isBusy;
   }
 
   write(entries: readonly RecordEntry[]): void {
@@ -42,6 +45,23 @@ export class RingWriter {
     }
     this.#isBusy = false;
     if (entries.length > 0) this.#ring.notify();
+  }
+
+  /** Writes what the files have buffered when it is due, with one timer for all. Replaces the previous call. */
+  flushWhenDue(openFiles: () => readonly { text: FlushableText }[]): void {
+    clearTimeout(this.#flushTimer);
+    const files = openFiles();
+    const dueMs = Math.min(Infinity, ...files.map(({ text }) => text.dueMs));
+    if (dueMs === Infinity) return;
+    const flush = () => {
+      if (!this.#isBusy) for (const { text } of files) this.write(text.flush(performance.now()));
+      this.flushWhenDue(openFiles);
+    };
+    this.#flushTimer = setTimeout(flush, Math.max(1, dueMs - performance.now()));
+  }
+
+  stopFlushing(): void {
+    clearTimeout(this.#flushTimer);
   }
 
   writeEvent(event: FollowEvent): void {

@@ -1,4 +1,5 @@
 import { setImmediate } from 'node:timers/promises';
+import { Condition } from '../../condition.ts';
 import type { LogHandle } from '../../file/log-handle.ts';
 import { isFileFailure, undefinedIfUnreadable } from '../../log-error.ts';
 import type { Scrubber } from '../../scrub/scrubber.ts';
@@ -9,8 +10,9 @@ import { KnownFiles } from './known-files.ts';
 import { OpenFiles } from './open-files.ts';
 import type { AssemblerTimes } from './record-assembler.ts';
 import { LINGER_MS, RotatedFiles } from './rotated-files.ts';
-import { followReplacement, followTruncation, followUnseenTruncations } from './rotation.ts';
+import { ReplacementCount, Rotation } from './rotation.ts';
 import { readFileId, type TailFile } from './tail-file.ts';
+import { type TailAction, type TailEvent, type TailState, transition, unreadableEvent } from './tail-state.ts';
 
 /** A rotation by rename leaves the name missing for a moment; it is reported only if it stays missing. */
 const MISSING_MS = 500;
@@ -28,31 +30,30 @@ export interface TailTarget {
   family: string | undefined;
 }
 
-/** Reads one log as it grows, for all its followers. */
+/**
+ * Reads one log as it grows, for all its followers. Polls find out what happened to the live file; what follows from it
+ * is in the table of `tail-state.ts`, whose actions are executed here.
+ */
 export class LogTail {
   readonly target: TailTarget;
   readonly deps: TailDeps;
   readonly ring: RecordRing;
   readonly writer: RingWriter;
-  readonly known = new KnownFiles();
   readonly open: OpenFiles;
   readonly rotated: RotatedFiles;
   /** Whether the ring starts with the first record of the log. */
   readonly fromStart: boolean;
-  /** The live file. Its descriptor is released if the name stays missing. */
-  current: TailFile | undefined;
+  readonly #known = new KnownFiles();
+  readonly #rotation: Rotation;
+  readonly #replacements = new ReplacementCount();
+  readonly #woken = new Condition();
+  #state: TailState = 'starting';
+  #file: TailFile | undefined;
   #name: string;
-  #missingSinceMs: number | undefined;
-  #missingReported = false;
-  #awake: Promise<void> | undefined;
-  /** File system events for the name, and the replacements of the file that account for them. */
-  #nameEvents = 0;
-  #replacements = 0;
-  #pollAgain = false;
+  /** When the first of the latest polls in a row found no readable file. */
+  #unreadableSinceMs: number | undefined;
   #pollRotated = false;
-  #timer: NodeJS.Timeout | undefined;
-  #started = false;
-  #stopped = false;
+  #polling: Promise<void> | undefined;
   #failure: { error: unknown } | undefined;
 
   constructor(target: TailTarget, deps: TailDeps, { fromStart }: { fromStart: boolean }) {
@@ -65,7 +66,10 @@ export class LogTail {
     this.ring = new RecordRing({ limitBytes });
     this.writer = new RingWriter(this.ring, limitBytes);
     this.open = new OpenFiles({ zone, times, scrubber, writer: this.writer, onRead });
-    this.rotated = new RotatedFiles({ open: this.open, writer: this.writer, known: this.known, lingerMs });
+    this.rotated = new RotatedFiles({ open: this.open, writer: this.writer, known: this.#known, lingerMs });
+    const { ring, writer, open, rotated } = this;
+    const parts = { ring, writer, open, rotated, known: this.#known, files: deps, liveName: () => this.#name };
+    this.#rotation = new Rotation({ name: this.family, family: target.family, ...parts });
   }
 
   get family(): string {
@@ -83,29 +87,14 @@ export class LogTail {
     this.wake();
   }
 
-  /** Missing for so long that its descriptor was released. */
+  /** The live file, or the last one while the name is missing. */
+  get current(): TailFile | undefined {
+    return this.#file;
+  }
+
+  /** Has no open live file: there was none yet, or it has been missing for long. */
   get isGone(): boolean {
-    return !this.current || !this.open.has(this.current);
-  }
-
-  /** Waits for a file that is missing or unreadable. `members`: the family's files, if they were listed just now. */
-  async start(members?: readonly SeenMember[]): Promise<void> {
-    const { family } = this.target;
-    if (family !== undefined) this.known.remember(members ?? (await this.#listMembers(family)));
-    try {
-      const handle = await this.deps.handles.acquire(this.#name);
-      this.current = await this.open.open(handle, this.fromStart ? 'start' : 'end');
-    } catch (error) {
-      if (!isFileFailure(error)) throw error;
-      this.#missingSinceMs = performance.now();
-    }
-    this.#started = true;
-    this.wake();
-  }
-
-  async #listMembers(family: string): Promise<SeenMember[]> {
-    const files = await this.deps.list(family).catch(undefinedIfUnreadable);
-    return familyMembers(files ?? [], family);
+    return !this.#file || !this.open.has(this.#file);
   }
 
   /** The error that ended reading, if it was neither a missing nor an unreadable file. */
@@ -115,118 +104,165 @@ export class LogTail {
 
   /** Whether the live file is known to have timestamps; if not, older files still may. */
   get isTimed(): boolean {
-    const text = this.current?.text;
+    const text = this.#file?.text;
     return text !== undefined && (text.format.timed || text.firstTimeMs !== undefined);
   }
 
   /** Cursor of the position (not the record) at which the ring's next entry begins. */
   get positionCursor(): string | undefined {
-    const text = this.current?.text;
+    const text = this.#file?.text;
     if (!text || text.head.length === 0) return undefined;
     return text.ref.cursors.at(text.emittedOffset, Buffer.alloc(0));
   }
 
+  /** Opens the live file if there is a readable one. `members`: the family's files, if they were listed just now. */
+  async start(members?: readonly SeenMember[]): Promise<void> {
+    try {
+      const { family } = this.target;
+      if (family !== undefined) this.#known.remember(members ?? (await this.#listMembers(family)));
+      await this.#whileReadable(async () => {
+        const handle = await this.deps.handles.acquire(this.#name);
+        await this.#dispatch('other-file', handle);
+      });
+    } catch (error) {
+      await this.#fail(error);
+    }
+    if (!this.#isEnded) this.#polling = this.#pollWhenWoken();
+    this.wake();
+  }
+
   /** Polls the file now, or again after the poll in progress. `all`: the rotated files, too. */
   wake({ all = false } = {}): void {
-    if (this.#stopped || !this.#started) return;
-    this.#pollAgain = true;
     this.#pollRotated ||= all;
-    this.#awake ??= this.#pollUntilIdle().finally(() => {
-      this.#awake = undefined;
-    });
+    this.#woken.notify();
   }
 
   /** A file system event: the name was created, renamed or deleted. */
   noteNameEvent(): void {
-    this.#nameEvents++;
+    this.#replacements.noteEvent();
   }
 
   /** The secrets have changed: masks them in everything buffered, emitted or not. */
   rescrub(scrubber: Scrubber): void {
     this.ring.rescrub(scrubber);
     for (const { text } of this.rotated.all) text.rescrub(scrubber);
-    this.current?.text.rescrub(scrubber);
+    this.#file?.text.rescrub(scrubber);
   }
 
   async stop(): Promise<void> {
-    this.#stopped = true;
+    this.#state = transition(this.#state, 'stop').next;
     this.open.stop();
-    clearTimeout(this.#timer);
-    await this.#awake;
+    this.writer.stopFlushing();
+    this.wake();
+    await this.#polling;
     this.open.close();
   }
 
-  async #pollUntilIdle(): Promise<void> {
-    while (this.#pollAgain && !this.#stopped) {
-      this.#pollAgain = false;
-      const all = this.#pollRotated;
-      this.#pollRotated = false;
-      try {
-        if (all) await this.rotated.drainAll();
-        await this.#poll();
-      } catch (error) {
-        if (!isFileFailure(error)) return this.#fail(error);
-        await this.#onUnreadable();
-      }
-      this.#arm();
+  async #listMembers(family: string): Promise<SeenMember[]> {
+    const files = await this.deps.list(family).catch(undefinedIfUnreadable);
+    return familyMembers(files ?? [], family);
+  }
+
+  /** Executes the actions of an event. `handle` is what the name leads to, if the event is about that. */
+  async #dispatch(event: TailEvent, handle?: LogHandle): Promise<void> {
+    const { next, actions } = transition(this.#state, event);
+    for (const action of actions) await this.#execute(action, handle);
+    // A stop meanwhile wins.
+    if (this.#state !== 'stopped') this.#state = next;
+    if (this.#state === 'reading') this.#unreadableSinceMs = undefined;
+  }
+
+  async #execute(action: TailAction, handle?: LogHandle): Promise<void> {
+    switch (action) {
+      case 'open-first':
+        this.#file = await this.open.open(given(handle), this.fromStart ? 'start' : 'end');
+        return;
+      case 'open-created':
+      case 'replace':
+        return this.#switchTo(given(handle));
+      case 'reopen':
+        return this.open.reopen(given(this.#file), given(handle));
+      case 'drain':
+        return this.open.drain(given(this.#file));
+      case 'report-missing':
+        return this.#reportMissing(given(this.#file));
+      case 'release':
+        return this.open.release(given(this.#file));
+      case 'restart':
+        return this.#rotation.followTruncation(given(this.#file));
+      case 'poll-again':
+        return this.wake();
+      case 'fail':
+        return this.ring.notify();
     }
   }
 
-  /** A defect: the followers get the error, and the log is not read on. */
-  #fail(error: unknown): void {
+  /** Runs until the tail is stopped, or a defect ends it. */
+  async #pollWhenWoken(): Promise<void> {
+    try {
+      for (;;) {
+        await this.#woken.wait();
+        if (this.#isEnded) return;
+        await this.#whileReadable(() => this.#poll());
+        if (this.#isEnded) return;
+        this.writer.flushWhenDue(() => (this.#file ? [...this.rotated.all, this.#file] : this.rotated.all));
+      }
+    } catch (error) {
+      await this.#fail(error);
+    }
+  }
+
+  get #isEnded(): boolean {
+    return this.#state === 'stopped' || this.#state === 'failed';
+  }
+
+  /** A missing or unreadable file is an event; any other error is thrown. */
+  async #whileReadable(step: () => Promise<void>): Promise<void> {
+    try {
+      await step();
+    } catch (error) {
+      if (!isFileFailure(error)) throw error;
+      const nowMs = performance.now();
+      this.#unreadableSinceMs ??= nowMs;
+      const { missingMs = MISSING_MS, lingerMs = LINGER_MS } = this.deps.times;
+      await this.#dispatch(unreadableEvent(this.#state, nowMs - this.#unreadableSinceMs, { missingMs, lingerMs }));
+    }
+  }
+
+  async #fail(error: unknown): Promise<void> {
     this.#failure = { error };
-    this.#stopped = true;
-    this.ring.notify();
+    await this.#dispatch('defect');
   }
 
   async #poll(): Promise<void> {
+    const all = this.#pollRotated;
+    this.#pollRotated = false;
+    if (all) await this.rotated.drainAll();
     const handle = await this.deps.handles.acquire(this.#name);
-    let isTaken = false;
     try {
-      if (!this.current || !(await this.#isCurrent(handle, this.current))) {
-        isTaken = true;
+      if (this.#file && (await this.open.isSameFile(this.#file, handle))) {
+        await this.#dispatch('same-file', handle);
+      } else {
         // Events of what happened to the name before may still be queued: after two turns they have been delivered.
         await setImmediate();
         await setImmediate();
-        await this.#switchTo(handle, this.#nameEvents);
+        await this.#dispatch('other-file', handle);
       }
-      this.#missingSinceMs = undefined;
-      this.#missingReported = false;
-      if (this.current) await this.#readNew(this.current, handle);
+      if (this.#state === 'reading' && this.#file) await this.#readNew(this.#file, handle);
     } finally {
-      if (!isTaken) handle.release();
+      if (!this.open.holds(handle)) handle.release();
     }
   }
 
-  async #isCurrent(handle: LogHandle, file: TailFile): Promise<boolean> {
-    const isOpen = this.open.has(file);
-    if (isOpen && handle.fd === file.handle.fd) return true;
-    if ((await readFileId(handle)) !== file.id) return false;
-    if (isOpen) return true;
-    // Either the file has returned, or a new one got its inode number: the next read finds out.
-    const reopened = await this.deps.handles.acquire(this.#name);
-    if ((await readFileId(reopened)) === file.id) {
-      this.open.reopen(file, reopened);
-      return true;
-    }
-    reopened.release();
-    return false;
-  }
-
-  /**
-   * The name belongs to another file than before. Each replacement causes two events, or one if it is atomic: more of
-   * them mean that files came and went between two polls.
-   */
-  async #switchTo(handle: LogHandle, nameEvents: number): Promise<void> {
-    const known = this.rotated.takeBack(await readFileId(handle));
-    if (known) handle.release();
-    const next = known ?? (await this.open.open(handle, 'start', this.current));
-    // The file exists, so an odd event means that the second one of its pair is still to come.
-    const reportedReplacements = Math.ceil(nameEvents / 2);
-    if (this.current)
-      await followReplacement(this, this.current, { next, atLeast: reportedReplacements - this.#replacements });
-    this.#replacements = reportedReplacements;
-    this.current = next;
+  /** The name belongs to another file than before. */
+  async #switchTo(handle: LogHandle): Promise<void> {
+    const old = this.#file;
+    // Before the first await: later events may belong to the next rotation.
+    const count = this.#replacements.count;
+    const next = this.rotated.takeBack(await readFileId(handle)) ?? (await this.open.open(handle, 'start', old));
+    const atLeast = this.#replacements.follow(count);
+    if (old) await this.#rotation.followReplacement(old, { next, atLeast });
+    this.#file = next;
   }
 
   async #readNew(file: TailFile, { sizeBytes, modifiedNs }: LogHandle): Promise<void> {
@@ -235,51 +271,28 @@ export class LogTail {
       await this.rotated.drainAll();
       if (file.isRestarted) {
         if (!(await file.expectStart())) return;
-        await followUnseenTruncations(this, file);
+        await this.#rotation.followUnseenTruncations(file);
       }
     }
-    if (sizeBytes < file.position) return this.#onTruncated(file);
+    if (sizeBytes < file.position) return this.#dispatch('truncated');
     if (sizeBytes === file.position && modifiedNs === file.quietNs) return;
     do {
       const { entries, truncated, bytes } = await file.readNext(sizeBytes);
-      if (truncated) return this.#onTruncated(file);
+      if (truncated) return this.#dispatch('truncated');
       await this.writer.writeAll(entries);
       if (bytes === 0) break;
-    } while (file.position < sizeBytes && !this.#stopped);
+    } while (file.position < sizeBytes && this.#state === 'reading');
     file.quietNs = modifiedNs;
   }
 
-  async #onTruncated(file: TailFile): Promise<void> {
-    await followTruncation(this, file);
-    this.#pollAgain = true;
+  #reportMissing({ text }: TailFile): void {
+    this.writer.write(text.flushLines());
+    this.writer.writeEvent({ type: 'missing', family: this.family });
   }
+}
 
-  /** The name is missing or unreadable: the open file is drained, and the next poll tries the name again. */
-  async #onUnreadable(): Promise<void> {
-    const nowMs = performance.now();
-    const { missingMs = MISSING_MS, lingerMs = LINGER_MS } = this.deps.times;
-    if (this.current) await this.open.drain(this.current);
-    this.#missingSinceMs ??= nowMs;
-    const missingForMs = nowMs - this.#missingSinceMs;
-    if (!this.current || missingForMs < missingMs) return;
-    if (!this.#missingReported) {
-      this.writer.write(this.current.text.flushLines());
-      this.writer.writeEvent({ type: 'missing', family: this.family });
-      this.#missingReported = true;
-    }
-    if (missingForMs >= lingerMs) this.open.release(this.current);
-  }
-
-  /** One timer for whatever has to be flushed next. */
-  #arm(): void {
-    clearTimeout(this.#timer);
-    const files = this.current ? [...this.rotated.all, this.current] : this.rotated.all;
-    const dueMs = Math.min(Infinity, ...files.map(({ text }) => text.dueMs));
-    if (dueMs === Infinity || this.#stopped) return;
-    const flush = () => {
-      if (!this.writer.isBusy) for (const { text } of files) this.writer.write(text.flush(performance.now()));
-      this.#arm();
-    };
-    this.#timer = setTimeout(flush, Math.max(1, dueMs - performance.now()));
-  }
+/** The states that have an action also have what it needs. */
+function given<T>(value: T | undefined): T {
+  if (value === undefined) throw new TypeError('the state of the tail has no file for this action');
+  return value;
 }

@@ -5,7 +5,7 @@ import type { Zone } from '../../parse/zone.ts';
 import type { Scrubber } from '../../scrub/scrubber.ts';
 import type { RingWriter } from '../ring/ring-writer.ts';
 import type { AssemblerTimes } from './record-assembler.ts';
-import { TailFile } from './tail-file.ts';
+import { readFileId, TailFile } from './tail-file.ts';
 
 export interface OpenFilesDeps {
   zone: Zone;
@@ -35,7 +35,12 @@ export class OpenFiles {
     const { zone, times, scrubber, onRead } = this.#deps;
     const { holdMs, idleMs } = times;
     const taken = { format: before?.text.format, formatMs: before?.formatMs };
-    return TailFile.open(handle, from, { zone, holdMs, idleMs, ...taken, scrubber, onRead });
+    try {
+      return await TailFile.open(handle, from, { zone, holdMs, idleMs, ...taken, scrubber, onRead });
+    } catch (error) {
+      this.release({ handle });
+      throw error;
+    }
   }
 
   /** Continues a file whose descriptor was released. */
@@ -48,7 +53,17 @@ export class OpenFiles {
     return this.#handles.has(handle);
   }
 
-  release({ handle }: TailFile): void {
+  /** By its id. A new file may have got the inode number of one that was released: the next read finds out. */
+  async isSameFile(file: TailFile, handle: LogHandle): Promise<boolean> {
+    const hasSameDescriptor = this.has(file) && handle.fd === file.handle.fd;
+    return hasSameDescriptor || (await readFileId(handle)) === file.id;
+  }
+
+  holds(handle: LogHandle): boolean {
+    return this.#handles.has(handle);
+  }
+
+  release({ handle }: Pick<TailFile, 'handle'>): void {
     if (this.#handles.delete(handle)) handle.release();
   }
 

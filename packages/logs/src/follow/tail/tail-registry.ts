@@ -78,13 +78,7 @@ export class TailRegistry {
     }
     entry.users++;
     clearTimeout(entry.timer);
-    try {
-      await entry.started;
-    } catch (error) {
-      // Only a defect: a file that cannot be opened is waited for.
-      if (this.#tails.get(key) === entry) this.#remove(key, entry);
-      throw error;
-    }
+    await entry.started;
     return entry.tail;
   }
 
@@ -159,16 +153,11 @@ export class TailRegistry {
     await Promise.all(Array.from(this.#tails, ([key, entry]) => this.#stop(key, entry)));
   }
 
-  #remove(key: string, { timer }: RegisteredTail): void {
+  async #stop(key: string, { tail, started, timer }: RegisteredTail): Promise<void> {
     clearTimeout(timer);
     this.#tails.delete(key);
     this.#byName = undefined;
     if (this.#tails.size === 0) this.#deps.onEmpty();
-  }
-
-  async #stop(key: string, entry: RegisteredTail): Promise<void> {
-    const { tail, started } = entry;
-    this.#remove(key, entry);
     await started;
     await tail.stop();
   }
