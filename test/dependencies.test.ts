@@ -66,9 +66,9 @@ describe('docs/dependencies.md', () => {
     expect(rowsBelow('What only builds and tests')).toEqual(expectedRows(othersIn(root, '.', 'devDependencies')));
   });
 
-  it('tells how many packages come with the program', () => {
+  it('states how many packages the program installs', () => {
     const count = lockedTree(lock, othersIn(root, 'packages/cli', 'dependencies')).size;
-    expect(/(\d+) packages with all they bring/.exec(page)?.[1]).toBe(`${count}`);
+    expect(/(\d+) packages including their dependencies/.exec(page)?.[1]).toBe(`${count}`);
   });
 
   it('has every package with a script that would run at installation', () => {
