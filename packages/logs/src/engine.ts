@@ -1,7 +1,7 @@
 import { stat } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
 import { BlockIndexes } from './block-index/block-index.ts';
-import { DirStamp } from './file/dir-stamp.ts';
+import { DirStamp } from './file/file-stamp.ts';
 import type { HandleCache } from './file/handle-cache.ts';
 import type { LogHandle } from './file/log-handle.ts';
 import type { SharedReads } from './file/shared-reads.ts';
@@ -17,8 +17,7 @@ import { matchRegex } from './scan/match-regex.ts';
 import { WorkerPool } from './scan/worker-pool.ts';
 import type { Scrubbing } from './scrub/scrubbing.ts';
 import { digest } from './search/digest.ts';
-import { leaveOutUntimed } from './search/files/leave-out-untimed.ts';
-import { type OpenFamily, openFamily, releaseFamily } from './search/files/open-family.ts';
+import { leaveOutUntimed, type OpenFamily, openFamily, releaseFamily } from './search/files/open-family.ts';
 import { FileOpener } from './search/files/open-file.ts';
 import { packedText } from './search/files/packed-text.ts';
 import { haveSameFiles, selectFamilies, withinLimit } from './search/files/selected-families.ts';

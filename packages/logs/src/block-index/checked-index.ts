@@ -1,5 +1,5 @@
-import type { BlockSummary, TailSummary, VerifyResult } from '../scan/jobs.ts';
-import type { FileIndex, KnownTimes } from './block-index.ts';
+import type { VerifyResult } from '../scan/jobs.ts';
+import type { BlockSummary, FileIndex, KnownTimes, TailSummary } from './block-index.ts';
 
 /**
  * The index of a file for one query, restricted to what is still true. A block is unchanged if the file has had the

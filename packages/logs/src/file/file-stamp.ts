@@ -1,4 +1,6 @@
 import type { BigIntStats } from 'node:fs';
+import { stat } from 'node:fs/promises';
+import { systemCode } from '../log-error.ts';
 import type { LogHandle } from './log-handle.ts';
 
 /**
@@ -15,7 +17,7 @@ const MAPPED_MS = 60_000;
 
 type Times = Pick<LogHandle, 'modifiedNs' | 'changedNs'>;
 
-export type Stamped = Pick<LogHandle, 'dev' | 'ino' | 'sizeBytes' | 'modifiedNs' | 'changedNs'>;
+type Stamped = Pick<LogHandle, 'dev' | 'ino' | 'sizeBytes' | 'modifiedNs' | 'changedNs'>;
 
 /** Changes with every change of the file, within the limits of `isSettled` and `isSettledForWriters`. */
 export function fileStamp({ dev, ino, sizeBytes, modifiedNs, changedNs }: Stamped): string {
@@ -40,4 +42,42 @@ export function isSettledForWriters(file: Times): boolean {
 function quietMs({ modifiedNs, changedNs }: Times, nowMs: number): number {
   const latestNs = modifiedNs > changedNs ? modifiedNs : changedNs;
   return nowMs - Number(latestNs / 1_000_000n);
+}
+
+/**
+ * Changes within one tick of the kernel clock get the same timestamp; coarse clocks tick every 10 ms, FAT every two
+ * seconds.
+ */
+const TICK_NS = 2_000_000_000n;
+
+/** Detects whether the names in a directory may have changed. */
+export class DirStamp {
+  readonly #dir: string;
+  readonly #stamp: string | undefined;
+
+  private constructor(dir: string, stamp: string | undefined) {
+    this.#dir = dir;
+    this.#stamp = stamp;
+  }
+
+  static async take(dir: string): Promise<DirStamp> {
+    return new DirStamp(dir, await readDirStamp(dir));
+  }
+
+  /** False unless it is certain. */
+  async isSame(): Promise<boolean> {
+    return this.#stamp !== undefined && this.#stamp === (await readDirStamp(this.#dir));
+  }
+}
+
+/** `undefined` if another change could get the same timestamp. */
+async function readDirStamp(dir: string): Promise<string | undefined> {
+  try {
+    const { dev, ino, mtimeNs } = await stat(dir, { bigint: true });
+    const isOld = BigInt(Date.now()) * 1_000_000n - mtimeNs > TICK_NS;
+    return isOld ? `${dev}:${ino}:${mtimeNs}` : undefined;
+  } catch (error) {
+    if (systemCode(error) === undefined) throw error;
+    return undefined;
+  }
 }

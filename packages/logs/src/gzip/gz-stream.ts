@@ -1,7 +1,6 @@
 import { GzInput, type GzInputOptions } from './gz-input.ts';
+import { type HeaderOutcome, MemberCheck, readMemberHeader } from './gz-member.ts';
 import { type InflateKernel, type InflateOutcome, loadInflateKernel } from './inflate-kernel.ts';
-import { MemberCheck } from './member-check.ts';
-import { type HeaderOutcome, readMemberHeader } from './member-header.ts';
 
 /** A position in a gzip file from which decompression can resume. */
 export interface GzResumePoint {

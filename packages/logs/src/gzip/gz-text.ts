@@ -1,6 +1,5 @@
 import { LogError, truncated } from '../log-error.ts';
-import { type Checkpoint, PackedCheckpoints } from './checkpoints.ts';
-import type { GzMap } from './gz-map.ts';
+import { type Checkpoint, type GzMap, PackedCheckpoints } from './gz-map.ts';
 import { GzStream } from './gz-stream.ts';
 
 /** Small sequential reads are served from the text available after one step of this size. */

@@ -2,8 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { createFormat } from '../parse/detect-format.ts';
 import { createZone } from '../parse/zone.ts';
-import { makeNeedle } from './needle.ts';
-import { MAX_NEEDLE_BYTES, ScanKernel } from './scan-kernel.ts';
+import { MAX_NEEDLE_BYTES, makeNeedle, ScanKernel } from './scan-kernel.ts';
 
 const kernel = new ScanKernel();
 const contract = createFormat('contract', { zone: createZone('UTC'), writtenMs: 0 });

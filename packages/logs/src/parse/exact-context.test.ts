@@ -7,8 +7,8 @@ import { createContractFormat } from './formats/contract-format.ts';
 import { createGlogFormat } from './formats/glog-format.ts';
 import { createIsoFormat } from './formats/iso-format.ts';
 import { createJsonFormat } from './formats/json-format.ts';
-import { createLindbAccessFormat } from './formats/lindb-access-format.ts';
-import { createSyslog5424Format } from './formats/syslog-5424-format.ts';
+import { createLindbAccessFormat } from './formats/lindb-formats.ts';
+import { createSyslog5424Format } from './formats/syslog-formats.ts';
 import { createTidbFormat } from './formats/tidb-format.ts';
 import { createZone } from './zone.ts';
 

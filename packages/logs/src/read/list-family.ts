@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { groupFamilies, groupManyFamilies } from '../file/families.ts';
-import { shownName } from '../file/raw-name.ts';
+import { shownName } from '../file/find-entry.ts';
 import { type ListOptions, NAMES_PER_TURN, readNames, type SeenFile, statFiles } from './list.ts';
 
 /** The logs of a directory, derived from the names of its entries alone. */

@@ -40,13 +40,13 @@ export class PackedSecrets {
       if (await holdsSecrets(gunzip(file, { ...options, onEnd }), scrubber)) return true;
     } catch (error) {
       if (!(error instanceof LogError) || error.code !== 'LOG_FILE_CORRUPT') throw error;
-      throw refusal(name, 'it is damaged, so that its text cannot be looked through for secrets', error);
+      throw refusal(name, 'it is damaged, so it cannot be checked for secrets', error);
     }
     // The names and comments in member headers are not compressed.
     const raw = new UsedByteCounter(readRange(file, 0, file.handle.sizeBytes, { ...options, packed: true }));
     if (await holdsSecrets(raw.chunks(), scrubber)) return true;
     if (raw.usedBytes <= packedBytes) return false;
-    throw refusal(name, 'what follows its compressed text cannot be looked through for secrets');
+    throw refusal(name, 'the data after its compressed text cannot be checked for secrets');
   }
 }
 

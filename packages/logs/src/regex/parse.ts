@@ -1,7 +1,15 @@
-import { addRange, anyCharacter, type CharSet, emptySet, escapedSet } from './char-set.ts';
-import { parseClass } from './parse-class.ts';
-import { PatternReader, UnknownSyntax } from './pattern-reader.ts';
-import type { Assertion, Syntax } from './syntax.ts';
+import { addAll, addRange, anyCharacter, type CharSet, emptySet, escapedSet, namedSet, negated } from './char-set.ts';
+
+/** A condition on a position. The beginning and the end of the text count as those of a line. */
+export type Assertion = 'line-start' | 'line-end' | 'word-edge' | 'no-word-edge';
+
+/** The syntax tree of a pattern. */
+export type Syntax =
+  | { kind: 'set'; set: CharSet }
+  | { kind: 'assertion'; assertion: Assertion }
+  | { kind: 'sequence'; parts: readonly Syntax[] }
+  | { kind: 'choice'; choices: readonly Syntax[] }
+  | { kind: 'repeat'; of: Syntax; min: number; max: number };
 
 const ASSERTIONS: Record<string, Assertion> = {
   A: 'line-start',
@@ -137,3 +145,104 @@ function character(code: number, flags: Flags): Syntax {
   addRange(set, [code, code], flags);
   return { kind: 'set', set };
 }
+
+/** Parses a class whose opening bracket has been read. */
+function parseClass(reader: PatternReader, { fold }: { fold: boolean }): CharSet {
+  const isNegated = reader.take('^');
+  const set = emptySet();
+  // A leading closing bracket is a plain character.
+  for (let isFirst = true; isFirst || !reader.take(']'); isFirst = false) {
+    const part = namedPart(reader, fold);
+    if (part) {
+      addAll(set, part);
+      continue;
+    }
+    const first = code(reader);
+    const isRange = reader.sees('-') && !reader.sees('-]');
+    if (isRange) reader.take('-');
+    const last = isRange ? code(reader) : first;
+    if (last < first) throw new UnknownSyntax();
+    addRange(set, [first, last], { fold });
+  }
+  return isNegated ? negated(set) : set;
+}
+
+/** A named class within the class. */
+function namedPart(reader: PatternReader, fold: boolean): CharSet | undefined {
+  const named = reader.takeMatch(/^\[:(\^?)(\w+):\]/);
+  if (named) {
+    const set = namedSet(named[2] ?? '', { fold });
+    if (!set) throw new UnknownSyntax();
+    return named[1] === '^' ? negated(set) : set;
+  }
+  const escaped = reader.takeMatch(/^\\([dDwWsS])/);
+  return escaped ? escapedSet(escaped[1] ?? '', { fold }) : undefined;
+}
+
+function code(reader: PatternReader): number {
+  return reader.take('\\') ? reader.escapedCode() : reader.next();
+}
+
+/** Syntax that is not supported here. Never leaves this folder. */
+class UnknownSyntax extends Error {}
+
+const CONTROLS: Record<string, number> = { a: 7, f: 12, t: 9, n: 10, r: 13, v: 11 };
+
+/** A pattern being read, character by character. */
+class PatternReader {
+  readonly #pattern: string;
+  #at = 0;
+
+  constructor(pattern: string) {
+    this.#pattern = pattern;
+  }
+
+  get atEnd(): boolean {
+    return this.#at >= this.#pattern.length;
+  }
+
+  peek(): string {
+    return this.#pattern[this.#at] ?? '';
+  }
+
+  sees(text: string): boolean {
+    return this.#pattern.startsWith(text, this.#at);
+  }
+
+  /** Consumes the text if it is next. */
+  take(text: string): boolean {
+    if (!this.sees(text)) return false;
+    this.#at += text.length;
+    return true;
+  }
+
+  /** The same for a regex, which must start with `^`. */
+  takeMatch(form: RegExp): RegExpExecArray | undefined {
+    const found = form.exec(this.#pattern.slice(this.#at, this.#at + MAX_FORM));
+    if (found) this.#at += found[0].length;
+    return found ?? undefined;
+  }
+
+  /** The code of the next character. */
+  next(): number {
+    const code = this.#pattern.codePointAt(this.#at);
+    if (code === undefined) throw new UnknownSyntax();
+    this.#at += code > 0xffff ? 2 : 1;
+    return code;
+  }
+
+  /** The character denoted by what follows a backslash. */
+  escapedCode(): number {
+    const hex = this.takeMatch(/^x(?:([0-9a-f]{2})|\{([0-9a-f]{1,6})\})/i);
+    if (hex) return Number.parseInt(hex[1] ?? hex[2] ?? '', 16);
+    const code = this.next();
+    const letter = String.fromCodePoint(code);
+    if (Object.hasOwn(CONTROLS, letter)) return CONTROLS[letter] ?? code;
+    // Punctuation stands for itself; other letters and digits mean something else.
+    if (code >= 0x80 || /[0-9A-Za-z]/.test(letter)) throw new UnknownSyntax();
+    return code;
+  }
+}
+
+/** Counts, flags and group names are short. */
+const MAX_FORM = 100;

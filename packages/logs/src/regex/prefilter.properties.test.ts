@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { makeNeedle } from '../kernel/needle.ts';
-import { ScanKernel } from '../kernel/scan-kernel.ts';
+import { makeNeedle, ScanKernel } from '../kernel/scan-kernel.ts';
 import { compileRegex, type SafeRegex } from '../scan/match/regex.ts';
 import { HARD_PATTERNS, LETTERS, rejectedByEngine, sample } from './testing/random-patterns.ts';
 

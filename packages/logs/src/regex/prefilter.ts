@@ -1,9 +1,8 @@
 import type { ScanKernel } from '../kernel/scan-kernel.ts';
 import { Automaton } from './automaton.ts';
 import { buildNfa } from './nfa.ts';
-import { parseRegex } from './parse.ts';
+import { parseRegex, type Syntax } from './parse.ts';
 import { requiredTexts, type TextSet } from './required-texts.ts';
-import type { Syntax } from './syntax.ts';
 
 /** Counts are exact up to the first of these; if that is too costly, up to the next. */
 const MAX_REPEATS = [1000, 16, 4, 1];

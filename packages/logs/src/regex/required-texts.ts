@@ -1,6 +1,6 @@
-import { byteRarity } from '../kernel/needle.ts';
+import { byteRarity } from '../kernel/scan-kernel.ts';
 import type { CharSet } from './char-set.ts';
-import type { Syntax } from './syntax.ts';
+import type { Syntax } from './parse.ts';
 
 /** Searching for more, one after the other, would take longer than a pass of the automaton. */
 const MAX_TEXTS = 8;

@@ -1,7 +1,6 @@
 import type { ScanKernel } from '../kernel/scan-kernel.ts';
-import { type ByteClasses, byteClasses } from './byte-classes.ts';
-import type { Nfa } from './nfa.ts';
-import { NfaStepper, type StateSet } from './nfa-stepper.ts';
+import { type ByteClasses, byteClasses } from './char-set.ts';
+import { type Nfa, NfaStepper, type StateSet } from './nfa.ts';
 
 /** Rows that lead to themselves: the transition is not known yet; a match. */
 const UNKNOWN = 0;

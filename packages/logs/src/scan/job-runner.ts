@@ -3,13 +3,12 @@ import { buildGzMap } from '../gzip/gz-map.ts';
 import { ScanKernel } from '../kernel/scan-kernel.ts';
 import { createFormat } from '../parse/detect-format.ts';
 import { createZone, type Zone } from '../parse/zone.ts';
-import { CleanParts } from '../scrub/clean-parts.ts';
-import { CleanRanges, CleanReads } from '../scrub/clean-ranges.ts';
+import { CleanParts, CleanRanges, CleanReads } from '../scrub/clean-ranges.ts';
 import { Scrubber, type ScrubRules } from '../scrub/scrubber.ts';
 import type { RecordFilter } from '../types.ts';
 import { BlockScanner } from './block/block-scanner.ts';
 import { assertNotTruncated, hasStamp, openTextReader, type ScrubberSource } from './block/text-reader.ts';
-import { JobCancelled } from './job-cancelled.ts';
+import { JobCancelled } from './cancel-flag.ts';
 import type {
   CheckJob,
   Job,
@@ -26,9 +25,8 @@ import { compileRegex, type SafeRegex } from './match/regex.ts';
 import { describeFiles } from './tasks/describe-files.ts';
 import { scanDigest } from './tasks/scan-digest.ts';
 import { scanHistogram } from './tasks/scan-histogram.ts';
-import type { ScanTools } from './tasks/scan-part.ts';
+import { type ScanTools, scanTimes } from './tasks/scan-part.ts';
 import { scanRecords } from './tasks/scan-records.ts';
-import { scanTimes } from './tasks/scan-times.ts';
 import { alignToRecord, firstAt, seekTime } from './tasks/seek-time.ts';
 import { statEntries } from './tasks/stat-entries.ts';
 

@@ -1,10 +1,19 @@
 import { Worker } from 'node:worker_threads';
 import { LogError, type LogErrorCode } from '../log-error.ts';
-import { CancelFlag } from './cancel-flag.ts';
-import { JobCancelled } from './job-cancelled.ts';
+import { CancelFlag, JobCancelled } from './cancel-flag.ts';
 import type { Job, JobResults } from './jobs.ts';
 import { ScanHere } from './scan-here.ts';
-import type { WorkerResponse, WorkerTask } from './worker-messages.ts';
+
+export interface WorkerTask {
+  id: number;
+  job: Job;
+  /** One Int32; not zero: the result is no longer wanted. */
+  cancelled: SharedArrayBuffer;
+}
+
+export type WorkerResponse =
+  | { id: number; result: JobResults[Job['kind']] }
+  | { id: number; failure: { code: string | null; message: string } };
 
 /** An idle thread is ended after this long to free its memory. */
 const IDLE_MS = 30_000;
@@ -52,12 +61,12 @@ interface Thread {
   stopTimer: NodeJS.Timeout | undefined;
 }
 
-export interface PoolOptions {
+interface PoolOptions {
   /** Whether the calling thread also takes jobs, before any thread is started. */
   scansHere?: boolean;
 }
 
-export interface PoolUsage {
+interface PoolUsage {
   threads: number;
   /** Running or queued. */
   jobs: number;

@@ -5,7 +5,7 @@ import { parentPort } from 'node:worker_threads';
 import { LogError, systemCode } from '../log-error.ts';
 import { JobRunner } from './job-runner.ts';
 import type { Job, JobResults } from './jobs.ts';
-import type { WorkerResponse, WorkerTask } from './worker-messages.ts';
+import type { WorkerResponse, WorkerTask } from './worker-pool.ts';
 
 const BACKGROUND_PRIORITY = 19;
 
@@ -20,7 +20,7 @@ port.on('message', (task: WorkerTask) => {
   const isCancelled = () => Atomics.load(flag, 0) !== 0;
   const respond = (message: WorkerResponse) => port.postMessage(message);
   runner.run(job, isCancelled).then(
-    (result) => port.postMessage({ id, result } satisfies WorkerResponse, handedOver(result)),
+    (result) => port.postMessage({ id, result } satisfies WorkerResponse, transferables(result)),
     (error: unknown) => respond({ id, failure: describe(error) }),
   );
 });
@@ -28,7 +28,7 @@ port.on('message', (task: WorkerTask) => {
 port.postMessage('ready');
 
 /** Buffers that are transferred with the result instead of being copied. */
-function handedOver(result: JobResults[Job['kind']]): ArrayBuffer[] {
+function transferables(result: JobResults[Job['kind']]): ArrayBuffer[] {
   if (typeof result !== 'object' || !('found' in result)) return [];
   const { text, ends, offsets, times } = result.found;
   return [text.buffer, ends.buffer, offsets.buffer, times.buffer];

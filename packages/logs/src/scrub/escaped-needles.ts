@@ -44,7 +44,7 @@ export class EscapedNeedles {
   }
 
   /** The text was not searched to the end: the rest may contain anything. */
-  get isGivenUp(): boolean {
+  get isAborted(): boolean {
     return this.#stepsLeft <= 0;
   }
 

@@ -43,7 +43,7 @@ export class NeedleSearch {
       for (let hit = 0; hit < escapes; hit++) {
         const at = from + (hits[hit] ?? 0);
         escaped?.findAt(at, found);
-        if (escaped?.isGivenUp) {
+        if (escaped?.isAborted) {
           found.add(at, bytes.length);
           return;
         }
@@ -58,7 +58,7 @@ export class NeedleSearch {
     const first = Math.max(line, bytes.length - this.longest + 1);
     const escaped = first < bytes.length ? new EscapedNeedles(this.#table, bytes) : undefined;
     for (let start = first; start < bytes.length; start++) {
-      if (escaped?.isOpenAt(start) || escaped?.isGivenUp) return bytes.length - start;
+      if (escaped?.isOpenAt(start) || escaped?.isAborted) return bytes.length - start;
     }
     return 0;
   }

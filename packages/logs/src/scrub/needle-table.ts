@@ -1,5 +1,5 @@
 import type { GramTables } from '../kernel/gram-kernel.ts';
-import { byteRarity } from '../kernel/needle.ts';
+import { byteRarity } from '../kernel/scan-kernel.ts';
 import { buildEscapeIndex, type EscapeIndex, holdsLineEnd } from './escape-index.ts';
 import { MAX_NEEDLE_BYTES, MIN_NEEDLE_BYTES } from './needle-forms.ts';
 

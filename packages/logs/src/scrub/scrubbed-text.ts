@@ -1,6 +1,5 @@
 import type { TextReader } from '../scan/block/text-reader.ts';
-import type { HashedParts } from './clean-parts.ts';
-import type { CleanText } from './clean-ranges.ts';
+import type { CleanText, HashedParts } from './clean-ranges.ts';
 import type { Scrubber } from './scrubber.ts';
 
 /** Longer parts are masked in place; shorter ones are copied together with their surroundings. */

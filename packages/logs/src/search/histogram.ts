@@ -1,11 +1,12 @@
+import type { BlockSummary } from '../block-index/block-index.ts';
 import { LEVELS_BY_RANK } from '../parse/level.ts';
-import type { BlockSummary, HistogramJob, HistogramResult } from '../scan/jobs.ts';
+import type { HistogramJob, HistogramResult } from '../scan/jobs.ts';
 import { RecordMatcher } from '../scan/match/record-matcher.ts';
 import { RANKS } from '../scan/tasks/scan-histogram.ts';
 import type { Histogram, HistogramBucket, HistogramQuery } from '../types.ts';
 import { bucketWidth } from './bucket-width.ts';
 import { FamilyCount } from './count-families.ts';
-import { timeSpan } from './coverage/time-span.ts';
+import { timeSpan } from './coverage/coverage.ts';
 import { type OpenFamily, releaseFamily } from './files/open-family.ts';
 import type { FilePart } from './plan/file-parts.ts';
 import type { ScanContext } from './scan-context.ts';

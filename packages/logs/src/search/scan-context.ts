@@ -95,18 +95,18 @@ export class ScanContext {
 
   #gzMap(opened: OpenFile, file: ScanFile, flag: CancelFlag): Promise<GzMap> {
     const mapKey = gzMapKey(opened);
-    let making = this.#gzMaps.get(mapKey);
+    let shared = this.#gzMaps.get(mapKey);
     this.#gzMaps.delete(mapKey);
-    if (!making || making.isGivenUp) making = new SharedGzMap(this.pool, file);
-    this.#gzMaps.set(mapKey, making);
+    if (!shared || shared.isCancelled) shared = new SharedGzMap(this.pool, file);
+    this.#gzMaps.set(mapKey, shared);
     // A map that failed or was cancelled is built again for the next caller.
-    const { map } = making;
+    const { map } = shared;
     map.catch(() => this.#gzMaps.get(mapKey)?.map === map && this.#gzMaps.delete(mapKey));
     for (const oldest of this.#gzMaps.keys()) {
       if (this.#gzMaps.size <= MAX_GZ_MAPS) break;
       this.#gzMaps.delete(oldest);
     }
-    return making.waitFor(flag);
+    return shared.waitFor(flag);
   }
 }
 
@@ -129,7 +129,7 @@ class SharedGzMap {
     this.map = pool.run({ kind: 'gz-map', file }, this.#flag);
   }
 
-  get isGivenUp(): boolean {
+  get isCancelled(): boolean {
     return this.#flag.isSet;
   }
 

@@ -7,7 +7,7 @@ import { REMARK, readPostgresColumns, readPostgresRank } from './lines/postgres-
 import { readRedisStart } from './lines/redis-line.ts';
 import { isDigit, isLetter, OPEN_BRACKET } from './tokens/byte-scan.ts';
 import { findLevel } from './tokens/find-level.ts';
-import { readLeadingTime } from './tokens/leading-time.ts';
+import { readLeadingTime } from './tokens/iso-time.ts';
 import { readLevelWord } from './tokens/level-word.ts';
 
 /** `[info] `, `<Error> `, `Error: ` or `INFO `. */

@@ -3,7 +3,7 @@ import { type Columns, columns, defineFormat, type ShapedFormat } from './define
 import { CLOSE_BRACKET, OPEN_BRACKET, skipLetters, startsWith } from './tokens/byte-scan.ts';
 import { readIsoTime } from './tokens/iso-time.ts';
 import { readLevelWord } from './tokens/level-word.ts';
-import { unquote } from './tokens/unquote.ts';
+import { unquote } from './tokens/value-tokens.ts';
 
 const LEVEL = /^ \[[A-Za-z]+\]/;
 

@@ -1,9 +1,16 @@
+import type { BlockCheck } from '../../block-index/block-index.ts';
 import type { ScanKernel } from '../../kernel/scan-kernel.ts';
 import type { Format, LineHead } from '../../parse/format.ts';
-import type { Zone } from '../../parse/zone.ts';
-import type { BlockCheck } from '../jobs.ts';
-import { BLOCK_BYTES, blockAt, HEAD_SCAN_BYTES, headScanBytes, splitOffset } from './blocks.ts';
-import { type RecordTable, TableRoom } from './record-table.ts';
+import { toEpochTimes, type Zone } from '../../parse/zone.ts';
+import {
+  BLOCK_BYTES,
+  blockAt,
+  HEAD_SCAN_BYTES,
+  headScanBytes,
+  type RecordTable,
+  splitOffset,
+  TableRoom,
+} from './blocks.ts';
 import type { TextReader } from './text-reader.ts';
 
 const NEWLINE = 10;
@@ -45,9 +52,7 @@ export class BlockScanner {
     this.#zone = zone;
   }
 
-  /**
-   * `unscrubbed`: loads the text with secrets, to decide whether the block must be scanned; then `scrub` must follow.
-   */
+  /** `unscrubbed`: with secrets, to decide whether the block must be scanned; `scrub` must follow. */
   load(block: number, { unscrubbed = false } = {}): void {
     this.#text = (unscrubbed && this.#scrubbed.unscrubbed) || this.#scrubbed;
     const start = block * BLOCK_BYTES;
@@ -133,7 +138,7 @@ export class BlockScanner {
     const first = this.#lineStart(1, this.blockEnd);
     const { positions, times, ranks } = this.#kernel;
     const count = first < this.blockEnd ? this.#kernel.headsAtLeast(first, this.blockEnd, this.bytes.length, rank) : 0;
-    this.#toEpoch(times, count);
+    toEpochTimes(this.#zone, times, count);
     return {
       starts: [...positions.subarray(0, count)],
       times: [...times.subarray(0, count)],
@@ -232,28 +237,8 @@ export class BlockScanner {
   #contractTable(first: number): RecordTable {
     const { positions: starts, times, ranks } = this.#kernel;
     const count = first < this.blockEnd ? this.#kernel.heads(first, this.blockEnd, this.bytes.length) : 0;
-    this.#toEpoch(times, count);
+    toEpochTimes(this.#zone, times, count);
     return { count, starts, times, ranks, end: 0, firstContinues: false };
-  }
-
-  /**
-   * Converts wall-clock times to instants. All at once if there was no clock change between the earliest and the
-   * latest.
-   */
-  #toEpoch(times: Float64Array, count: number): void {
-    let min = Infinity;
-    let max = -Infinity;
-    for (let index = 0; index < count; index++) {
-      const time = times[index] ?? 0;
-      if (time < min) min = time;
-      if (time > max) max = time;
-    }
-    const shift = count > 0 ? min - this.#zone.toEpochMs(min) : 0;
-    const steady = count > 0 && max - this.#zone.toEpochMs(max) === shift && max - min < MAX_STEADY_MS;
-    for (let index = 0; index < count; index++) {
-      const time = times[index] ?? 0;
-      times[index] = steady ? time - shift : this.#zone.toEpochMs(time);
-    }
   }
 
   #lineTable(first: number): RecordTable {
@@ -301,6 +286,3 @@ export class BlockScanner {
     table.firstContinues = !this.isFirst;
   }
 }
-
-/** Clocks are set forward and back again within months, not days. */
-const MAX_STEADY_MS = 30 * 86_400_000;

@@ -1,7 +1,7 @@
+import type { BlockSummary } from '../../block-index/block-index.ts';
 import { levelRank } from '../../parse/level.ts';
-import type { BlockSummary } from '../jobs.ts';
 import type { BlockScanner } from './block-scanner.ts';
-import type { RecordTable } from './record-table.ts';
+import type { RecordTable } from './blocks.ts';
 
 /** Offsets of errors kept per block; with more than that, the block is quickly scanned again. */
 const MAX_ERRORS = 256;

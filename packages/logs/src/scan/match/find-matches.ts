@@ -1,12 +1,11 @@
-import { makeNeedle } from '../../kernel/needle.ts';
-import type { Needle } from '../../kernel/scan-kernel.ts';
+import { makeNeedle, type Needle } from '../../kernel/scan-kernel.ts';
 import type { FormatName, LineHead } from '../../parse/format.ts';
 import { Candidates } from '../../regex/candidates.ts';
 import type { RegexPrefilter } from '../../regex/prefilter.ts';
 import { textsRarity } from '../../regex/required-texts.ts';
 import type { RecordFilter } from '../../types.ts';
 import type { BlockScanner } from '../block/block-scanner.ts';
-import type { RecordTable } from '../block/record-table.ts';
+import type { RecordTable } from '../block/blocks.ts';
 import type { PartScan, ScanTools } from '../tasks/scan-part.ts';
 import { isAscii, type RecordMatcher } from './record-matcher.ts';
 

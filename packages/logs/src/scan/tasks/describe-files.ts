@@ -6,7 +6,7 @@ import { FORMAT_NAMES, FormatDetector } from '../../parse/detect-format.ts';
 import type { Zone } from '../../parse/zone.ts';
 import type { FileSummary } from '../../read/file-details.ts';
 import { EMPTY_SUMMARY, type EndsSummary, HeadSummary, INSPECTED_BYTES } from '../../read/head-summary.ts';
-import { JobCancelled } from '../job-cancelled.ts';
+import { JobCancelled } from '../cancel-flag.ts';
 import type { DescribeJob, DescribeResult } from '../jobs.ts';
 
 /** The possible formats of a file, encoded as one byte. */

@@ -1,4 +1,4 @@
-import type { RecordTable } from '../block/record-table.ts';
+import type { RecordTable } from '../block/blocks.ts';
 import type { HistogramJob, HistogramResult } from '../jobs.ts';
 import { candidateSpans, createCandidates, tableSpans } from '../match/find-matches.ts';
 import type { RecordMatcher } from '../match/record-matcher.ts';

@@ -1,12 +1,12 @@
+import type { BlockSummary } from '../../block-index/block-index.ts';
 import type { ScanKernel } from '../../kernel/scan-kernel.ts';
 import type { Format } from '../../parse/format.ts';
 import type { Zone } from '../../parse/zone.ts';
 import { BlockScanner, type LevelRecords } from '../block/block-scanner.ts';
-import { BLOCK_BYTES } from '../block/blocks.ts';
-import type { RecordTable } from '../block/record-table.ts';
+import { BLOCK_BYTES, type RecordTable } from '../block/blocks.ts';
 import { ERROR_RANK, summariseBlock, summariseErrors } from '../block/summarise-block.ts';
 import { openTextReader, type ScrubberSource } from '../block/text-reader.ts';
-import type { BlockSummary, ScanPart, ScanReport } from '../jobs.ts';
+import type { ScanPart, ScanReport, TimesJob } from '../jobs.ts';
 import type { Spans } from '../match/find-matches.ts';
 import type { RecordMatcher } from '../match/record-matcher.ts';
 
@@ -128,4 +128,20 @@ export class PartScan {
     const offset = this.scanner.toOffset(position);
     return offset >= this.#part.startBytes && offset < this.#part.endBytes;
   }
+}
+
+/** The earliest and the latest time of the records that start in a part. */
+export function scanTimes(job: TimesJob, tools: ScanTools): ScanReport {
+  const scan = new PartScan(job, tools);
+  let [minMs, maxMs] = [Infinity, -Infinity];
+  for (const block of scan.blocks()) {
+    const { count, starts, times } = scan.records(block);
+    for (let index = 0; index < count; index++) {
+      const time = times[index] ?? Number.NaN;
+      if (!scan.isInside(starts[index] ?? 0)) continue;
+      if (time < minMs) minMs = time;
+      if (time > maxMs) maxMs = time;
+    }
+  }
+  return { ...scan.report, minMs, maxMs };
 }

@@ -1,7 +1,7 @@
 import { type BigIntStats, lstatSync } from 'node:fs';
-import { rawPath } from '../../file/raw-name.ts';
+import { rawPath } from '../../file/find-entry.ts';
 import { systemCode } from '../../log-error.ts';
-import { JobCancelled } from '../job-cancelled.ts';
+import { JobCancelled } from '../cancel-flag.ts';
 import type { StatJob, StatResult } from '../jobs.ts';
 
 /** Kind of an entry: missing or something else, a file, a link, or access denied. */

@@ -1,9 +1,11 @@
-import type { CancelFlag } from '../../scan/cancel-flag.ts';
+import { CancelFlag } from '../../scan/cancel-flag.ts';
 import type { OpenFamily } from '../files/open-family.ts';
 import { FIRST_POSITION, LAST_POSITION, type RecordPosition } from '../position.ts';
 import type { ScanContext } from '../scan-context.ts';
-import type { ScanTally } from '../scan-tally.ts';
+import { ScanTally } from '../scan-tally.ts';
 import { TimeEdge, type TimeEdgeOptions } from './time-edge.ts';
+import { RecordMatcher } from '../../scan/match/record-matcher.ts';
+import { familyRecords } from '../family-records.ts';
 
 /** Both ends included. */
 export interface TimeRange {
@@ -101,4 +103,40 @@ async function findLatest(edges: readonly TimeEdge[], mostBlocks: number): Promi
     left -= read.reduce((sum, count) => sum + Math.max(1, count), 0);
   }
   return edges.reduce((latest, edge) => Math.max(latest, edge.latestMs), -Infinity);
+}
+
+/** Records from the end examined for a time: garbage at the end of a log is rarely more. */
+const MAX_SCANNED_RECORDS = 100;
+
+/** The time range of the families, according to their first and last records. */
+export async function timeSpan(
+  scanContext: ScanContext,
+  families: readonly OpenFamily[],
+): Promise<{ firstMs: number; lastMs: number } | undefined> {
+  const firsts = families.flatMap(({ files }) => files.flatMap(({ firstMs }) => firstMs ?? []));
+  if (firsts.length === 0) return undefined;
+  const lasts = await Promise.all(families.map((family) => newestTime(scanContext, family)));
+  const firstMs = firsts.reduce((a, b) => Math.min(a, b));
+  return { firstMs, lastMs: [...lasts.flatMap((time) => time ?? []), ...firsts].reduce((a, b) => Math.max(a, b)) };
+}
+
+async function newestTime(scanContext: ScanContext, family: OpenFamily): Promise<number | undefined> {
+  const task = {
+    scanContext,
+    family,
+    range: { from: FIRST_POSITION, to: LAST_POSITION },
+    matcher: new RecordMatcher({}),
+    newestFirst: true,
+    flag: new CancelFlag(),
+    tally: new ScanTally(),
+    ahead: 0,
+  };
+  let left = MAX_SCANNED_RECORDS;
+  for await (const { found } of familyRecords(task, { filter: {}, raw: false, wanted: () => left })) {
+    const timeMs = found.times.find((time) => !Number.isNaN(time));
+    if (timeMs !== undefined) return timeMs;
+    left -= found.times.length;
+    if (left <= 0) return undefined;
+  }
+  return undefined;
 }

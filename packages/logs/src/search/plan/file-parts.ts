@@ -1,7 +1,8 @@
+import type { BlockSummary } from '../../block-index/block-index.ts';
 import type { CheckedIndex } from '../../block-index/checked-index.ts';
 import { BLOCK_BYTES, blockAt } from '../../scan/block/blocks.ts';
 import type { CancelFlag } from '../../scan/cancel-flag.ts';
-import type { BlockSummary, ScanFile, ScanPart } from '../../scan/jobs.ts';
+import type { ScanFile, ScanPart } from '../../scan/jobs.ts';
 import type { RecordMatcher } from '../../scan/match/record-matcher.ts';
 import { disorderNear } from '../../scan/tasks/seek-time.ts';
 import { noteOutOfOrder, noteProblem, noteUntimed, type OpenFamily } from '../files/open-family.ts';

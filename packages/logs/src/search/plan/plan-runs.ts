@@ -1,6 +1,6 @@
+import type { BlockSummary } from '../../block-index/block-index.ts';
 import type { CheckedIndex } from '../../block-index/checked-index.ts';
 import { ERROR_RANK } from '../../scan/block/summarise-block.ts';
-import type { BlockSummary } from '../../scan/jobs.ts';
 import type { RecordMatcher } from '../../scan/match/record-matcher.ts';
 
 /** Single records of one part. */

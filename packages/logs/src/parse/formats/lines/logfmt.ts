@@ -1,8 +1,7 @@
 import type { Zone } from '../../zone.ts';
 import { type Columns, columns, type LineStart } from '../define-format.ts';
 import { BACKSLASH, QUOTE, SPACE } from '../tokens/byte-scan.ts';
-import { unquote } from '../tokens/unquote.ts';
-import { readLevelToken, readTimeToken } from '../tokens/value-tokens.ts';
+import { readLevelToken, readTimeToken, unquote } from '../tokens/value-tokens.ts';
 import { keyKind, LEVEL_KEYS, MESSAGE_KEYS, SOURCE_KEYS, TAG_KEYS, TIME_KEYS } from './known-keys.ts';
 
 const PAIR = / *([\w.@/-]+)=("[^"\\]*(?:\\.[^"\\]*)*"|[^\s"]*)(?= |$)/sy;

@@ -2,7 +2,7 @@ import { parseFraction, readMsOfDay, twoDigits, wallClockMs } from '../../timest
 import type { Zone } from '../../zone.ts';
 import type { LineStart } from '../define-format.ts';
 import { COLON, isLetter, SPACE, skipDigits, startsWith } from '../tokens/byte-scan.ts';
-import { readMonthName } from '../tokens/month-name.ts';
+import { readMonthName } from '../tokens/iso-time.ts';
 import { readTimeToken } from '../tokens/value-tokens.ts';
 
 /** A signal handler cannot determine the local time: `1:signal-handler (1723801703) message`, in seconds since 1970. */

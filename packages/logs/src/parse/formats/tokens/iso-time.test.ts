@@ -47,7 +47,7 @@ describe('a time', () => {
     '2024-08-16 24:48:23',
     '20x4-08-16 09:48:23',
     '16-08-2024 09:48:23',
-  ])('%j is none', (text) => {
+  ])('%j is not a time', (text) => {
     expect(read(text)).toBeUndefined();
   });
 

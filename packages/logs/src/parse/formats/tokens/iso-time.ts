@@ -1,6 +1,6 @@
 import { parseFraction, readMsOfDay, twoDigits, wallClockMs } from '../../timestamp.ts';
 import type { Zone } from '../../zone.ts';
-import { COLON, isDigit, isLetter, SPACE, startsWith } from './byte-scan.ts';
+import { CLOSE_BRACKET, COLON, isDigit, isLetter, OPEN_BRACKET, SPACE, startsWith } from './byte-scan.ts';
 
 const PLUS = 43;
 const MINUS = 45;
@@ -90,4 +90,28 @@ export function offsetMs(bytes: Buffer, at: number, end: number): number {
 
 function isWordEnd(bytes: Buffer, at: number, end: number): boolean {
   return at >= end || !(isDigit(bytes[at]) || isLetter(bytes[at]));
+}
+
+/** Reads a time at the start of a line, bare or in brackets; `time.end` is after the bracket. */
+export function readLeadingTime(bytes: Buffer, start: number, end: number, zone: Zone, time: ReadTime): boolean {
+  if (start >= end) return false;
+  if (bytes[start] !== OPEN_BRACKET) return readIsoTime(bytes, start, end, zone, time);
+  if (!readIsoTime(bytes, start + 1, end, zone, time)) return false;
+  if (time.end >= end || bytes[time.end] !== CLOSE_BRACKET) return false;
+  time.end++;
+  return true;
+}
+
+const NAMES = ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', 'oct', 'nov', 'dec'];
+
+const MONTHS_BY_KEY = new Map(NAMES.map((name, index) => [monthKey(Buffer.from(name), 0), index + 1]));
+
+/** The month whose three-letter English name is at `at`, 1 to 12; 0 if there is none. */
+export function readMonthName(bytes: Buffer, at: number, end: number): number {
+  return end - at < 3 ? 0 : (MONTHS_BY_KEY.get(monthKey(bytes, at)) ?? 0);
+}
+
+function monthKey(bytes: Uint8Array, at: number): number {
+  const letter = (index: number) => (bytes[at + index] ?? 0) | 0x20;
+  return (letter(0) << 16) | (letter(1) << 8) | letter(2);
 }

@@ -1,3 +1,4 @@
+import { parseJson } from '../../exact-context.ts';
 import type { Zone } from '../../zone.ts';
 import { isDigit, skipDigits } from './byte-scan.ts';
 import { readIsoTime } from './iso-time.ts';
@@ -44,4 +45,11 @@ export function readLevelToken(bytes: Buffer, start: number, end: number): numbe
   if (end - start !== 2 || !isDigit(bytes[start + 1])) return 0;
   const tens = (bytes[start] ?? 48) - 48;
   return tens <= 6 ? tens : 0;
+}
+
+/** Unquotes a value; what is not quoted, or badly quoted, is returned as is. */
+export function unquote(text: string): string {
+  if (text.length < 2 || !text.startsWith('"') || !text.endsWith('"')) return text;
+  const value = parseJson(text);
+  return value === undefined ? text.slice(1, -1) : String(value);
 }

@@ -3,11 +3,10 @@ import type { FormatOptions } from '../format.ts';
 import { parseFraction, readMsOfDay, twoDigits, wallClockMs } from '../timestamp.ts';
 import type { Zone } from '../zone.ts';
 import { columns, defineFormat, type ShapedFormat } from './define-format.ts';
-import { CLOSE_BRACKET, COLON, OPEN_BRACKET, SPACE, startsWith } from './tokens/byte-scan.ts';
+import { CLOSE_BRACKET, COLON, OPEN_BRACKET, SPACE, skipLetters, startsWith } from './tokens/byte-scan.ts';
 import { readStatus } from './tokens/http-status.ts';
-import { offsetMs, offsetWidth, type ReadTime } from './tokens/iso-time.ts';
-import { statusRank } from './tokens/level-word.ts';
-import { readMonthName } from './tokens/month-name.ts';
+import { offsetMs, offsetWidth, type ReadTime, readIsoTime, readMonthName } from './tokens/iso-time.ts';
+import { readLevelWord, statusRank } from './tokens/level-word.ts';
 
 /** Room for a long URI before the status. */
 const MAX_HEAD_BYTES = 16 * 1024;
@@ -20,7 +19,7 @@ const MAX_LEAD_BYTES = 1024;
  */
 const LEAD = /^(?:(\S+) (?=[^\s.:]*[.:]))?(\S+) (\S+) (.+?) \[/;
 const QUOTED = '"([^"\\\\]*(?:\\\\.[^"\\\\]*)*)"';
-const BODY = new RegExp(`^${QUOTED} (\\d{3}) (\\d+|-)(?: ${QUOTED} ${QUOTED})?`, 's');
+const ACCESS_BODY = new RegExp(`^${QUOTED} (\\d{3}) (\\d+|-)(?: ${QUOTED} ${QUOTED})?`, 's');
 
 /** The common and the combined log format of nginx and Apache. */
 export function createNginxAccessFormat({ zone }: FormatOptions): ShapedFormat {
@@ -40,7 +39,7 @@ export function createNginxAccessFormat({ zone }: FormatOptions): ShapedFormat {
       return true;
     },
     readColumns(body, lead) {
-      const [, request, status, bytes, referer, userAgent] = BODY.exec(body) ?? [];
+      const [, request, status, bytes, referer, userAgent] = ACCESS_BODY.exec(body) ?? [];
       if (request === undefined) return undefined;
       const [, method, uri] = /^([A-Z]+) (\S+)/.exec(request) ?? [];
       return columns(body, {
@@ -85,4 +84,34 @@ function readClfTime(bytes: Buffer, start: number, end: number, zone: Zone, time
 
 function present(value: string | undefined): string | undefined {
   return value === '-' ? undefined : value;
+}
+
+const ERROR_BODY = /^ \[[a-z]+\] (\d+)#(\d+): (?:\*(\d+) )?(.*)$/s;
+
+/** nginx's error log: `2026/11/15 00:21:26 [error] 123#0: *1 message`. */
+export function createNginxErrorFormat({ zone }: FormatOptions): ShapedFormat {
+  const time = { timeMs: 0, end: 0 };
+  return defineFormat({
+    name: 'nginx-error',
+    readStart(bytes, start, end, found) {
+      if (!readIsoTime(bytes, start, end, zone, time)) return false;
+      found.timeMs = time.timeMs;
+      found.bodyAt = time.end;
+      const wordAt = time.end + 2;
+      if (wordAt >= end || bytes[time.end] !== SPACE || bytes[wordAt - 1] !== OPEN_BRACKET) return true;
+      const wordEnd = skipLetters(bytes, wordAt, end);
+      if (wordEnd < end && bytes[wordEnd] === CLOSE_BRACKET) found.rank = readLevelWord(bytes, wordAt, wordEnd);
+      return true;
+    },
+    readColumns(body) {
+      const [, pid, tid, connection, message] = ERROR_BODY.exec(body) ?? [];
+      if (!pid) return undefined;
+      const context = {
+        pid: exactNumber(pid),
+        tid: exactNumber(tid ?? ''),
+        connection: connection && exactNumber(connection),
+      };
+      return columns(message ?? '', { context });
+    },
+  });
 }
