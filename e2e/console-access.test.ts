@@ -90,7 +90,7 @@ describe('in both themes axe finds nothing wrong', () => {
     found.push(...(await faults(page)));
     await page.keyboard.press('Escape');
     for (const [key, name] of [
-      ['Control+k', 'Go to or do'],
+      ['Control+k', 'Commands'],
       ['?', 'Keys'],
       ['t', 'Go to a time'],
     ] as const) {
@@ -112,7 +112,7 @@ describe('in both themes axe finds nothing wrong', () => {
     const { page } = await openConsole(browser, running.url);
     await page.getByLabel('Token', { exact: true }).fill('wrong');
     await page.getByRole('button', { name: 'Use token' }).click();
-    await waitUntilVisible(page.getByText('The node refused this token.'));
+    await waitUntilVisible(page.getByText('The node rejected this token.'));
     expect(await faults(page)).toEqual([]);
   });
 });

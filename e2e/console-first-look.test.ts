@@ -95,16 +95,16 @@ it('a killed node stays on the page, with its end among the lines and its snapsh
   n1.write('written after that');
   const { page } = await openConsole(browser, n1.url, { path: '/logs' });
   const texts = async () => (await page.getByRole('row').allInnerTexts()).join('\n');
-  await waitUntilVisible(page.getByText(/^n2 gone since .* · its lines after .* are missing/));
-  expect(await texts()).toMatch(/the last words of n2.*n2 gone since.*written after that/s);
+  await waitUntilVisible(page.getByText(/^n2 stopped responding .* · no lines after /));
+  expect(await texts()).toMatch(/the last words of n2.*n2 stopped responding.*written after that/s);
 
   await page.getByRole('link', { name: 'Cluster', exact: true }).click();
   await waitUntilVisible(page.getByRole('heading', { name: '1 of 2 nodes up' }));
-  await waitUntilVisible(page.getByText(/n2 gone since .* · snapshot as of/));
+  await waitUntilVisible(page.getByText(/n2 stopped responding .*, lease expired · snapshot as of/));
   await waitUntilVisible(page.getByRole('link', { name: /on 1 of 2 nodes, last 15 min/ }));
   await page.getByRole('button', { name: 'dismiss' }).click();
-  await waitUntilVisible(page.getByText('1 gone, dismissed'));
+  await waitUntilVisible(page.getByText('1 expired, dismissed'));
   await page.reload();
-  await waitUntilVisible(page.getByText('1 gone, dismissed'));
+  await waitUntilVisible(page.getByText('1 expired, dismissed'));
   await waitUntilVisible(page.getByRole('heading', { name: '1 node up' }));
 });

@@ -161,7 +161,7 @@ it('the palette goes to another page, and single letters can be turned off', asy
   await waitUntilVisible(page.getByRole('dialog', { name: 'Keys' }));
   // The first thing in it has the focus.
   await keyboard.press('Space');
-  expect(await page.getByLabel('Single letters are shortcuts').isChecked()).toBe(false);
+  expect(await page.getByLabel('Single-letter shortcuts').isChecked()).toBe(false);
   await keyboard.press('Escape');
   await page.getByRole('dialog', { name: 'Keys' }).waitFor({ state: 'hidden' });
   await keyboard.press('k');
@@ -172,7 +172,7 @@ it('the palette goes to another page, and single letters can be turned off', asy
   expect(await page.getByRole('dialog', { name: 'Keys' }).count()).toBe(0);
 
   await keyboard.press('Control+k');
-  await waitUntilVisible(page.getByRole('combobox', { name: 'What to go to or do' }));
+  await waitUntilVisible(page.getByRole('combobox', { name: 'Search pages and commands' }));
   await keyboard.type('config of n2');
   await keyboard.press('Enter');
   await waitUntilVisible(page.getByRole('region', { name: 'TOML of n2' }));

@@ -60,7 +60,7 @@ describe('the log workspace follows', () => {
     const { records, notices } = await log.scrollBack();
     expect(records).toEqual(writer.texts);
     expect(notices.filter((text) => text.includes('was rotated'))).toHaveLength(4);
-    expect(notices.filter((text) => text.includes('a.log was cut'))).toHaveLength(1);
+    expect(notices.filter((text) => text.includes('a.log was truncated'))).toHaveLength(1);
     for (const { elements, rows } of [size, await log.size()]) {
       expect(rows).toBeLessThanOrEqual(120);
       expect(elements).toBeLessThanOrEqual(2500);

@@ -17,13 +17,13 @@ beforeAll(async () => {
 
 afterAll(() => browser.close());
 
-const offlineBanner = (page: Page) => page.getByRole('alert').filter({ hasText: 'does not answer since' });
+const offlineBanner = (page: Page) => page.getByRole('alert').filter({ hasText: 'has not responded since' });
 
 /** The clock of the page goes on, and the page asks again. */
 async function waitUntilOffline(page: Page): Promise<void> {
   await page.clock.fastForward(REFRESH_MS);
   await waitUntilVisible(offlineBanner(page));
-  expect(await offlineBanner(page).innerText()).toMatch(/ · what is shown is as of \d\d:\d\d:\d\d/);
+  expect(await offlineBanner(page).innerText()).toMatch(/ · showing data as of \d\d:\d\d:\d\d/);
 }
 
 async function waitUntilBack(page: Page): Promise<void> {

@@ -4,7 +4,7 @@ import { gzipSync } from 'node:zlib';
 import type { ClusterNodes } from '@porthole/client';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { FollowFrom, LogSource, RowFilter } from '../packages/console/src/log-view/source/log-source.ts';
-import { recordKey } from '../packages/console/src/log-view/source/record-key.ts';
+import { recordKey } from '../packages/console/src/log-view/source/log-source.ts';
 import { eventually } from '../packages/logs/src/testing/eventually.ts';
 import {
   appendTo,

@@ -34,7 +34,7 @@ async function startGuarded() {
   return { node, token, allow };
 }
 
-const tokenDialog = (page: Page) => page.getByRole('dialog', { name: 'A token is needed' });
+const tokenDialog = (page: Page) => page.getByRole('dialog', { name: 'Enter a token' });
 
 const shownText = (page: Page) => page.getByRole('heading', { name: '1 node up' });
 
@@ -49,7 +49,7 @@ it('asks for a token, tells that one is wrong, and goes on by itself with a righ
   const { page, requested } = await openConsole(browser, node.url);
   await waitUntilVisible(tokenDialog(page));
   await give(page, 'not-the-token');
-  await waitUntilVisible(tokenDialog(page).getByText('The node refused this token.'));
+  await waitUntilVisible(tokenDialog(page).getByText('The node rejected this token.'));
   await give(page, token);
   await waitUntilVisible(shownText(page));
   await page.getByRole('link', { name: 'Logs', exact: true }).click();
@@ -86,7 +86,7 @@ it('asks again when the token is no longer good', async () => {
     await page.clock.fastForward(REFRESH_MS);
     expect(await tokenDialog(page).isVisible()).toBe(true);
   });
-  await waitUntilVisible(tokenDialog(page).getByText('The node refused this token.'));
+  await waitUntilVisible(tokenDialog(page).getByText('Your token is no longer valid.'));
   await give(page, other);
   await tokenDialog(page).waitFor({ state: 'hidden' });
   await waitUntilVisible(shownText(page));

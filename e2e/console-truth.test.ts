@@ -76,7 +76,7 @@ describe('what the console says is so', () => {
     await waitUntilVisible(page.getByText(/lvl is not a parameter of this page/));
     const answer = await page.goto(`${url}/nothing`);
     expect(answer?.status()).toBe(404);
-    await waitUntilVisible(page.getByRole('heading', { name: 'Nothing is here' }));
+    await waitUntilVisible(page.getByRole('heading', { name: 'Page not found' }));
   });
 
   it('typing and then "not" leaves the text out, and does not look for it too', async () => {
@@ -84,7 +84,7 @@ describe('what the console says is so', () => {
     const { page } = await openConsole(browser, url, { path: '/logs?only=1', hasClock: true });
     await waitUntilVisible(page.getByText('line 30', { exact: true }));
     await findStatus(page).pressSequentially('line 2');
-    await page.getByRole('button', { name: 'Leave out records with this text' }).click();
+    await page.getByRole('button', { name: 'Exclude records that contain this text' }).click();
     await eventually(async () => expect(page.url()).toContain('not=line+2'));
     await waitUntilVisible(page.getByText('line 19', { exact: true }));
     // What was typed would be looked for by now.
@@ -103,7 +103,7 @@ describe('what the console says is so', () => {
     await waitUntilVisible(page.getByText('line 30', { exact: true }));
     await findStatus(page).pressSequentially('line (');
     await waitUntilVisible(page.locator('#find-message'));
-    expect(await page.getByText('nodes answered').count()).toBe(0);
+    expect(await page.getByText('nodes responded').count()).toBe(0);
     await waitUntilVisible(page.getByText('line 30', { exact: true }));
     expect(await findPill(page).textContent()).toBe('Live');
     await findStatus(page).pressSequentially('29|30)');

@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { Invocation } from '../packages/cli/src/invocation.ts';
 import { formatInstant, formatTime } from '../packages/cli/src/output/format-time.ts';
 import { timeFlag } from '../packages/cli/src/records/record-filter.ts';
-import { timePreview } from '../packages/console/src/pages/logs/toolbar/time-preview.ts';
+import { timePreview } from '../packages/console/src/pages/logs/toolbar/time-input-clock.ts';
 import { codeOf, parseSearchRequest, type RequestClock, readTime, timeText } from '../packages/contract/src/index.ts';
 import { createZone } from '../packages/logs/src/parse/zone.ts';
 

@@ -1,22 +1,28 @@
+import { Component, type ComponentChildren } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 import { ClusterPage } from './pages/cluster/cluster-page.tsx';
 import { ConfigPage } from './pages/config/config-page.tsx';
-import { LogsPage } from './pages/logs/logs-page.tsx';
+import { PlainPage } from './pages/logs/plain-page.tsx';
+import { WorkspacePage } from './pages/logs/workspace-page.tsx';
 import { NodePage } from './pages/node/node-page.tsx';
-import { NotFoundPage } from './pages/not-found/not-found-page.tsx';
 import { cluster } from './state/cluster.ts';
 import { navigation } from './state/navigation.ts';
-import type { View } from './state/view.ts';
-import { useResource } from './ui/hooks/use-resource.ts';
-import { useStore } from './ui/hooks/use-store.ts';
+import { notice } from './state/notice.ts';
+import type { LogsView, View } from './state/view.ts';
+import { useResource, useStore } from './ui/hooks.ts';
 import { Banners } from './ui/shell/banners.tsx';
-import { ErrorBoundary } from './ui/shell/error-boundary.tsx';
 import { Header } from './ui/shell/header.tsx';
 import { KeySheet } from './ui/shell/key-sheet.tsx';
-import { NoticeLine } from './ui/shell/notice-line.tsx';
 import { pageTitle } from './ui/shell/page-title.ts';
 import { Palette } from './ui/shell/palette.tsx';
 import { TokenDialog } from './ui/shell/token-dialog.tsx';
+
+interface Caught {
+  error: Error | null;
+}
+
+/** Long enough to read, short enough not to be in the way. */
+const SHOWN_MS = 3000;
 
 export function App() {
   const view = useStore(navigation.view);
@@ -41,7 +47,7 @@ export function App() {
   );
 }
 
-/** The page itself. Who goes to another one is taken to its beginning, also by keyboard and screen reader. */
+/** The current page. Navigation moves the scroll position and the focus to its start. */
 function Main({ view }: { view: View }) {
   const main = useRef<HTMLElement>(null);
   const currentKey = pageKey(view);
@@ -74,7 +80,67 @@ function Page({ view }: { view: View }) {
   }
 }
 
-/** Changes when another thing is looked at, not with how it is looked at. */
+/** Changes with the page or its subject, not with filters or tabs. */
 function pageKey(view: View): string {
   return view.page === 'node' ? `node ${view.id}` : view.page;
+}
+
+/** The logs as a workspace or as plain text. */
+function LogsPage({ view }: { view: LogsView }) {
+  return view.isPlain ? <PlainPage view={view} /> : <WorkspacePage view={view} />;
+}
+
+function NotFoundPage({ view }: { view: Extract<View, { page: 'unknown' }> }) {
+  return (
+    <div class="page-text">
+      <h1>Page not found</h1>
+      <p>
+        The console has no page <code>{view.path}</code>.
+      </p>
+      <p>
+        <a href="/">Cluster</a> · <a href="/logs">Logs</a> · <a href="/config">Configuration</a> ·{' '}
+        <a href="/docs">API</a>
+      </p>
+    </div>
+  );
+}
+
+/** Shows the error of a page that failed to render; the rest of the console stays usable. */
+class ErrorBoundary extends Component<{ children: ComponentChildren }, Caught> {
+  override state: Caught = { error: null };
+
+  static override getDerivedStateFromError(thrown: unknown): Caught {
+    return { error: thrown instanceof Error ? thrown : new Error(String(thrown)) };
+  }
+
+  override render() {
+    const { error } = this.state;
+    if (!error) return this.props.children;
+    return (
+      <div class="page-text" role="alert">
+        <h1>This page failed</h1>
+        <p>This is a bug in the console; the nodes and their data are not affected.</p>
+        <pre class="error-text">{error.stack ?? error.message}</pre>
+        <button type="button" class="button" onClick={() => this.setState({ error: null })}>
+          Try again
+        </button>
+      </div>
+    );
+  }
+}
+
+function NoticeLine() {
+  const current = useStore(notice);
+  useEffect(() => {
+    if (!current) return;
+    const timer = setTimeout(() => {
+      if (notice.value === current) notice.set(null);
+    }, SHOWN_MS);
+    return () => clearTimeout(timer);
+  }, [current]);
+  return (
+    <div class="notice-line" role="status">
+      {current && <span key={current.number}>{current.text}</span>}
+    </div>
+  );
 }

@@ -1,15 +1,32 @@
+import { preferences } from './state/preferences.ts';
 import './style/main.css';
 import { render } from 'preact';
 import { App } from './app.tsx';
 import { openEarly } from './pages/logs/workspace/open-logs.ts';
 import { cluster } from './state/cluster.ts';
 import { navigation } from './state/navigation.ts';
-import { applyTheme } from './ui/shell/apply-theme.ts';
 
 applyTheme();
+
 navigation.start();
-// What is shown first is asked for before it is drawn.
+
+// The first request is sent before anything is rendered.
 const opened = openEarly(navigation.view.value);
+
 cluster.watch();
+
 const root = document.getElementById('app');
+
 if (root) void opened.then(() => render(<App />, root));
+
+/** Applies the preferred theme, now and on every change; the system theme by default. */
+function applyTheme(): void {
+  const dark = matchMedia('(prefers-color-scheme: dark)');
+  const apply = () => {
+    const theme = preferences.theme.value;
+    document.documentElement.dataset.theme = theme === 'system' ? (dark.matches ? 'dark' : 'light') : theme;
+  };
+  apply();
+  preferences.theme.subscribe(apply);
+  dark.addEventListener('change', apply);
+}

@@ -5,7 +5,7 @@ import { diskNotice } from './disk-notice.ts';
 const makeNotice = (disk: NodeSettings['disk'], observes: NodeSettings['observes'] = 'self') =>
   diskNotice({ observes, file: '/etc/broker.toml', disk });
 
-it('nothing is said of a file that is as it was read, or of none', () => {
+it('no notice for an unchanged file, or without a file', () => {
   expect(makeNotice({ state: 'same', differs: [], detail: null })).toBe(null);
   expect(makeNotice({ state: 'none', differs: [], detail: null })).toBe(null);
 });
@@ -25,13 +25,13 @@ it('a changed file is reported with its keys', () => {
   );
 });
 
-it('of a service it is not claimed to know which values it runs with', () => {
+it('does not claim to know which values a service runs with', () => {
   expect(makeNotice({ state: 'changed', differs: ['http.port'], detail: null }, 'service')?.text).toBe(
-    'File changed since start: 1 key · a service that was not restarted runs with the values at start',
+    'File changed since start: 1 key · the service runs with the old values until it is restarted',
   );
 });
 
-it('one that is broken or missing is reported with what is known of it', () => {
+it('an invalid or missing file is reported with its details', () => {
   expect(makeNotice({ state: 'broken', differs: [], detail: 'line 3: no value' })?.detail).toBe('line 3: no value');
   expect(makeNotice({ state: 'missing', differs: [], detail: null })).toEqual({
     text: 'File on disk is missing',

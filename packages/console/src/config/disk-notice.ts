@@ -2,14 +2,14 @@ import type { NodeSettings } from '@porthole/client';
 
 export interface DiskNotice {
   text: string;
-  /** What to know beyond it: which keys, or why. */
+  /** Which keys changed, or why the file is invalid. */
   detail: string | null;
 }
 
-/** Keys named in a notice before the rest is counted. */
+/** Keys listed by name; the rest is a count. */
 const MAX_NAMED = 8;
 
-/** What is to be said of the file on disk; `null` where it is as it was at start, or there is none. */
+/** The notice about the file on disk; `null` if the file has not changed since start, or there is none. */
 export function diskNotice({
   observes,
   file,
@@ -22,17 +22,17 @@ export function diskNotice({
     case 'changed':
       return { text: changedText(observes, disk.differs.length), detail: nameKeys(disk) };
     case 'broken':
-      return { text: 'File on disk is not valid: the node could not start with it', detail: disk.detail };
+      return { text: 'File on disk is invalid: the node could not start with it', detail: disk.detail };
     case 'missing':
       return { text: 'File on disk is missing', detail: disk.detail ?? file };
   }
 }
 
-/** Whether a service has read its file again is not known; the node itself has not. */
+/** Whether a service has reloaded its file is unknown; the node itself never does. */
 function changedText(observes: NodeSettings['observes'], count: number): string {
   const keys = count === 0 ? '' : count === 1 ? ': 1 key' : `: ${count} keys`;
   if (observes === 'self') return `File on disk differs${keys} · restart needed`;
-  return `File changed since start${keys} · a service that was not restarted runs with the values at start`;
+  return `File changed since start${keys} · the service runs with the old values until it is restarted`;
 }
 
 function nameKeys({ differs, detail }: NodeSettings['disk']): string | null {

@@ -1,18 +1,35 @@
-import type { ConfigDifference, ConfigValue, MemberReport, SettingEntry, SettingJson } from '@porthole/client';
+import type {
+  ClusterConfigDiff,
+  ConfigDifference,
+  ConfigValue,
+  MemberReport,
+  SettingEntry,
+  SettingJson,
+} from '@porthole/client';
 import { describe, expect, it } from 'vitest';
-import { type DriftOptions, driftMatrix, firstPair, outlierNodes, type RoleDiff } from './drift-matrix.ts';
-import { driftHeading, expectedText } from './drift-text.ts';
+import {
+  chooseRole,
+  countDrift,
+  type DriftOptions,
+  driftHeading,
+  driftMatrix,
+  expectedText,
+  firstPair,
+  outlierNodes,
+  type RoleDiff,
+  silentNodes,
+} from './drift-matrix.ts';
 import { settingsByKey } from './setting-marks.ts';
 
-const value = (told: SettingJson | null, nodes: string[], more: Partial<ConfigValue> = {}): ConfigValue => ({
-  value: told,
+const value = (setting: SettingJson | null, nodes: string[], more: Partial<ConfigValue> = {}): ConfigValue => ({
+  value: setting,
   nodes,
   isMajority: false,
   isSameMeaning: false,
   ...more,
 });
 
-const most = (told: SettingJson | null, nodes: string[]) => value(told, nodes, { isMajority: true });
+const most = (setting: SettingJson | null, nodes: string[]) => value(setting, nodes, { isMajority: true });
 
 const difference = (key: string, values: ConfigValue[], isExpected = false): ConfigDifference => ({
   key,
@@ -51,8 +68,8 @@ const small = roleDiff(
   ],
 );
 
-describe('the matrix of drift', () => {
-  it('has the keys that drift first, those only spelled differently behind, those expected to differ apart', () => {
+describe('the drift matrix', () => {
+  it('lists drifting keys first, then different spellings, and keys expected to differ separately', () => {
     const matrix = driftMatrix(small, plain);
     expect(matrix.rows.map(({ key, isDrift }) => [key, isDrift])).toEqual([
       ['tsdb.flush', true],
@@ -63,7 +80,7 @@ describe('the matrix of drift', () => {
     expect(matrix.driftCount).toBe(2);
   });
 
-  it('has cells only for nodes that are unlike most', () => {
+  it('has cells only for nodes that differ from the majority', () => {
     const [flush, wal, timeout] = driftMatrix(small, plain).rows;
     expect([...(flush?.cells ?? [])]).toEqual([
       ['s2', { shown: { text: '8', kind: 'value', fingerprint: null }, isSameMeaning: false, against: 's1' }],
@@ -74,7 +91,7 @@ describe('the matrix of drift', () => {
     expect(timeout?.cells.get('s1')?.isSameMeaning).toBe(true);
   });
 
-  it('has a cell for every node where no value is that of most', () => {
+  it('has a cell for every node if there is no majority', () => {
     const tie = driftMatrix(roleDiff(['a', 'b'], [difference('x', [most(1, ['a']), value(2, ['b'])])]), plain);
     expect(tie.rows[0]).toMatchObject({ majority: null, isDrift: true });
     expect([...(tie.rows[0]?.cells ?? [])].map(([node, { shown, against }]) => [node, shown.text, against])).toEqual([
@@ -87,13 +104,13 @@ describe('the matrix of drift', () => {
     expect([...(port?.cells.keys() ?? [])]).toEqual(['s1', 's2', 's3']);
   });
 
-  it('keeps its count when only some keys are shown', () => {
+  it('keeps its count when keys are filtered', () => {
     const matrix = driftMatrix(small, { ...plain, text: 'FLU' });
     expect(matrix.rows.map(({ key }) => key)).toEqual(['tsdb.flush']);
     expect(matrix).toMatchObject({ driftCount: 2, expectedRows: [], notCompared: [] });
   });
 
-  it('tells of columns that are not of now, and has those of which nothing is known', () => {
+  it('marks columns that are not current, and includes nodes without data', () => {
     const late = report('s3', { outcome: 'timeout', asOfMs: 5 });
     const members = [report('s1'), report('s2'), late, report('s4', { outcome: 'refused' })];
     expect(driftMatrix(small, { ...plain, members, silentNodes: ['s4'] }).columns).toEqual([
@@ -104,7 +121,7 @@ describe('the matrix of drift', () => {
     ]);
   });
 
-  it('folds the nodes that are like most when there are many', () => {
+  it('folds nodes that agree with the majority when there are many', () => {
     const nodes = Array.from({ length: 40 }, (_, index) => `n${String(index).padStart(2, '0')}`);
     const others = nodes.filter((id) => id !== 'n07');
     const matrix = driftMatrix(roleDiff(nodes, [difference('a', [most(1, others), value(2, ['n07'])])]), plain);
@@ -112,7 +129,7 @@ describe('the matrix of drift', () => {
     expect(matrix.foldedNodes).toEqual(others);
   });
 
-  it('has default and source of the node that differs, else of one that is known', () => {
+  it('takes default and source from a differing node, otherwise from any known one', () => {
     const entry = (key: string, fields: Partial<SettingEntry>): SettingEntry => ({
       key,
       value: 8,
@@ -137,7 +154,7 @@ describe('the matrix of drift', () => {
   });
 });
 
-it('the nodes whose settings are worth asking for are those that differ most', () => {
+it('the nodes with the most differences are worth fetching settings from', () => {
   const twice = roleDiff(
     ['a', 'b', 'c'],
     [
@@ -149,12 +166,12 @@ it('the nodes whose settings are worth asking for are those that differ most', (
   expect(outlierNodes(twice)).toEqual(['c', 'b']);
 });
 
-it('the first pair worth seeing is of the first key that drifts', () => {
+it('the proposed pair differs in the first drifting key', () => {
   expect(firstPair(driftMatrix(small, plain))).toEqual({ left: 's1', right: 's2' });
   expect(firstPair({ rows: [] })).toBe(null);
 });
 
-describe('in words', () => {
+describe('texts', () => {
   it.each([
     [3, 3, 'storage', '3 keys differ among 3 storage nodes'],
     [1, 2, 'node', '1 key differs among 2 nodes'],
@@ -164,10 +181,76 @@ describe('in words', () => {
     expect(driftHeading({ driftCount }, nodes, role)).toBe(words);
   });
 
-  it('keys expected to differ are told by what they are', () => {
+  it('keys expected to differ are summarised by kind', () => {
     expect(expectedText(['a.port', 'logging.dir', 'node-id', 'x.port'])).toBe(
       '4 keys expected to differ (ports, directories, ids)',
     );
     expect(expectedText(['rack'])).toBe('1 key expected to differ');
   });
+});
+
+const keyDifference = (
+  key: string,
+  fields: { isExpected?: boolean; isSameMeaning?: boolean } = {},
+): ConfigDifference => ({
+  key,
+  secret: false,
+  isExpected: fields.isExpected ?? false,
+  values: [
+    { value: 1, nodes: ['a'], isMajority: true, isSameMeaning: false },
+    { value: 2, nodes: ['b'], isMajority: false, isSameMeaning: fields.isSameMeaning ?? false },
+  ],
+});
+
+const memberReport = (id: string): MemberReport => ({
+  id,
+  outcome: 'ok',
+  detail: null,
+  elapsedMs: 0,
+  count: 0,
+  asOfMs: null,
+});
+
+const role = (name: string, differences: ConfigDifference[]) => ({
+  role: name,
+  nodes: ['a', 'b'],
+  comparedKeys: 1,
+  notCompared: [],
+  differences,
+});
+
+const diff: ClusterConfigDiff = {
+  roles: [
+    role('broker', []),
+    role('root', [keyDifference('x')]),
+    role('storage', [keyDifference('x'), keyDifference('y')]),
+  ],
+  members: ['a', 'b', 'c', 'd'].map(memberReport),
+};
+
+it('counts only real differences', () => {
+  expect(
+    countDrift({
+      differences: [
+        keyDifference('x'),
+        keyDifference('p', { isExpected: true }),
+        keyDifference('t', { isSameMeaning: true }),
+      ],
+    }),
+  ).toBe(1);
+});
+
+it('chooses the role with the most differences by default', () => {
+  expect(chooseRole(diff, null)?.role).toBe('storage');
+  expect(chooseRole(diff, 'broker')?.role).toBe('broker');
+  expect(chooseRole(diff, 'no such role')?.role).toBe('storage');
+  expect(chooseRole({ roles: [], members: [] }, null)).toBe(undefined);
+});
+
+it('lists members of the role that were not compared', () => {
+  const nodes = [
+    { id: 'c', role: 'storage' },
+    { id: 'd', role: 'broker' },
+  ];
+  expect(silentNodes(role('storage', []), diff, nodes)).toEqual(['c']);
 });

@@ -1,4 +1,4 @@
-import type { ClusterConfigDiff, ConfigDifference, ConfigValue, MemberReport } from '@porthole/client';
+import type { ClusterConfigDiff, ClusterNode, ConfigDifference, ConfigValue, MemberReport } from '@porthole/client';
 import { defaultLabel, type SettingsByKey, SOURCE_LABELS } from './setting-marks.ts';
 import { type ShownValue, showValue } from './setting-text.ts';
 
@@ -6,37 +6,37 @@ export type RoleDiff = ClusterConfigDiff['roles'][number];
 
 export interface DriftColumn {
   id: string;
-  /** Why its values are not those of now; `null` where they are. */
+  /** Why the values are not current; `null` if they are. */
   report: MemberReport | null;
-  /** Nothing is known of it, not even from before. */
+  /** Nothing is known, not even a snapshot. */
   isSilent: boolean;
 }
 
 export interface DriftCell {
   shown: ShownValue;
   isSameMeaning: boolean;
-  /** A node with another value, to see it side by side with. */
+  /** A node with another value, for the side-by-side view. */
   against: string;
 }
 
 export interface DriftRow {
   key: string;
   isExpected: boolean;
-  /** Some node has what most have not, and not only in other words. */
+  /** At least one node has another value than the majority, beyond a different spelling. */
   isDrift: boolean;
-  /** `null` where no value is that of more nodes than any other. */
+  /** `null` if no value has a majority. */
   majority: ShownValue | null;
-  /** Of the nodes that have something else than most; of all where there is no such thing as most. */
+  /** Cells of the nodes that differ from the majority; of all nodes if there is no majority. */
   cells: ReadonlyMap<string, DriftCell>;
   default: string | null;
   source: string | null;
 }
 
 export interface DriftMatrix {
-  /** All keys that drift, shown or not. */
+  /** All keys that drift, filtered or not. */
   driftCount: number;
   columns: DriftColumn[];
-  /** Nodes that have nothing but what most have, where there are too many for a column each. */
+  /** Nodes that always agree with the majority, folded when there are too many for a column each. */
   foldedNodes: string[];
   rows: DriftRow[];
   expectedRows: DriftRow[];
@@ -46,23 +46,35 @@ export interface DriftMatrix {
 }
 
 export interface DriftOptions {
-  /** Keys that contain this are shown. */
+  /** Only keys that contain this are shown. */
   text: string;
   members: readonly MemberReport[];
-  /** Members of the role of which nothing is known. */
+  /** Members of the role without known configuration. */
   silentNodes: readonly string[];
-  /** Of the nodes whose settings are known, those that matter most first. */
+  /** Nodes with known settings, most important first. */
   settings: ReadonlyMap<string, SettingsByKey>;
 }
 
-/** Up to so many nodes, each has a column whether it differs or not. */
+/** Up to this many nodes each get a column, whether they differ or not. */
 const MAX_COLUMNS = 8;
 
-/** Where the nodes of one role differ, as a table: keys down, nodes across, and only what is unlike the rest filled in. */
+/** Kinds of keys that are expected to differ, recognised by the end of their name. */
+const KINDS: readonly { pattern: RegExp; label: string }[] = [
+  { pattern: /port"?$/i, label: 'ports' },
+  { pattern: /(?:dir|directory|path|folder|root|mount|file|cert|socket)"?$/i, label: 'directories' },
+  { pattern: /(?:id|indicator|ordinal)"?$/i, label: 'ids' },
+  {
+    pattern: /(?:host|hostname|ip|addr|address|interface|bind|listen|advertise|advertised|url|uri|endpoint)"?$/i,
+    label: 'addresses',
+  },
+  { pattern: /(?:name|alias|label|instance)"?$/i, label: 'names' },
+];
+
+/** Drift within one role as a table: a row per key, a column per node, cells only where a node differs. */
 export function driftMatrix(diff: RoleDiff, options: DriftOptions): DriftMatrix {
   const all = diff.differences.map((difference) => driftRow(difference, options.settings));
-  const wanted = options.text.toLowerCase();
-  const found = all.filter(({ key }) => key.toLowerCase().includes(wanted));
+  const text = options.text.toLowerCase();
+  const found = all.filter(({ key }) => key.toLowerCase().includes(text));
   const rows = found.filter(({ isExpected }) => !isExpected).sort((a, b) => Number(b.isDrift) - Number(a.isDrift));
   const expectedRows = found.filter(({ isExpected }) => isExpected);
   return {
@@ -70,13 +82,13 @@ export function driftMatrix(diff: RoleDiff, options: DriftOptions): DriftMatrix 
     ...driftColumns(diff.nodes, rows, options),
     rows,
     expectedRows,
-    notCompared: diff.notCompared.filter((key) => key.toLowerCase().includes(wanted)),
+    notCompared: diff.notCompared.filter((key) => key.toLowerCase().includes(text)),
     hasDefaults: all.some((row) => row.default !== null),
     hasSources: all.some((row) => row.source !== null),
   };
 }
 
-/** Nodes that have what most have not, those with the most such keys first: whose settings are worth asking for. */
+/** Nodes that differ from the majority, most differences first: their settings are worth fetching. */
 export function outlierNodes({ differences }: RoleDiff): string[] {
   const counts = new Map<string, number>();
   for (const { isExpected, values } of differences)
@@ -85,7 +97,7 @@ export function outlierNodes({ differences }: RoleDiff): string[] {
   return [...counts].sort(([, a], [, b]) => b - a).map(([node]) => node);
 }
 
-/** Two nodes worth seeing side by side: one like most, and the first that is not. */
+/** A pair worth comparing: a node that agrees with the majority, and the first that does not. */
 export function firstPair({ rows }: Pick<DriftMatrix, 'rows'>): { left: string; right: string } | null {
   const row = rows.find(({ isDrift }) => isDrift);
   const outlier = row && [...row.cells].find(([, { isSameMeaning }]) => !isSameMeaning);
@@ -113,14 +125,14 @@ function driftRow({ key, isExpected, values }: ConfigDifference, settings: Drift
   };
 }
 
-/** Whether one meaning has more nodes than every other value. */
+/** Whether one value has more nodes than any other. */
 function isMost(values: readonly ConfigValue[]): boolean {
   const isFor = ({ isMajority, isSameMeaning }: ConfigValue) => isMajority || isSameMeaning;
   const votes = values.filter(isFor).reduce((sum, { nodes }) => sum + nodes.length, 0);
   return values.every((value) => isFor(value) || value.nodes.length < votes);
 }
 
-/** Of a node that differs, because that is what one asks about; else of any whose settings are known. */
+/** Prefers the settings of a node that differs; otherwise any node's. */
 function valueOrigin(
   key: string,
   others: readonly ConfigValue[],
@@ -148,4 +160,43 @@ function driftColumns(
     columns: columns.filter(isReporting),
     foldedNodes: columns.filter((column) => !isReporting(column)).map(({ id }) => id),
   };
+}
+
+/** Number of keys that differ in a role: not only in spelling, and not as expected. */
+export function countDrift({ differences }: Pick<RoleDiff, 'differences'>): number {
+  return differences.filter(
+    ({ isExpected, values }) => !isExpected && values.some((value) => !value.isMajority && !value.isSameMeaning),
+  ).length;
+}
+
+/** The requested role; otherwise the one with the most differing keys. */
+export function chooseRole({ roles }: ClusterConfigDiff, requestedRole: string | null): RoleDiff | undefined {
+  const requested = roles.find(({ role }) => role === requestedRole);
+  return requested ?? roles.toSorted((a, b) => countDrift(b) - countDrift(a))[0];
+}
+
+/** Members of a role without any known configuration, current or old. */
+export function silentNodes(
+  role: Pick<RoleDiff, 'role' | 'nodes'>,
+  { members }: Pick<ClusterConfigDiff, 'members'>,
+  nodes: readonly Pick<ClusterNode, 'id' | 'role'>[],
+): string[] {
+  const ofRole = new Set(nodes.filter((node) => node.role === role.role).map(({ id }) => id));
+  return members.map(({ id }) => id).filter((id) => ofRole.has(id) && !role.nodes.includes(id));
+}
+
+/** `3 keys differ among 3 storage nodes` */
+export function driftHeading({ driftCount }: Pick<DriftMatrix, 'driftCount'>, nodeCount: number, role: string): string {
+  const kind = role === 'node' ? '' : `${role} `;
+  if (nodeCount === 1) return `Only 1 ${kind}node`;
+  const among = `among ${nodeCount} ${kind}nodes`;
+  if (driftCount === 0) return `No key differs ${among}`;
+  return driftCount === 1 ? `1 key differs ${among}` : `${driftCount} keys differ ${among}`;
+}
+
+/** `4 keys expected to differ (ports, directories, ids)` */
+export function expectedText(keys: readonly string[]): string {
+  const kinds = KINDS.filter(({ pattern }) => keys.some((key) => pattern.test(key))).map(({ label }) => label);
+  const count = keys.length === 1 ? '1 key' : `${keys.length} keys`;
+  return `${count} expected to differ${kinds.length > 0 ? ` (${kinds.join(', ')})` : ''}`;
 }

@@ -12,15 +12,15 @@ function formatDiff(left: string, right: string, maxChanges?: number): string[] 
 }
 
 describe('two texts side by side', () => {
-  it('have what only one of them has in rows of its own', () => {
+  it('have lines of only one side in rows of their own', () => {
     expect(formatDiff('a b c', 'a c d')).toEqual([' a|a', '-b|', ' c|c', '+|d']);
   });
 
-  it('have one changed line beside the other', () => {
+  it('have a changed line next to the original', () => {
     expect(formatDiff('a b c', 'a x c')).toEqual([' a|a', '~b|x', ' c|c']);
   });
 
-  it('have lines of the same key side by side, however many lie between', () => {
+  it('align lines with the same key, however many are between', () => {
     expect(formatDiff('a k=1 x=1 m=1 z', 'a n=0 o=0 k=2 m=2 z')).toEqual([
       ' a|a',
       '+|n=0',
@@ -32,11 +32,11 @@ describe('two texts side by side', () => {
     ]);
   });
 
-  it('have comments in the same place side by side', () => {
+  it('align comments at the same position', () => {
     expect(formatDiff('a # k=1 z', 'a #. k=2 z')).toEqual([' a|a', '~#|#.', '~k=1|k=2', ' z|z']);
   });
 
-  it('that differ in too much are aligned by the lines that occur once', () => {
+  it('that differ too much are aligned by unique lines', () => {
     expect(diffLines(['p', 'a', 'q', 'a', 'b'], ['r', 'a', 'p', 'a', 'b'], 1)).toEqual({
       isExact: false,
       rows: [
@@ -52,7 +52,7 @@ describe('two texts side by side', () => {
   });
 });
 
-/** Few different lines, so that many are equal. */
+/** Few distinct lines, so that many are equal. */
 const text = fc.array(fc.constantFrom('', 'a = 1', 'a = 2', 'b = 1', '[t]', '# c', 'd'), { maxLength: 30 });
 
 function slowMostCommon(a: readonly string[], b: readonly string[]): number {
@@ -65,11 +65,11 @@ function slowMostCommon(a: readonly string[], b: readonly string[]): number {
   return most.at(-1)?.at(-1) ?? 0;
 }
 
-describe('whatever the texts are', () => {
+describe('for any texts', () => {
   const side = (rows: readonly DiffRow[], name: 'left' | 'right') =>
     rows.flatMap((row) => (row[name] === null ? [] : [row[name]]));
 
-  it('its rows give back both, line by line and in order, and equal rows are equal', () => {
+  it('the rows contain both texts in order, and equal rows are equal', () => {
     fc.assert(
       fc.property(text, text, fc.constantFrom(0, 1, 3, 1000), (left, right, maxChanges) => {
         const { rows } = diffLines(left, right, maxChanges);
@@ -87,7 +87,7 @@ describe('whatever the texts are', () => {
     );
   });
 
-  it('an exact one has as many equal lines as there can be', () => {
+  it('a minimal diff has the maximum number of equal lines', () => {
     fc.assert(
       fc.property(text, text, (left, right) => {
         const { rows, isExact } = diffLines(left, right);

@@ -1,7 +1,4 @@
-import { alignAnchors } from './anchor-lines.ts';
-import { matchLines } from './match-lines.ts';
-
-/** One row of two texts side by side: indexes of lines, `null` where one text has nothing. */
+/** One row of the side-by-side view: line indexes, `null` where a side has no line. */
 export interface DiffRow {
   kind: 'equal' | 'changed' | 'removed' | 'added';
   left: number | null;
@@ -10,15 +7,22 @@ export interface DiffRow {
 
 export interface LineDiff {
   rows: DiffRow[];
-  /** `false`: the texts differ too much to find the fewest changes in time; they are aligned by lines that occur once. */
+  /** `false`: the texts differ too much for a minimal diff and are aligned by their unique lines. */
   isExact: boolean;
 }
 
-/** Lines that are the same in both texts, by index, ascending in both. */
-export type LinePairs = readonly (readonly [left: number, right: number])[];
+/** Index pairs of equal lines, ascending in both texts. */
+type LinePairs = readonly (readonly [left: number, right: number])[];
 
-/** More changes than these are not searched for: the work grows with their square. */
-export const MAX_CHANGES = 1000;
+/** Beyond this many changes the search is given up: its cost grows with the square. */
+const MAX_CHANGES = 1000;
+
+interface Step {
+  /** Index of a diagonal in `reach`. */
+  at: number;
+  diagonal: number;
+  changes: number;
+}
 
 /** Aligns two texts line by line; every line of both is in exactly one row, in order. */
 export function diffLines(left: readonly string[], right: readonly string[], maxChanges = MAX_CHANGES): LineDiff {
@@ -42,7 +46,7 @@ function diffRows(left: readonly string[], right: readonly string[], pairs: Line
   return rows;
 }
 
-/** Lines that only one of the texts has: those of the same key stand side by side, and comments with what is in their place. */
+/** Rows for lines that only one of the texts has: lines with the same key are paired, and so are comments. */
 function addBlock(rows: DiffRow[], removed: readonly number[], added: readonly number[], texts: TwoTexts): void {
   const isPair = removed.length === 1 && added.length === 1;
   const byKey = indexesByKey(added, texts.right);
@@ -50,17 +54,17 @@ function addBlock(rows: DiffRow[], removed: readonly number[], added: readonly n
   for (const [index, left] of removed.entries()) {
     const waiting = byKey.get(lineKey(texts.left[left]) ?? '\n') ?? [];
     while ((waiting.at(-1) ?? next) < next) waiting.pop();
-    const place = isPair ? 0 : waiting.pop();
-    const right = place === undefined ? undefined : added[place];
-    if (place === undefined || right === undefined) continue;
-    addUnkeyed(rows, removed.slice(from, index), added.slice(next, place), texts);
+    const position = isPair ? 0 : waiting.pop();
+    const right = position === undefined ? undefined : added[position];
+    if (position === undefined || right === undefined) continue;
+    addUnkeyed(rows, removed.slice(from, index), added.slice(next, position), texts);
     rows.push({ kind: texts.left[left] === texts.right[right] ? 'equal' : 'changed', left, right });
-    [from, next] = [index + 1, place + 1];
+    [from, next] = [index + 1, position + 1];
   }
   addUnkeyed(rows, removed.slice(from), added.slice(next), texts);
 }
 
-/** What stands between lines of the same key: equal lines and comments in pairs, then the rest of both by themselves. */
+/** Rows between lines with the same key: pairs of equal lines and comments first, then the rest of each side. */
 function addUnkeyed(rows: DiffRow[], removed: readonly number[], added: readonly number[], texts: TwoTexts): void {
   let pairs = 0;
   for (const [index, left] of removed.entries()) {
@@ -74,20 +78,20 @@ function addUnkeyed(rows: DiffRow[], removed: readonly number[], added: readonly
   for (const right of added.slice(pairs)) rows.push({ kind: 'added', left: null, right });
 }
 
-/** Where lines begin with a key, the last first. */
+/** Indexes of lines by key, last one first. */
 function indexesByKey(added: readonly number[], lines: readonly string[]): Map<string, number[]> {
   const byKey = new Map<string, number[]>();
-  for (const [place, index] of [...added.entries()].reverse()) {
+  for (const [position, index] of [...added.entries()].reverse()) {
     const head = lineKey(lines[index]);
     if (head === null) continue;
     const known = byKey.get(head);
-    if (known) known.push(place);
-    else byKey.set(head, [place]);
+    if (known) known.push(position);
+    else byKey.set(head, [position]);
   }
   return byKey;
 }
 
-/** What stands before the value; `null` for lines without one. */
+/** The key in front of the value; `null` for lines without one. */
 function lineKey(line: string | undefined): string | null {
   const end = line?.indexOf('=') ?? -1;
   return line === undefined || end === -1 || isComment(line) ? null : line.slice(0, end).trim();
@@ -98,5 +102,129 @@ function isComment(line = ''): boolean {
 }
 
 function indexes(from: number, to: number): number[] {
-  return Array.from({ length: Math.max(0, to - from) }, (_, place) => from + place);
+  return Array.from({ length: Math.max(0, to - from) }, (_, position) => from + position);
+}
+
+/**
+ * Aligns two texts by the lines that occur exactly once in each: the longest sequence of them that is in the same order
+ * in both. Used when the texts differ too much for a full diff. O(n log n).
+ */
+function alignAnchors(left: readonly string[], right: readonly string[]): LinePairs {
+  const indexes = uniqueLineIndexes(right);
+  const candidates: (readonly [number, number])[] = [];
+  for (const [line, lineIndex] of uniqueLineIndexes(left)) {
+    const other = indexes.get(line);
+    if (lineIndex !== null && other !== null && other !== undefined) candidates.push([lineIndex, other]);
+  }
+  return longestAscending(candidates.sort(([a], [b]) => a - b));
+}
+
+/** Index of each line; `null` for lines that occur more than once. */
+function uniqueLineIndexes(lines: readonly string[]): Map<string, number | null> {
+  const indexes = new Map<string, number | null>();
+  for (const [index, line] of lines.entries()) indexes.set(line, indexes.has(line) ? null : index);
+  return indexes;
+}
+
+/** Patience sorting by the right index: the top of each pile links to the top of the pile before it. */
+function longestAscending(candidates: LinePairs): LinePairs {
+  const piles: number[] = [];
+  const below: number[] = [];
+  for (const [index, [, lineIndex]] of candidates.entries()) {
+    const pile = pileFor(lineIndex, piles, candidates);
+    below.push(pile === 0 ? -1 : (piles[pile - 1] ?? -1));
+    piles[pile] = index;
+  }
+  const longest: (readonly [number, number])[] = [];
+  for (let index = piles.at(-1) ?? -1; index !== -1; index = below[index] ?? -1) {
+    const pair = candidates[index];
+    if (pair) longest.push(pair);
+  }
+  return longest.reverse();
+}
+
+function pileFor(lineIndex: number, piles: readonly number[], candidates: LinePairs): number {
+  let [low, high] = [0, piles.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if ((candidates[piles[middle] ?? 0]?.[1] ?? 0) < lineIndex) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+/**
+ * The longest common subsequence of two texts' lines (Myers, "An O(ND) Difference Algorithm", 1986); `null` if they
+ * differ by more than `maxChanges`.
+ */
+function matchLines(left: readonly string[], right: readonly string[], maxChanges: number): LinePairs | null {
+  let start = 0;
+  while (start < left.length && start < right.length && left[start] === right[start]) start++;
+  let tail = 0;
+  while (
+    tail < Math.min(left.length, right.length) - start &&
+    left[left.length - 1 - tail] === right[right.length - 1 - tail]
+  )
+    tail++;
+  const numbers = new Map<string, number>();
+  const [a, b] = [left, right].map((lines) => numberLines(lines.slice(start, lines.length - tail), numbers));
+  const middle = matchNumbers(a ?? [], b ?? [], maxChanges);
+  return (
+    middle && [
+      ...Array.from({ length: start }, (_, index) => [index, index] as const),
+      ...middle.map(([x, y]) => [x + start, y + start] as const),
+      ...Array.from({ length: tail }, (_, index) => [left.length - tail + index, right.length - tail + index] as const),
+    ]
+  );
+}
+
+/** Equal lines get equal numbers, which are cheaper to compare. */
+function numberLines(lines: readonly string[], numbers: Map<string, number>): number[] {
+  return lines.map((line) => {
+    const number = numbers.get(line) ?? numbers.size;
+    numbers.set(line, number);
+    return number;
+  });
+}
+
+function matchNumbers(a: readonly number[], b: readonly number[], maxChanges: number): LinePairs | null {
+  const limit = Math.min(a.length + b.length, maxChanges);
+  const middle = limit + 1;
+  // For each diagonal (x - y), the largest x reached with the changes so far.
+  const reach = new Int32Array(2 * limit + 3);
+  const history: Int32Array[] = [];
+  for (let changes = 0; changes <= limit; changes++) {
+    history.push(reach.slice(middle - changes - 1, middle + changes + 2));
+    for (let diagonal = -changes; diagonal <= changes; diagonal += 2) {
+      let x = stepFrom(reach, { at: middle + diagonal, diagonal, changes }).x;
+      while (x < a.length && x - diagonal < b.length && a[x] === b[x - diagonal]) x++;
+      reach[middle + diagonal] = x;
+      if (x >= a.length && x - diagonal >= b.length) return walkBack(history, a.length, b.length);
+    }
+  }
+  return null;
+}
+
+/**
+ * The further of two steps: insert a line of `b` (from the diagonal above) or delete one of `a` (from the one below).
+ */
+function stepFrom(reach: Int32Array, { at, diagonal, changes }: Step): { x: number; isAddition: boolean } {
+  const above = reach[at + 1] ?? 0;
+  const below = (reach[at - 1] ?? 0) + 1;
+  const isAddition = diagonal === -changes || (diagonal !== changes && below <= above);
+  return { x: isAddition ? above : below, isAddition };
+}
+
+/** `history[d]` holds diagonals `-d - 1` to `d + 1` as they were before change `d`. */
+function walkBack(history: readonly Int32Array[], endX: number, endY: number): LinePairs {
+  const pairs: (readonly [number, number])[] = [];
+  let [x, y] = [endX, endY];
+  for (const [changes, reach] of [...history.entries()].reverse()) {
+    const diagonal = x - y;
+    const step = stepFrom(reach, { at: diagonal + changes + 1, diagonal, changes });
+    while (x > step.x) pairs.push([--x, --y]);
+    if (step.isAddition) y--;
+    else x--;
+  }
+  return pairs.reverse();
 }

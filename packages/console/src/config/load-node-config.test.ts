@@ -17,12 +17,12 @@ function fakeCluster(settings: NodeState['settings']): Pick<ClusterState, 'confi
     config: async ({ nodes }) => ({
       configs: nodes?.includes('a') ? [{ id: 'a', role: 'node', config: { config: 'x = 1\n', node }, report }] : [],
     }),
-    // The rest of a node is not asked.
+    // Only the methods that are called.
     member: () => ({ settings }) as NodeState,
   };
 }
 
-it('text and settings come together', async () => {
+it('loads text and settings', async () => {
   expect(
     await loadNodeConfig(
       fakeCluster(async () => SETTINGS),
@@ -31,7 +31,7 @@ it('text and settings come together', async () => {
   ).toEqual({ id: 'a', text: 'x = 1\n', report, settings: SETTINGS, settingsProblem: null });
 });
 
-it('a node without settings shows its text, and why there is no more', async () => {
+it('a node without settings has its text and the reason', async () => {
   const cluster = fakeCluster(async () => {
     throw new PortholeError('NOT_SUPPORTED', 'only the contract');
   });
@@ -42,7 +42,7 @@ it('a node without settings shows its text, and why there is no more', async () 
   });
 });
 
-it('a node that is none is said to be none', async () => {
+it('an unknown node is reported as unknown', async () => {
   expect(
     await loadNodeConfig(
       fakeCluster(async () => SETTINGS),
@@ -50,11 +50,11 @@ it('a node that is none is said to be none', async () => {
     ),
   ).toMatchObject({
     text: null,
-    report: { outcome: 'gone', detail: 'no node named "b" is in the cluster' },
+    report: { outcome: 'gone', detail: 'no node named "b" in the cluster' },
   });
 });
 
-it('is not taken for a problem of the node when nobody waits any more', async () => {
+it('an abort is not reported as a problem of the node', async () => {
   const gone = new AbortController();
   const cluster = fakeCluster(async () => {
     gone.abort(new Error('left'));

@@ -1,35 +1,35 @@
 import type { CallOptions, ClusterState, MemberReport, NodeSettings } from '@porthole/client';
-import { toProblem } from '../state/resource.ts';
+import { toProblem } from '../state/to-problem.ts';
 
-/** What is known of one node's configuration. */
+/** What is known about one node's configuration. */
 export interface KnownConfig {
   id: string;
-  /** TOML, secrets masked; `null` where there is none to show, and the report says why. */
+  /** TOML with masked secrets; `null` if there is none, and the report says why. */
   text: string | null;
   report: MemberReport;
   settings: NodeSettings | null;
-  /** Why there are no settings: nodes that only speak the contract have none. */
+  /** Why there are no settings: members that only implement the LinDB contract have none. */
   settingsProblem: { code: string; detail: string } | null;
 }
 
 type LoadOptions = Pick<ClusterState, 'config' | 'member'>;
 
-/** Text and settings together. Of a node that does not answer it is what was last known, and of that only the text. */
+/** Loads text and settings. For a node that is not responding: the last known text, without settings. */
 export async function loadNodeConfig(
   cluster: LoadOptions,
   id: string,
   options: CallOptions = {},
 ): Promise<KnownConfig> {
-  const [{ configs }, told] = await Promise.all([
+  const [{ configs }, settings] = await Promise.all([
     cluster.config({ nodes: [id] }, options),
     loadSettings(cluster, id, options),
   ]);
   const found = configs.find((one) => one.id === id);
-  if (found === undefined) return { id, text: null, report: unknownReport(id), ...told };
-  return { id, text: found.config?.config ?? null, report: found.report, ...told };
+  if (found === undefined) return { id, text: null, report: unknownReport(id), ...settings };
+  return { id, text: found.config?.config ?? null, report: found.report, ...settings };
 }
 
-/** Settings, or why there are none; never throws but for the signal. */
+/** The settings, or why there are none; rejects only if the signal is aborted. */
 export async function loadSettings(
   cluster: Pick<LoadOptions, 'member'>,
   id: string,
@@ -45,6 +45,6 @@ export async function loadSettings(
 }
 
 function unknownReport(id: string): MemberReport {
-  const detail = `no node named "${id}" is in the cluster`;
+  const detail = `no node named "${id}" in the cluster`;
   return { id, outcome: 'gone', detail, elapsedMs: 0, count: 0, asOfMs: null };
 }

@@ -1,7 +1,8 @@
 import type { SettingEntry } from '@porthole/client';
+import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { diffLines } from './line-diff.ts';
-import { type PairSide, pairRows } from './pair-rows.ts';
+import { foldRows, type PairSide, pairRows } from './pair-rows.ts';
 import { settingsByKey } from './setting-marks.ts';
 import { TomlText } from './toml-text.ts';
 
@@ -27,32 +28,70 @@ const compare = (left: PairSide, right: PairSide) =>
 
 const text = '[db]\npassword = "******"\nlevel = "info"\n';
 
-describe('masked lines, which look the same', () => {
-  it('are different where their fingerprints are', () => {
+describe('masked lines', () => {
+  it('differ if their fingerprints differ', () => {
     const { rows, differing } = compare(side(text, { 'db.password': 'a' }), side(text, { 'db.password': 'b' }));
     expect(rows[1]).toEqual({ kind: 'changed', left: 1, right: 1, secret: 'differs' });
     expect(differing).toBe(1);
   });
 
-  it('are the same where their fingerprints are', () => {
+  it('are equal if their fingerprints are equal', () => {
     const { rows, differing } = compare(side(text, { 'db.password': 'a' }), side(text, { 'db.password': 'a' }));
     expect(rows[1]).toEqual({ kind: 'equal', left: 1, right: 1, secret: 'same' });
     expect(differing).toBe(0);
   });
 
-  it('are not known to be the same without fingerprints, which is counted', () => {
+  it('are counted as not compared without fingerprints', () => {
     const { rows, unknownSecrets } = compare(side(text), side(text, { 'db.password': 'a' }));
     expect(rows[1]?.secret).toBe('unknown');
     expect(unknownSecrets).toBe(1);
   });
 
-  it('in a comment are nothing to compare', () => {
+  it('in a comment are not compared', () => {
     expect(compare(side('# "******"'), side('# "******"')).unknownSecrets).toBe(0);
   });
 });
 
-it('what differs is counted', () => {
+it('counts differing rows', () => {
   const { rows, differing } = compare(side('a = 1\nb = 2\n'), side('a = 1\nb = 3\nc = 4\n'));
   expect(rows.map(({ kind }) => kind)).toEqual(['equal', 'changed', 'added']);
   expect(differing).toBe(2);
+});
+
+const formatRuns = (rows: string) =>
+  foldRows([...rows].map((row) => row === '.')).map(
+    ({ isFolded, start, end }) => `${isFolded ? 'fold' : 'show'} ${start}-${end}`,
+  );
+
+it('folds equal rows except around differences', () => {
+  expect(formatRuns('..........x..........')).toEqual(['fold 0-7', 'show 7-14', 'fold 14-21']);
+  expect(formatRuns('x.............x')).toEqual(['show 0-4', 'fold 4-11', 'show 11-15']);
+});
+
+it('does not fold a few equal rows', () => {
+  expect(formatRuns('x.........x')).toEqual(['show 0-11']);
+  expect(formatRuns('...')).toEqual(['show 0-3']);
+  expect(formatRuns('')).toEqual([]);
+});
+
+it('equal texts are one fold', () => {
+  expect(formatRuns('.'.repeat(20))).toEqual(['fold 0-20']);
+});
+
+it('every row is in exactly one run, and no fold contains a difference', () => {
+  fc.assert(
+    fc.property(
+      fc.array(
+        fc.integer({ min: 0, max: 9 }).map((one) => one > 0),
+        { maxLength: 80 },
+      ),
+      (isEqual) => {
+        const runs = foldRows(isEqual);
+        expect(runs.flatMap(({ start, end }) => isEqual.slice(start, end))).toEqual(isEqual);
+        for (const [index, { start }] of runs.entries()) expect(start).toBe(runs[index - 1]?.end ?? 0);
+        for (const { isFolded, start, end } of runs)
+          if (isFolded) expect(isEqual.slice(start, end)).not.toContain(false);
+      },
+    ),
+  );
 });

@@ -10,21 +10,36 @@ export interface PairSide {
 }
 
 export interface PairRow extends DiffRow {
-  /** Of lines that look the same because they are masked the same: what their fingerprints say. */
+  /** For lines that look equal because both are masked: what their fingerprints say. */
   secret: 'same' | 'differs' | 'unknown' | null;
 }
 
 export interface PairRows {
   rows: PairRow[];
-  /** Whether the alignment has the fewest changes; it is too much work for very different texts. */
+  /** Whether the diff is minimal; that is too expensive for very different texts. */
   isExact: boolean;
-  /** Rows that are not the same on both sides. */
+  /** Rows that differ. */
   differing: number;
-  /** Masked on both sides, without fingerprints to compare. */
+  /** Rows masked on both sides, without fingerprints to compare. */
   unknownSecrets: number;
 }
 
-/** Two configurations line by line, as they were aligned. Masked lines count as changed where their fingerprints differ. */
+/** A run of rows that is shown, or of equal rows that is folded. */
+interface RowRun {
+  isFolded: boolean;
+  /** Index of its first row. */
+  start: number;
+  /** Index after its last row. */
+  end: number;
+}
+
+/** Equal rows shown around each difference. */
+const CONTEXT = 3;
+
+/** Shorter runs are not folded: the fold itself takes a row. */
+const MIN_FOLDED = 4;
+
+/** Two configurations side by side. Masked lines count as changed if their fingerprints differ. */
 export function pairRows({ rows, isExact }: LineDiff, left: PairSide, right: PairSide): PairRows {
   const pairs = rows.map((row): PairRow => {
     const secret = row.kind === 'equal' ? compareSecret(row, left, right) : null;
@@ -42,9 +57,41 @@ function compareSecret(row: DiffRow, left: PairSide, right: PairSide): PairRow['
   const line = left.toml.lines[row.left ?? -1] ?? '';
   if (!line.includes(MASK)) return null;
   const [leftKey, rightKey] = [left.toml.lineAt(row.left ?? 0).key, right.toml.lineAt(row.right ?? 0).key];
-  // A comment, or a line within a value: nothing tells what was there.
+  // A comment, or a line within a multi-line value: it has no key to look up.
   if (leftKey === null || rightKey === null) return null;
   const [mine, other] = [left.settings.get(leftKey)?.fingerprint, right.settings.get(rightKey)?.fingerprint];
   if (mine === undefined || other === undefined || leftKey !== rightKey) return 'unknown';
   return mine === other ? 'same' : 'differs';
+}
+
+/** Folds equal rows except around differences. Every row is in exactly one run, in order. */
+export function foldRows(isEqual: readonly boolean[]): RowRun[] {
+  const runs: RowRun[] = [];
+  for (let start = 0; start < isEqual.length; ) {
+    let end = start;
+    while (end < isEqual.length && isEqual[end] === isEqual[start]) end++;
+    if (isEqual[start]) addEqual(runs, { start, end, total: isEqual.length });
+    else addShown(runs, start, end);
+    start = end;
+  }
+  return runs;
+}
+
+function addEqual(runs: RowRun[], { start, end, total }: { start: number; end: number; total: number }): void {
+  const from = start === 0 ? 0 : start + CONTEXT;
+  const to = end === total ? end : end - CONTEXT;
+  if (to - from < MIN_FOLDED) {
+    addShown(runs, start, end);
+    return;
+  }
+  addShown(runs, start, from);
+  runs.push({ isFolded: true, start: from, end: to });
+  addShown(runs, to, end);
+}
+
+function addShown(runs: RowRun[], start: number, end: number): void {
+  const last = runs.at(-1);
+  if (start === end) return;
+  if (last && !last.isFolded) last.end = end;
+  else runs.push({ isFolded: false, start, end });
 }

@@ -12,7 +12,7 @@ const entry = (fields: Partial<SettingEntry>): SettingEntry => ({
   ...fields,
 });
 
-it('what was changed is told with its default and where it comes from', () => {
+it('a changed setting is marked with its default and source', () => {
   expect(settingMark(entry({ default: '5s', changed: true, source: 'file' }))).toEqual({
     text: 'changed, default 5s · file',
     isChanged: true,
@@ -22,14 +22,14 @@ it('what was changed is told with its default and where it comes from', () => {
   );
 });
 
-it('what is as usual has no mark unless it comes from beside the file', () => {
+it('a default value has no mark unless it does not come from the file', () => {
   expect(settingMark(entry({}))).toBe(null);
   expect(settingMark(entry({ source: 'file' }))).toBe(null);
   expect(settingMark(entry({ source: 'flag' }))).toEqual({ text: 'flag', isChanged: false });
   expect(settingMark(undefined)).toBe(null);
 });
 
-it('changes are only counted where defaults are known', () => {
+it('counts changes only if defaults are known', () => {
   expect(countSettings([entry({ changed: true }), entry({})])).toBe('2 keys, 1 changed from default');
   expect(countSettings([entry({ changed: null, default: null })])).toBe('1 key');
 });

@@ -11,7 +11,7 @@ it.each([
   ['****** (fingerprint a41f00)', { text: '******', kind: 'secret', fingerprint: 'a41f00' }],
   ['http://u:******@h (fingerprint 07c2)', { text: 'http://u:******@h', kind: 'secret', fingerprint: '07c2' }],
   ['mine (fingerprint 07c2)', { text: 'mine (fingerprint 07c2)', kind: 'value', fingerprint: null }],
-])('%j is shown for what it is', (value, shown) => {
+])('formats %j', (value, shown) => {
   expect(showValue(value)).toEqual(shown);
 });
 

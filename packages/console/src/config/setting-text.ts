@@ -4,19 +4,19 @@ import { MASK } from './toml-tokens.ts';
 /** A value as it is shown. */
 export interface ShownValue {
   text: string;
-  /** `absent` and `empty` are words about the value, not the value. */
+  /** `absent` and `empty` describe the value; they are not the value itself. */
   kind: 'value' | 'absent' | 'empty' | 'secret';
-  /** The beginning of a secret's fingerprint. */
+  /** The first characters of a secret's fingerprint. */
   fingerprint: string | null;
 }
 
-/** Enough to tell two apart at a glance; the whole is in the title. */
+/** Enough to tell two fingerprints apart; the title has all of it. */
 const SHORT_FINGERPRINT = 4;
 
-/** How the cluster tells a masked value with its fingerprint. */
+/** How the cluster encodes a masked value with its fingerprint. */
 const FINGERPRINT = /^(.*) \(fingerprint (\S+)\)$/s;
 
-/** Secrets keep their mask: what is behind it never came here. */
+/** Secrets stay masked: their values never reach the browser. */
 export function showValue(value: SettingJson | null): ShownValue {
   if (value === null) return { text: 'absent', kind: 'absent', fingerprint: null };
   if (value === '') return { text: 'empty', kind: 'empty', fingerprint: null };

@@ -8,7 +8,7 @@ const lineKeys = (text: string) => {
 };
 
 describe('keys', () => {
-  it('are told with the tables they stand in', () => {
+  it('include the tables they are in', () => {
     expect(lineKeys('a = 1\n[b.c]\nd = 2\n# e = 3\nf.g = 4\n\n[h]\ni=5')).toEqual([
       'a',
       null,
@@ -21,7 +21,7 @@ describe('keys', () => {
     ]);
   });
 
-  it('within arrays of tables are numbered as settings are', () => {
+  it('within arrays of tables are numbered like settings', () => {
     expect(lineKeys('[[s]]\nx=1\n[s.t]\ny=2\n[[s]]\nx=3\n[[s.u]]\nz=4\n[[s.u]]\nz=5').filter((key) => key)).toEqual([
       's[0].x',
       's[0].t.y',
@@ -31,7 +31,7 @@ describe('keys', () => {
     ]);
   });
 
-  it('that are no bare ones are quoted', () => {
+  it('are quoted unless they are bare', () => {
     expect(lineKeys('["a.b"]\n\'c d\'.e = 1\n"f\\"g" = 2\n"\\U0001F600" = 3')).toEqual([
       null,
       '"a.b"."c d".e',
@@ -40,7 +40,7 @@ describe('keys', () => {
     ]);
   });
 
-  it('of lines within a value are none of their own', () => {
+  it('are not taken from lines within a value', () => {
     expect(lineKeys('a = """\nb = 1\n"""\nc = [\n  { d = 1 },\n]\ne = 2')).toEqual([
       'a',
       null,
@@ -54,7 +54,7 @@ describe('keys', () => {
 });
 
 describe('lines', () => {
-  it('are plain until they were looked at, some at a time', () => {
+  it('are plain until they are tokenized, some at a time', () => {
     const toml = new TomlText('[a]\nb = 1\n');
     expect(toml.lineAt(1)).toEqual({ tokens: [{ kind: 'other', text: 'b = 1' }], key: null });
     toml.tokenize(1);
@@ -63,7 +63,7 @@ describe('lines', () => {
     expect([toml.isTokenized, toml.lineAt(1).key]).toEqual([true, 'a.b']);
   });
 
-  it('end with the text: a last line feed begins none', () => {
+  it('a trailing line feed does not start another line', () => {
     expect(new TomlText('a\n').lines).toEqual(['a']);
     expect(new TomlText('a\n\n').lines).toEqual(['a', '']);
     expect(new TomlText('').lines).toEqual(['']);

@@ -5,20 +5,20 @@ import { TOML_START, type TomlToken, tokenizeTomlLine } from './toml-tokens.ts';
 function tokenize(text: string): TomlToken[][] {
   let carry = TOML_START;
   return text.split('\n').map((line) => {
-    const told = tokenizeTomlLine(line, carry);
-    carry = told.carry;
-    return told.tokens;
+    const result = tokenizeTomlLine(line, carry);
+    carry = result.carry;
+    return result.tokens;
   });
 }
 
-/** Kinds with their text, without spaces and punctuation. */
+/** Token kinds and texts, without spaces and punctuation. */
 function formatTokens(text: string): string[][] {
   return tokenize(text).map((tokens) =>
     tokens.filter(({ kind }) => kind !== 'space' && kind !== 'mark').map(({ kind, text: part }) => `${kind} ${part}`),
   );
 }
 
-describe('the parts of a line', () => {
+describe('the tokens of a line', () => {
   it.each<[string, string[]]>([
     ['# a comment', ['comment # a comment']],
     ['[storage.tsdb] # why', ['table storage.tsdb', 'comment # why']],
@@ -41,14 +41,14 @@ describe('the parts of a line', () => {
     expect(formatTokens(line)).toEqual([parts]);
   });
 
-  it('a mask is told apart wherever it stands', () => {
+  it('a mask is recognised anywhere', () => {
     expect(formatTokens('password = "******"')).toEqual([['key password', 'string "', 'mask ******', 'string "']]);
     expect(formatTokens('# was "******"')).toEqual([['comment # was "', 'mask ******', 'comment "']]);
   });
 });
 
-describe('what goes on in the next line', () => {
-  it('a string of several lines, in which nothing else is looked for', () => {
+describe('values over several lines', () => {
+  it('a multi-line string contains no other tokens', () => {
     expect(formatTokens('s = """one # two\n[three] \\"""\nfour""" # five\nx = 1')).toEqual([
       ['key s', 'string """one # two'],
       ['string [three] \\"""'],
@@ -58,7 +58,7 @@ describe('what goes on in the next line', () => {
     expect(formatTokens("s = '''a\\'''\nx = 1")[1]).toEqual(['key x', 'number 1']);
   });
 
-  it('an array, with comments between', () => {
+  it('an array may contain comments', () => {
     expect(formatTokens('a = [\n  1, # one\n  [2],\n]\nb = 2')).toEqual([
       ['key a'],
       ['number 1', 'comment # one'],
@@ -69,14 +69,14 @@ describe('what goes on in the next line', () => {
   });
 });
 
-describe('whatever the text is', () => {
+describe('for any text', () => {
   const piece = fc.oneof(
     fc.constantFrom('"', "'", '"""', "'''", '[', ']', '{', '}', '#', '=', ',', '.', '\\', '\n', '\r\n', '******', ' '),
     fc.constantFrom('key', '1979-05-27', '07:32', '+1.5', 'true', 'inf', '\u0000', 'é', '😀', '\ud800', '\u2028'),
     fc.string(),
   );
 
-  it('its parts are the text again, and none is empty', () => {
+  it('the tokens join to the text, and none is empty', () => {
     fc.assert(
       fc.property(fc.array(piece, { maxLength: 60 }), (pieces) => {
         const text = pieces.join('');
@@ -88,7 +88,7 @@ describe('whatever the text is', () => {
     );
   });
 
-  it('brackets without end are taken in stride', () => {
+  it('handles endless brackets', () => {
     const line = '['.repeat(200_000);
     expect(
       tokenize(`x = ${line}\n${line}`)

@@ -1,4 +1,4 @@
-/** What a part of a TOML text is, as far as a reader wants to see it apart. */
+/** Kinds of TOML tokens that are styled differently. */
 export type TomlTokenKind =
   | 'comment'
   | 'table'
@@ -17,20 +17,20 @@ export interface TomlToken {
   text: string;
 }
 
-/** What one line leaves open for the next. */
+/** State carried from one line to the next. */
 export interface TomlCarry {
-  /** The quotes of a string of several lines. */
+  /** The quotes of an open multi-line string. */
   readonly quotes: '"""' | "'''" | null;
-  /** Arrays and inline tables, as they were opened. */
+  /** Open arrays and inline tables, outermost first. */
   readonly open: string;
 }
 
 export const TOML_START: TomlCarry = { quotes: null, open: '' };
 
-/** What stands for a secret. */
+/** Replaces a secret. */
 export const MASK = '******';
 
-/** Deeper than this, brackets are not followed: no configuration is, and a text of nothing else must not cost more. */
+/** Deeper brackets are not tracked: no real configuration has them, and a text full of brackets must not cost more. */
 const MAX_DEPTH = 64;
 
 const SPACE = /[ \t\r\f\v]+/y;
@@ -40,13 +40,10 @@ const DATE =
   /\d{4}-\d\d-\d\d(?:[Tt ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:[Zz]|[+-]\d\d:\d\d)?)?|\d\d:\d\d(?::\d\d(?:\.\d+)?)?/y;
 const NUMBER = /[+-]?(?:0[xob][\da-fA-F_]+|inf\b|nan\b|\d[\d_]*(?:\.[\d_]+)?(?:[eE][+-]?[\d_]+)?)/y;
 const BOOLEAN = /(?:true|false)\b/y;
-/** What no value begins with, up to where one might. */
+/** Characters that cannot start a value. */
 const ODD = /[^\s#"'[\]{},=]+|./sy;
 
-/**
- * The parts of one line, which must not hold a line feed; together they are that line again, whatever it is. Text that
- * is no TOML comes as `other`.
- */
+/** Tokens of one line (without line feed); joined they are the line again. Invalid TOML becomes `other`. */
 export function tokenizeTomlLine(line: string, carry: TomlCarry): { tokens: TomlToken[]; carry: TomlCarry } {
   const scan = new LineScan(line, carry);
   scan.run();
@@ -65,7 +62,8 @@ class LineScan {
     this.#line = line;
     this.#quotes = quotes;
     this.#open = open;
-    // Whether a key or a value is due within an inline table that goes on is not known from its bracket alone: a key mostly.
+    // Whether a key or a value comes next in a continued inline table cannot be known from the bracket alone; usually a
+    // key.
     this.#isKey = quotes === null && !open.endsWith('[');
   }
 
@@ -120,7 +118,7 @@ class LineScan {
     else this.#take(this.#isKey ? 'key' : 'string', STRING);
   }
 
-  /** A string of several lines, from here to its end or that of the line. */
+  /** A multi-line string, up to its end or the end of the line. */
   #takeQuoted(quotes: '"""' | "'''", skip: number): void {
     const end = endOfQuoted(this.#line, quotes, this.#at + skip);
     this.#quotes = end === -1 ? quotes : null;
@@ -128,7 +126,7 @@ class LineScan {
     this.#isKey = false;
   }
 
-  /** `[table]` and `[[table]]`, which only stand at the beginning of a line. */
+  /** `[table]` and `[[table]]`, only at the start of a line. */
   #takeHeader(): void {
     const header = /^\s*(\[\[?)((?:"(?:[^"\\]|\\.)*"|'[^']*'|[^"'#[\]])*)(\]\]?)/.exec(this.#line);
     if (header === null) return;
@@ -159,7 +157,7 @@ class LineScan {
   }
 }
 
-/** Where a string of several lines ends in this line, `-1` if it does not. Only basic strings know escapes. */
+/** Where a multi-line string ends in this line, or -1. Only basic strings have escapes. */
 function endOfQuoted(line: string, quotes: '"""' | "'''", from: number): number {
   for (let at = from; at < line.length; at++) {
     if (line[at] === '\\' && quotes === '"""') at++;

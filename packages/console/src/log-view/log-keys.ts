@@ -1,4 +1,4 @@
-/* What the keys of the log list do, as data: the list obeys it, and the key sheet shows it. */
+/* Keyboard shortcuts of the log list as data, used by the list and by the key sheet. */
 
 export type LogCommand =
   | 'down'
@@ -25,15 +25,15 @@ export type LogCommand =
   | 'wrap'
   | 'close';
 
-export interface LogKey {
-  /** As the key sheet shows it. */
+interface LogKey {
+  /** Label in the key sheet. */
   shown: string;
   command: LogCommand;
   meaning: string;
   /** `KeyboardEvent.key`. */
   key: string;
   isAlt?: true;
-  /** Works also where keys of single letters are turned off. */
+  /** Also active when single-letter shortcuts are off. */
   isAlways?: true;
 }
 
@@ -67,16 +67,49 @@ export const LOG_KEYS: readonly LogKey[] = [
   { shown: 'Escape', key: 'Escape', command: 'close', meaning: 'close the details', isAlways: true },
 ];
 
-export interface KeyPress {
+interface KeyPress {
   key: string;
   altKey: boolean;
   ctrlKey: boolean;
   metaKey: boolean;
 }
 
-/** What a key press on the list asks for; `undefined` for the browser's own. */
+interface KeyGroup {
+  name: string;
+  keys: readonly { shown: string; meaning: string }[];
+}
+
+const EVERYWHERE: KeyGroup = {
+  name: 'Everywhere',
+  keys: [
+    { shown: 'Ctrl+K', meaning: 'commands (⌘ K on a Mac)' },
+    { shown: '?', meaning: 'this list' },
+    { shown: 'Escape', meaning: 'close dialog' },
+  ],
+};
+
+const CHARTS: KeyGroup = {
+  name: 'Charts',
+  keys: [
+    { shown: '← →', meaning: 'previous or next bar' },
+    { shown: 'Home End', meaning: 'first or last bar' },
+    { shown: 'Enter', meaning: 'records of the bar; in the logs: zoom' },
+    { shown: 'Shift+← →', meaning: 'in the logs: select several bars' },
+    { shown: 'Space', meaning: 'in the logs: go to the bar' },
+  ],
+};
+
+/** The command of a key press; `undefined` for keys left to the browser. */
 export function findCommand(press: KeyPress, { hasKeys }: { hasKeys: boolean }): LogCommand | undefined {
   if (press.ctrlKey || press.metaKey) return undefined;
   const found = LOG_KEYS.find(({ key, isAlt = false }) => key === press.key && isAlt === press.altKey);
   return found && (hasKeys || found.isAlways) ? found.command : undefined;
+}
+
+/** All keyboard shortcuts; keys that do the same share a line. */
+export function keyGroups(): KeyGroup[] {
+  const lines = new Map<string, string[]>();
+  for (const { meaning, shown } of LOG_KEYS) lines.set(meaning, [...(lines.get(meaning) ?? []), shown]);
+  const logKeys = [...lines].map(([meaning, shown]) => ({ shown: shown.join(' '), meaning }));
+  return [EVERYWHERE, { name: 'Log lines', keys: logKeys }, CHARTS];
 }

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { Actions } from './actions.ts';
 
-test('the actions of a page are there as long as it is shown', () => {
+test('actions of a page are available while it is mounted', () => {
   const actions = new Actions();
   const names = () => actions.list.value.map(({ name }) => name);
   const leaveFirst = actions.put([{ name: 'Copy link', run() {} }]);

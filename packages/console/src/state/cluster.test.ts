@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { colourIn } from './cluster.ts';
 
-test('colours go by the order of ids, whatever order they are told in', () => {
+test('colours follow the order of ids, in any input order', () => {
   expect(['a', 'b', 'c'].map((id) => colourIn(['c', 'a', 'b'], id))).toEqual([1, 2, 3]);
 });
 
@@ -10,7 +10,7 @@ test('the ninth node has the colour of the first', () => {
   expect(colourIn(ids, 'node-8')).toBe(1);
 });
 
-test('a node that is not known has one of the colours, always the same', () => {
+test('an unknown node always has the same colour', () => {
   const colour = colourIn([], 'stranger');
   expect(colour).toBe(colourIn([], 'stranger'));
   expect(colour).toBeGreaterThanOrEqual(1);

@@ -1,17 +1,16 @@
 import type { Level } from '@porthole/client';
 import { formatSourceText, parseSourceText, parseSpan, readTime, timeText } from '@porthole/contract';
 import type { RecordKey } from '../log-view/source/log-source.ts';
-import { queryProblems } from './query-problems.ts';
 import { ALL_LOGS, canFollow, type LogsView, type TimeRange } from './view.ts';
 
 const LEVELS: readonly Level[] = ['TRACE', 'DEBUG', 'INFO', 'WARN', 'ERROR', 'FATAL'];
 
 const EXPECTED_TIME = 'expected a time such as 2026-11-15T14:05:00Z';
 
-/** Longest first: a span is written in the largest unit that divides it. */
+/** Longest first. */
 const UNITS = { d: 86_400_000, h: 3_600_000, m: 60_000, s: 1000, ms: 1 } as const;
 
-/** Switches of the view and the parameters that turn them from what is usual. */
+/** Switches of the view and the parameters that change their default. */
 const SWITCHES = {
   isRegex: 're',
   isCaseSensitive: 'case',
@@ -23,7 +22,13 @@ const SWITCHES = {
 
 const SWITCH_NAMES = Object.keys(SWITCHES) as (keyof typeof SWITCHES)[];
 
-/** The log workspace a query describes. Parameters that make no sense are ignored; `logsProblems` names them. */
+/** Longer values are truncated. */
+const SHOWN_CHARACTERS = 60;
+
+/** Parameters of a page and how their values are validated; `null`: any value is valid. */
+export type ParameterChecks = Readonly<Record<string, ((value: string) => string | null) | null>>;
+
+/** The log view of a query. Invalid parameters are ignored; `logsProblems` names them. */
 export function parseLogs(query: URLSearchParams): LogsView {
   const at = parseKey(query.get('at'));
   const timeMs = parseTimestamp(query.get('t'));
@@ -45,14 +50,14 @@ export function parseLogs(query: URLSearchParams): LogsView {
   };
 }
 
-/** Parameters of the log workspace and how their values are checked; `null`: any value makes sense. */
+/** Parameters of the log view and how their values are validated; `null`: any value is valid. */
 const CHECKS: Readonly<Record<string, ((value: string) => string | null) | null>> = {
   src: (value) => (parseSourceText(value) ? null : 'expected NODE, NODE/FAMILY or NODE/=FILE'),
   last: (value) => (parseSpan(value) ? null : 'expected a span such as 15m or 2h'),
   from: (value) => (value === '' || parseTimestamp(value) !== null ? null : EXPECTED_TIME),
   to: (value) => (parseTimestamp(value) === null ? EXPECTED_TIME : null),
   t: (value) => (parseTimestamp(value) === null ? EXPECTED_TIME : null),
-  at: (value) => (parseKey(value) ? null : 'the link to this record is damaged'),
+  at: (value) => (parseKey(value) ? null : 'this link is damaged'),
   level: (value) => (parseLevel(value) ? null : 'expected trace, debug, info, warn, error or fatal'),
   q: null,
   not: null,
@@ -62,11 +67,11 @@ const CHECKS: Readonly<Record<string, ((value: string) => string | null) | null>
   ...Object.fromEntries(Object.values(SWITCHES).map((name) => [name, expectedSwitch])),
 };
 
-/** What of a query `parseLogs` ignores, as sentences. */
+/** The parameters that `parseLogs` ignores, as sentences. */
 export function logsProblems(query: URLSearchParams): string[] {
   const problems = queryProblems(query, CHECKS);
   if (parseSpan(query.get('last') ?? '') && (query.has('from') || query.has('to')))
-    problems.push('from and to are ignored beside last');
+    problems.push('from and to are ignored because last is set');
   const range = parseRange(query);
   if (range?.kind === 'fixed' && range.fromMs !== null && range.toMs !== null && range.fromMs >= range.toMs)
     problems.push('the time range is empty: from is not before to');
@@ -90,7 +95,7 @@ export function logsQuery(view: LogsView): URLSearchParams {
   return query;
 }
 
-/** Who goes to a record or a moment wants to read it; who does not wants to see what comes. */
+/** A link to a record or a time is for reading; any other link follows. */
 function isUsuallyLive({ at, timeMs, range }: Pick<LogsView, 'at' | 'timeMs' | 'range'>): boolean {
   return at === null && timeMs === null && range?.kind !== 'fixed';
 }
@@ -103,8 +108,8 @@ function expectedSwitch(value: string): string | null {
   return value === '0' || value === '1' ? null : 'expected 0 or 1';
 }
 
-function flag(text: string | null, usual: boolean): boolean {
-  return text === '1' ? true : text === '0' ? false : usual;
+function flag(text: string | null, fallback: boolean): boolean {
+  return text === '1' ? true : text === '0' ? false : fallback;
 }
 
 function parseKey(text: string | null): RecordKey | null {
@@ -112,7 +117,7 @@ function parseKey(text: string | null): RecordKey | null {
   return node && cursor ? { node, cursor } : null;
 }
 
-/** Neither an id nor a file's name can hold a slash. */
+/** Neither ids nor file names contain a slash. */
 function splitOnce(text: string): [string, string] {
   const index = text.indexOf('/');
   return index < 0 ? [text, ''] : [text.slice(0, index), text.slice(index + 1)];
@@ -136,12 +141,13 @@ function writeRange(query: URLSearchParams, range: TimeRange | null): void {
   if (range.toMs !== null) query.set('to', timestampText(range.toMs));
 }
 
-function spanText(spanMs: number): string {
+/** `15m`: the span in the largest unit that divides it. */
+export function spanText(spanMs: number): string {
   const [unit, unitMs] = Object.entries(UNITS).find(([, ms]) => spanMs % ms === 0) ?? ['ms', 1];
   return `${spanMs / unitMs}${unit}`;
 }
 
-/** Written as everywhere else; without a zone it is UTC, so that an address means the same wherever it is opened. */
+/** Without a zone it is UTC, so that a URL means the same everywhere. */
 function parseTimestamp(text: string | null): number | null {
   const reading = readTime(text ?? '', { nowMs: Date.now(), offsetMsAt: () => 0 });
   return 'timeMs' in reading ? reading.timeMs : null;
@@ -151,4 +157,18 @@ function timestampText(timeMs: number): string {
   const text = new Date(timeMs).toISOString();
   // Years of more than four digits are not part of the grammar.
   return text.length === 24 ? text : timeText(timeMs);
+}
+
+/** The parameters that a page ignores, as sentences. */
+export function queryProblems(query: URLSearchParams, checks: ParameterChecks): string[] {
+  const problems = [...query].map(([name, value]) => {
+    if (!Object.hasOwn(checks, name)) return `${shown(name)} is not a parameter of this page`;
+    const why = checks[name]?.(value) ?? null;
+    return why === null ? null : `${name}=${shown(value)} is ignored: ${why}`;
+  });
+  return [...new Set(problems.filter((problem) => problem !== null))];
+}
+
+function shown(text: string): string {
+  return text.length > SHOWN_CHARACTERS ? `${text.slice(0, SHOWN_CHARACTERS)}…` : text;
 }

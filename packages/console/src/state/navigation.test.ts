@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { Navigation } from './navigation.ts';
 import { ALL_LOGS } from './view.ts';
 
-/** As much of a window as navigation needs: an address, a history and events. */
+/** The parts of a window that navigation needs: location, history and events. */
 class FakeWindow extends EventTarget {
   readonly document = new EventTarget();
   readonly entries = ['http://node.example/'];
@@ -30,7 +30,7 @@ class FakeWindow extends EventTarget {
   }
 
   #write(act: () => void) {
-    if (!this.canWrite) throw new Error('too often');
+    if (!this.canWrite) throw new DOMException('too often', 'SecurityError');
     act();
   }
 }
@@ -42,13 +42,13 @@ function started(window = new FakeWindow()) {
 }
 
 describe('navigation', () => {
-  test('begins with what the address says', () => {
+  test('starts with the view of the URL', () => {
     const window = new FakeWindow();
     window.entries[0] = 'http://node.example/nodes/a/logs';
     expect(started(window).navigation.view.value).toEqual({ page: 'node', id: 'a', tab: 'logs', text: '' });
   });
 
-  test('writes where it goes, behind what was there or instead of it', () => {
+  test('pushes or replaces history entries', () => {
     const { window, navigation } = started();
     navigation.go(ALL_LOGS);
     navigation.go({ ...ALL_LOGS, text: 'slow' }, { replace: true });
@@ -56,7 +56,7 @@ describe('navigation', () => {
     expect(navigation.view.value).toMatchObject({ page: 'logs', text: 'slow' });
   });
 
-  test('does not put the same address into the history twice', () => {
+  test('does not push the same URL twice', () => {
     const { window, navigation } = started();
     navigation.go(ALL_LOGS);
     navigation.go({ ...ALL_LOGS });
@@ -70,7 +70,7 @@ describe('navigation', () => {
     expect(navigation.view.value).toEqual({ page: 'cluster' });
   });
 
-  test('leaves the view alone when only the place within the page changes', () => {
+  test('keeps the view when only the fragment changes', () => {
     const { window, navigation } = started();
     const view = navigation.view.value;
     window.entries.push('http://node.example/#main');
@@ -78,14 +78,14 @@ describe('navigation', () => {
     expect(navigation.view.value).toBe(view);
   });
 
-  test('shows what is wanted also where the browser refuses to write the address', () => {
+  test('shows the view even if the browser refuses to change the URL', () => {
     const { window, navigation } = started();
     window.canWrite = false;
     navigation.go(ALL_LOGS);
     expect(navigation.view.value).toEqual(ALL_LOGS);
   });
 
-  test('without a window only remembers where it went', () => {
+  test('without a window is only a store', () => {
     const navigation = new Navigation(undefined);
     navigation.start();
     navigation.go(ALL_LOGS);

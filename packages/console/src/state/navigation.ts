@@ -3,19 +3,19 @@ import type { View } from './view.ts';
 import { addressProblems, parseView, viewUrl } from './view-url.ts';
 
 export interface GoOptions {
-  /** Instead of the entry in the history, not behind it: for what changes while one stays where one is. */
+  /** Replaces the history entry: for changes within the same view. */
   replace?: boolean;
 }
 
-/** What is shown, kept the same as the address of the page. */
+/** The current view, in sync with the URL. */
 export class Navigation {
   readonly view: Store<View>;
-  /** What of the address that was opened is ignored, as sentences; until another page is opened, or they are dismissed. */
+  /** Ignored parts of the URL, as sentences; until navigation or dismissal. */
   readonly problems: Store<readonly string[]>;
   readonly #window: Window | undefined;
   readonly #leaving = new Set<() => void>();
 
-  /** Without a window (in tests of what only builds on it) it is a store and nothing more. */
+  /** Without a window (in tests) it is only a store. */
   constructor(window: Window | undefined) {
     this.#window = window;
     const url = window && new URL(window.location.href);
@@ -23,14 +23,14 @@ export class Navigation {
     this.problems = new Store<readonly string[]>(url ? addressProblems(url) : []);
   }
 
-  /** Takes the back button and clicks on links of this page, from now on. */
+  /** Starts to handle the back button and clicks on internal links. */
   start(): void {
     this.#window?.addEventListener('popstate', () => this.#read());
     this.#window?.document.addEventListener('click', (event) => this.#take(event));
   }
 
   go(view: View, { replace = false }: GoOptions = {}): void {
-    // The entry that is left must say what was seen last: Back returns to it.
+    // The entry being left must have the latest state: Back returns to it.
     if (!replace) this.settle();
     const url = viewUrl(view);
     this.#write(url, replace);
@@ -38,12 +38,12 @@ export class Navigation {
     this.view.set(view);
   }
 
-  /** Brings the address up to date with what is seen. */
+  /** Updates the URL of the current entry. */
   settle(): void {
     for (const leave of [...this.#leaving]) leave();
   }
 
-  /** Calls back before another entry of the history is begun; what is returned ends that. */
+  /** Runs before another history entry is pushed; the returned function unsubscribes. */
   onLeave(leave: () => void): () => void {
     this.#leaving.add(leave);
     return () => {
@@ -58,8 +58,9 @@ export class Navigation {
     try {
       if (replace || isSame) history.replaceState(null, '', url);
       else history.pushState(null, '', url);
-    } catch {
-      // Browsers refuse it when it comes too often; the next change brings the address up to date.
+    } catch (error) {
+      if (!(error instanceof DOMException)) throw error;
+      // Browsers throttle these calls and throw; the next change updates the URL.
     }
     if (!replace && !isSame) this.#window.scrollTo(0, 0);
   }
@@ -69,7 +70,7 @@ export class Navigation {
     const url = new URL(this.#window.location.href);
     const view = parseView(url);
     this.problems.set(addressProblems(url));
-    // Only the place within the page may have changed, as the skip link does.
+    // Only the fragment may have changed, as with the skip link.
     if (viewUrl(view) !== viewUrl(this.view.value)) this.view.set(view);
   }
 
@@ -81,7 +82,7 @@ export class Navigation {
     const url = new URL(link.href);
     if (url.origin !== this.#window?.location.origin || url.hash) return;
     const view = parseView(url);
-    // Not a page of the console: the documentation, a file.
+    // Not a page of the console: the documentation, or a file.
     if (view.page === 'unknown') return;
     event.preventDefault();
     this.go(view);

@@ -1,30 +1,37 @@
 import { Store } from './store.ts';
 
-/** A word that appears for a moment and is read aloud: "Copied". */
+/** A short message that is shown briefly and read aloud: "Copied". */
 export interface Notice {
   text: string;
-  /** Grows, so that the same word twice is told twice. */
+  /** Increases, so that the same text is announced twice. */
   number: number;
 }
 
 export const notice = new Store<Notice | null>(null);
 
-/** Tells it for a moment. */
+/** Shows it for a short time. */
 export function showNotice(text: string): void {
   notice.set({ text, number: (notice.value?.number ?? 0) + 1 });
 }
 
-/** Puts text on the clipboard and says so, or that it cannot be done. */
+/** Copies text to the clipboard and reports the result. */
 export async function copyText(text: string, what: string): Promise<void> {
+  const isCopied = (await copyByClipboard(text)) || copyBySelection(text);
+  showNotice(isCopied ? `${what} copied` : `${what} not copied: the browser does not allow it`);
+}
+
+async function copyByClipboard(text: string): Promise<boolean> {
+  if (!('clipboard' in navigator)) return false;
   try {
     await navigator.clipboard.writeText(text);
-    showNotice(`${what} copied`);
-  } catch {
-    showNotice(copyBySelection(text) ? `${what} copied` : `${what} could not be copied: the browser does not allow it`);
+    return true;
+  } catch (error) {
+    if (error instanceof DOMException) return false;
+    throw error;
   }
 }
 
-/** Browsers give a page without TLS no clipboard, but let it copy what is selected. */
+/** Without TLS there is no clipboard API, but a selection can be copied. */
 function copyBySelection(text: string): boolean {
   const field = document.createElement('textarea');
   field.value = text;

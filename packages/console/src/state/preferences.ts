@@ -1,23 +1,24 @@
 import { Store } from './store.ts';
+import { tryStorage } from './try-storage.ts';
 import type { ZoneName } from './view.ts';
 
 export type Theme = 'system' | 'light' | 'dark';
 
 const DISMISSED_KEY = 'porthole.dismissed';
 
-/** Nodes forget a departure after a week; a browser need not remember more of them than that. */
+/** Nodes forget a departure after a week, so the browser need not keep more of them. */
 const MAX_DISMISSED = 100;
 
 type PreferenceStorage = Pick<Storage, 'getItem' | 'setItem'>;
 
-/** What a user wants of every page, kept in the browser where it allows that. */
+/** Settings of the user, kept in the browser if it allows that. */
 export class Preferences {
   readonly theme: Store<Theme>;
-  /** Whose times are shown. */
+  /** The time zone in which times are shown. */
   readonly zone: Store<ZoneName>;
-  /** Single keys do something. */
+  /** Single-letter shortcuts are on. */
   readonly hasKeys: Store<boolean>;
-  /** Departures of nodes that need not be shown any more, newest last. */
+  /** Dismissed departures, newest last. */
   readonly dismissed: Store<readonly string[]>;
 
   constructor(storage: PreferenceStorage | undefined) {
@@ -37,32 +38,32 @@ export class Preferences {
   }
 }
 
-/** The first choice is the usual one. */
+/** The first choice is the default. */
 function storedChoice<Choice extends string>(
-  shelf: PreferenceStorage | undefined,
+  storage: PreferenceStorage | undefined,
   name: string,
   choices: readonly [Choice, ...Choice[]],
 ): Store<Choice> {
   const key = `porthole.${name}`;
-  const found = tryStorage(() => shelf?.getItem(key));
+  const found = tryStorage(() => storage?.getItem(key));
   const store = new Store<Choice>(choices.find((choice) => choice === found) ?? choices[0]);
-  store.subscribe(() => tryStorage(() => shelf?.setItem(key, store.value)));
+  store.subscribe(() => tryStorage(() => storage?.setItem(key, store.value)));
   return store;
 }
 
 function readList(text: string | null | undefined): string[] {
-  const value = tryStorage(() => JSON.parse(text ?? '[]') as unknown);
+  const value = parseJson(text ?? '[]');
   return Array.isArray(value) ? value.filter((each) => typeof each === 'string') : [];
 }
 
-/** Storage may be full, or forbidden: then a choice lasts as long as the page. */
-function tryStorage<T>(act: () => T): T | undefined {
+function parseJson(text: string): unknown {
   try {
-    return act();
-  } catch {
-    return undefined;
+    return JSON.parse(text);
+  } catch (error) {
+    if (error instanceof SyntaxError) return undefined;
+    throw error;
   }
 }
 
-// Where it is forbidden even the name throws.
+// Where storage is forbidden, even reading the property throws.
 export const preferences = new Preferences(tryStorage(() => globalThis.window?.localStorage));

@@ -2,7 +2,7 @@ import { ClientError } from '@porthole/client';
 import { expect, test } from 'vitest';
 import { Resource, type ResourceEnv } from './resource.ts';
 
-/** A page whose time passes only when a test says so. */
+/** A page whose time passes only when the test says so. */
 class FakePage implements ResourceEnv {
   nowMs = 1000;
   visible = true;
@@ -38,7 +38,7 @@ class FakePage implements ResourceEnv {
     return this.#returns.size;
   }
 
-  /** Lets the time pass and what was loaded arrive. */
+  /** Advances the time and settles pending loads. */
   async pass(ms: number) {
     this.nowMs += ms;
     const due = this.#timers.filter(({ atMs }) => atMs <= this.nowMs);
@@ -70,7 +70,7 @@ function counted(
   return { resource, loads: () => loads };
 }
 
-test('nothing is asked until someone watches, and then again every so often', async () => {
+test('loads only while someone subscribes, and then periodically', async () => {
   const page = new FakePage();
   const { resource, loads } = counted(page);
   await page.pass(60_000);
@@ -84,7 +84,7 @@ test('nothing is asked until someone watches, and then again every so often', as
   expect(resource.state.value.value).toBe(2);
 });
 
-test('it rests when the last watcher has gone, and goes on with what it has when one comes back soon', async () => {
+test('pauses without subscribers and continues with its value when one returns', async () => {
   const page = new FakePage();
   const { resource, loads } = counted(page);
   const [first, second] = [resource.watch(), resource.watch()];
@@ -99,7 +99,7 @@ test('it rests when the last watcher has gone, and goes on with what it has when
   expect(loads()).toBe(1);
 });
 
-test('a failure keeps the value and tells since when it fails, until it succeeds again', async () => {
+test('a failure keeps the value and the time of the first failure', async () => {
   const page = new FakePage();
   let isDown = false;
   const { resource } = counted(page, { fail: () => isDown });
@@ -121,7 +121,7 @@ test('a failure keeps the value and tells since when it fails, until it succeeds
   expect(resource.state.value).toMatchObject({ value: 4, asOfMs: page.nowMs, failure: null });
 });
 
-test('a page out of sight asks nothing, and what is due is loaded when it comes back', async () => {
+test('a hidden page sends no requests, and loads what is due when visible', async () => {
   const page = new FakePage();
   const { resource, loads } = counted(page);
   resource.watch();
@@ -135,27 +135,27 @@ test('a page out of sight asks nothing, and what is due is loaded when it comes 
   expect(loads()).toBe(3);
 });
 
-test('what is under way when the last watcher goes is given up, and its answer is not taken', async () => {
+test('a running load is aborted with the last subscriber and its response ignored', async () => {
   const page = new FakePage();
   let signal: AbortSignal | undefined;
-  let answer: (value: string) => void = () => {};
+  let respond: (value: string) => void = () => {};
   const resource = new Resource<string>(
     (given) => {
       signal = given;
       return new Promise((resolve) => {
-        answer = resolve;
+        respond = resolve;
       });
     },
     { env: page },
   );
   resource.watch()();
   expect(signal?.aborted).toBe(true);
-  answer('late');
+  respond('late');
   await page.pass(0);
   expect(resource.state.value).toEqual({ value: null, asOfMs: null, failure: null, isLoading: false });
 });
 
-test('while it loads it is not loaded a second time', async () => {
+test('does not load twice at the same time', async () => {
   const page = new FakePage();
   const { resource, loads } = counted(page);
   resource.watch();

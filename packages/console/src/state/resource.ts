@@ -1,45 +1,43 @@
-import { ClientError, codeOf, ERROR_KINDS, isErrorCode } from '@porthole/client';
 import { session } from './session.ts';
 import { Store } from './store.ts';
+import { isRetryable, type Problem, toProblem } from './to-problem.ts';
 
-export interface Failure {
-  code: string;
-  detail: string;
-  /** HTTP status; `null` where there was no answer. */
-  status: number | null;
-  /** Since when it has failed, without a success between. */
+export interface Failure extends Problem {
+  /** Time of the first failure since the last success. */
   sinceMs: number;
 }
 
 export interface ResourceState<Value> {
-  /** The newest there is, also while it fails. */
+  /** The last loaded value, also while reloading fails. */
   value: Value | null;
-  /** When that was had. */
+  /** When it was loaded. */
   asOfMs: number | null;
   failure: Failure | null;
   isLoading: boolean;
 }
 
-/** The time and the page, as far as a resource needs them. */
+/** Clock and page events that a resource needs. */
 export interface ResourceEnv {
   now(): number;
-  /** Runs it once after so long; what is returned prevents that. */
+  /** Runs once after this time; the returned function cancels it. */
   after(ms: number, run: () => void): () => void;
   isVisible(): boolean;
-  /** Runs it whenever the page comes into view, the network comes back or a token was given; what is returned ends that. */
+  /**
+   * Runs when the page becomes visible, the network is back or a token was entered; the returned function unsubscribes.
+   */
   onReturn(run: () => void): () => void;
 }
 
 export interface ResourceOptions {
-  /** Loaded again so long after the last time. Never again by itself unless given. */
+  /** Reload interval. Without it, a resource is loaded once. */
   everyMs?: number;
   env?: ResourceEnv;
 }
 
-/** After a failure it is tried again at least this soon, so that what is back is seen. */
+/** Longest wait after a failure, so that recovery is noticed. */
 const RETRY_MS = 5000;
 
-/** Something asked of the node while anyone watches: the last answer stays when a later one fails. */
+/** Data loaded from the node while someone subscribes; the last value stays when a reload fails. */
 export class Resource<Value> {
   readonly state: Store<ResourceState<Value>>;
   readonly #load: (signal: AbortSignal) => Promise<Value>;
@@ -57,7 +55,7 @@ export class Resource<Value> {
     this.state = new Store<ResourceState<Value>>({ value: null, asOfMs: null, failure: null, isLoading: false });
   }
 
-  /** Keeps it fresh until what is returned is called. */
+  /** Keeps it fresh until the returned function is called. */
   watch(): () => void {
     this.#watchers++;
     if (this.#watchers === 1) {
@@ -73,7 +71,7 @@ export class Resource<Value> {
     };
   }
 
-  /** Now, whatever the time; one that is under way is enough. */
+  /** Reloads now, unless a load is running. */
   reload(): void {
     if (this.#loading) return;
     this.#cancelTimer?.();
@@ -105,7 +103,7 @@ export class Resource<Value> {
     this.#cancelTimer?.();
     const waitMs = this.#waitMs();
     if (waitMs === undefined) return;
-    // A page out of sight asks nothing; when it comes back, what is due is loaded at once.
+    // Hidden pages send no requests; what is due is loaded when they become visible.
     this.#cancelTimer = this.#env.after(waitMs, () => {
       if (this.#env.isVisible()) this.reload();
     });
@@ -142,18 +140,9 @@ export class Resource<Value> {
   }
 }
 
-/** Whether a failure may be over soon; a request that was refused as such is refused again. */
-function isTransient({ code, status }: Failure): boolean {
-  return status === null || (isErrorCode(code) && ERROR_KINDS[code].retryable) || status >= 500;
-}
-
-/** Anything thrown, as it is told: the API's code and detail where it has them. */
-export function toProblem(thrown: unknown): Omit<Failure, 'sinceMs'> {
-  return {
-    code: codeOf(thrown),
-    detail: thrown instanceof Error ? thrown.message : String(thrown),
-    status: thrown instanceof ClientError ? (thrown.status ?? null) : null,
-  };
+/** Whether a retry may succeed; an invalid request fails again. */
+function isTransient(failure: Failure): boolean {
+  return failure.status === null || isRetryable(failure) || failure.status >= 500;
 }
 
 const BROWSER: ResourceEnv = {

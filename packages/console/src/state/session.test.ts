@@ -3,7 +3,7 @@ import { Session } from './session.ts';
 
 const NODE = { node: { hostIp: '127.0.0.1', hostName: 'a', grpcPort: 1, httpPort: 2, version: '1', onlineTime: 3 } };
 
-/** A node that answers only to this token, and remembers which were tried. */
+/** A node that requires this token and records the ones it was sent. */
 function guarded(token: string) {
   const tried: (string | null)[] = [];
   const ask: typeof fetch = async (_input, init) => {
@@ -16,47 +16,68 @@ function guarded(token: string) {
 }
 
 function fakeStorage(entries: Record<string, string> = {}) {
-  const kept = new Map(Object.entries(entries));
+  const stored = new Map(Object.entries(entries));
   return {
-    kept,
-    getItem: (key: string) => kept.get(key) ?? null,
-    setItem: (key: string, value: string) => void kept.set(key, value),
-    removeItem: (key: string) => void kept.delete(key),
+    stored,
+    getItem: (key: string) => stored.get(key) ?? null,
+    setItem: (key: string, value: string) => void stored.set(key, value),
+    removeItem: (key: string) => void stored.delete(key),
   };
 }
 
 const turn = () => new Promise((resolve) => setImmediate(resolve));
 
-test('what was refused is asked again with the token that was given', async () => {
+test('a rejected request is repeated with the entered token', async () => {
   const { ask, tried } = guarded('secret');
   const session = new Session({ origin: 'http://a.example', fetch: ask, storage: undefined });
-  const answers = Promise.all([session.client.config(), session.client.config()]);
+  const responses = Promise.all([session.client.config(), session.client.config()]);
   await turn();
   expect(session.isTokenDialogOpen.value).toBe(true);
   session.give('secret', { keep: false });
-  expect((await answers).map(({ config }) => config)).toEqual(['a = 1', 'a = 1']);
+  expect((await responses).map(({ config }) => config)).toEqual(['a = 1', 'a = 1']);
   expect(session.isTokenDialogOpen.value).toBe(false);
   expect(tried).toEqual([null, null, 'Bearer secret', 'Bearer secret']);
 });
 
-test('a token that is refused is asked for again, and is kept nowhere', async () => {
+test('a rejected token is requested again and not stored', async () => {
   const { ask } = guarded('secret');
-  const kept = fakeStorage({ 'porthole.token': 'old' });
-  const session = new Session({ origin: 'http://a.example', fetch: ask, storage: kept });
-  const answer = session.client.config();
+  const stored = fakeStorage({ 'porthole.token': 'old' });
+  const session = new Session({ origin: 'http://a.example', fetch: ask, storage: stored });
+  const response = session.client.config();
   await turn();
-  expect([session.isTokenDialogOpen.value, session.isRefused.value, kept.kept.size]).toEqual([true, true, 0]);
+  expect([session.isTokenDialogOpen.value, session.rejection.value, stored.stored.size]).toEqual([true, 'expired', 0]);
   session.give('secret', { keep: true });
-  await answer;
-  expect(kept.kept.get('porthole.token')).toBe('secret');
-  expect(session.isRefused.value).toBe(false);
+  await response;
+  expect(stored.stored.get('porthole.token')).toBe('secret');
+  expect(session.rejection.value).toBeNull();
 });
 
-test('who closes the dialog without a token sees the refusal, and is not asked again', async () => {
+test('a token that never worked is invalid, one that worked before has expired', async () => {
+  const { ask } = guarded('secret');
+  let isRevoked = false;
+  const revocable: typeof fetch = (input, init) => ask(input, isRevoked ? {} : init);
+  const session = new Session({ origin: 'http://a.example', fetch: revocable, storage: undefined });
+  const response = session.client.config();
+  await turn();
+  session.give('wrong', { keep: false });
+  await turn();
+  expect(session.rejection.value).toBe('invalid');
+  session.give('secret', { keep: false });
+  await response;
+  expect(session.rejection.value).toBeNull();
+  isRevoked = true;
+  const refused = expect(session.client.config()).rejects.toMatchObject({ status: 401 });
+  await turn();
+  expect(session.rejection.value).toBe('expired');
+  session.decline();
+  await refused;
+});
+
+test('declining the dialog fails the request, and the dialog stays closed', async () => {
   const { ask } = guarded('secret');
   const session = new Session({ origin: 'http://a.example', fetch: ask, storage: undefined });
-  const answer = session.client.config();
-  const refused = expect(answer).rejects.toMatchObject({ code: 'UNAUTHENTICATED', status: 401 });
+  const response = session.client.config();
+  const refused = expect(response).rejects.toMatchObject({ code: 'UNAUTHENTICATED', status: 401 });
   await turn();
   session.decline();
   await refused;
@@ -66,21 +87,21 @@ test('who closes the dialog without a token sees the refusal, and is not asked a
   expect(session.isTokenDialogOpen.value).toBe(true);
 });
 
-test('who leaves while the dialog is open does not wait for it', async () => {
+test('an aborted request does not wait for the dialog', async () => {
   const { ask } = guarded('secret');
   const session = new Session({ origin: 'http://a.example', fetch: ask, storage: undefined });
   const leaving = new AbortController();
-  const answer = session.client.config({ signal: leaving.signal });
-  const left = expect(answer).rejects.toThrow('left');
+  const response = session.client.config({ signal: leaving.signal });
+  const left = expect(response).rejects.toThrow('left');
   await turn();
   leaving.abort(new Error('left'));
   await left;
 });
 
-test('a browser that forbids storage only forgets the token with the page', async () => {
+test('without storage the token lasts as long as the page', async () => {
   const { ask } = guarded('secret');
   const forbidden = () => {
-    throw new Error('storage is forbidden');
+    throw new DOMException('storage is forbidden', 'SecurityError');
   };
   const session = new Session({
     origin: 'http://a.example',
@@ -91,7 +112,7 @@ test('a browser that forbids storage only forgets the token with the page', asyn
   await expect(session.client.config()).resolves.toMatchObject({ config: 'a = 1' });
 });
 
-test('a token with characters that a header cannot carry is known before it is sent', () => {
+test('a token that a header cannot carry is rejected before sending', () => {
   const session = new Session({ origin: 'http://a.example', fetch, storage: undefined });
   expect(['abc', '', 'a b', 'ä', 'a\n'].map((token) => session.canSend(token))).toEqual([
     true,

@@ -1,12 +1,15 @@
 import { createClient, type NodeClient } from '@porthole/client';
 import { Store } from './store.ts';
+import { tryStorage } from './try-storage.ts';
 
 const KEY = 'porthole.token';
 
-/** The head of an answer may take so long. Measured here, not by the client: waiting for the user must not count. */
+/**
+ * Timeout for response headers. Measured here, not by the client: time the user takes to enter a token must not count.
+ */
 const HEAD_MS = 30_000;
 
-/** The client gives up a question after so long, the time included in which the user looks for a token. */
+/** Timeout of a request in the client, including the time the user takes to enter a token. */
 const REQUEST_MS = 15 * 60_000;
 
 type TokenStorage = Pick<Storage, 'getItem' | 'setItem' | 'removeItem'>;
@@ -14,32 +17,34 @@ type TokenStorage = Pick<Storage, 'getItem' | 'setItem' | 'removeItem'>;
 export interface SessionDeps {
   origin: string;
   fetch: typeof fetch;
-  /** Where a token may be kept as long as the tab lives; `undefined` where the browser forbids it. */
+  /** Keeps a token for the lifetime of the tab; `undefined` if the browser forbids it. */
   storage: TokenStorage | undefined;
 }
 
 /**
- * Who asks: the token and the client that uses it. A question that is refused for want of a token waits until one was
- * given and is asked again; who asked only sees that it took longer.
+ * The token and the client that uses it. A request that fails for lack of a token waits until one is entered and is
+ * then repeated; its caller only notices the delay.
  */
 export class Session {
   readonly client: NodeClient;
-  /** A token is needed: the dialog is open. */
+  /** A token is required: the dialog is open. */
   readonly isTokenDialogOpen = new Store(false);
-  /** The user closed the dialog without a token; nothing asks again until they want to. */
+  /** The user closed the dialog without a token; it does not open again by itself. */
   readonly isDeclined = new Store(false);
-  /** The token given last was refused. */
-  readonly isRefused = new Store(false);
+  /** Why the last token was rejected: `expired` if it had worked before. */
+  readonly rejection = new Store<'invalid' | 'expired' | null>(null);
   readonly hasToken = new Store(false);
   readonly #deps: SessionDeps;
   #token: string | undefined;
-  /** Questions that wait for a token. */
+  #wasAccepted: boolean;
+  /** Requests that wait for a token. */
   #waiting = new Set<(token: string | undefined) => void>();
 
   constructor(deps: SessionDeps) {
     this.#deps = deps;
     this.#token = tryStorage(() => deps.storage?.getItem(KEY)) ?? undefined;
-    this.hasToken.set(this.#token !== undefined);
+    this.#wasAccepted = this.#token !== undefined;
+    this.hasToken.set(this.#wasAccepted);
     this.client = createClient({
       url: deps.origin,
       fetch: (input, init) => this.#sendRequest(input, init),
@@ -47,32 +52,33 @@ export class Session {
     });
   }
 
-  /** As the client asks: with the token, and again with another one where that is refused. For what has no method. */
+  /** Sends a request like the client does, for routes without a client method. */
   fetch(path: string, init?: RequestInit): Promise<Response> {
     return this.#sendRequest(new URL(path, this.#deps.origin), init);
   }
 
-  /** Whether a token could be sent: a header cannot carry everything. */
+  /** Whether a header can carry the token. */
   canSend(token: string): boolean {
     return /^[\x21-\x7e]+$/.test(token);
   }
 
   give(token: string, { keep }: { keep: boolean }): void {
     this.#token = token;
-    this.isRefused.set(false);
+    this.#wasAccepted = false;
+    this.rejection.set(null);
     this.isDeclined.set(false);
     this.hasToken.set(true);
     tryStorage(() => (keep ? this.#deps.storage?.setItem(KEY, token) : this.#deps.storage?.removeItem(KEY)));
     this.#resume(token);
   }
 
-  /** Without a token: what waits fails as the node refused it. */
+  /** Without a token, waiting requests fail with the original 401. */
   decline(): void {
     this.isDeclined.set(true);
     this.#resume(undefined);
   }
 
-  /** Opens the dialog, also after it was closed without a token. */
+  /** Opens the dialog, also after it was declined. */
   openTokenDialog(): void {
     this.isDeclined.set(false);
     this.isTokenDialogOpen.set(true);
@@ -89,20 +95,21 @@ export class Session {
     for (;;) {
       const token = this.#token;
       const response = await this.#send(input, init, token);
+      if (response.status !== 401) this.#wasAccepted ||= token !== undefined && token === this.#token;
       if (response.status !== 401 || this.isDeclined.value) return response;
-      // Another one may have been given meanwhile; this was asked with the old one.
+      // Another token was entered meanwhile; this request used the old one.
       if (token !== this.#token) continue;
-      if (token !== undefined) this.#refuse();
+      if (token !== undefined) this.#reject();
       if ((await this.#nextToken(init.signal ?? undefined)) === undefined) return response;
       await response.body?.cancel();
     }
   }
 
-  #refuse(): void {
+  #reject(): void {
     this.#token = undefined;
     this.hasToken.set(false);
     tryStorage(() => this.#deps.storage?.removeItem(KEY));
-    this.isRefused.set(true);
+    this.rejection.set(this.#wasAccepted ? 'expired' : 'invalid');
   }
 
   #nextToken(signal: AbortSignal | undefined): Promise<string | undefined> {
@@ -125,21 +132,13 @@ export class Session {
     const headers = new Headers(init.headers);
     if (token !== undefined) headers.set('authorization', `Bearer ${token}`);
     const late = new AbortController();
-    const timer = setTimeout(() => late.abort(new Error(`no answer within ${HEAD_MS / 1000} s`)), HEAD_MS);
+    const timer = setTimeout(() => late.abort(new Error(`no response within ${HEAD_MS / 1000} s`)), HEAD_MS);
     const signal = init.signal ? AbortSignal.any([init.signal, late.signal]) : late.signal;
     try {
       return await this.#deps.fetch(input, { ...init, headers, signal });
     } finally {
       clearTimeout(timer);
     }
-  }
-}
-
-function tryStorage<T>(act: () => T): T | undefined {
-  try {
-    return act();
-  } catch {
-    return undefined;
   }
 }
 

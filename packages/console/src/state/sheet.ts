@@ -1,16 +1,16 @@
 import { isTextField } from '../ui/is-text-field.ts';
 import { Store } from './store.ts';
 
-/** What lies over the page: one at a time. */
+/** The open overlay: one at a time. */
 export const sheet = new Store<'palette' | 'keys' | null>(null);
 
-/** Takes Ctrl/Cmd+K everywhere, and `?` where nobody is writing. */
+/** Handles Ctrl/Cmd+K everywhere, and `?` unless the user is typing. */
 export function takeSheetKeys(target: Document, hasKeys: () => boolean): () => void {
   const take = (event: KeyboardEvent) => {
-    const wanted = sheetForKey(event, { hasKeys: hasKeys() });
-    if (!wanted || isModal(target)) return;
+    const next = sheetForKey(event, { hasKeys: hasKeys() });
+    if (!next || isModal(target)) return;
     event.preventDefault();
-    sheet.set(wanted);
+    sheet.set(next);
   };
   target.addEventListener('keydown', take);
   return () => target.removeEventListener('keydown', take);

@@ -1,4 +1,4 @@
-/** A value that others watch. */
+/** An observable value. */
 export class Store<Value> {
   #value: Value;
   readonly #listeners = new Set<() => void>();
@@ -17,7 +17,7 @@ export class Store<Value> {
     for (const listener of [...this.#listeners]) listener();
   }
 
-  /** Calls back after every change; what is returned ends that. */
+  /** Runs after every change; the returned function unsubscribes. */
   subscribe(listener: () => void): () => void {
     this.#listeners.add(listener);
     return () => {

@@ -42,12 +42,12 @@ describe('a view and its URL', () => {
     ['/nowhere', { page: 'unknown', path: '/nowhere' }],
   ];
 
-  test.each(cases)('%s is read and written', (url, view) => {
+  test.each(cases)('%s is parsed and formatted', (url, view) => {
     expect(parse(url)).toEqual(view);
     expect(viewUrl(view)).toBe(url);
   });
 
-  test('every view comes back as it was', () => {
+  test('every view survives a round trip', () => {
     fc.assert(
       fc.property(views(), (view) => {
         expect(parse(viewUrl(view))).toEqual(view);
@@ -56,7 +56,7 @@ describe('a view and its URL', () => {
     );
   });
 
-  test('no URL breaks it, and what it reads can be written', () => {
+  test('any URL is parsed, and the result can be formatted', () => {
     const paths = fc.constantFrom('/', '/logs', '/config', '/nodes/', '/nodes/%E0%A4', '/nodes/a/b/c', '//', '/logs/');
     const names = fc.constantFrom(
       'src',
@@ -93,7 +93,7 @@ describe('a view and its URL', () => {
     '/logs?from=then',
     '/logs?at=a',
     '/logs?live=maybe&src=',
-  ])('what makes no sense in %s is ignored, and named', (url) => {
+  ])('invalid parts of %s are ignored and named', (url) => {
     expect(parse(url)).toEqual(ALL_LOGS);
     expect(addressProblems(new URL(url, ORIGIN))).not.toEqual([]);
   });
@@ -101,7 +101,7 @@ describe('a view and its URL', () => {
   test.each([
     ['/logs?level=BANANA', ['level=BANANA is ignored: expected trace, debug, info, warn, error or fatal']],
     ['/logs?lvl=error', ['lvl is not a parameter of this page']],
-    ['/logs?last=15m&from=2026-11-15T10:00:00Z', ['from and to are ignored beside last']],
+    ['/logs?last=15m&from=2026-11-15T10:00:00Z', ['from and to are ignored because last is set']],
     ['/logs?from=2026-11-15T11:00:00Z&to=2026-11-15T10:00:00Z', ['the time range is empty: from is not before to']],
     ['/logs?to=2026-11-15T10:00:00Z&live=1', ['live=1 is ignored: the time range has an end']],
     ['/logs?re=yes', ['re=yes is ignored: expected 0 or 1']],
@@ -112,11 +112,11 @@ describe('a view and its URL', () => {
     ['/nodes/a?as=table', ['as is not a parameter of this page']],
     ['/?q=x', ['q is not a parameter of this page']],
     [`/logs?t=${'9'.repeat(80)}`, [`t=${'9'.repeat(60)}… is ignored: expected a time such as 2026-11-15T14:05:00Z`]],
-  ])('%s: what is ignored is named', (url, problems) => {
+  ])('%s: ignored parts are named', (url, problems) => {
     expect(addressProblems(new URL(url, ORIGIN))).toEqual(problems);
   });
 
-  test('an address that the console wrote has nothing to ignore', () => {
+  test('a URL of the console has no ignored parts', () => {
     fc.assert(
       fc.property(views(), (view) => {
         const problems = addressProblems(new URL(viewUrl(view), ORIGIN));
@@ -133,7 +133,7 @@ describe('a view and its URL', () => {
     },
   );
 
-  test('a time range that has an end is never followed', () => {
+  test('a time range with an end is never followed', () => {
     expect(parse('/logs?to=2026-11-15T10:00:00Z&live=1')).toMatchObject({ isLive: false });
     expect(parse('/logs?from=2026-11-15T10:00:00Z&live=1')).toMatchObject({ isLive: true });
   });

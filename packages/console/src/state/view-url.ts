@@ -1,11 +1,10 @@
-import { logsProblems, logsQuery, parseLogs } from './logs-url.ts';
-import { type ParameterChecks, queryProblems } from './query-problems.ts';
+import { logsProblems, logsQuery, type ParameterChecks, parseLogs, queryProblems } from './logs-url.ts';
 import { ALL_CONFIG, type ConfigShape, type ConfigView, type NodeView, type View } from './view.ts';
 
 /** Tabs by the last part of the path; the overview has none. */
 const TABS: Readonly<Record<string, NodeView['tab']>> = { config: 'config', logs: 'logs' };
 
-/** What a URL shows. Never throws: what is not understood is ignored, and `addressProblems` names it. */
+/** The view of a URL. Never throws: invalid parts are ignored, and `addressProblems` names them. */
 export function parseView(url: URL): View {
   const path = url.pathname.replace(/(?<=.)\/$/, '');
   if (path === '/') return { page: 'cluster' };
@@ -14,7 +13,7 @@ export function parseView(url: URL): View {
   return parseNode(path, url.searchParams) ?? { page: 'unknown', path: url.pathname };
 }
 
-/** What of a URL `parseView` ignores, as sentences. */
+/** The parts of a URL that `parseView` ignores, as sentences. */
 export function addressProblems(url: URL): string[] {
   const view = parseView(url);
   if (view.page === 'logs') return logsProblems(url.searchParams);
@@ -36,7 +35,7 @@ function expectedShape(value: string): string | null {
   return value === 'table' || value === 'start' ? null : 'expected table or start';
 }
 
-/** Path and query of a view. What is as usual is left out. */
+/** Path and query of a view. Defaults are omitted. */
 export function viewUrl(view: View): string {
   switch (view.page) {
     case 'cluster':
@@ -53,7 +52,7 @@ export function viewUrl(view: View): string {
 }
 
 function buildUrl(path: string, query: URLSearchParams): string {
-  // These may stand in a query, and most of what is written there has them.
+  // These are valid in a query and common in log text: keep them readable.
   const text = query.toString().replaceAll('%2F', '/').replaceAll('%3A', ':').replaceAll('%3D', '=');
   return text ? `${path}?${text}` : path;
 }
@@ -78,7 +77,7 @@ function parseShape(query: URLSearchParams): { shape?: ConfigShape } {
 }
 
 function nodePath({ id, tab }: NodeView): string {
-  // A path cannot hold `.` and `..` as its parts; no id has a `~`.
+  // A path cannot have `.` and `..` as parts; no id has a `~`.
   const part = /^\.{1,2}$/.test(id) ? `~${id}` : encodeURIComponent(id).replaceAll('%3A', ':');
   return tab === 'overview' ? `/nodes/${part}` : `/nodes/${part}/${tab}`;
 }
@@ -90,8 +89,9 @@ function parseNodeId(part: string): string {
 function decoded(part = ''): string {
   try {
     return decodeURIComponent(part);
-  } catch {
-    return '';
+  } catch (error) {
+    if (error instanceof URIError) return '';
+    throw error;
   }
 }
 

@@ -1,9 +1,9 @@
 import type { Level } from '@porthole/client';
 import type { RecordKey } from '../log-view/source/log-source.ts';
 
-/* What the page shows, as its URL says it: whoever has the URL sees the same. */
+/* What a page shows, as encoded in its URL. */
 
-/** Whose times are shown. */
+/** The time zone in which times are shown. */
 export type ZoneName = 'local' | 'utc';
 
 export interface SourceChoice {
@@ -13,12 +13,12 @@ export interface SourceChoice {
   log: { kind: 'family' | 'file'; name: string } | null;
 }
 
-/** A range that moves with the clock, or a fixed one; both ends may be open. */
+/** A relative range, or an absolute one; both ends may be open. */
 export type TimeRange =
   | { kind: 'last'; spanMs: number }
   | { kind: 'fixed'; fromMs: number | null; toMs: number | null };
 
-/** Whether new records can fall into it: one that has an end is over. */
+/** Whether new records can fall into it. */
 export function canFollow(range: TimeRange | null): boolean {
   return range?.kind !== 'fixed' || range.toMs === null;
 }
@@ -29,21 +29,21 @@ export interface LogsView {
   sources: readonly SourceChoice[];
   range: TimeRange | null;
   minLevel: Level | null;
-  /** What is looked for. */
+  /** The search text. */
   text: string;
   isRegex: boolean;
   isCaseSensitive: boolean;
-  /** Only records that match; otherwise matches are marked and can be stepped through. */
+  /** Only matching records; otherwise matches are highlighted. */
   isOnlyMatches: boolean;
-  /** Records with this text are left out. */
+  /** Records with this text are excluded. */
   excluded: readonly string[];
-  /** Only records written there: `file:line` or `file`. */
+  /** Only records of this call site: `file:line` or `file`. */
   callSite: string | null;
   /** Only records with this tag. */
   component: string | null;
-  /** The record in focus. */
+  /** The focused record. */
   at: RecordKey | null;
-  /** A moment to go to. */
+  /** A time to go to. */
   timeMs: number | null;
   isLive: boolean;
   isWrapped: boolean;
@@ -51,7 +51,7 @@ export interface LogsView {
   hasHistogram: boolean;
 }
 
-/** All logs of all nodes, followed: begin with this and change what is to be different. */
+/** All logs of all nodes, followed: the base of other views. */
 export const ALL_LOGS: LogsView = {
   page: 'logs',
   sources: [],
@@ -72,24 +72,24 @@ export const ALL_LOGS: LogsView = {
   hasHistogram: true,
 };
 
-/** A configuration as a table of its settings, or its text as it was when the node started; else its text now. */
+/** A table of settings, or the text at start; otherwise the current text. */
 export type ConfigShape = 'table' | 'start';
 
 export interface ConfigView {
   page: 'config';
-  /** Of the nodes compared. */
+  /** Role of the compared nodes. */
   role: string | null;
   /** Two nodes side by side. */
   left: string | null;
   right: string | null;
-  /** Keys that contain this. */
+  /** Only keys that contain this. */
   text: string;
   showExpected: boolean;
-  /** Of a node that is alone. */
+  /** For a single node. */
   shape?: ConfigShape;
 }
 
-/** The differences of all nodes. */
+/** Drift between all nodes. */
 export const ALL_CONFIG: ConfigView = {
   page: 'config',
   role: null,
@@ -104,7 +104,7 @@ export interface NodeView {
   id: string;
   tab: 'overview' | 'config' | 'logs';
   text: string;
-  /** Of the configuration. */
+  /** Form of the configuration. */
   shape?: ConfigShape;
 }
 

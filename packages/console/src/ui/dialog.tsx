@@ -9,17 +9,17 @@ interface DialogProps {
   children: ComponentChildren;
 }
 
-/** The browser's own dialog: it keeps the focus inside, closes with Escape and gives the focus back. */
+/** The native dialog: it traps the focus, closes with Escape and restores the focus. */
 export function Dialog({ title, class: className, isOpen, onClose, children }: DialogProps) {
   const dialog = useRef<HTMLDialogElement>(null);
   const titleId = useId();
-  // Before other effects: a page that takes the focus cannot have it while this is open.
+  // Before other effects: a page cannot take the focus while this is open.
   useLayoutEffect(() => {
     if (isOpen && !dialog.current?.open) dialog.current?.showModal();
     if (!isOpen) dialog.current?.close();
   }, [isOpen]);
   return (
-    // biome-ignore lint/a11y/useKeyWithClickEvents: a click beside the dialog closes it; Escape does so by itself
+    // biome-ignore lint/a11y/useKeyWithClickEvents: a click on the backdrop closes the dialog; Escape does so natively
     <dialog
       ref={dialog}
       class={`dialog ${className}`}

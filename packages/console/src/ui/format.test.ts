@@ -15,14 +15,14 @@ import {
 const NOW = Date.UTC(2026, 10, 15, 10, 41, 7, 5);
 
 describe('times', () => {
-  test('are told to the millisecond, second or minute', () => {
+  test('are formatted to the millisecond, second or minute', () => {
     expect(formatTime(NOW, 'utc')).toBe('10:41:07.005');
     expect(formatSecond(NOW, 'utc')).toBe('10:41:07');
     expect(formatMinute(NOW, 'utc')).toBe('10:41');
     expect(formatDate(NOW, 'utc')).toBe('15 Nov 2026');
   });
 
-  test('of the browser are those its own clock shows', () => {
+  test('use the time zone of the browser', () => {
     const date = new Date(NOW);
     expect(formatMinute(NOW, 'local')).toBe(date.toTimeString().slice(0, 5));
     expect(formatDate(NOW, 'local')).toContain(String(date.getDate()));
@@ -32,11 +32,11 @@ describe('times', () => {
     [NOW - 60_000, '10:40'],
     [Date.UTC(2026, 10, 12, 8, 14), '12 Nov 08:14'],
     [Date.UTC(2025, 0, 2, 8, 14), '2 Jan 2025 08:14'],
-  ])('of another day or year say so (%d)', (timeMs, text) => {
+  ])('of another day or year include the date (%d)', (timeMs, text) => {
     expect(formatShortTime(timeMs, 'utc', NOW)).toBe(text);
   });
 
-  test('name their zone', () => {
+  test('include the zone', () => {
     expect(zoneLabel('utc', NOW)).toBe('UTC');
     expect(zoneLabel('local', NOW)).toMatch(/^UTC([+−]\d\d:\d\d)?$/);
   });
@@ -57,7 +57,7 @@ test.each([
   expect(formatSpan(spanMs)).toBe(text);
 });
 
-test('an age is told in words, and what lies ahead is now', () => {
+test('formats ages, and future times as just now', () => {
   expect(formatAge(NOW - 252_000, NOW)).toBe('4 min 12 s ago');
   expect(formatAge(NOW + 500, NOW)).toBe('just now');
 });

@@ -4,7 +4,7 @@ const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', '
 
 const BYTE_UNITS = ['kB', 'MB', 'GB', 'TB', 'PB'];
 
-/** Where a comma stands: before every three digits up to the end. Not by `Intl`, whose first use takes 50 ms. */
+/** Positions of thousands separators. Not by `Intl`, whose first use takes 50 ms. */
 const THOUSANDS = /\B(?=(?:\d{3})+$)/g;
 
 /** `HH:mm:ss.SSS` */
@@ -29,7 +29,7 @@ export function formatDate(timeMs: number, zone: ZoneName): string {
   return `${day} ${MONTHS[month]} ${year}`;
 }
 
-/** As much as is needed to know when: `08:14` today, `12 Nov 08:14` this year, `12 Nov 2025 08:14`. */
+/** As short as possible: `08:14` today, `12 Nov 08:14` this year, `12 Nov 2025 08:14`. */
 export function formatShortTime(timeMs: number, zone: ZoneName, nowMs: number): string {
   const [date, today] = [formatDate(timeMs, zone), formatDate(nowMs, zone)];
   const minute = formatMinute(timeMs, zone);
@@ -37,7 +37,7 @@ export function formatShortTime(timeMs: number, zone: ZoneName, nowMs: number): 
   return date.slice(-4) === today.slice(-4) ? `${date.slice(0, -5)} ${minute}` : `${date} ${minute}`;
 }
 
-/** `4 min 12 s ago`. What lies ahead, because clocks differ, is now. */
+/** `4 min 12 s ago`. Future times, because clocks differ, are `just now`. */
 export function formatAge(timeMs: number, nowMs: number): string {
   const ageMs = Math.max(0, nowMs - timeMs);
   return ageMs < 1000 ? 'just now' : `${formatSpan(ageMs)} ago`;
@@ -62,7 +62,7 @@ export function formatBytes(bytes: number): string {
   if (bytes < 1000) return `${bytes} B`;
   let value = bytes;
   let unit = -1;
-  // What would be rounded up to 1000 belongs to the next unit.
+  // A value that would round up to 1000 uses the next unit.
   while (value >= 999.5 && unit < BYTE_UNITS.length - 1) {
     value /= 1000;
     unit++;
@@ -75,7 +75,7 @@ export function formatCount(count: number): string {
   return String(count).replace(THOUSANDS, ',');
 }
 
-/** `UTC`, `UTC+01:00`: of a zone at a time, because it changes with summer. */
+/** `UTC`, `UTC+01:00`: depends on the time because of daylight saving. */
 export function zoneLabel(zone: ZoneName, timeMs: number): string {
   const minutes = zone === 'utc' ? 0 : -new Date(timeMs).getTimezoneOffset();
   if (minutes === 0) return 'UTC';
@@ -89,7 +89,7 @@ function twoUnits(large: number, largeUnit: string, small: number, smallUnit: st
 
 function dateParts(timeMs: number, zone: ZoneName) {
   const date = new Date(timeMs);
-  // The fields of UTC, of a time that is shifted by the zone's offset, are the fields of the zone.
+  // Shifted by the offset of the zone, the UTC fields are those of the zone.
   if (zone === 'local') date.setTime(timeMs - date.getTimezoneOffset() * 60_000);
   return {
     year: date.getUTCFullYear(),

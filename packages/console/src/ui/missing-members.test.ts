@@ -12,7 +12,7 @@ const report = (id: string, given: Partial<MemberReport> = {}): MemberReport => 
   ...given,
 });
 
-test('members that failed or whose part is not whole are reported with the reason, the others not', () => {
+test('reports members that failed or are incomplete, with the reason', () => {
   const members = [
     report('a'),
     report('b', { outcome: 'refused', detail: 'connect ECONNREFUSED' }),

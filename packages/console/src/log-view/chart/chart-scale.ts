@@ -1,7 +1,7 @@
 import type { Level } from '@porthole/client';
 import type { HistogramResult } from '../source/log-source.ts';
 
-/* From counts per stretch of time to bars, and from a place on the chart to a time. Widths and heights are fractions. */
+/* Converts counts per bucket to bars, and positions on the chart to times. Widths and heights are fractions. */
 
 const RISING: readonly Level[] = ['TRACE', 'DEBUG', 'INFO', 'WARN', 'ERROR', 'FATAL'];
 
@@ -24,30 +24,30 @@ export interface Uncounted {
   to: number;
 }
 
-/** What bounds a chart beside its counts. */
+/** Limits of the chart besides its counts. */
 export interface ChartBounds {
   requested: { fromMs?: number | undefined; toMs?: number | undefined };
-  /** Times of the whole log, where they are known: more of it than was counted. */
+  /** Time span of the whole log, if known; it may exceed the counted part. */
   log: { firstMs: number | null; lastMs: number | null } | null;
   nowMs: number;
 }
 
-/** The time the chart stands for: what was asked where that is bounded, otherwise the log, as far as it is known. */
+/** The time span of the chart: the requested range if it is bounded, otherwise the log as far as known. */
 export function chartSpan(
   { buckets, bucketMs }: HistogramResult,
-  { requested: asked, log, nowMs }: ChartBounds,
+  { requested, log, nowMs }: ChartBounds,
 ): ChartSpan | null {
   const first = buckets[0];
   const last = buckets.at(-1);
   const starts = [first?.startMs, log?.firstMs ?? undefined].filter((timeMs) => timeMs !== undefined);
   const ends = [last && last.startMs + bucketMs, log?.lastMs ?? undefined].filter((timeMs) => timeMs !== undefined);
   if (starts.length === 0 || ends.length === 0) return null;
-  const fromMs = asked.fromMs ?? Math.min(...starts);
-  const toMs = asked.toMs ?? (asked.fromMs === undefined ? Math.max(...ends) : nowMs);
+  const fromMs = requested.fromMs ?? Math.min(...starts);
+  const toMs = requested.toMs ?? (requested.fromMs === undefined ? Math.max(...ends) : nowMs);
   return toMs <= fromMs ? null : { fromMs, toMs };
 }
 
-/** Only of the levels that are shown; all are counted. */
+/** Only levels that are shown; all levels are counted. */
 export function chartBars({ buckets, bucketMs }: HistogramResult, minLevel: Level | null = null): ChartBar[] {
   const shown = minLevel === null ? null : RISING.slice(RISING.indexOf(minLevel));
   return buckets.map(({ startMs, counts }) => {
@@ -66,7 +66,7 @@ export function timeAtFraction({ fromMs, toMs }: ChartSpan, fraction: number): n
   return Math.round(fromMs + Math.min(1, Math.max(0, fraction)) * (toMs - fromMs));
 }
 
-/** A few records beside thousands still have to be seen: heights grow with the square root. */
+/** Square root scale: a few records next to thousands stay visible. */
 export function barHeight(count: number, largest: number): number {
   return largest === 0 || count === 0 ? 0 : Math.sqrt(count / largest);
 }
@@ -75,7 +75,7 @@ export function barTotal({ errors, warnings, others }: ChartBar): number {
   return errors + warnings + others;
 }
 
-/** What lies outside of the part that was counted. */
+/** The parts outside of the counted range. */
 export function uncountedRanges({ counted }: Pick<HistogramResult, 'counted'>, span: ChartSpan): Uncounted[] {
   if (!counted) return [];
   const from = fractionOfTime(span, counted.fromMs);
@@ -86,7 +86,7 @@ export function uncountedRanges({ counted }: Pick<HistogramResult, 'counted'>, s
   ].filter((part) => part.to > part.from);
 }
 
-/** The bar under a time; `undefined` where nothing was counted. */
+/** The bar at a time; `undefined` if that time was not counted. */
 export function barAt(bars: readonly ChartBar[], timeMs: number): ChartBar | undefined {
   return bars.find(({ startMs, endMs }) => timeMs >= startMs && timeMs < endMs);
 }

@@ -5,7 +5,7 @@ const bucket = (startMs: number, counts: Record<string, number>) => ({ startMs, 
 const histogram = (buckets: ReturnType<typeof bucket>[]) => ({ bucketMs: 100, buckets, counted: null, members: [] });
 
 describe('ticks', () => {
-  test('stand at their time on a bar of time', () => {
+  test('are placed by time on a time-based bar', () => {
     const ticks = levelTicks(
       histogram([bucket(450, { ERROR: 1 }), bucket(700, { WARN: 4 }), bucket(800, { INFO: 9 })]),
       {
@@ -20,7 +20,7 @@ describe('ticks', () => {
     ]);
   });
 
-  test('stand where so many records are before them on a bar of bytes', () => {
+  test('are placed by the number of records before them on a byte-based bar', () => {
     const ticks = levelTicks(histogram([bucket(0, { INFO: 90 }), bucket(900, { ERROR: 10 })]), {
       kind: 'bytes',
       totalBytes: 5000,
@@ -30,7 +30,7 @@ describe('ticks', () => {
     expect(ticks).toEqual([{ fraction: 0.95, kind: 'error' }]);
   });
 
-  test('stand by time on a bar of bytes when only a range was counted', () => {
+  test('are placed by time on a byte-based bar if only a range was counted', () => {
     const ticks = levelTicks(histogram([bucket(800, { ERROR: 10 })]), {
       kind: 'bytes',
       totalBytes: 5000,
@@ -40,7 +40,7 @@ describe('ticks', () => {
     expect(ticks).toEqual([{ fraction: 0.85, kind: 'error' }]);
   });
 
-  test('of an error and a warning at the same place only the error is told', () => {
+  test('show only the error of an error and a warning at the same position', () => {
     const ticks = levelTicks(histogram([bucket(450, { ERROR: 1, WARN: 7 })]), {
       kind: 'time',
       firstMs: 0,
@@ -49,18 +49,18 @@ describe('ticks', () => {
     expect(ticks).toEqual([{ fraction: 0.5, kind: 'error' }]);
   });
 
-  test('outside of the bar there are none', () => {
+  test('are not placed outside of the bar', () => {
     const time = { kind: 'time', firstMs: 0, lastMs: 1000 } as const;
     expect(levelTicks(histogram([bucket(5000, { ERROR: 1 })]), time)).toEqual([]);
   });
 });
 
 describe('the thumb', () => {
-  test('covers what the view covers', () => {
+  test('covers the visible part', () => {
     expect(thumbPosition(0.2, 0.6)).toEqual({ top: expect.closeTo(0.2), height: expect.closeTo(0.4) });
   });
 
-  test('is never too small to be taken, and never leaves the bar', () => {
+  test('has a minimum size and stays within the bar', () => {
     for (const place of [0, 0.5, 1]) {
       const { top, height } = thumbPosition(place, place);
       expect(height).toBeGreaterThan(0.02);

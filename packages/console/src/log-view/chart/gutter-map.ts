@@ -1,6 +1,6 @@
 import type { Extent, HistogramResult } from '../source/log-source.ts';
 
-/* Where counts stand on the scroll bar of the whole log. */
+/* Maps counts to positions on the scroll bar of the whole log. */
 
 export interface GutterTick {
   /** 0 is the start of the log, 1 its end. */
@@ -8,13 +8,13 @@ export interface GutterTick {
   kind: 'error' | 'warning' | 'match';
 }
 
-/** Closer ticks would be one line of pixels. */
+/** Closer ticks would fall on the same pixel. */
 const MAX_TICKS = 300;
 
-/** The smallest thumb that can be taken with a finger, as a part of the bar. */
+/** Smallest thumb that can be grabbed with a finger, as a fraction of the bar. */
 const MIN_THUMB = 0.03;
 
-/** Ticks of errors and warnings, errors last so that they are drawn on top. */
+/** Ticks of errors and warnings; errors last, so that they are drawn on top. */
 export function levelTicks(histogram: HistogramResult, extent: Extent): GutterTick[] {
   const errors = new Set<number>();
   const warnings = new Set<number>();
@@ -24,16 +24,18 @@ export function levelTicks(histogram: HistogramResult, extent: Extent): GutterTi
     else if (isWarning) warnings.add(tick);
   }
   return [
-    ...[...warnings].filter((place) => !errors.has(place)).map((fraction) => ({ fraction, kind: 'warning' as const })),
+    ...[...warnings]
+      .filter((fraction) => !errors.has(fraction))
+      .map((fraction) => ({ fraction, kind: 'warning' as const })),
     ...[...errors].map((fraction) => ({ fraction, kind: 'error' as const })),
   ];
 }
 
-/** The part of the bar that the view covers, never too small to be seen and taken. */
+/** The part of the bar that the view covers, with a minimum size. */
 export function thumbPosition(first: number, last: number): { top: number; height: number } {
   const span = last - first;
   const height = Math.min(1, Math.max(MIN_THUMB, span));
-  // As of any scroll bar: the start at the upper end, the end at the lower one, also where the thumb was made larger.
+  // The thumb touches both ends of the bar, even when it was enlarged.
   const scrolled = span >= 1 ? 0 : Math.min(1, first / (1 - span));
   return { top: scrolled * (1 - height), height };
 }
@@ -44,7 +46,10 @@ interface LevelMark {
   isWarning: boolean;
 }
 
-/** By time on a bar of time; on one of bytes by how many records stand before, which is nearer to bytes than time is. */
+/**
+ * By time on a time-based bar; on a byte-based one by the share of records before, which is closer to bytes than time
+ * is.
+ */
 function levelMarks({ buckets, bucketMs, counted }: HistogramResult, extent: Extent): LevelMark[] {
   const { firstMs, lastMs } = extent;
   const sums = buckets.map(({ counts }) => Object.values(counts).reduce((sum, count) => sum + count, 0));
@@ -65,7 +70,7 @@ function levelMarks({ buckets, bucketMs, counted }: HistogramResult, extent: Ext
   });
 }
 
-/** Whether the counts reach over the whole log, not only over a range of it. */
+/** Whether the counts cover the whole log, not only a range of it. */
 function covers(
   buckets: HistogramResult['buckets'],
   { firstMs, lastMs, bucketMs }: { firstMs: number | null; lastMs: number | null; bucketMs: number },

@@ -3,41 +3,59 @@ import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import type { ZoneName } from '../../state/view.ts';
 import { formatCount, formatSecond, formatShortTime, formatSpan } from '../../ui/format.ts';
 import type { HistogramResult } from '../source/log-source.ts';
-import { ChartDrawing } from './chart-drawing.tsx';
 import {
   barAt,
+  barHeight,
   barTotal,
+  type ChartBar,
   type ChartBounds,
   type ChartSpan,
   chartBars,
   chartSpan,
+  fractionOfTime,
   timeAtFraction,
+  uncountedRanges,
 } from './chart-scale.ts';
 import { isPartialCount } from './level-counts.ts';
 
-/** A drag over less is a click. */
+/** A shorter drag counts as a click. */
 const CLICK_PX = 4;
 
-/** Steps of the arrow keys over the whole chart. */
+/** Arrow key steps across the whole chart. */
 const KEY_STEPS = 60;
 
-export interface HistogramChartProps {
+interface HistogramChartProps {
   histogram: HistogramResult;
   requested: ChartBounds['requested'];
-  /** The lowest level that is shown. */
+  /** The lowest level shown. */
   minLevel: Level | null;
   log: ChartBounds['log'];
   zone: ZoneName;
   isCounting: boolean;
-  /** Shows this part only. */
+  /** Zooms to a range. */
   onZoom: (span: ChartSpan) => void;
   onGo: (timeMs: number) => void;
 }
 
-/** How many records of which level there were when. Drag, or Shift and arrows, choose a part; a click, or Space, goes there. */
+/** Size of the view box; it is stretched to the available space. */
+const WIDTH = 1000;
+
+const HEIGHT = 100;
+
+interface ChartDrawingProps {
+  histogram: HistogramResult;
+  bars: readonly ChartBar[];
+  span: ChartSpan;
+  chosen: { from: number; to: number } | null;
+  cursor: number | null;
+}
+
+/**
+ * Records over time by level. Dragging, or Shift and arrow keys, selects a range; a click, or Space, goes to a time.
+ */
 export function HistogramChart({
   histogram,
-  requested: asked,
+  requested,
   minLevel,
   log,
   zone,
@@ -46,10 +64,7 @@ export function HistogramChart({
   onGo,
 }: HistogramChartProps) {
   const nowMs = Date.now();
-  const span = useMemo(
-    () => chartSpan(histogram, { requested: asked, log, nowMs: Date.now() }),
-    [histogram, asked, log],
-  );
+  const span = useMemo(() => chartSpan(histogram, { requested, log, nowMs: Date.now() }), [histogram, requested, log]);
   const bars = useMemo(() => chartBars(histogram, minLevel), [histogram, minLevel]);
   const { chosen, begin, move, end, cursor, key } = useChoosing(span, { onZoom, onGo });
   const isPartial = isPartialCount(histogram);
@@ -75,7 +90,7 @@ export function HistogramChart({
         aria-valuemax={100}
         aria-valuenow={Math.round((cursor ?? 0) * 100)}
         aria-valuetext={at === null ? summary : `${at}: ${counts}`}
-        aria-description="Arrow keys move, Shift and arrow keys choose a part, Enter shows only that part, Space goes there"
+        aria-description="Arrow keys move, Shift and arrow keys select a range, Enter zooms to it, Space goes to the time"
         onPointerDown={begin}
         onPointerMove={move}
         onPointerUp={end}
@@ -86,7 +101,7 @@ export function HistogramChart({
       </div>
       <p class="chart-scale">
         <span>{formatShortTime(span.fromMs, zone, nowMs)}</span>
-        <span title={isPartial ? 'Not everything has been counted: there may be more' : undefined}>
+        <span title={isPartial ? 'Partial count: there may be more' : undefined}>
           {at === null ? `${total} · ${formatSpan(histogram.bucketMs)} per bar` : `${at} · ${counts}`}
         </span>
         <span>{formatShortTime(span.toMs, zone, nowMs)}</span>
@@ -96,7 +111,7 @@ export function HistogramChart({
 }
 
 function emptyText(isPartial: boolean): string {
-  return isPartial ? 'No timestamped records in what was counted' : 'No timestamped records';
+  return isPartial ? 'No timestamped records in the counted part' : 'No timestamped records';
 }
 
 interface Chosen {
@@ -104,7 +119,7 @@ interface Chosen {
   to: number;
 }
 
-/** What is under the pointer or the keys, and what is chosen with them. */
+/** Cursor and selection, by pointer or keyboard. */
 function useChoosing(span: ChartSpan | null, { onZoom, onGo }: Pick<HistogramChartProps, 'onZoom' | 'onGo'>) {
   const [chosen, setChosen] = useState<Chosen | null>(null);
   const [cursor, setCursor] = useState<number | null>(null);
@@ -165,4 +180,52 @@ function useChoosing(span: ChartSpan | null, { onZoom, onGo }: Pick<HistogramCha
 function fractionAt(event: PointerEvent & { currentTarget: HTMLElement }): number {
   const { left, width } = event.currentTarget.getBoundingClientRect();
   return Math.min(1, Math.max(0, (event.clientX - left) / width));
+}
+
+/** All bars as three paths: other records, warnings and errors. */
+function ChartDrawing({ histogram, bars, span, chosen, cursor }: ChartDrawingProps) {
+  const largest = Math.max(0, ...bars.map(barTotal));
+  const kinds = ['others', 'warnings', 'errors'] as const;
+  const paths = { others: '', warnings: '', errors: '' };
+  for (const bar of bars) {
+    const from = fractionOfTime(span, bar.startMs) * WIDTH;
+    const width = fractionOfTime(span, bar.endMs) * WIDTH - from;
+    if (width <= 0) continue;
+    const height = barHeight(barTotal(bar), largest) * HEIGHT;
+    let top = HEIGHT;
+    // Errors are at the bottom, where a few of them stay visible below a high bar.
+    for (const kind of ['errors', 'warnings', 'others'] as const) {
+      const share = bar[kind] === 0 ? 0 : Math.max(3, (bar[kind] / barTotal(bar)) * height);
+      if (share === 0) continue;
+      paths[kind] +=
+        `M${round(from + width * 0.08)} ${round(top)}v${round(-share)}h${round(width * 0.84)}v${round(share)}z`;
+      top -= share;
+    }
+  }
+  return (
+    <>
+      <svg viewBox={`0 -8 ${WIDTH} ${HEIGHT + 8}`} preserveAspectRatio="none" aria-hidden="true">
+        {kinds.map((kind) => (
+          <path key={kind} class={`chart-${kind}`} d={paths[kind]} />
+        ))}
+      </svg>
+      {uncountedRanges(histogram, span).map((part) => (
+        <i key={part.from} class="chart-uncounted" title="not scanned" style={spanStyle(part)} />
+      ))}
+      {chosen ? <i class="chart-chosen" style={spanStyle(ordered(chosen))} /> : null}
+      {cursor === null ? null : <i class="chart-cursor" style={{ left: `${cursor * 100}%` }} />}
+    </>
+  );
+}
+
+function ordered({ from, to }: { from: number; to: number }) {
+  return from < to ? { from, to } : { from: to, to: from };
+}
+
+function spanStyle({ from, to }: { from: number; to: number }) {
+  return { left: `${from * 100}%`, width: `${(to - from) * 100}%` };
+}
+
+function round(value: number): number {
+  return Math.round(value * 10) / 10;
 }

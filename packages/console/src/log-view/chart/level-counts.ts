@@ -2,11 +2,11 @@ import type { Level } from '@porthole/client';
 import { isComplete } from '../model/member-reports.ts';
 import type { HistogramResult } from '../source/log-source.ts';
 
-/** The levels that have a chip. */
+/** Levels that have a chip. */
 export type LevelLetter = 'E' | 'W' | 'I' | 'D';
 
 export interface LevelCounts {
-  /** `E` counts fatal ones too, `D` traces. */
+  /** `E` includes FATAL, `D` includes TRACE. */
   byLetter: Record<LevelLetter, number>;
   /** Records without a level. */
   none: number;
@@ -24,7 +24,7 @@ const LETTERS: Readonly<Record<Level, LevelLetter>> = {
 
 const RISING: readonly Level[] = ['TRACE', 'DEBUG', 'INFO', 'WARN', 'ERROR', 'FATAL'];
 
-/** Whether there may be more records than were counted: the scan was cut short, or a node did not respond. */
+/** Whether there may be more records than counted: the scan stopped early, or a node did not respond. */
 export function isPartialCount({ counted, members }: Pick<HistogramResult, 'counted' | 'members'>): boolean {
   return counted !== null || !members.every(isComplete);
 }
@@ -37,7 +37,7 @@ export function levelCounts({ buckets }: Pick<HistogramResult, 'buckets'>): Leve
   return { byLetter, none, total: byLetter.E + byLetter.W + byLetter.I + byLetter.D + none };
 }
 
-/** How many of the records counted without a least level such a level hides, those without a level included. */
+/** How many of the counted records a minimum level hides, including those without a level. */
 export function hiddenBelow({ buckets }: Pick<HistogramResult, 'buckets'>, minLevel: Level | null): number {
   if (minLevel === null) return 0;
   const sums = levelSums(buckets);

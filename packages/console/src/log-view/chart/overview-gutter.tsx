@@ -2,14 +2,14 @@ import { useMemo, useRef, useState } from 'preact/hooks';
 import type { Store } from '../../state/store.ts';
 import type { ZoneName } from '../../state/view.ts';
 import { formatTime } from '../../ui/format.ts';
-import { useStore } from '../../ui/hooks/use-store.ts';
+import { useStore } from '../../ui/hooks.ts';
 import type { WorkspaceState } from '../model/workspace-state.ts';
 import { recordTime } from '../rows/record-text.ts';
 import { LIST_ID, type SeenRows } from '../rows/row-list.tsx';
 import type { LogSource } from '../source/log-source.ts';
 import { type GutterTick, levelTicks, thumbPosition } from './gutter-map.ts';
 
-/** While the thumb is dragged the place is shown this often. */
+/** How often the position is updated while the thumb is dragged. */
 const DRAG_EVERY_MS = 200;
 
 export interface OverviewGutterProps {
@@ -18,11 +18,11 @@ export interface OverviewGutterProps {
   seen: Store<SeenRows>;
   matches: readonly number[];
   zone: ZoneName;
-  /** Goes to a place of the whole log. */
+  /** Goes to a fraction of the whole log. */
   onGo: (fraction: number) => void;
 }
 
-/** The scroll bar of the whole log, not of what is loaded, with its errors, warnings and matches. */
+/** The scroll bar of the whole log, not only of the loaded rows, with ticks for errors, warnings and matches. */
 export function OverviewGutter({ source, state, seen, matches, zone, onGo }: OverviewGutterProps) {
   const { first, last } = useStore(seen);
   const { extent, histogram } = state;
@@ -48,7 +48,7 @@ export function OverviewGutter({ source, state, seen, matches, zone, onGo }: Ove
     <div
       class="gutter"
       role="scrollbar"
-      aria-label="Place in the whole log"
+      aria-label="Position in the log"
       aria-controls={LIST_ID}
       aria-orientation="vertical"
       aria-valuemin={0}
@@ -72,7 +72,7 @@ export function OverviewGutter({ source, state, seen, matches, zone, onGo }: Ove
   );
 }
 
-/** One drawing per kind, whatever the number of ticks. */
+/** One path per kind, however many ticks there are. */
 function Ticks({ ticks }: { ticks: readonly GutterTick[] }) {
   const tickPath = (kind: GutterTick['kind']) =>
     ticks

@@ -11,16 +11,16 @@ const findMatches = async (
 };
 
 describe('matches in a text', () => {
-  it('of a word are found whatever their case, unless it counts', async () => {
+  it('ignore case unless requested', async () => {
     expect(await findMatches('time', 'Time and TIMEOUT')).toEqual(['Time', 'TIME']);
     expect(await findMatches('TIME', 'Time and TIMEOUT', { isCaseSensitive: true })).toEqual(['TIME']);
   });
 
-  it('are where they are, also behind letters that are longer in lower case', async () => {
+  it('have correct offsets after letters that are longer in lower case', async () => {
     expect(await findMatches('ÜBER', 'İİ über')).toEqual(['über']);
   });
 
-  it('of signs that mean something in a regex are just these signs', async () => {
+  it('treat regex characters in a plain text literally', async () => {
     expect(await findMatches('a.*(b', 'aab a.*(b')).toEqual(['a.*(b']);
   });
 
@@ -28,7 +28,7 @@ describe('matches in a text', () => {
     expect(await findMatches('aa', 'aaaaa')).toEqual(['aa', 'aa']);
   });
 
-  it('of nothing are none', async () => {
+  it('of an empty text are empty', async () => {
     expect(await findMatches('', 'abc')).toEqual([]);
   });
 
@@ -38,11 +38,11 @@ describe('matches in a text', () => {
     expect(await findMatches('x*', 'xx', { isRegex: true })).toContain('xx');
   });
 
-  it('of a regex that would stall others come at once', async () => {
+  it('of a regex prone to backtracking come at once', async () => {
     expect(await findMatches('(a+)+$', `${'a'.repeat(5000)}!`, { isRegex: true })).toEqual([]);
   });
 
-  it('of a regex that is none are refused with the code of the API', async () => {
+  it('of an invalid regex fail with the code of the API', async () => {
     await expect(findMatches('(?=a)', 'a', { isRegex: true })).rejects.toMatchObject({
       code: 'REGEX_INVALID',
       message: expect.not.stringContaining('(?m)'),

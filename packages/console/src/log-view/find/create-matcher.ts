@@ -2,12 +2,12 @@ import { PortholeError } from '@porthole/client';
 import type { FindQuery } from '../model/workspace-state.ts';
 import type { TextMatcher, TextRange } from './text-pieces.ts';
 
-/** A line full of matches need not be looked through to its end. */
+/** Upper limit of matches in one text. */
 const MAX_RANGES = 200;
 
 /**
- * Tells where a text holds what is looked for, by the rules of the API: letter case counts only where asked, a regex is
- * one of RE2, and its `^` and `$` match at lines. Rejects with REGEX_INVALID for a regex that is none.
+ * Finds the matches of a query in a text, by the rules of the API: case matters only if requested, regexes are RE2, `^`
+ * and `$` match at line ends. Rejects with REGEX_INVALID for an invalid regex.
  */
 export async function createMatcher(query: FindQuery): Promise<TextMatcher> {
   if (query.text === '') return () => [];
@@ -28,7 +28,7 @@ function literalMatcher({ text, isCaseSensitive }: FindQuery): TextMatcher {
   };
 }
 
-/** A few letters become two in lower case, which would move every place behind them. */
+/** A few characters become two in lower case, which would shift all later offsets. */
 function sameLengthLower(text: string): string {
   const lower = text.toLowerCase();
   if (lower.length === text.length) return lower;
@@ -38,7 +38,7 @@ function sameLengthLower(text: string): string {
   }).join('');
 }
 
-/** Loaded when first needed: most who look for something write plain words. */
+/** Loaded on first use: most searches are plain text. */
 async function regexMatcher({ text, isCaseSensitive }: FindQuery): Promise<TextMatcher> {
   const { RE2JS } = await import('re2js');
   const flags = RE2JS.MULTILINE | (isCaseSensitive ? 0 : RE2JS.CASE_INSENSITIVE);
@@ -55,7 +55,7 @@ function compile<T>(make: () => T): T {
   try {
     return make();
   } catch (cause) {
-    // Flags are told to the engine in front of the pattern; nobody has written them.
+    // The engine takes flags in front of the pattern; hide them from the message, the user has not typed them.
     const why = (cause instanceof Error ? cause.message : String(cause)).replace(/\(\?m\)(\(\?i\))?/, '');
     throw new PortholeError('REGEX_INVALID', `invalid regex: ${why}`, { cause });
   }

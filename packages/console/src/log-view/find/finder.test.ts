@@ -13,8 +13,8 @@ const find = (text: string, more: Partial<FindQuery> = {}): FindQuery => ({
   ...more,
 });
 
-describe('looking for a text', () => {
-  it('steps through the rows without asking the log', async () => {
+describe('searching for a text', () => {
+  it('steps through the rows without a request', async () => {
     const { workspace, source, draw } = await openTestWorkspace(100, { find: find('RECORD 5') });
     workspace.findNext('older');
     await draw();
@@ -28,7 +28,7 @@ describe('looking for a text', () => {
     expect(source.requests).toHaveLength(1);
   });
 
-  it('is not held up when the same text is asked for again', async () => {
+  it('is not restarted by the same text', async () => {
     const { workspace, draw } = await openTestWorkspace(100);
     workspace.setFind(find('record 5'));
     workspace.findNext('older');
@@ -37,20 +37,20 @@ describe('looking for a text', () => {
     expect(workspace.state.focusedKey).toBe(keyAt(59));
   });
 
-  it('goes on in the log where the rows end, and shows what stands around', async () => {
+  it('continues in the log after the last row, and shows the surroundings', async () => {
     const { workspace, source, draw, numbers } = await openTestWorkspace(2000, { find: find('record 777') });
     workspace.findNext('older');
     await draw();
     expect(workspace.state).toMatchObject({ focusedKey: keyAt(777), anchor: { key: keyAt(777), align: 'center' } });
     expect(numbers()).toContain(700);
-    const [, asked] = source.requests;
-    expect(asked).toMatchObject({ direction: 'older', limit: 1, filter: { terms: ['record 777'] } });
+    const [, request] = source.requests;
+    expect(request).toMatchObject({ direction: 'older', limit: 1, filter: { terms: ['record 777'] } });
   });
 
-  it('tells which of how many', async () => {
+  it('reports index and total', async () => {
     const { workspace, draw } = await openTestWorkspace(2000, { find: find('99') });
     await draw();
-    // 99, 199 ... 1999, and 990 to 998, 1990 to 1998
+    // Records 99, 199 ... 1999, and 990 to 998, 1990 to 1998.
     expect(workspace.state.find).toMatchObject({ total: 38, index: null });
     workspace.findNext('older');
     await draw();
@@ -62,7 +62,7 @@ describe('looking for a text', () => {
     expect(workspace.state.find.index).toBeNull();
   });
 
-  it('does not tell how many where not all could be counted', async () => {
+  it('reports no total if not all could be counted', async () => {
     const { workspace, draw } = await openTestWorkspace(100, {
       find: find('5'),
       prepare: (source) => {
@@ -73,7 +73,7 @@ describe('looking for a text', () => {
     expect(workspace.state.find.total).toBeNull();
   });
 
-  it('says that there is nothing more, and what was looked through', async () => {
+  it('reports that there are no more matches, and the scanned bytes', async () => {
     const { workspace, draw } = await openTestWorkspace(500, { find: find('nowhere') });
     workspace.findNext('older');
     await draw();
@@ -82,13 +82,13 @@ describe('looking for a text', () => {
     expect(workspace.state.find).toMatchObject({ query: null, message: null });
   });
 
-  it('looks for 20 s, then says that it can go on', async () => {
+  it('searches for 20 s, then offers to continue', async () => {
     const { workspace, source, clock, draw } = await openTestWorkspace(5000, { find: find('nowhere') });
     source.scanRecords = 10;
     source.onPage = () => clock.advance(2000);
     workspace.findNext('older');
     await draw();
-    expect(workspace.state.find.message).toBe('No older match yet in 10 kB · look on');
+    expect(workspace.state.find.message).toBe('No older match yet in 10 kB · search on');
   });
 
   it('can be stopped', async () => {
@@ -103,14 +103,14 @@ describe('looking for a text', () => {
     expect(workspace.state.find).toMatchObject({ isSearching: false, message: null });
   });
 
-  it('pauses what is followed', async () => {
+  it('pauses following', async () => {
     const { workspace, draw } = await openTestWorkspace(50, { find: find('record 5'), isLive: true });
     workspace.findNext('older');
     await draw();
     expect(workspace.state.follow.state).toBe('paused');
   });
 
-  it('tells what is wrong with a regex at once', async () => {
+  it('reports an invalid regex at once', async () => {
     const { workspace, draw } = await openTestWorkspace(50, { find: find('a(', { isRegex: true }) });
     await eventually(() => expect(workspace.state.find.message ?? '').toMatch(/^invalid regex: .*missing closing \)/));
     workspace.findNext('older');
@@ -118,7 +118,7 @@ describe('looking for a text', () => {
     expect(workspace.state.focusedKey).toBeNull();
   });
 
-  it('two regexes are one question too many: the second is looked for here', async () => {
+  it('matches the second of two regexes here, as one request cannot have both', async () => {
     const { workspace, source } = await openTestWorkspace(2000, {
       filter: { regex: 'record 1' },
       find: find('7{2}5', { isRegex: true }),
@@ -128,7 +128,7 @@ describe('looking for a text', () => {
     expect(source.requests.every(({ filter }) => filter.regex === 'record 1')).toBe(true);
   });
 
-  it('what the node says of it is shown', async () => {
+  it('shows the error of the node', async () => {
     const { workspace, source, draw } = await openTestWorkspace(1000, { find: find('nowhere') });
     source.onPage = () => {
       throw new PortholeError('TOO_MANY_SEARCHES', 'too many at once');
@@ -138,7 +138,7 @@ describe('looking for a text', () => {
     expect(workspace.state.find).toMatchObject({ isSearching: false, message: 'too many at once' });
   });
 
-  it('looks into a gap that lies between', async () => {
+  it('searches a gap in between', async () => {
     const { workspace, source, draw } = await openTestWorkspace(10, { isLive: true });
     workspace.pause();
     source.write(2300);
@@ -152,18 +152,18 @@ describe('looking for a text', () => {
     expect(workspace.state.focusedKey).toBe(keyAt(200));
   });
 
-  it('an answer that comes late changes nothing', async () => {
+  it('ignores a late response', async () => {
     const { workspace, source, draw } = await openTestWorkspace(1000, { find: find('record 7') });
-    let answer = () => {};
+    let respond = () => {};
     source.onPage = () =>
       new Promise<void>((resolve) => {
-        answer = resolve;
+        respond = resolve;
       });
     workspace.findNext('older');
     await settled();
     workspace.setFind(find('other'));
     source.onPage = () => {};
-    answer();
+    respond();
     await draw();
     expect(workspace.state).toMatchObject({ focusedKey: null, find: { isSearching: false } });
   });
@@ -182,7 +182,7 @@ describe('stepping through levels', () => {
     expect(source.requests[1]).toMatchObject({ limit: 1, filter: { minLevel: 'ERROR' } });
   });
 
-  it('says that there is none', async () => {
+  it('reports that there is none', async () => {
     const { workspace, draw } = await openTestWorkspace(100);
     workspace.toLevel('FATAL', 'newer');
     await draw();

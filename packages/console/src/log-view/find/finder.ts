@@ -1,26 +1,26 @@
 import type { Level } from '@porthole/client';
+import { toProblem } from '../../state/to-problem.ts';
 import { formatBytes } from '../../ui/format.ts';
 import { Attempt } from '../model/attempt.ts';
 import { FIND_NOTHING } from '../model/state-keeper.ts';
-import { toFailure } from '../model/to-failure.ts';
 import type { WorkspaceDeps } from '../model/workspace-deps.ts';
 import type { FindQuery, FindStatus } from '../model/workspace-state.ts';
 import type { RowFilter, ShownRecord } from '../source/log-source.ts';
 import { createMatcher } from './create-matcher.ts';
-import { isAtLeast, withFind, withLevel } from './record-filters.ts';
-import { searchableText } from './searchable-text.ts';
+import { isAtLeast, searchableText, withFind, withLevel } from './record-filters.ts';
 import { type SeekRequest, type SeekResult, seekRecord } from './seek-record.ts';
 import type { TextMatcher } from './text-pieces.ts';
 
 type Direction = 'older' | 'newer';
 
-/** Counting all matches may take so long; where it takes longer, how many there are is not told. */
+/** Time limit for counting all matches; beyond it the number is not shown. */
 const COUNT_MS = 5000;
 
-/** Steps through what is looked for, and through levels: among the rows and beyond them. */
+/** Steps through matches and levels, among the loaded rows and beyond them. */
 export class Finder {
   readonly #deps: WorkspaceDeps;
-  #matcher: Promise<TextMatcher> | undefined;
+  /** Resolves to `undefined` if the query is invalid, which is reported. */
+  #matcher: Promise<TextMatcher | undefined> | undefined;
   readonly #seeking = new Attempt();
   readonly #counting = new Attempt();
 
@@ -35,16 +35,14 @@ export class Finder {
     const isNothing = query === null || query.text === '';
     this.#deps.keeper.change({ find: { ...FIND_NOTHING, query: isNothing ? null : query } });
     if (isNothing) return;
-    this.#matcher = createMatcher(query);
-    this.#matcher.then(
-      () => this.countAgain(),
-      (error) => {
-        if (this.#deps.keeper.state.find.query === query) this.#update({ message: toFailure(error).detail });
-      },
-    );
+    this.#matcher = createMatcher(query).catch((error) => {
+      if (this.#deps.keeper.state.find.query === query) this.#update({ message: toProblem(error).detail });
+      return undefined;
+    });
+    void this.#matcher.then((matcher) => matcher && this.countAgain());
   }
 
-  /** Other records are let through: what was counted is no longer so. */
+  /** The filter has changed: the counts are no longer valid. */
   countAgain(): void {
     const { query } = this.#deps.keeper.state.find;
     const signal = this.#counting.begin();
@@ -52,12 +50,12 @@ export class Finder {
     if (query) void this.#count(query, signal);
   }
 
-  /** Another record is in focus, not by a step of this. */
+  /** The focus moved for another reason than a step of this finder. */
   focusMoved(): void {
     if (this.#deps.keeper.state.find.index !== null) this.#update({ index: null });
   }
 
-  /** Ends a search that is under way. */
+  /** Cancels a running search. */
   stop(): void {
     this.#seeking.end();
     if (this.#deps.keeper.state.find.isSearching) this.#update({ isSearching: false });
@@ -71,7 +69,7 @@ export class Finder {
   async findNext(direction: Direction): Promise<void> {
     const { query } = this.#deps.keeper.state.find;
     if (!query || !this.#matcher) return;
-    const matcher = await this.#matcher.catch(() => undefined);
+    const matcher = await this.#matcher;
     if (!matcher || this.#deps.keeper.state.find.query !== query) return;
     const { filter } = this.#deps.keeper.state;
     const pushed = withFind(filter, query);
@@ -79,7 +77,7 @@ export class Finder {
     const found = await this.#seek({ direction, isWanted, filter: pushed ?? filter, isExact: pushed !== undefined });
     if (!found) return;
     if (found.record === null) return this.#update({ message: nothingFound('match', direction, found) });
-    // Only now: while it was looked for, that of the record before may have become known.
+    // Read the position only now: the index of the previous match may have become known during the search.
     const { index } = this.#deps.keeper.state.find;
     await this.#deps.goTo(found.record);
     this.#update({ index: index === null ? null : index + (direction === 'older' ? -1 : 1) });
@@ -95,7 +93,7 @@ export class Finder {
     else this.#update({ message: nothingFound(`record of level ${level} or higher`, direction, found) });
   }
 
-  /** `undefined` where it was given up, or failed, which is told. */
+  /** `undefined` if it was cancelled, or failed, which is reported. */
   async #seek(sought: SeekRequest): Promise<SeekResult | undefined> {
     const signal = this.#seeking.begin();
     this.#update({ isSearching: true, message: null });
@@ -105,7 +103,7 @@ export class Finder {
       this.#update({ isSearching: false });
       return found;
     } catch (error) {
-      if (!signal.aborted) this.#update({ isSearching: false, message: toFailure(error).detail });
+      if (!signal.aborted) this.#update({ isSearching: false, message: toProblem(error).detail });
       return undefined;
     }
   }
@@ -116,12 +114,12 @@ export class Finder {
     if (total !== undefined && !signal.aborted) this.#update({ total });
   }
 
-  /** By its time how many are before it; of those of the same time, the ones that are loaded. */
+  /** Counts the matches before a record by time; among those of the same time, the loaded ones. */
   async #findIndex(query: FindQuery, record: ShownRecord): Promise<void> {
     const { signal } = this.#counting;
     const { filter } = this.#deps.keeper.state;
     const pushed = withFind(filter, query);
-    const matcher = await this.#matcher?.catch(() => undefined);
+    const matcher = await this.#matcher;
     if (!pushed || !matcher || record.atMs === undefined || signal.aborted) return;
     const { atMs } = record;
     const isBefore = filter.fromMs === undefined || filter.fromMs < atMs;
@@ -140,7 +138,7 @@ export class Finder {
     this.#update({ index: before + sameTime.length + 1 });
   }
 
-  /** `undefined` where not all could be counted. */
+  /** `undefined` if not all matches could be counted. */
   async #countMatches(filter: RowFilter, signal: AbortSignal): Promise<number | undefined> {
     try {
       const source = this.#deps.source();
@@ -149,7 +147,7 @@ export class Finder {
         return undefined;
       return result.buckets.flatMap(({ counts }) => Object.values(counts)).reduce((sum, count) => sum + count, 0);
     } catch (error) {
-      const { code, detail } = toFailure(error);
+      const { code, detail } = toProblem(error);
       if (!signal.aborted && (code === 'REGEX_INVALID' || code === 'REGEX_TOO_COMPLEX'))
         this.#update({ message: detail });
       return undefined;
@@ -168,5 +166,5 @@ function nothingFound(
   { isStopped, scannedBytes }: Extract<SeekResult, { record: null }>,
 ): string {
   const scanned = scannedBytes > 0 ? ` in ${formatBytes(scannedBytes)}` : '';
-  return isStopped ? `No ${direction} ${what} yet${scanned} · look on` : `No ${direction} ${what}${scanned}`;
+  return isStopped ? `No ${direction} ${what} yet${scanned} · search on` : `No ${direction} ${what}${scanned}`;
 }

@@ -3,7 +3,7 @@ import { withFind, withLevel } from './record-filters.ts';
 
 const word = { text: 'a.b', isRegex: false, isCaseSensitive: false };
 
-describe('a filter with what is looked for', () => {
+describe('a filter with a search text', () => {
   it.each([
     ['a word', {}, word, { terms: ['a.b'], caseSensitive: false }],
     ['a word beside another', { terms: ['x'] }, word, { terms: ['x', 'a.b'], caseSensitive: false }],
@@ -27,8 +27,8 @@ describe('a filter with what is looked for', () => {
   });
 });
 
-describe('a filter with a least level', () => {
-  it('never lets more through', () => {
+describe('a filter with a minimum level', () => {
+  it('never matches more', () => {
     expect(withLevel({}, 'WARN')).toEqual({ minLevel: 'WARN' });
     expect(withLevel({ minLevel: 'ERROR' }, 'WARN')).toEqual({ minLevel: 'ERROR' });
     expect(withLevel({ minLevel: 'INFO' }, 'WARN')).toEqual({ minLevel: 'WARN' });

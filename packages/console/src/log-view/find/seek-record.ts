@@ -1,21 +1,20 @@
 import { PAGE_RECORDS, SCAN_MS, SLICE_MS } from '../model/load-pages.ts';
 import type { WorkspaceDeps } from '../model/workspace-deps.ts';
 import type { Row } from '../model/workspace-state.ts';
-import type { PagePosition, RowFilter, ShownRecord } from '../source/log-source.ts';
-import { recordKey } from '../source/record-key.ts';
+import { type PagePosition, type RowFilter, recordKey, type ShownRecord } from '../source/log-source.ts';
 
 export interface SeekRequest {
   direction: 'older' | 'newer';
   isWanted(record: ShownRecord): boolean;
-  /** Lets through what is wanted, or more where one question cannot say it. */
+  /** Matches the target records, or more if one filter cannot express them. */
   filter: RowFilter;
-  /** Whether the filter lets through exactly what is wanted. */
+  /** Whether the filter matches exactly the target records. */
   isExact: boolean;
 }
 
 export type SeekResult = { record: ShownRecord } | { record: null; isStopped: boolean; scannedBytes: number };
 
-/** The next record that is wanted from the one in focus on: among the rows, then in the log. */
+/** The next target record from the focused one: among the rows, then in the log. */
 export async function seekRecord(parts: WorkspaceDeps, sought: SeekRequest, signal: AbortSignal): Promise<SeekResult> {
   const { rows } = parts.keeper.state;
   const { found, reached, isAtGap } = seekInRows(rows, startIndex(parts, sought.direction), sought);
@@ -30,7 +29,7 @@ export async function seekRecord(parts: WorkspaceDeps, sought: SeekRequest, sign
   });
 }
 
-/** The row behind which looking begins; where none is in focus, that in view is looked at, too. */
+/** The row the search starts after; without a focus, the row in view is included. */
 function startIndex({ keeper }: WorkspaceDeps, direction: 'older' | 'newer'): number {
   const { rows, focusedKey, anchor } = keeper.state;
   const step = direction === 'older' ? -1 : 1;
@@ -49,7 +48,7 @@ function seekInRows(rows: readonly Row[], start: number, { direction, isWanted }
   let reached = before?.kind === 'record' ? before.record : undefined;
   for (let index = start; index >= 0 && index < rows.length; index += step) {
     const row = rows[index];
-    // What is missing there may be wanted: the log knows.
+    // A gap may contain a target record: search the log instead.
     if (row?.kind === 'gap' && row.canLoad) return { found: undefined, reached, isAtGap: true };
     if (row?.kind !== 'record' || row.isContext) continue;
     if (isWanted(row.record)) return { found: row.record, reached, isAtGap: false };
@@ -67,10 +66,10 @@ async function seekInLog(
   const source = parts.source();
   const sinceMs = clock.now();
   const passed = new Set(passedKeys(parts, from, direction));
-  let [place, scannedBytes]: [PagePosition, number] = [from, 0];
+  let [position, scannedBytes]: [PagePosition, number] = [from, 0];
   while (source) {
     const limit = isExact ? 1 : PAGE_RECORDS;
-    const page = await source.page({ direction, from: place, limit, filter }, { signal, budgetMs: SLICE_MS });
+    const page = await source.page({ direction, from: position, limit, filter }, { signal, budgetMs: SLICE_MS });
     signal.throwIfAborted();
     scannedBytes += page.scannedBytes;
     const inOrder = direction === 'older' ? page.records.toReversed() : page.records;
@@ -78,12 +77,12 @@ async function seekInLog(
     if (found) return { record: found };
     if (page.next === null) return { record: null, isStopped: false, scannedBytes };
     if (clock.now() - sinceMs >= SCAN_MS) return { record: null, isStopped: true, scannedBytes };
-    place = { page: page.next };
+    position = { page: page.next };
   }
   return { record: null, isStopped: window.signal.aborted, scannedBytes };
 }
 
-/** Rows on the other side: of what was said in the same millisecond some may be told again. */
+/** Rows on the other side: records of the same millisecond may be returned again. */
 function passedKeys({ keeper }: WorkspaceDeps, from: PagePosition, direction: 'older' | 'newer'): string[] {
   if (typeof from === 'string' || !('next' in from)) return [];
   const { rows } = keeper.state;

@@ -10,7 +10,7 @@ const plain = (text: string) => ({ text, classes: '', isMatch: false });
 const match = (text: string) => ({ text, classes: '', isMatch: true });
 
 describe('a text in pieces', () => {
-  test('is one piece where nothing is looked for, and none where there is no text', () => {
+  test('is one piece without matches, and none for an empty text', () => {
     expect(textPieces('abc', null)).toEqual([plain('abc')]);
     expect(textPieces('', null)).toEqual([]);
   });
@@ -20,7 +20,7 @@ describe('a text in pieces', () => {
     expect(textPieces('a', every('a'))).toEqual([match('a')]);
   });
 
-  test('loses nothing of a line full of matches or colours, but marks only the first ones', () => {
+  test('keeps all text of a line full of matches or colours, but highlights only the first ones', () => {
     for (const text of ['a'.repeat(1000), '\u001b[31ma\u001b[32m'.repeat(1000)]) {
       const pieces = textPieces(text, every('a'));
       expect(pieces.length).toBeLessThan(60);
@@ -28,11 +28,11 @@ describe('a text in pieces', () => {
     }
   });
 
-  test('marks nothing where a match has no length', () => {
+  test('ignores empty matches', () => {
     expect(textPieces('abc', () => [{ start: 1, end: 1 }])).toEqual([plain('abc')]);
   });
 
-  test('has the colours of a terminal as classes, and finds matches across them', () => {
+  test('has terminal colours as classes, and matches across them', () => {
     expect(textPieces('\u001b[31mred\u001b[0m text', every('d t'))).toEqual([
       { text: 're', classes: 'ansi-red', isMatch: false },
       { text: 'd', classes: 'ansi-red', isMatch: true },
@@ -41,7 +41,7 @@ describe('a text in pieces', () => {
     ]);
   });
 
-  test('shows what could hide something', () => {
+  test('makes invisible characters visible', () => {
     expect(textPieces('a\u202eb\u0000', null)).toEqual([plain('a⇄b␀')]);
   });
 });

@@ -1,31 +1,31 @@
 import { type AnsiColours, ansiSegments } from '../rows/ansi-segments.ts';
 import { visibleText } from '../rows/record-text.ts';
 
-/* A text cut into pieces that each look the same. */
+/* Splits a text into pieces of one style. */
 
 export interface TextRange {
   start: number;
   end: number;
 }
 
-/** Where what is looked for stands in a text, in rising order, not overlapping. */
+/** Match positions in a text, ascending, not overlapping. */
 export type TextMatcher = (text: string) => readonly TextRange[];
 
 export interface TextPiece {
-  /** With everything that could hide something made visible. */
+  /** Text with control and bidi characters made visible. */
   text: string;
-  /** Classes of the colours a terminal would show. */
+  /** Classes for terminal colours. */
   classes: string;
-  /** Custom properties for those that are no class. */
+  /** Custom properties for colours without a class. */
   colours?: AnsiColours;
   isMatch: boolean;
 }
 
-/** A line full of matches or colours must not become a page full of elements. */
+/** Limits the elements of a line that is full of matches or colours. */
 const MAX_MARKS = 12;
 const MAX_SEGMENTS = 24;
 
-/** Terminal colours become classes, matches pieces of their own; matches are looked for in what is read. */
+/** Terminal colours become classes and matches become pieces; matching runs on the visible text. */
 export function textPieces(text: string, matcher: TextMatcher | null): TextPiece[] {
   const segments = bounded(ansiSegments(text));
   const whole = segments.map((segment) => segment.text).join('');
@@ -48,7 +48,7 @@ export function textPieces(text: string, matcher: TextMatcher | null): TextPiece
   return pieces;
 }
 
-/** A run of text in its parts inside and outside of marks. */
+/** Splits a run of text at its matches. */
 function cut({ start, end }: TextRange, marks: readonly TextRange[]): (TextRange & { isMatch: boolean })[] {
   const parts: (TextRange & { isMatch: boolean })[] = [];
   let done = start;

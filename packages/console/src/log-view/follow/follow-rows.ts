@@ -6,9 +6,14 @@ import type { RecordKey } from '../source/log-source.ts';
 
 type ItemOfType<Type extends ClusterFollowItem['type']> = Extract<ClusterFollowItem, { type: Type }>;
 
-/** Between which records those of a gap stand. */
+type MemberItem = ItemOfType<'member'>;
+
+/** Members named in a row; the rest is a count. */
+const MAX_NAMED = 3;
+
+/** The records a gap lies between. */
 export interface GapFacts {
-  /** Only records of this node are missing; `null`: of all. */
+  /** The node whose records are missing; `null`: all nodes. */
   node: string | null;
   after: RecordKey;
   until: RecordKey | null;
@@ -16,17 +21,28 @@ export interface GapFacts {
 
 const GAP_REASONS: Readonly<Record<ItemOfType<'gap'>['reason'], string>> = {
   slow: 'the connection was too slow',
-  truncated: 'the file was cut while it was read',
-  gone: 'the place is no longer in the log',
+  truncated: 'the file was truncated while it was read',
+  gone: 'the position is no longer in the log',
 };
 
-/** Makes rows of what a follow tells, and remembers of gaps where what is missing can be had. */
+/** Turns the items of a follow stream into rows, and remembers for each gap where its records can be loaded from. */
 export class FollowRows {
   readonly gaps = new Map<string, GapFacts>();
   #count = 0;
 
-  /** `undefined` for what is only a status. */
-  toRow(item: ClusterFollowItem): Row | undefined {
+  /** Members that fail at the same time share one row. */
+  toRows(items: readonly ClusterFollowItem[]): Row[] {
+    const failed = items.filter((item) => item.type === 'member' && item.report.outcome !== 'ok') as MemberItem[];
+    const hasMany = failed.length > 1;
+    const rows = items
+      .filter((item) => !(hasMany && failed.includes(item as MemberItem)))
+      .map((item) => this.#toRow(item))
+      .filter((row) => row !== undefined);
+    return hasMany ? [...rows, this.event(null, failedText(failed), { isProblem: true })] : rows;
+  }
+
+  /** `undefined` for items that only report a status. */
+  #toRow(item: ClusterFollowItem): Row | undefined {
     switch (item.type) {
       case 'record':
         return recordRow(item);
@@ -36,19 +52,18 @@ export class FollowRows {
         return this.event(item.node, `${item.from} was rotated: reading ${item.to}`);
       case 'truncated': {
         const lost = item.lostBytes === null ? '' : `, ${formatBytes(item.lostBytes)} not read`;
-        return this.event(item.node, `${item.file} was cut${lost}: reading it from its start`, { isProblem: true });
+        return this.event(item.node, `${item.file} was truncated${lost}: reading it from its start`, {
+          isProblem: true,
+        });
       }
       case 'missing':
-        return this.event(item.node, `${item.family} is not there at the moment`, { isProblem: true });
-      case 'member': {
-        const { outcome, detail } = item.report;
-        if (outcome === 'ok') return this.event(item.node, `${item.node} is followed again`);
-        const why = detail === null ? outcome : `${outcome}: ${detail}`;
-        return this.event(item.node, `${item.node} cannot be followed (${why})`, { isProblem: true });
-      }
+        return this.event(item.node, `${item.family} does not exist at the moment`, { isProblem: true });
+      case 'member':
+        if (item.report.outcome === 'ok') return this.event(item.node, 'is followed again');
+        return this.event(item.node, `cannot be followed (${reportText(item)})`, { isProblem: true });
       case 'reconnecting':
         if (!('node' in item)) return undefined;
-        return this.event(item.node, `the connection to ${item.node} was lost: ${item.reason}`, { isProblem: true });
+        return this.event(null, `Connection to ${item.node} lost · retrying`, { isProblem: true });
       case 'skipped':
         return this.event('node' in item ? item.node : null, item.detail, { isProblem: true });
       case 'end':
@@ -60,7 +75,7 @@ export class FollowRows {
     return { kind: 'event', key: this.#newKey('event'), node, text, isProblem };
   }
 
-  /** Records between two that are known. */
+  /** A row for missing records; without facts they cannot be loaded. */
   gap(text: string, facts: GapFacts | null): Row {
     const key = this.#newKey('gap');
     if (facts) this.gaps.set(key, facts);
@@ -80,4 +95,15 @@ export class FollowRows {
   #newKey(kind: string): string {
     return `${kind} ${++this.#count}`;
   }
+}
+
+function reportText({ report: { outcome, detail } }: MemberItem): string {
+  return detail === null ? outcome : `${outcome}: ${detail}`;
+}
+
+/** `20 nodes cannot be followed: n1 (timeout), n2 (timeout), n3 (refused) and 17 more` */
+function failedText(items: readonly MemberItem[]): string {
+  const named = items.slice(0, MAX_NAMED).map((item) => `${item.node} (${reportText(item)})`);
+  const more = items.length > MAX_NAMED ? ` and ${items.length - MAX_NAMED} more` : '';
+  return `${items.length} nodes cannot be followed: ${named.join(', ')}${more}`;
 }

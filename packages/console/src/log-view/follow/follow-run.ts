@@ -1,42 +1,42 @@
 import { type ClusterFollowItem, codeOf, ERROR_KINDS } from '@porthole/client';
 import type { WorkspaceClock } from '../model/workspace-clock.ts';
-import type { FollowFrom, LogSource, RowFilter, ShownRecord } from '../source/log-source.ts';
-import { recordKey } from '../source/record-key.ts';
+import { type FollowFrom, type LogSource, type RowFilter, recordKey, type ShownRecord } from '../source/log-source.ts';
 
 const FIRST_WAIT_MS = 1000;
+
 const LONGEST_WAIT_MS = 15_000;
 
-/** Where it goes on by time it goes back so far, because a slower node may write what is older a little later. */
+/** Resuming by time goes back this far: a slow node may write older records a little later. */
 const OVERLAP_MS = 5000;
 
-/** Records of which is remembered that they were told, at least: that time at some thousand per second. */
+/** At least this many delivered records are remembered: about that time span at some thousand records per second. */
 const REMEMBERED = 10_000;
 
 export interface FollowRunDeps {
   source: LogSource;
   filter: RowFilter;
   clock: WorkspaceClock;
-  /** The newest record that is known; `undefined`: it begins at the end. */
+  /** The newest known record; `undefined`: start at the end. */
   newest: ShownRecord | undefined;
-  /** What is older is not wanted, however late it comes. */
+  /** Older records are ignored, however late they arrive. */
   sinceMs: number | undefined;
-  /** Records that are known, by their keys. */
+  /** Keys of known records. */
   known: Iterable<string>;
-  /** What was not told before. Also called without items: then the connection stands. */
+  /** New items. Also called without items, when the connection is established. */
   onItems(items: readonly ClusterFollowItem[]): void;
   onLost(reason: string): void;
-  /** It could not go on where it was: records may be missing. */
+  /** The stream could not resume at the last record: records may be missing. */
   onGone(): void;
 }
 
-/** Follows for as long as it takes: begins again behind the last record whenever it ends. */
+/** Follows a source until stopped: reconnects after the last record whenever the stream ends. */
 export class FollowRun {
   readonly #deps: FollowRunDeps;
   readonly #stopping = new AbortController();
-  /** The newest that were told, and those before them. */
+  /** Keys of the newest delivered records, and of the generation before them. */
   #delivered: Set<string>;
   #deliveredBefore = new Set<string>();
-  /** Where it begins again when no record tells: by its clock if one was told, else by ours. */
+  /** Where to resume without a record: by the time of the last record if it has one, otherwise by our clock. */
   #sinceMs: number;
   #last: ShownRecord | undefined;
 
@@ -79,7 +79,7 @@ export class FollowRun {
       }
       return { reason: 'the stream ended', hasStood };
     } catch (error) {
-      // Asked again the same, it would be refused for ever: a record that is gone, or one without a time.
+      // The same request would fail for ever: the record is gone, or has no timestamp.
       if (!signal.aborted && this.#last !== undefined && isRefused(error)) {
         this.#sinceMs = this.#last.atMs ?? this.#sinceMs;
         this.#last = undefined;
@@ -98,17 +98,17 @@ export class FollowRun {
   #isNew(record: ShownRecord): boolean {
     const key = recordKey(record);
     if (this.#delivered.has(key) || this.#deliveredBefore.has(key)) return false;
-    // Its rest may be forgotten by the node: then it is told once more, whole.
+    // Its node may no longer have the partial line: it is then sent again, complete.
     if (record.unfinished) return true;
     if (record.cursor !== '') this.#last = record;
     this.#delivered.add(key);
-    // All at once: a set of which the first is taken out again and again gets slower and slower.
+    // Replaced as a whole: deleting the oldest entries of a set one by one gets slower and slower.
     if (this.#delivered.size >= REMEMBERED) [this.#deliveredBefore, this.#delivered] = [this.#delivered, new Set()];
     return true;
   }
 }
 
-/** Whether the request itself was refused, and would be again. Without credentials it is asked again: they may come. */
+/** Whether the request itself is invalid and would fail again. Not so without credentials: they may come. */
 function isRefused(error: unknown): boolean {
   const { http, retryable } = ERROR_KINDS[codeOf(error)];
   return http >= 400 && http < 500 && !retryable && http !== 401 && http !== 403;

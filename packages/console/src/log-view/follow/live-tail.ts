@@ -1,4 +1,5 @@
 import type { ClusterFollowItem } from '@porthole/client';
+import { assertRequestFailed } from '../../state/to-problem.ts';
 import { formatCount } from '../../ui/format.ts';
 import { Attempt } from '../model/attempt.ts';
 import { PAGE_RECORDS, SLICE_MS } from '../model/load-pages.ts';
@@ -13,7 +14,7 @@ import type { FollowRows } from './follow-rows.ts';
 import { FollowRun } from './follow-run.ts';
 import { PendingRows } from './pending-rows.ts';
 
-/** The rate falls while nothing comes: it is worked out so often. */
+/** How often the rate is updated; it falls while nothing arrives. */
 const TICK_MS = 1000;
 
 export interface LiveTailDeps {
@@ -23,7 +24,7 @@ export interface LiveTailDeps {
   followRows: FollowRows;
 }
 
-/** What is written while the workspace is open: shown as it comes, or counted and held while paused. */
+/** New records while the workspace is open: shown as they arrive, or counted and held while paused. */
 export class LiveTail {
   readonly #deps: LiveTailDeps;
   readonly #pendingRows = new PendingRows();
@@ -31,7 +32,7 @@ export class LiveTail {
   #run: FollowRun | undefined;
   readonly #following = new Attempt();
   #incoming: Row[] = [];
-  /** Until what was written before the stream began is here, what comes waits. */
+  /** New records wait until those written before the stream began are loaded. */
   #isBridging = false;
   #isScheduled = false;
   #meter = new FollowMeter();
@@ -46,14 +47,14 @@ export class LiveTail {
     return this.#mode;
   }
 
-  /** The end is about to be shown, or something else: what comes is told once it is followed. */
+  /** Sets the mode before the rows are loaded; records arrive once `begin` is called. */
   announce(mode: 'live' | 'paused'): void {
     this.end();
     this.#mode = mode;
     this.#publish();
   }
 
-  /** Follows behind what the window shows, or, where it shows another place, from now on. */
+  /** Follows after the last row of the window, or from now on if the window is elsewhere. */
   begin(source: LogSource, filter: RowFilter): void {
     const { clock, window } = this.#deps;
     this.#following.begin();
@@ -75,10 +76,7 @@ export class LiveTail {
       onLost: (reason) => this.#onConnectionLost(reason),
       onGone: () =>
         this.#add([
-          this.#deps.followRows.gap(
-            'Records may be missing here: following could not continue behind the last record',
-            null,
-          ),
+          this.#deps.followRows.gap('Records may be missing here: the last record is no longer in the log', null),
         ]),
     });
     void this.#tick();
@@ -96,7 +94,7 @@ export class LiveTail {
     this.#reason = null;
   }
 
-  /** Nothing is followed from now on. */
+  /** Stops following. */
   leave(): void {
     this.end();
     this.#publish();
@@ -110,16 +108,16 @@ export class LiveTail {
     this.#publish();
   }
 
-  /** Goes on at the end, with what came meanwhile. `false` where the window shows another place. */
+  /** Continues at the end, with the records held so far. `false` if the window is elsewhere. */
   resume(): boolean {
     const { window, followRows } = this.#deps;
     if (this.#mode === 'live') return true;
     if (this.#mode === 'off' || !this.#run || !window.isAtEnd) return false;
-    const { rows, dropped: letGo, first } = this.#pendingRows.take();
+    const { rows, dropped, first } = this.#pendingRows.take();
     const { last } = window.buffer;
-    if (letGo > 0) {
+    if (dropped > 0) {
       const facts = last && first ? { node: null, after: last, until: first } : null;
-      rows.unshift(followRows.gap(`${formatCount(letGo)} records came while paused`, facts));
+      rows.unshift(followRows.gap(`${formatCount(dropped)} records not shown: written while paused`, facts));
     }
     this.#mode = 'live';
     this.#meter.resetCounts();
@@ -140,14 +138,14 @@ export class LiveTail {
     else this.#reason = null;
     const reports = items.flatMap((item) => (item.type === 'member' ? [item.report] : []));
     if (reports.length > 0) keeper.change({ members: keeper.membersAfter('follow', reports) });
-    const rows = items.map((item) => followRows.toRow(item)).filter((row) => row !== undefined);
+    const rows = followRows.toRows(items);
     const records = rows.flatMap((row) => (row.kind === 'record' ? [row.record] : []));
     this.#meter.note(records, { nowMs: clock.now(), isPaused: this.#mode === 'paused' });
     this.#add(rows);
   }
 
   #add(rows: readonly Row[]): void {
-    // Rows were let go at the end: what comes now does not stand next to them.
+    // The window dropped rows at its end: new ones are no longer adjacent to it.
     if (this.#mode === 'live' && !this.#deps.window.isAtEnd) this.#mode = 'paused';
     if (this.#mode === 'live') this.#incoming.push(...rows);
     else if (this.#deps.window.isAtEnd) this.#pendingRows.add(rows);
@@ -157,14 +155,13 @@ export class LiveTail {
 
   #onConnectionLost(reason: string): void {
     const { followRows } = this.#deps;
-    // One row for as long as it lasts.
-    if (this.#reason === null)
-      this.#add([followRows.event(null, `the connection was lost: ${reason}`, { isProblem: true })]);
+    // One row per outage.
+    if (this.#reason === null) this.#add([followRows.event(null, 'Connection lost · retrying', { isProblem: true })]);
     this.#reason = reason;
     this.#schedule();
   }
 
-  /** Nothing was found that tells where the end is: what was written until the stream began is looked up. */
+  /** No record marks the end of the log: load what was written before the stream began. */
   async #bridge(source: LogSource, filter: RowFilter): Promise<void> {
     const { signal } = this.#following;
     try {
@@ -174,8 +171,9 @@ export class LiveTail {
       const { buffer } = this.#deps.window;
       const rows = records.map(recordRow).filter(({ key }) => !buffer.has(key));
       this.#incoming.unshift(...rows);
-    } catch {
-      // The stream tells that the node does not answer.
+    } catch (error) {
+      // The stream reports the same failure.
+      assertRequestFailed(error, signal);
     }
     if (signal.aborted) return;
     this.#isBridging = false;
@@ -192,7 +190,7 @@ export class LiveTail {
     }
   }
 
-  /** What comes is shown at most once per frame. */
+  /** Shows new records at most once per frame. */
   #schedule(): void {
     if (this.#isScheduled) return;
     this.#isScheduled = true;

@@ -6,15 +6,15 @@ import { MAX_HELD, PendingRows } from './pending-rows.ts';
 
 const makeRows = (first: number, last: number) => upTo(first, last).map((number) => recordRow(fakeRecord(number)));
 
-describe('what is held while paused', () => {
-  it('is everything as long as it is little', () => {
+describe('rows held while paused', () => {
+  it('are all rows while there are few', () => {
     const held = new PendingRows();
     held.add(makeRows(0, 9));
     expect(held.take()).toMatchObject({ dropped: 0, first: { cursor: 'c0' } });
     expect(held.take()).toEqual({ rows: [], dropped: 0, first: undefined });
   });
 
-  it('is the newest of much, and how many are not', () => {
+  it('are the newest rows and the number of dropped ones', () => {
     const held = new PendingRows();
     for (let first = 0; first < 10_000; first += 100) {
       held.add([

@@ -3,7 +3,7 @@ import type { ShownRecord } from '../source/log-source.ts';
 
 export const MAX_HELD = 2000;
 
-/** What came while nothing may move: the newest records and what was told between them. */
+/** Rows that arrived while paused: the newest records and the notices between them. */
 export class PendingRows {
   #rows: Row[] = [];
   #first = 0;
@@ -16,14 +16,14 @@ export class PendingRows {
       if (row.kind === 'record') this.#records++;
     }
     while (this.#records > MAX_HELD) this.#dropFirst();
-    // Moved now and then only: each row once per as many rows as are held.
+    // Trimmed rarely: each row moves once per as many rows as are held.
     if (this.#first > MAX_HELD) {
       this.#rows = this.#rows.slice(this.#first);
       this.#first = 0;
     }
   }
 
-  /** Everything held, how many records were let go before it, and the first that is left. */
+  /** All held rows, the number of records dropped before them, and the first record left. */
   take(): { rows: Row[]; dropped: number; first: ShownRecord | undefined } {
     const rows = this.#rows.slice(this.#first);
     const dropped = this.#dropped;

@@ -13,19 +13,24 @@ const GONE: MemberReport = { ...OK, id: 'b', outcome: 'gone', asOfMs: 20, sinceM
 const ROWS = [row('a', 10), row('b', 20), row('a', 25), row('a', 40)];
 const keys = (rows: readonly Row[]) => rows.map(({ key }) => key);
 
-test('the lines of a node that is gone end with a row that says so', () => {
+test('the lines of a node that stopped responding end with a notice', () => {
   const rows = withSnapshotRows(ROWS, [OK, GONE], 'done');
   expect(keys(rows)).toEqual(['a 10', 'b 20', 'snapshot b', 'a 25', 'a 40']);
-  expect(rows[2]).toMatchObject({ kind: 'gap', node: 'b', text: 'gone', snapshot: { asOfMs: 20, sinceMs: 30 } });
+  expect(rows[2]).toMatchObject({
+    kind: 'gap',
+    node: 'b',
+    text: 'stopped responding',
+    snapshot: { asOfMs: 20, sinceMs: 30 },
+  });
 });
 
-test('where all rows are newer it stands before them, where all are older behind them if nothing more comes', () => {
+test('the notice is before newer rows, or after older ones if there are no more', () => {
   expect(keys(withSnapshotRows(ROWS.slice(2), [GONE], 'done'))).toEqual(['snapshot b', 'a 25', 'a 40']);
   expect(keys(withSnapshotRows(ROWS.slice(0, 2), [GONE], 'done'))).toEqual(['a 10', 'b 20', 'snapshot b']);
   expect(keys(withSnapshotRows(ROWS.slice(0, 2), [GONE], 'more'))).toEqual(['a 10', 'b 20']);
 });
 
-test('rows of nodes that respond are as they are', () => {
+test('rows of responding nodes are unchanged', () => {
   expect(withSnapshotRows(ROWS, [OK], 'done')).toBe(ROWS);
   expect(withSnapshotRows([], [GONE], 'done')).toEqual([]);
 });

@@ -4,8 +4,8 @@ import type { Edge, Row } from '../model/workspace-state.ts';
 type GapRow = Extract<Row, { kind: 'gap' }>;
 
 /**
- * Rows with one more for each node whose snapshot is shown in its place: there its lines end. It stands where they do; in
- * front of all rows where those are newer, so that it is seen that the node is missing from them.
+ * Adds a row for each node that is shown from its snapshot, where its lines end; in front of all rows if those are
+ * newer, so that the missing node is noticed.
  */
 export function withSnapshotRows(
   rows: readonly Row[],
@@ -17,7 +17,7 @@ export function withSnapshotRows(
   const insertions = missing.flatMap((report) => {
     const { asOfMs } = report;
     const index = rows.findIndex((row) => row.kind === 'record' && (row.record.atMs ?? -Infinity) > (asOfMs ?? 0));
-    // Below the last row there may be more from before its end.
+    // Rows below the last one may still be older than the snapshot.
     if (index < 0 && bottom === 'more') return [];
     return [{ index: index < 0 ? rows.length : index, row: snapshotRow(report) }];
   });
@@ -31,7 +31,7 @@ function snapshotRow({ id, outcome, asOfMs, sinceMs = null }: MemberReport): Gap
     kind: 'gap',
     key: `snapshot ${id}`,
     node: id,
-    text: outcome === 'left' ? 'left the cluster' : outcome === 'gone' ? 'gone' : 'not responding',
+    text: outcome === 'left' ? 'left the cluster' : 'stopped responding',
     canLoad: false,
     isLoading: false,
     snapshot: { asOfMs: asOfMs ?? 0, sinceMs },

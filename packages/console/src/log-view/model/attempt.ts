@@ -1,16 +1,16 @@
-/** Why an attempt ends. No error, which would note where it was made: that costs milliseconds, and nobody asks. */
-const ENDED = { name: 'AbortError', message: 'it is no longer wanted' } as const;
+/** Abort reason. A plain object: creating an Error captures a stack trace, which costs milliseconds. */
+const ENDED = { name: 'AbortError', message: 'superseded' } as const;
 
-/** Something that takes time and of which one at a time is wanted. */
+/** A cancellable task of which only the latest matters. */
 export class Attempt {
   #controller = new AbortController();
 
-  /** Of what was begun last. */
+  /** Signal of the latest task. */
   get signal(): AbortSignal {
     return this.#controller.signal;
   }
 
-  /** What was begun before ends. */
+  /** Starts a task and cancels the previous one. */
   begin(): AbortSignal {
     this.end();
     this.#controller = new AbortController();

@@ -1,18 +1,17 @@
-import type { ShownRecord } from '../source/log-source.ts';
-import { recordKey } from '../source/record-key.ts';
+import { toProblem } from '../../state/to-problem.ts';
+import { recordKey, type ShownRecord } from '../source/log-source.ts';
 import { Attempt } from './attempt.ts';
 import { SLICE_MS } from './load-pages.ts';
 import type { RowBuffer } from './row-buffer.ts';
-import { toFailure } from './to-failure.ts';
 import type { WorkspaceDeps } from './workspace-deps.ts';
 
 /** Records shown on each side. */
 const CONTEXT_RECORDS = 10;
 
-/** Asked for: where nodes are merged by time, some are on the other side or in doubt. */
+/** Records requested: with merged nodes some fall on the other side, or are uncertain. */
 const REQUESTED_RECORDS = 60;
 
-/** What stands around a record of a filtered view, between its rows. */
+/** Unfiltered records around one record of a filtered view. */
 export class ContextRows {
   readonly #deps: WorkspaceDeps;
   readonly #loading = new Attempt();
@@ -21,7 +20,7 @@ export class ContextRows {
     this.#deps = deps;
   }
 
-  /** Opens, or closes again. */
+  /** Opens the context, or closes it again. */
   async toggle(key: string): Promise<void> {
     const { keeper, window } = this.#deps;
     const wasOpen = keeper.state.contextKey === key;
@@ -40,7 +39,7 @@ export class ContextRows {
       window.publish();
     } catch (error) {
       if (!signal.aborted)
-        keeper.change({ contextKey: null, find: { ...keeper.state.find, message: toFailure(error).detail } });
+        keeper.change({ contextKey: null, find: { ...keeper.state.find, message: toProblem(error).detail } });
     }
   }
 
@@ -49,10 +48,10 @@ export class ContextRows {
     this.#loading.end();
     if (keeper.state.contextKey === null) return;
     window.buffer.removeIf((row) => row.kind === 'record' && row.isContext === true);
-    const { focusedKey, contextKey: contextOf } = keeper.state;
-    // The focus may be on one of those that go.
+    const { focusedKey, contextKey } = keeper.state;
+    // The focus may be on a context row.
     const isGone = focusedKey !== null && !window.buffer.has(focusedKey);
-    window.publish({ contextKey: null, ...(isGone && { focusedKey: contextOf }) });
+    window.publish({ contextKey: null, ...(isGone && { focusedKey: contextKey }) });
   }
 
   async #load(record: ShownRecord, direction: 'older' | 'newer', signal: AbortSignal): Promise<ShownRecord[]> {
@@ -64,13 +63,13 @@ export class ContextRows {
   }
 }
 
-/** Of its own file all that are told are; of others their time tells. */
+/** Records of the same file are always in order; others are compared by time. */
 function isBefore(other: ShownRecord, { node, file, atMs }: ShownRecord): boolean {
   if ((other.node === node && other.file === file) || other.atMs === undefined || atMs === undefined) return true;
   return other.atMs < atMs;
 }
 
-/** Those that are rows already stay where they are; the others stand between them in the order of the log. */
+/** Rows that are loaded already stay; the others are inserted in log order. */
 export function insertAround(
   buffer: RowBuffer,
   record: ShownRecord,
@@ -80,7 +79,7 @@ export function insertAround(
   let nextKey = recordKey(record);
   for (const candidate of older.toReversed()) {
     const key = recordKey(candidate);
-    // Of what was said in the same millisecond some is told on both sides.
+    // Records of the same millisecond may be returned on both sides.
     if (after.has(key)) continue;
     if (!buffer.has(key)) buffer.insertBefore(nextKey, [{ kind: 'record', key, record: candidate, isContext: true }]);
     nextKey = key;

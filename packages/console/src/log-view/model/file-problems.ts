@@ -1,14 +1,14 @@
 import type { FileProblem, MemberDuplicateFile } from '@porthole/client';
 
-/** A file that was not read, or not wholly, and of which node it is. */
+/** A file that was not, or only partly, read, and its node. */
 export interface ShownProblem extends FileProblem {
   node: string;
 }
 
-/** The code of files that take part only when they are chosen by name: those without timestamps, and binary ones. */
+/** Code of files that are only read when selected by name: binary, or without timestamps. */
 const LEFT_OUT = 'LEFT_OUT';
 
-/** What should have been read and was not. */
+/** Files that should have been read but could not be. */
 export function failedFiles(problems: readonly ShownProblem[]): ShownProblem[] {
   return problems.filter(({ code }) => code !== LEFT_OUT);
 }
@@ -17,12 +17,12 @@ export function skippedFiles(problems: readonly ShownProblem[]): ShownProblem[] 
   return problems.filter(({ code }) => code === LEFT_OUT);
 }
 
-/** Each problem of each file once. */
+/** Unique problems. */
 export function mergeProblems(known: readonly ShownProblem[], more: readonly ShownProblem[]): readonly ShownProblem[] {
   return mergeBy(({ node, file, code }) => [node, file, code], known, more);
 }
 
-/** Each copy once. */
+/** Unique copies. */
 export function mergeDuplicates(
   known: readonly MemberDuplicateFile[],
   more: readonly MemberDuplicateFile[],

@@ -1,16 +1,15 @@
+import { toProblem } from '../../state/to-problem.ts';
 import type { GapFacts } from '../follow/follow-rows.ts';
-import type { Page, ShownRecord } from '../source/log-source.ts';
-import { recordKey } from '../source/record-key.ts';
+import { type Page, recordKey, type ShownRecord } from '../source/log-source.ts';
 import { isShown } from '../source/shown-record.ts';
 import { PAGE_RECORDS, SLICE_MS } from './load-pages.ts';
 import { recordRow } from './row-buffer.ts';
-import { toFailure } from './to-failure.ts';
 import type { WorkspaceDeps } from './workspace-deps.ts';
 import type { Row } from './workspace-state.ts';
 
 type GapRow = Extract<Row, { kind: 'gap' }>;
 
-/** Puts the records of a gap in its place, a page at a time: what is still missing stays a gap. */
+/** Loads the records of a gap page by page; what is still missing stays a gap. */
 export class GapLoader {
   readonly #deps: WorkspaceDeps;
 
@@ -32,7 +31,7 @@ export class GapLoader {
       const page = await source.page(request, { signal, budgetMs: SLICE_MS });
       if (!signal.aborted) this.#fill(row, facts, page);
     } catch (error) {
-      if (!signal.aborted) this.#replace({ ...row, text: `${row.text} · ${toFailure(error).detail}` });
+      if (!signal.aborted) this.#replace({ ...row, text: `${row.text} · ${toProblem(error).detail}` });
     }
   }
 
@@ -46,7 +45,7 @@ export class GapLoader {
       followRows.gaps.delete(row.key);
     } else {
       followRows.gaps.set(row.key, { ...facts, after: last });
-      window.buffer.replace(row.key, { ...row, isLoading: false, text: 'More records are not shown here' });
+      window.buffer.replace(row.key, { ...row, isLoading: false, text: 'More records not shown' });
     }
     const { focusedKey } = keeper.state;
     const edge = window.trimInside(recordKey(last ?? facts.after));
@@ -59,7 +58,7 @@ export class GapLoader {
   }
 }
 
-/** The records before the one up to which some are missing, and whether these are all. */
+/** The records before the end of the gap, and whether they are complete. */
 function within({ records, next }: Page, { node, until }: GapFacts): { records: ShownRecord[]; isWhole: boolean } {
   const own = node === null ? records : records.filter((record) => record.node === node);
   if (until === null) return { records: own, isWhole: next === null };
@@ -67,7 +66,7 @@ function within({ records, next }: Page, { node, until }: GapFacts): { records: 
   return end < 0 ? { records: own, isWhole: next === null } : { records: own.slice(0, end), isWhole: true };
 }
 
-/** Behind it in time: where several nodes are merged, it may stand between others of the same millisecond. */
+/** After it by time: with merged nodes it may be between others of the same millisecond. */
 function isLater(record: ShownRecord, until: NonNullable<GapFacts['until']>): boolean {
   return isShown(until) && until.atMs !== undefined && record.atMs !== undefined && record.atMs > until.atMs;
 }

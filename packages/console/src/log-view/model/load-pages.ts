@@ -1,34 +1,34 @@
+import { toProblem } from '../../state/to-problem.ts';
 import type { LogSource, Page, PagePosition, RowFilter } from '../source/log-source.ts';
-import { toFailure } from './to-failure.ts';
 import type { WorkspaceClock } from './workspace-clock.ts';
 import type { Edge } from './workspace-state.ts';
 
 export const PAGE_RECORDS = 200;
 
-/** At first on each side of a place: two screens are drawn sooner than four are loaded. */
+/** First request on each side: two screens are drawn sooner than four are loaded. */
 export const FIRST_RECORDS = 100;
 
-/** One question may take so long: its answer shows how far the scan has come. */
+/** Time budget of one request: its response shows the progress of the scan. */
 export const SLICE_MS = 2000;
 
-/** A scan that finds too little goes on by itself for so long. */
+/** A scan that finds too little continues for this long before it stops. */
 export const SCAN_MS = 20_000;
 
-export interface PageRun {
+interface PageRun {
   source: LogSource;
   clock: WorkspaceClock;
   filter: RowFilter;
   direction: 'older' | 'newer';
   from: PagePosition;
-  /** Records that are enough. */
+  /** Records wanted. */
   wanted: number;
   signal: AbortSignal;
-  /** Takes the records; returns how many were new. */
+  /** Adds the records; returns how many were new. */
   onPage(page: Page, next: PagePosition | null): number;
   onEdge(edge: Edge): void;
 }
 
-/** Asks for pages until there are enough records, nothing is left, or it has taken too long. Silent once the signal fired. */
+/** Requests pages until there are enough records, the log ends, or time is up. Does nothing after the signal fires. */
 export async function loadPages({ source, clock, filter, direction, from, wanted, signal, onPage, onEdge }: PageRun) {
   const sinceMs = clock.now();
   let [found, scannedBytes] = [0, 0];
@@ -41,7 +41,7 @@ export async function loadPages({ source, clock, filter, direction, from, wanted
       const request = { direction, from: position, limit: PAGE_RECORDS, filter };
       page = await source.page(request, { signal, budgetMs: SLICE_MS });
     } catch (error) {
-      const { code, detail } = toFailure(error);
+      const { code, detail } = toProblem(error);
       if (!signal.aborted) onEdge({ kind: 'failed', code, detail });
       return;
     }
@@ -54,5 +54,36 @@ export async function loadPages({ source, clock, filter, direction, from, wanted
     if (found >= wanted) return onEdge({ kind: 'more' });
     if (clock.now() - sinceMs >= SCAN_MS) return onEdge({ kind: 'stopped', scannedBytes, reachedMs });
     position = next;
+  }
+}
+
+/** Totals scanned in one direction since the log was opened, over all pages. */
+export class ScanNotes {
+  #scannedBytes = 0;
+  #reachedMs: number | null = null;
+
+  /** Resets for new rows. */
+  noteFirst(page: Page | null): void {
+    this.#reachedMs = null;
+    if (page) this.note(page);
+  }
+
+  note({ scannedBytes, reachedMs }: Page): void {
+    this.#scannedBytes += scannedBytes;
+    this.#reachedMs = reachedMs ?? this.#reachedMs;
+  }
+
+  /** The edge after a page; without a page there is nothing in this direction. */
+  edgeAfter(page: Page | null): Edge {
+    const isDone = page === null || page.next === null;
+    return isDone ? { kind: 'done', scannedBytes: this.#scannedBytes } : { kind: 'more' };
+  }
+
+  /** Includes everything scanned, not only by the last run. */
+  complete(edge: Edge): Edge {
+    const scannedBytes = this.#scannedBytes;
+    if (edge.kind === 'done') return { ...edge, scannedBytes };
+    if (edge.kind !== 'loading' && edge.kind !== 'stopped') return edge;
+    return { ...edge, scannedBytes, reachedMs: edge.reachedMs ?? this.#reachedMs };
   }
 }

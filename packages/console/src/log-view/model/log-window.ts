@@ -1,38 +1,43 @@
-import type { LogSource, Page, PagePosition, RowFilter, ShownRecord } from '../source/log-source.ts';
-import { recordKey } from '../source/record-key.ts';
+import { toProblem } from '../../state/to-problem.ts';
+import {
+  type LogSource,
+  type Page,
+  type PagePosition,
+  type RowFilter,
+  recordKey,
+  type ShownRecord,
+} from '../source/log-source.ts';
 import { Attempt } from './attempt.ts';
 import { bringIntoView, type ShowOptions } from './bring-into-view.ts';
 import { mergeDuplicates, mergeProblems } from './file-problems.ts';
-import { FIRST_RECORDS, loadPages, PAGE_RECORDS, SLICE_MS } from './load-pages.ts';
+import { FIRST_RECORDS, loadPages, PAGE_RECORDS, ScanNotes, SLICE_MS } from './load-pages.ts';
 import { RowBuffer, recordRow } from './row-buffer.ts';
-import { ScanNotes } from './scan-notes.ts';
 import type { StateKeeper } from './state-keeper.ts';
-import { toFailure } from './to-failure.ts';
 import type { WorkspaceClock } from './workspace-clock.ts';
 import type { Edge, Row, WorkspaceState } from './workspace-state.ts';
 
 type Direction = 'older' | 'newer';
 
-/** `stale`: other rows were asked for meanwhile. */
+/** `stale`: the rows were replaced meanwhile. */
 export type ShowResult = 'shown' | 'failed' | 'stale';
 
 const EDGES = { older: 'top', newer: 'bottom' } as const satisfies Record<Direction, keyof WorkspaceState>;
 
-/** The rows that are loaded, and both their ends: shows a place, goes on in either direction. */
+/** The loaded rows and both of their edges: shows a position and loads more in either direction. */
 export class LogWindow {
   readonly buffer = new RowBuffer();
-  /** Nothing is between the last row and what is followed. */
+  /** Whether the last row is adjacent to the followed records. */
   isAtEnd = false;
   readonly #keeper: StateKeeper;
   readonly #clock: WorkspaceClock;
   #source: LogSource | undefined;
   #filter: RowFilter = {};
-  /** Of the rows shown; what was asked for others changes nothing. */
+  /** Identifies the current rows; responses for earlier ones are ignored. */
   readonly #showing = new Attempt();
   #loading: Partial<Record<Direction, Attempt>> = {};
   #positions: Record<Direction, PagePosition | null> = { older: null, newer: null };
   #scans = { older: new ScanNotes(), newer: new ScanNotes() };
-  /** What is to be brought into view once there is a row. */
+  /** What to bring into view once there are rows. */
   #pending: ShowOptions | undefined;
 
   constructor(keeper: StateKeeper, clock: WorkspaceClock) {
@@ -40,7 +45,7 @@ export class LogWindow {
     this.#clock = clock;
   }
 
-  /** Of the rows shown: fires when others take their place. */
+  /** Fires when the rows are replaced. */
   get signal(): AbortSignal {
     return this.#showing.signal;
   }
@@ -57,29 +62,29 @@ export class LogWindow {
     this.#loading = {};
   }
 
-  /** Other rows take the place of all. */
-  async show(place: PagePosition, options: ShowOptions): Promise<ShowResult> {
+  /** Replaces all rows. */
+  async show(position: PagePosition, options: ShowOptions): Promise<ShowResult> {
     const source = this.#source;
     if (!source) return 'stale';
     this.close();
     const signal = this.#showing.begin();
     this.isAtEnd = false;
     const loading: Edge = { kind: 'loading', sinceMs: this.#clock.now(), scannedBytes: 0, reachedMs: null };
-    const [asksOlder, asksNewer] = [place !== 'start', place !== 'end'];
+    const [loadsOlder, loadsNewer] = [position !== 'start', position !== 'end'];
     this.#keeper.change({
       contextKey: null,
-      ...(asksOlder && { top: loading }),
-      ...(asksNewer && { bottom: loading }),
+      ...(loadsOlder && { top: loading }),
+      ...(loadsNewer && { bottom: loading }),
     });
     const fetchPage = (direction: Direction) =>
       source.page(
-        { direction, from: place, limit: FIRST_RECORDS, filter: this.#filter },
+        { direction, from: position, limit: FIRST_RECORDS, filter: this.#filter },
         { signal, budgetMs: SLICE_MS },
       );
     try {
       const [newer, older] = await Promise.all([
-        asksNewer ? fetchPage('newer') : null,
-        asksOlder ? fetchPage('older') : null,
+        loadsNewer ? fetchPage('newer') : null,
+        loadsOlder ? fetchPage('older') : null,
       ]);
       if (signal.aborted) return 'stale';
       this.#take(newer, older, options);
@@ -115,7 +120,7 @@ export class LogWindow {
     });
   }
 
-  /** What is loading at either end is given up, and can be gone on with. */
+  /** Cancels loading at both edges; they can be continued. */
   stop(): void {
     for (const direction of ['older', 'newer'] as const) {
       const edge = this.#keeper.state[EDGES[direction]];
@@ -127,7 +132,7 @@ export class LogWindow {
     }
   }
 
-  /** Rows that came by following. */
+  /** Appends followed rows. */
   appendLive(rows: readonly Row[]): Partial<WorkspaceState> {
     const wasEmpty = this.buffer.rows.length === 0;
     this.buffer.append(rows);
@@ -140,7 +145,7 @@ export class LogWindow {
     };
   }
 
-  /** Rows were put between others: what is too much goes at the start while the end is followed, else at the farther end. */
+  /** Rows were inserted: excess rows are dropped at the start while following, otherwise at the farther end. */
   trimInside(key: string): Partial<WorkspaceState> {
     const { rows } = this.buffer;
     const { focusedKey } = this.#keeper.state;
@@ -152,13 +157,13 @@ export class LogWindow {
     return { [EDGES[direction]]: { kind: 'more' } };
   }
 
-  /** Shows what was changed in the buffer itself, within the window. */
+  /** Publishes a change made to the buffer. */
   publish(part: Partial<WorkspaceState> = {}): void {
     this.#keeper.change({ rows: this.buffer.rows, ...part });
   }
 
   #take(newer: Page | null, older: Page | null, options: ShowOptions): void {
-    // Newer first: of what was said in the same millisecond, the order there is the right one.
+    // Newer first: for records of the same millisecond that order is the right one.
     this.buffer.reset((newer?.records ?? []).map(recordRow));
     this.buffer.prepend((older?.records ?? []).map(recordRow));
     this.#pending = { ...options };
@@ -184,7 +189,7 @@ export class LogWindow {
     if (isFew(newer)) this.#continue('newer', isStopped);
   }
 
-  /** Too little was found by the first question: more is asked, unless the reader said meanwhile that it is enough. */
+  /** The first request found too little: load more, unless the user has stopped it. */
   #continue(direction: Direction, isStopped: boolean): void {
     if (!isStopped) {
       this.load(direction);
@@ -194,7 +199,7 @@ export class LogWindow {
     this.#keeper.change({ [EDGES[direction]]: stopped });
   }
 
-  /** What comes into view, as soon as there is something. While what is behind the place is awaited, that before it. */
+  /** Brings something into view as soon as there are rows. While newer rows load, older ones are shown. */
   #scrollTarget(firstNewer?: ShownRecord, isAwaited = false): Partial<WorkspaceState> {
     const pending = this.#pending;
     if (!pending) return {};
@@ -233,7 +238,7 @@ export class LogWindow {
     return wasEmpty ? this.#scrollTarget() : {};
   }
 
-  /** Rows were let go at this end: it goes on next to the last that is left. */
+  /** Rows were dropped at this end: it continues after the last one left. */
   #open(direction: Direction): void {
     this.#loading[direction]?.end();
     delete this.#loading[direction];
@@ -260,7 +265,7 @@ export class LogWindow {
   }
 
   #fail(error: unknown): void {
-    const failure = toFailure(error);
+    const failure = toProblem(error);
     this.buffer.reset([]);
     this.#positions = { older: null, newer: null };
     const edge: Edge = { kind: 'failed', code: failure.code, detail: failure.detail };

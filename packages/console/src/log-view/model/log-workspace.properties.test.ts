@@ -54,7 +54,7 @@ const ACTS: readonly fc.Arbitrary<{ name: string; act: Act }>[] = [
   }),
 ];
 
-/** In order, none twice, and where numbers are missing a row says so. */
+/** Rows are in order without duplicates, and missing numbers are marked by a gap row. */
 function checkRows({ state }: LogWorkspace): void {
   let last: number | undefined;
   let isGap = false;
@@ -70,15 +70,15 @@ function checkRows({ state }: LogWorkspace): void {
   expect(new Set(state.rows.map(({ key }) => key)).size).toBe(state.rows.length);
 }
 
-/** Where nothing is said to be left, nothing is. */
+/** An edge that claims to be complete is complete. */
 function checkEnds({ state }: LogWorkspace, { size }: FakeSource): void {
   const records = state.rows.flatMap((row) => (row.kind === 'record' ? [recordNumber(row.record)] : []));
   if (state.top.kind === 'done' && records.length > 0) expect(records[0]).toBe(0);
   if (state.follow.state === 'live' && records.length > 0) expect(records.at(-1)).toBe(size - 1);
 }
 
-describe('whatever is done in whatever order', () => {
-  it('rows are in order, none twice, none missing without a sign', async () => {
+describe('for any sequence of operations', () => {
+  it('rows are in order, without duplicates, and gaps are marked', async () => {
     const acts = fc.array(fc.oneof(...ACTS), { minLength: 1, maxLength: 40 });
     await fc.assert(
       fc.asyncProperty(fc.integer({ min: 0, max: 3000 }), fc.boolean(), acts, async (count, isLive, steps) => {

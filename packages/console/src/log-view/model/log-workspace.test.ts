@@ -9,7 +9,7 @@ const keyAt = (number: number) => `n1 c${number}`;
 const at = (number: number) => ({ at: { node: 'n1', cursor: `c${number}` } });
 
 describe('a workspace that follows', () => {
-  it('shows the newest page and then what is written', async () => {
+  it('shows the newest page and then new records', async () => {
     const { workspace, source, draw, numbers } = await openTestWorkspace(1000, { isLive: true });
     expect(numbers()).toEqual(upTo(900, 999));
     expect(workspace.state).toMatchObject({
@@ -23,28 +23,28 @@ describe('a workspace that follows', () => {
     expect(numbers()).toEqual(upTo(900, 1002));
   });
 
-  it('opens with one question', async () => {
+  it('opens with one request', async () => {
     const { source } = await openTestWorkspace(1000, { isLive: true });
     expect(source.requests).toHaveLength(1);
   });
 
-  it('tells what comes at most once per frame', async () => {
+  it('shows new records at most once per frame', async () => {
     const { workspace, source, clock } = await openTestWorkspace(10, { isLive: true });
-    let told = 0;
+    let changes = 0;
     workspace.subscribe(() => {
-      told++;
+      changes++;
     });
     for (let batch = 0; batch < 20; batch++) {
       source.write(5);
       await settled();
     }
-    expect(told).toBe(0);
+    expect(changes).toBe(0);
     clock.frame();
-    expect(told).toBe(1);
+    expect(changes).toBe(1);
     expect(workspace.state.rows).toHaveLength(110);
   });
 
-  it('misses nothing that is written between the page and the stream', async () => {
+  it('misses nothing written between the page and the stream', async () => {
     const { source, draw, numbers } = await openTestWorkspace(50, {
       isLive: true,
       prepare: (fake) => {
@@ -58,7 +58,7 @@ describe('a workspace that follows', () => {
     expect(numbers()).toEqual(upTo(0, 54));
   });
 
-  it('misses nothing where there was nothing to begin behind', async () => {
+  it('misses nothing when the log was empty', async () => {
     let isFirst = true;
     const { draw, numbers, source } = await openTestWorkspace(0, {
       isLive: true,
@@ -75,7 +75,7 @@ describe('a workspace that follows', () => {
     expect(numbers()).toEqual(upTo(0, 4));
   });
 
-  it('keeps at most 4,000 records and opens the other end', async () => {
+  it('keeps at most 4,000 records and reopens the other edge', async () => {
     const { workspace, source, draw, numbers } = await openTestWorkspace(100, { isLive: true });
     expect(workspace.state.top.kind).toBe('done');
     source.write(5000);
@@ -88,7 +88,7 @@ describe('a workspace that follows', () => {
     expect(numbers().slice(0, 2)).toEqual([900, 901]);
   });
 
-  it('tells rate and lag, and that nothing comes any more', async () => {
+  it('reports rate and lag, also when nothing arrives', async () => {
     const { workspace, source, clock, draw } = await openTestWorkspace(10, { isLive: true });
     source.write(50);
     await draw();
@@ -98,7 +98,7 @@ describe('a workspace that follows', () => {
     expect(workspace.state.follow.linesPerSecond).toBe(0);
   });
 
-  it('makes rows of what happens to the log', async () => {
+  it('shows log events as rows', async () => {
     const { workspace, source, draw } = await openTestWorkspace(3, { isLive: true });
     source.emit(
       { type: 'rotated', node: 'n1', family: 'a.log', from: 'a.log', to: 'a.log.1' },
@@ -109,22 +109,35 @@ describe('a workspace that follows', () => {
     await draw();
     expect(workspace.state.rows.slice(3)).toMatchObject([
       { kind: 'event', text: 'a.log was rotated: reading a.log.1', isProblem: false },
-      { kind: 'event', text: 'a.log was cut, 2.0 kB not read: reading it from its start', isProblem: true },
-      { kind: 'event', text: 'a.log is not there at the moment' },
-      { kind: 'gap', text: 'Records of a.log not shown: the place is no longer in the log', canLoad: false },
+      { kind: 'event', text: 'a.log was truncated, 2.0 kB not read: reading it from its start', isProblem: true },
+      { kind: 'event', text: 'a.log does not exist at the moment' },
+      { kind: 'gap', text: 'Records of a.log not shown: the position is no longer in the log', canLoad: false },
     ]);
   });
 
-  it('tells a member that stops answering in a row and among the members', async () => {
+  it('reports a member that stops responding in a row and in its report', async () => {
     const { workspace, source, draw } = await openTestWorkspace(3, { isLive: true });
     const report = { id: 'n2', outcome: 'refused', detail: 'no route', elapsedMs: 1, count: 0, asOfMs: null } as const;
     source.emit({ type: 'member', node: 'n2', report });
     await draw();
-    expect(workspace.state.rows.at(-1)).toMatchObject({ text: 'n2 cannot be followed (refused: no route)' });
+    expect(workspace.state.rows.at(-1)).toMatchObject({ node: 'n2', text: 'cannot be followed (refused: no route)' });
     expect(workspace.state.members.map(({ id }) => id)).toEqual(['n1', 'n2']);
   });
 
-  it('says once that the connection is lost, and goes on when it stands again', async () => {
+  it('reports members that fail at the same time in one row', async () => {
+    const { workspace, source, draw } = await openTestWorkspace(3, { isLive: true });
+    const report = { outcome: 'timeout', detail: null, elapsedMs: 1, count: 0, asOfMs: null } as const;
+    const failed = ['n2', 'n3', 'n4', 'n5'].map(
+      (id) => ({ type: 'member', node: id, report: { id, ...report } }) as const,
+    );
+    source.emit(...failed);
+    await draw();
+    expect(workspace.state.rows.slice(3)).toMatchObject([
+      { node: null, text: '4 nodes cannot be followed: n2 (timeout), n3 (timeout), n4 (timeout) and 1 more' },
+    ]);
+  });
+
+  it('shows a lost connection once and continues when it is back', async () => {
     const { workspace, source, draw } = await openTestWorkspace(3, { isLive: true });
     source.emit({ type: 'reconnecting', reason: 'reset', waitMs: 5 });
     await draw();
@@ -137,7 +150,7 @@ describe('a workspace that follows', () => {
     expect(workspace.state.follow).toMatchObject({ state: 'live', reason: null });
   });
 
-  it('a stream that fails is begun again behind the last record, later and later', async () => {
+  it('restarts a failed stream after the last record, with growing delays', async () => {
     const { workspace, source, clock, draw, numbers } = await openTestWorkspace(3, { isLive: true });
     source.write(1);
     await draw();
@@ -163,7 +176,7 @@ describe('a workspace that follows', () => {
     expect(numbers()).toEqual(upTo(0, 7));
   });
 
-  it('a log that was replaced is followed on, and the hole is told', async () => {
+  it('keeps following a replaced log and marks the gap', async () => {
     const { workspace, source, clock, draw } = await openTestWorkspace(10, { isLive: true });
     source.removedRecords = 10;
     source.breakFollow(new PortholeError('UNREACHABLE', 'it was cut'));
@@ -177,7 +190,7 @@ describe('a workspace that follows', () => {
     expect(workspace.state.rows.at(-1)).toMatchObject({ record: { cursor: 'c14' } });
   });
 
-  it('a node that cannot be asked at first is asked until it answers', async () => {
+  it('retries until the node responds', async () => {
     const { workspace, clock, draw, numbers, source } = await openTestWorkspace(10, {
       isLive: true,
       prepare: (fake) => {
@@ -211,7 +224,7 @@ describe('a paused workspace', () => {
     expect(workspace.state.follow).toMatchObject({ state: 'paused', newRecords: 20, newErrors: 2 });
   });
 
-  it('goes on at the end without losing or doubling a line', async () => {
+  it('resumes at the end without lost or duplicate lines', async () => {
     const { workspace, source, draw, numbers } = await openTestWorkspace(10, { isLive: true });
     source.write(3);
     workspace.pause();
@@ -233,7 +246,7 @@ describe('a paused workspace', () => {
     workspace.resume();
     await draw();
     const gap = workspace.state.rows[10];
-    expect(gap).toMatchObject({ kind: 'gap', text: '300 records came while paused', canLoad: true });
+    expect(gap).toMatchObject({ kind: 'gap', text: '300 records not shown: written while paused', canLoad: true });
     expect(numbers()).toEqual([...upTo(0, 9), ...upTo(310, 2309)]);
     workspace.loadGap(gap?.key ?? '');
     await draw();
@@ -244,7 +257,7 @@ describe('a paused workspace', () => {
     expect(workspace.state.rows.every(({ kind }) => kind === 'record')).toBe(true);
   });
 
-  it('elsewhere in the log counts on, and goes back to the end', async () => {
+  it('elsewhere in the log keeps counting and can return to the end', async () => {
     const { workspace, source, draw, numbers } = await openTestWorkspace(1000, { isLive: true });
     workspace.jump(at(100));
     await draw();
@@ -260,7 +273,7 @@ describe('a paused workspace', () => {
     expect(source.followers).toBe(1);
   });
 
-  it('a gap told by the stream is loaded in place', async () => {
+  it('loads a gap of the stream in place', async () => {
     const { workspace, source, draw, numbers } = await openTestWorkspace(10, { isLive: true });
     source.write(5, { isSilent: true });
     source.emit({ type: 'gap', node: 'n1', family: 'a.log', reason: 'slow', bytes: 500, after: 'c9', until: 'c14' });
@@ -277,7 +290,7 @@ describe('a paused workspace', () => {
 });
 
 describe('the focused row', () => {
-  it('is not let go while other rows come', async () => {
+  it('is not dropped while new rows arrive', async () => {
     const { workspace, draw, numbers } = await openTestWorkspace(9000, { start: 'end' });
     workspace.focus(keyAt(8999));
     for (let page = 0; page < 25; page++) {
@@ -288,7 +301,7 @@ describe('the focused row', () => {
     expect(numbers()).toHaveLength(5100);
   });
 
-  it('moves by records, over what is none', async () => {
+  it('moves by records and skips notices', async () => {
     const { workspace, source, draw } = await openTestWorkspace(10, { isLive: true });
     source.emit({ type: 'missing', node: 'n1', family: 'a.log' });
     await draw();
@@ -315,7 +328,7 @@ describe('the focused row', () => {
 });
 
 describe('pages', () => {
-  it('come at both ends until nothing is left', async () => {
+  it('load at both ends until nothing is left', async () => {
     const { workspace, draw, numbers } = await openTestWorkspace(500, { start: at(250) });
     expect(numbers()).toEqual(upTo(150, 349));
     workspace.loadOlder();
@@ -325,19 +338,19 @@ describe('pages', () => {
     expect(workspace.state).toMatchObject({ top: { kind: 'done' }, bottom: { kind: 'done' } });
   });
 
-  it('a scan that finds little goes on by itself and tells how far it has come', async () => {
-    const told: unknown[] = [];
+  it('a scan that finds little continues and reports its progress', async () => {
+    const edges: unknown[] = [];
     const { workspace, source, clock } = await openTestWorkspace(1000, {
       prepare: (fake) => {
         fake.scanRecords = 100;
       },
     });
-    workspace.subscribe(() => told.push(workspace.state.top));
+    workspace.subscribe(() => edges.push(workspace.state.top));
     workspace.setFilter({ terms: ['record 123'] });
     await settled();
     clock.frame();
     expect(source.requests.length).toBeGreaterThan(9);
-    expect(told).toContainEqual(
+    expect(edges).toContainEqual(
       expect.objectContaining({ kind: 'loading', scannedBytes: 10_000, reachedMs: FIRST_MS + 900 * 500 }),
     );
     expect(workspace.state).toMatchObject({ top: { kind: 'done', scannedBytes: 100_000 } });
@@ -345,7 +358,7 @@ describe('pages', () => {
     expect(workspace.state.anchor).toEqual({ key: keyAt(123), align: 'bottom' });
   });
 
-  it('stops after 20 s and can be gone on with', async () => {
+  it('stops after 20 s and can be continued', async () => {
     const { workspace, source, clock, draw } = await openTestWorkspace(1000);
     source.scanRecords = 10;
     source.onPage = () => clock.advance(2000);
@@ -378,26 +391,26 @@ describe('pages', () => {
     expect(numbers()).toEqual(upTo(700, 999));
   });
 
-  it('stopped while the first question is under way, shows what that finds and asks no more', async () => {
+  it('stopped during the first request, shows its result and sends no more', async () => {
     const { workspace, source, draw, numbers } = await openTestWorkspace(1000);
     source.scanRecords = 100;
-    let answer = () => {};
+    let respond = () => {};
     source.onPage = () =>
       new Promise((resolve) => {
-        answer = resolve;
+        respond = resolve;
       });
     workspace.setFilter({ terms: ['record 95'] });
     await draw();
     workspace.stopLoading();
     source.requests.length = 0;
-    answer();
+    respond();
     await draw();
     expect(source.requests).toEqual([]);
     expect(numbers()).toEqual(upTo(950, 959));
     expect(workspace.state.top).toMatchObject({ kind: 'stopped', scannedBytes: 10_000 });
   });
 
-  it('that fail are told at their end and can be tried again', async () => {
+  it('that fail are reported at their edge and can be retried', async () => {
     const { workspace, source, draw, numbers } = await openTestWorkspace(300);
     source.onPage = () => {
       throw new PortholeError('TOO_MANY_SEARCHES', 'too many');
@@ -415,16 +428,16 @@ describe('pages', () => {
     expect(numbers()).toEqual(upTo(0, 299));
   });
 
-  it('that were asked for another view change nothing', async () => {
+  it('requested for another view are ignored', async () => {
     const { workspace, source, draw, numbers } = await openTestWorkspace(1000);
-    let answer = () => {};
+    let respond = () => {};
     source.onPage = () =>
       new Promise<void>((resolve) => {
-        answer = resolve;
+        respond = resolve;
       });
     workspace.loadOlder();
     await settled();
-    const late = answer;
+    const late = respond;
     source.onPage = () => {};
     workspace.jump('start');
     await draw();
@@ -443,21 +456,21 @@ describe('a jump', () => {
     expect(numbers()).toEqual(upTo(300, 499));
   });
 
-  it('to a time behind everything shows the end', async () => {
+  it('to a time after the last record shows the end', async () => {
     const { workspace, draw } = await openTestWorkspace(1000);
     workspace.jump({ timeMs: FIRST_MS * 2 });
     await draw();
     expect(workspace.state.anchor).toEqual({ key: keyAt(999), align: 'bottom' });
   });
 
-  it('to a record centres it and puts it in focus', async () => {
+  it('to a record centres and focuses it', async () => {
     const { workspace, draw } = await openTestWorkspace(1000);
     workspace.jump(at(123));
     await draw();
     expect(workspace.state).toMatchObject({ anchor: { key: keyAt(123), align: 'center' }, focusedKey: keyAt(123) });
   });
 
-  it('to a record that is slow to come puts that in focus, not what was there first', async () => {
+  it('to a record that loads slowly focuses that record', async () => {
     const { workspace, source, draw } = await openTestWorkspace(1000);
     source.scanRecords = ({ direction, from }) => (direction === 'newer' && 'at' in Object(from) ? 0 : Infinity);
     workspace.jump(at(123));
@@ -475,7 +488,7 @@ describe('a jump', () => {
     expect(workspace.state.anchor).toEqual({ key: keyAt(first), align: 'top' });
   });
 
-  it('to a record that is gone says so as the API does', async () => {
+  it('to a record that no longer exists shows the error of the API', async () => {
     const { workspace, draw } = await openTestWorkspace(1000, {
       start: at(3),
       prepare: (fake) => {
@@ -490,7 +503,7 @@ describe('a jump', () => {
 });
 
 describe('another filter', () => {
-  it('keeps the focused record in view where it still matches', async () => {
+  it('keeps the focused record in view if it still matches', async () => {
     const { workspace, draw, numbers } = await openTestWorkspace(1000, { start: at(509) });
     workspace.setFilter({ minLevel: 'ERROR' });
     await draw();
@@ -501,14 +514,14 @@ describe('another filter', () => {
   it.each([
     [501, 499],
     [507, 509],
-  ])('else puts the nearest in time in focus: of %d it is %d', async (focused, nearest) => {
+  ])('otherwise focuses the nearest in time: for %d it is %d', async (focused, nearest) => {
     const { workspace, draw } = await openTestWorkspace(1000, { start: at(focused) });
     workspace.setFilter({ minLevel: 'ERROR' });
     await draw();
     expect(workspace.state.focusedKey).toBe(keyAt(nearest));
   });
 
-  it('of a live view is followed with', async () => {
+  it('of a live view is followed', async () => {
     const { workspace, source, draw, numbers } = await openTestWorkspace(100, { isLive: true });
     workspace.setFilter({ minLevel: 'ERROR' });
     await draw();
@@ -526,7 +539,7 @@ describe('another filter', () => {
 });
 
 describe('the context of a filtered record', () => {
-  it('stands around it in the order of the log, and goes again', async () => {
+  it('is shown around it in log order and can be closed', async () => {
     const { workspace, draw, numbers } = await openTestWorkspace(100, { filter: { minLevel: 'WARN' } });
     workspace.toggleContext(keyAt(50 + 4));
     await draw();
@@ -542,7 +555,7 @@ describe('the context of a filtered record', () => {
 });
 
 describe('counts and extent', () => {
-  it('are told when they are known', async () => {
+  it('are published when they are loaded', async () => {
     const { workspace, draw } = await openTestWorkspace(100);
     expect(workspace.state.extent).toMatchObject({ kind: 'bytes', totalBytes: 10_000 });
     workspace.count(40);
@@ -553,7 +566,7 @@ describe('counts and extent', () => {
 });
 
 describe('a closed workspace', () => {
-  it('leaves nothing behind', async () => {
+  it('leaves nothing running', async () => {
     const { workspace, source, clock, draw } = await openTestWorkspace(100, { isLive: true });
     workspace.close();
     await draw();
@@ -564,7 +577,7 @@ describe('a closed workspace', () => {
     expect(workspace.state.rows).toHaveLength(100);
   });
 
-  it('opened again shows the other log only', async () => {
+  it('opened again shows only the other log', async () => {
     const { workspace, source, draw, numbers } = await openTestWorkspace(100, { isLive: true });
     workspace.open({ source, filter: {}, find: null, start: 'start', isLive: false });
     await draw();

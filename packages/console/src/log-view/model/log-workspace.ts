@@ -1,16 +1,21 @@
 import type { Level } from '@porthole/client';
 import { createMatcher } from '../find/create-matcher.ts';
 import { Finder } from '../find/finder.ts';
-import { sameFilter } from '../find/same-filter.ts';
+import { sameFilter } from '../find/record-filters.ts';
 import { FollowRows } from '../follow/follow-rows.ts';
 import { LiveTail } from '../follow/live-tail.ts';
-import type { PagePosition, RecordKey, RowFilter, ShownRecord } from '../source/log-source.ts';
-import { recordKey } from '../source/record-key.ts';
+import {
+  type PagePosition,
+  type RecordKey,
+  type RowFilter,
+  recordKey,
+  type ShownRecord,
+} from '../source/log-source.ts';
 import { Attempt } from './attempt.ts';
+import { moveFocus } from './bring-into-view.ts';
 import { ContextRows } from './context-rows.ts';
 import { GapLoader } from './gap-loader.ts';
 import { LogWindow } from './log-window.ts';
-import { moveFocus } from './move-focus.ts';
 import { Overview } from './overview.ts';
 import { FIND_NOTHING, StateKeeper } from './state-keeper.ts';
 import { ViewOpener } from './view-opener.ts';
@@ -20,7 +25,7 @@ import type { FindQuery, OpenWorkspace, Workspace, WorkspaceState } from './work
 
 type Direction = 'older' | 'newer';
 
-/** The log workspace without its view: rows, both their ends, following, finding. Opened as often as needed, closed once. */
+/** The log workspace without its view: rows, edges, following, finding. Can be opened repeatedly and is closed once. */
 export class LogWorkspace implements Workspace {
   readonly #keeper = new StateKeeper();
   readonly #window: LogWindow;
@@ -31,7 +36,7 @@ export class LogWorkspace implements Workspace {
   readonly #overview: Overview;
   readonly #opener: ViewOpener;
   #setup: OpenWorkspace | undefined;
-  /** A filter that is checked before it is used. */
+  /** A filter that is validated before it is used. */
   readonly #regexCheck = new Attempt();
 
   constructor({ clock = PAGE_CLOCK }: { clock?: WorkspaceClock } = {}) {
@@ -103,11 +108,11 @@ export class LogWorkspace implements Workspace {
     if (!failure && members.some(({ outcome }) => outcome !== 'ok')) this.#reload();
   }
 
-  jump(place: PagePosition): void {
+  jump(position: PagePosition): void {
     this.#tail.pause();
-    const key = typeof place === 'object' && 'at' in place ? place.at : undefined;
+    const key = typeof position === 'object' && 'at' in position ? position.at : undefined;
     if (key && this.#window.buffer.has(recordKey(key))) this.#bringIntoView(recordKey(key));
-    else void this.#opener.at(place);
+    else void this.#opener.at(position);
   }
 
   pause(): void {
@@ -154,23 +159,23 @@ export class LogWorkspace implements Workspace {
     void this.#finder.toLevel(level, direction);
   }
 
-  setFilter(filter: RowFilter, place?: PagePosition): void {
+  setFilter(filter: RowFilter, position?: PagePosition): void {
     const signal = this.#regexCheck.begin();
     if (!this.#setup) return;
     const { regex } = filter;
     if (regex === undefined || regex === this.state.filter.regex) {
-      this.#applyFilter(filter, place);
+      this.#applyFilter(filter, position);
       return;
     }
     createMatcher({ text: regex, isRegex: true, isCaseSensitive: filter.caseSensitive ?? false }).then(
-      () => signal.aborted || this.#applyFilter(filter, place),
-      () => {}, // reported by the finder, which is given the same text
+      () => signal.aborted || this.#applyFilter(filter, position),
+      () => {}, // The finder reports it: it is given the same text.
     );
   }
 
-  #applyFilter(filter: RowFilter, place: PagePosition | undefined): void {
+  #applyFilter(filter: RowFilter, position: PagePosition | undefined): void {
     if (!this.#setup || sameFilter(filter, this.state.filter)) {
-      if (place !== undefined) this.jump(place);
+      if (position !== undefined) this.jump(position);
       return;
     }
     const near = this.#recordInView();
@@ -181,15 +186,15 @@ export class LogWorkspace implements Workspace {
     this.#window.use(this.#setup.source, filter);
     this.#finder.countAgain();
     if (isClosed(filter)) this.#tail.leave();
-    if (place !== undefined) {
+    if (position !== undefined) {
       this.#tail.pause();
-      void this.#opener.reopen(() => this.#opener.at(place));
+      void this.#opener.reopen(() => this.#opener.at(position));
     } else if (this.#tail.mode === 'live') void this.#opener.live();
     else void this.#opener.around(focusedKey === null && wasAtEnd ? undefined : near);
   }
 
   setFind(query: FindQuery | null): void {
-    // A step to a match that is on its way goes on when the address, which comes later, asks for the same text.
+    // Keep a running step to a match when the URL, which is updated later, asks for the same text.
     if (!isSameQuery(query, this.state.find.query)) this.#finder.setQuery(query);
   }
 
@@ -242,7 +247,7 @@ export class LogWorkspace implements Workspace {
   }
 }
 
-/** A time range with an end: nothing new falls into it. */
+/** A time range with an end: no new record can fall into it. */
 function isClosed({ toMs }: RowFilter): boolean {
   return toMs !== undefined;
 }

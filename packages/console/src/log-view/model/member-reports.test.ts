@@ -13,7 +13,7 @@ const report = (id: string, outcome: MemberReport['outcome']): MemberReport => (
 
 const outcomes = (members: readonly MemberReport[]) => members.map(({ id, outcome }) => `${id} ${outcome}`);
 
-it('a member that gave no records is told until it gives some, whatever else it answers', () => {
+it('a member without records is reported until it returns some', () => {
   const reports = new MemberReports();
   expect(outcomes(reports.note('page', [report('b', 'ok'), report('a', 'timeout')]))).toEqual(['a timeout', 'b ok']);
   expect(outcomes(reports.note('follow', [report('a', 'ok')]))).toEqual(['a timeout', 'b ok']);
@@ -21,7 +21,7 @@ it('a member that gave no records is told until it gives some, whatever else it 
   expect(outcomes(reports.note('page', [report('a', 'ok')]))).toEqual(['a ok', 'b ok']);
 });
 
-it('a member that is lost while it is followed is told until it is followed again', () => {
+it('a member lost while following is reported until it is followed again', () => {
   const reports = new MemberReports();
   reports.note('page', [report('a', 'ok')]);
   expect(outcomes(reports.note('follow', [report('a', 'refused')]))).toEqual(['a refused']);

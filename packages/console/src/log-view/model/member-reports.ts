@@ -1,17 +1,17 @@
 import type { MemberReport } from '@porthole/client';
 
-/** Whether a member gave everything that was asked of it. */
+/** Whether a member returned everything that was requested. */
 export function isComplete({ outcome, isPartial }: MemberReport): boolean {
-  // One that stopped in order is not missing.
+  // A member that left in order is not missing.
   return (outcome === 'ok' || outcome === 'left') && !isPartial;
 }
 
-/** What a member was asked for. */
+/** The kind of request a member reported on. */
 export type RequestKind = 'page' | 'follow' | 'count';
 
 /**
- * The last report of each member on each thing it was asked for. One that failed is told until the same thing succeeds:
- * that a member is followed again does not bring back the records it did not give.
+ * The last report of each member for each kind of request. A failure stays until the same kind succeeds: a member that
+ * is followed again has not returned the records it missed.
  */
 export class MemberReports {
   readonly #reports: Readonly<Record<RequestKind, Map<string, MemberReport>>> = {
@@ -20,7 +20,7 @@ export class MemberReports {
     count: new Map(),
   };
 
-  /** All members with the worst that is known of each, in the order of ids. */
+  /** All members by id, each with its worst report. */
   note(request: RequestKind, reports: readonly MemberReport[]): MemberReport[] {
     for (const report of reports) this.#reports[request].set(report.id, report);
     const all = new Map<string, MemberReport>();

@@ -1,14 +1,14 @@
+import { assertRequestFailed, toProblem } from '../../state/to-problem.ts';
 import { Attempt } from './attempt.ts';
-import { toFailure } from './to-failure.ts';
 import type { WorkspaceDeps } from './workspace-deps.ts';
 
-/** Counting may take so long; what was counted by then is shown. */
+/** Time budget for counting; the counts so far are shown. */
 const COUNT_MS = 5000;
 
-/** How far the log reaches is looked up again so often at most. */
+/** Minimum time between two requests for the extent of the log. */
 const EXTENT_FRESH_MS = 15_000;
 
-/** The log as a whole: how far it reaches, and how many records of each level are when. */
+/** The log as a whole: its extent, and counts per level over time. */
 export class Overview {
   readonly #deps: WorkspaceDeps;
   readonly #loadingExtent = new Attempt();
@@ -25,7 +25,7 @@ export class Overview {
     this.#extentLoadedMs = -Infinity;
   }
 
-  /** How far the log reaches. Without it, nothing is missing but the scroll bar. */
+  /** Loads the extent of the log. Without it only the scroll bar is missing. */
   async loadExtent(): Promise<void> {
     const { keeper, clock } = this.#deps;
     if (clock.now() - this.#extentLoadedMs < EXTENT_FRESH_MS) return;
@@ -34,8 +34,9 @@ export class Overview {
     try {
       const extent = await this.#deps.source()?.extent({ signal });
       if (extent && !signal.aborted) keeper.change({ extent });
-    } catch {
-      this.#extentLoadedMs = -Infinity; // with the next page it is asked for again
+    } catch (error) {
+      assertRequestFailed(error, signal);
+      this.#extentLoadedMs = -Infinity; // retried with the next page
     }
   }
 
@@ -44,7 +45,7 @@ export class Overview {
     const signal = this.#counting.begin();
     keeper.change({ isCounting: true, countFailure: null });
     try {
-      // All levels: the chips tell how many the least one hides.
+      // All levels: the chips show how many records the minimum level hides.
       const { minLevel: _, ...filter } = keeper.state.filter;
       const request = { filter, buckets };
       const histogram = (await this.#deps.source()?.histogram(request, { signal, budgetMs: COUNT_MS })) ?? null;
@@ -52,8 +53,8 @@ export class Overview {
       const members = keeper.membersAfter('count', histogram?.members ?? []);
       keeper.change({ histogram, members, isCounting: false });
     } catch (error) {
-      // What was counted before may be of another filter, or long ago.
-      if (!signal.aborted) keeper.change({ isCounting: false, histogram: null, countFailure: toFailure(error).detail });
+      // Earlier counts may belong to another filter, or be old.
+      if (!signal.aborted) keeper.change({ isCounting: false, histogram: null, countFailure: toProblem(error).detail });
     }
   }
 }

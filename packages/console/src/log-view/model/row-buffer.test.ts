@@ -8,8 +8,8 @@ import type { Row } from './workspace-state.ts';
 const makeRows = (numbers: readonly number[]) => numbers.map((number) => recordRow(fakeRecord(number)));
 const event = (name: string): Row => ({ kind: 'event', key: name, node: null, text: name, isProblem: false });
 
-describe('a buffer of rows', () => {
-  it('takes no record twice, whichever end it comes to', () => {
+describe('a row buffer', () => {
+  it('rejects duplicate records at both ends', () => {
     const buffer = new RowBuffer();
     expect(buffer.append(makeRows([5, 6, 7, 7]))).toBe(3);
     expect(buffer.append(makeRows([6, 7, 8]))).toBe(1);
@@ -17,7 +17,7 @@ describe('a buffer of rows', () => {
     expect(recordNumbers(buffer.rows)).toEqual([3, 4, 5, 6, 7, 8]);
   });
 
-  it('makes a new array with every change', () => {
+  it('creates a new array on every change', () => {
     const buffer = new RowBuffer();
     buffer.append(makeRows([1]));
     const { rows } = buffer;
@@ -26,7 +26,7 @@ describe('a buffer of rows', () => {
     expect(buffer.rows).toHaveLength(2);
   });
 
-  it('lets go at the start what is too much, and what is no record with it', () => {
+  it('drops excess rows at the start, with their notices', () => {
     const buffer = new RowBuffer();
     buffer.append([...makeRows(upTo(0, 9)), event('e'), ...makeRows(upTo(10, MAX_RECORDS + 9))]);
     expect(buffer.trimStart(null)).toBe(true);
@@ -36,14 +36,14 @@ describe('a buffer of rows', () => {
     expect(buffer.trimStart(null)).toBe(false);
   });
 
-  it('lets go at the end', () => {
+  it('drops rows at the end', () => {
     const buffer = new RowBuffer();
     buffer.append(makeRows(upTo(0, MAX_RECORDS + 4)));
     expect(buffer.trimEnd(null)).toBe(true);
     expect(buffer.last).toMatchObject({ cursor: `c${MAX_RECORDS - 1}` });
   });
 
-  it('keeps the row it must keep, until that is very far away', () => {
+  it('keeps the pinned row until it is very far away', () => {
     const buffer = new RowBuffer();
     buffer.append(makeRows(upTo(0, MAX_RECORDS + 9)));
     expect(buffer.trimStart('n1 c4')).toBe(true);
@@ -54,7 +54,7 @@ describe('a buffer of rows', () => {
     expect(buffer.records).toBe(MAX_RECORDS);
   });
 
-  it('a line that was told without its end is replaced when it is told whole', () => {
+  it('replaces a partial line by the complete one', () => {
     const buffer = new RowBuffer();
     const whole = fakeRecord(1);
     buffer.append([recordRow({ ...whole, cursor: 'c1-short', message: 'rec', unfinished: true }), event('e')]);
@@ -64,7 +64,7 @@ describe('a buffer of rows', () => {
     expect(buffer.has('n1 c1-short')).toBe(false);
   });
 
-  it('the same within one batch', () => {
+  it('replaces a partial line within one batch', () => {
     const buffer = new RowBuffer();
     const whole = fakeRecord(1);
     const beginning = { ...whole, cursor: 'c1-short', message: 'rec', unfinished: true } as const;
@@ -73,7 +73,7 @@ describe('a buffer of rows', () => {
     expect(buffer.rows).toMatchObject([{ record: { message: 'record 1' } }]);
   });
 
-  it('what stands between rows stays between them', () => {
+  it('keeps notices between their rows', () => {
     const buffer = new RowBuffer();
     buffer.append([...makeRows([1]), event('a'), ...makeRows([5])]);
     buffer.insertBefore('a', makeRows([2, 3]));
@@ -83,7 +83,7 @@ describe('a buffer of rows', () => {
     expect(recordNumbers(buffer.rows)).toEqual([1, 2, 3, 4, 5]);
   });
 
-  it('whatever comes in whatever order, it holds a run of the log without holes', () => {
+  it('always holds a contiguous part of the log', () => {
     const step = fc.record({ isOlder: fc.boolean(), count: fc.integer({ min: 1, max: 900 }), again: fc.nat(50) });
     fc.assert(
       fc.property(

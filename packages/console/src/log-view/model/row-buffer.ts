@@ -1,21 +1,20 @@
-import type { ShownRecord } from '../source/log-source.ts';
-import { recordKey } from '../source/record-key.ts';
+import { recordKey, type ShownRecord } from '../source/log-source.ts';
 import type { Row } from './workspace-state.ts';
 
 export type RecordRow = Extract<Row, { kind: 'record' }>;
 
-/** Rows that are held: enough to scroll for a while, little enough that a change costs less than a frame. */
+/** Rows held: enough to scroll for a while, few enough that a change takes less than a frame. */
 export const MAX_RECORDS = 4000;
 
-/** A row that must stay is let go when the other end is so far away. */
+/** A pinned row is dropped when the other end is this far away. */
 export const HARD_MAX_RECORDS = 12_000;
 
-/** A window of rows in order, no record twice. Every change makes a new array. */
+/** A sorted window of rows without duplicate records. Every change creates a new array. */
 export class RowBuffer {
   #rows: readonly Row[] = [];
   #records = 0;
   readonly #keys = new Set<string>();
-  /** Lines without an end, by their place: they may be told again, whole, by another name. */
+  /** Partial lines by position: they may arrive again, complete, under another key. */
   readonly #unfinished = new Map<string, string>();
 
   get rows(): readonly Row[] {
@@ -50,7 +49,7 @@ export class RowBuffer {
     this.append(rows);
   }
 
-  /** Tells how many records were added. */
+  /** Returns how many records were added. */
   append(rows: readonly Row[]): number {
     const [added, before] = [this.#unknown(rows), this.#records];
     this.#rows = [...this.#rows, ...added];
@@ -65,7 +64,7 @@ export class RowBuffer {
     return this.#records - before;
   }
 
-  /** In front of a row; at the end where there is no such row. */
+  /** Inserts before a row; at the end if that row does not exist. */
   insertBefore(key: string, rows: readonly Row[]): number {
     const [added, before] = [this.#unknown(rows), this.#records];
     const index = this.#keys.has(key) ? this.#rows.findIndex((row) => row.key === key) : this.#rows.length;
@@ -89,7 +88,7 @@ export class RowBuffer {
     this.#forget(out);
   }
 
-  /** Lets go what is too much at the start, but not the row to keep nor what is behind it. Tells whether it did. */
+  /** Drops excess rows at the start, but not the row to keep nor those after it. Returns whether it did. */
   trimStart(keep: string | null): boolean {
     const count = this.#tooMany(this.#rows, keep);
     if (count === 0) return false;
@@ -107,7 +106,7 @@ export class RowBuffer {
     return true;
   }
 
-  /** How many of the first rows go. What is no record goes with those before it: an open end stands for all of them. */
+  /** Number of leading rows to drop. Notices go with the records before them: an open edge stands for all of them. */
   #tooMany(rows: readonly Row[], keep: string | null): number {
     let excess = this.#records - MAX_RECORDS;
     if (excess <= 0) return 0;
@@ -120,7 +119,7 @@ export class RowBuffer {
     return count;
   }
 
-  /** Those that are not here. A line that is told whole takes the place of its beginning. */
+  /** Rows not in the buffer yet. A complete line replaces its partial one. */
   #unknown(rows: readonly Row[]): Row[] {
     const added: Row[] = [];
     const seen = new Set<string>();

@@ -43,10 +43,10 @@ const EMPTY: WorkspaceState = {
   countFailure: null,
 };
 
-/** The state all parts of a workspace share. Every change makes a new one and is told at once. */
+/** The state shared by all parts of a workspace. Every change creates a new object and notifies subscribers at once. */
 export class StateKeeper {
   #state = EMPTY;
-  /** As they were given: those of the state also say whose lines end where. */
+  /** Rows as they were set; those of the state also contain snapshot rows. */
   #rows: readonly Row[] = EMPTY.rows;
   #reports = new MemberReports();
   readonly #listeners = new Set<() => void>();
@@ -65,12 +65,12 @@ export class StateKeeper {
     for (const listener of [...this.#listeners]) listener();
   }
 
-  /** The members as they are to be told after these reports. */
+  /** The members after these reports. */
   membersAfter(request: RequestKind, reports: readonly MemberReport[]): readonly MemberReport[] {
     return reports.length === 0 ? this.#state.members : this.#reports.note(request, reports);
   }
 
-  /** Without what was shown; generations go on, so that a view sees that other rows came. */
+  /** Clears the rows; generations keep counting, so that the view notices the new rows. */
   reset(part: Partial<WorkspaceState>): void {
     this.#reports = new MemberReports();
     this.change({ ...EMPTY, generation: this.#state.generation, ...part });

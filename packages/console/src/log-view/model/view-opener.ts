@@ -1,10 +1,10 @@
+import { isRetryable } from '../../state/to-problem.ts';
 import type { LiveTail } from '../follow/live-tail.ts';
 import type { PagePosition, ShownRecord } from '../source/log-source.ts';
 import { Attempt } from './attempt.ts';
 import type { ShowOptions } from './bring-into-view.ts';
 import type { ShowResult } from './log-window.ts';
 import type { Overview } from './overview.ts';
-import { isRetryable } from './to-failure.ts';
 import type { WorkspaceDeps } from './workspace-deps.ts';
 
 const FIRST_RETRY_MS = 1000;
@@ -15,10 +15,10 @@ export interface ViewOpenerDeps extends WorkspaceDeps {
   overview: Overview;
 }
 
-/** Brings other rows into the window: the end to follow it, or any place. */
+/** Replaces the rows of the window: by the end to follow it, or by any position. */
 export class ViewOpener {
   readonly #deps: ViewOpenerDeps;
-  /** Fires when something else is to be followed. */
+  /** Fires when something else is opened. */
   readonly #following = new Attempt();
 
   constructor(deps: ViewOpenerDeps) {
@@ -29,7 +29,7 @@ export class ViewOpener {
     this.#following.end();
   }
 
-  /** Shows the newest and follows. A node that cannot be asked is asked again until it answers. */
+  /** Shows the newest records and follows. Retries until the node responds. */
   async live(): Promise<void> {
     const { tail, keeper, clock } = this.#deps;
     const signal = this.#following.begin();
@@ -38,20 +38,20 @@ export class ViewOpener {
       const result = await this.show('end', { align: 'bottom' });
       if (signal.aborted) return;
       if (result !== 'failed') break;
-      if (!isRetryable(keeper.state.failure)) return;
+      if (!keeper.state.failure || !isRetryable(keeper.state.failure)) return;
       await clock.wait(waitMs, signal);
       if (signal.aborted) return;
     }
     this.#follow();
   }
 
-  at(place: PagePosition): Promise<ShowResult> {
-    if (place === 'end') return this.show(place, { align: 'bottom' });
-    if (typeof place !== 'object' || !('at' in place)) return this.show(place, { align: 'top' });
-    return this.show(place, { align: 'center', near: place.at, isFocused: true });
+  at(position: PagePosition): Promise<ShowResult> {
+    if (position === 'end') return this.show(position, { align: 'bottom' });
+    if (typeof position !== 'object' || !('at' in position)) return this.show(position, { align: 'top' });
+    return this.show(position, { align: 'center', near: position.at, isFocused: true });
   }
 
-  /** The record stays in view, or the nearest to it that is let through; without one, it is the end. */
+  /** Keeps the record in view, or the nearest that matches the filter; without a record, shows the end. */
   async around(near: ShownRecord | undefined): Promise<void> {
     const { keeper } = this.#deps;
     const options: ShowOptions = {
@@ -66,7 +66,7 @@ export class ViewOpener {
     });
   }
 
-  /** Shows other rows; where following is paused, it begins anew behind them, with the filter there is now. */
+  /** Replaces the rows; if following is paused, it restarts after them with the current filter. */
   async reopen(show: () => Promise<ShowResult>): Promise<void> {
     const { tail } = this.#deps;
     const isPaused = tail.mode === 'paused';
@@ -75,9 +75,9 @@ export class ViewOpener {
     if (isPaused && result !== 'stale') this.#follow();
   }
 
-  async show(place: PagePosition, options: ShowOptions): Promise<ShowResult> {
+  async show(position: PagePosition, options: ShowOptions): Promise<ShowResult> {
     const { window, overview } = this.#deps;
-    const result = await window.show(place, options);
+    const result = await window.show(position, options);
     if (result === 'shown') void overview.loadExtent();
     return result;
   }

@@ -1,20 +1,20 @@
 /** Time as a workspace needs it. */
 export interface WorkspaceClock {
   now(): number;
-  /** Resolves after so long, and at once when the signal fires. */
+  /** Resolves after this time, or at once when the signal fires. */
   wait(waitMs: number, signal: AbortSignal): Promise<void>;
-  /** Calls back once, behind one of the next frames; soon where no frames are drawn. */
+  /** Runs once after one of the next frames; soon if no frames are drawn. */
   schedule(callback: () => void): void;
 }
 
-/** Where the page is hidden no frame is drawn, and what was asked for before comes late: then this long. */
+/** Fallback delay: hidden pages draw no frames. */
 const WITHOUT_FRAMES_MS = 16;
 const LATE_FRAME_MS = 250;
 
-/** Between two calls: nobody reads faster, and something else than drawing has to be done, too. */
+/** Minimum time between two calls: leaves time for input between drawing. */
 const BETWEEN_FRAMES_MS = 70;
 
-/** What a browser has, and nothing else does. */
+/** Browser APIs that do not exist elsewhere. */
 const page: { document?: { hidden: boolean }; requestAnimationFrame?: (callback: () => void) => unknown } =
   globalThis as object;
 
@@ -37,7 +37,7 @@ export const PAGE_CLOCK: WorkspaceClock = {
   },
 };
 
-/** When the last call was over. */
+/** When the last call ended. */
 let lastMs = Number.NEGATIVE_INFINITY;
 
 function afterFrame(callback: () => void): void {
@@ -51,6 +51,6 @@ function afterFrame(callback: () => void): void {
     lastMs = performance.now();
   };
   const timer = setTimeout(once, hasFrames ? LATE_FRAME_MS : WITHOUT_FRAMES_MS);
-  // Behind the frame, not in it: laying out many rows and painting them are two tasks, and keys are heard between.
+  // After the frame, not in it: layout and painting are separate tasks, and keys are handled in between.
   if (hasFrames) page.requestAnimationFrame?.(() => setTimeout(once));
 }

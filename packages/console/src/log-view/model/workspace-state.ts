@@ -10,17 +10,17 @@ import type {
 } from '../source/log-source.ts';
 import type { ShownProblem } from './file-problems.ts';
 
-/* What the workspace is at a moment, and what can be done with it: the border between logic and view. */
+/* The state of a workspace and its operations: the boundary between logic and view. */
 
 export type Row =
   | {
       kind: 'record';
       key: string;
       record: ShownRecord;
-      /** Shown only because it stands around the record whose context is open. */
+      /** Shown only as context of another record. */
       isContext?: true;
     }
-  /** Records that are not here: skipped, lost, or let go while paused. `canLoad`: they can be had. */
+  /** Missing records: skipped, lost, or dropped while paused. `canLoad`: they can be loaded. */
   | {
       kind: 'gap';
       key: string;
@@ -28,20 +28,20 @@ export type Row =
       text: string;
       canLoad: boolean;
       isLoading: boolean;
-      /** The lines of a node end here, because it does not respond; those above are from its snapshot of this time. */
+      /** The lines of a node end here because it is not responding; those above are from its snapshot of this time. */
       snapshot?: { asOfMs: number; sinceMs: number | null };
     }
-  /** Rotated, truncated, a member that stopped answering, a lost connection: one line of text. */
+  /** Rotated, truncated, a member that stopped responding, a lost connection: one line of text. */
   | { kind: 'event'; key: string; node: string | null; text: string; isProblem: boolean };
 
-/** What stands above the first row, and below the last. */
+/** State above the first row and below the last one. */
 export type Edge =
-  /** There is more, or may be. */
+  /** There are, or may be, more records. */
   | { kind: 'more' }
   | { kind: 'loading'; sinceMs: number; scannedBytes: number; reachedMs: number | null }
-  /** Nothing is left in this direction. `scannedBytes` since the workspace was opened. */
+  /** Nothing left in this direction. `scannedBytes` since the workspace was opened. */
   | { kind: 'done'; scannedBytes: number }
-  /** Stopped by the user or by the time budget: can be gone on with. */
+  /** Stopped by the user or by the time budget; can be continued. */
   | { kind: 'stopped'; scannedBytes: number; reachedMs: number | null }
   | { kind: 'failed'; code: string; detail: string };
 
@@ -51,7 +51,7 @@ export interface FollowStatus {
   newRecords: number;
   newErrors: number;
   linesPerSecond: number;
-  /** From the time a record tells to its arrival; `null` until one came. */
+  /** From the timestamp of a record to its arrival; `null` before the first one. */
   lagMs: number | null;
   /** Why the connection is lost; while reconnecting. */
   reason: string | null;
@@ -66,17 +66,17 @@ export interface FindQuery {
 export interface FindStatus {
   query: FindQuery | null;
   isSearching: boolean;
-  /** Of the focused match among all, 1 for the oldest; `null` while unknown. */
+  /** Index of the focused match among all, 1 for the oldest; `null` while unknown. */
   index: number | null;
   total: number | null;
-  /** An invalid regex, or that nothing more was found and what was looked through. */
+  /** An invalid regex, or that nothing more was found and how much was scanned. */
   message: string | null;
 }
 
 export interface WorkspaceState {
-  /** A new array with every change. */
+  /** A new array on every change. */
   rows: readonly Row[];
-  /** Grows when other rows took the place of all: the view then scrolls to the anchor. */
+  /** Increases when all rows are replaced: the view then scrolls to the anchor. */
   generation: number;
   anchor: { key: string; align: 'top' | 'center' | 'bottom' } | null;
   focusedKey: string | null;
@@ -87,17 +87,17 @@ export interface WorkspaceState {
   filter: RowFilter;
   /** Key of the record whose context is open in a filtered view. */
   contextKey: string | null;
-  /** Why nothing can be shown, as the API says it. */
+  /** Why nothing can be shown. */
   failure: { code: string; detail: string; status: number | null } | null;
-  /** The last report of each member asked. */
+  /** The last report of each queried member. */
   members: readonly MemberReport[];
   problems: readonly ShownProblem[];
-  /** Files left out because another one has all of their text: nothing is missing. */
+  /** Files left out because another one contains all of their text: nothing is missing. */
   duplicates: readonly MemberDuplicateFile[];
   extent: Extent | null;
   histogram: HistogramResult | null;
   isCounting: boolean;
-  /** Why nothing could be counted; the counts before it are not of this filter. */
+  /** Why counting failed; earlier counts belong to another filter. */
   countFailure: string | null;
 }
 
@@ -105,53 +105,53 @@ export interface OpenWorkspace {
   source: LogSource;
   filter: RowFilter;
   find: FindQuery | null;
-  /** What is shown first; the newest when following. */
+  /** The first position shown; ignored when following. */
   start: PagePosition;
   /** Follows from the end. */
   isLive: boolean;
 }
 
-/** What the view may do. Every change is told to who subscribed, at most once per frame while following. */
+/** Operations of the view. Subscribers are notified of every change, at most once per frame while following. */
 export interface Workspace {
   readonly state: WorkspaceState;
   subscribe(listener: () => void): () => void;
-  /** Begins anew with other sources, or another place; what was under way is given up. */
+  /** Opens other sources or another position; cancels what is running. */
   open(setup: OpenWorkspace): void;
   close(): void;
 
-  /** Rows near an edge came into view. Harmless while it is loading or done. */
+  /** Called when rows near an edge come into view. No effect while the edge is loading or done. */
   loadOlder(): void;
   loadNewer(): void;
-  /** Ends what is loading at either edge; the edge becomes `stopped`. */
+  /** Stops loading at both edges; they become `stopped`. */
   stopLoading(): void;
-  /** Goes on after `stopped` or `failed`, and asks members again that did not answer. */
+  /** Continues after `stopped` or `failed`, and retries members that did not respond. */
   retry(): void;
-  /** Leaves following. */
-  jump(place: PagePosition): void;
+  /** Goes to a position and stops following. */
+  jump(position: PagePosition): void;
 
   pause(): void;
-  /** Back to the end, with what came meanwhile. */
+  /** Goes to the end and shows what arrived meanwhile. */
   resume(): void;
 
   focus(key: string | null): void;
-  /** By so many record rows; pauses. */
+  /** Moves by this many records; pauses. */
   moveFocus(by: number): void;
   toFirst(): void;
   toLast(): void;
-  /** The next record of at least this level in the direction, also beyond what is loaded. */
+  /** The next record of at least this level in the direction, also beyond the loaded rows. */
   toLevel(level: Level, direction: 'older' | 'newer'): void;
 
   /**
-   * Without a place, what is in view stays. A regex that cannot be used changes nothing: `setFind` reports it. A filter
-   * with an end in time is not followed.
+   * Without a position, the view keeps its place. An invalid regex changes nothing: `setFind` reports it. A filter with
+   * an end time is not followed.
    */
-  setFilter(filter: RowFilter, place?: PagePosition): void;
+  setFilter(filter: RowFilter, position?: PagePosition): void;
   setFind(query: FindQuery | null): void;
   findNext(direction: 'older' | 'newer'): void;
-  /** Shows what stands around a filtered record, in place; the second time restores. */
+  /** Shows the unfiltered records around one; called again, hides them. */
   toggleContext(key: string): void;
   loadGap(key: string): void;
-  /** Counts for the chart and the level chips, over the filter's time range. */
+  /** Counts for the chart and the level chips, over the time range of the filter. */
   count(buckets: number): void;
   keyFor(record: RecordKey): string;
 }

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { ansiSegments, stripAnsi } from './ansi-segments.ts';
 
 describe('text for terminals', () => {
-  it('is cut into runs with classes of the page', () => {
+  it('is split into runs with classes of the page', () => {
     expect(ansiSegments('a\u001b[1;31mred\u001b[0m b \u001b[92mgreen')).toEqual([
       { text: 'a', classes: [] },
       { text: 'red', classes: ['ansi-red', 'ansi-bold'] },
@@ -36,7 +36,7 @@ describe('text for terminals', () => {
     expect(ansiSegments(`\u001b[${parameters}mx`)[0]?.colours).toEqual(colours);
   });
 
-  it('one of the first sixteen is a colour of the page, and what follows a colour is read for itself', () => {
+  it('the first sixteen are theme colours, and codes after a colour still apply', () => {
     expect(ansiSegments('\u001b[38;5;9mx\u001b[38;2;1;31;4;4my\u001b[0mz\u001b[4:3mu\u001b[4:0mv')).toEqual([
       { text: 'x', classes: ['ansi-red'] },
       { text: 'y', classes: ['ansi-rgb', 'ansi-underline'], colours: { '--ansi': '#011f04' } },
@@ -46,15 +46,15 @@ describe('text for terminals', () => {
     ]);
   });
 
-  it('titles, links and moves of the cursor are nothing', () => {
+  it('titles, links and cursor movements are removed', () => {
     expect(stripAnsi('\u001b]0;title\u0007a\u001b]8;;http://x\u001b\\b\u001b[2J\u001b[1Ac\u001b(Bd')).toBe('abcd');
   });
 
-  it('plain text stays as it is', () => {
+  it('plain text is unchanged', () => {
     expect(ansiSegments('plain [31m')).toEqual([{ text: 'plain [31m', classes: [] }]);
   });
 
-  it('whatever it is, classes come from the page only and no other text is lost', () => {
+  it('for any text, classes come from the page only and no text is lost', () => {
     const piece = fc.oneof(
       fc.string(),
       fc.constantFrom('\u001b', '\u001b[', '31m', ';', ':', '38;2;', '48;5;', '7', '\u009b', '\u001b]', '\u0007'),
@@ -64,15 +64,15 @@ describe('text for terminals', () => {
         const text = pieces.join('');
         const segments = ansiSegments(text);
         expect(segments.map((segment) => segment.text).join('')).toBe(stripAnsi(text));
-        for (const { classes: look, colours = {} } of segments) {
-          for (const name of look) expect(name).toMatch(/^ansi-[a-z]+$/);
+        for (const { classes, colours = {} } of segments) {
+          for (const name of classes) expect(name).toMatch(/^ansi-[a-z]+$/);
           for (const value of Object.values(colours)) expect(value).toMatch(/^#[0-9a-f]{6}$/);
         }
       }),
     );
   });
 
-  it('a long line of beginnings takes no longer than any other', () => {
+  it('a long line of incomplete sequences takes linear time', () => {
     const text = '\u001b['.repeat(50_000);
     expect(stripAnsi(text).length).toBeLessThanOrEqual(text.length);
   });

@@ -1,6 +1,6 @@
 /**
- * A run of text that looks the same. `look` has class names of the page's own style, never anything from the text;
- * `colours` are the values of the custom properties that `ansi-rgb` and `ansi-fill` use, made from numbers.
+ * A run of text with one style. `classes` contains class names of the page's own style, never anything from the text;
+ * `colours` are values for the custom properties that `ansi-rgb` and `ansi-fill` use, built from numbers.
  */
 export interface AnsiSegment {
   text: string;
@@ -15,8 +15,8 @@ export interface AnsiColours {
 }
 
 /**
- * Colours and other commands for terminals: CSI, OSC (titles, links) and single ones, also with their one-byte
- * introducers. Linear: no part of it can match in two ways.
+ * Terminal escape sequences: CSI, OSC (titles, links) and single ones, also with their one-byte introducers. Linear
+ * time: no part can match in two ways.
  */
 const ESCAPES =
   // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
@@ -24,7 +24,7 @@ const ESCAPES =
 
 const COLOURS = ['black', 'red', 'green', 'yellow', 'blue', 'magenta', 'cyan', 'white'];
 
-/** Behind text only a tint is drawn, so that these need not be the page's own. */
+/** Backgrounds are drawn as a tint only, so they need not be theme colours. */
 const FILLS: Readonly<Record<string, string>> = {
   black: '#000000',
   red: '#cd3131',
@@ -37,9 +37,9 @@ const FILLS: Readonly<Record<string, string>> = {
 };
 
 interface AnsiStyle {
-  /** One of the eight by name, another as `#rrggbb`. */
+  /** One of the eight colours by name, others as `#rrggbb`. */
   colour: string | null;
-  /** Behind the text, always as `#rrggbb`. */
+  /** Background, always as `#rrggbb`. */
   fill: string | null;
   isBold: boolean;
   isDim: boolean;
@@ -56,7 +56,7 @@ const PLAIN: AnsiStyle = {
   isUnderlined: false,
 };
 
-/** The text without what only a terminal understands. */
+/** The text without escape sequences. */
 export function stripAnsi(text: string): string {
   return hasAnsi(text) ? text.replace(ESCAPES, '') : text;
 }
@@ -65,7 +65,7 @@ export function hasAnsi(text: string): boolean {
   return text.includes('\u001b') || text.includes('\u009b') || text.includes('\u009d');
 }
 
-/** The text in runs with the classes `ansi-red`, `ansi-bold` ...; whatever else it asks a terminal to do is left out. */
+/** Runs of text with the classes `ansi-red`, `ansi-bold` ...; other escape sequences are dropped. */
 export function ansiSegments(text: string): AnsiSegment[] {
   if (!hasAnsi(text)) return [{ text, classes: [] }];
   const segments: AnsiSegment[] = [];
@@ -84,9 +84,9 @@ export function ansiSegments(text: string): AnsiSegment[] {
   return segments;
 }
 
-/** Parameters of one command; one with colons has its own arguments, one with semicolons takes those that follow. */
-function changed(look: AnsiStyle, parameters: string): AnsiStyle {
-  let next = look;
+/** Parameters of one sequence; one with colons has its own arguments, one with semicolons takes those that follow. */
+function changed(style: AnsiStyle, parameters: string): AnsiStyle {
+  let next = style;
   const groups = parameters.split(';');
   for (let index = 0; index < groups.length; index++) {
     const [code = 0, ...own] = (groups[index] ?? '').split(':').map(Number);
@@ -95,9 +95,9 @@ function changed(look: AnsiStyle, parameters: string): AnsiStyle {
       continue;
     }
     const isOwn = own.length > 0;
-    // `38:2::r:g:b` names a colour space, which is empty.
-    const given = isOwn ? (own.length > 4 ? [own[0], ...own.slice(2)] : own) : groups.slice(index + 1).map(Number);
-    const [kind, ...numbers] = given;
+    // `38:2::r:g:b` has an empty colour space.
+    const args = isOwn ? (own.length > 4 ? [own[0], ...own.slice(2)] : own) : groups.slice(index + 1).map(Number);
+    const [kind, ...numbers] = args;
     const colour = kind === 5 ? paletteColour(numbers[0]) : kind === 2 ? rgbText(numbers.slice(0, 3)) : null;
     if (!isOwn) index += kind === 5 ? 2 : kind === 2 ? 4 : 0;
     if (code === 38) next = { ...next, colour };
@@ -106,7 +106,7 @@ function changed(look: AnsiStyle, parameters: string): AnsiStyle {
   return next;
 }
 
-/** One of 256: the eight, the eight bright ones, a cube of 6 x 6 x 6, shades of grey. */
+/** One of 256 colours: the eight, the eight bright ones, a 6 x 6 x 6 cube, shades of grey. */
 function paletteColour(number = Number.NaN): string | null {
   if (!isByte(number)) return null;
   if (number < 16) return COLOURS[number % 8] ?? null;
@@ -124,21 +124,21 @@ function isByte(value: number | undefined): value is number {
   return value !== undefined && Number.isInteger(value) && value >= 0 && value <= 255;
 }
 
-function withCode(look: AnsiStyle, code: number): AnsiStyle {
+function withCode(style: AnsiStyle, code: number): AnsiStyle {
   if (code === 0) return PLAIN;
-  if (code === 1) return { ...look, isBold: true };
-  if (code === 2) return { ...look, isDim: true };
-  if (code === 3) return { ...look, isItalic: true };
-  if (code === 4) return { ...look, isUnderlined: true };
-  if (code === 22) return { ...look, isBold: false, isDim: false };
-  if (code === 23) return { ...look, isItalic: false };
-  if (code === 24) return { ...look, isUnderlined: false };
-  if (code === 39) return { ...look, colour: null };
-  if (code === 49) return { ...look, fill: null };
+  if (code === 1) return { ...style, isBold: true };
+  if (code === 2) return { ...style, isDim: true };
+  if (code === 3) return { ...style, isItalic: true };
+  if (code === 4) return { ...style, isUnderlined: true };
+  if (code === 22) return { ...style, isBold: false, isDim: false };
+  if (code === 23) return { ...style, isItalic: false };
+  if (code === 24) return { ...style, isUnderlined: false };
+  if (code === 39) return { ...style, colour: null };
+  if (code === 49) return { ...style, fill: null };
   const colour = COLOURS[code >= 90 ? code - 90 : code - 30];
-  if (colour !== undefined) return { ...look, colour };
+  if (colour !== undefined) return { ...style, colour };
   const fill = FILLS[COLOURS[code >= 100 ? code - 100 : code - 40] ?? ''];
-  return fill === undefined ? look : { ...look, fill };
+  return fill === undefined ? style : { ...style, fill };
 }
 
 function customColours({ colour, fill }: AnsiStyle): Pick<AnsiSegment, 'colours'> {

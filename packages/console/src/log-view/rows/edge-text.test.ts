@@ -6,7 +6,7 @@ const top = {
   side: 'top',
   hasRows: true,
   isFiltered: true,
-  follow: 'off',
+  follow: { state: 'off', newRecords: 0 },
   isBounded: false,
   isLoading: false,
   isOtherDone: true,
@@ -15,8 +15,8 @@ const top = {
   nowMs,
 } as const;
 
-describe('what stands at an end of the rows', () => {
-  test('loading is told only after a moment, with what was scanned and a way to stop', () => {
+describe('the text at an end of the rows', () => {
+  test('loading is shown after a short delay, with the scanned bytes and a stop button', () => {
     const loading = { kind: 'loading', scannedBytes: 2_100_000_000, reachedMs: nowMs - 15 * 60_000 } as const;
     expect(edgeText({ ...loading, sinceMs: nowMs - 100 }, top)).toMatchObject({ text: '', action: null });
     expect(edgeText({ ...loading, sinceMs: nowMs - 400 }, top)).toMatchObject({
@@ -25,15 +25,15 @@ describe('what stands at an end of the rows', () => {
     });
   });
 
-  test('a search that found nothing yet says how far it looked and goes on when asked', () => {
+  test('a stopped search without matches says how far it scanned and offers to continue', () => {
     const stopped = { kind: 'stopped', scannedBytes: 2_100_000_000, reachedMs: null } as const;
     expect(edgeText(stopped, { ...top, hasRows: false })).toMatchObject({
       text: 'No match in the last 2.1 GB',
-      label: 'scan older',
+      label: 'continue',
     });
   });
 
-  test('a failure has the code and the detail of the interface', () => {
+  test('a failure shows the code and detail of the API', () => {
     expect(edgeText({ kind: 'failed', code: 'NODE_BUSY', detail: 'too many searches' }, top)).toMatchObject({
       text: 'NODE_BUSY: too many searches',
       action: 'retry',
@@ -46,10 +46,19 @@ describe('what stands at an end of the rows', () => {
     ['the end', { ...top, side: 'bottom' as const }, 'end of the log'],
     [
       'the end while following',
-      { ...top, side: 'bottom' as const, follow: 'live' as const },
-      'following · new lines appear here',
+      { ...top, side: 'bottom' as const, follow: { state: 'live' as const, newRecords: 0 } },
+      'Following · new lines appear here',
     ],
-    ['the end while paused', { ...top, side: 'bottom' as const, follow: 'paused' as const }, 'paused · new lines wait'],
+    [
+      'the end while paused',
+      { ...top, side: 'bottom' as const, follow: { state: 'paused' as const, newRecords: 0 } },
+      'Paused',
+    ],
+    [
+      'the end while paused, with new lines',
+      { ...top, side: 'bottom' as const, follow: { state: 'paused' as const, newRecords: 20 } },
+      'Paused · 20 new lines',
+    ],
     ['the start of a range', { ...top, isBounded: true }, 'start of the time range'],
     ['an empty log', { ...top, hasRows: false, isFiltered: false }, 'The log is empty'],
     ['not yet', { ...top, hasRows: false, isLoading: true }, ''],
@@ -69,7 +78,7 @@ describe('what stands at an end of the rows', () => {
       { ...top, hasRows: false, isFiltered: false, isPartial: true },
       'No records (500 B searched) · not every node or file could be searched',
     ],
-  ])('where nothing is left it is told: %s', (_, situation, expected) => {
+  ])('a complete end: %s', (_, situation, expected) => {
     expect(edgeText({ kind: 'done', scannedBytes: 500 }, situation).text).toBe(expected);
   });
 });

@@ -1,31 +1,31 @@
 import type { ZoneName } from '../../state/view.ts';
-import { formatBytes, formatShortTime } from '../../ui/format.ts';
+import { formatBytes, formatCount, formatShortTime } from '../../ui/format.ts';
 import type { Edge, FollowStatus } from '../model/workspace-state.ts';
 
-/** What stands at an end of the rows, and what can be done there. */
+/** The text at one end of the rows, and the action it offers. */
 export interface EdgeText {
   text: string;
-  action: 'stop' | 'go on' | 'retry' | null;
-  /** The words of the action, as its button says them. */
+  action: 'stop' | 'continue' | 'show' | 'retry' | null;
+  /** Label of the action button. */
   label: string;
   isProblem: boolean;
 }
 
-/** Nothing that took less is worth a word. */
+/** Loading that takes less time is not reported. */
 const QUIET_MS = 400;
 
 export interface EdgeSituation {
   side: 'top' | 'bottom';
   hasRows: boolean;
   isFiltered: boolean;
-  follow: FollowStatus['state'];
-  /** A range of time ends here, not the log. */
+  follow: Pick<FollowStatus, 'state' | 'newRecords'>;
+  /** The time range ends here, not the log. */
   isBounded: boolean;
-  /** Something is still being loaded, at either end. */
+  /** Either end is still loading. */
   isLoading: boolean;
-  /** Nothing is left at the other end either. */
+  /** The other end is complete, too. */
   isOtherDone: boolean;
-  /** Nodes did not respond, or files could not be read: what they have is not known. */
+  /** Some nodes did not respond, or some files could not be read. */
   isPartial: boolean;
   zone: ZoneName;
   nowMs: number;
@@ -33,10 +33,10 @@ export interface EdgeSituation {
 
 export function edgeText(edge: Edge, situation: EdgeSituation): EdgeText {
   const { side, zone, nowMs } = situation;
-  const away = side === 'top' ? 'older' : 'newer';
   if (edge.kind === 'failed')
     return { text: `${edge.code}: ${edge.detail}`, action: 'retry', label: 'retry', isProblem: true };
   if (edge.kind === 'more') return quiet('');
+  if (edge.kind === 'done' && side === 'bottom' && situation.follow.state === 'paused') return pausedText(situation);
   if (edge.kind === 'done') return quiet(doneText(edge.scannedBytes, situation));
   const reached = edge.reachedMs === null ? '' : ` back to ${formatShortTime(edge.reachedMs, zone, nowMs)}`;
   if (edge.kind === 'loading') {
@@ -45,22 +45,28 @@ export function edgeText(edge: Edge, situation: EdgeSituation): EdgeText {
     return { text: scanned, action: 'stop', label: 'Stop', isProblem: false };
   }
   const found = situation.hasRows
-    ? `Looked through ${formatBytes(edge.scannedBytes)}${reached}`
+    ? `Scan stopped after ${formatBytes(edge.scannedBytes)}${reached}`
     : noMatch(edge.scannedBytes);
-  return { text: found, action: 'go on', label: `scan ${away}`, isProblem: false };
+  return { text: found, action: 'continue', label: 'continue', isProblem: false };
+}
+
+/** `Paused · 20 new lines`, with a button that shows them. */
+function pausedText({ hasRows, isLoading, follow: { newRecords } }: EdgeSituation): EdgeText {
+  if (newRecords === 0) return quiet(!hasRows && isLoading ? '' : 'Paused');
+  const text = `Paused · ${formatCount(newRecords)} new ${newRecords === 1 ? 'line' : 'lines'}`;
+  return { text, action: 'show', label: 'show', isProblem: false };
 }
 
 function doneText(scannedBytes: number, situation: EdgeSituation): string {
   const { side, hasRows, follow, isBounded, isLoading } = situation;
   if (!hasRows && isLoading) return '';
   if (!hasRows && side === 'top') return emptyText(scannedBytes, situation);
-  if (side === 'bottom' && follow === 'live') return 'following · new lines appear here';
-  if (side === 'bottom' && follow === 'paused') return 'paused · new lines wait';
+  if (side === 'bottom' && follow.state === 'live') return 'Following · new lines appear here';
   if (!hasRows) return '';
   return `${side === 'top' ? 'start' : 'end'} of the ${isBounded ? 'time range' : 'log'}`;
 }
 
-/** Only what was really scanned is called empty. */
+/** Calls the log empty only if all of it was scanned. */
 function emptyText(scannedBytes: number, { isFiltered, isOtherDone, isPartial }: EdgeSituation): string {
   const searched = ` (${formatBytes(scannedBytes)} searched)`;
   const missing = isPartial ? ' · not every node or file could be searched' : '';

@@ -1,10 +1,10 @@
-/* The list is a grid for who does not see it. It cannot be a table of the browser: rows are placed by their height. */
+/* ARIA roles of the list. It cannot be an HTML table: rows are positioned by their height. */
 
 export const ROW = { role: 'row' } as const;
 export const FOCUSED_ROW = { role: 'row', 'aria-selected': true } as const;
 export const CELL = { role: 'gridcell' } as const;
 
-/** One tab stop, which names the row in focus; how many rows there are is not known. */
+/** One tab stop, which names the focused row; the total number of rows is unknown. */
 export function gridRole({ activeId, isBusy }: { activeId: string | undefined; isBusy: boolean }) {
   return {
     role: 'grid',

@@ -1,16 +1,17 @@
 import { type TextMatcher, textPieces } from '../find/text-pieces.ts';
 
-/** Text with its colours and with its matches marked: text nodes only, whatever it says. */
+/** Text with colours and highlighted matches: rendered as text nodes only. */
 export function MessageText({ text, matcher }: { text: string; matcher: TextMatcher | null }) {
   return (
     <>
-      {textPieces(text, matcher).map(({ text: piece, classes: look, colours, isMatch }, index) => {
+      {textPieces(text, matcher).map(({ text: piece, classes, colours, isMatch }, index) => {
         const inner = isMatch ? <mark key={index}>{piece}</mark> : piece;
-        return look === '' ? (
+        return classes === '' ? (
           inner
         ) : (
-          // An object sets properties one by one, which the content security policy allows; an attribute it would not.
-          <span key={index} class={look} {...(colours && { style: { ...colours } })}>
+          // An object sets properties one by one, which the content security policy allows; a style attribute it would
+          // block.
+          <span key={index} class={classes} {...(colours && { style: { ...colours } })}>
             {inner}
           </span>
         );

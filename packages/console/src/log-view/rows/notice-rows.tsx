@@ -1,15 +1,26 @@
+import { useEffect, useState } from 'preact/hooks';
 import { nodeColour } from '../../state/cluster.ts';
 import { preferences } from '../../state/preferences.ts';
 import { formatSecond, formatShortTime } from '../../ui/format.ts';
-import { useNow } from '../../ui/hooks/use-now.ts';
-import { useStore } from '../../ui/hooks/use-store.ts';
-import type { Row } from '../model/workspace-state.ts';
+import { useNow, useStore } from '../../ui/hooks.ts';
+import type { Edge, Row, Workspace } from '../model/workspace-state.ts';
+import { type EdgeSituation, edgeText } from './edge-text.ts';
 import { CELL, ROW } from './grid-roles.ts';
 
 type GapRow = Extract<Row, { kind: 'gap' }>;
+
 type EventRow = Extract<Row, { kind: 'event' }>;
 
-/** Records that are not here, with a way to have them where there is one. */
+/** How often the progress of loading is updated. */
+const TICK_MS = 400;
+
+interface EdgeLineProps {
+  edge: Edge;
+  situation: Omit<EdgeSituation, 'nowMs'>;
+  workspace: Workspace;
+}
+
+/** Missing records, with a button to load them if they can be loaded. */
 export function GapLine({ row, onLoad }: { row: GapRow; onLoad: (key: string) => void }) {
   return (
     <div class="row row-gap" {...ROW}>
@@ -26,22 +37,22 @@ export function GapLine({ row, onLoad }: { row: GapRow; onLoad: (key: string) =>
   );
 }
 
-/** `storage-3 gone since 17:06 · its lines after 17:05:58 are missing, those before are from its snapshot` */
+/** `storage-3 stopped responding 17:06 · no lines after 17:05:58; earlier ones are from its snapshot` */
 function SnapshotText({ node, text, snapshot }: Pick<GapRow, 'node' | 'text'> & Required<Pick<GapRow, 'snapshot'>>) {
   const zone = useStore(preferences.zone);
   const nowMs = useNow(60_000);
   const { asOfMs, sinceMs } = snapshot;
-  const since = sinceMs === null ? '' : ` since ${formatShortTime(sinceMs, zone, nowMs)}`;
+  const since = sinceMs === null ? '' : ` ${formatShortTime(sinceMs, zone, nowMs)}`;
   const asOf = formatSecond(asOfMs, zone);
   return (
     <b>
       {node} {text}
-      {since} · its lines after {asOf} are missing, those before are from its snapshot as of then
+      {since} · no lines after {asOf}; earlier ones are from its snapshot
     </b>
   );
 }
 
-/** What happened to the log or the connection between two records. */
+/** Something that happened to the log or the connection between two records. */
 export function EventLine({ row }: { row: EventRow }) {
   const colour = row.node === null ? '' : `node-${nodeColour(row.node)}`;
   return (
@@ -49,6 +60,36 @@ export function EventLine({ row }: { row: EventRow }) {
       <span {...CELL}>
         {row.node === null ? null : <b class="row-node">{row.node} </b>}
         {row.text}
+      </span>
+    </div>
+  );
+}
+
+/** The line above the first row or below the last one. */
+export function EdgeLine({ edge, situation, workspace }: EdgeLineProps) {
+  const [, tick] = useState(0);
+  const isLoading = edge.kind === 'loading';
+  useEffect(() => {
+    if (!isLoading) return undefined;
+    const timer = setInterval(() => tick((count) => count + 1), TICK_MS);
+    return () => clearInterval(timer);
+  }, [isLoading]);
+  const { text, action, label, isProblem } = edgeText(edge, { ...situation, nowMs: Date.now() });
+  const act = () => {
+    if (action === 'stop') workspace.stopLoading();
+    else if (action === 'show') workspace.resume();
+    else workspace.retry();
+  };
+  return (
+    <div class={`edge ${isProblem ? 'is-problem' : ''}`} {...ROW}>
+      <span {...CELL}>
+        {isLoading && text ? <i class="spinner" aria-hidden="true" /> : null}
+        {text}
+        {action ? (
+          <button type="button" class="link-button" onClick={act}>
+            · {label}
+          </button>
+        ) : null}
       </span>
     </div>
   );

@@ -1,6 +1,8 @@
 import { Component } from 'preact';
 import { nodeColour } from '../../state/cluster.ts';
+import type { ZoneName } from '../../state/view.ts';
 import { formatBytes, formatDate, formatTime } from '../../ui/format.ts';
+import type { TextMatcher } from '../find/text-pieces.ts';
 import type { ShownRecord } from '../source/log-source.ts';
 import { CELL, FOCUSED_ROW, ROW } from './grid-roles.ts';
 import { MessageText } from './message-text.tsx';
@@ -15,27 +17,37 @@ import {
   tagsText,
   visibleText,
 } from './record-text.ts';
-import type { RowStyle } from './row-style.ts';
 
-export interface RecordRowProps {
+interface RecordRowProps {
   id: string;
   record: ShownRecord;
   rowStyle: RowStyle;
   isFocused: boolean;
   isContext: boolean;
-  /** Its day is not that of the record before it. */
+  /** Its day differs from that of the record before. */
   isNewDay: boolean;
   onOpen: (record: ShownRecord) => void;
 }
 
-/** One record. Drawn again only when something of it has changed: while following, most rows stay as they are. */
+/** Style shared by all rows. The same object as long as nothing changes, so that rows need not render again. */
+export interface RowStyle {
+  zone: ZoneName;
+  isWrapped: boolean;
+  /** Records of several nodes are shown. */
+  withNode: boolean;
+  matcher: TextMatcher | null;
+  /** Changes with the node colours. */
+  colours: string;
+}
+
+/** One record. Renders only when its own props change: while following, most rows stay the same. */
 export class RecordRow extends Component<RecordRowProps> {
   override shouldComponentUpdate(next: Readonly<RecordRowProps>): boolean {
     const now = this.props;
     return (Object.keys(next) as (keyof RecordRowProps)[]).some((name) => next[name] !== now[name]);
   }
 
-  override render({ id, record, rowStyle: look, isFocused, isContext }: RecordRowProps) {
+  override render({ id, record, rowStyle, isFocused, isContext }: RecordRowProps) {
     const classes = ['row', `row-${levelTone(record.level)}`, `node-${nodeColour(record.node)}`];
     if (isFocused) classes.push('is-focused');
     if (isContext) classes.push('is-context');
@@ -48,25 +60,25 @@ export class RecordRow extends Component<RecordRowProps> {
         <span class="row-tags" {...CELL}>
           {visibleText(tagsText(record).slice(0, 200))}
         </span>
-        {this.#message(look)}
+        {this.#message(rowStyle)}
       </div>
     );
   }
 
   #head() {
-    const { record, rowStyle: look } = this.props;
+    const { record, rowStyle } = this.props;
     const timeMs = recordTime(record);
     return (
       <>
-        <span class="row-time" {...CELL} title={timeMs === undefined ? 'no time' : new Date(timeMs).toISOString()}>
-          {timeMs === undefined ? '' : formatTime(timeMs, look.zone)}
-          {record.continued ? <span title="The line goes on">⋯</span> : null}
-          {record.isUnsure ? <i title="Which of this and the line before was first is not sure">≈</i> : null}
+        <span class="row-time" {...CELL} title={timeMs === undefined ? 'no timestamp' : new Date(timeMs).toISOString()}>
+          {timeMs === undefined ? '' : formatTime(timeMs, rowStyle.zone)}
+          {record.continued ? <span title="Part of a very long line">⋯</span> : null}
+          {record.isUnsure ? <i title="Order uncertain (clock uncertainty)">≈</i> : null}
         </span>
         <span class="row-level" {...CELL} title={record.level}>
           {levelLetter(record.level)}
         </span>
-        {look.withNode ? (
+        {rowStyle.withNode ? (
           <span class="row-node" {...CELL}>
             {record.node}
           </span>

@@ -18,45 +18,45 @@ const record = {
 } as const;
 const fields = { ...record, tags: [...record.tags] };
 
-describe('text that is drawn', () => {
-  test('control characters are seen, tabs and line ends stay', () => {
+describe('displayed text', () => {
+  test('control characters become visible, tabs and line ends stay', () => {
     expect(visibleText('a\u0000b\u001bc\td\ne\u007ff\u0085')).toBe('a␀b␛c\td\ne␡f�');
   });
 
-  test('characters that turn the direction are seen', () => {
+  test('bidirectional control characters become visible', () => {
     expect(visibleText('user\u202etxt.exe\u2066')).toBe('user⇄txt.exe⇄');
   });
 
-  test('characters without width are seen, those of an emoji stay', () => {
+  test('zero-width characters become visible, those of an emoji stay', () => {
     expect(visibleText('a\u200bb\ufeffc\u00add\u2060e\u{e0041}f\u3164g')).toBe('a◌b◌c◌d◌e◌◌f◌g');
     expect(visibleText('\u2028\u2029\ud800')).toBe('◌◌�');
     expect(visibleText('👨\u200d👩\u200d👧 ❤\ufe0f x\ufe0f \u200d')).toBe('👨\u200d👩\u200d👧 ❤\ufe0f x◌ ◌');
   });
 
-  test('every character stays one, so that places stay the same', () => {
+  test('every character is replaced by one character, so that offsets stay valid', () => {
     const odd = '\u0001\u202e\u200fü\u0085x';
     expect(visibleText(odd)).toHaveLength(odd.length);
   });
 
-  test('line ends of a row of one line are told by a sign', () => {
+  test('line ends become a symbol in a single-line row', () => {
     expect(oneLine('a\r\nb\nc')).toBe('a↵b↵c');
   });
 
-  test('only the start of a long one is drawn', () => {
+  test('only the start of a long text is rendered', () => {
     expect(drawnText({ message: 'x'.repeat(9000) })).toHaveLength(SHOWN_CHARACTERS);
   });
 });
 
-describe('what is not drawn', () => {
-  test('is nothing for a short record', () => {
+describe('hidden bytes', () => {
+  test('are zero for a short record', () => {
     expect(hiddenBytes(fields)).toBe(0);
   });
 
-  test('is the rest of a long one', () => {
+  test('are the rest of a long one', () => {
     expect(hiddenBytes({ message: 'x'.repeat(9000), bytes: 9100 })).toBe(9000 - SHOWN_CHARACTERS);
   });
 
-  test('is what the file has, of a record that was cut', () => {
+  test('are counted from the file for a truncated record', () => {
     expect(hiddenBytes({ message: 'x', bytes: 20_000_000, cut: true })).toBe(20_000_000 - SHOWN_CHARACTERS);
   });
 });
@@ -68,11 +68,11 @@ describe('a record as a line', () => {
     );
   });
 
-  test('names its node where there are several', () => {
+  test('includes its node if there are several', () => {
     expect(recordLine(fields, { withNode: true })).toContain('Z broker-1 ERROR');
   });
 
-  test('leaves out what it does not have', () => {
+  test('omits missing columns', () => {
     const bare = {
       type: 'record',
       node: 'n',
@@ -85,7 +85,7 @@ describe('a record as a line', () => {
     expect(recordLine(bare, { withNode: false })).toBe('only this');
   });
 
-  test('what is no record is told as such', () => {
+  test('a line that is not a record stays as it is', () => {
     const gap = {
       kind: 'gap',
       key: 'g',

@@ -2,25 +2,25 @@ import { contextJson, type Level, showHidden } from '@porthole/client';
 import type { Row } from '../model/workspace-state.ts';
 import type { ShownRecord } from '../source/log-source.ts';
 
-/* Records as text: for the clipboard, the plain view and files; and as what may be drawn of it. */
+/* Records as text: for the clipboard, the plain view and files; and for display. */
 
-/** Characters of one record that are drawn in the list. The whole of it is in the details. */
+/** Characters of a record rendered in the list. The details show all of it. */
 export const SHOWN_CHARACTERS = 2048;
 
-/** What turns the direction of text around: able to make a line say something else. */
+/** Bidirectional control characters, which can make a line appear to say something else. */
 const BIDI = /[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/;
 
-/** Every character that could hide something becomes a symbol of the same length, so that positions stay the same. */
+/** Replaces invisible and control characters by symbols of the same length, so that offsets stay valid. */
 export function visibleText(text: string): string {
   return showHidden(text, visibleSymbol);
 }
 
-/** For a row of one line. */
+/** Collapses a text to one line. */
 export function oneLine(text: string): string {
   return text.replaceAll('\r\n', '↵').replaceAll('\n', '↵');
 }
 
-/** With the numbers and keys of the log. */
+/** Context fields and tags of the record. */
 export function contextText(record: Pick<ShownRecord, 'context' | 'contextText'>): string {
   return contextJson(record) ?? '';
 }
@@ -29,12 +29,12 @@ export function tagsText({ tags }: Pick<ShownRecord, 'tags'>): string {
   return tags?.map((tag) => `[${tag}]`).join(' ') ?? '';
 }
 
-/** The time to show: by the clock of the node asked, where it is known. */
+/** The time to show: by the clock of the queried node, if known. */
 export function recordTime({ atMs, timeMs }: Pick<ShownRecord, 'atMs' | 'timeMs'>): number | undefined {
   return atMs ?? timeMs;
 }
 
-/** A record as a line of the interface's own log format, with the node before it where there are several. */
+/** A record as a line of Porthole's own log format, prefixed with its node if there are several. */
 export function recordLine(record: ShownRecord, { withNode }: { withNode: boolean }): string {
   const timeMs = recordTime(record);
   const parts = [
@@ -49,24 +49,24 @@ export function recordLine(record: ShownRecord, { withNode }: { withNode: boolea
   return parts.filter((part) => part !== '').join(' ');
 }
 
-/** A record exactly as it stands in its log: no corrected time, nothing left out. */
+/** A record exactly as it is in its file: uncorrected time, complete text. */
 export function rawLine(record: ShownRecord): string {
   return record.raw ?? recordLine(record, { withNode: false });
 }
 
-/** A row for the clipboard: the raw line, with the node before it where there are several, as the command line has it. */
+/** A row for the clipboard: the raw line, prefixed with its node if there are several, like the CLI. */
 export function rowLine(row: Row, { withNode }: { withNode: boolean }): string {
   if (row.kind !== 'record') return `--- ${row.text} ---`;
   return withNode ? `${row.record.node}:${rawLine(row.record)}` : rawLine(row.record);
 }
 
-/** What a wrapped row shows, for the estimate of its height. */
+/** The text of a wrapped row, to estimate its height. */
 export function drawnText({ message, ...rest }: Pick<ShownRecord, 'message' | 'context' | 'contextText'>): string {
   const context = contextText(rest);
   return (context ? `${message} ${context}` : message).slice(0, SHOWN_CHARACTERS);
 }
 
-/** Length of the record's text that is not drawn in the list; 0 when all of it is. */
+/** Bytes of the record that the list does not render; 0 if it renders all of them. */
 export function hiddenBytes(
   record: Pick<ShownRecord, 'message' | 'context' | 'contextText' | 'bytes' | 'cut'>,
 ): number {
@@ -79,7 +79,7 @@ export function levelLetter(level: Level | undefined): string {
   return level?.slice(0, 1) ?? '';
 }
 
-/** How a row of this level looks. */
+/** Style of a row by level. */
 export function levelTone(level: Level | undefined): 'error' | 'warning' | 'plain' | 'quiet' {
   if (level === 'ERROR' || level === 'FATAL') return 'error';
   if (level === 'WARN') return 'warning';

@@ -15,24 +15,24 @@ const makeRows = (count: number, from = 0) =>
 const even = (rows: readonly unknown[]) => rowTops(rows, () => 20);
 
 describe('rows of one height', () => {
-  test('a place belongs to the row that covers it, places outside to the nearest', () => {
+  test('a position maps to the row that covers it, or to the nearest one', () => {
     const tops = even(makeRows(3));
     expect([-5, 0, 19, 20, 59, 60, 999].map((y) => rowAt(tops, y))).toEqual([0, 0, 0, 1, 2, 2, 2]);
   });
 
-  test('without rows there is none to draw and none at a place', () => {
+  test('without rows there is nothing to render', () => {
     expect(rowAt(even([]), 10)).toBe(-1);
     expect(drawnRows(even([]), { scrollTop: 0, heightPx: 600 })).toEqual({ first: 0, last: 0 });
   });
 
-  test('what is seen is drawn with some rows around it', () => {
+  test('visible rows are rendered with some extra', () => {
     const { first, last } = drawnRows(even(makeRows(10_000)), { scrollTop: 4000, heightPx: 600 });
     expect(first).toBeLessThan(200);
     expect(last).toBeGreaterThan(231);
     expect(last - first).toBeLessThan(60);
   });
 
-  test('a window of any height draws no more than the limit', () => {
+  test('a window of any height renders no more than the limit', () => {
     const { first, last } = drawnRows(even(makeRows(10_000)), { scrollTop: 4000, heightPx: 9000 });
     expect(last - first).toBe(MAX_DRAWN_ROWS);
     expect(first).toBe(200);
@@ -40,7 +40,7 @@ describe('rows of one height', () => {
 });
 
 describe('the anchor', () => {
-  test('rows put in above do not move the row that is looked at', () => {
+  test('rows inserted above do not move the anchor row', () => {
     const rows = makeRows(100, 50);
     const anchor = anchorAt(rows, even(rows), 207);
     const more = makeRows(150);
@@ -54,7 +54,7 @@ describe('the anchor', () => {
     expect(anchorScrollTop(rows, tops, { key: 'r2', offsetPx: 3 })).toBe(123);
   });
 
-  test('an anchor whose row is gone is told', () => {
+  test('an anchor whose row no longer exists is undefined', () => {
     expect(anchorScrollTop(makeRows(2), even(makeRows(2)), { key: 'gone', offsetPx: 0 })).toBeUndefined();
   });
 });
@@ -72,13 +72,13 @@ describe('showing a row', () => {
     expect(scrollTopToShow(tops, index, { ...view, align: 'nearest' })).toBe(expected);
   });
 
-  test('it can be put at the top, in the middle and at the bottom', () => {
+  test('aligns it to the top, the middle or the bottom', () => {
     const at = (align: 'top' | 'center' | 'bottom') => scrollTopToShow(tops, 50, { ...view, align });
     expect([at('top'), at('center'), at('bottom')]).toEqual([1000, 910, 820]);
   });
 });
 
-test('the height of a wrapped text follows from its characters and its lines', () => {
+test('the height of a wrapped text depends on its characters and lines', () => {
   const height = (text: string) => estimatedHeight(text, { columns: 10, lineHeightPx: 20 });
   expect([height(''), height('0123456789'), height('0123456789a'), height('a\n\nb')]).toEqual([20, 20, 40, 60]);
 });

@@ -1,15 +1,15 @@
-/* Where rows stand: pure sums over their heights, the same for rows of one height and for wrapped ones. */
+/* Row positions: pure functions of row heights, for fixed and wrapped rows. */
 
-/** Rows in the DOM at most, whatever is loaded and however high the window is. */
+/** Maximum number of rows in the DOM, whatever is loaded and however tall the window is. */
 export const MAX_DRAWN_ROWS = 120;
 
-/** Rows drawn beyond each end of what is visible, so that scrolling by wheel shows no blank. */
+/** Extra rows rendered beyond each visible end, so that scrolling shows no blank space. */
 const OVERSCAN_ROWS = 12;
 
-/** Upper edge of every row, and behind the last one the height of all. */
+/** Top of every row; the last entry is the total height. */
 export type Tops = Float64Array;
 
-/** Which row stands at the upper edge of the view, and how many pixels of it are above. */
+/** The row at the top of the view, and how many of its pixels are above. */
 export interface ViewAnchor {
   key: string;
   offsetPx: number;
@@ -33,7 +33,7 @@ export function rowTops<Row>(rows: readonly Row[], heightOf: (row: Row) => numbe
   return tops;
 }
 
-/** The row that covers `y`; the first or last one for what lies outside. -1 without rows. */
+/** The row at `y`; the first or last one if outside. -1 without rows. */
 export function rowAt(tops: Tops, y: number): number {
   let low = 0;
   let high = tops.length - 2;
@@ -45,7 +45,7 @@ export function rowAt(tops: Tops, y: number): number {
   return high < 0 ? -1 : low;
 }
 
-/** Rows to draw: `[first, last)`; with some above and below those in view, unless they would be replaced at once. */
+/** Rows to render: `[first, last)`, with some extra unless they would be replaced at once. */
 export function drawnRows(
   tops: Tops,
   { scrollTop, heightPx }: ViewPort,
@@ -65,13 +65,13 @@ export function anchorAt(rows: readonly { key: string }[], tops: Tops, scrollTop
   return row ? { key: row.key, offsetPx: scrollTop - (tops[index] ?? 0) } : null;
 }
 
-/** Where to scroll so that the anchor stands where it stood; `undefined` when its row is gone. */
+/** The scroll position that keeps the anchor in place; `undefined` if its row no longer exists. */
 export function anchorScrollTop(rows: readonly { key: string }[], tops: Tops, anchor: ViewAnchor): number | undefined {
   const index = rows.findIndex(({ key }) => key === anchor.key);
   return index < 0 ? undefined : (tops[index] ?? 0) + anchor.offsetPx;
 }
 
-/** Where to scroll so that a row is seen; `nearest` moves no more than needed and leaves a row's height around it. */
+/** The scroll position that shows a row; `nearest` moves as little as possible and leaves one row of margin. */
 export function scrollTopToShow(
   tops: Tops,
   index: number,
@@ -88,7 +88,7 @@ export function scrollTopToShow(
   return scrollTop;
 }
 
-/** Height of a wrapped text before it was drawn: `columns` characters fit into a line. */
+/** Estimated height of a wrapped text: `columns` characters fit into a line. */
 export function estimatedHeight(text: string, { columns, lineHeightPx }: { columns: number; lineHeightPx: number }) {
   let lines = 0;
   let start = 0;

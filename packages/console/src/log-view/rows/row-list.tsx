@@ -5,25 +5,23 @@ import { failedFiles } from '../model/file-problems.ts';
 import { isComplete } from '../model/member-reports.ts';
 import type { Row, Workspace, WorkspaceState } from '../model/workspace-state.ts';
 import type { ShownRecord } from '../source/log-source.ts';
-import { EdgeLine } from './edge-line.tsx';
 import { gridRole } from './grid-roles.ts';
-import { EventLine, GapLine } from './notice-rows.tsx';
-import { RecordRow } from './record-row.tsx';
+import { EdgeLine, EventLine, GapLine } from './notice-rows.tsx';
+import { RecordRow, type RowStyle } from './record-row.tsx';
 import { recordTime } from './record-text.ts';
-import type { RowStyle } from './row-style.ts';
 import { useRowScroll } from './use-row-scroll.ts';
 import { rowId, rowKeyAt, useRowSelection } from './use-row-selection.ts';
 
 export const LIST_ID = 'log-rows';
 
-/** Where nothing can be shown, that is told once, above the rows. */
+/** Hides the edges: the failure is shown once, above the rows. */
 const QUIET = { kind: 'more' } as const;
 
-/** What is in view now. */
+/** The rows currently in view. */
 export interface SeenRows {
   first: ShownRecord | null;
   last: ShownRecord | null;
-  /** Rows that fit. */
+  /** Rows that fit into the view. */
   pageRows: number;
 }
 
@@ -35,11 +33,11 @@ export interface RowListProps {
   onOpen: (record: ShownRecord) => void;
 }
 
-/** The loaded rows, of which only those in view are in the document. One tab stop; the focused row is named by it. */
-export function RowList({ workspace, state, rowStyle: look, seen, onOpen }: RowListProps) {
-  const scroll = useRowScroll(workspace, state, look.isWrapped);
+/** The loaded rows, of which only those in view are in the DOM. One tab stop, which names the focused row. */
+export function RowList({ workspace, state, rowStyle, seen, onOpen }: RowListProps) {
+  const scroll = useRowScroll(workspace, state, rowStyle.isWrapped);
   const { tops, drawn } = scroll;
-  useRowSelection(scroll.box, workspace, look.withNode);
+  useRowSelection(scroll.box, workspace, rowStyle.withNode);
   useReportSeen(seen, state.rows, scroll.seen);
   const rows = state.rows.slice(drawn.first, drawn.last);
   const focused = rows.find(({ key }) => key === state.focusedKey);
@@ -48,7 +46,7 @@ export function RowList({ workspace, state, rowStyle: look, seen, onOpen }: RowL
   const isLoading = state.top.kind === 'loading' || state.bottom.kind === 'loading';
   const situation = {
     ...{ hasRows: state.rows.length > 0, isFiltered: isFiltered(state), isLoading },
-    ...{ follow: state.follow.state, zone: look.zone },
+    ...{ follow: state.follow, zone: rowStyle.zone },
     isPartial: failedFiles(state.problems).length > 0 || !state.members.every(isComplete),
   };
   const pressed = useRef<string | null>(null);
@@ -59,14 +57,14 @@ export function RowList({ workspace, state, rowStyle: look, seen, onOpen }: RowL
     <div
       ref={scroll.box}
       id={LIST_ID}
-      class={`rows ${look.isWrapped ? 'is-wrapped' : ''} ${look.withNode ? 'with-node' : ''}`}
+      class={`rows ${rowStyle.isWrapped ? 'is-wrapped' : ''} ${rowStyle.withNode ? 'with-node' : ''}`}
       {...gridRole({ activeId, isBusy: isLoading })}
       onScroll={scroll.onScroll}
       onWheel={(event) => event.deltaY < 0 && readerMoves()}
       onTouchMove={readerMoves}
       onPointerDown={({ target, isPrimary }) => {
         pressed.current = isPrimary && target instanceof Element ? rowKeyAt(target) : null;
-        // A row that moves on between pressing and letting go would not be clicked.
+        // A row that moves between pointer down and up would not be clicked.
         if (pressed.current !== null) readerMoves();
       }}
       onClick={(event) => clickRow(event, { workspace, pressedKey: pressed.current, onOpen })}
@@ -91,7 +89,7 @@ export function RowList({ workspace, state, rowStyle: look, seen, onOpen }: RowL
               key={row.key}
               row={row}
               before={state.rows[drawn.first + index - 1]}
-              rowStyle={look}
+              rowStyle={rowStyle}
               isFocused={row.key === state.focusedKey}
               workspace={workspace}
               onOpen={onOpen}
@@ -120,17 +118,17 @@ interface AnyRowProps {
   onOpen: (record: ShownRecord) => void;
 }
 
-function AnyRow({ row, before, rowStyle: look, isFocused, workspace, onOpen }: AnyRowProps) {
+function AnyRow({ row, before, rowStyle, isFocused, workspace, onOpen }: AnyRowProps) {
   if (row.kind === 'gap') return <GapLine row={row} onLoad={(key) => workspace.loadGap(key)} />;
   if (row.kind === 'event') return <EventLine row={row} />;
   return (
     <RecordRow
       id={rowId(row.key)}
       record={row.record}
-      rowStyle={look}
+      rowStyle={rowStyle}
       isFocused={isFocused}
       isContext={row.isContext === true}
-      isNewDay={isNewDay(row, before, look)}
+      isNewDay={isNewDay(row, before, rowStyle)}
       onOpen={onOpen}
     />
   );
@@ -138,12 +136,12 @@ function AnyRow({ row, before, rowStyle: look, isFocused, workspace, onOpen }: A
 
 interface Clicked {
   workspace: Workspace;
-  /** The row that was pressed: what is there when the button is let go may be another. */
+  /** The pressed row: another one may be under the pointer when it is released. */
   pressedKey: string | null;
   onOpen: (record: ShownRecord) => void;
 }
 
-/** A click opens the row: from the errors of a cluster to the whole of one is a single step. */
+/** A click opens the details of the row. */
 function clickRow(event: MouseEvent, { workspace, pressedKey, onOpen }: Clicked): void {
   const target = event.target instanceof Element ? event.target : null;
   const key = pressedKey ?? rowKeyAt(target);
@@ -164,7 +162,7 @@ function useReportSeen(seen: Store<SeenRows>, rows: readonly Row[], { first, las
   });
 }
 
-/** The nearest record at or beside a row that may be none. */
+/** The nearest record to a row that may not be one. */
 function firstRecordFrom(rows: readonly Row[], index: number, step: 1 | -1): ShownRecord | null {
   for (let at = index; at >= 0 && at < rows.length; at += step) {
     const row = rows[at];

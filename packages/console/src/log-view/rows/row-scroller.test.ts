@@ -29,14 +29,14 @@ function opened(rows: readonly Row[], scrollTop: number): RowScroller {
   return scroller;
 }
 
-describe('where the list is scrolled to', () => {
-  test('other rows without an anchor are shown at their end', () => {
+describe('the scroll position', () => {
+  test('new rows without an anchor are shown at their end', () => {
     const scroller = opened(makeRows(0, 10), 0);
     const input = makeInput(makeRows(0, 100), { generation: 2 });
     expect(scroller.targetScrollTop(input)).toBe(100 * 20 + 2 * EDGE_PX - 400);
   });
 
-  test('other rows are shown at their anchor', () => {
+  test('new rows are shown at their anchor', () => {
     const scroller = opened(makeRows(0, 10), 0);
     const anchor = { key: 'r50', align: 'center' } as const;
     expect(scroller.targetScrollTop(makeInput(makeRows(0, 100), { generation: 2, anchor }))).toBe(
@@ -44,26 +44,26 @@ describe('where the list is scrolled to', () => {
     );
   });
 
-  test('while following it sticks to the end', () => {
+  test('sticks to the end while following', () => {
     const scroller = opened(makeRows(0, 100), 0);
     const input = makeInput(makeRows(20, 140), { isLive: true });
     expect(scroller.targetScrollTop(input)).toBe(scroller.maxTop(input.tops));
   });
 
-  test('rows put in above, or let go there, do not move what is looked at', () => {
+  test('rows inserted or dropped above do not move the anchor', () => {
     const scroller = opened(makeRows(100, 200), 307);
     expect(scroller.targetScrollTop(makeInput(makeRows(0, 200)))).toBe(307 + 100 * 20);
     expect(scroller.targetScrollTop(makeInput(makeRows(105, 200)))).toBe(307 - 5 * 20);
   });
 
-  test('what the reader looks at is taken anew after scrolling', () => {
+  test('scrolling sets a new anchor', () => {
     const rows = makeRows(100, 200);
     const scroller = opened(rows, 307);
     scroller.moveTo(rows, makeInput(rows).tops, 500);
     expect(scroller.targetScrollTop(makeInput(makeRows(90, 200)))).toBe(700);
   });
 
-  test('a step of the focus moves the view as little as needed, a leap puts it into the middle', () => {
+  test('a step of the focus scrolls as little as needed, a jump centres it', () => {
     const rows = makeRows(0, 500);
     const scroller = opened(rows, 1024);
     expect(scroller.targetScrollTop(makeInput(rows, { focusedKey: 'r60' }))).toBe(1024);
@@ -71,7 +71,7 @@ describe('where the list is scrolled to', () => {
     expect(scroller.targetScrollTop(makeInput(rows, { focusedKey: 'r300' }))).toBe(300 * 20 - 190 + EDGE_PX);
   });
 
-  test('a focus that stays does not hold the view', () => {
+  test('an unchanged focus does not hold the view', () => {
     const rows = makeRows(0, 500);
     const scroller = opened(rows, 0);
     scroller.settle(makeInput(rows, { focusedKey: 'r3' }), 0);
@@ -79,7 +79,7 @@ describe('where the list is scrolled to', () => {
     expect(scroller.targetScrollTop(makeInput(rows, { focusedKey: 'r3' }))).toBe(5000);
   });
 
-  test('rows put in between the upper edge and the focused row do not move that row', () => {
+  test('rows inserted above the focused row do not move it', () => {
     const rows = makeRows(0, 100);
     const scroller = opened(rows, 0);
     scroller.settle(makeInput(rows, { focusedKey: 'r60' }), 1024);
@@ -87,13 +87,13 @@ describe('where the list is scrolled to', () => {
     expect(scroller.targetScrollTop(makeInput(more, { focusedKey: 'r60' }))).toBe(1024 + 3 * 20);
   });
 
-  test('with the first row in focus the start of the log is seen', () => {
+  test('focusing the first row shows the start of the log', () => {
     const rows = makeRows(0, 500);
     const scroller = opened(rows, 60);
     expect(scroller.targetScrollTop(makeInput(rows, { focusedKey: 'r0' }))).toBe(0);
   });
 
-  test('it never leaves the rows', () => {
+  test('stays within the rows', () => {
     const scroller = opened(makeRows(0, 100), 1500);
     expect(scroller.targetScrollTop(makeInput(makeRows(0, 5)))).toBe(0);
   });

@@ -10,19 +10,19 @@ import {
   type ViewPort,
 } from './row-layout.ts';
 
-/** Height of what stands above the first row and below the last. */
+/** Height of the edge lines. */
 export const EDGE_PX = 24;
 
 export type ScrollInput = Pick<WorkspaceState, 'rows' | 'generation' | 'anchor' | 'focusedKey'> & {
   tops: Tops;
-  /** The end is stuck to. */
+  /** The list sticks to the end. */
   isLive: boolean;
 };
 
-/** Decides where the list is scrolled to, so that what is looked at stays where it is. Knows no DOM. */
+/** Computes the scroll position so that what the user looks at stays in place. Independent of the DOM. */
 export class RowScroller {
   view: ViewPort;
-  /** The height is that of the list, not a guess. */
+  /** The height is measured, not estimated. */
   isMeasured = false;
   #anchor: ViewAnchor | null = null;
   #generation = -1;
@@ -37,7 +37,7 @@ export class RowScroller {
     this.isMeasured = true;
   }
 
-  /** Where the list must be scrolled to before it is drawn with these rows. */
+  /** The scroll position to set before these rows are rendered. */
   targetScrollTop(input: ScrollInput): number {
     const { tops } = input;
     return Math.min(this.maxTop(tops), Math.max(0, Math.round(this.#wanted(input))));
@@ -47,31 +47,31 @@ export class RowScroller {
     return Math.max(0, (tops.at(-1) ?? 0) + 2 * EDGE_PX - this.view.heightPx);
   }
 
-  /** Which rows to draw there. */
+  /** The rows to render. */
   drawn({ tops, isLive }: ScrollInput, scrollTop: number): { first: number; last: number } {
     return drawnRows(tops, { scrollTop: scrollTop - EDGE_PX, heightPx: this.view.heightPx }, { isLive });
   }
 
-  /** First and last row that is really seen; -1 without rows. */
+  /** First and last visible row; -1 without rows. */
   seen(tops: Tops, scrollTop: number): { first: number; last: number } {
     const top = scrollTop - EDGE_PX;
     return { first: rowAt(tops, top), last: rowAt(tops, top + this.view.heightPx - 1) };
   }
 
-  /** It is drawn, and scrolled there. */
+  /** The rows are rendered and scrolled. */
   settle({ rows, tops, generation, focusedKey }: ScrollInput, scrollTop: number): void {
     this.#generation = generation;
     this.#focusedKey = focusedKey;
     this.moveTo(rows, tops, scrollTop);
   }
 
-  /** The reader scrolled. */
+  /** The user scrolled. */
   moveTo(rows: readonly Row[], tops: Tops, scrollTop: number): void {
     this.view = { ...this.view, scrollTop };
     this.#anchor = this.#focusInView(rows, tops) ?? anchorAt(rows, tops, scrollTop - EDGE_PX);
   }
 
-  /** The focused row, if it is seen, is what is looked at: rows that come in above it, in view or not, do not move it. */
+  /** A visible focused row is the anchor: rows inserted above do not move it. */
   #focusInView(rows: readonly Row[], tops: Tops): ViewAnchor | null {
     const index = this.#focusedKey === null ? -1 : rows.findIndex(({ key }) => key === this.#focusedKey);
     const { scrollTop, heightPx } = this.view;
@@ -93,12 +93,12 @@ export class RowScroller {
     return index < 0 ? scrollTop : this.#follow(tops, index, scrollTop);
   }
 
-  /** The focus moved: a step moves the view a little, a leap puts the row into the middle. */
+  /** The focus moved: a step scrolls a little, a jump centres the row. */
   #follow(tops: Tops, index: number, scrollTop: number): number {
     const { heightPx } = this.view;
     const port = { scrollTop: scrollTop - EDGE_PX, heightPx };
     const near = scrollTopToShow(tops, index, { ...port, align: 'nearest' }) + EDGE_PX;
-    // At the very ends what stands there is shown, too.
+    // At the first or last row, show the edge line, too.
     if (index === 0) return Math.min(near, scrollTop, 0);
     return Math.abs(near - scrollTop) > heightPx ? this.#show(tops, index, 'center') : near;
   }

@@ -7,18 +7,18 @@ import { RowScroller, type ScrollInput } from './row-scroller.ts';
 
 export const ROW_PX = 20;
 
-/** Of the monospace text of rows, as good as an estimate has to be. */
+/** Estimated width of a monospace character. */
 const CHARACTER_PX = 7.25;
 
-/** Columns before the message, when everything is shown. */
+/** Columns in front of the message when all of them are shown. */
 const HEAD_PX = 520;
 
-/** More is loaded when so many heights of the view or less are left at an end. */
+/** More is loaded when fewer than this many view heights are left at an end. */
 const NEAR_HEIGHTS = 1.5;
 
 export interface RowScroll {
   box: RefObject<HTMLDivElement>;
-  /** The element that holds the drawn rows, for measuring. */
+  /** The element that contains the rendered rows, for measuring. */
   block: RefObject<HTMLDivElement>;
   tops: Tops;
   drawn: { first: number; last: number };
@@ -26,17 +26,17 @@ export interface RowScroll {
   onScroll: () => void;
 }
 
-/** Scrolls the list: keeps what is looked at in its place, sticks to the end while live, and asks for more near the ends. */
+/** Scrolls the list: keeps the anchor in place, sticks to the end while live, and loads more near the ends. */
 export function useRowScroll(workspace: Workspace, state: WorkspaceState, isWrapped: boolean): RowScroll {
   const box = useRef<HTMLDivElement>(null);
   const block = useRef<HTMLDivElement>(null);
-  // Until the list is measured, as many rows are drawn as a window could show: so they are laid out once, not twice.
+  // Before the first measurement, render as many rows as a window could show: they are laid out once, not twice.
   const [scroller] = useState(() => new RowScroller(window.innerHeight));
   const { isMeasured } = scroller;
   const [, draw] = useState(0);
   const redraw = () => draw((count) => count + 1);
   const widthPx = useSize(box, scroller, redraw);
-  // Heights hold for one width only.
+  // Heights are valid for one width only.
   const heights = useMemo(() => new Map<string, number>(), [widthPx, isWrapped]);
   const columns = Math.max(20, (widthPx - (widthPx > 900 ? HEAD_PX : 140)) / CHARACTER_PX);
   dropRemovedHeights(heights, state.rows);
@@ -47,17 +47,17 @@ export function useRowScroll(workspace: Workspace, state: WorkspaceState, isWrap
 
   useLayoutEffect(() => {
     const element = box.current;
-    // It is drawn again before it is seen, at its place.
+    // Renders again before painting, at the right position.
     if (!element || !isMeasured) return;
     const actual = element.scrollTop;
-    // The reader's own scrolling, not yet told by an event, is not taken back.
+    // Do not undo scrolling of the user whose event has not been dispatched yet.
     const moved = Math.round(actual - scroller.view.scrollTop);
     const isReader = Math.abs(moved) > 1 && Math.abs(actual - scrollTop) > 1 && !input.isLive;
     const wanted = isReader ? scrollTop + moved : scrollTop;
     if (Math.abs(wanted - actual) >= 1) element.scrollTop = wanted;
     scroller.settle(input, wanted);
     const isOtherHeight = isWrapped && measure(block.current, state.rows, drawn.first, heights);
-    // What is in view now is not what was drawn, and its event, which is still to come, tells nothing new.
+    // The view differs from what was rendered, and the pending scroll event adds nothing.
     if (isReader || isOtherHeight) redraw();
   });
   useEffect(() => loadMoreNearEdges(workspace, state, scroller, tops));
@@ -66,7 +66,7 @@ export function useRowScroll(workspace: Workspace, state: WorkspaceState, isWrap
     const { scrollTop: top = 0, scrollHeight = 0, clientHeight = 0 } = box.current ?? {};
     if (Math.abs(top - scroller.view.scrollTop) < 1) return;
     const isUp = top < scroller.view.scrollTop;
-    // A list that became higher, because a note above it went away, moves up by itself, and is still at its end.
+    // A list that grew because a note above it disappeared is still at its end.
     const isAtEnd = scrollHeight - clientHeight - top < 2;
     scroller.moveTo(state.rows, tops, top);
     if (input.isLive && isUp && !isAtEnd) workspace.pause();
@@ -79,7 +79,7 @@ function scrollInput({ rows, generation, anchor, focusedKey, follow }: Workspace
   return { rows, generation, anchor, focusedKey, isLive: follow.state === 'live' || follow.state === 'reconnecting' };
 }
 
-/** The list's own size, told again whenever it changes. */
+/** The size of the list, updated when it changes. */
 function useSize(box: RefObject<HTMLDivElement>, scroller: RowScroller, redraw: () => void): number {
   const [widthPx, setWidth] = useState(1000);
   useLayoutEffect(() => {
@@ -98,7 +98,7 @@ function useSize(box: RefObject<HTMLDivElement>, scroller: RowScroller, redraw: 
   return widthPx;
 }
 
-/** Rows that were let go need no height any more; looked after now and then. */
+/** Forgets the heights of dropped rows from time to time. */
 function dropRemovedHeights(heights: Map<string, number>, rows: readonly Row[]): void {
   if (heights.size < 2 * rows.length + 1000) return;
   const currentKeys = new Set(rows.map(({ key }) => key));
@@ -114,7 +114,7 @@ function wrappedHeight(row: Row, heights: Map<string, number>, columns: number):
   return height;
 }
 
-/** Takes the real heights of what is drawn; whether any was not as thought. */
+/** Measures the rendered rows; returns whether a height differs from its estimate. */
 function measure(
   block: HTMLElement | null,
   rows: readonly Row[],

@@ -1,26 +1,32 @@
 import type { RefObject } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
-import type { Workspace } from '../model/workspace-state.ts';
-import { type RowSelection, selectedText } from './row-selection.ts';
+import type { Row, Workspace } from '../model/workspace-state.ts';
+import { rowLine } from './record-text.ts';
 
 const ROW_ID = 'row-';
 
-/** Names of elements have no blanks; keys have no `~`. */
+/** From the row where the selection began to the current one, in either order. */
+interface RowSelection {
+  fromKey: string;
+  toKey: string;
+}
+
+/** Element ids have no spaces; keys have no `~`. */
 export function rowId(key: string): string {
   return ROW_ID + key.replaceAll(' ', '~');
 }
 
-/** The row an element, or a piece of text, belongs to. */
+/** The row that contains a DOM node. */
 export function rowKeyAt(node: Node | null): string | null {
   const element = node instanceof Element ? node : node?.parentElement;
   const row = element?.closest(`[id^="${ROW_ID}"]`);
   return row ? row.id.slice(ROW_ID.length).replaceAll('~', ' ') : null;
 }
 
-/** Selecting pauses, and what is copied comes from the records, also from those which are not drawn any more. */
+/** Selecting text pauses following; copied text comes from the records, also for rows no longer rendered. */
 export function useRowSelection(box: RefObject<HTMLElement>, workspace: Workspace, withNode: boolean): void {
   const range = useRef<RowSelection | null>(null);
-  /** Where the pointer went down: when that row is scrolled away meanwhile, the browser begins at another. */
+  /** The row of the pointer down: if it was scrolled away, the browser's selection starts elsewhere. */
   const began = useRef<string | null>(null);
   useEffect(() => {
     const list = box.current;
@@ -32,7 +38,7 @@ export function useRowSelection(box: RefObject<HTMLElement>, workspace: Workspac
         return;
       }
       if (workspace.state.follow.state === 'live') workspace.pause();
-      // A row that was scrolled away is in no document; what it was is still known.
+      // A row that was scrolled away is not in the DOM, but its key is known.
       const fromKey = began.current ?? rowKeyAt(selection.anchorNode) ?? range.current?.fromKey;
       const toKey = rowKeyAt(selection.focusNode) ?? range.current?.toKey;
       range.current = fromKey && toKey ? { fromKey, toKey } : null;
@@ -45,7 +51,7 @@ export function useRowSelection(box: RefObject<HTMLElement>, workspace: Workspac
     };
     const press = (event: PointerEvent) => {
       isDragging = true;
-      // With Shift what was begun before is extended.
+      // Shift extends the previous selection.
       if (!event.shiftKey) began.current = event.target instanceof Node ? rowKeyAt(event.target) : null;
     };
     const release = () => {
@@ -69,4 +75,19 @@ export function useRowSelection(box: RefObject<HTMLElement>, workspace: Workspac
       document.removeEventListener('copy', copy);
     };
   }, [box, workspace, withNode]);
+}
+
+/** The selected rows as text, built from the records, not from the DOM; `null` for fewer than two. */
+export function selectedText(
+  rows: readonly Row[],
+  { fromKey, toKey }: RowSelection,
+  options: { withNode: boolean },
+): string | null {
+  const from = rows.findIndex(({ key }) => key === fromKey);
+  const to = rows.findIndex(({ key }) => key === toKey);
+  if (from < 0 || to < 0 || from === to) return null;
+  return rows
+    .slice(Math.min(from, to), Math.max(from, to) + 1)
+    .map((row) => rowLine(row, options))
+    .join('\n');
 }

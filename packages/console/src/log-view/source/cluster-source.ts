@@ -6,16 +6,19 @@ import type {
   SearchQuery,
   StartPoint,
 } from '@porthole/client';
-import type {
-  Extent,
-  FollowFrom,
-  HistogramResult,
-  LogSource,
-  Page,
-  PageOptions,
-  PageRequest,
-  RowFilter,
-  ShownRecord,
+import {
+  type Extent,
+  type FollowFrom,
+  fractionOfTime,
+  type HistogramResult,
+  type LogSource,
+  type Page,
+  type PageOptions,
+  type PageRequest,
+  type RowFilter,
+  type ShownRecord,
+  timeExtent,
+  timeOfFraction,
 } from './log-source.ts';
 import { readSearch } from './read-search.ts';
 import {
@@ -25,13 +28,11 @@ import {
   type ResolvedRecord,
   resolveRecord,
 } from './resolve-record.ts';
-import { sortRecords } from './sort-records.ts';
-import { fractionOfTime, timeExtent, timeOfFraction } from './time-extent.ts';
 
-/** As much as nodes themselves go back when they go on by time: a slower member may write what is older a little later. */
+/** Resuming by time goes back this far, like the nodes do: a slow member may write older records a little later. */
 export const FOLLOW_OVERLAP_MS = 5000;
 
-export interface ClusterSourceDeps {
+interface ClusterSourceDeps {
   cluster: ClusterState;
   members: MemberSelection;
   log: { kind: 'family' | 'file'; name: string } | null;
@@ -39,11 +40,11 @@ export interface ClusterSourceDeps {
 
 interface SearchStart {
   start?: StartPoint;
-  /** The record at which it begins; those on its other side that come along are left out. */
+  /** The record the page starts at; returned records on its other side are dropped. */
   anchor?: PageAnchor & { resolved: ResolvedRecord };
 }
 
-/** One log, or all, of several nodes, merged by the node that is asked. Places in it are times. */
+/** One log, or all logs, of several nodes, merged by the queried node. Positions are times. */
 export class ClusterSource implements LogSource {
   readonly nodes: readonly string[];
   readonly #deps: ClusterSourceDeps;
@@ -69,8 +70,8 @@ export class ClusterSource implements LogSource {
       ...(searchStart.start && { start: searchStart.start }),
     };
     const { records, end } = await readSearch(this.#deps.cluster.searchLogs(query, options));
-    const { anchor: beside } = searchStart;
-    const own = beside ? records.filter((record) => isOnAnchorSide(record, beside.resolved, beside)) : records;
+    const { anchor } = searchStart;
+    const own = anchor ? records.filter((record) => isOnAnchorSide(record, anchor.resolved, anchor)) : records;
     const shown = sortRecords(own, direction);
     return {
       records: direction === 'older' ? shown.reverse() : shown,
@@ -132,8 +133,8 @@ export class ClusterSource implements LogSource {
     }
     const key = 'at' in from ? from.at : from.next;
     const resolved = await resolveRecord(this.#deps.cluster, key, options);
-    const beside: PageAnchor = { place: 'at' in from ? 'at' : 'next', direction, key };
-    return { start: { timeMs: anchorStartMs(resolved, direction) }, anchor: { ...beside, resolved } };
+    const anchor: PageAnchor = { side: 'at' in from ? 'at' : 'next', direction, key };
+    return { start: { timeMs: anchorStartMs(resolved, direction) }, anchor: { ...anchor, resolved } };
   }
 
   async #followTime(from: Exclude<FollowFrom, 'end'>, options: { signal: AbortSignal }): Promise<number> {
@@ -153,3 +154,19 @@ const NOTHING: Page = {
   duplicates: [],
   members: [],
 };
+
+/**
+ * Sorts records of several nodes by time, in the requested direction; records of a late node come after the others. The
+ * order within a node stays: a record without a timestamp, or out of order, stays after the one before it.
+ */
+export function sortRecords(records: readonly ShownRecord[], direction: PageRequest['direction']): ShownRecord[] {
+  const sign = direction === 'older' ? -1 : 1;
+  const reached = new Map<string, number>();
+  const keyed = records.map((record) => {
+    const before = reached.get(record.node) ?? -Infinity;
+    const key = record.atMs === undefined ? before : Math.max(before, sign * record.atMs);
+    reached.set(record.node, key);
+    return { record, key };
+  });
+  return keyed.sort((a, b) => (a.key === b.key ? 0 : a.key - b.key)).map(({ record }) => record);
+}

@@ -1,20 +1,23 @@
-import type { NodeClient } from '@porthole/client';
-import { isPattern } from '@porthole/contract';
+import type { ClusterLogFiles, ClusterState, NodeClient } from '@porthole/client';
+import { isPattern, matchesPattern } from '@porthole/contract';
 import type { SourceChoice } from '../../state/view.ts';
 import { ClusterSource } from './cluster-source.ts';
-import { fetchDisjointChoices, mayOverlap } from './disjoint-choices.ts';
 import type { LogSource } from './log-source.ts';
 import { MergedSource } from './merged-source.ts';
 import { NodeSource } from './node-source.ts';
 import type { KnownNodes } from './shown-record.ts';
 
-export interface SourceDeps {
+interface SourceDeps {
   client: Pick<NodeClient, 'cluster'>;
-  /** The members as they were told last, if they were: for their clocks. */
+  /** The last known members, if any: for their clocks. */
   clusterNodes: KnownNodes;
 }
 
-/** Where the records of these logs come from; of all logs of all nodes when none is chosen. */
+type Choices = readonly SourceChoice[];
+
+type LogFile = Pick<ClusterLogFiles['files'][number], 'node' | 'name' | 'family'>;
+
+/** The source of the selected logs; all logs of all nodes if none is selected. */
 export function createSource(choices: readonly SourceChoice[], { client, clusterNodes }: SourceDeps): LogSource {
   const { cluster } = client;
   if (choices.length === 0) return new ClusterSource({ cluster, members: {}, log: null });
@@ -41,7 +44,7 @@ interface LogOfNodes {
   nodes: string[];
 }
 
-/** The same log of several nodes is one question to the cluster. */
+/** The same log of several nodes is one request to the cluster. */
 function groupByLog(choices: readonly SourceChoice[]): LogOfNodes[] {
   const groups = new Map<string, LogOfNodes>();
   for (const { node, log } of choices) {
@@ -51,4 +54,53 @@ function groupByLog(choices: readonly SourceChoice[]): LogOfNodes[] {
     groups.set(name, group);
   }
   return [...groups.values()];
+}
+
+/** Whether two of the selections may contain the same records. */
+export function mayOverlap(choices: Choices): boolean {
+  return choices.some((a, index) =>
+    choices.slice(index + 1).some((b) => mayBeSameNode(a.node, b.node) && mayShareRecords(a.log, b.log)),
+  );
+}
+
+/** The same logs without overlaps, so that no record is shown or counted twice. Requests the list of logs. */
+async function fetchDisjointChoices(
+  choices: Choices,
+  cluster: Pick<ClusterState, 'logFiles'>,
+  options: { signal?: AbortSignal },
+): Promise<SourceChoice[]> {
+  const { files, members } = await cluster.logFiles({}, options);
+  return disjointChoices(choices, { ids: members.map(({ id }) => id), files });
+}
+
+export function disjointChoices(
+  choices: Choices,
+  { ids, files }: { ids: readonly string[]; files: readonly LogFile[] },
+): SourceChoice[] {
+  const ofMembers = ids.flatMap((id) => {
+    const own = choices.filter(({ node }) => matchesPattern(id, node));
+    if (own.some(({ log }) => log === null)) return [{ node: id, log: null }];
+    const families = new Set(own.flatMap(({ log }) => (log?.kind === 'family' ? [log.name] : [])));
+    const isCovered = ({ log }: SourceChoice) =>
+      log?.kind === 'file' && files.some((file) => isFile(file, id, log.name) && families.has(file.family));
+    return own.filter((choice) => !isCovered(choice)).map(({ log }) => ({ node: id, log }));
+  });
+  // Keep it: the request reports that the node does not exist.
+  const unknown = choices.filter(({ node }) => !ids.some((id) => matchesPattern(id, node)));
+  const all: SourceChoice[] = [...ofMembers, ...unknown];
+  return [...new Map(all.map((choice) => [JSON.stringify(choice), choice])).values()];
+}
+
+function isFile(file: LogFile, node: string, name: string): boolean {
+  return file.node === node && file.name === name;
+}
+
+function mayBeSameNode(a: string, b: string): boolean {
+  return isPattern(a) ? isPattern(b) || matchesPattern(b, a) : matchesPattern(a, b);
+}
+
+/** The same log of several nodes is one request, and the queried node counts each member once. */
+function mayShareRecords(a: SourceChoice['log'], b: SourceChoice['log']): boolean {
+  if (a === null || b === null) return a !== b;
+  return a.kind !== b.kind;
 }

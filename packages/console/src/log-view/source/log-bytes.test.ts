@@ -25,18 +25,18 @@ describe('the bytes of a log', () => {
     expect(new LogBytes(LOG).positionAt(fraction)).toEqual(place);
   });
 
-  it('a packed file without times begins at its start', () => {
+  it('a compressed file without times starts at its beginning', () => {
     const bytes = new LogBytes([file('a.log.1.gz', 100, null), file('a.log', 100, [5, 6], { state: 'live' })]);
     expect(bytes.positionAt(0.3)).toEqual({ file: 'a.log.1.gz', offset: 0 });
   });
 
-  it('reach from the first time to the last, by the clock of the node asked', () => {
+  it('span from the first to the last time, by the clock of the queried node', () => {
     expect(new LogBytes(LOG).extent(10)).toEqual({ kind: 'bytes', totalBytes: 1000, firstMs: 90, lastMs: 390 });
     expect(new LogBytes([]).extent(10)).toEqual({ kind: 'bytes', totalBytes: 0, firstMs: null, lastMs: null });
     expect(new LogBytes([]).positionAt(0.5)).toBeUndefined();
   });
 
-  it('the one that is written is the newest, whatever its times', () => {
+  it('the live file is the newest, whatever its times', () => {
     const bytes = new LogBytes([file('a.log', 10, [5, 6], { state: 'live' }), file('a.log.1', 10, [50, 60])]);
     expect(bytes.files.map(({ name }) => name)).toEqual(['a.log.1', 'a.log']);
     expect(bytes.neighbour('a.log', 'older')).toBe('a.log.1');

@@ -1,11 +1,11 @@
 import type { LogFileDetails } from '@porthole/client';
 import type { Extent, ShownRecord } from './log-source.ts';
 
-/** Where a share of a log's bytes is. */
+/** Where a fraction of a log's bytes is. */
 export type BytePosition =
-  /** In a file whose bytes are its text. */
+  /** Offset in an uncompressed file. */
   | { file: string; offset: number }
-  /** In a compressed one, as near as its times tell. By the node's clock. */
+  /** In a compressed file, estimated from its times. By the node's clock. */
   | { timeMs: number };
 
 type LogFile = Pick<
@@ -13,7 +13,7 @@ type LogFile = Pick<
   'name' | 'size' | 'compressed' | 'state' | 'firstTimeMs' | 'lastTimeMs' | 'modifiedMs'
 >;
 
-/** The files of one log, oldest first, as one run of bytes. */
+/** The files of one log, oldest first, as one range of bytes. */
 export class LogBytes {
   readonly files: readonly LogFile[];
   readonly totalBytes: number;
@@ -33,7 +33,7 @@ export class LogBytes {
     };
   }
 
-  /** `undefined` where there is no file. */
+  /** `undefined` if there is no file. */
   positionAt(fraction: number): BytePosition | undefined {
     let left = Math.min(1, Math.max(0, fraction)) * this.totalBytes;
     for (const file of this.files) {
@@ -58,7 +58,7 @@ export class LogBytes {
     return undefined;
   }
 
-  /** The file next to one in a direction. */
+  /** The next file in a direction. */
   neighbour(name: string, direction: 'older' | 'newer'): string | undefined {
     const index = this.files.findIndex((file) => file.name === name);
     if (index < 0) return undefined;
@@ -79,7 +79,7 @@ function shareOfTime({ firstTimeMs, lastTimeMs }: LogFile, timeMs: number | unde
   return Math.min(1, Math.max(0, (timeMs - firstTimeMs) / (lastTimeMs - firstTimeMs)));
 }
 
-/** The one being written is the newest, whatever its times say. */
+/** The live file is the newest, whatever its times say. */
 function byAge(a: LogFile, b: LogFile): number {
   if (a.state !== b.state) return a.state === 'live' ? 1 : -1;
   return startTime(a) - startTime(b) || a.modifiedMs - b.modifiedMs;

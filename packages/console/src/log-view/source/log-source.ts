@@ -8,10 +8,10 @@ import type {
 } from '@porthole/client';
 import type { ShownProblem } from '../model/file-problems.ts';
 
-/** A record as it is shown: always with who said it and, where it has a time, when by the clock of the node asked. */
+/** A record as it is shown: with its node and, if it has a timestamp, the time by the clock of the queried node. */
 export type ShownRecord = ClusterRecord;
 
-/** Names a record, also after rotation. A whole `ShownRecord` is one, too, and spares a source the looking up. */
+/** Identifies a record, also after rotation. A whole `ShownRecord` is one, too, and saves a source the lookup. */
 export interface RecordKey {
   node: string;
   cursor: string;
@@ -22,17 +22,17 @@ export type RowFilter = Pick<
   'fromMs' | 'toMs' | 'minLevel' | 'terms' | 'excluded' | 'caseSensitive' | 'regex' | 'source' | 'component'
 >;
 
-/** Where a page of records begins, seen from there in the direction asked for. */
+/** Where a page of records begins, in the requested direction. */
 export type PagePosition =
-  /** The very first record, or behind the last one. */
+  /** Before the first record, or after the last one. */
   | 'start'
   | 'end'
-  /** Of the whole, as the scroll bar maps it: 0 is the start, 1 the end. */
+  /** Fraction of the whole log, as on the scroll bar: 0 is the start, 1 the end. */
   | { fraction: number }
   | { timeMs: number }
   /** Newer: this record first. Older: those before it. */
   | { at: RecordKey }
-  /** Next to this record, not itself. */
+  /** Next to this record, without it. */
   | { next: RecordKey }
   /** Where an earlier page in the same direction stopped. */
   | { page: string };
@@ -46,54 +46,54 @@ export interface PageRequest {
 
 export type FollowFrom =
   | 'end'
-  /** Right behind this record. What is before `sinceMs` need not be told, however late it was written. */
+  /** Right after this record. Records before `sinceMs` may be skipped, however late they were written. */
   | { next: RecordKey; sinceMs?: number }
   | { timeMs: number };
 
 export interface PageOptions {
   signal?: AbortSignal;
-  /** How long may be looked; what was found by then is the page, and `next` goes on. */
+  /** Time budget; the page has what was found by then, and `next` continues. */
   budgetMs?: number;
 }
 
 export interface Page {
-  /** Oldest first, whatever the direction. */
+  /** Oldest first, in both directions. */
   records: ShownRecord[];
-  /** Goes on in the same direction; `null` when nothing is left there. */
+  /** Continues in the same direction; `null` if nothing is left. */
   next: string | null;
-  /** `true` when it ended because its time was over. */
+  /** `true` if the page ended because of its time budget. */
   isOutOfTime: boolean;
   scannedBytes: number;
-  /** How far it has every matching record: the end of its coverage in the direction asked for; `null` where unknown. */
+  /** Up to where the page has every matching record, in the requested direction; `null` if unknown. */
   reachedMs: number | null;
   problems: ShownProblem[];
-  /** Files left out because another one has all of their text: nothing is missing. */
+  /** Files left out because another one contains all of their text: nothing is missing. */
   duplicates: MemberDuplicateFile[];
-  /** Of every member asked; one for a single node. */
+  /** One report per queried member. */
   members: MemberReport[];
 }
 
 export interface HistogramResult {
   bucketMs: number;
   buckets: HistogramBucket[];
-  /** The part that was really counted; outside of it nothing is known. `null`: all. */
+  /** The range that was counted; nothing is known outside of it. `null`: all. */
   counted: { fromMs: number; toMs: number } | null;
   members: MemberReport[];
 }
 
-/** What the scroll bar stands for. */
+/** The range of the scroll bar. */
 export type Extent =
   | { kind: 'bytes'; totalBytes: number; firstMs: number | null; lastMs: number | null }
   | { kind: 'time'; firstMs: number; lastMs: number };
 
-/** The logs a workspace shows: one log of one node, or several, merged by time. Holds nothing open between questions. */
+/** The logs of a workspace: one log of one node, or several merged by time. Holds nothing open between requests. */
 export interface LogSource {
-  /** Nodes whose records come from here, as far as known before asking. */
+  /** Nodes whose records come from here, as far as known before the first request. */
   readonly nodes: readonly string[];
   page(request: PageRequest, options?: PageOptions): Promise<Page>;
   /**
-   * Records as they are written, after an empty batch; without end until the signal fires. Where several logs are merged
-   * by time, some that came before `next` are told again: whoever follows knows them by their keys.
+   * New records, after an empty batch; runs until the signal fires. With several logs merged by time, some records
+   * before `next` are repeated: callers recognise them by their keys.
    */
   follow(
     request: { from: FollowFrom; filter: RowFilter },
@@ -101,6 +101,48 @@ export interface LogSource {
   ): AsyncIterable<ClusterFollowItem[]>;
   histogram(request: { filter: RowFilter; buckets: number }, options?: PageOptions): Promise<HistogramResult>;
   extent(options?: { signal?: AbortSignal }): Promise<Extent>;
-  /** Where a record stands in the extent, 0 to 1; `undefined` where that cannot be told. */
+  /** Where a record is in the extent, 0 to 1; `undefined` if unknown. */
   fractionAt(record: ShownRecord, extent: Extent): number | undefined;
+}
+
+/** A cursor: length and hash of the start of the file; offset, check and checked bytes; file name. */
+const CURSOR = /^[0-9a-f]{16}\.[0-9a-z]+\.([0-9a-z]+\.[0-9a-z]+\.[0-9a-z]+)\.([\w-]+)$/;
+
+/**
+ * One key per record, however its cursor is written: cursors change while the file is shorter than 1 KiB and with the
+ * file name. The first letters of the name survive rotation and distinguish the logs of a node.
+ */
+export function recordKey({ node, cursor }: RecordKey): string {
+  const [, position, name] = CURSOR.exec(cursor) ?? [];
+  if (position === undefined || name === undefined) return `${node} ${cursor}`;
+  return `${node} ${position} ${firstLetters(name)}`;
+}
+
+function firstLetters(name: string): string {
+  try {
+    const text = atob(name.replaceAll('-', '+').replaceAll('_', '/'));
+    return /^[A-Za-z]*/.exec(text)?.[0] ?? '';
+  } catch (error) {
+    if (error instanceof DOMException) return ''; // not base64: the offset alone has to do
+    throw error;
+  }
+}
+
+/* The extent of a time-based scroll bar. */
+
+/** Covers these times; without any it is empty. */
+export function timeExtent(times: readonly (number | null)[]): Extent {
+  const known = times.filter((timeMs) => timeMs !== null);
+  if (known.length === 0) return { kind: 'time', firstMs: 0, lastMs: 0 };
+  return { kind: 'time', firstMs: Math.min(...known), lastMs: Math.max(...known) };
+}
+
+export function timeOfFraction(fraction: number, { firstMs, lastMs }: Extent): number {
+  const [first, last] = [firstMs ?? 0, lastMs ?? 0];
+  return Math.round(first + fraction * (last - first));
+}
+
+export function fractionOfTime({ atMs }: ShownRecord, { firstMs, lastMs }: Extent): number | undefined {
+  if (atMs === undefined || firstMs === null || lastMs === null || lastMs <= firstMs) return undefined;
+  return Math.min(1, Math.max(0, (atMs - firstMs) / (lastMs - firstMs)));
 }

@@ -34,7 +34,7 @@ describe('pages of several logs', () => {
     },
   );
 
-  it('tell nothing that may stand behind what one has not found yet', async () => {
+  it('contain no record that may come after one not loaded yet', async () => {
     const slow = new FakeSource(100);
     slow.scanRecords = 5;
     const parts = [new FakeSource(100), slow].map((source) => ({ source, from: 'end' as const }));
@@ -43,7 +43,7 @@ describe('pages of several logs', () => {
     expect(page.isOutOfTime).toBe(true);
   });
 
-  it('go on without one that fails, which is asked again with the next page', async () => {
+  it('continue without a failed source, which is retried with the next page', async () => {
     const sources = [new FakeSource(50), failing(new PortholeError('UNREACHABLE', 'no connection'))];
     const page = await mergePages(
       sources.map((source) => ({ source, from: 'end' })),
@@ -55,7 +55,7 @@ describe('pages of several logs', () => {
     expect(parsePositions(page.next ?? '', 2)[1]).toBe('end');
   });
 
-  it('fail where all do', async () => {
+  it('fail if all sources fail', async () => {
     const parts = [failing(new PortholeError('REGEX_INVALID', 'no regex'))].map((source) => ({
       source,
       from: 'end' as const,
@@ -63,12 +63,12 @@ describe('pages of several logs', () => {
     await expect(mergePages(parts, OLDER, {})).rejects.toMatchObject({ code: 'REGEX_INVALID' });
   });
 
-  it('a place that is none of theirs is refused', () => {
+  it('reject a position of other logs', () => {
     for (const text of ['x', '{}', '[null]'])
       expect(() => parsePositions(text, 2)).toThrow(expect.objectContaining({ code: 'CURSOR_INVALID' }));
   });
 
-  it('a place does not carry the text of records', async () => {
+  it('do not carry the text of records in their position', async () => {
     const long = { ...fakeRecord(0), message: 'x'.repeat(10_000), raw: 'y'.repeat(10_000) };
     const source: LogSource = Object.assign(new FakeSource(0), {
       page: () =>

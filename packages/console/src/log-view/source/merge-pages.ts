@@ -1,7 +1,7 @@
 import { codeOf, type MemberReport, PortholeError } from '@porthole/client';
 import type { LogSource, Page, PageOptions, PagePosition, PageRequest, ShownRecord } from './log-source.ts';
 
-/** One of the sources that are merged, and where it begins; `null`: it has nothing left. */
+/** One of the merged sources and its position; `null`: nothing left. */
 export interface PageStart {
   source: LogSource;
   from: PagePosition | null;
@@ -11,11 +11,11 @@ interface PartPage {
   part: PageStart;
   page: Page | undefined;
   error: unknown;
-  /** In the direction asked for. */
+  /** In the requested direction. */
   records: ShownRecord[];
 }
 
-/** Asks every part for a page and merges as much of them by time as is known to be next. */
+/** Requests a page from every source and merges them by time, as far as the order is certain. */
 export async function mergePages(
   parts: readonly PageStart[],
   request: PageRequest,
@@ -25,12 +25,12 @@ export async function mergePages(
   options.signal?.throwIfAborted();
   const failed = fetched.filter(({ error }) => error !== undefined);
   if (failed.length > 0 && failed.length === parts.filter(({ from }) => from !== null).length) throw failed[0]?.error;
-  const { told, taken } = merged(fetched, request);
+  const { merged, taken } = mergeRecords(fetched, request);
   const pages = fetched.flatMap(({ page }) => (page ? [page] : []));
-  const positions = fetched.map((answer, index) => positionAfter(answer, taken[index] ?? 0));
+  const positions = fetched.map((one, index) => positionAfter(one, taken[index] ?? 0));
   const isLeft = fetched.some(({ page }, index) => page !== undefined && positions[index] !== null);
   return {
-    records: request.direction === 'older' ? told.reverse() : told,
+    records: request.direction === 'older' ? merged.reverse() : merged,
     next: isLeft ? JSON.stringify(positions) : null,
     isOutOfTime: pages.some(({ isOutOfTime }) => isOutOfTime),
     scannedBytes: pages.reduce((sum, { scannedBytes }) => sum + scannedBytes, 0),
@@ -43,15 +43,15 @@ export async function mergePages(
   };
 }
 
-/** Up to where nothing of any part is missing: neither what it has not given yet, nor what was not taken of it. */
+/** Up to where no source lacks records: neither not loaded yet, nor loaded but not taken. */
 function reachedMs(
-  answers: readonly PartPage[],
+  pages: readonly PartPage[],
   taken: readonly number[],
   direction: PageRequest['direction'],
 ): number | null {
   const sign = direction === 'older' ? 1 : -1;
   let reached = -Infinity;
-  answers.forEach(({ page, records }, index) => {
+  pages.forEach(({ page, records }, index) => {
     if (page === undefined) return;
     for (const { atMs } of records.slice(taken[index]))
       if (atMs !== undefined) reached = Math.max(reached, sign * atMs + 1);
@@ -60,15 +60,15 @@ function reachedMs(
   return Number.isFinite(reached) ? sign * reached : null;
 }
 
-/** The places a page of `mergePages` told. */
+/** Decodes the positions in a page of `mergePages`. */
 export function parsePositions(text: string, count: number): (PagePosition | null)[] {
   try {
-    const places: unknown = JSON.parse(text);
-    if (Array.isArray(places) && places.length === count) return places as (PagePosition | null)[];
-  } catch {
-    // told below
+    const positions: unknown = JSON.parse(text);
+    if (Array.isArray(positions) && positions.length === count) return positions as (PagePosition | null)[];
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error;
   }
-  throw new PortholeError('CURSOR_INVALID', 'this is not a page of these logs');
+  throw new PortholeError('CURSOR_INVALID', 'this page position belongs to other logs');
 }
 
 async function fetchPage(part: PageStart, request: PageRequest, options: PageOptions): Promise<PartPage> {
@@ -78,30 +78,30 @@ async function fetchPage(part: PageStart, request: PageRequest, options: PageOpt
     const records = request.direction === 'older' ? page.records.toReversed() : page.records;
     return { part, page, error: undefined, records };
   } catch (error) {
-    return { part, page: undefined, error: error ?? new Error('it failed without a reason'), records: [] };
+    return { part, page: undefined, error: error ?? new Error('unknown error'), records: [] };
   }
 }
 
-/** Records in the direction asked for, and how many of each part are among them. */
-function merged(
-  answers: readonly PartPage[],
+/** Records in the requested direction, and how many of each source are among them. */
+function mergeRecords(
+  pages: readonly PartPage[],
   { direction, limit }: PageRequest,
-): { told: ShownRecord[]; taken: number[] } {
+): { merged: ShownRecord[]; taken: number[] } {
   const sign = direction === 'older' ? -1 : 1;
-  const lanes = answers.map(({ records, page }) => new Lane(records, page, sign));
-  const told: ShownRecord[] = [];
-  while (told.length < limit) {
+  const lanes = pages.map(({ records, page }) => new Lane(records, page, sign));
+  const merged: ShownRecord[] = [];
+  while (merged.length < limit) {
     let first: Lane | undefined;
     for (const lane of lanes) if (lane.key < (first?.key ?? Infinity)) first = lane;
     const record = first?.take();
-    // Of the first of all it is not known what comes next: behind it nothing is sure.
+    // Nothing is known about the records after this one: the order is uncertain from here on.
     if (record === undefined) break;
-    told.push(record);
+    merged.push(record);
   }
-  return { told, taken: lanes.map(({ taken }) => taken) };
+  return { merged, taken: lanes.map(({ taken }) => taken) };
 }
 
-/** The records of one part. A record without a time, or out of order, stays behind the one before it. */
+/** The records of one source. A record without a timestamp, or out of order, stays after the one before it. */
 class Lane {
   taken = 0;
   key: number;
@@ -112,7 +112,7 @@ class Lane {
   constructor(records: readonly ShownRecord[], page: Page | undefined, sign: number) {
     this.#records = records;
     this.#sign = sign;
-    // Where there may be more, it is behind what was reached.
+    // If there are more, they are after what was reached.
     const reachedMs = page?.reachedMs ?? null;
     this.#endKey =
       page === undefined || page.next === null ? Infinity : reachedMs === null ? -Infinity : sign * reachedMs;
@@ -143,7 +143,7 @@ function positionAfter({ part, page, error, records }: PartPage, taken: number):
   return last === undefined ? part.from : { next: trimRecord(last) };
 }
 
-/** What a source needs to know of a record to go on there; the rest would only make the place long. */
+/** The part of a record that a source needs to continue; the rest would only make the position long. */
 function trimRecord({
   raw: _raw,
   context: _context,
@@ -155,7 +155,7 @@ function trimRecord({
   return { ...record, message: '' };
 }
 
-/** What is said of a source that failed as a whole. */
+/** The report for a source that failed as a whole. */
 export function failedReports(source: LogSource, error: unknown): MemberReport[] {
   const detail = `${codeOf(error)}: ${error instanceof Error ? error.message : String(error)}`;
   return source.nodes.map((id) => ({ id, outcome: 'failed', detail, elapsedMs: 0, count: 0, asOfMs: null }));

@@ -1,32 +1,32 @@
-import type { ClusterFollowItem, ClusterState } from '@porthole/client';
+import type { ClusterFollowItem, ClusterState, HistogramBucket } from '@porthole/client';
 import { FOLLOW_OVERLAP_MS } from './cluster-source.ts';
-import type {
-  Extent,
-  FollowFrom,
-  HistogramResult,
-  LogSource,
-  Page,
-  PageOptions,
-  PageRequest,
-  RowFilter,
-  ShownRecord,
+import {
+  type Extent,
+  type FollowFrom,
+  fractionOfTime,
+  type HistogramResult,
+  type LogSource,
+  type Page,
+  type PageOptions,
+  type PageRequest,
+  type RowFilter,
+  type ShownRecord,
+  timeExtent,
+  timeOfFraction,
 } from './log-source.ts';
-import { mergeHistograms } from './merge-histograms.ts';
 import { failedReports, mergePages, type PageStart, parsePositions } from './merge-pages.ts';
-import { mergeStreams } from './merge-streams.ts';
 import { anchorStartMs, isOnAnchorSide, type PageAnchor, resolveRecord } from './resolve-record.ts';
-import { fractionOfTime, timeExtent, timeOfFraction } from './time-extent.ts';
 
-export interface MergedSourceDeps {
-  /** Those whose records come from here, as far as known before asking. */
+interface MergedSourceDeps {
+  /** Nodes whose records come from here, as far as known before the first request. */
   nodes: readonly string[];
-  /** The logs, no record in two of them. Called until it succeeds. */
+  /** The logs, without overlaps. Called until it succeeds. */
   open(options: { signal?: AbortSignal }): Promise<readonly LogSource[]>;
-  /** For the time of a record that only its name is known of. */
+  /** To look up the time of a record known only by its key. */
   cluster: ClusterState;
 }
 
-/** Several logs that no node merges: merged here, by corrected time, each going on at its own place. */
+/** Logs that no node can merge: merged here by corrected time, each with its own position. */
 export class MergedSource implements LogSource {
   readonly nodes: readonly string[];
   readonly #open: MergedSourceDeps['open'];
@@ -51,13 +51,13 @@ export class MergedSource implements LogSource {
     if (typeof from !== 'string' && ('at' in from || 'next' in from)) {
       const key = 'at' in from ? from.at : from.next;
       const resolved = await resolveRecord(this.#cluster, key, options);
-      const beside: PageAnchor = { place: 'at' in from ? 'at' : 'next', direction, key };
+      const anchor: PageAnchor = { side: 'at' in from ? 'at' : 'next', direction, key };
       const page = await mergePages(
         pageStarts(sources, { timeMs: anchorStartMs(resolved, direction) }),
         request,
         options,
       );
-      const records = page.records.filter((record) => isOnAnchorSide(record, resolved, beside));
+      const records = page.records.filter((record) => isOnAnchorSide(record, resolved, anchor));
       return { ...page, records };
     }
     return mergePages(pageStarts(sources, await this.#resolvePosition(from, options)), request, options);
@@ -81,9 +81,9 @@ export class MergedSource implements LogSource {
   ): Promise<HistogramResult> {
     const sources = await this.#opened(options);
     const results = await Promise.allSettled(sources.map((source) => source.histogram(request, options)));
-    const counts = results.flatMap((answer) => (answer.status === 'fulfilled' ? [answer.value] : []));
-    const failed = results.flatMap((answer, index) =>
-      answer.status === 'rejected' ? [{ source: sources[index] ?? this, reason: answer.reason as unknown }] : [],
+    const counts = results.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : []));
+    const failed = results.flatMap((result, index) =>
+      result.status === 'rejected' ? [{ source: sources[index] ?? this, reason: result.reason as unknown }] : [],
     );
     if (counts.length === 0 && failed[0]) throw failed[0].reason;
     const merged = mergeHistograms(counts);
@@ -95,8 +95,8 @@ export class MergedSource implements LogSource {
     const sources = await this.#opened(options);
     const results = await Promise.allSettled(sources.map((source) => source.extent(options)));
     options.signal?.throwIfAborted();
-    const extents = results.flatMap((answer) => (answer.status === 'fulfilled' ? [answer.value] : []));
-    // Without any time in it an extent is 0 to 0, which is no time of a log.
+    const extents = results.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : []));
+    // An extent without timestamps is 0 to 0, which is not a time of the log.
     const known = extents.filter(({ lastMs }) => lastMs !== null && lastMs > 0);
     this.#extent = timeExtent(known.flatMap(({ firstMs, lastMs }) => [firstMs, lastMs]));
     return this.#extent;
@@ -106,7 +106,7 @@ export class MergedSource implements LogSource {
     return fractionOfTime(record, extent);
   }
 
-  /** Asked once for all who want them; whoever gives up does not give up for the others. */
+  /** One request shared by all callers; a caller that aborts does not abort it for the others. */
   async #opened({ signal }: { signal?: AbortSignal }): Promise<readonly LogSource[]> {
     this.#sources ??= this.#open({}).catch((error) => {
       this.#sources = undefined;
@@ -132,4 +132,74 @@ export class MergedSource implements LogSource {
 
 function pageStarts(sources: readonly LogSource[], from: PageStart['from']): PageStart[] {
   return sources.map((source) => ({ source, from }));
+}
+
+/** Adds up the counts of several logs. Narrow buckets are added to the wide bucket they begin in. */
+function mergeHistograms(results: readonly HistogramResult[]): HistogramResult {
+  const bucketMs = Math.max(1, ...results.map((result) => result.bucketMs));
+  const sums = new Map<number, HistogramBucket>();
+  for (const { buckets } of results)
+    for (const { startMs, counts } of buckets) {
+      const start = Math.floor(startMs / bucketMs) * bucketMs;
+      const sum = sums.get(start) ?? { startMs: start, counts: {} };
+      sums.set(start, { startMs: start, counts: addCounts(sum.counts, counts) });
+    }
+  const partial = results.flatMap(({ counted }) => (counted ? [counted] : []));
+  return {
+    bucketMs,
+    buckets: [...sums.values()].sort((a, b) => a.startMs - b.startMs),
+    // A range that one of them has not counted is unknown.
+    counted:
+      partial.length === 0
+        ? null
+        : {
+            fromMs: Math.max(...partial.map(({ fromMs }) => fromMs)),
+            toMs: Math.min(...partial.map(({ toMs }) => toMs)),
+          },
+    members: results.flatMap(({ members }) => members),
+  };
+}
+
+function addCounts(a: HistogramBucket['counts'], b: HistogramBucket['counts']): HistogramBucket['counts'] {
+  const sum = { ...a };
+  for (const level of Object.keys(b) as (keyof HistogramBucket['counts'])[])
+    sum[level] = (sum[level] ?? 0) + (b[level] ?? 0);
+  return sum;
+}
+
+/**
+ * Batches of several streams as they arrive, after an empty one once all have begun. Ends when all have ended and fails
+ * when one fails; the signal they share fires then.
+ */
+export async function* mergeStreams<T>(
+  open: (signal: AbortSignal) => readonly AsyncIterable<T[]>[],
+  options: { signal: AbortSignal },
+): AsyncGenerator<T[], void, undefined> {
+  const leaving = new AbortController();
+  const streams = open(AbortSignal.any([leaving.signal, options.signal])).map((stream) =>
+    stream[Symbol.asyncIterator](),
+  );
+  const pull = async (index: number) => ({ index, result: await streams[index]?.next() });
+  const pending = new Map(streams.map((_stream, index) => [index, pull(index)]));
+  const held: T[] = [];
+  const notBegun = new Set(pending.keys());
+  try {
+    while (pending.size > 0) {
+      const { index, result } = await Promise.race(pending.values());
+      if (result === undefined || result.done) pending.delete(index);
+      else pending.set(index, pull(index));
+      const hasBegun = notBegun.size === 0;
+      notBegun.delete(index);
+      if (result && !result.done) held.push(...result.value);
+      // Hold batches until all streams follow: callers rely on missing nothing after the first batch.
+      if (notBegun.size > 0) continue;
+      if (held.length > 0 || !hasBegun) yield held.splice(0);
+    }
+  } finally {
+    leaving.abort();
+    // The streams were just aborted: what they reject with now is of no interest to anyone.
+    const ignore = () => {};
+    for (const pulled of pending.values()) pulled.catch(ignore);
+    for (const stream of streams) stream.return?.().catch(ignore);
+  }
 }

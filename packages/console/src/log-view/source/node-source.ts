@@ -14,7 +14,7 @@ import type {
 import { readSearch } from './read-search.ts';
 import { clockOffset, type KnownNodes, okReport, shiftFilter, showRecord } from './shown-record.ts';
 
-/** Before the name of the file with which a page goes on, where no record tells the place. Never starts a cursor. */
+/** Prefix of a file name in `next`, when no record marks the position. Never starts a cursor. */
 const FILE_MARK = '>';
 
 export interface NodeSourceDeps {
@@ -24,17 +24,17 @@ export interface NodeSourceDeps {
   clusterNodes: KnownNodes;
 }
 
-/** Where a search begins, and in which file if only in one. */
+/** Where a search begins, and the file if it is limited to one. */
 interface SearchStart {
   start?: StartPoint;
   file?: string;
 }
 
-/** One log of one node: everything is exact, because a place in it is a place in bytes. */
+/** One log of one node: positions are exact because they are byte offsets. */
 export class NodeSource implements LogSource {
   readonly nodes: readonly string[];
   readonly #deps: NodeSourceDeps;
-  /** Both pages around a place ask for it at once, and must mean the same place. */
+  /** Both pages around a position resolve it at once and must agree. */
   #loadingFiles: Promise<LogBytes> | undefined;
   #bytes: LogBytes | undefined;
 
@@ -114,7 +114,7 @@ export class NodeSource implements LogSource {
   fractionAt(record: ShownRecord, extent: Extent): number | undefined {
     const known = this.#bytes?.fractionAt(record);
     if (known !== undefined || record.atMs === undefined) return known;
-    // Its file was rotated since: its time is still a place.
+    // The file was rotated since: fall back to the time.
     const { firstMs, lastMs } = extent;
     if (firstMs === null || lastMs === null || lastMs <= firstMs) return undefined;
     return Math.min(1, Math.max(0, (record.atMs - firstMs) / (lastMs - firstMs)));
@@ -129,7 +129,7 @@ export class NodeSource implements LogSource {
     return kind === 'family' ? { family: name } : { file: name };
   }
 
-  /** `undefined` where nothing can be in that direction. */
+  /** `undefined` if nothing can be in that direction. */
   async #findStart({ direction, from }: PageRequest, options: PageOptions): Promise<SearchStart | undefined> {
     if (from === 'start') return direction === 'newer' ? {} : undefined;
     if (from === 'end') return direction === 'older' ? {} : undefined;
@@ -150,7 +150,7 @@ export class NodeSource implements LogSource {
     return 'timeMs' in position ? { start: position } : { file: position.file, start: { offset: position.offset } };
   }
 
-  /** How a page of one file of several goes on when that file has no more. */
+  /** Continues in the next file of the log. */
   #nextFile(
     file: string | undefined,
     { direction, last }: { direction: 'older' | 'newer'; last: ShownRecord | undefined },

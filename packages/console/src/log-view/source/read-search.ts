@@ -1,6 +1,6 @@
 import { PortholeError } from '@porthole/client';
 
-/** All of an answer: its records in the order told, and its end. Read to its last byte: so its connection can be used again. */
+/** A whole response: its records in order, and its end. Read to the last byte, so that the connection can be reused. */
 export async function readSearch<Item extends { type: 'record' | 'end' }>(
   batches: AsyncIterable<Item[]>,
 ): Promise<{ records: Extract<Item, { type: 'record' }>[]; end: Extract<Item, { type: 'end' }> }> {
@@ -12,7 +12,7 @@ export async function readSearch<Item extends { type: 'record' | 'end' }>(
       else records.push(item as Extract<Item, { type: 'record' }>);
     }
   if (end) return { records, end };
-  throw new PortholeError('BAD_ANSWER', 'the answer has no end');
+  throw new PortholeError('BAD_ANSWER', 'the response ended early: its closing record is missing');
 }
 
 function isEnd<Item extends { type: string }>(item: Item): item is Extract<Item, { type: 'end' }> {

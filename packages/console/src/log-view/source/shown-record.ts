@@ -1,10 +1,10 @@
 import type { ClusterNodes, FoundRecord, MemberReport } from '@porthole/client';
 import type { RecordKey, RowFilter, ShownRecord } from './log-source.ts';
 
-/** What is known of the members' clocks; nothing needs to be. */
+/** Known clocks of the members; may be empty. */
 export type KnownNodes = () => ClusterNodes | null | undefined;
 
-/** What to take off the times of a node; nothing where its clock is not known. */
+/** Offset to subtract from the timestamps of a node; 0 if its clock is unknown. */
 export function clockOffset(node: string, clusterNodes: KnownNodes): number {
   return clusterNodes()?.nodes.find(({ id }) => id === node)?.clock?.offsetMs ?? 0;
 }
@@ -14,7 +14,7 @@ export function showRecord(record: FoundRecord, node: string, offsetMs: number):
   return timeMs === undefined ? { ...record, node } : { ...record, node, atMs: timeMs - offsetMs };
 }
 
-/** A filter as a node with such a clock understands it. */
+/** The filter in the time of a node with this clock offset. */
 export function shiftFilter(filter: RowFilter, offsetMs: number): RowFilter {
   const { fromMs, toMs, ...rest } = filter;
   return {
@@ -24,7 +24,7 @@ export function shiftFilter(filter: RowFilter, offsetMs: number): RowFilter {
   };
 }
 
-/** Whether more than the name of the record is known. */
+/** Whether more than the key of the record is known. */
 export function isShown(key: RecordKey): key is ShownRecord {
   return 'type' in key && key.type === 'record';
 }

@@ -17,7 +17,7 @@ export const FIRST_MS = Date.UTC(2026, 10, 15, 10);
 
 const NODE = 'n1';
 
-/** Two records in a second; every tenth is an error, every fifth a warning. */
+/** Two records per second; every tenth is an error, every fifth a warning. */
 export function fakeRecord(number: number): ShownRecord {
   const level: Level = number % 10 === 9 ? 'ERROR' : number % 5 === 4 ? 'WARN' : 'INFO';
   const atMs = FIRST_MS + number * 500;
@@ -43,27 +43,27 @@ export function recordNumber({ cursor }: RecordKey): number {
 
 interface Follower {
   items: ClusterFollowItem[][];
-  /** Index of the next record it tells. */
+  /** Index of the next record to emit. */
   next: number;
   filter: RowFilter;
   failure: unknown;
   wake: () => void;
 }
 
-/** A log of numbered records in memory, which does what a test tells it. */
+/** A log of numbered records in memory, controlled by a test. */
 export class FakeSource implements LogSource {
   readonly nodes = [NODE];
   readonly requests: PageRequest[] = [];
   readonly followedFrom: FollowFrom[] = [];
-  /** Records a page looks at before its time is over. */
+  /** Records a page scans before its time budget is over. */
   scanRecords: number | ((request: PageRequest) => number) = Infinity;
-  /** Called with every page; what it throws or waits for happens to the page. */
+  /** Called with every page; the page fails or waits with it. */
   onPage: (request: PageRequest, signal: AbortSignal | undefined) => void | Promise<void> = () => {};
-  /** What a follow that begins fails with. */
+  /** The error a new follow fails with. */
   followFailure: unknown;
-  /** The first records that are no longer there. */
+  /** The number of leading records that no longer exist. */
   removedRecords = 0;
-  /** Counts cannot be had within their time. */
+  /** Counting exceeds its time budget. */
   isCountPartial = false;
   readonly #records: ShownRecord[] = [];
   readonly #followers = new Set<Follower>();
@@ -80,7 +80,7 @@ export class FakeSource implements LogSource {
     return this.#followers.size;
   }
 
-  /** Writes records; followers are told unless it is silent: then they have missed them for good. */
+  /** Appends records; followers receive them unless `isSilent`: then they miss them for good. */
   write(count: number, { isSilent = false } = {}): void {
     for (let left = count; left > 0; left--) this.#records.push(fakeRecord(this.#records.length));
     for (const follower of this.#followers) {
@@ -96,7 +96,7 @@ export class FakeSource implements LogSource {
     }
   }
 
-  /** Ends every follow as a failure would. */
+  /** Ends every follow with an error. */
   breakFollow(error: unknown): void {
     for (const follower of this.#followers) {
       follower.failure = error;

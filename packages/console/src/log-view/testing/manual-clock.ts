@@ -1,11 +1,11 @@
 import type { WorkspaceClock } from '../model/workspace-clock.ts';
 
-/** Time that passes when the test says so. */
+/** Time that advances only when the test says so. */
 export class ManualClock implements WorkspaceClock {
   #nowMs: number;
   #frames: (() => void)[] = [];
   #waits = new Set<{ atMs: number; end: () => void }>();
-  /** How often something was shown. */
+  /** Number of frames drawn. */
   frames = 0;
 
   constructor(nowMs = Date.UTC(2026, 10, 15, 12)) {
@@ -35,7 +35,7 @@ export class ManualClock implements WorkspaceClock {
     this.#frames.push(callback);
   }
 
-  /** Draws what was asked to be drawn. */
+  /** Runs the scheduled frame callbacks. */
   frame(): void {
     this.frames++;
     for (const callback of this.#frames.splice(0)) callback();
@@ -51,7 +51,7 @@ export class ManualClock implements WorkspaceClock {
   }
 }
 
-/** Everything that needs no time has been done. */
+/** Resolves when all pending promises have settled. */
 export async function settled(): Promise<void> {
   for (let turn = 0; turn < 4; turn++) await new Promise<void>((resolve) => setImmediate(resolve));
 }

@@ -8,7 +8,7 @@ export interface TestWorkspace {
   workspace: LogWorkspace;
   source: FakeSource;
   clock: ManualClock;
-  /** Lets everything happen that can, and draws. */
+  /** Settles pending promises and draws. */
   draw(): Promise<void>;
   numbers(): number[];
 }
@@ -16,9 +16,9 @@ export interface TestWorkspace {
 /** A workspace over numbered records; closed when the test ends. */
 export async function openTestWorkspace(
   count: number,
-  given: Partial<OpenWorkspace> & { prepare?: (source: FakeSource) => void } = {},
+  overrides: Partial<OpenWorkspace> & { prepare?: (source: FakeSource) => void } = {},
 ): Promise<TestWorkspace> {
-  const { prepare, ...setup } = given;
+  const { prepare, ...setup } = overrides;
   const source = new FakeSource(count);
   prepare?.(source);
   const clock = new ManualClock();
@@ -38,7 +38,7 @@ export function recordNumbers(rows: readonly Row[]): number[] {
   return rows.flatMap((row) => (row.kind === 'record' ? [recordNumber(row.record)] : []));
 }
 
-/** From one number up to another, both included. */
+/** Numbers from one to another, both included. */
 export function upTo(first: number, last: number): number[] {
   return Array.from({ length: last - first + 1 }, (_, index) => first + index);
 }

@@ -15,7 +15,7 @@ const GROUP: ClusterDigest['groups'][number] = {
   sample: { type: 'record', node: 'a', file: 'a.log', offset: 0, bytes: 1, cursor: 'c', message: 'failed' },
 };
 
-test('a call site leads to its records, from the first one on', () => {
+test('a call site links to its records, from the first one', () => {
   expect(groupView(GROUP)).toEqual({
     ...ALL_LOGS,
     range: { kind: 'fixed', fromMs: 1000, toMs: null },
@@ -25,7 +25,7 @@ test('a call site leads to its records, from the first one on', () => {
   });
 });
 
-test('where only the shape of the message is known, its longest part that stays is looked for', () => {
+test('without a call site, the longest constant part of the message is searched for', () => {
   expect(groupView({ ...GROUP, source: null, shape: '* Error *: storage *:* does not answer' })).toMatchObject({
     text: 'does not answer',
     isOnlyMatches: true,

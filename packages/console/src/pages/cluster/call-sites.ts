@@ -3,17 +3,20 @@ import { ALL_LOGS, type LogsView } from '../../state/view.ts';
 
 const HOUR_MS = 3_600_000;
 
-/** What was not written in so long before the last hour is new. Longer ago costs more to look through than it tells. */
+/**
+ * A call site that logged nothing for this long before the last hour is new. Scanning further back costs more than it
+ * adds.
+ */
 const LOOKBACK_MS = 6 * HOUR_MS;
 
 const SHOWN = 8;
 
-/** It is looked through again and again beside what users ask: briefly. */
+/** Time budget: this runs repeatedly next to the requests of users. */
 const BUDGET_MS = 3000;
 
 type Group = ClusterDigest['groups'][number];
 
-/** Warnings and errors that began in the last hour, by the place in the code that wrote them. */
+/** Warnings and errors that began in the last hour, by call site. */
 export function newCallSites(cluster: ClusterState, nowMs: number, signal: AbortSignal): Promise<ClusterDigest> {
   return cluster.logDigest(
     {
@@ -28,7 +31,7 @@ export function newCallSites(cluster: ClusterState, nowMs: number, signal: Abort
   );
 }
 
-/** The records of a group, as far as the workspace can tell them from others. */
+/** The records of a group, as closely as a log view can select them. */
 export function groupView({ source, shape, firstMs, level }: Group): LogsView {
   const range = firstMs === null ? null : ({ kind: 'fixed', fromMs: firstMs, toMs: null } as const);
   const view: LogsView = { ...ALL_LOGS, range, minLevel: level, isLive: false };
@@ -37,7 +40,7 @@ export function groupView({ source, shape, firstMs, level }: Group): LogsView {
   return text ? { ...view, text, isOnlyMatches: true } : view;
 }
 
-/** Of a message whose changing parts are `*`, the longest part that does not change. */
+/** The longest constant part of a message whose variable parts are `*`. */
 export function longestLiteral(shape: string): string {
   return shape
     .split('*')

@@ -4,9 +4,8 @@ import { ALL_LOGS, type View } from '../../state/view.ts';
 import { viewUrl } from '../../state/view-url.ts';
 import { sumColumns } from '../../ui/chart/count-columns.ts';
 import { formatShortTime, formatSpan } from '../../ui/format.ts';
-import { useStore } from '../../ui/hooks/use-store.ts';
-import { errorsText } from './errors-text.ts';
-import { departureKey, headline, isDegraded, missingNodes, problemText } from './node-health.ts';
+import { useStore } from '../../ui/hooks.ts';
+import { departureKey, errorsText, headline, isDegraded, missingNodes, problemText } from './node-health.ts';
 import { RECENT_MS, type RecentCounts } from './recent-counts.ts';
 
 interface ClusterHeadProps {
@@ -40,7 +39,7 @@ export function ClusterHead({ nodes, counts, nowMs }: ClusterHeadProps) {
         {missing.length + degraded.length === 0 && <p class="dim">{calmText(expected)}</p>}
         {ended > 0 && (
           <p class="dim">
-            {ended} gone, dismissed ·{' '}
+            {ended} expired, dismissed ·{' '}
             <button type="button" class="link-button" onClick={() => preferences.dismissed.set([])}>
               show
             </button>
@@ -57,7 +56,7 @@ function MissingNode({ node, nowMs }: { node: ClusterNode; nowMs: number }) {
   const { id, state, sinceMs, lastSeenMs } = node;
   const since =
     state === 'failed' && sinceMs !== null
-      ? `gone since ${formatShortTime(sinceMs, zone, nowMs)}`
+      ? `stopped responding ${formatShortTime(sinceMs, zone, nowMs)}, lease expired`
       : lastSeenMs === null
         ? 'has not responded since this node started'
         : `has not responded for ${formatSpan(nowMs - lastSeenMs)}`;
@@ -85,12 +84,12 @@ function MissingNode({ node, nowMs }: { node: ClusterNode; nowMs: number }) {
   );
 }
 
-/** What is still known of a node that does not respond. */
+/** The last known records of a node that is not responding. */
 export function snapshotView(id: string): View {
   return { ...ALL_LOGS, sources: [{ node: id, log: null }], isLive: false };
 }
 
-/** The one button of the page: where to look first. It says of how many nodes it speaks. */
+/** Links to the errors of all nodes, and says how many nodes the count covers. */
 function ErrorsLink({ nodes, counts }: Pick<ClusterHeadProps, 'nodes' | 'counts'>) {
   const href = viewUrl({ ...ALL_LOGS, range: { kind: 'last', spanMs: RECENT_MS }, minLevel: 'ERROR' });
   const { text, isAlarm } = errorsText(nodes, counts && { ...sumColumns(counts.columns), counted: counts.byNode.size });

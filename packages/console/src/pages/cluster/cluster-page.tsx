@@ -1,17 +1,29 @@
+import type { ClusterDigest, ClusterNode } from '@porthole/client';
 import { cluster } from '../../state/cluster.ts';
-import { FailureNote } from '../../ui/failure-note.tsx';
-import { useNow } from '../../ui/hooks/use-now.ts';
-import { useResource } from '../../ui/hooks/use-resource.ts';
-import { Loading } from '../../ui/loading.tsx';
+import { preferences } from '../../state/preferences.ts';
+import type { ResourceState } from '../../state/resource.ts';
+import { ALL_LOGS, type View } from '../../state/view.ts';
+import { viewUrl } from '../../state/view-url.ts';
+import { CountChart } from '../../ui/chart/count-chart.tsx';
+import type { CountColumn } from '../../ui/chart/count-columns.ts';
+import { formatCount, formatMinute } from '../../ui/format.ts';
+import { useNow, useResource, useStore } from '../../ui/hooks.ts';
+import { FailureNote, Loading, PartialNote } from '../../ui/notes.tsx';
+import { groupView, nodesText } from './call-sites.ts';
 import { ClusterHead } from './cluster-head.tsx';
-import { recent } from './cluster-resources.ts';
-import { DriftCard } from './drift-card.tsx';
-import { NewSitesCard } from './new-sites-card.tsx';
+import { callSites, recent } from './cluster-resources.ts';
+import { DriftCard, SettingsCard } from './config-cards.tsx';
 import { NodeTable } from './node-table.tsx';
-import { RecentCard } from './recent-card.tsx';
-import { SettingsCard } from './settings-card.tsx';
+import type { RecentCounts } from './recent-counts.ts';
 
-/** How all nodes are, at a glance. */
+type Group = ClusterDigest['groups'][number];
+
+interface RecentCardProps {
+  counts: ResourceState<RecentCounts>;
+  nodes: readonly ClusterNode[];
+}
+
+/** The state of all nodes at a glance. */
 export function ClusterPage() {
   const { value, asOfMs, failure } = useResource(cluster);
   const counts = useResource(recent);
@@ -35,4 +47,97 @@ export function ClusterPage() {
       </div>
     </div>
   );
+}
+
+/** Call sites of warnings and errors that are new. */
+function NewSitesCard() {
+  const { value, asOfMs, failure } = useResource(callSites);
+  return (
+    <section class="card list-card" aria-labelledby="sites-title">
+      <div class="card-head">
+        <h2 id="sites-title">New in the last hour, by call site</h2>
+      </div>
+      {failure && (
+        <FailureNote what="The call sites" failure={failure} asOfMs={asOfMs} onRetry={() => callSites.reload()} />
+      )}
+      {!value && !failure && <Loading what="the call sites of all nodes" />}
+      {value && value.groups.length > 0 && (
+        <ul class="site-list">
+          {value.groups.map((group) => (
+            <SiteRow key={`${group.level} ${group.source ?? group.shape}`} group={group} />
+          ))}
+        </ul>
+      )}
+      {value?.groups.length === 0 && (
+        <p class="dim">Nothing new: no call site started to log warnings or errors in the last hour.</p>
+      )}
+      {value && <PartialNote members={value.members} onRetry={() => callSites.reload()} />}
+    </section>
+  );
+}
+
+function SiteRow({ group }: { group: Group }) {
+  const isError = group.level === 'ERROR' || group.level === 'FATAL';
+  const nodes = Object.keys(group.nodes).join(', ');
+  return (
+    <li>
+      <a class="site-link" href={viewUrl(groupView(group))}>
+        <span class={`level-letter ${isError ? 'problem' : 'warning'}`} title={group.level ?? undefined}>
+          {group.level?.charAt(0) ?? '–'}
+        </span>
+        <code class={isError ? 'problem' : 'warning'}>{group.source ?? group.sample.file}</code>
+        <span class="site-message">{firstLine(group.sample.message)}</span>
+        <span class="site-count">{formatCount(group.count)}×</span>
+        <span class="site-nodes dim" title={nodes}>
+          {nodesText(group)}
+        </span>
+      </a>
+    </li>
+  );
+}
+
+function firstLine(message: string): string {
+  return message.split('\n', 1)[0] ?? '';
+}
+
+function RecentCard({ counts: { value, asOfMs, failure }, nodes }: RecentCardProps) {
+  const zone = useStore(preferences.zone);
+  const lost = value ? lostNodes(nodes, value) : [];
+  const marks = lost.map(({ id, atMs }) => ({ timeMs: atMs, text: `${id} lost ${formatMinute(atMs, zone)}` }));
+  return (
+    <section class="card chart-card" aria-labelledby="recent-title">
+      <div class="card-head">
+        <h2 id="recent-title">Errors and warnings, last 15 minutes</h2>
+        <p class="legend" aria-hidden="true">
+          <span class="legend-error">error</span>
+          <span class="legend-warning">warning</span>
+        </p>
+      </div>
+      {failure && <FailureNote what="The counts" failure={failure} asOfMs={asOfMs} onRetry={() => recent.reload()} />}
+      {value ? (
+        <CountChart columns={value.columns} range={value.range} marks={marks} viewFor={columnView} />
+      ) : (
+        !failure && (
+          <div class="chart-space">
+            <Loading what="the counts of all nodes" />
+          </div>
+        )
+      )}
+      {value && <PartialNote members={value.members} onRetry={() => recent.reload()} />}
+    </section>
+  );
+}
+
+/** Nodes that stopped responding within the time of the chart. */
+function lostNodes(nodes: readonly ClusterNode[], { range }: RecentCounts): { id: string; atMs: number }[] {
+  return nodes.flatMap(({ id, state, lastSeenMs }) =>
+    state !== 'up' && lastSeenMs !== null && lastSeenMs >= range.fromMs && lastSeenMs < range.toMs
+      ? [{ id, atMs: lastSeenMs }]
+      : [],
+  );
+}
+
+function columnView({ startMs, endMs }: CountColumn): View {
+  const range = { kind: 'fixed', fromMs: startMs, toMs: endMs } as const;
+  return { ...ALL_LOGS, range, minLevel: 'WARN', isLive: false };
 }

@@ -4,9 +4,12 @@ import { session } from '../../state/session.ts';
 import { newCallSites } from './call-sites.ts';
 import { countRecent, type RecentCounts } from './recent-counts.ts';
 
-/* What the cluster page asks beside the nodes. It stays when the page is left, so that who comes back sees it at once. */
+/*
+ * Resources of the cluster page besides the node list. They outlive the page, so that returning to it shows data at
+ * once.
+ */
 
-/** These make every node look into its logs or its configuration: not as often as who is there. */
+/** These make every node scan its logs or configuration: refreshed less often than the node list. */
 const HEAVY_MS = 30_000;
 
 export const recent = new Resource<RecentCounts>((signal) => countRecent(session.client.cluster, Date.now(), signal), {
@@ -23,7 +26,7 @@ export const configDrift = new Resource<ClusterConfigDiff>(
   { everyMs: HEAVY_MS },
 );
 
-/** Of the node this page came from: for one that is alone. */
+/** Settings of the node that serves this page, for a node without a cluster. */
 export const ownSettings = new Resource<NodeSettings>((signal) => session.client.settings({ signal }), {
   everyMs: HEAVY_MS,
 });

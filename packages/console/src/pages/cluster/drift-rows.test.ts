@@ -15,14 +15,14 @@ const diff = (differences: ConfigDifference[]) => ({
   members: [],
 });
 
-test('a key is told with what most have and who has something else', () => {
+test('a key has its majority value and the nodes that differ', () => {
   const values = [value({ nodes: ['a', 'b'], isMajority: true }), value({ value: '30s', nodes: ['c'] })];
   expect(driftRows(diff([{ key: 'query.timeout', secret: false, isExpected: false, values }]))).toEqual([
     { role: 'broker', key: 'query.timeout', most: '5s', outliers: [{ value: '30s', nodes: ['c'] }] },
   ]);
 });
 
-test('what is expected to differ, and what is only written differently, is no drift', () => {
+test('expected differences and different spellings are not drift', () => {
   const differing = [value({ isMajority: true }), value({ value: 1 })];
   const same = [value({ isMajority: true }), value({ value: '5000ms', isSameMeaning: true })];
   const differences = [
@@ -32,7 +32,7 @@ test('what is expected to differ, and what is only written differently, is no dr
   expect(driftRows(diff(differences))).toEqual([]);
 });
 
-test('a key that is missing on a node says so', () => {
+test('a key missing on a node is reported', () => {
   const values = [value({ isMajority: true, nodes: ['a', 'b'] }), value({ value: null, nodes: ['c'] })];
   const [row] = driftRows(diff([{ key: 'k', secret: false, isExpected: false, values }]));
   expect(row?.outliers).toEqual([{ value: 'absent', nodes: ['c'] }]);

@@ -1,16 +1,16 @@
 import type { ClusterConfigDiff, ConfigDifference } from '@porthole/client';
 import { showValue } from '../../config/setting-text.ts';
 
-/** A key in which nodes differ that should not. */
+/** A key that differs unexpectedly. */
 export interface DriftRow {
   role: string;
   key: string;
-  /** The value that most have; `null` where none is that of most. */
+  /** The majority value; `null` if there is none. */
   most: string | null;
   outliers: { value: string; nodes: readonly string[] }[];
 }
 
-/** Of every role, the keys whose values mean different things where they should not. */
+/** The keys of every role whose values differ in meaning and should not. */
 export function driftRows({ roles }: ClusterConfigDiff): DriftRow[] {
   return roles.flatMap(({ role, differences }) =>
     differences.filter(isDrift).map((difference) => driftRow(role, difference)),

@@ -1,14 +1,27 @@
 import { describe, expect, test } from 'vitest';
-import { clockText, headline, isClockOff, isSilent, missingNodes, stateText, usualVersion } from './node-health.ts';
+import {
+  clockText,
+  errorsText,
+  headline,
+  isClockOff,
+  isSilent,
+  majorityVersion,
+  missingNodes,
+  stateText,
+} from './node-health.ts';
 import { clusterNode, version } from './testing/cluster-node.ts';
 
 const NOW = 10_000_000;
+
 const wrote = (id: string, agoMs: number) => clusterNode(id, { lastRecordMs: NOW - agoMs });
+
 const down = clusterNode('down', {
   state: 'unreachable',
   report: { ...clusterNode('down').report, outcome: 'timeout' },
 });
+
 const gone = clusterNode('gone', { state: 'failed' });
+
 const left = clusterNode('left', { state: 'left' });
 
 const sick = clusterNode('sick', { problems: [{ check: 'log directory', detail: '/logs does not exist' }] });
@@ -22,34 +35,34 @@ describe('the headline', () => {
     [[clusterNode('a'), clusterNode('b'), down], '2 of 3 nodes up'],
     [[clusterNode('a'), clusterNode('b'), left], 'All 2 nodes up'],
     [[clusterNode('a'), sick, gone], '2 of 3 nodes up · 1 degraded'],
-  ])('counts those that are expected to be up, and those that are degraded', (nodes, text) => {
+  ])('counts nodes that should be up, and degraded ones', (nodes, text) => {
     expect(headline(nodes)).toBe(text);
   });
 
-  test('is followed by those that are missing, the last seen first', () => {
+  test('is followed by missing nodes, last seen first', () => {
     const nodes = [clusterNode('a'), { ...down, lastSeenMs: 1 }, { ...gone, lastSeenMs: 2 }, left];
     expect(missingNodes(nodes).map(({ id }) => id)).toEqual(['gone', 'down']);
   });
 });
 
-test('a node that is not up, or not well, says why', () => {
+test('a node that is down or degraded has a reason', () => {
   expect([clusterNode('a'), sick, down, gone, left].map(stateText)).toEqual([
     'up',
     'degraded: log directory: /logs does not exist',
     'not responding: timed out',
-    'failed: no longer registered',
+    'stopped responding, lease expired',
     'left the cluster',
   ]);
 });
 
 describe('a clock', () => {
-  test('is off when it is so beyond doubt', () => {
+  test('is off only if it is certain', () => {
     expect(isClockOff({ offsetMs: 412, uncertaintyMs: 2 })).toBe(true);
     expect(isClockOff({ offsetMs: -412, uncertaintyMs: 2 })).toBe(true);
     expect(isClockOff({ offsetMs: 412, uncertaintyMs: 400 })).toBe(false);
   });
 
-  test('is told with what is not known of it', () => {
+  test('is shown with its uncertainty', () => {
     expect(clockText({ offsetMs: 412.3, uncertaintyMs: 1.2 })).toBe('+412 ms ± 2');
     expect(clockText({ offsetMs: -1.4, uncertaintyMs: 0 })).toBe('−1 ms ± 0');
     expect(clockText({ offsetMs: -0.3, uncertaintyMs: 1 })).toBe('0 ms ± 1');
@@ -57,12 +70,12 @@ describe('a clock', () => {
 });
 
 describe('a silent node', () => {
-  test('is one whose last line is much older than those of the others', () => {
+  test('has a last line much older than those of the others', () => {
     const nodes = [wrote('a', 500), wrote('b', 1200), wrote('quiet', 9 * 60_000)];
     expect(nodes.map((node) => isSilent(node, nodes, NOW))).toEqual([false, false, true]);
   });
 
-  test('is not one among others that write as rarely, nor one that is alone or not known', () => {
+  test('does not include nodes among equally quiet ones, single or unknown nodes', () => {
     const rare = [wrote('a', 5 * 60_000), wrote('b', 6 * 60_000), wrote('c', 9 * 60_000)];
     expect(rare.some((node) => isSilent(node, rare, NOW))).toBe(false);
     const alone = wrote('a', 9 * 60_000);
@@ -72,8 +85,28 @@ describe('a silent node', () => {
   });
 });
 
-test('the usual version is that of more than half of those that are up', () => {
-  expect(usualVersion([version('a', '2'), version('b', '2'), version('c', '1')])).toBe('2');
-  expect(usualVersion([version('a', '2'), version('b', '1')])).toBeNull();
-  expect(usualVersion([version('a', '2'), { ...version('b', '1'), state: 'failed' }])).toBe('2');
+test('the majority version is that of more than half of the nodes that are up', () => {
+  expect(majorityVersion([version('a', '2'), version('b', '2'), version('c', '1')])).toBe('2');
+  expect(majorityVersion([version('a', '2'), version('b', '1')])).toBeNull();
+  expect(majorityVersion([version('a', '2'), { ...version('b', '1'), state: 'failed' }])).toBe('2');
+});
+
+const up = { state: 'up' } as const;
+
+const failed = { state: 'failed' } as const;
+
+const leftNode = { state: 'left' } as const;
+
+test.each([
+  [[up], null, 'Errors on this node', false],
+  [[up, up], null, 'Errors across the cluster', false],
+  [[up], { errors: 0, counted: 1 }, 'No errors on this node', false],
+  [[up, up, leftNode], { errors: 0, counted: 2 }, 'No errors on all 2 nodes', false],
+  [[up, up, failed], { errors: 0, counted: 2 }, 'No errors on 2 of 3 nodes', true],
+  [[up, up], { errors: 1, counted: 2 }, '1 error on all 2 nodes', true],
+  [[up, failed], { errors: 1200, counted: 1 }, '1,200 errors on 1 of 2 nodes', true],
+  [[up], { errors: 0, counted: 0 }, 'Errors not counted', true],
+  [[up, failed], { errors: 0, counted: 0 }, 'Errors not counted on any node', true],
+])('%j with %j: %s', (nodes, counts, text, isAlarm) => {
+  expect(errorsText(nodes, counts)).toEqual({ text, isAlarm });
 });

@@ -1,24 +1,31 @@
 import type { ClusterNode, MemberClock, NodeProblem } from '@porthole/client';
+import { formatCount } from '../../ui/format.ts';
 import { outcomeText } from '../../ui/missing-members.ts';
 
-/** A clock that is off by more than this, beyond doubt, makes the order of lines of different nodes hard to read. */
+/** A clock that is certainly off by more than this makes the order of records across nodes hard to read. */
 const CLOCK_LIMIT_MS = 100;
 
-/** A node that has written nothing for so long may be silent; whether it is, the others tell. */
+/** A node without a record for this long may be silent; it depends on the others. */
 const SILENT_MS = 2 * 60_000;
 
-/** Silent is whose last line is so many times as old as that of the usual node. */
+/** A node is silent if its last record is this many times older than the median of the others. */
 const SILENT_FACTOR = 10;
+
+/** Errors of the nodes that were counted, and the number of those nodes. */
+interface CountedErrors {
+  errors: number;
+  counted: number;
+}
 
 export function stateText({ state, report, problems }: Pick<ClusterNode, 'state' | 'report' | 'problems'>): string {
   if (state === 'up') return problems.length === 0 ? 'up' : `degraded: ${problemText(problems)}`;
   if (state === 'left') return 'left the cluster';
-  if (state === 'failed') return 'failed: no longer registered';
-  if (state === 'unknown') return `unknown (the registry is away): ${outcomeText(report.outcome)}`;
+  if (state === 'failed') return 'stopped responding, lease expired';
+  if (state === 'unknown') return `unknown (registry not responding): ${outcomeText(report.outcome)}`;
   return `not responding: ${outcomeText(report.outcome)}`;
 }
 
-/** It responds, but a health check fails: what it counts may not be all. */
+/** The node responds, but a health check fails: its counts may be incomplete. */
 export function isDegraded({ state, problems }: Pick<ClusterNode, 'state' | 'problems'>): boolean {
   return state === 'up' && problems.length > 0;
 }
@@ -28,7 +35,7 @@ export function problemText(problems: readonly NodeProblem[]): string {
   return problems.map(({ check, detail }) => `${check}: ${detail}`).join(' · ');
 }
 
-/** Off by more than can be explained by not knowing it exactly. */
+/** Off by more than the measurement uncertainty explains. */
 export function isClockOff({ offsetMs, uncertaintyMs }: MemberClock): boolean {
   return Math.abs(offsetMs) - uncertaintyMs > CLOCK_LIMIT_MS;
 }
@@ -40,7 +47,7 @@ export function clockText({ offsetMs, uncertaintyMs }: MemberClock): string {
   return `${sign}${Math.abs(offset)} ms ± ${Math.ceil(uncertaintyMs)}`;
 }
 
-/** Whether a node that is up has written nothing for much longer than is usual among those that are up. */
+/** Whether a node that is up has logged nothing for much longer than the others. */
 export function isSilent(node: ClusterNode, nodes: readonly ClusterNode[], nowMs: number): boolean {
   if (node.state !== 'up' || node.lastRecordMs === null) return false;
   const ageMs = nowMs - node.lastRecordMs;
@@ -53,13 +60,13 @@ export function isSilent(node: ClusterNode, nodes: readonly ClusterNode[], nowMs
   return usualMs !== undefined && ageMs > Math.max(SILENT_MS, usualMs * SILENT_FACTOR);
 }
 
-/** The version that more than half of the nodes that are up have; `null` where there is none. */
-export function usualVersion(nodes: readonly ClusterNode[]): string | null {
+/** The version of more than half of the nodes that are up; `null` if there is none. */
+export function majorityVersion(nodes: readonly ClusterNode[]): string | null {
   const versions = nodes.filter(({ state }) => state === 'up').map(({ node }) => node.version);
   return versions.find((version) => versions.filter((other) => other === version).length * 2 > versions.length) ?? null;
 }
 
-/** `5 of 6 nodes up · 1 degraded`. Those that left in order are not expected to be; those that failed are. */
+/** `5 of 6 nodes up · 1 degraded`. Nodes that left in order are not counted; failed ones are. */
 export function headline(nodes: readonly ClusterNode[]): string {
   const members = nodes.filter(({ state }) => state !== 'left');
   const up = members.filter(({ state }) => state === 'up').length;
@@ -70,14 +77,33 @@ export function headline(nodes: readonly ClusterNode[]): string {
   return degraded > 0 ? `${text} · ${degraded} degraded` : text;
 }
 
-/** Those that do not respond, those that never did last. */
+/** Nodes that are not responding; those that never responded come last. */
 export function missingNodes(nodes: readonly ClusterNode[]): ClusterNode[] {
   return nodes
     .filter(({ state }) => state !== 'up' && state !== 'left')
     .sort((a, b) => (b.lastSeenMs ?? 0) - (a.lastSeenMs ?? 0));
 }
 
-/** Names the departure of a node that a reader has dismissed: if it comes back and fails again, that is another. */
+/** Identifies a dismissed departure: a node that comes back and fails again has another one. */
 export function departureKey({ id, sinceMs }: Pick<ClusterNode, 'id' | 'sinceMs'>): string {
   return `${id}@${sinceMs ?? ''}`;
+}
+
+/** `3 errors on 4 of 5 nodes`. Never claims "no errors" for nodes that were not counted. */
+export function errorsText(
+  nodes: readonly Pick<ClusterNode, 'state'>[],
+  counts: CountedErrors | null,
+): { text: string; isAlarm: boolean } {
+  const expected = nodes.filter(({ state }) => state !== 'left').length;
+  if (counts === null)
+    return { text: expected === 1 ? 'Errors on this node' : 'Errors across the cluster', isAlarm: false };
+  const { errors, counted } = counts;
+  const isAll = counted >= expected;
+  const all = expected === 1 ? 'on this node' : `on all ${expected} nodes`;
+  const where = isAll ? all : `on ${counted} of ${expected} nodes`;
+  if (errors > 0)
+    return { text: `${formatCount(errors)} ${errors === 1 ? 'error' : 'errors'} ${where}`, isAlarm: true };
+  if (counted === 0)
+    return { text: expected === 1 ? 'Errors not counted' : 'Errors not counted on any node', isAlarm: true };
+  return { text: `No errors ${where}`, isAlarm: !isAll };
 }

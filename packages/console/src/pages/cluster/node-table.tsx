@@ -1,15 +1,15 @@
 import type { ClusterNode } from '@porthole/client';
+import { nodeColour } from '../../state/cluster.ts';
 import { preferences } from '../../state/preferences.ts';
 import { ALL_LOGS, type View } from '../../state/view.ts';
 import { viewUrl } from '../../state/view-url.ts';
-import { formatAge, formatSecond, formatShortTime } from '../../ui/format.ts';
-import { useStore } from '../../ui/hooks/use-store.ts';
-import { NodeName } from '../../ui/node-name.tsx';
-import { Unknown } from '../../ui/unknown.tsx';
+import { formatAge, formatCount, formatSecond, formatShortTime } from '../../ui/format.ts';
+import { useStore } from '../../ui/hooks.ts';
+import { missingMembers } from '../../ui/missing-members.ts';
+import { Unknown } from '../../ui/notes.tsx';
 import { snapshotView } from './cluster-head.tsx';
-import { NodeCount } from './node-count.tsx';
-import { clockText, isClockOff, isDegraded, isSilent, stateText, usualVersion } from './node-health.ts';
-import type { RecentCounts } from './recent-counts.ts';
+import { clockText, isClockOff, isDegraded, isSilent, majorityVersion, stateText } from './node-health.ts';
+import { RECENT_MS, type RecentCounts } from './recent-counts.ts';
 
 interface NodeTableProps {
   nodes: readonly ClusterNode[];
@@ -17,8 +17,14 @@ interface NodeTableProps {
   nowMs: number;
 }
 
+interface NodeCountProps {
+  node: ClusterNode;
+  counts: RecentCounts | null;
+  kind: 'errors' | 'warnings';
+}
+
 export function NodeTable({ nodes, counts, nowMs }: NodeTableProps) {
-  const usual = usualVersion(nodes);
+  const majority = majorityVersion(nodes);
   return (
     <div class="card table-card">
       <table class="node-table">
@@ -51,7 +57,7 @@ export function NodeTable({ nodes, counts, nowMs }: NodeTableProps) {
               counts={counts}
               nowMs={nowMs}
               isQuiet={isSilent(node, nodes, nowMs)}
-              isOddVersion={usual !== null && node.node.version !== '' && node.node.version !== usual}
+              isOddVersion={majority !== null && node.node.version !== '' && node.node.version !== majority}
             />
           ))}
         </tbody>
@@ -94,9 +100,9 @@ function NodeRow({ node, counts, nowMs, isQuiet, isOddVersion }: NodeRowProps) {
         <Clock node={node} />
       </td>
       <td data-name="Version" class={isOddVersion ? 'version warning' : 'version'}>
-        <span title={isOddVersion ? 'most nodes have another version' : undefined}>
-          {node.node.version || <Unknown why="it does not tell its version" />}
-          {isOddVersion && <span class="sr-only"> (most nodes have another version)</span>}
+        <span title={isOddVersion ? 'most nodes run another version' : undefined}>
+          {node.node.version || <Unknown why="version not reported" />}
+          {isOddVersion && <span class="sr-only"> (most nodes run another version)</span>}
         </span>
       </td>
       <td data-name="Up since">
@@ -111,7 +117,7 @@ function NodeRow({ node, counts, nowMs, isQuiet, isOddVersion }: NodeRowProps) {
 
 function LastLine({ node: { lastRecordMs }, nowMs, isQuiet }: { node: ClusterNode; nowMs: number; isQuiet: boolean }) {
   const zone = useStore(preferences.zone);
-  if (lastRecordMs === null) return <Unknown why="it does not tell the time of its last line" />;
+  if (lastRecordMs === null) return <Unknown why="time of the last line not reported" />;
   return (
     <span class={isQuiet ? 'warning' : undefined} title={formatSecond(lastRecordMs, zone)}>
       {formatAge(lastRecordMs, nowMs)}
@@ -123,16 +129,16 @@ function LastLine({ node: { lastRecordMs }, nowMs, isQuiet }: { node: ClusterNod
 function UpSince({ node, nowMs }: { node: ClusterNode; nowMs: number }) {
   const zone = useStore(preferences.zone);
   const { onlineTime } = node.node;
-  // Zero: the registry lists it, but it was never heard.
-  if (!onlineTime) return <Unknown why="it does not answer" />;
+  // Zero: the registry lists it, but it has never responded.
+  if (!onlineTime) return <Unknown why="not responding" />;
   return <span title={formatSecond(onlineTime, zone)}>{formatShortTime(onlineTime, zone, nowMs)}</span>;
 }
 
 function Clock({ node: { clock, isSelf, state } }: { node: ClusterNode }) {
-  if (isSelf) return <span title="all others are compared with the clock of this node">this node's clock</span>;
-  if (!clock || state !== 'up') return <Unknown why="its clock cannot be compared: it does not answer" />;
+  if (isSelf) return <span title="other clocks are compared with this one">this node's clock</span>;
+  if (!clock || state !== 'up') return <Unknown why="clock not compared: the node is not responding" />;
   return (
-    <span class={isClockOff(clock) ? 'warning' : undefined} title="ahead (+) or behind (−); its times are corrected">
+    <span class={isClockOff(clock) ? 'warning' : undefined} title="ahead (+) or behind (−); timestamps are corrected">
       {clockText(clock)}
     </span>
   );
@@ -161,4 +167,35 @@ function RowLinks({ node: { id, state } }: { node: ClusterNode }) {
 
 function nodeAddress({ node: { hostIp, httpPort } }: ClusterNode): string {
   return hostIp.includes(':') ? `[${hostIp}]:${httpPort}` : `${hostIp}:${httpPort}`;
+}
+
+/** Errors or warnings of a node in the last 15 minutes, linked to the records. */
+function NodeCount({ node, counts, kind }: NodeCountProps) {
+  const count = counts?.byNode.get(node.id)?.[kind] ?? (kind === 'errors' ? node.recentErrors : null);
+  if (count === null || node.state !== 'up') return <Unknown why={whyUnknown({ node, counts })} />;
+  if (count === 0) return <>0</>;
+  const range = { kind: 'last', spanMs: RECENT_MS } as const;
+  const minLevel = kind === 'errors' ? 'ERROR' : 'WARN';
+  const href = viewUrl({ ...ALL_LOGS, sources: [{ node: node.id, log: null }], range, minLevel });
+  return (
+    <a class={kind === 'errors' ? 'count-link problem' : 'count-link'} href={href}>
+      {formatCount(count)}
+    </a>
+  );
+}
+
+function whyUnknown({ node, counts }: Pick<NodeCountProps, 'node' | 'counts'>): string {
+  if (node.state !== 'up') return 'not responding';
+  if (!counts) return 'counting';
+  return missingMembers(counts.members).find(({ id }) => id === node.id)?.why ?? 'not counted in time';
+}
+
+/** The id of a node with its colour, linked to its page. */
+function NodeName({ id, isDim = false }: { id: string; isDim?: boolean }) {
+  return (
+    <a class="node-name" href={viewUrl({ page: 'node', id, tab: 'overview', text: '' })}>
+      <span class={`node-dot ${isDim ? 'node-off' : `node-${nodeColour(id)}`}`} aria-hidden="true" />
+      {id}
+    </a>
+  );
 }

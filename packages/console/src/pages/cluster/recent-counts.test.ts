@@ -22,7 +22,7 @@ const histogram = (buckets: ClusterHistogram['buckets'], members: MemberReport[]
   members,
 });
 
-test('the warnings of a node are what is left of its records without its errors', () => {
+test('the warnings of a node are its records minus its errors', () => {
   const members = [report('a'), report('b')];
   const all = histogram([{ startMs: 0, counts: { ERROR: 2, WARN: 5 }, nodes: { a: 6, b: 1 } }], members);
   const errors = histogram([{ startMs: 0, counts: { ERROR: 2 }, nodes: { a: 2 } }], members);
@@ -37,7 +37,7 @@ test('the warnings of a node are what is left of its records without its errors'
   ]);
 });
 
-test('a node that did not count has no counts, not even none', () => {
+test('a node that was not counted has no counts, not zero', () => {
   const members = [
     report('a', { outcome: 'timeout' }),
     report('b'),

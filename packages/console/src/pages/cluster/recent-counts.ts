@@ -5,7 +5,7 @@ export const RECENT_MS = 15 * 60_000;
 
 const BUCKET_MS = 15_000;
 
-/** A count that takes longer is told as far as it came. */
+/** Time budget; longer counts are partial. */
 const BUDGET_MS = 5000;
 
 export interface NodeCounts {
@@ -16,17 +16,17 @@ export interface NodeCounts {
 export interface RecentCounts {
   range: ColumnRange;
   columns: CountColumn[];
-  /** Of the nodes that counted; the others are absent. */
+  /** Only nodes that were counted. */
   byNode: ReadonlyMap<string, NodeCounts>;
   members: readonly MemberReport[];
 }
 
-/** Errors and warnings of the last quarter of an hour: over time, and of each node. */
+/** Errors and warnings of the last 15 minutes, over time and per node. */
 export async function countRecent(cluster: ClusterState, nowMs: number, signal: AbortSignal): Promise<RecentCounts> {
   const range = columnRange(nowMs, { spanMs: RECENT_MS, bucketMs: BUCKET_MS });
   const query = { fromMs: range.fromMs, toMs: range.toMs, bucketMs: BUCKET_MS, buckets: RECENT_MS / BUCKET_MS };
   const options = { signal, budgetMs: BUDGET_MS };
-  // An answer tells each node's records of all levels together: what is asked twice can be told apart.
+  // The response has one count per node over all levels: two requests tell errors from warnings.
   const [all, errors] = await Promise.all([
     cluster.logHistogram({ ...query, minLevel: 'WARN' }, options),
     cluster.logHistogram({ ...query, minLevel: 'ERROR' }, options),
@@ -40,11 +40,11 @@ export function recentCounts(given: {
   errors: ClusterHistogram;
 }): RecentCounts {
   const { range, all, errors } = given;
-  // What is left of a count when a file could not be read is no count.
+  // Without one of the files, the count is not a count.
   const counted = all.members.filter(({ outcome, isPartial }) => outcome === 'ok' && !isPartial);
   const byNode = counted.map(({ id }): [string, NodeCounts] => {
     const nodeErrors = nodeTotal(errors, id);
-    // Between the two answers a record may have been written.
+    // A record may have been written between the two responses.
     return [id, { errors: nodeErrors, warnings: Math.max(0, nodeTotal(all, id) - nodeErrors) }];
   });
   return { range, columns: countColumns(all.buckets, range), byNode: new Map(byNode), members: all.members };

@@ -5,18 +5,17 @@ import { navigation } from '../../state/navigation.ts';
 import { Resource } from '../../state/resource.ts';
 import { session } from '../../state/session.ts';
 import type { ConfigView } from '../../state/view.ts';
-import { FailureNote } from '../../ui/failure-note.tsx';
-import { useResource } from '../../ui/hooks/use-resource.ts';
-import { Loading } from '../../ui/loading.tsx';
+import { useResource } from '../../ui/hooks.ts';
+import { FailureNote, Loading } from '../../ui/notes.tsx';
 import { DriftSection } from './drift/drift-section.tsx';
 import { LoadedConfig } from './node-config.tsx';
 
-/** Every node is asked for all its settings. */
+/** How often the settings of every node are requested. */
 const REFRESH_MS = 30_000;
 
-/** Where the nodes are configured differently; of a node that is alone, how it is configured. */
+/** Drift between the nodes; for a single node, its configuration. */
 export function ConfigPage({ view }: { view: ConfigView }) {
-  // All roles at once: how many keys differ in each is told beside its name.
+  // All roles at once: the tabs show how many keys differ in each.
   const resource = useMemo(
     () =>
       new Resource<ClusterConfigDiff>((signal) => session.client.cluster.configDiff({}, { signal }), {
@@ -24,8 +23,8 @@ export function ConfigPage({ view }: { view: ConfigView }) {
       }),
     [],
   );
-  const { value, asOfMs, failure, isLoading } = useResource(resource);
-  // Not waited for: it takes longer, and only adds to what is shown.
+  const { value, asOfMs, failure } = useResource(resource);
+  // Not awaited: it takes longer and only adds details.
   const nodes = useResource(cluster).value?.nodes ?? [];
   const retry = () => resource.reload();
   const [first, ...others] = value?.members ?? [];
@@ -34,9 +33,7 @@ export function ConfigPage({ view }: { view: ConfigView }) {
       {failure && <FailureNote what="The comparison" failure={failure} asOfMs={asOfMs} onRetry={retry} />}
       {!value && !failure && <Loading what="the configurations of all nodes" />}
       {first && others.length === 0 && <OnlyNode id={first.id} view={view} />}
-      {value && others.length > 0 && (
-        <DriftSection view={view} nodes={nodes} diff={value} isLoading={isLoading} onRetry={retry} />
-      )}
+      {value && others.length > 0 && <DriftSection view={view} nodes={nodes} diff={value} onRetry={retry} />}
     </div>
   );
 }

@@ -1,31 +1,29 @@
 import { useMemo, useState } from 'preact/hooks';
-import { configGetCommand } from '../../config/config-command.ts';
-import { outcomeLabel } from '../../config/drift-text.ts';
 import { findInLines, stepMatch } from '../../config/find-lines.ts';
 import type { KnownConfig } from '../../config/load-node-config.ts';
 import { countSettings, settingsByKey } from '../../config/setting-marks.ts';
+import { configGetCommand } from '../../state/cli-command.ts';
 import { copyText } from '../../state/notice.ts';
 import type { ConfigShape } from '../../state/view.ts';
-import { saveContent } from '../../ui/download/save-content.ts';
-import { ChangesTable } from './changes-table.tsx';
+import { outcomeText } from '../../ui/missing-members.ts';
+import { saveContent } from '../../ui/start-download.ts';
 import { AsOf, DiskNote, NoSettingsNote, NoTextNote } from './config-notes.tsx';
-import { FindBox } from './find-box.tsx';
-import { SettingsTable } from './settings-table.tsx';
+import { FindBox, useSettledText } from './find-box.tsx';
+import { ChangesTable, SettingsTable } from './settings-table.tsx';
 import { TomlView } from './toml/toml-view.tsx';
 import { useToml } from './toml/use-toml.ts';
-import { useSettledText } from './use-settled-text.ts';
 
 interface ConfigPanelProps {
   known: KnownConfig;
   text: string;
-  /** What it cannot be shown as is shown as text. */
+  /** Falls back to text if the requested form is not available. */
   shape: ConfigShape | 'text';
   onText: (text: string) => void;
   onShape: (shape: ConfigShape | 'text') => void;
   onRetry: () => void;
 }
 
-/** One configuration with all that can be done with it. */
+/** One configuration with its tools. */
 export function ConfigPanel({ known, text, onText, onShape, onRetry, ...wanted }: ConfigPanelProps) {
   const { id, settings, report } = known;
   const { changes = [], textAtStart } = settings?.disk ?? {};
@@ -54,7 +52,7 @@ export function ConfigPanel({ known, text, onText, onShape, onRetry, ...wanted }
           {report.outcome !== 'ok' && (
             <>
               <AsOf report={report} />
-              {report.asOfMs !== null && <span class="config-sub">{outcomeLabel(report.outcome)}</span>}
+              {report.asOfMs !== null && <span class="config-sub">{outcomeText(report.outcome)}</span>}
               <button type="button" class="link-button" onClick={onRetry}>
                 retry
               </button>
@@ -105,12 +103,12 @@ export function ConfigPanel({ known, text, onText, onShape, onRetry, ...wanted }
   );
 }
 
-/** The marks are about the values of now. */
+/** Marks apply to the current values only. */
 const NO_MARKS = settingsByKey([]);
 
 const SHAPE_LABELS = { text: 'TOML', start: 'TOML at start', table: 'Settings' } as const;
 
-/** Only those that there is something to show for. */
+/** Only the forms that have content. */
 function availableShapes({ settings }: KnownConfig): (ConfigShape | 'text')[] {
   if (settings === null) return ['text'];
   return settings.disk.textAtStart === undefined ? ['text', 'table'] : ['text', 'start', 'table'];

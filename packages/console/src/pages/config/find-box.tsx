@@ -1,12 +1,14 @@
-import { useRef } from 'preact/hooks';
+import type { RefObject } from 'preact';
+import { useEffect, useRef, useState } from 'preact/hooks';
+import { preferences } from '../../state/preferences.ts';
 import { formatCount } from '../../ui/format.ts';
-import { useSlashKey } from './use-slash-key.ts';
+import { isTextField } from '../../ui/is-text-field.ts';
 
 interface FindBoxProps {
   label: string;
   text: string;
   onText: (text: string) => void;
-  /** Where there are places to step through. */
+  /** Only with matches to step through. */
   steps?: {
     count: number;
     isMore: boolean;
@@ -16,7 +18,13 @@ interface FindBoxProps {
   };
 }
 
-/** A field that finds as one writes; `/` goes to it, Enter and Shift+Enter step, Escape empties it. */
+/** A pause in typing after which the search runs. */
+const PAUSE_MS = 150;
+
+/** Texts up to this length are searched on every key press. */
+const SMALL_CHARACTERS = 100_000;
+
+/** A search field; `/` focuses it, Enter and Shift+Enter step, Escape clears it. */
 export function FindBox({ label, text, onText, steps }: FindBoxProps) {
   const field = useRef<HTMLInputElement>(null);
   useSlashKey(field);
@@ -73,4 +81,31 @@ function Steps({ count, isMore, current, onStep }: NonNullable<FindBoxProps['ste
       </button>
     </>
   );
+}
+
+/** The text to search for: at once in a small text, after a pause in a large one, so that typing never stalls. */
+export function useSettledText(wanted: string, searched: string): string {
+  const [settled, setSettled] = useState(wanted);
+  const isSmall = searched.length <= SMALL_CHARACTERS || wanted === '';
+  useEffect(() => {
+    if (isSmall) return undefined;
+    const timer = setTimeout(() => setSettled(wanted), PAUSE_MS);
+    return () => clearTimeout(timer);
+  }, [wanted, isSmall]);
+  return isSmall ? wanted : settled;
+}
+
+/** `/` focuses the field, unless the user is typing or a dialog is open. */
+function useSlashKey(field: RefObject<HTMLInputElement>): void {
+  useEffect(() => {
+    const take = (event: KeyboardEvent) => {
+      if (event.key !== '/' || event.ctrlKey || event.metaKey || event.altKey || !preferences.hasKeys.value) return;
+      if (isTextField(event.target) || document.querySelector('dialog[open]')) return;
+      event.preventDefault();
+      field.current?.focus();
+      field.current?.select();
+    };
+    document.addEventListener('keydown', take);
+    return () => document.removeEventListener('keydown', take);
+  }, [field]);
 }

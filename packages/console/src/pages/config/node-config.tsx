@@ -4,15 +4,14 @@ import { navigation } from '../../state/navigation.ts';
 import { Resource } from '../../state/resource.ts';
 import { session } from '../../state/session.ts';
 import type { ConfigShape, NodeView } from '../../state/view.ts';
-import { FailureNote } from '../../ui/failure-note.tsx';
-import { useResource } from '../../ui/hooks/use-resource.ts';
-import { Loading } from '../../ui/loading.tsx';
+import { useResource } from '../../ui/hooks.ts';
+import { FailureNote, Loading } from '../../ui/notes.tsx';
 import { ConfigPanel } from './config-panel.tsx';
 
-/** A configuration changes rarely, but its file on disk may at any time. */
+/** A configuration rarely changes, but its file on disk may at any time. */
 const REFRESH_MS = 30_000;
 
-/** The configuration of one node, as a part of its page. */
+/** The configuration tab of a node. */
 export function NodeConfig({ view }: { view: NodeView }) {
   const { shape, ...asText } = view;
   return (
@@ -29,7 +28,7 @@ export function NodeConfig({ view }: { view: NodeView }) {
 
 interface LoadedConfigProps {
   id: string;
-  /** What is looked for in it. */
+  /** The text searched for. */
   text: string;
   shape: ConfigShape | 'text';
   onText: (text: string) => void;

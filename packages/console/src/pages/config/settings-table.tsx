@@ -1,4 +1,4 @@
-import type { SettingEntry } from '@porthole/client';
+import type { SettingChange, SettingEntry } from '@porthole/client';
 import { defaultLabel, SOURCE_LABELS } from '../../config/setting-marks.ts';
 import { showValue } from '../../config/setting-text.ts';
 import { LineChunks } from './toml/line-chunks.tsx';
@@ -6,18 +6,21 @@ import { ValueText } from './value-text.tsx';
 
 interface SettingsTableProps {
   settings: readonly SettingEntry[];
-  /** Keys that contain this are shown. */
+  /** Only keys that contain this are shown. */
   text: string;
 }
 
-/** Settings as a table: key, value, default, where it comes from. */
+/** Keys listed; the notice above has the total. */
+const MAX_SHOWN = 20;
+
+/** Settings as a table: key, value, default, source. */
 export function SettingsTable({ settings, text }: SettingsTableProps) {
   const wanted = text.toLowerCase();
   const shown = settings.filter(({ key, value }) => `${key}\n${showValue(value).text}`.toLowerCase().includes(wanted));
-  const hasDefaults = settings.some(({ default: usual }) => usual !== null);
+  const hasDefaults = settings.some(({ default: defaultValue }) => defaultValue !== null);
   if (shown.length === 0) return <p class="config-empty">No setting with “{text}” in its key or value.</p>;
   return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, and keys only scroll what has the focus
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, and only a focused element scrolls by keyboard
     <section class="table-frame" aria-label="Settings" tabIndex={0}>
       <table class="config-table">
         <thead>
@@ -54,5 +57,40 @@ function SettingRow({ entry, hasDefaults }: { entry: SettingEntry; hasDefaults: 
       {hasDefaults && <td class="is-quiet">{entry.default === null ? '–' : defaultLabel(entry)}</td>}
       <td class="is-quiet is-origin">{SOURCE_LABELS[entry.source]}</td>
     </tr>
+  );
+}
+
+/** Values of the file at start and now. */
+export function ChangesTable({ changes }: { changes: readonly SettingChange[] }) {
+  const rest = changes.length - MAX_SHOWN;
+  return (
+    <div class="table-frame changes-frame">
+      <table class="config-table">
+        <caption class="sr-only">Settings that changed since start</caption>
+        <thead>
+          <tr>
+            <th scope="col">Changed key</th>
+            <th scope="col">At start</th>
+            <th scope="col">On disk now</th>
+          </tr>
+        </thead>
+        <tbody>
+          {changes.slice(0, MAX_SHOWN).map(({ key, atStart, onDisk }) => (
+            <tr key={key}>
+              <th scope="row">
+                <code>{key}</code>
+              </th>
+              <td>
+                <ValueText shown={showValue(atStart)} />
+              </td>
+              <td class="is-changed">
+                <ValueText shown={showValue(onDisk)} />
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+      {rest > 0 && <p class="config-note">{rest} more; the settings have them all.</p>}
+    </div>
   );
 }

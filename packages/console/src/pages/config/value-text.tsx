@@ -1,7 +1,7 @@
 import { type ShownValue, shortFingerprint } from '../../config/setting-text.ts';
 import { MASK } from '../../config/toml-tokens.ts';
 
-/** A value in a cell; words about a value look unlike one, and secrets look like secrets. */
+/** A value in a cell; descriptions and secrets have their own style. */
 export function ValueText({ shown: { text, kind, fingerprint } }: { shown: ShownValue }) {
   if (kind === 'value') return <span class="value-text">{text}</span>;
   if (kind !== 'secret') return <em class="value-word">{text}</em>;

@@ -1,19 +1,19 @@
 import { useMemo } from 'preact/hooks';
 import { stripAnsi } from '../../log-view/rows/ansi-segments.ts';
 import { recordLine, visibleText } from '../../log-view/rows/record-text.ts';
-import type { LogSource, ShownRecord } from '../../log-view/source/log-source.ts';
-import { recordKey } from '../../log-view/source/record-key.ts';
+import { type LogSource, recordKey, type ShownRecord } from '../../log-view/source/log-source.ts';
 import type { LogsView } from '../../state/view.ts';
 import { viewUrl } from '../../state/view-url.ts';
 import { formatCount } from '../../ui/format.ts';
-import { Loading } from '../../ui/loading.tsx';
+import { Loading } from '../../ui/notes.tsx';
 import { useRequest } from './details/use-request.ts';
 import { toFilter, toStart } from './workspace/apply-view.ts';
 import { openSource } from './workspace/open-logs.ts';
 import { toRecordKey } from './workspace/to-view.ts';
 
-/** On each side of the place, or before the end. */
+/** Records loaded on each side of the position, or before the end. */
 const RECORDS = 1000;
+
 const BUDGET_MS = 10_000;
 
 interface PlainRecords {
@@ -22,7 +22,7 @@ interface PlainRecords {
   isToEnd: boolean;
 }
 
-/** The records as one text: for the browser's own search, for screen readers, and for printing. */
+/** The records as plain text: for the browser's search, screen readers and printing. */
 export function PlainPage({ view }: { view: LogsView }) {
   const sources = JSON.stringify(view.sources);
   const source = useMemo(() => openSource(view), [sources]);
@@ -57,7 +57,7 @@ export function PlainPage({ view }: { view: LogsView }) {
   );
 }
 
-/** What is around the place that the view shows, in order. */
+/** The records around the position of the view, oldest first. */
 async function loadAround(source: LogSource, view: LogsView, signal: AbortSignal): Promise<PlainRecords> {
   const from = toStart(view);
   const filter = toFilter(view, Date.now());
@@ -65,7 +65,7 @@ async function loadAround(source: LogSource, view: LogsView, signal: AbortSignal
     source.page({ direction, from, limit: RECORDS, filter }, { signal, budgetMs: BUDGET_MS });
   const [newer, older] = await Promise.all([from === 'end' ? null : fetchPage('newer'), fetchPage('older')]);
   const newerRecords = newer?.records ?? [];
-  // Of what was said in the same millisecond, some may be on both sides.
+  // Records of the same millisecond may be in both pages.
   const known = new Set(newerRecords.map(recordKey));
   return {
     records: [...older.records.filter((record) => !known.has(recordKey(record))), ...newerRecords],
@@ -75,6 +75,8 @@ async function loadAround(source: LogSource, view: LogsView, signal: AbortSignal
 }
 
 function countText({ records, isFromStart, isToEnd }: PlainRecords): string {
-  const ends = [isFromStart && 'from the start of the log', isToEnd && 'to its end'].filter(Boolean);
-  return [`${formatCount(records.length)} records`, ...ends].join(', ');
+  const count = `${formatCount(records.length)} ${records.length === 1 ? 'record' : 'records'}`;
+  if (isFromStart && isToEnd) return `All ${count}`;
+  if (isFromStart) return `First ${count}`;
+  return isToEnd ? `Last ${count}` : count;
 }

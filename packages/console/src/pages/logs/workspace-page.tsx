@@ -1,6 +1,5 @@
 import { useMemo, useRef, useState } from 'preact/hooks';
 import { OverviewGutter } from '../../log-view/chart/overview-gutter.tsx';
-import { useWorkspaceState } from '../../log-view/model/use-workspace-state.ts';
 import type { WorkspaceState } from '../../log-view/model/workspace-state.ts';
 import { LIST_ID, RowList } from '../../log-view/rows/row-list.tsx';
 import type { HistogramResult, LogSource } from '../../log-view/source/log-source.ts';
@@ -8,22 +7,18 @@ import { cluster } from '../../state/cluster.ts';
 import { preferences } from '../../state/preferences.ts';
 import { canFollow, type LogsView, type TimeRange } from '../../state/view.ts';
 import { viewUrl } from '../../state/view-url.ts';
-import { useStore } from '../../ui/hooks/use-store.ts';
+import { useStore } from '../../ui/hooks.ts';
 import { DetailsDrawer } from './details/details-drawer.tsx';
-import { DegradedNote } from './status/degraded-note.tsx';
 import { LiveSummary } from './status/live-summary.tsx';
-import { SkippedFilesNote } from './status/skipped-files-note.tsx';
 import { StatusBar } from './status/status-bar.tsx';
-import { WorkspaceFailure } from './status/workspace-failure.tsx';
+import { DegradedNote, SkippedFilesNote, WorkspaceFailure } from './status/workspace-notes.tsx';
 import { ChartPanel } from './toolbar/chart-panel.tsx';
 import { FindBar } from './toolbar/find-bar.tsx';
 import { GoToTime } from './toolbar/go-to-time.tsx';
 import { SourceBar } from './toolbar/source-bar.tsx';
-import { loadedMatches } from './workspace/loaded-matches.ts';
-import { focusedRecord } from './workspace/run-command.ts';
-import { useLogKeys } from './workspace/use-log-keys.ts';
-import { useLogWorkspace } from './workspace/use-log-workspace.ts';
-import { useMatcher } from './workspace/use-matcher.ts';
+import { loadedMatches, useMatcher } from './workspace/loaded-matches.ts';
+import { focusedRecord, useLogKeys } from './workspace/run-command.ts';
+import { useLogWorkspace, useWorkspaceState } from './workspace/use-log-workspace.ts';
 import { viewActions } from './workspace/view-actions.ts';
 
 /** The log workspace. */
@@ -56,7 +51,7 @@ export function WorkspacePage({ view }: { view: LogsView }) {
     setOpen(false);
     return isOpen;
   };
-  // A time range that has an end is opened: nothing new would fall into it.
+  // Removes the end of the time range: no new record could fall into it.
   const follow = () => {
     if (canFollow(view.range)) workspace.resume();
     else change({ range: openEnd(view.range), at: null, timeMs: null, isLive: true });
@@ -106,7 +101,7 @@ export function WorkspacePage({ view }: { view: LogsView }) {
       <SkippedFilesNote problems={state.problems} />
       <div class="workspace-body">
         <WorkspaceFailure failure={state.failure} onRetry={() => workspace.retry()} />
-        <RowList {...{ workspace, state, rowStyle: rowStyle, seen }} onOpen={open} />
+        <RowList {...{ workspace, state, rowStyle, seen }} onOpen={open} />
         <OverviewGutter {...{ source, state, seen, matches, zone }} onGo={(fraction) => workspace.jump({ fraction })} />
         {record ? (
           <DetailsDrawer
@@ -134,7 +129,7 @@ export function WorkspacePage({ view }: { view: LogsView }) {
   );
 }
 
-/** The last counts of the same logs, until new ones are there: nothing flickers. */
+/** The last counts of the same logs until new ones arrive, to avoid flicker. */
 function useLastCounts({ histogram, countFailure }: WorkspaceState, source: LogSource): HistogramResult | null {
   const last = useRef({ histogram, source });
   if (histogram || countFailure !== null || last.current.source !== source) last.current = { histogram, source };
@@ -145,7 +140,7 @@ function openEnd(range: TimeRange | null): TimeRange | null {
   return range?.kind === 'fixed' && range.fromMs !== null ? { ...range, toMs: null } : null;
 }
 
-/** Whether records must say who wrote them. */
+/** Whether rows show their node. */
 function isSeveral(view: LogsView, nodes: readonly string[], members: number): boolean {
   return nodes.length === 0 || view.sources.length === 0 ? members > 1 : nodes.length > 1;
 }

@@ -24,18 +24,18 @@ const FILES = [
 ];
 
 describe('families of files', () => {
-  test('are told with the one written last first, and their live file first', () => {
+  test('are sorted by last write, with the live file first', () => {
     const families = fileFamilies(FILES);
     expect(families.map(({ name }) => name)).toEqual(['access.log', 'lind.log']);
     expect(families[1]?.files.map(({ name }) => name)).toEqual(['lind.log', 'lind-2.log', 'lind-1.log.gz']);
     expect(families[1]).toMatchObject({ sizeBytes: 30, firstTimeMs: 100, lastTimeMs: 400, isLive: true });
   });
 
-  test('without any times have none', () => {
+  test('without times have none', () => {
     expect(fileFamilies([file('x.log')])).toMatchObject([{ firstTimeMs: null, lastTimeMs: null, isLive: false }]);
   });
 
-  test('are found by their own name with all files, or by those of their files', () => {
+  test('are found by their own name, or by those of their files', () => {
     const families = fileFamilies(FILES);
     expect(matchingFamilies(families, ' LIND.log')[0]?.files).toHaveLength(3);
     expect(matchingFamilies(families, '.gz').flatMap(({ files }) => files.map(({ name }) => name))).toEqual([

@@ -2,10 +2,10 @@ import type { ClusterLogFiles } from '@porthole/client';
 
 export type NodeFile = ClusterLogFiles['files'][number];
 
-/** A log: its live file and those moved aside. */
+/** A log: its live file and its rotated files. */
 export interface FileFamily {
   name: string;
-  /** The live one first, then the newest first. */
+  /** The live file first, then newest first. */
   files: NodeFile[];
   sizeBytes: number;
   firstTimeMs: number | null;
@@ -13,7 +13,7 @@ export interface FileFamily {
   isLive: boolean;
 }
 
-/** Files by the log they belong to; those written last come first. */
+/** Files by log; the most recently written first. */
 export function fileFamilies(files: readonly NodeFile[]): FileFamily[] {
   const byName = new Map<string, NodeFile[]>();
   for (const file of files) byName.set(file.family, [...(byName.get(file.family) ?? []), file]);
@@ -22,7 +22,7 @@ export function fileFamilies(files: readonly NodeFile[]): FileFamily[] {
     .sort((a, b) => (b.lastTimeMs ?? 0) - (a.lastTimeMs ?? 0) || a.name.localeCompare(b.name));
 }
 
-/** Those whose name, or the name of whose log, contains the text. */
+/** Families whose name, or the name of one of whose files, contains the text. */
 export function matchingFamilies(families: readonly FileFamily[], text: string): FileFamily[] {
   const wanted = text.trim().toLowerCase();
   const fits = (name: string) => name.toLowerCase().includes(wanted);

@@ -1,11 +1,11 @@
 import { preferences } from '../../state/preferences.ts';
+import { session } from '../../state/session.ts';
 import { ALL_LOGS } from '../../state/view.ts';
 import { viewUrl } from '../../state/view-url.ts';
-import { DownloadLink } from '../../ui/download/download-link.tsx';
 import { formatBytes, formatSecond, formatShortTime } from '../../ui/format.ts';
-import { useNow } from '../../ui/hooks/use-now.ts';
-import { useStore } from '../../ui/hooks/use-store.ts';
-import { Unknown } from '../../ui/unknown.tsx';
+import { useNow, useStore } from '../../ui/hooks.ts';
+import { Unknown } from '../../ui/notes.tsx';
+import { startDownload } from '../../ui/start-download.ts';
 import type { FileFamily, NodeFile } from './file-families.ts';
 
 const MINUTE_MS = 60_000;
@@ -129,6 +129,21 @@ function FileRow({ id, file, isInFamily }: { id: string; file: NodeFile; isInFam
 function TimeCell({ timeMs }: { timeMs: number | null }) {
   const zone = useStore(preferences.zone);
   const nowMs = useNow(MINUTE_MS);
-  if (timeMs === null) return <Unknown why="no time was found there, or it has not been looked up yet" />;
+  if (timeMs === null) return <Unknown why="no timestamp found, or not determined yet" />;
   return <span title={formatSecond(timeMs, zone)}>{formatShortTime(timeMs, zone, nowMs)}</span>;
+}
+
+/** Saves a file through the browser; with a ticket if the node requires a token. */
+function DownloadLink({ href, name }: { href: string; name: string }) {
+  const hasToken = useStore(session.hasToken);
+  const download = (event: MouseEvent) => {
+    if (!hasToken) return;
+    event.preventDefault();
+    void startDownload(href, name);
+  };
+  return (
+    <a href={href} download={name} aria-label={`download ${name}`} onClick={download}>
+      download
+    </a>
+  );
 }

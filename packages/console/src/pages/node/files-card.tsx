@@ -2,19 +2,16 @@ import { preferences } from '../../state/preferences.ts';
 import type { Resource } from '../../state/resource.ts';
 import { ALL_LOGS } from '../../state/view.ts';
 import { viewUrl } from '../../state/view-url.ts';
-import { FailureNote } from '../../ui/failure-note.tsx';
 import { formatAge, formatBytes, formatCount, formatSecond } from '../../ui/format.ts';
-import { useNow } from '../../ui/hooks/use-now.ts';
-import { useResource } from '../../ui/hooks/use-resource.ts';
-import { useStore } from '../../ui/hooks/use-store.ts';
-import { Loading } from '../../ui/loading.tsx';
+import { useNow, useResource, useStore } from '../../ui/hooks.ts';
+import { FailureNote, Loading } from '../../ui/notes.tsx';
 import type { FileFamily } from './file-families.ts';
 import type { NodeFiles } from './node-resources.ts';
 import { ReportNote } from './report-note.tsx';
 
 const SHOWN = 6;
 
-/** What the node writes, in short. */
+/** Summary of the log files of a node. */
 export function FilesCard({ id, files }: { id: string; files: Resource<NodeFiles> }) {
   const { value, asOfMs, failure } = useResource(files);
   const tabUrl = viewUrl({ page: 'node', id, tab: 'logs', text: '' });

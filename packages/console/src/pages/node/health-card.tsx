@@ -2,9 +2,9 @@ import type { ClusterNode, NodeDescription } from '@porthole/client';
 import { useMemo } from 'preact/hooks';
 import { cluster } from '../../state/cluster.ts';
 import type { Resource } from '../../state/resource.ts';
-import { FailureNote } from '../../ui/failure-note.tsx';
 import { formatSpan } from '../../ui/format.ts';
-import { useResource } from '../../ui/hooks/use-resource.ts';
+import { useResource } from '../../ui/hooks.ts';
+import { FailureNote } from '../../ui/notes.tsx';
 import { stateText } from '../cluster/node-health.ts';
 import { readinessResource } from './node-resources.ts';
 
@@ -13,7 +13,7 @@ interface HealthCardProps {
   description: Resource<NodeDescription>;
 }
 
-/** Whether the node can do its work, and what it can do. */
+/** Readiness checks of the node and the operations it supports. */
 export function HealthCard({ node, description }: HealthCardProps) {
   const { value, asOfMs, failure } = useResource(description);
   return (
@@ -23,11 +23,11 @@ export function HealthCard({ node, description }: HealthCardProps) {
       </div>
       {node.isSelf ? <OwnHealth /> : <ReportedHealth node={node} />}
       {failure && node.state === 'up' && (
-        <FailureNote what="Its description" failure={failure} asOfMs={asOfMs} onRetry={() => description.reload()} />
+        <FailureNote what="The description" failure={failure} asOfMs={asOfMs} onRetry={() => description.reload()} />
       )}
       {value && (
         <details class="capabilities">
-          <summary>Answers {value.capabilities.length} operations</summary>
+          <summary>{value.capabilities.length} operations supported</summary>
           <ul>
             {value.capabilities.map((name) => (
               <li key={name}>
@@ -45,7 +45,9 @@ function OwnHealth() {
   const readiness = useMemo(() => readinessResource(), []);
   const { value, asOfMs, failure } = useResource(readiness);
   if (failure)
-    return <FailureNote what="Its health" failure={failure} asOfMs={asOfMs} onRetry={() => readiness.reload()} />;
+    return (
+      <FailureNote what="The health checks" failure={failure} asOfMs={asOfMs} onRetry={() => readiness.reload()} />
+    );
   if (!value) return null;
   return (
     <ul class="check-list">
@@ -57,13 +59,13 @@ function OwnHealth() {
   );
 }
 
-/** Of another node is known what the node asked heard of it. */
+/** The health of another node, as the node that serves this page sees it. */
 function ReportedHealth({ node }: { node: ClusterNode }) {
   const { value } = useResource(cluster);
-  const self = value?.nodes.find(({ isSelf }) => isSelf)?.id ?? 'the node asked';
+  const self = value?.nodes.find(({ isSelf }) => isSelf)?.id ?? 'this node';
   const isUp = node.state === 'up';
   const reportText = isUp
-    ? `answered within ${formatSpan(node.report.elapsedMs)}`
+    ? `responded within ${formatSpan(node.report.elapsedMs)}`
     : (node.report.detail ?? stateText(node));
   return (
     <ul class="check-list">
@@ -76,7 +78,7 @@ function Check({ name, isOk, detail }: { name: string; isOk: boolean; detail: st
   return (
     <li>
       <span class={isOk ? 'ok' : 'problem'}>{isOk ? '✓' : '✗'}</span>
-      <span class="sr-only">{isOk ? 'good: ' : 'bad: '}</span>
+      <span class="sr-only">{isOk ? 'passed: ' : 'failed: '}</span>
       <span class="check-name">{name}</span>
       <span class="dim">{detail}</span>
     </li>

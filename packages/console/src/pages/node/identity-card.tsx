@@ -3,10 +3,8 @@ import type { ComponentChildren } from 'preact';
 import { preferences } from '../../state/preferences.ts';
 import type { Resource } from '../../state/resource.ts';
 import { formatDate, formatSecond, formatSpan } from '../../ui/format.ts';
-import { useNow } from '../../ui/hooks/use-now.ts';
-import { useResource } from '../../ui/hooks/use-resource.ts';
-import { useStore } from '../../ui/hooks/use-store.ts';
-import { Unknown } from '../../ui/unknown.tsx';
+import { useNow, useResource, useStore } from '../../ui/hooks.ts';
+import { Unknown } from '../../ui/notes.tsx';
 import { clockText, isClockOff } from '../cluster/node-health.ts';
 
 interface IdentityCardProps {
@@ -14,9 +12,9 @@ interface IdentityCardProps {
   description: Resource<NodeDescription>;
 }
 
-const NOT_REPORTED = 'it does not tell this, or does not answer';
+const NOT_REPORTED = 'not reported, or the node is not responding';
 
-/** Who the node is. */
+/** Host, ports, versions and clock of a node. */
 export function IdentityCard({ node, description }: IdentityCardProps) {
   const { value } = useResource(description);
   const { hostName, hostIp, httpPort, grpcPort, version } = node.node;
@@ -72,7 +70,7 @@ function UpSince({ node }: { node: ClusterNode }) {
       {onlineTime ? (
         `${formatDate(onlineTime, zone)} ${formatSecond(onlineTime, zone)}`
       ) : (
-        <Unknown why="it was never heard" />
+        <Unknown why="it has never responded" />
       )}
       {node.state === 'up' && <span class="dim"> · {formatSpan(nowMs - onlineTime)}</span>}
     </Fact>
@@ -80,12 +78,12 @@ function UpSince({ node }: { node: ClusterNode }) {
 }
 
 function ClockFact({ node: { clock, isSelf, state } }: { node: ClusterNode }) {
-  if (isSelf) return <>the reference of all times shown</>;
-  if (!clock || state !== 'up') return <Unknown why="its clock cannot be compared: it does not answer" />;
+  if (isSelf) return <>this node's clock: all times shown are relative to it</>;
+  if (!clock || state !== 'up') return <Unknown why="clock not compared: the node is not responding" />;
   return (
     <span class={isClockOff(clock) ? 'warning' : undefined}>
       {clockText(clock)}
-      <span class="dim"> · its times are corrected by this</span>
+      <span class="dim"> · timestamps corrected by this</span>
     </span>
   );
 }

@@ -1,15 +1,14 @@
 import { useMemo } from 'preact/hooks';
 import { navigation } from '../../state/navigation.ts';
-import { FailureNote } from '../../ui/failure-note.tsx';
 import { formatBytes, formatCount } from '../../ui/format.ts';
-import { useResource } from '../../ui/hooks/use-resource.ts';
-import { Loading } from '../../ui/loading.tsx';
+import { useResource } from '../../ui/hooks.ts';
+import { FailureNote, Loading } from '../../ui/notes.tsx';
 import { matchingFamilies } from './file-families.ts';
 import { FileTable } from './file-table.tsx';
 import { filesResource } from './node-resources.ts';
 import { ReportNote } from './report-note.tsx';
 
-/** All log files of a node, by the log they belong to. */
+/** All log files of a node, by log. */
 export function NodeLogs({ id, text }: { id: string; text: string }) {
   const files = useMemo(() => filesResource(id), [id]);
   const { value, asOfMs, failure } = useResource(files);
@@ -38,7 +37,7 @@ export function NodeLogs({ id, text }: { id: string; text: string }) {
       {!value && !failure && <Loading what="the files" />}
       {families.length > 0 && <FileTable id={id} families={families} />}
       {value && families.length === 0 && (
-        <p class="dim">{value.files.length === 0 ? 'It has no log files.' : `No file name contains "${text}".`}</p>
+        <p class="dim">{value.files.length === 0 ? 'No log files' : `No file name contains "${text}"`}</p>
       )}
       <ReportNote report={value?.report ?? null} />
     </div>

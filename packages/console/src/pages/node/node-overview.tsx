@@ -1,11 +1,26 @@
-import type { ClusterNode } from '@porthole/client';
+import type { ClusterNode, ClusterRecord } from '@porthole/client';
 import { useMemo } from 'preact/hooks';
+import { preferences } from '../../state/preferences.ts';
+import type { Resource } from '../../state/resource.ts';
+import { ALL_LOGS, type LogsView } from '../../state/view.ts';
+import { viewUrl } from '../../state/view-url.ts';
+import { CountChart } from '../../ui/chart/count-chart.tsx';
+import { type CountColumn, sumColumns } from '../../ui/chart/count-columns.ts';
+import { formatAge, formatCount, formatDate, formatTime } from '../../ui/format.ts';
+import { useNow, useResource, useStore } from '../../ui/hooks.ts';
+import { FailureNote, Loading } from '../../ui/notes.tsx';
 import { FilesCard } from './files-card.tsx';
 import { HealthCard } from './health-card.tsx';
-import { HourCard } from './hour-card.tsx';
 import { IdentityCard } from './identity-card.tsx';
-import { NewestErrorsCard } from './newest-errors-card.tsx';
-import { descriptionResource, filesResource, hourResource, newestErrorsResource } from './node-resources.ts';
+import {
+  descriptionResource,
+  filesResource,
+  type HourCounts,
+  hourResource,
+  type NewestErrors,
+  newestErrorsResource,
+} from './node-resources.ts';
+import { ReportNote } from './report-note.tsx';
 
 export function NodeOverview({ node }: { node: ClusterNode }) {
   const { id } = node;
@@ -28,5 +43,96 @@ export function NodeOverview({ node }: { node: ClusterNode }) {
       <NewestErrorsCard id={id} errors={resources.errors} />
       <FilesCard id={id} files={resources.files} />
     </div>
+  );
+}
+
+function HourCard({ id, counts }: { id: string; counts: Resource<HourCounts> }) {
+  const { value, asOfMs, failure } = useResource(counts);
+  const hasCounted = value?.report?.outcome === 'ok';
+  const totals = value && hasCounted ? sumColumns(value.columns) : null;
+  const logs: LogsView = { ...ALL_LOGS, sources: [{ node: id, log: null }] };
+  const columnView = ({ startMs, endMs }: CountColumn): LogsView => ({
+    ...logs,
+    range: { kind: 'fixed', fromMs: startMs, toMs: endMs },
+    minLevel: 'WARN',
+    isLive: false,
+  });
+  return (
+    <section class="card chart-card" aria-labelledby="hour-title">
+      <div class="card-head">
+        <h2 id="hour-title">Errors and warnings, last hour</h2>
+        {totals && (
+          <p class="legend">
+            <a
+              class="legend-error"
+              href={viewUrl({ ...logs, range: { kind: 'last', spanMs: 3_600_000 }, minLevel: 'ERROR' })}
+            >
+              {formatCount(totals.errors)} {totals.errors === 1 ? 'error' : 'errors'}
+            </a>
+            <a
+              class="legend-warning"
+              href={viewUrl({ ...logs, range: { kind: 'last', spanMs: 3_600_000 }, minLevel: 'WARN' })}
+            >
+              {formatCount(totals.warnings)} {totals.warnings === 1 ? 'warning' : 'warnings'}
+            </a>
+          </p>
+        )}
+      </div>
+      {failure && <FailureNote what="The counts" failure={failure} asOfMs={asOfMs} onRetry={() => counts.reload()} />}
+      {value && hasCounted && <CountChart columns={value.columns} range={value.range} viewFor={columnView} />}
+      {!value && !failure && (
+        <div class="chart-space">
+          <Loading what="the counts" />
+        </div>
+      )}
+      <ReportNote report={value?.report ?? null} />
+    </section>
+  );
+}
+
+function NewestErrorsCard({ id, errors }: { id: string; errors: Resource<NewestErrors> }) {
+  const { value, asOfMs, failure } = useResource(errors);
+  const all: LogsView = { ...ALL_LOGS, sources: [{ node: id, log: null }], minLevel: 'ERROR' };
+  return (
+    <section class="card list-card" aria-labelledby="errors-title">
+      <div class="card-head">
+        <h2 id="errors-title">Newest errors</h2>
+        <a href={viewUrl(all)}>all errors →</a>
+      </div>
+      {failure && <FailureNote what="The errors" failure={failure} asOfMs={asOfMs} onRetry={() => errors.reload()} />}
+      {!value && !failure && <Loading what="the newest errors" />}
+      {value && value.records.length === 0 && <p class="dim">No errors in the last 24 hours.</p>}
+      {value && value.records.length > 0 && (
+        <ul class="error-list">
+          {value.records.map((record) => (
+            <ErrorRow key={record.cursor} id={id} record={record} />
+          ))}
+        </ul>
+      )}
+      <ReportNote report={value?.report ?? null} />
+    </section>
+  );
+}
+
+function ErrorRow({ id, record }: { id: string; record: ClusterRecord }) {
+  const zone = useStore(preferences.zone);
+  const nowMs = useNow();
+  const { atMs, file, cursor, source, message, level } = record;
+  const view: LogsView = { ...ALL_LOGS, sources: [{ node: id, log: { kind: 'file', name: file } }], isLive: false };
+  return (
+    <li>
+      <a class="error-link" href={viewUrl({ ...view, at: { node: id, cursor } })}>
+        <span class="level-letter problem" title={level}>
+          {level?.charAt(0)}
+        </span>
+        {atMs !== undefined && (
+          <time class="mono" dateTime={new Date(atMs).toISOString()} title={formatDate(atMs, zone)}>
+            {formatTime(atMs, zone)} <span class="dim">{formatAge(atMs, nowMs)}</span>
+          </time>
+        )}
+        <code>{source ?? file}</code>
+        <span class="site-message">{message.split('\n', 1)[0]}</span>
+      </a>
+    </li>
   );
 }

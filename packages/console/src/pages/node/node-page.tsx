@@ -1,10 +1,14 @@
-import { cluster } from '../../state/cluster.ts';
+import type { ClusterNode } from '@porthole/client';
+import { cluster, nodeColour } from '../../state/cluster.ts';
+import { preferences } from '../../state/preferences.ts';
 import { ALL_LOGS, type NodeView } from '../../state/view.ts';
 import { viewUrl } from '../../state/view-url.ts';
-import { useResource } from '../../ui/hooks/use-resource.ts';
-import { Loading } from '../../ui/loading.tsx';
+import { formatShortTime, formatSpan } from '../../ui/format.ts';
+import { useNow, useResource, useStore } from '../../ui/hooks.ts';
+import { Loading } from '../../ui/notes.tsx';
+import { snapshotView } from '../cluster/cluster-head.tsx';
+import { isDegraded, stateText } from '../cluster/node-health.ts';
 import { NodeConfig } from '../config/node-config.tsx';
-import { NodeHead } from './node-head.tsx';
 import { NodeLogs } from './node-logs.tsx';
 import { NodeOverview } from './node-overview.tsx';
 
@@ -14,7 +18,7 @@ const TABS = [
   { tab: 'logs', name: 'Log files' },
 ] as const;
 
-/** One node: how it is, how it is set up, what it writes. */
+/** The page of one node: overview, configuration and log files. */
 export function NodePage({ view }: { view: NodeView }) {
   const { id, tab, text } = view;
   const { value, failure } = useResource(cluster);
@@ -33,7 +37,7 @@ export function NodePage({ view }: { view: NodeView }) {
             {part.name}
           </a>
         ))}
-        <a href={viewUrl({ ...ALL_LOGS, sources: [{ node: id, log: null }] })}>Read its logs →</a>
+        <a href={viewUrl({ ...ALL_LOGS, sources: [{ node: id, log: null }] })}>Logs →</a>
       </nav>
       {tab === 'overview' && (node ? <NodeOverview key={id} node={node} /> : !failure && <Loading what="the node" />)}
       {tab === 'config' && <NodeConfig view={view} />}
@@ -45,8 +49,8 @@ export function NodePage({ view }: { view: NodeView }) {
 function NoSuchNode({ id, known }: { id: string; known: readonly string[] }) {
   return (
     <div class="page-text">
-      <h1>No node is called {id}</h1>
-      <p>It may have left the cluster. These are known:</p>
+      <h1>No node named {id}</h1>
+      <p>It may have left the cluster. Known nodes:</p>
       <ul>
         {known.map((other) => (
           <li key={other}>
@@ -54,6 +58,33 @@ function NoSuchNode({ id, known }: { id: string; known: readonly string[] }) {
           </li>
         ))}
       </ul>
+    </div>
+  );
+}
+
+function NodeHead({ node }: { node: ClusterNode }) {
+  const nowMs = useNow();
+  const zone = useStore(preferences.zone);
+  const isUp = node.state === 'up';
+  return (
+    <div class="node-head">
+      <h1>
+        <span class={`node-dot ${isUp ? `node-${nodeColour(node.id)}` : 'node-off'}`} aria-hidden="true" />
+        {node.id}
+      </h1>
+      <p>
+        <span class={isUp && !isDegraded(node) ? 'ok' : 'problem'}>{stateText(node)}</span>
+        <span class="dim"> · {node.role}</span>
+        {isUp && <span class="dim"> · up for {formatSpan(nowMs - node.node.onlineTime)}</span>}
+        {node.isSelf && <span class="dim"> · serving this page</span>}
+        {!isUp && node.lastSeenMs !== null && (
+          <>
+            <span class="dim"> · last responded at {formatShortTime(node.lastSeenMs, zone, nowMs)} · </span>
+            <a href={viewUrl(snapshotView(node.id))}>snapshot →</a>
+          </>
+        )}
+        {!isUp && node.report.detail && <span class="dim"> · {node.report.detail}</span>}
+      </p>
     </div>
   );
 }

@@ -1,9 +1,8 @@
-import type { ClusterRecord, MemberReport, NodeDescription } from '@porthole/client';
+import { type ClusterRecord, type MemberReport, type NodeDescription, PortholeError } from '@porthole/client';
 import { Resource } from '../../state/resource.ts';
 import { session } from '../../state/session.ts';
 import { type ColumnRange, type CountColumn, columnRange, countColumns } from '../../ui/chart/count-columns.ts';
 import { type FileFamily, fileFamilies, type NodeFile } from './file-families.ts';
-import { type Readiness, readReadiness } from './readiness.ts';
 
 const HOUR_MS = 3_600_000;
 
@@ -13,7 +12,7 @@ const BUCKET_MS = 60_000;
 
 const NEWEST = 5;
 
-/** Looked at beside what users ask: briefly. */
+/** Time budget: this runs next to the requests of users. */
 const BUDGET_MS = 3000;
 
 const HEAVY_MS = 30_000;
@@ -37,13 +36,19 @@ export interface NewestErrors {
   report: MemberReport | null;
 }
 
+/** Whether the node is ready, and the checks this depends on. */
+interface Readiness {
+  status: string;
+  checks: { name: string; ok: boolean; detail: string }[];
+}
+
 const cluster = () => session.client.cluster;
 
 export function descriptionResource(id: string): Resource<NodeDescription> {
   return new Resource((signal) => cluster().member(id).describe({ signal }), { everyMs: LIGHT_MS });
 }
 
-/** Only the node this page came from can be asked: the others do not answer to pages of other origins. */
+/** Only of the node that serves this page: the others reject requests from another origin. */
 export function readinessResource(): Resource<Readiness> {
   return new Resource((signal) => readReadiness((path) => session.fetch(path, { signal })), { everyMs: LIGHT_MS });
 }
@@ -72,7 +77,7 @@ export function filesResource(id: string): Resource<NodeFiles> {
   );
 }
 
-/** Of the last day, the newest first. */
+/** Of the last day, newest first. */
 export function newestErrorsResource(id: string): Resource<NewestErrors> {
   return new Resource(
     async (signal) => {
@@ -89,4 +94,27 @@ export function newestErrorsResource(id: string): Resource<NewestErrors> {
     },
     { everyMs: HEAVY_MS },
   );
+}
+
+/** Requests the readiness of the node. A stopping node responds, too, with 503. */
+export async function readReadiness(fetch: (path: string) => Promise<Response>): Promise<Readiness> {
+  const response = await fetch('/health/ready');
+  const body = await readJson(response);
+  if (!isReadiness(body)) throw new PortholeError('BAD_ANSWER', `/health/ready responded with ${response.status}`);
+  return body;
+}
+
+async function readJson(response: Response): Promise<unknown> {
+  try {
+    return await response.json();
+  } catch (error) {
+    if (error instanceof SyntaxError) return undefined;
+    throw error;
+  }
+}
+
+function isReadiness(body: unknown): body is Readiness {
+  if (typeof body !== 'object' || body === null) return false;
+  const { status, checks } = body as Partial<Record<keyof Readiness, unknown>>;
+  return typeof status === 'string' && Array.isArray(checks);
 }

@@ -3,7 +3,7 @@ import { preferences } from '../../state/preferences.ts';
 import type { View, ZoneName } from '../../state/view.ts';
 import { viewUrl } from '../../state/view-url.ts';
 import { formatCount, formatMinute, formatSecond } from '../format.ts';
-import { useStore } from '../hooks/use-store.ts';
+import { useStore } from '../hooks.ts';
 import { axisTicks, type ColumnRange, type CountColumn, sumColumns, worstColumn } from './count-columns.ts';
 
 export interface ChartMark {
@@ -15,20 +15,20 @@ interface CountChartProps {
   columns: readonly CountColumn[];
   range: ColumnRange;
   marks?: readonly ChartMark[];
-  /** What a bar leads to. */
+  /** Link of a bar. */
   viewFor: (column: CountColumn) => View;
 }
 
-/** How high the highest bar is. */
+/** Height of the highest bar. */
 const HEIGHT_PX = 64;
 
-/** What is there is seen, however little it is beside the rest. */
+/** Minimum height, so that small counts stay visible. */
 const MIN_PX = 2;
 
 const TICKS = 5;
 
-/** Errors and warnings as bars. One stop for the Tab key; arrows go from bar to bar, Enter opens what it stands for. */
-export function CountChart({ columns, range, marks = [], viewFor: viewOf }: CountChartProps) {
+/** Errors and warnings as bars. One tab stop; arrow keys move between bars, Enter follows the link. */
+export function CountChart({ columns, range, marks = [], viewFor }: CountChartProps) {
   const zone = useStore(preferences.zone);
   const list = useRef<HTMLUListElement>(null);
   const [stop, setStop] = useState(columns.length - 1);
@@ -50,7 +50,7 @@ export function CountChart({ columns, range, marks = [], viewFor: viewOf }: Coun
           {columns.map((column, index) => (
             <li key={column.startMs}>
               <a
-                href={viewUrl(viewOf(column))}
+                href={viewUrl(viewFor(column))}
                 tabIndex={index === Math.min(stop, columns.length - 1) ? 0 : -1}
                 onFocus={() => setStop(index)}
                 aria-label={columnText(column, zone)}
@@ -90,7 +90,7 @@ function ChartAxis({ range, zone }: { range: ColumnRange; zone: ZoneName }) {
   );
 }
 
-/** What the marks stand for: one below its mark, several as a list, because they would lie over each other. */
+/** Labels of the marks: a single one below its mark, several as a list, because they would overlap. */
 function MarkLine({ marks, share }: { marks: readonly ChartMark[]; share: (timeMs: number) => number }) {
   const [mark, ...more] = marks;
   if (!mark) return null;
@@ -121,7 +121,7 @@ function columnText({ startMs, errors, warnings }: CountColumn, zone: ZoneName):
   return `${formatSecond(startMs, zone)}: ${countText(errors, 'error')}, ${countText(warnings, 'warning')}`;
 }
 
-/** The chart in words. */
+/** The chart in words, for screen readers. */
 function chartSummary(columns: readonly CountColumn[], zone: ZoneName): string {
   const { errors, warnings } = sumColumns(columns);
   const worst = worstColumn(columns);

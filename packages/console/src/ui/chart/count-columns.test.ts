@@ -4,7 +4,7 @@ import { axisTicks, columnRange, countColumns, sumColumns, worstColumn } from '.
 const RANGE = { fromMs: 0, toMs: 60_000, bucketMs: 15_000 };
 
 describe('bars of a chart', () => {
-  test('begin and end on whole buckets, and the last one holds now', () => {
+  test('are aligned to buckets, and the last one contains now', () => {
     expect(columnRange(100_000, { spanMs: 60_000, bucketMs: 15_000 })).toEqual({
       fromMs: 45_000,
       toMs: 105_000,
@@ -13,7 +13,7 @@ describe('bars of a chart', () => {
     expect(columnRange(105_000, { spanMs: 60_000, bucketMs: 15_000 }).toMs).toBe(120_000);
   });
 
-  test('stand also where nothing was counted', () => {
+  test('include empty buckets', () => {
     const columns = countColumns([{ startMs: 15_000, counts: { ERROR: 2, FATAL: 1, WARN: 4, INFO: 9 } }], RANGE);
     expect(columns.map(({ errors, warnings }) => [errors, warnings])).toEqual([
       [0, 0],
@@ -24,12 +24,12 @@ describe('bars of a chart', () => {
     expect(columns[1]).toMatchObject({ startMs: 15_000, endMs: 30_000 });
   });
 
-  test('take narrower buckets together and leave out what lies beside the range', () => {
+  test('merge narrower buckets and ignore those outside of the range', () => {
     const buckets = [-1000, 0, 5000, 59_999, 60_000].map((startMs) => ({ startMs, counts: { WARN: 1 } }));
     expect(countColumns(buckets, RANGE).map(({ warnings }) => warnings)).toEqual([2, 0, 0, 1]);
   });
 
-  test('are summed, and the worst of them is the one with most errors', () => {
+  test('are summed, and the worst one has the most errors', () => {
     const columns = countColumns(
       [
         { startMs: 0, counts: { ERROR: 2 } },
@@ -43,7 +43,7 @@ describe('bars of a chart', () => {
     expect(worstColumn(countColumns([], RANGE))).toBeNull();
   });
 
-  test('have times below them at even distances', () => {
+  test('have evenly spaced time labels', () => {
     expect(axisTicks(RANGE, 2)).toEqual([
       { timeMs: 0, share: 0 },
       { timeMs: 30_000, share: 0.5 },

@@ -1,6 +1,6 @@
 import type { HistogramBucket } from '@porthole/client';
 
-/** One bar of a chart: errors and warnings of a stretch of time. */
+/** One bar: errors and warnings of a time bucket. */
 export interface CountColumn {
   startMs: number;
   endMs: number;
@@ -15,13 +15,13 @@ export interface ColumnRange {
   bucketMs: number;
 }
 
-/** A range whose ends lie on buckets, the last of which holds now. */
+/** A range aligned to buckets; the last one contains now. */
 export function columnRange(nowMs: number, { spanMs, bucketMs }: { spanMs: number; bucketMs: number }): ColumnRange {
   const toMs = (Math.floor(nowMs / bucketMs) + 1) * bucketMs;
   return { fromMs: toMs - spanMs, toMs, bucketMs };
 }
 
-/** Every bar of the range, also the empty ones, which an answer leaves out. */
+/** Every bar of the range, including empty ones, which a response omits. */
 export function countColumns(
   buckets: readonly HistogramBucket[],
   { fromMs, toMs, bucketMs }: ColumnRange,
@@ -51,14 +51,14 @@ export function sumColumns(columns: readonly CountColumn[]): CountTotals {
   );
 }
 
-/** The column with the most errors, the later of equals; `null` where there are none. */
+/** The column with the most errors, the latest of equals; `null` if there are none. */
 export function worstColumn(columns: readonly CountColumn[]): CountColumn | null {
   let worst: CountColumn | null = null;
   for (const column of columns) if (column.errors > 0 && column.errors >= (worst?.errors ?? 0)) worst = column;
   return worst;
 }
 
-/** Where times stand below the bars, as shares of the width: every so many minutes, away from the right end. */
+/** Positions of the time labels below the bars, as fractions of the width, with space at the right end. */
 export function axisTicks({ fromMs, toMs }: ColumnRange, count: number): { timeMs: number; share: number }[] {
   return Array.from({ length: count }, (_, index) => {
     const share = index / count;

@@ -5,10 +5,9 @@ import { preferences } from '../../state/preferences.ts';
 import type { ResourceState } from '../../state/resource.ts';
 import { session } from '../../state/session.ts';
 import { formatAge, formatSecond } from '../format.ts';
-import { useNow } from '../hooks/use-now.ts';
-import { useStore } from '../hooks/use-store.ts';
+import { useNow, useStore } from '../hooks.ts';
 
-/** What is wrong with all that is shown, whatever the page; each goes by itself when it is over. */
+/** Problems that affect every page; each banner disappears once its problem is over. */
 export function Banners({ nodes }: { nodes: ResourceState<ClusterNodes> }) {
   return (
     <>
@@ -18,14 +17,14 @@ export function Banners({ nodes }: { nodes: ResourceState<ClusterNodes> }) {
   );
 }
 
-/** What of the address was ignored: a view that shows more than was asked for must not look like it. */
+/** Lists the URL parameters that were ignored: the view may show more than the link meant to. */
 function AddressBanner() {
   const problems = useStore(navigation.problems);
   if (problems.length === 0) return null;
   return (
     <div class="banner" role="alert">
       <span>
-        <strong>Part of this address is ignored.</strong> {problems.join(' · ')}
+        <strong>Part of this link was ignored.</strong> {problems.join(' · ')}
       </span>
       <button type="button" class="button" onClick={() => navigation.problems.set([])}>
         Dismiss
@@ -37,7 +36,7 @@ function AddressBanner() {
 function NodeBanner({ nodes }: { nodes: ResourceState<ClusterNodes> }) {
   const isDeclined = useStore(session.isDeclined);
   if (isDeclined) return <TokenBanner />;
-  // An answer that says no is an answer: the page that asked shows it.
+  // An error response still means that the node is up; the page that sent the request shows it.
   if (nodes.failure && nodes.failure.status === null) return <OfflineBanner nodes={nodes} />;
   if (nodes.value?.membership.state === 'stale') return <StaleBanner membership={nodes.value.membership} />;
   return null;
@@ -47,10 +46,10 @@ function TokenBanner() {
   return (
     <div class="banner" role="status">
       <span>
-        <strong>This node answers only with a token.</strong>
+        <strong>This node requires a token.</strong>
       </span>
       <button type="button" class="button" onClick={() => reopenTokenDialog()}>
-        Enter token
+        Enter a token
       </button>
     </div>
   );
@@ -69,13 +68,13 @@ function OfflineBanner({ nodes: { value, asOfMs, failure } }: { nodes: ResourceS
     <div class="banner banner-problem" role="alert">
       <span>
         <strong>
-          {self} does not answer since {formatSecond(failure.sinceMs, zone)}
+          {self} has not responded since {formatSecond(failure.sinceMs, zone)}
         </strong>
-        {asOfMs === null ? ' · nothing has been loaded yet' : ` · what is shown is as of ${formatSecond(asOfMs, zone)}`}
-        <span class="dim"> · asked again every few seconds</span>
+        {asOfMs === null ? ' · nothing has been loaded yet' : ` · showing data as of ${formatSecond(asOfMs, zone)}`}
+        <span class="dim"> · retrying</span>
       </span>
       <button type="button" class="button" title={failure.detail} onClick={() => cluster.reload()}>
-        Ask now
+        Retry now
       </button>
     </div>
   );
@@ -87,7 +86,7 @@ function StaleBanner({ membership: { kind, detail, asOfMs } }: { membership: Clu
   return (
     <div class="banner" role="status">
       <span>
-        <strong>The registry ({kind}) does not answer.</strong> The members are those last known,{' '}
+        <strong>The registry ({kind}) is not responding.</strong> Showing the last known members,{' '}
         <span title={formatSecond(asOfMs, zone)}>{formatAge(asOfMs, nowMs)}</span>
         {detail && `: ${detail}`}
       </span>

@@ -3,8 +3,7 @@ import { preferences, type Theme } from '../../state/preferences.ts';
 import { sheet } from '../../state/sheet.ts';
 import type { View } from '../../state/view.ts';
 import { zoneLabel } from '../format.ts';
-import { useNow } from '../hooks/use-now.ts';
-import { useStore } from '../hooks/use-store.ts';
+import { useNow, useStore } from '../hooks.ts';
 
 const NEXT_THEME: Readonly<Record<Theme, Theme>> = { system: 'light', light: 'dark', dark: 'system' };
 
@@ -36,14 +35,14 @@ export function Header({ view, nodes }: { view: View; nodes: ClusterNodes | null
         ))}
       </nav>
       <div class="header-tools">
-        <button type="button" class="key-button" title="Go anywhere, do anything" onClick={() => sheet.set('palette')}>
+        <button type="button" class="key-button" title="Commands" onClick={() => sheet.set('palette')}>
           {isApple() ? '⌘ K' : 'Ctrl K'}
         </button>
         <button type="button" class="key-button" title="Keys" aria-label="Keys" onClick={() => sheet.set('keys')}>
           ?
         </button>
         {self && (
-          <span class="via" title="The node this page came from, and which asks the others">
+          <span class="via" title="The node that serves this page and queries the others">
             via <a href={`/nodes/${self.id}`}>{self.id}</a>
           </span>
         )}
@@ -59,7 +58,9 @@ function ZoneSwitch() {
   const nowMs = useNow(ZONE_CHECK_MS);
   const shown = zoneLabel(zone, nowMs);
   const isLocal = zone === 'local';
-  const hint = isLocal ? 'Times are those of this browser. Show UTC' : 'Times are UTC. Show those of this browser';
+  const hint = isLocal
+    ? 'Times are in the time zone of this browser. Show UTC'
+    : 'Times are in UTC. Show the time zone of this browser';
   return (
     <button
       type="button"

@@ -1,9 +1,9 @@
 import { useEffect } from 'preact/hooks';
+import { keyGroups } from '../../log-view/log-keys.ts';
 import { preferences } from '../../state/preferences.ts';
 import { sheet, takeSheetKeys } from '../../state/sheet.ts';
 import { Dialog } from '../dialog.tsx';
-import { useStore } from '../hooks/use-store.ts';
-import { keyGroups } from './key-groups.ts';
+import { useStore } from '../hooks.ts';
 
 export function KeySheet() {
   const isOpen = useStore(sheet) === 'keys';
@@ -25,7 +25,7 @@ function KeyList() {
           checked={hasKeys}
           onChange={({ currentTarget }) => preferences.hasKeys.set(currentTarget.checked)}
         />{' '}
-        Single letters are shortcuts
+        Single-letter shortcuts
       </label>
       <div class="key-groups">
         {keyGroups().map(({ name, keys }) => (

@@ -14,6 +14,6 @@ test.each<[View, string]>([
   expect(pageTitle(view, 'prod')).toBe(title);
 });
 
-test('a cluster whose name is not known yet is left out', () => {
+test('omits the name of the cluster until it is known', () => {
   expect(pageTitle({ page: 'cluster' }, undefined)).toBe('Porthole');
 });

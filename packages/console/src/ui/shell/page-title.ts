@@ -2,7 +2,7 @@ import type { View } from '../../state/view.ts';
 
 const TABS = { overview: '', config: 'Configuration of ', logs: 'Logs of ' } as const;
 
-/** What the tab of the browser is called: the special first, because tabs are narrow. */
+/** The document title: most specific part first, because tabs are narrow. */
 export function pageTitle(view: View, clusterName: string | undefined): string {
   return [viewTitle(view), clusterName, 'Porthole'].filter(Boolean).join(' · ');
 }

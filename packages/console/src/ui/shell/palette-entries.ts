@@ -1,18 +1,20 @@
 import type { Action } from '../../state/actions.ts';
+import { preferences } from '../../state/preferences.ts';
+import { sheet } from '../../state/sheet.ts';
 import { ALL_CONFIG, ALL_LOGS, type View } from '../../state/view.ts';
 
 export interface PaletteEntry {
-  /** What kind of thing it is, shown beside it. */
+  /** Kind of entry, shown next to it. */
   group: 'Here' | 'Page' | 'Node' | 'Logs' | 'Configuration' | 'Console';
   name: string;
   keys?: string | undefined;
   target: { kind: 'go'; view: View } | { kind: 'run'; run: () => void };
 }
 
-export interface PaletteContents {
-  /** Of the page that is shown. */
+interface PaletteContents {
+  /** Actions of the current page. */
   actions: readonly Action[];
-  /** Of every page. */
+  /** Actions of every page. */
   shellActions: readonly Action[];
   nodeIds: readonly string[];
   configKeys: readonly string[];
@@ -21,7 +23,22 @@ export interface PaletteContents {
 /** Longer lists are not read: type more. */
 export const SHOWN_ENTRIES = 50;
 
-/** Everything one can go to or do, the nearest first. */
+/** Bonuses for consecutive letters and for word starts, which is what people type. */
+const FOLLOWING = 3;
+
+const WORD_START = 4;
+
+/** Actions of every page. */
+export const SHELL_ACTIONS: readonly Action[] = [
+  { name: 'Show all keys', keys: '?', run: () => sheet.set('keys') },
+  { name: 'Show times in UTC', run: () => preferences.zone.set('utc') },
+  { name: 'Show times of this browser', run: () => preferences.zone.set('local') },
+  { name: 'Use the light theme', run: () => preferences.theme.set('light') },
+  { name: 'Use the dark theme', run: () => preferences.theme.set('dark') },
+  { name: "Use the system's theme", run: () => preferences.theme.set('system') },
+];
+
+/** All pages and actions, nearest first. */
 export function paletteEntries({ actions, shellActions, nodeIds, configKeys }: PaletteContents): PaletteEntry[] {
   const last15Min = { kind: 'last', spanMs: 900_000 } as const;
   return [
@@ -47,4 +64,51 @@ function goTo(group: PaletteEntry['group'], name: string, view: View): PaletteEn
 
 function actionEntry(group: PaletteEntry['group'], { name, keys, run }: Action): PaletteEntry {
   return { group, name, keys, target: { kind: 'run', run } };
+}
+
+/** How well a text matches a query: every word must occur, its letters in order. Higher is better; `null`: no match. */
+export function fuzzyScore(query: string, text: string): number | null {
+  const lower = text.toLowerCase();
+  let total = 0;
+  for (const word of query.toLowerCase().split(/\s+/).filter(Boolean)) {
+    const score = wordScore(word, lower);
+    if (score === null) return null;
+    total += score;
+  }
+  // Of two equal matches, prefer the shorter text.
+  return total - lower.length / 100;
+}
+
+/** Matches, best first; equal ones keep their order. */
+export function fuzzyFilter<Entry>(
+  entries: readonly Entry[],
+  query: string,
+  textOf: (entry: Entry) => string,
+): Entry[] {
+  if (query.trim() === '') return [...entries];
+  return entries
+    .map((entry) => ({ entry, score: fuzzyScore(query, textOf(entry)) }))
+    .filter((scored): scored is { entry: Entry; score: number } => scored.score !== null)
+    .sort((a, b) => b.score - a.score)
+    .map(({ entry }) => entry);
+}
+
+function wordScore(word: string, text: string): number | null {
+  const whole = text.indexOf(word);
+  // Scattered letters match almost anything; a whole word scores higher.
+  if (whole >= 0)
+    return word.length * (FOLLOWING + 1) + (isWordStart(text, whole) ? 2 * WORD_START : 0) + (whole === 0 ? 1 : 0);
+  let score = 0;
+  let last = -2;
+  for (const letter of word) {
+    const index = text.indexOf(letter, Math.max(0, last + 1));
+    if (index < 0) return null;
+    score += index === last + 1 ? FOLLOWING : isWordStart(text, index) ? WORD_START : 0;
+    last = index;
+  }
+  return score / 2;
+}
+
+function isWordStart(text: string, index: number): boolean {
+  return index === 0 || !/[\p{L}\p{N}]/u.test(text.charAt(index - 1));
 }

@@ -1,21 +1,17 @@
 import { useEffect, useId, useMemo, useState } from 'preact/hooks';
 import { actions } from '../../state/actions.ts';
-import { cluster } from '../../state/cluster.ts';
-import { configKeys } from '../../state/config-keys.ts';
+import { cluster, configKeys } from '../../state/cluster.ts';
 import { navigation } from '../../state/navigation.ts';
 import { sheet } from '../../state/sheet.ts';
 import { Dialog } from '../dialog.tsx';
-import { useResource } from '../hooks/use-resource.ts';
-import { useStore } from '../hooks/use-store.ts';
-import { fuzzyFilter } from './fuzzy.ts';
-import { type PaletteEntry, paletteEntries, SHOWN_ENTRIES } from './palette-entries.ts';
-import { SHELL_ACTIONS } from './shell-actions.ts';
+import { useResource, useStore } from '../hooks.ts';
+import { fuzzyFilter, type PaletteEntry, paletteEntries, SHELL_ACTIONS, SHOWN_ENTRIES } from './palette-entries.ts';
 
-/** Goes anywhere and does anything, by a few letters. */
+/** Finds pages and actions by a few typed letters. */
 export function Palette() {
   const isOpen = useStore(sheet) === 'palette';
   return (
-    <Dialog title="Go to or do" class="palette" isOpen={isOpen} onClose={() => close()}>
+    <Dialog title="Commands" class="palette" isOpen={isOpen} onClose={() => close()}>
       <PaletteSearch />
     </Dialog>
   );
@@ -48,8 +44,8 @@ function PaletteSearch() {
         autofocus
         autocomplete="off"
         spellcheck={false}
-        placeholder="A page, node, log, configuration key or action"
-        aria-label="What to go to or do"
+        placeholder="Search pages, nodes, logs, settings, actions"
+        aria-label="Search pages and commands"
         aria-expanded="true"
         aria-controls={listId}
         aria-activedescendant={found.length > 0 ? optionId(current) : undefined}
@@ -60,7 +56,7 @@ function PaletteSearch() {
         }}
         onKeyDown={press}
       />
-      <div role="listbox" id={listId} class="palette-list" aria-label="What fits">
+      <div role="listbox" id={listId} class="palette-list" aria-label="Results">
         {found.map((entry, at) => (
           <PaletteOption
             key={`${entry.group} ${entry.name}`}
@@ -71,7 +67,7 @@ function PaletteSearch() {
         ))}
       </div>
       <p class="palette-count dim" role="status">
-        {found.length === 0 && 'Nothing fits'}
+        {found.length === 0 && 'No results'}
       </p>
     </>
   );
@@ -79,7 +75,7 @@ function PaletteSearch() {
 
 function PaletteOption({ id, entry, isCurrent }: { id: string; entry: PaletteEntry; isCurrent: boolean }) {
   return (
-    // biome-ignore lint/a11y/useKeyWithClickEvents: the field above has the focus and takes the keys for all options
+    // biome-ignore lint/a11y/useKeyWithClickEvents: the focused field above handles the keys of all options
     // biome-ignore lint/a11y/useFocusableInteractive: as above
     <div role="option" id={id} class="palette-option" aria-selected={isCurrent} onClick={() => choose(entry)}>
       <span class="palette-name">{entry.name}</span>

@@ -1,14 +1,14 @@
 import { useRef, useState } from 'preact/hooks';
 import { session } from '../../state/session.ts';
 import { Dialog } from '../dialog.tsx';
-import { useStore } from '../hooks/use-store.ts';
+import { useStore } from '../hooks.ts';
 
-/** Asks for a token whenever the node wants one. */
+/** Opens whenever the node requires a token. */
 export function TokenDialog() {
   const isOpen = useStore(session.isTokenDialogOpen);
   return (
     <Dialog
-      title="A token is needed"
+      title="Enter a token"
       class="token-dialog"
       isOpen={isOpen}
       onClose={() => {
@@ -20,21 +20,23 @@ export function TokenDialog() {
   );
 }
 
+const REJECTIONS = { invalid: 'The node rejected this token.', expired: 'Your token is no longer valid.' } as const;
+
 function TokenForm() {
-  const isRefused = useStore(session.isRefused);
+  const rejection = useStore(session.rejection);
   const [problem, setProblem] = useState<string | null>(null);
   const token = useRef<HTMLInputElement>(null);
   const keep = useRef<HTMLInputElement>(null);
-  const shown = problem ?? (isRefused ? 'The node refused this token.' : null);
+  const shown = problem ?? (rejection && REJECTIONS[rejection]);
   const submit = (event: SubmitEvent) => {
     event.preventDefault();
-    const given = token.current?.value.trim() ?? '';
-    if (session.canSend(given)) session.give(given, { keep: keep.current?.checked ?? false });
-    else setProblem(given ? 'A token has no blanks and only plain letters, digits and signs.' : 'Enter a token.');
+    const text = token.current?.value.trim() ?? '';
+    if (session.canSend(text)) session.give(text, { keep: keep.current?.checked ?? false });
+    else setProblem(text ? 'A token has only printable ASCII characters and no spaces.' : 'Enter a token.');
   };
   return (
     <form onSubmit={submit}>
-      <p>This node answers only with a token. It goes to this node alone, and never into an address.</p>
+      <p>This node requires a token. It is sent to this node only and is never part of a link.</p>
       <label class="field">
         Token
         <input
@@ -54,7 +56,7 @@ function TokenForm() {
       </label>
       <div class="dialog-buttons">
         <button type="button" class="button" onClick={() => session.decline()}>
-          Go on without
+          Continue without signing in
         </button>
         <button type="submit" class="button button-primary">
           Use token

@@ -1,6 +1,6 @@
 import type { ClusterNode } from '@porthole/client';
 
-/** A node that is up, except for what is given. */
+/** A node that is up, with overrides. */
 export function clusterNode(id: string, given: Partial<ClusterNode> = {}): ClusterNode {
   return {
     id,

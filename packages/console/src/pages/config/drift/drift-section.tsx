@@ -1,27 +1,54 @@
 import type { ClusterConfigDiff, ClusterNode } from '@porthole/client';
 import { useMemo } from 'preact/hooks';
-import { driftMatrix, firstPair } from '../../../config/drift-matrix.ts';
-import { driftHeading } from '../../../config/drift-text.ts';
-import { chooseRole, silentNodes } from '../../../config/role-choice.ts';
+import {
+  chooseRole,
+  countDrift,
+  driftHeading,
+  driftMatrix,
+  firstPair,
+  outlierNodes,
+  type RoleDiff,
+  silentNodes,
+} from '../../../config/drift-matrix.ts';
+import { loadSettings } from '../../../config/load-node-config.ts';
+import { type SettingsByKey, settingsByKey } from '../../../config/setting-marks.ts';
+import { configDiffCommand } from '../../../state/cli-command.ts';
+import { navigation } from '../../../state/navigation.ts';
+import { copyText } from '../../../state/notice.ts';
+import { Resource } from '../../../state/resource.ts';
+import { session } from '../../../state/session.ts';
 import type { ConfigView } from '../../../state/view.ts';
+import { viewUrl } from '../../../state/view-url.ts';
+import { useResource } from '../../../ui/hooks.ts';
+import { PartialNote } from '../../../ui/notes.tsx';
+import { FindBox } from '../find-box.tsx';
 import { PairSection } from '../pair/pair-section.tsx';
-import { PartialNote } from '../partial-note.tsx';
 import { DriftTable } from './drift-table.tsx';
-import { DriftTools } from './drift-tools.tsx';
-import { RoleSwitch } from './role-switch.tsx';
-import { useSettings } from './use-settings.ts';
 
 interface DriftSectionProps {
   view: ConfigView;
-  /** Empty as long as they are not known. */
+  /** Empty until they are loaded. */
   nodes: readonly ClusterNode[];
   diff: ClusterConfigDiff;
-  isLoading: boolean;
   onRetry: () => void;
 }
 
-/** The nodes of one role against each other, and two of them side by side. */
-export function DriftSection({ view, nodes, diff, isLoading, onRetry }: DriftSectionProps) {
+interface RoleSwitchProps {
+  view: ConfigView;
+  diff: ClusterConfigDiff;
+  /** The role that is shown. */
+  role: string;
+}
+
+/** Defaults and sources are optional: a few nodes provide them for nearly all keys. */
+const MAX_NODES = 5;
+
+const REFRESH_MS = 60_000;
+
+const NONE: ReadonlyMap<string, SettingsByKey> = new Map();
+
+/** Drift between the nodes of one role, and two of them side by side. */
+export function DriftSection({ view, nodes, diff, onRetry }: DriftSectionProps) {
   const role = chooseRole(diff, view.role);
   const settings = useSettings(role, diff, nodes);
   const matrix = useMemo(
@@ -35,9 +62,9 @@ export function DriftSection({ view, nodes, diff, isLoading, onRetry }: DriftSec
       }),
     [role, diff, nodes, settings, view.text],
   );
-  // Nodes that are gone are not compared, but their snapshots can be read.
+  // Nodes that left are not compared, but their snapshots can be shown.
   const ids = [...diff.members, ...nodes].map(({ id }) => id);
-  const partial = <PartialNote members={diff.members} isLoading={isLoading} onRetry={onRetry} />;
+  const partial = <PartialNote members={diff.members} onRetry={onRetry} />;
   if (!role || !matrix)
     return (
       <>
@@ -52,8 +79,7 @@ export function DriftSection({ view, nodes, diff, isLoading, onRetry }: DriftSec
         <div>
           <h1>{driftHeading(matrix, role.nodes.length, role.role)}</h1>
           <p class="config-sub">
-            {role.comparedKeys} keys compared · value of most nodes in grey, others named · secrets compared by
-            fingerprint, never shown
+            {role.comparedKeys} keys compared · majority value in grey · secrets compared by fingerprint, never shown
           </p>
         </div>
         <DriftTools view={view} />
@@ -62,11 +88,86 @@ export function DriftSection({ view, nodes, diff, isLoading, onRetry }: DriftSec
       {partial}
       {view.role !== null && view.role !== role.role ? (
         <p class="config-sub" role="alert">
-          No nodes of the role "{view.role}" can be compared: these have the role "{role.role}".
+          No nodes with role "{view.role}" to compare; showing role "{role.role}".
         </p>
       ) : null}
       <DriftTable view={view} matrix={matrix} nodeCount={role.nodes.length} />
       <PairSection key={role.role} view={view} nodes={ids} proposed={firstPair(matrix)} />
     </>
   );
+}
+
+/** Tools for the whole matrix. */
+function DriftTools({ view }: { view: ConfigView }) {
+  const command = configDiffCommand(view, { origin: location.origin });
+  return (
+    <div class="config-tools">
+      <FindBox
+        label="Find key"
+        text={view.text}
+        onText={(text) => navigation.go({ ...view, text }, { replace: true })}
+      />
+      <button type="button" class="button" title={command} onClick={() => void copyText(command, 'Command')}>
+        Copy as CLI
+      </button>
+    </div>
+  );
+}
+
+/** `broker · 1 differs`: a link for each role; renders nothing if there is only one. */
+function RoleSwitch({ view, diff, role }: RoleSwitchProps) {
+  if (diff.roles.length < 2) return null;
+  return (
+    <nav class="config-segments" aria-label="Role">
+      {diff.roles.map((one) => {
+        const url = viewUrl({ ...view, role: one.role, left: null, right: null });
+        return (
+          <a key={one.role} class="config-segment" href={url} aria-current={one.role === role ? 'true' : undefined}>
+            {one.role} <span class="config-segment-count">· {driftText(countDrift(one))}</span>
+          </a>
+        );
+      })}
+    </nav>
+  );
+}
+
+function driftText(count: number): string {
+  if (count === 0) return 'no drift';
+  return count === 1 ? '1 differs' : `${count} differ`;
+}
+
+/** Settings of differing nodes and of this node, as far as they report them. */
+function useSettings(
+  role: RoleDiff | undefined,
+  { members }: Pick<ClusterConfigDiff, 'members'>,
+  nodes: readonly ClusterNode[],
+): ReadonlyMap<string, SettingsByKey> {
+  // A node that did not respond would only delay the others.
+  const responding = new Set(members.filter(({ outcome }) => outcome === 'ok').map(({ id }) => id));
+  const outliers = role ? outlierNodes(role).filter((id) => responding.has(id)) : [];
+  const self = nodes.find(({ isSelf }) => isSelf)?.id;
+  // Wait until this node is known: otherwise some would be requested, and shown, twice.
+  const ids = self === undefined ? [] : [...new Set([...outliers.slice(0, MAX_NODES), self])];
+  // Ids have no spaces. Only a change of the nodes triggers another request.
+  const key = ids.join(' ');
+  const resource = useMemo(
+    () =>
+      new Resource(
+        async (signal) => {
+          const nodeIds = key.split(' ').filter((id) => id !== '');
+          const loaded = await Promise.all(nodeIds.map((id) => loadSettings(session.client.cluster, id, { signal })));
+          return new Map(nodeIds.flatMap((id, index) => settingsEntry(id, loaded[index]?.settings?.settings)));
+        },
+        { everyMs: REFRESH_MS },
+      ),
+    [key],
+  );
+  return useResource(resource).value ?? NONE;
+}
+
+function settingsEntry(
+  id: string,
+  settings: Parameters<typeof settingsByKey>[0] | undefined,
+): (readonly [string, SettingsByKey])[] {
+  return settings ? [[id, settingsByKey(settings)]] : [];
 }

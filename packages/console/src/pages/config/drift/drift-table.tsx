@@ -1,10 +1,15 @@
-import type { DriftColumn, DriftMatrix } from '../../../config/drift-matrix.ts';
-import { expectedText } from '../../../config/drift-text.ts';
+import {
+  type DriftCell,
+  type DriftColumn,
+  type DriftMatrix,
+  type DriftRow,
+  expectedText,
+} from '../../../config/drift-matrix.ts';
 import { navigation } from '../../../state/navigation.ts';
 import type { ConfigView } from '../../../state/view.ts';
 import { viewUrl } from '../../../state/view-url.ts';
 import { AsOf } from '../config-notes.tsx';
-import { DriftRowView } from './drift-row.tsx';
+import { ValueText } from '../value-text.tsx';
 
 interface DriftTableProps {
   view: ConfigView;
@@ -12,7 +17,13 @@ interface DriftTableProps {
   nodeCount: number;
 }
 
-/** Keys down, nodes across. */
+interface DriftRowProps {
+  row: DriftRow;
+  matrix: DriftMatrix;
+  view: ConfigView;
+}
+
+/** One row per key, one column per node. */
 export function DriftTable({ view, matrix, nodeCount }: DriftTableProps) {
   const { rows, expectedRows, notCompared } = matrix;
   const isEmpty = rows.length === 0;
@@ -21,7 +32,7 @@ export function DriftTable({ view, matrix, nodeCount }: DriftTableProps) {
     <>
       {isEmpty && <p class="config-empty">{emptyText(view, nodeCount)}</p>}
       {hasRows && (
-        // biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, and keys only scroll what has the focus
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, and only a focused element scrolls by keyboard
         <section class="table-frame" aria-label="Keys that differ, by node" tabIndex={0}>
           <table class="config-table drift-table">
             {(!isEmpty || view.showExpected) && <Head matrix={matrix} />}
@@ -40,9 +51,9 @@ export function DriftTable({ view, matrix, nodeCount }: DriftTableProps) {
 }
 
 function emptyText({ text }: ConfigView, nodeCount: number): string {
-  if (text !== '') return `No differing key has “${text}” in its name.`;
-  if (nodeCount === 1) return 'Only one node has this role: there is nothing to compare it with.';
-  return `All ${nodeCount} nodes are configured the same, but for what is expected to differ.`;
+  if (text !== '') return `No differing key contains “${text}”.`;
+  if (nodeCount === 1) return 'Only one node has this role; there is nothing to compare it with.';
+  return `All ${nodeCount} nodes have the same configuration, except for keys expected to differ.`;
 }
 
 function Head({ matrix: { columns, foldedNodes, hasDefaults, hasSources } }: { matrix: DriftMatrix }) {
@@ -102,8 +113,8 @@ function NotCompared({ keys }: { keys: readonly string[] }) {
   return (
     <details class="config-note">
       <summary>
-        {keys.length === 1 ? '1 secret' : `${keys.length} secrets`} could not be compared: not every node tells a
-        fingerprint
+        {keys.length === 1 ? '1 secret' : `${keys.length} secrets`} not compared · set <code>cluster.token-file</code>{' '}
+        to compare secrets
       </summary>
       <p>
         {keys.map((key) => (
@@ -112,7 +123,59 @@ function NotCompared({ keys }: { keys: readonly string[] }) {
           </code>
         ))}
       </p>
-      <p>Nodes that share a cluster credential tell fingerprints, which are the same where the secrets are.</p>
+      <p>
+        Nodes that share a cluster token report fingerprints of their secrets; equal fingerprints mean equal secrets.
+      </p>
     </details>
   );
+}
+
+function DriftRowView({ row, matrix, view }: DriftRowProps) {
+  const { columns, foldedNodes, hasDefaults, hasSources } = matrix;
+  return (
+    <tr>
+      <th scope="row" class="key-column">
+        <code>{row.key}</code>
+      </th>
+      <td class="is-quiet">
+        {row.majority ? <ValueText shown={row.majority} /> : <em class="value-word">no majority</em>}
+      </td>
+      {columns.map((column) => (
+        <Cell key={column.id} row={row} column={column} view={view} />
+      ))}
+      {foldedNodes.length > 0 && <td class="is-quiet is-origin">{foldedText(row, foldedNodes)}</td>}
+      {hasDefaults && <td class="is-quiet is-origin">{row.default ?? '–'}</td>}
+      {hasSources && <td class="is-quiet is-origin">{row.source ?? '–'}</td>}
+    </tr>
+  );
+}
+
+function Cell({ row, column, view }: { row: DriftRow; column: DriftColumn; view: ConfigView }) {
+  const cell = row.cells.get(column.id);
+  if (cell === undefined)
+    return (
+      <td class="is-quiet">
+        <span aria-hidden="true">{column.isSilent ? '?' : '·'}</span>
+        <span class="sr-only">{column.isSilent ? 'unknown' : 'same as the majority'}</span>
+      </td>
+    );
+  const url = viewUrl({ ...view, left: cell.against, right: column.id });
+  return (
+    <td class={cellClass(row, cell)}>
+      <a href={url} title={`${cell.against} and ${column.id} side by side`}>
+        <ValueText shown={cell.shown} />
+      </a>
+      {cell.isSameMeaning && <span class="same-note"> ≈ same</span>}
+    </td>
+  );
+}
+
+function cellClass({ isExpected }: DriftRow, { isSameMeaning }: DriftCell): string {
+  return isExpected || isSameMeaning ? '' : 'is-outlier';
+}
+
+/** Keys expected to differ have one value per node, too many to show. */
+function foldedText({ cells }: DriftRow, foldedNodes: readonly string[]): string {
+  const count = foldedNodes.filter((id) => cells.has(id)).length;
+  return count === 0 ? '·' : `${count} with another value`;
 }

@@ -1,37 +1,55 @@
-import { useEffect, useRef, useState } from 'preact/hooks';
-import { configPairCommand } from '../../../config/config-command.ts';
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
+import { diffLines } from '../../../config/line-diff.ts';
+import { type KnownConfig, loadNodeConfig } from '../../../config/load-node-config.ts';
+import { type PairRows, pairRows } from '../../../config/pair-rows.ts';
+import { countSettings, settingsByKey } from '../../../config/setting-marks.ts';
+import { configPairCommand } from '../../../state/cli-command.ts';
 import { navigation } from '../../../state/navigation.ts';
 import { copyText } from '../../../state/notice.ts';
+import { Resource } from '../../../state/resource.ts';
+import { session } from '../../../state/session.ts';
 import type { ConfigView } from '../../../state/view.ts';
-import { LoadedPair } from './loaded-pair.tsx';
+import { formatCount } from '../../../ui/format.ts';
+import { useResource } from '../../../ui/hooks.ts';
+import { FailureNote, Loading } from '../../../ui/notes.tsx';
+import { AsOf, DiskNote, NoSettingsNote, NoTextNote } from '../config-notes.tsx';
+import { useToml } from '../toml/use-toml.ts';
+import { PairTable } from './pair-table.tsx';
 
 interface PairSectionProps {
   view: ConfigView;
-  /** Ids of those that can be chosen. */
+  /** Ids that can be chosen. */
   nodes: readonly string[];
-  /** Two nodes worth seeing when none were chosen. */
+  /** A pair to show when none was chosen. */
   proposed: { left: string; right: string } | null;
 }
 
-/** Two nodes side by side: those that were chosen, or where nothing was, one like most and one that is not. */
+const REFRESH_MS = 30_000;
+
+interface ShownProps {
+  pair: readonly [KnownConfig, KnownConfig];
+  onRetry: () => void;
+}
+
+/** Two nodes side by side: the chosen ones, or the proposed pair. */
 export function PairSection({ view, nodes, proposed }: PairSectionProps) {
-  // What was proposed first stays, also when a later answer would propose something else: someone may be reading it.
+  // Keep the first proposal: someone may be reading it when a later response would change it.
   const [first] = useState(proposed);
-  const usual = first ?? proposed;
-  const left = view.left ?? (view.right ? null : (usual?.left ?? null));
-  const right = view.right ?? (view.left ? null : (usual?.right ?? null));
+  const suggested = first ?? proposed;
+  const left = view.left ?? (view.right ? null : (suggested?.left ?? null));
+  const right = view.right ?? (view.left ? null : (suggested?.right ?? null));
   const heading = useRef<HTMLHeadingElement>(null);
   const chosen = `${view.left} ${view.right}`;
   const last = useRef(chosen);
   useEffect(() => {
     if (last.current === chosen) return;
     last.current = chosen;
-    // Chosen in the table above: the answer may be out of sight.
+    // Chosen in the table above: this section may be out of view.
     heading.current?.scrollIntoView({ block: 'start' });
     heading.current?.focus({ preventScroll: true });
   }, [chosen]);
   const ids = [...new Set([...nodes, ...[left ?? [], right ?? []].flat()])].sort();
-  // Asking for one would be asking for ever.
+  // A pair with itself would never load.
   const unknown = [left, right].filter((id) => id !== null && !nodes.includes(id));
   const go = (pair: { left: string | null; right: string | null }) => {
     last.current = `${pair.left} ${pair.right}`;
@@ -66,7 +84,7 @@ export function PairSection({ view, nodes, proposed }: PairSectionProps) {
       ) : left !== null && right !== null ? (
         <LoadedPair key={`${left} ${right}`} left={left} right={right} />
       ) : (
-        <p class="config-empty">Choose two nodes to see their configurations side by side.</p>
+        <p class="config-empty">Choose two nodes to compare their configurations.</p>
       )}
     </section>
   );
@@ -103,5 +121,98 @@ function CopyPair({ left, right }: { left: string; right: string }) {
     <button type="button" class="button" title={command} onClick={() => void copyText(command, 'Command')}>
       Copy as CLI
     </button>
+  );
+}
+
+function LoadedPair({ left, right }: { left: string; right: string }) {
+  const resource = useMemo(
+    () =>
+      new Resource<readonly [KnownConfig, KnownConfig]>(
+        (signal) => {
+          const load = (id: string) => loadNodeConfig(session.client.cluster, id, { signal });
+          return Promise.all([load(left), load(right)]);
+        },
+        { everyMs: REFRESH_MS },
+      ),
+    [left, right],
+  );
+  const { value, asOfMs, failure } = useResource(resource);
+  return (
+    <>
+      {failure && (
+        <FailureNote what="The configurations" failure={failure} asOfMs={asOfMs} onRetry={() => resource.reload()} />
+      )}
+      {value && <Shown pair={value} onRetry={() => resource.reload()} />}
+      {!value && !failure && <Loading what="both configurations" />}
+    </>
+  );
+}
+
+function Shown({ pair: [left, right], onRetry }: ShownProps) {
+  const missing = [left, right].filter(({ text }) => text === null);
+  if (missing.length === 0) return <PairView left={left} right={right} />;
+  return (
+    <>
+      {missing.map(({ id, report }) => (
+        <NoTextNote key={id} report={report} onRetry={onRetry} />
+      ))}
+    </>
+  );
+}
+
+/** Two texts line by line. */
+function PairView({ left, right }: { left: KnownConfig; right: KnownConfig }) {
+  const leftSide = useSide(left);
+  const rightSide = useSide(right);
+  // Secrets are found by key, and keys are known only once all lines are tokenized.
+  const isTokenized = leftSide.toml.isTokenized && rightSide.toml.isTokenized;
+  const diff = useMemo(() => diffLines(leftSide.toml.lines, rightSide.toml.lines), [leftSide.toml, rightSide.toml]);
+  const pair = useMemo(() => pairRows(diff, leftSide, rightSide), [diff, leftSide, rightSide, isTokenized]);
+  return (
+    <>
+      <p class="config-sub" role="status">
+        {summary(pair)}
+      </p>
+      <section class="config-card" aria-label={`${left.id} and ${right.id} side by side`}>
+        <div class="pair-heads">
+          <SideHead known={left} />
+          <SideHead known={right} />
+        </div>
+        <PairTable pair={pair} left={leftSide} right={rightSide} names={[left.id, right.id]} />
+      </section>
+    </>
+  );
+}
+
+function useSide({ text, settings }: KnownConfig) {
+  const toml = useToml(text ?? '');
+  return useMemo(() => ({ toml, settings: settingsByKey(settings?.settings ?? []) }), [toml, settings]);
+}
+
+function summary({ differing, unknownSecrets, isExact }: PairRows): string {
+  const lines = differing === 1 ? '1 line differs' : `${formatCount(differing)} lines differ`;
+  const parts = [differing === 0 ? 'No line differs' : lines];
+  if (unknownSecrets > 0)
+    parts.push(`${unknownSecrets} masked ${unknownSecrets === 1 ? 'line' : 'lines'} not compared`);
+  if (!isExact) parts.push('too different for a full diff: aligned by lines that occur once in each');
+  return parts.join(' · ');
+}
+
+function SideHead({ known }: { known: KnownConfig }) {
+  const { id, settings, report } = known;
+  return (
+    <div class="pair-head">
+      <div class="config-facts">
+        <strong>{id}</strong>
+        {report.outcome === 'ok' ? (
+          <span class="config-sub">{settings?.observes === 'service' ? 'on disk now' : 'running'}</span>
+        ) : (
+          <AsOf report={report} />
+        )}
+        {settings && <span class="config-sub">{countSettings(settings.settings)}</span>}
+        <DiskNote settings={settings} />
+      </div>
+      <NoSettingsNote {...known} />
+    </div>
   );
 }

@@ -1,6 +1,5 @@
 import { useMemo, useState } from 'preact/hooks';
-import { foldRows } from '../../../config/fold-rows.ts';
-import type { PairRow, PairRows, PairSide } from '../../../config/pair-rows.ts';
+import { foldRows, type PairRow, type PairRows, type PairSide } from '../../../config/pair-rows.ts';
 import { settingMark } from '../../../config/setting-marks.ts';
 import { formatCount } from '../../../ui/format.ts';
 import { LineChunks } from '../toml/line-chunks.tsx';
@@ -13,7 +12,7 @@ interface PairTableProps {
   names: readonly [string, string];
 }
 
-/** A row, or the place of equal rows that can be shown or left out. */
+/** A row, or a fold of equal rows. */
 type Item = { row: PairRow } | Fold;
 
 interface Fold {
@@ -110,7 +109,7 @@ function Side({ row, index, side, sign, name }: SideProps) {
       <td class={`line-text is-${name}`}>
         <TomlCode line={line} />
         {mark && <span class="toml-note">◂ {mark.text}</span>}
-        {row.secret === 'differs' && <span class="toml-note">◂ another secret, by its fingerprint</span>}
+        {row.secret === 'differs' && <span class="toml-note">◂ different secret (by fingerprint)</span>}
         {row.secret === 'unknown' && <span class="toml-note">◂ not compared</span>}
       </td>
     </>

@@ -3,26 +3,26 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 
 interface LineChunksProps {
   count: number;
-  /** Rows of a table, or lines of a text. */
+  /** Table rows or text lines. */
   kind: 'rows' | 'lines';
-  /** Drawn wherever it is. */
+  /** Rendered even when out of view. */
   wanted: number | null;
   draw: (from: number, to: number) => ComponentChildren;
 }
 
-/** So many lines are drawn or left out together. */
+/** Lines rendered or skipped together. */
 const CHUNK_LINES = 200;
 
-/** Up to here all is drawn: the browser's own search and selection see everything. */
+/** Up to this many lines, everything is rendered: the browser's own search and selection see all of it. */
 const MAX_WHOLE_LINES = 600;
 
-/** Height of a line that does not wrap, as the style sheet has it. */
+/** Height of an unwrapped line, as in the style sheet. */
 const LINE_PX = 20;
 
-/** Drawn ahead of what is seen. */
+/** Rendered ahead of the view. */
 const AHEAD_PX = 1200;
 
-/** Many lines, of which only those near the window are drawn. */
+/** Many lines, of which only those near the view are rendered. */
 export function LineChunks({ count, kind, wanted, draw }: LineChunksProps) {
   const starts = Array.from({ length: Math.ceil(count / CHUNK_LINES) }, (_, index) => index * CHUNK_LINES);
   if (count <= MAX_WHOLE_LINES) return kind === 'rows' ? <tbody>{draw(0, count)}</tbody> : <div>{draw(0, count)}</div>;
@@ -48,7 +48,7 @@ interface LineChunkProps {
 function LineChunk({ from, to, kind, isWanted, draw }: LineChunkProps) {
   const container = useRef<HTMLElement>(null);
   const [isNear, setNear] = useState(from === 0);
-  // What was drawn once keeps its height, so that nothing jumps when it is left out again.
+  // Keeps its measured height, so that nothing jumps when it is skipped again.
   const [height, setHeight] = useState((to - from) * LINE_PX);
   useEffect(() => {
     const element = container.current;

@@ -1,32 +1,31 @@
 import { useState } from 'preact/hooks';
-import type { TextMatch } from '../../../config/find-lines.ts';
-import { cutTokens, type LineSegment, lineSegments } from '../../../config/line-segments.ts';
+import { cutTokens, type LineSegment, lineSegments, type TextMatch } from '../../../config/find-lines.ts';
 import type { TomlLine } from '../../../config/toml-text.ts';
 
 interface TomlCodeProps {
   line: TomlLine;
   matches?: readonly TextMatch[];
-  /** Index among the places of this line that the reader is at. */
+  /** Index of the current match among those of this line. */
   current?: number | null;
 }
 
-/** Longer lines are rarely read to their end, and thousands of spans in one make every scroll slow. */
+/** Longer lines are rarely read to the end, and thousands of spans in one line slow down scrolling. */
 const MAX_LENGTH = 2000;
 
 const NO_MATCHES: readonly TextMatch[] = [];
 
-/** One line with its colours. */
-export function TomlCode({ line, matches: places = NO_MATCHES, current = null }: TomlCodeProps) {
+/** One highlighted line. */
+export function TomlCode({ line, matches = NO_MATCHES, current = null }: TomlCodeProps) {
   const [isWhole, setWhole] = useState(false);
   const length = line.tokens.reduce((sum, { text }) => sum + text.length, 0);
   const isCut = length > MAX_LENGTH && !isWhole && current === null;
   const tokens = isCut ? cutTokens(line.tokens, MAX_LENGTH) : line.tokens;
   return (
     <code class="toml-code">
-      {lineSegments(tokens, places).map((segment, index) => drawSegment(segment, index, current))}
+      {lineSegments(tokens, matches).map((segment, index) => drawSegment(segment, index, current))}
       {isCut && (
         <button type="button" class="link-button" onClick={() => setWhole(true)}>
-          … show the other {(length - MAX_LENGTH).toLocaleString('en-US')} letters
+          … show the other {(length - MAX_LENGTH).toLocaleString('en-US')} characters
         </button>
       )}
     </code>

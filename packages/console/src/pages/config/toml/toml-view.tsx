@@ -9,12 +9,12 @@ interface TomlViewProps {
   toml: TomlText;
   settings: SettingsByKey;
   found: TextMatches;
-  /** Index of the place the reader is at; -1 for none. */
+  /** Index of the current match; -1 for none. */
   current: number;
   label: string;
 }
 
-/** A configuration as text, with its line numbers and marks. */
+/** A configuration as text, with line numbers and marks. */
 export function TomlView({ toml, settings, found, current, label }: TomlViewProps) {
   const view = useRef<HTMLElement>(null);
   const currentMatch = found.matches[current];
@@ -48,19 +48,19 @@ export function TomlView({ toml, settings, found, current, label }: TomlViewProp
   );
 }
 
-/** Index of the first place in a line; places are in order, so half of them are left out at each step. */
-function firstMatch({ matches: places }: TextMatches, line: number): number {
-  let [low, high] = [0, places.length];
+/** Binary search for the first match in a line. */
+function firstMatch({ matches }: TextMatches, line: number): number {
+  let [low, high] = [0, matches.length];
   while (low < high) {
     const middle = (low + high) >> 1;
-    if ((places[middle]?.line ?? 0) < line) low = middle + 1;
+    if ((matches[middle]?.line ?? 0) < line) low = middle + 1;
     else high = middle;
   }
-  return places[low]?.line === line ? low : -1;
+  return matches[low]?.line === line ? low : -1;
 }
 
-function lineMatches({ matches: places }: TextMatches, first: number) {
+function lineMatches({ matches }: TextMatches, first: number) {
   let end = first;
-  while (places[end]?.line === places[first]?.line && end < places.length) end++;
-  return places.slice(first, end);
+  while (matches[end]?.line === matches[first]?.line && end < matches.length) end++;
+  return matches.slice(first, end);
 }

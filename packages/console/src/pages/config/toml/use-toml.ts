@@ -1,13 +1,13 @@
 import { useEffect, useMemo, useState } from 'preact/hooks';
 import { TomlText } from '../../../config/toml-text.ts';
 
-/** Looked at before the text is first drawn; takes a few milliseconds. */
+/** Lines tokenized before the first render; takes a few milliseconds. */
 const FIRST_LINES = 600;
 
-/** Looked at in one go after that, with pauses in which the page does what it is asked to. */
+/** Lines tokenized per step after that, with pauses for input. */
 const MORE_LINES = 500;
 
-/** The text by lines; most of a large one gets its colours a moment later. */
+/** The text by lines; most of a large one is highlighted shortly after the first render. */
 export function useToml(text: string): TomlText {
   const [, drawAgain] = useState(0);
   const toml = useMemo(() => {
@@ -21,7 +21,7 @@ export function useToml(text: string): TomlText {
       if (toml.isTokenized) return;
       timer = setTimeout(() => {
         toml.tokenize(MORE_LINES);
-        // Once, at the end: drawing a large text costs more than looking at it.
+        // Once, at the end: rendering a large text costs more than tokenizing it.
         if (toml.isTokenized) drawAgain((times) => times + 1);
         else tokenizeMore();
       });

@@ -1,22 +1,28 @@
+import { indentJson, type MemberClock } from '@porthole/client';
 import { useEffect, useRef } from 'preact/hooks';
 import { MessageText } from '../../../log-view/rows/message-text.tsx';
-import { contextText, levelTone, SHOWN_CHARACTERS, tagsText, visibleText } from '../../../log-view/rows/record-text.ts';
+import {
+  contextText,
+  levelTone,
+  recordTime,
+  SHOWN_CHARACTERS,
+  tagsText,
+  visibleText,
+} from '../../../log-view/rows/record-text.ts';
 import type { ShownRecord } from '../../../log-view/source/log-source.ts';
 import { cluster, nodeColour } from '../../../state/cluster.ts';
 import type { LogsView, ZoneName } from '../../../state/view.ts';
 import { viewUrl } from '../../../state/view-url.ts';
-import { formatCount } from '../../../ui/format.ts';
-import { useStore } from '../../../ui/hooks/use-store.ts';
+import { formatCount, formatDate, formatTime } from '../../../ui/format.ts';
+import { useStore } from '../../../ui/hooks.ts';
 import { CallSite } from './call-site.tsx';
-import { JsonText } from './json-text.tsx';
 import { OtherNodes } from './other-nodes.tsx';
 import { RecordRest } from './record-rest.tsx';
-import { recordTimeText } from './record-time-text.ts';
 
-/** A message of this length is laid out at once; a longer one is shown by pieces. */
+/** A message up to this length is rendered at once; a longer one in pieces. */
 const MESSAGE_CHARACTERS = 16 * SHOWN_CHARACTERS;
 
-export interface DetailsDrawerProps {
+interface DetailsDrawerProps {
   record: ShownRecord;
   view: LogsView;
   zone: ZoneName;
@@ -26,7 +32,10 @@ export interface DetailsDrawerProps {
   onDownload: () => void;
 }
 
-/** Everything about one record. */
+/** More lines would slow the page; the copied line has all of them. */
+const MAX_LINES = 400;
+
+/** All details of one record. */
 export function DetailsDrawer({ record, view, zone, onClose, onCopyLine, onCopyLink, onDownload }: DetailsDrawerProps) {
   const nodes = useStore(cluster.state).value?.nodes ?? [];
   const clock = nodes.find(({ id }) => id === record.node)?.clock ?? null;
@@ -69,7 +78,12 @@ export function DetailsDrawer({ record, view, zone, onClose, onCopyLine, onCopyL
           Copy link
         </button>
         {record.file.endsWith('.gz') ? null : (
-          <button type="button" class="button" title="A megabyte of the file around this record" onClick={onDownload}>
+          <button
+            type="button"
+            class="button"
+            title="Download 1 MB of the file around this record"
+            onClick={onDownload}
+          >
             Download around
           </button>
         )}
@@ -78,4 +92,40 @@ export function DetailsDrawer({ record, view, zone, onClose, onCopyLine, onCopyL
       {record.source ? <CallSite record={record} view={view} zone={zone} /> : null}
     </aside>
   );
+}
+
+/** Formatted JSON with dimmed keys. */
+function JsonText({ text }: { text: string }) {
+  const lines = indentJson(text).split('\n');
+  return (
+    <pre class="json">
+      {lines.slice(0, MAX_LINES).map((line, index) => {
+        const [, indent = '', key = '', rest = ''] = /^(\s*)("(?:[^"\\]|\\.)*": )?(.*)$/.exec(line) ?? [];
+        return (
+          <span key={index}>
+            {indent}
+            {key ? <span class="dim">{visibleText(key)}</span> : null}
+            {visibleText(rest.slice(0, 4096))}
+            {'\n'}
+          </span>
+        );
+      })}
+      {lines.length > MAX_LINES ? `… ${lines.length - MAX_LINES} more lines` : null}
+    </pre>
+  );
+}
+
+/** The time of a record, its clock correction, and the uncertainty of that. */
+export function recordTimeText(record: ShownRecord, clock: MemberClock | null, zone: ZoneName): string {
+  const timeMs = recordTime(record);
+  if (timeMs === undefined) return 'no timestamp';
+  const time = `${formatDate(timeMs, zone)} ${formatTime(timeMs, zone)}`;
+  const correctedMs = record.timeMs === undefined ? 0 : timeMs - record.timeMs;
+  const unsure = clock && clock.uncertaintyMs > 0 ? ` ± ${seconds(clock.uncertaintyMs)}` : '';
+  if (correctedMs === 0) return unsure ? `${time}${unsure}` : time;
+  return `${time} · ${correctedMs > 0 ? '+' : '−'}${seconds(Math.abs(correctedMs))} corrected${unsure}`;
+}
+
+function seconds(ms: number): string {
+  return `${(ms / 1000).toFixed(3)} s`;
 }

@@ -1,8 +1,8 @@
 import type { ClusterRecord, Level } from '@porthole/client';
 import { describe, expect, test } from 'vitest';
-import { callSiteSpan, countCallSite } from './call-site-count.ts';
-import { pickNearbyRecords } from './pick-nearby-records.ts';
-import { recordTimeText } from './record-time-text.ts';
+import { callSiteSpan, countCallSite } from './call-site.tsx';
+import { recordTimeText } from './details-drawer.tsx';
+import { pickNearbyRecords } from './other-nodes.tsx';
 
 const makeRecord = (node: string, atMs: number, level: Level = 'INFO'): ClusterRecord => ({
   type: 'record',
@@ -17,24 +17,24 @@ const makeRecord = (node: string, atMs: number, level: Level = 'INFO'): ClusterR
   timeMs: atMs,
 });
 
-describe('what others said at a moment', () => {
+describe('records of other nodes around a time', () => {
   const record = makeRecord('a', 1000);
 
-  test('is told without the record’s own node, in the order of time', () => {
+  test('exclude the node of the record and are in order of time', () => {
     const items = [makeRecord('b', 1200), makeRecord('a', 1000), makeRecord('c', 900)];
     expect(pickNearbyRecords(items, record).map(({ node }) => node)).toEqual(['c', 'b']);
   });
 
-  test('what is said again and again is told once', () => {
+  test('repeated messages are shown once', () => {
     const items = [makeRecord('b', 1500), makeRecord('b', 1100), makeRecord('b', 700)];
     expect(pickNearbyRecords(items, record).map(({ atMs }) => atMs)).toEqual([1100]);
   });
 
-  test('errors are never left out for nearer lines', () => {
+  test('errors take precedence over nearer records', () => {
     const near = Array.from({ length: 50 }, (_, index) => ({ ...makeRecord('b', 1000 + index), message: `${index}` }));
-    const told = pickNearbyRecords([...near, makeRecord('c', 2900, 'ERROR')], record);
-    expect(told.length).toBeLessThan(20);
-    expect(told.at(-1)).toMatchObject({ node: 'c', level: 'ERROR' });
+    const picked = pickNearbyRecords([...near, makeRecord('c', 2900, 'ERROR')], record);
+    expect(picked.length).toBeLessThan(20);
+    expect(picked.at(-1)).toMatchObject({ node: 'c', level: 'ERROR' });
   });
 });
 
@@ -45,7 +45,7 @@ describe('a call site', () => {
     expect(callSiteSpan(1_000_000, nowMs)).toMatchObject({ fromMs: 100_000, toMs: 1_000_001 });
   });
 
-  test('sums its groups over nodes and says who did not answer', () => {
+  test('sums its groups over nodes and names those that did not respond', () => {
     const group = (count: number, firstMs: number, nodes: Record<string, number>) => ({
       ...{ level: null, source: 'a.go:1', shape: null, count, firstMs, lastMs: null, isNew: false, nodes },
       sample: makeRecord('a', 0),
@@ -67,19 +67,19 @@ describe('a call site', () => {
 describe('the time of a record', () => {
   const record = makeRecord('a', Date.UTC(2026, 10, 15, 10, 41, 6, 882));
 
-  test('tells how much it was put right, and how sure that is', () => {
+  test('shows its correction and uncertainty', () => {
     const late = { ...record, timeMs: (record.timeMs ?? 0) - 2 };
     const clock = { offsetMs: -2, uncertaintyMs: 4 };
     expect(recordTimeText(late, clock, 'utc')).toBe('15 Nov 2026 10:41:06.882 · +0.002 s corrected ± 0.004 s');
   });
 
-  test('says nothing of a clock that needs none of it', () => {
+  test('shows no correction if there is none', () => {
     expect(recordTimeText(record, { offsetMs: 0, uncertaintyMs: 0 }, 'utc')).toBe('15 Nov 2026 10:41:06.882');
     expect(recordTimeText(record, null, 'utc')).toBe('15 Nov 2026 10:41:06.882');
   });
 
-  test('may not be there', () => {
+  test('may be missing', () => {
     const { atMs: _, timeMs: __, ...bare } = record;
-    expect(recordTimeText(bare, null, 'utc')).toBe('no time');
+    expect(recordTimeText(bare, null, 'utc')).toBe('no timestamp');
   });
 });

@@ -1,4 +1,4 @@
-import type { ClusterItem } from '@porthole/client';
+import type { ClusterItem, ClusterRecord } from '@porthole/client';
 import { stripAnsi } from '../../../log-view/rows/ansi-segments.ts';
 import { levelTone, oneLine, recordTime, visibleText } from '../../../log-view/rows/record-text.ts';
 import type { ShownRecord } from '../../../log-view/source/log-source.ts';
@@ -7,13 +7,18 @@ import { session } from '../../../state/session.ts';
 import { ALL_LOGS, type ZoneName } from '../../../state/view.ts';
 import { viewUrl } from '../../../state/view-url.ts';
 import { formatTime } from '../../../ui/format.ts';
-import { pickNearbyRecords } from './pick-nearby-records.ts';
 import { useRequest } from './use-request.ts';
 
 const AROUND_MS = 2000;
+
 const PER_NODE = 20;
 
-/** What the other nodes said at the moment of this record. */
+/** Records shown; the rest is one click away. */
+const MAX_RECORDS = 8;
+
+const RANKS = { error: 0, warning: 1, plain: 2, quiet: 3 } as const;
+
+/** Records of other nodes around the time of this one. */
 export function OtherNodes({ record, zone }: { record: ShownRecord; zone: ZoneName }) {
   const { node, cursor } = record;
   const { value, failure } = useRequest(`${node} ${cursor}`, async (signal) => {
@@ -24,7 +29,7 @@ export function OtherNodes({ record, zone }: { record: ShownRecord; zone: ZoneNa
   });
   return (
     <section>
-      <h3>At this moment, elsewhere</h3>
+      <h3>Other nodes at this time</h3>
       {failure ? (
         <p class="field-problem">
           {failure.code}: {failure.detail}
@@ -49,4 +54,28 @@ export function OtherNodes({ record, zone }: { record: ShownRecord; zone: ZoneNa
       </ul>
     </section>
   );
+}
+
+/** Picks records around a time: highest level first, then nearest; returned in order of time. */
+export function pickNearbyRecords(items: readonly ClusterItem[], record: ClusterRecord): ClusterRecord[] {
+  const atMs = recordTime(record) ?? 0;
+  const distance = (other: ClusterRecord) => Math.abs((recordTime(other) ?? 0) - atMs);
+  return items
+    .filter((item) => item.type === 'record')
+    .filter(({ node }) => node !== record.node)
+    .toSorted((a, b) => RANKS[levelTone(a.level)] - RANKS[levelTone(b.level)] || distance(a) - distance(b))
+    .filter(isNew())
+    .slice(0, MAX_RECORDS)
+    .toSorted((a, b) => (recordTime(a) ?? 0) - (recordTime(b) ?? 0));
+}
+
+/** Removes repeated messages of a node, keeping the nearest one. */
+function isNew(): (record: ClusterRecord) => boolean {
+  const seen = new Set<string>();
+  return ({ node, source, message }) => {
+    const recordId = JSON.stringify([node, source, message]);
+    const isFirst = !seen.has(recordId);
+    seen.add(recordId);
+    return isFirst;
+  };
 }

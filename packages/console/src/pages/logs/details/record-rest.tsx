@@ -1,18 +1,18 @@
+import type { NodeState } from '@porthole/client';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { visibleText } from '../../../log-view/rows/record-text.ts';
 import type { ShownRecord } from '../../../log-view/source/log-source.ts';
-import { toProblem } from '../../../state/resource.ts';
 import { session } from '../../../state/session.ts';
+import { toProblem } from '../../../state/to-problem.ts';
 import { formatBytes } from '../../../ui/format.ts';
-import { readPart } from './read-part.ts';
 
-/** One press shows so much more. As much as is laid out without a pause. */
+/** Bytes loaded per click: as much as renders without a pause. */
 const PIECE_BYTES = 65_536;
 
-/** More than that in one page helps no one: the file can be downloaded. */
+/** Beyond this size the file should be downloaded. */
 const MAX_PIECES = 16;
 
-/** The text of a record that is too long to be told whole, read from its file piece by piece. */
+/** The text of a record that is too long for one response, read from its file in pieces. */
 export function RecordRest({ record }: { record: ShownRecord }) {
   const [pieces, setPieces] = useState<readonly string[]>([]);
   const [failure, setFailure] = useState<string | null>(null);
@@ -54,8 +54,26 @@ export function RecordRest({ record }: { record: ShownRecord }) {
           {pieces.length === 0 ? 'Show the whole text' : 'Show more'} · {formatBytes(record.bytes - shown)} left
         </button>
       ) : (
-        <p class="dim">{formatBytes(record.bytes - shown)} more: download the file to read on.</p>
+        <p class="dim">{formatBytes(record.bytes - shown)} more: download the file to read the rest.</p>
       )}
     </>
   );
+}
+
+/** Decodes part of an uncompressed file. Incomplete characters at either end are dropped. */
+export async function readPart(
+  node: Pick<NodeState, 'openLog'>,
+  { file, start, end }: { file: string; start: number; end: number },
+  signal: AbortSignal,
+): Promise<string> {
+  const log = await node.openLog({ file, text: true }, { signal });
+  try {
+    const decoder = new TextDecoder();
+    let text = '';
+    for await (const chunk of log.read(start, Math.min(end, log.sizeBytes), { signal }))
+      text += decoder.decode(chunk, { stream: true });
+    return text;
+  } finally {
+    await log.close();
+  }
 }

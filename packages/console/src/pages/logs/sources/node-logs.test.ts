@@ -7,7 +7,7 @@ const file = (node: string, name: string, family: string, size: number, lastTime
   format: 'contract' as const,
 });
 
-test('files of a log are one, with their sizes summed and their times joined', () => {
+test('files of a log are grouped, with summed sizes and joined times', () => {
   const files = [
     file('b', 'x.log', 'x.log', 5, 300),
     file('b', 'x-1.log', 'x.log', 7, 100),

@@ -1,9 +1,9 @@
 import type { ClusterLogFiles } from '@porthole/client';
 
-/** A log of a node: its live file and its rotated ones. */
+/** A log of a node: its live file and its rotated files. */
 export interface LogFamily {
   name: string;
-  /** Files moved aside. */
+  /** Number of rotated files. */
   rotated: number;
   bytes: number;
   firstMs: number | null;
@@ -17,7 +17,7 @@ export interface NodeLogs {
 
 type LogFile = ClusterLogFiles['files'][number];
 
-/** The logs of each node, both in the order of their names. */
+/** The logs of each node, sorted by name. */
 export function nodeLogs(files: readonly LogFile[]): NodeLogs[] {
   return grouped(files, ({ node }) => node).map(([node, own]) => ({
     node,

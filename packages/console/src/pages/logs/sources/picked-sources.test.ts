@@ -12,7 +12,7 @@ const family = (node: string, name: string): SourceChoice => ({ node, log: { kin
 const all = (node: string): SourceChoice => ({ node, log: null });
 
 describe('the list of logs', () => {
-  test('ticks what is chosen by its node, by a pattern or by its name', () => {
+  test('checks logs selected by node, pattern or name', () => {
     expect(isFamilyPicked([all('a')], 'a', 'x.log')).toBe(true);
     expect(isNodePicked([all('*')], 'b')).toBe(true);
     expect(isFamilyPicked([family('?', 'x.log')], 'b', 'x.log')).toBe(true);
@@ -20,7 +20,7 @@ describe('the list of logs', () => {
     expect(isNodePicked([family('a', 'x.log')], 'a')).toBe(false);
   });
 
-  test('leaves one log out of all those of a node, and one node out of a pattern', () => {
+  test('deselects one log of a node, and one node of a pattern', () => {
     expect(pickFamily([all('a')], LOGS, { node: 'a', family: 'x.log' }, false)).toEqual([family('a', 'y.log')]);
     expect(pickNode([all('*')], LOGS, 'a', false)).toEqual([all('b')]);
     expect(pickFamily([family('*', 'x.log')], LOGS, { node: 'b', family: 'x.log' }, false)).toEqual([
@@ -28,11 +28,11 @@ describe('the list of logs', () => {
     ]);
   });
 
-  test('takes the place of single logs when the whole node is chosen', () => {
+  test('replaces single logs when the whole node is selected', () => {
     expect(pickNode([family('a', 'x.log'), all('b')], LOGS, 'a', true)).toEqual([all('b'), all('a')]);
   });
 
-  test('shows what is chosen and not in the list', () => {
+  test('shows selections that are not in the list', () => {
     const file: SourceChoice = { node: 'a', log: { kind: 'file', name: 'x.log.1' } };
     const gone = family('gone', 'x.log');
     expect(unlistedChoices([file, gone, all('a'), family('b', 'x.log'), family('b', 'y.log')], LOGS)).toEqual([

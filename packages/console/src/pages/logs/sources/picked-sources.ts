@@ -2,16 +2,16 @@ import { matchesPattern } from '@porthole/contract';
 import type { SourceChoice } from '../../../state/view.ts';
 import type { NodeLogs } from './node-logs.ts';
 
-/* What is ticked in the list of logs, and what a tick changes. Nothing chosen: all logs of all nodes. */
+/* The selection in the list of logs. Empty: all logs of all nodes. */
 
 type Choices = readonly SourceChoice[];
 
-/** Whether a choice shows all logs of a node, by its id or a pattern. */
+/** Whether a selection includes all logs of a node, by id or pattern. */
 export function isNodePicked(picked: Choices, node: string): boolean {
   return picked.some((choice) => choice.log === null && matchesPattern(node, choice.node));
 }
 
-/** Whether a choice shows all of a log, alone or with others. */
+/** Whether a selection includes a whole log, alone or with others. */
 export function isFamilyPicked(picked: Choices, node: string, family: string): boolean {
   return isNodePicked(picked, node) || picked.some((choice) => isFamilyChoice(choice, node, family));
 }
@@ -31,7 +31,7 @@ export function pickFamily(
   const others = named(picked, logs).filter((other) => !isFamilyChoice(other, node, family));
   if (isOn) return [...others, choice];
   if (!isNodePicked(others, node)) return others;
-  // All logs of the node but this one.
+  // All logs of the node except this one.
   const families = logs.find((own) => own.node === node)?.families ?? [];
   const left = families.filter(({ name }) => name !== family);
   return [
@@ -40,7 +40,7 @@ export function pickFamily(
   ];
 }
 
-/** What is chosen and stands nowhere in the list: single files, and nodes or logs that are not there. */
+/** Selections that are not in the list: single files, and nodes or logs that do not exist. */
 export function unlistedChoices(picked: Choices, logs: readonly NodeLogs[]): Choices {
   return picked.filter(
     ({ node, log }) =>
@@ -52,7 +52,7 @@ export function unlistedChoices(picked: Choices, logs: readonly NodeLogs[]): Cho
   );
 }
 
-/** Patterns as the nodes they stand for: one of them can be left out then. One that matches none stays as it is. */
+/** Replaces patterns by the nodes they match, so that one can be deselected. A pattern without a match stays. */
 function named(picked: Choices, logs: readonly NodeLogs[]): SourceChoice[] {
   const choices = picked.flatMap((choice) => {
     const nodes = logs.filter(({ node }) => matchesPattern(node, choice.node));
@@ -63,4 +63,9 @@ function named(picked: Choices, logs: readonly NodeLogs[]): SourceChoice[] {
 
 function isFamilyChoice(choice: SourceChoice, node: string, family: string): boolean {
   return choice.log?.kind === 'family' && choice.log.name === family && matchesPattern(node, choice.node);
+}
+
+/** `broker-1 : lind-broker`. */
+export function sourceName({ node, log }: SourceChoice): string {
+  return log === null ? node : `${node} : ${log.kind === 'family' ? log.name.replace(/\.log$/, '') : log.name}`;
 }

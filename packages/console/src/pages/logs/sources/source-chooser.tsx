@@ -6,13 +6,11 @@ import { Resource } from '../../../state/resource.ts';
 import { session } from '../../../state/session.ts';
 import type { SourceChoice, ZoneName } from '../../../state/view.ts';
 import { Dialog } from '../../../ui/dialog.tsx';
-import { FailureNote } from '../../../ui/failure-note.tsx';
 import { formatBytes, formatShortTime } from '../../../ui/format.ts';
-import { useResource } from '../../../ui/hooks/use-resource.ts';
-import { Loading } from '../../../ui/loading.tsx';
+import { useResource } from '../../../ui/hooks.ts';
+import { FailureNote, Loading } from '../../../ui/notes.tsx';
 import { type LogFamily, nodeLogs } from './node-logs.ts';
-import { isFamilyPicked, isNodePicked, pickFamily, pickNode, unlistedChoices } from './picked-sources.ts';
-import { sourceName } from './source-name.ts';
+import { isFamilyPicked, isNodePicked, pickFamily, pickNode, sourceName, unlistedChoices } from './picked-sources.ts';
 
 export interface SourceChooserProps {
   isOpen: boolean;
@@ -22,7 +20,7 @@ export interface SourceChooserProps {
   onChoose: (sources: readonly SourceChoice[]) => void;
 }
 
-/** The logs of all nodes, with their sizes and times, to choose from. */
+/** The logs of all nodes, with sizes and times, to choose from. */
 export function SourceChooser(props: SourceChooserProps) {
   return (
     <Dialog title="Logs to show" class="source-chooser" isOpen={props.isOpen} onClose={props.onClose}>
@@ -110,7 +108,7 @@ function Chooser({ chosen, zone, onChoose, onClose }: SourceChooserProps) {
 
 interface ChoiceProps {
   name: string;
-  /** Behind the name. */
+  /** Shown after the name. */
   note?: string | undefined;
   isOn: boolean;
   onToggle: (isOn: boolean) => void;
@@ -130,7 +128,7 @@ function Choice({ name, note, isOn, onToggle, children }: ChoiceProps) {
   );
 }
 
-/** Single files, and what is chosen but not there: it must be seen to be left out. */
+/** Single files and selections that do not exist: they must be visible to be deselected. */
 function OtherChoices({
   choices,
   onRemove,

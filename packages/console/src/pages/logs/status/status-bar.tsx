@@ -5,7 +5,7 @@ import type { LogSource } from '../../../log-view/source/log-source.ts';
 import type { Store } from '../../../state/store.ts';
 import type { ZoneName } from '../../../state/view.ts';
 import { zoneLabel } from '../../../ui/format.ts';
-import { useStore } from '../../../ui/hooks/use-store.ts';
+import { useStore } from '../../../ui/hooks.ts';
 import { statusTexts } from './status-texts.ts';
 
 export interface StatusBarProps {
@@ -16,7 +16,7 @@ export interface StatusBarProps {
   onRetry: () => void;
 }
 
-/** Where the view stands, how fast the log grows, and what is not shown. */
+/** Position of the view, growth rate of the log, and what is not shown. */
 export function StatusBar({ state, source, seen, zone, onRetry }: StatusBarProps) {
   const { last } = useStore(seen);
   const nowMs = Date.now();
@@ -35,7 +35,7 @@ export function StatusBar({ state, source, seen, zone, onRetry }: StatusBarProps
           class="is-problem"
           title={failed.map(({ node, file, detail }) => `${node} ${file}: ${detail}`).join('\n')}
         >
-          {failed.length} {failed.length === 1 ? 'file was' : 'files were'} not read completely
+          {failed.length} {failed.length === 1 ? 'file was' : 'files were'} only partly read
         </span>
       ) : null}
       {state.duplicates.length > 0 ? (
@@ -50,7 +50,7 @@ export function StatusBar({ state, source, seen, zone, onRetry }: StatusBarProps
           class="is-problem"
           title={silent.map(({ id, outcome, detail }) => `${id}: ${outcome} ${detail ?? ''}`).join('\n')}
         >
-          {state.members.length - silent.length} of {state.members.length} nodes answered ·{' '}
+          {state.members.length - silent.length} of {state.members.length} nodes responded ·{' '}
           <button type="button" class="link-button" onClick={onRetry}>
             retry
           </button>

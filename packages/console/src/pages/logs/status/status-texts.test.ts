@@ -1,15 +1,17 @@
 import { describe, expect, test } from 'vitest';
 import type { WorkspaceState } from '../../../log-view/model/workspace-state.ts';
-import { chipCounts } from '../toolbar/chip-counts.ts';
+import { chipCounts } from '../toolbar/level-chips.tsx';
 import { type StatusInput, statusTexts } from './status-texts.ts';
 
 const nowMs = Date.UTC(2026, 10, 15, 11);
+
 const histogram = {
   bucketMs: 1000,
   buckets: [{ startMs: 0, counts: { ERROR: 38, FATAL: 2, WARN: 147, INFO: 9204, DEBUG: 41_880, NONE: 7 } }],
   counted: null,
   members: [],
 };
+
 const state: StatusInput['state'] = {
   rows: [],
   extent: { kind: 'bytes', totalBytes: 10_100_000_000, firstMs: null, lastMs: null },
@@ -21,15 +23,18 @@ const state: StatusInput['state'] = {
   members: [],
   problems: [],
 };
+
 const record = {
   ...{ type: 'record' as const, node: 'n', file: 'f', offset: 0, bytes: 1, cursor: 'c', message: '' },
   atMs: Date.UTC(2026, 10, 15, 10, 41, 6, 882),
 };
+
 const input: StatusInput = { state, record, fraction: 0.832, zone: 'utc', nowMs };
+
 const withState = (change: Partial<WorkspaceState>) => statusTexts({ ...input, state: { ...state, ...change } });
 
 describe('the status bar', () => {
-  test('tells place, rate, lag and what is hidden', () => {
+  test('shows position, rate, lag and hidden records', () => {
     expect(statusTexts(input)).toEqual([
       '10:41:06.882 · 83.2 % of 10 GB',
       '212 lines/s',
@@ -38,19 +43,19 @@ describe('the status bar', () => {
     ]);
   });
 
-  test('tells the day of what is not of today', () => {
+  test('shows the date of other days', () => {
     const older = { ...record, atMs: Date.UTC(2026, 10, 14, 10) };
     expect(statusTexts({ ...input, record: older })[0]).toMatch(/^14 Nov 2026 10:00:00\.000/);
   });
 
-  test('tells how far back was looked', () => {
+  test('shows how far back was scanned', () => {
     const reachedMs = Date.UTC(2026, 10, 15, 10, 26);
     expect(withState({ top: { kind: 'stopped', scannedBytes: 2_100_000_000, reachedMs } }).at(-1)).toBe(
       'scanned 2.1 GB back to 10:26',
     );
   });
 
-  test('says that every match is shown only where it is so', () => {
+  test('claims that every match is shown only if that is true', () => {
     const top = { kind: 'done', scannedBytes: 118_000_000 } as const;
     const scanned = (change: Partial<WorkspaceState>) => withState({ top, ...change }).at(-1);
     const failed = { id: 'n2', outcome: 'failed' as const, detail: null, elapsedMs: 0, count: 0, asOfMs: null };
@@ -67,18 +72,18 @@ describe('the status bar', () => {
     expect(scanned({ rows: [gap] })).toBe('scanned 118 MB');
   });
 
-  test('counts of a part are marked as such', () => {
+  test('partial counts are marked', () => {
     const counted = { fromMs: 0, toMs: 1 };
     expect(withState({ histogram: { ...histogram, counted } })).toContain('41,887+ hidden by level');
   });
 
-  test('has no rate where nothing is followed', () => {
+  test('has no rate when not following', () => {
     expect(withState({ follow: { ...state.follow, state: 'off' } }).join()).not.toContain('lines/s');
   });
 });
 
 describe('level chips', () => {
-  test('from errors down to the lowest level they are pressed, the others say how many are hidden', () => {
+  test('are pressed down to the minimum level; the others show how many are hidden', () => {
     expect(chipCounts(histogram, 'WARN')).toMatchObject([
       { letter: 'E', count: 40, isShown: true },
       { letter: 'W', count: 147, isShown: true },
@@ -87,14 +92,14 @@ describe('level chips', () => {
     ]);
   });
 
-  test('say that there may be more where not everything was counted', () => {
+  test('show that there may be more after a partial count', () => {
     const members = [{ id: 'n2', outcome: 'timeout' as const, detail: null, elapsedMs: 0, count: 0, asOfMs: null }];
     expect(chipCounts(histogram, null).some(({ isPartial }) => isPartial)).toBe(false);
     expect(chipCounts({ ...histogram, counted: { fromMs: 0, toMs: 1 } }, null)[0]).toMatchObject({ isPartial: true });
     expect(chipCounts({ ...histogram, members }, null)[0]).toMatchObject({ isPartial: true });
   });
 
-  test('without a lowest level all are', () => {
+  test('are all pressed without a minimum level', () => {
     expect(chipCounts(null, null).every(({ isShown, count }) => isShown && count === null)).toBe(true);
   });
 });

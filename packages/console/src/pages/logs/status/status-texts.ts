@@ -7,12 +7,12 @@ import type { ShownRecord } from '../../../log-view/source/log-source.ts';
 import type { ZoneName } from '../../../state/view.ts';
 import { formatBytes, formatCount, formatDate, formatShortTime, formatSpan, formatTime } from '../../../ui/format.ts';
 
-/** Whether the counts are those of everything that was asked for. */
+/** Whether the counts are complete. */
 function isCounted(histogram: WorkspaceState['histogram']): boolean {
   return histogram !== null && !isPartialCount(histogram);
 }
 
-/** Whether the rows are all that match: both ends reached, nothing missing between, every node and file read. */
+/** Whether the rows are all matches: both ends done, no gaps, every node and file read. */
 function isEverything({ top, bottom, rows, members, problems }: StatusInput['state']): boolean {
   const isRead = failedFiles(problems).length === 0 && members.every(isComplete);
   return isRead && top.kind === 'done' && bottom.kind === 'done' && rows.every(({ kind }) => kind !== 'gap');
@@ -25,13 +25,13 @@ export interface StatusInput {
   >;
   /** The focused record, or the last one in view. */
   record: ShownRecord | null;
-  /** Where it stands in the whole log. */
+  /** Its position in the whole log. */
   fraction: number | undefined;
   zone: ZoneName;
   nowMs: number;
 }
 
-/** What the status bar says, from the left. */
+/** The items of the status bar, from the left. */
 export function statusTexts(input: StatusInput): string[] {
   const { state } = input;
   const hidden = state.histogram ? hiddenBelow(state.histogram, state.filter.minLevel ?? null) : 0;
@@ -60,7 +60,7 @@ function rateTexts({ state, linesPerSecond, lagMs }: WorkspaceState['follow']): 
   return [`${rate} lines/s`, lagMs === null ? '' : `lag ${formatSpan(Math.max(0, lagMs))}`];
 }
 
-/** How far back has been scanned, where that is not plain from the rows. */
+/** How far back was scanned, if the rows do not show it. */
 function scanText({ state, zone, nowMs }: StatusInput): string {
   const { top } = state;
   if (top.kind === 'done' && top.scannedBytes > 0)

@@ -14,7 +14,7 @@ type ChartProps = Pick<Parameters<typeof HistogramChart>[0], 'zone' | 'onGo'> & 
 
 /** The chart, or why there is none. */
 export function ChartPanel({ state, range, histogram, zone, onGo, change }: ChartProps) {
-  // A range that moves with the clock moves with every count.
+  // A relative range moves with every count.
   const requested = useMemo(() => (histogram ? resolveRange(range, Date.now()) : {}), [range, histogram]);
   const { isCounting, countFailure } = state;
   if (!histogram)

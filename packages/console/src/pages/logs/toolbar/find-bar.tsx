@@ -3,26 +3,25 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import type { FindStatus, Workspace } from '../../../log-view/model/workspace-state.ts';
 import type { HistogramResult } from '../../../log-view/source/log-source.ts';
 import type { LogsView } from '../../../state/view.ts';
+import { formatCount } from '../../../ui/format.ts';
 import { toFindQuery } from '../workspace/apply-view.ts';
-import { FilterChips } from './filter-chips.tsx';
-import { FindCount } from './find-count.tsx';
 import { LevelChips } from './level-chips.tsx';
 
-/** What is written is looked for after a pause. */
+/** Pause in typing after which the search runs. */
 const TYPING_MS = 250;
 
-export interface FindBarProps {
+interface FindBarProps {
   view: LogsView;
   find: FindStatus;
   histogram: HistogramResult | null;
   workspace: Workspace;
   field: RefObject<HTMLInputElement>;
   change: (change: Partial<LogsView>, options?: { replace?: boolean }) => void;
-  /** Gives the focus back to the rows. */
+  /** Returns the focus to the rows. */
   onLeave: () => void;
 }
 
-/** What is looked for, whether only that is shown, and down to which level. */
+/** Search text, match mode and minimum level. */
 export function FindBar({ view, find, histogram, workspace, field, change, onLeave }: FindBarProps) {
   const { text, write, commit, forget } = useTyping(view, change);
   const exclude = () => {
@@ -36,7 +35,7 @@ export function FindBar({ view, find, histogram, workspace, field, change, onLea
       change({ text, isOnlyMatches: !view.isOnlyMatches });
     } else if (event.key === 'Enter') {
       commit();
-      // The address tells it to the workspace only with the next drawing.
+      // The URL reaches the workspace only with the next render.
       workspace.setFind(toFindQuery({ ...view, text }));
       workspace.findNext(event.shiftKey ? 'newer' : 'older');
     } else if (event.key === 'Escape') {
@@ -71,8 +70,8 @@ export function FindBar({ view, find, histogram, workspace, field, change, onLea
         <button
           type="button"
           class="toggle"
-          title="Leave out records with this text"
-          aria-label="Leave out records with this text"
+          title="Exclude records that contain this text"
+          aria-label="Exclude records that contain this text"
           disabled={text.trim() === ''}
           onClick={exclude}
         >
@@ -83,7 +82,7 @@ export function FindBar({ view, find, histogram, workspace, field, change, onLea
         <button
           type="button"
           aria-pressed={!view.isOnlyMatches}
-          title="Mark what matches, and step through it"
+          title="Highlight matches and step through them"
           onClick={() => change({ isOnlyMatches: false })}
         >
           Find
@@ -91,7 +90,7 @@ export function FindBar({ view, find, histogram, workspace, field, change, onLea
         <button
           type="button"
           aria-pressed={view.isOnlyMatches}
-          title="Show only what matches (Alt+Enter)"
+          title="Show only matching records (Alt+Enter)"
           onClick={() => change({ isOnlyMatches: true })}
         >
           Only matches
@@ -130,7 +129,7 @@ function Toggle({
   );
 }
 
-/** What is in the field at once; the address, and so the search, a moment later. `forget` drops what is to come. */
+/** The field updates at once; the URL, and so the search, after a pause. `forget` cancels the pending update. */
 function useTyping(view: LogsView, change: FindBarProps['change']) {
   const [text, setText] = useState(view.text);
   const timer = useRef<ReturnType<typeof setTimeout>>();
@@ -142,7 +141,7 @@ function useTyping(view: LogsView, change: FindBarProps['change']) {
     forget();
     timer.current = setTimeout(() => change({ text: next }, { replace: true }), TYPING_MS);
   };
-  // What was typed into one view must not change another that Back returned to.
+  // Text typed in one view must not change another one that Back returned to.
   useEffect(() => {
     addEventListener('popstate', forget);
     return () => removeEventListener('popstate', forget);
@@ -152,4 +151,74 @@ function useTyping(view: LogsView, change: FindBarProps['change']) {
     if (text !== view.text) change({ text }, { replace: true });
   };
   return { text, write, commit, forget };
+}
+
+/** Other filters of the view, each with a remove button. */
+function FilterChips({ view, change }: { view: LogsView; change: (change: Partial<LogsView>) => void }) {
+  const { excluded, callSite, component } = view;
+  const conditions = [
+    ...excluded.map((text) => ({
+      text: `not ${text}`,
+      rest: { excluded: excluded.filter((other) => other !== text) },
+    })),
+    ...(callSite === null ? [] : [{ text: `at ${callSite}`, rest: { callSite: null } }]),
+    ...(component === null ? [] : [{ text: `[${component}]`, rest: { component: null } }]),
+  ];
+  if (conditions.length === 0) return null;
+  return (
+    <ul class="chips" aria-label="Filters">
+      {conditions.map(({ text, rest }) => (
+        <li key={text} class="chip chip-condition">
+          <span>{text}</span>
+          <button type="button" aria-label={`Remove: ${text}`} onClick={() => change(rest)}>
+            ×
+          </button>
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+/** `12 of 1,306`, with buttons for the next and previous match. */
+function FindCount({ find, workspace }: { find: FindStatus; workspace: Workspace }) {
+  if (find.query === null) return null;
+  const { index, total, isSearching, message } = find;
+  const position = index === null ? '' : `${formatCount(index)} of `;
+  const count =
+    total === null
+      ? isSearching
+        ? 'searching…'
+        : ''
+      : `${position}${formatCount(total)}${index === null ? ' matches' : ''}`;
+  return (
+    <span class="find-count">
+      <span role="status">
+        {count}
+        {message ? (
+          <span id="find-message" class={total === null ? 'field-problem' : 'dim'}>
+            {count ? ' · ' : ''}
+            {message}
+          </span>
+        ) : null}
+      </span>
+      <button
+        type="button"
+        class="icon-button"
+        aria-label="Older match"
+        title="Older match (N)"
+        onClick={() => workspace.findNext('older')}
+      >
+        ↑
+      </button>
+      <button
+        type="button"
+        class="icon-button"
+        aria-label="Newer match"
+        title="Newer match (n)"
+        onClick={() => workspace.findNext('newer')}
+      >
+        ↓
+      </button>
+    </span>
+  );
 }

@@ -2,8 +2,7 @@ import { readTime } from '@porthole/contract';
 import { useState } from 'preact/hooks';
 import type { ZoneName } from '../../../state/view.ts';
 import { Dialog } from '../../../ui/dialog.tsx';
-import { timeInputClock } from './time-input-clock.ts';
-import { timePreview } from './time-preview.ts';
+import { timeInputClock, timePreview } from './time-input-clock.ts';
 
 export interface GoToTimeProps {
   isOpen: boolean;

@@ -2,8 +2,7 @@ import { rangeProblem, readTime } from '@porthole/contract';
 import { useRef, useState } from 'preact/hooks';
 import type { TimeRange, ZoneName } from '../../../state/view.ts';
 import { formatShortTime, formatSpan } from '../../../ui/format.ts';
-import { formatTimeInput, timeInputClock } from './time-input-clock.ts';
-import { timePreview } from './time-preview.ts';
+import { formatTimeInput, timeInputClock, timePreview } from './time-input-clock.ts';
 
 const SPANS_MIN = [5, 15, 60, 360, 1440];
 
@@ -15,7 +14,7 @@ export interface RangeMenuProps {
   onChange: (range: TimeRange | null) => void;
 }
 
-/** Which time is shown: so long back from now, from one time to another, or all. */
+/** The time range: relative, absolute, or all. */
 export function RangeMenu({ range, zone, onChange }: RangeMenuProps) {
   const menu = useRef<HTMLDetailsElement>(null);
   const choose = (chosen: TimeRange | null) => {
@@ -100,7 +99,7 @@ interface TimeFieldProps {
   onText: (text: string) => void;
 }
 
-/** With what the text is read as, while it is written. */
+/** Shows how the typed time is parsed. */
 function TimeField({ label, text, zone, placeholder, onText }: TimeFieldProps) {
   const name = label.toLowerCase();
   const preview = timePreview(text, timeInputClock(zone, Date.now()), zone);
@@ -125,7 +124,7 @@ function TimeField({ label, text, zone, placeholder, onText }: TimeFieldProps) {
   );
 }
 
-/** The range of two written times, either of them empty; or what is wrong. */
+/** The range of two typed times, either of them empty; or what is wrong. */
 function readRange(from: string, to: string, zone: ZoneName): TimeRange | string {
   const clock = timeInputClock(zone, Date.now());
   const [start, end] = [from, to].map((text) => (text.trim() ? readTime(text, clock) : { timeMs: null }));
@@ -147,7 +146,7 @@ function rangeText(range: TimeRange | null, zone: ZoneName): string {
   return `${text(range.fromMs, 'start')} – ${text(range.toMs, 'end')}`;
 }
 
-/** A day back from now is 24 hours, not a day. */
+/** A relative range of a day is 24 hours, not a calendar day. */
 function spanText(spanMs: number): string {
   return spanMs === DAY_MS ? '24 h' : formatSpan(spanMs);
 }

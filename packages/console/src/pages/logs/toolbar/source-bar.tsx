@@ -2,13 +2,12 @@ import { useState } from 'preact/hooks';
 import type { FollowStatus, Workspace } from '../../../log-view/model/workspace-state.ts';
 import { nodeColour } from '../../../state/cluster.ts';
 import { canFollow, type LogsView, type SourceChoice, type ZoneName } from '../../../state/view.ts';
+import { formatCount } from '../../../ui/format.ts';
+import { sourceName } from '../sources/picked-sources.ts';
 import { SourceChooser } from '../sources/source-chooser.tsx';
-import { sourceName } from '../sources/source-name.ts';
-import { FollowPills } from './follow-pills.tsx';
-import { LogActions, type LogActionsProps } from './log-actions.tsx';
 import { RangeMenu } from './range-menu.tsx';
 
-export interface SourceBarProps {
+interface SourceBarProps {
   view: LogsView;
   zone: ZoneName;
   follow: FollowStatus;
@@ -19,7 +18,22 @@ export interface SourceBarProps {
   onFollow: () => void;
 }
 
-/** Which logs, which time, and whether they are followed. */
+interface FollowPillsProps {
+  follow: FollowStatus;
+  workspace: Workspace;
+  /** The time range has an end: no new record can fall into it. */
+  isClosed: boolean;
+  onFollow: () => void;
+}
+
+interface LogActionsProps {
+  onCopyCli: () => void;
+  onCopyLink: () => void;
+  onDownload: () => void;
+  plainUrl: string;
+}
+
+/** Selected logs, time range and follow state. */
 export function SourceBar({ view, zone, follow, workspace, actions, change, onFollow }: SourceBarProps) {
   const [isChoosing, setChoosing] = useState(false);
   const setSources = (sources: readonly SourceChoice[]) => change({ sources, at: null });
@@ -58,6 +72,68 @@ export function SourceBar({ view, zone, follow, workspace, actions, change, onFo
           setSources(sources);
         }}
       />
+    </div>
+  );
+}
+
+/** Shows whether new lines appear, and how many wait while paused. */
+function FollowPills({ follow, workspace, isClosed, onFollow }: FollowPillsProps) {
+  const { state, newRecords, newErrors } = follow;
+  if (state === 'live' || state === 'reconnecting') {
+    const isLost = state === 'reconnecting';
+    return (
+      <button
+        type="button"
+        class={`pill ${isLost ? 'pill-lost' : 'pill-live'}`}
+        title={
+          isLost ? `Connection lost · retrying (${follow.reason ?? 'unknown reason'})` : 'Following; click to pause (f)'
+        }
+        onClick={() => workspace.pause()}
+      >
+        <i class="pill-dot" aria-hidden="true" />
+        {isLost ? 'Reconnecting…' : 'Live'}
+      </button>
+    );
+  }
+  const errors = newErrors > 0 ? ` (${formatCount(newErrors)} ${newErrors === 1 ? 'error' : 'errors'})` : '';
+  const waiting = newRecords > 0 ? ` · ${formatCount(newRecords)} new${errors}` : '';
+  return (
+    <button
+      type="button"
+      class={`pill ${state === 'paused' ? 'pill-paused' : ''}`}
+      title={isClosed ? 'Remove the end of the time range and follow (f)' : 'Go to the end and follow (f)'}
+      onClick={onFollow}
+    >
+      {state === 'paused' ? `Paused${waiting}` : 'Follow'}
+    </button>
+  );
+}
+
+/** Actions for the whole view. */
+function LogActions({ onCopyCli, onCopyLink, onDownload, plainUrl }: LogActionsProps) {
+  return (
+    <div class="log-actions">
+      <button type="button" class="button" title="Copy a command that shows the same in a terminal" onClick={onCopyCli}>
+        Copy as CLI
+      </button>
+      <button type="button" class="button" title="Copy a link to this view" onClick={onCopyLink}>
+        Copy link
+      </button>
+      <button
+        type="button"
+        class="button"
+        title="Download every record of this view as text (a single file as it is). The last line says whether it is complete"
+        onClick={onDownload}
+      >
+        Download
+      </button>
+      <a
+        class="button"
+        href={plainUrl}
+        title="Show the records as plain text, for the browser's search and screen readers"
+      >
+        Text
+      </a>
     </div>
   );
 }

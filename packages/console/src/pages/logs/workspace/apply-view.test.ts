@@ -9,14 +9,14 @@ import { applyView, countKey, toFilter, toFindQuery, toStart } from './apply-vie
 
 const view = (change: Partial<LogsView> = {}): LogsView => ({ ...ALL_LOGS, ...change });
 
-describe('what the address says', () => {
-  test('text filters only where only matches are wanted', () => {
+describe('the URL', () => {
+  test('the text filters only in "only matches" mode', () => {
     expect(toFilter(view({ text: 'lease' }), 0)).toEqual({});
     expect(toFilter(view({ text: 'lease', isOnlyMatches: true }), 0)).toEqual({ terms: ['lease'] });
     expect(toFilter(view({ text: 'l.*e', isOnlyMatches: true, isRegex: true }), 0)).toEqual({ regex: 'l.*e' });
   });
 
-  test('every other condition filters', () => {
+  test('every other parameter filters', () => {
     const narrow = view({
       range: { kind: 'last', spanMs: 1000 },
       minLevel: 'WARN',
@@ -35,25 +35,25 @@ describe('what the address says', () => {
     });
   });
 
-  test('what is found is marked, whether or not it filters', () => {
+  test('matches are highlighted in both modes', () => {
     expect(toFindQuery(view())).toBeNull();
     expect(toFindQuery(view({ text: 'x', isOnlyMatches: true }))).toMatchObject({ text: 'x' });
   });
 
-  test('it begins at the record, else at the moment, else at the end', () => {
+  test('starts at the record, otherwise at the time, otherwise at the end', () => {
     const at = { node: 'n', cursor: 'c' };
     expect(toStart(view({ at, timeMs: 5 }))).toEqual({ at });
     expect(toStart(view({ timeMs: 5 }))).toEqual({ timeMs: 5 });
     expect(toStart(view())).toBe('end');
   });
 
-  test('another place needs no other counts, another filter does', () => {
+  test('another position needs no new counts, another filter does', () => {
     expect(countKey(view({ timeMs: 5 }))).toBe(countKey(view()));
     expect(countKey(view({ minLevel: 'WARN' }))).not.toBe(countKey(view()));
   });
 });
 
-/** Tells nothing and notes what it is asked. */
+/** Records calls and returns nothing. */
 function silentSource() {
   const asked: string[] = [];
   const source: LogSource = {
@@ -70,8 +70,8 @@ function silentSource() {
   return { source, asked };
 }
 
-describe('what a change of the address does', () => {
-  test('the first view opens its place', () => {
+describe('a change of the URL', () => {
+  test('the first view opens its position', () => {
     const { source, asked } = silentSource();
     const workspace = new LogWorkspace();
     applyView({ workspace, source, nowMs: 0 }, null, view({ timeMs: 77, isLive: false }));
@@ -79,7 +79,7 @@ describe('what a change of the address does', () => {
     workspace.close();
   });
 
-  test('another moment is gone to, the same view asks nothing', () => {
+  test('jumps to another time, and does nothing for the same view', () => {
     const { source, asked } = silentSource();
     const workspace = new LogWorkspace();
     const first = view({ isLive: false });
@@ -92,7 +92,7 @@ describe('what a change of the address does', () => {
     workspace.close();
   });
 
-  test('another level is filtered by', () => {
+  test('applies another level', () => {
     const { source } = silentSource();
     const workspace = new LogWorkspace();
     const first = view({ isLive: false });
@@ -102,7 +102,7 @@ describe('what a change of the address does', () => {
     workspace.close();
   });
 
-  test('Back shows the record that was open, also where the rows before it hold it', async () => {
+  test('Back shows the record that was open, even if it is among the current rows', async () => {
     const { workspace, source, draw } = await openTestWorkspace(1000);
     const at = (number: number) => ({ node: 'n1', cursor: `c${number}` });
     const open = view({ isLive: false, at: at(909) });
@@ -117,7 +117,7 @@ describe('what a change of the address does', () => {
     expect(workspace.state).toMatchObject({ focusedKey: 'n1 c909', filter: {} });
   });
 
-  test('a time range with an end, chosen while live, is not live any more', async () => {
+  test('choosing a time range with an end stops following', async () => {
     const { workspace, source, draw, numbers } = await openTestWorkspace(1000, { isLive: true });
     const range = { kind: 'fixed', fromMs: FIRST_MS, toMs: FIRST_MS + 5000 } as const;
     applyView({ workspace, source, nowMs: 0 }, view(), view({ range, isLive: false }));
@@ -130,7 +130,7 @@ describe('what a change of the address does', () => {
     expect(workspace.state.follow.state).toBe('off');
   });
 
-  test('a regex that cannot be used leaves the rows, and says why', async () => {
+  test('an invalid regex keeps the rows and is reported', async () => {
     const { workspace, source, draw } = await openTestWorkspace(100, { isLive: true });
     const before = view();
     const broken = view({ text: 'a(', isRegex: true, isOnlyMatches: true });

@@ -3,9 +3,9 @@ import type { LogSource, PagePosition, RowFilter } from '../../../log-view/sourc
 import { resolveRange } from '../../../log-view/source/resolve-range.ts';
 import type { LogsView } from '../../../state/view.ts';
 
-/* From what the address says to what the workspace does. */
+/* Applies the URL to the workspace. */
 
-/** Which records are shown. Text only filters where only matches are wanted. */
+/** Which records are shown. The text filters only in "only matches" mode. */
 export function toFilter(view: LogsView, nowMs: number): RowFilter {
   const isByText = view.isOnlyMatches && view.text !== '';
   return {
@@ -29,7 +29,7 @@ export function toStart({ at, timeMs }: LogsView): PagePosition {
   return timeMs === null ? 'end' : { timeMs };
 }
 
-/** Makes the workspace show what the view says, with as little as has to be done anew. `before`: what it shows now. */
+/** Makes the workspace show a view, with as few operations as possible. `before`: the view it shows now. */
 export function applyView(
   { workspace, source, nowMs }: { workspace: Workspace; source: LogSource; nowMs: number },
   before: LogsView | null,
@@ -43,14 +43,14 @@ export function applyView(
   if (!view.isLive && before.isLive && workspace.state.follow.state === 'live') workspace.pause();
   const isElsewhere = !isSame(before.at, view.at) || before.timeMs !== view.timeMs;
   const position = isElsewhere && (view.at || view.timeMs !== null) ? toStart(view) : undefined;
-  // Together: the rows of the old filter may hold the record, and are about to be replaced.
+  // In one call: the rows of the old filter may contain the record and are about to be replaced.
   if (!isSame(toFilter(before, 0), toFilter(view, 0))) workspace.setFilter(toFilter(view, nowMs), position);
   else if (position !== undefined) workspace.jump(position);
   if (!isSame(toFindQuery(before), toFindQuery(view))) workspace.setFind(toFindQuery(view));
   if (view.isLive && !before.isLive) workspace.resume();
 }
 
-/** Whether another view needs other counts. */
+/** Whether a view needs new counts. */
 export function countKey(view: LogsView): string {
   return JSON.stringify([view.sources, toFilter(view, 0)]);
 }

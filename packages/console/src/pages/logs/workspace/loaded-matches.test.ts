@@ -12,7 +12,7 @@ const where = {
   extent: { kind: 'bytes', totalBytes: 4, firstMs: null, lastMs: null } as const,
 };
 
-test('matches are told by their place in the whole log, each record looked through once', () => {
+test('returns the positions of matches in the whole log, matching each record once', () => {
   let looks = 0;
   const matcher = (text: string) => {
     looks++;
@@ -24,6 +24,6 @@ test('matches are told by their place in the whole log, each record looked throu
   expect(looks).toBe(before);
 });
 
-test('without anything looked for there are none', () => {
+test('without a search there are none', () => {
   expect(loadedMatches(rows, null, where)).toEqual([]);
 });

@@ -1,14 +1,16 @@
+import { useEffect, useState } from 'preact/hooks';
+import { createMatcher } from '../../../log-view/find/create-matcher.ts';
 import type { TextMatcher } from '../../../log-view/find/text-pieces.ts';
-import type { Row } from '../../../log-view/model/workspace-state.ts';
+import type { FindQuery, Row } from '../../../log-view/model/workspace-state.ts';
 import { contextText } from '../../../log-view/rows/record-text.ts';
 import type { Extent, LogSource, ShownRecord } from '../../../log-view/source/log-source.ts';
 
-/** More ticks than that are a coloured bar. */
+/** More ticks would merge into a solid bar. */
 const MAX_TICKS = 300;
 
 const known = new WeakMap<TextMatcher, WeakMap<ShownRecord, boolean>>();
 
-/** Where among the whole log the loaded matches stand. A record is looked through once. */
+/** Positions of the loaded matches in the whole log. Each record is matched once. */
 export function loadedMatches(
   rows: readonly Row[],
   matcher: TextMatcher | null,
@@ -33,4 +35,20 @@ function isMatch(record: ShownRecord, matcher: TextMatcher): boolean {
   const result = matcher(record.message).length > 0 || matcher(contextText(record)).length > 0;
   results.set(record, result);
   return result;
+}
+
+/** The matcher of the search text; `null` until it is ready, or if it is invalid. */
+export function useMatcher(query: FindQuery | null): TextMatcher | null {
+  const [matcher, setMatcher] = useState<TextMatcher | null>(null);
+  const key = JSON.stringify(query);
+  useEffect(() => {
+    let isOver = false;
+    const take = (made: TextMatcher | null) => isOver || setMatcher(() => made);
+    if (query) createMatcher(query).then(take, () => take(null));
+    else take(null);
+    return () => {
+      isOver = true;
+    };
+  }, [key]);
+  return matcher;
 }

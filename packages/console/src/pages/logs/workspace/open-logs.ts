@@ -13,10 +13,10 @@ export interface OpenedLogs {
   workspace: Workspace;
 }
 
-/** What was opened before the page was there to show it. */
+/** A workspace that was opened before the page was rendered. */
 let early: OpenedLogs | undefined;
 
-/** So long the page waits to be drawn with rows: less than a reader notices. */
+/** The first render waits this long for rows: less than a user notices. */
 const EARLY_MS = 100;
 
 export function openSource({ sources }: LogsView): LogSource {
@@ -24,8 +24,8 @@ export function openSource({ sources }: LogsView): LogSource {
 }
 
 /**
- * Opens logs before there is a page to show them. Resolves when they have answered: drawing rows at once takes less than
- * drawing the page without them first. One that takes longer is not waited for.
+ * Opens logs before the page is rendered. Resolves when they respond, or after a short wait: rendering once with rows
+ * is faster than rendering twice.
  */
 export async function openEarly(view: View): Promise<void> {
   if (view.page !== 'logs' || view.isPlain) return;
@@ -42,14 +42,14 @@ export async function openEarly(view: View): Promise<void> {
   });
 }
 
-/** A workspace that does what the view says; that which was opened early, if it does. */
+/** A workspace for the view; the one opened early if it matches. */
 export function takeOpened(view: LogsView): OpenedLogs {
   const opened = early?.view === view ? early : openLogs(view);
   early = undefined;
   return opened;
 }
 
-/** Nothing has come yet. */
+/** Nothing has been loaded yet. */
 export function isFirstLoading({ state }: Workspace): boolean {
   return state.rows.length === 0 && (state.top.kind === 'loading' || state.bottom.kind === 'loading');
 }

@@ -1,11 +1,15 @@
 import type { RefObject } from 'preact';
-import type { LogCommand } from '../../../log-view/log-keys.ts';
+import { useEffect } from 'preact/hooks';
+import { findCommand, LOG_KEYS, type LogCommand } from '../../../log-view/log-keys.ts';
 import type { Workspace } from '../../../log-view/model/workspace-state.ts';
+import { LIST_ID } from '../../../log-view/rows/row-list.tsx';
 import type { ShownRecord } from '../../../log-view/source/log-source.ts';
+import { actions } from '../../../state/actions.ts';
+import { preferences } from '../../../state/preferences.ts';
 import type { LogsView } from '../../../state/view.ts';
 
-/** What commands of the list need. */
-export interface CommandDeps {
+/** What the commands of the list need. */
+interface CommandDeps {
   workspace: Workspace;
   view: LogsView;
   /** Rows of a page. */
@@ -13,7 +17,7 @@ export interface CommandDeps {
   field: RefObject<HTMLInputElement>;
   change: (change: Partial<LogsView>) => void;
   openDetails: () => void;
-  /** `false` when nothing was open. */
+  /** `false` if nothing was open. */
   closeDetails: () => boolean;
   openGoToTime: () => void;
   copyLine: (record: ShownRecord) => void;
@@ -22,13 +26,16 @@ export interface CommandDeps {
   follow: () => void;
 }
 
+/** Commands offered in the palette. */
+const IN_PALETTE = ['follow', 'go-to-time', 'histogram', 'wrap', 'next-error', 'previous-error', 'copy-link'] as const;
+
 export function focusedRecord({ state }: Workspace): ShownRecord | null {
   const row = state.rows.find(({ key }) => key === state.focusedKey);
   return row?.kind === 'record' ? row.record : null;
 }
 
-/** Does it; `false` when there was nothing to do. */
-export function runCommand(command: LogCommand, parts: CommandDeps): boolean {
+/** Runs a command; `false` if there was nothing to do. */
+function runCommand(command: LogCommand, parts: CommandDeps): boolean {
   return COMMANDS[command](parts) !== false;
 }
 
@@ -66,3 +73,38 @@ const COMMANDS: Readonly<Record<LogCommand, (parts: CommandDeps) => unknown>> = 
   wrap: ({ view, change }) => change({ isWrapped: !view.isWrapped }),
   close: ({ closeDetails }) => closeDetails(),
 };
+
+/** Keyboard shortcuts of the list, ignored while the user is typing. */
+export function useLogKeys(parts: () => CommandDeps): void {
+  useEffect(() => {
+    const onKeyDown = (event: KeyboardEvent) => {
+      const command = findCommand(event, { hasKeys: preferences.hasKeys.value });
+      if (!command || event.defaultPrevented || !acceptsKey(event)) return;
+      if (runCommand(command, parts())) event.preventDefault();
+    };
+    document.addEventListener('keydown', onKeyDown);
+    const offered = IN_PALETTE.flatMap((command) => {
+      const key = LOG_KEYS.find((candidate) => candidate.command === command);
+      return key
+        ? [{ name: sentence(key.meaning), keys: key.shown, run: () => void runCommand(command, parts()) }]
+        : [];
+    });
+    const end = actions.put(offered);
+    return () => {
+      document.removeEventListener('keydown', onKeyDown);
+      end();
+    };
+  }, []);
+}
+
+/** Enter and arrow keys belong to the focused element; letters and Escape to the page. */
+function acceptsKey({ target, key }: KeyboardEvent): boolean {
+  if (document.querySelector('dialog[open]')) return false;
+  if (!(target instanceof Element) || target === document.body || target.id === 'main' || target.id === LIST_ID)
+    return true;
+  return !target.matches('input, textarea, select') && (key.length === 1 || key === 'Escape');
+}
+
+function sentence(text: string): string {
+  return text.slice(0, 1).toUpperCase() + text.slice(1);
+}

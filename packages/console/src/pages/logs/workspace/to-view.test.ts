@@ -26,17 +26,17 @@ const follow = (state: FollowStatus['state']): FollowStatus => ({
   reason: null,
 });
 
-test('while following, the address follows', () => {
+test('the URL follows while following', () => {
   const next = toView({ ...ALL_LOGS, timeMs: 5 }, { rows, focusedKey: 'c2', follow: follow('live') }, seen);
   expect(next).toMatchObject({ isLive: true, at: null, timeMs: null });
 });
 
-test('a focused record that is seen is named', () => {
+test('a visible focused record is in the URL', () => {
   const next = toView(ALL_LOGS, { rows, focusedKey: 'c2', follow: follow('paused') }, seen);
   expect(next).toMatchObject({ isLive: false, at: { node: 'n', cursor: 'c2' }, timeMs: null });
 });
 
-test('one that was scrolled away is not: the time of the first row is', () => {
+test('otherwise the URL has the time of the first row', () => {
   for (const focusedKey of ['c0', 'c4', null])
     expect(toView(ALL_LOGS, { rows, focusedKey, follow: follow('off') }, seen)).toMatchObject({
       at: null,
@@ -44,7 +44,7 @@ test('one that was scrolled away is not: the time of the first row is', () => {
     });
 });
 
-test('rows without a time are named by the first of them', () => {
+test('rows without timestamps are identified by the first record', () => {
   const first = makeRecord(1, null);
   const next = toView(ALL_LOGS, { rows, focusedKey: null, follow: follow('off') }, { first, last: null });
   expect(next).toMatchObject({ at: { node: 'n', cursor: 'c1' }, timeMs: null });

@@ -3,7 +3,7 @@ import { recordTime } from '../../../log-view/rows/record-text.ts';
 import type { RecordKey, ShownRecord } from '../../../log-view/source/log-source.ts';
 import type { LogsView } from '../../../state/view.ts';
 
-/** What the address must say so that whoever opens it sees what is seen now. */
+/** The URL of what is shown now, for sharing. */
 export function toView(
   view: LogsView,
   { rows, focusedKey, follow }: Pick<WorkspaceState, 'rows' | 'focusedKey' | 'follow'>,
@@ -16,7 +16,7 @@ export function toView(
   if (focused) return { ...still, at: toRecordKey(focused), timeMs: null };
   if (!seen.first) return still;
   const timeMs = recordTime(seen.first);
-  // Records without a time are named themselves.
+  // A record without a timestamp is identified by itself.
   return timeMs === undefined
     ? { ...still, at: toRecordKey(seen.first), timeMs: null }
     : { ...still, at: null, timeMs };

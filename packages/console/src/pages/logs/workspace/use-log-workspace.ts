@@ -1,6 +1,5 @@
-import type { MutableRef } from 'preact/hooks';
-import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
-import type { Workspace } from '../../../log-view/model/workspace-state.ts';
+import { type MutableRef, useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
+import type { Workspace, WorkspaceState } from '../../../log-view/model/workspace-state.ts';
 import type { SeenRows } from '../../../log-view/rows/row-list.tsx';
 import type { LogSource } from '../../../log-view/source/log-source.ts';
 import { navigation } from '../../../state/navigation.ts';
@@ -11,27 +10,27 @@ import { applyView, countKey } from './apply-view.ts';
 import { isFirstLoading, openSource, takeOpened } from './open-logs.ts';
 import { toView } from './to-view.ts';
 
-/** The address follows what is seen after a pause: browsers refuse to change it more often. */
+/** Delay before the URL is updated: browsers throttle URL changes. */
 const ADDRESS_MS = 400;
 
-/** While following, the counts are brought up to date this often. */
+/** How often the counts are updated while following. */
 const RECOUNT_MS = 10_000;
 
-/** After a count there is none for so many times as long as it took. */
+/** Pause after a count, as a multiple of its duration. */
 const RECOUNT_PAUSES = 10;
 
 /** Bars of the chart. */
 const BUCKETS = 120;
 
-export interface OpenLogs {
+interface OpenLogs {
   workspace: Workspace;
   source: LogSource;
   seen: Store<SeenRows>;
-  /** Changes what the address says, and so what is shown. */
+  /** Changes the URL, and so what is shown. */
   change: (change: Partial<LogsView>, options?: { replace?: boolean }) => void;
 }
 
-/** The workspace of the page: does what the address says, and keeps the address at what is seen. */
+/** The workspace of the page: follows the URL, and keeps the URL up to date with what is shown. */
 export function useLogWorkspace(view: LogsView): OpenLogs {
   const [opened] = useState(() => takeOpened(view));
   const [seen] = useState(() => new Store<SeenRows>({ first: null, last: null, pageRows: 20 }));
@@ -55,7 +54,7 @@ export function useLogWorkspace(view: LogsView): OpenLogs {
   return { workspace, source, seen, change };
 }
 
-/** Counts when what is counted changes; while following again and again, but never more than a small part of the time. */
+/** Counts when the counted view changes, and repeatedly while following, but only for a small share of the time. */
 function useCounts(workspace: Workspace, view: LogsView): void {
   const key = countKey(view);
   useEffect(() => {
@@ -92,12 +91,12 @@ function useAddress(workspace: Workspace, seen: Store<SeenRows>, applied: Mutabl
       timer = undefined;
       const view = applied.current;
       const { rows, top, bottom } = workspace.state;
-      // What is seen while something else is on its way is not what was asked for; the end of loading is told, too.
+      // Wait for loading to end: what is shown until then is not what was requested.
       const isLoading = top.kind === 'loading' || bottom.kind === 'loading';
       if (navigation.view.value.page !== 'logs' || rows.length === 0 || isLoading) return;
       const next = toView(view, workspace.state, seen.value);
       if (viewUrl(next) === viewUrl(view)) return;
-      // It is shown already: nothing is to be done for it.
+      // Already shown: nothing to do.
       applied.current = next;
       navigation.go(next, { replace: true });
     };
@@ -115,4 +114,16 @@ function useAddress(workspace: Workspace, seen: Store<SeenRows>, applied: Mutabl
       for (const end of ends) end();
     };
   }, [workspace, seen, applied]);
+}
+
+/** The state of a workspace; renders again on every change. */
+export function useWorkspaceState(workspace: Workspace): WorkspaceState {
+  const [, draw] = useState(0);
+  useEffect(() => {
+    const changed = () => draw((count) => count + 1);
+    // It may have changed since rendering.
+    changed();
+    return workspace.subscribe(changed);
+  }, [workspace]);
+  return workspace.state;
 }

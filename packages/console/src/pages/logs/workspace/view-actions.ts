@@ -1,20 +1,20 @@
-import { cliCommand } from '../../../log-view/cli-command.ts';
+import type { NodeState } from '@porthole/client';
+import { encodeFilter, formatSourceText, PATHS } from '@porthole/contract';
 import type { Workspace } from '../../../log-view/model/workspace-state.ts';
 import { rawLine } from '../../../log-view/rows/record-text.ts';
-import type { ShownRecord } from '../../../log-view/source/log-source.ts';
+import type { RowFilter, ShownRecord } from '../../../log-view/source/log-source.ts';
+import { cliCommand } from '../../../state/cli-command.ts';
 import { copyText, showNotice } from '../../../state/notice.ts';
-import { toProblem } from '../../../state/resource.ts';
 import { session } from '../../../state/session.ts';
-import type { LogsView } from '../../../state/view.ts';
+import { toProblem } from '../../../state/to-problem.ts';
+import type { LogsView, SourceChoice } from '../../../state/view.ts';
 import { viewUrl } from '../../../state/view-url.ts';
-import { saveContent } from '../../../ui/download/save-content.ts';
-import { startDownload } from '../../../ui/download/start-download.ts';
 import { formatBytes } from '../../../ui/format.ts';
-import { bytesAround, downloadUrl } from './download.ts';
+import { saveContent, startDownload } from '../../../ui/start-download.ts';
 import { focusedRecord } from './run-command.ts';
 import { toRecordKey } from './to-view.ts';
 
-export interface ViewActions {
+interface ViewActions {
   copyCli: () => void;
   copyLink: () => void;
   copyLine: (record: ShownRecord) => void;
@@ -22,7 +22,17 @@ export interface ViewActions {
   downloadAround: (record: ShownRecord) => void;
 }
 
-/** What can be taken out of the view. */
+/** Bytes on each side of a record. */
+const AROUND_BYTES = 512 * 1024;
+
+interface DownloadRequest {
+  sources: readonly SourceChoice[];
+  filter: RowFilter;
+  /** Whether records name their node. */
+  withNode: boolean;
+}
+
+/** Copying and downloading from the view. */
 export function viewActions(parts: { view: LogsView; workspace: Workspace; withNode: boolean }): ViewActions {
   const { view, workspace, withNode } = parts;
   return {
@@ -47,11 +57,46 @@ async function saveAround({ node, file, offset, bytes }: ShownRecord): Promise<v
     showNotice(`Downloaded ${formatBytes(content.size)}`);
   } catch (thrown) {
     const { code, detail } = toProblem(thrown);
-    showNotice(`The download failed: ${code}: ${detail}`);
+    showNotice(`Download failed: ${code}: ${detail}`);
   }
 }
 
-/** Who opens the link sees the focused record, wherever the log is by then. */
+/** The link shows the focused record, wherever the log is by then. */
 function linkView(view: LogsView, record: ShownRecord | null): LogsView {
   return record ? { ...view, at: toRecordKey(record), timeMs: null, isLive: false } : view;
+}
+
+/** The URL of a download of any size: a single file as it is, otherwise the matching records. */
+export function downloadUrl({ sources, filter, withNode }: DownloadRequest): string {
+  const [only, ...others] = sources;
+  const isWhole = Object.keys(filter).length === 0;
+  if (only?.log?.kind === 'file' && others.length === 0 && isWhole) return rawUrl(only.node, only.log.name);
+  const query = new URLSearchParams();
+  for (const source of sources) query.append('src', formatSourceText(source));
+  for (const [name, value] of encodeFilter(filter)) query.append(name, value);
+  if (withNode) query.set('prefix', 'true');
+  return query.size === 0 ? PATHS.clusterLogDownload : `${PATHS.clusterLogDownload}?${query}`;
+}
+
+function rawUrl(node: string, file: string): string {
+  return `${PATHS.clusterNodes}/${encodeURIComponent(node)}/log/raw?${new URLSearchParams({ file })}`;
+}
+
+/** One megabyte of a file around a record. */
+export async function bytesAround(
+  node: Pick<NodeState, 'openLog'>,
+  { file, offset, bytes }: { file: string; offset: number; bytes: number },
+  signal: AbortSignal,
+): Promise<Blob> {
+  const log = await node.openLog({ file }, { signal });
+  try {
+    const start = Math.max(0, offset - AROUND_BYTES);
+    const end = Math.min(log.sizeBytes, offset + Math.min(bytes, AROUND_BYTES) + AROUND_BYTES);
+    const chunks: BlobPart[] = [];
+    // Chunks are reused: copy what is kept.
+    for await (const chunk of log.read(start, end, { signal })) chunks.push(chunk.slice());
+    return new Blob(chunks, { type: 'application/octet-stream' });
+  } finally {
+    await log.close();
+  }
 }

@@ -1,0 +1,128 @@
+import { showValue } from '../../config/setting-text.ts';
+import { cluster } from '../../state/cluster.ts';
+import { ALL_CONFIG } from '../../state/view.ts';
+import { viewUrl } from '../../state/view-url.ts';
+import { useResource, useStore } from '../../ui/hooks.ts';
+import { FailureNote, Loading, PartialNote } from '../../ui/notes.tsx';
+import { configDrift, ownSettings } from './cluster-resources.ts';
+import { type DriftRow, driftRows } from './drift-rows.ts';
+
+const SHOWN = 6;
+
+const SHOWN_SETTINGS = 8;
+
+/** Keys that differ unexpectedly between nodes of one role. */
+export function DriftCard() {
+  const { value, asOfMs, failure } = useResource(configDrift);
+  const rows = value ? driftRows(value) : [];
+  const compared = value?.roles.reduce((sum, { comparedKeys }) => sum + comparedKeys, 0) ?? 0;
+  return (
+    <section class="card list-card" aria-labelledby="drift-title">
+      <div class="card-head">
+        <h2 id="drift-title">{cardTitle(value ? rows.length : null)}</h2>
+        <a href={viewUrl(ALL_CONFIG)}>all keys →</a>
+      </div>
+      {failure && (
+        <FailureNote what="The configuration" failure={failure} asOfMs={asOfMs} onRetry={() => configDrift.reload()} />
+      )}
+      {!value && !failure && <Loading what="the configuration of all nodes" />}
+      <ul class="fact-list">
+        {rows.slice(0, SHOWN).map((row) => (
+          <li key={`${row.role} ${row.key}`}>
+            <a class="mono" href={viewUrl({ ...ALL_CONFIG, role: row.role, text: row.key })}>
+              {row.key}
+            </a>
+            <DriftValues row={row} />
+          </li>
+        ))}
+      </ul>
+      {rows.length > SHOWN && (
+        <p>
+          <a href={viewUrl(ALL_CONFIG)}>{rows.length - SHOWN} more →</a>
+        </p>
+      )}
+      {value && rows.length === 0 && <p class="dim">{compared} keys compared; only keys expected to differ do.</p>}
+      {value && <PartialNote members={value.members} onRetry={() => configDrift.reload()} />}
+    </section>
+  );
+}
+
+function DriftValues({ row: { most, outliers } }: { row: DriftRow }) {
+  return (
+    <span class="fact">
+      {most !== null && (
+        <>
+          <span class="value">{most}</span> majority ·{' '}
+        </>
+      )}
+      {outliers.map(({ value, nodes }, index) => (
+        <strong key={value}>
+          {index > 0 && ' · '}
+          <span class="value">{value}</span> on {nodes.join(', ')}
+        </strong>
+      ))}
+    </span>
+  );
+}
+
+function cardTitle(count: number | null): string {
+  if (count === null) return 'Configuration';
+  if (count === 0) return 'No configuration key differs';
+  return count === 1 ? '1 configuration key differs' : `${count} configuration keys differ`;
+}
+
+/** Settings that differ from their defaults, for a node without a cluster. */
+export function SettingsCard() {
+  const { value, asOfMs, failure } = useResource(ownSettings);
+  const id = useStore(cluster.state).value?.nodes[0]?.id ?? '';
+  const changed = value?.settings.filter((entry) => entry.changed) ?? [];
+  const isUnknown = value?.settings.every((entry) => entry.changed === null) ?? false;
+  const configUrl = viewUrl({ page: 'node', id, tab: 'config', text: '' });
+  return (
+    <section class="card list-card" aria-labelledby="settings-title">
+      <div class="card-head">
+        <h2 id="settings-title">{settingsTitle(value && !isUnknown ? changed.length : null)}</h2>
+        <a href={configUrl}>all settings →</a>
+      </div>
+      {failure && (
+        <FailureNote what="The settings" failure={failure} asOfMs={asOfMs} onRetry={() => ownSettings.reload()} />
+      )}
+      {!value && !failure && <Loading what="the settings" />}
+      <ul class="fact-list">
+        {changed.slice(0, SHOWN_SETTINGS).map((entry) => (
+          <li key={entry.key}>
+            <a class="mono" href={viewUrl({ page: 'node', id, tab: 'config', text: entry.key })}>
+              {entry.key}
+            </a>
+            <span class="fact">
+              <strong class="value">{showValue(entry.value).text}</strong>
+              {entry.default !== null && (
+                <span class="dim">
+                  {' '}
+                  (default <span class="value">{showValue(entry.default).text}</span>)
+                </span>
+              )}{' '}
+              <span class="dim">· {entry.source}</span>
+            </span>
+          </li>
+        ))}
+      </ul>
+      {changed.length > SHOWN_SETTINGS && (
+        <p>
+          <a href={configUrl}>{changed.length - SHOWN_SETTINGS} more →</a>
+        </p>
+      )}
+      {isUnknown && (
+        <p class="dim">
+          {value?.settings.length} keys, read from <code>{value?.file}</code>. Their defaults are unknown.
+        </p>
+      )}
+    </section>
+  );
+}
+
+function settingsTitle(count: number | null): string {
+  if (count === null) return 'Settings';
+  if (count === 0) return 'All settings at their defaults';
+  return count === 1 ? '1 setting changed' : `${count} settings changed`;
+}

@@ -1,8 +1,0 @@
-import type { LogsView } from '../../state/view.ts';
-import { PlainPage } from './plain-page.tsx';
-import { WorkspacePage } from './workspace-page.tsx';
-
-/** The logs, as a workspace or as plain text. */
-export function LogsPage({ view }: { view: LogsView }) {
-  return view.isPlain ? <PlainPage view={view} /> : <WorkspacePage view={view} />;
-}

@@ -1,0 +1,82 @@
+import { describe, expect, it } from 'vitest';
+import { cliCommand, configDiffCommand, configGetCommand, configPairCommand } from './cli-command.ts';
+import type { LogsView } from './view.ts';
+
+const VIEW: LogsView = {
+  page: 'logs',
+  sources: [],
+  range: null,
+  minLevel: null,
+  text: '',
+  isRegex: false,
+  isCaseSensitive: false,
+  isOnlyMatches: false,
+  excluded: [],
+  callSite: null,
+  component: null,
+  at: null,
+  timeMs: null,
+  isLive: false,
+  isWrapped: false,
+  isPlain: false,
+  hasHistogram: true,
+};
+
+const family = (node: string, name: string) => ({ node, log: { kind: 'family', name } as const });
+
+describe('the command of a view', () => {
+  it.each<[string, Partial<LogsView>, string]>([
+    ['all logs', {}, 'porthole logs --all'],
+    ['what is written now', { isLive: true, minLevel: 'WARN' }, 'porthole logs --all --level warn --follow'],
+    ['one log', { sources: [family('n1', 'a.log')] }, 'porthole logs n1:a.log --rotated'],
+    ['one file', { sources: [{ node: 'n1', log: { kind: 'file', name: 'a.log.1' } }] }, 'porthole logs n1:a.log.1'],
+    ['all logs of a node', { sources: [{ node: '10.0.0.1:80', log: null }] }, 'porthole logs 10.0.0.1:80:'],
+    ['a pattern', { sources: [family('broker-*', 'a b.log')] }, "porthole logs 'broker-*:a b.log' --rotated"],
+    ['the last quarter', { range: { kind: 'last', spanMs: 900_000 } }, 'porthole logs --all --since 15m'],
+    [
+      'a fixed range',
+      { range: { kind: 'fixed', fromMs: 0, toMs: 1500 } },
+      'porthole logs --all --since 1970-01-01T00:00:00.000Z --until 1970-01-01T00:00:01.500Z',
+    ],
+    ['a time', { timeMs: 0 }, 'porthole logs --all --since 1970-01-01T00:00:00.000Z'],
+    ['only matches', { text: "it's", isOnlyMatches: true }, "porthole logs --all --grep 'it'\\''s'"],
+    [
+      'a regex and exclusions',
+      { text: 'a|b', isRegex: true, isOnlyMatches: true, isCaseSensitive: true, excluded: ['x', '-y'] },
+      "porthole logs --all --regex 'a|b' --exclude x --exclude=-y --case-sensitive",
+    ],
+    [
+      'a place in the code',
+      { callSite: 'a.go:1', component: 'KV' },
+      'porthole logs --all --source a.go:1 --component KV',
+    ],
+    ['a text that is only marked', { text: 'x', isCaseSensitive: true }, 'porthole logs --all'],
+  ])('%s', (_name, given, command) => {
+    expect(cliCommand({ ...VIEW, ...given }, { origin: 'http://n1:9000' })).toBe(`${command} --url http://n1:9000`);
+  });
+});
+
+const options = { origin: 'http://127.0.0.1:7300' };
+
+it('a node is addressed with a colon, as a member of the cluster', () => {
+  expect(configGetCommand('broker-2', options)).toBe('porthole config get broker-2: --url http://127.0.0.1:7300');
+});
+
+it('compares two nodes as text, like the page', () => {
+  expect(configPairCommand('a', '10.8.0.21:2891', options)).toBe(
+    'porthole config diff a: 10.8.0.21:2891: -o unified --url http://127.0.0.1:7300',
+  );
+});
+
+it('compares the cluster with the options of the page', () => {
+  expect(configDiffCommand({ role: null, showExpected: false }, options)).toBe(
+    'porthole config diff --url http://127.0.0.1:7300',
+  );
+  expect(configDiffCommand({ role: 'storage', showExpected: true }, options)).toBe(
+    'porthole config diff --role storage --expected --url http://127.0.0.1:7300',
+  );
+});
+
+it('quotes arguments for the shell', () => {
+  expect(configDiffCommand({ role: "it's; rm *", showExpected: false }, options)).toContain("--role 'it'\\''s; rm *' ");
+});

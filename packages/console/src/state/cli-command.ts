@@ -1,0 +1,86 @@
+import { spanText } from './logs-url.ts';
+import type { LogsView, SourceChoice, TimeRange } from './view.ts';
+
+/** Arguments that a shell needs no quotes for. */
+const UNQUOTED = /^[\w@%+=:,./-]+$/;
+
+interface CommandOptions {
+  /** URL of the node that serves this page. */
+  origin: string;
+}
+
+/** The command that prints the records of a view, using the node that serves this page. */
+export function cliCommand(view: LogsView, { origin }: CommandOptions): string {
+  const flags = [...sourceArgs(view.sources), ...filterArgs(view), ...startArgs(view)];
+  return buildCommand(['logs', ...flags], origin);
+}
+
+function sourceArgs(sources: readonly SourceChoice[]): string[] {
+  if (sources.length === 0) return ['--all'];
+  const isRotated = sources.some(({ log }) => log?.kind === 'family');
+  return [...sources.map(({ node, log }) => `${node}:${log?.name ?? ''}`), ...(isRotated ? ['--rotated'] : [])];
+}
+
+function filterArgs(view: LogsView): string[] {
+  const { range, minLevel, text, isRegex, isCaseSensitive, isOnlyMatches, excluded, callSite, component } = view;
+  const isSearched = isOnlyMatches && text !== '';
+  const isCased = isCaseSensitive && (isSearched || excluded.length > 0);
+  return [
+    ...rangeArgs(range),
+    ...(minLevel === null ? [] : ['--level', minLevel.toLowerCase()]),
+    ...(isSearched ? flagged(isRegex ? '--regex' : '--grep', text) : []),
+    ...excluded.flatMap((word) => flagged('--exclude', word)),
+    ...(isCased ? ['--case-sensitive'] : []),
+    ...(callSite === null ? [] : flagged('--source', callSite)),
+    ...(component === null ? [] : flagged('--component', component)),
+  ];
+}
+
+/** A value that looks like a flag is attached to its own flag. */
+function flagged(flag: string, value: string): string[] {
+  return value.startsWith('-') ? [`${flag}=${value}`] : [flag, value];
+}
+
+function rangeArgs(range: TimeRange | null): string[] {
+  if (range === null) return [];
+  if (range.kind === 'last') return ['--since', spanText(range.spanMs)];
+  const { fromMs, toMs } = range;
+  return [
+    ...(fromMs === null ? [] : ['--since', new Date(fromMs).toISOString()]),
+    ...(toMs === null ? [] : ['--until', new Date(toMs).toISOString()]),
+  ];
+}
+
+/** Follows, or starts at the time of the view. */
+function startArgs({ isLive, timeMs, range }: LogsView): string[] {
+  if (isLive) return ['--follow'];
+  if (timeMs === null || range !== null) return [];
+  return ['--since', new Date(timeMs).toISOString()];
+}
+
+function buildCommand(args: readonly string[], origin: string): string {
+  return ['porthole', ...args, '--url', origin].map(quote).join(' ');
+}
+
+function quote(arg: string): string {
+  return UNQUOTED.test(arg) ? arg : `'${arg.replaceAll("'", "'\\''")}'`;
+}
+
+/** The command that prints the configuration of one node. */
+export function configGetCommand(nodeId: string, { origin }: CommandOptions): string {
+  return buildCommand(['config', 'get', `${nodeId}:`], origin);
+}
+
+/** The command that compares the configurations of two nodes. */
+export function configPairCommand(left: string, right: string, { origin }: CommandOptions): string {
+  return buildCommand(['config', 'diff', `${left}:`, `${right}:`, '-o', 'unified'], origin);
+}
+
+/** The command that shows the drift of the cluster. */
+export function configDiffCommand(
+  { role, showExpected }: { role: string | null; showExpected: boolean },
+  { origin }: CommandOptions,
+): string {
+  const flags = [...(role === null ? [] : ['--role', role]), ...(showExpected ? ['--expected'] : [])];
+  return buildCommand(['config', 'diff', ...flags], origin);
+}

@@ -1,0 +1,98 @@
+import type { MemberReport } from '@porthole/client';
+import { useEffect, useState } from 'preact/hooks';
+import { cluster } from '../state/cluster.ts';
+import { preferences } from '../state/preferences.ts';
+import type { Failure } from '../state/resource.ts';
+import { session } from '../state/session.ts';
+import { formatSecond } from './format.ts';
+import { useStore } from './hooks.ts';
+import { missingMembers } from './missing-members.ts';
+
+interface FailureNoteProps {
+  /** What could not be loaded: `The nodes`. */
+  what: string;
+  failure: Failure;
+  /** When the data still shown was loaded; `null` if none is shown. */
+  asOfMs: number | null;
+  onRetry: () => void;
+}
+
+/** Faster loading is not shown: it would flicker. */
+const QUIET_MS = 400;
+
+/** Nodes listed by name; the rest is a count. */
+const MAX_NAMED = 6;
+
+/** A failed request and a button to retry it. While the node is offline, the banner names the problem instead. */
+export function FailureNote({ what, failure, asOfMs, onRetry }: FailureNoteProps) {
+  const zone = useStore(preferences.zone);
+  const isOffline = useStore(cluster.state).failure?.status === null;
+  if (isOffline && failure.status === null && asOfMs !== null)
+    return <p class="dim">As of {formatSecond(asOfMs, zone)}</p>;
+  return (
+    <p class="failure-note" role="status">
+      <strong>{what} could not be loaded.</strong> <code>{failure.code}</code> {failure.detail}
+      {asOfMs !== null && ` · shown as of ${formatSecond(asOfMs, zone)}`} ·{' '}
+      {failure.status === 401 ? (
+        <button type="button" class="link-button" onClick={() => signIn(onRetry)}>
+          enter a token
+        </button>
+      ) : (
+        <button type="button" class="link-button" onClick={onRetry}>
+          retry
+        </button>
+      )}
+    </p>
+  );
+}
+
+function signIn(onRetry: () => void): void {
+  session.openTokenDialog();
+  onRetry();
+}
+
+/** Names the nodes whose data is missing or incomplete; renders nothing if there are none. */
+export function PartialNote({ members, onRetry }: { members: readonly MemberReport[]; onRetry: () => void }) {
+  const missing = missingMembers(members);
+  if (missing.length === 0) return null;
+  const whole = members.length - missing.length;
+  return (
+    <p class="partial">
+      {whole} of {members.length} nodes responded ·{' '}
+      {missing.slice(0, MAX_NAMED).map(({ id, why, detail }, index) => (
+        <span key={id} title={detail ?? undefined}>
+          {index > 0 && ' · '}
+          {id}: {why}
+        </span>
+      ))}
+      {missing.length > MAX_NAMED && ` · ${missing.length - MAX_NAMED} more`} ·{' '}
+      <button type="button" class="link-button" onClick={onRetry}>
+        retry
+      </button>
+    </p>
+  );
+}
+
+/** Shows after a short delay that something is loading. */
+export function Loading({ what }: { what: string }) {
+  const [isShown, setShown] = useState(false);
+  useEffect(() => {
+    const timer = setTimeout(() => setShown(true), QUIET_MS);
+    return () => clearTimeout(timer);
+  }, []);
+  return (
+    <p class="loading" role="status">
+      {isShown && `Loading ${what} …`}
+    </p>
+  );
+}
+
+/** A dash for an unknown value, with the reason as its title. */
+export function Unknown({ why }: { why: string }) {
+  return (
+    <span class="unknown" title={why}>
+      <span aria-hidden="true">–</span>
+      <span class="sr-only">unknown: {why}</span>
+    </span>
+  );
+}
