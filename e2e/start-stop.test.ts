@@ -52,7 +52,7 @@ it('the default port taken by another program is an error that names it', async 
   onTestFinished(() => void server.close());
   const { code, stderr } = await runToEnd(['serve', '--grpc-port', '0'], tempDir());
   expect(code).toBe(2);
-  expect(stderr).toContain(`port ${DEFAULT_PORT} is taken by `);
+  expect(stderr).toContain(`port ${DEFAULT_PORT} is in use by `);
   expect(stderr).toContain(`(process ${process.pid})`);
 });
 

@@ -36,7 +36,7 @@ const TIMES_OF_DAY: Readonly<Record<string, string>> = {
   'server/src/local-node.ts': 'the clock that is shown to others',
   'server/src/own-log/own-log.ts': 'timestamps, and ages of files, which outlive the process',
   'server/src/own-log/rotated-files.ts': 'compared with times of the file system',
-  'server/src/port-conflict.ts': 'compared with the start of another process',
+  'server/src/bind-ports.ts': 'compared with the start of another process',
   'server/src/start-node.ts': 'when the node came online',
 };
 

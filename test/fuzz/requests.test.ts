@@ -14,12 +14,11 @@ import {
 import { createZone } from '@porthole/logs';
 import { expect } from 'vitest';
 import { parseView, viewUrl } from '../../packages/console/src/state/view-url.ts';
-import { bearerToken } from '../../packages/server/src/auth/bearer.ts';
-import { findRoute } from '../../packages/server/src/http/request/find-route.ts';
+import { bearerToken } from '../../packages/server/src/auth/access.ts';
+import { findRoute, parseTarget } from '../../packages/server/src/http/request/find-route.ts';
 import { createHostCheck } from '../../packages/server/src/http/request/host-check.ts';
-import { parseTarget } from '../../packages/server/src/http/request/request-target.ts';
-import { parseByteRange } from '../../packages/server/src/http/response/byte-range.ts';
-import { chooseEncoding } from '../../packages/server/src/http/response/choose-encoding.ts';
+import { chooseEncoding } from '../../packages/server/src/http/response/console-response.ts';
+import { parseByteRange } from '../../packages/server/src/http/routes/log-routes.ts';
 import { fuzz } from './testing/fuzz.ts';
 import { tryParse } from './testing/refusal.ts';
 

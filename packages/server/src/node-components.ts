@@ -10,18 +10,16 @@ import {
   type Zone,
 } from '@porthole/logs';
 import type { Access } from './auth/access.ts';
-import { type AccessLog, createAccessLog } from './auth/access-log.ts';
-import { ACCESS_LOG, hiddenLogs } from './auth/hidden-logs.ts';
+import { ACCESS_LOG, type AccessLog, createAccessLog, hiddenLogs } from './auth/access-log.ts';
 import { type OpenedAccess, openAccess } from './auth/open-access.ts';
 import { ReloadedFiles, type ReloadedGroup } from './auth/reloaded-files.ts';
 import { ClusterFiles } from './cluster/cluster-files.ts';
 import { NodeCluster } from './cluster/node-cluster.ts';
-import type { ConfigSource } from './config/config-source.ts';
+import { type ConfigSource, createOwnConfig } from './config/config-source.ts';
 import { ConfigThread } from './config/config-thread.ts';
 import { NodeSecrets } from './config/node-secrets.ts';
-import { createOwnConfig } from './config/own-config.ts';
 import { openFilesNeeded } from './doctor/check-open-files.ts';
-import { findOtherHolders } from './doctor/find-other-holders.ts';
+import { findOtherHolders } from './doctor/open-descriptors.ts';
 import { createHealth, type Health } from './health.ts';
 import { LocalNode } from './local-node.ts';
 import { probeLogDir } from './log-dir-probe.ts';

@@ -1,10 +1,9 @@
-import { hostname } from 'node:os';
+import { isIP } from 'node:net';
+import { hostname, networkInterfaces } from 'node:os';
 import type { NodeObject, NodeState } from '@porthole/contract';
 import type { WorkerPool } from '@porthole/logs';
 import type { ReloadedGroup } from './auth/reloaded-files.ts';
 import { ARRIVAL_TIMEOUT_MS, type BoundPorts, bindFreePorts, type PortOptions } from './bind-ports.ts';
-import { startHeartbeat } from './heartbeat.ts';
-import { hostAddress } from './host-address.ts';
 import { createHttpAdapter } from './http/http-adapter.ts';
 import { type NodeComponents, openNodeComponents } from './node-components.ts';
 import type { Logger } from './own-log/logger.ts';
@@ -178,4 +177,29 @@ function tlsGroup(
 
 function nodeUrl({ hostIp, httpPort }: NodeObject, scheme: string): string {
   return `${scheme}://${hostIp.includes(':') ? `[${hostIp}]` : hostIp}:${httpPort}/`;
+}
+
+/** Often enough to see when a node was alive, rare enough not to fill the log. */
+const PERIOD_MS = 60_000;
+
+/** Logs the state of the process to the own log once a minute; returns a function that stops it. */
+function startHeartbeat(log: Logger, facts: () => Record<string, number>): () => void {
+  const timer = setInterval(() => {
+    const { rss, heapUsed } = process.memoryUsage();
+    const toMiB = (bytes: number) => Math.round(bytes / 1_048_576);
+    log.info('heartbeat', 'heartbeat', { rssMiB: toMiB(rss), heapMiB: toMiB(heapUsed), ...facts() });
+  }, PERIOD_MS).unref();
+  return () => clearInterval(timer);
+}
+
+/** Wildcard addresses: a node listens on them, but cannot be reached by them. */
+const UNSPECIFIED = new Set(['0.0.0.0', '::', '']);
+
+/** The address others can use: the configured one, else the bound one, else the first non-loopback address. */
+function hostAddress(configured: string, bound: string): string {
+  if (configured !== '') return configured;
+  if (!UNSPECIFIED.has(bound) && isIP(bound) !== 0) return bound;
+  const addresses = Object.values(networkInterfaces()).flatMap((list) => list ?? []);
+  const outside = addresses.filter(({ internal }) => !internal);
+  return (outside.find(({ family }) => family === 'IPv4') ?? outside[0])?.address ?? '127.0.0.1';
 }

@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto';
 import type { JSONWebKeySet } from 'jose';
 import { describe, expect, it } from 'vitest';
-import { JwtCheck, type KeySource } from './jwt-check.ts';
+import { claimValues, JwtCheck, type KeySource } from './jwt-check.ts';
 import { hashSecret } from './same-secret.ts';
 import { AUDIENCE, createSigner, ISSUER, signJwt, toKeySet } from './testing/jwt-maker.ts';
 
@@ -175,3 +175,18 @@ async function forged(key: (typeof stranger)['privateKey'], header: object): Pro
   const signed = `${part(header)}.${part(good)}`;
   return `${signed}.${sign('sha256', Buffer.from(signed), { key, dsaEncoding: 'ieee-p1363' }).toString('base64url')}`;
 }
+
+it.each([
+  [{ groups: ['a', 'b'] }, 'groups', ['a', 'b']],
+  [{ groups: 'a' }, 'groups', ['a']],
+  [{ realm_access: { roles: ['a'] } }, 'realm_access.roles', ['a']],
+  [{ 'https://x.org/groups': ['a'] }, 'https://x.org/groups', ['a']],
+  [{ groups: ['a', 1, null, { b: 1 }] }, 'groups', ['a']],
+  [{ groups: 7 }, 'groups', []],
+  [{}, 'groups', []],
+  [{ a: null }, 'a.b', []],
+  [{ a: 'text' }, 'a.length', []],
+  [{}, '__proto__.constructor.name', []],
+])('of %j at %s: %j', (claims, path, values) => {
+  expect(claimValues(claims, path)).toEqual(values);
+});

@@ -7,8 +7,7 @@ import { CertificateCheck } from './certificate-check.ts';
 import { createFailureLimit } from './failure-limit.ts';
 import { JwtCheck, type KeySource } from './jwt-check.ts';
 import { JwtKeys } from './jwt-keys.ts';
-import { KeyFile } from './key-file.ts';
-import { fetchKeySet } from './key-set.ts';
+import { fetchKeySet, KeyFile } from './key-set.ts';
 import type { ReloadedGroup } from './reloaded-files.ts';
 import { readTokenFile } from './tokens.ts';
 

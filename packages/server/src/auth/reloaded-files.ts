@@ -80,8 +80,9 @@ export class ReloadedFiles {
       // The directory may be removed; polling continues.
       watcher.on('error', () => watcher.close());
       this.#watchers.push(watcher);
-    } catch {
-      // Not every file system can be watched.
+    } catch (error) {
+      // Not every file system can be watched; polling continues.
+      if (!(error instanceof Error && 'code' in error)) throw error;
     }
   }
 

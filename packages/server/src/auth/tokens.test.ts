@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { ROLES } from '@porthole/contract';
 import { describe, expect, it } from 'vitest';
 import { tempDir } from '../testing/test-node.ts';
-import { bearerToken } from './bearer.ts';
+import { bearerToken } from './access.ts';
 import { hashSecret } from './same-secret.ts';
 import { createToken, readTokenFile } from './tokens.ts';
 

@@ -1,5 +1,4 @@
-import { type BundleEntry, exactJson, indentJson, MANIFEST_NAME, type MissingEntry } from '@porthole/contract';
-import { errorMessage } from './error-message.ts';
+import { type BundleEntry, codeOf, exactJson, indentJson, MANIFEST_NAME, type MissingEntry } from '@porthole/contract';
 import type { ZipStream } from './zip-stream.ts';
 
 const LINE_FEED = 10;
@@ -136,4 +135,11 @@ const NO_TIME = 'making the bundle took longer than bundle.timeout allows';
 
 function wholeLines(bytes: Uint8Array): Uint8Array {
   return bytes.subarray(0, bytes.lastIndexOf(LINE_FEED) + 1);
+}
+
+/** An error as the manifest shows it. */
+export function errorMessage(error: unknown): string {
+  const message = error instanceof Error ? error.message : String(error);
+  const code = codeOf(error);
+  return code === 'INTERNAL' ? message : `${code}: ${message}`;
 }

@@ -1,5 +1,5 @@
 import type { BundleContext } from './bundle-context.ts';
-import { errorMessage } from './error-message.ts';
+import { errorMessage } from './bundle-writer.ts';
 import { type LogPart, readPart } from './log-part.ts';
 import { mergedLog } from './merged-log.ts';
 import { fitParts, type LogPlanDeps, planLogs } from './plan-logs.ts';

@@ -1,8 +1,7 @@
 import { type BundleManifest, type BundleRequest, bundleFileName, type ClusterState } from '@porthole/contract';
 import { ownVersion } from '../version.ts';
-import type { BundleContext, BundleSources } from './bundle-context.ts';
+import { type BundleContext, type BundleSources, EntryNames } from './bundle-context.ts';
 import { BundleWriter } from './bundle-writer.ts';
-import { EntryNames } from './entry-names.ts';
 import { addLogs } from './log-entries.ts';
 import { addState } from './state-entries.ts';
 import { ZipStream } from './zip-stream.ts';

@@ -1,6 +1,5 @@
 import { type ClusterLogFiles, type ClusterNode, type ClusterState, codeOf } from '@porthole/contract';
-import { errorMessage } from './error-message.ts';
-import { fitSizes } from './fit-sizes.ts';
+import { errorMessage } from './bundle-writer.ts';
 import { firstRecord, type LogPart } from './log-part.ts';
 
 /** The newest files; an archive with more is of no use to a person. */
@@ -138,4 +137,24 @@ function newestFirst(a: ClusterFile, b: ClusterFile): number {
 
 function compare(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0;
+}
+
+/**
+ * Distributes the available room: small files stay complete, and larger ones share the rest evenly, so that one large log
+ * does not displace all others.
+ */
+export function fitSizes(sizes: readonly number[], room: number): number[] {
+  let remaining = Math.max(0, room);
+  let others = sizes.length;
+  let level = Number.POSITIVE_INFINITY;
+  for (const size of [...sizes].sort((a, b) => a - b)) {
+    const share = Math.floor(remaining / others);
+    if (size > share) {
+      level = share;
+      break;
+    }
+    remaining -= size;
+    others--;
+  }
+  return sizes.map((size) => Math.min(size, level));
 }

@@ -14,6 +14,7 @@ import {
 import type { DigestQuery, FollowQuery, HistogramQuery, Scrubbing, SearchQuery, Zone } from '@porthole/logs';
 import type { ReloadedGroup } from '../auth/reloaded-files.ts';
 import { ConfigThread } from '../config/config-thread.ts';
+import { TomlError } from '../config/toml/toml-error.ts';
 import type { Logger } from '../own-log/logger.ts';
 import type { Settings } from '../settings/settings.ts';
 import type { ClusterFiles } from './cluster-files.ts';
@@ -216,7 +217,8 @@ export class NodeCluster implements ClusterState {
 async function maskToml(text: string, thread: ConfigThread): Promise<string | undefined> {
   try {
     return await thread.run('mask', text);
-  } catch {
+  } catch (error) {
+    if (!(error instanceof TomlError || error instanceof PortholeError)) throw error;
     return undefined;
   }
 }

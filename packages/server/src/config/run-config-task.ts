@@ -1,6 +1,6 @@
 import type { SettingJson } from '@porthole/contract';
 import { redactToml } from './redact-toml.ts';
-import { collectTomlSecrets, type KnownSecrets } from './secrets/collect-toml-secrets.ts';
+import { collectTomlSecrets, type KnownSecrets } from './secrets/toml-secrets.ts';
 import { type FlatSetting, flattenToml } from './toml/flatten-toml.ts';
 
 /** A task on the text of a configuration, as data: it runs on this thread or another. */

@@ -1,8 +1,7 @@
 import { isLoopbackHost } from '../settings/is-loopback-host.ts';
-import { hasCredentials, hasJwtKeys } from '../settings/problems/auth-conflicts.ts';
+import { hasCredentials, hasJwtKeys } from '../settings/problems/find-conflicts.ts';
 import type { Settings } from '../settings/settings.ts';
-import type { CheckContext } from './check-context.ts';
-import { type CheckOutcome, ok, warning } from './check-result.ts';
+import { type CheckContext, type CheckOutcome, ok, warning } from './check-result.ts';
 
 /** Who can read from the node. A public address without credentials is already refused when settings are loaded. */
 export async function checkAccess({ settings: { http, auth, tls } }: CheckContext): Promise<CheckOutcome[]> {

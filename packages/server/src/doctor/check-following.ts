@@ -1,7 +1,6 @@
 import { watch } from 'node:fs';
 import { probeLogDir } from '../log-dir-probe.ts';
-import { type CheckContext, servedLogDir } from './check-context.ts';
-import { type CheckOutcome, ok, warning } from './check-result.ts';
+import { type CheckContext, type CheckOutcome, ok, servedLogDir, warning } from './check-result.ts';
 
 /** A node watches one directory; other programs of the same user share these limits. */
 const FEW_INSTANCES = 16;

@@ -1,7 +1,6 @@
 import { fetchKeySet, readKeyFile } from '../auth/key-set.ts';
 import { isLoopbackHost } from '../settings/is-loopback-host.ts';
-import type { CheckContext } from './check-context.ts';
-import { type CheckOutcome, ok, problem, warning } from './check-result.ts';
+import { type CheckContext, type CheckOutcome, ok, problem, warning } from './check-result.ts';
 
 /** Whether the keys that JWTs are verified with can be loaded. */
 export async function checkJwtKeys({ settings: { auth } }: CheckContext): Promise<CheckOutcome[]> {

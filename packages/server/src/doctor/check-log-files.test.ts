@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { tempDir } from '../testing/test-node.ts';
-import { checkLogFiles } from './check-log-files.ts';
+import { checkLogDir, checkLogFiles } from './check-log-files.ts';
 import { runCheck } from './testing/run-check.ts';
 
 const NOW = Date.parse('2026-11-15T12:00:00Z');
@@ -71,4 +71,39 @@ describe('the files of the log directory', () => {
     ]);
     expect(await checkFiles({ 'a.log.1.gz': broken })).toMatchObject([{ state: 'ok' }, { state: 'problem' }]);
   });
+});
+
+test('a directory that can be read is fine', async () => {
+  const dir = tempDir();
+  expect(await runCheck(checkLogDir, { settings: { service: { logDir: dir } } })).toEqual([
+    { state: 'ok', detail: `${dir} is readable` },
+  ]);
+});
+
+test('a missing directory of a service is a warning, it may be created later', async () => {
+  const dir = join(tempDir(), 'absent');
+  expect(await runCheck(checkLogDir, { settings: { service: { logDir: dir } } })).toEqual([
+    {
+      state: 'warning',
+      detail: `${dir} does not exist: no logs are shown until it does`,
+      remedy: 'create it, or correct service.log-dir (--log-dir DIR)',
+    },
+  ]);
+});
+
+test("the node's own directory is created when it starts", async () => {
+  const [outcome] = await runCheck(checkLogDir);
+  expect(outcome).toMatchObject({ state: 'ok', detail: expect.stringContaining('does not exist yet') });
+});
+
+test('a file where the directory should be is a problem', async () => {
+  const file = join(tempDir(), 'file');
+  writeFileSync(file, '');
+  expect(await runCheck(checkLogDir, { settings: { service: { logDir: file } } })).toEqual([
+    {
+      state: 'problem',
+      detail: `${file} is not a directory`,
+      remedy: 'set service.log-dir (--log-dir DIR) to the directory that holds the logs',
+    },
+  ]);
 });

@@ -1,9 +1,7 @@
 import { join } from 'node:path';
 import { createZone, LogDir, type LogFileDetails } from '@porthole/logs';
 import { probeLogDir } from '../log-dir-probe.ts';
-import { type CheckContext, servedLogDir } from './check-context.ts';
-import { type CheckOutcome, ok, problem, warning } from './check-result.ts';
-import { formatAge } from './format-age.ts';
+import { type CheckContext, type CheckOutcome, ok, problem, servedLogDir, warning } from './check-result.ts';
 
 /** Normal clock difference between machines that write and read logs. */
 const FUTURE_MS = 60_000;
@@ -94,4 +92,37 @@ function names(files: readonly LogFileDetails[], show: (file: LogFileDetails) =>
 
 function count(number: number, noun: string): string {
   return `${number} ${noun}${number === 1 ? '' : 's'}`;
+}
+
+const UNITS: readonly (readonly [string, number])[] = [
+  ['day', 86_400_000],
+  ['hour', 3_600_000],
+  ['minute', 60_000],
+  ['second', 1000],
+];
+
+/** A span of time in its largest unit: `3 hours`. */
+function formatAge(ms: number): string {
+  for (const [unit, length] of UNITS) {
+    const number = Math.floor(ms / length);
+    if (number > 0) return `${number} ${unit}${number === 1 ? '' : 's'}`;
+  }
+  return 'less than a second';
+}
+
+/** Whether the served log directory can be read. */
+export async function checkLogDir({ settings, system }: CheckContext): Promise<CheckOutcome[]> {
+  const dir = servedLogDir(settings);
+  const isOwn = settings.service.logDir === '';
+  const { ok: isReadable, missing, detail } = await probeLogDir(dir);
+  if (isReadable) return [ok(detail)];
+  if (missing && isOwn) return [ok(`${dir} does not exist yet; the node creates it at start`)];
+  const name = isOwn ? 'logging.dir' : 'service.log-dir';
+  const flag = isOwn ? '--logging-dir' : '--log-dir';
+  if (missing)
+    return [warning(`${detail}: no logs are shown until it does`, `create it, or correct ${name} (${flag} DIR)`)];
+  const remedy = detail.endsWith('is not a directory')
+    ? `set ${name} (${flag} DIR) to the directory that holds the logs`
+    : `grant access: "setfacl -m u:${system.userName}:rx ${dir}", or run the node as the owner of the logs`;
+  return [problem(detail, remedy)];
 }

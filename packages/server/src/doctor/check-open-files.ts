@@ -1,5 +1,4 @@
-import type { CheckContext } from './check-context.ts';
-import { type CheckOutcome, ok, warning } from './check-result.ts';
+import { type CheckContext, type CheckOutcome, ok, warning } from './check-result.ts';
 
 /** Each response holds a connection and a file. */
 const PER_STREAM = 2;

@@ -1,9 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { open, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import type { CheckContext } from './check-context.ts';
-import { type CheckOutcome, ok, problem, warning } from './check-result.ts';
-import { findOtherHolders } from './find-other-holders.ts';
+import { type CheckContext, type CheckOutcome, ok, problem, warning } from './check-result.ts';
+import { findOtherHolders } from './open-descriptors.ts';
 
 const MIB = 1024 ** 2;
 

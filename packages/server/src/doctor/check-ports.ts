@@ -1,7 +1,6 @@
 import { createServer } from 'node:net';
-import type { CheckContext } from './check-context.ts';
-import { type CheckOutcome, ok, problem, warning } from './check-result.ts';
-import { findPortOwner } from './find-port-owner.ts';
+import { type CheckContext, type CheckOutcome, ok, problem, warning } from './check-result.ts';
+import { findPortOwner } from './open-descriptors.ts';
 import { type ProbedNode, probeNode } from './probe-node.ts';
 
 /** Smaller clock differences cannot be told from the time the response took. */

@@ -1,3 +1,7 @@
+import type { LoadedSettings } from '../settings/load-settings.ts';
+import type { Settings } from '../settings/settings.ts';
+import type { SystemFacts } from './system-facts.ts';
+
 /** What one check has found. */
 export interface CheckResult {
   /** The check, for people: `log directory`. */
@@ -22,4 +26,17 @@ export function warning(detail: string, remedy: string): CheckOutcome {
 
 export function problem(detail: string, remedy: string): CheckOutcome {
   return { state: 'problem', detail, remedy };
+}
+
+/** What the checks examine: the settings of a node, on a machine. */
+export interface CheckContext {
+  loaded: LoadedSettings;
+  settings: Settings;
+  env: Readonly<Record<string, string | undefined>>;
+  system: SystemFacts;
+}
+
+/** The directory whose logs the node would serve. */
+export function servedLogDir({ service, logging }: Settings): string {
+  return service.logDir || logging.dir;
 }

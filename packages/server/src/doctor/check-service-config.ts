@@ -3,8 +3,7 @@ import { readConfigFile } from '../config/read-config-file.ts';
 import { redactToml } from '../config/redact-toml.ts';
 import { flattenToml } from '../config/toml/flatten-toml.ts';
 import { TomlError } from '../config/toml/toml-error.ts';
-import type { CheckContext } from './check-context.ts';
-import { type CheckOutcome, ok, problem } from './check-result.ts';
+import { type CheckContext, type CheckOutcome, ok, problem } from './check-result.ts';
 
 /** Whether the configuration file of the service can be shown. */
 export async function checkServiceConfig({ settings: { service, config } }: CheckContext): Promise<CheckOutcome[]> {

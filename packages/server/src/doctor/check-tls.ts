@@ -4,8 +4,7 @@ import { isIP } from 'node:net';
 import { hostname } from 'node:os';
 import { StartError } from '../start-error.ts';
 import { CERTIFICATE_BLOCKS, readTlsFiles } from '../tls-files.ts';
-import type { CheckContext } from './check-context.ts';
-import { type CheckOutcome, ok, problem, warning } from './check-result.ts';
+import { type CheckContext, type CheckOutcome, ok, problem, warning } from './check-result.ts';
 
 const DAY_MS = 86_400_000;
 

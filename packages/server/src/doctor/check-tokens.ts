@@ -1,8 +1,7 @@
 import { stat } from 'node:fs/promises';
 import type { Identity } from '../auth/identity.ts';
 import { readTokenFile } from '../auth/tokens.ts';
-import type { CheckContext } from './check-context.ts';
-import { type CheckOutcome, ok, problem, warning } from './check-result.ts';
+import { type CheckContext, type CheckOutcome, ok, problem, warning } from './check-result.ts';
 
 const OTHERS_WRITE = 0o002;
 const OTHERS_READ = 0o004;

@@ -83,6 +83,6 @@ async function readJson(response: IncomingMessage): Promise<MaybeDescription | u
     const value: unknown = JSON.parse(text);
     return typeof value === 'object' && value !== null ? (value as MaybeDescription) : undefined;
   } catch {
-    return undefined;
+    return undefined; // not JSON, or cut: not a node
   }
 }

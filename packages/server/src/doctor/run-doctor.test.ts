@@ -2,8 +2,8 @@ import { readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { tempDir } from '../testing/test-node.ts';
-import { CHECKS } from './checks.ts';
-import { runDoctor } from './run-doctor.ts';
+import { CHECKS, checkNodeVersion, runDoctor } from './run-doctor.ts';
+import { THIS_SYSTEM } from './system-facts.ts';
 
 const freePorts = { 'http.port': '0', 'grpc.port': '0' };
 
@@ -71,4 +71,14 @@ describe('runDoctor', () => {
     });
     expect(reported[1]).toMatchObject({ state: 'warning', detail: expect.stringContaining('PORTHOLE_HTTP_PROT') });
   });
+});
+
+test.each([
+  ['18.20.4', 'problem'],
+  ['20.18.3', 'problem'],
+  ['20.19.0', 'warning'],
+  ['22.1.0', 'ok'],
+  ['24.11.1', 'ok'],
+] as const)('Node.js %s is %s', (nodeVersion, state) => {
+  expect(checkNodeVersion({ ...THIS_SYSTEM, nodeVersion }).state).toBe(state);
 });

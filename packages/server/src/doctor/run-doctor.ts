@@ -1,9 +1,17 @@
-import type { LoadedSettings, SettingsSources } from '../settings/load-settings.ts';
-import { loadSettings } from '../settings/load-settings.ts';
-import { checkNodeVersion } from './check-node-version.ts';
-import type { CheckResult } from './check-result.ts';
-import { checkSettings, reportSettingsError } from './check-settings.ts';
-import { CHECKS } from './checks.ts';
+import { type LoadedSettings, loadSettings, type SettingsSources } from '../settings/load-settings.ts';
+import { SettingsError, type SettingsProblemCode } from '../settings/problems/settings-error.ts';
+import { checkAccess } from './check-access.ts';
+import { checkClock, checkTimeZone } from './check-clock.ts';
+import { checkFollowing } from './check-following.ts';
+import { checkJwtKeys } from './check-jwt-keys.ts';
+import { checkLogDir, checkLogFiles } from './check-log-files.ts';
+import { checkOpenFiles } from './check-open-files.ts';
+import { checkOwnLog } from './check-own-log.ts';
+import { checkPorts } from './check-ports.ts';
+import { type CheckContext, type CheckOutcome, type CheckResult, ok, problem, warning } from './check-result.ts';
+import { checkServiceConfig } from './check-service-config.ts';
+import { checkTls } from './check-tls.ts';
+import { checkTokens } from './check-tokens.ts';
 import { type SystemFacts, THIS_SYSTEM } from './system-facts.ts';
 
 export interface DoctorReport {
@@ -31,3 +39,71 @@ export async function runDoctor(sources: SettingsSources, system: SystemFacts = 
   }
   return { findings, skipped: [] };
 }
+
+/** As in `engines` of the packages. */
+const OLDEST = [20, 19] as const;
+
+/** The newest major version that no longer gets security fixes. */
+const UNSUPPORTED_MAJOR = 20;
+
+export function checkNodeVersion({ nodeVersion }: SystemFacts): CheckOutcome {
+  const [major = 0, minor = 0] = nodeVersion.split('.').map(Number);
+  const remedy = 'install a current LTS version of Node.js (https://nodejs.org)';
+  if (major < OLDEST[0] || (major === OLDEST[0] && minor < OLDEST[1]))
+    return problem(`${nodeVersion} is too old, ${OLDEST.join('.')} or newer is required`, remedy);
+  if (major <= UNSUPPORTED_MAJOR) return warning(`${nodeVersion} works, but no longer gets security fixes`, remedy);
+  return ok(nodeVersion);
+}
+
+const REMEDIES: Readonly<Record<SettingsProblemCode, string>> = {
+  FILE_MISSING: 'name an existing file with --config or PORTHOLE_CONFIG, or leave it out: all settings have defaults',
+  FILE_UNREADABLE: 'make the file readable for the user that runs the node, or name another one with --config',
+  SYNTAX: 'correct this line; the file is TOML (https://toml.io)',
+  UNKNOWN_KEY: 'correct the name, or remove the line; docs/settings.md lists all settings',
+  BAD_VALUE: 'set it to a valid value',
+  CONFLICT: 'change one of the settings named',
+};
+
+function checkSettings({ file, values, warnings }: LoadedSettings): CheckOutcome[] {
+  const changed = values.filter(({ source }) => source !== 'default').length;
+  const origin = file === null ? 'no settings file' : `${file} is valid`;
+  return [
+    ok(`${origin}, ${describeChanges(changed, values.length)}`),
+    ...warnings.map((text) => warning(text, 'correct or remove it; docs/settings.md lists all settings')),
+  ];
+}
+
+function describeChanges(changed: number, total: number): string {
+  return changed === 0
+    ? `all ${total} settings at their defaults`
+    : `${changed} of ${total} settings differ from their defaults`;
+}
+
+/** The messages `porthole serve` would fail with. Rethrows anything but a `SettingsError`. */
+function reportSettingsError(error: unknown): CheckOutcome[] {
+  if (!(error instanceof SettingsError)) throw error;
+  return error.problems.map(({ code, message }) => problem(message, REMEDIES[code]));
+}
+
+interface Check {
+  name: string;
+  /** Returns one or more outcomes; none if there is nothing to check, like TLS that is not configured. */
+  run(context: CheckContext): Promise<CheckOutcome[]>;
+}
+
+/** The checks that need valid settings, in the order they are reported. */
+export const CHECKS: readonly Check[] = [
+  { name: 'log directory', run: checkLogDir },
+  { name: 'log files', run: checkLogFiles },
+  { name: 'own log', run: checkOwnLog },
+  { name: 'service configuration', run: checkServiceConfig },
+  { name: 'ports', run: checkPorts },
+  { name: 'access', run: checkAccess },
+  { name: 'tokens', run: checkTokens },
+  { name: 'JWT keys', run: checkJwtKeys },
+  { name: 'TLS', run: checkTls },
+  { name: 'clock', run: checkClock },
+  { name: 'time zone', run: checkTimeZone },
+  { name: 'open files', run: checkOpenFiles },
+  { name: 'following', run: checkFollowing },
+];

@@ -1,4 +1,4 @@
-import type { Http2Server } from 'node:http2';
+import { constants, type Http2Server, type ServerHttp2Session, type ServerHttp2Stream } from 'node:http2';
 import { Server, ServerCredentials, type UntypedServiceImplementation } from '@grpc/grpc-js';
 import { loadSync } from '@grpc/proto-loader';
 import { ReflectionService } from '@grpc/reflection';
@@ -7,19 +7,20 @@ import { HealthImplementation, protoPath } from 'grpc-health-check';
 import type { Logger } from '../own-log/logger.ts';
 import { describeFailure, RequestLog } from '../transport/request-log.ts';
 import type { RequestPolicy } from '../transport/request-policy.ts';
-import type { Calls, MethodName, StreamCall, UnaryCall } from './calls/calls.ts';
+import { type Calls, createNodeCalls, type MethodName, type StreamCall, type UnaryCall } from './calls/calls.ts';
 import { createLogCalls } from './calls/log-calls.ts';
-import { createNodeCalls } from './calls/node-calls.ts';
 import { createRecordCalls } from './calls/record-calls.ts';
 import { Gate } from './gate.ts';
 import type { GrpcAdapter } from './grpc-server.ts';
-import { guardStreams } from './guard-streams.ts';
 import { METHOD_ROUTES } from './method-routes.ts';
 import { boundingRequests } from './oversized-request.ts';
-import { limitResets } from './reset-limit.ts';
 import { type ResponderDeps, respondStream, respondUnary } from './respond-call.ts';
-import { loadServiceDefinition, type NodeStateDefinition, reflectedPackage } from './service-definition.ts';
-import { SERVICE_NAME } from './service-name.ts';
+import {
+  loadServiceDefinition,
+  type NodeStateDefinition,
+  reflectedPackage,
+  SERVICE_NAME,
+} from './service-definition.ts';
 
 /** Detects clients that disappeared without closing the connection. */
 const KEEP_ALIVE = { 'grpc.keepalive_time_ms': 60_000, 'grpc.keepalive_timeout_ms': 20_000 };
@@ -113,4 +114,52 @@ function implementation(
     return [method, handler] as const;
   });
   return Object.fromEntries(handlers) as UntypedServiceImplementation;
+}
+
+/**
+ * Keeps a cancelled call from crashing the process: the library responds to calls with a wrong content type or an unknown
+ * method without checking whether the stream still exists, and the error is not caught anywhere. Call it before the first
+ * connection.
+ */
+function guardStreams(server: Http2Server, onError: (error: unknown) => void): void {
+  const listeners = server.listeners('stream');
+  server.removeAllListeners('stream');
+  server.on('stream', (stream: ServerHttp2Stream, ...rest: unknown[]) => {
+    if (stream.destroyed) return;
+    try {
+      for (const listener of listeners) listener.call(server, stream, ...rest);
+    } catch (error) {
+      if (!isStreamClosed(error)) onError(error);
+      stream.on('error', () => {}); // closed anyway
+      stream.close(constants.NGHTTP2_INTERNAL_ERROR);
+    }
+  });
+}
+
+function isStreamClosed(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && error.code === 'ERR_HTTP2_INVALID_STREAM';
+}
+
+/** Cancelled calls per connection at once: as many as a client may have open when it disconnects. */
+const BURST = 256;
+
+/** Additional cancelled calls per second: more than any normal client needs, and little work for the node. */
+const PER_SECOND = 32;
+
+/**
+ * Closes a connection that opens calls only to cancel them ("rapid reset"): each costs the client a few bytes and the node
+ * a whole call. Calls with a started response are limited by Node's HTTP/2 implementation: 1,000 at once.
+ */
+export function limitResets(session: ServerHttp2Session, now: () => number = () => performance.now()): void {
+  let tokens = BURST;
+  let filledAtMs = now();
+  session.on('stream', (stream: ServerHttp2Stream) => {
+    stream.once('close', () => {
+      if (stream.headersSent) return; // the response has started
+      const timeMs = now();
+      tokens = Math.min(BURST, tokens + ((timeMs - filledAtMs) * PER_SECOND) / 1000) - 1;
+      filledAtMs = timeMs;
+      if (tokens < 0 && !session.destroyed) session.destroy(undefined, constants.NGHTTP2_ENHANCE_YOUR_CALM);
+    });
+  });
 }

@@ -1,6 +1,6 @@
 import { getRoute, type RouteId, type RouteRole } from '@porthole/contract';
 import type { MethodName } from './calls/calls.ts';
-import { SERVICE_NAME } from './service-name.ts';
+import { SERVICE_NAME } from './service-definition.ts';
 
 /** The corresponding HTTP route of each method: it has the same role, limits and parameters. */
 export const METHOD_ROUTES: Readonly<Record<MethodName, RouteId>> = {

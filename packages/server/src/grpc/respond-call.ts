@@ -13,7 +13,6 @@ import type { RequestPolicy } from '../transport/request-policy.ts';
 import type { StreamUser } from '../transport/stream-slots.ts';
 import type { StreamCall, UnaryCall } from './calls/calls.ts';
 import { toCallStatus } from './errors.ts';
-import { MessageWriter } from './message-writer.ts';
 
 export interface ResponderDeps {
   policy: Pick<RequestPolicy, 'slots' | 'answerTimeoutMs' | 'stallTimeoutMs'>;
@@ -129,4 +128,34 @@ function explain(error: unknown, metadata: Metadata, { log, loggedRequest, faile
   if (isCut) log.cut(loggedRequest(metadata), error);
   else if (code === 'INTERNAL') log.failed(loggedRequest(metadata), error);
   else log.refused(loggedRequest(metadata), code);
+}
+
+/** Writes one message at a time; fails if the client does not read it in time. */
+class MessageWriter<Message> {
+  readonly #call: ServerWritableStream<never, Message> | ServerWritableStream<unknown, Message>;
+  readonly #stallTimeoutMs: number;
+  #giveUp: (reason: Error) => void = () => {};
+
+  constructor(call: ServerWritableStream<unknown, Message>, stallTimeoutMs: number) {
+    this.#call = call;
+    this.#stallTimeoutMs = stallTimeoutMs;
+    call.once('cancelled', () => this.#giveUp(new ClientDisconnected()));
+  }
+
+  /** Resolves when the message is flushed: its buffer may then be reused. */
+  write(message: Message): Promise<void> {
+    return new Promise((resolve, reject) => {
+      if (this.#call.cancelled) return reject(new ClientDisconnected());
+      const timer = setTimeout(() => reject(new ReaderStalled()), this.#stallTimeoutMs);
+      this.#giveUp = (reason) => {
+        clearTimeout(timer);
+        reject(reason);
+      };
+      this.#call.write(message, (error: Error | null | undefined) => {
+        clearTimeout(timer);
+        if (error) reject(new ClientDisconnected());
+        else resolve();
+      });
+    });
+  }
 }

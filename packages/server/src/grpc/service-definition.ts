@@ -2,7 +2,6 @@ import type { MethodDefinition, ServiceDefinition } from '@grpc/grpc-js';
 import { loadFileDescriptorSetFromBuffer, type PackageDefinition } from '@grpc/proto-loader';
 import type { MethodName } from './calls/calls.ts';
 import { DESCRIPTOR_BASE64 } from './generated/descriptor.ts';
-import { SERVICE_NAME } from './service-name.ts';
 
 /** Names as in the .proto, numbers as numbers, default values for fields without presence. */
 const OPTIONS = { keepCase: true, longs: Number, enums: String, defaults: true };
@@ -33,3 +32,5 @@ function onlyFile(set: Buffer): Buffer {
   while (((set[start] ?? 0) & 0x80) !== 0) start++;
   return set.subarray(start + 1);
 }
+
+export const SERVICE_NAME = 'porthole.v1.NodeStateService';

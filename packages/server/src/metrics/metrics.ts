@@ -1,8 +1,7 @@
 import type { LogDir } from '@porthole/logs';
-import { CallCounts, type CallOutcome } from './call-counts.ts';
 import { startProcessMetrics } from './process-metrics.ts';
 import { type Metric, renderMetrics } from './prometheus-text.ts';
-import { type CutReason, RequestCounts, type RequestOutcome } from './request-counts.ts';
+import { CallCounts, type CallOutcome, type CutReason, RequestCounts, type RequestOutcome } from './request-counts.ts';
 
 export interface NodeMetrics {
   countRequest(outcome: RequestOutcome): void;

@@ -62,7 +62,8 @@ function startSeconds(): number {
 async function countOpenFds(): Promise<number | undefined> {
   try {
     return (await readdir('/proc/self/fd')).length;
-  } catch {
+  } catch (error) {
+    if (!(error instanceof Error && 'code' in error)) throw error;
     return undefined;
   }
 }

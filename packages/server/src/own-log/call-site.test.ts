@@ -1,5 +1,9 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { expect, test } from 'vitest';
-import { createCallSite, shortenFrame } from './call-site.ts';
+import { tempDir } from '../testing/test-node.ts';
+import { createCallSite, SourceLocations, shortenFrame } from './call-site.ts';
 
 const callSite = createCallSite();
 const whereAmI = (): string => callSite(whereAmI);
@@ -56,4 +60,19 @@ test.each([
   ['Error', '-'],
 ])('%s is shown as %s', (frame, site) => {
   expect(shortenFrame(frame === 'Error' ? frame : `Error\n${frame}`)).toBe(site);
+});
+
+const FRAME = 'Error\n    at start (file:///app/lib/chunk-ABC.js:12:7)';
+
+test('a place in a bundle is the place the code was written at', () => {
+  const file = join(tempDir(), 'places.json');
+  writeFileSync(file, '{"chunk-ABC.js:12":"../../server/dist/start-node.js:54"}');
+  const locations = new SourceLocations(pathToFileURL(file));
+  expect(locations.resolve(FRAME)).toBe('Error\n    at ../../server/dist/start-node.js:54:1');
+  const other = FRAME.replace(':12:', ':13:');
+  expect(locations.resolve(other)).toBe(other);
+});
+
+test('without a list the frame stays as it is', () => {
+  expect(new SourceLocations(pathToFileURL(join(tempDir(), 'absent'))).resolve(FRAME)).toBe(FRAME);
 });

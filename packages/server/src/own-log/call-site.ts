@@ -1,5 +1,5 @@
+import { readFileSync } from 'node:fs';
 import { escapeText } from './escape-text.ts';
-import { SourceLocations } from './source-locations.ts';
 
 /** A program has a few hundred log calls; more means generated code, where memory matters more than speed. */
 const MAX_KNOWN_SITES = 2000;
@@ -40,7 +40,7 @@ function captureFrame(below: (...args: never[]) => unknown): string | undefined 
     // Read here, so that a failing `Error.prepareStackTrace` of the host program is caught.
     return typeof holder.stack === 'string' ? holder.stack : undefined;
   } catch {
-    return undefined;
+    return undefined; // a hook of the host program failed: the record is written without a location
   } finally {
     restoreLimit(limit);
   }
@@ -68,4 +68,31 @@ export function shortenFrame(stack: string): string {
   const folder = folders.find((name) => !BUILD_FOLDERS.includes(name)) ?? '';
   const short = folder === '' ? file : `${folder}/${file}`;
   return `${escapeText(short).slice(-MAX_SITE_CHARS)}:${position[1]}`;
+}
+
+/** Maps frames of bundled code to their source files, using the map the build writes next to the bundle. */
+export class SourceLocations {
+  readonly #file: URL;
+  #locations: Readonly<Record<string, string>> | undefined;
+
+  constructor(file: URL = new URL('./places.json', import.meta.url)) {
+    this.#file = file;
+  }
+
+  /** The frame in the source file; unchanged if it is unknown. */
+  resolve(stack: string): string {
+    const location = /\/lib\/([^/]+\.js:\d+):\d+\)?$/.exec(stack)?.[1];
+    if (location === undefined) return stack;
+    this.#locations ??= this.#read();
+    const known = Object.hasOwn(this.#locations, location) ? this.#locations[location] : undefined;
+    return known === undefined ? stack : `Error\n    at ${known}:1`;
+  }
+
+  #read(): Readonly<Record<string, string>> {
+    try {
+      return JSON.parse(readFileSync(this.#file, 'utf8')) as Record<string, string>;
+    } catch {
+      return {}; // locations then name the bundle
+    }
+  }
 }

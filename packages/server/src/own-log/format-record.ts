@@ -1,5 +1,4 @@
 import { encodeWithin, escapeLabel, escapeText } from './escape-text.ts';
-import type { LogLevel } from './log-level.ts';
 import { renderContext, toText } from './render-context.ts';
 
 /** Readers split lines at 64 KiB or earlier; a record with its line feed stays well below. */
@@ -33,4 +32,13 @@ export function formatRecord({ time, level, source, component, tag, message, con
 
 function label(name: string): string {
   return `[${encodeWithin(toText(name), MAX_LABEL_BYTES, escapeLabel)}]`;
+}
+
+/** From the least to the most severe. The file has them in upper case. */
+export type LogLevel = 'debug' | 'info' | 'warn' | 'error';
+
+const LOG_LEVELS: readonly LogLevel[] = ['debug', 'info', 'warn', 'error'];
+
+export function isAtLeast(level: LogLevel, minimum: LogLevel): boolean {
+  return LOG_LEVELS.indexOf(level) >= LOG_LEVELS.indexOf(minimum);
 }

@@ -1,10 +1,9 @@
-import { type FileHandle, stat } from 'node:fs/promises';
+import { access, type FileHandle, open, rename, stat, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type Batch, resumeBatch } from './batch.ts';
 import { hasCode } from './has-code.ts';
 import type { LocalTime } from './local-time.ts';
-import { moveAside } from './move-aside.ts';
 import { type OpenedLogFile, openLogFile } from './open-log-file.ts';
+import { type Batch, resumeBatch } from './record-queue.ts';
 import type { RotatedNames } from './rotated-name.ts';
 
 /** How long records may go to a file that was renamed (logrotate) or deleted; saves one stat per batch. */
@@ -194,4 +193,50 @@ export async function writeRest(sink: ByteSink, batch: Batch): Promise<number> {
     batch.offset += bytesWritten;
   }
   return batch.offset - from;
+}
+
+interface MoveAside {
+  readonly dir: string;
+  readonly fileName: string;
+  readonly names: RotatedNames;
+  readonly atMs: number;
+}
+
+/**
+ * Renames the live file to the first free rotated name at or after `atMs`; returns the time in that name.
+ * The name is reserved by creating it exclusively, because rename alone would silently replace a file.
+ */
+async function moveAside({ dir, fileName, names, atMs }: MoveAside): Promise<number> {
+  for (let stampMs = atMs; ; stampMs += 1) {
+    const target = join(dir, names.plainName(stampMs));
+    if (!(await reserve(target))) continue;
+    try {
+      await rename(join(dir, fileName), target);
+      return stampMs;
+    } catch (thrown) {
+      await unlink(target);
+      throw thrown;
+    }
+  }
+}
+
+async function reserve(target: string): Promise<boolean> {
+  if (await exists(`${target}.gz`)) return false;
+  try {
+    await (await open(target, 'wx', 0o640)).close();
+    return true;
+  } catch (thrown) {
+    if (hasCode(thrown, 'EEXIST')) return false;
+    throw thrown;
+  }
+}
+
+async function exists(path: string): Promise<boolean> {
+  try {
+    await access(path);
+    return true;
+  } catch (thrown) {
+    if (hasCode(thrown, 'ENOENT')) return false;
+    throw thrown;
+  }
 }

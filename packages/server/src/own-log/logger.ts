@@ -1,7 +1,6 @@
 import { type CallSite, createCallSite } from './call-site.ts';
-import { formatRecord } from './format-record.ts';
+import { formatRecord, isAtLeast, type LogLevel } from './format-record.ts';
 import type { LocalTime } from './local-time.ts';
-import { isAtLeast, type LogLevel } from './log-level.ts';
 
 /** Adds one record. Never throws and never waits for the disk. */
 export type LogMethod = (tag: string, message: string, context?: Readonly<Record<string, unknown>>) => void;

@@ -1,10 +1,9 @@
 import { basename, join, resolve } from 'node:path';
 import { createZone, type Zone } from '@porthole/logs';
 import { createCallSite } from './call-site.ts';
-import { formatRecord } from './format-record.ts';
+import { formatRecord, type LogLevel } from './format-record.ts';
 import { LiveFile } from './live-file.ts';
 import { createLocalTime } from './local-time.ts';
-import type { LogLevel } from './log-level.ts';
 import { LogWriter } from './log-writer.ts';
 import { createLoggers, type Logger } from './logger.ts';
 import { RecordQueue } from './record-queue.ts';

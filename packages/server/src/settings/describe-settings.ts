@@ -1,8 +1,9 @@
 import type { NodeSettings, SettingEntry } from '@porthole/contract';
 import type { SettingScalar } from './kinds/setting-kind.ts';
-import { type LoadedSettings, loadSettings } from './load-settings.ts';
+import { type LoadedSettings, loadSettings, type SettingValue } from './load-settings.ts';
 import { SettingsError } from './problems/settings-error.ts';
-import { toMaskedJson } from './write-value.ts';
+import { SECTIONS } from './settings.ts';
+import { showText, toMaskedJson, toMaskedToml } from './show-value.ts';
 
 /** Each setting with its value, default and source, spelt as in the file; secrets are masked. */
 export function settingEntries(loaded: LoadedSettings): SettingEntry[] {
@@ -42,4 +43,25 @@ export async function compareWithDisk(loaded: LoadedSettings): Promise<NodeSetti
 
 function equal(a: SettingScalar, b: SettingScalar): boolean {
   return JSON.stringify(a) === JSON.stringify(b);
+}
+
+/** The effective configuration as TOML that a node can be started with; secrets are masked. */
+export function renderSettings(loaded: LoadedSettings): string {
+  const origin = loaded.file === null ? 'No settings file was read.' : `Settings file: ${showText(loaded.file)}`;
+  const head = ['# The settings this node runs with.', `# ${origin}`];
+  const sections = SECTIONS.map((section) => {
+    const values = loaded.values.filter(({ definition }) => definition.section === section);
+    return [`[${section}]`, values.map(renderValue).join('\n\n')].join('\n');
+  });
+  return `${[head.join('\n'), ...sections].join('\n\n')}\n`;
+}
+
+function renderValue({ definition, defaultValue, source, origin, text }: SettingValue): string {
+  const byDefault = toMaskedToml(definition, defaultValue);
+  return [
+    `# ${definition.about}`,
+    `# Default: ${byDefault}. Environment: ${definition.env}.`,
+    ...(source === 'default' ? [] : [`# Set by ${source === 'file' ? `file ${origin}` : origin}.`]),
+    `${definition.name} = ${text}`,
+  ].join('\n');
 }

@@ -1,11 +1,15 @@
 import { resolve } from 'node:path';
 import type { SettingSource } from '@porthole/contract';
 import type { SettingScalar } from './kinds/setting-kind.ts';
-import type { Finding, Layer } from './layers/layer.ts';
-import { readEnvLayer } from './layers/read-env-layer.ts';
 import { readFileLayer } from './layers/read-file-layer.ts';
-import { type FlagValue, readFlagLayer } from './layers/read-flag-layer.ts';
-import { readOptionLayer } from './layers/read-option-layer.ts';
+import {
+  type Finding,
+  type FlagValue,
+  type Layer,
+  readEnvLayer,
+  readFlagLayer,
+  readOptionLayer,
+} from './layers/read-layers.ts';
 import { findConflicts } from './problems/find-conflicts.ts';
 import { formatProblems } from './problems/format-problems.ts';
 import { SettingsError } from './problems/settings-error.ts';
@@ -16,8 +20,7 @@ import {
   type SettingDefinition,
   type Settings,
 } from './settings.ts';
-import { showText } from './show-value.ts';
-import { toMaskedToml } from './write-value.ts';
+import { showText, toMaskedToml } from './show-value.ts';
 
 const PRECEDENCE: readonly SettingSource[] = ['default', 'file', 'env', 'flag', 'option'];
 

@@ -1,11 +1,11 @@
 import fc from 'fast-check';
 import { parse } from 'smol-toml';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { renderSettings } from './describe-settings.ts';
 import type { SettingKind, SettingScalar } from './kinds/setting-kind.ts';
-import { renderSettings } from './render-settings.ts';
 import { type PartialSettings, SETTING_DEFINITIONS } from './settings.ts';
+import { toMaskedJson, toMaskedToml } from './show-value.ts';
 import { SettingsDir } from './testing/settings-dir.ts';
-import { toMaskedJson, toMaskedToml } from './write-value.ts';
 
 let dir: SettingsDir;
 beforeAll(async () => {

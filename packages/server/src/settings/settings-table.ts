@@ -1,5 +1,5 @@
 import { SETTING_DEFINITIONS, type SettingDefinition } from './settings.ts';
-import { toMaskedToml } from './write-value.ts';
+import { toMaskedToml } from './show-value.ts';
 
 /** The table of all settings in `docs/settings.md`. */
 export function settingsTable(): string {

@@ -1,9 +1,9 @@
-import type { Credential } from './credential.ts';
 import { findDirectiveSecrets } from './find-directive-secrets.ts';
 import { type FragmentOptions, findFragmentSecrets } from './find-fragment-secrets.ts';
 import { findKnownTokens } from './find-known-tokens.ts';
 import { findPairSecrets } from './find-pair-secrets.ts';
 import { findUserInfoSecrets } from './find-user-info-secrets.ts';
+import type { Credential } from './mask-ranges.ts';
 
 /** Long enough, or with a digit and this long: then what follows a scheme is no word of a sentence ("Basic auth"). */
 const TOKEN_LENGTH = 16;

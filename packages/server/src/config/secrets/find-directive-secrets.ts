@@ -1,5 +1,5 @@
-import type { Credential } from './credential.ts';
 import type { SecretName } from './find-pair-secrets.ts';
+import type { Credential } from './mask-ranges.ts';
 
 /** Where a directive has its secret: the last group of a pattern. The others are names that must be secret. */
 interface Directive {

@@ -1,8 +1,7 @@
 import { type ConfigTree, findTreeSecrets } from './config-tree.ts';
-import type { Credential } from './credential.ts';
 import { readWholeJson } from './json-fragment.ts';
 import { readLines } from './line-fragment.ts';
-import type { MaskRange } from './mask-ranges.ts';
+import type { Credential, MaskRange } from './mask-ranges.ts';
 import { secretArguments } from './secret-arguments.ts';
 
 export interface FragmentOptions {

@@ -1,4 +1,4 @@
-import type { Credential } from './credential.ts';
+import type { Credential } from './mask-ranges.ts';
 
 /** Tokens with a known format. Each part is bounded, so that matching is linear. */
 const TOKENS = [

@@ -1,5 +1,5 @@
-import type { Credential } from './credential.ts';
 import { closingQuote, readJson, readWholeJson } from './json-fragment.ts';
+import type { Credential } from './mask-ranges.ts';
 
 export type SecretName = (name: string) => boolean;
 

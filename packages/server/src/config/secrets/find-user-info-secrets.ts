@@ -1,4 +1,4 @@
-import type { Credential } from './credential.ts';
+import type { Credential } from './mask-ranges.ts';
 
 /** Longest scheme looked for before `://`; `jdbc:sqlserver` and the like end in a plain one. */
 const MAX_SCHEME = 32;

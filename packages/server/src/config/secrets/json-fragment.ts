@@ -109,7 +109,8 @@ function unescaped(raw: string): string {
   if (!raw.includes('\\')) return raw;
   try {
     return String(JSON.parse(`"${raw}"`));
-  } catch {
-    return raw; // not JSON's escapes; as it stands
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error;
+    return raw; // not escaped as in JSON
   }
 }

@@ -29,3 +29,8 @@ export function joinRanges(ranges: readonly MaskRange[]): MaskRange[] {
   }
   return joined;
 }
+
+/** Where a secret stands in a text, and whether it is one for sure: only then are its copies masked elsewhere too. */
+export interface Credential extends MaskRange {
+  certain: boolean;
+}

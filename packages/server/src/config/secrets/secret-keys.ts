@@ -1,4 +1,3 @@
-import { matchesPattern } from './key-pattern.ts';
 import {
   COUNTING_WORDS,
   CRYPTO_TABLES,
@@ -113,4 +112,25 @@ function isKeyOfTable(words: readonly string[], tables: readonly string[]): bool
 /** Whether one of the names is that of a table about keys: of encryption, signatures or sessions. */
 export function hasKeyTable(path: readonly string[]): boolean {
   return path.some((name) => CRYPTO_TABLES.has(splitWords(name).at(-1) ?? ''));
+}
+
+/**
+ * Whether a key or dotted path is the pattern, letter case aside; `*` stands for any run of characters, dots included.
+ * Each part between stars is taken where it first fits, which needs no backtracking whatever the pattern is.
+ */
+function matchesPattern(key: string, pattern: string): boolean {
+  const name = key.toLowerCase();
+  const parts = pattern.toLowerCase().split('*');
+  const first = parts.shift() ?? '';
+  const last = parts.pop();
+  if (last === undefined) return name === first;
+  if (!name.startsWith(first) || name.length < first.length + last.length || !name.endsWith(last)) return false;
+  const end = name.length - last.length;
+  let from = first.length;
+  for (const part of parts) {
+    const at = name.indexOf(part, from);
+    if (at < 0 || at + part.length > end) return false;
+    from = at + part.length;
+  }
+  return true;
 }

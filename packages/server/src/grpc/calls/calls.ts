@@ -1,5 +1,6 @@
-import type { CallOptions } from '@porthole/contract';
+import type { CallOptions, NodeState } from '@porthole/contract';
 import type { NodeStateServiceMethods } from '../generated/messages.ts';
+import { configMessage, descriptionMessage, settingsMessage } from '../messages/node-messages.ts';
 
 export type MethodName = keyof NodeStateServiceMethods;
 
@@ -24,3 +25,11 @@ export type Calls = {
     ? StreamCall<MethodRequest<Name>, MethodResponse<Name>>
     : UnaryCall<MethodRequest<Name>, MethodResponse<Name>>;
 };
+
+export function createNodeCalls(node: NodeState): Pick<Calls, 'Describe' | 'GetConfig' | 'GetSettings'> {
+  return {
+    Describe: async (_request, options) => descriptionMessage(await node.describe(options)),
+    GetConfig: async (_request, options) => configMessage(await node.config(options)),
+    GetSettings: async (_request, options) => settingsMessage(await node.settings(options)),
+  };
+}

@@ -1,9 +1,12 @@
 import type { NodeConfig, NodeDescription, NodeObject, NodeSettings } from '@porthole/contract';
+import type { LogFileDetails, OpenLog } from '@porthole/logs';
 import type {
   DescribeResponseMessage,
   GetConfigResponseMessage,
   GetSettingsResponseMessage,
+  LogFileMessage,
   NodeMessage,
+  StatLogResponseMessage,
 } from '../generated/messages.ts';
 
 export function descriptionMessage(description: NodeDescription): DescribeResponseMessage {
@@ -62,4 +65,24 @@ function nodeMessage({ hostIp, hostName, grpcPort, httpPort, version, onlineTime
     version,
     online_time_ms: onlineTime,
   };
+}
+
+export function fileMessage(file: LogFileDetails): LogFileMessage {
+  const { name, size, modifiedMs, family, state, compressed, format, firstTimeMs, lastTimeMs, problem } = file;
+  return {
+    name,
+    size,
+    modified_ms: modifiedMs,
+    family,
+    state,
+    compressed,
+    format,
+    first_time_ms: firstTimeMs,
+    last_time_ms: lastTimeMs,
+    problem,
+  };
+}
+
+export function statMessage({ name, sizeBytes, modifiedMs, etag }: OpenLog): StatLogResponseMessage {
+  return { name, size_bytes: sizeBytes, modified_ms: modifiedMs, etag };
 }

@@ -1,6 +1,19 @@
 import { contextJson } from '@porthole/contract';
-import type { FollowItem, FoundRecord, SearchEnd, SearchItem } from '@porthole/logs/types';
 import type {
+  Digest,
+  DigestGroup,
+  FollowItem,
+  FoundRecord,
+  Histogram,
+  HistogramBucket,
+  SearchEnd,
+  SearchItem,
+} from '@porthole/logs/types';
+import type {
+  CountBucketMessage,
+  CountLogsResponseMessage,
+  DigestGroupMessage,
+  DigestLogsResponseMessage,
   FollowItemMessage,
   Level as LevelName,
   RecordMessage,
@@ -80,4 +93,42 @@ export function endMessage(end: Omit<SearchEnd, 'type' | 'cursor'> & { cursor?: 
 
 export function levelName(level: FoundRecord['level'] | null | 'NONE'): LevelName {
   return level && level !== 'NONE' ? `LEVEL_${level}` : 'LEVEL_UNSPECIFIED';
+}
+
+export function countsMessage({ bucketMs, buckets, untimed, end }: Histogram): CountLogsResponseMessage {
+  return { bucket_ms: bucketMs, buckets: buckets.map(bucketMessage), untimed, end: endMessage(end) };
+}
+
+export function digestMessage({ groups, totalGroups, ungrouped, end }: Digest): DigestLogsResponseMessage {
+  return { groups: groups.map(groupMessage), total_groups: totalGroups, ungrouped, end: endMessage(end) };
+}
+
+function bucketMessage({ startMs, counts }: HistogramBucket): CountBucketMessage {
+  const levels = Object.keys(counts) as (keyof typeof counts)[];
+  return {
+    start_ms: startMs,
+    counts: levels.map((level) => ({ level: levelName(level), count: counts[level] ?? 0 })),
+  };
+}
+
+function groupMessage({
+  level,
+  source,
+  shape,
+  count,
+  firstMs,
+  lastMs,
+  isNew,
+  sample,
+}: DigestGroup): DigestGroupMessage {
+  return {
+    level: levelName(level),
+    source: source === null ? null : wellFormed(source),
+    shape: shape === null ? null : wellFormed(shape),
+    count,
+    first_ms: firstMs,
+    last_ms: lastMs,
+    is_new: isNew,
+    sample: recordMessage(sample),
+  };
 }

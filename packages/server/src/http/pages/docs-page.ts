@@ -8,8 +8,6 @@ import {
   ROUTE_IDS,
   type Route,
 } from '@porthole/contract';
-import { type Html, html } from './html.ts';
-import { layout } from './layout.ts';
 
 /** The API as a page, from the same tables as the OpenAPI document. */
 export function docsPage({ version }: { version: string }): string {
@@ -68,3 +66,75 @@ function errorRow(code: ErrorCode): Html {
 function prose(text: string): Html[] {
   return text.split('`').map((part, index) => (index % 2 === 1 ? html`<code>${part}</code>` : html`${part}`));
 }
+
+/** The frame of every page. */
+function layout(title: string, content: Html): string {
+  return html`<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>${title}</title>
+<link rel="icon" href="/assets/porthole.svg" type="image/svg+xml">
+<link rel="stylesheet" href="/assets/porthole.css">
+</head>
+<body>
+<header>
+<img src="/assets/porthole.svg" alt="" width="22" height="22"><b>Porthole</b>
+<nav aria-label="Pages"><a href="/">Console</a><a href="/docs">API</a><a href="/openapi.json">OpenAPI</a><a href="/metrics">Metrics</a><a href="/health/ready">Health</a></nav>
+</header>
+<main>${content}</main>
+</body>
+</html>
+`.toString();
+}
+
+/** Safe markup. Only `html` creates it, so text never becomes markup by accident. */
+class Html {
+  readonly #markup: string;
+
+  constructor(markup: string) {
+    this.#markup = markup;
+  }
+
+  toString(): string {
+    return this.#markup;
+  }
+}
+
+type Part = string | number | Html | readonly Part[] | undefined;
+
+/** A template that escapes interpolated text, but not interpolated `Html` or lists of it. */
+export function html(strings: TemplateStringsArray, ...parts: Part[]): Html {
+  const pieces = strings.map((string, index) => (index === 0 ? string : render(parts[index - 1]) + string));
+  return new Html(pieces.join(''));
+}
+
+function render(part: Part): string {
+  if (part === undefined) return '';
+  if (part instanceof Html) return part.toString();
+  if (typeof part === 'object') return part.map(render).join('');
+  return String(part).replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);
+}
+
+/** The style of the pages: light or dark as the system. */
+export const STYLE = `
+:root{color-scheme:light dark;--bg:#fbfbfa;--panel:#fff;--line:#e4e4e1;--ink:#1c1d1f;--dim:#5f6268;--accent:#1d4ed8}
+@media (prefers-color-scheme:dark){:root{--bg:#131417;--panel:#1a1c20;--line:#2a2d33;--ink:#e3e5e8;--dim:#a3a9b2;--accent:#8fb4ff}}
+*{box-sizing:border-box}
+body{margin:0;background:var(--bg);color:var(--ink);font:14px/1.5 system-ui,"DejaVu Sans",sans-serif}
+header{display:flex;flex-wrap:wrap;align-items:center;gap:6px 12px;padding:9px 18px;border-bottom:1px solid var(--line);background:var(--panel)}
+nav{display:flex;flex-wrap:wrap;gap:4px 16px;margin-left:8px}
+a{color:var(--accent)}
+main{padding:18px;max-width:1200px;margin:0 auto}
+h1{font-size:22px;margin:4px 0}h2{font-size:15px;margin:26px 0 8px}
+small,.sub{color:var(--dim);font-weight:400}small{font-size:14px}
+.card{background:var(--panel);border:1px solid var(--line);border-radius:9px;overflow:auto}
+table{border-collapse:collapse;width:100%}th,td{padding:7px 11px;text-align:left;border-bottom:1px solid var(--line);vertical-align:top}
+tr:last-child>*{border-bottom:0}thead th{color:var(--dim);font-size:12px}.num{text-align:right;font-variant-numeric:tabular-nums;white-space:nowrap}
+code,.mono{font-family:ui-monospace,Menlo,Consolas,"DejaVu Sans Mono",monospace;font-size:12.5px}
+tr:target>*{background:color-mix(in srgb,var(--accent) 14%,transparent)}
+`.trimStart();
+
+export const ICON =
+  '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><circle cx="16" cy="16" r="13" fill="#dbe6fd" stroke="#2563eb" stroke-width="5"/><path d="M6 18q5-4 10 0t10 0v3a11 11 0 0 1-20 0z" fill="#2563eb" opacity=".45"/></svg>';

@@ -2,7 +2,7 @@ import { ERROR_KINDS, getMemberRoute, getRoute, MEMBER_ROUTE_IDS, ROUTE_IDS } fr
 import { describe, expect, it } from 'vitest';
 import { sendRequest } from '../../testing/send-request.ts';
 import { startTestNode } from '../../testing/test-node.ts';
-import { html } from './html.ts';
+import { html } from './docs-page.ts';
 
 describe('the documentation page', () => {
   it('has every route and every error code', async () => {

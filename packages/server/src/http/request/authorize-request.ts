@@ -4,10 +4,9 @@ import type { Access, Credentials } from '../../auth/access.ts';
 import { plainAddress } from '../../auth/client-network.ts';
 import type { DownloadTickets } from '../../auth/download-tickets.ts';
 import type { Identity } from '../../auth/identity.ts';
-import { HttpRefusal } from '../response/http-refusal.ts';
+import { HttpRefusal } from '../response/problem-response.ts';
 import type { RouteRequest } from '../response/route-response.ts';
-import { findRoute, type RouteTarget } from './find-route.ts';
-import { parseTarget } from './request-target.ts';
+import { findRoute, parseTarget, type RouteTarget } from './find-route.ts';
 
 const CHALLENGE = { 'www-authenticate': 'Bearer realm="porthole"' };
 

@@ -6,6 +6,7 @@ import {
   MEMBER_ROUTE_IDS,
   type MemberRouteId,
   PATHS,
+  PortholeError,
   ROUTE_IDS,
   type RouteId,
 } from '@porthole/contract';
@@ -66,4 +67,26 @@ function findMemberRoute(path: string): RouteTarget | undefined {
   if (idEnd < 0) return { route: 'clusterForget', member: undefined, rest: path.slice(MEMBERS_BEGIN.length) };
   const route = MEMBER_ROUTES.get(path.slice(idEnd));
   return route && { route, member: path.slice(MEMBERS_BEGIN.length, idEnd), rest: '' };
+}
+
+interface RequestTarget {
+  path: string;
+  query: URLSearchParams;
+  /** The authority of an absolute-form target; it counts instead of the Host header. */
+  authority: string | undefined;
+}
+
+/** Takes the request target apart. No path is decoded or normalised: routes are compared as they are written. */
+export function parseTarget(target: string): RequestTarget {
+  if (target.startsWith('/')) return splitQuery(target, undefined);
+  const absolute = /^https?:\/\/([^/?#]*)(.*)$/i.exec(target);
+  if (!absolute) throw new PortholeError('BAD_REQUEST', 'the request target is not a path');
+  const [, authority = '', rest = ''] = absolute;
+  return splitQuery(rest.startsWith('/') ? rest : `/${rest}`, authority);
+}
+
+function splitQuery(target: string, authority: string | undefined): RequestTarget {
+  const mark = target.indexOf('?');
+  if (mark < 0) return { path: target, query: new URLSearchParams(), authority };
+  return { path: target.slice(0, mark), query: new URLSearchParams(target.slice(mark + 1)), authority };
 }

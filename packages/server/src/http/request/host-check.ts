@@ -1,5 +1,5 @@
 import { isIP } from 'node:net';
-import { HttpRefusal } from '../response/http-refusal.ts';
+import { HttpRefusal } from '../response/problem-response.ts';
 
 /**
  * Refuses host names that are not the node's: a page of another site can make a browser resolve its own name to this

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { MAX_BODY_BYTES, parseBodyParameters } from '@porthole/contract';
-import { HttpRefusal } from '../response/http-refusal.ts';
+import { HttpRefusal } from '../response/problem-response.ts';
 
 /** The body of a refused request is not read. */
 const CLOSE = { connection: 'close' } as const;

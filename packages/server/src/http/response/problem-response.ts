@@ -1,6 +1,6 @@
-import { toProblem } from '@porthole/contract';
+import type { OutgoingHttpHeaders } from 'node:http';
+import { type ErrorCode, PortholeError, toProblem } from '@porthole/contract';
 import { retryAfterSeconds } from '../../transport/retry-after.ts';
-import { HttpRefusal } from './http-refusal.ts';
 import type { BodyResponse } from './route-response.ts';
 
 /** The parts of a request that decide the form of an error. */
@@ -43,4 +43,14 @@ function isFromLindbProxy(url: string): boolean {
   if (mark < 0) return false;
   const query = new URLSearchParams(url.slice(mark + 1));
   return query.has('target') && query.has('path');
+}
+
+/** An error with additional headers (`Allow`, `Retry-After`, ...). */
+export class HttpRefusal extends PortholeError {
+  readonly headers: OutgoingHttpHeaders;
+
+  constructor(code: ErrorCode, message: string, headers: OutgoingHttpHeaders) {
+    super(code, message);
+    this.headers = headers;
+  }
 }

@@ -3,6 +3,7 @@ import {
   type ClusterItem,
   type ClusterState,
   decodeMemberId,
+  exactJson,
   PortholeError,
   parseAroundRequest,
   parseBudget,
@@ -14,7 +15,6 @@ import {
 } from '@porthole/contract';
 import { EVENT_STREAM_HEADERS, EventEncoder, lastEventId } from '../response/event-encoder.ts';
 import { openFollowStream } from '../response/follow-stream.ts';
-import { jsonLines } from '../response/json-lines.ts';
 import { openStream } from '../response/open-stream.ts';
 import { jsonResponse, type RouteHandler, type RouteRequest, type RouteResponse } from '../response/route-response.ts';
 import type { RecordRouteOptions } from './record-routes.ts';
@@ -98,4 +98,13 @@ async function linesResponse(items: AsyncIterable<ClusterItem[]>): Promise<Route
 /** There is no cursor across the logs of all members: an interrupted follow resumes by time. */
 function timeId(item: ClusterFollowItem): string | undefined {
   return item.type === 'record' && item.atMs !== undefined ? String(Math.floor(item.atMs)) : undefined;
+}
+
+/** Batches of items as NDJSON; an empty batch is an empty piece. */
+async function* jsonLines(batches: AsyncIterable<readonly object[]>): AsyncGenerator<Uint8Array> {
+  for await (const batch of batches) {
+    let lines = '';
+    for (const item of batch) lines += `${exactJson(item)}\n`;
+    yield Buffer.from(lines);
+  }
 }

@@ -1,8 +1,7 @@
 import { type ClusterState, optionalValue, PortholeError, parseDownloadRequest } from '@porthole/contract';
 import type { DownloadTickets } from '../../auth/download-tickets.ts';
 import { TICKETED } from '../request/authorize-request.ts';
-import { findRoute } from '../request/find-route.ts';
-import { parseTarget } from '../request/request-target.ts';
+import { findRoute, parseTarget } from '../request/find-route.ts';
 import { downloadText } from '../response/download-text.ts';
 import { openStream } from '../response/open-stream.ts';
 import { jsonResponse, type RouteHandler } from '../response/route-response.ts';

@@ -1,8 +1,7 @@
 import { type CallOptions, type NodeState, parseFileRequest, parseViewRequest } from '@porthole/contract';
 import type { ByteStream, OpenLog } from '@porthole/logs';
-import { type ByteRange, parseByteRange } from '../response/byte-range.ts';
 import { evaluateConditions, rangeStillHolds } from '../response/conditions.ts';
-import { HttpRefusal } from '../response/http-refusal.ts';
+import { HttpRefusal } from '../response/problem-response.ts';
 import {
   jsonListResponse,
   type RouteHandler,
@@ -80,4 +79,31 @@ function attachment(name: string): string {
   const ascii = name.replace(/[^\x20-\x7e]|["\\%]/g, '_');
   const encoded = encodeURIComponent(name).replace(/['()*]/g, (c) => `%${c.charCodeAt(0).toString(16)}`);
   return `attachment; filename="${ascii}"; filename*=UTF-8''${encoded}`;
+}
+
+/** The bytes `[start, end)` of a file. */
+interface ByteRange {
+  start: number;
+  end: number;
+}
+
+/**
+ * The range of a `Range` header. `undefined`: the header is ignored, as RFC 9110 demands for other units and invalid
+ * syntax, and allows for several ranges. `'unsatisfiable'`: it lies outside the file.
+ */
+export function parseByteRange(header: string | undefined, sizeBytes: number): ByteRange | 'unsatisfiable' | undefined {
+  const match = /^bytes=[ \t]*(\d*)-(\d*)[ \t]*$/i.exec(header ?? '');
+  if (!match) return undefined;
+  const [, first = '', last = ''] = match;
+  if (first === '' && last === '') return undefined;
+  if (first === '') return suffixRange(Number(last), sizeBytes);
+  const start = Number(first);
+  const end = last === '' ? sizeBytes : Math.min(Number(last) + 1, sizeBytes);
+  if (last !== '' && Number(last) < start) return undefined;
+  return start < sizeBytes ? { start, end } : 'unsatisfiable';
+}
+
+function suffixRange(length: number, sizeBytes: number): ByteRange | 'unsatisfiable' {
+  if (length === 0 || sizeBytes === 0) return 'unsatisfiable';
+  return { start: Math.max(0, sizeBytes - length), end: sizeBytes };
 }

@@ -1,7 +1,6 @@
 import { buildOpenApi, PortholeError } from '@porthole/contract';
 import type { ConsoleFiles } from '../console-files.ts';
-import { ICON, STYLE } from '../pages/assets.ts';
-import { docsPage } from '../pages/docs-page.ts';
+import { docsPage, ICON, STYLE } from '../pages/docs-page.ts';
 import { consoleResponse } from '../response/console-response.ts';
 import { jsonResponse, type RouteHandler, type RouteResponse, textResponse } from '../response/route-response.ts';
 

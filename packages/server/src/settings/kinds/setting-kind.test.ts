@@ -1,8 +1,7 @@
 import { expect, test } from 'vitest';
-import { list } from './list.ts';
+import { describeKind } from '../testing/describe-kind.ts';
 import { duration, port, size } from './number-kinds.ts';
-import { onOff } from './on-off.ts';
-import { refusalText, type SettingKind } from './setting-kind.ts';
+import { list, onOff, refusalText, type SettingKind } from './setting-kind.ts';
 import { host, path, string } from './text-kinds.ts';
 
 const BASE = '/base';
@@ -28,4 +27,42 @@ test('the refused value of a secret setting is not repeated', () => {
     expect(refusalText(reading, { secret: true })).not.toContain('hunter2');
     expect(refusalText(reading, { secret: false })).toContain('hunter2');
   }
+});
+
+describeKind('list of hosts', {
+  kind: list(host(), { plural: 'hosts' }),
+  text: [
+    ['', []],
+    ['a', ['a']],
+    ['a, B ,,c,', ['a', 'b', 'c']],
+  ],
+  toml: [
+    [[], []],
+    [
+      ['a', 'B'],
+      ['a', 'b'],
+    ],
+  ],
+  refusedText: ['a b', 'a,http://x', Array.from({ length: 257 }, () => 'a').join(',')],
+  refusedToml: ['a', [1n], ['a', ''], [['a']], Array.from({ length: 257 }, () => 'a')],
+});
+
+describeKind('boolean', {
+  kind: onOff(),
+  text: [
+    ['true', true],
+    ['Yes', true],
+    ['on', true],
+    ['1', true],
+    ['FALSE', false],
+    ['no', false],
+    ['off', false],
+    ['0', false],
+  ],
+  toml: [
+    [true, true],
+    [false, false],
+  ],
+  refusedText: ['', '2', 'y', ' true', 'enabled'],
+  refusedToml: ['true', 1n, 0n],
 });

@@ -54,3 +54,94 @@ export function refusalText(refusal: Refusal, { secret }: { secret: boolean }): 
   if (wrong === 'type') return `expected ${noun}, found ${describeFound(refused)}`;
   return `${showValue(refused)} is not ${noun} (${accepted})`;
 }
+
+export interface SettingRow<N extends string = string, T extends SettingScalar = SettingScalar> {
+  /** The key within its table of the file. */
+  name: N;
+  kind: SettingKind<T>;
+  /** As in memory: milliseconds, bytes; a relative path counts from the working directory. */
+  default: NoInfer<T>;
+  /** What it does and what its special values mean. One or more sentences, Markdown without links. */
+  about: string;
+  /** Where `--section-name` would be clumsy. */
+  flag?: string;
+  /** Never shown, not even in an error. */
+  secret?: true;
+}
+
+/** Keeps the literal name and the type of the value. */
+export function setting<const N extends string, T extends SettingScalar>(row: SettingRow<N, T>): SettingRow<N, T> {
+  return row;
+}
+
+/** Lists are searched per request; one of thousands is a mistake. */
+const MAX_ITEMS = 256;
+
+/** Any number of items of one kind. Text is split at commas; items without content do not count. */
+export function list(
+  item: SettingKind<string>,
+  { plural, maxItems = MAX_ITEMS }: { plural: string; maxItems?: number },
+): SettingKind<string[]> {
+  const wanted = { noun: `a list of ${plural}`, accepted: `at most ${maxItems}` };
+
+  function readAll<V>(values: readonly V[], read: (value: V) => Reading<string>): Reading<string[]> {
+    if (values.length > maxItems) return toReading<string[]>(wanted, values, undefined);
+    const items: string[] = [];
+    for (const value of values) {
+      const reading = read(value);
+      if ('refused' in reading) return reading;
+      items.push(reading.value);
+    }
+    return { value: items };
+  }
+
+  return {
+    name: `list of ${plural}`,
+    ...wanted,
+    shape: 'list',
+    fromText: (text, baseDir) => readAll(splitAtCommas(text), (part) => item.fromText(part, baseDir)),
+    fromToml: (value, baseDir) =>
+      Array.isArray(value) ? readAll(value, (part) => item.fromToml(part, baseDir)) : refuseType(wanted, value),
+    fromOption: (value, baseDir) =>
+      Array.isArray(value)
+        ? readAll<unknown>(value, (part) => item.fromOption(part, baseDir))
+        : refuseType(wanted, value),
+    toJson: (value) => [...value],
+  };
+}
+
+function splitAtCommas(text: string): string[] {
+  return text
+    .split(',')
+    .map((part) => part.trim())
+    .filter((part) => part !== '');
+}
+
+/** Spellings of shells, compose files and charts; the file itself has TOML's own two. */
+const SPELLINGS: ReadonlyMap<string, boolean> = new Map([
+  ['true', true],
+  ['yes', true],
+  ['on', true],
+  ['1', true],
+  ['false', false],
+  ['no', false],
+  ['off', false],
+  ['0', false],
+]);
+
+/** On or off. */
+export function onOff(): SettingKind<boolean> {
+  const wanted = { noun: 'a boolean', accepted: 'true or false' };
+  function read(value: unknown): Reading<boolean> {
+    return typeof value === 'boolean' ? { value } : refuseType(wanted, value);
+  }
+  return {
+    name: 'boolean',
+    ...wanted,
+    shape: 'switch',
+    fromText: (text) => toReading(wanted, text, SPELLINGS.get(text.toLowerCase())),
+    fromToml: read,
+    fromOption: read,
+    toJson: (value) => value,
+  };
+}

@@ -1,9 +1,7 @@
 import { algorithm, certificateRule, claimPath, filePattern, keysUrl, roleRule } from '../kinds/auth-kinds.ts';
-import { list } from '../kinds/list.ts';
 import { duration, integer } from '../kinds/number-kinds.ts';
-import { onOff } from '../kinds/on-off.ts';
+import { list, onOff, setting } from '../kinds/setting-kind.ts';
 import { path, string } from '../kinds/text-kinds.ts';
-import { setting } from './setting-row.ts';
 
 /** Who may read what. Without credentials everyone who reaches the node may read everything. */
 export const AUTH_ROWS = {

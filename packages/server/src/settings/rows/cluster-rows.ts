@@ -1,9 +1,7 @@
 import { clusterName, endpoint, memberAddress, memberId, network, role } from '../kinds/cluster-kinds.ts';
-import { list } from '../kinds/list.ts';
 import { duration, integer, size } from '../kinds/number-kinds.ts';
-import { onOff } from '../kinds/on-off.ts';
+import { list, onOff, setting } from '../kinds/setting-kind.ts';
 import { path, string } from '../kinds/text-kinds.ts';
-import { setting } from './setting-row.ts';
 
 /** Read once, and as far as a list was measured: bench/README.md. */
 const MAX_STATIC_MEMBERS = 1000;

@@ -1,5 +1,5 @@
 import { duration, integer, size } from '../kinds/number-kinds.ts';
-import { setting } from './setting-row.ts';
+import { setting } from '../kinds/setting-kind.ts';
 
 /** What questions about records may cost. */
 export const SEARCH_ROWS = {

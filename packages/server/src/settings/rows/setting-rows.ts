@@ -1,15 +1,46 @@
-import { list } from '../kinds/list.ts';
+import { PATTERN_NAMES } from '@porthole/logs';
 import { duration, integer, port, size } from '../kinds/number-kinds.ts';
-import { onOff } from '../kinds/on-off.ts';
+import { list, onOff, setting } from '../kinds/setting-kind.ts';
 import { choice, host, ip, keyPattern, origin, path, string, zone } from '../kinds/text-kinds.ts';
 import { AUTH_ROWS } from './auth-rows.ts';
-import { BUNDLE_ROWS } from './bundle-rows.ts';
 import { CLUSTER_ROWS } from './cluster-rows.ts';
-import { LOGS_ROWS } from './logs-rows.ts';
 import { FOLLOW_ROWS, SEARCH_ROWS } from './search-rows.ts';
-import { setting } from './setting-row.ts';
 
-export type { SettingRow } from './setting-row.ts';
+/** What a support bundle may cost. Below 4 GiB an archive can be read by every program there is. */
+const BUNDLE_ROWS = {
+  maxBytes: setting({
+    name: 'max-bytes',
+    kind: size({ min: '1MiB', max: '3GiB' }),
+    default: 256 * 1024 ** 2,
+    about:
+      'Maximum total size of the files in a support bundle, before compression. Configurations come first; of logs that do not fit, the newest part is included.',
+  }),
+  timeoutMs: setting({
+    name: 'timeout',
+    kind: duration({ min: '1s', max: '1d' }),
+    default: 600_000,
+    about:
+      'Time limit for creating a support bundle. When it is reached, the bundle ends with what was collected and lists what is missing.',
+  }),
+} as const;
+
+/** What of the text of logs leaves the node. */
+const LOGS_ROWS = {
+  scrub: setting({
+    name: 'scrub',
+    kind: onOff(),
+    default: true,
+    about: "Mask the secrets of the configurations this node knows (its own and its service's) in log text.",
+  }),
+  scrubPatterns: setting({
+    name: 'scrub-patterns',
+    kind: list(choice(PATTERN_NAMES), { plural: 'pattern names' }),
+    default: [],
+    about: `Mask also what looks like a secret: ${PATTERN_NAMES.map((name) => `\`"${name}"\``).join(', ')}. Only while \`logs.scrub\` is on.`,
+  }),
+} as const;
+
+export type { SettingRow } from '../kinds/setting-kind.ts';
 
 /**
  * Every setting of a node, once: `Settings`, parsing, environment names, flags, the rendered configuration and the

@@ -1,0 +1,62 @@
+import { readdir, readFile, readlink } from 'node:fs/promises';
+
+const LISTENING = '0A';
+
+/** Ids of other processes that have this file open. Only on Linux, and only processes of the same user. */
+export async function findOtherHolders(path: string): Promise<number[]> {
+  const found = new Set<number>();
+  for await (const { pid, target } of openDescriptors()) {
+    if (target === path && Number(pid) !== process.pid) found.add(Number(pid));
+  }
+  return [...found];
+}
+
+/**
+ * The program that listens on a port, like `nginx (process 42)`. `undefined` if it is unknown: not on Linux, or a
+ * program of another user.
+ */
+export async function findPortOwner(port: number): Promise<string | undefined> {
+  const inodes = await listeningInodes(port);
+  if (inodes.size === 0) return undefined;
+  for await (const { pid, target } of openDescriptors()) {
+    const [, inode = ''] = /^socket:\[(\d+)\]$/.exec(target) ?? [];
+    if (inodes.has(inode)) return `${await programName(pid)} (process ${pid})`;
+  }
+  return undefined;
+}
+
+/** The descriptors of all processes of this user. Processes may end meanwhile; whatever cannot be read is left out. */
+async function* openDescriptors(): AsyncGenerator<{ pid: string; target: string }> {
+  for (const pid of await listDir('/proc')) {
+    if (!/^\d+$/.test(pid)) continue;
+    for (const fd of await listDir(`/proc/${pid}/fd`)) {
+      yield { pid, target: await readlink(`/proc/${pid}/fd/${fd}`).catch(() => '') };
+    }
+  }
+}
+
+/** The kernel lists sockets with their address in hexadecimal and their inode in the tenth column. */
+async function listeningInodes(port: number): Promise<Set<string>> {
+  const ending = `:${port.toString(16).toUpperCase().padStart(4, '0')}`;
+  const inodes = new Set<string>();
+  for (const table of ['tcp', 'tcp6']) {
+    for (const row of (await readText(`/proc/net/${table}`)).split('\n').slice(1)) {
+      const [, local = '', , state, , , , , , inode = ''] = row.trim().split(/\s+/);
+      if (state === LISTENING && local.endsWith(ending)) inodes.add(inode);
+    }
+  }
+  return inodes;
+}
+
+async function programName(pid: string): Promise<string> {
+  return (await readText(`/proc/${pid}/comm`)).trim() || 'a program';
+}
+
+/** Empty on other systems than Linux, and for processes that ended meanwhile or belong to other users. */
+function readText(path: string): Promise<string> {
+  return readFile(path, 'utf8').catch(() => '');
+}
+
+function listDir(path: string): Promise<string[]> {
+  return readdir(path).catch(() => []);
+}
