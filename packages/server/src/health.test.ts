@@ -23,7 +23,7 @@ describe('liveness', () => {
 });
 
 describe('readiness', () => {
-  it('is told with one check per thing the node depends on', async () => {
+  it('is reported with one check per thing the node depends on', async () => {
     const { port, logDir } = await startTestNode();
     const readiness = await ready(port);
     expect(readiness.status).toBe('ready');
@@ -112,7 +112,7 @@ describe('readiness', () => {
     });
   });
 
-  it('tells nothing of a failure that was not written for clients', async () => {
+  it('reveals nothing of an internal failure', async () => {
     const failing = async () => {
       throw new Error('password hunter2 refused');
     };

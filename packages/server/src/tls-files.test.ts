@@ -80,7 +80,7 @@ describe('a certificate that cannot be used', () => {
     );
   });
 
-  it('is refused when it is none, and nothing of the key is told', async () => {
+  it('is refused when it is invalid, without revealing anything of the key', async () => {
     const dir = tempDir();
     const { keyFile } = selfSigned(dir, 'one');
     const certFile = join(dir, 'nonsense.crt');

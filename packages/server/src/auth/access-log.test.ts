@@ -17,7 +17,7 @@ function readAccessLog({ dir }: TestNode): string {
   return existsSync(path) ? readFileSync(path, 'utf8') : '';
 }
 
-/** What was told of each request, once there are so many. */
+/** The entries of the access log, once there are that many. */
 async function readEntries(node: TestNode, count: number): Promise<Record<string, unknown>[]> {
   await eventually(() => expect(readAccessLog(node).split('\n').length - 1).toBeGreaterThanOrEqual(count));
   return readAccessLog(node)
@@ -35,7 +35,7 @@ function as(node: GuardedNode, token: string): (path: string) => ReturnType<Send
 }
 
 describe('the access log', () => {
-  it('tells refusals, configurations, downloads and denied files, and nothing else', async () => {
+  it('contains refusals, configurations, downloads and denied files, and nothing else', async () => {
     const node = await startGuardedNode({ files: FILES, settings: { auth: { deniedFiles: ['audit.log'] } } });
     const [viewer, admin] = [
       as(node, node.tokens.viewer ?? ''),
@@ -62,7 +62,7 @@ describe('the access log', () => {
       expect(readAccessLog(node)).not.toContain(secret);
   });
 
-  it('tells the same of gRPC', async () => {
+  it('contains the same for gRPC', async () => {
     const node = await startGuardedNode({ files: FILES, settings: { logging: { access: 'all' } } });
     const channel = credentials.createSsl(node.authority.cert);
     const viewer = connect(node.running.node.grpcPort, { channel, token: node.tokens.viewer ?? '' });
@@ -78,7 +78,7 @@ describe('the access log', () => {
     ]);
   });
 
-  it('tells everything if that is wanted, with what was asked and how much was answered', async () => {
+  it('contains every request in mode "all", with its parameters and the size of the response', async () => {
     const node = await startTestNode({ files: FILES, settings: { logging: { access: 'all' } } });
     await sendRequest(node.port, '/api/v1/log/search?q=text&q=a&level=&nonsense=1&file=a.log');
     await sendRequest(node.port, '/health/live', { headers: { 'porthole-via': 'n2' } });
@@ -94,7 +94,7 @@ describe('the access log', () => {
     expect(readAccessLog(node)).not.toContain('nonsense');
   });
 
-  it('is not made by a node that has nothing to tell', async () => {
+  it('is not created while there is nothing to log', async () => {
     const node = await startTestNode({ files: FILES });
     await sendRequest(node.port, '/api/v1/config');
     await sendRequest(node.port, '/api/v1/log/raw?file=a.log');
@@ -153,7 +153,7 @@ describe('failed attempts', () => {
     expect((await as(node, node.tokens.viewer ?? '')('/api/v1/log/list')).status).toBe(200);
     expect((await as(node, await signJwt(node.signer, { groups: ['viewer'] }))('/api/v1/log/list')).status).toBe(200);
     expect((await createTlsClient(node.port, { ca: node.authority.cert })('/health/live')).status).toBe(200);
-    // Of those beyond the limit the log tells one: a flood must not push out the rest.
+    // Of the requests beyond the limit only one is logged: a flood must not push out the rest.
     const entries = await readEntries(node, 4);
     expect(entries.map(({ code }) => code)).toEqual([...Array(3).fill('UNAUTHENTICATED'), 'RATE_LIMITED']);
     const metrics = (await as(node, node.tokens.none ?? '')('/metrics')).body;

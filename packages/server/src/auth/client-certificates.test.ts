@@ -109,7 +109,7 @@ describe('members of a cluster', () => {
     const { nodes } = JSON.parse((await send('/api/v1/cluster/nodes')).body) as { nodes: { state: string }[] };
     expect(nodes.map(({ state }) => state)).toEqual(['up', 'up']);
     expect((await send('/api/v1/cluster/nodes/n2/log/list')).status).toBe(200);
-    // A member would tell this node, but not who asks it here.
+    // A member would show it to this node, but not to the client of this node.
     for (const path of ['/api/v1/cluster/nodes/n2/config', '/api/v1/cluster/config', '/api/v1/cluster/config/diff'])
       expect((await send(path)).status).toBe(403);
   });

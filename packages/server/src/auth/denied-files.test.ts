@@ -43,7 +43,7 @@ function toTarget({ path }: Route, query: string): string {
   return `${path.replace('{id}', 'me')}?${query}&${ALWAYS}`;
 }
 
-/** What a follow tells until the shown line is there. */
+/** The output of a follow until the visible line appears. */
 async function followed(port: number, target: string, write: () => void): Promise<string> {
   const response = await openRequest(port, target);
   write();
@@ -93,7 +93,7 @@ describe('a denied log', () => {
     }
   });
 
-  it('is as absent as one that was never there, and no hint tells of it', async () => {
+  it('looks like a file that never existed, without any hint', async () => {
     const { port } = await startDenying();
     const problem = async (file: string) => {
       const { status, code, detail } = await requestProblem(port, `/api/v1/log/view?file=${file}`);

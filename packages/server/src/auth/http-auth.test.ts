@@ -60,7 +60,7 @@ describe('a node with a token file', () => {
     '/assets/licences.txt',
     '/assets/porthole.css',
     '/assets/porthole.svg',
-  ])('leaves %s open: it tells nothing of the node', async (path) => {
+  ])('leaves %s public: it reveals nothing of the node', async (path) => {
     const { port } = await startGuarded();
     expect((await sendRequest(port, path)).status).toBe(200);
   });
@@ -72,7 +72,7 @@ describe('a node with a token file', () => {
     expect(trusted.body.equals(open.body)).toBe(true);
   });
 
-  it('tells the details of its health only who has a token', async () => {
+  it('shows the details of its health only with a token', async () => {
     const { port, token, logDir } = await startGuarded();
     const open = (await sendRequest(port, '/health/ready')).body.toString();
     expect(JSON.parse(open)).toMatchObject({ status: 'ready', checks: Array(4).fill({ ok: true }) });

@@ -42,7 +42,7 @@ describe('a node with the address of keys', () => {
     expect(provider.requests).toEqual(['/keys']);
   });
 
-  it('starts while they cannot be had, refuses JWTs and tells why in its health', async () => {
+  it('starts while they are not available, refuses JWTs and reports why in its health', async () => {
     const provider = await startProvider('');
     provider.answer = { status: 503, body: '' };
     const { port, running } = await startTestNode({ settings: { auth: auth(provider.url) } });

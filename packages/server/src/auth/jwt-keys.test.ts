@@ -71,7 +71,7 @@ describe('keys from an address', () => {
     expect(await keys.current()).toEqual(second);
   });
 
-  it('count on for a bounded time when the address does not answer, and are told as failing once', async () => {
+  it('stay valid for a limited time when the address does not respond, which is reported once', async () => {
     const { world, keys } = createKeys();
     await keys.current();
     world.answer = new Error('no answer');

@@ -41,7 +41,7 @@ describe('a token file that changes', () => {
     expect(await readReloadState(node)).toEqual({ ok: true, detail: 'up to date', failing: '0' });
   });
 
-  it('but is broken leaves the old tokens, and that is told', async () => {
+  it('but is invalid keeps the old tokens, and is reported', async () => {
     const node = await startGuardedNode();
     writeFileSync(node.tokenFile, 'my-clear-token\n');
     await node.running.reload();

@@ -74,7 +74,7 @@ describe('a follow', () => {
     appendFileSync(join(logDir, 'a.log'), LINE);
     await eventually(() => expect([otherHttp.records, otherGrpc.records]).toEqual([2, 2]));
     expect([http.records, grpc.records, otherHttp.cut, otherGrpc.code]).toEqual([1, 1, false, undefined]);
-    // Who comes back is told why.
+    // A client that reconnects learns why.
     const headers = { authorization: `Bearer ${ann.token}` };
     expect(await requestProblem(port, FOLLOW, { headers })).toMatchObject({ status: 401, code: 'UNAUTHENTICATED' });
     const cuts = 'porthole_http_cut_answers_total{reason="credentials"}';

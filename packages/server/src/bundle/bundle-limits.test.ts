@@ -25,7 +25,7 @@ function longLog(bytes: number): string {
   }).join('');
 }
 
-/** The metrics of a node that tell what it holds. */
+/** The metrics of a node that show what it holds open. */
 async function held({ port }: TestNode): Promise<Record<string, number>> {
   const text = (await sendRequest(port, '/metrics')).body.toString();
   const value = (name: string) => Number(new RegExp(`^porthole_${name} (\\d+)$`, 'm').exec(text)?.[1]);
@@ -75,7 +75,7 @@ describe('the limits of a bundle', () => {
     expect(files.at(-1)?.name).toBe('manifest.json');
   });
 
-  it('one at a time; the next one is told to come back', async () => {
+  it('one at a time; the next one is refused with a time to retry', async () => {
     const [node] = await startBundleCluster({ nodes: [{ files: { 'a.log': longLog(3 * MEBIBYTE) } }] });
     const port = node?.port ?? 0;
     const first = await begin(port);
@@ -106,7 +106,7 @@ describe('the limits of a bundle', () => {
       });
     const { manifest, text } = await fetchBundle(first?.port ?? 0);
     expect(manifest.isComplete).toBe(true);
-    // More than one question may ask for: page by page, nothing is lost or told twice.
+    // More than one search may return: page by page, nothing is lost or duplicated.
     const merged = text('logs/merged.log').trimEnd().split('\n');
     expect(merged).toHaveLength((2 * 3 * MEBIBYTE) / 256);
     expect(new Set(merged).size).toBe(merged.length);

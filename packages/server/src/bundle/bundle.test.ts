@@ -67,7 +67,7 @@ describe('the bundle of a cluster', () => {
     ]);
   });
 
-  it('tells the hash and the length of every file, in a manifest of its schema', async () => {
+  it('lists the hash and the length of every file in a manifest of its schema', async () => {
     const [first] = await startBundleCluster({ nodes: [{ files: { 'a.log': createLog('n1') } }] });
     const { files, manifest } = await fetchBundle(first?.port ?? 0);
     const expected = files
@@ -90,7 +90,7 @@ describe('the bundle of a cluster', () => {
     const lines = createLog('n2').split('\n');
     expect(text('logs/n2/a.log')).toBe(`${lines.slice(1, 4).join('\n')}\n`);
     const merged = text('logs/merged.log').trimEnd().split('\n');
-    // Their clocks differ by less than a moment, which of them is first is not told by that.
+    // Their clocks differ by next to nothing, so the order between them is not certain.
     const labelled = (node: string, what: string) =>
       expect.stringContaining(`\t[${node}] [a.log] [A]: ${what} of ${node}`);
     expect(merged).toHaveLength(6);

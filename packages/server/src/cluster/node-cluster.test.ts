@@ -142,7 +142,7 @@ describe('nodes with a token of their cluster', () => {
     return { ports, token };
   }
 
-  it('ask each other with it, and tell whether their secrets are the same without telling them', async () => {
+  it('authenticate with it, and compare their secrets without revealing them', async () => {
     const { ports, token } = await startGuarded(['hush-one', 'hush-one', 'hush-two']);
     const headers = { authorization: `Bearer ${token}` };
     const path = '/api/v1/cluster/config/diff';

@@ -9,7 +9,7 @@ import { TomlError } from './toml/toml-error.ts';
 
 const RUNS = 60 * Number(process.env.MORE ?? 1);
 
-/** What tells a token by its look, and must stay for it to be one; and a value that is what it is in base64 only. */
+/** Prefixes that make a token recognisable and must stay; and a value that is recognised only in base64. */
 const KEPT =
   /^(?:gh[oprsu]_|glpat-|xox\w-|AKIA|sk_live_|SG\.made-up-|npm_|hvs\.|AIza|ya29\.|pypi-|eyJ\w+\.eyJ|LS0tLS1CRUdJTi|SU|\$\w+\$|\{\w+\}|-----BEGIN [A-Z ]+-----|Y2k6RDBja2VyLWF1dGg=|base64:|key-|[?]sv=)/;
 

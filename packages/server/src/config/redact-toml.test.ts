@@ -91,7 +91,7 @@ function catchError(toml: string): Error {
   throw new Error('it did not fail');
 }
 
-it('masks until nothing changes: a mask may take away what told where a secret was', () => {
+it('masks until nothing changes: a mask may remove what delimited another secret', () => {
   const redacted = redactToml('x = 1\n# [password:}x:y@z\npassword = "pw"');
   expect(redacted).not.toContain('x:y');
   expect(redactToml(redacted)).toBe(redacted);

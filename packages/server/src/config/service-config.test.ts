@@ -37,7 +37,7 @@ describe("the service's configuration", () => {
     expect(await config()).not.toContain('hunter2');
   });
 
-  it('that is broken is told with its line and never with its text, until it is whole again', async () => {
+  it('that is invalid is reported with its line and never with its text, until it is valid again', async () => {
     const { port, config, configFile, refusal } = await startBeside(TEXT);
     writeFileSync(configFile, 'a = 1\npassword = hunter2-without-quotes\n');
     const { status, code, detail } = await refusal();
@@ -71,7 +71,7 @@ describe("the service's configuration", () => {
     expect((await settings()).disk).toMatchObject({ state: 'changed', detail: 'it could not be read at start' });
   });
 
-  it('is told key by key, and which keys differ from those at start', async () => {
+  it('is returned key by key, with the keys that differ from those at start', async () => {
     const { configFile, settings } = await startBeside(TEXT);
     const before = await settings();
     expect(before).toMatchObject({ observes: 'service', file: configFile, disk: { state: 'same', differs: [] } });

@@ -3,7 +3,7 @@ import { type CheckContext, type CheckOutcome, ok, problem, warning } from './ch
 import { findPortOwner } from './open-descriptors.ts';
 import { type ProbedNode, probeNode } from './probe-node.ts';
 
-/** Smaller clock differences cannot be told from the time the response took. */
+/** Smaller clock differences may be due to the time the response took. */
 const CLOCK_MS = 1000;
 
 /** Whether the ports can be bound, and if not, which program holds them. */

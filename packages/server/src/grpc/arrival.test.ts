@@ -10,7 +10,7 @@ import { startGrpcServer } from './grpc-server.ts';
 const HOUR_MS = 3_600_000;
 const QUIET: Logger = { debug() {}, info() {}, warn() {}, error() {}, isEnabled: () => false };
 
-/** A door of its own in front of a node, with little patience. */
+/** An adapter of its own in front of a node, with short timeouts. */
 async function startImpatient(arrivalTimeoutMs: number): Promise<number> {
   const { running } = await startTestNode();
   const server = await startGrpcServer({

@@ -153,7 +153,7 @@ describe('a refusal over gRPC', () => {
     await expect(all(remote.searchLogs({ ...SEARCH, limit: 0 }))).rejects.toThrow(detail);
   });
 
-  it('of a range outside the file tells its size', async () => {
+  it('of a range outside the file reports its size', async () => {
     const { running } = await startPair();
     const connection = connect(running.node.grpcPort);
     for (const range of [{ start: 29 }, { start: 5, end: 4 }, { start: -1, end: 4 }, { start: 0, end: 29 }]) {

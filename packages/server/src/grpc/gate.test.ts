@@ -52,7 +52,7 @@ describe('a node with tokens', () => {
     }
   });
 
-  it('tells its interface only to who has one, and its health to everyone', async () => {
+  it('serves reflection only with a token, and health to everyone', async () => {
     const { running } = await startTestNode({ settings: { auth: { tokenFile: tokenFile() } } });
     const { grpcPort } = running.node;
     expect(await readFailure(reflect(grpcPort, { listServices: '' }))).toMatchObject({ status: 'UNAUTHENTICATED' });

@@ -10,7 +10,7 @@ const CLOSED: { openAdapter(): Promise<GrpcAdapter>; onFailure(): void } = {
   onFailure() {},
 };
 
-describe('the gRPC port a node tells', () => {
+describe('the gRPC port a node reports', () => {
   it('answers that the node and its service are serving, and knows no other', async () => {
     const { running } = await startTestNode();
     expect(await checkHealth(running.node.grpcPort)).toBe('SERVING');
@@ -51,7 +51,7 @@ describe('a gRPC server that stops', () => {
     expect(await failed).toBeInstanceOf(Error);
   });
 
-  it('tells who watches its health, and does not wait for them', async () => {
+  it('notifies health watchers, and does not wait for them', async () => {
     const { running } = await startTestNode({ settings: { node: { stopTimeoutMs: 3_600_000 } } });
     const watch = healthClient(running.node.grpcPort).watch({ service: '' });
     const reported: string[] = [];

@@ -54,7 +54,7 @@ describe('a client that knows nothing but the address', () => {
   });
 });
 
-describe('what reflection tells', () => {
+describe('the reflection service', () => {
   it('is the compiled file itself, with which fields are optional', async () => {
     const { running } = await startTestNode();
     const { fileDescriptorResponse } = await reflect(running.node.grpcPort, {

@@ -87,7 +87,7 @@ describe('a stream that its reader leaves', () => {
 });
 
 describe('the deadline of a caller', () => {
-  it('ends a follow that has nothing to tell, and gives everything back', async () => {
+  it('ends a follow without new records, and releases everything', async () => {
     const node = await startTestNode({ files: { 'a.log': LINE } });
     const request = { cursor: '', raw: false };
     const call = connect(node.running.node.grpcPort).open('FollowLogs', request, { deadline: Date.now() + 200 });
@@ -135,7 +135,7 @@ function countViewedBytes(state: NodeState): () => number {
   }
 }
 
-describe('streams of both doors', () => {
+describe('streams over HTTP and gRPC', () => {
   it('share the slots', async () => {
     const node = await startTestNode({ files: { 'a.log': LINE }, settings: { http: { maxStreams: 1 } } });
     const connection = connect(node.running.node.grpcPort);

@@ -107,13 +107,13 @@ describe('auth default', () => {
     },
   );
 
-  it('binds to loopback alone unless told otherwise', async () => {
+  it('binds to loopback by default', async () => {
     const { running } = await startTestNode();
     expect(running.node.hostIp).toBe('127.0.0.1');
     expect(running.url).toBe(`http://127.0.0.1:${running.node.httpPort}/`);
   });
 
-  it('a node for everyone tells an address that others can use', async () => {
+  it('a node on all addresses reports an address that others can use', async () => {
     const { running, port } = await startTestNode({
       settings: { http: { host: '0.0.0.0' }, auth: { allowAnonymous: true } },
     });

@@ -36,7 +36,7 @@ function readText(response: IncomingMessage): { text: string; ended: boolean } {
 }
 
 describe('a follow of the cluster', () => {
-  it('tells records as events whose id is their time by this node, and everything else without one', async () => {
+  it('sends records as events with their time by this node as the id, and everything else without one', async () => {
     const cluster = new FakeCluster();
     const timed = clusterRecord(1, { atMs: 1234.75 });
     const { atMs: _, ...untimed } = clusterRecord(2);

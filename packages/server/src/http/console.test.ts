@@ -62,9 +62,9 @@ describe('the console', () => {
     ['/assets/nothing.js', { accept: 'text/html' }],
   ])('is not given for %s to one who asks with %o', async (path, headers) => {
     const { port } = await serveConsole();
-    const { status, headers: told } = await sendRequest(port, path, { headers });
+    const { status, headers: received } = await sendRequest(port, path, { headers });
     expect(status).toBe(404);
-    expect(told['content-type']).toContain('application/problem+json');
+    expect(received['content-type']).toContain('application/problem+json');
   });
 
   it.each([
@@ -234,7 +234,7 @@ describe('the files of the console', () => {
     expect((await sendRequest(port, SCRIPT_PATH)).body.toString()).toBe(SCRIPT);
   });
 
-  it('may be missing, which is told, and come later', async () => {
+  it('may be missing, which is reported, and be built later', async () => {
     const folder = join(tempDir(), 'console');
     const { port } = await serveFolder(folder);
     for (const path of ['/', '/nodes/x', SCRIPT_PATH]) {

@@ -32,7 +32,7 @@ describe('config', () => {
 });
 
 describe('node', () => {
-  it('tells the ports really bound, the bound address and a fixed time', async () => {
+  it('reports the bound ports, the bound address and a fixed time', async () => {
     const before = Date.now();
     const { port, running } = await startTestNode({ settings: { node: { hostName: 'db-1' } } });
     const { node } = await requestJson<NodeConfig>(port, '/api/v1/config');
@@ -42,7 +42,7 @@ describe('node', () => {
     expect((await requestJson<NodeConfig>(port, '/api/v1/config')).node.onlineTime).toBe(node.onlineTime);
   });
 
-  it('tells the version of the service that embeds it', async () => {
+  it('reports the version of the service that embeds it', async () => {
     const { port } = await startTestNode({ version: 'lindb 9.9' });
     expect((await requestJson<NodeConfig>(port, '/api/v1/config')).node.version).toBe('lindb 9.9');
   });
@@ -163,7 +163,7 @@ describe('.gz files', () => {
     expect(headers['content-encoding']).toBeUndefined();
   });
 
-  it('that are damaged are told so with 422, and are still there raw', async () => {
+  it('that are damaged are reported with 422, and are still available raw', async () => {
     const { port } = await startTestNode({ files: { 'a.log.gz': 'this is not gzip' } });
     const { status, code } = await requestProblem(port, '/api/v1/log/view?file=a.log.gz');
     expect({ status, code }).toEqual({ status: 422, code: 'LOG_FILE_CORRUPT' });

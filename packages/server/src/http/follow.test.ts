@@ -51,7 +51,7 @@ async function follow(port: number, query: string, headers = {}): Promise<Follow
 }
 
 describe('following over HTTP', () => {
-  it('tells what is written from now on, from so many back, or from a time', async () => {
+  it('emits new records, from a number of records back, or from a time', async () => {
     const { port, logDir } = await serve();
     const fromEnd = await follow(port, 'family=db.log');
     const fromBack = await follow(port, 'family=db.log&back=2');
@@ -78,7 +78,7 @@ describe('following over HTTP', () => {
     await eventually(() => expect(resumed.numbers()).toEqual([3, 4]));
   });
 
-  it('tells only what meets the conditions', async () => {
+  it('emits only what matches the filter', async () => {
     const { port, logDir } = await serve();
     const following = await follow(port, 'family=db.log&q=NUMBER%201&back=10');
     appendFileSync(join(logDir, 'db.log'), Array.from({ length: 20 }, (_, index) => line(index)).join(''));
@@ -102,7 +102,7 @@ describe('following over HTTP', () => {
   });
 });
 
-it('a stopping node tells its followers, and does not wait for them', async () => {
+it('a stopping node notifies its followers, and does not wait for them', async () => {
   const { port, running } = await serve();
   const following = await follow(port, 'family=db.log&back=1');
   await eventually(() => expect(following.numbers()).toEqual([3]));

@@ -15,7 +15,7 @@ import { createRateLimit } from '../transport/rate-limit.ts';
 
 const BIG = Buffer.alloc(64 * 1024 * 1024, 'a line of a log file\n');
 
-describe('each limit is told with the setting that changes it', () => {
+describe('each limit is reported with the setting that changes it', () => {
   it('more streams than http.max-streams are refused, and let in again once one has ended', async () => {
     const { port } = await startTestNode({
       files: { 'a.log': BIG },

@@ -150,7 +150,7 @@ describe('at debug level the own log', () => {
 });
 
 describe('of a failure', () => {
-  it('the place in the code is told and the message is not', () => {
+  it('the location in the code is logged and the message is not', () => {
     const written: unknown[] = [];
     const write: LogMethod = (...record) => written.push(record);
     const log = new RequestLog({ debug: write, info: write, warn: write, error: write, isEnabled: () => true });

@@ -64,7 +64,7 @@ describe('a raw file', () => {
     },
   );
 
-  it.each(['bytes=100-', 'bytes=100-200', 'bytes=-0'])('has nothing at %s and tells its size', async (range) => {
+  it.each(['bytes=100-', 'bytes=100-200', 'bytes=-0'])('has nothing at %s and reports its size', async (range) => {
     const { port } = await startWithFile();
     const { status, code, headers } = await requestProblem(port, RAW, { headers: { range } });
     expect({ status, code }).toEqual({ status: 416, code: 'RANGE_NOT_SATISFIABLE' });

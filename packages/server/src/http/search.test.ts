@@ -88,7 +88,7 @@ describe('a search over HTTP', () => {
     }
   });
 
-  it('tells the records around one, and the text as it is', async () => {
+  it('returns the records around a match, and the raw text', async () => {
     const { port } = await serve();
     const { records } = await search(port, 'family=db.log&q=write%2050&before=2&after=1&raw=true');
     expect(records).toHaveLength(1);

@@ -21,7 +21,7 @@ async function readAll(response: IncomingMessage): Promise<number> {
 }
 
 describe('a reader that takes no byte for http.stall-timeout', () => {
-  it('is cut, told in the metrics, and gives its slot and its file back', async () => {
+  it('is cut, counted in the metrics, and releases its slot and its file', async () => {
     const { port, logDir } = await startTestNode({
       files: { 'big.log': BIG },
       settings: { http: { stallTimeoutMs: 200 } },

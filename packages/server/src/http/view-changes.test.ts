@@ -82,7 +82,7 @@ describe('a file between two requests', () => {
     expect((await sendRequest(port, '/api/v1/log/view?file=a.log')).body.toString()).toBe('new\n');
   });
 
-  it('that grew or shrank is told with its size of now', async () => {
+  it('that grew or shrank has its current size', async () => {
     const { port, logDir } = await startTestNode({ files: { 'a.log': 'one\n' } });
     const file = join(logDir, 'a.log');
     await sendRequest(port, '/api/v1/log/view?file=a.log');

@@ -8,7 +8,7 @@ import { createCallSite, SourceLocations, shortenFrame } from './call-site.ts';
 const callSite = createCallSite();
 const whereAmI = (): string => callSite(whereAmI);
 
-/** The line as the engine itself tells it. */
+/** The line as reported by the engine itself. */
 function lineAbove(): number {
   return Number(/:(\d+):\d+\)?$/.exec(new Error().stack?.split('\n')[2] ?? '')?.[1]);
 }

@@ -198,7 +198,7 @@ test('an error shows name, message, code, cause and its stack as one string', ()
   });
 });
 
-test('values that fail when read are told as such and the rest is kept', () => {
+test('values that throw when read are marked as unreadable and the rest is kept', () => {
   const fail = (): never => {
     throw new Error('no\tway');
   };

@@ -8,7 +8,7 @@ import { messagesIn, numbered, openTestLog, splitLines, tempDir, testClock } fro
 /** Linux has a device that answers every write as a full disk does. */
 const testFullDisk = test.skipIf(!existsSync('/dev/full'));
 
-test('a full queue drops, counts, and tells how many as soon as there is room', async () => {
+test('a full queue drops, counts, and reports how many as soon as there is room', async () => {
   const log = await openTestLog({ dir: await tempDir(), level: 'error', maxQueueBytes: 1000 });
   const logger = log.component('x');
   for (const message of numbered(0, 50)) logger.error('n', message);

@@ -68,7 +68,7 @@ test('a name from the environment cannot write to the terminal either', async ()
   ]);
 });
 
-test('a file of nothing but unknown keys is told in full', async () => {
+test('a file of nothing but unknown keys is reported in full', async () => {
   const keys = Array.from({ length: 3000 }, (_, index) => `max-hedaer-${index} = 1`).join('\n');
   expect(await dir.messages(`[http]\n${keys}`)).toHaveLength(3000);
 });

@@ -125,7 +125,7 @@ test('a flag wins over the environment, the environment over the file, a program
   ]);
 });
 
-test('each value tells its own source, whatever the others say', async () => {
+test('each value has its own source, independent of the others', async () => {
   const loaded = await dir.loadText('[http]\nport = 0\nmax-streams = 4\n', {
     env: { PORTHOLE_GRPC_PORT: '0' },
     options: { logging: { gzip: true, level: undefined } },
@@ -223,7 +223,7 @@ test('the port variables Kubernetes makes for a service of that name are ignored
   const loaded = await dir.load({ env: { PORTHOLE_HTTP_PORT: 'tcp://10.0.0.1:80' } });
   expect(loaded.settings.http.port).toBe(7300);
   expect(loaded.warnings).toEqual([
-    'environment PORTHOLE_HTTP_PORT: "tcp://10.0.0.1:80" was put there by Kubernetes and is ignored',
+    'environment PORTHOLE_HTTP_PORT: "tcp://10.0.0.1:80" was set by Kubernetes and is ignored',
   ]);
 });
 

@@ -33,7 +33,7 @@ export interface SettingsSources {
   flags?: Readonly<Record<string, FlagValue>>;
   /** Given by the program that embeds the node. */
   options?: PartialSettings;
-  /** What relative paths outside the file count from; the working directory unless given. */
+  /** Base of relative paths outside the file; default: the working directory. */
   workDir?: string;
 }
 
@@ -55,22 +55,22 @@ export interface LoadedSettings {
   file: string | null;
   /** One per setting, in the order of the table. */
   values: SettingValue[];
-  /** For the operator; nothing that keeps the node from starting. */
+  /** For the operator; they do not keep the node from starting. */
   warnings: string[];
-  /** What the file alone said, by key. */
+  /** The values from the file, by key. */
   fileValues: ReadonlyMap<string, SettingScalar>;
   /** What was loaded, so that it can be loaded again. */
   sources: SettingsSources;
 }
 
-/** Reads all sources. Throws one `SettingsError` with everything that is wrong with them. */
+/** Reads all sources. Throws one `SettingsError` with all problems. */
 export async function loadSettings(sources: SettingsSources = {}): Promise<LoadedSettings> {
   const { env = {}, flags = {}, options = {}, workDir = process.cwd() } = sources;
   const fileName = sources.file ?? (env.PORTHOLE_CONFIG || undefined);
   const file = fileName === undefined ? null : resolve(workDir, fileName);
   const shownName = showText(fileName ?? '');
   const fileLayer = file === null ? null : await readFileLayer(file, shownName);
-  // The highest precedence first: the first layer that knows a key decides.
+  // The highest precedence first: the first layer with a key wins.
   const layers = [readOptionLayer(options, workDir), readFlagLayer(flags, workDir), readEnvLayer(env, workDir)];
   if (fileLayer !== null) layers.push(fileLayer);
 
@@ -90,7 +90,7 @@ export async function loadSettings(sources: SettingsSources = {}): Promise<Loade
   };
 }
 
-/** A copy: the environment of the process is shared, may change and holds the secrets of others. */
+/** A copy: the environment of the process is shared, may change and contains unrelated secrets. */
 function ownVariables(env: Readonly<Record<string, string | undefined>>): Record<string, string | undefined> {
   return Object.fromEntries(SETTING_DEFINITIONS.map((definition) => [definition.env, env[definition.env]]));
 }
@@ -142,7 +142,7 @@ function toSettings(values: readonly SettingValue[]): Settings {
   return assembleSettings((definition) => byKey.get(definition.key) ?? definition.default);
 }
 
-/** Each conflict is told at the setting somebody chose: the involved one of the highest precedence. */
+/** Each conflict is reported at the involved setting of the highest precedence, which somebody chose. */
 function conflictFindings(
   settings: Settings,
   values: readonly SettingValue[],

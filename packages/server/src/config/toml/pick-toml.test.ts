@@ -42,7 +42,7 @@ describe('picking from a TOML text', () => {
     );
   });
 
-  test('tells tables of an array apart, and keeps inline tables whole', () => {
+  test('distinguishes tables of an array, and keeps inline tables whole', () => {
     expect(pickToml(text, below('servers', 1))).toBe('[[servers]]\nname = "two"\n');
     expect(pickToml(text, below('servers', 0, 'point', 'y'))).toBe('[[servers]]\npoint = { x = 1, y = 2 }\n');
   });

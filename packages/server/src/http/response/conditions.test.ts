@@ -42,7 +42,7 @@ describe('If-Range', () => {
     ['"abc"', true],
     ['"x"', false],
     ['W/"abc"', false],
-    [same, false], // a log may be written to twice within the second a date can tell
+    [same, false], // a log may be written twice within the second of a date
     [before, false],
     ['nonsense', false],
   ])('%j holds: %s', (ifRange, holds) => {

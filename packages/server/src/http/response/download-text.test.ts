@@ -24,7 +24,7 @@ interface FakeOptions {
   failAfter?: number;
 }
 
-/** Logs by their file, pages as long as they are asked for; a cursor is the number of those told. */
+/** Logs by their file, in pages of the requested length; a cursor is the number of records returned so far. */
 function fakeCluster(logs: Readonly<Record<string, readonly ClusterRecord[]>>, given: FakeOptions = {}) {
   const { problems, outcome = 'ok', failAfter = Infinity } = given;
   let asked = 0;

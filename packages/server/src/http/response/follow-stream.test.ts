@@ -40,7 +40,7 @@ const toFrame = (item: FollowItem) =>
   `event: ${item.type}\n${item.type === 'record' ? `id: ${resumeCursor(item)}\n` : ''}data: ${JSON.stringify(item)}\n\n`;
 
 describe('a follow', () => {
-  it('begins with the time to come back after, then tells each item as an event', async () => {
+  it('begins with the retry time, then sends each item as an event', async () => {
     const { port, source } = await serve();
     source.push([], [record(1), record(2)]);
     const response = await openRequest(port, FOLLOW);
@@ -114,7 +114,7 @@ describe('a follow', () => {
 });
 
 describe('a stopping node', () => {
-  it('tells every follower and ends its answer, although nothing else would', async () => {
+  it('ends every follow with a closing event', async () => {
     const { port, source, slots, cuts, stop } = await serve();
     source.push([], [record(1)]);
     const read = readText(await openRequest(port, FOLLOW));

@@ -166,7 +166,7 @@ describe('a route of a member', () => {
 });
 
 describe('the end of a search through another node', () => {
-  it('is the end the member told', async () => {
+  it('is the end the member reported', async () => {
     const searchLogLines: NodeState['searchLogLines'] = async function* () {
       yield Buffer.alloc(0);
       yield Buffer.from(`${JSON.stringify(END)}\n`);

@@ -2,10 +2,10 @@ import { isRole, ROLES } from '@porthole/contract';
 import type { SettingKind } from './setting-kind.ts';
 import { textKind } from './text-kinds.ts';
 
-/** With a key pair: who can check a signature cannot make one. Shared secrets (HS*) and `none` are not among them. */
+/** Only asymmetric algorithms: a verifier cannot sign. Shared secrets (HS*) and `none` are not supported. */
 const ALGORITHMS = ['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512', 'ES256', 'ES384', 'ES512', 'EdDSA'];
 
-/** Names in a certificate that a rule can be about. */
+/** Types of names in a certificate that rules can match. */
 const CERTIFICATE_NAMES = ['CN', 'DNS', 'URI', 'EMAIL', 'IP'];
 
 const ROLES_TEXT = `roles are ${ROLES.join(', ')}`;
@@ -19,7 +19,7 @@ export function algorithm(): SettingKind<string> {
   });
 }
 
-/** `ops-*=viewer+config`: who has the value has the roles. */
+/** `ops-*=viewer+config`: maps a value to roles. */
 export function roleRule(): SettingKind<string> {
   return textKind({
     name: 'role rule',
@@ -29,7 +29,7 @@ export function roleRule(): SettingKind<string> {
   });
 }
 
-/** `DNS:*.ops.example.org=viewer`: of which name in the certificate the pattern is. */
+/** `DNS:*.ops.example.org=viewer`: maps a name in a certificate to roles. */
 export function certificateRule(): SettingKind<string> {
   const types = CERTIFICATE_NAMES.map((type) => `${type}:`);
   return textKind({
@@ -51,7 +51,7 @@ export function filePattern(): SettingKind<string> {
   });
 }
 
-/** The only address that is ever fetched for keys. */
+/** The URL that keys are fetched from. */
 export function keysUrl(): SettingKind<string> {
   return textKind({
     name: 'URL',

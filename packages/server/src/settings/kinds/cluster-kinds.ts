@@ -3,7 +3,7 @@ import { MEMBER_ID, MEMBER_ROLE } from '@porthole/contract';
 import type { SettingKind } from './setting-kind.ts';
 import { parseOrigin, textKind } from './text-kinds.ts';
 
-/** It stands in the keys of a registry. */
+/** Part of the keys in a registry. */
 const CLUSTER_NAME = /^[A-Za-z0-9._-]{1,64}$/;
 
 export function clusterName(): SettingKind<string> {
@@ -33,7 +33,7 @@ export function memberId(): SettingKind<string> {
   });
 }
 
-/** `https://host:port`, as it is written for a registry. */
+/** `https://host:port` of a registry. */
 export function endpoint(): SettingKind<string> {
   return textKind({
     name: 'URL',
@@ -43,7 +43,7 @@ export function endpoint(): SettingKind<string> {
   });
 }
 
-/** Addresses that members may have. */
+/** A network members may be in. */
 export function network(): SettingKind<string> {
   return textKind({
     name: 'network',
@@ -61,7 +61,7 @@ function isNetwork(text: string): boolean {
   return /^\d{1,3}$/.test(length) && Number(length) <= (family === 4 ? 32 : 128);
 }
 
-/** Where a member is, and perhaps what it is called: `broker-1=https://10.0.0.7:7300`. */
+/** The URL of a member, optionally with its id: `broker-1=https://10.0.0.7:7300`. */
 export function memberAddress(): SettingKind<string> {
   return textKind({
     name: 'member',
@@ -76,7 +76,7 @@ export function memberAddress(): SettingKind<string> {
   });
 }
 
-/** In a path, these would mean another place. */
+/** `.` and `..` have a meaning in paths. */
 function isMemberId(text: string): boolean {
   return MEMBER_ID.test(text) && text !== '.' && text !== '..';
 }

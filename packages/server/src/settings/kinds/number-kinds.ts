@@ -12,12 +12,12 @@ interface NumberRules extends Range {
   accepted: string;
   limits?: string;
   parse(text: string): number | undefined;
-  /** What the file may hold beside or instead of the text. */
+  /** Whether the file has an integer, a text or either. */
   toml: 'integer' | 'text' | 'both';
   toJson(value: number): SettingScalar;
 }
 
-/** Every kind that is a whole number in memory. */
+/** All kinds that are integers in memory. */
 function numberKind({
   name,
   noun,
@@ -116,7 +116,7 @@ interface Unit {
   factor: number;
 }
 
-/** Largest first: the first that divides a value is the one it is written in. */
+/** Largest first: a value is written in the first unit that divides it. */
 const DURATION_UNITS: readonly Unit[] = [
   { name: 'd', factor: 86_400_000 },
   { name: 'h', factor: 3_600_000 },
@@ -138,7 +138,7 @@ const SIZE_UNITS: readonly Unit[] = [
   { name: 'B', factor: 1 },
 ];
 
-/** `"30s"` in milliseconds. A number needs its unit: whether a bare `30` means seconds is not for us to guess. */
+/** `"30s"` in milliseconds. The unit is required: a bare `30` is ambiguous. */
 function parseDuration(text: string): number | undefined {
   return parseUnits(text, DURATION_UNITS);
 }
@@ -148,12 +148,12 @@ function formatDuration(ms: number): string {
   return ms === 0 ? '0s' : formatUnits(ms, DURATION_UNITS);
 }
 
-/** `"64MiB"`, `"10MB"` or `"4096"` in bytes. Letter case does not count. */
+/** `"64MiB"`, `"10MB"` or `"4096"` in bytes, ignoring case. */
 function parseSize(text: string): number | undefined {
   return parseUnits(/^\d+$/.test(text) ? `${text}B` : text, SIZE_UNITS);
 }
 
-/** The shortest exact spelling; bytes that fill no unit stay a number. */
+/** The shortest exact spelling; a value that no unit divides stays a number. */
 function formatSize(bytes: number): string | number {
   const text = formatUnits(bytes, SIZE_UNITS);
   return bytes === 0 || /\dB$/.test(text) ? bytes : text;

@@ -1,28 +1,28 @@
 import type { TomlValue } from 'smol-toml';
 import { describeFound, showValue } from '../show-value.ts';
 
-/** What a setting can hold, in memory and in the file. */
+/** The value of a setting, in memory and in the file. */
 export type SettingScalar = string | number | boolean | string[];
 
-/** What a setting's value may be and how each source spells it. */
+/** The type of a setting: its valid values, and how each source spells them. */
 export interface SettingKind<T extends SettingScalar = SettingScalar> {
   /** The type as the documentation names it: `port`, `list of origins`. */
   readonly name: string;
-  /** The same in a sentence: `a port`. */
+  /** The name in a sentence: `a port`. */
   readonly noun: string;
-  /** Which values of the type are accepted: `0 to 65535`. */
+  /** The accepted values: `0 to 65535`. */
   readonly accepted: string;
-  /** The smallest and largest value, where the documentation has to tell: `10ms to 1d`. */
+  /** The smallest and largest value, for the documentation: `10ms to 1d`. */
   readonly limits?: string;
   /** How a command line passes it: alone (`switch`), once (`value`) or any number of times (`list`). */
   readonly shape: 'switch' | 'value' | 'list';
   /** From an environment variable or a flag. Paths are resolved against `baseDir`. */
   fromText(text: string, baseDir: string): Reading<T>;
-  /** From a file read with whole numbers as `bigint`, so that `7300.0` is not taken for a port. */
+  /** From a file parsed with integers as `bigint`, so that `7300.0` is not taken for a port. */
   fromToml(value: TomlValue, baseDir: string): Reading<T>;
   /** From a program: durations in milliseconds, sizes in bytes. */
   fromOption(value: unknown, baseDir: string): Reading<T>;
-  /** As one would write it in the file. */
+  /** As in the file. */
   toJson(value: T): SettingScalar;
 }
 
@@ -41,13 +41,13 @@ export function refuseType(wanted: Wanted, refused: unknown): Refusal {
   return { refused, wrong: 'type', noun: wanted.noun, accepted: wanted.accepted };
 }
 
-/** The reading of a value of the right type: `undefined` says that it is not an accepted one. */
+/** The reading of a value of the right type; `undefined`: it is not accepted. */
 export function toReading<T>(wanted: Wanted, written: unknown, value: T | undefined): Reading<T> {
   if (value !== undefined) return { value };
   return { refused: written, wrong: 'value', noun: wanted.noun, accepted: wanted.accepted };
 }
 
-/** Why a value was refused, in words. The value of a secret setting is not repeated. */
+/** The message for a refused value. The value of a secret setting is not repeated. */
 export function refusalText(refusal: Refusal, { secret }: { secret: boolean }): string {
   const { refused, wrong, noun, accepted } = refusal;
   if (secret) return `the value is not ${noun} (${accepted})`;
@@ -63,7 +63,7 @@ export interface SettingRow<N extends string = string, T extends SettingScalar =
   default: NoInfer<T>;
   /** What it does and what its special values mean. One or more sentences, Markdown without links. */
   about: string;
-  /** Where `--section-name` would be clumsy. */
+  /** Instead of `--section-name`. */
   flag?: string;
   /** Never shown, not even in an error. */
   secret?: true;
@@ -77,7 +77,7 @@ export function setting<const N extends string, T extends SettingScalar>(row: Se
 /** Lists are searched per request; one of thousands is a mistake. */
 const MAX_ITEMS = 256;
 
-/** Any number of items of one kind. Text is split at commas; items without content do not count. */
+/** Any number of items of one kind. Text is split at commas; empty items are ignored. */
 export function list(
   item: SettingKind<string>,
   { plural, maxItems = MAX_ITEMS }: { plural: string; maxItems?: number },
@@ -117,7 +117,7 @@ function splitAtCommas(text: string): string[] {
     .filter((part) => part !== '');
 }
 
-/** Spellings of shells, compose files and charts; the file itself has TOML's own two. */
+/** Spellings used by shells, compose files and charts; the file itself has TOML's two. */
 const SPELLINGS: ReadonlyMap<string, boolean> = new Map([
   ['true', true],
   ['yes', true],
@@ -129,7 +129,7 @@ const SPELLINGS: ReadonlyMap<string, boolean> = new Map([
   ['0', false],
 ]);
 
-/** On or off. */
+/** A boolean. */
 export function onOff(): SettingKind<boolean> {
   const wanted = { noun: 'a boolean', accepted: 'true or false' };
   function read(value: unknown): Reading<boolean> {

@@ -2,7 +2,7 @@ import { isIP } from 'node:net';
 import { resolve } from 'node:path';
 import { type Reading, refuseType, type SettingKind, toReading } from './setting-kind.ts';
 
-/** The longest path Linux accepts; nothing a setting holds is longer. */
+/** The longest path Linux accepts; no setting is longer. */
 const MAX_TEXT = 4096;
 
 /** Control characters end lines and cut C strings; lone surrogates cannot be written to a file. */
@@ -17,7 +17,7 @@ interface TextRules<T extends string> {
   parse(text: string, baseDir: string): T | undefined;
 }
 
-/** Every kind that is written as a string wherever it comes from. */
+/** All kinds that are strings in every source. */
 export function textKind<T extends string>({ name, noun, accepted, parse }: TextRules<T>): SettingKind<T> {
   const wanted = { noun, accepted };
   function read(value: unknown, baseDir: string): Reading<T> {
@@ -45,7 +45,7 @@ export function string(): SettingKind<string> {
   });
 }
 
-/** The name of a key with `*` for any characters. An empty one would cover no key, and looks as if it covered all. */
+/** The name of a key with `*` for any characters. An empty one would match no key, but looks as if it matched all. */
 export function keyPattern(): SettingKind<string> {
   return textKind({
     name: 'key pattern',
@@ -69,7 +69,7 @@ export function path(): SettingKind<string> {
   });
 }
 
-/** An address or a name to listen on or to be called by: lower case, IPv6 without brackets. */
+/** An address or host name: lower case, IPv6 without brackets. */
 export function host(): SettingKind<string> {
   return textKind({
     name: 'host',
@@ -79,7 +79,7 @@ export function host(): SettingKind<string> {
       const bare = /^\[(.*)\]$/.exec(text)?.[1];
       if (bare !== undefined) return isIP(bare) === 6 ? bare.toLowerCase() : undefined;
       if (isIP(text) !== 0) return text.toLowerCase();
-      // No name ends in a number: such a text is a mistyped address, and would be looked up as a name.
+      // No host name ends in a number: this is a mistyped address, which would be resolved as a name.
       const mistyped = /(?:^|\.)\d+\.?$/.test(text);
       return HOST_NAME.test(text) && !mistyped ? text.toLowerCase() : undefined;
     },
@@ -90,7 +90,7 @@ export function ip(): SettingKind<string> {
   return textKind({
     name: 'IP address',
     noun: 'an IP address',
-    accepted: 'one that other machines can call, or ""',
+    accepted: 'one that other machines can reach, or ""',
     parse: (text) => (text === '' || (isIP(text) !== 0 && !isUnspecified(text)) ? text : undefined),
   });
 }
@@ -127,7 +127,7 @@ function isUnspecified(address: string): boolean {
 }
 
 function isZone(name: string): boolean {
-  // Newer engines take offsets such as "+01:00" too; one file must mean the same on each of them.
+  // Newer engines also accept offsets like "+01:00"; a file must mean the same on each of them.
   if (!/^[a-z]/i.test(name)) return false;
   try {
     new Intl.DateTimeFormat('en', { timeZone: name });
@@ -138,7 +138,7 @@ function isZone(name: string): boolean {
   }
 }
 
-/** As browsers send it: lower case, the scheme's own port left out. */
+/** As browsers send it: lower case, without the default port. */
 export function parseOrigin(text: string): string | undefined {
   if (!/^https?:\/\/[^/?#@*\\\s]+$/i.test(text) || !URL.canParse(text)) return undefined;
   return new URL(text).origin;

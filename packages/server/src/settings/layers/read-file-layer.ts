@@ -13,7 +13,7 @@ interface FileLayer extends Layer {
   text: string;
 }
 
-/** What the settings file says. `at` is how messages name it. */
+/** Settings from the file. `at` is its name in messages. */
 export async function readFileLayer(file: string, at: string): Promise<FileLayer> {
   const layer = emptyLayer('file');
   const read = await readSettingsFile(file);
@@ -66,7 +66,7 @@ function readKey(layer: Layer, context: FileContext, given: { section: string; n
   take(layer, definition, { reading: definition.kind.fromToml(value, context.baseDir), at: context.at, path });
 }
 
-/** A dotted key as TOML writes it: a part that holds a dot itself is in quotes. */
+/** A dotted key in TOML: a part that contains a dot is quoted. */
 function keyText(...path: string[]): string {
   return path.map((part) => (part.includes('.') ? `'${part}'` : part)).join('.');
 }
@@ -75,17 +75,17 @@ function isTable(value: TomlValue): value is TomlTable {
   return typeof value === 'object' && !Array.isArray(value) && !(value instanceof Date);
 }
 
-/** All settings with their comments take 8 KiB; something far larger is another file given by mistake. */
+/** All settings with their comments take 8 KiB; a far larger file is given by mistake. */
 const MAX_FILE_BYTES = 256 * 1024;
 
-/** Settings are two levels deep; the parser recurses, so it must not follow a file into the stack's end. */
+/** Settings are two levels deep; the parser recurses, so the depth must be limited. */
 const MAX_DEPTH = 32;
 
 type SettingsFile =
   | { text: string; document: TomlTable }
   | { code: SettingsProblemCode; detail: string; line?: number; column?: number };
 
-/** The file's text and values, or what is wrong with it. */
+/** The text and values of the file, or its problem. */
 async function readSettingsFile(file: string): Promise<SettingsFile> {
   let bytes: Buffer;
   try {

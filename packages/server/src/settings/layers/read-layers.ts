@@ -5,7 +5,7 @@ import { closestMatch, didYouMean, suggestKey } from '../problems/suggest-key.ts
 import { SECTIONS, SETTING_DEFINITIONS, SETTINGS_BY_KEY, type SettingDefinition } from '../settings.ts';
 import { describeFound, quote, showText } from '../show-value.ts';
 
-/** What one source says. */
+/** The values of one source. */
 export interface Layer {
   source: SettingSource;
   values: Map<string, SettingScalar>;
@@ -13,7 +13,7 @@ export interface Layer {
   warnings: string[];
 }
 
-/** A problem before its line is known: lines cost a second parse and are looked up only when something is wrong. */
+/** A problem before its line is known: lines need a second parser, which runs only if there is a problem. */
 export interface Finding {
   code: SettingsProblemCode;
   source: SettingSource;
@@ -32,7 +32,7 @@ export function emptyLayer(source: SettingSource): Layer {
   return { source, values: new Map(), findings: [], warnings: [] };
 }
 
-/** Takes the value into the layer, or says why not. */
+/** Adds the value to the layer, or reports why it was refused. */
 export function take(
   layer: Layer,
   definition: SettingDefinition,
@@ -59,7 +59,7 @@ const OTHER_VARIABLES = new Set(['PORTHOLE_URL', 'PORTHOLE_TOKEN', 'PORTHOLE_CON
 /** Kubernetes puts `PORTHOLE_HTTP_PORT=tcp://10.0.0.1:80` into every pod beside a service named `porthole-http`. */
 const SERVICE_LINK = /^(?:tcp|udp|sctp):\/\//;
 
-/** What the environment says. An empty variable counts as not set: compose files and charts pass such on. */
+/** Settings from the environment. An empty variable counts as not set: compose files and charts pass such on. */
 export function readEnvLayer(env: Readonly<Record<string, string | undefined>>, baseDir: string): Layer {
   const layer = emptyLayer('env');
   for (const definition of SETTING_DEFINITIONS) {
@@ -67,7 +67,7 @@ export function readEnvLayer(env: Readonly<Record<string, string | undefined>>, 
     if (text === undefined || text === '') continue;
     const at = `environment ${definition.env}`;
     if (isServiceLink(definition, text)) {
-      layer.warnings.push(`${at}: ${quote(text)} was put there by Kubernetes and is ignored`);
+      layer.warnings.push(`${at}: ${quote(text)} was set by Kubernetes and is ignored`);
       continue;
     }
     take(layer, definition, { reading: definition.kind.fromText(text, baseDir), at });
@@ -80,7 +80,7 @@ function isServiceLink(definition: SettingDefinition, text: string): boolean {
   return definition.kind.name === 'port' && SERVICE_LINK.test(text);
 }
 
-/** Unknown names are no errors, as orchestrators add their own; one very near to ours is worth a word. */
+/** Unknown names are not errors, as orchestrators add their own; a name very close to ours gives a warning. */
 function warnOfTypos(names: readonly string[]): string[] {
   const known = new Map(SETTING_DEFINITIONS.map(({ env }) => [env.slice(PREFIX.length), env]));
   const warnings: string[] = [];
@@ -96,7 +96,7 @@ function warnOfTypos(names: readonly string[]): string[] {
 
 export type FlagValue = string | boolean | readonly string[];
 
-/** What the command line says, by setting key. */
+/** Settings from the command line, by setting key. */
 export function readFlagLayer(flags: Readonly<Record<string, FlagValue>>, baseDir: string): Layer {
   const layer = emptyLayer('flag');
   for (const [key, value] of Object.entries(flags)) {
@@ -115,7 +115,7 @@ export function readFlagLayer(flags: Readonly<Record<string, FlagValue>>, baseDi
   return layer;
 }
 
-/** The value, its refusal, or what is wrong with the way it was given. */
+/** The value, its refusal, or a message about a wrong use of the flag. */
 function readFlag(definition: SettingDefinition, value: FlagValue, baseDir: string): Reading<SettingScalar> | string {
   const { kind } = definition;
   if (typeof value === 'boolean') return kind.shape === 'switch' ? { value } : 'needs a value';
@@ -128,7 +128,7 @@ function readFlag(definition: SettingDefinition, value: FlagValue, baseDir: stri
   return kind.fromText(text, baseDir);
 }
 
-/** What the embedding program says. It may be JavaScript, so nothing about the object is taken for granted. */
+/** Settings from the embedding program. It may be JavaScript, so the object is validated completely. */
 export function readOptionLayer(options: object, baseDir: string): Layer {
   const layer = emptyLayer('option');
   for (const [section, properties] of Object.entries(options)) {
@@ -175,7 +175,7 @@ function readProperties(
   }
 }
 
-/** Messages tell whole numbers from others by `bigint`, as the file's reader gives them. */
+/** Messages distinguish integers by `bigint`, as in values from the file. */
 function toTomlReading(reading: Reading<SettingScalar>): Reading<SettingScalar> {
   return 'refused' in reading ? { ...reading, refused: asToml(reading.refused) } : reading;
 }

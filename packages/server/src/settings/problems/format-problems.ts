@@ -5,7 +5,7 @@ import type { SettingsProblem } from './settings-error.ts';
 
 const ORDER: readonly SettingSource[] = ['file', 'env', 'flag', 'option'];
 
-/** The findings as an operator reads them: each with its place, the file first, by line. */
+/** The findings as messages with their position, the file first, by line. */
 export async function formatProblems(findings: readonly Finding[], fileText: string): Promise<SettingsProblem[]> {
   const needsLines = findings.some(({ path }) => path !== undefined);
   const lines = needsLines ? await locateKeys(fileText) : new Map<string, number>();

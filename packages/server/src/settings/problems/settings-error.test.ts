@@ -69,11 +69,11 @@ describe('in the file', () => {
     ],
     ['[http]\nport = ', 'porthole.toml:2:8: not valid TOML: invalid value'],
     ['[auth]\ntoken = "hunter2', 'porthole.toml:2:9: not valid TOML: unfinished string'],
-  ])('%j is told as %s', async (text, message) => {
+  ])('%j is reported as %s', async (text, message) => {
     expect(await dir.messages(text)).toEqual([message]);
   });
 
-  test('text that is not UTF-8 is told', async () => {
+  test('text that is not UTF-8 is reported', async () => {
     expect(await dir.messages(new Uint8Array([0x23, 0xff, 0xfe]))).toEqual(['porthole.toml: is not UTF-8 text']);
   });
 
@@ -197,11 +197,11 @@ describe('values impossible together', () => {
       '[cluster]\netcd-key-file = "k"',
       'porthole.toml:2: cluster.etcd-key-file is set but cluster.etcd-cert-file is not - set both or none',
     ],
-  ])('%j is told as %s', async (text, message) => {
+  ])('%j is reported as %s', async (text, message) => {
     expect(await dir.messages(text)).toEqual([message]);
   });
 
-  test('are told at the source of the highest precedence', async () => {
+  test('are reported at the source of the highest precedence', async () => {
     const problems = await dir.problems({ env: { PORTHOLE_HTTP_PORT: '9' }, flags: { 'grpc.port': '9' } });
     expect(problems).toMatchObject([{ code: 'CONFLICT', source: 'flag' }]);
     expect(problems[0]?.message).toMatch(/^flag --grpc-port: http\.port and grpc\.port are both 9/);
@@ -228,7 +228,7 @@ describe('values impossible together', () => {
   });
 });
 
-test('all problems of all sources are told at once, those of the file by line', async () => {
+test('all problems of all sources are reported at once, those of the file by line', async () => {
   await dir.write('[logging]\nlevel = 1\n[http]\nprot = 1\n[tls]\nkey-file = "k"\n[logging.x]\n');
   const sources = {
     file: 'porthole.toml',

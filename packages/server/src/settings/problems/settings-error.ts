@@ -21,7 +21,7 @@ export interface SettingsProblem {
 /** A wrong file of another program can hold thousands of keys; these are enough to see that. */
 const MAX_LISTED_PROBLEMS = 50;
 
-/** The node cannot start with these settings. All problems are told at once, one line each. */
+/** The node cannot start with these settings. Reports all problems at once, one per line. */
 export class SettingsError extends Error {
   override readonly name = 'SettingsError';
   readonly problems: readonly SettingsProblem[];
