@@ -1,5 +1,5 @@
 import { constants } from 'node:http2';
-import { type Metadata, type ServerInterceptingCallInterface, status } from '@grpc/grpc-js';
+import { type Metadata, type MethodDefinition, type ServerInterceptingCallInterface, status } from '@grpc/grpc-js';
 import { type ErrorCode, isErrorCode, PortholeError, type Query } from '@porthole/contract';
 import type { Credentials } from '../auth/access.ts';
 import { clientKey, plainAddress } from '../auth/client-network.ts';
@@ -12,7 +12,6 @@ import { type ChunkCall, getHttp2Stream } from './chunk-call.ts';
 import { toCallStatus } from './errors.ts';
 import type { GateOptions } from './gate.ts';
 import { findCallRoute, isKnownCall, requiredRole } from './method-routes.ts';
-import type { OversizedRequest } from './oversized-request.ts';
 import { toQuery } from './request-query.ts';
 
 /** The status a call ends with, as far as known. */
@@ -174,4 +173,26 @@ export class CallLifecycle {
     this.recordStatus(refusal);
     this.#call.sendStatus(refusal);
   }
+}
+
+/** Stands for a request that was not decoded because it is too large; the gate refuses it. */
+export class OversizedRequest {
+  readonly bytes: number;
+
+  constructor(bytes: number) {
+    this.bytes = bytes;
+  }
+}
+
+/** Limits the size of a method's requests. The error of the library's own limit would not name the setting. */
+export function boundingRequests<Method extends MethodDefinition<object, object>>(
+  method: Method,
+  maxBytes: number,
+): Method {
+  const { requestDeserialize } = method;
+  return {
+    ...method,
+    requestDeserialize: (bytes: Buffer) =>
+      bytes.length > maxBytes ? new OversizedRequest(bytes.length) : requestDeserialize(bytes),
+  };
 }

@@ -8,11 +8,10 @@ import type { CredentialsEnded } from '../auth/session-revalidation.ts';
 import type { LoggedRequest, RequestLog } from '../transport/request-log.ts';
 import type { RequestPolicy } from '../transport/request-policy.ts';
 import type { StreamUser } from '../transport/stream-slots.ts';
-import { CallLifecycle, stoppingError } from './call-lifecycle.ts';
+import { CallLifecycle, OversizedRequest, stoppingError } from './call-lifecycle.ts';
 import { ChunkCall } from './chunk-call.ts';
 import { toCallStatus } from './errors.ts';
 import { isHealthCall } from './method-routes.ts';
-import { OversizedRequest } from './oversized-request.ts';
 
 export interface GateOptions {
   policy: Pick<RequestPolicy, 'access' | 'accessLog' | 'checkRate' | 'isStopping' | 'metrics'>;

@@ -7,13 +7,13 @@ import { HealthImplementation, protoPath } from 'grpc-health-check';
 import type { Logger } from '../own-log/logger.ts';
 import { describeFailure, RequestLog } from '../transport/request-log.ts';
 import type { RequestPolicy } from '../transport/request-policy.ts';
+import { boundingRequests } from './call-lifecycle.ts';
 import { type Calls, createNodeCalls, type MethodName, type StreamCall, type UnaryCall } from './calls/calls.ts';
 import { createLogCalls } from './calls/log-calls.ts';
 import { createRecordCalls } from './calls/record-calls.ts';
 import { Gate } from './gate.ts';
 import type { GrpcAdapter } from './grpc-server.ts';
 import { METHOD_ROUTES } from './method-routes.ts';
-import { boundingRequests } from './oversized-request.ts';
 import { type ResponderDeps, respondStream, respondUnary } from './respond-call.ts';
 import {
   loadServiceDefinition,

@@ -6,8 +6,7 @@ import {
 } from '@grpc/grpc-js';
 import { codeOf } from '@porthole/contract';
 import type { CredentialsEnded } from '../auth/session-revalidation.ts';
-import { ClientDisconnected, ReaderStalled } from '../transport/client-disconnected.ts';
-import { Deadline } from '../transport/deadline.ts';
+import { ClientDisconnected, Deadline, ReaderStalled } from '../transport/deadline.ts';
 import type { LoggedRequest, RequestLog } from '../transport/request-log.ts';
 import type { RequestPolicy } from '../transport/request-policy.ts';
 import type { StreamUser } from '../transport/stream-slots.ts';

@@ -3,7 +3,7 @@ import { createServer as createTlsServer } from 'node:https';
 import { type AddressInfo, Server as NetServer, type Socket } from 'node:net';
 import type { TlsOptions, Server as TlsServer } from 'node:tls';
 import { PortholeError } from '@porthole/contract';
-import { ReaderStalled } from '../transport/client-disconnected.ts';
+import { ReaderStalled } from '../transport/deadline.ts';
 import { Connections } from './connections.ts';
 import { problemResponse } from './response/problem-response.ts';
 

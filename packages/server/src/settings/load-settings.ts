@@ -11,8 +11,7 @@ import {
   readOptionLayer,
 } from './layers/read-layers.ts';
 import { findConflicts } from './problems/find-conflicts.ts';
-import { formatProblems } from './problems/format-problems.ts';
-import { SettingsError } from './problems/settings-error.ts';
+import { formatProblems, SettingsError } from './problems/settings-error.ts';
 import {
   assembleSettings,
   type PartialSettings,

@@ -1,5 +1,5 @@
 import type { OutgoingHttpHeaders, ServerResponse } from 'node:http';
-import { ClientDisconnected, ReaderStalled } from '../../transport/client-disconnected.ts';
+import { ClientDisconnected, ReaderStalled } from '../../transport/deadline.ts';
 import type { RouteResponse } from './route-response.ts';
 
 /** For responses without their own policy. The pages need one style sheet and one image of their own origin. */

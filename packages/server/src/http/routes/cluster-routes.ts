@@ -13,8 +13,7 @@ import {
   parseClusterSearchRequest,
   parseMemberSelection,
 } from '@porthole/contract';
-import { EVENT_STREAM_HEADERS, EventEncoder, lastEventId } from '../response/event-encoder.ts';
-import { openFollowStream } from '../response/follow-stream.ts';
+import { EVENT_STREAM_HEADERS, EventEncoder, lastEventId, openFollowStream } from '../response/follow-stream.ts';
 import { openStream } from '../response/open-stream.ts';
 import { jsonResponse, type RouteHandler, type RouteRequest, type RouteResponse } from '../response/route-response.ts';
 import type { RecordRouteOptions } from './record-routes.ts';

@@ -9,8 +9,13 @@ import {
   type RequestClock,
 } from '@porthole/contract';
 import type { FollowItem, FollowQuery } from '@porthole/logs';
-import { cursorId, EVENT_STREAM_HEADERS, EventEncoder, lastEventId } from '../response/event-encoder.ts';
-import { openFollowStream } from '../response/follow-stream.ts';
+import {
+  cursorId,
+  EVENT_STREAM_HEADERS,
+  EventEncoder,
+  lastEventId,
+  openFollowStream,
+} from '../response/follow-stream.ts';
 import { openStream } from '../response/open-stream.ts';
 import { jsonResponse, type RouteHandler } from '../response/route-response.ts';
 

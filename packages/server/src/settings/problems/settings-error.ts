@@ -1,4 +1,6 @@
 import type { SettingSource } from '@porthole/contract';
+import type { AST } from 'toml-eslint-parser';
+import type { Finding } from '../layers/read-layers.ts';
 
 export type SettingsProblemCode =
   | 'FILE_MISSING'
@@ -31,5 +33,78 @@ export class SettingsError extends Error {
     if (problems.length > MAX_LISTED_PROBLEMS) lines.push(`... and ${problems.length - MAX_LISTED_PROBLEMS} more`);
     super(lines.join('\n'));
     this.problems = problems;
+  }
+}
+
+const ORDER: readonly SettingSource[] = ['file', 'env', 'flag', 'option'];
+
+/** The findings as messages with their position, the file first, by line. */
+export async function formatProblems(findings: readonly Finding[], fileText: string): Promise<SettingsProblem[]> {
+  const needsLines = findings.some(({ path }) => path !== undefined);
+  const lines = needsLines ? await locateKeys(fileText) : new Map<string, number>();
+  return findings
+    .map((finding) => ({ ...finding, ...locateLine(finding, lines) }))
+    .sort((a, b) => ORDER.indexOf(a.source) - ORDER.indexOf(b.source) || (a.line ?? 0) - (b.line ?? 0))
+    .map(toProblem);
+}
+
+function locateLine({ path, line }: Finding, lines: ReadonlyMap<string, number>): { line?: number } {
+  const found = line ?? (path === undefined ? undefined : lines.get(pathId(path)));
+  return found === undefined ? {} : { line: found };
+}
+
+function toProblem({ code, source, at, text, line, column }: Finding): SettingsProblem {
+  const location = [at, line, column].filter((part) => part !== undefined).join(':');
+  return {
+    code,
+    message: `${location}: ${text}`,
+    source,
+    ...(source === 'file' ? { file: at } : {}),
+    ...(line === undefined ? {} : { line }),
+  };
+}
+
+/**
+ * The line of every table and key down to the second level, by `pathId`. Empty when the parser cannot follow the text:
+ * a message without a line is better than none.
+ */
+async function locateKeys(text: string): Promise<Map<string, number>> {
+  const lines = new Map<string, number>();
+  // Loaded here because it takes longer than all the rest of the settings, and only a wrong file needs it.
+  const { parseTOML } = await import('toml-eslint-parser');
+  try {
+    for (const node of parseTOML(text, { tomlVersion: '1.1' }).body[0].body) {
+      if (node.type === 'TOMLTable') locateTable(lines, node);
+      else locatePair(lines, [], node);
+    }
+  } catch {
+    lines.clear();
+  }
+  return lines;
+}
+
+function pathId(path: readonly string[]): string {
+  return JSON.stringify(path.slice(0, 2));
+}
+
+function locateTable(lines: Map<string, number>, table: AST.TOMLTable): void {
+  const path = table.resolvedKey.filter((part) => typeof part === 'string');
+  note(lines, path, table.key.loc.start.line);
+  for (const pair of table.body) locatePair(lines, path, pair);
+}
+
+function locatePair(lines: Map<string, number>, prefix: readonly string[], pair: AST.TOMLKeyValue): void {
+  const path = [...prefix, ...pair.key.keys.map((key) => (key.type === 'TOMLBare' ? key.name : key.value))];
+  note(lines, path, pair.key.loc.start.line);
+  if (path.length < 2 && pair.value.type === 'TOMLInlineTable') {
+    for (const inner of pair.value.body) locatePair(lines, path, inner);
+  }
+}
+
+/** Notes the line for the path and for the tables it opens on the way. */
+function note(lines: Map<string, number>, path: readonly string[], line: number): void {
+  for (let length = 1; length <= Math.min(path.length, 2); length++) {
+    const id = pathId(path.slice(0, length));
+    if (!lines.has(id)) lines.set(id, line);
   }
 }
