@@ -61,7 +61,7 @@ describe('stop', () => {
     expect(countOpenFiles(dir)).toBe(0);
   });
 
-  it('lets an answer under way come to its end, and then waits for no connection that is merely kept', async () => {
+  it('waits for a running response, but not for idle keep-alive connections', async () => {
     const { running, port } = await startTestNode({
       files: { 'big.log': BIG },
       settings: { node: { stopTimeoutMs: 3_600_000 } },

@@ -135,7 +135,7 @@ describe('the access log', () => {
 });
 
 describe('failed attempts', () => {
-  it('are limited per address; who has valid credentials is still let in', async () => {
+  it('are limited per address; clients with valid credentials are still accepted', async () => {
     const settings = { auth: { maxFailuresPerMinute: 3 } };
     const node = await startGuardedNode({ files: FILES, settings });
     const wrong = as(node, 'wrong');

@@ -39,7 +39,7 @@ async function call(grpcPort: number, ca: Buffer, certificate?: Certificate): Pr
 }
 
 describe('a node that knows its clients by their certificates', () => {
-  it('lets in who has a good one, by its name', async () => {
+  it('accepts a valid one, by its name', async () => {
     const { dir, authority, askAs, grpcPort } = await startWithCertificates();
     const byName = issue(authority, dir, 'ops-ann');
     expect((await askAs(byName)(LIST)).status).toBe(200);
@@ -69,7 +69,7 @@ describe('a node that knows its clients by their certificates', () => {
     }
   });
 
-  it('gives who has none what needs no credentials, and nothing else', async () => {
+  it('serves only public routes without one', async () => {
     const { authority, askAs, grpcPort } = await startWithCertificates();
     const send = askAs();
     for (const path of ['/health/live', '/health/ready', '/']) expect((await send(path)).status).toBe(200);

@@ -58,7 +58,7 @@ describe.each([
     expect(tickets.redeem(`/?ticket=${ticket}`)).toBe('Bearer a');
   });
 
-  it('has keys of JWTs neither fetched anew nor kept longer', async () => {
+  it('does not affect when JWT keys are fetched or expire', async () => {
     let fetches = 0;
     const fetchKeys = async () => {
       fetches++;

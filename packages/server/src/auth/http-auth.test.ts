@@ -42,7 +42,7 @@ describe('a node with a token file', () => {
     },
   );
 
-  it('answers who has one, whatever the Host header says', async () => {
+  it('accepts requests with a token, whatever the Host header says', async () => {
     const { port, token } = await startGuarded();
     const headers = { authorization: `Bearer ${token}`, host: 'any.example' };
     expect((await sendRequest(port, '/api/v1/log/view?file=a.log', { headers })).body.toString()).toBe('text\n');
@@ -65,7 +65,7 @@ describe('a node with a token file', () => {
     expect((await sendRequest(port, path)).status).toBe(200);
   });
 
-  it('gives the same console to all, whoever asks', async () => {
+  it('serves the same console to everyone', async () => {
     const { port, token } = await startGuarded();
     const open = await sendRequest(port, '/');
     const trusted = await sendRequest(port, '/', { headers: { authorization: `Bearer ${token}` } });

@@ -56,7 +56,7 @@ describe('a key that cannot be used', () => {
     });
   });
 
-  it('leaves no room to ask for ever: a JWT that names it counts as a failure', async () => {
+  it('does not fetch endlessly: a JWT that names it counts as a failure', async () => {
     const jwksFile = join(tempDir(), 'keys.json');
     writeFileSync(jwksFile, JSON.stringify({ keys: [UNUSABLE[0]?.[1], goodKey] }));
     const { port } = await startTestNode({ settings: createSettings(jwksFile, { maxFailuresPerMinute: 3 }) });

@@ -30,7 +30,7 @@ async function startProvider(body: string): Promise<Provider> {
 const auth = (jwksUrl: string) => ({ jwksUrl, jwtIssuer: ISSUER, jwtAudience: AUDIENCE, jwtRoles: ['ops=viewer'] });
 
 describe('a node with the address of keys', () => {
-  it('knows who has a JWT, and fetches the keys once', async () => {
+  it('identifies clients by JWT, and fetches the keys once', async () => {
     const signer = createSigner('key-1');
     const provider = await startProvider(JSON.stringify(toKeySet(signer)));
     const { port } = await startTestNode({ settings: { auth: auth(provider.url) } });

@@ -24,7 +24,7 @@ function createKeys() {
 }
 
 describe('keys from an address', () => {
-  it('are fetched once for all who ask at the same time', async () => {
+  it('are fetched once for concurrent requests', async () => {
     const { world, keys } = createKeys();
     const all = await Promise.all([keys.current(), keys.current(), keys.renew()]);
     expect(all).toEqual([first, first, first]);

@@ -62,7 +62,7 @@ async function requestRoute(send: SendTlsRequest, { path, method }: Route, token
   return status === 403 ? 'FORBIDDEN' : 'answered';
 }
 
-describe('who may do what', () => {
+describe('the roles', () => {
   it('every route, over HTTPS, is answered to exactly those it is for', async () => {
     const node = await startGuardedNode({ files: FILES, settings: SETTINGS });
     const routes = [...ROUTE_IDS.map(getRoute), ...MEMBER_ROUTE_IDS.map(getMemberRoute)];
@@ -98,7 +98,7 @@ describe('who may do what', () => {
     }
   });
 
-  it('is documented (UPDATE_DOCS=1 writes it anew)', () => {
+  it('is documented (UPDATE_DOCS=1 updates it)', () => {
     const page = readFileSync(PAGE, 'utf8');
     const calls = [
       ...METHODS.map((name) => [name, definition[name].path] as const),
@@ -123,7 +123,7 @@ describe('what stays open', () => {
     expect((await send('/api/v1/log/list')).status).toBe(401);
   });
 
-  it('a refusal names the role and who one is known as', async () => {
+  it('a refusal names the required role and the identity', async () => {
     const node = await startGuardedNode();
     const send = createTlsClient(node.port, { ca: node.authority.cert });
     const { status, body } = await send('/api/v1/config', {

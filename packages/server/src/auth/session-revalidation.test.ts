@@ -94,7 +94,7 @@ describe('a follow', () => {
     await eventually(() => expect([http.cut, grpc.code]).toEqual([true, 'FORBIDDEN']));
   });
 
-  it('goes on when the file is read again and still has its token', async () => {
+  it('continues when the file is reloaded and still has its token', async () => {
     const { port, grpcPort, ann, bob, tokenFile, running, logDir } = await start();
     const [http, grpc] = [await followHttp(port, ann.token), await followGrpc(grpcPort, ann.token)];
     const gone = await followHttp(port, bob.token);

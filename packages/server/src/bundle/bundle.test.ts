@@ -83,7 +83,7 @@ describe('the bundle of a cluster', () => {
     expect(check(manifest), JSON.stringify(check.errors)).toBe(true);
   });
 
-  it('has of the logs only what is of the time asked for: merged with who said it, and byte for byte', async () => {
+  it('has only the requested time range of the logs: merged with node names, and byte for byte', async () => {
     const nodes = [{ files: { 'a.log': createLog('n1') } }, { files: { 'a.log': createLog('n2') } }];
     const [first] = await startBundleCluster({ nodes });
     const { text } = await fetchBundle(first?.port ?? 0);
@@ -124,7 +124,7 @@ describe('the bundle of a cluster', () => {
     expect(manifest.isComplete).toBe(true);
   });
 
-  it('has all of a compressed file, also where that takes several questions', async () => {
+  it('has all of a compressed file, even if that takes several searches', async () => {
     const whole = Array.from({ length: 250 }, (_, index) => line('05:10:00', `number ${index}`)).join('');
     const nodes = [{ files: { 'a.log.1.gz': gzipSync(whole) }, settings: { search: { maxRecords: 100 } } }];
     const [first] = await startBundleCluster({ nodes });

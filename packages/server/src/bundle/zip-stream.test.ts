@@ -45,7 +45,7 @@ describe('an archive that is written while it is read', () => {
     expect(file?.content.every((byte, index) => byte === Math.floor(index / 1000) % 256)).toBe(true);
   });
 
-  it('goes on after a file that failed, which ends where it failed', async () => {
+  it('continues after a file that failed, which ends where it failed', async () => {
     const zip = new ZipStream(TIME);
     const reading = collect(zip);
     const broken = (async function* () {

@@ -51,7 +51,7 @@ async function follow(port: number, path: string, token: string) {
   return following;
 }
 
-it('a follow through a member whose token is withdrawn ends, is reported, and goes on with a new token', async () => {
+it('a follow through a member whose token is withdrawn ends, is reported, and continues with a new token', async () => {
   const { asked, member, tokenFile, memberTokens, client } = await startPair();
   const all = await follow(asked.port, '/api/v1/cluster/log/follow?back=1', client.token);
   const one = await follow(asked.port, '/api/v1/cluster/nodes/member/log/follow?back=1', client.token);

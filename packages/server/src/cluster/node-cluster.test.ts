@@ -54,7 +54,7 @@ describe('three nodes that know each other', () => {
     }
   });
 
-  it('a search is merged by time, and says who took part', async () => {
+  it('a search is merged by time, and reports the members', async () => {
     const [first] = await startCluster(3);
     const items = await search(first?.port ?? 0, 'order=oldest');
     const records = items.filter((item): item is ClusterRecord => item.type === 'record');
@@ -107,7 +107,7 @@ describe('three nodes that know each other', () => {
     expect(end.cursor).toBeNull();
   });
 
-  it('one member is asked through another, and only members are', async () => {
+  it('one member is reachable through another, and only members are', async () => {
     const [first, second] = await startCluster(2);
     const through = await requestJson(first?.port ?? 0, '/api/v1/cluster/nodes/n2/log/list');
     expect(through).toEqual(await requestJson(second?.port ?? 0, '/api/v1/log/list'));
@@ -162,7 +162,7 @@ describe('nodes with a token of their cluster', () => {
     });
   });
 
-  it('refuse a member that asks for the cluster: nothing goes round in circles', async () => {
+  it('refuse cluster requests of a member: no loops', async () => {
     const { ports, token } = await startGuarded(['a', 'a']);
     const headers = { authorization: `Bearer ${token}`, 'porthole-via': 'n2' };
     const problem = await requestProblem(ports[0] ?? 0, '/api/v1/cluster/nodes', { headers });

@@ -63,7 +63,7 @@ describe('the corpus', () => {
     expect(rows.filter((row) => !page.includes(row))).toEqual([]);
   });
 
-  it('teaches the masking of logs no word or number that stands there by chance', () => {
+  it('adds no common word or number to the masking of logs', () => {
     const learned = CONFIG_CORPUS.flatMap(({ marked }) => collectTomlSecrets(unmark(marked).toml, []).values);
     expect(learned.filter((value) => value.length < 6 || /^\d{1,7}$/.test(value))).toEqual([]);
     expect(learned).not.toContain('2026-11-15');

@@ -29,7 +29,7 @@ function replaceBy(make: (file: string) => unknown): (file: string) => void {
 }
 
 describe("the service's configuration", () => {
-  it('is read anew for every question', async () => {
+  it('is read again for every request', async () => {
     const { config, configFile } = await startBeside(TEXT);
     expect(await config()).toContain('port = 9000');
     writeFileSync(configFile, TEXT.replace('9000', '9001'));
@@ -150,7 +150,7 @@ describe("the node's own settings", () => {
 });
 
 describe('the configuration text of an embedding service', () => {
-  it('is shown with its secrets masked, and asked for each time', async () => {
+  it('is shown with its secrets masked, and fetched for each request', async () => {
     let password = 'hunter2-hunter2';
     const { port, running } = await startTestNode({ config: async () => `name = "lindb"\npassword = "${password}"\n` });
     expect((await requestJson<NodeConfig>(port, '/api/v1/config')).config).toBe(

@@ -113,7 +113,7 @@ describe('an answer over gRPC is that of the node itself', () => {
     expect(emitted).toEqual(['started', 'more', 'end']);
   });
 
-  it('a text that is no UTF-8 as near as UTF-8 can come', async () => {
+  it('invalid UTF-8 is replaced', async () => {
     const odd = line(1, 'INFO\tmain.go:1\todd').replace('odd', 'odd \u0000 \u{1f642}');
     const json = '{"level":"info","time":1780315200000,"msg":"half \\ud83d of a pair"}\n';
     const { running } = await startTestNode({ files: { 'a.log': odd, 'j.log': json } });

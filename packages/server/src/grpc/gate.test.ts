@@ -31,7 +31,7 @@ async function readFailure(pending: Promise<unknown>): Promise<{ status: string;
 }
 
 describe('a node with tokens', () => {
-  it('answers who has one', async () => {
+  it('accepts calls with a token', async () => {
     const { running } = await startTestNode({ settings: { auth: { tokenFile: tokenFile() } } });
     const { versions } = await connectNode(running.node.grpcPort, { token }).describe();
     expect(versions.node).toBe(process.versions.node);

@@ -18,7 +18,7 @@ const FILTER: RecordFilterMessage = {
 };
 
 describe('the fields of a message as parameters', () => {
-  it('are none where nothing is set', () => {
+  it('are absent if nothing is set', () => {
     const search = { filter: FILTER, order: '', cursor: '', record: '', until: '', raw: false };
     expect(parseSearchRequest(toQuery(search), CLOCK, { maxRecords: 1000 })).toEqual({
       order: 'newest',

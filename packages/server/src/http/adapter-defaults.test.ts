@@ -36,7 +36,7 @@ describe('errors', () => {
     },
   );
 
-  it('for a path that is no route are 404, however close it is to one', async () => {
+  it('for an unknown path are 404, however close it is to a route', async () => {
     const { port } = await startTestNode();
     for (const path of [
       '/api/v1/',

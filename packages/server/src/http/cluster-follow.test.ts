@@ -56,7 +56,7 @@ describe('a follow of the cluster', () => {
     expect(schemaProblems(item, 'ClusterFollowItem')).toEqual([]);
   });
 
-  it('that comes back goes on shortly before the last event seen, whatever its parameters say', async () => {
+  it('that reconnects resumes shortly before the last event seen, whatever its parameters are', async () => {
     const cluster = new FakeCluster();
     cluster.followed.push([]).end();
     const { port } = await serveCluster(cluster);

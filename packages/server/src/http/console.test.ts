@@ -101,7 +101,7 @@ describe('the console', () => {
     },
   );
 
-  it('is asked for again every time, and sent only when it has changed', async () => {
+  it('is revalidated every time, and sent only when it has changed', async () => {
     const { port } = await serveConsole();
     const { etag = '' } = (await sendRequest(port, '/')).headers;
     const again = await sendRequest(port, '/logs', { headers: { 'if-none-match': `"x", W/${etag}` } });
@@ -134,7 +134,7 @@ describe('a part of the console', () => {
     expect(headers['content-security-policy']).not.toContain('script-src');
   });
 
-  it('that keeps its name is asked for again', async () => {
+  it('that keeps its name is revalidated', async () => {
     const { port } = await serveConsole();
     expect((await sendRequest(port, '/assets/licences.txt')).headers).toMatchObject({
       'content-type': 'text/plain; charset=utf-8',

@@ -64,7 +64,7 @@ describe('following over HTTP', () => {
     for (const item of fromTime.items()) expect(schemaProblems(item, 'FollowItem')).toEqual([]);
   });
 
-  it('goes on after Last-Event-ID, across a rotation', async () => {
+  it('resumes after Last-Event-ID, across a rotation', async () => {
     const { port, logDir } = await serve();
     const first = await follow(port, 'family=db.log&back=3');
     await eventually(() => expect(first.numbers()).toEqual([1, 2, 3]));

@@ -68,7 +68,7 @@ describe('the Host header of a node without tokens', () => {
     expect(refused).toMatch(/^HTTP\/1\.1 400 .*"code":"BAD_REQUEST"/s);
   });
 
-  it('does not matter once a token is asked for', () => {
+  it('does not matter once a token is required', () => {
     const check = createHostCheck(['*']);
     expect(() => check('anything.example')).not.toThrow();
   });

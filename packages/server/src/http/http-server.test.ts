@@ -34,7 +34,7 @@ it('a stopping server lets a slow reader have the bytes that were already writte
   await stopped;
 });
 
-it('a stopping server closes connections on which nothing was asked, and takes no new ones', async () => {
+it('a stopping server closes connections without requests, and accepts no new ones', async () => {
   const server = await serve();
   const socket = connect(server.port, '127.0.0.1');
   await once(socket, 'connect');

@@ -16,7 +16,7 @@ import { createRateLimit } from '../transport/rate-limit.ts';
 const BIG = Buffer.alloc(64 * 1024 * 1024, 'a line of a log file\n');
 
 describe('each limit is reported with the setting that changes it', () => {
-  it('more streams than http.max-streams are refused, and let in again once one has ended', async () => {
+  it('more streams than http.max-streams are refused, and accepted again once one has ended', async () => {
     const { port } = await startTestNode({
       files: { 'a.log': BIG },
       settings: { http: { maxStreams: 2, maxStreamsPerClient: 2 } },
@@ -127,7 +127,7 @@ describe('the rate limit', () => {
     expect(['a', 'a', 'a'].map(allowed)).toEqual([true, true, false]);
   });
 
-  it('of 0 is none', () => {
+  it('of 0 means no limit', () => {
     const check = createRateLimit(0);
     for (let i = 0; i < 1000; i++) expect(() => check('a')).not.toThrow();
   });

@@ -100,7 +100,7 @@ describe('a node behind another', () => {
     });
   });
 
-  it('is not asked for the cluster: that would be a circle', async () => {
+  it('is not used for cluster requests: that would be a loop', async () => {
     const { behind } = await startMember();
     const headers = { 'Porthole-Via': 'asking' };
     expect(await requestProblem(behind.port, MEMBERS, { headers })).toMatchObject({
@@ -109,7 +109,7 @@ describe('a node behind another', () => {
     });
   });
 
-  it('is asked by the SDK through the other as if it stood before it', async () => {
+  it('is reachable by the SDK through the other one as if directly', async () => {
     const { behind, port } = await startMember();
     const member = createClient({ url: `http://127.0.0.1:${port}` }).cluster.member('broker-1');
     const direct = createClient({ url: behind.running.url });

@@ -93,7 +93,7 @@ describe('a raw file', () => {
     }
   });
 
-  it('is not sent again to who has it', async () => {
+  it('is not sent again to a client that has it', async () => {
     const { port } = await startWithFile();
     const { headers } = await sendRequest(port, RAW);
     const { etag = '' } = headers;
@@ -116,7 +116,7 @@ describe('a raw file', () => {
     expect(again.headers.etag).not.toBe(etag);
   });
 
-  it('is sent again once it was written anew and its time set back', async () => {
+  it('is sent again when it was rewritten and its time set back', async () => {
     const { port, logDir } = await startWithFile();
     const path = join(logDir, 'a.log');
     // Of whole seconds: times with a fraction cannot be set to the nanosecond, and would differ.
@@ -136,7 +136,7 @@ describe('a raw file', () => {
     }
   });
 
-  it('is refused to who wants the one that was', async () => {
+  it('is refused to a client that wants the old version', async () => {
     const { port } = await startWithFile();
     const { etag = '' } = (await sendRequest(port, RAW)).headers;
     expect((await sendRequest(port, RAW, { headers: { 'if-match': etag } })).status).toBe(200);
@@ -145,7 +145,7 @@ describe('a raw file', () => {
     }
   });
 
-  it('goes on where a download stopped only if it is still the same', async () => {
+  it('resumes a download only if it is still the same', async () => {
     const { port, logDir } = await startWithFile();
     const { etag = '', 'last-modified': modified = '' } = (await sendRequest(port, RAW)).headers;
     const resume = (ifRange: string) =>

@@ -77,7 +77,7 @@ describe('the contract', () => {
     expect(await requestJson(port, '/api/v1/log/list')).toEqual([{ name: 'a.log', size: 4 }]);
   });
 
-  it('is checked by schemas that refuse a field too many, one too few and a number that is no integer', () => {
+  it('is checked by schemas that reject an extra field, a missing field and a non-integer', () => {
     expect(schemaProblems({ name: 'a', size: 1 }, 'LogEntry')).toEqual([]);
     expect(schemaProblems({ name: 'a', size: 1, extra: 1 }, 'LogEntry')).not.toEqual([]);
     expect(schemaProblems({ name: 'a' }, 'LogEntry')).not.toEqual([]);

@@ -115,7 +115,7 @@ async function readText(port: number, url: string): Promise<string> {
   return text;
 }
 
-describe('a secret of the configuration that stands everywhere in the logs', () => {
+describe('a secret of the configuration that is all over the logs', () => {
   it('is in no answer of any route, of this node or of a member through it', async () => {
     const { port } = await startPlanted();
     const masked: string[] = [];
@@ -178,7 +178,7 @@ describe('a secret of the configuration that stands everywhere in the logs', () 
     expectClean(JSON.stringify([await node.config(), await node.settings(), await node.logFiles()]), 'state');
   });
 
-  it('is found by no question', async () => {
+  it('is not found by any search', async () => {
     const { port } = await startPlanted();
     for (const text of [SECRET, SECRET.slice(0, 6), 'ub4dor', 'VHIwdWI0']) {
       const { body } = await sendRequest(port, `/api/v1/log/search?q=${encodeURIComponent(text)}`);

@@ -104,7 +104,7 @@ describe('a search', () => {
     await eventually(() => expect(cuts).toEqual(['source']));
   });
 
-  it('asked for with HEAD gives the head and closes the search', async () => {
+  it('with HEAD returns the head and closes the search', async () => {
     const { port, source, slots } = await serve();
     source.push([]);
     const { status, headers, body } = await sendRequest(port, SEARCH, { method: 'HEAD' });
@@ -116,7 +116,7 @@ describe('a search', () => {
     await eventually(() => expect({ closed: source.closed, taken: slots.taken }).toEqual({ closed: true, taken: 0 }));
   });
 
-  it('asked for by an HTTP/1.0 client ends with its connection', async () => {
+  it('by an HTTP/1.0 client ends with its connection', async () => {
     const { port, source } = await serve();
     source.push([], [record(1), END]).end();
     const answer = await exchange(port, `GET ${SEARCH} HTTP/1.0\r\n\r\n`);
@@ -138,7 +138,7 @@ describe('a search whose reader', () => {
     await eventually(() => expect({ cuts, taken: slots.taken }).toEqual({ cuts: ['client'], taken: 0 }));
   });
 
-  it('leaves before the question was accepted is aborted too', async () => {
+  it('leaves before the request was accepted is aborted too', async () => {
     const { port, source, slots } = await serve();
     const socket = openSocket(port);
     socket.write(`GET ${SEARCH} HTTP/1.1\r\nHost: localhost\r\n\r\n`);

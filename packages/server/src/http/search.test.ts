@@ -50,7 +50,7 @@ async function search(port: number, query: string) {
 const minuteFromStart = ({ timeMs = Number.NaN }: FoundRecord) => (timeMs - START_MS) / MINUTE_MS;
 
 describe('a search over HTTP', () => {
-  it('finds what is asked for across a log, newest first, and says what it covered', async () => {
+  it('finds matches across a log, newest first, and reports its coverage', async () => {
     const { port } = await serve();
     const { records, end } = await search(port, 'family=db.log&level=error&q=FAILED');
     expect(records.map(minuteFromStart)).toEqual([120, 110, 100, 90, 80, 70, 60, 50, 40, 30, 20, 10]);
@@ -71,7 +71,7 @@ describe('a search over HTTP', () => {
     expect(await found('order=oldest&time=2026-11-15T10:05:30&limit=2')).toEqual([6, 7]);
   });
 
-  it('goes on with its cursor until each record has come exactly once', async () => {
+  it('continues with its cursor until each record was returned exactly once', async () => {
     const { port } = await serve();
     for (const order of ['newest', 'oldest']) {
       const seen: number[] = [];

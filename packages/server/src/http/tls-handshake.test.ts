@@ -82,7 +82,7 @@ describe.each(['http', 'grpc'] as const)('a TLS handshake with the %s server', (
     expect(at).toBeLessThan(hello.length);
   });
 
-  it('is refused while too many are under way, and those that are done do not count', async () => {
+  it('is refused while too many are in progress; finished ones do not count', async () => {
     const port = await SERVERS[kind]({ mostHandshakes: 3 });
     const done = await Promise.all(
       Array.from({ length: 3 }, async () => {

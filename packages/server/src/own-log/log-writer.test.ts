@@ -111,7 +111,7 @@ testFullDisk('closing gives up what the disk refuses, and later records count as
   expect(log.stats()).toMatchObject({ written: 0, dropped: 4, queuedBytes: 0 });
 });
 
-test('flushSync puts everything into the file before it returns, after the write under way', async () => {
+test('flushSync puts everything into the file before it returns, after the running write', async () => {
   const dir = await tempDir();
   const log = await openTestLog({ dir });
   const logger = log.component('x');

@@ -144,7 +144,7 @@ test.each([
   expect(log.stats()).toMatchObject({ written: 2, errors: 0 });
 });
 
-test('a file truncated in place goes on from its new start', async () => {
+test('a file truncated in place continues from its new start', async () => {
   const clock = testClock();
   const log = await openTestLog({ dir: await tempDir(), maxFileAgeMs: 60_000, now: clock.now });
   log.component('x').info('n', 'before');

@@ -2,7 +2,7 @@ import { BlockList, isIP } from 'node:net';
 
 const LOOPBACK = loopbackAddresses();
 
-/** Whether only this machine can reach a server that listens there. A name other than `localhost` may mean anything. */
+/** Whether only this machine can reach a server on this host. A name other than `localhost` may resolve to anything. */
 export function isLoopbackHost(host: string): boolean {
   const version = isIP(host);
   if (version === 0) return /^localhost\.?$/i.test(host);

@@ -114,7 +114,7 @@ function resolveSetting(definition: SettingDefinition, { layers, workDir, shownN
   return { definition, value: defaultValue, defaultValue, source: 'default', origin: 'default', text };
 }
 
-/** Through the kind's own reader: it resolves paths and gives every load its own lists. */
+/** Through the kind's parser, which resolves paths and copies lists. */
 function readDefault(definition: SettingDefinition, workDir: string): SettingScalar {
   const reading = definition.kind.fromOption(definition.default, workDir);
   if ('refused' in reading) throw new TypeError(`the default of ${definition.key} is not valid`);

@@ -11,7 +11,7 @@ export type Settings = {
   readonly [S in Section]: { readonly [P in keyof Table[S]]: RowValue<Table[S][P]> };
 };
 
-/** What an embedding program may give: any part of the settings. `undefined` is the same as leaving it out. */
+/** Settings from an embedding program, all optional. `undefined` is the same as leaving it out. */
 export type PartialSettings = {
   readonly [S in Section]?: { readonly [P in keyof Settings[S]]?: Settings[S][P] | undefined } | undefined;
 };
@@ -21,7 +21,7 @@ export type SettingKey = {
   [S in Section]: { [P in keyof Table[S]]: `${S}.${RowName<Table[S][P]>}` }[keyof Table[S]];
 }[Section];
 
-/** One row of the table with all names it goes by. */
+/** One row of the table with all its names. */
 export interface SettingDefinition extends Omit<SettingRow, 'flag' | 'secret'> {
   key: string;
   section: string;
@@ -54,7 +54,7 @@ export function assembleSettings(read: (definition: SettingDefinition) => Settin
     section[definition.property] = read(definition);
     sections[definition.section] = section;
   }
-  // Each value went through the kind of its own row, which is what the type says; the compiler cannot follow the loop.
+  // Each value was parsed by the kind of its row, as the type says; the compiler cannot follow the loop.
   return sections as Settings;
 }
 

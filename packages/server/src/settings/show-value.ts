@@ -1,13 +1,13 @@
 import type { SettingScalar } from './kinds/setting-kind.ts';
 import type { SettingDefinition } from './settings.ts';
 
-/** Enough to recognise a value; a pasted key file must not fill the terminal. */
+/** Enough to recognise a value without filling the terminal with a pasted key file. */
 const SHOWN_CHARACTERS = 80;
 
-/** Characters that could move the cursor, turn the writing direction or end a line where a message is printed. */
+/** Characters that could move the cursor, change the text direction or end a line in a terminal. */
 const UNPRINTABLE = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu;
 
-/** A text for a message or a comment: one line, nothing invisible, never long. */
+/** A text for a message or a comment: one line, printable, short. */
 export function showText(text: string): string {
   return escapeUnprintable(cut(text));
 }
@@ -64,7 +64,7 @@ function escapeUnprintable(text: string): string {
 
 const MASK = '******';
 
-/** A value as JSON, spelt as in the file. A secret is masked; an empty one stays empty, which says that it is not set. */
+/** A value as JSON, spelt as in the file. A secret is masked; an empty one stays empty, which shows that it is not set. */
 export function toMaskedJson(
   definition: Pick<SettingDefinition, 'kind' | 'secret'>,
   value: SettingScalar,
@@ -80,7 +80,7 @@ export function toMaskedToml(definition: Pick<SettingDefinition, 'kind' | 'secre
   return Array.isArray(json) ? `[${json.map(tomlLiteral).join(', ')}]` : tomlLiteral(json);
 }
 
-/** JSON's literals are TOML's, but for DEL, which TOML wants escaped. */
+/** JSON literals are valid TOML, except that TOML requires DEL to be escaped. */
 function tomlLiteral(value: string | number | boolean): string {
   return JSON.stringify(value).replaceAll('\u007f', '\\u007f');
 }

@@ -1,7 +1,7 @@
 import { Access } from '../access.ts';
 import type { AccessLog } from '../access-log.ts';
 
-/** No credentials are asked for. */
+/** No credentials are required. */
 export function openToAll(): Access {
   return new Access({ countFailure() {} });
 }

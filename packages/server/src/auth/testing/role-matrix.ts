@@ -10,7 +10,7 @@ const COLUMNS: readonly (readonly [string, readonly Role[] | undefined])[] = [
   ['`admin`', ['admin']],
 ];
 
-/** What may be asked, with what it asks for: a path, or a gRPC method. */
+/** A route or gRPC method, with the role it requires. */
 type Row = readonly [string, RouteRole];
 
 /** Whether a request is allowed; `undefined`: without credentials. */

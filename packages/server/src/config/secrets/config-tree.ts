@@ -3,7 +3,7 @@ import type { MaskRange } from './mask-ranges.ts';
 import { secretArguments } from './secret-arguments.ts';
 import { isSecretKey, splitWords } from './secret-keys.ts';
 
-/** A configuration whatever it is written in: TOML, or JSON, YAML and the like within a string. */
+/** A configuration in any language: TOML, or JSON, YAML and the like within a string. */
 export type ConfigTree<L> =
   | { kind: 'table'; entries: readonly TreeEntry<L>[] }
   | { kind: 'list'; items: readonly ConfigTree<L>[] }
@@ -30,13 +30,13 @@ export interface TreeSecretOptions<L> {
   onSecret(leaf: L, part: 'whole' | MaskRange): void;
 }
 
-/** What names an entry of a list: `name = "DB_PASSWORD"`, `key: api_token`. */
+/** Keys whose value names an entry of a list: `name = "DB_PASSWORD"`, `key: api_token`. */
 const NAME_KEYS: ReadonlySet<string> = new Set([
   ...['name', 'key', 'variable', 'var', 'env', 'field', 'property', 'param', 'parameter', 'header', 'option'],
   ...['setting', 'attribute', 'k'],
 ]);
 
-/** What holds the value beside such a name. */
+/** Keys with the value that belongs to such a name. */
 const VALUE_KEYS: ReadonlySet<string> = new Set([
   ...[
     'value',
@@ -57,8 +57,8 @@ const VALUE_KEYS: ReadonlySet<string> = new Set([
 const ENVIRONMENT_WORDS: ReadonlySet<string> = new Set(['env', 'envs', 'environment', 'vars', 'variables']);
 
 /**
- * Finds secrets by where they stand: under a secret key; as the value beside the name of one; behind a flag in a list
- * of arguments; as `user:password` or key material where the key announces it.
+ * Finds secrets by their position: under a secret key; as the value next to the name of one; after a flag in a list of
+ * arguments; as `user:password` or key material if the key suggests it.
  */
 export function findTreeSecrets<L>(tree: ConfigTree<L>, options: TreeSecretOptions<L>): void {
   new TreeWalk(options).visit(tree, options.path);

@@ -9,7 +9,7 @@ import type { SecretValues } from './secret-values.ts';
 /** Beside a secret key these words announce a value of it: LinDB repeats the running value after "Default:". */
 const VALUE_WORDS = /^(?:default|defaults|example|current|previous|old|was|value)$/i;
 
-/** A commented-out value that goes on in the next comment. */
+/** A commented-out value that continues in the next comment. */
 interface OpenValue {
   closer: string;
   nextLine: number;
@@ -30,7 +30,7 @@ export function findCommentSecrets(
   return comments.map((comment) => [...scan.next(comment), ...(inToml.get(comment) ?? [])]);
 }
 
-/** Whether a comment speaks of secrets: a word in it names one. */
+/** Whether a word of a comment names a secret. */
 export function mentionsSecret(text: string): boolean {
   for (const word of text.matchAll(/[\w.-]+/g)) if (isSecretKey([word[0]], [])) return true;
   return false;
@@ -56,7 +56,7 @@ class CommentScan {
     const credentials = this.#findCredentials(comment);
     if (toml?.kind !== 'assignment') return credentials;
     if (!this.#isSecret(toml.path, comment)) return credentials;
-    // What the assignment says of its own value is more exact: it knows brackets and values of several words.
+    // The range of an assignment is more exact: it handles brackets and values of several words.
     return [
       ...this.#findAssigned(comment, toml.valueStart),
       ...credentials.filter((credential) => credential.start !== toml.valueStart),

@@ -6,9 +6,9 @@ import { findCredentials } from './find-credentials.ts';
 import type { MaskRange } from './mask-ranges.ts';
 import { isSecretKey } from './secret-keys.ts';
 
-/** Comments on lines of their own, one below the other, without the signs that make them comments. */
+/** Consecutive comment lines, without their comment characters. */
 interface Run {
-  /** Of each line: which comment it is, and how much stands before it there. */
+  /** For each line: its comment, and the offset within it. */
   lines: { index: number; by: number; text: string }[];
   table: readonly string[];
 }
@@ -75,7 +75,7 @@ function readAsToml({ lines, table }: Run, secretKeys: readonly string[]): Found
   return splitByLine(ranges, lines);
 }
 
-/** The secret parts of a value, as they stand in the text. */
+/** The secret parts of a value, with positions in the text. */
 function rangesIn(leaf: TomlLeaf, { text, secretKeys }: { text: string; secretKeys: readonly string[] }): MaskRange[] {
   const [start, end] = leaf.node.range;
   if (leaf.node.kind !== 'string') return leaf.secret ? [{ start, end }] : [];

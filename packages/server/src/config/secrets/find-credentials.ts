@@ -5,12 +5,12 @@ import { findPairSecrets } from './find-pair-secrets.ts';
 import { findUserInfoSecrets } from './find-user-info-secrets.ts';
 import type { Credential } from './mask-ranges.ts';
 
-/** Long enough, or with a digit and this long: then what follows a scheme is no word of a sentence ("Basic auth"). */
+/** Length from which the word after a scheme is a token and not part of a sentence ("Basic auth"); shorter with a digit. */
 const TOKEN_LENGTH = 16;
 const TOKEN_WITH_DIGIT_LENGTH = 8;
 
 /**
- * Secrets within a text that as a whole is none: passwords in URLs, connection strings and command lines, secret query
+ * Secrets within a text that is not a secret itself: passwords in URLs, connection strings and command lines, secret query
  * parameters, tokens, private keys, and configurations in other languages. One pass each, linear in the length of the
  * text.
  */

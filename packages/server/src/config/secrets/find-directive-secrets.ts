@@ -1,10 +1,10 @@
 import type { SecretName } from './find-pair-secrets.ts';
 import type { Credential } from './mask-ranges.ts';
 
-/** Where a directive has its secret: the last group of a pattern. The others are names that must be secret. */
+/** A directive with a secret in the last group of its pattern. The other groups are names that must be secret. */
 interface Directive {
   pattern: RegExp;
-  /** Nothing is looked for in a text without it. */
+  /** Texts without it are skipped. */
   needs: RegExp;
   /** Group with a name that must be that of a secret. */
   name?: number;

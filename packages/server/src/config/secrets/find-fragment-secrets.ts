@@ -9,7 +9,7 @@ export interface FragmentOptions {
   path: readonly string[];
   secretKeys: readonly string[];
   isSecretName(name: string): boolean;
-  /** A sentence may stand behind a colon there. */
+  /** A colon may be followed by a sentence. */
   isComment?: boolean;
 }
 
@@ -56,7 +56,7 @@ function findInCommand(text: string, { isSecretName }: FragmentOptions): Credent
   const texts = words.map(({ start, end }) => text.slice(start, end));
   return secretArguments(texts, (name) => name.length > 1 && isSecretName(name)).flatMap(({ index, part }) => {
     const word = words[index];
-    // The comma of a list that is written into a text; the list itself is read elsewhere.
+    // The comma of a list within a text; the list itself is parsed elsewhere.
     return word && texts[index] !== ',' ? [toCredential(word, part)] : [];
   });
 }

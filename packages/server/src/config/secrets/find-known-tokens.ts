@@ -31,7 +31,7 @@ const HASHES = [
   '\\{(?:S?SHA(?:256|512)?|S?MD5|CRYPT|PBKDF2[\\w-]{0,16})\\}[\\w+/=$.]{8,512}',
 ];
 
-/** Addresses whose path is the secret: whoever has it can post there. */
+/** Webhook URLs, whose path is the secret. */
 const HOOKS = [
   'hooks\\.slack\\.com/(?:services|workflows|triggers)/',
   '(?:discord|discordapp)\\.com/api/(?:v\\d+/)?webhooks/\\d+/',
@@ -43,7 +43,7 @@ const HOOKS = [
   '[^\\s/"\']{1,255}/hooks/(?=[\\w-]{20,255}(?:[/?\\s"\'<]|$))',
 ];
 
-/** In front of a token: what would make it the middle of another word. */
+/** Characters before a token that would make it part of another word. */
 const KNOWN = new RegExp(`(?<![\\w+/=-])(?:${[...TOKENS, ...HASHES].join('|')})`, 'g');
 const HOOK = new RegExp(`//(?:${HOOKS.join('|')})`, 'gi');
 

@@ -3,12 +3,12 @@ import type { Credential } from './mask-ranges.ts';
 
 export type SecretName = (name: string) => boolean;
 
-/** Longest name looked at before a `=` or `:`; it keeps the search linear. */
+/** Maximum length of a name before `=` or `:`; it keeps the search linear. */
 const MAX_NAME = 64;
 
 const QUOTES = /["'`]/;
 
-/** Names that are a secret's in the query of a URL, and mean other things elsewhere. */
+/** Names of secrets in the query of a URL that mean other things elsewhere. */
 const QUERY_NAMES = /^(?:sig|signature|x-(?:amz|goog|oss|cos)-signature|key|code|auth|apikey|sas)$/i;
 
 /** Names whose value is a scheme and a token: the scheme stays readable. */
@@ -91,7 +91,7 @@ function readHeaderValue(text: string, start: number, nameStart: number): Creden
   return stop > first ? { start: first, end: stop, certain: true } : undefined;
 }
 
-/** What ends an unquoted value depends on what parts the pairs, because a password may hold the other signs. */
+/** The end of an unquoted value depends on the separator of the pairs, because a password may contain the others. */
 function valueEndPattern(text: string, { at, nameStart }: { at: number; nameStart: number }): RegExp {
   const prefix = text.slice(Math.max(0, nameStart - MAX_NAME), nameStart).trimEnd();
   const sign = prefix.at(-1);

@@ -6,10 +6,10 @@ const MAX_SCHEME = 32;
 /** How far into a word its scheme is looked for. */
 const MAX_WORD_HEAD = 64;
 
-/** What stands before an `@` after these is an address, not a password. */
+/** After these schemes, the part before an `@` is an address, not a password. */
 const ADDRESS_SCHEMES = /(?:^|[^a-z])(?:mailto|sip|sips|xmpp|acct|im|image)$/i;
 
-/** Passwords that stand before an `@`: `scheme://user:pw@host`, `user:pw@tcp(host)/db` and `user:pw@host`. */
+/** Passwords before an `@`: `scheme://user:pw@host`, `user:pw@tcp(host)/db` and `user:pw@host`. */
 export function findUserInfoSecrets(text: string): Credential[] {
   if (!text.includes('@')) return [];
   return [...findInUrls(text), ...findInGoDsns(text), ...findInBareAddresses(text)];

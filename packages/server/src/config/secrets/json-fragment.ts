@@ -1,10 +1,10 @@
 import type { ConfigTree, TreeEntry } from './config-tree.ts';
 import type { MaskRange } from './mask-ranges.ts';
 
-/** Deeper than any fragment is; the reader calls itself. */
+/** Deeper than any fragment; the parser recurses. */
 const MAX_DEPTH = 64;
 
-/** Reads the JSON value at a position of a text, so that what is in it can be masked where it stands. */
+/** Parses the JSON value at a position of a text, with positions, so that parts of it can be masked in place. */
 export function readJson(text: string, start: number): { tree: ConfigTree<MaskRange>; end: number } | undefined {
   const reader = new JsonReader(text, start);
   const tree = reader.read(0);

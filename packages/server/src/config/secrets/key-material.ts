@@ -11,7 +11,7 @@ const OPEN_KEY_KINDS: ReadonlySet<string> = new Set([
   ...['public', 'publishable', 'site', 'sort', 'partition', 'foreign', 'range', 'shard', 'cache', 'object'],
 ]);
 
-/** A value that is no word: this long, with digits among letters. Shorter ones are names as often as keys. */
+/** Minimum length of a random value with letters and digits. Shorter ones are names as often as keys. */
 const MATERIAL_CHARS = 20;
 /** With dashes in it, which part the words of a name. */
 const BASE64URL_CHARS = 32;

@@ -8,7 +8,7 @@ export interface LineTable {
   tree: ConfigTree<MaskRange>;
 }
 
-/** Deeper than any fragment is; a text of ever deeper lines must not cost its square. */
+/** Deeper than any fragment; limits the cost of a text with ever deeper lines. */
 const MAX_DEPTH = 64;
 
 const KEY =
@@ -27,8 +27,8 @@ interface Level {
 }
 
 /**
- * Reads a text of lines as YAML, INI, properties or dotenv, whichever its lines look like, and loosely: it is only to
- * know which values stand under which names. A line that is none of these is passed over.
+ * Loosely parses lines as YAML, INI, properties or dotenv, whichever they look like, to find which values belong to which
+ * names. Other lines are ignored.
  */
 export function readLines(text: string): LineTable[] {
   return new LineReader(text).read();

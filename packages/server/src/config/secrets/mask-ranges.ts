@@ -7,7 +7,7 @@ export interface MaskRange {
   end: number;
 }
 
-/** Replaces each range by one mask. Ranges may come in any order, overlap or touch: those share one mask. */
+/** Replaces each range by one mask. Ranges may be unordered; overlapping and adjacent ones share one mask. */
 export function maskRanges(text: string, ranges: readonly MaskRange[]): string {
   let masked = '';
   let from = 0;
@@ -30,7 +30,7 @@ export function joinRanges(ranges: readonly MaskRange[]): MaskRange[] {
   return joined;
 }
 
-/** Where a secret stands in a text, and whether it is one for sure: only then are its copies masked elsewhere too. */
+/** The range of a secret in a text, and whether it is certain: only then its copies are masked elsewhere too. */
 export interface Credential extends MaskRange {
   certain: boolean;
 }

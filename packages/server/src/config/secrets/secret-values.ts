@@ -2,10 +2,10 @@ import { MASK, type MaskRange } from './mask-ranges.ts';
 import { NeedleFinder } from './needle-finder.ts';
 import { SECRET_WORDS } from './secret-words.ts';
 
-/** From this length on a copy is masked anywhere in a text; shorter values occur in ordinary words. */
+/** From this length on copies are masked anywhere in a text; shorter values occur in ordinary words. */
 const MIN_LENGTH = 6;
 
-/** Of a number, which stands in other numbers by chance: sizes, ids, times. */
+/** The same for numbers, which occur in other numbers by chance: sizes, ids, timestamps. */
 const MIN_DIGITS = 8;
 
 /** Long enough, but ordinary in a configuration file: as a password it is no secret, and masking each use ruins the text. */
@@ -32,23 +32,23 @@ export class SecretValues {
     }
   }
 
-  /** All of them that are too long to stand anywhere by chance, in every form they were given in. */
+  /** All values that are too long to occur by chance, in every form they were added in. */
   get long(): ReadonlySet<string> {
     return this.#long;
   }
 
-  /** Whether this very text is a secret too long to be there by chance. */
+  /** Whether this text is a secret that is too long to occur by chance. */
   has(text: string): boolean {
     return this.#long.has(text);
   }
 
-  /** Copies of the long values, wherever they stand. */
+  /** Copies of the long values. */
   findInValue(text: string): MaskRange[] {
     this.#longFinder ??= new NeedleFinder(this.#long);
     return this.#longFinder.find(text);
   }
 
-  /** As in values, and the short ones: in quotes, or as a word where the comment is suspected of speaking of secrets. */
+  /** Copies in a comment, also of short values: in quotes, or as a word if the comment seems to be about secrets. */
   findInComment(text: string, isSuspect: () => boolean): MaskRange[] {
     this.#shortFinder ??= new NeedleFinder(this.#short);
     const isCopy = (range: MaskRange) =>
@@ -57,7 +57,7 @@ export class SecretValues {
   }
 
   #addForm(form: string): void {
-    // A masked text holds no secret, and its stars must not become one.
+    // A mask is not a secret.
     if (form.trim() === '' || form.includes(MASK)) return;
     (isLong(form) ? this.#long : this.#short).add(form);
     this.#longFinder = undefined;

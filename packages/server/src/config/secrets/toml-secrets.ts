@@ -10,7 +10,7 @@ import type { Credential, MaskRange } from './mask-ranges.ts';
 import { isSecretKey } from './secret-keys.ts';
 import { SecretValues } from './secret-values.ts';
 
-/** What of a value is to be masked: nothing, all of it, or parts of the string it is. */
+/** What to mask of a value: nothing, all of it, or parts of its string. */
 export type LeafMask = 'none' | 'whole' | MaskRange[];
 
 export interface TomlSecrets {
@@ -83,7 +83,7 @@ function plainNumber(raw: string): string {
   return /^[+-]?\d[\d_]*$/.test(raw) ? raw.replace(/[+_]/g, '') : raw;
 }
 
-/** Passwords in URLs are percent-encoded; elsewhere the same one stands in clear. */
+/** Passwords are percent-encoded in URLs, but not elsewhere. */
 function addCredential(values: SecretValues, credential: string): void {
   values.add(credential);
   if (!credential.includes('%')) return;

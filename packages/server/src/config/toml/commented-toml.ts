@@ -1,14 +1,14 @@
 import type { MaskRange } from '../secrets/mask-ranges.ts';
 import { MAX_DEPTH } from './parse-toml.ts';
 
-/** What a comment would be if it were not commented out. Positions are within the comment. */
+/** The statement in a comment. Positions are relative to the comment. */
 type CommentedToml = { kind: 'header'; path: string[] } | { kind: 'assignment'; path: string[]; valueStart: number };
 
-/** A value that may go on in the comments below. */
+/** A value that may continue in the comments below. */
 interface CommentedValue {
-  /** What to mask on this line; `undefined` when nothing is given. */
+  /** The range to mask on this line; `undefined` if there is no value. */
   secret: MaskRange | undefined;
-  /** What ends the value on a later line. */
+  /** The delimiter that ends the value on a later line. */
   closer: string | undefined;
 }
 
@@ -19,7 +19,7 @@ const OPENERS: readonly (readonly [string, string])[] = [
   ['{', '}'],
 ];
 
-/** Reads `key = value` or `[table]` after the leading hashes and blanks of a comment. */
+/** Parses `key = value` or `[table]` after the leading hashes and blanks of a comment. */
 export function readCommentedToml(text: string): CommentedToml | undefined {
   const start = /^[#\s]*/.exec(text)?.[0].length ?? 0;
   const brackets = /^\[\[?[ \t]*/.exec(text.slice(start))?.[0].length ?? 0;
@@ -31,7 +31,7 @@ export function readCommentedToml(text: string): CommentedToml | undefined {
   return { kind: 'assignment', path: key.path, valueStart: key.end + 1 + blanks };
 }
 
-/** The part of a commented-out value to mask. Quotes and brackets stay, so that a reader sees what it was. */
+/** The part of a commented-out value to mask. Quotes and brackets are kept, so that its type stays visible. */
 export function readCommentedValue(text: string, start: number): CommentedValue {
   const end = text.trimEnd().length;
   for (const [opener, closer] of OPENERS) {

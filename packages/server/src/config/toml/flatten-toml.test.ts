@@ -49,7 +49,7 @@ it('values that JSON does not know are given as they are written', () => {
   ]);
 });
 
-it('secrets are masked, empty ones stay empty, and booleans are none', () => {
+it('secrets are masked, empty ones stay empty, and booleans are not secret', () => {
   const toml =
     'password = "hunter2"\npwd = ""\npin-token = 5\nuse-token = true\ntokens = ["a", ""]\n[secrets]\na = { b = "c" }\n';
   expect(flat(toml)).toEqual([

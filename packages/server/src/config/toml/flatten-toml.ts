@@ -8,16 +8,16 @@ import { keyNames } from './toml-statements.ts';
 /** One value of a TOML text under its whole path, as in `servers[0]."host name".port`. */
 export interface FlatSetting {
   key: string;
-  /** Secrets and credentials are masked. Dates as they are written; integers beyond the safe ones as strings. */
+  /** Secrets and credentials are masked. Dates as written; unsafe integers as strings. */
   value: SettingJson;
-  /** By its key; an empty secret is one too. */
+  /** Whether its key is that of a secret, even if the value is empty. */
   secret: boolean;
   /** Of the value as it is written, where parts of it are masked: shows that a secret changed, not what it is. */
   fingerprint?: string;
 }
 
 export interface FlattenOptions extends RedactOptions {
-  /** Of a value that is masked, wholly or in part, as it really is. */
+  /** The clear value, if it is masked wholly or in part. */
   fingerprint?: (key: string, value: SettingJson) => string;
 }
 
@@ -95,7 +95,7 @@ function listLeaves(node: AST.TOMLContentNode): AST.TOMLValue[] {
   return node.type === 'TOMLArray' ? node.elements.flatMap(listLeaves) : [];
 }
 
-/** Names that are no bare keys are quoted, so that a dot within a name is not taken for one between names. */
+/** Names that are not bare keys are quoted, so that dots in names are unambiguous. */
 function writePath(path: Path): string {
   let written = '';
   for (const part of path) {

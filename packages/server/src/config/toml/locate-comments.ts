@@ -1,7 +1,7 @@
 import type { AST } from 'toml-eslint-parser';
 import type { TomlStatement } from './toml-statements.ts';
 
-/** A comment, and where it stands among the statements. */
+/** A comment and its position among the statements. */
 export interface LocatedComment {
   /** Without the hash that starts it. */
   text: string;
@@ -10,7 +10,7 @@ export interface LocatedComment {
   line: number;
   /** Alone on its line: only such comments can continue the one above. */
   ownLine: boolean;
-  /** Path of the table it stands in. */
+  /** Path of the table around it. */
   table: readonly string[];
   /** Above, beside or within a statement with a secret. */
   besideSecret: boolean;
@@ -44,7 +44,7 @@ function statementStart(statement: TomlStatement | undefined): number {
   return statement?.node.range[0] ?? Number.POSITIVE_INFINITY;
 }
 
-/** A header ends with its key; the node of a table reaches over its keys. */
+/** A header ends with its key; the node of a table includes its keys. */
 function lastNode({ node }: TomlStatement): AST.TOMLKey | AST.TOMLKeyValue {
   return node.type === 'TOMLTable' ? node.key : node;
 }

@@ -1,7 +1,7 @@
 import type { AST } from 'toml-eslint-parser';
 import { parseToml } from './parse-toml.ts';
 
-/** A part of a TOML text that a reader wants to see apart from the values. */
+/** A part of a TOML text for syntax highlighting. */
 export interface TomlMark {
   start: number;
   end: number;

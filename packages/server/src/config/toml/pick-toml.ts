@@ -5,8 +5,8 @@ import { keyNames } from './toml-statements.ts';
 type Path = readonly (string | number)[];
 
 /**
- * The statements of a TOML text that hold something wanted, as they are written, with their comments and the headers
- * of their tables. A statement is never taken apart: of an inline table, all is given or nothing.
+ * The selected statements of a TOML text as written, with their comments and the headers of their tables. A statement is
+ * never split: an inline table is included completely or not at all.
  */
 export function pickToml(source: string, isWanted: (path: Path) => boolean): string {
   const { text, ast } = parseToml(source);
@@ -35,7 +35,7 @@ export function pickToml(source: string, isWanted: (path: Path) => boolean): str
   return parts.filter((part) => part !== '').join('\n');
 }
 
-/** Every path below which the statement says something. */
+/** Every path the statement sets a value below. */
 function listPaths(node: AST.TOMLKeyValue, table: Path): Path[] {
   const path = [...table, ...keyNames(node.key)];
   return [path, ...innerPaths(node.value, path)];
@@ -57,7 +57,7 @@ function lineEnd(text: string, at: number): number {
   return newline < 0 ? text.length : newline + 1;
 }
 
-/** What stands behind the last blank line: comments above it are about something else. */
+/** The text after the last blank line: comments above it are about something else. */
 function lastParagraph(text: string): string {
   return text.split(/^[^\S\n]*\n/m).at(-1) ?? '';
 }

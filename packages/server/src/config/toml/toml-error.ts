@@ -1,6 +1,6 @@
 /**
- * The text is not valid TOML, or nests deeper or holds longer strings than we read. The message never holds any of
- * the text: what a parser says about a broken line may quote the secret that stands in it.
+ * The text is not valid TOML, or exceeds our limits of depth or string length. The message never contains any of the text:
+ * the message of a parser may quote a secret.
  */
 export class TomlError extends Error {
   override readonly name = 'TomlError';
@@ -8,7 +8,7 @@ export class TomlError extends Error {
   readonly line: number;
   readonly column: number;
 
-  /** Line and column count from 1. No `cause` is kept, because the cause would carry the text after all. */
+  /** Line and column start at 1. There is no `cause`, because it would contain the text. */
   constructor(reason: string, at: { line: number; column: number }) {
     super(`${reason} (line ${at.line}, column ${at.column})`);
     this.reason = reason;

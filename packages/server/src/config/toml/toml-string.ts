@@ -1,7 +1,7 @@
-/** A string as written in TOML, and where each unit of its value stands in the writing. */
+/** A string as written in TOML, with the source position of each code unit of its value. */
 interface TomlString {
   value: string;
-  /** One position more than the value has units: the last is that of the closing quotes. */
+  /** One more than the value has code units: the last is that of the closing quotes. */
   positions: number[];
 }
 

@@ -30,7 +30,7 @@ describe('items in messages', () => {
     expect([...inBoundedMessages([one, other].filter((item) => item !== undefined))]).toHaveLength(2);
   });
 
-  it('are none where there is nothing', () => {
+  it('are empty if there is nothing', () => {
     expect([...inBoundedMessages([])]).toEqual([]);
   });
 });

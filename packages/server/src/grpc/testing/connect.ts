@@ -9,7 +9,7 @@ export function connect(port: number, options?: ConnectOptions): Connection {
   return connection;
 }
 
-/** A node asked over gRPC, until the test ends. */
+/** A node over gRPC, until the test ends. */
 export function connectNode(port: number, options?: ConnectOptions): GrpcNode {
   const node = new GrpcNode(port, options);
   onTestFinished(() => node.close());

@@ -75,7 +75,7 @@ export class Connection {
     );
   }
 
-  /** `undefined` once the question is known to be a good one, then the messages. Leaving the loop cancels the call. */
+  /** `undefined` once the request was accepted, then the messages. Leaving the loop cancels the call. */
   async *stream<Name extends MethodName>(
     name: Name,
     request: MethodRequest<Name>,

@@ -71,7 +71,7 @@ export function openReflection(port: number, token?: string): ClientDuplexStream
   return client.serverReflectionInfo(metadata);
 }
 
-/** One question by reflection. */
+/** One reflection request. */
 export function reflect(port: number, request: object, token?: string): Promise<ReflectionResponse> {
   return new Promise((resolve, reject) => {
     const call = openReflection(port, token);

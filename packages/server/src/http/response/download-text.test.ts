@@ -79,7 +79,7 @@ describe('a download', () => {
 
   const LOGS = { a: [record('n', 'a', 1, 0), record('n', 'a', 2, 1)] };
 
-  it('says which node each record is from where it is asked to', async () => {
+  it('prefixes each record with its node on request', async () => {
     expect((await download(fakeCluster(LOGS), { withNode: true })).lines).toEqual(['n:a 1 0', 'n:a 2 1']);
   });
 

@@ -72,7 +72,7 @@ describe('a follow', () => {
     expect(read.text.replaceAll(': still here\n\n', '')).toMatch(/^retry: 1000\n\n(event: record\n.*\n.*\n\n)+$/);
   });
 
-  it('goes on after Last-Event-ID, whatever its first request asked for', async () => {
+  it('resumes after Last-Event-ID, whatever its first request was', async () => {
     const { port, source, requests } = await serve();
     source.push([]);
     await sendRequest(port, `${FOLLOW}?back=10&level=warn`, { method: 'HEAD', headers: { 'last-event-id': 'c5' } });
@@ -93,7 +93,7 @@ describe('a follow', () => {
     await eventually(() => expect(cuts).toEqual(['source']));
   });
 
-  it('asked for with HEAD gives the head, and its source is aborted and closed', async () => {
+  it('with HEAD returns the head, and its source is aborted and closed', async () => {
     const { port, source, slots } = await serve();
     source.push([]);
     const { status, headers, body } = await sendRequest(port, FOLLOW, { method: 'HEAD' });

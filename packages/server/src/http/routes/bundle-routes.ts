@@ -7,7 +7,7 @@ export interface BundleRouteOptions extends BundleSources {
   clock(): RequestClock;
 }
 
-/** Support bundles, one at a time: each asks all members for all they have. */
+/** Support bundles, one at a time: each fetches everything from all members. */
 export function createBundleRoutes(
   cluster: ClusterState | undefined,
   options: BundleRouteOptions,

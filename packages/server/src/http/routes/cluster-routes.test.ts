@@ -115,7 +115,7 @@ describe('an answer for the cluster', () => {
     expect(detail).not.toContain('secret');
   });
 
-  it('is asked of the members chosen, with the conditions of a node', async () => {
+  it('is sent to the selected members, with the filter of a node', async () => {
     const cluster = new FakeCluster();
     const { port } = await serveCluster(cluster);
     await sendRequest(
@@ -171,7 +171,7 @@ describe('a search of the cluster', () => {
     },
   );
 
-  it('of which only the head is asked for is closed at once', async () => {
+  it('is closed at once for a HEAD request', async () => {
     const cluster = new FakeCluster();
     cluster.found.push([]);
     const { port } = await serveCluster(cluster);

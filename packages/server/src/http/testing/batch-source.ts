@@ -1,6 +1,6 @@
 /** Batches that a test gives one by one, and what became of them. */
 export class BatchSource<T> {
-  /** How many batches were asked for. */
+  /** How many batches were requested. */
   requested = 0;
   /** Whether the loop was left, or the end reached. */
   closed = false;

@@ -17,7 +17,7 @@ interface RecordedCall {
   options: SearchOptions;
 }
 
-/** Answers the same to whoever asks, and remembers what was asked. */
+/** Returns the same responses to everyone, and records the requests. */
 export class FakeCluster implements ClusterState {
   readonly calls: RecordedCall[] = [];
   /** Ids that were looked up. */

@@ -2,7 +2,7 @@ import { isLoopbackHost } from '../is-loopback-host.ts';
 import type { SettingKey, Settings } from '../settings.ts';
 import { quote } from '../show-value.ts';
 
-/** Whether clients are asked who they are, by any kind of credentials. */
+/** Whether any kind of credentials is configured. */
 export function hasCredentials(auth: Settings['auth']): boolean {
   return auth.tokenFile !== '' || hasJwtKeys(auth) || auth.clientCaFile !== '';
 }
@@ -11,7 +11,7 @@ export function hasJwtKeys({ jwksUrl, jwksFile }: Settings['auth']): boolean {
   return jwksUrl !== '' || jwksFile !== '';
 }
 
-/** Credentials that could not work, or would let in more than anyone means. */
+/** Credentials that cannot work, or would admit more clients than intended. */
 const AUTH_RULES: readonly Rule[] = [
   {
     keys: ['auth.jwks-url', 'auth.jwks-file'],
@@ -89,14 +89,14 @@ const AUTH_RULES: readonly Rule[] = [
 ];
 
 interface Conflict {
-  /** The settings involved, the one to look at first in front. */
+  /** The settings involved, the most likely cause first. */
   keys: readonly SettingKey[];
   text: string;
 }
 
 export interface Rule {
   keys: readonly SettingKey[];
-  /** What is impossible about the values, if anything. */
+  /** The message if the values are impossible together. */
   check(settings: Settings): string | undefined;
 }
 

@@ -2,7 +2,7 @@ import { editDistance } from '@porthole/logs';
 import { SETTING_DEFINITIONS, type SettingDefinition } from '../settings.ts';
 import { quote } from '../show-value.ts';
 
-/** ` - did you mean "http.port"?`, or nothing when no setting is near. `section` is empty for a key outside any table. */
+/** ` - did you mean "http.port"?`, or empty if no setting is close. `section` is empty for a key outside any table. */
 export function suggestKey(section: string, name: string): string {
   const meant = meantKeys(section, name).map(quote);
   return meant.length === 0 ? '' : ` - did you mean ${meant.join(' or ')}?`;
@@ -12,7 +12,7 @@ export function didYouMean(meant: string | undefined): string {
   return meant === undefined ? '' : ` - did you mean ${quote(meant)}?`;
 }
 
-/** The likeliest first: another spelling in the same table, the right name in the wrong table, a slip of the hand. */
+/** The likeliest first: another spelling in the same table, the right name in the wrong table, a typo. */
 function meantKeys(section: string, name: string): string[] {
   const here = SETTING_DEFINITIONS.filter((definition) => definition.section === section);
   const spelt = toKebabCase(name);
@@ -46,7 +46,7 @@ function toKebabCase(name: string): string {
     .toLowerCase();
 }
 
-/** Beyond three edits a suggestion is a guess. */
+/** More edits would make the suggestion a guess. */
 const MAX_EDITS = 3;
 
 /**

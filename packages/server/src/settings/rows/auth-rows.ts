@@ -3,7 +3,7 @@ import { duration, integer } from '../kinds/number-kinds.ts';
 import { list, onOff, setting } from '../kinds/setting-kind.ts';
 import { path, string } from '../kinds/text-kinds.ts';
 
-/** Who may read what. Without credentials everyone who reaches the node may read everything. */
+/** Authentication and authorization. Without credentials everyone who reaches the node may read everything. */
 export const AUTH_ROWS = {
   tokenFile: setting({
     name: 'token-file',

@@ -3,10 +3,10 @@ import { duration, integer, size } from '../kinds/number-kinds.ts';
 import { list, onOff, setting } from '../kinds/setting-kind.ts';
 import { path, string } from '../kinds/text-kinds.ts';
 
-/** Read once, and as far as a list was measured: bench/README.md. */
+/** The longest list that was measured: bench/README.md. */
 const MAX_STATIC_MEMBERS = 1000;
 
-/** Who the other nodes are, and what asking them may cost. Without members and etcd the node is alone. */
+/** The other nodes, and limits of requests to them. Without members and etcd the node is not part of a cluster. */
 export const CLUSTER_ROWS = {
   name: setting({
     name: 'name',

@@ -1,7 +1,7 @@
 import { duration, integer, size } from '../kinds/number-kinds.ts';
 import { setting } from '../kinds/setting-kind.ts';
 
-/** What questions about records may cost. */
+/** Limits of searches, histograms and digests. */
 export const SEARCH_ROWS = {
   workers: setting({
     name: 'workers',
@@ -36,7 +36,7 @@ export const SEARCH_ROWS = {
   }),
 } as const;
 
-/** What following logs may cost. */
+/** Limits of follows. */
 export const FOLLOW_ROWS = {
   bufferBytes: setting({
     name: 'buffer',

@@ -6,7 +6,7 @@ import { AUTH_ROWS } from './auth-rows.ts';
 import { CLUSTER_ROWS } from './cluster-rows.ts';
 import { FOLLOW_ROWS, SEARCH_ROWS } from './search-rows.ts';
 
-/** What a support bundle may cost. Below 4 GiB an archive can be read by every program there is. */
+/** Limits of a support bundle. Archives below 4 GiB can be read by every program. */
 const BUNDLE_ROWS = {
   maxBytes: setting({
     name: 'max-bytes',
@@ -24,7 +24,7 @@ const BUNDLE_ROWS = {
   }),
 } as const;
 
-/** What of the text of logs leaves the node. */
+/** Masking of log text. */
 const LOGS_ROWS = {
   scrub: setting({
     name: 'scrub',
