@@ -35,15 +35,14 @@ const ALONE = [
   'packages/logs/src/gzip/gz-text.test.ts',
   'packages/logs/src/block-index/edited-files.properties.test.ts',
   'packages/logs/src/search/hostile-files.test.ts',
-  'test/**/*.test.ts',
-  'e2e/!(browser-*|cli-*|cluster-*|command-*|console-*).test.ts',
+  'e2e/soak.test.ts',
 ];
 
 /**
  * A thread for each of hundreds of files, and the same imports and scanning threads again in each, took longer than most
  * of their tests: all others share one.
  */
-const TOGETHER = ['packages/*/src/**/*.test.ts', 'e2e/*.test.ts'];
+const TOGETHER = ['packages/*/src/**/*.test.ts', 'test/**/*.test.ts', 'e2e/*.test.ts'];
 
 export default defineConfig({
   test: {

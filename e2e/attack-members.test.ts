@@ -70,7 +70,7 @@ it('a member that sends more than was asked for is cut, on every route that come
 });
 
 it('a member that makes up names of files fills no memory, however long it is followed', async () => {
-  const total = 50_000;
+  const total = 25_000;
   let emitted = 0;
   const behave: Behave = (path, response) => {
     if (path !== '/log/follow') return false;
@@ -97,7 +97,7 @@ it('a member that makes up names of files fills no memory, however long it is fo
     await eventually(() => expect(emitted).toBe(total));
     stop();
   }
-  expect(node.residentMib - memory).toBeLessThan(280);
+  expect(node.residentMib - memory).toBeLessThan(180);
   await node.expectHealthy();
 });
 

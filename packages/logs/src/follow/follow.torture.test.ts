@@ -16,7 +16,7 @@ const EVERY_MS = 60;
 
 /** Rotations of each log. FOLLOW_MINUTES runs it longer. */
 const { FOLLOW_MINUTES } = process.env;
-const ROTATIONS = FOLLOW_MINUTES ? Math.ceil((Number(FOLLOW_MINUTES) * 60_000) / EVERY_MS) : 150;
+const ROTATIONS = FOLLOW_MINUTES ? Math.ceil((Number(FOLLOW_MINUTES) * 60_000) / EVERY_MS) : 100;
 
 /** Checks the numbers as they arrive: they increase, and missing ones were reported. */
 class Ledger {
