@@ -4,6 +4,7 @@ import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { expect, it, onTestFinished } from 'vitest';
 import { eventually } from '../packages/logs/src/testing/eventually.ts';
+import { scaled } from '../packages/logs/src/testing/timeout-scale.ts';
 import { AttackedNode } from './testing/attacked-node.ts';
 import { type Behave, json, recordLine, startFakeMember } from './testing/cluster-fake-member.ts';
 
@@ -15,7 +16,7 @@ const WHOLE = ['node', 'config', 'config/settings', 'log/list', 'log/files', 'lo
 /** A node that looks at its member all the time. */
 function startNodeWithMember(address: string): Promise<AttackedNode> {
   const flags = ['--cluster-members', `liar=http://${address}`, '--cluster-refresh', '200ms'];
-  return AttackedNode.start({ flags: [...flags, '--cluster-member-timeout', '2s'] });
+  return AttackedNode.start({ flags: [...flags, '--cluster-member-timeout', `${timeoutMs}ms`] });
 }
 
 it('a member that responds with brackets alone costs no more than their bytes', async () => {
