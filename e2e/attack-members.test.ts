@@ -14,7 +14,7 @@ const BRACKETS = '['.repeat(16 * MIB - 1024);
 const WHOLE = ['node', 'config', 'config/settings', 'log/list', 'log/files', 'log/histogram', 'log/digest'];
 
 /** A node that looks at its member all the time. */
-function startNodeWithMember(address: string): Promise<AttackedNode> {
+function startNodeWithMember(address: string, timeoutMs = scaled(5000)): Promise<AttackedNode> {
   const flags = ['--cluster-members', `liar=http://${address}`, '--cluster-refresh', '200ms'];
   return AttackedNode.start({ flags: [...flags, '--cluster-member-timeout', `${timeoutMs}ms`] });
 }
@@ -157,7 +157,8 @@ it.each<[string, (socket: Socket) => void]>([
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   onTestFinished(() => void server.close());
-  const node = await startNodeWithMember(`127.0.0.1:${(server.address() as AddressInfo).port}`);
+  // What never ends costs the whole timeout.
+  const node = await startNodeWithMember(`127.0.0.1:${(server.address() as AddressInfo).port}`, 2000);
   const memory = node.residentMib;
   const { status, text } = await node.request('api/v1/cluster/nodes/liar/log/list');
   expect(status).toBeGreaterThanOrEqual(502);
